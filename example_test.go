@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Plan machines for 13 pending pods: the NodePool allows spot only, which one of them does not want, and the machine types
+// Plan nodes for 13 pending pods: the NodePool allows spot only, which one of them does not want, and the instance types
 // are a made-up catalogue.
 func Example() {
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "default"}}

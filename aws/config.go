@@ -13,14 +13,14 @@ import (
 
 // Config are the settings of a provider. ClusterName is required; the zero value of everything else takes the default.
 type Config struct {
-	// ClusterName is the name of the cluster whose machines these are. It is part of the tags by which they are known,
+	// ClusterName is the name of the cluster whose instances these are. It is part of the tags by which they are known,
 	// so that no two clusters in an account and region may share one.
 	ClusterName string
 	// SDK says how to reach AWS. Ignored where Options.Clients brings clients of its own.
 	SDK sdk.Config
 	// Tags are put on everything that is launched, unless the node class has the same key. Nil: none.
 	Tags map[string]string
-	// VMMemoryOverheadPercent is the fraction of a machine's memory that it is believed to lose before the kubelet sees
+	// VMMemoryOverheadPercent is the fraction of an instance's memory that it is believed to lose before the kubelet sees
 	// it; nil: instancetype.DefaultVMMemoryOverheadPercent.
 	VMMemoryOverheadPercent *float64
 	// ReservedENIs are network interfaces that pods get no addresses from.
@@ -32,11 +32,11 @@ type Config struct {
 	// IsolatedVPC says that the price list can't be reached, nor IAM: node classes have to name an instance
 	// profile instead of a role.
 	IsolatedVPC bool
-	// WithoutReservedCapacity leaves capacity reservations out: no offering uses them, and machines in open ones count as
+	// WithoutReservedCapacity leaves capacity reservations out: no offering uses them, and instances in open ones count as
 	// on-demand.
 	WithoutReservedCapacity bool
 	// ServeAlpha says that pools of the first generation, Provisioners, are served beside others: their instances bear that
-	// generation's tags, and are listed by them, which takes a second call. Machines that are launched for
+	// generation's tags, and are listed by them, which takes a second call. Instances that are launched for
 	// such a pool bear its tags whether or not it is set, and without it nobody finds them: set it while there are such pools,
 	// or claims or instances of one.
 	ServeAlpha bool
@@ -52,7 +52,7 @@ type Config struct {
 	// InterruptionQueue is the name of the SQS queue that EventBridge sends events about instances to, neither its ARN nor
 	// its URL. Empty: there is none, and only what EC2 reports itself is heard of.
 	InterruptionQueue string
-	// WithoutDryRuns takes it for granted that machines may be launched from node classes that are otherwise sound,
+	// WithoutDryRuns takes it for granted that instances may be launched from node classes that are otherwise sound,
 	// instead of asking EC2.
 	WithoutDryRuns bool
 	// Features of the node class API that are on.
@@ -76,7 +76,7 @@ func (c Config) Validate() error {
 	var faults []error
 	refuse := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if c.ClusterName == "" {
-		refuse("clusterName: required: machines are known by it")
+		refuse("clusterName: required: instances are known by it")
 	}
 	if err := c.SDK.Validate(); err != nil {
 		refuse("sdk: %w", err)

@@ -28,7 +28,7 @@ import (
 )
 
 // TestConformance holds the provider to the contract on an EC2 in memory, which has what moto lacks: capacity reservations,
-// machines that boot and shut down in a time of their own, and trouble of more kinds. What interrupts machines is moto's.
+// instances that boot and shut down in a time of their own, and trouble of more kinds. What interrupts instances is moto's.
 func TestConformance(t *testing.T) {
 	options := conformance.Options{
 		Levels: []conformance.Level{conformance.Core, conformance.Spot, conformance.Reserved, conformance.Drift, conformance.Repair},
@@ -118,7 +118,7 @@ func newMemoryBench(t testing.TB, family awsv1.AMIFamily) *memoryBench {
 	return b
 }
 
-// nodeClass is one that machines can be launched from, with the reservations that were found last.
+// nodeClass is one that instances can be launched from, with the reservations that were found last.
 func (b *memoryBench) nodeClass() *awsv1.EC2NodeClass {
 	class := readyClass("default")
 	class.Spec.AMIFamily, class.Spec.CapacityReservationSelectorTerms = b.family, b.terms

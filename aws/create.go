@@ -20,7 +20,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Create launches the claim's machine, or answers with the one that its UID has already (CP-CREATE).
+// Create launches the claim's instance, or answers with the one that its UID has already (CP-CREATE).
 func (p *Provider) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	if nodeClaim == nil {
 		return nil, cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
@@ -34,7 +34,7 @@ func (p *Provider) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 
 func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	if nodeClaim.UID == "" {
-		return nil, cloudprovider.NewPermanentError(errors.New("metadata.uid is empty: without it a repeated call would launch a second machine"))
+		return nil, cloudprovider.NewPermanentError(errors.New("metadata.uid is empty: without it a repeated call would launch a second instance"))
 	}
 	release, err := p.creating.Begin(ctx, nodeClaim.UID)
 	if err != nil {
@@ -74,16 +74,16 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 	if group != nil {
 		request.PlacementGroupID = group.ID
 	}
-	machine, err := p.launcher.Launch(ctx, request)
+	instance, err := p.launcher.Launch(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	i := instances.FromMachine(machine)
+	i := instances.FromInstance(instance)
 	i.Partition = partitionOf(claim, group)
 	p.instances.Remember(i)
 	p.machines.add(i)
 	p.log.Info("launched instance", "nodeClaim", claim.Name, "instanceID", i.ID, "instanceType", i.Type, "zone", i.Zone, "capacityType", i.CapacityType)
-	created := p.claimOf(i, class, machine.Type, machine.Offering)
+	created := p.claimOf(i, class, instance.Type, instance.Offering)
 	p.annotate(ctx, created, class)
 	return created, nil
 }
@@ -99,12 +99,12 @@ func typesFailed(err error) error {
 	return cloudprovider.NewCreateError("InstanceTypeResolutionFailed", err.Error(), err)
 }
 
-// oldest is the machine that was launched first: the one that was answered with before, should there be several.
+// oldest is the instance that was launched first: the one that was answered with before, should there be several.
 func oldest(live []instances.Instance) instances.Instance {
 	return slices.MinFunc(live, func(a, b instances.Instance) int { return a.LaunchTime.Compare(b.LaunchTime) })
 }
 
-// adopt answers with a machine that is there. What its class says is of use but not needed.
+// adopt answers with an instance that is there. What its class says is of use but not needed.
 func (p *Provider) adopt(ctx context.Context, nodeClaim *v1.NodeClaim, i instances.Instance) *v1.NodeClaim {
 	r := p.newResolver()
 	class := p.classOf(ctx, i, r)
@@ -123,7 +123,7 @@ func (p *Provider) adopt(ctx context.Context, nodeClaim *v1.NodeClaim, i instanc
 	return claim
 }
 
-// annotate says what a machine was launched with.
+// annotate says what an instance was launched with.
 func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, class *awsv1.EC2NodeClass) {
 	info, err := p.options.Cluster.ClusterInfo(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ func archIs(arch string) []corev1.NodeSelectorRequirement {
 	return []corev1.NodeSelectorRequirement{{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{arch}}}
 }
 
-// CP-CREATE-02, CP-CREATE-05: a machine that is there is the answer, though its class may be gone by now.
+// CP-CREATE-02, CP-CREATE-05: an instance that is there is the answer, though its class may be gone by now.
 func TestCreateAdopts(t *testing.T) {
 	a := newAccount(t)
 	p := newProvider(t, a)
@@ -38,12 +38,12 @@ func TestCreateAdopts(t *testing.T) {
 		t.Errorf("%+v, %v", created, err)
 	}
 	if a.count("CreateFleet") != 0 {
-		t.Error("another machine was launched")
+		t.Error("another instance was launched")
 	}
 }
 
 // AWN-135, AWI-086: types that no image of the class boots on are neither offered nor launched, be they cheaper: a claim
-// that is open to both architectures becomes a machine of the one that there is an image of.
+// that is open to both architectures becomes an instance of the one that there is an image of.
 func TestImagesOfOneArchitecture(t *testing.T) {
 	for arch, want := range map[string]string{"amd64": "m5.large", "arm64": "m6g.large"} {
 		t.Run(arch, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package aws is the AWS implementation of cloudprovider.CloudProvider: it knows what EC2 sells, launches machines for
+// Package aws is the AWS implementation of cloudprovider.CloudProvider: it knows what EC2 sells, launches instances for
 // NodeClaims, and looks after them.
 //
 //	provider, err := aws.New(ctx, aws.Config{ClusterName: "demo"}, aws.Options{
@@ -10,7 +10,7 @@
 //	result, err := provider.ReconcileNodeClass(ctx, aws.ObservedNodeClass{NodeClass: class}) // then write result.NodeClass
 //	types, err := provider.InstanceTypes(ctx, nodePool)
 //	claim, err := provider.Create(ctx, nodeClaim)
-//	list, err := provider.ReceiveInterruptions(ctx) // what AWS is about to do to machines
+//	list, err := provider.ReceiveInterruptions(ctx) // what AWS is about to do to instances
 //
 // It also implements DriftDetector, Repairer, NodeClassStatus, RegistrationGate and InterruptionSource of package
 // cloudprovider.

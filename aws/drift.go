@@ -21,21 +21,21 @@ import (
 const (
 	// NodeClassDrift: the class's settings have changed since the launch.
 	NodeClassDrift cloudprovider.DriftReason = "NodeClassDrift"
-	// AMIDrift: machines of the type boot from another image now.
+	// AMIDrift: instances of the type boot from another image now.
 	AMIDrift cloudprovider.DriftReason = "AMIDrift"
-	// SecurityGroupDrift: the machine's security groups are not those of the class.
+	// SecurityGroupDrift: the instance's security groups are not those of the class.
 	SecurityGroupDrift cloudprovider.DriftReason = "SecurityGroupDrift"
-	// SubnetDrift: the machine's subnet is not one of the class.
+	// SubnetDrift: the instance's subnet is not one of the class.
 	SubnetDrift cloudprovider.DriftReason = "SubnetDrift"
-	// CapacityReservationDrift: the machine runs in a reservation that the class does not select.
+	// CapacityReservationDrift: the instance runs in a reservation that the class does not select.
 	CapacityReservationDrift cloudprovider.DriftReason = "CapacityReservationDrift"
-	// PlacementGroupDrift: the machine is in another placement group than the class selects.
+	// PlacementGroupDrift: the instance is in another placement group than the class selects.
 	PlacementGroupDrift cloudprovider.DriftReason = "PlacementGroupDrift"
 )
 
-// Drift is in what a machine is not what its node class asks for.
+// Drift is in what an instance is not what its node class asks for.
 type Drift struct {
-	// Reason is the first there is, of those that Options.IsDrift lets count; empty when the machine is not drifted.
+	// Reason is the first there is, of those that Options.IsDrift lets count; empty when the instance is not drifted.
 	Reason cloudprovider.DriftReason
 	// Differences are all there are, field by field, in the order in which reasons are told.
 	Differences []Difference
@@ -68,7 +68,7 @@ func differences(l nodeclass.Launched, e nodeclass.Expected) []Difference {
 	return out
 }
 
-// IsDrifted compares a claim's machine with its node class as it is now (CP-DRIFT). A claim without a NodePool,
+// IsDrifted compares a claim's instance with its node class as it is now (CP-DRIFT). A claim without a NodePool,
 // or whose class is missing or being deleted, is not drifted. What can't be found out is an error only if nothing that
 // can be is drift already. Drift tells the causes in full.
 func (p *Provider) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
@@ -85,7 +85,7 @@ func (p *Provider) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (clou
 }
 
 // Drift is IsDrifted with everything that differs. The error is about what nothing can be compared without: the
-// machine, the class, or the cluster.
+// instance, the class, or the cluster.
 func (p *Provider) Drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, error) {
 	if nodeClaim == nil {
 		return Drift{}, cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
@@ -109,14 +109,14 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 	if class == nil || class.DeletionTimestamp != nil {
 		return Drift{}, nil
 	}
-	// Looked at first, so that a machine that is gone is told as gone, whatever its class says (CP-DRIFT-03).
+	// Looked at first, so that an instance that is gone is told as gone, whatever its class says (CP-DRIFT-03).
 	i, err := p.instance(ctx, nodeClaim.Status.ProviderID)
 	if err != nil {
 		return Drift{}, err
 	}
 	launched, err := p.launchedFrom(class, nodeClaim, nil)
 	if err != nil {
-		launched = class // the machine is there, whatever has become of its claim
+		launched = class // the instance is there, whatever has become of its claim
 	}
 	types, group, err := p.types(ctx, launched, pool)
 	if err != nil {
@@ -171,7 +171,7 @@ func reasonOf(field string) cloudprovider.DriftReason {
 	return NodeClassDrift
 }
 
-// imageOf is the image that machines of the instance's type boot from now, empty when none of the class does; the error says why it, or that of the instance,
+// imageOf is the image that instances of the instance's type boot from now, empty when none of the class does; the error says why it, or that of the instance,
 // is not known.
 func imageOf(i instances.Instance, class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType) (string, error) {
 	if len(class.Status.AMIs) == 0 {
@@ -204,7 +204,7 @@ func subnetsKnown(class *awsv1.EC2NodeClass) error {
 	return nil
 }
 
-// RepairPolicies are the node conditions that mean a machine beyond hope.
+// RepairPolicies are the node conditions that mean an instance beyond hope.
 func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
 	const usual, accelerated = 30 * time.Minute, 10 * time.Minute
 	return []cloudprovider.RepairPolicy{
@@ -240,7 +240,7 @@ func (p *Provider) Registered(ctx context.Context, nodeClaim *v1.NodeClaim) (clo
 		return cloudprovider.GateResult{}, err
 	}
 	if group.Pending(i.Partition) {
-		return cloudprovider.GateResult{RetryAfter: 5 * time.Second, Reason: "EC2 has not said yet which partition of the placement group the machine is in"}, nil
+		return cloudprovider.GateResult{RetryAfter: 5 * time.Second, Reason: "EC2 has not said yet which partition of the placement group the instance is in"}, nil
 	}
 	return cloudprovider.GateResult{Open: true}, nil
 }

@@ -84,7 +84,7 @@ func TestDrift(t *testing.T) {
 	gone := claim("a")
 	gone.Status.ProviderID = "aws:///us-east-1a/i-gone"
 	if _, err := p.IsDrifted(t.Context(), gone); !cloudprovider.IsNodeClaimNotFound(err) {
-		t.Errorf("a machine that is gone: %v (CP-DRIFT-03)", err)
+		t.Errorf("an instance that is gone: %v (CP-DRIFT-03)", err)
 	}
 	if _, err := p.IsDrifted(t.Context(), nil); !cloudprovider.IsPermanent(err) {
 		t.Errorf("nil: %v", err)

@@ -10,7 +10,7 @@ import (
 )
 
 // TestMotoEngine has the planners run a small cluster on the provider, on moto: it scales up, falls back, consolidates, and
-// replaces machines that drift, are interrupted or break.
+// replaces instances that drift, are interrupted or break.
 func TestMotoEngine(t *testing.T) {
 	newSite(t) // skips without moto
 	// The clock of the provider is the real one and what it is ahead.
@@ -22,7 +22,7 @@ func TestMotoEngine(t *testing.T) {
 	}
 }
 
-// The same scenarios in memory, where nobody interrupts machines: quick enough for every run of the tests.
+// The same scenarios in memory, where nobody interrupts instances: quick enough for every run of the tests.
 func TestEngine(t *testing.T) {
 	for _, scenario := range engine.Scenarios() {
 		t.Run(scenario, func(t *testing.T) {

@@ -15,5 +15,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// permanent: configuration of the AWS provider: reservedENIs -1: must not be negative
-	// aws: option NodeClasses: is required: machines are launched from them
+	// aws: option NodeClasses: is required: instances are launched from them
 }

@@ -240,7 +240,7 @@ func (c clients) ZonalShift(sdk.Priority) sdk.ZonalShiftAPI { return c.shifts }
 // embedded is the catalogue that providers of these tests are seeded with, decoded once.
 var embedded = sync.OnceValues(catalog.Embedded)
 
-// readyClass is a class that machines can be launched from.
+// readyClass is a class that instances can be launched from.
 func readyClass(name string) *awsv1.EC2NodeClass {
 	class := &awsv1.EC2NodeClass{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Generation: 1},

@@ -39,7 +39,7 @@ func TestMotoInstanceTypeOptions(t *testing.T) {
 		}
 		return claim.Status.Capacity, userData
 	}
-	// The prior that follows measurements leaves more of large machines than the flat one.
+	// The prior that follows measurements leaves more of large instances than the flat one.
 	memory := func() string {
 		for _, it := range types {
 			if it.Name == "m5.24xlarge" {

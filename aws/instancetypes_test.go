@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// machinesOf are a provider's instance types by name, under a configuration.
-func machinesOf(t *testing.T, change func(*aws.Config, *aws.Options)) map[string]*cloudprovider.InstanceType {
+// instancesOf are a provider's instance types by name, under a configuration.
+func instancesOf(t *testing.T, change func(*aws.Config, *aws.Options)) map[string]*cloudprovider.InstanceType {
 	t.Helper()
 	p := newProvider(t, newAccount(t), change)
 	types, err := p.InstanceTypes(t.Context(), nodePool())
@@ -43,7 +43,7 @@ func TestInstanceTypeOptions(t *testing.T) {
 	}
 	with := func(o instancetype.Options) map[string]*cloudprovider.InstanceType {
 		t.Helper()
-		return machinesOf(t, func(c *aws.Config, _ *aws.Options) { c.InstanceTypes = o })
+		return instancesOf(t, func(c *aws.Config, _ *aws.Options) { c.InstanceTypes = o })
 	}
 	plain := with(instancetype.Options{})
 	for _, c := range []struct {
@@ -121,7 +121,7 @@ func TestOverlayPricesTypeWithoutPrice(t *testing.T) {
 	}
 	var asked []string
 	for name, want := range map[string]bool{"m99.large": true, "m98.large": false} {
-		types := machinesOf(t, func(_ *aws.Config, o *aws.Options) {
+		types := instancesOf(t, func(_ *aws.Config, o *aws.Options) {
 			o.Types, o.Overlays = withPreview, pricing{name: name, asked: &asked}
 		})
 		it := types["m99.large"]

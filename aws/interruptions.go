@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// listEvery is how often machines are listed for those who hear of interruptions.
+// listEvery is how often instances are listed for those who hear of interruptions.
 const listEvery = time.Minute
 
 // assembleInterruptions makes what hears of interruptions.
@@ -33,13 +33,13 @@ func (p *Provider) assembleInterruptions() (err error) {
 	return err
 }
 
-// ReceiveInterruptions waits for what AWS has to say about machines of the cluster: messages of Config.InterruptionQueue
+// ReceiveInterruptions waits for what AWS has to say about instances of the cluster: messages of Config.InterruptionQueue
 // and what EC2 reports of instances that are impaired or due for maintenance (CP-INTERRUPT). What a
 // message says of an offering or a reservation counts from that moment. Several may call it at once.
 func (p *Provider) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	if p.options.FindInstance == nil && p.machines.listen() {
-		if _, err := p.listMachines(ctx); err != nil {
-			return nil, err // a message about a machine that is not known would be thrown away
+		if _, err := p.listInstances(ctx); err != nil {
+			return nil, err // a message about an instance that is not known would be thrown away
 		}
 	}
 	return p.interruptions.ReceiveInterruptions(ctx)
@@ -64,8 +64,8 @@ func (p *Provider) heard(_ context.Context, kind interruption.Kind, i interrupti
 	}
 }
 
-// listMachines lists the cluster's machines anew.
-func (p *Provider) listMachines(ctx context.Context) (time.Time, error) {
+// listInstances lists the cluster's instances anew.
+func (p *Provider) listInstances(ctx context.Context) (time.Time, error) {
 	now := p.now()
 	found, err := p.instances.List(ctx)
 	if err != nil {
@@ -75,8 +75,8 @@ func (p *Provider) listMachines(ctx context.Context) (time.Time, error) {
 	return now.Add(listEvery), nil
 }
 
-// refreshMachines is listMachines when that is due and somebody hears of interruptions.
-func (p *Provider) refreshMachines(ctx context.Context) (time.Time, error) {
+// refreshInstances is listInstances when that is due and somebody hears of interruptions.
+func (p *Provider) refreshInstances(ctx context.Context) (time.Time, error) {
 	listed, listening := p.machines.listed()
 	now := p.now()
 	switch {
@@ -85,10 +85,10 @@ func (p *Provider) refreshMachines(ctx context.Context) (time.Time, error) {
 	case now.Sub(listed) < listEvery:
 		return listed.Add(listEvery), nil
 	}
-	return p.listMachines(ctx)
+	return p.listInstances(ctx)
 }
 
-// machines are those of the cluster, by EC2 ID, for messages about them. The zero value knows none.
+// instances are those of the cluster, by EC2 ID, for messages about them. The zero value knows none.
 type machines struct {
 	mu        sync.Mutex
 	byID      map[string]interruption.Instance
@@ -127,8 +127,8 @@ func (m *machines) replace(list []instances.Instance, now time.Time) {
 	m.byID, m.at, m.complete = byID, now, m.listening
 }
 
-// listen says that somebody is to hear of interruptions, and reports whether machines have to be listed first. Of several
-// who begin at once each lists: none may hear of machines that another is still looking for.
+// listen says that somebody is to hear of interruptions, and reports whether instances have to be listed first. Of several
+// who begin at once each lists: none may hear of instances that another is still looking for.
 func (m *machines) listen() (first bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

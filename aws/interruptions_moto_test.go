@@ -35,7 +35,7 @@ type cluster struct {
 	log      []string
 }
 
-// join adds a claim with its machine, and the node that the machine became, with pods.
+// join adds a claim with its instance, and the node that the instance became, with pods.
 func (c *cluster) join(claim *v1.NodeClaim, pods int) {
 	claim.Finalizers = []string{v1.TerminationFinalizer}
 	node := &corev1.Node{
@@ -100,7 +100,7 @@ func (c *cluster) settle() {
 	c.t.Fatalf("it never settles: %q", c.log)
 }
 
-// do carries out a step; it returns what the provider said of the machine if it was asked.
+// do carries out a step; it returns what the provider said of the instance if it was asked.
 func (c *cluster) do(step provisioning.Step) provisioning.InstanceState {
 	ctx := c.t.Context()
 	state := provisioning.InstanceUnasked
@@ -158,7 +158,7 @@ func (c *cluster) delete(claim string) {
 
 func ptr[T any](v T) *T { return &v }
 
-// A spot warning, through an SQS that is not ours, closes the offering, has the node tainted and drained and its machine
+// A spot warning, through an SQS that is not ours, closes the offering, has the node tainted and drained and its instance
 // ended, and is removed once its claim is deleted; its neighbour stays. AWN-284 to AWN-291, AWN-367, CP-INTERRUPT-01,
 // CP-INTERRUPT-02.
 func TestMotoInterruptionDrains(t *testing.T) {
@@ -219,7 +219,7 @@ func TestMotoInterruptionDrains(t *testing.T) {
 	evicted := slices.IndexFunc(c.log, func(l string) bool { return strings.HasPrefix(l, "evict pod") })
 	ended := slices.IndexFunc(c.log, func(l string) bool { return strings.HasPrefix(l, "terminate instance") })
 	if evicted < 0 || ended < evicted {
-		t.Errorf("pods are evicted before the machine is ended: %q", c.log)
+		t.Errorf("pods are evicted before the instance is ended: %q", c.log)
 	}
 	out, err := queue.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: made.QueueUrl, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
 	if err != nil {
@@ -231,7 +231,7 @@ func TestMotoInterruptionDrains(t *testing.T) {
 		}
 	}
 
-	// The next process has launched nothing, and still knows whose machine it is.
+	// The next process has launched nothing, and still knows whose instance it is.
 	clients, err := sdk.Load(ctx, sdkConfig(s.cloud))
 	if err != nil {
 		t.Fatal(err)

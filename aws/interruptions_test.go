@@ -48,9 +48,9 @@ func warning(id, detailType, instance string) string {
 	return fmt.Sprintf(`{"version":"0","id":%q,"detail-type":%q,"source":"aws.ec2","time":"2026-08-01T00:00:00Z","detail":{"instance-id":%q}}`, id, detailType, instance)
 }
 
-// Without an index of the caller's, the provider knows the machines it has listed and launched: it lists before it first
+// Without an index of the caller's, the provider knows the instances it has listed and launched: it lists before it first
 // listens, hears nothing while it can't, and lists again once a minute. AWN-287, AWN-291.
-func TestInterruptionsOfListedMachines(t *testing.T) {
+func TestInterruptionsOfListedInstances(t *testing.T) {
 	a, deleted := newAccount(t), 0
 	queue, send := mailbox(t, &deleted)
 	now := &clock{time.Unix(1.8e9, 0)}
@@ -61,7 +61,7 @@ func TestInterruptionsOfListedMachines(t *testing.T) {
 	there := a.put("i-1", "m5.large", "default")
 	a.fail["DescribeInstances"] = apiError("UnauthorizedOperation", "not authorized to perform: ec2:DescribeInstances")
 	if _, err := p.ReceiveInterruptions(t.Context()); !cloudprovider.IsUnauthorized(err) {
-		t.Errorf("machines can't be listed: %v", err)
+		t.Errorf("instances can't be listed: %v", err)
 	}
 	a.fail["DescribeInstances"] = nil
 	send(warning("e-1", "EC2 Spot Instance Interruption Warning", "i-1"), warning("e-2", "EC2 Spot Instance Interruption Warning", "i-other"))
@@ -84,7 +84,7 @@ func TestInterruptionsOfListedMachines(t *testing.T) {
 	lists := a.count("DescribeInstances")
 	send(warning("e-3", "EC2 Instance Rebalance Recommendation", id))
 	if list, err = p.ReceiveInterruptions(t.Context()); err != nil || len(list) != 1 || list[0].Kind != cloudprovider.InterruptionRebalance || a.count("DescribeInstances") != lists {
-		t.Errorf("a machine just launched: %v, %v, %d lists", list, err, a.count("DescribeInstances")-lists)
+		t.Errorf("an instance just launched: %v, %v, %d lists", list, err, a.count("DescribeInstances")-lists)
 	}
 	for n, want := range []int{0, 0, 1} {
 		_, _ = p.Refresh(t.Context()) // types are out of reach here
@@ -96,7 +96,7 @@ func TestInterruptionsOfListedMachines(t *testing.T) {
 	}
 }
 
-// Of two who begin to listen at once, neither takes messages for another cluster's while the machines are still being
+// Of two who begin to listen at once, neither takes messages for another cluster's while the instances are still being
 // listed. AWN-287, AWN-291.
 func TestInterruptionsWhileListing(t *testing.T) {
 	a, deleted := newAccount(t), 0
@@ -110,11 +110,11 @@ func TestInterruptionsWhileListing(t *testing.T) {
 	a.listing = func() { // while the first lists, the second asks
 		a.listing = nil
 		if list, err := p.ReceiveInterruptions(t.Context()); !cloudprovider.IsThrottled(err) {
-			t.Errorf("heard %v, %v before the machines were known", list, err)
+			t.Errorf("heard %v, %v before the instances were known", list, err)
 		}
 	}
 	if list, err := p.ReceiveInterruptions(t.Context()); !cloudprovider.IsThrottled(err) {
-		t.Errorf("heard %v, %v before the machines were known", list, err)
+		t.Errorf("heard %v, %v before the instances were known", list, err)
 	}
 	a.fail["DescribeInstances"] = nil
 	send(warning("e-1", "EC2 Spot Instance Interruption Warning", "i-1"))
@@ -125,7 +125,7 @@ func TestInterruptionsWhileListing(t *testing.T) {
 
 // With an index it is the caller's word that counts, nothing is listed, and a reservation that is taken back is full.
 // AWN-285, AWN-287, AWN-294, AWI-133.
-func TestInterruptionsOfIndexedMachines(t *testing.T) {
+func TestInterruptionsOfIndexedInstances(t *testing.T) {
 	a, deleted := newAccount(t), 0
 	queue, send := mailbox(t, &deleted)
 	var told []aws.InterruptionMessage

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/aws/convert"
 )
 
-// launchedFrom is the class that machines of the claim, or of the pool, are launched from: a kubelet block that the
+// launchedFrom is the class that instances of the claim, or of the pool, are launched from: a kubelet block that the
 // conversion from v1beta1 left in an annotation, of the claim before that of the pool, counts in place of the class's own.
 // Without such an annotation it is the class itself, which is never changed. The drift hash stays that of the
 // class as users see it. claim and pool may be nil. The error says that the block can't be used.

@@ -17,7 +17,7 @@ import (
 )
 
 // API-375, API-376, API-377: a kubelet block in the annotation of the claim, which claims take from their pool, counts in place of
-// the class's own: for what the machine can hold, for what its kubelet is told, and for the machine that was launched
+// the class's own: for what the instance can hold, for what its kubelet is told, and for the instance that was launched
 // already. The drift hash is the class's, so that nothing drifts once the annotation is gone.
 func TestKubeletOfTheClaim(t *testing.T) {
 	maxPods := intstr.FromInt32(20)
@@ -123,7 +123,7 @@ func TestKubeletRefused(t *testing.T) {
 				}
 			}
 			if a.count("CreateFleet") != 0 {
-				t.Error("a machine was launched")
+				t.Error("an instance was launched")
 			}
 		})
 	}

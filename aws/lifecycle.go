@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Get describes one machine (CP-GET). When its node class is gone or can't be read, what the class would tell,
+// Get describes one instance (CP-GET). When its node class is gone or can't be read, what the class would tell,
 // capacity for instance, is left out.
 func (p *Provider) Get(ctx context.Context, providerID string) (*v1.NodeClaim, error) {
 	i, err := p.instance(ctx, providerID)
@@ -27,7 +27,7 @@ func (p *Provider) Get(ctx context.Context, providerID string) (*v1.NodeClaim, e
 	return claim, nil
 }
 
-// instance reads the machine with a provider id.
+// instance reads the instance with a provider id.
 func (p *Provider) instance(ctx context.Context, providerID string) (instances.Instance, error) {
 	id, err := instances.ParseProviderID(providerID)
 	if err != nil {
@@ -40,8 +40,8 @@ func (p *Provider) instance(ctx context.Context, providerID string) (instances.I
 	return i, err
 }
 
-// List describes every machine of the cluster, by provider id (CP-LIST). A node class that can't be read spoils
-// nothing but what it would tell of its own machines.
+// List describes every instance of the cluster, by provider id (CP-LIST). A node class that can't be read spoils
+// nothing but what it would tell of its own instances.
 func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	now := p.now()
 	found, err := p.instances.List(ctx)
@@ -61,7 +61,7 @@ func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return claims, nil
 }
 
-// Delete starts the end of a machine, or says that it is gone (CP-DELETE). Deletes at the same time share their calls of EC2; one after
+// Delete starts the end of an instance, or says that it is gone (CP-DELETE). Deletes at the same time share their calls of EC2; one after
 // the other, each makes two.
 func (p *Provider) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	if nodeClaim == nil {
@@ -97,10 +97,10 @@ type ClaimRef struct {
 	ProviderID string
 }
 
-// CollectOrphans ends the machines of the cluster that belong to no claim: those whose launch was never answered, whose
+// CollectOrphans ends the instances of the cluster that belong to no claim: those whose launch was never answered, whose
 // claim could not be written, or that EC2 launched unasked. claims reads all NodeClaims, after the
-// machines were listed; it must be complete. rounds is how often CollectOrphans has succeeded so far. It returns the
-// provider ids of the machines that are ending, whose Node objects can go, and when to come again.
+// instances were listed; it must be complete. rounds is how often CollectOrphans has succeeded so far. It returns the
+// provider ids of the instances that are ending, whose Node objects can go, and when to come again.
 func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Context) ([]ClaimRef, error), rounds int) (ended []string, requeueAfter time.Duration, err error) {
 	found, err := p.instances.List(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Conte
 	}
 	refs, err := claims(ctx)
 	if err != nil {
-		return nil, 0, fmt.Errorf("reading the claims that machines may belong to: %w", err)
+		return nil, 0, fmt.Errorf("reading the claims that instances may belong to: %w", err)
 	}
 	known := make([]instances.ClaimRef, len(refs))
 	for n, ref := range refs {
@@ -119,7 +119,7 @@ func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Conte
 	return ended, d.RequeueAfter, err
 }
 
-// TagNode puts on a machine the tags that could not be known when it was launched, now that its node has joined. Tags that
+// TagNode puts on an instance the tags that could not be known when it was launched, now that its node has joined. Tags that
 // are there stay as they are. An instance that is gone is an error of kind NodeClaimNotFound, a claim whose node has not joined yet one
 // of kind Transient.
 func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {

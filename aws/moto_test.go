@@ -135,7 +135,7 @@ func classRef(name string) v1.NodeClassReference {
 	return v1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: name}
 }
 
-// claim is for a small machine of one of two types.
+// claim is for a small instance of one of two types.
 func claim(name string, more ...v1.NodeSelectorRequirementWithMinValues) *v1.NodeClaim {
 	return &v1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{v1.NodePoolLabelKey: "pool"}},
@@ -167,7 +167,7 @@ func (s *site) instances() []ec2types.Instance {
 	return all
 }
 
-// The whole life of machines: types, launch on-demand and spot, tags, get, list, tag, delete. CP-CREATE-01, CP-CREATE-05,
+// The whole life of instances: types, launch on-demand and spot, tags, get, list, tag, delete. CP-CREATE-01, CP-CREATE-05,
 // AWN-274, CP-CREATE-08, CP-GET-01, CP-LIST-01, CP-LIST-04, CP-LIST-06, CP-DELETE-01, CP-DELETE-02, AWI-141 to AWI-148.
 func TestMotoLife(t *testing.T) {
 	s := newSite(t)
@@ -251,7 +251,7 @@ func TestMotoLife(t *testing.T) {
 }
 
 // AWI-233: the record of API calls. A node costs one CreateFleet, and the launch template, the count of free addresses and the look
-// for an earlier machine are shared. Ending it costs a shared read and a shared termination. Nothing is called at rest.
+// for an earlier instance are shared. Ending it costs a shared read and a shared termination. Nothing is called at rest.
 func TestMotoCallsPerNode(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
@@ -295,7 +295,7 @@ func TestMotoCallsPerNode(t *testing.T) {
 }
 
 // CP-CREATE-02, CP-CREATE-09: answers that are lost, once or for ever, and calls that are repeated, by this process or the
-// next, leave one machine for a claim.
+// next, leave one instance for a claim.
 func TestMotoOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		lost  int
@@ -343,7 +343,7 @@ func (s *site) nextProcess() *aws.Provider {
 	return p
 }
 
-// A thousand callers for one claim get one machine.
+// A thousand callers for one claim get one instance.
 func TestMotoOneClaimManyCallers(t *testing.T) {
 	s := newSite(t)
 	ids := make([]string, 50)
@@ -360,7 +360,7 @@ func TestMotoOneClaimManyCallers(t *testing.T) {
 	wg.Wait()
 	slices.Sort(ids)
 	if distinct := slices.Compact(ids); len(distinct) != 1 || len(s.instances()) != 1 {
-		t.Errorf("%d machines, %q", len(s.instances()), distinct)
+		t.Errorf("%d instances, %q", len(s.instances()), distinct)
 	}
 }
 
@@ -474,7 +474,7 @@ func TestMotoPages(t *testing.T) {
 	// A process that has launched nothing itself has only EC2 to go by.
 	other := s.nextProcess()
 	if all, err := other.List(t.Context()); err != nil || len(all) != 7 {
-		t.Errorf("%d machines, %v", len(all), err)
+		t.Errorf("%d instances, %v", len(all), err)
 	}
 	s.cloud.Handle("DescribeInstances", func(call moto.Call, next func(moto.Call) moto.Answer) moto.Answer {
 		answer := next(call)
@@ -482,7 +482,7 @@ func TestMotoPages(t *testing.T) {
 		return answer
 	})
 	if all, err := other.List(t.Context()); err == nil {
-		t.Errorf("the third page is cut off in the middle: %d machines and no error", len(all))
+		t.Errorf("the third page is cut off in the middle: %d instances and no error", len(all))
 	}
 }
 
@@ -511,7 +511,7 @@ func TestMotoLaunchTemplateGone(t *testing.T) {
 	}
 }
 
-// AWI-206, AWI-208, CP-LIST-01: machines without a claim are collected, those of other clusters and of claims are not.
+// AWI-206, AWI-208, CP-LIST-01: instances without a claim are collected, those of other clusters and of claims are not.
 func TestMotoCollect(t *testing.T) {
 	s := newSite(t)
 	var kept []aws.ClaimRef
@@ -535,14 +535,14 @@ func TestMotoCollect(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.provider.Get(t.Context(), theirs.Status.ProviderID); !cloudprovider.IsNodeClaimNotFound(err) {
-		t.Errorf("another cluster's machine: %v (CP-GET-03)", err)
+		t.Errorf("another cluster's instance: %v (CP-GET-03)", err)
 	}
 	if err := s.provider.Delete(t.Context(), theirs); !cloudprovider.IsNodeClaimNotFound(err) {
-		t.Errorf("another cluster's machine: %v (CP-DELETE-04)", err)
+		t.Errorf("another cluster's instance: %v (CP-DELETE-04)", err)
 	}
 	claims := func(context.Context) ([]aws.ClaimRef, error) { return kept, nil }
 	if ended, _, err := s.provider.CollectOrphans(t.Context(), claims, 0); err != nil || len(ended) != 0 {
-		t.Errorf("young machines were collected: %q, %v", ended, err)
+		t.Errorf("young instances were collected: %q, %v", ended, err)
 	}
 	later, err := aws.New(t.Context(), aws.Config{ClusterName: "demo", SDK: sdkConfig(s.cloud)}, aws.Options{
 		NodeClasses: aws.NodeClasses{"default": s.class}, Cluster: aws.StaticCluster{}, Clock: tomorrow{},
@@ -554,7 +554,7 @@ func TestMotoCollect(t *testing.T) {
 		t.Errorf("collected %q, again after %s, %v", ended, again, err)
 	}
 	if n := len(s.instances()); n != 3 {
-		t.Errorf("%d machines are left, want 3", n)
+		t.Errorf("%d instances are left, want 3", n)
 	}
 }
 

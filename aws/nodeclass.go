@@ -52,7 +52,7 @@ func (p *Provider) assembleClasses() (err error) {
 }
 
 // ReconcileNodeClass looks after one node class, on whose status everything else here relies: it finds what the class
-// selects, has its instance profile made, asks EC2 whether machines could be launched, keeps the drift hash, and cleans up
+// selects, has its instance profile made, asks EC2 whether instances could be launched, keeps the drift hash, and cleans up
 // after a class that is being deleted. The first round of a class only adds its finalizer, makes no calls and leaves the status
 // empty: write the result and come again after Result.RequeueAfter. Nothing is written to the cluster: the result says what is to be, whether there is
 // an error or not. Rounds of one class must not overlap, and only the replica that leads may call
@@ -75,7 +75,7 @@ func (p *Provider) CollectInstanceProfiles(ctx context.Context, inUse func(conte
 }
 
 // DeleteEverything deletes the launch templates and instance profiles that were made for the cluster, for the day on which
-// it is given up. End its machines first.
+// it is given up. End its instances first.
 func (p *Provider) DeleteEverything(ctx context.Context) error {
 	errs := []error{p.templates.DeleteAll(ctx)}
 	if p.profiles != nil {
@@ -84,7 +84,7 @@ func (p *Provider) DeleteEverything(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// NodeClassStatus says whether machines can be launched from a node class: whether it is there, has been looked at as it
+// NodeClassStatus says whether instances can be launched from a node class: whether it is there, has been looked at as it
 // is now, and was found ready (CP-CLASS).
 func (p *Provider) NodeClassStatus(ctx context.Context, ref v1.NodeClassReference) (cloudprovider.NodeClassReadiness, error) {
 	if !p.capabilities.SupportsNodeClass(ref) {
@@ -138,7 +138,7 @@ func readiness(name string, class *awsv1.EC2NodeClass) cloudprovider.NodeClassRe
 	return r
 }
 
-// nodeClass reads a node class that machines can be launched from; the error is of kind NodeClassNotReady when they
+// nodeClass reads a node class that instances can be launched from; the error is of kind NodeClassNotReady when they
 // can't (CP-CREATE-10, CP-CLASS-03).
 func (p *Provider) nodeClass(ctx context.Context, ref v1.NodeClassReference) (*awsv1.EC2NodeClass, error) {
 	if !p.capabilities.SupportsNodeClass(ref) {

@@ -171,11 +171,11 @@ func (p *plot) userData(instance string) string {
 	}
 }
 
-// The whole path of a node class, in an AWS that is not ours: found in the account and tried by dry runs; a machine that
+// The whole path of a node class, in an AWS that is not ours: found in the account and tried by dry runs; an instance that
 // carries the launch template's image, user data, profile, groups and tags; drift that names the field; and an end that
 // leaves nothing. AWN-152, AWN-154, AWN-162 to AWN-164, AWN-168 to AWN-170, AWN-232, AWN-268, AWN-274 to AWN-278, AWI-004,
 // AWI-142, AWI-163.
-func TestMotoClassToMachine(t *testing.T) {
+func TestMotoClassToInstance(t *testing.T) {
 	p := newPlot(t)
 	ctx := t.Context()
 	p.shelf.put(&awsv1.EC2NodeClass{
@@ -213,15 +213,15 @@ func TestMotoClassToMachine(t *testing.T) {
 	if len(found) != 1 {
 		t.Fatalf("%d instances", len(found))
 	}
-	machine := found[0]
-	if *machine.ImageId != p.image || created.Status.ImageID != p.image {
-		t.Errorf("booted from %s, told as %s, want %s", *machine.ImageId, created.Status.ImageID, p.image)
+	instance := found[0]
+	if *instance.ImageId != p.image || created.Status.ImageID != p.image {
+		t.Errorf("booted from %s, told as %s, want %s", *instance.ImageId, created.Status.ImageID, p.image)
 	}
-	if !slices.ContainsFunc(class.Status.Subnets, func(s awsv1.Subnet) bool { return s.ID == *machine.SubnetId }) || len(class.Status.Subnets) != 2 {
-		t.Errorf("in subnet %s, of %v", *machine.SubnetId, class.Status.Subnets)
+	if !slices.ContainsFunc(class.Status.Subnets, func(s awsv1.Subnet) bool { return s.ID == *instance.SubnetId }) || len(class.Status.Subnets) != 2 {
+		t.Errorf("in subnet %s, of %v", *instance.SubnetId, class.Status.Subnets)
 	}
-	if len(machine.SecurityGroups) != 1 || *machine.SecurityGroups[0].GroupId != class.Status.SecurityGroups[0].ID {
-		t.Errorf("security groups %v, want %v", machine.SecurityGroups, class.Status.SecurityGroups)
+	if len(instance.SecurityGroups) != 1 || *instance.SecurityGroups[0].GroupId != class.Status.SecurityGroups[0].ID {
+		t.Errorf("security groups %v, want %v", instance.SecurityGroups, class.Status.SecurityGroups)
 	}
 	versions, err := p.raw.DescribeLaunchTemplateVersions(ctx, &ec2.DescribeLaunchTemplateVersionsInput{Versions: []string{"$Latest"}})
 	p.must(err)
@@ -239,7 +239,7 @@ func TestMotoClassToMachine(t *testing.T) {
 		t.Error("there is no launch template")
 	}
 	tags := map[string]string{}
-	for _, tag := range machine.Tags {
+	for _, tag := range instance.Tags {
 		tags[*tag.Key] = *tag.Value
 	}
 	for key, value := range map[string]string{"team": "web", "common": "yes", awsv1.TagNodeClass: "default", awsv1.TagNodeClaim: "a", awsv1.TagClusterName: "demo"} {
@@ -247,7 +247,7 @@ func TestMotoClassToMachine(t *testing.T) {
 			t.Errorf("tag %s is %q, want %q", key, tags[key], value)
 		}
 	}
-	data := p.userData(*machine.InstanceId)
+	data := p.userData(*instance.InstanceId)
 	for _, want := range []string{"application/node.eks.aws", "kind: NodeConfig", "https://api.demo.example", "172.20.0.0/16", "text/x-shellscript", "echo hello from the class"} {
 		if !strings.Contains(data, want) {
 			t.Errorf("the user data lacks %q:\n%s", want, data)

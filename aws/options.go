@@ -41,7 +41,7 @@ type Options struct {
 	Clock option.Clock
 	// Logger is told what happens that no result says; nil: nobody is.
 	Logger *slog.Logger
-	// IsDrift reports whether a difference makes a claim's machine drift; one that does not is told by Drift alone.
+	// IsDrift reports whether a difference makes a claim's instance drift; one that does not is told by Drift alone.
 	// So foreign security groups can be ignored, kinds of drift told without acting on them, or new images left to soak. It
 	// is asked of each difference each time that a claim is looked at, must return soon, and must be safe for concurrent
 	// use. Nil: all do.
@@ -53,13 +53,13 @@ type Options struct {
 	OnBatch func(MergedCall)
 	// FindInstance looks an instance of the cluster up by its EC2 ID when AWS has something to say about it; false if the
 	// cluster has no such instance, whose message is then removed. It is asked for every message, so that it had
-	// better be an index over NodeClaims. Nil: the provider goes by the machines it has launched and, once a minute while
+	// better be an index over NodeClaims. Nil: the provider goes by the instances it has launched and, once a minute while
 	// Run is at work, listed.
 	FindInstance func(instanceID string) (InterruptedInstance, bool)
 	// OnInterruption is told of each message of the queue, for metrics. Nil: nobody is. It must be safe
 	// for concurrent use.
 	OnInterruption func(InterruptionMessage)
-	// OnUnhealthy is told of each machine that EC2 reports as impaired or due for maintenance, once while that lasts, for
+	// OnUnhealthy is told of each instance that EC2 reports as impaired or due for maintenance, once while that lasts, for
 	// metrics. Nil: nobody is. It must be safe for concurrent use.
 	OnUnhealthy func(InterruptionKind, InterruptedInstance)
 }

@@ -38,7 +38,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// nodeClassKind is the kind of node class that machines are launched from.
+// nodeClassKind is the kind of node class that instances are launched from.
 const nodeClassKind = "EC2NodeClass"
 
 // Provider is a cloudprovider.CloudProvider on EC2. It is safe for concurrent use; no lock is held across calls. Make one
@@ -113,7 +113,7 @@ func New(ctx context.Context, c Config, o Options) (*Provider, error) {
 func (o Options) validate() error {
 	var faults []error
 	if o.NodeClasses == nil {
-		faults = append(faults, &option.Error{Package: "aws", Option: "NodeClasses", Rule: "is required: machines are launched from them"})
+		faults = append(faults, &option.Error{Package: "aws", Option: "NodeClasses", Rule: "is required: instances are launched from them"})
 	}
 	if o.Cluster == nil {
 		faults = append(faults, &option.Error{Package: "aws", Option: "Cluster", Rule: "is required: nodes have to know what they join"})
@@ -199,7 +199,7 @@ func (p *Provider) feeds(region string) []prices.Feed {
 	return append(feeds, p.options.Prices...)
 }
 
-// assembleLaunch makes what launches and looks after machines.
+// assembleLaunch makes what launches and looks after instances.
 func (p *Provider) assembleLaunch() (err error) {
 	urgent := p.options.Clients.EC2(sdk.Urgent)
 	p.templates, err = launchtemplates.New(urgent, launchtemplates.Options{ClusterName: p.config.ClusterName, Now: p.now, Logger: p.options.Logger})

@@ -127,7 +127,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// AWN-080, CP-CLASS-01, CP-CLASS-02, CP-CREATE-10, CP-CLASS-03, AWI-142, AWI-146, AWI-200: whether machines can be launched from a class.
+// AWN-080, CP-CLASS-01, CP-CLASS-02, CP-CREATE-10, CP-CLASS-03, AWI-142, AWI-146, AWI-200: whether instances can be launched from a class.
 func TestReadiness(t *testing.T) {
 	now := metav1.Now()
 	for name, c := range map[string]struct {
@@ -210,7 +210,7 @@ func (b brokenClasses) NodeClass(_ context.Context, name string) (*awsv1.EC2Node
 	return nil, errStore
 }
 
-// OPP-04, AWI-144, CP-LIST-01: machines of a class that can't be read, has no subnets or is gone are listed all the same.
+// OPP-04, AWI-144, CP-LIST-01: instances of a class that can't be read, has no subnets or is gone are listed all the same.
 func TestListWithBadClasses(t *testing.T) {
 	a := newAccount(t)
 	p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) { o.NodeClasses = brokenClasses{readyClass("default")} })
@@ -219,7 +219,7 @@ func TestListWithBadClasses(t *testing.T) {
 	a.put("i-3", "no.such-type", "default", func(i *ec2types.Instance) { i.State.Name = "shutting-down" })
 	listed, err := p.List(t.Context())
 	if err != nil || len(listed) != 3 {
-		t.Fatalf("%d machines, %v", len(listed), err)
+		t.Fatalf("%d instances, %v", len(listed), err)
 	}
 	for n, c := range listed {
 		id := fmt.Sprint("i-", n+1)
@@ -240,8 +240,8 @@ func TestListWithBadClasses(t *testing.T) {
 	}
 }
 
-// AWI-147, AWI-148: what a claim says of a machine.
-func TestClaimOfMachine(t *testing.T) {
+// AWI-147, AWI-148: what a claim says of an instance.
+func TestClaimOfInstance(t *testing.T) {
 	reserved := func(i *ec2types.Instance) {
 		i.CapacityReservationId = awssdk.String("cr-1")
 		i.CapacityReservationSpecification = &ec2types.CapacityReservationSpecificationResponse{CapacityReservationPreference: "capacity-reservations-only"}
@@ -357,7 +357,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// AWI-129, AWI-145: a reserved machine that is gone makes room.
+// AWI-129, AWI-145: a reserved instance that is gone makes room.
 func TestDeleteMakesRoom(t *testing.T) {
 	p := newProvider(t, newAccount(t))
 	p.Reservations().Sync(time.Now(), reservations.Reservation{CapacityReservation: awsv1.CapacityReservation{ID: "cr-1"}, Available: 1, Total: 5})
@@ -415,7 +415,7 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
-// AWI-201: only what is missing is tagged; the log tells which machine has joined, by its host name.
+// AWI-201: only what is missing is tagged; the log tells which instance has joined, by its host name.
 func TestTagNode(t *testing.T) {
 	a := newAccount(t)
 	var logged strings.Builder

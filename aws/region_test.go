@@ -58,7 +58,7 @@ type regionalTrouble struct {
 	codes []string
 }
 
-// How long machines take to boot and to be gone.
+// How long instances take to boot and to be gone.
 const (
 	regionalBoot     = 10 * time.Second
 	regionalShutDown = 20 * time.Second
@@ -279,7 +279,7 @@ func (r *regionalEC2) fulfil(in *ec2.CreateFleetInput, codes []string) (*ec2.Cre
 			case len(codes) > 0:
 				code = codes[n%len(codes)]
 			case reservation != "" && (r.booked[reservation] == nil || r.booked[reservation].instanceType != instanceType || r.booked[reservation].zone != zone):
-				return nil, refusal("InvalidParameterValue", "the reservation is of other machines", 0)
+				return nil, refusal("InvalidParameterValue", "the reservation is of other instances", 0)
 			case reservation != "" && r.room(reservation) <= 0:
 				code = "ReservationCapacityExceeded"
 			case r.sold != nil && r.sold(instanceType, zone, capacityType):

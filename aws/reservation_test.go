@@ -188,7 +188,7 @@ func TestCreateReserved(t *testing.T) {
 				got.Labels[v1.CapacityTypeLabelKey] != "reserved" {
 				t.Errorf("Get tells labels %v, %v", got.Labels, err)
 			}
-			// Somebody else's machine is gone, and EC2 says so at the next look.
+			// Somebody else's instance is gone, and EC2 says so at the next look.
 			b.free = 1
 			find()
 			if got := room(); got != 1 {

@@ -17,7 +17,7 @@ import (
 type ReservationDuty struct {
 	// NodeClaim is its name.
 	NodeClaim string
-	// Leave says that the machine's capacity block is about to end: delete the claim.
+	// Leave says that the instance's capacity block is about to end: delete the claim.
 	Leave bool
 	// Relabel is the change of labels, of the claim first and then of its node; empty with Leave.
 	Relabel Relabeling
@@ -35,8 +35,8 @@ type Relabeling struct {
 func (r Relabeling) Empty() bool { return len(r.Set)+len(r.Remove) == 0 }
 
 // ReviewReservations looks at the claims that are labelled with a reservation: those
-// whose machine fell out of its reservation are to be relabelled, those whose capacity block is about to end deleted. It
-// returns only claims that need something, by name, and comes to at most one list of machines; call it once a minute with
+// whose instance fell out of its reservation are to be relabelled, those whose capacity block is about to end deleted. It
+// returns only claims that need something, by name, and comes to at most one list of instances; call it once a minute with
 // all claims. What a node class that can't be read would tell is left out, with an error beside the rest.
 func (p *Provider) ReviewReservations(ctx context.Context, claims []*v1.NodeClaim) ([]ReservationDuty, error) {
 	claims = slices.DeleteFunc(slices.Clone(claims), func(c *v1.NodeClaim) bool {
@@ -73,11 +73,11 @@ func (p *Provider) ReviewReservations(ctx context.Context, claims []*v1.NodeClai
 		duty := ReservationDuty{NodeClaim: claim.Name, Leave: reservations.MustLeave(claim.Labels, classes[name], p.now())}
 		if id, err := instances.ParseProviderID(claim.Status.ProviderID); err == nil && !duty.Leave {
 			if i, there := byID[id]; there && !i.Terminating() {
-				machine := reservations.Machine{CapacityType: i.CapacityType}
+				instance := reservations.Instance{CapacityType: i.CapacityType}
 				if i.Reservation != nil {
-					machine.ReservationID = i.Reservation.ID
+					instance.ReservationID = i.Reservation.ID
 				}
-				duty.Relabel = Relabeling(reservations.Relabel(claim.Labels, false, machine, classes[name]))
+				duty.Relabel = Relabeling(reservations.Relabel(claim.Labels, false, instance, classes[name]))
 			}
 		}
 		if duty.Leave || !duty.Relabel.Empty() {

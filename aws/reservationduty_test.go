@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// AWI-130, AWI-131, AWN-307 to AWN-309: what became of machines in reservations, by one list of them; and nothing is asked
+// AWI-130, AWI-131, AWN-307 to AWN-309: what became of instances in reservations, by one list of them; and nothing is asked
 // when no claim is in one.
 func TestReviewReservations(t *testing.T) {
 	a, class, now := newAccount(t), readyClass("default"), &clock{time.Unix(1.8e9, 0)}

@@ -15,9 +15,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// InstanceTypes are the machines of the NodePool's node class, available or not, with overlays applied (CP-CATALOG).
+// InstanceTypes are the instances of the NodePool's node class, available or not, with overlays applied (CP-CATALOG).
 // For a node class that is missing or is being deleted, the error is of kind NodeClassNotReady; one that is
-// merely not ready has types as soon as its status lists subnets, since running machines are judged by them.
+// merely not ready has types as soon as its status lists subnets, since running instances are judged by them.
 func (p *Provider) InstanceTypes(ctx context.Context, nodePool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (p *Provider) standIns(ctx context.Context, pricer StandInPricer, market of
 	options.StandInPrices = make(map[string]float64)
 	for i := range market.Catalog.Types {
 		if name := market.Catalog.Types[i].Name; !hasPrice(market, name) {
-			options.StandInPrices[name] = 1 // any will do to see what machine it is
+			options.StandInPrices[name] = 1 // any will do to see what instance it is
 		}
 	}
 	if len(options.StandInPrices) == 0 {

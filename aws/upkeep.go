@@ -40,14 +40,14 @@ func (u *upkeep) due(last *time.Time, every time.Duration, now time.Time) bool {
 	return true
 }
 
-// Refresh reads anew what is due of types, zones, prices and zonal shifts, and of machines where interruptions are
+// Refresh reads anew what is due of types, zones, prices and zonal shifts, and of instances where interruptions are
 // listened to without Options.FindInstance, and says when to call it again. What
 // could not be read stays as it was; the errors are joined. Every replica needs it; Run calls it in a loop.
 func (p *Provider) Refresh(ctx context.Context) (next time.Time, err error) {
 	duties := []func() (time.Time, error){
 		func() (time.Time, error) { return p.discovery.Refresh(ctx) },
 		func() (time.Time, error) { return p.prices.Refresh(ctx) },
-		func() (time.Time, error) { return p.refreshMachines(ctx) },
+		func() (time.Time, error) { return p.refreshInstances(ctx) },
 	}
 	if p.shifts != nil {
 		duties = append(duties, func() (time.Time, error) { return p.pollShifts(ctx) })
@@ -83,7 +83,7 @@ func (p *Provider) pollShifts(ctx context.Context) (time.Time, error) {
 	return now.Add(zonalshift.Period), err
 }
 
-// Maintain looks after what the cluster has in EC2 besides machines: it finds the launch templates that are there, once,
+// Maintain looks after what the cluster has in EC2 besides instances: it finds the launch templates that are there, once,
 // and deletes those that nobody uses any more; and it forgets images that AWS has withdrawn, so that node classes find the
 // newest there are. It says when to call it again. Only the one replica that launches may call it, since only that one
 // knows which templates are used; Lead calls it in a loop. CollectOrphans and CollectInstanceProfiles have to be told what

@@ -21,14 +21,14 @@ func (o Overhead) Total() corev1.ResourceList {
 	return total
 }
 
-// Allocatable is what pods can have of a machine of this type, where the offering changes nothing: capacity less
+// Allocatable is what pods can have of an instance of this type, where the offering changes nothing: capacity less
 // overhead, memory further reduced by every hugepages capacity, nothing below zero. The list is the
 // caller's.
 func (t *InstanceType) Allocatable() corev1.ResourceList {
 	return allocatable(t.Capacity, t.Overhead)
 }
 
-// CapacityOf is the whole machine when bought by the offering: the type's capacity with the offering's entries in
+// CapacityOf is the whole instance when bought by the offering: the type's capacity with the offering's entries in
 // their place. The list is the caller's.
 func (t *InstanceType) CapacityOf(o *Offering) corev1.ResourceList {
 	if o == nil {
@@ -37,7 +37,7 @@ func (t *InstanceType) CapacityOf(o *Offering) corev1.ResourceList {
 	return replaceEntries(t.Capacity, o.Capacity)
 }
 
-// OverheadOf is what a machine bought by the offering keeps for itself: the type's overhead with the offering's
+// OverheadOf is what an instance bought by the offering keeps for itself: the type's overhead with the offering's
 // entries in their place, part by part. The lists are the caller's.
 func (t *InstanceType) OverheadOf(o *Offering) Overhead {
 	var replacement Overhead
@@ -51,7 +51,7 @@ func (t *InstanceType) OverheadOf(o *Offering) Overhead {
 	}
 }
 
-// AllocatableOf is what pods can have of a machine bought by the offering, by the same formula as Allocatable. The
+// AllocatableOf is what pods can have of an instance bought by the offering, by the same formula as Allocatable. The
 // list is the caller's.
 func (t *InstanceType) AllocatableOf(o *Offering) corev1.ResourceList {
 	if o == nil || !o.OverridesResources() {
@@ -60,7 +60,7 @@ func (t *InstanceType) AllocatableOf(o *Offering) corev1.ResourceList {
 	return allocatable(t.CapacityOf(o), t.OverheadOf(o))
 }
 
-// OverridesResources reports whether machines bought by this offering may differ from the type's in capacity or
+// OverridesResources reports whether instances bought by this offering may differ from the type's in capacity or
 // overhead.
 func (o *Offering) OverridesResources() bool { return len(o.Capacity) > 0 || o.Overhead != nil }
 
@@ -74,7 +74,7 @@ func allocatable(capacity corev1.ResourceList, overhead Overhead) corev1.Resourc
 			rest.Sub(k)
 		}
 		left[name] = rest
-		// Huge pages are carved out of the machine's memory at boot, so ordinary pods can't have that part of it.
+		// Huge pages are carved out of the instance's memory at boot, so ordinary pods can't have that part of it.
 		if strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
 			hugePages.Add(quantity)
 		}

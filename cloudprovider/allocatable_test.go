@@ -57,7 +57,7 @@ func TestAllocatable(t *testing.T) {
 			cloudprovider.Overhead{SystemReserved: build.Amounts("cpu", "2")}, build.Amounts("cpu", "0"),
 		},
 		{
-			"overhead of what the machine lacks is nothing", build.Amounts("cpu", "1"),
+			"overhead of what the instance lacks is nothing", build.Amounts("cpu", "1"),
 			cloudprovider.Overhead{KubeReserved: build.Amounts("ephemeral-storage", "1Gi")}, build.Amounts("cpu", "1"),
 		},
 	}

@@ -16,13 +16,13 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// DefaultLaunchTimeout is how long a NodeClaim may stay without a machine when the provider does not say.
+// DefaultLaunchTimeout is how long a NodeClaim may stay without an instance when the provider does not say.
 const DefaultLaunchTimeout = 5 * time.Minute
 
 // Capabilities declare, as plain data, what a provider is like. Whoever holds one must not change it; a provider
 // gives each caller lists and maps that nobody writes to.
 type Capabilities struct {
-	// NodeClasses are the kinds of node class that the provider launches machines from; the first is the default. At least one.
+	// NodeClasses are the kinds of node class that the provider launches instances from; the first is the default. At least one.
 	NodeClasses []metav1.GroupKind `json:"nodeClasses"`
 	// Vocabulary is everything the provider knows of label keys: requirements.CoreVocabulary() merged with its own.
 	Vocabulary requirements.Vocabulary `json:"vocabulary"`
@@ -31,14 +31,14 @@ type Capabilities struct {
 	LabelValues map[string][]string `json:"labelValues,omitempty"`
 	// ReservationIDLabel is the key that tells one reservation from another; empty when the provider has none.
 	ReservationIDLabel string `json:"reservationIDLabel,omitempty"`
-	// ReservationLabels are all keys that only machines from a reservation bear, ReservationIDLabel among them.
+	// ReservationLabels are all keys that only instances from a reservation bear, ReservationIDLabel among them.
 	ReservationLabels []string `json:"reservationLabels,omitempty"`
-	// UnsupportedVolumeTopologyKeys are label keys of a StorageClass's allowed topologies that no machine of the
+	// UnsupportedVolumeTopologyKeys are label keys of a StorageClass's allowed topologies that no instance of the
 	// provider can meet: pods with such volumes are refused with that reason.
 	UnsupportedVolumeTopologyKeys []string `json:"unsupportedVolumeTopologyKeys,omitempty"`
-	// UnsupportedVolumeDrivers are CSI drivers whose volumes no machine of the provider can attach.
+	// UnsupportedVolumeDrivers are CSI drivers whose volumes no instance of the provider can attach.
 	UnsupportedVolumeDrivers []string `json:"unsupportedVolumeDrivers,omitempty"`
-	// LaunchTimeout is how long a NodeClaim may stay without a machine before it is given up; zero means
+	// LaunchTimeout is how long a NodeClaim may stay without an instance before it is given up; zero means
 	// DefaultLaunchTimeout.
 	LaunchTimeout metav1.Duration `json:"launchTimeout,omitzero"`
 	// TerminationGracePeriod is given to NodeClaims whose NodePool sets none; nil gives none.
@@ -55,7 +55,7 @@ func (c Capabilities) DefaultNodeClass() metav1.GroupKind {
 	return c.NodeClasses[0]
 }
 
-// SupportsNodeClass reports whether the provider launches machines from the kind that ref names.
+// SupportsNodeClass reports whether the provider launches instances from the kind that ref names.
 func (c Capabilities) SupportsNodeClass(ref v1.NodeClassReference) bool {
 	return slices.Contains(c.NodeClasses, metav1.GroupKind{Group: ref.Group, Kind: ref.Kind})
 }
@@ -117,7 +117,7 @@ func (c Capabilities) Validate() error {
 
 func (c Capabilities) validateNodeClasses(path *field.Path) field.ErrorList {
 	if len(c.NodeClasses) == 0 {
-		return field.ErrorList{field.Required(path, "a provider launches machines from at least one kind of node class")}
+		return field.ErrorList{field.Required(path, "a provider launches instances from at least one kind of node class")}
 	}
 	var faults field.ErrorList
 	for i, kind := range c.NodeClasses {
@@ -134,7 +134,7 @@ func (c Capabilities) validateNodeClasses(path *field.Path) field.ErrorList {
 	return faults
 }
 
-// coreLabels are the keys that every machine of every provider states with a value.
+// coreLabels are the keys that every instance of every provider states with a value.
 func coreLabels() []string {
 	return []string{
 		corev1.LabelInstanceTypeStable, corev1.LabelArchStable, corev1.LabelOSStable,

@@ -43,7 +43,7 @@ func reserved(zone, id string, price float64, room int) cloudprovider.Offering {
 	return o
 }
 
-// testType is a machine of 4 cpu and 16Gi that keeps every clause of the contract.
+// testType is an instance of 4 cpu and 16Gi that keeps every clause of the contract.
 func testType(name string, offerings ...cloudprovider.Offering) *cloudprovider.InstanceType {
 	return &cloudprovider.InstanceType{
 		Name: name,

@@ -15,22 +15,22 @@ type CloudProvider interface {
 	// Name of the provider, in lower case: a label of metrics and a word in messages. It never changes.
 	Name() string
 
-	// InstanceTypes are all machines that a NodePool may be given, available or not (CP-CATALOG). The slice
+	// InstanceTypes are all instances that a NodePool may be given, available or not (CP-CATALOG). The slice
 	// is the caller's; what it points to is shared and must not be changed.
 	InstanceTypes(ctx context.Context, nodePool *v1.NodePool) ([]*InstanceType, error)
 
-	// Create launches exactly one machine that meets the claim, and describes it (CP-CREATE). Repeated for
-	// the same claim UID it gives the same machine. The claim is not changed.
+	// Create launches exactly one instance that meets the claim, and describes it (CP-CREATE). Repeated for
+	// the same claim UID it gives the same instance. The claim is not changed.
 	Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error)
 
-	// Delete starts the end of the machine with the claim's provider ID: nil means that termination is under way, an
-	// error of kind NodeClaimNotFound that the machine is gone (CP-DELETE). Call it until it says so.
+	// Delete starts the end of the instance with the claim's provider ID: nil means that termination is under way, an
+	// error of kind NodeClaimNotFound that the instance is gone (CP-DELETE). Call it until it says so.
 	Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error
 
-	// Get describes one machine, or says with an error of kind NodeClaimNotFound that it is gone (CP-GET).
+	// Get describes one instance, or says with an error of kind NodeClaimNotFound that it is gone (CP-GET).
 	Get(ctx context.Context, providerID string) (*v1.NodeClaim, error)
 
-	// List describes every machine this cluster owns; those that are shutting down bear a deletion timestamp
+	// List describes every instance this cluster owns; those that are shutting down bear a deletion timestamp
 	// (CP-LIST).
 	List(ctx context.Context) ([]*v1.NodeClaim, error)
 

@@ -1,4 +1,4 @@
-// Package cloudprovider is the seam between planners and clouds: the interface a provider implements, the machines it
+// Package cloudprovider is the seam between planners and clouds: the interface a provider implements, the instances it
 // offers, the errors it answers with, and the contract it keeps.
 //
 //	types, err := provider.InstanceTypes(ctx, nodePool)
@@ -21,7 +21,7 @@
 // # Contract
 //
 // The clauses below are what a caller may rely on and what the conformance kit tests, clause by clause. "Machine" is
-// one instance in the cloud; "claim" a NodeClaim; "gone" means that the machine can do no work and cost no money any
+// one instance in the cloud; "claim" a NodeClaim; "gone" means that the instance can do no work and cost no money any
 // more. Clauses of the optional interfaces stand at each interface.
 //
 // # CP-DESCRIBE: what a provider declares
@@ -46,10 +46,10 @@
 //     and nodes name their type by it.
 //   - CP-CATALOG-03: every well-known key of the vocabulary is stated for every type, as In with its value or values
 //     or as DoesNotExist, by the type or by its offerings; a key that only some offerings state is absent from the
-//     others' machines. Only the NodePool key is not a machine's to state. Architecture, operating system, zone and
+//     others' instances. Only the NodePool key is not an instance's to state. Architecture, operating system, zone and
 //     capacity type have values. Why: an unstated key matches whatever a pod asks, and the node then lacks the label.
 //   - CP-CATALOG-04: types and offerings state canonical keys, legal values, and of a key whose values are declared
-//     only those. Why: comparisons are of text, so another spelling is another machine.
+//     only those. Why: comparisons are of text, so another spelling is another instance.
 //   - CP-CATALOG-05: a type's offerings are unique by [OfferingKey]. Why: of two equal ones it is not known which is
 //     bought, at which price, nor which one to close when it is out of stock.
 //   - CP-CATALOG-06: an offering states one value for zone and one of reserved, spot, on-demand for capacity type, and
@@ -72,26 +72,26 @@
 //     the error is of kind UnevaluatedNodePool, not an empty list. Why: an empty list reads as "nothing fits".
 //   - CP-CATALOG-14: allocatable, capacity less overhead, is at most what a real node of the type reports, and as
 //     close to it as the provider can know. Why: too much, and planned pods never bind; too little wastes money.
-//   - CP-CATALOG-15: [InstanceType].VolumeLimits names every CSI driver whose volumes take up slots of the machine, with
+//   - CP-CATALOG-15: [InstanceType].VolumeLimits names every CSI driver whose volumes take up slots of the instance, with
 //     the number of slots left for pods' volumes: at most what the driver reports on a real node of the type, and never
 //     negative. Why: a new node has no CSINode to read the limit from, so that pods with volumes would be planned onto
 //     it without end and never bind.
 //
 // # CP-CREATE: Create
 //
-//   - CP-CREATE-01: nil means that exactly one machine was launched, that meets all the claim's requirements and
+//   - CP-CREATE-01: nil means that exactly one instance was launched, that meets all the claim's requirements and
 //     whose allocatable holds its requests. Why: the pods were planned onto just that.
-//   - CP-CREATE-02: a claim UID has at most one live machine. Create repeated for a UID, at once or much later, by
-//     this process or the next one, answers with the machine that is there; only once that is shutting down or gone
-//     may another be launched. The UID is required. Why: answers get lost and processes restart; a second machine
+//   - CP-CREATE-02: a claim UID has at most one live instance. Create repeated for a UID, at once or much later, by
+//     this process or the next one, answers with the instance that is there; only once that is shutting down or gone
+//     may another be launched. The UID is required. Why: answers get lost and processes restart; a second instance
 //     would run unseen.
 //   - CP-CREATE-03: of the offerings that suit, the capacity type is chosen reserved before spot before on-demand,
 //     then by the provider's own strategy, which for on-demand is the lowest price. Why: plans count on it when they
 //     reckon what a replacement costs.
-//   - CP-CREATE-04: the machine's node joins with the taint karpenter.sh/unregistered:NoExecute and with the claim's
+//   - CP-CREATE-04: the instance's node joins with the taint karpenter.sh/unregistered:NoExecute and with the claim's
 //     taints and start-up taints. Why: otherwise pods slip in before the node is labelled.
 //   - CP-CREATE-05: the answer has the claim's name and UID, labels with the one value of each well-known key the
-//     machine has, the provider ID, the image ID, capacity and allocatable. Why: it is all that is known of
+//     instance has, the provider ID, the image ID, capacity and allocatable. Why: it is all that is known of
 //     a node until it joins.
 //   - CP-CREATE-06: the claim handed in is not changed, and the answer shares nothing with it or with the provider.
 //     Why: both are written to by their owners.
@@ -100,9 +100,9 @@
 //     unavailable, under the keys it lists them by, for a few minutes. Those of a quota likewise. Offerings
 //     found empty on the way to a success are shown so too. Why: planners would otherwise come back with the same
 //     claim at once.
-//   - CP-CREATE-08: whose a machine is, by cluster, NodePool, claim name and claim UID, is stored with the machine
+//   - CP-CREATE-08: whose an instance is, by cluster, NodePool, claim name and claim UID, is stored with the instance
 //     from the moment it exists. Why: after a crash List is all there is.
-//   - CP-CREATE-09: an error, a time-out or a cancelled context leaves no machine, or one that List shows and that
+//   - CP-CREATE-09: an error, a time-out or a cancelled context leaves no instance, or one that List shows and that
 //     Create for the same UID answers with. Why: what nobody can find is paid for for ever.
 //   - CP-CREATE-10: a claim whose node class is missing, being deleted or not ready gives an error of kind
 //     NodeClassNotReady. Why: the pods may have other NodePools to go to.
@@ -111,30 +111,30 @@
 //
 // # CP-DELETE: Delete
 //
-//   - CP-DELETE-01: nil means that termination is under way, not that the machine is gone; the error of kind
-//     NodeClaimNotFound means that it is gone. Why: a machine that is still shutting down still holds its
+//   - CP-DELETE-01: nil means that termination is under way, not that the instance is gone; the error of kind
+//     NodeClaimNotFound means that it is gone. Why: an instance that is still shutting down still holds its
 //     volumes, addresses and cost.
 //   - CP-DELETE-02: it can be repeated at will, before, during and after termination. Why: the caller does just that.
 //   - CP-DELETE-03: an empty, malformed, foreign or unknown provider ID is of kind NodeClaimNotFound. Why: any other
 //     error would be retried for ever and hold the claim's finalizer.
-//   - CP-DELETE-04: only the provider ID counts; the rest of the claim may be stale. A machine of another cluster is
+//   - CP-DELETE-04: only the provider ID counts; the rest of the claim may be stale. An instance of another cluster is
 //     never touched. Why: claims are read from caches.
 //
 // # CP-GET: Get
 //
-//   - CP-GET-01: the answer describes the machine as Create did. Why: callers compare them.
-//   - CP-GET-02: a machine that is shutting down has a deletion timestamp; one that is gone is an error of kind
+//   - CP-GET-01: the answer describes the instance as Create did. Why: callers compare them.
+//   - CP-GET-02: an instance that is shutting down has a deletion timestamp; one that is gone is an error of kind
 //     NodeClaimNotFound. Why: the two call for different things, waiting and forgetting.
 //   - CP-GET-03: an empty, malformed, foreign or unknown provider ID is of kind NodeClaimNotFound. Why: see
 //     CP-DELETE-03.
 //
 // # CP-LIST: List
 //
-//   - CP-LIST-01: every machine that the cluster owns is there, and none of another cluster. Why: garbage
-//     collection deletes claims without machines and machines without claims.
+//   - CP-LIST-01: every instance that the cluster owns is there, and none of another cluster. Why: garbage
+//     collection deletes claims without instances and instances without claims.
 //   - CP-LIST-02: it lags behind what happened by at most [Capabilities].ConsistencyWindow, in both directions. Why:
-//     a cache that keeps dead machines hides lost nodes, and one that is late with new ones gets them collected.
-//   - CP-LIST-03: machines that are shutting down are listed with a deletion timestamp, gone ones are not. Why: see
+//     a cache that keeps dead instances hides lost nodes, and one that is late with new ones gets them collected.
+//   - CP-LIST-03: instances that are shutting down are listed with a deletion timestamp, gone ones are not. Why: see
 //     CP-GET-02.
 //   - CP-LIST-04: NodePool, claim name and claim UID can be read from each entry, the NodePool from the label that names it
 //     on the claim. Why: see CP-CREATE-08; a pool of the first generation, where such are served, may bear the name of
@@ -149,23 +149,23 @@
 //     on-demand once none has. Why: a stock-out of spot is no reason for pods to wait.
 //   - CP-SPOT-02: spot that is out of stock closes offerings of spot alone, of the same type and zone. Why: with
 //     on-demand closed as well nothing is left to fall back on.
-//   - CP-SPOT-03: a machine that the cloud takes back ends, to Get, List and Delete, as one that was deleted. Why:
+//   - CP-SPOT-03: an instance that the cloud takes back ends, to Get, List and Delete, as one that was deleted. Why:
 //     what took it is no concern of those that clean up.
 //
 // # CP-RESERVED: capacity that is paid for
 //
 //   - CP-RESERVED-01: a claim that a reservation suits uses it while it has room, and names it in its labels. Why: what
 //     is not used is paid for all the same.
-//   - CP-RESERVED-02: [Offering].ReservationCapacity falls by one with a launch and rises once the machine is gone. Why:
+//   - CP-RESERVED-02: [Offering].ReservationCapacity falls by one with a launch and rises once the instance is gone. Why:
 //     planners count on just so many.
-//   - CP-RESERVED-03: a reservation that is full gets no further machine; the claim goes to what else suits, or meets an
+//   - CP-RESERVED-03: a reservation that is full gets no further instance; the claim goes to what else suits, or meets an
 //     error of kind InsufficientCapacity. Why: the cloud would sell on demand what was planned to be free.
 //
 // # CP-ERROR: errors
 //
 // An error has a kind ([ErrorKind]), found with errors.Is or [KindOf]. What the caller does:
 //
-//	NodeClaimNotFound      the machine is gone: for Delete that is success
+//	NodeClaimNotFound      the instance is gone: for Delete that is success
 //	InsufficientCapacity   delete the claim, plan its pods anew
 //	QuotaExceeded          the same, and tell an operator
 //	NodeClassNotReady      delete the claim, plan its pods anew
@@ -194,12 +194,12 @@
 // # CP-CONCURRENCY: goroutines, locks, memory
 //
 //   - CP-CONCURRENCY-01: all methods may be called at once from any number of goroutines; a thousand Creates at once
-//     launch a thousand machines. Why: claims of one plan are launched together.
+//     launch a thousand instances. Why: claims of one plan are launched together.
 //   - CP-CONCURRENCY-02: no lock is held across a call to the cloud or to foreign code. Why: one slow call must not
 //     stop all others.
 //   - CP-CONCURRENCY-03: a method returns soon after its ctx ended, and leaves no goroutine behind. Why: shutdown and
 //     leader change must be clean.
-//   - CP-CONCURRENCY-04: memory is bounded by types times zones times capacity types and by live machines. Why: see
+//   - CP-CONCURRENCY-04: memory is bounded by types times zones times capacity types and by live instances. Why: see
 //     CP-CATALOG-12.
 //
 // Stability: beta.

@@ -6,19 +6,19 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// DriftReason says, in one CamelCase word, in what a machine differs from what its node class asks for now. Empty
+// DriftReason says, in one CamelCase word, in what an instance differs from what its node class asks for now. Empty
 // means that it does not.
 type DriftReason string
 
-// DriftDetector is for providers whose machines can fall behind their node class: an older image, another subnet.
+// DriftDetector is for providers whose instances can fall behind their node class: an older image, another subnet.
 //
-//   - CP-DRIFT-01: the answer compares the machine as it is with the node class as it is; it does not depend on when
+//   - CP-DRIFT-01: the answer compares the instance as it is with the node class as it is; it does not depend on when
 //     it is asked. Why: drift is asked for again and again, and an answer that wavers rolls nodes for nothing.
-//   - CP-DRIFT-02: a machine just launched is not drifted. Why: it would be replaced for ever.
-//   - CP-DRIFT-03: a machine that is gone gives an error of kind NodeClaimNotFound, not drift. Why: there is nothing
+//   - CP-DRIFT-02: an instance just launched is not drifted. Why: it would be replaced for ever.
+//   - CP-DRIFT-03: an instance that is gone gives an error of kind NodeClaimNotFound, not drift. Why: there is nothing
 //     to replace.
 //   - CP-DRIFT-04: what can't be found out now is an error, never "not drifted". Why: the caller keeps what it knew.
 type DriftDetector interface {
-	// IsDrifted says why the claim's machine has drifted; empty when it has not.
+	// IsDrifted says why the claim's instance has drifted; empty when it has not.
 	IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (DriftReason, error)
 }

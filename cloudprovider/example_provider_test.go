@@ -97,15 +97,15 @@ func ExampleCloudProvider() {
 	var provider cloudprovider.CloudProvider = &shelf{board: board, free: 1, taken: map[string]*v1.NodeClaim{}}
 
 	ctx := context.Background()
-	machine, err := provider.Create(ctx, build.Claim("a", build.UID("1")))
+	instance, err := provider.Create(ctx, build.Claim("a", build.UID("1")))
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(machine.Status.ProviderID, machine.Labels[corev1.LabelInstanceTypeStable], machine.Status.Allocatable.Cpu())
+	fmt.Println(instance.Status.ProviderID, instance.Labels[corev1.LabelInstanceTypeStable], instance.Status.Allocatable.Cpu())
 	_, err = provider.Create(ctx, build.Claim("b", build.UID("2")))
 	fmt.Println(cloudprovider.KindOf(err), err)
-	fmt.Println(provider.Delete(ctx, machine))
-	fmt.Println(cloudprovider.KindOf(provider.Delete(ctx, machine)))
+	fmt.Println(provider.Delete(ctx, instance))
+	fmt.Println(cloudprovider.KindOf(provider.Delete(ctx, instance)))
 	// Output:
 	// shelf:///1 board 4
 	// InsufficientCapacity insufficient capacity in board/office/on-demand: the shelf is empty

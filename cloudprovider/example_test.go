@@ -58,7 +58,7 @@ func ExampleLaunchOrder() {
 }
 
 func ExampleRetryAfter() {
-	err := fmt.Errorf("listing machines: %w", cloudprovider.NewThrottledError("DescribeInstances", 5*time.Second, nil))
+	err := fmt.Errorf("listing instances: %w", cloudprovider.NewThrottledError("DescribeInstances", 5*time.Second, nil))
 	if wait, ok := cloudprovider.RetryAfter(err); ok {
 		fmt.Println("wait", wait)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// InstanceType is one kind of machine a provider can launch, available or not. Once handed out it is shared and must
+// InstanceType is one kind of instance a provider can launch, available or not. Once handed out it is shared and must
 // not be changed by anyone; planners compare instance types by identity to share work between NodePools.
 type InstanceType struct {
 	// Name is the value of the node.kubernetes.io/instance-type label.
@@ -17,20 +17,20 @@ type InstanceType struct {
 	Requirements requirements.Set `json:"requirements"`
 	// Offerings are the ways to buy the type; their requirement sets are unique (CP-CATALOG-05).
 	Offerings []Offering `json:"offerings"`
-	// Capacity is the whole machine: what node.status.capacity will show.
+	// Capacity is the whole instance: what node.status.capacity will show.
 	Capacity corev1.ResourceList `json:"capacity"`
-	// Overhead is what the machine keeps for itself: Capacity - Overhead.Total() is allocatable to pods.
+	// Overhead is what the instance keeps for itself: Capacity - Overhead.Total() is allocatable to pods.
 	Overhead Overhead `json:"overhead,omitzero"`
-	// VolumeLimits is how many volumes a machine of the type can attach for pods, by CSI driver: what the driver will
-	// report in CSINode.spec.drivers[].allocatable.count once the machine has joined. A driver that is not listed is
+	// VolumeLimits is how many volumes an instance of the type can attach for pods, by CSI driver: what the driver will
+	// report in CSINode.spec.drivers[].allocatable.count once the instance has joined. A driver that is not listed is
 	// unlimited; nil limits none (CP-CATALOG-15).
 	VolumeLimits map[string]int32 `json:"volumeLimits,omitempty"`
-	// NotKnown are resources of which the provider does not know how many a machine has, sorted. Capacity has none of them, so that
+	// NotKnown are resources of which the provider does not know how many an instance has, sorted. Capacity has none of them, so that
 	// no pod is planned there that asks for one; explanations say so. Nil: all is known.
 	NotKnown []corev1.ResourceName `json:"notKnown,omitempty"`
 }
 
-// Overhead is the part of a machine's capacity that pods can't have. A nil list means nothing is kept.
+// Overhead is the part of an instance's capacity that pods can't have. A nil list means nothing is kept.
 type Overhead struct {
 	// KubeReserved is held back for Kubernetes' own daemons (kubelet --kube-reserved).
 	KubeReserved corev1.ResourceList `json:"kubeReserved,omitempty"`
@@ -55,8 +55,8 @@ type Offering struct {
 	// ReservationCapacity is how many more instances the reservation has room for; read only when the capacity type
 	// is reserved.
 	ReservationCapacity int `json:"reservationCapacity,omitempty"`
-	// Capacity replaces single entries of the type's Capacity for machines bought this way; nil changes nothing.
+	// Capacity replaces single entries of the type's Capacity for instances bought this way; nil changes nothing.
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
-	// Overhead replaces single entries of the type's Overhead for machines bought this way; nil changes nothing.
+	// Overhead replaces single entries of the type's Overhead for instances bought this way; nil changes nothing.
 	Overhead *Overhead `json:"overhead,omitempty"`
 }

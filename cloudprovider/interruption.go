@@ -5,43 +5,43 @@ import (
 	"time"
 )
 
-// InterruptionKind says what is about to happen to a machine, or has happened.
+// InterruptionKind says what is about to happen to an instance, or has happened.
 type InterruptionKind string
 
 const (
-	// InterruptionSpotReclaim: the cloud takes a spot machine back at the deadline.
+	// InterruptionSpotReclaim: the cloud takes a spot instance back at the deadline.
 	InterruptionSpotReclaim InterruptionKind = "SpotReclaim"
-	// InterruptionRebalance: the cloud thinks that a spot machine is likely to be reclaimed; nothing is decided.
+	// InterruptionRebalance: the cloud thinks that a spot instance is likely to be reclaimed; nothing is decided.
 	InterruptionRebalance InterruptionKind = "Rebalance"
 	// InterruptionReservationReclaim: the cloud takes reserved capacity back at the deadline.
 	InterruptionReservationReclaim InterruptionKind = "ReservationReclaim"
-	// InterruptionMaintenance: the cloud will stop, restart or retire the machine for maintenance.
+	// InterruptionMaintenance: the cloud will stop, restart or retire the instance for maintenance.
 	InterruptionMaintenance InterruptionKind = "Maintenance"
-	// InterruptionStopped: somebody stops or has stopped the machine.
+	// InterruptionStopped: somebody stops or has stopped the instance.
 	InterruptionStopped InterruptionKind = "Stopped"
-	// InterruptionTerminated: somebody terminates or has terminated the machine.
+	// InterruptionTerminated: somebody terminates or has terminated the instance.
 	InterruptionTerminated InterruptionKind = "Terminated"
-	// InterruptionUnhealthy: the cloud finds that the machine is broken; its node can't be drained politely.
+	// InterruptionUnhealthy: the cloud finds that the instance is broken; its node can't be drained politely.
 	InterruptionUnhealthy InterruptionKind = "Unhealthy"
 )
 
-// Interruption is one message about one machine.
+// Interruption is one message about one instance.
 type Interruption struct {
 	// ID is the delivery to acknowledge. A message delivered again may have a new one.
 	ID string
 	// Kind of the message.
 	Kind InterruptionKind
-	// ProviderID of the machine. It may belong to another cluster; the reader looks it up.
+	// ProviderID of the instance. It may belong to another cluster; the reader looks it up.
 	ProviderID string
 	// Time is when the cloud sent the message; zero when it doesn't say.
 	Time time.Time
-	// Deadline is when the machine stops working; zero when none is known.
+	// Deadline is when the instance stops working; zero when none is known.
 	Deadline time.Time
 	// Message is the cloud's own explanation, for people. Optional.
 	Message string
 }
 
-// InterruptionSource is for clouds that announce what they are about to do to a machine.
+// InterruptionSource is for clouds that announce what they are about to do to an instance.
 //
 //   - CP-INTERRUPT-01: a message is delivered at least once: until it is acknowledged it comes again. Why: the reader
 //     may crash between reading and acting. Readers therefore act idempotently.
@@ -52,7 +52,7 @@ type Interruption struct {
 //   - CP-INTERRUPT-04: several readers may call at once; a message not yet due for redelivery goes to one of them.
 //     Why: a storm of reclaims needs more than one.
 //   - CP-INTERRUPT-05: acknowledging twice, or what is no longer known, is no error. Why: answers get lost.
-//   - CP-INTERRUPT-06: a message stands for one machine. Why: acting on one and failing on another must not repeat
+//   - CP-INTERRUPT-06: a message stands for one instance. Why: acting on one and failing on another must not repeat
 //     both.
 type InterruptionSource interface {
 	// ReceiveInterruptions waits for messages and returns at least one, or an error.

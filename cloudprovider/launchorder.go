@@ -35,8 +35,8 @@ type Candidate struct {
 // Key names the candidate.
 func (c Candidate) Key() OfferingKey { return KeyOf(c.Type, c.Offering) }
 
-// Suits reports whether a machine bought this way meets the requirements and has room for the requests. Keys that
-// only one side knows do not matter; a resource the machine does not have counts as zero.
+// Suits reports whether an instance bought this way meets the requirements and has room for the requests. Keys that
+// only one side knows do not matter; a resource the instance does not have counts as zero.
 func (c Candidate) Suits(want requirements.Set, requests corev1.ResourceList) bool {
 	return c.Type != nil && c.Type.Offers(c.Offering, want) && fits(requests, c.Type.AllocatableOf(c.Offering))
 }
@@ -132,7 +132,7 @@ func SortByPrice(types []*InstanceType, want requirements.Set) []*InstanceType {
 	return sorted
 }
 
-// WorstLaunchPrice is what a machine of this type may cost at most when launched with the requirements, in USD per
+// WorstLaunchPrice is what an instance of this type may cost at most when launched with the requirements, in USD per
 // hour: of the offerings with room that meet them, those of the most preferred capacity type count, and of these the
 // dearest. +Inf when there is none. A replacement is judged by it.
 func (t *InstanceType) WorstLaunchPrice(want requirements.Set) float64 {

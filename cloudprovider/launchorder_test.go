@@ -66,7 +66,7 @@ func TestLaunchOrder(t *testing.T) {
 		{"requests", requirements.NewSet(requirements.DoesNotExist(reservationKey)), build.Amounts("cpu", "3901m"), []string{"big/b/spot", "big/b/on-demand"}},
 		{"requests that fit exactly", requirements.NewSet(requirements.In(corev1.LabelTopologyZone, "a"), amd64, requirements.In(v1.CapacityTypeLabelKey, "spot")), build.Amounts("cpu", "3900m", "memory", "15Gi"), []string{"small/a/spot"}},
 		{"what only one offering has", requirements.NewSet(), build.Amounts("x.test/gpu", "1"), []string{"big/b/on-demand"}},
-		{"none of what no machine has", requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, "arm")), build.Amounts("x.test/fpga", "0"), []string{"arm/a/spot"}},
+		{"none of what no instance has", requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, "arm")), build.Amounts("x.test/fpga", "0"), []string{"arm/a/spot"}},
 		{"nothing suits", requirements.NewSet(requirements.In(corev1.LabelOSStable, "windows")), nil, []string{}},
 	}
 	for _, tt := range tests {
@@ -92,7 +92,7 @@ func TestLaunchOrder(t *testing.T) {
 	}
 }
 
-// CP-CREATE-01: the quick comparison of many offerings and the labels of one machine say the same.
+// CP-CREATE-01: the quick comparison of many offerings and the labels of one instance say the same.
 func TestOffersAgreesWithMachineRequirements(t *testing.T) {
 	keys := []string{"k1", "k2", "k3"}
 	statement := func(rt *rapid.T, key, label string, most int) (requirements.Requirement, bool) {
@@ -131,13 +131,13 @@ func TestOffersAgreesWithMachineRequirements(t *testing.T) {
 		}
 		for i := range it.Offerings {
 			o := &it.Offerings[i]
-			machine := it.MachineRequirements(o)
-			if got, expected := it.Offers(o, want), machine.Intersects(want) == nil; got != expected {
-				rt.Fatalf("Offers = %v, but the machine is %s and wanted is %s", got, machine, want)
+			instance := it.MachineRequirements(o)
+			if got, expected := it.Offers(o, want), instance.Intersects(want) == nil; got != expected {
+				rt.Fatalf("Offers = %v, but the instance is %s and wanted is %s", got, instance, want)
 			}
 			for r := range o.Requirements.All {
-				if !machine.Get(r.Key()).Equal(r) {
-					rt.Fatalf("the offering says %s, the machine %s", r, machine)
+				if !instance.Get(r.Key()).Equal(r) {
+					rt.Fatalf("the offering says %s, the instance %s", r, instance)
 				}
 			}
 		}
@@ -148,13 +148,13 @@ func TestOffersAgreesWithMachineRequirements(t *testing.T) {
 func TestMachineRequirements(t *testing.T) {
 	it := testType("x", reserved("a", "r-1", 1, 1), offering("b", "spot", 1))
 	it.Requirements = it.Requirements.With(requirements.In(corev1.LabelTopologyZone, "a", "b"))
-	machine := it.MachineRequirements(&it.Offerings[1])
+	instance := it.MachineRequirements(&it.Offerings[1])
 	for key, want := range map[string]requirements.Requirement{
 		corev1.LabelTopologyZone: requirements.In(corev1.LabelTopologyZone, "b"),
 		reservationKey:           requirements.DoesNotExist(reservationKey),
 		corev1.LabelArchStable:   requirements.In(corev1.LabelArchStable, v1.ArchitectureAmd64),
 	} {
-		if got := machine.Get(key); !got.Equal(want) {
+		if got := instance.Get(key); !got.Equal(want) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// MachineRequirements are all labels of a machine of this type bought by this offering: the type's, overruled by the
+// MachineRequirements are all labels of an instance of this type bought by this offering: the type's, overruled by the
 // offering's, and absent where only other offerings of the type state a key.
 func (t *InstanceType) MachineRequirements(o *Offering) requirements.Set {
 	stated := t.offeringKeys()
@@ -24,7 +24,7 @@ func (t *InstanceType) MachineRequirements(o *Offering) requirements.Set {
 	return t.Requirements.Without(stated...).Merge(o.Requirements).With(absent...)
 }
 
-// Offers reports whether a machine of this type bought by this offering meets the requirements: whether they overlap
+// Offers reports whether an instance of this type bought by this offering meets the requirements: whether they overlap
 // with MachineRequirements on every key that both know. Room and resources are not looked at.
 func (t *InstanceType) Offers(o *Offering, want requirements.Set) bool {
 	if o == nil {

@@ -18,7 +18,7 @@ const (
 	NodeClassReadinessUnknown = "NodeClassReadinessUnknown"
 )
 
-// NodeClassReadiness says whether machines can be launched from a node class and, if not, why.
+// NodeClassReadiness says whether instances can be launched from a node class and, if not, why.
 type NodeClassReadiness struct {
 	// Status is True or False; anything else, the empty status included, reads as Unknown.
 	Status metav1.ConditionStatus `json:"status"`
@@ -30,7 +30,7 @@ type NodeClassReadiness struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// Ready reports whether machines can be launched.
+// Ready reports whether instances can be launched.
 func (r NodeClassReadiness) Ready() bool { return r.Status == metav1.ConditionTrue }
 
 // NodeClassStatus is for providers whose node classes can be wanting: a role that is missing, an image not found.
@@ -44,6 +44,6 @@ func (r NodeClassReadiness) Ready() bool { return r.Status == metav1.ConditionTr
 //   - CP-CLASS-04: an error means that the answer could not be found out; the caller keeps what it knew. Why: a
 //     brown-out of the cloud is no reason to close every NodePool.
 type NodeClassStatus interface {
-	// NodeClassStatus says whether machines can be launched from the node class.
+	// NodeClassStatus says whether instances can be launched from the node class.
 	NodeClassStatus(ctx context.Context, ref v1.NodeClassReference) (NodeClassReadiness, error)
 }

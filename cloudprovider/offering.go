@@ -20,7 +20,7 @@ func (o *Offering) Zone() string { return o.Value(corev1.LabelTopologyZone) }
 // CapacityType is the offering's karpenter.sh/capacity-type: spot, on-demand or reserved.
 func (o *Offering) CapacityType() string { return o.Value(v1.CapacityTypeLabelKey) }
 
-// Reserved reports whether the machine would use a reservation.
+// Reserved reports whether the instance would use a reservation.
 func (o *Offering) Reserved() bool { return o.CapacityType() == v1.CapacityTypeReserved }
 
 // HasRoom reports whether a launch is believed to succeed: the offering is available and, if it is reserved, its
@@ -29,7 +29,7 @@ func (o *Offering) HasRoom() bool {
 	return o.Available && (!o.Reserved() || o.ReservationCapacity > 0)
 }
 
-// OfferingKey names one way to buy one machine, by what sets it apart: two offerings of one provider are the same
+// OfferingKey names one way to buy one instance, by what sets it apart: two offerings of one provider are the same
 // offering exactly if their keys are equal. It is comparable, made for map keys and for errors.
 type OfferingKey struct {
 	// InstanceType is the type's name.

@@ -8,17 +8,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// RepairPolicy names a node condition that means a broken machine once it has lasted long enough.
+// RepairPolicy names a node condition that means a broken instance once it has lasted long enough.
 type RepairPolicy struct {
 	// ConditionType is the node condition looked at.
 	ConditionType corev1.NodeConditionType `json:"conditionType"`
 	// ConditionStatus is the status that means trouble.
 	ConditionStatus corev1.ConditionStatus `json:"conditionStatus"`
-	// Toleration is how long the trouble may last before the machine is replaced; positive.
+	// Toleration is how long the trouble may last before the instance is replaced; positive.
 	Toleration time.Duration `json:"toleration"`
 }
 
-// Repairer is for providers that know which node conditions mean a machine beyond hope.
+// Repairer is for providers that know which node conditions mean an instance beyond hope.
 //
 //   - CP-REPAIR-01: an empty list turns repair off. Why: an operator must be able to.
 //   - CP-REPAIR-02: a pair of condition and status occurs once, and every toleration is positive. Why: a repetition

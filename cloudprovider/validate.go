@@ -86,7 +86,7 @@ func (c *catalogCheck) name() {
 	}
 }
 
-// labels checks what the type states itself. The NodePool label is well-known but can't be a machine's own; zone and
+// labels checks what the type states itself. The NodePool label is well-known but can't be an instance's own; zone and
 // capacity type are checked with the offerings.
 func (c *catalogCheck) labels() {
 	core := coreLabels()
@@ -205,7 +205,7 @@ func (c *catalogCheck) resources() {
 }
 
 // quantities checks that nothing is negative and that something is left for pods. An overhead greater than the
-// machine hides in Allocatable's floor of zero, so it is looked for here.
+// instance hides in Allocatable's floor of zero, so it is looked for here.
 func (c *catalogCheck) quantities(key OfferingKey, capacity corev1.ResourceList, overhead Overhead) {
 	for _, part := range []struct {
 		name string

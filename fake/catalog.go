@@ -130,7 +130,7 @@ func (c *catalog) take(state *offeringState, now time.Time) bool {
 	return true
 }
 
-// changeReservation counts machines that use a reservation (-1) or leave it (+1). Nil is no reservation.
+// changeReservation counts instances that use a reservation (-1) or leave it (+1). Nil is no reservation.
 func (c *catalog) changeReservation(r *reservation, by int) {
 	if r == nil {
 		return
@@ -225,9 +225,9 @@ func (c *Cloud) InstanceTypes(ctx context.Context, nodePool *v1.NodePool) (types
 	return types, nil
 }
 
-// SetStock says how many more machines can be launched by the offerings that match, each; a negative n means any
+// SetStock says how many more instances can be launched by the offerings that match, each; a negative n means any
 // number, which is where all start. It changes what there is, not what the provider believes: an offering that runs
-// out is shown as unavailable only after a launch has tried it. A machine that goes does not restock. The result is the
+// out is shown as unavailable only after a launch has tried it. An instance that goes does not restock. The result is the
 // number of offerings that match.
 func (c *Cloud) SetStock(n int, match func(cloudprovider.OfferingKey) bool) int {
 	return c.setStock(n, c.matching(match))

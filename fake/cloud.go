@@ -31,15 +31,15 @@ const (
 type Options struct {
 	// Name of the provider; empty means DefaultName.
 	Name string
-	// Cluster that owns the machines; empty means DefaultCluster.
+	// Cluster that owns the instances; empty means DefaultCluster.
 	Cluster string
 	// Capabilities the cloud declares; nil means GenericCapabilities. Copied.
 	Capabilities *cloudprovider.Capabilities
 	// Clock of the cloud; nil means WallClock. Latency, stock-out memory and interruption notices are all measured by it.
 	Clock option.Clock
-	// LaunchLatency is how long a machine takes from Create to running.
+	// LaunchLatency is how long an instance takes from Create to running.
 	LaunchLatency time.Duration
-	// ShutdownLatency is how long a machine takes from the first Delete to gone.
+	// ShutdownLatency is how long an instance takes from the first Delete to gone.
 	ShutdownLatency time.Duration
 	// StockOutMemory is how long an offering found out of stock is shown as unavailable: 0 not at all, nil for
 	// DefaultStockOutMemory.
@@ -47,13 +47,13 @@ type Options struct {
 	// RedeliverAfter is when an interruption that was not acknowledged comes again: 0 the next time somebody reads, nil after
 	// DefaultRedeliverAfter.
 	RedeliverAfter *time.Duration
-	// ImageID that machines boot from at first; empty means DefaultImageID. See Cloud.SetImageID.
+	// ImageID that instances boot from at first; empty means DefaultImageID. See Cloud.SetImageID.
 	ImageID string
-	// KubeletVersion that machines run at first; empty means DefaultKubeletVersion. See Cloud.SetKubeletVersion.
+	// KubeletVersion that instances run at first; empty means DefaultKubeletVersion. See Cloud.SetKubeletVersion.
 	KubeletVersion string
 	// RepairPolicies of the provider; nil means DefaultRepairPolicies, an empty list none. Copied.
 	RepairPolicies []cloudprovider.RepairPolicy
-	// ListLag is how long List takes to learn of a launch, of the beginning of an end, and that a machine is gone. The
+	// ListLag is how long List takes to learn of a launch, of the beginning of an end, and that an instance is gone. The
 	// cloud declares a consistency window of at least that.
 	ListLag time.Duration
 	// Weather is trouble by chance; zero is none.
@@ -61,9 +61,9 @@ type Options struct {
 	// OnEvent is called with everything that happens, calls and levers included: a log of it can be replayed (Replay). Nil
 	// for nothing. What an Event points to must not be changed.
 	OnEvent func(Event)
-	// OnLaunch is called once for each machine when it is running. Nil for nothing.
+	// OnLaunch is called once for each instance when it is running. Nil for nothing.
 	OnLaunch func(Instance)
-	// OnTerminate is called once for each machine when it is gone, even if it never ran. Nil for nothing.
+	// OnTerminate is called once for each instance when it is gone, even if it never ran. Nil for nothing.
 	OnTerminate func(Instance)
 }
 
@@ -83,7 +83,7 @@ var (
 	_ cloudprovider.RegistrationGate   = (*Cloud)(nil)
 )
 
-// account is what all clusters share: the machines, the stock and the levers.
+// account is what all clusters share: the instances, the stock and the levers.
 type account struct {
 	// Set once by New.
 	name         string
@@ -108,7 +108,7 @@ type account struct {
 	calls          map[Method]int
 	stalls         map[Method][]chan struct{} // the ones that hold, in their order
 	inbox          inbox
-	// departed are machines that are gone and that List may still show.
+	// departed are instances that are gone and that List may still show.
 	departed      []*machine
 	chance        chance
 	quotas        []*quota
@@ -220,8 +220,8 @@ func orDefault[T comparable](value, fallback T) T {
 	return value
 }
 
-// ForCluster is the same cloud, machines, stock, levers and hooks included, as another cluster sees it: neither sees
-// the other's machines. For the cloud's own cluster it is what a restarted process would hold.
+// ForCluster is the same cloud, instances, stock, levers and hooks included, as another cluster sees it: neither sees
+// the other's instances. For the cloud's own cluster it is what a restarted process would hold.
 func (c *Cloud) ForCluster(cluster string) *Cloud {
 	return &Cloud{account: c.account, cluster: cluster}
 }

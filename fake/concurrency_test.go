@@ -59,7 +59,7 @@ func TestThousandParallelCreates(t *testing.T) {
 		distinct[ids[0][n]] = struct{}{}
 	}
 	if len(distinct) != claims || len(list(t, cloud)) != claims {
-		t.Errorf("%d machines for %d claims, %d listed", len(distinct), claims, len(list(t, cloud)))
+		t.Errorf("%d instances for %d claims, %d listed", len(distinct), claims, len(list(t, cloud)))
 	}
 	for id := range distinct {
 		all.Go(func() {
@@ -89,7 +89,7 @@ func TestThousandParallelCreates(t *testing.T) {
 	}
 }
 
-// CP-CONCURRENCY-01: a stock of 100 sells 100 machines, however many ask at once.
+// CP-CONCURRENCY-01: a stock of 100 sells 100 instances, however many ask at once.
 func TestParallelCreatesDoNotOversell(t *testing.T) {
 	cloud, _ := testCloud(t, fake.Options{})
 	cloud.SetStock(0, everyOffering)
@@ -107,6 +107,6 @@ func TestParallelCreatesDoNotOversell(t *testing.T) {
 	}
 	all.Wait()
 	if got := len(list(t, cloud)); got != 100 {
-		t.Errorf("%d machines were sold", got)
+		t.Errorf("%d instances were sold", got)
 	}
 }

@@ -7,7 +7,7 @@
 //		LaunchLatency: 40 * time.Second,
 //		OnLaunch:      func(i fake.Instance) { nodes = append(nodes, i.Node()) },
 //	})
-//	claim, err := cloud.Create(ctx, nodeClaim) // the machine is pending
+//	claim, err := cloud.Create(ctx, nodeClaim) // the instance is pending
 //	clock.Advance(time.Minute)
 //	cloud.Settle() // it has booted: OnLaunch was called
 //
@@ -17,16 +17,16 @@
 //
 // # Time
 //
-// Nothing sleeps and nothing runs in the background. A machine becomes running, or gone, when the clock has passed the
+// Nothing sleeps and nothing runs in the background. An instance becomes running, or gone, when the clock has passed the
 // moment; that is noticed at the next call of any method, or of [Cloud.Settle]. [Cloud.NextChange] says when something
 // will happen next, so that a simulation can jump there. With a [SimClock] and calls from one goroutine everything is
-// reproducible, names of machines included.
+// reproducible, names of instances included.
 //
 // # Trouble
 //
 // Levers make a certain trouble at a certain moment: [Cloud.SetStock] and [Cloud.SetQuota] for launches, [Cloud.Inject] and
 // [Cloud.Heal] for errors and lost answers, [Cloud.BrownOut], [Cloud.ExpireCredentials] and [Cloud.Stall] for the cloud as a
-// whole, [Cloud.FailMachine] and [Cloud.Interrupt] for machines, [Cloud.SetPrices] for prices. [Weather] makes trouble by
+// whole, [Cloud.FailMachine] and [Cloud.Interrupt] for instances, [Cloud.SetPrices] for prices. [Weather] makes trouble by
 // chance, from a seed; Options.ListLag has List learn of everything later.
 //
 // # Logs

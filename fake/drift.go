@@ -10,10 +10,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// ImageDrift is the reason of machines that run another image than new ones would.
+// ImageDrift is the reason of instances that run another image than new ones would.
 const ImageDrift cloudprovider.DriftReason = "ImageDrift"
 
-// SetImageID is the image that machines boot from now on. Those there are keep theirs and have drifted.
+// SetImageID is the image that instances boot from now on. Those there are keep theirs and have drifted.
 func (c *Cloud) SetImageID(id string) {
 	_ = c.lever(Event{Name: "SetImageID", Text: id}, func(time.Time) error {
 		c.imageID = id
@@ -21,14 +21,14 @@ func (c *Cloud) SetImageID(id string) {
 	})
 }
 
-// SetDrift says that a machine has drifted for that reason; the empty reason takes it back. The error is of kind
-// NodeClaimNotFound when there is no such machine.
+// SetDrift says that an instance has drifted for that reason; the empty reason takes it back. The error is of kind
+// NodeClaimNotFound when there is no such instance.
 func (c *Cloud) SetDrift(providerID string, reason cloudprovider.DriftReason) error {
 	e := Event{Name: "SetDrift", ProviderID: providerID, Text: string(reason)}
 	return c.change("setting drift", e, func(m *machine) { m.drift = reason })
 }
 
-// change is a test's lever on one machine of any cluster.
+// change is a test's lever on one instance of any cluster.
 func (c *Cloud) change(doing string, e Event, lever func(*machine)) error {
 	return c.lever(e, func(time.Time) error {
 		m, ok := c.machines[e.ProviderID]
@@ -40,9 +40,9 @@ func (c *Cloud) change(doing string, e Event, lever func(*machine)) error {
 	})
 }
 
-// IsDrifted is the reason given to SetDrift, else ImageDrift for a machine of another image than new ones get.
+// IsDrifted is the reason given to SetDrift, else ImageDrift for an instance of another image than new ones get.
 func (c *Cloud) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (reason cloudprovider.DriftReason, err error) {
-	err = c.onMachine(ctx, MethodIsDrifted, nodeClaim, func(m *machine, _ time.Time) {
+	err = c.onInstance(ctx, MethodIsDrifted, nodeClaim, func(m *machine, _ time.Time) {
 		switch {
 		case m.drift != "":
 			reason = m.drift

@@ -33,7 +33,7 @@ type Event struct {
 	Name string    `json:"name"`
 	// Cluster that called.
 	Cluster string `json:"cluster,omitempty"`
-	// ProviderID of the machine it is about.
+	// ProviderID of the instance it is about.
 	ProviderID string `json:"providerID,omitempty"`
 	// Claims handed in: one to Create, any number to Restore.
 	Claims []*v1.NodeClaim `json:"claims,omitempty"`
@@ -162,7 +162,7 @@ func (a *account) record(e Event) {
 	a.hooks = append(a.hooks, func() { a.options.OnEvent(e) })
 }
 
-// happened records what a machine did by itself.
+// happened records what an instance did by itself.
 func (a *account) happened(what string, m *machine, at time.Time) {
 	a.record(Event{At: at, Kind: EventHappening, Name: what, ProviderID: m.ProviderID})
 }

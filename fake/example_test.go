@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/fake/build"
 )
 
-// A machine from Create to its node, with simulated time.
+// An instance from Create to its node, with simulated time.
 func Example() {
 	ctx := context.Background()
 	clock := fake.NewSimClock(time.Date(2025, time.January, 1, 0, 0, 0, 0, time.UTC))

@@ -138,7 +138,7 @@ func (c *Cloud) call(ctx context.Context, e *Event, work func(now time.Time) err
 		e.Error = err.Error()
 	}
 	c.record(*e)
-	// Work may have planned what is due already: a machine without latency runs at once.
+	// Work may have planned what is due already: an instance without latency runs at once.
 	c.catchUp(now)
 	return err
 }

@@ -26,7 +26,7 @@ func inject(t *testing.T, cloud *fake.Cloud, faults ...fake.Fault) {
 	}
 }
 
-// methods calls each method of the provider about one machine, which must exist and have a message waiting.
+// methods calls each method of the provider about one instance, which must exist and have a message waiting.
 func methods(cloud *fake.Cloud, c *v1.NodeClaim) map[fake.Method]func(context.Context) error {
 	return map[fake.Method]func(context.Context) error{
 		fake.MethodInstanceTypes: func(ctx context.Context) error { _, err := cloud.InstanceTypes(ctx, &v1.NodePool{}); return err },
@@ -146,7 +146,7 @@ func TestInjectRefusesBadFaults(t *testing.T) {
 	list(t, cloud) // the sound one was refused with the others
 }
 
-// CP-CREATE-09: a launch whose answer is lost leaves a machine that List shows and that the next Create answers with;
+// CP-CREATE-09: a launch whose answer is lost leaves an instance that List shows and that the next Create answers with;
 // a launch that fails leaves none.
 func TestLostAndFailedLaunches(t *testing.T) {
 	timeout := cloudprovider.NewTransientError(errors.New("no answer"))
@@ -159,16 +159,16 @@ func TestLostAndFailedLaunches(t *testing.T) {
 			}
 			orphans := list(t, cloud)
 			if found := len(orphans) == 1; found != lost {
-				t.Fatalf("%d machines are left", len(orphans))
+				t.Fatalf("%d instances are left", len(orphans))
 			}
 			again := create(t, cloud, claim("a"))
 			if lost {
 				if diff := cmp.Diff(orphans[0], again); diff != "" {
-					t.Errorf("another machine (-want +got):\n%s", diff)
+					t.Errorf("another instance (-want +got):\n%s", diff)
 				}
 			}
 			if got := list(t, cloud); len(got) != 1 {
-				t.Errorf("%d machines at last", len(got))
+				t.Errorf("%d instances at last", len(got))
 			}
 		})
 	}
@@ -184,7 +184,7 @@ func TestLostDelete(t *testing.T) {
 	if err := cloud.Delete(ctx, created); !errors.Is(err, lost) {
 		t.Errorf("got %v", err)
 	}
-	// Both are true of the second call: its answer is lost, and the machine is gone.
+	// Both are true of the second call: its answer is lost, and the instance is gone.
 	if err := cloud.Delete(ctx, created); !errors.Is(err, lost) || !cloudprovider.IsNodeClaimNotFound(err) {
 		t.Errorf("got %v", err)
 	}
@@ -242,8 +242,8 @@ func TestNodeClassStatus(t *testing.T) {
 	if !cloudprovider.IsNodeClassNotReady(err) || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if machines := list(t, cloud); len(machines) != 0 {
-		t.Errorf("%d machines were launched", len(machines))
+	if instances := list(t, cloud); len(instances) != 0 {
+		t.Errorf("%d instances were launched", len(instances))
 	}
 	other := claim("b")
 	other.Spec.NodeClassRef.Name = "other"

@@ -66,7 +66,7 @@ func GenericCapabilities() cloudprovider.Capabilities {
 	}
 }
 
-// GenericTypes is a synthetic catalogue of n instance types, the same for the same n on every machine; the types of a
+// GenericTypes is a synthetic catalogue of n instance types, the same for the same n everywhere; the types of a
 // smaller catalogue are the first of a larger one. Zero or fewer gives none, and no number more than 100,000.
 //
 // Types come in generations of six families (m, c and r, with 4, 2 and 8 GiB a core, each for amd64 and, with a "g",
@@ -178,7 +178,7 @@ func genericOfferings(name string, onDemand float64) []cloudprovider.Offering {
 	return offerings
 }
 
-// virtualisationShare is the part of a machine's memory that its operating system never sees, as a rule of thumb.
+// virtualisationShare is the part of an instance's memory that its operating system never sees, as a rule of thumb.
 const virtualisationShare = 0.075
 
 func genericCapacity(cores, gib int) corev1.ResourceList {
@@ -191,7 +191,7 @@ func genericCapacity(cores, gib int) corev1.ResourceList {
 	}
 }
 
-// genericPods is fewer than the usual 110 on small machines, as where each pod takes an address of the machine's.
+// genericPods is fewer than the usual 110 on small instances, as where each pod takes an address of the instance's.
 func genericPods(cores int) int64 { return int64(min(8+25*cores, 110)) }
 
 // genericOverhead follows the reservations that managed Kubernetes services publish: of cores 6 % of the first, 1 % of

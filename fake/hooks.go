@@ -1,6 +1,6 @@
 package fake
 
-// tell puts a hook's call into the queue, with the machine as it is now.
+// tell puts a hook's call into the queue, with the instance as it is now.
 func (a *account) tell(hook func(Instance), m *machine) {
 	if hook == nil {
 		return

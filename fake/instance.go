@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Phase is where a machine is in its life.
+// Phase is where an instance is in its life.
 type Phase string
 
 const (
@@ -26,7 +26,7 @@ const (
 	Gone Phase = "Gone"
 )
 
-// Keys of the tags on a machine. All that List and Get know about a machine's owner comes from them. A machine that was launched
+// Keys of the tags on an instance. All that List and Get know about an instance's owner comes from them. An instance that was launched
 // for a pool of the first generation has that generation's label of pools as a tag, in place of TagNodePool (v1.PoolKey.LabelKey).
 const (
 	TagCluster      = "fake.drawknife.test/cluster"
@@ -35,7 +35,7 @@ const (
 	TagNodeClaimUID = "fake.drawknife.test/nodeclaim-uid"
 )
 
-// Instance is a machine of the cloud as it was at one moment. It is a copy: changing it changes nothing.
+// Instance is an instance of the cloud as it was at one moment. It is a copy: changing it changes nothing.
 type Instance struct {
 	// ProviderID is the cloud's name for it, "fake:///zone/i-00000001".
 	ProviderID string
@@ -51,11 +51,11 @@ type Instance struct {
 	ImageID, KubeletVersion string
 	// Tags on it.
 	Tags map[string]string
-	// Labels its node joins with: the machine's own, overruled by its claim's.
+	// Labels its node joins with: the instance's own, overruled by its claim's.
 	Labels map[string]string
 	// Taints its node joins with: karpenter.sh/unregistered and the claim's, start-up taints among them.
 	Taints []corev1.Taint
-	// Capacity of the whole machine, and the part of it that is Allocatable to pods.
+	// Capacity of the whole instance, and the part of it that is Allocatable to pods.
 	Capacity, Allocatable corev1.ResourceList
 	// LaunchedAt is when it was bought.
 	LaunchedAt time.Time
@@ -69,7 +69,7 @@ type Instance struct {
 	GoneAt time.Time
 }
 
-// Node is the Kubernetes node the machine joins as, ready and with all its resources, as its kubelet would make it.
+// Node is the Kubernetes node the instance joins as, ready and with all its resources, as its kubelet would make it.
 func (i Instance) Node() *corev1.Node {
 	labels := maps.Clone(i.Labels)
 	if labels == nil {

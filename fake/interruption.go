@@ -33,22 +33,22 @@ func (i *inbox) wakeAll() {
 	i.changed = make(chan struct{})
 }
 
-// Interrupt announces to the machine's cluster what will happen to it after the notice. Spot and reservation reclaims
-// then really take the machine away; a termination does so at once; of other kinds nothing follows. The error is of
-// kind NodeClaimNotFound when there is no such machine.
+// Interrupt announces to the instance's cluster what will happen to it after the notice. Spot and reservation reclaims
+// then really take the instance away; a termination does so at once; of other kinds nothing follows. The error is of
+// kind NodeClaimNotFound when there is no such instance.
 func (c *Cloud) Interrupt(providerID string, kind cloudprovider.InterruptionKind, notice time.Duration) error {
 	e := Event{Name: "Interrupt", ProviderID: providerID, Text: string(kind), Duration: notice}
 	return c.lever(e, func(now time.Time) error {
 		m, ok := c.machines[providerID]
 		if !ok {
-			return fmt.Errorf("interrupting a machine: %w", cloudprovider.NewNodeClaimNotFoundError(providerID, nil))
+			return fmt.Errorf("interrupting an instance: %w", cloudprovider.NewNodeClaimNotFoundError(providerID, nil))
 		}
 		c.announce(m, kind, max(notice, 0), now)
 		return nil
 	})
 }
 
-// announce sends the message about what will become of a machine, and has it so.
+// announce sends the message about what will become of an instance, and has it so.
 func (a *account) announce(m *machine, kind cloudprovider.InterruptionKind, notice time.Duration, now time.Time) {
 	deadline := now.Add(notice)
 	switch kind {

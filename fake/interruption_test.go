@@ -91,7 +91,7 @@ func TestSpotReclaim(t *testing.T) {
 	}
 }
 
-// What each kind does to the machine after the notice.
+// What each kind does to the instance after the notice.
 func TestWhatFollowsAnInterruption(t *testing.T) {
 	const notice = time.Minute
 	tests := map[cloudprovider.InterruptionKind]struct {

@@ -15,9 +15,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Create launches the claim's machine by the first offering with room in cloudprovider.LaunchOrder: reserved before
+// Create launches the claim's instance by the first offering with room in cloudprovider.LaunchOrder: reserved before
 // spot before on-demand, then the cheapest. Offerings found out of stock on the way are shown as unavailable for
-// Options.StockOutMemory. A claim UID that has a live machine gets that one.
+// Options.StockOutMemory. A claim UID that has a live instance gets that one.
 func (c *Cloud) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	// The comparison with thousands of offerings needs nothing that changes, so it is done before the lock.
 	order, invalid := c.plan(nodeClaim)
@@ -73,7 +73,7 @@ func (c *Cloud) plan(nodeClaim *v1.NodeClaim) (launchPlan, error) {
 		return launchPlan{}, fmt.Errorf("launching nodeclaim %q: %w", nodeClaim.Name, cloudprovider.NewPermanentError(err))
 	}
 	if nodeClaim.UID == "" {
-		return refuse(errors.New("metadata.uid is empty: without it a repeated call would launch a second machine"))
+		return refuse(errors.New("metadata.uid is empty: without it a repeated call would launch a second instance"))
 	}
 	if err := c.checkNodeClass(nodeClaim.Spec.NodeClassRef); err != nil {
 		return refuse(err)
@@ -104,7 +104,7 @@ func (p launchPlan) unmet() error {
 	return fmt.Errorf("wanted is %q with room for %v", p.want, wanted)
 }
 
-// choice is the offering that a machine is bought by.
+// choice is the offering that an instance is bought by.
 type choice struct {
 	cloudprovider.Candidate
 	key   cloudprovider.OfferingKey
@@ -147,11 +147,11 @@ func (c *Cloud) choose(plan launchPlan, now time.Time) (choice, error) {
 	return choice{}, errors.Join(cloudprovider.NewQuotaExceededError(limit, nil, limited...), cloudprovider.NewInsufficientCapacityError(nil, empty...))
 }
 
-// launch makes the machine and plans its start.
+// launch makes the instance and plans its start.
 func (c *Cloud) launch(own owner, nodeClaim *v1.NodeClaim, chosen choice, now time.Time) *machine {
 	c.launched++
 	id := fmt.Sprintf("i-%08d", c.launched)
-	labels := machineLabels(chosen.Type.MachineRequirements(chosen.Offering), chosen.want)
+	labels := instanceLabels(chosen.Type.MachineRequirements(chosen.Offering), chosen.want)
 	m := &machine{
 		owner:       own,
 		labels:      labels,
@@ -182,11 +182,11 @@ func (c *Cloud) launch(own owner, nodeClaim *v1.NodeClaim, chosen choice, now ti
 	return m
 }
 
-// machineLabels are the labels of a machine that are its own: of each key it states, the value, and of several the
+// instanceLabels are the labels of an instance that are its own: of each key it states, the value, and of several the
 // first that is wanted.
-func machineLabels(machine, want requirements.Set) map[string]string {
+func instanceLabels(instance, want requirements.Set) map[string]string {
 	labels := map[string]string{}
-	for r := range machine.All {
+	for r := range instance.All {
 		if allowed := r.Intersect(want.Get(r.Key())); len(allowed.Values()) > 0 && !allowed.Complement() {
 			labels[r.Key()] = allowed.Values()[0]
 		}

@@ -59,7 +59,7 @@ func TestCreateChoosesTheOffering(t *testing.T) {
 			create(t, cloud, tt.claim)
 			instances := cloud.Instances()
 			if len(instances) != 1 {
-				t.Fatalf("%d machines were launched", len(instances))
+				t.Fatalf("%d instances were launched", len(instances))
 			}
 			if got := instances[0].Offering.String(); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
@@ -68,7 +68,7 @@ func TestCreateChoosesTheOffering(t *testing.T) {
 	}
 }
 
-// CP-CREATE-02: one live machine for a claim UID, for this process and the next; another only when that one goes.
+// CP-CREATE-02: one live instance for a claim UID, for this process and the next; another only when that one goes.
 func TestCreateIsIdempotentPerUID(t *testing.T) {
 	cloud, clock := testCloud(t, fake.Options{LaunchLatency: time.Minute, ShutdownLatency: time.Minute})
 	first := create(t, cloud, claim("a"))
@@ -85,7 +85,7 @@ func TestCreateIsIdempotentPerUID(t *testing.T) {
 	}
 	second := create(t, cloud, claim("a"))
 	if second.Status.ProviderID == first.Status.ProviderID {
-		t.Error("a machine that is shutting down was handed out again")
+		t.Error("an instance that is shutting down was handed out again")
 	}
 	third := create(t, cloud, claim("a"))
 	if diff := cmp.Diff(second, third); diff != "" {
@@ -113,8 +113,8 @@ func TestCreateRefusesClaims(t *testing.T) {
 		if got != nil || !cloudprovider.IsPermanent(err) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v, %v", name, got, err)
 		}
-		if machines := list(t, cloud); len(machines) != 0 {
-			t.Errorf("%s: %d machines were launched", name, len(machines))
+		if instances := list(t, cloud); len(instances) != 0 {
+			t.Errorf("%s: %d instances were launched", name, len(instances))
 		}
 	}
 }
@@ -225,21 +225,21 @@ func TestOwnersOfBothGenerations(t *testing.T) {
 	}
 	all, err := cloud.ForCluster(fake.DefaultCluster).List(context.Background())
 	if err != nil || len(all) != len(owners) {
-		t.Fatalf("%d machines, %v", len(all), err)
+		t.Fatalf("%d instances, %v", len(all), err)
 	}
 	for _, c := range all {
 		if got := v1.PoolOf(c.Labels); got != owners[c.Name] {
-			t.Errorf("the machine of claim %s says that its pool is %q, not %q", c.Name, got, owners[c.Name])
+			t.Errorf("the instance of claim %s says that its pool is %q, not %q", c.Name, got, owners[c.Name])
 		}
 		for _, key := range []string{v1.NodePoolLabelKey, v1alpha5.ProvisionerNameLabelKey} {
 			if _, has := c.Labels[key]; has != (key == owners[c.Name].LabelKey() && !owners[c.Name].IsZero()) {
-				t.Errorf("the machine of claim %s of pool %q bears the labels %v", c.Name, owners[c.Name], c.Labels)
+				t.Errorf("the instance of claim %s of pool %q bears the labels %v", c.Name, owners[c.Name], c.Labels)
 			}
 		}
 	}
 }
 
-// CP-CREATE-05: a machine of several operating systems gets the one its claim asks for.
+// CP-CREATE-05: an instance of several operating systems gets the one its claim asks for.
 func TestCreateResolvesLabelsOfSeveralValues(t *testing.T) {
 	capabilities := fake.GenericCapabilities()
 	capabilities.LabelValues[corev1.LabelOSStable] = []string{"linux", "windows"}
@@ -289,13 +289,13 @@ func TestNothingIsShared(t *testing.T) {
 	delete(cloud.Instances()[0].Allocatable, corev1.ResourceCPU)
 
 	if diff := cmp.Diff([]*v1.NodeClaim{want}, list(t, cloud)); diff != "" {
-		t.Errorf("the cloud's machine was changed (-want +got):\n%s", diff)
+		t.Errorf("the cloud's instance was changed (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(wantInstances, cloud.Instances()); diff != "" {
 		t.Errorf("the cloud's instance was changed (-want +got):\n%s", diff)
 	}
 	if got := create(t, cloud, claim("b")); got.Status.Capacity.Memory().IsZero() {
-		t.Error("a later machine has no memory: the published type was launched, not the cloud's own")
+		t.Error("a later instance has no memory: the published type was launched, not the cloud's own")
 	}
 }
 
@@ -350,7 +350,7 @@ func TestStockOut(t *testing.T) {
 	cloud.SetStock(1, spotOfMedium)
 	create(t, cloud, claim("c", ofType("m1.medium"), zone("a"), requirements.In(v1.CapacityTypeLabelKey, "spot")))
 	if _, err := cloud.Create(context.Background(), claim("d", ofType("m1.medium"), zone("a"), requirements.In(v1.CapacityTypeLabelKey, "spot"))); !cloudprovider.IsInsufficientCapacity(err) {
-		t.Errorf("the second machine of a stock of one gives %v", err)
+		t.Errorf("the second instance of a stock of one gives %v", err)
 	}
 }
 
@@ -372,7 +372,7 @@ func TestNothingSuits(t *testing.T) {
 	}
 }
 
-// CP-CREATE-07, SCH-160: a reservation lends no more machines than it has, and gets them back.
+// CP-CREATE-07, SCH-160: a reservation lends no more instances than it has, and gets them back.
 func TestReservation(t *testing.T) {
 	types := reservedTypes()
 	types[0].Offerings = append(types[0].Offerings, types[1].Offerings[6].DeepCopy())
@@ -415,7 +415,7 @@ func TestReservation(t *testing.T) {
 	create(t, cloud, claim("b", reserved))
 }
 
-// CP-CREATE-11: an offering's own capacity is what its machine has.
+// CP-CREATE-11: an offering's own capacity is what its instance has.
 func TestCreateUsesTheOfferingsCapacity(t *testing.T) {
 	types := fake.GenericTypes(1)
 	types[0].Offerings[0].Capacity = build.Amounts("example.com/gpu", "1")

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// run makes a pending machine a running one.
+// run makes a pending instance a running one.
 func (a *account) run(m *machine, at time.Time) {
 	if m.Phase != Pending {
 		return
@@ -26,7 +26,7 @@ func (a *account) run(m *machine, at time.Time) {
 	a.tell(a.options.OnLaunch, m)
 }
 
-// shutDown starts the end of a live machine. From here on its claim may have another.
+// shutDown starts the end of a live instance. From here on its claim may have another.
 func (a *account) shutDown(m *machine, at time.Time) {
 	if !m.live() {
 		return
@@ -39,7 +39,7 @@ func (a *account) shutDown(m *machine, at time.Time) {
 	a.timeline.plan(m.GoneAt, func(time.Time) { a.end(m) })
 }
 
-// end forgets a machine.
+// end forgets an instance.
 func (a *account) end(m *machine) {
 	m.Phase = Gone
 	delete(a.machines, m.ProviderID)
@@ -52,7 +52,7 @@ func (a *account) end(m *machine) {
 	a.tell(a.options.OnTerminate, m)
 }
 
-// find is the machine of that provider ID if this cluster owns it.
+// find is the instance of that provider ID if this cluster owns it.
 func (c *Cloud) find(providerID string) (*machine, error) {
 	m, ok := c.machines[providerID]
 	if !ok || m.Tags[TagCluster] != c.cluster {
@@ -61,8 +61,8 @@ func (c *Cloud) find(providerID string) (*machine, error) {
 	return m, nil
 }
 
-// onMachine is a call about the machine of a claim; nothing but the claim's provider ID counts.
-func (c *Cloud) onMachine(ctx context.Context, method Method, nodeClaim *v1.NodeClaim, work func(m *machine, now time.Time)) error {
+// onInstance is a call about the instance of a claim; nothing but the claim's provider ID counts.
+func (c *Cloud) onInstance(ctx context.Context, method Method, nodeClaim *v1.NodeClaim, work func(m *machine, now time.Time)) error {
 	e := &Event{Name: string(method), On: nodeClaim == nil}
 	if nodeClaim != nil {
 		e.ProviderID, e.Text = nodeClaim.Status.ProviderID, nodeClaim.Name
@@ -80,12 +80,12 @@ func (c *Cloud) onMachine(ctx context.Context, method Method, nodeClaim *v1.Node
 	})
 }
 
-// Delete starts to shut the claim's machine down, or confirms that it is shutting down.
+// Delete starts to shut the claim's instance down, or confirms that it is shutting down.
 func (c *Cloud) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
-	return c.onMachine(ctx, MethodDelete, nodeClaim, func(m *machine, now time.Time) { c.shutDown(m, now) })
+	return c.onInstance(ctx, MethodDelete, nodeClaim, func(m *machine, now time.Time) { c.shutDown(m, now) })
 }
 
-// Get describes one of this cluster's machines.
+// Get describes one of this cluster's instances.
 func (c *Cloud) Get(ctx context.Context, providerID string) (*v1.NodeClaim, error) {
 	var found *v1.NodeClaim
 	err := c.call(ctx, &Event{Name: string(MethodGet), ProviderID: providerID}, func(time.Time) error {
@@ -102,7 +102,7 @@ func (c *Cloud) Get(ctx context.Context, providerID string) (*v1.NodeClaim, erro
 	return found, nil
 }
 
-// List describes all of this cluster's machines, ordered by provider ID. It lags by Options.ListLag.
+// List describes all of this cluster's instances, ordered by provider ID. It lags by Options.ListLag.
 func (c *Cloud) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	var claims []*v1.NodeClaim
 	e := &Event{Name: string(MethodList)}
@@ -128,7 +128,7 @@ func (c *Cloud) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return claims, nil
 }
 
-// Instances are all machines of all clusters that are not gone, ordered by provider ID: what an operator sees in the
+// Instances are all instances of all clusters that are not gone, ordered by provider ID: what an operator sees in the
 // cloud's console. It is no call of the provider: faults don't touch it.
 func (c *Cloud) Instances() []Instance {
 	now := c.clock.Now()
@@ -145,7 +145,7 @@ func (c *Cloud) Instances() []Instance {
 	return instances
 }
 
-// Instance is the machine of that provider ID, of whatever cluster; false when there is none, or it is gone. Like Instances it
+// Instance is the instance of that provider ID, of whatever cluster; false when there is none, or it is gone. Like Instances it
 // is no call of the provider.
 func (c *Cloud) Instance(providerID string) (Instance, bool) {
 	now := c.clock.Now()
@@ -161,7 +161,7 @@ func (c *Cloud) Instance(providerID string) (Instance, bool) {
 	return m.snapshot(), true
 }
 
-// SetKubeletVersion is the version on machines launched from now on; those there are keep theirs.
+// SetKubeletVersion is the version on instances launched from now on; those there are keep theirs.
 func (c *Cloud) SetKubeletVersion(version string) {
 	_ = c.lever(Event{Name: "SetKubeletVersion", Text: version}, func(time.Time) error {
 		c.kubeletVersion = version

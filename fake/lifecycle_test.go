@@ -28,7 +28,7 @@ func (r *recorder) note(what string, i fake.Instance) {
 	r.events = append(r.events, fmt.Sprintf("%s %s %s", what, i.Tags[fake.TagNodeClaim], i.Phase))
 }
 
-// A machine is found by its provider ID, as Instances has it, until it is gone.
+// An instance is found by its provider ID, as Instances has it, until it is gone.
 func TestInstance(t *testing.T) {
 	cloud, clock := testCloud(t, fake.Options{ShutdownLatency: time.Minute})
 	created := create(t, cloud, claim("a"))
@@ -95,14 +95,14 @@ func TestDeleteUntilNotFound(t *testing.T) {
 }
 
 // CP-DELETE-03, CP-DELETE-04, CP-GET-03, CP-LIST-01, CP-DRIFT-03, CP-GATE-04: IDs that name none of this cluster's
-// machines are not found, and other clusters' machines are left alone.
-func TestForeignAndUnknownMachines(t *testing.T) {
+// instances are not found, and other clusters' instances are left alone.
+func TestForeignAndUnknownInstances(t *testing.T) {
 	ctx := context.Background()
 	cloud, _ := testCloud(t, fake.Options{Cluster: "blue"})
 	mine := create(t, cloud, claim("a"))
 	foreign := create(t, cloud.ForCluster("green"), claim("a"))
 	if mine.Status.ProviderID == foreign.Status.ProviderID {
-		t.Fatal("claims of one UID in two clusters share a machine")
+		t.Fatal("claims of one UID in two clusters share an instance")
 	}
 	for _, id := range []string{"", "nonsense", "aws:///a/i-1", mine.Status.ProviderID + "0", foreign.Status.ProviderID} {
 		c := claim("a")
@@ -252,7 +252,7 @@ func TestDrift(t *testing.T) {
 	}
 	check(b, fake.ImageDrift)
 	if err := cloud.SetDrift("nonsense", "x"); !cloudprovider.IsNodeClaimNotFound(err) {
-		t.Errorf("drift of no machine: %v", err)
+		t.Errorf("drift of no instance: %v", err)
 	}
 }
 
@@ -280,7 +280,7 @@ func TestRegistrationGate(t *testing.T) {
 		}
 	}
 	clock.Advance(20 * time.Second)
-	check(a, cloudprovider.GateResult{RetryAfter: 40 * time.Second, Reason: "the machine is booting"})
+	check(a, cloudprovider.GateResult{RetryAfter: 40 * time.Second, Reason: "the instance is booting"})
 	hold("the network is not set up")
 	clock.Advance(time.Minute)
 	check(a, cloudprovider.GateResult{Reason: "the network is not set up"})
@@ -293,9 +293,9 @@ func TestRegistrationGate(t *testing.T) {
 	if err := cloud.Delete(ctx, b); err != nil {
 		t.Fatal(err)
 	}
-	check(b, cloudprovider.GateResult{Reason: "the machine is shutting down"})
+	check(b, cloudprovider.GateResult{Reason: "the instance is shutting down"})
 	if err := cloud.HoldRegistration("nonsense", "x"); !cloudprovider.IsNodeClaimNotFound(err) {
-		t.Errorf("holding no machine: %v", err)
+		t.Errorf("holding no instance: %v", err)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestLifecycleAgainstAModel(t *testing.T) {
 		}
 		ctx := context.Background()
 		live := map[string]string{}       // claim → provider ID
-		goneAt := map[string]time.Time{}  // provider ID → when, for machines told to end
+		goneAt := map[string]time.Time{}  // provider ID → when, for instances told to end
 		everSeen := map[string]struct{}{} // all provider IDs
 		gone := func(id string) bool { at, ending := goneAt[id]; return ending && !clock.Now().Before(at) }
 		name := rapid.SampledFrom([]string{"a", "b", "c"})
@@ -337,7 +337,7 @@ func TestLifecycleAgainstAModel(t *testing.T) {
 			},
 			"delete": func(rt *rapid.T) {
 				if len(everSeen) == 0 {
-					rt.Skip("no machine yet")
+					rt.Skip("no instance yet")
 				}
 				id := rapid.SampledFrom(sortedKeys(everSeen)).Draw(rt, "machine")
 				c := &v1.NodeClaim{}

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// machine is the cloud's own record of an Instance. The account's lock guards it.
+// instance is the cloud's own record of an Instance. The account's lock guards it.
 type machine struct {
 	Instance
 	owner owner
@@ -29,13 +29,13 @@ type machine struct {
 	stillborn bool
 }
 
-// owner is the claim a machine was launched for. One owner has at most one live machine.
+// owner is the claim an instance was launched for. One owner has at most one live instance.
 type owner struct {
 	cluster string
 	uid     types.UID
 }
 
-// live reports whether the machine is there for its claim to have.
+// live reports whether the instance is there for its claim to have.
 func (m *machine) live() bool { return m.Phase == Pending || m.Phase == Running }
 
 // snapshot is a deep copy for others to keep.
@@ -49,7 +49,7 @@ func (m *machine) snapshot() Instance {
 	return c
 }
 
-// claim describes the machine as Create, Get and List do, from the machine and its tags alone.
+// claim describes the instance as Create, Get and List do, from the instance and its tags alone.
 func (m *machine) claim() *v1.NodeClaim {
 	c := &v1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{

@@ -8,24 +8,24 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// HoldRegistration keeps the registration gate shut for a machine, for that reason, until it is called with an empty
-// one. A gate that was seen open stays open. The error is of kind NodeClaimNotFound when there is no such machine.
+// HoldRegistration keeps the registration gate shut for an instance, for that reason, until it is called with an empty
+// one. A gate that was seen open stays open. The error is of kind NodeClaimNotFound when there is no such instance.
 func (c *Cloud) HoldRegistration(providerID, reason string) error {
 	e := Event{Name: "HoldRegistration", ProviderID: providerID, Text: reason}
 	return c.change("holding registration", e, func(m *machine) { m.gateHeld = reason })
 }
 
-// Registered opens the gate for machines that are running and not held. For a pending one it says how long the boot
+// Registered opens the gate for instances that are running and not held. For a pending one it says how long the boot
 // still takes.
 func (c *Cloud) Registered(ctx context.Context, nodeClaim *v1.NodeClaim) (result cloudprovider.GateResult, err error) {
-	err = c.onMachine(ctx, MethodRegistered, nodeClaim, func(m *machine, now time.Time) {
+	err = c.onInstance(ctx, MethodRegistered, nodeClaim, func(m *machine, now time.Time) {
 		switch {
 		case m.gateOpened:
 		case m.Phase == Pending:
-			result = cloudprovider.GateResult{RetryAfter: m.RunningAt.Sub(now), Reason: "the machine is booting"}
+			result = cloudprovider.GateResult{RetryAfter: m.RunningAt.Sub(now), Reason: "the instance is booting"}
 			return
 		case m.Phase != Running:
-			result = cloudprovider.GateResult{Reason: "the machine is shutting down"}
+			result = cloudprovider.GateResult{Reason: "the instance is shutting down"}
 			return
 		case m.gateHeld != "":
 			result = cloudprovider.GateResult{Reason: m.gateHeld}

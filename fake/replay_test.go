@@ -249,10 +249,10 @@ func TestListLag(t *testing.T) {
 	}
 }
 
-// CP-CREATE-07: a quota closes what it is about, names itself, and opens when machines go.
+// CP-CREATE-07: a quota closes what it is about, names itself, and opens when instances go.
 func TestQuota(t *testing.T) {
 	cloud, clock := testCloud(t, fake.Options{StockOutMemory: ptr(time.Minute)})
-	cloud.SetQuota("spot machines", 1, func(k cloudprovider.OfferingKey) bool { return k.CapacityType == v1.CapacityTypeSpot })
+	cloud.SetQuota("spot instances", 1, func(k cloudprovider.OfferingKey) bool { return k.CapacityType == v1.CapacityTypeSpot })
 	first := create(t, cloud, claim("a"))
 	if second := create(t, cloud, claim("b")); second.Labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeOnDemand {
 		t.Errorf("the second is %q", second.Labels[v1.CapacityTypeLabelKey])
@@ -262,7 +262,7 @@ func TestQuota(t *testing.T) {
 	spot.Spec.Requirements = append(spot.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{Key: v1.CapacityTypeLabelKey, Operator: "In", Values: []string{"spot"}})
 	_, err := cloud.Create(context.Background(), spot)
 	var quota *cloudprovider.QuotaExceededError
-	if !errors.As(err, &quota) || quota.Quota != "spot machines" || len(quota.Offerings) == 0 {
+	if !errors.As(err, &quota) || quota.Quota != "spot instances" || len(quota.Offerings) == 0 {
 		t.Fatalf("got %v", err)
 	}
 	if closed := unavailable(t, cloud); len(closed) != len(quota.Offerings) {
@@ -273,11 +273,11 @@ func TestQuota(t *testing.T) {
 	}
 	clock.Advance(time.Minute)
 	create(t, cloud, spot)
-	cloud.SetQuota("spot machines", -1, func(cloudprovider.OfferingKey) bool { return false })
+	cloud.SetQuota("spot instances", -1, func(cloudprovider.OfferingKey) bool { return false })
 	create(t, cloud, claim("d"))
 }
 
-// Prices move: InstanceTypes shows it, launches follow, machines keep the price they were bought at; what is no price is
+// Prices move: InstanceTypes shows it, launches follow, instances keep the price they were bought at; what is no price is
 // refused.
 func TestSetPrices(t *testing.T) {
 	cloud, _ := testCloud(t, fake.Options{})
@@ -342,7 +342,7 @@ func TestDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := cloud.Get(ctx, c.Status.ProviderID); !cloudprovider.IsNodeClaimNotFound(err) {
-		t.Errorf("a machine that has failed: %v", err)
+		t.Errorf("an instance that has failed: %v", err)
 	}
 	if err := cloud.FailMachine(c.Status.ProviderID); !cloudprovider.IsNodeClaimNotFound(err) {
 		t.Errorf("got %v", err)

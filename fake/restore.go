@@ -14,9 +14,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Restore brings back the machines of NodeClaims that an earlier cloud of this name launched, for a process that starts anew
+// Restore brings back the instances of NodeClaims that an earlier cloud of this name launched, for a process that starts anew
 // in a cluster where its fake nodes still are: a real cloud would remember them. Claims without a provider ID, and those
-// whose machine is there, are passed over. The machines run at once, OnLaunch is not called, and they take from the
+// whose instance is there, are passed over. The instances run at once, OnLaunch is not called, and they take from the
 // stock where there is any. The error names the first claim whose provider ID or labels are none of this cloud's; those
 // before it are restored.
 func (c *Cloud) Restore(claims ...*v1.NodeClaim) error {
@@ -30,7 +30,7 @@ func (c *Cloud) Restore(claims ...*v1.NodeClaim) error {
 				continue
 			}
 			if err := c.restore(claim, now); err != nil {
-				return fmt.Errorf("restoring the machine of nodeclaim %q: %w", claim.Name, err)
+				return fmt.Errorf("restoring the instance of nodeclaim %q: %w", claim.Name, err)
 			}
 		}
 		return nil
@@ -52,7 +52,7 @@ func (c *Cloud) restore(claim *v1.NodeClaim, now time.Time) error {
 	key := cloudprovider.KeyOf(t, o)
 	state := c.catalog.offerings[key]
 	c.catalog.take(state, now) // what was launched stays launched, whatever the stock is now
-	labels := machineLabels(t.MachineRequirements(o), requirements.Set{})
+	labels := instanceLabels(t.MachineRequirements(o), requirements.Set{})
 	for key := range labels {
 		if value, ok := claim.Labels[key]; ok {
 			labels[key] = value

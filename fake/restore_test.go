@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/fake"
 )
 
-// A new process finds the machines of the one before, and gives its own other names.
-func TestRestoreBringsMachinesBack(t *testing.T) {
+// A new process finds the instances of the one before, and gives its own other names.
+func TestRestoreBringsInstancesBack(t *testing.T) {
 	clock := fake.NewSimClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	open := func() *fake.Cloud {
 		cloud, err := fake.New(fake.GenericTypes(10), fake.Options{Clock: clock})
@@ -24,13 +24,13 @@ func TestRestoreBringsMachinesBack(t *testing.T) {
 	claim := &v1.NodeClaim{}
 	claim.Name, claim.UID = "first", "uid-first"
 	before := open()
-	machine, err := before.Create(t.Context(), claim)
+	instance, err := before.Create(t.Context(), claim)
 	if err != nil {
 		t.Fatal(err)
 	}
 	stored := claim.DeepCopy()
-	stored.Labels, stored.Status = machine.Labels, machine.Status
-	stored.CreationTimestamp = machine.CreationTimestamp
+	stored.Labels, stored.Status = instance.Labels, instance.Status
+	stored.CreationTimestamp = instance.CreationTimestamp
 
 	after := open()
 	if err := after.Restore(stored, &v1.NodeClaim{}); err != nil {
@@ -39,23 +39,23 @@ func TestRestoreBringsMachinesBack(t *testing.T) {
 	if err := after.Restore(stored); err != nil {
 		t.Fatalf("restored again: %v", err)
 	}
-	got, err := after.Get(t.Context(), machine.Status.ProviderID)
+	got, err := after.Get(t.Context(), instance.Status.ProviderID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(machine, got); diff != "" {
-		t.Errorf("the machine changed (-before +after):\n%s", diff)
+	if diff := cmp.Diff(instance, got); diff != "" {
+		t.Errorf("the instance changed (-before +after):\n%s", diff)
 	}
-	if again, err := after.Create(t.Context(), claim); err != nil || again.Status.ProviderID != machine.Status.ProviderID {
-		t.Errorf("the claim has a machine and got another: %v, %v", again, err)
+	if again, err := after.Create(t.Context(), claim); err != nil || again.Status.ProviderID != instance.Status.ProviderID {
+		t.Errorf("the claim has an instance and got another: %v, %v", again, err)
 	}
 	second := &v1.NodeClaim{}
 	second.Name, second.UID = "second", "uid-second"
-	if other, err := after.Create(t.Context(), second); err != nil || other.Status.ProviderID == machine.Status.ProviderID {
+	if other, err := after.Create(t.Context(), second); err != nil || other.Status.ProviderID == instance.Status.ProviderID {
 		t.Errorf("another claim got %v, %v", other, err)
 	}
 	if err := after.Delete(t.Context(), stored); err != nil {
-		t.Errorf("a restored machine can't be ended: %v", err)
+		t.Errorf("a restored instance can't be ended: %v", err)
 	}
 	foreign := stored.DeepCopy()
 	foreign.Status.ProviderID = "aws:///eu-west-1a/i-0123"

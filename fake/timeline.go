@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// change is something that will happen to a machine by itself.
+// change is something that will happen to an instance by itself.
 type change struct {
 	at   time.Time
 	seq  int
@@ -46,7 +46,7 @@ func (h *changeHeap) Push(x any)   { *h = append(*h, x.(change)) }
 func (h *changeHeap) Pop() any {
 	last := len(*h) - 1
 	x := (*h)[last]
-	(*h)[last] = change{} // let go of the machine
+	(*h)[last] = change{} // let go of the instance
 	*h = (*h)[:last]
 	return x
 }
@@ -79,7 +79,7 @@ func (c *Cloud) Settle() {
 	})
 }
 
-// NextChange is when the next thing will happen by itself: a machine boots, is reclaimed or is gone. False when
+// NextChange is when the next thing will happen by itself: an instance boots, is reclaimed or is gone. False when
 // nothing will. The moment may have passed already, if the cloud was not called since.
 func (c *Cloud) NextChange() (time.Time, bool) {
 	c.mu.Lock()

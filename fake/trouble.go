@@ -9,14 +9,14 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// quota is a limit on how many machines of some offerings there may be.
+// quota is a limit on how many instances of some offerings there may be.
 type quota struct {
 	name string
 	most int
 	of   map[cloudprovider.OfferingKey]bool
 }
 
-// SetQuota allows at most so many live machines, of all clusters, by the offerings that match, all together; a negative
+// SetQuota allows at most so many live instances, of all clusters, by the offerings that match, all together; a negative
 // number takes the quota of that name away. What a launch finds closed by a quota is shown as unavailable for
 // Options.StockOutMemory. The result is the number of offerings that match.
 func (c *Cloud) SetQuota(name string, most int, match func(cloudprovider.OfferingKey) bool) int {
@@ -39,7 +39,7 @@ func (c *Cloud) setQuota(name string, most int, keys []cloudprovider.OfferingKey
 	return len(keys)
 }
 
-// usedUp is a quota that has no room for one more machine of the offering; nil when there is none.
+// usedUp is a quota that has no room for one more instance of the offering; nil when there is none.
 func (a *account) usedUp(key cloudprovider.OfferingKey) *quota {
 	for _, q := range a.quotas {
 		if !q.of[key] {
@@ -59,7 +59,7 @@ func (a *account) usedUp(key cloudprovider.OfferingKey) *quota {
 }
 
 // SetPrices gives offerings new prices, in USD per hour, from now on: price is asked with each offering and its price now.
-// Machines there are keep the price they were bought at. Prices that are not finite and positive, zero for reservations,
+// Instances there are keep the price they were bought at. Prices that are not finite and positive, zero for reservations,
 // are refused, all of them, with a *cloudprovider.CatalogError for each.
 func (c *Cloud) SetPrices(price func(key cloudprovider.OfferingKey, now float64) float64) error {
 	c.mu.Lock()
@@ -127,13 +127,13 @@ func (c *Cloud) BrownOut(duration time.Duration) {
 	})
 }
 
-// FailMachine ends a machine without a warning, as broken hardware does. The error is of kind NodeClaimNotFound when there is
-// no such machine.
+// FailMachine ends an instance without a warning, as broken hardware does. The error is of kind NodeClaimNotFound when there is
+// no such instance.
 func (c *Cloud) FailMachine(providerID string) error {
 	return c.lever(Event{Name: "FailMachine", ProviderID: providerID}, func(now time.Time) error {
 		m, ok := c.machines[providerID]
 		if !ok {
-			return fmt.Errorf("failing a machine: %w", cloudprovider.NewNodeClaimNotFoundError(providerID, nil))
+			return fmt.Errorf("failing an instance: %w", cloudprovider.NewNodeClaimNotFoundError(providerID, nil))
 		}
 		c.shutDown(m, now)
 		return nil

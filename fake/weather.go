@@ -32,11 +32,11 @@ type Weather struct {
 	// Options.StockOutMemory.
 	OutOfStock float64
 	EmptyFor   time.Duration
-	// Stillborn is the share of machines that never boot: they are launched, and end instead of running.
+	// Stillborn is the share of instances that never boot: they are launched, and end instead of running.
 	Stillborn float64
-	// MeanLife is how long a machine runs on average before it fails without a warning; zero is for ever.
+	// MeanLife is how long an instance runs on average before it fails without a warning; zero is for ever.
 	MeanLife time.Duration
-	// MeanSpotLife is how long a spot machine runs on average before it is reclaimed; zero is for ever. ReclaimNotice is
+	// MeanSpotLife is how long a spot instance runs on average before it is reclaimed; zero is for ever. ReclaimNotice is
 	// how long before it is warned; zero means DefaultReclaimNotice.
 	MeanSpotLife, ReclaimNotice time.Duration
 	// Duplicated is the share of interruptions that are sent twice.
@@ -132,7 +132,7 @@ func (c *chance) strike(method Method) *Fault {
 	return nil
 }
 
-// outlook plans what will become of a machine just launched. Only its provider ID is kept, so that a machine that is gone
+// outlook plans what will become of an instance just launched. Only its provider ID is kept, so that an instance that is gone
 // takes no room.
 func (a *account) outlook(m *machine) {
 	id := m.ProviderID

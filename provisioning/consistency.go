@@ -18,7 +18,7 @@ const consistencyEvery = 10 * time.Minute
 // leastShare is how much of what was promised a node must have: 90 %.
 const leastSharePercent = 90
 
-// CheckConsistency compares a claim's node with what its machine was promised to have: of each resource that
+// CheckConsistency compares a claim's node with what its instance was promised to have: of each resource that
 // the claim asks for, at least 90 % of the capacity that the provider stated. Only initialised claims that are not
 // being deleted are looked at.
 func CheckConsistency(claim *v1.NodeClaim, nodes []*corev1.Node, now time.Time) Step {

@@ -14,7 +14,7 @@
 //
 // The files:
 //
-//	pools    which pools take part in a pass, with which machines       pools.go
+//	pools    which pools take part in a pass, with which instances       pools.go
 //	pass     what of a plan is ordered: claims, nominations, events     pass.go
 //	launcher limits and governor asked, claims created                  launcher.go
 //	lifecycle from a claim's creation to a node that is ready            lifecycle.go, launch.go, registration.go,

@@ -52,7 +52,7 @@ type DeleteClaim struct {
 	Reason DisruptedReason
 }
 
-// CreateInstance asks the provider to launch the claim's machine, and hands the answer to Lifecycle.Created.
+// CreateInstance asks the provider to launch the claim's instance, and hands the answer to Lifecycle.Created.
 type CreateInstance struct{ Claim *v1.NodeClaim }
 
 // AskGates asks the registration gates about the claim, and hands their answers in as ClaimState.Gates.
@@ -68,7 +68,7 @@ type DeleteNode struct {
 	UID  types.UID
 }
 
-// TerminateInstance asks the provider to end the claim's machine (CloudProvider.Delete), and observes its answer as
+// TerminateInstance asks the provider to end the claim's instance (CloudProvider.Delete), and observes its answer as
 // the instance's state.
 type TerminateInstance struct{ Claim *v1.NodeClaim }
 

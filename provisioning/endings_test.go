@@ -159,7 +159,7 @@ func TestEndOfANode(t *testing.T) {
 	silent := func(n *corev1.Node) { n.Status.Conditions = nil }
 	dead := provisioning.NodeTermination{Node: goingNode(silent), Claims: claim(), Pods: []*corev1.Pod{drainPod("a")}, Instance: provisioning.InstanceGone}
 	if got := effects(dead, 1); got != "put node node-1" {
-		t.Errorf("DIS-250: not ready, and its machine is gone: %q, want no drain", got)
+		t.Errorf("DIS-250: not ready, and its instance is gone: %q, want no drain", got)
 	}
 	dead.Node = goingNode()
 	if n := storedNode(t, provisioning.TerminateNode(dead, at(1))); len(n.Finalizers) == 0 || n.Spec.Taints[len(n.Spec.Taints)-1] != v1.DisruptedTaint() || n.Labels[v1.ExcludeBalancersLabelKey] != "karpenter" {
@@ -173,7 +173,7 @@ func TestEndOfANode(t *testing.T) {
 	}
 	alone := provisioning.NodeTermination{Node: goingNode(closed), DrainingSince: start, Instance: provisioning.InstanceUnasked}
 	if got := effects(alone, 60); got != "put node node-1" {
-		t.Errorf("DIS-249: without a claim: %q, want its machine left alone", got)
+		t.Errorf("DIS-249: without a claim: %q, want its instance left alone", got)
 	}
 	young := provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(draining)}
 	if step := provisioning.TerminateNode(young, at(4.9)); len(step.Effects) != 0 || step.Again != time.Second {
@@ -206,7 +206,7 @@ func TestEndOfANode(t *testing.T) {
 	asked := func(c *v1.NodeClaim) { c.Conditions().SetTrue(v1.ConditionInstanceTerminating, at(1)) }
 	ending := provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained, detached, asked), Instance: provisioning.InstanceEnding}
 	if step := provisioning.TerminateNode(ending, at(9)); len(step.Effects) != 0 || step.Again != 5*time.Second {
-		t.Errorf("DIS-252, DIS-261: while the machine ends: %v, again in %s", texts(step.Effects), step.Again)
+		t.Errorf("DIS-252, DIS-261: while the instance ends: %v, again in %s", texts(step.Effects), step.Again)
 	}
 	ending.Instance = provisioning.InstanceGone
 	if n := storedNode(t, provisioning.TerminateNode(ending, at(9))); len(n.Finalizers) != 0 {
@@ -321,8 +321,8 @@ func TestPodEventsOfDisruption(t *testing.T) {
 	}
 }
 
-// DIS-275: a registered claim whose machine is gone is collected every two minutes, unless its node is ready.
-func TestLostMachines(t *testing.T) {
+// DIS-275: a registered claim whose instance is gone is collected every two minutes, unless its node is ready.
+func TestLostInstances(t *testing.T) {
 	claim := testClaim(registeredAt(start))
 	state := provisioning.GarbageState{Claims: []*v1.NodeClaim{claim}}
 	if diff := cmp.Diff([]string{"delete nodeclaim default-1 (garbage_collected)"}, collected(state, at(3600))); diff != "" || provisioning.GarbageEvery != 2*time.Minute {

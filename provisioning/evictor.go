@@ -64,7 +64,7 @@ type SurgeFirst struct {
 
 // Times of SurgeFirst.
 const (
-	// DefaultSurgePatience is long enough for a machine to come up and a pod on it.
+	// DefaultSurgePatience is long enough for an instance to come up and a pod on it.
 	DefaultSurgePatience = 10 * time.Minute
 	DefaultSurgeLastCall = time.Minute
 	// surgeEvery is how often a workload is looked at while replacements come up.

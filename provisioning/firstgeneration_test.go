@@ -13,7 +13,7 @@ import (
 
 // API-220, API-408: the node of a Machine bears its Provisioner's label, and is owned by what is stored, the Machine: an owner of
 // another kind would be one that is gone, and the node garbage.
-func TestNodeOfAMachine(t *testing.T) {
+func TestNodeOfAInstance(t *testing.T) {
 	l := newLifecycle(t, provisioning.LifecycleOptions{})
 	claim := testClaim(launchedAt(at(1)))
 	v1.SetGenerationOf(claim, v1.GenerationV1Alpha5)
@@ -29,7 +29,7 @@ func TestNodeOfAMachine(t *testing.T) {
 
 // API-225, API-230: a Machine gets the hash of its Provisioner, not that of a NodePool of the same name, and no label of its node
 // class: alpha has none.
-func TestHydrationOfAMachine(t *testing.T) {
+func TestHydrationOfAInstance(t *testing.T) {
 	pool, first := poolToShow(), poolToShow()
 	v1.SetGenerationOf(first, v1.GenerationV1Alpha5)
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{v1alpha5.ProvisionerNameLabelKey: pool.Name}}}
@@ -46,7 +46,7 @@ func TestHydrationOfAMachine(t *testing.T) {
 
 // API-001, API-337: releases before 0.28 stored no Machines, so that an instance whose node is of a Provisioner is no garbage for
 // want of one; without the node it is.
-func TestNodesWithoutMachinesAreNoGarbage(t *testing.T) {
+func TestNodesWithoutInstancesAreNoGarbage(t *testing.T) {
 	instance := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "i", CreationTimestamp: metav1.NewTime(at(0))}, Status: v1.NodeClaimStatus{ProviderID: "p"}}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{v1alpha5.ProvisionerNameLabelKey: "default"}}, Spec: corev1.NodeSpec{ProviderID: "p"}}
 	state := provisioning.GarbageState{Machines: []*v1.NodeClaim{instance}, Nodes: []*corev1.Node{node}}

@@ -15,11 +15,11 @@ import (
 // GarbageEvery is how often to collect garbage.
 const GarbageEvery = 2 * time.Minute
 
-// GarbageState is what is observed of claims, machines and nodes. They are read at three moments, and the cluster goes on
-// meanwhile: read the machines first, then the claims, then the nodes, and hand in as now when the reading began. What is
+// GarbageState is what is observed of claims, instances and nodes. They are read at three moments, and the cluster goes on
+// meanwhile: read the instances first, then the claims, then the nodes, and hand in as now when the reading began. What is
 // younger than that reading is not judged.
 type GarbageState struct {
-	// Machines is the provider's List, whole.
+	// Instances is the provider's List, whole.
 	Machines []*v1.NodeClaim
 	// Claims are all of the cluster's.
 	Claims []*v1.NodeClaim
@@ -27,8 +27,8 @@ type GarbageState struct {
 	Nodes []*corev1.Node
 	// Lag is how long the provider's List may lag behind (Capabilities.ConsistencyWindow).
 	Lag time.Duration
-	// Supports says of which node classes the provider's machines are (Capabilities.SupportsNodeClass). Claims of others are
-	// another provider's, which alone knows their machines: they are never garbage. Nil is all.
+	// Supports says of which node classes the provider's instances are (Capabilities.SupportsNodeClass). Claims of others are
+	// another provider's, which alone knows their instances: they are never garbage. Nil is all.
 	Supports func(v1.NodeClassReference) bool
 }
 
@@ -37,9 +37,9 @@ type GarbageKind string
 
 // The kinds of garbage; they are the values of a metric's label.
 const (
-	// GarbageClaim is a claim whose machine has vanished.
+	// GarbageClaim is a claim whose instance has vanished.
 	GarbageClaim GarbageKind = "nodeclaim"
-	// GarbageInstance is a machine whose claim has vanished.
+	// GarbageInstance is an instance whose claim has vanished.
 	GarbageInstance GarbageKind = "instance"
 	// GarbageNode is a Node that has neither.
 	GarbageNode GarbageKind = "node"
@@ -48,9 +48,9 @@ const (
 // Garbage is one object that has lost what it belongs to.
 type Garbage struct {
 	Kind GarbageKind
-	// ProviderID of the machine, whichever of the three is left.
+	// ProviderID of the instance, whichever of the three is left.
 	ProviderID string
-	// Claim is the claim as stored, or the machine as the provider describes it; nil of a GarbageNode.
+	// Claim is the claim as stored, or the instance as the provider describes it; nil of a GarbageNode.
 	Claim *v1.NodeClaim
 	// Nodes are those with the provider ID, by name.
 	Nodes []*corev1.Node
@@ -89,11 +89,11 @@ func (g Garbage) Labels() map[string]string {
 	return nil
 }
 
-// CollectGarbage compares claims and machines both ways; now is when the reading of s began. A claim whose machine has
-// vanished is garbage, unless its node is there and ready, which says otherwise. A machine that bears a UID no
+// CollectGarbage compares claims and instances both ways; now is when the reading of s began. A claim whose instance has
+// vanished is garbage, unless its node is there and ready, which says otherwise. An instance that bears a UID no
 // claim has is garbage: its claim was deleted before its launch was answered, or never stored. One whose node is of a
 // pool of the first generation is not: early releases stored no claims. A Node of a pool that has neither claim nor
-// machine is garbage once it is not ready. All of that holds only for what is older than the lists may lag and than a
+// instance is garbage once it is not ready. All of that holds only for what is older than the lists may lag and than a
 // launch that was going on while they were read can take.
 //
 // Nothing is collected on one reading alone: ask each piece for its step with Garbage.Collect.
@@ -106,7 +106,7 @@ func CollectGarbage(s GarbageState, now time.Time) []Garbage {
 			nodes[n.Spec.ProviderID] = append(nodes[n.Spec.ProviderID], n)
 		}
 	}
-	list := slices.Concat(claimsWithoutMachine(s, nodes, now), machinesWithoutClaim(s, now), nodesWithoutEither(s, now))
+	list := slices.Concat(claimsWithoutInstance(s, nodes, now), instancesWithoutClaim(s, now), nodesWithoutEither(s, now))
 	for i := range list {
 		if list[i].Kind == GarbageNode {
 			continue
@@ -116,13 +116,13 @@ func CollectGarbage(s GarbageState, now time.Time) []Garbage {
 	return list
 }
 
-// garbageAge is how old anything must be at least to be garbage. Claims are stored before their machines are launched
-// and machines before their nodes join, but an answer may be on its way, and a cache late.
+// garbageAge is how old anything must be at least to be garbage. Claims are stored before their instances are launched
+// and instances before their nodes join, but an answer may be on its way, and a cache late.
 const garbageAge = 30 * time.Second
 
 // Collect is what ends g, if a second reading that began at now says the same; an empty Step if it does not. again may be
-// restricted to what concerns g: the machine with the provider ID (CloudProvider.Get; none if the provider does not know
-// it), the claims with that ID or the machine's UID, and the nodes with that ID, each from where it is stored and not
+// restricted to what concerns g: the instance with the provider ID (CloudProvider.Get; none if the provider does not know
+// it), the claims with that ID or the instance's UID, and the nodes with that ID, each from where it is stored and not
 // from a cache.
 //
 // Each piece has a step of its own: what one meets must not keep the others. Wait GarbageBackOff before one that failed
@@ -158,7 +158,7 @@ func deletionOf(nodes []*corev1.Node) []Effect {
 	return effects
 }
 
-// events tell of the end of g on what is left to read them: the claim, the nodes, and of a machine its pool as well, since
+// events tell of the end of g on what is left to read them: the claim, the nodes, and of an instance its pool as well, since
 // its claim is gone and its nodes go.
 func (g Garbage) events() []Event {
 	var message string
@@ -198,7 +198,7 @@ func GarbageBackOff(failures int) time.Duration {
 	return wait
 }
 
-func claimsWithoutMachine(s GarbageState, nodes map[string][]*corev1.Node, now time.Time) []Garbage {
+func claimsWithoutInstance(s GarbageState, nodes map[string][]*corev1.Node, now time.Time) []Garbage {
 	live := map[string]bool{}
 	for _, m := range s.Machines {
 		if m.DeletionTimestamp == nil {
@@ -219,7 +219,7 @@ func claimsWithoutMachine(s GarbageState, nodes map[string][]*corev1.Node, now t
 	return list
 }
 
-func machinesWithoutClaim(s GarbageState, now time.Time) []Garbage {
+func instancesWithoutClaim(s GarbageState, now time.Time) []Garbage {
 	uids, ids := map[types.UID]bool{}, map[string]bool{}
 	for _, c := range s.Claims {
 		uids[c.UID] = true
@@ -252,7 +252,7 @@ func nodesWithoutEither(s GarbageState, now time.Time) []Garbage {
 	}
 	var list []Garbage
 	for _, n := range s.Nodes {
-		// A node may join before its claim says which machine it has: the machine was launched after the list of them.
+		// A node may join before its claim says which instance it has: the instance was launched after the list of them.
 		if n.DeletionTimestamp == nil && !v1.PoolOf(n.Labels).IsZero() && n.Spec.ProviderID != "" &&
 			!known[n.Spec.ProviderID] && nodeCondition(n, corev1.NodeReady) != corev1.ConditionTrue && !now.Before(n.CreationTimestamp.Add(s.Lag)) {
 			list = append(list, Garbage{Kind: GarbageNode, ProviderID: n.Spec.ProviderID, Nodes: []*corev1.Node{n}})

@@ -46,12 +46,12 @@ func TestGarbageOfTheMoment(t *testing.T) {
 		at   float64
 		want string
 	}{
-		"a node joined after the machines were listed, and its claim has yet to hear of its machine": {provisioning.GarbageState{
+		"a node joined after the instances were listed, and its claim has yet to hear of its instance": {provisioning.GarbageState{
 			Claims: []*v1.NodeClaim{testClaim()}, Nodes: []*corev1.Node{testJoined(pooled, joined(4))}}, 5, ""},
 		"a node that joined half a minute before": {provisioning.GarbageState{Nodes: []*corev1.Node{testJoined(pooled, joined(4))}}, 34, "delete node node-1"},
 		"a node that joined a little later":       {provisioning.GarbageState{Nodes: []*corev1.Node{testJoined(pooled, joined(4))}}, 33, ""},
 		"a node that joined while lists may lag":  {provisioning.GarbageState{Nodes: []*corev1.Node{testJoined(pooled, joined(4))}, Lag: time.Minute}, 60, ""},
-		"a claim that registered after the machines were listed": {provisioning.GarbageState{
+		"a claim that registered after the instances were listed": {provisioning.GarbageState{
 			Claims: []*v1.NodeClaim{testClaim(registeredAt(at(3)))}, Nodes: []*corev1.Node{testJoined(pooled, joined(2))}}, 1, ""},
 		"a claim that registered long before": {provisioning.GarbageState{Claims: []*v1.NodeClaim{testClaim(registeredAt(at(3)))}}, 33, "delete nodeclaim default-1 (garbage_collected)"},
 	} {
@@ -69,7 +69,7 @@ func TestGarbageIsReadTwice(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, second provisioning.GarbageState
 	}{
-		"the provider knows the machine": {
+		"the provider knows the instance": {
 			provisioning.GarbageState{Claims: []*v1.NodeClaim{claim}},
 			provisioning.GarbageState{Claims: []*v1.NodeClaim{claim}, Machines: []*v1.NodeClaim{orphan("sim:///1")}},
 		},
@@ -80,11 +80,11 @@ func TestGarbageIsReadTwice(t *testing.T) {
 			provisioning.GarbageState{Claims: []*v1.NodeClaim{claim}},
 			provisioning.GarbageState{Claims: []*v1.NodeClaim{claim}, Nodes: []*corev1.Node{readyNode()}},
 		},
-		"the machine has a claim": {
+		"the instance has a claim": {
 			provisioning.GarbageState{Machines: []*v1.NodeClaim{orphan("sim:///1")}},
 			provisioning.GarbageState{Machines: []*v1.NodeClaim{orphan("sim:///1")}, Claims: []*v1.NodeClaim{claim}},
 		},
-		"the machine is ending": {
+		"the instance is ending": {
 			provisioning.GarbageState{Machines: []*v1.NodeClaim{orphan("sim:///1")}},
 			provisioning.GarbageState{Machines: []*v1.NodeClaim{orphan("sim:///1", leaving)}},
 		},
@@ -92,7 +92,7 @@ func TestGarbageIsReadTwice(t *testing.T) {
 			provisioning.GarbageState{Nodes: []*corev1.Node{lone}},
 			provisioning.GarbageState{Nodes: []*corev1.Node{lone}, Claims: []*v1.NodeClaim{claim}},
 		},
-		"the node has a machine": {
+		"the node has an instance": {
 			provisioning.GarbageState{Nodes: []*corev1.Node{lone}},
 			provisioning.GarbageState{Nodes: []*corev1.Node{lone}, Machines: []*v1.NodeClaim{orphan("sim:///1")}},
 		},
@@ -115,7 +115,7 @@ func TestGarbageIsReadTwice(t *testing.T) {
 	}
 }
 
-// PRV-081: the node of a machine goes with it, and what is left of all is told of: the pool, since the claim is gone.
+// PRV-081: the node of an instance goes with it, and what is left of all is told of: the pool, since the claim is gone.
 func TestGarbageTakesItsNodeAlong(t *testing.T) {
 	s := provisioning.GarbageState{Machines: []*v1.NodeClaim{orphan("sim:///1")}, Nodes: []*corev1.Node{readyNode()}}
 	found := provisioning.CollectGarbage(s, at(600))

@@ -12,13 +12,13 @@ type Handler interface {
 	PutClaim(context.Context, PutClaim) error
 	// DeleteClaim asks the API to delete a claim; one that is gone is no error.
 	DeleteClaim(context.Context, DeleteClaim) error
-	// CreateInstance launches a machine, and hands the answer to Lifecycle.Created.
+	// CreateInstance launches an instance, and hands the answer to Lifecycle.Created.
 	CreateInstance(context.Context, CreateInstance) error
-	// FindInstance looks for a machine with the UID of the claim; what it finds is ClaimTermination.Found.
+	// FindInstance looks for an instance with the UID of the claim; what it finds is ClaimTermination.Found.
 	FindInstance(context.Context, FindInstance) error
-	// AskInstance asks whether a machine is there; the answer is the state of the instance.
+	// AskInstance asks whether an instance is there; the answer is the state of the instance.
 	AskInstance(context.Context, AskInstance) error
-	// TerminateInstance asks for the end of a machine; the answer is the state of the instance.
+	// TerminateInstance asks for the end of an instance; the answer is the state of the instance.
 	TerminateInstance(context.Context, TerminateInstance) error
 	// AskGates asks the registration gates; their answers are ClaimState.Gates.
 	AskGates(context.Context, AskGates) error

@@ -19,7 +19,7 @@ const (
 	longestMessage = 300
 )
 
-// launch asks for the machine. A claim whose request itself is at fault is not asked for again: it waits for its
+// launch asks for the instance. A claim whose request itself is at fault is not asked for again: it waits for its
 // time-out, so that a pool that keeps asking for the impossible does so once per time-out.
 func (l *Lifecycle) launch(claim *v1.NodeClaim, now time.Time) Step {
 	launched := claim.DeepCopy().Conditions().Get(v1.ConditionLaunched)
@@ -33,7 +33,7 @@ func (l *Lifecycle) launch(claim *v1.NodeClaim, now time.Time) Step {
 // not.
 func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Time) Step {
 	if err == nil && answer == nil {
-		err = cloudprovider.NewTransientError(errors.New("the provider described no machine"))
+		err = cloudprovider.NewTransientError(errors.New("the provider described no instance"))
 	}
 	if err == nil {
 		launched := launchedClaim(claim, answer, now)
@@ -83,7 +83,7 @@ func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovi
 	return step
 }
 
-// launchedClaim takes over what the provider says of the machine: labels of the claim count before the
+// launchedClaim takes over what the provider says of the instance: labels of the claim count before the
 // provider's, annotations of the provider before the claim's.
 func launchedClaim(claim, answer *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	out := claim.DeepCopy()

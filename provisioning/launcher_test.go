@@ -164,7 +164,7 @@ func TestLaunchIsBounded(t *testing.T) {
 }
 
 // PRV-050: the finalizer is in the request that creates the claim; no moment is left in which a deletion takes the claim at
-// once and its machine stays.
+// once and its instance stays.
 func TestLaunchWithFinalizer(t *testing.T) {
 	store := &claimStore{}
 	plain, own := orderOf(1, 1), orderOf(1, 1)

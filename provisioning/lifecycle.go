@@ -11,13 +11,13 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// LifecycleOptions are the times a machine has for coming up. They are a policy object: one for all pools, or one a
+// LifecycleOptions are the times an instance has for coming up. They are a policy object: one for all pools, or one a
 // pool.
 type LifecycleOptions struct {
-	// LaunchTimeout is how long after its creation a claim may be without a machine. 0 is the default that providers
+	// LaunchTimeout is how long after its creation a claim may be without an instance. 0 is the default that providers
 	// start from, cloudprovider.DefaultLaunchTimeout; see Capabilities.LaunchTimeoutOrDefault.
 	LaunchTimeout time.Duration
-	// RegistrationTimeout is how long after its creation a claim's machine may be without a registered node. 0 is
+	// RegistrationTimeout is how long after its creation a claim's instance may be without a registered node. 0 is
 	// DefaultRegistrationTimeout. It holds again for a claim that loses its node, which has five minutes at least to come
 	// back.
 	RegistrationTimeout time.Duration
@@ -76,7 +76,7 @@ func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
 	if s.Claim == nil || s.Claim.DeletionTimestamp != nil {
 		return Step{}
 	}
-	// No launch before the finalizer is stored: a claim deleted meanwhile would leave its machine behind.
+	// No launch before the finalizer is stored: a claim deleted meanwhile would leave its instance behind.
 	if !slices.Contains(s.Claim.Finalizers, v1.TerminationFinalizer) {
 		claim := s.Claim.DeepCopy()
 		claim.Finalizers = append(claim.Finalizers, v1.TerminationFinalizer)

@@ -164,16 +164,16 @@ func TestLaunchFaults(t *testing.T) {
 		again   time.Duration
 		planNow bool
 	}{
-		"PRV-053: insufficient capacity":  {err: cloudprovider.NewInsufficientCapacityError(cause), effects: "delete nodeclaim default-1 (insufficient_capacity)", planNow: true},
-		"quota":                           {err: cloudprovider.NewQuotaExceededError("vCPUs", cause), effects: "delete nodeclaim default-1 (insufficient_capacity)", planNow: true},
-		"PRV-054: node class not ready":   {err: cloudprovider.NewNodeClassNotReadyError("default", "no role", cause), effects: "delete nodeclaim default-1 (nodeclass_not_ready)", planNow: true},
-		"PRV-055: create error":           {err: cloudprovider.NewCreateError("AMINotFound", "no image", cause), age: 4, effects: "put nodeclaim default-1", reason: "AMINotFound", again: 4 * time.Second},
-		"PRV-056: untyped":                {err: cause, age: 0.1, effects: "put nodeclaim default-1", reason: "LaunchFailed", again: time.Second},
-		"PRV-050: back-off at most 60 s":  {err: cause, age: 200, effects: "put nodeclaim default-1", reason: "LaunchFailed", again: time.Minute},
-		"throttled":                       {err: cloudprovider.NewThrottledError("CreateFleet", 7*time.Second, cause), effects: "put nodeclaim default-1", reason: "LaunchFailed", again: 7 * time.Second},
-		"unauthorized":                    {err: cloudprovider.NewUnauthorizedError("ec2:CreateFleet", cause), effects: "put nodeclaim default-1", reason: "Unauthorized", again: time.Minute},
-		"permanent":                       {err: cloudprovider.NewPermanentError(cause), age: 60, effects: "put nodeclaim default-1", reason: "Permanent", again: 4 * time.Minute},
-		"no error, and no machine either": {effects: "put nodeclaim default-1", reason: "LaunchFailed", again: time.Second},
+		"PRV-053: insufficient capacity":   {err: cloudprovider.NewInsufficientCapacityError(cause), effects: "delete nodeclaim default-1 (insufficient_capacity)", planNow: true},
+		"quota":                            {err: cloudprovider.NewQuotaExceededError("vCPUs", cause), effects: "delete nodeclaim default-1 (insufficient_capacity)", planNow: true},
+		"PRV-054: node class not ready":    {err: cloudprovider.NewNodeClassNotReadyError("default", "no role", cause), effects: "delete nodeclaim default-1 (nodeclass_not_ready)", planNow: true},
+		"PRV-055: create error":            {err: cloudprovider.NewCreateError("AMINotFound", "no image", cause), age: 4, effects: "put nodeclaim default-1", reason: "AMINotFound", again: 4 * time.Second},
+		"PRV-056: untyped":                 {err: cause, age: 0.1, effects: "put nodeclaim default-1", reason: "LaunchFailed", again: time.Second},
+		"PRV-050: back-off at most 60 s":   {err: cause, age: 200, effects: "put nodeclaim default-1", reason: "LaunchFailed", again: time.Minute},
+		"throttled":                        {err: cloudprovider.NewThrottledError("CreateFleet", 7*time.Second, cause), effects: "put nodeclaim default-1", reason: "LaunchFailed", again: 7 * time.Second},
+		"unauthorized":                     {err: cloudprovider.NewUnauthorizedError("ec2:CreateFleet", cause), effects: "put nodeclaim default-1", reason: "Unauthorized", again: time.Minute},
+		"permanent":                        {err: cloudprovider.NewPermanentError(cause), age: 60, effects: "put nodeclaim default-1", reason: "Permanent", again: 4 * time.Minute},
+		"no error, and no instance either": {effects: "put nodeclaim default-1", reason: "LaunchFailed", again: time.Second},
 	} {
 		l := newLifecycle(t, provisioning.LifecycleOptions{})
 		step := l.Created(testClaim(), nil, c.err, at(c.age))

@@ -39,9 +39,9 @@ type NodeTermination struct {
 }
 
 // TerminateNode is what a node that is being deleted needs at the time now: its claim is deleted
-// too, pods are kept from coming and balancers from sending, it is drained, its volumes are waited for, its machine is
-// ended, and then its finalizer goes. A node that is not ready, and whose machine the provider does not know, ends at
-// once: its pods run no more. One without a claim, or with several, is drained without a deadline, and its machine is
+// too, pods are kept from coming and balancers from sending, it is drained, its volumes are waited for, its instance is
+// ended, and then its finalizer goes. A node that is not ready, and whose instance the provider does not know, ends at
+// once: its pods run no more. One without a claim, or with several, is drained without a deadline, and its instance is
 // left alone.
 func TerminateNode(s NodeTermination, now time.Time) Step {
 	if s.Node == nil || s.Node.DeletionTimestamp == nil || !slices.Contains(s.Node.Finalizers, v1.TerminationFinalizer) {
@@ -82,14 +82,14 @@ func TerminateNode(s NodeTermination, now time.Time) Step {
 	return step
 }
 
-// askFor asks for the machine of a node, by what the node itself says if it has no claim, or several.
+// askFor asks for the instance of a node, by what the node itself says if it has no claim, or several.
 func askFor(node *corev1.Node, claim *v1.NodeClaim) Effect {
 	if claim != nil {
 		return AskInstance{claim.DeepCopy()}
 	}
-	machine := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: node.Name}}
-	machine.Status.ProviderID = node.Spec.ProviderID
-	return AskInstance{machine}
+	instance := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: node.Name}}
+	instance.Status.ProviderID = node.Spec.ProviderID
+	return AskInstance{instance}
 }
 
 // markerOf is how the node is marked as being disrupted: as the generation of its pool has it.
@@ -211,7 +211,7 @@ func (s NodeTermination) attached(now time.Time) []string {
 	return names
 }
 
-// end ends the machine, and then the node.
+// end ends the instance, and then the node.
 func (s NodeTermination) end(claim *v1.NodeClaim, now time.Time) Step {
 	if claim == nil || claim.Status.ProviderID == "" || s.Instance == InstanceGone {
 		return nodeDone(s.Node)

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// PoolSet is which NodePools take part in a pass, and with which machines: what a Snapshot needs of them.
+// PoolSet is which NodePools take part in a pass, and with which instances: what a Snapshot needs of them.
 type PoolSet struct {
 	// NodePools are all that own or may launch nodes, by key; those that must not launch now say why (NotReady).
 	NodePools []scheduling.NodePool
@@ -22,7 +22,7 @@ type PoolSet struct {
 	Events []Event
 }
 
-// ResolvePools asks the provider for the machines of every pool that may launch any at the time now: its node
+// ResolvePools asks the provider for the instances of every pool that may launch any at the time now: its node
 // class is of a kind the provider serves, it is ready, by the conditions that PoolStatus writes, and not being deleted. Static pools and those that may not
 // launch take part as owners of their nodes, with the types that those are of if the provider tells. A pool whose
 // types can't be found out is left out of launching with the reason, and the others go on; only when ctx ends is that an

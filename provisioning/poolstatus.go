@@ -20,7 +20,7 @@ import (
 const (
 	// PoolReasonInvalid: ValidationSucceeded is False since the pool breaks a rule; the message has the field's path.
 	PoolReasonInvalid = "NodePoolValidationFailed"
-	// PoolReasonClassUnsupported: the provider does not launch machines from node classes of that kind.
+	// PoolReasonClassUnsupported: the provider does not launch instances from node classes of that kind.
 	PoolReasonClassUnsupported = "NodeClassNotSupported"
 	// PoolReasonClassUnknown: the provider does not know yet.
 	PoolReasonClassUnknown = "NodeClassReadinessUnknown"
@@ -105,7 +105,7 @@ func (s PoolState) classReady(pool *v1.NodePool, now time.Time) {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	if !s.Capabilities.SupportsNodeClass(ref) {
 		pool.Conditions().SetFalse(v1.ConditionNodeClassReady, PoolReasonClassUnsupported,
-			fmt.Sprintf("spec.template.spec.nodeClassRef: kind %s of group %q is none that the provider launches machines from: name one of %v",
+			fmt.Sprintf("spec.template.spec.nodeClassRef: kind %s of group %q is none that the provider launches instances from: name one of %v",
 				ref.Kind, ref.Group, s.Capabilities.NodeClasses), now)
 		return
 	}

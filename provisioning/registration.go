@@ -30,7 +30,7 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 		return changed(s.Claim, claim, wait)
 	case len(s.Nodes) > 1:
 		claim.Conditions().SetFalse(v1.ConditionRegistered, "MultipleNodesFound",
-			"nodes "+strings.Join(namesOf(s.Nodes), ", ")+" have the provider ID "+claim.Status.ProviderID+": delete those that are not the machine's", now)
+			"nodes "+strings.Join(namesOf(s.Nodes), ", ")+" have the provider ID "+claim.Status.ProviderID+": delete those that are not the instance's", now)
 		return changed(s.Claim, claim, wait)
 	}
 	observed := s.Nodes[0]

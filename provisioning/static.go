@@ -54,7 +54,7 @@ type StaticStep struct {
 
 // ScaleStatic brings a static pool to its number of replicas at the time now. Intended nodes are
 // those that stay; claims that are being deleted or replaced are not among them, and those on order are, so that
-// nothing is launched twice. Scaling down, those go first whose going costs least: without a machine, empty,
+// nothing is launched twice. Scaling down, those go first whose going costs least: without an instance, empty,
 // without pods that protect themselves, cheap to move, near the end of their life.
 func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep, error) {
 	pool := s.Pool

@@ -10,33 +10,33 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// InstanceState is what is known of a claim's machine.
+// InstanceState is what is known of a claim's instance.
 type InstanceState int
 
 // The states.
 const (
 	// InstanceUnasked: the provider was not asked just now.
 	InstanceUnasked InstanceState = iota
-	// InstanceThere: the provider knows the machine (AskInstance).
+	// InstanceThere: the provider knows the instance (AskInstance).
 	InstanceThere
-	// InstanceEnding: the provider has been asked to end the machine, and knows it still (TerminateInstance).
+	// InstanceEnding: the provider has been asked to end the instance, and knows it still (TerminateInstance).
 	InstanceEnding
-	// InstanceGone: the provider knows of no such machine.
+	// InstanceGone: the provider knows of no such instance.
 	InstanceGone
 )
 
 const (
-	// terminationEvery is how often a provider is asked to end a machine until it is gone.
+	// terminationEvery is how often a provider is asked to end an instance until it is gone.
 	terminationEvery = 5 * time.Second
-	// soonAfter is how often for the first terminationEvery: machines that go at once need not hold up their node.
+	// soonAfter is how often for the first terminationEvery: instances that go at once need not hold up their node.
 	soonAfter = time.Second
 )
 
-// FindInstance looks for a machine that bears the claim's UID (CloudProvider.List): its launch may have been answered to
+// FindInstance looks for an instance that bears the claim's UID (CloudProvider.List): its launch may have been answered to
 // somebody who is not there any more. Its provider ID is handed in as ClaimTermination.Found.
 type FindInstance struct{ Claim *v1.NodeClaim }
 
-// AskInstance asks the provider whether the claim's machine is there (CloudProvider.Get), and observes the answer.
+// AskInstance asks the provider whether the claim's instance is there (CloudProvider.Get), and observes the answer.
 type AskInstance struct{ Claim *v1.NodeClaim }
 
 // String names the effect and its object.
@@ -57,8 +57,8 @@ type ClaimTermination struct {
 }
 
 // TerminateClaim is what a claim that is being deleted needs at the time now: its deadline is set, its nodes
-// are deleted and waited for, its machine is ended until the provider knows it no more, and then its finalizer goes. A
-// claim whose launch was never answered is looked for by its UID first, so that no machine stays behind.
+// are deleted and waited for, its instance is ended until the provider knows it no more, and then its finalizer goes. A
+// claim whose launch was never answered is looked for by its UID first, so that no instance stays behind.
 func TerminateClaim(s ClaimTermination, now time.Time) Step {
 	claim := s.Claim
 	if claim == nil || claim.DeletionTimestamp == nil || !slices.Contains(claim.Finalizers, v1.TerminationFinalizer) {
@@ -86,7 +86,7 @@ func TerminateClaim(s ClaimTermination, now time.Time) Step {
 	return terminate(claim, s.Instance, now)
 }
 
-// terminateUnknown ends a claim that does not know its machine.
+// terminateUnknown ends a claim that does not know its instance.
 func terminateUnknown(s ClaimTermination) Step {
 	switch {
 	case !s.Searched:
@@ -99,7 +99,7 @@ func terminateUnknown(s ClaimTermination) Step {
 	return Step{Effects: []Effect{PutClaim{Claim: claim, IfGone: []Effect{TerminateInstance{claim.DeepCopy()}}}}}
 }
 
-// terminate asks for the end of the machine, shows that on the claim, and asks again until it is gone.
+// terminate asks for the end of the instance, shows that on the claim, and asks again until it is gone.
 func terminate(claim *v1.NodeClaim, state InstanceState, now time.Time) Step {
 	out := claim.DeepCopy()
 	out.Conditions().SetTrue(v1.ConditionInstanceTerminating, now)

@@ -24,7 +24,7 @@ func within(period time.Duration) func(*v1.NodeClaim) {
 	return func(c *v1.NodeClaim) { c.Spec.TerminationGracePeriod = &v1.Duration{Duration: period} }
 }
 
-// PRV-065: deadline, nodes, machine, finalizer, in this order.
+// PRV-065: deadline, nodes, instance, finalizer, in this order.
 func TestTerminateClaim(t *testing.T) {
 	claim := testClaim(registeredAt(start), leaving, within(time.Hour))
 	step := provisioning.TerminateClaim(provisioning.ClaimTermination{Claim: claim}, at(1))
@@ -47,12 +47,12 @@ func TestTerminateClaim(t *testing.T) {
 	}
 	claim = storedClaim(t, step)
 	if !claim.Conditions().IsTrue(v1.ConditionInstanceTerminating) {
-		t.Error("the claim does not show that its machine is ending")
+		t.Error("the claim does not show that its instance is ending")
 	}
 	for after, again := range map[float64]time.Duration{1: time.Second, 5.9: time.Second, 6: 5 * time.Second, 600: 5 * time.Second} {
 		step := provisioning.TerminateClaim(provisioning.ClaimTermination{Claim: claim, Instance: provisioning.InstanceEnding}, at(after))
 		if len(step.Effects) != 0 || step.Again != again {
-			t.Errorf("%v s on, while the machine ends: %v, again in %s", after, texts(step.Effects), step.Again)
+			t.Errorf("%v s on, while the instance ends: %v, again in %s", after, texts(step.Effects), step.Again)
 		}
 		step = provisioning.TerminateClaim(provisioning.ClaimTermination{Claim: claim}, at(after))
 		if diff := cmp.Diff([]string{"terminate instance of default-1"}, texts(step.Effects)); diff != "" || step.Again != again {
@@ -65,7 +65,7 @@ func TestTerminateClaim(t *testing.T) {
 	}
 }
 
-// A claim that never learnt of its machine looks for it before it goes.
+// A claim that never learnt of its instance looks for it before it goes.
 func TestTerminateUnlaunchedClaim(t *testing.T) {
 	claim := testClaim(leaving)
 	step := provisioning.TerminateClaim(provisioning.ClaimTermination{Claim: claim}, at(1))
@@ -77,7 +77,7 @@ func TestTerminateUnlaunchedClaim(t *testing.T) {
 		t.Errorf("%+v", found.Status)
 	}
 	if gone := storedClaim(t, provisioning.TerminateClaim(provisioning.ClaimTermination{Claim: claim, Searched: true}, at(1))); len(gone.Finalizers) != 0 {
-		t.Error("the finalizer stays though there is no machine")
+		t.Error("the finalizer stays though there is no instance")
 	}
 }
 
@@ -122,25 +122,25 @@ func TestTerminateNode(t *testing.T) {
 		want string
 		cond string // type=status/reason that the claim is stored with
 	}{
-		"PRV-066: its claim is deleted too":        {s: provisioning.NodeTermination{Node: goingNode(), Claims: []*v1.NodeClaim{testClaim(registeredAt(start))}}, want: "delete nodeclaim default-1 ()"},
-		"PRV-066: not ready: is it there?":         {s: provisioning.NodeTermination{Node: goingNode(notReady), Claims: claim()}, want: "ask for instance of default-1"},
-		"PRV-066: not ready and gone":              {s: provisioning.NodeTermination{Node: goingNode(notReady), Claims: claim(), Instance: provisioning.InstanceGone}, want: "put node node-1"},
-		"PRV-066: ready: closed first":             {s: provisioning.NodeTermination{Node: goingNode(), Claims: claim()}, want: "put node node-1"},
-		"PRV-071: the drain begins":                {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(), Pods: []*corev1.Pod{drainPod("a")}}, want: "put nodeclaim default-1,evict pod default/a", cond: "Drained=Unknown/Draining"},
-		"PRV-071: at least five seconds":           {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(draining)}, at: 4.9},
-		"PRV-071: then it is over":                 {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(draining)}, at: 5, want: "put nodeclaim default-1", cond: "Drained=True/Drained"},
-		"PRV-071: not while a pod is there":        {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(draining), Pods: []*corev1.Pod{drainPod("a")}}, at: 60, want: "evict pod default/a"},
-		"PRV-072: volumes are waited for":          {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained), Attachments: []*storagev1.VolumeAttachment{attachment("x", "pv-a")}}, want: "put nodeclaim default-1", cond: "VolumesDetached=Unknown/AwaitingVolumeDetachment"},
-		"PRV-072: not those of pods that stay":     {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained), VolumesOf: uses, Pods: []*corev1.Pod{drainPod("stays", tolerates)}, Attachments: []*storagev1.VolumeAttachment{attachment("x", "pv-stays")}}, want: "put nodeclaim default-1", cond: "VolumesDetached=True/VolumesDetached"},
-		"PRV-072: until the deadline":              {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(deadline, drained), Attachments: []*storagev1.VolumeAttachment{attachment("x", "pv-a")}}, at: 61, want: "put nodeclaim default-1", cond: "VolumesDetached=False/TerminationGracePeriodElapsed"},
-		"PRV-073: then the machine":                {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained, detached)}, want: "put nodeclaim default-1,terminate instance of default-1", cond: "InstanceTerminating=True/InstanceTerminating"},
-		"PRV-073: not ready, and known still":      {s: provisioning.NodeTermination{Node: goingNode(closed, notReady), Claims: claim(drained, detached), Instance: provisioning.InstanceThere}, want: "put nodeclaim default-1,terminate instance of default-1", cond: "InstanceTerminating=True/InstanceTerminating"},
-		"PRV-073: while it ends":                   {s: provisioning.NodeTermination{Node: goingNode(closed, notReady), Claims: claim(drained, detached), Instance: provisioning.InstanceEnding}},
-		"PRV-073: then the node":                   {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained, detached), Instance: provisioning.InstanceGone}, want: "put node node-1"},
-		"PRV-066: no claim: drained":               {s: provisioning.NodeTermination{Node: goingNode(closed), Pods: []*corev1.Pod{drainPod("a")}, DrainingSince: start}, at: 60, want: "evict pod default/a"},
-		"PRV-066: no claim: its machine is spared": {s: provisioning.NodeTermination{Node: goingNode(closed), DrainingSince: start}, at: 60, want: "put node node-1"},
-		"PRV-066: several claims: as without one":  {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: append(claim(), claim()...), DrainingSince: start}, at: 60, want: "put node node-1"},
-		"PRV-065: the deadline is set first":       {s: provisioning.NodeTermination{Node: goingNode(), Claims: claim(within(time.Minute))}, want: "put nodeclaim default-1"},
+		"PRV-066: its claim is deleted too":         {s: provisioning.NodeTermination{Node: goingNode(), Claims: []*v1.NodeClaim{testClaim(registeredAt(start))}}, want: "delete nodeclaim default-1 ()"},
+		"PRV-066: not ready: is it there?":          {s: provisioning.NodeTermination{Node: goingNode(notReady), Claims: claim()}, want: "ask for instance of default-1"},
+		"PRV-066: not ready and gone":               {s: provisioning.NodeTermination{Node: goingNode(notReady), Claims: claim(), Instance: provisioning.InstanceGone}, want: "put node node-1"},
+		"PRV-066: ready: closed first":              {s: provisioning.NodeTermination{Node: goingNode(), Claims: claim()}, want: "put node node-1"},
+		"PRV-071: the drain begins":                 {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(), Pods: []*corev1.Pod{drainPod("a")}}, want: "put nodeclaim default-1,evict pod default/a", cond: "Drained=Unknown/Draining"},
+		"PRV-071: at least five seconds":            {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(draining)}, at: 4.9},
+		"PRV-071: then it is over":                  {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(draining)}, at: 5, want: "put nodeclaim default-1", cond: "Drained=True/Drained"},
+		"PRV-071: not while a pod is there":         {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(draining), Pods: []*corev1.Pod{drainPod("a")}}, at: 60, want: "evict pod default/a"},
+		"PRV-072: volumes are waited for":           {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained), Attachments: []*storagev1.VolumeAttachment{attachment("x", "pv-a")}}, want: "put nodeclaim default-1", cond: "VolumesDetached=Unknown/AwaitingVolumeDetachment"},
+		"PRV-072: not those of pods that stay":      {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained), VolumesOf: uses, Pods: []*corev1.Pod{drainPod("stays", tolerates)}, Attachments: []*storagev1.VolumeAttachment{attachment("x", "pv-stays")}}, want: "put nodeclaim default-1", cond: "VolumesDetached=True/VolumesDetached"},
+		"PRV-072: until the deadline":               {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(deadline, drained), Attachments: []*storagev1.VolumeAttachment{attachment("x", "pv-a")}}, at: 61, want: "put nodeclaim default-1", cond: "VolumesDetached=False/TerminationGracePeriodElapsed"},
+		"PRV-073: then the instance":                {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained, detached)}, want: "put nodeclaim default-1,terminate instance of default-1", cond: "InstanceTerminating=True/InstanceTerminating"},
+		"PRV-073: not ready, and known still":       {s: provisioning.NodeTermination{Node: goingNode(closed, notReady), Claims: claim(drained, detached), Instance: provisioning.InstanceThere}, want: "put nodeclaim default-1,terminate instance of default-1", cond: "InstanceTerminating=True/InstanceTerminating"},
+		"PRV-073: while it ends":                    {s: provisioning.NodeTermination{Node: goingNode(closed, notReady), Claims: claim(drained, detached), Instance: provisioning.InstanceEnding}},
+		"PRV-073: then the node":                    {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained, detached), Instance: provisioning.InstanceGone}, want: "put node node-1"},
+		"PRV-066: no claim: drained":                {s: provisioning.NodeTermination{Node: goingNode(closed), Pods: []*corev1.Pod{drainPod("a")}, DrainingSince: start}, at: 60, want: "evict pod default/a"},
+		"PRV-066: no claim: its instance is spared": {s: provisioning.NodeTermination{Node: goingNode(closed), DrainingSince: start}, at: 60, want: "put node node-1"},
+		"PRV-066: several claims: as without one":   {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: append(claim(), claim()...), DrainingSince: start}, at: 60, want: "put node node-1"},
+		"PRV-065: the deadline is set first":        {s: provisioning.NodeTermination{Node: goingNode(), Claims: claim(within(time.Minute))}, want: "put nodeclaim default-1"},
 	} {
 		step := provisioning.TerminateNode(c.s, at(c.at))
 		if got := strings.Join(texts(step.Effects), ","); got != c.want {

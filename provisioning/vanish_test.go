@@ -101,7 +101,7 @@ func TestTerminateAClaimThatIsGone(t *testing.T) {
 	}
 }
 
-// PRV-050, PRV-061, PRV-065, PRV-081: whatever vanishes at whatever step, no claim stays that has no node, no machine that has no claim, and
+// PRV-050, PRV-061, PRV-065, PRV-081: whatever vanishes at whatever step, no claim stays that has no node, no instance that has no claim, and
 // when the claims are deleted nothing is left.
 func TestVanishAtEveryStep(t *testing.T) {
 	first := func(w *world) *v1.NodeClaim {
@@ -179,8 +179,8 @@ func TestClaimVanishesWhileLaunching(t *testing.T) {
 	}
 }
 
-// PRV-066: a node without a claim whose machine is gone does not wait for pods that nobody runs any more.
-func TestTerminateNodeWithoutClaimAndMachine(t *testing.T) {
+// PRV-066: a node without a claim whose instance is gone does not wait for pods that nobody runs any more.
+func TestTerminateNodeWithoutClaimAndInstance(t *testing.T) {
 	node := testJoined(func(n *corev1.Node) {
 		n.Finalizers = []string{v1.TerminationFinalizer}
 		n.DeletionTimestamp = &metav1.Time{Time: start}
@@ -192,10 +192,10 @@ func TestTerminateNodeWithoutClaimAndMachine(t *testing.T) {
 	}
 	s.Instance = provisioning.InstanceGone
 	if got := storedNode(t, provisioning.TerminateNode(s, at(1))); len(got.Finalizers) != 0 {
-		t.Errorf("its machine is gone: %v", got.Finalizers)
+		t.Errorf("its instance is gone: %v", got.Finalizers)
 	}
 	s.Instance = provisioning.InstanceThere
 	if got := storedNode(t, provisioning.TerminateNode(s, at(1))); len(got.Finalizers) != 1 {
-		t.Error("its machine is there, and it is not drained")
+		t.Error("its instance is there, and it is not drained")
 	}
 }

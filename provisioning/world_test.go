@@ -260,8 +260,8 @@ func (w *world) carryOut(effect provisioning.Effect) (any, error) {
 			}
 		}
 	case provisioning.CreateInstance:
-		machine, err := w.cloud.Create(ctx, e.Claim)
-		return w.lifecycle.Created(e.Claim, machine, err, w.clock.Now()), nil
+		instance, err := w.cloud.Create(ctx, e.Claim)
+		return w.lifecycle.Created(e.Claim, instance, err, w.clock.Now()), nil
 	case provisioning.AskGates:
 		result, err := w.cloud.Registered(ctx, e.Claim)
 		return map[string]provisioning.GateAnswer{"fake": {GateResult: result, Err: err}}, nil
@@ -276,11 +276,11 @@ func (w *world) carryOut(effect provisioning.Effect) (any, error) {
 		}
 		return provisioning.InstanceThere, nil
 	case provisioning.FindInstance:
-		machines, err := w.cloud.List(ctx)
+		instances, err := w.cloud.List(ctx)
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range machines {
+		for _, m := range instances {
 			if m.UID == e.Claim.UID {
 				return m.Status.ProviderID, nil
 			}
@@ -349,11 +349,11 @@ func (w *world) deleteClaim(name string) {
 
 // collect runs the garbage collector once, on what there is.
 func (w *world) collect() {
-	machines, err := w.cloud.List(context.Background())
+	instances, err := w.cloud.List(context.Background())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s := provisioning.GarbageState{Machines: machines, Claims: slices.Collect(maps.Values(w.claims)), Nodes: slices.Collect(maps.Values(w.nodes))}
+	s := provisioning.GarbageState{Machines: instances, Claims: slices.Collect(maps.Values(w.claims)), Nodes: slices.Collect(maps.Values(w.nodes))}
 	for _, g := range provisioning.CollectGarbage(s, w.clock.Now()) {
 		for _, e := range g.Collect(s, w.clock.Now()).Effects {
 			if _, err := w.carryOut(e); err != nil {
@@ -375,7 +375,7 @@ func (w *world) settle(rounds int, what string, until func() bool) {
 			w.collect()
 		}
 	}
-	w.t.Fatalf("crash at effect %d (done: %t): %s not reached: claims %v nodes %v machines %d; last %v", w.crashAt, w.answered, what,
+	w.t.Fatalf("crash at effect %d (done: %t): %s not reached: claims %v nodes %v instances %d; last %v", w.crashAt, w.answered, what,
 		slices.Collect(maps.Keys(w.claims)), slices.Collect(maps.Keys(w.nodes)), len(w.cloud.Instances()), w.log[max(0, len(w.log)-12):])
 }
 
@@ -410,7 +410,7 @@ func eachCrash(t *testing.T, least int, story func(*world)) {
 	}
 }
 
-// PRV-050, PRV-051, PRV-065, PRV-066, OPP-41: whatever the moment of a crash, each claim gets one machine, and when the
+// PRV-050, PRV-051, PRV-065, PRV-066, OPP-41: whatever the moment of a crash, each claim gets one instance, and when the
 // claims are deleted nothing is left.
 func TestCrashAtEveryStep(t *testing.T) {
 	eachCrash(t, 20, func(w *world) {
@@ -418,7 +418,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 		w.order("b")
 		w.settle(60, "two nodes that are up", w.up)
 		if n := len(w.cloud.Instances()); n != 2 {
-			w.t.Fatalf("crash at effect %d (done: %t): %d machines for two claims: %v", w.crashAt, w.answered, n, w.log)
+			w.t.Fatalf("crash at effect %d (done: %t): %d instances for two claims: %v", w.crashAt, w.answered, n, w.log)
 		}
 		for name := range w.nodes {
 			key := types.NamespacedName{Namespace: "default", Name: "on-" + name}
@@ -432,7 +432,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 	})
 }
 
-// A claim that is deleted at any moment of its launch leaves no machine behind, even if its launch was never answered.
+// A claim that is deleted at any moment of its launch leaves no instance behind, even if its launch was never answered.
 func TestDeletedWhileLaunching(t *testing.T) {
 	for rounds := 1; rounds < 12; rounds++ {
 		eachCrash(t, 4, func(w *world) {
@@ -446,7 +446,7 @@ func TestDeletedWhileLaunching(t *testing.T) {
 	}
 }
 
-// A claim whose object was removed by force leaves a machine that garbage collection finds; and a claim whose machine has
+// A claim whose object was removed by force leaves an instance that garbage collection finds; and a claim whose instance has
 // vanished is collected too (PRV-081).
 func TestGarbageBothWays(t *testing.T) {
 	w := newWorld(t, -1, false)
@@ -461,14 +461,14 @@ func TestGarbageBothWays(t *testing.T) {
 	}
 	w.collect()
 	if n := len(w.cloud.Instances()); n != 2 {
-		t.Fatalf("%d machines: one was collected before it is old enough", n)
+		t.Fatalf("%d instances: one was collected before it is old enough", n)
 	}
 	w.clock.Advance(time.Minute)
 	w.collect()
 	w.clock.Advance(time.Minute)
 	w.cloud.Settle()
 	if n := len(w.cloud.Instances()); n != 1 {
-		t.Errorf("%d machines, want that of b alone", n)
+		t.Errorf("%d instances, want that of b alone", n)
 	}
 	var b *v1.NodeClaim
 	for _, c := range w.claims {
@@ -493,6 +493,6 @@ func TestGarbageBothWays(t *testing.T) {
 	}
 	w.collect()
 	if w.claims["b"].DeletionTimestamp == nil {
-		t.Error("a claim without a machine stays")
+		t.Error("a claim without an instance stays")
 	}
 }

@@ -90,7 +90,7 @@ func parseTable(r io.Reader, region string) (*Regional, error) {
 	return list, lines.Err()
 }
 
-// isPrice reports whether an amount can be a price. Zero is none: a machine that costs nothing would draw every pod.
+// isPrice reports whether an amount can be a price. Zero is none: an instance that costs nothing would draw every pod.
 func isPrice(perHour float64) bool {
 	return perHour > 0 && perHour <= maxPerHour && !math.IsNaN(perHour)
 }

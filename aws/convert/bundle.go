@@ -81,7 +81,7 @@ func (b *bundle) takeIn() {
 		case *awsv1alpha1.AWSNodeTemplate:
 			b.takeNodeTemplate(i, o)
 		case *v1alpha5.Machine:
-			b.takeMachine(i, o)
+			b.takeInstance(i, o)
 		case *unstructured.Unstructured:
 			b.takeForeign(i, o)
 		default:
@@ -201,8 +201,8 @@ func (b *bundle) takeNodeTemplate(i int, n *awsv1alpha1.AWSNodeTemplate) {
 	}
 }
 
-// takeMachine takes a live Machine in; of a manifest it is left out, since machines are replaced, not rewritten.
-func (b *bundle) takeMachine(i int, m *v1alpha5.Machine) {
+// takeInstance takes a live Machine in; of a manifest it is left out, since machines are replaced, not rewritten.
+func (b *bundle) takeInstance(i int, m *v1alpha5.Machine) {
 	if !b.live {
 		more := conversion.NewRecorder(v1alpha5.KindMachine, m.Name)
 		more.Add(conversion.CodeMachineSkipped, nil, m.Name)

@@ -20,10 +20,10 @@ func TestDefaultRequirementsOfFamilies(t *testing.T) {
 				t.Errorf("%s: no default for %s:\n%s", key, added, out)
 			}
 		}
-		for _, machine := range []string{"karpenter.k8s.aws/instance-category", "karpenter.k8s.aws/instance-generation"} {
-			want := key == machine || key == "example.com/team"
-			if got := strings.Contains(out, "key: "+machine+"\n"); got != want {
-				t.Errorf("%s: %s there: %v, want %v:\n%s", key, machine, got, want, out)
+		for _, instance := range []string{"karpenter.k8s.aws/instance-category", "karpenter.k8s.aws/instance-generation"} {
+			want := key == instance || key == "example.com/team"
+			if got := strings.Contains(out, "key: "+instance+"\n"); got != want {
+				t.Errorf("%s: %s there: %v, want %v:\n%s", key, instance, got, want, out)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-// Package iam makes the IAM policies that the AWS provider needs and no more, the trust and policies of the machines'
+// Package iam makes the IAM policies that the AWS provider needs and no more, the trust and policies of the instances'
 // role, the queue of interruption events and the rules of EventBridge that fill it. It makes no AWS calls: it returns
 // documents for whatever tool manages the account.
 //

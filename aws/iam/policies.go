@@ -63,9 +63,9 @@ func policies(a account) ([]Policy, error) {
 	}
 	var out []Policy
 	for _, kind := range []struct{ name, description string }{
-		{policyNodes, "launches, tags and ends the machines of"},
+		{policyNodes, "launches, tags and ends the instances of"},
 		{policyProfiles, "makes and removes the instance profiles of"},
-		{policyDiscovery, "reads what machines there are for"},
+		{policyDiscovery, "reads which instance types there are for"},
 		{policyInterruption, "reads the queue of interruption events of"},
 		{policyAlpha, "launches, tags and ends the machines of Provisioners of"},
 	} {

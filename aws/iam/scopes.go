@@ -23,7 +23,7 @@ const (
 	tagAtCreation
 	// tagLater: the tags that are known once a node has joined.
 	tagLater
-	// end: machines and launch templates of the cluster.
+	// end: instances and launch templates of the cluster.
 	end
 	passRoles
 	spotRole
@@ -42,7 +42,7 @@ const (
 
 	readQueue
 
-	// createAlpha, tagAlphaAtCreation and endAlpha are createTagged, tagAtCreation and end for machines of pools of the first
+	// createAlpha, tagAlphaAtCreation and endAlpha are createTagged, tagAtCreation and end for instances of pools of the first
 	// generation. Their tags are all put on at once, and their launch templates are like those of others.
 	createAlpha
 	tagAlphaAtCreation

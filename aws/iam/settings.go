@@ -21,11 +21,11 @@ type Settings struct {
 	Partition string
 	// Region the cluster is in, as "eu-central-1".
 	Region string
-	// AccountID that machines are launched in: twelve digits.
+	// AccountID that instances are launched in: twelve digits.
 	AccountID string
 	// ClusterName as the provider has it: what it makes is known by it.
 	ClusterName string
-	// NodeRoles are the roles that machines are launched with: names, with their path if they have one ("team/nodes"),
+	// NodeRoles are the roles that instances are launched with: names, with their path if they have one ("team/nodes"),
 	// or ARNs. All that node classes name, and those in the instance profiles that they name.
 	NodeRoles []string
 	// ServiceAccount that the controller's pods run with, as namespace/name; empty: DefaultServiceAccount.
@@ -156,7 +156,7 @@ func check(s Settings) (account, error) {
 // checkLists reads roles and parameters as ARNs, and refuses what of the lists can't be.
 func (a *account) checkLists(refuse func(setting, value, format string, args ...any)) {
 	if len(a.NodeRoles) == 0 {
-		refuse("NodeRoles", "", "required: without a role to pass no machine can be launched")
+		refuse("NodeRoles", "", "required: without a role to pass no instance can be launched")
 	}
 	for _, list := range []struct {
 		setting string
@@ -220,7 +220,7 @@ func (a account) role(value string) (arn, why string) {
 			return "", fmt.Sprintf("is of partition %s, and the cluster is in %s", parts[1], a.Partition)
 		case parts[2] != a.AccountID:
 			// EC2 refuses roles of other accounts.
-			return "", fmt.Sprintf("is of account %s, and machines are launched in %s", parts[2], a.AccountID)
+			return "", fmt.Sprintf("is of account %s, and instances are launched in %s", parts[2], a.AccountID)
 		}
 		path = parts[3]
 	}

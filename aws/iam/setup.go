@@ -6,7 +6,7 @@ type Setup struct {
 	ControllerPolicies []Policy `json:"controllerPolicies"`
 	// ControllerTrust is that role's trust policy: the controller's service account may assume it.
 	ControllerTrust Document `json:"controllerTrust"`
-	// NodeRole is what the roles of the machines need.
+	// NodeRole is what the roles of the instances need.
 	NodeRole NodeRole `json:"nodeRole"`
 	// Queue of interruption events; nil without Settings.Queue.
 	Queue *Queue `json:"queue,omitempty"`
@@ -14,13 +14,13 @@ type Setup struct {
 	Rules []Rule `json:"rules,omitempty"`
 }
 
-// NodeRole is what a role needs for machines to work and join.
+// NodeRole is what a role needs for instances to work and join.
 type NodeRole struct {
 	// Trust is its trust policy: EC2 may assume it.
 	Trust Document `json:"trust"`
 	// ManagedPolicies are the ARNs of AWS's policies to attach to it.
 	ManagedPolicies []string `json:"managedPolicies"`
-	// Mappings let machines with the roles join a cluster that has its users in the ConfigMap aws-auth: one for each of
+	// Mappings let instances with the roles join a cluster that has its users in the ConfigMap aws-auth: one for each of
 	// Settings.NodeRoles, in the order of their ARNs. Clusters with access entries need one of type EC2_LINUX instead.
 	Mappings []Mapping `json:"mappings"`
 }
@@ -62,7 +62,7 @@ type File struct {
 	Data []byte
 }
 
-// Files are the setup as files: a policy each, the trust policies of both roles, the mappings of the machines' roles, the
+// Files are the setup as files: a policy each, the trust policies of both roles, the mappings of the instances' roles, the
 // attributes of the queue, and the pattern of each rule, which AWS's command line takes as they are: iam create-policy, iam
 // create-role, sqs create-queue and events put-rule. The mappings are for the key mapRoles of the ConfigMap aws-auth, which is
 // YAML, and so is JSON. Policies have the name of their file, rules that of theirs without "rule-". The caller may change

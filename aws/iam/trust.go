@@ -5,13 +5,13 @@ import "strings"
 // DefaultServiceAccount is the one that the controller's chart makes, in the namespace that Karpenter recommends.
 const DefaultServiceAccount = "kube-system/drawknife"
 
-// Mapping lets machines with a role join the cluster, as an entry of mapRoles in the ConfigMap kube-system/aws-auth.
+// Mapping lets instances with a role join the cluster, as an entry of mapRoles in the ConfigMap kube-system/aws-auth.
 type Mapping struct {
 	// RoleARN is the role's, not its instance profile's, and without the role's path, which aws-auth does not know.
 	RoleARN string `json:"rolearn"`
 	// Username has a placeholder that the cluster fills in: it has to stay as it is.
 	Username string `json:"username"`
-	// Groups that the machine is in.
+	// Groups that the instance is in.
 	Groups []string `json:"groups"`
 }
 

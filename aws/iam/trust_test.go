@@ -52,7 +52,7 @@ func TestControllerTrust(t *testing.T) {
 	}
 }
 
-// TestMappings: API-433, S1-012, S2-027, S2-028. Machines join by the role's ARN, without a path; the placeholder stays.
+// TestMappings: API-433, S1-012, S2-027, S2-028. Instances join by the role's ARN, without a path; the placeholder stays.
 func TestMappings(t *testing.T) {
 	got, err := json.Marshal(generate(t, settings(func(s *iam.Settings) { s.NodeRoles = []string{"nodes", "team/windows"} })).NodeRole.Mappings)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// Extended resources of EC2 machines. Each is the name that the device plugin or controller serving it advertises.
+// Extended resources of EC2 instances. Each is the name that the device plugin or controller serving it advertises.
 const (
 	// ResourceNVIDIAGPU counts NVIDIA GPUs: whole ones, and with Settings.FractionalGPUs parts as well.
 	ResourceNVIDIAGPU corev1.ResourceName = "nvidia.com/gpu"
@@ -39,10 +39,10 @@ const (
 // defaultMaxPods is the pod limit where neither the class nor the network interfaces set one: Kubernetes' own default.
 const defaultMaxPods = 110
 
-// contiguousMemoryMiB is what Graviton machines keep for contiguous allocations and don't report.
+// contiguousMemoryMiB is what Graviton instances keep for contiguous allocations and don't report.
 const contiguousMemoryMiB = 64
 
-// capacity is a machine's capacity in integers: equal capacities share one resource list.
+// capacity is an instance's capacity in integers: equal capacities share one resource list.
 type capacity struct {
 	vcpus  int64
 	memory int64 // bytes
@@ -68,7 +68,7 @@ type storage struct {
 	decimal bool
 }
 
-// capacityOf is what a machine of the type has of each resource, before anything is kept for the system.
+// capacityOf is what an instance of the type has of each resource, before anything is kept for the system.
 func (p *plan) capacityOf(t *catalog.Type) capacity {
 	c := capacity{
 		vcpus:   t.VCPUs,
@@ -108,7 +108,7 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 	return c
 }
 
-// gpus is how many GPUs of a kind a machine has for pods. Of a part of a GPU, EC2's count is 0: who asks for a GPU most
+// gpus is how many GPUs of a kind an instance has for pods. Of a part of a GPU, EC2's count is 0: who asks for a GPU most
 // likely means a whole one, so the part counts only when that is wanted.
 func (p *plan) gpus(g catalog.GPU) int64 {
 	if g.Count == 0 && p.FractionalGPUs {
@@ -147,7 +147,7 @@ func (p *plan) estimatedMemoryMiB(t *catalog.Type) int64 {
 	return m - kept
 }
 
-// memoryBytes prefers what was seen on such machines over the estimate.
+// memoryBytes prefers what was seen on such instances over the estimate.
 func (p *plan) memoryBytes(t *catalog.Type) int64 {
 	if seen, ok := p.DiscoveredMemory[t.Name]; ok && seen > 0 {
 		return seen

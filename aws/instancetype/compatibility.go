@@ -33,7 +33,7 @@ func newImages(wants []requirements.Set) *images {
 	return m
 }
 
-// boot reports whether one of the images boots on machines with these labels, or the images are not known. Types state
+// boot reports whether one of the images boots on instances with these labels, or the images are not known. Types state
 // values or the absence of a label.
 func (m *images) boot(labels requirements.Set) bool {
 	if len(m.wants) == 0 {
@@ -58,7 +58,7 @@ func (m *images) boot(labels requirements.Set) bool {
 	return boots
 }
 
-// Incompatible says why machines of a type can't be launched with the settings, in a sentence; it is empty when they
+// Incompatible says why instances of a type can't be launched with the settings, in a sentence; it is empty when they
 // can. Resolve lists such a type with all its offerings unavailable. It looks at the type alone; whether an image boots on
 // it follows from its labels: see ReasonNoImage.
 func Incompatible(t *catalog.Type, s Settings) string {

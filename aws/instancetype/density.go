@@ -7,21 +7,21 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// PodDensity decides how many pods fit on a machine by the addresses its network gives them. VPCCNI and FixedDensity are
+// PodDensity decides how many pods fit on an instance by the addresses its network gives them. VPCCNI and FixedDensity are
 // built in; a nil PodDensity is VPCCNI{}. It counts only where a class sets no maxPods, and only for AMI families whose
 // pods are limited by network interfaces.
 //
 // Implementations are pure: equal facts give equal answers. They are called from one goroutine at a time for a Resolve,
 // but Resolves may run at once.
 type PodDensity interface {
-	// Density of a machine of the type. usable is the number of interfaces of its default network card that are left for
+	// Density of an instance of the type. usable is the number of interfaces of its default network card that are left for
 	// pods: without those that Settings reserve or have carry EFA alone; it may be 0 or less.
 	Density(t *catalog.Type, usable int64) Density
 	// Key is equal for policies that answer equally: it becomes part of Settings.Key.
 	Key() string
 }
 
-// Density is how many pods a machine takes.
+// Density is how many pods an instance takes.
 type Density struct {
 	// MaxPods is the pod limit; less than 0 counts as 0.
 	MaxPods int64
@@ -30,7 +30,7 @@ type Density struct {
 	ReservedPods int64
 }
 
-// VPCCNI is the Amazon VPC CNI plugin: pods get addresses of the machine's network interfaces. The zero value hands out
+// VPCCNI is the Amazon VPC CNI plugin: pods get addresses of the instance's network interfaces. The zero value hands out
 // secondary addresses.
 type VPCCNI struct {
 	// PrefixDelegation gives each place of an address a /28 prefix of 16 addresses instead (ENABLE_PREFIX_DELEGATION). Types
@@ -46,7 +46,7 @@ type VPCCNI struct {
 const (
 	// prefixAddresses is how many addresses a /28 prefix has.
 	prefixAddresses = 16
-	// hostPods run on the host's network on every machine: the CNI's own and kube-proxy.
+	// hostPods run on the host's network on every instance: the CNI's own and kube-proxy.
 	hostPods = 2
 	// smallVCPUs and the bounds beside it are what Amazon recommends with prefixes, where addresses no longer limit pods.
 	// Source: the EKS user guide, "choosing an instance type", and the max-pods calculator.

@@ -19,8 +19,8 @@ func TestPodDensity(t *testing.T) {
 	}{
 		{"OPP-09 AWI-071 by default secondary addresses", instancetype.Settings{}, "m5.large", "29", "574Mi"},
 		{"OPP-09 secondary addresses", instancetype.Settings{PodDensity: instancetype.VPCCNI{}}, "m5.large", "29", "574Mi"},
-		{"OPP-09 prefixes on a small machine", instancetype.Settings{PodDensity: prefixes}, "m5.large", "110", "574Mi"},
-		{"OPP-09 prefixes on a large machine", instancetype.Settings{PodDensity: prefixes}, "m5.24xlarge", "250", "8362Mi"},
+		{"OPP-09 prefixes on a small instance", instancetype.Settings{PodDensity: prefixes}, "m5.large", "110", "574Mi"},
+		{"OPP-09 prefixes on a large instance", instancetype.Settings{PodDensity: prefixes}, "m5.24xlarge", "250", "8362Mi"},
 		{"OPP-09 the bound is for more than 30 vCPUs", instancetype.Settings{PodDensity: prefixes}, "m5.8xlarge", "250", "2829Mi"},
 		{"OPP-09 prefixes where addresses are few", instancetype.Settings{PodDensity: prefixes}, "t3.nano", "34", "299Mi"},
 		{"OPP-09 no prefixes without Nitro", instancetype.Settings{PodDensity: prefixes}, "t2.large", "35", "640Mi"},

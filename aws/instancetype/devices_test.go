@@ -97,7 +97,7 @@ func TestPlacementGroupLabels(t *testing.T) {
 	}
 }
 
-// OPP-08: the measured prior gives large machines more memory than the flat fraction, small ones never less, and does
+// OPP-08: the measured prior gives large instances more memory than the flat fraction, small ones never less, and does
 // not touch what was set or seen.
 func TestMeasuredMemoryPrior(t *testing.T) {
 	c := embedded(t)

@@ -21,7 +21,7 @@
 //
 // # Deliberate differences
 //
-//   - Resolve gives a zone that machines can't be launched in no offering instead of an unavailable one; the provider
+//   - Resolve gives a zone that instances can't be launched in no offering instead of an unavailable one; the provider
 //     lists it.
 //   - A type that would be unusable whatever happens is left out: planners would only skip it.
 //   - A zone id that is unknown is absent instead of left open: an open key matches whatever a pod asks for.

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// LabelInstanceGPUPartition is how much of a GPU each device of the machine is: "1" for whole GPUs, "0.125" for an
+// LabelInstanceGPUPartition is how much of a GPU each device of the instance is: "1" for whole GPUs, "0.125" for an
 // eighth. It is drawknife's own and in its own domain; absent without a GPU and with several kinds of them.
 const LabelInstanceGPUPartition = "drawknife.dev/instance-gpu-partition"
 
@@ -200,7 +200,7 @@ func (l *labeller) hardware(t *catalog.Type) {
 	l.is(awsv1.LabelInstanceEncryptionInTransitSupported, strconv.FormatBool(t.Network.EncryptInTransit))
 }
 
-// devices states GPUs and accelerators. With several kinds of a device in one machine there is no one value to state.
+// devices states GPUs and accelerators. With several kinds of a device in one instance there is no one value to state.
 func (l *labeller) devices(t *catalog.Type) {
 	if len(t.GPUs) == 1 {
 		gpu := t.GPUs[0]

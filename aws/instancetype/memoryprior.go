@@ -2,15 +2,15 @@ package instancetype
 
 import "github.com/drawknife/drawknife/aws/catalog"
 
-// MemoryPrior is what is taken for the memory that hypervisor and kernel keep, as long as no machine of the type was
+// MemoryPrior is what is taken for the memory that hypervisor and kernel keep, as long as no instance of the type was
 // seen.
 type MemoryPrior string
 
 const (
-	// MemoryPriorFlat takes the same fraction of every machine: Settings.VMMemoryOverheadPercent.
+	// MemoryPriorFlat takes the same fraction of every instance: Settings.VMMemoryOverheadPercent.
 	MemoryPriorFlat MemoryPrior = ""
 	// MemoryPriorMeasured takes an amount by size and hypervisor that bounds from above what was measured on some 500
-	// types, and never more than the flat fraction: about 2 to 5 % of large machines instead of 7.5 %. A
+	// types, and never more than the flat fraction: about 2 to 5 % of large instances instead of 7.5 %. A
 	// VMMemoryOverheadPercent that is set wins over it.
 	MemoryPriorMeasured MemoryPrior = "Measured"
 )

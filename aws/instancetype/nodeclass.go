@@ -15,7 +15,7 @@ import (
 
 // Options are what a node class does not say itself. The zero value takes the defaults.
 type Options struct {
-	// Zones that machines can be launched in; nil means those of the class's subnets, or all of the catalogue if its
+	// Zones that instances can be launched in; nil means those of the class's subnets, or all of the catalogue if its
 	// status lists no subnet.
 	Zones []catalog.Zone
 	// PlacementStrategy is the strategy of the placement group that the class selects: "cluster", "partition",
@@ -37,7 +37,7 @@ type Options struct {
 	HugePages       map[string]string
 	// ReservedENIs are network interfaces that pods get no addresses from.
 	ReservedENIs int64
-	// DiscoveredMemory is the memory capacity in bytes that machines of the class were seen to have, by instance type.
+	// DiscoveredMemory is the memory capacity in bytes that instances of the class were seen to have, by instance type.
 	DiscoveredMemory map[string]int64
 }
 

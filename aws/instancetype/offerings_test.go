@@ -176,7 +176,7 @@ func TestIncompatible(t *testing.T) {
 // every time.
 func TestCatalogueContract(t *testing.T) {
 	all := embedded(t)
-	// One in twenty types: all families of machine, in a time that leaves room for many settings.
+	// One in twenty types: all families of instance, in a time that leaves room for many settings.
 	some := *all
 	some.Types = nil
 	for i := 0; i < len(all.Types); i += 20 {

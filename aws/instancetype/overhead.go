@@ -110,7 +110,7 @@ func parsePercent(text string) (*big.Rat, bool) {
 	return v, v.Cmp(big.NewRat(1, 1)) <= 0
 }
 
-// reservation is what a machine keeps for Kubernetes' daemons by default.
+// reservation is what an instance keeps for Kubernetes' daemons by default.
 type reservation struct {
 	milliCPU  int64
 	memoryMiB int64
@@ -158,12 +158,12 @@ func (r reservation) list(own reserved) corev1.ResourceList {
 	return list
 }
 
-// eviction is the hard eviction threshold of a machine, in bytes.
+// eviction is the hard eviction threshold of an instance, in bytes.
 type eviction struct {
 	memory, disk int64
 }
 
-// evictionOf is what the kubelet keeps free by evicting pods. A percentage is of the memory the machine is modelled with, discovered or estimated, so
+// evictionOf is what the kubelet keeps free by evicting pods. A percentage is of the memory the instance is modelled with, discovered or estimated, so
 // that threshold and capacity can't contradict each other.
 func (p *plan) evictionOf(c capacity) eviction {
 	return eviction{memory: p.memoryEviction.of(c.memory), disk: p.diskEviction.of(c.disk.bytes)}

@@ -59,7 +59,7 @@ func ResolveSettings(c *catalog.Catalog, s Settings) ([]*cloudprovider.InstanceT
 	return out, nil
 }
 
-// Shape is an instance type as machines of a node class, before it is known where it can be bought and for how much.
+// Shape is an instance type as instances of a node class, before it is known where it can be bought and for how much.
 type Shape struct {
 	// Facts are the catalogue's; they are not to be changed.
 	Facts *catalog.Type

@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// DefaultVMMemoryOverheadPercent is the fraction of a machine's memory that is taken to be lost to the hypervisor and
+// DefaultVMMemoryOverheadPercent is the fraction of an instance's memory that is taken to be lost to the hypervisor and
 // the kernel as long as nothing better is known.
 const DefaultVMMemoryOverheadPercent = 0.075
 
@@ -29,7 +29,7 @@ type Settings struct {
 	// AMIFamily is the effective AMI family. Empty means AL2023; an unknown family, Ubuntu's included, behaves as
 	// AL2.
 	AMIFamily awsv1.AMIFamily `json:"amiFamily,omitempty"`
-	// Images are the labels that each of the class's images asks of the machines it boots on. A type that none boots on
+	// Images are the labels that each of the class's images asks of the instances it boots on. A type that none boots on
 	// can't be launched. Empty means that the images are not known, so that they keep nothing away.
 	Images [][]corev1.NodeSelectorRequirement `json:"images,omitempty"`
 	// Kubelet is the part of the kubelet's configuration that the scheduler has to know.
@@ -53,7 +53,7 @@ type Settings struct {
 	PlacementGroupID string `json:"placementGroupID,omitempty"`
 	// PlacementPartitions is how many partitions a group of strategy "partition" has; at least 0.
 	PlacementPartitions int32 `json:"placementPartitions,omitempty"`
-	// Zones that machines can be launched in, by name; nil means all of the catalogue. An ID that is given replaces
+	// Zones that instances can be launched in, by name; nil means all of the catalogue. An ID that is given replaces
 	// the catalogue's: which zone a name means differs between accounts.
 	Zones []catalog.Zone `json:"zones"`
 	// VMMemoryOverheadPercent is a fraction, at least 0 and less than 1; nil means DefaultVMMemoryOverheadPercent.
@@ -62,7 +62,7 @@ type Settings struct {
 	MemoryPrior MemoryPrior `json:"memoryPrior,omitempty"`
 	// PodDensity is how many pods the network has addresses for; nil means VPCCNI{}, secondary addresses.
 	PodDensity PodDensity `json:"-"`
-	// FractionalGPUs has machines with a part of a GPU (g6f, gr6f) offer it as a GPU, which is what their device plugin
+	// FractionalGPUs has instances with a part of a GPU (g6f, gr6f) offer it as a GPU, which is what their device plugin
 	// does. Otherwise they offer none, since a pod that asks for a GPU gets no say in how much of one it is; with it, pods
 	// that need a whole GPU have to ask for LabelInstanceGPUPartition "1".
 	FractionalGPUs bool `json:"fractionalGPUs,omitempty"`
@@ -70,7 +70,7 @@ type Settings struct {
 	// accelerators: {"U30": "xilinx.com/u30"}. EC2 and Kubernetes have no common name for these but for Qualcomm's, so
 	// others are a resource only when they are named here.
 	DeviceResources map[string]string `json:"deviceResources,omitempty"`
-	// HugePages are quantities by resource name ("hugepages-2Mi", "hugepages-1Gi") that machines set aside at boot. They
+	// HugePages are quantities by resource name ("hugepages-2Mi", "hugepages-1Gi") that instances set aside at boot. They
 	// are listed as capacity, and pods get so much less ordinary memory.
 	HugePages map[string]string `json:"hugePages,omitempty"`
 	// WithoutPodENI leaves branch interfaces out of the capacity, for clusters whose CNI does not serve them
@@ -78,7 +78,7 @@ type Settings struct {
 	WithoutPodENI bool `json:"withoutPodENI,omitempty"`
 	// ReservedENIs are network interfaces that pods get no addresses from; at least 0.
 	ReservedENIs int64 `json:"reservedENIs,omitempty"`
-	// DiscoveredMemory is the memory capacity in bytes that machines were seen to have, by instance type; it replaces
+	// DiscoveredMemory is the memory capacity in bytes that instances were seen to have, by instance type; it replaces
 	// the estimate.
 	DiscoveredMemory map[string]int64 `json:"discoveredMemory,omitempty"`
 }

@@ -10,18 +10,18 @@ import (
 const EBSDriver = "ebs.csi.aws.com"
 
 const (
-	// xenAttachments is how many volumes a Xen machine can be relied on to boot with: EC2 says 40, its documentation
+	// xenAttachments is how many volumes a Xen instance can be relied on to boot with: EC2 says 40, its documentation
 	// warns that more may keep Linux from booting, and the EBS CSI driver stops at 39.
 	xenAttachments = 39
 	// defaultAttachments is the shared limit the EBS CSI driver takes for a type it does not know: the 28 slots of a
-	// Nitro machine less its primary interface.
+	// Nitro instance less its primary interface.
 	defaultAttachments = 27
 	// warmInterfaces are interfaces that the VPC CNI keeps attached beyond those whose addresses are in use
 	// (WARM_ENI_TARGET, whose default is 1).
 	warmInterfaces = 1
 )
 
-// ebsLimit is how many EBS volumes a machine of the type can attach for pods: no more than the EBS CSI driver will
+// ebsLimit is how many EBS volumes an instance of the type can attach for pods: no more than the EBS CSI driver will
 // report in CSINode, nor than will in fact attach. From EC2's maximum, in which the primary interface, local NVMe
 // disks and accelerators are already accounted for, come off:
 //
@@ -59,7 +59,7 @@ func (p *plan) sharedLimit(t *catalog.Type, slots, taken int64) int32 {
 	return int32(max(1, n))
 }
 
-// interfaces is how many network interfaces a machine of the type has attached when it runs so many pods with
+// interfaces is how many network interfaces an instance of the type has attached when it runs so many pods with
 // addresses of their own. Address prefixes would need fewer; that is not relied on.
 func (p *plan) interfaces(t *catalog.Type, pods int64) int64 {
 	launched := max(1, t.Network.EFA)
@@ -71,7 +71,7 @@ func (p *plan) interfaces(t *catalog.Type, pods int64) int64 {
 	return min(t.Network.ENIs, launched-1+p.ReservedENIs+serving+warmInterfaces)
 }
 
-// bootVolumes counts the volumes a machine starts with: those of the class and those that the family's images bring,
+// bootVolumes counts the volumes an instance starts with: those of the class and those that the family's images bring,
 // which the class may replace by naming the same device.
 func (p *plan) bootVolumes() int64 {
 	devices := map[string]bool{}

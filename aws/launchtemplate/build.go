@@ -17,7 +17,7 @@ import (
 
 // Result is the answer to a request.
 type Result struct {
-	// Templates that the claim's machine may be launched from; at least one. A type is served by one of them, or, if it
+	// Templates that the claim's instance may be launched from; at least one. A type is served by one of them, or, if it
 	// has several capacity reservations, by one for each.
 	Templates []Template
 	// Unserved are the instance types that no template is for, by name.
@@ -48,7 +48,7 @@ const (
 // instance types, images of one id, security groups and maps.
 //
 // A class whose status says too little, and a service range that is not known, are a
-// cloudprovider.NodeClassNotReadyError. A class that no machine of these types can boot with, and user data that can't be
+// cloudprovider.NodeClassNotReadyError. A class that no instance of these types can boot with, and user data that can't be
 // made, are a cloudprovider.CreateError with one of the reasons above; a *userdata.MalformedError, *userdata.TooLargeError
 // or *NoImageError is inside. A reserved launch for which no reservation has room is a
 // cloudprovider.InsufficientCapacityError.

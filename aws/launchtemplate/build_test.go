@@ -39,16 +39,16 @@ func serves(result Result) []string {
 // AWN-135, AWN-232 to AWN-235, AWN-363: types are grouped by image, pod limit, EFA count and reservation, and by nothing
 // that would make no difference.
 func TestGrouping(t *testing.T) {
-	m5, c5, xl := machineType("m5.large", "amd64", 29), machineType("c5.large", "amd64", 29), machineType("m5.xlarge", "amd64", 58)
-	arm := machineType("m6g.large", "arm64", 29)
-	gpu := machineType("g5.xlarge", "amd64", 58, gpus("1"))
-	efa := machineType("p4d.24xlarge", "amd64", 58, gpus("8"), efas(4))
+	m5, c5, xl := instanceType("m5.large", "amd64", 29), instanceType("c5.large", "amd64", 29), instanceType("m5.xlarge", "amd64", 58)
+	arm := instanceType("m6g.large", "arm64", 29)
+	gpu := instanceType("g5.xlarge", "amd64", 58, gpus("1"))
+	efa := instanceType("p4d.24xlarge", "amd64", 58, gpus("8"), efas(4))
 	maxPods := class(func(c *awsv1.EC2NodeClass) {
 		c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(20))}
 	})
-	twice := machineType("p5.48xlarge", "amd64", 100, gpus("8"), reserved("cr-2", "default", false, 1), reserved("cr-1", "default", false, 3),
+	twice := instanceType("p5.48xlarge", "amd64", 100, gpus("8"), reserved("cr-2", "default", false, 1), reserved("cr-1", "default", false, 3),
 		reserved("cr-full", "default", false, 0))
-	shares := machineType("p5.4xlarge", "amd64", 100, gpus("1"), reserved("cr-1", "default", false, 1))
+	shares := instanceType("p5.4xlarge", "amd64", 100, gpus("1"), reserved("cr-1", "default", false, 1))
 	for _, tc := range []struct {
 		name    string
 		request Request
@@ -84,9 +84,9 @@ func TestGrouping(t *testing.T) {
 
 // AWN-135: types without an image are dropped and named; if none is left the error names the images.
 func TestTypesWithoutImage(t *testing.T) {
-	arm, mac := machineType("m6g.large", "arm64", 29), machineType("mac", "x86_64_mac", 29)
+	arm, mac := instanceType("m6g.large", "arm64", 29), instanceType("mac", "x86_64_mac", 29)
 	noArm := class(func(c *awsv1.EC2NodeClass) { c.Status.AMIs = c.Status.AMIs[:2] })
-	result := build(t, demo(types(mac, arm, machineType("m5.large", "amd64", 29)), noArm))
+	result := build(t, demo(types(mac, arm, instanceType("m5.large", "amd64", 29)), noArm))
 	var names []string
 	for _, u := range result.Unserved {
 		names = append(names, u.InstanceType)
@@ -107,11 +107,11 @@ func TestTypesWithoutImage(t *testing.T) {
 
 // AWN-235: a reserved launch never becomes another one because its reservation is full.
 func TestReservedLaunchWithoutReservation(t *testing.T) {
-	full := machineType("p5.48xlarge", "amd64", 100, gpus("8"), reserved("cr-1", "default", false, 0))
+	full := instanceType("p5.48xlarge", "amd64", 100, gpus("8"), reserved("cr-1", "default", false, 0))
 	if _, err := Build(demo(types(full), capacityType(v1.CapacityTypeReserved))); !errors.Is(err, cloudprovider.InsufficientCapacity) {
 		t.Errorf("error is %v", err)
 	}
-	nameless := machineType("p5.48xlarge", "amd64", 100, reserved("", "default", false, 1))
+	nameless := instanceType("p5.48xlarge", "amd64", 100, reserved("", "default", false, 1))
 	nameless.Offerings[2].Requirements = nameless.Offerings[2].Requirements.Without(awsv1.LabelCapacityReservationID)
 	if _, err := Build(demo(types(nameless), capacityType(v1.CapacityTypeReserved))); err == nil || !strings.Contains(err.Error(), "capacity-reservation-id") {
 		t.Errorf("error is %v", err)
@@ -133,7 +133,7 @@ func TestReservationUse(t *testing.T) {
 		{"block", "capacity-block", true, false, "capacity-reservations-only", "capacity-block"},
 		{"gate off", "capacity-block", false, true, "", ""},
 	} {
-		d := one(t, demo(types(machineType("p5.48xlarge", "amd64", 1, reserved("cr-1", tc.kind, tc.interrupts, 1))), capacityType(v1.CapacityTypeReserved),
+		d := one(t, demo(types(instanceType("p5.48xlarge", "amd64", 1, reserved("cr-1", tc.kind, tc.interrupts, 1))), capacityType(v1.CapacityTypeReserved),
 			func(r *Request) { r.Cluster.IgnoreReservations = tc.ignore })).Data
 		var preference, market string
 		if s := d.CapacityReservationSpecification; s != nil {
@@ -264,14 +264,14 @@ func TestExpressionsAreThoseOfTheScheduler(t *testing.T) {
 			KubeReserved: map[string]string{"memory": "max_pods * 11", "cpu": "0.1"},
 		}
 	})
-	result := build(t, demo(types(machineType("a", "amd64", 20, planned("640Mi")), machineType("b", "amd64", 20, planned("640Mi")), machineType("c", "amd64", 20, planned("1Gi"))), kubelet))
+	result := build(t, demo(types(instanceType("a", "amd64", 20, planned("640Mi")), instanceType("b", "amd64", 20, planned("640Mi")), instanceType("c", "amd64", 20, planned("1Gi"))), kubelet))
 	if diff := cmp.Diff([]string{"ami-amd64 20 0 -: c", "ami-amd64 20 0 -: a b"}, serves(result)); diff != "" {
 		t.Error(diff)
 	}
 	if text := result.Templates[1].UserData.Text; !strings.Contains(text, "kubeReserved:\n        cpu: \"0.1\"\n        memory: 640Mi\n      maxPods: 20\n") {
 		t.Errorf("user data is %s", text)
 	}
-	if _, err := Build(demo(types(machineType("a", "amd64", 20)), kubelet)); err == nil || !strings.Contains(err.Error(), "spec.kubelet.kubeReserved[memory]") {
+	if _, err := Build(demo(types(instanceType("a", "amd64", 20)), kubelet)); err == nil || !strings.Contains(err.Error(), "spec.kubelet.kubeReserved[memory]") {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -313,7 +313,7 @@ func TestNetworkInterfaces(t *testing.T) {
 	for _, family := range []IPFamily{IPv4, IPv6} {
 		for kind, changes := range map[string][]func(*Request){
 			"listed": {class(full, listed)},
-			"efa":    {class(full), requests(ResourceEFA), types(machineType("p4d.24xlarge", "amd64", 1, efas(2)))},
+			"efa":    {class(full), requests(ResourceEFA), types(instanceType("p4d.24xlarge", "amd64", 1, efas(2)))},
 			"single": {class(full)},
 		} {
 			request := demo(append(changes, func(r *Request) { r.Cluster.IPFamily = family })...)
@@ -453,8 +453,8 @@ func TestVolumes(t *testing.T) {
 // AWN-351: equal requests give equal templates, whatever the order of what has none.
 func TestBuildIsDeterministic(t *testing.T) {
 	all := []*cloudprovider.InstanceType{
-		machineType("m5.large", "amd64", 29), machineType("c5.large", "amd64", 29), machineType("m5.xlarge", "amd64", 58),
-		machineType("m6g.large", "arm64", 29), machineType("g5.xlarge", "amd64", 58, gpus("1")), machineType("p4d.24xlarge", "amd64", 737, gpus("8"), efas(4)),
+		instanceType("m5.large", "amd64", 29), instanceType("c5.large", "amd64", 29), instanceType("m5.xlarge", "amd64", 58),
+		instanceType("m6g.large", "arm64", 29), instanceType("g5.xlarge", "amd64", 58, gpus("1")), instanceType("p4d.24xlarge", "amd64", 737, gpus("8"), efas(4)),
 	}
 	write := func(t interface{ Fatal(...any) }, r Request) string {
 		result, err := Build(r)
@@ -490,16 +490,16 @@ func TestTemplatesAreNotLogged(t *testing.T) {
 
 // AWN-135: the image of a type is the one its template would have.
 func TestImageFor(t *testing.T) {
-	for want, machine := range map[string]*cloudprovider.InstanceType{
-		"ami-amd64": machineType("m5.large", "amd64", 29), "ami-arm64": machineType("m6g.large", "arm64", 29),
-		"ami-gpu": machineType("g5.xlarge", "amd64", 58, gpus("1")), "": machineType("mac", "x86_64_mac", 29),
+	for want, instance := range map[string]*cloudprovider.InstanceType{
+		"ami-amd64": instanceType("m5.large", "amd64", 29), "ami-arm64": instanceType("m6g.large", "arm64", 29),
+		"ami-gpu": instanceType("g5.xlarge", "amd64", 58, gpus("1")), "": instanceType("mac", "x86_64_mac", 29),
 	} {
-		if got, err := ImageFor(demoClass(), machine); err != nil || got != want {
-			t.Errorf("%s boots from %q, %v; want %q", machine.Name, got, err, want)
+		if got, err := ImageFor(demoClass(), instance); err != nil || got != want {
+			t.Errorf("%s boots from %q, %v; want %q", instance.Name, got, err, want)
 		}
 	}
 	broken := demoClass(func(c *awsv1.EC2NodeClass) { c.Status.AMIs[0].Requirements[0].Operator = "Is" })
-	if _, err := ImageFor(broken, machineType("m5.large", "amd64", 29)); err == nil {
+	if _, err := ImageFor(broken, instanceType("m5.large", "amd64", 29)); err == nil {
 		t.Error("a requirement that can't be read is no error")
 	}
 }

@@ -100,7 +100,7 @@ func regionsWithoutMetadataIPv6() []string {
 	}
 }
 
-// reservation says how capacity reservations are used. "none" keeps machines that nobody planned for
+// reservation says how capacity reservations are used. "none" keeps instances that nobody planned for
 // a reservation out of open ones.
 func (p *plan) reservation(data *ec2types.RequestLaunchTemplateData, r CapacityReservation) {
 	if p.Cluster.IgnoreReservations {

@@ -16,8 +16,8 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// machineType is a type with one offering of each capacity type that every launch can use.
-func machineType(name, arch string, pods int64, changes ...func(*cloudprovider.InstanceType)) *cloudprovider.InstanceType {
+// instanceType is a type with one offering of each capacity type that every launch can use.
+func instanceType(name, arch string, pods int64, changes ...func(*cloudprovider.InstanceType)) *cloudprovider.InstanceType {
 	t := &cloudprovider.InstanceType{
 		Name: name,
 		Requirements: requirements.NewSet(
@@ -53,7 +53,7 @@ func efas(n int64) func(*cloudprovider.InstanceType) {
 	}
 }
 
-// reserved adds a reserved offering with room for so many machines.
+// reserved adds a reserved offering with room for so many instances.
 func reserved(id string, kind awsv1.CapacityReservationType, interruptible bool, room int) func(*cloudprovider.InstanceType) {
 	return func(t *cloudprovider.InstanceType) {
 		t.Offerings = append(t.Offerings, cloudprovider.Offering{
@@ -134,13 +134,13 @@ func demoCluster() Cluster {
 	}
 }
 
-// demo is a request for a spot machine of one of two sizes.
+// demo is a request for a spot instance of one of two sizes.
 func demo(changes ...func(*Request)) Request {
 	r := Request{
 		Cluster:       demoCluster(),
 		NodeClass:     demoClass(),
 		NodeClaim:     demoClaim(),
-		InstanceTypes: []*cloudprovider.InstanceType{machineType("m5.large", "amd64", 29), machineType("c5.large", "amd64", 29)},
+		InstanceTypes: []*cloudprovider.InstanceType{instanceType("m5.large", "amd64", 29), instanceType("c5.large", "amd64", 29)},
 		CapacityType:  v1.CapacityTypeSpot,
 	}
 	for _, change := range changes {

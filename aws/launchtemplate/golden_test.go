@@ -49,10 +49,10 @@ func goldens() map[string]Request {
 		"bottlerocket":    demo(class(family(awsv1.AMIFamilyBottlerocket, "bottlerocket-aws-k8s-1.33-x86_64-v1.45.0-abc"), func(c *awsv1.EC2NodeClass) { c.Spec.InstanceStorePolicy = ptr(awsv1.InstanceStorePolicyRAID0) })),
 		"windows2022":     demo(class(family(awsv1.AMIFamilyWindows2022, ""))),
 		"custom":          demo(class(family(awsv1.AMIFamilyCustom, ""), func(c *awsv1.EC2NodeClass) { c.Spec.UserData = ptr("#!/bin/bash\n") })),
-		"efa":             demo(types(machineType("p4d.24xlarge", "amd64", 737, gpus("8"), efas(4))), requests(ResourceEFA), capacityType(v1.CapacityTypeOnDemand)),
-		"efa-ipv6":        demo(types(machineType("p4d.24xlarge", "amd64", 737, gpus("8"), efas(2))), requests(ResourceEFA), ipv6),
+		"efa":             demo(types(instanceType("p4d.24xlarge", "amd64", 737, gpus("8"), efas(4))), requests(ResourceEFA), capacityType(v1.CapacityTypeOnDemand)),
+		"efa-ipv6":        demo(types(instanceType("p4d.24xlarge", "amd64", 737, gpus("8"), efas(2))), requests(ResourceEFA), ipv6),
 		"ipv6":            demo(ipv6, class(func(c *awsv1.EC2NodeClass) { c.Spec.IPPrefixCount = ptr(int32(1)) })),
-		"capacity-block":  demo(types(machineType("p5.48xlarge", "amd64", 100, gpus("8"), reserved("cr-1", "capacity-block", false, 2))), capacityType(v1.CapacityTypeReserved)),
+		"capacity-block":  demo(types(instanceType("p5.48xlarge", "amd64", 100, gpus("8"), reserved("cr-1", "capacity-block", false, 2))), capacityType(v1.CapacityTypeReserved)),
 		"placement-group": demo(func(r *Request) { r.PlacementGroupID = "pg-1" }, asks(awsv1.LabelPlacementGroupPartition, "3", "2")),
 	}
 }

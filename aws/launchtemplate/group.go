@@ -146,7 +146,7 @@ func unreserved(text string) map[string]string {
 	return block
 }
 
-// reservationsOf are the reservations that a machine of the type may be launched into: those that the claim allows and
+// reservationsOf are the reservations that an instance of the type may be launched into: those that the claim allows and
 // that have room, each once.
 func (p *plan) reservationsOf(t *cloudprovider.InstanceType) ([]CapacityReservation, error) {
 	byID := make(map[string]CapacityReservation)

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// ImageFor is the id of the image that machines of a type boot from now: the first of the class's status that boots on it.
+// ImageFor is the id of the image that instances of a type boot from now: the first of the class's status that boots on it.
 // It is empty when none does. The error is about a status that can't be read.
 func ImageFor(class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType) (string, error) {
 	if class == nil || t == nil {

@@ -76,7 +76,7 @@ func TestWhatChangesTheName(t *testing.T) {
 			r.Extend = func(d *ec2types.RequestLaunchTemplateData) { d.KeyName = ptr("mine") }
 		}, true},
 
-		{"instance types", types(machineType("m6i.large", "amd64", 29)), false}, // AWN-238
+		{"instance types", types(instanceType("m6i.large", "amd64", 29)), false}, // AWN-238
 		{"order of instance types", func(r *Request) { slices.Reverse(r.InstanceTypes) }, false},
 		{"order of security groups", status(func(s *awsv1.EC2NodeClassStatus) { slices.Reverse(s.SecurityGroups) }), false},
 		{"order of volumes", spec(func(s *awsv1.EC2NodeClassSpec) { slices.Reverse(s.BlockDeviceMappings) }), false},
@@ -105,13 +105,13 @@ func TestReservationsAndTypesChangeTheName(t *testing.T) {
 	names := map[string]string{}
 	for name, template := range map[string]Template{
 		"29 pods":            one(t, demo()),
-		"58 pods":            one(t, demo(types(machineType("m5.xlarge", "amd64", 58)))),
-		"2 EFAs":             one(t, demo(requests(ResourceEFA), types(machineType("x", "amd64", 29, efas(2))))),
-		"1 EFA":              one(t, demo(requests(ResourceEFA), types(machineType("x", "amd64", 29, efas(1))))),
-		"cr-1":               one(t, demo(capacityType("reserved"), types(machineType("x", "amd64", 29, reserved("cr-1", "default", false, 1))))),
-		"cr-2":               one(t, demo(capacityType("reserved"), types(machineType("x", "amd64", 29, reserved("cr-2", "default", false, 1))))),
-		"cr-1 block":         one(t, demo(capacityType("reserved"), types(machineType("x", "amd64", 29, reserved("cr-1", "capacity-block", false, 1))))),
-		"cr-1 interruptible": one(t, demo(capacityType("reserved"), types(machineType("x", "amd64", 29, reserved("cr-1", "default", true, 1))))),
+		"58 pods":            one(t, demo(types(instanceType("m5.xlarge", "amd64", 58)))),
+		"2 EFAs":             one(t, demo(requests(ResourceEFA), types(instanceType("x", "amd64", 29, efas(2))))),
+		"1 EFA":              one(t, demo(requests(ResourceEFA), types(instanceType("x", "amd64", 29, efas(1))))),
+		"cr-1":               one(t, demo(capacityType("reserved"), types(instanceType("x", "amd64", 29, reserved("cr-1", "default", false, 1))))),
+		"cr-2":               one(t, demo(capacityType("reserved"), types(instanceType("x", "amd64", 29, reserved("cr-2", "default", false, 1))))),
+		"cr-1 block":         one(t, demo(capacityType("reserved"), types(instanceType("x", "amd64", 29, reserved("cr-1", "capacity-block", false, 1))))),
+		"cr-1 interruptible": one(t, demo(capacityType("reserved"), types(instanceType("x", "amd64", 29, reserved("cr-1", "default", true, 1))))),
 		"partition 1":        one(t, demo(func(r *Request) { r.PlacementGroupID = "pg-1" }, asks(awsv1.LabelPlacementGroupPartition, "1"))),
 		"partition 2":        one(t, demo(func(r *Request) { r.PlacementGroupID = "pg-1" }, asks(awsv1.LabelPlacementGroupPartition, "2"))),
 	} {

@@ -19,12 +19,12 @@ type Request struct {
 	// NodeClass of the nodes. Its status tells the images, the security groups and the instance profile (of the latter
 	// the spec will do); all three are required. Required.
 	NodeClass *awsv1.EC2NodeClass
-	// NodeClaim to launch a machine for: its labels and taints, whether its pods ask for EFA or enclaves, the tenancy, the
+	// NodeClaim to launch an instance for: its labels and taints, whether its pods ask for EFA or enclaves, the tenancy, the
 	// reservations and the partition it allows. Nil stands for a claim without any of that.
 	NodeClaim *v1.NodeClaim
 	// InstanceTypes the claim may become. At least one.
 	InstanceTypes []*cloudprovider.InstanceType
-	// CapacityType the machine is bought as: see the CapacityType constants of api/v1. Required.
+	// CapacityType the instance is bought as: see the CapacityType constants of api/v1. Required.
 	CapacityType string
 	// PlacementGroupID is the group the class selects; empty for none.
 	PlacementGroupID string
@@ -34,7 +34,7 @@ type Request struct {
 	Extend func(data *ec2types.RequestLaunchTemplateData)
 }
 
-// CapacityReservation is a reservation that a template's machines are launched into.
+// CapacityReservation is a reservation that a template's instances are launched into.
 type CapacityReservation struct {
 	// ID is "cr-…".
 	ID string `json:"id"`

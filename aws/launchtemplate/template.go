@@ -20,17 +20,17 @@ type Template struct {
 	Tags []ec2types.Tag
 	// UserData is that of Data, not encoded, with warnings about it.
 	UserData userdata.Rendered
-	// ImageID is the image its machines boot from.
+	// ImageID is the image its instances boot from.
 	ImageID string
 	// InstanceTypes are the names of the types it serves, sorted. They are no part of the content.
 	InstanceTypes []string
-	// CapacityType its machines are bought as.
+	// CapacityType its instances are bought as.
 	CapacityType string
 	// MaxPods is the pod limit its nodes are told; 0 when they are told none.
 	MaxPods int32
 	// EFAs is how many EFA interfaces the claim's pods get; 0 when they ask for none or the class lists interfaces.
 	EFAs int32
-	// Reservation its machines are launched into; nil for none.
+	// Reservation its instances are launched into; nil for none.
 	Reservation *CapacityReservation
 }
 

@@ -1,4 +1,4 @@
-// Package prices knows what EC2 machines cost, where each price comes from and how old it is.
+// Package prices knows what EC2 instances cost, where each price comes from and how old it is.
 //
 //	board, err := prices.NewBoard(prices.Options{
 //		Region: "eu-west-1",

@@ -63,7 +63,7 @@ type List struct {
 // maxPerHour is more than any machine costs, in any currency in use.
 const maxPerHour = 1e9
 
-// usable reports whether an amount can be a price. Zero is none: a machine that costs nothing would draw every pod
+// usable reports whether an amount can be a price. Zero is none: an instance that costs nothing would draw every pod
 // (CP-CATALOG-07).
 func usable(perHour float64) bool {
 	return perHour > 0 && perHour <= maxPerHour && !math.IsNaN(perHour)

@@ -38,7 +38,7 @@ const (
 // Config says how to reach AWS. The zero value takes everything from the environment, the shared configuration files and
 // the instance metadata service, as the AWS command line does.
 type Config struct {
-	// Region to work in; empty: the environment's, else that of the machine this runs on.
+	// Region to work in; empty: the environment's, else that of the instance this runs on.
 	Region string
 	// Endpoint is the URL that all services are called at, for a test server; empty: AWS's own.
 	Endpoint string

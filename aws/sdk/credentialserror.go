@@ -24,7 +24,7 @@ func (e *CredentialsError) Error() string {
 	}
 	if e.Missing {
 		return fmt.Sprintf("no AWS credentials were found%s: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "+
-			"or sign in with \"aws sso login\"; in a cluster give the service account a role (EKS Pod Identity or IRSA), or the machine an instance profile: %v", call, e.Cause)
+			"or sign in with \"aws sso login\"; in a cluster give the service account a role (EKS Pod Identity or IRSA), or the instance an instance profile: %v", call, e.Cause)
 	}
 	return fmt.Sprintf("AWS does not accept the credentials in use%s: they are mistyped, revoked or expired, or the clock is wrong; renew them: %v", call, e.Cause)
 }

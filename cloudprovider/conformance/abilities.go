@@ -24,15 +24,15 @@ func gateClauses() []clause {
 		{"CP-GATE-01", Core, "a gate once open stays open", (*lab).gateStays},
 		{"CP-GATE-02", Core, "asking the gate changes nothing", (*lab).gateAsked},
 		{"CP-GATE-03", Core, "a gate that can't tell is not open", (*lab).gateUnknown},
-		{"CP-GATE-04", Core, "a machine that is gone before the gate opened is NotFound to it", (*lab).gateGone},
+		{"CP-GATE-04", Core, "an instance that is gone before the gate opened is NotFound to it", (*lab).gateGone},
 	}
 }
 
 func driftClauses() []clause {
 	return []clause{
 		{"CP-DRIFT-01", Drift, "drift does not depend on when it is asked for", (*lab).driftStable},
-		{"CP-DRIFT-02", Drift, "a machine just launched is not drifted", (*lab).driftNew},
-		{"CP-DRIFT-03", Drift, "a machine that is gone is NotFound, not drifted", (*lab).driftGone},
+		{"CP-DRIFT-02", Drift, "an instance just launched is not drifted", (*lab).driftNew},
+		{"CP-DRIFT-03", Drift, "an instance that is gone is NotFound, not drifted", (*lab).driftGone},
 		{"CP-DRIFT-04", Drift, "what can't be found out is an error", (*lab).driftUnknown},
 	}
 }
@@ -106,7 +106,7 @@ func (l *lab) classRefuses() {
 			return
 		}
 		if _, err := l.tryCreate(l.claim()); err == nil {
-			l.Errorf("a node class that is not ready (%s) launched a machine", state)
+			l.Errorf("a node class that is not ready (%s) launched an instance", state)
 		}
 	})
 }
@@ -127,11 +127,11 @@ func (l *lab) gate() cloudprovider.RegistrationGate {
 	return ability[cloudprovider.RegistrationGate](l, "RegistrationGate")
 }
 
-// opened waits until the gate lets a machine through.
+// opened waits until the gate lets an instance through.
 func (l *lab) opened(gate cloudprovider.RegistrationGate) *v1.NodeClaim {
-	machine := l.specOf(l.create(l.claim()))
+	instance := l.specOf(l.create(l.claim()))
 	if !l.patiently(func() bool {
-		result, err := gate.Registered(l.Context(), machine)
+		result, err := gate.Registered(l.Context(), instance)
 		if err != nil {
 			l.Fatalf("gate %q: %v", gate.Name(), err)
 		}
@@ -139,15 +139,15 @@ func (l *lab) opened(gate cloudprovider.RegistrationGate) *v1.NodeClaim {
 	}) {
 		l.Fatalf("gate %q is not open %s", gate.Name(), l.waited())
 	}
-	return machine
+	return instance
 }
 
 func (l *lab) gateStays() {
 	gate := l.gate()
-	machine := l.opened(gate)
+	instance := l.opened(gate)
 	for range 3 {
 		l.later()
-		if result, err := gate.Registered(l.Context(), machine); err != nil || !result.Open {
+		if result, err := gate.Registered(l.Context(), instance); err != nil || !result.Open {
 			l.Fatalf("gate %q was open and is %+v, %v", gate.Name(), result, err)
 		}
 	}
@@ -155,18 +155,18 @@ func (l *lab) gateStays() {
 
 func (l *lab) gateAsked() {
 	gate := l.gate()
-	machine := l.specOf(l.create(l.claim()))
-	before, err := l.Provider.Get(l.Context(), machine.Status.ProviderID)
+	instance := l.specOf(l.create(l.claim()))
+	before, err := l.Provider.Get(l.Context(), instance.Status.ProviderID)
 	if err != nil {
-		l.Fatalf("getting the machine: %v", err)
+		l.Fatalf("getting the instance: %v", err)
 	}
-	first, firstErr := gate.Registered(l.Context(), machine)
-	second, secondErr := gate.Registered(l.Context(), machine)
+	first, firstErr := gate.Registered(l.Context(), instance)
+	second, secondErr := gate.Registered(l.Context(), instance)
 	if (firstErr == nil) != (secondErr == nil) || first.Open != second.Open {
 		l.Errorf("gate %q says %+v, %v, then %+v, %v", gate.Name(), first, firstErr, second, secondErr)
 	}
-	if after, err := l.Provider.Get(l.Context(), machine.Status.ProviderID); err != nil || differ(before, after) {
-		l.Errorf("asking gate %q changes the machine: %v", gate.Name(), err)
+	if after, err := l.Provider.Get(l.Context(), instance.Status.ProviderID); err != nil || differ(before, after) {
+		l.Errorf("asking gate %q changes the instance: %v", gate.Name(), err)
 	}
 }
 
@@ -177,21 +177,21 @@ func (l *lab) gateUnknown() {
 		l.Skip(err)
 	}
 	defer heal()
-	machine := l.specOf(l.create(l.claim()))
-	if result, err := gate.Registered(l.Context(), machine); result.Open {
+	instance := l.specOf(l.create(l.claim()))
+	if result, err := gate.Registered(l.Context(), instance); result.Open {
 		l.Errorf("the cloud could not be read, and gate %q is open (error %v)", gate.Name(), err)
 	}
 }
 
 func (l *lab) gateGone() {
 	gate := l.gate()
-	machine := l.specOf(l.create(l.claim()))
-	if result, err := gate.Registered(l.Context(), machine); err == nil && result.Open {
+	instance := l.specOf(l.create(l.claim()))
+	if result, err := gate.Registered(l.Context(), instance); err == nil && result.Open {
 		l.Skip("the gate is open from the first, and stays so (CP-GATE-01)")
 	}
-	l.end(machine)
-	if result, err := gate.Registered(l.Context(), machine); !cloudprovider.IsNodeClaimNotFound(err) {
-		l.Errorf("the machine is gone, and gate %q says %+v, %v", gate.Name(), result, err)
+	l.end(instance)
+	if result, err := gate.Registered(l.Context(), instance); !cloudprovider.IsNodeClaimNotFound(err) {
+		l.Errorf("the instance is gone, and gate %q says %+v, %v", gate.Name(), result, err)
 	}
 }
 
@@ -201,23 +201,23 @@ func (l *lab) detector() cloudprovider.DriftDetector {
 
 func (l *lab) driftStable() {
 	detector := l.detector()
-	machine := l.specOf(l.create(l.claim()))
+	instance := l.specOf(l.create(l.claim()))
 	if l.MakeDrift == nil {
 		l.Skip("needs the hook MakeDrift")
 	}
-	if err := l.MakeDrift(machine.Status.ProviderID); err != nil {
-		l.Fatalf("making machine %q drift: %v", machine.Status.ProviderID, err)
+	if err := l.MakeDrift(instance.Status.ProviderID); err != nil {
+		l.Fatalf("making instance %q drift: %v", instance.Status.ProviderID, err)
 	}
 	var reason cloudprovider.DriftReason
 	for n := range 4 {
-		again, err := detector.IsDrifted(l.Context(), machine)
+		again, err := detector.IsDrifted(l.Context(), instance)
 		switch {
 		case err != nil:
 			l.Fatalf("asking for drift: %v", err)
 		case again == "":
-			l.Fatalf("the machine has drifted, and answer %d is that it has not", n+1)
+			l.Fatalf("the instance has drifted, and answer %d is that it has not", n+1)
 		case n > 0 && again != reason:
-			l.Fatalf("the machine has drifted for %q, and now for %q", reason, again)
+			l.Fatalf("the instance has drifted for %q, and now for %q", reason, again)
 		}
 		reason = again
 		l.later()
@@ -226,18 +226,18 @@ func (l *lab) driftStable() {
 
 func (l *lab) driftNew() {
 	detector := l.detector()
-	machine := l.specOf(l.create(l.claim()))
-	if reason, err := detector.IsDrifted(l.Context(), machine); reason != "" || err != nil {
-		l.Errorf("a machine just launched has drifted for %q, %v", reason, err)
+	instance := l.specOf(l.create(l.claim()))
+	if reason, err := detector.IsDrifted(l.Context(), instance); reason != "" || err != nil {
+		l.Errorf("an instance just launched has drifted for %q, %v", reason, err)
 	}
 }
 
 func (l *lab) driftGone() {
 	detector := l.detector()
-	machine := l.specOf(l.create(l.claim()))
-	l.end(machine)
-	if reason, err := detector.IsDrifted(l.Context(), machine); !cloudprovider.IsNodeClaimNotFound(err) || reason != "" {
-		l.Errorf("a machine that is gone: drift %q, %v, want kind %s", reason, err, cloudprovider.NodeClaimNotFound)
+	instance := l.specOf(l.create(l.claim()))
+	l.end(instance)
+	if reason, err := detector.IsDrifted(l.Context(), instance); !cloudprovider.IsNodeClaimNotFound(err) || reason != "" {
+		l.Errorf("an instance that is gone: drift %q, %v, want kind %s", reason, err, cloudprovider.NodeClaimNotFound)
 	}
 }
 
@@ -246,17 +246,17 @@ func (l *lab) driftUnknown() {
 	if l.MakeDrift == nil {
 		l.Skip("needs the hook MakeDrift")
 	}
-	machine := l.specOf(l.create(l.claim()))
-	if err := l.MakeDrift(machine.Status.ProviderID); err != nil {
-		l.Fatalf("making machine %q drift: %v", machine.Status.ProviderID, err)
+	instance := l.specOf(l.create(l.claim()))
+	if err := l.MakeDrift(instance.Status.ProviderID); err != nil {
+		l.Fatalf("making instance %q drift: %v", instance.Status.ProviderID, err)
 	}
 	heal, err := l.inject(Fault{Method: MethodIsDrifted, Kind: cloudprovider.Transient})
 	if err != nil {
 		l.Skip(err)
 	}
 	defer heal()
-	if reason, err := detector.IsDrifted(l.Context(), machine); err == nil && reason == "" {
-		l.Error("the cloud could not be read, and a drifted machine is said not to have drifted")
+	if reason, err := detector.IsDrifted(l.Context(), instance); err == nil && reason == "" {
+		l.Error("the cloud could not be read, and a drifted instance is said not to have drifted")
 	}
 }
 
@@ -264,7 +264,7 @@ func (l *lab) repairer() cloudprovider.Repairer {
 	return ability[cloudprovider.Repairer](l, "Repairer")
 }
 
-// hollow reports whether a policy says nothing of when a machine is broken. It is not none, which a list without entries is.
+// hollow reports whether a policy says nothing of when an instance is broken. It is not none, which a list without entries is.
 func hollow(p cloudprovider.RepairPolicy) bool {
 	return p.ConditionType == "" || p.ConditionStatus == ""
 }

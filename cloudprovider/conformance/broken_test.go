@@ -26,7 +26,7 @@ func dear(t *cloudprovider.InstanceType) bool { return t.Name == "m1.24xlarge" }
 // Every clause has a provider that breaks it, and the kit finds just that.
 func TestBrokenProviders(t *testing.T) {
 	all := slices.Concat(
-		brokenDescriptions(), brokenCatalogues(), brokenLaunches(), brokenMachines(), brokenErrors(), brokenConcurrency(),
+		brokenDescriptions(), brokenCatalogues(), brokenLaunches(), brokenInstances(), brokenErrors(), brokenConcurrency(),
 		brokenAbilities(), brokenInterruptions(),
 	)
 	found := map[string]bool{}

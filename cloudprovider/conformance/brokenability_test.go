@@ -31,7 +31,7 @@ func brokenAbilities() []broken {
 				return r, err
 			}
 		}},
-		{clause: "CP-CLASS-03", also: []string{"CP-CREATE-10"}, what: "machines are launched from what is not ready", how: func(d *double) {
+		{clause: "CP-CLASS-03", also: []string{"CP-CREATE-10"}, what: "instances are launched from what is not ready", how: func(d *double) {
 			d.create = func(ctx context.Context, c *v1.NodeClaim) (*v1.NodeClaim, error) {
 				created, err := d.Cloud.Create(ctx, c)
 				if cloudprovider.IsNodeClassNotReady(err) {
@@ -86,7 +86,7 @@ func brokenAbilities() []broken {
 				return r, err
 			}
 		}},
-		{clause: "CP-GATE-04", what: "a gate waits for a machine that is gone", how: func(d *double) {
+		{clause: "CP-GATE-04", what: "a gate waits for an instance that is gone", how: func(d *double) {
 			d.registered = func(ctx context.Context, c *v1.NodeClaim) (cloudprovider.GateResult, error) {
 				r, err := d.Cloud.Registered(ctx, c)
 				return r, cloudprovider.IgnoreNodeClaimNotFound(err)
@@ -104,7 +104,7 @@ func brokenAbilities() []broken {
 				return reason, err
 			}
 		}},
-		{clause: "CP-DRIFT-02", what: "machines are born drifted", how: func(d *double) {
+		{clause: "CP-DRIFT-02", what: "instances are born drifted", how: func(d *double) {
 			d.drifted = func(ctx context.Context, c *v1.NodeClaim) (cloudprovider.DriftReason, error) {
 				reason, err := d.Cloud.IsDrifted(ctx, c)
 				if err == nil && reason == "" {
@@ -233,7 +233,7 @@ func brokenInterruptions() []broken {
 				return d.Cloud.AckInterruptions(ctx, ids...)
 			}
 		}},
-		{clause: "CP-INTERRUPT-06", what: "one delivery is about all machines", how: func(d *double) {
+		{clause: "CP-INTERRUPT-06", what: "one delivery is about all instances", how: func(d *double) {
 			var mu sync.Mutex
 			var ids []string
 			d.receive = func(ctx context.Context) ([]cloudprovider.Interruption, error) {

@@ -221,9 +221,9 @@ func brokenCatalogues() []broken {
 			}
 		}},
 		{clause: "CP-CATALOG-14", what: "nodes have less than was modelled", how: func(d *double) {
-			machines := d.subject.Machines
+			instances := d.subject.Machines
 			d.subject.Machines = func(ctx context.Context) ([]conformance.Machine, error) {
-				all, err := machines(ctx)
+				all, err := instances(ctx)
 				for _, m := range all {
 					memory := m.Observed.Allocatable[corev1.ResourceMemory]
 					memory.Sub(resource.MustParse("64Mi"))

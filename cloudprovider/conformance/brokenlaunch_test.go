@@ -60,7 +60,7 @@ func brokenLaunches() []broken {
 				return d.Cloud.Create(ctx, c)
 			}
 		}},
-		{clause: "CP-CREATE-02", what: "the next process launches a second machine", how: func(d *double) {
+		{clause: "CP-CREATE-02", what: "the next process launches a second instance", how: func(d *double) {
 			suffix := fmt.Sprint("#", d.restarts)
 			d.answers(func(c *v1.NodeClaim) {
 				uid, _, _ := strings.Cut(string(c.UID), "#")
@@ -84,9 +84,9 @@ func brokenLaunches() []broken {
 			}
 		}},
 		{clause: "CP-CREATE-04", what: "nodes join without the unregistered taint", how: func(d *double) {
-			machines := d.subject.Machines
+			instances := d.subject.Machines
 			d.subject.Machines = func(ctx context.Context) ([]conformance.Machine, error) {
-				all, err := machines(ctx)
+				all, err := instances(ctx)
 				for i := range all {
 					all[i].Taints = slices.DeleteFunc(all[i].Taints, func(t corev1.Taint) bool { return t.Key == v1.UnregisteredTaintKey })
 				}
@@ -178,7 +178,7 @@ func brokenLaunches() []broken {
 				return created, err
 			}
 		}},
-		{clause: "CP-CREATE-11", what: "machines have more than is shown", how: func(d *double) {
+		{clause: "CP-CREATE-11", what: "instances have more than is shown", how: func(d *double) {
 			d.answers(func(c *v1.NodeClaim) { c.Status.Capacity[corev1.ResourcePods] = resource.MustParse("999") })
 		}},
 		{clause: "CP-SPOT-01", what: "on-demand is bought before spot", how: func(d *double) {
@@ -204,7 +204,7 @@ func brokenLaunches() []broken {
 				return created, err
 			}
 		}},
-		{clause: "CP-SPOT-03", what: "a machine taken back runs for ever", how: func(d *double) {
+		{clause: "CP-SPOT-03", what: "an instance taken back runs for ever", how: func(d *double) {
 			taken := d.forLaterOnes
 			interrupt := d.subject.Interrupt
 			d.subject.Interrupt = func(id string, kind cloudprovider.InterruptionKind, notice time.Duration) error {

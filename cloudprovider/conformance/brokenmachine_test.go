@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/fake"
 )
 
-func brokenMachines() []broken {
+func brokenInstances() []broken {
 	return []broken{
 		{clause: "CP-DELETE-01", what: "what shuts down is called gone", how: func(d *double) {
 			d.delete = func(ctx context.Context, c *v1.NodeClaim) error {
@@ -26,7 +26,7 @@ func brokenMachines() []broken {
 				return d.Cloud.Delete(ctx, c)
 			}
 		}},
-		{clause: "CP-DELETE-01", what: "machines of another zone are taken for gone", how: func(d *double) {
+		{clause: "CP-DELETE-01", what: "instances of another zone are taken for gone", how: func(d *double) {
 			d.delete = func(ctx context.Context, c *v1.NodeClaim) error {
 				if got, err := d.Cloud.Get(ctx, c.Status.ProviderID); err == nil && far(got) {
 					return cloudprovider.NewNodeClaimNotFoundError(c.Status.ProviderID, nil)
@@ -70,7 +70,7 @@ func brokenMachines() []broken {
 				return got, err
 			}
 		}},
-		{clause: "CP-GET-01", what: "machines on the spot market are not found", how: func(d *double) {
+		{clause: "CP-GET-01", what: "instances on the spot market are not found", how: func(d *double) {
 			d.get = func(ctx context.Context, id string) (*v1.NodeClaim, error) {
 				got, err := d.Cloud.Get(ctx, id)
 				if got != nil && far(got) && got.Labels[v1.CapacityTypeLabelKey] == v1.CapacityTypeSpot {
@@ -96,7 +96,7 @@ func brokenMachines() []broken {
 				return d.Cloud.Get(ctx, id)
 			}
 		}},
-		{clause: "CP-LIST-01", what: "the next process lists its own machines only", how: func(d *double) {
+		{clause: "CP-LIST-01", what: "the next process lists its own instances only", how: func(d *double) {
 			own := map[string]bool{}
 			if d.restarts == 0 {
 				return
@@ -116,10 +116,10 @@ func brokenMachines() []broken {
 				return slices.DeleteFunc(all, func(c *v1.NodeClaim) bool { return !own[c.Status.ProviderID] })
 			})
 		}},
-		{clause: "CP-LIST-01", what: "machines of another zone are not listed", how: func(d *double) {
+		{clause: "CP-LIST-01", what: "instances of another zone are not listed", how: func(d *double) {
 			d.listing(func(all []*v1.NodeClaim) []*v1.NodeClaim { return slices.DeleteFunc(all, far) })
 		}},
-		{clause: "CP-LIST-01", what: "machines of another cluster are listed", how: func(d *double) {
+		{clause: "CP-LIST-01", what: "instances of another cluster are listed", how: func(d *double) {
 			another := d.ForCluster("another")
 			d.list = func(ctx context.Context) ([]*v1.NodeClaim, error) {
 				all, err := d.Cloud.List(ctx)
@@ -132,7 +132,7 @@ func brokenMachines() []broken {
 				return all, err
 			}
 		}},
-		{clause: "CP-LIST-02", what: "dead machines stay in a cache", how: func(d *double) {
+		{clause: "CP-LIST-02", what: "dead instances stay in a cache", how: func(d *double) {
 			dead := map[string]*v1.NodeClaim{}
 			d.list = func(ctx context.Context) ([]*v1.NodeClaim, error) {
 				all, err := d.Cloud.List(ctx)
@@ -171,7 +171,7 @@ func brokenMachines() []broken {
 				return all
 			})
 		}},
-		{clause: "CP-LIST-04", what: "the pool of machines in another zone is not listed", how: func(d *double) {
+		{clause: "CP-LIST-04", what: "the pool of instances in another zone is not listed", how: func(d *double) {
 			d.listing(func(all []*v1.NodeClaim) []*v1.NodeClaim {
 				for _, c := range all {
 					if far(c) {
@@ -196,7 +196,7 @@ func brokenMachines() []broken {
 	}
 }
 
-// far is a machine in a zone where none is the cheapest.
+// far is an instance in a zone where none is the cheapest.
 func far(c *v1.NodeClaim) bool {
 	zones := fake.GenericZones()
 	return c.Labels[corev1.LabelTopologyZone] == zones[len(zones)-1]
@@ -290,7 +290,7 @@ func brokenConcurrency() []broken {
 				return d.Cloud.List(ctx)
 			}
 		}},
-		{clause: "CP-CONCURRENCY-04", what: "machines that are gone are remembered", how: func(d *double) {
+		{clause: "CP-CONCURRENCY-04", what: "instances that are gone are remembered", how: func(d *double) {
 			var mu sync.Mutex
 			var kept [][]byte
 			d.create = func(ctx context.Context, c *v1.NodeClaim) (*v1.NodeClaim, error) {

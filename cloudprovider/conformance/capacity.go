@@ -13,7 +13,7 @@ func spotClauses() []clause {
 	return []clause{
 		{"CP-SPOT-01", Spot, "spot is bought before on-demand, while there is any", (*lab).spotFirst},
 		{"CP-SPOT-02", Spot, "a stock-out of spot closes no on-demand offering", (*lab).spotStockOut},
-		{"CP-SPOT-03", Spot, "a machine that was taken back ends as a deleted one does", (*lab).spotReclaimed},
+		{"CP-SPOT-03", Spot, "an instance that was taken back ends as a deleted one does", (*lab).spotReclaimed},
 	}
 }
 
@@ -21,7 +21,7 @@ func reservedClauses() []clause {
 	return []clause{
 		{"CP-RESERVED-01", Reserved, "reserved capacity is used first, while there is room", (*lab).reservedFirst},
 		{"CP-RESERVED-02", Reserved, "the room left is counted", (*lab).reservedCounted},
-		{"CP-RESERVED-03", Reserved, "a full reservation gets no more machines", (*lab).reservedFull},
+		{"CP-RESERVED-03", Reserved, "a full reservation gets no more instances", (*lab).reservedFull},
 	}
 }
 
@@ -72,7 +72,7 @@ func (l *lab) spotStockOut() {
 	before := shelf(l.types())
 	_, err := l.tryCreate(l.claim(in(corev1.LabelInstanceTypeStable, candidate.Type.Name), in(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot)))
 	if err == nil {
-		l.Error("spot is sold out, and a machine was launched")
+		l.Error("spot is sold out, and an instance was launched")
 	}
 	l.closed(before, l.NodePool, isOne, "after spot was found out of stock")
 }
@@ -82,26 +82,26 @@ func (l *lab) spotReclaimed() {
 	if l.Interrupt == nil {
 		l.Skip("needs the hook Interrupt")
 	}
-	machine := l.create(l.claim(in(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot)))
-	id := machine.Status.ProviderID
+	instance := l.create(l.claim(in(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot)))
+	id := instance.Status.ProviderID
 	if err := l.Interrupt(id, cloudprovider.InterruptionSpotReclaim, 0); err != nil {
-		l.Skipf("the cloud can't take spot machines back: %v", err)
+		l.Skipf("the cloud can't take spot instances back: %v", err)
 	}
 	if got, err := l.Provider.Get(l.Context(), id); err == nil && got.DeletionTimestamp.IsZero() {
 		if !l.patiently(func() bool {
 			got, err = l.Provider.Get(l.Context(), id)
 			return err != nil || !got.DeletionTimestamp.IsZero()
 		}) {
-			l.Fatalf("machine %q was taken back, and Get describes it as running", id)
+			l.Fatalf("instance %q was taken back, and Get describes it as running", id)
 		}
 	}
-	l.end(machine)
+	l.end(instance)
 	if c := l.list()[id]; c != nil && c.DeletionTimestamp.IsZero() {
-		l.Errorf("machine %q was taken back and is gone, and List has it as running", id)
+		l.Errorf("instance %q was taken back and is gone, and List has it as running", id)
 	}
 }
 
-// room is how many more machines a reservation takes, by the catalogue.
+// room is how many more instances a reservation takes, by the catalogue.
 func (l *lab) room(reservation string) int {
 	for _, t := range l.types() {
 		for i := range t.Offerings {
@@ -120,7 +120,7 @@ func (l *lab) reservedFirst() {
 		l.Errorf("bought %q, though reservation %q has room", capacityTypeOf(created), candidate.Offering.Value(l.caps.ReservationIDLabel))
 	}
 	if created.Labels[l.caps.ReservationIDLabel] == "" {
-		l.Errorf("the machine does not name its reservation in label %q", l.caps.ReservationIDLabel)
+		l.Errorf("the instance does not name its reservation in label %q", l.caps.ReservationIDLabel)
 	}
 }
 
@@ -128,17 +128,17 @@ func (l *lab) reservedCounted() {
 	candidate := l.sold(v1.CapacityTypeReserved)[0]
 	reservation := candidate.Offering.Value(l.caps.ReservationIDLabel)
 	before := l.room(reservation)
-	machine := l.create(l.ofOffering(candidate))
+	instance := l.create(l.ofOffering(candidate))
 	if after := l.room(reservation); after != before-1 {
 		l.Errorf("reservation %q had room for %d, and after a launch for %d", reservation, before, after)
 	}
-	l.end(machine)
+	l.end(instance)
 	if after := l.room(reservation); after != before {
-		l.Errorf("reservation %q had room for %d, and once the machine is gone for %d", reservation, before, after)
+		l.Errorf("reservation %q had room for %d, and once the instance is gone for %d", reservation, before, after)
 	}
 }
 
-// mostReserved bounds how many machines fill a reservation.
+// mostReserved bounds how many instances fill a reservation.
 const mostReserved = 20
 
 func (l *lab) reservedFull() {
@@ -159,6 +159,6 @@ func (l *lab) reservedFull() {
 		return
 	}
 	if created := l.create(l.claim(in(corev1.LabelInstanceTypeStable, candidate.Type.Name))); capacityTypeOf(created) == v1.CapacityTypeReserved {
-		l.Errorf("reservation %q is full and got one more machine", reservation)
+		l.Errorf("reservation %q is full and got one more instance", reservation)
 	}
 }

@@ -320,7 +320,7 @@ func (l *lab) catalogVolumes() {
 	})
 }
 
-// observe launches machines of a few types and gives what their nodes report. The result is how many there were.
+// observe launches instances of a few types and gives what their nodes report. The result is how many there were.
 func (l *lab) observe(look func(created *v1.NodeClaim, o *Observed)) (seen int) {
 	if l.Machines == nil {
 		return 0
@@ -328,8 +328,8 @@ func (l *lab) observe(look func(created *v1.NodeClaim, o *Observed)) (seen int) 
 	candidates := l.withRoom(1)
 	created := map[string]*v1.NodeClaim{}
 	for _, c := range candidates[:min(len(candidates), 3)] {
-		machine := l.create(l.ofOffering(c))
-		created[machine.Status.ProviderID] = machine
+		instance := l.create(l.ofOffering(c))
+		created[instance.Status.ProviderID] = instance
 	}
 	reported := map[string]*Observed{}
 	l.within(l.patience(), func() bool {

@@ -13,10 +13,10 @@ import (
 
 func concurrencyClauses() []clause {
 	return []clause{
-		{"CP-CONCURRENCY-01", Core, "all methods at once; many Creates make as many machines", (*lab).manyAtOnce},
+		{"CP-CONCURRENCY-01", Core, "all methods at once; many Creates make as many instances", (*lab).manyAtOnce},
 		{"CP-CONCURRENCY-02", Core, "one slow call does not stop the others", (*lab).slowCall},
 		{"CP-CONCURRENCY-03", Core, "methods return when their context ends, and leave no goroutine", (*lab).noGoroutines},
-		{"CP-CONCURRENCY-04", Core, "memory is bounded by live machines", (*lab).machineMemory},
+		{"CP-CONCURRENCY-04", Core, "memory is bounded by live instances", (*lab).instanceMemory},
 	}
 }
 
@@ -36,7 +36,7 @@ func (l *lab) manyAtOnce() {
 	for i := range claims {
 		claims[i] = l.claim()
 	}
-	machines := make([]*v1.NodeClaim, n)
+	instances := make([]*v1.NodeClaim, n)
 	var all sync.WaitGroup
 	for i := range claims {
 		all.Go(func() {
@@ -45,7 +45,7 @@ func (l *lab) manyAtOnce() {
 				l.Errorf("launch %d of %d at once: %v", i, n, err)
 				return
 			}
-			machines[i] = created
+			instances[i] = created
 		})
 	}
 	for range 4 {
@@ -61,13 +61,13 @@ func (l *lab) manyAtOnce() {
 	}
 	all.Wait()
 	distinct := map[string]string{}
-	for i, m := range machines {
+	for i, m := range instances {
 		if m == nil {
 			continue
 		}
 		l.own(m)
 		if other, twice := distinct[m.Status.ProviderID]; twice {
-			l.Fatalf("claims %q and %q were both given machine %q", other, claims[i].Name, m.Status.ProviderID)
+			l.Fatalf("claims %q and %q were both given instance %q", other, claims[i].Name, m.Status.ProviderID)
 		}
 		distinct[m.Status.ProviderID] = claims[i].Name
 	}
@@ -82,9 +82,9 @@ func (l *lab) manyAtOnce() {
 		}
 	}
 	if missing > 0 {
-		l.Errorf("%d of %d machines launched at once are not listed", missing, n)
+		l.Errorf("%d of %d instances launched at once are not listed", missing, n)
 	}
-	for _, m := range machines {
+	for _, m := range instances {
 		all.Go(func() {
 			if err := l.Provider.Delete(l.Context(), m); err != nil && !cloudprovider.IsNodeClaimNotFound(err) {
 				l.Errorf("Delete among %d at once: %v", n, err)
@@ -111,11 +111,11 @@ func (l *lab) slowCall() {
 	if l.Stall == nil {
 		l.Skip("needs the hook Stall")
 	}
-	machine := l.create(l.claim())
+	instance := l.create(l.claim())
 	tried := 0
-	for _, c := range l.calls(machine) {
+	for _, c := range l.calls(instance) {
 		if c.method == MethodDelete {
-			continue // it would end the machine
+			continue // it would end the instance
 		}
 		release, err := l.Stall(c.method)
 		if errors.Is(err, errors.ErrUnsupported) {
@@ -131,7 +131,7 @@ func (l *lab) slowCall() {
 			_ = c.make(l.Context())
 		}()
 		pass(l.Context(), hangTime)
-		l.othersGoOn(c.method, machine)
+		l.othersGoOn(c.method, instance)
 		release()
 		<-hanging
 		if l.Failed() {
@@ -144,7 +144,7 @@ func (l *lab) slowCall() {
 }
 
 // othersGoOn calls methods that another call must not stop.
-func (l *lab) othersGoOn(stalled Method, machine *v1.NodeClaim) {
+func (l *lab) othersGoOn(stalled Method, instance *v1.NodeClaim) {
 	ctx, cancel := context.WithTimeout(l.Context(), stallTime)
 	defer cancel()
 	done := make(chan Method, 8)
@@ -165,7 +165,7 @@ func (l *lab) othersGoOn(stalled Method, machine *v1.NodeClaim) {
 		run(MethodInstanceTypes, func() { _, _ = l.Provider.InstanceTypes(ctx, l.NodePool) })
 	}
 	if stalled == MethodCreate || stalled == MethodInstanceTypes {
-		run(MethodGet, func() { _, _ = l.Provider.Get(ctx, machine.Status.ProviderID) })
+		run(MethodGet, func() { _, _ = l.Provider.Get(ctx, instance.Status.ProviderID) })
 	}
 	for range others {
 		select {
@@ -181,13 +181,13 @@ func (l *lab) othersGoOn(stalled Method, machine *v1.NodeClaim) {
 }
 
 func (l *lab) noGoroutines() {
-	machine := l.create(l.claim())
-	l.quickly(machine) // whatever is started once for all is started now
+	instance := l.create(l.claim())
+	l.quickly(instance) // whatever is started once for all is started now
 	before := runtime.NumGoroutine()
 	for range 20 {
-		l.quickly(machine)
+		l.quickly(instance)
 	}
-	l.stalledCalls(machine)
+	l.stalledCalls(instance)
 	var after int
 	for range endTime / endPoll {
 		if after = runtime.NumGoroutine(); after <= before+2 {
@@ -199,10 +199,10 @@ func (l *lab) noGoroutines() {
 }
 
 // quickly makes every call with contexts that end.
-func (l *lab) quickly(machine *v1.NodeClaim) {
-	for _, c := range l.calls(machine) {
+func (l *lab) quickly(instance *v1.NodeClaim) {
+	for _, c := range l.calls(instance) {
 		if c.method == MethodDelete || c.method == MethodCreate {
-			continue // machines of their own would have things to do
+			continue // instances of their own would have things to do
 		}
 		ctx, cancel := context.WithCancel(l.Context())
 		_ = c.make(ctx)
@@ -212,11 +212,11 @@ func (l *lab) quickly(machine *v1.NodeClaim) {
 }
 
 // stalledCalls ends the contexts of calls that hang, and sees them return.
-func (l *lab) stalledCalls(machine *v1.NodeClaim) {
+func (l *lab) stalledCalls(instance *v1.NodeClaim) {
 	if l.Stall == nil {
 		return
 	}
-	for _, c := range l.calls(machine) {
+	for _, c := range l.calls(instance) {
 		if c.method == MethodDelete {
 			continue
 		}
@@ -244,11 +244,11 @@ func (l *lab) stalledCalls(machine *v1.NodeClaim) {
 	}
 }
 
-// machinesOfMemoryTest live one after the other. Were a kilobyte kept of each, it would show.
-const machinesOfMemoryTest = 400
+// instancesOfMemoryTest live one after the other. Were a kilobyte kept of each, it would show.
+const instancesOfMemoryTest = 400
 
-func (l *lab) machineMemory() {
-	n := min(machinesOfMemoryTest, l.options.Parallel)
+func (l *lab) instanceMemory() {
+	n := min(instancesOfMemoryTest, l.options.Parallel)
 	turn := func(times int) {
 		for range times {
 			l.end(l.create(l.claim()))
@@ -259,6 +259,6 @@ func (l *lab) machineMemory() {
 	turn(n)
 	// A kilobyte is less than a claim is.
 	if grown, most := liveBytes()-before, int64(n)<<10+256<<10+l.options.MemorySlack; grown > most {
-		l.Errorf("%d machines that are gone hold %d bytes, allowed are %d", n, grown, most)
+		l.Errorf("%d instances that are gone hold %d bytes, allowed are %d", n, grown, most)
 	}
 }

@@ -16,16 +16,16 @@ import (
 
 func createClauses() []clause {
 	return []clause{
-		{"CP-CREATE-01", Core, "exactly one machine, which meets the claim", (*lab).createMeetsClaim},
-		{"CP-CREATE-02", Core, "a claim UID has at most one live machine", (*lab).createOnce},
+		{"CP-CREATE-01", Core, "exactly one instance, which meets the claim", (*lab).createMeetsClaim},
+		{"CP-CREATE-02", Core, "a claim UID has at most one live instance", (*lab).createOnce},
 		{"CP-CREATE-03", Core, "of what suits on demand, the cheapest", (*lab).createCheapest},
 		{"CP-CREATE-04", Core, "nodes join with the unregistered taint and the claim's", (*lab).createTaints},
-		{"CP-CREATE-05", Core, "the answer describes the machine completely", (*lab).createDescribes},
+		{"CP-CREATE-05", Core, "the answer describes the instance completely", (*lab).createDescribes},
 		{"CP-CREATE-06", Core, "claims handed in and out are not shared", (*lab).createSharesNothing},
 		{"CP-CREATE-07", Core, "what is out of stock is named, and shown so for a while", (*lab).createOutOfStock},
-		{"CP-CREATE-08", Core, "whose a machine is, is stored with it from the first", (*lab).createOwnership},
+		{"CP-CREATE-08", Core, "whose an instance is, is stored with it from the first", (*lab).createOwnership},
 		{"CP-CREATE-09", Core, "a failed launch leaves nothing that can't be found", (*lab).createLeavesNoOrphan},
-		{"CP-CREATE-10", Core, "no machine from a node class that is not ready", (*lab).createNodeClass},
+		{"CP-CREATE-10", Core, "no instance from a node class that is not ready", (*lab).createNodeClass},
 		{"CP-CREATE-11", Core, "Create sells what InstanceTypes shows", (*lab).createSellsWhatIsShown},
 	}
 }
@@ -89,10 +89,10 @@ func (l *lab) createMeetsClaim() {
 	})
 }
 
-// mostZones bounds how many zones machines are asked for in, one by one.
+// mostZones bounds how many zones instances are asked for in, one by one.
 const mostZones = 3
 
-// launches holds a claim that offerings with room suit to a machine that meets it.
+// launches holds a claim that offerings with room suit to an instance that meets it.
 func (l *lab) launches(claim *v1.NodeClaim) {
 	created := l.create(claim)
 	l.meets(l, claim, created)
@@ -100,22 +100,22 @@ func (l *lab) launches(claim *v1.NodeClaim) {
 	_ = l.Provider.Delete(l.Context(), created)
 }
 
-// meets compares a machine with its claim. What its labels leave out is for CP-CREATE-05.
+// meets compares an instance with its claim. What its labels leave out is for CP-CREATE-05.
 func (l *lab) meets(t fataler, claim, created *v1.NodeClaim) {
 	want := l.wants(claim)
 	for r := range want.All {
 		if value, stated := created.Labels[r.Key()]; stated && !r.Has(value) {
-			t.Fatalf("the machine has %s=%q, the claim asks for %s (CP-CREATE-01)", r.Key(), value, r)
+			t.Fatalf("the instance has %s=%q, the claim asks for %s (CP-CREATE-01)", r.Key(), value, r)
 		}
 	}
 	for name, wanted := range claim.Spec.Resources.Requests {
 		if has := created.Status.Allocatable[name]; wanted.Cmp(has) > 0 {
-			t.Fatalf("the machine has %s of %s, the claim asks for %s (CP-CREATE-01)", has.String(), name, wanted.String())
+			t.Fatalf("the instance has %s of %s, the claim asks for %s (CP-CREATE-01)", has.String(), name, wanted.String())
 		}
 	}
 }
 
-// alone finds more than one live machine of a claim, as the cloud sees it.
+// alone finds more than one live instance of a claim, as the cloud sees it.
 func (l *lab) alone(t fataler, uid types.UID) {
 	if l.Machines == nil {
 		return
@@ -127,7 +127,7 @@ func (l *lab) alone(t fataler, uid types.UID) {
 		}
 	}
 	if len(ids) > 1 {
-		t.Fatalf("%d machines were launched for one claim: %q", len(ids), ids)
+		t.Fatalf("%d instances were launched for one claim: %q", len(ids), ids)
 	}
 }
 
@@ -146,7 +146,7 @@ func (l *lab) createOnce() {
 		}
 		if again.Status.ProviderID != first.Status.ProviderID {
 			l.own(again)
-			l.Fatalf("%s: machine %q, not %q: a second machine runs unseen", when, again.Status.ProviderID, first.Status.ProviderID)
+			l.Fatalf("%s: instance %q, not %q: a second instance runs unseen", when, again.Status.ProviderID, first.Status.ProviderID)
 		}
 	}
 	same("repeated at once", l.Provider)
@@ -158,13 +158,13 @@ func (l *lab) createOnce() {
 	nameless := l.claim()
 	nameless.UID = ""
 	if got, err := l.tryCreate(nameless); err == nil {
-		l.Errorf("a claim without UID was given machine %q: a repetition could not be told from another claim", got.Status.ProviderID)
+		l.Errorf("a claim without UID was given instance %q: a repetition could not be told from another claim", got.Status.ProviderID)
 	}
 	l.onceAtOnce()
 	l.end(first)
 	next, err := l.tryCreate(claim)
 	if err == nil && next.Status.ProviderID == first.Status.ProviderID {
-		l.Errorf("the machine that is gone, %q, was given again", first.Status.ProviderID)
+		l.Errorf("the instance that is gone, %q, was given again", first.Status.ProviderID)
 	}
 }
 
@@ -189,7 +189,7 @@ func (l *lab) onceAtOnce() {
 	}
 	all.Wait()
 	if len(ids) > 1 {
-		l.Errorf("one claim with many callers was given %d machines, %q", len(ids), sortedKeys(ids))
+		l.Errorf("one claim with many callers was given %d instances, %q", len(ids), sortedKeys(ids))
 	}
 }
 
@@ -234,7 +234,7 @@ func (l *lab) createTaints() {
 		}
 		return
 	}
-	l.Errorf("the cloud does not show machine %q", created.Status.ProviderID)
+	l.Errorf("the cloud does not show instance %q", created.Status.ProviderID)
 }
 
 func (l *lab) createDescribes() {
@@ -260,7 +260,7 @@ func (l *lab) createDescribes() {
 	}
 	for r := range bought.Type.MachineRequirements(bought.Offering).All {
 		if values := r.Values(); len(values) == 1 && !r.Complement() && created.Labels[r.Key()] != values[0] {
-			l.Errorf("label %s is %q, and %q for all machines of %s", r.Key(), created.Labels[r.Key()], values[0], bought.Key())
+			l.Errorf("label %s is %q, and %q for all instances of %s", r.Key(), created.Labels[r.Key()], values[0], bought.Key())
 		}
 	}
 }
@@ -278,7 +278,7 @@ func (l *lab) createSharesNothing() {
 	scribble(claim)
 	got, err := l.Provider.Get(l.Context(), id)
 	if err != nil {
-		l.Fatalf("getting the machine: %v", err)
+		l.Fatalf("getting the instance: %v", err)
 	}
 	if _, spoilt := got.Labels["scribbled"]; spoilt {
 		l.Error("a label written to the answer, or to the claim, is in what Get gives")
@@ -288,7 +288,7 @@ func (l *lab) createSharesNothing() {
 	}
 }
 
-// scribbled is an amount no machine has.
+// scribbled is an amount no instance has.
 const scribbled = 987654321
 
 func scribble(c *v1.NodeClaim) {

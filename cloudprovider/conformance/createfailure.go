@@ -115,7 +115,7 @@ func (l *lab) createOwnership() {
 		if c.UID == claim.UID {
 			l.own(c)
 			if pool := v1.PoolOf(c.Labels); c.Name != claim.Name || pool != l.NodePool.Key() {
-				l.Errorf("the machine is known as claim %q of nodepool %q, launched for %q of %q", c.Name, pool, claim.Name, l.NodePool.Key())
+				l.Errorf("the instance is known as claim %q of nodepool %q, launched for %q of %q", c.Name, pool, claim.Name, l.NodePool.Key())
 			}
 			return
 		}
@@ -128,7 +128,7 @@ func (l *lab) createOwnership() {
 		known[m.ClaimUID] = true
 	}
 	if c := l.create(claim); c != nil && known[""] {
-		l.Errorf("the cloud has a machine that bears no claim's UID, launched just now")
+		l.Errorf("the cloud has an instance that bears no claim's UID, launched just now")
 	}
 }
 
@@ -137,7 +137,7 @@ func (l *lab) createLeavesNoOrphan() {
 	cancel()
 	claim := l.claim()
 	if _, err := l.Provider.Create(ended, claim); err == nil {
-		l.Error("a context that has ended launched a machine")
+		l.Error("a context that has ended launched an instance")
 	}
 	l.findable(claim)
 
@@ -175,7 +175,7 @@ func (l *lab) findable(claim *v1.NodeClaim) {
 	if l.Machines != nil {
 		for _, m := range l.machines() {
 			if m.ClaimUID == string(claim.UID) && listed[m.ProviderID] == nil {
-				l.Errorf("machine %q was left by a failed launch, and List does not show it", m.ProviderID)
+				l.Errorf("instance %q was left by a failed launch, and List does not show it", m.ProviderID)
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func (l *lab) findable(claim *v1.NodeClaim) {
 		return
 	}
 	if left != "" && created.Status.ProviderID != left {
-		l.Errorf("a failed launch left machine %q, and the next gave %q", left, created.Status.ProviderID)
+		l.Errorf("a failed launch left instance %q, and the next gave %q", left, created.Status.ProviderID)
 	}
 }
 

@@ -127,7 +127,7 @@ func (d *double) Registered(ctx context.Context, c *v1.NodeClaim) (cloudprovider
 	return d.Cloud.Registered(ctx, c)
 }
 
-// answers replaces how a machine is described, wherever it is.
+// answers replaces how an instance is described, wherever it is.
 func (d *double) answers(change func(*v1.NodeClaim)) {
 	changed := func(c *v1.NodeClaim, err error) (*v1.NodeClaim, error) {
 		if c != nil {

@@ -28,8 +28,8 @@ type call struct {
 	make   func(context.Context) error
 }
 
-// calls are those of the methods that the provider has, about a machine that is there.
-func (l *lab) calls(machine *v1.NodeClaim) []call {
+// calls are those of the methods that the provider has, about an instance that is there.
+func (l *lab) calls(instance *v1.NodeClaim) []call {
 	all := []call{
 		{MethodInstanceTypes, func(ctx context.Context) error { _, err := l.Provider.InstanceTypes(ctx, l.NodePool); return err }},
 		{MethodCreate, func(ctx context.Context) error {
@@ -39,22 +39,22 @@ func (l *lab) calls(machine *v1.NodeClaim) []call {
 			}
 			return err
 		}},
-		{MethodGet, func(ctx context.Context) error { _, err := l.Provider.Get(ctx, machine.Status.ProviderID); return err }},
+		{MethodGet, func(ctx context.Context) error { _, err := l.Provider.Get(ctx, instance.Status.ProviderID); return err }},
 		{MethodList, func(ctx context.Context) error { _, err := l.Provider.List(ctx); return err }},
 	}
 	if detector, ok := cloudprovider.As[cloudprovider.DriftDetector](l.Provider); ok {
-		all = append(all, call{MethodIsDrifted, func(ctx context.Context) error { _, err := detector.IsDrifted(ctx, l.specOf(machine)); return err }})
+		all = append(all, call{MethodIsDrifted, func(ctx context.Context) error { _, err := detector.IsDrifted(ctx, l.specOf(instance)); return err }})
 	}
 	if classes, ok := cloudprovider.As[cloudprovider.NodeClassStatus](l.Provider); ok {
 		all = append(all, call{MethodNodeClassStatus, func(ctx context.Context) error { _, err := classes.NodeClassStatus(ctx, l.NodeClass); return err }})
 	}
-	// Delete is the last, since it ends the machine.
-	return append(all, call{MethodDelete, func(ctx context.Context) error { return l.Provider.Delete(ctx, machine) }})
+	// Delete is the last, since it ends the instance.
+	return append(all, call{MethodDelete, func(ctx context.Context) error { return l.Provider.Delete(ctx, instance) }})
 }
 
 // specOf is a claim as a caller holds it: what Create answered, with the node class it was launched from.
-func (l *lab) specOf(machine *v1.NodeClaim) *v1.NodeClaim {
-	claim := machine.DeepCopy()
+func (l *lab) specOf(instance *v1.NodeClaim) *v1.NodeClaim {
+	claim := instance.DeepCopy()
 	claim.Spec.NodeClassRef = l.NodeClass
 	return claim
 }
@@ -62,9 +62,9 @@ func (l *lab) specOf(machine *v1.NodeClaim) *v1.NodeClaim {
 // struck makes each call meet the fault and gives what it came to; calls that the cloud can't trouble so, and those that did
 // not need the cloud, are left out. The clause is skipped when none is left.
 func (l *lab) struck(fault Fault, look func(call, error)) {
-	machine := l.create(l.claim())
+	instance := l.create(l.claim())
 	met, skipped := 0, error(nil)
-	for _, c := range l.calls(machine) {
+	for _, c := range l.calls(instance) {
 		fault.Method = c.method
 		heal, err := l.inject(fault)
 		if err != nil {
@@ -207,13 +207,13 @@ func (l *lab) errorCauses() {
 }
 
 func (l *lab) errorContext() {
-	machine := l.create(l.claim())
+	instance := l.create(l.claim())
 	ended, cancel := context.WithCancel(l.Context())
 	cancel()
 	late, cancelLate := context.WithTimeout(l.Context(), 0)
 	defer cancelLate()
 	for _, ctx := range []context.Context{ended, late} {
-		for _, c := range l.calls(machine) {
+		for _, c := range l.calls(instance) {
 			if err := c.make(ctx); err != nil && !errors.Is(err, ctx.Err()) {
 				l.Errorf("%s with a context that has ended (%v): %v", c.method, ctx.Err(), err)
 			}

@@ -86,7 +86,7 @@ var namedClause = regexp.MustCompile(`CP-[A-Z]+-[0-9]{2}`)
 // life is what a history knows of one claim.
 type life struct {
 	claim *v1.NodeClaim
-	// machine it was given last; nil when none is known of.
+	// instance it was given last; nil when none is known of.
 	machine *v1.NodeClaim
 	phase   phase
 }
@@ -94,7 +94,7 @@ type life struct {
 type phase int
 
 const (
-	unknown  phase = iota // a launch failed: there may be a machine
+	unknown  phase = iota // a launch failed: there may be an instance
 	living                // Create has answered
 	ending                // Delete was accepted
 	finished              // Delete has said that it is gone
@@ -241,9 +241,9 @@ func (h *history) launch(one *life) {
 	same := one.machine != nil && one.machine.Status.ProviderID == created.Status.ProviderID
 	switch {
 	case one.phase == living && !same:
-		h.breach("CP-CREATE-02", "claim %q has machine %q, and Create gives %q", one.claim.Name, one.machine.Status.ProviderID, created.Status.ProviderID)
+		h.breach("CP-CREATE-02", "claim %q has instance %q, and Create gives %q", one.claim.Name, one.machine.Status.ProviderID, created.Status.ProviderID)
 	case one.phase == finished && same:
-		h.breach("CP-CREATE-02", "claim %q was given machine %q again, which is gone", one.claim.Name, created.Status.ProviderID)
+		h.breach("CP-CREATE-02", "claim %q was given instance %q again, which is gone", one.claim.Name, created.Status.ProviderID)
 	case one.phase == ending && same:
 		return
 	}
@@ -260,14 +260,14 @@ func (h *history) remove(one *life) {
 	case cloudprovider.IsNodeClaimNotFound(err):
 		id := one.machine.Status.ProviderID
 		if h.lab.Machines != nil && h.there(id) {
-			h.breach("CP-DELETE-01", "Delete says that machine %q is gone; the cloud still has it", id)
+			h.breach("CP-DELETE-01", "Delete says that instance %q is gone; the cloud still has it", id)
 		}
 		if got, err := h.Provider.Get(h.lab.Context(), id); err == nil {
-			h.breach("CP-GET-02", "Delete says that machine %q is gone, and Get describes it: %v", id, got.DeletionTimestamp)
+			h.breach("CP-GET-02", "Delete says that instance %q is gone, and Get describes it: %v", id, got.DeletionTimestamp)
 		}
 		one.phase = finished
 	case err == nil && one.phase == finished:
-		h.breach("CP-DELETE-02", "machine %q was gone, and Delete says that termination is under way", one.machine.Status.ProviderID)
+		h.breach("CP-DELETE-02", "instance %q was gone, and Delete says that termination is under way", one.machine.Status.ProviderID)
 	case err == nil:
 		one.phase = ending
 	case one.phase == living:
@@ -275,7 +275,7 @@ func (h *history) remove(one *life) {
 	}
 }
 
-// runs reports whether Get describes a machine as one that is not ending.
+// runs reports whether Get describes an instance as one that is not ending.
 func (h *history) runs(id string) bool {
 	got, err := h.Provider.Get(h.lab.Context(), id)
 	return err == nil && got.DeletionTimestamp.IsZero()
@@ -290,11 +290,11 @@ func (h *history) get(one *life) {
 	switch {
 	case err != nil && !cloudprovider.IsNodeClaimNotFound(err):
 	case one.phase == living && err != nil:
-		h.breach("CP-GET-01", "machine %q is running: %v", one.machine.Status.ProviderID, err)
+		h.breach("CP-GET-01", "instance %q is running: %v", one.machine.Status.ProviderID, err)
 	case one.phase == living && differ(one.machine, got):
 		h.breach("CP-GET-01", "Get differs from Create\nCreate %+v\nGet    %+v", described(one.machine), described(got))
 	case one.phase == finished && err == nil:
-		h.breach("CP-GET-02", "machine %q is gone, and Get describes it", one.machine.Status.ProviderID)
+		h.breach("CP-GET-02", "instance %q is gone, and Get describes it", one.machine.Status.ProviderID)
 	}
 }
 
@@ -317,9 +317,9 @@ func (h *history) listed() {
 		entry := byID[id]
 		switch {
 		case one.phase == living && entry == nil:
-			h.breach("CP-LIST-01", "machine %q is running and not listed", id)
+			h.breach("CP-LIST-01", "instance %q is running and not listed", id)
 		case one.phase == finished && entry != nil:
-			h.breach("CP-LIST-02", "machine %q is gone and listed", id)
+			h.breach("CP-LIST-02", "instance %q is gone and listed", id)
 		}
 	}
 }
@@ -340,7 +340,7 @@ func (h *history) finish() {
 		}
 		h.launch(one)
 		if one.machine != nil && left != "" && left != one.machine.Status.ProviderID {
-			h.breach("CP-CREATE-09", "a failed launch left machine %q, and the next gave %q", left, one.machine.Status.ProviderID)
+			h.breach("CP-CREATE-09", "a failed launch left instance %q, and the next gave %q", left, one.machine.Status.ProviderID)
 		}
 	}
 	for _, one := range h.lives {
@@ -352,7 +352,7 @@ func (h *history) finish() {
 	for id, c := range h.listBy(h.Provider) {
 		for _, one := range h.lives {
 			if c.UID == one.claim.UID && c.DeletionTimestamp.IsZero() && one.machine != nil && one.machine.Status.ProviderID != id && h.runs(id) {
-				h.breach("CP-CREATE-09", "machine %q of claim %q is left, which Create never told of", id, one.claim.Name)
+				h.breach("CP-CREATE-09", "instance %q of claim %q is left, which Create never told of", id, one.claim.Name)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func interruptionClauses() []clause {
 		{"CP-INTERRUPT-03", Interruption, "Receive waits, and ends with its context", (*lab).interruptWaits},
 		{"CP-INTERRUPT-04", Interruption, "a message goes to one of several readers", (*lab).interruptShared},
 		{"CP-INTERRUPT-05", Interruption, "acknowledging twice is no error", (*lab).interruptAckTwice},
-		{"CP-INTERRUPT-06", Interruption, "a message is about one machine", (*lab).interruptSingle},
+		{"CP-INTERRUPT-06", Interruption, "a message is about one instance", (*lab).interruptSingle},
 	}
 }
 
@@ -37,20 +37,20 @@ func (l *lab) source() cloudprovider.InterruptionSource {
 	return source
 }
 
-// warned launches a machine and has the cloud warn of it.
+// warned launches an instance and has the cloud warn of it.
 func (l *lab) warned() *v1.NodeClaim {
-	machine := l.create(l.claim())
-	err := l.Interrupt(machine.Status.ProviderID, cloudprovider.InterruptionRebalance, time.Hour)
+	instance := l.create(l.claim())
+	err := l.Interrupt(instance.Status.ProviderID, cloudprovider.InterruptionRebalance, time.Hour)
 	if errors.Is(err, errors.ErrUnsupported) {
-		err = l.Interrupt(machine.Status.ProviderID, cloudprovider.InterruptionMaintenance, time.Hour)
+		err = l.Interrupt(instance.Status.ProviderID, cloudprovider.InterruptionMaintenance, time.Hour)
 	}
 	if err != nil {
-		l.Fatalf("warning of machine %q: %v", machine.Status.ProviderID, err)
+		l.Fatalf("warning of instance %q: %v", instance.Status.ProviderID, err)
 	}
-	return machine
+	return instance
 }
 
-// received is what comes about the machines within the time; other machines' messages are acknowledged and passed over.
+// received is what comes about the instances within the time; other instances' messages are acknowledged and passed over.
 func (l *lab) received(source cloudprovider.InterruptionSource, within time.Duration, ids ...string) []cloudprovider.Interruption {
 	ctx, cancel := context.WithTimeout(l.Context(), within)
 	defer cancel()
@@ -80,7 +80,7 @@ func (l *lab) interruptAgain() {
 	id := l.warned().Status.ProviderID
 	first := l.received(source, receiveTime, id)
 	if len(first) == 0 {
-		l.Fatalf("the message about machine %q does not come", id)
+		l.Fatalf("the message about instance %q does not come", id)
 	}
 	if l.Advance == nil {
 		l.Skip("needs the hook Advance: redelivery takes minutes")
@@ -115,7 +115,7 @@ func (l *lab) interruptNoise() {
 	if err := l.Noise(); err != nil {
 		l.Fatalf("making noise: %v", err)
 	}
-	machine := l.warned()
+	instance := l.warned()
 	ctx, cancel := context.WithTimeout(l.Context(), receiveTime)
 	defer cancel()
 	var messages []cloudprovider.Interruption
@@ -126,7 +126,7 @@ func (l *lab) interruptNoise() {
 		}
 	}
 	for _, m := range messages {
-		if m.ProviderID != machine.Status.ProviderID || m.Kind == "" {
+		if m.ProviderID != instance.Status.ProviderID || m.Kind == "" {
 			l.Errorf("a message that means nothing reached the reader: %+v", m)
 		}
 	}
@@ -181,7 +181,7 @@ func (l *lab) interruptShared() {
 	for range 6 {
 		ours[l.warned().Status.ProviderID] = true
 	}
-	// A cloud may have sent a warning twice, so deliveries are counted, not machines.
+	// A cloud may have sent a warning twice, so deliveries are counted, not instances.
 	deliveries := map[string]int{}
 	var mu sync.Mutex
 	var readers sync.WaitGroup
@@ -197,7 +197,7 @@ func (l *lab) interruptShared() {
 				mu.Lock()
 				for _, m := range messages {
 					if ours[m.ProviderID] {
-						deliveries[m.ID+" about machine "+m.ProviderID]++
+						deliveries[m.ID+" about instance "+m.ProviderID]++
 					}
 				}
 				mu.Unlock()
@@ -242,12 +242,12 @@ func (l *lab) interruptSingle() {
 	for len(left) > 0 {
 		messages := l.received(source, receiveTime, sortedKeys(left)...)
 		if len(messages) == 0 {
-			l.Errorf("no message names machines %q", sortedKeys(left))
+			l.Errorf("no message names instances %q", sortedKeys(left))
 			return
 		}
 		for _, m := range messages {
 			if other, twice := seen[m.ID]; twice && other != m.ProviderID {
-				l.Errorf("delivery %q is about machine %q and about %q: one can't be acknowledged alone", m.ID, other, m.ProviderID)
+				l.Errorf("delivery %q is about instance %q and about %q: one can't be acknowledged alone", m.ID, other, m.ProviderID)
 			}
 			seen[m.ID] = m.ProviderID
 			delete(left, m.ProviderID)

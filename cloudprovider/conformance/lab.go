@@ -92,7 +92,7 @@ func (l *lab) typesFor(pool *v1.NodePool) []*cloudprovider.InstanceType {
 	return all
 }
 
-// claim asks for a small machine that meets the requirements. It has a name and a UID of its own.
+// claim asks for a small instance that meets the requirements. It has a name and a UID of its own.
 func (l *lab) claim(more ...v1.NodeSelectorRequirementWithMinValues) *v1.NodeClaim {
 	name := fmt.Sprintf("%s-%s-%d", poolName, l.options.RunID, l.session.counter.n.Add(1))
 	return &v1.NodeClaim{
@@ -113,7 +113,7 @@ func in(key string, values ...string) v1.NodeSelectorRequirementWithMinValues {
 	return v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
 
-// ofOffering asks for a machine bought by just that offering, or one that can't be told from it.
+// ofOffering asks for an instance bought by just that offering, or one that can't be told from it.
 func (l *lab) ofOffering(c cloudprovider.Candidate) *v1.NodeClaim {
 	wants := []v1.NodeSelectorRequirementWithMinValues{in(corev1.LabelInstanceTypeStable, c.Type.Name)}
 	for r := range c.Offering.Requirements.All {
@@ -162,7 +162,7 @@ func ofTypes(capacityTypes []string) string {
 	return " as " + strings.Join(capacityTypes, " or ")
 }
 
-// create launches a machine, which the lab ends when the clause is done.
+// create launches an instance, which the lab ends when the clause is done.
 func (l *lab) create(claim *v1.NodeClaim) *v1.NodeClaim {
 	created, err := l.Provider.Create(l.Context(), claim)
 	if err != nil {
@@ -171,7 +171,7 @@ func (l *lab) create(claim *v1.NodeClaim) *v1.NodeClaim {
 	return l.own(created)
 }
 
-// tryCreate launches a machine that may well be refused.
+// tryCreate launches an instance that may well be refused.
 func (l *lab) tryCreate(claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	created, err := l.Provider.Create(l.Context(), claim)
 	if err != nil {
@@ -204,7 +204,7 @@ func orUnexplained(k cloudprovider.ErrorKind) string {
 
 func (l *lab) own(created *v1.NodeClaim) *v1.NodeClaim {
 	if created == nil || created.Status.ProviderID == "" {
-		l.Fatalf("Create gave no error and no machine: %+v (CP-CREATE-01)", created)
+		l.Fatalf("Create gave no error and no instance: %+v (CP-CREATE-01)", created)
 	}
 	l.owned[created.Status.ProviderID] = created.DeepCopy()
 	return created
@@ -312,21 +312,21 @@ func (l *lab) within(limit time.Duration, done func() bool) bool {
 	}
 }
 
-// end deletes a machine and waits until it is gone. Errors on the way are for the clauses about Delete.
-func (l *lab) end(machine *v1.NodeClaim) {
+// end deletes an instance and waits until it is gone. Errors on the way are for the clauses about Delete.
+func (l *lab) end(instance *v1.NodeClaim) {
 	var last error
 	if !l.patiently(func() bool {
-		last = l.Provider.Delete(l.Context(), machine)
+		last = l.Provider.Delete(l.Context(), instance)
 		// Whether the two agree is for CP-DELETE-01; everybody else waits for both.
-		return cloudprovider.IsNodeClaimNotFound(last) && (l.Machines == nil || !l.there(machine.Status.ProviderID))
+		return cloudprovider.IsNodeClaimNotFound(last) && (l.Machines == nil || !l.there(instance.Status.ProviderID))
 	}) {
-		l.Fatalf("instance %q is not gone %s, and the last Delete says %v (CP-DELETE-01)", machine.Status.ProviderID, l.waited(), last)
+		l.Fatalf("instance %q is not gone %s, and the last Delete says %v (CP-DELETE-01)", instance.Status.ProviderID, l.waited(), last)
 	}
-	delete(l.owned, machine.Status.ProviderID)
+	delete(l.owned, instance.Status.ProviderID)
 }
 
 // clear ends what the clause has left behind. Its context has ended, so it asks with one that has not, and it says nothing:
-// whether machines can be ended is for the clauses about that.
+// whether instances can be ended is for the clauses about that.
 func (l *lab) clear() {
 	ctx := context.WithoutCancel(l.Context())
 	for _, id := range slices.Sorted(maps.Keys(l.owned)) {
@@ -334,19 +334,19 @@ func (l *lab) clear() {
 	}
 }
 
-// machines are those that the cloud shows; the clause is skipped without the hook.
+// instances are those that the cloud shows; the clause is skipped without the hook.
 func (l *lab) machines() []Machine {
 	if l.Machines == nil {
 		l.Skip("needs the hook Machines")
 	}
 	all, err := l.Machines(l.Context())
 	if err != nil {
-		l.Fatalf("looking at the cloud's machines: %v", err)
+		l.Fatalf("looking at the cloud's instances: %v", err)
 	}
 	return all
 }
 
-// there reports whether the cloud has a machine; by the provider where the cloud can't be seen.
+// there reports whether the cloud has an instance; by the provider where the cloud can't be seen.
 func (l *lab) there(id string) bool {
 	if l.Machines == nil {
 		_, err := l.Provider.Get(l.Context(), id)
@@ -355,14 +355,14 @@ func (l *lab) there(id string) bool {
 	return slices.ContainsFunc(l.machines(), func(m Machine) bool { return m.ProviderID == id })
 }
 
-// boughtAs finds a type and one of its offerings that a machine's labels tell of; nil when there is none.
-func boughtAs(types []*cloudprovider.InstanceType, machine *v1.NodeClaim) (cloudprovider.Candidate, bool) {
+// boughtAs finds a type and one of its offerings that an instance's labels tell of; nil when there is none.
+func boughtAs(types []*cloudprovider.InstanceType, instance *v1.NodeClaim) (cloudprovider.Candidate, bool) {
 	for _, t := range types {
-		if t.Name != machine.Labels[corev1.LabelInstanceTypeStable] {
+		if t.Name != instance.Labels[corev1.LabelInstanceTypeStable] {
 			continue
 		}
 		for i := range t.Offerings {
-			if o := &t.Offerings[i]; bears(machine.Labels, o) {
+			if o := &t.Offerings[i]; bears(instance.Labels, o) {
 				return cloudprovider.Candidate{Type: t, Offering: o}, true
 			}
 		}

@@ -17,7 +17,7 @@ type Correction struct {
 	InstanceType string `json:"instanceType"`
 	// Resource that differs.
 	Resource corev1.ResourceName `json:"resource"`
-	// Modelled is what the provider told of the machine; Observed what its node reports.
+	// Modelled is what the provider told of the instance; Observed what its node reports.
 	Modelled resource.Quantity `json:"modelled"`
 	Observed resource.Quantity `json:"observed"`
 }
@@ -29,24 +29,24 @@ func (c Correction) Excess() resource.Quantity {
 	return excess
 }
 
-// Compare is the correction of each resource in which the machine's node differs from what the provider told of the
-// machine, ordered by name; nil when they agree. Resources that only the node has, such as those of device plug-ins, are
+// Compare is the correction of each resource in which the instance's node differs from what the provider told of the
+// instance, ordered by name; nil when they agree. Resources that only the node has, such as those of device plug-ins, are
 // passed over.
-func Compare(machine *v1.NodeClaim, observed corev1.ResourceList) []Correction {
-	names := make([]corev1.ResourceName, 0, len(machine.Status.Allocatable))
-	for name := range machine.Status.Allocatable {
+func Compare(instance *v1.NodeClaim, observed corev1.ResourceList) []Correction {
+	names := make([]corev1.ResourceName, 0, len(instance.Status.Allocatable))
+	for name := range instance.Status.Allocatable {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	var corrections []Correction
 	for _, name := range names {
-		modelled := machine.Status.Allocatable[name]
+		modelled := instance.Status.Allocatable[name]
 		has, reported := observed[name]
 		if !reported && modelled.IsZero() || modelled.Cmp(has) == 0 {
 			continue
 		}
 		corrections = append(corrections, Correction{
-			InstanceType: machine.Labels[corev1.LabelInstanceTypeStable], Resource: name, Modelled: modelled, Observed: has,
+			InstanceType: instance.Labels[corev1.LabelInstanceTypeStable], Resource: name, Modelled: modelled, Observed: has,
 		})
 	}
 	return corrections

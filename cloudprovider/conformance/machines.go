@@ -23,7 +23,7 @@ func deleteClauses() []clause {
 
 func getClauses() []clause {
 	return []clause{
-		{"CP-GET-01", Core, "Get describes the machine as Create did", (*lab).getLikeCreate},
+		{"CP-GET-01", Core, "Get describes the instance as Create did", (*lab).getLikeCreate},
 		{"CP-GET-02", Core, "shutting down is told from gone", (*lab).getEnding},
 		{"CP-GET-03", Core, "what nobody has is NotFound to Get", (*lab).getUnknown},
 	}
@@ -31,37 +31,37 @@ func getClauses() []clause {
 
 func listClauses() []clause {
 	return []clause{
-		{"CP-LIST-01", Core, "List has every machine of this cluster and none of another", (*lab).listComplete},
+		{"CP-LIST-01", Core, "List has every instance of this cluster and none of another", (*lab).listComplete},
 		{"CP-LIST-02", Core, "List lags by no more than is declared", (*lab).listInTime},
 		{"CP-LIST-03", Core, "what shuts down is listed as such, what is gone is not", (*lab).listEnding},
-		{"CP-LIST-04", Core, "List tells whose each machine is", (*lab).listOwners},
+		{"CP-LIST-04", Core, "List tells whose each instance is", (*lab).listOwners},
 		{"CP-LIST-05", Core, "an incomplete list is an error", (*lab).listWhole},
 		{"CP-LIST-06", Core, "List is ordered by provider ID", (*lab).listOrdered},
 	}
 }
 
 func (l *lab) deleteEnds() {
-	machine := l.create(l.claim())
-	id := machine.Status.ProviderID
-	if err := l.Provider.Delete(l.Context(), machine); err != nil {
-		l.Fatalf("the first Delete of a running machine: %v, want nil", err)
+	instance := l.create(l.claim())
+	id := instance.Status.ProviderID
+	if err := l.Provider.Delete(l.Context(), instance); err != nil {
+		l.Fatalf("the first Delete of a running instance: %v, want nil", err)
 	}
 	if l.Machines != nil {
 		// From now on, whatever Delete says is held to what the cloud shows.
 		l.patiently(func() bool {
-			gone := cloudprovider.IsNodeClaimNotFound(l.Provider.Delete(l.Context(), machine))
+			gone := cloudprovider.IsNodeClaimNotFound(l.Provider.Delete(l.Context(), instance))
 			for _, m := range l.machines() {
 				if m.ProviderID == id && gone {
-					l.Fatalf("Delete says that machine %q is gone; the cloud still has it", id)
+					l.Fatalf("Delete says that instance %q is gone; the cloud still has it", id)
 				}
 				if m.ProviderID == id && m.Live {
-					l.Fatalf("Delete says that termination of machine %q is under way; the cloud knows nothing of it", id)
+					l.Fatalf("Delete says that termination of instance %q is under way; the cloud knows nothing of it", id)
 				}
 			}
 			return gone
 		})
 	}
-	l.end(machine)
+	l.end(instance)
 	l.deleteSpread()
 }
 
@@ -79,22 +79,22 @@ func (l *lab) deleteSpread() {
 }
 
 func (l *lab) deleteRepeats() {
-	machine := l.create(l.claim())
+	instance := l.create(l.claim())
 	for n := range 5 {
-		if err := l.Provider.Delete(l.Context(), machine); err != nil && !cloudprovider.IsNodeClaimNotFound(err) {
+		if err := l.Provider.Delete(l.Context(), instance); err != nil && !cloudprovider.IsNodeClaimNotFound(err) {
 			l.Fatalf("Delete %d in a row: %v", n+1, err)
 		}
 	}
-	l.end(machine)
+	l.end(instance)
 	for n := range 3 {
-		if err := l.Provider.Delete(l.Context(), machine); !cloudprovider.IsNodeClaimNotFound(err) {
-			l.Fatalf("Delete %d of a machine that is gone: %v, want kind %s", n+1, err, cloudprovider.NodeClaimNotFound)
+		if err := l.Provider.Delete(l.Context(), instance); !cloudprovider.IsNodeClaimNotFound(err) {
+			l.Fatalf("Delete %d of an instance that is gone: %v, want kind %s", n+1, err, cloudprovider.NodeClaimNotFound)
 		}
 		l.later()
 	}
 }
 
-// strangers are provider IDs that no machine has.
+// strangers are provider IDs that no instance has.
 func (l *lab) strangers() map[string]string {
 	ids := map[string]string{
 		"empty": "", "malformed": "no provider id", "of another provider": "other:///zone/i-1",
@@ -106,7 +106,7 @@ func (l *lab) strangers() map[string]string {
 	if l.OtherCluster != nil {
 		theirs, err := l.OtherCluster().Create(l.Context(), l.claim())
 		if err != nil {
-			l.Fatalf("launching a machine in another cluster: %v", err)
+			l.Fatalf("launching an instance in another cluster: %v", err)
 		}
 		ids["of another cluster"] = theirs.Status.ProviderID
 	}
@@ -145,27 +145,27 @@ func (l *lab) deleteByID() {
 		l.Fatalf("Delete of a stale claim: %v", err)
 	}
 	if got, err := l.Provider.Get(l.Context(), other.Status.ProviderID); err != nil || !got.DeletionTimestamp.IsZero() {
-		l.Errorf("the machine that the claim's name and UID point to was ended, not that of its provider ID: %v, %v", got, err)
+		l.Errorf("the instance that the claim's name and UID point to was ended, not that of its provider ID: %v, %v", got, err)
 	}
 	if got, err := l.Provider.Get(l.Context(), wanted.Status.ProviderID); err == nil && got.DeletionTimestamp.IsZero() {
-		l.Errorf("the machine of the claim's provider ID was not ended")
+		l.Errorf("the instance of the claim's provider ID was not ended")
 	}
 	if l.OtherCluster == nil {
 		return
 	}
 	theirs := l.OtherCluster()
-	machine, err := theirs.Create(l.Context(), l.claim())
+	instance, err := theirs.Create(l.Context(), l.claim())
 	if err != nil {
-		l.Fatalf("launching a machine in another cluster: %v", err)
+		l.Fatalf("launching an instance in another cluster: %v", err)
 	}
-	_ = l.Provider.Delete(l.Context(), machine)
-	if got, err := theirs.Get(l.Context(), machine.Status.ProviderID); err != nil || !got.DeletionTimestamp.IsZero() {
-		l.Errorf("a machine of another cluster was ended: %v, %v", got, err)
+	_ = l.Provider.Delete(l.Context(), instance)
+	if got, err := theirs.Get(l.Context(), instance.Status.ProviderID); err != nil || !got.DeletionTimestamp.IsZero() {
+		l.Errorf("an instance of another cluster was ended: %v, %v", got, err)
 	}
-	_ = theirs.Delete(l.Context(), machine)
+	_ = theirs.Delete(l.Context(), instance)
 }
 
-// described is what must be equal wherever a machine is described.
+// described is what must be equal wherever an instance is described.
 func described(c *v1.NodeClaim) *v1.NodeClaim {
 	d := &v1.NodeClaim{}
 	d.Name, d.UID, d.Labels = c.Name, c.UID, c.Labels
@@ -207,13 +207,13 @@ func (l *lab) getLikeCreate() {
 }
 
 func (l *lab) getEnding() {
-	machine := l.create(l.claim())
-	id := machine.Status.ProviderID
-	if err := l.Provider.Delete(l.Context(), machine); err != nil {
+	instance := l.create(l.claim())
+	id := instance.Status.ProviderID
+	if err := l.Provider.Delete(l.Context(), instance); err != nil {
 		l.Fatalf("Delete: %v", err)
 	}
 	if !l.patiently(func() bool {
-		if l.Machines == nil && cloudprovider.IsNodeClaimNotFound(l.Provider.Delete(l.Context(), machine)) {
+		if l.Machines == nil && cloudprovider.IsNodeClaimNotFound(l.Provider.Delete(l.Context(), instance)) {
 			return true
 		}
 		if l.Machines != nil && !l.there(id) {
@@ -221,11 +221,11 @@ func (l *lab) getEnding() {
 		}
 		switch got, err := l.Provider.Get(l.Context(), id); {
 		case err == nil && got.DeletionTimestamp.IsZero():
-			l.Fatalf("machine %q is shutting down and Get shows no deletion timestamp", id)
+			l.Fatalf("instance %q is shutting down and Get shows no deletion timestamp", id)
 		case cloudprovider.IsNodeClaimNotFound(err) && l.Machines != nil && l.there(id):
-			l.Fatalf("machine %q is still shutting down, and Get says that it is gone", id)
+			l.Fatalf("instance %q is still shutting down, and Get says that it is gone", id)
 		case err != nil && !cloudprovider.IsNodeClaimNotFound(err):
-			l.Fatalf("Get of a machine that ends: %v", err)
+			l.Fatalf("Get of an instance that ends: %v", err)
 		}
 		return false
 	}) {
@@ -237,7 +237,7 @@ func (l *lab) getEnding() {
 		last, err = l.Provider.Get(l.Context(), id)
 		return cloudprovider.IsNodeClaimNotFound(err)
 	}) {
-		l.Errorf("Get of a machine that is gone, %s: %v, %v, want kind %s", l.waited(), last, err, cloudprovider.NodeClaimNotFound)
+		l.Errorf("Get of an instance that is gone, %s: %v, %v, want kind %s", l.waited(), last, err, cloudprovider.NodeClaimNotFound)
 	}
 }
 
@@ -289,21 +289,21 @@ func (l *lab) has(provider cloudprovider.CloudProvider, instances map[string]str
 }
 
 func (l *lab) listInTime() {
-	machine := l.create(l.claim())
-	id := machine.Status.ProviderID
+	instance := l.create(l.claim())
+	id := instance.Status.ProviderID
 	if l.list()[id] == nil {
-		l.Fatalf("machine %q was launched %s ago and List does not have it: declare how long it lags (consistencyWindow)", id, l.caps.ConsistencyWindow.Duration)
+		l.Fatalf("instance %q was launched %s ago and List does not have it: declare how long it lags (consistencyWindow)", id, l.caps.ConsistencyWindow.Duration)
 	}
-	l.end(machine)
+	l.end(instance)
 	if l.list()[id] != nil {
-		l.Errorf("machine %q was gone %s ago and List still has it", id, l.caps.ConsistencyWindow.Duration)
+		l.Errorf("instance %q was gone %s ago and List still has it", id, l.caps.ConsistencyWindow.Duration)
 	}
 }
 
 func (l *lab) listEnding() {
-	machine, stays := l.create(l.claim()), l.create(l.claim())
-	id := machine.Status.ProviderID
-	if err := l.Provider.Delete(l.Context(), machine); err != nil {
+	instance, stays := l.create(l.claim()), l.create(l.claim())
+	id := instance.Status.ProviderID
+	if err := l.Provider.Delete(l.Context(), instance); err != nil {
 		l.Fatalf("Delete: %v", err)
 	}
 	listed := l.list()
@@ -311,12 +311,12 @@ func (l *lab) listEnding() {
 	_, err := l.Provider.Get(l.Context(), id)
 	switch {
 	case listedStill && got.DeletionTimestamp.IsZero():
-		l.Errorf("machine %q is shutting down and List shows no deletion timestamp", id)
+		l.Errorf("instance %q is shutting down and List shows no deletion timestamp", id)
 	case !listedStill && err == nil:
-		l.Errorf("machine %q is shutting down and not listed", id)
+		l.Errorf("instance %q is shutting down and not listed", id)
 	}
 	if c := listed[stays.Status.ProviderID]; c != nil && !c.DeletionTimestamp.IsZero() {
-		l.Errorf("machine %q is running, and List shows a deletion timestamp", stays.Status.ProviderID)
+		l.Errorf("instance %q is running, and List shows a deletion timestamp", stays.Status.ProviderID)
 	}
 }
 
@@ -347,7 +347,7 @@ func (l *lab) listWhole() {
 		provider = l.Restart() // one that can't know
 	}
 	if all, err := provider.List(l.Context()); err == nil {
-		l.Errorf("the cloud could not be read, and List gives %d machines without an error", len(all))
+		l.Errorf("the cloud could not be read, and List gives %d instances without an error", len(all))
 	}
 }
 

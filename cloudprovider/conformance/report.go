@@ -75,7 +75,7 @@ func (r *Report) Failed() []string {
 	return failed
 }
 
-// WriteJSON writes the report for machines.
+// WriteJSON writes the report for instances.
 func (r *Report) WriteJSON(w io.Writer) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")

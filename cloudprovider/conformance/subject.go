@@ -11,9 +11,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Factory makes a provider to be tested, on a cloud that has none of the kit's machines. It is called anew for every clause
+// Factory makes a provider to be tested, on a cloud that has none of the kit's instances. It is called anew for every clause
 // and, in properties, for every trial; a factory of a real cloud may give the same provider each time, since the kit looks
-// at its own machines alone and ends them. What the factory opens it closes with t.Cleanup; t.Fatal and t.Skip end the
+// at its own instances alone and ends them. What the factory opens it closes with t.Cleanup; t.Fatal and t.Skip end the
 // clause.
 type Factory func(t testing.TB) Subject
 
@@ -24,12 +24,12 @@ type Subject struct {
 	Provider cloudprovider.CloudProvider
 	// NodePool that instance types are asked for and that claims are of; nil means one named "conformance" without requirements. With
 	// one of the first generation (v1.SetGenerationOf) the kit looks whether the provider serves those too: claims bear the label of
-	// that generation then, and machines have to.
+	// that generation then, and instances have to.
 	NodePool *v1.NodePool
 	// NodeClass that claims are launched from; zero means one named "default" of the kind that the provider declares
 	// first.
 	NodeClass v1.NodeClassReference
-	// Requirements are added to every claim, to keep a run on a real cloud to machines that cost little. Nil adds none.
+	// Requirements are added to every claim, to keep a run on a real cloud to instances that cost little. Nil adds none.
 	Requirements []v1.NodeSelectorRequirementWithMinValues
 	// VolumeTopologyKeys are the zone labels that the cloud's CSI drivers put on volumes. Nil means that there are none of
 	// their own.
@@ -48,7 +48,7 @@ type Hooks struct {
 	Restart func() cloudprovider.CloudProvider
 	// OtherCluster is a provider for another cluster in the same cloud.
 	OtherCluster func() cloudprovider.CloudProvider
-	// Machines are those the cloud has, as its console shows them: all that are not gone, of this cluster at least.
+	// Instances are those the cloud has, as its console shows them: all that are not gone, of this cluster at least.
 	Machines func(context.Context) ([]Machine, error)
 	// SellOut takes away the stock of the offerings that match, without telling the provider. The result puts it back.
 	SellOut func(match func(cloudprovider.OfferingKey) bool) (restock func())
@@ -60,9 +60,9 @@ type Hooks struct {
 	Stall func(Method) (release func(), err error)
 	// SetNodeClass makes a node class ready, missing and so on. A reference nobody spoke of before is a new node class.
 	SetNodeClass func(v1.NodeClassReference, NodeClassState) error
-	// MakeDrift makes the machine differ from what its node class asks for.
+	// MakeDrift makes the instance differ from what its node class asks for.
 	MakeDrift func(providerID string) error
-	// Interrupt has the cloud announce what it will do to a machine after the notice, and then do it.
+	// Interrupt has the cloud announce what it will do to an instance after the notice, and then do it.
 	Interrupt func(providerID string, kind cloudprovider.InterruptionKind, notice time.Duration) error
 	// WithoutRepair is a provider whose operator has turned repair off. Nil when providers know nothing of that, and their
 	// callers leave the policies aside.
@@ -82,7 +82,7 @@ const (
 	NodeClassTerminating NodeClassState = "Terminating"
 )
 
-// Machine is one machine as the cloud knows it, not the provider.
+// Instance is one instance as the cloud knows it, not the provider.
 type Machine struct {
 	// ProviderID as the provider would call it.
 	ProviderID string

@@ -93,7 +93,7 @@ func faultsOf(report *conformance.Report, clause string) string {
 	return ""
 }
 
-// onRealTime is a cloud whose machines take two seconds to go.
+// onRealTime is a cloud whose instances take two seconds to go.
 func onRealTime(t testing.TB) *fake.Cloud {
 	cloud, err := fake.New(fake.GenericTypes(4), fake.Options{ShutdownLatency: 2 * time.Second})
 	if err != nil {
@@ -102,7 +102,7 @@ func onRealTime(t testing.TB) *fake.Cloud {
 	return cloud
 }
 
-// keepsTheDead describes machines for ever.
+// keepsTheDead describes instances for ever.
 type keepsTheDead struct {
 	*fake.Cloud
 	mu   sync.Mutex

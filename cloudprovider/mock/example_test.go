@@ -16,7 +16,7 @@ type printer struct{}
 func (printer) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 func (printer) Fatalf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// A provider that must be asked for one machine, and says that it is gone.
+// A provider that must be asked for one instance, and says that it is gone.
 func Example() {
 	ctrl := gomock.NewController(printer{})
 	provider := mock.NewMockCloudProvider(ctrl)

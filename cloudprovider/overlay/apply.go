@@ -22,14 +22,14 @@ type Input struct {
 	Previous *Result
 }
 
-// Pool is a NodePool and the machines it may launch.
+// Pool is a NodePool and the instances it may launch.
 type Pool struct {
 	// Key is the pool's identity. Its name is the value of the label Key.LabelKey, which overlays may ask about.
 	Key v1.PoolKey
 	// Object gives the labels of the template, which overlays may ask about beside what types and offerings state. Nil
 	// has none.
 	Object *v1.NodePool
-	// Types are the machines as the provider lists them, possibly shared with other pools.
+	// Types are the instances as the provider lists them, possibly shared with other pools.
 	Types []*cloudprovider.InstanceType
 }
 

@@ -20,7 +20,7 @@ func BenchmarkApply(b *testing.B) {
 				offerings = append(offerings, offer(fmt.Sprint("zone-", zone), capacityType, 1))
 			}
 		}
-		types[i] = machine(fmt.Sprint("type-", i), []string{"amd64", "arm64"}[i%2], offerings...)
+		types[i] = instance(fmt.Sprint("type-", i), []string{"amd64", "arm64"}[i%2], offerings...)
 	}
 	overlays := []*v1.NodeOverlay{
 		newOverlay("everything", price("1")),

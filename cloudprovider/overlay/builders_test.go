@@ -22,7 +22,7 @@ func offer(zone, capacityType string, price float64) cloudprovider.Offering {
 	return o
 }
 
-func machine(name, arch string, offerings ...cloudprovider.Offering) *cloudprovider.InstanceType {
+func instance(name, arch string, offerings ...cloudprovider.Offering) *cloudprovider.InstanceType {
 	return build.InstanceType(name, build.CPU("4"), build.Memory("16Gi"), build.MaxPods(50), build.Sold(offerings...),
 		build.With(requirements.In(corev1.LabelArchStable, arch), requirements.DoesNotExist("example.com/gpu")))
 }
@@ -30,9 +30,9 @@ func machine(name, arch string, offerings ...cloudprovider.Offering) *cloudprovi
 // ladder are three types: large and small in two zones and two capacity types, arm on demand in one.
 func ladder() []*cloudprovider.InstanceType {
 	return []*cloudprovider.InstanceType{
-		machine("large", "amd64", offer("a", "on-demand", 2), offer("a", "spot", 0.8), offer("b", "on-demand", 2), offer("b", "spot", 0.9)),
-		machine("small", "amd64", offer("a", "on-demand", 1), offer("a", "spot", 0.4), offer("b", "on-demand", 1), offer("b", "spot", 0.5)),
-		machine("arm", "arm64", offer("a", "on-demand", 1.5)),
+		instance("large", "amd64", offer("a", "on-demand", 2), offer("a", "spot", 0.8), offer("b", "on-demand", 2), offer("b", "spot", 0.9)),
+		instance("small", "amd64", offer("a", "on-demand", 1), offer("a", "spot", 0.4), offer("b", "on-demand", 1), offer("b", "spot", 0.5)),
+		instance("arm", "arm64", offer("a", "on-demand", 1.5)),
 	}
 }
 

@@ -55,7 +55,7 @@ func drawOverlays(t *rapid.T) []*v1.NodeOverlay {
 func drawPools(t *rapid.T) []Pool {
 	types := make([]*cloudprovider.InstanceType, rapid.IntRange(0, 4).Draw(t, "types"))
 	for i := range types {
-		it := machine(fmt.Sprint("t", i), rapid.SampledFrom([]string{"amd64", "arm64"}).Draw(t, "arch"))
+		it := instance(fmt.Sprint("t", i), rapid.SampledFrom([]string{"amd64", "arm64"}).Draw(t, "arch"))
 		if rapid.Bool().Draw(t, "sized") {
 			it.Requirements = it.Requirements.With(requirements.In("example.com/size", "1", "4"))
 		}

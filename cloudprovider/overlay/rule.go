@@ -132,14 +132,14 @@ func (r *rule) readPrice(spec *v1.NodeOverlaySpec) error {
 func StandInPrices(overlays []*v1.NodeOverlay, lookup *requirements.Lookup, types []*cloudprovider.InstanceType) map[string]float64 {
 	prices := make(map[string]float64)
 	t := take(overlays, lookup)
-	for _, machine := range types {
+	for _, instance := range types {
 		for i, r := range t.rules {
-			if r == nil || !r.sets() || lookup.Compatible(machine.Requirements, r.want) != nil {
+			if r == nil || !r.sets() || lookup.Compatible(instance.Requirements, r.want) != nil {
 				continue
 			}
 			if t.verdicts[i].Overlay.Spec.Price != nil {
 				if price := r.reprice(0); price > 0 {
-					prices[machine.Name] = price
+					prices[instance.Name] = price
 				}
 			}
 			break

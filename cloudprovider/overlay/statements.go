@@ -10,7 +10,7 @@ import (
 )
 
 // list is one list of instance types, read once for all pools that see it: its offerings laid end to end, and of each
-// label key that overlays ask about, what each offering's machine says of it. Thousands of offerings say a handful of
+// label key that overlays ask about, what each offering's instance says of it. Thousands of offerings say a handful of
 // different things, so each thing is compared with an overlay once.
 type list struct {
 	types []*cloudprovider.InstanceType
@@ -21,7 +21,7 @@ type list struct {
 	columns []column
 }
 
-// column is what machines say of one key.
+// column is what instances say of one key.
 type column struct {
 	// says[offering] is an index into statements.
 	says []int32
@@ -67,7 +67,7 @@ func (l *list) column(key string) *column {
 	return &l.columns[k]
 }
 
-// readType collects what machines of a type say, by the rule of InstanceType.MachineRequirements: the offering has the
+// readType collects what instances of a type say, by the rule of InstanceType.MachineRequirements: the offering has the
 // word, what only other offerings state is absent, and what no offering states is the type's to state.
 func (l *list) readType(t *cloudprovider.InstanceType, first int) {
 	for i := range t.Offerings {
@@ -123,7 +123,7 @@ func (c *column) number(r requirements.Requirement) int32 {
 	return number
 }
 
-// condition is one requirement of an overlay, judged against all that machines of a list can say of its key in pools
+// condition is one requirement of an overlay, judged against all that instances of a list can say of its key in pools
 // with the same labels.
 type condition struct {
 	says []int32
@@ -179,7 +179,7 @@ func (l *list) signature(labels requirements.Set, rules []*rule) string {
 	return string(text)
 }
 
-// meets reports whether a machine that makes the statement, in a pool with these labels, meets the requirement. A key
+// meets reports whether an instance that makes the statement, in a pool with these labels, meets the requirement. A key
 // that neither states is undefined and meets only what accepts its absence: nothing is let pass for being well known.
 func meets(statement requirements.Requirement, stated bool, labels requirements.Set, want requirements.Requirement) bool {
 	key := want.Key()

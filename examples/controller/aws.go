@@ -22,7 +22,7 @@ import (
 // newAWS launches EC2 instances.
 func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, log *slog.Logger) (cloudprovider.CloudProvider, error) {
 	config := awsConfig(s)
-	alpha, err := hasMachines(mgr.GetRESTMapper())
+	alpha, err := hasInstances(mgr.GetRESTMapper())
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +47,9 @@ func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, log *slo
 	})
 }
 
-// hasMachines reports whether the cluster has the kind that stands for instances of the first generation: where it has not, nobody
+// hasInstances reports whether the cluster has the kind that stands for instances of the first generation: where it has not, nobody
 // asks EC2 for these.
-func hasMachines(mapper meta.RESTMapper) (bool, error) {
+func hasInstances(mapper meta.RESTMapper) (bool, error) {
 	kind := v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)
 	_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if meta.IsNoMatchError(err) {

@@ -20,7 +20,7 @@ import (
 	"github.com/drawknife/drawknife/fake"
 )
 
-// Times that simulated machines take.
+// Times that simulated instances take.
 const (
 	simulatedLaunch   = 5 * time.Second
 	simulatedBoot     = 2 * time.Second
@@ -28,8 +28,8 @@ const (
 	simulationTick    = 200 * time.Millisecond
 )
 
-// simulation is a fake cloud whose machines join the cluster as nodes of which nothing is real but the objects. It knows the machines
-// of earlier processes from the cluster's NodeClaims, which it reads when it is first asked about machines: whoever asks acts on
+// simulation is a fake cloud whose instances join the cluster as nodes of which nothing is real but the objects. It knows the instances
+// of earlier processes from the cluster's NodeClaims, which it reads when it is first asked about instances: whoever asks acts on
 // the cluster by then, so that nobody else launches. Until then it writes nothing either.
 type simulation struct {
 	*fake.Cloud
@@ -82,7 +82,7 @@ func newSimulation(ctx context.Context, mgr ctrl.Manager, catalog string, alpha,
 	}))
 }
 
-// wake has the cloud know the machines that NodeClaims tell of, and their kubelets work.
+// wake has the cloud know the instances that NodeClaims tell of, and their kubelets work.
 func (s *simulation) wake(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *simulation) wake(ctx context.Context) error {
 	}
 	var claims v1.NodeClaimList
 	if err := s.reader.List(ctx, &claims); err != nil {
-		return fmt.Errorf("reading the nodeclaims of earlier simulated machines: %w", err)
+		return fmt.Errorf("reading the nodeclaims of earlier simulated instances: %w", err)
 	}
 	if s.kubelets == nil && !s.still {
 		var err error
@@ -113,7 +113,7 @@ func (s *simulation) wake(ctx context.Context) error {
 	return nil
 }
 
-// bootRestored has the kubelets of restored machines work. Machines that an earlier process was told to end go on ending: a
+// bootRestored has the kubelets of restored instances work. Instances that an earlier process was told to end go on ending: a
 // kubelet on one might register a node anew that is drained and gone, and nobody would take that away again.
 func (s *simulation) bootRestored(ctx context.Context, claims []v1.NodeClaim) error {
 	for i := range claims {
@@ -122,7 +122,7 @@ func (s *simulation) bootRestored(ctx context.Context, claims []v1.NodeClaim) er
 			continue
 		}
 		if err := s.Cloud.Delete(ctx, claim); err != nil && !cloudprovider.IsNodeClaimNotFound(err) {
-			return fmt.Errorf("ending the machine of nodeclaim %q: %w", claim.Name, err)
+			return fmt.Errorf("ending the instance of nodeclaim %q: %w", claim.Name, err)
 		}
 	}
 	for _, i := range s.Instances() {
@@ -133,7 +133,7 @@ func (s *simulation) bootRestored(ctx context.Context, claims []v1.NodeClaim) er
 	return nil
 }
 
-// Create launches a machine.
+// Create launches an instance.
 func (s *simulation) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	if err := s.wake(ctx); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (s *simulation) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeC
 	return s.Cloud.Create(ctx, claim)
 }
 
-// Delete ends a machine.
+// Delete ends an instance.
 func (s *simulation) Delete(ctx context.Context, claim *v1.NodeClaim) error {
 	if err := s.wake(ctx); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (s *simulation) Delete(ctx context.Context, claim *v1.NodeClaim) error {
 	return s.Cloud.Delete(ctx, claim)
 }
 
-// Get describes a machine.
+// Get describes an instance.
 func (s *simulation) Get(ctx context.Context, providerID string) (*v1.NodeClaim, error) {
 	if err := s.wake(ctx); err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (s *simulation) Get(ctx context.Context, providerID string) (*v1.NodeClaim,
 	return s.Cloud.Get(ctx, providerID)
 }
 
-// List describes all machines.
+// List describes all instances.
 func (s *simulation) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	if err := s.wake(ctx); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (s *simulation) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return s.Cloud.List(ctx)
 }
 
-// IsDrifted tells whether a machine is what is asked for today.
+// IsDrifted tells whether an instance is what is asked for today.
 func (s *simulation) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
 	if err := s.wake(ctx); err != nil {
 		return "", err

@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/fake"
 )
 
-// TestSimulationRestored has a process find the NodeClaims of an earlier one, among them one whose machine was told to end: its
+// TestSimulationRestored has a process find the NodeClaims of an earlier one, among them one whose instance was told to end: its
 // kubelet does not work any more, or it would register a node that nobody takes away.
 func TestSimulationRestored(t *testing.T) {
 	before, err := fake.New(fake.GenericTypes(10), fake.Options{})
@@ -26,11 +26,11 @@ func TestSimulationRestored(t *testing.T) {
 	}
 	stored := func(name string) *v1.NodeClaim {
 		claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Finalizers: []string{v1.TerminationFinalizer}}}
-		machine, err := before.Create(t.Context(), claim)
+		instance, err := before.Create(t.Context(), claim)
 		if err != nil {
 			t.Fatal(err)
 		}
-		claim.Labels, claim.Status = machine.Labels, machine.Status
+		claim.Labels, claim.Status = instance.Labels, instance.Status
 		return claim
 	}
 	lives, ends := stored("lives"), stored("ends")
@@ -63,7 +63,7 @@ func TestSimulationRestored(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(map[string]fake.Phase{lives.Status.ProviderID: fake.Running, ends.Status.ProviderID: fake.ShuttingDown}, phases); diff != "" {
-		t.Errorf("machines (-want +got):\n%s", diff)
+		t.Errorf("instances (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(kubelets, s.kubelets.Running()); diff != "" {
 		t.Errorf("kubelets that work (-want +got):\n%s", diff)

@@ -1,5 +1,5 @@
 // Command iam writes what a cluster needs in an AWS account: the policies of the controller's role and who may assume it, the
-// trust policy of the machines' role and how machines with it join, the queue of interruption events and the rules that fill it.
+// trust policy of the instances' role and how instances with it join, the queue of interruption events and the rules that fill it.
 // It needs no account and no network, and changes nothing: it writes files for AWS's command line or another tool.
 //
 //	go run ./examples/iam --cluster-name demo --region eu-central-1 --account-id 111122223333 --node-roles demo-nodes --queue demo

@@ -157,7 +157,7 @@ func write(dir string, files []iam.File, wrote func(string)) error {
 func describe(setup iam.Setup, stdout io.Writer) error {
 	what := map[string]string{
 		"controller-role-trust.json": "trust policy of the controller's role",
-		"node-role-trust.json":       "trust policy of the machines' role",
+		"node-role-trust.json":       "trust policy of the instances' role",
 		"node-role-mappings.json":    "mapRoles of the ConfigMap kube-system/aws-auth, where there are no access entries",
 		"queue-attributes.json":      "attributes of the queue of interruption events",
 	}
@@ -172,7 +172,7 @@ func describe(setup iam.Setup, stdout io.Writer) error {
 	for _, f := range setup.Files() {
 		fmt.Fprintf(w, "%s\t%s\n", f.Name, what[f.Name])
 	}
-	fmt.Fprintln(w, "\nThe machines' role has AWS's own policies:")
+	fmt.Fprintln(w, "\nThe instances' role has AWS's own policies:")
 	for _, arn := range setup.NodeRole.ManagedPolicies {
 		fmt.Fprintln(w, arn)
 	}

@@ -9,9 +9,9 @@ import (
 
 // AWS is what the AWS provider needs.
 type AWS struct {
-	// ClusterName is the cluster's name at EKS, or the one its machines are tagged with. Required for ProviderAWS.
+	// ClusterName is the cluster's name at EKS, or the one its nodes are tagged with. Required for ProviderAWS.
 	ClusterName string
-	// ClusterEndpoint is the URL that new machines reach the API server at; empty: EKS is asked.
+	// ClusterEndpoint is the URL that new nodes reach the API server at; empty: EKS is asked.
 	ClusterEndpoint string
 	// ClusterCABundle is the certificate authority of the API server in base64; empty: the controller's own.
 	ClusterCABundle string
@@ -19,24 +19,24 @@ type AWS struct {
 	DiscoverCluster bool
 	// IsolatedVPC says that services without an endpoint in the network can't be reached: no price list. False by default.
 	IsolatedVPC bool
-	// VMMemoryOverheadPercent is the fraction of a machine's memory that is believed to be lost to the hypervisor, from 0 to
+	// VMMemoryOverheadPercent is the fraction of a node's memory that is believed to be lost to the hypervisor, from 0 to
 	// below 1; 0.075 by default.
 	VMMemoryOverheadPercent float64
 	// InterruptionQueue is the name of the SQS queue with notices of interruptions; empty, the default: none.
 	InterruptionQueue string
-	// ReservedENIs are network interfaces of a machine that pods get no addresses from, at least 0; 0 by default.
+	// ReservedENIs are network interfaces of a node that pods get no addresses from, at least 0; 0 by default.
 	ReservedENIs int64
 	// PrefixDelegation and CustomNetworking say how the VPC CNI gives pods addresses, as its own ENABLE_PREFIX_DELEGATION and
-	// AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG do: they decide how many pods a machine has addresses for. False by default.
+	// AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG do: they decide how many pods a node has addresses for. False by default.
 	PrefixDelegation, CustomNetworking bool
 	// WithoutPodENI says that the CNI serves no branch interfaces. False by default.
 	WithoutPodENI bool
 	// MeasuredMemory bounds the memory that hypervisor and kernel keep by what was measured, instead of VMMemoryOverheadPercent, for
-	// types that no machine was seen of. False by default.
+	// types that no node was seen of. False by default.
 	MeasuredMemory bool
-	// FractionalGPUs has machines with a part of a GPU offer it as one. False by default.
+	// FractionalGPUs has nodes with a part of a GPU offer it as one. False by default.
 	FractionalGPUs bool
-	// DeviceResources name extended resources by EC2's name of a device; HugePages are quantities that machines set aside at boot, by
+	// DeviceResources name extended resources by EC2's name of a device; HugePages are quantities that nodes set aside at boot, by
 	// resource name. Nil: none.
 	DeviceResources, HugePages map[string]string
 	// DisableDryRun leaves out the dry runs that node classes are checked with. False by default.
@@ -48,7 +48,7 @@ type AWS struct {
 	AMIRefreshInterval, SubnetRefreshInterval time.Duration
 	// Partition that ARNs and names of services are made for; "aws" by default.
 	Partition string
-	// Region that machines are launched in; empty: the SDK's own ways of finding it are used.
+	// Region that nodes are launched in; empty: the SDK's own ways of finding it are used.
 	Region string
 	// Legacy are settings that only objects of the oldest generation follow; nil when none of them is set.
 	Legacy *Legacy
@@ -65,9 +65,9 @@ func defaultAWS() AWS {
 type Legacy struct {
 	// DefaultInstanceProfile is that of node templates without one; empty: none.
 	DefaultInstanceProfile string
-	// EnablePodENI has machines report branch interfaces for pods. False by default.
+	// EnablePodENI has nodes report branch interfaces for pods. False by default.
 	EnablePodENI bool
-	// EnableENILimitedPodDensity derives the pods of a machine from its network interfaces; true by default. See
+	// EnableENILimitedPodDensity derives the pods of a node from its network interfaces; true by default. See
 	// DefaultMaxPods.
 	EnableENILimitedPodDensity bool
 	// NodeNameConvention is how nodes are expected to be named; NodeNameIP by default.
@@ -85,7 +85,7 @@ func DefaultLegacy() Legacy {
 	return Legacy{EnableENILimitedPodDensity: true, NodeNameConvention: NodeNameIP, AssumeRoleDuration: 15 * time.Minute}
 }
 
-// fixedPodDensity is how many pods a machine had when its interfaces did not decide: the kubelet's default.
+// fixedPodDensity is how many pods a node had when its interfaces did not decide: the kubelet's default.
 const fixedPodDensity = 110
 
 // DefaultMaxPods is what maxPods is for templates of the oldest generation that have none: nil when network interfaces
@@ -112,7 +112,7 @@ func (l *Legacy) TagsFor(template map[string]string) map[string]string {
 type NodeNameConvention string
 
 const (
-	// NodeNameIP is the machine's private DNS name, made of its address.
+	// NodeNameIP is the node's private DNS name, made of its address.
 	NodeNameIP NodeNameConvention = "ip-name"
 	// NodeNameResource is made of the instance's ID.
 	NodeNameResource NodeNameConvention = "resource-name"

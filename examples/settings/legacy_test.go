@@ -221,7 +221,7 @@ func TestGlobalTags(t *testing.T) {
 	}
 }
 
-// SET-179, SET-133: without density by interfaces a machine of the oldest generation takes 110 pods.
+// SET-179, SET-133: without density by interfaces a node of the oldest generation takes 110 pods.
 func TestFixedPodDensity(t *testing.T) {
 	loaded := load(t, settings.Sources{ConfigMap: map[string]string{"aws.clusterName": "blue", "aws.enableENILimitedPodDensity": "false"}})
 	pods := func(legacy *settings.Legacy) int64 {

@@ -93,9 +93,9 @@ const (
 
 // Process is how the controller itself runs.
 type Process struct {
-	// Provider is the cloud that machines come from; ProviderAWS by default.
+	// Provider is the cloud that nodes come from; ProviderAWS by default.
 	Provider Provider
-	// AllowSimulatedNodes is needed for ProviderFake: its machines are Node objects that no kubelet stands behind, and pods
+	// AllowSimulatedNodes is needed for ProviderFake: its nodes are Node objects that no kubelet stands behind, and pods
 	// bound to them never run. False by default.
 	AllowSimulatedNodes bool
 	// InstallCRDs has the controller create and update its CustomResourceDefinitions at start. False by default: their chart
@@ -170,13 +170,13 @@ func (p Process) SoftMemoryLimit() (bytes int64, ok bool) {
 	return p.MemoryLimit/10*9 + p.MemoryLimit%10*9/10, true
 }
 
-// Provider is a cloud that machines come from.
+// Provider is a cloud that nodes come from.
 type Provider string
 
 const (
 	// ProviderAWS launches EC2 instances.
 	ProviderAWS Provider = "aws"
-	// ProviderFake makes Node objects without machines; see Process.AllowSimulatedNodes.
+	// ProviderFake makes Node objects without nodes; see Process.AllowSimulatedNodes.
 	ProviderFake Provider = "fake"
 )
 

@@ -117,7 +117,7 @@ func (s *Settings) faults() []fault {
 
 	out = append(out, p.Disruption.faults()...)
 
-	require(a.ClusterName != "" || c.Provider != ProviderAWS, "cluster-name", "machines are known by it; give the name the cluster has at EKS")
+	require(a.ClusterName != "" || c.Provider != ProviderAWS, "cluster-name", "nodes are known by it; give the name the cluster has at EKS")
 	refuse(a.ClusterEndpoint == "" || isEndpoint(a.ClusterEndpoint), "cluster-endpoint", "URL", "write an absolute one with a host, as in https://example.com")
 	options := instancetype.Options{DeviceResources: a.DeviceResources, HugePages: a.HugePages}
 	var invalid *instancetype.SettingError

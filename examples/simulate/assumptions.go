@@ -35,7 +35,7 @@ func assumptionsOf(snapshot *scheduling.Snapshot) *assumptions {
 	return a
 }
 
-// isEstimated reports whether the price of a machine is an estimate.
+// isEstimated reports whether the price of a node is an estimate.
 func (a *assumptions) isEstimated(instanceType, capacityType string) bool {
 	return a != nil && a.estimated[[2]string{instanceType, capacityType}]
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// singapore is a cluster of another region, with the type of its first node's machine replaced.
+// singapore is a cluster of another region, with the type of its first node's node replaced.
 func singapore(t *testing.T, instanceType string) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/regions/singapore.yaml")
@@ -35,7 +35,7 @@ func TestAnotherRegion(t *testing.T) {
 		}
 	}
 	if strings.Contains(a.stdout, "us-east-1a") || strings.Contains(a.stdout, "$0.0000") {
-		t.Errorf("a machine of another region, or for nothing:\n%s", a.stdout)
+		t.Errorf("a node of another region, or for nothing:\n%s", a.stdout)
 	}
 	d := simulate(t, singapore(t, "t3.medium"), "-", move, "-o", "json").plan(t)
 	if len(d.Assumptions) != 3 || *d.Summary.ReplacedCost != 0.1056 || d.Summary.ReplacedUnpriced != 0 {

@@ -44,7 +44,7 @@ type certificateDraw struct {
 	Uses float64 `json:"uses"`
 }
 
-// newCertificateDocument writes down a certificate; nil, which a plan without new machines has, proves a bound of 0
+// newCertificateDocument writes down a certificate; nil, which a plan without new nodes has, proves a bound of 0
 // with no classes and no types.
 func newCertificateDocument(c *scheduling.Certificate) certificateDocument {
 	doc := certificateDocument{Classes: []certificateClass{}, Types: []certificateType{}}

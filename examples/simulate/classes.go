@@ -41,7 +41,7 @@ func (c nodeClasses) named(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 	return c[key]
 }
 
-// effective is the class that the pool's machines are launched with: a kubelet block that the pool brings from v1beta1, or from
+// effective is the class that the pool's nodes are launched with: a kubelet block that the pool brings from v1beta1, or from
 // v1alpha5, counts in place of the class's own. It is nil where the pool brings none and the class is not known.
 func (c nodeClasses) effective(pool *scheduling.NodePool) (*awsv1.EC2NodeClass, error) {
 	class := c.named(pool)

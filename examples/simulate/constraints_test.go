@@ -81,7 +81,7 @@ func unplaced(d document, workload string) []string {
 	return of(workload, pods)
 }
 
-// byZone counts the workload's pods on new machines by zone.
+// byZone counts the workload's pods on new nodes by zone.
 func byZone(d document, workload string) map[string]int {
 	zones := make(map[string]int)
 	for _, node := range d.Nodes {
@@ -123,7 +123,7 @@ func checkSpread(t *testing.T, d document) {
 	least, most := slices.Min(counts), slices.Max(counts)
 	given := wishesNotKept(d)["ScheduleAnyway maxSkew 1 by kubernetes.io/hostname"]
 	if uneven := most-least > 1; uneven != (len(given) > 0) {
-		t.Errorf("machines have %d to %d pods, and the spread over machines is said to be broken for %v", least, most, given)
+		t.Errorf("nodes have %d to %d pods, and the spread over nodes is said to be broken for %v", least, most, given)
 	}
 }
 
@@ -197,11 +197,11 @@ func checkPreferences(t *testing.T, d document) {
 	slices.Sort(together)
 	got := slices.Sorted(slices.Values(wishes["PreferredPodAntiAffinity weight 100: by kubernetes.io/hostname"]))
 	if !slices.Equal(got, together) {
-		t.Errorf("said to share a machine against their wish are %v, those that do are %v", got, together)
+		t.Errorf("said to share a node against their wish are %v, those that do are %v", got, together)
 	}
 	for _, node := range d.Nodes {
 		if pods := of("shop/checkout", node.Pods); len(pods) > 0 && node.CapacityType != "on-demand" {
-			t.Errorf("%v are on %s machine %s, although on-demand is within the premium", pods, node.CapacityType, node.Name)
+			t.Errorf("%v are on %s node %s, although on-demand is within the premium", pods, node.CapacityType, node.Name)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func checkPriority(t *testing.T, d document) {
 		used += cores[node.InstanceType]
 	}
 	if used == 0 || used > 24 {
-		t.Errorf("machines have %d cores, the limit is 24", used)
+		t.Errorf("nodes have %d cores, the limit is 24", used)
 	}
 }
 
@@ -292,10 +292,10 @@ func checkMinValuesBestEffort(t *testing.T, d document) {
 func checkVolumes(t *testing.T, d document) {
 	allPlaced(t, d)
 	if zones := byZone(d, "data/db"); len(zones) != 1 || zones["us-east-1b"] != 1 {
-		t.Errorf("db-1 goes to %v, want a new machine in us-east-1b, where its volume is", zones)
+		t.Errorf("db-1 goes to %v, want a new node in us-east-1b, where its volume is", zones)
 	}
 	if zones := byZone(d, "data/queue"); len(zones) != 1 || zones["us-east-1a"] != 1 {
-		t.Errorf("queue-0 goes to %v, want a new machine in us-east-1a: the node there attaches no more", zones)
+		t.Errorf("queue-0 goes to %v, want a new node in us-east-1a: the node there attaches no more", zones)
 	}
 }
 
@@ -333,7 +333,7 @@ func checkReservations(want ...string) func(*testing.T, document) {
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			t.Errorf("machines are %v, want %v", got, want)
+			t.Errorf("nodes are %v, want %v", got, want)
 		}
 	}
 }

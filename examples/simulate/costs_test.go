@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// checkCosts: what is paid for is used, each price is the sum of its terms, and each machine bears the licence.
+// checkCosts: what is paid for is used, each price is the sum of its terms, and each node bears the licence.
 func checkCosts(t *testing.T, d document) {
 	types := map[string]int{}
 	for _, node := range d.Nodes {
@@ -26,7 +26,7 @@ func checkCosts(t *testing.T, d document) {
 		}
 	}
 	if types["m7i.2xlarge"] != 2 {
-		t.Errorf("machines %v, want the two m7i.2xlarge that are paid for", types)
+		t.Errorf("nodes %v, want the two m7i.2xlarge that are paid for", types)
 	}
 	if len(d.Commitments) != 2 || d.Commitments[0].Planned != 2 || d.Commitments[1].Planned <= 0 {
 		t.Errorf("commitments %+v, want both used", d.Commitments)

@@ -1,4 +1,4 @@
-// Command simulate packs the pods of a cluster onto the machines it has and onto new EC2 machines, and says what that
+// Command simulate packs the pods of a cluster onto the nodes it has and onto new EC2 nodes, and says what that
 // costs. It reads manifests or what kubectl prints, needs no cluster and, but for --provider aws, no AWS account and no
 // network, and is nothing but flags and output around the SDK:
 //
@@ -52,9 +52,9 @@
 //
 // # Cost model
 //
-// --cost-model names a file that says what machines cost beyond their list prices: discounts, Savings Plans and Reserved
-// Instances, fees per machine, a price on carbon. Terms apply in the order they stand; scheduling.CostModel says what each
-// means. Everything of the plan reckons with it: which machines, what they cost, the lower bound.
+// --cost-model names a file that says what nodes cost beyond their list prices: discounts, Savings Plans and Reserved
+// Instances, fees per node, a price on carbon. Terms apply in the order they stand; scheduling.CostModel says what each
+// means. Everything of the plan reckons with it: which nodes, what they cost, the lower bound.
 //
 //	terms:
 //	- name: reserved instances
@@ -62,7 +62,7 @@
 //	  where:
 //	    requirements:
 //	    - {key: node.kubernetes.io/instance-type, operator: In, values: [m7g.xlarge]}
-//	  commitment: {amount: 3}                            # three machines are paid for
+//	  commitment: {amount: 3}                            # three nodes are paid for
 //	- name: compute savings plan
 //	  source: order 4712
 //	  commitment: {amount: 2.5, percentOfPrice: 72}      # $2.50 an hour, at rates 28% below on-demand
@@ -78,7 +78,7 @@
 // # Settings of old releases
 //
 // A ConfigMap karpenter-global-settings among the inputs is read as the controller reads it, with the same codes (W701 to W708):
-// the memory overhead and the reserved network interfaces count for all machines, the density of pods and branch interfaces
+// the memory overhead and the reserved network interfaces count for all nodes, the density of pods and branch interfaces
 // for those of Provisioners, and without drift no node counts as drifted. The rest, and the ConfigMap config-logging, has no
 // bearing on planning and is said to have none.
 //
@@ -100,7 +100,7 @@
 // # Replay
 //
 // --replay lets pods of a trace come and go over the pools of the input, beginning with an empty cluster: planned in batches,
-// launched from a simulated cloud that takes spot machines back by chance, consolidated every hour or as often as
+// launched from a simulated cloud that takes spot nodes back by chance, consolidated every hour or as often as
 // --consolidate-every says. What a command has to be worth is set by --disruption-pay-back, --disruption-min-saving,
 // --disruption-min-saving-share, --disruption-price and --disruption-cool-down, as for --consolidate. It is a simulation of
 // events, so that a month takes a minute, and the same seed gives the same result. The trace is CSV:
@@ -137,13 +137,13 @@
 //	  pods           number of pending pods
 //	  placed         how many of them have a place
 //	  unschedulable  how many have none
-//	  existingNodes  number of machines the cluster has, or has on their way
-//	  newNodes       number of machines to launch
-//	  hourlyCost     of the new machines, USD: the sum of their prices
-//	  lowerBound     USD per hour that no set of new machines for these pods can cost less than
-//	  onDemandCost   of the new machines, USD per hour, if the spot ones are bought on demand too; absent without spot machines, with a
+//	  existingNodes  number of nodes the cluster has, or has on their way
+//	  newNodes       number of nodes to launch
+//	  hourlyCost     of the new nodes, USD: the sum of their prices
+//	  lowerBound     USD per hour that no set of new nodes for these pods can cost less than
+//	  onDemandCost   of the new nodes, USD per hour, if the spot ones are bought on demand too; absent without spot nodes, with a
 //	                 cost model, and where it is not known
-//	  estimated      of how many new machines the price is an estimate; absent for none
+//	  estimated      of how many new nodes the price is an estimate; absent for none
 //	  solveMillis    how long solving took, milliseconds
 //	  compileMillis  how long reading the snapshot into the planner took, milliseconds
 //	  replacedNodes  number of nodes left out; absent without --replace-nodes
@@ -152,7 +152,7 @@
 //	                 how many of them have no known price; absent for none
 //	  replacedEstimated
 //	                 of how many the price is an estimate; absent for none
-//	nodes[]          machines to launch
+//	nodes[]          nodes to launch
 //	  name           placeholder, unique in the plan
 //	  nodePool       pool that launches it
 //	  instanceType   the cheapest type that does
@@ -166,7 +166,7 @@
 //	    name         "list price", then the cost model's terms that changed it
 //	    source       where the figure comes from
 //	    amount       that it adds, USD per hour
-//	    covered      the share of the machine, 0 to 1, that a commitment covers; absent for other terms
+//	    covered      the share of the node, 0 to 1, that a commitment covers; absent for other terms
 //	  instanceTypes  names of all types that would do, cheapest first
 //	  pods           "namespace/name" of the pods placed on it
 //	  placeholders   "namespace/name" of capacity buffers' placeholders placed on it
@@ -174,7 +174,7 @@
 //	  allocatable    what instanceType has for pods, quantity by resource
 //	  minValuesRelaxed
 //	                 true if instanceTypes are less varied than the pool's minValues ask for; else absent
-//	existing[]       machines the cluster has, by name
+//	existing[]       nodes the cluster has, by name
 //	  name           of the Node, or of the NodeClaim before it has joined
 //	  pods           "namespace/name" of the pending pods placed on it, perhaps none
 //	  placeholders   "namespace/name" of capacity buffers' placeholders placed on it
@@ -192,7 +192,7 @@
 //	  detail         which wish
 //	  pods           "namespace/name" of the pods that wished it
 //	  placeholders   "namespace/name" of the placeholders that did
-//	preemptions[]    pods for which kube-scheduler makes room on a node there is by preempting others, unless the machines planned
+//	preemptions[]    pods for which kube-scheduler makes room on a node there is by preempting others, unless the nodes planned
 //	                 here are there first; absent for none
 //	  pod            "namespace/name"
 //	  node           whose pods it preempts
@@ -200,8 +200,8 @@
 //	buffers[]        capacity buffers that stand for at least one pod, by name
 //	  name           "namespace/name"
 //	  pods           how many placeholders the buffer has, the sum of the next three
-//	  new            how many have room on machines to launch
-//	  existing       how many have room on machines the cluster has
+//	  new            how many have room on nodes to launch
+//	  existing       how many have room on nodes the cluster has
 //	  unplaced       how many have none
 //	  reasons[]      why they have none, as of a pod
 //	notes[]          remarks on the input that did not stop the plan: first those on how it was read, which a replay
@@ -211,21 +211,21 @@
 //	  object         that the remark is about, or ""
 //	  where          file, document and line; absent if it is about no single place
 //	  message        a sentence
-//	prices[]         where the prices of the machines to launch come from
+//	prices[]         where the prices of the nodes to launch come from
 //	  capacityType   spot, on-demand or reserved
 //	  source         with its day, as far as is known
-//	  nodes          how many machines are priced so
+//	  nodes          how many nodes are priced so
 //	  hourlyCost     of these, USD
 //	commitments[]    of the cost model, in its order; absent without any
 //	  name, source   of the term
 //	  unit           that the amounts are in
 //	  amount         that is paid for
-//	  existing       what machines of the cluster use of it
-//	  planned        what machines to launch do
+//	  existing       what nodes of the cluster use of it
+//	  planned        what nodes to launch do
 //	  saved          what it takes off hourlyCost, USD per hour
 //
 // Capacity buffers keep room free for pods to come. Their placeholders are no pods: no count of pods includes them, and
-// a plan without room for them has still placed all pods. But machines are launched for them, at a cost.
+// a plan without room for them has still placed all pods. But nodes are launched for them, at a cost.
 //
 //	assumptions[]    what the answer rests on that neither the input nor AWS says: the region and its zones, the day of its
 //	                 prices, how others were estimated; absent for none. With --consolidate, --diff and --replay too
@@ -297,9 +297,9 @@
 //	    mayGo        from when on nothing forbids it, RFC 3339; absent if nobody knows
 //	    gates[]      what forbids it until then: kind (budget, podDisruptionBudget, annotation, consolidateAfter, coolDown,
 //	                 approval or state), code and message as of reasons[], until, absent if nobody knows
-//	floorPrices[]    USD per hour for each core (cpu), byte (memory) and pod (pods), such that no machine that may be launched
+//	floorPrices[]    USD per hour for each core (cpu), byte (memory) and pod (pods), such that no node that may be launched
 //	                 for a homeless pod of a proof that goes by them, and would hold it, costs less than what it has for
-//	                 pods, beside its DaemonSets, is worth at them. Machines may be launched by pools that are ready and
+//	                 pods, beside its DaemonSets, is worth at them. Nodes may be launched by pools that are ready and
 //	                 not static, whose taints the pod tolerates, as the pool and the pod require. None from the reference
 //	                 and with a cost model
 //	waiting, again   whether more may be possible later, since budgets or waiting times leave something out now; and when, RFC 3339,
@@ -321,7 +321,7 @@
 //	                 pods without a place, now and then
 //	nodePools[]      name; change: added, removed, changed or unchanged; fields: paths of those that are others
 //	nodes[]          that would go: name, nodePool, price (absent if not known), priceEstimated, and reason as in the condition Drifted, or NodePoolGone
-//	launches[]       machines planned with the other pools, as nodes[] of a plan
+//	launches[]       nodes planned with the other pools, as nodes[] of a plan
 //	noPlace[]        pods without a place then, as unschedulable[] of a plan without workload
 //	plans            what differs between the plans for pods that wait, see scheduling.PlanDiff
 //	notes[]          as above
@@ -332,13 +332,13 @@
 //	start, length    when it began, and for how long, seconds
 //	series[]         stretches of equal length: at, seconds since the start; costPerHour, USD; nodes, pending, on average; cpu and memory
 //	                 that pods on nodes ask for, as a share of what nodes have
-//	cost             of all machines, USD
+//	cost             of all nodes, USD
 //	pods, unplaced, refused, never
 //	                 pods that came, that wait at the end, of which no place can be found for refused, and that were done
 //	                 before they had a node
 //	estimated        launches whose price is an estimate; absent for none
 //	launches, passes, looks, commands
-//	                 machines launched, planning runs, looks for a smaller fleet and what came of them
+//	                 nodes launched, planning runs, looks for a smaller fleet and what came of them
 //	interruptions, evictionsBySpot, evictionsByPlan
 //	packing[]        the fleet at its largest: name, nodePool, instanceType, zone, capacityType, price, priceEstimated, pods[] with their shares
 //	packedAt         when that was, seconds since the start
@@ -362,8 +362,8 @@
 //	limits[]         what there is only so much of; absent where there is nothing
 //	  reservation    what it is: labels of a reservation,
 //	  commitment     or the name of a commitment; the other is absent
-//	  amount         that is left for machines to launch
+//	  amount         that is left for nodes to launch
 //	  value          of one, USD per hour; lowerBound has the sum of amount * value taken off
-//	  types[]        of machines that use it: as types[], and
-//	    uses         how much of it one machine uses; it may hold pods worth price + uses * value
+//	  types[]        of nodes that use it: as types[], and
+//	    uses         how much of it one node uses; it may hold pods worth price + uses * value
 package main

@@ -231,7 +231,7 @@ func newPlannedNode(node *scheduling.NewNode, placeholders []scheduling.PodKey, 
 	return n
 }
 
-// newExistingNodes lists all machines the cluster has, by name, those that receive no pod too.
+// newExistingNodes lists all nodes the cluster has, by name, those that receive no pod too.
 func newExistingNodes(snapshot *scheduling.Snapshot, plan *scheduling.Plan, held headroom) []existingNode {
 	receives := make(map[string][]scheduling.PodKey, len(plan.Existing))
 	for _, node := range plan.Existing {
@@ -291,7 +291,7 @@ func reservation(o scheduling.InstanceTypeOption) string {
 	return o.Others
 }
 
-// price is what a planned machine costs, USD per hour.
+// price is what a planned node costs, USD per hour.
 func price(node *scheduling.NewNode) float64 {
 	if len(node.InstanceTypes) == 0 {
 		return 0

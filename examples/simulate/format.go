@@ -80,7 +80,7 @@ func (c canvas) bar(share float64, cells int) string {
 	return c.paint(barPaint(share), drawn) + c.paint(dim, strings.Repeat("·", cells-width(drawn)))
 }
 
-// barPaint is green where a machine is well used, yellow where a good part lies idle, red where most does.
+// barPaint is green where a node is well used, yellow where a good part lies idle, red where most does.
 func barPaint(share float64) paint {
 	switch {
 	case share >= 0.7:

@@ -16,7 +16,7 @@ func generations(more ...string) []string {
 
 // API-010, API-014, API-017, API-220, API-257, API-262: objects of three generations are planned together, those of one name
 // apart: pods that ask for the Provisioner's label go to its machines, those that ask for its namesake's to that one's, and a
-// kubelet block that a pool of v1beta1 brings holds for its machines. What conversion changed is told with code and path.
+// kubelet block that a pool of v1beta1 brings holds for its nodes. What conversion changed is told with code and path.
 func TestGenerationsTogether(t *testing.T) {
 	d := checkRun(t, runCase{name: "generations", args: generations()})
 	where := make(map[string]string)
@@ -27,7 +27,7 @@ func TestGenerationsTogether(t *testing.T) {
 	}
 	for workload, pool := range map[string]string{"shop/legacy-": "v1alpha5/default", "shop/crunch-": "batch", "shop/api-": "default"} {
 		if where[workload] != pool {
-			t.Errorf("%s is on machines of %q, want %q", workload, where[workload], pool)
+			t.Errorf("%s is on nodes of %q, want %q", workload, where[workload], pool)
 		}
 	}
 	codes := make(map[string]string)
@@ -59,7 +59,7 @@ func TestKubeletOfAnOlderPool(t *testing.T) {
 		d := simulate(t, "", file, "--now", "2026-05-04T10:00:00Z", "-o", "json").plan(t)
 		for _, n := range d.Nodes {
 			if n.NodePool == "batch" && len(n.Pods) > most {
-				t.Errorf("%s: a machine of batch holds %d pods", pods, len(n.Pods))
+				t.Errorf("%s: a node of batch holds %d pods", pods, len(n.Pods))
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func TestReplayGenerations(t *testing.T) {
 	saved := filepath.Join(t.TempDir(), "saved.yaml")
 	d := decode[replayDocument](t, simulate(t, "", generations("--replay", "testdata/trace.csv", "--replay-for", "2h", "--spot-interruptions", "0", "--catalog", smallCatalog, "--save-snapshot", saved, "-o", "json")...))
 	if d.Pods == 0 || len(d.Packing) == 0 {
-		t.Errorf("%d pods on %d machines", d.Pods, len(d.Packing))
+		t.Errorf("%d pods on %d nodes", d.Pods, len(d.Packing))
 	}
 	file, err := os.Open(saved)
 	if err != nil {
@@ -191,7 +191,7 @@ func TestKubeletAnnotation(t *testing.T) {
 	a := simulate(t, strings.Replace(pool, "%", `{"maxPods": 2}`, 1), "-", "testdata/deployment.yaml", "-o", "json")
 	for _, n := range a.plan(t).Nodes {
 		if len(n.Pods) > 2 {
-			t.Errorf("%d pods on a machine", len(n.Pods))
+			t.Errorf("%d pods on a node", len(n.Pods))
 		}
 	}
 	if a := simulate(t, strings.Replace(pool, "%", "{", 1), "-", "testdata/deployment.yaml"); a.code != exitInput || !strings.Contains(a.stderr, "NodePool a: metadata: annotation compatibility.karpenter.sh") {

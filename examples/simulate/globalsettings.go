@@ -104,7 +104,7 @@ func (s *simulation) remarkOnSettings(pools []scheduling.NodePool) {
 	}
 }
 
-// typeOptions are what flags and settings of the input say of the machines of a pool; what is for objects of the first
+// typeOptions are what flags and settings of the input say of the nodes of a pool; what is for objects of the first
 // generation counts for their pools alone.
 func (s *simulation) typeOptions(pool v1.PoolKey) instancetype.Options {
 	out := s.instanceTypes.InstanceTypes()

@@ -38,7 +38,7 @@ func configMapText(name, data string) string {
 	return "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", namespace: karpenter}\ndata: {" + data + "}\n"
 }
 
-// SET-019, SET-020, SET-022, SET-133, SET-164, SET-179: what the ConfigMap of the input says of machines counts, and is told of.
+// SET-019, SET-020, SET-022, SET-133, SET-164, SET-179: what the ConfigMap of the input says of nodes counts, and is told of.
 func TestGlobalSettings(t *testing.T) {
 	for name, c := range map[string]struct {
 		data  string
@@ -67,7 +67,7 @@ func TestGlobalSettings(t *testing.T) {
 	}
 }
 
-// SET-022, SET-121: a pod that fills a machine but for what the hypervisor is known to keep has no place on one that keeps more.
+// SET-022, SET-121: a pod that fills a node but for what the hypervisor is known to keep has no place on one that keeps more.
 func TestGlobalSettingsOfMemory(t *testing.T) {
 	pods := strings.Replace(strings.Replace(firstGeneration, "memory: 1Mi", "memory: 6500Mi", 1), "replicas: 100", "replicas: 2", 1)
 	for data, want := range map[string]int{`aws.vmMemoryOverheadPercent: "0.05"`: exitPlaced, `aws.vmMemoryOverheadPercent: "0.25"`: exitUnschedulable} {

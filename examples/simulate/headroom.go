@@ -15,7 +15,7 @@ import (
 type headroom struct {
 	// buffer that a placeholder belongs to, "namespace/name".
 	buffer map[scheduling.PodKey]string
-	// launched and existing are the placeholders on machines to launch and on those there are, by the machine's name.
+	// launched and existing are the placeholders on nodes to launch and on those there are, by the node's name.
 	launched, existing map[string][]scheduling.PodKey
 	// relaxed are the placeholders that a relaxation concerns, by its place in the plan.
 	relaxed [][]scheduling.PodKey
@@ -169,7 +169,7 @@ func (r textReport) writeHeadroom(w io.Writer) {
 	}
 	t := table{columns: []column{
 		{title: "CAPACITY BUFFER"}, {title: "PODS", right: true}, {title: "ON EXISTING NODES", right: true},
-		{title: "ON NEW MACHINES", right: true}, {title: "NO ROOM", right: true},
+		{title: "ON NEW NODES", right: true}, {title: "NO ROOM", right: true},
 	}}
 	for _, room := range rooms {
 		t.rows = append(t.rows, row{cells: []string{

@@ -108,7 +108,7 @@ func nodeClassOf(pool *scheduling.NodePool) v1.NodeClassReference {
 	return pool.Object.Spec.Template.Spec.NodeClassRef
 }
 
-// findClass returns the class a pool's machines are launched with; nil, the default class, with a note where the input has it
+// findClass returns the class a pool's nodes are launched with; nil, the default class, with a note where the input has it
 // not.
 func (s *simulation) findClass(pool *scheduling.NodePool, classes nodeClasses) (*awsv1.EC2NodeClass, error) {
 	if classes.named(pool) == nil {
@@ -116,7 +116,7 @@ func (s *simulation) findClass(pool *scheduling.NodePool, classes nodeClasses) (
 		if pool.Key.Generation == v1.GenerationV1Alpha5 && kind == awsv1.KindEC2NodeClass {
 			kind = awsv1alpha1.KindAWSNodeTemplate
 		}
-		s.note(string(manifests.WarningNodeClass), "%s %q is not in the input: its pools get the machines of the default EC2NodeClass (AL2023, no kubelet settings)",
+		s.note(string(manifests.WarningNodeClass), "%s %q is not in the input: its pools get the nodes of the default EC2NodeClass (AL2023, no kubelet settings)",
 			kind, name)
 	}
 	return classes.effective(pool)
@@ -136,7 +136,7 @@ func (s *simulation) checkZones(facts *catalog.Catalog) error {
 	return nil
 }
 
-// settings are what a class makes of EC2's machines; the zones of its subnets are narrowed to those asked for.
+// settings are what a class makes of EC2's nodes; the zones of its subnets are narrowed to those asked for.
 func (s *simulation) settings(facts *catalog.Catalog, class *awsv1.EC2NodeClass, options instancetype.Options) (instancetype.Settings, error) {
 	settings, err := instancetype.NewSettings(facts, class, options)
 	if err != nil || len(s.zones) == 0 {

@@ -137,7 +137,7 @@ func codes(d document) []string {
 
 const onDemandPool = "testdata/ondemand-nodepool.yaml"
 
-// AWI-004, AWI-107: pods are planned on machines that the region has, at prices of the day; the plan can be replayed
+// AWI-004, AWI-107: pods are planned on nodes that the region has, at prices of the day; the plan can be replayed
 // without AWS. With prices refused, those that are built in count, and notes say so.
 func TestMotoLiveCatalog(t *testing.T) {
 	cloud := startMoto(t)

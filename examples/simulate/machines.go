@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machineKind is what the text groups planned nodes by: those that look the same on a bill.
-type machineKind struct {
+// nodeKind is what the text groups planned nodes by: those that look the same on a bill.
+type nodeKind struct {
 	pool         v1.PoolKey
 	instanceType string
 	zone         string
@@ -26,14 +26,14 @@ type machineKind struct {
 	minValuesRelaxed bool
 }
 
-// machineGroup are the planned nodes of one kind.
-type machineGroup struct {
-	machineKind
+// nodeGroup are the planned nodes of one kind.
+type nodeGroup struct {
+	nodeKind
 	nodes []*scheduling.NewNode
 }
 
-// placeholders on the group's machines.
-func (g machineGroup) placeholders(held headroom) []scheduling.PodKey {
+// placeholders on the group's nodes.
+func (g nodeGroup) placeholders(held headroom) []scheduling.PodKey {
 	var placeholders []scheduling.PodKey
 	for _, node := range g.nodes {
 		placeholders = append(placeholders, held.launched[node.Name]...)
@@ -42,10 +42,10 @@ func (g machineGroup) placeholders(held headroom) []scheduling.PodKey {
 }
 
 // cost of the group, USD per hour.
-func (g machineGroup) cost() float64 { return g.price * float64(len(g.nodes)) }
+func (g nodeGroup) cost() float64 { return g.price * float64(len(g.nodes)) }
 
-// pods of the group's machines.
-func (g machineGroup) pods() []scheduling.PodKey {
+// pods of the group's nodes.
+func (g nodeGroup) pods() []scheduling.PodKey {
 	var pods []scheduling.PodKey
 	for _, node := range g.nodes {
 		pods = append(pods, node.Pods...)
@@ -53,8 +53,8 @@ func (g machineGroup) pods() []scheduling.PodKey {
 	return pods
 }
 
-// podInterval is the least and the greatest number of pods on a machine of the group.
-func (g machineGroup) podInterval() (low, high int) {
+// podInterval is the least and the greatest number of pods on a node of the group.
+func (g nodeGroup) podInterval() (low, high int) {
 	low, high = len(g.nodes[0].Pods), len(g.nodes[0].Pods)
 	for _, node := range g.nodes[1:] {
 		low, high = min(low, len(node.Pods)), max(high, len(node.Pods))
@@ -62,8 +62,8 @@ func (g machineGroup) podInterval() (low, high int) {
 	return low, high
 }
 
-// fill is the mean share of a resource that is taken on the group's machines, and whether they have the resource.
-func (g machineGroup) fill(resource corev1.ResourceName) (float64, bool) {
+// fill is the mean share of a resource that is taken on the group's nodes, and whether they have the resource.
+func (g nodeGroup) fill(resource corev1.ResourceName) (float64, bool) {
 	var used, have float64
 	for _, node := range g.nodes {
 		used += amount(node.Requests, resource)
@@ -83,13 +83,13 @@ func amount(list corev1.ResourceList, name corev1.ResourceName) float64 {
 	return q.AsApproximateFloat64()
 }
 
-// poolSection are a pool's machines, the kinds that cost most first.
+// poolSection are a pool's nodes, the kinds that cost most first.
 type poolSection struct {
 	pool   v1.PoolKey
-	groups []machineGroup
+	groups []nodeGroup
 }
 
-func (s poolSection) machines() int {
+func (s poolSection) instances() int {
 	n := 0
 	for _, group := range s.groups {
 		n += len(group.nodes)
@@ -105,21 +105,21 @@ func (s poolSection) cost() float64 {
 	return sum
 }
 
-// groupMachines sorts planned nodes into pools and kinds.
-func groupMachines(nodes []scheduling.NewNode) []poolSection {
-	index := make(map[machineKind]int)
-	var groups []machineGroup
+// groupNodes sorts planned nodes into pools and kinds.
+func groupNodes(nodes []scheduling.NewNode) []poolSection {
+	index := make(map[nodeKind]int)
+	var groups []nodeGroup
 	for at := range nodes {
 		kind := kindOf(&nodes[at])
 		i, ok := index[kind]
 		if !ok {
 			i = len(groups)
 			index[kind] = i
-			groups = append(groups, machineGroup{machineKind: kind})
+			groups = append(groups, nodeGroup{nodeKind: kind})
 		}
 		groups[i].nodes = append(groups[i].nodes, &nodes[at])
 	}
-	slices.SortFunc(groups, func(a, b machineGroup) int {
+	slices.SortFunc(groups, func(a, b nodeGroup) int {
 		return cmp.Or(a.pool.Compare(b.pool), cmp.Compare(b.cost(), a.cost()),
 			strings.Compare(a.instanceType, b.instanceType), strings.Compare(a.zone, b.zone),
 			strings.Compare(a.capacityType, b.capacityType), cmp.Compare(a.price, b.price),
@@ -148,8 +148,8 @@ func boolCompare(a, b bool) int {
 	return 1
 }
 
-func kindOf(node *scheduling.NewNode) machineKind {
-	kind := machineKind{pool: node.Pool, minValuesRelaxed: node.MinValuesRelaxed}
+func kindOf(node *scheduling.NewNode) nodeKind {
+	kind := nodeKind{pool: node.Pool, minValuesRelaxed: node.MinValuesRelaxed}
 	if len(node.InstanceTypes) > 0 {
 		cheapest := node.InstanceTypes[0]
 		kind.instanceType, kind.zone, kind.capacityType, kind.price =

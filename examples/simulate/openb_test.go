@@ -18,8 +18,8 @@ type tracePod struct {
 	qos                      string
 }
 
-// TestOpenb plans a production trace (Alibaba's "openb": 8,152 pods of a GPU cluster) on EC2's machines and re-checks
-// each placement with none of the project's own arithmetic: against what the machines are known to have for pods, and
+// TestOpenb plans a production trace (Alibaba's "openb": 8,152 pods of a GPU cluster) on EC2's nodes and re-checks
+// each placement with none of the project's own arithmetic: against what the nodes are known to have for pods, and
 // the prices as the catalogue file states them.
 func TestOpenb(t *testing.T) {
 	data := os.Getenv("DRAWKNIFE_DATA")
@@ -43,9 +43,9 @@ func TestOpenb(t *testing.T) {
 	if d.Summary.HourlyCost > 1240 {
 		t.Errorf("the plan costs $%.2f/h, want at most $1,240", d.Summary.HourlyCost)
 	}
-	t.Logf("%d machines, $%.2f/h, bound $%.2f/h, solved in %.0f ms", d.Summary.NewNodes, d.Summary.HourlyCost,
+	t.Logf("%d nodes, $%.2f/h, bound $%.2f/h, solved in %.0f ms", d.Summary.NewNodes, d.Summary.HourlyCost,
 		d.Summary.LowerBound, d.Summary.SolveMillis)
-	checkMachines(t, d, pods, readMachines(t, data))
+	checkNodes(t, d, pods, readNodes(t, data))
 }
 
 func readTrace(t *testing.T, name string) map[string]tracePod {
@@ -114,14 +114,14 @@ func writeTrace(t *testing.T, name string, pods map[string]tracePod) {
 	}
 }
 
-// machine is what is known of an EC2 type from elsewhere.
-type machine struct {
+// node is what is known of an EC2 type from elsewhere.
+type instance struct {
 	milliCPU, memoryMiB, pods, gpu int64
 	onDemand                       float64
 	spot                           []float64
 }
 
-func readMachines(t *testing.T, data string) map[string]machine {
+func readNodes(t *testing.T, data string) map[string]instance {
 	t.Helper()
 	read := func(name string, into any) {
 		text, err := os.ReadFile(filepath.Join(data, name))
@@ -148,13 +148,13 @@ func readMachines(t *testing.T, data string) map[string]machine {
 		Types map[string][]float64 `json:"types"`
 	}
 	read("ec2-golden-allocatable.json", &room)
-	machines := make(map[string]machine)
+	nodes := make(map[string]instance)
 	for _, facts := range facts.Types {
 		known := room.Types[facts.Name]
 		if len(known) < 3 {
 			continue
 		}
-		m := machine{
+		m := instance{
 			milliCPU: int64(known[0]), memoryMiB: int64(known[1]), pods: int64(known[2]),
 			onDemand: facts.OnDemand, spot: facts.Spot,
 		}
@@ -163,20 +163,20 @@ func readMachines(t *testing.T, data string) map[string]machine {
 				m.gpu += gpu.Count
 			}
 		}
-		machines[facts.Name] = m
+		nodes[facts.Name] = m
 	}
-	return machines
+	return nodes
 }
 
-func checkMachines(t *testing.T, d document, pods map[string]tracePod, machines map[string]machine) {
+func checkNodes(t *testing.T, d document, pods map[string]tracePod, nodes map[string]instance) {
 	t.Helper()
 	for _, node := range d.Nodes {
-		m, ok := machines[node.InstanceType]
+		m, ok := nodes[node.InstanceType]
 		if !ok {
 			t.Errorf("%s: nothing is known of %s", node.Name, node.InstanceType)
 			continue
 		}
-		var used machine
+		var used instance
 		for _, name := range node.Pods {
 			pod, ok := pods[name]
 			if !ok {

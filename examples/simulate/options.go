@@ -44,7 +44,7 @@ type options struct {
 	catalog string
 	// prices is the file with the prices of catalog's types; empty when catalog carries its own.
 	prices string
-	// zones are the only ones that machines may be launched in; none stands for all of the catalogue.
+	// zones are the only ones that nodes may be launched in; none stands for all of the catalogue.
 	zones []string
 	// output is the form of the plan on standard output.
 	output outputFormat
@@ -52,7 +52,7 @@ type options struct {
 	color colorMode
 	// version asks what the program was built from, and nothing else.
 	version bool
-	// verbose lists every kind of machine and names the pods that have no place.
+	// verbose lists every kind of node and names the pods that have no place.
 	verbose bool
 	// snapshot is a saved snapshot to plan from instead of inputs; empty when there is none.
 	snapshot string
@@ -71,7 +71,7 @@ type options struct {
 	timeout time.Duration
 	// consolidate asks which nodes to remove or to replace, instead of where pods go.
 	consolidate bool
-	// planner decides that, and spotToSpot lets it replace spot machines by spot machines.
+	// planner decides that, and spotToSpot lets it replace spot nodes by spot nodes.
 	planner    settings.DisruptionPlanner
 	spotToSpot bool
 	// disruption is what it weighs: the flags of the controller, by the same names.

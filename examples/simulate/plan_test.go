@@ -51,7 +51,7 @@ func list(amounts map[string]string) corev1.ResourceList {
 	return l
 }
 
-// handMade is a plan with one of everything: repeated machines, a device, a machine on which two types would do,
+// handMade is a plan with one of everything: repeated nodes, a device, a node on which two types would do,
 // existing nodes, pods refused for several reasons, headroom in all places, and wishes given up.
 func handMade() (*scheduling.Snapshot, *scheduling.Plan) {
 	controller := true
@@ -239,7 +239,7 @@ func TestCertificateDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := b.String(), "{\n  \"classes\": [],\n  \"types\": []\n}\n"; got != want {
-		t.Errorf("certificate of no new machine is %q, want %q", got, want)
+		t.Errorf("certificate of no new node is %q, want %q", got, want)
 	}
 }
 
@@ -329,7 +329,7 @@ func TestTextCutsLongLists(t *testing.T) {
 	}
 	short, long := print(false), print(true)
 	for _, want := range []string{
-		"... and 3 machines of 3 cheaper kinds, $6.0000/h (--verbose lists them)",
+		"... and 3 nodes of 3 cheaper kinds, $6.0000/h (--verbose lists them)",
 		"... and 4 more nodes (--verbose lists them)",
 		"... and 2 more (--verbose lists them)",
 	} {

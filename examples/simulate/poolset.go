@@ -41,7 +41,7 @@ func (p *poolSet) find(key v1.PoolKey) *scheduling.NodePool {
 	return &p.pools[i]
 }
 
-// class is what the pool's machines are launched with; nil where it is not known. What a pool brings from an older generation was
+// class is what the pool's nodes are launched with; nil where it is not known. What a pool brings from an older generation was
 // readable when instance types were made from it.
 func (p *poolSet) class(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 	if p.classes.named(pool) == nil {

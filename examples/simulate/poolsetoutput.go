@@ -177,9 +177,9 @@ func (r differenceText) writeCost(w io.Writer) {
 	fmt.Fprintf(w, "\n%s with these NodePools, %s with the others once everything has been replaced: %s.\n",
 		&before, r.paint(bold, after.String()), r.difference.change())
 	if nodes := r.difference.planAfter.NewNodes; len(nodes) > 0 {
-		fmt.Fprintf(w, "\n%s\n", r.paint(bold, counted(len(nodes), "new machine")))
+		fmt.Fprintf(w, "\n%s\n", r.paint(bold, counted(len(nodes), "new node")))
 		t := table{columns: []column{{title: "COUNT", right: true}, {title: "NODEPOOL"}, {title: "INSTANCE TYPE"}, {title: "ZONE"}, {title: "CAPACITY"}, {title: "$/HOUR", right: true}}}
-		for _, section := range groupMachines(nodes) {
+		for _, section := range groupNodes(nodes) {
 			for _, g := range section.groups {
 				t.rows = append(t.rows, row{cells: []string{
 					fmt.Sprintf("%d %s", len(g.nodes), r.times()), section.pool.String(), g.instanceType, g.zone, g.capacityType, r.assumed.mark(g.instanceType, g.capacityType) + strings.TrimPrefix(dollars(g.price), "$"),

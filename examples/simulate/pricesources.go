@@ -113,7 +113,7 @@ func offersOf(types []*cloudprovider.InstanceType) map[[3]string]*cloudprovider.
 func (r textReport) writePrices(w io.Writer, p pricing) {
 	var items []string
 	for _, s := range p.sources {
-		items = append(items, fmt.Sprintf("%s, %s: %s", counted(s.Nodes, s.CapacityType+" machine"), s.mark()+dollars(s.HourlyCost)+"/h", cmp.Or(s.Source, "no source is given")))
+		items = append(items, fmt.Sprintf("%s, %s: %s", counted(s.Nodes, s.CapacityType+" node"), s.mark()+dollars(s.HourlyCost)+"/h", cmp.Or(s.Source, "no source is given")))
 	}
 	if len(items) == 0 {
 		return
@@ -127,6 +127,6 @@ func (r textReport) writePrices(w io.Writer, p pricing) {
 		if p.estimated {
 			mark = "~"
 		}
-		r.writeWrapped(w, "  ", fmt.Sprintf("Spot prices change from day to day. On demand the same machines cost %s%s/h.", mark, dollars(p.onDemand)))
+		r.writeWrapped(w, "  ", fmt.Sprintf("Spot prices change from day to day. On demand the same nodes cost %s%s/h.", mark, dollars(p.onDemand)))
 	}
 }

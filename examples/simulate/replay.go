@@ -19,7 +19,7 @@ type replayOptions struct {
 	trace string
 	// from and length are the part of it; 0 is from its beginning, and to its end.
 	from, length time.Duration
-	// interruptions of a spot machine in a month, on average.
+	// interruptions of a spot node in a month, on average.
 	interruptions float64
 	// every is how often consolidation looks at the fleet; 0 is never.
 	every time.Duration
@@ -155,10 +155,10 @@ func (s *simulation) printReplay(r *replay.Result, took time.Duration) error {
 	}
 	t.write(b, c)
 	fmt.Fprintf(b, "\n%s in all, %s/h on average; %s in %s.\n", c.paint(bold, mark+dollars(r.Cost)), mark+dollars(r.Cost/r.Length.Hours()),
-		counted(r.Launches, "machine")+" launched", counted(r.Passes, "planning run"))
+		counted(r.Launches, "node")+" launched", counted(r.Passes, "planning run"))
 	fmt.Fprintf(b, "Waited for a node: half of the pods up to %s, 90%% up to %s, 99%% up to %s, the longest %s.\n",
 		r.Pending(0.5), r.Pending(0.9), r.Pending(0.99), r.Pending(1))
-	fmt.Fprintf(b, "%s by consolidation, %d by %s of spot machines.\n", counted(r.EvictionsByPlan, "eviction"), r.EvictionsBySpot, counted(r.Interruptions, "interruption"))
+	fmt.Fprintf(b, "%s by consolidation, %d by %s of spot nodes.\n", counted(r.EvictionsByPlan, "eviction"), r.EvictionsBySpot, counted(r.Interruptions, "interruption"))
 	if r.Unplaced+r.Never > 0 {
 		fmt.Fprintf(b, "%s were done before they had a node; %d wait at the end.\n", counted(r.Never, "pod"), r.Unplaced)
 	}

@@ -111,7 +111,7 @@ func checkRun(t *testing.T, test runCase) document {
 	return d
 }
 
-// shortenTypes keeps golden files readable: of a machine's instance types it leaves the first three.
+// shortenTypes keeps golden files readable: of a node's instance types it leaves the first three.
 func shortenTypes(t *testing.T, a answer) string {
 	d := a.plan(t)
 	for i, node := range d.Nodes {
@@ -211,7 +211,7 @@ func checkBuffers(t testing.TB, d document) {
 		}
 	}
 	if launched != 0 || existing != 0 || len(seen)+unplaced != pods {
-		t.Errorf("buffers speak of %d placeholders that machines don't name, and %d of %d are named", launched+existing, len(seen), pods)
+		t.Errorf("buffers speak of %d placeholders that nodes don't name, and %d of %d are named", launched+existing, len(seen), pods)
 	}
 }
 
@@ -435,7 +435,7 @@ func TestDeterminism(t *testing.T) {
 func TestZones(t *testing.T) {
 	d := simulate(t, "", "--zones", "us-east-1b", "-o", "json", "testdata/deployment.yaml").plan(t)
 	if len(d.Nodes) == 0 {
-		t.Fatal("no machine is planned")
+		t.Fatal("no node is planned")
 	}
 	for _, node := range d.Nodes {
 		if node.Zone != "us-east-1b" {
@@ -535,7 +535,7 @@ func TestSavedSnapshotIsPrivate(t *testing.T) {
 	}
 }
 
-// What is saved with --anonymize has no name of the input in it, and its plan costs the same on the same machines.
+// What is saved with --anonymize has no name of the input in it, and its plan costs the same on the same nodes.
 func TestAnonymize(t *testing.T) {
 	saved := filepath.Join(t.TempDir(), "saved.yaml")
 	before := simulate(t, "", "--catalog", smallCatalog, "testdata/shop", "-o", "json", "--save-snapshot", saved, "--anonymize", "--anonymize-key", "k")

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// shownKinds is how many kinds of machine a pool lists unless asked for all.
+	// shownKinds is how many kinds of node a pool lists unless asked for all.
 	shownKinds = 20
 	// shownExisting is how many existing nodes are listed unless asked for all.
 	shownExisting = 20
@@ -53,7 +53,7 @@ func (r textReport) write(w io.Writer) error {
 	r.workloads = indexWorkloads(r.snapshot)
 	r.plan, r.held = separate(r.snapshot, r.plan)
 	r.writeHead(b)
-	r.writeMachines(b)
+	r.writeInstances(b)
 	r.writeExisting(b)
 	r.writeCommitments(b)
 	r.writeHeadroom(b)
@@ -78,29 +78,29 @@ func (r textReport) writeHead(w io.Writer) {
 	r.writeUnpriced(w)
 }
 
-func (r textReport) writeMachines(w io.Writer) {
+func (r textReport) writeInstances(w io.Writer) {
 	if len(r.plan.NewNodes) == 0 {
-		fmt.Fprint(w, "\nNo new machines.\n")
+		fmt.Fprint(w, "\nNo new nodes.\n")
 		return
 	}
 	resources := shownResources(r.plan.NewNodes)
-	for _, section := range groupMachines(r.plan.NewNodes) {
+	for _, section := range groupNodes(r.plan.NewNodes) {
 		r.writePool(w, section, resources)
 	}
 }
 
 func (r textReport) writePool(w io.Writer, section poolSection, resources []corev1.ResourceName) {
 	fmt.Fprintf(w, "\n%s: %s, %s/h\n", r.paint(bold, "NodePool "+section.pool.String()),
-		counted(section.machines(), "new machine"), r.markOf(section)+dollars(section.cost()))
-	groups, rest := section.groups, []machineGroup(nil)
+		counted(section.instances(), "new node"), r.markOf(section)+dollars(section.cost()))
+	groups, rest := section.groups, []nodeGroup(nil)
 	if !r.verbose && len(groups) > shownKinds {
 		groups, rest = groups[:shownKinds], groups[shownKinds:]
 	}
-	r.machineTable(groups, resources).write(w, r.canvas)
+	r.nodeTable(groups, resources).write(w, r.canvas)
 	if len(rest) > 0 {
 		left := poolSection{groups: rest}
 		fmt.Fprintf(w, "  %s and %s of %s, %s/h (--verbose lists them)\n", r.ellipsis(),
-			counted(left.machines(), "machine"), counted(len(rest), "cheaper kind"), r.markOf(left)+dollars(left.cost()))
+			counted(left.instances(), "node"), counted(len(rest), "cheaper kind"), r.markOf(left)+dollars(left.cost()))
 	}
 }
 
@@ -114,8 +114,8 @@ func (r textReport) markOf(section poolSection) string {
 	return ""
 }
 
-// machineTable lays out kinds of machines, one a row, with the pods they hold on a line below.
-func (r textReport) machineTable(groups []machineGroup, resources []corev1.ResourceName) table {
+// nodeTable lays out kinds of nodes, one a row, with the pods they hold on a line below.
+func (r textReport) nodeTable(groups []nodeGroup, resources []corev1.ResourceName) table {
 	t := table{columns: []column{
 		{title: "COUNT", right: true}, {title: "INSTANCE TYPE"}, {title: "ARCH"}, {title: "ZONE"}, {title: "CAPACITY"},
 		{title: "$/HOUR", right: true}, {title: "PODS", right: true},
@@ -168,8 +168,8 @@ func (r textReport) barCells(t table, resources []corev1.ResourceName) int {
 	return 0
 }
 
-// fillCell shows how full a kind of machine is: "[########--]  83%".
-func (r textReport) fillCell(g machineGroup, resource corev1.ResourceName, cells int) string {
+// fillCell shows how full a kind of node is: "[########--]  83%".
+func (r textReport) fillCell(g nodeGroup, resource corev1.ResourceName, cells int) string {
 	share, ok := g.fill(resource)
 	if !ok {
 		return ""
@@ -235,11 +235,11 @@ func (r textReport) writeFoot(w io.Writer) {
 			mark = "~"
 		}
 		fmt.Fprintf(w, "; %s for %s, %s a month of %d h", r.paint(bold, mark+dollars(s.HourlyCost)+"/h"),
-			counted(s.NewNodes, "new machine"), r.paint(bold, mark+monthly(s.HourlyCost)), hoursPerMonth)
+			counted(s.NewNodes, "new node"), r.paint(bold, mark+monthly(s.HourlyCost)), hoursPerMonth)
 	}
 	fmt.Fprintln(w, ".")
 	if s.LowerBound > 0 {
-		r.writeWrapped(w, "", fmt.Sprintf("At these prices no set of new machines holds %s for less than %s/h: the plan is %s.",
+		r.writeWrapped(w, "", fmt.Sprintf("At these prices no set of new nodes holds %s for less than %s/h: the plan is %s.",
 			these, dollars(s.LowerBound), gapWords(s.HourlyCost, s.LowerBound)))
 	}
 	r.writePrices(w, r.pricing)
@@ -250,7 +250,7 @@ func (r textReport) writeFoot(w io.Writer) {
 func gapWords(cost, bound float64) string {
 	gap := cost/bound - 1
 	switch {
-	// Both figures were rounded, so equal ones may differ by a trace: for machines that cost next to nothing, as
+	// Both figures were rounded, so equal ones may differ by a trace: for nodes that cost next to nothing, as
 	// reserved ones do, by a large share.
 	case cost-bound < 1e-6:
 		return "as cheap as can be"

@@ -131,7 +131,7 @@ func (o RequirementOption) toClaim(c *v1.NodeClaim) {
 // ClassOption is the node class of a NodePool or a NodeClaim.
 type ClassOption v1.NodeClassReference
 
-// Class says which node class machines are made from.
+// Class says which node class instances are made from.
 func Class(group, kind, name string) ClassOption {
 	return ClassOption{Group: group, Kind: kind, Name: name}
 }

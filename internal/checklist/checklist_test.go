@@ -14,11 +14,11 @@ import (
 
 const oneCore = "{requests: {cpu: 1}}"
 
-// TestInflate is S1-028: nothing is launched for no replicas, machines for five.
+// TestInflate is S1-028: nothing is launched for no replicas, nodes for five.
 func TestInflate(t *testing.T) {
 	pool := nodePool("default", "      requirements: []\n", "")
 	if none := plan(t, pool+inflate("inflate", "0", oneCore, "")); len(none.NewNodes) != 0 || len(none.Unschedulable) != 0 {
-		t.Errorf("planned for no replicas: %d machines, %d pods without a place", len(none.NewNodes), len(none.Unschedulable))
+		t.Errorf("planned for no replicas: %d nodes, %d pods without a place", len(none.NewNodes), len(none.Unschedulable))
 	}
 	five := plan(t, pool+inflate("inflate", "5", oneCore, ""))
 	five.wantAllPlaced(t)
@@ -31,7 +31,7 @@ func TestInflate(t *testing.T) {
 	}
 }
 
-// TestManyTypesInOnePool is S0-009: pods of different shapes get machines of different types from one pool.
+// TestManyTypesInOnePool is S0-009: pods of different shapes get nodes of different types from one pool.
 func TestManyTypesInOnePool(t *testing.T) {
 	p := plan(t, nodePool("default", "      requirements: []\n", "")+
 		inflate("cores", "1", "{requests: {cpu: 40, memory: 1Gi}}", "")+
@@ -46,7 +46,7 @@ func TestManyTypesInOnePool(t *testing.T) {
 		types[node.InstanceTypes[0].Name] = true
 	}
 	if len(types) < 2 {
-		t.Errorf("all machines are %v", types)
+		t.Errorf("all nodes are %v", types)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestWellKnownLabelsOfPods(t *testing.T) {
 	})
 }
 
-// TestLegacyTaint is S0-047: with the old pool tainted, machines come from the new one, however cheap the old one is.
+// TestLegacyTaint is S0-047: with the old pool tainted, nodes come from the new one, however cheap the old one is.
 func TestLegacyTaint(t *testing.T) {
 	p := plan(t, nodePool("old", "      taints: [{key: karpenter.sh/legacy, value: \"true\", effect: NoSchedule}]\n      requirements: []\n", "  weight: 50\n")+
 		nodePool("new", "      requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]\n", "")+
@@ -246,8 +246,8 @@ func beforeColon(sentences []string) []string {
 	return short
 }
 
-// TestFifteenPods is S1-033 and S1-075: no machine size is configured anywhere; fifteen pods of a core and a DaemonSet make
-// one machine of sixteen cores where only one may be launched.
+// TestFifteenPods is S1-033 and S1-075: no node size is configured anywhere; fifteen pods of a core and a DaemonSet make
+// one node of sixteen cores where only one may be launched.
 func TestFifteenPods(t *testing.T) {
 	daemon := `
 ---
@@ -267,7 +267,7 @@ spec:
 `, "  limits: {nodes: 1}\n")+daemon+inflate("inflate", "15", oneCore, ""))
 	p.wantAllPlaced(t)
 	if len(p.NewNodes) != 1 {
-		t.Fatalf("%d machines", len(p.NewNodes))
+		t.Fatalf("%d nodes", len(p.NewNodes))
 	}
 	node := p.NewNodes[0]
 	if cpu := node.Requests[corev1.ResourceCPU]; cpu.String() != "15125m" {
@@ -277,11 +277,11 @@ spec:
 		t.Errorf("requests are %s pods, want 16, the DaemonSet's among them", pods.String())
 	}
 	if facts, _ := p.facts.Lookup(node.InstanceTypes[0].Name); facts.VCPUs != 16 {
-		t.Errorf("the machine is %s with %d cores, want 16", facts.Name, facts.VCPUs)
+		t.Errorf("the node is %s with %d cores, want 16", facts.Name, facts.VCPUs)
 	}
 }
 
-// TestCheapest is S2-004: over all zones and capacity types, the machine taken is the cheapest that fits.
+// TestCheapest is S2-004: over all zones and capacity types, the node taken is the cheapest that fits.
 func TestCheapest(t *testing.T) {
 	p := plan(t, nodePool("default", "      requirements: []\n", "")+inflate("inflate", "1", "{requests: {cpu: 3, memory: 10Gi}}", ""))
 	p.wantAllPlaced(t)
@@ -301,11 +301,11 @@ func TestCheapest(t *testing.T) {
 		t.Errorf("the plan costs $%g/h for %+v", p.HourlyCost, options[0])
 	}
 	if p.LowerBound > p.HourlyCost || p.LowerBound < p.HourlyCost*0.999 {
-		t.Errorf("one pod on its cheapest machine costs $%g/h, but the bound is $%g/h", p.HourlyCost, p.LowerBound)
+		t.Errorf("one pod on its cheapest node costs $%g/h, but the bound is $%g/h", p.HourlyCost, p.LowerBound)
 	}
 }
 
-// TestPodsWithoutRequests is S2-014: they have places, as many on a machine as it has slots for pods.
+// TestPodsWithoutRequests is S2-014: they have places, as many on a node as it has slots for pods.
 func TestPodsWithoutRequests(t *testing.T) {
 	p := plan(t, nodePool("default", "      requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [t3a.medium]}]\n", "")+
 		inflate("nginx", "40", "{}", ""))
@@ -313,7 +313,7 @@ func TestPodsWithoutRequests(t *testing.T) {
 	// 3 network interfaces of 6 addresses hold 3*(6-1)+2 pods.
 	const slots = 17
 	if len(p.NewNodes) != 3 {
-		t.Errorf("%d machines for 40 pods, want 3 with %d slots each", len(p.NewNodes), slots)
+		t.Errorf("%d nodes for 40 pods, want 3 with %d slots each", len(p.NewNodes), slots)
 	}
 	for _, node := range p.NewNodes {
 		if len(node.Pods) > slots {
@@ -322,7 +322,7 @@ func TestPodsWithoutRequests(t *testing.T) {
 	}
 }
 
-// TestForeignNodes is S2-039, the half that plans: a node that no pool made takes pods before machines are launched.
+// TestForeignNodes is S2-039, the half that plans: a node that no pool made takes pods before nodes are launched.
 func TestForeignNodes(t *testing.T) {
 	p := plan(t, nodePool("default", "      requirements: []\n", "")+`
 ---
@@ -341,6 +341,6 @@ status:
 	}
 	p.wantAllPlaced(t)
 	if len(p.NewNodes) != 1 || len(p.NewNodes[0].Pods) != 1 {
-		t.Errorf("new machines: %+v, want one for the fifth pod", p.NewNodes)
+		t.Errorf("new nodes: %+v, want one for the fifth pod", p.NewNodes)
 	}
 }

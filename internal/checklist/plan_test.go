@@ -70,18 +70,18 @@ func plan(t *testing.T, manifest string, zones ...string) cluster {
 	return cluster{p, facts}
 }
 
-// wantAllPlaced fails the test when a pod has no place or no machine is planned.
+// wantAllPlaced fails the test when a pod has no place or no node is planned.
 func (c cluster) wantAllPlaced(t *testing.T) {
 	t.Helper()
 	for _, u := range c.Unschedulable {
 		t.Errorf("%s has no place: %v", u.Pod, u.Reasons)
 	}
 	if len(c.NewNodes) == 0 {
-		t.Error("no machine is planned")
+		t.Error("no node is planned")
 	}
 }
 
-// eachType calls check for every type that any planned machine may be of, with the offering it is reckoned with.
+// eachType calls check for every type that any planned node may be of, with the offering it is reckoned with.
 func (c cluster) eachType(t *testing.T, check func(o scheduling.InstanceTypeOption, facts *catalog.Type) string) {
 	t.Helper()
 	for _, node := range c.NewNodes {
@@ -100,7 +100,7 @@ func (c cluster) eachType(t *testing.T, check func(o scheduling.InstanceTypeOpti
 	}
 }
 
-// nodeOf is the planned machine that holds the pod.
+// nodeOf is the planned node that holds the pod.
 func (c cluster) nodeOf(t *testing.T, pod string) scheduling.NewNode {
 	t.Helper()
 	for _, node := range c.NewNodes {
@@ -110,7 +110,7 @@ func (c cluster) nodeOf(t *testing.T, pod string) scheduling.NewNode {
 			}
 		}
 	}
-	t.Fatalf("%s is on no planned machine", pod)
+	t.Fatalf("%s is on no planned node", pod)
 	return scheduling.NewNode{}
 }
 

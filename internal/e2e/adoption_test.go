@@ -30,7 +30,7 @@ func karpentersPool(cluster *harness.Cluster, name, version, hash string) *v1.No
 	return cluster.CreateNodePool(pool)
 }
 
-// karpentersNode is a NodeClaim of the pool with its machine and node, all as Karpenter v1 leaves them: launched, registered and
+// karpentersNode is a NodeClaim of the pool with its instance and node, all as Karpenter v1 leaves them: launched, registered and
 // initialised, with its hashes, labels, owners and finalizers.
 func karpentersNode(t *testing.T, cluster *harness.Cluster, pool *v1.NodePool, name string) *v1.NodeClaim {
 	t.Helper()
@@ -155,7 +155,7 @@ func TestAdoption(t *testing.T) {
 	startController(t, cluster, reconcilers.Options{})
 	cluster.Scale("web", 8)
 	cluster.Eventually("more pods run, on a node of this controller", patience, cluster.PodsRun("web", 8))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(-1))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
 	for name, was := range before {
 		cluster.Eventually(name+" is looked after", patience, func() (bool, string) {
 			claim, err := cluster.NodeClaims.Get(t.Context(), name, metav1.GetOptions{})

@@ -38,7 +38,7 @@ func TestApproval(t *testing.T) {
 	cluster.CreateNodePool(fourCores("default", time.Second))
 	cluster.CreateDeployment("web", 3, harness.Pod("1", "1Gi"))
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 3))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(1))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(1))
 	cluster.Scale("web", 0)
 	waiting := func(n int) func() (bool, string) {
 		return func() (bool, string) {

@@ -62,7 +62,7 @@ type (
 	}
 )
 
-// serveCloud has programs launch and end machines of the cluster's cloud. What changes something goes through the gate, which may
+// serveCloud has programs launch and end instances of the cluster's cloud. What changes something goes through the gate, which may
 // be nil. What was asked for is done also if who asked is dead by then.
 func serveCloud(t *testing.T, cluster *harness.Cluster, gate func(effect string, do func())) (url string) {
 	t.Helper()

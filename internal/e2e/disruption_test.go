@@ -35,7 +35,7 @@ func hasty() reconcilers.Options {
 	}}
 }
 
-// consolidated is a pool of on-demand machines of the types named whose nodes are consolidated, all at once if need be.
+// consolidated is a pool of on-demand instances of the types named whose nodes are consolidated, all at once if need be.
 func consolidated(name string, after time.Duration, instanceTypes ...string) *v1.NodePool {
 	pool := harness.NodePool(name)
 	pool.Spec.Disruption.ConsolidateAfter = v1.NewNillableDuration(after)
@@ -80,7 +80,7 @@ func TestEmptyNodeRemoved(t *testing.T) {
 	cluster.CreateNodePool(fourCores("default", after))
 	cluster.CreateDeployment("web", 3, harness.Pod("1", "1Gi")) // they fit on one node: none can be empty from the beginning
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 3))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(1))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(1))
 	busy := time.Now() // no node is empty before
 	cluster.Scale("web", 0)
 	var given time.Time
@@ -104,7 +104,7 @@ func TestEmptyNodeRemoved(t *testing.T) {
 }
 
 // TestNewNodesWaitForTheirPods (PRV-026, DIS-005): a pool that has empty nodes removed at once does not lose new ones before
-// kube-scheduler has bound the pods to them that they were launched for; each machine is launched once.
+// kube-scheduler has bound the pods to them that they were launched for; each instance is launched once.
 func TestNewNodesWaitForTheirPods(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	startController(t, cluster, hasty())
@@ -113,10 +113,10 @@ func TestNewNodesWaitForTheirPods(t *testing.T) {
 	cluster.CreateNodePool(pool)
 	cluster.CreateDeployment("web", 12, harness.Pod("1", "1Gi"))
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 12))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(-1))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
 	nodes := len(cluster.Nodes())
 	if n := cluster.Bought(); n != nodes {
-		t.Errorf("%d machines were launched for the pods of %d nodes", n, nodes)
+		t.Errorf("%d instances were launched for the pods of %d nodes", n, nodes)
 	}
 	cluster.Lap("%d nodes", nodes)
 	cluster.Scale("web", 0)
@@ -139,7 +139,7 @@ func halfUsed(t *testing.T, cluster *harness.Cluster, after time.Duration) {
 	template.Labels = map[string]string{surplus: "true"}
 	cluster.CreateDeployment("web", 6, template) // 3 fit on a node
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 6))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(2))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(2))
 	kept := map[types.UID]bool{}
 	for _, node := range cluster.Nodes() {
 		pod := cluster.OnNode(node.Name)[0]
@@ -168,7 +168,7 @@ func halfUsed(t *testing.T, cluster *harness.Cluster, after time.Duration) {
 	patchPool(t, cluster, "default", fmt.Sprintf(`{"spec":{"disruption":{"consolidateAfter":%q}}}`, after))
 }
 
-// fourCores is a pool of machines with four cores.
+// fourCores is a pool of instances with four cores.
 func fourCores(name string, after time.Duration) *v1.NodePool {
 	pool := consolidated(name, after)
 	pool.Spec.Template.Spec.Requirements = append(pool.Spec.Template.Spec.Requirements, requirement(fake.LabelInstanceCPU, corev1.NodeSelectorOpIn, "4"))
@@ -195,7 +195,7 @@ func underusedNodesMerged(t *testing.T, planner disruption.Planner) {
 	took := cluster.Eventually("one node is left", patience, cluster.Settled(1))
 	cluster.Eventually("both pods run", patience, cluster.PodsRun("web", 2))
 	if n := cluster.Bought(); n != 2 {
-		t.Errorf("%d machines were launched, want the two at the beginning", n)
+		t.Errorf("%d instances were launched, want the two at the beginning", n)
 	}
 	cluster.Lap("merged after %s", took.Round(time.Millisecond))
 }
@@ -208,12 +208,12 @@ func roomy(t *testing.T, cluster *harness.Cluster) (before string) {
 	cluster.CreateNodePool(pool)
 	cluster.CreateDeployment("web", 1, harness.Pod("500m", "512Mi"))
 	cluster.Eventually("the pod runs", patience, cluster.PodsRun("web", 1))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(1))
-	cluster.Lap("the pod runs on a machine of type %s", cluster.Nodes()[0].Labels[corev1.LabelInstanceTypeStable])
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(1))
+	cluster.Lap("the pod runs on an instance of type %s", cluster.Nodes()[0].Labels[corev1.LabelInstanceTypeStable])
 	return cluster.Nodes()[0].Name
 }
 
-// widen lets the pool launch small machines too: no drift, since its nodes meet that as well (DIS-225).
+// widen lets the pool launch small instances too: no drift, since its nodes meet that as well (DIS-225).
 func widen(t *testing.T, cluster *harness.Cluster) {
 	t.Helper()
 	patchPool(t, cluster, "default", `{"spec":{"template":{"spec":{"requirements":[
@@ -240,7 +240,7 @@ func TestNodeReplacedByCheaper(t *testing.T) {
 		return old == nil, fmt.Sprint(ready, " replacements are ready")
 	})
 	cluster.Eventually("the pod runs", patience, cluster.PodsRun("web", 1))
-	cluster.Eventually("one machine is left", patience, cluster.Settled(1))
+	cluster.Eventually("one instance is left", patience, cluster.Settled(1))
 	node := cluster.Nodes()[0]
 	if cpu := node.Status.Capacity.Cpu().Value(); cpu != 2 {
 		t.Errorf("the node has %d cores, want 2", cpu)

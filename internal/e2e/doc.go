@@ -1,5 +1,5 @@
 // Package e2e holds the tests of the controller on a real control plane: etcd, kube-apiserver, kube-scheduler and
-// kube-controller-manager of a Kubernetes release as processes, with simulated kubelets on the machines of package fake.
+// kube-controller-manager of a Kubernetes release as processes, with simulated kubelets on the instances of package fake.
 //
 //	go -C internal/e2e run ./up -build-only                # once: builds the control plane, many minutes, and keeps it
 //	go -C internal/e2e test -v -timeout 60m .              # all scenarios

@@ -25,7 +25,7 @@ func TestDriftRollsPool(t *testing.T) {
 	cluster.CreateNodePool(old)
 	cluster.CreateDeployment("web", pods, harness.Pod("3", "2Gi"))
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", pods))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(pods))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(pods))
 
 	replacement := fourCores("new", 0)
 	replacement.Spec.Disruption.ConsolidateAfter = v1.Never()
@@ -49,7 +49,7 @@ func TestDriftRollsPool(t *testing.T) {
 	most := 0
 	took := cluster.Eventually("all nodes are of the new pool", patience, func() (bool, string) {
 		nodes := cluster.Nodes()   // read before the claims: a node that leaves when another one has ended is not seen beside it
-		lives := map[string]bool{} // the budget does not count machines that are being ended (DIS-199)
+		lives := map[string]bool{} // the budget does not count instances that are being ended (DIS-199)
 		gone, replaced := pods, 0
 		for _, claim := range claimsOf(t, cluster) {
 			lives[claim.Status.NodeName] = !claim.Conditions().IsTrue(v1.ConditionInstanceTerminating)
@@ -89,6 +89,6 @@ func TestDriftRollsPool(t *testing.T) {
 		t.Errorf("up to %d nodes left at a time, want 1", most)
 	}
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", pods))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(pods))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(pods))
 	cluster.Lap("rolled after %s, up to %d node at a time", took.Round(time.Millisecond), most)
 }

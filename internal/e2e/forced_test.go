@@ -43,12 +43,12 @@ func TestExpiredNode(t *testing.T) {
 		return true, ""
 	})
 	cluster.Eventually("the pods run elsewhere", patience, cluster.PodsRun("web", 2))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(-1))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
 	cluster.Lap("expired after %s and replaced", life)
 }
 
-// TestInterruption (DIS-269 to DIS-274): a spot machine is about to be taken away. Its node takes no more pods, a replacement comes
-// up, and the pods run there before the machine stops.
+// TestInterruption (DIS-269 to DIS-274): a spot instance is about to be taken away. Its node takes no more pods, a replacement comes
+// up, and the pods run there before the instance stops.
 func TestInterruption(t *testing.T) {
 	const notice = 2 * time.Minute // as a cloud gives it
 	cluster := server.Start(t, harness.Options{})
@@ -60,7 +60,7 @@ func TestInterruption(t *testing.T) {
 	cluster.CreateNodePool(pool)
 	cluster.CreateDeployment("web", 3, harness.Pod("1", "1Gi"))
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 3))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(1))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(1))
 	node := cluster.Nodes()[0]
 	deadline := time.Now().Add(notice)
 	if err := cluster.Cloud.Interrupt(node.Spec.ProviderID, cloudprovider.InterruptionSpotReclaim, notice); err != nil {
@@ -81,16 +81,16 @@ func TestInterruption(t *testing.T) {
 		return elsewhere == 3, fmt.Sprint(elsewhere, " of 3")
 	})
 	if left := time.Until(deadline); left <= 0 {
-		t.Errorf("the pods run elsewhere %s after the machine was to stop", -left)
+		t.Errorf("the pods run elsewhere %s after the instance was to stop", -left)
 	} else {
 		cluster.Lap("cordoned after %s, all pods elsewhere %s before the deadline", cordoned.Round(time.Millisecond), left.Round(time.Millisecond))
 	}
-	cluster.Eventually("an event says that the machine is interrupted", patience, func() (bool, string) {
+	cluster.Eventually("an event says that the instance is interrupted", patience, func() (bool, string) {
 		return told(t, cluster, "SpotInterrupted", "Node", "") > 0, "none does"
 	})
-	cluster.Eventually("one machine is left", patience, cluster.Settled(1))
+	cluster.Eventually("one instance is left", patience, cluster.Settled(1))
 	if left := cluster.Nodes()[0]; left.Name == node.Name {
-		t.Error("the interrupted machine is the one that is left")
+		t.Error("the interrupted instance is the one that is left")
 	}
 }
 
@@ -111,7 +111,7 @@ func TestKilledInMidCommand(t *testing.T) {
 	widen(t, cluster)
 	select {
 	case name := <-killed:
-		cluster.Lap("killed when replacement %s had a machine", name)
+		cluster.Lap("killed when replacement %s had an instance", name)
 	case <-time.After(patience):
 		t.Fatal("no replacement was launched")
 	}
@@ -129,7 +129,7 @@ func TestKilledInMidCommand(t *testing.T) {
 		t.Fatal("the killed controller had not tainted the node: it was killed at another moment than meant")
 	}
 	startController(t, cluster, hasty())
-	cluster.Eventually("the pod runs on a small machine, and nothing else is left", patience, func() (bool, string) {
+	cluster.Eventually("the pod runs on a small instance, and nothing else is left", patience, func() (bool, string) {
 		if node := cluster.Node(before); node != nil {
 			return false, "the large node is there"
 		}
@@ -148,5 +148,5 @@ func TestKilledInMidCommand(t *testing.T) {
 	if claim.Conditions().IsTrue(v1.ConditionDisruptionReason) {
 		t.Error("the claim that is left says that it is disrupted")
 	}
-	cluster.Lap("done by its successor; %d machines were launched in all", cluster.Bought())
+	cluster.Lap("done by its successor; %d instances were launched in all", cluster.Bought())
 }

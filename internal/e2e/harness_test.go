@@ -34,7 +34,7 @@ const (
 	zoneC = fake.GenericRegion + "c"
 )
 
-// launch buys a machine as a controller would.
+// launch buys an instance as a controller would.
 func launch(t *testing.T, cluster *harness.Cluster, name, zone string) *v1.NodeClaim {
 	t.Helper()
 	claim, err := cluster.Cloud.Create(t.Context(), claimFor(name, zone))
@@ -77,8 +77,8 @@ func welcome(t *testing.T, cluster *harness.Cluster, count int) {
 	})
 }
 
-// TestPodsRunOnMachinesOfTheCloud follows a pod from "nobody has room" to running on a machine of the fake cloud, bound
-// there by kube-scheduler; the end of the machine, and of its node, is the end of the pod there.
+// TestPodsRunOnMachinesOfTheCloud follows a pod from "nobody has room" to running on an instance of the fake cloud, bound
+// there by kube-scheduler; the end of the instance, and of its node, is the end of the pod there.
 func TestPodsRunOnMachinesOfTheCloud(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	cluster.CreateDeployment("web", 12, harness.Pod("1", "1Gi"))
@@ -113,7 +113,7 @@ func TestPodsRunOnMachinesOfTheCloud(t *testing.T) {
 	if err := cluster.Cloud.Delete(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually("the machine is gone", patience, func() (bool, string) {
+	cluster.Eventually("the instance is gone", patience, func() (bool, string) {
 		return len(cluster.Cloud.Instances()) == 1, fmt.Sprint(cluster.Cloud.Instances())
 	})
 	if err := cluster.Client.CoreV1().Nodes().Delete(t.Context(), node.Name, metav1.DeleteOptions{}); err != nil {
@@ -122,10 +122,10 @@ func TestPodsRunOnMachinesOfTheCloud(t *testing.T) {
 	cluster.Eventually("its pods are gone, and others wait in their place", patience, func() (bool, string) {
 		return len(cluster.OnNode(node.Name)) == 0 && len(cluster.Pods("web")) == 12, fmt.Sprint(len(cluster.OnNode(node.Name)), " pods on the node")
 	})
-	cluster.Lap("%d pods lost with their machine and replaced", len(lost))
+	cluster.Lap("%d pods lost with their instance and replaced", len(lost))
 }
 
-// TestKubeletsThatDisappoint has machines that register never, late, and with less than was promised.
+// TestKubeletsThatDisappoint has instances that register never, late, and with less than was promised.
 func TestKubeletsThatDisappoint(t *testing.T) {
 	less := corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
 	cluster := server.Start(t, harness.Options{Behaviour: func(i fake.Instance) kubelet.Behaviour {
@@ -143,13 +143,13 @@ func TestKubeletsThatDisappoint(t *testing.T) {
 	welcome(t, cluster, 2)
 	machines := cluster.Cloud.Instances()
 	if len(machines) != 3 || len(cluster.Kubelets.Running()) != 3 {
-		t.Errorf("there are %d machines and %d kubelets, want 3", len(machines), len(cluster.Kubelets.Running()))
+		t.Errorf("there are %d instances and %d kubelets, want 3", len(machines), len(cluster.Kubelets.Running()))
 	}
 	for _, machine := range machines {
 		node := cluster.Node(machine.NodeName)
 		if machine.Offering.Zone == zoneA {
 			if node != nil {
-				t.Errorf("a machine that never registers has a node")
+				t.Errorf("an instance that never registers has a node")
 			}
 			continue
 		}

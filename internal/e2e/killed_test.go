@@ -31,7 +31,7 @@ const (
 
 const (
 	killsBudget    = 10 // nodes of a pool, and pods of a deployment, that may be given up at one time
-	podsOnFour     = 3  // pods that have room on a machine with four cores
+	podsOnFour     = 3  // pods that have room on an instance with four cores
 	idlePatience   = 30 * time.Second
 	killedPatience = 10 * time.Minute
 )
@@ -50,8 +50,8 @@ func fromEnvironment(t *testing.T, variable string, otherwise int) int {
 }
 
 // TestKilledAtRandom (DIS-073, DIS-184, DIS-196): the controller's program is killed, as by kill -9, at random moments while it brings
-// up a fleet and while it removes half of it and replaces a third by smaller machines; each time another one goes on at once.
-// All comes out as without kills: as many machines launched, not more at one time, budgets held, nothing left behind, a fleet
+// up a fleet and while it removes half of it and replaces a third by smaller instances; each time another one goes on at once.
+// All comes out as without kills: as many instances launched, not more at one time, budgets held, nothing left behind, a fleet
 // that costs no more.
 func TestKilledAtRandom(t *testing.T) {
 	kills, nodes, rests := 50, 100, 25*time.Second // two periods in which the controller looks for something to do
@@ -127,9 +127,9 @@ func (k *killing) play() {
 		}
 		return k.cluster.Settled(k.nodes)()
 	})
-	k.cluster.Lap("%d nodes are up, %d machines were launched, %d effects, %v", len(k.cluster.Nodes()), k.cluster.Bought(), k.effects[0], &k.seen[0])
+	k.cluster.Lap("%d nodes are up, %d instances were launched, %d effects, %v", len(k.cluster.Nodes()), k.cluster.Bought(), k.effects[0], &k.seen[0])
 	if n := k.cluster.Bought(); n != k.nodes {
-		k.t.Errorf("%d machines were launched for %d nodes", n, k.nodes)
+		k.t.Errorf("%d instances were launched for %d nodes", n, k.nodes)
 	}
 
 	k.cluster.Scale("web", int32(k.web))
@@ -148,7 +148,7 @@ func (k *killing) play() {
 	k.nothingLeft()
 }
 
-// pool creates one of machines with so many cores, which is not consolidated yet.
+// pool creates one of instances with so many cores, which is not consolidated yet.
 func (k *killing) pool(name, cores string) {
 	pool := consolidated(name, 0)
 	pool.Spec.Template.Spec.Requirements = append(pool.Spec.Template.Spec.Requirements, requirement(fake.LabelInstanceCPU, corev1.NodeSelectorOpIn, cores))
@@ -242,7 +242,7 @@ func (k *killing) killOne(at moment) {
 		k.t.Errorf("the program ended by itself, with %d", p.code)
 	}
 	p.wire.close()
-	k.cluster.Lap("killed %s; %d machines, %d nodes, %d pods bound", k.gate.last(), len(k.cluster.Cloud.Instances()), len(k.cluster.Nodes()), k.bound())
+	k.cluster.Lap("killed %s; %d instances, %d nodes, %d pods bound", k.gate.last(), len(k.cluster.Cloud.Instances()), len(k.cluster.Nodes()), k.bound())
 }
 
 func (k *killing) bound() int {
@@ -309,12 +309,12 @@ func (k *killing) nothingLeft() {
 			k.t.Errorf("nodeclaim %s bears what is left of a command: %v, %+v", claim.Name, claim.Annotations, claim.Status.Conditions)
 		}
 		if machines[claim.UID] != 1 {
-			k.t.Errorf("nodeclaim %s has %d machines", claim.Name, machines[claim.UID])
+			k.t.Errorf("nodeclaim %s has %d instances", claim.Name, machines[claim.UID])
 		}
 		delete(machines, claim.UID)
 	}
 	for uid := range machines {
-		k.t.Errorf("a machine of nodeclaim %s is left, which is not there", uid)
+		k.t.Errorf("an instance of nodeclaim %s is left, which is not there", uid)
 	}
 }
 
@@ -323,18 +323,18 @@ func (k *killing) compare() {
 	k.t.Helper()
 	was, is := k.calm.end, k.end
 	if was.launched != k.nodes+k.lone {
-		k.t.Errorf("without kills %d machines were launched, want %d and a smaller one for %d of them", was.launched, k.nodes, k.lone)
+		k.t.Errorf("without kills %d instances were launched, want %d and a smaller one for %d of them", was.launched, k.nodes, k.lone)
 	}
 	k.t.Logf("without kills %+v; with %d, %d of them idle, %+v", was, k.kills, k.idle, is)
 	if is.bound != was.bound || is.nodes != was.nodes || is.cost > was.cost*costSlack {
 		k.t.Errorf("with kills the fleet is %+v, without it was %+v", is, was)
 	}
-	// Each large machine is replaced once.
+	// Each large instance is replaced once.
 	if most := k.nodes + k.lone; is.launched > most {
-		k.t.Errorf("%d machines were launched, want no more than %d", is.launched, most)
+		k.t.Errorf("%d instances were launched, want no more than %d", is.launched, most)
 	}
 	if most := k.nodes + killsBudget; k.seen[0].machines > k.nodes || k.seen[1].machines > most {
-		k.t.Errorf("there were %d machines at one time while the fleet came up, and %d later; want no more than %d and %d", k.seen[0].machines, k.seen[1].machines, k.nodes, most)
+		k.t.Errorf("there were %d instances at one time while the fleet came up, and %d later; want no more than %d and %d", k.seen[0].machines, k.seen[1].machines, k.nodes, most)
 	}
 	if 3*k.idle > k.kills {
 		k.t.Errorf("%d of %d kills fell into idleness", k.idle, k.kills)
@@ -414,7 +414,7 @@ func (r *reaper) pass(effect string, do func()) {
 // sights are the most of what was seen at one time.
 type sights struct {
 	mu sync.Mutex
-	// machines that were not told to end, of which upcoming had no node yet that was initialised; of a pool the nodes that were given
+	// instances that were not told to end, of which upcoming had no node yet that was initialised; of a pool the nodes that were given
 	// up, of a deployment the pods that did not run.
 	machines, upcoming, disrupted, away int
 }
@@ -423,7 +423,7 @@ type sights struct {
 func (s *sights) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fmt.Sprintf("at one time at most %d machines, %d of them on their way, %d nodes of a pool given up, %d pods of a deployment away", s.machines, s.upcoming, s.disrupted, s.away)
+	return fmt.Sprintf("at one time at most %d instances, %d of them on their way, %d nodes of a pool given up, %d pods of a deployment away", s.machines, s.upcoming, s.disrupted, s.away)
 }
 
 // watch looks at the cluster until it is stopped. In consolidation budgets have to hold.

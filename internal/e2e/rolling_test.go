@@ -22,7 +22,7 @@ func twoPools(t *testing.T, cluster *harness.Cluster, pods int) {
 		if name == "old" {
 			cluster.CreateDeployment("web", int32(pods), harness.Pod("3", "2Gi"))
 			cluster.Eventually("the pods run", patience, cluster.PodsRun("web", pods))
-			cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(pods))
+			cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(pods))
 		}
 	}
 }
@@ -84,12 +84,12 @@ func TestDeletionRollsPool(t *testing.T) {
 		return !there, fmt.Sprintf("%d claims are left, %d of them are deleted", left, leaving)
 	})
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", pods))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(pods))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(pods))
 	ofNewPool(t, cluster)
 	cluster.Lap("rolled after %s", took)
 }
 
-// TestRolledByHand (S0-047, S0-051): the old pool gets a taint that keeps new machines from it, and a budget keeps its nodes from being
+// TestRolledByHand (S0-047, S0-051): the old pool gets a taint that keeps new instances from it, and a budget keeps its nodes from being
 // rolled for that; then its nodes are deleted one by one, as kubectl delete node does. Each is drained, and its pods go to
 // nodes of the new pool.
 func TestRolledByHand(t *testing.T) {
@@ -116,7 +116,7 @@ func TestRolledByHand(t *testing.T) {
 		}
 		cluster.Eventually(node.Name+" is gone", patience, func() (bool, string) { return cluster.Node(node.Name) == nil, "it is there" })
 		cluster.Eventually("the pods run", patience, cluster.PodsRun("web", pods))
-		cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(pods))
+		cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(pods))
 		cluster.Lap("%s is rolled", node.Name)
 	}
 	ofNewPool(t, cluster)

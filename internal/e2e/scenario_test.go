@@ -40,8 +40,8 @@ func placedAsMeant(t *testing.T, cluster *harness.Cluster) {
 }
 
 // placedWell logs how many pods kube-scheduler bound to the very node that the planner meant them to go to. The others are
-// to be in a place at least as good: every pod is bound, no machine was launched for nothing, and all machines together cost no
-// more than those that were planned. A machine that no pod is on was not launched for nothing if kube-scheduler has a pod that was
+// to be in a place at least as good: every pod is bound, no instance was launched for nothing, and all instances together cost no
+// more than those that were planned. An instance that no pod is on was not launched for nothing if kube-scheduler has a pod that was
 // meant for it elsewhere, on a node that had room left; controllers limit the rate of events, so that not of all pods it is known.
 func placedWell(t *testing.T, cluster *harness.Cluster) {
 	t.Helper()
@@ -50,7 +50,7 @@ func placedWell(t *testing.T, cluster *harness.Cluster) {
 	costs := cluster.Costs()
 	cluster.Lap("%v", costs)
 	if costs.Fleet > costs.Ordered*(1+1e-9) {
-		t.Errorf("the machines cost more than was planned: %v; elsewhere are %v", costs, placements.Elsewhere)
+		t.Errorf("the instances cost more than was planned: %v; elsewhere are %v", costs, placements.Elsewhere)
 	}
 	for _, pod := range cluster.Pods("") {
 		if pod.Spec.NodeName == "" {
@@ -68,7 +68,7 @@ func placedWell(t *testing.T, cluster *harness.Cluster) {
 	}
 }
 
-// removePools deletes all pools, and waits until that has ended their claims, nodes and machines.
+// removePools deletes all pools, and waits until that has ended their claims, nodes and instances.
 func removePools(t *testing.T, cluster *harness.Cluster) {
 	t.Helper()
 	if err := cluster.NodePools.DeleteCollection(t.Context(), metav1.DeleteOptions{
@@ -76,7 +76,7 @@ func removePools(t *testing.T, cluster *harness.Cluster) {
 	}, metav1.ListOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	took := cluster.Eventually("nodes, claims and machines are gone with their pool", patience, cluster.Empty())
+	took := cluster.Eventually("nodes, claims and instances are gone with their pool", patience, cluster.Empty())
 	cluster.Lap("all removed in %s", took.Round(time.Millisecond))
 }
 
@@ -89,7 +89,7 @@ func TestInflate(t *testing.T) {
 	for _, n := range []int{5, 100} {
 		cluster.Scale("inflate", int32(n))
 		took := cluster.Eventually(fmt.Sprint(n, " pods run"), patience, cluster.PodsRun("inflate", n))
-		cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(-1))
+		cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
 		cluster.Lap("%d pods run on %d nodes after %s", n, len(cluster.Nodes()), took.Round(time.Millisecond))
 		placedAsMeant(t, cluster)
 	}
@@ -210,7 +210,7 @@ func TestLimitsAndWeights(t *testing.T) {
 		cluster.CreateNodePool(pool)
 	}
 	cluster.CreateDeployment("web", 30, harness.Pod("1", "1Gi"))
-	const smallest = 2 // cores of the smallest machine that a pod has room on
+	const smallest = 2 // cores of the smallest instance that a pod has room on
 	capacity := func() map[string]int64 {
 		sum := map[string]int64{}
 		for _, node := range cluster.Nodes() {
@@ -249,7 +249,7 @@ func poolsReady(t *testing.T, cluster *harness.Cluster, names ...string) {
 	}
 }
 
-// TestWeight has everything in the pool with the greater weight, though the other one's machines are cheaper.
+// TestWeight has everything in the pool with the greater weight, though the other one's instances are cheaper.
 func TestWeight(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	startController(t, cluster, reconcilers.Options{})
@@ -270,7 +270,7 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// TestStockOut has no spot machine in any zone, and none at all in one: the pods come up on demand in the other zones.
+// TestStockOut has no spot instance in any zone, and none at all in one: the pods come up on demand in the other zones.
 func TestStockOut(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	cluster.Cloud.SetStock(0, func(o cloudprovider.OfferingKey) bool {
@@ -280,8 +280,8 @@ func TestStockOut(t *testing.T) {
 	cluster.CreateNodePool(harness.NodePool("default"))
 	cluster.CreateDeployment("web", 10, harness.Pod("1", "1Gi"))
 	took := cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 10))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(-1))
-	cluster.Lap("all run after %s, %d calls for %d machines", took.Round(time.Millisecond), cluster.Cloud.Calls(fake.MethodCreate), len(cluster.Nodes()))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
+	cluster.Lap("all run after %s, %d calls for %d instances", took.Round(time.Millisecond), cluster.Cloud.Calls(fake.MethodCreate), len(cluster.Nodes()))
 	for _, node := range cluster.Nodes() {
 		if node.Labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeOnDemand || node.Labels[corev1.LabelTopologyZone] == zoneA {
 			t.Errorf("node %s is %s in %s", node.Name, node.Labels[v1.CapacityTypeLabelKey], node.Labels[corev1.LabelTopologyZone])
@@ -289,7 +289,7 @@ func TestStockOut(t *testing.T) {
 	}
 }
 
-// TestNodeThatNeverRegisters has the first machine boot in silence: it is given up, ended and replaced.
+// TestNodeThatNeverRegisters has the first instance boot in silence: it is given up, ended and replaced.
 func TestNodeThatNeverRegisters(t *testing.T) {
 	var booted atomic.Int32
 	silent := make(chan string, 1)
@@ -313,16 +313,16 @@ func TestNodeThatNeverRegisters(t *testing.T) {
 		}
 	}
 	cluster.Eventually("the pod runs", patience, oneAtATime(cluster.PodsRun("web", 1)))
-	cluster.Eventually("one machine is left", patience, oneAtATime(cluster.Settled(1)))
+	cluster.Eventually("one instance is left", patience, oneAtATime(cluster.Settled(1)))
 	if left := cluster.Cloud.Instances()[0]; left.ProviderID == <-silent {
-		t.Error("the silent machine is the one that is left")
+		t.Error("the silent instance is the one that is left")
 	}
-	cluster.Lap("the pod runs on machine number %d", booted.Load())
+	cluster.Lap("the pod runs on instance number %d", booted.Load())
 	removePools(t, cluster)
 }
 
-// TestKilledInMidLaunch kills the controller just before a machine is bought, and just after, before it knows, and starts
-// another: every pod runs, no machine is without a claim, none was bought twice.
+// TestKilledInMidLaunch kills the controller just before an instance is bought, and just after, before it knows, and starts
+// another: every pod runs, no instance is without a claim, none was bought twice.
 func TestKilledInMidLaunch(t *testing.T) {
 	for _, stage := range []harness.CreateStage{harness.BeforeLaunch, harness.AfterLaunch} {
 		t.Run(string(stage), func(t *testing.T) {
@@ -344,21 +344,21 @@ func TestKilledInMidLaunch(t *testing.T) {
 			cluster.CreateDeployment("web", 12, harness.Pod("1", "1Gi"))
 			select {
 			case name := <-killed:
-				cluster.Lap("killed %s of nodeclaim %s, with %d machines", stage, name, len(cluster.Cloud.Instances()))
+				cluster.Lap("killed %s of nodeclaim %s, with %d instances", stage, name, len(cluster.Cloud.Instances()))
 			case <-time.After(patience):
 				t.Fatal("there was no second launch")
 			}
 			first.kill()
 			startController(t, cluster, reconcilers.Options{})
 			cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 12))
-			cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(4))
+			cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(4))
 			bought := map[string]int{}
 			for _, machine := range cluster.Cloud.Instances() {
 				bought[machine.Tags[fake.TagNodeClaimUID]]++
 			}
 			for uid, n := range bought {
 				if n != 1 {
-					t.Errorf("nodeclaim %s has %d machines", uid, n)
+					t.Errorf("nodeclaim %s has %d instances", uid, n)
 				}
 			}
 			placedWell(t, cluster) // what the killed controller had to tell may be lost with it
@@ -367,24 +367,24 @@ func TestKilledInMidLaunch(t *testing.T) {
 	}
 }
 
-// TestAPIServerAway has the API server crash while machines come up: the controller goes on where it was.
+// TestAPIServerAway has the API server crash while instances come up: the controller goes on where it was.
 func TestAPIServerAway(t *testing.T) {
 	cluster := server.Start(t, harness.Options{Cloud: fake.Options{LaunchLatency: 3 * time.Second}})
 	startController(t, cluster, reconcilers.Options{})
 	cluster.CreateNodePool(harness.NodePool("default"))
 	cluster.CreateDeployment("web", 10, harness.Pod("1", "1Gi"))
-	cluster.Eventually("machines are on their way", patience, func() (bool, string) {
+	cluster.Eventually("instances are on their way", patience, func() (bool, string) {
 		return len(cluster.Cloud.Instances()) > 0, "none"
 	})
 	restartAPIServer(t, cluster, 2*time.Second)
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 10))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(-1))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
 	cluster.Scale("web", 20)
 	cluster.Eventually("more pods run", patience, cluster.PodsRun("web", 20))
 }
 
 // TestDrainKeepsBudgets deletes a claim whose pods have a budget of one: they leave one at a time, each only when the one
-// before runs elsewhere, and the machine goes last.
+// before runs elsewhere, and the instance goes last.
 func TestDrainKeepsBudgets(t *testing.T) {
 	const pods = 4
 	cluster := server.Start(t, harness.Options{})
@@ -437,7 +437,7 @@ func TestDrainKeepsBudgets(t *testing.T) {
 	for i := range claims {
 		cluster.Eventually("nodeclaim "+claims[i].Name+" is gone", patience, gone(i))
 	}
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(-1))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
 	cluster.Lap("drained; at least %d of %d pods ran all the time", least, pods)
 }
 
@@ -452,7 +452,7 @@ func podsNow(t *testing.T, cluster *harness.Cluster) []corev1.Pod {
 	return list.Items
 }
 
-// TestFinalizers deletes a node by hand: it stays until its pods have ended and its machine is on its way out; its claim goes
+// TestFinalizers deletes a node by hand: it stays until its pods have ended and its instance is on its way out; its claim goes
 // with it.
 func TestFinalizers(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
@@ -463,7 +463,7 @@ func TestFinalizers(t *testing.T) {
 	slow.Spec.TerminationGracePeriodSeconds = new(int64(10))
 	cluster.CreateDeployment("slow", 2, slow)
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("slow", 2))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(-1))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
 	node := cluster.Nodes()[0]
 	claims, err := cluster.Claims()
 	if err != nil {
@@ -488,15 +488,15 @@ func TestFinalizers(t *testing.T) {
 		if cluster.Node(node.Name) == nil {
 			// Asked for after the node was seen to be gone: hooks of the cloud are called when others may know already.
 			if machine, there := cluster.Cloud.Instance(node.Spec.ProviderID); there {
-				t.Errorf("the node is removed and its machine is %s", machine.Phase)
+				t.Errorf("the node is removed and its instance is %s", machine.Phase)
 			}
 			return true, ""
 		}
 		for _, machine := range cluster.Cloud.Instances() {
 			if machine.NodeName == node.Name && machine.Phase != fake.Running {
-				for _, pod := range podsNow(t, cluster) { // read after the machine's end was seen, and not from a watch, which may be late
+				for _, pod := range podsNow(t, cluster) { // read after the instance's end was seen, and not from a watch, which may be late
 					if before[pod.UID] {
-						t.Errorf("the machine was ended while pod %s was on it", pod.Name)
+						t.Errorf("the instance was ended while pod %s was on it", pod.Name)
 					}
 				}
 			}
@@ -504,10 +504,10 @@ func TestFinalizers(t *testing.T) {
 		return false, "it is there"
 	})
 	cluster.Eventually("the pods run elsewhere", patience, cluster.PodsRun("slow", 2))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(-1))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
 	for _, machine := range cluster.Cloud.Instances() {
 		if machine.NodeName == node.Name {
-			t.Errorf("machine %s of the deleted node is %s", machine.ProviderID, machine.Phase)
+			t.Errorf("instance %s of the deleted node is %s", machine.ProviderID, machine.Phase)
 		}
 	}
 }
@@ -542,7 +542,7 @@ func TestScaleUp(t *testing.T) {
 		cluster.Eventually(fmt.Sprintf("%d pods %s", replicas, step.what), allow, count(step.is))
 		cluster.Lap("%d pods %s after %.1f s, on %d nodes", replicas, step.what, time.Since(began).Seconds(), len(cluster.Nodes()))
 	}
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(-1))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
 	placedAsMeant(t, cluster)
 	if n := len(cluster.Nodes()); n < least || n > least+least/10+1 {
 		t.Errorf("%d nodes for %d pods, want %d to %d", n, replicas, least, least+least/10+1)

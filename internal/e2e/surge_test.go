@@ -20,7 +20,7 @@ func TestDrainSurgesFirst(t *testing.T) {
 	cluster.CreateNodePool(harness.NodePool("default"))
 	cluster.CreateDeployment("web", 1, harness.Pod("1", "1Gi"))
 	cluster.Eventually("the pod runs", patience, cluster.PodsRun("web", 1))
-	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(1))
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(1))
 	old := cluster.Pods("web")[0]
 	if err := cluster.Client.CoreV1().Nodes().Delete(t.Context(), old.Spec.NodeName, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func copyOf(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// lackNew is lack for a machine to be launched: one whose DaemonSets take more than it has, of anything, is not.
+// lackNew is lack for a node to be launched: one whose DaemonSets take more than it has, of anything, is not.
 func lackNew(need, have corev1.ResourceList) string {
 	for name, q := range have {
 		if q.Sign() < 0 {
@@ -56,7 +56,7 @@ func lackNew(need, have corev1.ResourceList) string {
 }
 
 // lack says which resource is short; empty when need is within have. Only what is asked for is compared, as by
-// kube-scheduler's NodeResourcesFit: a machine that is overcommitted in something else takes the pods.
+// kube-scheduler's NodeResourcesFit: a node that is overcommitted in something else takes the pods.
 func lack(need, have corev1.ResourceList) string {
 	for name, q := range need {
 		if h := have[name]; q.Sign() > 0 && q.Cmp(h) > 0 {
@@ -180,7 +180,7 @@ func daemonOf(pod *corev1.Pod, set *appsv1.DaemonSet) bool {
 	})
 }
 
-// room is what pods may have of a machine of the type bought by the offering.
+// room is what pods may have of a node of the type bought by the offering.
 func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := capacity(it, o)
 	var huge resource.Quantity
@@ -218,7 +218,7 @@ func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.Reso
 	return out
 }
 
-// capacity is the whole machine.
+// capacity is the whole node.
 func capacity(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := copyOf(it.Capacity)
 	for name, q := range o.Capacity {

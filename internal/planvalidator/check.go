@@ -15,7 +15,7 @@ import (
 
 // Fault is one thing that is wrong with a plan.
 type Fault struct {
-	// Where is the part of the plan: a machine, a pod, a pool.
+	// Where is the part of the plan: a node, a pod, a pool.
 	Where string
 	// What is wrong there, as a sentence.
 	What string

@@ -18,14 +18,14 @@ import (
 
 func pod(name, cpu string) *corev1.Pod { return build.Pod(name, build.CPU(cpu), build.Memory("1Gi")) }
 
-func machineType(name, cpu string, price float64) *cloudprovider.InstanceType {
+func instanceType(name, cpu string, price float64) *cloudprovider.InstanceType {
 	return build.InstanceType(name, build.CPU(cpu), build.Memory("32Gi"), build.MaxPods(10), build.Spot("a", price), build.Spot("b", price))
 }
 
 // snapshot has a node with room for one of the pods, a leaving node, a limited pool, a DaemonSet and a pod that fits
 // nowhere.
 func snapshot() *scheduling.Snapshot {
-	s := &scheduling.Snapshot{Catalogs: map[string][]*cloudprovider.InstanceType{"c": {machineType("small", "2", 1), machineType("large", "8", 3)}}}
+	s := &scheduling.Snapshot{Catalogs: map[string][]*cloudprovider.InstanceType{"c": {instanceType("small", "2", 1), instanceType("large", "8", 3)}}}
 	np := &v1.NodePool{}
 	np.Name = "pool"
 	np.Spec.Limits = corev1.ResourceList{"nodes": resource.MustParse("3")}
@@ -81,7 +81,7 @@ func TestBrokenPlansAreNoticed(t *testing.T) {
 				return &p.NewNodes[i]
 			}
 		}
-		t.Fatalf("no machine for %s", name)
+		t.Fatalf("no node for %s", name)
 		return nil
 	}
 	find := func(s *scheduling.Snapshot, name string) *corev1.Pod {
@@ -106,8 +106,8 @@ func TestBrokenPlansAreNoticed(t *testing.T) {
 		{"a pod that does not wait", func(_ *scheduling.Snapshot, p *scheduling.Plan) {
 			p.Existing[0].Pods = append(p.Existing[0].Pods, key("stranger"))
 		}, "default/stranger: is planned, but does not wait"},
-		{"a machine for no pod", func(_ *scheduling.Snapshot, p *scheduling.Plan) { in(p, "any").Pods = nil }, "is launched for no pod"},
-		{"two machines of one name", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.NewNodes[1].Name = p.NewNodes[0].Name }, "is the name of two machines"},
+		{"a node for no pod", func(_ *scheduling.Snapshot, p *scheduling.Plan) { in(p, "any").Pods = nil }, "is launched for no pod"},
+		{"two nodes of one name", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.NewNodes[1].Name = p.NewNodes[0].Name }, "is the name of two nodes"},
 		{"an unknown pool", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.NewNodes[0].Pool.Name = "x" }, "is of pool x"},
 		{"a pool that is not ready", func(s *scheduling.Snapshot, _ *scheduling.Plan) { s.NodePools[0].NotReady = "no" }, "can't launch a small"},
 		{"an unknown type", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.NewNodes[0].InstanceTypes[0].Name = "x" }, "can't launch a x"},
@@ -127,7 +127,7 @@ func TestBrokenPlansAreNoticed(t *testing.T) {
 		{"a taint on the pool", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			s.NodePools[0].Object.Spec.Template.Spec.Taints = []corev1.Taint{{Key: "x", Effect: corev1.TaintEffectNoExecute}}
 		}, "does not tolerate x:NoExecute"},
-		{"pods too large for a new machine", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
+		{"pods too large for a new node", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			find(s, "any").Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("1901m")
 		},
 			"pods and DaemonSets don't fit: cpu: needs 2001m, has 2"},
@@ -143,47 +143,47 @@ func TestBrokenPlansAreNoticed(t *testing.T) {
 		{"a false allocatable", func(_ *scheduling.Snapshot, p *scheduling.Plan) {
 			p.NewNodes[0].Allocatable["cpu"] = resource.MustParse("3")
 		}, "allocatable cpu is 3, should be 2"},
-		{"an unknown machine", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Existing[0].Name = "x" }, "x: is no machine of the snapshot"},
-		{"a leaving machine", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Existing[0].Name = "gone" }, "is leaving"},
-		{"a machine twice", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Existing = append(p.Existing, p.Existing[0]) }, "stands twice"},
-		{"a machine of the wrong label", func(s *scheduling.Snapshot, _ *scheduling.Plan) { s.Nodes[0].Object.Labels["disk"] = "hdd" }, "does not meet what pod default/disk asks for"},
-		{"a machine with a taint", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
+		{"an unknown node", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Existing[0].Name = "x" }, "x: is no node of the snapshot"},
+		{"a leaving node", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Existing[0].Name = "gone" }, "is leaving"},
+		{"a node twice", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Existing = append(p.Existing, p.Existing[0]) }, "stands twice"},
+		{"a node of the wrong label", func(s *scheduling.Snapshot, _ *scheduling.Plan) { s.Nodes[0].Object.Labels["disk"] = "hdd" }, "does not meet what pod default/disk asks for"},
+		{"a node with a taint", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			s.Nodes[0].Object.Spec.Taints = []corev1.Taint{{Key: "y", Effect: corev1.TaintEffectNoSchedule}}
 		}, "does not tolerate y:NoSchedule"},
-		{"a DaemonSet that comes to a machine in distress", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
+		{"a DaemonSet that comes to a node in distress", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			s.Nodes[0].Object.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeMemoryPressure, Effect: corev1.TaintEffectNoSchedule}}
 			for _, pod := range s.Pods {
 				pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 			}
 			s.DaemonSets[0].Spec.Template.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("600m")
 		}, "here: pods don't fit: cpu"},
-		{"a machine that is full", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
+		{"a node that is full", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			s.Nodes[0].Pods = []*corev1.Pod{pod("bound", "500m")}
 		}, "pods don't fit: cpu"},
 		{"a limit that is exceeded", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			s.NodePools[0].Object.Spec.Limits["nodes"] = resource.MustParse("1")
-		}, "nodepool pool: its machines may count for 2 of nodes"},
+		}, "nodepool pool: its nodes may count for 2 of nodes"},
 		{"a limit that the largest listed type exceeds", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			s.NodePools[0].Object.Spec.Limits["cpu"] = resource.MustParse("15")
-		}, "its machines may count for 16 of cpu"},
+		}, "its nodes may count for 16 of cpu"},
 		{"no reason", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Unschedulable[0].Reasons = nil }, "has neither a place nor a reason"},
 		{"an empty reason", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Unschedulable[0].Reasons[0].Code = "" }, "has an empty reason"},
 		{"a pool without a reason", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			s.NodePools = append(s.NodePools, scheduling.NodePool{Key: v1.NewPoolKey("other"), Object: &v1.NodePool{}})
 		}, "pool other gives no reason"},
-		{"a pod that a new machine could hold", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
+		{"a pod that a new node could hold", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			find(s, "huge").Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("7")
 		},
 			"could launch a large/a/spot for it"},
-		{"a pod that a machine has room for", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
+		{"a pod that a node has room for", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			s.Nodes[0].Object.Status.Allocatable = build.Amounts("cpu", "99", "memory", "99Gi", "pods", "10")
-		}, "machine here has room for it"},
-		{"a pod with a disk of its own that a machine has room for", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
+		}, "node here has room for it"},
+		{"a pod with a disk of its own that a node has room for", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			s.Nodes[0].Object.Status.Allocatable = build.Amounts("cpu", "99", "memory", "99Gi", "pods", "10")
 			find(s, "huge").Spec.Volumes = []corev1.Volume{{Name: "disk", VolumeSource: corev1.VolumeSource{
 				GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "d"}}}}
-		}, "machine here has room for it"},
-		{"a false cost", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.HourlyCost++ }, "the machines cost 2"},
+		}, "node here has room for it"},
+		{"a false cost", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.HourlyCost++ }, "the nodes cost 2"},
 		{"a bound above the cost", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.LowerBound = 2.5 }, "is above the cost"},
 		{"no certificate", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Certificate = nil }, "the bound has no certificate"},
 		{"a certificate of other pods", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Certificate.Classes[0].Count++ }, "missing or too many"},
@@ -205,7 +205,7 @@ func TestBrokenPlansAreNoticed(t *testing.T) {
 	}
 }
 
-// The proof itself is repeated where all pods may use all machines: values that a machine could hold more of than it
+// The proof itself is repeated where all pods may use all nodes: values that a node could hold more of than it
 // costs are noticed.
 func TestFalseProofIsNoticed(t *testing.T) {
 	s := snapshot()
@@ -221,7 +221,7 @@ func TestFalseProofIsNoticed(t *testing.T) {
 			p.LowerBound += 0.1 * float64(p.Certificate.Classes[0].Count)
 			p.Certificate.Classes[0].Value += 0.1
 		}, "could hold"},
-		{"multipliers of another machine", func(p *scheduling.Plan) {
+		{"multipliers of another node", func(p *scheduling.Plan) {
 			for i := range p.Certificate.Types {
 				p.Certificate.Types[i].Multipliers = map[corev1.ResourceName]float64{corev1.ResourceCPU: 10}
 			}

@@ -10,9 +10,9 @@ import (
 
 // attached is one volume of a pod, as far as it matters where the pod goes.
 type attached struct {
-	// driver and id say what is attached to the machine; no driver for what is not counted.
+	// driver and id say what is attached to the node; no driver for what is not counted.
 	driver, id string
-	// onNodes and onNew are alternatives of which a machine must meet one; nil for any machine. New machines can't be
+	// onNodes and onNew are alternatives of which a node must meet one; nil for any machine. New nodes can't be
 	// asked for a hostname.
 	onNodes, onNew [][]expression
 	// unmade volumes are made in the zone of the first pod that uses them.
@@ -148,7 +148,7 @@ func (c *checker) volume(pv *corev1.PersistentVolume) (attached, bool) {
 	return out, true
 }
 
-// volumesRefuse checks where the pod's volumes are, that those yet to be made are used in one zone, and that the machine
+// volumesRefuse checks where the pod's volumes are, that those yet to be made are used in one zone, and that the node
 // can attach them all.
 func (w *world) volumesRefuse(m *machine, pod *corev1.Pod) string {
 	list, ok := w.c.volumesOf(pod)
@@ -195,13 +195,13 @@ func (w *world) volumesRefuse(m *machine, pod *corev1.Pod) string {
 	return ""
 }
 
-// limits reports whether the machine attaches fewer volumes of the driver than n.
+// limits reports whether the node attaches fewer volumes of the driver than n.
 func (m *machine) limits(driver string, n int64) bool {
 	limit, limited := m.volumes[driver]
 	return limited && n > limit
 }
 
-// togetherWith reports whether the pods that stand and use the volume are in the machine's zone.
+// togetherWith reports whether the pods that stand and use the volume are in the node's zone.
 func (w *world) togetherWith(m *machine, v attached) bool {
 	for _, other := range w.machines {
 		zone := w.domain(other, corev1.LabelTopologyZone)

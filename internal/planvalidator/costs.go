@@ -25,14 +25,14 @@ func (c *checker) costs() {
 		}
 	}
 	if !close(sum, c.p.HourlyCost) {
-		c.fault("plan", "hourly cost is %v, the machines cost %v", c.p.HourlyCost, sum)
+		c.fault("plan", "hourly cost is %v, the nodes cost %v", c.p.HourlyCost, sum)
 	}
 	if c.p.LowerBound > c.p.HourlyCost+1e-9 || c.p.LowerBound < 0 || math.IsNaN(c.p.LowerBound) {
 		c.fault("plan", "lower bound %v is above the cost %v, or no bound", c.p.LowerBound, c.p.HourlyCost)
 	}
 	if len(c.p.NewNodes) == 0 {
 		if c.p.LowerBound != 0 || c.p.Certificate != nil {
-			c.fault("plan", "without new machines there is nothing to bound")
+			c.fault("plan", "without new nodes there is nothing to bound")
 		}
 		return
 	}
@@ -57,7 +57,7 @@ func withoutVolumes(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// nodeRulesAlone reports whether the pod's rules, if it has any, are about single nodes: no machine is closed to it for their sake.
+// nodeRulesAlone reports whether the pod's rules, if it has any, are about single nodes: no node is closed to it for their sake.
 func nodeRulesAlone(pod *corev1.Pod) bool {
 	if a := pod.Spec.Affinity; a != nil {
 		if a.NodeAffinity != nil || a.PodAffinity != nil {
@@ -73,8 +73,8 @@ func nodeRulesAlone(pod *corev1.Pod) bool {
 	})
 }
 
-// certificate checks that its classes are the pods on new machines, that their values add up to the bound and, where
-// every pod may use every machine, that no type can hold more value than it costs. What its rules say of single nodes is checked by
+// certificate checks that its classes are the pods on new nodes, that their values add up to the bound and, where
+// every pod may use every node, that no type can hold more value than it costs. What its rules say of single nodes is checked by
 // the nodes of the plan, which keep them.
 func (c *checker) certificate(cert *scheduling.Certificate) {
 	left := map[string]int{}
@@ -127,7 +127,7 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 	}
 }
 
-// certificateTypes repeats the proof: for each machine the pool may launch, the resources at their multipliers plus
+// certificateTypes repeats the proof: for each node the pool may launch, the resources at their multipliers plus
 // what the pods that fit are worth beyond are within the price, or within the price and what it uses of something limited.
 // A certificate has one entry per instance type; where offerings of a type differ in what they leave for pods, it can only
 // be repeated for the price it names.
@@ -143,20 +143,20 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 	for key, np := range c.pools {
 		template := c.template(np, key)
 		for _, it := range c.typesOf(np) {
-			var machines []machine
+			var nodes []machine
 			alike := true
 			for j := range it.Offerings {
 				o := &it.Offerings[j]
-				m, ok := c.machineLabels(template, it, o)
+				m, ok := c.nodeLabels(template, it, o)
 				if !o.Available || !ok {
 					continue
 				}
 				have := room(it, o)
 				minus(have, c.daemonsOn(m, np.Object.Spec.Template.Spec.Taints))
-				machines = append(machines, machine{o, have})
-				alike = alike && amountsText(have) == amountsText(machines[0].room)
+				nodes = append(nodes, machine{o, have})
+				alike = alike && amountsText(have) == amountsText(nodes[0].room)
 			}
-			for _, m := range machines {
+			for _, m := range nodes {
 				plain, _ := c.price(key, it, m.offering, uncovered)
 				if !alike && !slices.ContainsFunc(cert.Types, func(t scheduling.CertificateType) bool { return t.Name == it.Name && close(t.Price, plain) }) {
 					continue
@@ -180,14 +180,14 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 	}
 }
 
-// allowance is what a machine may be worth beyond its price, and whose multipliers may show that it isn't worth more.
+// allowance is what a node may be worth beyond its price, and whose multipliers may show that it isn't worth more.
 type allowance struct {
 	limited bool
 	beyond  float64
 	draws   []scheduling.CertificateDraw
 }
 
-// limitOf is the allowance of a machine that uses so much of what is limited.
+// limitOf is the allowance of a node that uses so much of what is limited.
 func limitOf(cert *scheduling.Certificate, want scheduling.CertificateLimit, uses float64) allowance {
 	out := allowance{limited: true}
 	for _, l := range cert.Limits {
@@ -223,7 +223,7 @@ func (c *checker) reservedLimit(cert *scheduling.Certificate, np *scheduling.Nod
 	return allowance{limited: true}
 }
 
-// certificateType checks that a machine of the type and price holds no more than that and its allowance.
+// certificateType checks that a node of the type and price holds no more than that and its allowance.
 func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, price float64, allowed allowance) {
 	at := slices.IndexFunc(cert.Types, func(t scheduling.CertificateType) bool { return t.Name == it.Name })
 	var multipliers []prices
@@ -273,7 +273,7 @@ func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, h
 	return have
 }
 
-// howMany is how many pods of the class an empty machine holds, by its room and by the rules about single nodes.
+// howMany is how many pods of the class an empty node holds, by its room and by the rules about single nodes.
 func howMany(cert *scheduling.Certificate, class *scheduling.CertificateClass, have corev1.ResourceList) int {
 	most := int64(class.Count)
 	for name, takes := range class.Takes {

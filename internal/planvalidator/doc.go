@@ -12,8 +12,8 @@
 //
 // It knows resources, labels, taints, DaemonSets, limits, prices and certificates; topology spread, pod affinity and
 // anti-affinity, volumes, host ports, minValues and reservations, for the default Query. The plan's pods are bound one after
-// another as it says; then each refused pod is tried on every machine that stands, in place of every planned machine as
-// any type that would do, and on one more machine of any kind, after which all other pods must still be bindable.
+// another as it says; then each refused pod is tried on every node that stands, in place of every planned node as
+// any type that would do, and on one more node of any kind, after which all other pods must still be bindable.
 //
 // Not known: default spread constraints, with which nothing is said of rules between pods; volumes of plugins built into
 // Kubernetes, claims promised a node and classes without provisioner, whose pods are passed over.

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Better looks for machines and an order to bind pods in that place more pods than the plan: more of the highest
-// priority, or as many and more of the next, and so on. It tries everything: every set of machines that the pools could
+// Better looks for nodes and an order to bind pods in that place more pods than the plan: more of the highest
+// priority, or as many and more of the next, and so on. It tries everything: every set of nodes that the pools could
 // launch, up to one for each pod, and every order on every such set. It is for a handful of pods, without limits,
 // reservations or minValues. The result says what it found; empty for nothing.
 func Better(s *scheduling.Snapshot, p *scheduling.Plan) string {
@@ -34,7 +34,7 @@ type exhaustive struct {
 	alike []int
 	// priorities of the pods, highest first; counts are indexed alike.
 	priorities []int32
-	// kinds are the machines worth launching.
+	// kinds are the nodes worth launching.
 	kinds []*machine
 	best  []int
 	found string
@@ -85,20 +85,20 @@ func (e *exhaustive) count(is func(i int) bool) []int {
 // compare is positive if a is better than b.
 func (e *exhaustive) compare(a, b []int) int { return slices.Compare(a, b) }
 
-// possible counts the pods that some machine takes, others aside.
+// possible counts the pods that some node takes, others aside.
 func (e *exhaustive) possible() []int {
-	machines := e.c.machinesThere()
+	nodes := e.c.nodesThere()
 	return e.count(func(i int) bool {
-		return slices.ContainsFunc(slices.Concat(machines, e.kinds), func(m *machine) bool { return e.takes(m, e.pods[i]) })
+		return slices.ContainsFunc(slices.Concat(nodes, e.kinds), func(m *machine) bool { return e.takes(m, e.pods[i]) })
 	})
 }
 
-// takes reports whether the machine suits the pod, other pods aside.
+// takes reports whether the node suits the pod, other pods aside.
 func (e *exhaustive) takes(m *machine, pod *corev1.Pod) bool {
 	return blocking(&pod.Spec, m.taints) == nil && e.c.accepts(m.labels, &pod.Spec) && m.lack(requestsOf(pod)) == ""
 }
 
-func (c *checker) machinesThere() []*machine {
+func (c *checker) nodesThere() []*machine {
 	var out []*machine
 	for i := range c.s.Nodes {
 		if !c.s.Nodes[i].Leaving {
@@ -108,7 +108,7 @@ func (c *checker) machinesThere() []*machine {
 	return out
 }
 
-// findKinds lists the machines that pools can launch and that take some pod. Of those that no rule and no pod can tell
+// findKinds lists the nodes that pools can launch and that take some pod. Of those that no rule and no pod can tell
 // apart, the ones with most room are enough.
 func (e *exhaustive) findKinds() {
 	c := e.c
@@ -118,7 +118,7 @@ func (e *exhaustive) findKinds() {
 		for _, it := range c.typesOf(np) {
 			for i := range it.Offerings {
 				o := &it.Offerings[i]
-				known, ok := c.machineLabels(c.template(np, key), it, o)
+				known, ok := c.nodeLabels(c.template(np, key), it, o)
 				if !o.Available || !ok {
 					continue
 				}
@@ -165,7 +165,7 @@ func sortedKeys(set map[string]bool) []string {
 	return out
 }
 
-// choose tries all sets of n more machines of the kinds from at on.
+// choose tries all sets of n more nodes of the kinds from at on.
 func (e *exhaustive) choose(set []*machine, at, n int) {
 	if e.found != "" {
 		return
@@ -179,10 +179,10 @@ func (e *exhaustive) choose(set []*machine, at, n int) {
 	}
 }
 
-// bind tries all orders of binding pods to the machines that are there and those of the set.
+// bind tries all orders of binding pods to the nodes that are there and those of the set.
 func (e *exhaustive) bind(set []*machine) {
 	w := &world{c: e.c, byName: map[string]*machine{}}
-	for _, m := range e.c.machinesThere() {
+	for _, m := range e.c.nodesThere() {
 		w.add(m)
 	}
 	for i, kind := range set {
@@ -197,7 +197,7 @@ func (e *exhaustive) bind(set []*machine) {
 	e.step(w, set, at, map[string]bool{})
 }
 
-// step binds one more pod in each way that is possible. at are the machines of the pods, -1 for those that wait.
+// step binds one more pod in each way that is possible. at are the nodes of the pods, -1 for those that wait.
 func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bool) {
 	if text := fmt.Sprint(at); seen[text] || e.found != "" {
 		return
@@ -226,7 +226,7 @@ func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bo
 		}
 		for n, m := range w.machines {
 			if n > there && set[n-there] == set[n-there-1] && !slices.Contains(at, n-1) && !slices.Contains(at, n) {
-				continue // of machines that are the same, the first is filled first
+				continue // of nodes that are the same, the first is filled first
 			}
 			if w.refuses(m, pod) != "" {
 				continue

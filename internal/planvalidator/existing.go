@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// view is a machine in its present phase.
+// view is a node in its present phase.
 type view struct {
 	labels         labels
 	taints         []corev1.Taint
@@ -62,7 +62,7 @@ func (c *checker) claimLabels(claim *v1.NodeClaim) labels {
 	return c.fromMap(single)
 }
 
-// passing reports whether a machine that comes up will lose the taint.
+// passing reports whether a node that comes up will lose the taint.
 func passing(t corev1.Taint, startup []corev1.Taint) bool {
 	for _, s := range startup {
 		if s.Key == t.Key && s.Effect == t.Effect {
@@ -87,7 +87,7 @@ func fill(have, from corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// freeOn is what waiting pods may have of a machine: bound pods taken off, and for each DaemonSet that belongs there what
+// freeOn is what waiting pods may have of a node: bound pods taken off, and for each DaemonSet that belongs there what
 // it will take beyond its pods that are bound.
 func (c *checker) freeOn(n *scheduling.Node, v view) corev1.ResourceList {
 	free := copyOf(v.room)
@@ -127,7 +127,7 @@ func (c *checker) existingNodes() {
 		n := c.nodes[e.Name]
 		switch {
 		case n == nil:
-			c.fault(e.Name, "is no machine of the snapshot")
+			c.fault(e.Name, "is no node of the snapshot")
 			continue
 		case n.Leaving:
 			c.fault(e.Name, "is leaving and takes no pods")

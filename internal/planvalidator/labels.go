@@ -44,7 +44,7 @@ func (r rule) matches(value string, present bool) bool {
 	return n <= bound // Lte
 }
 
-// label is what is known of one label of a machine: every rule holds. No rules say nothing: the label may have any
+// label is what is known of one label of a node: every rule holds. No rules say nothing: the label may have any
 // value or be absent.
 type label []rule
 
@@ -108,7 +108,7 @@ func (l label) permits(r rule) bool {
 	return slices.ContainsFunc(l.samples(r), func(v string) bool { return l.allows(v, true) && r.matches(v, true) })
 }
 
-// labels is what is known of a machine's labels. A key it does not hold is absent from the machine.
+// labels is what is known of a node's labels. A key it does not hold is absent from the node.
 type labels map[string]label
 
 func (m labels) get(key string) label {
@@ -166,7 +166,7 @@ func (c *checker) fromMap(m map[string]string) labels {
 	return out
 }
 
-// nodeName is where the name of a Node stands among a machine's labels, for matchFields.
+// nodeName is where the name of a Node stands among a node's labels, for matchFields.
 const nodeName = "(metadata.name)"
 
 // alternatives are what a pod selects, each with the operating system that it names: the kubelet of another rejects it.
@@ -208,19 +208,19 @@ func (c *checker) selected(spec *corev1.PodSpec) [][]expression {
 	return out
 }
 
-// accepts reports whether the machine is sure to meet one of the pod's alternatives.
+// accepts reports whether the node is sure to meet one of the pod's alternatives.
 func (c *checker) accepts(m labels, spec *corev1.PodSpec) bool {
 	return m.meetAny(c.alternatives(spec))
 }
 
-// meetAny reports whether the machine is sure to meet one of the alternatives.
+// meetAny reports whether the node is sure to meet one of the alternatives.
 func (m labels) meetAny(alternatives [][]expression) bool {
 	return slices.ContainsFunc(alternatives, func(all []expression) bool {
 		return !slices.ContainsFunc(all, func(e expression) bool { return !m.get(e.key).ensures(e.rule) })
 	})
 }
 
-// mayAccept reports whether the machine may meet one of the pod's alternatives.
+// mayAccept reports whether the node may meet one of the pod's alternatives.
 func (c *checker) mayAccept(m labels, spec *corev1.PodSpec) bool {
 	return slices.ContainsFunc(c.alternatives(spec), func(all []expression) bool {
 		joined := maps.Clone(m)

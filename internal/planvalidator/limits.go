@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// used is what a pool's machines of the snapshot count for; leaving ones count for nothing.
+// used is what a pool's nodes of the snapshot count for; leaving ones count for nothing.
 func (c *checker) used(key v1.PoolKey) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for i := range c.s.Nodes {
@@ -19,7 +19,7 @@ func (c *checker) used(key v1.PoolKey) corev1.ResourceList {
 	return out
 }
 
-// most is the largest of each resource that the machine may have, whichever of its types is launched.
+// most is the largest of each resource that the node may have, whichever of its types is launched.
 func (c *checker) most(n *scheduling.NewNode) corev1.ResourceList {
 	out := corev1.ResourceList{"nodes": *resource.NewQuantity(1, resource.DecimalSI)}
 	for _, it := range c.typesOf(c.pools[n.Pool]) {
@@ -48,7 +48,7 @@ func (c *checker) afterwards(key v1.PoolKey) corev1.ResourceList {
 	return out
 }
 
-// limits: a pool that gets machines stays within its limits, whichever of the listed types is launched.
+// limits: a pool that gets nodes stays within its limits, whichever of the listed types is launched.
 func (c *checker) limits() {
 	for key, np := range c.pools {
 		grows := false
@@ -61,10 +61,10 @@ func (c *checker) limits() {
 		after, before := c.afterwards(key), c.used(key)
 		for name, limit := range np.Object.Spec.Limits {
 			if q := before[name]; key.Generation == v1.GenerationV1Alpha5 && q.Sign() > 0 && q.Cmp(limit) >= 0 {
-				c.fault("nodepool "+key.String(), "it launches machines, and its limit of %s of %s is reached", limit.String(), name)
+				c.fault("nodepool "+key.String(), "it launches nodes, and its limit of %s of %s is reached", limit.String(), name)
 			}
 			if q := after[name]; q.Cmp(limit) > 0 {
-				c.fault("nodepool "+key.String(), "its machines may count for %s of %s, its limit is %s", q.String(), name, limit.String())
+				c.fault("nodepool "+key.String(), "its nodes may count for %s of %s, its limit is %s", q.String(), name, limit.String())
 			}
 		}
 	}

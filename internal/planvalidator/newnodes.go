@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// template is what each machine of the pool carries: its requirements, labels, pool and node class.
+// template is what each node of the pool carries: its requirements, labels, pool and node class.
 func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	spec := &np.Object.Spec.Template
 	out := c.fromEntries(spec.Spec.Requirements)
@@ -31,10 +31,10 @@ func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	return out
 }
 
-// machineLabels is what is known of a machine that the claim asks for once type and offering are chosen; false when
+// nodeLabels is what is known of a node that the claim asks for once type and offering are chosen; false when
 // they contradict each other. A key that other offerings of the catalog state and this one does not is absent from the
-// machine, and so is one that only other types state.
-func (c *checker) machineLabels(claim labels, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
+// node, and so is one that only other types state.
+func (c *checker) nodeLabels(claim labels, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
 	ofTypes, ofOfferings := c.stated(it)
 	byType := c.fromEntries(it.Requirements.NodeSelectorRequirements())
 	byOffering := c.fromEntries(o.Requirements.NodeSelectorRequirements())
@@ -94,7 +94,7 @@ func addAll(set map[string]bool, keys []string) {
 	}
 }
 
-// daemonsOn is what DaemonSets take of a machine.
+// daemonsOn is what DaemonSets take of a node.
 func (c *checker) daemonsOn(m labels, taints []corev1.Taint) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, pod := range c.daemonPodsOn(m, taints) {
@@ -103,7 +103,7 @@ func (c *checker) daemonsOn(m labels, taints []corev1.Taint) corev1.ResourceList
 	return out
 }
 
-// daemonPodsOn are the pods that DaemonSets will have on a machine.
+// daemonPodsOn are the pods that DaemonSets will have on a node.
 func (c *checker) daemonPodsOn(m labels, taints []corev1.Taint) []*corev1.Pod {
 	known := maps.Clone(m)
 	known[v1.NodeRegisteredLabelKey] = label{isValue("true")}
@@ -122,7 +122,7 @@ func (c *checker) newNodes() {
 	for i := range c.p.NewNodes {
 		n := &c.p.NewNodes[i]
 		if names[n.Name] || n.Name == "" {
-			c.fault(n.Name, "is the name of two machines, or none")
+			c.fault(n.Name, "is the name of two nodes, or none")
 		}
 		names[n.Name] = true
 		np := c.pools[n.Pool]
@@ -167,7 +167,7 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 	}
 }
 
-// claim is what the machine's claim says of its labels. A label that neither pool nor instance types state, and that
+// claim is what the node's claim says of its labels. A label that neither pool nor instance types state, and that
 // the claim lets be absent, is absent: nothing gives it a value.
 func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
 	out := c.template(np, n.Pool)
@@ -201,7 +201,7 @@ func (c *checker) variety(n *scheduling.NewNode, np *scheduling.NodePool, claim 
 			}
 			for i := range it.Offerings {
 				o := &it.Offerings[i]
-				known, ok := c.machineLabels(claim, it, o)
+				known, ok := c.nodeLabels(claim, it, o)
 				if !o.Available || !ok {
 					continue
 				}
@@ -223,13 +223,13 @@ func (c *checker) variety(n *scheduling.NewNode, np *scheduling.NodePool, claim 
 	}
 }
 
-// option checks one instance type of a new machine: whichever of its offerings the claim leaves open is bought, the
+// option checks one instance type of a new node: whichever of its offerings the claim leaves open is bought, the
 // pods are accepted and fit; and the one named is the cheapest of them.
 func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, named scheduling.InstanceTypeOption, claim labels, sum corev1.ResourceList, specs []*corev1.PodSpec) {
 	cheapest, found := 0.0, false
 	for j := range it.Offerings {
 		o := &it.Offerings[j]
-		m, ok := c.machineLabels(claim, it, o)
+		m, ok := c.nodeLabels(claim, it, o)
 		if !o.Available || !ok {
 			continue
 		}

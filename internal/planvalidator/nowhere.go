@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nowhere: with all else as the plan has it, the pod can be bound to no machine of the snapshot, join none of the plan's,
+// nowhere: with all else as the plan has it, the pod can be bound to no node of the snapshot, join none of the plan's,
 // whatever that would have to become for it, and no pool could launch one more for it.
 func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	if _, known := c.volumesOf(pod); !known {
@@ -20,7 +20,7 @@ func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	}
 	for _, m := range w.machines {
 		if !m.isNew && w.refuses(m, pod) == "" {
-			c.fault(where, "has no place, but machine %s has room for it", m.name)
+			c.fault(where, "has no place, but node %s has room for it", m.name)
 			return
 		}
 	}
@@ -41,7 +41,7 @@ func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	}
 }
 
-// offers looks for a machine of the pool that takes the pod: in place of n, with the pods of n, or beside all others if n
+// offers looks for a node of the pool that takes the pod: in place of n, with the pods of n, or beside all others if n
 // is nil. It calls found with the first and reports whether there is one.
 func (c *checker) offers(w *world, pod *corev1.Pod, n *scheduling.NewNode, key v1.PoolKey, found func(what string)) bool {
 	np := c.pools[key]
@@ -76,9 +76,9 @@ type demand struct {
 	all   []expression
 }
 
-// on is what is known of the machine that the demand, the type and the offering make; false if they exclude each other.
+// on is what is known of the node that the demand, the type and the offering make; false if they exclude each other.
 func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
-	known, ok := c.machineLabels(d.claim, it, o)
+	known, ok := c.nodeLabels(d.claim, it, o)
 	if !ok {
 		return nil, false
 	}
@@ -91,7 +91,7 @@ func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.
 	return known, true
 }
 
-// demands are what a pod asks of a new machine, in alternatives: its own, each with each of its volumes'.
+// demands are what a pod asks of a new node, in alternatives: its own, each with each of its volumes'.
 func (c *checker) demands(pod *corev1.Pod) [][]expression {
 	out := c.alternatives(&pod.Spec)
 	volumes, _ := c.volumesOf(pod)
@@ -110,7 +110,7 @@ func (c *checker) demands(pod *corev1.Pod) [][]expression {
 	return out
 }
 
-// buys reports whether the machine that the claim, the type and the offering make takes the pod beside those of n: by
+// buys reports whether the node that the claim, the type and the offering make takes the pod beside those of n: by
 // itself, and so that the plan can still be bound as it stands.
 func (c *checker) buys(w *world, pod *corev1.Pod, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, d demand) bool {
 	known, ok := d.on(c, it, o)
@@ -168,7 +168,7 @@ func (c *checker) decisions(known labels) []labels {
 	return out
 }
 
-// spokenOf are the values that the label's rules list and that machines of the snapshot have, and the number that a
+// spokenOf are the values that the label's rules list and that nodes of the snapshot have, and the number that a
 // label gets of which nothing else is known. Where a pod asks for the label and leaves its value open, as the pool
 // does, that is one value, and one that nobody asks for is another.
 func (c *checker) spokenOf(key string, l label) []string {
@@ -214,7 +214,7 @@ func (c *checker) topologyKeys() map[string]bool {
 	return out
 }
 
-// noticedKeys are those whose values on the machine rules between pods could notice while the pods stand on it: spreads may
+// noticedKeys are those whose values on the node rules between pods could notice while the pods stand on it: spreads may
 // count a domain without pods too, the rest concerns the pods that state it and those that it picks. Pods that share a volume
 // which is yet to be made have to know in which zone that will be.
 func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
@@ -281,7 +281,7 @@ func (c *checker) sharesUnmade(pod *corev1.Pod) bool {
 	})
 }
 
-// affordable reports whether the pool's limits allow the machine, beside all others or in place of n.
+// affordable reports whether the pool's limits allow the node, beside all others or in place of n.
 func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	after, standing := c.afterwards(key), c.used(key)
 	for name, limit := range c.pools[key].Object.Spec.Limits {
@@ -309,7 +309,7 @@ func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudpro
 	return true
 }
 
-// reservable reports whether the offering draws on nothing reserved, or on what is left of it. A machine that is planned
+// reservable reports whether the offering draws on nothing reserved, or on what is left of it. A node that is planned
 // on a reservation stays on it, and one that is not stays off.
 func (c *checker) reservable(w *world, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	id := reservation(o)
@@ -343,7 +343,7 @@ func reservation(o *cloudprovider.Offering) string {
 	return "by " + o.Requirements.Without(corev1.LabelTopologyZone, "topology.k8s.aws/zone-id", corev1.LabelTopologyRegion, v1.CapacityTypeLabelKey).String()
 }
 
-// bought is the offering that the plan reckons with for a machine.
+// bought is the offering that the plan reckons with for a node.
 func (c *checker) bought(n *scheduling.NewNode) *cloudprovider.Offering {
 	np := c.pools[n.Pool]
 	if np == nil || len(n.InstanceTypes) == 0 {
@@ -356,7 +356,7 @@ func (c *checker) bought(n *scheduling.NewNode) *cloudprovider.Offering {
 			if it.Name != n.InstanceTypes[0].Name || !o.Available || n.InstanceTypes[0].Offering() != cloudprovider.KeyOf(it, o) {
 				continue
 			}
-			if _, ok := c.machineLabels(claim, it, o); ok {
+			if _, ok := c.nodeLabels(claim, it, o); ok {
 				return o
 			}
 		}
@@ -364,7 +364,7 @@ func (c *checker) bought(n *scheduling.NewNode) *cloudprovider.Offering {
 	return nil
 }
 
-// takesMore reports whether a machine takes more from the pool's limits than the other.
+// takesMore reports whether a node takes more from the pool's limits than the other.
 func takesMore(np *scheduling.NodePool, one, other corev1.ResourceList) bool {
 	for name := range np.Object.Spec.Limits {
 		a, b := one[name], other[name]
@@ -375,8 +375,8 @@ func takesMore(np *scheduling.NodePool, one, other corev1.ResourceList) bool {
 	return false
 }
 
-// alike reports whether spread constraints can't tell machines with these labels apart: they look at the labels that their
-// pods select machines by.
+// alike reports whether spread constraints can't tell nodes with these labels apart: they look at the labels that their
+// pods select nodes by.
 func (c *checker) alike(a, b labels) bool {
 	for _, pod := range c.spreading {
 		for _, all := range c.selected(&pod.Spec) {

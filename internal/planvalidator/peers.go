@@ -86,8 +86,8 @@ func (c *checker) readNamespaces() {
 	}
 }
 
-// spreadRefuses checks spread constraints that must be kept, for the pod on the machine as one more: its domain
-// may have at most maxSkew more members than the emptiest one. The domains are those of the machines that the constraint
+// spreadRefuses checks spread constraints that must be kept, for the pod on the node as one more: its domain
+// may have at most maxSkew more members than the emptiest one. The domains are those of the nodes that the constraint
 // takes notice of; with fewer of them than minDomains the emptiest counts as having none.
 func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 	for i := range pod.Spec.TopologySpreadConstraints {
@@ -131,7 +131,7 @@ func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 	return ""
 }
 
-// noticed reports whether the constraint counts the machine. One that lacks the label of any constraint of the pod
+// noticed reports whether the constraint counts the node. One that lacks the label of any constraint of the pod
 // that must be kept is passed over by all of them, as in kube-scheduler.
 func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *machine) bool {
 	for i := range pod.Spec.TopologySpreadConstraints {
@@ -190,7 +190,7 @@ func (w *world) mustFollow(m *machine, pod *corev1.Pod, terms []corev1.PodAffini
 	return "pod affinity"
 }
 
-// inDomainOf reports whether a pod of which is holds stands in the machine's domain.
+// inDomainOf reports whether a pod of which is holds stands in the node's domain.
 func (w *world) inDomainOf(m *machine, key string, is func(*corev1.Pod) bool) bool {
 	d := w.domain(m, key)
 	return d != "" && slices.ContainsFunc(w.machines, func(other *machine) bool {

@@ -8,14 +8,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// makesRoom reports whether the pod is being deleted for one of higher priority that is nominated for its machine.
+// makesRoom reports whether the pod is being deleted for one of higher priority that is nominated for its node.
 func (c *checker) makesRoom(n *scheduling.Node, pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && slices.ContainsFunc(c.s.Pods, func(p *corev1.Pod) bool {
 		return p.Spec.NodeName == "" && p.Status.NominatedNodeName == n.Name && priorityOf(p) > priorityOf(pod)
 	})
 }
 
-// preemptions checks that the victims are on the machine and of lower priority than their pod, which may preempt, and that
+// preemptions checks that the victims are on the node and of lower priority than their pod, which may preempt, and that
 // the pod could go there without them, resources and what preemption can't change. Several may have the room of one victim. Where
 // the plan counts on them, they and the pods that it places there must get on with each other.
 func (c *checker) preemptions() {
@@ -72,7 +72,7 @@ func (c *checker) placed(key scheduling.PodKey) bool {
 	return slices.Contains(c.p.Order, key)
 }
 
-// company checks what the plan places on the machine to which the pod comes by preemption.
+// company checks what the plan places on the node to which the pod comes by preemption.
 func (c *checker) company(pod *corev1.Pod, n *scheduling.Node) {
 	keepsAway := func(a, b *corev1.Pod) bool {
 		return slices.ContainsFunc(antiTerms(a), func(t corev1.PodAffinityTerm) bool {

@@ -43,7 +43,7 @@ func AsPlanned() Chooser {
 	}}
 }
 
-// left is the share of the machine's CPU and memory that is free with the pod on it, on average.
+// left is the share of the node's CPU and memory that is free with the pod on it, on average.
 func (m *machine) left(pod *corev1.Pod) float64 {
 	need, sum := requestsOf(pod), 0.0
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {

@@ -7,7 +7,7 @@ import (
 )
 
 // order: bound one after another as the plan says, each pod may go where it is to go at its turn. All of the plan's
-// machines are there from the start, each as its first instance type.
+// nodes are there from the start, each as its first instance type.
 func (c *checker) order() {
 	if len(c.s.DefaultTopologySpread) > 0 {
 		return
@@ -17,7 +17,7 @@ func (c *checker) order() {
 	}
 }
 
-// hosts are the machines of the plan's pods, by name.
+// hosts are the nodes of the plan's pods, by name.
 func hosts(p *scheduling.Plan) map[scheduling.PodKey]string {
 	out := map[scheduling.PodKey]string{}
 	for i := range p.NewNodes {
@@ -39,7 +39,7 @@ func (w *world) replay(p *scheduling.Plan) (pod, why string) {
 	for _, key := range p.Order {
 		one, m := w.c.pods[key], w.byName[at[key]]
 		if one == nil || m == nil {
-			return key.String(), fmt.Sprintf("machine %q or the pod is not there", at[key])
+			return key.String(), fmt.Sprintf("node %q or the pod is not there", at[key])
 		}
 		if _, known := w.c.volumesOf(one); known {
 			if why := w.refuses(m, one); why != "" {

@@ -42,7 +42,7 @@ func claim(p *corev1.Pod, name string) {
 	}})
 }
 
-// A pod w waits, a pod x is bound in zone a of the zones a and b, each with a machine. The plan puts w beside x, and is told
+// A pod w waits, a pod x is bound in zone a of the zones a and b, each with a node. The plan puts w beside x, and is told
 // why that can't be; without it, the plan is told that it can, or not.
 func TestRulesBetweenPods(t *testing.T) {
 	for _, c := range []struct {
@@ -56,7 +56,7 @@ func TestRulesBetweenPods(t *testing.T) {
 		{"nothing", func(*scheduling.Snapshot, *corev1.Pod, *corev1.Pod) {}, "", true},
 		{"SCH-125 spread over zones", func(_ *scheduling.Snapshot, w, _ *corev1.Pod) { spread(w, corev1.LabelTopologyZone, 1) }, "spread over", true},
 		{"SCH-125 minDomains", func(_ *scheduling.Snapshot, w, _ *corev1.Pod) { spread(w, corev1.LabelTopologyZone, 3) }, "spread over", true},
-		{"SCH-127 spread over machines", func(_ *scheduling.Snapshot, w, _ *corev1.Pod) { spread(w, corev1.LabelHostname, 1) }, "spread over", true},
+		{"SCH-127 spread over nodes", func(_ *scheduling.Snapshot, w, _ *corev1.Pod) { spread(w, corev1.LabelHostname, 1) }, "spread over", true},
 		{"SCH-113 no such label", func(_ *scheduling.Snapshot, w, _ *corev1.Pod) { spread(w, "rack", 1) }, "no domain rack", false},
 		{"SCH-121 terminating pods don't count for spreads", func(_ *scheduling.Snapshot, w, x *corev1.Pod) {
 			spread(w, corev1.LabelTopologyZone, 1)

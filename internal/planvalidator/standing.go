@@ -10,14 +10,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machine is a machine as pods find it: one of the snapshot, or one that the plan launches, as the type and offering that
+// node is a node as pods find it: one of the snapshot, or one that the plan launches, as the type and offering that
 // it is made from.
 type machine struct {
 	name   string
 	isNew  bool
 	labels labels
 	taints []corev1.Taint
-	// whole is the capacity of a new machine.
+	// whole is the capacity of a new node.
 	whole corev1.ResourceList
 	// size is what it has for pods when it is empty.
 	size corev1.ResourceList
@@ -31,20 +31,20 @@ type machine struct {
 	taken corev1.ResourceList
 }
 
-// put makes the pod stand on the machine.
+// put makes the pod stand on the node.
 func (m *machine) put(pod *corev1.Pod) {
 	m.pods = append(m.pods, pod)
 	plus(m.taken, requestsOf(pod))
 }
 
-// world is all machines there are once the plan's have joined.
+// world is all nodes there are once the plan's have joined.
 type world struct {
 	c        *checker
 	machines []*machine
 	byName   map[string]*machine
 }
 
-// domain is the machine's value of a topology key; empty when it has none or it is not decided.
+// domain is the node's value of a topology key; empty when it has none or it is not decided.
 func (w *world) domain(m *machine, key string) string {
 	key, _ = w.c.canonical(key)
 	if key == corev1.LabelHostname {
@@ -77,7 +77,7 @@ func (l label) only() string {
 	return ""
 }
 
-// empty is the world before any of the plan's pods is there. Machines that are leaving are not in it.
+// empty is the world before any of the plan's pods is there. Nodes that are leaving are not in it.
 func (c *checker) empty() *world {
 	w := &world{c: c, byName: map[string]*machine{}}
 	for i := range c.s.Nodes {
@@ -98,7 +98,7 @@ func (w *world) add(m *machine) {
 	w.byName[m.name] = m
 }
 
-// with is the same world but for one machine: in place of the one of that name, or beside the others.
+// with is the same world but for one node: in place of the one of that name, or beside the others.
 func (w *world) with(m *machine) *world {
 	out := &world{c: w.c, byName: map[string]*machine{}}
 	for _, other := range w.machines {
@@ -110,7 +110,7 @@ func (w *world) with(m *machine) *world {
 	return out
 }
 
-// existing is a machine of the snapshot with the pods bound to it and those that its DaemonSets will have there.
+// existing is a node of the snapshot with the pods bound to it and those that its DaemonSets will have there.
 func (c *checker) existing(n *scheduling.Node) *machine {
 	v := c.view(n)
 	m := &machine{name: n.Name, labels: v.labels, taints: v.taints, size: v.room, room: c.freeOn(n, v), taken: corev1.ResourceList{}, volumes: c.attachable(n, v)}
@@ -128,7 +128,7 @@ func (c *checker) existing(n *scheduling.Node) *machine {
 	return m
 }
 
-// planned is a machine of the plan as the first of its instance types; nil if the pool can't launch that.
+// planned is a node of the plan as the first of its instance types; nil if the pool can't launch that.
 func (c *checker) planned(n *scheduling.NewNode) *machine {
 	np := c.pools[n.Pool]
 	if np == nil || len(n.InstanceTypes) == 0 {
@@ -145,7 +145,7 @@ func (c *checker) planned(n *scheduling.NewNode) *machine {
 			if plain, _ := c.price(n.Pool, it, o, uncovered); !covers(n) && !close(plain, first.Price) {
 				continue
 			}
-			if found, ok := c.machineLabels(claim, it, o); ok {
+			if found, ok := c.nodeLabels(claim, it, o); ok {
 				return c.launched(n.Name, np, it, o, found)
 			}
 		}
@@ -153,7 +153,7 @@ func (c *checker) planned(n *scheduling.NewNode) *machine {
 	return nil
 }
 
-// launched is a new machine without pods but those of DaemonSets.
+// launched is a new node without pods but those of DaemonSets.
 func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, known labels) *machine {
 	taints := np.Object.Spec.Template.Spec.Taints
 	m := &machine{name: name, isNew: true, labels: known, taints: taints, whole: capacity(it, o), size: room(it, o), room: room(it, o), taken: corev1.ResourceList{}, volumes: map[string]int64{}}
@@ -165,7 +165,7 @@ func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovid
 	return m
 }
 
-// reckoned is a new machine as planning reckons with it: DaemonSets that the pool's template allows take room on it, also
+// reckoned is a new node as planning reckons with it: DaemonSets that the pool's template allows take room on it, also
 // those that a label which the pool leaves open will keep away. Whether a plan could have bought it is judged
 // by that; whether what it did buy holds its pods, by what will run there.
 func (c *checker) reckoned(m *machine, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) *machine {
@@ -173,14 +173,14 @@ func (c *checker) reckoned(m *machine, np *scheduling.NodePool, it *cloudprovide
 	if key.Name == "" {
 		key = v1.NewPoolKey(np.Object.Name)
 	}
-	if known, ok := c.machineLabels(c.template(np, key), it, o); ok {
+	if known, ok := c.nodeLabels(c.template(np, key), it, o); ok {
 		minus(m.room, c.daemonsOn(known, m.taints))
 		plus(m.room, c.daemonsOn(m.labels, m.taints))
 	}
 	return m
 }
 
-// attachable is how many volumes a machine of the snapshot attaches, by driver.
+// attachable is how many volumes a node of the snapshot attaches, by driver.
 func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
 	out := map[string]int64{}
 	for _, csi := range c.s.CSINodes {
@@ -210,7 +210,7 @@ func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
 	return out
 }
 
-// lack says which resource the machine is short of with the need on it; empty when it holds it.
+// lack says which resource the node is short of with the need on it; empty when it holds it.
 func (m *machine) lack(need corev1.ResourceList) string {
 	if m.isNew {
 		return lackNew(need, m.room)
@@ -218,7 +218,7 @@ func (m *machine) lack(need corev1.ResourceList) string {
 	return lack(need, m.room)
 }
 
-// refuses says why the pod can't be bound to the machine as things stand; empty if it can.
+// refuses says why the pod can't be bound to the node as things stand; empty if it can.
 func (w *world) refuses(m *machine, pod *corev1.Pod) string {
 	if t := blocking(&pod.Spec, m.taints); t != nil {
 		return "taint " + t.ToString()

@@ -21,7 +21,7 @@ type Offering struct {
 	Available bool
 }
 
-// Type is one instance type: amounts before and after what the machine keeps for itself, and prices.
+// Type is one instance type: amounts before and after what the node keeps for itself, and prices.
 type Type struct {
 	Name, Family, Category, Size, Arch string
 	Generation                         int

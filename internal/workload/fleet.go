@@ -21,7 +21,7 @@ type Fleet struct {
 	Nodes int
 	// Fill is how much of a node's processors or memory is requested, whichever is more.
 	Fill float64
-	// Mixed adds pools of their own for spot and for arm machines, zone spreads, pods that keep apart, pods bound to zones,
+	// Mixed adds pools of their own for spot and for arm nodes, zone spreads, pods that keep apart, pods bound to zones,
 	// architectures and capacity types, and PodDisruptionBudgets.
 	Mixed bool
 	// Dense fleets have three pods a third as large in place of each: about 18 on a node that is two fifths full.
@@ -58,7 +58,7 @@ func (f Fleet) Snapshot() *scheduling.Snapshot {
 	return s
 }
 
-// addPools adds one for arm and one for spot machines.
+// addPools adds one for arm and one for spot nodes.
 func addPools(s *scheduling.Snapshot) {
 	for name, require := range map[string]v1.NodeSelectorRequirementWithMinValues{
 		"arm":  {Key: LabelArch, Operator: corev1.NodeSelectorOpIn, Values: []string{"arm64"}},
@@ -107,7 +107,7 @@ func (f Fleet) finish(s *scheduling.Snapshot, n *scheduling.Node) {
 	Settle(n, s.Time.Add(-24*time.Hour))
 }
 
-// Settle makes a machine one that has been there since: it is ready, and has a NodeClaim.
+// Settle makes a node one that has been there since: it is ready, and has a NodeClaim.
 func Settle(n *scheduling.Node, since time.Time) {
 	created := metav1.NewTime(since)
 	n.Object.CreationTimestamp = created

@@ -24,7 +24,7 @@ func Snapshot(catalog []*Type, pods []Pod, nodes []Node) *scheduling.Snapshot {
 		s.Pods = append(s.Pods, object(&pods[i]))
 	}
 	for i := range nodes {
-		s.Nodes = append(s.Nodes, machine(&nodes[i]))
+		s.Nodes = append(s.Nodes, node(&nodes[i]))
 	}
 	return s
 }
@@ -116,7 +116,7 @@ func object(p *Pod) *corev1.Pod {
 	return pod
 }
 
-func machine(n *Node) scheduling.Node {
+func node(n *Node) scheduling.Node {
 	t := n.Type
 	obj := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: map[string]string{
 		corev1.LabelHostname: n.Name, corev1.LabelInstanceTypeStable: t.Name, corev1.LabelArchStable: t.Arch,

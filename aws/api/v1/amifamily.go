@@ -100,7 +100,7 @@ func (s *EC2NodeClassSpec) Alias() (alias Alias, ok bool) {
 	return Alias{}, false
 }
 
-// EffectiveAMIFamily is the family the machines are set up for: the field, else the alias' family, else Custom.
+// EffectiveAMIFamily is the family the instances are set up for: the field, else the alias' family, else Custom.
 func (s *EC2NodeClassSpec) EffectiveAMIFamily() AMIFamily {
 	if s.AMIFamily != "" {
 		return s.AMIFamily

@@ -1,7 +1,7 @@
 package v1
 
 // DefaultMetadataOptions returns the metadata options of a node class that gives none: the service on, over IPv4 alone,
-// tokens required, and answers that don't leave the machine's own network. What it points to is the caller's.
+// tokens required, and answers that don't leave the instance's own network. What it points to is the caller's.
 func DefaultMetadataOptions() *MetadataOptions {
 	endpoint, ipv6, hops, tokens := Enabled, Disabled, int64(1), HTTPTokensRequired
 	return &MetadataOptions{

@@ -1,4 +1,4 @@
-// Package v1 holds AWS's node class, EC2NodeClass of the API group karpenter.k8s.aws: everything about a pool's machines
+// Package v1 holds AWS's node class, EC2NodeClass of the API group karpenter.k8s.aws: everything about a pool's instances
 // that is EC2's own business (subnets, security groups, images, user data, volumes, the instance's role). It brings the
 // kind's defaults, validation, conditions, the drift hash, and the label keys that AWS knows. It makes no AWS calls and
 // imports no AWS SDK.

@@ -41,15 +41,15 @@ type EC2NodeClassList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.role) != has(self.instanceProfile)",message="give exactly one of role and instanceProfile"
 // +kubebuilder:validation:XValidation:rule="has(self.amiFamily) || self.amiSelectorTerms.exists(x, has(x.alias))",message="without an alias in amiSelectorTerms the amiFamily can't be told: give it"
 // +kubebuilder:validation:XValidation:rule="!has(self.amiFamily) || self.amiFamily == 'Custom' || self.amiSelectorTerms.all(x, !has(x.alias) || x.alias.startsWith(self.amiFamily.lowerAscii() + '@'))",message="amiFamily contradicts the alias: leave it out, or write the alias' family or Custom"
-// +kubebuilder:validation:XValidation:rule="!has(self.associatePublicIPAddress) || !self.associatePublicIPAddress || !has(self.networkInterfaces) || size(self.networkInterfaces) <= 1",message="EC2 gives a public address only to a machine with a single interface"
+// +kubebuilder:validation:XValidation:rule="!has(self.associatePublicIPAddress) || !self.associatePublicIPAddress || !has(self.networkInterfaces) || size(self.networkInterfaces) <= 1",message="EC2 gives a public address only to an instance with a single interface"
 type EC2NodeClassSpec struct {
-	// SubnetSelectorTerms select the subnets machines may be launched in. Required, 1 to 30.
+	// SubnetSelectorTerms select the subnets instances may be launched in. Required, 1 to 30.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=30
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id))",message="a term must select by one of tags, id"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.id) && (has(x.tags))))",message="id can't be combined with other fields of its term"
 	SubnetSelectorTerms []SubnetSelectorTerm `json:"subnetSelectorTerms"`
-	// SecurityGroupSelectorTerms select the security groups; every machine gets all of them. Required, 1 to 30.
+	// SecurityGroupSelectorTerms select the security groups; every instance gets all of them. Required, 1 to 30.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=30
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id) || has(x.name))",message="a term must select by one of tags, id, name"
@@ -62,7 +62,7 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id) || has(x.instanceMatchCriteria))",message="a term must select by one of tags, id, instanceMatchCriteria"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.id) && (has(x.tags) || has(x.ownerID) || has(x.instanceMatchCriteria))))",message="id can't be combined with other fields of its term"
 	CapacityReservationSelectorTerms []CapacityReservationSelectorTerm `json:"capacityReservationSelectorTerms,omitzero"`
-	// PlacementGroupSelector selects the one placement group machines are launched in. Nil: none.
+	// PlacementGroupSelector selects the one placement group instances are launched in. Nil: none.
 	// +optional
 	PlacementGroupSelector *PlacementGroupSelector `json:"placementGroupSelector,omitempty"`
 	// AMISelectorTerms select the images. Required, 1 to 30.
@@ -99,10 +99,10 @@ type EC2NodeClassSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	IPPrefixCount *int32 `json:"ipPrefixCount,omitempty"`
-	// NetworkInterfaces lays out the machine's interfaces. At most 150; nil or empty: one, as EC2 makes it.
+	// NetworkInterfaces lays out the instance's interfaces. At most 150; nil or empty: one, as EC2 makes it.
 	// +optional
 	// +kubebuilder:validation:MaxItems=150
-	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.exists(x, x.networkCardIndex == 0 && x.deviceIndex == 0 && x.interfaceType == 'interface')",message="a machine needs its primary interface: networkCardIndex 0, deviceIndex 0, interfaceType interface"
+	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.exists(x, x.networkCardIndex == 0 && x.deviceIndex == 0 && x.interfaceType == 'interface')",message="an instance needs its primary interface: networkCardIndex 0, deviceIndex 0, interfaceType interface"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, self.exists_one(y, x.networkCardIndex == y.networkCardIndex && x.deviceIndex == y.deviceIndex))",message="two interfaces can't be in the same place: give one another deviceIndex"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.interfaceType != 'efa-only' || self.exists_one(y, x.networkCardIndex == y.networkCardIndex && y.interfaceType == 'efa-only'))",message="a card takes one efa-only interface"
 	NetworkInterfaces []NetworkInterface `json:"networkInterfaces,omitzero"`
@@ -119,7 +119,7 @@ type EC2NodeClassSpec struct {
 	// Kubelet configures the kubelet. Nil: the family's defaults.
 	// +optional
 	Kubelet *KubeletConfiguration `json:"kubelet,omitempty"`
-	// BlockDeviceMappings are the machine's volumes; a list replaces the family's (see DefaultBlockDeviceMappings) as
+	// BlockDeviceMappings are the instance's volumes; a list replaces the family's (see DefaultBlockDeviceMappings) as
 	// a whole. At most 50; nil or empty: the family's.
 	// +optional
 	// +kubebuilder:validation:MaxItems=50
@@ -144,7 +144,7 @@ type EC2NodeClassSpec struct {
 	Context *string `json:"context,omitempty"`
 }
 
-// InstanceStorePolicy says what becomes of a machine's local disks.
+// InstanceStorePolicy says what becomes of an instance's local disks.
 //
 // +kubebuilder:validation:Enum=RAID0
 type InstanceStorePolicy string
@@ -166,7 +166,7 @@ type EC2NodeClassStatus struct {
 	// AMIs that the terms match, in the order in which they are tried.
 	// +optional
 	AMIs []AMI `json:"amis,omitzero"`
-	// InstanceProfile is the name of the profile that machines are launched with.
+	// InstanceProfile is the name of the profile that instances are launched with.
 	// +optional
 	InstanceProfile string `json:"instanceProfile,omitempty"`
 	// Conditions of the node class: see the Condition constants.

@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// BlockDeviceMapping is one volume of a machine.
+// BlockDeviceMapping is one volume of an instance.
 type BlockDeviceMapping struct {
 	// DeviceName is where it is attached: "/dev/xvda". Nil: EC2 chooses.
 	// +optional
@@ -23,7 +23,7 @@ type BlockDeviceMapping struct {
 // +kubebuilder:validation:XValidation:rule="has(self.snapshotID) || has(self.volumeSize)",message="the size of the volume is not known: give volumeSize or snapshotID"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeInitializationRate) || has(self.snapshotID) && size(self.snapshotID) > 0",message="only a volume made from a snapshot is initialised: give snapshotID or remove volumeInitializationRate"
 type BlockDevice struct {
-	// DeleteOnTermination removes the volume with the machine.
+	// DeleteOnTermination removes the volume with the instance.
 	// +optional
 	DeleteOnTermination *bool `json:"deleteOnTermination,omitempty"`
 	// Encrypted encrypts the volume.
@@ -90,7 +90,7 @@ func (b *BlockDevice) VolumeSizeGiB() int64 {
 	return gib
 }
 
-// NetworkInterface is one interface of a machine.
+// NetworkInterface is one interface of an instance.
 type NetworkInterface struct {
 	// NetworkCardIndex is the card it is on, from 0.
 	// +kubebuilder:validation:Minimum=0
@@ -185,7 +185,7 @@ type MetadataOptions struct {
 
 // CPUOptions are settings of the processor.
 type CPUOptions struct {
-	// NestedVirtualization lets the machine run virtual machines itself. Nil: EC2's default.
+	// NestedVirtualization lets the instance run virtual machines itself. Nil: EC2's default.
 	// +optional
 	NestedVirtualization *Switch `json:"nestedVirtualization,omitempty"`
 }

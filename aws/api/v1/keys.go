@@ -4,7 +4,7 @@ package v1
 const (
 	// LabelInstanceHypervisor is the hypervisor: "nitro", "xen", or "" for bare metal.
 	LabelInstanceHypervisor = "karpenter.k8s.aws/instance-hypervisor"
-	// LabelInstanceEncryptionInTransitSupported is "true" when traffic between such machines is encrypted.
+	// LabelInstanceEncryptionInTransitSupported is "true" when traffic between such instances is encrypted.
 	LabelInstanceEncryptionInTransitSupported = "karpenter.k8s.aws/instance-encryption-in-transit-supported"
 	// LabelInstanceCategory is the letters before the generation: "m" in m5.large.
 	LabelInstanceCategory = "karpenter.k8s.aws/instance-category"
@@ -48,17 +48,17 @@ const (
 	LabelInstanceCapabilityFlex = "karpenter.k8s.aws/instance-capability-flex"
 )
 
-// Labels of offerings and of where a machine runs.
+// Labels of offerings and of where an instance runs.
 const (
 	// LabelInstanceTenancy is whose hardware it is: see the Tenancy constants.
 	LabelInstanceTenancy = "karpenter.k8s.aws/instance-tenancy"
-	// LabelCapacityReservationID is the reservation a machine is in.
+	// LabelCapacityReservationID is the reservation an instance is in.
 	LabelCapacityReservationID = "karpenter.k8s.aws/capacity-reservation-id"
 	// LabelCapacityReservationType is the kind of that reservation.
 	LabelCapacityReservationType = "karpenter.k8s.aws/capacity-reservation-type"
 	// LabelCapacityReservationInterruptible is "true" when the owner of that reservation may take instances back.
 	LabelCapacityReservationInterruptible = "karpenter.k8s.aws/capacity-reservation-interruptible"
-	// LabelPlacementGroupID is the placement group a machine is in.
+	// LabelPlacementGroupID is the placement group an instance is in.
 	LabelPlacementGroupID = "karpenter.k8s.aws/placement-group-id"
 	// LabelPlacementGroupPartition is the partition of that group.
 	LabelPlacementGroupPartition = "karpenter.k8s.aws/placement-group-partition"
@@ -122,7 +122,7 @@ const (
 	AnnotationInstanceTagged = "karpenter.k8s.aws/tagged"
 	// AnnotationClusterNameTagged is "true" on a claim whose instance carries the cluster's name as a tag.
 	AnnotationClusterNameTagged = "compatibility.karpenter.k8s.aws/cluster-name-tagged"
-	// AnnotationInstanceProfileName holds, on a claim, the profile its machine was launched with.
+	// AnnotationInstanceProfileName holds, on a claim, the profile its instance was launched with.
 	AnnotationInstanceProfileName = "karpenter.k8s.aws/instance-profile-name"
 )
 
@@ -169,6 +169,6 @@ const (
 	// ConditionCapacityReservationsReady: the capacity reservations were looked up. Only where reserved capacity is
 	// in use.
 	ConditionCapacityReservationsReady = "CapacityReservationsReady"
-	// ConditionValidationSucceeded: the node class is valid and EC2 would let its machines be launched.
+	// ConditionValidationSucceeded: the node class is valid and EC2 would let its instances be launched.
 	ConditionValidationSucceeded = "ValidationSucceeded"
 )

@@ -135,7 +135,7 @@ const (
 type CapacityReservationState string
 
 const (
-	// CapacityReservationStateActive is a reservation that machines may be launched into.
+	// CapacityReservationStateActive is a reservation that instances may be launched into.
 	CapacityReservationStateActive CapacityReservationState = "active"
 	// CapacityReservationStateExpiring is a capacity block close to its end.
 	CapacityReservationStateExpiring CapacityReservationState = "expiring"

@@ -78,7 +78,7 @@ func validateNetwork(s *EC2NodeClassSpec, spec *field.Path) field.ErrorList {
 	errs := notNegative(s.IPPrefixCount, spec.Child("ipPrefixCount"))
 	errs = append(errs, validateNetworkInterfaces(s.NetworkInterfaces, spec.Child("networkInterfaces"))...)
 	if public := s.AssociatePublicIPAddress; public != nil && *public && len(s.NetworkInterfaces) > 1 {
-		errs = append(errs, field.Forbidden(spec.Child("associatePublicIPAddress"), "EC2 gives a public address only to a machine with a single interface: remove it, or all networkInterfaces but the first"))
+		errs = append(errs, field.Forbidden(spec.Child("associatePublicIPAddress"), "EC2 gives a public address only to an instance with a single interface: remove it, or all networkInterfaces but the first"))
 	}
 	return append(errs, validateConnectionTracking(s.ConnectionTracking, spec.Child("connectionTracking"))...)
 }
@@ -115,7 +115,7 @@ func validateNetworkInterfaces(interfaces []NetworkInterface, path *field.Path) 
 		primary = primary || where == slot{} && n.InterfaceType == InterfaceTypeInterface
 	}
 	if !primary {
-		errs = append(errs, field.Required(path, "a machine needs its primary interface: add networkCardIndex 0, deviceIndex 0, interfaceType interface"))
+		errs = append(errs, field.Required(path, "an instance needs its primary interface: add networkCardIndex 0, deviceIndex 0, interfaceType interface"))
 	}
 	return errs
 }

@@ -32,7 +32,7 @@ func (n *AWSNodeTemplate) Validate() field.ErrorList {
 	if _, ok := s.Tags[""]; ok {
 		errs = append(errs, field.Invalid(spec.Child("tags"), "", "a tag's key must not be empty"))
 	}
-	return append(errs, validateMachine(s)...)
+	return append(errs, validateInstance(s)...)
 }
 
 func validateName(name, generateName string) field.ErrorList {
@@ -111,8 +111,8 @@ func validateLaunchTemplate(s *AWSNodeTemplateSpec, spec *field.Path) field.Erro
 	return errs
 }
 
-// validateMachine judges by v1beta1's rules what it has in the same place under the same rules.
-func validateMachine(s *AWSNodeTemplateSpec) field.ErrorList {
+// validateInstance judges by v1beta1's rules what it has in the same place under the same rules.
+func validateInstance(s *AWSNodeTemplateSpec) field.ErrorList {
 	role := "any"
 	same := &v1beta1.EC2NodeClass{Spec: v1beta1.EC2NodeClassSpec{
 		AMIFamily: v1beta1.AMIFamilyAL2, Role: &role,

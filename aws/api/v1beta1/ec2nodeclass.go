@@ -41,13 +41,13 @@ type EC2NodeClassList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.role) == has(oldSelf.role)",message="role and instanceProfile can't be exchanged: make another EC2NodeClass instead"
 // +kubebuilder:validation:XValidation:rule="self.amiFamily != 'Custom' || has(self.amiSelectorTerms) && size(self.amiSelectorTerms) > 0",message="family Custom needs amiSelectorTerms"
 type EC2NodeClassSpec struct {
-	// SubnetSelectorTerms select the subnets machines may be launched in. Required, 1 to 30.
+	// SubnetSelectorTerms select the subnets instances may be launched in. Required, 1 to 30.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=30
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id))",message="a term must select by one of tags, id"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.id) && (has(x.tags))))",message="id can't be combined with other fields of its term"
 	SubnetSelectorTerms []v1.SubnetSelectorTerm `json:"subnetSelectorTerms"`
-	// SecurityGroupSelectorTerms select the security groups; every machine gets all of them. Required, 1 to 30.
+	// SecurityGroupSelectorTerms select the security groups; every instance gets all of them. Required, 1 to 30.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=30
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id) || has(x.name))",message="a term must select by one of tags, id, name"
@@ -83,7 +83,7 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('kubernetes.io/cluster'))",message="tags that begin with kubernetes.io/cluster are set on every instance"
 	// +kubebuilder:validation:XValidation:rule="!('karpenter.sh/nodepool' in self) && !('karpenter.sh/managed-by' in self)",message="this tag is set on every instance to tell whose it is"
 	Tags map[string]string `json:"tags,omitzero"`
-	// BlockDeviceMappings are the machine's volumes; a list replaces the family's as a whole. At most 50; nil or empty:
+	// BlockDeviceMappings are the instance's volumes; a list replaces the family's as a whole. At most 50; nil or empty:
 	// the family's.
 	// +optional
 	// +kubebuilder:validation:MaxItems=50
@@ -154,7 +154,7 @@ type AMISelectorTerm struct {
 	Owner string `json:"owner,omitempty"`
 }
 
-// BlockDeviceMapping is one volume of a machine.
+// BlockDeviceMapping is one volume of an instance.
 type BlockDeviceMapping struct {
 	// DeviceName is where it is attached: "/dev/xvda". Nil: EC2 chooses.
 	// +optional
@@ -171,7 +171,7 @@ type BlockDeviceMapping struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.snapshotID) || has(self.volumeSize)",message="the size of the volume is not known: give volumeSize or snapshotID"
 type BlockDevice struct {
-	// DeleteOnTermination removes the volume with the machine.
+	// DeleteOnTermination removes the volume with the instance.
 	// +optional
 	DeleteOnTermination *bool `json:"deleteOnTermination,omitempty"`
 	// Encrypted encrypts the volume.
@@ -234,7 +234,7 @@ type EC2NodeClassStatus struct {
 	// AMIs that the terms match.
 	// +optional
 	AMIs []AMI `json:"amis,omitzero"`
-	// InstanceProfile is the name of the profile that machines are launched with.
+	// InstanceProfile is the name of the profile that instances are launched with.
 	// +optional
 	InstanceProfile string `json:"instanceProfile,omitempty"`
 	// Conditions of the node class; late releases alone write them.

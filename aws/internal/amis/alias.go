@@ -25,7 +25,7 @@ func (e *UnsupportedAliasError) Error() string {
 	return fmt.Sprintf("alias %s on Kubernetes %s: %s", e.Alias, e.Kubernetes, e.Problem)
 }
 
-// variant is what kind of machine an image of an alias is made for.
+// variant is what kind of instance an image of an alias is made for.
 type variant string
 
 const (
@@ -34,7 +34,7 @@ const (
 	variantNeuron   variant = "neuron"
 )
 
-// requirements of a variant: which labels its machines have or lack.
+// requirements of a variant: which labels its instances have or lack.
 func (v variant) requirements() []corev1.NodeSelectorRequirement {
 	label := func(key string, operator corev1.NodeSelectorOperator) corev1.NodeSelectorRequirement {
 		return corev1.NodeSelectorRequirement{Key: key, Operator: operator}
@@ -56,7 +56,7 @@ func (v variant) requirements() []corev1.NodeSelectorRequirement {
 // parameter is an SSM parameter that names an image of an alias.
 type parameter struct {
 	name string
-	// variants are the kinds of machine the image serves, each a set of requirements of its own.
+	// variants are the kinds of instance the image serves, each a set of requirements of its own.
 	variants []variant
 	// further requirements of every variant.
 	further []corev1.NodeSelectorRequirement

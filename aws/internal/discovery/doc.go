@@ -1,5 +1,5 @@
 // Package discovery reads from EC2 which instance types a region has and which zones offer them, and remembers what
-// memory machines turned out to have.
+// memory instances turned out to have.
 //
 //	d, err := discovery.New(discovery.Options{API: ec2API, Region: "eu-west-1", Seed: saved})
 //	if err != nil { … }

@@ -21,7 +21,7 @@ func ImageKey(ids ...string) string {
 
 // Sighting is the memory that a registered node reported.
 type Sighting struct {
-	// InstanceType of the machine.
+	// InstanceType of the instance.
 	InstanceType string `json:"type"`
 	// Family is the AMI family of its class.
 	Family string `json:"family"`
@@ -39,7 +39,7 @@ func Counts(nodeImage string, classImages []string) bool {
 	return nodeImage != "" && slices.Contains(classImages, nodeImage)
 }
 
-// Memory is the memory that machines were seen to have. It is safe for concurrent use. Make one with NewMemory.
+// Memory is the memory that instances were seen to have. It is safe for concurrent use. Make one with NewMemory.
 type Memory struct {
 	now func() time.Time
 
@@ -91,7 +91,7 @@ func (m *Memory) Observe(s Sighting) bool {
 	return true
 }
 
-// For is the memory in bytes of machines of a family with a set of images, by instance type. A type that was not seen
+// For is the memory in bytes of instances of a family with a set of images, by instance type. A type that was not seen
 // with these images, but with others of the family, has the least that was seen there: a new version of an image changes
 // little, and the first node to contradict it counts at once. The map is shared, the same until something
 // changes, and not to be written to.
@@ -154,15 +154,15 @@ const maxSaved = 16 << 20
 // that is not of that shape is an error, and nothing is taken over.
 func (m *Memory) Import(text []byte) error {
 	if len(text) > maxSaved {
-		return fmt.Errorf("reading the memory of machines: it has more than %d MiB, the most that is read", maxSaved>>20)
+		return fmt.Errorf("reading the memory of instances: it has more than %d MiB, the most that is read", maxSaved>>20)
 	}
 	var all []Sighting
 	if err := json.Unmarshal(text, &all); err != nil {
-		return fmt.Errorf("reading the memory of machines: %w", err)
+		return fmt.Errorf("reading the memory of instances: %w", err)
 	}
 	for i, s := range all {
 		if s.InstanceType == "" || s.Bytes <= 0 {
-			return fmt.Errorf("reading the memory of machines: entry %d has type %q and %d bytes; both are needed", i, s.InstanceType, s.Bytes)
+			return fmt.Errorf("reading the memory of instances: entry %d has type %q and %d bytes; both are needed", i, s.InstanceType, s.Bytes)
 		}
 	}
 	m.mu.Lock()
@@ -170,7 +170,7 @@ func (m *Memory) Import(text []byte) error {
 	now := m.now()
 	for _, s := range all {
 		if s.At.After(now) {
-			s.At = now // another machine's clock
+			s.At = now // another instance's clock
 		}
 		key := sightingKey{s.InstanceType, s.Family, s.Images}
 		if known, ok := m.sightings[key]; !ok || s.At.After(known.At) {

@@ -77,7 +77,7 @@ func (m *Manager) DeleteNodeClass(ctx context.Context, name string, uid types.UI
 	return nil
 }
 
-// DeleteAll deletes all profiles of the cluster in the region: for taking the installation away, once its machines are
+// DeleteAll deletes all profiles of the cluster in the region: for taking the installation away, once its instances are
 // gone. An error joins all that failed.
 func (m *Manager) DeleteAll(ctx context.Context) error {
 	found, err := m.List(ctx)

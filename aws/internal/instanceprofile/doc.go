@@ -1,4 +1,4 @@
-// Package instanceprofile makes the IAM instance profiles that machines get their role from, and deletes those that
+// Package instanceprofile makes the IAM instance profiles that instances get their role from, and deletes those that
 // nobody uses any more.
 //
 //	manager, err := instanceprofile.New(instanceprofile.Options{IAM: api, Region: "us-east-1", ClusterName: "demo"})
@@ -9,7 +9,7 @@
 //	…
 //	deleted, err := manager.Collect(ctx, inUse) // every CollectEvery, in the caller's own loop
 //
-// A profile holds one role. When a node class changes its role it gets another profile, since machines that run still use
+// A profile holds one role. When a node class changes its role it gets another profile, since instances that run still use
 // the old one; that is collected once nobody does.
 //
 // Only where IAM can be reached is a manager of use. In an isolated network node classes name profiles that somebody else

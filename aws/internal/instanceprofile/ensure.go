@@ -166,7 +166,7 @@ func (m *Manager) undo(ctx context.Context, name string) {
 	}
 }
 
-// retag puts missing and other tags right. Machines can do without, so that it is no failure if it can't be done; it is
+// retag puts missing and other tags right. Instances can do without, so that it is no failure if it can't be done; it is
 // tried again when the profile is next looked at.
 func (m *Manager) retag(ctx context.Context, p Profile, tags map[string]string) {
 	right := true

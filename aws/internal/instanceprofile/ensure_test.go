@@ -165,7 +165,7 @@ func TestRoleNotFound(t *testing.T) {
 	}
 }
 
-// AWN-266, AWN-335: tags are put right in place, once; that it fails keeps no machine from being launched.
+// AWN-266, AWN-335: tags are put right in place, once; that it fails keeps no instance from being launched.
 func TestTagsFollow(t *testing.T) {
 	m, a := newManager(t)
 	name := ensure(t, m, wanted(""))

@@ -29,7 +29,7 @@ const (
 type Options struct {
 	// IAM is asked.
 	IAM sdk.IAMAPI
-	// Region the machines are in. IAM is the same in all regions, so that it is part of names and paths.
+	// Region the instances are in. IAM is the same in all regions, so that it is part of names and paths.
 	Region string
 	// ClusterName is whose profiles these are.
 	ClusterName string

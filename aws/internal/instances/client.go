@@ -164,7 +164,7 @@ func (c *Client) describe(ctx context.Context, ids []string) []batch.Answer[*Ins
 	return answers
 }
 
-// Claim is what became of the machines launched for a claim.
+// Claim is what became of the instances launched for a claim.
 type Claim struct {
 	// Live are those that run or will, by id. There is more than one only if EC2 launched more than it was asked for.
 	Live []Instance
@@ -172,11 +172,11 @@ type Claim struct {
 	Dead []string
 }
 
-// ByClaim finds the machines launched for a claim, by its UID in their tags (CP-CREATE-02).
+// ByClaim finds the instances launched for a claim, by its UID in their tags (CP-CREATE-02).
 func (c *Client) ByClaim(ctx context.Context, uid types.UID) (Claim, error) {
 	found, err := c.byClaim.Call(ctx, uid)
 	if err != nil {
-		return Claim{}, fmt.Errorf("looking for machines of the claim with UID %q: %w", uid, err)
+		return Claim{}, fmt.Errorf("looking for instances of the claim with UID %q: %w", uid, err)
 	}
 	var claim Claim
 	for _, i := range c.seenOrUnseen(slices.Clone(found), func(i *Instance) bool { return i.NodeClaimUID() == string(uid) }) {

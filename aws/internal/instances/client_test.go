@@ -340,7 +340,7 @@ func TestReadFaults(t *testing.T) {
 	})
 }
 
-// CP-CREATE-02: machines are found by their claim's UID, many claims with one call.
+// CP-CREATE-02: instances are found by their claim's UID, many claims with one call.
 func TestByClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &account{}
@@ -506,7 +506,7 @@ func TestTerminateThrottled(t *testing.T) {
 	})
 }
 
-// A machine that is ended before EC2 shows it is ending, not running.
+// An instance that is ended before EC2 shows it is ending, not running.
 func TestTerminateUnseen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &account{}

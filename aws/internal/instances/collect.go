@@ -14,7 +14,7 @@ import (
 const (
 	// CollectAfter is the age below which no instance is collected: its claim may not be written yet.
 	CollectAfter = 30 * time.Second
-	// The first rounds come soon, because a restart is when machines are lost.
+	// The first rounds come soon, because a restart is when instances are lost.
 	earlyRounds   = 20
 	earlyInterval = 10 * time.Second
 	laterInterval = 2 * time.Minute
@@ -26,7 +26,7 @@ const (
 type ClaimRef struct {
 	// UID of the claim.
 	UID types.UID
-	// ProviderID of its machine; empty while it has none.
+	// ProviderID of its instance; empty while it has none.
 	ProviderID string
 }
 
@@ -38,12 +38,12 @@ type Decision struct {
 	RequeueAfter time.Duration
 }
 
-// Next decides which instances belong to nobody: those of the cluster (see Client.List) that no claim has as its machine,
+// Next decides which instances belong to nobody: those of the cluster (see Client.List) that no claim has as its instance,
 // that no claim is about to have, and that are old enough. It is pure. Read the instances first and the claims after
 // them: a claim that is made in between is then seen. rounds is how many have succeeded so far.
 //
-// An instance whose claim exists but names no machine, or none that can be read, is spared however old it is: that claim's next Create answers
-// with it. If the claim names another machine, it is surplus.
+// An instance whose claim exists but names no instance, or none that can be read, is spared however old it is: that claim's next Create answers
+// with it. If the claim names another instance, it is surplus.
 func Next(found []Instance, claims []ClaimRef, rounds int, now time.Time) Decision {
 	claimed := make(map[string]bool, len(claims))
 	expecting := make(map[types.UID]bool)
@@ -51,7 +51,7 @@ func Next(found []Instance, claims []ClaimRef, rounds int, now time.Time) Decisi
 		if id, err := ParseProviderID(c.ProviderID); err == nil {
 			claimed[id] = true
 		} else {
-			expecting[c.UID] = true // it names no machine yet, or none that can be read
+			expecting[c.UID] = true // it names no instance yet, or none that can be read
 		}
 	}
 	d := Decision{RequeueAfter: laterInterval}
@@ -69,7 +69,7 @@ func Next(found []Instance, claims []ClaimRef, rounds int, now time.Time) Decisi
 	return d
 }
 
-// Collect carries out a decision. It returns the provider ids of the machines whose end is under way or over, whose Node
+// Collect carries out a decision. It returns the provider ids of the instances whose end is under way or over, whose Node
 // objects can go, and the errors of all others, joined.
 func (c *Client) Collect(ctx context.Context, d Decision) ([]string, error) {
 	ended := make([]bool, len(d.Terminate))

@@ -180,8 +180,8 @@ func bought(in *ec2types.Instance) (capacityType string, r *Reservation) {
 	return v1.CapacityTypeReserved, r
 }
 
-// FromMachine is an instance that has just been launched, before EC2 shows it.
-func FromMachine(m *launch.Machine) Instance {
+// FromInstance is an instance that has just been launched, before EC2 shows it.
+func FromInstance(m *launch.Instance) Instance {
 	if m == nil || m.Type == nil {
 		return Instance{}
 	}

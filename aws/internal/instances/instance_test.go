@@ -111,10 +111,10 @@ func FuzzParseProviderID(f *testing.F) {
 	})
 }
 
-// AWI-176: a machine that EC2 does not show yet.
-func TestFromMachine(t *testing.T) {
+// AWI-176: an instance that EC2 does not show yet.
+func TestFromInstance(t *testing.T) {
 	now := time.Unix(1.7e9, 0)
-	got := instances.FromMachine(&launch.Machine{
+	got := instances.FromInstance(&launch.Instance{
 		InstanceID: "i-1", Type: &cloudprovider.InstanceType{Name: "m5.large"}, Zone: "a", ZoneID: "az1", SubnetID: "s", ImageID: "ami",
 		CapacityType: "reserved", Tenancy: "default", EFAs: 1, LaunchedAt: now, Tags: map[string]string{"x": "y"},
 		Offering: &cloudprovider.Offering{Requirements: requirements.NewSet(

@@ -92,7 +92,7 @@ func TestMotoQueue(t *testing.T) {
 	if err := s.AckInterruptions(ctx, spot.ID, maintenance.ID); err != nil || left() != 1 {
 		t.Errorf("%v; %d messages are left", err, left())
 	}
-	// Only one of the two machines was seen to: the message comes again when its time with this reader is over.
+	// Only one of the two instances was seen to: the message comes again when its time with this reader is over.
 	_, receipt, _ := strings.Cut(maintenance.ID, "/")
 	if _, err := raw.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: made.QueueUrl, ReceiptHandle: &receipt}); err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ type Event struct {
 const (
 	// maxBody is more than a queue lets through. It bounds how many instances an event may be about, too.
 	maxBody = 1 << 20
-	// notice is how long before the end of a machine EC2 says so.
+	// notice is how long before the end of an instance EC2 says so.
 	notice = 2 * time.Minute
 )
 

@@ -14,7 +14,7 @@ import (
 const (
 	// Visibility is how long EC2 may take to show a new instance to those who ask for it by tag or id.
 	Visibility = time.Minute
-	// memory is how long a claim's attempts are remembered: longer than a claim without a machine lives.
+	// memory is how long a claim's attempts are remembered: longer than a claim without an instance lives.
 	memory = time.Hour
 )
 
@@ -32,8 +32,8 @@ type attempts struct {
 type attempt struct {
 	// generation is a part of the token: it grows when an answer of EC2 is known to be of no use any more.
 	generation int
-	// launched is the machine that EC2 gave last; nil for none.
-	launched *Machine
+	// launched is the instance that EC2 gave last; nil for none.
+	launched *Instance
 	// disputed is since when EC2 has said that the token was used for another request; zero when it does not.
 	disputed time.Time
 	touched  time.Time
@@ -50,8 +50,8 @@ func token(uid types.UID, generation int) string {
 }
 
 // begin is where a launch stands. dead are instances of the claim that are no more: each used up a token. When the last
-// machine is not among them and may just not be visible yet, it is the answer.
-func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched *Machine) {
+// instance is not among them and may just not be visible yet, it is the answer.
+func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched *Instance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now()
@@ -64,8 +64,8 @@ func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched
 	return at.generation, nil
 }
 
-// succeed remembers a machine. Its token is used up: whoever asks once the machine is gone wants another.
-func (a *attempts) succeed(uid types.UID, m *Machine) {
+// succeed remembers an instance. Its token is used up: whoever asks once the instance is gone wants another.
+func (a *attempts) succeed(uid types.UID, m *Instance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	at := a.of(uid, a.now())
@@ -73,7 +73,7 @@ func (a *attempts) succeed(uid types.UID, m *Machine) {
 	at.launched, at.disputed = m, time.Time{}
 }
 
-// fail is a definite answer without a machine: the next attempt needs another token. It returns its generation.
+// fail is a definite answer without an instance: the next attempt needs another token. It returns its generation.
 func (a *attempts) fail(uid types.UID) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -83,7 +83,7 @@ func (a *attempts) fail(uid types.UID) int {
 	return at.generation
 }
 
-// dispute is EC2's word that the token was used for another request, by a process before this one: its machine, if there
+// dispute is EC2's word that the token was used for another request, by a process before this one: its instance, if there
 // was one, is about to be seen. It reports how much longer to wait for that; zero once the wait is over, and then the
 // next attempt has another token.
 func (a *attempts) dispute(uid types.UID) time.Duration {

@@ -269,7 +269,7 @@ func market() []*cloudprovider.InstanceType {
 	return all
 }
 
-func (w *world) launch(claim *v1.NodeClaim, dead ...string) (*launch.Machine, error) {
+func (w *world) launch(claim *v1.NodeClaim, dead ...string) (*launch.Instance, error) {
 	return w.launcher.Launch(w.t.Context(), launch.Request{NodeClaim: claim, NodeClass: nodeClass(), InstanceTypes: market(), Dead: dead})
 }
 

@@ -26,7 +26,7 @@ const fewSpotTypes = 5
 type Wish struct {
 	// Requirements of the claim.
 	Requirements requirements.Set
-	// Requests is the least the machine must have for pods.
+	// Requests is the least the instance must have for pods.
 	Requests corev1.ResourceList
 	// MinValuesRelaxed accepts fewer values than the requirements' minValues ask for.
 	MinValuesRelaxed bool
@@ -38,7 +38,7 @@ type Wish struct {
 type Choice struct {
 	// CapacityType of all candidates: see the CapacityType constants of api/v1.
 	CapacityType string
-	// Tenancy of the machine: see the Tenancy constants of aws/api/v1.
+	// Tenancy of the instance: see the Tenancy constants of aws/api/v1.
 	Tenancy string
 	// Candidates are the offerings to ask for, all with room, cheapest first and then by key.
 	Candidates []cloudprovider.Candidate
@@ -265,7 +265,7 @@ func (s *selection) hasMinValues() bool {
 	return false
 }
 
-// exotic drops bare metal and machines with accelerators where anything else would do.
+// exotic drops bare metal and instances with accelerators where anything else would do.
 func (s *selection) exotic() {
 	plain := func(c cloudprovider.Candidate) bool { return !isExotic(c.Type) }
 	if !s.hasMinValues() && slices.ContainsFunc(s.left, plain) {

@@ -3,7 +3,7 @@
 //
 //	launcher, err := launch.New(launch.Options{EC2: api, Templates: templates, Cluster: "demo"})
 //	if err != nil { … }
-//	machine, err := launcher.Launch(ctx, launch.Request{NodeClaim: claim, NodeClass: class, InstanceTypes: types})
+//	instance, err := launcher.Launch(ctx, launch.Request{NodeClaim: claim, NodeClass: class, InstanceTypes: types})
 //	if cloudprovider.LaunchAbandoned(err) {
 //		// nothing that suits has room; the next catalogue shows what was found out of stock
 //	}

@@ -22,8 +22,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// createFleet asks for one machine and reads the answer.
-func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, generation int) (*Machine, retry, error) {
+// createFleet asks for one instance and reads the answer.
+func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, generation int) (*Instance, retry, error) {
 	uid := f.NodeClaim.UID
 	tags := Tags(l.options.Cluster, l.options.Tags, f.NodeClass, f.NodeClaim)
 	start := l.options.Now()
@@ -35,18 +35,18 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 		return nil, retryNo, cloudprovider.NewTransientError(errors.New("CreateFleet gave an empty answer"))
 	}
 	l.learn(f, offers, out.Errors)
-	machine, err := l.machineOf(f, offers, out, tags)
+	instance, err := l.instanceOf(f, offers, out, tags)
 	switch {
 	case err != nil:
 		return nil, retryNo, err
-	case machine != nil && slices.Contains(f.Dead, machine.InstanceID):
-		// EC2 repeats an answer of long ago: the claim has outlived its machine.
-		return nil, retryNewToken, cloudprovider.NewTransientError(fmt.Errorf("EC2 answered with instance %s, which is gone", machine.InstanceID))
-	case machine != nil:
-		l.attempts.succeed(uid, machine)
+	case instance != nil && slices.Contains(f.Dead, instance.InstanceID):
+		// EC2 repeats an answer of long ago: the claim has outlived its instance.
+		return nil, retryNewToken, cloudprovider.NewTransientError(fmt.Errorf("EC2 answered with instance %s, which is gone", instance.InstanceID))
+	case instance != nil:
+		l.attempts.succeed(uid, instance)
 		l.quotas.clear()
-		f.settle(machine.Offering.Value(awsv1.LabelCapacityReservationID), start)
-		return machine, retryNo, nil
+		f.settle(instance.Offering.Value(awsv1.LabelCapacityReservationID), start)
+		return instance, retryNo, nil
 	}
 	if len(out.Errors) == 0 {
 		out.Errors = l.unexplained(f, offers)
@@ -141,7 +141,7 @@ func tagList(tags map[string]string) []ec2types.Tag {
 }
 
 // callFailed says what to make of a call that gave no answer or a refusal.
-func (l *Launcher) callFailed(f *flight, offers []offer, err error) (*Machine, retry, error) {
+func (l *Launcher) callFailed(f *flight, offers []offer, err error) (*Instance, retry, error) {
 	switch {
 	case sdk.IsLaunchTemplateNotFound(err):
 		l.forget(offers)
@@ -187,7 +187,7 @@ func launchError(doing string, err error) error {
 	return cloudprovider.NewCreateError(string(reason), message, wrapped)
 }
 
-// learn takes in the errors of an answer, each once, whether there was a machine in it or not.
+// learn takes in the errors of an answer, each once, whether there was an instance in it or not.
 func (l *Launcher) learn(f *flight, offers []offer, errs []ec2types.CreateFleetError) {
 	for _, e := range errs {
 		l.quotas.hit(aws.ToString(e.ErrorCode), l.options.Now())
@@ -270,10 +270,10 @@ func (f *flight) zoneID(zone, subnetID string) string {
 	return ""
 }
 
-// machineOf is the machine of an answer; nil when there is none. One that can't be told what it is, because EC2 names a
+// instanceOf is the instance of an answer; nil when there is none. One that can't be told what it is, because EC2 names a
 // type or place that was not asked for, is left to be found by its tags: the error is transient, and the next Create
 // answers with it.
-func (l *Launcher) machineOf(f *flight, offers []offer, out *ec2.CreateFleetOutput, tags map[string]string) (*Machine, error) {
+func (l *Launcher) instanceOf(f *flight, offers []offer, out *ec2.CreateFleetOutput, tags map[string]string) (*Instance, error) {
 	var ids []string
 	var first *ec2types.CreateFleetInstance
 	for i := range out.Instances {
@@ -311,7 +311,7 @@ func (l *Launcher) machineOf(f *flight, offers []offer, out *ec2.CreateFleetOutp
 		return nil, cloudprovider.NewTransientError(fmt.Errorf(
 			"EC2 launched instance %s as %q in zone %q, which was not asked for; it will be looked at by its tags", ids[0], instanceType, zone))
 	}
-	return &Machine{
+	return &Instance{
 		InstanceID: ids[0],
 		Type:       v.candidate.Type, Offering: v.candidate.Offering,
 		Zone: zone, ZoneID: f.zoneID(zone, subnetID), SubnetID: cmp.Or(subnetID, v.subnet.ID),
@@ -333,7 +333,7 @@ func imageOf(offers []offer, v override) string {
 	return ""
 }
 
-// efas is how many EFA interfaces a machine gets: those of its type if the claim's pods ask for them or the class lays
+// efas is how many EFA interfaces an instance gets: those of its type if the claim's pods ask for them or the class lays
 // out interfaces itself.
 func (f *flight) efas(t *cloudprovider.InstanceType) int {
 	asked := f.wish.Requests[instancetype.ResourceEFA]
@@ -344,7 +344,7 @@ func (f *flight) efas(t *cloudprovider.InstanceType) int {
 	return int(has.Value())
 }
 
-// unexplained are errors for an answer with neither a machine nor an error: everything that was asked for counts as out
+// unexplained are errors for an answer with neither an instance nor an error: everything that was asked for counts as out
 // of stock, or the next plan would be the same.
 func (l *Launcher) unexplained(f *flight, offers []offer) []ec2types.CreateFleetError {
 	var errs []ec2types.CreateFleetError
@@ -367,7 +367,7 @@ func (l *Launcher) unexplained(f *flight, offers []offer) []ec2types.CreateFleet
 	return errs
 }
 
-// nothing is the error of an answer without a machine: no capacity, a quota, or a failure for the claim's
+// nothing is the error of an answer without an instance: no capacity, a quota, or a failure for the claim's
 // condition.
 func (l *Launcher) nothing(f *flight, errs []ec2types.CreateFleetError) error {
 	causes, texts := distinct(errs)

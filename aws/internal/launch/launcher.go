@@ -28,7 +28,7 @@ type Options struct {
 	EC2 sdk.EC2API
 	// Templates see to it that launch templates exist.
 	Templates LaunchTemplates
-	// Cluster is the name of the cluster the machines are for.
+	// Cluster is the name of the cluster the instances are for.
 	Cluster string
 	// Subnets know which subnet of a zone to use; nil: a ledger of the launcher's own, which knows no counts.
 	Subnets *subnets.Ledger
@@ -58,7 +58,7 @@ type Failure struct {
 	InstanceType, Zone, ZoneID, CapacityType string
 }
 
-// Launcher launches machines for claims. It is safe for concurrent use, but for one claim there must be only one launch
+// Launcher launches instances for claims. It is safe for concurrent use, but for one claim there must be only one launch
 // at a time. No lock is held across calls. Make one with New.
 type Launcher struct {
 	options  Options
@@ -76,7 +76,7 @@ func New(o Options) (*Launcher, error) {
 		faults = append(faults, errors.New("no launch templates"))
 	}
 	if o.Cluster == "" {
-		faults = append(faults, errors.New("no cluster name: machines could not be told from those of other clusters"))
+		faults = append(faults, errors.New("no cluster name: instances could not be told from those of other clusters"))
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, fmt.Errorf("making a launcher: %w", err)
@@ -96,7 +96,7 @@ func New(o Options) (*Launcher, error) {
 	return &Launcher{options: o, attempts: newAttempts(o.Now)}, nil
 }
 
-// Request is a machine to launch. Nothing of it is changed.
+// Request is an instance to launch. Nothing of it is changed.
 type Request struct {
 	// NodeClaim to launch for. Its UID is required.
 	NodeClaim *v1.NodeClaim
@@ -106,12 +106,12 @@ type Request struct {
 	InstanceTypes []*cloudprovider.InstanceType
 	// PlacementGroupID is the group the class selects; empty for none.
 	PlacementGroupID string
-	// Dead are the ids of the claim's machines that are shutting down or gone, as far as they are known.
+	// Dead are the ids of the claim's instances that are shutting down or gone, as far as they are known.
 	Dead []string
 }
 
-// Machine is an instance that EC2 has just launched.
-type Machine struct {
+// Instance is an instance that EC2 has just launched.
+type Instance struct {
 	// InstanceID is "i-…".
 	InstanceID string
 	// Type and Offering it was bought by, of the request's instance types.
@@ -137,10 +137,10 @@ type Machine struct {
 // one for each token that turned out to be used up or reservation that turned out to be full, for which two are plenty.
 const mostCalls = 4
 
-// Launch launches exactly one machine for the claim, or gives the one that the last call for this UID launched when that
+// Launch launches exactly one instance for the claim, or gives the one that the last call for this UID launched when that
 // can't be seen yet. The error has a kind: see CP-CREATE.
-func (l *Launcher) Launch(ctx context.Context, r Request) (*Machine, error) {
-	machine, err := l.launch(ctx, r)
+func (l *Launcher) Launch(ctx context.Context, r Request) (*Instance, error) {
+	instance, err := l.launch(ctx, r)
 	if err != nil {
 		name := ""
 		if r.NodeClaim != nil {
@@ -148,10 +148,10 @@ func (l *Launcher) Launch(ctx context.Context, r Request) (*Machine, error) {
 		}
 		return nil, fmt.Errorf("launching nodeclaim %q: %w", name, err)
 	}
-	return machine, nil
+	return instance, nil
 }
 
-func (l *Launcher) launch(ctx context.Context, r Request) (*Machine, error) {
+func (l *Launcher) launch(ctx context.Context, r Request) (*Instance, error) {
 	f, err := l.prepare(r)
 	if err != nil {
 		return nil, err
@@ -175,9 +175,9 @@ func (l *Launcher) launch(ctx context.Context, r Request) (*Machine, error) {
 	}
 	f.choice = choice
 	for calls := 0; ; calls++ {
-		machine, again, err := l.try(ctx, f, generation)
+		instance, again, err := l.try(ctx, f, generation)
 		if again == retryNo || calls+1 >= mostCalls {
-			return machine, err
+			return instance, err
 		}
 		generation = l.attempts.fail(r.NodeClaim.UID)
 	}
@@ -197,7 +197,7 @@ func (l *Launcher) prepare(r Request) (*flight, error) {
 	case r.NodeClaim == nil || r.NodeClass == nil:
 		return nil, cloudprovider.NewPermanentError(errors.New("a launch needs a nodeclaim and its node class"))
 	case r.NodeClaim.UID == "":
-		return nil, cloudprovider.NewPermanentError(errors.New("metadata.uid is empty: without it a repeated call would launch a second machine"))
+		return nil, cloudprovider.NewPermanentError(errors.New("metadata.uid is empty: without it a repeated call would launch a second instance"))
 	}
 	want, err := l.parse(r.NodeClaim.Spec.Requirements)
 	if err != nil {
@@ -230,7 +230,7 @@ const (
 )
 
 // try makes one CreateFleet call with everything around it.
-func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Machine, retry, error) {
+func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Instance, retry, error) {
 	l.reserve(f)
 	defer f.settle("", time.Time{})
 	hold := l.options.Subnets.Hold(f.NodeClass.Status.Subnets, f.zones(), f.podsPerNode())
@@ -252,14 +252,14 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Machine
 		return nil, retryNo, cloudprovider.NewInsufficientCapacityError(
 			errors.New("what suits went out of stock, or is being tried by another launch, while this one was prepared"), l.closed(f)...)
 	}
-	machine, again, err := l.createFleet(ctx, f, offers, generation)
-	if machine != nil {
-		hold.Settle(machine.SubnetID)
-		if key, ok := f.keyOf(cloudprovider.Candidate{Type: machine.Type, Offering: machine.Offering}); ok {
+	instance, again, err := l.createFleet(ctx, f, offers, generation)
+	if instance != nil {
+		hold.Settle(instance.SubnetID)
+		if key, ok := f.keyOf(cloudprovider.Candidate{Type: instance.Type, Offering: instance.Offering}); ok {
 			attempt.End(key)
 		}
 	}
-	return machine, again, err
+	return instance, again, err
 }
 
 // zones that the candidates are in.
@@ -272,7 +272,7 @@ func (f *flight) zones() []string {
 	return slices.Compact(zones)
 }
 
-// podsPerNode is the smallest number of addresses that pods of the machine may take.
+// podsPerNode is the smallest number of addresses that pods of the instance may take.
 func (f *flight) podsPerNode() int64 {
 	var least int64 = -1
 	for _, c := range f.choice.Candidates {

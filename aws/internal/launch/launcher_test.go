@@ -27,7 +27,7 @@ import (
 func TestLaunch(t *testing.T) {
 	w := newWorld(t)
 	w.expect(gives("i-1"))
-	machine, err := w.launch(nodeClaim())
+	instance, err := w.launch(nodeClaim())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,12 +78,12 @@ func TestLaunch(t *testing.T) {
 		ID, Type, Zone, ZoneID, Subnet, Image, CapacityType, Tenancy string
 		EFAs                                                         int
 	}
-	got := summary{machine.InstanceID, machine.Type.Name, machine.Zone, machine.ZoneID, machine.SubnetID, machine.ImageID, machine.CapacityType, machine.Tenancy, machine.EFAs}
+	got := summary{instance.InstanceID, instance.Type.Name, instance.Zone, instance.ZoneID, instance.SubnetID, instance.ImageID, instance.CapacityType, instance.Tenancy, instance.EFAs}
 	if diff := cmp.Diff(summary{"i-1", "m5.large", "a", "az1", "subnet-a", "ami-1", "spot", "default", 0}, got); diff != "" {
 		t.Error(diff)
 	}
-	if machine.Tags["drawknife.dev/nodeclaim-uid"] != "uid-1" || !machine.LaunchedAt.Equal(w.now) {
-		t.Errorf("machine %+v", machine)
+	if instance.Tags["drawknife.dev/nodeclaim-uid"] != "uid-1" || !instance.LaunchedAt.Equal(w.now) {
+		t.Errorf("instance %+v", instance)
 	}
 	// AWI-190: the subnet that was used stays charged, the other does not.
 	if a, _ := w.ledger.Free("subnet-a"); a != 1000-58 {
@@ -144,7 +144,7 @@ func TestFleetOptions(t *testing.T) {
 }
 
 // CP-CREATE-02, CP-CREATE-09, OPP-18: a call whose answer is lost is repeated with the same token, word for word, so that
-// EC2 gives the machine that is there.
+// EC2 gives the instance that is there.
 func TestLostAnswer(t *testing.T) {
 	w := newWorld(t)
 	w.expect(breaks(errCut), gives("i-1"), gives("i-2"))
@@ -159,17 +159,17 @@ func TestLostAnswer(t *testing.T) {
 		ec2types.FleetLaunchTemplateOverridesRequest{}, ec2types.TagSpecification{}, ec2types.Tag{})); diff != "" {
 		t.Errorf("the repeated request differs (OPP-19): %s", diff)
 	}
-	// Not visible yet: no third call, the same machine.
-	machine, err := w.launch(nodeClaim())
-	if err != nil || machine.InstanceID != "i-1" || len(w.requests) != 2 {
-		t.Errorf("got %+v, %v after %d calls", machine, err, len(w.requests))
+	// Not visible yet: no third call, the same instance.
+	instance, err := w.launch(nodeClaim())
+	if err != nil || instance.InstanceID != "i-1" || len(w.requests) != 2 {
+		t.Errorf("got %+v, %v after %d calls", instance, err, len(w.requests))
 	}
 	// It has died: another may be launched, under another token.
-	if machine, err = w.launch(nodeClaim(), "i-1"); err != nil || machine.InstanceID != "i-2" {
-		t.Errorf("got %+v, %v", machine, err)
+	if instance, err = w.launch(nodeClaim(), "i-1"); err != nil || instance.InstanceID != "i-2" {
+		t.Errorf("got %+v, %v", instance, err)
 	}
 	if *w.requests[2].ClientToken == *w.requests[1].ClientToken {
-		t.Error("the second machine was asked for under the first one's token")
+		t.Error("the second instance was asked for under the first one's token")
 	}
 }
 
@@ -191,7 +191,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// A process before this one launched for the claim with another request: nothing is launched until its machine must have
+// A process before this one launched for the claim with another request: nothing is launched until its instance must have
 // become visible.
 func TestTokenMismatch(t *testing.T) {
 	w := newWorld(t)
@@ -211,18 +211,18 @@ func TestTokenMismatch(t *testing.T) {
 	}
 }
 
-// A process before this one launched, its machine died, and EC2 still answers the token with it.
+// A process before this one launched, its instance died, and EC2 still answers the token with it.
 func TestTokenOfTheDead(t *testing.T) {
 	w := newWorld(t)
 	w.expect(gives("i-dead2"), gives("i-1"))
-	machine, err := w.launch(nodeClaim(), "i-dead1", "i-dead2")
-	if err != nil || machine.InstanceID != "i-1" {
-		t.Errorf("got %+v, %v", machine, err)
+	instance, err := w.launch(nodeClaim(), "i-dead1", "i-dead2")
+	if err != nil || instance.InstanceID != "i-1" {
+		t.Errorf("got %+v, %v", instance, err)
 	}
 	w = newWorld(t)
 	w.expect(gives("i-dead"), gives("i-dead"), gives("i-dead"), gives("i-dead"))
 	if _, err := w.launch(nodeClaim(), "i-dead"); !cloudprovider.IsTransient(err) {
-		t.Errorf("EC2 insists on a dead machine: got %v after %d calls", err, len(w.requests))
+		t.Errorf("EC2 insists on a dead instance: got %v after %d calls", err, len(w.requests))
 	}
 }
 
@@ -326,8 +326,8 @@ func TestFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.expect(c.answer)
-			machine, err := w.launch(nodeClaim())
-			if machine != nil || cloudprovider.KindOf(err) != c.kind || c.also != "" && !errors.Is(err, c.also) {
+			instance, err := w.launch(nodeClaim())
+			if instance != nil || cloudprovider.KindOf(err) != c.kind || c.also != "" && !errors.Is(err, c.also) {
 				t.Fatalf("got %v of kind %s, want %s (and %s)", err, cloudprovider.KindOf(err), c.kind, c.also)
 			}
 			var create *cloudprovider.CreateError
@@ -382,9 +382,9 @@ func TestLaunchTemplateGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.expect(first, gives("i-1"))
-			machine, err := w.launch(nodeClaim())
-			if err != nil || machine.InstanceID != "i-1" || !slices.Equal(w.templates.forgotten, []string{"lt"}) || len(w.templates.requests) != 2 {
-				t.Errorf("got %v, %v; forgotten %q, ensured %d times", machine, err, w.templates.forgotten, len(w.templates.requests))
+			instance, err := w.launch(nodeClaim())
+			if err != nil || instance.InstanceID != "i-1" || !slices.Equal(w.templates.forgotten, []string{"lt"}) || len(w.templates.requests) != 2 {
+				t.Errorf("got %v, %v; forgotten %q, ensured %d times", instance, err, w.templates.forgotten, len(w.templates.requests))
 			}
 		})
 	}
@@ -463,9 +463,9 @@ func TestReservations(t *testing.T) {
 		}
 		return refuses("ReservationCapacityExceeded")(in)
 	}, gives("i-1"))
-	machine, err := w.launcher.Launch(t.Context(), launch.Request{NodeClaim: nodeClaim(), NodeClass: nodeClass(), InstanceTypes: reservedMarket()})
-	if err != nil || machine.Offering.Value(awsv1.LabelCapacityReservationID) != "cr-2" {
-		t.Fatalf("%+v, %v", machine, err)
+	instance, err := w.launcher.Launch(t.Context(), launch.Request{NodeClaim: nodeClaim(), NodeClass: nodeClass(), InstanceTypes: reservedMarket()})
+	if err != nil || instance.Offering.Value(awsv1.LabelCapacityReservationID) != "cr-2" {
+		t.Fatalf("%+v, %v", instance, err)
 	}
 	for i, in := range w.requests {
 		if len(in.LaunchTemplateConfigs) != 1 || len(in.LaunchTemplateConfigs[0].Overrides) != 1 {
@@ -501,8 +501,8 @@ func TestReservationsTaken(t *testing.T) {
 	if _, err = w.launcher.Launch(t.Context(), request); err == nil || w.room("cr-1") != 1 {
 		t.Fatalf("got %v, room for %d: want the place given back", err, w.room("cr-1"))
 	}
-	if machine, err := w.launcher.Launch(t.Context(), request); err != nil || machine.InstanceID != "i-1" || w.room("cr-1") != 0 {
-		t.Errorf("got %+v, %v, room for %d", machine, err, w.room("cr-1"))
+	if instance, err := w.launcher.Launch(t.Context(), request); err != nil || instance.InstanceID != "i-1" || w.room("cr-1") != 0 {
+		t.Errorf("got %+v, %v, room for %d", instance, err, w.room("cr-1"))
 	}
 }
 
@@ -524,9 +524,9 @@ func TestReservationsMinValues(t *testing.T) {
 	})
 	want := asks("topology.kubernetes.io/zone", "a", "b")
 	want.MinValues = aws.Int(2)
-	machine, err := w.launcher.Launch(t.Context(), launch.Request{NodeClaim: nodeClaim(want), NodeClass: nodeClass(), InstanceTypes: reservedMarket()})
-	if err != nil || machine.Offering.Value(awsv1.LabelCapacityReservationID) != "cr-1" || w.room("cr-1") != 0 || w.room("cr-2") != 0 {
-		t.Errorf("%+v, %v, room for %d and %d", machine, err, w.room("cr-1"), w.room("cr-2"))
+	instance, err := w.launcher.Launch(t.Context(), launch.Request{NodeClaim: nodeClaim(want), NodeClass: nodeClass(), InstanceTypes: reservedMarket()})
+	if err != nil || instance.Offering.Value(awsv1.LabelCapacityReservationID) != "cr-1" || w.room("cr-1") != 0 || w.room("cr-2") != 0 {
+		t.Errorf("%+v, %v, room for %d and %d", instance, err, w.room("cr-1"), w.room("cr-2"))
 	}
 }
 
@@ -545,7 +545,7 @@ func TestPinnedZone(t *testing.T) {
 	}
 }
 
-// An instance type that was not asked for, in an answer: the machine is not lost, for its tags tell whose it is, and the
+// An instance type that was not asked for, in an answer: the instance is not lost, for its tags tell whose it is, and the
 // error says so.
 func TestUnknownTypeInAnswer(t *testing.T) {
 	w := newWorld(t)
@@ -558,7 +558,7 @@ func TestUnknownTypeInAnswer(t *testing.T) {
 	}
 }
 
-// EC2 gives two machines for one: the first counts, the other has the same tags and will be collected.
+// EC2 gives two instances for one: the first counts, the other has the same tags and will be collected.
 func TestSurplus(t *testing.T) {
 	w := newWorld(t)
 	w.expect(func(in *ec2.CreateFleetInput) (*ec2.CreateFleetOutput, error) {
@@ -566,8 +566,8 @@ func TestSurplus(t *testing.T) {
 		out.Instances[0].InstanceIds = append(out.Instances[0].InstanceIds, "i-2")
 		return out, nil
 	})
-	if machine, err := w.launch(nodeClaim()); err != nil || machine.InstanceID != "i-1" {
-		t.Errorf("got %+v, %v", machine, err)
+	if instance, err := w.launch(nodeClaim()); err != nil || instance.InstanceID != "i-1" {
+		t.Errorf("got %+v, %v", instance, err)
 	}
 }
 
@@ -577,11 +577,11 @@ func TestEFA(t *testing.T) {
 	w.expect(gives("i-1"))
 	claim := nodeClaim()
 	claim.Spec.Resources.Requests["vpc.amazonaws.com/efa"] = resource.MustParse("1")
-	machine, err := w.launcher.Launch(t.Context(), launch.Request{NodeClaim: claim, NodeClass: nodeClass(), InstanceTypes: []*cloudprovider.InstanceType{
+	instance, err := w.launcher.Launch(t.Context(), launch.Request{NodeClaim: claim, NodeClass: nodeClass(), InstanceTypes: []*cloudprovider.InstanceType{
 		with(instanceType("p5.large", offering("on-demand", "a", 1)), "vpc.amazonaws.com/efa", "4"),
 	}})
-	if err != nil || machine.EFAs != 4 {
-		t.Errorf("got %+v, %v", machine, err)
+	if err != nil || instance.EFAs != 4 {
+		t.Errorf("got %+v, %v", instance, err)
 	}
 }
 
@@ -599,9 +599,9 @@ func TestVisibilityEnds(t *testing.T) {
 	w := newWorld(t)
 	w.expect(gives("i-1"), gives("i-2"))
 	for _, want := range []string{"i-1", "i-1", "i-2"} {
-		machine, err := w.launch(nodeClaim())
-		if err != nil || machine.InstanceID != want {
-			t.Fatalf("got %+v, %v, want %s", machine, err, want)
+		instance, err := w.launch(nodeClaim())
+		if err != nil || instance.InstanceID != want {
+			t.Fatalf("got %+v, %v, want %s", instance, err, want)
 		}
 		w.now = w.now.Add(launch.Visibility - time.Second)
 	}

@@ -51,7 +51,7 @@ func (q *accountQuotas) hit(code string, now time.Time) {
 	w.until = now.Add(w.wait)
 }
 
-// clear forgets all: a machine was launched.
+// clear forgets all: an instance was launched.
 func (q *accountQuotas) clear() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -19,13 +19,13 @@ type LaunchTemplates interface {
 
 // TemplateRequest is a launch that templates are needed for. Nobody changes what is in it.
 type TemplateRequest struct {
-	// NodeClass of the machine, with its status.
+	// NodeClass of the instance, with its status.
 	NodeClass *awsv1.EC2NodeClass
-	// NodeClaim to launch a machine for.
+	// NodeClaim to launch an instance for.
 	NodeClaim *v1.NodeClaim
-	// InstanceTypes the machine may become, with none but the offerings that the launch may use.
+	// InstanceTypes the instance may become, with none but the offerings that the launch may use.
 	InstanceTypes []*cloudprovider.InstanceType
-	// CapacityType the machine is bought as: see the CapacityType constants of api/v1.
+	// CapacityType the instance is bought as: see the CapacityType constants of api/v1.
 	CapacityType string
 	// PlacementGroupID is the group the class selects; empty for none.
 	PlacementGroupID string
@@ -35,11 +35,11 @@ type TemplateRequest struct {
 type Template struct {
 	// Name of the template; its version $Latest is launched.
 	Name string
-	// ImageID its machines boot from.
+	// ImageID its instances boot from.
 	ImageID string
 	// InstanceTypes are the names of the types it serves.
 	InstanceTypes []string
-	// ReservationID is the capacity reservation its machines are launched into; empty for none.
+	// ReservationID is the capacity reservation its instances are launched into; empty for none.
 	ReservationID string
 	// Zone is the name of the zone in which the template pins a subnet of its own; empty when it leaves the subnet to
 	// the launch, as templates should.

@@ -18,7 +18,7 @@ import (
 const quotaCode = "MaxTemplateLimitExceeded"
 
 // Ensure sees to it that templates exist and returns those that do, in their order. Those that can't be made are left
-// out as long as one is there, since a machine can be launched from that; if none is, the error joins all causes. Each is
+// out as long as one is there, since an instance can be launched from that; if none is, the error joins all causes. Each is
 // of the kind of its cause (see sdk.Wrap), a full account QuotaExceeded. An existing template's life begins anew.
 func (s *Store) Ensure(ctx context.Context, templates []launchtemplate.Template) ([]launchtemplate.Template, error) {
 	errs := make([]error, len(templates))

@@ -22,7 +22,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-func machineType(name string, pods int64) *cloudprovider.InstanceType {
+func instanceType(name string, pods int64) *cloudprovider.InstanceType {
 	return &cloudprovider.InstanceType{
 		Name:         name,
 		Requirements: requirements.NewSet(requirements.In(corev1.LabelArchStable, "amd64")),
@@ -46,7 +46,7 @@ func request(capacityType string) launch.TemplateRequest {
 	return launch.TemplateRequest{
 		NodeClass:     class,
 		NodeClaim:     &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "blue-1", Labels: map[string]string{v1.NodePoolLabelKey: "blue"}}},
-		InstanceTypes: []*cloudprovider.InstanceType{machineType("b", 29), machineType("a", 29), machineType("c", 58)},
+		InstanceTypes: []*cloudprovider.InstanceType{instanceType("b", 29), instanceType("a", 29), instanceType("c", 58)},
 		CapacityType:  capacityType,
 	}
 }

@@ -64,7 +64,7 @@ func built(t *testing.T, name string, family awsv1.AMIFamily) []launchtemplate.T
 		Cluster:       launchtemplate.Cluster{Name: "demo", Endpoint: "https://api.demo.example", ServiceCIDR: "172.20.0.0/16"},
 		NodeClass:     class,
 		NodeClaim:     &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1.NodePoolLabelKey: "pool"}}},
-		InstanceTypes: []*cloudprovider.InstanceType{machineType("a", 29), machineType("b", 58)},
+		InstanceTypes: []*cloudprovider.InstanceType{instanceType("a", 29), instanceType("b", 58)},
 		CapacityType:  v1.CapacityTypeSpot,
 	})
 	if err != nil {

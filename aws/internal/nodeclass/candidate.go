@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// candidate is the machine that a dry run is about: one that a pool of the class would launch, else a usual one,
+// candidate is the instance that a dry run is about: one that a pool of the class would launch, else a usual one,
 // else any, and rather one that boots a standard image than one with accelerators, whose images may need larger volumes
 // than the class has. It is nil when no image boots on any. Equal arguments give the same one, whatever their order.
 func candidate(class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType, wants []requirements.Set) (*cloudprovider.InstanceType, error) {
@@ -59,7 +59,7 @@ func candidate(class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType, w
 	return nil, nil
 }
 
-// isStandard reports whether the machine has no accelerators, so that it boots a standard image.
+// isStandard reports whether the instance has no accelerators, so that it boots a standard image.
 func isStandard(class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType) bool {
 	image, err := launchtemplate.ImageFor(class, t)
 	if err != nil {
@@ -72,7 +72,7 @@ func isStandard(class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType) bool {
 	})
 }
 
-// poolWants are what the pools ask of machines.
+// poolWants are what the pools ask of instances.
 func poolWants(pools []*v1.NodePool) ([]requirements.Set, error) {
 	var wants []requirements.Set
 	for _, pool := range pools {

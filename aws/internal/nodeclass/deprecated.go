@@ -11,7 +11,7 @@ import (
 )
 
 // EventDeprecatedImage is the reason of the event about images that their owner has deprecated and that are booted from
-// all the same, since the class's terms select no other for the same machines. Their entries in the status are
+// all the same, since the class's terms select no other for the same instances. Their entries in the status are
 // flagged.
 const EventDeprecatedImage = "AMIDeprecated"
 
@@ -26,6 +26,6 @@ func (w *round) tellDeprecated(before, now []awsv1.AMI) {
 	}
 	if len(ids) > 0 {
 		w.result.Events = append(w.result.Events, Event{Type: corev1.EventTypeWarning, Reason: EventDeprecatedImage, Message: fmt.Sprintf(
-			"spec.amiSelectorTerms select no image for the same machines that is not deprecated: have them select newer ones than %s", strings.Join(ids, ", "))})
+			"spec.amiSelectorTerms select no image for the same instances that is not deprecated: have them select newer ones than %s", strings.Join(ids, ", "))})
 	}
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/reservations"
 )
 
-// Difference is one thing in which a machine is not what its class asks for: the cause of a drift, for people.
+// Difference is one thing in which an instance is not what its class asks for: the cause of a drift, for people.
 type Difference struct {
-	// Field of the class that the machine differs in: "status.securityGroups".
+	// Field of the class that the instance differs in: "status.securityGroups".
 	Field string
-	// Have is what the machine has, Want what the class asks for instead, sorted; either may be empty.
+	// Have is what the instance has, Want what the class asks for instead, sorted; either may be empty.
 	Have, Want []string
 }
 
@@ -34,13 +34,13 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: has %s, wants %s", d.Field, have, want)
 }
 
-// IsForeignSecurityGroups reports whether the machine has all security groups of the class, and others beside them, which
+// IsForeignSecurityGroups reports whether the instance has all security groups of the class, and others beside them, which
 // somebody else must have added.
 func (d Difference) IsForeignSecurityGroups() bool {
 	return d.Field == "status.securityGroups" && len(d.Have) > 0 && len(d.Want) == 0
 }
 
-// Launched is a machine and its claim.
+// Launched is an instance and its claim.
 type Launched struct {
 	// Instance as EC2 describes it.
 	Instance instances.Instance
@@ -54,14 +54,14 @@ type Expected struct {
 	NodeClass *awsv1.EC2NodeClass
 	// ClusterCA is the certificate bundle that the hash counts (see EC2NodeClass.Hash).
 	ClusterCA string
-	// ImageID that machines of the instance's type boot from (see launchtemplate.ImageFor); empty: not known.
+	// ImageID that instances of the instance's type boot from (see launchtemplate.ImageFor); empty: not known.
 	ImageID string
 	// Group the class selects; nil: none.
 	Group *placement.Group
 }
 
-// Differences are all causes for which a machine drifts, in the order in which reasons are told. A part
-// of the status that is empty, and what EC2 does not say of the machine, is not known and no difference. It is pure.
+// Differences are all causes for which an instance drifts, in the order in which reasons are told. A part
+// of the status that is empty, and what EC2 does not say of the instance, is not known and no difference. It is pure.
 func Differences(l Launched, e Expected) []Difference {
 	var list []Difference
 	add := func(differs bool, field string, have, want []string) {
@@ -89,8 +89,8 @@ func Differences(l Launched, e Expected) []Difference {
 	add(len(subnets) > 0 && i.SubnetID != "" && !slices.Contains(subnets, i.SubnetID), "status.subnets", []string{i.SubnetID}, subnets)
 
 	if i.Reservation != nil {
-		machine := reservations.Machine{CapacityType: i.CapacityType, ReservationID: i.Reservation.ID}
-		add(reservations.Drifted(machine, status.CapacityReservations), "status.capacityReservations", []string{i.Reservation.ID},
+		instance := reservations.Instance{CapacityType: i.CapacityType, ReservationID: i.Reservation.ID}
+		add(reservations.Drifted(instance, status.CapacityReservations), "status.capacityReservations", []string{i.Reservation.ID},
 			ids(status.CapacityReservations, func(r awsv1.CapacityReservation) string { return r.ID }))
 	}
 	var group []string
@@ -120,7 +120,7 @@ func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(id string) bool { return slices.Contains(other, id) })
 }
 
-// ChangedFields are the fields of a class's spec through which machines launched from the one drift from the other, as
+// ChangedFields are the fields of a class's spec through which instances launched from the one drift from the other, as
 // paths: "spec.tags". Fields that the hash leaves out are never among them. It is pure; an error is about a
 // class that can't be written as JSON.
 func ChangedFields(launched, now *awsv1.EC2NodeClass) ([]string, error) {

@@ -64,7 +64,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// AWN-275, AWN-276: a machine drifts from its image when the image of its type is another now, because a newer one was made
+// AWN-275, AWN-276: an instance drifts from its image when the image of its type is another now, because a newer one was made
 // or the cluster's version moved the alias on; not because the list or another type's image changed.
 func TestImageDrift(t *testing.T) {
 	const no, yes = corev1.NodeSelectorOpDoesNotExist, corev1.NodeSelectorOpExists
@@ -99,7 +99,7 @@ func TestImageDrift(t *testing.T) {
 	}
 }
 
-// AWN-270, AWN-271, AWN-282: the fields through which a class's machines drift.
+// AWN-270, AWN-271, AWN-282: the fields through which a class's instances drift.
 func TestChangedFields(t *testing.T) {
 	then, now := class(), class()
 	now.Spec.Role, now.Spec.InstanceProfile = nil, ptr("own")

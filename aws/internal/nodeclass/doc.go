@@ -1,5 +1,5 @@
 // Package nodeclass looks after EC2NodeClasses: it finds what their selectors select, has their instance profile made,
-// finds out whether machines could be launched from them, keeps their drift hashes, and cleans up after them.
+// finds out whether instances could be launched from them, keeps their drift hashes, and cleans up after them.
 //
 //	reconciler, err := nodeclass.New(nodeclass.Options{EC2: api, Images: resolver, Templates: store, …})
 //	if err != nil { … }

@@ -25,7 +25,7 @@ type noVerdictError struct{ cause error }
 func (e *noVerdictError) Error() string { return e.cause.Error() }
 func (e *noVerdictError) Unwrap() error { return e.cause }
 
-// dryRun finds out whether EC2 would launch a machine of the class. An error is no verdict.
+// dryRun finds out whether EC2 would launch an instance of the class. An error is no verdict.
 func (w *round) dryRun(ctx context.Context) (verdict, error) {
 	wants, err := poolWants(w.pools)
 	if err != nil {
@@ -35,31 +35,31 @@ func (w *round) dryRun(ctx context.Context) (verdict, error) {
 	if err != nil {
 		return verdict{}, fmt.Errorf("instance types: %w", err)
 	}
-	machine, err := candidate(w.class, types, wants)
+	instance, err := candidate(w.class, types, wants)
 	switch {
 	case err != nil:
 		return verdict{}, err
-	case machine == nil:
+	case instance == nil:
 		return verdict{}, cloudprovider.NewPermanentError(fmt.Errorf("none of the %d images in status.amis boots on any of the %d instance types that there are for the class", len(w.class.Status.AMIs), len(types)))
 	}
-	template, found, err := w.template(ctx, machine, standIn(wants))
+	template, found, err := w.template(ctx, instance, standIn(wants))
 	if err != nil || found.status != "" {
 		return found, err
 	}
-	in := w.fleet(template, machine)
+	in := w.fleet(template, instance)
 	_, err = w.options.EC2.CreateFleet(ctx, in, withoutRetries)
 	if found, err := w.judge(err, awsv1.ReasonCreateFleetAuthCheckFailed); err != nil || found.status != "True" {
 		return found, err
 	}
-	return w.runInstances(ctx, template, machine)
+	return w.runInstances(ctx, template, instance)
 }
 
 func withoutRetries(o *ec2.Options) { o.RetryMaxAttempts = 1 }
 
 // template makes a launch template, really, since EC2 has no dry run for it. A verdict without a status is none yet.
-func (w *round) template(ctx context.Context, machine *cloudprovider.InstanceType, claim *v1.NodeClaim) (string, verdict, error) {
+func (w *round) template(ctx context.Context, instance *cloudprovider.InstanceType, claim *v1.NodeClaim) (string, verdict, error) {
 	request := launchtemplate.Request{
-		Cluster: w.cluster.Cluster, NodeClass: w.class, NodeClaim: claim, InstanceTypes: []*cloudprovider.InstanceType{machine},
+		Cluster: w.cluster.Cluster, NodeClass: w.class, NodeClaim: claim, InstanceTypes: []*cloudprovider.InstanceType{instance},
 		CapacityType: v1.CapacityTypeOnDemand, Extend: w.options.Extend,
 	}
 	if w.group != nil {
@@ -104,8 +104,8 @@ func (w *round) tellUserData(warnings []string) {
 	w.result.Events = append(w.result.Events, Event{Type: corev1.EventTypeWarning, Reason: EventUserDataWarning, Message: message})
 }
 
-// fleet is the request for one machine, in any of the subnets.
-func (w *round) fleet(template string, machine *cloudprovider.InstanceType) *ec2.CreateFleetInput {
+// fleet is the request for one instance, in any of the subnets.
+func (w *round) fleet(template string, instance *cloudprovider.InstanceType) *ec2.CreateFleetInput {
 	in := &ec2.CreateFleetInput{
 		DryRun: aws.Bool(true),
 		Type:   ec2types.FleetTypeInstant,
@@ -121,7 +121,7 @@ func (w *round) fleet(template string, machine *cloudprovider.InstanceType) *ec2
 	config := &in.LaunchTemplateConfigs[0]
 	for _, s := range w.class.Status.Subnets {
 		config.Overrides = append(config.Overrides, ec2types.FleetLaunchTemplateOverridesRequest{
-			InstanceType: ec2types.InstanceType(machine.Name), SubnetId: aws.String(s.ID),
+			InstanceType: ec2types.InstanceType(instance.Name), SubnetId: aws.String(s.ID),
 		})
 	}
 	return in

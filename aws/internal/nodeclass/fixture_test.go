@@ -126,7 +126,7 @@ func (w worldTemplates) DeleteNodeClass(_ context.Context, name string) error {
 	return w.call("delete templates of " + name)
 }
 
-// machine is a type, of arm64 or with GPUs if its name says so.
+// instance is a type, of arm64 or with GPUs if its name says so.
 func machine(name, arch string, gpus int) *cloudprovider.InstanceType {
 	reqs := requirements.NewSet(
 		requirements.In(corev1.LabelInstanceTypeStable, name), requirements.In(corev1.LabelArchStable, arch), requirements.In(corev1.LabelOSStable, "linux"),

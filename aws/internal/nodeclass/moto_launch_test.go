@@ -21,8 +21,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// launchInto launches a machine from a class that was found ready, and holds the instance against the launch template it
-// was to be made of: its user data, subnet, image and tags (AWN-246, AWN-254, AWN-259). moto does not give machines the
+// launchInto launches an instance from a class that was found ready, and holds the instance against the launch template it
+// was to be made of: its user data, subnet, image and tags (AWN-246, AWN-254, AWN-259). moto does not give instances the
 // groups of a template's interfaces.
 func launchInto(t *testing.T, api sdk.EC2API, raw *ec2.Client, store *launchtemplates.Store, cluster launchtemplate.Cluster, c *awsv1.EC2NodeClass, now func() time.Time) {
 	t.Helper()

@@ -32,7 +32,7 @@ var server moto.Server
 func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 
 // AWN-071, AWN-072, AWN-075, AWN-140, AWN-152, AWN-162 to AWN-164, AWN-168 to AWN-170: a class from its first sight to its
-// end, and a machine that is launched from it meanwhile, in an AWS that is not ours.
+// end, and an instance that is launched from it meanwhile, in an AWS that is not ours.
 func TestMotoLifeOfAClass(t *testing.T) {
 	ctx, cloud := t.Context(), server.Start(t)
 	raw, roles := ec2.NewFromConfig(mototest.Config(cloud)), iam.NewFromConfig(mototest.Config(cloud))

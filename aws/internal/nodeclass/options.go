@@ -40,11 +40,11 @@ type Options struct {
 	Templates Templates
 	// Cluster is what nodes are told of the cluster. It answers from memory. Required.
 	Cluster func(context.Context) (Cluster, error)
-	// InstanceTypes are the machines of a class, available or not. Required unless WithoutDryRuns.
+	// InstanceTypes are the instances of a class, available or not. Required unless WithoutDryRuns.
 	InstanceTypes func(context.Context, *awsv1.EC2NodeClass) ([]*cloudprovider.InstanceType, error)
 	// Extend is that of launchtemplate.Request; nil adds nothing.
 	Extend func(*ec2types.RequestLaunchTemplateData)
-	// WithoutDryRuns takes it for granted that machines may be launched.
+	// WithoutDryRuns takes it for granted that instances may be launched.
 	WithoutDryRuns bool
 	// Features of the API that are on.
 	Features awsv1.Features
@@ -61,7 +61,7 @@ type Cluster struct {
 	Version string
 }
 
-// Network finds what machines are connected to. *Finder implements it.
+// Network finds what instances are connected to. *Finder implements it.
 type Network interface {
 	// Subnets are those that any of the terms matches, those with most free addresses first.
 	Subnets(context.Context, []awsv1.SubnetSelectorTerm) ([]awsv1.Subnet, error)
@@ -69,7 +69,7 @@ type Network interface {
 	SecurityGroups(context.Context, []awsv1.SecurityGroupSelectorTerm) ([]awsv1.SecurityGroup, error)
 }
 
-// Images finds what machines boot from. *amis.Resolver implements it.
+// Images finds what instances boot from. *amis.Resolver implements it.
 type Images interface {
 	Resolve(ctx context.Context, terms []awsv1.AMISelectorTerm, kubernetes string) (amis.Result, error)
 }

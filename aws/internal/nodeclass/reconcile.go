@@ -27,7 +27,7 @@ type Observed struct {
 	NodeClass *awsv1.EC2NodeClass
 	// NodeClaims that refer to it, all of them.
 	NodeClaims []*v1.NodeClaim
-	// NodePools that refer to it, all of them. They decide which machine a dry run is about.
+	// NodePools that refer to it, all of them. They decide which instance a dry run is about.
 	NodePools []*v1.NodePool
 }
 

@@ -123,7 +123,7 @@ func TestDeprecatedImages(t *testing.T) {
 	w.images = append(w.images, w.images[0])
 	first := reconcile(t, r, class())
 	want := []Event{{Type: "Warning", Reason: "AMIDeprecated",
-		Message: "spec.amiSelectorTerms select no image for the same machines that is not deprecated: have them select newer ones than ami-gpu"}}
+		Message: "spec.amiSelectorTerms select no image for the same instances that is not deprecated: have them select newer ones than ami-gpu"}}
 	if diff := cmp.Diff(want, first.Events); diff != "" {
 		t.Error(diff)
 	}

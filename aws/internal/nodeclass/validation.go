@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// validation finds out whether the class is right and EC2 would launch its machines; the first that is wrong is told.
+// validation finds out whether the class is right and EC2 would launch its instances; the first that is wrong is told.
 func (w *round) validation(ctx context.Context) (time.Duration, error) {
 	const condition = awsv1.ConditionValidationSucceeded
 	if after, done, err := w.serviceRange(); done {
@@ -54,7 +54,7 @@ func (w *round) validation(ctx context.Context) (time.Duration, error) {
 		return noVerdictEvery, nil
 	case err != nil:
 		w.untold(condition, err)
-		return noVerdictEvery, fmt.Errorf("finding out whether machines may be launched: %w", err)
+		return noVerdictEvery, fmt.Errorf("finding out whether instances may be launched: %w", err)
 	case found.status == metav1.ConditionTrue:
 		w.isTrue(condition)
 	default:

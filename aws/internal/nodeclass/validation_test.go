@@ -196,7 +196,7 @@ func TestVerdictLifetime(t *testing.T) {
 	asked("spec", 7, func() { c.Spec.Tags = map[string]string{"a": "b"}; c.Generation++ })
 }
 
-// AWN-333: a machine that was launched shows as much as a dry run, as long as the class is what it was launched from.
+// AWN-333: an instance that was launched shows as much as a dry run, as long as the class is what it was launched from.
 func TestLaunchProvesPermission(t *testing.T) {
 	launchedAt := time.Date(2026, 7, 31, 23, 45, 0, 0, time.UTC) // a quarter of an hour before the first round
 	for name, test := range map[string]struct {
@@ -354,7 +354,7 @@ func TestOddUserData(t *testing.T) {
 	}
 }
 
-// AWN-003, AWN-160, AWN-365: the machine of the dry run, whichever of the pools that share the class would launch it.
+// AWN-003, AWN-160, AWN-365: the instance of the dry run, whichever of the pools that share the class would launch it.
 func TestCandidate(t *testing.T) {
 	_, w, _ := newReconciler(t)
 	c := class()

@@ -36,7 +36,7 @@ const (
 	ReasonReservationExpiring = "the capacity block is about to end"
 )
 
-// reservedPriceDivisor makes the price of a reserved machine: next to nothing, since it is paid for, but in proportion to
+// reservedPriceDivisor makes the price of a reserved instance: next to nothing, since it is paid for, but in proportion to
 // its size, so that small ones are used first.
 const reservedPriceDivisor = 10_000_000
 

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/aws/prices"
 )
 
-// The machines of a node class, with the built-in prices, after EC2 had no room in one zone.
+// The instances of a node class, with the built-in prices, after EC2 had no room in one zone.
 func Example() {
 	facts, err := catalog.Embedded()
 	if err != nil {

@@ -32,7 +32,7 @@ type Explanation struct {
 }
 
 // Explain says of each offering that a type might have in a view whether it is to be had, and if not, why. It is empty
-// for a type that no machine of the view can be.
+// for a type that no instance of the view can be.
 func Explain(m Market, v View, instanceType string) ([]Explanation, error) {
 	b, err := newBuilder(m, v, nil)
 	if err != nil {

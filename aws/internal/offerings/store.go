@@ -74,7 +74,7 @@ func (s *Store) Types(m Market, v View) ([]*cloudprovider.InstanceType, error) {
 	return slices.Clone(a.types), nil
 }
 
-// UnknownTypeError says that no machine of a class is of an instance type.
+// UnknownTypeError says that no instance of a class is of an instance type.
 type UnknownTypeError struct {
 	// InstanceType that was asked for.
 	InstanceType string

@@ -13,10 +13,10 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/placement"
 )
 
-// View is a node class, as far as it decides what its machines are and where they can be bought. Equal views have equal
+// View is a node class, as far as it decides what its instances are and where they can be bought. Equal views have equal
 // answers.
 type View struct {
-	// Settings decide what a type's machines are. Their Zones are those with a subnet of the class.
+	// Settings decide what a type's instances are. Their Zones are those with a subnet of the class.
 	Settings instancetype.Settings
 	// Subnets are the ids of the class's subnets by the name of their zone.
 	Subnets map[string][]string
@@ -42,7 +42,7 @@ type Options struct {
 	StandInPrices map[string]float64
 }
 
-// NoSubnetsError says that a node class has no subnet to launch machines in.
+// NoSubnetsError says that a node class has no subnet to launch instances in.
 type NoSubnetsError struct {
 	// NodeClass is its name.
 	NodeClass string

@@ -9,9 +9,9 @@ import (
 
 // Strategies of placement groups.
 const (
-	// StrategyCluster packs machines close together.
+	// StrategyCluster packs instances close together.
 	StrategyCluster = "cluster"
-	// StrategySpread puts each machine on hardware of its own.
+	// StrategySpread puts each instance on hardware of its own.
 	StrategySpread = "spread"
 	// StrategyPartition gives each of several partitions hardware of its own.
 	StrategyPartition = "partition"
@@ -63,7 +63,7 @@ func (g *Group) Partition(want requirements.Set, hasRoom func(partition int32) b
 	return allowed[0], true
 }
 
-// Labels are those of a machine in the group and, unless it is 0, in the partition that it was launched into. Nil
+// Labels are those of an instance in the group and, unless it is 0, in the partition that it was launched into. Nil
 // without a group.
 func (g *Group) Labels(partition int32) map[string]string {
 	if g == nil {
@@ -82,7 +82,7 @@ func (g *Group) Pending(instancePartition int32) bool {
 	return g != nil && g.Strategy == StrategyPartition && instancePartition == 0
 }
 
-// Drifted reports whether a machine, by its labels, is in another group than its class selects, either of which may be
+// Drifted reports whether an instance, by its labels, is in another group than its class selects, either of which may be
 // none.
 func Drifted(labels map[string]string, g *Group) bool {
 	id := ""

@@ -225,7 +225,7 @@ func TestLabels(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(partitioned(5).Labels(0)) != 1 || !partitioned(5).Pending(0) || partitioned(5).Pending(4) {
-		t.Error("a machine whose partition is unknown does not wait")
+		t.Error("an instance whose partition is unknown does not wait")
 	}
 }
 

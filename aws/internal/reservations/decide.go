@@ -9,12 +9,12 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// Machine is what EC2 says of an instance, as far as reservations go.
-type Machine struct {
+// Instance is what EC2 says of an instance, as far as reservations go.
+type Instance struct {
 	// CapacityType is "reserved", "on-demand" or "spot".
 	CapacityType string
 	// ReservationID of the reservation it runs in; empty when in none. An open reservation also takes in on-demand
-	// machines that match it.
+	// instances that match it.
 	ReservationID string
 }
 
@@ -29,11 +29,11 @@ type Relabeling struct {
 // Empty reports whether there is nothing to change.
 func (r Relabeling) Empty() bool { return len(r.Set)+len(r.Remove) == 0 }
 
-// Relabel says how the labels of a claim must change to agree with its machine. A machine that fell out of its
+// Relabel says how the labels of a claim must change to agree with its instance. An instance that fell out of its
 // reservation is demoted: its capacity type becomes what it is, and every label of a reservation goes, the interruptible
-// one too. A machine labelled on-demand that runs in a reservation of the class is promoted. Other
-// machines, and claims that are being deleted, are left alone.
-func Relabel(labels map[string]string, deleting bool, m Machine, class []awsv1.CapacityReservation) Relabeling {
+// one too. An instance labelled on-demand that runs in a reservation of the class is promoted. Other
+// instances, and claims that are being deleted, are left alone.
+func Relabel(labels map[string]string, deleting bool, m Instance, class []awsv1.CapacityReservation) Relabeling {
 	if deleting {
 		return Relabeling{}
 	}
@@ -53,7 +53,7 @@ func Relabel(labels map[string]string, deleting bool, m Machine, class []awsv1.C
 	return Relabeling{}
 }
 
-func demote(labels map[string]string, m Machine) Relabeling {
+func demote(labels map[string]string, m Instance) Relabeling {
 	change := Relabeling{Set: map[string]string{poolv1.CapacityTypeLabelKey: m.CapacityType}}
 	for _, key := range []string{
 		awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationInterruptible, awsv1.LabelCapacityReservationType,
@@ -65,7 +65,7 @@ func demote(labels map[string]string, m Machine) Relabeling {
 	return change
 }
 
-// Labels are those of a machine in a reservation.
+// Labels are those of an instance in a reservation.
 func Labels(r awsv1.CapacityReservation) map[string]string {
 	kind := r.ReservationType
 	if kind == "" {
@@ -79,8 +79,8 @@ func Labels(r awsv1.CapacityReservation) map[string]string {
 	}
 }
 
-// MustLeave reports whether a machine with these labels has to be drained because its capacity block is about to end.
-// Ordinary reservations end without that: their machines are demoted.
+// MustLeave reports whether an instance with these labels has to be drained because its capacity block is about to end.
+// Ordinary reservations end without that: their instances are demoted.
 func MustLeave(labels map[string]string, class []awsv1.CapacityReservation, now time.Time) bool {
 	id := labels[awsv1.LabelCapacityReservationID]
 	if id == "" || labels[poolv1.CapacityTypeLabelKey] != poolv1.CapacityTypeReserved {
@@ -91,9 +91,9 @@ func MustLeave(labels map[string]string, class []awsv1.CapacityReservation, now 
 	})
 }
 
-// Drifted reports whether a machine runs in a reservation that its class does not select. What is known of the
-// machine may be old: read it again before acting.
-func Drifted(m Machine, class []awsv1.CapacityReservation) bool {
+// Drifted reports whether an instance runs in a reservation that its class does not select. What is known of the
+// instance may be old: read it again before acting.
+func Drifted(m Instance, class []awsv1.CapacityReservation) bool {
 	return m.CapacityType == poolv1.CapacityTypeReserved && m.ReservationID != "" &&
 		!slices.ContainsFunc(class, func(r awsv1.CapacityReservation) bool { return r.ID == m.ReservationID })
 }

@@ -85,20 +85,20 @@ func TestRelabel(t *testing.T) {
 		name     string
 		labels   map[string]string
 		deleting bool
-		machine  reservations.Machine
+		instance reservations.Instance
 		want     reservations.Relabeling
 	}{
-		{"AWI-130 fell out of its reservation", reservedLabels(), false, reservations.Machine{CapacityType: "on-demand"}, demoted},
-		{"AWI-130 still in it", reservedLabels(), false, reservations.Machine{CapacityType: "reserved", ReservationID: "cr-1"}, reservations.Relabeling{}},
-		{"AWI-130 being deleted", reservedLabels(), true, reservations.Machine{CapacityType: "on-demand"}, reservations.Relabeling{}},
-		{"AWI-130 EC2 does not say", reservedLabels(), false, reservations.Machine{}, reservations.Relabeling{}},
-		{"OPP-22 taken in by a reservation of the class", onDemand, false, reservations.Machine{CapacityType: "on-demand", ReservationID: "cr-1"}, promoted},
-		{"OPP-22 taken in by another one", onDemand, false, reservations.Machine{CapacityType: "on-demand", ReservationID: "cr-2"}, reservations.Relabeling{}},
-		{"OPP-22 in none", onDemand, false, reservations.Machine{CapacityType: "on-demand"}, reservations.Relabeling{}},
-		{"spot", map[string]string{poolv1.CapacityTypeLabelKey: "spot"}, false, reservations.Machine{CapacityType: "spot"}, reservations.Relabeling{}},
+		{"AWI-130 fell out of its reservation", reservedLabels(), false, reservations.Instance{CapacityType: "on-demand"}, demoted},
+		{"AWI-130 still in it", reservedLabels(), false, reservations.Instance{CapacityType: "reserved", ReservationID: "cr-1"}, reservations.Relabeling{}},
+		{"AWI-130 being deleted", reservedLabels(), true, reservations.Instance{CapacityType: "on-demand"}, reservations.Relabeling{}},
+		{"AWI-130 EC2 does not say", reservedLabels(), false, reservations.Instance{}, reservations.Relabeling{}},
+		{"OPP-22 taken in by a reservation of the class", onDemand, false, reservations.Instance{CapacityType: "on-demand", ReservationID: "cr-1"}, promoted},
+		{"OPP-22 taken in by another one", onDemand, false, reservations.Instance{CapacityType: "on-demand", ReservationID: "cr-2"}, reservations.Relabeling{}},
+		{"OPP-22 in none", onDemand, false, reservations.Instance{CapacityType: "on-demand"}, reservations.Relabeling{}},
+		{"spot", map[string]string{poolv1.CapacityTypeLabelKey: "spot"}, false, reservations.Instance{CapacityType: "spot"}, reservations.Relabeling{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := reservations.Relabel(test.labels, test.deleting, test.machine, class)
+			got := reservations.Relabel(test.labels, test.deleting, test.instance, class)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -109,7 +109,7 @@ func TestRelabel(t *testing.T) {
 	}
 }
 
-// AWN-307, AWN-309, AWI-131, DIS-273: machines leave a block forty minutes before its end, and no other reservation.
+// AWN-307, AWN-309, AWI-131, DIS-273: instances leave a block forty minutes before its end, and no other reservation.
 func TestMustLeave(t *testing.T) {
 	blocks := []awsv1.CapacityReservation{known("cr-1", "capacity-block", 40*time.Minute)}
 	if reservations.MustLeave(reservedLabels(), blocks, start()) {
@@ -119,7 +119,7 @@ func TestMustLeave(t *testing.T) {
 		t.Error("does not leave")
 	}
 	if reservations.MustLeave(map[string]string{poolv1.CapacityTypeLabelKey: "on-demand"}, blocks, start().Add(time.Hour)) {
-		t.Error("a machine in no reservation leaves")
+		t.Error("an instance in no reservation leaves")
 	}
 	if reservations.MustLeave(reservedLabels(), []awsv1.CapacityReservation{known("cr-1", "default", time.Minute)}, start()) {
 		t.Error("leaves an ordinary reservation")
@@ -129,14 +129,14 @@ func TestMustLeave(t *testing.T) {
 // AWI-132.
 func TestDrifted(t *testing.T) {
 	class := []awsv1.CapacityReservation{{ID: "cr-1"}}
-	for machine, want := range map[reservations.Machine]bool{
+	for instance, want := range map[reservations.Instance]bool{
 		{CapacityType: "reserved", ReservationID: "cr-1"}:  false,
 		{CapacityType: "reserved", ReservationID: "cr-2"}:  true,
 		{CapacityType: "on-demand"}:                        false,
 		{CapacityType: "on-demand", ReservationID: "cr-2"}: false,
 	} {
-		if got := reservations.Drifted(machine, class); got != want {
-			t.Errorf("%+v drifted: %t", machine, got)
+		if got := reservations.Drifted(instance, class); got != want {
+			t.Errorf("%+v drifted: %t", instance, got)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func Example() {
 	})
 	place := ledger.Hold(1, "cr-1") // a launch is under way
 	fmt.Println(ledger.Snapshot().Room("cr-1"))
-	place.Settle("cr-1", time.Now()) // and has brought a machine
+	place.Settle("cr-1", time.Now()) // and has brought an instance
 	fmt.Println(ledger.Snapshot().Room("cr-1"))
 	// Output:
 	// 2

@@ -1,17 +1,17 @@
 // Package reservations finds the capacity reservations and capacity blocks that a node class selects, counts the room
-// in them between two looks, and decides what becomes of machines when a reservation is lost, gained or about to end.
+// in them between two looks, and decides what becomes of instances when a reservation is lost, gained or about to end.
 //
 //	found, err := finder.Find(ctx, class.Spec.CapacityReservationSelectorTerms) // at most once a minute per query
 //	class.Status.CapacityReservations = found.Status()
 //	room := finder.Ledger().Snapshot().Room("cr-1") // shared by all NodePools
 //
 // A [Finder] asks EC2; nothing else here does. The [Ledger] follows launches and terminations between EC2's answers. What a
-// reservation is worth at a time ([StateAt]), and what a machine's labels should say ([Relabel]), are
+// reservation is worth at a time ([StateAt]), and what an instance's labels should say ([Relabel]), are
 // pure functions.
 //
 // # Deliberate differences
 //
 //   - Lookups of different classes don't wait for each other.
 //   - A launch that is under way holds its place ([Ledger.Hold]), and a count never passes what the reservation is of.
-//   - Demotion takes the interruptible label off too, and machines that a reservation of the class takes in are promoted.
+//   - Demotion takes the interruptible label off too, and instances that a reservation of the class takes in are promoted.
 package reservations

@@ -12,7 +12,7 @@ import (
 // its API.
 const Remember = 24 * time.Hour
 
-// rememberGone is how long a machine that made room is known: longer than a claim outlives its machine.
+// rememberGone is how long an instance that made room is known: longer than a claim outlives its instance.
 const rememberGone = time.Hour
 
 // Ledger counts the room in reservations between EC2's answers. It is safe for concurrent use.
@@ -22,7 +22,7 @@ type Ledger struct {
 
 	mu    sync.Mutex
 	rooms map[string]*room
-	gone  map[string]time.Time // machines that made room, and when that was told first
+	gone  map[string]time.Time // instances that made room, and when that was told first
 }
 
 type room struct {
@@ -59,18 +59,18 @@ func (l *Ledger) Sync(at time.Time, list ...Reservation) {
 	})
 }
 
-// Gone says that a machine in a reservation is gone: there is room for one more, though never more than the reservation
-// is of. Each machine counts once, however often it is told.
-func (l *Ledger) Gone(id, machine string) {
+// Gone says that an instance in a reservation is gone: there is room for one more, though never more than the reservation
+// is of. Each instance counts once, however often it is told.
+func (l *Ledger) Gone(id, instance string) {
 	l.change(func() bool {
 		now := l.now()
 		maps.DeleteFunc(l.gone, func(_ string, at time.Time) bool { return now.Sub(at) >= rememberGone })
-		_, told := l.gone[machine]
+		_, told := l.gone[instance]
 		r, ok := l.rooms[id]
 		if told || !ok || r.total > 0 && r.free >= r.total {
 			return false
 		}
-		l.gone[machine] = now
+		l.gone[instance] = now
 		r.free++
 		return true
 	})
@@ -118,8 +118,8 @@ func (h *Hold) Has(id string) bool { return slices.Contains(h.ids, id) }
 // Empty reports whether no place is kept in any.
 func (h *Hold) Empty() bool { return len(h.ids) == 0 }
 
-// Settle ends the hold. used is the reservation that a machine was launched into by a call that began at a time, empty
-// for none: its place is taken, unless EC2 was asked after that, whose answer has the machine in it. The other
+// Settle ends the hold. used is the reservation that an instance was launched into by a call that began at a time, empty
+// for none: its place is taken, unless EC2 was asked after that, whose answer has the instance in it. The other
 // places are given back. Only the first call counts.
 func (h *Hold) Settle(used string, at time.Time) {
 	h.ledger.change(func() (changed bool) {
@@ -154,7 +154,7 @@ type Rooms struct {
 	until time.Time // when one is forgotten; zero: none is known
 }
 
-// Room is how many more machines a reservation has room for; 0 when it is not known.
+// Room is how many more instances a reservation has room for; 0 when it is not known.
 func (r *Rooms) Room(id string) int {
 	if r == nil {
 		return 0

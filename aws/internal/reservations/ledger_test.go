@@ -42,7 +42,7 @@ func TestLedger(t *testing.T) {
 	room("AWI-129 never below none", 0)
 	l.Gone("cr-1", "i-1")
 	l.Gone("cr-1", "i-1")
-	room("AWI-129 a machine that is gone, however often that is told", 1)
+	room("AWI-129 an instance that is gone, however often that is told", 1)
 	l.Sync(at(5), of("cr-1", 9))
 	room("an old answer that comes late", 1)
 	l.Full("cr-1")
@@ -60,7 +60,7 @@ func TestLedger(t *testing.T) {
 // launched is a launch into cr-1 by a call that began at a time.
 func launched(l *reservations.Ledger, at time.Time) { l.Hold(1, "cr-1").Settle("cr-1", at) }
 
-// A machine that is gone makes room once: told again after EC2's next answer, which has the room in it, it changes
+// An instance that is gone makes room once: told again after EC2's next answer, which has the room in it, it changes
 // nothing. After an hour nobody tells of it any more.
 func TestGoneOnce(t *testing.T) {
 	c := &clock{now: start()}
@@ -75,7 +75,7 @@ func TestGoneOnce(t *testing.T) {
 	}
 	l.Gone("cr-1", "i-2")
 	if n := l.Snapshot().Room("cr-1"); n != 3 {
-		t.Errorf("room for %d after another machine has gone", n)
+		t.Errorf("room for %d after another instance has gone", n)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestLedgerBounds(t *testing.T) {
 		c := &clock{now: start()}
 		l := reservations.NewLedger(c.Now)
 		var holds []*reservations.Hold
-		machines := 0
+		instances := 0
 		t.Repeat(map[string]func(*rapid.T){
 			"sync": func(t *rapid.T) {
 				n := rapid.IntRange(0, 10).Draw(t, "free")
@@ -148,7 +148,7 @@ func TestLedgerBounds(t *testing.T) {
 				}
 			},
 			"launched": func(*rapid.T) { launched(l, c.now) },
-			"gone":     func(*rapid.T) { machines++; l.Gone("cr-1", fmt.Sprint("i-", machines)) },
+			"gone":     func(*rapid.T) { instances++; l.Gone("cr-1", fmt.Sprint("i-", instances)) },
 			"full":     func(*rapid.T) { l.Full("cr-1") },
 			"hold":     func(*rapid.T) { holds = append(holds, l.Hold(1, "cr-1")) },
 			"pass":     func(*rapid.T) { c.now = c.now.Add(time.Second) },

@@ -13,11 +13,11 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// ExpiringBefore is how long before its end a capacity block is not launched into any more, and its machines are
+// ExpiringBefore is how long before its end a capacity block is not launched into any more, and its instances are
 // drained: ten minutes before EC2 starts to take them.
 const ExpiringBefore = 40 * time.Minute
 
-// UltraServersExpiringBefore is likewise of blocks of UltraServers, whose machines EC2 starts to take half an hour sooner.
+// UltraServersExpiringBefore is likewise of blocks of UltraServers, whose instances EC2 starts to take half an hour sooner.
 const UltraServersExpiringBefore = 70 * time.Minute
 
 // expiringBefore goes by the instance type: those of UltraServers are sold in these families alone.
@@ -32,7 +32,7 @@ func expiringBefore(r awsv1.CapacityReservation) time.Duration {
 // Reservation is a reservation with the room that EC2 says is in it.
 type Reservation struct {
 	awsv1.CapacityReservation
-	// Available is how many more machines it has room for.
+	// Available is how many more instances it has room for.
 	Available int
 	// Total is how many it is of.
 	Total int

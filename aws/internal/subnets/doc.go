@@ -3,7 +3,7 @@
 //
 //	ledger := subnets.New(subnets.Options{})
 //	ledger.Observe(counts)                             // after each DescribeSubnets
-//	hold := ledger.Hold(class.Status.Subnets, zones, 58) // 58 addresses for each machine
+//	hold := ledger.Hold(class.Status.Subnets, zones, 58) // 58 addresses for each instance
 //	… // launch in the subnets of hold.Subnets()
 //	hold.Settle(used...)                               // in any case
 //

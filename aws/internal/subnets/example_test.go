@@ -15,7 +15,7 @@ func Example() {
 		hold := ledger.Hold(ofClass, nil, 30)
 		chosen := hold.Subnets()["us-east-1a"]
 		fmt.Println(chosen.ID)
-		hold.Settle(chosen.ID) // a machine was launched in it
+		hold.Settle(chosen.ID) // an instance was launched in it
 	}
 	// Output:
 	// subnet-1

@@ -164,8 +164,8 @@ type Hold struct {
 // Subnets are the choice by zone name. The map is the caller's.
 func (h *Hold) Subnets() map[string]awsv1.Subnet { return maps.Clone(h.subnets) }
 
-// Settle ends the hold: subnets that machines were launched in, given by id, stay charged until EC2 counts again, the
-// others get back what they were charged. An id may occur once for each machine. Only the first call counts.
+// Settle ends the hold: subnets that instances were launched in, given by id, stay charged until EC2 counts again, the
+// others get back what they were charged. An id may occur once for each instance. Only the first call counts.
 func (h *Hold) Settle(used ...string) {
 	h.ledger.mu.Lock()
 	defer h.ledger.mu.Unlock()

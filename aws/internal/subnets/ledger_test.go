@@ -81,7 +81,7 @@ func TestHoldCharges(t *testing.T) {
 	}
 	third.Settle("a2", "a2")
 	if got, _ := l.Free("a2"); got != 0 {
-		t.Errorf("a2 has %d free after two machines, want 0", got)
+		t.Errorf("a2 has %d free after two instances, want 0", got)
 	}
 	l.Hold(found, []string{"c"}, 30)
 	if got, known := l.Free("c1"); got != -30 || known {
@@ -122,19 +122,19 @@ func TestLifetime(t *testing.T) {
 	}
 }
 
-// Whatever the order of holds and settlements, nothing stays charged but the machines.
+// Whatever the order of holds and settlements, nothing stays charged but the instances.
 func TestNothingLeaks(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
 		l, _ := newLedger()
 		l.Observe(map[string]int64{"a1": 1000, "a2": 1000, "b1": 1000, "b2": 1000, "c1": 1000})
 		var holds []*Hold
-		var machines int64
+		var instances int64
 		for range rapid.IntRange(1, 50).Draw(t, "steps") {
 			if len(holds) > 0 && rapid.Bool().Draw(t, "settle") {
 				h := holds[0]
 				holds = holds[1:]
 				if rapid.Bool().Draw(t, "launched") {
-					machines += h.perNode
+					instances += h.perNode
 					h.Settle(ids(h)[0])
 				} else {
 					h.Settle()
@@ -151,8 +151,8 @@ func TestNothingLeaks(t *testing.T) {
 			n, _ := l.Free(s.ID)
 			free += n
 		}
-		if free != 5000-machines {
-			t.Fatalf("%d are free, want %d", free, 5000-machines)
+		if free != 5000-instances {
+			t.Fatalf("%d are free, want %d", free, 5000-instances)
 		}
 	})
 }

@@ -115,7 +115,7 @@ func Judge(f Failure) Effect {
 		}
 		return e
 	case f.GroupID != "" && strings.Contains(f.Message, spreadLimit):
-		// The limit is of the group's machines in that zone, whatever their type and however they are bought.
+		// The limit is of the group's instances in that zone, whatever their type and however they are bought.
 		e.Keys = []Key{{Zone: f.Zone, GroupID: f.GroupID}}
 		return e
 	case !IsCapacityCode(f.Code):

@@ -7,7 +7,7 @@ import (
 )
 
 // Key names an offering as launches do: by capacity type, instance type and zone, and within a placement group by
-// group and partition. One without capacity type and instance type stands for all of a group's machines in
+// group and partition. One without capacity type and instance type stands for all of a group's instances in
 // the zone. It is comparable.
 type Key struct {
 	// CapacityType is "on-demand" or "spot".

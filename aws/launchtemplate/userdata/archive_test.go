@@ -26,14 +26,14 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// machinePart is a part as a reader of the node sees it. Empty parts are left out: no reader does anything with them.
-type machinePart struct {
+// instancePart is a part as a reader of the node sees it. Empty parts are left out: no reader does anything with them.
+type instancePart struct {
 	ContentType string `json:"contentType"`
 	Body        string `json:"body"`
 }
 
 // readLikeNodeadm reads as nodeadm and Karpenter do: with net/mail and mime/multipart, up to an error that is io.EOF.
-func readLikeNodeadm(text string) ([]machinePart, error) {
+func readLikeNodeadm(text string) ([]instancePart, error) {
 	message, err := mail.ReadMessage(strings.NewReader(text))
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func readLikeNodeadm(text string) ([]machinePart, error) {
 		return nil, errors.New("not multipart")
 	}
 	reader := multipart.NewReader(message.Body, parameters["boundary"])
-	var parts []machinePart
+	var parts []instancePart
 	for {
 		p, err := reader.NextRawPart()
 		if errors.Is(err, io.EOF) {
@@ -60,13 +60,13 @@ func readLikeNodeadm(text string) ([]machinePart, error) {
 			return nil, err
 		}
 		if strings.TrimSpace(string(body)) != "" {
-			parts = append(parts, machinePart{strings.Join(strings.Fields(p.Header.Get("Content-Type")), " "), string(body)})
+			parts = append(parts, instancePart{strings.Join(strings.Fields(p.Header.Get("Content-Type")), " "), string(body)})
 		}
 	}
 }
 
 // readLikeCloudInit reads many texts with Python's email package. ok is false without a Python.
-func readLikeCloudInit(t *testing.T, texts []string) (all [][]machinePart, ok bool) {
+func readLikeCloudInit(t *testing.T, texts []string) (all [][]instancePart, ok bool) {
 	t.Helper()
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -88,8 +88,8 @@ func readLikeCloudInit(t *testing.T, texts []string) (all [][]machinePart, ok bo
 	return all, true
 }
 
-// readByUs is what Render makes of a text: the parts that a machine finds in front of the generated one.
-func readByUs(t *testing.T, family awsv1.AMIFamily, text string) (parts []machinePart, warnings []string, err error) {
+// readByUs is what Render makes of a text: the parts that an instance finds in front of the generated one.
+func readByUs(t *testing.T, family awsv1.AMIFamily, text string) (parts []instancePart, warnings []string, err error) {
 	t.Helper()
 	rendered, err := Render(with(demo(family), serviceCIDR, user(text)))
 	if err != nil {
@@ -102,8 +102,8 @@ func readByUs(t *testing.T, family awsv1.AMIFamily, text string) (parts []machin
 	return parts[:len(parts)-1], rendered.Warnings, nil
 }
 
-func digest(parts []machinePart) string {
-	text, _ := json.Marshal(append([]machinePart{}, parts...)) // strings alone
+func digest(parts []instancePart) string {
+	text, _ := json.Marshal(append([]instancePart{}, parts...)) // strings alone
 	sum := sha256.Sum256(text)
 	return fmt.Sprintf("%d %s", len(parts), hex.EncodeToString(sum[:8]))
 }
@@ -151,7 +151,7 @@ func mutations(name, text string) map[string]string {
 // AWN-185, AWN-197: an archive is read as the readers of a node read it. What both read alike is read so; what only
 // cloud-init reads, or what they don't read alike, is read as cloud-init does, with a warning; what neither reads is
 // refused.
-func TestArchivesAreReadAsMachinesReadThem(t *testing.T) {
+func TestArchivesAreReadAsInstancesReadThem(t *testing.T) {
 	texts := make(map[string]string)
 	for name, seed := range archiveSeeds {
 		maps.Copy(texts, mutations(name, seed))
@@ -289,29 +289,29 @@ func TestOddArchives(t *testing.T) {
 		name   string
 		family awsv1.AMIFamily
 		text   string
-		parts  []machinePart
+		parts  []instancePart
 		warns  []string
 	}{
-		{"no closing line", al2, head + "--b\n\nsecret\n--b\nContent-Type: x/y\n\nmore", []machinePart{{"", "secret"}, {"x/y", "more"}},
+		{"no closing line", al2, head + "--b\n\nsecret\n--b\nContent-Type: x/y\n\nmore", []instancePart{{"", "secret"}, {"x/y", "more"}},
 			[]string{"line 6: the part that ends here has no Content-Type", "line 9: the archive ends without its closing line"}},
-		{"the last line opens a part", al2023, head + "--b\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n--b", []machinePart{{"text/x-shellscript", "#!/bin/sh"}},
+		{"the last line opens a part", al2023, head + "--b\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n--b", []instancePart{{"text/x-shellscript", "#!/bin/sh"}},
 			[]string{"line 7: the last line opens another part instead of closing the archive"}},
 		{"a part's headers without end", al2, head + "--b\nContent-Type: text/plain", nil, []string{"line 4: the archive ends without", "line 4: the part ends among its headers"}},
-		{"headers and no body", al2, head + "--b\nContent-Type: x/y\n--b\nContent-Type: x/y\n\nz\n--b--", []machinePart{{"x/y", "z"}},
+		{"headers and no body", al2, head + "--b\nContent-Type: x/y\n--b\nContent-Type: x/y\n\nz\n--b--", []instancePart{{"x/y", "z"}},
 			[]string{"line 5: the part ends among its headers"}},
-		{"no header", al2, head + "--b\nsecret\n\n--b--", []machinePart{{"", "secret\n"}},
+		{"no header", al2, head + "--b\nsecret\n\n--b--", []instancePart{{"", "secret\n"}},
 			[]string{"line 4: is not a header", "line 6: the part that ends here has no Content-Type"}},
-		{"a name with spaces", al2023, head + "--b\nsecret name: x\n--b--", []machinePart{{"", "secret name: x"}},
+		{"a name with spaces", al2023, head + "--b\nsecret name: x\n--b--", []instancePart{{"", "secret name: x"}},
 			[]string{"line 4: is not a header", "line 5: the part that ends here"}},
-		{"continued nothing", al2, head + "--b\n  x: secret\nContent-Type: x/y\n\nz\n--b--", []machinePart{{"x/y", "z"}}, []string{"line 4: is indented"}},
-		{"a header that some refuse, twice", al2, head + "--b\n(secret): x\n more\n[secret]: y\nContent-Type: x/y\n\nz\n--b--", []machinePart{{"x/y", "z"}},
+		{"continued nothing", al2, head + "--b\n  x: secret\nContent-Type: x/y\n\nz\n--b--", []instancePart{{"x/y", "z"}}, []string{"line 4: is indented"}},
+		{"a header that some refuse, twice", al2, head + "--b\n(secret): x\n more\n[secret]: y\nContent-Type: x/y\n\nz\n--b--", []instancePart{{"x/y", "z"}},
 			[]string{"line 4: is a header that not every reader takes"}},
-		{"the boundary twice", al2, head + "--b\n--b\nContent-Type: x/y\n\nz\n--b--", []machinePart{{"x/y", "z"}}, []string{"line 4: the boundary stands twice"}},
+		{"the boundary twice", al2, head + "--b\n--b\nContent-Type: x/y\n\nz\n--b--", []instancePart{{"x/y", "z"}}, []string{"line 4: the boundary stands twice"}},
 		{"no boundary", al2, head + "-- b\nsecret", nil, []string{"line 4: no line is the boundary"}},
 		{"closed first", al2, head + "--b--\nsecret", nil, []string{"line 3: closes the archive before its first part"}},
-		{"like the boundary", al2, head + "--b\nContent-Type: x/y\n\n--b secret\n--b--", []machinePart{{"x/y", "--b secret"}},
+		{"like the boundary", al2, head + "--b\nContent-Type: x/y\n\n--b secret\n--b--", []instancePart{{"x/y", "--b secret"}},
 			[]string{"line 6: begins like the boundary"}},
-		{"no quotes", al2, "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=//\n\n--//\nContent-Type: x/y\n\nz\n--//--", []machinePart{{"x/y", "z"}},
+		{"no quotes", al2, "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=//\n\n--//\nContent-Type: x/y\n\nz\n--//--", []instancePart{{"x/y", "z"}},
 			[]string{"line 2: the boundary has to stand in quotes"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -95,7 +95,7 @@ func checkKubelet(k *awsv1.KubeletConfiguration) error {
 	return nil
 }
 
-// isAddress takes zones for no part of an address: they mean nothing on another machine.
+// isAddress takes zones for no part of an address: they mean nothing on another instance.
 func isAddress(text string) bool {
 	address, err := netip.ParseAddr(text)
 	return err == nil && address.Zone() == ""

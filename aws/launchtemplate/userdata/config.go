@@ -10,7 +10,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// Config is all that goes into a machine's user data.
+// Config is all that goes into an instance's user data.
 type Config struct {
 	// Family of the image. Empty reads as AL2023.
 	Family awsv1.AMIFamily
@@ -28,7 +28,7 @@ type Config struct {
 	// DiscoveredDNS is the address of the cluster's DNS service; it is used where Kubelet.ClusterDNS is empty.
 	// Empty when it is not known.
 	DiscoveredDNS string
-	// Kubelet is the class's kubelet block with its expressions worked out. MaxPods is the pod limit of the machine, a
+	// Kubelet is the class's kubelet block with its expressions worked out. MaxPods is the pod limit of the instance, a
 	// number; nil leaves it to the image.
 	Kubelet awsv1.KubeletConfiguration
 	// Labels the node joins with. Those that a kubelet may not set on itself are left out.
@@ -44,7 +44,7 @@ type Config struct {
 	UserData string
 }
 
-// Rendered is user data ready for a machine. It may hold secrets: printing or logging it shows its size alone.
+// Rendered is user data ready for an instance. It may hold secrets: printing or logging it shows its size alone.
 type Rendered struct {
 	// Text is the user data, not encoded.
 	Text string
@@ -69,7 +69,7 @@ func (r Rendered) LogValue() slog.Value {
 // renderer makes one family's user data of a checked configuration; it may add warnings.
 type renderer func(c *Config, warn func(format string, args ...any)) (string, error)
 
-// Render makes the user data of a machine. The error is a *MalformedError when the user's own text is at fault, a
+// Render makes the user data of an instance. The error is a *MalformedError when the user's own text is at fault, a
 // *TooLargeError when the whole is longer than EC2 takes, and a *ConfigError otherwise.
 func Render(c Config) (Rendered, error) {
 	if c.Family == "" {

@@ -1,4 +1,4 @@
-// Package userdata makes what a machine is told when it boots: how to join its cluster, as the image's family wants to
+// Package userdata makes what an instance is told when it boots: how to join its cluster, as the image's family wants to
 // hear it, merged with the user's own. It is pure: the same configuration gives the same bytes.
 //
 //	rendered, err := userdata.Render(userdata.Config{

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/aws/launchtemplate/userdata"
 )
 
-// What a Bottlerocket machine is told, merged with a setting of the user's.
+// What a Bottlerocket instance is told, merged with a setting of the user's.
 func ExampleRender() {
 	rendered, err := userdata.Render(userdata.Config{
 		Family:      awsv1.AMIFamilyBottlerocket,

@@ -12,7 +12,7 @@ import (
 
 // nodeConfigOrScript tells what a text for AL2023 that is no archive is. A script is a script even if it could be read
 // as YAML; a NodeConfig says so by apiVersion and kind. What was plainly meant as a NodeConfig and is none is
-// refused: as a script it would only fail on the machine.
+// refused: as a script it would only fail on the instance.
 func nodeConfigOrScript(c *Config, warn func(string, ...any), text string) (contentType string, err error) {
 	if strings.HasPrefix(strings.TrimLeft(text, " \t\n"), "#!") {
 		return contentTypeScript, nil

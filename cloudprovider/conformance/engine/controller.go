@@ -68,18 +68,18 @@ func (w *world) remove(r *disruption.Removal) {
 	w.deleteClaim(r.Claim.Name)
 }
 
-// kubelets join nodes for machines that run, and fall silent with them.
+// kubelets join nodes for instances that run, and fall silent with them.
 func (w *world) kubelets() {
 	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
 		c := w.claims[name]
 		if c.Status.ProviderID == "" || c.DeletionTimestamp != nil || w.nodeOf(c.Status.ProviderID) != nil || w.silent[c.Status.ProviderID] {
 			continue
 		}
-		machine, err := w.Provider.Get(w.t.Context(), c.Status.ProviderID)
-		if err != nil || machine.DeletionTimestamp != nil {
+		instance, err := w.Provider.Get(w.t.Context(), c.Status.ProviderID)
+		if err != nil || instance.DeletionTimestamp != nil {
 			continue
 		}
-		labels := maps.Clone(machine.Labels)
+		labels := maps.Clone(instance.Labels)
 		delete(labels, v1.NodePoolLabelKey)
 		labels[corev1.LabelHostname] = "node-" + name
 		ready := metav1.NewTime(w.now)
@@ -89,7 +89,7 @@ func (w *world) kubelets() {
 			Spec: corev1.NodeSpec{ProviderID: c.Status.ProviderID, Taints: slices.Concat(
 				[]corev1.Taint{{Key: v1.UnregisteredTaintKey, Effect: corev1.TaintEffectNoExecute}}, c.Spec.Taints, c.Spec.StartupTaints)},
 			Status: corev1.NodeStatus{
-				Capacity: machine.Status.Capacity.DeepCopy(), Allocatable: machine.Status.Allocatable.DeepCopy(),
+				Capacity: instance.Status.Capacity.DeepCopy(), Allocatable: instance.Status.Allocatable.DeepCopy(),
 				Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: ready, LastHeartbeatTime: ready}},
 			},
 		})
@@ -155,9 +155,9 @@ func (w *world) reconcileClaim(name string) {
 				result, err := gate.Registered(w.t.Context(), e.Claim)
 				gates = map[string]provisioning.GateAnswer{gate.Name(): {GateResult: result, Err: err}}
 			case provisioning.CreateInstance:
-				machine, err := w.Provider.Create(w.t.Context(), e.Claim)
+				instance, err := w.Provider.Create(w.t.Context(), e.Claim)
 				w.note("create instance of %s: %v", e.Claim.Name, err)
-				after := w.lifecycle.Created(e.Claim, machine, err, w.now)
+				after := w.lifecycle.Created(e.Claim, instance, err, w.now)
 				for _, each := range after.Effects {
 					w.beforeEffect()
 					w.do(each)
@@ -224,7 +224,7 @@ func (w *world) reconcileNode(name string) {
 	w.t.Fatalf("node %q never settles: %q", name, w.log[max(0, len(w.log)-10):])
 }
 
-// do carries out one effect and gives what was learnt of the machine.
+// do carries out one effect and gives what was learnt of the instance.
 func (w *world) do(effect provisioning.Effect) provisioning.InstanceState {
 	w.note("%s", effect)
 	switch e := effect.(type) {
@@ -279,7 +279,7 @@ func (w *world) do(effect provisioning.Effect) provisioning.InstanceState {
 	return provisioning.InstanceUnasked
 }
 
-// look finds machines that have drifted or are broken.
+// look finds instances that have drifted or are broken.
 func (w *world) look() {
 	caps := w.Provider.Describe()
 	lookup := caps.Vocabulary.Compile()

@@ -1,5 +1,5 @@
 // Package engine plugs a provider into the planners and has them run a small cluster on it, with a stepped clock: it scales
-// up, falls back when machines are out of stock, consolidates, and replaces machines that drift, are interrupted or break;
+// up, falls back when instances are out of stock, consolidates, and replaces instances that drift, are interrupted or break;
 // and it comes through when objects vanish: a Node, a NodeClaim, an instance or the NodePool, at each step in turn.
 //
 //	func TestEngine(t *testing.T) {
@@ -7,7 +7,7 @@
 //	}
 //
 // The factory is the one of package conformance. The hook Advance is required: nothing here waits in real time. The API
-// server, the kubelets and the workloads are in memory; the machines are the provider's. A scenario that needs a hook or an
+// server, the kubelets and the workloads are in memory; the instances are the provider's. A scenario that needs a hook or an
 // ability that is not there is skipped with the reason.
 //
 // Stability: beta.

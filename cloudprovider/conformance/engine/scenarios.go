@@ -49,12 +49,12 @@ type scenario struct {
 
 func scenarios() []scenario {
 	return []scenario{
-		{"ScaleUp", "pods that wait get machines, which go with them", scaleUp},
+		{"ScaleUp", "pods that wait get instances, which go with them", scaleUp},
 		{"FallBack", "what is out of stock is planned around", fallBack},
-		{"Consolidate", "machines that are hardly used go", consolidate},
-		{"Drift", "a machine that has drifted is replaced", drift},
-		{"Interrupt", "a machine that will be taken back is replaced", interrupt},
-		{"Repair", "a machine that breaks is replaced", repair},
+		{"Consolidate", "instances that are hardly used go", consolidate},
+		{"Drift", "an instance that has drifted is replaced", drift},
+		{"Interrupt", "an instance that will be taken back is replaced", interrupt},
+		{"Repair", "an instance that breaks is replaced", repair},
 		{"Vanish", "whatever vanishes at whatever step, pods run again and nothing is left over", vanish},
 	}
 }
@@ -89,13 +89,13 @@ func Play(t testing.TB, name string, factory conformance.Factory, options Option
 	t.Fatalf("there is no scenario %q; there are %q", name, Scenarios())
 }
 
-// scaleUp: pods that wait get machines, run, and once they are gone so are the machines.
+// scaleUp: pods that wait get instances, run, and once they are gone so are the instances.
 func scaleUp(w *world) {
 	w.run("web", 6, "500m")
 	w.until("all pods run", w.allRun)
 	w.sound()
 	w.stop("web")
-	w.until("no machine is left", w.empty)
+	w.until("no instance is left", w.empty)
 }
 
 // fallBack: what is out of stock is planned around; pods run elsewhere.
@@ -116,7 +116,7 @@ func fallBack(w *world) {
 	w.sound()
 }
 
-// consolidate: machines that are hardly used any more go, and the pods that stay run.
+// consolidate: instances that are hardly used any more go, and the pods that stay run.
 func consolidate(w *world) {
 	w.run("stays", 1, "200m")
 	w.until("all pods run", w.allRun)
@@ -129,7 +129,7 @@ func consolidate(w *world) {
 	w.sound()
 }
 
-// drift: a machine that has drifted is replaced, and its pods move.
+// drift: an instance that has drifted is replaced, and its pods move.
 func drift(w *world) {
 	detector, ok := cloudprovider.As[cloudprovider.DriftDetector](w.Provider)
 	if !ok {
@@ -140,16 +140,16 @@ func drift(w *world) {
 	}
 	w.run("web", 2, "500m")
 	w.until("all pods run", w.allRun)
-	old := w.anyMachine()
+	old := w.anyInstance()
 	if err := w.MakeDrift(old); err != nil {
-		w.t.Fatalf("making machine %q drift: %v", old, err)
+		w.t.Fatalf("making instance %q drift: %v", old, err)
 	}
 	w.disrupts, w.detector = true, detector
-	w.until("the drifted machine is gone and all pods run", func() bool { return w.allRun() && !w.has(old) })
+	w.until("the drifted instance is gone and all pods run", func() bool { return w.allRun() && !w.has(old) })
 	w.sound()
 }
 
-// interrupt: a machine that will be taken back is replaced, and its pods run again.
+// interrupt: an instance that will be taken back is replaced, and its pods run again.
 func interrupt(w *world) {
 	source, ok := cloudprovider.As[cloudprovider.InterruptionSource](w.Provider)
 	if !ok {
@@ -161,19 +161,19 @@ func interrupt(w *world) {
 	w.source = source
 	w.run("web", 2, "500m")
 	w.until("all pods run", w.allRun)
-	old := w.anyMachine()
+	old := w.anyInstance()
 	err := w.Interrupt(old, cloudprovider.InterruptionSpotReclaim, 2*time.Minute)
 	if errors.Is(err, errors.ErrUnsupported) {
-		w.t.Skip("the cloud can't take machines back")
+		w.t.Skip("the cloud can't take instances back")
 	}
 	if err != nil {
-		w.t.Fatalf("interrupting machine %q: %v", old, err)
+		w.t.Fatalf("interrupting instance %q: %v", old, err)
 	}
-	w.until("the machine is gone and all pods run", func() bool { return w.allRun() && !w.has(old) })
+	w.until("the instance is gone and all pods run", func() bool { return w.allRun() && !w.has(old) })
 	w.sound()
 }
 
-// repair: of several machines one breaks; it is replaced.
+// repair: of several instances one breaks; it is replaced.
 func repair(w *world) {
 	repairer, ok := cloudprovider.As[cloudprovider.Repairer](w.Provider)
 	if !ok {
@@ -185,7 +185,7 @@ func repair(w *world) {
 	}
 	w.run("web", 2, "500m")
 	w.until("all pods run", w.allRun)
-	old := w.anyMachine()
+	old := w.anyInstance()
 	broken := w.policies[0]
 	for _, n := range w.nodes {
 		if n.Spec.ProviderID != old {
@@ -198,7 +198,7 @@ func repair(w *world) {
 		w.putNode(sick)
 	}
 	w.pass(broken.Toleration)
-	w.until("the broken machine is gone and all pods run", func() bool { return w.allRun() && !w.has(old) })
+	w.until("the broken instance is gone and all pods run", func() bool { return w.allRun() && !w.has(old) })
 	w.sound()
 }
 

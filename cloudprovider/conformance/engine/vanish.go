@@ -34,7 +34,7 @@ func vanish(w *world) {
 			w.until(fmt.Sprintf("all pods run and nothing is left over after a %s vanished at step %d", kind.name, at), w.whole)
 			w.sound()
 			w.stop("web")
-			w.until(fmt.Sprintf("no machine is left after a %s vanished at step %d", kind.name, at), w.empty)
+			w.until(fmt.Sprintf("no instance is left after a %s vanished at step %d", kind.name, at), w.empty)
 			if w.vanish != nil {
 				if at < leastVanishSteps {
 					w.t.Errorf("the life of a node has %d steps, too few for a %s to vanish at", w.effects, kind.name)
@@ -65,7 +65,7 @@ func (w *world) takeClaim() bool {
 	return true
 }
 
-// takeNode takes a Node away whatever its finalizers say; its machine runs on.
+// takeNode takes a Node away whatever its finalizers say; its instance runs on.
 func (w *world) takeNode() bool {
 	if len(w.nodes) == 0 {
 		return false
@@ -79,7 +79,7 @@ func (w *world) takeNode() bool {
 	return true
 }
 
-// takeInstance ends a machine behind everybody's back.
+// takeInstance ends an instance behind everybody's back.
 func (w *world) takeInstance() bool {
 	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
 		c := w.claims[name]
@@ -87,7 +87,7 @@ func (w *world) takeInstance() bool {
 			continue
 		}
 		if err := w.Provider.Delete(w.t.Context(), c); err != nil && !cloudprovider.IsNodeClaimNotFound(err) {
-			w.t.Fatalf("ending machine %q: %v", c.Status.ProviderID, err)
+			w.t.Fatalf("ending instance %q: %v", c.Status.ProviderID, err)
 		}
 		return true
 	}
@@ -106,7 +106,7 @@ func (w *world) takePool() bool {
 	return true
 }
 
-// whole reports whether all pods run, and claims, nodes and machines belong together.
+// whole reports whether all pods run, and claims, nodes and instances belong together.
 func (w *world) whole() bool {
 	if !w.allRun() {
 		return false
@@ -115,10 +115,10 @@ func (w *world) whole() bool {
 	if err != nil {
 		w.t.Fatalf("listing: %v", err)
 	}
-	machines := 0
+	instances := 0
 	for _, m := range listed {
 		if m.Labels[v1.NodePoolLabelKey] == poolName && m.DeletionTimestamp.IsZero() {
-			machines++
+			instances++
 		}
 	}
 	for _, c := range w.claims {
@@ -126,7 +126,7 @@ func (w *world) whole() bool {
 			return false
 		}
 	}
-	return len(w.claims) == machines && len(w.nodes) == machines
+	return len(w.claims) == instances && len(w.nodes) == instances
 }
 
 // collect ends what has lost what it belongs to.
@@ -146,11 +146,11 @@ func (w *world) collect() {
 				again.Nodes = append(again.Nodes, there)
 			}
 		}
-		switch machine, err := w.Provider.Get(w.t.Context(), g.ProviderID); {
+		switch instance, err := w.Provider.Get(w.t.Context(), g.ProviderID); {
 		case err == nil:
-			again.Machines = []*v1.NodeClaim{machine}
+			again.Machines = []*v1.NodeClaim{instance}
 		case !cloudprovider.IsNodeClaimNotFound(err):
-			w.t.Fatalf("asking for machine %q: %v", g.ProviderID, err)
+			w.t.Fatalf("asking for instance %q: %v", g.ProviderID, err)
 		}
 		for _, effect := range g.Collect(again, w.now).Effects {
 			w.do(effect)

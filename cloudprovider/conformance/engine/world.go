@@ -23,7 +23,7 @@ import (
 // poolName of the only NodePool.
 const poolName = "conformance-engine"
 
-// world is an API server, kubelets and a controller in memory, above the provider's machines.
+// world is an API server, kubelets and a controller in memory, above the provider's instances.
 type world struct {
 	conformance.Subject
 	t         testing.TB
@@ -44,7 +44,7 @@ type world struct {
 	// vanish takes an object away before effect number vanishAt of this round, counted by effects; nil for none.
 	vanish            func() bool
 	effects, vanishAt int
-	// silent are machines whose Node was taken away: their kubelets do not make it again.
+	// silent are instances whose Node was taken away: their kubelets do not make it again.
 	silent map[string]bool
 	// poolBack is the step at which a NodePool that was deleted is there again.
 	poolBack int
@@ -151,8 +151,8 @@ func (w *world) empty() bool {
 	return err == nil && ours == 0 && len(w.claims) == 0 && len(w.nodes) == 0
 }
 
-// anyMachine is the provider ID of the machine with the most pods.
-func (w *world) anyMachine() string {
+// anyInstance is the provider ID of the instance with the most pods.
+func (w *world) anyInstance() string {
 	best, most := "", -1
 	for _, name := range slices.Sorted(maps.Keys(w.nodes)) {
 		if n := len(w.podsOn(name)); n > most {
@@ -162,7 +162,7 @@ func (w *world) anyMachine() string {
 	return best
 }
 
-// has reports whether a claim or a node of the machine is there.
+// has reports whether a claim or a node of the instance is there.
 func (w *world) has(providerID string) bool {
 	for _, n := range w.nodes {
 		if n.Spec.ProviderID == providerID {
@@ -209,8 +209,8 @@ func (w *world) price() float64 {
 	return sum
 }
 
-// sound holds the cluster to what must be true whenever all pods run: no node has more than it has room for, each machine of
-// the provider has one claim, and each claim a machine.
+// sound holds the cluster to what must be true whenever all pods run: no node has more than it has room for, each instance of
+// the provider has one claim, and each claim an instance.
 func (w *world) sound() {
 	for name, node := range w.nodes {
 		var used resource.Quantity
@@ -233,12 +233,12 @@ func (w *world) sound() {
 		if n, ours := claims[m.UID]; ours && m.DeletionTimestamp.IsZero() {
 			claims[m.UID] = n + 1
 		} else if !ours && m.Labels[v1.NodePoolLabelKey] == poolName && m.DeletionTimestamp.IsZero() {
-			w.t.Errorf("machine %q runs without a claim", m.Status.ProviderID)
+			w.t.Errorf("instance %q runs without a claim", m.Status.ProviderID)
 		}
 	}
 	for uid, n := range claims {
-		if n != 1 && (n != 0 || !deleted[uid]) { // the machine of a claim that is deleted may be shutting down
-			w.t.Errorf("claim %q has %d machines", uid, n)
+		if n != 1 && (n != 0 || !deleted[uid]) { // the instance of a claim that is deleted may be shutting down
+			w.t.Errorf("claim %q has %d instances", uid, n)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package kubelet plays the kubelets of machines that exist only in a test, on a real API server: nodes register, become
+// Package kubelet plays the kubelets of instances that exist only in a test, on a real API server: nodes register, become
 // ready and send heartbeats, pods bound to them run, pods told to end go away, and so do those of a node that is deleted.
 //
 //	s, err := kubelet.Start(ctx, client, kubelet.Options{})
@@ -41,11 +41,11 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Behaviour of one machine's kubelet. The zero value is a good one in a hurry.
+// Behaviour of one instance's kubelet. The zero value is a good one in a hurry.
 type Behaviour struct {
-	// NeverRegisters is a machine that runs and of which the API server never hears.
+	// NeverRegisters is an instance that runs and of which the API server never hears.
 	NeverRegisters bool
-	// RegisterAfter is how long it takes from the machine's start until there is a node.
+	// RegisterAfter is how long it takes from the instance's start until there is a node.
 	RegisterAfter time.Duration
 	// ReadyAfter is how long it takes from then until the node is ready.
 	ReadyAfter time.Duration
@@ -72,12 +72,12 @@ type Simulator struct {
 	storage workqueue.TypedRateLimitingInterface[storageWork]
 
 	mu sync.Mutex
-	// machines that were booted, by the name of their node, until both the machine and the node are gone.
-	machines map[string]*machine
+	// instances that were booted, by the name of their node, until both the instance and the node are gone.
+	instances map[string]*instance
 }
 
-// machine that was booted.
-type machine struct {
+// instance that was booted.
+type instance struct {
 	behaviour Behaviour
 	// off ends everything the kubelet does.
 	off context.CancelFunc
@@ -87,7 +87,7 @@ type machine struct {
 	registered, ready bool
 }
 
-// Start starts a simulator without machines. It works until the context ends; Wait waits for that.
+// Start starts a simulator without instances. It works until the context ends; Wait waits for that.
 func Start(ctx context.Context, client kubernetes.Interface, options Options) (*Simulator, error) {
 	if options.Heartbeat == 0 {
 		options.Heartbeat = DefaultHeartbeat
@@ -96,12 +96,12 @@ func Start(ctx context.Context, client kubernetes.Interface, options Options) (*
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Simulator{
-		client:   client,
-		options:  options,
-		ctx:      ctx,
-		machines: map[string]*machine{},
-		queue:    newQueue[types.NamespacedName](),
-		storage:  newQueue[storageWork](),
+		client:    client,
+		options:   options,
+		ctx:       ctx,
+		instances: map[string]*instance{},
+		queue:     newQueue[types.NamespacedName](),
+		storage:   newQueue[storageWork](),
 	}
 	if err := s.watch(); err != nil {
 		return nil, err
@@ -117,19 +117,19 @@ func Start(ctx context.Context, client kubernetes.Interface, options Options) (*
 // Wait returns when everything has stopped after the end of the context given to Start.
 func (s *Simulator) Wait() { s.wg.Wait() }
 
-// Boot starts a machine whose kubelet registers the node with that name, labels, taints, provider ID and resources. It
+// Boot starts an instance whose kubelet registers the node with that name, labels, taints, provider ID and resources. It
 // returns at once. Pods that are bound to the node already, such as those that came while no kubelet worked, are looked after too. A
 // name that runs already is left alone.
 func (s *Simulator) Boot(node *corev1.Node, behaviour Behaviour) {
 	ctx, off := context.WithCancel(s.ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m := s.machines[node.Name]; m != nil && m.running || s.ctx.Err() != nil {
+	if m := s.instances[node.Name]; m != nil && m.running || s.ctx.Err() != nil {
 		off()
 		return
 	}
 	// Known before there is a node: the first pod may be bound the moment it is ready.
-	s.machines[node.Name] = &machine{behaviour: behaviour, off: off, running: true}
+	s.instances[node.Name] = &instance{behaviour: behaviour, off: off, running: true}
 	s.requeue(node.Name)
 	s.wg.Go(func() {
 		defer off()
@@ -137,38 +137,38 @@ func (s *Simulator) Boot(node *corev1.Node, behaviour Behaviour) {
 	})
 }
 
-// PowerOff ends a machine at once: no heartbeats any more, pods and node stay as they are until somebody deletes them.
+// PowerOff ends an instance at once: no heartbeats any more, pods and node stay as they are until somebody deletes them.
 func (s *Simulator) PowerOff(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.machines[name]
+	m := s.instances[name]
 	if m == nil {
 		return
 	}
 	m.off()
 	m.running = false
 	if !m.registered {
-		delete(s.machines, name)
+		delete(s.instances, name)
 	}
 }
 
-// SetBehaviour changes what a machine does from now on, with the pods that it has as well; what it has done stays done. A name
+// SetBehaviour changes what an instance does from now on, with the pods that it has as well; what it has done stays done. A name
 // that is not known is passed over.
 func (s *Simulator) SetBehaviour(name string, behaviour Behaviour) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m := s.machines[name]; m != nil {
+	if m := s.instances[name]; m != nil {
 		m.behaviour = behaviour
 		s.requeue(name)
 	}
 }
 
-// Running are the names of the machines that are on, registered or not.
+// Running are the names of the instances that are on, registered or not.
 func (s *Simulator) Running() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var names []string
-	for name, m := range s.machines {
+	for name, m := range s.instances {
 		if m.running {
 			names = append(names, name)
 		}
@@ -176,23 +176,23 @@ func (s *Simulator) Running() []string {
 	return names
 }
 
-// runs is the behaviour of a machine that is on.
+// runs is the behaviour of an instance that is on.
 func (s *Simulator) runs(name string) (Behaviour, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m := s.machines[name]; m != nil && m.running {
+	if m := s.instances[name]; m != nil && m.running {
 		return m.behaviour, true
 	}
 	return Behaviour{}, false
 }
 
-// nodeDeleted forgets a machine whose node is gone, unless it runs on, and says whether it was one of ours.
+// nodeDeleted forgets an instance whose node is gone, unless it runs on, and says whether it was one of ours.
 func (s *Simulator) nodeDeleted(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.machines[name]
+	m := s.instances[name]
 	if m != nil && !m.running {
-		delete(s.machines, name)
+		delete(s.instances, name)
 	}
 	return m != nil
 }

@@ -102,9 +102,9 @@ func TestNodeOfTheNameGoes(t *testing.T) {
 	eventually(t, "the node is ready", ready(t, client, "node", ""))
 }
 
-// TestNodeOfAnotherMachine has a machine boot while the node of an earlier one of its name is still there: it does not take it for
+// TestNodeOfAnotherInstance has an instance boot while the node of an earlier one of its name is still there: it does not take it for
 // its own.
-func TestNodeOfAnotherMachine(t *testing.T) {
+func TestNodeOfAnotherInstance(t *testing.T) {
 	before, after := node("node"), node("node")
 	before.Spec.ProviderID, after.Spec.ProviderID = "fake:///a/node", "fake:///b/node"
 	client := fake.NewClientset(before)
@@ -118,7 +118,7 @@ func TestNodeOfAnotherMachine(t *testing.T) {
 	if err := client.CoreV1().Nodes().Delete(t.Context(), "node", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the node is the second machine's", ready(t, client, "node", "fake:///b/node"))
+	eventually(t, "the node is the second instance's", ready(t, client, "node", "fake:///b/node"))
 }
 
 // TestDriversOfAnEarlierNode has the CSINode of an earlier node of the name still there, which is about to be collected as garbage.

@@ -82,7 +82,7 @@ func (s *Simulator) restore(ctx context.Context, name string) error {
 }
 
 // join creates the node, unless it is there: the answer to an earlier try was lost, or the kubelet has started anew. One of that name
-// which another machine had is waited for until it is gone.
+// which another instance had is waited for until it is gone.
 func (s *Simulator) join(ctx context.Context, node *corev1.Node) (*corev1.Node, error) {
 	created, err := s.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
 	if !apierrors.IsAlreadyExists(err) {
@@ -93,7 +93,7 @@ func (s *Simulator) join(ctx context.Context, node *corev1.Node) (*corev1.Node, 
 		return nil, err
 	}
 	if there.Spec.ProviderID != node.Spec.ProviderID {
-		return nil, fmt.Errorf("it is still that of machine %q", there.Spec.ProviderID)
+		return nil, fmt.Errorf("it is still that of instance %q", there.Spec.ProviderID)
 	}
 	return there, nil
 }
@@ -110,7 +110,7 @@ func unlessGone(err error) error {
 func (s *Simulator) noteRegistered(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m := s.machines[name]; m != nil {
+	if m := s.instances[name]; m != nil {
 		m.registered = true
 	}
 }
@@ -119,7 +119,7 @@ func (s *Simulator) noteRegistered(name string) {
 func (s *Simulator) noteReady(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m := s.machines[name]; m != nil {
+	if m := s.instances[name]; m != nil {
 		m.ready = true
 	}
 }
@@ -127,7 +127,7 @@ func (s *Simulator) noteReady(name string) {
 func (s *Simulator) wasReady(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.machines[name]
+	m := s.instances[name]
 	return m != nil && m.ready
 }
 
@@ -188,7 +188,7 @@ func (s *Simulator) tellDrivers(ctx context.Context, node *corev1.Node, behaviou
 	return errors.Join(errors.New("it was an earlier node's"), err)
 }
 
-// heartbeats renews the leases of all registered machines that run, and has their nodes be ready.
+// heartbeats renews the leases of all registered instances that run, and has their nodes be ready.
 func (s *Simulator) heartbeats() {
 	tick := time.NewTicker(s.options.Heartbeat)
 	defer tick.Stop()
@@ -214,7 +214,7 @@ func (s *Simulator) registered() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var names []string
-	for name, m := range s.machines {
+	for name, m := range s.instances {
 		if m.running && m.registered {
 			names = append(names, name)
 		}
@@ -240,7 +240,7 @@ func (s *Simulator) renew(ctx context.Context, node string) error {
 	return err
 }
 
-// insist does something until it succeeds. False when the machine went off. That something is not found is no reason to give up: a
+// insist does something until it succeeds. False when the instance went off. That something is not found is no reason to give up: a
 // namespace of a young cluster may be yet to come, and what was in the way a moment ago be gone.
 func (s *Simulator) insist(ctx context.Context, what string, try func() error) bool {
 	for {

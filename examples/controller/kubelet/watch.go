@@ -123,7 +123,7 @@ func (s *Simulator) enqueue(pod *corev1.Pod) {
 	s.queue.Add(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
 }
 
-// requeue has the pods of a node looked at again, of which no event may come any more: what came before its machine was known, or
+// requeue has the pods of a node looked at again, of which no event may come any more: what came before its instance was known, or
 // behaved as it does now, has been passed over.
 func (s *Simulator) requeue(node string) {
 	for _, pod := range s.podsOf(node) {

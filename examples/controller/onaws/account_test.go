@@ -39,7 +39,7 @@ type account struct {
 
 var errDryRun = &smithy.GenericAPIError{Code: "DryRunOperation", Message: "would have succeeded"}
 
-// DescribeInstanceTypes knows the machines of these tests.
+// DescribeInstanceTypes knows the instances of these tests.
 func (a *account) DescribeInstanceTypes(_ context.Context, in *ec2.DescribeInstanceTypesInput, _ ...func(*ec2.Options)) (*ec2.DescribeInstanceTypesOutput, error) {
 	if awssdk.ToBool(in.DryRun) {
 		return nil, errDryRun

@@ -27,11 +27,11 @@ const (
 	conflictRetry = 200 * time.Millisecond
 )
 
-// taggedAnnotation is on claims whose machines bear the tags that could not be known at their launch.
+// taggedAnnotation is on claims whose instances bear the tags that could not be known at their launch.
 const taggedAnnotation = "karpenter.k8s.aws/tagged"
 
 // duties are what the leading replica does for the AWS provider from time to time: late tags, reservations that were lost or
-// end, and instance profiles that nobody uses. Machines without a claim are provisioning's to end.
+// end, and instance profiles that nobody uses. Instances without a claim are provisioning's to end.
 type duties struct {
 	provider *aws.Provider
 	client   client.Client
@@ -61,7 +61,7 @@ func (d *duties) Start(ctx context.Context) error {
 	}
 }
 
-// review tags machines whose nodes have joined, and does what has become of reservations.
+// review tags instances whose nodes have joined, and does what has become of reservations.
 func (d *duties) review(ctx context.Context) {
 	var list v1.NodeClaimList
 	if err := d.client.List(ctx, &list); err != nil {
@@ -93,7 +93,7 @@ func (d *duties) complain(ctx context.Context, failure string, err error, more .
 	}
 }
 
-// tag puts the late tags on the machine of a registered claim, once.
+// tag puts the late tags on the instance of a registered claim, once.
 func (d *duties) tag(ctx context.Context, claim *v1.NodeClaim) error {
 	if claim.Annotations[taggedAnnotation] == "true" || claim.DeletionTimestamp != nil || claim.Status.NodeName == "" {
 		return nil
@@ -115,7 +115,7 @@ func (d *duties) tag(ctx context.Context, claim *v1.NodeClaim) error {
 	return client.IgnoreNotFound(d.client.Patch(ctx, next, unchangedSince(claim)))
 }
 
-// carryOut deletes a claim whose capacity block ends, or relabels one whose machine fell out of its reservation. Its node
+// carryOut deletes a claim whose capacity block ends, or relabels one whose instance fell out of its reservation. Its node
 // comes first: the next review goes by the claim's labels, and finds the duty again if the node was all that was done.
 func (d *duties) carryOut(ctx context.Context, duty aws.ReservationDuty) error {
 	claim := &v1.NodeClaim{}

@@ -38,7 +38,7 @@ func (s *site) claim(name string) *v1.NodeClaim {
 	return claim
 }
 
-// AWI-201: the machine of a node that has joined is tagged once; one that has not, that is not EC2's or that goes is not.
+// AWI-201: the instance of a node that has joined is tagged once; one that has not, that is not EC2's or that goes is not.
 func TestLateTags(t *testing.T) {
 	joined := newClaim("joined", "pool")
 	joined.Status.NodeName = "node-1"
@@ -77,7 +77,7 @@ func TestLateTags(t *testing.T) {
 	}
 }
 
-// AWI-130, AWI-131, AWN-307, AWN-308: a claim whose capacity block ends is deleted, one whose machine fell out of its
+// AWI-130, AWI-131, AWN-307, AWN-308: a claim whose capacity block ends is deleted, one whose instance fell out of its
 // reservation is relabelled, with its node. What was done in part is done in full the next time.
 func TestReservationDuties(t *testing.T) {
 	reserved := map[string]string{

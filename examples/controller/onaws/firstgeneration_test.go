@@ -269,9 +269,9 @@ func TestProvisionersOnAnAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	pools := map[v1.PoolKey]bool{}
-	for _, machine := range listed {
-		pools[v1.PoolOf(machine.Labels)] = true
-		if err := s.provider.Delete(t.Context(), machine); err != nil {
+	for _, instance := range listed {
+		pools[v1.PoolOf(instance.Labels)] = true
+		if err := s.provider.Delete(t.Context(), instance); err != nil {
 			t.Error(err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/aws"
 )
 
-// countUnhealthy registers the counter of machines that EC2 reports as impaired or due for maintenance, and counts.
+// countUnhealthy registers the counter of instances that EC2 reports as impaired or due for maintenance, and counts.
 func countUnhealthy(registerer prometheus.Registerer) (func(aws.InterruptionKind, aws.InterruptedInstance), error) {
 	if registerer == nil {
 		return nil, nil

@@ -30,8 +30,8 @@ func (a *account) DescribeInstanceStatus(_ context.Context, in *ec2.DescribeInst
 	return out, nil
 }
 
-// AWN-319, DIS-283: machines that EC2 reports as broken are counted, by what is wrong with them.
-func TestUnhealthyMachinesAreCounted(t *testing.T) {
+// AWN-319, DIS-283: instances that EC2 reports as broken are counted, by what is wrong with them.
+func TestUnhealthyInstancesAreCounted(t *testing.T) {
 	s, registry := newSite(t), prometheus.NewRegistry()
 	s.account.put("i-1")
 	provider, err := newProvider(t.Context(), s.client, aws.Config{ClusterName: "demo", WithoutDryRuns: true, IsolatedVPC: true}, Options{

@@ -14,10 +14,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
 )
 
-// Provider is an aws.Provider whose machines are launched by the prices that NodeOverlays give them.
+// Provider is an aws.Provider whose instances are launched by the prices that NodeOverlays give them.
 type Provider struct{ *aws.Provider }
 
-// InstanceTypes are the machines of the pool's node class as AWS sells them: planning applies NodeOverlays itself, and must
+// InstanceTypes are the instances of the pool's node class as AWS sells them: planning applies NodeOverlays itself, and must
 // not be given types that they were applied to already.
 func (p *Provider) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	return p.Provider.InstanceTypes(ctx, ofNoPool(pool))
@@ -33,12 +33,12 @@ func ofNoPool(pool *v1.NodePool) *v1.NodePool {
 	return &plain
 }
 
-// overlays gives machines the prices and resources that the cluster's NodeOverlays say, as planning does: an overlay counts for
+// overlays gives instances the prices and resources that the cluster's NodeOverlays say, as planning does: an overlay counts for
 // all pools or for none, so that all are looked at together.
 type overlays struct {
 	client client.Reader
 	lookup *requirements.Lookup
-	// types are a pool's machines without overlays.
+	// types are a pool's instances without overlays.
 	types func(context.Context, *v1.NodePool) ([]*cloudprovider.InstanceType, error)
 
 	mu     sync.Mutex

@@ -22,7 +22,7 @@ func newOverlay(name, price string, reqs ...v1.NodeSelectorRequirementWithMinVal
 	}
 }
 
-// PRV-140 to PRV-144: a machine is launched by the prices that overlays give, which planning applies itself to types without
+// PRV-140 to PRV-144: an instance is launched by the prices that overlays give, which planning applies itself to types without
 // them. An overlay that conflicts with another in any pool counts for none.
 func TestLaunchesByOverlays(t *testing.T) {
 	xlarge := in(corev1.LabelInstanceTypeStable, "m5.xlarge")

@@ -31,7 +31,7 @@ type Options struct {
 	Cluster aws.ClusterInfoSource
 	// Clients make the clients of AWS. Nil: those that the environment has credentials for.
 	Clients aws.Clients
-	// NodeOverlays has machines launched by the prices that NodeOverlays give them; the manager's scheme and its permissions
+	// NodeOverlays has instances launched by the prices that NodeOverlays give them; the manager's scheme and its permissions
 	// must include these, and reconcilers.Options.Features.NodeOverlay plan by them.
 	NodeOverlays bool
 	// Metrics receives the provider's metrics. Nil registers none.

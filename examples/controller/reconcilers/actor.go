@@ -31,7 +31,7 @@ type actor struct {
 	evict    func(provisioning.EvictPod)
 	recorder *recorder
 	metrics  *metrics
-	// planNow has pods planned at once, since a machine they were promised will not come.
+	// planNow has pods planned at once, since an instance they were promised will not come.
 	planNow func()
 	// podsOf are the pods that have to move when the claim's node goes. They are the view's: only to be read.
 	podsOf func(*v1.NodeClaim) []*corev1.Pod
@@ -215,7 +215,7 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 func (a *actor) createInstance(ctx context.Context, r *round, claim *v1.NodeClaim) error {
 	answer, err := a.provider.Create(ctx, claim)
 	if ctx.Err() != nil {
-		// Stopped while the cloud was asked: whoever comes next asks again, and gets the same machine (CP-CREATE).
+		// Stopped while the cloud was asked: whoever comes next asks again, and gets the same instance (CP-CREATE).
 		return errors.Join(ctx.Err(), err)
 	}
 	now := a.now()
@@ -233,7 +233,7 @@ func (a *actor) createInstance(ctx context.Context, r *round, claim *v1.NodeClai
 	return nil
 }
 
-// offeringOf is what a machine was bought by.
+// offeringOf is what an instance was bought by.
 func offeringOf(claim *v1.NodeClaim) (cloudprovider.OfferingKey, bool) {
 	key := cloudprovider.OfferingKey{
 		InstanceType: claim.Labels[corev1.LabelInstanceTypeStable], Zone: claim.Labels[corev1.LabelTopologyZone], CapacityType: claim.Labels[v1.CapacityTypeLabelKey],
@@ -245,7 +245,7 @@ func (a *actor) terminateInstance(ctx context.Context, r *round, claim *v1.NodeC
 	return r.answered(a.provider.Delete(ctx, claim), provisioning.InstanceEnding)
 }
 
-// answered notes what a provider's answer says of the machine: that it is gone or, without an error, what it is otherwise.
+// answered notes what a provider's answer says of the instance: that it is gone or, without an error, what it is otherwise.
 func (r *round) answered(err error, otherwise provisioning.InstanceState) error {
 	switch {
 	case cloudprovider.IsNodeClaimNotFound(err):
@@ -259,12 +259,12 @@ func (r *round) answered(err error, otherwise provisioning.InstanceState) error 
 }
 
 func (a *actor) findInstance(ctx context.Context, r *round, claim *v1.NodeClaim) error {
-	machines, err := a.provider.List(ctx)
+	instances, err := a.provider.List(ctx)
 	if err != nil {
 		return err
 	}
 	r.searched = true
-	for _, m := range machines {
+	for _, m := range instances {
 		if m.UID == claim.UID {
 			r.found = m.Status.ProviderID
 		}

@@ -187,7 +187,7 @@ func (w *wiring) addDisruption(o *Options, act *actor, reader client.Reader, sta
 	return nil
 }
 
-// stockTrigger calls for a pass since a machine that pods were promised does not come.
+// stockTrigger calls for a pass since an instance that pods were promised does not come.
 const stockTrigger types.UID = "stock"
 
 func (w *wiring) runnables() []manager.Runnable {

@@ -35,7 +35,7 @@ type claimReconciler struct {
 	supports func(v1.NodeClassReference) bool
 	// gone is told of claims that are no more.
 	gone func(types.NamespacedName)
-	// removed is told of machines that have expired, for budgets with a rate.
+	// removed is told of instances that have expired, for budgets with a rate.
 	removed func(disruption.Disruption)
 
 	mu sync.Mutex

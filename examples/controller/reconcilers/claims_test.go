@@ -30,7 +30,7 @@ func TestLifeOfAClaim(t *testing.T) {
 			t.Errorf("claim has node %q, node %s has labels %v", claim.Status.NodeName, node.Name, node.Labels)
 		}
 		if n := w.cloud.Calls(fake.MethodCreate); n != 1 {
-			t.Errorf("the cloud was asked for a machine %d times", n)
+			t.Errorf("the cloud was asked for an instance %d times", n)
 		}
 
 		w.delete(claim)
@@ -45,7 +45,7 @@ func TestLifeOfAClaim(t *testing.T) {
 		}
 		for _, i := range w.cloud.Instances() {
 			if i.Phase != fake.Gone {
-				t.Errorf("machine %s is left, %s", i.ProviderID, i.Phase)
+				t.Errorf("instance %s is left, %s", i.ProviderID, i.Phase)
 			}
 		}
 		if left := len(w.claims.launchAfter) + len(w.claims.checked) + len(w.nodes.draining); left != 0 {
@@ -131,7 +131,7 @@ func TestLostAnswersLaunchNothingTwice(t *testing.T) {
 				w.start(nil) // another process takes over
 				w.live(10)
 				if n := len(w.cloud.Instances()); n != 1 {
-					t.Errorf("%d machines for one claim", n)
+					t.Errorf("%d instances for one claim", n)
 				}
 				if claims := w.allClaims(); len(claims) != 1 || !claims[0].Conditions().IsTrue(v1.ConditionInitialized) {
 					t.Errorf("claims: %v", claims)

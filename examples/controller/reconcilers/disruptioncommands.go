@@ -194,8 +194,8 @@ func (d *disruptor) observe(ctx context.Context, run *commandRun) (disruption.Ob
 		case client.IgnoreNotFound(err) != nil:
 			return out, err
 		}
-		if machine := d.state.Machine(nameOfMember(m, claim)); machine != nil {
-			state.Marked = machine.Marked
+		if instance := d.state.Machine(nameOfMember(m, claim)); instance != nil {
+			state.Marked = instance.Marked
 		}
 		out.Members[m.Node] = state
 	}
@@ -209,7 +209,7 @@ func (d *disruptor) observe(ctx context.Context, run *commandRun) (disruption.Ob
 	return out, nil
 }
 
-// nameOfMember is what the view knows a member's machine by: its claim's name, or its node's when that is all there is.
+// nameOfMember is what the view knows a member's instance by: its claim's name, or its node's when that is all there is.
 func nameOfMember(m *disruption.Member, claim *v1.NodeClaim) string {
 	if claim != nil {
 		return v1.QualifiedName(claim)
@@ -229,9 +229,9 @@ func (d *disruptor) observeReplacement(ctx context.Context, r *launchedReplaceme
 	case client.IgnoreNotFound(err) != nil:
 		return state, err
 	}
-	if machine := d.state.Machine(r.claim); machine != nil {
+	if instance := d.state.Machine(r.claim); instance != nil {
 		state.Known = true
-		for _, pod := range machine.Pods {
+		for _, pod := range instance.Pods {
 			state.Pods = state.Pods || pods.Reschedulable(pod)
 		}
 	}
@@ -245,7 +245,7 @@ func (d *disruptor) begun(run *commandRun) {
 	d.log.Info("started disruption command", "command", cmd.ID, "description", cmd.String())
 }
 
-// priceOf is what a machine with the labels costs in USD per hour by the catalog of its pool; 0 if that is not known.
+// priceOf is what an instance with the labels costs in USD per hour by the catalog of its pool; 0 if that is not known.
 func (d *disruptor) priceOf(pool v1.PoolKey, labels map[string]string) float64 {
 	for _, t := range d.planner.typesOf(pool) {
 		if t.Name != labels[corev1.LabelInstanceTypeStable] {

@@ -163,7 +163,7 @@ func (d *disruptor) setReason(ctx context.Context, e disruption.SetReason) error
 	})
 }
 
-// launchReplacement orders a replacement like any other machine: within limits and as the governor allows. What it replaces
+// launchReplacement orders a replacement like any other instance: within limits and as the governor allows. What it replaces
 // does not count against the limits any more.
 func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e disruption.LaunchReplacement) error {
 	done := &run.replacements[e.Index]
@@ -271,11 +271,11 @@ func (d *disruptor) deleteReplacement(ctx context.Context, run *commandRun, e di
 	return nil
 }
 
-// reschedulableOn are the pods of a claim's machine that need another place when it goes.
+// reschedulableOn are the pods of a claim's instance that need another place when it goes.
 func reschedulableOn(state *cluster.State, claim *v1.NodeClaim) []*corev1.Pod {
 	var moving []*corev1.Pod
-	if machine := state.Machine(v1.QualifiedName(claim)); machine != nil {
-		for _, pod := range machine.Pods {
+	if instance := state.Machine(v1.QualifiedName(claim)); instance != nil {
+		for _, pod := range instance.Pods {
 			if pods.Reschedulable(pod) {
 				moving = append(moving, pod)
 			}

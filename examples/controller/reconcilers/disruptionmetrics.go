@@ -42,7 +42,7 @@ func newDisruptionMetrics(registerer prometheus.Registerer, common *metrics) (*d
 			Namespace: namespace, Subsystem: "voluntary_disruption", Name: "commands_awaiting_approval", Help: "Commands that wait for approval.",
 		}),
 		received: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: namespace, Subsystem: "interruption", Name: "received_messages_total", Help: "Messages of the cloud about machines.",
+			Namespace: namespace, Subsystem: "interruption", Name: "received_messages_total", Help: "Messages of the cloud about instances.",
 		}, []string{"message_type"}),
 		deleted: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: "interruption", Name: "deleted_messages_total", Help: "Messages of the cloud that were dealt with.",

@@ -182,7 +182,7 @@ func (d *disruptor) note(started ...disruption.Disruption) {
 	d.history = d.history.Add(started...).Within(d.options.longestWindow(), d.now())
 }
 
-// forcedOut remembers a disruption that asked nobody, with what the machine cost.
+// forcedOut remembers a disruption that asked nobody, with what the instance cost.
 func (d *disruptor) forcedOut(started disruption.Disruption) {
 	started.Price = d.priceOf(started.Pool, started.Labels)
 	d.mu.Lock()

@@ -73,7 +73,7 @@ func (d *disruptor) waveUnderWay(now time.Time) bool {
 		}
 		for i := range cmd.Members {
 			m := &cmd.Members[i]
-			if machine := d.state.Machine(claimOfMember(m)); machine != nil && machine.Claim != nil && machine.Claim.UID == m.UID && machine.Leaving {
+			if instance := d.state.Machine(claimOfMember(m)); instance != nil && instance.Claim != nil && instance.Claim.UID == m.UID && instance.Leaving {
 				return true // it is drained
 			}
 		}

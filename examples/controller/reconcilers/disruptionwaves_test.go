@@ -173,16 +173,16 @@ func TestWavesOfTheFirstGeneration(t *testing.T) {
 		w.create(wanting(newPod("old"), v1alpha5.ProvisionerNameLabelKey, "default"))
 		w.plan()
 		w.live(8)
-		machine := w.machine()
+		instance := w.machine()
 		cmd := &disruption.Command{ID: "x", Members: []disruption.Member{{
-			Node: machine.Status.NodeName, Claim: machine.Name, UID: machine.UID, Pool: newProvisioner("default").Key(),
+			Node: instance.Status.NodeName, Claim: instance.Name, UID: instance.UID, Pool: newProvisioner("default").Key(),
 		}}}
 		w.disruptor.waves = waves{under: []*disruption.Command{cmd}, until: time.Now().Add(time.Hour)}
-		w.occupy("held", machine.Status.NodeName)
+		w.occupy("held", instance.Status.NodeName)
 		if w.disruptor.waveUnderWay(time.Now()) {
 			t.Error("a node that does not leave is waited for")
 		}
-		if err := w.disruptor.effect(t.Context(), newCommandRun(disruption.Execute(cmd)), disruption.DeleteMember{Claim: machine.Name, UID: machine.UID, Node: machine.Status.NodeName}); err != nil {
+		if err := w.disruptor.effect(t.Context(), newCommandRun(disruption.Execute(cmd)), disruption.DeleteMember{Claim: instance.Name, UID: instance.UID, Node: instance.Status.NodeName}); err != nil {
 			t.Fatal(err)
 		}
 		w.live(5)

@@ -1,4 +1,4 @@
-// Package reconcilers adds drawknife to a controller-runtime manager: it watches a cluster, plans machines for the pods that
+// Package reconcilers adds drawknife to a controller-runtime manager: it watches a cluster, plans instances for the pods that
 // wait, launches them through a CloudProvider, and sees each one through from its NodeClaim to the end of its instance.
 //
 //	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: reconcilers.Scheme()})

@@ -31,11 +31,11 @@ type conditionReconciler struct {
 	*actor
 	state  *cluster.State
 	lookup *requirements.Lookup
-	// detector is asked whether machines are what their node class asks for; nil if the provider can't tell.
+	// detector is asked whether instances are what their node class asks for; nil if the provider can't tell.
 	detector cloudprovider.DriftDetector
 	// typesOf are the instance types of a pool as the last pass saw them; nil if it did not.
 	typesOf func(v1.PoolKey) []*cloudprovider.InstanceType
-	// nodeClasses are watched: a change of one may drift its machines.
+	// nodeClasses are watched: a change of one may drift its instances.
 	nodeClasses []client.Object
 	// withoutDrift has nothing count as drifted (the gate Drift).
 	withoutDrift bool
@@ -145,11 +145,11 @@ func (r *conditionReconciler) Reconcile(ctx context.Context, request reconcile.R
 const unseenRetry = time.Second
 
 func (r *conditionReconciler) consolidatable(claim *v1.NodeClaim, pool *v1.NodePool) (again time.Duration) {
-	machine := r.state.Machine(v1.QualifiedName(claim))
-	if machine == nil || machine.Claim == nil || machine.Claim.UID != claim.UID {
+	instance := r.state.Machine(v1.QualifiedName(claim))
+	if instance == nil || instance.Claim == nil || instance.Claim.UID != claim.UID {
 		return unseenRetry
 	}
-	seen := *machine
+	seen := *instance
 	seen.Claim = claim // the view may lag behind
 	_, again = disruption.MarkConsolidatable(claim, &seen, pool, r.now())
 	return again

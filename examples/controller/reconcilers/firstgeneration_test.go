@@ -42,23 +42,23 @@ func wanting(pod *corev1.Pod, key, value string) *corev1.Pod {
 
 // API-009 to API-011, API-220, API-262, API-408, SET-111: pods for a Provisioner and for a NodePool of the same name get nodes of
 // each; what is stored for the one is a Machine, and it lives and ends like a NodeClaim.
-func TestMachinesOfBothGenerations(t *testing.T) {
+func TestInstancesOfBothGenerations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFirstWorld(t, nil)
 		w.create(wanting(newPod("new"), v1.NodePoolLabelKey, "default"), wanting(newPod("old"), v1alpha5.ProvisionerNameLabelKey, "default"))
 		w.plan()
 		w.live(8)
 		var claims v1.NodeClaimList
-		var machines v1alpha5.MachineList
-		for _, list := range []client.ObjectList{&claims, &machines} {
+		var instances v1alpha5.MachineList
+		for _, list := range []client.ObjectList{&claims, &instances} {
 			if err := w.client.List(t.Context(), list); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if len(claims.Items) != 1 || len(machines.Items) != 1 || len(w.allNodes()) != 2 {
-			t.Fatalf("%d nodeclaims, %d machines, %d nodes", len(claims.Items), len(machines.Items), len(w.allNodes()))
+		if len(claims.Items) != 1 || len(instances.Items) != 1 || len(w.allNodes()) != 2 {
+			t.Fatalf("%d nodeclaims, %d machines, %d nodes", len(claims.Items), len(instances.Items), len(w.allNodes()))
 		}
-		m := &machines.Items[0]
+		m := &instances.Items[0]
 		if m.Namespace != "" || m.Labels[v1alpha5.ProvisionerNameLabelKey] != "default" || m.OwnerReferences[0].Kind != v1alpha5.KindProvisioner ||
 			m.Spec.MachineTemplateRef.Name != "default" || m.Finalizers[0] != v1.TerminationFinalizer {
 			t.Errorf("the Machine is %+v", m)

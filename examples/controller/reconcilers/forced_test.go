@@ -17,8 +17,8 @@ import (
 	"github.com/drawknife/drawknife/fake"
 )
 
-// DIS-269 to DIS-272, DIS-281, DIS-283: a message about a machine has its claim deleted with the deadline that the cloud names, and
-// is acknowledged; a recommendation is only told; a machine that nobody knows is nobody's.
+// DIS-269 to DIS-272, DIS-281, DIS-283: a message about an instance has its claim deleted with the deadline that the cloud names, and
+// is acknowledged; a recommendation is only told; an instance that nobody knows is nobody's.
 func TestInterruptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, registry := measured(t, asKarpenter)
@@ -84,7 +84,7 @@ func TestForcedRemovalsAreRemembered(t *testing.T) {
 	})
 }
 
-// DIS-148: whose pods had to move since the cloud takes their machine, or since it was broken, is left alone by consolidation for a
+// DIS-148: whose pods had to move since the cloud takes their instance, or since it was broken, is left alone by consolidation for a
 // while as if a command had moved them.
 func TestForcedRemovalsStartTheCoolDown(t *testing.T) {
 	for name, force := range map[string]func(*world, *corev1.Node, *v1.NodeClaim){

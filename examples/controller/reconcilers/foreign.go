@@ -12,7 +12,7 @@ import (
 )
 
 // A cluster may have nodes of several providers, each with a controller of its own. What is another provider's has a node class of
-// another kind, and is nobody's business here: its machines are not in this provider's list, and taints, conditions and finalizers on
+// another kind, and is nobody's business here: its instances are not in this provider's list, and taints, conditions and finalizers on
 // its objects are those of somebody else's commands.
 
 // owns reports whether the node class may be this provider's. References of early releases name no kind or no group, and are.
@@ -59,7 +59,7 @@ func (a *actor) foreignPools(ctx context.Context) (map[v1.PoolKey]bool, error) {
 	return foreign, nil
 }
 
-// own is the view with this provider's machines alone, and with nodes that nobody claims. Snapshot.Nodes has all of them still.
+// own is the view with this provider's instances alone, and with nodes that nobody claims. Snapshot.Nodes has all of them still.
 func (a *actor) own(view *cluster.View) *cluster.View {
 	out := *view
 	out.Machines = slices.DeleteFunc(slices.Clone(view.Machines), func(m cluster.Machine) bool { return m.Claim != nil && a.foreignClaim(m.Claim) })

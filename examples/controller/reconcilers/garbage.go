@@ -17,10 +17,10 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// garbageCollector compares the cloud's machines and the cluster's claims from time to time.
+// garbageCollector compares the cloud's instances and the cluster's claims from time to time.
 type garbageCollector struct {
 	*actor
-	// reader reads the API itself: a claim that a cache does not show yet must not cost its machine.
+	// reader reads the API itself: a claim that a cache does not show yet must not cost its instance.
 	reader client.Reader
 	// refused are pieces of garbage that could not be collected, by Garbage.ID. Only the goroutine of Start uses it.
 	refused map[string]refusal
@@ -63,7 +63,7 @@ func (g *garbageCollector) Start(ctx context.Context) error {
 // piece is a piece of garbage on its way.
 type piece struct {
 	provisioning.Garbage
-	// machine is what the second reading found; nil if the provider does not know it.
+	// instance is what the second reading found; nil if the provider does not know it.
 	machine *v1.NodeClaim
 	err     error
 }
@@ -71,11 +71,11 @@ type piece struct {
 // collect looks once. The error is why nothing could be looked at; what one piece of garbage meets is its own.
 func (g *garbageCollector) collect(ctx context.Context) error {
 	began := g.now()
-	machines, err := g.provider.List(ctx) // before the claims: see GarbageState
+	instances, err := g.provider.List(ctx) // before the claims: see GarbageState
 	if err != nil {
 		return fmt.Errorf("listing instances: %w", err)
 	}
-	state := provisioning.GarbageState{Machines: machines, Lag: g.provider.Describe().ConsistencyWindow.Duration, Supports: g.owns}
+	state := provisioning.GarbageState{Machines: instances, Lag: g.provider.Describe().ConsistencyWindow.Duration, Supports: g.owns}
 	if state.Claims, err = g.listClaims(ctx); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (g *garbageCollector) each(ctx context.Context, pieces []*piece, do func(co
 	group.Wait()
 }
 
-// askAgain asks the provider for the very machine: its list may have been short.
+// askAgain asks the provider for the very instance: its list may have been short.
 func (g *garbageCollector) askAgain(ctx context.Context, p *piece) {
 	p.machine, p.err = g.provider.Get(ctx, p.ProviderID)
 	if cloudprovider.IsNodeClaimNotFound(p.err) {

@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/fake/build"
 )
 
-// PRV-081: a claim whose machine the cloud does not know any more goes, unless its node is ready all the same.
+// PRV-081: a claim whose instance the cloud does not know any more goes, unless its node is ready all the same.
 func TestGarbageClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -33,7 +33,7 @@ func TestGarbageClaims(t *testing.T) {
 		}
 		collect()
 		if get(w, &v1.NodeClaim{}, claim.Name).DeletionTimestamp != nil {
-			t.Fatal("a claim with a machine is collected")
+			t.Fatal("a claim with an instance is collected")
 		}
 		if err := w.cloud.Delete(t.Context(), claim); err != nil {
 			t.Fatal(err)
@@ -42,13 +42,13 @@ func TestGarbageClaims(t *testing.T) {
 		w.cloud.Settle()
 		collect()
 		if get(w, &v1.NodeClaim{}, claim.Name).DeletionTimestamp == nil {
-			t.Error("a claim without a machine stays")
+			t.Error("a claim without an instance stays")
 		}
 	})
 }
 
-// PRV-081: a machine whose claim is gone is ended, by whoever finds it.
-func TestGarbageMachines(t *testing.T) {
+// PRV-081: an instance whose claim is gone is ended, by whoever finds it.
+func TestGarbageInstances(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
 		claim := build.Claim("gone")
@@ -70,7 +70,7 @@ func TestGarbageMachines(t *testing.T) {
 	})
 }
 
-// A cloud that can't list its machines costs no claim, and is asked again.
+// A cloud that can't list its instances costs no claim, and is asked again.
 func TestGarbageWithoutAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)

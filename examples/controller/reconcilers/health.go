@@ -39,7 +39,7 @@ func (h *health) givenUp(ctx context.Context, c client.Reader, claim *v1.NodeCla
 	launched := claim.DeepCopy().Conditions().Get(v1.ConditionLaunched)
 	reason, message := launched.Reason, launched.Message
 	if launched.Status == "True" {
-		reason, message = "", "the machine of nodeclaim "+claim.Name+" did not register in time"
+		reason, message = "", "the instance of nodeclaim "+claim.Name+" did not register in time"
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

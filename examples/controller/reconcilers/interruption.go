@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// interruptions reads what the cloud says it is about to do to machines, and has their nodes leave in time.
+// interruptions reads what the cloud says it is about to do to instances, and has their nodes leave in time.
 type interruptions struct {
 	*remover
 	source cloudprovider.InterruptionSource
@@ -92,7 +92,7 @@ func (r *interruptions) dealWith(ctx context.Context, messages []cloudprovider.I
 // interruptionAttempts is how often a claim is looked at anew that somebody else writes to.
 const interruptionAttempts = 5
 
-// interrupted does what one message asks for. A machine that no claim is known of is nobody's here.
+// interrupted does what one message asks for. An instance that no claim is known of is nobody's here.
 func (r *interruptions) interrupted(ctx context.Context, m *cloudprovider.Interruption) error {
 	for attempt := 1; ; attempt++ {
 		err := r.act(ctx, m, attempt == 1)
@@ -122,7 +122,7 @@ func (r *interruptions) act(ctx context.Context, m *cloudprovider.Interruption, 
 	return r.remove(ctx, step.Removal, claim.Status.NodeName)
 }
 
-// soldOut remembers that the cloud takes such machines back: the next one had better be another.
+// soldOut remembers that the cloud takes such instances back: the next one had better be another.
 func (r *interruptions) soldOut(claim *v1.NodeClaim, m *cloudprovider.Interruption) {
 	if m.Kind != cloudprovider.InterruptionSpotReclaim {
 		return
@@ -143,7 +143,7 @@ func (r *interruptions) announce(claim *v1.NodeClaim, m *cloudprovider.Interrupt
 	}
 	events := []provisioning.Event{{Warning: m.Kind != cloudprovider.InterruptionRebalance, Reason: reason, Message: text}}
 	if leaves {
-		events = append(events, provisioning.Event{Warning: true, Reason: "TerminatingOnInterruption", Message: "The node leaves since its machine is interrupted: " + text})
+		events = append(events, provisioning.Event{Warning: true, Reason: "TerminatingOnInterruption", Message: "The node leaves since its instance is interrupted: " + text})
 	}
 	for _, e := range events {
 		e.Kind, e.Name, e.UID = "NodeClaim", claim.Name, claim.UID
@@ -159,19 +159,19 @@ func (r *interruptions) announce(claim *v1.NodeClaim, m *cloudprovider.Interrupt
 func interruptionEvent(kind cloudprovider.InterruptionKind) (provisioning.EventReason, string) {
 	switch kind {
 	case cloudprovider.InterruptionSpotReclaim:
-		return "SpotInterrupted", "The cloud takes the spot machine back"
+		return "SpotInterrupted", "The cloud takes the spot instance back"
 	case cloudprovider.InterruptionRebalance:
-		return "SpotRebalanceRecommendation", "The cloud thinks it likely that it takes the spot machine back"
+		return "SpotRebalanceRecommendation", "The cloud thinks it likely that it takes the spot instance back"
 	case cloudprovider.InterruptionReservationReclaim:
-		return "CapacityReservationInstanceInterrupted", "The cloud takes the reserved machine back"
+		return "CapacityReservationInstanceInterrupted", "The cloud takes the reserved instance back"
 	case cloudprovider.InterruptionMaintenance:
-		return "InstanceMaintenance", "The cloud will stop the machine for maintenance"
+		return "InstanceMaintenance", "The cloud will stop the instance for maintenance"
 	case cloudprovider.InterruptionStopped:
-		return "InstanceStopping", "The machine is stopped"
+		return "InstanceStopping", "The instance is stopped"
 	case cloudprovider.InterruptionTerminated:
-		return "InstanceTerminating", "The machine is terminated"
+		return "InstanceTerminating", "The instance is terminated"
 	case cloudprovider.InterruptionUnhealthy:
-		return "InstanceUnhealthy", "The cloud finds the machine broken"
+		return "InstanceUnhealthy", "The cloud finds the instance broken"
 	}
 	return "MachineInterruption", "The cloud says " + string(kind)
 }

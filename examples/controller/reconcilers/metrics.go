@@ -102,7 +102,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		providerDuration: histogram("cloudprovider", "duration_seconds", "How long calls of the cloud provider took.", prometheus.DefBuckets, "controller", "method", "provider"),
 		providerErrors:   counter("cloudprovider", "errors_total", "Calls of the cloud provider that failed, by kind.", "controller", "method", "provider", "error"),
 	}
-	m.costErrors = counter("nodepools", "cost_tracker_errors_total", "Times that the prices of a NodePool's machines could not be found out.", pool)
+	m.costErrors = counter("nodepools", "cost_tracker_errors_total", "Times that the prices of a NodePool's instances could not be found out.", pool)
 	m.garbageCollected = counter("garbage", "collected_total",
 		"NodeClaims without an instance, instances without a NodeClaim and Nodes without either that were ended.", "kind", pool)
 	m.garbageFailed = counter("garbage", "failures_total", "Times that one of these could not be ended.", "kind", pool)
@@ -242,7 +242,7 @@ func (p *timedProvider) InstanceTypes(ctx context.Context, pool *v1.NodePool) (t
 }
 
 // Create is the provider's, timed.
-func (p *timedProvider) Create(ctx context.Context, claim *v1.NodeClaim) (machine *v1.NodeClaim, err error) {
+func (p *timedProvider) Create(ctx context.Context, claim *v1.NodeClaim) (instance *v1.NodeClaim, err error) {
 	defer func(end func(error)) { end(err) }(p.begin("Create"))
 	return p.CloudProvider.Create(ctx, claim)
 }
@@ -254,13 +254,13 @@ func (p *timedProvider) Delete(ctx context.Context, claim *v1.NodeClaim) (err er
 }
 
 // Get is the provider's, timed.
-func (p *timedProvider) Get(ctx context.Context, id string) (machine *v1.NodeClaim, err error) {
+func (p *timedProvider) Get(ctx context.Context, id string) (instance *v1.NodeClaim, err error) {
 	defer func(end func(error)) { end(err) }(p.begin("Get"))
 	return p.CloudProvider.Get(ctx, id)
 }
 
 // List is the provider's, timed.
-func (p *timedProvider) List(ctx context.Context) (machines []*v1.NodeClaim, err error) {
+func (p *timedProvider) List(ctx context.Context) (instances []*v1.NodeClaim, err error) {
 	defer func(end func(error)) { end(err) }(p.begin("List"))
 	return p.CloudProvider.List(ctx)
 }

@@ -36,7 +36,7 @@ func (w *world) stoppable(parts ...func(context.Context) error) (stop func()) {
 	return func() { cancel(); group.Wait() }
 }
 
-// PRV-066 to PRV-071, PRV-073: a node is drained, pods whose budget refuses are asked again, and the machine ends last.
+// PRV-066 to PRV-071, PRV-073: a node is drained, pods whose budget refuses are asked again, and the instance ends last.
 func TestNodeDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -72,7 +72,7 @@ func TestNodeDrain(t *testing.T) {
 			t.Errorf("a leaving node has taints %v, labels %v", leaving.Spec.Taints, leaving.Labels)
 		}
 		if w.cloud.Instances()[0].Phase != fake.Running {
-			t.Error("the machine ends before its node is drained")
+			t.Error("the instance ends before its node is drained")
 		}
 
 		w.faulting.Lock()
@@ -118,7 +118,7 @@ func TestNodeDrainDeadline(t *testing.T) {
 	})
 }
 
-// PRV-066: a node without a claim is drained too, and no machine is ended.
+// PRV-066: a node without a claim is drained too, and no instance is ended.
 func TestNodeWithoutClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -141,7 +141,7 @@ func TestNodeWithoutClaim(t *testing.T) {
 			t.Error("the node is still there")
 		}
 		if n := w.cloud.Calls(fake.MethodDelete); n != 0 {
-			t.Errorf("the cloud was asked to end a machine %d times", n)
+			t.Errorf("the cloud was asked to end an instance %d times", n)
 		}
 	})
 }

@@ -175,7 +175,7 @@ func (s sums) addList(list corev1.ResourceList) {
 	}
 }
 
-// load is what the pods of a machine ask for.
+// load is what the pods of an instance ask for.
 type load struct{ requests, limits, daemonRequests, daemonLimits sums }
 
 func loadOf(m *cluster.Machine) load {
@@ -223,7 +223,7 @@ func (s *stateMetrics) node(m *cluster.Machine, l *load, now time.Time, gauge fu
 	}
 }
 
-// pod shows one pod, and the machine it is bound to, if there is one.
+// pod shows one pod, and the instance it is bound to, if there is one.
 func (s *stateMetrics) pod(pod *corev1.Pod, m *cluster.Machine, gauge func(*prometheus.Desc, float64, ...string)) {
 	owner := ""
 	if ref := metav1.GetControllerOf(pod); ref != nil {
@@ -241,10 +241,10 @@ func (s *stateMetrics) pod(pod *corev1.Pod, m *cluster.Machine, gauge func(*prom
 func (s *stateMetrics) passBegan(now time.Time) { s.passing.Store(now.UnixNano()) }
 func (s *stateMetrics) passEnded()              { s.passing.Store(0) }
 
-// learn notes what machines cost, as of a planning pass.
+// learn notes what instances cost, as of a planning pass.
 func (s *stateMetrics) learn(set *provisioning.PoolSet) { s.catalogs.Store(set) }
 
-// poolCosts shows what the machines of pools cost by the prices of the last planning pass. What is not on offer any more has
+// poolCosts shows what the instances of pools cost by the prices of the last planning pass. What is not on offer any more has
 // no price.
 func (s *stateMetrics) poolCosts(view *cluster.View, gauge func(*prometheus.Desc, float64, ...string)) {
 	set := s.catalogs.Load()

@@ -19,7 +19,7 @@ import (
 // Options are what Add wires together. Only Provider is required; the zero value of all else is what a cluster without
 // special wishes wants.
 type Options struct {
-	// Provider launches and ends machines. Required.
+	// Provider launches and ends instances. Required.
 	Provider cloudprovider.CloudProvider
 	// Gates have a say in when a node is registered, in addition to the provider's own. Names are unique.
 	Gates []cloudprovider.RegistrationGate
@@ -32,7 +32,7 @@ type Options struct {
 	DefaultTopologySpread []corev1.TopologySpreadConstraint
 	// PassTimeout ends the planning of a pass. 0 is DefaultPassTimeout.
 	PassTimeout time.Duration
-	// Lifecycle says how long machines may take to come up. A zero LaunchTimeout is the provider's.
+	// Lifecycle says how long instances may take to come up. A zero LaunchTimeout is the provider's.
 	Lifecycle provisioning.LifecycleOptions
 	// Governor bounds how much is launched in how short a time; the zero value does not.
 	Governor provisioning.GovernorOptions
@@ -45,7 +45,7 @@ type Options struct {
 	// touches no workload. A surge that is under way when another Evictor takes over is taken back by it, but not by nil.
 	Evictor provisioning.Evictor
 	// NodeClasses are objects of the provider's node class kinds, of the manager's scheme: their conditions are told in events and
-	// shown in metrics, and a change of one has the machines made from it looked at for drift at once. Nil: none are, and machines
+	// shown in metrics, and a change of one has the instances made from it looked at for drift at once. Nil: none are, and instances
 	// are looked at every five minutes.
 	NodeClasses []client.Object
 	// Features that are off unless asked for.
@@ -73,7 +73,7 @@ type Features struct {
 	StaticCapacity bool
 	// CapacityBuffer has room kept free for CapacityBuffer objects.
 	CapacityBuffer bool
-	// NoReservedCapacity keeps machines from being launched into reservations.
+	// NoReservedCapacity keeps instances from being launched into reservations.
 	NoReservedCapacity bool
 	// SpotToSpotConsolidation has spot nodes replaced by cheaper spot nodes.
 	SpotToSpotConsolidation bool
@@ -92,7 +92,7 @@ const (
 	leastNomination = 10 * time.Second
 )
 
-// nomination is for how long machines that pods were planned for are left alone: what kube-scheduler may take to bind them.
+// nomination is for how long instances that pods were planned for are left alone: what kube-scheduler may take to bind them.
 func (o *Options) nomination() time.Duration {
 	longestBatch := o.Batch.Max
 	if longestBatch == 0 {

@@ -18,13 +18,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/limits"
 )
 
-// launch orders machines: within the pools' limits and as the governor allows. Claims are in the view of the cluster when it
-// returns, so that nobody orders a machine twice for want of having seen the first.
+// launch orders instances: within the pools' limits and as the governor allows. Claims are in the view of the cluster when it
+// returns, so that nobody orders an instance twice for want of having seen the first.
 func (p *planner) launch(ctx context.Context, orders []provisioning.Launch, reason string) provisioning.Outcome {
 	return p.launchInstead(ctx, "", orders, reason, nil)
 }
 
-// launchInstead orders machines in the stead of those of the claims that leave: these don't count against limits any more.
+// launchInstead orders instances in the stead of those of the claims that leave: these don't count against limits any more.
 // token names the order in all processes; empty for one of this process alone.
 func (p *planner) launchInstead(ctx context.Context, token string, orders []provisioning.Launch, reason string, leaving map[types.UID]bool) provisioning.Outcome {
 	p.launching.Lock()
@@ -113,7 +113,7 @@ func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 	return errors.Join(errs...)
 }
 
-// bringBooksUpToDate enters into the ledger what machines the cluster has. Those of the claims named are leaving.
+// bringBooksUpToDate enters into the ledger what instances the cluster has. Those of the claims named are leaving.
 func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 	view := p.state.Snapshot(cluster.Query{Time: p.now()})
 	known := map[string]bool{}

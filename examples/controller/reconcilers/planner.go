@@ -21,7 +21,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
 
-// planner gathers what calls for machines, plans, and has machines ordered. One pass runs at a time.
+// planner gathers what calls for instances, plans, and has instances ordered. One pass runs at a time.
 type planner struct {
 	provider cloudprovider.CloudProvider
 	state    *cluster.State
@@ -174,7 +174,7 @@ func (p *planner) pass(ctx context.Context) error {
 	return p.repeatAfter(outcome)
 }
 
-// look is the cluster as a snapshot, with the machines that its pools may have.
+// look is the cluster as a snapshot, with the instances that its pools may have.
 func (p *planner) look(ctx context.Context, now time.Time) (*scheduling.Snapshot, *provisioning.PoolSet, error) {
 	view, set, err := p.resolve(ctx, now)
 	if err != nil {
@@ -186,7 +186,7 @@ func (p *planner) look(ctx context.Context, now time.Time) (*scheduling.Snapshot
 	return view.Snapshot, set, nil
 }
 
-// view is what look sees, for those who remove machines.
+// view is what look sees, for those who remove instances.
 func (p *planner) view(ctx context.Context, now time.Time) (*cluster.View, error) {
 	view, _, err := p.resolve(ctx, now)
 	return view, err

@@ -103,7 +103,7 @@ func TestUnconfirmedClaimReadAgain(t *testing.T) {
 		}
 		view := w.feed.state.Snapshot(cluster.Query{})
 		if len(view.Unconfirmed) != 0 || len(view.Machines) != 1 || view.Machines[0].Claim.UID != again.UID {
-			t.Errorf("unconfirmed %v, machines %v; want the claim with UID %s", view.Unconfirmed, view.Machines, again.UID)
+			t.Errorf("unconfirmed %v, instances %v; want the claim with UID %s", view.Unconfirmed, view.Machines, again.UID)
 		}
 	})
 }

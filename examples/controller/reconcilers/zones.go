@@ -17,7 +17,7 @@ const (
 )
 
 // effectiveZones counts the waiting pods by the zone that they can go to, as far as they and the volumes that they are bound
-// to say. Of zones there are those that machines are offered or nodes are in, so that there are no more counts than these.
+// to say. Of zones there are those that instances are offered or nodes are in, so that there are no more counts than these.
 func effectiveZones(snapshot *scheduling.Snapshot, lookup *requirements.Lookup) map[string]int {
 	z := zoneFinder{lookup: lookup, claims: map[types.NamespacedName]string{}, volumes: map[string]*corev1.PersistentVolume{}}
 	for _, list := range snapshot.Catalogs {

@@ -21,7 +21,7 @@ type comparison struct {
 	About    string `json:"about"`
 	Pods     int    `json:"pods"`
 	Seed     uint64 `json:"seed,omitempty"`
-	// Existing is the number of machines there are already.
+	// Existing is the number of nodes there are already.
 	Existing      int     `json:"existingNodes"`
 	InstanceTypes int     `json:"instanceTypes"`
 	Ours          outcome `json:"ours"`

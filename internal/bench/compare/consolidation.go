@@ -98,7 +98,7 @@ func (r *runner) consolidate(ctx context.Context, s *scenario.Scenario, spotToSp
 		{"drawknife's Reference", append(r.ours.command[:1:1], consolidateCommand, plannerReference, fmt.Sprint(spotToSpot)), 1, &c.Reference},
 		{"Karpenter", append(r.theirs.command[:1:1], "consolidate", fmt.Sprint(spotToSpot)), r.theirsRuns, &c.Theirs},
 	} {
-		fmt.Fprintf(r.progress, "compare: %s, %d machines: %s is planning\n", s.Name, c.Nodes, at.name)
+		fmt.Fprintf(r.progress, "compare: %s, %d nodes: %s is planning\n", s.Name, c.Nodes, at.name)
 		side := &side{name: at.name, command: at.words}
 		if err := r.drive(ctx, side, file, at.runs, s.Snapshot, at.into); err != nil {
 			return nil, fmt.Errorf("scenario %s: %w", s.Name, err)

@@ -18,8 +18,8 @@ func fleetTableOf(made []*consolidation, given []string, now time.Time) string {
 	if len(made) > 0 {
 		karpenter = version(made[0].Karpenter)
 	}
-	fmt.Fprintf(&b, "%s, %s, %s, Karpenter %s. `%s`\n\n", now.UTC().Format(time.DateOnly), machine(), runtime.Version(), karpenter, command(given))
-	b.WriteString("| fleet | planner | CPU time | allocated | rounds | commands | evictions | for each $/h saved | machines | $/h | / bound | refused |\n")
+	fmt.Fprintf(&b, "%s, %s, %s, Karpenter %s. `%s`\n\n", now.UTC().Format(time.DateOnly), node(), runtime.Version(), karpenter, command(given))
+	b.WriteString("| fleet | planner | CPU time | allocated | rounds | commands | evictions | for each $/h saved | nodes | $/h | / bound | refused |\n")
 	b.WriteString("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, c := range made {
 		row(&b, c.Scenario, "as given, "+grouped(c.Pods)+" pods", "", "", "", "", "", "", grouped(c.Nodes), fmt.Sprintf("%.2f", c.HourlyCost),

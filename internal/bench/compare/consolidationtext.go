@@ -10,7 +10,7 @@ import (
 // text is a consolidation for people.
 func (c *consolidation) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s. %s machines, %s pods, %s instance types, $%.3f/h, seed %d, spot to spot %t\n",
+	fmt.Fprintf(&b, "%s: %s. %s nodes, %s pods, %s instance types, $%.3f/h, seed %d, spot to spot %t\n",
 		c.Scenario, c.About, grouped(c.Nodes), grouped(c.Pods), grouped(c.InstanceTypes), c.HourlyCost, c.Seed, c.SpotToSpot)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "\tdrawknife\tits Reference\tKarpenter %s\tdrawknife by Karpenter\n", version(c.Karpenter))
@@ -25,7 +25,7 @@ func (c *consolidation) text() string {
 	row("commands", func(d *drive) string { return grouped(d.Commands) }, "")
 	row("evictions", func(d *drive) string { return grouped(d.Evictions) }, "")
 	row("evictions for each $/h", func(d *drive) string { return number(d.EvictionsPerDollar) }, "")
-	row("machines left", func(d *drive) string { return grouped(d.Nodes) }, "")
+	row("nodes left", func(d *drive) string { return grouped(d.Nodes) }, "")
 	row("hourly cost", func(d *drive) string { return d.money(d.HourlyCost) }, quotient(c.CostRatio))
 	row("after three rounds", func(d *drive) string { return fmt.Sprintf("$%.3f", c.after(d, roundsForReference)) }, "")
 	row(fmt.Sprintf("cost / bound $%.2f", c.LowerBound), func(d *drive) string {

@@ -33,7 +33,7 @@ func TestConsolidationCutOff(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	if c.Ours.CutOff != "" {
-		t.Skip("the machine is too busy for drawknife to plan five machines in three seconds")
+		t.Skip("this computer is too busy for drawknife to plan five nodes in three seconds")
 	}
 	if c.Speedup != nil || c.CostRatio != nil || c.SpeedupAtLeast == nil || *c.SpeedupAtLeast < 10 {
 		t.Errorf("%+v", c)
@@ -101,6 +101,6 @@ func TestLooks(t *testing.T) {
 	}
 	var d drive
 	if err := d.follow([]lookedOnce{{Round: replay.Round{Steps: []replay.Step{{Removed: []string{s.Snapshot.Nodes[0].Name}}}}}}, s.Snapshot); err == nil {
-		t.Error("a command that leaves pods without a machine is carried out")
+		t.Error("a command that leaves pods without a node is carried out")
 	}
 }

@@ -14,14 +14,14 @@
 // Measured is the way from objects to a plan (drawknife: compile and solve; Karpenter: topology, scheduler, solve);
 // reading the document is not. Of several --runs, the one with the least CPU time counts on each side.
 //
-// What the plans are worth is said by package judge, by one rule for both: machines are priced at the cheapest available
+// What the plans are worth is said by package judge, by one rule for both: nodes are priced at the cheapest available
 // offering that the plan leaves open, and every placement is checked as a cluster would. The lower bound holds for any
-// machines that hold the pods both sides placed.
+// nodes that hold the pods both sides placed.
 //
 // # Results as JSON
 //
 // One document a scenario: scenario, pods, seed; ours and theirs, each with wallSeconds, cpuSeconds, allocMB, mallocs,
-// peakMB, nodes (machines to launch), unschedulable, hourlyCost (USD), refused (placements a cluster would refuse) with
+// peakMB, nodes (nodes to launch), unschedulable, hourlyCost (USD), refused (placements a cluster would refuse) with
 // refusals (the first of them); lowerBound (USD per hour); speedup (CPU seconds, theirs by ours); costRatio (hourly cost,
 // ours by theirs); allocRatio and peakRatio (ours by theirs); karpenter (its version).
 //
@@ -30,15 +30,15 @@
 //
 // # Fleets
 //
-// consolidate-N is a fleet of N machines that are two fifths full, and consolidate-mixed-N one whose pods have constraints.
+// consolidate-N is a fleet of N nodes that are two fifths full, and consolidate-mixed-N one whose pods have constraints.
 // consolidate-m5-both-3z-1-60n is one of 60 nodes of the ordinary cluster m5-both-3z-1, and consolidate-ordinary-60 stands for
 // eight such, of one instance family and three, 3 zones and 6, with rules between pods and without.
 // disruption.Global, disruption.Reference and Karpenter's consolidation methods plan for it, all commands are carried out at
 // once, and so on until nothing is found any more: no thresholds, no cool-downs, no waiting, budgets that forbid nothing.
-// --spot-to-spot=false forbids all three to replace spot machines by spot machines, which Karpenter's default is.
+// --spot-to-spot=false forbids all three to replace spot nodes by spot nodes, which Karpenter's default is.
 // Measured is planning: for drawknife from the objects, compiled anew in each round; for Karpenter from the cluster state it
 // keeps up to date. Whatever a planner decides is carried out here once more from what it prints, and judged command by
-// command: each pod on its machine, each launched machine bought at the cheapest available offering that the plan leaves open.
+// command: each pod on its node, each launched node bought at the cheapest available offering that the plan leaves open.
 //
 // One JSON document a fleet: scenario, about, seed, nodes, pods, instanceTypes, spotToSpot; hourlyCost as given and lowerBound
 // of any machines for the pods (USD per hour); ours, reference and theirs, each with wallSeconds, cpuSeconds, allocMB,

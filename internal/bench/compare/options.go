@@ -26,7 +26,7 @@ type options struct {
 	table     string
 	karpenter string
 	objects   scenario.Objects
-	// spotToSpot allows both sides to replace spot machines by spot machines.
+	// spotToSpot allows both sides to replace spot nodes by spot nodes.
 	spotToSpot bool
 	// given is the command line as it was typed.
 	given []string
@@ -39,7 +39,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	flags.StringVar(&o.scenario, "scenario", "all", "a `NAME` (a to h, or one of the corpus such as m5-none-3z-1), all of a to h, or a FILE that ends in .yaml or .yml;\nconsolidate-N, consolidate-mixed-N, consolidate-m5-none-3z-1-Nn, consolidate-ordinary-N for eight such, or consolidate for\nthose of the published figures")
 	flags.IntVar(&o.pods, "pods", 0, "how many pods wait; 0: the scenario's own number")
 	flags.Uint64Var(&o.seed, "seed", workload.Seed, "the seed of scenarios a to g and of fleets")
-	flags.BoolVar(&o.spotToSpot, "spot-to-spot", true, "whether fleets may have spot machines replaced by spot machines")
+	flags.BoolVar(&o.spotToSpot, "spot-to-spot", true, "whether fleets may have spot nodes replaced by spot nodes")
 	flags.BoolVar(&o.small, "small", false, "the sizes of the tests instead of those of the published figures")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long each side may plan")
 	flags.IntVar(&o.runs, "runs", 1, "how often each side plans; the run with the least CPU time counts")
@@ -64,7 +64,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	case o.runs < 1:
 		return nil, fmt.Errorf("--runs %d: it must be at least 1", o.runs)
 	case o.pods > 0 && strings.HasPrefix(o.scenario, fleets):
-		return nil, fmt.Errorf("--pods is not for --scenario %s: its number is that of its machines", o.scenario)
+		return nil, fmt.Errorf("--pods is not for --scenario %s: its number is that of its nodes", o.scenario)
 	case o.pods < 0:
 		return nil, fmt.Errorf("--pods %d: it must not be negative", o.pods)
 	case len(o.objects.Files) > 0 && o.scenario != "h" && o.scenario != "all":

@@ -48,7 +48,7 @@ func table(made []*comparison, given []string, now time.Time) string {
 	if len(made) > 0 {
 		karpenter = version(made[0].Karpenter)
 	}
-	fmt.Fprintf(&b, "%s, %s, %s, Karpenter %s. `%s`\n\n", now.UTC().Format(time.DateOnly), machine(), runtime.Version(), karpenter, command(given))
+	fmt.Fprintf(&b, "%s, %s, %s, Karpenter %s. `%s`\n\n", now.UTC().Format(time.DateOnly), node(), runtime.Version(), karpenter, command(given))
 	b.WriteString("| | pods | CPU time, ours | theirs | speed-up | allocated, ours | theirs | peak, ours | theirs |\n")
 	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, c := range made {
@@ -56,7 +56,7 @@ func table(made []*comparison, given []string, now time.Time) string {
 			c.Ours.megabytes(c.Ours.AllocMB), c.Theirs.megabytes(c.Theirs.AllocMB),
 			c.Ours.megabytes(c.Ours.PeakMB), c.Theirs.megabytes(c.Theirs.PeakMB))
 	}
-	b.WriteString("\n| | machines, ours | theirs | unschedulable, ours | theirs | $/h, ours | theirs | ours / theirs | bound $/h | ours / bound | theirs / bound | refused, ours | theirs |\n")
+	b.WriteString("\n| | nodes, ours | theirs | unschedulable, ours | theirs | $/h, ours | theirs | ours / theirs | bound $/h | ours / bound | theirs / bound | refused, ours | theirs |\n")
 	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, c := range made {
 		bound := ""
@@ -82,7 +82,7 @@ func row(b *strings.Builder, cells ...string) {
 	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// command is what was typed, without what is this machine's own.
+// command is what was typed, without what is this node's own.
 func command(given []string) string {
 	words := []string{"go run ./compare"}
 	for _, word := range given {
@@ -94,8 +94,8 @@ func command(given []string) string {
 	return strings.Join(words, " ")
 }
 
-// machine is the number of cores and what they are, as far as the system says it.
-func machine() string {
+// node is the number of cores and what they are, as far as the system says it.
+func node() string {
 	model := runtime.GOARCH
 	info, _ := os.ReadFile("/proc/cpuinfo")
 	lines := bufio.NewScanner(bytes.NewReader(info))

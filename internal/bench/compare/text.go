@@ -11,7 +11,7 @@ func (c *comparison) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s. %s pods, %s instance types", c.Scenario, c.About, grouped(c.Pods), grouped(c.InstanceTypes))
 	if c.Existing > 0 {
-		fmt.Fprintf(&b, ", %s machines there", grouped(c.Existing))
+		fmt.Fprintf(&b, ", %s nodes there", grouped(c.Existing))
 	}
 	if c.Seed != 0 {
 		fmt.Fprintf(&b, ", seed %d", c.Seed)
@@ -32,7 +32,7 @@ func (c *comparison) text() string {
 		return grouped(*o.Mallocs)
 	}, "")
 	row("peak memory", func(o *outcome) string { return o.megabytes(o.PeakMB) }, quotient(c.PeakRatio))
-	row("new machines", func(o *outcome) string { return o.count(o.Nodes) }, "")
+	row("new nodes", func(o *outcome) string { return o.count(o.Nodes) }, "")
 	row("unschedulable", func(o *outcome) string { return o.count(o.Unschedulable) }, "")
 	row("hourly cost", func(o *outcome) string { return o.money() }, quotient(c.CostRatio))
 	if c.LowerBound != nil && *c.LowerBound > 0 {

@@ -194,7 +194,7 @@ func versions(rows []*row) string {
 	return "Karpenter " + strings.Join(found, ", ")
 }
 
-// command is what was typed, without what is this machine's own.
+// command is what was typed, without what is this node's own.
 func command(args []string) string {
 	words := []string{"go run ./corpus"}
 	for _, word := range args {

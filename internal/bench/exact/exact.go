@@ -1,10 +1,10 @@
-// Package exact finds the cheapest machines for a handful of pods by trying every partition of them: the measure of what
+// Package exact finds the cheapest nodes for a handful of pods by trying every partition of them: the measure of what
 // planners leave on the table, for instances small enough.
 //
 //	cost, err := exact.Cost(snapshot)
 //
-// It knows what package judge knows of single machines: price, room, node selector and affinity, taints, and required
-// anti-affinity by hostname. Other rules between pods, existing machines, limits and DaemonSets are refused.
+// It knows what package judge knows of single nodes: price, room, node selector and affinity, taints, and required
+// anti-affinity by hostname. Other rules between pods, existing nodes, limits and DaemonSets are refused.
 package exact
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// MaxPods is how many pods Cost takes: 3^12 partitions into one machine and the rest are tried at most.
+// MaxPods is how many pods Cost takes: 3^12 partitions into one node and the rest are tried at most.
 const MaxPods = 12
 
-// Cost is the hourly cost of the cheapest machines that hold all pods, in USD; +Inf if there are none.
+// Cost is the hourly cost of the cheapest nodes that hold all pods, in USD; +Inf if there are none.
 func Cost(s *scheduling.Snapshot) (float64, error) {
 	if err := refuse(s); err != nil {
 		return 0, err
@@ -33,8 +33,8 @@ func Cost(s *scheduling.Snapshot) (float64, error) {
 	for i, pod := range s.Pods {
 		keys[i] = pod.Namespace + "/" + pod.Name
 	}
-	// machine[set] is the cheapest machine that holds exactly the pods of the set.
-	machine := make([]float64, 1<<n)
+	// machine[set] is the cheapest node that holds exactly the pods of the set.
+	node := make([]float64, 1<<n)
 	for set := 1; set < 1<<n; set++ {
 		var pods []string
 		for i := range n {
@@ -42,15 +42,15 @@ func Cost(s *scheduling.Snapshot) (float64, error) {
 				pods = append(pods, keys[i])
 			}
 		}
-		machine[set] = j.CheapestMachine(pods)
+		node[set] = j.CheapestNode(pods)
 	}
-	// best[set] is the cheapest partition of the set: one machine takes its first pod, and others perhaps.
+	// best[set] is the cheapest partition of the set: one node takes its first pod, and others perhaps.
 	best := make([]float64, 1<<n)
 	for set := 1; set < 1<<n; set++ {
 		best[set] = math.Inf(1)
 		first := 1 << bits.TrailingZeros(uint(set))
 		for rest := set &^ first; ; rest = (rest - 1) & (set &^ first) {
-			best[set] = min(best[set], machine[first|rest]+best[set&^(first|rest)])
+			best[set] = min(best[set], node[first|rest]+best[set&^(first|rest)])
 			if rest == 0 {
 				break
 			}
@@ -64,7 +64,7 @@ func refuse(s *scheduling.Snapshot) error {
 		return fmt.Errorf("%d pods are more than %d", len(s.Pods), MaxPods)
 	}
 	if len(s.Nodes)+len(s.DaemonSets)+len(s.NodeOverlays) > 0 {
-		return errors.New("existing machines, DaemonSets and overlays are not known here")
+		return errors.New("existing nodes, DaemonSets and overlays are not known here")
 	}
 	for i := range s.NodePools {
 		if len(s.NodePools[i].Object.Spec.Limits) > 0 {

@@ -39,7 +39,7 @@ deployments:
 		name, pods string
 		want       float64
 	}{
-		{"one machine", "- {name: p, count: 4, requests: {cpu: 1, memory: 1Gi}}", 1},
+		{"one node", "- {name: p, count: 4, requests: {cpu: 1, memory: 1Gi}}", 1},
 		{"two small ones are cheaper than a large one", "- {name: p, count: 8, requests: {cpu: 1, memory: 1Gi}}", 2},
 		{"memory makes the large one cheaper", "- {name: p, count: 3, requests: {cpu: 1, memory: 8Gi}}", 2.5},
 		{"a selector", "- {name: p, count: 1, requests: {cpu: 1}, nodeSelector: {topology.kubernetes.io/zone: b}}", 3},
@@ -55,10 +55,10 @@ deployments:
 		})
 	}
 	for name, text := range map[string]string{
-		"too many pods":    types + "- {name: p, count: 13}",
-		"a spread":         types + "- {name: p, count: 1, topologySpreadConstraints: [{topologyKey: kubernetes.io/hostname, maxSkew: 1}]}",
-		"affinity":         types + "- {name: p, count: 1, affinity: {podAffinity: {}}}",
-		"existing machine": types + "- {name: p, count: 1}\nnodes: [{instanceType: small, zone: a, capacityType: spot, count: 1}]",
+		"too many pods": types + "- {name: p, count: 13}",
+		"a spread":      types + "- {name: p, count: 1, topologySpreadConstraints: [{topologyKey: kubernetes.io/hostname, maxSkew: 1}]}",
+		"affinity":      types + "- {name: p, count: 1, affinity: {podAffinity: {}}}",
+		"existing node": types + "- {name: p, count: 1}\nnodes: [{instanceType: small, zone: a, capacityType: spot, count: 1}]",
 	} {
 		if _, err := exact.Cost(snapshot(t, text)); err == nil {
 			t.Errorf("%s is not refused", name)
@@ -127,7 +127,7 @@ func TestPlansOfSmallInstances(t *testing.T) {
 				if !left[pod.Name] {
 					kept = append(kept, pod)
 				} else if alone, err := only(s, pod.Name); err != nil || !math.IsInf(alone, 1) {
-					t.Errorf("seed %d: pod %s has no place, but a machine for $%v takes it (%v)\n%s", seed, pod.Name, alone, err, text)
+					t.Errorf("seed %d: pod %s has no place, but a node for $%v takes it (%v)\n%s", seed, pod.Name, alone, err, text)
 				}
 			}
 			s.Pods = kept

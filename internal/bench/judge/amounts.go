@@ -35,7 +35,7 @@ func (j *Judge) findResources() {
 	j.resources = slices.Sorted(maps.Keys(found))
 }
 
-// vector writes a list as amounts. Requests round up, as they do in Kubernetes; machines have whole units.
+// vector writes a list as amounts. Requests round up, as they do in Kubernetes; nodes have whole units.
 func (j *Judge) vector(list corev1.ResourceList) amounts {
 	v := make(amounts, len(j.resources))
 	for i, name := range j.resources {
@@ -81,7 +81,7 @@ func (a amounts) lacking(b amounts) int {
 	return -1
 }
 
-// allocatable is what a machine bought by the offering has for pods: capacity without what it keeps for itself and
+// allocatable is what a node bought by the offering has for pods: capacity without what it keeps for itself and
 // without memory that is set aside for huge pages.
 func allocatable(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := maps.Clone(it.Capacity)

@@ -13,10 +13,10 @@ import (
 // binding binds a plan's pods one by one.
 type binding struct {
 	j        *Judge
-	machines []*machine
+	nodes    []*machine
 	target   map[string]*machine // by pod
 	seen     map[string]int      // how often the plan names a pod
-	order    []string            // as the plan lists them, machine by machine
+	order    []string            // as the plan lists them, node by node
 	peers    *peers
 	bound    []boundPod // by the workload
 	refusals []string
@@ -31,10 +31,10 @@ func newBinding(j *Judge) *binding {
 	return &binding{j: j, target: make(map[string]*machine), seen: make(map[string]int)}
 }
 
-// add has a machine take part, with the pods the plan puts there.
+// add has a node take part, with the pods the plan puts there.
 func (b *binding) add(m *machine, pods []string) {
 	m.freeAtFirst, m.portsAtFirst = m.free, m.ports
-	b.machines = append(b.machines, m)
+	b.nodes = append(b.nodes, m)
 	for _, key := range pods {
 		b.seen[key]++
 		b.target[key] = m
@@ -42,16 +42,16 @@ func (b *binding) add(m *machine, pods []string) {
 	}
 }
 
-// stand counts the pods that are on the last machine already.
+// stand counts the pods that are on the last node already.
 func (b *binding) stand(n *scheduling.Node) {
 	for _, pod := range n.Pods {
 		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
-			b.bound = append(b.bound, boundPod{pod, b.machines[len(b.machines)-1]})
+			b.bound = append(b.bound, boundPod{pod, b.nodes[len(b.nodes)-1]})
 		}
 	}
 }
 
-// homeless are pods whose machine does not exist.
+// homeless are pods whose node does not exist.
 func (b *binding) homeless(pods []string) {
 	for _, key := range pods {
 		b.seen[key]++
@@ -61,7 +61,7 @@ func (b *binding) homeless(pods []string) {
 // leaveOut is a pod the plan does not place.
 func (b *binding) leaveOut(key string) { b.seen[key]++ }
 
-// bind returns what was refused. Pods are bound in the plan's order where it states one, otherwise machine by machine;
+// bind returns what was refused. Pods are bound in the plan's order where it states one, otherwise node by node;
 // those that are refused at first are tried again until nothing moves.
 func (b *binding) bind(order []string) []string {
 	for key, n := range b.seen {
@@ -99,18 +99,18 @@ func deferrals() []func(*candidate) bool {
 		func(*candidate) bool { return false },
 		// Pods without rules about others can only raise counts that hold others back.
 		func(c *candidate) bool { return !c.kind.asks() },
-		// A planner that fixes a machine's zone with the first pod that minds it has not counted those before by zone.
+		// A planner that fixes a node's zone with the first pod that minds it has not counted those before by zone.
 		func(c *candidate) bool { return c.on.zoneless[c.key] },
 	}
 }
 
 // start forgets what was bound but for the workload's own pods.
 func (b *binding) start() {
-	for _, m := range b.machines {
+	for _, m := range b.nodes {
 		m.free, m.ports = slices.Clone(m.freeAtFirst), maps.Clone(m.portsAtFirst)
 	}
-	b.peers = newPeers(b.j, b.machines)
-	for _, m := range b.machines {
+	b.peers = newPeers(b.j, b.nodes)
+	for _, m := range b.nodes {
 		m.zoneless = make(map[string]bool)
 	}
 	// All rules must be known before anything is counted: kindOf makes them known.
@@ -156,7 +156,7 @@ type candidate struct {
 	on   *machine
 }
 
-// bindAll refuses what a machine can't take whatever else is there and binds the rest as far as it goes, those last that
+// bindAll refuses what a node can't take whatever else is there and binds the rest as far as it goes, those last that
 // are for later.
 func (b *binding) bindAll(waiting []*candidate, later func(*candidate) bool) []string {
 	var refused []string
@@ -200,7 +200,7 @@ func (b *binding) pass(waiting []*candidate) []*candidate {
 	}
 }
 
-// why says what keeps a pod from its machine now; "" if nothing does.
+// why says what keeps a pod from its node now; "" if nothing does.
 func (b *binding) why(c *candidate) string {
 	if i := c.on.free.lacking(c.need); i >= 0 {
 		return "no room: " + string(b.j.resources[i])
@@ -211,7 +211,7 @@ func (b *binding) why(c *candidate) string {
 	return b.peers.refuses(c.kind, c.on)
 }
 
-// hostPort is a port of a machine; an empty address is any address.
+// hostPort is a port of a node; an empty address is any address.
 type hostPort struct {
 	address  string
 	protocol corev1.Protocol

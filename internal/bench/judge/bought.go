@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Now is the judge of the same pools and instance types at another moment: of the machines and pending pods of s, which
+// Now is the judge of the same pools and instance types at another moment: of the nodes and pending pods of s, which
 // may ask for no resource that those of New's workload do not.
 func (j *Judge) Now(s *scheduling.Snapshot) *Judge {
 	now := &Judge{
@@ -23,7 +23,7 @@ func (j *Judge) Now(s *scheduling.Snapshot) *Judge {
 	return now
 }
 
-// Bought says whether a machine of the type, zone and capacity type is a cheapest one of those that the plan leaves open.
+// Bought says whether a node of the type, zone and capacity type is a cheapest one of those that the plan leaves open.
 func (j *Judge) Bought(n *NewNode, instanceType, zone, capacityType string) error {
 	cheapest, err := j.launch(0, n)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Bound is a floor under the hourly cost of any machines that hold those of the pods that have no room on the machines
+// Bound is a floor under the hourly cost of any machines that hold those of the pods that have no room on the nodes
 // there are. The certificate of a plan is taken as a hint alone, the proof is done here from the workload: each pod gets
-// a value, no machine that can be bought may be able to hold pods worth more than it costs (values are lowered until that
-// is so), and what the machines there are can hold at most is subtracted. Rules between pods are left out but
-// for a pod's keeping away from its like on one machine; leaving them out can only lower the bound.
+// a value, no node that can be bought may be able to hold pods worth more than it costs (values are lowered until that
+// is so), and what the nodes there are can hold at most is subtracted. Rules between pods are left out but
+// for a pod's keeping away from its like on one node; leaving them out can only lower the bound.
 func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if hint == nil {
 		return 0
@@ -81,10 +81,10 @@ func (j *Judge) proven(hinted []float64, classes []*class, multipliers map[strin
 type class struct {
 	need  amounts
 	shape *shape
-	// single: no two of them on one machine.
+	// single: no two of them on one node.
 	single bool
 	count  int
-	// price of one pod if machines held nothing but its like.
+	// price of one pod if nodes held nothing but its like.
 	alone float64
 }
 
@@ -129,7 +129,7 @@ func amountsKey(a amounts) string {
 	return string(b)
 }
 
-// keepsAway reports whether two pods like this one can't share a machine.
+// keepsAway reports whether two pods like this one can't share a node.
 func (j *Judge) keepsAway(pod *corev1.Pod) bool {
 	a := pod.Spec.Affinity
 	if a == nil || a.PodAntiAffinity == nil {
@@ -139,7 +139,7 @@ func (j *Judge) keepsAway(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(p.kindOf(pod).apart, func(r rule) bool { return r.self && r.group.key == corev1.LabelHostname })
 }
 
-// offer is a machine that can be bought, with its DaemonSets' pods on it.
+// offer is a node that can be bought, with its DaemonSets' pods on it.
 type offer struct {
 	name    string
 	node    *corev1.Node
@@ -148,7 +148,7 @@ type offer struct {
 	accepts map[*shape]bool
 }
 
-// offers are all machines that some pool can buy; of those with equal type, labels that pods ask for and room, the
+// offers are all nodes that some pool can buy; of those with equal type, labels that pods ask for and room, the
 // cheapest.
 func (j *Judge) offers() []*offer {
 	if j.bought != nil {
@@ -199,7 +199,7 @@ func (p *pool) offer(o *option, shapes []*shape) *offer {
 	return out
 }
 
-// most is how many pods of the class alone one machine of the offer holds.
+// most is how many pods of the class alone one node of the offer holds.
 func (c *class) most(o *offer) int64 {
 	if !o.accepts[c.shape] {
 		return 0
@@ -265,7 +265,7 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 	return values
 }
 
-// prove lowers values until no machine on offer can hold pods worth more than it costs.
+// prove lowers values until no node on offer can hold pods worth more than it costs.
 func (j *Judge) prove(values []float64, classes []*class, multipliers map[string][]float64, whole wholeUnits) {
 	none := make([]float64, len(j.resources)+len(whole))
 	for _, o := range j.offers() {
@@ -291,7 +291,7 @@ func (j *Judge) prove(values []float64, classes []*class, multipliers map[string
 	}
 }
 
-// pile is what pods a machine could hold.
+// pile is what pods a node could hold.
 type pile struct {
 	classes     []*class
 	values      []float64
@@ -385,7 +385,7 @@ func (p *pile) lower(share float64) {
 	}
 }
 
-// absorbed is no less than the value of the pods that the machines there are can take.
+// absorbed is no less than the value of the pods that the nodes there are can take.
 func (j *Judge) absorbed(classes []*class, values []float64, multipliers map[string][]float64, whole wholeUnits) float64 {
 	// Any multipliers prove something; a sample of them keeps the work bounded.
 	names := slices.Sorted(maps.Keys(multipliers))

@@ -2,9 +2,9 @@ package judge
 
 import "math"
 
-// CheapestMachine is the price of the cheapest machine that some pool can buy and that takes all the pods together: room,
+// CheapestNode is the price of the cheapest node that some pool can buy and that takes all the pods together: room,
 // node selector and affinity, taints, host ports and rules between the pods themselves; +Inf if there is none.
-func (j *Judge) CheapestMachine(pods []string) float64 {
+func (j *Judge) CheapestNode(pods []string) float64 {
 	best := math.Inf(1)
 	for name, p := range j.pools {
 		for typ, options := range p.options {

@@ -32,7 +32,7 @@ type asking struct {
 	shape *shape
 }
 
-// shape is what a pod accepts in a machine: pods with equal node selector, node affinity and tolerations share one.
+// shape is what a pod accepts in a node: pods with equal node selector, node affinity and tolerations share one.
 type shape struct {
 	key         string
 	affinity    nodeaffinity.RequiredNodeAffinity
@@ -116,7 +116,7 @@ func (j *Judge) Check(p *Plan) Verdict {
 			continue
 		}
 		if len(n.Pods) == 0 {
-			v.Refusals = append(v.Refusals, fmt.Sprintf("machine %d is launched for no pod", i))
+			v.Refusals = append(v.Refusals, fmt.Sprintf("node %d is launched for no pod", i))
 		}
 		v.HourlyCost += m.option.offering.Price
 		if used[n.Pool] == nil {
@@ -139,7 +139,7 @@ func (j *Judge) Check(p *Plan) Verdict {
 		delete(placedOn, n.Name)
 	}
 	for name, pods := range placedOn {
-		v.Refusals = append(v.Refusals, fmt.Sprintf("machine %s is not there, or leaving", name))
+		v.Refusals = append(v.Refusals, fmt.Sprintf("node %s is not there, or leaving", name))
 		b.homeless(pods)
 	}
 	v.Refusals = append(v.Refusals, j.overLimits(used)...)
@@ -163,7 +163,7 @@ func capacityOf(o *option) amounts {
 	return amounts{cpu.MilliValue(), memory.Value(), 1}
 }
 
-// overLimits finds pools whose machines, present and new, have more than the pool's limits allow.
+// overLimits finds pools whose nodes, present and new, have more than the pool's limits allow.
 func (j *Judge) overLimits(used map[string]amounts) []string {
 	for i := range j.s.Nodes {
 		n := &j.s.Nodes[i]

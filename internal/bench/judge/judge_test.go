@@ -99,7 +99,7 @@ func sound() *judge.Plan {
 	}
 }
 
-// Machines cost what the cheapest available offering costs that the plan leaves open: small in zone-a as spot, large in
+// Nodes cost what the cheapest available offering costs that the plan leaves open: small in zone-a as spot, large in
 // zone-b as spot, small in zone-b on demand.
 func TestPriceRule(t *testing.T) {
 	v := judge.New(read(t, shop)).Check(sound())
@@ -152,9 +152,9 @@ func TestRefusals(t *testing.T) {
 		{"nothing to buy", func(_ *scheduling.Snapshot, p *judge.Plan) {
 			p.NewNodes[1].Requirements = append(p.NewNodes[1].Requirements, in(v1.CapacityTypeLabelKey, "on-demand"))
 		}, "no available offering"},
-		{"no such machine", func(_ *scheduling.Snapshot, p *judge.Plan) { p.Existing[0].Name = "x" }, "machine x is not there"},
-		{"a machine that leaves", func(s *scheduling.Snapshot, _ *judge.Plan) { s.Nodes[0].Leaving = true }, "is not there, or leaving"},
-		{"an empty machine", func(_ *scheduling.Snapshot, p *judge.Plan) {
+		{"no such node", func(_ *scheduling.Snapshot, p *judge.Plan) { p.Existing[0].Name = "x" }, "node x is not there"},
+		{"a node that leaves", func(s *scheduling.Snapshot, _ *judge.Plan) { s.Nodes[0].Leaving = true }, "is not there, or leaving"},
+		{"an empty node", func(_ *scheduling.Snapshot, p *judge.Plan) {
 			p.NewNodes = append(p.NewNodes, judge.NewNode{Pool: "default", InstanceTypes: []string{"small"}})
 		}, "launched for no pod"},
 		{"limits", func(s *scheduling.Snapshot, _ *judge.Plan) {
@@ -199,7 +199,7 @@ func TestOrderIsFound(t *testing.T) {
 	}
 }
 
-// Pods that run count, and keep others away, also for pods that stand behind others on their machine.
+// Pods that run count, and keep others away, also for pods that stand behind others on their node.
 func TestPodsThatRun(t *testing.T) {
 	const text = `
 instanceTypes:
@@ -241,7 +241,7 @@ nodes:
 	}
 }
 
-// DaemonSets take their room, on new machines and on those where their pods don't run yet.
+// DaemonSets take their room, on new nodes and on those where their pods don't run yet.
 func TestDaemonSets(t *testing.T) {
 	s, p := read(t, shop), sound()
 	set := &appsv1.DaemonSet{}
@@ -294,8 +294,8 @@ func TestBoundOfScenarios(t *testing.T) {
 	}
 }
 
-// What machines that are there can take is no part of the bound: with room for all pods it is 0.
-func TestBoundWithMachinesThatAreThere(t *testing.T) {
+// What nodes that are there can take is no part of the bound: with room for all pods it is 0.
+func TestBoundWithNodesThatAreThere(t *testing.T) {
 	text := strings.Replace(shop, "count: 1, pods: {plain: 2}", "count: 20", 1)
 	empty := strings.Replace(shop, "count: 1, pods: {plain: 2}", "count: 0", 1)
 	model, err := scheduling.Compile(read(t, empty))
@@ -308,9 +308,9 @@ func TestBoundWithMachinesThatAreThere(t *testing.T) {
 	}
 	all := join(pods("plain", 0, 1, 2, 3), pods("spread", 0, 1, 2, 3), pods("apart", 0, 1), pods("together", 0, 1))
 	if got := judge.New(read(t, empty)).Bound(plan.Certificate, all); got <= 0 {
-		t.Errorf("without machines it is %v", got)
+		t.Errorf("without nodes it is %v", got)
 	}
 	if got := judge.New(read(t, text)).Bound(plan.Certificate, all); got != 0 {
-		t.Errorf("with 20 machines it is %v", got)
+		t.Errorf("with 20 nodes it is %v", got)
 	}
 }

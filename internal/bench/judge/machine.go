@@ -16,14 +16,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machine is a place for pods, existing or new.
+// node is a place for pods, existing or new.
 type machine struct {
 	name   string
 	node   *corev1.Node // labels and taints
 	free   amounts
 	ports  map[hostPort]bool
 	isNew  bool
-	option *option // what a new machine is bought by
+	option *option // what a new node is bought by
 	// zoneless are the plan's pods listed before the first that has a rule by zone.
 	zoneless map[string]bool
 	// as before any pod of the plan is bound
@@ -31,11 +31,11 @@ type machine struct {
 	portsAtFirst map[hostPort]bool
 }
 
-// option is one way for a pool to buy one machine: an instance type and an available offering.
+// option is one way for a pool to buy one node: an instance type and an available offering.
 type option struct {
 	it       *cloudprovider.InstanceType
 	offering *cloudprovider.Offering
-	// labels the machine will bear by pool, type and offering; stated are those three's keys, also of absent labels.
+	// labels the node will bear by pool, type and offering; stated are those three's keys, also of absent labels.
 	labels map[string]string
 	stated map[string]bool
 	room   amounts
@@ -140,12 +140,12 @@ func allows(e v1.NodeSelectorRequirementWithMinValues, value string, present boo
 	return false
 }
 
-// launch is the final machine of a planned one: the cheapest offering that the requirements leave open, of equal ones the
+// launch is the final node of a planned one: the cheapest offering that the requirements leave open, of equal ones the
 // first by type.
 func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	p := j.pools[n.Pool]
 	if p == nil {
-		return nil, fmt.Errorf("machine %d is of pool %q, which the workload lacks", number, n.Pool)
+		return nil, fmt.Errorf("node %d is of pool %q, which the workload lacks", number, n.Pool)
 	}
 	var best *option
 	for _, name := range n.InstanceTypes {
@@ -158,7 +158,7 @@ func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 		}
 	}
 	if best == nil {
-		return nil, fmt.Errorf("machine %d: no available offering of its %d instance types meets its requirements", number, len(n.InstanceTypes))
+		return nil, fmt.Errorf("node %d: no available offering of its %d instance types meets its requirements", number, len(n.InstanceTypes))
 	}
 	labels := maps.Clone(best.labels)
 	for _, e := range n.Requirements {
@@ -178,7 +178,7 @@ func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	return m, nil
 }
 
-// standing is a machine of the workload, without the room its pods and its DaemonSets' take.
+// standing is a node of the workload, without the room its pods and its DaemonSets' take.
 func (j *Judge) standing(n *scheduling.Node) *machine {
 	m := &machine{name: n.Name, node: &corev1.Node{}, ports: make(map[hostPort]bool)}
 	var room corev1.ResourceList

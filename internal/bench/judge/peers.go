@@ -13,12 +13,12 @@ import (
 
 // peers counts pods for the rules that depend on other pods.
 type peers struct {
-	j        *Judge
-	machines []*machine
-	index    map[*machine]int
-	kinds    map[string]*kind
-	groups   map[string]*group
-	all      []*group
+	j      *Judge
+	nodes  []*machine
+	index  map[*machine]int
+	kinds  map[string]*kind
+	groups map[string]*group
+	all    []*group
 }
 
 // kind is what peers see of a pod: pods with equal namespace, labels and rules are of one kind.
@@ -59,19 +59,19 @@ type group struct {
 	key        string
 	namespaces func(string) bool
 	selectors  []labels.Selector // all must match
-	// eligible machines, whose domains a spread reckons with; nil: all.
+	// eligible nodes, whose domains a spread reckons with; nil: all.
 	eligible []bool
 	domains  map[string]int
 	total    int
-	// least is the smallest count over the domains of eligible machines, atLeast how many have it.
+	// least is the smallest count over the domains of eligible nodes, atLeast how many have it.
 	least, atLeast int
 	// owners are pods that keep away from the group, by domain.
 	owners map[string]int
 }
 
-func newPeers(j *Judge, machines []*machine) *peers {
-	p := &peers{j: j, machines: machines, index: make(map[*machine]int, len(machines)), kinds: make(map[string]*kind), groups: make(map[string]*group)}
-	for i, m := range machines {
+func newPeers(j *Judge, nodes []*machine) *peers {
+	p := &peers{j: j, nodes: nodes, index: make(map[*machine]int, len(nodes)), kinds: make(map[string]*kind), groups: make(map[string]*group)}
+	for i, m := range nodes {
 		p.index[m] = i
 	}
 	return p
@@ -129,7 +129,7 @@ func (p *peers) newKind(pod *corev1.Pod) *kind {
 	return k
 }
 
-// spread is the group of a spread constraint: its domains are those of the machines that the pod's node selector and
+// spread is the group of a spread constraint: its domains are those of the nodes that the pod's node selector and
 // affinity match and that have the keys of all its constraints.
 func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c *corev1.TopologySpreadConstraint) rule {
 	selector := withLabels(c.LabelSelector, pod, c.MatchLabelKeys, nil)
@@ -149,8 +149,8 @@ func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c
 	namespace := pod.Namespace
 	g := p.group(id, c.TopologyKey, func(ns string) bool { return ns == namespace }, []labels.Selector{selector})
 	if g.eligible == nil {
-		g.eligible = make([]bool, len(p.machines))
-		for i, m := range p.machines {
+		g.eligible = make([]bool, len(p.nodes))
+		for i, m := range p.nodes {
 			g.eligible[i] = !slices.ContainsFunc(all, func(c corev1.TopologySpreadConstraint) bool { return m.node.Labels[c.TopologyKey] == "" })
 			if honorAffinity {
 				match, err := shape.affinity.Match(m.node)
@@ -263,12 +263,12 @@ func (p *peers) matches(k *kind) []*group {
 	return k.matching
 }
 
-// refuses says which rule keeps a pod of the kind from the machine; "" if none does.
+// refuses says which rule keeps a pod of the kind from the node; "" if none does.
 func (p *peers) refuses(k *kind, m *machine) string {
 	for _, r := range k.spreads {
 		domain, present := m.node.Labels[r.group.key]
 		if !present {
-			return "spread: the machine has no " + r.group.key
+			return "spread: the node has no " + r.group.key
 		}
 		count, least := r.group.domains[domain], r.group.least
 		if len(r.group.domains) < r.minDomains {
@@ -286,7 +286,7 @@ func (p *peers) refuses(k *kind, m *machine) string {
 	for _, r := range k.together {
 		domain, present := m.node.Labels[r.group.key]
 		if !present {
-			return "affinity: the machine has no " + r.group.key
+			return "affinity: the node has no " + r.group.key
 		}
 		met = met && r.group.domains[domain] > 0
 		first = first && r.self && r.group.total == 0
@@ -307,7 +307,7 @@ func (p *peers) refuses(k *kind, m *machine) string {
 	return ""
 }
 
-// place counts a pod of the kind on the machine.
+// place counts a pod of the kind on the node.
 func (p *peers) place(k *kind, m *machine) {
 	for _, g := range p.matches(k) {
 		domain, present := m.node.Labels[g.key]

@@ -13,7 +13,7 @@ type Plan struct {
 	Order []string `json:"order,omitempty"`
 }
 
-// NewNode is a machine to launch: any of the instance types, in any offering the requirements allow.
+// NewNode is a node to launch: any of the instance types, in any offering the requirements allow.
 type NewNode struct {
 	Pool          string                                    `json:"pool"`
 	Requirements  []v1.NodeSelectorRequirementWithMinValues `json:"requirements"`
@@ -21,7 +21,7 @@ type NewNode struct {
 	Pods          []string                                  `json:"pods"`
 }
 
-// ExistingNode is a machine of the workload that receives pods.
+// ExistingNode is a node of the workload that receives pods.
 type ExistingNode struct {
 	Name string   `json:"name"`
 	Pods []string `json:"pods"`
@@ -35,11 +35,11 @@ type Unschedulable struct {
 
 // Verdict is what a plan comes to.
 type Verdict struct {
-	// Nodes is the number of machines to launch.
+	// Nodes is the number of nodes to launch.
 	Nodes int
 	// Unschedulable is the number of pods the plan leaves out.
 	Unschedulable int
-	// HourlyCost is the sum of the prices of the final machines, USD per hour.
+	// HourlyCost is the sum of the prices of the final nodes, USD per hour.
 	HourlyCost float64
 	// Refusals are the placements a cluster would refuse, and whatever else is wrong with the plan; nil for a sound one.
 	Refusals []string

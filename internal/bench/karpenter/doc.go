@@ -23,7 +23,7 @@
 // bound where the library's simulation put them. So it goes on until every method calls the fleet consolidated. Nobody waits:
 // the clock is a fake one, which the delay before a command is validated moves on. So the three minutes that single-node
 // consolidation has, and the minute of multi-node consolidation, never pass: what is found does not depend on how busy the
-// machine is. Measured is looking for commands, validation included, and not carrying them out. For each look there is a line of
+// node is. Measured is looking for commands, validation included, and not carrying them out. For each look there is a line of
 // JSON with what was found and what all looks took so far; the last has "done".
 //
 // The line "planning" on standard error says that the measured part begins. The exit status is 0 for a plan, also one

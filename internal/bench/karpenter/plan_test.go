@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// small is a workload as a saved snapshot states it: two machine types, a node that is half full, a DaemonSet.
+// small is a workload as a saved snapshot states it: two instance types, a node that is half full, a DaemonSet.
 const small = `{
  "time": "2026-01-01T00:00:00Z",
  "vocabulary": {"wellKnown": ["topology.kubernetes.io/zone", "example.com/tier"]},
@@ -55,7 +55,7 @@ func planned(t *testing.T, pods ...string) (*result, string) {
 	return &r, stderr.String()
 }
 
-// One pod fits beside what runs and the DaemonSet; the next needs a machine, where the DaemonSet takes its share; the
+// One pod fits beside what runs and the DaemonSet; the next needs a node, where the DaemonSet takes its share; the
 // third has a selector that fixes the zone; the last fits nowhere.
 func TestPlan(t *testing.T) {
 	r, said := planned(t,

@@ -20,7 +20,7 @@ type provider struct {
 	class *nodeClass
 }
 
-var errNoCloud = errors.New("planning launches and deletes no machine")
+var errNoCloud = errors.New("planning launches and deletes no node")
 
 func (p *provider) Create(context.Context, *v1.NodeClaim) (*v1.NodeClaim, error) {
 	return nil, errNoCloud

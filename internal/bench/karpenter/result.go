@@ -10,7 +10,7 @@ type result struct {
 	Order []string `json:"order"`
 }
 
-// newNode is a machine to launch: any of the instance types, in any offering the requirements allow.
+// newNode is a node to launch: any of the instance types, in any offering the requirements allow.
 type newNode struct {
 	Pool          string        `json:"pool"`
 	Requirements  []requirement `json:"requirements"`

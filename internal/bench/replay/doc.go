@@ -1,5 +1,5 @@
 // Package replay carries out what a disruption planner decided on a saved fleet, command by command, and has package judge
-// look at each: which machines go, which are bought, and where the pods are bound.
+// look at each: which nodes go, which are bought, and where the pods are bound.
 //
 //	fleet := replay.New(snapshot)
 //	for _, step := range round.Steps {

@@ -21,20 +21,20 @@ type Fleet struct {
 	Snapshot *scheduling.Snapshot
 	// Evictions so far: pods that had to move.
 	Evictions int
-	// Launched and Removed machines so far.
+	// Launched and Removed nodes so far.
 	Launched, Removed int
 
 	judge  *judge.Judge
 	prices map[offer]float64
 }
 
-// offer is what a machine was bought by.
+// offer is what a node was bought by.
 type offer struct{ instanceType, zone, capacityType string }
 
-// New is a fleet before anything was done. It may have neither pending pods nor machines without a Node.
+// New is a fleet before anything was done. It may have neither pending pods nor nodes without a Node.
 func New(s *scheduling.Snapshot) (*Fleet, error) {
 	if len(s.Pods) > 0 {
-		return nil, fmt.Errorf("%d pods wait for a machine: a fleet to consolidate has none", len(s.Pods))
+		return nil, fmt.Errorf("%d pods wait for a node: a fleet to consolidate has none", len(s.Pods))
 	}
 	f := &Fleet{Snapshot: s, prices: make(map[offer]float64), judge: judge.New(Waiting(s))}
 	for _, list := range s.Catalogs {
@@ -47,7 +47,7 @@ func New(s *scheduling.Snapshot) (*Fleet, error) {
 	}
 	for i := range s.Nodes {
 		if s.Nodes[i].Object == nil {
-			return nil, fmt.Errorf("machine %s has no Node yet", s.Nodes[i].Name)
+			return nil, fmt.Errorf("node %s has no Node yet", s.Nodes[i].Name)
 		}
 	}
 	return f, nil
@@ -62,7 +62,7 @@ func valueOf(o *cloudprovider.Offering, key string) string {
 	return ""
 }
 
-// Waiting is the fleet's workload without its machines: all pods wait.
+// Waiting is the fleet's workload without its nodes: all pods wait.
 func Waiting(s *scheduling.Snapshot) *scheduling.Snapshot {
 	out := *s
 	out.Nodes = nil
@@ -74,7 +74,7 @@ func Waiting(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return &out
 }
 
-// InStock is a workload with nothing sold out: a bound for it holds also for machines that were bought when they could be.
+// InStock is a workload with nothing sold out: a bound for it holds also for nodes that were bought when they could be.
 func InStock(s *scheduling.Snapshot) *scheduling.Snapshot {
 	out := *s
 	out.Catalogs = make(map[string][]*cloudprovider.InstanceType, len(s.Catalogs))
@@ -97,7 +97,7 @@ func pending(pod *corev1.Pod) *corev1.Pod {
 	return &p
 }
 
-// HourlyCost is what the machines cost, USD per hour, at the list price of what they were bought as.
+// HourlyCost is what the nodes cost, USD per hour, at the list price of what they were bought as.
 func (f *Fleet) HourlyCost() float64 {
 	sum := 0.0
 	for i := range f.Snapshot.Nodes {
@@ -129,7 +129,7 @@ func (f *Fleet) Check(step *Step) []string {
 	}
 	var refusals []string
 	if found != len(step.Removed) {
-		refusals = append(refusals, fmt.Sprintf("%d machines are removed, %d of them are there", len(step.Removed), found))
+		refusals = append(refusals, fmt.Sprintf("%d nodes are removed, %d of them are there", len(step.Removed), found))
 	}
 	at := f.judge.Now(&now)
 	plan := judge.Plan{Existing: step.Existing}
@@ -137,13 +137,13 @@ func (f *Fleet) Check(step *Step) []string {
 		l := &step.Launched[i]
 		plan.NewNodes = append(plan.NewNodes, l.NewNode)
 		if err := at.Bought(&l.NewNode, l.InstanceType, l.Zone, l.CapacityType); err != nil {
-			refusals = append(refusals, fmt.Sprintf("machine %s: %s", l.Name, err))
+			refusals = append(refusals, fmt.Sprintf("node %s: %s", l.Name, err))
 		}
 	}
 	return append(refusals, at.Check(&plan).Refusals...)
 }
 
-// Apply carries a step out: an hour later the machines are gone, what was launched is ready, and the pods are bound where
+// Apply carries a step out: an hour later the nodes are gone, what was launched is ready, and the pods are bound where
 // they were planned. The error is what can't be carried out; the fleet is then as it was.
 func (f *Fleet) Apply(step *Step) error {
 	next := *f.Snapshot
@@ -167,7 +167,7 @@ func (f *Fleet) Apply(step *Step) error {
 		n.Pods = slices.Clone(n.Pods)
 		for _, key := range pods {
 			if homeless[key] == nil {
-				return fmt.Errorf("pod %s is to move to %s, but its machine stays or has found it another", key, n.Name)
+				return fmt.Errorf("pod %s is to move to %s, but its node stays or has found it another", key, n.Name)
 			}
 			pod := *homeless[key]
 			pod.Spec.NodeName = n.Name
@@ -196,7 +196,7 @@ func (f *Fleet) Apply(step *Step) error {
 		next.Nodes = append(next.Nodes, n)
 	}
 	if len(homeless) > 0 {
-		return fmt.Errorf("%d pods have no machine any more, one of them %s", len(homeless), slices.Min(slices.Collect(maps.Keys(homeless))))
+		return fmt.Errorf("%d pods have no node any more, one of them %s", len(homeless), slices.Min(slices.Collect(maps.Keys(homeless))))
 	}
 	f.Snapshot = &next
 	f.Evictions += evictions
@@ -205,19 +205,19 @@ func (f *Fleet) Apply(step *Step) error {
 	return nil
 }
 
-// launch is the machine that comes of it, an hour old.
+// launch is the node that comes of it, an hour old.
 func (f *Fleet) launch(l *Launch) (scheduling.Node, error) {
 	var none scheduling.Node
 	s := f.Snapshot
 	i := slices.IndexFunc(s.NodePools, func(p scheduling.NodePool) bool { return p.Object.Name == l.Pool })
 	if i < 0 {
-		return none, fmt.Errorf("machine %s is of pool %q, which is not there", l.Name, l.Pool)
+		return none, fmt.Errorf("node %s is of pool %q, which is not there", l.Name, l.Pool)
 	}
 	pool := &s.NodePools[i]
 	types := s.Catalogs[pool.Catalog]
 	i = slices.IndexFunc(types, func(t *cloudprovider.InstanceType) bool { return t.Name == l.InstanceType })
 	if i < 0 {
-		return none, fmt.Errorf("machine %s is of type %q, which is not there", l.Name, l.InstanceType)
+		return none, fmt.Errorf("node %s is of type %q, which is not there", l.Name, l.InstanceType)
 	}
 	object := &corev1.Node{}
 	object.Name = l.Name

@@ -158,6 +158,6 @@ func TestNew(t *testing.T) {
 	}
 	s.Nodes[1].Object = nil
 	if _, err := New(s); err == nil {
-		t.Error("a machine without a Node is taken")
+		t.Error("a node without a Node is taken")
 	}
 }

@@ -7,21 +7,21 @@ type Round struct {
 	Steps []Step `json:"steps"`
 }
 
-// Step is one command: machines to remove, machines to launch before, and where the pods go.
+// Step is one command: nodes to remove, nodes to launch before, and where the pods go.
 type Step struct {
 	// Method that found it, in the planner's words.
 	Method string `json:"method"`
-	// Removed are the names of the machines.
+	// Removed are the names of the nodes.
 	Removed []string `json:"removed"`
-	// Launched machines, with the pods that are planned for them.
+	// Launched nodes, with the pods that are planned for them.
 	Launched []Launch `json:"launched,omitempty"`
-	// Existing machines that receive pods.
+	// Existing nodes that receive pods.
 	Existing []judge.ExistingNode `json:"existing,omitempty"`
 }
 
-// Launch is a machine that is launched: what the plan leaves open, and what was bought.
+// Launch is a node that is launched: what the plan leaves open, and what was bought.
 type Launch struct {
-	// Name of the machine, unique in the fleet.
+	// Name of the node, unique in the fleet.
 	Name string `json:"name"`
 	judge.NewNode
 	// InstanceType, Zone and CapacityType bought: the cheapest available offering that the plan leaves open.

@@ -54,12 +54,12 @@ func (f *File) snapshot(folder string) (*scheduling.Snapshot, error) {
 func (f *File) addPools(s *scheduling.Snapshot, folder string) error {
 	for _, p := range f.NodePools {
 		if p.Spec.Template.Spec.NodeClassRef.Kind == "" {
-			p.Spec.Template.Spec.NodeClassRef = anyMachine().Object.Spec.Template.Spec.NodeClassRef
+			p.Spec.Template.Spec.NodeClassRef = anyNode().Object.Spec.Template.Spec.NodeClassRef
 		}
 		s.NodePools = append(s.NodePools, scheduling.NodePool{Key: v1.NewPoolKey(p.Name), Object: p})
 	}
 	if len(s.NodePools) == 0 {
-		s.NodePools = []scheduling.NodePool{anyMachine()}
+		s.NodePools = []scheduling.NodePool{anyNode()}
 		if len(f.InstanceTypes) > 0 {
 			s.NodePools[0].Object.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{}
 		}
@@ -174,7 +174,7 @@ func podTerms(a *corev1.Affinity) []*corev1.PodAffinityTerm {
 	return terms
 }
 
-// node is a machine there is, with its pods.
+// node is a node there is, with its pods.
 func (n *Nodes) node(name string, t *cloudprovider.InstanceType, pool string, deployments map[string]*Deployment) scheduling.Node {
 	object := &corev1.Node{}
 	object.Name = name

@@ -15,7 +15,7 @@
 //	instanceTypes:                 # or the types themselves
 //	- name: small
 //	  capacity: {cpu: "4", memory: 16Gi, pods: "58"}
-//	  reserved: {cpu: 80m, memory: 1Gi}       # what the machine keeps for itself; default nothing
+//	  reserved: {cpu: 80m, memory: 1Gi}       # what the node keeps for itself; default nothing
 //	  labels: {kubernetes.io/arch: arm64}     # beside instance type, amd64 and linux
 //	  offerings:
 //	  - {zone: zone-a, capacityType: spot, price: 0.05}
@@ -31,6 +31,6 @@
 //	  # is left out selects the deployment's own.
 //	  topologySpreadConstraints:
 //	  - {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}
-//	nodes:                         # machines there are
+//	nodes:                         # nodes there are
 //	- {instanceType: small, zone: zone-a, capacityType: spot, count: 10, pods: {web: 4}} # and what runs on each
 package scenario

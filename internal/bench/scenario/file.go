@@ -25,7 +25,7 @@ type File struct {
 	Nodes         []Nodes        `json:"nodes,omitempty"`
 }
 
-// InstanceType is a kind of machine.
+// InstanceType is a kind of node.
 type InstanceType struct {
 	Name      string              `json:"name"`
 	Capacity  corev1.ResourceList `json:"capacity"`
@@ -58,13 +58,13 @@ type Deployment struct {
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 }
 
-// Nodes are machines there are, all alike.
+// Nodes are nodes there are, all alike.
 type Nodes struct {
 	InstanceType string `json:"instanceType"`
 	Zone         string `json:"zone"`
 	CapacityType string `json:"capacityType"`
 	Count        int    `json:"count"`
-	// Pods are how many of each deployment run on each of the machines, beside those that wait.
+	// Pods are how many of each deployment run on each of the nodes, beside those that wait.
 	Pods map[string]int `json:"pods,omitempty"`
 }
 

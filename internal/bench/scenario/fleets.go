@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// fleetFill is how full the machines of a fleet are.
+// fleetFill is how full the nodes of a fleet are.
 const fleetFill = 0.4
 
 // maxFleet bounds what is generated.
@@ -55,7 +55,7 @@ func OrdinaryFleets(nodes int, seed uint64) []string {
 	return names
 }
 
-// Fleet makes a fleet to consolidate: consolidate-N are N machines that are two fifths full, consolidate-mixed-N such whose
+// Fleet makes a fleet to consolidate: consolidate-N are N nodes that are two fifths full, consolidate-mixed-N such whose
 // pods have constraints; consolidate-FAMILIES-RULES-ZONESz-SEED-Nn are N nodes of an ordinary cluster, whose name has its seed.
 func Fleet(name string, seed uint64) (*Scenario, error) {
 	parts := fleetName.FindStringSubmatch(name)
@@ -64,12 +64,12 @@ func Fleet(name string, seed uint64) (*Scenario, error) {
 	}
 	nodes, err := strconv.Atoi(parts[2])
 	if err != nil || nodes > maxFleet {
-		return nil, fmt.Errorf("fleet %q: give at most %d machines", name, maxFleet)
+		return nil, fmt.Errorf("fleet %q: give at most %d nodes", name, maxFleet)
 	}
 	f := workload.Fleet{Nodes: nodes, Fill: fleetFill, Mixed: parts[1] != "", Seed: seed}
-	about := "machines two fifths full, pods without constraints"
+	about := "nodes two fifths full, pods without constraints"
 	if f.Mixed {
-		about = "machines two fifths full, half of the pods with constraints, three pools, PodDisruptionBudgets"
+		about = "nodes two fifths full, half of the pods with constraints, three pools, PodDisruptionBudgets"
 	}
 	return &Scenario{name, about, seed, f.Snapshot()}, nil
 }

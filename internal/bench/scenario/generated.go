@@ -36,7 +36,7 @@ func Sizes() []Size {
 		{"b", "50 deployments", 10_000, 1_000},
 		{"c", "b, a third spread over zones, a third kept apart by hostname, a third with selectors", 10_000, 1_000},
 		{"d", "all different", 5_000, 1_000},
-		{"e", "b, on 2,000 machines that are 60 % full", 5_000, 2_000},
+		{"e", "b, on 2,000 nodes that are 60 % full", 5_000, 2_000},
 		{"f", "the diverse mix of Karpenter's benchmark", 20_000, 1_000},
 		{"g", "the preference mix of Karpenter's benchmark", 4_000, 400},
 	}

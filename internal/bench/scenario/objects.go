@@ -21,7 +21,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// Objects are files of Kubernetes objects and the machines to plan them on.
+// Objects are files of Kubernetes objects and the nodes to plan them on.
 type Objects struct {
 	// Files and folders with objects: pods or workloads, NodePools, node classes, nodes. A file that ends in .csv is a
 	// pod list of the openb trace, in its columns.
@@ -65,7 +65,7 @@ func FromObjects(o Objects, pods int) (*Scenario, error) {
 	s := loaded.Snapshot
 	s.Placeholders = nil // room to keep free is no part of the comparison
 	if len(s.NodePools) == 0 {
-		s.NodePools = []scheduling.NodePool{anyMachine()}
+		s.NodePools = []scheduling.NodePool{anyNode()}
 	}
 	if pods > 0 && pods < len(s.Pods) {
 		s.Pods = s.Pods[:pods]
@@ -152,8 +152,8 @@ func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.No
 	return nil
 }
 
-// anyMachine is the pool of an input without any: Linux on either architecture, bought either way.
-func anyMachine() scheduling.NodePool {
+// anyNode is the pool of an input without any: Linux on either architecture, bought either way.
+func anyNode() scheduling.NodePool {
 	np := &v1.NodePool{}
 	np.Name = "default"
 	np.Spec.Template.Spec.NodeClassRef = v1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass, Name: "default"}

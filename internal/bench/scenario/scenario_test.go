@@ -72,14 +72,14 @@ func TestDocumentedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Name != "shop" || len(s.Snapshot.Pods) != 300 || len(s.Snapshot.Nodes) != 10 || len(s.Snapshot.Nodes[0].Pods) != 4 {
-		t.Errorf("%s: %d pods, %d machines", s.Name, len(s.Snapshot.Pods), len(s.Snapshot.Nodes))
+		t.Errorf("%s: %d pods, %d nodes", s.Name, len(s.Snapshot.Pods), len(s.Snapshot.Nodes))
 	}
 	pod := s.Snapshot.Pods[0]
 	if c := pod.Spec.TopologySpreadConstraints[0]; c.LabelSelector.MatchLabels["app"] != "web" || pod.Namespace != "shop" || pod.Labels["tier"] != "front" {
 		t.Errorf("the spread selects %v", c.LabelSelector)
 	}
 	if plan := solve(t, s); len(plan.Existing) == 0 {
-		t.Error("no pod goes to a machine that is there")
+		t.Error("no pod goes to a node that is there")
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	_ "time/tzdata" // time zones of CronJobs, on machines that have none installed
+	_ "time/tzdata" // time zones of CronJobs, on instances that have none installed
 
 	"github.com/spf13/cobra"
 	"go.etcd.io/etcd/server/v3/etcdmain"

@@ -39,7 +39,7 @@ type Options struct {
 	Types []*cloudprovider.InstanceType
 	// Cloud's options. Latencies of zero mean the defaults above; the hooks are called beside the harness's own.
 	Cloud fake.Options
-	// Behaviour of the kubelet on a machine that has just booted; nil means ready after DefaultReadyAfter. It is called
+	// Behaviour of the kubelet on an instance that has just booted; nil means ready after DefaultReadyAfter. It is called
 	// from hooks of the cloud, one at a time.
 	Behaviour func(fake.Instance) kubelet.Behaviour
 }
@@ -53,9 +53,9 @@ type Cluster struct {
 	// NodePools and NodeClaims of the whole cluster.
 	NodePools  *gentype.ClientWithList[*v1.NodePool, *v1.NodePoolList]
 	NodeClaims *gentype.ClientWithList[*v1.NodeClaim, *v1.NodeClaimList]
-	// Cloud whose machines become nodes.
+	// Cloud whose instances become nodes.
 	Cloud *fake.Cloud
-	// Kubelets of these machines, and of others that a test boots.
+	// Kubelets of these instances, and of others that a test boots.
 	Kubelets *kubelet.Simulator
 	// Namespace is the test's own, ready for pods.
 	Namespace string
@@ -68,7 +68,7 @@ type Cluster struct {
 	meant placements
 
 	mu sync.Mutex
-	// bought are the provider IDs of all machines that have run or are gone.
+	// bought are the provider IDs of all instances that have run or are gone.
 	bought map[string]bool
 }
 
@@ -219,7 +219,7 @@ func (c *Cluster) watch(ctx context.Context) (stop func()) {
 	}
 }
 
-// newCloud is a fake cloud whose machines join the cluster.
+// newCloud is a fake cloud whose instances join the cluster.
 func (c *Cluster) newCloud(options Options) (*fake.Cloud, error) {
 	o := options.Cloud
 	if o.LaunchLatency == 0 {
@@ -260,8 +260,8 @@ func (c *Cluster) note(i fake.Instance) {
 	c.bought[i.ProviderID] = true
 }
 
-// Bought is how many machines there have been so far, those that are gone included. Calls of the cloud are more: a controller
-// that could not store the answer to one asks again, and is told of the same machine.
+// Bought is how many instances there have been so far, those that are gone included. Calls of the cloud are more: a controller
+// that could not store the answer to one asks again, and is told of the same instance.
 func (c *Cluster) Bought() int {
 	now := c.Cloud.Instances()
 	c.mu.Lock()
@@ -272,7 +272,7 @@ func (c *Cluster) Bought() int {
 	return len(c.bought)
 }
 
-// settleEvery is how late the cloud may notice that a machine has booted or is gone.
+// settleEvery is how late the cloud may notice that an instance has booted or is gone.
 const settleEvery = 50 * time.Millisecond
 
 // settle lets the cloud's time pass: it does nothing by itself.

@@ -13,13 +13,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Costs compares what the machines cost with what they were planned to cost, in USD per hour.
+// Costs compares what the instances cost with what they were planned to cost, in USD per hour.
 type Costs struct {
-	// Fleet is what the machines cost that there are.
+	// Fleet is what the instances cost that there are.
 	Fleet float64
 	// Ordered is what their claims asked for: of each the first offering that suits it.
 	Ordered float64
-	// AtOnce is what a plan costs that places all pods on new machines together. Pods that come in batches, or that
+	// AtOnce is what a plan costs that places all pods on new instances together. Pods that come in batches, or that
 	// kube-scheduler puts elsewhere than was meant, can make the fleet dearer than that.
 	AtOnce float64
 }
@@ -33,7 +33,7 @@ func (c Costs) String() string {
 	return line
 }
 
-// Costs of the cluster's machines and claims, and of a plan for the pods of the test's namespace.
+// Costs of the cluster's instances and claims, and of a plan for the pods of the test's namespace.
 func (c *Cluster) Costs() Costs {
 	c.t.Helper()
 	ctx := c.t.Context()
@@ -80,7 +80,7 @@ func poolNamed(name string) *v1.NodePool {
 	return pool
 }
 
-// plannedAtOnce is what new machines for all pods would cost.
+// plannedAtOnce is what new instances for all pods would cost.
 func (c *Cluster) plannedAtOnce(ctx context.Context) (float64, error) {
 	s := &scheduling.Snapshot{Vocabulary: c.Cloud.Describe().Vocabulary, Catalogs: map[string][]*cloudprovider.InstanceType{}}
 	pools, err := c.NodePools.List(ctx, metav1.ListOptions{})

@@ -1,5 +1,5 @@
 // Package harness gives tests a cluster: a real control plane without nodes of its own (package plane), a fake cloud whose
-// machines join it as nodes (packages fake and kubelet), and means to wait for things and to tell what went wrong.
+// instances join it as nodes (packages fake and kubelet), and means to wait for things and to tell what went wrong.
 //
 //	var server harness.Server // of the test package; TestMain calls server.Stop
 //
@@ -11,6 +11,6 @@
 //	}
 //
 // Nodes, pools and claims belong to no namespace, so that the tests of a package run one after the other. Each leaves the
-// cluster empty; one that fails shows pods, nodes, claims and machines, and its artifacts (go test -artifacts) hold them in
+// cluster empty; one that fails shows pods, nodes, claims and instances, and its artifacts (go test -artifacts) hold them in
 // full, with the logs of the control plane.
 package harness

@@ -80,9 +80,9 @@ func (c *Cluster) dump() {
 		machines := c.Cloud.Instances()
 		all["machines"] = machines
 		for _, m := range machines[:min(len(machines), dumpNodes)] {
-			fmt.Fprintf(&b, "  machine %s: %s, node %s, %v\n", m.ProviderID, m.Phase, m.NodeName, m.Offering)
+			fmt.Fprintf(&b, "  instance %s: %s, node %s, %v\n", m.ProviderID, m.Phase, m.NodeName, m.Offering)
 		}
-		fmt.Fprintf(&b, "  machines: %d\n", len(machines))
+		fmt.Fprintf(&b, "  instances: %d\n", len(machines))
 	}
 	c.dumpEvents(ctx, &b, all)
 	c.t.Log(b.String())

@@ -34,7 +34,7 @@ type CreateStage string
 const (
 	// BeforeLaunch: the controller has called Create, the cloud has not heard of it.
 	BeforeLaunch CreateStage = "before the launch"
-	// AfterLaunch: there is a machine, the controller has not heard of it.
+	// AfterLaunch: there is an instance, the controller has not heard of it.
 	AfterLaunch CreateStage = "after the launch"
 )
 
@@ -135,7 +135,7 @@ func (c lifelineCloud) stage(stage CreateStage, claim *v1.NodeClaim) error {
 	return nil
 }
 
-// Create launches a machine.
+// Create launches an instance.
 func (c lifelineCloud) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	if err := c.stage(BeforeLaunch, claim); err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (c lifelineCloud) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.Nod
 	return created, err
 }
 
-// Delete ends a machine.
+// Delete ends an instance.
 func (c lifelineCloud) Delete(ctx context.Context, claim *v1.NodeClaim) error {
 	if c.line.IsCut() {
 		return ErrKilled
@@ -155,7 +155,7 @@ func (c lifelineCloud) Delete(ctx context.Context, claim *v1.NodeClaim) error {
 	return c.CloudProvider.Delete(ctx, claim)
 }
 
-// Get describes a machine.
+// Get describes an instance.
 func (c lifelineCloud) Get(ctx context.Context, providerID string) (*v1.NodeClaim, error) {
 	if c.line.IsCut() {
 		return nil, ErrKilled
@@ -163,7 +163,7 @@ func (c lifelineCloud) Get(ctx context.Context, providerID string) (*v1.NodeClai
 	return c.CloudProvider.Get(ctx, providerID)
 }
 
-// List describes all machines.
+// List describes all instances.
 func (c lifelineCloud) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	if c.line.IsCut() {
 		return nil, ErrKilled

@@ -96,7 +96,7 @@ func (c *Cluster) Scale(deployment string, replicas int32) {
 	})
 }
 
-// NodePool is a pool of the fake cloud's machines that takes any of them, with its defaults filled in, to be changed before
+// NodePool is a pool of the fake cloud's instances that takes any of them, with its defaults filled in, to be changed before
 // it is created. Its nodes are never consolidated: what is launched stays, unless a test has it otherwise.
 func NodePool(name string) *v1.NodePool {
 	pool := &v1.NodePool{

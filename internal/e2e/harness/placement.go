@@ -80,7 +80,7 @@ func (p Placements) Rate() float64 {
 
 // String is a line for a test's log.
 func (p Placements) String() string {
-	return fmt.Sprintf("%d pods bound; of %d the plan is known: %d (%.1f %%) are on that very node, %d on another of the planned machines",
+	return fmt.Sprintf("%d pods bound; of %d the plan is known: %d (%.1f %%) are on that very node, %d on another of the planned instances",
 		p.Bound, p.Told, p.Met, 100*p.Rate(), p.Told-p.Met)
 }
 

@@ -163,7 +163,7 @@ func (c *Cluster) BudgetAllows(deployment string, pods, allowed int32) Condition
 	}
 }
 
-// Empty is the condition that there is no node, no claim and no machine in the cloud.
+// Empty is the condition that there is no node, no claim and no instance in the cloud.
 func (c *Cluster) Empty() Condition {
 	return func() (bool, string) {
 		claims, err := c.Claims()
@@ -171,11 +171,11 @@ func (c *Cluster) Empty() Condition {
 			return false, err.Error()
 		}
 		nodes, machines := c.Nodes(), c.Cloud.Instances()
-		return len(nodes)+len(claims)+len(machines) == 0, fmt.Sprintf("%d nodes, %d nodeclaims, %d machines", len(nodes), len(claims), len(machines))
+		return len(nodes)+len(claims)+len(machines) == 0, fmt.Sprintf("%d nodes, %d nodeclaims, %d instances", len(nodes), len(claims), len(machines))
 	}
 }
 
-// Settled is the condition that nodes, claims and machines are the same in number, n for a non-negative n, each machine is
+// Settled is the condition that nodes, claims and instances are the same in number, n for a non-negative n, each instance is
 // the one of exactly one claim and the one of exactly one node: nothing leaked, nothing twice.
 func (c *Cluster) Settled(n int) Condition {
 	return func() (bool, string) {
@@ -190,14 +190,14 @@ func (c *Cluster) Settled(n int) Condition {
 		for _, machine := range c.Cloud.Instances() {
 			machines[machine.ProviderID]++
 		}
-		seen := fmt.Sprintf("%d nodes, %d nodeclaims, %d machines", len(nodes), len(claims), len(machines))
+		seen := fmt.Sprintf("%d nodes, %d nodeclaims, %d instances", len(nodes), len(claims), len(machines))
 		if len(claims) != len(machines) || len(nodes) != len(machines) || n >= 0 && len(claims) != n {
 			return false, seen
 		}
 		for i := range claims {
 			id := claims[i].Status.ProviderID
 			if nodes[id] != 1 || machines[id] != 1 {
-				return false, fmt.Sprintf("%s; nodeclaim %s has provider ID %q with %d nodes and %d machines", seen, claims[i].Name, id, nodes[id], machines[id])
+				return false, fmt.Sprintf("%s; nodeclaim %s has provider ID %q with %d nodes and %d instances", seen, claims[i].Name, id, nodes[id], machines[id])
 			}
 		}
 		return true, seen

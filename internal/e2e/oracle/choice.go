@@ -13,20 +13,20 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// maxOptions bounds how many different machines one planned machine is tried as, and so the number of replays of a
+// maxOptions bounds how many different nodes one planned node is tried as, and so the number of replays of a
 // plan. Types come before zones, zones before capacity types.
 const maxOptions = 16
 
-// Choice settles what the provider may decide: what each planned machine is created as.
+// Choice settles what the provider may decide: what each planned node is created as.
 type Choice struct {
 	// Options are parallel to Plan.NewNodes.
 	Options []Option
-	// Label counts through the values of labels that neither type nor offering settles: each machine gets the
+	// Label counts through the values of labels that neither type nor offering settles: each node gets the
 	// Label-th value that its requirements leave, counted round.
 	Label int
 }
 
-// Option is one way to create a planned machine.
+// Option is one way to create a planned node.
 type Option struct {
 	// Type and Offering are those that the pool may launch: the snapshot's own, or what its NodeOverlays make of them.
 	// They must not be changed.
@@ -42,12 +42,12 @@ func (o Option) String() string {
 	return cloudprovider.KeyOf(o.Type, o.Offering).String()
 }
 
-// Choices are the replays a plan has to stand: first every machine as what the plan reckons with, then as many as it
-// takes until each machine was every one of its minimal types (those of its remaining types with no more room in any
-// resource than another one has) and its cheapest in every zone and capacity type left open. Machines are turned
-// through their options at different positions, so that equal machines land in different zones.
+// Choices are the replays a plan has to stand: first every node as what the plan reckons with, then as many as it
+// takes until each node was every one of its minimal types (those of its remaining types with no more room in any
+// resource than another one has) and its cheapest in every zone and capacity type left open. Nodes are turned
+// through their options at different positions, so that equal nodes land in different zones.
 //
-// An error says that the plan promises a type that can't be bought under the machine's requirements.
+// An error says that the plan promises a type that can't be bought under the node's requirements.
 func Choices(snapshot *scheduling.Snapshot, plan *scheduling.Plan) ([]Choice, error) {
 	options := make([][]Option, len(plan.NewNodes))
 	stock := newStock(snapshot)
@@ -74,11 +74,11 @@ func Choices(snapshot *scheduling.Snapshot, plan *scheduling.Plan) ([]Choice, er
 	return out, nil
 }
 
-// optionsOf lists what a machine may be created as; the first is what the plan reckons with.
+// optionsOf lists what a node may be created as; the first is what the plan reckons with.
 func optionsOf(stock *stock, node *scheduling.NewNode) ([]Option, error) {
 	snapshot := stock.snapshot
 	if len(node.InstanceTypes) == 0 {
-		return nil, fmt.Errorf("machine %s has no instance types", node.Name)
+		return nil, fmt.Errorf("node %s has no instance types", node.Name)
 	}
 	pool, catalog, err := stock.of(node)
 	if err != nil {
@@ -91,7 +91,7 @@ func optionsOf(stock *stock, node *scheduling.NewNode) ([]Option, error) {
 	promised := make([]Option, len(node.InstanceTypes))
 	for i, offered := range node.InstanceTypes {
 		if promised[i], err = promisedOption(catalog, node, offered); err != nil {
-			return nil, fmt.Errorf("machine %s: type %s in zone %s as %s is promised, but %w", node.Name, offered.Name, offered.Zone, offered.CapacityType, err)
+			return nil, fmt.Errorf("node %s: type %s in zone %s as %s is promised, but %w", node.Name, offered.Name, offered.Zone, offered.CapacityType, err)
 		}
 	}
 	requests, err := claimRequests(snapshot, pool, node, promised)
@@ -101,7 +101,7 @@ func optionsOf(stock *stock, node *scheduling.NewNode) ([]Option, error) {
 	candidates := make([]candidate, len(promised))
 	for i, option := range promised {
 		if name := exceeds(requests, option.Type.AllocatableOf(option.Offering)); name != "" {
-			return nil, fmt.Errorf("machine %s: %s is promised, but has not enough %s for the claim's requests", node.Name, option, name)
+			return nil, fmt.Errorf("node %s: %s is promised, but has not enough %s for the claim's requests", node.Name, option, name)
 		}
 		c := &candidates[i]
 		c.options = launchable(option, node, requests)
@@ -155,13 +155,13 @@ func promisedOption(catalog []*cloudprovider.InstanceType, node *scheduling.NewN
 	case found.Type != nil:
 		return found, nil
 	case excluded:
-		return Option{}, fmt.Errorf("the machine's requirements exclude it: %s", node.Requirements)
+		return Option{}, fmt.Errorf("the node's requirements exclude it: %s", node.Requirements)
 	}
 	return Option{}, errors.New("no such offering is in stock")
 }
 
 // claimRequests is what the NodeClaim will request: the pods, and the least that DaemonSets take on any of the promised
-// machines.
+// nodes.
 func claimRequests(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, node *scheduling.NewNode, promised []Option) (corev1.ResourceList, error) {
 	var least corev1.ResourceList
 	for i, option := range promised {
@@ -186,7 +186,7 @@ func claimRequests(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, nod
 	for _, key := range node.Pods {
 		pod, ok := pods[key]
 		if !ok {
-			return nil, fmt.Errorf("machine %s has pod %s, which the snapshot does not have", node.Name, key)
+			return nil, fmt.Errorf("node %s has pod %s, which the snapshot does not have", node.Name, key)
 		}
 		add(least, scheduling.PodRequests(pod), 1)
 	}
@@ -204,7 +204,7 @@ func add(sum, amounts corev1.ResourceList, times int64) {
 	}
 }
 
-// launchable are the offerings of the promised option's type by which the provider could create the machine: in stock,
+// launchable are the offerings of the promised option's type by which the provider could create the node: in stock,
 // allowed by the requirements, and large enough for the requests of the claim. The promised one comes first, then
 // those in other zones.
 func launchable(promised Option, node *scheduling.NewNode, requests corev1.ResourceList) []Option {
@@ -224,13 +224,13 @@ func launchable(promised Option, node *scheduling.NewNode, requests corev1.Resou
 	return append(out, rest...)
 }
 
-// allowed reports whether a machine that states these labels can meet the requirements.
-func allowed(stated, machine requirements.Set) bool {
+// allowed reports whether a node that states these labels can meet the requirements.
+func allowed(stated, node requirements.Set) bool {
 	for r := range stated.All {
-		if !machine.Has(r.Key()) {
+		if !node.Has(r.Key()) {
 			continue
 		}
-		want := machine.Get(r.Key())
+		want := node.Get(r.Key())
 		if r.Operator() == requirements.OpDoesNotExist {
 			if want.Operator() == requirements.OpIn || want.Operator() == requirements.OpExists {
 				return false

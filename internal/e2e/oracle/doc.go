@@ -9,9 +9,9 @@
 //		…
 //	}
 //
-// A planned machine is not one node but many: the provider may take any instance type and zone that the NodeClaim
-// leaves open. A Choice settles that for all machines at once; Choices yields enough of them that the cheapest type and
-// every minimal type of each machine is tried in each zone left open.
+// A planned node is not one node but many: the provider may take any instance type and zone that the NodeClaim
+// leaves open. A Choice settles that for all nodes at once; Choices yields enough of them that the cheapest type and
+// every minimal type of each node is tried in each zone left open.
 //
 // # Running
 //
@@ -47,17 +47,17 @@
 //
 // # What is acted out
 //
-// Nodes of the snapshot that come up are there as they will be once initialised; machines that are leaving are gone. All
-// planned machines are there from the start, which is how kube-scheduler sees them once they have joined: topology spread
+// Nodes of the snapshot that come up are there as they will be once initialised; nodes that are leaving are gone. All
+// planned nodes are there from the start, which is how kube-scheduler sees them once they have joined: topology spread
 // counts their domains. DaemonSets have their pods wherever they belong. A volume claim that waits for its first consumer
 // is bound where the first pod with it goes, to a volume that can be reached in the zone (or whatever the class's allowed
-// topologies speak of) of that node. Volumes that are made by hand are there for planned machines when these have joined;
-// the machines of the snapshot have to do with those there are. Labels that neither type nor offering settles are those
-// the machine's requirements leave.
+// topologies speak of) of that node. Volumes that are made by hand are there for planned nodes when these have joined;
+// the nodes of the snapshot have to do with those there are. Labels that neither type nor offering settles are those
+// the node's requirements leave.
 //
-// Machines are sold as the snapshot's NodeOverlays have them. Placeholders of CapacityBuffers are bound like any pod, and
+// Nodes are sold as the snapshot's NodeOverlays have them. Placeholders of CapacityBuffers are bound like any pod, and
 // PodTopologySpread knows the cluster's default constraints. What kube-scheduler never sees but whoever launches the
-// machines does, Purchases checks: prices, reservations, minValues, and that static pools are left alone.
+// nodes does, Purchases checks: prices, reservations, minValues, and that static pools are left alone.
 //
 // Not acted out: resource claims, scheduling gates, preemption, numeric tolerations (off in kube-scheduler by default);
 // kube-scheduler's scores but for LeastAllocated of Queue, which may well put a pod elsewhere than the plan.

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// addMachine creates a planned machine as the option has it, with the pods of the DaemonSets that run there.
+// addMachine creates a planned node as the option has it, with the pods of the DaemonSets that run there.
 func (s *stage) addMachine(node *scheduling.NewNode, option Option, label int) error {
 	pool, _, err := s.stock.of(node)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *stage) addMachine(node *scheduling.NewNode, option Option, label int) e
 	return nil
 }
 
-// nodeOf is the Node of a planned machine once it is initialised: startup taints and those of a node that comes up are
+// nodeOf is the Node of a planned node once it is initialised: startup taints and those of a node that comes up are
 // gone.
 func nodeOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option, label int) (*corev1.Node, error) {
 	labels, err := labelsOf(pool, node, option, label)
@@ -88,7 +88,7 @@ func labelsOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option
 		}
 		value, ok := pick(r, label)
 		if !ok && r.Operator() != requirements.OpDoesNotExist {
-			return nil, fmt.Errorf("machine %s: no value satisfies its requirement %s", node.Name, r)
+			return nil, fmt.Errorf("node %s: no value satisfies its requirement %s", node.Name, r)
 		}
 		if ok {
 			out[r.Key()] = value
@@ -120,7 +120,7 @@ func pick(r requirements.Requirement, n int) (string, bool) {
 	return r.AnyValue()
 }
 
-// roomFor is what DaemonSets leave of the machine.
+// roomFor is what DaemonSets leave of the node.
 func roomFor(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, node *scheduling.NewNode, option Option) corev1.ResourceList {
 	room := option.Type.AllocatableOf(option.Offering)
 	object, err := nodeOf(pool, node, option, 0)

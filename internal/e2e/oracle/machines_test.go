@@ -19,8 +19,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machineType is sold on demand in the zones.
-func machineType(name string, cores, gib int64, zones ...string) *cloudprovider.InstanceType {
+// instanceType is sold on demand in the zones.
+func instanceType(name string, cores, gib int64, zones ...string) *cloudprovider.InstanceType {
 	t := &cloudprovider.InstanceType{
 		Name:         name,
 		Requirements: requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, name)),
@@ -37,7 +37,7 @@ func machineType(name string, cores, gib int64, zones ...string) *cloudprovider.
 	return t
 }
 
-// planned is a plan with one machine for one pod of one core, and the snapshot it belongs to.
+// planned is a plan with one node for one pod of one core, and the snapshot it belongs to.
 func planned(types ...*cloudprovider.InstanceType) (*scheduling.Snapshot, *scheduling.Plan, *corev1.Pod) {
 	s := &scene{Snapshot: &scheduling.Snapshot{}}
 	p := s.pod("p")
@@ -54,10 +54,10 @@ func planned(types ...*cloudprovider.InstanceType) (*scheduling.Snapshot, *sched
 
 func TestChoicesTryMinimalTypesInEachZone(t *testing.T) {
 	s, plan, _ := planned(
-		machineType("cheap", 4, 8, "zone-a", "zone-b"),
-		machineType("few-cores", 2, 16, "zone-b"),
-		machineType("little-memory", 8, 4, "zone-a"),
-		machineType("never-tighter", 8, 16, "zone-a", "zone-b"),
+		instanceType("cheap", 4, 8, "zone-a", "zone-b"),
+		instanceType("few-cores", 2, 16, "zone-b"),
+		instanceType("little-memory", 8, 4, "zone-a"),
+		instanceType("never-tighter", 8, 16, "zone-a", "zone-b"),
 	)
 	choices, err := oracle.Choices(s, plan)
 	if err != nil {
@@ -75,12 +75,12 @@ func TestChoicesTryMinimalTypesInEachZone(t *testing.T) {
 	slices.Sort(got)
 	want := []string{"cheap/zone-a/on-demand", "cheap/zone-b/on-demand", "few-cores/zone-b/on-demand", "little-memory/zone-a/on-demand"}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("machines tried (-want +got):\n%s", diff)
+		t.Errorf("nodes tried (-want +got):\n%s", diff)
 	}
 }
 
-func TestChoicesPutEqualMachinesIntoDifferentZones(t *testing.T) {
-	s, plan, _ := planned(machineType("t", 4, 8, "zone-a", "zone-b", "zone-c"))
+func TestChoicesPutEqualNodesIntoDifferentZones(t *testing.T) {
+	s, plan, _ := planned(instanceType("t", 4, 8, "zone-a", "zone-b", "zone-c"))
 	for i := range 2 {
 		twin := plan.NewNodes[0]
 		twin.Name = fmt.Sprintf("pool-%d", i+2)
@@ -98,40 +98,40 @@ func TestChoicesPutEqualMachinesIntoDifferentZones(t *testing.T) {
 		}
 		return len(zones) == 3
 	}) {
-		t.Errorf("no choice has the three machines in three zones: %v", choices)
+		t.Errorf("no choice has the three nodes in three zones: %v", choices)
 	}
 }
 
-// TestMachineMutations breaks promises about planned machines: each is kept as the plan reckons, and broken as the
+// TestNodeMutations breaks promises about planned nodes: each is kept as the plan reckons, and broken as the
 // provider may create it.
-func TestMachineMutations(t *testing.T) {
+func TestNodeMutations(t *testing.T) {
 	tests := []struct {
 		name   string
 		types  []*cloudprovider.InstanceType
 		set    func(*scheduling.Snapshot, *scheduling.NewNode, *corev1.Pod)
 		plugin string
 	}{
-		{"nothing broken", []*cloudprovider.InstanceType{machineType("t", 4, 8, "zone-a", "zone-b")}, func(*scheduling.Snapshot, *scheduling.NewNode, *corev1.Pod) {}, ""},
-		{"zone left open that the pod does not want", []*cloudprovider.InstanceType{machineType("t", 4, 8, "zone-a", "zone-b")},
+		{"nothing broken", []*cloudprovider.InstanceType{instanceType("t", 4, 8, "zone-a", "zone-b")}, func(*scheduling.Snapshot, *scheduling.NewNode, *corev1.Pod) {}, ""},
+		{"zone left open that the pod does not want", []*cloudprovider.InstanceType{instanceType("t", 4, 8, "zone-a", "zone-b")},
 			func(_ *scheduling.Snapshot, _ *scheduling.NewNode, p *corev1.Pod) {
 				p.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: "zone-a"}
 			}, "NodeAffinity"},
-		{"zone closed by the machine's requirements", []*cloudprovider.InstanceType{machineType("t", 4, 8, "zone-a", "zone-b")},
+		{"zone closed by the node's requirements", []*cloudprovider.InstanceType{instanceType("t", 4, 8, "zone-a", "zone-b")},
 			func(_ *scheduling.Snapshot, n *scheduling.NewNode, p *corev1.Pod) {
 				p.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: "zone-a"}
 				n.Requirements = requirements.NewSet(requirements.In(corev1.LabelTopologyZone, "zone-a"))
 			}, ""},
-		{"label of the requirements is on the node", []*cloudprovider.InstanceType{machineType("t", 4, 8, "zone-a")},
+		{"label of the requirements is on the node", []*cloudprovider.InstanceType{instanceType("t", 4, 8, "zone-a")},
 			func(_ *scheduling.Snapshot, n *scheduling.NewNode, p *corev1.Pod) {
 				p.Spec.NodeSelector = map[string]string{"example.com/team": "red"}
 				n.Requirements = requirements.NewSet(requirements.In("example.com/team", "red"))
 			}, ""},
-		{"label left open that the pod wants one value of", []*cloudprovider.InstanceType{machineType("t", 4, 8, "zone-a", "zone-b")},
+		{"label left open that the pod wants one value of", []*cloudprovider.InstanceType{instanceType("t", 4, 8, "zone-a", "zone-b")},
 			func(_ *scheduling.Snapshot, n *scheduling.NewNode, p *corev1.Pod) {
 				p.Spec.NodeSelector = map[string]string{"example.com/team": "blue"}
 				n.Requirements = requirements.NewSet(requirements.In("example.com/team", "blue", "red"))
 			}, "NodeAffinity"},
-		{"DaemonSet in one zone takes the room", []*cloudprovider.InstanceType{machineType("t", 1, 8, "zone-a", "zone-b")},
+		{"DaemonSet in one zone takes the room", []*cloudprovider.InstanceType{instanceType("t", 1, 8, "zone-a", "zone-b")},
 			func(s *scheduling.Snapshot, _ *scheduling.NewNode, _ *corev1.Pod) {
 				set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "agent"}}
 				set.Spec.Template.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: "zone-b"}
@@ -140,15 +140,15 @@ func TestMachineMutations(t *testing.T) {
 				}}}
 				s.DaemonSets = append(s.DaemonSets, set)
 			}, "NodeResourcesFit"},
-		{"taint of the pool", []*cloudprovider.InstanceType{machineType("t", 4, 8, "zone-a")},
+		{"taint of the pool", []*cloudprovider.InstanceType{instanceType("t", 4, 8, "zone-a")},
 			func(s *scheduling.Snapshot, _ *scheduling.NewNode, _ *corev1.Pod) {
 				s.NodePools[0].Object.Spec.Template.Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoSchedule}}
 			}, "TaintToleration"},
-		{"startup taint is gone", []*cloudprovider.InstanceType{machineType("t", 4, 8, "zone-a")},
+		{"startup taint is gone", []*cloudprovider.InstanceType{instanceType("t", 4, 8, "zone-a")},
 			func(s *scheduling.Snapshot, _ *scheduling.NewNode, _ *corev1.Pod) {
 				s.NodePools[0].Object.Spec.Template.Spec.StartupTaints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoSchedule}}
 			}, ""},
-		{"type with fewer attach slots", []*cloudprovider.InstanceType{machineType("t", 4, 8, "zone-a"), limited(machineType("u", 3, 8, "zone-a"), 0)},
+		{"type with fewer attach slots", []*cloudprovider.InstanceType{instanceType("t", 4, 8, "zone-a"), limited(instanceType("u", 3, 8, "zone-a"), 0)},
 			func(s *scheduling.Snapshot, _ *scheduling.NewNode, p *corev1.Pod) {
 				(&scene{Snapshot: s}).claim(p, "data")
 			}, "NodeVolumeLimits"},
@@ -169,11 +169,11 @@ func overlaid(s *scheduling.Snapshot, name corev1.ResourceName, amount string) {
 	s.NodeOverlays = []*v1.NodeOverlay{{ObjectMeta: metav1.ObjectMeta{Name: "o"}, Spec: v1.NodeOverlaySpec{Capacity: corev1.ResourceList{name: resource.MustParse(amount)}}}}
 }
 
-// TestChoicesHaveOverlaidCapacity: what only an overlay gives a machine is there, as much as the overlay says.
+// TestChoicesHaveOverlaidCapacity: what only an overlay gives a node is there, as much as the overlay says.
 func TestChoicesHaveOverlaidCapacity(t *testing.T) {
 	const extra = corev1.ResourceName("example.com/extra")
 	for amount, want := range map[string]string{"": "not enough example.com/extra", "1": "not enough example.com/extra", "2": ""} {
-		s, plan, pod := planned(machineType("t", 4, 8, "zone-a"))
+		s, plan, pod := planned(instanceType("t", 4, 8, "zone-a"))
 		pod.Spec.Containers[0].Resources.Requests[extra] = resource.MustParse("2")
 		if amount != "" {
 			overlaid(s, extra, amount)
@@ -207,7 +207,7 @@ func TestChoicesRefuseWhatCannotBeBought(t *testing.T) {
 		}, "no such offering is in stock"},
 		{"excluded zone", func(_ *scheduling.Snapshot, n *scheduling.NewNode, _ *corev1.Pod) {
 			n.Requirements = requirements.NewSet(requirements.In(corev1.LabelTopologyZone, "zone-b"))
-		}, "the machine's requirements exclude it"},
+		}, "the node's requirements exclude it"},
 		{"too small", func(_ *scheduling.Snapshot, _ *scheduling.NewNode, p *corev1.Pod) {
 			p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("5")
 		}, "not enough cpu"},
@@ -220,7 +220,7 @@ func TestChoicesRefuseWhatCannotBeBought(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s, plan, pod := planned(machineType("t", 4, 8, "zone-a"))
+			s, plan, pod := planned(instanceType("t", 4, 8, "zone-a"))
 			tt.set(s, &plan.NewNodes[0], pod)
 			if _, err := oracle.Choices(s, plan); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one with %q", err, tt.want)

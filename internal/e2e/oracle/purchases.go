@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Purchases checks what kube-scheduler never sees, but without which the planned machines would not come, or not as
-// promised: pools launch machines at all, prices and allocatable amounts are those of the types with the NodeOverlays
+// Purchases checks what kube-scheduler never sees, but without which the planned nodes would not come, or not as
+// promised: pools launch nodes at all, prices and allocatable amounts are those of the types with the NodeOverlays
 // applied, reservations are not overdrawn, and the instance types are as varied as minValues ask for. It returns what
 // is wrong, a sentence each; nil means nothing.
 func Purchases(snapshot *scheduling.Snapshot, plan *scheduling.Plan, query scheduling.Query) []string {
@@ -28,11 +28,11 @@ func Purchases(snapshot *scheduling.Snapshot, plan *scheduling.Plan, query sched
 		}
 	}
 	if !same(total, plan.HourlyCost) {
-		c.complain("the plan costs %v, its machines %v", plan.HourlyCost, total)
+		c.complain("the plan costs %v, its nodes %v", plan.HourlyCost, total)
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.drawn)) {
 		if c.drawn[id] > c.left[id] {
-			c.complain("reservation %s has %d instances left, and %d machines may draw on it", id, c.left[id], c.drawn[id])
+			c.complain("reservation %s has %d instances left, and %d nodes may draw on it", id, c.left[id], c.drawn[id])
 		}
 	}
 	return c.faults
@@ -42,7 +42,7 @@ type clerk struct {
 	stock  *stock
 	query  scheduling.Query
 	faults []string
-	// drawn counts the machines that may draw on a reservation, left what it has.
+	// drawn counts the nodes that may draw on a reservation, left what it has.
 	drawn, left map[string]int
 }
 
@@ -57,7 +57,7 @@ func (c *clerk) check(node *scheduling.NewNode) {
 		c.complain("%v", err)
 		return
 	case pool.Object.IsStatic(), pool.NotReady != "", pool.Object.DeletionTimestamp != nil:
-		c.complain("machine %s: pool %s launches no machines", node.Name, node.Pool)
+		c.complain("node %s: pool %s launches no nodes", node.Name, node.Pool)
 		return
 	}
 	c.count(catalog)
@@ -65,7 +65,7 @@ func (c *clerk) check(node *scheduling.NewNode) {
 	for i, offered := range node.InstanceTypes {
 		promised, err := promisedOption(catalog, node, offered)
 		if err != nil {
-			c.complain("machine %s: type %s in zone %s as %s is promised, but %v", node.Name, offered.Name, offered.Zone, offered.CapacityType, err)
+			c.complain("node %s: type %s in zone %s as %s is promised, but %v", node.Name, offered.Name, offered.Zone, offered.CapacityType, err)
 			continue
 		}
 		if i == 0 {
@@ -106,14 +106,14 @@ func reservationOf(o *cloudprovider.Offering) string {
 	return o.Requirements.Without(corev1.LabelTopologyZone, v1.CapacityTypeLabelKey).String()
 }
 
-// compare checks the figures of the machine that the plan reckons with.
+// compare checks the figures of the node that the plan reckons with.
 func (c *clerk) compare(node *scheduling.NewNode, promised Option) {
 	if price := node.InstanceTypes[0].Price; !same(price, promised.Offering.Price) {
-		c.complain("machine %s: the plan reckons with a price of %v, %s costs %v", node.Name, price, promised, promised.Offering.Price)
+		c.complain("node %s: the plan reckons with a price of %v, %s costs %v", node.Name, price, promised, promised.Offering.Price)
 	}
 	have := promised.Type.AllocatableOf(promised.Offering)
 	if name := exceeds(node.Allocatable, have); name != "" {
-		c.complain("machine %s: the plan reckons with more %s than the %s of %s", node.Name, name, text(have, name), promised)
+		c.complain("node %s: the plan reckons with more %s than the %s of %s", node.Name, name, text(have, name), promised)
 	}
 }
 
@@ -122,7 +122,7 @@ func text(list corev1.ResourceList, name corev1.ResourceName) string {
 	return quantity.String()
 }
 
-// variety checks minValues. Values count that a machine of the claim can still get.
+// variety checks minValues. Values count that a node of the claim can still get.
 func (c *clerk) variety(pool *scheduling.NodePool, node *scheduling.NewNode, options []Option) {
 	relaxed := false
 	for _, r := range pool.Object.Spec.Template.Spec.Requirements {
@@ -140,15 +140,15 @@ func (c *clerk) variety(pool *scheduling.NodePool, node *scheduling.NewNode, opt
 		}
 		relaxed = true
 		if c.query.MinValues != scheduling.MinValuesBestEffort {
-			c.complain("machine %s: minValues of pool %s asks for %d values of %s, the claim leaves %v", node.Name, node.Pool, *r.MinValues, r.Key, slices.Sorted(maps.Keys(values)))
+			c.complain("node %s: minValues of pool %s asks for %d values of %s, the claim leaves %v", node.Name, node.Pool, *r.MinValues, r.Key, slices.Sorted(maps.Keys(values)))
 		}
 	}
 	if relaxed != node.MinValuesRelaxed && c.query.MinValues == scheduling.MinValuesBestEffort {
-		c.complain("machine %s: minValuesRelaxed is %v", node.Name, node.MinValuesRelaxed)
+		c.complain("node %s: minValuesRelaxed is %v", node.Name, node.MinValuesRelaxed)
 	}
 }
 
-// valuesOf are the values of the label that the machine may end with.
+// valuesOf are the values of the label that the node may end with.
 func valuesOf(o Option, node *scheduling.NewNode, key string) []string {
 	if key == corev1.LabelInstanceTypeStable {
 		return []string{o.Type.Name}
@@ -160,7 +160,7 @@ func valuesOf(o Option, node *scheduling.NewNode, key string) []string {
 	return r.Values()
 }
 
-// stated are the labels that a machine of the option has, as far as type and offering say.
+// stated are the labels that a node of the option has, as far as type and offering say.
 func stated(o Option) requirements.Set { return o.Type.MachineRequirements(o.Offering) }
 
 // same allows for the planner's rounding of prices to a billionth of a dollar.

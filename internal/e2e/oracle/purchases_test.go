@@ -25,7 +25,7 @@ func reserved(t *cloudprovider.InstanceType, id string, left int) *cloudprovider
 	return t
 }
 
-// onReservation has the plan's machine count on the reservation.
+// onReservation has the plan's node count on the reservation.
 func onReservation(n *scheduling.NewNode, id string) {
 	n.InstanceTypes[0].CapacityType, n.InstanceTypes[0].Price = v1.CapacityTypeReserved, 0
 	n.Requirements = requirements.NewSet(requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeReserved), requirements.In(reservationKey, id))
@@ -50,8 +50,8 @@ func TestPurchaseMutations(t *testing.T) {
 		{name: "static pool", set: func(s *scheduling.Snapshot, _ *scheduling.NewNode) {
 			one := int64(1)
 			s.NodePools[0].Object.Spec.Replicas = &one
-		}, want: "launches no machines"},
-		{name: "pool not ready", set: func(s *scheduling.Snapshot, _ *scheduling.NewNode) { s.NodePools[0].NotReady = "no class" }, want: "launches no machines"},
+		}, want: "launches no nodes"},
+		{name: "pool not ready", set: func(s *scheduling.Snapshot, _ *scheduling.NewNode) { s.NodePools[0].NotReady = "no class" }, want: "launches no nodes"},
 		{name: "price without its overlay", set: func(s *scheduling.Snapshot, _ *scheduling.NewNode) {
 			price := "1.5"
 			s.NodeOverlays = []*v1.NodeOverlay{{Spec: v1.NodeOverlaySpec{Price: &price}}}
@@ -60,24 +60,24 @@ func TestPurchaseMutations(t *testing.T) {
 		{name: "allocatable above the type's", set: func(_ *scheduling.Snapshot, n *scheduling.NewNode) {
 			n.Allocatable = corev1.ResourceList{"example.com/extra": resource.MustParse("1")}
 		}, want: "more example.com/extra"},
-		{name: "reserved", types: []*cloudprovider.InstanceType{reserved(machineType("t", 4, 8, "zone-a"), "r-1", 1)},
+		{name: "reserved", types: []*cloudprovider.InstanceType{reserved(instanceType("t", 4, 8, "zone-a"), "r-1", 1)},
 			set: func(_ *scheduling.Snapshot, n *scheduling.NewNode) { onReservation(n, "r-1") }},
-		{name: "reservation with nothing left, another type says", types: []*cloudprovider.InstanceType{reserved(machineType("t", 4, 8, "zone-a"), "r-1", 1), reserved(machineType("u", 4, 8, "zone-a"), "r-1", 0)},
+		{name: "reservation with nothing left, another type says", types: []*cloudprovider.InstanceType{reserved(instanceType("t", 4, 8, "zone-a"), "r-1", 1), reserved(instanceType("u", 4, 8, "zone-a"), "r-1", 0)},
 			set: func(_ *scheduling.Snapshot, n *scheduling.NewNode) {
 				n.InstanceTypes = n.InstanceTypes[:1]
 				onReservation(n, "r-1")
-			}, want: "has 0 instances left, and 1 machines may draw on it"},
-		{name: "another reservation left open", types: []*cloudprovider.InstanceType{reserved(reserved(machineType("t", 4, 8, "zone-a"), "r-1", 1), "r-2", 1), reserved(machineType("u", 4, 8, "zone-a"), "r-2", 0)},
+			}, want: "has 0 instances left, and 1 nodes may draw on it"},
+		{name: "another reservation left open", types: []*cloudprovider.InstanceType{reserved(reserved(instanceType("t", 4, 8, "zone-a"), "r-1", 1), "r-2", 1), reserved(instanceType("u", 4, 8, "zone-a"), "r-2", 0)},
 			set: func(_ *scheduling.Snapshot, n *scheduling.NewNode) {
 				n.InstanceTypes = n.InstanceTypes[:1]
 				onReservation(n, "r-1")
 				n.Requirements = n.Requirements.Without(reservationKey)
 			}, want: "In [r-2] has 0 instances left"},
-		{name: "reservation drawn on by a machine that does not count", types: []*cloudprovider.InstanceType{reserved(machineType("t", 4, 8, "zone-a"), "r-1", 1), reserved(machineType("u", 4, 8, "zone-a"), "r-1", 0)},
-			set: func(_ *scheduling.Snapshot, n *scheduling.NewNode) { n.InstanceTypes = n.InstanceTypes[:1] }, want: "1 machines may draw on it"},
-		{name: "min values met", types: []*cloudprovider.InstanceType{machineType("t", 4, 8, "zone-a", "zone-b")},
+		{name: "reservation drawn on by a node that does not count", types: []*cloudprovider.InstanceType{reserved(instanceType("t", 4, 8, "zone-a"), "r-1", 1), reserved(instanceType("u", 4, 8, "zone-a"), "r-1", 0)},
+			set: func(_ *scheduling.Snapshot, n *scheduling.NewNode) { n.InstanceTypes = n.InstanceTypes[:1] }, want: "1 nodes may draw on it"},
+		{name: "min values met", types: []*cloudprovider.InstanceType{instanceType("t", 4, 8, "zone-a", "zone-b")},
 			set: func(s *scheduling.Snapshot, _ *scheduling.NewNode) { minValues(s, corev1.LabelTopologyZone, 2) }},
-		{name: "min values that the claim's zone excludes", types: []*cloudprovider.InstanceType{machineType("t", 4, 8, "zone-a", "zone-b")},
+		{name: "min values that the claim's zone excludes", types: []*cloudprovider.InstanceType{instanceType("t", 4, 8, "zone-a", "zone-b")},
 			set: func(s *scheduling.Snapshot, n *scheduling.NewNode) {
 				minValues(s, corev1.LabelTopologyZone, 2)
 				n.Requirements = requirements.NewSet(requirements.In(corev1.LabelTopologyZone, "zone-a"))
@@ -98,7 +98,7 @@ func TestPurchaseMutations(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			types := tt.types
 			if types == nil {
-				types = []*cloudprovider.InstanceType{machineType("t", 4, 8, "zone-a")}
+				types = []*cloudprovider.InstanceType{instanceType("t", 4, 8, "zone-a")}
 			}
 			s, plan, _ := planned(types...)
 			node := &plan.NewNodes[0]
@@ -112,9 +112,9 @@ func TestPurchaseMutations(t *testing.T) {
 		})
 	}
 	t.Run("sum", func(t *testing.T) {
-		s, plan, _ := planned(machineType("t", 4, 8, "zone-a"))
+		s, plan, _ := planned(instanceType("t", 4, 8, "zone-a"))
 		plan.NewNodes[0].InstanceTypes[0].Price, plan.HourlyCost = 4, 5
-		if got := oracle.Purchases(s, plan, scheduling.Query{}); len(got) != 1 || !strings.Contains(got[0], "the plan costs 5, its machines 4") {
+		if got := oracle.Purchases(s, plan, scheduling.Query{}); len(got) != 1 || !strings.Contains(got[0], "the plan costs 5, its nodes 4") {
 			t.Errorf("faults %q", got)
 		}
 	})

@@ -98,7 +98,7 @@ func judge(s *scheduling.Snapshot, q scheduling.Query) (c tally, refused []strin
 }
 
 // TestRandomSnapshots is the oracle proper: every pod that a plan places is bound by kube-scheduler, whatever the
-// provider makes of the plan's machines.
+// provider makes of the plan's nodes.
 func TestRandomSnapshots(t *testing.T) {
 	features := featuresFromEnv(t)
 	setRapid(t)

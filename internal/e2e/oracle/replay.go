@@ -13,9 +13,9 @@ import (
 type Refusal struct {
 	// Pod that is turned away.
 	Pod scheduling.PodKey
-	// Node it was promised: the name of a node of the snapshot or of a planned machine.
+	// Node it was promised: the name of a node of the snapshot or of a planned node.
 	Node string
-	// Machine says as what the planned machine was created; empty for a node of the snapshot.
+	// Node says as what the planned node was created; empty for a node of the snapshot.
 	Machine string
 	// Plugin of kube-scheduler that says no.
 	Plugin string
@@ -33,7 +33,7 @@ func (r Refusal) String() string {
 }
 
 // Replay binds the plan's pods one after another, each only if all of kube-scheduler's filter plugins accept it, on the
-// snapshot's nodes and on all planned machines as the choice has them. It returns what was refused; a refused pod is
+// snapshot's nodes and on all planned nodes as the choice has them. It returns what was refused; a refused pod is
 // not bound and the rest goes on without it. An error says that plan and snapshot don't belong together, or that the
 // snapshot holds something the oracle can't act out.
 //
@@ -54,7 +54,7 @@ type stage struct {
 	plan     *scheduling.Plan
 	judge    *judge
 	pods     map[scheduling.PodKey]*corev1.Pod
-	// machines says what became of each planned machine, by name.
+	// nodes says what became of each planned node, by name.
 	machines map[string]Option
 	close    context.CancelFunc
 }
@@ -76,7 +76,7 @@ func newStage(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduli
 		return nil, err
 	}
 	for i := range snapshot.Nodes {
-		// A plan is made for the time when the machines that are leaving have gone, and their pods with them: in the
+		// A plan is made for the time when the nodes that are leaving have gone, and their pods with them: in the
 		// meantime kube-scheduler may hold pods back that a topology rule sets against them.
 		if snapshot.Nodes[i].Leaving {
 			continue
@@ -86,7 +86,7 @@ func newStage(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduli
 		}
 	}
 	if len(choice.Options) != len(plan.NewNodes) {
-		return nil, fmt.Errorf("the choice is for %d machines, the plan has %d: take it from Choices of the same plan", len(choice.Options), len(plan.NewNodes))
+		return nil, fmt.Errorf("the choice is for %d nodes, the plan has %d: take it from Choices of the same plan", len(choice.Options), len(plan.NewNodes))
 	}
 	for i := range plan.NewNodes {
 		if err := s.addMachine(&plan.NewNodes[i], choice.Options[i], choice.Label); err != nil {

@@ -22,7 +22,7 @@ import (
 func Rollout(ctx context.Context, snapshot *scheduling.Snapshot, commands []*disruption.Command, choice Choice) ([]Refusal, error) {
 	moved, plan := moves(snapshot, commands)
 	if len(choice.Options) != len(plan.NewNodes) {
-		return nil, fmt.Errorf("the choice is for %d machines, the commands launch %d: take it from RolloutChoices of the same commands", len(choice.Options), len(plan.NewNodes))
+		return nil, fmt.Errorf("the choice is for %d nodes, the commands launch %d: take it from RolloutChoices of the same commands", len(choice.Options), len(plan.NewNodes))
 	}
 	s, err := newStage(ctx, moved, &scheduling.Plan{}, Choice{})
 	if err != nil {
@@ -91,7 +91,7 @@ func Homeless(snapshot *scheduling.Snapshot, commands []*disruption.Command) []s
 }
 
 // moves are the snapshot with the pods that the commands plan places for waiting, beside what they are on now, and a plan of
-// all machines that are launched, under names of their own.
+// all nodes that are launched, under names of their own.
 func moves(snapshot *scheduling.Snapshot, commands []*disruption.Command) (*scheduling.Snapshot, *scheduling.Plan) {
 	out, plan := *snapshot, &scheduling.Plan{}
 	placed := map[scheduling.PodKey]bool{}

@@ -30,7 +30,7 @@ func newStock(snapshot *scheduling.Snapshot) *stock {
 	return s
 }
 
-// of finds a machine's pool and the instance types it may launch.
+// of finds a node's pool and the instance types it may launch.
 func (s *stock) of(node *scheduling.NewNode) (*scheduling.NodePool, []*cloudprovider.InstanceType, error) {
 	for i := range s.snapshot.NodePools {
 		p := &s.snapshot.NodePools[i]
@@ -44,7 +44,7 @@ func (s *stock) of(node *scheduling.NewNode) (*scheduling.NodePool, []*cloudprov
 		types, err := s.overlaid.InstanceTypes(key)
 		return p, types, err
 	}
-	return nil, nil, fmt.Errorf("machine %s: the snapshot has no pool %s", node.Name, node.Pool)
+	return nil, nil, fmt.Errorf("node %s: the snapshot has no pool %s", node.Name, node.Pool)
 }
 
 // keyOf is the pool's key; a zero one reads as that of a pool of the current generation.

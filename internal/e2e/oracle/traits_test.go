@@ -24,7 +24,7 @@ type promise struct {
 	machine *scheduling.NewNode
 }
 
-// trait is something about a promise that kube-scheduler, or whoever launches machines, has a say in. A run in which
+// trait is something about a promise that kube-scheduler, or whoever launches nodes, has a say in. A run in which
 // one never comes up proves nothing about it.
 type trait struct {
 	name string
@@ -34,7 +34,7 @@ type trait struct {
 func traits() []trait {
 	out := []trait{
 		{"existing node", func(p *promise) bool { return p.node != nil }},
-		{"new machine", func(p *promise) bool { return p.machine != nil }},
+		{"new node", func(p *promise) bool { return p.machine != nil }},
 		{"node selector", func(p *promise) bool { return p.pod.Spec.NodeSelector != nil }},
 		{"several required terms", func(p *promise) bool { return len(requiredTerms(p.pod)) > 1 }},
 		{"several required terms and spread", func(p *promise) bool {
@@ -91,7 +91,7 @@ func traits() []trait {
 		{"volume that waits", claim(func(p *promise, c *corev1.PersistentVolumeClaim) bool {
 			return c.Spec.VolumeName == "" && *c.Spec.StorageClassName != "by-hand"
 		})},
-		{"volume made by hand on a new machine", claim(func(p *promise, c *corev1.PersistentVolumeClaim) bool {
+		{"volume made by hand on a new node", claim(func(p *promise, c *corev1.PersistentVolumeClaim) bool {
 			return c.Spec.VolumeName == "" && *c.Spec.StorageClassName == "by-hand" && p.machine != nil
 		})},
 		{"volume made by hand on a node", claim(func(p *promise, c *corev1.PersistentVolumeClaim) bool {
@@ -106,10 +106,10 @@ func traits() []trait {
 		{"placeholder beside pods of its workload", func(p *promise) bool {
 			return buffers.IsPlaceholder(p.pod) && slices.ContainsFunc(p.snapshot.Pods, func(o *corev1.Pod) bool { return o.Labels["app"] == p.pod.Labels["app"] })
 		}},
-		{"reserved machine", func(p *promise) bool {
+		{"reserved node", func(p *promise) bool {
 			return p.machine != nil && p.machine.InstanceTypes[0].CapacityType == v1.CapacityTypeReserved
 		}},
-		{"reserved machine, strictly", func(p *promise) bool {
+		{"reserved node, strictly", func(p *promise) bool {
 			return p.query.Reserved == scheduling.ReservedStrict && p.machine != nil && p.machine.InstanceTypes[0].CapacityType == v1.CapacityTypeReserved
 		}},
 		{"bought for want of a reservation", func(p *promise) bool {
@@ -195,7 +195,7 @@ func (c *tally) checkTraits(t *testing.T, features []snapshots.Feature) {
 	}
 }
 
-// pool is the one of the machine or node; an empty one if it has none.
+// pool is the one of the node or node; an empty one if it has none.
 func (p *promise) pool() *v1.NodePool {
 	name := ""
 	if p.machine != nil {

@@ -34,7 +34,7 @@ func (j *judge) addObjects(s *scheduling.Snapshot) error {
 	)
 }
 
-// addVolumeLimits adds the CSINode that kubelet and drivers will make for a machine with those attach limits.
+// addVolumeLimits adds the CSINode that kubelet and drivers will make for a node with those attach limits.
 func (j *judge) addVolumeLimits(node string, limits map[string]int32) error {
 	object := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}}
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
@@ -136,7 +136,7 @@ func (j *judge) volumesOf(class string) []*corev1.PersistentVolume {
 	return out
 }
 
-// supplyVolumes does for a pod that is promised a new machine what whoever makes volumes by hand does when the machine
+// supplyVolumes does for a pod that is promised a new node what whoever makes volumes by hand does when the node
 // has joined: there is a volume for each of the pod's claims of such classes, unless one that is free already can be
 // reached from there.
 func (j *judge) supplyVolumes(pod *corev1.Pod, node string) error {

@@ -70,7 +70,7 @@ func (p *Problem) greedyFrom(start *Type) Packing {
 }
 
 // norm is the weighted square of the share of a node that remains once a pod is on it. The conversions keep a compiler
-// from fusing multiplications and additions, which would give other results on other machines.
+// from fusing multiplications and additions, which would give other results on other nodes.
 func norm(weights []float64, need, room, whole []int64) float64 {
 	sum := 0.0
 	for r, w := range weights {

@@ -1,4 +1,4 @@
-// Package live asks AWS what machines a region has and what they cost, for a program that plans once: it reads, says what
+// Package live asks AWS what nodes a region has and what they cost, for a program that plans once: it reads, says what
 // it had to do without, and is done.
 //
 //	market, err := live.Read(ctx, live.Options{AWS: sdk.Config{Region: "eu-west-1"}})
@@ -172,7 +172,7 @@ func (r *reading) market(found *aws.RegionTypes, paid quotes) (*Market, error) {
 		return nil, &Error{Region: r.region, Cause: err, Cure: "report it: what AWS says makes no catalogue"}
 	}
 	m := &Market{Catalog: priced, Notes: []Note{{NoteMarket, fmt.Sprintf(
-		"machines and prices are those of %s, as AWS gives them to these credentials: %d instance types in %d zones",
+		"nodes and prices are those of %s, as AWS gives them to these credentials: %d instance types in %d zones",
 		r.region, len(priced.Types), len(priced.Zones))}}}
 	if n := len(found.Skipped); n > 0 {
 		m.Notes = append(m.Notes, Note{NoteSkippedTypes, fmt.Sprintf(
@@ -180,7 +180,7 @@ func (r *reading) market(found *aws.RegionTypes, paid quotes) (*Market, error) {
 	}
 	if found.ZoneIDs != nil {
 		m.Notes = append(m.Notes, Note{NoteZoneIDs, fmt.Sprintf(
-			"machines are without zone ids, which pods may select by: %v", oneLine(found.ZoneIDs))})
+			"nodes are without zone ids, which pods may select by: %v", oneLine(found.ZoneIDs))})
 	}
 	m.Notes = append(m.Notes, priceNotes...)
 	return m, nil

@@ -168,7 +168,7 @@ func (w *writer) notes() []Note {
 	case w.out.Region == w.builtIn.Region && w.currency == dollars:
 		add(NoteSpotPrices, "spot prices are those built in, which are older, or on-demand prices where there is none: %s", oneLine(w.spotErr))
 	default:
-		add(NoteSpotPrices, "spot machines are planned at on-demand prices, which they stay below: %s", oneLine(w.spotErr))
+		add(NoteSpotPrices, "spot nodes are planned at on-demand prices, which they stay below: %s", oneLine(w.spotErr))
 	}
 	return notes
 }

@@ -82,7 +82,7 @@ func TestPricesOnFacts(t *testing.T) {
 		{"all of AWS", far, quotes{onDemand: onDemand(""), spot: spot("", far)}, 0.5, []float64{0, 0.25}, true, "history, today",
 			"OnDemandPricesBuiltIn: AWS's price list lacks c7g.large"},
 		{"no spot prices", far, quotes{onDemand: onDemand(""), spotErr: refused}, 0.5, []float64{0.5, 0.5}, true,
-			"on-demand price, for want of spot prices; list, today", "SpotPricesBuiltIn: spot machines are planned at on-demand prices, which they stay below: refused"},
+			"on-demand price, for want of spot prices; list, today", "SpotPricesBuiltIn: spot nodes are planned at on-demand prices, which they stay below: refused"},
 		{"no prices", far, quotes{onDemandErr: refused, spotErr: refused}, farList.OnDemand["m5.large"].PerHour,
 			[]float64{farList.OnDemand["m5.large"].PerHour, farList.OnDemand["m5.large"].PerHour}, true, "for want of spot prices; built-in",
 			"OnDemandPricesBuiltIn: on-demand prices are those built in, which are older and may be of another region: refused"},

@@ -44,7 +44,7 @@ func (r *Result) charts() []chart {
 		format    string
 		lines     []drawn
 	}{
-		{"cost", "Cost, USD per hour", 0, "$%g", []drawn{{"all machines", "costPerHour", func(p *Point) float64 { return p.CostPerHour }}}},
+		{"cost", "Cost, USD per hour", 0, "$%g", []drawn{{"all nodes", "costPerHour", func(p *Point) float64 { return p.CostPerHour }}}},
 		{"nodes", "Nodes", 0, "%g", []drawn{{"ready", "nodes", func(p *Point) float64 { return p.Nodes }}}},
 		{"utilisation", "Utilisation: what pods ask for, of what nodes have", 1, "%g", []drawn{
 			{"CPU", "cpu", func(p *Point) float64 { return p.CPU }}, {"memory", "memory", func(p *Point) float64 { return p.Memory }},

@@ -10,12 +10,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// notice is how long before the end of a spot machine the cloud says so.
+// notice is how long before the end of a spot node the cloud says so.
 const notice = 2 * time.Minute
 
-// interrupt is a spot machine that the cloud takes back: it is emptied at once, and gone when the notice has passed.
-func (e *engine) interrupt(m *machine) error {
-	if e.machines[m.name] == nil || m.leaving {
+// interrupt is a spot node that the cloud takes back: it is emptied at once, and gone when the notice has passed.
+func (e *engine) interrupt(m *instance) error {
+	if e.instances[m.name] == nil || m.leaving {
 		return nil
 	}
 	e.record.interruptions++
@@ -28,7 +28,7 @@ func (e *engine) interrupt(m *machine) error {
 // shrink looks whether the fleet could be smaller, and begins what is worth it.
 func (e *engine) shrink() error {
 	e.agenda.enter(e.now.Add(e.Consolidate), e.shrink)
-	if len(e.waiting) > 0 || len(e.machines) == 0 {
+	if len(e.waiting) > 0 || len(e.instances) == 0 {
 		return nil // placing pods comes first
 	}
 	v := e.view()
@@ -61,9 +61,9 @@ func (e *engine) shrink() error {
 
 // carryOut launches what comes in the nodes' stead, and empties these once it is ready.
 func (e *engine) carryOut(v *cluster.View, cmd *disruption.Command) error {
-	var members []*machine
+	var members []*instance
 	for _, name := range cmd.Nodes() {
-		if m := e.machines[name]; m != nil && !m.leaving {
+		if m := e.instances[name]; m != nil && !m.leaving {
 			members = append(members, m)
 			e.moving[name] = cmd.ID
 		}
@@ -71,7 +71,7 @@ func (e *engine) carryOut(v *cluster.View, cmd *disruption.Command) error {
 	finish := func() error {
 		for _, m := range members {
 			delete(e.moving, m.name)
-			if e.machines[m.name] == nil || m.leaving {
+			if e.instances[m.name] == nil || m.leaving {
 				continue
 			}
 			if err := e.empty(m, e.Drain, &e.record.evictedByPlan); err != nil {
@@ -117,8 +117,8 @@ func (e *engine) carryOut(v *cluster.View, cmd *disruption.Command) error {
 	return nil
 }
 
-// empty lets the pods of a machine wait for another one, and the machine go after a while.
-func (e *engine) empty(m *machine, after time.Duration, evicted *int) error {
+// empty lets the pods of a node wait for another one, and the node go after a while.
+func (e *engine) empty(m *instance, after time.Duration, evicted *int) error {
 	m.leaving = true
 	delete(e.moving, m.name)
 	e.state.Mark(m.name)
@@ -138,12 +138,12 @@ func (e *engine) empty(m *machine, after time.Duration, evicted *int) error {
 	return nil
 }
 
-// remove is a machine that is gone.
-func (e *engine) remove(m *machine) error {
-	if e.machines[m.name] == nil {
+// remove is a node that is gone.
+func (e *engine) remove(m *instance) error {
+	if e.instances[m.name] == nil {
 		return nil
 	}
-	delete(e.machines, m.name)
+	delete(e.instances, m.name)
 	if err := cloudprovider.IgnoreNodeClaimNotFound(e.cloud.Delete(e.ctx, m.claim)); err != nil {
 		return err
 	}

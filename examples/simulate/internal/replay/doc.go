@@ -8,7 +8,7 @@
 //	fmt.Println(result.Cost, result.Pending(0.99), result.Evictions)
 //
 // It is a discrete-event simulation: nothing happens between two events, and the clock jumps from one to the next. Pods that
-// wait are planned in batches (package provisioning), machines are bought from the fake cloud, which takes spot machines back
+// wait are planned in batches (package provisioning), nodes are bought from the fake cloud, which takes spot nodes back
 // by chance, and every so often the disruption planner looks whether the fleet could be smaller. The same options give the
 // same result: all chance comes from Options.Seed.
 //

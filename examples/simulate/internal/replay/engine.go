@@ -27,11 +27,11 @@ type pod struct {
 	// since is when it began to wait; bound tells whether it ever had a node, on whether it has one now.
 	since time.Time
 	bound bool
-	on    *machine
+	on    *instance
 }
 
-// machine is one of the fleet.
-type machine struct {
+// node is one of the fleet.
+type instance struct {
 	name  string
 	claim *v1.NodeClaim
 	price float64
@@ -64,10 +64,10 @@ type engine struct {
 	model *scheduling.Model
 	pods  map[string]*pod
 	// waiting are the pods without a node, by name.
-	waiting  map[string]*pod
-	machines map[string]*machine
-	launched int
-	record   *record
+	waiting   map[string]*pod
+	instances map[string]*instance
+	launched  int
+	record    *record
 	// revision of the view at the last look for a smaller fleet; moving are nodes that commands are about to remove.
 	revision uint64
 	moving   map[string]string
@@ -83,7 +83,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		Options: o, ctx: ctx, now: o.Start, end: o.Start.Add(o.Length),
 		chance: rand.New(rand.NewPCG(o.Seed, 0x6472617700)),
 		clock:  fake.NewSimClock(o.Start),
-		pods:   map[string]*pod{}, waiting: map[string]*pod{}, machines: map[string]*machine{}, moving: map[string]string{},
+		pods:   map[string]*pod{}, waiting: map[string]*pod{}, instances: map[string]*instance{}, moving: map[string]string{},
 	}
 	if err := e.open(); err != nil {
 		return nil, err
@@ -284,7 +284,7 @@ func (e *engine) compile(s *scheduling.Snapshot) error {
 	return err
 }
 
-// plan is a pass: pods that have a place on a ready node are bound, and machines are launched for the others.
+// plan is a pass: pods that have a place on a ready node are bound, and nodes are launched for the others.
 func (e *engine) plan() error {
 	e.batch.Begin(e.now)
 	defer e.batch.End(true, e.now)
@@ -301,7 +301,7 @@ func (e *engine) plan() error {
 		return err
 	}
 	for _, node := range plan.Existing {
-		m := e.machines[node.Name]
+		m := e.instances[node.Name]
 		if m == nil || !m.ready || m.leaving {
 			continue
 		}
@@ -331,7 +331,7 @@ func (e *engine) plan() error {
 }
 
 // bind puts a pod on a node.
-func (e *engine) bind(p *pod, m *machine) error {
+func (e *engine) bind(p *pod, m *instance) error {
 	if p == nil {
 		return nil
 	}
@@ -348,8 +348,8 @@ func (e *engine) bind(p *pod, m *machine) error {
 	return e.state.Apply(cluster.Upsert(p.object))
 }
 
-// launch buys a machine for a claim. What the cloud has no room for is planned anew.
-func (e *engine) launch(claim *v1.NodeClaim) (*machine, error) {
+// launch buys a node for a claim. What the cloud has no room for is planned anew.
+func (e *engine) launch(claim *v1.NodeClaim) (*instance, error) {
 	e.launched++
 	claim.Name = fmt.Sprintf("%s%05d", strings.TrimSuffix(claim.GenerateName, "-")+"-", e.launched)
 	claim.GenerateName, claim.UID, claim.CreationTimestamp = "", types.UID(claim.Name), metav1.NewTime(e.now)
@@ -367,14 +367,14 @@ func (e *engine) launch(claim *v1.NodeClaim) (*machine, error) {
 	}
 	claim.Status = created.Status
 	claim.Conditions().SetTrue(v1.ConditionLaunched, e.now)
-	m := &machine{name: claim.Name, claim: claim, pods: map[string]*pod{}, spot: claim.Labels[v1.CapacityTypeLabelKey] == v1.CapacityTypeSpot}
+	m := &instance{name: claim.Name, claim: claim, pods: map[string]*pod{}, spot: claim.Labels[v1.CapacityTypeLabelKey] == v1.CapacityTypeSpot}
 	if i, ok := e.cloud.Instance(created.Status.ProviderID); ok {
 		m.price = i.Price
 	}
 	if m.estimated = e.Estimated(claim.Labels[corev1.LabelInstanceTypeStable], claim.Labels[v1.CapacityTypeLabelKey]); m.estimated {
 		e.record.estimated++
 	}
-	e.machines[m.name] = m
+	e.instances[m.name] = m
 	e.record.launches++
 	if err := e.state.Apply(cluster.Upsert(claim)); err != nil {
 		return nil, err
@@ -389,9 +389,9 @@ func (e *engine) launch(claim *v1.NodeClaim) (*machine, error) {
 	return m, nil
 }
 
-// join is a machine that becomes a node that is ready.
-func (e *engine) join(m *machine) error {
-	if e.machines[m.name] == nil || m.leaving {
+// join is a node that becomes a node that is ready.
+func (e *engine) join(m *instance) error {
+	if e.instances[m.name] == nil || m.leaving {
 		return nil
 	}
 	claim := m.claim.DeepCopy()

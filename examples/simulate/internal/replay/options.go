@@ -24,7 +24,7 @@ type Options struct {
 	Seed uint64
 	// Query is what the planner is asked.
 	Query scheduling.Query
-	// Boot is how long a machine takes from its launch until its node is ready, Drain how long one that goes takes to be
+	// Boot is how long a node takes from its launch until its node is ready, Drain how long one that goes takes to be
 	// emptied and gone. 0 is DefaultBoot and DefaultDrain.
 	Boot, Drain time.Duration
 	// Consolidate is how often it is looked whether the fleet could be smaller; 0 is DefaultConsolidate, negative never.
@@ -33,9 +33,9 @@ type Options struct {
 	Disruption disruption.Global
 	// Work bounds each of these looks, see disruption.Global; 0 is DefaultWork.
 	Work int
-	// Interruptions is how often the cloud takes back a spot machine, on average, in a month of 730 hours; 0 is never.
+	// Interruptions is how often the cloud takes back a spot node, on average, in a month of 730 hours; 0 is never.
 	Interruptions float64
-	// Estimated reports whether what a machine of a type, bought in that way, costs is an estimate; nil for none.
+	// Estimated reports whether what a node of a type, bought in that way, costs is an estimate; nil for none.
 	Estimated func(instanceType, capacityType string) bool
 	// Progress is told now and then how far the clock is; nil for nobody.
 	Progress func(at time.Duration)

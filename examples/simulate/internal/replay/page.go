@@ -13,7 +13,7 @@ import (
 //go:embed page.html
 var pageText string
 
-// packedRows is how many machines the page draws.
+// packedRows is how many nodes the page draws.
 const packedRows = 200
 
 // fact is a figure at the top of the page.
@@ -38,7 +38,7 @@ func (r *Result) WritePage(w io.Writer, title string) error {
 	more := ""
 	packing := r.Packing
 	if len(packing) > packedRows {
-		more = fmt.Sprintf("%d more machines are left out.", len(packing)-packedRows)
+		more = fmt.Sprintf("%d more nodes are left out.", len(packing)-packedRows)
 		packing = packing[:packedRows]
 	}
 	return page.Execute(w, map[string]any{
@@ -79,8 +79,8 @@ func dayOf(d time.Duration) string {
 	return fmt.Sprintf("on day %d, %02d:%02d", day, d/time.Hour%24, d/time.Minute%60)
 }
 
-// packedMachine is a row of the drawing.
-type packedMachine struct {
+// packedNode is a row of the drawing.
+type packedNode struct {
 	InstanceType, Zone, CapacityType, Price, Label string
 	Count                                          int
 	Blocks                                         []block
@@ -93,10 +93,10 @@ type block struct {
 	Y, Hue int
 }
 
-func packedOf(nodes []PackedNode) []packedMachine {
-	var out []packedMachine
+func packedOf(nodes []PackedNode) []packedNode {
+	var out []packedNode
 	for _, n := range nodes {
-		m := packedMachine{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType, Price: fmt.Sprintf("%.4f", n.Price), Count: len(n.Pods)}
+		m := packedNode{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType, Price: fmt.Sprintf("%.4f", n.Price), Count: len(n.Pods)}
 		var cpu, memory float64
 		if n.PriceEstimated {
 			m.Price = "~" + m.Price

@@ -18,7 +18,7 @@ const points = 600
 type Point struct {
 	// At is where the stretch begins, since the start.
 	At time.Duration `json:"at"`
-	// CostPerHour of all machines, USD; Nodes that there are; Pending pods without a node.
+	// CostPerHour of all nodes, USD; Nodes that there are; Pending pods without a node.
 	CostPerHour float64 `json:"costPerHour"`
 	Nodes       float64 `json:"nodes"`
 	Pending     float64 `json:"pending"`
@@ -33,7 +33,7 @@ type Result struct {
 	Length time.Duration `json:"length"`
 	// Series are stretches of equal length.
 	Series []Point `json:"series"`
-	// Cost of all machines over the whole time, USD.
+	// Cost of all nodes over the whole time, USD.
 	Cost float64 `json:"cost"`
 	// Pods that came; Unplaced that still wait at the end, of which the last plan had no place for Refused; Never that were done
 	// before they had a node.
@@ -50,7 +50,7 @@ type Result struct {
 	Estimated int `json:"estimated,omitempty"`
 	// Assumptions are those of the snapshot.
 	Assumptions []string `json:"assumptions,omitempty"`
-	// Interruptions of spot machines. Evictions by these and by commands.
+	// Interruptions of spot nodes. Evictions by these and by commands.
 	Interruptions   int `json:"interruptions"`
 	EvictionsBySpot int `json:"evictionsBySpot"`
 	EvictionsByPlan int `json:"evictionsByPlan"`
@@ -159,7 +159,7 @@ func (r *record) pass(e *engine, to time.Time) {
 	}
 	var now Point
 	var cpu, memory, cost int64 // cost in nano-USD, so that the sum is the same in any order
-	for _, m := range e.machines {
+	for _, m := range e.instances {
 		cost += int64(math.Round(m.price * 1e9))
 		if m.ready {
 			now.Nodes++
@@ -172,8 +172,8 @@ func (r *record) pass(e *engine, to time.Time) {
 	if cpu > 0 {
 		now.CPU, now.Memory = float64(r.cpu)/float64(cpu), float64(r.memory)/float64(memory)
 	}
-	if len(e.machines) > r.most && len(e.waiting) == 0 {
-		r.most, r.packedAt, r.packing = len(e.machines), from, packingOf(e)
+	if len(e.instances) > r.most && len(e.waiting) == 0 {
+		r.most, r.packedAt, r.packing = len(e.instances), from, packingOf(e)
 	}
 	for from < until {
 		i := int(from / r.width)
@@ -193,8 +193,8 @@ func (r *record) pass(e *engine, to time.Time) {
 // packingOf is the fleet as it is, by name.
 func packingOf(e *engine) []PackedNode {
 	var out []PackedNode
-	for _, name := range sortedNames(e.machines) {
-		m := e.machines[name]
+	for _, name := range sortedNames(e.instances) {
+		m := e.instances[name]
 		labels := m.claim.Labels
 		n := PackedNode{
 			Name: name, NodePool: scheduling.PoolOf(labels).String(), InstanceType: labels[corev1.LabelInstanceTypeStable],

@@ -54,7 +54,7 @@ func run(t *testing.T, o replay.Options) *replay.Result {
 	return r
 }
 
-// A day: every pod gets a node soon after a machine could be there, the fleet follows the pods, and the books balance.
+// A day: every pod gets a node soon after a node could be there, the fleet follows the pods, and the books balance.
 func TestDay(t *testing.T) {
 	r := run(t, replay.Options{Snapshot: snapshot(), Trace: trace(240), Length: 24 * time.Hour, Seed: 1, Consolidate: 15 * time.Minute})
 	if r.Pods != 240 || r.Unplaced != 0 || r.Never != 0 || len(r.Waits) != 240 {

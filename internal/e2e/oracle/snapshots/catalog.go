@@ -15,7 +15,7 @@ import (
 
 const catalogName = "all"
 
-// catalog makes the instance types. Prices follow size, so that the cheapest machine is seldom the largest, but not
+// catalog makes the instance types. Prices follow size, so that the cheapest node is seldom the largest, but not
 // strictly, so that it sometimes is.
 func (m *maker) catalog() {
 	m.s.Catalogs = map[string][]*cloudprovider.InstanceType{catalogName: list(m, "instance types", 4, 12, m.instanceType)}

@@ -36,7 +36,7 @@ const (
 	Limits Feature = "limits"
 	// Daemons: DaemonSets.
 	Daemons Feature = "daemons"
-	// Nodes: machines that are there or on their way, with pods on them.
+	// Nodes: nodes that are there or on their way, with pods on them.
 	Nodes Feature = "nodes"
 	// Offerings: offerings out of stock, and such with resources of their own.
 	Offerings Feature = "offerings"
@@ -71,7 +71,7 @@ const (
 	StaticPools Feature = "static"
 	// Buffers: placeholders of CapacityBuffers.
 	Buffers Feature = "buffers"
-	// OddCapacities: machines with room for hardly any pod, parts of cores, odd bytes, or less than they keep for
+	// OddCapacities: nodes with room for hardly any pod, parts of cores, odd bytes, or less than they keep for
 	// themselves.
 	OddCapacities Feature = "oddcapacities"
 	// NodeStates: nodes that are cordoned, not ready, bear startup taints again, registered or not, shrunken.

@@ -54,7 +54,7 @@ func (m *maker) nodes() {
 	m.s.Nodes = list(m, "nodes", 0, 6, func() scheduling.Node { return m.node(m.name("node")) })
 }
 
-// node is a machine in one of the phases of its life.
+// node is a node in one of the phases of its life.
 func (m *maker) node(name string) scheduling.Node {
 	pool := &m.s.NodePools[m.number("node's pool", 0, len(m.s.NodePools)-1)]
 	types := m.s.Catalogs[catalogName]
@@ -112,7 +112,7 @@ func (m *maker) node(name string) scheduling.Node {
 	return n
 }
 
-// oddState is a machine in a state between the usual ones.
+// oddState is a node in a state between the usual ones.
 func (m *maker) oddState(n scheduling.Node, object *corev1.Node, phase int) scheduling.Node {
 	n.Object = object
 	taint := func(key string, effect corev1.TaintEffect) {
@@ -285,7 +285,7 @@ func (m *maker) settle(pod *corev1.Pod, n *scheduling.Node) {
 	}
 }
 
-// forgetClaimNames makes pods that name a machine on its way name one that there is not: it will have another name as a
+// forgetClaimNames makes pods that name a node on its way name one that there is not: it will have another name as a
 // Node, which the replay gives it only later.
 func (m *maker) forgetClaimNames() {
 	forget := func(pod *corev1.Pod) {

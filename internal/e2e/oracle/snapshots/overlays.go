@@ -7,7 +7,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// extraName is a resource that machines have by an overlay alone.
+// extraName is a resource that nodes have by an overlay alone.
 const extraName = corev1.ResourceName("example.com/extra")
 
 // overlays makes NodeOverlays, some of which contradict one another.

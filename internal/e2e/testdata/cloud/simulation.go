@@ -1,5 +1,5 @@
 // This file takes the place of the controller's simulation.go when tests of internal/e2e build the program with a cloud that
-// outlives it: the test has the machines, and the program asks it by HTTP.
+// outlives it: the test has the instances, and the program asks it by HTTP.
 package main
 
 import (
@@ -92,31 +92,31 @@ func (s *simulation) ask(ctx context.Context, method string, q question) (answer
 	return a, cloudprovider.NewTransientError(cause)
 }
 
-// Create launches a machine.
+// Create launches an instance.
 func (s *simulation) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	a, err := s.ask(ctx, "Create", question{Claim: claim})
 	return a.Claim, err
 }
 
-// Delete ends a machine.
+// Delete ends an instance.
 func (s *simulation) Delete(ctx context.Context, claim *v1.NodeClaim) error {
 	_, err := s.ask(ctx, "Delete", question{Claim: claim, ProviderID: claim.Status.ProviderID})
 	return err
 }
 
-// Get describes a machine.
+// Get describes an instance.
 func (s *simulation) Get(ctx context.Context, providerID string) (*v1.NodeClaim, error) {
 	a, err := s.ask(ctx, "Get", question{ProviderID: providerID})
 	return a.Claim, err
 }
 
-// List describes all machines.
+// List describes all instances.
 func (s *simulation) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	a, err := s.ask(ctx, "List", question{})
 	return a.Claims, err
 }
 
-// IsDrifted tells whether a machine is what is asked for today.
+// IsDrifted tells whether an instance is what is asked for today.
 func (s *simulation) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
 	a, err := s.ask(ctx, "IsDrifted", question{Claim: claim, ProviderID: claim.Status.ProviderID})
 	return a.Drift, err
