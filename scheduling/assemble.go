@@ -239,7 +239,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		described.byLoad[string(described.key)] = d
 	}
 	node.InstanceTypes, node.Requirements = d.options, d.claim
-	node.MinValuesRelaxed = len(p.variety) > 0 && !m.varied(p, mc, rows, slots)
+	node.MinValuesRelaxed = len(p.variety) > 0 && !p.variedFor(mc.row, mc.used, rows, slots)
 	used := slices.Clone(mc.used)
 	dims := m.resources.Len()
 	resources.AddScaled(used, p.table.daemons[d.row*dims:(d.row+1)*dims], 1)
@@ -275,7 +275,7 @@ func (o *offersOf) claimFor(m *Model, mc *machine, claim requirements.Set, slots
 		}
 		p := m.pools[mc.pool]
 		at = len(o.claims)
-		o.claims = append(o.claims, machineClaim{mc.labels, claim, m.claimRequirements(p.table.catalog, claim, p.template.Merge(mc.labels), slots)})
+		o.claims = append(o.claims, machineClaim{mc.labels, claim, claimRequirements(p.table.catalog, claim, p.template.Merge(mc.labels), slots)})
 	}
 	return o.claims[at].after, o.forgotten + at
 }

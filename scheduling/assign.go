@@ -19,11 +19,18 @@ type assignment struct {
 	rows bitset.Set
 }
 
+// domains are labels whose values topology rules tell apart.
+type domains struct {
+	keys []string
+	// onNodes are the values of such a label on nodes that are there, sorted.
+	onNodes func(key string) []string
+}
+
 // maxAssignments bounds how many assignments of one pool are looked at side by side.
 const maxAssignments = 256
 
 // assignments lists those worth telling apart for the given profiles of a pool.
-func (m *Model) assignments(p *pool, profiles []int32) []assignment {
+func (p *pool) assignments(profiles []int32, d domains) []assignment {
 	var keys []string
 	for _, n := range profiles {
 		for _, r := range p.profiles[n].open {
@@ -32,8 +39,8 @@ func (m *Model) assignments(p *pool, profiles []int32) []assignment {
 			}
 		}
 	}
-	for _, key := range m.topologyKeys {
-		if m.leftOpen(p, key) && !slices.Contains(keys, key) {
+	for _, key := range d.keys {
+		if p.leftOpen(key) && !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
 	}
@@ -43,9 +50,9 @@ func (m *Model) assignments(p *pool, profiles []int32) []assignment {
 	slices.Sort(keys)
 	sets := []requirements.Set{{}}
 	for _, key := range keys {
-		candidates := m.candidates(p, key, profiles)
+		candidates := p.candidates(key, profiles, d)
 		if len(sets)*len(candidates) > maxAssignments {
-			return m.withRows(p, m.ownAssignments(p, keys, profiles))
+			return p.withRows(p.ownAssignments(keys, profiles))
 		}
 		var next []requirements.Set
 		for _, s := range sets {
@@ -55,12 +62,12 @@ func (m *Model) assignments(p *pool, profiles []int32) []assignment {
 		}
 		sets = next
 	}
-	return m.withRows(p, sets)
+	return p.withRows(sets)
 }
 
 // candidates are the decisions for one open key that some profile tells apart: each value it lists, and one that none
 // lists.
-func (m *Model) candidates(p *pool, key string, profiles []int32) []requirements.Requirement {
+func (p *pool) candidates(key string, profiles []int32, d domains) []requirements.Requirement {
 	template := p.template.Get(key)
 	var values []string
 	without := !p.template.Has(key)
@@ -75,8 +82,8 @@ func (m *Model) candidates(p *pool, key string, profiles []int32) []requirements
 		note(template.Values())
 	}
 	note(p.statedValues(key))
-	if slices.Contains(m.topologyKeys, key) {
-		note(m.valuesOnNodes(key))
+	if slices.Contains(d.keys, key) {
+		note(d.onNodes(key))
 	}
 	for _, n := range profiles {
 		all, asked := template, 0
@@ -110,18 +117,6 @@ func (m *Model) candidates(p *pool, key string, profiles []int32) []requirements
 	return out
 }
 
-// valuesOnNodes are the values of a label on machines of the snapshot, sorted.
-func (m *Model) valuesOnNodes(key string) []string {
-	var out []string
-	for i := range m.groups {
-		if v := match.OnlyValue(m.groups[i].labels.Get(key)); v != "" {
-			out = append(out, v)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // statedValues are the values that the pool's instance types state for a key, sorted; nil if they don't state it.
 func (p *pool) statedValues(key string) []string {
 	c := p.table.catalog
@@ -153,7 +148,7 @@ func (p *pool) decide(key string, r requirements.Requirement) requirements.Requi
 }
 
 // ownAssignments are used where there are too many combinations: each profile's own decisions, one value for the rest.
-func (m *Model) ownAssignments(p *pool, keys []string, profiles []int32) []requirements.Set {
+func (p *pool) ownAssignments(keys []string, profiles []int32) []requirements.Set {
 	var out []requirements.Set
 	for _, n := range profiles {
 		s := requirements.Set{}
@@ -168,7 +163,7 @@ func (m *Model) ownAssignments(p *pool, keys []string, profiles []int32) []requi
 	return out
 }
 
-func (m *Model) withRows(p *pool, sets []requirements.Set) []assignment {
+func (p *pool) withRows(sets []requirements.Set) []assignment {
 	out := make([]assignment, len(sets))
 	for i, s := range sets {
 		out[i] = assignment{labels: s}
@@ -205,3 +200,6 @@ func (a *assignment) allows(p *profile) bool {
 	}
 	return true
 }
+
+// fits reports whether the row's type may carry the labels.
+func (a *assignment) fits(row int) bool { return a.rows == nil || a.rows.Has(row) }

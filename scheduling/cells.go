@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/market"
-	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -80,7 +79,7 @@ func (c *cells) ofMachine(pool, row, slot int32, as *assignment) int32 {
 		return n
 	}
 	n := c.number(c.state.DomainsOf(func(key string) string {
-		return m.machineLabel(pool, int(row), int(slot), as, key)
+		return m.pools[pool].label(int(row), int(slot), as, key)
 	}))
 	if as.labels.Len() == 0 {
 		c.cache[site] = n // assignments are numbered anew for each problem
@@ -94,22 +93,6 @@ func (m *Model) typeDecides(c *market.Catalog) bool {
 		_, stated := c.TypeKeys[key]
 		return stated && !c.OfferingKeys[key]
 	})
-}
-
-// machineLabel is the value of a label on a new machine; empty if it has none or it is not decided.
-func (m *Model) machineLabel(pool int32, row, slot int, as *assignment, key string) string {
-	p := m.pools[pool]
-	c := p.table.catalog
-	if c.OfferingKeys[key] {
-		return match.OnlyValue(c.Slots[slot].Labels.Get(key))
-	}
-	if as.labels.Has(key) {
-		return match.OnlyValue(as.labels.Get(key))
-	}
-	if _, stated := c.TypeKeys[key]; stated {
-		return match.OnlyValue(p.template.Get(key).Intersect(c.Types[c.Variants[p.table.rows[row].variant].Type].Requirements.Get(key)))
-	}
-	return match.OnlyValue(p.template.Get(key))
 }
 
 // reachable are the domains of a topology key where pods of the shape could get a new machine, ascending.
@@ -164,7 +147,7 @@ func (m *Model) reachedBy(u use, found []map[int32]bool) {
 	f := &p.profiles[u.profile]
 	t := p.table
 	seen := map[int32]bool{}
-	list := m.assignments(p, []int32{u.profile})
+	list := p.assignments([]int32{u.profile}, m.domains())
 	for a := range list {
 		if !list[a].allows(f) {
 			continue

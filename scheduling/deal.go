@@ -38,7 +38,7 @@ func (t *Trial) listSites(c *cells, stage int32, rules placeRules, cache map[int
 	slices.Sort(pools)
 	var open []poolUsers
 	for _, pool := range pools {
-		p.assigned[pool] = t.m.assignments(t.m.pools[pool], t.m.profilesInUse(pool, places))
+		p.assigned[pool] = t.m.pools[pool].assignments(t.m.profilesInUse(pool, places), t.m.domains())
 		users := poolUsers{pool, 0, places, []int{0}}
 		if slices.ContainsFunc(open, func(other poolUsers) bool { return t.m.covers(p, &other, &users) }) {
 			continue

@@ -242,6 +242,28 @@ func contradiction(p *pool, own match.Needs) *Reason {
 	return &Reason{Pool: p.key, Code: ReasonRequirements, Key: key, Detail: "the pod's own requirements exclude each other: " + own.About(key).String()}
 }
 
+// demandKey is why the pool itself excludes one requirement of a pod, whatever its instance types; nil if it does not.
+func (m *Model) demandKey(p *pool, r requirements.Requirement) *Reason {
+	if p.admits(r) {
+		return nil
+	}
+	key := r.Key()
+	refuse := func(detail string) *Reason {
+		return &Reason{Pool: p.key, Code: ReasonRequirements, Key: key, Detail: "incompatible requirements, " + detail}
+	}
+	switch {
+	case p.template.Has(key):
+		return refuse(asked(key, match.Needs{r}, p.template.Get(key)))
+	case key == match.NodeName:
+		return refuse("field metadata.name names one node, and a new node's name is not known before it is launched")
+	case key == labelHostname:
+		return refuse("label " + key + " names one node, and a new node's name is not known before it is launched")
+	case m.vocab.IsWellKnown(key):
+		return refuse("label " + key + " is stated by none of the pool's instance types")
+	}
+	return refuse(fmt.Sprintf("label %q does not have known values: the nodepool must state it as a label or a requirement", key))
+}
+
 // refusedBy is why the pool itself excludes the demand; nil if it does not.
 func (m *Model) refusedBy(p *pool, demand match.Needs) *Reason {
 	for _, r := range demand {

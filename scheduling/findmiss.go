@@ -402,11 +402,11 @@ func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string
 	c := q.p.table.catalog
 	masks, ok := known[value]
 	if !ok {
-		with := *q.p
+		carried := q.p.template
 		if value != "" {
-			with.template = with.template.With(requirements.In(key, value))
+			carried = carried.With(requirements.In(key, value))
 		}
-		masks = m.daemonMasks(&with, c)
+		masks = daemonMasks(m.daemonSets, registered(carried, m.vocab), q.p.taints, c)
 		known[value] = masks
 	}
 	v := q.p.table.rows[cand.row].variant

@@ -122,7 +122,7 @@ func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 				}
 				text := ""
 				for _, key := range keys {
-					text += m.machineLabel(mc.pool, row, slot, &as, key) + ","
+					text += m.pools[mc.pool].label(row, slot, &as, key) + ","
 				}
 				if seen[text] {
 					continue
@@ -132,7 +132,7 @@ func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 				for _, key := range keys {
 					m.keepLabel(&at, &as, key, alikeRows, alikeSlots)
 				}
-				if at.row, at.slot, at.price = m.cheapestWithin(&at, alikeRows, alikeSlots, t.spare(mc)); at.row >= 0 && m.reservationOf(mc.pool, at.slot) == m.reservationOf(mc.pool, mc.slot) {
+				if at.row, at.slot, at.price = m.pools[at.pool].cheapestWithin(at.used, alikeRows, alikeSlots, t.spare(mc)); at.row >= 0 && m.reservationOf(mc.pool, at.slot) == m.reservationOf(mc.pool, mc.slot) {
 					found = append(found, at)
 				}
 			}
@@ -222,10 +222,10 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 			// The machine as it is may be of a type that does not carry what has just been decided.
 			for r := range labels.All {
 				if _, stated := p.table.catalog.TypeKeys[r.Key()]; stated {
-					m.narrow(p, r, rows, slots)
+					p.narrow(r, rows, slots)
 				}
 			}
-			row, slot, price := m.cheapestWithin(&other, rows, slots, t.spare(mc))
+			row, slot, price := m.pools[other.pool].cheapestWithin(other.used, rows, slots, t.spare(mc))
 			if row < 0 || m.reservationOf(mc.pool, slot) != m.reservationOf(mc.pool, mc.slot) {
 				continue
 			}
@@ -309,5 +309,5 @@ func (t *Trial) stillVaried(i int32, load []binding) bool {
 		return true
 	}
 	rows, slots, _ := t.leeway(mc, load)
-	return t.m.varied(p, mc, rows, slots)
+	return p.variedFor(mc.row, mc.used, rows, slots)
 }

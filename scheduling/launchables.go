@@ -3,7 +3,6 @@ package scheduling
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -84,7 +83,7 @@ func (l *Launchables) reachOf(class int32) reach {
 	need, dims := c.unshared(), m.resources.Len()
 	for _, u := range uses {
 		t := m.pools[u.pool].table
-		for row, price := range m.rowPrices(u) {
+		for row, price := range m.pools[u.pool].rowPrices(int(u.profile)) {
 			if price < r.cheapest && resources.Fits(need, t.allocOf(row, dims)) {
 				r.cheapest = price
 			}
@@ -121,7 +120,7 @@ func (l *Launchables) Kinds(groups ...int) []Launchable {
 			continue
 		}
 		for _, u := range l.groups[g] {
-			for row, price := range m.rowPrices(u) {
+			for row, price := range m.pools[u.pool].rowPrices(int(u.profile)) {
 				k := kind{u.pool, row}
 				if have, known := prices[k]; !known || price < have {
 					prices[k] = price
@@ -144,24 +143,4 @@ func (l *Launchables) Kinds(groups ...int) []Launchable {
 		}
 	}
 	return out
-}
-
-// rowPrices yields the rows of a profile that can be bought, each with its lowest price.
-func (m *Model) rowPrices(u use) func(yield func(row int, price int64) bool) {
-	p := m.pools[u.pool]
-	f, c := &p.profiles[u.profile], p.table.catalog
-	return func(yield func(row int, price int64) bool) {
-		for row := range f.rows.Members {
-			r := &p.table.rows[row]
-			prices, price := c.PricesOf(r.variant), int64(math.MaxInt64)
-			for s := range r.slots.Members {
-				if id := c.Slots[s].Reservation; f.slots.Has(s) && (id == "" || c.Reservations[id] > 0) {
-					price = min(price, prices[s])
-				}
-			}
-			if price != market.NoPrice && !yield(row, price) {
-				return
-			}
-		}
-	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
-	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -37,7 +36,7 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, cl
 	decided := m.stayOut(mc, claim)
 	if len(p.variety) == 0 {
 		for r := range decided.All {
-			m.narrow(p, r, rows, slots)
+			p.narrow(r, rows, slots)
 		}
 	}
 	claim = claim.Merge(decided)
@@ -66,9 +65,9 @@ func (t *Trial) keepAlike(mc *machine, rows, slots bitset.Set, stakes []*topolog
 	}
 	narrowRows, narrowSlots, wideRows, wideSlots := rows.Clone(), slots.Clone(), rows.Clone(), slots.Clone()
 	claim = t.keepNoticed(mc, narrowRows, narrowSlots, all)
-	if !m.varied(p, mc, narrowRows, narrowSlots) {
+	if !p.variedFor(mc.row, mc.used, narrowRows, narrowSlots) {
 		wide := t.keepNoticed(mc, wideRows, wideSlots, hard)
-		if m.varied(p, mc, wideRows, wideSlots) {
+		if p.variedFor(mc.row, mc.used, wideRows, wideSlots) {
 			narrowRows, narrowSlots, claim = wideRows, wideSlots, wide
 		}
 	}
@@ -84,7 +83,7 @@ func (t *Trial) keepNoticed(mc *machine, rows, slots bitset.Set, pinned []string
 	c := p.table.catalog
 	for r := range mc.labels.All {
 		if _, stated := c.TypeKeys[r.Key()]; stated {
-			m.narrow(p, r, rows, slots)
+			p.narrow(r, rows, slots)
 		}
 	}
 	if reserved := c.Slots[mc.slot].Reservation; reserved != "" {
@@ -116,55 +115,8 @@ func (t *Trial) keepNoticed(mc *machine, rows, slots bitset.Set, pinned []string
 		}
 	}
 	m.keepCovered(mc, rows, slots)
-	m.keepProduct(p, mc, slots)
+	p.table.keepProduct(mc.slot, slots)
 	return claim
-}
-
-// keepProduct narrows the slots to what a claim can say: some zones, some capacity types, and every combination of them
-// that is sold. Where not all combinations will do, or what a type holds depends on where it is bought, the zone and
-// capacity type of the plan are all that is left.
-func (m *Model) keepProduct(p *pool, mc *machine, slots bitset.Set) {
-	c := p.table.catalog
-	bought := &c.Slots[mc.slot]
-	if !p.table.split && isProduct(c, slots) {
-		return
-	}
-	keep := func(same func(s *market.Slot) bool) bitset.Set {
-		out := slots.Clone()
-		for s := range slots.Members {
-			if !same(&c.Slots[s]) {
-				out.Remove(s)
-			}
-		}
-		return out
-	}
-	if !p.table.split {
-		for _, narrowed := range []bitset.Set{
-			keep(func(s *market.Slot) bool { return s.CapacityType == bought.CapacityType }),
-			keep(func(s *market.Slot) bool { return s.Zone == bought.Zone }),
-		} {
-			if isProduct(c, narrowed) {
-				copy(slots, narrowed)
-				return
-			}
-		}
-	}
-	copy(slots, keep(func(s *market.Slot) bool { return s.Zone == bought.Zone && s.CapacityType == bought.CapacityType }))
-}
-
-// isProduct reports whether the slots are all those of the catalog whose zone and capacity type are among theirs. Of
-// reservations the claim names its own.
-func isProduct(c *market.Catalog, slots bitset.Set) bool {
-	zones, types, reservations := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for s := range slots.Members {
-		zones[c.Slots[s].Zone], types[c.Slots[s].CapacityType], reservations[c.Slots[s].Reservation] = true, true, true
-	}
-	for s := range c.Slots {
-		if !slots.Has(s) && zones[c.Slots[s].Zone] && types[c.Slots[s].CapacityType] && reservations[c.Slots[s].Reservation] {
-			return false
-		}
-	}
-	return true
 }
 
 // noticedBy are the labels by which rules that pods with the stakes state, or that count them, tell machines apart. Rules
@@ -201,7 +153,7 @@ func (t *Trial) stayKnown(mc *machine, as *assignment, pinned []string, rows, sl
 		if (!stated && !c.OfferingKeys[key]) || slices.Contains(pinned, key) || !m.spreadBy(at) {
 			continue
 		}
-		v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key)
+		v := m.pools[mc.pool].label(int(mc.row), int(mc.slot), as, key)
 		if v == "" {
 			// Spreads that pass over machines without it would take notice of one that has it.
 			kept = kept.Merge(m.keepLabel(mc, as, key, rows, slots))
@@ -214,7 +166,7 @@ func (t *Trial) stayKnown(mc *machine, as *assignment, pinned []string, rows, sl
 			}
 		}
 		r := requirements.In(key, values...)
-		m.narrow(p, r, rows, slots)
+		p.narrow(r, rows, slots)
 		kept = kept.With(r)
 	}
 	for _, key := range m.filteredBy(mc, as) {
@@ -257,7 +209,7 @@ func (m *Model) filteredBy(mc *machine, as *assignment) []string {
 func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requirements.Set) {
 	as := assignment{labels: mc.labels}
 	for _, key := range m.filteredBy(mc, &as) {
-		open, byType := m.openLabel(m.pools[mc.pool], int(mc.row), &as, key)
+		open, byType := m.pools[mc.pool].openLabel(int(mc.row), &as, key)
 		byType = byType && len(m.pools[mc.pool].variety) == 0
 		if claim.Has(key) && byType {
 			open = open.Intersect(claim.Get(key))
@@ -266,7 +218,7 @@ func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requiremen
 		} else if !byType {
 			continue
 		}
-		if open.Complement() || len(open.Values()) < 2 || m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key) != "" {
+		if open.Complement() || len(open.Values()) < 2 || m.pools[mc.pool].label(int(mc.row), int(mc.slot), &as, key) != "" {
 			continue
 		}
 		labels := m.knownLabels(mc, &as).Merge(decided)
@@ -298,10 +250,10 @@ func (m *Model) keepLabel(mc *machine, as *assignment, key string, rows, slots b
 		return kept
 	}
 	r := requirements.DoesNotExist(key)
-	if v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key); v != "" {
+	if v := m.pools[mc.pool].label(int(mc.row), int(mc.slot), as, key); v != "" {
 		r = requirements.In(key, v)
 		kept = kept.With(r)
-	} else if _, open := m.openLabel(p, int(mc.row), as, key); open && len(p.variety) == 0 {
+	} else if _, open := p.openLabel(int(mc.row), as, key); open && len(p.variety) == 0 {
 		own := m.knownLabels(mc, as)
 		for row := range rows.Members {
 			at := *mc
@@ -312,26 +264,8 @@ func (m *Model) keepLabel(mc *machine, as *assignment, key string, rows, slots b
 		}
 		return kept
 	}
-	m.narrow(p, r, rows, slots)
+	p.narrow(r, rows, slots)
 	return kept
-}
-
-// openLabel is what is known of a label that will be on machines of the pool and row although its value is not decided; false
-// for one that is decided, or that may be absent.
-func (m *Model) openLabel(p *pool, row int, as *assignment, key string) (known requirements.Requirement, ok bool) {
-	if as.labels.Has(key) || !m.leftOpen(p, key) {
-		return known, false
-	}
-	c := p.table.catalog
-	known = p.template.Get(key)
-	if _, stated := c.TypeKeys[key]; stated {
-		own := c.Types[c.Variants[p.table.rows[row].variant].Type].Requirements
-		if !own.Has(key) {
-			return known, false
-		}
-		known = known.Intersect(own.Get(key))
-	}
-	return known, known.Operator() != requirements.OpDoesNotExist
 }
 
 // spreadBy reports whether any spread that must be kept is over the topology key.
@@ -354,7 +288,7 @@ func (t *Trial) knownEverywhere(at int, d int32) bool {
 func (m *Model) machineLabels(mc *machine, as *assignment) requirements.Set {
 	labels := map[string]string{}
 	for key := range m.askedKeys {
-		if v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key); v != "" {
+		if v := m.pools[mc.pool].label(int(mc.row), int(mc.slot), as, key); v != "" {
 			labels[key] = v
 		}
 	}
@@ -363,19 +297,5 @@ func (m *Model) machineLabels(mc *machine, as *assignment) requirements.Set {
 
 // knownLabels are machineLabels with what is known of labels that are not decided.
 func (m *Model) knownLabels(mc *machine, as *assignment) requirements.Set {
-	return m.withOpen(m.machineLabels(mc, as), m.pools[mc.pool], int(mc.row), as)
-}
-
-// withOpen adds to the labels decided for a machine of the pool what is known of those that are left open: one that must be
-// a or b will be there, and spreads that ask for no more than that take notice of the machine.
-func (m *Model) withOpen(labels requirements.Set, p *pool, row int, as *assignment) requirements.Set {
-	for key := range m.askedKeys {
-		if labels.Has(key) {
-			continue
-		}
-		if known, ok := m.openLabel(p, row, as, key); ok {
-			labels = labels.With(known)
-		}
-	}
-	return labels
+	return m.pools[mc.pool].withOpen(m.machineLabels(mc, as), int(mc.row), as, m.askedKeys)
 }

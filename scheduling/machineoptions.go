@@ -4,12 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
-	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -100,23 +96,6 @@ func (m *Model) ownFirst(options []InstanceTypeOption, p *pool, mc *machine) boo
 	return true
 }
 
-// cheapestMachine is the cheapest row and slot of those given that hold the machine's pods and take no more from the
-// pool's limits; row -1 if there is none.
-func (m *Model) cheapestMachine(mc *machine, rows, slots bitset.Set) (row, slot int32, price int64) {
-	if p := m.pools[mc.pool]; p.limits != nil {
-		return m.cheapestWithin(mc, rows, slots, p.rowCost(int(mc.row)))
-	}
-	return m.cheapestWithin(mc, rows, slots, nil)
-}
-
-// cheapestWithin is cheapestMachine with the most it may take from the pool's limits given; nil for any amount.
-func (m *Model) cheapestWithin(mc *machine, rows, slots bitset.Set, most []int64) (row, slot int32, price int64) {
-	p := m.pools[mc.pool]
-	return p.table.cheapestWith(mc.used, rows, slots, market.NoPrice, func(buy purchase) bool {
-		return most == nil || resources.Fits(p.rowCost(int(buy.row)), most)
-	})
-}
-
 // rowOf is the row behind the first option of the list: the type's cheapest that holds the machine's pods, of equals the first.
 func (m *Model) rowOf(p *pool, name string, mc *machine, offers []rowOffer) int {
 	for i := range offers { // by price, then name, then row
@@ -125,28 +104,4 @@ func (m *Model) rowOf(p *pool, name string, mc *machine, offers []rowOffer) int 
 		}
 	}
 	return int(mc.row)
-}
-
-// claimRequirements are the claim's, with the keys of offerings narrowed to the values that the remaining slots have.
-// known are the labels that the pool and the plan state.
-func (m *Model) claimRequirements(c *market.Catalog, claim, known requirements.Set, slots bitset.Set) requirements.Set {
-	for _, key := range []string{corev1.LabelTopologyZone, labelCapacityType} {
-		var values []string
-		for s := range slots.Members {
-			if v := match.OnlyValue(c.Slots[s].Labels.Get(key)); v != "" && !slices.Contains(values, v) {
-				values = append(values, v)
-			}
-		}
-		if len(values) > 0 {
-			claim = claim.With(requirements.In(key, values...))
-		}
-	}
-	for _, key := range claim.Keys() {
-		// Pods may ask that a label be absent, or not have some value, that nobody but pods knows: machines lack it.
-		_, stated := c.TypeKeys[key]
-		if r := claim.Get(key); !known.Has(key) && !stated && !c.OfferingKeys[key] && match.AbsentMeets(r) {
-			claim = claim.With(requirements.DoesNotExist(key))
-		}
-	}
-	return claim
 }

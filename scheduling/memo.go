@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -112,7 +111,7 @@ func (m *Model) keepMemo(index *topology.Index, classIndex map[string]int32, kin
 		pods := s.Nodes[i].Pods
 		k.order[i] = int32(at)
 		k.placed[at], seats = seats[:len(pods):len(pods)], seats[len(pods):]
-		k.daemons[at], k.claimants[at] = daemonPods(&s.Nodes[i]), claimPods(pods)
+		k.daemons[at], k.claimants[at] = daemonPodsOf(&s.Nodes[i]), claimPods(pods)
 		for j, pod := range pods {
 			k.enter(pod)
 			k.placed[at][j] = k.join(pod, bound[i][j])
@@ -243,13 +242,4 @@ func (k *memo) dropGroups() (restaked []int32) {
 		restaked = append(restaked, int32(n))
 	}
 	return restaked
-}
-
-// representatives is what the function of that name finds.
-func (k *memo) representatives() map[types.UID]*corev1.Pod {
-	nodes := make([]Node, len(k.daemons))
-	for i := range k.daemons {
-		nodes[i].Pods = k.daemons[i]
-	}
-	return representatives(nodes)
 }

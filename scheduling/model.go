@@ -1,15 +1,12 @@
 package scheduling
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -162,11 +159,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 		m.base.Owned = false
 	}
 	for _, p := range m.pools {
-		for i := range p.profiles {
-			if len(p.variety) > 0 {
-				m.robust(p, &p.profiles[i])
-			}
-		}
+		p.findRobust(m.resources.Len())
 	}
 	for _, c := range m.catalogs {
 		c.Freeze()
@@ -280,33 +273,6 @@ func overlaidName(list int) string { return fmt.Sprintf("overlaid-%d", list) }
 // sameList reports whether both are the very same slice.
 func sameList[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-func (m *Model) compileDaemons(s *Snapshot, r *likeness.Roster) {
-	if len(s.DaemonSets) == 0 {
-		return
-	}
-	newest := map[types.UID]*corev1.Pod{}
-	if r.Daemons > 0 {
-		newest = representatives(s.Nodes)
-	}
-	sets := slices.Clone(s.DaemonSets)
-	slices.SortStableFunc(sets, func(a, b *appsv1.DaemonSet) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-	for _, set := range sets {
-		pod := representative(set, newest)
-		terms, err := m.terms.Placement(&pod.Spec)
-		if err != nil {
-			continue // matches no node
-		}
-		d := daemon{set: set, sample: pod, requests: make([]int64, m.resources.Len()), tolerations: pod.Spec.Tolerations, terms: terms}
-		m.resources.Requests(resources.OfPod(pod), d.requests)
-		for _, t := range terms {
-			m.ask(t)
-		}
-		m.daemonSets = append(m.daemonSets, d)
-	}
 }
 
 func (m *Model) ask(n match.Needs) {

@@ -283,7 +283,7 @@ func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
 	held := make([]int64, len(free))
 	for i := range m.daemonSets {
 		d := &m.daemonSets[i]
-		if !d.belongsOn(&m.groups[group]) {
+		if !d.belongsOn(m.groups[group].labels, m.groups[group].taints) {
 			continue
 		}
 		clear(held)
@@ -300,11 +300,6 @@ func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
 	}
 }
 
-// belongsOn reports whether the DaemonSet has a pod on machines of the group.
-func (d *daemon) belongsOn(g *nodeGroup) bool {
-	return match.Untolerated(d.tolerations, g.taints, true) == nil && match.AnyMetBy(d.terms, g.labels)
-}
-
 // missingDaemons are the DaemonSets, by number, that belong on the machine and have no pod there yet.
 func (m *Model) missingDaemons(n *node) []int {
 	var out []int
@@ -314,7 +309,7 @@ func (m *Model) missingDaemons(n *node) []int {
 			uid, ok := match.DaemonOwner(p.pod)
 			return ok && uid == d.set.UID
 		})
-		if !bound && d.belongsOn(&m.groups[n.group]) {
+		if !bound && d.belongsOn(m.groups[n.group].labels, m.groups[n.group].taints) {
 			out = append(out, i)
 		}
 	}

@@ -139,7 +139,7 @@ func (m *Model) newProblem(items []item, c *cells) *problem {
 	all := make([]option, 0, most)
 	var open []poolUsers
 	for _, pl := range pools {
-		p.assigned[pl] = m.assignments(m.pools[pl], m.profilesInUse(pl, places))
+		p.assigned[pl] = m.pools[pl].assignments(m.profilesInUse(pl, places), m.domains())
 		users := poolUsers{pl, 0, places, byPool[pl]}
 		if slices.ContainsFunc(open, func(other poolUsers) bool { return m.covers(p, &other, &users) }) {
 			continue

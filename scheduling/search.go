@@ -256,7 +256,7 @@ func (s *search) text() string {
 			as := assignment{labels: mc.labels}
 			at = fmt.Sprint("new ", mc.pool, mc.labels)
 			for _, key := range t.m.pinnedKeys {
-				at += " " + t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key)
+				at += " " + t.m.pools[mc.pool].label(int(mc.row), int(mc.slot), &as, key)
 			}
 		}
 		parts = append(parts, at+": "+load)

@@ -74,7 +74,7 @@ func (s *search) kindOf(o *site) string {
 		text += fmt.Sprint(" ", o.stage) // where there is nothing left for one that wishes are kept on, there may be for another
 	}
 	for _, key := range m.pinnedKeys {
-		text += " " + m.machineLabel(o.pool, int(o.row), int(o.slot), as, key)
+		text += " " + m.pools[o.pool].label(int(o.row), int(o.slot), as, key)
 	}
 	s.kindTexts[way] = text
 	return text

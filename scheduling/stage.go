@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/match"
-	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // stage is one way to give pods a new machine: profiles of one or several pools that count as equally good, so that
@@ -108,7 +107,7 @@ func (m *Model) usesOf(uses []use, pool int32, s *shape, l level) []use {
 		return uses // an earlier level has it
 	}
 	for _, term := range l.terms {
-		if n, _ := m.profileOf(p, term); n >= 0 {
+		if n := p.profileOf(term); n >= 0 {
 			u := use{pool, int32(n)}
 			s.touch(u, term)
 			if !slices.Contains(uses, u) {
@@ -124,12 +123,12 @@ func (m *Model) anyMachine(s *shape, demand match.Needs) bool {
 		if p.table == nil || match.Untolerated(s.tolerations, p.taints, false) != nil {
 			continue
 		}
-		n, _ := m.profileOf(p, demand)
+		n := p.profileOf(demand)
 		if n < 0 {
 			continue
 		}
 		s.touch(use{int32(i), int32(n)}, demand)
-		if m.holds(p, n, s.requests) {
+		if p.holds(n, s.requests) {
 			return true
 		}
 	}
@@ -141,16 +140,6 @@ func (s *shape) touch(u use, demand match.Needs) {
 	if !slices.ContainsFunc(s.touched, func(t touch) bool { return t.use == u }) {
 		s.touched = append(s.touched, touch{u, demand})
 	}
-}
-
-// holds reports whether some machine of the profile holds one pod.
-func (m *Model) holds(p *pool, profile int, requests []int64) bool {
-	for r := range p.profiles[profile].rows.Members {
-		if resources.Fits(requests, p.table.allocOf(r, m.resources.Len())) {
-			return true
-		}
-	}
-	return false
 }
 
 // internStage gives equal stages one number.
@@ -182,7 +171,7 @@ func (m *Model) usableStages(s *shape, requests []int64) []int32 {
 }
 
 func (m *Model) roomy(st stage, requests []int64) bool {
-	return slices.ContainsFunc(st.uses, func(u use) bool { return m.holds(m.pools[u.pool], int(u.profile), requests) })
+	return slices.ContainsFunc(st.uses, func(u use) bool { return m.pools[u.pool].holds(int(u.profile), requests) })
 }
 
 // stagesFor are the class's stages under the trial's options: with preferences ignored, or too dear to keep, those that

@@ -79,8 +79,6 @@ type poolFacts struct {
 	over bitset.Set
 }
 
-type mask struct{ rows, slots bitset.Set }
-
 // explainer answers why pods of one class have no place.
 type explainer struct {
 	*explanations
@@ -170,10 +168,10 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 	if f := x.pools[at]; f != nil {
 		return f
 	}
-	m, p := x.t.m, x.t.m.pools[at]
+	p := x.t.m.pools[at]
 	f := &poolFacts{stated: map[string]mask{}}
 	for r := range p.template.All {
-		f.stated[r.Key()] = m.maskOf(p, r)
+		f.stated[r.Key()] = p.maskOf(r)
 	}
 	if p.limits != nil {
 		f.over = bitset.New(len(p.table.rows))
@@ -187,13 +185,6 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 	}
 	x.pools[at] = f
 	return f
-}
-
-// maskOf are the rows and slots of the pool's table that meet a requirement.
-func (m *Model) maskOf(p *pool, r requirements.Requirement) mask {
-	out := mask{bitset.Full(len(p.table.rows)), p.table.catalog.AllSlots.Clone()}
-	m.narrow(p, r, out.rows, out.slots)
-	return out
 }
 
 // ask finds the machines of a pool that meet the demand, resources aside; nil where the pool itself excludes it. demand
@@ -217,7 +208,7 @@ func (x *explainer) ask(key questionKey, demand func() (match.Needs, *pool)) *qu
 // narrow fills in the question's machines: those that meet the demand and what the pool states, but of one key if let
 // off.
 func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key string) {
-	m, p := x.m, q.p
+	p := q.p
 	q.rows, q.slots = bitset.Full(len(p.table.rows)), p.table.catalog.AllSlots.Clone()
 	for k, stated := range x.factsOf(q.at).stated {
 		if !letOff || k != key {
@@ -226,7 +217,7 @@ func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key str
 		}
 	}
 	for _, r := range demand {
-		m.narrow(p, p.template.Get(r.Key()).Intersect(r), q.rows, q.slots)
+		p.narrow(p.template.Get(r.Key()).Intersect(r), q.rows, q.slots)
 	}
 	q.assigned = x.assignments(p, demand)
 	some := bitset.New(len(p.table.rows))
@@ -261,12 +252,12 @@ func (x *explainer) assignments(p *pool, demand match.Needs) []assignment {
 		sets = next
 	}
 	for _, key := range x.m.topologyKeys {
-		if x.m.leftOpen(p, key) {
-			widen(key, x.m.candidates(p, key, nil))
+		if p.leftOpen(key) {
+			widen(key, p.candidates(key, nil, x.m.domains()))
 		}
 	}
 	for _, r := range demand {
-		if !x.m.leftOpen(p, r.Key()) {
+		if !p.leftOpen(r.Key()) {
 			continue
 		}
 		wanted := p.template.Get(r.Key())
@@ -275,11 +266,8 @@ func (x *explainer) assignments(p *pool, demand match.Needs) []assignment {
 		}
 		widen(r.Key(), []requirements.Requirement{p.decide(r.Key(), wanted)})
 	}
-	return x.m.withRows(p, sets)
+	return p.withRows(sets)
 }
-
-// fits reports whether the row's type may carry the labels.
-func (a *assignment) fits(row int) bool { return a.rows == nil || a.rows.Has(row) }
 
 // lacks counts the resources of which the row has too little, and names one; it stops at two.
 func (x *explainer) lacks(q *question, row int) (n, dim int) {
@@ -343,11 +331,11 @@ func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 			stakes = []*topology.Groups{x.c.topology}
 		}
 		x.t.keepAlike(&mc, rows, slots, stakes)
-		if ok = x.m.variedFor(q.p, mc.row, x.c.requests, rows, slots); !ok {
+		if ok = q.p.variedFor(mc.row, x.c.requests, rows, slots); !ok {
 			if x.lean == nil {
 				x.lean = map[varietySite][]int{}
 			}
-			x.lean[site] = x.m.varietyLeft(q.p, mc.row, x.c.requests, rows, slots)
+			x.lean[site] = q.p.varietyLeft(mc.row, x.c.requests, rows, slots)
 		}
 		x.varied[site] = ok
 	}
@@ -363,41 +351,6 @@ func (x *explainer) varietySiteOf(q *question, cand *candidate) varietySite {
 		site.cell, site.resident = x.cellOf(q, cand), q.p.table.rows[cand.row].resident
 	}
 	return site
-}
-
-// varietyLeft is, for each minValues of the pool, how many values variedFor finds.
-func (m *Model) varietyLeft(p *pool, planned int32, need []int64, rows, slots bitset.Set) []int {
-	var most []int64
-	if p.limits != nil {
-		most = p.rowCost(int(planned))
-	}
-	c := p.table.catalog
-	out := make([]int, len(p.variety))
-	for i, v := range p.variety {
-		found := map[string]bool{}
-		for r := range rows.Members {
-			row := &p.table.rows[r]
-			if !resources.Fits(need, p.table.allocOf(r, m.resources.Len())) || most != nil && !resources.Fits(p.rowCost(r), most) {
-				continue
-			}
-			for s := range row.slots.Members {
-				if !slots.Has(s) || c.Price(row.variant, s) == market.NoPrice {
-					continue
-				}
-				have := c.Types[c.Variants[row.variant].Type].Requirements
-				if c.OfferingKeys[v.key] {
-					have = c.Slots[s].Labels
-				}
-				for _, value := range have.Get(v.key).Values() {
-					if p.template.Get(v.key).Has(value) {
-						found[value] = true
-					}
-				}
-			}
-		}
-		out[i] = len(found)
-	}
-	return out
 }
 
 // changed reports whether the pods are explained as if they asked for something else.

@@ -151,7 +151,7 @@ func (x *explainer) addMachine(q *question, cand *candidate) int32 {
 	label := func(key string) string { return x.labelOn(q, cand, key) }
 	if q.p == x.m.pools[q.at] {
 		label = func(key string) string {
-			return x.m.machineLabel(q.at, cand.row, cand.slot, &q.assigned[cand.assign], key)
+			return x.m.pools[q.at].label(cand.row, cand.slot, &q.assigned[cand.assign], key)
 		}
 	}
 	labels := map[string]string{}
@@ -160,7 +160,7 @@ func (x *explainer) addMachine(q *question, cand *candidate) int32 {
 			labels[key] = value
 		}
 	}
-	known := x.m.withOpen(requirements.FromLabels(labels), q.p, cand.row, &q.assigned[cand.assign])
+	known := q.p.withOpen(requirements.FromLabels(labels), cand.row, &q.assigned[cand.assign], x.m.askedKeys)
 	host := s.AddHost(label, known, q.p.taints)
 	x.hosts[at] = s.Hosts[host]
 	return host

@@ -161,7 +161,7 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 	for _, u := range m.stages[stage].uses {
 		p := m.pools[u.pool]
 		f := &p.profiles[u.profile]
-		if t.strictVariety(p) || len(f.open) > 0 || slices.ContainsFunc(m.topologyKeys, func(key string) bool { return m.leftOpen(p, key) }) {
+		if t.strictVariety(p) || len(f.open) > 0 || slices.ContainsFunc(m.topologyKeys, func(key string) bool { return p.leftOpen(key) }) {
 			return nil, false
 		}
 		dims := m.resources.Len()

@@ -18,7 +18,7 @@ func (t *Trial) open(mc machine) int32 {
 		as := assignment{labels: mc.labels}
 		labels := t.m.knownLabels(&mc, &as)
 		t.topology.AddHost(func(key string) string {
-			return t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key)
+			return t.m.pools[mc.pool].label(int(mc.row), int(mc.slot), &as, key)
 		}, labels, t.m.pools[mc.pool].taints)
 		t.placeResidents(&t.machines[len(t.machines)-1], 1)
 	}
@@ -66,7 +66,7 @@ func (t *Trial) settle() {
 		i := t.fresh + k
 		mc := &t.machines[i]
 		rows, slots, _ := t.leeway(mc, load)
-		row, slot, price := t.m.cheapestMachine(mc, rows, slots)
+		row, slot, price := t.m.pools[mc.pool].cheapestLike(mc.row, mc.used, rows, slots)
 		if row < 0 || price >= mc.price {
 			continue
 		}
@@ -132,7 +132,7 @@ func (t *Trial) relabel(i int32) {
 		}
 	}
 	as := &assignment{labels: mc.labels}
-	domains := t.topology.DomainsOf(func(key string) string { return t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key) })
+	domains := t.topology.DomainsOf(func(key string) string { return t.m.pools[mc.pool].label(int(mc.row), int(mc.slot), as, key) })
 	ignoredBy := t.topology.IgnoredBy(t.m.knownLabels(mc, as), t.m.pools[mc.pool].taints)
 	if h := &t.topology.Hosts[host]; slices.Equal(domains, h.Domains) && slices.Equal(ignoredBy, h.IgnoredBy) {
 		return

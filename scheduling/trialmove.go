@@ -238,7 +238,7 @@ func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, m
 func (t *Trial) jointProfile(pool int32, classes []int32) (rows, slots bitset.Set, ok bool) {
 	m := t.m
 	for _, key := range m.topologyKeys {
-		if m.leftOpen(m.pools[pool], key) {
+		if m.pools[pool].leftOpen(key) {
 			return nil, nil, false
 		}
 	}

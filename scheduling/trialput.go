@@ -109,7 +109,7 @@ func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
 			}
 			mc := machine{pool: pool, row: int32(r), slot: int32(s), price: price}
 			for req := range n.Requirements.All {
-				if t.m.leftOpen(p, req.Key()) && match.SingleValued(req) {
+				if p.leftOpen(req.Key()) && match.SingleValued(req) {
 					mc.labels = mc.labels.With(req)
 				}
 			}

@@ -60,7 +60,7 @@ func (u *update) changeNodes() {
 		free := make([]int64, dims)
 		compiled := m.compileNode(n, &views[of], u.classesOf(u.placed[of]), likeness.ReadPods(n.Pods), m.groupOf(&views[of], groups.known), limits, arena, free)
 		m.nodes, m.free = append(m.nodes, compiled), append(m.free, free...)
-		placed[at], daemons[at], claimants[at] = u.placed[of], daemonPods(n), claimPods(n.Pods)
+		placed[at], daemons[at], claimants[at] = u.placed[of], daemonPodsOf(n), claimPods(n.Pods)
 	}
 	u.changeCompat()
 	k.placed, k.daemons, k.claimants = placed, daemons, claimants

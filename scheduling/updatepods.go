@@ -299,11 +299,11 @@ func (u *update) changeDaemons() bool {
 		if was >= 0 {
 			daemons = append(daemons, u.memo.daemons[was])
 		} else {
-			daemons = append(daemons, daemonPods(&u.snapshot.Nodes[i]))
+			daemons = append(daemons, daemonPodsOf(&u.snapshot.Nodes[i]))
 		}
 	}
-	newest := (&memo{daemons: daemons}).representatives()
-	old := u.memo.representatives()
+	newest := newestPods(daemons)
+	old := newestPods(u.memo.daemons)
 	byName := make(map[PodKey]*appsv1.DaemonSet, len(u.snapshot.DaemonSets))
 	for _, set := range u.snapshot.DaemonSets {
 		byName[PodKey{set.Namespace, set.Name}] = set

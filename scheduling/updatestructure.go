@@ -171,11 +171,7 @@ func (u *update) changeShapes(order []int32, fresh []bool) {
 		}
 	}
 	for _, p := range m.pools {
-		for i := range p.profiles {
-			if len(p.variety) > 0 {
-				m.robust(p, &p.profiles[i])
-			}
-		}
+		p.findRobust(m.resources.Len())
 	}
 }
 

@@ -1,0 +1,56 @@
+package scheduling
+
+import (
+	"cmp"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
+func (m *Model) compileDaemons(s *Snapshot, r *likeness.Roster) {
+	if len(s.DaemonSets) == 0 {
+		return
+	}
+	newest := map[types.UID]*corev1.Pod{}
+	if r.Daemons > 0 {
+		newest = newestPods(daemonPods(s.Nodes))
+	}
+	sets := slices.Clone(s.DaemonSets)
+	slices.SortStableFunc(sets, func(a, b *appsv1.DaemonSet) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	for _, set := range sets {
+		pod := representative(set, newest)
+		terms, err := m.terms.Placement(&pod.Spec)
+		if err != nil {
+			continue // matches no node
+		}
+		d := daemon{set: set, sample: pod, requests: make([]int64, m.resources.Len()), tolerations: pod.Spec.Tolerations, terms: terms}
+		m.resources.Requests(resources.OfPod(pod), d.requests)
+		for _, t := range terms {
+			m.ask(t)
+		}
+		m.daemonSets = append(m.daemonSets, d)
+	}
+}
+
+// daemonPods are, by node, the pods that can represent their DaemonSets. Those of leaving nodes can't.
+func daemonPods(nodes []Node) [][]*corev1.Pod {
+	out := make([][]*corev1.Pod, len(nodes))
+	for i := range nodes {
+		out[i] = daemonPodsOf(&nodes[i])
+	}
+	return out
+}
+
+func daemonPodsOf(n *Node) []*corev1.Pod {
+	if n.Leaving {
+		return nil
+	}
+	return standingPods(n.Pods)
+}
