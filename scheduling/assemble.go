@@ -13,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -125,8 +126,8 @@ func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
 		}
 		numbers[mc.pool]++
 		node := NewNode{
-			Name: fmt.Sprintf("%s-%d", m.pools[mc.pool].key, numbers[mc.pool]),
-			Pool: m.pools[mc.pool].key,
+			Name: fmt.Sprintf("%s-%d", m.pools[mc.pool].Key, numbers[mc.pool]),
+			Pool: m.pools[mc.pool].Key,
 			Pods: pods[i],
 		}
 		d := t.describe(&node, mc, loads[i], described)
@@ -202,7 +203,7 @@ type rowOffer struct {
 func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described *descriptions) description {
 	m := t.m
 	p := m.pools[mc.pool]
-	c := p.table.catalog
+	c := p.Table.Catalog
 	rows, slots, claim := t.leeway(mc, loads)
 	offers := described.offersFor(m, mc, rows, slots)
 	says, number := offers.claimFor(m, mc, claim, slots)
@@ -218,7 +219,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 	d, ok := described.byLoad[string(described.key)]
 	if !ok {
 		most := described.most
-		if most == 0 || len(p.variety) > 0 {
+		if most == 0 || len(p.Variety) > 0 {
 			most = math.MaxInt
 		}
 		var spare []int64
@@ -231,7 +232,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		d.options = slices.Clone(described.scratch)
 		d.claim = says
 		d.row = m.rowOf(p, d.options[0].Name, mc, offers.rows)
-		d.slot, _ = c.Cheapest(p.table.rows[d.row].variant, p.table.rows[d.row].slots, slots)
+		d.slot, _ = c.Cheapest(p.Table.Rows[d.row].Variant, p.Table.Rows[d.row].Slots, slots)
 		if own {
 			d.row, d.slot = int(mc.row), int(mc.slot)
 		}
@@ -239,12 +240,12 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		described.byLoad[string(described.key)] = d
 	}
 	node.InstanceTypes, node.Requirements = d.options, d.claim
-	node.MinValuesRelaxed = len(p.variety) > 0 && !p.variedFor(mc.row, mc.used, rows, slots)
+	node.MinValuesRelaxed = len(p.Variety) > 0 && !p.VariedFor(mc.row, mc.used, rows, slots)
 	used := slices.Clone(mc.used)
 	dims := m.resources.Len()
-	resources.AddScaled(used, p.table.daemons[d.row*dims:(d.row+1)*dims], 1)
+	resources.AddScaled(used, p.Table.Taken[d.row*dims:(d.row+1)*dims], 1)
 	node.Requests = m.resources.List(used)
-	node.Allocatable = described.allocatableOf(c, p.table.rows[d.row].variant)
+	node.Allocatable = described.allocatableOf(c, p.Table.Rows[d.row].Variant)
 	return d
 }
 
@@ -275,7 +276,7 @@ func (o *offersOf) claimFor(m *Model, mc *machine, claim requirements.Set, slots
 		}
 		p := m.pools[mc.pool]
 		at = len(o.claims)
-		o.claims = append(o.claims, machineClaim{mc.labels, claim, claimRequirements(p.table.catalog, claim, p.template.Merge(mc.labels), slots)})
+		o.claims = append(o.claims, machineClaim{mc.labels, claim, nodepool.Claim(p.Table.Catalog, claim, p.Template.Merge(mc.labels), slots)})
 	}
 	return o.claims[at].after, o.forgotten + at
 }

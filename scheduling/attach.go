@@ -9,6 +9,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
@@ -23,14 +24,6 @@ func (m *Model) attachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct
 	}
 	for _, claim := range m.volumes.Attached(pod) {
 		into[resources.Attachable(claim.Driver)] = struct{}{}
-	}
-}
-
-// typeLimit reads an instance type's limits.
-func typeLimit(it *cloudprovider.InstanceType) func(string) (int64, bool) {
-	return func(driver string) (int64, bool) {
-		n, ok := it.VolumeLimits[driver]
-		return int64(n), ok
 	}
 }
 
@@ -64,7 +57,7 @@ func (l *attachLimits) of(n *Node, view *nodeView) func(driver string) (int64, b
 		}
 	}
 	if it := l.types[view.labels[labelInstanceType]]; it != nil && !view.initialized {
-		return typeLimit(it)
+		return market.AttachLimit(it)
 	}
 	return func(string) (int64, bool) { return 0, false }
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -68,20 +69,20 @@ func (c *cells) number(domains []int32) int32 {
 }
 
 // ofMachine is the cell of a new machine.
-func (c *cells) ofMachine(pool, row, slot int32, as *assignment) int32 {
+func (c *cells) ofMachine(pool, row, slot int32, as *nodepool.Assignment) int32 {
 	m := c.m
-	t := m.pools[pool].table
+	t := m.pools[pool].Table
 	site := machineSite{pool, slot, topology.NoDomain}
-	if m.typeDecides(t.catalog) {
-		site.variant = int32(t.rows[row].variant)
+	if m.typeDecides(t.Catalog) {
+		site.variant = int32(t.Rows[row].Variant)
 	}
-	if n, ok := c.cache[site]; ok && as.labels.Len() == 0 {
+	if n, ok := c.cache[site]; ok && as.Labels.Len() == 0 {
 		return n
 	}
 	n := c.number(c.state.DomainsOf(func(key string) string {
-		return m.pools[pool].label(int(row), int(slot), as, key)
+		return m.pools[pool].Label(int(row), int(slot), as, key)
 	}))
-	if as.labels.Len() == 0 {
+	if as.Labels.Len() == 0 {
 		c.cache[site] = n // assignments are numbered anew for each problem
 	}
 	return n
@@ -144,21 +145,21 @@ func (m *Model) spreadsWidely(o *topology.Groups) bool {
 // reachedBy adds the domains of all machines of a use.
 func (m *Model) reachedBy(u use, found []map[int32]bool) {
 	p := m.pools[u.pool]
-	f := &p.profiles[u.profile]
-	t := p.table
+	f := &p.Profiles[u.profile]
+	t := p.Table
 	seen := map[int32]bool{}
-	list := p.assignments([]int32{u.profile}, m.domains())
+	list := p.Assignments([]int32{u.profile}, m.domains())
 	for a := range list {
-		if !list[a].allows(f) {
+		if !list[a].Allows(f) {
 			continue
 		}
 		c := newCells(m, m.base)
-		for r := range f.rows.Members {
-			if list[a].rows != nil && !list[a].rows.Has(r) {
+		for r := range f.Rows.Members {
+			if list[a].Rows != nil && !list[a].Rows.Has(r) {
 				continue
 			}
-			for s := range t.rows[r].slots.Members {
-				if !f.slots.Has(s) || t.catalog.Price(t.rows[r].variant, s) == market.NoPrice {
+			for s := range t.Rows[r].Slots.Members {
+				if !f.Slots.Has(s) || t.Catalog.Price(t.Rows[r].Variant, s) == market.NoPrice {
 					continue
 				}
 				n := c.ofMachine(u.pool, int32(r), int32(s), &list[a])

@@ -112,7 +112,7 @@ func (m *Model) provable(class, stage int32, count int) item {
 func (m *Model) ruled(items []item) bool {
 	return slices.ContainsFunc(items, func(it item) bool {
 		return it.rules&reservedOnly != 0 || it.rules&varietyKept != 0 &&
-			slices.ContainsFunc(m.stages[it.stage].uses, func(u use) bool { return len(m.pools[u.pool].variety) > 0 })
+			slices.ContainsFunc(m.stages[it.stage].uses, func(u use) bool { return len(m.pools[u.pool].Variety) > 0 })
 	})
 }
 
@@ -257,8 +257,8 @@ func (w *worths) enoughOf(list []typeProof, proven *certified) []typeProof {
 
 // typeNameOf is the name of the option's instance type.
 func (m *Model) typeNameOf(o *option) string {
-	t := m.pools[o.pool].table
-	return t.catalog.Types[t.catalog.Variants[t.rows[o.row].variant].Type].Name
+	t := m.pools[o.pool].Table
+	return t.Catalog.Types[t.Catalog.Variants[t.Rows[o.row].Variant].Type].Name
 }
 
 // certificateType is an option with resource prices l, scaled.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 )
 
 // Compile refuses a snapshot whole. Who makes one of objects that others may have spoilt asks first about each, so that one
@@ -76,13 +77,13 @@ func poolRequirements(pool *v1.NodePool, key v1.PoolKey, lookup *requirements.Lo
 	return set, nil
 }
 
-func poolLimits(pool *v1.NodePool, key v1.PoolKey) (*limits, error) {
-	l, err := newLimits(pool.Spec.Limits)
+func poolLimits(pool *v1.NodePool, key v1.PoolKey) (*nodepool.Limits, error) {
+	l, err := nodepool.NewLimits(pool.Spec.Limits)
 	if err != nil {
 		return nil, &SnapshotError{Path: fmt.Sprintf("nodePools[%s].object.spec.limits", key), Rule: "has a bad entry: " + err.Error(), Cure: "leave the resource out to not limit it"}
 	}
 	if l != nil {
-		l.early = key.Generation == v1.GenerationV1Alpha5
+		l.Early = key.Generation == v1.GenerationV1Alpha5
 	}
 	return l, nil
 }

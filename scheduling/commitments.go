@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -108,12 +109,12 @@ func (t *Trial) commitmentsLeft() []int64 {
 }
 
 // coverable is a new node of the pool as commitments see it.
-func (m *Model) coverable(p *pool, row, slot int) *market.Covered {
-	t := p.table
-	variant := t.rows[row].variant
-	out := &market.Covered{InstanceType: t.catalog.Types[t.catalog.Variants[variant].Type].Name, Plain: t.catalog.Price(variant, slot), By: make([]market.Coverage, len(m.costs.Commitments)), Rest: market.Whole}
+func (m *Model) coverable(p *nodepool.Pool, row, slot int) *market.Covered {
+	t := p.Table
+	variant := t.Rows[row].Variant
+	out := &market.Covered{InstanceType: t.Catalog.Types[t.Catalog.Variants[variant].Type].Name, Plain: t.Catalog.Price(variant, slot), By: make([]market.Coverage, len(m.costs.Commitments)), Rest: market.Whole}
 	for k := range out.By {
-		out.By[k] = t.catalog.Cover(k, variant, slot)
+		out.By[k] = t.Catalog.Cover(k, variant, slot)
 	}
 	return out
 }
@@ -193,7 +194,7 @@ func offeredAs(o *cloudprovider.Offering, labels map[string]string) bool {
 // catalogsOf are those in which to look for the node's type.
 func (m *Model) catalogsOf(n *Node) []*market.Catalog {
 	if at, ok := m.poolIndex[n.Pool]; ok {
-		if c := m.catalogs[m.pools[at].catalogName]; c != nil {
+		if c := m.catalogs[m.pools[at].CatalogName]; c != nil {
 			return []*market.Catalog{c}
 		}
 	}
@@ -285,20 +286,20 @@ func (t *Trial) writeCommitments(out *Plan, nodes []boughtNode) {
 // coveredOptions are the node's options with the prices that they have with its shares covered: the first stays first.
 func (m *Model) coveredOptions(n *boughtNode, c *market.Covered) []InstanceTypeOption {
 	p := m.pools[n.machine.pool]
-	catalog := p.table.catalog
+	catalog := p.Table.Catalog
 	out := make([]InstanceTypeOption, 0, len(n.options))
 	for i, plain := range n.options {
 		if i == 0 {
-			plain.Price, plain.Terms = pricedOption(catalog.CoveredAt(p.table.rows[n.row].variant, n.slot, c))
+			plain.Price, plain.Terms = pricedOption(catalog.CoveredAt(p.Table.Rows[n.row].Variant, n.slot, c))
 			out = append(out, plain)
 			continue
 		}
 		// Of a type's rows the first offered counts, as in optionsFor.
 		at := slices.IndexFunc(n.offers.rows, func(o rowOffer) bool {
-			return o.option.Name == plain.Name && o.option.Price == plain.Price && resources.Fits(n.machine.used, p.table.allocOf(o.row, m.resources.Len()))
+			return o.option.Name == plain.Name && o.option.Price == plain.Price && resources.Fits(n.machine.used, p.Table.AllocOf(o.row, m.resources.Len()))
 		})
 		o := n.offers.rows[at]
-		plain.Price, plain.Terms = pricedOption(catalog.CoveredAt(p.table.rows[o.row].variant, o.slot, c))
+		plain.Price, plain.Terms = pricedOption(catalog.CoveredAt(p.Table.Rows[o.row].Variant, o.slot, c))
 		out = append(out, plain)
 	}
 	slices.SortStableFunc(out[1:], func(a, b InstanceTypeOption) int { return cmp.Compare(a.Price, b.Price) })
@@ -311,16 +312,16 @@ func (m *Model) keepCovered(mc *machine, rows, slots bitset.Set) {
 	if mc.commitment == 0 {
 		return
 	}
-	k, t := int(mc.commitment-1), m.pools[mc.pool].table
+	k, t := int(mc.commitment-1), m.pools[mc.pool].Table
 	for s := range slots.Members {
-		if t.catalog.Cover(k, t.rows[mc.row].variant, s).Used == 0 {
+		if t.Catalog.Cover(k, t.Rows[mc.row].Variant, s).Used == 0 {
 			slots.Remove(s)
 		}
 	}
 	for r := range rows.Members {
 		for s := range slots.Members {
-			variant := t.rows[r].variant
-			if t.rows[r].slots.Has(s) && t.catalog.Price(variant, s) != market.NoPrice && t.catalog.Cover(k, variant, s).Used == 0 {
+			variant := t.Rows[r].Variant
+			if t.Rows[r].Slots.Has(s) && t.Catalog.Price(variant, s) != market.NoPrice && t.Catalog.Cover(k, variant, s).Used == 0 {
 				rows.Remove(r)
 				break
 			}

@@ -53,10 +53,10 @@ func (t *Trial) complete(p *problem, caps []hostCap) *problem {
 // addCommitted adds a machine once for each commitment that covers it, unless one of its row in another slot does as well.
 // o has no price yet.
 func (p *problem) addCommitted(m *Model, u poolUsers, o option) {
-	t := m.pools[u.pool].table
+	t := m.pools[u.pool].Table
 next:
 	for k := range m.costs.Commitments {
-		c := t.catalog.Cover(k, t.rows[o.row].variant, int(o.slot))
+		c := t.Catalog.Cover(k, t.Rows[o.row].Variant, int(o.slot))
 		if c.Used == 0 {
 			continue
 		}
@@ -273,8 +273,8 @@ func (t *Trial) buyCommitted(ctx context.Context, p *problem, v *values, c *comm
 	for i := range t.machines {
 		// What earlier machines were bought for is taken.
 		if mc := &t.machines[i]; mc.commitment > 0 && !mc.empty() {
-			tb := t.m.pools[mc.pool].table
-			g.committed[mc.commitment-1] = max(0, g.committed[mc.commitment-1]-tb.catalog.Cover(int(mc.commitment-1), tb.rows[mc.row].variant, int(mc.slot)).Used)
+			tb := t.m.pools[mc.pool].Table
+			g.committed[mc.commitment-1] = max(0, g.committed[mc.commitment-1]-tb.Catalog.Cover(int(mc.commitment-1), tb.Rows[mc.row].Variant, int(mc.slot)).Used)
 		}
 	}
 	k := newPacker(t.m, c.p, &c.values, g)
@@ -284,14 +284,14 @@ func (t *Trial) buyCommitted(ctx context.Context, p *problem, v *values, c *comm
 		for _, l := range k.trial {
 			worth += int64(l.count) * v.item[l.item]
 		}
-		return worth > opt.price && len(t.m.pools[opt.pool].variety) == 0
+		return worth > opt.price && len(t.m.pools[opt.pool].Variety) == 0
 	}
 	packed := k.pack(ctx)
 	for i := range c.p.options {
 		// They are bought at the price that they have with nothing covered.
 		o := &c.p.options[i]
-		tb := t.m.pools[o.pool].table
-		o.price = tb.catalog.Price(tb.rows[o.row].variant, int(o.slot))
+		tb := t.m.pools[o.pool].Table
+		o.price = tb.Catalog.Price(tb.Rows[o.row].Variant, int(o.slot))
 	}
 	t.buy(c.p, packed)
 	return k.left

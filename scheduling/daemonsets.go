@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
@@ -18,20 +19,20 @@ func (m *Model) compileDaemons(s *Snapshot, r *likeness.Roster) {
 	}
 	newest := map[types.UID]*corev1.Pod{}
 	if r.Daemons > 0 {
-		newest = newestPods(daemonPods(s.Nodes))
+		newest = daemonset.Newest(daemonPods(s.Nodes))
 	}
 	sets := slices.Clone(s.DaemonSets)
 	slices.SortStableFunc(sets, func(a, b *appsv1.DaemonSet) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	for _, set := range sets {
-		pod := representative(set, newest)
+		pod := daemonset.Representative(set, newest)
 		terms, err := m.terms.Placement(&pod.Spec)
 		if err != nil {
 			continue // matches no node
 		}
-		d := daemon{set: set, sample: pod, requests: make([]int64, m.resources.Len()), tolerations: pod.Spec.Tolerations, terms: terms}
-		m.resources.Requests(resources.OfPod(pod), d.requests)
+		d := daemonset.Set{Object: set, Sample: pod, Requests: make([]int64, m.resources.Len()), Tolerations: pod.Spec.Tolerations, Terms: terms}
+		m.resources.Requests(resources.OfPod(pod), d.Requests)
 		for _, t := range terms {
 			m.ask(t)
 		}
@@ -52,5 +53,5 @@ func daemonPodsOf(n *Node) []*corev1.Pod {
 	if n.Leaving {
 		return nil
 	}
-	return standingPods(n.Pods)
+	return daemonset.Standing(n.Pods)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -26,7 +27,7 @@ func (t *Trial) listSites(c *cells, stage int32, rules placeRules, cache map[int
 	if list, ok := cache[stage]; ok {
 		return list
 	}
-	p := &problem{dims: t.m.resources.Len(), assigned: map[int32][]assignment{}, cells: c, everyCell: true}
+	p := &problem{dims: t.m.resources.Len(), assigned: map[int32][]nodepool.Assignment{}, cells: c, everyCell: true}
 	places := []place{{stage: stage, cell: anyCell, rules: rules}}
 	var all []option
 	var pools []int32
@@ -38,7 +39,7 @@ func (t *Trial) listSites(c *cells, stage int32, rules placeRules, cache map[int
 	slices.Sort(pools)
 	var open []poolUsers
 	for _, pool := range pools {
-		p.assigned[pool] = t.m.pools[pool].assignments(t.m.profilesInUse(pool, places), t.m.domains())
+		p.assigned[pool] = t.m.pools[pool].Assignments(t.m.profilesInUse(pool, places), t.m.domains())
 		users := poolUsers{pool, 0, places, []int{0}}
 		if slices.ContainsFunc(open, func(other poolUsers) bool { return t.m.covers(p, &other, &users) }) {
 			continue
@@ -85,7 +86,7 @@ type hand struct {
 	// cells in which the class could go, ascending.
 	cells []int32
 	dealt map[int32]int32
-	// onNodes are the cells dealt for their room.
+	// OnNodes are the cells dealt for their room.
 	onNodes map[int32]bool
 }
 

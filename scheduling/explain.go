@@ -13,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -66,30 +67,27 @@ func (m *Model) twinPools() []int {
 	out := make([]int, len(m.pools))
 	for i, p := range m.pools {
 		out[i] = i
-		if p.table == nil || p.limits != nil || m.askedKeys[PoolLabel(p.key)] {
+		if p.Table == nil || p.Limits != nil || m.askedKeys[PoolLabel(p.Key)] {
 			continue
 		}
-		out[i] = slices.IndexFunc(m.pools[:i+1], func(o *pool) bool { return o == p || o.twinOf(p) })
+		out[i] = slices.IndexFunc(m.pools[:i+1], func(o *nodepool.Pool) bool {
+			return o == p || o.SellsLike(p) && reflect.DeepEqual(&p.Object.Spec.Template, &o.Object.Spec.Template)
+		})
 	}
 	return out
-}
-
-func (p *pool) twinOf(o *pool) bool {
-	return p.table == o.table && p.limits == nil && p.key.Generation == o.key.Generation && slices.Equal(p.rows, o.rows) && slices.Equal(p.slots, o.slots) &&
-		reflect.DeepEqual(&p.object.Spec.Template, &o.object.Spec.Template) && p.template.Without(PoolLabel(p.key)).Equal(o.template.Without(PoolLabel(o.key)))
 }
 
 func (x *explanations) explainer(class int32) *explainer {
 	t := x.t
 	out := &explainer{
 		explanations: x, m: t.m, c: t.m.classes[class], brief: x.looks > maxLooks,
-		roomy: map[*table]bitset.Set{}, admitted: map[admission]bool{}, varied: map[varietySite]bool{},
+		roomy: map[*nodepool.Table]bitset.Set{}, admitted: map[admission]bool{}, varied: map[varietySite]bool{},
 	}
 	out.s = t.m.shapes[out.c.shape]
 	out.demands = out.s.alternatives()
 	out.awaits = t.awaitsReservation(out.c)
-	out.mayAwait = t.options.Reserved == ReservedStrict && slices.ContainsFunc(t.m.pools, func(p *pool) bool {
-		return p.table != nil && len(p.table.catalog.Reservations) > 0
+	out.mayAwait = t.options.Reserved == ReservedStrict && slices.ContainsFunc(t.m.pools, func(p *nodepool.Pool) bool {
+		return p.Table != nil && len(p.Table.Catalog.Reservations) > 0
 	})
 	return out
 }
@@ -128,7 +126,7 @@ func (x *explainer) reasons() []Reason {
 	x.furtherTaints(out)
 	for i, p := range x.m.pools {
 		out[i] = out[x.twins[i]]
-		out[i].Pool = p.key
+		out[i].Pool = p.Key
 	}
 	if nodes > 0 {
 		r := x.existing()
@@ -144,7 +142,7 @@ func (x *explainer) optsOut() bool {
 	if len(x.m.pools) == 0 {
 		return x.s.optsOut(labelNodePool)
 	}
-	return !slices.ContainsFunc(x.m.pools, func(p *pool) bool { return !x.s.optsOut(PoolLabel(p.key)) })
+	return !slices.ContainsFunc(x.m.pools, func(p *nodepool.Pool) bool { return !x.s.optsOut(PoolLabel(p.Key)) })
 }
 
 // optsOut reports whether pods of the shape ask, in each alternative, that the label be absent.
@@ -157,11 +155,11 @@ func (s *shape) optsOut(label string) bool {
 }
 
 // pool is why the pool has no place for the class, and the nearest of its machines that fail a single check.
-func (x *explainer) pool(at int32, p *pool) (Reason, finding) {
-	if p.table == nil {
-		return Reason{Code: ReasonNodePoolNotReady, Detail: "it launches no nodes: " + p.notReady}, finding{}
+func (x *explainer) pool(at int32, p *nodepool.Pool) (Reason, finding) {
+	if p.Table == nil {
+		return Reason{Code: ReasonNodePoolNotReady, Detail: "it launches no nodes: " + p.NotReady}, finding{}
 	}
-	if taints := intolerable(x.s.tolerations, p.taints); len(taints) > 0 {
+	if taints := intolerable(x.s.tolerations, p.Taints); len(taints) > 0 {
 		r := Reason{Code: ReasonTaint, Taint: &taints[0]}
 		for i := range taints[1:min(len(taints), maxAlso)] {
 			r.Also = append(r.Also, Reason{Code: ReasonTaint, Taint: &taints[i+1]})
@@ -172,14 +170,14 @@ func (x *explainer) pool(at int32, p *pool) (Reason, finding) {
 }
 
 // machinesOf is pool for one that launches nodes and whose taints don't matter.
-func (x *explainer) machinesOf(at int32, p *pool) (Reason, finding) {
-	if p.rows.Empty() {
+func (x *explainer) machinesOf(at int32, p *nodepool.Pool) (Reason, finding) {
+	if p.Rows.Empty() {
 		return Reason{Code: ReasonNoInstanceTypes, Detail: fmt.Sprintf("the pool's own requirements leave none of its %d instance types with an available offering",
-			len(p.table.catalog.Types))}, finding{}
+			len(p.Table.Catalog.Types))}, finding{}
 	}
 	var questions []*question
 	for i, d := range x.demands {
-		if q := x.ask(questionKey{at: at, demand: i}, func() (match.Needs, *pool) { return d.both(), p }); q != nil && len(questions) < maxDemands {
+		if q := x.ask(questionKey{at: at, demand: i}, func() (match.Needs, *nodepool.Pool) { return d.both(), p }); q != nil && len(questions) < maxDemands {
 			questions = append(questions, q)
 		}
 	}
@@ -215,7 +213,7 @@ func (s *shape) alternatives() []demand {
 }
 
 // excluded is why the pool itself, whatever its machines, excludes all alternatives.
-func (x *explainer) excluded(p *pool) Reason {
+func (x *explainer) excluded(p *nodepool.Pool) Reason {
 	var refused *Reason
 	for _, own := range x.s.terms {
 		r := x.m.refusedBy(p, own)
@@ -234,26 +232,26 @@ func (x *explainer) excluded(p *pool) Reason {
 
 // contradiction is why no pool can meet an alternative that contradicts itself, such as a node selector for one operating
 // system and another in spec.os; nil if it does not.
-func contradiction(p *pool, own match.Needs) *Reason {
+func contradiction(p *nodepool.Pool, own match.Needs) *Reason {
 	key := own.Conflict()
 	if key == "" {
 		return nil
 	}
-	return &Reason{Pool: p.key, Code: ReasonRequirements, Key: key, Detail: "the pod's own requirements exclude each other: " + own.About(key).String()}
+	return &Reason{Pool: p.Key, Code: ReasonRequirements, Key: key, Detail: "the pod's own requirements exclude each other: " + own.About(key).String()}
 }
 
 // demandKey is why the pool itself excludes one requirement of a pod, whatever its instance types; nil if it does not.
-func (m *Model) demandKey(p *pool, r requirements.Requirement) *Reason {
-	if p.admits(r) {
+func (m *Model) demandKey(p *nodepool.Pool, r requirements.Requirement) *Reason {
+	if p.Admits(r) {
 		return nil
 	}
 	key := r.Key()
 	refuse := func(detail string) *Reason {
-		return &Reason{Pool: p.key, Code: ReasonRequirements, Key: key, Detail: "incompatible requirements, " + detail}
+		return &Reason{Pool: p.Key, Code: ReasonRequirements, Key: key, Detail: "incompatible requirements, " + detail}
 	}
 	switch {
-	case p.template.Has(key):
-		return refuse(asked(key, match.Needs{r}, p.template.Get(key)))
+	case p.Template.Has(key):
+		return refuse(asked(key, match.Needs{r}, p.Template.Get(key)))
 	case key == match.NodeName:
 		return refuse("field metadata.name names one node, and a new node's name is not known before it is launched")
 	case key == labelHostname:
@@ -265,7 +263,7 @@ func (m *Model) demandKey(p *pool, r requirements.Requirement) *Reason {
 }
 
 // refusedBy is why the pool itself excludes the demand; nil if it does not.
-func (m *Model) refusedBy(p *pool, demand match.Needs) *Reason {
+func (m *Model) refusedBy(p *nodepool.Pool, demand match.Needs) *Reason {
 	for _, r := range demand {
 		if reason := m.demandKey(p, r); reason != nil {
 			return reason
@@ -273,8 +271,8 @@ func (m *Model) refusedBy(p *pool, demand match.Needs) *Reason {
 	}
 	for _, key := range demand.Keys() {
 		about := demand.About(key)
-		have := p.template.Get(key)
-		if !p.template.Has(key) || have.Operator() == requirements.OpDoesNotExist || len(about) < 2 {
+		have := p.Template.Get(key)
+		if !p.Template.Has(key) || have.Operator() == requirements.OpDoesNotExist || len(about) < 2 {
 			continue
 		}
 		left := have
@@ -282,7 +280,7 @@ func (m *Model) refusedBy(p *pool, demand match.Needs) *Reason {
 			left = left.Intersect(r)
 		}
 		if left.Operator() == requirements.OpDoesNotExist {
-			return &Reason{Pool: p.key, Code: ReasonRequirements, Key: key,
+			return &Reason{Pool: p.Key, Code: ReasonRequirements, Key: key,
 				Detail: "incompatible requirements, " + asked(key, about, have)}
 		}
 	}
@@ -299,7 +297,7 @@ func (x *explainer) volumesReason() Reason {
 }
 
 // counted tells how many instance types of the pool each check rules out.
-func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, finding) {
+func (x *explainer) counted(at int32, p *nodepool.Pool, questions []*question) (Reason, finding) {
 	v := x.newSurvey(p)
 	for _, q := range questions {
 		v.walk(q)
@@ -327,9 +325,9 @@ func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, f
 		}
 	case checkVariety:
 		r.Code = ReasonMinValues
-		for i, asked := range p.variety {
-			if v.found[i] < asked.n {
-				r.MinValues = append(r.MinValues, MinValuesShortfall{Key: asked.key, Asked: asked.n, Found: v.found[i]})
+		for i, asked := range p.Variety {
+			if v.found[i] < asked.N {
+				r.MinValues = append(r.MinValues, MinValuesShortfall{Key: asked.Key, Asked: asked.N, Found: v.found[i]})
 			}
 		}
 	case checkReservation:
@@ -353,7 +351,7 @@ func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, f
 }
 
 // anyWithout reports whether the pool has a machine for the pod without its volumes.
-func (x *explainer) anyWithout(at int32, p *pool) bool {
+func (x *explainer) anyWithout(at int32, p *nodepool.Pool) bool {
 	found := false
 	for i := range x.s.terms {
 		q := x.askWithoutVolumes(at, p, i)
@@ -363,8 +361,8 @@ func (x *explainer) anyWithout(at int32, p *pool) bool {
 	return found
 }
 
-func (x *explainer) askWithoutVolumes(at int32, p *pool, term int) *question {
-	return x.ask(questionKey{at: at, demand: term, code: MissVolumes}, func() (match.Needs, *pool) { return x.s.terms[term], p })
+func (x *explainer) askWithoutVolumes(at int32, p *nodepool.Pool, term int) *question {
+	return x.ask(questionKey{at: at, demand: term, code: MissVolumes}, func() (match.Needs, *nodepool.Pool) { return x.s.terms[term], p })
 }
 
 // requests are the class's, for people.
@@ -381,13 +379,13 @@ func (x *explainer) requests() corev1.ResourceList {
 func (t *Trial) limitsDetail(pl int32) string {
 	p := t.m.pools[pl]
 	var parts []string
-	for i, name := range p.limits.names {
-		used, limit := resources.Quantity(name, t.usage[pl][i]), resources.Quantity(name, p.limits.max[i])
+	for i, name := range p.Limits.Names {
+		used, limit := resources.Quantity(name, t.usage[pl][i]), resources.Quantity(name, p.Limits.Max[i])
 		parts = append(parts, fmt.Sprintf("%s %s of %s", name, used.String(), limit.String()))
 	}
-	for i, name := range p.limits.names {
-		if p.limits.reached(t.standing[pl], i) {
-			return fmt.Sprintf("the nodepool was born in %s and launches nothing more while its limit of %s is reached (in use: %s)", p.key.Generation, name, strings.Join(parts, ", "))
+	for i, name := range p.Limits.Names {
+		if p.Limits.Reached(t.standing[pl], i) {
+			return fmt.Sprintf("the nodepool was born in %s and launches nothing more while its limit of %s is reached (in use: %s)", p.Key.Generation, name, strings.Join(parts, ", "))
 		}
 	}
 	return "all instance types that would fit exceed the nodepool's limits (in use: " + strings.Join(parts, ", ") + ")"

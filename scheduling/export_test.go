@@ -9,6 +9,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -33,14 +34,14 @@ func ModelDifferences(a, b *Model) []string {
 			"volumesBound": m.volumesBound, "reach": m.reach, "pods": m.pods, "free": m.free, "standings": m.standings,
 			"sizes": []int{len(m.compat), len(m.tables), len(m.catalogs), len(m.stageOf), len(m.shapeIndex)},
 		}
-		pools := make([]*pool, len(m.pools))
+		pools := make([]*nodepool.Pool, len(m.pools))
 		for i, p := range m.pools {
 			own := *p
-			if own.table != nil {
-				table := *own.table
+			if own.Table != nil {
+				table := *own.Table
 				// Shared between models, with what it has remembered for others.
-				table.catalog, table.inOrder = nil, nil
-				own.table = &table
+				table.Catalog, table.InOrder = nil, nil
+				own.Table = &table
 			}
 			pools[i] = &own
 		}

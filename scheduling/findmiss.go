@@ -11,8 +11,10 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -78,11 +80,11 @@ func (x *explainer) unruled(best *finding, r *rule, domains []int32, of func(int
 
 // nearest is the pool's nearest miss: that of a single failed check, if nothing nearer is found by letting off what the
 // pod or the pool asks of labels.
-func (x *explainer) nearest(at int32, p *pool, best finding) *NearestMiss {
-	if p.table == nil || x.brief {
+func (x *explainer) nearest(at int32, p *nodepool.Pool, best finding) *NearestMiss {
+	if p.Table == nil || x.brief {
 		return best.miss
 	}
-	if match.Untolerated(x.s.tolerations, p.taints, true) != nil {
+	if match.Untolerated(x.s.tolerations, p.Taints, true) != nil {
 		x.tolerating(&best, at, p) // any other change would need that as well
 		return best.miss
 	}
@@ -90,7 +92,7 @@ func (x *explainer) nearest(at int32, p *pool, best finding) *NearestMiss {
 }
 
 // nearestTolerated is nearest for a pool whose taints the pods tolerate, or as if they did.
-func (x *explainer) nearestTolerated(at int32, p *pool, best finding) *NearestMiss {
+func (x *explainer) nearestTolerated(at int32, p *nodepool.Pool, best finding) *NearestMiss {
 	if best.worth(MissLabel) {
 		x.withoutLabels(&best, at, p)
 	}
@@ -114,10 +116,10 @@ func (x *explainer) would(best *finding, code MissCode, q *question, cand *candi
 	return best.nearer(code, 0, cand.price) && x.keepsVariety(q, cand) && x.admits(q, cand, false)
 }
 
-func (x *explainer) tolerating(best *finding, at int32, p *pool) {
-	missing := intolerable(x.s.tolerations, p.taints)
+func (x *explainer) tolerating(best *finding, at int32, p *nodepool.Pool) {
+	missing := intolerable(x.s.tolerations, p.Taints)
 	for i, d := range x.fewDemands() {
-		q := x.ask(questionKey{at: at, demand: i, code: MissToleration}, func() (match.Needs, *pool) { return d.both(), p })
+		q := x.ask(questionKey{at: at, demand: i, code: MissToleration}, func() (match.Needs, *nodepool.Pool) { return d.both(), p })
 		below := int64(market.NoPrice)
 		x.fitting(q, &below, func(cand *candidate) {
 			if x.would(best, MissToleration, q, cand) {
@@ -210,7 +212,7 @@ func (x *explainer) labelled(q *question, key string, allowed func(cand *candida
 	}
 	// The value is the same however a machine is bought, if offerings don't state it, and for all types, if they don't
 	// either.
-	c := q.p.table.catalog
+	c := q.p.Table.Catalog
 	_, typed := c.TypeKeys[key]
 	last, known := candidate{row: -1, assign: -1}, ""
 	value := func(cand *candidate) string {
@@ -248,10 +250,10 @@ func (x *explainer) labelled(q *question, key string, allowed func(cand *candida
 func anyValue(*candidate, string) bool { return true }
 
 // withoutLabels lets off, key by key, what the pod itself asks of labels.
-func (x *explainer) withoutLabels(best *finding, at int32, p *pool) {
+func (x *explainer) withoutLabels(best *finding, at int32, p *nodepool.Pool) {
 	for i, d := range x.fewDemands() {
 		for _, key := range x.deciding(p, d.own, d.own.Keys()) {
-			q := x.ask(questionKey{at: at, demand: i, code: MissLabel, key: key}, func() (match.Needs, *pool) { return d.own.Without(key).And(d.volumes), p })
+			q := x.ask(questionKey{at: at, demand: i, code: MissLabel, key: key}, func() (match.Needs, *nodepool.Pool) { return d.own.Without(key).And(d.volumes), p })
 			x.labelled(q, key, anyValue).take(best, MissLabel, key)
 			x.blameSystem(best.miss)
 		}
@@ -265,7 +267,7 @@ const maxMissKeys = 64
 // deciding are those of the keys that, let off alone, could make the pool accept the needs, at most maxMissKeys. Where the
 // pool excludes what is asked of some label whatever its machines, that can't be any other; where it does so of several,
 // none.
-func (x *explainer) deciding(p *pool, n match.Needs, keys []string) []string {
+func (x *explainer) deciding(p *nodepool.Pool, n match.Needs, keys []string) []string {
 	switch refused := x.refusedKeys(p, n); {
 	case len(refused) > 1:
 		return nil
@@ -277,15 +279,15 @@ func (x *explainer) deciding(p *pool, n match.Needs, keys []string) []string {
 
 // fewKeys are at most maxMissKeys of the keys: if there are more, first those by which the pool's machines differ, and those
 // that the pool states, since the others refuse no machine.
-func (x *explainer) fewKeys(p *pool, keys []string) []string {
+func (x *explainer) fewKeys(p *nodepool.Pool, keys []string) []string {
 	if len(keys) <= maxMissKeys {
 		return keys
 	}
 	idle := func(key string) int {
 		switch {
-		case x.stated(p.table.catalog, key):
+		case x.stated(p.Table.Catalog, key):
 			return 0
-		case p.template.Has(key):
+		case p.Template.Has(key):
 			return 1
 		}
 		return 2
@@ -310,7 +312,7 @@ func (x *explainer) blameSystem(miss *NearestMiss) {
 }
 
 // withoutVolumes lets the volumes be used anywhere; the miss names a label by which they can't be used there now.
-func (x *explainer) withoutVolumes(best *finding, at int32, p *pool) {
+func (x *explainer) withoutVolumes(best *finding, at int32, p *nodepool.Pool) {
 	first := x.s.volumes.Alternatives[0]
 	keys := x.fewKeys(p, first.Keys())
 	for i := range x.s.terms[:min(len(x.s.terms), maxDemands)] {
@@ -322,14 +324,14 @@ func (x *explainer) withoutVolumes(best *finding, at int32, p *pool) {
 }
 
 // withoutPoolNeeds lets off, key by key, what the pool asks of labels, or states a label that it lacks.
-func (x *explainer) withoutPoolNeeds(best *finding, at int32, p *pool) {
+func (x *explainer) withoutPoolNeeds(best *finding, at int32, p *nodepool.Pool) {
 	for i, d := range x.fewDemands() {
 		both := d.both()
 		for _, key := range x.deciding(p, both, x.poolKeys(p, both)) {
-			q := x.ask(questionKey{at: at, demand: i, code: MissNodePool, key: key}, func() (match.Needs, *pool) {
+			q := x.ask(questionKey{at: at, demand: i, code: MissNodePool, key: key}, func() (match.Needs, *nodepool.Pool) {
 				return both, x.changedPool(p, key, both.About(key))
 			})
-			daemons := map[string][]daemonMask{}
+			daemons := map[string][]daemonset.Mask{}
 			x.labelled(q, key, func(cand *candidate, value string) bool {
 				return x.holdsDaemons(q, cand, key, value, daemons)
 			}).take(best, MissNodePool, key)
@@ -339,20 +341,20 @@ func (x *explainer) withoutPoolNeeds(best *finding, at int32, p *pool) {
 
 // poolKeys are the labels that the pool states and could state otherwise, and those that the demand asks for and nobody
 // states.
-func (x *explainer) poolKeys(p *pool, n match.Needs) []string {
+func (x *explainer) poolKeys(p *nodepool.Pool, n match.Needs) []string {
 	own := []string{labelNodePool, provisionerLabel}
-	if class := p.object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
+	if class := p.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
 		own = append(own, nodeClassLabel(class.Group, class.Kind))
 	}
-	c := p.table.catalog
+	c := p.Table.Catalog
 	var out []string
-	for _, key := range p.template.Keys() {
+	for _, key := range p.Template.Keys() {
 		if _, typed := c.TypeKeys[key]; typed || c.OfferingKeys[key] || len(n.About(key)) > 0 {
 			out = append(out, key)
 		}
 	}
 	for _, key := range n.Keys() {
-		if _, typed := c.TypeKeys[key]; !typed && !c.OfferingKeys[key] && !p.template.Has(key) && key != labelHostname && x.m.vocab.Restricted(key) == "" {
+		if _, typed := c.TypeKeys[key]; !typed && !c.OfferingKeys[key] && !p.Template.Has(key) && key != labelHostname && x.m.vocab.Restricted(key) == "" {
 			out = append(out, key)
 		}
 	}
@@ -361,14 +363,14 @@ func (x *explainer) poolKeys(p *pool, n match.Needs) []string {
 
 // changedPool is a copy of the pool that says nothing of the label, or what the demand asks where only the pool can say
 // it; nil where that can't be.
-func (x *explainer) changedPool(p *pool, key string, wanted match.Needs) *pool {
-	if slices.ContainsFunc(p.variety, func(v variety) bool { return v.key == key }) {
+func (x *explainer) changedPool(p *nodepool.Pool, key string, wanted match.Needs) *nodepool.Pool {
+	if slices.ContainsFunc(p.Variety, func(v nodepool.Variety) bool { return v.Key == key }) {
 		return nil
 	}
 	out := *p
-	out.template = p.template.Without(key)
-	c := p.table.catalog
-	if _, typed := c.TypeKeys[key]; !typed && !c.OfferingKeys[key] && !wanted.MetBy(out.template) {
+	out.Template = p.Template.Without(key)
+	c := p.Table.Catalog
+	if _, typed := c.TypeKeys[key]; !typed && !c.OfferingKeys[key] && !wanted.MetBy(out.Template) {
 		all := requirements.Exists(key)
 		for _, r := range wanted {
 			all = all.Intersect(r)
@@ -377,13 +379,13 @@ func (x *explainer) changedPool(p *pool, key string, wanted match.Needs) *pool {
 		if !ok {
 			return nil
 		}
-		out.template = out.template.With(requirements.In(key, value))
+		out.Template = out.Template.With(requirements.In(key, value))
 	}
-	out.rows, out.slots = bitset.Full(len(p.table.rows)), c.AllSlots.Clone()
+	out.Rows, out.Slots = bitset.Full(len(p.Table.Rows)), c.AllSlots.Clone()
 	for k, stated := range x.factsOf(int32(slices.Index(x.m.pools, p))).stated {
 		if k != key {
-			out.rows.And(stated.rows)
-			out.slots.And(stated.slots)
+			out.Rows.And(stated.Rows)
+			out.Slots.And(stated.Slots)
 		}
 	}
 	return &out
@@ -391,46 +393,46 @@ func (x *explainer) changedPool(p *pool, key string, wanted match.Needs) *pool {
 
 // holdsDaemons reports whether the machine of a changed pool holds the pod beside the DaemonSets that would run on it:
 // those follow the pool's labels.
-func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string, known map[string][]daemonMask) bool {
+func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string, known map[string][]daemonset.Mask) bool {
 	m := x.m
 	if len(m.daemonSets) == 0 {
 		return true
 	}
-	if x.c.topology != nil && slices.ContainsFunc(m.daemonSets, func(d daemon) bool { return m.classes[d.class].topology != nil }) {
+	if x.c.topology != nil && slices.ContainsFunc(m.daemonSets, func(d daemonset.Set) bool { return m.classes[d.Class].topology != nil }) {
 		return false // rules could notice them: not worth finding out
 	}
-	c := q.p.table.catalog
+	c := q.p.Table.Catalog
 	masks, ok := known[value]
 	if !ok {
-		carried := q.p.template
+		carried := q.p.Template
 		if value != "" {
 			carried = carried.With(requirements.In(key, value))
 		}
-		masks = daemonMasks(m.daemonSets, registered(carried, m.vocab), q.p.taints, c)
+		masks = daemonset.Masks(m.daemonSets, registered(carried, m.vocab), q.p.Taints, c)
 		known[value] = masks
 	}
-	v := q.p.table.rows[cand.row].variant
+	v := q.p.Table.Rows[cand.row].Variant
 	need, have := slices.Clone(x.c.requests), make([]int64, len(x.c.requests))
 	m.resources.Capacity(c.Variants[v].Allocatable, have)
-	m.resources.AttachRoom(have, typeLimit(c.Types[c.Variants[v].Type]))
+	m.resources.AttachRoom(have, market.AttachLimit(c.Types[c.Variants[v].Type]))
 	for i := range masks {
-		if masks[i].runsAt(v, cand.slot) {
-			resources.AddScaled(need, masks[i].daemon.requests, 1)
+		if masks[i].RunsAt(v, cand.slot) {
+			resources.AddScaled(need, masks[i].Set.Requests, 1)
 		}
 	}
 	return resources.Fits(need, have)
 }
 
 // withAllOfferings looks at the offerings that are not available now.
-func (x *explainer) withAllOfferings(best *finding, at int32, p *pool) {
-	prices, over := x.shutOfferings(p.table.catalog), x.factsOf(at).over
+func (x *explainer) withAllOfferings(best *finding, at int32, p *nodepool.Pool) {
+	prices, over := x.shutOfferings(p.Table.Catalog), x.factsOf(at).over
 	for i, d := range x.fewDemands() {
-		q := x.ask(questionKey{at: at, demand: i}, func() (match.Needs, *pool) { return d.both(), p })
+		q := x.ask(questionKey{at: at, demand: i}, func() (match.Needs, *nodepool.Pool) { return d.both(), p })
 		if q == nil {
 			continue
 		}
 		rows := q.rows.Clone()
-		rows.And(x.roomyIn(p.table))
+		rows.And(x.roomyIn(p.Table))
 		var each candidate
 		for r := range rows.Members {
 			if over != nil && over.Has(r) {
@@ -438,7 +440,7 @@ func (x *explainer) withAllOfferings(best *finding, at int32, p *pool) {
 			}
 			eachWay(q, r, &each, func(cand *candidate) {
 				x.looks++
-				price, shut := prices[machineSite{variant: int32(p.table.rows[r].variant), slot: int32(cand.slot)}]
+				price, shut := prices[machineSite{variant: int32(p.Table.Rows[r].Variant), slot: int32(cand.slot)}]
 				if cand.price != market.NoPrice || !shut || !best.nearer(MissOffering, 0, price) {
 					return
 				}

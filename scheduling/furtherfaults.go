@@ -9,6 +9,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -44,8 +45,8 @@ func (f *pairFinding) take(first *NearestMiss, second finding) {
 
 // further tells what else keeps the pods off a pool for which no single change would do, its taints aside, and which two
 // would.
-func (x *explainer) further(r *Reason, at int32, p *pool) {
-	if p.table == nil || x.brief {
+func (x *explainer) further(r *Reason, at int32, p *nodepool.Pool) {
+	if p.Table == nil || x.brief {
 		return
 	}
 	switch r.Code {
@@ -71,7 +72,7 @@ func (x *explainer) furtherTaints(list []Reason) {
 		r.tellAlso(other)
 		if miss != nil && miss.Also == nil {
 			var pair pairFinding
-			pair.take(&NearestMiss{Code: MissToleration, Taints: intolerable(x.s.tolerations, x.m.pools[i].taints)}, finding{miss: miss})
+			pair.take(&NearestMiss{Code: MissToleration, Taints: intolerable(x.s.tolerations, x.m.pools[i].Taints)}, finding{miss: miss})
 			r.NearestMiss = pair.miss
 		}
 		r.Also = r.Also[:min(len(r.Also), maxAlso)]
@@ -136,13 +137,11 @@ func (x *explanations) likeButForTaints(at int32) int32 {
 		x.untainted = make([]int32, len(x.t.m.pools))
 		for i, p := range x.t.m.pools {
 			x.untainted[i] = int32(i)
-			if p.table == nil || p.limits != nil || x.t.m.askedKeys[PoolLabel(p.key)] {
+			if p.Table == nil || p.Limits != nil || x.t.m.askedKeys[PoolLabel(p.Key)] {
 				continue
 			}
-			x.untainted[i] = int32(slices.IndexFunc(x.t.m.pools[:i+1], func(o *pool) bool {
-				return o == p || p.table == o.table && o.limits == nil && p.key.Generation == o.key.Generation && slices.Equal(p.rows, o.rows) &&
-					slices.Equal(p.slots, o.slots) && p.template.Without(PoolLabel(p.key)).Equal(o.template.Without(PoolLabel(o.key))) &&
-					reflect.DeepEqual(p.variety, o.variety)
+			x.untainted[i] = int32(slices.IndexFunc(x.t.m.pools[:i+1], func(o *nodepool.Pool) bool {
+				return o == p || o.SellsLike(p) && reflect.DeepEqual(p.Variety, o.Variety)
 			}))
 		}
 	}
@@ -151,7 +150,7 @@ func (x *explanations) likeButForTaints(at int32) int32 {
 
 // furtherNeeds adds to the reason of one requirement that the pool excludes those of the others, and what would keep the
 // pods off without all of these.
-func (x *explainer) furtherNeeds(r *Reason, at int32, p *pool) {
+func (x *explainer) furtherNeeds(r *Reason, at int32, p *nodepool.Pool) {
 	d := x.demands[0]
 	refused := x.refusedKeys(p, d.own)
 	for _, key := range refused {
@@ -191,14 +190,14 @@ func (x *explainer) furtherRules(r *Reason) {
 }
 
 // refusedKeys are the labels about which the pods ask for what the pool excludes, whatever its machines.
-func (x *explainer) refusedKeys(p *pool, n match.Needs) []string {
+func (x *explainer) refusedKeys(p *nodepool.Pool, n match.Needs) []string {
 	return slices.DeleteFunc(n.Keys(), func(key string) bool { return x.m.refusedBy(p, n.About(key)) == nil })
 }
 
 // askWithout asks for machines that meet the demand but for some labels, which are ascending.
-func (x *explainer) askWithout(at int32, p *pool, demand int, keys []string) *question {
+func (x *explainer) askWithout(at int32, p *nodepool.Pool, demand int, keys []string) *question {
 	d := x.demands[demand]
-	return x.ask(questionKey{at: at, demand: demand, code: MissLabel, key: strings.Join(keys, "\x00")}, func() (match.Needs, *pool) {
+	return x.ask(questionKey{at: at, demand: demand, code: MissLabel, key: strings.Join(keys, "\x00")}, func() (match.Needs, *nodepool.Pool) {
 		return d.own.Without(keys...).And(d.volumes), p
 	})
 }
@@ -207,7 +206,7 @@ func (x *explainer) askWithout(at int32, p *pool, demand int, keys []string) *qu
 const maxPairKeys = 4
 
 // pair is the nearest of two changes together: of two labels, or of a label and of what a machine fails without it.
-func (x *explainer) pair(at int32, p *pool) *NearestMiss {
+func (x *explainer) pair(at int32, p *nodepool.Pool) *NearestMiss {
 	var best pairFinding
 	d := x.demands[0]
 	keys := d.own.Keys()

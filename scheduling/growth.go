@@ -6,6 +6,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -37,10 +38,10 @@ func (t *Trial) decideAndJoin(class int32) bool {
 
 // undecided reports whether pods at the stage ask about labels that are not decided for the machine.
 func (m *Model) undecided(stage int32, mc *machine) bool {
-	as := assignment{labels: mc.labels}
+	as := nodepool.Assignment{Labels: mc.labels}
 	return slices.ContainsFunc(m.stages[stage].uses, func(u use) bool {
-		f := &m.pools[u.pool].profiles[u.profile]
-		return u.pool == mc.pool && !as.decides(f)
+		f := &m.pools[u.pool].Profiles[u.profile]
+		return u.pool == mc.pool && !as.Decides(f)
 	})
 }
 
@@ -76,7 +77,7 @@ func (t *Trial) growElsewhere(class int32, loads [][]binding) bool {
 	looked := 0
 	for i := t.fresh; i < len(t.machines) && looked < maxMoved; i++ {
 		mc := &t.machines[i]
-		if mc.empty() || len(loads[i]) == 0 || t.m.pools[mc.pool].limits == nil {
+		if mc.empty() || len(loads[i]) == 0 || t.m.pools[mc.pool].Limits == nil {
 			continue
 		}
 		looked++
@@ -94,7 +95,7 @@ func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 	c := m.classes[class]
 	mc := &t.machines[i]
 	p := m.pools[mc.pool]
-	as := assignment{labels: mc.labels}
+	as := nodepool.Assignment{Labels: mc.labels}
 	if t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "" {
 		return false
 	}
@@ -105,24 +106,24 @@ func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 	resources.AddScaled(other.used, t.needOn(c, host), 1)
 	var found []machine
 	for _, u := range m.stages[stage].uses {
-		if u.pool != mc.pool || !as.allows(&p.profiles[u.profile]) {
+		if u.pool != mc.pool || !as.Allows(&p.Profiles[u.profile]) {
 			continue
 		}
-		f := &p.profiles[u.profile]
+		f := &p.Profiles[u.profile]
 		rows, slots, _ := t.leeway(&other, load)
-		rows.And(f.rows)
-		slots.And(f.slots)
+		rows.And(f.Rows)
+		slots.And(f.Slots)
 		seen := map[string]bool{}
 		for row := range rows.Members {
 			for slot := range slots.Members {
 				at := other
 				at.row, at.slot = int32(row), int32(slot)
-				if p.table.catalog.Price(p.table.rows[row].variant, slot) == market.NoPrice || !p.table.rows[row].slots.Has(slot) {
+				if p.Table.Catalog.Price(p.Table.Rows[row].Variant, slot) == market.NoPrice || !p.Table.Rows[row].Slots.Has(slot) {
 					continue
 				}
 				text := ""
 				for _, key := range keys {
-					text += m.pools[mc.pool].label(row, slot, &as, key) + ","
+					text += m.pools[mc.pool].Label(row, slot, &as, key) + ","
 				}
 				if seen[text] {
 					continue
@@ -132,7 +133,7 @@ func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 				for _, key := range keys {
 					m.keepLabel(&at, &as, key, alikeRows, alikeSlots)
 				}
-				if at.row, at.slot, at.price = m.pools[at.pool].cheapestWithin(at.used, alikeRows, alikeSlots, t.spare(mc)); at.row >= 0 && m.reservationOf(mc.pool, at.slot) == m.reservationOf(mc.pool, mc.slot) {
+				if at.row, at.slot, at.price = m.pools[at.pool].CheapestWithin(at.used, alikeRows, alikeSlots, t.spare(mc)); at.row >= 0 && m.reservationOf(mc.pool, at.slot) == m.reservationOf(mc.pool, mc.slot) {
 					found = append(found, at)
 				}
 			}
@@ -154,7 +155,7 @@ func (t *Trial) growAny(class, i int32, load []binding) bool {
 func (t *Trial) growUnwished(class, i int32) bool {
 	m := t.m
 	mc := &t.machines[i]
-	as := assignment{labels: mc.labels}
+	as := nodepool.Assignment{Labels: mc.labels}
 	before, host := t.Mark(), int32(len(m.nodes))+i
 	for n := range t.placed {
 		b := &t.placed[n]
@@ -209,23 +210,23 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 		if u.pool != mc.pool {
 			continue
 		}
-		f := &p.profiles[u.profile]
+		f := &p.Profiles[u.profile]
 		for _, labels := range m.decisionsFor(mc, f) {
-			as := assignment{labels: labels}
-			if !as.allows(f) {
+			as := nodepool.Assignment{Labels: labels}
+			if !as.Allows(f) {
 				continue
 			}
 			other.row, other.slot, other.labels = mc.row, mc.slot, labels
 			rows, slots, _ := t.leeway(&other, with)
-			rows.And(f.rows)
-			slots.And(f.slots)
+			rows.And(f.Rows)
+			slots.And(f.Slots)
 			// The machine as it is may be of a type that does not carry what has just been decided.
 			for r := range labels.All {
-				if _, stated := p.table.catalog.TypeKeys[r.Key()]; stated {
-					p.narrow(r, rows, slots)
+				if _, stated := p.Table.Catalog.TypeKeys[r.Key()]; stated {
+					p.Narrow(r, rows, slots)
 				}
 			}
-			row, slot, price := m.pools[other.pool].cheapestWithin(other.used, rows, slots, t.spare(mc))
+			row, slot, price := m.pools[other.pool].CheapestWithin(other.used, rows, slots, t.spare(mc))
 			if row < 0 || m.reservationOf(mc.pool, slot) != m.reservationOf(mc.pool, mc.slot) {
 				continue
 			}
@@ -260,13 +261,13 @@ func (t *Trial) growInto(i int32, other machine, added binding, load []binding) 
 
 // decisionsFor are ways to decide the labels that the profile asks about and nobody has cared about yet: first as the type of
 // the machine as it is can carry them, then as any type of the pool can.
-func (m *Model) decisionsFor(mc *machine, f *profile) []requirements.Set {
+func (m *Model) decisionsFor(mc *machine, f *nodepool.Profile) []requirements.Set {
 	p := m.pools[mc.pool]
-	c := p.table.catalog
-	it := c.Types[c.Variants[p.table.rows[mc.row].variant].Type]
+	c := p.Table.Catalog
+	it := c.Types[c.Variants[p.Table.Rows[mc.row].Variant].Type]
 	own := m.decideFor(p, mc.labels, f, func(key string, wanted requirements.Requirement) requirements.Requirement {
 		if _, byTypes := c.TypeKeys[key]; !byTypes {
-			return p.decide(key, wanted)
+			return p.Decide(key, wanted)
 		}
 		if it.Requirements.Has(key) {
 			if v, ok := wanted.Intersect(it.Requirements.Get(key)).AnyValue(); ok {
@@ -275,7 +276,7 @@ func (m *Model) decisionsFor(mc *machine, f *profile) []requirements.Set {
 		}
 		return requirements.DoesNotExist(key)
 	})
-	if other := m.decideFor(p, mc.labels, f, p.decide); !other.Equal(own) {
+	if other := m.decideFor(p, mc.labels, f, p.Decide); !other.Equal(own) {
 		return []requirements.Set{own, other}
 	}
 	return []requirements.Set{own}
@@ -283,14 +284,14 @@ func (m *Model) decisionsFor(mc *machine, f *profile) []requirements.Set {
 
 // decideFor adds to the labels decided for a machine those that the profile asks for and nobody has cared about yet. Labels
 // that rules can notice are decided when the machine is opened.
-func (m *Model) decideFor(p *pool, labels requirements.Set, f *profile, decide func(string, requirements.Requirement) requirements.Requirement) requirements.Set {
-	for _, r := range f.open {
+func (m *Model) decideFor(p *nodepool.Pool, labels requirements.Set, f *nodepool.Profile, decide func(string, requirements.Requirement) requirements.Requirement) requirements.Set {
+	for _, r := range f.Open {
 		key := r.Key()
 		if labels.Has(key) || slices.Contains(m.topologyKeys, key) {
 			continue
 		}
-		wanted := p.template.Get(key)
-		for _, o := range f.open {
+		wanted := p.Template.Get(key)
+		for _, o := range f.Open {
 			if o.Key() == key {
 				wanted = wanted.Intersect(o)
 			}
@@ -309,5 +310,5 @@ func (t *Trial) stillVaried(i int32, load []binding) bool {
 		return true
 	}
 	rows, slots, _ := t.leeway(mc, load)
-	return p.variedFor(mc.row, mc.used, rows, slots)
+	return p.VariedFor(mc.row, mc.used, rows, slots)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -201,9 +202,9 @@ func (m *Model) eachHostRule(o *topology.Groups, do func(g int32)) {
 
 // resident reports whether the rule counts DaemonSet pods of some new node, or is stated by them.
 func (m *Model) resident(g int32) bool {
-	return slices.ContainsFunc(m.pools, func(p *pool) bool {
-		return p.table != nil && slices.ContainsFunc(p.table.rows, func(r row) bool {
-			return slices.ContainsFunc(r.residents, func(class int32) bool {
+	return slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool {
+		return p.Table != nil && slices.ContainsFunc(p.Table.Rows, func(r nodepool.Row) bool {
+			return slices.ContainsFunc(r.Residents, func(class int32) bool {
 				o := m.classes[class].topology
 				return o != nil && (topology.Contains(o.Owns, g) || topology.Contains(o.In, g))
 			})

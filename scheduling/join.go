@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 )
 
 // provisionerLabel names the pool of a node of the first API generation.
@@ -75,6 +76,6 @@ func (n *Node) Capacity() corev1.ResourceList {
 	for name, amount := range viewOf(n).capacity {
 		out[name] = amount.DeepCopy()
 	}
-	out[resourceNodes] = *resource.NewQuantity(1, resource.DecimalSI)
+	out[nodepool.ResourceNodes] = *resource.NewQuantity(1, resource.DecimalSI)
 	return out
 }

@@ -82,9 +82,9 @@ func (l *Launchables) reachOf(class int32) reach {
 	r.group = l.number(uses)
 	need, dims := c.unshared(), m.resources.Len()
 	for _, u := range uses {
-		t := m.pools[u.pool].table
-		for row, price := range m.pools[u.pool].rowPrices(int(u.profile)) {
-			if price < r.cheapest && resources.Fits(need, t.allocOf(row, dims)) {
+		t := m.pools[u.pool].Table
+		for row, price := range m.pools[u.pool].RowPrices(int(u.profile)) {
+			if price < r.cheapest && resources.Fits(need, t.AllocOf(row, dims)) {
 				r.cheapest = price
 			}
 		}
@@ -120,7 +120,7 @@ func (l *Launchables) Kinds(groups ...int) []Launchable {
 			continue
 		}
 		for _, u := range l.groups[g] {
-			for row, price := range m.pools[u.pool].rowPrices(int(u.profile)) {
+			for row, price := range m.pools[u.pool].RowPrices(int(u.profile)) {
 				k := kind{u.pool, row}
 				if have, known := prices[k]; !known || price < have {
 					prices[k] = price
@@ -136,10 +136,10 @@ func (l *Launchables) Kinds(groups ...int) []Launchable {
 	out := make([]Launchable, len(kinds))
 	for i, k := range kinds {
 		p := m.pools[k.pool]
-		c := p.table.catalog
+		c := p.Table.Catalog
 		out[i] = Launchable{
-			Pool: p.key, InstanceType: c.Types[c.Variants[p.table.rows[k.row].variant].Type].Name,
-			Room: m.resources.List(p.table.allocOf(k.row, m.resources.Len())), Price: float64(prices[k]) / market.NanoPerUSD,
+			Pool: p.Key, InstanceType: c.Types[c.Variants[p.Table.Rows[k.row].Variant].Type].Name,
+			Room: m.resources.List(p.Table.AllocOf(k.row, m.resources.Len())), Price: float64(prices[k]) / market.NanoPerUSD,
 		}
 	}
 	return out

@@ -34,7 +34,7 @@ func (l *ledger) open(option int32) bool {
 		return false
 	}
 	p := l.t.m.pools[o.pool]
-	if p.limits != nil && !l.t.allows(o.pool, l.used[o.pool], p.rowCost(int(o.row))) {
+	if p.Limits != nil && !l.t.allows(o.pool, l.used[o.pool], p.RowCost(int(o.row))) {
 		return false
 	}
 	return l.t.m.reservable(o.pool, o.row, o.slot, l.reserved)
@@ -46,8 +46,8 @@ func (l *ledger) buy(option int32) bool {
 		return false
 	}
 	o := &l.p.options[option]
-	if p := l.t.m.pools[o.pool]; p.limits != nil {
-		resources.AddScaled(l.used[o.pool], p.rowCost(int(o.row)), 1)
+	if p := l.t.m.pools[o.pool]; p.Limits != nil {
+		resources.AddScaled(l.used[o.pool], p.RowCost(int(o.row)), 1)
 	}
 	if o.commitment > 0 {
 		l.committed[o.commitment-1] -= o.used
@@ -61,20 +61,20 @@ func (l *ledger) buy(option int32) bool {
 // gated reports whether anything in the problem is limited.
 func (t *Trial) gated(p *problem) bool {
 	return slices.ContainsFunc(p.options, func(o option) bool {
-		return t.m.pools[o.pool].limits != nil || t.m.reservationOf(o.pool, o.slot) != ""
+		return t.m.pools[o.pool].Limits != nil || t.m.reservationOf(o.pool, o.slot) != ""
 	})
 }
 
 // reservationOf names the reservation a slot draws on; empty if it draws on none.
 func (m *Model) reservationOf(pool, slot int32) string {
-	return m.pools[pool].table.catalog.Slots[slot].Reservation
+	return m.pools[pool].Table.Catalog.Slots[slot].Reservation
 }
 
 // reservable reports whether the slot's reservation has room for one more machine besides those taken.
 func (m *Model) reservable(pool, row, slot int32, taken map[string]int) bool {
-	t := m.pools[pool].table
-	id := t.catalog.Slots[slot].Reservation
-	return id == "" || taken[id] < t.catalog.Reservations[id]
+	t := m.pools[pool].Table
+	id := t.Catalog.Slots[slot].Reservation
+	return id == "" || taken[id] < t.Catalog.Reservations[id]
 }
 
 func (t *Trial) reservable(pool, row, slot int32) bool {

@@ -6,6 +6,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -15,8 +16,8 @@ import (
 func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.pool]
-	rows, slots = p.rows.Clone(), p.slots.Clone()
-	claim = p.template.Merge(mc.labels)
+	rows, slots = p.Rows.Clone(), p.Slots.Clone()
+	claim = p.Template.Merge(mc.labels)
 	var stakes []*topology.Groups
 	var seen []int32
 	for _, b := range loads {
@@ -28,15 +29,15 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, cl
 		}
 		seen = append(seen, b.stage)
 		f := m.profileFor(b.stage, mc)
-		rows.And(f.rows)
-		slots.And(f.slots)
-		claim = claim.Merge(f.demand.Set())
+		rows.And(f.Rows)
+		slots.And(f.Slots)
+		claim = claim.Merge(f.Demand.Set())
 	}
 	claim = claim.Merge(t.keepAlike(mc, rows, slots, stakes))
 	decided := m.stayOut(mc, claim)
-	if len(p.variety) == 0 {
+	if len(p.Variety) == 0 {
 		for r := range decided.All {
-			p.narrow(r, rows, slots)
+			p.Narrow(r, rows, slots)
 		}
 	}
 	claim = claim.Merge(decided)
@@ -52,11 +53,11 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, cl
 func (t *Trial) keepAlike(mc *machine, rows, slots bitset.Set, stakes []*topology.Groups) (claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.pool]
-	for _, class := range p.table.rows[mc.row].residents {
+	for _, class := range p.Table.Rows[mc.row].Residents {
 		stakes = append(stakes, m.classes[class].topology)
 	}
 	all := m.noticedBy(stakes, true)
-	if len(p.variety) == 0 {
+	if len(p.Variety) == 0 {
 		return t.keepNoticed(mc, rows, slots, all)
 	}
 	hard := m.noticedBy(stakes, false)
@@ -65,9 +66,9 @@ func (t *Trial) keepAlike(mc *machine, rows, slots bitset.Set, stakes []*topolog
 	}
 	narrowRows, narrowSlots, wideRows, wideSlots := rows.Clone(), slots.Clone(), rows.Clone(), slots.Clone()
 	claim = t.keepNoticed(mc, narrowRows, narrowSlots, all)
-	if !p.variedFor(mc.row, mc.used, narrowRows, narrowSlots) {
+	if !p.VariedFor(mc.row, mc.used, narrowRows, narrowSlots) {
 		wide := t.keepNoticed(mc, wideRows, wideSlots, hard)
-		if p.variedFor(mc.row, mc.used, wideRows, wideSlots) {
+		if p.VariedFor(mc.row, mc.used, wideRows, wideSlots) {
 			narrowRows, narrowSlots, claim = wideRows, wideSlots, wide
 		}
 	}
@@ -80,10 +81,10 @@ func (t *Trial) keepAlike(mc *machine, rows, slots bitset.Set, stakes []*topolog
 func (t *Trial) keepNoticed(mc *machine, rows, slots bitset.Set, pinned []string) (claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.pool]
-	c := p.table.catalog
+	c := p.Table.Catalog
 	for r := range mc.labels.All {
 		if _, stated := c.TypeKeys[r.Key()]; stated {
-			p.narrow(r, rows, slots)
+			p.Narrow(r, rows, slots)
 		}
 	}
 	if reserved := c.Slots[mc.slot].Reservation; reserved != "" {
@@ -102,20 +103,20 @@ func (t *Trial) keepNoticed(mc *machine, rows, slots bitset.Set, pinned []string
 		}
 	}
 	if t.topology != nil {
-		as := assignment{labels: mc.labels}
+		as := nodepool.Assignment{Labels: mc.labels}
 		for _, key := range pinned {
 			claim = claim.Merge(m.keepLabel(mc, &as, key, rows, slots))
 		}
 		claim = claim.Merge(t.stayKnown(mc, &as, pinned, rows, slots))
-		resident := p.table.rows[mc.row].resident
+		resident := p.Table.Rows[mc.row].Resident
 		for r := range rows.Members {
-			if p.table.rows[r].resident != resident {
+			if p.Table.Rows[r].Resident != resident {
 				rows.Remove(r) // DaemonSet pods that rules notice must not turn up where the plan has none, nor be missing
 			}
 		}
 	}
 	m.keepCovered(mc, rows, slots)
-	p.table.keepProduct(mc.slot, slots)
+	p.Table.KeepProduct(mc.slot, slots)
 	return claim
 }
 
@@ -143,17 +144,17 @@ func (m *Model) noticedBy(stakes []*topology.Groups, wishes bool) []string {
 // stayKnown narrows rows and slots of a machine so that rules which don't concern its pods go on as they do: it can't bring
 // a domain that spreads of the plan don't reckon with. Where the machine is planned and where others are already, it may be.
 // It returns the labels that say so. Those pinned are decided.
-func (t *Trial) stayKnown(mc *machine, as *assignment, pinned []string, rows, slots bitset.Set) requirements.Set {
+func (t *Trial) stayKnown(mc *machine, as *nodepool.Assignment, pinned []string, rows, slots bitset.Set) requirements.Set {
 	m := t.m
 	p := m.pools[mc.pool]
-	c := p.table.catalog
+	c := p.Table.Catalog
 	var kept requirements.Set
 	for at, key := range m.topologyKeys {
 		_, stated := c.TypeKeys[key]
 		if (!stated && !c.OfferingKeys[key]) || slices.Contains(pinned, key) || !m.spreadBy(at) {
 			continue
 		}
-		v := m.pools[mc.pool].label(int(mc.row), int(mc.slot), as, key)
+		v := m.pools[mc.pool].Label(int(mc.row), int(mc.slot), as, key)
 		if v == "" {
 			// Spreads that pass over machines without it would take notice of one that has it.
 			kept = kept.Merge(m.keepLabel(mc, as, key, rows, slots))
@@ -166,7 +167,7 @@ func (t *Trial) stayKnown(mc *machine, as *assignment, pinned []string, rows, sl
 			}
 		}
 		r := requirements.In(key, values...)
-		p.narrow(r, rows, slots)
+		p.Narrow(r, rows, slots)
 		kept = kept.With(r)
 	}
 	for _, key := range m.filteredBy(mc, as) {
@@ -179,7 +180,7 @@ func (t *Trial) stayKnown(mc *machine, as *assignment, pinned []string, rows, sl
 
 // filteredBy are the labels by which spreads that must be kept pass the machine over: were one of them another, it could
 // be an empty domain of theirs. So are those by which spreads that ask for several domains take notice of it.
-func (m *Model) filteredBy(mc *machine, as *assignment) []string {
+func (m *Model) filteredBy(mc *machine, as *nodepool.Assignment) []string {
 	var keys []string
 	var labels *requirements.Set
 	for g := range m.topology {
@@ -207,10 +208,10 @@ func (m *Model) filteredBy(mc *machine, as *assignment) []string {
 // stayOut decides labels that pool or instance type leave open, so that spreads which pass the machine over because of them
 // go on doing so: of the values that the claim allows the first that none of their filters asks for.
 func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requirements.Set) {
-	as := assignment{labels: mc.labels}
+	as := nodepool.Assignment{Labels: mc.labels}
 	for _, key := range m.filteredBy(mc, &as) {
-		open, byType := m.pools[mc.pool].openLabel(int(mc.row), &as, key)
-		byType = byType && len(m.pools[mc.pool].variety) == 0
+		open, byType := m.pools[mc.pool].OpenLabel(int(mc.row), &as, key)
+		byType = byType && len(m.pools[mc.pool].Variety) == 0
 		if claim.Has(key) && byType {
 			open = open.Intersect(claim.Get(key))
 		} else if claim.Has(key) {
@@ -218,7 +219,7 @@ func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requiremen
 		} else if !byType {
 			continue
 		}
-		if open.Complement() || len(open.Values()) < 2 || m.pools[mc.pool].label(int(mc.row), int(mc.slot), &as, key) != "" {
+		if open.Complement() || len(open.Values()) < 2 || m.pools[mc.pool].Label(int(mc.row), int(mc.slot), &as, key) != "" {
 			continue
 		}
 		labels := m.knownLabels(mc, &as).Merge(decided)
@@ -243,17 +244,17 @@ func (m *Model) takesNotice(before, after requirements.Set) bool {
 // keepLabel narrows rows and slots to the machines that have the planned one's value of the label, or lack it if that
 // does, and returns the label. Where the planned one's type leaves the value open, those are kept that the same spreads pass
 // over, and nothing is returned. Pools that ask for variety can't spare the others.
-func (m *Model) keepLabel(mc *machine, as *assignment, key string, rows, slots bitset.Set) (kept requirements.Set) {
+func (m *Model) keepLabel(mc *machine, as *nodepool.Assignment, key string, rows, slots bitset.Set) (kept requirements.Set) {
 	p := m.pools[mc.pool]
-	c := p.table.catalog
+	c := p.Table.Catalog
 	if _, stated := c.TypeKeys[key]; !stated && !c.OfferingKeys[key] {
 		return kept
 	}
 	r := requirements.DoesNotExist(key)
-	if v := m.pools[mc.pool].label(int(mc.row), int(mc.slot), as, key); v != "" {
+	if v := m.pools[mc.pool].Label(int(mc.row), int(mc.slot), as, key); v != "" {
 		r = requirements.In(key, v)
 		kept = kept.With(r)
-	} else if _, open := p.openLabel(int(mc.row), as, key); open && len(p.variety) == 0 {
+	} else if _, open := p.OpenLabel(int(mc.row), as, key); open && len(p.Variety) == 0 {
 		own := m.knownLabels(mc, as)
 		for row := range rows.Members {
 			at := *mc
@@ -264,7 +265,7 @@ func (m *Model) keepLabel(mc *machine, as *assignment, key string, rows, slots b
 		}
 		return kept
 	}
-	p.narrow(r, rows, slots)
+	p.Narrow(r, rows, slots)
 	return kept
 }
 
@@ -285,10 +286,10 @@ func (t *Trial) knownEverywhere(at int, d int32) bool {
 }
 
 // machineLabels are the labels that are decided for a new machine, as far as any rule or pod asks about them.
-func (m *Model) machineLabels(mc *machine, as *assignment) requirements.Set {
+func (m *Model) machineLabels(mc *machine, as *nodepool.Assignment) requirements.Set {
 	labels := map[string]string{}
 	for key := range m.askedKeys {
-		if v := m.pools[mc.pool].label(int(mc.row), int(mc.slot), as, key); v != "" {
+		if v := m.pools[mc.pool].Label(int(mc.row), int(mc.slot), as, key); v != "" {
 			labels[key] = v
 		}
 	}
@@ -296,6 +297,6 @@ func (m *Model) machineLabels(mc *machine, as *assignment) requirements.Set {
 }
 
 // knownLabels are machineLabels with what is known of labels that are not decided.
-func (m *Model) knownLabels(mc *machine, as *assignment) requirements.Set {
-	return m.pools[mc.pool].withOpen(m.machineLabels(mc, as), int(mc.row), as, m.askedKeys)
+func (m *Model) knownLabels(mc *machine, as *nodepool.Assignment) requirements.Set {
+	return m.pools[mc.pool].WithOpen(m.machineLabels(mc, as), int(mc.row), as, m.askedKeys)
 }

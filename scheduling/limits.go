@@ -8,13 +8,13 @@ import (
 
 // allows reports whether a pool that uses so much may launch a machine of the given cost: see limits.
 func (t *Trial) allows(pool int32, used, cost []int64) bool {
-	l := t.m.pools[pool].limits
-	for i := range l.max {
-		if l.reached(t.standing[pool], i) {
+	l := t.m.pools[pool].Limits
+	for i := range l.Max {
+		if l.Reached(t.standing[pool], i) {
 			return false
 		}
 	}
-	return l.allow(used, cost)
+	return l.Allow(used, cost)
 }
 
 // spareLimits is what the plan leaves of each pool's limits, in equal shares for the new nodes of the pool that are counted:
@@ -26,16 +26,16 @@ func (t *Trial) spareLimits(counted func(i int) bool) [][]int64 {
 	out := make([][]int64, len(m.pools))
 	nodes := make([]int64, len(m.pools))
 	for i := range t.machines {
-		if mc := &t.machines[i]; m.pools[mc.pool].limits != nil && counted(i) {
+		if mc := &t.machines[i]; m.pools[mc.pool].Limits != nil && counted(i) {
 			if nodes[mc.pool]++; out[mc.pool] == nil {
-				out[mc.pool] = slices.Clone(m.pools[mc.pool].limits.max)
+				out[mc.pool] = slices.Clone(m.pools[mc.pool].Limits.Max)
 			}
-			resources.AddScaled(out[mc.pool], m.pools[mc.pool].rowCost(int(mc.row)), -1)
+			resources.AddScaled(out[mc.pool], m.pools[mc.pool].RowCost(int(mc.row)), -1)
 		}
 	}
 	for i := range m.nodes {
 		if n := &m.nodes[i]; n.pool >= 0 && out[n.pool] != nil {
-			resources.AddScaled(out[n.pool], m.pools[n.pool].limits.cost(n.capacity), -1)
+			resources.AddScaled(out[n.pool], m.pools[n.pool].Limits.Cost(n.capacity), -1)
 		}
 	}
 	for pool, left := range out {

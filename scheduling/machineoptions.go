@@ -6,34 +6,35 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // profileFor is the alternative of the stage under which the machine takes the stage's pods.
-func (m *Model) profileFor(stage int32, mc *machine) *profile {
-	as := assignment{labels: mc.labels}
+func (m *Model) profileFor(stage int32, mc *machine) *nodepool.Profile {
+	as := nodepool.Assignment{Labels: mc.labels}
 	for _, u := range m.stages[stage].uses {
 		if u.pool != mc.pool {
 			continue
 		}
-		if f := &m.pools[u.pool].profiles[u.profile]; f.rows.Has(int(mc.row)) && f.slots.Has(int(mc.slot)) && as.allows(f) {
+		if f := &m.pools[u.pool].Profiles[u.profile]; f.Rows.Has(int(mc.row)) && f.Slots.Has(int(mc.slot)) && as.Allows(f) {
 			return f
 		}
 	}
-	return &profile{rows: m.pools[mc.pool].rows, slots: m.pools[mc.pool].slots}
+	return &nodepool.Profile{Rows: m.pools[mc.pool].Rows, Slots: m.pools[mc.pool].Slots}
 }
 
 // rowOffers lists the rows that can be bought in one of the slots, each with its cheapest offering there, cheapest first.
-func (m *Model) rowOffers(p *pool, rows, slots bitset.Set) []rowOffer {
-	t, c := p.table, p.table.catalog
+func (m *Model) rowOffers(p *nodepool.Pool, rows, slots bitset.Set) []rowOffer {
+	t, c := p.Table, p.Table.Catalog
 	var out []rowOffer
 	for r := range rows.Members {
-		slot, price := c.Cheapest(t.rows[r].variant, t.rows[r].slots, slots)
+		slot, price := c.Cheapest(t.Rows[r].Variant, t.Rows[r].Slots, slots)
 		if slot < 0 {
 			continue
 		}
-		name := c.Types[c.Variants[t.rows[r].variant].Type].Name
-		out = append(out, rowOffer{r, slot, m.optionAt(c, name, t.rows[r].variant, slot, price)})
+		name := c.Types[c.Variants[t.Rows[r].Variant].Type].Name
+		out = append(out, rowOffer{r, slot, m.optionAt(c, name, t.Rows[r].Variant, slot, price)})
 	}
 	slices.SortFunc(out, func(a, b rowOffer) int {
 		return cmp.Or(cmp.Compare(a.option.Price, b.option.Price), cmp.Compare(a.option.Name, b.option.Name), cmp.Compare(a.row, b.row))
@@ -54,11 +55,11 @@ func (m *Model) optionAt(c *market.Catalog, name string, variant, slot int, pric
 // optionsFor appends to out the instance types that hold the machine's pods, cheapest first, each with its cheapest
 // offering: the first so many, where commitments don't ask for the planned one among them. A type that would take more from the
 // pool's limits than the planned one and spare, the node's share of what the plan leaves of them, is left out.
-func (m *Model) optionsFor(out []InstanceTypeOption, p *pool, mc *machine, spare []int64, offers []rowOffer, limit int) []InstanceTypeOption {
-	t, dims := p.table, m.resources.Len()
+func (m *Model) optionsFor(out []InstanceTypeOption, p *nodepool.Pool, mc *machine, spare []int64, offers []rowOffer, limit int) []InstanceTypeOption {
+	t, dims := p.Table, m.resources.Len()
 	var most []int64
-	if p.limits != nil {
-		most = p.rowCost(int(mc.row))
+	if p.Limits != nil {
+		most = p.RowCost(int(mc.row))
 		resources.AddScaled(most, spare, 1)
 	}
 	for i := range offers {
@@ -66,11 +67,11 @@ func (m *Model) optionsFor(out []InstanceTypeOption, p *pool, mc *machine, spare
 			break
 		}
 		o := &offers[i]
-		if !resources.Fits(mc.used, t.allocOf(o.row, dims)) || (most != nil && !resources.Fits(p.rowCost(o.row), most)) {
+		if !resources.Fits(mc.used, t.AllocOf(o.row, dims)) || (most != nil && !resources.Fits(p.RowCost(o.row), most)) {
 			continue
 		}
 		// Of a type's rows the cheapest counts. Without splits each type has but one.
-		if t.split && slices.ContainsFunc(out, func(have InstanceTypeOption) bool { return have.Name == o.option.Name }) {
+		if t.Split && slices.ContainsFunc(out, func(have InstanceTypeOption) bool { return have.Name == o.option.Name }) {
 			continue
 		}
 		out = append(out, o.option)
@@ -80,11 +81,11 @@ func (m *Model) optionsFor(out []InstanceTypeOption, p *pool, mc *machine, spare
 
 // ownFirst puts the machine itself first among the options if none is cheaper, and reports whether it did. Commitments cover
 // some machines and not others of the same price, and the trial has reckoned with this one.
-func (m *Model) ownFirst(options []InstanceTypeOption, p *pool, mc *machine) bool {
+func (m *Model) ownFirst(options []InstanceTypeOption, p *nodepool.Pool, mc *machine) bool {
 	if m.standings == nil || len(options) == 0 {
 		return false
 	}
-	c, variant := p.table.catalog, p.table.rows[mc.row].variant
+	c, variant := p.Table.Catalog, p.Table.Rows[mc.row].Variant
 	name := c.Types[c.Variants[variant].Type].Name
 	own := m.optionAt(c, name, variant, int(mc.slot), c.Price(variant, int(mc.slot)))
 	at := slices.IndexFunc(options, func(o InstanceTypeOption) bool { return o.Name == name })
@@ -97,9 +98,9 @@ func (m *Model) ownFirst(options []InstanceTypeOption, p *pool, mc *machine) boo
 }
 
 // rowOf is the row behind the first option of the list: the type's cheapest that holds the machine's pods, of equals the first.
-func (m *Model) rowOf(p *pool, name string, mc *machine, offers []rowOffer) int {
+func (m *Model) rowOf(p *nodepool.Pool, name string, mc *machine, offers []rowOffer) int {
 	for i := range offers { // by price, then name, then row
-		if o := &offers[i]; o.option.Name == name && resources.Fits(mc.used, p.table.allocOf(o.row, m.resources.Len())) {
+		if o := &offers[i]; o.option.Name == name && resources.Fits(mc.used, p.Table.AllocOf(o.row, m.resources.Len())) {
 			return o.row
 		}
 	}

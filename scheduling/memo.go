@@ -89,9 +89,9 @@ func (m *Model) keepMemo(index *topology.Index, classIndex map[string]int32, kin
 	}
 	for i := range m.daemonSets {
 		d := &m.daemonSets[i]
-		k.ofDaemons[i] = d.class
-		k.kinds[d.class].members++
-		template := &d.set.Spec.Template.Spec
+		k.ofDaemons[i] = d.Class
+		k.kinds[d.Class].members++
+		template := &d.Object.Spec.Template.Spec
 		likeness.ResourceNames(&corev1.Pod{Spec: *template}, k.fixed)
 		for c := range template.Containers {
 			for name := range template.Containers[c].Resources.Limits {

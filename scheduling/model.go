@@ -12,9 +12,11 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
+	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
@@ -38,8 +40,8 @@ type Model struct {
 	costs     *market.Costs
 	standings *standings
 	notes     []Note
-	tables    map[string]*table
-	pools     []*pool // heaviest first
+	tables    map[string]*nodepool.Table
+	pools     []*nodepool.Pool // heaviest first
 	poolIndex map[v1.PoolKey]int
 
 	classes    []*class
@@ -53,7 +55,7 @@ type Model struct {
 	// podClass is indexed like pods.
 	podClass []int32
 
-	daemonSets []daemon
+	daemonSets []daemonset.Set
 	nodes      []node
 	nodeIndex  map[string]int
 	groups     []nodeGroup
@@ -110,7 +112,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	vocab := vocabulary.Compile()
 	m := &Model{
 		snapshot: s, vocab: vocab, terms: match.Terms{Vocabulary: vocab, Pods: unrestricted.Compile()}, resources: resources.NewTable(),
-		catalogs: map[string]*market.Catalog{}, tables: map[string]*table{},
+		catalogs: map[string]*market.Catalog{}, tables: map[string]*nodepool.Table{},
 		stageOf: map[string]int32{}, classIndex: map[string]int32{}, shapeIndex: map[string]int32{}, askedKeys: map[string]bool{},
 	}
 	r, err := checkObjects(s, previous, o)
@@ -159,7 +161,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 		m.base.Owned = false
 	}
 	for _, p := range m.pools {
-		p.findRobust(m.resources.Len())
+		p.FindRobust(m.resources.Len())
 	}
 	for _, c := range m.catalogs {
 		c.Freeze()
@@ -285,7 +287,7 @@ func (m *Model) ask(n match.Needs) {
 func (m *Model) collectTopology(s *Snapshot, r *likeness.Roster) {
 	x := topology.NewIndex(m.terms, m.volumes, m.askedKeys, topologyOf(s))
 	for i := range m.daemonSets {
-		_, _, _ = x.Collect(m.daemonSets[i].sample)
+		_, _, _ = x.Collect(m.daemonSets[i].Sample)
 	}
 	for i := range r.Patterns {
 		x.KnowNamespace(r.Patterns[i].First.Namespace)
@@ -325,8 +327,8 @@ func (m *Model) classPods(s *Snapshot, r *likeness.Roster, w *likeness.Writer) [
 		p.Class = m.classOf(p.First, w, p.Placeholder, p.Rules)
 	}
 	for i := range m.daemonSets {
-		sample := m.daemonSets[i].sample
-		m.daemonSets[i].class = m.classOf(sample, w, false, m.topologyIndex.Remember(sample))
+		sample := m.daemonSets[i].Sample
+		m.daemonSets[i].Class = m.classOf(sample, w, false, m.topologyIndex.Remember(sample))
 	}
 	number := m.sortClasses()
 	m.shapeClasses()
@@ -345,7 +347,7 @@ func (m *Model) classPods(s *Snapshot, r *likeness.Roster, w *likeness.Writer) [
 		m.sortPending(c)
 	}
 	for i := range m.daemonSets {
-		m.daemonSets[i].class = number[m.daemonSets[i].class]
+		m.daemonSets[i].Class = number[m.daemonSets[i].Class]
 	}
 	bound := make([][]int32, len(s.Nodes))
 	for i, p := range r.OfNodes {

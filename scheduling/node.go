@@ -283,19 +283,19 @@ func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
 	held := make([]int64, len(free))
 	for i := range m.daemonSets {
 		d := &m.daemonSets[i]
-		if !d.belongsOn(m.groups[group].labels, m.groups[group].taints) {
+		if !d.BelongsOn(m.groups[group].labels, m.groups[group].taints) {
 			continue
 		}
 		clear(held)
 		for _, pod := range n.Pods {
-			if uid, ok := match.DaemonOwner(pod); ok && uid == d.set.UID && !likeness.Ended(pod) {
+			if uid, ok := match.DaemonOwner(pod); ok && uid == d.Object.UID && !likeness.Ended(pod) {
 				own := make([]int64, len(free))
 				m.resources.Requests(resources.OfPod(pod), own)
 				resources.AddScaled(held, own, 1)
 			}
 		}
 		for r := range free {
-			free[r] -= max(d.requests[r]-held[r], 0)
+			free[r] -= max(d.Requests[r]-held[r], 0)
 		}
 	}
 }
@@ -307,9 +307,9 @@ func (m *Model) missingDaemons(n *node) []int {
 		d := &m.daemonSets[i]
 		bound := slices.ContainsFunc(n.bound, func(p boundPod) bool {
 			uid, ok := match.DaemonOwner(p.pod)
-			return ok && uid == d.set.UID
+			return ok && uid == d.Object.UID
 		})
-		if !bound && d.belongsOn(m.groups[n.group].labels, m.groups[n.group].taints) {
+		if !bound && d.BelongsOn(m.groups[n.group].labels, m.groups[n.group].taints) {
 			out = append(out, i)
 		}
 	}

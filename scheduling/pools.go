@@ -7,7 +7,9 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 )
 
 // compilePools makes the snapshot's pools ready, ordered by weight (higher first), then generation (later first), then name
@@ -16,22 +18,22 @@ func (m *Model) compilePools(s *Snapshot, previous *Model) error {
 	m.poolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
 	for i := range s.NodePools {
 		np := &s.NodePools[i]
-		m.pools = append(m.pools, &pool{key: np.Identity(), object: np.Object, notReady: np.NotReady, catalogName: m.poolCatalog[i], byText: map[string]int{}})
+		m.pools = append(m.pools, &nodepool.Pool{Key: np.Identity(), Object: np.Object, NotReady: np.NotReady, CatalogName: m.poolCatalog[i]})
 		if np.Object.Spec.Weight != nil {
-			m.pools[i].weight = *np.Object.Spec.Weight
+			m.pools[i].Weight = *np.Object.Spec.Weight
 		}
 		if err := m.compilePool(m.pools[i], m.poolCatalog[i], previous); err != nil {
 			return err
 		}
 	}
-	slices.SortStableFunc(m.pools, func(a, b *pool) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(age(a.key), age(b.key)), cmp.Compare(b.key.Name, a.key.Name))
+	slices.SortStableFunc(m.pools, func(a, b *nodepool.Pool) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(age(a.Key), age(b.Key)), cmp.Compare(b.Key.Name, a.Key.Name))
 	})
 	for i, p := range m.pools {
-		if _, twice := m.poolIndex[p.key]; twice {
-			return &SnapshotError{Path: "nodePools", Rule: fmt.Sprintf("pool %s stands twice", p.key), Cure: "keep one of them"}
+		if _, twice := m.poolIndex[p.Key]; twice {
+			return &SnapshotError{Path: "nodePools", Rule: fmt.Sprintf("pool %s stands twice", p.Key), Cure: "keep one of them"}
 		}
-		m.poolIndex[p.key] = i
+		m.poolIndex[p.Key] = i
 	}
 	return nil
 }
@@ -44,10 +46,10 @@ func age(key v1.PoolKey) int {
 	return 0
 }
 
-func (m *Model) compilePool(p *pool, catalogName string, previous *Model) error {
-	spec := &p.object.Spec.Template
-	p.taints = spec.Spec.Taints
-	set, err := poolRequirements(p.object, p.key, m.vocab)
+func (m *Model) compilePool(p *nodepool.Pool, catalogName string, previous *Model) error {
+	spec := &p.Object.Spec.Template
+	p.Taints = spec.Spec.Taints
+	set, err := poolRequirements(p.Object, p.Key, m.vocab)
 	if err != nil {
 		return err
 	}
@@ -55,49 +57,49 @@ func (m *Model) compilePool(p *pool, catalogName string, previous *Model) error 
 	for k, v := range spec.Labels {
 		labels[k] = v
 	}
-	labels[PoolLabel(p.key)] = p.key.Name
+	labels[PoolLabel(p.Key)] = p.Key.Name
 	// Nodes of the first generation have no label of their node class.
-	if class := p.object.Spec.Template.Spec.NodeClassRef; class.Kind != "" && p.key.Generation != v1.GenerationV1Alpha5 {
+	if class := p.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" && p.Key.Generation != v1.GenerationV1Alpha5 {
 		labels[nodeClassLabel(class.Group, class.Kind)] = class.Name
 	}
-	p.variety = varietyOf(set)
-	p.template = set.Merge(m.vocab.FromLabels(labels))
-	if p.limits, err = poolLimits(p.object, p.key); err != nil {
+	p.Variety = nodepool.VarietyOf(set)
+	p.Template = set.Merge(m.vocab.FromLabels(labels))
+	if p.Limits, err = poolLimits(p.Object, p.Key); err != nil {
 		return err
 	}
 	switch {
-	case p.notReady != "":
-	case p.object.DeletionTimestamp != nil:
-		p.notReady = "it is being deleted"
-	case p.object.Spec.Replicas != nil:
-		p.notReady = "it is static: its nodes are counted, not planned"
+	case p.NotReady != "":
+	case p.Object.DeletionTimestamp != nil:
+		p.NotReady = "it is being deleted"
+	case p.Object.Spec.Replicas != nil:
+		p.NotReady = "it is static: its nodes are counted, not planned"
 	case catalogName == "" || len(m.catalogs[catalogName].Variants) == 0:
-		p.notReady = "it has no instance types"
+		p.NotReady = "it has no instance types"
 	}
-	if p.notReady != "" {
+	if p.NotReady != "" {
 		return nil
 	}
-	p.table = m.tableFor(p, catalogName, previous)
-	p.open()
+	p.Table = m.tableFor(p, catalogName, previous)
+	p.Open()
 	return nil
 }
 
 // tableFor builds the pool's table, or finds the one of a pool with the same catalog and daemons. One without daemons is taken
 // over from the previous model, which may be nil: nothing that is noted in it later depends on the model.
-func (m *Model) tableFor(p *pool, catalogName string, previous *Model) *table {
+func (m *Model) tableFor(p *nodepool.Pool, catalogName string, previous *Model) *nodepool.Table {
 	c := m.catalogs[catalogName]
-	masks := daemonMasks(m.daemonSets, registered(p.template, m.vocab), p.taints, c)
-	text := tableText(catalogName, masks)
+	masks := daemonset.Masks(m.daemonSets, registered(p.Template, m.vocab), p.Taints, c)
+	text := nodepool.TableText(catalogName, masks)
 	if t, ok := m.tables[text]; ok {
 		return t
 	}
 	if len(masks) == 0 && previous != nil && slices.Equal(previous.resources.Names, m.resources.Names) {
-		if t := previous.tables[text]; t != nil && t.catalog == c {
+		if t := previous.tables[text]; t != nil && t.Catalog == c {
 			m.tables[text] = t
 			return t
 		}
 	}
-	t := newTable(c, m.resources, masks)
+	t := nodepool.NewTable(c, m.resources, masks)
 	m.tables[text] = t
 	return t
 }
@@ -114,35 +116,35 @@ func (m *Model) findResidents() {
 	}
 	classes := make([]int32, len(m.daemonSets))
 	for i := range m.daemonSets {
-		classes[i] = m.daemonSets[i].class
+		classes[i] = m.daemonSets[i].Class
 		if m.classes[classes[i]].topology == nil {
 			classes[i] = -1
 		}
 	}
 	sets := map[string]int32{}
 	for _, t := range m.tables {
-		for r := range t.rows {
-			row := &t.rows[r]
-			for _, d := range t.on[r] {
+		for r := range t.Rows {
+			row := &t.Rows[r]
+			for _, d := range t.DaemonsOn[r] {
 				if classes[d] >= 0 {
-					row.residents = append(row.residents, classes[d])
+					row.Residents = append(row.Residents, classes[d])
 				}
 			}
-			if len(row.residents) == 0 {
+			if len(row.Residents) == 0 {
 				continue
 			}
-			text := fmt.Sprint(row.residents)
+			text := fmt.Sprint(row.Residents)
 			if _, ok := sets[text]; !ok {
 				sets[text] = int32(len(sets) + 1)
 			}
-			row.resident = sets[text]
+			row.Resident = sets[text]
 		}
 	}
 }
 
 // domains are the labels whose values topology rules tell apart.
-func (m *Model) domains() domains {
-	return domains{keys: m.topologyKeys, onNodes: m.valuesOnNodes}
+func (m *Model) domains() nodepool.Domains {
+	return nodepool.Domains{Keys: m.topologyKeys, OnNodes: m.valuesOnNodes}
 }
 
 // valuesOnNodes are the values of a label on machines of the snapshot, sorted.

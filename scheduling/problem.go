@@ -7,6 +7,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -22,7 +23,7 @@ type problem struct {
 	// dominated lists the options left out, each with the index of one that dominates it.
 	dominated []dominatedOption
 	// assigned is indexed by pool, then by option.assign.
-	assigned map[int32][]assignment
+	assigned map[int32][]nodepool.Assignment
 	cells    *cells
 	// everyCell keeps the cheapest option of each cell, also where a place is open to several.
 	everyCell bool
@@ -116,7 +117,7 @@ type dominatedOption struct {
 
 // newProblem collects the options that the items' places allow. cells may be nil where no item has one.
 func (m *Model) newProblem(items []item, c *cells) *problem {
-	p := &problem{dims: m.resources.Len(), items: items, assigned: map[int32][]assignment{}, cells: c}
+	p := &problem{dims: m.resources.Len(), items: items, assigned: map[int32][]nodepool.Assignment{}, cells: c}
 	places := placesInUse(items)
 	small := smallest(items, p.dims)
 	byPool := map[int32][]int{} // pool -> positions in places
@@ -134,12 +135,12 @@ func (m *Model) newProblem(items []item, c *cells) *problem {
 	slices.Sort(pools)
 	most := 0
 	for _, pl := range pools {
-		most += len(m.pools[pl].table.rows)
+		most += len(m.pools[pl].Table.Rows)
 	}
 	all := make([]option, 0, most)
 	var open []poolUsers
 	for _, pl := range pools {
-		p.assigned[pl] = m.pools[pl].assignments(m.profilesInUse(pl, places), m.domains())
+		p.assigned[pl] = m.pools[pl].Assignments(m.profilesInUse(pl, places), m.domains())
 		users := poolUsers{pl, 0, places, byPool[pl]}
 		if slices.ContainsFunc(open, func(other poolUsers) bool { return m.covers(p, &other, &users) }) {
 			continue
@@ -163,7 +164,7 @@ func (m *Model) newProblem(items []item, c *cells) *problem {
 		}
 		id := m.reservationOf(p.options[o].pool, p.options[o].slot)
 		p.reserved[int32(o)] = id
-		p.left[id] = m.pools[p.options[o].pool].table.catalog.Reservations[id]
+		p.left[id] = m.pools[p.options[o].pool].Table.Catalog.Reservations[id]
 	}
 	return p
 }
@@ -194,11 +195,11 @@ type poolUsers struct {
 // need not be gone through machine by machine.
 func (m *Model) covers(p *problem, a, b *poolUsers) bool {
 	pa, pb := m.pools[a.pool], m.pools[b.pool]
-	if pa.table != pb.table || pa.limits != nil || len(pa.variety) > 0 || len(pb.variety) > 0 || len(pa.table.catalog.Reservations) > 0 {
+	if pa.Table != pb.Table || pa.Limits != nil || len(pa.Variety) > 0 || len(pb.Variety) > 0 || len(pa.Table.Catalog.Reservations) > 0 {
 		return false
 	}
 	for _, pool := range [2]int32{a.pool, b.pool} {
-		if as := p.assigned[pool]; len(as) != 1 || as[0].labels.Len() > 0 || as[0].rows != nil {
+		if as := p.assigned[pool]; len(as) != 1 || as[0].Labels.Len() > 0 || as[0].Rows != nil {
 			return false
 		}
 	}
@@ -213,13 +214,13 @@ func (m *Model) covers(p *problem, a, b *poolUsers) bool {
 			if ub.pool != b.pool {
 				continue
 			}
-			fb := &pb.profiles[ub.profile]
+			fb := &pb.Profiles[ub.profile]
 			if !slices.ContainsFunc(m.stages[b.places[at].stage].uses, func(ua use) bool {
 				if ua.pool != a.pool {
 					return false
 				}
-				fa := &pa.profiles[ua.profile]
-				return len(fa.open) == 0 && fb.rows.Within(fa.rows) && fb.slots.Within(fa.slots)
+				fa := &pa.Profiles[ua.profile]
+				return len(fa.Open) == 0 && fb.Rows.Within(fa.Rows) && fb.Slots.Within(fa.Slots)
 			}) {
 				return false
 			}
@@ -230,10 +231,10 @@ func (m *Model) covers(p *problem, a, b *poolUsers) bool {
 
 // sameCells reports whether topology rules can't tell machines of the pools apart if they are of one type and bought
 // the same way.
-func (m *Model) sameCells(a, b *pool) bool {
-	c := a.table.catalog
+func (m *Model) sameCells(a, b *nodepool.Pool) bool {
+	c := a.Table.Catalog
 	return !m.typeDecides(c) && !slices.ContainsFunc(m.topologyKeys, func(key string) bool {
-		return !c.OfferingKeys[key] && a.template.Get(key).String() != b.template.Get(key).String()
+		return !c.OfferingKeys[key] && a.Template.Get(key).String() != b.Template.Get(key).String()
 	})
 }
 
@@ -266,7 +267,7 @@ func smallest(items []item, dims int) []int64 {
 
 // poolOptions adds, for each row of the pool and each set of stages that a slot is open to, the cheapest such slot.
 func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64) []option {
-	t := m.pools[u.pool].table
+	t := m.pools[u.pool].Table
 	as := &p.assigned[u.pool][u.assign]
 	open := bitset.New(len(u.places))
 	cellOf := p.cellsOf(m, u.pool, as)
@@ -279,15 +280,15 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 		opens = append(opens, b...)
 		return opens[from:len(opens):len(opens)]
 	}
-	for r := range t.rows {
-		alloc := t.allocOf(r, p.dims)
-		if !resources.Fits(small, alloc) || (as.rows != nil && !as.rows.Has(r)) {
+	for r := range t.Rows {
+		alloc := t.AllocOf(r, p.dims)
+		if !resources.Fits(small, alloc) || (as.Rows != nil && !as.Rows.Has(r)) {
 			continue
 		}
 		first := len(all)
 	slots:
-		for s := range t.rows[r].slots.Members {
-			price := t.catalog.Price(t.rows[r].variant, s)
+		for s := range t.Rows[r].Slots.Members {
+			price := t.Catalog.Price(t.Rows[r].Variant, s)
 			if price == market.NoPrice {
 				continue
 			}
@@ -301,10 +302,10 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 			if open.Empty() {
 				continue
 			}
-			if t.catalog.HasCosts() {
-				p.addCommitted(m, u, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, cell: cell, alloc: alloc, open: open, resident: t.rows[r].resident})
+			if t.Catalog.HasCosts() {
+				p.addCommitted(m, u, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, cell: cell, alloc: alloc, open: open, resident: t.Rows[r].Resident})
 			}
-			limited := t.catalog.Slots[s].Reservation != ""
+			limited := t.Catalog.Slots[s].Reservation != ""
 			for i := first; i < len(all); i++ {
 				if all[i].limited || limited || (p.everyCell && all[i].cell != cell) {
 					continue // neither stands in for the other
@@ -318,18 +319,18 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 					continue slots
 				}
 			}
-			all = append(all, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, cell: cell, price: price, alloc: alloc, open: keep(open), resident: t.rows[r].resident, limited: t.catalog.Slots[s].Reservation != ""})
+			all = append(all, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, cell: cell, price: price, alloc: alloc, open: keep(open), resident: t.Rows[r].Resident, limited: t.Catalog.Slots[s].Reservation != ""})
 		}
 	}
 	return all
 }
 
 // cellsOf finds the cells of the pool's machines, for all of a slot at once where types play no part.
-func (p *problem) cellsOf(m *Model, pool int32, as *assignment) func(row, slot int) int32 {
+func (p *problem) cellsOf(m *Model, pool int32, as *nodepool.Assignment) func(row, slot int) int32 {
 	if p.cells == nil {
 		return func(int, int) int32 { return anyCell }
 	}
-	c := m.pools[pool].table.catalog
+	c := m.pools[pool].Table.Catalog
 	if m.typeDecides(c) {
 		return func(row, slot int) int32 { return p.cells.ofMachine(pool, int32(row), int32(slot), as) }
 	}
@@ -347,18 +348,18 @@ func (p *problem) cellsOf(m *Model, pool int32, as *assignment) func(row, slot i
 }
 
 // placeAllows is stageAllows with the place's rules.
-func (m *Model) placeAllows(to place, pl int32, row, slot int, as *assignment) bool {
-	if to.rules&reservedOnly != 0 && m.pools[pl].table.catalog.Slots[slot].Reservation == "" {
+func (m *Model) placeAllows(to place, pl int32, row, slot int, as *nodepool.Assignment) bool {
+	if to.rules&reservedOnly != 0 && m.pools[pl].Table.Catalog.Slots[slot].Reservation == "" {
 		return false
 	}
-	if to.rules&varietyKept == 0 || len(m.pools[pl].variety) == 0 {
+	if to.rules&varietyKept == 0 || len(m.pools[pl].Variety) == 0 {
 		return m.stageAllows(to.stage, pl, row, slot, as)
 	}
 	for _, u := range m.stages[to.stage].uses {
 		if u.pool != pl {
 			continue
 		}
-		if f := &m.pools[pl].profiles[u.profile]; f.robust.Has(row) && f.slots.Has(slot) && as.allows(f) {
+		if f := &m.pools[pl].Profiles[u.profile]; f.Robust.Has(row) && f.Slots.Has(slot) && as.Allows(f) {
 			return true
 		}
 	}
@@ -366,12 +367,12 @@ func (m *Model) placeAllows(to place, pl int32, row, slot int, as *assignment) b
 }
 
 // stageAllows reports whether pods at the stage may be put on the row bought in the slot with those labels.
-func (m *Model) stageAllows(st, pl int32, row, slot int, as *assignment) bool {
+func (m *Model) stageAllows(st, pl int32, row, slot int, as *nodepool.Assignment) bool {
 	for _, u := range m.stages[st].uses {
 		if u.pool != pl {
 			continue
 		}
-		if f := &m.pools[pl].profiles[u.profile]; f.rows.Has(row) && f.slots.Has(slot) && as.decides(f) && as.allows(f) {
+		if f := &m.pools[pl].Profiles[u.profile]; f.Rows.Has(row) && f.Slots.Has(slot) && as.Decides(f) && as.Allows(f) {
 			return true
 		}
 	}
@@ -432,10 +433,10 @@ func (m *Model) standsIn(k, o *option) bool {
 		return false
 	}
 	pl := m.pools[k.pool]
-	if pl.limits == nil {
+	if pl.Limits == nil {
 		return true
 	}
-	return k.pool == o.pool && resources.Fits(pl.rowCost(int(k.row)), pl.rowCost(int(o.row)))
+	return k.pool == o.pool && resources.Fits(pl.RowCost(int(k.row)), pl.RowCost(int(o.row)))
 }
 
 // perOption is how many pods of the item fit on an empty machine of the option, at most as many as there are.

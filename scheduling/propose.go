@@ -16,7 +16,7 @@ import (
 // wish is pods of one class that want a place in one cell.
 type wish struct {
 	class, cell, count int32
-	// onNodes tells that some were dealt to the cell for the room on its machines of the snapshot.
+	// OnNodes tells that some were dealt to the cell for the room on its machines of the snapshot.
 	onNodes bool
 }
 

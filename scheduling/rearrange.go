@@ -94,8 +94,8 @@ func (t *Trial) shares(classes []int32) []float64 {
 	dims := m.resources.Len()
 	most := make([]int64, dims)
 	for _, p := range m.pools {
-		for row := range p.rows.Members {
-			for d, n := range p.table.allocOf(row, dims) {
+		for row := range p.Rows.Members {
+			for d, n := range p.Table.AllocOf(row, dims) {
 				most[d] = max(most[d], n)
 			}
 		}
@@ -301,7 +301,7 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 			}
 		}
 		if s != nil && s.stage == stage && (best < 0 || (!how.growFirst && s.price < least)) {
-			host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
+			host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].Labels})
 			t.place(binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)})
 			return true
 		}

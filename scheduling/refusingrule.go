@@ -325,8 +325,8 @@ func (x *explainer) holdersOn(r *rule, node int32, daemons []int32) []Holder {
 		}
 	}
 	for _, d := range daemons {
-		if inTheWay(x.m.daemonSets[d].class) {
-			note(Holder{HolderDaemonSet, x.m.daemonSets[d].set.Namespace, x.m.daemonSets[d].set.Name})
+		if inTheWay(x.m.daemonSets[d].Class) {
+			note(Holder{HolderDaemonSet, x.m.daemonSets[d].Object.Namespace, x.m.daemonSets[d].Object.Name})
 		}
 	}
 	if node < 0 {
@@ -339,8 +339,8 @@ func (x *explainer) holdersOn(r *rule, node int32, daemons []int32) []Holder {
 		}
 	}
 	for _, d := range x.m.missingDaemons(n) {
-		if inTheWay(x.m.daemonSets[d].class) {
-			note(Holder{HolderDaemonSet, x.m.daemonSets[d].set.Namespace, x.m.daemonSets[d].set.Name})
+		if inTheWay(x.m.daemonSets[d].Class) {
+			note(Holder{HolderDaemonSet, x.m.daemonSets[d].Object.Namespace, x.m.daemonSets[d].Object.Name})
 		}
 	}
 	for i := *x.t.lastOn(node) - 1; i >= 0; i = x.t.placed[i].before - 1 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -119,12 +120,12 @@ func (t *Trial) labelsOf(host int32) requirements.Set {
 		return t.m.groups[t.m.nodes[host].group].labels
 	}
 	mc := &t.machines[host-int32(len(t.m.nodes))]
-	return t.m.machineLabels(mc, &assignment{labels: mc.labels})
+	return t.m.machineLabels(mc, &nodepool.Assignment{Labels: mc.labels})
 }
 
 func (t *Trial) taintsOf(host int32) []corev1.Taint {
 	if host < int32(len(t.m.nodes)) {
 		return t.m.groups[t.m.nodes[host].group].taints
 	}
-	return t.m.pools[t.machines[host-int32(len(t.m.nodes))].pool].taints
+	return t.m.pools[t.machines[host-int32(len(t.m.nodes))].pool].Taints
 }

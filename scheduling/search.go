@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -194,7 +195,7 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 		}
 	}
 	for i := range t.machines {
-		if t.machines[i].empty() || (!t.couldAdmit(c, int32(i)) && m.pools[t.machines[i].pool].limits == nil) {
+		if t.machines[i].empty() || (!t.couldAdmit(c, int32(i)) && m.pools[t.machines[i].pool].Limits == nil) {
 			continue
 		}
 		before := t.Mark()
@@ -209,14 +210,14 @@ func (t *Trial) joins(class, i int32) bool {
 	m := t.m
 	c, mc := m.classes[class], &t.machines[i]
 	host := int32(len(m.nodes)) + i
-	if fitsBeside(t.needOn(c, host), mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), m.resources.Len())) && t.admits(c, host) {
+	if fitsBeside(t.needOn(c, host), mc.used, m.pools[mc.pool].Table.AllocOf(int(mc.row), m.resources.Len())) && t.admits(c, host) {
 		if stage := t.stageOn(c, mc); stage >= 0 && t.keepsVariety(host, c, stage) {
 			t.place(binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)})
 			return true
 		}
 	}
 	load := t.loadOf(host)
-	return t.growAny(class, i, load) || t.growUnwished(class, i) || (m.pools[mc.pool].limits != nil && c.topology != nil && len(load) > 0 &&
+	return t.growAny(class, i, load) || t.growUnwished(class, i) || (m.pools[mc.pool].Limits != nil && c.topology != nil && len(load) > 0 &&
 		slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.moveTo(class, i, st, load) }))
 }
 
@@ -232,7 +233,7 @@ func (s *search) onNew(ctx context.Context, class int32) {
 			continue
 		}
 		before := t.Mark()
-		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, price: o.price, labels: t.assigned[o.stage][o.pool][o.assign].labels})
+		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, price: o.price, labels: t.assigned[o.stage][o.pool][o.assign].Labels})
 		t.place(binding{class: class, host: host, count: 1, stage: o.stage, tight: t.tightly(class)})
 		s.then(ctx, before)
 	}
@@ -253,10 +254,10 @@ func (s *search) text() string {
 		at := fmt.Sprint("host ", host)
 		if host >= w.first {
 			mc := &w.machines[host-w.first]
-			as := assignment{labels: mc.labels}
+			as := nodepool.Assignment{Labels: mc.labels}
 			at = fmt.Sprint("new ", mc.pool, mc.labels)
 			for _, key := range t.m.pinnedKeys {
-				at += " " + t.m.pools[mc.pool].label(int(mc.row), int(mc.slot), &as, key)
+				at += " " + t.m.pools[mc.pool].Label(int(mc.row), int(mc.slot), &as, key)
 			}
 		}
 		parts = append(parts, at+": "+load)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -41,11 +42,11 @@ func (s *search) kindsFor(class int32) []site {
 // better reports whether it is better to begin with machine a of a kind than with b: where limits count, with the one that
 // takes less of them, which may grow later; else with the cheaper one.
 func (s *search) better(a, b *site) bool {
-	if p := s.t.m.pools[a.pool]; p.limits != nil {
+	if p := s.t.m.pools[a.pool]; p.Limits != nil {
 		takes := func(o *site) float64 {
 			sum := 0.0
-			for i, n := range p.rowCost(int(o.row)) {
-				sum += float64(n) / float64(max(p.limits.max[i], 1))
+			for i, n := range p.RowCost(int(o.row)) {
+				sum += float64(n) / float64(max(p.Limits.Max[i], 1))
 			}
 			return sum
 		}
@@ -61,20 +62,20 @@ func (s *search) better(a, b *site) bool {
 func (s *search) kindOf(o *site) string {
 	t, m := s.t, s.t.m
 	as := &t.assigned[o.stage][o.pool][o.assign]
-	table := m.pools[o.pool].table
-	way := kindKey{o.stage, o.pool, o.slot, o.assign, table.rows[o.row].resident, topology.NoDomain}
-	if slices.ContainsFunc(m.pinnedKeys, func(key string) bool { _, stated := table.catalog.TypeKeys[key]; return stated }) {
-		way.variant = int32(table.rows[o.row].variant)
+	table := m.pools[o.pool].Table
+	way := kindKey{o.stage, o.pool, o.slot, o.assign, table.Rows[o.row].Resident, topology.NoDomain}
+	if slices.ContainsFunc(m.pinnedKeys, func(key string) bool { _, stated := table.Catalog.TypeKeys[key]; return stated }) {
+		way.variant = int32(table.Rows[o.row].Variant)
 	}
 	if text, ok := s.kindTexts[way]; ok {
 		return text
 	}
-	text := fmt.Sprint(o.pool, table.rows[o.row].resident, o.limited)
-	if o.limited || m.pools[o.pool].limits != nil {
+	text := fmt.Sprint(o.pool, table.Rows[o.row].Resident, o.limited)
+	if o.limited || m.pools[o.pool].Limits != nil {
 		text += fmt.Sprint(" ", o.stage) // where there is nothing left for one that wishes are kept on, there may be for another
 	}
 	for _, key := range m.pinnedKeys {
-		text += " " + m.pools[o.pool].label(int(o.row), int(o.slot), as, key)
+		text += " " + m.pools[o.pool].Label(int(o.row), int(o.slot), as, key)
 	}
 	s.kindTexts[way] = text
 	return text
@@ -97,24 +98,24 @@ func (t *Trial) eachMachine(c *class, st, pool, a int32, see func(site)) {
 	m := t.m
 	p, as := m.pools[pool], &t.assigned[st][pool][a]
 	dims := m.resources.Len()
-	for r := range p.rows.Members {
-		row := &p.table.rows[r]
-		if !resources.Fits(c.requests, p.table.allocOf(r, dims)) {
+	for r := range p.Rows.Members {
+		row := &p.Table.Rows[r]
+		if !resources.Fits(c.requests, p.Table.AllocOf(r, dims)) {
 			continue
 		}
-		for slot := range row.slots.Members {
-			price := p.table.catalog.Price(row.variant, slot)
-			if price == market.NoPrice || !m.stageAllows(st, pool, r, slot, as) || (as.rows != nil && !as.rows.Has(r)) {
+		for slot := range row.Slots.Members {
+			price := p.Table.Catalog.Price(row.Variant, slot)
+			if price == market.NoPrice || !m.stageAllows(st, pool, r, slot, as) || (as.Rows != nil && !as.Rows.Has(r)) {
 				continue
 			}
 			see(site{stage: st, option: option{pool: pool, row: int32(r), slot: int32(slot), assign: a, price: price, cell: t.cellAt(pool, int32(r), int32(slot), as),
-				alloc: p.table.allocOf(r, dims), limited: p.table.catalog.Slots[slot].Reservation != ""}})
+				alloc: p.Table.AllocOf(r, dims), limited: p.Table.Catalog.Slots[slot].Reservation != ""}})
 		}
 	}
 }
 
 // cellAt is the cell of a new machine; anyCell without rules.
-func (t *Trial) cellAt(pool, row, slot int32, as *assignment) int32 {
+func (t *Trial) cellAt(pool, row, slot int32, as *nodepool.Assignment) int32 {
 	if t.cells == nil {
 		return anyCell
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -51,7 +52,7 @@ func (t *Trial) placeOne(c *cells, class int32) bool {
 	if s == nil {
 		return t.grow(class)
 	}
-	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
+	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].Labels})
 	t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: s.stage, tight: t.tightly(class)})
 	return true
 }
@@ -71,7 +72,7 @@ func (t *Trial) roomOf(host int32) []int64 {
 		return t.freeOf(host)
 	}
 	mc := &t.machines[host-int32(len(t.m.nodes))]
-	alloc := t.m.pools[mc.pool].table.allocOf(int(mc.row), t.m.resources.Len())
+	alloc := t.m.pools[mc.pool].Table.AllocOf(int(mc.row), t.m.resources.Len())
 	t.roomLeft = t.roomLeft[:0]
 	for d := range alloc {
 		t.roomLeft = append(t.roomLeft, alloc[d]-mc.used[d])
@@ -101,7 +102,7 @@ func (t *Trial) findMachine(class int32) (host, stage int32) {
 	dims := m.resources.Len()
 	for i := range t.machines {
 		mc := &t.machines[i]
-		if i < t.fresh || mc.empty() || !fitsBeside(t.needOn(c, int32(len(m.nodes)+i)), mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), dims)) {
+		if i < t.fresh || mc.empty() || !fitsBeside(t.needOn(c, int32(len(m.nodes)+i)), mc.used, m.pools[mc.pool].Table.AllocOf(int(mc.row), dims)) {
 			continue
 		}
 		if stage := t.stageOn(c, mc); stage >= 0 && t.admits(c, int32(len(m.nodes)+i)) && t.keepsVariety(int32(len(m.nodes)+i), c, stage) {
@@ -128,12 +129,12 @@ func (t *Trial) fillPlanned(classes []int32) {
 // spare is the most that a machine may take from its pool's limits in place of mc; nil for no limit.
 func (t *Trial) spare(mc *machine) []int64 {
 	p := t.m.pools[mc.pool]
-	if p.limits == nil {
+	if p.Limits == nil {
 		return nil
 	}
-	most := slices.Clone(p.rowCost(int(mc.row)))
+	most := slices.Clone(p.RowCost(int(mc.row)))
 	for i, used := range t.usage[mc.pool] {
-		most[i] += max(p.limits.max[i]-used, 0)
+		most[i] += max(p.Limits.Max[i]-used, 0)
 	}
 	return most
 }
@@ -153,7 +154,7 @@ func (t *Trial) admits(c *class, host int32) bool {
 
 // stageOn is the class's first stage that allows the machine, or -1.
 func (t *Trial) stageOn(c *class, mc *machine) int32 {
-	as := assignment{labels: mc.labels}
+	as := nodepool.Assignment{Labels: mc.labels}
 	if t.awaitsReservation(c) && t.m.reservationOf(mc.pool, mc.slot) == "" {
 		return -1
 	}

@@ -74,7 +74,7 @@ const maxSplitSites = 256
 func (t *Trial) findSplitSite(cl *class, st int32, waits bool) *site {
 	var list []site
 	for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
-		if p := t.m.pools[pool]; !p.table.split || !t.strictVariety(p) {
+		if p := t.m.pools[pool]; !p.Table.Split || !t.strictVariety(p) {
 			continue
 		}
 		for a := range t.assigned[st][pool] {
@@ -102,7 +102,7 @@ func (t *Trial) variedAt(cl *class, s *site) bool {
 		return true
 	}
 	before := t.Mark()
-	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
+	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].Labels})
 	ok := t.keepsVariety(host, cl, s.stage)
 	t.undo(before)
 	return ok
@@ -122,11 +122,11 @@ func (t *Trial) admitsAt(cl *class, s *site) bool {
 	if t.topology == nil {
 		return true
 	}
-	if row := &t.m.pools[s.pool].table.rows[s.row]; cl.topology == nil && row.resident == 0 && !t.breaksSpread(t.cells.list[s.cell]) {
+	if row := &t.m.pools[s.pool].Table.Rows[s.row]; cl.topology == nil && row.Resident == 0 && !t.breaksSpread(t.cells.list[s.cell]) {
 		return true
 	}
 	before := t.Mark()
-	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
+	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].Labels})
 	ok := !t.disturbs(host) && t.admits(cl, host)
 	t.undo(before)
 	return ok

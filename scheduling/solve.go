@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -262,7 +263,7 @@ func (t *Trial) begin(classes []int32) bool {
 	if t.topology != nil {
 		t.cells = newCells(t.m, t.topology)
 	}
-	t.sites, t.varied, t.assigned = map[int32][]site{}, map[int32][]site{}, map[int32]map[int32][]assignment{}
+	t.sites, t.varied, t.assigned = map[int32][]site{}, map[int32][]site{}, map[int32]map[int32][]nodepool.Assignment{}
 	return true
 }
 
@@ -338,15 +339,15 @@ func (m *Model) reservedFor(stage int32, requests []int64) bool {
 	dims := m.resources.Len()
 	for _, u := range m.stages[stage].uses {
 		p := m.pools[u.pool]
-		c := p.table.catalog
-		f := &p.profiles[u.profile]
-		for s := range f.slots.Members {
+		c := p.Table.Catalog
+		f := &p.Profiles[u.profile]
+		for s := range f.Slots.Members {
 			if id := c.Slots[s].Reservation; id == "" || c.Reservations[id] <= 0 {
 				continue
 			}
-			for r := range f.rows.Members {
-				row := &p.table.rows[r]
-				if row.slots.Has(s) && c.Price(row.variant, s) != market.NoPrice && resources.Fits(requests, p.table.allocOf(r, dims)) {
+			for r := range f.Rows.Members {
+				row := &p.Table.Rows[r]
+				if row.Slots.Has(s) && c.Price(row.Variant, s) != market.NoPrice && resources.Fits(requests, p.Table.AllocOf(r, dims)) {
 					return true
 				}
 			}
@@ -548,7 +549,7 @@ func (t *Trial) buyBins(p *problem, g *binSet, skip []bool) []int32 {
 		b := &g.bins[i]
 		o := &p.options[b.option]
 		before := t.Mark()
-		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, labels: p.assigned[o.pool][o.assign].labels, price: o.price, commitment: o.commitment})
+		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, labels: p.assigned[o.pool][o.assign].Labels, price: o.price, commitment: o.commitment})
 		if t.disturbs(host) {
 			t.undo(before)
 			continue // its pods are looked at one by one
@@ -569,7 +570,7 @@ func (t *Trial) buyBins(p *problem, g *binSet, skip []bool) []int32 {
 	return hosts
 }
 
-// inOrder puts pods first that state a spread over single nodes: it looks at what is on the node when they come.
+// InOrder puts pods first that state a spread over single nodes: it looks at what is on the node when they come.
 func (m *Model) inOrder(p *problem, loads []load) []load {
 	if m.topology == nil {
 		return loads

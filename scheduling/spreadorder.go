@@ -78,7 +78,7 @@ func (t *Trial) disturbs(host int32) bool {
 // and where it was the first of those that follow each other, they now come first.
 func (t *Trial) residentsDisturb(host int32) bool {
 	mc := &t.machines[host-int32(len(t.m.nodes))]
-	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
+	for _, class := range t.m.pools[mc.pool].Table.Rows[mc.row].Residents {
 		o := t.m.classes[class].topology
 		for _, g := range o.In {
 			group := &t.m.topology[g]
@@ -117,7 +117,7 @@ func (t *Trial) residentsDisturb(host int32) bool {
 func (t *Trial) firstOf(g, host int32) bool {
 	n := t.topology.Total[g]
 	mc := &t.machines[host-int32(len(t.m.nodes))]
-	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
+	for _, class := range t.m.pools[mc.pool].Table.Rows[mc.row].Residents {
 		if topology.Contains(t.m.classes[class].topology.In, g) {
 			n--
 		}

@@ -41,7 +41,7 @@ func (m *Model) stagesOf(s *shape) []stage {
 		for lo := 0; lo < len(m.pools); {
 			hi := lo
 			st := stage{gaveUp: level.gaveUp, kept: level.kept}
-			for ; hi < len(m.pools) && m.pools[hi].weight == m.pools[lo].weight; hi++ {
+			for ; hi < len(m.pools) && m.pools[hi].Weight == m.pools[lo].Weight; hi++ {
 				st.uses = m.usesOf(st.uses, int32(hi), s, level)
 			}
 			if len(st.uses) > 0 {
@@ -100,14 +100,14 @@ func (m *Model) levels(s *shape) []level {
 func (m *Model) usesOf(uses []use, pool int32, s *shape, l level) []use {
 	p := m.pools[pool]
 	soft := l.gaveUp == sacrificeSoftTaints
-	if p.table == nil || match.Untolerated(s.tolerations, p.taints, soft) != nil {
+	if p.Table == nil || match.Untolerated(s.tolerations, p.Taints, soft) != nil {
 		return uses
 	}
-	if soft && match.Untolerated(s.tolerations, p.taints, false) == nil {
+	if soft && match.Untolerated(s.tolerations, p.Taints, false) == nil {
 		return uses // an earlier level has it
 	}
 	for _, term := range l.terms {
-		if n := p.profileOf(term); n >= 0 {
+		if n := p.ProfileOf(term); n >= 0 {
 			u := use{pool, int32(n)}
 			s.touch(u, term)
 			if !slices.Contains(uses, u) {
@@ -120,15 +120,15 @@ func (m *Model) usesOf(uses []use, pool int32, s *shape, l level) []use {
 
 func (m *Model) anyMachine(s *shape, demand match.Needs) bool {
 	for i, p := range m.pools {
-		if p.table == nil || match.Untolerated(s.tolerations, p.taints, false) != nil {
+		if p.Table == nil || match.Untolerated(s.tolerations, p.Taints, false) != nil {
 			continue
 		}
-		n := p.profileOf(demand)
+		n := p.ProfileOf(demand)
 		if n < 0 {
 			continue
 		}
 		s.touch(use{int32(i), int32(n)}, demand)
-		if p.holds(n, s.requests) {
+		if p.Holds(n, s.requests) {
 			return true
 		}
 	}
@@ -171,7 +171,7 @@ func (m *Model) usableStages(s *shape, requests []int64) []int32 {
 }
 
 func (m *Model) roomy(st stage, requests []int64) bool {
-	return slices.ContainsFunc(st.uses, func(u use) bool { return m.pools[u.pool].holds(int(u.profile), requests) })
+	return slices.ContainsFunc(st.uses, func(u use) bool { return m.pools[u.pool].Holds(int(u.profile), requests) })
 }
 
 // stagesFor are the class's stages under the trial's options: with preferences ignored, or too dear to keep, those that
@@ -216,13 +216,13 @@ func (m *Model) costStages(c *class) {
 		c.costs[i] = math.Inf(1)
 		for _, u := range m.stages[st].uses {
 			p := m.pools[u.pool]
-			f := &p.profiles[u.profile]
-			for r := range f.rows.Members {
-				share := largestShare(c.requests, p.table.allocOf(r, dims))
+			f := &p.Profiles[u.profile]
+			for r := range f.Rows.Members {
+				share := largestShare(c.requests, p.Table.AllocOf(r, dims))
 				if share > 1 {
 					continue
 				}
-				if slot, price := p.table.catalog.Cheapest(p.table.rows[r].variant, p.table.rows[r].slots, f.slots); slot >= 0 {
+				if slot, price := p.Table.Catalog.Cheapest(p.Table.Rows[r].Variant, p.Table.Rows[r].Slots, f.Slots); slot >= 0 {
 					c.costs[i] = min(c.costs[i], float64(price)*share)
 				}
 			}

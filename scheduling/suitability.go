@@ -8,6 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -72,7 +73,7 @@ const maxLooks = 4 << 20
 // poolFacts is what the pool by itself says of its machines.
 type poolFacts struct {
 	// stated are the rows and slots that meet what the pool states of each key.
-	stated map[string]mask
+	stated map[string]nodepool.Mask
 	// cost is indexed [row*limits+limit]; over are the rows of which the limits allow no more machine. Nil without
 	// limits.
 	cost []int64
@@ -99,7 +100,7 @@ type explainer struct {
 	// tries is how many nodes more may be asked about a change.
 	tries int
 	// roomy are, by table, the rows that hold the pod.
-	roomy map[*table]bitset.Set
+	roomy map[*nodepool.Table]bitset.Set
 	// admitted remembers what topology rules say; byWay what they say of the question's machines by the way to buy them,
 	// if that decides.
 	admitted map[admission]bool
@@ -138,11 +139,11 @@ const (
 // question is a demand on a pool, perhaps on a changed copy of one that the model has; requests aside, so that all
 // classes of a shape share it.
 type question struct {
-	p  *pool
+	p  *nodepool.Pool
 	at int32
 	// rows and slots meet the demand; assigned are ways to decide labels left open that meet it too.
 	rows, slots bitset.Set
-	assigned    []assignment
+	assigned    []nodepool.Assignment
 	// changed tells that the pod's own demands or the pool are not those that the plan was made with, so that spread
 	// rules may count other machines.
 	changed bool
@@ -169,14 +170,14 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 		return f
 	}
 	p := x.t.m.pools[at]
-	f := &poolFacts{stated: map[string]mask{}}
-	for r := range p.template.All {
-		f.stated[r.Key()] = p.maskOf(r)
+	f := &poolFacts{stated: map[string]nodepool.Mask{}}
+	for r := range p.Template.All {
+		f.stated[r.Key()] = p.MaskOf(r)
 	}
-	if p.limits != nil {
-		f.over = bitset.New(len(p.table.rows))
-		for r := range p.table.rows {
-			cost := p.rowCost(r)
+	if p.Limits != nil {
+		f.over = bitset.New(len(p.Table.Rows))
+		for r := range p.Table.Rows {
+			cost := p.RowCost(r)
 			f.cost = append(f.cost, cost...)
 			if !x.t.allows(at, x.t.usage[at], cost) {
 				f.over.Add(r)
@@ -190,7 +191,7 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 // ask finds the machines of a pool that meet the demand, resources aside; nil where the pool itself excludes it. demand
 // is called when the answer is not known yet; it returns what to ask of which pool, the key's or a changed copy of it, or
 // nil for none.
-func (x *explainer) ask(key questionKey, demand func() (match.Needs, *pool)) *question {
+func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.Pool)) *question {
 	key.shape = x.c.shape
 	if q, ok := x.questions[key]; ok {
 		return q
@@ -198,7 +199,7 @@ func (x *explainer) ask(key questionKey, demand func() (match.Needs, *pool)) *qu
 	var q *question
 	if n, p := demand(); p != nil && n.Conflict() == "" && x.m.refusedBy(p, n) == nil {
 		q = &question{p: p, at: key.at, changed: key.code != ""}
-		q.plain = !x.m.typeDecides(p.table.catalog)
+		q.plain = !x.m.typeDecides(p.Table.Catalog)
 		x.narrow(q, n, key.code == MissNodePool, key.key)
 	}
 	x.questions[key] = q
@@ -209,30 +210,30 @@ func (x *explainer) ask(key questionKey, demand func() (match.Needs, *pool)) *qu
 // off.
 func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key string) {
 	p := q.p
-	q.rows, q.slots = bitset.Full(len(p.table.rows)), p.table.catalog.AllSlots.Clone()
+	q.rows, q.slots = bitset.Full(len(p.Table.Rows)), p.Table.Catalog.AllSlots.Clone()
 	for k, stated := range x.factsOf(q.at).stated {
 		if !letOff || k != key {
-			q.rows.And(stated.rows)
-			q.slots.And(stated.slots)
+			q.rows.And(stated.Rows)
+			q.slots.And(stated.Slots)
 		}
 	}
 	for _, r := range demand {
-		p.narrow(p.template.Get(r.Key()).Intersect(r), q.rows, q.slots)
+		p.Narrow(p.Template.Get(r.Key()).Intersect(r), q.rows, q.slots)
 	}
 	q.assigned = x.assignments(p, demand)
-	some := bitset.New(len(p.table.rows))
+	some := bitset.New(len(p.Table.Rows))
 	for i := range q.assigned {
-		if q.assigned[i].rows == nil {
+		if q.assigned[i].Rows == nil {
 			return
 		}
-		some.Or(q.assigned[i].rows)
+		some.Or(q.assigned[i].Rows)
 	}
 	q.rows.And(some)
 }
 
 // assignments are the ways to decide the pool's open labels under which a machine meets the demand: labels that topology
 // rules look at with each of their values, others with one that will do.
-func (x *explainer) assignments(p *pool, demand match.Needs) []assignment {
+func (x *explainer) assignments(p *nodepool.Pool, demand match.Needs) []nodepool.Assignment {
 	sets := []requirements.Set{{}}
 	seen := map[string]bool{}
 	widen := func(key string, choices []requirements.Requirement) {
@@ -244,7 +245,7 @@ func (x *explainer) assignments(p *pool, demand match.Needs) []assignment {
 		var next []requirements.Set
 		for _, s := range sets {
 			for _, r := range choices {
-				if len(next) < maxAssignments && wanted.MetBy(requirements.NewSet(r)) {
+				if len(next) < nodepool.MaxAssignments && wanted.MetBy(requirements.NewSet(r)) {
 					next = append(next, s.With(r))
 				}
 			}
@@ -252,26 +253,26 @@ func (x *explainer) assignments(p *pool, demand match.Needs) []assignment {
 		sets = next
 	}
 	for _, key := range x.m.topologyKeys {
-		if p.leftOpen(key) {
-			widen(key, p.candidates(key, nil, x.m.domains()))
+		if p.LeftOpen(key) {
+			widen(key, p.Candidates(key, nil, x.m.domains()))
 		}
 	}
 	for _, r := range demand {
-		if !p.leftOpen(r.Key()) {
+		if !p.LeftOpen(r.Key()) {
 			continue
 		}
-		wanted := p.template.Get(r.Key())
+		wanted := p.Template.Get(r.Key())
 		for _, d := range demand.About(r.Key()) {
 			wanted = wanted.Intersect(d)
 		}
-		widen(r.Key(), []requirements.Requirement{p.decide(r.Key(), wanted)})
+		widen(r.Key(), []requirements.Requirement{p.Decide(r.Key(), wanted)})
 	}
-	return p.withRows(sets)
+	return p.WithRows(sets)
 }
 
 // lacks counts the resources of which the row has too little, and names one; it stops at two.
 func (x *explainer) lacks(q *question, row int) (n, dim int) {
-	have := q.p.table.allocOf(row, len(x.c.requests))
+	have := q.p.Table.AllocOf(row, len(x.c.requests))
 	for d, need := range x.c.requests {
 		if need > have[d] {
 			if n++; n > 1 {
@@ -284,13 +285,13 @@ func (x *explainer) lacks(q *question, row int) (n, dim int) {
 }
 
 // roomyIn are the table's rows that hold the pod.
-func (x *explainer) roomyIn(t *table) bitset.Set {
+func (x *explainer) roomyIn(t *nodepool.Table) bitset.Set {
 	if known, ok := x.roomy[t]; ok {
 		return known
 	}
-	out := bitset.New(len(t.rows))
-	for r := range t.rows {
-		if resources.Fits(x.c.requests, t.allocOf(r, len(x.c.requests))) {
+	out := bitset.New(len(t.Rows))
+	for r := range t.Rows {
+		if resources.Fits(x.c.requests, t.AllocOf(r, len(x.c.requests))) {
 			out.Add(r)
 		}
 	}
@@ -300,7 +301,7 @@ func (x *explainer) roomyIn(t *table) bitset.Set {
 
 // reservable reports whether the slot's reservation has an instance left, and whether the pod may do without one.
 func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
-	c := q.p.table.catalog
+	c := q.p.Table.Catalog
 	id := c.Slots[slot].Reservation
 	if id == "" {
 		return !awaits
@@ -324,18 +325,18 @@ func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 	site := x.varietySiteOf(q, cand)
 	ok, known := x.varied[site]
 	if !known {
-		mc := machine{pool: q.at, row: int32(cand.row), slot: site.slot, labels: q.assigned[cand.assign].labels, used: x.c.requests}
+		mc := machine{pool: q.at, row: int32(cand.row), slot: site.slot, labels: q.assigned[cand.assign].Labels, used: x.c.requests}
 		rows, slots := q.rows.Clone(), q.slots.Clone()
 		var stakes []*topology.Groups
 		if x.c.topology != nil {
 			stakes = []*topology.Groups{x.c.topology}
 		}
 		x.t.keepAlike(&mc, rows, slots, stakes)
-		if ok = q.p.variedFor(mc.row, x.c.requests, rows, slots); !ok {
+		if ok = q.p.VariedFor(mc.row, x.c.requests, rows, slots); !ok {
 			if x.lean == nil {
 				x.lean = map[varietySite][]int{}
 			}
-			x.lean[site] = q.p.varietyLeft(mc.row, x.c.requests, rows, slots)
+			x.lean[site] = q.p.VarietyLeft(mc.row, x.c.requests, rows, slots)
 		}
 		x.varied[site] = ok
 	}
@@ -344,11 +345,11 @@ func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 
 func (x *explainer) varietySiteOf(q *question, cand *candidate) varietySite {
 	site := varietySite{q: q, slot: int32(cand.slot), assign: int32(cand.assign), cell: anyCell}
-	if q.p.limits != nil {
+	if q.p.Limits != nil {
 		site.row = int32(cand.row)
 	}
 	if x.cells != nil {
-		site.cell, site.resident = x.cellOf(q, cand), q.p.table.rows[cand.row].resident
+		site.cell, site.resident = x.cellOf(q, cand), q.p.Table.Rows[cand.row].Resident
 	}
 	return site
 }
@@ -363,9 +364,9 @@ func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 		return
 	}
 	rows := q.rows.Clone()
-	rows.And(x.roomyIn(q.p.table))
+	rows.And(x.roomyIn(q.p.Table))
 	over := x.factsOf(q.at).over
-	slots, awaits := bitset.New(len(q.p.table.catalog.Slots)), x.awaits || (x.changed(q) && x.mayAwait)
+	slots, awaits := bitset.New(len(q.p.Table.Catalog.Slots)), x.awaits || (x.changed(q) && x.mayAwait)
 	for s := range q.slots.Members {
 		if x.reservable(q, s, awaits) {
 			slots.Add(s)
@@ -376,14 +377,14 @@ func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 		if over != nil && over.Has(cand.row) {
 			continue
 		}
-		row := &q.p.table.rows[cand.row]
-		prices := q.p.table.catalog.PricesOf(row.variant)
+		row := &q.p.Table.Rows[cand.row]
+		prices := q.p.Table.Catalog.PricesOf(row.Variant)
 		for a := range q.assigned {
-			if cand.assign = a; !q.assigned[a].fits(cand.row) {
+			if cand.assign = a; !q.assigned[a].Fits(cand.row) {
 				continue
 			}
-			x.looks += row.slots.Count()
-			for i, w := range row.slots {
+			x.looks += row.Slots.Count()
+			for i, w := range row.Slots {
 				for w &= slots[i]; w != 0; w &= w - 1 {
 					cand.slot = i<<6 + bits.TrailingZeros64(w)
 					if cand.price = prices[cand.slot]; cand.price < *below {
@@ -429,8 +430,8 @@ func (x *explanations) shutOfferings(c *market.Catalog) map[machineSite]int64 {
 // labelOn is the value of a label on the candidate: like Model.machineLabel, but for the question's pool, and with a
 // value of the machine's type where it leaves several.
 func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
-	c := q.p.table.catalog
-	have, decided := q.p.template.Get(key), q.assigned[cand.assign].labels
+	c := q.p.Table.Catalog
+	have, decided := q.p.Template.Get(key), q.assigned[cand.assign].Labels
 	_, stated := c.TypeKeys[key]
 	switch {
 	case c.OfferingKeys[key]:
@@ -438,12 +439,12 @@ func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
 	case decided.Has(key):
 		return match.OnlyValue(decided.Get(key))
 	case stated:
-		own := c.Types[c.Variants[q.p.table.rows[cand.row].variant].Type].Requirements
+		own := c.Types[c.Variants[q.p.Table.Rows[cand.row].Variant].Type].Requirements
 		if !own.Has(key) {
 			return ""
 		}
 		have = have.Intersect(own.Get(key))
-	case !q.p.template.Has(key):
+	case !q.p.Template.Has(key):
 		return ""
 	}
 	value, _ := have.AnyValue()
@@ -460,10 +461,10 @@ func (x *explainer) cellOf(q *question, cand *candidate) int32 {
 
 // option describes the candidate for people.
 func (x *explainer) option(q *question, cand *candidate) *InstanceTypeOption {
-	c := q.p.table.catalog
+	c := q.p.Table.Catalog
 	s := &c.Slots[cand.slot]
 	return &InstanceTypeOption{
-		Name: c.Types[c.Variants[q.p.table.rows[cand.row].variant].Type].Name, Zone: s.Zone, CapacityType: s.CapacityType, Others: s.Others,
+		Name: c.Types[c.Variants[q.p.Table.Rows[cand.row].Variant].Type].Name, Zone: s.Zone, CapacityType: s.CapacityType, Others: s.Others,
 		Price: float64(cand.price) / market.NanoPerUSD,
 	}
 }
@@ -471,17 +472,17 @@ func (x *explainer) option(q *question, cand *candidate) *InstanceTypeOption {
 // limitShare is by how much the pool's limits are too low for one more machine of the row, as a share of what they are.
 func (x *explainer) limitShare(q *question, row int) float64 {
 	share := 0.0
-	x.exceeded(q, row, func(i int, over int64) { share += float64(over) / math.Max(float64(q.p.limits.max[i]), 1) })
+	x.exceeded(q, row, func(i int, over int64) { share += float64(over) / math.Max(float64(q.p.Limits.Max[i]), 1) })
 	return share
 }
 
 // exceeded calls f for each limit that one more machine of the row would exceed.
 func (x *explainer) exceeded(q *question, row int, f func(limit int, over int64)) {
-	l := q.p.limits
-	cost := x.factsOf(q.at).cost[row*len(l.names) : (row+1)*len(l.names)]
-	for i := range l.names {
-		over := x.t.usage[q.at][i] + cost[i] - l.max[i]
-		if l.reached(x.t.standing[q.at], i) {
+	l := q.p.Limits
+	cost := x.factsOf(q.at).cost[row*len(l.Names) : (row+1)*len(l.Names)]
+	for i := range l.Names {
+		over := x.t.usage[q.at][i] + cost[i] - l.Max[i]
+		if l.Reached(x.t.standing[q.at], i) {
 			over = max(over, 1)
 		}
 		if over > 0 {

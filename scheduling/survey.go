@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -36,8 +37,8 @@ type survey struct {
 }
 
 // newSurvey is one that has seen nothing yet. It is done with when the next is made.
-func (x *explainer) newSurvey(p *pool) *survey {
-	types := len(p.table.catalog.Types)
+func (x *explainer) newSurvey(p *nodepool.Pool) *survey {
+	types := len(p.Table.Catalog.Types)
 	x.came = slices.Grow(x.came[:0], types)[:types]
 	clear(x.came)
 	v := &survey{explainer: x, came: x.came, rules: x.m.rulesOf(x.c.topology)}
@@ -50,9 +51,9 @@ func (x *explainer) newSurvey(p *pool) *survey {
 // walk looks at all machines that meet the question.
 func (v *survey) walk(q *question) {
 	v.ruled = nil
-	roomy, over := v.roomyIn(q.p.table), v.factsOf(q.at).over
+	roomy, over := v.roomyIn(q.p.Table), v.factsOf(q.at).over
 	var cand candidate
-	onlyRoom := v.missesOnly && over == nil && len(q.p.table.catalog.Reservations) == 0 && !v.t.strictVariety(q.p)
+	onlyRoom := v.missesOnly && over == nil && len(q.p.Table.Catalog.Reservations) == 0 && !v.t.strictVariety(q.p)
 	for r := range q.rows.Members {
 		closed := over != nil && over.Has(r)
 		came := checkOffering
@@ -71,7 +72,7 @@ func (v *survey) walk(q *question) {
 				v.tooSmall(q, r)
 			}
 		}
-		typ := q.p.table.catalog.Variants[q.p.table.rows[r].variant].Type
+		typ := q.p.Table.Catalog.Variants[q.p.Table.Rows[r].Variant].Type
 		v.came[typ] = max(v.came[typ], came)
 	}
 }
@@ -79,14 +80,14 @@ func (v *survey) walk(q *question) {
 // eachWay shows the ways to buy a row that meet the question, one after the other in cand, with noPrice where there is no
 // available offering.
 func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
-	row := &q.p.table.rows[r]
+	row := &q.p.Table.Rows[r]
 	cand.row = r
-	prices := q.p.table.catalog.PricesOf(row.variant)
+	prices := q.p.Table.Catalog.PricesOf(row.Variant)
 	for a := range q.assigned {
-		if cand.assign = a; !q.assigned[a].fits(r) {
+		if cand.assign = a; !q.assigned[a].Fits(r) {
 			continue
 		}
-		for i, w := range row.slots {
+		for i, w := range row.Slots {
 			for w &= q.slots[i]; w != 0; w &= w - 1 {
 				cand.slot = i<<6 + bits.TrailingZeros64(w)
 				cand.price = prices[cand.slot]
@@ -109,7 +110,7 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 		}
 		return checkLimits
 	case !reservable:
-		id := q.p.table.catalog.Slots[cand.slot].Reservation
+		id := q.p.Table.Catalog.Slots[cand.slot].Reservation
 		size := 0.0
 		if id == "" {
 			size = 1 // an instance more is nearer than another policy
@@ -136,7 +137,7 @@ func (v *survey) noteVariety(q *question, cand *candidate) {
 	found := v.lean[v.varietySiteOf(q, cand)]
 	sum := func(list []int) (n int) {
 		for i, k := range list {
-			n += min(k, q.p.variety[i].n)
+			n += min(k, q.p.Variety[i].N)
 		}
 		return n
 	}
@@ -168,14 +169,14 @@ func (v *survey) nearest() finding {
 	case MissLimits:
 		miss.Amounts = corev1.ResourceList{}
 		v.exceeded(q, cand.row, func(i int, over int64) {
-			name := q.p.limits.names[i]
+			name := q.p.Limits.Names[i]
 			miss.Amounts[name] = resources.Quantity(name, over)
 		})
 	case MissReservation:
-		miss.Reservation = q.p.table.catalog.Slots[cand.slot].Reservation
+		miss.Reservation = q.p.Table.Catalog.Slots[cand.slot].Reservation
 	case MissResources, MissResourceGivenUp:
 		_, dim := v.lacks(q, cand.row)
-		miss = v.less(miss.Code, dim, q.p.table.allocOf(cand.row, len(v.c.requests))[dim])
+		miss = v.less(miss.Code, dim, q.p.Table.AllocOf(cand.row, len(v.c.requests))[dim])
 	}
 	miss.InstanceType = v.option(q, cand)
 	v.best.miss = miss
@@ -188,7 +189,7 @@ func (v *survey) tooSmall(q *question, r int) {
 	if n != 1 {
 		return
 	}
-	have := q.p.table.allocOf(r, len(v.c.requests))[dim]
+	have := q.p.Table.AllocOf(r, len(v.c.requests))[dim]
 	code, size := v.cut(dim, have)
 	if code == "" || !v.best.nearer(code, size, 0) {
 		return
@@ -211,7 +212,7 @@ func (v *survey) askRules(q *question, cand *candidate) {
 		}
 		*known = verdictAsked
 	}
-	site := ruleSite{cell: v.cellOf(q, cand), resident: q.p.table.rows[cand.row].resident}
+	site := ruleSite{cell: v.cellOf(q, cand), resident: q.p.Table.Rows[cand.row].Resident}
 	if v.ruled[site] {
 		return
 	}
@@ -229,7 +230,7 @@ func (v *survey) askRules(q *question, cand *candidate) {
 			}
 			v.refusing[i] = true
 			if r.kind == topology.Exclusive && len(v.held[i]) == 0 {
-				v.held[i] = v.holdersOn(r, -1, q.p.table.on[cand.row])
+				v.held[i] = v.holdersOn(r, -1, q.p.Table.DaemonsOn[cand.row])
 			}
 			if barred || q.changed {
 				continue

@@ -3,6 +3,7 @@ package scheduling
 import (
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -10,7 +11,7 @@ import (
 // newBase is the state of the snapshot's machines with their bound pods; it is made once per model.
 func (m *Model) newBase() *topology.State {
 	s := topology.NewState(m.topology, m.topologyKeys, m.reachable, len(m.nodes))
-	ruledDaemons := slices.ContainsFunc(m.daemonSets, func(d daemon) bool { return m.classes[d.class].topology != nil })
+	ruledDaemons := slices.ContainsFunc(m.daemonSets, func(d daemonset.Set) bool { return m.classes[d.Class].topology != nil })
 	c := topology.NewHostCounter(s)
 	stakes := make([]*topology.Groups, len(m.classes))
 	for i, class := range m.classes {
@@ -44,7 +45,7 @@ func (m *Model) newBase() *topology.State {
 		}
 		if ruledDaemons {
 			for _, d := range m.missingDaemons(n) {
-				if o := m.classes[m.daemonSets[d].class].topology; o != nil {
+				if o := m.classes[m.daemonSets[d].Class].topology; o != nil {
 					c.Add(o)
 				}
 			}

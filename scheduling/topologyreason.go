@@ -94,7 +94,7 @@ func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
 	if known != nil && *known != verdictOpen && !loosely {
 		return *known == verdictAdmits
 	}
-	a := admission{q, ruleSite{x.cellOf(q, cand), q.p.table.rows[cand.row].resident, loosely || q.changed}}
+	a := admission{q, ruleSite{x.cellOf(q, cand), q.p.Table.Rows[cand.row].Resident, loosely || q.changed}}
 	ok, met := x.admitted[a]
 	if !met {
 		ok = !x.bars(a.site.cell)
@@ -126,7 +126,7 @@ func (x *explanations) bars(cell int32) bool {
 func (x *explainer) on(q *question, cand *candidate, look func(*topology.Host)) {
 	s := x.t.topology
 	host := x.addMachine(q, cand)
-	residents := q.p.table.rows[cand.row].residents
+	residents := q.p.Table.Rows[cand.row].Residents
 	for _, class := range residents {
 		s.Place(x.m.classes[class].topology, host, 1)
 	}
@@ -142,7 +142,7 @@ func (x *explainer) on(q *question, cand *candidate, look func(*topology.Host)) 
 // addMachine adds the candidate to the trial's machines and returns its number. Its labels decide how rules see it; they are
 // read once for all machines that rules can't tell apart.
 func (x *explainer) addMachine(q *question, cand *candidate) int32 {
-	s, at := x.t.topology, admission{q, ruleSite{cell: x.cellOf(q, cand), resident: q.p.table.rows[cand.row].resident}}
+	s, at := x.t.topology, admission{q, ruleSite{cell: x.cellOf(q, cand), resident: q.p.Table.Rows[cand.row].Resident}}
 	if known, ok := x.hosts[at]; ok {
 		s.Hosts = append(s.Hosts, known)
 		s.Notice(int32(len(s.Hosts)-1), 1)
@@ -151,7 +151,7 @@ func (x *explainer) addMachine(q *question, cand *candidate) int32 {
 	label := func(key string) string { return x.labelOn(q, cand, key) }
 	if q.p == x.m.pools[q.at] {
 		label = func(key string) string {
-			return x.m.pools[q.at].label(cand.row, cand.slot, &q.assigned[cand.assign], key)
+			return x.m.pools[q.at].Label(cand.row, cand.slot, &q.assigned[cand.assign], key)
 		}
 	}
 	labels := map[string]string{}
@@ -160,18 +160,18 @@ func (x *explainer) addMachine(q *question, cand *candidate) int32 {
 			labels[key] = value
 		}
 	}
-	known := q.p.withOpen(requirements.FromLabels(labels), cand.row, &q.assigned[cand.assign], x.m.askedKeys)
-	host := s.AddHost(label, known, q.p.taints)
+	known := q.p.WithOpen(requirements.FromLabels(labels), cand.row, &q.assigned[cand.assign], x.m.askedKeys)
+	host := s.AddHost(label, known, q.p.Taints)
 	x.hosts[at] = s.Hosts[host]
 	return host
 }
 
 // verdictOn is what is known of the candidate by the way to buy it; nil where that does not decide.
 func (x *explainer) verdictOn(q *question, cand *candidate) *verdict {
-	if !q.plain || q.p.table.rows[cand.row].resident != 0 {
+	if !q.plain || q.p.Table.Rows[cand.row].Resident != 0 {
 		return nil
 	}
-	slots := len(q.p.table.catalog.Slots)
+	slots := len(q.p.Table.Catalog.Slots)
 	if x.wayOf != q {
 		x.wayOf, x.byWay = q, make([]verdict, slots*len(q.assigned))
 	}
@@ -240,7 +240,7 @@ func (x *explainer) membersOf(g int32) []int32 {
 	}
 	for i := range t.machines {
 		mc := &t.machines[i]
-		for _, class := range m.pools[mc.pool].table.rows[mc.row].residents {
+		for _, class := range m.pools[mc.pool].Table.Rows[mc.row].Residents {
 			note(class, int32(len(m.nodes)+i), 1)
 		}
 	}
@@ -256,7 +256,7 @@ func (m *Model) podsOn(node int32) []int32 {
 		out = append(out, p.class)
 	}
 	for _, d := range m.missingDaemons(n) {
-		out = append(out, m.daemonSets[d].class)
+		out = append(out, m.daemonSets[d].Class)
 	}
 	return out
 }

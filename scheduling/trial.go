@@ -9,6 +9,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -93,7 +94,7 @@ type Trial struct {
 	cells    *cells
 	sites    map[int32][]site
 	varied   map[int32][]site // sites that are too lean to fill: see findVariedSite
-	assigned map[int32]map[int32][]assignment
+	assigned map[int32]map[int32][]nodepool.Assignment
 	// proof is the problem behind the machines, if one packing made them all.
 	proof *proof
 }
@@ -138,12 +139,12 @@ func (m *Model) Trial() *Trial {
 	}
 	t.usage, t.standing = make([][]int64, len(m.pools)), make([][]int64, len(m.pools))
 	for i, p := range m.pools {
-		if p.limits == nil {
+		if p.Limits == nil {
 			continue
 		}
-		t.usage[i] = make([]int64, len(p.limits.names))
-		if p.limits.early {
-			t.standing[i] = make([]int64, len(p.limits.names))
+		t.usage[i] = make([]int64, len(p.Limits.Names))
+		if p.Limits.Early {
+			t.standing[i] = make([]int64, len(p.Limits.Names))
 		}
 	}
 	for i := range m.nodes {
@@ -162,16 +163,16 @@ func (m *Model) Trial() *Trial {
 func (t *Trial) countNode(n *node, times int64) {
 	t.count(n.pool, n.capacity, times)
 	if n.pool >= 0 && t.standing[n.pool] != nil {
-		resources.AddScaled(t.standing[n.pool], t.m.pools[n.pool].limits.cost(n.capacity), times)
+		resources.AddScaled(t.standing[n.pool], t.m.pools[n.pool].Limits.Cost(n.capacity), times)
 	}
 }
 
 // count adds machines of the given capacity to a pool's usage.
 func (t *Trial) count(pool int32, capacity corev1.ResourceList, n int64) {
-	if pool < 0 || t.m.pools[pool].limits == nil {
+	if pool < 0 || t.m.pools[pool].Limits == nil {
 		return
 	}
-	resources.AddScaled(t.usage[pool], t.m.pools[pool].limits.cost(capacity), n)
+	resources.AddScaled(t.usage[pool], t.m.pools[pool].Limits.Cost(capacity), n)
 }
 
 func (t *Trial) freeOf(node int32) []int64 {
@@ -180,8 +181,8 @@ func (t *Trial) freeOf(node int32) []int64 {
 }
 
 func (m *Model) capacityOf(mc *machine) corev1.ResourceList {
-	t := m.pools[mc.pool].table
-	return t.catalog.Variants[t.rows[mc.row].variant].Capacity
+	t := m.pools[mc.pool].Table
+	return t.Catalog.Variants[t.Rows[mc.row].Variant].Capacity
 }
 
 // place puts pods on a host. Whoever calls it has checked that they may go there.

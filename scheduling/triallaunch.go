@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -160,21 +161,21 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 	var own []kind
 	for _, u := range m.stages[stage].uses {
 		p := m.pools[u.pool]
-		f := &p.profiles[u.profile]
-		if t.strictVariety(p) || len(f.open) > 0 || slices.ContainsFunc(m.topologyKeys, func(key string) bool { return p.leftOpen(key) }) {
+		f := &p.Profiles[u.profile]
+		if t.strictVariety(p) || len(f.Open) > 0 || slices.ContainsFunc(m.topologyKeys, func(key string) bool { return p.LeftOpen(key) }) {
 			return nil, false
 		}
 		dims := m.resources.Len()
 		own = own[:0]
-		for _, buy := range p.table.cheapestFirst(dims) {
-			r, s := int(buy.row), int(buy.slot)
-			alloc := p.table.allocOf(r, dims)
+		for _, buy := range p.Table.CheapestFirst(dims) {
+			r, s := int(buy.Row), int(buy.Slot)
+			alloc := p.Table.AllocOf(r, dims)
 			if slices.Min(alloc) < 0 {
 				continue // DaemonSets alone ask for more than it has: that suits nobody, not even pods that ask for none of it
 			}
-			if f.rows.Has(r) && f.slots.Has(s) {
-				price := p.table.catalog.Price(p.table.rows[r].variant, s)
-				own = append(own, kind{pool: u.pool, row: buy.row, slot: buy.slot, cell: anyCell, price: price, alloc: alloc})
+			if f.Rows.Has(r) && f.Slots.Has(s) {
+				price := p.Table.Catalog.Price(p.Table.Rows[r].Variant, s)
+				own = append(own, kind{pool: u.pool, row: buy.Row, slot: buy.Slot, cell: anyCell, price: price, alloc: alloc})
 			}
 		}
 		out = append(out, t.leanest(p, own)...)
@@ -185,8 +186,8 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 }
 
 // leanest drops kinds that a cheaper one of the same slot can stand in for, for all pods there are. The list is in the order
-// of cheapestFirst.
-func (t *Trial) leanest(p *pool, list []kind) []kind {
+// of CheapestFirst.
+func (t *Trial) leanest(p *nodepool.Pool, list []kind) []kind {
 	like := t.likeness(p)
 	type key struct{ slot, like int32 }
 	kept := map[key][]int{}
@@ -195,13 +196,13 @@ next:
 	for _, k := range list {
 		at := key{k.slot, like[k.row]}
 		for _, i := range kept[at] {
-			if resources.Fits(k.alloc, out[i].alloc) && (p.limits == nil || resources.Fits(p.rowCost(int(out[i].row)), p.rowCost(int(k.row)))) {
+			if resources.Fits(k.alloc, out[i].alloc) && (p.Limits == nil || resources.Fits(p.RowCost(int(out[i].row)), p.RowCost(int(k.row)))) {
 				continue next
 			}
 		}
 		kept[at] = append(kept[at], len(out))
 		if t.topology != nil {
-			k.cell = t.placesOfKinds().ofMachine(k.pool, k.row, k.slot, &assignment{})
+			k.cell = t.placesOfKinds().ofMachine(k.pool, k.row, k.slot, &nodepool.Assignment{})
 		}
 		k.room = t.numberRoom(k.alloc)
 		out = append(out, k)
@@ -235,20 +236,20 @@ func (t *Trial) placesOfKinds() *cells {
 }
 
 // likeness numbers rows of a pool's table that no demand of any pods tells apart.
-func (t *Trial) likeness(p *pool) []int32 {
-	out := make([]int32, len(p.table.rows))
+func (t *Trial) likeness(p *nodepool.Pool) []int32 {
+	out := make([]int32, len(p.Table.Rows))
 	numbers := map[string]int32{}
-	key := make([]byte, 0, len(p.profiles)+4)
+	key := make([]byte, 0, len(p.Profiles)+4)
 	for r := range out {
 		key = key[:0]
-		for i := range p.profiles {
+		for i := range p.Profiles {
 			b := byte(0)
-			if p.profiles[i].rows.Has(r) {
+			if p.Profiles[i].Rows.Has(r) {
 				b = 1
 			}
 			key = append(key, b)
 		}
-		resident := p.table.rows[r].resident
+		resident := p.Table.Rows[r].Resident
 		key = append(key, byte(resident), byte(resident>>8), byte(resident>>16), byte(resident>>24))
 		n, ok := numbers[string(key)]
 		if !ok {
@@ -264,8 +265,8 @@ func (t *Trial) likeness(p *pool) []int32 {
 func (t *Trial) kindSuits(k *kind, stage int32) bool {
 	for _, u := range t.m.stages[stage].uses {
 		if u.pool == k.pool {
-			f := &t.m.pools[u.pool].profiles[u.profile]
-			return len(f.open) == 0 && f.rows.Has(int(k.row)) && f.slots.Has(int(k.slot))
+			f := &t.m.pools[u.pool].Profiles[u.profile]
+			return len(f.Open) == 0 && f.Rows.Has(int(k.row)) && f.Slots.Has(int(k.slot))
 		}
 	}
 	return false

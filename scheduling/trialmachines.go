@@ -3,6 +3,7 @@ package scheduling
 import (
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -15,11 +16,11 @@ func (t *Trial) open(mc machine) int32 {
 	t.log = append(t.log, change{kind: changeMachine})
 	host := int32(len(t.m.nodes) + len(t.machines) - 1)
 	if t.topology != nil {
-		as := assignment{labels: mc.labels}
+		as := nodepool.Assignment{Labels: mc.labels}
 		labels := t.m.knownLabels(&mc, &as)
 		t.topology.AddHost(func(key string) string {
-			return t.m.pools[mc.pool].label(int(mc.row), int(mc.slot), &as, key)
-		}, labels, t.m.pools[mc.pool].taints)
+			return t.m.pools[mc.pool].Label(int(mc.row), int(mc.slot), &as, key)
+		}, labels, t.m.pools[mc.pool].Taints)
 		t.placeResidents(&t.machines[len(t.machines)-1], 1)
 	}
 	return host
@@ -49,7 +50,7 @@ func (t *Trial) countMachine(i int32, n int) {
 	if n > 0 {
 		t.topology.SetGone(host, false)
 	}
-	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
+	for _, class := range t.m.pools[mc.pool].Table.Rows[mc.row].Residents {
 		t.topology.Place(t.m.classes[class].topology, host, int32(n))
 	}
 	if n < 0 {
@@ -66,7 +67,7 @@ func (t *Trial) settle() {
 		i := t.fresh + k
 		mc := &t.machines[i]
 		rows, slots, _ := t.leeway(mc, load)
-		row, slot, price := t.m.pools[mc.pool].cheapestLike(mc.row, mc.used, rows, slots)
+		row, slot, price := t.m.pools[mc.pool].CheapestLike(mc.row, mc.used, rows, slots)
 		if row < 0 || price >= mc.price {
 			continue
 		}
@@ -127,13 +128,13 @@ func (t *Trial) relabel(i int32) {
 				t.topology.Place(t.m.classes[b.class].topology, host, n*b.count)
 			}
 		}
-		for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
+		for _, class := range t.m.pools[mc.pool].Table.Rows[mc.row].Residents {
 			t.topology.Place(t.m.classes[class].topology, host, n)
 		}
 	}
-	as := &assignment{labels: mc.labels}
-	domains := t.topology.DomainsOf(func(key string) string { return t.m.pools[mc.pool].label(int(mc.row), int(mc.slot), as, key) })
-	ignoredBy := t.topology.IgnoredBy(t.m.knownLabels(mc, as), t.m.pools[mc.pool].taints)
+	as := &nodepool.Assignment{Labels: mc.labels}
+	domains := t.topology.DomainsOf(func(key string) string { return t.m.pools[mc.pool].Label(int(mc.row), int(mc.slot), as, key) })
+	ignoredBy := t.topology.IgnoredBy(t.m.knownLabels(mc, as), t.m.pools[mc.pool].Taints)
 	if h := &t.topology.Hosts[host]; slices.Equal(domains, h.Domains) && slices.Equal(ignoredBy, h.IgnoredBy) {
 		return
 	}
@@ -145,7 +146,7 @@ func (t *Trial) relabel(i int32) {
 // placeResidents counts the DaemonSet pods that come with a new machine, the last host.
 func (t *Trial) placeResidents(mc *machine, n int32) {
 	host := int32(len(t.topology.Hosts) - 1)
-	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
+	for _, class := range t.m.pools[mc.pool].Table.Rows[mc.row].Residents {
 		t.topology.Place(t.m.classes[class].topology, host, n)
 	}
 }
@@ -153,10 +154,10 @@ func (t *Trial) placeResidents(mc *machine, n int32) {
 // affordable reports whether the pool's limits allow one more machine of the row.
 func (t *Trial) affordable(pool, row int32) bool {
 	p := t.m.pools[pool]
-	if p.limits == nil {
+	if p.Limits == nil {
 		return true
 	}
-	return t.allows(pool, t.usage[pool], p.rowCost(int(row)))
+	return t.allows(pool, t.usage[pool], p.RowCost(int(row)))
 }
 
 // newMachines counts the new machines that have pods, and newCost is what they cost, nano-USD per hour.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -59,7 +60,7 @@ func (t *Trial) Move(q Query) (left int) {
 // unlaunchable are the waiting classes under spreads that must be kept for which limits leave no new node: for those, and for
 // no others, spreads count only the domains that there are, as Place does in the end.
 func (t *Trial) unlaunchable(classes []int32) []int32 {
-	if t.topology == nil || !slices.ContainsFunc(t.m.pools, func(p *pool) bool { return p.limits != nil }) {
+	if t.topology == nil || !slices.ContainsFunc(t.m.pools, func(p *nodepool.Pool) bool { return p.Limits != nil }) {
 		return nil
 	}
 	var out []int32
@@ -170,10 +171,10 @@ func (t *Trial) joint(classes []int32, total []int64, most int64) []machine {
 		if !ok || t.strictVariety(p) {
 			continue
 		}
-		table := p.table
+		table := p.Table
 		if !ruled && t.cells == nil {
-			row, slot, price := table.cheapestWith(total, rows, slots, most, func(buy purchase) bool {
-				return t.affordable(u.pool, buy.row) && t.reservable(u.pool, buy.row, buy.slot)
+			row, slot, price := table.CheapestWith(total, rows, slots, most, func(buy nodepool.Purchase) bool {
+				return t.affordable(u.pool, buy.Row) && t.reservable(u.pool, buy.Row, buy.Slot)
 			})
 			if row >= 0 {
 				out = append(out, machine{pool: u.pool, row: row, slot: slot, price: price})
@@ -188,43 +189,43 @@ func (t *Trial) joint(classes []int32, total []int64, most int64) []machine {
 
 // jointByCell are the cheapest of the pool in each cell, those first of whose cell a purchase comes first by row and slot.
 func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, most int64, ruled bool) []machine {
-	table := t.m.pools[pool].table
+	table := t.m.pools[pool].Table
 	type found struct {
 		cell  int32
-		first purchase
+		first nodepool.Purchase
 		best  machine
 	}
 	var list []found
-	before := func(row, slot int32, p purchase) bool { return row < p.row || row == p.row && slot < p.slot }
-	in := table.ordered(len(total))
-	for i := in.room.Next(total, 0); i >= 0; i = in.room.Next(total, i+1) {
-		buy := in.list[i]
-		price := table.catalog.Price(table.rows[buy.row].variant, int(buy.slot))
+	before := func(row, slot int32, p nodepool.Purchase) bool { return row < p.Row || row == p.Row && slot < p.Slot }
+	in := table.Ordered(len(total))
+	for i := in.Next(total, 0); i >= 0; i = in.Next(total, i+1) {
+		buy := in.List[i]
+		price := table.Catalog.Price(table.Rows[buy.Row].Variant, int(buy.Slot))
 		if price >= most {
 			break
 		}
-		if !rows.Has(int(buy.row)) || !slots.Has(int(buy.slot)) || !t.affordable(pool, buy.row) || !t.reservable(pool, buy.row, buy.slot) {
+		if !rows.Has(int(buy.Row)) || !slots.Has(int(buy.Slot)) || !t.affordable(pool, buy.Row) || !t.reservable(pool, buy.Row, buy.Slot) {
 			continue
 		}
 		cell := int32(anyCell)
-		if ruled || (t.cells != nil && table.rows[buy.row].resident != 0) {
-			cell = t.cells.ofMachine(pool, buy.row, buy.slot, &assignment{})
+		if ruled || (t.cells != nil && table.Rows[buy.Row].Resident != 0) {
+			cell = t.cells.ofMachine(pool, buy.Row, buy.Slot, &nodepool.Assignment{})
 		}
 		at := slices.IndexFunc(list, func(f found) bool { return f.cell == cell })
 		if at < 0 {
-			list = append(list, found{cell, buy, machine{pool: pool, row: buy.row, slot: buy.slot, price: price}})
+			list = append(list, found{cell, buy, machine{pool: pool, row: buy.Row, slot: buy.Slot, price: price}})
 			continue
 		}
 		f := &list[at]
-		if before(buy.row, buy.slot, f.first) {
+		if before(buy.Row, buy.Slot, f.first) {
 			f.first = buy
 		}
-		if b := &f.best; price == b.price && before(buy.row, buy.slot, purchase{b.row, b.slot}) {
-			b.row, b.slot = buy.row, buy.slot
+		if b := &f.best; price == b.price && before(buy.Row, buy.Slot, nodepool.Purchase{Row: b.row, Slot: b.slot}) {
+			b.row, b.slot = buy.Row, buy.Slot
 		}
 	}
 	slices.SortFunc(list, func(a, b found) int {
-		return cmp.Or(cmp.Compare(a.first.row, b.first.row), cmp.Compare(a.first.slot, b.first.slot))
+		return cmp.Or(cmp.Compare(a.first.Row, b.first.Row), cmp.Compare(a.first.Slot, b.first.Slot))
 	})
 	out := make([]machine, len(list))
 	for i := range list {
@@ -238,23 +239,23 @@ func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, m
 func (t *Trial) jointProfile(pool int32, classes []int32) (rows, slots bitset.Set, ok bool) {
 	m := t.m
 	for _, key := range m.topologyKeys {
-		if m.pools[pool].leftOpen(key) {
+		if m.pools[pool].LeftOpen(key) {
 			return nil, nil, false
 		}
 	}
-	rows, slots = m.pools[pool].rows.Clone(), m.pools[pool].slots.Clone()
+	rows, slots = m.pools[pool].Rows.Clone(), m.pools[pool].Slots.Clone()
 	for _, class := range classes {
 		found := false
 		for _, u := range m.stages[t.stagesFor(m.classes[class])[0]].uses {
 			if u.pool != pool {
 				continue
 			}
-			f := &m.pools[pool].profiles[u.profile]
-			if len(f.open) > 0 {
+			f := &m.pools[pool].Profiles[u.profile]
+			if len(f.Open) > 0 {
 				return nil, nil, false
 			}
-			rows.And(f.rows)
-			slots.And(f.slots)
+			rows.And(f.Rows)
+			slots.And(f.Slots)
 			found = true
 			break
 		}
@@ -354,7 +355,7 @@ func (t *Trial) Planned(since Mark, types int) []NewNode {
 	described.most = types
 	for i := first; i < len(t.machines); i++ {
 		if mc := &t.machines[i]; !mc.empty() {
-			node := NewNode{Pool: t.m.pools[mc.pool].key}
+			node := NewNode{Pool: t.m.pools[mc.pool].Key}
 			t.describe(&node, mc, loads[i-first], described)
 			out = append(out, node)
 		}

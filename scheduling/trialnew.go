@@ -72,7 +72,7 @@ func (t *Trial) fillWith(class int32, c *class) bool {
 		if t.waiting[class] == 0 {
 			break
 		}
-		alloc := t.m.pools[mc.pool].table.allocOf(int(mc.row), dims)
+		alloc := t.m.pools[mc.pool].Table.AllocOf(int(mc.row), dims)
 		if mc.empty() || !fitsBeside(c.unshared(), mc.used, alloc) {
 			continue
 		}

@@ -52,7 +52,7 @@ func (t *Trial) admitsPut(c *class, host int32) bool {
 // PutNew opens a new node as planned, of its first instance type, and places its pods on it; errors are as for Put.
 func (t *Trial) PutNew(n *NewNode) error {
 	pool, ok := t.m.poolIndex[n.Pool]
-	if !ok || len(n.InstanceTypes) == 0 || t.m.pools[pool].table == nil {
+	if !ok || len(n.InstanceTypes) == 0 || t.m.pools[pool].Table == nil {
 		return fmt.Errorf("putting pods on a new node of pool %s: it launches none: %w", n.Pool, ErrNoPlace)
 	}
 	mc, ok := t.machineFor(int32(pool), n)
@@ -72,7 +72,7 @@ func (t *Trial) PutMore(number int, pods []PodKey) error {
 		return fmt.Errorf("putting pods on new node %d: the trial has none of that number", number)
 	}
 	host, mc := int32(len(t.m.nodes)+number), &t.machines[number]
-	pool := t.m.pools[mc.pool].key
+	pool := t.m.pools[mc.pool].Key
 	for _, key := range pods {
 		class, err := t.waitingClass(key)
 		if err != nil {
@@ -91,17 +91,17 @@ func (t *Trial) PutMore(number int, pods []PodKey) error {
 // machineFor is the machine to buy for a planned node's first type.
 func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
 	p := t.m.pools[pool]
-	c := p.table.catalog
+	c := p.Table.Catalog
 	want := n.InstanceTypes[0].Offering()
-	for r := range p.rows.Members {
-		row := &p.table.rows[r]
-		if c.Types[c.Variants[row.variant].Type].Name != want.InstanceType {
+	for r := range p.Rows.Members {
+		row := &p.Table.Rows[r]
+		if c.Types[c.Variants[row.Variant].Type].Name != want.InstanceType {
 			continue
 		}
-		for s := range row.slots.Members {
+		for s := range row.Slots.Members {
 			slot := &c.Slots[s]
-			price := c.Price(row.variant, s)
-			if !p.slots.Has(s) || price == market.NoPrice || slot.Zone != want.Zone || slot.CapacityType != want.CapacityType || slot.Others != want.Others {
+			price := c.Price(row.Variant, s)
+			if !p.Slots.Has(s) || price == market.NoPrice || slot.Zone != want.Zone || slot.CapacityType != want.CapacityType || slot.Others != want.Others {
 				continue
 			}
 			if !t.affordable(pool, int32(r)) || !t.reservable(pool, int32(r), int32(s)) {
@@ -109,7 +109,7 @@ func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
 			}
 			mc := machine{pool: pool, row: int32(r), slot: int32(s), price: price}
 			for req := range n.Requirements.All {
-				if p.leftOpen(req.Key()) && match.SingleValued(req) {
+				if p.LeftOpen(req.Key()) && match.SingleValued(req) {
 					mc.labels = mc.labels.With(req)
 				}
 			}

@@ -17,7 +17,7 @@ func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 	for h := range sizes {
 		if i := h - len(t.m.nodes); i >= 0 {
 			mc := &t.machines[i]
-			alloc := t.m.pools[mc.pool].table.allocOf(int(mc.row), len(scratch))
+			alloc := t.m.pools[mc.pool].Table.AllocOf(int(mc.row), len(scratch))
 			sizes[h] = [2]int64{alloc[resources.CPU], alloc[resources.Memory]}
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/spelling"
 )
@@ -79,7 +80,7 @@ func (u Unknown) hint() string {
 
 // unknownsOf are the names that pods of the class ask a pool for and that nothing has. Names of alternatives are told if
 // each alternative has one.
-func (x *explainer) unknownsOf(p *pool) []Unknown {
+func (x *explainer) unknownsOf(p *nodepool.Pool) []Unknown {
 	out := x.unknownResources(p)
 	var names []Unknown
 	for _, term := range x.s.terms {
@@ -103,9 +104,9 @@ func (x *explainer) unknownsOf(p *pool) []Unknown {
 }
 
 // unknownNeed is the label or the value that nobody has; nil if it is known.
-func (x *explainer) unknownNeed(p *pool, r requirements.Requirement) *Unknown {
+func (x *explainer) unknownNeed(p *nodepool.Pool, r requirements.Requirement) *Unknown {
 	key := r.Key()
-	values, listed := x.knownValues(p.table.catalog, key)
+	values, listed := x.knownValues(p.Table.Catalog, key)
 	switch {
 	case listed && r.Operator() == requirements.OpIn && !slices.ContainsFunc(r.Values(), func(v string) bool { _, ok := slices.BinarySearch(values, v); return ok }):
 		u := Unknown{Kind: UnknownValue, Key: key, Name: strings.Join(r.Values()[:min(len(r.Values()), maxKnown)], " or "), KnownCount: len(values)}
@@ -116,10 +117,10 @@ func (x *explainer) unknownNeed(p *pool, r requirements.Requirement) *Unknown {
 			u.Known = values
 		}
 		return &u
-	case listed || p.template.Has(key) || match.AbsentMeets(r) || key == labelHostname || x.stated(p.table.catalog, key) || x.m.vocab.IsWellKnown(key) || x.onSomeNode(key):
+	case listed || p.Template.Has(key) || match.AbsentMeets(r) || key == labelHostname || x.stated(p.Table.Catalog, key) || x.m.vocab.IsWellKnown(key) || x.onSomeNode(key):
 		return nil
 	}
-	return &Unknown{Kind: UnknownLabel, Name: key, Nearest: x.nearLabels(p.template, key, r)}
+	return &Unknown{Kind: UnknownLabel, Name: key, Nearest: x.nearLabels(p.Template, key, r)}
 }
 
 func (x *explanations) stated(c *market.Catalog, key string) bool {
@@ -223,13 +224,13 @@ func sortedSet[K ~string](set map[K]bool) []string {
 }
 
 // unknownResources are those that the pods request and no type of the pool's catalog has.
-func (x *explainer) unknownResources(p *pool) []Unknown {
+func (x *explainer) unknownResources(p *nodepool.Pool) []Unknown {
 	var out []Unknown
 	for d, name := range x.m.resources.Names {
 		if d < resources.Base || x.c.requests[d] <= 0 || resources.Attaches(name) {
 			continue
 		}
-		known := x.resourcesOf(p.table.catalog)
+		known := x.resourcesOf(p.Table.Catalog)
 		if _, ok := slices.BinarySearch(known, string(name)); !ok {
 			out = append(out, Unknown{Kind: UnknownResource, Name: string(name), Nearest: x.nearest3(known, string(name))})
 		}
@@ -238,14 +239,14 @@ func (x *explainer) unknownResources(p *pool) []Unknown {
 }
 
 // notKnown are the resources that pods of the class ask for and of which nobody knows how many some types of the pool have.
-func (x *explainer) notKnown(p *pool) []NotKnown {
+func (x *explainer) notKnown(p *nodepool.Pool) []NotKnown {
 	var out []NotKnown
 	for d, name := range x.m.resources.Names {
 		if d < resources.Base || x.c.requests[d] <= 0 {
 			continue
 		}
 		n := 0
-		for _, it := range p.table.catalog.Types {
+		for _, it := range p.Table.Catalog.Types {
 			if slices.Contains(it.NotKnown, name) {
 				n++
 			}
@@ -300,7 +301,7 @@ func (x *explainer) labelKeys() []string {
 		}
 	}
 	for _, p := range x.m.pools {
-		for _, key := range p.template.Keys() {
+		for _, key := range p.Template.Keys() {
 			seen[key] = true
 		}
 	}

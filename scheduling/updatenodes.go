@@ -252,7 +252,7 @@ func (u *update) changePools() {
 	for i := range u.snapshot.NodePools {
 		at := m.poolIndex[u.snapshot.NodePools[i].Identity()]
 		own := *m.pools[at]
-		own.object = u.snapshot.NodePools[i].Object
+		own.Object = u.snapshot.NodePools[i].Object
 		m.pools[at] = &own
 	}
 }

@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -232,7 +233,7 @@ func (u *update) reviseKinds() {
 		})
 	}
 	for i := range u.was.daemonSets {
-		if sample := u.was.daemonSets[i].sample; counted(sample) || u.volumes && k.kinds[k.ofDaemons[i]].claims {
+		if sample := u.was.daemonSets[i].Sample; counted(sample) || u.volumes && k.kinds[k.ofDaemons[i]].claims {
 			was := k.ofDaemons[i]
 			now := u.kindOf(sample, false, x.Remember(sample))
 			k.kinds[was].members--
@@ -302,8 +303,8 @@ func (u *update) changeDaemons() bool {
 			daemons = append(daemons, daemonPodsOf(&u.snapshot.Nodes[i]))
 		}
 	}
-	newest := newestPods(daemons)
-	old := newestPods(u.memo.daemons)
+	newest := daemonset.Newest(daemons)
+	old := daemonset.Newest(u.memo.daemons)
 	byName := make(map[PodKey]*appsv1.DaemonSet, len(u.snapshot.DaemonSets))
 	for _, set := range u.snapshot.DaemonSets {
 		byName[PodKey{set.Namespace, set.Name}] = set
@@ -311,16 +312,16 @@ func (u *update) changeDaemons() bool {
 	m.daemonSets = slices.Clone(m.daemonSets)
 	for i := range m.daemonSets {
 		d := &m.daemonSets[i]
-		d.set = byName[PodKey{d.set.Namespace, d.set.Name}]
-		if newest[d.set.UID] == old[d.set.UID] {
+		d.Object = byName[PodKey{d.Object.Namespace, d.Object.Name}]
+		if newest[d.Object.UID] == old[d.Object.UID] {
 			continue
 		}
-		sample, kind := representative(d.set, newest), u.memo.ofDaemons[i]
+		sample, kind := daemonset.Representative(d.Object, newest), u.memo.ofDaemons[i]
 		if !u.knowsResources(sample) || likeness.UsesClaims(sample) || u.kindOf(sample, false, u.memo.index.Remember(sample)) != kind {
 			return false
 		}
-		u.swapped = append(u.swapped, swappedSample{kind, d.sample, sample})
-		d.sample, d.tolerations = sample, sample.Spec.Tolerations
+		u.swapped = append(u.swapped, swappedSample{kind, d.Sample, sample})
+		d.Sample, d.Tolerations = sample, sample.Spec.Tolerations
 	}
 	return len(byName) >= len(u.snapshot.DaemonSets)
 }
@@ -528,7 +529,7 @@ func (u *update) findSamples(lost map[int32]bool, samples map[int32]*corev1.Pod)
 		consider(u.waiting[i].kind, pod)
 	}
 	for i, kind := range k.ofDaemons {
-		consider(kind, u.next.daemonSets[i].sample)
+		consider(kind, u.next.daemonSets[i].Sample)
 	}
 	for i, was := range u.kept {
 		if was >= 0 {

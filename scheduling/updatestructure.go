@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -96,7 +97,7 @@ func (u *update) numberGroups() {
 		}
 	}
 	for i := range m.daemonSets {
-		for _, term := range m.daemonSets[i].terms {
+		for _, term := range m.daemonSets[i].Terms {
 			m.ask(term)
 		}
 	}
@@ -171,7 +172,7 @@ func (u *update) changeShapes(order []int32, fresh []bool) {
 		}
 	}
 	for _, p := range m.pools {
-		p.findRobust(m.resources.Len())
+		p.FindRobust(m.resources.Len())
 	}
 }
 
@@ -180,9 +181,7 @@ func (u *update) freshPools() {
 	m := u.next
 	m.pools = slices.Clone(m.pools)
 	for i, p := range m.pools {
-		own := *p
-		own.profiles, own.byText = nil, make(map[string]int, len(p.byText))
-		m.pools[i] = &own
+		m.pools[i] = p.WithoutProfiles()
 	}
 }
 
@@ -224,7 +223,7 @@ type profileNumbers struct {
 func newProfileNumbers(was, next *Model) *profileNumbers {
 	n := &profileNumbers{was: was, next: next, numbers: make([][]int32, len(was.pools))}
 	for i, p := range was.pools {
-		n.numbers[i] = make([]int32, len(p.profiles))
+		n.numbers[i] = make([]int32, len(p.Profiles))
 		for j := range n.numbers[i] {
 			n.numbers[i][j] = -1
 		}
@@ -236,16 +235,7 @@ func newProfileNumbers(was, next *Model) *profileNumbers {
 func (n *profileNumbers) touch(t touch) use {
 	at := &n.numbers[t.pool][t.profile]
 	if *at < 0 {
-		f, p := n.was.pools[t.pool].profiles[t.profile], n.next.pools[t.pool]
-		text := profileText(f.rows, f.slots, f.open)
-		number, known := p.byText[text]
-		if !known {
-			number = len(p.profiles)
-			f.demand = t.demand
-			p.profiles = append(p.profiles, f)
-			p.byText[text] = number
-		}
-		*at = int32(number)
+		*at = int32(n.next.pools[t.pool].Adopt(n.was.pools[t.pool].Profiles[t.profile], t.demand))
 	}
 	return use{t.pool, *at}
 }
@@ -272,26 +262,26 @@ func (u *update) changeResidents() {
 	}
 	for i := range m.daemonSets {
 		d := &m.daemonSets[i]
-		ruled = ruled || was.classes[was.daemonSets[i].class].topology != nil
-		d.class = u.memo.kinds[u.memo.ofDaemons[i]].class
-		ruled = ruled || m.classes[d.class].topology != nil
+		ruled = ruled || was.classes[was.daemonSets[i].Class].topology != nil
+		d.Class = u.memo.kinds[u.memo.ofDaemons[i]].class
+		ruled = ruled || m.classes[d.Class].topology != nil
 	}
 	if !ruled {
 		return
 	}
-	tables := make(map[*table]*table, len(m.tables))
+	tables := make(map[*nodepool.Table]*nodepool.Table, len(m.tables))
 	m.tables = maps.Clone(m.tables)
 	for text, t := range m.tables {
 		own := *t
-		own.rows = slices.Clone(t.rows)
-		for i := range own.rows {
-			own.rows[i].residents, own.rows[i].resident = nil, 0
+		own.Rows = slices.Clone(t.Rows)
+		for i := range own.Rows {
+			own.Rows[i].Residents, own.Rows[i].Resident = nil, 0
 		}
 		tables[t], m.tables[text] = &own, &own
 	}
 	for _, p := range m.pools {
-		if p.table != nil {
-			p.table = tables[p.table]
+		if p.Table != nil {
+			p.Table = tables[p.Table]
 		}
 	}
 	m.findResidents()

@@ -3,12 +3,13 @@ package scheduling
 import (
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // strictVariety reports whether the pool's minValues must be met now.
-func (t *Trial) strictVariety(p *pool) bool {
-	return len(p.variety) > 0 && !t.lenient
+func (t *Trial) strictVariety(p *nodepool.Pool) bool {
+	return len(p.Variety) > 0 && !t.lenient
 }
 
 // keepsVariety reports whether a new machine could take one more pod of the class at the stage and still leave the
@@ -28,7 +29,7 @@ func (t *Trial) keepsVariety(host int32, c *class, stage int32) bool {
 		}
 	}
 	rows, slots, _ := t.leeway(&mc, loads)
-	return t.m.pools[mc.pool].variedFor(mc.row, mc.used, rows, slots) ||
+	return t.m.pools[mc.pool].VariedFor(mc.row, mc.used, rows, slots) ||
 		(t.options.MinValues == MinValuesBestEffort && len(loads) > 1 && !t.stillVaried(i, loads[1:]))
 }
 
@@ -45,12 +46,12 @@ func (t *Trial) settlesForLess(class int32) bool {
 func (m *Model) variedSomewhere(requests []int64, stage int32) bool {
 	return slices.ContainsFunc(m.stages[stage].uses, func(u use) bool {
 		p := m.pools[u.pool]
-		f := &p.profiles[u.profile]
-		if len(p.variety) == 0 || p.limits == nil {
-			return p.holds(int(u.profile), requests) && p.variedFor(0, requests, f.rows, f.slots)
+		f := &p.Profiles[u.profile]
+		if len(p.Variety) == 0 || p.Limits == nil {
+			return p.Holds(int(u.profile), requests) && p.VariedFor(0, requests, f.Rows, f.Slots)
 		}
-		for r := range f.rows.Members {
-			if resources.Fits(requests, p.table.allocOf(r, m.resources.Len())) && p.variedFor(int32(r), requests, f.rows, f.slots) {
+		for r := range f.Rows.Members {
+			if resources.Fits(requests, p.Table.AllocOf(r, m.resources.Len())) && p.VariedFor(int32(r), requests, f.Rows, f.Slots) {
 				return true
 			}
 		}

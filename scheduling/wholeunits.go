@@ -103,7 +103,7 @@ func (t *Trial) plannedRooms() []roomOf {
 		if !known {
 			n = len(out)
 			at[k] = n
-			out = append(out, roomOf{alloc: t.m.pools[k.pool].table.allocOf(int(k.row), t.m.resources.Len())})
+			out = append(out, roomOf{alloc: t.m.pools[k.pool].Table.AllocOf(int(k.row), t.m.resources.Len())})
 		}
 		out[n].nodes++
 	}

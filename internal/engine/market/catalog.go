@@ -337,3 +337,11 @@ func (c *Catalog) Freeze() {
 		c.frozen = true
 	}
 }
+
+// AttachLimit reads how many volumes of a driver nodes of the instance type attach at most; false for any number.
+func AttachLimit(it *cloudprovider.InstanceType) func(string) (int64, bool) {
+	return func(driver string) (int64, bool) {
+		n, ok := it.VolumeLimits[driver]
+		return int64(n), ok
+	}
+}

@@ -1,4 +1,4 @@
-package scheduling
+package daemonset
 
 import (
 	"cmp"
@@ -11,20 +11,20 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// daemon is a DaemonSet by its representative pod.
-type daemon struct {
-	set         *appsv1.DaemonSet
-	sample      *corev1.Pod
-	class       int32
-	requests    []int64
-	tolerations []corev1.Toleration
-	// terms are the alternatives of its node selector and required node affinity; preferences play no part.
-	terms []match.Needs
+// Set is a DaemonSet by its representative pod.
+type Set struct {
+	Object      *appsv1.DaemonSet
+	Sample      *corev1.Pod
+	Class       int32
+	Requests    []int64
+	Tolerations []corev1.Toleration
+	// Terms are the alternatives of its node selector and required node affinity; preferences play no part.
+	Terms []match.Needs
 }
 
-// representative is the newest pod of the set with the template's required node affinity (an existing pod's own was
+// Representative is the newest pod of the set with the template's required node affinity (an existing pod's own was
 // narrowed to its node), else one made from the template.
-func representative(set *appsv1.DaemonSet, newest map[types.UID]*corev1.Pod) *corev1.Pod {
+func Representative(set *appsv1.DaemonSet, newest map[types.UID]*corev1.Pod) *corev1.Pod {
 	template := &set.Spec.Template
 	if pod := newest[set.UID]; pod != nil && set.UID != "" {
 		pod = pod.DeepCopy()
@@ -85,14 +85,14 @@ func limitsToRequests(r *corev1.ResourceRequirements) {
 	}
 }
 
-// belongsOn reports whether the DaemonSet has a pod on nodes with these labels and taints.
-func (d *daemon) belongsOn(labels requirements.Set, taints []corev1.Taint) bool {
-	return match.Untolerated(d.tolerations, taints, true) == nil && match.AnyMetBy(d.terms, labels)
+// BelongsOn reports whether the DaemonSet has a pod on nodes with these labels and taints.
+func (d *Set) BelongsOn(labels requirements.Set, taints []corev1.Taint) bool {
+	return match.Untolerated(d.Tolerations, taints, true) == nil && match.AnyMetBy(d.Terms, labels)
 }
 
-// standingPods are those of a node's pods that can represent their DaemonSets. Pods that are being deleted don't: a DaemonSet that has no
+// Standing are those of a node's pods that can represent their DaemonSets. Pods that are being deleted don't: a DaemonSet that has no
 // others may have changed since they were made.
-func standingPods(pods []*corev1.Pod) []*corev1.Pod {
+func Standing(pods []*corev1.Pod) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range pods {
 		if _, ok := match.DaemonOwner(pod); ok && pod.DeletionTimestamp == nil {
@@ -102,8 +102,8 @@ func standingPods(pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// newestPods finds, per DaemonSet UID, the newest pod of the lists: admission may have changed it. All are pods of DaemonSets.
-func newestPods(lists [][]*corev1.Pod) map[types.UID]*corev1.Pod {
+// Newest finds, per DaemonSet UID, the newest pod of the lists: admission may have changed it. All are pods of DaemonSets.
+func Newest(lists [][]*corev1.Pod) map[types.UID]*corev1.Pod {
 	out := map[types.UID]*corev1.Pod{}
 	for _, pods := range lists {
 		for _, pod := range pods {

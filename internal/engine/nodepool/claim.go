@@ -1,4 +1,4 @@
-package scheduling
+package nodepool
 
 import (
 	"slices"
@@ -12,9 +12,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// claimRequirements are the claim's, with the keys of offerings narrowed to the values that the remaining slots have.
+// Claim are the claim's, with the keys of offerings narrowed to the values that the remaining slots have.
 // known are the labels that the pool and the plan state.
-func claimRequirements(c *market.Catalog, claim, known requirements.Set, slots bitset.Set) requirements.Set {
+func Claim(c *market.Catalog, claim, known requirements.Set, slots bitset.Set) requirements.Set {
 	for _, key := range []string{corev1.LabelTopologyZone, v1.CapacityTypeLabelKey} {
 		var values []string
 		for s := range slots.Members {
@@ -27,7 +27,7 @@ func claimRequirements(c *market.Catalog, claim, known requirements.Set, slots b
 		}
 	}
 	for _, key := range claim.Keys() {
-		// Pods may ask that a label be absent, or not have some value, that nobody but pods knows: machines lack it.
+		// Pods may ask that a label be absent, or not have some value, that nobody but pods knows: nodes lack it.
 		_, stated := c.TypeKeys[key]
 		if r := claim.Get(key); !known.Has(key) && !stated && !c.OfferingKeys[key] && match.AbsentMeets(r) {
 			claim = claim.With(requirements.DoesNotExist(key))
@@ -36,13 +36,13 @@ func claimRequirements(c *market.Catalog, claim, known requirements.Set, slots b
 	return claim
 }
 
-// keepProduct narrows the slots to what a claim can say: some zones, some capacity types, and every combination of them
+// KeepProduct narrows the slots to what a claim can say: some zones, some capacity types, and every combination of them
 // that is sold. Where not all combinations will do, or what a type holds depends on where it is bought, the zone and
 // capacity type of the plan are all that is left.
-func (t *table) keepProduct(planned int32, slots bitset.Set) {
-	c := t.catalog
+func (t *Table) KeepProduct(planned int32, slots bitset.Set) {
+	c := t.Catalog
 	bought := &c.Slots[planned]
-	if !t.split && isProduct(c, slots) {
+	if !t.Split && isProduct(c, slots) {
 		return
 	}
 	keep := func(same func(s *market.Slot) bool) bitset.Set {
@@ -54,7 +54,7 @@ func (t *table) keepProduct(planned int32, slots bitset.Set) {
 		}
 		return out
 	}
-	if !t.split {
+	if !t.Split {
 		for _, narrowed := range []bitset.Set{
 			keep(func(s *market.Slot) bool { return s.CapacityType == bought.CapacityType }),
 			keep(func(s *market.Slot) bool { return s.Zone == bought.Zone }),

@@ -1,4 +1,4 @@
-package scheduling
+package daemonset
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -9,41 +9,40 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// daemonMask is where a DaemonSet would run among the machines of a pool: the union over its alternatives of rows x
-// slots.
-type daemonMask struct {
-	daemon   *daemon
-	number   int32        // of the daemon, in Model.daemonSets
-	variants []bitset.Set // per alternative
-	slots    []bitset.Set // per alternative
+// Mask is where a DaemonSet would run among the nodes on sale: the union over its alternatives of variants x slots.
+type Mask struct {
+	Set      *Set
+	Number   int32        // of the DaemonSet
+	Variants []bitset.Set // per alternative
+	Slots    []bitset.Set // per alternative
 }
 
-// runsAt reports whether the DaemonSet has a pod on the variant bought in the slot.
-func (d *daemonMask) runsAt(variant, slot int) bool {
-	for i := range d.variants {
-		if d.variants[i].Has(variant) && d.slots[i].Has(slot) {
+// RunsAt reports whether the DaemonSet has a pod on the variant bought in the slot.
+func (d *Mask) RunsAt(variant, slot int) bool {
+	for i := range d.Variants {
+		if d.Variants[i].Has(variant) && d.Slots[i].Has(slot) {
 			return true
 		}
 	}
 	return false
 }
 
-// daemonMasks finds the DaemonSets that run on nodes with these labels and taints. Each alternative is looked at on its own, and zones count.
-func daemonMasks(sets []daemon, have requirements.Set, taints []corev1.Taint, c *market.Catalog) []daemonMask {
-	var out []daemonMask
+// Masks finds the DaemonSets that run on nodes with these labels and taints. Each alternative is looked at on its own, and zones count.
+func Masks(sets []Set, have requirements.Set, taints []corev1.Taint, c *market.Catalog) []Mask {
+	var out []Mask
 	for i := range sets {
 		d := &sets[i]
-		if match.Untolerated(d.tolerations, taints, true) != nil {
+		if match.Untolerated(d.Tolerations, taints, true) != nil {
 			continue
 		}
-		mask := daemonMask{daemon: d, number: int32(i)}
-		for _, term := range d.terms {
+		mask := Mask{Set: d, Number: int32(i)}
+		for _, term := range d.Terms {
 			variants, slots, ok := termMask(have, term, c)
 			if ok {
-				mask.variants, mask.slots = append(mask.variants, variants), append(mask.slots, slots)
+				mask.Variants, mask.Slots = append(mask.Variants, variants), append(mask.Slots, slots)
 			}
 		}
-		if len(mask.variants) > 0 {
+		if len(mask.Variants) > 0 {
 			out = append(out, mask)
 		}
 	}

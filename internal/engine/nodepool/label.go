@@ -1,0 +1,53 @@
+package nodepool
+
+import (
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/match"
+)
+
+// Label is the value of a label on a new node of the pool; empty if it has none or it is not decided.
+func (p *Pool) Label(row, slot int, as *Assignment, key string) string {
+	c := p.Table.Catalog
+	if c.OfferingKeys[key] {
+		return match.OnlyValue(c.Slots[slot].Labels.Get(key))
+	}
+	if as.Labels.Has(key) {
+		return match.OnlyValue(as.Labels.Get(key))
+	}
+	if _, stated := c.TypeKeys[key]; stated {
+		return match.OnlyValue(p.Template.Get(key).Intersect(c.Types[c.Variants[p.Table.Rows[row].Variant].Type].Requirements.Get(key)))
+	}
+	return match.OnlyValue(p.Template.Get(key))
+}
+
+// OpenLabel is what is known of a label that will be on nodes of the pool and row although its value is not decided; false
+// for one that is decided, or that may be absent.
+func (p *Pool) OpenLabel(row int, as *Assignment, key string) (known requirements.Requirement, ok bool) {
+	if as.Labels.Has(key) || !p.LeftOpen(key) {
+		return known, false
+	}
+	c := p.Table.Catalog
+	known = p.Template.Get(key)
+	if _, stated := c.TypeKeys[key]; stated {
+		own := c.Types[c.Variants[p.Table.Rows[row].Variant].Type].Requirements
+		if !own.Has(key) {
+			return known, false
+		}
+		known = known.Intersect(own.Get(key))
+	}
+	return known, known.Operator() != requirements.OpDoesNotExist
+}
+
+// WithOpen adds to the labels decided for a node of the pool what is known of those of keys that are left open: one that must be
+// a or b will be there, and spreads that ask for no more than that take notice of the node.
+func (p *Pool) WithOpen(labels requirements.Set, row int, as *Assignment, keys map[string]bool) requirements.Set {
+	for key := range keys {
+		if labels.Has(key) {
+			continue
+		}
+		if known, ok := p.OpenLabel(row, as, key); ok {
+			labels = labels.With(known)
+		}
+	}
+	return labels
+}

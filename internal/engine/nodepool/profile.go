@@ -1,0 +1,141 @@
+package nodepool
+
+import (
+	"math"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
+// Profile is a demand on a pool: which of its nodes can meet it, and the labels left open that it narrows.
+type Profile struct {
+	Rows, Slots bitset.Set
+	// Demand it was made for.
+	Demand match.Needs
+	// Open are requirements on keys for which the pool or a type leaves several values: nodes carry the
+	// intersection of all their pods'. Sorted by key.
+	Open []requirements.Requirement
+	// Robust are the rows that meet the pool's minValues: see FindRobust. Filled while the model is compiled.
+	Robust bitset.Set
+}
+
+// ProfileOf is the number of the profile for a demand on the pool, or -1 if no node of the pool can meet it.
+func (p *Pool) ProfileOf(demand match.Needs) int {
+	rows, slots := p.Rows.Clone(), p.Slots.Clone()
+	var open []requirements.Requirement
+	for _, r := range demand {
+		key := r.Key()
+		if !p.Admits(r) {
+			return -1
+		}
+		p.Narrow(p.Template.Get(key).Intersect(r), rows, slots)
+		if p.LeftOpen(key) {
+			open = append(open, r)
+		}
+	}
+	for i := range rows.Members {
+		if !p.Table.sellable(i, slots) {
+			rows.Remove(i)
+		}
+	}
+	if rows.Empty() {
+		return -1
+	}
+	return p.number(Profile{Rows: rows, Slots: slots, Demand: demand, Open: open})
+}
+
+// number is the number of a profile like the given one, which the pool has from now on if it had none.
+func (p *Pool) number(f Profile) int {
+	text := profileText(f.Rows, f.Slots, f.Open)
+	if n, ok := p.byText[text]; ok {
+		return n
+	}
+	n := len(p.Profiles)
+	p.Profiles = append(p.Profiles, f)
+	if p.byText == nil {
+		p.byText = map[string]int{}
+	}
+	p.byText[text] = n
+	return n
+}
+
+// Adopt is number for the profile of a pool like this one, made for the demand.
+func (p *Pool) Adopt(f Profile, demand match.Needs) int {
+	f.Demand = demand
+	return p.number(f)
+}
+
+// WithoutProfiles is a pool like this one that no demand was made on.
+func (p *Pool) WithoutProfiles() *Pool {
+	own := *p
+	own.Profiles, own.byText = nil, nil
+	return &own
+}
+
+// Admits checks one requirement of a pod against what the pool says of the key, instance types and offerings aside.
+func (p *Pool) Admits(r requirements.Requirement) bool {
+	key := r.Key()
+	if p.Template.Has(key) {
+		return match.Meets(requirements.NewSet(p.Template.Get(key)), r)
+	}
+	c := p.Table.Catalog
+	_, stated := c.TypeKeys[key]
+	return stated || c.OfferingKeys[key] || match.AbsentMeets(r)
+}
+
+func profileText(rows, slots bitset.Set, open []requirements.Requirement) string {
+	text := make([]byte, 0, 8*(len(rows)+len(slots)))
+	for _, set := range []bitset.Set{rows, slots} {
+		for _, w := range set {
+			for i := range 8 {
+				text = append(text, byte(w>>(8*i)))
+			}
+		}
+	}
+	for _, r := range open {
+		text = append(append(text, r.String()...), 0)
+	}
+	return string(text)
+}
+
+// Holds reports whether some node of the profile holds one pod.
+func (p *Pool) Holds(profile int, requests []int64) bool {
+	for r := range p.Profiles[profile].Rows.Members {
+		if resources.Fits(requests, p.Table.AllocOf(r, len(requests))) {
+			return true
+		}
+	}
+	return false
+}
+
+// Mask is a part of what a table sells.
+type Mask struct{ Rows, Slots bitset.Set }
+
+// MaskOf are the rows and slots of the pool's table that meet a requirement.
+func (p *Pool) MaskOf(r requirements.Requirement) Mask {
+	out := Mask{bitset.Full(len(p.Table.Rows)), p.Table.Catalog.AllSlots.Clone()}
+	p.Narrow(r, out.Rows, out.Slots)
+	return out
+}
+
+// RowPrices yields the rows of a profile that can be bought, each with its lowest price.
+func (p *Pool) RowPrices(n int) func(yield func(row int, price int64) bool) {
+	f, c := &p.Profiles[n], p.Table.Catalog
+	return func(yield func(row int, price int64) bool) {
+		for row := range f.Rows.Members {
+			r := &p.Table.Rows[row]
+			prices, price := c.PricesOf(r.Variant), int64(math.MaxInt64)
+			for s := range r.Slots.Members {
+				if id := c.Slots[s].Reservation; f.Slots.Has(s) && (id == "" || c.Reservations[id] > 0) {
+					price = min(price, prices[s])
+				}
+			}
+			if price != market.NoPrice && !yield(row, price) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package nodepool
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
+// Purchase is a row of a table bought in one of its slots.
+type Purchase struct{ Row, Slot int32 }
+
+// Purchases are the ways to buy a node of a table, sorted when somebody first asks.
+type Purchases struct {
+	once sync.Once
+	// List has the cheapest first, of equal prices what leaves most for pods.
+	List []Purchase
+	// room finds those with room for pods, by their number in the list.
+	room resources.MaxTree
+}
+
+// CheapestFirst are all purchases with a price: the cheapest first, of equal prices what leaves most for pods. The caller must
+// not change them.
+func (t *Table) CheapestFirst(dims int) []Purchase {
+	return t.Ordered(dims).List
+}
+
+// Ordered are they with what finds those that have room.
+func (t *Table) Ordered(dims int) *Purchases {
+	t.InOrder.once.Do(func() {
+		for r := range t.Rows {
+			prices := t.Catalog.PricesOf(t.Rows[r].Variant)
+			for s := range t.Rows[r].Slots.Members {
+				if prices[s] != market.NoPrice {
+					t.InOrder.List = append(t.InOrder.List, Purchase{int32(r), int32(s)})
+				}
+			}
+		}
+		price := func(p Purchase) int64 { return t.Catalog.Price(t.Rows[p.Row].Variant, int(p.Slot)) }
+		slices.SortFunc(t.InOrder.List, func(a, b Purchase) int {
+			if d := cmp.Compare(price(a), price(b)); d != 0 {
+				return d
+			}
+			if d := slices.Compare(t.AllocOf(int(b.Row), dims), t.AllocOf(int(a.Row), dims)); d != 0 {
+				return d
+			}
+			return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Slot, b.Slot))
+		})
+		t.InOrder.room = resources.NewMaxTree(len(t.InOrder.List), dims)
+		for i, p := range t.InOrder.List {
+			copy(t.InOrder.room.Leaf(i), t.AllocOf(int(p.Row), dims))
+		}
+		t.InOrder.room.PullAll()
+	})
+	return t.InOrder
+}
+
+// CheapestWith is the cheapest purchase of the rows and slots that has room for the need, costs less than below and that take
+// says yes to: of equal prices the first row, and of its slots the first; row -1 if there is none.
+func (t *Table) CheapestWith(need []int64, rows, slots bitset.Set, below int64, take func(Purchase) bool) (row, slot int32, price int64) {
+	row, slot, price = -1, -1, market.NoPrice
+	in := t.Ordered(len(need))
+	for i := in.Next(need, 0); i >= 0; i = in.Next(need, i+1) {
+		p := in.List[i]
+		if !rows.Has(int(p.Row)) || !slots.Has(int(p.Slot)) {
+			continue
+		}
+		at := t.Catalog.Price(t.Rows[p.Row].Variant, int(p.Slot))
+		if at >= below || at > price {
+			break
+		}
+		if at == price && (p.Row > row || (p.Row == row && p.Slot > slot)) {
+			continue
+		}
+		if take(p) {
+			row, slot, price = p.Row, p.Slot, at
+		}
+	}
+	return row, slot, price
+}
+
+// Next is the first purchase from the given one on that has room for the need; -1 if there is none.
+func (p *Purchases) Next(need []int64, from int) int { return p.room.Next(need, from) }

@@ -1,0 +1,128 @@
+package nodepool
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/daemonset"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
+// Table is the nodes a pool could launch, with what its DaemonSets take already taken off. Pools with the same
+// catalog and the same daemons on it share one.
+type Table struct {
+	Catalog *market.Catalog
+	Rows    []Row
+	// alloc is indexed [row*resources+resource]: what is left for pods.
+	alloc []int64
+	// Taken is indexed alike: what DaemonSets take.
+	Taken []int64
+	// Split tells that some type has several rows: what it holds depends on where it is bought.
+	Split bool
+	// DaemonsOn is indexed by row: the DaemonSets there, by number.
+	DaemonsOn [][]int32
+	// InOrder is for CheapestFirst alone.
+	InOrder *Purchases
+}
+
+// Row is a variant in those slots where the same DaemonSets run.
+type Row struct {
+	Variant int
+	Slots   bitset.Set
+	// Residents are the classes of the DaemonSet pods on it that topology rules could notice; Resident numbers the
+	// set, 0 for none.
+	Residents []int32
+	Resident  int32
+}
+
+// NewTable is the catalog's table for pools on whose nodes the DaemonSets of the masks run.
+func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask) *Table {
+	t := &Table{Catalog: c, InOrder: &Purchases{}}
+	dims := in.Len()
+	alloc, taken := make([]int64, dims), make([]int64, dims)
+	for v := range c.Variants {
+		in.Capacity(c.Variants[v].Allocatable, alloc)
+		in.AttachRoom(alloc, market.AttachLimit(c.Types[c.Variants[v].Type]))
+		for _, slots := range slotGroups(masks, v, len(c.Slots)) {
+			clear(taken)
+			first := 0
+			for s := range slots.Members {
+				first = s
+				break
+			}
+			var on []int32
+			for i := range masks {
+				if masks[i].RunsAt(v, first) {
+					resources.AddScaled(taken, masks[i].Set.Requests, 1)
+					on = append(on, masks[i].Number)
+				}
+			}
+			t.DaemonsOn = append(t.DaemonsOn, on)
+			t.Rows = append(t.Rows, Row{Variant: v, Slots: slots})
+			t.Taken = append(t.Taken, taken...)
+			for d := range alloc {
+				t.alloc = append(t.alloc, max(alloc[d]-taken[d], -1))
+			}
+		}
+	}
+	for r := 1; r < len(t.Rows); r++ {
+		if c.Variants[t.Rows[r].Variant].Type == c.Variants[t.Rows[r-1].Variant].Type {
+			t.Split = true
+		}
+	}
+	return t
+}
+
+// AllocOf is what is left for pods on a node of the row.
+func (t *Table) AllocOf(row, dims int) []int64 { return t.alloc[row*dims : (row+1)*dims] }
+
+// sellable reports whether some offering of the row in one of slots is available.
+func (t *Table) sellable(row int, slots bitset.Set) bool {
+	for s := range t.Rows[row].Slots.Members {
+		if slots.Has(s) && t.Catalog.Price(t.Rows[row].Variant, s) != market.NoPrice {
+			return true
+		}
+	}
+	return false
+}
+
+// slotGroups splits the slots by the set of DaemonSets that run there on the variant; nearly always into one group.
+func slotGroups(masks []daemonset.Mask, variant, slots int) []bitset.Set {
+	if len(masks) == 0 {
+		return []bitset.Set{bitset.Full(slots)}
+	}
+	var groups []bitset.Set
+	var keys []string
+	for s := range slots {
+		key := make([]byte, 0, len(masks))
+		for i := range masks {
+			if masks[i].RunsAt(variant, s) {
+				key = append(key, 1)
+			} else {
+				key = append(key, 0)
+			}
+		}
+		at := slices.Index(keys, string(key))
+		if at < 0 {
+			at = len(keys)
+			keys = append(keys, string(key))
+			groups = append(groups, bitset.New(slots))
+		}
+		groups[at].Add(s)
+	}
+	return groups
+}
+
+// TableText tells the tables of one model apart: those of the same text are alike.
+func TableText(catalogName string, masks []daemonset.Mask) string {
+	text := []byte(catalogName)
+	for i := range masks {
+		text = fmt.Appendf(text, "|%p", masks[i].Set)
+		for j := range masks[i].Variants {
+			text = append(text, profileText(masks[i].Variants[j], masks[i].Slots[j], nil)...)
+		}
+	}
+	return string(text)
+}
