@@ -1,16 +1,12 @@
 package scheduling
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/market"
-	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -80,41 +76,6 @@ func (m *Model) giveBackShared(pods []*corev1.Pod, free []int64) {
 	}
 }
 
-// readVolumes reads what the pods of a class ask for with their volumes.
-func (c *class) readVolumes(m *Model) {
-	if len(c.sample.Spec.Volumes) == 0 {
-		return
-	}
-	// Also pods that are refused hold what they have attached.
-	for _, v := range m.volumes.Attached(c.sample) {
-		if at, ok := m.resources.At(resources.Attachable(v.Driver)); ok {
-			c.requests[at]++
-		}
-	}
-	c.shared = m.sharedVolumes(c)
-	if _, err := m.volumes.Of(c.sample); err != nil && c.invalid == nil {
-		c.invalid = err
-	}
-}
-
-// placeTerms are the shape's alternatives for a new machine: what the pods state, with each alternative that their
-// volumes leave. The pods' own demands, which topology rules look at, stay as they are.
-func (s *shape) placeTerms() []match.Needs {
-	var out []match.Needs
-	for _, term := range s.terms {
-		term = term.OnNewNodes()
-		if s.volumes.Alternatives == nil {
-			out = append(out, term)
-		}
-		for _, a := range s.volumes.Alternatives {
-			if both := term.And(match.Of(a)); both.Conflict() == "" {
-				out = append(out, both)
-			}
-		}
-	}
-	return out
-}
-
 // certificateRequests are a class's requests with its volumes, for a certificate; volumes it shares may cost it nothing.
 func (m *Model) certificateRequests(c *class) corev1.ResourceList {
 	out, requests := resources.OfPod(c.sample), c.unshared()
@@ -124,10 +85,4 @@ func (m *Model) certificateRequests(c *class) corev1.ResourceList {
 		}
 	}
 	return out
-}
-
-// volumesOn reports whether nodes of the group can have the shape's volumes.
-func (s *shape) volumesOn(g *nodeGroup) bool {
-	v := &s.volumes
-	return v.NoNode == "" && (v.OnNodes == nil || slices.ContainsFunc(v.OnNodes, func(a requirements.Set) bool { return match.Of(a).MetBy(g.labels) }))
 }

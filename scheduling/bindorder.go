@@ -48,7 +48,7 @@ func (t *Trial) placingOrder() []binding {
 		progress = false
 		kept := left[:0]
 		for _, b := range left {
-			bound := t.m.classes[b.class].bindAll(s, &b)
+			bound := bindAll(t.m.classes[b.class], s, &b)
 			if bound.count > 0 {
 				out, progress = append(out, bound), true
 			}
@@ -73,7 +73,7 @@ func (t *Trial) beforePlacing() *topology.State {
 }
 
 // bindAll binds as many pods of the binding, which are of the class, as the rules allow now, one by one. It returns those and leaves the rest in b.
-func (c *class) bindAll(s *topology.State, b *binding) (bound binding) {
+func bindAll(c *class, s *topology.State, b *binding) (bound binding) {
 	bound = *b
 	bound.count = 0
 	if c.topology == nil || b.count == 0 {
@@ -197,7 +197,7 @@ func (p *places) take(c *class, s *topology.State) (bound binding, ok bool) {
 		b := &list[0]
 		one := *b
 		one.count = 1
-		if bound = c.bindAll(s, &one); bound.count == 0 {
+		if bound = bindAll(c, s, &one); bound.count == 0 {
 			continue
 		}
 		if b.count--; b.count == 0 {

@@ -1,10 +1,11 @@
 package scheduling
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/drawknife/drawknife/api/requirements"
-	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -37,58 +38,34 @@ type class struct {
 	costs []float64
 }
 
-// shape is what pods ask of a node besides resources. Classes that differ in requests alone share one.
-type shape struct {
-	tolerations []corev1.Toleration
-	// terms are the alternatives of node selector and required node affinity; never empty in a valid shape.
-	terms []match.Needs
-	// preferred node affinity, heaviest first.
-	preferred []match.Preference
-	// requests of the pods, for shapes with preferences; else those of one of its classes.
-	requests []int64
-	invalid  error
-	// volumes are what the pods ask for with their volumes.
-	volumes volumes.Constraints
-	// demands are what the shape could use of the pools, in stages: a class uses the first whose machines are large
-	// enough, and falls back to later ones where limits leave it no room.
-	demands []stage
-	// touched are the profiles that were looked at to find these, each once: Update numbers profiles again from them.
-	touched []touch
+// sharedVolume is a volume that pods of several places use: the resource of its driver, and which one it is.
+type sharedVolume struct {
+	dim int
+	id  volumes.ID
 }
 
-// touch is a profile, and the demand by which it was found.
-type touch struct {
-	use
-	demand match.Needs
+// unshared is what a pod of the class takes of any machine: its requests without volumes that others may have brought.
+func (c *class) unshared() []int64 {
+	if len(c.shared) == 0 {
+		return c.requests
+	}
+	out := slices.Clone(c.requests)
+	for _, v := range c.shared {
+		out[v.dim]--
+	}
+	return out
 }
 
-// newShape reads what matters from a sample pod.
-func (m *Model) newShape(sample *corev1.Pod, requests []int64) *shape {
-	s := &shape{tolerations: sample.Spec.Tolerations, requests: requests}
-	if match.BoundDaemon(sample) && match.NamesNode(&sample.Spec) {
-		s.invalid = match.ErrBoundDaemon
-		return s
+// plainCost is the least a pod of the class could cost with no preference kept.
+func (c *class) plainCost() float64 {
+	return slices.Min(c.costs)
+}
+
+// sortPending puts the class's waiting pods, of all that wait, in an order of their own: which of them get what is scarce must not depend on
+// how they were listed.
+func (c *class) sortPending(pods []*corev1.Pod) {
+	earlier := func(a, b int32) int { return likeness.Compare(pods[a], pods[b]) }
+	if !slices.IsSortedFunc(c.pending, earlier) {
+		slices.SortFunc(c.pending, earlier)
 	}
-	if s.terms, s.invalid = m.terms.Placement(&sample.Spec); s.invalid != nil {
-		return s
-	}
-	if len(sample.Spec.Volumes) > 0 {
-		if s.volumes, s.invalid = m.volumes.Of(sample); s.invalid != nil {
-			return s
-		}
-		for _, list := range [][]requirements.Set{s.volumes.Alternatives, s.volumes.OnNodes} {
-			for _, a := range list {
-				m.ask(match.Of(a))
-			}
-		}
-	}
-	s.preferred = m.terms.Preferred(&sample.Spec)
-	for i := range s.preferred {
-		m.ask(s.preferred[i].Set)
-	}
-	for _, term := range s.terms {
-		m.ask(term)
-	}
-	s.demands = m.stagesOf(s)
-	return s
 }

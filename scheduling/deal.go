@@ -2,7 +2,6 @@ package scheduling
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
@@ -167,7 +166,7 @@ func (d *dealer) newHand(class int32) hand {
 		alone := 1 / float64(max(t.waitingPods(), 1)) // the pods that wait share a new node among them
 		for _, st := range t.stagesFor(c) {
 			for _, s := range t.sitesOf(d.c, st, t.sites) {
-				share := largestShare(c.requests, s.alloc)
+				share := resources.LargestShare(c.requests, s.alloc)
 				if share > 1 {
 					continue
 				}
@@ -188,24 +187,6 @@ func (d *dealer) newHand(class int32) hand {
 	}
 	slices.Sort(h.cells)
 	return h
-}
-
-// largestShare is the largest share the need takes of any resource; above 1 it does not fit.
-func largestShare(need, alloc []int64) float64 {
-	share := 0.0
-	for d, n := range need {
-		if n <= 0 {
-			if alloc[d] < 0 {
-				return math.Inf(1)
-			}
-			continue
-		}
-		if n > alloc[d] {
-			return math.Inf(1)
-		}
-		share = max(share, float64(n)/float64(alloc[d]))
-	}
-	return share
 }
 
 // dealOne deals one pod of the hand, or reports that there is no cell for it now.

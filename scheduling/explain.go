@@ -84,7 +84,7 @@ func (x *explanations) explainer(class int32) *explainer {
 		roomy: map[*nodepool.Table]bitset.Set{}, admitted: map[admission]bool{}, varied: map[varietySite]bool{},
 	}
 	out.s = t.m.shapes[out.c.shape]
-	out.demands = out.s.alternatives()
+	out.demands = alternatives(out.s)
 	out.awaits = t.awaitsReservation(out.c)
 	out.mayAwait = t.options.Reserved == ReservedStrict && slices.ContainsFunc(t.m.pools, func(p *nodepool.Pool) bool {
 		return p.Table != nil && len(p.Table.Catalog.Reservations) > 0
@@ -145,15 +145,6 @@ func (x *explainer) optsOut() bool {
 	return !slices.ContainsFunc(x.m.pools, func(p *nodepool.Pool) bool { return !x.s.optsOut(PoolLabel(p.Key)) })
 }
 
-// optsOut reports whether pods of the shape ask, in each alternative, that the label be absent.
-func (s *shape) optsOut(label string) bool {
-	return !slices.ContainsFunc(s.terms, func(n match.Needs) bool {
-		return !slices.ContainsFunc(n, func(r requirements.Requirement) bool {
-			return r.Key() == label && r.Operator() == requirements.OpDoesNotExist
-		})
-	})
-}
-
 // pool is why the pool has no place for the class, and the nearest of its machines that fail a single check.
 func (x *explainer) pool(at int32, p *nodepool.Pool) (Reason, finding) {
 	if p.Table == nil {
@@ -198,8 +189,8 @@ func (d demand) both() match.Needs { return d.own.And(d.volumes) }
 // looked for.
 const maxDemands = 16
 
-// alternatives are all demands for a new machine. Own needs and volumes may contradict each other.
-func (s *shape) alternatives() []demand {
+// alternatives are all of the shape's demands for a new machine. Own needs and volumes may contradict each other.
+func alternatives(s *shape) []demand {
 	var out []demand
 	for _, own := range s.terms {
 		if s.volumes.Alternatives == nil {

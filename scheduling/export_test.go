@@ -32,7 +32,7 @@ func ModelDifferences(a, b *Model) []string {
 			"daemonSets": m.daemonSets, "nodes": m.nodes, "nodeIndex": m.nodeIndex, "groups": m.groups, "askedKeys": m.askedKeys,
 			"topology": m.topology, "topologyKeys": m.topologyKeys, "pinnedKeys": m.pinnedKeys, "hostDomains": m.hostDomains,
 			"volumesBound": m.volumesBound, "reach": m.reach, "pods": m.pods, "free": m.free, "standings": m.standings,
-			"sizes": []int{len(m.compat), len(m.tables), len(m.catalogs), len(m.stageOf), len(m.shapeIndex)},
+			"sizes": []int{len(m.compat), len(m.tables), len(m.catalogs), len(m.shapeIndex)},
 		}
 		pools := make([]*nodepool.Pool, len(m.pools))
 		for i, p := range m.pools {
@@ -82,7 +82,7 @@ func UnlikePods(s *Snapshot) ([]string, error) {
 	m.collectTopology(s, r)
 	w := likeness.NewWriter(m.resources, m.volumes)
 	classText := func(pod *corev1.Pod, placeholder bool) string {
-		text, _, _ := m.classText(pod, w, placeholder, m.topologyIndex.Remember(pod))
+		text, _, _ := classText(m.topologyIndex, pod, w, placeholder, m.topologyIndex.Remember(pod))
 		return string(text)
 	}
 	names := func(pod *corev1.Pod) map[corev1.ResourceName]struct{} {

@@ -14,11 +14,10 @@ import (
 // memo is what Update keeps with the model to find out what a change comes to: who is in each class, where, and what
 // else depends on which pods there are. It is changed by each Update and belongs to the latest model alone.
 type memo struct {
-	// index reads rules, with a model of its own to note in what they ask about: the models that were handed out are in use. Its
+	// index reads rules, and notes what they ask about in a map of its own: the models that were handed out are in use. Its
 	// groups keep their numbers as long as some kind states them; groupOf has the numbers in the latest model, -1 for those
 	// that it lacks, and stated is how many kinds state each.
 	index   *topology.Index
-	reader  *Model
 	groupOf []int32
 	stated  []int32
 	// kinds are the classes, those without members included, whose places are free. kindOf finds them by their text.
@@ -64,10 +63,10 @@ func (o *memoOwner) take() *memo {
 
 // keepMemo makes the memo of a model that was compiled whole. bound are the classes of its nodes' pods, in the
 // snapshot's order.
-func (m *Model) keepMemo(index *topology.Index, classIndex map[string]int32, kinds []podKind, bound [][]int32) {
-	s := m.snapshot
+func (m *Model) keepMemo(b *book, bound [][]int32) {
+	s, index := m.snapshot, b.rules
 	k := &memo{
-		index: index, kinds: kinds, kindOf: classIndex, labels: topology.NewLabelSets(),
+		index: index, kinds: b.kinds, kindOf: b.classIndex, labels: topology.NewLabelSets(),
 		groupOf: make([]int32, len(index.Groups)), stated: make([]int32, len(index.Groups)),
 		names: make(map[corev1.ResourceName]int32), namespaces: make(map[string]int32), listed: make(map[string]bool, len(s.Namespaces)),
 		keys:    make(map[PodKey]struct{}, len(m.pods)),
@@ -119,12 +118,7 @@ func (m *Model) keepMemo(index *topology.Index, classIndex map[string]int32, kin
 		}
 	}
 	// What reading rules asks about is noted in a copy.
-	own := *m
-	own.askedKeys = cloneKeys(m.askedKeys)
-	own.topologyIndex = index
-	own.snapshot, own.pods, own.podClass, own.nodes, own.nodeIndex, own.free, own.base = nil, nil, nil, nil, nil, nil, nil
-	index.Detach(own.askedKeys)
-	k.reader = &own
+	index.Detach(cloneKeys(m.askedKeys))
 	m.memo = &memoOwner{}
 	m.memo.Store(k)
 }

@@ -1,7 +1,6 @@
 package scheduling
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -44,14 +43,11 @@ type Model struct {
 	pools     []*nodepool.Pool // heaviest first
 	poolIndex map[v1.PoolKey]int
 
-	classes    []*class
-	shapes     []*shape
-	stages     []stage
-	stageOf    map[string]int32
-	classIndex map[string]int32
+	classes []*class
+	shapes  []*shape
+	stages  []stage
+	// shapeIndex finds shapes by their text.
 	shapeIndex map[string]int32
-	// kinds are the classes as Update knows them, while the model is compiled.
-	kinds []podKind
 	// podClass is indexed like pods.
 	podClass []int32
 
@@ -113,7 +109,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	m := &Model{
 		snapshot: s, vocab: vocab, terms: match.Terms{Vocabulary: vocab, Pods: unrestricted.Compile()}, resources: resources.NewTable(),
 		catalogs: map[string]*market.Catalog{}, tables: map[string]*nodepool.Table{},
-		stageOf: map[string]int32{}, classIndex: map[string]int32{}, shapeIndex: map[string]int32{}, askedKeys: map[string]bool{},
+		askedKeys: map[string]bool{},
 	}
 	r, err := checkObjects(s, previous, o)
 	if err != nil {
@@ -137,21 +133,22 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	if err := m.compilePools(s, previous); err != nil {
 		return nil, err
 	}
-	bound := m.classPods(s, r, w)
+	b := newBook(m.reader(), m.topologyIndex)
+	bound := m.classPods(s, r, w, b)
 	m.findResidents()
 	if err := m.compileNodes(s, r, bound); err != nil {
 		return nil, err
 	}
 	m.compileStandings()
 	m.compat = make([]atomic.Uint32, len(m.shapes)*len(m.groups))
+	found := newStages(0)
 	for _, c := range m.classes {
 		if c.invalid == nil {
-			c.stages = m.usableStages(m.shapes[c.shape], c.requests)
-			m.costStages(c)
+			found.find(m.pools, c, m.shapes[c.shape])
 		}
 	}
-	index, classIndex, kinds := m.topologyIndex, m.classIndex, m.kinds
-	m.topologyIndex, m.classIndex, m.kinds = nil, nil, nil
+	m.stages = found.list
+	m.topologyIndex = nil
 	m.volumesBound = m.boundVolumes(r)
 	if len(m.topology) > 0 {
 		m.base = m.newBase()
@@ -167,7 +164,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 		c.Freeze()
 	}
 	if previous != nil {
-		m.keepMemo(index, classIndex, kinds, bound)
+		m.keepMemo(b, bound)
 	}
 	return m, nil
 }
@@ -277,12 +274,6 @@ func sameList[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-func (m *Model) ask(n match.Needs) {
-	for _, r := range n {
-		m.askedKeys[r.Key()] = true
-	}
-}
-
 // collectTopology gathers the rules of all pods, waiting and bound.
 func (m *Model) collectTopology(s *Snapshot, r *likeness.Roster) {
 	x := topology.NewIndex(m.terms, m.volumes, m.askedKeys, topologyOf(s))
@@ -319,19 +310,25 @@ func (m *Model) setTopology(groups []topology.Group) {
 	}
 }
 
+// reader reads what pods ask of the model's pools and volumes.
+func (m *Model) reader() *reader {
+	return &reader{terms: m.terms, volumes: m.volumes, resources: m.resources, pools: m.pools, asked: m.askedKeys}
+}
+
 // classPods classes all pods: waiting ones, placeholders and those bound to machines, whose classes it returns, indexed
 // [node][pod]. Classes are numbered in the order of their text, so that the order of the input plays no part.
-func (m *Model) classPods(s *Snapshot, r *likeness.Roster, w *likeness.Writer) [][]int32 {
+func (m *Model) classPods(s *Snapshot, r *likeness.Roster, w *likeness.Writer, b *book) [][]int32 {
 	for i := range r.Patterns {
 		p := &r.Patterns[i]
-		p.Class = m.classOf(p.First, w, p.Placeholder, p.Rules)
+		p.Class = b.classOf(p.First, w, p.Placeholder, p.Rules)
 	}
 	for i := range m.daemonSets {
 		sample := m.daemonSets[i].Sample
-		m.daemonSets[i].Class = m.classOf(sample, w, false, m.topologyIndex.Remember(sample))
+		m.daemonSets[i].Class = b.classOf(sample, w, false, m.topologyIndex.Remember(sample))
 	}
-	number := m.sortClasses()
-	m.shapeClasses()
+	number := b.sortClasses()
+	b.shapeClasses()
+	m.classes, m.shapes, m.shapeIndex = b.classes, b.shapes, b.shapeIndex
 	for i := range r.Patterns {
 		r.Patterns[i].Class = number[r.Patterns[i].Class]
 	}
@@ -344,7 +341,7 @@ func (m *Model) classPods(s *Snapshot, r *likeness.Roster, w *likeness.Writer) [
 		m.classes[c].pending = append(m.classes[c].pending, int32(i))
 	}
 	for _, c := range m.classes {
-		m.sortPending(c)
+		c.sortPending(m.pods)
 	}
 	for i := range m.daemonSets {
 		m.daemonSets[i].Class = number[m.daemonSets[i].Class]
@@ -354,115 +351,4 @@ func (m *Model) classPods(s *Snapshot, r *likeness.Roster, w *likeness.Writer) [
 		bound[i] = classes[p.From:p.To:p.To]
 	}
 	return bound
-}
-
-// sortPending puts the class's waiting pods in an order of their own: which of them get what is scarce must not depend on
-// how they were listed.
-func (m *Model) sortPending(c *class) {
-	earlier := func(a, b int32) int { return likeness.Compare(m.pods[a], m.pods[b]) }
-	if !slices.IsSortedFunc(c.pending, earlier) {
-		slices.SortFunc(c.pending, earlier)
-	}
-}
-
-// sortClasses puts the classes in the order of their text and returns the new number of each.
-func (m *Model) sortClasses() []int32 {
-	texts := make([]string, 0, len(m.classIndex))
-	for text := range m.classIndex {
-		texts = append(texts, text)
-	}
-	slices.Sort(texts)
-	number := make([]int32, len(m.classes))
-	sorted, kinds := make([]*class, len(m.classes)), make([]podKind, len(m.classes))
-	for i, text := range texts {
-		old := m.classIndex[text]
-		number[old], sorted[i], kinds[i] = int32(i), m.classes[old], m.kinds[old]
-	}
-	m.classes, m.kinds = sorted, kinds
-	for i, text := range texts {
-		m.classIndex[text] = int32(i)
-	}
-	return number
-}
-
-// classOf finds the pod's class or makes it. Where its rules stand is known from topology.Index.Remember.
-func (m *Model) classOf(pod *corev1.Pod, w *likeness.Writer, placeholder bool, rules int32) int32 {
-	text, stake, ruleErr := m.classText(pod, w, placeholder, rules)
-	if n, ok := m.classIndex[string(text)]; ok {
-		if c := m.classes[n]; likeness.Compare(pod, c.sample) < 0 {
-			c.sample = pod
-		}
-		return n
-	}
-	k := newKind(pod, w, stake, placeholder, ruleErr)
-	c := k.newClass()
-	if !stake.Empty() {
-		c.topology = &topology.Groups{Owns: stake.Owns, In: stake.In}
-	}
-	at := int32(len(m.classes))
-	m.classes, m.kinds = append(m.classes, c), append(m.kinds, k)
-	m.classIndex[k.text] = at
-	return at
-}
-
-// classText is what makes pods one class, valid until the next call, and what it is written from.
-func (m *Model) classText(pod *corev1.Pod, w *likeness.Writer, placeholder bool, rules int32) (text []byte, stake topology.Groups, ruleErr error) {
-	text = w.Write(pod)
-	w.GroupsAt = len(text)
-	stake, ruleErr = m.stakeOf(pod, rules)
-	if !stake.Empty() {
-		text = w.WriteGroups(&stake)
-	}
-	w.GroupsEnd = len(text)
-	if placeholder {
-		text = append(text, "placeholder"...)
-		w.Buf = text
-	}
-	if ruleErr != nil {
-		text = append(text, ruleErr.Error()...)
-		w.Buf = text
-	}
-	return text, stake, ruleErr
-}
-
-// shapeClasses finds the shapes of all classes and those of their pods that can't be planned.
-func (m *Model) shapeClasses() {
-	for i, c := range m.classes {
-		text := m.kinds[i].shapeText()
-		n, ok := m.shapeIndex[text]
-		if !ok {
-			n = int32(len(m.shapes))
-			m.shapes = append(m.shapes, m.newShape(c.sample, c.requests))
-			m.shapeIndex[text] = n
-		}
-		m.shapeClass(c, n)
-	}
-}
-
-// shapeClass gives the class its shape, and finds out whether its pods can be planned.
-func (m *Model) shapeClass(c *class, shape int32) {
-	c.shape = shape
-	ruleErr := c.invalid
-	if c.invalid = resources.CheckPod(c.sample); c.invalid == nil {
-		c.invalid = m.shapes[shape].invalid
-	}
-	if c.invalid == nil {
-		c.invalid = ruleErr
-	}
-	if c.invalid == nil && likeness.ClaimsDevices(&c.sample.Spec) {
-		c.invalid = errDeviceClaims
-	}
-	c.readVolumes(m)
-}
-
-// errDeviceClaims is why pods that claim devices are not planned.
-var errDeviceClaims = errors.New("it claims devices through dynamic resource allocation, which is not planned: ask for an extended resource instead, or place it by hand")
-
-// stakeOf is the pod's stake in topology rules. Where its own stand is known from topology.Index.Remember.
-func (m *Model) stakeOf(pod *corev1.Pod, rules int32) (topology.Groups, error) {
-	if len(m.topologyIndex.Groups) == 0 && rules == topology.NoRules {
-		return topology.Groups{}, nil
-	}
-	owns, err := m.topologyIndex.RulesAt(rules, pod)
-	return topology.Groups{Owns: owns, In: m.topologyIndex.Membership(pod)}, err
 }

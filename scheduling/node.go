@@ -366,7 +366,7 @@ func (m *Model) fitOf(group, shape int32) uint32 {
 	fit := fitFully
 	switch {
 	case s.invalid != nil, match.Untolerated(s.tolerations, g.taints, true) != nil,
-		!match.AnyMetBy(s.terms, g.labels), !s.volumesOn(g):
+		!match.AnyMetBy(s.terms, g.labels), !s.volumesOn(g.labels):
 		fit = fitNever
 	case match.Untolerated(s.tolerations, g.taints, false) != nil,
 		slices.ContainsFunc(s.preferred, func(p match.Preference) bool { return !p.Set.MetBy(g.labels) }):

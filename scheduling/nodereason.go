@@ -129,7 +129,7 @@ func (x *explainer) groupFails(group int32) groupFailings {
 		return *f
 	}
 	g := &x.m.groups[group]
-	*f = groupFailings{known: true, volumes: !x.s.volumesOn(g)}
+	*f = groupFailings{known: true, volumes: !x.s.volumesOn(g.labels)}
 	for i := range g.taints {
 		if match.Untolerated(x.s.tolerations, g.taints[i:i+1], true) != nil {
 			f.tainted = true

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Placing in bulk deals pods out to zones before it packs them, class by class; with few pods, two halves of a machine in
@@ -102,7 +104,7 @@ func (t *Trial) shares(classes []int32) []float64 {
 	}
 	out := make([]float64, len(m.classes))
 	for _, class := range classes {
-		out[class] = largestShare(m.classes[class].requests, most)
+		out[class] = resources.LargestShare(m.classes[class].requests, most)
 	}
 	return out
 }

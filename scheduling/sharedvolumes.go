@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
-	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -14,30 +13,10 @@ import (
 // request counts it for each pod, so that pods can be packed by their requests alone; once pods are placed, the machine
 // gets back what they share.
 
-// sharedVolume is a volume that pods of several places use: the resource of its driver, and which one it is.
-type sharedVolume struct {
-	dim int
-	id  volumes.ID
-}
-
 // volumeOn is a shared volume on a host.
 type volumeOn struct {
 	host int32
 	id   volumes.ID
-}
-
-// sharedVolumes are those of a class's pods.
-func (m *Model) sharedVolumes(c *class) []sharedVolume {
-	if len(c.sample.Spec.Volumes) == 0 {
-		return nil
-	}
-	var out []sharedVolume
-	for _, claim := range m.volumes.Attached(c.sample) {
-		if dim, ok := m.resources.At(resources.Attachable(claim.Driver)); ok && claim.Shared && claim.Handle != "" {
-			out = append(out, sharedVolume{dim, claim.ID})
-		}
-	}
-	return out
 }
 
 // boundVolumes counts the pods of each shared volume that are bound to machines of the snapshot.
@@ -102,16 +81,4 @@ func (t *Trial) needOn(c *class, host int32) []int64 {
 		return c.requests
 	}
 	return need
-}
-
-// unshared is what a pod of the class takes of any machine: its requests without volumes that others may have brought.
-func (c *class) unshared() []int64 {
-	if len(c.shared) == 0 {
-		return c.requests
-	}
-	out := slices.Clone(c.requests)
-	for _, v := range c.shared {
-		out[v.dim]--
-	}
-	return out
 }

@@ -168,7 +168,7 @@ func (u *update) changeNamespaces() bool {
 
 // kindOf is the pod's kind. Where its rules stand is known from topology.Index.Remember.
 func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
-	text, stake, err := u.memo.reader.classText(pod, u.writer, placeholder, rules)
+	text, stake, err := classText(u.memo.index, pod, u.writer, placeholder, rules)
 	if n, known := u.memo.kindOf[string(text)]; known {
 		return n
 	}
@@ -426,7 +426,7 @@ func (u *update) changeClasses() {
 	}
 	for i, c := range m.classes {
 		if waiting[i] > 0 {
-			m.sortPending(c)
+			c.sortPending(m.pods)
 		} else {
 			c.pending = nilIfEmpty(c.pending)
 		}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -93,12 +92,12 @@ func (u *update) numberGroups() {
 	}
 	for i := range m.topology {
 		for _, term := range m.topology[i].Filter.Terms {
-			m.ask(term)
+			askAbout(m.askedKeys, term)
 		}
 	}
 	for i := range m.daemonSets {
 		for _, term := range m.daemonSets[i].Terms {
-			m.ask(term)
+			askAbout(m.askedKeys, term)
 		}
 	}
 }
@@ -129,7 +128,8 @@ func (u *update) orderKinds() []int32 {
 func (u *update) changeShapes(order []int32, fresh []bool) {
 	m, was, k := u.next, u.was, u.memo
 	u.freshPools()
-	profiles := newProfileNumbers(was, m)
+	r := m.reader()
+	profiles := newProfileNumbers(was.pools, m.pools)
 	m.shapes, m.shapeIndex, u.shapeWas = nil, make(map[string]int32, len(was.shapeIndex)), []int32{}
 	for at, c := range m.classes {
 		kd := &k.kinds[order[at]]
@@ -140,17 +140,17 @@ func (u *update) changeShapes(order []int32, fresh []bool) {
 			m.shapeIndex[text] = n
 			old, had := was.shapeIndex[text]
 			if had && !(u.volumes && kd.claims) {
-				m.shapes, u.shapeWas = append(m.shapes, m.keepShape(was.shapes[old], c.requests, profiles)), append(u.shapeWas, old)
+				m.shapes, u.shapeWas = append(m.shapes, r.keepShape(was.shapes[old], c.requests, profiles)), append(u.shapeWas, old)
 			} else {
-				m.shapes, u.shapeWas = append(m.shapes, m.newShape(c.sample, c.requests)), append(u.shapeWas, -1)
+				m.shapes, u.shapeWas = append(m.shapes, r.newShape(c.sample, c.requests)), append(u.shapeWas, -1)
 			}
 		}
 		if fresh[at] {
-			m.shapeClass(c, n)
+			r.shapeClass(c, m.shapes[n], n)
 		}
 		c.shape = n
 	}
-	m.stages, m.stageOf = nil, make(map[string]int32, len(was.stageOf))
+	found := newStages(len(was.stages))
 	numbers := make([]int32, len(was.stages))
 	for i := range numbers {
 		numbers[i] = -1
@@ -159,18 +159,18 @@ func (u *update) changeShapes(order []int32, fresh []bool) {
 		switch {
 		case c.invalid != nil:
 		case fresh[at]:
-			c.stages = m.usableStages(m.shapes[c.shape], c.requests)
-			m.costStages(c)
+			found.find(m.pools, c, m.shapes[c.shape])
 		default:
 			c.stages = slices.Clone(c.stages)
 			for i, st := range c.stages {
 				if numbers[st] < 0 {
-					numbers[st] = m.internStage(profiles.stage(was.stages[st]))
+					numbers[st] = found.intern(profiles.stage(was.stages[st]))
 				}
 				c.stages[i] = numbers[st]
 			}
 		}
 	}
+	m.stages = found.list
 	for _, p := range m.pools {
 		p.FindRobust(m.resources.Len())
 	}
@@ -183,71 +183,6 @@ func (u *update) freshPools() {
 	for i, p := range m.pools {
 		m.pools[i] = p.WithoutProfiles()
 	}
-}
-
-// keepShape is a shape of the model before. Its first class has the requests.
-func (m *Model) keepShape(s *shape, requests []int64, profiles *profileNumbers) *shape {
-	own := *s
-	own.requests = requests
-	own.touched, own.demands = nil, nil
-	for _, t := range s.touched {
-		own.touched = append(own.touched, touch{profiles.touch(t), t.demand})
-	}
-	for _, st := range s.demands {
-		own.demands = append(own.demands, profiles.stage(st))
-	}
-	if own.invalid != nil {
-		return &own
-	}
-	for _, term := range own.terms {
-		m.ask(term)
-	}
-	for _, p := range own.preferred {
-		m.ask(p.Set)
-	}
-	for _, a := range own.volumes.Alternatives {
-		m.ask(match.Of(a))
-	}
-	for _, a := range own.volumes.OnNodes {
-		m.ask(match.Of(a))
-	}
-	return &own
-}
-
-// profileNumbers are the numbers in the next model of profiles of the one before.
-type profileNumbers struct {
-	was, next *Model
-	numbers   [][]int32
-}
-
-func newProfileNumbers(was, next *Model) *profileNumbers {
-	n := &profileNumbers{was: was, next: next, numbers: make([][]int32, len(was.pools))}
-	for i, p := range was.pools {
-		n.numbers[i] = make([]int32, len(p.Profiles))
-		for j := range n.numbers[i] {
-			n.numbers[i][j] = -1
-		}
-	}
-	return n
-}
-
-// touch is the profile's new number. The first shape that comes upon it gives it its demand.
-func (n *profileNumbers) touch(t touch) use {
-	at := &n.numbers[t.pool][t.profile]
-	if *at < 0 {
-		*at = int32(n.next.pools[t.pool].Adopt(n.was.pools[t.pool].Profiles[t.profile], t.demand))
-	}
-	return use{t.pool, *at}
-}
-
-// stage is the stage with the new numbers of its profiles, all of which were touched.
-func (n *profileNumbers) stage(s stage) stage {
-	uses := make([]use, len(s.uses))
-	for i, u := range s.uses {
-		uses[i] = use{u.pool, n.numbers[u.pool][u.profile]}
-	}
-	s.uses = uses
-	return s
 }
 
 // changeResidents gives DaemonSets the new numbers of their classes, and notes those that topology rules could notice.

@@ -27,7 +27,7 @@ func (u *update) changeVolumes(arrivals []arrival) bool {
 	u.volumes = true
 	m := u.next
 	m.volumes = volumes.New(volumesOf(s, u.claimants()), m.vocab)
-	u.writer.Volumes, k.index.Volumes, k.reader.volumes = m.volumes, m.volumes, m.volumes
+	u.writer.Volumes, k.index.Volumes = m.volumes, m.volumes
 	// Kinds with claims are found again: what their texts say of volumes was meant of those before.
 	for n := range k.kinds {
 		if kd := &k.kinds[n]; kd.claims && k.kindOf[kd.text] == int32(n) {

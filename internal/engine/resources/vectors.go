@@ -1,5 +1,7 @@
 package resources
 
+import "math"
+
 // Fits reports whether need is at most have in every resource.
 func Fits(need, have []int64) bool {
 	for i, n := range need {
@@ -29,4 +31,22 @@ func AddScaled(into, v []int64, k int64) {
 	for i, x := range v {
 		into[i] += k * x
 	}
+}
+
+// LargestShare is the largest share the need takes of any resource; above 1 it does not fit.
+func LargestShare(need, alloc []int64) float64 {
+	share := 0.0
+	for d, n := range need {
+		if n <= 0 {
+			if alloc[d] < 0 {
+				return math.Inf(1)
+			}
+			continue
+		}
+		if n > alloc[d] {
+			return math.Inf(1)
+		}
+		share = max(share, float64(n)/float64(alloc[d]))
+	}
+	return share
 }
