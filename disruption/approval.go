@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -204,64 +203,4 @@ func (e *Execution) refuse(why *RefusedError, step *Step) {
 	for i := range e.cmd.Members {
 		step.Events = append(step.Events, e.cmd.Members[i].events(Event{Reason: EventDisruptionRefused, Identity: why.Why, Message: why.Error()})...)
 	}
-}
-
-// Refusals remembers what approvers refused, so that plans leave these nodes alone for a while and verdicts say why. It is
-// kept in memory, holds no clock, and is safe for concurrent use. The zero value is ready, a nil *Refusals remembers nothing.
-type Refusals struct {
-	mu    sync.Mutex
-	nodes map[refusalKey]refusal
-}
-
-// refusalKey is a node's claim, which a node of the same name later does not share, and what it was to go for.
-type refusalKey struct {
-	claim  types.UID
-	reason Reason
-}
-
-type refusal struct {
-	why   string
-	until time.Time
-}
-
-// NewRefusals remembers nothing yet.
-func NewRefusals() *Refusals { return &Refusals{nodes: map[refusalKey]refusal{}} }
-
-// Note remembers the refusal in the chain of an execution's error, Step.Err; others it passes over.
-func (r *Refusals) Note(err error, now time.Time) {
-	var why *RefusedError
-	if r == nil || !errors.As(err, &why) {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for key, known := range r.nodes {
-		if !now.Before(known.until) {
-			delete(r.nodes, key)
-		}
-	}
-	if r.nodes == nil {
-		r.nodes = map[refusalKey]refusal{}
-	}
-	text := why.Why
-	if why.By != "" {
-		text = why.By + ": " + text
-	}
-	for _, uid := range why.uids {
-		r.nodes[refusalKey{uid, why.Reason}] = refusal{text, now.Add(why.For)}
-	}
-}
-
-// Blocks says why and until when a claim's node is left alone; nil when it is not.
-func (r *Refusals) Blocks(claim types.UID, reason Reason, now time.Time) *Block {
-	if r == nil {
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.nodes[refusalKey{claim, reason}]
-	if !ok || !now.Before(known.until) {
-		return nil
-	}
-	return &Block{Code: BlockRefused, Until: known.until, Detail: known.why}
 }

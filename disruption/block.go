@@ -78,6 +78,10 @@ const (
 	BlockBackOff BlockCode = "BackOff"
 	// BlockRefused: an Approver refused to have it disrupted for the reason, Block.Detail; Until.
 	BlockRefused BlockCode = "Refused"
+	// BlockFailed: what was to be written for its last command, or to its Pool, was refused, Block.Detail, Count times in a row; Until.
+	BlockFailed BlockCode = "Failed"
+	// BlockHeldBack: a replacement for it must not be launched yet, Block.Detail; Until.
+	BlockHeldBack BlockCode = "HeldBack"
 	// BlockUnapproved: Block.Pod came to the node after the command was approved: see MovedOn.
 	BlockUnapproved BlockCode = "Unapproved"
 	// BlockUnschedulable: Block.Pods would have no place.
@@ -215,6 +219,13 @@ func (b *Block) sentence() string {
 		return fmt.Sprintf("replacements of nodepool %q failed %d times", b.Pool, b.Count)
 	case BlockRefused:
 		return "its disruption was refused (" + b.Detail + ")"
+	case BlockFailed:
+		if !b.Pool.IsZero() {
+			return fmt.Sprintf("nodepool %q can't be written to (%s)", b.Pool, b.Detail)
+		}
+		return fmt.Sprintf("its disruption failed %d times in a row (%s)", b.Count, b.Detail)
+	case BlockHeldBack:
+		return "its disruption is held back (" + b.Detail + ")"
 	case BlockUnapproved:
 		return fmt.Sprintf("pod %s came after the command was approved: the next plan asks again", b.Pod)
 	case BlockUnschedulable:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,8 +26,10 @@ type process struct {
 	planner disruption.Planner
 	queue   disruption.Queue
 	history disruption.History
-	marks   map[string]bool
-	runs    map[string]*chaosRun
+	// refusals are what it could not do.
+	refusals disruption.Refusals
+	marks    map[string]bool
+	runs     map[string]*chaosRun
 	// rests is what the cluster looked like when there was last nothing to do.
 	rests string
 	// effects that it has had, and how many it may have; it dies after the last. Negative: any number.
@@ -35,13 +38,17 @@ type process struct {
 
 // chaosRun is a command of the process, with what its execution is told.
 type chaosRun struct {
-	claims  []string
-	refused []error
-	noting  error
+	claims   []string
+	refused  []error
+	held     []*disruption.HeldBack
+	tainting map[string]error
+	noting   error
 }
 
 func newChaosRun(replacements int) *chaosRun {
-	return &chaosRun{claims: make([]string, replacements), refused: make([]error, replacements)}
+	return &chaosRun{
+		claims: make([]string, replacements), refused: make([]error, replacements), held: make([]*disruption.HeldBack, replacements), tainting: map[string]error{},
+	}
 }
 
 // begin is a process that has just begun: it finds what those before it left.
@@ -94,7 +101,7 @@ func (p *process) view() *cluster.View {
 
 func (p *process) fleet(but *disruption.Command) *disruption.Fleet {
 	in := p.input
-	in.View, in.History, in.Executing = p.view(), p.history, map[string]string{}
+	in.View, in.History, in.Executing, in.Refusals = p.view(), p.history, map[string]string{}, &p.refusals
 	for node, id := range p.queue.Executing() {
 		if but == nil || id != but.ID {
 			in.Executing[node] = id
@@ -112,9 +119,14 @@ func (p *process) looks() string {
 	out := ""
 	for i := range p.snapshot.Nodes {
 		n := &p.snapshot.Nodes[i]
-		out += fmt.Sprint(n.Name, len(n.Pods), n.Object != nil && v1.DisruptionMarked(n.Object), n.Claim.DeletionTimestamp != nil, n.Claim.Conditions().IsTrue(v1.ConditionInitialized), " ")
+		out += fmt.Sprint(n.Name, len(n.Pods), n.Object != nil && v1.DisruptionMarked(n.Object), n.Claim.DeletionTimestamp != nil, n.Claim.Conditions().IsTrue(v1.ConditionInitialized), p.leavesAlone(n), " ")
 	}
 	return out + fmt.Sprint(len(p.pending), len(p.queue.Executions()), len(p.back))
+}
+
+// leavesAlone reports whether what the node's last command met keeps it.
+func (p *process) leavesAlone(n *scheduling.Node) bool {
+	return p.refusals.Blocks(n.Claim.UID, disruption.ReasonEmpty, p.now) != nil
 }
 
 // work does what there is to do now, until it is done or the process dies.
@@ -194,11 +206,12 @@ func (p *process) step(e *disruption.Execution) bool {
 	o := disruption.Observed{Members: map[string]disruption.MemberState{}, Executing: len(p.queue.Executing()), NoteErr: run.noting}
 	for i := range cmd.Members {
 		if n := p.nodeNamed(cmd.Members[i].Node); n != nil {
-			o.Members[n.Name] = disruption.MemberState{Node: n.Object, Claim: n.Claim, Marked: p.marks[n.Name]}
+			o.Members[n.Name] = disruption.MemberState{Node: n.Object, Claim: n.Claim, Marked: p.marks[n.Name], Err: run.tainting[n.Name]}
 		}
 	}
+	clear(run.tainting)
 	for i, name := range run.claims {
-		r := disruption.ReplacementState{Claim: name, Stored: p.claim(name), Err: run.refused[i]}
+		r := disruption.ReplacementState{Claim: name, Stored: p.claim(name), Err: run.refused[i], HeldBack: run.held[i]}
 		if r.Known = r.Stored != nil; r.Known {
 			r.Pods = len(p.nodeNamed(name[len("claim-"):]).Pods) > 0
 			if p.c.late && !p.born[name[len("claim-"):]].Before(p.now) {
@@ -218,6 +231,9 @@ func (p *process) step(e *disruption.Execution) bool {
 	step := e.Next(o, p.now)
 	if run = p.runs[e.Command().ID]; len(run.claims) != len(e.Command().Replacements) {
 		*run = *newChaosRun(len(e.Command().Replacements))
+	}
+	if step.State.Final() && p.refusals.Failed(e.Command(), step.Err, p.now) {
+		p.rests = ""
 	}
 	for _, effect := range step.Effects {
 		if p.do(e.Command(), run, effect); p.dead() {
@@ -244,6 +260,10 @@ func (p *process) do(cmd *disruption.Command, run *chaosRun, effect disruption.E
 		if _, is := effect.(disruption.NoteDisruptions); is {
 			run.noting = errors.New("conflict")
 		}
+		return
+	}
+	if x, is := effect.(disruption.WriteRecord); is && p.denies(x.Claim) {
+		run.tainting[x.Claim[len("claim-"):]] = errors.New("denied by a webhook")
 		return
 	}
 	onNode := func(name string, change func(*corev1.Node) bool) {
@@ -283,6 +303,13 @@ func (p *process) do(cmd *disruption.Command, run *chaosRun, effect disruption.E
 			run.refused[x.Index] = errors.New("limit")
 			return
 		}
+		if p.c.heldBack > 0 && p.asked%p.c.heldBack == 0 && p.asked < chaosTrouble {
+			run.held[x.Index] = &disruption.HeldBack{Until: p.now.Add(5 * time.Minute), Why: "NodesPerMinute"}
+			return
+		}
+		if h := run.held[x.Index]; h != nil && p.now.Before(h.Until) {
+			return
+		}
 		if claim := p.create(x.Token, o.Name, o.CapacityType, x.Record, x.Replacement.Pool); claim != nil {
 			run.claims[x.Index] = claim.Name
 		}
@@ -306,6 +333,18 @@ func (p *process) do(cmd *disruption.Command, run *chaosRun, effect disruption.E
 	default:
 		p.fault("unexpected effect %s", effect)
 	}
+}
+
+// denies reports whether the claim refuses to be written to, for half an hour from the beginning on.
+func (p *process) denies(claim string) bool {
+	var number int
+	if _, err := fmt.Sscanf(claim, "claim-n-%d", &number); err != nil || p.c.denied == 0 || number%p.c.denied != 0 || p.now.Sub(now()) > 30*time.Minute {
+		return false
+	}
+	if p.denials++; p.denials > 20*len(p.c.nodes) {
+		p.fault("%s: claims were written to %d times in vain in half an hour", p.now, p.denials)
+	}
+	return true
 }
 
 // chaosTicks is how long a cluster may take to come to rest: two hours.
@@ -343,7 +382,7 @@ func (c *chaosCase) run(t *testing.T, planner disruption.Planner, lives []int, f
 			p, away = nil, 3
 			continue
 		}
-		if tick > c.at && p.rests == p.looks() && len(p.queue.Executions()) == 0 && s.settled() {
+		if tick > c.at && p.rests == p.looks() && len(p.queue.Executions()) == 0 && s.settled() && !slices.ContainsFunc(s.snapshot.Nodes, func(n scheduling.Node) bool { return p.leavesAlone(&n) }) {
 			effects += p.effects
 			s.restsWith(pods)
 			return effects, s
@@ -386,7 +425,7 @@ func (s *chaos) restsWith(pods int) {
 
 // calm reports whether nothing goes wrong but that processes die: only then one process and several meet the same.
 func (c *chaosCase) calm() bool {
-	return c.stockOut+c.dud+c.conflict+c.refused == 0 && c.interrupted < 0
+	return c.stockOut+c.dud+c.conflict+c.refused+c.heldBack+c.denied == 0 && c.interrupted < 0
 }
 
 func drawnChaos(rt *rapid.T) *chaosCase {
@@ -407,6 +446,7 @@ func drawnChaos(rt *rapid.T) *chaosCase {
 		}
 		c.nodes = append(c.nodes, n)
 	}
+	c.heldBack, c.denied = rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(rt, "held back"), rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(rt, "denied")
 	c.refused, c.late = rapid.SampledFrom([]int{0, 0, 2, 3}).Draw(rt, "refused"), rapid.Bool().Draw(rt, "late")
 	return c
 }

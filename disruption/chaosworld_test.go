@@ -40,6 +40,9 @@ type chaosCase struct {
 	// the one in which it was created.
 	refused int
 	late    bool
+	// Every so many-th launch is held back by the launch rate limiter for five minutes, or every so many-th claim refuses to be written to, as a webhook has it;
+	// 0 is none.
+	heldBack, denied int
 	// interrupted is taken away by the cloud at the tick; none if it is negative.
 	interrupted, at int
 }
@@ -80,8 +83,8 @@ type chaos struct {
 	// launches that disruption asked for, the most machines, up or coming up and not deleted, that there were at one time, and the
 	// most of them that were coming up for commands.
 	launches, most, mostComing int
-	// asked is how many launches commands asked for, those that were refused included.
-	asked int
+	// asked is how many launches commands asked for, those that were refused included, denials how often a claim refused.
+	asked, denials int
 }
 
 func newChaos(c *chaosCase, fault func(string, ...any)) *chaos {

@@ -79,7 +79,7 @@ type ClearReason struct {
 	UID   types.UID
 }
 
-// LaunchReplacement creates the claim of a replacement, subject to limits and governors like any other launch, and reports
+// LaunchReplacement creates the claim of a replacement, subject to limits and the launch rate limiter like any other launch, and reports
 // it in Observed.Replacements at the place of Index. Token is the same whichever process asks: a claim that was created for
 // it is there already. Record goes on the claim in the very request that creates it, under v1.DisruptionCommandAnnotationKey.
 type LaunchReplacement struct {

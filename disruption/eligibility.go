@@ -121,6 +121,9 @@ func (f *Fleet) accepts(c *Candidate, m Method) *Block {
 	if why := f.in.Refusals.Blocks(c.Machine.Claim.UID, m.Reason(), f.now); why != nil {
 		return why
 	}
+	if why := f.in.Refusals.BlocksPool(c.Pool.Key, f.now); why != nil {
+		return why
+	}
 	switch m {
 	case MethodEmptiness:
 		return f.acceptsEmptiness(c)

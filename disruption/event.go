@@ -58,6 +58,10 @@ const (
 	// the reference's.
 	EventDisruptionAwaitingApproval EventReason = "DisruptionAwaitingApproval"
 	EventDisruptionRefused          EventReason = "DisruptionRefused"
+	// EventDisruptionHeldBack, EventDisruptionFailed: a command that had begun is taken back, since the launch rate limiter holds its launches back,
+	// or for any other reason. They are not the reference's.
+	EventDisruptionHeldBack EventReason = "DisruptionHeldBack"
+	EventDisruptionFailed   EventReason = "DisruptionFailed"
 	// EventDoNotDisruptUntil, EventDoNotDisruptElapsed: a pod protects itself for a time, or no longer.
 	EventDoNotDisruptUntil   EventReason = "DoNotDisruptUntil"
 	EventDoNotDisruptElapsed EventReason = "DoNotDisruptGracePeriodElapsed"

@@ -16,6 +16,10 @@ const (
 	timeoutPerEntry = 80 * time.Millisecond
 	timeoutLeast    = 10 * time.Minute
 	timeoutMost     = time.Hour
+	// heldBackMost is for how long a command that has launched something waits for the launch rate limiter, all together, and notingMost for its
+	// history to be stored: nothing else is planned meanwhile.
+	heldBackMost = 2 * time.Minute
+	notingMost   = time.Minute
 )
 
 // State is how far an execution has come.
@@ -101,6 +105,15 @@ type ReplacementState struct {
 	Pods bool
 	// Err is why it could not be created.
 	Err error
+	// HeldBack says that it must not be created yet, as the launch rate limiter's answer does; nil if it may be tried at any time.
+	HeldBack *HeldBack
+}
+
+// HeldBack is a launch that may be tried again later.
+type HeldBack struct {
+	// Until is when, Why what the matter is.
+	Until time.Time
+	Why   string
 }
 
 // Validation is what the planner said: the command to start, or why it is void.
@@ -117,6 +130,8 @@ var (
 	ErrTainting = errors.New("tainting members")
 	// ErrLaunch: a replacement could not be created.
 	ErrLaunch = errors.New("launching replacements")
+	// ErrHistory: the disruptions could not be noted with the NodePools.
+	ErrHistory = errors.New("noting disruptions")
 	// ErrMemberGone: somebody else removed a member before replacements were launched.
 	ErrMemberGone = errors.New("a member is being removed by somebody else")
 	// ErrReplacementGone: a replacement disappeared before it was ready.
@@ -147,6 +162,8 @@ type Execution struct {
 	dropped map[string]bool
 	// nominated tells that the receivers were, noted that the history was to be told.
 	nominated, noted bool
+	// heldSince is when launches were first held back, notingSince when noting disruptions first failed.
+	heldSince, notingSince time.Time
 	// err is why it failed.
 	err error
 }
@@ -185,10 +202,13 @@ func (e *Execution) Unready() int {
 
 // Next says what to do now, and when to ask again.
 func (e *Execution) Next(o Observed, now time.Time) Step {
-	step := Step{}
+	step, sound := Step{}, e.err == nil
 	for before := State(""); before != e.state; {
 		before = e.state
 		e.advance(o, now, &step)
+	}
+	if sound {
+		step.Events = append(step.Events, e.failureEvents()...)
 	}
 	step.State = e.state
 	if e.state == StateFailed {
@@ -262,69 +282,6 @@ func (e *Execution) validate(o Observed, now time.Time, step *Step) {
 		e.ready = make([]bool, len(e.cmd.Replacements))
 		e.start(now)
 	}
-}
-
-// launch has the replacements created. If one can't be, the command ends. Only then are members marked, so that nobody
-// launches for the same pods a second time, receivers nominated, and the command entered into the history: that is done
-// before any member is deleted.
-func (e *Execution) launch(o Observed, now time.Time, step *Step) {
-	if gone := e.membersGone(o); gone != "" {
-		e.fail(fmt.Errorf("%w: node %s", ErrMemberGone, gone))
-		return
-	}
-	missing := false
-	for i := range e.cmd.Replacements {
-		r := replacementAt(o, i)
-		switch {
-		case r.Err != nil:
-			e.fail(fmt.Errorf("%w: %w", ErrLaunch, r.Err))
-			return
-		case r.Claim == "":
-			missing = true
-			step.Effects = append(step.Effects, LaunchReplacement{i, e.cmd.Replacements[i], e.token(i), e.replacementRecord(i)})
-		}
-	}
-	if missing {
-		return
-	}
-	unmarked := false
-	for _, m := range e.members(o) {
-		if !m.now.Marked && !m.going() {
-			unmarked = true
-			step.Effects = append(step.Effects, MarkNode{m.member.Node})
-		}
-	}
-	if unmarked {
-		return
-	}
-	if !e.nominated {
-		e.nominated = true
-		for _, r := range e.cmd.Receivers {
-			step.Effects = append(step.Effects, NominateNode{r.Name})
-		}
-	}
-	if !e.noted || o.NoteErr != nil {
-		e.noted = true
-		step.Effects = append(step.Effects, NoteDisruptions{e.disruptions(o, now)})
-		return
-	}
-	e.state = StateWaiting
-}
-
-// membersGone names a member that is going while nothing was launched in its stead; empty if there is none. Provisioning launches for pods of
-// nodes that leave, and the plan behind the command is old.
-func (e *Execution) membersGone(o Observed) string {
-	for i := range e.cmd.Replacements {
-		if replacementAt(o, i).Claim != "" {
-			return ""
-		}
-	}
-	for _, m := range e.members(o) {
-		if len(e.cmd.Replacements) > 0 && m.going() {
-			return m.member.Node
-		}
-	}
-	return ""
 }
 
 func replacementAt(o Observed, i int) ReplacementState {

@@ -37,7 +37,7 @@ type Input struct {
 	Unreached []v1.PoolKey
 	// BackOff are the pools whose replacements for drift failed of late; nil for none. See BackOff.ForgetGone.
 	BackOff *BackOff
-	// Refusals are the nodes that an Approver refused of late; nil for none.
+	// Refusals are the nodes that an Approver refused recently, or whose commands could not be carried out; nil for none.
 	Refusals *Refusals
 }
 

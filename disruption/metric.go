@@ -37,6 +37,7 @@ const (
 	MetricTimeouts             = MetricPrefix + "voluntary_disruption_consolidation_timeouts_total"
 	MetricFailedValidations    = MetricPrefix + "voluntary_disruption_failed_validations_total"
 	MetricQueueFailures        = MetricPrefix + "voluntary_disruption_queue_failures_total"
+	MetricCommandFailures      = MetricPrefix + "voluntary_disruption_command_failures_total"
 	MetricAllowedDisruptions   = MetricPrefix + "nodepools_allowed_disruptions"
 	MetricConsumingBudgets     = MetricPrefix + "nodepools_nodes_consuming_budgets"
 	MetricScore                = MetricPrefix + "consolidation_score"
@@ -49,6 +50,7 @@ const (
 	labelReason                = "reason"
 	labelDecision              = "decision"
 	labelType                  = "consolidation_type"
+	labelCause                 = "cause"
 	labelPool                  = "nodepool"
 	labelPolicy                = "policy"
 	labelConsolidationPolicy   = "consolidation_policy"
@@ -69,6 +71,7 @@ func Metrics() []Metric {
 		{MetricTimeouts, Counter, []string{labelType}, nil, "Searches that ended before all candidates had their turn."},
 		{MetricFailedValidations, Counter, []string{labelType}, nil, "Commands that were void when they were to be started."},
 		{MetricQueueFailures, Counter, []string{labelDecision, labelReason, labelType}, nil, "Replacements that were not ready when their command failed."},
+		{MetricCommandFailures, Counter, []string{labelReason, labelType, labelCause}, nil, "Commands that were taken back, or held back before they began, by why."},
 		{MetricAllowedDisruptions, Gauge, []string{labelPool, labelReason}, nil, "Nodes that the budgets of a NodePool let be disrupted at a time."},
 		{MetricConsumingBudgets, Gauge, []string{labelPool, labelReason}, nil, "Nodes of a NodePool that are being disrupted or not ready."},
 		{MetricScore, Histogram, []string{labelDecision, labelPool, labelPolicy}, []float64{0.1, 0.25, 0.33, 0.5, 1, 2, 5, 10}, "Scores of moves of Balanced NodePools."},

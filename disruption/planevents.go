@@ -65,7 +65,7 @@ func verdictEvents(m *cluster.Machine, blocks []MethodBlock) []Event {
 // the node, its pool and what would replace it. Budgets are told of on the pool, scores in metrics.
 func (b *Block) unconsolidatable() bool {
 	switch b.Code {
-	case BlockRefused, BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget,
+	case BlockRefused, BlockFailed, BlockHeldBack, BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget,
 		BlockUnschedulable, BlockDependsOnUninitialized, BlockManyNodes, BlockNotCheaper, BlockMinValues, BlockSpotToSpot, BlockFewTypes:
 		return true
 	}

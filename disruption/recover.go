@@ -235,6 +235,9 @@ func (l *remains) recovered(view *cluster.View) Recovered {
 		}
 	}
 	e.digest = l.members[0].Digest
+	for i, claim := range l.replacements {
+		e.ready[i] = claim != nil && isReady(claim)
+	}
 	out := Recovered{Execution: e, Replacements: slices.Clone(l.replacements)}
 	if len(cmd.Replacements) > 0 && !l.disagrees && !slices.Contains(out.Replacements, nil) {
 		e.state = StateTainting

@@ -111,7 +111,8 @@ func (r *Reference) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 		accepted, refused := f.Eligible(m)
 		p.blocks[m] = refused
 		for _, why := range refused {
-			if why.Code == BlockQuiet || why.Code == BlockPod || why.Code == BlockRefused {
+			switch why.Code {
+			case BlockQuiet, BlockPod, BlockRefused, BlockFailed, BlockHeldBack:
 				p.later(why.Until)
 			}
 		}

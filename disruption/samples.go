@@ -189,13 +189,26 @@ func (c *Command) RejectionSamples() []Sample {
 	return []Sample{{MetricFailedValidations, map[string]string{labelType: c.Method.ConsolidationType()}, 1}}
 }
 
-// FailureSamples count the replacements that were not ready when the execution failed: decision and consolidation type each
-// under their own label.
+// FailureSamples count the command once its execution has failed, by why, and its replacements that were not ready then: decision and
+// consolidation type each under their own label. A command that was void or refused has none.
 func (e *Execution) FailureSamples() []Sample {
-	if e.state != StateFailed && e.state != StateUndoing || e.Unready() == 0 || e.started.IsZero() {
+	if e.state != StateFailed && e.state != StateUndoing || e.started.IsZero() {
 		return nil
 	}
-	return []Sample{{MetricQueueFailures, e.cmd.decisionLabels(), float64(e.Unready())}}
+	out := e.cmd.failureSamples(e.err)
+	if unready := e.Unready(); unready > 0 {
+		out = append(out, Sample{MetricQueueFailures, e.cmd.decisionLabels(), float64(unready)})
+	}
+	return out
+}
+
+// HeldBackSamples count the command as one that was not begun since its launches are held back.
+func (c *Command) HeldBackSamples() []Sample { return c.failureSamples(ErrHeldBack) }
+
+func (c *Command) failureSamples(err error) []Sample {
+	labels := c.Method.MetricLabels()
+	labels[labelCause] = causeOf(err)
+	return []Sample{{MetricCommandFailures, labels, 1}}
 }
 
 // disruptedSamples are nodeclaims_disrupted_total and pods_disruption_initiated_total of one claim.

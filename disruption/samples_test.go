@@ -61,6 +61,7 @@ func TestMetrics(t *testing.T) {
 		"counter voluntary_disruption_consolidation_timeouts_total consolidation_type",
 		"counter voluntary_disruption_failed_validations_total consolidation_type",
 		"counter voluntary_disruption_queue_failures_total decision reason consolidation_type",
+		"counter voluntary_disruption_command_failures_total reason consolidation_type cause", // not the reference's
 		"gauge nodepools_allowed_disruptions nodepool reason",
 		"gauge nodepools_nodes_consuming_budgets nodepool reason",
 		"histogram consolidation_score decision nodepool policy",
@@ -137,7 +138,10 @@ func TestCommandSamples(t *testing.T) {
 	}
 	s.repl[1].Stored, s.repl[1].Known = nil, false
 	s.run(e, disruption.StateFailed)
-	if diff := cmp.Diff([]string{"voluntary_disruption_queue_failures_total{consolidation_type=multi,decision=replace,reason=underutilized} 1"}, counts(t, e.FailureSamples())); diff != "" {
+	if diff := cmp.Diff([]string{
+		"voluntary_disruption_command_failures_total{cause=replacement_gone,consolidation_type=multi,reason=underutilized} 1",
+		"voluntary_disruption_queue_failures_total{consolidation_type=multi,decision=replace,reason=underutilized} 1",
+	}, counts(t, e.FailureSamples())); diff != "" {
 		t.Errorf("failed (-want +got):\n%s", diff)
 	}
 	void, s := newStage(1, 1)

@@ -1,0 +1,149 @@
+package disruption
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// launch has the replacements created. If one can't be, the command ends. Only then are members marked, so that nobody
+// launches for the same pods a second time, receivers nominated, and the command entered into the history: that is done
+// before any member is deleted.
+func (e *Execution) launch(o Observed, now time.Time, step *Step) {
+	if gone := e.membersGone(o); gone != "" {
+		e.fail(fmt.Errorf("%w: node %s", ErrMemberGone, gone))
+		return
+	}
+	if e.missing(o, now, step) {
+		return
+	}
+	unmarked := false
+	for _, m := range e.members(o) {
+		if !m.now.Marked && !m.going() {
+			unmarked = true
+			step.Effects = append(step.Effects, MarkNode{m.member.Node})
+		}
+	}
+	if unmarked {
+		return
+	}
+	if !e.nominated {
+		e.nominated = true
+		for _, r := range e.cmd.Receivers {
+			step.Effects = append(step.Effects, NominateNode{r.Name})
+		}
+	}
+	if e.noted && o.NoteErr == nil {
+		e.state = StateWaiting
+		return
+	}
+	if e.noted && e.notingSince.IsZero() {
+		e.notingSince = now
+	}
+	if !e.notingSince.IsZero() && now.Sub(e.notingSince) >= notingMost {
+		e.fail(fmt.Errorf("%w: %w", ErrHistory, o.NoteErr))
+		return
+	}
+	e.noted = true
+	step.Effects = append(step.Effects, NoteDisruptions{e.disruptions(o, now)})
+}
+
+// missing asks for the replacements that are not there yet, and reports whether there are any. One that can't be created ends the command.
+func (e *Execution) missing(o Observed, now time.Time, step *Step) bool {
+	var launches []Effect
+	var held *HeldBack
+	launched := 0
+	for i := range e.cmd.Replacements {
+		switch r := replacementAt(o, i); {
+		case r.Err != nil:
+			e.fail(fmt.Errorf("%w: %w", ErrLaunch, r.Err))
+			return true
+		case r.Claim != "":
+			launched++
+		default:
+			launches = append(launches, LaunchReplacement{i, e.cmd.Replacements[i], e.token(i), e.replacementRecord(i)})
+			if r.HeldBack != nil && now.Before(r.HeldBack.Until) && (held == nil || r.HeldBack.Until.After(held.Until)) {
+				held = r.HeldBack
+			}
+		}
+	}
+	if held != nil && e.holdsTooLong(held, launched, now) {
+		e.fail(&HeldBackError{Until: held.Until, Why: held.Why, Launched: launched})
+		return true
+	}
+	if held != nil {
+		step.Again = min(executionEvery, held.Until.Sub(now))
+	}
+	step.Effects = append(step.Effects, launches...)
+	return len(launches) > 0
+}
+
+// holdsTooLong reports whether the command is better taken back than kept until the launch may be tried again: nobody plans while replacements
+// are launched, and what has launched nothing loses nothing.
+func (e *Execution) holdsTooLong(held *HeldBack, launched int, now time.Time) bool {
+	if e.heldSince.IsZero() {
+		e.heldSince = now
+	}
+	return launched == 0 || held.Until.Sub(e.heldSince) > heldBackMost
+}
+
+// membersGone names a member that is going while nothing was launched in its stead; empty if there is none. Provisioning launches for pods of
+// nodes that leave, and the plan behind the command is old.
+func (e *Execution) membersGone(o Observed) string {
+	for i := range e.cmd.Replacements {
+		if replacementAt(o, i).Claim != "" {
+			return ""
+		}
+	}
+	for _, m := range e.members(o) {
+		if len(e.cmd.Replacements) > 0 && m.going() {
+			return m.member.Node
+		}
+	}
+	return ""
+}
+
+// failureEvents tell of the members that the command which had begun is taken back; a command that was void or refused is told of elsewhere.
+func (e *Execution) failureEvents() []Event {
+	if e.err == nil || errors.Is(e.err, ErrVoid) || errors.Is(e.err, ErrRefused) {
+		return nil
+	}
+	if errors.Is(e.err, ErrHeldBack) {
+		return e.cmd.HeldBackEvents(e.err)
+	}
+	var out []Event
+	for i := range e.cmd.Members {
+		out = append(out, e.cmd.Members[i].events(Event{
+			Warning: true, Reason: EventDisruptionFailed, Identity: causeOf(e.err), Message: "took back its disruption: " + e.err.Error(),
+		})...)
+	}
+	return out
+}
+
+// HeldBackEvents tell of the members that the command is not begun, or taken back, since its launches are held back, as err says.
+func (c *Command) HeldBackEvents(err error) []Event {
+	if err == nil {
+		return nil
+	}
+	var out []Event
+	for i := range c.Members {
+		out = append(out, c.Members[i].events(Event{Reason: EventDisruptionHeldBack, Message: "its disruption waits: " + err.Error()})...)
+	}
+	return out
+}
+
+// causeOf is why an execution failed, as metrics spell it.
+func causeOf(err error) string {
+	for _, cause := range []struct {
+		is   error
+		name string
+	}{
+		{ErrHeldBack, "held_back"}, {ErrTainting, "write_refused"}, {ErrLaunch, "launch_refused"}, {ErrHistory, "history_refused"}, {ErrMemberGone, "member_gone"},
+		{ErrReplacementGone, "replacement_gone"}, {ErrTimeout, "timeout"}, {ErrInterrupted, "interrupted"},
+	} {
+		if errors.Is(err, cause.is) {
+			return cause.name
+		}
+	}
+	return "other"
+}
