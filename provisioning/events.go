@@ -45,7 +45,7 @@ const (
 	EventDisrupted                      EventReason = "Disrupted"
 	// EventInvalidDoNotDisrupt: a pod's do-not-disrupt annotation is ignored, since its value means nothing.
 	EventInvalidDoNotDisrupt EventReason = "InvalidDoNotDisruptAnnotation"
-	// EventLaunchHeldBack is not the reference's: a launch that the governor or a limit holds back.
+	// EventLaunchHeldBack is not the reference's: a launch that the launch rate limiter or a limit holds back.
 	EventLaunchHeldBack EventReason = "LaunchHeldBack"
 	// EventLaunchFailed is not the reference's: an instance could not be launched, or a NodeClaim not be stored.
 	EventLaunchFailed EventReason = "LaunchFailed"

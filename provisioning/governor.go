@@ -47,7 +47,7 @@ const (
 	RuleFailureRate    GovernorRule = "FailureRate"
 )
 
-// GovernedError is a launch that the governor did not let through. It is not a fault of the claim: try it again.
+// GovernedError is a launch that the launch rate limiter did not let through. It is not a fault of the claim: try it again.
 type GovernedError struct {
 	// Rule that refused it.
 	Rule GovernorRule
@@ -132,6 +132,27 @@ func (g *Governor) Admit(id string, price float64, now time.Time) error {
 	return nil
 }
 
+// Allows says whether launches at the prices would be let through together at the time now, with a *GovernedError why not and until when. It lets
+// none through: ask Admit for each. More launches than NodesPerMinute are judged as that many.
+func (g *Governor) Allows(prices []float64, now time.Time) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.forget(now)
+	if len(prices) == 0 {
+		return nil
+	}
+	sum := 0.0
+	for _, p := range prices {
+		sum += p
+	}
+	for _, refusal := range []*GovernedError{g.together(len(prices), now), g.costIncrease(sum, now), g.failureRate(sum, now)} {
+		if refusal != nil {
+			return refusal
+		}
+	}
+	return nil
+}
+
 // Outcome says how a launch that was let through ended.
 func (g *Governor) Outcome(id string, failed bool, now time.Time) {
 	g.mu.Lock()
@@ -170,17 +191,22 @@ func (g *Governor) rename(id, to string) {
 	}
 }
 
-func (g *Governor) nodesPerMinute(_ float64, now time.Time) *GovernedError {
-	if g.options.NodesPerMinute == 0 {
+func (g *Governor) nodesPerMinute(_ float64, now time.Time) *GovernedError { return g.together(1, now) }
+
+// together is the refusal of so many launches by NodesPerMinute, if it has no room for them.
+func (g *Governor) together(launches int, now time.Time) *GovernedError {
+	most := g.options.NodesPerMinute
+	if most == 0 {
 		return nil
 	}
 	recent := since(g.admitted, now.Add(-governorNodesPerWindow))
-	if len(recent) < g.options.NodesPerMinute {
+	room := most - min(launches, most) // what may be in the window beside them
+	if len(recent) <= room {
 		return nil
 	}
 	return &GovernedError{
-		Rule: RuleNodesPerMinute, Limit: float64(g.options.NodesPerMinute), Current: float64(len(recent)),
-		RetryAt: recent[len(recent)-g.options.NodesPerMinute].at.Add(governorNodesPerWindow),
+		Rule: RuleNodesPerMinute, Limit: float64(most), Current: float64(len(recent)),
+		RetryAt: recent[len(recent)-room-1].at.Add(governorNodesPerWindow),
 	}
 }
 

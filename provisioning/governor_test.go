@@ -53,6 +53,29 @@ func TestNodesPerMinute(t *testing.T) {
 	admit(t, g, "d", 1, at(69))
 }
 
+// Whether several launches would be let through together is asked without letting any through.
+func TestGovernorAllows(t *testing.T) {
+	g := newGovernor(t, provisioning.GovernorOptions{NodesPerMinute: 3, CostIncrease: 10, CostWindow: time.Hour})
+	for range 2 {
+		if err := errors.Join(g.Allows([]float64{1, 1, 1}, at(0)), g.Allows(make([]float64, 9), at(0)), g.Allows(nil, at(0)), g.Allows([]float64{10}, at(0))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	admit(t, g, "a", 1, at(0))
+	admit(t, g, "b", 1, at(10))
+	if err := g.Allows([]float64{1}, at(20)); err != nil {
+		t.Fatal(err)
+	}
+	refusal(t, g.Allows([]float64{1, 1}, at(20)), provisioning.RuleNodesPerMinute, at(60))
+	refusal(t, g.Allows([]float64{1, 1, 1}, at(20)), provisioning.RuleNodesPerMinute, at(70))
+	refusal(t, g.Allows(make([]float64, 9), at(20)), provisioning.RuleNodesPerMinute, at(70))
+	refusal(t, g.Allows([]float64{5, 4}, at(71)), provisioning.RuleCostIncrease, at(3600))
+	if err := g.Allows([]float64{4, 4}, at(71)); err != nil {
+		t.Fatal(err)
+	}
+	admit(t, g, "c", 8, at(71))
+}
+
 func TestCostIncrease(t *testing.T) {
 	g := newGovernor(t, provisioning.GovernorOptions{CostIncrease: 10, CostWindow: time.Hour})
 	admit(t, g, "a", 4, at(0))

@@ -66,7 +66,7 @@ type Launched struct {
 	Claim *v1.NodeClaim
 	// Err is why there is no claim: a *limits.ExceededError, a *GovernedError, or the store's. Nothing is reserved then.
 	Err error
-	// RetryAt is when the governor may let it through; zero if that is not what was in the way.
+	// RetryAt is when the launch rate limiter may let it through; zero if that is not what was in the way.
 	RetryAt time.Time
 }
 
@@ -81,7 +81,7 @@ type Outcome struct {
 }
 
 // Launch creates the claims of the orders at the time now, each on its own: what one meets does not keep the others.
-// Limits and the governor are asked in the order of the list, so that the same orders meet the same refusals; then
+// Limits and the launch rate limiter are asked in the order of the list, so that the same orders meet the same refusals; then
 // claims are created side by side. pass names the pass: with its number it makes the token of an order, so that a pass
 // that is repeated after its answers were lost creates nothing twice. When ctx ends, what was not begun fails with
 // its error.
@@ -113,7 +113,7 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 	return out
 }
 
-// admit asks the limits and the governor; what the one granted is given back when the other refuses.
+// admit asks the limits and the launch rate limiter; what the one granted is given back when the other refuses.
 func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("creating a nodeclaim of nodepool %s: %w", order.Pool, err)

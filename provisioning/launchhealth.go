@@ -2,7 +2,10 @@ package provisioning
 
 import (
 	"errors"
+	"fmt"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -15,7 +18,7 @@ const (
 	LaunchReasonRefused = "NodeClaimRefused"
 	// LaunchReasonLimit: the pool's limits have no room for the node.
 	LaunchReasonLimit = "LimitExceeded"
-	// LaunchReasonHeldBack: the governor lets no more nodes through for now.
+	// LaunchReasonHeldBack: the launch rate limiter lets no more nodes through for now.
 	LaunchReasonHeldBack = "HeldBack"
 )
 
@@ -29,9 +32,20 @@ type LaunchHealth struct {
 	pools map[v1.PoolKey]*launchOutcome
 }
 
+// Bounds of how long a pool launches nothing after its NodeClaims could not be stored: what the API server refuses it will refuse again, what
+// failed otherwise may be over soon.
+const (
+	closedFirst        = time.Second
+	closedMost         = 5 * time.Minute
+	closedMostByFaults = 10 * time.Second
+)
+
 // launchOutcome is how the last launches of a pool ended. A NodeClaim that was stored says nothing of its instance.
 type launchOutcome struct {
 	order, launch *launchFailure
+	// refused is how many orders in a row could not be stored, until when nothing is launched for that.
+	refused int
+	until   time.Time
 }
 
 type launchFailure struct {
@@ -42,7 +56,8 @@ type launchFailure struct {
 // Ordered says how storing a NodeClaim of the pool ended at the time now: err as in Launched, nil when it was stored.
 func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
 	if err == nil {
-		h.of(pool).order = nil
+		outcome := h.of(pool)
+		outcome.order, outcome.refused, outcome.until = nil, 0, time.Time{}
 		return
 	}
 	var exceeded *limits.ExceededError
@@ -54,7 +69,34 @@ func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
 	case errors.As(err, &governed):
 		reason = LaunchReasonHeldBack
 	}
-	h.of(pool).order = &launchFailure{reason, shortened(err.Error()), now}
+	outcome := h.of(pool)
+	outcome.order = &launchFailure{reason, shortened(err.Error()), now}
+	if reason == LaunchReasonRefused && !now.Before(outcome.until) { // orders of one pass are one failure
+		outcome.refused++
+		outcome.until = now.Add(closedFor(outcome.refused, err))
+	}
+}
+
+// closedFor is for how long a pool launches nothing after so many failures in a row.
+func closedFor(failures int, err error) time.Duration {
+	most := closedMostByFaults
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+		most = closedMost
+	}
+	if failures > 16 {
+		return most
+	}
+	return min(closedFirst<<(failures-1), most)
+}
+
+// Closed says why the pool must not launch anything at the time now, and until when: its last NodeClaims could not be stored, so that another
+// pool had better launch. It is tried again later and later. Empty: it may. See scheduling.NodePool.NotReady.
+func (h *LaunchHealth) Closed(pool v1.PoolKey, now time.Time) (why string, until time.Time) {
+	known := h.pools[pool]
+	if known == nil || known.order == nil || !now.Before(known.until) {
+		return "", time.Time{}
+	}
+	return fmt.Sprintf("its NodeClaims could not be stored, %d times in a row: %s; next try at %s", known.refused, known.order.message, known.until.UTC().Format(time.RFC3339)), known.until
 }
 
 // Launched says how launching an instance for the pool ended at the time now: err as the provider gave it.
