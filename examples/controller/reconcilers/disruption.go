@@ -51,8 +51,8 @@ type disruptor struct {
 	// begins counts the commands that were begun.
 	begins  int
 	history disruption.History
-	// unsaved are pools with disruptions in the history that were forced and are not stored yet.
-	unsaved map[v1.PoolKey]bool
+	// unsaved are pools with disruptions in the history that are not stored yet.
+	unsaved map[v1.PoolKey]unsavedHistory
 
 	// Only the goroutine that plans uses these.
 	model     *scheduling.Model
@@ -70,7 +70,7 @@ type disruptor struct {
 func newDisruptor(o *Options, act *actor, reader client.Reader, state *cluster.State, p *planner, told *disruptionMetrics) *disruptor {
 	d := &disruptor{
 		actor: act, reader: reader, state: state, planner: p, options: &o.Disruption, told: told, nomination: o.nomination(),
-		changed: make(chan struct{}, 1), moved: make(chan struct{}, 1), running: map[string]*commandRun{}, unsaved: map[v1.PoolKey]bool{},
+		changed: make(chan struct{}, 1), moved: make(chan struct{}, 1), running: map[string]*commandRun{}, unsaved: map[v1.PoolKey]unsavedHistory{},
 		backOff: disruption.NewBackOff(uint64(o.Now().UnixNano())), refusals: disruption.NewRefusals(),
 	}
 	if o.Disruption.ApprovalNamespace != "" {
@@ -280,6 +280,9 @@ func (d *disruptor) plan(ctx context.Context, fleet *disruption.Fleet) (*disrupt
 
 // add begins a command.
 func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
+	if d.holdBack(cmd) {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	execution, err := d.queue.Add(cmd)

@@ -46,8 +46,8 @@ type launchedReplacement struct {
 	claim string
 	uid   types.UID
 	err   error
-	// retryAt is until when the governor holds it back.
-	retryAt time.Time
+	// held is how the launch rate limiter holds it back; nil if it does not.
+	held *disruption.HeldBack
 }
 
 func newCommandRun(e *disruption.Execution) *commandRun {
@@ -73,7 +73,7 @@ func (d *disruptor) advance(ctx context.Context) time.Duration {
 	d.mu.Lock()
 	list := d.queue.Executions()
 	d.mu.Unlock()
-	again := d.saveForced(ctx)
+	again := d.saveUnsaved(ctx)
 	for _, e := range list {
 		if ctx.Err() != nil {
 			return 0
@@ -218,7 +218,7 @@ func nameOfMember(m *disruption.Member, claim *v1.NodeClaim) string {
 }
 
 func (d *disruptor) observeReplacement(ctx context.Context, r *launchedReplacement) (disruption.ReplacementState, error) {
-	state := disruption.ReplacementState{Claim: r.claim, Err: r.err}
+	state := disruption.ReplacementState{Claim: r.claim, Err: r.err, HeldBack: r.held}
 	if r.claim == "" {
 		return state, nil
 	}
@@ -268,12 +268,14 @@ func (d *disruptor) finish(run *commandRun, step disruption.Step) {
 	d.mu.Unlock()
 	if step.State == disruption.StateDone {
 		d.log.Info("completed disruption command", "command", cmd.ID, "description", cmd.String())
+		d.refusals.Succeeded(cmd)
 	} else if errors.Is(step.Err, disruption.ErrRefused) {
 		d.refusals.Note(step.Err, d.now())
 		d.log.Info("refused disruption command", "command", cmd.ID, "description", cmd.String(), "reason", step.Err)
 	} else if !errors.Is(step.Err, disruption.ErrVoid) {
 		d.log.Warn("cannot complete disruption command, undid it", "command", cmd.ID, "description", cmd.String(), "error", step.Err)
 		d.told.take(run.execution.FailureSamples())
+		d.setBack(cmd, step.Err)
 	}
 	if cmd.Reason == disruption.ReasonDrifted && !errors.Is(step.Err, disruption.ErrRefused) && !errors.Is(step.Err, disruption.ErrVoid) {
 		for i := range cmd.Members {

@@ -163,11 +163,11 @@ func (d *disruptor) setReason(ctx context.Context, e disruption.SetReason) error
 	})
 }
 
-// launchReplacement orders a replacement like any other instance: within limits and as the governor allows. What it replaces
+// launchReplacement orders a replacement like any other machine: within limits and as the launch rate limiter allows. What it replaces
 // does not count against the limits any more.
 func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e disruption.LaunchReplacement) error {
 	done := &run.replacements[e.Index]
-	if d.now().Before(done.retryAt) {
+	if done.held != nil && d.now().Before(done.held.Until) {
 		return nil
 	}
 	cmd := run.execution.Command()
@@ -198,7 +198,7 @@ func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e di
 	case launched.Err == nil:
 		done.claim, done.uid = v1.QualifiedName(launched.Claim), launched.Claim.UID
 	case !launched.RetryAt.IsZero():
-		done.retryAt = launched.RetryAt
+		done.held = &disruption.HeldBack{Until: launched.RetryAt, Why: launched.Err.Error()}
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -206,6 +206,7 @@ func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e di
 		done.err = launched.Err
 		return launched.Err
 	}
+	done.held = nil
 	if e.Replacement.Static {
 		for i := range cmd.Members {
 			d.state.Mark(cmd.Members[i].Node)

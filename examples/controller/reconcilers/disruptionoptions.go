@@ -9,8 +9,8 @@ import (
 
 // DisruptionOptions say how nodes are removed and replaced. The zero value is what a cluster without special wishes wants.
 type DisruptionOptions struct {
-	// Planner decides which nodes go. Nil is a *disruption.Global with Options.Query and the features; a *disruption.Reference does
-	// as Karpenter does.
+	// Planner decides which nodes go. Nil is a *disruption.Global with Options.Query and the features, whose commands launch no more nodes
+	// than Options.Governor lets through in a minute; a *disruption.Reference does as Karpenter does.
 	Planner disruption.Planner
 	// Period is how often it is asked although nothing has changed. 0 is DefaultDisruptionPeriod.
 	Period time.Duration
@@ -48,7 +48,7 @@ func (d *DisruptionOptions) complete(o *Options) error {
 		return &option.Error{Package: "reconcilers", Option: "Disruption.ApprovalNamespace", Rule: "ConfigMaps and an Approver of your own exclude each other: leave one of them out"}
 	}
 	if d.Planner == nil {
-		d.Planner = &disruption.Global{Query: o.Query, SpotToSpot: o.Features.SpotToSpotConsolidation}
+		d.Planner = &disruption.Global{Query: o.Query, SpotToSpot: o.Features.SpotToSpotConsolidation, MaxBins: min(o.Governor.NodesPerMinute, disruption.DefaultMaxBins)}
 	}
 	if d.Period == 0 {
 		d.Period = DefaultDisruptionPeriod

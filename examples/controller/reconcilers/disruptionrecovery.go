@@ -182,34 +182,6 @@ func (d *disruptor) note(started ...disruption.Disruption) {
 	d.history = d.history.Add(started...).Within(d.options.longestWindow(), d.now())
 }
 
-// forcedOut remembers a disruption that asked nobody, with what the instance cost.
-func (d *disruptor) forcedOut(started disruption.Disruption) {
-	started.Price = d.priceOf(started.Pool, started.Labels)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.note(started)
-	d.unsaved[started.Pool] = true
-	wake(d.moved)
-}
-
-// saveForced stores the history of pools with forced disruptions, and says when to try again what failed; 0 is never.
-func (d *disruptor) saveForced(ctx context.Context) time.Duration {
-	d.mu.Lock()
-	pools := d.unsaved
-	d.unsaved = map[v1.PoolKey]bool{}
-	d.mu.Unlock()
-	again := time.Duration(0)
-	for pool := range pools {
-		if err := d.saveHistory(ctx, pool); err != nil {
-			d.mu.Lock()
-			d.unsaved[pool] = true
-			d.mu.Unlock()
-			again = time.Second
-		}
-	}
-	return again
-}
-
 // saveHistory stores the pool's history with it; a pool that is gone needs none.
 func (d *disruptor) saveHistory(ctx context.Context, key v1.PoolKey) error {
 	base := &v1.NodePool{}

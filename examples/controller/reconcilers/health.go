@@ -62,6 +62,13 @@ func (h *health) launched(claim *v1.NodeClaim, err error, now time.Time) {
 	}
 }
 
+// closed says why a pool had better launch nothing now, and until when; empty if it may.
+func (h *health) closed(pool v1.PoolKey, now time.Time) (why string, until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.launches.Closed(pool, now)
+}
+
 // ordered notes how storing a pool's claim ended.
 func (h *health) ordered(pool v1.PoolKey, err error, now time.Time) {
 	h.mu.Lock()

@@ -18,8 +18,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/limits"
 )
 
-// launch orders instances: within the pools' limits and as the governor allows. Claims are in the view of the cluster when it
-// returns, so that nobody orders an instance twice for want of having seen the first.
+// launch orders machines: within the pools' limits and as the launch rate limiter allows. Claims are in the view of the cluster when it
+// returns, so that nobody orders a machine twice for want of having seen the first.
 func (p *planner) launch(ctx context.Context, orders []provisioning.Launch, reason string) provisioning.Outcome {
 	return p.launchInstead(ctx, "", orders, reason, nil)
 }
@@ -92,7 +92,7 @@ func firstTypes(claim *v1.NodeClaim) string {
 	return "any" // a static pool's: the provider chooses
 }
 
-// repeatAfter is an error if orders failed in a way that is worth another try at once. What the governor holds back waits for
+// repeatAfter is an error if orders failed in a way that is worth another try at once. What the launch rate limiter holds back waits for
 // its time.
 func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 	var errs []error
@@ -105,7 +105,8 @@ func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 			}
 		default:
 			var exceeded *limits.ExceededError
-			if !errors.As(launched.Err, &exceeded) { // planned again when something changes
+			closed, _ := p.health.closed(launched.Launch.Pool, p.now())
+			if !errors.As(launched.Err, &exceeded) && closed == "" { // planned again when something changes, or the pool is tried again
 				errs = append(errs, launched.Err)
 			}
 		}

@@ -169,6 +169,7 @@ func (p *planner) pass(ctx context.Context) error {
 	}
 	outcome := p.launch(ctx, orders.Launches, "provisioned")
 	p.waiting = len(snapshot.Pods)
+	p.triesRefused(set, p.now())
 	p.buffers.planned(ctx, plan)
 	p.metrics.passDone(plan, effectiveZones(snapshot, p.lookup), p.now().Sub(now))
 	return p.repeatAfter(outcome)
@@ -225,6 +226,7 @@ func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *p
 	if p.options.Features.NoReservedCapacity {
 		withoutReservations(set)
 	}
+	p.closeRefused(set, now)
 	p.shown.learn(set)
 	placeholders, err := p.buffers.placeholders(ctx)
 	if err != nil {
@@ -232,6 +234,26 @@ func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *p
 	}
 	view := p.state.Snapshot(cluster.Query{Time: now, NodePools: set.NodePools, Catalogs: set.Catalogs, Placeholders: placeholders})
 	return withoutLost(view), set, nil
+}
+
+// closeRefused has pools launch nothing whose NodeClaims the API server refuses, until they are tried again: others may launch meanwhile, and
+// nothing is launched and taken back for nothing.
+func (p *planner) closeRefused(set *provisioning.PoolSet, now time.Time) {
+	for i := range set.NodePools {
+		pool := &set.NodePools[i]
+		if why, _ := p.health.closed(pool.Key, now); why != "" && pool.NotReady == "" {
+			pool.NotReady = why
+		}
+	}
+}
+
+// triesRefused has the next pass come when a pool is tried again.
+func (p *planner) triesRefused(set *provisioning.PoolSet, now time.Time) {
+	for i := range set.NodePools {
+		if why, until := p.health.closed(set.NodePools[i].Key, now); why != "" && (p.retryAt.IsZero() || until.Before(p.retryAt)) {
+			p.retryAt = until
+		}
+	}
 }
 
 // withoutReservations closes all offerings of reserved capacity.

@@ -1,0 +1,126 @@
+package reconcilers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+// holdBack reports whether the command is not begun since the launch rate limiter would not let its replacements through now. Nothing is done for it,
+// and its nodes are left alone until that is over.
+func (d *disruptor) holdBack(cmd *disruption.Command) bool {
+	var prices []float64
+	for i := range cmd.Replacements {
+		price := 0.0
+		if node := cmd.Replacements[i].Node; node != nil && len(node.InstanceTypes) > 0 {
+			price = node.InstanceTypes[0].Price
+		}
+		prices = append(prices, price)
+	}
+	var governed *provisioning.GovernedError
+	if !errors.As(d.governor.Allows(prices, d.now()), &governed) {
+		return false
+	}
+	why := &disruption.HeldBackError{Until: governed.RetryAt, Why: governed.Error()}
+	d.refusals.Failed(cmd, why, d.now())
+	d.log.Info("deferred disruption command", "command", cmd.ID, "description", cmd.String(), "until", governed.RetryAt, "reason", governed.Error())
+	d.told.take(cmd.HeldBackSamples())
+	d.publish(cmd.HeldBackEvents(why))
+	return true
+}
+
+// setBack remembers a command that could not be carried out, so that it is not begun and taken back again and again.
+func (d *disruptor) setBack(cmd *disruption.Command, err error) {
+	d.refusals.Failed(cmd, err, d.now())
+	if !errors.Is(err, disruption.ErrHistory) {
+		return
+	}
+	pools := map[v1.PoolKey]bool{}
+	for i := range cmd.Members {
+		pools[cmd.Members[i].Pool] = true
+	}
+	for pool := range pools {
+		d.notSaved(pool, unsavedHistory{failures: closedAfter - 1}, err)
+	}
+	wake(d.moved)
+}
+
+// unsavedHistory is that of a pool: how often storing it failed in a row, and when to try again.
+type unsavedHistory struct {
+	failures int
+	next     time.Time
+}
+
+const (
+	// closedAfter is how often storing the history of a pool fails before none of its nodes is disrupted: what a process that begins does
+	// not know of, budgets and cool-downs can't count.
+	closedAfter = 3
+	// saveMost is how long is waited between attempts at most.
+	saveMost = 5 * time.Minute
+)
+
+// forcedOut remembers a disruption that asked nobody, with what the machine cost.
+func (d *disruptor) forcedOut(started disruption.Disruption) {
+	started.Price = d.priceOf(started.Pool, started.Labels)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.note(started)
+	if _, known := d.unsaved[started.Pool]; !known {
+		d.unsaved[started.Pool] = unsavedHistory{}
+	}
+	wake(d.moved)
+}
+
+// saveUnsaved stores the history of pools of which it is not, and says when to try again what failed; 0 is never.
+func (d *disruptor) saveUnsaved(ctx context.Context) time.Duration {
+	d.mu.Lock()
+	pools := maps.Clone(d.unsaved)
+	d.mu.Unlock()
+	again, now := time.Duration(0), d.now()
+	for pool, known := range pools {
+		if wait := known.next.Sub(now); wait > 0 {
+			again = sooner(again, wait)
+			continue
+		}
+		if err := d.saveHistory(ctx, pool); err != nil {
+			again = sooner(again, d.notSaved(pool, known, err))
+			continue
+		}
+		d.mu.Lock()
+		delete(d.unsaved, pool)
+		d.mu.Unlock()
+		if known.failures >= closedAfter {
+			d.log.Info("stored disruption history", "nodePool", pool.String(), "failures", known.failures)
+			d.refusals.OpenPool(pool)
+			d.forget()
+		}
+	}
+	return again
+}
+
+// notSaved notes that the history of a pool could not be stored, as often before as known says, and returns when to try again.
+func (d *disruptor) notSaved(pool v1.PoolKey, known unsavedHistory, err error) time.Duration {
+	known.failures++
+	wait := min(time.Second<<min(known.failures-1, 16), saveMost)
+	known.next = d.now().Add(wait)
+	d.mu.Lock()
+	d.unsaved[pool] = known
+	d.mu.Unlock()
+	if known.failures < closedAfter {
+		return wait
+	}
+	why := fmt.Sprintf("its disruption history could not be stored, %d times in a row: %v", known.failures, err)
+	d.refusals.ClosePool(pool, why, known.next.Add(time.Minute)) // longer than until the next attempt, which opens it
+	d.log.Warn("cannot store disruption history, leaving nodes alone", "nodePool", pool.String(), "failures", known.failures, "retryAfter", wait, "error", err)
+	d.publish([]disruption.Event{{
+		Kind: v1.KindNodePool, Name: pool.String(), Warning: true, Reason: disruption.EventDisruptionBlocked, Identity: "history", Message: "no node is disrupted: " + why,
+	}})
+	d.forget()
+	return wait
+}
