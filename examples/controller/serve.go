@@ -101,6 +101,8 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	}
 	if s.Planning.Approval == settings.ApprovalConfigMap {
 		wanted.Disruption.ApprovalNamespace = s.Process.SystemNamespace
+	} else {
+		wanted.Disruption.FormerApprovalNamespace = s.Process.SystemNamespace
 	}
 	if err := reconcilers.Add(mgr, wanted); err != nil {
 		return err

@@ -150,7 +150,7 @@ func (a *approvals) object(cmd *disruption.Command, digest string, deadline time
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: a.namespace, Name: approvalPrefix + digest,
-			Labels:      map[string]string{ApprovalStateLabelKey: string(ApprovalWaiting), "app.kubernetes.io/managed-by": "drawknife"},
+			Labels:      map[string]string{ApprovalStateLabelKey: string(ApprovalWaiting), managedByLabelKey: managedByValue},
 			Annotations: map[string]string{ApprovalDigestAnnotationKey: digest, ApprovalDeadlineAnnotationKey: deadline.UTC().Format(time.RFC3339)},
 		},
 		Immutable: &immutable,

@@ -42,6 +42,8 @@ type disruptor struct {
 	backOff *disruption.BackOff
 	// approvals show commands as ConfigMaps; nil if they do not wait as such.
 	approvals *approvals
+	// former are ConfigMaps of commands that waited as such before; nil once they are gone.
+	former *formerApprovals
 	// refusals are what the approver refused of late.
 	refusals *disruption.Refusals
 
@@ -76,6 +78,9 @@ func newDisruptor(o *Options, act *actor, reader client.Reader, state *cluster.S
 	if o.Disruption.ApprovalNamespace != "" {
 		d.approvals = newApprovals(act, reader, d.options, told.approval)
 		o.Disruption.Approver = d.approvals
+	}
+	if former := o.Disruption.FormerApprovalNamespace; former != "" && former != o.Disruption.ApprovalNamespace {
+		d.former = &formerApprovals{client: act.client, reader: reader, namespace: former, log: act.log}
 	}
 	if o.Disruption.Approver != nil {
 		d.queue.Approval = &o.Disruption.Approval
@@ -152,6 +157,9 @@ func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, a
 		if err := d.approvals.sweep(ctx); err != nil {
 			d.log.Warn("cannot review commands that wait for approval", "error", err)
 		}
+	}
+	if d.former != nil && d.former.removed(ctx, d.now()) {
+		d.former = nil
 	}
 	if d.beginning() {
 		return disruption.PassFruitless, again, nil

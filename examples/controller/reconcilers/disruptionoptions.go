@@ -25,6 +25,10 @@ type DisruptionOptions struct {
 	// (ApprovedAnnotationKey), Approval.Wait at most. It takes permission to create, get, list, patch and delete ConfigMaps there,
 	// and goes without Approver. Empty: none is made.
 	ApprovalNamespace string
+	// FormerApprovalNamespace has the ConfigMaps deleted that commands waited as in this namespace, while it is not ApprovalNamespace: those of
+	// a controller that asked for approval before. It takes permission to list and delete ConfigMaps there; without, they stay. Empty: none
+	// are looked for.
+	FormerApprovalNamespace string
 	// Off removes and replaces no node unless something forces it out.
 	Off bool
 }

@@ -26,6 +26,9 @@ const alphaRules = `.serveAlpha) "false" }}`
 // approvalRules begins what holds with settings.disruptionApproval configmap alone, in the namespace of the controller.
 const approvalRules = `.disruptionApproval) "configmap" }}`
 
+// formerRules begins what holds with settings.disruptionApproval none, written out.
+const formerRules = `.disruptionApproval) "none" }}`
+
 // namespaceRules are the rules of a Role of the chart that holds under the condition.
 func namespaceRules(t *testing.T, condition string) []rbacv1.PolicyRule {
 	t.Helper()
@@ -61,7 +64,7 @@ func chartRules(t *testing.T, conditions ...string) []rbacv1.PolicyRule {
 		t.Fatal(err)
 	}
 	for _, condition := range conditions {
-		if condition == approvalRules {
+		if condition == approvalRules || condition == formerRules {
 			rules = append(rules, namespaceRules(t, condition)...)
 			continue
 		}

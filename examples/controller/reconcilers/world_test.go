@@ -132,6 +132,9 @@ func (w *world) start(change func(*Options)) {
 	if o.Disruption.ApprovalNamespace != "" {
 		conditions = append(conditions, approvalRules)
 	}
+	if o.Disruption.FormerApprovalNamespace != "" {
+		conditions = append(conditions, formerRules)
+	}
 	var mgr ctrl.Manager = &manualManager{client: permittedClient(w.t, w.client, conditions...), reader: permittedReader(w.t, w.client, conditions...), recorder: w}
 	var err error
 	w.view = w.client

@@ -22,6 +22,10 @@ func TestApprovalRole(t *testing.T) {
 	if n := len(named("settings: {clusterName: blue}", "Role")); n != 0 {
 		t.Errorf("%d roles without the setting", n)
 	}
+	former := find[rbacv1.Role](t, named("settings: {clusterName: blue, disruptionApproval: none}", "Role"), "Role")
+	if diff := cmp.Diff([]rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"list", "delete"}}}, former.Rules); diff != "" {
+		t.Errorf("rules where approval is switched off (-want +got):\n%s", diff)
+	}
 	const approved = "settings: {clusterName: blue, disruptionApproval: configmap, disruptionApprovalWait: 4h}"
 	role, binding := find[rbacv1.Role](t, named(approved, "Role"), "Role"), find[rbacv1.RoleBinding](t, named(approved, "RoleBinding"), "RoleBinding")
 	want := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create", "get", "list", "patch", "delete"}}}

@@ -1,0 +1,69 @@
+package reconcilers
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Labels that say who made an object.
+const (
+	managedByLabelKey = "app.kubernetes.io/managed-by"
+	managedByValue    = "drawknife"
+)
+
+// formerApprovals removes the ConfigMaps that commands waited as before approval was switched off, or moved to another namespace. Nobody looks
+// at them any more, and who still finds one that waits would approve for nothing.
+type formerApprovals struct {
+	client    client.Client
+	reader    client.Reader
+	namespace string
+	log       *slog.Logger
+	// next is when to try again.
+	next time.Time
+}
+
+// removed deletes them, and reports whether nothing is left to be done. What can't be deleted is tried again a minute later; without permission
+// they stay.
+func (f *formerApprovals) removed(ctx context.Context, now time.Time) bool {
+	if now.Before(f.next) {
+		return false
+	}
+	f.next = now.Add(approvalSweep)
+	list := &corev1.ConfigMapList{}
+	err := f.reader.List(ctx, list, client.InNamespace(f.namespace), client.HasLabels{ApprovalStateLabelKey}, client.MatchingLabels{managedByLabelKey: managedByValue})
+	var errs []error
+	for i := range list.Items {
+		object := &list.Items[i]
+		if !madeForApproval(object) {
+			continue
+		}
+		if err := client.IgnoreNotFound(deleteExactly(ctx, f.client, object)); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		f.log.Info("deleted ConfigMap of command since approval is off", "configMap", object.Name, "state", object.Labels[ApprovalStateLabelKey])
+	}
+	switch err = errors.Join(append(errs, err)...); {
+	case err == nil:
+		return true
+	case apierrors.IsForbidden(err):
+		f.log.Debug("cannot look for ConfigMaps of former commands, leaving them", "namespace", f.namespace, "error", err)
+		return true
+	}
+	f.log.Warn("cannot delete ConfigMaps of former commands, retrying", "namespace", f.namespace, "error", err)
+	return false
+}
+
+// madeForApproval reports whether the ConfigMap is one that approvals make, by all that they put on it: whoever labels his own keeps it.
+func madeForApproval(object *corev1.ConfigMap) bool {
+	digest, named := strings.CutPrefix(object.Name, approvalPrefix)
+	return named && digest != "" && object.Annotations[ApprovalDigestAnnotationKey] == digest && object.Immutable != nil && *object.Immutable &&
+		object.Data[ApprovalCommandKey] != ""
+}
