@@ -61,6 +61,23 @@ func (s *search) attempt(method Method, group []*unit, where places) (*Block, er
 	if why := s.admissible(method, group); why != nil {
 		return why, nil
 	}
+	if !s.few() {
+		return s.attemptAnew(method, group, where)
+	}
+	asked := s.question(method, group, where)
+	if known := s.vain.of(asked); known != nil {
+		s.withheld = s.withheld || known.withheld
+		return known.why, nil
+	}
+	why, err := s.attemptAnew(method, group, where)
+	if err == nil && why != nil {
+		s.vain.note(asked, vainAttempt{why, s.withheld})
+	}
+	return why, err
+}
+
+// attemptAnew is attempt for what was not tried in vain.
+func (s *search) attemptAnew(method Method, group []*unit, where places) (*Block, error) {
 	mark := s.trial.Mark()
 	st, why, err := s.tryWithin(method, group, where, mark)
 	if err == nil && why == s.families.full && st != nil && len(st.grown) > 0 && !s.many() {
@@ -248,6 +265,7 @@ func (s *search) accept(st *step, receivers []string) {
 	}
 	s.steps = append(s.steps, st)
 	s.value += st.value
+	s.vain.forget()
 }
 
 func (u *unit) longest(g *Global) draw {

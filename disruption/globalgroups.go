@@ -64,6 +64,10 @@ func (s *search) bestSubset() error {
 		if s.work++; s.admissible(method, group) != nil {
 			continue
 		}
+		asked := s.question(method, group, useRoom)
+		if asked.alone = true; s.vain.of(asked) != nil {
+			continue
+		}
 		mark := s.trial.Mark()
 		st, why, err := s.try(method, group, useRoom, mark)
 		if err == nil {
@@ -74,6 +78,8 @@ func (s *search) bestSubset() error {
 		}
 		if why == nil {
 			sets = append(sets, found{group, st.value, st.pods})
+		} else {
+			s.vain.note(asked, vainAttempt{why: why})
 		}
 	}
 	slices.SortStableFunc(sets, func(a, b found) int {

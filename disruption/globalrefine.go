@@ -105,6 +105,10 @@ func (u *unit) identity() identity {
 
 // release frees all nodes again that have neither drifted nor receive pods of such, and begins to treat new nodes as nodes.
 func (s *search) release() error {
+	if s.released < len(s.steps) {
+		s.vain.forget() // nodes are offered in another order from now on
+	}
+	s.released = len(s.steps)
 	received, planned := s.worth.Loads(s.trial)
 	clear(s.fixed)
 	s.received, s.live = map[*unit]scheduling.Load{}, nil

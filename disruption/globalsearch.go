@@ -54,6 +54,10 @@ type search struct {
 	// came to nothing as they were: see news.
 	changed map[identity]int
 	tried   map[uint64]bool
+	// vain are attempts that came to nothing since the last step, where nodes are few; released is how many steps there were when
+	// nodes were last freed again.
+	vain     vainAttempts
+	released int
 	// strict shares out what may be spent by prices alone, as refining does at first; withheld tells that this may have kept the
 	// group that was tried last from being consolidated.
 	strict, withheld bool

@@ -1,0 +1,31 @@
+package disruption
+
+import "testing"
+
+// What was tried in vain is known until something is accepted, whatever the order of its nodes; nothing else is.
+func TestVainAttemptsAreRemembered(t *testing.T) {
+	s := &search{changed: map[identity]int{}}
+	a, b := &unit{number: 1}, &unit{number: 2}
+	why := &Block{Code: BlockNotCheaper}
+	asked := s.question(MethodMultiNode, []*unit{a, b}, useRoom)
+	if s.vain.of(asked) != nil {
+		t.Fatal("an attempt is known that nobody made")
+	}
+	s.vain.note(asked, vainAttempt{why, true})
+	if known := s.vain.of(s.question(MethodMultiNode, []*unit{b, a}, useRoom)); known == nil || known.why != why || !known.withheld {
+		t.Errorf("known is %+v", known)
+	}
+	others := []question{s.question(MethodMultiNode, []*unit{a, b}, onlyNew), s.question(MethodDrift, []*unit{a, b}, useRoom), s.question(MethodMultiNode, []*unit{a}, useRoom)}
+	s.strict = true
+	others = append(others, s.question(MethodMultiNode, []*unit{a, b}, useRoom))
+	s.strict, s.way.subsets = false, true
+	others = append(others, s.question(MethodMultiNode, []*unit{a, b}, useRoom))
+	for i, q := range others {
+		if s.vain.of(q) != nil {
+			t.Errorf("other question %d is taken for the same", i)
+		}
+	}
+	if s.vain.forget(); s.vain.of(asked) != nil {
+		t.Error("it is still known")
+	}
+}
