@@ -34,6 +34,8 @@ type ground struct {
 	// worth is what pods are worth; order is the nodes that take pods, those first that are best kept.
 	worth *scheduling.Worth
 	order []string
+	// answers are the new nodes that were found for pods, whichever search asked.
+	answers *scheduling.Answers
 	// floor proves what new nodes cost at least.
 	floor *floorPrices
 }
@@ -86,6 +88,7 @@ func (g *Global) newGround(ctx context.Context, f *Fleet) (*ground, error) {
 	if out.worth, err = out.model.Worth(ctx, g.Query); err != nil {
 		return nil, err
 	}
+	out.answers = out.model.NewAnswers(out.worth, g.Query)
 	out.closed, out.coming = closedNodes(f)
 	moved := recentOwners(f, g.coolDown())
 	for _, c := range f.Candidates {
@@ -275,6 +278,7 @@ func (g *ground) rank(worth func(*unit) int64) []string {
 // trial is a fresh one on the ground: waiting pods placed, and nodes closed that take no others.
 func (g *ground) trial(ctx context.Context) (*scheduling.Trial, error) {
 	t := g.model.Trial()
+	t.Recall(g.answers)
 	if _, err := t.Place(ctx, scheduling.PlaceOptions{Query: g.Query, ExistingOnly: true}); err != nil {
 		return nil, err
 	}

@@ -97,6 +97,8 @@ type Trial struct {
 	assigned map[int32]map[int32][]nodepool.Assignment
 	// proof is the problem behind the machines, if one packing made them all.
 	proof *proof
+	// answers remember which new nodes were found; nil for none.
+	answers *Answers
 }
 
 // binding is count pods of a class put on a host: a machine of the snapshot, or beyond those a new one.

@@ -21,8 +21,25 @@ func (t *Trial) LaunchSome(q Query, w *Worth, most int, below float64) (price fl
 	if len(classes) == 0 || w == nil || w.m != t.m {
 		return 0, false
 	}
+	limit := int64(min(below, dearest) * market.NanoPerUSD)
+	asked, memorable := t.question(askedSome, q, w, int64(most), limit)
+	if memorable {
+		if known, has := t.recalled(asked); has {
+			return known.price, known.ok
+		}
+	}
+	before := t.Mark()
+	price, ok = t.launchSome(classes, w, most, limit)
+	if memorable {
+		t.keepAnswer(asked, before, price, ok)
+	}
+	return price, ok
+}
+
+// launchSome is LaunchSome for the classes that wait, below the limit.
+func (t *Trial) launchSome(classes []int32, w *Worth, most int, limit int64) (price float64, ok bool) {
 	t.begin(classes)
-	before, limit, spent := t.Mark(), int64(min(below, dearest)*market.NanoPerUSD), int64(0)
+	before, spent := t.Mark(), int64(0)
 	t.fresh = len(t.machines)
 	defer func() { t.fresh = 0 }()
 	for range most {

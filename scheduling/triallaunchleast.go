@@ -20,11 +20,28 @@ func (t *Trial) LaunchLeast(q Query, w *Worth, most, tries int, below float64) (
 	if len(classes) == 0 || w == nil || w.m != t.m {
 		return 0, false
 	}
+	limit := int64(min(below, dearest) * market.NanoPerUSD)
+	asked, memorable := t.question(askedLeast, q, w, int64(most), int64(tries), limit)
+	if memorable {
+		if known, has := t.recalled(asked); has {
+			return known.price, known.ok
+		}
+	}
+	before := t.Mark()
+	price, ok = t.launchLeast(classes, w, most, tries, limit)
+	if memorable {
+		t.keepAnswer(asked, before, price, ok)
+	}
+	return price, ok
+}
+
+// launchLeast is LaunchLeast for the classes that wait, below the limit.
+func (t *Trial) launchLeast(classes []int32, w *Worth, most, tries int, limit int64) (price float64, ok bool) {
 	t.begin(classes)
 	t.fresh = len(t.machines)
 	defer func() { t.fresh = 0 }()
 	orders := t.loadingOrders(classes)
-	s := &launchSearch{t: t, w: w, least: int64(min(below, dearest) * market.NanoPerUSD)}
+	s := &launchSearch{t: t, w: w, least: limit}
 	for i, order := range orders {
 		s.classes = order
 		s.tries += (tries - s.tries) / (len(orders) - i)

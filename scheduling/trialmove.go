@@ -326,7 +326,26 @@ func (t *Trial) PlaceNew(ctx context.Context, q Query) (Outcome, error) {
 	t.fresh = len(t.machines)
 	t.newOnly = true
 	defer func() { t.newOnly, t.fresh = false, 0 }()
-	return t.Place(ctx, PlaceOptions{Query: q})
+	o := PlaceOptions{Query: q}
+	if t.answers == nil || slices.ContainsFunc(t.machines, func(mc machine) bool { return mc.empty() && !mc.forsaken }) {
+		return t.Place(ctx, o)
+	}
+	asked, memorable := t.question(askedPlace, q, nil)
+	if !memorable {
+		return t.Place(ctx, o)
+	}
+	before, pods, nodes, cost := t.Mark(), t.waitingPods(), t.newMachines(), t.newCost()
+	if _, known := t.recalled(asked); known {
+		out := Outcome{Unplaced: t.waitingPods(), NewNodes: t.newMachines() - nodes, NewCost: float64(t.newCost()-cost) / market.NanoPerUSD}
+		out.Placed = pods - out.Unplaced
+		return out, ctx.Err()
+	}
+	out, err := t.Place(ctx, o)
+	// Where pods are left that a spread keeps from their places, each node has been looked at.
+	if err == nil && (out.Unplaced == 0 || t.topology == nil) {
+		t.keepAnswer(asked, before, out.NewCost, out.Unplaced == 0)
+	}
+	return out, err
 }
 
 // Planned are the new nodes opened since the mark that have pods, in their order: as in Placed, without names and without

@@ -1,0 +1,239 @@
+package scheduling
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+)
+
+// Answers remember which new nodes trials of one model have found for pods that wait, by all that such an answer depends on: how many
+// pods of which class, what is left of limits and reservations, and where the members of their rules are. A planner asks the same
+// over and over, since different removals leave the same pods. Trials give the same answers with and without: see Trial.Recall. Answers
+// are safe for concurrent use.
+type Answers struct {
+	m *Model
+	w *Worth
+	q Query
+	// none tells that answers depend on more than is looked at; spreads are the rules that a domain more could break.
+	none    bool
+	spreads []int32
+	mu      sync.Mutex
+	known   map[string]answer
+	kept    int
+}
+
+// mostAnswered bounds what is remembered: new nodes and lots of pods on them.
+const mostAnswered = 1 << 17
+
+// answer is the new nodes and their pods, hosts counted from the first of the nodes; nil for none, and what they cost.
+type answer struct {
+	nodes    []machine
+	bindings []binding
+	price    float64
+	ok       bool
+}
+
+// NewAnswers remember what trials of the model are asked with these pod prices and this query; answers to other questions are found
+// anew each time.
+func (m *Model) NewAnswers(w *Worth, q Query) *Answers {
+	a := &Answers{m: m, w: w, q: q, known: map[string]answer{}}
+	a.none = m.costs != nil && len(m.costs.Commitments) > 0 || slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool {
+		return len(p.Variety) > 0 || p.Table != nil && slices.ContainsFunc(p.Table.Rows, func(r nodepool.Row) bool { return len(r.Residents) > 0 })
+	})
+	for g := range m.topology {
+		if group := &m.topology[g]; group.Kind == topology.Spread && group.Hard && group.At != topology.Hostname {
+			a.spreads = append(a.spreads, int32(g))
+		}
+	}
+	return a
+}
+
+// Len is how many answers are remembered.
+func (a *Answers) Len() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.known)
+}
+
+// Recall has PlaceNew, LaunchSome and LaunchLeast look up answers from now on, and keep what they find. Nil for none; those of another
+// model are none.
+func (t *Trial) Recall(a *Answers) {
+	if t.answers = a; a != nil && a.m != t.m {
+		t.answers = nil
+	}
+}
+
+// askedOf tells questions apart.
+type askedOf byte
+
+const (
+	askedPlace askedOf = iota
+	askedSome
+	askedLeast
+)
+
+// question is all that the answer depends on, as text; false where that is too much.
+func (t *Trial) question(of askedOf, q Query, w *Worth, numbers ...int64) (string, bool) {
+	a := t.answers
+	if a == nil || a.none || q != a.q || of != askedPlace && w != a.w || t.tight > 0 || t.lenient {
+		return "", false
+	}
+	key := append(make([]byte, 0, 256), byte(of))
+	for _, n := range numbers {
+		key = binary.AppendVarint(key, n)
+	}
+	var concerned []int32
+	for i, n := range t.waiting {
+		if n <= 0 {
+			continue
+		}
+		c := t.m.classes[i]
+		if len(c.shared) > 0 {
+			return "", false
+		}
+		key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(i)), uint64(n))
+		if c.topology != nil {
+			concerned = append(append(concerned, c.topology.Owns...), c.topology.In...)
+		}
+	}
+	key = append(key, 0, 0)
+	for i, used := range t.usage {
+		for _, n := range used {
+			key = binary.AppendVarint(key, n)
+		}
+		for _, n := range t.standing[i] {
+			key = binary.AppendVarint(key, n)
+		}
+	}
+	key = binary.AppendUvarint(key, uint64(len(t.reserved)))
+	for _, id := range slices.Sorted(maps.Keys(t.reserved)) {
+		key = binary.AppendVarint(append(append(key, id...), 0), int64(t.reserved[id]))
+	}
+	if t.topology == nil {
+		return string(key), true
+	}
+	slices.Sort(concerned)
+	return t.countsAsked(key, slices.Compact(concerned))
+}
+
+// countsAsked adds to the key where rules see nodes, and where the members of those are that concern the pods that wait; false where a
+// domain more could keep pods from their places that were placed before.
+func (t *Trial) countsAsked(key []byte, concerned []int32) (string, bool) {
+	s := t.topology
+	if s.Owned || s.Binding {
+		return "", false
+	}
+	for _, g := range t.answers.spreads {
+		bits, at := byte(0), len(s.Domains[t.m.topology[g].At])
+		for d := range int32(at) {
+			present := topology.CountAt(s.Present[g], d) > 0
+			if !present && t.strained(g, d) {
+				return "", false
+			}
+			if bits <<= 1; present {
+				bits |= 1
+			}
+			if d%8 == 7 || int(d) == at-1 {
+				key, bits = append(key, bits), 0
+			}
+		}
+	}
+	for _, g := range concerned {
+		key = binary.AppendUvarint(key, uint64(s.Total[g]))
+		if at := t.m.topology[g].At; at != topology.Hostname {
+			for d := range int32(len(s.Domains[at])) {
+				key = binary.AppendUvarint(key, uint64(topology.CountAt(s.Members[g], d)))
+				key = binary.AppendUvarint(key, uint64(topology.CountAt(s.Owners[g], d)))
+				key = append(key, byte(min(topology.CountAt(s.Present[g], d), 1)))
+			}
+		}
+	}
+	return string(key), true
+}
+
+// recalled does again what the answer says, if there is one.
+func (t *Trial) recalled(key string) (known answer, has bool) {
+	a := t.answers
+	a.mu.Lock()
+	known, has = a.known[key]
+	a.mu.Unlock()
+	if !has {
+		return known, false
+	}
+	first := int32(len(t.m.nodes) + len(t.machines))
+	for _, mc := range known.nodes {
+		t.open(mc)
+	}
+	for _, b := range known.bindings {
+		b.host += first
+		t.place(b)
+	}
+	return known, true
+}
+
+// keepAnswer remembers what was done since the mark, if it concerned nothing that was there before.
+func (t *Trial) keepAnswer(key string, since Mark, price float64, ok bool) {
+	found, apart := t.answerSince(since)
+	if !apart {
+		return
+	}
+	found.price, found.ok = price, ok
+	a := t.answers
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, has := a.known[key]; has || a.kept > mostAnswered {
+		return
+	}
+	a.known[key] = found
+	a.kept += 1 + len(found.nodes) + len(found.bindings)
+}
+
+// answerSince are the new nodes with pods that were opened since the mark; false if anything else was changed.
+func (t *Trial) answerSince(since Mark) (found answer, apart bool) {
+	firstNode, firstPlaced := len(t.machines), len(t.placed)
+	for _, c := range t.log[since.log:] {
+		switch c.kind {
+		case changeMachine:
+			firstNode--
+		case changePlaced:
+			firstPlaced--
+		}
+	}
+	for _, c := range t.log[since.log:] {
+		switch c.kind {
+		case changeMoved, changeForsaken:
+			apart = int(c.a) >= firstNode
+		case changeTaken, changeStage:
+			apart = int(c.a) >= firstPlaced
+		default:
+			apart = c.kind == changeMachine || c.kind == changePlaced
+		}
+		if !apart {
+			return found, false
+		}
+	}
+	number := make([]int32, len(t.machines)-firstNode) // nodes without pods are not among them
+	for i := range number {
+		if mc := t.machines[firstNode+i]; !mc.empty() {
+			number[i] = int32(len(found.nodes))
+			mc.used = nil
+			found.nodes = append(found.nodes, mc)
+		}
+	}
+	for _, b := range t.placed[firstPlaced:] {
+		if b.count == 0 {
+			continue
+		}
+		at := int(b.host) - len(t.m.nodes) - firstNode
+		if at < 0 || b.tight {
+			return found, false
+		}
+		b.host, b.before = number[at], 0
+		found.bindings = append(found.bindings, b)
+	}
+	return found, true
+}

@@ -1,0 +1,139 @@
+package scheduling_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/internal/seeded"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// A trial that recalls answers does what one without does, whatever was done and undone before: rules, limits of pools, reservations and
+// which new nodes are there decide what an answer depends on.
+func TestTrialRecallsWhatItWouldFind(t *testing.T) {
+	recalled := 0
+	seeded.Check(t, func(rt *rapid.T) {
+		s := randomRuledSnapshot(rt)
+		m, err := scheduling.Compile(s)
+		if err != nil {
+			rt.Skip(err)
+		}
+		q := scheduling.Query{}
+		w, err := m.Worth(rt.Context(), q)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		r := &recalling{rt: rt, s: s, w: w, answers: m.NewAnswers(w, q), trials: [2]*scheduling.Trial{m.Trial(), m.Trial()}}
+		r.trials[1].Recall(r.answers)
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			r.step(q)
+		}
+		recalled += r.asked - r.answers.Len()
+	})
+	if recalled == 0 {
+		t.Error("no question was asked twice")
+	}
+}
+
+// recalling does everything on two trials, of which the second recalls answers.
+type recalling struct {
+	rt      *rapid.T
+	s       *scheduling.Snapshot
+	w       *scheduling.Worth
+	answers *scheduling.Answers
+	trials  [2]*scheduling.Trial
+	marks   [][2]scheduling.Mark
+	asked   int
+}
+
+// each does it on both.
+func (r *recalling) each(do func(*scheduling.Trial) string) {
+	r.rt.Helper()
+	if a, b := do(r.trials[0]), do(r.trials[1]); a != b {
+		r.rt.Fatalf("recalled it comes to something else:\n%s", cmp.Diff(a, b))
+	}
+}
+
+func (r *recalling) step(q scheduling.Query) {
+	rt := r.rt
+	r.marks = append(r.marks, [2]scheduling.Mark{r.trials[0].Mark(), r.trials[1].Mark()})
+	for range rapid.IntRange(0, 2).Draw(rt, "nodes") {
+		if len(r.s.Nodes) > 0 {
+			name := r.s.Nodes[rapid.IntRange(0, len(r.s.Nodes)-1).Draw(rt, "node")].Name
+			r.each(func(t *scheduling.Trial) string { pods, err := t.Hide(name); return fmt.Sprint(pods, err) })
+		}
+	}
+	if n := r.trials[0].NewNodes(); n > 0 && rapid.Bool().Draw(rt, "drop") {
+		filled := r.trials[0].Filled(0)
+		if len(filled) > 0 {
+			at := rapid.IntRange(0, len(filled)-1).Draw(rt, "new node")
+			r.each(func(t *scheduling.Trial) string { pods, err := t.Drop(t.Filled(0)[at]); return fmt.Sprint(pods, err) })
+		}
+	}
+	most, below := rapid.IntRange(1, 4).Draw(rt, "most"), rapid.SampledFrom([]float64{0.5, 5, 1e6}).Draw(rt, "below")
+	how := rapid.IntRange(0, 2).Draw(rt, "launch")
+	r.asked++
+	r.each(func(t *scheduling.Trial) string {
+		switch how {
+		case 0:
+			price, ok := t.LaunchSome(q, r.w, most, below)
+			return fmt.Sprint(price, ok)
+		case 1:
+			price, ok := t.LaunchLeast(q, r.w, most, 10, below)
+			return fmt.Sprint(price, ok)
+		}
+		out, err := t.PlaceNew(rt.Context(), q)
+		return fmt.Sprintf("%+v, %v", out, err)
+	})
+	r.each(func(t *scheduling.Trial) string { return text(rt, t.Placed()) })
+	if rapid.Bool().Draw(rt, "back") {
+		at := rapid.IntRange(0, len(r.marks)-1).Draw(rt, "to")
+		mustRollback(rt, r.trials[0], r.marks[at][0])
+		mustRollback(rt, r.trials[1], r.marks[at][1])
+		r.marks = r.marks[:at]
+		r.each(func(t *scheduling.Trial) string { return text(rt, t.Placed()) })
+	}
+}
+
+// A question asked again is looked up: which nodes pods come from makes no difference. So is that there is no answer.
+func TestAnswersAreLookedUp(t *testing.T) {
+	spread := spreadBy(zoneKey, 1, "s")
+	m := compile(t, cluster(node("a", bound(pods("p", 2, requests("cpu=3"))...)), node("b", bound(pods("q", 2, requests("cpu=3"))...)),
+		node("c", inZone("a"), bound(pod("s", labelled("s"), spread))), node("d", inZone("b"), bound(pod("r", labelled("s"), spread)))))
+	w, err := m.Worth(t.Context(), scheduling.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := m.NewAnswers(w, scheduling.Query{})
+	for i, step := range []struct {
+		query scheduling.Query
+		below float64
+		nodes []string
+		known int
+	}{
+		{scheduling.Query{}, 1e6, []string{"a"}, 1}, {scheduling.Query{}, 1e6, []string{"a"}, 1}, {scheduling.Query{}, 1e6, []string{"b"}, 1},
+		{scheduling.Query{}, 1e6, []string{"a", "b"}, 2}, {scheduling.Query{}, 1e6, []string{"b", "a"}, 2},
+		{scheduling.Query{}, 1e-6, []string{"a"}, 3}, {scheduling.Query{}, 1e-6, []string{"b"}, 3},
+		{scheduling.Query{}, 1e6, []string{"c"}, 4}, {scheduling.Query{}, 1e6, []string{"d"}, 5}, // the other member is elsewhere
+		{scheduling.Query{Effort: scheduling.EffortFast}, 1e6, []string{"a"}, 5}, // is none of the questions
+	} {
+		trial := m.Trial()
+		trial.Recall(answers)
+		for _, name := range step.nodes {
+			mustHide(t, trial, name)
+		}
+		trial.LaunchSome(step.query, w, 4, step.below)
+		if got := answers.Len(); got != step.known {
+			t.Errorf("step %d: %d answers are remembered, want %d", i, got, step.known)
+		}
+	}
+	other := compile(t, cluster(node("a", bound(pod("p"))))).Trial()
+	other.Recall(answers)
+	mustHide(t, other, "a")
+	if other.LaunchSome(scheduling.Query{}, w, 4, 1e6); answers.Len() != 5 {
+		t.Error("a trial of another model keeps its answers there")
+	}
+}
