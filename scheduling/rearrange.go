@@ -12,7 +12,9 @@ import (
 
 // Placing in bulk deals pods out to zones before it packs them, class by class; with few pods, two halves of a machine in
 // two zones cost more than a whole one in one. So a plan of few pods is taken apart again: the pods of some machines are
-// placed anew by the exact rules, each where it adds least to the cost, on machines that grow for it.
+// placed anew by the exact rules, each where it adds least to the cost, on machines that grow for it. The room of a node of the
+// snapshot may also have gone to a pod that would be as well off elsewhere, while another has to go where it is followed: so now and
+// then these nodes are filled anew, too.
 
 const (
 	// maxRearranged bounds how many pods are placed anew, and maxRearrangeSteps how many machines may be tried, and pods put
@@ -32,6 +34,8 @@ type recipe struct {
 	growFirst bool
 	// draw shuffles the pods of a priority instead; 0 for no.
 	draw uint64
+	// afresh places pods on nodes of the snapshot anew, too; these stay where they are otherwise.
+	afresh bool
 }
 
 // recipes are all there are, those first that do better more often.
@@ -51,23 +55,26 @@ type rearranging struct {
 	broken int
 	cost   int64
 	ranks  map[int32]int
+	// spans tells that pods on nodes of the snapshot may be in the way of others.
+	spans bool
 	// steps are the machines tried and the pods put back so far, of at most limit.
 	steps, limit int
 }
 
-// rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new machines, with as
-// many of their wishes kept.
+// rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new machines, or on one and on
+// nodes of the snapshot, with as many of their wishes kept.
 func (t *Trial) rearrange(ctx context.Context, before Mark, classes []int32) {
-	if t.options.ExistingOnly || t.options.MinValues == MinValuesBestEffort || t.tight > 0 || t.newMachines() < 2 || t.nearlyProven() {
+	if t.options.ExistingOnly || t.options.MinValues == MinValuesBestEffort || t.tight > 0 || t.newMachines() == 0 || t.nearlyProven() {
 		return
 	}
 	found, proof := t.record(before), t.proof
-	if found.pods() > maxRearranged || len(found.machines) < 2 {
+	if found.pods() > maxRearranged || len(found.machines) == 0 || (len(found.machines) == 1 && !t.spansNodes(found)) {
 		return
 	}
 	r := &rearranging{t: t, before: before, priorities: t.prioritiesOf(classes), size: t.shares(classes), best: found, cost: t.newCost(), broken: t.countBroken(), ranks: t.ranks(found),
 		limit: min(found.pods()*stepsPerPod, maxRearrangeSteps)}
 	r.placed = t.value(found, r.priorities)
+	r.spans = t.spansNodes(found)
 	if !t.begin(classes) {
 		return
 	}
@@ -83,6 +90,17 @@ func (t *Trial) rearrange(ctx context.Context, before Mark, classes []int32) {
 	if !improved || maps.Equal(found.stages(), r.best.stages()) {
 		t.proof = proof // it speaks of pods that have new machines at their stages, whatever those are
 	}
+}
+
+// spansNodes reports whether nodes of the snapshot hold pods of the way, and rules over domains larger than a node concern some: one new
+// machine may then be in the wrong domain only because of the pods that were placed before.
+func (t *Trial) spansNodes(w way) bool {
+	onNodes, concerned := false, false
+	for _, b := range w.bindings {
+		onNodes = onNodes || b.host < w.nodes
+		concerned = concerned || t.m.concerned(t.m.classes[b.class].topology)
+	}
+	return onNodes && concerned
 }
 
 // nearlyProven reports whether the plan is known to cost hardly more than any could.
@@ -164,8 +182,8 @@ func (r *rearranging) all(ctx context.Context) (improved bool) {
 func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
 	const few = 3
 	n := uint64(len(r.best.machines))
-	how := recipe{draw: draw, growFirst: draw%4 == 0}
-	if n <= few {
+	how := recipe{draw: draw, growFirst: draw%4 == 0, afresh: r.spans && draw%2 == 1}
+	if n <= few || how.afresh {
 		return r.without(ctx, func(int32) bool { return true }, how)
 	}
 	var lots [few]uint64
@@ -212,7 +230,9 @@ func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, h
 		return false
 	}
 	t.undo(r.before)
-	t.restoreBut(r.best, gone)
+	if !how.afresh {
+		t.restoreBut(r.best, gone)
+	}
 	r.steps += len(r.best.bindings)
 	var order []int32
 	for class, n := range t.waiting {
