@@ -15,9 +15,9 @@ const (
 	exactWork = 500_000
 )
 
-// packExactly replaces a packing of a few pods by the cheapest there is, if that is cheaper: of every subset of the pods
-// the cheapest machine that holds it is found, and from those the cheapest way to divide all pods up. What rules ask of
-// pods on one machine is kept; what they ask of several machines is in the options' places already.
+// packExactly replaces a packing of a few pods by the cheapest there is, and the one with fewest machines of those, if that is
+// better: of every subset of the pods the cheapest machine that holds it is found, and from those the cheapest way to divide all
+// pods up. What rules ask of pods on one machine is kept; what they ask of several machines is in the options' places already.
 func (m *Model) packExactly(p *problem, g *binSet, at []int) {
 	pods := g.pods()
 	if len(pods) < 2 || len(pods) > exactPods || len(p.options)<<len(pods) > exactWork {
@@ -40,7 +40,7 @@ func (m *Model) packExactly(p *problem, g *binSet, at []int) {
 		}
 		bins[set] = b
 	}
-	cost, last := make([]int64, all+1), make([]int, all+1)
+	cost, parts, last := make([]int64, all+1), make([]int, all+1), make([]int, all+1)
 	for set := 1; set <= all; set++ {
 		cost[set] = math.MaxInt64
 		first := set & -set // some machine has the first pod
@@ -49,12 +49,12 @@ func (m *Model) packExactly(p *problem, g *binSet, at []int) {
 			if sub&first == 0 || price[sub] == math.MaxInt64 || rest == math.MaxInt64 {
 				continue
 			}
-			if sum := price[sub] + rest; sum < cost[set] {
-				cost[set], last[set] = sum, sub
+			if sum, n := price[sub]+rest, parts[set&^sub]+1; sum < cost[set] || (sum == cost[set] && n < parts[set]) {
+				cost[set], parts[set], last[set] = sum, n, sub
 			}
 		}
 	}
-	if cost[all] >= g.cost(p) {
+	if before := g.cost(p); cost[all] > before || (cost[all] == before && parts[all] >= len(g.bins)) {
 		return
 	}
 	g.bins = g.bins[:0]

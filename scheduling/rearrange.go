@@ -280,14 +280,14 @@ func (r *rearranging) consider() bool {
 	placed := t.value(w, r.priorities)
 	more := slices.Compare(placed, r.placed)
 	cost := t.newCost()
-	if more < 0 || (more == 0 && cost > r.cost) {
+	if more < 0 || (more == 0 && (cost > r.cost || (cost == r.cost && len(w.machines) > len(r.best.machines)))) {
 		return false
 	}
 	broken, ranks := t.countBroken(), t.ranks(w)
 	if more == 0 && (broken > r.broken || lower(ranks, r.ranks)) || !t.allVaried() {
 		return false
 	}
-	better := more > 0 || cost < r.cost
+	better := more > 0 || cost < r.cost || len(w.machines) < len(r.best.machines)
 	r.best, r.placed, r.broken, r.ranks, r.cost = w, placed, broken, ranks, cost
 	return better
 }

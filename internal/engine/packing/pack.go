@@ -65,7 +65,7 @@ func Pack(ctx context.Context, p *Problem, given []Node, bound int64, e Effort) 
 		best = s.improve(ctx, best, bound, e.Rounds)
 	}
 	if bound > 0 {
-		best = s.handOver(ctx, best, bound, min(spent/3, maxHandOverSteps))
+		best = s.fewer(s.handOver(ctx, best, bound, min(spent/3, maxHandOverSteps)))
 	}
 	return best
 }

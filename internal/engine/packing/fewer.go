@@ -1,0 +1,84 @@
+package packing
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Of packings that cost alike the one with fewer nodes is better: each node has a system of its own to run, and what is free on one
+// node together is of more use than the same on two.
+
+// maxPairs bounds how many pairs of nodes are looked at for one that could take their place.
+const maxPairs = 60_000
+
+// fewer puts the pods of two nodes on one wherever that costs just as much, the cheapest nodes first.
+func (s *search) fewer(nodes []Node) []Node {
+	price := func(n *Node) int64 { return s.p.Options[n.Option].Price }
+	queue := slices.Clone(nodes)
+	slices.SortStableFunc(queue, func(a, b Node) int { return cmp.Compare(price(&a), price(&b)) })
+	var out []Node
+	for pairs := maxPairs; len(queue) > 0; {
+		first := queue[0]
+		queue = queue[1:]
+		merged := false
+		for i := 0; i < len(queue) && pairs > 0 && !merged; i++ {
+			pairs--
+			sum := price(&first) + price(&queue[i])
+			from, to := s.priced(sum)
+			if from == to {
+				for ; i+1 < len(queue) && price(&queue[i+1]) == price(&queue[i]); i++ {
+				}
+				continue // nor is there one for others of that price
+			}
+			var both Node
+			if both, merged = s.together(&first, &queue[i], from, to); merged {
+				queue = slices.Delete(queue, i, i+1)
+				at, _ := slices.BinarySearchFunc(queue, sum, func(n Node, sum int64) int { return cmp.Compare(price(&n), sum) })
+				queue = slices.Insert(queue, at, both)
+			}
+		}
+		if !merged {
+			out = append(out, first)
+		}
+	}
+	if len(out) == len(nodes) {
+		return nodes // in the order that they were found in
+	}
+	return out
+}
+
+// priced are the options of just that price: those from the first number to before the second.
+func (s *search) priced(price int64) (from, to int32) {
+	by := func(o Option, price int64) int { return cmp.Compare(o.Price, price) }
+	at, _ := slices.BinarySearchFunc(s.p.Options, price, by)
+	end, _ := slices.BinarySearchFunc(s.p.Options, price+1, by)
+	return int32(at), int32(end)
+}
+
+// together is a node of the first of the options that holds what both nodes do.
+func (s *search) together(a, b *Node, from, to int32) (Node, bool) {
+	p := s.p
+	both := Node{Load: slices.Clone(a.Load)}
+	for _, l := range b.Load {
+		at, found := slices.BinarySearchFunc(both.Load, l.Item, func(l Load, item int32) int { return cmp.Compare(l.Item, item) })
+		if !found {
+			both.Load = slices.Insert(both.Load, at, Load{Item: l.Item})
+		}
+		if both.Load[at].Count += l.Count; int(both.Load[at].Count) > p.Items[l.Item].PerNode {
+			return Node{}, false
+		}
+	}
+	used := make([]int64, len(s.f.asked))
+	for _, l := range both.Load {
+		for k, d := range s.f.asked {
+			used[k] += p.Items[l.Item].Need[d] * int64(l.Count)
+		}
+	}
+	for o := from; o < to; o++ {
+		if s.holds(o, &both, used) && (p.Fits == nil || p.Fits(o, both.Load)) {
+			both.Option = o
+			return both, true
+		}
+	}
+	return Node{}, false
+}
