@@ -91,10 +91,14 @@ func bindAll(c *class, s *topology.State, b *binding) (bound binding) {
 // queueOrder binds pods in the order of kube-scheduler's queue, each to the first place planned for its class that takes it
 // now; pods for which there is none are tried again after the others. It returns nil for many pods, or if that leaves some.
 func (t *Trial) queueOrder() []binding {
-	queue := t.queue()
-	if len(queue) > maxRetriedPods {
+	pods := 0
+	for _, b := range t.placed {
+		pods += int(b.count)
+	}
+	if pods > maxRetriedPods {
 		return nil
 	}
+	queue := t.queue()
 	s, places := t.beforePlacing(), t.placesByClass()
 	out := make([]binding, 0, len(t.placed))
 	for len(queue) > 0 {
