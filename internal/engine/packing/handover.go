@@ -29,6 +29,8 @@ type handover struct {
 	giver  int
 	// cost is what the nodes cost together.
 	cost int64
+	// trial is the copy that a way is tried on, made once.
+	trial *handover
 }
 
 // handOver lets nodes hand pods over as long as that makes the packing cheaper, within so many steps.
@@ -91,11 +93,21 @@ func (s *search) newHandover(nodes []Node, among []int) *handover {
 	return h
 }
 
-// with is a copy with the given node as giver.
+// with is a copy with the given node as giver, in memory that the next one is in, too.
 func (h *handover) with(giver int) *handover {
-	c := &handover{s: h.s, option: slices.Clone(h.option), giver: giver, cost: h.cost}
+	c := h.trial
+	if c == nil {
+		c = &handover{s: h.s, option: make([]int32, len(h.option))}
+		for i := range h.option {
+			c.count, c.used = append(c.count, make([]int32, len(h.count[i]))), append(c.used, make([]int64, len(h.used[i])))
+		}
+		h.trial = c
+	}
+	c.giver, c.cost = giver, h.cost
+	copy(c.option, h.option)
 	for i := range h.option {
-		c.count, c.used = append(c.count, slices.Clone(h.count[i])), append(c.used, slices.Clone(h.used[i]))
+		copy(c.count[i], h.count[i])
+		copy(c.used[i], h.used[i])
 	}
 	return c
 }
