@@ -195,6 +195,9 @@ func (s *search) construct(items []int32, w way, below int64) (nodes []Node, cos
 			rest += p.Items[i].Value * int64(f.left[i])
 		}
 	}
+	if s.roundUp(rest) >= below {
+		return nil, 0, false
+	}
 	var last int32 = -1
 	for len(s.live) > 0 {
 		o := s.choose(s.live, w)

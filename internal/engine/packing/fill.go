@@ -54,6 +54,8 @@ type head struct {
 	most int
 	// short is what its score falls short of that of its shares, bonus what is added in parts of 1,024.
 	short, bonus int64
+	// shares are what a pod of it takes of an empty node, by scarce.
+	shares []int64
 }
 
 // stepsPerScan, headsPerStep and stepsPerRule are what looking for the next pod counts for, how many items to choose from count for one
@@ -180,7 +182,8 @@ func (f *filler) list(items []int32, bonus int64, free, bound bool) {
 // Σ 2·weight·room·share − Σ weight·share²: the second sum, what it falls short, is the same whatever is on the node.
 func (f *filler) lead(h *head, item int32) {
 	h.item, h.entry, h.most, h.short = item, -1, min(f.left[item], f.p.Items[item].PerNode), 0
-	for j, share := range f.shares(item) {
+	h.shares = f.shares(item)
+	for j, share := range h.shares {
 		h.short += f.weights[j] * share * share
 	}
 }
@@ -235,9 +238,9 @@ const gone = -1
 func (f *filler) scored(k int) scored {
 	h := &f.heads[k]
 	score := -h.short
-	shares := f.shares(h.item)
-	for j := range f.rooms {
-		room, share := &f.rooms[j], shares[j]
+	rooms := f.rooms[:len(h.shares)]
+	for j, share := range h.shares {
+		room := &rooms[j]
 		if share > room.free {
 			return scored{k, h.at, gone}
 		}
@@ -280,7 +283,7 @@ func (f *filler) add(h *head) {
 	}
 	f.load[h.entry].Count++
 	f.take(h.item)
-	for j, share := range f.shares(h.item) {
+	for j, share := range h.shares {
 		f.rooms[j].free -= share
 		f.rooms[j].slope = 2 * f.weights[j] * f.rooms[j].free
 	}

@@ -17,10 +17,21 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, rounds 
 	for idle := 0; f.steps > 0 && idle < rounds*(len(nodes)+8) && len(nodes) > 1 && good.good > 0 && !Close(cost, bound) && ctx.Err() == nil; idle++ {
 		f.steps -= 32
 		apart := s.pick(nodes, r)
-		before := int64(0)
+		w := way{price: p.Options[good.options[r.IntN(good.good)]].Price, bonus: int64(r.IntN(2) * 64), steady: r.IntN(2) == 0}
+		if r.IntN(2) == 0 {
+			w.price = p.Options[nodes[apart[r.IntN(len(apart))]].Option].Price
+		}
+		before, worth := int64(0), int64(0)
+		for _, i := range apart {
+			price := p.Options[nodes[i].Option].Price
+			before, worth = before+price, worth+price-nodes[i].lost
+		}
+		below := before + int64(1-idle%2)
+		if s.roundUp(worth) >= below {
+			continue // no nodes for these pods cost less
+		}
 		clear(f.left)
 		for _, i := range apart {
-			before += p.Options[nodes[i].Option].Price
 			for _, l := range nodes[i].Load {
 				f.left[l.Item] += int(l.Count)
 			}
@@ -31,11 +42,7 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, rounds 
 				items = append(items, i)
 			}
 		}
-		w := way{price: p.Options[good.options[r.IntN(good.good)]].Price, bonus: int64(r.IntN(2) * 64), steady: r.IntN(2) == 0}
-		if r.IntN(2) == 0 {
-			w.price = p.Options[nodes[apart[r.IntN(len(apart))]].Option].Price
-		}
-		again, c, ok := s.construct(items, w, before+int64(1-idle%2))
+		again, c, ok := s.construct(items, w, below)
 		if !ok {
 			continue
 		}
