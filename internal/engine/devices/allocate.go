@@ -1,0 +1,95 @@
+package devices
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// Source is devices that a node can use: its own, those of the network, those that its instance type will publish.
+type Source struct {
+	// Usage is what is allocated of them. Two sources must not have the same one.
+	Usage *Usage
+	// Reach is which of them the node can use.
+	Reach *Reach
+}
+
+// MaxSteps is how many devices one allocation tries before it gives up.
+const MaxSteps = 20000
+
+// Result is a device that a request has.
+type Result struct {
+	// Claim is the place of the claim in the list that was allocated.
+	Claim int
+	// Request is its name, or request/subrequest.
+	Request string
+	ID      ID
+	Admin   bool
+	// source, device and amounts are what to give back.
+	source  int
+	device  int32
+	amounts []int64
+}
+
+// Allocation is the devices of some claims.
+type Allocation struct {
+	Results []Result
+	claims  []*Claim
+	sources []Source
+}
+
+// Release gives the devices back. An Allocation is released once.
+func (a *Allocation) Release() {
+	for i := len(a.Results) - 1; i >= 0; i-- {
+		if r := &a.Results[i]; !r.Admin {
+			a.sources[r.source].Usage.giveBack(r.device, r.amounts)
+		}
+	}
+}
+
+// Of is what the status of the claim says of its devices.
+func (a *Allocation) Of(claim int) resourcev1.DeviceAllocationResult {
+	var out resourcev1.DeviceAllocationResult
+	for i := range a.Results {
+		r := &a.Results[i]
+		if r.Claim != claim {
+			continue
+		}
+		d := &a.sources[r.source].Usage.inventory.devices[r.device]
+		result := resourcev1.DeviceRequestAllocationResult{
+			Request: r.Request, Driver: r.ID.Driver, Pool: r.ID.Pool, Device: r.ID.Device,
+			BindingConditions: d.object.BindingConditions, BindingFailureConditions: d.object.BindingFailureConditions,
+		}
+		if r.Admin {
+			yes := true
+			result.AdminAccess = &yes
+		}
+		if d.shared {
+			for j := range d.capacity {
+				if result.ConsumedCapacity == nil {
+					result.ConsumedCapacity = make(map[resourcev1.QualifiedName]resource.Quantity, len(d.capacity))
+				}
+				result.ConsumedCapacity[d.capacity[j].name] = quantity(r.amounts[j], d.capacity[j].format)
+			}
+		}
+		out.Results = append(out.Results, result)
+	}
+	return out
+}
+
+// Allocate finds devices for all claims together, or says why there are none; the usages of the sources then are as before. Of several
+// ways it takes the first one in the order in which the scheduler looks: requests as they stand, alternatives as they are preferred,
+// devices by pool and slice.
+func Allocate(sources []Source, claims []*Claim, m *Matches) (*Allocation, *Miss) {
+	s := &search{sources: sources, claims: claims, matches: m, steps: MaxSteps}
+	if miss := s.prepare(); miss != nil {
+		return nil, miss
+	}
+	if s.next(place{}) {
+		return &Allocation{Results: s.results, claims: claims, sources: sources}, nil
+	}
+	if s.failed == nil {
+		s.failed = s.why()
+	}
+	return nil, s.failed
+}

@@ -1,0 +1,95 @@
+package devices
+
+import (
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// Matcher evaluates CEL expressions. It must give the same answer each time, and be safe for concurrent use.
+type Matcher interface {
+	// Matches reports whether the expression is true of the device of the driver. The error says why it has no value. The device must
+	// not be changed.
+	Matches(expression, driver string, device *resourcev1.Device) (bool, error)
+}
+
+// matching is what an alternative says of the devices of an inventory, whatever is allocated.
+type matching struct {
+	// verdicts are by device.
+	verdicts []verdict
+	// amounts are what the alternative takes of each device's capacities, nil for none.
+	amounts [][]int64
+}
+
+// verdict is what an alternative says of a device.
+type verdict struct {
+	// err is why a selector has no value.
+	err error
+	// selector is the first one, counted from 1, that is false; 0 if all are true.
+	selector int
+	// small says that the device has not the capacity, or not the one that is asked for.
+	small bool
+	// tainted says that the device has a taint that is not tolerated.
+	tainted bool
+}
+
+// matches reports whether the device is one of those that the alternative is about.
+func (v *verdict) matches() bool { return v.err == nil && v.selector == 0 && !v.small }
+
+// Matches remembers what claims say of the devices of inventories. It is not safe for concurrent use.
+type Matches struct {
+	matcher Matcher
+	known   map[matchKey]*matching
+}
+
+type matchKey struct {
+	inventory   *Inventory
+	alternative *alternative
+}
+
+// NewMatches remembers what the matcher says. A nil matcher has every selector fail.
+func NewMatches(m Matcher) *Matches {
+	return &Matches{matcher: m, known: map[matchKey]*matching{}}
+}
+
+// errNoMatcher is a type so that it can be told apart from what a Matcher says.
+type noMatcherError struct{}
+
+func (noMatcherError) Error() string { return "nothing that evaluates selectors was given" }
+
+func (m *Matches) of(inv *Inventory, a *alternative) *matching {
+	key := matchKey{inv, a}
+	if found := m.known[key]; found != nil {
+		return found
+	}
+	out := &matching{verdicts: make([]verdict, len(inv.devices)), amounts: make([][]int64, len(inv.devices))}
+	byShape := make([]*verdict, inv.shapes)
+	for at := range inv.devices {
+		d := &inv.devices[at]
+		if byShape[d.shape] == nil {
+			v := m.judge(a, d)
+			byShape[d.shape] = &v
+		}
+		v := *byShape[d.shape]
+		if v.err == nil && v.selector == 0 {
+			amounts, ok := d.consumption(a.capacity)
+			out.amounts[at], v.small = amounts, !ok
+		}
+		v.tainted = !a.tolerates(d)
+		out.verdicts[at] = v
+	}
+	m.known[key] = out
+	return out
+}
+
+// judge asks the selectors.
+func (m *Matches) judge(a *alternative, d *device) verdict {
+	for i, expression := range a.selectors {
+		if m.matcher == nil {
+			return verdict{err: noMatcherError{}, selector: i + 1}
+		}
+		ok, err := m.matcher.Matches(expression, d.id.Driver, d.object)
+		if err != nil || !ok {
+			return verdict{err: err, selector: i + 1}
+		}
+	}
+	return verdict{}
+}

@@ -1,0 +1,320 @@
+package devices
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// Code says which kind of reason a Miss is.
+type Code string
+
+// The reasons, in the order in which they are looked for: a later one comes closer to an allocation.
+const (
+	// MissNoDevices: the node has no devices at all.
+	MissNoDevices Code = "NoDevices"
+	// MissPool: a pool is incomplete or invalid. Detail says which and why.
+	MissPool Code = "Pool"
+	// MissSelectorError: a selector has no value. Detail says why.
+	MissSelectorError Code = "SelectorError"
+	// MissNoMatcher: there are selectors, and nothing that evaluates them.
+	MissNoMatcher Code = "NoMatcher"
+	// MissSelector: too few devices meet the selectors. Selector is the first one that too few meet, Detail what they have instead.
+	MissSelector Code = "Selector"
+	// MissCapacity: too few of them have the capacity. Detail says what they have.
+	MissCapacity Code = "Capacity"
+	// MissTaint: too few of them have no taint, or a tolerated one. Detail is a taint.
+	MissTaint Code = "Taint"
+	// MissCount: more devices are asked for than a claim can have.
+	MissCount Code = "Count"
+	// MissInUse: too few of them are free.
+	MissInUse Code = "InUse"
+	// MissConstraint: no choice of them meets the constraint. Detail is its attribute.
+	MissConstraint Code = "Constraint"
+	// MissTogether: each request alone could be met.
+	MissTogether Code = "Together"
+	// MissSteps: the search was given up.
+	MissSteps Code = "Steps"
+)
+
+// Miss is why claims have no devices: of the request that is furthest from having any.
+type Miss struct {
+	Code Code
+	// Claim and Request are names.
+	Claim, Request string
+	// Wanted is how many devices the request asks for, 0 for all; Found how many come up to what Code says; Of how many these are of.
+	Wanted, Found, Of int
+	// Driver of the devices that come closest.
+	Driver string
+	// Selector is a CEL expression.
+	Selector string
+	// Detail depends on Code.
+	Detail string
+}
+
+// String is a sentence without a full stop.
+func (m *Miss) String() string {
+	what := fmt.Sprintf("request %s of claim %s", m.Request, m.Claim)
+	wants := fmt.Sprintf("%s wants %d", what, m.Wanted)
+	if m.Wanted == 0 {
+		wants = what + " wants all devices"
+	}
+	driver := m.Driver
+	if driver == "" {
+		driver = "the node"
+	}
+	switch m.Code {
+	case MissNoDevices:
+		return fmt.Sprintf("%s, there are none", wants)
+	case MissPool:
+		return fmt.Sprintf("%s: %s", wants, m.Detail)
+	case MissSelectorError:
+		return fmt.Sprintf("%s has a selector without a value: %s", what, m.Detail)
+	case MissNoMatcher:
+		return fmt.Sprintf("%s has selectors, and nothing was given that evaluates them", what)
+	case MissSelector:
+		return fmt.Sprintf("%s; %d of %d devices of %s meet %s%s", wants, m.Found, m.Of, driver, m.Selector, m.detail("; they have "))
+	case MissCapacity:
+		return fmt.Sprintf("%s; %d of %d matching devices of %s have the capacity%s", wants, m.Found, m.Of, driver, m.detail("; they have "))
+	case MissTaint:
+		return fmt.Sprintf("%s; %d of %d matching devices of %s are without the taint %s, which the request does not tolerate", wants, m.Found, m.Of, driver, m.Detail)
+	case MissCount:
+		return fmt.Sprintf("%s, with which the claim has more devices than the %d it can have", wants, resourcev1.AllocationResultsMaxSize)
+	case MissInUse:
+		return fmt.Sprintf("%s; %d of %d matching devices of %s are free", wants, m.Found, m.Of, driver)
+	case MissConstraint:
+		return fmt.Sprintf("%s; no choice of the %d matching devices of %s that are free meets the constraint on %s", wants, m.Found, driver, m.Detail)
+	case MissTogether:
+		return fmt.Sprintf("%s; %d matching devices of %s are free, too few for all requests together", wants, m.Found, driver)
+	case MissSteps:
+		return fmt.Sprintf("%s; no choice was found in %d steps, and the search was given up", wants, MaxSteps)
+	}
+	return wants
+}
+
+func (m *Miss) detail(before string) string {
+	if m.Detail == "" {
+		return ""
+	}
+	return before + m.Detail
+}
+
+// order of the codes: see there.
+func (c Code) order() int {
+	return slices.Index([]Code{
+		MissNoDevices, MissPool, MissSelectorError, MissNoMatcher, MissSelector, MissCapacity, MissTaint, MissCount, MissInUse, MissConstraint, MissTogether, MissSteps,
+	}, c)
+}
+
+// erred is the reason for a selector without a value.
+func (s *search) erred(claim *Claim, a *alternative, err error) *Miss {
+	m := &Miss{Code: MissSelectorError, Claim: claim.name, Request: a.name, Wanted: a.wanted(), Detail: err.Error()}
+	if _, ok := err.(noMatcherError); ok {
+		m.Code, m.Detail = MissNoMatcher, ""
+	}
+	return m
+}
+
+func (a *alternative) wanted() int {
+	if a.all {
+		return 0
+	}
+	return a.count
+}
+
+// why is the reason after a search that found nothing: of each request that of the alternative that came closest, of all requests the
+// one that is furthest.
+func (s *search) why() *Miss {
+	var worst *Miss
+	for c, claim := range s.claims {
+		for r := range claim.requests {
+			var best *Miss
+			for a := range claim.requests[r].alternatives {
+				if m := s.whyNot(c, &claim.requests[r], &claim.requests[r].alternatives[a]); best == nil || m.Code.order() > best.Code.order() {
+					best = m
+				}
+			}
+			if worst == nil || best.Code.order() < worst.Code.order() {
+				worst = best
+			}
+		}
+	}
+	return worst
+}
+
+// whyNot counts the devices that come through each sieve, and stops at the first that lets too few through.
+func (s *search) whyNot(c int, r *request, a *alternative) *Miss {
+	claim := s.claims[c]
+	m := &Miss{Claim: claim.name, Request: a.name, Wanted: a.wanted()}
+	need := max(m.Wanted, 1)
+	all := s.reachable()
+	m.Of = len(all)
+	if len(all) == 0 {
+		m.Code = MissNoDevices
+		if problem := s.problem(); problem != "" {
+			m.Code, m.Detail = MissPool, problem
+		}
+		return m
+	}
+	verdictOf := func(d candidate) *verdict {
+		return &s.matches.of(s.sources[d.source].Usage.inventory, a).verdicts[d.device]
+	}
+	left := all
+	for i := range a.selectors {
+		through := filter(left, func(d candidate) bool { n := verdictOf(d).selector; return n == 0 || n > i+1 })
+		if len(through) < need {
+			m.Code, m.Selector, m.Of, m.Found = MissSelector, a.selectors[i], len(left), len(through)
+			m.Driver, m.Detail = s.device(left[0]).id.Driver, s.have(left, through, a.selectors[i])
+			return m
+		}
+		left = through
+	}
+	m.Driver = s.device(left[0]).id.Driver
+	sieve := func(code Code, keep func(candidate) bool) bool {
+		through := filter(left, keep)
+		enough := len(through) >= need && (!a.all || len(through) == len(left))
+		if !enough {
+			m.Code, m.Of, m.Found = code, len(left), len(through)
+			m.Detail = s.rejected(left, keep, code, a)
+		}
+		left = through
+		return enough
+	}
+	switch {
+	case !sieve(MissCapacity, func(d candidate) bool { return !verdictOf(d).small }):
+	case !sieve(MissTaint, func(d candidate) bool { return !verdictOf(d).tainted }):
+	case a.count > resourcev1.AllocationResultsMaxSize || a.all && len(left) > resourcev1.AllocationResultsMaxSize:
+		m.Code = MissCount
+	case !sieve(MissInUse, func(d candidate) bool {
+		return s.free(place{claim: c}, a, d, s.matches.of(s.sources[d.source].Usage.inventory, a).amounts[d.device])
+	}):
+	default:
+		m.Code, m.Found = MissTogether, len(left)
+		for i := range claim.constraints {
+			if claim.constraints[i].concerns(r, a) {
+				m.Code, m.Detail = MissConstraint, claim.constraints[i].attribute
+				break
+			}
+		}
+	}
+	return m
+}
+
+// reachable are all devices of the sources that the node can use.
+func (s *search) reachable() []candidate {
+	var out []candidate
+	for at := range s.sources {
+		for i := range s.sources[at].Usage.inventory.devices {
+			if s.sources[at].Reach.device(int32(i)) {
+				out = append(out, candidate{at, int32(i)})
+			}
+		}
+	}
+	return out
+}
+
+func (s *search) problem() string {
+	for at := range s.sources {
+		inv := s.sources[at].Usage.inventory
+		for p := range inv.pools {
+			if problem := inv.pools[p].problem(); problem != "" && s.sources[at].Reach.pool(p) {
+				return problem
+			}
+		}
+	}
+	return ""
+}
+
+// rejected describes the first device that a sieve held back.
+func (s *search) rejected(list []candidate, keep func(candidate) bool, code Code, a *alternative) string {
+	for _, c := range list {
+		if keep(c) {
+			continue
+		}
+		d := s.device(c)
+		switch code {
+		case MissTaint:
+			for i := range d.object.Taints {
+				if t := &d.object.Taints[i]; a.refusedBy(t) {
+					return fmt.Sprintf("%s=%s:%s", t.Key, t.Value, t.Effect)
+				}
+			}
+		case MissCapacity:
+			var parts []string
+			for _, name := range sortedKeys(a.capacity) {
+				if have, ok := d.object.Capacity[name]; ok {
+					parts = append(parts, fmt.Sprintf("%s %s", name, have.Value.String()))
+				} else {
+					parts = append(parts, fmt.Sprintf("no %s", name))
+				}
+			}
+			return strings.Join(parts, ", ")
+		}
+		return ""
+	}
+	return ""
+}
+
+// have says what the first device that a selector rejected has of what the selector names.
+func (s *search) have(list, through []candidate, expression string) string {
+	for _, c := range list {
+		if slices.Contains(through, c) {
+			continue
+		}
+		d := s.device(c).object
+		var parts []string
+		for _, name := range sortedKeys(d.Attributes) {
+			if mentions(expression, string(name)) {
+				parts = append(parts, fmt.Sprintf("%s %s", name, valueOf(d.Attributes[name])))
+			}
+		}
+		for _, name := range sortedKeys(d.Capacity) {
+			if mentions(expression, string(name)) {
+				q := d.Capacity[name].Value
+				parts = append(parts, fmt.Sprintf("%s %s", name, q.String()))
+			}
+		}
+		return strings.Join(parts, ", ")
+	}
+	return ""
+}
+
+// mentions reports whether the expression has the name, or the part after its domain, as a word.
+func mentions(expression, name string) bool {
+	if _, id, ok := strings.Cut(name, "/"); ok {
+		name = id
+	}
+	for rest := expression; ; {
+		i := strings.Index(rest, name)
+		if i < 0 {
+			return false
+		}
+		before, after := byte(' '), byte(' ')
+		if i > 0 {
+			before = rest[i-1]
+		}
+		if end := i + len(name); end < len(rest) {
+			after = rest[end]
+		}
+		if !inWord(before) && !inWord(after) {
+			return true
+		}
+		rest = rest[i+len(name):]
+	}
+}
+
+func inWord(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}
+
+func filter(list []candidate, keep func(candidate) bool) []candidate {
+	var out []candidate
+	for _, c := range list {
+		if keep(c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}

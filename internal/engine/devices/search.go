@@ -1,0 +1,373 @@
+package devices
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// search looks for devices for some claims. It takes them from the usages as it goes, and gives them back where it goes back.
+type search struct {
+	sources []Source
+	claims  []*Claim
+	matches *Matches
+	// options are the devices that each alternative can have, by claim, request and alternative.
+	options [][][]options
+	results []Result
+	// held counts the results of each claim; admin holds what each claim uses for administration.
+	held  []int
+	steps int
+	// failed is why there is no point in going on.
+	failed *Miss
+}
+
+// place is where the search is.
+type place struct{ claim, request int }
+
+// options are the devices that an alternative can have.
+type options struct {
+	groups []group
+	// every are the devices that all of them have to be had of, for an alternative that wants all.
+	every []candidate
+	count int
+}
+
+// group are devices that make no difference to any of the claims: of those that are free the first one is taken.
+type group struct {
+	members []candidate
+	// values are those of the attributes that constraints are about.
+	values []value
+	// amounts are what a request takes of the devices' capacities.
+	amounts []int64
+	shared  bool
+	// err is why a selector has no value.
+	err error
+	// banned says that what could be had with it was tried.
+	banned bool
+}
+
+// candidate is a device of one of the sources.
+type candidate struct {
+	source int
+	device int32
+}
+
+// prepare finds the devices that each alternative can have.
+func (s *search) prepare() *Miss {
+	s.held = make([]int, len(s.claims))
+	s.options = make([][][]options, len(s.claims))
+	for c, claim := range s.claims {
+		s.options[c] = make([][]options, len(claim.requests))
+		for r := range claim.requests {
+			request := &claim.requests[r]
+			s.options[c][r] = make([]options, len(request.alternatives))
+			for a := range request.alternatives {
+				o, miss := s.optionsOf(claim, request, &request.alternatives[a])
+				if miss != nil {
+					return miss
+				}
+				s.options[c][r][a] = o
+			}
+		}
+	}
+	return nil
+}
+
+func (s *search) optionsOf(claim *Claim, r *request, a *alternative) (options, *Miss) {
+	if a.all {
+		return s.everyOf(claim, a)
+	}
+	o := options{count: a.count}
+	index := map[string]int{}
+	for at := range s.sources {
+		m := s.matches.of(s.sources[at].Usage.inventory, a)
+		for i := range m.verdicts {
+			v := &m.verdicts[i]
+			if !s.sources[at].Reach.device(int32(i)) || v.err == nil && (!v.matches() || v.tainted) {
+				continue
+			}
+			c := candidate{at, int32(i)}
+			key := s.likeness(c, claim, r, a, v)
+			g, ok := index[key]
+			if !ok {
+				g = len(o.groups)
+				index[key] = g
+				d := s.device(c)
+				o.groups = append(o.groups, group{values: valuesOf(claim, d), amounts: m.amounts[i], shared: d.shared, err: v.err})
+			}
+			o.groups[g].members = append(o.groups[g].members, c)
+		}
+	}
+	return o, nil
+}
+
+// everyOf finds the devices of an alternative that wants all: none may be unknown.
+func (s *search) everyOf(claim *Claim, a *alternative) (options, *Miss) {
+	var o options
+	for at := range s.sources {
+		source := &s.sources[at]
+		inv := source.Usage.inventory
+		for p := range inv.pools {
+			if problem := inv.pools[p].problem(); problem != "" && source.Reach.pool(p) {
+				return o, &Miss{Code: MissPool, Claim: claim.name, Request: a.name, Detail: problem}
+			}
+		}
+		m := s.matches.of(inv, a)
+		for i := range m.verdicts {
+			v := &m.verdicts[i]
+			switch {
+			case !source.Reach.device(int32(i)):
+			case v.err != nil:
+				return o, s.erred(claim, a, v.err)
+			case v.matches() && !source.Usage.exhausted(int32(i), m.amounts[i]):
+				o.every = append(o.every, candidate{at, int32(i)})
+			}
+		}
+	}
+	o.count = len(o.every)
+	return o, nil
+}
+
+// exhausted reports whether a shared device has too little left.
+func (u *Usage) exhausted(at int32, amounts []int64) bool {
+	return u.inventory.devices[at].shared && u.uses[at] > 0 && !u.free(at, amounts)
+}
+
+// likeness is equal for devices that no claim of the search can tell apart while they are free.
+func (s *search) likeness(c candidate, claim *Claim, r *request, a *alternative, v *verdict) string {
+	d := s.device(c)
+	if d.shared || v.err != nil || s.anyAdmin() {
+		return fmt.Sprint(c)
+	}
+	var b strings.Builder
+	fmt.Fprint(&b, c.source, d.consumes)
+	for _, other := range s.claims {
+		fmt.Fprintf(&b, " %v", valuesOf(other, d))
+		for i := range other.requests {
+			for j := range other.requests[i].alternatives {
+				o := &other.requests[i].alternatives[j]
+				x := &s.matches.of(s.sources[c.source].Usage.inventory, o).verdicts[c.device]
+				fmt.Fprint(&b, x.err != nil, x.matches(), x.tainted)
+			}
+		}
+	}
+	return b.String()
+}
+
+func (s *search) anyAdmin() bool {
+	return slices.ContainsFunc(s.claims, func(c *Claim) bool {
+		return slices.ContainsFunc(c.requests, func(r request) bool { return r.alternatives[0].admin })
+	})
+}
+
+func (s *search) device(c candidate) *device {
+	return &s.sources[c.source].Usage.inventory.devices[c.device]
+}
+
+// valuesOf are the values of the attributes that the claim's constraints are about.
+func valuesOf(claim *Claim, d *device) []value {
+	var out []value
+	for i := range claim.constraints {
+		out = append(out, d.attribute(claim.constraints[i].attribute))
+	}
+	return out
+}
+
+// next goes on with the request there: it is false if no way leads to the end.
+func (s *search) next(at place) bool {
+	for at.claim < len(s.claims) && at.request == len(s.claims[at.claim].requests) {
+		at = place{claim: at.claim + 1}
+	}
+	if at.claim == len(s.claims) {
+		return true
+	}
+	request := &s.claims[at.claim].requests[at.request]
+	for i := range request.alternatives {
+		o := &s.options[at.claim][at.request][i]
+		if s.held[at.claim]+o.count > resourcev1.AllocationResultsMaxSize {
+			continue
+		}
+		if request.alternatives[i].all {
+			if s.takeAll(at, &request.alternatives[i], o) {
+				return true
+			}
+		} else if s.takeSome(at, i, o, o.count) {
+			return true
+		}
+		if s.failed != nil {
+			return false
+		}
+	}
+	return false
+}
+
+// takeAll takes every device and goes on.
+func (s *search) takeAll(at place, a *alternative, o *options) bool {
+	if o.count == 0 {
+		return false
+	}
+	before := len(s.results)
+	s.steps -= o.count
+	for _, c := range o.every {
+		d := s.device(c)
+		amounts := s.matches.of(s.sources[c.source].Usage.inventory, a).amounts[c.device]
+		if !a.tolerates(d) || !s.take(at, a, c, amounts, valuesOf(s.claims[at.claim], d)) {
+			s.back(before)
+			return false
+		}
+	}
+	if s.next(place{at.claim, at.request + 1}) {
+		return true
+	}
+	s.back(before)
+	return false
+}
+
+// takeSome takes as many devices of an alternative as are left to take, and goes on. Groups are tried in the order of their first
+// device that can be had; after one was tried, no way without it needs to try it again.
+func (s *search) takeSome(at place, alternative int, o *options, left int) bool {
+	if left == 0 {
+		return s.next(place{at.claim, at.request + 1})
+	}
+	a := &s.claims[at.claim].requests[at.request].alternatives[alternative]
+	before := len(s.results)
+	var banned []int
+	defer func() {
+		for _, g := range banned {
+			o.groups[g].banned = false
+		}
+	}()
+	for {
+		g, c := s.first(at, a, o)
+		if g < 0 {
+			return false
+		}
+		if err := o.groups[g].err; err != nil {
+			s.failed = s.erred(s.claims[at.claim], a, err)
+			return false
+		}
+		if s.steps--; s.steps < 0 {
+			s.failed = &Miss{Code: MissSteps, Claim: s.claims[at.claim].name, Request: a.name, Wanted: a.count}
+			return false
+		}
+		if s.take(at, a, c, o.groups[g].amounts, o.groups[g].values) {
+			if s.takeSome(at, alternative, o, left-1) {
+				return true
+			}
+			s.back(before)
+			if s.failed != nil {
+				return false
+			}
+		}
+		o.groups[g].banned = true
+		banned = append(banned, g)
+	}
+}
+
+// first is the first device that can be had, and its group; -1 if there is none.
+func (s *search) first(at place, a *alternative, o *options) (int, candidate) {
+	best, found := -1, candidate{}
+	for g := range o.groups {
+		if o.groups[g].banned {
+			continue
+		}
+		for _, c := range o.groups[g].members {
+			if best >= 0 && !c.before(found) {
+				break
+			}
+			if s.free(at, a, c, o.groups[g].amounts) {
+				best, found = g, c
+				break
+			}
+		}
+	}
+	return best, found
+}
+
+func (c candidate) before(d candidate) bool {
+	return c.source < d.source || c.source == d.source && c.device < d.device
+}
+
+// free reports whether the alternative can have the device by what is allocated.
+func (s *search) free(at place, a *alternative, c candidate, amounts []int64) bool {
+	u := s.sources[c.source].Usage
+	if !a.admin {
+		return !s.administered(c, -1) && u.free(c.device, amounts)
+	}
+	// What others have is no obstacle, but no claim has a device twice.
+	return !s.administered(c, at.claim) && !s.taken(c, at.claim)
+}
+
+// administered reports whether the claim, or any if it is -1, has the device for administration: nobody of the pod has it as well.
+func (s *search) administered(c candidate, claim int) bool {
+	return slices.ContainsFunc(s.results, func(r Result) bool {
+		return r.Admin && r.source == c.source && r.device == c.device && (claim < 0 || r.Claim == claim)
+	})
+}
+
+func (s *search) taken(c candidate, claim int) bool {
+	return slices.ContainsFunc(s.results, func(r Result) bool {
+		return r.source == c.source && r.device == c.device && r.Claim == claim
+	})
+}
+
+// take takes a device, unless it is not free or a constraint forbids it.
+func (s *search) take(at place, a *alternative, c candidate, amounts []int64, values []value) bool {
+	if !s.free(at, a, c, amounts) || !s.allowed(at, a, values) {
+		return false
+	}
+	if !a.admin {
+		s.sources[c.source].Usage.take(c.device, amounts)
+	}
+	s.held[at.claim]++
+	s.results = append(s.results, Result{
+		Claim: at.claim, Request: a.name, ID: s.device(c).id, Admin: a.admin, source: c.source, device: c.device, amounts: amounts,
+	})
+	return true
+}
+
+// allowed reports whether the claim's constraints let it have a device with these values.
+func (s *search) allowed(at place, a *alternative, values []value) bool {
+	claim := s.claims[at.claim]
+	request := &claim.requests[at.request]
+	for i := range claim.constraints {
+		c := &claim.constraints[i]
+		if !c.concerns(request, a) {
+			continue
+		}
+		if values[i].kind == 0 {
+			return false
+		}
+		for j := range s.results {
+			r := &s.results[j]
+			if r.Claim != at.claim || !s.concerned(claim, c, r) {
+				continue
+			}
+			same := s.device(candidate{r.source, r.device}).attribute(c.attribute) == values[i]
+			if same == c.distinct {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// concerned reports whether the constraint is about the request that has the device.
+func (s *search) concerned(claim *Claim, c *constraint, r *Result) bool {
+	name, _, _ := strings.Cut(r.Request, "/")
+	return len(c.requests) == 0 || slices.Contains(c.requests, name) || slices.Contains(c.requests, r.Request)
+}
+
+// back gives back all devices but the first n.
+func (s *search) back(n int) {
+	for len(s.results) > n {
+		r := &s.results[len(s.results)-1]
+		if !r.Admin {
+			s.sources[r.source].Usage.giveBack(r.device, r.amounts)
+		}
+		s.held[r.Claim]--
+		s.results = s.results[:len(s.results)-1]
+	}
+}
