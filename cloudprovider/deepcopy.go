@@ -16,6 +16,10 @@ func (t *InstanceType) DeepCopy() *InstanceType {
 	c.Overhead = t.Overhead.DeepCopy()
 	c.VolumeLimits = maps.Clone(t.VolumeLimits)
 	c.NotKnown = slices.Clone(t.NotKnown)
+	c.Devices = slices.Clone(t.Devices)
+	for i := range c.Devices {
+		c.Devices[i] = t.Devices[i].DeepCopy()
+	}
 	c.Offerings = slices.Clone(t.Offerings)
 	for i := range c.Offerings {
 		c.Offerings[i] = t.Offerings[i].DeepCopy()
@@ -39,4 +43,16 @@ func (o Overhead) DeepCopy() Overhead {
 	o.SystemReserved = o.SystemReserved.DeepCopy()
 	o.EvictionThreshold = o.EvictionThreshold.DeepCopy()
 	return o
+}
+
+// DeepCopy is a pool that shares nothing with p.
+func (p DevicePool) DeepCopy() DevicePool {
+	p.Devices, p.SharedCounters = slices.Clone(p.Devices), slices.Clone(p.SharedCounters)
+	for i := range p.Devices {
+		p.Devices[i] = *p.Devices[i].DeepCopy()
+	}
+	for i := range p.SharedCounters {
+		p.SharedCounters[i] = *p.SharedCounters[i].DeepCopy()
+	}
+	return p
 }

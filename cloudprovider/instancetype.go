@@ -2,6 +2,7 @@ package cloudprovider
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
 )
@@ -28,6 +29,22 @@ type InstanceType struct {
 	// NotKnown are resources of which the provider does not know how many an instance has, sorted. Capacity has none of them, so that
 	// no pod is planned there that asks for one; explanations say so. Nil: all is known.
 	NotKnown []corev1.ResourceName `json:"notKnown,omitempty"`
+	// Devices are what drivers of Dynamic Resource Allocation will publish on a machine of the type, once they run there. Nil: nothing, so
+	// that no pod whose claims need devices is planned there (CP-CATALOG-16).
+	Devices []DevicePool `json:"devices,omitempty"`
+}
+
+// DevicePool is what one driver will publish in ResourceSlices for a machine: a pool of its own, complete, for that machine alone.
+type DevicePool struct {
+	// Driver is the name of the driver, "gpu.nvidia.com" for instance. Several pools of one driver differ in their Suffix.
+	Driver string `json:"driver"`
+	// Suffix follows the machine's name in the name of the pool. Most drivers have one pool, named as the machine is.
+	Suffix string `json:"suffix,omitempty"`
+	// Devices have unique names within the pool. What differs from machine to machine, such as a serial number, is left out. An
+	// attribute that is only compared among the devices of a machine, such as the PCIe root, may have a stand-in for a value.
+	Devices []resourcev1.Device `json:"devices"`
+	// SharedCounters are what partitions of devices share; Devices consume no others.
+	SharedCounters []resourcev1.CounterSet `json:"sharedCounters,omitempty"`
 }
 
 // Overhead is the part of an instance's capacity that pods can't have. A nil list means nothing is kept.

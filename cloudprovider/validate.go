@@ -36,7 +36,7 @@ func (e *CatalogError) Error() string {
 }
 
 // ValidateCatalog checks a list of instance types against the clauses of the contract that one list can break
-// (CP-CATALOG-02 to CP-CATALOG-08). The error joins one *CatalogError for each fault, in the order of the types; nil
+// (CP-CATALOG-02 to CP-CATALOG-08, and CP-CATALOG-16). The error joins one *CatalogError for each fault, in the order of the types; nil
 // when there is none. It is meant for providers' tests and for catalogues read from files, not for each call.
 func ValidateCatalog(types []*InstanceType, capabilities Capabilities) error {
 	var faults []error
@@ -55,6 +55,7 @@ func ValidateCatalog(types []*InstanceType, capabilities Capabilities) error {
 		check.labels()
 		check.offerings()
 		check.resources()
+		check.devices()
 		faults = append(faults, check.faults...)
 	}
 	return errors.Join(faults...)

@@ -83,6 +83,7 @@ func (s *sighting) sameWorld(o *sighting) bool {
 		!slices.EqualFunc(a.NodePools, b.NodePools, samePool) || !equal(a.DaemonSets, b.DaemonSets) || !equal(a.Namespaces, b.Namespaces) ||
 		!equal(a.PersistentVolumeClaims, b.PersistentVolumeClaims) || !equal(a.PersistentVolumes, b.PersistentVolumes) || !equal(a.StorageClasses, b.StorageClasses) ||
 		!equal(a.CSINodes, b.CSINodes) || !equal(a.VolumeAttachments, b.VolumeAttachments) || !equal(a.DefaultTopologySpread, b.DefaultTopologySpread) ||
+		!equal(a.ResourceClaims, b.ResourceClaims) || !equal(a.ResourceClaimTemplates, b.ResourceClaimTemplates) || !equal(a.DeviceClasses, b.DeviceClasses) || !equal(a.ResourceSlices, b.ResourceSlices) ||
 		!slices.Equal(a.UnsupportedVolumeTopologyKeys, b.UnsupportedVolumeTopologyKeys) || !slices.Equal(a.UnsupportedVolumeDrivers, b.UnsupportedVolumeDrivers) {
 		return false
 	}

@@ -64,6 +64,7 @@ func (c *quantityCheck) types(name string, list []*cloudprovider.InstanceType) {
 		at := func(field string) string { return fmt.Sprintf("catalogs[%s][%d]%s", name, i, field) }
 		c.list(it.Capacity, func() string { return at(".capacity") })
 		c.overhead(&it.Overhead, func() string { return at(".overhead") })
+		c.devices(it.Devices, at)
 		for j := range it.Offerings {
 			o := &it.Offerings[j]
 			offering := func(field string) string { return fmt.Sprintf("%s[%d]%s", at(".offerings"), j, field) }

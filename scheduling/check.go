@@ -100,6 +100,9 @@ func checkOthers(s *Snapshot, previous *Model, o *compileOptions) error {
 	if err := checkQuantities(s, previous, o); err != nil {
 		return err
 	}
+	if err := checkDevices(s, previous); err != nil {
+		return err
+	}
 	for _, e := range ValidateDefaultTopologySpread(s.DefaultTopologySpread, field.NewPath("defaultTopologySpread")) {
 		return &SnapshotError{Path: e.Field, Rule: "is not as kube-scheduler takes it, " + e.ErrorBody(), Cure: "give the default constraints of its configuration"}
 	}
@@ -169,6 +172,8 @@ func checkLists(s *Snapshot) error {
 		{"persistentVolumeClaims", firstNil(s.PersistentVolumeClaims)}, {"persistentVolumes", firstNil(s.PersistentVolumes)},
 		{"storageClasses", firstNil(s.StorageClasses)}, {"csiNodes", firstNil(s.CSINodes)},
 		{"volumeAttachments", firstNil(s.VolumeAttachments)},
+		{"resourceClaims", firstNil(s.ResourceClaims)}, {"resourceClaimTemplates", firstNil(s.ResourceClaimTemplates)},
+		{"deviceClasses", firstNil(s.DeviceClasses)}, {"resourceSlices", firstNil(s.ResourceSlices)},
 	} {
 		if l.null >= 0 {
 			return &SnapshotError{Path: fmt.Sprintf("%s[%d]", l.path, l.null), Rule: "is null", Cure: "leave it out"}

@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
@@ -73,6 +74,14 @@ type Snapshot struct {
 	// VolumeAttachments tell which volumes are attached to which node. One that no pod of the node uses still takes one of
 	// the places for volumes of its driver there, until it is detached.
 	VolumeAttachments []*storagev1.VolumeAttachment `json:"volumeAttachments,omitempty"`
+
+	// ResourceClaims, ResourceClaimTemplates, DeviceClasses and ResourceSlices tell which devices pods ask for through Dynamic
+	// Resource Allocation, which ones nodes publish, and which are allocated. A pod that names one of the first three that is missing
+	// is refused with the reason.
+	ResourceClaims         []*resourcev1.ResourceClaim         `json:"resourceClaims,omitempty"`
+	ResourceClaimTemplates []*resourcev1.ResourceClaimTemplate `json:"resourceClaimTemplates,omitempty"`
+	DeviceClasses          []*resourcev1.DeviceClass           `json:"deviceClasses,omitempty"`
+	ResourceSlices         []*resourcev1.ResourceSlice         `json:"resourceSlices,omitempty"`
 
 	// UnsupportedVolumeTopologyKeys and UnsupportedVolumeDrivers are what the provider's nodes can't do for volumes:
 	// label keys in a StorageClass's allowed topologies that no node of theirs meets, and CSI drivers whose volumes

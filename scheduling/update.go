@@ -86,7 +86,7 @@ func (m *Model) sameWorld(s *Snapshot) bool {
 		slices.Equal(was.UnsupportedVolumeTopologyKeys, s.UnsupportedVolumeTopologyKeys) &&
 		slices.Equal(was.UnsupportedVolumeDrivers, s.UnsupportedVolumeDrivers) &&
 		(m.resources.Len() == m.resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.sameAttachments(s)) && firstNil(s.CSINodes) < 0 && // read for limits on volumes alone
-		firstNil(s.VolumeAttachments) < 0 &&
+		firstNil(s.VolumeAttachments) < 0 && sameDevices(was, s) &&
 		firstNil(s.PodDisruptionBudgets) < 0 && // read by Solve from the snapshot
 		(!spreads || sameList(was.DefaultTopologySpread, s.DefaultTopologySpread) && slices.Equal(was.Services, s.Services) &&
 			slices.Equal(was.ReplicaSets, s.ReplicaSets) && slices.Equal(was.StatefulSets, s.StatefulSets) &&

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/drawknife/drawknife/api/requirements"
@@ -234,6 +235,11 @@ func brokenCatalogues() []broken {
 		}},
 		{clause: "CP-CATALOG-15", what: "a volume limit is negative", how: func(d *double) {
 			d.selling(dear, func(t *cloudprovider.InstanceType) { t.VolumeLimits = map[string]int32{"csi.example": -1} })
+		}},
+		{clause: "CP-CATALOG-16", what: "two devices have one name", how: func(d *double) {
+			d.selling(dear, func(t *cloudprovider.InstanceType) {
+				t.Devices = []cloudprovider.DevicePool{{Driver: "gpu.example.com", Devices: []resourcev1.Device{{Name: "gpu-0"}, {Name: "gpu-0"}}}}
+			})
 		}},
 	}
 }

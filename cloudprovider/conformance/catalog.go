@@ -38,6 +38,7 @@ func catalogClauses() []clause {
 		{"CP-CATALOG-13", Core, "an unknown answer is an error, not an empty list", (*lab).catalogUnknown},
 		{"CP-CATALOG-14", Core, "allocatable is at most what a node has", (*lab).catalogObserved},
 		{"CP-CATALOG-15", Core, "volume limits are at most what a node has, and not negative", (*lab).catalogVolumes},
+		{"CP-CATALOG-16", Core, "devices that drivers will publish are valid", func(l *lab) { l.catalogValid("CP-CATALOG-16") }},
 	}...)
 }
 

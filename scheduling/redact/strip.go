@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -77,6 +78,20 @@ func Strip(s *scheduling.Snapshot) *scheduling.Snapshot {
 				out.Spec.Source.InlineVolumeSpec = &stripVolume(&corev1.PersistentVolume{Spec: *v}).Spec
 			}
 			return out
+		}),
+		ResourceClaims: each(s.ResourceClaims, stripResourceClaim),
+		ResourceClaimTemplates: each(s.ResourceClaimTemplates, func(in *resourcev1.ResourceClaimTemplate) *resourcev1.ResourceClaimTemplate {
+			return &resourcev1.ResourceClaimTemplate{
+				ObjectMeta: metadata(&in.ObjectMeta), Spec: resourcev1.ResourceClaimTemplateSpec{ObjectMeta: metadata(&in.Spec.ObjectMeta), Spec: resourceClaimSpec(&in.Spec.Spec)},
+			}
+		}),
+		DeviceClasses: each(s.DeviceClasses, func(in *resourcev1.DeviceClass) *resourcev1.DeviceClass {
+			return &resourcev1.DeviceClass{
+				ObjectMeta: metadata(&in.ObjectMeta), Spec: resourcev1.DeviceClassSpec{Selectors: in.Spec.Selectors, ExtendedResourceName: in.Spec.ExtendedResourceName},
+			}
+		}),
+		ResourceSlices: each(s.ResourceSlices, func(in *resourcev1.ResourceSlice) *resourcev1.ResourceSlice {
+			return &resourcev1.ResourceSlice{ObjectMeta: metadata(&in.ObjectMeta), Spec: in.Spec}
 		}),
 	}
 	for _, p := range s.NodePools {

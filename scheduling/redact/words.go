@@ -157,7 +157,11 @@ func keepsField(owner, field string) bool {
 		return true
 	}
 	switch owner + "." + field {
-	case "CSINodeDriver.Name", "Budget.Nodes", "Budget.Schedule", "NodeOverlaySpec.Price", "NodeOverlaySpec.PriceAdjustment",
+	case "CELDeviceSelector.Expression", "DeviceAttribute.StringValue", "DeviceAttribute.VersionValue", "DeviceClassSpec.ExtendedResourceName",
+		"DeviceRequest.Name", "DeviceSubRequest.Name", "DeviceConstraint.Requests", "DeviceRequestAllocationResult.Request", "ResourceClaim.Request",
+		"Device.BindingConditions", "Device.BindingFailureConditions", "DeviceRequestAllocationResult.BindingConditions",
+		"DeviceRequestAllocationResult.BindingFailureConditions", "ResourceClaimConsumerReference.Resource",
+		"CSINodeDriver.Name", "Budget.Nodes", "Budget.Schedule", "NodeOverlaySpec.Price", "NodeOverlaySpec.PriceAdjustment",
 		"CostTerm.Offerings", "Commitment.Unit", "Commitment.ByType":
 		return true
 	}

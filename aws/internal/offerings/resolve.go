@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -99,7 +101,7 @@ func (b *builder) types(earlier ...[]*cloudprovider.InstanceType) []*cloudprovid
 				continue
 			}
 			// Only offerings changed: what the old one has in memory serves on.
-			t.Requirements, t.Capacity, t.Overhead, t.VolumeLimits = old.Requirements, old.Capacity, old.Overhead, old.VolumeLimits
+			t.Requirements, t.Capacity, t.Overhead, t.VolumeLimits, t.Devices = old.Requirements, old.Capacity, old.Overhead, old.VolumeLimits, old.Devices
 		}
 		if kept == nil {
 			kept = blocks.put(t, scratch)
@@ -164,5 +166,5 @@ func sameShape(a, b *cloudprovider.InstanceType) bool {
 		equalResources(a.Overhead.KubeReserved, b.Overhead.KubeReserved) &&
 		equalResources(a.Overhead.SystemReserved, b.Overhead.SystemReserved) &&
 		equalResources(a.Overhead.EvictionThreshold, b.Overhead.EvictionThreshold) &&
-		equalLimits(a.VolumeLimits, b.VolumeLimits) && slices.Equal(a.NotKnown, b.NotKnown) && a.Requirements.Equal(b.Requirements)
+		equalLimits(a.VolumeLimits, b.VolumeLimits) && slices.Equal(a.NotKnown, b.NotKnown) && equality.Semantic.DeepEqual(a.Devices, b.Devices) && a.Requirements.Equal(b.Requirements)
 }
