@@ -170,7 +170,7 @@ func constrained(c *resourcev1.DeviceClaim, constraints ...resourcev1.DeviceCons
 	return c
 }
 
-func newClaim(t testing.TB, spec *resourcev1.DeviceClaim, byName map[string]*resourcev1.DeviceClass) *devices.Claim {
+func newClaim(t fataler, spec *resourcev1.DeviceClaim, byName map[string]*resourcev1.DeviceClass) *devices.Claim {
 	t.Helper()
 	c, err := devices.NewClaim("c", spec, byName)
 	if err != nil {
@@ -207,3 +207,9 @@ func wantMiss(t testing.TB, a *devices.Allocation, miss *devices.Miss, code devi
 var onGPU = corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 	MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "gpu", Operator: corev1.NodeSelectorOpExists}},
 }}}
+
+// fataler is a test, or a draw of a property.
+type fataler interface {
+	Helper()
+	Fatal(...any)
+}

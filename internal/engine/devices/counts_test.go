@@ -1,0 +1,187 @@
+package devices_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	resourcev1 "k8s.io/api/resource/v1"
+	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/internal/engine/devices"
+	"github.com/drawknife/drawknife/internal/seeded"
+)
+
+// counted is one node's room for claims and what each claim needs, by the name of the resource.
+type counted struct {
+	counts  *devices.Counts
+	room    []int64
+	needs   [][]int64
+	claims  []*devices.Claim
+	sources []devices.Source
+	matches *devices.Matches
+}
+
+func count(t fataler, list []*resourcev1.ResourceSlice, specs ...*resourcev1.DeviceClaim) (*counted, error) {
+	t.Helper()
+	inv := devices.NewInventory(list)
+	c := &counted{matches: devices.NewMatches(&words{}), sources: []devices.Source{{Usage: devices.NewUsage(inv)}}}
+	kinds := devices.NewKinds()
+	var needs []devices.Needs
+	for _, spec := range specs {
+		claim := newClaim(t, spec, classes())
+		n, err := kinds.Needs([]*devices.Claim{claim}, func(a *devices.Alternative) bool { return a.Possible(inv, c.matches) })
+		if err != nil {
+			return nil, err
+		}
+		needs, c.claims = append(needs, n), append(c.claims, claim)
+	}
+	units := kinds.Units(c.sources[0].Usage, nil, c.matches)
+	counts, ok := devices.NewCounts(kinds, []devices.Units{units})
+	if !ok {
+		return nil, fmt.Errorf("too many")
+	}
+	c.counts, c.room = counts, counts.Room(units)
+	for _, n := range needs {
+		c.needs = append(c.needs, counts.Of(n))
+	}
+	return c, nil
+}
+
+func mustCount(t fataler, list []*resourcev1.ResourceSlice, specs ...*resourcev1.DeviceClaim) *counted {
+	t.Helper()
+	c, err := count(t, list, specs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// fits reports whether all claims fit by counting.
+func (c *counted) fits() bool {
+	for i := range c.room {
+		sum := int64(0)
+		for _, n := range c.needs {
+			sum += n[i]
+		}
+		if sum > c.room[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *counted) String() string {
+	var b strings.Builder
+	for i, name := range c.counts.Names() {
+		fmt.Fprintf(&b, "%s: %d", name, c.room[i])
+		for _, n := range c.needs {
+			fmt.Fprintf(&b, " -%d", n[i])
+		}
+		b.WriteString("; ")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestCounts(t *testing.T) {
+	two := []*resourcev1.ResourceSlice{slice("n", device("a", attribute("m", "A")), device("b", attribute("m", "B")), device("c", attribute("m", "B")))}
+	mig := counters(slice("n", device("w", attribute("m", "whole"), consumes("s", "x", "4")), device("p", attribute("m", "part"), consumes("s", "x", "1")),
+		device("q", attribute("m", "part"), consumes("s", "x", "1"))), "s", "x", "4")
+	domains := []*resourcev1.ResourceSlice{slice("n", device("a", attribute("d", "1")), device("b", attribute("d", "2")), device("c", attribute("d", "2")), device("e"))}
+	for name, c := range map[string]struct {
+		list  []*resourcev1.ResourceSlice
+		specs []*resourcev1.DeviceClaim
+		want  string
+	}{
+		"one kind":                       {gpus(3), []*resourcev1.DeviceClaim{claimOf(exactly("r", 2)), claimOf(exactly("other", 1))}, "gpu: 3 -2 -1;"},
+		"apart":                          {two, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, where("m=A"))), claimOf(exactly("r", 1, where("m=B")))}, "gpu: 1 -1 -0; gpu#2: 2 -0 -1;"},
+		"a special case":                 {two, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, where("m=B"))), claimOf(exactly("r", 2))}, "gpu: 2 -1 -0; gpu#2: 3 -1 -2;"},
+		"nowhere":                        {two, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, where("m=C")))}, "gpu: 0 -1;"},
+		"partitions of one size":         {[]*resourcev1.ResourceSlice{mig}, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, where("m=part")))}, "gpu: 2 -1;"},
+		"wholes and partitions":          {[]*resourcev1.ResourceSlice{mig}, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, where("m=part"))), claimOf(exactly("r", 1, where("m=whole")))}, "gpu: 2 -1 -0; gpu#2: 0 -0 -1;"},
+		"of one domain":                  {domains, []*resourcev1.DeviceClaim{constrained(claimOf(exactly("r", 2)), match(driver+"/d"))}, "gpu: 2 -2;"},
+		"of different domains":           {domains, []*resourcev1.DeviceClaim{constrained(claimOf(exactly("r", 2)), distinct(driver+"/d"))}, "gpu: 2 -2;"},
+		"for administration":             {gpus(2), []*resourcev1.DeviceClaim{claimOf(all("r", admin)), claimOf(exactly("r", 3, admin))}, "gpu for administration: 2147483647 -1 -0; gpu for administration#2: 0 -0 -1;"},
+		"the first alternative there is": {two, []*resourcev1.DeviceClaim{claimOf(firstOf("r", exactly("x", 2, where("m=A")), exactly("y", 1, where("m=B"))))}, "gpu: 2 -1;"},
+		"shared": {[]*resourcev1.ResourceSlice{slice("n", device("a", shared, capacity("memory", "16Gi")))},
+			[]*resourcev1.DeviceClaim{claimOf(exactly("r", 1, asks("memory", "5Gi")))}, "gpu: 3 -1;"},
+		"tainted": {gpus(2, taint("sick", resourcev1.DeviceTaintEffectNoSchedule)), []*resourcev1.DeviceClaim{claimOf(exactly("r", 1)), claimOf(exactly("r", 1, tolerates("sick")))}, "gpu: 0 -1 -0; gpu#2: 2 -0 -1;"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, mustCount(t, c.list, c.specs...).String()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeCounted(t *testing.T) {
+	many := slice("n")
+	var each []*resourcev1.DeviceClaim
+	for i := range 65 {
+		many.Spec.Devices = append(many.Spec.Devices, device(fmt.Sprint("d", i)))
+		each = append(each, claimOf(exactly("r", 1, where(fmt.Sprintf("m=%d", i)))))
+	}
+	for want, specs := range map[string][]*resourcev1.DeviceClaim{
+		"request r of claim c asks for all devices of a node: that is not planned, ask for a number of devices": {claimOf(all("r"))},
+		"request s of claim c asks for more devices than the 32 that a claim can have":                          {claimOf(exactly("r", 20), exactly("s", 13))},
+		"request r of claim c is one of more than 64 kinds of requests in the cluster":                          each,
+	} {
+		if _, err := count(t, []*resourcev1.ResourceSlice{many}, specs...); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// Claims that fit by counting can be allocated; where counting is exact, others can't.
+func TestCountsAgreeWithAllocation(t *testing.T) {
+	fit, exact := 0, 0
+	seeded.Times(t, 3000, func(t *rapid.T) {
+		s := drawSlice(t)
+		var specs []*resourcev1.DeviceClaim
+		plain := true
+		for range rapid.IntRange(1, 4).Draw(t, "claims") {
+			spec := drawClaim(t)
+			if rapid.Bool().Draw(t, "plain") {
+				spec = claimOf(drawRequest(t, "r", true))
+			}
+			for i := range spec.Requests {
+				r := &spec.Requests[i]
+				plain = plain && r.Exactly != nil
+				for j := range r.FirstAvailable {
+					r.FirstAvailable[j].AllocationMode, r.FirstAvailable[j].Count = resourcev1.DeviceAllocationModeExactCount, max(r.FirstAvailable[j].Count, 1)
+				}
+				if r.Exactly != nil {
+					r.Exactly.AllocationMode, r.Exactly.Count = resourcev1.DeviceAllocationModeExactCount, max(r.Exactly.Count, 1)
+				}
+			}
+			plain = plain && len(spec.Constraints) == 0
+			specs = append(specs, spec)
+		}
+		for i := range s.Spec.Devices {
+			plain = plain && !slices.ContainsFunc(s.Spec.Devices[i].ConsumesCounters, func(resourcev1.DeviceCounterConsumption) bool { return true }) && s.Spec.Devices[i].AllowMultipleAllocations == nil
+		}
+		c, err := count(t, []*resourcev1.ResourceSlice{s}, specs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Every claim is of another pod: constraints hold within each.
+		a, miss := devices.Allocate(c.sources, c.claims, c.matches)
+		switch fits := c.fits(); {
+		case fits && a == nil:
+			t.Fatalf("%s: counted, but %s", c, miss)
+		case !fits && a != nil && plain:
+			t.Fatalf("%s: not counted, but %v", c, a.Results)
+		case fits:
+			fit++
+		}
+		if plain {
+			exact++
+		}
+	})
+	if !t.Failed() && !testing.Short() && (fit < 200 || exact < 200) {
+		t.Errorf("the draws are too much alike: %d fit, %d exact", fit, exact)
+	}
+}
