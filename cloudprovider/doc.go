@@ -77,7 +77,7 @@
 //     negative. Why: a new node has no CSINode to read the limit from, so that pods with volumes would be planned onto
 //     it without end and never bind.
 //   - CP-CATALOG-16: [InstanceType].Devices names every driver of Dynamic Resource Allocation that will publish devices on the
-//     machine, with at most the devices that it will publish: valid names, unique within a pool, counters that are there, nothing
+//     instance, with at most the devices that it will publish: valid names, unique within a pool, counters that are there, nothing
 //     negative. Why: a new node has no ResourceSlices yet, so that pods would be planned onto it for devices that never appear.
 //
 // # CP-CREATE: Create

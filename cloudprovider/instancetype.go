@@ -29,19 +29,19 @@ type InstanceType struct {
 	// NotKnown are resources of which the provider does not know how many an instance has, sorted. Capacity has none of them, so that
 	// no pod is planned there that asks for one; explanations say so. Nil: all is known.
 	NotKnown []corev1.ResourceName `json:"notKnown,omitempty"`
-	// Devices are what drivers of Dynamic Resource Allocation will publish on a machine of the type, once they run there. Nil: nothing, so
+	// Devices are what drivers of Dynamic Resource Allocation will publish on an instance of the type, once they run there. Nil: nothing, so
 	// that no pod whose claims need devices is planned there (CP-CATALOG-16).
 	Devices []DevicePool `json:"devices,omitempty"`
 }
 
-// DevicePool is what one driver will publish in ResourceSlices for a machine: a pool of its own, complete, for that machine alone.
+// DevicePool is what one driver will publish in ResourceSlices for an instance: a pool of its own, complete, for that instance alone.
 type DevicePool struct {
 	// Driver is the name of the driver, "gpu.nvidia.com" for instance. Several pools of one driver differ in their Suffix.
 	Driver string `json:"driver"`
-	// Suffix follows the machine's name in the name of the pool. Most drivers have one pool, named as the machine is.
+	// Suffix follows the instance's name in the name of the pool. Most drivers have one pool, named as the instance is.
 	Suffix string `json:"suffix,omitempty"`
-	// Devices have unique names within the pool. What differs from machine to machine, such as a serial number, is left out. An
-	// attribute that is only compared among the devices of a machine, such as the PCIe root, may have a stand-in for a value.
+	// Devices have unique names within the pool. What differs from instance to instance, such as a serial number, is left out. An
+	// attribute that is only compared among the devices of an instance, such as the PCIe root, may have a stand-in for a value.
 	Devices []resourcev1.Device `json:"devices"`
 	// SharedCounters are what partitions of devices share; Devices consume no others.
 	SharedCounters []resourcev1.CounterSet `json:"sharedCounters,omitempty"`

@@ -75,7 +75,7 @@ func counterSets(p *DevicePool, path *field.Path) (map[string]*resourcev1.Counte
 func validateDevice(d *resourcev1.Device, sets map[string]*resourcev1.CounterSet, path *field.Path) field.ErrorList {
 	var faults field.ErrorList
 	if d.NodeName != nil || d.NodeSelector != nil || d.AllNodes != nil {
-		faults = append(faults, field.Forbidden(path, "must not say which nodes it is for: it is for the machine"))
+		faults = append(faults, field.Forbidden(path, "must not say which nodes it is for: it is for the instance"))
 	}
 	if n := len(d.Attributes) + len(d.Capacity); n > resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice {
 		faults = append(faults, field.TooMany(path, n, resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice))

@@ -163,7 +163,7 @@ func (d *disruptor) setReason(ctx context.Context, e disruption.SetReason) error
 	})
 }
 
-// launchReplacement orders a replacement like any other machine: within limits and as the launch rate limiter allows. What it replaces
+// launchReplacement orders a replacement like any other instance: within limits and as the launch rate limiter allows. What it replaces
 // does not count against the limits any more.
 func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e disruption.LaunchReplacement) error {
 	done := &run.replacements[e.Index]

@@ -65,7 +65,7 @@ const (
 	saveMost = 5 * time.Minute
 )
 
-// forcedOut remembers a disruption that asked nobody, with what the machine cost.
+// forcedOut remembers a disruption that asked nobody, with what the instance cost.
 func (d *disruptor) forcedOut(started disruption.Disruption) {
 	started.Price = d.priceOf(started.Pool, started.Labels)
 	d.mu.Lock()

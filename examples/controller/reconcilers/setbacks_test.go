@@ -116,7 +116,7 @@ func TestHeldBackReplacementsAreTakenBack(t *testing.T) {
 func TestRefusedWritesBackOff(t *testing.T) {
 	for name, c := range map[string]struct {
 		refused func(verb string, o client.Object) error
-		// most are how many writes are refused in twelve minutes at most, launches how many machines are launched in vain.
+		// most are how many writes are refused in twelve minutes at most, launches how many instances are launched in vain.
 		most, launches int
 		event          string
 	}{
@@ -157,7 +157,7 @@ func TestRefusedWritesBackOff(t *testing.T) {
 			}
 			w.disrupt(12 * 60)
 			if refusals < 3 || refusals > c.most || w.cloud.Calls(fake.MethodCreate)-launches != c.launches {
-				t.Errorf("%s: %d writes were refused and %d machines launched in twelve minutes", name, refusals, w.cloud.Calls(fake.MethodCreate)-launches)
+				t.Errorf("%s: %d writes were refused and %d instances launched in twelve minutes", name, refusals, w.cloud.Calls(fake.MethodCreate)-launches)
 			}
 			nodes, claims := w.allNodes(), w.allClaims()
 			if len(nodes) != 1 || len(claims) != 1 || v1.DisruptionMarked(nodes[0]) {
