@@ -19,8 +19,8 @@ type commandRun struct {
 	execution *disruption.Execution
 	// place is its place among the commands in the order in which they were begun, which is that of their plan.
 	place int
-	// members are the members' nodes as they were when the command was planned.
-	members map[string]*disruption.Candidate
+	// members are the members as they were when the command was planned, or adopted, by node: for metrics.
+	members map[string]memberObjects
 	// replacements are what was asked for, at the places of the command's.
 	replacements []launchedReplacement
 	// tainting is why the last attempt to taint a member failed.
@@ -33,12 +33,18 @@ type commandRun struct {
 	// approval is the approver's last answer, askAgain when to ask again.
 	approval *disruption.Approval
 	askAgain time.Time
-	// counted tells that the command was counted as begun.
-	counted bool
+	// settled tells that the command was seen to have begun, counted that it was counted as such, by an earlier process maybe.
+	settled, counted bool
 	// undoing is when it was first seen to be taken back.
 	undoing time.Time
 	// noting is why the history could not be stored.
 	noting error
+}
+
+// memberObjects are the NodeClaim of a member and its NodePool, which may be nil.
+type memberObjects struct {
+	claim *v1.NodeClaim
+	pool  *v1.NodePool
 }
 
 // launchedReplacement is a replacement that was asked for.
@@ -52,7 +58,7 @@ type launchedReplacement struct {
 
 func newCommandRun(e *disruption.Execution) *commandRun {
 	return &commandRun{
-		execution: e, members: map[string]*disruption.Candidate{}, replacements: make([]launchedReplacement, len(e.Command().Replacements)),
+		execution: e, members: map[string]memberObjects{}, replacements: make([]launchedReplacement, len(e.Command().Replacements)),
 		tainting: map[string]error{}, deleted: map[types.UID]bool{},
 	}
 }
@@ -158,6 +164,9 @@ func (d *disruptor) step(ctx context.Context, run *commandRun) (disruption.Step,
 		if !run.counted {
 			run.counted = true
 			d.begun(run)
+		}
+		if !run.settled {
+			run.settled = true
 			wake(d.changed) // others may be planned now
 		}
 	}
@@ -260,6 +269,16 @@ func (d *disruptor) priceOf(pool v1.PoolKey, labels map[string]string) float64 {
 	return 0
 }
 
+// innocent reports whether a command ended for a reason that says nothing against the pools of its nodes.
+func innocent(err error) bool {
+	for _, reason := range []error{disruption.ErrRefused, disruption.ErrVoid, disruption.ErrHeldBack, disruption.ErrInterrupted, disruption.ErrMemberGone} {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return false
+}
+
 // finish notes what became of a command.
 func (d *disruptor) finish(run *commandRun, step disruption.Step) {
 	cmd := run.execution.Command()
@@ -277,7 +296,7 @@ func (d *disruptor) finish(run *commandRun, step disruption.Step) {
 		d.told.take(run.execution.FailureSamples())
 		d.setBack(cmd, step.Err)
 	}
-	if cmd.Reason == disruption.ReasonDrifted && !errors.Is(step.Err, disruption.ErrRefused) && !errors.Is(step.Err, disruption.ErrVoid) {
+	if cmd.Reason == disruption.ReasonDrifted && !innocent(step.Err) {
 		for i := range cmd.Members {
 			if step.State == disruption.StateDone {
 				d.backOff.Succeeded(cmd.Members[i].Pool)

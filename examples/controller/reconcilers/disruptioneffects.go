@@ -253,9 +253,9 @@ func (d *disruptor) deleteMember(ctx context.Context, run *commandRun, e disrupt
 	run.deleted[e.UID] = true
 	cmd := run.execution.Command()
 	for i := range cmd.Members {
-		if m := &cmd.Members[i]; m.UID == e.UID && run.members[m.Node] != nil {
-			c := run.members[m.Node]
-			d.told.take(cmd.DisruptedSamples(m, c.Machine.Claim, c.Pool.Object))
+		if m := &cmd.Members[i]; m.UID == e.UID {
+			member := run.members[m.Node]
+			d.told.take(cmd.DisruptedSamples(m, member.claim, member.pool))
 		}
 	}
 	d.log.Info("deleted NodeClaim", "nodeClaim", e.Claim, "node", e.Node, "reason", e.Reason, "command", cmd.ID)

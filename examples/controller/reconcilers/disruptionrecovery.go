@@ -104,6 +104,8 @@ func (d *disruptor) takeOver(ctx context.Context, view *cluster.View, now time.T
 				run.replacements[i] = launchedReplacement{claim: v1.QualifiedName(claim), uid: claim.UID}
 			}
 		}
+		run.remember(view)
+		run.counted = slices.ContainsFunc(found.History, func(noted disruption.Disruption) bool { return noted.Command == cmd.ID })
 		d.running[cmd.ID] = run
 		under = append(under, cmd)
 		d.log.Info("adopted command of an earlier process", "command", cmd.ID, "description", cmd.String(), "state", recovered.Execution.State())
@@ -114,6 +116,23 @@ func (d *disruptor) takeOver(ctx context.Context, view *cluster.View, now time.T
 	d.adopted = true
 	wake(d.moved)
 	return nil
+}
+
+// remember has metrics know the members of an adopted command, which no plan of this process has named.
+func (r *commandRun) remember(view *cluster.View) {
+	pools := map[v1.PoolKey]*v1.NodePool{}
+	for i := range view.Snapshot.NodePools {
+		pools[view.Snapshot.NodePools[i].Identity()] = view.Snapshot.NodePools[i].Object
+	}
+	cmd := r.execution.Command()
+	for i := range view.Machines {
+		machine := &view.Machines[i]
+		for k := range cmd.Members {
+			if m := &cmd.Members[k]; machine.Claim != nil && machine.Claim.UID == m.UID {
+				r.members[m.Node] = memberObjects{machine.Claim, pools[m.Pool]}
+			}
+		}
+	}
 }
 
 // adoptApprovals has commands that were found say in the end what became of them, on the ConfigMaps that they were approved by. It is for

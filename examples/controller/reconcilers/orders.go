@@ -105,8 +105,7 @@ func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 			}
 		default:
 			var exceeded *limits.ExceededError
-			closed, _ := p.health.closed(launched.Launch.Pool, p.now())
-			if !errors.As(launched.Err, &exceeded) && closed == "" { // planned again when something changes, or the pool is tried again
+			if !errors.As(launched.Err, &exceeded) { // planned again when something changes
 				errs = append(errs, launched.Err)
 			}
 		}

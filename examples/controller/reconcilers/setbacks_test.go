@@ -11,11 +11,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // denied is what a webhook that refuses answers.
@@ -171,4 +173,42 @@ func TestRefusedWritesBackOff(t *testing.T) {
 			w.isReplaced(claim)
 		})
 	}
+}
+
+// While the API server refuses the NodeClaims of a pool, pods get their nodes from another; the pool is tried again later.
+func TestPoolThatRefusesClaimsIsPassedOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		preferred := build.Pool("preferred")
+		weight := int32(50)
+		preferred.Spec.Weight = &weight
+		w.create(preferred)
+		w.pool("preferred")
+		refused := 0
+		w.faults = func(verb string, o client.Object) error {
+			if c, is := o.(*v1.NodeClaim); is && verb == "create" && c.Labels[v1.NodePoolLabelKey] == "preferred" {
+				refused++
+				return denied("nodeclaims")
+			}
+			return nil
+		}
+		w.create(newPod("a"))
+		w.watch()
+		if err := w.planner.pass(t.Context()); err == nil {
+			t.Error("the pass found nothing amiss")
+		}
+		w.plan()
+		if claims := w.allClaims(); len(claims) != 1 || claims[0].Labels[v1.NodePoolLabelKey] != "default" || refused != 1 {
+			t.Errorf("%d claims, %d were refused", len(claims), refused)
+		}
+		w.faults = nil
+		time.Sleep(time.Second)
+		big := newPod("b")
+		big.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("2")
+		w.create(big)
+		w.plan()
+		if claims := w.allClaims(); len(claims) != 2 || claims[0].Labels[v1.NodePoolLabelKey] == claims[1].Labels[v1.NodePoolLabelKey] {
+			t.Errorf("%d claims, want one of each pool", len(claims))
+		}
+	})
 }
