@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -246,92 +244,8 @@ func (p *process) step(e *disruption.Execution) bool {
 // do has one effect. Every so many-th write meets a conflict, and has none.
 func (p *process) do(cmd *disruption.Command, run *chaosRun, effect disruption.Effect) {
 	p.effects++
-	switch x := effect.(type) { // in memory
-	case disruption.MarkNode:
-		p.marks[x.Node] = true
-		return
-	case disruption.UnmarkNode:
-		delete(p.marks, x.Node)
-		return
-	case disruption.NominateNode, disruption.ValidateCommand:
-		return
-	}
-	if p.writes++; p.c.conflict > 0 && p.writes%p.c.conflict == 0 {
-		if _, is := effect.(disruption.NoteDisruptions); is {
-			run.noting = errors.New("conflict")
-		}
-		return
-	}
-	if x, is := effect.(disruption.WriteRecord); is && p.denies(x.Claim) {
-		run.tainting[x.Claim[len("claim-"):]] = errors.New("denied by a webhook")
-		return
-	}
-	onNode := func(name string, change func(*corev1.Node) bool) {
-		if n := p.nodeNamed(name); n != nil && n.Object != nil {
-			change(n.Object)
-		}
-	}
-	onClaim := func(name string, change func(*v1.NodeClaim)) {
-		if claim := p.claim(name); claim != nil {
-			change(claim)
-		}
-	}
-	switch x := effect.(type) {
-	case disruption.WriteRecord:
-		onClaim(x.Claim, func(c *v1.NodeClaim) {
-			annotate(c, x.Record)
-			if p.members[cmd.ID] == nil {
-				p.members[cmd.ID] = map[string]bool{}
-			}
-			p.members[cmd.ID][c.Status.NodeName] = true
-		})
-	case disruption.ClearRecord:
-		onClaim(x.Claim, func(c *v1.NodeClaim) { delete(c.Annotations, v1.DisruptionCommandAnnotationKey) })
-	case disruption.TaintNode:
-		onNode(x.Node, v1.MarkerTaint.Mark)
-	case disruption.UntaintNode:
-		onNode(x.Node, v1.TakeTaintOff)
-	case disruption.SetReason:
-		onClaim(x.Claim, func(c *v1.NodeClaim) {
-			c.Conditions().Set(v1.ConditionDisruptionReason, metav1.ConditionTrue, string(x.Reason), "", p.now)
-		})
-	case disruption.ClearReason:
-		onClaim(x.Claim, func(c *v1.NodeClaim) { c.Conditions().Clear(v1.ConditionDisruptionReason, p.now) })
-	case disruption.LaunchReplacement:
-		o := x.Replacement.Node.InstanceTypes[0]
-		if p.asked++; p.c.refused > 0 && p.asked%p.c.refused == 0 && p.asked < chaosTrouble {
-			run.refused[x.Index] = errors.New("limit")
-			return
-		}
-		if p.c.heldBack > 0 && p.asked%p.c.heldBack == 0 && p.asked < chaosTrouble {
-			run.held[x.Index] = &disruption.HeldBack{Until: p.now.Add(5 * time.Minute), Why: "NodesPerMinute"}
-			return
-		}
-		if h := run.held[x.Index]; h != nil && p.now.Before(h.Until) {
-			return
-		}
-		if claim := p.create(x.Token, o.Name, o.CapacityType, x.Record, x.Replacement.Pool); claim != nil {
-			run.claims[x.Index] = claim.Name
-		}
-	case disruption.NoteDisruptions:
-		p.history = p.history.Add(x.Disruptions...).Within(chaosRate, p.now)
-		pool := p.pool("default")
-		pool.Annotations = map[string]string{v1.DisruptionHistoryAnnotationKey: p.history.Annotation(pool.Key())}
-		run.noting = nil
-		for _, d := range x.Disruptions {
-			if _, noted := p.started[d.Command+" "+d.Node]; !noted {
-				p.started[d.Command+" "+d.Node] = p.now
-			}
-		}
-	case disruption.DeleteMember:
-		if _, noted := p.started[cmd.ID+" "+x.Node]; !noted {
-			p.fault("%s is deleted, and not in the history", x.Node)
-		}
-		onClaim(x.Claim, func(c *v1.NodeClaim) { c.DeletionTimestamp = &metav1.Time{Time: p.now} })
-	case disruption.DeleteReplacement:
-		onClaim(x.Claim, func(c *v1.NodeClaim) { c.DeletionTimestamp = &metav1.Time{Time: p.now} })
-	default:
-		p.fault("unexpected effect %s", effect)
+	if err := disruption.Do(p.t.Context(), effect, chaosEffects{process: p, cmd: cmd, run: run}); err != nil {
+		p.fault("unexpected effect: %v", err)
 	}
 }
 

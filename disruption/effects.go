@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -22,11 +23,12 @@ type Step struct {
 	Err error
 }
 
-// Effect is one thing to do to the world: one of the types below that say so.
+// Effect is one thing to do to the world: one of the types below that say so. Do hands it to a Handler.
 type Effect interface {
 	// String says what is to be done, in a word or two and the object's name.
 	String() string
-	effect()
+	// do calls the method of its kind.
+	do(ctx context.Context, handler Handler) error
 }
 
 // ValidateCommand asks for Planner.Validate with a fleet of this moment, and its answer as Observed.Validation. That fleet's
@@ -112,24 +114,6 @@ type DeleteMember struct {
 
 // DeleteReplacement deletes the claim of a replacement that is of no use any more.
 type DeleteReplacement struct{ Claim string }
-
-func (ValidateCommand) effect()   {}
-func (AskApproval) effect()       {}
-func (WriteRecord) effect()       {}
-func (ClearRecord) effect()       {}
-func (NoteDisruptions) effect()   {}
-func (TaintNode) effect()         {}
-func (UntaintNode) effect()       {}
-func (CordonNode) effect()        {}
-func (UncordonNode) effect()      {}
-func (SetReason) effect()         {}
-func (ClearReason) effect()       {}
-func (LaunchReplacement) effect() {}
-func (MarkNode) effect()          {}
-func (UnmarkNode) effect()        {}
-func (NominateNode) effect()      {}
-func (DeleteMember) effect()      {}
-func (DeleteReplacement) effect() {}
 
 // String names the effect and its object.
 func (e ValidateCommand) String() string { return "validate command " + idOf(e.Command) }

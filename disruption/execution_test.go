@@ -1,6 +1,7 @@
 package disruption_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -80,62 +81,8 @@ func (s *stage) do(e disruption.Effect) {
 		}
 		return
 	}
-	change := func(node string, f func(*disruption.MemberState)) {
-		m, ok := s.members[node]
-		if !ok {
-			return
-		}
-		if m.Node != nil {
-			m.Node = m.Node.DeepCopy()
-		}
-		if m.Claim != nil {
-			m.Claim = m.Claim.DeepCopy()
-		}
-		f(&m)
-		s.members[node] = m
-	}
-	switch e := e.(type) {
-	case disruption.WriteRecord:
-		change(s.nodeOf(e.Claim), func(m *disruption.MemberState) { annotate(m.Claim, e.Record) })
-	case disruption.ClearRecord:
-		change(s.nodeOf(e.Claim), func(m *disruption.MemberState) { delete(m.Claim.Annotations, v1.DisruptionCommandAnnotationKey) })
-		for i := range s.repl {
-			if s.repl[i].Claim == e.Claim && s.repl[i].Stored != nil {
-				s.repl[i].Stored = s.repl[i].Stored.DeepCopy()
-				delete(s.repl[i].Stored.Annotations, v1.DisruptionCommandAnnotationKey)
-			}
-		}
-	case disruption.TaintNode:
-		change(e.Node, func(m *disruption.MemberState) { v1.MarkerTaint.Mark(m.Node) })
-	case disruption.UntaintNode:
-		change(e.Node, func(m *disruption.MemberState) { v1.TakeTaintOff(m.Node) })
-	case disruption.CordonNode:
-		change(e.Node, func(m *disruption.MemberState) { v1.MarkerCordon.Mark(m.Node) })
-	case disruption.UncordonNode:
-		change(e.Node, func(m *disruption.MemberState) { v1.TakeCordonOff(m.Node) })
-	case disruption.SetReason:
-		change(s.nodeOf(e.Claim), func(m *disruption.MemberState) {
-			m.Claim.Conditions().Set(v1.ConditionDisruptionReason, metav1.ConditionTrue, string(e.Reason), "x", s.now)
-		})
-	case disruption.ClearReason:
-		change(s.nodeOf(e.Claim), func(m *disruption.MemberState) { m.Claim.Conditions().Clear(v1.ConditionDisruptionReason, s.now) })
-	case disruption.MarkNode:
-		change(e.Node, func(m *disruption.MemberState) { m.Marked = true })
-	case disruption.UnmarkNode:
-		change(e.Node, func(m *disruption.MemberState) { m.Marked = false })
-	case disruption.LaunchReplacement:
-		name := fmt.Sprintf("new-%d", e.Index)
-		s.repl[e.Index] = disruption.ReplacementState{Claim: name, Stored: &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}, Known: true}
-		annotate(s.repl[e.Index].Stored, e.Record)
-	case disruption.DeleteMember:
-		s.deleted[e.Node] = true
-		change(e.Node, func(m *disruption.MemberState) { m.Claim.DeletionTimestamp = &metav1.Time{Time: s.now} })
-	case disruption.DeleteReplacement:
-		for i := range s.repl {
-			if s.repl[i].Claim == e.Claim {
-				s.repl[i].Stored, s.repl[i].Known = nil, false
-			}
-		}
+	if err := disruption.Do(context.Background(), e, s); err != nil {
+		panic(err) // a stage never refuses
 	}
 }
 

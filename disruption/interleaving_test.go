@@ -225,6 +225,9 @@ func (c *cell) do(cmd *disruption.Command, effect disruption.Effect) {
 				claims[i].Stored, claims[i].Known = nil, false
 			}
 		}
+	case disruption.ValidateCommand, disruption.NominateNode, disruption.NoteDisruptions:
+	default:
+		c.rt.Fatalf("unexpected effect %s", effect)
 	}
 }
 

@@ -23,71 +23,11 @@ import (
 // effect does one thing that a command asks for; run is nil for what is undone after a restart. That an object is gone is no
 // error, and that somebody else wrote to it meanwhile neither while a command is there to ask again.
 func (d *disruptor) effect(ctx context.Context, run *commandRun, effect disruption.Effect) error {
-	err := d.try(ctx, run, effect)
+	err := disruption.Do(ctx, effect, commandEffects{d, run})
 	if err != nil && run != nil && apierrors.IsConflict(err) {
 		return nil
 	}
 	return err
-}
-
-func (d *disruptor) try(ctx context.Context, run *commandRun, effect disruption.Effect) error {
-	switch e := effect.(type) {
-	case disruption.ValidateCommand:
-		d.mu.Lock()
-		run.asksValidation = true
-		d.mu.Unlock()
-		wake(d.changed)
-		return nil
-	case disruption.AskApproval:
-		return d.askApproval(ctx, run, e)
-	case disruption.WriteRecord:
-		err := d.changeClaim(ctx, e.Claim, e.UID, func(claim *v1.NodeClaim) {
-			if claim.Annotations == nil {
-				claim.Annotations = map[string]string{}
-			}
-			claim.Annotations[v1.DisruptionCommandAnnotationKey] = e.Record
-		})
-		d.noteTainting(run, nodeOf(run, e.Claim), err)
-		return err
-	case disruption.ClearRecord:
-		return d.changeClaim(ctx, e.Claim, e.UID, func(claim *v1.NodeClaim) { delete(claim.Annotations, v1.DisruptionCommandAnnotationKey) })
-	case disruption.NoteDisruptions:
-		return d.noteDisruptions(ctx, run, e)
-	case disruption.TaintNode:
-		err := d.changeNode(ctx, e.Node, v1.MarkerTaint.Mark)
-		d.noteTainting(run, e.Node, err)
-		return err
-	case disruption.CordonNode:
-		err := d.changeNode(ctx, e.Node, v1.MarkerCordon.Mark)
-		d.noteTainting(run, e.Node, err)
-		return err
-	case disruption.UntaintNode:
-		return d.changeNode(ctx, e.Node, v1.TakeTaintOff)
-	case disruption.UncordonNode:
-		return d.changeNode(ctx, e.Node, v1.TakeCordonOff)
-	case disruption.SetReason:
-		err := d.setReason(ctx, e)
-		d.noteTainting(run, nodeOf(run, e.Claim), err)
-		return err
-	case disruption.ClearReason:
-		return d.changeClaim(ctx, e.Claim, e.UID, func(claim *v1.NodeClaim) { claim.Conditions().Clear(v1.ConditionDisruptionReason, d.now()) })
-	case disruption.LaunchReplacement:
-		return d.launchReplacement(ctx, run, e)
-	case disruption.MarkNode:
-		d.state.Mark(e.Node)
-		return nil
-	case disruption.UnmarkNode:
-		d.state.Unmark(e.Node)
-		return nil
-	case disruption.NominateNode:
-		d.state.Nominate(e.Node, d.now().Add(d.nomination))
-		return nil
-	case disruption.DeleteMember:
-		return d.deleteMember(ctx, run, e)
-	case disruption.DeleteReplacement:
-		return d.deleteReplacement(ctx, run, e)
-	}
-	return fmt.Errorf("unknown effect %T", effect)
 }
 
 // askApproval asks the approver, who is not asked again before it is time, whatever else has the command looked at.
