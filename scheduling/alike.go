@@ -24,7 +24,7 @@ func (m *Model) joinAlike(given []item) *alike {
 	var key []byte
 	for i := range given {
 		it := &given[i]
-		if it.perMachine != unbounded || it.ruled || len(m.classes[it.class].shared) > 0 {
+		if it.perMachine != unbounded || it.ruled || len(m.classes[it.class].Shared) > 0 {
 			j.items, j.parts = append(j.items, *it), append(j.parts, []int32{int32(i)})
 			continue
 		}
@@ -40,7 +40,7 @@ func (m *Model) joinAlike(given []item) *alike {
 	}
 	for _, parts := range j.parts {
 		slices.SortStableFunc(parts, func(a, b int32) int {
-			return cmp.Compare(m.classes[given[b].class].priority, m.classes[given[a].class].priority)
+			return cmp.Compare(m.classes[given[b].class].Priority, m.classes[given[a].class].Priority)
 		})
 	}
 	return j

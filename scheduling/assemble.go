@@ -68,7 +68,7 @@ func (q *podQueues) take(into []PodKey, class int32, n int) []PodKey {
 
 // one takes the next pod of the class.
 func (q *podQueues) one(class int32) *corev1.Pod {
-	pending := q.t.m.classes[class].pending
+	pending := q.t.m.classes[class].Pending
 	i := q.next[class]
 	q.next[class]++
 	if i < len(pending) {

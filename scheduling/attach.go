@@ -7,6 +7,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -77,8 +78,8 @@ func (m *Model) giveBackShared(pods []*corev1.Pod, free []int64) {
 }
 
 // certificateRequests are a class's requests with its volumes, for a certificate; volumes it shares may cost it nothing.
-func (m *Model) certificateRequests(c *class) corev1.ResourceList {
-	out, requests := resources.OfPod(c.sample), c.unshared()
+func (m *Model) certificateRequests(c *podclass.Class) corev1.ResourceList {
+	out, requests := resources.OfPod(c.Sample), c.Unshared()
 	for at, name := range m.resources.Names {
 		if resources.Attaches(name) && requests[at] > 0 {
 			out[name] = *resource.NewQuantity(requests[at], resource.DecimalSI)

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -67,21 +68,21 @@ func (t *Trial) beforePlacing() *topology.State {
 	s := t.topology.Clone()
 	s.Binding, s.LooseHosts = true, t.tight == 0
 	for _, b := range t.placed {
-		s.Place(t.m.classes[b.class].topology, b.host, -b.count)
+		s.Place(t.m.classes[b.class].Topology, b.host, -b.count)
 	}
 	return s
 }
 
 // bindAll binds as many pods of the binding, which are of the class, as the rules allow now, one by one. It returns those and leaves the rest in b.
-func bindAll(c *class, s *topology.State, b *binding) (bound binding) {
+func bindAll(c *podclass.Class, s *topology.State, b *binding) (bound binding) {
 	bound = *b
 	bound.count = 0
-	if c.topology == nil || b.count == 0 {
+	if c.Topology == nil || b.count == 0 {
 		bound, b.count = *b, 0
 		return bound
 	}
-	for b.count > 0 && s.Admits(c.topology, c.shape, b.host) {
-		s.Place(c.topology, b.host, 1)
+	for b.count > 0 && s.Admits(c.Topology, c.Shape, b.host) {
+		s.Place(c.Topology, b.host, 1)
 		b.count--
 		bound.count++
 	}
@@ -142,7 +143,7 @@ func (t *Trial) queue() []int32 {
 	}
 	slices.SortStableFunc(list, func(a, b entry) int {
 		x, y := t.m.classes[a.class], t.m.classes[b.class]
-		return cmp.Or(boolCompare(x.placeholder, y.placeholder), cmp.Compare(y.priority, x.priority), likeness.Compare(a.pod, b.pod))
+		return cmp.Or(boolCompare(x.Placeholder, y.Placeholder), cmp.Compare(y.Priority, x.Priority), likeness.Compare(a.pod, b.pod))
 	})
 	out := make([]int32, len(list))
 	for i := range list {
@@ -168,7 +169,7 @@ func (t *Trial) placesByClass() []places {
 		}
 		c := t.m.classes[b.class]
 		key = binary.LittleEndian.AppendUint32(key[:0], uint32(b.class))
-		if c.topology != nil {
+		if c.Topology != nil {
 			h := &t.topology.Hosts[b.host]
 			for _, list := range [][]int32{h.Domains, h.IgnoredBy} {
 				key = binary.LittleEndian.AppendUint32(key, uint32(len(list)))
@@ -193,7 +194,7 @@ func (t *Trial) placesByClass() []places {
 }
 
 // take binds one pod to the first place that takes it now; false if there is none.
-func (p *places) take(c *class, s *topology.State) (bound binding, ok bool) {
+func (p *places) take(c *podclass.Class, s *topology.State) (bound binding, ok bool) {
 	for i, list := range p.alike {
 		if len(list) == 0 {
 			continue

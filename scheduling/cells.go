@@ -5,6 +5,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -109,11 +110,11 @@ func (m *Model) reachable(shape int32, key int) []int32 {
 func (m *Model) findReachable(known func(shape int32) [][]int32) {
 	m.reach = make([][][]int32, len(m.shapes))
 	for _, c := range m.classes {
-		if c.topology == nil || m.reach[c.shape] != nil || !m.spreadsWidely(c.topology) {
+		if c.Topology == nil || m.reach[c.Shape] != nil || !m.spreadsWidely(c.Topology) {
 			continue
 		}
 		if known != nil {
-			if m.reach[c.shape] = known(c.shape); m.reach[c.shape] != nil {
+			if m.reach[c.Shape] = known(c.Shape); m.reach[c.Shape] != nil {
 				continue
 			}
 		}
@@ -121,17 +122,17 @@ func (m *Model) findReachable(known func(shape int32) [][]int32) {
 		for i := range found {
 			found[i] = map[int32]bool{}
 		}
-		for _, st := range m.shapes[c.shape].demands {
-			for _, u := range st.uses {
+		for _, st := range m.shapes[c.Shape].Demands {
+			for _, u := range st.Uses {
 				m.reachedBy(u, found)
 			}
 		}
-		m.reach[c.shape] = make([][]int32, len(m.topologyKeys))
+		m.reach[c.Shape] = make([][]int32, len(m.topologyKeys))
 		for i := range found {
 			for d := range found[i] {
-				m.reach[c.shape][i] = append(m.reach[c.shape][i], d)
+				m.reach[c.Shape][i] = append(m.reach[c.Shape][i], d)
 			}
-			slices.Sort(m.reach[c.shape][i])
+			slices.Sort(m.reach[c.Shape][i])
 		}
 	}
 }
@@ -143,12 +144,12 @@ func (m *Model) spreadsWidely(o *topology.Groups) bool {
 }
 
 // reachedBy adds the domains of all machines of a use.
-func (m *Model) reachedBy(u use, found []map[int32]bool) {
-	p := m.pools[u.pool]
-	f := &p.Profiles[u.profile]
+func (m *Model) reachedBy(u podclass.Use, found []map[int32]bool) {
+	p := m.pools[u.Pool]
+	f := &p.Profiles[u.Profile]
 	t := p.Table
 	seen := map[int32]bool{}
-	list := p.Assignments([]int32{u.profile}, m.domains())
+	list := p.Assignments([]int32{u.Profile}, m.domains())
 	for a := range list {
 		if !list[a].Allows(f) {
 			continue
@@ -162,7 +163,7 @@ func (m *Model) reachedBy(u use, found []map[int32]bool) {
 				if !f.Slots.Has(s) || t.Catalog.Price(t.Rows[r].Variant, s) == market.NoPrice {
 					continue
 				}
-				n := c.ofMachine(u.pool, int32(r), int32(s), &list[a])
+				n := c.ofMachine(u.Pool, int32(r), int32(s), &list[a])
 				if seen[n] {
 					continue
 				}

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -37,7 +38,7 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 			// Where all machines have some, one may have more of them than a spread allows beside an empty machine.
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
 			it.topology = nil
-			it.perMachine = topology.AdmitsHostAbove(t.m.topology, t.m.classes[key[0]].topology, func(int32) topology.Tally { return topology.Tally{} }, full)
+			it.perMachine = topology.AdmitsHostAbove(t.m.topology, t.m.classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)
 		}
 		items = append(items, it)
 	}
@@ -100,9 +101,9 @@ func (t *Trial) seedProof(p *problem) {
 // allow; rules between classes are left out, which can only lower the bound.
 func (m *Model) provable(class, stage int32, count int) item {
 	c := m.classes[class]
-	it := item{class: class, place: place{stage: stage, cell: anyCell}, count: count, need: c.unshared(), perMachine: unbounded, topology: c.topology}
-	if c.topology != nil {
-		it.perMachine = topology.AdmitsHost(m.topology, c.topology, func(int32) topology.Tally { return topology.Tally{} })
+	it := item{class: class, place: place{stage: stage, cell: anyCell}, count: count, need: c.Unshared(), perMachine: unbounded, topology: c.Topology}
+	if c.Topology != nil {
+		it.perMachine = topology.AdmitsHost(m.topology, c.Topology, func(int32) topology.Tally { return topology.Tally{} })
 	}
 	return it
 }
@@ -112,7 +113,7 @@ func (m *Model) provable(class, stage int32, count int) item {
 func (m *Model) ruled(items []item) bool {
 	return slices.ContainsFunc(items, func(it item) bool {
 		return it.rules&reservedOnly != 0 || it.rules&varietyKept != 0 &&
-			slices.ContainsFunc(m.stages[it.stage].uses, func(u use) bool { return len(m.pools[u.pool].Variety) > 0 })
+			slices.ContainsFunc(m.stages[it.stage].Uses, func(u podclass.Use) bool { return len(m.pools[u.Pool].Variety) > 0 })
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -34,7 +35,7 @@ func (m *Model) compileDaemons(s *Snapshot, r *likeness.Roster) {
 		d := daemonset.Set{Object: set, Sample: pod, Requests: make([]int64, m.resources.Len()), Tolerations: pod.Spec.Tolerations, Terms: terms}
 		m.resources.Requests(resources.OfPod(pod), d.Requests)
 		for _, t := range terms {
-			askAbout(m.askedKeys, t)
+			podclass.AskAbout(m.askedKeys, t)
 		}
 		m.daemonSets = append(m.daemonSets, d)
 	}

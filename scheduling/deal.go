@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -30,9 +31,9 @@ func (t *Trial) listSites(c *cells, stage int32, rules placeRules, cache map[int
 	places := []place{{stage: stage, cell: anyCell, rules: rules}}
 	var all []option
 	var pools []int32
-	for _, u := range t.m.stages[stage].uses {
-		if !slices.Contains(pools, u.pool) {
-			pools = append(pools, u.pool)
+	for _, u := range t.m.stages[stage].Uses {
+		if !slices.Contains(pools, u.Pool) {
+			pools = append(pools, u.Pool)
 		}
 	}
 	slices.Sort(pools)
@@ -99,8 +100,8 @@ func (t *Trial) deal(c *cells, classes []int32) []wish {
 	}
 	slices.SortStableFunc(d.hands, func(a, b hand) int {
 		ca, cb := t.m.classes[a.class], t.m.classes[b.class]
-		return cmp.Or(boolCompare(ca.placeholder, cb.placeholder), cmp.Compare(cb.priority, ca.priority),
-			boolCompare(t.m.follows(ca.topology), t.m.follows(cb.topology)),
+		return cmp.Or(boolCompare(ca.Placeholder, cb.Placeholder), cmp.Compare(cb.Priority, ca.Priority),
+			boolCompare(t.m.follows(ca.Topology), t.m.follows(cb.Topology)),
 			cmp.Compare(len(a.cells), len(b.cells)), cmp.Compare(a.class, b.class))
 	})
 	for progress := true; progress; {
@@ -141,12 +142,12 @@ func (d *dealer) newHand(class int32) hand {
 		if at := int(d.c.knownHost(i)); at >= 0 && at < len(rooms) && rooms[at] >= int(h.left) {
 			continue // the cell has room for all
 		}
-		if !m.accepts(n.group, c.shape) {
+		if !m.accepts(n.group, c.Shape) {
 			continue
 		}
-		if k := resources.HowMany(c.requests, t.freeOf(int32(i)), int(h.left)); k > 0 {
-			if c.topology != nil {
-				k = min(k, topology.AdmitsHost(m.topology, c.topology, t.topology.Hosts[i].Of))
+		if k := resources.HowMany(c.Requests, t.freeOf(int32(i)), int(h.left)); k > 0 {
+			if c.Topology != nil {
+				k = min(k, topology.AdmitsHost(m.topology, c.Topology, t.topology.Hosts[i].Of))
 			}
 			if k > 0 {
 				at := int(d.c.ofHost(i))
@@ -166,7 +167,7 @@ func (d *dealer) newHand(class int32) hand {
 		alone := 1 / float64(max(t.waitingPods(), 1)) // the pods that wait share a new node among them
 		for _, st := range t.stagesFor(c) {
 			for _, s := range t.sitesOf(d.c, st, t.sites) {
-				share := resources.LargestShare(c.requests, s.alloc)
+				share := resources.LargestShare(c.Requests, s.alloc)
 				if share > 1 {
 					continue
 				}
@@ -195,11 +196,11 @@ func (d *dealer) dealOne(h *hand) bool {
 	best, bestScore := int32(-1), [3]float64{}
 	for _, cell := range h.cells {
 		domains := d.c.list[cell]
-		if !d.state.AdmitsDomains(c.topology, c.shape, domains) || !d.state.AdmitsWideAffinity(c.topology, domains) {
+		if !d.state.AdmitsDomains(c.Topology, c.Shape, domains) || !d.state.AdmitsWideAffinity(c.Topology, domains) {
 			continue
 		}
 		cost, sold := h.cost[cell]
-		broken := d.state.SoftBroken(c.topology, c.shape, domains)
+		broken := d.state.SoftBroken(c.Topology, c.Shape, domains)
 		var score [3]float64
 		switch {
 		case h.room[cell] > 0:
@@ -222,14 +223,14 @@ func (d *dealer) dealOne(h *hand) bool {
 	}
 	h.left--
 	h.dealt[best]++
-	d.state.PlaceInCell(c.topology, d.c.list[best], 1)
+	d.state.PlaceInCell(c.Topology, d.c.list[best], 1)
 	return true
 }
 
 // crowd is how many members the pod's own spread groups have in the cell's domains: the tie-breaker.
-func (d *dealer) crowd(c *class, domains []int32) int32 {
+func (d *dealer) crowd(c *podclass.Class, domains []int32) int32 {
 	n := int32(0)
-	for _, g := range c.topology.Owns {
+	for _, g := range c.Topology.Owns {
 		if gr := &d.t.m.topology[g]; gr.Kind == topology.Spread && gr.At != topology.Hostname {
 			n += topology.CountAt(d.state.Members[g], domains[gr.At])
 		}

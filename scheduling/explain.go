@@ -14,6 +14,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -30,7 +31,7 @@ func (t *Trial) writeUnschedulable(out *Plan, q *podQueues) {
 		if t.waiting[c] == 0 {
 			continue
 		}
-		pending := t.m.classes[c].pending
+		pending := t.m.classes[c].Pending
 		for i, key := range q.take(nil, int32(c), int(t.waiting[c])) {
 			at := len(t.m.pods)
 			if first := q.next[c] - int(t.waiting[c]) + i; first < len(pending) {
@@ -83,7 +84,7 @@ func (x *explanations) explainer(class int32) *explainer {
 		explanations: x, m: t.m, c: t.m.classes[class], brief: x.looks > maxLooks,
 		roomy: map[*nodepool.Table]bitset.Set{}, admitted: map[admission]bool{}, varied: map[varietySite]bool{},
 	}
-	out.s = t.m.shapes[out.c.shape]
+	out.s = t.m.shapes[out.c.Shape]
 	out.demands = alternatives(out.s)
 	out.awaits = t.awaitsReservation(out.c)
 	out.mayAwait = t.options.Reserved == ReservedStrict && slices.ContainsFunc(t.m.pools, func(p *nodepool.Pool) bool {
@@ -95,8 +96,8 @@ func (x *explanations) explainer(class int32) *explainer {
 // reasons say, pool by pool and then for the nodes there are, why pods of the class have no place.
 func (x *explainer) reasons() []Reason {
 	switch {
-	case x.c.invalid != nil:
-		return []Reason{{Code: ReasonPodInvalid, Detail: "the pod can't be planned: " + x.c.invalid.Error()}}
+	case x.c.Invalid != nil:
+		return []Reason{{Code: ReasonPodInvalid, Detail: "the pod can't be planned: " + x.c.Invalid.Error()}}
 	case x.optsOut():
 		r := x.existing()
 		r.Code = ReasonOptedOut
@@ -136,13 +137,13 @@ func (x *explainer) reasons() []Reason {
 	return out
 }
 
-// optsOut reports whether no pool could launch a machine for the pods, since they ask that the label of a node's pool be
+// OptsOut reports whether no pool could launch a machine for the pods, since they ask that the label of a node's pool be
 // absent, whatever the generation of the pools there are.
 func (x *explainer) optsOut() bool {
 	if len(x.m.pools) == 0 {
-		return x.s.optsOut(labelNodePool)
+		return x.s.OptsOut(labelNodePool)
 	}
-	return !slices.ContainsFunc(x.m.pools, func(p *nodepool.Pool) bool { return !x.s.optsOut(PoolLabel(p.Key)) })
+	return !slices.ContainsFunc(x.m.pools, func(p *nodepool.Pool) bool { return !x.s.OptsOut(PoolLabel(p.Key)) })
 }
 
 // pool is why the pool has no place for the class, and the nearest of its machines that fail a single check.
@@ -150,7 +151,7 @@ func (x *explainer) pool(at int32, p *nodepool.Pool) (Reason, finding) {
 	if p.Table == nil {
 		return Reason{Code: ReasonNodePoolNotReady, Detail: "it launches no nodes: " + p.NotReady}, finding{}
 	}
-	if taints := intolerable(x.s.tolerations, p.Taints); len(taints) > 0 {
+	if taints := intolerable(x.s.Tolerations, p.Taints); len(taints) > 0 {
 		r := Reason{Code: ReasonTaint, Taint: &taints[0]}
 		for i := range taints[1:min(len(taints), maxAlso)] {
 			r.Also = append(r.Also, Reason{Code: ReasonTaint, Taint: &taints[i+1]})
@@ -190,13 +191,13 @@ func (d demand) both() match.Needs { return d.own.And(d.volumes) }
 const maxDemands = 16
 
 // alternatives are all of the shape's demands for a new machine. Own needs and volumes may contradict each other.
-func alternatives(s *shape) []demand {
+func alternatives(s *podclass.Shape) []demand {
 	var out []demand
-	for _, own := range s.terms {
-		if s.volumes.Alternatives == nil {
+	for _, own := range s.Terms {
+		if s.Volumes.Alternatives == nil {
 			out = append(out, demand{own: own})
 		}
-		for _, a := range s.volumes.Alternatives {
+		for _, a := range s.Volumes.Alternatives {
 			out = append(out, demand{own, match.Of(a)})
 		}
 	}
@@ -206,7 +207,7 @@ func alternatives(s *shape) []demand {
 // excluded is why the pool itself, whatever its machines, excludes all alternatives.
 func (x *explainer) excluded(p *nodepool.Pool) Reason {
 	var refused *Reason
-	for _, own := range x.s.terms {
+	for _, own := range x.s.Terms {
 		r := x.m.refusedBy(p, own)
 		if r == nil {
 			r = contradiction(p, own)
@@ -280,7 +281,7 @@ func (m *Model) refusedBy(p *nodepool.Pool, demand match.Needs) *Reason {
 
 func (x *explainer) volumesReason() Reason {
 	var places []string
-	for _, a := range x.s.volumes.Alternatives {
+	for _, a := range x.s.Volumes.Alternatives {
 		places = append(places, a.String())
 	}
 	return Reason{Code: ReasonVolumes, Detail: "its volumes can be used only where " + strings.Join(places, " or ") +
@@ -327,7 +328,7 @@ func (x *explainer) counted(at int32, p *nodepool.Pool, questions []*question) (
 		r.Code, r.Detail = ReasonLimits, x.t.limitsDetail(at)
 	default:
 		r.Code = ReasonInstanceTypes
-		if x.s.volumes.Alternatives != nil && x.anyWithout(at, p) {
+		if x.s.Volumes.Alternatives != nil && x.anyWithout(at, p) {
 			removed := r.Removed
 			r = x.volumesReason()
 			r.Removed = removed
@@ -344,7 +345,7 @@ func (x *explainer) counted(at int32, p *nodepool.Pool, questions []*question) (
 // anyWithout reports whether the pool has a machine for the pod without its volumes.
 func (x *explainer) anyWithout(at int32, p *nodepool.Pool) bool {
 	found := false
-	for i := range x.s.terms {
+	for i := range x.s.Terms {
 		q := x.askWithoutVolumes(at, p, i)
 		below := int64(market.NoPrice)
 		x.fitting(q, &below, func(cand *candidate) { found = found || (x.keepsVariety(q, cand) && x.admits(q, cand, false)) })
@@ -353,15 +354,15 @@ func (x *explainer) anyWithout(at int32, p *nodepool.Pool) bool {
 }
 
 func (x *explainer) askWithoutVolumes(at int32, p *nodepool.Pool, term int) *question {
-	return x.ask(questionKey{at: at, demand: term, code: MissVolumes}, func() (match.Needs, *nodepool.Pool) { return x.s.terms[term], p })
+	return x.ask(questionKey{at: at, demand: term, code: MissVolumes}, func() (match.Needs, *nodepool.Pool) { return x.s.Terms[term], p })
 }
 
 // requests are the class's, for people.
 func (x *explainer) requests() corev1.ResourceList {
-	out := x.m.resources.List(x.c.requests)
+	out := x.m.resources.List(x.c.Requests)
 	for d, name := range x.m.resources.Names {
-		if resources.Attaches(name) && x.c.requests[d] > 0 {
-			out[name] = resources.Quantity(name, x.c.requests[d])
+		if resources.Attaches(name) && x.c.Requests[d] > 0 {
+			out[name] = resources.Quantity(name, x.c.Requests[d])
 		}
 	}
 	return out

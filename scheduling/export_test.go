@@ -10,6 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -82,7 +83,7 @@ func UnlikePods(s *Snapshot) ([]string, error) {
 	m.collectTopology(s, r)
 	w := likeness.NewWriter(m.resources, m.volumes)
 	classText := func(pod *corev1.Pod, placeholder bool) string {
-		text, _, _ := classText(m.topologyIndex, pod, w, placeholder, m.topologyIndex.Remember(pod))
+		text, _, _ := podclass.Text(m.topologyIndex, pod, w, placeholder, m.topologyIndex.Remember(pod))
 		return string(text)
 	}
 	names := func(pod *corev1.Pod) map[corev1.ResourceName]struct{} {

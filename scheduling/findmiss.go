@@ -41,7 +41,7 @@ func (f *finding) worth(code MissCode) bool {
 // cut is by how much, as a share, a request is too large for what there is, and the code of a miss that says so; empty if
 // none can. Nothing is said of pods: each is one.
 func (x *explainer) cut(dim int, have int64) (MissCode, float64) {
-	need := x.c.requests[dim]
+	need := x.c.Requests[dim]
 	share := float64(need-have) / float64(need)
 	switch {
 	case dim == resources.Pods || have < 0:
@@ -55,7 +55,7 @@ func (x *explainer) cut(dim int, have int64) (MissCode, float64) {
 // less is the miss of a request that is too large for what there is.
 func (x *explainer) less(code MissCode, dim int, have int64) *NearestMiss {
 	name := x.m.resources.Names[dim]
-	return &NearestMiss{Code: code, Amounts: corev1.ResourceList{name: resources.Quantity(name, x.c.requests[dim]-have)}}
+	return &NearestMiss{Code: code, Amounts: corev1.ResourceList{name: resources.Quantity(name, x.c.Requests[dim]-have)}}
 }
 
 // unruled considers doing without a rule on a machine that fails nothing but topology rules. It returns the miss if that
@@ -67,7 +67,7 @@ func (x *explainer) unruled(best *finding, r *rule, domains []int32, of func(int
 			size = float64(maxSkew)
 		}
 	}
-	if x.brief || x.loosely || !best.nearer(MissTopology, size, price) || !x.admitsAt(r.leftOutOf(x.c.topology), domains, of, false) {
+	if x.brief || x.loosely || !best.nearer(MissTopology, size, price) || !x.admitsAt(r.leftOutOf(x.c.Topology), domains, of, false) {
 		return nil
 	}
 	words := x.words(r)
@@ -84,7 +84,7 @@ func (x *explainer) nearest(at int32, p *nodepool.Pool, best finding) *NearestMi
 	if p.Table == nil || x.brief {
 		return best.miss
 	}
-	if match.Untolerated(x.s.tolerations, p.Taints, true) != nil {
+	if match.Untolerated(x.s.Tolerations, p.Taints, true) != nil {
 		x.tolerating(&best, at, p) // any other change would need that as well
 		return best.miss
 	}
@@ -96,7 +96,7 @@ func (x *explainer) nearestTolerated(at int32, p *nodepool.Pool, best finding) *
 	if best.worth(MissLabel) {
 		x.withoutLabels(&best, at, p)
 	}
-	if best.worth(MissVolumes) && x.s.volumes.Alternatives != nil {
+	if best.worth(MissVolumes) && x.s.Volumes.Alternatives != nil {
 		x.withoutVolumes(&best, at, p)
 	}
 	if best.worth(MissNodePool) {
@@ -117,7 +117,7 @@ func (x *explainer) would(best *finding, code MissCode, q *question, cand *candi
 }
 
 func (x *explainer) tolerating(best *finding, at int32, p *nodepool.Pool) {
-	missing := intolerable(x.s.tolerations, p.Taints)
+	missing := intolerable(x.s.Tolerations, p.Taints)
 	for i, d := range x.fewDemands() {
 		q := x.ask(questionKey{at: at, demand: i, code: MissToleration}, func() (match.Needs, *nodepool.Pool) { return d.both(), p })
 		below := int64(market.NoPrice)
@@ -303,19 +303,19 @@ const podSystem = "spec.os"
 // blameSystem makes a miss of the label for the operating system say so if it is the pod's spec.os that does not allow its
 // values: to change node selector and affinity alone would not help.
 func (x *explainer) blameSystem(miss *NearestMiss) {
-	if miss == nil || miss.Code != MissLabel || miss.Key != corev1.LabelOSStable || x.c.sample.Spec.OS == nil || x.c.sample.Spec.OS.Name == "" {
+	if miss == nil || miss.Code != MissLabel || miss.Key != corev1.LabelOSStable || x.c.Sample.Spec.OS == nil || x.c.Sample.Spec.OS.Name == "" {
 		return
 	}
-	if system := string(x.c.sample.Spec.OS.Name); !slices.Contains(miss.Values, system) || len(miss.Values) > 1 {
+	if system := string(x.c.Sample.Spec.OS.Name); !slices.Contains(miss.Values, system) || len(miss.Values) > 1 {
 		miss.Rule = podSystem
 	}
 }
 
 // withoutVolumes lets the volumes be used anywhere; the miss names a label by which they can't be used there now.
 func (x *explainer) withoutVolumes(best *finding, at int32, p *nodepool.Pool) {
-	first := x.s.volumes.Alternatives[0]
+	first := x.s.Volumes.Alternatives[0]
 	keys := x.fewKeys(p, first.Keys())
-	for i := range x.s.terms[:min(len(x.s.terms), maxDemands)] {
+	for i := range x.s.Terms[:min(len(x.s.Terms), maxDemands)] {
 		for _, key := range keys {
 			elsewhere := func(_ *candidate, value string) bool { return value != "" && !first.Get(key).Has(value) }
 			x.labelled(x.askWithoutVolumes(at, p, i), key, elsewhere).take(best, MissVolumes, key)
@@ -398,7 +398,7 @@ func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string
 	if len(m.daemonSets) == 0 {
 		return true
 	}
-	if x.c.topology != nil && slices.ContainsFunc(m.daemonSets, func(d daemonset.Set) bool { return m.classes[d.Class].topology != nil }) {
+	if x.c.Topology != nil && slices.ContainsFunc(m.daemonSets, func(d daemonset.Set) bool { return m.classes[d.Class].Topology != nil }) {
 		return false // rules could notice them: not worth finding out
 	}
 	c := q.p.Table.Catalog
@@ -412,7 +412,7 @@ func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string
 		known[value] = masks
 	}
 	v := q.p.Table.Rows[cand.row].Variant
-	need, have := slices.Clone(x.c.requests), make([]int64, len(x.c.requests))
+	need, have := slices.Clone(x.c.Requests), make([]int64, len(x.c.Requests))
 	m.resources.Capacity(c.Variants[v].Allocatable, have)
 	m.resources.AttachRoom(have, market.AttachLimit(c.Types[c.Variants[v].Type]))
 	for i := range masks {

@@ -72,7 +72,7 @@ func (x *explainer) furtherTaints(list []Reason) {
 		r.tellAlso(other)
 		if miss != nil && miss.Also == nil {
 			var pair pairFinding
-			pair.take(&NearestMiss{Code: MissToleration, Taints: intolerable(x.s.tolerations, x.m.pools[i].Taints)}, finding{miss: miss})
+			pair.take(&NearestMiss{Code: MissToleration, Taints: intolerable(x.s.Tolerations, x.m.pools[i].Taints)}, finding{miss: miss})
 			r.NearestMiss = pair.miss
 		}
 		r.Also = r.Also[:min(len(r.Also), maxAlso)]
@@ -127,7 +127,7 @@ func (x *explainer) tolerated(at int32, list []Reason) (Reason, *NearestMiss) {
 
 // honoursTaints reports whether a spread of the pods counts machines by their tolerations.
 func (x *explainer) honoursTaints() bool {
-	return x.c.topology != nil && slices.ContainsFunc(x.c.topology.Owns, func(g int32) bool { return x.m.topology[g].Filter.Taints })
+	return x.c.Topology != nil && slices.ContainsFunc(x.c.Topology.Owns, func(g int32) bool { return x.m.topology[g].Filter.Taints })
 }
 
 // likeButForTaints is the first pool that sells the same machines as this one, with the same labels but for its name, and
@@ -176,7 +176,7 @@ func (x *explainer) furtherRules(r *Reason) {
 		return
 	}
 	var hopeless []Rule
-	for _, rule := range x.m.rulesOf(x.c.topology) {
+	for _, rule := range x.m.rulesOf(x.c.Topology) {
 		if rule.kind != topology.Spread && rule.kind != topology.Affinity {
 			continue
 		}

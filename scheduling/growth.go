@@ -7,6 +7,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -39,9 +40,9 @@ func (t *Trial) decideAndJoin(class int32) bool {
 // undecided reports whether pods at the stage ask about labels that are not decided for the machine.
 func (m *Model) undecided(stage int32, mc *machine) bool {
 	as := nodepool.Assignment{Labels: mc.labels}
-	return slices.ContainsFunc(m.stages[stage].uses, func(u use) bool {
-		f := &m.pools[u.pool].Profiles[u.profile]
-		return u.pool == mc.pool && !as.Decides(f)
+	return slices.ContainsFunc(m.stages[stage].Uses, func(u podclass.Use) bool {
+		f := &m.pools[u.Pool].Profiles[u.Profile]
+		return u.Pool == mc.pool && !as.Decides(f)
 	})
 }
 
@@ -71,7 +72,7 @@ const maxMoved = 64
 // growElsewhere exchanges a new machine for one in another domain that takes a pod of the class as well. Its own pods must not
 // mind. That matters where limits allow no machine for the pod next to it.
 func (t *Trial) growElsewhere(class int32, loads [][]binding) bool {
-	if t.topology == nil || t.m.classes[class].topology == nil {
+	if t.topology == nil || t.m.classes[class].Topology == nil {
 		return false
 	}
 	looked := 0
@@ -100,16 +101,16 @@ func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 		return false
 	}
 	host := int32(len(m.nodes)) + i
-	keys := m.noticedBy([]*topology.Groups{c.topology}, true)
+	keys := m.noticedBy([]*topology.Groups{c.Topology}, true)
 	other := *mc
 	other.used = slices.Clone(mc.used)
 	resources.AddScaled(other.used, t.needOn(c, host), 1)
 	var found []machine
-	for _, u := range m.stages[stage].uses {
-		if u.pool != mc.pool || !as.Allows(&p.Profiles[u.profile]) {
+	for _, u := range m.stages[stage].Uses {
+		if u.Pool != mc.pool || !as.Allows(&p.Profiles[u.Profile]) {
 			continue
 		}
-		f := &p.Profiles[u.profile]
+		f := &p.Profiles[u.Profile]
 		rows, slots, _ := t.leeway(&other, load)
 		rows.And(f.Rows)
 		slots.And(f.Slots)
@@ -180,7 +181,7 @@ func (t *Trial) growUnwished(class, i int32) bool {
 
 // couldAdmit reports whether rules admit a pod of the class on new machine i, or might once labels are decided that they look
 // at.
-func (t *Trial) couldAdmit(c *class, i int32) bool {
+func (t *Trial) couldAdmit(c *podclass.Class, i int32) bool {
 	return t.admits(c, int32(len(t.m.nodes))+i) ||
 		slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.m.undecided(st, &t.machines[i]) })
 }
@@ -206,11 +207,11 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 	// What the new pod asks for is looked at below, since the machine as it is may not meet it.
 	with[len(load)].stage = load[0].stage
 	p := m.pools[mc.pool]
-	for _, u := range m.stages[stage].uses {
-		if u.pool != mc.pool {
+	for _, u := range m.stages[stage].Uses {
+		if u.Pool != mc.pool {
 			continue
 		}
-		f := &p.Profiles[u.profile]
+		f := &p.Profiles[u.Profile]
 		for _, labels := range m.decisionsFor(mc, f) {
 			as := nodepool.Assignment{Labels: labels}
 			if !as.Allows(f) {

@@ -205,7 +205,7 @@ func (m *Model) resident(g int32) bool {
 	return slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool {
 		return p.Table != nil && slices.ContainsFunc(p.Table.Rows, func(r nodepool.Row) bool {
 			return slices.ContainsFunc(r.Residents, func(class int32) bool {
-				o := m.classes[class].topology
+				o := m.classes[class].Topology
 				return o != nil && (topology.Contains(o.Owns, g) || topology.Contains(o.In, g))
 			})
 		})

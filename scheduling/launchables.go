@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -32,7 +33,7 @@ type Launchables struct {
 	m *Model
 	// byClass is what was found of a class, by its number; groups are distinct lists of uses, groupOf finds them by their text.
 	byClass map[int32]reach
-	groups  [][]use
+	groups  [][]podclass.Use
 	groupOf map[string]int
 }
 
@@ -70,20 +71,22 @@ func (l *Launchables) reachOf(class int32) reach {
 		return r
 	}
 	m, c := l.m, l.m.classes[class]
-	var uses []use
+	var uses []podclass.Use
 	r := reach{cheapest: market.NoPrice}
-	if c.invalid == nil {
-		for _, st := range c.stages {
-			uses = append(uses, m.stages[st].uses...)
+	if c.Invalid == nil {
+		for _, st := range c.Stages {
+			uses = append(uses, m.stages[st].Uses...)
 		}
 	}
-	slices.SortFunc(uses, func(a, b use) int { return cmp.Or(cmp.Compare(a.pool, b.pool), cmp.Compare(a.profile, b.profile)) })
+	slices.SortFunc(uses, func(a, b podclass.Use) int {
+		return cmp.Or(cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.Profile, b.Profile))
+	})
 	uses = slices.Compact(uses)
 	r.group = l.number(uses)
-	need, dims := c.unshared(), m.resources.Len()
+	need, dims := c.Unshared(), m.resources.Len()
 	for _, u := range uses {
-		t := m.pools[u.pool].Table
-		for row, price := range m.pools[u.pool].RowPrices(int(u.profile)) {
+		t := m.pools[u.Pool].Table
+		for row, price := range m.pools[u.Pool].RowPrices(int(u.Profile)) {
 			if price < r.cheapest && resources.Fits(need, t.AllocOf(row, dims)) {
 				r.cheapest = price
 			}
@@ -93,10 +96,10 @@ func (l *Launchables) reachOf(class int32) reach {
 	return r
 }
 
-func (l *Launchables) number(uses []use) int {
+func (l *Launchables) number(uses []podclass.Use) int {
 	text := make([]byte, 0, 8*len(uses))
 	for _, u := range uses {
-		text = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(text, uint32(u.pool)), uint32(u.profile))
+		text = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(text, uint32(u.Pool)), uint32(u.Profile))
 	}
 	n, known := l.groupOf[string(text)]
 	if !known {
@@ -120,8 +123,8 @@ func (l *Launchables) Kinds(groups ...int) []Launchable {
 			continue
 		}
 		for _, u := range l.groups[g] {
-			for row, price := range m.pools[u.pool].RowPrices(int(u.profile)) {
-				k := kind{u.pool, row}
+			for row, price := range m.pools[u.Pool].RowPrices(int(u.Profile)) {
+				k := kind{u.Pool, row}
 				if have, known := prices[k]; !known || price < have {
 					prices[k] = price
 				}

@@ -21,7 +21,7 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, cl
 	var stakes []*topology.Groups
 	var seen []int32
 	for _, b := range loads {
-		if o := m.classes[b.class].topology; o != nil && !slices.Contains(stakes, o) {
+		if o := m.classes[b.class].Topology; o != nil && !slices.Contains(stakes, o) {
 			stakes = append(stakes, o)
 		}
 		if slices.Contains(seen, b.stage) {
@@ -54,7 +54,7 @@ func (t *Trial) keepAlike(mc *machine, rows, slots bitset.Set, stakes []*topolog
 	m := t.m
 	p := m.pools[mc.pool]
 	for _, class := range p.Table.Rows[mc.row].Residents {
-		stakes = append(stakes, m.classes[class].topology)
+		stakes = append(stakes, m.classes[class].Topology)
 	}
 	all := m.noticedBy(stakes, true)
 	if len(p.Variety) == 0 {

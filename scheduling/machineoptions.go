@@ -13,11 +13,11 @@ import (
 // profileFor is the alternative of the stage under which the machine takes the stage's pods.
 func (m *Model) profileFor(stage int32, mc *machine) *nodepool.Profile {
 	as := nodepool.Assignment{Labels: mc.labels}
-	for _, u := range m.stages[stage].uses {
-		if u.pool != mc.pool {
+	for _, u := range m.stages[stage].Uses {
+		if u.Pool != mc.pool {
 			continue
 		}
-		if f := &m.pools[u.pool].Profiles[u.profile]; f.Rows.Has(int(mc.row)) && f.Slots.Has(int(mc.slot)) && as.Allows(f) {
+		if f := &m.pools[u.Pool].Profiles[u.Profile]; f.Rows.Has(int(mc.row)) && f.Slots.Has(int(mc.slot)) && as.Allows(f) {
 			return f
 		}
 	}

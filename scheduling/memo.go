@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -21,7 +22,7 @@ type memo struct {
 	groupOf []int32
 	stated  []int32
 	// kinds are the classes, those without members included, whose places are free. kindOf finds them by their text.
-	kinds  []podKind
+	kinds  []podclass.Kind
 	vacant []int32
 	kindOf map[string]int32
 	labels *topology.LabelSets
@@ -63,10 +64,10 @@ func (o *memoOwner) take() *memo {
 
 // keepMemo makes the memo of a model that was compiled whole. bound are the classes of its nodes' pods, in the
 // snapshot's order.
-func (m *Model) keepMemo(b *book, bound [][]int32) {
-	s, index := m.snapshot, b.rules
+func (m *Model) keepMemo(b *podclass.Book, bound [][]int32) {
+	s, index := m.snapshot, b.Rules
 	k := &memo{
-		index: index, kinds: b.kinds, kindOf: b.classIndex, labels: topology.NewLabelSets(),
+		index: index, kinds: b.Kinds, kindOf: b.ClassIndex, labels: topology.NewLabelSets(),
 		groupOf: make([]int32, len(index.Groups)), stated: make([]int32, len(index.Groups)),
 		names: make(map[corev1.ResourceName]int32), namespaces: make(map[string]int32), listed: make(map[string]bool, len(s.Namespaces)),
 		keys:    make(map[PodKey]struct{}, len(m.pods)),
@@ -80,7 +81,7 @@ func (m *Model) keepMemo(b *book, bound [][]int32) {
 	}
 	for i := range k.kinds {
 		kd := &k.kinds[i]
-		kd.class, kd.sample = int32(i), m.classes[i].sample
+		kd.Class, kd.Sample = int32(i), m.classes[i].Sample
 		k.state(kd, 1)
 	}
 	for _, ns := range s.Namespaces {
@@ -89,7 +90,7 @@ func (m *Model) keepMemo(b *book, bound [][]int32) {
 	for i := range m.daemonSets {
 		d := &m.daemonSets[i]
 		k.ofDaemons[i] = d.Class
-		k.kinds[d.Class].members++
+		k.kinds[d.Class].Members++
 		template := &d.Object.Spec.Template.Spec
 		likeness.ResourceNames(&corev1.Pod{Spec: *template}, k.fixed)
 		for c := range template.Containers {
@@ -152,15 +153,15 @@ func (k *memo) enter(pod *corev1.Pod) bool {
 
 // join counts the pod among those of the kind and returns its seat.
 func (k *memo) join(pod *corev1.Pod, kind int32) seat {
-	k.kinds[kind].members++
-	k.kinds[kind].note(pod)
+	k.kinds[kind].Members++
+	k.kinds[kind].Note(pod)
 	return seat{kind, k.labels.Add(pod, kind)}
 }
 
 // leave is the reverse of enter and join.
 func (k *memo) leave(pod *corev1.Pod, from seat) {
 	delete(k.keys, podKey(pod))
-	k.kinds[from.kind].members--
+	k.kinds[from.kind].Members--
 	k.labels.Remove(pod, from.labels)
 }
 
@@ -175,8 +176,8 @@ func (k *memo) count(pod *corev1.Pod, n int32, scratch map[corev1.ResourceName]s
 }
 
 // state counts the kind among those that state its rules, n times.
-func (k *memo) state(kd *podKind, n int32) {
-	for _, g := range kd.owns {
+func (k *memo) state(kd *podclass.Kind, n int32) {
+	for _, g := range kd.Owns {
 		for int(g) >= len(k.stated) {
 			k.stated, k.groupOf = append(k.stated, 0), append(k.groupOf, -1)
 		}
@@ -185,8 +186,8 @@ func (k *memo) state(kd *podKind, n int32) {
 }
 
 // addKind gives a new kind its number.
-func (k *memo) addKind(kd podKind) int32 {
-	kd.class = -1
+func (k *memo) addKind(kd podclass.Kind) int32 {
+	kd.Class = -1
 	n := int32(len(k.kinds))
 	if free := len(k.vacant); free > 0 {
 		n, k.vacant = k.vacant[free-1], k.vacant[:free-1]
@@ -194,7 +195,7 @@ func (k *memo) addKind(kd podKind) int32 {
 	} else {
 		k.kinds = append(k.kinds, kd)
 	}
-	k.kindOf[k.kinds[n].text] = n
+	k.kindOf[k.kinds[n].Text] = n
 	k.state(&k.kinds[n], 1)
 	return n
 }
@@ -202,11 +203,11 @@ func (k *memo) addKind(kd podKind) int32 {
 // dropKind frees the number of a kind that is no more. A text that another kind took over stays that one's.
 func (k *memo) dropKind(n int32) {
 	kd := &k.kinds[n]
-	if k.kindOf[kd.text] == n {
-		delete(k.kindOf, kd.text)
+	if k.kindOf[kd.Text] == n {
+		delete(k.kindOf, kd.Text)
 	}
 	k.state(kd, -1)
-	*kd = podKind{class: -1}
+	*kd = podclass.Kind{Class: -1}
 	k.vacant = append(k.vacant, n)
 }
 
@@ -226,13 +227,13 @@ func (k *memo) dropGroups() (restaked []int32) {
 	x.Drop(gone)
 	for n := range k.kinds {
 		kd := &k.kinds[n]
-		if kd.members == 0 || !slices.ContainsFunc(kd.in, func(g int32) bool { return gone[g] }) {
+		if kd.Members == 0 || !slices.ContainsFunc(kd.In, func(g int32) bool { return gone[g] }) {
 			continue
 		}
-		if k.kindOf[kd.text] == int32(n) {
-			delete(k.kindOf, kd.text)
+		if k.kindOf[kd.Text] == int32(n) {
+			delete(k.kindOf, kd.Text)
 		}
-		kd.restake(nilIfEmpty(slices.DeleteFunc(slices.Clone(kd.in), func(g int32) bool { return gone[g] })))
+		kd.Restake(nilIfEmpty(slices.DeleteFunc(slices.Clone(kd.In), func(g int32) bool { return gone[g] })))
 		restaked = append(restaked, int32(n))
 	}
 	return restaked

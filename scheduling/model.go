@@ -16,6 +16,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
@@ -43,10 +44,10 @@ type Model struct {
 	pools     []*nodepool.Pool // heaviest first
 	poolIndex map[v1.PoolKey]int
 
-	classes []*class
-	shapes  []*shape
-	stages  []stage
-	// shapeIndex finds shapes by their text.
+	classes []*podclass.Class
+	shapes  []*podclass.Shape
+	stages  []podclass.Stage
+	// ShapeIndex finds shapes by their text.
 	shapeIndex map[string]int32
 	// podClass is indexed like pods.
 	podClass []int32
@@ -133,7 +134,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	if err := m.compilePools(s, previous); err != nil {
 		return nil, err
 	}
-	b := newBook(m.reader(), m.topologyIndex)
+	b := podclass.NewBook(m.reader(), m.topologyIndex)
 	bound := m.classPods(s, r, w, b)
 	m.findResidents()
 	if err := m.compileNodes(s, r, bound); err != nil {
@@ -141,13 +142,13 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	}
 	m.compileStandings()
 	m.compat = make([]atomic.Uint32, len(m.shapes)*len(m.groups))
-	found := newStages(0)
+	found := podclass.NewStages(0)
 	for _, c := range m.classes {
-		if c.invalid == nil {
-			found.find(m.pools, c, m.shapes[c.shape])
+		if c.Invalid == nil {
+			found.Find(m.pools, c, m.shapes[c.Shape])
 		}
 	}
-	m.stages = found.list
+	m.stages = found.List
 	m.topologyIndex = nil
 	m.volumesBound = m.boundVolumes(r)
 	if len(m.topology) > 0 {
@@ -311,24 +312,24 @@ func (m *Model) setTopology(groups []topology.Group) {
 }
 
 // reader reads what pods ask of the model's pools and volumes.
-func (m *Model) reader() *reader {
-	return &reader{terms: m.terms, volumes: m.volumes, resources: m.resources, pools: m.pools, asked: m.askedKeys}
+func (m *Model) reader() *podclass.Reader {
+	return &podclass.Reader{Terms: m.terms, Volumes: m.volumes, Resources: m.resources, Pools: m.pools, Asked: m.askedKeys}
 }
 
 // classPods classes all pods: waiting ones, placeholders and those bound to machines, whose classes it returns, indexed
 // [node][pod]. Classes are numbered in the order of their text, so that the order of the input plays no part.
-func (m *Model) classPods(s *Snapshot, r *likeness.Roster, w *likeness.Writer, b *book) [][]int32 {
+func (m *Model) classPods(s *Snapshot, r *likeness.Roster, w *likeness.Writer, b *podclass.Book) [][]int32 {
 	for i := range r.Patterns {
 		p := &r.Patterns[i]
-		p.Class = b.classOf(p.First, w, p.Placeholder, p.Rules)
+		p.Class = b.ClassOf(p.First, w, p.Placeholder, p.Rules)
 	}
 	for i := range m.daemonSets {
 		sample := m.daemonSets[i].Sample
-		m.daemonSets[i].Class = b.classOf(sample, w, false, m.topologyIndex.Remember(sample))
+		m.daemonSets[i].Class = b.ClassOf(sample, w, false, m.topologyIndex.Remember(sample))
 	}
-	number := b.sortClasses()
-	b.shapeClasses()
-	m.classes, m.shapes, m.shapeIndex = b.classes, b.shapes, b.shapeIndex
+	number := b.SortClasses()
+	b.ShapeClasses()
+	m.classes, m.shapes, m.shapeIndex = b.Classes, b.Shapes, b.ShapeIndex
 	for i := range r.Patterns {
 		r.Patterns[i].Class = number[r.Patterns[i].Class]
 	}
@@ -338,10 +339,10 @@ func (m *Model) classPods(s *Snapshot, r *likeness.Roster, w *likeness.Writer, b
 	}
 	m.podClass = slices.Clip(classes[:len(m.pods)])
 	for i, c := range m.podClass {
-		m.classes[c].pending = append(m.classes[c].pending, int32(i))
+		m.classes[c].Pending = append(m.classes[c].Pending, int32(i))
 	}
 	for _, c := range m.classes {
-		c.sortPending(m.pods)
+		c.SortPending(m.pods)
 	}
 	for i := range m.daemonSets {
 		m.daemonSets[i].Class = number[m.daemonSets[i].Class]

@@ -243,7 +243,7 @@ func boolCompare(a, b bool) int {
 func (m *Model) chargePods(n *Node, classes []int32, on likeness.NodePods, into *node, free []int64) {
 	for i, is := range on.Marks {
 		if is&likeness.HasEnded == 0 {
-			resources.AddScaled(free, m.classes[classes[i]].requests, -1)
+			resources.AddScaled(free, m.classes[classes[i]].Requests, -1)
 			into.bound = append(into.bound, boundPod{classes[i], is&likeness.IsDeleted != 0, n.Pods[i]})
 		}
 	}
@@ -365,11 +365,11 @@ func (m *Model) fitOf(group, shape int32) uint32 {
 	g, s := &m.groups[group], m.shapes[shape]
 	fit := fitFully
 	switch {
-	case s.invalid != nil, match.Untolerated(s.tolerations, g.taints, true) != nil,
-		!match.AnyMetBy(s.terms, g.labels), !s.volumesOn(g.labels):
+	case s.Invalid != nil, match.Untolerated(s.Tolerations, g.taints, true) != nil,
+		!match.AnyMetBy(s.Terms, g.labels), !s.VolumesOn(g.labels):
 		fit = fitNever
-	case match.Untolerated(s.tolerations, g.taints, false) != nil,
-		slices.ContainsFunc(s.preferred, func(p match.Preference) bool { return !p.Set.MetBy(g.labels) }):
+	case match.Untolerated(s.Tolerations, g.taints, false) != nil,
+		slices.ContainsFunc(s.Preferred, func(p match.Preference) bool { return !p.Set.MetBy(g.labels) }):
 		fit = fitGivingUp
 	}
 	cell.Store(fit)

@@ -87,7 +87,7 @@ func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
 	}
 	f := nodeFailings{groupFailings: x.groupFails(x.m.nodes[node].group), attach: true}
 	free := x.t.freeOf(node)
-	for d, need := range x.c.requests {
+	for d, need := range x.c.Requests {
 		if need > 0 && need > free[d] {
 			if f.dims < maxExampleDims {
 				f.lacking[f.dims] = d
@@ -111,7 +111,7 @@ func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
 		return NodeResources, f
 	case x.portTaken(node):
 		return NodeHostPorts, f
-	case x.c.topology != nil && !x.t.topology.Admits(x.c.topology, x.c.shape, node):
+	case x.c.Topology != nil && !x.t.topology.Admits(x.c.Topology, x.c.Shape, node):
 		return NodeTopology, f
 	}
 	return NodeNotPlaced, f
@@ -119,24 +119,24 @@ func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
 
 // groupFails are the failings of all machines of the group.
 func (x *explainer) groupFails(group int32) groupFailings {
-	groups := x.groups[x.c.shape]
+	groups := x.groups[x.c.Shape]
 	if groups == nil {
 		groups = make([]groupFailings, len(x.m.groups))
-		x.groups[x.c.shape] = groups
+		x.groups[x.c.Shape] = groups
 	}
 	f := &groups[group]
 	if f.known {
 		return *f
 	}
 	g := &x.m.groups[group]
-	*f = groupFailings{known: true, volumes: !x.s.volumesOn(g.labels)}
+	*f = groupFailings{known: true, volumes: !x.s.VolumesOn(g.labels)}
 	for i := range g.taints {
-		if match.Untolerated(x.s.tolerations, g.taints[i:i+1], true) != nil {
+		if match.Untolerated(x.s.Tolerations, g.taints[i:i+1], true) != nil {
 			f.tainted = true
 			f.cordoned = f.cordoned || g.taints[i].Key == corev1.TaintNodeUnschedulable
 		}
 	}
-	for i, term := range x.s.terms {
+	for i, term := range x.s.Terms {
 		unmet, last := int32(0), ""
 		for _, r := range term {
 			if !match.Meets(g.labels, r) && r.Key() != last {
@@ -153,18 +153,18 @@ func (x *explainer) groupFails(group int32) groupFailings {
 
 // taintsOf are the machine's taints that the pods don't tolerate.
 func (x *explainer) taintsOf(node int32) []corev1.Taint {
-	return intolerable(x.s.tolerations, x.m.groups[x.m.nodes[node].group].taints)
+	return intolerable(x.s.Tolerations, x.m.groups[x.m.nodes[node].group].taints)
 }
 
 // unmetOn are the labels of the machine that don't meet the alternative that comes nearest.
 func (x *explainer) unmetOn(node int32, f *nodeFailings) []string {
 	labels := x.m.groups[x.m.nodes[node].group].labels
-	return match.Needs(slices.DeleteFunc(slices.Clone(x.s.terms[f.term]), func(r requirements.Requirement) bool { return match.Meets(labels, r) })).Keys()
+	return match.Needs(slices.DeleteFunc(slices.Clone(x.s.Terms[f.term]), func(r requirements.Requirement) bool { return match.Meets(labels, r) })).Keys()
 }
 
 // portTaken reports whether a pod of the machine has a host port of the class.
 func (x *explainer) portTaken(node int32) bool {
-	h, o := x.hostOf(node), x.c.topology
+	h, o := x.hostOf(node), x.c.Topology
 	return h != nil && o != nil && slices.ContainsFunc(o.In, func(g int32) bool {
 		return x.m.topology[g].Kind == topology.Exclusive && h.Of(g).Members > 0
 	})
@@ -191,7 +191,7 @@ func (x *explainer) example(node int32, check NodeCheck, f *nodeFailings) NodeEx
 		e.Requests, e.Free = corev1.ResourceList{}, corev1.ResourceList{}
 		for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
 			name := x.m.resources.Names[d]
-			e.Requests[name], e.Free[name] = resources.Quantity(name, x.c.requests[d]), resources.Quantity(name, x.t.freeOf(node)[d])
+			e.Requests[name], e.Free[name] = resources.Quantity(name, x.c.Requests[d]), resources.Quantity(name, x.t.freeOf(node)[d])
 		}
 	case NodeHostPorts, NodeTopology:
 		e.Rules = x.refusingOn(node, check)
@@ -202,15 +202,15 @@ func (x *explainer) example(node int32, check NodeCheck, f *nodeFailings) NodeEx
 // refusingOn are the rules that by themselves keep the pods off the machine: of host ports, or all others.
 func (x *explainer) refusingOn(node int32, check NodeCheck) []Rule {
 	h := x.hostOf(node)
-	if h == nil || x.c.topology == nil {
+	if h == nil || x.c.Topology == nil {
 		return nil
 	}
 	var out []Rule
-	rules := x.m.rulesOf(x.c.topology)
+	rules := x.m.rulesOf(x.c.Topology)
 	for i := range rules {
 		r := &rules[i]
 		if (r.kind == topology.Exclusive) != (check == NodeHostPorts) || len(out) == maxExampleRules ||
-			x.admitsAt(r.aloneIn(x.c.topology, x.m), h.Domains, h.Of, false) {
+			x.admitsAt(r.aloneIn(x.c.Topology, x.m), h.Domains, h.Of, false) {
 			continue
 		}
 		rule := x.described(r)
@@ -231,7 +231,7 @@ func (x *explainer) considerNode(best *finding, two *pairFinding, node int32, f 
 			return
 		}
 		x.tries--
-		for _, r := range x.m.rulesOf(x.c.topology) {
+		for _, r := range x.m.rulesOf(x.c.Topology) {
 			if miss := x.unruled(best, &r, h.Domains, h.Of, 0); miss != nil {
 				miss.Node = name
 			}
@@ -305,7 +305,7 @@ func (x *explainer) changesFor(node int32, f *nodeFailings) (misses []*NearestMi
 
 // admitsChanged reports whether topology rules let the pod on the machine once its failings are made up for.
 func (x *explainer) admitsChanged(node int32, f *nodeFailings) bool {
-	if x.c.topology == nil {
+	if x.c.Topology == nil {
 		return true
 	}
 	if x.tries <= 0 {
@@ -317,7 +317,7 @@ func (x *explainer) admitsChanged(node int32, f *nodeFailings) bool {
 	if loosely {
 		of = x.countsWhoeverNotices(node)
 	}
-	return x.admitsAt(x.c.topology, h.Domains, of, loosely)
+	return x.admitsAt(x.c.Topology, h.Domains, of, loosely)
 }
 
 // hostOf is what topology rules know of a machine; nil without any.
@@ -338,7 +338,7 @@ func (x *explainer) countsWhoeverNotices(node int32) func(group int32) topology.
 		}
 		out.Members = 0
 		note := func(class, n int32) {
-			if o := x.m.classes[class].topology; o != nil && topology.Contains(o.In, group) {
+			if o := x.m.classes[class].Topology; o != nil && topology.Contains(o.In, group) {
 				out.Members += n
 			}
 		}

@@ -16,7 +16,7 @@ import (
 // victimsOn are the pods on the machine that are being deleted and have a lower priority: those that were preempted.
 func (n *node) victimsOn(m *Model, priority int32) []boundPod {
 	return slices.DeleteFunc(slices.Clone(n.bound), func(p boundPod) bool {
-		return !p.terminating || m.classes[p.class].priority >= priority
+		return !p.terminating || m.classes[p.class].Priority >= priority
 	})
 }
 
@@ -26,10 +26,10 @@ func (t *Trial) promiseRoom() {
 	type promise struct{ needs, victims []int64 }
 	promised := map[int]*promise{}
 	for class, c := range m.classes {
-		if c.nominated == "" || t.waiting[class] == 0 {
+		if c.Nominated == "" || t.waiting[class] == 0 {
 			continue
 		}
-		at, known := m.nodeIndex[c.nominated]
+		at, known := m.nodeIndex[c.Nominated]
 		if !known || !m.nodes[at].usable {
 			continue
 		}
@@ -38,10 +38,10 @@ func (t *Trial) promiseRoom() {
 			p = &promise{make([]int64, m.resources.Len()), make([]int64, m.resources.Len())}
 			promised[at] = p
 		}
-		resources.AddScaled(p.needs, c.requests, int64(t.waiting[class]))
+		resources.AddScaled(p.needs, c.Requests, int64(t.waiting[class]))
 		victims := make([]int64, m.resources.Len())
-		for _, v := range m.nodes[at].victimsOn(m, c.priority) {
-			resources.AddScaled(victims, m.classes[v.class].requests, 1)
+		for _, v := range m.nodes[at].victimsOn(m, c.Priority) {
+			resources.AddScaled(victims, m.classes[v.class].Requests, 1)
 		}
 		for d := range victims {
 			p.victims[d] = max(p.victims[d], victims[d])
@@ -65,21 +65,21 @@ func (t *Trial) placeNominated(classes []int32, lowest int32) (least int32, any 
 	m := t.m
 	list := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
 		c := m.classes[class]
-		return c.nominated == "" || c.invalid != nil || c.priority < lowest
+		return c.Nominated == "" || c.Invalid != nil || c.Priority < lowest
 	})
-	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(m.classes[b].priority, m.classes[a].priority) })
+	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(m.classes[b].Priority, m.classes[a].Priority) })
 	least = math.MaxInt32
 	for _, class := range list {
 		c := m.classes[class]
-		at, known := m.nodeIndex[c.nominated]
-		if !known || !t.usable.Has(at) || !m.accepts(m.nodes[at].group, c.shape) {
+		at, known := m.nodeIndex[c.Nominated]
+		if !known || !t.usable.Has(at) || !m.accepts(m.nodes[at].group, c.Shape) {
 			continue
 		}
 		host := int32(at)
-		preempted := len(m.nodes[at].victimsOn(m, c.priority)) > 0
+		preempted := len(m.nodes[at].victimsOn(m, c.Priority)) > 0
 		for t.waiting[class] > 0 && resources.Fits(t.needOn(c, host), t.freeOf(host)) && (preempted || t.admits(c, host)) {
 			t.place(binding{class: class, host: host, count: 1, stage: -1})
-			least, any = c.priority, true
+			least, any = c.Priority, true
 		}
 	}
 	return least, any
@@ -89,8 +89,8 @@ func (t *Trial) placeNominated(classes []int32, lowest int32) (least int32, any 
 func (t *Trial) highestWaiting(classes []int32) (highest int32, any bool) {
 	highest = math.MinInt32
 	for _, class := range classes {
-		if c := t.m.classes[class]; t.waiting[class] > 0 && c.invalid == nil {
-			highest, any = max(highest, c.priority), true
+		if c := t.m.classes[class]; t.waiting[class] > 0 && c.Invalid == nil {
+			highest, any = max(highest, c.Priority), true
 		}
 	}
 	return highest, any

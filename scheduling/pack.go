@@ -428,7 +428,7 @@ func (k *packer) buyAll(o int32, out *binSet) bool {
 // addResidents counts the DaemonSet pods of a new machine.
 func (m *Model) addResidents(s *sketch, pool, row int32) {
 	for _, class := range m.pools[pool].Table.Rows[row].Residents {
-		s.add(m.classes[class].topology, 1)
+		s.add(m.classes[class].Topology, 1)
 	}
 }
 

@@ -117,7 +117,7 @@ func (m *Model) findResidents() {
 	classes := make([]int32, len(m.daemonSets))
 	for i := range m.daemonSets {
 		classes[i] = m.daemonSets[i].Class
-		if m.classes[classes[i]].topology == nil {
+		if m.classes[classes[i]].Topology == nil {
 			classes[i] = -1
 		}
 	}

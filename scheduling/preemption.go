@@ -74,11 +74,11 @@ func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expecte
 	var real []int32
 	wanted := false
 	for i, c := range m.classes {
-		if len(c.pending) == 0 || c.placeholder || c.invalid != nil || int64(c.priority) <= lowest {
+		if len(c.Pending) == 0 || c.Placeholder || c.Invalid != nil || int64(c.Priority) <= lowest {
 			continue
 		}
 		real = append(real, int32(i))
-		wanted = wanted || !c.never && (onNew[int32(i)] || solved.waiting[i] > 0)
+		wanted = wanted || !c.Never && (onNew[int32(i)] || solved.waiting[i] > 0)
 	}
 	if !wanted {
 		return out
@@ -92,7 +92,7 @@ func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expecte
 		for _, class := range tier {
 			c := m.classes[class]
 			e.begin()
-			for t.waiting[class] > 0 && !c.never && len(out.list) < maxPreemptors && ctx.Err() == nil {
+			for t.waiting[class] > 0 && !c.Never && len(out.list) < maxPreemptors && ctx.Err() == nil {
 				found := e.shared(class)
 				if found == nil {
 					found = e.choose(class)
@@ -102,7 +102,7 @@ func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expecte
 				}
 				out.hold(m, class, found)
 				e.take(class, found)
-				pod := m.pods[c.pending[len(c.pending)-int(out.classes[class])]]
+				pod := m.pods[c.Pending[len(c.Pending)-int(out.classes[class])]]
 				out.list = append(out.list, found.preemption(m, PodKey{pod.Namespace, pod.Name}))
 			}
 		}
@@ -118,7 +118,7 @@ func (m *Model) lowestBound() int64 {
 			continue
 		}
 		for _, p := range m.nodes[i].bound {
-			lowest = min(lowest, int64(m.classes[p.class].priority))
+			lowest = min(lowest, int64(m.classes[p.class].Priority))
 		}
 	}
 	return lowest
@@ -140,7 +140,7 @@ func (t *Trial) leaveTo(expected expectedPreemptions) {
 		return
 	}
 	for _, b := range expected.placed {
-		t.topology.Place(t.m.keepingAway(t.m.classes[b.class].topology), b.host, b.count)
+		t.topology.Place(t.m.keepingAway(t.m.classes[b.class].Topology), b.host, b.count)
 	}
 }
 
@@ -168,8 +168,8 @@ func (x *expectedPreemptions) hold(m *Model, class int32, v *victims) {
 	}
 	x.classes[class]++
 	x.placed = append(x.placed, binding{class: class, host: v.node, count: 1, stage: -1})
-	resources.AddScaled(held, m.classes[class].requests, 1)
+	resources.AddScaled(held, m.classes[class].Requests, 1)
 	for _, k := range v.fresh {
-		resources.AddScaled(held, m.classes[n.bound[k].class].unshared(), -1)
+		resources.AddScaled(held, m.classes[n.bound[k].class].Unshared(), -1)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -123,12 +124,12 @@ func (m *Model) newProblem(items []item, c *cells) *problem {
 	byPool := map[int32][]int{} // pool -> positions in places
 	var pools []int32
 	for at, pl := range places {
-		for _, u := range m.stages[pl.stage].uses {
-			if !slices.Contains(byPool[u.pool], at) {
-				byPool[u.pool] = append(byPool[u.pool], at)
+		for _, u := range m.stages[pl.stage].Uses {
+			if !slices.Contains(byPool[u.Pool], at) {
+				byPool[u.Pool] = append(byPool[u.Pool], at)
 			}
-			if !slices.Contains(pools, u.pool) {
-				pools = append(pools, u.pool)
+			if !slices.Contains(pools, u.Pool) {
+				pools = append(pools, u.Pool)
 			}
 		}
 	}
@@ -173,9 +174,9 @@ func (m *Model) newProblem(items []item, c *cells) *problem {
 func (m *Model) profilesInUse(pool int32, places []place) []int32 {
 	var out []int32
 	for _, pl := range places {
-		for _, u := range m.stages[pl.stage].uses {
-			if u.pool == pool && !slices.Contains(out, u.profile) {
-				out = append(out, u.profile)
+		for _, u := range m.stages[pl.stage].Uses {
+			if u.Pool == pool && !slices.Contains(out, u.Profile) {
+				out = append(out, u.Profile)
 			}
 		}
 	}
@@ -210,16 +211,16 @@ func (m *Model) covers(p *problem, a, b *poolUsers) bool {
 		if !slices.Contains(a.users, at) {
 			return false
 		}
-		for _, ub := range m.stages[b.places[at].stage].uses {
-			if ub.pool != b.pool {
+		for _, ub := range m.stages[b.places[at].stage].Uses {
+			if ub.Pool != b.pool {
 				continue
 			}
-			fb := &pb.Profiles[ub.profile]
-			if !slices.ContainsFunc(m.stages[b.places[at].stage].uses, func(ua use) bool {
-				if ua.pool != a.pool {
+			fb := &pb.Profiles[ub.Profile]
+			if !slices.ContainsFunc(m.stages[b.places[at].stage].Uses, func(ua podclass.Use) bool {
+				if ua.Pool != a.pool {
 					return false
 				}
-				fa := &pa.Profiles[ua.profile]
+				fa := &pa.Profiles[ua.Profile]
 				return len(fa.Open) == 0 && fb.Rows.Within(fa.Rows) && fb.Slots.Within(fa.Slots)
 			}) {
 				return false
@@ -355,11 +356,11 @@ func (m *Model) placeAllows(to place, pl int32, row, slot int, as *nodepool.Assi
 	if to.rules&varietyKept == 0 || len(m.pools[pl].Variety) == 0 {
 		return m.stageAllows(to.stage, pl, row, slot, as)
 	}
-	for _, u := range m.stages[to.stage].uses {
-		if u.pool != pl {
+	for _, u := range m.stages[to.stage].Uses {
+		if u.Pool != pl {
 			continue
 		}
-		if f := &m.pools[pl].Profiles[u.profile]; f.Robust.Has(row) && f.Slots.Has(slot) && as.Allows(f) {
+		if f := &m.pools[pl].Profiles[u.Profile]; f.Robust.Has(row) && f.Slots.Has(slot) && as.Allows(f) {
 			return true
 		}
 	}
@@ -368,11 +369,11 @@ func (m *Model) placeAllows(to place, pl int32, row, slot int, as *nodepool.Assi
 
 // stageAllows reports whether pods at the stage may be put on the row bought in the slot with those labels.
 func (m *Model) stageAllows(st, pl int32, row, slot int, as *nodepool.Assignment) bool {
-	for _, u := range m.stages[st].uses {
-		if u.pool != pl {
+	for _, u := range m.stages[st].Uses {
+		if u.Pool != pl {
 			continue
 		}
-		if f := &m.pools[pl].Profiles[u.profile]; f.Rows.Has(row) && f.Slots.Has(slot) && as.Decides(f) && as.Allows(f) {
+		if f := &m.pools[pl].Profiles[u.Profile]; f.Rows.Has(row) && f.Slots.Has(slot) && as.Decides(f) && as.Allows(f) {
 			return true
 		}
 	}

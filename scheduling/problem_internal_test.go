@@ -43,8 +43,8 @@ func TestNoPoolIsMissed(t *testing.T) {
 		}
 		var items []item
 		for i, c := range m.classes {
-			if len(c.stages) > 0 {
-				items = append(items, m.provable(int32(i), c.stages[0], 1))
+			if len(c.Stages) > 0 {
+				items = append(items, m.provable(int32(i), c.Stages[0], 1))
 			}
 		}
 		if len(items) == 0 {
@@ -53,10 +53,10 @@ func TestNoPoolIsMissed(t *testing.T) {
 		p := m.newProblem(items, nil)
 		places := placesInUse(items)
 		for at, pl := range places {
-			for _, u := range m.stages[pl.stage].uses {
+			for _, u := range m.stages[pl.stage].Uses {
 				var all []option
-				users := poolUsers{u.pool, 0, places, []int{at}}
-				for a := range p.assigned[u.pool] {
+				users := poolUsers{u.Pool, 0, places, []int{at}}
+				for a := range p.assigned[u.Pool] {
 					users.assign = int32(a)
 					all = m.poolOptions(all, p, users, smallest(items, p.dims))
 				}

@@ -35,7 +35,7 @@ func (t *Trial) wishes(c *cells, classes []int32) []wish {
 		if t.waiting[class] == 0 {
 			continue
 		}
-		if c != nil && t.m.concerned(t.m.classes[class].topology) {
+		if c != nil && t.m.concerned(t.m.classes[class].Topology) {
 			dealt = append(dealt, class)
 			continue
 		}
@@ -64,7 +64,7 @@ func (t *Trial) proposeExisting(ctx context.Context, c *cells, wishes []wish, wo
 	m := t.m
 	order := make([]*wish, 0, len(wishes))
 	for i := range wishes {
-		if m.classes[wishes[i].class].invalid == nil {
+		if m.classes[wishes[i].class].Invalid == nil {
 			order = append(order, &wishes[i])
 		}
 	}
@@ -73,9 +73,9 @@ func (t *Trial) proposeExisting(ctx context.Context, c *cells, wishes []wish, wo
 	t.sortByRoom(nodes, size)
 	slices.SortStableFunc(order, func(a, b *wish) int {
 		ca, cb := m.classes[a.class], m.classes[b.class]
-		strandedA, strandedB := len(ca.stages) == 0, len(cb.stages) == 0
-		return cmp.Or(boolCompare(strandedB, strandedA), cmp.Compare(cb.priority, ca.priority),
-			-cmp.Compare(worth[a.class], worth[b.class]), -cmp.Compare(size(ca.requests), size(cb.requests)), cmp.Compare(a.class, b.class))
+		strandedA, strandedB := len(ca.Stages) == 0, len(cb.Stages) == 0
+		return cmp.Or(boolCompare(strandedB, strandedA), cmp.Compare(cb.Priority, ca.Priority),
+			-cmp.Compare(worth[a.class], worth[b.class]), -cmp.Compare(size(ca.Requests), size(cb.Requests)), cmp.Compare(a.class, b.class))
 	})
 	f := &filler{t: t, c: c, nodes: nodes, free: slices.Clone(t.free), bases: map[int32]*sketch{}}
 	for _, fit := range fits {
@@ -120,19 +120,19 @@ func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 				continue
 			}
 			class := m.classes[w.class]
-			n := resources.HowMany(class.requests, free, int(w.count))
-			if n == 0 || (w.cell != anyCell && w.cell != cell) || m.fitOf(m.nodes[node].group, class.shape) < fit {
+			n := resources.HowMany(class.Requests, free, int(w.count))
+			if n == 0 || (w.cell != anyCell && w.cell != cell) || m.fitOf(m.nodes[node].group, class.Shape) < fit {
 				continue
 			}
-			if class.topology != nil {
-				if n = min(n, f.countsOn(node).room(class.topology)); n == 0 {
+			if class.Topology != nil {
+				if n = min(n, f.countsOn(node).room(class.Topology)); n == 0 {
 					continue
 				}
-				f.countsOn(node).add(class.topology, int32(n))
+				f.countsOn(node).add(class.Topology, int32(n))
 			}
-			resources.AddScaled(free, class.requests, -int64(n))
+			resources.AddScaled(free, class.Requests, -int64(n))
 			w.count -= int32(n)
-			f.out = append(f.out, proposal{binding{class: w.class, host: node, count: int32(n)}, class.topology == nil})
+			f.out = append(f.out, proposal{binding{class: w.class, host: node, count: int32(n)}, class.Topology == nil})
 			exhausted = exhausted || w.count == 0
 			if free[resources.Pods] <= 0 {
 				break
@@ -170,7 +170,7 @@ func (t *Trial) admit(list []proposal) {
 		progress := false
 		for i := range open {
 			p := &open[i]
-			for p.count > 0 && t.topology.Admits(t.m.classes[p.class].topology, t.m.classes[p.class].shape, p.host) {
+			for p.count > 0 && t.topology.Admits(t.m.classes[p.class].Topology, t.m.classes[p.class].Shape, p.host) {
 				one := p.binding
 				one.count = 1
 				t.place(one)

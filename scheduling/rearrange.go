@@ -122,7 +122,7 @@ func (t *Trial) shares(classes []int32) []float64 {
 	}
 	out := make([]float64, len(m.classes))
 	for _, class := range classes {
-		out[class] = resources.LargestShare(m.classes[class].requests, most)
+		out[class] = resources.LargestShare(m.classes[class].Requests, most)
 	}
 	return out
 }
@@ -236,20 +236,20 @@ func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, h
 	r.steps += len(r.best.bindings)
 	var order []int32
 	for class, n := range t.waiting {
-		if c := t.m.classes[class]; n > 0 && c.invalid == nil && !c.placeholder {
+		if c := t.m.classes[class]; n > 0 && c.Invalid == nil && !c.Placeholder {
 			order = append(order, int32(class))
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int32) int {
 		ca, cb := t.m.classes[a], t.m.classes[b]
 		if how.draw > 0 {
-			return cmp.Or(cmp.Compare(cb.priority, ca.priority), cmp.Compare(mixed(how.draw, uint64(a)), mixed(how.draw, uint64(b))))
+			return cmp.Or(cmp.Compare(cb.Priority, ca.Priority), cmp.Compare(mixed(how.draw, uint64(a)), mixed(how.draw, uint64(b))))
 		}
 		ruled := 0
 		if how.ruledFirst {
-			ruled = boolCompare(cb.topology != nil, ca.topology != nil)
+			ruled = boolCompare(cb.Topology != nil, ca.Topology != nil)
 		}
-		return cmp.Or(cmp.Compare(cb.priority, ca.priority), ruled, -cmp.Compare(r.size[a], r.size[b]))
+		return cmp.Or(cmp.Compare(cb.Priority, ca.Priority), ruled, -cmp.Compare(r.size[a], r.size[b]))
 	})
 	for progress := true; progress; {
 		progress = false
@@ -357,7 +357,7 @@ func (t *Trial) restoreBut(w way, gone func(host int32) bool) {
 				continue
 			}
 		}
-		list = append(list, proposal{b, t.m.classes[b.class].topology == nil})
+		list = append(list, proposal{b, t.m.classes[b.class].Topology == nil})
 	}
 	t.admit(list)
 	t.forsakeEmpty()

@@ -175,7 +175,7 @@ type ruleKey struct {
 
 // described is the rule with what it counts, for people.
 func (x *explainer) described(r *rule) Rule {
-	key := ruleKey{r.groups[0], x.c.shape, r.own}
+	key := ruleKey{r.groups[0], x.c.Shape, r.own}
 	if known, ok := x.rules[key]; ok {
 		return known
 	}
@@ -242,7 +242,7 @@ func (x *explainer) countDomains(r *rule, out *Rule) {
 	}
 	least := int32(0)
 	if r.kind == topology.Spread {
-		least = s.Emptiest(g, x.c.shape)
+		least = s.Emptiest(g, x.c.Shape)
 	}
 	for name, d := range s.Domains[group.At] {
 		n := topology.CountAt(counts, d)
@@ -256,7 +256,7 @@ func (x *explainer) countDomains(r *rule, out *Rule) {
 		if present {
 			out.Present++
 		}
-		if present || slices.Contains(s.Reach(x.c.shape, group.At), d) {
+		if present || slices.Contains(s.Reach(x.c.Shape, group.At), d) {
 			out.Domains = append(out.Domains, RuleDomain{Name: name, Pods: n, HoldsBack: n == least})
 		}
 	}
@@ -308,7 +308,7 @@ func (x *explainer) nameNodes(g int32, out *Rule) {
 // DaemonSets of a new machine.
 func (x *explainer) holdersOn(r *rule, node int32, daemons []int32) []Holder {
 	inTheWay := func(class int32) bool {
-		o := x.m.classes[class].topology
+		o := x.m.classes[class].Topology
 		if o == nil {
 			return false
 		}
@@ -345,7 +345,7 @@ func (x *explainer) holdersOn(r *rule, node int32, daemons []int32) []Holder {
 	}
 	for i := *x.t.lastOn(node) - 1; i >= 0; i = x.t.placed[i].before - 1 {
 		if b := &x.t.placed[i]; b.count > 0 && inTheWay(b.class) {
-			sample := x.m.classes[b.class].sample
+			sample := x.m.classes[b.class].Sample
 			note(Holder{HolderPlanned, sample.Namespace, sample.Name})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -53,27 +54,27 @@ func (t *Trial) writeRelaxations(out *Plan) {
 func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail string)) {
 	m := t.m
 	c := m.classes[b.class]
-	s := m.shapes[c.shape]
-	if taint := match.Untolerated(s.tolerations, t.taintsOf(b.host), false); taint != nil && taint.Effect == corev1.TaintEffectPreferNoSchedule {
+	s := m.shapes[c.Shape]
+	if taint := match.Untolerated(s.Tolerations, t.taintsOf(b.host), false); taint != nil && taint.Effect == corev1.TaintEffectPreferNoSchedule {
 		note(RelaxedTaint, TaintString(*taint))
 	}
 	if t.options.Preferences == PreferencesIgnore {
 		return
 	}
 	var labels requirements.Set
-	if len(s.preferred) > 0 {
+	if len(s.Preferred) > 0 {
 		labels = t.labelsOf(b.host)
 	}
-	for _, p := range s.preferred {
+	for _, p := range s.Preferred {
 		if !p.Set.MetBy(labels) {
 			note(RelaxedNodeAffinity, fmt.Sprintf("weight %d: %s", p.Weight, p.Set))
 		}
 	}
-	if c.topology == nil {
+	if c.Topology == nil {
 		return
 	}
 	h := &t.topology.Hosts[b.host]
-	for _, g := range c.topology.Owns {
+	for _, g := range c.Topology.Owns {
 		group := &m.topology[g]
 		if group.Hard {
 			continue
@@ -84,7 +85,7 @@ func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail st
 		} else {
 			members = topology.CountAt(t.topology.Members[g], h.Domains[group.At])
 		}
-		if topology.Contains(c.topology.In, g) {
+		if topology.Contains(c.Topology.In, g) {
 			self = 1
 		}
 		switch {
@@ -99,9 +100,9 @@ func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail st
 }
 
 // emptiestOf is the least number of members in any domain of the group as things stand.
-func (t *Trial) emptiestOf(g int32, c *class) int32 {
+func (t *Trial) emptiestOf(g int32, c *podclass.Class) int32 {
 	if t.m.topology[g].At != topology.Hostname {
-		return t.topology.Emptiest(g, c.shape)
+		return t.topology.Emptiest(g, c.Shape)
 	}
 	least := int32(-1)
 	for i := range t.topology.Hosts {

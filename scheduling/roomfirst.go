@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -91,8 +92,8 @@ func (t *Trial) couldHold(classes []int32) bool {
 	dims := t.m.resources.Len()
 	need, free := make([]int64, dims), make([]int64, dims)
 	for _, class := range classes {
-		if c := t.m.classes[class]; c.invalid == nil {
-			resources.AddScaled(need, c.requests, int64(t.waiting[class]))
+		if c := t.m.classes[class]; c.Invalid == nil {
+			resources.AddScaled(need, c.Requests, int64(t.waiting[class]))
 		}
 	}
 	for i := range t.usable.Members {
@@ -130,24 +131,24 @@ func (t *Trial) packAlike(ctx context.Context, nodes, classes []int32, size func
 	for _, class := range classes {
 		random = random*6364136223846793005 + 1442695040888963407 // Knuth's linear congruence
 		chance := float64(random>>33)/(1<<31) - 0.5
-		key[class] = size(t.m.classes[class].requests) * (1 + chance*min(float64(seed), 3)/10)
+		key[class] = size(t.m.classes[class].Requests) * (1 + chance*min(float64(seed), 3)/10)
 	}
 	order := slices.Clone(classes)
 	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(t.m.classes[b].priority, t.m.classes[a].priority), cmp.Compare(key[b], key[a]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(t.m.classes[b].Priority, t.m.classes[a].Priority), cmp.Compare(key[b], key[a]), cmp.Compare(a, b))
 	})
 	weights := t.shareWeights(size)
 	for progress := true; progress && ctx.Err() == nil; {
 		progress = false
 		for _, class := range order {
 			c := t.m.classes[class]
-			for t.waiting[class] > 0 && c.invalid == nil {
+			for t.waiting[class] > 0 && c.Invalid == nil {
 				node := t.mostAlike(c, nodes, weights)
 				if node < 0 {
 					break
 				}
 				t.place(binding{class: class, host: node, count: 1, stage: -1})
-				progress = progress || c.topology != nil
+				progress = progress || c.Topology != nil
 			}
 		}
 	}
@@ -166,11 +167,11 @@ func (t *Trial) shareWeights(size func([]int64) float64) []float64 {
 }
 
 // mostAlike is the node that takes a pod of the class whose room has the direction nearest to its requests'; -1 for none.
-func (t *Trial) mostAlike(c *class, nodes []int32, weights []float64) int32 {
+func (t *Trial) mostAlike(c *podclass.Class, nodes []int32, weights []float64) int32 {
 	best, most, kept := int32(-1), -1.0, uint32(0)
 	for _, node := range nodes {
 		need, free := t.needOn(c, node), t.freeOf(node)
-		fit := t.m.fitOf(t.m.nodes[node].group, c.shape)
+		fit := t.m.fitOf(t.m.nodes[node].group, c.Shape)
 		if fit < max(fitGivingUp, kept) || !resources.Fits(need, free) {
 			continue
 		}

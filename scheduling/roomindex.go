@@ -72,7 +72,7 @@ func (t *Trial) newRoomIndex(order []int32) *roomIndex {
 	size := t.sizes(order)
 	x.size = make([]float64, len(m.classes))
 	for i, c := range m.classes {
-		x.size[i] = size(c.requests)
+		x.size[i] = size(c.Requests)
 	}
 	return x
 }
@@ -84,7 +84,7 @@ func (x *roomIndex) numberNeeds(m *Model) {
 	var key []byte
 	for i, c := range m.classes {
 		key = key[:0]
-		for _, n := range c.unshared() {
+		for _, n := range c.Unshared() {
 			key = binary.LittleEndian.AppendUint64(key, uint64(n))
 		}
 		n, has := numbers[string(key)]
@@ -169,7 +169,7 @@ func (x *roomIndex) first(m *Model, class int32, need []int64, fit uint32, exact
 		if len(tree.nodes) == 0 {
 			continue
 		}
-		if has := m.fitOf(int32(g), c.shape); has < fit || (exactly && has != fit) {
+		if has := m.fitOf(int32(g), c.Shape); has < fit || (exactly && has != fit) {
 			continue
 		}
 		if at := x.start(tree, x.need[class], need); at >= 0 {

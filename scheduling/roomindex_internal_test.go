@@ -59,7 +59,7 @@ func TestRoomIndexFindsTheFirst(t *testing.T) {
 			continue // so that several have changed when next somebody asks
 		}
 		class := int32(random.IntN(len(m.classes)))
-		need, want := m.classes[class].unshared(), int32(-1)
+		need, want := m.classes[class].Unshared(), int32(-1)
 		for _, i := range order {
 			if trial.usable.Has(int(i)) && resources.Fits(need, trial.freeOf(i)) {
 				want = i

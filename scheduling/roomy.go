@@ -9,7 +9,7 @@ import (
 // What pods are worth plays no part then, and to find that out is most of the work of placing few pods in a large cluster: it
 // takes a linear program over all machines that could be bought. It reports false, with nothing placed, where some would be left.
 func (t *Trial) fillRoomy(ctx context.Context, c *cells, wishes []wish) bool {
-	if slices.ContainsFunc(wishes, func(w wish) bool { return t.m.classes[w.class].invalid != nil }) {
+	if slices.ContainsFunc(wishes, func(w wish) bool { return t.m.classes[w.class].Invalid != nil }) {
 		return false
 	}
 	before, left := t.Mark(), slices.Clone(wishes)

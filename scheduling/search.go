@@ -29,7 +29,7 @@ const (
 // machines of the snapshot that were used by then.
 func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32) (used []int32) {
 	left := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
-		return t.waiting[class] == 0 || t.m.classes[class].invalid != nil
+		return t.waiting[class] == 0 || t.m.classes[class].Invalid != nil
 	})
 	if len(left) == 0 || ctx.Err() != nil {
 		return nil
@@ -115,7 +115,7 @@ func (t *Trial) newSearch(classes, left []int32) *search {
 		defer func() { t.topology.Binding = false }()
 	}
 	for _, class := range s.classes {
-		if t.m.classes[class].invalid == nil && (!waitsAmong(left, class) || t.hasPlace(class)) {
+		if t.m.classes[class].Invalid == nil && (!waitsAmong(left, class) || t.hasPlace(class)) {
 			s.hopeful[class] = true
 			s.goal[s.tierOf(class)] += int(t.waiting[class])
 		}
@@ -133,7 +133,7 @@ func (s *search) any(classes []int32) bool {
 // hasPlace reports whether a pod of the class has a place as things stand, or would have if some pod were there that it
 // has to follow.
 func (t *Trial) hasPlace(class int32) bool {
-	if o := t.m.classes[class].topology; o != nil && t.m.follows(o) {
+	if o := t.m.classes[class].Topology; o != nil && t.m.follows(o) {
 		return true
 	}
 	if host, _ := t.findHost(class); host >= 0 {
@@ -143,7 +143,7 @@ func (t *Trial) hasPlace(class int32) bool {
 }
 
 func (s *search) tierOf(class int32) int {
-	return slices.Index(s.priorities, s.t.m.classes[class].priority)
+	return slices.Index(s.priorities, s.t.m.classes[class].Priority)
 }
 
 func (s *search) consider(w way) {
@@ -188,7 +188,7 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 	c := m.classes[class]
 	s.steps += len(m.nodes) / looksPerStep
 	for i := range t.usable.Members {
-		if resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.accepts(m.nodes[i].group, c.shape) && t.admits(c, int32(i)) {
+		if resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.accepts(m.nodes[i].group, c.Shape) && t.admits(c, int32(i)) {
 			before := t.Mark()
 			t.place(binding{class: class, host: int32(i), count: 1, stage: -1, tight: t.tightly(class)})
 			s.then(ctx, before)
@@ -217,7 +217,7 @@ func (t *Trial) joins(class, i int32) bool {
 		}
 	}
 	load := t.loadOf(host)
-	return t.growAny(class, i, load) || t.growUnwished(class, i) || (m.pools[mc.pool].Limits != nil && c.topology != nil && len(load) > 0 &&
+	return t.growAny(class, i, load) || t.growUnwished(class, i) || (m.pools[mc.pool].Limits != nil && c.Topology != nil && len(load) > 0 &&
 		slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.moveTo(class, i, st, load) }))
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -85,7 +86,7 @@ func (s *search) kindOf(o *site) string {
 type kindKey struct{ stage, pool, slot, assign, resident, variant int32 }
 
 // eachOfStage shows the machines of all pools that the stage allows for a pod of the class, in a total order.
-func (t *Trial) eachOfStage(c *class, st int32, see func(site)) {
+func (t *Trial) eachOfStage(c *podclass.Class, st int32, see func(site)) {
 	for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
 		for a := range t.assigned[st][pool] {
 			t.eachMachine(c, st, pool, int32(a), see)
@@ -94,13 +95,13 @@ func (t *Trial) eachOfStage(c *class, st int32, see func(site)) {
 }
 
 // eachMachine shows the machines of a pool that the stage allows for a pod of the class.
-func (t *Trial) eachMachine(c *class, st, pool, a int32, see func(site)) {
+func (t *Trial) eachMachine(c *podclass.Class, st, pool, a int32, see func(site)) {
 	m := t.m
 	p, as := m.pools[pool], &t.assigned[st][pool][a]
 	dims := m.resources.Len()
 	for r := range p.Rows.Members {
 		row := &p.Table.Rows[r]
-		if !resources.Fits(c.requests, p.Table.AllocOf(r, dims)) {
+		if !resources.Fits(c.Requests, p.Table.AllocOf(r, dims)) {
 			continue
 		}
 		for slot := range row.Slots.Members {

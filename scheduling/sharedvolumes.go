@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -52,33 +53,33 @@ func (t *Trial) using(on volumeOn) int32 { return t.m.volumesBound[on] + t.volum
 
 // shareVolumes adds n pods of the class to those that use its volumes on the host, and gives back to free what they don't
 // take although they request it.
-func (t *Trial) shareVolumes(c *class, host, n int32, free []int64, sign int64) {
-	for _, v := range c.shared {
-		on := volumeOn{host, v.id}
+func (t *Trial) shareVolumes(c *podclass.Class, host, n int32, free []int64, sign int64) {
+	for _, v := range c.Shared {
+		on := volumeOn{host, v.ID}
 		before := t.using(on)
 		if t.volumesPlaced == nil {
 			t.volumesPlaced = map[volumeOn]int32{}
 		}
 		t.volumesPlaced[on] += n
 		taken := min(before+n, 1) - min(before, 1)
-		free[v.dim] += sign * int64(n-taken)
+		free[v.Dim] += sign * int64(n-taken)
 	}
 }
 
 // needOn is what one more pod of the class takes of the host: its requests without volumes that are there already.
-func (t *Trial) needOn(c *class, host int32) []int64 {
+func (t *Trial) needOn(c *podclass.Class, host int32) []int64 {
 	var need []int64
-	for _, v := range c.shared {
-		if t.using(volumeOn{host, v.id}) == 0 {
+	for _, v := range c.Shared {
+		if t.using(volumeOn{host, v.ID}) == 0 {
 			continue
 		}
 		if need == nil {
-			need = slices.Clone(c.requests)
+			need = slices.Clone(c.Requests)
 		}
-		need[v.dim]--
+		need[v.Dim]--
 	}
 	if need == nil {
-		return c.requests
+		return c.Requests
 	}
 	return need
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -13,10 +14,10 @@ import (
 // is, else on a new one. It goes round until nothing finds a place any more, so that a pod left waiting fits nowhere.
 func (t *Trial) placeSingly(ctx context.Context, c *cells, classes []int32) {
 	order := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
-		return t.waiting[class] == 0 || t.m.classes[class].invalid != nil
+		return t.waiting[class] == 0 || t.m.classes[class].Invalid != nil
 	})
 	slices.SortStableFunc(order, func(a, b int32) int {
-		return cmp.Compare(t.m.classes[b].priority, t.m.classes[a].priority)
+		return cmp.Compare(t.m.classes[b].Priority, t.m.classes[a].Priority)
 	})
 	for progress := true; progress && ctx.Err() == nil; {
 		progress = false
@@ -60,10 +61,10 @@ func (t *Trial) placeOne(c *cells, class int32) bool {
 // bulkOn is how many pods of the class go on the host at once.
 func (t *Trial) bulkOn(class, host int32) int32 {
 	c := t.m.classes[class]
-	if i := host - int32(len(t.m.nodes)); c.topology != nil || (i >= 0 && t.strictVariety(t.m.pools[t.machines[i].pool])) {
+	if i := host - int32(len(t.m.nodes)); c.Topology != nil || (i >= 0 && t.strictVariety(t.m.pools[t.machines[i].pool])) {
 		return 1
 	}
-	return max(int32(resources.HowMany(c.requests, t.roomOf(host), int(t.waiting[class]))), 1)
+	return max(int32(resources.HowMany(c.Requests, t.roomOf(host), int(t.waiting[class]))), 1)
 }
 
 // roomOf is what is free on a host; good until the next call.
@@ -88,7 +89,7 @@ func (t *Trial) findHost(class int32) (host, stage int32) {
 		if t.newOnly {
 			break
 		}
-		if resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.accepts(m.nodes[i].group, c.shape) && t.admits(c, int32(i)) {
+		if resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.accepts(m.nodes[i].group, c.Shape) && t.admits(c, int32(i)) {
 			return int32(i), -1
 		}
 	}
@@ -115,7 +116,7 @@ func (t *Trial) findMachine(class int32) (host, stage int32) {
 // fillPlanned places pods on machines planned before: for pods that come after others, room there costs nothing.
 func (t *Trial) fillPlanned(classes []int32) {
 	for _, class := range classes {
-		for t.waiting[class] > 0 && t.m.classes[class].invalid == nil {
+		for t.waiting[class] > 0 && t.m.classes[class].Invalid == nil {
 			host, stage := t.findMachine(class)
 			if host >= 0 {
 				t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: stage})
@@ -148,12 +149,12 @@ func fitsBeside(need, used, alloc []int64) bool {
 	return true
 }
 
-func (t *Trial) admits(c *class, host int32) bool {
-	return t.topology == nil || t.topology.Admits(c.topology, c.shape, host)
+func (t *Trial) admits(c *podclass.Class, host int32) bool {
+	return t.topology == nil || t.topology.Admits(c.Topology, c.Shape, host)
 }
 
 // stageOn is the class's first stage that allows the machine, or -1.
-func (t *Trial) stageOn(c *class, mc *machine) int32 {
+func (t *Trial) stageOn(c *podclass.Class, mc *machine) int32 {
 	as := nodepool.Assignment{Labels: mc.labels}
 	if t.awaitsReservation(c) && t.m.reservationOf(mc.pool, mc.slot) == "" {
 		return -1

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -21,12 +22,12 @@ func (t *Trial) findSite(c *cells, class int32) *site {
 		sites := t.sitesOf(c, st, t.sites)
 		for i := range sites {
 			s := &sites[i]
-			if !resources.Fits(cl.requests, s.alloc) || (waits && !s.limited) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, s) || !t.variedAt(cl, s) {
+			if !resources.Fits(cl.Requests, s.alloc) || (waits && !s.limited) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, s) || !t.variedAt(cl, s) {
 				continue
 			}
 			held := 1
 			if crowd {
-				held = resources.HowMany(cl.requests, s.alloc, int(t.waiting[class]))
+				held = resources.HowMany(cl.Requests, s.alloc, int(t.waiting[class]))
 			}
 			if held > most || (held == most && s.price < price) {
 				best, most, price = s, held, s.price
@@ -71,7 +72,7 @@ const maxSplitSites = 256
 
 // findSplitSite is findVariedSite where what a type holds depends on where it is bought: its claim names one zone and one
 // capacity type, and a dearer way to buy may leave more types.
-func (t *Trial) findSplitSite(cl *class, st int32, waits bool) *site {
+func (t *Trial) findSplitSite(cl *podclass.Class, st int32, waits bool) *site {
 	var list []site
 	for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
 		if p := t.m.pools[pool]; !p.Table.Split || !t.strictVariety(p) {
@@ -91,13 +92,13 @@ func (t *Trial) findSplitSite(cl *class, st int32, waits bool) *site {
 }
 
 // couldBuy reports whether the machine may be bought for a pod of the class; waits tells that it must be on a reservation.
-func (t *Trial) couldBuy(cl *class, s *site, waits bool) bool {
-	return resources.Fits(cl.requests, s.alloc) && (!waits || s.limited) && t.affordable(s.pool, s.row) && t.reservable(s.pool, s.row, s.slot) &&
+func (t *Trial) couldBuy(cl *podclass.Class, s *site, waits bool) bool {
+	return resources.Fits(cl.Requests, s.alloc) && (!waits || s.limited) && t.affordable(s.pool, s.row) && t.reservable(s.pool, s.row, s.slot) &&
 		t.admitsAt(cl, s) && t.variedAt(cl, s)
 }
 
 // variedAt reports whether one pod of the class on a machine yet to be bought leaves the variety that its pool asks for.
-func (t *Trial) variedAt(cl *class, s *site) bool {
+func (t *Trial) variedAt(cl *podclass.Class, s *site) bool {
 	if !t.strictVariety(t.m.pools[s.pool]) {
 		return true
 	}
@@ -109,8 +110,8 @@ func (t *Trial) variedAt(cl *class, s *site) bool {
 }
 
 // mustShare reports whether pods of the class require a machine with their like.
-func (t *Trial) mustShare(c *class) bool {
-	return c.topology != nil && slices.ContainsFunc(c.topology.Owns, func(g int32) bool {
+func (t *Trial) mustShare(c *podclass.Class) bool {
+	return c.Topology != nil && slices.ContainsFunc(c.Topology.Owns, func(g int32) bool {
 		gr := &t.m.topology[g]
 		return gr.Kind == topology.Affinity && gr.Hard && gr.At == topology.Hostname
 	})
@@ -118,11 +119,11 @@ func (t *Trial) mustShare(c *class) bool {
 
 // admitsAt checks the rules for a pod on a machine yet to be bought, by buying it for a moment: the DaemonSet pods that
 // come with it count, and so does a domain that it brings.
-func (t *Trial) admitsAt(cl *class, s *site) bool {
+func (t *Trial) admitsAt(cl *podclass.Class, s *site) bool {
 	if t.topology == nil {
 		return true
 	}
-	if row := &t.m.pools[s.pool].Table.Rows[s.row]; cl.topology == nil && row.Resident == 0 && !t.breaksSpread(t.cells.list[s.cell]) {
+	if row := &t.m.pools[s.pool].Table.Rows[s.row]; cl.Topology == nil && row.Resident == 0 && !t.breaksSpread(t.cells.list[s.cell]) {
 		return true
 	}
 	before := t.Mark()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -92,7 +93,7 @@ func (t *Trial) placeAll(ctx context.Context) {
 	for i, c := range m.classes {
 		switch {
 		case t.waiting[i] == 0:
-		case c.placeholder:
+		case c.Placeholder:
 			placeholders = append(placeholders, int32(i))
 		default:
 			real = append(real, int32(i))
@@ -175,11 +176,11 @@ func (t *Trial) placeTogether(ctx context.Context, classes []int32) {
 func (t *Trial) priorities(classes []int32) [][]int32 {
 	sorted := slices.Clone(classes)
 	slices.SortStableFunc(sorted, func(a, b int32) int {
-		return cmp.Compare(t.m.classes[b].priority, t.m.classes[a].priority)
+		return cmp.Compare(t.m.classes[b].Priority, t.m.classes[a].Priority)
 	})
 	var out [][]int32
 	for i, class := range sorted {
-		if i == 0 || t.m.classes[class].priority != t.m.classes[sorted[i-1]].priority {
+		if i == 0 || t.m.classes[class].Priority != t.m.classes[sorted[i-1]].Priority {
 			out = append(out, nil)
 		}
 		out[len(out)-1] = append(out[len(out)-1], class)
@@ -192,14 +193,14 @@ func (t *Trial) inverted(since Mark, classes []int32) bool {
 	highest, waits := int32(0), false
 	for _, class := range classes {
 		c := t.m.classes[class]
-		if t.waiting[class] > 0 && c.invalid == nil && (!waits || c.priority > highest) {
-			highest, waits = c.priority, true
+		if t.waiting[class] > 0 && c.Invalid == nil && (!waits || c.Priority > highest) {
+			highest, waits = c.Priority, true
 		}
 	}
 	if !waits {
 		return false
 	}
-	return slices.ContainsFunc(t.placed, func(p binding) bool { return t.m.classes[p.class].priority < highest })
+	return slices.ContainsFunc(t.placed, func(p binding) bool { return t.m.classes[p.class].Priority < highest })
 }
 
 // placeClasses is the order of work: value the pods, fill the machines there are, pack the rest onto new ones, admit
@@ -300,13 +301,13 @@ func (t *Trial) itemFor(c *cells, w *wish, stageNo *int) (item, bool) {
 	stages := t.stagesFor(cl)
 	for ; *stageNo < len(stages); *stageNo++ {
 		st := stages[*stageNo]
-		if w.cell != anyCell && !t.sells(c, st, w.cell, cl.requests) {
+		if w.cell != anyCell && !t.sells(c, st, w.cell, cl.Requests) {
 			continue
 		}
-		it := item{class: w.class, place: place{stage: st, cell: w.cell, rules: t.rulesFor(cl)}, count: int(w.count), need: cl.requests, perMachine: unbounded}
-		if cl.topology != nil {
-			it.topology = cl.topology
-			it.perMachine = topology.AdmitsHost(t.m.topology, cl.topology, func(int32) topology.Tally { return topology.Tally{} })
+		it := item{class: w.class, place: place{stage: st, cell: w.cell, rules: t.rulesFor(cl)}, count: int(w.count), need: cl.Requests, perMachine: unbounded}
+		if cl.Topology != nil {
+			it.topology = cl.Topology
+			it.perMachine = topology.AdmitsHost(t.m.topology, cl.Topology, func(int32) topology.Tally { return topology.Tally{} })
 		}
 		return it, true
 	}
@@ -322,7 +323,7 @@ func (t *Trial) rules() placeRules {
 }
 
 // rulesFor adds those for the class: pods that could use a reservation wait for one under ReservedStrict.
-func (t *Trial) rulesFor(c *class) placeRules {
+func (t *Trial) rulesFor(c *podclass.Class) placeRules {
 	if t.awaitsReservation(c) {
 		return t.rules() | reservedOnly
 	}
@@ -330,17 +331,17 @@ func (t *Trial) rulesFor(c *class) placeRules {
 }
 
 // awaitsReservation reports whether the class must not be placed but on a reservation.
-func (t *Trial) awaitsReservation(c *class) bool {
-	return t.options.Reserved == ReservedStrict && slices.ContainsFunc(c.stages, func(st int32) bool { return t.m.reservedFor(st, c.requests) })
+func (t *Trial) awaitsReservation(c *podclass.Class) bool {
+	return t.options.Reserved == ReservedStrict && slices.ContainsFunc(c.Stages, func(st int32) bool { return t.m.reservedFor(st, c.Requests) })
 }
 
 // reservedFor reports whether the stage has a reserved machine with instances left that holds the requests.
 func (m *Model) reservedFor(stage int32, requests []int64) bool {
 	dims := m.resources.Len()
-	for _, u := range m.stages[stage].uses {
-		p := m.pools[u.pool]
+	for _, u := range m.stages[stage].Uses {
+		p := m.pools[u.Pool]
 		c := p.Table.Catalog
-		f := &p.Profiles[u.profile]
+		f := &p.Profiles[u.Profile]
 		for s := range f.Slots.Members {
 			if id := c.Slots[s].Reservation; id == "" || c.Reservations[id] <= 0 {
 				continue
@@ -390,7 +391,7 @@ func (t *Trial) nodesFor(wishes []*wish) []int32 {
 		free, group := t.freeOf(int32(i)), m.nodes[i].group
 		if slices.ContainsFunc(wishes, func(w *wish) bool {
 			c := m.classes[w.class]
-			return resources.Fits(c.requests, free) && m.accepts(group, c.shape)
+			return resources.Fits(c.Requests, free) && m.accepts(group, c.Shape)
 		}) {
 			out = append(out, int32(i))
 		}
@@ -472,7 +473,7 @@ func (t *Trial) packProblem(ctx context.Context, p *problem, v *values) []int {
 	}
 	t.buy(p, packed)
 	t.proof = nil
-	shares := slices.ContainsFunc(items, func(it item) bool { return len(m.classes[it.class].shared) > 0 })
+	shares := slices.ContainsFunc(items, func(it item) bool { return len(m.classes[it.class].Shared) > 0 })
 	if first && !slices.ContainsFunc(k.left, func(n int) bool { return n > 0 }) && t.topology == nil && !shares && !m.ruled(items) {
 		t.proof = &proof{p, v}
 	}

@@ -28,7 +28,7 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []i
 	used := mergeNodes(found.nodesUsed(), tried)
 	if len(used) == 0 || pods > maxSparing || !slices.ContainsFunc(found.bindings, func(b binding) bool {
 		c := t.m.classes[b.class]
-		return t.m.concerned(c.topology) || t.mustShare(c)
+		return t.m.concerned(c.Topology) || t.mustShare(c)
 	}) {
 		return
 	}

@@ -20,7 +20,7 @@ func (t *Trial) placeTightly(ctx context.Context, c *cells, classes []int32) {
 		return
 	}
 	spread := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
-		return t.waiting[class] == 0 || !t.m.spreadHard(t.m.classes[class].topology)
+		return t.waiting[class] == 0 || !t.m.spreadHard(t.m.classes[class].Topology)
 	})
 	if len(spread) == 0 {
 		return
@@ -41,7 +41,7 @@ func (m *Model) spreadHard(o *topology.Groups) bool {
 
 // tightly reports whether a pod placed now rests on there being no emptier machine.
 func (t *Trial) tightly(class int32) bool {
-	return t.topology != nil && t.topology.Binding && t.m.spreadHard(t.m.classes[class].topology)
+	return t.topology != nil && t.topology.Binding && t.m.spreadHard(t.m.classes[class].Topology)
 }
 
 // disturbs reports whether the last machine opened keeps a pod placed before from being bound: by a domain that it brings,
@@ -79,7 +79,7 @@ func (t *Trial) disturbs(host int32) bool {
 func (t *Trial) residentsDisturb(host int32) bool {
 	mc := &t.machines[host-int32(len(t.m.nodes))]
 	for _, class := range t.m.pools[mc.pool].Table.Rows[mc.row].Residents {
-		o := t.m.classes[class].topology
+		o := t.m.classes[class].Topology
 		for _, g := range o.In {
 			group := &t.m.topology[g]
 			if !group.Hard || (group.At == topology.Hostname && group.Kind != topology.Affinity) {
@@ -118,12 +118,12 @@ func (t *Trial) firstOf(g, host int32) bool {
 	n := t.topology.Total[g]
 	mc := &t.machines[host-int32(len(t.m.nodes))]
 	for _, class := range t.m.pools[mc.pool].Table.Rows[mc.row].Residents {
-		if topology.Contains(t.m.classes[class].topology.In, g) {
+		if topology.Contains(t.m.classes[class].Topology.In, g) {
 			n--
 		}
 	}
 	for _, b := range t.placed {
-		if o := t.m.classes[b.class].topology; o != nil && topology.Contains(o.In, g) {
+		if o := t.m.classes[b.class].Topology; o != nil && topology.Contains(o.In, g) {
 			n -= b.count
 		}
 	}
@@ -133,7 +133,7 @@ func (t *Trial) firstOf(g, host int32) bool {
 // anyPlaced reports whether a pod that the trial has placed is as asked.
 func (t *Trial) anyPlaced(is func(o *topology.Groups, host int32) bool) bool {
 	return slices.ContainsFunc(t.placed, func(b binding) bool {
-		o := t.m.classes[b.class].topology
+		o := t.m.classes[b.class].Topology
 		return b.count > 0 && o != nil && is(o, b.host)
 	})
 }
@@ -207,7 +207,7 @@ func (t *Trial) bindable(g, d int32) bool {
 func (t *Trial) replays(g int32, counts map[int32]int32) bool {
 	group := &t.m.topology[g]
 	for _, b := range t.placed {
-		o := t.m.classes[b.class].topology
+		o := t.m.classes[b.class].Topology
 		at := topology.NoDomain
 		if b.count > 0 && o != nil {
 			at = int(t.domainOf(g, b.host))
@@ -246,7 +246,7 @@ func (t *Trial) countsBefore(g int32) map[int32]int32 {
 		}
 	}
 	for _, b := range t.placed {
-		if o := t.m.classes[b.class].topology; b.count > 0 && o != nil && topology.Contains(o.In, g) {
+		if o := t.m.classes[b.class].Topology; b.count > 0 && o != nil && topology.Contains(o.In, g) {
 			if d := t.domainOf(g, b.host); d != topology.NoDomain {
 				counts[d] -= b.count
 			}

@@ -1,30 +1,31 @@
 package scheduling
 
 import (
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"slices"
 )
 
 // stagesFor are the class's stages under the trial's options: with preferences ignored, or too dear to keep, those that
 // keep them are left out.
-func (t *Trial) stagesFor(c *class) []int32 {
-	if len(c.stages) < 2 || t.m.stages[c.stages[0]].kept == 0 {
-		return c.stages
+func (t *Trial) stagesFor(c *podclass.Class) []int32 {
+	if len(c.Stages) < 2 || t.m.stages[c.Stages[0]].Kept == 0 {
+		return c.Stages
 	}
 	if t.options.Preferences != PreferencesIgnore {
-		if c.costs == nil {
-			return c.stages
+		if c.Costs == nil {
+			return c.Stages
 		}
-		plain := c.plainCost()
-		for i, st := range c.stages {
+		plain := c.PlainCost()
+		for i, st := range c.Stages {
 			s := &t.m.stages[st]
-			if s.kept == 0 || c.costs[i] <= plain*(1+t.options.premium()*s.kept) {
-				return c.stages[i:]
+			if s.Kept == 0 || c.Costs[i] <= plain*(1+t.options.premium()*s.Kept) {
+				return c.Stages[i:]
 			}
 		}
 	}
-	at := slices.IndexFunc(c.stages, func(st int32) bool { return t.m.stages[st].kept == 0 })
+	at := slices.IndexFunc(c.Stages, func(st int32) bool { return t.m.stages[st].Kept == 0 })
 	if at < 0 {
-		return c.stages // nothing but preferred machines is left
+		return c.Stages // nothing but preferred machines is left
 	}
-	return c.stages[at:]
+	return c.Stages[at:]
 }

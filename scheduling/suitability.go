@@ -9,6 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -84,8 +85,8 @@ type poolFacts struct {
 type explainer struct {
 	*explanations
 	m *Model
-	c *class
-	s *shape
+	c *podclass.Class
+	s *podclass.Shape
 	// demands are the shape's alternatives for a new machine.
 	demands []demand
 	// awaits tells that the pod must not be placed but on a reservation; mayAwait that it might have to be if its demands
@@ -192,7 +193,7 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 // is called when the answer is not known yet; it returns what to ask of which pool, the key's or a changed copy of it, or
 // nil for none.
 func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.Pool)) *question {
-	key.shape = x.c.shape
+	key.shape = x.c.Shape
 	if q, ok := x.questions[key]; ok {
 		return q
 	}
@@ -272,8 +273,8 @@ func (x *explainer) assignments(p *nodepool.Pool, demand match.Needs) []nodepool
 
 // lacks counts the resources of which the row has too little, and names one; it stops at two.
 func (x *explainer) lacks(q *question, row int) (n, dim int) {
-	have := q.p.Table.AllocOf(row, len(x.c.requests))
-	for d, need := range x.c.requests {
+	have := q.p.Table.AllocOf(row, len(x.c.Requests))
+	for d, need := range x.c.Requests {
 		if need > have[d] {
 			if n++; n > 1 {
 				return n, d
@@ -291,7 +292,7 @@ func (x *explainer) roomyIn(t *nodepool.Table) bitset.Set {
 	}
 	out := bitset.New(len(t.Rows))
 	for r := range t.Rows {
-		if resources.Fits(x.c.requests, t.AllocOf(r, len(x.c.requests))) {
+		if resources.Fits(x.c.Requests, t.AllocOf(r, len(x.c.Requests))) {
 			out.Add(r)
 		}
 	}
@@ -325,18 +326,18 @@ func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 	site := x.varietySiteOf(q, cand)
 	ok, known := x.varied[site]
 	if !known {
-		mc := machine{pool: q.at, row: int32(cand.row), slot: site.slot, labels: q.assigned[cand.assign].Labels, used: x.c.requests}
+		mc := machine{pool: q.at, row: int32(cand.row), slot: site.slot, labels: q.assigned[cand.assign].Labels, used: x.c.Requests}
 		rows, slots := q.rows.Clone(), q.slots.Clone()
 		var stakes []*topology.Groups
-		if x.c.topology != nil {
-			stakes = []*topology.Groups{x.c.topology}
+		if x.c.Topology != nil {
+			stakes = []*topology.Groups{x.c.Topology}
 		}
 		x.t.keepAlike(&mc, rows, slots, stakes)
-		if ok = q.p.VariedFor(mc.row, x.c.requests, rows, slots); !ok {
+		if ok = q.p.VariedFor(mc.row, x.c.Requests, rows, slots); !ok {
 			if x.lean == nil {
 				x.lean = map[varietySite][]int{}
 			}
-			x.lean[site] = q.p.VarietyLeft(mc.row, x.c.requests, rows, slots)
+			x.lean[site] = q.p.VarietyLeft(mc.row, x.c.Requests, rows, slots)
 		}
 		x.varied[site] = ok
 	}

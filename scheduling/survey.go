@@ -41,7 +41,7 @@ func (x *explainer) newSurvey(p *nodepool.Pool) *survey {
 	types := len(p.Table.Catalog.Types)
 	x.came = slices.Grow(x.came[:0], types)[:types]
 	clear(x.came)
-	v := &survey{explainer: x, came: x.came, rules: x.m.rulesOf(x.c.topology)}
+	v := &survey{explainer: x, came: x.came, rules: x.m.rulesOf(x.c.Topology)}
 	if len(v.rules) > 0 {
 		v.refusing, v.held = make([]bool, len(v.rules)), make([][]Holder, len(v.rules))
 	}
@@ -176,7 +176,7 @@ func (v *survey) nearest() finding {
 		miss.Reservation = q.p.Table.Catalog.Slots[cand.slot].Reservation
 	case MissResources, MissResourceGivenUp:
 		_, dim := v.lacks(q, cand.row)
-		miss = v.less(miss.Code, dim, q.p.Table.AllocOf(cand.row, len(v.c.requests))[dim])
+		miss = v.less(miss.Code, dim, q.p.Table.AllocOf(cand.row, len(v.c.Requests))[dim])
 	}
 	miss.InstanceType = v.option(q, cand)
 	v.best.miss = miss
@@ -189,7 +189,7 @@ func (v *survey) tooSmall(q *question, r int) {
 	if n != 1 {
 		return
 	}
-	have := q.p.Table.AllocOf(r, len(v.c.requests))[dim]
+	have := q.p.Table.AllocOf(r, len(v.c.Requests))[dim]
 	code, size := v.cut(dim, have)
 	if code == "" || !v.best.nearer(code, size, 0) {
 		return
@@ -225,7 +225,7 @@ func (v *survey) askRules(q *question, cand *candidate) {
 	v.on(q, cand, func(h *topology.Host) {
 		for i := range v.rules {
 			r := &v.rules[i]
-			if v.admitsAt(r.aloneIn(v.c.topology, v.m), h.Domains, h.Of, false) {
+			if v.admitsAt(r.aloneIn(v.c.Topology, v.m), h.Domains, h.Of, false) {
 				continue
 			}
 			v.refusing[i] = true

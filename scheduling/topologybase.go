@@ -11,11 +11,11 @@ import (
 // newBase is the state of the snapshot's machines with their bound pods; it is made once per model.
 func (m *Model) newBase() *topology.State {
 	s := topology.NewState(m.topology, m.topologyKeys, m.reachable, len(m.nodes))
-	ruledDaemons := slices.ContainsFunc(m.daemonSets, func(d daemonset.Set) bool { return m.classes[d.Class].topology != nil })
+	ruledDaemons := slices.ContainsFunc(m.daemonSets, func(d daemonset.Set) bool { return m.classes[d.Class].Topology != nil })
 	c := topology.NewHostCounter(s)
 	stakes := make([]*topology.Groups, len(m.classes))
 	for i, class := range m.classes {
-		stakes[i] = class.topology
+		stakes[i] = class.Topology
 	}
 	// The first machine of each group, from 1 on, and how many more there are: they are like it.
 	first, more := make([]int32, len(m.groups)), make([]int32, len(m.groups))
@@ -45,7 +45,7 @@ func (m *Model) newBase() *topology.State {
 		}
 		if ruledDaemons {
 			for _, d := range m.missingDaemons(n) {
-				if o := m.classes[m.daemonSets[d].Class].topology; o != nil {
+				if o := m.classes[m.daemonSets[d].Class].Topology; o != nil {
 					c.Add(o)
 				}
 			}
@@ -63,7 +63,7 @@ func (m *Model) newBase() *topology.State {
 // stakeOfBound is the stake of a bound pod as others see it: one that is terminating counts no more for spreads, as in
 // kube-scheduler, but keeps others away or draws them until it is gone.
 func (m *Model) stakeOfBound(p boundPod) *topology.Groups {
-	o := m.classes[p.class].topology
+	o := m.classes[p.class].Topology
 	if o == nil || !p.terminating {
 		return o
 	}

@@ -98,7 +98,7 @@ func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
 	ok, met := x.admitted[a]
 	if !met {
 		ok = !x.bars(a.site.cell)
-		if o := x.c.topology; ok && o != nil {
+		if o := x.c.Topology; ok && o != nil {
 			x.on(q, cand, func(h *topology.Host) { ok = x.admitsAt(o, h.Domains, h.Of, a.site.loosely) })
 		}
 		x.admitted[a] = ok
@@ -128,13 +128,13 @@ func (x *explainer) on(q *question, cand *candidate, look func(*topology.Host)) 
 	host := x.addMachine(q, cand)
 	residents := q.p.Table.Rows[cand.row].Residents
 	for _, class := range residents {
-		s.Place(x.m.classes[class].topology, host, 1)
+		s.Place(x.m.classes[class].Topology, host, 1)
 	}
 	x.residents = int32(len(residents))
 	look(&s.Hosts[host])
 	x.residents = 0
 	for _, class := range residents {
-		s.Place(x.m.classes[class].topology, host, -1)
+		s.Place(x.m.classes[class].Topology, host, -1)
 	}
 	s.DropHost()
 }
@@ -187,7 +187,7 @@ func (x *explainer) admitsAt(o *topology.Groups, domains []int32, of func(group 
 		o = withoutWideSpreads(o, x.m)
 	}
 	state := x.t.topology
-	return topology.AdmitsHost(x.m.topology, o, of) > 0 && state.AdmitsDomains(o, x.c.shape, domains) && state.AdmitsAffinity(o, domains, of)
+	return topology.AdmitsHost(x.m.topology, o, of) > 0 && state.AdmitsDomains(o, x.c.Shape, domains) && state.AdmitsAffinity(o, domains, of)
 }
 
 // spreadsLoosely checks spread rules over domains larger than a machine for a pod whose demands are not the plan's: which
@@ -222,7 +222,7 @@ func (x *explainer) membersOf(g int32) []int32 {
 	var out []int32
 	at := m.topology[g].At
 	note := func(class, host, n int32) {
-		o := m.classes[class].topology
+		o := m.classes[class].Topology
 		if d := t.topology.Hosts[host].Domains[at]; o != nil && d != topology.NoDomain && topology.Contains(o.In, g) {
 			out = topology.Bump(out, d, n)
 		}
@@ -267,7 +267,7 @@ func (x *explainer) skewNeeded(r *rule, domains []int32, of func(group int32) to
 	group := &x.m.topology[g]
 	if group.At == topology.Hostname {
 		n := of(g).Members
-		if topology.Contains(x.c.topology.In, g) {
+		if topology.Contains(x.c.Topology.In, g) {
 			n++
 		}
 		return n
@@ -275,7 +275,7 @@ func (x *explainer) skewNeeded(r *rule, domains []int32, of func(group int32) to
 	if domains[group.At] == topology.NoDomain {
 		return 0
 	}
-	return x.t.topology.SkewAfter(x.c.topology, g, x.c.shape, domains[group.At])
+	return x.t.topology.SkewAfter(x.c.Topology, g, x.c.Shape, domains[group.At])
 }
 
 // words say the rule.

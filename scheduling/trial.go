@@ -137,7 +137,7 @@ func (m *Model) Trial() *Trial {
 		}
 	}
 	for i, c := range m.classes {
-		t.waiting[i] = int32(len(c.pending))
+		t.waiting[i] = int32(len(c.Pending))
 	}
 	t.usage, t.standing = make([][]int64, len(m.pools)), make([][]int64, len(m.pools))
 	for i, p := range m.pools {
@@ -210,13 +210,13 @@ func (t *Trial) apply(p binding, sign int32) {
 	c := t.m.classes[p.class]
 	n := sign * p.count
 	if p.host < int32(len(t.m.nodes)) {
-		resources.AddScaled(t.freeOf(p.host), c.requests, -int64(n))
+		resources.AddScaled(t.freeOf(p.host), c.Requests, -int64(n))
 		t.shareVolumes(c, p.host, n, t.freeOf(p.host), 1)
 		t.received[p.host] += n
 		t.roomChanged(p.host)
 	} else {
 		used := t.machines[p.host-int32(len(t.m.nodes))].used
-		resources.AddScaled(used, c.requests, int64(n))
+		resources.AddScaled(used, c.Requests, int64(n))
 		t.shareVolumes(c, p.host, n, used, -1)
 	}
 	t.waiting[p.class] -= n
@@ -224,7 +224,7 @@ func (t *Trial) apply(p binding, sign int32) {
 		t.tight += n
 	}
 	if t.topology != nil {
-		t.topology.Place(c.topology, p.host, n)
+		t.topology.Place(c.Topology, p.host, n)
 	}
 }
 

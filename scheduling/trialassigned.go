@@ -158,7 +158,7 @@ func (r *redealing) free(from, to int) {
 func (r *redealing) queue(class int32) []int32 {
 	if !r.known.Has(int(class)) {
 		r.known.Add(int(class))
-		for _, i := range r.t.m.classes[class].pending {
+		for _, i := range r.t.m.classes[class].Pending {
 			r.waiting[class] = append(r.waiting[class], -1-int32(i))
 		}
 	}

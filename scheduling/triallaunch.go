@@ -140,7 +140,7 @@ func (t *Trial) anchorOf(classes []int32) (anchor int32, kinds []kind) {
 		}
 		c := t.m.classes[class]
 		stages := t.stagesFor(c)
-		if c.invalid != nil || len(stages) == 0 || t.awaitsReservation(c) {
+		if c.Invalid != nil || len(stages) == 0 || t.awaitsReservation(c) {
 			return -1, nil
 		}
 		list, ok := t.kindsOf(stages[0])
@@ -176,9 +176,9 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 	m := t.m
 	out := []kind{}
 	var own []kind
-	for _, u := range m.stages[stage].uses {
-		p := m.pools[u.pool]
-		f := &p.Profiles[u.profile]
+	for _, u := range m.stages[stage].Uses {
+		p := m.pools[u.Pool]
+		f := &p.Profiles[u.Profile]
 		if t.strictVariety(p) || len(f.Open) > 0 || slices.ContainsFunc(m.topologyKeys, func(key string) bool { return p.LeftOpen(key) }) {
 			return nil, false
 		}
@@ -192,7 +192,7 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 			}
 			if f.Rows.Has(r) && f.Slots.Has(s) {
 				price := p.Table.Catalog.Price(p.Table.Rows[r].Variant, s)
-				own = append(own, kind{pool: u.pool, row: buy.Row, slot: buy.Slot, cell: anyCell, price: price, alloc: alloc})
+				own = append(own, kind{pool: u.Pool, row: buy.Row, slot: buy.Slot, cell: anyCell, price: price, alloc: alloc})
 			}
 		}
 		out = append(out, t.leanest(p, own)...)
@@ -280,9 +280,9 @@ func (t *Trial) likeness(p *nodepool.Pool) []int32 {
 
 // kindSuits reports whether pods may go on the kind at the stage.
 func (t *Trial) kindSuits(k *kind, stage int32) bool {
-	for _, u := range t.m.stages[stage].uses {
-		if u.pool == k.pool {
-			f := &t.m.pools[u.pool].Profiles[u.profile]
+	for _, u := range t.m.stages[stage].Uses {
+		if u.Pool == k.pool {
+			f := &t.m.pools[u.Pool].Profiles[u.Profile]
 			return len(f.Open) == 0 && f.Rows.Has(int(k.row)) && f.Slots.Has(int(k.slot))
 		}
 	}

@@ -26,7 +26,7 @@ func lotsOf(dim int, loads []waitingLoad, into []lot) []lot {
 	for i := range loads {
 		l := &loads[i]
 		h := lot{worth: float64(l.most) * float64(l.worth), demand: l.demand}
-		if need := float64(l.class.requests[dim]); need > 0 {
+		if need := float64(l.class.Requests[dim]); need > 0 {
 			h.need, h.density = float64(l.most)*need, float64(l.worth)/need
 		}
 		into = append(into, h)

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/seeded"
 )
 
@@ -17,7 +18,7 @@ func TestCeilingIsAboveWhatFits(t *testing.T) {
 			need := rapid.SampledFrom([]int64{0, 1, 3, 250, 1 << 40}).Draw(rt, "need")
 			worth := rapid.SampledFrom([]int64{1, 7, 1_000_003, 1 << 45}).Draw(rt, "worth")
 			pods := rapid.IntRange(0, 4).Draw(rt, "pods")
-			loads = append(loads, waitingLoad{class: &class{requests: []int64{need}}, most: pods, worth: worth, demand: int32(i % 2)})
+			loads = append(loads, waitingLoad{class: &podclass.Class{Requests: []int64{need}}, most: pods, worth: worth, demand: int32(i % 2)})
 		}
 		among := rapid.Uint64Range(0, 3).Draw(rt, "demands")
 		var c ceiling
@@ -33,8 +34,8 @@ func TestCeilingIsAboveWhatFits(t *testing.T) {
 			if among&(1<<l.demand) == 0 {
 				return best(class+1, room, worth)
 			}
-			for k := int64(0); k <= int64(l.most) && k*l.class.requests[0] <= room; k++ {
-				most = max(most, best(class+1, room-k*l.class.requests[0], worth+k*l.worth))
+			for k := int64(0); k <= int64(l.most) && k*l.class.Requests[0] <= room; k++ {
+				most = max(most, best(class+1, room-k*l.class.Requests[0], worth+k*l.worth))
 			}
 			return most
 		}

@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -21,7 +22,7 @@ type loading struct {
 
 // waitingLoad is pods of a class that wait.
 type waitingLoad struct {
-	class *class
+	class *podclass.Class
 	// most is how many of them one machine may take by rules at most; each is worth so much.
 	most  int
 	worth int64
@@ -47,7 +48,7 @@ func (t *Trial) newLoading(w *Worth, classes []int32, anchor int32, kinds []kind
 	t.loadsAhead = f.loads
 	for i := len(f.loads) - 1; i >= 0; i-- {
 		l := &f.loads[i]
-		copy(l.least[:], l.class.requests)
+		copy(l.least[:], l.class.Requests)
 		for d := range l.least {
 			if i < len(f.loads)-1 {
 				l.least[d] = min(l.least[d], f.loads[i+1].least[d])
@@ -63,8 +64,8 @@ func (f *loading) add(class int32, kinds []kind) bool {
 	t := f.t
 	c, n := t.m.classes[class], int(t.waiting[class])
 	stages := t.stagesFor(c)
-	if n > 0 && c.topology != nil {
-		n = min(n, topology.AdmitsHost(t.m.topology, c.topology, func(int32) topology.Tally { return topology.Tally{} }))
+	if n > 0 && c.Topology != nil {
+		n = min(n, topology.AdmitsHost(t.m.topology, c.Topology, func(int32) topology.Tally { return topology.Tally{} }))
 	}
 	if n <= 0 || len(stages) == 0 {
 		return false
@@ -106,8 +107,8 @@ func (f *loading) hold(number int, k *kind, met uint64) int64 {
 			break
 		}
 		if met&(1<<l.demand) != 0 && (l.demand < mostDemands || f.suits(l, number, k)) {
-			if n := resources.HowMany(l.class.requests, f.free, l.most); n > 0 {
-				resources.AddScaled(f.free, l.class.requests, -int64(n))
+			if n := resources.HowMany(l.class.Requests, f.free, l.most); n > 0 {
+				resources.AddScaled(f.free, l.class.Requests, -int64(n))
 				sum += int64(n) * l.worth
 			}
 		}
@@ -130,7 +131,7 @@ func (f *loading) full(l *waitingLoad) bool {
 
 // suits reports whether pods of the load may go on the kind, for those whose demand has no number.
 func (f *loading) suits(l *waitingLoad, number int, k *kind) bool {
-	return l.suits.Has(number) && (l.class.topology == nil || f.t.topology.AdmitsDomains(l.class.topology, l.class.shape, f.t.placesOfKinds().list[k.cell]))
+	return l.suits.Has(number) && (l.class.Topology == nil || f.t.topology.AdmitsDomains(l.class.Topology, l.class.Shape, f.t.placesOfKinds().list[k.cell]))
 }
 
 // suitingKinds are the numbers of those kinds at one stage that pods at another may go on, at their first stage. They are remembered.
@@ -162,11 +163,11 @@ func (f *loading) place(k *kind, host int32) {
 		if t.waiting[class] == 0 || len(stages) == 0 || !t.kindSuits(k, stages[0]) {
 			return false
 		}
-		n := resources.HowMany(c.requests, t.roomOf(host), int(t.waiting[class]))
+		n := resources.HowMany(c.Requests, t.roomOf(host), int(t.waiting[class]))
 		placed := false
 		for n > 0 && t.admits(c, host) {
 			count := n
-			if c.topology != nil {
+			if c.Topology != nil {
 				count = 1
 			}
 			t.place(binding{class: class, host: host, count: int32(count), stage: stages[0]})

@@ -67,7 +67,7 @@ var ceilingDims = [...]int{resources.CPU, resources.Memory}
 // number is that of the demand.
 func (d *metDemands) number(l *waitingLoad) int32 {
 	at := slices.IndexFunc(d.demands, func(x launchDemand) bool {
-		return &x.suits[0] == &l.suits[0] && x.topology == l.class.topology && x.shape == l.class.shape
+		return &x.suits[0] == &l.suits[0] && x.topology == l.class.Topology && x.shape == l.class.Shape
 	})
 	switch {
 	case at >= 0:
@@ -75,7 +75,7 @@ func (d *metDemands) number(l *waitingLoad) int32 {
 	case len(d.demands) == mostDemands:
 		return mostDemands
 	}
-	x := launchDemand{suits: l.suits, topology: l.class.topology, shape: l.class.shape}
+	x := launchDemand{suits: l.suits, topology: l.class.Topology, shape: l.class.Shape}
 	if x.topology != nil {
 		x.admitted = make([]cellVerdict, len(d.t.placesOfKinds().list))
 	}

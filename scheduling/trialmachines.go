@@ -51,7 +51,7 @@ func (t *Trial) countMachine(i int32, n int) {
 		t.topology.SetGone(host, false)
 	}
 	for _, class := range t.m.pools[mc.pool].Table.Rows[mc.row].Residents {
-		t.topology.Place(t.m.classes[class].topology, host, int32(n))
+		t.topology.Place(t.m.classes[class].Topology, host, int32(n))
 	}
 	if n < 0 {
 		t.topology.SetGone(host, true)
@@ -125,11 +125,11 @@ func (t *Trial) relabel(i int32) {
 	recount := func(n int32) {
 		for at := mc.last - 1; at >= 0; at = t.placed[at].before - 1 {
 			if b := &t.placed[at]; b.count > 0 {
-				t.topology.Place(t.m.classes[b.class].topology, host, n*b.count)
+				t.topology.Place(t.m.classes[b.class].Topology, host, n*b.count)
 			}
 		}
 		for _, class := range t.m.pools[mc.pool].Table.Rows[mc.row].Residents {
-			t.topology.Place(t.m.classes[class].topology, host, n)
+			t.topology.Place(t.m.classes[class].Topology, host, n)
 		}
 	}
 	as := &nodepool.Assignment{Labels: mc.labels}
@@ -147,7 +147,7 @@ func (t *Trial) relabel(i int32) {
 func (t *Trial) placeResidents(mc *machine, n int32) {
 	host := int32(len(t.topology.Hosts) - 1)
 	for _, class := range t.m.pools[mc.pool].Table.Rows[mc.row].Residents {
-		t.topology.Place(t.m.classes[class].topology, host, n)
+		t.topology.Place(t.m.classes[class].Topology, host, n)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -66,7 +67,7 @@ func (t *Trial) unlaunchable(classes []int32) []int32 {
 	var out []int32
 	begun := false
 	for _, class := range classes {
-		if c := t.m.classes[class]; t.waiting[class] == 0 || c.invalid != nil || !t.m.spreadHard(c.topology) {
+		if c := t.m.classes[class]; t.waiting[class] == 0 || c.Invalid != nil || !t.m.spreadHard(c.Topology) {
 			continue
 		}
 		if !begun {
@@ -94,7 +95,7 @@ func (t *Trial) waitingClasses() []int32 {
 		return t.rooms.size[class]
 	}
 	slices.SortFunc(out, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(t.m.classes[b].priority, t.m.classes[a].priority), cmp.Compare(size(b), size(a)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(t.m.classes[b].Priority, t.m.classes[a].Priority), cmp.Compare(size(b), size(a)), cmp.Compare(a, b))
 	})
 	return out
 }
@@ -105,23 +106,23 @@ func (t *Trial) moveClasses(classes []int32) {
 		progress = false
 		for _, class := range classes {
 			c := t.m.classes[class]
-			if t.waiting[class] == 0 || c.invalid != nil {
+			if t.waiting[class] == 0 || c.Invalid != nil {
 				continue
 			}
 			if t.moveClass(class, c, fitFully, false) || t.moveClass(class, c, fitGivingUp, true) {
-				progress = progress || c.topology != nil
+				progress = progress || c.Topology != nil
 			}
 		}
 	}
 }
 
 // moveClass places pods of the class on nodes that fit it so well; false if it placed none.
-func (t *Trial) moveClass(class int32, c *class, fit uint32, exactly bool) bool {
+func (t *Trial) moveClass(class int32, c *podclass.Class, fit uint32, exactly bool) bool {
 	moved := false
-	need := c.unshared()
+	need := c.Unshared()
 	for t.waiting[class] > 0 {
 		node := t.rooms.first(t.m, class, need, fit, exactly, func(node int32) bool {
-			return (len(c.shared) == 0 || resources.Fits(t.needOn(c, node), t.freeOf(node))) && t.admits(c, node)
+			return (len(c.Shared) == 0 || resources.Fits(t.needOn(c, node), t.freeOf(node))) && t.admits(c, node)
 		})
 		if node < 0 {
 			return moved
@@ -145,10 +146,10 @@ func (t *Trial) Launch(q Query, below float64) (price float64, ok bool) {
 	total := make([]int64, t.m.resources.Len())
 	for _, class := range classes {
 		c := t.m.classes[class]
-		if c.invalid != nil || t.awaitsReservation(c) || len(t.stagesFor(c)) == 0 {
+		if c.Invalid != nil || t.awaitsReservation(c) || len(t.stagesFor(c)) == 0 {
 			return 0, false
 		}
-		resources.AddScaled(total, c.requests, int64(t.waiting[class]))
+		resources.AddScaled(total, c.Requests, int64(t.waiting[class]))
 	}
 	most := int64(below * market.NanoPerUSD)
 	for _, o := range t.joint(classes, total, most) {
@@ -163,25 +164,25 @@ func (t *Trial) Launch(q Query, below float64) (price float64, ok bool) {
 // rules concern the pods, each zone or other domain, the cheapest; by price.
 func (t *Trial) joint(classes []int32, total []int64, most int64) []machine {
 	m := t.m
-	ruled := slices.ContainsFunc(classes, func(class int32) bool { return m.classes[class].topology != nil })
+	ruled := slices.ContainsFunc(classes, func(class int32) bool { return m.classes[class].Topology != nil })
 	var out []machine
-	for _, u := range m.stages[t.stagesFor(m.classes[classes[0]])[0]].uses {
-		p := m.pools[u.pool]
-		rows, slots, ok := t.jointProfile(u.pool, classes)
+	for _, u := range m.stages[t.stagesFor(m.classes[classes[0]])[0]].Uses {
+		p := m.pools[u.Pool]
+		rows, slots, ok := t.jointProfile(u.Pool, classes)
 		if !ok || t.strictVariety(p) {
 			continue
 		}
 		table := p.Table
 		if !ruled && t.cells == nil {
 			row, slot, price := table.CheapestWith(total, rows, slots, most, func(buy nodepool.Purchase) bool {
-				return t.affordable(u.pool, buy.Row) && t.reservable(u.pool, buy.Row, buy.Slot)
+				return t.affordable(u.Pool, buy.Row) && t.reservable(u.Pool, buy.Row, buy.Slot)
 			})
 			if row >= 0 {
-				out = append(out, machine{pool: u.pool, row: row, slot: slot, price: price})
+				out = append(out, machine{pool: u.Pool, row: row, slot: slot, price: price})
 			}
 			continue
 		}
-		out = append(out, t.jointByCell(u.pool, total, rows, slots, most, ruled)...)
+		out = append(out, t.jointByCell(u.Pool, total, rows, slots, most, ruled)...)
 	}
 	slices.SortStableFunc(out, func(a, b machine) int { return cmp.Compare(a.price, b.price) })
 	return out
@@ -246,11 +247,11 @@ func (t *Trial) jointProfile(pool int32, classes []int32) (rows, slots bitset.Se
 	rows, slots = m.pools[pool].Rows.Clone(), m.pools[pool].Slots.Clone()
 	for _, class := range classes {
 		found := false
-		for _, u := range m.stages[t.stagesFor(m.classes[class])[0]].uses {
-			if u.pool != pool {
+		for _, u := range m.stages[t.stagesFor(m.classes[class])[0]].Uses {
+			if u.Pool != pool {
 				continue
 			}
-			f := &m.pools[pool].Profiles[u.profile]
+			f := &m.pools[pool].Profiles[u.Profile]
 			if len(f.Open) > 0 {
 				return nil, nil, false
 			}
@@ -281,7 +282,7 @@ func (t *Trial) launch(mc *machine, classes []int32) bool {
 			stage := t.stagesFor(c)[0]
 			for t.waiting[class] > 0 && t.admits(c, host) {
 				n := t.waiting[class]
-				if c.topology != nil {
+				if c.Topology != nil {
 					n, progress = 1, true
 				}
 				t.place(binding{class: class, host: host, count: n, stage: stage})
@@ -406,7 +407,7 @@ func (m *Model) Worth(ctx context.Context, q Query) (*Worth, error) {
 	w := &Worth{m: m, byClass: make([]int64, len(m.classes))}
 	var items []item
 	for i, c := range m.classes {
-		if stages := t.stagesFor(c); t.waiting[i] > 0 && c.invalid == nil && len(stages) > 0 {
+		if stages := t.stagesFor(c); t.waiting[i] > 0 && c.Invalid == nil && len(stages) > 0 {
 			items = append(items, m.provable(int32(i), stages[0], int(t.waiting[i])))
 		}
 	}
@@ -476,11 +477,11 @@ func (t *Trial) Waiting(most int) []PodKey {
 		return out
 	}
 	for class, c := range t.m.classes {
-		if t.waiting[class] == 0 || c.invalid != nil {
+		if t.waiting[class] == 0 || c.Invalid != nil {
 			continue
 		}
 		rest := min(int(t.waiting[class]-seen[int32(class)]), most-len(out))
-		for _, i := range c.pending[:max(0, min(rest, len(c.pending)))] {
+		for _, i := range c.Pending[:max(0, min(rest, len(c.Pending)))] {
 			p := t.m.pods[i]
 			out = append(out, PodKey{p.Namespace, p.Name})
 		}

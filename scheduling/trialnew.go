@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -53,8 +54,8 @@ func (t *Trial) Fill(q Query) (left int) {
 	for progress := true; progress; {
 		progress = false
 		for _, class := range classes {
-			if c := t.m.classes[class]; c.invalid == nil && t.fillWith(class, c) {
-				progress = c.topology != nil
+			if c := t.m.classes[class]; c.Invalid == nil && t.fillWith(class, c) {
+				progress = c.Topology != nil
 			}
 		}
 	}
@@ -65,7 +66,7 @@ func (t *Trial) Fill(q Query) (left int) {
 }
 
 // fillWith places pods of the class on new nodes; false if none has room.
-func (t *Trial) fillWith(class int32, c *class) bool {
+func (t *Trial) fillWith(class int32, c *podclass.Class) bool {
 	filled, dims := false, t.m.resources.Len()
 	for i := range t.machines {
 		mc := &t.machines[i]
@@ -73,7 +74,7 @@ func (t *Trial) fillWith(class int32, c *class) bool {
 			break
 		}
 		alloc := t.m.pools[mc.pool].Table.AllocOf(int(mc.row), dims)
-		if mc.empty() || !fitsBeside(c.unshared(), mc.used, alloc) {
+		if mc.empty() || !fitsBeside(c.Unshared(), mc.used, alloc) {
 			continue
 		}
 		host := int32(len(t.m.nodes) + i)
@@ -122,7 +123,7 @@ func (m *Model) Requested(node string, moves func(*corev1.Pod) bool) corev1.Reso
 	sum := make([]int64, m.resources.Len())
 	for _, p := range m.nodes[i].movable {
 		if moves(p.pod) {
-			resources.AddScaled(sum, m.classes[p.class].requests, 1)
+			resources.AddScaled(sum, m.classes[p.class].Requests, 1)
 		}
 	}
 	return m.resources.List(sum)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -31,7 +32,7 @@ func (t *Trial) Put(node string, pods []PodKey) error {
 			return fmt.Errorf("putting pods on node %q: %w", node, err)
 		}
 		c := t.m.classes[class]
-		if !t.usable.Has(i) || !resources.Fits(t.needOn(c, host), t.freeOf(host)) || !t.m.accepts(t.m.nodes[i].group, c.shape) || !t.admitsPut(c, host) {
+		if !t.usable.Has(i) || !resources.Fits(t.needOn(c, host), t.freeOf(host)) || !t.m.accepts(t.m.nodes[i].group, c.Shape) || !t.admitsPut(c, host) {
 			return fmt.Errorf("putting pod %s on node %q: %w", key, node, ErrNoPlace)
 		}
 		t.place(binding{class: class, host: host, count: 1, stage: -1})
@@ -40,7 +41,7 @@ func (t *Trial) Put(node string, pods []PodKey) error {
 }
 
 // admitsPut is admits for a pod whose domain is decided: spreads count the domains that there are.
-func (t *Trial) admitsPut(c *class, host int32) bool {
+func (t *Trial) admitsPut(c *podclass.Class, host int32) bool {
 	if t.admits(c, host) || t.topology == nil {
 		return true
 	}
@@ -128,10 +129,10 @@ func (t *Trial) waitingClass(key PodKey) (int32, error) {
 		}
 		t.freedClass = make(map[PodKey]int32, pods) // whoever puts pods where a plan has them has most of them move
 		for class, c := range t.m.classes {
-			if c.invalid != nil {
+			if c.Invalid != nil {
 				continue
 			}
-			for _, i := range c.pending {
+			for _, i := range c.Pending {
 				p := t.m.pods[i]
 				t.freedClass[PodKey{p.Namespace, p.Name}] = int32(class)
 			}

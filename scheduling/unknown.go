@@ -83,7 +83,7 @@ func (u Unknown) hint() string {
 func (x *explainer) unknownsOf(p *nodepool.Pool) []Unknown {
 	out := x.unknownResources(p)
 	var names []Unknown
-	for _, term := range x.s.terms {
+	for _, term := range x.s.Terms {
 		before := len(names)
 		for _, r := range term {
 			if u := x.unknownNeed(p, r); u != nil {
@@ -227,7 +227,7 @@ func sortedSet[K ~string](set map[K]bool) []string {
 func (x *explainer) unknownResources(p *nodepool.Pool) []Unknown {
 	var out []Unknown
 	for d, name := range x.m.resources.Names {
-		if d < resources.Base || x.c.requests[d] <= 0 || resources.Attaches(name) {
+		if d < resources.Base || x.c.Requests[d] <= 0 || resources.Attaches(name) {
 			continue
 		}
 		known := x.resourcesOf(p.Table.Catalog)
@@ -242,7 +242,7 @@ func (x *explainer) unknownResources(p *nodepool.Pool) []Unknown {
 func (x *explainer) notKnown(p *nodepool.Pool) []NotKnown {
 	var out []NotKnown
 	for d, name := range x.m.resources.Names {
-		if d < resources.Base || x.c.requests[d] <= 0 {
+		if d < resources.Base || x.c.Requests[d] <= 0 {
 			continue
 		}
 		n := 0
@@ -313,7 +313,7 @@ func (x *explainer) labelKeys() []string {
 func (x *explainer) unknownOnNodes() []Unknown {
 	var out []Unknown
 	for d, name := range x.m.resources.Names {
-		if d < resources.Base || x.c.requests[d] <= 0 || resources.Attaches(name) {
+		if d < resources.Base || x.c.Requests[d] <= 0 || resources.Attaches(name) {
 			continue
 		}
 		seen := map[corev1.ResourceName]bool{}
@@ -333,8 +333,8 @@ func (x *explainer) unknownOnNodes() []Unknown {
 			out = append(out, Unknown{Kind: UnknownResource, Name: string(name), Nearest: spelling.Nearest(string(name), sortedSet(seen))})
 		}
 	}
-	if len(x.s.terms) == 1 {
-		for _, r := range x.s.terms[0] {
+	if len(x.s.Terms) == 1 {
+		for _, r := range x.s.Terms[0] {
 			if match.AbsentMeets(r) || r.Key() == labelHostname || x.onSomeNode(r.Key()) ||
 				slices.ContainsFunc(out, func(u Unknown) bool { return u.Kind == UnknownLabel && u.Name == r.Key() }) {
 				continue

@@ -132,7 +132,7 @@ func (u *update) orderNodes(views []nodeView, fresh []int32) []int {
 func (u *update) classesOf(seats []seat) []int32 {
 	out := make([]int32, len(seats))
 	for i, at := range seats {
-		out[i] = u.memo.kinds[at.kind].class
+		out[i] = u.memo.kinds[at.kind].Class
 	}
 	return out
 }

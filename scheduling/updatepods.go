@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -168,12 +169,12 @@ func (u *update) changeNamespaces() bool {
 
 // kindOf is the pod's kind. Where its rules stand is known from topology.Index.Remember.
 func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
-	text, stake, err := classText(u.memo.index, pod, u.writer, placeholder, rules)
+	text, stake, err := podclass.Text(u.memo.index, pod, u.writer, placeholder, rules)
 	if n, known := u.memo.kindOf[string(text)]; known {
 		return n
 	}
 	u.regrouped = true
-	return u.memo.addKind(newKind(pod, u.writer, stake, placeholder, err))
+	return u.memo.addKind(podclass.NewKind(pod, u.writer, stake, placeholder, err))
 }
 
 // reviseKinds looks again at pods that were there before: those that rules count that came with others, and those with claims
@@ -197,7 +198,7 @@ func (u *update) reviseKinds() {
 	selected := k.labels.SelectKinds(groups, affected)
 	for n := range k.kinds {
 		kd := &k.kinds[n]
-		if u.volumes && kd.claims || ports && slices.ContainsFunc(kd.owns, func(g int32) bool { return x.Groups[g].Kind == topology.Exclusive }) {
+		if u.volumes && kd.Claims || ports && slices.ContainsFunc(kd.Owns, func(g int32) bool { return x.Groups[g].Kind == topology.Exclusive }) {
 			affected[n] = true
 		}
 	}
@@ -217,10 +218,10 @@ func (u *update) reviseKinds() {
 		u.eachPlace(func(pod *corev1.Pod, at *seat, was int32, placeholder bool) {
 			switch {
 			case !affected[at.kind]:
-			case ports && topology.HasHostPorts(&pod.Spec) && counted(pod), u.volumes && k.kinds[at.kind].claims:
+			case ports && topology.HasHostPorts(&pod.Spec) && counted(pod), u.volumes && k.kinds[at.kind].Claims:
 				u.revise(pod, at, was, u.kindOf(pod, placeholder, x.Remember(pod)))
 			case !selected[at.labels]:
-			case k.kinds[at.kind].claims || ports:
+			case k.kinds[at.kind].Claims || ports:
 				u.revise(pod, at, was, u.kindOf(pod, placeholder, x.Remember(pod)))
 			default: // pods with the same labels that were of one kind are so again
 				now, known := became[*at]
@@ -233,11 +234,11 @@ func (u *update) reviseKinds() {
 		})
 	}
 	for i := range u.was.daemonSets {
-		if sample := u.was.daemonSets[i].Sample; counted(sample) || u.volumes && k.kinds[k.ofDaemons[i]].claims {
+		if sample := u.was.daemonSets[i].Sample; counted(sample) || u.volumes && k.kinds[k.ofDaemons[i]].Claims {
 			was := k.ofDaemons[i]
 			now := u.kindOf(sample, false, x.Remember(sample))
-			k.kinds[was].members--
-			k.kinds[now].members++
+			k.kinds[was].Members--
+			k.kinds[now].Members++
 			k.ofDaemons[i] = now
 			u.removed, u.added = append(u.removed, classedPod{sample, seat{kind: was}}), append(u.added, classedPod{sample, seat{kind: now}})
 		}
@@ -252,10 +253,10 @@ func (u *update) revise(pod *corev1.Pod, at *seat, was, now int32) {
 		return
 	}
 	u.removed, u.added = append(u.removed, classedPod{pod, *at}), append(u.added, classedPod{pod, seat{now, at.labels}})
-	k.kinds[at.kind].members--
-	k.kinds[now].members++
-	if old := &k.kinds[at.kind]; old.claims {
-		k.kinds[now].note(pod)
+	k.kinds[at.kind].Members--
+	k.kinds[now].Members++
+	if old := &k.kinds[at.kind]; old.Claims {
+		k.kinds[now].Note(pod)
 	}
 	k.labels.AddKind(at.labels, now)
 	at.kind = now
@@ -335,7 +336,7 @@ func (u *update) settle() bool {
 		}
 	}
 	for n := range k.kinds {
-		if k.kinds[n].members == 0 && k.kinds[n].sample != nil {
+		if k.kinds[n].Members == 0 && k.kinds[n].Sample != nil {
 			k.dropKind(int32(n))
 			u.regrouped = true
 		}
@@ -345,10 +346,10 @@ func (u *update) settle() bool {
 	}
 	into := map[int32]int32{}
 	for _, n := range k.dropGroups() {
-		if other, known := k.kindOf[k.kinds[n].text]; known {
+		if other, known := k.kindOf[k.kinds[n].Text]; known {
 			into[n] = other
 		} else {
-			k.kindOf[k.kinds[n].text] = n
+			k.kindOf[k.kinds[n].Text] = n
 		}
 	}
 	if len(into) > 0 {
@@ -366,8 +367,8 @@ func (u *update) merge(into map[int32]int32) {
 			continue
 		}
 		kd := &k.kinds[n]
-		k.kinds[other].members += kd.members
-		u.merged = append(u.merged, mergedKind{kd.class, other})
+		k.kinds[other].Members += kd.Members
+		u.merged = append(u.merged, mergedKind{kd.Class, other})
 		for i, d := range k.ofDaemons {
 			if d == int32(n) {
 				k.ofDaemons[i] = other
@@ -413,22 +414,22 @@ func (u *update) changeClasses() {
 	}
 	flat := make([]int32, 0, len(m.podClass))
 	for i, c := range m.classes {
-		if waiting[i] == 0 && len(c.pending) == 0 {
+		if waiting[i] == 0 && len(c.Pending) == 0 {
 			continue
 		}
 		own := *c
-		own.pending = flat[len(flat) : len(flat) : len(flat)+int(waiting[i])]
+		own.Pending = flat[len(flat) : len(flat) : len(flat)+int(waiting[i])]
 		flat = flat[:len(flat)+int(waiting[i])]
 		m.classes[i] = &own
 	}
 	for i, c := range m.podClass {
-		m.classes[c].pending = append(m.classes[c].pending, int32(i))
+		m.classes[c].Pending = append(m.classes[c].Pending, int32(i))
 	}
 	for i, c := range m.classes {
 		if waiting[i] > 0 {
-			c.sortPending(m.pods)
+			c.SortPending(m.pods)
 		} else {
-			c.pending = nilIfEmpty(c.pending)
+			c.Pending = nilIfEmpty(c.Pending)
 		}
 	}
 	u.readSamples()
@@ -445,9 +446,9 @@ func (u *update) readSamples() {
 	}
 	for _, n := range u.resampled {
 		kd := &u.memo.kinds[n]
-		own := *m.classes[kd.class]
-		own.sample = kd.sample
-		m.classes[kd.class] = &own
+		own := *m.classes[kd.Class]
+		own.Sample = kd.Sample
+		m.classes[kd.Class] = &own
 	}
 }
 
@@ -463,12 +464,12 @@ func (u *update) changeSamples() bool {
 	k := u.memo
 	lost := make(map[int32]bool)
 	for _, r := range u.removed {
-		if k.kinds[r.kind].sample == r.pod {
+		if k.kinds[r.kind].Sample == r.pod {
 			lost[r.kind] = true
 		}
 	}
 	for _, d := range u.swapped {
-		if k.kinds[d.kind].sample == d.old {
+		if k.kinds[d.kind].Sample == d.old {
 			lost[d.kind] = true
 		}
 	}
@@ -479,7 +480,7 @@ func (u *update) changeSamples() bool {
 	candidate := func(kind int32, pod *corev1.Pod) {
 		best := samples[kind]
 		if best == nil {
-			best = k.kinds[kind].sample
+			best = k.kinds[kind].Sample
 		}
 		if likeness.Compare(pod, best) < 0 {
 			samples[kind] = pod
@@ -489,7 +490,7 @@ func (u *update) changeSamples() bool {
 		candidate(d.kind, d.new)
 	}
 	for _, a := range u.added {
-		if k.kinds[a.kind].members > 0 {
+		if k.kinds[a.kind].Members > 0 {
 			candidate(a.kind, a.pod)
 		}
 	}
@@ -501,11 +502,11 @@ func (u *update) changeSamples() bool {
 	}
 	for kind, sample := range samples {
 		kd := &k.kinds[kind]
-		kd.sample = sample
-		if kd.class < 0 {
+		kd.Sample = sample
+		if kd.Class < 0 {
 			continue
 		}
-		if u.was.classes[kd.class].invalid != nil || resources.CheckPod(sample) != nil {
+		if u.was.classes[kd.Class].Invalid != nil || resources.CheckPod(sample) != nil {
 			return false // what is wrong is told of the sample
 		}
 		u.resampled = append(u.resampled, kind)
@@ -518,7 +519,7 @@ func (u *update) findSamples(lost map[int32]bool, samples map[int32]*corev1.Pod)
 	k := u.memo
 	want := make([]bool, len(k.kinds))
 	for kind := range lost {
-		want[kind] = k.kinds[kind].members > 0
+		want[kind] = k.kinds[kind].Members > 0
 	}
 	consider := func(kind int32, pod *corev1.Pod) {
 		if want[kind] && (samples[kind] == nil || likeness.Compare(pod, samples[kind]) < 0) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -17,30 +18,30 @@ func (u *update) changeStructure() {
 	u.numberGroups()
 	order := u.orderKinds()
 	u.renumber = make([]int32, len(u.was.classes))
-	classes := make([]*class, len(order))
+	classes := make([]*podclass.Class, len(order))
 	fresh := make([]bool, len(order))
 	for at, n := range order {
 		kd := &k.kinds[n]
-		var c *class
-		if kd.class >= 0 {
-			u.renumber[kd.class] = int32(at)
-			own := *u.was.classes[kd.class]
+		var c *podclass.Class
+		if kd.Class >= 0 {
+			u.renumber[kd.Class] = int32(at)
+			own := *u.was.classes[kd.Class]
 			c = &own
-			c.pending = nil
+			c.Pending = nil
 		} else {
-			c, fresh[at] = kd.newClass(), true
+			c, fresh[at] = kd.NewClass(), true
 		}
-		c.sample = kd.sample
-		if c.topology = nil; len(kd.owns)+len(kd.in) > 0 {
-			stake := kd.stake(k.groupOf)
-			c.topology = &stake
+		c.Sample = kd.Sample
+		if c.Topology = nil; len(kd.Owns)+len(kd.In) > 0 {
+			stake := kd.Stake(k.groupOf)
+			c.Topology = &stake
 		}
 		classes[at] = c
-		kd.class = int32(at)
+		kd.Class = int32(at)
 	}
 	for _, merged := range u.merged {
 		if merged.class >= 0 {
-			u.renumber[merged.class] = k.kinds[merged.into].class
+			u.renumber[merged.class] = k.kinds[merged.into].Class
 		}
 	}
 	if sameNumbers(u.renumber) {
@@ -92,12 +93,12 @@ func (u *update) numberGroups() {
 	}
 	for i := range m.topology {
 		for _, term := range m.topology[i].Filter.Terms {
-			askAbout(m.askedKeys, term)
+			podclass.AskAbout(m.askedKeys, term)
 		}
 	}
 	for i := range m.daemonSets {
 		for _, term := range m.daemonSets[i].Terms {
-			askAbout(m.askedKeys, term)
+			podclass.AskAbout(m.askedKeys, term)
 		}
 	}
 }
@@ -111,8 +112,8 @@ func (u *update) orderKinds() []int32 {
 	}
 	list := make([]entry, 0, len(k.kinds)-len(k.vacant))
 	for n := range k.kinds {
-		if kd := &k.kinds[n]; kd.members > 0 {
-			list = append(list, entry{kd.sortedBy(k.groupOf), int32(n)})
+		if kd := &k.kinds[n]; kd.Members > 0 {
+			list = append(list, entry{kd.SortedBy(k.groupOf), int32(n)})
 		}
 	}
 	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.text, b.text) })
@@ -129,48 +130,48 @@ func (u *update) changeShapes(order []int32, fresh []bool) {
 	m, was, k := u.next, u.was, u.memo
 	u.freshPools()
 	r := m.reader()
-	profiles := newProfileNumbers(was.pools, m.pools)
+	profiles := podclass.NewProfileNumbers(was.pools, m.pools)
 	m.shapes, m.shapeIndex, u.shapeWas = nil, make(map[string]int32, len(was.shapeIndex)), []int32{}
 	for at, c := range m.classes {
 		kd := &k.kinds[order[at]]
-		text := kd.shapeText()
+		text := kd.ShapeText()
 		n, known := m.shapeIndex[text]
 		if !known {
 			n = int32(len(m.shapes))
 			m.shapeIndex[text] = n
 			old, had := was.shapeIndex[text]
-			if had && !(u.volumes && kd.claims) {
-				m.shapes, u.shapeWas = append(m.shapes, r.keepShape(was.shapes[old], c.requests, profiles)), append(u.shapeWas, old)
+			if had && !(u.volumes && kd.Claims) {
+				m.shapes, u.shapeWas = append(m.shapes, r.KeepShape(was.shapes[old], c.Requests, profiles)), append(u.shapeWas, old)
 			} else {
-				m.shapes, u.shapeWas = append(m.shapes, r.newShape(c.sample, c.requests)), append(u.shapeWas, -1)
+				m.shapes, u.shapeWas = append(m.shapes, r.NewShape(c.Sample, c.Requests)), append(u.shapeWas, -1)
 			}
 		}
 		if fresh[at] {
-			r.shapeClass(c, m.shapes[n], n)
+			r.ShapeClass(c, m.shapes[n], n)
 		}
-		c.shape = n
+		c.Shape = n
 	}
-	found := newStages(len(was.stages))
+	found := podclass.NewStages(len(was.stages))
 	numbers := make([]int32, len(was.stages))
 	for i := range numbers {
 		numbers[i] = -1
 	}
 	for at, c := range m.classes {
 		switch {
-		case c.invalid != nil:
+		case c.Invalid != nil:
 		case fresh[at]:
-			found.find(m.pools, c, m.shapes[c.shape])
+			found.Find(m.pools, c, m.shapes[c.Shape])
 		default:
-			c.stages = slices.Clone(c.stages)
-			for i, st := range c.stages {
+			c.Stages = slices.Clone(c.Stages)
+			for i, st := range c.Stages {
 				if numbers[st] < 0 {
-					numbers[st] = found.intern(profiles.stage(was.stages[st]))
+					numbers[st] = found.Intern(profiles.Stage(was.stages[st]))
 				}
-				c.stages[i] = numbers[st]
+				c.Stages[i] = numbers[st]
 			}
 		}
 	}
-	m.stages = found.list
+	m.stages = found.List
 	for _, p := range m.pools {
 		p.FindRobust(m.resources.Len())
 	}
@@ -197,9 +198,9 @@ func (u *update) changeResidents() {
 	}
 	for i := range m.daemonSets {
 		d := &m.daemonSets[i]
-		ruled = ruled || was.classes[was.daemonSets[i].Class].topology != nil
-		d.Class = u.memo.kinds[u.memo.ofDaemons[i]].class
-		ruled = ruled || m.classes[d.Class].topology != nil
+		ruled = ruled || was.classes[was.daemonSets[i].Class].Topology != nil
+		d.Class = u.memo.kinds[u.memo.ofDaemons[i]].Class
+		ruled = ruled || m.classes[d.Class].Topology != nil
 	}
 	if !ruled {
 		return

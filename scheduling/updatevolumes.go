@@ -30,8 +30,8 @@ func (u *update) changeVolumes(arrivals []arrival) bool {
 	u.writer.Volumes, k.index.Volumes = m.volumes, m.volumes
 	// Kinds with claims are found again: what their texts say of volumes was meant of those before.
 	for n := range k.kinds {
-		if kd := &k.kinds[n]; kd.claims && k.kindOf[kd.text] == int32(n) {
-			delete(k.kindOf, kd.text)
+		if kd := &k.kinds[n]; kd.Claims && k.kindOf[kd.Text] == int32(n) {
+			delete(k.kindOf, kd.Text)
 		}
 	}
 	return u.sameDrivers()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -14,14 +15,14 @@ func (t *Trial) strictVariety(p *nodepool.Pool) bool {
 
 // keepsVariety reports whether a new machine could take one more pod of the class at the stage and still leave the
 // variety its pool asks for. With MinValuesBestEffort one that does not leave it as it is takes whatever fits.
-func (t *Trial) keepsVariety(host int32, c *class, stage int32) bool {
+func (t *Trial) keepsVariety(host int32, c *podclass.Class, stage int32) bool {
 	i := host - int32(len(t.m.nodes))
 	if i < 0 || !t.strictVariety(t.m.pools[t.machines[i].pool]) {
 		return true
 	}
 	mc := t.machines[i]
 	mc.used = append([]int64(nil), mc.used...)
-	resources.AddScaled(mc.used, c.requests, 1)
+	resources.AddScaled(mc.used, c.Requests, 1)
 	loads := []binding{{class: int32(slices.Index(t.m.classes, c)), stage: stage}}
 	for _, b := range t.placed {
 		if b.host == host && b.count > 0 {
@@ -38,17 +39,17 @@ func (t *Trial) keepsVariety(host int32, c *class, stage int32) bool {
 func (t *Trial) settlesForLess(class int32) bool {
 	c := t.m.classes[class]
 	stages := t.stagesFor(c)
-	return len(stages) > 0 && !t.m.variedSomewhere(c.requests, stages[0])
+	return len(stages) > 0 && !t.m.variedSomewhere(c.Requests, stages[0])
 }
 
 // variedSomewhere reports whether some pool of the stage leaves one pod the variety that it asks for, or asks for none
 // and has a machine for it.
 func (m *Model) variedSomewhere(requests []int64, stage int32) bool {
-	return slices.ContainsFunc(m.stages[stage].uses, func(u use) bool {
-		p := m.pools[u.pool]
-		f := &p.Profiles[u.profile]
+	return slices.ContainsFunc(m.stages[stage].Uses, func(u podclass.Use) bool {
+		p := m.pools[u.Pool]
+		f := &p.Profiles[u.Profile]
 		if len(p.Variety) == 0 || p.Limits == nil {
-			return p.Holds(int(u.profile), requests) && p.VariedFor(0, requests, f.Rows, f.Slots)
+			return p.Holds(int(u.Profile), requests) && p.VariedFor(0, requests, f.Rows, f.Slots)
 		}
 		for r := range f.Rows.Members {
 			if resources.Fits(requests, p.Table.AllocOf(r, m.resources.Len())) && p.VariedFor(int32(r), requests, f.Rows, f.Slots) {

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -54,14 +55,14 @@ type victims struct {
 func (e *preemptor) choose(class int32) *victims {
 	m := e.t.m
 	c := m.classes[class]
-	if at, known := m.nodeIndex[c.nominated]; known && len(m.nodes[at].victimsOn(m, c.priority)) > 0 {
+	if at, known := m.nodeIndex[c.Nominated]; known && len(m.nodes[at].victimsOn(m, c.Priority)) > 0 {
 		return nil // it waits for the pods that it has preempted already
 	}
 	if best := e.best(class); best != nil {
 		return best
 	}
 	// Where others have gone since may be a place that there was not before.
-	if c.topology == nil || e.found == nil {
+	if c.Topology == nil || e.found == nil {
 		return nil
 	}
 	e.found = nil
@@ -76,7 +77,7 @@ func (e *preemptor) best(class int32) *victims {
 		e.found = make([]*victims, len(m.nodes))
 		for i := range t.usable.Members {
 			// What preemption can't change is no matter of victims.
-			if m.accepts(m.nodes[i].group, m.classes[class].shape) {
+			if m.accepts(m.nodes[i].group, m.classes[class].Shape) {
 				e.found[i] = e.on(int32(i), class)
 			}
 		}
@@ -107,8 +108,8 @@ func (e *preemptor) shared(class int32) *victims {
 		node := e.rooms[0]
 		n := &m.nodes[node]
 		list := slices.Sorted(maps.Keys(e.gone[node]))
-		senior := slices.ContainsFunc(list, func(k int) bool { return m.classes[n.bound[k].class].priority >= c.priority })
-		if senior || !m.accepts(n.group, c.shape) || !e.holds(c, node) {
+		senior := slices.ContainsFunc(list, func(k int) bool { return m.classes[n.bound[k].class].Priority >= c.Priority })
+		if senior || !m.accepts(n.group, c.Shape) || !e.holds(c, node) {
 			e.rooms = e.rooms[1:]
 			continue
 		}
@@ -144,7 +145,7 @@ func (e *preemptor) on(node, class int32) *victims {
 	c, n := m.classes[class], &m.nodes[node]
 	var list []int
 	for k, p := range n.bound {
-		if m.classes[p.class].priority < c.priority && !e.gone[node][k] {
+		if m.classes[p.class].Priority < c.Priority && !e.gone[node][k] {
 			list = append(list, k)
 		}
 	}
@@ -197,7 +198,7 @@ func (v *victims) count(m *Model) {
 	v.highest = math.MinInt32
 	for _, k := range v.list {
 		p := m.nodes[v.node].bound[k]
-		priority := m.classes[p.class].priority
+		priority := m.classes[p.class].Priority
 		v.sum += int64(priority) + math.MaxInt32 + 1
 		if started := startOf(p.pod); priority > v.highest || priority == v.highest && started.Before(v.started) {
 			v.highest, v.started = priority, started
@@ -215,14 +216,14 @@ func (e *preemptor) settle(node int32, sign int64) {
 // shift takes a bound pod off its machine (sign -1), or puts it back.
 func (e *preemptor) shift(node int32, k int, sign int32) {
 	p := e.t.m.nodes[node].bound[k]
-	resources.AddScaled(e.t.freeOf(node), e.t.m.classes[p.class].unshared(), -int64(sign))
+	resources.AddScaled(e.t.freeOf(node), e.t.m.classes[p.class].Unshared(), -int64(sign))
 	if e.t.topology != nil {
 		e.t.topology.Place(e.t.m.stakeOfBound(p), node, sign)
 	}
 }
 
 // holds reports whether the pod could go on the machine as it is now.
-func (e *preemptor) holds(c *class, node int32) bool {
+func (e *preemptor) holds(c *podclass.Class, node int32) bool {
 	free := e.t.freeOf(node)
 	for d, need := range e.t.needOn(c, node) {
 		if need > 0 && need > free[d] {
@@ -233,7 +234,7 @@ func (e *preemptor) holds(c *class, node int32) bool {
 }
 
 // reprieve puts a victim back if the pod still fits.
-func (e *preemptor) reprieve(c *class, node int32, k int) bool {
+func (e *preemptor) reprieve(c *podclass.Class, node int32, k int) bool {
 	e.shift(node, k, 1)
 	if e.holds(c, node) {
 		return true
@@ -245,7 +246,7 @@ func (e *preemptor) reprieve(c *class, node int32, k int) bool {
 // moreImportant orders pods as kube-scheduler lets them stay: by falling priority, then those that started first.
 func (e *preemptor) moreImportant(a, b boundPod) int {
 	m := e.t.m
-	return cmp.Or(cmp.Compare(m.classes[b.class].priority, m.classes[a.class].priority), startOf(a.pod).Compare(startOf(b.pod)), likeness.Compare(a.pod, b.pod))
+	return cmp.Or(cmp.Compare(m.classes[b.class].Priority, m.classes[a.class].Priority), startOf(a.pod).Compare(startOf(b.pod)), likeness.Compare(a.pod, b.pod))
 }
 
 func startOf(pod *corev1.Pod) time.Time {

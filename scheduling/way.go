@@ -108,7 +108,7 @@ func (w *way) nodesUsed() []int32 {
 func (t *Trial) prioritiesOf(classes []int32) []int32 {
 	var out []int32
 	for _, tier := range t.priorities(classes) {
-		out = append(out, t.m.classes[tier[0]].priority)
+		out = append(out, t.m.classes[tier[0]].Priority)
 	}
 	return out
 }
@@ -117,7 +117,7 @@ func (t *Trial) prioritiesOf(classes []int32) []int32 {
 func (t *Trial) value(w way, priorities []int32) []int {
 	out := make([]int, len(priorities))
 	for _, b := range w.bindings {
-		out[slices.Index(priorities, t.m.classes[b.class].priority)] += int(b.count)
+		out[slices.Index(priorities, t.m.classes[b.class].Priority)] += int(b.count)
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package scheduling
+package podclass
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// classText is what makes pods one class, valid until the next call, and what it is written from.
-func classText(x *topology.Index, pod *corev1.Pod, w *likeness.Writer, placeholder bool, rules int32) (text []byte, stake topology.Groups, ruleErr error) {
+// Text is what makes pods one class, valid until the next call, and what it is written from.
+func Text(x *topology.Index, pod *corev1.Pod, w *likeness.Writer, placeholder bool, rules int32) (text []byte, stake topology.Groups, ruleErr error) {
 	text = w.Write(pod)
 	w.GroupsAt = len(text)
 	stake, ruleErr = stakeOf(x, pod, rules)

@@ -1,4 +1,4 @@
-package scheduling
+package podclass
 
 import (
 	"slices"
@@ -6,19 +6,19 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// stage is one way to give pods a new machine: profiles of one or several pools that count as equally good, so that
+// Stage is one way to give pods a new node: profiles of one or several pools that count as equally good, so that
 // price decides between them.
-type stage struct {
-	uses []use
+type Stage struct {
+	Uses []Use
 	// gaveUp says what the stage does without: preferences, or the aversion to PreferNoSchedule taints.
 	gaveUp sacrifice
-	// kept is the share, by weight, of the preferences that the stage keeps.
-	kept float64
+	// Kept is the share, by weight, of the preferences that the stage keeps.
+	Kept float64
 }
 
-// use is a profile of a pool.
-type use struct {
-	pool, profile int32
+// Use is a profile of a pool.
+type Use struct {
+	Pool, Profile int32
 }
 
 // sacrifice is what a placement does without; each value includes the ones before it.
@@ -34,16 +34,16 @@ const (
 // fewer of the lighter ones, then with none, then on pools with PreferNoSchedule taints; within each, pools by
 // weight, those of equal weight together. Each alternative of the required affinity is tried with each level of
 // preferences, so that no satisfiable pod is lost.
-func (r *reader) stagesOf(s *shape) []stage {
-	var out []stage
+func (r *Reader) stagesOf(s *Shape) []Stage {
+	var out []Stage
 	for _, level := range r.levels(s) {
-		for lo := 0; lo < len(r.pools); {
+		for lo := 0; lo < len(r.Pools); {
 			hi := lo
-			st := stage{gaveUp: level.gaveUp, kept: level.kept}
-			for ; hi < len(r.pools) && r.pools[hi].Weight == r.pools[lo].Weight; hi++ {
-				st.uses = r.usesOf(st.uses, int32(hi), s, level)
+			st := Stage{gaveUp: level.gaveUp, Kept: level.kept}
+			for ; hi < len(r.Pools) && r.Pools[hi].Weight == r.Pools[lo].Weight; hi++ {
+				st.Uses = r.usesOf(st.Uses, int32(hi), s, level)
 			}
-			if len(st.uses) > 0 {
+			if len(st.Uses) > 0 {
 				out = append(out, st)
 			}
 			lo = hi
@@ -62,15 +62,15 @@ type level struct {
 // maxLevels bounds how many levels of kept preferences are told apart.
 const maxLevels = 4
 
-func (r *reader) levels(s *shape) []level {
+func (r *Reader) levels(s *Shape) []level {
 	var kept []level
 	total, sum := int32(0), int32(0)
-	for _, p := range s.preferred {
+	for _, p := range s.Preferred {
 		total += p.Weight
 	}
 	place := s.placeTerms()
 	terms := place
-	for _, p := range s.preferred {
+	for _, p := range s.Preferred {
 		var with []match.Needs
 		for _, term := range terms {
 			if narrowed := term.And(p.Set); narrowed.Conflict() == "" && r.anyNode(s, narrowed) {
@@ -78,36 +78,36 @@ func (r *reader) levels(s *shape) []level {
 			}
 		}
 		if len(with) == 0 {
-			continue // leaves no machine beside the heavier ones
+			continue // leaves no node beside the heavier ones
 		}
 		terms, sum = with, sum+p.Weight
 		kept = append(kept, level{terms, sacrificeNothing, float64(sum) / float64(max(total, 1))})
 	}
 	slices.Reverse(kept)
 	out := kept[:min(len(kept), maxLevels)]
-	if len(kept) == 0 || len(s.preferred) == 0 {
+	if len(kept) == 0 || len(s.Preferred) == 0 {
 		out = nil
 	}
 	gaveUp := sacrificeNothing
-	if len(s.preferred) > 0 {
+	if len(s.Preferred) > 0 {
 		gaveUp = sacrificePreferences
 	}
 	return append(out, level{place, gaveUp, 0}, level{place, sacrificeSoftTaints, 0})
 }
 
 // usesOf adds the pool's profiles for the level's alternatives.
-func (r *reader) usesOf(uses []use, pool int32, s *shape, l level) []use {
-	p := r.pools[pool]
+func (r *Reader) usesOf(uses []Use, pool int32, s *Shape, l level) []Use {
+	p := r.Pools[pool]
 	soft := l.gaveUp == sacrificeSoftTaints
-	if p.Table == nil || match.Untolerated(s.tolerations, p.Taints, soft) != nil {
+	if p.Table == nil || match.Untolerated(s.Tolerations, p.Taints, soft) != nil {
 		return uses
 	}
-	if soft && match.Untolerated(s.tolerations, p.Taints, false) == nil {
+	if soft && match.Untolerated(s.Tolerations, p.Taints, false) == nil {
 		return uses // an earlier level has it
 	}
 	for _, term := range l.terms {
 		if n := p.ProfileOf(term); n >= 0 {
-			u := use{pool, int32(n)}
+			u := Use{pool, int32(n)}
 			s.touch(u, term)
 			if !slices.Contains(uses, u) {
 				uses = append(uses, u)
@@ -117,16 +117,16 @@ func (r *reader) usesOf(uses []use, pool int32, s *shape, l level) []use {
 	return uses
 }
 
-func (r *reader) anyNode(s *shape, demand match.Needs) bool {
-	for i, p := range r.pools {
-		if p.Table == nil || match.Untolerated(s.tolerations, p.Taints, false) != nil {
+func (r *Reader) anyNode(s *Shape, demand match.Needs) bool {
+	for i, p := range r.Pools {
+		if p.Table == nil || match.Untolerated(s.Tolerations, p.Taints, false) != nil {
 			continue
 		}
 		n := p.ProfileOf(demand)
 		if n < 0 {
 			continue
 		}
-		s.touch(use{int32(i), int32(n)}, demand)
+		s.touch(Use{int32(i), int32(n)}, demand)
 		if p.Holds(n, s.requests) {
 			return true
 		}

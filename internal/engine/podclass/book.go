@@ -1,0 +1,82 @@
+package podclass
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+)
+
+// Book lists the classes of pods, and what they have in common.
+type Book struct {
+	*Reader
+	// Rules are those that pods state.
+	Rules   *topology.Index
+	Classes []*Class
+	// Kinds are the classes as they are known from one book to the next.
+	Kinds  []Kind
+	Shapes []*Shape
+	// ClassIndex and ShapeIndex find classes and shapes by their texts.
+	ClassIndex, ShapeIndex map[string]int32
+}
+
+// NewBook is an empty book.
+func NewBook(r *Reader, rules *topology.Index) *Book {
+	return &Book{Reader: r, Rules: rules, ClassIndex: map[string]int32{}, ShapeIndex: map[string]int32{}}
+}
+
+// ClassOf finds the pod's class or makes it. Where its rules stand is known from topology.Index.Remember.
+func (b *Book) ClassOf(pod *corev1.Pod, w *likeness.Writer, placeholder bool, rules int32) int32 {
+	text, stake, ruleErr := Text(b.Rules, pod, w, placeholder, rules)
+	if n, ok := b.ClassIndex[string(text)]; ok {
+		if c := b.Classes[n]; likeness.Compare(pod, c.Sample) < 0 {
+			c.Sample = pod
+		}
+		return n
+	}
+	k := NewKind(pod, w, stake, placeholder, ruleErr)
+	c := k.NewClass()
+	if !stake.Empty() {
+		c.Topology = &topology.Groups{Owns: stake.Owns, In: stake.In}
+	}
+	at := int32(len(b.Classes))
+	b.Classes, b.Kinds = append(b.Classes, c), append(b.Kinds, k)
+	b.ClassIndex[k.Text] = at
+	return at
+}
+
+// SortClasses puts the classes in the order of their text and returns the new number of each.
+func (b *Book) SortClasses() []int32 {
+	texts := make([]string, 0, len(b.ClassIndex))
+	for text := range b.ClassIndex {
+		texts = append(texts, text)
+	}
+	slices.Sort(texts)
+	number := make([]int32, len(b.Classes))
+	sorted, kinds := make([]*Class, len(b.Classes)), make([]Kind, len(b.Classes))
+	for i, text := range texts {
+		old := b.ClassIndex[text]
+		number[old], sorted[i], kinds[i] = int32(i), b.Classes[old], b.Kinds[old]
+	}
+	b.Classes, b.Kinds = sorted, kinds
+	for i, text := range texts {
+		b.ClassIndex[text] = int32(i)
+	}
+	return number
+}
+
+// ShapeClasses finds the shapes of all classes and those of their pods that can't be planned.
+func (b *Book) ShapeClasses() {
+	for i, c := range b.Classes {
+		text := b.Kinds[i].ShapeText()
+		n, ok := b.ShapeIndex[text]
+		if !ok {
+			n = int32(len(b.Shapes))
+			b.Shapes = append(b.Shapes, b.NewShape(c.Sample, c.Requests))
+			b.ShapeIndex[text] = n
+		}
+		b.ShapeClass(c, b.Shapes[n], n)
+	}
+}

@@ -1,0 +1,71 @@
+package podclass
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/internal/engine/volumes"
+)
+
+// Class is a group of pods that no scheduler could tell apart.
+type Class struct {
+	// Sample is one of the pods: what they have in common is read from it.
+	Sample   *corev1.Pod
+	Requests []int64
+	// Shape is everything but the requests.
+	Shape int32
+	// Invalid is why the pods can't be planned at all.
+	Invalid error
+	// Pending are the class's waiting pods, indices into the list of all that wait, in the order of likeness.Compare.
+	Pending []int32
+	// Shared are volumes that other pods use too.
+	Shared []SharedVolume
+	// Topology is the class's stake in topology rules; nil for most pods.
+	Topology *topology.Groups
+	// Nominated is the node that the pods are nominated for; empty for none. never tells that they don't preempt others.
+	Nominated string
+	Never     bool
+	// Priority of the pods: the higher, the sooner they get what is scarce.
+	Priority int32
+	// Placeholder marks pods of capacity buffers.
+	Placeholder bool
+	// Stages are the ways to give the class a new node, best first; empty when no pool has one.
+	Stages []int32
+	// Costs is indexed like stages, for classes with preferences: an estimate of what one pod costs there, nano-USD.
+	Costs []float64
+}
+
+// SharedVolume is a volume that pods of several places use: the resource of its driver, and which one it is.
+type SharedVolume struct {
+	Dim int
+	ID  volumes.ID
+}
+
+// Unshared is what a pod of the class takes of any node: its requests without volumes that others may have brought.
+func (c *Class) Unshared() []int64 {
+	if len(c.Shared) == 0 {
+		return c.Requests
+	}
+	out := slices.Clone(c.Requests)
+	for _, v := range c.Shared {
+		out[v.Dim]--
+	}
+	return out
+}
+
+// PlainCost is the least a pod of the class could cost with no preference kept.
+func (c *Class) PlainCost() float64 {
+	return slices.Min(c.Costs)
+}
+
+// SortPending puts the class's waiting pods, of all that wait, in an order of their own: which of them get what is scarce must not depend on
+// how they were listed.
+func (c *Class) SortPending(pods []*corev1.Pod) {
+	earlier := func(a, b int32) int { return likeness.Compare(pods[a], pods[b]) }
+	if !slices.IsSortedFunc(c.Pending, earlier) {
+		slices.SortFunc(c.Pending, earlier)
+	}
+}

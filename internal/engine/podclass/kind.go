@@ -1,0 +1,109 @@
+package podclass
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+)
+
+// Kind is a class as it is known from one model to the next. Classes are numbered in the order of their text, and that order
+// changes with every class that comes or goes; a kind keeps its number as long as it has pods.
+type Kind struct {
+	// Text is the class text with the numbers that topology groups have in the memo's index: they are at stakeAt to stakeEnd. The
+	// model's classes are in the order of the text with the model's own numbers, which is sorted by.
+	Text               string
+	stakeAt, stakeEnd  int
+	shapeFrom, shapeTo int
+	// Owns and In are the kind's topology groups, by their numbers in the memo's index, ascending.
+	Owns, In []int32
+	// Members counts its pods, waiting and bound, and DaemonSets that it stands for. A kind without any is no more.
+	Members int32
+	// Sample is the first of the pods.
+	Sample   *corev1.Pod
+	requests []int64
+	// ruleErr is why its pods' topology rules can't be read.
+	ruleErr     error
+	placeholder bool
+	// Claims tells that some of the pods use volumes that other pods or objects have a say in.
+	Claims bool
+	// Class is its number in the latest model, or -1.
+	Class int32
+}
+
+// NewKind is the kind of the pod whose class text was just written.
+func NewKind(pod *corev1.Pod, w *likeness.Writer, stake topology.Groups, placeholder bool, ruleErr error) Kind {
+	k := Kind{
+		Text: string(w.Buf), stakeAt: w.GroupsAt, stakeEnd: w.GroupsEnd, shapeFrom: w.ShapeAt, shapeTo: w.ShapeEnd,
+		Owns: stake.Owns, In: stake.In, Sample: pod, requests: slices.Clone(w.Requests), ruleErr: ruleErr,
+		placeholder: placeholder, Claims: likeness.UsesClaims(pod),
+	}
+	if match.Preferring(&pod.Spec) {
+		k.shapeFrom = 0 // which preferences can be kept depends on the pod's size
+	}
+	return k
+}
+
+// Note has the kind know of one more of its pods.
+func (k *Kind) Note(pod *corev1.Pod) {
+	if !k.Claims && len(pod.Spec.Volumes) > 0 {
+		k.Claims = likeness.UsesClaims(pod)
+	}
+}
+
+// ShapeText names the kind's shape.
+func (k *Kind) ShapeText() string { return k.Text[k.shapeFrom:k.shapeTo] }
+
+// NewClass is a class of such pods; its shape and its topology groups are yet to be found.
+func (k *Kind) NewClass() *Class {
+	c := &Class{Sample: k.Sample, Requests: slices.Clone(k.requests), Placeholder: k.placeholder, Invalid: k.ruleErr}
+	if k.Sample.Spec.Priority != nil {
+		c.Priority = *k.Sample.Spec.Priority
+	}
+	c.Nominated, c.Never = likeness.NominatedTo(k.Sample), likeness.NeverPreempts(&k.Sample.Spec)
+	return c
+}
+
+// Restake gives the kind other topology groups.
+func (k *Kind) Restake(in []int32) {
+	stake := topology.Groups{Owns: k.Owns, In: in}
+	var w likeness.Writer
+	w.Buf = []byte(k.Text[:k.stakeAt])
+	if !stake.Empty() {
+		w.WriteGroups(&stake)
+	}
+	end := len(w.Buf)
+	k.Text = string(w.Buf) + k.Text[k.stakeEnd:]
+	k.stakeEnd, k.In = end, in
+}
+
+// SortedBy is the kind's class text with the given numbers of topology groups.
+func (k *Kind) SortedBy(number []int32) string {
+	if k.stakeAt == k.stakeEnd {
+		return k.Text
+	}
+	stake := k.Stake(number)
+	var w likeness.Writer
+	w.Buf = append(make([]byte, 0, len(k.Text)+8), k.Text[:k.stakeAt]...)
+	w.WriteGroups(&stake)
+	return string(w.Buf) + k.Text[k.stakeEnd:]
+}
+
+// Stake is the kind's by the given numbers.
+func (k *Kind) Stake(number []int32) topology.Groups {
+	renumbered := func(list []int32) []int32 {
+		if list == nil {
+			return nil
+		}
+		out := make([]int32, len(list))
+		for i, g := range list {
+			out[i] = number[g]
+		}
+		slices.Sort(out)
+		return out
+	}
+	return topology.Groups{Owns: renumbered(k.Owns), In: renumbered(k.In)}
+}

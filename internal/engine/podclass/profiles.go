@@ -1,0 +1,40 @@
+package podclass
+
+import "github.com/drawknife/drawknife/internal/engine/nodepool"
+
+// ProfileNumbers are the numbers that profiles of some pools have in others made of them.
+type ProfileNumbers struct {
+	was, next []*nodepool.Pool
+	numbers   [][]int32
+}
+
+// NewProfileNumbers numbers the profiles of was as they are come upon; next are the same pools, without profiles.
+func NewProfileNumbers(was, next []*nodepool.Pool) *ProfileNumbers {
+	n := &ProfileNumbers{was: was, next: next, numbers: make([][]int32, len(was))}
+	for i, p := range was {
+		n.numbers[i] = make([]int32, len(p.Profiles))
+		for j := range n.numbers[i] {
+			n.numbers[i][j] = -1
+		}
+	}
+	return n
+}
+
+// touch is the profile's new number. The first shape that comes upon it gives it its demand.
+func (n *ProfileNumbers) touch(t touch) Use {
+	at := &n.numbers[t.Pool][t.Profile]
+	if *at < 0 {
+		*at = int32(n.next[t.Pool].Adopt(n.was[t.Pool].Profiles[t.Profile], t.demand))
+	}
+	return Use{t.Pool, *at}
+}
+
+// Stage is the stage with the new numbers of its profiles, all of which were touched.
+func (n *ProfileNumbers) Stage(s Stage) Stage {
+	uses := make([]Use, len(s.Uses))
+	for i, u := range s.Uses {
+		uses[i] = Use{u.Pool, n.numbers[u.Pool][u.Profile]}
+	}
+	s.Uses = uses
+	return s
+}

@@ -1,0 +1,136 @@
+package podclass
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/volumes"
+)
+
+// Shape is what pods ask of a node besides resources. Classes that differ in requests alone share one.
+type Shape struct {
+	Tolerations []corev1.Toleration
+	// Terms are the alternatives of node selector and required node affinity; never empty in a valid shape.
+	Terms []match.Needs
+	// Preferred node affinity, heaviest first.
+	Preferred []match.Preference
+	// requests of the pods, for shapes with preferences; else those of one of its classes.
+	requests []int64
+	Invalid  error
+	// Volumes are what the pods ask for with their volumes.
+	Volumes volumes.Constraints
+	// Demands are what the shape could use of the pools, in stages: a class uses the first whose nodes are large
+	// enough, and falls back to later ones where limits leave it no room.
+	Demands []Stage
+	// touched are the profiles that were looked at to find these, each once: Update numbers profiles again from them.
+	touched []touch
+}
+
+// touch is a profile, and the demand by which it was found.
+type touch struct {
+	Use
+	demand match.Needs
+}
+
+// NewShape reads what matters from a sample pod.
+func (r *Reader) NewShape(sample *corev1.Pod, requests []int64) *Shape {
+	s := &Shape{Tolerations: sample.Spec.Tolerations, requests: requests}
+	if match.BoundDaemon(sample) && match.NamesNode(&sample.Spec) {
+		s.Invalid = match.ErrBoundDaemon
+		return s
+	}
+	if s.Terms, s.Invalid = r.Terms.Placement(&sample.Spec); s.Invalid != nil {
+		return s
+	}
+	if len(sample.Spec.Volumes) > 0 {
+		if s.Volumes, s.Invalid = r.Volumes.Of(sample); s.Invalid != nil {
+			return s
+		}
+		for _, list := range [][]requirements.Set{s.Volumes.Alternatives, s.Volumes.OnNodes} {
+			for _, a := range list {
+				r.ask(match.Of(a))
+			}
+		}
+	}
+	s.Preferred = r.Terms.Preferred(&sample.Spec)
+	for i := range s.Preferred {
+		r.ask(s.Preferred[i].Set)
+	}
+	for _, term := range s.Terms {
+		r.ask(term)
+	}
+	s.Demands = r.stagesOf(s)
+	return s
+}
+
+// KeepShape is the shape of an earlier reader for this one. Its first class has the requests.
+func (r *Reader) KeepShape(s *Shape, requests []int64, profiles *ProfileNumbers) *Shape {
+	own := *s
+	own.requests = requests
+	own.touched, own.Demands = nil, nil
+	for _, t := range s.touched {
+		own.touched = append(own.touched, touch{profiles.touch(t), t.demand})
+	}
+	for _, st := range s.Demands {
+		own.Demands = append(own.Demands, profiles.Stage(st))
+	}
+	if own.Invalid != nil {
+		return &own
+	}
+	for _, term := range own.Terms {
+		r.ask(term)
+	}
+	for _, p := range own.Preferred {
+		r.ask(p.Set)
+	}
+	for _, a := range own.Volumes.Alternatives {
+		r.ask(match.Of(a))
+	}
+	for _, a := range own.Volumes.OnNodes {
+		r.ask(match.Of(a))
+	}
+	return &own
+}
+
+// placeTerms are the shape's alternatives for a new node: what the pods state, with each alternative that their
+// volumes leave. The pods' own demands, which topology rules look at, stay as they are.
+func (s *Shape) placeTerms() []match.Needs {
+	var out []match.Needs
+	for _, term := range s.Terms {
+		term = term.OnNewNodes()
+		if s.Volumes.Alternatives == nil {
+			out = append(out, term)
+		}
+		for _, a := range s.Volumes.Alternatives {
+			if both := term.And(match.Of(a)); both.Conflict() == "" {
+				out = append(out, both)
+			}
+		}
+	}
+	return out
+}
+
+// VolumesOn reports whether nodes with these labels can have the shape's volumes.
+func (s *Shape) VolumesOn(labels requirements.Set) bool {
+	v := &s.Volumes
+	return v.NoNode == "" && (v.OnNodes == nil || slices.ContainsFunc(v.OnNodes, func(a requirements.Set) bool { return match.Of(a).MetBy(labels) }))
+}
+
+// touch notes that the profile was looked at.
+func (s *Shape) touch(u Use, demand match.Needs) {
+	if !slices.ContainsFunc(s.touched, func(t touch) bool { return t.Use == u }) {
+		s.touched = append(s.touched, touch{u, demand})
+	}
+}
+
+// OptsOut reports whether pods of the shape ask, in each alternative, that the label be absent.
+func (s *Shape) OptsOut(label string) bool {
+	return !slices.ContainsFunc(s.Terms, func(n match.Needs) bool {
+		return !slices.ContainsFunc(n, func(r requirements.Requirement) bool {
+			return r.Key() == label && r.Operator() == requirements.OpDoesNotExist
+		})
+	})
+}
