@@ -6,20 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
-
-// chargeAttachments takes the volumes off the machine's room that are attached to it although none of its pods uses them:
-// of pods that have gone, until they are detached. A pod that brings such a volume back counts it again, as in
-// kube-scheduler.
-func (m *Model) chargeAttachments(n *Node, free []int64) {
-	for driver, count := range m.volumes.Unused(n.Name, n.Pods) {
-		if at, ok := m.resources.At(resources.Attachable(driver)); ok {
-			free[at] -= count
-		}
-	}
-}
 
 // sameAttachments reports whether VolumeAttachments take as much room on each of the machines as they did.
 func (m *Model) sameAttachments(s *Snapshot) bool {

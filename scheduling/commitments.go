@@ -44,7 +44,7 @@ func (m *Model) compileStandings() {
 		if m.nodes[i].source.Leaving {
 			continue
 		}
-		o, source, ok := m.boughtAs(m.nodes[i].source)
+		o, source, ok := m.boughtAs((*Node)(m.nodes[i].source))
 		if !ok || o.Key.CapacityType == capacityTypeReserved {
 			continue
 		}
@@ -143,7 +143,7 @@ func (t *Trial) committedSavings() int64 {
 // not say its capacity type counts as bought on demand.
 func (m *Model) boughtAs(n *Node) (o market.Priced, source string, ok bool) {
 	labels := map[string]string{}
-	for k, v := range viewOf(n).labels {
+	for k, v := range viewOf((*nodeSource)(n)).labels {
 		if key := m.vocab.Canonical(k); key == k || labels[key] == "" {
 			labels[key] = m.vocab.CanonicalValue(key, v)
 		}
@@ -218,7 +218,7 @@ func (m *Model) NodePrice(name string) (NodePrice, bool) {
 	if !ok {
 		return NodePrice{}, false
 	}
-	o, source, ok := m.boughtAs(m.nodes[i].source)
+	o, source, ok := m.boughtAs((*Node)(m.nodes[i].source))
 	if !ok {
 		return NodePrice{}, false
 	}

@@ -73,7 +73,7 @@ func CompleteNode(object *corev1.Node) *corev1.Node {
 // pool. The result is the caller's.
 func (n *Node) Capacity() corev1.ResourceList {
 	out := corev1.ResourceList{}
-	for name, amount := range viewOf(n).capacity {
+	for name, amount := range viewOf((*nodeSource)(n)).capacity {
 		out[name] = amount.DeepCopy()
 	}
 	out[nodepool.ResourceNodes] = *resource.NewQuantity(1, resource.DecimalSI)

@@ -3,7 +3,6 @@ package scheduling
 import (
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -77,8 +76,8 @@ type Model struct {
 	pods []*corev1.Pod
 	// free is indexed [node*resources+resource].
 	free []int64
-	// compat remembers, [shape*groups+group], how machines of the group take the shape: see fitOf.
-	compat []atomic.Uint32
+	// fits remembers which nodes take which pods, resources aside.
+	fits *acceptance
 	// memo is what the next Update goes by; nil unless this model came from one.
 	memo *memoOwner
 }
@@ -141,7 +140,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 		return nil, err
 	}
 	m.compileStandings()
-	m.compat = make([]atomic.Uint32, len(m.shapes)*len(m.groups))
+	m.fits = newAcceptance(m.groups, m.shapes)
 	found := podclass.NewStages(0)
 	for _, c := range m.classes {
 		if c.Invalid == nil {

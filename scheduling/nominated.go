@@ -14,7 +14,7 @@ import (
 // others.
 
 // victimsOn are the pods on the machine that are being deleted and have a lower priority: those that were preempted.
-func (n *node) victimsOn(m *Model, priority int32) []boundPod {
+func victimsOn(m *Model, n *node, priority int32) []boundPod {
 	return slices.DeleteFunc(slices.Clone(n.bound), func(p boundPod) bool {
 		return !p.terminating || m.classes[p.class].Priority >= priority
 	})
@@ -40,7 +40,7 @@ func (t *Trial) promiseRoom() {
 		}
 		resources.AddScaled(p.needs, c.Requests, int64(t.waiting[class]))
 		victims := make([]int64, m.resources.Len())
-		for _, v := range m.nodes[at].victimsOn(m, c.Priority) {
+		for _, v := range victimsOn(m, &m.nodes[at], c.Priority) {
 			resources.AddScaled(victims, m.classes[v.class].Requests, 1)
 		}
 		for d := range victims {
@@ -72,11 +72,11 @@ func (t *Trial) placeNominated(classes []int32, lowest int32) (least int32, any 
 	for _, class := range list {
 		c := m.classes[class]
 		at, known := m.nodeIndex[c.Nominated]
-		if !known || !t.usable.Has(at) || !m.accepts(m.nodes[at].group, c.Shape) {
+		if !known || !t.usable.Has(at) || !m.fits.accepts(m.nodes[at].group, c.Shape) {
 			continue
 		}
 		host := int32(at)
-		preempted := len(m.nodes[at].victimsOn(m, c.Priority)) > 0
+		preempted := len(victimsOn(m, &m.nodes[at], c.Priority)) > 0
 		for t.waiting[class] > 0 && resources.Fits(t.needOn(c, host), t.freeOf(host)) && (preempted || t.admits(c, host)) {
 			t.place(binding{class: class, host: host, count: 1, stage: -1})
 			least, any = c.Priority, true

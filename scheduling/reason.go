@@ -269,5 +269,5 @@ func asked(key string, wants match.Needs, allows requirements.Requirement) strin
 
 // TaintString writes a taint as "key=value:Effect", the value empty or not.
 func TaintString(t corev1.Taint) string {
-	return t.Key + "=" + t.Value + ":" + string(t.Effect)
+	return match.TaintString(t)
 }

@@ -338,7 +338,7 @@ func (x *explainer) holdersOn(r *rule, node int32, daemons []int32) []Holder {
 			note(Holder{HolderPod, p.pod.Namespace, p.pod.Name})
 		}
 	}
-	for _, d := range x.m.missingDaemons(n) {
+	for _, d := range n.missingDaemons(x.m.daemonSets, &x.m.groups[n.group]) {
 		if inTheWay(x.m.daemonSets[d].Class) {
 			note(Holder{HolderDaemonSet, x.m.daemonSets[d].Object.Namespace, x.m.daemonSets[d].Object.Name})
 		}

@@ -171,7 +171,7 @@ func (t *Trial) mostAlike(c *podclass.Class, nodes []int32, weights []float64) i
 	best, most, kept := int32(-1), -1.0, uint32(0)
 	for _, node := range nodes {
 		need, free := t.needOn(c, node), t.freeOf(node)
-		fit := t.m.fitOf(t.m.nodes[node].group, c.Shape)
+		fit := t.m.fits.fitOf(t.m.nodes[node].group, c.Shape)
 		if fit < max(fitGivingUp, kept) || !resources.Fits(need, free) {
 			continue
 		}

@@ -169,7 +169,7 @@ func (x *roomIndex) first(m *Model, class int32, need []int64, fit uint32, exact
 		if len(tree.nodes) == 0 {
 			continue
 		}
-		if has := m.fitOf(int32(g), c.Shape); has < fit || (exactly && has != fit) {
+		if has := m.fits.fitOf(int32(g), c.Shape); has < fit || (exactly && has != fit) {
 			continue
 		}
 		if at := x.start(tree, x.need[class], need); at >= 0 {

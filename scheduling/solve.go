@@ -391,7 +391,7 @@ func (t *Trial) nodesFor(wishes []*wish) []int32 {
 		free, group := t.freeOf(int32(i)), m.nodes[i].group
 		if slices.ContainsFunc(wishes, func(w *wish) bool {
 			c := m.classes[w.class]
-			return resources.Fits(c.Requests, free) && m.accepts(group, c.Shape)
+			return resources.Fits(c.Requests, free) && m.fits.accepts(group, c.Shape)
 		}) {
 			out = append(out, int32(i))
 		}

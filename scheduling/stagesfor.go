@@ -1,8 +1,9 @@
 package scheduling
 
 import (
-	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/podclass"
 )
 
 // stagesFor are the class's stages under the trial's options: with preferences ignored, or too dear to keep, those that

@@ -44,7 +44,7 @@ func (m *Model) newBase() *topology.State {
 			}
 		}
 		if ruledDaemons {
-			for _, d := range m.missingDaemons(n) {
+			for _, d := range n.missingDaemons(m.daemonSets, &m.groups[n.group]) {
 				if o := m.classes[m.daemonSets[d].Class].Topology; o != nil {
 					c.Add(o)
 				}

@@ -255,7 +255,7 @@ func (m *Model) podsOn(node int32) []int32 {
 	for _, p := range n.bound {
 		out = append(out, p.class)
 	}
-	for _, d := range m.missingDaemons(n) {
+	for _, d := range n.missingDaemons(m.daemonSets, &m.groups[n.group]) {
 		out = append(out, m.daemonSets[d].Class)
 	}
 	return out

@@ -32,7 +32,7 @@ func (t *Trial) Put(node string, pods []PodKey) error {
 			return fmt.Errorf("putting pods on node %q: %w", node, err)
 		}
 		c := t.m.classes[class]
-		if !t.usable.Has(i) || !resources.Fits(t.needOn(c, host), t.freeOf(host)) || !t.m.accepts(t.m.nodes[i].group, c.Shape) || !t.admitsPut(c, host) {
+		if !t.usable.Has(i) || !resources.Fits(t.needOn(c, host), t.freeOf(host)) || !t.m.fits.accepts(t.m.nodes[i].group, c.Shape) || !t.admitsPut(c, host) {
 			return fmt.Errorf("putting pod %s on node %q: %w", key, node, ErrNoPlace)
 		}
 		t.place(binding{class: class, host: host, count: 1, stage: -1})

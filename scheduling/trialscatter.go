@@ -53,7 +53,7 @@ func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 				if stage = t.stageOn(c, &t.machines[i]); stage < 0 || t.machines[i].forsaken {
 					continue
 				}
-			} else if !t.usable.Has(h) || !t.m.accepts(t.m.nodes[h].group, c.Shape) {
+			} else if !t.usable.Has(h) || !t.m.fits.accepts(t.m.nodes[h].group, c.Shape) {
 				continue
 			}
 			if t.admitsPut(c, host) {

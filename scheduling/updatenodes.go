@@ -3,7 +3,6 @@ package scheduling
 import (
 	"cmp"
 	"slices"
-	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -30,38 +29,40 @@ func uniqueNames(nodes []Node, changed []changedNode) bool {
 // changeNodes makes the machines that changed ready and puts all in their order.
 func (u *update) changeNodes() {
 	m, s, dims := u.next, u.snapshot, u.next.resources.Len()
-	groups := newRegrouping(u.was, m)
+	groups := newRegrouping(m.newGroups(), u.was.groups, u.was.askedKeys)
 	if u.nodesAsBefore(groups) {
 		return
 	}
 	views := make([]nodeView, len(u.changed))
 	fresh := make([]int32, len(s.Nodes)) // the place in changed
 	for i, c := range u.changed {
-		views[i], fresh[c.at] = viewOf(&s.Nodes[c.at]), int32(i)
+		views[i], fresh[c.at] = viewOf((*nodeSource)(&s.Nodes[c.at])), int32(i)
 	}
 	order := u.orderNodes(views, fresh)
 	m.nodes, m.groups, m.free = make([]node, 0, len(s.Nodes)), nil, make([]int64, 0, len(s.Nodes)*dims)
 	arena := newPodArena(0)
 	limits := &attachLimits{}
 	if dims > m.resources.WithoutVolumes() {
-		limits = newAttachLimits(s)
+		limits = newAttachLimits(s.CSINodes, s.Catalogs)
 	}
+	maker := m.nodeMaker(groups.groups, limits)
 	k := u.memo
 	placed, daemons, claimants := make([][]seat, len(s.Nodes)), make([][]*corev1.Pod, len(s.Nodes)), make([][]*corev1.Pod, len(s.Nodes))
 	for at, i := range order {
 		n := &s.Nodes[i]
 		if was := u.kept[i]; was >= 0 {
-			compiled, free := u.keepNode(n, was, groups, limits)
+			compiled, free := u.keepNode(n, was, groups, maker)
 			m.nodes, m.free = append(m.nodes, compiled), append(m.free, free...)
 			placed[at], daemons[at], claimants[at] = k.placed[was], k.daemons[was], k.claimants[was]
 			continue
 		}
 		of := fresh[i]
 		free := make([]int64, dims)
-		compiled := m.compileNode(n, &views[of], u.classesOf(u.placed[of]), likeness.ReadPods(n.Pods), m.groupOf(&views[of], groups.known), limits, arena, free)
+		compiled := maker.node((*nodeSource)(n), &views[of], u.classesOf(u.placed[of]), likeness.ReadPods(n.Pods), groups.number(&views[of]), arena, free)
 		m.nodes, m.free = append(m.nodes, compiled), append(m.free, free...)
 		placed[at], daemons[at], claimants[at] = u.placed[of], daemonPodsOf(n), claimPods(n.Pods)
 	}
+	m.groups = groups.list
 	u.changeCompat()
 	k.placed, k.daemons, k.claimants = placed, daemons, claimants
 	if u.volumes {
@@ -138,11 +139,11 @@ func (u *update) classesOf(seats []seat) []int32 {
 }
 
 // keepNode is a machine that is as it was, with the numbers that its pods' classes and its group have now.
-func (u *update) keepNode(n *Node, was int32, groups *regrouping, limits *attachLimits) (node, []int64) {
-	m, dims := u.next, u.next.resources.Len()
+func (u *update) keepNode(n *Node, was int32, groups *regrouping, maker *nodeMaker) (node, []int64) {
+	dims := u.next.resources.Len()
 	compiled := u.was.nodes[was]
-	compiled.source = n
-	compiled.group = groups.of(n, compiled.group)
+	compiled.source = (*nodeSource)(n)
+	compiled.group = groups.of(compiled.source, compiled.group)
 	free := u.was.free[int(was)*dims : (int(was)+1)*dims]
 	if !u.touched[was] {
 		compiled.bound, compiled.movable = u.renumbered(compiled.bound), u.renumbered(compiled.movable)
@@ -153,8 +154,8 @@ func (u *update) keepNode(n *Node, was int32, groups *regrouping, limits *attach
 		compiled.bound, compiled.movable = u.reclassed(compiled.bound, n.Pods, classes), u.reclassed(compiled.movable, n.Pods, classes)
 		return compiled, free
 	}
-	view, roomNow := viewOf(n), make([]int64, dims)
-	return m.compileNode(n, &view, classes, likeness.ReadPods(n.Pods), compiled.group, limits, newPodArena(0), roomNow), roomNow
+	view, roomNow := viewOf((*nodeSource)(n)), make([]int64, dims)
+	return maker.node((*nodeSource)(n), &view, classes, likeness.ReadPods(n.Pods), compiled.group, newPodArena(0), roomNow), roomNow
 }
 
 // reclassed are some of the machine's pods with their new classes.
@@ -204,22 +205,14 @@ func (u *update) changeCompat() {
 	same := slices.EqualFunc(m.groups, was.groups, func(a, b nodeGroup) bool { return a.text == b.text })
 	switch {
 	case same && u.shapeWas == nil:
-		m.groups, m.compat = was.groups, was.compat
+		m.groups, m.fits = was.groups, was.fits
 		return
 	case same:
 		m.groups = was.groups
 	}
-	m.compat = make([]atomic.Uint32, len(m.shapes)*len(m.groups))
-	if !same {
-		return
-	}
-	for shape, old := range u.shapeWas {
-		if old < 0 {
-			continue
-		}
-		for g := range m.groups {
-			m.compat[shape*len(m.groups)+g].Store(was.compat[int(old)*len(m.groups)+g].Load())
-		}
+	m.fits = newAcceptance(m.groups, m.shapes)
+	if same {
+		m.fits.takeOver(was.fits, u.shapeWas)
 	}
 }
 

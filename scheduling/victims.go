@@ -55,7 +55,7 @@ type victims struct {
 func (e *preemptor) choose(class int32) *victims {
 	m := e.t.m
 	c := m.classes[class]
-	if at, known := m.nodeIndex[c.Nominated]; known && len(m.nodes[at].victimsOn(m, c.Priority)) > 0 {
+	if at, known := m.nodeIndex[c.Nominated]; known && len(victimsOn(m, &m.nodes[at], c.Priority)) > 0 {
 		return nil // it waits for the pods that it has preempted already
 	}
 	if best := e.best(class); best != nil {
@@ -77,7 +77,7 @@ func (e *preemptor) best(class int32) *victims {
 		e.found = make([]*victims, len(m.nodes))
 		for i := range t.usable.Members {
 			// What preemption can't change is no matter of victims.
-			if m.accepts(m.nodes[i].group, m.classes[class].Shape) {
+			if m.fits.accepts(m.nodes[i].group, m.classes[class].Shape) {
 				e.found[i] = e.on(int32(i), class)
 			}
 		}
@@ -109,7 +109,7 @@ func (e *preemptor) shared(class int32) *victims {
 		n := &m.nodes[node]
 		list := slices.Sorted(maps.Keys(e.gone[node]))
 		senior := slices.ContainsFunc(list, func(k int) bool { return m.classes[n.bound[k].class].Priority >= c.Priority })
-		if senior || !m.accepts(n.group, c.Shape) || !e.holds(c, node) {
+		if senior || !m.fits.accepts(n.group, c.Shape) || !e.holds(c, node) {
 			e.rooms = e.rooms[1:]
 			continue
 		}

@@ -44,3 +44,8 @@ next:
 	}
 	return out
 }
+
+// TaintString spells a taint as kubectl does: key=value:effect.
+func TaintString(t corev1.Taint) string {
+	return t.Key + "=" + t.Value + ":" + string(t.Effect)
+}
