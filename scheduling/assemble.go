@@ -51,7 +51,7 @@ func newPodQueues(t *Trial) *podQueues {
 	if len(t.freed) > 0 {
 		q.freed = map[int32][]*corev1.Pod{}
 		for _, p := range t.freed {
-			q.freed[p.class] = append(q.freed[p.class], p.pod)
+			q.freed[p.Class] = append(q.freed[p.Class], p.Pod)
 		}
 	}
 	return q
@@ -105,7 +105,7 @@ func (t *Trial) writeBindings(out *Plan, q *podQueues) {
 	}
 	for i := range m.nodes {
 		if len(pods[i]) > 0 {
-			out.Existing = append(out.Existing, ExistingNode{Name: m.nodes[i].name, Pods: pods[i]})
+			out.Existing = append(out.Existing, ExistingNode{Name: m.nodes[i].Name, Pods: pods[i]})
 		}
 	}
 	slices.SortFunc(out.Existing, func(a, b ExistingNode) int { return cmp.Compare(a.Name, b.Name) })

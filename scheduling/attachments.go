@@ -19,7 +19,7 @@ func (m *Model) sameAttachments(s *Snapshot) bool {
 	}
 	return m.volumes.SameUnused(s.VolumeAttachments, func(yield func(node string, pods []*corev1.Pod) bool) {
 		for i := range m.nodes {
-			if n := m.nodes[i].source; !yield(n.Name, n.Pods) {
+			if n := m.nodes[i].Source; !yield(n.Name, n.Pods) {
 				return
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -41,10 +42,10 @@ func (m *Model) compileStandings() {
 	}
 	s := &standings{order: make([][]int32, len(m.costs.Commitments))}
 	for i := range m.nodes {
-		if m.nodes[i].source.Leaving {
+		if m.nodes[i].Source.Leaving {
 			continue
 		}
-		o, source, ok := m.boughtAs((*Node)(m.nodes[i].source))
+		o, source, ok := m.boughtAs((*Node)(m.nodes[i].Source))
 		if !ok || o.Key.CapacityType == capacityTypeReserved {
 			continue
 		}
@@ -65,7 +66,7 @@ func (m *Model) compileStandings() {
 		before := market.ByYield(k)
 		slices.SortFunc(s.order[k], func(a, b int32) int {
 			x, y := &s.nodes[a], &s.nodes[b]
-			return cmp.Or(before(&x.Covered, &y.Covered), cmp.Compare(m.nodes[x.node].name, m.nodes[y.node].name))
+			return cmp.Or(before(&x.Covered, &y.Covered), cmp.Compare(m.nodes[x.node].Name, m.nodes[y.node].Name))
 		})
 	}
 	s.left, s.shares = s.fillWithout(m.costs, nil)
@@ -143,7 +144,7 @@ func (t *Trial) committedSavings() int64 {
 // not say its capacity type counts as bought on demand.
 func (m *Model) boughtAs(n *Node) (o market.Priced, source string, ok bool) {
 	labels := map[string]string{}
-	for k, v := range viewOf((*nodeSource)(n)).labels {
+	for k, v := range existing.ViewOf((*existing.Source)(n)).Labels {
 		if key := m.vocab.Canonical(k); key == k || labels[key] == "" {
 			labels[key] = m.vocab.CanonicalValue(key, v)
 		}
@@ -218,7 +219,7 @@ func (m *Model) NodePrice(name string) (NodePrice, bool) {
 	if !ok {
 		return NodePrice{}, false
 	}
-	o, source, ok := m.boughtAs((*Node)(m.nodes[i].source))
+	o, source, ok := m.boughtAs((*Node)(m.nodes[i].Source))
 	if !ok {
 		return NodePrice{}, false
 	}

@@ -142,7 +142,7 @@ func (d *dealer) newHand(class int32) hand {
 		if at := int(d.c.knownHost(i)); at >= 0 && at < len(rooms) && rooms[at] >= int(h.left) {
 			continue // the cell has room for all
 		}
-		if !m.fits.accepts(n.group, c.Shape) {
+		if !m.fits.Accepts(n.Group, c.Shape) {
 			continue
 		}
 		if k := resources.HowMany(c.Requests, t.freeOf(int32(i)), int(h.left)); k > 0 {

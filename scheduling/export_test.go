@@ -33,7 +33,7 @@ func ModelDifferences(a, b *Model) []string {
 			"daemonSets": m.daemonSets, "nodes": m.nodes, "nodeIndex": m.nodeIndex, "groups": m.groups, "askedKeys": m.askedKeys,
 			"topology": m.topology, "topologyKeys": m.topologyKeys, "pinnedKeys": m.pinnedKeys, "hostDomains": m.hostDomains,
 			"volumesBound": m.volumesBound, "reach": m.reach, "pods": m.pods, "free": m.free, "standings": m.standings,
-			"sizes": []int{len(m.fits.cells), len(m.tables), len(m.catalogs), len(m.shapeIndex)},
+			"sizes": []int{m.fits.Len(), len(m.tables), len(m.catalogs), len(m.shapeIndex)},
 		}
 		pools := make([]*nodepool.Pool, len(m.pools))
 		for i, p := range m.pools {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 )
 
@@ -73,7 +74,7 @@ func CompleteNode(object *corev1.Node) *corev1.Node {
 // pool. The result is the caller's.
 func (n *Node) Capacity() corev1.ResourceList {
 	out := corev1.ResourceList{}
-	for name, amount := range viewOf((*nodeSource)(n)).capacity {
+	for name, amount := range existing.ViewOf((*existing.Source)(n)).Capacity {
 		out[name] = amount.DeepCopy()
 	}
 	out[nodepool.ResourceNodes] = *resource.NewQuantity(1, resource.DecimalSI)

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -57,12 +58,12 @@ func (l *Launchables) Of(node string, pod PodKey) (group int, cheapest float64, 
 	if !known {
 		return 0, 0, false
 	}
-	list := l.m.nodes[i].movable
-	at := slices.IndexFunc(list, func(p boundPod) bool { return p.pod.Name == pod.Name && p.pod.Namespace == pod.Namespace })
+	list := l.m.nodes[i].Movable
+	at := slices.IndexFunc(list, func(p existing.Pod) bool { return p.Pod.Name == pod.Name && p.Pod.Namespace == pod.Namespace })
 	if at < 0 {
 		return 0, 0, false
 	}
-	r := l.reachOf(list[at].class)
+	r := l.reachOf(list[at].Class)
 	return r.group, float64(r.cheapest) / market.NanoPerUSD, r.cheapest != market.NoPrice
 }
 

@@ -34,8 +34,8 @@ func (t *Trial) spareLimits(counted func(i int) bool) [][]int64 {
 		}
 	}
 	for i := range m.nodes {
-		if n := &m.nodes[i]; n.pool >= 0 && out[n.pool] != nil {
-			resources.AddScaled(out[n.pool], m.pools[n.pool].Limits.Cost(n.capacity), -1)
+		if n := &m.nodes[i]; n.Pool >= 0 && out[n.Pool] != nil {
+			resources.AddScaled(out[n.Pool], m.pools[n.Pool].Limits.Cost(n.Capacity), -1)
 		}
 	}
 	for pool, left := range out {

@@ -31,7 +31,7 @@ type memo struct {
 	namespaces map[string]int32
 	listed     map[string]bool
 	keys       map[PodKey]struct{}
-	// waiting are the seats of Model.pods; ofDaemons the kinds of Model.daemonSets.
+	// waiting are the seats of Model.pods; ofDaemons the kinds of Model.DaemonSets.
 	waiting   []seat
 	ofDaemons []int32
 	// placed, daemons and claimants are indexed like Model.nodes: the seats of all pods of the machine, those pods of it that

@@ -11,6 +11,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
@@ -52,9 +53,9 @@ type Model struct {
 	podClass []int32
 
 	daemonSets []daemonset.Set
-	nodes      []node
+	nodes      []existing.Node
 	nodeIndex  map[string]int
-	groups     []nodeGroup
+	groups     []existing.Group
 	// askedKeys are the label keys that some pod or DaemonSet asks about.
 	askedKeys map[string]bool
 	// topology are the distinct rules that pods state; topologyKeys the labels whose values are their domains, the
@@ -77,7 +78,7 @@ type Model struct {
 	// free is indexed [node*resources+resource].
 	free []int64
 	// fits remembers which nodes take which pods, resources aside.
-	fits *acceptance
+	fits *existing.Acceptance
 	// memo is what the next Update goes by; nil unless this model came from one.
 	memo *memoOwner
 }
@@ -140,7 +141,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 		return nil, err
 	}
 	m.compileStandings()
-	m.fits = newAcceptance(m.groups, m.shapes)
+	m.fits = existing.NewAcceptance(m.groups, m.shapes)
 	found := podclass.NewStages(0)
 	for _, c := range m.classes {
 		if c.Invalid == nil {

@@ -85,7 +85,7 @@ func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
 	if !x.t.usable.Has(int(node)) {
 		return NodeUnavailable, nodeFailings{}
 	}
-	f := nodeFailings{groupFailings: x.groupFails(x.m.nodes[node].group), attach: true}
+	f := nodeFailings{groupFailings: x.groupFails(x.m.nodes[node].Group), attach: true}
 	free := x.t.freeOf(node)
 	for d, need := range x.c.Requests {
 		if need > 0 && need > free[d] {
@@ -129,17 +129,17 @@ func (x *explainer) groupFails(group int32) groupFailings {
 		return *f
 	}
 	g := &x.m.groups[group]
-	*f = groupFailings{known: true, volumes: !x.s.VolumesOn(g.labels)}
-	for i := range g.taints {
-		if match.Untolerated(x.s.Tolerations, g.taints[i:i+1], true) != nil {
+	*f = groupFailings{known: true, volumes: !x.s.VolumesOn(g.Labels)}
+	for i := range g.Taints {
+		if match.Untolerated(x.s.Tolerations, g.Taints[i:i+1], true) != nil {
 			f.tainted = true
-			f.cordoned = f.cordoned || g.taints[i].Key == corev1.TaintNodeUnschedulable
+			f.cordoned = f.cordoned || g.Taints[i].Key == corev1.TaintNodeUnschedulable
 		}
 	}
 	for i, term := range x.s.Terms {
 		unmet, last := int32(0), ""
 		for _, r := range term {
-			if !match.Meets(g.labels, r) && r.Key() != last {
+			if !match.Meets(g.Labels, r) && r.Key() != last {
 				unmet++
 				last = r.Key()
 			}
@@ -153,12 +153,12 @@ func (x *explainer) groupFails(group int32) groupFailings {
 
 // taintsOf are the machine's taints that the pods don't tolerate.
 func (x *explainer) taintsOf(node int32) []corev1.Taint {
-	return intolerable(x.s.Tolerations, x.m.groups[x.m.nodes[node].group].taints)
+	return intolerable(x.s.Tolerations, x.m.groups[x.m.nodes[node].Group].Taints)
 }
 
 // unmetOn are the labels of the machine that don't meet the alternative that comes nearest.
 func (x *explainer) unmetOn(node int32, f *nodeFailings) []string {
-	labels := x.m.groups[x.m.nodes[node].group].labels
+	labels := x.m.groups[x.m.nodes[node].Group].Labels
 	return match.Needs(slices.DeleteFunc(slices.Clone(x.s.Terms[f.term]), func(r requirements.Requirement) bool { return match.Meets(labels, r) })).Keys()
 }
 
@@ -173,20 +173,20 @@ func (x *explainer) portTaken(node int32) bool {
 // example tells what the check found on the machine.
 func (x *explainer) example(node int32, check NodeCheck, f *nodeFailings) NodeExample {
 	n := &x.m.nodes[node]
-	e := NodeExample{Check: check, Node: n.name}
+	e := NodeExample{Check: check, Node: n.Name}
 	switch check {
 	case NodeUnavailable:
 		switch {
-		case n.source.Leaving:
+		case n.Source.Leaving:
 			e.Detail = "is leaving"
-		case !n.usable:
+		case !n.Usable:
 			e.Detail = "has more bound to it than it has room for"
 		}
 	case NodeTaints:
 		e.Taints = x.taintsOf(node)
 	case NodeRequirements:
 		e.Key = x.unmetOn(node, f)[0]
-		e.Value = match.OnlyValue(x.m.groups[n.group].labels.Get(e.Key))
+		e.Value = match.OnlyValue(x.m.groups[n.Group].Labels.Get(e.Key))
 	case NodeResources, NodeVolumeLimits:
 		e.Requests, e.Free = corev1.ResourceList{}, corev1.ResourceList{}
 		for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
@@ -226,7 +226,7 @@ func (x *explainer) refusingOn(node int32, check NodeCheck) []Rule {
 func (x *explainer) considerNode(best *finding, two *pairFinding, node int32, f *nodeFailings) {
 	switch f.count() {
 	case 0:
-		h, name := x.hostOf(node), x.m.nodes[node].name
+		h, name := x.hostOf(node), x.m.nodes[node].Name
 		if h == nil || x.tries <= 0 || !best.worth(MissTopology) && best.miss.Code != MissTopology {
 			return
 		}
@@ -240,14 +240,14 @@ func (x *explainer) considerNode(best *finding, two *pairFinding, node int32, f 
 		codes, size := x.codesFor(node, f)
 		if codes[0] != "" && best.nearer(codes[0], size, 0) && x.admitsChanged(node, f) {
 			miss := x.changesFor(node, f)[0]
-			miss.Node = x.m.nodes[node].name
+			miss.Node = x.m.nodes[node].Name
 			*best = finding{miss: miss, size: size}
 		}
 	case 2:
 		codes, size := x.codesFor(node, f)
 		if best.miss == nil && codes[1] != "" && two.nearer(codes[0], codes[1], size, 0) && x.admitsChanged(node, f) {
 			misses := x.changesFor(node, f)
-			misses[0].Node, misses[0].Also = x.m.nodes[node].name, misses[1]
+			misses[0].Node, misses[0].Also = x.m.nodes[node].Name, misses[1]
 			*two = pairFinding{finding{miss: misses[0], size: size}}
 		}
 	}
@@ -288,7 +288,7 @@ func (x *explainer) changesFor(node int32, f *nodeFailings) (misses []*NearestMi
 	}
 	for _, key := range unmet {
 		miss := &NearestMiss{Code: MissLabel, Key: key}
-		if value := match.OnlyValue(x.m.groups[x.m.nodes[node].group].labels.Get(key)); value != "" {
+		if value := match.OnlyValue(x.m.groups[x.m.nodes[node].Group].Labels.Get(key)); value != "" {
 			miss.Values = []string{value}
 		}
 		x.blameSystem(miss)

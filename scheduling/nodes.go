@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 )
 
@@ -14,18 +15,18 @@ func (m *Model) compileNodes(s *Snapshot, r *likeness.Roster, classes [][]int32)
 	dims := m.resources.Len()
 	m.free = make([]int64, 0, len(s.Nodes)*dims)
 	order := make([]int, len(s.Nodes))
-	views := make([]nodeView, len(s.Nodes))
+	views := make([]existing.View, len(s.Nodes))
 	for i := range s.Nodes {
-		order[i], views[i] = i, viewOf((*nodeSource)(&s.Nodes[i]))
+		order[i], views[i] = i, existing.ViewOf((*existing.Source)(&s.Nodes[i]))
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(boolCompare(views[b].initialized, views[a].initialized), cmp.Compare(s.Nodes[a].Name, s.Nodes[b].Name))
+		return cmp.Or(boolCompare(views[b].Initialized, views[a].Initialized), cmp.Compare(s.Nodes[a].Name, s.Nodes[b].Name))
 	})
 	m.nodeIndex = make(map[string]int, len(s.Nodes))
-	m.nodes = make([]node, 0, len(s.Nodes))
-	groups := newGrouping(m.newGroups())
-	maker := m.nodeMaker(groups.groups, newAttachLimits(s.CSINodes, s.Catalogs))
-	pods := newPodArena(countPods(s) - len(m.pods))
+	m.nodes = make([]existing.Node, 0, len(s.Nodes))
+	groups := existing.NewGrouping(m.newGroups())
+	maker := m.nodeMaker(groups.Groups, existing.NewAttachLimits(s.CSINodes, s.Catalogs))
+	pods := existing.NewArena(countPods(s) - len(m.pods))
 	on := make([]likeness.NodePods, len(s.Nodes))
 	waiting := len(m.pods)
 	for i, p := range r.OfNodes {
@@ -40,26 +41,26 @@ func (m *Model) compileNodes(s *Snapshot, r *likeness.Roster, classes [][]int32)
 		m.free = slices.Grow(m.free, dims)
 		free := m.free[len(m.free) : len(m.free)+dims]
 		m.free = m.free[:len(m.free)+dims]
-		compiled := maker.node((*nodeSource)(n), view, classes[i], on[i], groups.of(view), pods, free)
+		compiled := maker.Node((*existing.Source)(n), view, classes[i], on[i], groups.Of(view), pods, free)
 		m.nodes = append(m.nodes, compiled)
 	}
-	m.groups = groups.list
+	m.groups = groups.List
 	return nil
 }
 
-// newGroups are groups of nodes by the labels that the model's pods ask about.
-func (m *Model) newGroups() *groups {
+// NewGroups are groups of nodes by the labels that the model's pods ask about.
+func (m *Model) newGroups() *existing.Groups {
 	vocabulary := m.snapshot.Vocabulary
 	if vocabulary.IsZero() {
 		vocabulary = requirements.CoreVocabulary()
 	}
-	return newGroups(m.askedKeys, m.vocab, vocabulary.Aliases)
+	return existing.NewGroups(m.askedKeys, m.vocab, vocabulary.Aliases)
 }
 
-// nodeMaker makes nodes ready for the model.
-func (m *Model) nodeMaker(g *groups, limits *attachLimits) *nodeMaker {
-	return &nodeMaker{
-		resources: m.resources, volumes: m.volumes, limits: limits, daemonSets: m.daemonSets, groups: g, classes: m.classes, poolIndex: m.poolIndex,
+// Maker makes nodes ready for the model.
+func (m *Model) nodeMaker(g *existing.Groups, limits *existing.AttachLimits) *existing.Maker {
+	return &existing.Maker{
+		Resources: m.resources, Volumes: m.volumes, Limits: limits, DaemonSets: m.daemonSets, Groups: g, Classes: m.classes, PoolIndex: m.poolIndex,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -14,9 +15,9 @@ import (
 // others.
 
 // victimsOn are the pods on the machine that are being deleted and have a lower priority: those that were preempted.
-func victimsOn(m *Model, n *node, priority int32) []boundPod {
-	return slices.DeleteFunc(slices.Clone(n.bound), func(p boundPod) bool {
-		return !p.terminating || m.classes[p.class].Priority >= priority
+func victimsOn(m *Model, n *existing.Node, priority int32) []existing.Pod {
+	return slices.DeleteFunc(slices.Clone(n.Bound), func(p existing.Pod) bool {
+		return !p.Terminating || m.classes[p.Class].Priority >= priority
 	})
 }
 
@@ -30,7 +31,7 @@ func (t *Trial) promiseRoom() {
 			continue
 		}
 		at, known := m.nodeIndex[c.Nominated]
-		if !known || !m.nodes[at].usable {
+		if !known || !m.nodes[at].Usable {
 			continue
 		}
 		p := promised[at]
@@ -41,7 +42,7 @@ func (t *Trial) promiseRoom() {
 		resources.AddScaled(p.needs, c.Requests, int64(t.waiting[class]))
 		victims := make([]int64, m.resources.Len())
 		for _, v := range victimsOn(m, &m.nodes[at], c.Priority) {
-			resources.AddScaled(victims, m.classes[v.class].Requests, 1)
+			resources.AddScaled(victims, m.classes[v.Class].Requests, 1)
 		}
 		for d := range victims {
 			p.victims[d] = max(p.victims[d], victims[d])
@@ -51,7 +52,7 @@ func (t *Trial) promiseRoom() {
 		free := t.freeOf(int32(at))
 		for d := range free {
 			gone := p.victims[d]
-			if over := m.nodes[at].over; over != nil {
+			if over := m.nodes[at].Over; over != nil {
 				gone -= over[d]
 			}
 			free[d] += max(min(gone, p.needs[d]-free[d]), 0)
@@ -72,7 +73,7 @@ func (t *Trial) placeNominated(classes []int32, lowest int32) (least int32, any 
 	for _, class := range list {
 		c := m.classes[class]
 		at, known := m.nodeIndex[c.Nominated]
-		if !known || !t.usable.Has(at) || !m.fits.accepts(m.nodes[at].group, c.Shape) {
+		if !known || !t.usable.Has(at) || !m.fits.Accepts(m.nodes[at].Group, c.Shape) {
 			continue
 		}
 		host := int32(at)

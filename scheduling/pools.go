@@ -151,7 +151,7 @@ func (m *Model) domains() nodepool.Domains {
 func (m *Model) valuesOnNodes(key string) []string {
 	var out []string
 	for i := range m.groups {
-		if v := match.OnlyValue(m.groups[i].labels.Get(key)); v != "" {
+		if v := match.OnlyValue(m.groups[i].Labels.Get(key)); v != "" {
 			out = append(out, v)
 		}
 	}

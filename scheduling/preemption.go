@@ -114,11 +114,11 @@ func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expecte
 func (m *Model) lowestBound() int64 {
 	lowest := int64(math.MaxInt64)
 	for i := range m.nodes {
-		if !m.nodes[i].usable {
+		if !m.nodes[i].Usable {
 			continue
 		}
-		for _, p := range m.nodes[i].bound {
-			lowest = min(lowest, int64(m.classes[p.class].Priority))
+		for _, p := range m.nodes[i].Bound {
+			lowest = min(lowest, int64(m.classes[p.Class].Priority))
 		}
 	}
 	return lowest
@@ -161,8 +161,8 @@ func (x *expectedPreemptions) hold(m *Model, class int32, v *victims) {
 	held := x.holds[v.node]
 	if held == nil {
 		held = make([]int64, m.resources.Len())
-		if n.over != nil {
-			resources.AddScaled(held, n.over, 1)
+		if n.Over != nil {
+			resources.AddScaled(held, n.Over, 1)
 		}
 		x.holds[v.node] = held
 	}
@@ -170,6 +170,6 @@ func (x *expectedPreemptions) hold(m *Model, class int32, v *victims) {
 	x.placed = append(x.placed, binding{class: class, host: v.node, count: 1, stage: -1})
 	resources.AddScaled(held, m.classes[class].Requests, 1)
 	for _, k := range v.fresh {
-		resources.AddScaled(held, m.classes[n.bound[k].class].Unshared(), -1)
+		resources.AddScaled(held, m.classes[n.Bound[k].Class].Unshared(), -1)
 	}
 }

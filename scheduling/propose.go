@@ -121,7 +121,7 @@ func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 			}
 			class := m.classes[w.class]
 			n := resources.HowMany(class.Requests, free, int(w.count))
-			if n == 0 || (w.cell != anyCell && w.cell != cell) || m.fits.fitOf(m.nodes[node].group, class.Shape) < fit {
+			if n == 0 || (w.cell != anyCell && w.cell != cell) || m.fits.FitOf(m.nodes[node].Group, class.Shape) < fit {
 				continue
 			}
 			if class.Topology != nil {

@@ -295,7 +295,7 @@ func (x *explainer) nameNodes(g int32, out *Rule) {
 				continue
 			}
 			check, f := x.checkNode(int32(n))
-			d.Node, d.Check = x.m.nodes[n].name, check
+			d.Node, d.Check = x.m.nodes[n].Name, check
 			if f.tainted && !group.Filter.Taints {
 				d.Taint = &x.taintsOf(int32(n))[0]
 			}
@@ -333,12 +333,12 @@ func (x *explainer) holdersOn(r *rule, node int32, daemons []int32) []Holder {
 		return firstHolders(out)
 	}
 	n := &x.m.nodes[node]
-	for _, p := range n.bound {
-		if inTheWay(p.class) {
-			note(Holder{HolderPod, p.pod.Namespace, p.pod.Name})
+	for _, p := range n.Bound {
+		if inTheWay(p.Class) {
+			note(Holder{HolderPod, p.Pod.Namespace, p.Pod.Name})
 		}
 	}
-	for _, d := range n.missingDaemons(x.m.daemonSets, &x.m.groups[n.group]) {
+	for _, d := range n.MissingDaemons(x.m.daemonSets, &x.m.groups[n.Group]) {
 		if inTheWay(x.m.daemonSets[d].Class) {
 			note(Holder{HolderDaemonSet, x.m.daemonSets[d].Object.Namespace, x.m.daemonSets[d].Object.Name})
 		}

@@ -118,7 +118,7 @@ func (t *Trial) emptiestOf(g int32, c *podclass.Class) int32 {
 // labelsOf are a host's labels, as far as any pod asks about them.
 func (t *Trial) labelsOf(host int32) requirements.Set {
 	if host < int32(len(t.m.nodes)) {
-		return t.m.groups[t.m.nodes[host].group].labels
+		return t.m.groups[t.m.nodes[host].Group].Labels
 	}
 	mc := &t.machines[host-int32(len(t.m.nodes))]
 	return t.m.machineLabels(mc, &nodepool.Assignment{Labels: mc.labels})
@@ -126,7 +126,7 @@ func (t *Trial) labelsOf(host int32) requirements.Set {
 
 func (t *Trial) taintsOf(host int32) []corev1.Taint {
 	if host < int32(len(t.m.nodes)) {
-		return t.m.groups[t.m.nodes[host].group].taints
+		return t.m.groups[t.m.nodes[host].Group].Taints
 	}
 	return t.m.pools[t.machines[host-int32(len(t.m.nodes))].pool].Taints
 }

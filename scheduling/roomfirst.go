@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
@@ -171,8 +172,8 @@ func (t *Trial) mostAlike(c *podclass.Class, nodes []int32, weights []float64) i
 	best, most, kept := int32(-1), -1.0, uint32(0)
 	for _, node := range nodes {
 		need, free := t.needOn(c, node), t.freeOf(node)
-		fit := t.m.fits.fitOf(t.m.nodes[node].group, c.Shape)
-		if fit < max(fitGivingUp, kept) || !resources.Fits(need, free) {
+		fit := t.m.fits.FitOf(t.m.nodes[node].Group, c.Shape)
+		if fit < max(existing.FitGivingUp, kept) || !resources.Fits(need, free) {
 			continue
 		}
 		dot, sum := 0.0, 0.0

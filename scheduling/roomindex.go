@@ -53,7 +53,7 @@ func (t *Trial) newRoomIndex(order []int32) *roomIndex {
 		x.rank[i] = -1
 	}
 	for rank, node := range order {
-		tree := &x.trees[m.nodes[node].group]
+		tree := &x.trees[m.nodes[node].Group]
 		x.rank[node], x.leaf[node] = int32(rank), int32(len(tree.nodes))
 		tree.nodes = append(tree.nodes, node)
 	}
@@ -141,7 +141,7 @@ func (x *roomIndex) update(t *Trial, node int32) {
 	if x.rank[node] < 0 {
 		return
 	}
-	tree := &x.trees[t.m.nodes[node].group]
+	tree := &x.trees[t.m.nodes[node].Group]
 	leaf := x.leaf[node]
 	if tree.write(int(leaf), t, node) && tree.known != nil {
 		if len(tree.grown) == mostGrown {
@@ -169,7 +169,7 @@ func (x *roomIndex) first(m *Model, class int32, need []int64, fit uint32, exact
 		if len(tree.nodes) == 0 {
 			continue
 		}
-		if has := m.fits.fitOf(int32(g), c.Shape); has < fit || (exactly && has != fit) {
+		if has := m.fits.FitOf(int32(g), c.Shape); has < fit || (exactly && has != fit) {
 			continue
 		}
 		if at := x.start(tree, x.need[class], need); at >= 0 {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -66,7 +67,7 @@ func TestRoomIndexFindsTheFirst(t *testing.T) {
 				break
 			}
 		}
-		if got := trial.rooms.first(m, class, need, fitGivingUp, false, func(int32) bool { return true }); got != want {
+		if got := trial.rooms.first(m, class, need, existing.FitGivingUp, false, func(int32) bool { return true }); got != want {
 			t.Fatalf("step %d, class %d: node %d, want %d", step, class, got, want)
 		}
 		if want >= 0 {

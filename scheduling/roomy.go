@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"context"
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"slices"
 )
 
@@ -13,7 +14,7 @@ func (t *Trial) fillRoomy(ctx context.Context, c *cells, wishes []wish) bool {
 		return false
 	}
 	before, left := t.Mark(), slices.Clone(wishes)
-	proposals := t.proposeExisting(ctx, c, left, make([]int64, len(t.m.classes)), fitFully)
+	proposals := t.proposeExisting(ctx, c, left, make([]int64, len(t.m.classes)), existing.FitFully)
 	if !slices.ContainsFunc(left, func(w wish) bool { return w.count > 0 }) {
 		t.admit(proposals)
 		if !slices.ContainsFunc(wishes, func(w wish) bool { return t.waiting[w.class] > 0 }) {

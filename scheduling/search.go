@@ -188,7 +188,7 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 	c := m.classes[class]
 	s.steps += len(m.nodes) / looksPerStep
 	for i := range t.usable.Members {
-		if resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.fits.accepts(m.nodes[i].group, c.Shape) && t.admits(c, int32(i)) {
+		if resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.fits.Accepts(m.nodes[i].Group, c.Shape) && t.admits(c, int32(i)) {
 			before := t.Mark()
 			t.place(binding{class: class, host: int32(i), count: 1, stage: -1, tight: t.tightly(class)})
 			s.then(ctx, before)

@@ -89,7 +89,7 @@ func (t *Trial) findHost(class int32) (host, stage int32) {
 		if t.newOnly {
 			break
 		}
-		if resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.fits.accepts(m.nodes[i].group, c.Shape) && t.admits(c, int32(i)) {
+		if resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.fits.Accepts(m.nodes[i].Group, c.Shape) && t.admits(c, int32(i)) {
 			return int32(i), -1
 		}
 	}

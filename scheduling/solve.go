@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
@@ -246,7 +247,7 @@ func (t *Trial) fillNodes(ctx context.Context, c *cells, classes []int32, wishes
 	}
 	for round := 1; ; round++ {
 		waiting := t.waitingPods()
-		t.admit(t.proposeExisting(ctx, c, wishes, t.classWorth(ctx, c, wishes), fitFully, fitGivingUp))
+		t.admit(t.proposeExisting(ctx, c, wishes, t.classWorth(ctx, c, wishes), existing.FitFully, existing.FitGivingUp))
 		crowded := slices.ContainsFunc(wishes, func(w wish) bool { return w.onNodes && w.count > 0 })
 		if !crowded || waiting > maxRetriedPods || t.waitingPods() == waiting || round == maxDeals || ctx.Err() != nil {
 			return wishes
@@ -388,10 +389,10 @@ func (t *Trial) nodesFor(wishes []*wish) []int32 {
 	m := t.m
 	out := make([]int32, 0, len(m.nodes))
 	for i := range t.usable.Members {
-		free, group := t.freeOf(int32(i)), m.nodes[i].group
+		free, group := t.freeOf(int32(i)), m.nodes[i].Group
 		if slices.ContainsFunc(wishes, func(w *wish) bool {
 			c := m.classes[w.class]
-			return resources.Fits(c.Requests, free) && m.fits.accepts(group, c.Shape)
+			return resources.Fits(c.Requests, free) && m.fits.Accepts(group, c.Shape)
 		}) {
 			out = append(out, int32(i))
 		}
@@ -425,7 +426,7 @@ func (t *Trial) sortByRoom(nodes []int32, size func([]int64) float64) {
 		room[i] = size(t.freeOf(i))
 	}
 	slices.SortFunc(nodes, func(a, b int32) int {
-		return cmp.Or(boolCompare(t.m.nodes[b].initialized, t.m.nodes[a].initialized), cmp.Compare(room[a], room[b]), cmp.Compare(a, b))
+		return cmp.Or(boolCompare(t.m.nodes[b].Initialized, t.m.nodes[a].Initialized), cmp.Compare(room[a], room[b]), cmp.Compare(a, b))
 	})
 }
 

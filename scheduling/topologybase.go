@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -21,30 +22,30 @@ func (m *Model) newBase() *topology.State {
 	first, more := make([]int32, len(m.groups)), make([]int32, len(m.groups))
 	for i := range m.nodes {
 		n := &m.nodes[i]
-		g := &m.groups[n.group]
-		if like := first[n.group]; like > 0 {
+		g := &m.groups[n.Group]
+		if like := first[n.Group]; like > 0 {
 			s.AddLike(like - 1)
-			more[n.group]++
+			more[n.Group]++
 		} else {
-			s.AddHost(func(key string) string { return match.OnlyValue(g.labels.Get(key)) }, g.labels, g.taints)
-			first[n.group] = int32(i + 1)
+			s.AddHost(func(key string) string { return match.OnlyValue(g.Labels.Get(key)) }, g.Labels, g.Taints)
+			first[n.Group] = int32(i + 1)
 		}
-		if n.source.Leaving {
+		if n.Source.Leaving {
 			s.SetGone(int32(i), true)
 			continue
 		}
 		c.Begin(int32(i))
-		for k := range n.bound {
-			p := &n.bound[k]
-			if o := stakes[p.class]; o != nil {
-				if p.terminating {
+		for k := range n.Bound {
+			p := &n.Bound[k]
+			if o := stakes[p.Class]; o != nil {
+				if p.Terminating {
 					o = m.stakeOfBound(*p)
 				}
 				c.Add(o)
 			}
 		}
 		if ruledDaemons {
-			for _, d := range n.missingDaemons(m.daemonSets, &m.groups[n.group]) {
+			for _, d := range n.MissingDaemons(m.daemonSets, &m.groups[n.Group]) {
 				if o := m.classes[m.daemonSets[d].Class].Topology; o != nil {
 					c.Add(o)
 				}
@@ -62,9 +63,9 @@ func (m *Model) newBase() *topology.State {
 
 // stakeOfBound is the stake of a bound pod as others see it: one that is terminating counts no more for spreads, as in
 // kube-scheduler, but keeps others away or draws them until it is gone.
-func (m *Model) stakeOfBound(p boundPod) *topology.Groups {
-	o := m.classes[p.class].Topology
-	if o == nil || !p.terminating {
+func (m *Model) stakeOfBound(p existing.Pod) *topology.Groups {
+	o := m.classes[p.Class].Topology
+	if o == nil || !p.Terminating {
 		return o
 	}
 	in := slices.DeleteFunc(slices.Clone(o.In), func(g int32) bool { return m.topology[g].Kind == topology.Spread })

@@ -252,10 +252,10 @@ func (x *explainer) membersOf(g int32) []int32 {
 func (m *Model) podsOn(node int32) []int32 {
 	n := &m.nodes[node]
 	var out []int32
-	for _, p := range n.bound {
-		out = append(out, p.class)
+	for _, p := range n.Bound {
+		out = append(out, p.Class)
 	}
-	for _, d := range n.missingDaemons(m.daemonSets, &m.groups[n.group]) {
+	for _, d := range n.MissingDaemons(m.daemonSets, &m.groups[n.Group]) {
 		out = append(out, m.daemonSets[d].Class)
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -30,7 +31,7 @@ type Trial struct {
 	// waiting counts, by class, the pods that need a place.
 	waiting []int32
 	// freed are pods of hidden machines, in the order they were hidden.
-	freed []boundPod
+	freed []existing.Pod
 	// placed lists what was put where, in an order in which it can be bound; machines are the new ones. Both only grow
 	// at the end.
 	placed   []binding
@@ -132,7 +133,7 @@ type machine struct {
 func (m *Model) Trial() *Trial {
 	t := &Trial{m: m, free: slices.Clone(m.free), usable: bitset.New(len(m.nodes)), hiddenSet: bitset.New(len(m.nodes)), waiting: make([]int32, len(m.classes)), received: make([]int32, len(m.nodes)), last: make([]int32, len(m.nodes))}
 	for i := range m.nodes {
-		if m.nodes[i].usable {
+		if m.nodes[i].Usable {
 			t.usable.Add(i)
 		}
 	}
@@ -150,7 +151,7 @@ func (m *Model) Trial() *Trial {
 		}
 	}
 	for i := range m.nodes {
-		if !m.nodes[i].source.Leaving {
+		if !m.nodes[i].Source.Leaving {
 			t.countNode(&m.nodes[i], 1)
 		}
 	}
@@ -162,10 +163,10 @@ func (m *Model) Trial() *Trial {
 }
 
 // countNode adds a node that is there, or takes it away again.
-func (t *Trial) countNode(n *node, times int64) {
-	t.count(n.pool, n.capacity, times)
-	if n.pool >= 0 && t.standing[n.pool] != nil {
-		resources.AddScaled(t.standing[n.pool], t.m.pools[n.pool].Limits.Cost(n.capacity), times)
+func (t *Trial) countNode(n *existing.Node, times int64) {
+	t.count(n.Pool, n.Capacity, times)
+	if n.Pool >= 0 && t.standing[n.Pool] != nil {
+		resources.AddScaled(t.standing[n.Pool], t.m.pools[n.Pool].Limits.Cost(n.Capacity), times)
 	}
 }
 

@@ -68,7 +68,7 @@ func (t *Trial) Assigned() *Assignment {
 			nodes = append(nodes, int32(i))
 		}
 	}
-	slices.SortFunc(nodes, func(a, b int32) int { return cmp.Compare(m.nodes[a].name, m.nodes[b].name) })
+	slices.SortFunc(nodes, func(a, b int32) int { return cmp.Compare(m.nodes[a].Name, m.nodes[b].Name) })
 	part := func(host int) (list []PodKey, from []int32) {
 		end := at[host]
 		first := end - counts[host]
@@ -76,7 +76,7 @@ func (t *Trial) Assigned() *Assignment {
 	}
 	for _, i := range nodes {
 		list, from := part(int(i))
-		out.Existing = append(out.Existing, ExistingNode{Name: m.nodes[i].name, Pods: list})
+		out.Existing = append(out.Existing, ExistingNode{Name: m.nodes[i].Name, Pods: list})
 		out.ExistingFrom = append(out.ExistingFrom, from)
 	}
 	for i := range t.machines {
@@ -85,7 +85,7 @@ func (t *Trial) Assigned() *Assignment {
 		}
 	}
 	for _, i := range t.hidden {
-		out.Hidden = append(out.Hidden, m.nodes[i].name)
+		out.Hidden = append(out.Hidden, m.nodes[i].Name)
 	}
 	return out
 }
@@ -105,7 +105,7 @@ func (r *redealing) pod(number int32) *corev1.Pod {
 	if number < 0 {
 		return r.t.m.pods[-1-number]
 	}
-	return r.t.freed[number].pod
+	return r.t.freed[number].Pod
 }
 
 func (r *redealing) deal() {
@@ -149,7 +149,7 @@ func (r *redealing) deal() {
 // free adds pods of hidden machines, by number, to those that wait.
 func (r *redealing) free(from, to int) {
 	for i := from; i < to; i++ {
-		class := r.t.freed[i].class
+		class := r.t.freed[i].Class
 		r.waiting[class] = append(r.queue(class), int32(i))
 	}
 }

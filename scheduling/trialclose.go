@@ -31,7 +31,7 @@ func (t *Trial) isClosed(node int) bool { return t.closed != nil && t.closed.Has
 // reopen undoes Close.
 func (t *Trial) reopen(node int) {
 	t.closed.Remove(node)
-	if t.m.nodes[node].usable && !t.hiddenSet.Has(node) {
+	if t.m.nodes[node].Usable && !t.hiddenSet.Has(node) {
 		t.usable.Add(node)
 		t.roomChanged(int32(node))
 	}

@@ -31,14 +31,14 @@ func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int,
 	t.hidden = append(t.hidden, int32(i))
 	t.hiddenSet.Add(i)
 	t.firstFreed = append(t.firstFreed, int32(len(t.freed)))
-	for _, p := range n.movable {
-		if moves(p.pod) {
-			t.waiting[p.class]++
+	for _, p := range n.Movable {
+		if moves(p.Pod) {
+			t.waiting[p.Class]++
 			t.freed = append(t.freed, p)
 			pods++
 		}
 	}
-	if !n.source.Leaving {
+	if !n.Source.Leaving {
 		t.countNode(n, -1)
 		t.countBound(int32(i), -1)
 	}
@@ -69,21 +69,21 @@ func (t *Trial) takeOff(host int32) {
 func (t *Trial) unhide(i int32, pods int) {
 	n := &t.m.nodes[i]
 	for _, p := range t.freed[len(t.freed)-pods:] {
-		t.waiting[p.class]--
+		t.waiting[p.Class]--
 	}
 	t.freed = t.freed[:len(t.freed)-pods]
 	for ; t.freedIndexed > len(t.freed); t.freedIndexed-- {
 		p := t.freed[:t.freedIndexed][t.freedIndexed-1]
-		delete(t.freedClass, PodKey{p.pod.Namespace, p.pod.Name})
+		delete(t.freedClass, PodKey{p.Pod.Namespace, p.Pod.Name})
 	}
 	t.hidden = t.hidden[:len(t.hidden)-1]
 	t.hiddenSet.Remove(int(i))
 	t.firstFreed = t.firstFreed[:len(t.hidden)]
-	if n.usable && !t.isClosed(int(i)) {
+	if n.Usable && !t.isClosed(int(i)) {
 		t.usable.Add(int(i))
 		t.roomChanged(i)
 	}
-	if !n.source.Leaving {
+	if !n.Source.Leaving {
 		t.countNode(n, 1)
 		t.countBound(i, 1)
 	}
@@ -97,7 +97,7 @@ func (t *Trial) countBound(node, n int32) {
 	if n > 0 {
 		t.topology.SetGone(node, false)
 	}
-	for _, p := range t.m.nodes[node].bound {
+	for _, p := range t.m.nodes[node].Bound {
 		t.topology.Place(t.m.stakeOfBound(p), node, n)
 	}
 	if n < 0 {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
@@ -109,7 +110,7 @@ func (t *Trial) moveClasses(classes []int32) {
 			if t.waiting[class] == 0 || c.Invalid != nil {
 				continue
 			}
-			if t.moveClass(class, c, fitFully, false) || t.moveClass(class, c, fitGivingUp, true) {
+			if t.moveClass(class, c, existing.FitFully, false) || t.moveClass(class, c, existing.FitGivingUp, true) {
 				progress = progress || c.Topology != nil
 			}
 		}
@@ -304,7 +305,7 @@ func (t *Trial) Receivers(since Mark) []string {
 	for _, b := range t.placedSince(since) {
 		if b.count > 0 && b.host < int32(len(t.m.nodes)) && !seen[b.host] {
 			seen[b.host] = true
-			out = append(out, t.m.nodes[b.host].name)
+			out = append(out, t.m.nodes[b.host].Name)
 		}
 	}
 	return out
@@ -399,8 +400,8 @@ func (m *Model) Worth(ctx context.Context, q Query) (*Worth, error) {
 	t := m.Trial()
 	clear(t.waiting)
 	for i := range m.nodes {
-		for _, p := range m.nodes[i].movable {
-			t.waiting[p.class]++
+		for _, p := range m.nodes[i].Movable {
+			t.waiting[p.Class]++
 		}
 	}
 	t.options = PlaceOptions{Query: q}
@@ -435,8 +436,8 @@ func (w *Worth) Node(name string) float64 {
 		return 0
 	}
 	sum := int64(0)
-	for _, p := range w.m.nodes[i].movable {
-		sum += w.byClass[p.class]
+	for _, p := range w.m.nodes[i].Movable {
+		sum += w.byClass[p.Class]
 	}
 	return float64(sum) / market.NanoPerUSD
 }
@@ -468,9 +469,9 @@ func (t *Trial) Waiting(most int) []PodKey {
 	seen := map[int32]int32{}
 	for i := len(t.freed) - 1; i >= 0 && len(out) < most; i-- {
 		p := t.freed[i]
-		if seen[p.class] < t.waiting[p.class] {
-			seen[p.class]++
-			out = append(out, PodKey{p.pod.Namespace, p.pod.Name})
+		if seen[p.Class] < t.waiting[p.Class] {
+			seen[p.Class]++
+			out = append(out, PodKey{p.Pod.Namespace, p.Pod.Name})
 		}
 	}
 	if len(t.m.pods) == 0 || len(out) == most {

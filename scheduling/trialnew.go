@@ -106,7 +106,7 @@ func (w *Worth) Loads(t *Trial) (received map[string]Load, planned []Load) {
 			planned[i].Worth += worth
 			continue
 		}
-		name := t.m.nodes[b.host].name
+		name := t.m.nodes[b.host].Name
 		l := received[name]
 		received[name] = Load{l.Pods + int(b.count), l.Worth + worth}
 	}
@@ -121,9 +121,9 @@ func (m *Model) Requested(node string, moves func(*corev1.Pod) bool) corev1.Reso
 		return nil
 	}
 	sum := make([]int64, m.resources.Len())
-	for _, p := range m.nodes[i].movable {
-		if moves(p.pod) {
-			resources.AddScaled(sum, m.classes[p.class].Requests, 1)
+	for _, p := range m.nodes[i].Movable {
+		if moves(p.Pod) {
+			resources.AddScaled(sum, m.classes[p.Class].Requests, 1)
 		}
 	}
 	return m.resources.List(sum)

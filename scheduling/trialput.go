@@ -32,7 +32,7 @@ func (t *Trial) Put(node string, pods []PodKey) error {
 			return fmt.Errorf("putting pods on node %q: %w", node, err)
 		}
 		c := t.m.classes[class]
-		if !t.usable.Has(i) || !resources.Fits(t.needOn(c, host), t.freeOf(host)) || !t.m.fits.accepts(t.m.nodes[i].group, c.Shape) || !t.admitsPut(c, host) {
+		if !t.usable.Has(i) || !resources.Fits(t.needOn(c, host), t.freeOf(host)) || !t.m.fits.Accepts(t.m.nodes[i].Group, c.Shape) || !t.admitsPut(c, host) {
 			return fmt.Errorf("putting pod %s on node %q: %w", key, node, ErrNoPlace)
 		}
 		t.place(binding{class: class, host: host, count: 1, stage: -1})
@@ -125,7 +125,7 @@ func (t *Trial) waitingClass(key PodKey) (int32, error) {
 	if t.freedClass == nil {
 		pods := len(t.m.pods)
 		for i := range t.m.nodes {
-			pods += len(t.m.nodes[i].movable)
+			pods += len(t.m.nodes[i].Movable)
 		}
 		t.freedClass = make(map[PodKey]int32, pods) // whoever puts pods where a plan has them has most of them move
 		for class, c := range t.m.classes {
@@ -140,7 +140,7 @@ func (t *Trial) waitingClass(key PodKey) (int32, error) {
 	}
 	for ; t.freedIndexed < len(t.freed); t.freedIndexed++ {
 		p := t.freed[t.freedIndexed]
-		t.freedClass[PodKey{p.pod.Namespace, p.pod.Name}] = p.class
+		t.freedClass[PodKey{p.Pod.Namespace, p.Pod.Name}] = p.Class
 	}
 	class, ok := t.freedClass[key]
 	if !ok || t.waiting[class] == 0 {

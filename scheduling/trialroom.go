@@ -17,7 +17,7 @@ func (t *Trial) TakersAmong(q Query, nodes []string, most int) []string {
 	var out []string
 	for _, name := range nodes {
 		i, ok := t.m.nodeIndex[name]
-		if !ok || !t.m.nodes[i].usable || t.hiddenSet.Has(i) {
+		if !ok || !t.m.nodes[i].Usable || t.hiddenSet.Has(i) {
 			continue
 		}
 		if slices.ContainsFunc(classes, func(class int32) bool { return t.wouldTake(int32(i), class) }) {
@@ -33,7 +33,7 @@ func (t *Trial) TakersAmong(q Query, nodes []string, most int) []string {
 // wouldTake reports whether a pod of the class could go on the node, were it open.
 func (t *Trial) wouldTake(node, class int32) bool {
 	c := t.m.classes[class]
-	return c.Invalid == nil && resources.Fits(t.needOn(c, node), t.freeOf(node)) && t.m.fits.accepts(t.m.nodes[node].group, c.Shape) && t.admits(c, node)
+	return c.Invalid == nil && resources.Fits(t.needOn(c, node), t.freeOf(node)) && t.m.fits.Accepts(t.m.nodes[node].Group, c.Shape) && t.admits(c, node)
 }
 
 // RoomyAmong returns those of the nodes that have room for at least one pod that waits or could move, rules about other pods
@@ -47,19 +47,19 @@ func (t *Trial) RoomyAmong(nodes []string) []string {
 		}
 	}
 	for i := range t.m.nodes {
-		for _, p := range t.m.nodes[i].movable {
-			classes.Add(int(p.class))
+		for _, p := range t.m.nodes[i].Movable {
+			classes.Add(int(p.Class))
 		}
 	}
 	var out []string
 	for _, name := range nodes {
 		i, ok := t.m.nodeIndex[name]
-		if !ok || !t.m.nodes[i].usable || t.hiddenSet.Has(i) {
+		if !ok || !t.m.nodes[i].Usable || t.hiddenSet.Has(i) {
 			continue
 		}
 		for class := range classes.Members {
 			c := t.m.classes[class]
-			if c.Invalid == nil && resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && t.m.fits.accepts(t.m.nodes[i].group, c.Shape) {
+			if c.Invalid == nil && resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && t.m.fits.Accepts(t.m.nodes[i].Group, c.Shape) {
 				out = append(out, name)
 				break
 			}

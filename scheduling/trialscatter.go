@@ -21,7 +21,7 @@ func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 			sizes[h] = [2]int64{alloc[resources.CPU], alloc[resources.Memory]}
 			continue
 		}
-		if object := t.m.nodes[h].source.Object; object != nil {
+		if object := t.m.nodes[h].Source.Object; object != nil {
 			t.m.resources.Capacity(object.Status.Allocatable, scratch)
 			sizes[h] = [2]int64{scratch[resources.CPU], scratch[resources.Memory]}
 		}
@@ -53,7 +53,7 @@ func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 				if stage = t.stageOn(c, &t.machines[i]); stage < 0 || t.machines[i].forsaken {
 					continue
 				}
-			} else if !t.usable.Has(h) || !t.m.fits.accepts(t.m.nodes[h].group, c.Shape) {
+			} else if !t.usable.Has(h) || !t.m.fits.Accepts(t.m.nodes[h].Group, c.Shape) {
 				continue
 			}
 			if t.admitsPut(c, host) {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
@@ -132,7 +133,7 @@ func (x *explanations) stated(c *market.Catalog, key string) bool {
 func (x *explainer) onSomeNode(key string) bool {
 	known, ok := x.onNodes[key]
 	if !ok {
-		known = slices.ContainsFunc(x.m.groups, func(g nodeGroup) bool { return g.labels.Has(key) })
+		known = slices.ContainsFunc(x.m.groups, func(g existing.Group) bool { return g.Labels.Has(key) })
 		x.onNodes[key] = known
 	}
 	return known
@@ -294,7 +295,7 @@ func (x *explainer) labelKeys() []string {
 		}
 	}
 	for i := range x.m.nodes[:min(len(x.m.nodes), maxNodesRead)] {
-		if o := x.m.nodes[i].source.Object; o != nil {
+		if o := x.m.nodes[i].Source.Object; o != nil {
 			for key := range o.Labels {
 				seen[x.m.vocab.Canonical(key)] = true
 			}
@@ -318,12 +319,12 @@ func (x *explainer) unknownOnNodes() []Unknown {
 		}
 		seen := map[corev1.ResourceName]bool{}
 		for i := range x.m.nodes {
-			if q := x.m.nodes[i].capacity[name]; q.Sign() > 0 {
+			if q := x.m.nodes[i].Capacity[name]; q.Sign() > 0 {
 				seen[name] = true
 				break
 			}
 			if i < maxNodesRead {
-				for n, q := range x.m.nodes[i].capacity {
+				for n, q := range x.m.nodes[i].Capacity {
 					seen[n] = seen[n] || q.Sign() > 0
 				}
 			}

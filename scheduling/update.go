@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 )
 
@@ -137,7 +138,7 @@ type update struct {
 	// sameNames tells that the machines are those that were there before, in the same order.
 	sameNames bool
 	// room is memory for lists of pods with new classes.
-	room []boundPod
+	room []existing.Pod
 }
 
 const noKind = -1
@@ -176,7 +177,7 @@ func (u *update) findChanges() bool {
 			continue
 		}
 		seen[was] = true
-		old := m.nodes[was].source
+		old := m.nodes[was].Source
 		if old.Object == n.Object && old.Claim == n.Claim && old.Pool == n.Pool && old.Leaving == n.Leaving && (sameList(old.Pods, n.Pods) || slices.Equal(old.Pods, n.Pods)) {
 			u.kept[i] = int32(was)
 			continue
@@ -202,7 +203,7 @@ func (u *update) findChanges() bool {
 
 // indexOf is the place among was.nodes of the machine that stands at i in the snapshot. It mostly stood there before.
 func (u *update) indexOf(name string, i int) (was int, known bool) {
-	if order := u.memo.order; i < len(order) && u.was.nodes[order[i]].name == name {
+	if order := u.memo.order; i < len(order) && u.was.nodes[order[i]].Name == name {
 		return int(order[i]), true
 	}
 	was, known = u.was.nodeIndex[name]

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 )
 
@@ -29,23 +30,23 @@ func uniqueNames(nodes []Node, changed []changedNode) bool {
 // changeNodes makes the machines that changed ready and puts all in their order.
 func (u *update) changeNodes() {
 	m, s, dims := u.next, u.snapshot, u.next.resources.Len()
-	groups := newRegrouping(m.newGroups(), u.was.groups, u.was.askedKeys)
+	groups := existing.NewRegrouping(m.newGroups(), u.was.groups, u.was.askedKeys)
 	if u.nodesAsBefore(groups) {
 		return
 	}
-	views := make([]nodeView, len(u.changed))
+	views := make([]existing.View, len(u.changed))
 	fresh := make([]int32, len(s.Nodes)) // the place in changed
 	for i, c := range u.changed {
-		views[i], fresh[c.at] = viewOf((*nodeSource)(&s.Nodes[c.at])), int32(i)
+		views[i], fresh[c.at] = existing.ViewOf((*existing.Source)(&s.Nodes[c.at])), int32(i)
 	}
 	order := u.orderNodes(views, fresh)
-	m.nodes, m.groups, m.free = make([]node, 0, len(s.Nodes)), nil, make([]int64, 0, len(s.Nodes)*dims)
-	arena := newPodArena(0)
-	limits := &attachLimits{}
+	m.nodes, m.groups, m.free = make([]existing.Node, 0, len(s.Nodes)), nil, make([]int64, 0, len(s.Nodes)*dims)
+	arena := existing.NewArena(0)
+	limits := &existing.AttachLimits{}
 	if dims > m.resources.WithoutVolumes() {
-		limits = newAttachLimits(s.CSINodes, s.Catalogs)
+		limits = existing.NewAttachLimits(s.CSINodes, s.Catalogs)
 	}
-	maker := m.nodeMaker(groups.groups, limits)
+	maker := m.nodeMaker(groups.Groups, limits)
 	k := u.memo
 	placed, daemons, claimants := make([][]seat, len(s.Nodes)), make([][]*corev1.Pod, len(s.Nodes)), make([][]*corev1.Pod, len(s.Nodes))
 	for at, i := range order {
@@ -58,11 +59,11 @@ func (u *update) changeNodes() {
 		}
 		of := fresh[i]
 		free := make([]int64, dims)
-		compiled := maker.node((*nodeSource)(n), &views[of], u.classesOf(u.placed[of]), likeness.ReadPods(n.Pods), groups.number(&views[of]), arena, free)
+		compiled := maker.Node((*existing.Source)(n), &views[of], u.classesOf(u.placed[of]), likeness.ReadPods(n.Pods), groups.Number(&views[of]), arena, free)
 		m.nodes, m.free = append(m.nodes, compiled), append(m.free, free...)
 		placed[at], daemons[at], claimants[at] = u.placed[of], daemonPodsOf(n), claimPods(n.Pods)
 	}
-	m.groups = groups.list
+	m.groups = groups.List
 	u.changeCompat()
 	k.placed, k.daemons, k.claimants = placed, daemons, claimants
 	if u.volumes {
@@ -82,14 +83,14 @@ func (u *update) changeNodes() {
 	m.volumesBound = make(map[volumeOn]int32, len(u.was.volumesBound))
 	for on, n := range u.was.volumesBound {
 		// Pods with such volumes are where they were.
-		m.volumesBound[volumeOn{int32(m.nodeIndex[u.was.nodes[on.host].name]), on.id}] = n
+		m.volumesBound[volumeOn{int32(m.nodeIndex[u.was.nodes[on.host].Name]), on.id}] = n
 	}
 }
 
 // nodesAsBefore has the model share what it knows of machines with the one before, if nothing in it would be different.
-func (u *update) nodesAsBefore(groups *regrouping) bool {
+func (u *update) nodesAsBefore(groups *existing.Regrouping) bool {
 	m, was := u.next, u.was
-	if !groups.same || u.renumber != nil || u.volumes || len(u.touched) > 0 || !sameList(m.snapshot.Nodes, was.snapshot.Nodes) {
+	if !groups.Same || u.renumber != nil || u.volumes || len(u.touched) > 0 || !sameList(m.snapshot.Nodes, was.snapshot.Nodes) {
 		return false
 	}
 	u.sameNames = true
@@ -99,11 +100,11 @@ func (u *update) nodesAsBefore(groups *regrouping) bool {
 }
 
 // orderNodes lists the snapshot's machines in their order, and numbers them by name.
-func (u *update) orderNodes(views []nodeView, fresh []int32) []int {
+func (u *update) orderNodes(views []existing.View, fresh []int32) []int {
 	m, s := u.next, u.snapshot
 	u.sameNames = len(u.gone) == 0
 	for i, c := range u.changed {
-		u.sameNames = u.sameNames && c.was >= 0 && u.was.nodes[c.was].initialized == views[i].initialized
+		u.sameNames = u.sameNames && c.was >= 0 && u.was.nodes[c.was].Initialized == views[i].Initialized
 	}
 	if u.sameNames {
 		order, places := make([]int, len(s.Nodes)), make([]int32, len(s.Nodes))
@@ -118,9 +119,9 @@ func (u *update) orderNodes(views []nodeView, fresh []int32) []int {
 	}
 	order := nodeOrder(s.Nodes, func(i int) bool {
 		if was := u.kept[i]; was >= 0 {
-			return u.was.nodes[was].initialized
+			return u.was.nodes[was].Initialized
 		}
-		return views[fresh[i]].initialized
+		return views[fresh[i]].Initialized
 	})
 	m.nodeIndex, u.memo.order = make(map[string]int, len(s.Nodes)), make([]int32, len(s.Nodes))
 	for at, i := range order {
@@ -139,60 +140,60 @@ func (u *update) classesOf(seats []seat) []int32 {
 }
 
 // keepNode is a machine that is as it was, with the numbers that its pods' classes and its group have now.
-func (u *update) keepNode(n *Node, was int32, groups *regrouping, maker *nodeMaker) (node, []int64) {
+func (u *update) keepNode(n *Node, was int32, groups *existing.Regrouping, maker *existing.Maker) (existing.Node, []int64) {
 	dims := u.next.resources.Len()
 	compiled := u.was.nodes[was]
-	compiled.source = (*nodeSource)(n)
-	compiled.group = groups.of(compiled.source, compiled.group)
+	compiled.Source = (*existing.Source)(n)
+	compiled.Group = groups.Of(compiled.Source, compiled.Group)
 	free := u.was.free[int(was)*dims : (int(was)+1)*dims]
 	if !u.touched[was] {
-		compiled.bound, compiled.movable = u.renumbered(compiled.bound), u.renumbered(compiled.movable)
+		compiled.Bound, compiled.Movable = u.renumbered(compiled.Bound), u.renumbered(compiled.Movable)
 		return compiled, free
 	}
 	classes := u.classesOf(u.memo.placed[was])
 	if !u.volumes {
-		compiled.bound, compiled.movable = u.reclassed(compiled.bound, n.Pods, classes), u.reclassed(compiled.movable, n.Pods, classes)
+		compiled.Bound, compiled.Movable = u.reclassed(compiled.Bound, n.Pods, classes), u.reclassed(compiled.Movable, n.Pods, classes)
 		return compiled, free
 	}
-	view, roomNow := viewOf((*nodeSource)(n)), make([]int64, dims)
-	return maker.node((*nodeSource)(n), &view, classes, likeness.ReadPods(n.Pods), compiled.group, newPodArena(0), roomNow), roomNow
+	view, roomNow := existing.ViewOf((*existing.Source)(n)), make([]int64, dims)
+	return maker.Node((*existing.Source)(n), &view, classes, likeness.ReadPods(n.Pods), compiled.Group, existing.NewArena(0), roomNow), roomNow
 }
 
 // reclassed are some of the machine's pods with their new classes.
-func (u *update) reclassed(some []boundPod, pods []*corev1.Pod, classes []int32) []boundPod {
+func (u *update) reclassed(some []existing.Pod, pods []*corev1.Pod, classes []int32) []existing.Pod {
 	out := u.copied(some)
 	at := 0 // they are mostly in the same order
 	for i := range out {
-		if at >= len(pods) || pods[at] != out[i].pod {
-			at = slices.Index(pods, out[i].pod)
+		if at >= len(pods) || pods[at] != out[i].Pod {
+			at = slices.Index(pods, out[i].Pod)
 		}
-		out[i].class = classes[at]
+		out[i].Class = classes[at]
 		at++
 	}
 	return out
 }
 
 // renumbered are the pods with the new numbers of their classes; the same list where they have not changed.
-func (u *update) renumbered(pods []boundPod) []boundPod {
+func (u *update) renumbered(pods []existing.Pod) []existing.Pod {
 	number := u.renumber
-	if number == nil || !slices.ContainsFunc(pods, func(p boundPod) bool { return number[p.class] != p.class }) {
+	if number == nil || !slices.ContainsFunc(pods, func(p existing.Pod) bool { return number[p.Class] != p.Class }) {
 		return pods
 	}
 	out := u.copied(pods)
 	for i := range out {
-		out[i].class = number[out[i].class]
+		out[i].Class = number[out[i].Class]
 	}
 	return out
 }
 
 // copied is slices.Clone, with memory taken in large pieces.
-func (u *update) copied(pods []boundPod) []boundPod {
+func (u *update) copied(pods []existing.Pod) []existing.Pod {
 	if len(pods) == 0 {
 		return pods
 	}
 	const piece = 4096
 	if cap(u.room)-len(u.room) < len(pods) {
-		u.room = make([]boundPod, 0, max(piece, len(pods)))
+		u.room = make([]existing.Pod, 0, max(piece, len(pods)))
 	}
 	from := len(u.room)
 	u.room = append(u.room, pods...)
@@ -202,7 +203,7 @@ func (u *update) copied(pods []boundPod) []boundPod {
 // changeCompat takes over what is known of which machines take which shapes.
 func (u *update) changeCompat() {
 	m, was := u.next, u.was
-	same := slices.EqualFunc(m.groups, was.groups, func(a, b nodeGroup) bool { return a.text == b.text })
+	same := slices.EqualFunc(m.groups, was.groups, func(a, b existing.Group) bool { return a.Text == b.Text })
 	switch {
 	case same && u.shapeWas == nil:
 		m.groups, m.fits = was.groups, was.fits
@@ -210,9 +211,9 @@ func (u *update) changeCompat() {
 	case same:
 		m.groups = was.groups
 	}
-	m.fits = newAcceptance(m.groups, m.shapes)
+	m.fits = existing.NewAcceptance(m.groups, m.shapes)
 	if same {
-		m.fits.takeOver(was.fits, u.shapeWas)
+		m.fits.TakeOver(was.fits, u.shapeWas)
 	}
 }
 

@@ -54,7 +54,7 @@ func (u *update) changePods() bool {
 func (u *update) comparePlaced() []arrival {
 	m := u.was
 	for _, was := range u.gone {
-		for j, pod := range m.nodes[was].source.Pods {
+		for j, pod := range m.nodes[was].Source.Pods {
 			u.removed = append(u.removed, classedPod{pod, u.memo.placed[was][j]})
 		}
 	}
@@ -64,7 +64,7 @@ func (u *update) comparePlaced() []arrival {
 	for i, c := range u.changed {
 		clear(stay)
 		if c.was >= 0 {
-			for j, pod := range m.nodes[c.was].source.Pods {
+			for j, pod := range m.nodes[c.was].Source.Pods {
 				stay[pod] = u.memo.placed[c.was][j]
 			}
 		}

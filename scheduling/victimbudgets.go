@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -28,10 +29,10 @@ func newVictimBudgets(list []*policyv1.PodDisruptionBudget) []victimBudget {
 }
 
 // byBudget parts the bound pods of the list that budgets would keep from being evicted, if all were, from the others.
-func byBudget(budgets []victimBudget, n *node, list []int) (violating, others []int) {
+func byBudget(budgets []victimBudget, n *existing.Node, list []int) (violating, others []int) {
 	spent := make([]int32, len(budgets))
 	for _, k := range list {
-		pod, breaks := n.bound[k].pod, false
+		pod, breaks := n.Bound[k].Pod, false
 		for i := range budgets {
 			b := &budgets[i]
 			if _, before := b.disrupted[pod.Name]; before || b.namespace != pod.Namespace || !b.selector.Matches(labels.Set(pod.Labels)) {

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -77,7 +78,7 @@ func (e *preemptor) best(class int32) *victims {
 		e.found = make([]*victims, len(m.nodes))
 		for i := range t.usable.Members {
 			// What preemption can't change is no matter of victims.
-			if m.fits.accepts(m.nodes[i].group, m.classes[class].Shape) {
+			if m.fits.Accepts(m.nodes[i].Group, m.classes[class].Shape) {
 				e.found[i] = e.on(int32(i), class)
 			}
 		}
@@ -108,12 +109,12 @@ func (e *preemptor) shared(class int32) *victims {
 		node := e.rooms[0]
 		n := &m.nodes[node]
 		list := slices.Sorted(maps.Keys(e.gone[node]))
-		senior := slices.ContainsFunc(list, func(k int) bool { return m.classes[n.bound[k].class].Priority >= c.Priority })
-		if senior || !m.fits.accepts(n.group, c.Shape) || !e.holds(c, node) {
+		senior := slices.ContainsFunc(list, func(k int) bool { return m.classes[n.Bound[k].Class].Priority >= c.Priority })
+		if senior || !m.fits.Accepts(n.Group, c.Shape) || !e.holds(c, node) {
 			e.rooms = e.rooms[1:]
 			continue
 		}
-		slices.SortStableFunc(list, func(a, b int) int { return e.moreImportant(n.bound[a], n.bound[b]) })
+		slices.SortStableFunc(list, func(a, b int) int { return e.moreImportant(n.Bound[a], n.Bound[b]) })
 		out := &victims{node: node}
 		for _, k := range list {
 			if !e.reprieve(c, node, k) {
@@ -144,8 +145,8 @@ func (e *preemptor) on(node, class int32) *victims {
 	m := e.t.m
 	c, n := m.classes[class], &m.nodes[node]
 	var list []int
-	for k, p := range n.bound {
-		if m.classes[p.class].Priority < c.Priority && !e.gone[node][k] {
+	for k, p := range n.Bound {
+		if m.classes[p.Class].Priority < c.Priority && !e.gone[node][k] {
 			list = append(list, k)
 		}
 	}
@@ -159,7 +160,7 @@ func (e *preemptor) on(node, class int32) *victims {
 	}
 	out := &victims{node: node}
 	if e.holds(c, node) {
-		slices.SortStableFunc(list, func(a, b int) int { return e.moreImportant(n.bound[a], n.bound[b]) })
+		slices.SortStableFunc(list, func(a, b int) int { return e.moreImportant(n.Bound[a], n.Bound[b]) })
 		violating, others := byBudget(e.budgets, n, list)
 		for _, k := range violating {
 			if !e.reprieve(c, node, k) {
@@ -187,7 +188,7 @@ func (e *preemptor) on(node, class int32) *victims {
 	if len(out.list) == 0 {
 		return nil // it fits as it is: what it waits for is elsewhere
 	}
-	slices.SortStableFunc(out.list, func(a, b int) int { return e.moreImportant(n.bound[a], n.bound[b]) })
+	slices.SortStableFunc(out.list, func(a, b int) int { return e.moreImportant(n.Bound[a], n.Bound[b]) })
 	out.count(m)
 	out.fresh = out.list
 	return out
@@ -197,10 +198,10 @@ func (e *preemptor) on(node, class int32) *victims {
 func (v *victims) count(m *Model) {
 	v.highest = math.MinInt32
 	for _, k := range v.list {
-		p := m.nodes[v.node].bound[k]
-		priority := m.classes[p.class].Priority
+		p := m.nodes[v.node].Bound[k]
+		priority := m.classes[p.Class].Priority
 		v.sum += int64(priority) + math.MaxInt32 + 1
-		if started := startOf(p.pod); priority > v.highest || priority == v.highest && started.Before(v.started) {
+		if started := startOf(p.Pod); priority > v.highest || priority == v.highest && started.Before(v.started) {
 			v.highest, v.started = priority, started
 		}
 	}
@@ -208,15 +209,15 @@ func (v *victims) count(m *Model) {
 
 // settle takes what a machine is overcommitted by off its free amounts (sign -1), or gives it back.
 func (e *preemptor) settle(node int32, sign int64) {
-	if over := e.t.m.nodes[node].over; over != nil && len(e.gone[node]) == 0 {
+	if over := e.t.m.nodes[node].Over; over != nil && len(e.gone[node]) == 0 {
 		resources.AddScaled(e.t.freeOf(node), over, sign)
 	}
 }
 
 // shift takes a bound pod off its machine (sign -1), or puts it back.
 func (e *preemptor) shift(node int32, k int, sign int32) {
-	p := e.t.m.nodes[node].bound[k]
-	resources.AddScaled(e.t.freeOf(node), e.t.m.classes[p.class].Unshared(), -int64(sign))
+	p := e.t.m.nodes[node].Bound[k]
+	resources.AddScaled(e.t.freeOf(node), e.t.m.classes[p.Class].Unshared(), -int64(sign))
 	if e.t.topology != nil {
 		e.t.topology.Place(e.t.m.stakeOfBound(p), node, sign)
 	}
@@ -244,9 +245,9 @@ func (e *preemptor) reprieve(c *podclass.Class, node int32, k int) bool {
 }
 
 // moreImportant orders pods as kube-scheduler lets them stay: by falling priority, then those that started first.
-func (e *preemptor) moreImportant(a, b boundPod) int {
+func (e *preemptor) moreImportant(a, b existing.Pod) int {
 	m := e.t.m
-	return cmp.Or(cmp.Compare(m.classes[b.class].Priority, m.classes[a.class].Priority), startOf(a.pod).Compare(startOf(b.pod)), likeness.Compare(a.pod, b.pod))
+	return cmp.Or(cmp.Compare(m.classes[b.Class].Priority, m.classes[a.Class].Priority), startOf(a.Pod).Compare(startOf(b.Pod)), likeness.Compare(a.Pod, b.Pod))
 }
 
 func startOf(pod *corev1.Pod) time.Time {
@@ -275,9 +276,9 @@ func (e *preemptor) take(class int32, v *victims) {
 // preemption writes the victims down.
 func (v *victims) preemption(m *Model, pod PodKey) Preemption {
 	n := &m.nodes[v.node]
-	out := Preemption{Pod: pod, Node: n.name, HighestPriority: v.highest, BudgetViolations: v.violations}
+	out := Preemption{Pod: pod, Node: n.Name, HighestPriority: v.highest, BudgetViolations: v.violations}
 	for _, k := range v.list {
-		out.Victims = append(out.Victims, PodKey{n.bound[k].pod.Namespace, n.bound[k].pod.Name})
+		out.Victims = append(out.Victims, PodKey{n.Bound[k].Pod.Namespace, n.Bound[k].Pod.Name})
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package scheduling
+package existing
 
 import (
 	"slices"
@@ -9,9 +9,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// nodeSource is a node of the cluster, or one that is on its way: Object is nil until it has joined, Claim is nil when no NodeClaim
+// Source is a node of the cluster, or one that is on its way: Object is nil until it has joined, Claim is nil when no NodeClaim
 // made it.
-type nodeSource struct {
+type Source struct {
 	Name    string
 	Pool    v1.PoolKey
 	Object  *corev1.Node
@@ -20,19 +20,19 @@ type nodeSource struct {
 	Leaving bool
 }
 
-// nodeView is a machine as planning sees it in its present phase.
-type nodeView struct {
+// View is a node as planning sees it in its present phase.
+type View struct {
 	// name is the Node's; empty until it has joined.
 	name                  string
-	labels                map[string]string
+	Labels                map[string]string
 	taints                []corev1.Taint
-	capacity, allocatable corev1.ResourceList
-	initialized           bool
+	Capacity, allocatable corev1.ResourceList
+	Initialized           bool
 }
 
-// viewOf merges Node and NodeClaim: before registration the claim speaks, filled up by the node; after it the node,
+// ViewOf merges Node and NodeClaim: before registration the claim speaks, filled up by the node; after it the node,
 // filled up by the claim until it is initialised.
-func viewOf(n *nodeSource) nodeView {
+func ViewOf(n *Source) View {
 	v := phaseOf(n)
 	if n.Object != nil {
 		v.name = n.Name
@@ -40,37 +40,37 @@ func viewOf(n *nodeSource) nodeView {
 	return v
 }
 
-// phaseOf is viewOf without the name.
-func phaseOf(n *nodeSource) nodeView {
+// phaseOf is ViewOf without the name.
+func phaseOf(n *Source) View {
 	switch {
 	case n.Object == nil && n.Claim == nil:
-		return nodeView{}
+		return View{}
 	case n.Object == nil:
-		return nodeView{
-			labels:      claimLabels(n.Claim),
+		return View{
+			Labels:      claimLabels(n.Claim),
 			taints:      match.SettledTaints(n.Claim.Spec.Taints, n.Claim.Spec.StartupTaints),
-			capacity:    n.Claim.Status.Capacity,
+			Capacity:    n.Claim.Status.Capacity,
 			allocatable: n.Claim.Status.Allocatable,
 		}
 	case n.Claim == nil:
-		return nodeView{labels: n.Object.Labels, taints: cordoned(n.Object, n.Object.Spec.Taints), capacity: n.Object.Status.Capacity,
-			allocatable: n.Object.Status.Allocatable, initialized: true}
+		return View{Labels: n.Object.Labels, taints: cordoned(n.Object, n.Object.Spec.Taints), Capacity: n.Object.Status.Capacity,
+			allocatable: n.Object.Status.Allocatable, Initialized: true}
 	}
-	v := nodeView{
-		labels:      n.Object.Labels,
+	v := View{
+		Labels:      n.Object.Labels,
 		taints:      n.Object.Spec.Taints,
-		capacity:    n.Object.Status.Capacity,
+		Capacity:    n.Object.Status.Capacity,
 		allocatable: n.Object.Status.Allocatable,
-		initialized: n.Object.Labels[v1.NodeInitializedLabelKey] == "true",
+		Initialized: n.Object.Labels[v1.NodeInitializedLabelKey] == "true",
 	}
-	if v.initialized {
+	if v.Initialized {
 		v.taints = cordoned(n.Object, v.taints)
 		return v
 	}
-	v.capacity = filled(v.capacity, n.Claim.Status.Capacity)
+	v.Capacity = filled(v.Capacity, n.Claim.Status.Capacity)
 	v.allocatable = filled(v.allocatable, n.Claim.Status.Allocatable)
 	if n.Object.Labels[v1.NodeRegisteredLabelKey] != "true" {
-		v.labels = claimLabels(n.Claim)
+		v.Labels = claimLabels(n.Claim)
 		v.taints = n.Claim.Spec.Taints
 	}
 	v.taints = cordoned(n.Object, match.SettledTaints(v.taints, n.Claim.Spec.StartupTaints))

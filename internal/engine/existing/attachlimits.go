@@ -1,4 +1,4 @@
-package scheduling
+package existing
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -9,16 +9,16 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// attachLimits are the limits of the machines there are: what the CSINode says, else, for a machine on its way, what its
+// AttachLimits are the limits of the nodes there are: what the CSINode says, else, for a node on its way, what its
 // instance type says.
-type attachLimits struct {
+type AttachLimits struct {
 	nodes map[string]map[string]int64
 	types map[string]*cloudprovider.InstanceType
 }
 
-// newAttachLimits reads the limits that nodes report and those of the catalogs' instance types.
-func newAttachLimits(csi []*storagev1.CSINode, catalogs map[string][]*cloudprovider.InstanceType) *attachLimits {
-	l := &attachLimits{nodes: make(map[string]map[string]int64, len(csi)), types: map[string]*cloudprovider.InstanceType{}}
+// NewAttachLimits reads the limits that nodes report and those of the catalogs' instance types.
+func NewAttachLimits(csi []*storagev1.CSINode, catalogs map[string][]*cloudprovider.InstanceType) *AttachLimits {
+	l := &AttachLimits{nodes: make(map[string]map[string]int64, len(csi)), types: map[string]*cloudprovider.InstanceType{}}
 	for _, n := range csi {
 		l.nodes[n.Name] = volumes.NodeLimits(n)
 	}
@@ -32,14 +32,14 @@ func newAttachLimits(csi []*storagev1.CSINode, catalogs map[string][]*cloudprovi
 	return l
 }
 
-func (l *attachLimits) of(n *nodeSource, view *nodeView) func(driver string) (int64, bool) {
+func (l *AttachLimits) of(n *Source, view *View) func(driver string) (int64, bool) {
 	if known, ok := l.nodes[n.Name]; ok {
 		return func(driver string) (int64, bool) {
 			limit, ok := known[driver]
 			return limit, ok
 		}
 	}
-	if it := l.types[view.labels[corev1.LabelInstanceTypeStable]]; it != nil && !view.initialized {
+	if it := l.types[view.Labels[corev1.LabelInstanceTypeStable]]; it != nil && !view.Initialized {
 		return market.AttachLimit(it)
 	}
 	return func(string) (int64, bool) { return 0, false }

@@ -1,0 +1,68 @@
+package existing
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+)
+
+// Acceptance remembers which nodes take which pods, resources aside. It is safe for concurrent use.
+type Acceptance struct {
+	groups []Group
+	shapes []*podclass.Shape
+	// cells are indexed [shape*groups+group].
+	cells []atomic.Uint32
+}
+
+// NewAcceptance knows nothing yet.
+func NewAcceptance(groups []Group, shapes []*podclass.Shape) *Acceptance {
+	return &Acceptance{groups: groups, shapes: shapes, cells: make([]atomic.Uint32, len(shapes)*len(groups))}
+}
+
+// TakeOver learns what another knows of the same groups; shapeWas is where each shape is there, or -1.
+func (a *Acceptance) TakeOver(was *Acceptance, shapeWas []int32) {
+	for shape, old := range shapeWas {
+		if old < 0 {
+			continue
+		}
+		for g := range a.groups {
+			a.cells[shape*len(a.groups)+g].Store(was.cells[int(old)*len(a.groups)+g].Load())
+		}
+	}
+}
+
+// How nodes of a group take pods of a shape, resources aside.
+const (
+	fitUnknown uint32 = iota
+	fitNever
+	FitGivingUp // a preference of the pod, or the aversion to a PreferNoSchedule taint, would be given up
+	FitFully
+)
+
+// Accepts reports whether nodes of the group take pods of the shape, resources aside.
+func (a *Acceptance) Accepts(group, shape int32) bool { return a.FitOf(group, shape) >= FitGivingUp }
+
+// FitOf is one of the fit constants. The answer is computed once.
+func (a *Acceptance) FitOf(group, shape int32) uint32 {
+	cell := &a.cells[int(shape)*len(a.groups)+int(group)]
+	if known := cell.Load(); known != fitUnknown {
+		return known
+	}
+	g, s := &a.groups[group], a.shapes[shape]
+	fit := FitFully
+	switch {
+	case s.Invalid != nil, match.Untolerated(s.Tolerations, g.Taints, true) != nil,
+		!match.AnyMetBy(s.Terms, g.Labels), !s.VolumesOn(g.Labels):
+		fit = fitNever
+	case match.Untolerated(s.Tolerations, g.Taints, false) != nil,
+		slices.ContainsFunc(s.Preferred, func(p match.Preference) bool { return !p.Set.MetBy(g.Labels) }):
+		fit = FitGivingUp
+	}
+	cell.Store(fit)
+	return fit
+}
+
+// Len is for how many pairs of shape and group there is an answer.
+func (a *Acceptance) Len() int { return len(a.cells) }

@@ -1,0 +1,135 @@
+package existing
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/podtext"
+)
+
+// Group is what nodes have in common for every shape: taints and those labels that some shape asks about.
+type Group struct {
+	Labels requirements.Set
+	Taints []corev1.Taint
+	// Text tells the group from others.
+	Text string
+}
+
+// Groups are those of the nodes, as far as they were come upon.
+type Groups struct {
+	List []Group
+	// Asked are the label keys that somebody asks about, in their canonical spelling.
+	Asked map[string]bool
+	vocab *requirements.Lookup
+	// aliases are other spellings of labels.
+	aliases map[string]string
+	known   map[string]int32
+}
+
+// NewGroups are no groups yet.
+func NewGroups(asked map[string]bool, vocab *requirements.Lookup, aliases map[string]string) *Groups {
+	return &Groups{Asked: asked, vocab: vocab, aliases: aliases, known: make(map[string]int32)}
+}
+
+// add is the number of a group like the given one.
+func (g *Groups) add(group Group) int32 {
+	if n, ok := g.known[group.Text]; ok {
+		return n
+	}
+	n := int32(len(g.List))
+	g.List = append(g.List, group)
+	g.known[group.Text] = n
+	return n
+}
+
+// Number finds or makes the group of nodes with the same taints and the same values of the labels asked about.
+func (g *Groups) Number(view *View) int32 {
+	labels := make(map[string]string, len(g.Asked))
+	for k, v := range view.Labels {
+		canonical := g.vocab.Canonical(k)
+		if _, own := view.Labels[canonical]; own && canonical != k {
+			continue // the canonical label speaks for itself
+		}
+		if g.Asked[canonical] {
+			labels[canonical] = g.vocab.CanonicalValue(canonical, v)
+		}
+	}
+	if g.Asked[match.NodeName] && view.name != "" {
+		labels[match.NodeName] = view.name
+	}
+	set := requirements.FromLabels(labels)
+	text := set.String()
+	for i := range view.taints {
+		text += "\x00" + match.TaintString(view.taints[i])
+	}
+	return g.add(Group{Labels: set, Taints: view.taints, Text: text})
+}
+
+// spellings are the keys and their aliases, sorted.
+func (g *Groups) spellings(keys map[string]bool) []string {
+	out := slices.Collect(maps.Keys(keys))
+	for alias := range g.aliases {
+		if keys[g.vocab.Canonical(alias)] && !keys[alias] {
+			out = append(out, alias)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Grouping finds the groups of nodes one after another, by the labels that are asked about and the taints as
+// nodes spell them: that is less work than to spell out all in one way.
+type Grouping struct {
+	*Groups
+	spelled []string
+	texts   map[string]int32
+	writer  podtext.Writer
+}
+
+// NewGrouping finds groups by the labels that are asked about by now.
+func NewGrouping(g *Groups) *Grouping {
+	return &Grouping{Groups: g, spelled: g.spellings(g.Asked), texts: make(map[string]int32)}
+}
+
+// Of is the group of a node.
+func (g *Grouping) Of(view *View) int32 {
+	w := &g.writer
+	w.Buf = w.Buf[:0]
+	writeValues(w, view.Labels, g.spelled)
+	g.writeName(w, view)
+	for i := range view.taints {
+		t := &view.taints[i]
+		w.Text(t.Key)
+		w.Text(t.Value)
+		w.Text(string(t.Effect))
+	}
+	if n, known := g.texts[string(w.Buf)]; known {
+		return n
+	}
+	n := g.Number(view)
+	g.texts[string(w.Buf)] = n
+	return n
+}
+
+// writeValues writes the labels' values of the keys.
+func writeValues(w *podtext.Writer, labels map[string]string, keys []string) {
+	for _, key := range keys {
+		if value, has := labels[key]; has {
+			w.Number(1)
+			w.Text(value)
+		} else {
+			w.Number(0)
+		}
+	}
+}
+
+// writeName adds the node's name where pods ask for nodes by name.
+func (g *Groups) writeName(w *podtext.Writer, view *View) {
+	if g.Asked[match.NodeName] {
+		w.Text(view.name)
+	}
+}

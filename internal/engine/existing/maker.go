@@ -1,0 +1,167 @@
+package existing
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/daemonset"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/volumes"
+)
+
+// Maker makes nodes ready for planning.
+type Maker struct {
+	Resources  *resources.Table
+	Volumes    *volumes.Index
+	Limits     *AttachLimits
+	DaemonSets []daemonset.Set
+	Groups     *Groups
+	Classes    []*podclass.Class
+	// PoolIndex numbers the pools.
+	PoolIndex map[v1.PoolKey]int
+}
+
+// Node makes one node ready; classes are those of its pods. What it has free is written to free.
+func (m *Maker) Node(n *Source, view *View, classes []int32, on likeness.NodePods, group int32, pods *Arena, free []int64) Node {
+	compiled := Node{Source: n, Name: n.Name, Pool: -1, Initialized: view.Initialized, Capacity: view.Capacity, Usable: !n.Leaving, Group: group}
+	if at, ok := m.PoolIndex[n.Pool]; ok {
+		compiled.Pool = int32(at)
+	}
+	m.Resources.Capacity(view.allocatable, free)
+	m.Resources.AttachRoom(free, m.Limits.of(n, view))
+	if len(n.Pods) > 0 {
+		compiled.Bound, compiled.Movable = take(&pods.bound, len(n.Pods)), take(&pods.movable, len(n.Pods))
+		m.chargePods(n, classes, on, &compiled, free)
+	}
+	if slices.ContainsFunc(on.Marks, func(k likeness.Marks) bool { return k&likeness.HasClaims != 0 }) {
+		m.giveBackShared(n.Pods, free)
+	}
+	m.chargeAttachments(n, free)
+	m.reserveDaemons(n, group, free)
+	for at := range free {
+		if free[at] < 0 && compiled.Over == nil {
+			compiled.Over = make([]int64, len(free))
+		}
+		if free[at] < 0 {
+			compiled.Over[at] = -free[at]
+		}
+		// kube-scheduler's NodeResourcesFit compares only what a pod asks for: what is overcommitted is as good as used up.
+		free[at] = max(free[at], 0)
+	}
+	return compiled
+}
+
+// Arena hands out lists of pods from one piece of memory.
+type Arena struct{ bound, movable []Pod }
+
+// NewArena has room for so many pods: lists that need more have their own.
+func NewArena(pods int) *Arena {
+	return &Arena{make([]Pod, 0, pods), make([]Pod, 0, pods)}
+}
+
+// take is an empty list with room for n pods.
+func take(from *[]Pod, n int) []Pod {
+	if cap(*from)-len(*from) < n {
+		return make([]Pod, 0, n)
+	}
+	at := len(*from)
+	*from = (*from)[:at+n]
+	return (*from)[at : at : at+n]
+}
+
+// chargePods takes the bound pods off the node's free amounts and notes those that could move.
+func (m *Maker) chargePods(n *Source, classes []int32, on likeness.NodePods, into *Node, free []int64) {
+	for i, is := range on.Marks {
+		if is&likeness.HasEnded == 0 {
+			resources.AddScaled(free, m.Classes[classes[i]].Requests, -1)
+			into.Bound = append(into.Bound, Pod{classes[i], is&likeness.IsDeleted != 0, n.Pods[i]})
+		}
+	}
+	for _, i := range on.Order {
+		pod, is := n.Pods[i], on.Marks[i]
+		switch {
+		case is&likeness.HasEnded != 0:
+			if awaited(pod) {
+				into.Movable = append(into.Movable, Pod{classes[i], true, pod})
+			}
+		case is&(likeness.OfDaemonSet|likeness.IsStatic) == 0:
+			into.Movable = append(into.Movable, Pod{classes[i], is&likeness.IsDeleted != 0, pod})
+		}
+	}
+	if len(into.Bound) == 0 {
+		into.Bound = nil
+	}
+	if len(into.Movable) == 0 {
+		into.Movable = nil
+	}
+}
+
+// awaited reports whether the pod, which has ended, is being deleted to make room for its successor: a StatefulSet makes that
+// only then, and it needs a place.
+func awaited(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil && slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.Kind == "StatefulSet" && o.APIVersion == appsv1.SchemeGroupVersion.String()
+	})
+}
+
+// reserveDaemons keeps room for the DaemonSet pods that belong on the node but are not bound to it yet: for each
+// DaemonSet what it wants beyond what its own pods there hold.
+func (m *Maker) reserveDaemons(n *Source, group int32, free []int64) {
+	if len(m.DaemonSets) == 0 {
+		return
+	}
+	held := make([]int64, len(free))
+	for i := range m.DaemonSets {
+		d := &m.DaemonSets[i]
+		if !d.BelongsOn(m.Groups.List[group].Labels, m.Groups.List[group].Taints) {
+			continue
+		}
+		clear(held)
+		for _, pod := range n.Pods {
+			if uid, ok := match.DaemonOwner(pod); ok && uid == d.Object.UID && !likeness.Ended(pod) {
+				own := make([]int64, len(free))
+				m.Resources.Requests(resources.OfPod(pod), own)
+				resources.AddScaled(held, own, 1)
+			}
+		}
+		for r := range free {
+			free[r] -= max(d.Requests[r]-held[r], 0)
+		}
+	}
+}
+
+// giveBackShared corrects a node's room for volumes that several of its pods share: each counts once.
+func (m *Maker) giveBackShared(pods []*corev1.Pod, free []int64) {
+	seen := map[volumes.ID]bool{}
+	for _, pod := range pods {
+		if len(pod.Spec.Volumes) == 0 || likeness.Ended(pod) {
+			continue
+		}
+		for _, c := range m.Volumes.Attached(pod) {
+			if c.Handle != "" && seen[c.ID] {
+				if at, ok := m.Resources.At(resources.Attachable(c.Driver)); ok {
+					free[at]++
+				}
+			}
+			seen[c.ID] = true
+		}
+	}
+}
+
+// chargeAttachments takes the volumes off the node's room that are attached to it although none of its pods uses them:
+// of pods that have gone, until they are detached. A pod that brings such a volume back counts it again, as in
+// kube-scheduler.
+func (m *Maker) chargeAttachments(n *Source, free []int64) {
+	for driver, count := range m.Volumes.Unused(n.Name, n.Pods) {
+		if at, ok := m.Resources.At(resources.Attachable(driver)); ok {
+			free[at] -= count
+		}
+	}
+}

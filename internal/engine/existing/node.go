@@ -1,0 +1,51 @@
+package existing
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/daemonset"
+	"github.com/drawknife/drawknife/internal/engine/match"
+)
+
+// Node is one made ready for planning.
+type Node struct {
+	Source      *Source
+	Name        string
+	Pool        int32 // number of its pool, or -1
+	Initialized bool
+	// Usable is false for nodes that take no pods: those that are leaving.
+	Usable bool
+	Group  int32
+	// Bound are the pods that hold the node's resources; Movable those of them that would need a new place if it went.
+	Bound, Movable []Pod
+	// Over is by how much the node is overcommitted, by resource; nil if it is not.
+	Over []int64
+	// Capacity counts against the pool's limits.
+	Capacity corev1.ResourceList
+}
+
+// Pod is a pod on such a node.
+type Pod struct {
+	Class int32
+	// Terminating tells that the pod is being deleted.
+	Terminating bool
+	Pod         *corev1.Pod
+}
+
+// MissingDaemons are the DaemonSets, by number, that belong on the node, which is of the group, and have no pod there yet.
+func (n *Node) MissingDaemons(sets []daemonset.Set, g *Group) []int {
+	var out []int
+	for i := range sets {
+		d := &sets[i]
+		bound := slices.ContainsFunc(n.Bound, func(p Pod) bool {
+			uid, ok := match.DaemonOwner(p.Pod)
+			return ok && uid == d.Object.UID
+		})
+		if !bound && d.BelongsOn(g.Labels, g.Taints) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
