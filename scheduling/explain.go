@@ -52,11 +52,11 @@ func (t *Trial) writeUnschedulable(out *Plan, q *podQueues) {
 }
 
 func newExplanations(t *Trial) *explanations {
-	x := &explanations{t: t, shut: map[*market.Catalog]map[machineSite]int64{}, pools: make([]*poolFacts, len(t.m.pools)), questions: map[questionKey]*question{}, barred: map[int32]bool{},
+	x := &explanations{t: t, shut: map[*market.Catalog]map[variantSlot]int64{}, pools: make([]*poolFacts, len(t.m.pools)), questions: map[questionKey]*question{}, barred: map[int32]bool{},
 		everyone: map[int32][]int32{}, hosts: map[admission]topology.Host{}, groups: map[int32][]groupFailings{}, onNodes: map[string]bool{}, rules: map[ruleKey]Rule{}, values: map[valuesKey][]string{}, resources: map[*market.Catalog][]string{}, near: map[nearKey][]string{},
 	}
 	if t.topology != nil {
-		x.cells = newCells(t.m, t.topology)
+		x.cells = newCells(t.m.pools, t.m.topologyKeys, t.topology)
 	}
 	x.twins = t.m.twinPools()
 	return x

@@ -440,7 +440,7 @@ func (x *explainer) withAllOfferings(best *finding, at int32, p *nodepool.Pool) 
 			}
 			eachWay(q, r, &each, func(cand *candidate) {
 				x.looks++
-				price, shut := prices[machineSite{variant: int32(p.Table.Rows[r].Variant), slot: int32(cand.slot)}]
+				price, shut := prices[variantSlot{variant: int32(p.Table.Rows[r].Variant), slot: int32(cand.slot)}]
 				if cand.price != market.NoPrice || !shut || !best.nearer(MissOffering, 0, price) {
 					return
 				}

@@ -152,9 +152,9 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	m.topologyIndex = nil
 	m.volumesBound = m.boundVolumes(r)
 	if len(m.topology) > 0 {
-		m.base = m.newBase()
+		m.base = m.layout().newBase(m.reachable)
 		ofHosts := m.base.DomainCounts()
-		m.findReachable(nil)
+		m.reach = m.layout().reach(m.base, nil)
 		m.hostDomains = ofHosts
 		m.base.Owned = false
 	}
@@ -314,6 +314,22 @@ func (m *Model) setTopology(groups []topology.Group) {
 // reader reads what pods ask of the model's pools and volumes.
 func (m *Model) reader() *podclass.Reader {
 	return &podclass.Reader{Terms: m.terms, Volumes: m.volumes, Resources: m.resources, Pools: m.pools, Asked: m.askedKeys}
+}
+
+// layout is what of the model decides in which domains pods are, or could be.
+func (m *Model) layout() *layout {
+	return &layout{
+		rules: m.topology, keys: m.topologyKeys, classes: m.classes, shapes: m.shapes, pools: m.pools, nodes: m.nodes, groups: m.groups,
+		daemonSets: m.daemonSets,
+	}
+}
+
+// reachable are the domains of a topology key where pods of the shape could get a new machine, ascending.
+func (m *Model) reachable(shape int32, key int) []int32 {
+	if m.reach == nil || m.reach[shape] == nil {
+		return nil
+	}
+	return m.reach[shape][key]
 }
 
 // classPods classes all pods: waiting ones, placeholders and those bound to machines, whose classes it returns, indexed

@@ -8,7 +8,6 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
-	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 )
 
@@ -144,17 +143,5 @@ func (m *Model) findResidents() {
 
 // domains are the labels whose values topology rules tell apart.
 func (m *Model) domains() nodepool.Domains {
-	return nodepool.Domains{Keys: m.topologyKeys, OnNodes: m.valuesOnNodes}
-}
-
-// valuesOnNodes are the values of a label on machines of the snapshot, sorted.
-func (m *Model) valuesOnNodes(key string) []string {
-	var out []string
-	for i := range m.groups {
-		if v := match.OnlyValue(m.groups[i].Labels.Get(key)); v != "" {
-			out = append(out, v)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return nodepool.Domains{Keys: m.topologyKeys, OnNodes: m.layout().valuesOnNodes}
 }

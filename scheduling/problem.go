@@ -234,7 +234,7 @@ func (m *Model) covers(p *problem, a, b *poolUsers) bool {
 // the same way.
 func (m *Model) sameCells(a, b *nodepool.Pool) bool {
 	c := a.Table.Catalog
-	return !m.typeDecides(c) && !slices.ContainsFunc(m.topologyKeys, func(key string) bool {
+	return !typeDecides(m.topologyKeys, c) && !slices.ContainsFunc(m.topologyKeys, func(key string) bool {
 		return !c.OfferingKeys[key] && a.Template.Get(key).String() != b.Template.Get(key).String()
 	})
 }
@@ -332,7 +332,7 @@ func (p *problem) cellsOf(m *Model, pool int32, as *nodepool.Assignment) func(ro
 		return func(int, int) int32 { return anyCell }
 	}
 	c := m.pools[pool].Table.Catalog
-	if m.typeDecides(c) {
+	if typeDecides(m.topologyKeys, c) {
 		return func(row, slot int) int32 { return p.cells.ofMachine(pool, int32(row), int32(slot), as) }
 	}
 	const unknown = -2

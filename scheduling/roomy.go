@@ -2,8 +2,9 @@ package scheduling
 
 import (
 	"context"
-	"github.com/drawknife/drawknife/internal/engine/existing"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/existing"
 )
 
 // fillRoomy places all wishes on machines of the snapshot, if there is room for all of them and none has to give anything up.

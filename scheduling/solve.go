@@ -263,7 +263,7 @@ func (t *Trial) begin(classes []int32) bool {
 	}
 	t.cells = nil
 	if t.topology != nil {
-		t.cells = newCells(t.m, t.topology)
+		t.cells = newCells(t.m.pools, t.m.topologyKeys, t.topology)
 	}
 	t.sites, t.varied, t.assigned = map[int32][]site{}, map[int32][]site{}, map[int32]map[int32][]nodepool.Assignment{}
 	return true

@@ -36,7 +36,7 @@ const (
 type explanations struct {
 	t *Trial
 	// shut are the offerings that are not available now, by catalog.
-	shut map[*market.Catalog]map[machineSite]int64
+	shut map[*market.Catalog]map[variantSlot]int64
 	// pools is indexed like Model.pools; filled as needed.
 	pools []*poolFacts
 	// twins is indexed likewise: see twinPools.
@@ -200,7 +200,7 @@ func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.P
 	var q *question
 	if n, p := demand(); p != nil && n.Conflict() == "" && x.m.refusedBy(p, n) == nil {
 		q = &question{p: p, at: key.at, changed: key.code != ""}
-		q.plain = !x.m.typeDecides(p.Table.Catalog)
+		q.plain = !typeDecides(x.m.topologyKeys, p.Table.Catalog)
 		x.narrow(q, n, key.code == MissNodePool, key.key)
 	}
 	x.questions[key] = q
@@ -397,8 +397,11 @@ func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 	}
 }
 
+// variantSlot is an offering of a catalog.
+type variantSlot struct{ variant, slot int32 }
+
 // shutOfferings are the prices of the offerings that are not available now and have their type's own capacity.
-func (x *explanations) shutOfferings(c *market.Catalog) map[machineSite]int64 {
+func (x *explanations) shutOfferings(c *market.Catalog) map[variantSlot]int64 {
 	if known, ok := x.shut[c]; ok {
 		return known
 	}
@@ -406,7 +409,7 @@ func (x *explanations) shutOfferings(c *market.Catalog) map[machineSite]int64 {
 	for s := range c.Slots {
 		slotOf[c.Slots[s].Labels.String()] = int32(s)
 	}
-	out := map[machineSite]int64{}
+	out := map[variantSlot]int64{}
 	for v := range c.Variants {
 		typ := c.Variants[v].Type
 		if v > 0 && c.Variants[v-1].Type == typ {
@@ -417,7 +420,7 @@ func (x *explanations) shutOfferings(c *market.Catalog) map[machineSite]int64 {
 			if o.Available || market.OverrideText(o) != "" {
 				continue
 			}
-			site := machineSite{variant: int32(v), slot: slotOf[o.Requirements.String()]}
+			site := variantSlot{variant: int32(v), slot: slotOf[o.Requirements.String()]}
 			now := c.Repriced(v, int(site.slot), market.NanoUSD(o.Price))
 			if price, ok := out[site]; !ok || now < price {
 				out[site] = now

@@ -98,7 +98,7 @@ func (t *Trial) countBound(node, n int32) {
 		t.topology.SetGone(node, false)
 	}
 	for _, p := range t.m.nodes[node].Bound {
-		t.topology.Place(t.m.stakeOfBound(p), node, n)
+		t.topology.Place(stakeOfBound(t.m.topology, p, t.m.classes[p.Class].Topology), node, n)
 	}
 	if n < 0 {
 		t.topology.SetGone(node, true)

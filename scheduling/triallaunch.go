@@ -247,7 +247,7 @@ func (t *Trial) numberRoom(alloc []int64) int32 {
 // placesOfKinds number the cells of kinds, which are remembered longer than those of one call of Place.
 func (t *Trial) placesOfKinds() *cells {
 	if t.kindCells == nil {
-		t.kindCells = newCells(t.m, t.topology)
+		t.kindCells = newCells(t.m.pools, t.m.topologyKeys, t.topology)
 	}
 	return t.kindCells
 }

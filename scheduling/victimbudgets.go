@@ -1,10 +1,11 @@
 package scheduling
 
 import (
-	"github.com/drawknife/drawknife/internal/engine/existing"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/drawknife/drawknife/internal/engine/existing"
 )
 
 // victimBudget is a PodDisruptionBudget as kube-scheduler's DefaultPreemption reads it. Unlike those that evict, it passes over a budget

@@ -219,7 +219,7 @@ func (e *preemptor) shift(node int32, k int, sign int32) {
 	p := e.t.m.nodes[node].Bound[k]
 	resources.AddScaled(e.t.freeOf(node), e.t.m.classes[p.Class].Unshared(), -int64(sign))
 	if e.t.topology != nil {
-		e.t.topology.Place(e.t.m.stakeOfBound(p), node, sign)
+		e.t.topology.Place(stakeOfBound(e.t.m.topology, p, e.t.m.classes[p.Class].Topology), node, sign)
 	}
 }
 

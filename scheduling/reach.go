@@ -1,0 +1,85 @@
+package scheduling
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+)
+
+// reach finds, for the shapes of classes under spread rules, the domains of each key where their pods could get a new node, ascending:
+// indexed [shape][key]. known, which may be nil, yields what is known of a shape already.
+func (l *layout) reach(base *topology.State, known func(shape int32) [][]int32) [][][]int32 {
+	out := make([][][]int32, len(l.shapes))
+	for _, c := range l.classes {
+		if c.Topology == nil || out[c.Shape] != nil || !l.spreadsWidely(c.Topology) {
+			continue
+		}
+		if known != nil {
+			if out[c.Shape] = known(c.Shape); out[c.Shape] != nil {
+				continue
+			}
+		}
+		found := make([]map[int32]bool, len(l.keys))
+		for i := range found {
+			found[i] = map[int32]bool{}
+		}
+		for _, st := range l.shapes[c.Shape].Demands {
+			for _, u := range st.Uses {
+				l.reachedBy(base, u, found)
+			}
+		}
+		out[c.Shape] = make([][]int32, len(l.keys))
+		for i := range found {
+			for d := range found[i] {
+				out[c.Shape][i] = append(out[c.Shape][i], d)
+			}
+			slices.Sort(out[c.Shape][i])
+		}
+	}
+	return out
+}
+
+func (l *layout) spreadsWidely(o *topology.Groups) bool {
+	return slices.ContainsFunc(o.Owns, func(g int32) bool {
+		return l.rules[g].Kind == topology.Spread && l.rules[g].At != topology.Hostname
+	})
+}
+
+// reachedBy adds the domains of all machines of a use.
+func (l *layout) reachedBy(base *topology.State, u podclass.Use, found []map[int32]bool) {
+	p := l.pools[u.Pool]
+	f := &p.Profiles[u.Profile]
+	t := p.Table
+	seen := map[int32]bool{}
+	list := p.Assignments([]int32{u.Profile}, nodepool.Domains{Keys: l.keys, OnNodes: l.valuesOnNodes})
+	for a := range list {
+		if !list[a].Allows(f) {
+			continue
+		}
+		c := newCells(l.pools, l.keys, base)
+		for r := range f.Rows.Members {
+			if list[a].Rows != nil && !list[a].Rows.Has(r) {
+				continue
+			}
+			for s := range t.Rows[r].Slots.Members {
+				if !f.Slots.Has(s) || t.Catalog.Price(t.Rows[r].Variant, s) == market.NoPrice {
+					continue
+				}
+				n := c.ofMachine(u.Pool, int32(r), int32(s), &list[a])
+				if seen[n] {
+					continue
+				}
+				seen[n] = true
+				for i, d := range c.list[n] {
+					if d != topology.NoDomain {
+						found[i][d] = true
+					}
+				}
+			}
+		}
+		clear(seen)
+	}
+}
