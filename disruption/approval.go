@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // Approver is an external system that may delay or refuse a command before anything is done for it: a change calendar, a
@@ -26,7 +28,7 @@ type ApproverFunc func(ctx context.Context, cmd *Command) (Approval, error)
 // Approve calls the function.
 func (f ApproverFunc) Approve(ctx context.Context, cmd *Command) (Approval, error) {
 	if f == nil {
-		return Approval{}, &ArgumentError{"ApproverFunc.Approve", "the function"}
+		return Approval{}, option.Missing("ApproverFunc.Approve", "the function")
 	}
 	return f(ctx, cmd)
 }
@@ -36,11 +38,11 @@ func (f ApproverFunc) Approve(ctx context.Context, cmd *Command) (Approval, erro
 func Ask(ctx context.Context, a Approver, ask AskApproval, timeout time.Duration) (*Approval, error) {
 	switch {
 	case ctx == nil:
-		return nil, &ArgumentError{"Ask", "the context"}
+		return nil, option.Missing("Ask", "the context")
 	case a == nil:
-		return nil, &ArgumentError{"Ask", "the approver"}
+		return nil, option.Missing("Ask", "the approver")
 	case ask.Command == nil:
-		return nil, &ArgumentError{"Ask", "the command"}
+		return nil, option.Missing("Ask", "the command")
 	}
 	if timeout > 0 {
 		var cancel context.CancelFunc

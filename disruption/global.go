@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -131,7 +132,7 @@ func (g *Global) reference() *Reference {
 // Plan decides for all nodes at once. Each way of searching is gone to its end, and the cheapest outcome is kept and refined.
 func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 	if f == nil || f.in.View == nil {
-		return nil, &ArgumentError{"Global.Plan", "a fleet that Survey made"}
+		return nil, option.Missing("Global.Plan", "a fleet that Survey made")
 	}
 	ground, err := g.newGround(ctx, f)
 	if err != nil {

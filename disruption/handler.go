@@ -3,6 +3,8 @@ package disruption
 import (
 	"context"
 	"fmt"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // Handler carries the effects of commands out, with a method for each kind. A kind that comes with a later release is a method more, so that a
@@ -44,13 +46,13 @@ type Handler interface {
 	DeleteReplacement(context.Context, DeleteReplacement) error
 }
 
-// Do has the handler carry the effect out. The error is the handler's own, or an *ArgumentError for an effect or a handler that is nil.
+// Do has the handler carry the effect out. The error is the handler's own, or an *option.ArgumentError for an effect or a handler that is nil.
 func Do(ctx context.Context, effect Effect, handler Handler) error {
 	switch {
 	case effect == nil:
-		return &ArgumentError{"Do", "the effect"}
+		return option.Missing("Do", "the effect")
 	case handler == nil:
-		return &ArgumentError{"Do", "the handler"}
+		return option.Missing("Do", "the handler")
 	}
 	return effect.do(ctx, handler)
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/disruption"
 )
 
@@ -41,7 +42,7 @@ func TestDoCallsTheMethodOfTheKind(t *testing.T) {
 			t.Errorf("no effect for the method %s: add one to allEffects", name)
 		}
 	}
-	var missing *disruption.ArgumentError
+	var missing *option.ArgumentError
 	if err := disruption.Do(t.Context(), nil, disruption.RefuseEffects{}); !errors.As(err, &missing) {
 		t.Errorf("no effect: %v", err)
 	}

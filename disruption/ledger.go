@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
@@ -62,7 +63,7 @@ type taken struct {
 // NewLedger opens the books: nothing is taken yet. The error is a *BudgetError for a budget that can't be.
 func NewLedger(f *Fleet) (*Ledger, error) {
 	if f == nil || f.in.View == nil {
-		return nil, &ArgumentError{"NewLedger", "the fleet of Survey"}
+		return nil, option.Missing("NewLedger", "the fleet of Survey")
 	}
 	if err := ValidateBudgets(f.in.Budgets); err != nil {
 		return nil, err

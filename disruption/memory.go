@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"time"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // Memory is what a plan of Global leaves for the next one: what it was made of, its commands, and why each other node stays. It
@@ -38,10 +40,10 @@ type Memory struct {
 // before is still good.
 func (g *Global) PlanAgain(ctx context.Context, f *Fleet, m *Memory) (*Plan, *Memory, error) {
 	if ctx == nil {
-		return nil, nil, &ArgumentError{"Global.PlanAgain", "the context"}
+		return nil, nil, option.Missing("Global.PlanAgain", "the context")
 	}
 	if f == nil || f.in.View == nil {
-		return nil, nil, &ArgumentError{"Global.PlanAgain", "a fleet that Survey made"}
+		return nil, nil, option.Missing("Global.PlanAgain", "a fleet that Survey made")
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/internal/seeded"
@@ -322,7 +323,7 @@ func TestPlanAgainFaults(t *testing.T) {
 	if _, m, err := (&disruption.Global{}).PlanAgain(ended, w.fleet(t), nil); !errors.Is(err, context.Canceled) || m != nil {
 		t.Errorf("%v, %v", m, err)
 	}
-	var missing *disruption.ArgumentError
+	var missing *option.ArgumentError
 	if _, _, err := (&disruption.Global{}).PlanAgain(t.Context(), nil, nil); !errors.As(err, &missing) {
 		t.Error(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
@@ -30,7 +31,7 @@ func (e *BusyError) Error() string {
 // Add begins a command. The error is a *BusyError when one under way has any of its members.
 func (q *Queue) Add(cmd *Command) (*Execution, error) {
 	if cmd == nil {
-		return nil, &ArgumentError{"Queue.Add", "the command"}
+		return nil, option.Missing("Queue.Add", "the command")
 	}
 	busy := q.Executing()
 	for i := range cmd.Members {
@@ -52,7 +53,7 @@ func (q *Queue) Add(cmd *Command) (*Execution, error) {
 // Adopt takes in an execution that Recover found. The error is a *BusyError as Add's is.
 func (q *Queue) Adopt(e *Execution) error {
 	if e == nil || e.cmd == nil {
-		return &ArgumentError{"Queue.Adopt", "an execution that Recover found"}
+		return option.Missing("Queue.Adopt", "an execution that Recover found")
 	}
 	busy := q.Executing()
 	for i := range e.cmd.Members {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -87,7 +88,7 @@ type pass struct {
 
 func (r *Reference) begin(ctx context.Context, f *Fleet) (*pass, error) {
 	if ctx == nil {
-		return nil, &ArgumentError{"Reference", "the context"}
+		return nil, option.Missing("Reference", "the context")
 	}
 	ledger, err := NewLedger(f)
 	if err != nil {

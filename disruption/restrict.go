@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -17,9 +18,9 @@ import (
 func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
 	switch {
 	case ctx == nil:
-		return nil, nil, &ArgumentError{"Global.Restrict", "the context"}
+		return nil, nil, option.Missing("Global.Restrict", "the context")
 	case slices.Contains(commands, nil):
-		return nil, nil, &ArgumentError{"Global.Restrict", "a command"}
+		return nil, nil, option.Missing("Global.Restrict", "a command")
 	}
 	r, err := g.newReplay(ctx, f)
 	if err != nil {

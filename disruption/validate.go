@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -13,7 +14,7 @@ import (
 // one to start.
 func (r *Reference) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error) {
 	if cmd == nil {
-		return nil, &ArgumentError{"Reference.Validate", "the command"}
+		return nil, option.Missing("Reference.Validate", "the command")
 	}
 	p, err := r.begin(ctx, f)
 	if err != nil {

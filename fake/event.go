@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -108,7 +109,7 @@ func (e *loggedError) Unwrap() error {
 // WriteLog writes events as JSON, one a line.
 func WriteLog(w io.Writer, events []Event) error {
 	if w == nil {
-		return &ArgumentError{"WriteLog", "the writer"}
+		return option.Missing("WriteLog", "the writer")
 	}
 	encoder := json.NewEncoder(w)
 	for i := range events {
@@ -126,7 +127,7 @@ const longestLine = 1 << 20
 // than 1 MiB.
 func ReadLog(r io.Reader) ([]Event, error) {
 	if r == nil {
-		return nil, &ArgumentError{"ReadLog", "the reader"}
+		return nil, option.Missing("ReadLog", "the reader")
 	}
 	var events []Event
 	lines := bufio.NewScanner(r)

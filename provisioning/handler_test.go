@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
@@ -40,7 +41,7 @@ func TestDoCallsTheMethodOfTheKind(t *testing.T) {
 			t.Errorf("no effect for the method %s: add one to allEffects", name)
 		}
 	}
-	var missing *provisioning.ArgumentError
+	var missing *option.ArgumentError
 	if err := provisioning.Do(t.Context(), nil, provisioning.RefuseEffects{}); !errors.As(err, &missing) {
 		t.Errorf("no effect: %v", err)
 	}

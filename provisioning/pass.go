@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
@@ -73,21 +74,21 @@ type RefusedNode struct {
 }
 
 // Decide turns the plan of a snapshot into orders. It is pure: the time is the snapshot's, and
-// nothing handed in is changed. The error is for a plan of another snapshot, or an *ArgumentError.
+// nothing handed in is changed. The error is for a plan of another snapshot, or an *option.ArgumentError.
 func Decide(snapshot *scheduling.Snapshot, plan *scheduling.Plan, o PassOptions) (*Orders, error) {
 	switch {
 	case snapshot == nil:
-		return nil, &ArgumentError{"Decide", "the snapshot"}
+		return nil, option.Missing("Decide", "the snapshot")
 	case plan == nil:
-		return nil, &ArgumentError{"Decide", "the plan"}
+		return nil, option.Missing("Decide", "the plan")
 	}
 	for i := range snapshot.NodePools {
 		if snapshot.NodePools[i].Object == nil {
-			return nil, &ArgumentError{"Decide", fmt.Sprintf("the object of snapshot.nodePools[%d]", i)}
+			return nil, option.Missing("Decide", fmt.Sprintf("the object of snapshot.nodePools[%d]", i))
 		}
 	}
 	if slices.Contains(snapshot.Pods, nil) {
-		return nil, &ArgumentError{"Decide", "a pod of the snapshot"}
+		return nil, option.Missing("Decide", "a pod of the snapshot")
 	}
 	if o.Nomination == 0 {
 		o.Nomination = defaultNomination

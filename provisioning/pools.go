@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
@@ -31,9 +32,9 @@ type PoolSet struct {
 func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, pools []*v1.NodePool, belief *Belief, now time.Time) (*PoolSet, error) {
 	switch {
 	case provider == nil:
-		return nil, &ArgumentError{"ResolvePools", "the provider"}
+		return nil, option.Missing("ResolvePools", "the provider")
 	case slices.Contains(pools, nil):
-		return nil, &ArgumentError{"ResolvePools", fmt.Sprintf("pools[%d]", slices.Index(pools, nil))}
+		return nil, option.Missing("ResolvePools", fmt.Sprintf("pools[%d]", slices.Index(pools, nil)))
 	}
 	set := &PoolSet{Catalogs: map[string][]*cloudprovider.InstanceType{}}
 	capabilities := provider.Describe()

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/limits"
@@ -59,7 +60,7 @@ type StaticStep struct {
 func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep, error) {
 	pool := s.Pool
 	if pool == nil {
-		return StaticStep{}, &ArgumentError{"ScaleStatic", "the pool"}
+		return StaticStep{}, option.Missing("ScaleStatic", "the pool")
 	}
 	if pool.Spec.Replicas == nil {
 		return StaticStep{}, nil

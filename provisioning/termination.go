@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
@@ -136,7 +137,7 @@ func setDeadline(claim *v1.NodeClaim) (Step, bool) {
 // RFC 3339 time: there is no deadline then, since pods that were to be spared can't be brought back.
 func DeadlineOf(claim *v1.NodeClaim) (time.Time, error) {
 	if claim == nil {
-		return time.Time{}, &ArgumentError{"DeadlineOf", "the claim"}
+		return time.Time{}, option.Missing("DeadlineOf", "the claim")
 	}
 	text := claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey]
 	if text == "" {

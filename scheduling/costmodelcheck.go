@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	options "github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/market"
@@ -44,7 +45,7 @@ func (e *CostModelError) Error() string {
 // *CostModelError.
 func DecodeCostModel(r io.Reader) (*CostModel, error) {
 	if r == nil {
-		return nil, &ArgumentError{"DecodeCostModel", "the reader"}
+		return nil, options.Missing("DecodeCostModel", "the reader")
 	}
 	data, err := io.ReadAll(io.LimitReader(r, maxCostModelBytes+1))
 	if err != nil {

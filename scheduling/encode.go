@@ -12,6 +12,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
+	options "github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/quantities"
 )
@@ -22,7 +23,7 @@ const maxSnapshotBytes = 1 << 30
 // Encode writes the snapshot as YAML. What it writes, DecodeSnapshot reads back to an equal snapshot.
 func (s *Snapshot) Encode(w io.Writer) error {
 	if w == nil {
-		return &ArgumentError{"Snapshot.Encode", "the writer"}
+		return options.Missing("Snapshot.Encode", "the writer")
 	}
 	return encodeYAML(w, s)
 }
@@ -31,7 +32,7 @@ func (s *Snapshot) Encode(w io.Writer) error {
 // clusters.
 func (s *Snapshot) EncodeJSON(w io.Writer) error {
 	if w == nil {
-		return &ArgumentError{"Snapshot.EncodeJSON", "the writer"}
+		return options.Missing("Snapshot.EncodeJSON", "the writer")
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
@@ -43,10 +44,10 @@ func (s *Snapshot) EncodeJSON(w io.Writer) error {
 
 // DecodeSnapshot reads a snapshot written by Encode or EncodeJSON. Unknown fields are refused: a snapshot that is only
 // half understood would reproduce another decision. Manifests are refused with a *NotSnapshotError, a nil reader with an
-// *ArgumentError, and what is too large with a *SizeError. Others wrap what the reader or the decoder said.
+// *option.ArgumentError, and what is too large with a *SizeError. Others wrap what the reader or the decoder said.
 func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	if r == nil {
-		return nil, &ArgumentError{"DecodeSnapshot", "the reader"}
+		return nil, options.Missing("DecodeSnapshot", "the reader")
 	}
 	data, err := io.ReadAll(bufio.NewReader(io.LimitReader(r, maxSnapshotBytes+1)))
 	if err != nil {

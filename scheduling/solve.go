@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/drawknife/drawknife/internal/engine/existing"
+	options "github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
@@ -64,7 +64,7 @@ func (q *Query) premium() float64 {
 // same model and query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
 func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
 	if ctx == nil {
-		return nil, &ArgumentError{"Model.Solve", "the context"}
+		return nil, options.Missing("Model.Solve", "the context")
 	}
 	t := m.Trial()
 	if _, err := t.Place(ctx, PlaceOptions{Query: q}); err != nil {

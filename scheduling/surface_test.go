@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/surface"
 	"github.com/drawknife/drawknife/scheduling"
@@ -43,7 +44,7 @@ func TestTypedErrors(t *testing.T) {
 		"Model.Solve": solve, "DecodeSnapshot": snapshot, "DecodeCostModel": costs, "Read": source, "Snapshot.Encode": (&scheduling.Snapshot{}).Encode(nil),
 		"Snapshot.EncodeJSON": (&scheduling.Snapshot{}).EncodeJSON(nil),
 	} {
-		var argument *scheduling.ArgumentError
+		var argument *option.ArgumentError
 		if !errors.As(err, &argument) || argument.Function != name || argument.Argument == "" {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,4 +1,5 @@
-// Package option is what the options of all packages share: the error for one that can't be, and the clock that tests replace.
+// Package option is what the calls of all packages share: the errors for options that can't be and for arguments that are missing, and the clock
+// that tests replace.
 //
 //	_, err := provisioning.NewLauncher(options)
 //	var wrong *option.Error

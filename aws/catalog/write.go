@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // Write writes a catalogue file, which Load reads: one type a line, so that two versions can be compared. Equal
@@ -12,9 +14,9 @@ import (
 func Write(w io.Writer, c *Catalog) error {
 	switch {
 	case w == nil:
-		return &ArgumentError{"Write", "the writer"}
+		return option.Missing("Write", "the writer")
 	case c == nil:
-		return &ArgumentError{"Write", "the catalogue"}
+		return option.Missing("Write", "the catalogue")
 	}
 	head, err := json.Marshal(struct {
 		Schema  string            `json:"schema"`

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // Source reads prices. Implementations are safe for concurrent use and honour the context; an answer is whole or it is
@@ -21,7 +21,7 @@ type SourceFunc func(ctx context.Context) (*List, error)
 // Prices implements Source.
 func (f SourceFunc) Prices(ctx context.Context) (*List, error) {
 	if f == nil {
-		return nil, &sdk.ArgumentError{Function: "SourceFunc.Prices", Argument: "the function"}
+		return nil, option.Missing("SourceFunc.Prices", "the function")
 	}
 	return f(ctx)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
 	pricingtypes "github.com/aws/aws-sdk-go-v2/service/pricing/types"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/aws/internal/refresh"
 	"github.com/drawknife/drawknife/aws/sdk"
 )
@@ -60,7 +61,7 @@ const (
 // tenancy get, and with dedicated tenancy for those that are listed so alone.
 func (s OnDemand) Prices(ctx context.Context) (*List, error) {
 	if s.API == nil {
-		return nil, &sdk.ArgumentError{Function: "OnDemand.Prices", Argument: "the API"}
+		return nil, option.Missing("OnDemand.Prices", "the API")
 	}
 	queries := []query{{metalFamily, "Dedicated"}, {metalFamily, "Shared"}, {virtualFamily, "Shared"}}
 	var (

@@ -27,7 +27,7 @@ type Spot struct {
 // Prices implements Source.
 func (s Spot) Prices(ctx context.Context) (*List, error) {
 	if s.API == nil {
-		return nil, &sdk.ArgumentError{Function: "Spot.Prices", Argument: "the API"}
+		return nil, option.Missing("Spot.Prices", "the API")
 	}
 	// A start of now gives the prices in force, whenever they came into force.
 	start := nowOf(s.Clock)

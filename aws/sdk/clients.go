@@ -19,6 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // Defaults of a Config.
@@ -97,7 +99,7 @@ type Clients struct {
 // credentials are any good shows at the first call (see Probe).
 func Load(ctx context.Context, c Config) (*Clients, error) {
 	if ctx == nil {
-		return nil, &ArgumentError{"Load", "the context"}
+		return nil, option.Missing("Load", "the context")
 	}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("configuration of AWS clients: %w", err)
@@ -209,7 +211,7 @@ func PricingRegion(region string) string {
 // has a kind: unauthorised when the credentials are missing or wrong, permanent when the region does not exist.
 func Probe(ctx context.Context, api EC2API) error {
 	if api == nil {
-		return &ArgumentError{"Probe", "the API"}
+		return option.Missing("Probe", "the API")
 	}
 	_, err := api.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{DryRun: aws.Bool(true)}, func(o *ec2.Options) {
 		o.Retryer = aws.NopRetryer{}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -21,10 +22,10 @@ type Source struct {
 }
 
 // Read makes a Source of everything r holds. The error is or wraps a
-// *scheduling.ArgumentError for a nil reader, a *scheduling.SizeError for more than DefaultMaxBytes, or what r said.
+// *option.ArgumentError for a nil reader, a *scheduling.SizeError for more than DefaultMaxBytes, or what r said.
 func Read(name string, r io.Reader) (Source, error) {
 	if r == nil {
-		return Source{}, fmt.Errorf("reading %s: %w", name, &scheduling.ArgumentError{Function: "Read", Argument: "the reader"})
+		return Source{}, fmt.Errorf("reading %s: %w", name, option.Missing("Read", "the reader"))
 	}
 	return readWithin(name, r, DefaultMaxBytes)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
@@ -14,7 +15,7 @@ import (
 // errors; those of AWS work with the functions of package sdk.
 func RoleOf(ctx context.Context, api sdk.IAMAPI, profile string) (string, error) {
 	if api == nil {
-		return "", &sdk.ArgumentError{Function: "RoleOf", Argument: "the API"}
+		return "", option.Missing("RoleOf", "the API")
 	}
 	out, err := api.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &profile})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/arczonalshift/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
@@ -23,7 +24,7 @@ const Period = 30 * time.Second
 // ClusterARN reads from EKS the name under which ARC knows a cluster.
 func ClusterARN(ctx context.Context, api sdk.EKSAPI, cluster string) (string, error) {
 	if api == nil {
-		return "", &sdk.ArgumentError{Function: "ClusterARN", Argument: "the API"}
+		return "", option.Missing("ClusterARN", "the API")
 	}
 	out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(cluster)})
 	if err != nil {

@@ -61,7 +61,7 @@ func (f *formerApprovals) removed(ctx context.Context, now time.Time) bool {
 	return false
 }
 
-// madeForApproval reports whether the ConfigMap is one that approvals make, by all that they put on it: whoever labels his own keeps it.
+// madeForApproval reports whether the ConfigMap is one that approvals make, by all that they put on it: a ConfigMap that somebody else labelled stays.
 func madeForApproval(object *corev1.ConfigMap) bool {
 	digest, named := strings.CutPrefix(object.Name, approvalPrefix)
 	return named && digest != "" && object.Annotations[ApprovalDigestAnnotationKey] == digest && object.Immutable != nil && *object.Immutable &&
