@@ -80,9 +80,10 @@ func newLoop() *loop {
 	check(err)
 	l.state, err = cluster.New(cluster.Options{Vocabulary: l.cloud.Describe().Vocabulary})
 	check(err)
-	l.launcher, err = provisioning.NewLauncher(provisioning.LauncherOptions{Claims: l, Parallelism: 1}) // l has no lock
+	one := 1 // l has no lock
+	l.launcher, err = provisioning.NewLauncher(provisioning.LauncherOptions{Claims: l, Parallelism: &one})
 	check(err)
-	l.lifecycle, err = provisioning.NewLifecycle(provisioning.LifecycleOptions{})
+	l.lifecycle, err = provisioning.NewLifecycle(provisioning.DefaultLifecycleOptions())
 	check(err)
 	pool := build.Pool("default", build.UID("pool"), build.Budget("100%"))
 	pool.Default()

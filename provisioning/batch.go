@@ -11,11 +11,11 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// BatchOptions are the lengths of a batch window. A longer window gives fewer and larger nodes, later.
+// BatchOptions are the lengths of a batch window; see DefaultBatchOptions. A longer window gives fewer and larger nodes, later.
 type BatchOptions struct {
-	// Idle closes a window when nothing new came for so long. 0 is DefaultBatchIdle.
+	// Idle closes a window when nothing new came for so long; 0 closes it at once.
 	Idle time.Duration
-	// Max closes a window that has been open for so long, whatever comes. 0 is DefaultBatchMax.
+	// Max closes a window that has been open for so long, whatever comes; 0 closes it at once.
 	Max time.Duration
 }
 
@@ -25,15 +25,14 @@ const (
 	DefaultBatchMax  = 10 * time.Second
 )
 
-func (o BatchOptions) withDefaults() (BatchOptions, error) {
+// DefaultBatchOptions are DefaultBatchIdle and DefaultBatchMax.
+func DefaultBatchOptions() BatchOptions {
+	return BatchOptions{Idle: DefaultBatchIdle, Max: DefaultBatchMax}
+}
+
+func (o BatchOptions) checked() (BatchOptions, error) {
 	if o.Idle < 0 || o.Max < 0 {
 		return o, &option.Error{Package: "provisioning", Option: "Batch", Rule: fmt.Sprintf("idle %s and max %s: a window can't end before it opens", o.Idle, o.Max)}
-	}
-	if o.Idle == 0 {
-		o.Idle = DefaultBatchIdle
-	}
-	if o.Max == 0 {
-		o.Max = DefaultBatchMax
 	}
 	// An idle time longer than the window never ends it.
 	o.Idle = min(o.Idle, o.Max)
@@ -66,7 +65,7 @@ type Batch struct {
 
 // NewBatch makes a batch without triggers. The error is an *option.Error.
 func NewBatch(options BatchOptions) (*Batch, error) {
-	options, err := options.withDefaults()
+	options, err := options.checked()
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func at(seconds float64) time.Time {
 
 func newBatch(t *testing.T) *provisioning.Batch {
 	t.Helper()
-	b, err := provisioning.NewBatch(provisioning.BatchOptions{})
+	b, err := provisioning.NewBatch(provisioning.DefaultBatchOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestBatchLosesNothing(t *testing.T) {
 // what waits; and whenever something waits and no pass runs, a pass becomes due within the longest window.
 func TestBatchProperties(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
-		b, err := provisioning.NewBatch(provisioning.BatchOptions{})
+		b, err := provisioning.NewBatch(provisioning.DefaultBatchOptions())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,6 +161,13 @@ func TestBatchOptions(t *testing.T) {
 	b.Trigger("a", start)
 	if _, again := b.Next(start); again != 10*time.Second {
 		t.Errorf("closes after %s, want 10s", again)
+	}
+	if b, err = provisioning.NewBatch(provisioning.BatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.Trigger("a", start)
+	if due, _ := b.Next(start); !due {
+		t.Error("0 is not 0: the window is open for a while")
 	}
 	var wrong *option.Error
 	if _, err := provisioning.NewBatch(provisioning.BatchOptions{Idle: -1}); !errors.As(err, &wrong) {

@@ -1,6 +1,7 @@
 package provisioning
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -11,14 +12,20 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// BeliefOptions are what a Belief starts from and how fast it forgets.
+// BeliefOptions are what a Belief starts from and how fast it forgets. Start from DefaultBeliefOptions.
 type BeliefOptions struct {
-	// HalfLife is how long it takes until what was seen counts half. 0 is ten minutes.
+	// HalfLife is how long it takes until what was seen counts half; more than 0.
 	HalfLife time.Duration
-	// Threshold is the probability of success under which an offering is left alone. 0 is 0.3.
+	// Threshold is the probability of success under which an offering is left alone; 0 leaves none alone.
 	Threshold float64
-	// ProbeEvery is how often an offering that is left alone may be tried once all the same. 0 is five minutes.
+	// ProbeEvery is how often an offering that is left alone may be tried once all the same; 0 is at any time.
 	ProbeEvery time.Duration
+}
+
+// DefaultBeliefOptions have what was seen count half after ten minutes, offerings left alone that succeed less often than three times in ten, and
+// these tried every five minutes.
+func DefaultBeliefOptions() BeliefOptions {
+	return BeliefOptions{HalfLife: 10 * time.Minute, Threshold: 0.3, ProbeEvery: 5 * time.Minute}
 }
 
 // Belief is what is thought of the cloud's stock, offering by offering: how likely a launch is to find room. It learns
@@ -76,19 +83,12 @@ const (
 // NewBelief makes a belief that has seen nothing. The error is an *option.Error.
 func NewBelief(o BeliefOptions) (*Belief, error) {
 	switch {
-	case o.HalfLife < 0 || o.ProbeEvery < 0:
-		return nil, &option.Error{Package: "provisioning", Option: "Belief", Rule: "a time is negative"}
+	case o.HalfLife <= 0:
+		return nil, &option.Error{Package: "provisioning", Option: "Belief.HalfLife", Rule: fmt.Sprintf("is %s: what was seen counts for a while; start from DefaultBeliefOptions", o.HalfLife)}
+	case o.ProbeEvery < 0:
+		return nil, &option.Error{Package: "provisioning", Option: "Belief.ProbeEvery", Rule: fmt.Sprintf("is %s: it must not be negative", o.ProbeEvery)}
 	case !(o.Threshold >= 0 && o.Threshold < 1):
 		return nil, &option.Error{Package: "provisioning", Option: "Belief.Threshold", Rule: "a probability is at least 0 and less than 1"}
-	}
-	if o.HalfLife == 0 {
-		o.HalfLife = 10 * time.Minute
-	}
-	if o.Threshold == 0 {
-		o.Threshold = 0.3
-	}
-	if o.ProbeEvery == 0 {
-		o.ProbeEvery = 5 * time.Minute
 	}
 	return &Belief{
 		options: o, own: map[cloudprovider.OfferingKey]evidence{}, family: map[cloudprovider.OfferingKey]evidence{},

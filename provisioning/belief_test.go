@@ -19,7 +19,7 @@ import (
 
 func newBelief(t *testing.T) *provisioning.Belief {
 	t.Helper()
-	b, err := provisioning.NewBelief(provisioning.BeliefOptions{})
+	b, err := provisioning.NewBelief(provisioning.DefaultBeliefOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestBeliefApply(t *testing.T) {
 
 // A wave of launches tries an empty offering once per probe, not a hundred times.
 func TestBeliefProbes(t *testing.T) {
-	b, err := provisioning.NewBelief(provisioning.BeliefOptions{HalfLife: time.Hour, ProbeEvery: 5 * time.Minute})
+	b, err := provisioning.NewBelief(provisioning.BeliefOptions{HalfLife: time.Hour, Threshold: 0.3, ProbeEvery: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestBeliefProbes(t *testing.T) {
 // success never less likely.
 func TestBeliefIsMonotone(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
-		b, err := provisioning.NewBelief(provisioning.BeliefOptions{})
+		b, err := provisioning.NewBelief(provisioning.DefaultBeliefOptions())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,10 +174,23 @@ func TestBeliefIsMonotone(t *testing.T) {
 }
 
 func TestBeliefOptions(t *testing.T) {
-	for _, o := range []provisioning.BeliefOptions{{HalfLife: -1}, {ProbeEvery: -1}, {Threshold: 1}, {Threshold: -0.1}, {Threshold: math.NaN()}} {
+	for _, o := range []provisioning.BeliefOptions{
+		{}, {HalfLife: -1}, {HalfLife: 1, ProbeEvery: -1}, {HalfLife: 1, Threshold: 1}, {HalfLife: 1, Threshold: -0.1}, {HalfLife: 1, Threshold: math.NaN()},
+	} {
 		var wrong *option.Error
 		if _, err := provisioning.NewBelief(o); !errors.As(err, &wrong) {
 			t.Errorf("%+v: %v", o, err)
 		}
+	}
+	options := provisioning.DefaultBeliefOptions()
+	options.Threshold = 0
+	b, err := provisioning.NewBelief(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	types, key := beliefTypes(), spot("m5.large", "a")
+	b.Exhausted([]cloudprovider.OfferingKey{key}, start)
+	if !b.Apply(types, start)[0].Offerings[0].Available {
+		t.Error("0 is not 0: an offering is left alone")
 	}
 }

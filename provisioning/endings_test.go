@@ -340,7 +340,7 @@ func TestLostInstances(t *testing.T) {
 
 // DIS-276: launch and registration have their time from the claim's creation on.
 func TestTimesOfALaunch(t *testing.T) {
-	l := newLifecycle(t, provisioning.LifecycleOptions{})
+	l := newLifecycle(t, provisioning.DefaultLifecycleOptions())
 	launched := func(c *v1.NodeClaim) {
 		c.Status.ProviderID = "sim:///1"
 		c.Conditions().SetTrue(v1.ConditionLaunched, at(200))

@@ -78,7 +78,7 @@ func Example() {
 // Pods that come close together are planned together.
 func ExampleBatch() {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	batch, err := provisioning.NewBatch(provisioning.BatchOptions{})
+	batch, err := provisioning.NewBatch(provisioning.DefaultBatchOptions())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -99,7 +99,9 @@ func ExampleBatch() {
 // A governor holds back what would change too much at once, and says until when.
 func ExampleGovernor() {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	governor, err := provisioning.NewGovernor(provisioning.GovernorOptions{CostIncrease: 5})
+	bounds := provisioning.DefaultGovernorOptions()
+	bounds.CostIncrease = 5
+	governor, err := provisioning.NewGovernor(bounds)
 	if err != nil {
 		fmt.Println(err)
 		return

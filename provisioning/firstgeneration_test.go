@@ -13,8 +13,8 @@ import (
 
 // API-220, API-408: the node of a Machine bears its Provisioner's label, and is owned by what is stored, the Machine: an owner of
 // another kind would be one that is gone, and the node garbage.
-func TestNodeOfAInstance(t *testing.T) {
-	l := newLifecycle(t, provisioning.LifecycleOptions{})
+func TestNodeOfAMachine(t *testing.T) {
+	l := newLifecycle(t, provisioning.DefaultLifecycleOptions())
 	claim := testClaim(launchedAt(at(1)))
 	v1.SetGenerationOf(claim, v1.GenerationV1Alpha5)
 	claim.Labels = map[string]string{v1alpha5.ProvisionerNameLabelKey: "default"}

@@ -11,31 +11,32 @@ import (
 )
 
 // GovernorOptions bound how much a controller may change in how short a time, so that a mistake, in a manifest, a price
-// list or this library, costs little before somebody looks. Each bound is off at its zero value.
+// list or this library, costs little before somebody looks. Each bound is off at its zero value; DefaultGovernorOptions has the windows.
 type GovernorOptions struct {
 	// NodesPerMinute is how many launches are let through in any minute.
 	NodesPerMinute int
 	// CostIncrease is by how much, in USD per hour, launches may raise the hourly cost in any CostWindow; what was
 	// removed meanwhile is not set against it.
 	CostIncrease float64
-	// CostWindow is for CostIncrease. 0 is ten minutes.
+	// CostWindow is for CostIncrease, and more than 0 with it.
 	CostWindow time.Duration
 	// FailureRate, within 0 and 1, is the share of failed launches among those that ended in the last FailureWindow
 	// at which no more are let through, but for one at a time to see whether it goes again. Failures for want of
 	// capacity are no failures in this sense: they are the cloud's to tell and the planner's to avoid.
 	FailureRate float64
-	// FailureWindow is for FailureRate. 0 is ten minutes.
+	// FailureWindow is for FailureRate, and more than 0 with it.
 	FailureWindow time.Duration
-	// FailureSamples is how many launches have to have ended for the rate to mean something. 0 is 10.
+	// FailureSamples is how many launches have to have ended for the rate to mean something; at least 1 with FailureRate.
 	FailureSamples int
 }
 
-// Defaults of a governor's windows.
-const (
-	defaultGovernorWindow  = 10 * time.Minute
-	defaultFailureSamples  = 10
-	governorNodesPerWindow = time.Minute
-)
+// governorNodesPerWindow is the window of NodesPerMinute.
+const governorNodesPerWindow = time.Minute
+
+// DefaultGovernorOptions have no bound, windows of ten minutes, and take ten launches for a rate: set the bounds that you want.
+func DefaultGovernorOptions() GovernorOptions {
+	return GovernorOptions{CostWindow: 10 * time.Minute, FailureWindow: 10 * time.Minute, FailureSamples: 10}
+}
 
 // GovernorRule names a bound that refused a launch.
 type GovernorRule string
@@ -95,17 +96,15 @@ func NewGovernor(o GovernorOptions) (*Governor, error) {
 	switch {
 	case o.NodesPerMinute < 0, o.CostIncrease < 0, o.CostWindow < 0, o.FailureWindow < 0, o.FailureSamples < 0, math.IsNaN(o.CostIncrease):
 		return nil, &option.Error{Package: "provisioning", Option: "Governor", Rule: "a bound is negative or not a number"}
+	case o.CostIncrease > 0 && o.CostWindow == 0:
+		return nil, &option.Error{Package: "provisioning", Option: "Governor.CostWindow", Rule: "is 0: say within which time CostIncrease counts, or start from DefaultGovernorOptions"}
+	case o.FailureRate > 0 && (o.FailureWindow == 0 || o.FailureSamples == 0):
+		return nil, &option.Error{
+			Package: "provisioning", Option: "Governor.FailureWindow, Governor.FailureSamples",
+			Rule: "one is 0: say how many launches of which time FailureRate is of, or start from DefaultGovernorOptions",
+		}
 	case !(o.FailureRate >= 0 && o.FailureRate <= 1):
 		return nil, &option.Error{Package: "provisioning", Option: "Governor.FailureRate", Rule: fmt.Sprintf("%v is not within 0 and 1", o.FailureRate)}
-	}
-	if o.CostWindow == 0 {
-		o.CostWindow = defaultGovernorWindow
-	}
-	if o.FailureWindow == 0 {
-		o.FailureWindow = defaultGovernorWindow
-	}
-	if o.FailureSamples == 0 {
-		o.FailureSamples = defaultFailureSamples
 	}
 	return &Governor{options: o}, nil
 }

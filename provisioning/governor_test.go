@@ -121,6 +121,7 @@ func TestFailuresAreForgotten(t *testing.T) {
 func TestGovernorOptions(t *testing.T) {
 	for _, o := range []provisioning.GovernorOptions{
 		{NodesPerMinute: -1}, {CostIncrease: -1}, {CostIncrease: math.NaN()}, {FailureRate: 1.5}, {FailureRate: math.NaN()}, {FailureWindow: -1},
+		{CostIncrease: 5}, {FailureRate: 0.5, FailureSamples: 1}, {FailureRate: 0.5, FailureWindow: time.Minute},
 	} {
 		var wrong *option.Error
 		if _, err := provisioning.NewGovernor(o); !errors.As(err, &wrong) {

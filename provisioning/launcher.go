@@ -32,8 +32,8 @@ type LauncherOptions struct {
 	Limits *limits.Ledger
 	// Governor holds back what would change too much at once. Nil: nothing is held back.
 	Governor *Governor
-	// Parallelism bounds how many claims are created at once. 0 is DefaultLaunchParallelism.
-	Parallelism int
+	// Parallelism bounds how many claims are created at once, at least 1. Nil is DefaultLaunchParallelism.
+	Parallelism *int
 }
 
 // DefaultLaunchParallelism is how many claims are created at once by default.
@@ -41,7 +41,8 @@ const DefaultLaunchParallelism = 10
 
 // Launcher carries out what a pass ordered: it creates the claims. It is safe for concurrent use.
 type Launcher struct {
-	options LauncherOptions
+	options     LauncherOptions
+	parallelism int
 }
 
 // NewLauncher makes a launcher. The error is an *option.Error.
@@ -49,13 +50,10 @@ func NewLauncher(o LauncherOptions) (*Launcher, error) {
 	switch {
 	case o.Claims == nil:
 		return nil, &option.Error{Package: "provisioning", Option: "Launcher.Claims", Rule: "there is nobody to store claims"}
-	case o.Parallelism < 0:
-		return nil, &option.Error{Package: "provisioning", Option: "Launcher.Parallelism", Rule: fmt.Sprintf("is %d: at least one claim is created at a time", o.Parallelism)}
+	case o.Parallelism != nil && *o.Parallelism < 1:
+		return nil, &option.Error{Package: "provisioning", Option: "Launcher.Parallelism", Rule: fmt.Sprintf("is %d: at least one claim is created at a time; nil is the default", *o.Parallelism)}
 	}
-	if o.Parallelism == 0 {
-		o.Parallelism = DefaultLaunchParallelism
-	}
-	return &Launcher{options: o}, nil
+	return &Launcher{options: o, parallelism: option.Or(o.Parallelism, DefaultLaunchParallelism)}, nil
 }
 
 // Launched is what became of one order.
@@ -88,7 +86,7 @@ type Outcome struct {
 func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now time.Time) Outcome {
 	out := Outcome{Launched: make([]Launched, len(orders))}
 	var group errgroup.Group
-	group.SetLimit(l.options.Parallelism)
+	group.SetLimit(l.parallelism)
 	for i := range orders {
 		done := &out.Launched[i]
 		done.Launch = orders[i]

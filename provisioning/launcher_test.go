@@ -146,7 +146,8 @@ func TestLaunchIsGoverned(t *testing.T) {
 
 func TestLaunchIsBounded(t *testing.T) {
 	store := &claimStore{}
-	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: store, Parallelism: 3})
+	three := 3
+	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: store, Parallelism: &three})
 	var orders []provisioning.Launch
 	for range 40 {
 		orders = append(orders, orderOf(1, 1))
@@ -181,7 +182,8 @@ func TestLaunchWithFinalizer(t *testing.T) {
 }
 
 func TestLauncherOptions(t *testing.T) {
-	for _, o := range []provisioning.LauncherOptions{{}, {Claims: &claimStore{}, Parallelism: -1}} {
+	none, negative := 0, -1
+	for _, o := range []provisioning.LauncherOptions{{}, {Claims: &claimStore{}, Parallelism: &none}, {Claims: &claimStore{}, Parallelism: &negative}} {
 		var wrong *option.Error
 		if _, err := provisioning.NewLauncher(o); !errors.As(err, &wrong) {
 			t.Errorf("%+v: %v", o, err)

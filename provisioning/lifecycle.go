@@ -1,6 +1,7 @@
 package provisioning
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,14 +13,13 @@ import (
 )
 
 // LifecycleOptions are the times an instance has for coming up. They are a policy object: one for all pools, or one a
-// pool.
+// pool. Start from DefaultLifecycleOptions.
 type LifecycleOptions struct {
-	// LaunchTimeout is how long after its creation a claim may be without an instance. 0 is the default that providers
-	// start from, cloudprovider.DefaultLaunchTimeout; see Capabilities.LaunchTimeoutOrDefault.
+	// LaunchTimeout is how long after its creation a claim may be without an instance; more than 0. Providers say how long theirs take:
+	// Capabilities.LaunchTimeoutOrDefault.
 	LaunchTimeout time.Duration
-	// RegistrationTimeout is how long after its creation a claim's instance may be without a registered node. 0 is
-	// DefaultRegistrationTimeout. It holds again for a claim that loses its node, which has five minutes at least to come
-	// back.
+	// RegistrationTimeout is how long after its creation a claim's instance may be without a registered node; more than 0.
+	// It holds again for a claim that loses its node, which has five minutes at least to come back.
 	RegistrationTimeout time.Duration
 	// InitializationTimeout is how long after its registration a node may be without being initialised before it is
 	// given up. 0 waits for ever, as the reference does.
@@ -28,6 +28,12 @@ type LifecycleOptions struct {
 
 // DefaultRegistrationTimeout is how long a NodeClaim may be without a registered node by default.
 const DefaultRegistrationTimeout = 15 * time.Minute
+
+// DefaultLifecycleOptions are cloudprovider.DefaultLaunchTimeout and DefaultRegistrationTimeout; a node that is registered may take as long as it
+// likes to be initialised.
+func DefaultLifecycleOptions() LifecycleOptions {
+	return LifecycleOptions{LaunchTimeout: cloudprovider.DefaultLaunchTimeout, RegistrationTimeout: DefaultRegistrationTimeout}
+}
 
 // Lifecycle brings a NodeClaim from its creation to a node that is ready for pods: finalizer, launch, registration,
 // initialisation, and giving up when one of these takes too long. It is a pure function of what is
@@ -38,14 +44,14 @@ type Lifecycle struct {
 
 // NewLifecycle makes a lifecycle. The error is an *option.Error.
 func NewLifecycle(o LifecycleOptions) (*Lifecycle, error) {
-	if o.LaunchTimeout < 0 || o.RegistrationTimeout < 0 || o.InitializationTimeout < 0 {
-		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle", Rule: "a time-out is negative"}
-	}
-	if o.LaunchTimeout == 0 {
-		o.LaunchTimeout = cloudprovider.DefaultLaunchTimeout
-	}
-	if o.RegistrationTimeout == 0 {
-		o.RegistrationTimeout = DefaultRegistrationTimeout
+	switch {
+	case o.LaunchTimeout <= 0, o.RegistrationTimeout <= 0:
+		return nil, &option.Error{
+			Package: "provisioning", Option: "Lifecycle.LaunchTimeout, Lifecycle.RegistrationTimeout",
+			Rule: fmt.Sprintf("are %s and %s: no instance comes up in no time; start from DefaultLifecycleOptions", o.LaunchTimeout, o.RegistrationTimeout),
+		}
+	case o.InitializationTimeout < 0:
+		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.InitializationTimeout", Rule: "is negative: 0 waits for ever"}
 	}
 	return &Lifecycle{options: o}, nil
 }

@@ -110,7 +110,7 @@ func storedNode(t *testing.T, step provisioning.Step) *corev1.Node {
 
 // PRV-050: the finalizer is stored before anything is launched.
 func TestFinalizerFirst(t *testing.T) {
-	l := newLifecycle(t, provisioning.LifecycleOptions{})
+	l := newLifecycle(t, provisioning.DefaultLifecycleOptions())
 	bare := testClaim(func(c *v1.NodeClaim) { c.Finalizers = []string{"example.com/other"} })
 	step := l.Next(provisioning.ClaimState{Claim: bare}, at(1))
 	if diff := cmp.Diff([]string{"put nodeclaim default-1"}, texts(step.Effects)); diff != "" {
@@ -131,7 +131,7 @@ func TestFinalizerFirst(t *testing.T) {
 
 // PRV-052: what is taken over from the provider's answer.
 func TestLaunched(t *testing.T) {
-	l := newLifecycle(t, provisioning.LifecycleOptions{})
+	l := newLifecycle(t, provisioning.DefaultLifecycleOptions())
 	answer := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
 		Labels: map[string]string{"team": "provider", "zone": "a"}, Annotations: map[string]string{"who": "provider", "image": "y"},
 	}}
@@ -175,7 +175,7 @@ func TestLaunchFaults(t *testing.T) {
 		"permanent":                        {err: cloudprovider.NewPermanentError(cause), age: 60, effects: "put nodeclaim default-1", reason: "Permanent", again: 4 * time.Minute},
 		"no error, and no instance either": {effects: "put nodeclaim default-1", reason: "LaunchFailed", again: time.Second},
 	} {
-		l := newLifecycle(t, provisioning.LifecycleOptions{})
+		l := newLifecycle(t, provisioning.DefaultLifecycleOptions())
 		step := l.Created(testClaim(), nil, c.err, at(c.age))
 		if got := strings.Join(texts(step.Effects), ","); got != c.effects || step.Again != c.again {
 			t.Errorf("%s: %s, again in %s", name, got, step.Again)
@@ -195,7 +195,7 @@ func TestLaunchFaults(t *testing.T) {
 
 // A request that is at fault itself is not repeated; the claim waits for its time-out.
 func TestPermanentFaultIsNotRepeated(t *testing.T) {
-	l := newLifecycle(t, provisioning.LifecycleOptions{})
+	l := newLifecycle(t, provisioning.DefaultLifecycleOptions())
 	failed := storedClaim(t, l.Created(testClaim(), nil, cloudprovider.NewPermanentError(errors.New("no such shape")), at(1)))
 	if step := l.Next(provisioning.ClaimState{Claim: failed}, at(2)); len(step.Effects) != 0 || step.Again != 298*time.Second {
 		t.Errorf("%v, again in %s", texts(step.Effects), step.Again)
@@ -204,7 +204,7 @@ func TestPermanentFaultIsNotRepeated(t *testing.T) {
 
 // PRV-056: a message of any length and bytes fits a condition.
 func TestLongMessages(t *testing.T) {
-	l := newLifecycle(t, provisioning.LifecycleOptions{})
+	l := newLifecycle(t, provisioning.DefaultLifecycleOptions())
 	got := storedClaim(t, l.Created(testClaim(), nil, errors.New(strings.Repeat("ü", 400)), at(1))).Conditions().Get(v1.ConditionLaunched).Message
 	if len(got) > 300 || !strings.HasPrefix(got, "ü") || strings.ContainsRune(got, '\uFFFD') {
 		t.Errorf("%d bytes: %q", len(got), got)
@@ -225,21 +225,25 @@ func TestFeedback(t *testing.T) {
 // PRV-061: who takes too long is given up.
 func TestLiveness(t *testing.T) {
 	for name, c := range map[string]struct {
-		claim   *v1.NodeClaim
-		nodes   []*corev1.Node
-		options provisioning.LifecycleOptions
-		before  float64 // seconds after creation at which it is not given up yet
-		want    string
+		claim  *v1.NodeClaim
+		nodes  []*corev1.Node
+		change func(*provisioning.LifecycleOptions)
+		before float64 // seconds after creation at which it is not given up yet
+		want   string
 	}{
 		"PRV-061: not launched":                          {claim: testClaim(), before: 299.9, want: "delete nodeclaim default-1 (launch_timeout)"},
-		"PRV-061: the provider's time-out":               {claim: testClaim(), options: provisioning.LifecycleOptions{LaunchTimeout: time.Hour}, before: 3599.9, want: "delete nodeclaim default-1 (launch_timeout)"},
+		"PRV-061: the provider's time-out":               {claim: testClaim(), change: func(o *provisioning.LifecycleOptions) { o.LaunchTimeout = time.Hour }, before: 3599.9, want: "delete nodeclaim default-1 (launch_timeout)"},
 		"PRV-061: not registered, counted from creation": {claim: testClaim(launchedAt(at(290))), before: 899.9, want: "delete nodeclaim default-1 (registration_timeout)"},
 		"OPP-34: not initialised": {
 			claim: testClaim(registeredAt(at(100))), nodes: []*corev1.Node{testJoined()},
-			options: provisioning.LifecycleOptions{InitializationTimeout: 10 * time.Minute}, before: 699.9, want: "delete nodeclaim default-1 (initialization_timeout)",
+			change: func(o *provisioning.LifecycleOptions) { o.InitializationTimeout = 10 * time.Minute }, before: 699.9, want: "delete nodeclaim default-1 (initialization_timeout)",
 		},
 	} {
-		l := newLifecycle(t, c.options)
+		options := provisioning.DefaultLifecycleOptions()
+		if c.change != nil {
+			c.change(&options)
+		}
+		l := newLifecycle(t, options)
 		state := provisioning.ClaimState{Claim: c.claim, Nodes: c.nodes}
 		early := l.Next(state, at(c.before))
 		if got := strings.Join(texts(early.Effects), ","); strings.Contains(got, "delete") {
@@ -252,7 +256,7 @@ func TestLiveness(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	l := newLifecycle(t, provisioning.LifecycleOptions{})
+	l := newLifecycle(t, provisioning.DefaultLifecycleOptions())
 	if step := l.Next(provisioning.ClaimState{Claim: testClaim(registeredAt(at(1))), Nodes: []*corev1.Node{testJoined()}}, at(1e6)); strings.Contains(fmt.Sprint(texts(step.Effects)), "delete") || step.Again != 0 {
 		t.Errorf("PRV-060: there is no initialisation time-out unless asked for: %v, again in %s", texts(step.Effects), step.Again)
 	}
@@ -260,7 +264,7 @@ func TestLiveness(t *testing.T) {
 
 // PRV-057: which node is the claim's.
 func TestRegistrationFindsItsNode(t *testing.T) {
-	l := newLifecycle(t, provisioning.LifecycleOptions{})
+	l := newLifecycle(t, provisioning.DefaultLifecycleOptions())
 	claim := testClaim(launchedAt(at(1)))
 	step := l.Next(provisioning.ClaimState{Claim: claim}, at(2))
 	if got := storedClaim(t, step).Conditions().Get(v1.ConditionRegistered); got.Status != metav1.ConditionUnknown || got.Reason != "NodeNotFound" {
@@ -286,7 +290,7 @@ func TestRegistrationFindsItsNode(t *testing.T) {
 
 // PRV-058, PRV-059: what is put on the node, then on the claim.
 func TestRegistration(t *testing.T) {
-	l := newLifecycle(t, provisioning.LifecycleOptions{})
+	l := newLifecycle(t, provisioning.DefaultLifecycleOptions())
 	step := l.Next(provisioning.ClaimState{Claim: testClaim(launchedAt(at(1))), Nodes: []*corev1.Node{testJoined()}}, at(2))
 	if diff := cmp.Diff([]string{"put node node-1", "put nodeclaim default-1"}, texts(step.Effects)); diff != "" {
 		t.Fatalf("the node first (-want +got):\n%s", diff)
@@ -318,7 +322,7 @@ func TestRegistration(t *testing.T) {
 
 // PRV-059: gates hold registration, the one that wants to be asked first counts, and the node is synced before.
 func TestGates(t *testing.T) {
-	l := newLifecycle(t, provisioning.LifecycleOptions{})
+	l := newLifecycle(t, provisioning.DefaultLifecycleOptions())
 	state := provisioning.ClaimState{Claim: testClaim(launchedAt(at(1))), Nodes: []*corev1.Node{testJoined()}, HasGates: true}
 	step := l.Next(state, at(2))
 	if diff := cmp.Diff([]string{"put node node-1", "ask gates of default-1"}, texts(step.Effects)); diff != "" {
@@ -348,7 +352,7 @@ func TestGates(t *testing.T) {
 
 // PRV-060, SCH-053: what keeps a node from being initialised.
 func TestInitialization(t *testing.T) {
-	l := newLifecycle(t, provisioning.LifecycleOptions{})
+	l := newLifecycle(t, provisioning.DefaultLifecycleOptions())
 	claim := testClaim(registeredAt(at(1)))
 	for name, c := range map[string]struct {
 		nodes  []*corev1.Node
@@ -379,8 +383,17 @@ func TestInitialization(t *testing.T) {
 }
 
 func TestLifecycleOptions(t *testing.T) {
-	var wrong *option.Error
-	if _, err := provisioning.NewLifecycle(provisioning.LifecycleOptions{LaunchTimeout: -1}); !errors.As(err, &wrong) {
-		t.Errorf("a negative time: %v", err)
+	for name, change := range map[string]func(*provisioning.LifecycleOptions){
+		"a negative launch time-out":         func(o *provisioning.LifecycleOptions) { o.LaunchTimeout = -1 },
+		"no time for launches":               func(o *provisioning.LifecycleOptions) { o.LaunchTimeout = 0 },
+		"no time for registration":           func(o *provisioning.LifecycleOptions) { o.RegistrationTimeout = 0 },
+		"a negative initialization time-out": func(o *provisioning.LifecycleOptions) { o.InitializationTimeout = -1 },
+	} {
+		options := provisioning.DefaultLifecycleOptions()
+		change(&options)
+		var wrong *option.Error
+		if _, err := provisioning.NewLifecycle(options); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 // PRV-060, PRV-061: a claim that loses its node says so, is no room, and is given up when its time for registration is
 // over, but not before a kubelet that restarts had time to join again.
 func TestNodeLost(t *testing.T) {
-	l := newLifecycle(t, provisioning.LifecycleOptions{RegistrationTimeout: 10 * time.Minute})
+	l := newLifecycle(t, provisioning.LifecycleOptions{LaunchTimeout: 5 * time.Minute, RegistrationTimeout: 10 * time.Minute})
 	next := func(c *v1.NodeClaim, seconds float64, nodes ...*corev1.Node) provisioning.Step {
 		return l.Next(provisioning.ClaimState{Claim: c, Nodes: nodes}, at(seconds))
 	}
@@ -67,7 +67,7 @@ func TestNodeLost(t *testing.T) {
 
 // PRV-051: the instance of a claim that went while the provider was asked is terminated by who knows of it.
 func TestCreatedForAClaimThatIsGone(t *testing.T) {
-	l := newLifecycle(t, provisioning.LifecycleOptions{})
+	l := newLifecycle(t, provisioning.DefaultLifecycleOptions())
 	answer := &v1.NodeClaim{}
 	answer.Status.ProviderID = "sim:///1"
 	effects := l.Created(testClaim(), answer, nil, at(1)).Effects

@@ -52,7 +52,7 @@ var errCrash = errors.New("crash")
 
 func newWorld(t *testing.T, crashAt int, answered bool) *world {
 	w := &world{
-		t: t, clock: fake.NewSimClock(start), lifecycle: newLifecycle(t, provisioning.LifecycleOptions{}),
+		t: t, clock: fake.NewSimClock(start), lifecycle: newLifecycle(t, provisioning.DefaultLifecycleOptions()),
 		claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, pods: map[types.NamespacedName]*corev1.Pod{},
 		crashAt: crashAt, answered: answered,
 	}

@@ -34,3 +34,11 @@ func (e *Error) Error() string {
 type Clock interface {
 	Now() time.Time
 }
+
+// Or is what the option points to; one that is nil has its default.
+func Or[T any](option *T, otherwise T) T {
+	if option == nil {
+		return otherwise
+	}
+	return *option
+}

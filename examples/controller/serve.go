@@ -176,7 +176,7 @@ func reconcilerOptions(p settings.Planning) reconcilers.Options {
 		evictor = provisioning.SurgeFirst{}
 	}
 	return reconcilers.Options{
-		Evictor: evictor, Batch: provisioning.BatchOptions{Idle: p.BatchIdleDuration, Max: p.BatchMaxDuration},
+		Evictor: evictor, Batch: &provisioning.BatchOptions{Idle: p.BatchIdleDuration, Max: p.BatchMaxDuration},
 		Query: query, Disruption: reconcilers.DisruptionOptions{Planner: planner, Approval: disruption.ApprovalPolicy{Wait: p.ApprovalWait}},
 		Features: reconcilers.Features{
 			NodeOverlay: p.FeatureGates.NodeOverlay, StaticCapacity: p.FeatureGates.StaticCapacity,

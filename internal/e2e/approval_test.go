@@ -31,7 +31,7 @@ func approvals(t *testing.T, cluster *harness.Cluster, state reconcilers.Approva
 func TestApproval(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	options := hasty()
-	options.Batch = provisioning.BatchOptions{Idle: 200 * time.Millisecond, Max: time.Second}
+	options.Batch = &provisioning.BatchOptions{Idle: 200 * time.Millisecond, Max: time.Second}
 	options.Disruption.ApprovalNamespace = metav1.NamespaceDefault
 	options.Disruption.Approval = disruption.ApprovalPolicy{Wait: time.Hour, Every: 200 * time.Millisecond}
 	first := startController(t, cluster, options)

@@ -31,7 +31,7 @@ func planners() map[string]disruption.Planner {
 // hasty are options of a controller that waits for less than it would in earnest.
 func hasty() reconcilers.Options {
 	return reconcilers.Options{Disruption: reconcilers.DisruptionOptions{
-		Planner: &disruption.Reference{ValidationDelay: time.Second}, Period: time.Second,
+		Planner: &disruption.Reference{ValidationDelay: time.Second}, Period: new(time.Second),
 	}}
 }
 
@@ -75,7 +75,7 @@ func TestEmptyNodeRemoved(t *testing.T) {
 	const after = 15 * time.Second // longer than new nodes are kept for the pods they were launched for, which is 10 s with short batches
 	cluster := server.Start(t, harness.Options{})
 	options := hasty()
-	options.Batch = provisioning.BatchOptions{Idle: 200 * time.Millisecond, Max: time.Second}
+	options.Batch = &provisioning.BatchOptions{Idle: 200 * time.Millisecond, Max: time.Second}
 	startController(t, cluster, options)
 	cluster.CreateNodePool(fourCores("default", after))
 	cluster.CreateDeployment("web", 3, harness.Pod("1", "1Gi")) // they fit on one node: none can be empty from the beginning

@@ -300,7 +300,7 @@ func TestNodeThatNeverRegisters(t *testing.T) {
 		}
 		return kubelet.Behaviour{NeverRegisters: first}
 	}})
-	startController(t, cluster, reconcilers.Options{Lifecycle: provisioning.LifecycleOptions{RegistrationTimeout: 10 * time.Second}})
+	startController(t, cluster, reconcilers.Options{Lifecycle: &provisioning.LifecycleOptions{LaunchTimeout: 5 * time.Minute, RegistrationTimeout: 10 * time.Second}})
 	cluster.CreateNodePool(harness.NodePool("default"))
 	cluster.CreateDeployment("web", 1, harness.Pod("1", "1Gi"))
 	// On a busy machine the next one may be given up as well; there is never more than one that is not.

@@ -87,7 +87,9 @@ func newWorld(t testing.TB, s conformance.Subject, o Options) *world {
 		kind := caps.DefaultNodeClass()
 		s.NodeClass = v1.NodeClassReference{Group: kind.Group, Kind: kind.Kind, Name: "default"}
 	}
-	lifecycle, err := provisioning.NewLifecycle(provisioning.LifecycleOptions{LaunchTimeout: caps.LaunchTimeoutOrDefault()})
+	times := provisioning.DefaultLifecycleOptions()
+	times.LaunchTimeout = caps.LaunchTimeoutOrDefault()
+	lifecycle, err := provisioning.NewLifecycle(times)
 	if err != nil {
 		t.Fatal(err)
 	}

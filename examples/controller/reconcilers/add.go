@@ -54,7 +54,7 @@ func Add(mgr ctrl.Manager, o Options) error {
 	if err := mgr.AddMetricsServerExtraHandler(DisruptionReportPath, w.disruptor); err != nil {
 		return err
 	}
-	errs := []error{w.claims.setup(mgr, o.Concurrency), w.nodes.setup(mgr, o.Concurrency), w.pools.setup(mgr), w.conditions.setup(mgr, o.Concurrency)}
+	errs := []error{w.claims.setup(mgr, *o.Concurrency), w.nodes.setup(mgr, *o.Concurrency), w.pools.setup(mgr), w.conditions.setup(mgr, *o.Concurrency)}
 	if w.repair != nil {
 		errs = append(errs, w.repair.setup(mgr))
 	}
@@ -214,11 +214,11 @@ func newState(o *Options) (*cluster.State, error) {
 }
 
 func newActor(mgr ctrl.Manager, o *Options, provider cloudprovider.CloudProvider, m *metrics) (*actor, error) {
-	lifecycle, err := provisioning.NewLifecycle(o.Lifecycle)
+	lifecycle, err := provisioning.NewLifecycle(*o.Lifecycle)
 	if err != nil {
 		return nil, err
 	}
-	belief, err := provisioning.NewBelief(o.Belief)
+	belief, err := provisioning.NewBelief(*o.Belief)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func newActor(mgr ctrl.Manager, o *Options, provider cloudprovider.CloudProvider
 }
 
 func newPlanner(mgr ctrl.Manager, o *Options, act *actor, state *cluster.State) (*planner, error) {
-	batch, err := provisioning.NewBatch(o.Batch)
+	batch, err := provisioning.NewBatch(*o.Batch)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func (d *disruptor) round(ctx context.Context) time.Duration {
 	}
 	wait := d.pace.After(outcome)
 	if wait == disruption.PlanEvery {
-		wait = d.options.Period
+		wait = *d.options.Period
 	}
 	if err != nil && outcome == disruption.PassFailed {
 		d.log.Error("cannot plan disruption, retrying", "retryAfter", wait, "error", err)
@@ -270,7 +270,7 @@ func (d *disruptor) ask(ctx context.Context, fleet *disruption.Fleet) (*disrupti
 
 // plan asks the planner and tells what it says.
 func (d *disruptor) plan(ctx context.Context, fleet *disruption.Fleet) (*disruption.Plan, error) {
-	bounded, cancel := context.WithTimeout(ctx, d.options.PlanTimeout)
+	bounded, cancel := context.WithTimeout(ctx, *d.options.PlanTimeout)
 	defer cancel()
 	d.backOff.ForgetGone(fleet)
 	began := d.now()

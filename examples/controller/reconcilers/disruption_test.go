@@ -346,7 +346,7 @@ func TestDisruptionOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*DisruptionOptions){
-		"Disruption.Period":  func(d *DisruptionOptions) { d.Period = -1 },
+		"Disruption.Period":  func(d *DisruptionOptions) { d.Period = new(time.Duration) },
 		"Disruption.Budgets": func(d *DisruptionOptions) { d.Budgets = []disruption.Budget{{Name: "x"}} },
 	} {
 		o := Options{Provider: cloud}

@@ -12,10 +12,10 @@ type DisruptionOptions struct {
 	// Planner decides which nodes go. Nil is a *disruption.Global with Options.Query and the features, whose commands launch no more nodes
 	// than Options.Governor lets through in a minute; a *disruption.Reference does as Karpenter does.
 	Planner disruption.Planner
-	// Period is how often it is asked although nothing has changed. 0 is DefaultDisruptionPeriod.
-	Period time.Duration
-	// PlanTimeout ends a plan that takes too long. 0 is DefaultDisruptionPlanTimeout.
-	PlanTimeout time.Duration
+	// Period is how often it is asked although nothing has changed; more than 0. Nil is DefaultDisruptionPeriod.
+	Period *time.Duration
+	// PlanTimeout ends a plan that takes too long; more than 0. Nil is DefaultDisruptionPlanTimeout.
+	PlanTimeout *time.Duration
 	// Budgets bound disruption beside those of the NodePools.
 	Budgets []disruption.Budget
 	// Approver may delay or refuse commands before anything is done for them, as Approval says. Nil lets all pass.
@@ -42,8 +42,8 @@ const (
 
 // complete checks the options and fills in defaults.
 func (d *DisruptionOptions) complete(o *Options) error {
-	if d.Period < 0 || d.PlanTimeout < 0 {
-		return &option.Error{Package: "reconcilers", Option: "Disruption.Period, Disruption.PlanTimeout", Rule: "they must not be negative"}
+	if d.Period != nil && *d.Period <= 0 || d.PlanTimeout != nil && *d.PlanTimeout <= 0 {
+		return &option.Error{Package: "reconcilers", Option: "Disruption.Period, Disruption.PlanTimeout", Rule: "they must be more than 0: leave them nil for the defaults"}
 	}
 	if err := disruption.ValidateBudgets(d.Budgets); err != nil {
 		return &option.Error{Package: "reconcilers", Option: "Disruption.Budgets", Rule: err.Error()}
@@ -54,12 +54,7 @@ func (d *DisruptionOptions) complete(o *Options) error {
 	if d.Planner == nil {
 		d.Planner = &disruption.Global{Query: o.Query, SpotToSpot: o.Features.SpotToSpotConsolidation, MaxBins: min(o.Governor.NodesPerMinute, disruption.DefaultMaxBins)}
 	}
-	if d.Period == 0 {
-		d.Period = DefaultDisruptionPeriod
-	}
-	if d.PlanTimeout == 0 {
-		d.PlanTimeout = DefaultDisruptionPlanTimeout
-	}
+	d.Period, d.PlanTimeout = new(option.Or(d.Period, DefaultDisruptionPeriod)), new(option.Or(d.PlanTimeout, DefaultDisruptionPlanTimeout))
 	return nil
 }
 

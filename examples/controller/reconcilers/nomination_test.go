@@ -14,12 +14,12 @@ import (
 // its pool's consolidateAfter is 0s; later, if none came, it is. The window is twice the longest batch, at least ten seconds.
 func TestNewNodeWaitsForItsPods(t *testing.T) {
 	for name, c := range map[string]struct {
-		batch  provisioning.BatchOptions
+		batch  *provisioning.BatchOptions
 		window int
 	}{
 		"as it is":      {window: 20},
-		"long batches":  {batch: provisioning.BatchOptions{Max: 15 * time.Second}, window: 30},
-		"short batches": {batch: provisioning.BatchOptions{Idle: time.Second, Max: 2 * time.Second}, window: 10},
+		"long batches":  {batch: &provisioning.BatchOptions{Idle: time.Second, Max: 15 * time.Second}, window: 30},
+		"short batches": {batch: &provisioning.BatchOptions{Idle: time.Second, Max: 2 * time.Second}, window: 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

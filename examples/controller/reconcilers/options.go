@@ -24,20 +24,20 @@ type Options struct {
 	// Gates have a say in when a node is registered, in addition to the provider's own. Names are unique.
 	Gates []cloudprovider.RegistrationGate
 
-	// Batch says for how long pods that wait are gathered before they are planned.
-	Batch provisioning.BatchOptions
+	// Batch says for how long pods that wait are gathered before they are planned. Nil is provisioning.DefaultBatchOptions.
+	Batch *provisioning.BatchOptions
 	// Query is what plans are asked for: preferences, minValues.
 	Query scheduling.Query
 	// DefaultTopologySpread are the cluster's default spread constraints, as kube-scheduler's configuration has them.
 	DefaultTopologySpread []corev1.TopologySpreadConstraint
-	// PassTimeout ends the planning of a pass. 0 is DefaultPassTimeout.
-	PassTimeout time.Duration
-	// Lifecycle says how long instances may take to come up. A zero LaunchTimeout is the provider's.
-	Lifecycle provisioning.LifecycleOptions
+	// PassTimeout ends the planning of a pass; more than 0. Nil is DefaultPassTimeout.
+	PassTimeout *time.Duration
+	// Lifecycle says how long instances may take to come up. Nil is provisioning.DefaultLifecycleOptions, with the provider's LaunchTimeout.
+	Lifecycle *provisioning.LifecycleOptions
 	// Governor bounds how much is launched in how short a time; the zero value does not.
 	Governor provisioning.GovernorOptions
-	// Belief says how stock-outs are remembered.
-	Belief provisioning.BeliefOptions
+	// Belief says how stock-outs are remembered. Nil is provisioning.DefaultBeliefOptions.
+	Belief *provisioning.BeliefOptions
 	// Disruption says how nodes are removed and replaced.
 	Disruption DisruptionOptions
 	// Evictor decides how the pods of nodes that are drained are made to leave: provisioning.SurgeFirst has others ready before,
@@ -52,8 +52,8 @@ type Options struct {
 	Features Features
 
 	// Concurrency is how many NodeClaims, and how many Nodes, are worked on at a time: launches wait for the cloud, so that
-	// more of them cost little. 0 is DefaultConcurrency.
-	Concurrency int
+	// more of them cost little; at least 1. Nil is DefaultConcurrency.
+	Concurrency *int
 	// Logger receives what happens. Nil discards it.
 	Logger *slog.Logger
 	// Metrics receives the controller's metrics. Nil registers none.
@@ -94,11 +94,7 @@ const (
 
 // nomination is for how long instances that pods were planned for are left alone: what kube-scheduler may take to bind them.
 func (o *Options) nomination() time.Duration {
-	longestBatch := o.Batch.Max
-	if longestBatch == 0 {
-		longestBatch = provisioning.DefaultBatchMax
-	}
-	return max(2*longestBatch, leastNomination)
+	return max(2*option.Or(o.Batch, provisioning.DefaultBatchOptions()).Max, leastNomination)
 }
 
 // complete checks the options and fills in defaults.
@@ -109,8 +105,8 @@ func (o *Options) complete() error {
 	if err := o.Provider.Describe().Validate(); err != nil {
 		return &option.Error{Package: "reconcilers", Option: "Provider", Rule: "what it declares of itself is not sound: " + err.Error()}
 	}
-	if o.PassTimeout < 0 || o.Concurrency < 0 {
-		return &option.Error{Package: "reconcilers", Option: "PassTimeout, Concurrency", Rule: "they must not be negative"}
+	if o.PassTimeout != nil && *o.PassTimeout <= 0 || o.Concurrency != nil && *o.Concurrency <= 0 {
+		return &option.Error{Package: "reconcilers", Option: "PassTimeout, Concurrency", Rule: "they must be more than 0: leave them nil for the defaults"}
 	}
 	seen := map[string]bool{}
 	for i, gate := range o.Gates {
@@ -122,13 +118,10 @@ func (o *Options) complete() error {
 	if err := scheduling.ValidateDefaultTopologySpread(o.DefaultTopologySpread, field.NewPath("DefaultTopologySpread")).ToAggregate(); err != nil {
 		return &option.Error{Package: "reconcilers", Option: "DefaultTopologySpread", Rule: err.Error()}
 	}
-	if o.PassTimeout == 0 {
-		o.PassTimeout = DefaultPassTimeout
-	}
-	if o.Concurrency == 0 {
-		o.Concurrency = DefaultConcurrency
-	}
-	if o.Lifecycle.LaunchTimeout == 0 {
+	o.PassTimeout, o.Concurrency = new(option.Or(o.PassTimeout, DefaultPassTimeout)), new(option.Or(o.Concurrency, DefaultConcurrency))
+	o.Batch, o.Belief = new(option.Or(o.Batch, provisioning.DefaultBatchOptions())), new(option.Or(o.Belief, provisioning.DefaultBeliefOptions()))
+	if o.Lifecycle == nil {
+		o.Lifecycle = new(provisioning.DefaultLifecycleOptions())
 		o.Lifecycle.LaunchTimeout = o.Provider.Describe().LaunchTimeoutOrDefault()
 	}
 	if err := o.Disruption.complete(o); err != nil {

@@ -276,7 +276,7 @@ func withoutReservations(set *provisioning.PoolSet) {
 
 // solve plans on a model that shares with the last one what has not changed.
 func (p *planner) solve(ctx context.Context, snapshot *scheduling.Snapshot) (*scheduling.Plan, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.options.PassTimeout)
+	ctx, cancel := context.WithTimeout(ctx, *p.options.PassTimeout)
 	defer cancel()
 	var err error
 	if p.model == nil {

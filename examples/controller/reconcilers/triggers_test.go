@@ -78,7 +78,7 @@ func TestTriggers(t *testing.T) {
 
 // PRV-032, PRV-033: what was gathered reaches the batch, and one that left is waited for no more.
 func TestTriggersReachTheBatch(t *testing.T) {
-	batch, err := provisioning.NewBatch(provisioning.BatchOptions{})
+	batch, err := provisioning.NewBatch(provisioning.DefaultBatchOptions())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ func (e *engine) open() error {
 	if e.cloud, err = fake.New(sold, fake.Options{Capabilities: &capabilities, Clock: e.clock, LaunchLatency: e.Boot / 2, ShutdownLatency: e.Drain}); err != nil {
 		return fmt.Errorf("the simulated cloud: %w", err)
 	}
-	if e.batch, err = provisioning.NewBatch(provisioning.BatchOptions{}); err != nil {
+	if e.batch, err = provisioning.NewBatch(provisioning.DefaultBatchOptions()); err != nil {
 		return err
 	}
 	if e.state, err = cluster.New(cluster.Options{Vocabulary: e.Snapshot.Vocabulary, Kinds: []cluster.Kind{}}); err != nil {
