@@ -64,11 +64,11 @@ type rearranging struct {
 // rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new machines, or on one and on
 // nodes of the snapshot, with as many of their wishes kept.
 func (t *Trial) rearrange(ctx context.Context, before Mark, classes []int32) {
-	if t.options.ExistingOnly || t.options.MinValues == MinValuesBestEffort || t.tight > 0 || t.newMachines() == 0 || t.nearlyProven() {
+	if t.options.ExistingOnly || t.options.MinValues == MinValuesBestEffort || t.tight > 0 || t.newMachines() == 0 || t.nearlyProven() || t.podsSince(before) > maxRearranged {
 		return
 	}
 	found, proof := t.record(before), t.proof
-	if found.pods() > maxRearranged || len(found.machines) == 0 || (len(found.machines) == 1 && !t.spansNodes(found)) {
+	if len(found.machines) == 0 || (len(found.machines) == 1 && !t.spansNodes(found)) {
 		return
 	}
 	r := &rearranging{t: t, before: before, priorities: t.prioritiesOf(classes), size: t.shares(classes), best: found, cost: t.newCost(), broken: t.countBroken(), ranks: t.ranks(found),

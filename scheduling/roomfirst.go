@@ -27,11 +27,11 @@ const (
 // roomFirst looks for a cheaper way to place the pods that were placed since the mark, with more of them on nodes of the
 // snapshot. It places as many, and no pod in a domain from which a spread sends it to another that pools can reach.
 func (t *Trial) roomFirst(ctx context.Context, before Mark, classes []int32) {
-	if t.options.ExistingOnly || t.newOnly || t.newMachines() == 0 || len(t.m.nodes) == 0 {
+	if t.options.ExistingOnly || t.newOnly || t.newMachines() == 0 || len(t.m.nodes) == 0 || t.podsSince(before) > maxRoomPods {
 		return
 	}
 	found, cost := t.record(before), t.newCost()
-	if len(found.machines) == 0 || len(found.grown) > 0 || found.pods() > maxRoomPods {
+	if len(found.machines) == 0 || len(found.grown) > 0 {
 		return
 	}
 	proof, rooms := t.proof, t.rooms

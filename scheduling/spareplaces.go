@@ -17,7 +17,7 @@ const (
 // sparePlaces looks for a cheaper way to place as many pods as since the mark, without some of the machines that have
 // received any, or that were tried.
 func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []int32) {
-	if t.topology == nil || t.newCost() == 0 || t.options.ExistingOnly {
+	if t.topology == nil || t.newCost() == 0 || t.options.ExistingOnly || t.podsSince(before) > maxSparing {
 		return
 	}
 	found := t.record(before)

@@ -65,6 +65,21 @@ func (t *Trial) record(since Mark) way {
 	return w
 }
 
+// podsSince is how many pods were placed since the mark.
+func (t *Trial) podsSince(since Mark) int {
+	placements := 0
+	for _, c := range t.log[since.log:] {
+		if c.kind == changePlaced {
+			placements++
+		}
+	}
+	n := 0
+	for _, b := range t.placed[len(t.placed)-placements:] {
+		n += int(b.count)
+	}
+	return n
+}
+
 // restore does again what was recorded at this point.
 func (t *Trial) restore(w way) {
 	t.regrow(w)

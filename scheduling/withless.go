@@ -11,11 +11,11 @@ const maxPodsTwice = 600
 // withLess places what was placed since the mark once more, with the least effort, and keeps the cheaper of the two. Rules between pods
 // make a cheaper filling of some nodes end dearer now and then, since it leaves others to pods that can share theirs with fewer.
 func (t *Trial) withLess(ctx context.Context, before Mark, classes []int32) {
-	if t.options.Effort == EffortFast || t.topology == nil || t.newMachines() == 0 {
+	if t.options.Effort == EffortFast || t.topology == nil || t.newMachines() == 0 || t.podsSince(before) > maxPodsTwice {
 		return
 	}
 	found, cost := t.record(before), t.newCost()
-	if len(found.machines) == 0 || len(found.grown) > 0 || found.pods() > maxPodsTwice {
+	if len(found.machines) == 0 || len(found.grown) > 0 {
 		return
 	}
 	proof, priorities, effort := t.proof, t.prioritiesOf(classes), t.options.Effort
