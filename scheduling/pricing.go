@@ -35,9 +35,11 @@ const (
 	roughlyNear = 2e-3
 	// gapShare is the part of the gap between a plan and its bound that may be left unexplored.
 	gapShare = 1.0 / 3
-	// progress is by which part of the cost the mix or the bound must become better within idleColumns fillings for each row: where
-	// hundreds of mixes cost the same, the search may stand still. roughProgress and roughIdle hold where values only steer.
+	// progress is by which part of the cost the mix or the bound must become better within idleColumns fillings for each row, and
+	// gapProgress by which part of what they are apart: where hundreds of mixes cost the same, the search may stand still.
+	// roughProgress and roughIdle hold where values only steer.
 	progress      = 1e-5
+	gapProgress   = 1.0 / 50
 	idleColumns   = 4
 	roughProgress = 1e-4
 	roughIdle     = 1
@@ -414,7 +416,8 @@ func (pr *pricing) exhausted() bool {
 	if pr.p.rough {
 		better, idle = roughProgress, roughIdle
 	}
-	if cost := pr.master.Objective(); cost < pr.stuck.cost*(1-better) || pr.centerBound > pr.stuck.bound*(1+better) {
+	cost := pr.master.Objective()
+	if least := max(cost*better, (cost-pr.centerBound)*gapProgress); cost < pr.stuck.cost-least || pr.centerBound > pr.stuck.bound+least {
 		pr.stuck = standstill{cost, pr.centerBound, pr.entered}
 	} else if pr.entered-pr.stuck.entered > idle*rows {
 		return true
