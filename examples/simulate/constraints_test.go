@@ -33,6 +33,11 @@ func TestConstraints(t *testing.T) {
 			check: checkIgnoredPreferences,
 		},
 		{name: "priority", args: manifests("priority"), code: exitUnschedulable, check: checkPriority},
+		{name: "preemption", args: manifests("pool", "preemption"), check: checkPreemption(2)},
+		{
+			name: "preemption-expect", args: append(manifests("pool", "preemption"), "--preemption", "expect"),
+			check: checkPreemption(1),
+		},
 		{name: "buffer", args: manifests("buffer"), check: checkBuffer},
 		{name: "overlay", args: manifests("pool", "overlay"), check: checkOverlay},
 		{name: "minvalues", args: manifests("minvalues"), code: exitUnschedulable, check: checkMinValues},
@@ -211,6 +216,15 @@ func checkIgnoredPreferences(t *testing.T, d document) {
 	for _, node := range d.Nodes {
 		if node.CapacityType != "spot" {
 			t.Errorf("%s is %s; spot is cheaper and no wish counts", node.Name, node.CapacityType)
+		}
+	}
+}
+
+// checkPreemption checks that so many pods have a place, and that one preempts another.
+func checkPreemption(placed int) func(*testing.T, document) {
+	return func(t *testing.T, d document) {
+		if d.Summary.Placed != placed || len(d.Preemptions) != 1 {
+			t.Errorf("%d pods have a place, %d preempt others, want %d and 1", d.Summary.Placed, len(d.Preemptions), placed)
 		}
 	}
 }

@@ -193,7 +193,7 @@
 //	  pods           "namespace/name" of the pods that wished it
 //	  placeholders   "namespace/name" of the placeholders that did
 //	preemptions[]    pods for which kube-scheduler makes room on a node there is by preempting others, unless the nodes planned
-//	                 here are there first; absent for none
+//	                 here are there first; with --preemption expect no place is planned for them; absent for none
 //	  pod            "namespace/name"
 //	  node           whose pods it preempts
 //	  victims        "namespace/name" of these, by falling priority

@@ -110,7 +110,7 @@ func parseOptions(args []string) (options, error) {
 		provider   string
 		replace    string
 
-		preferences, minValues, reserved string
+		preferences, minValues, reserved, preemption string
 	)
 	flags := flag.NewFlagSet("simulate", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -156,6 +156,7 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&preferences, "preferences", "respect", "")
 	flags.StringVar(&minValues, "min-values", "strict", "")
 	flags.StringVar(&reserved, "reserved", "fallback", "")
+	flags.StringVar(&preemption, "preemption", "ignore", "")
 
 	flags.BoolVar(&o.version, "version", false, "")
 	inputs, err := parseInterleaved(flags, args)
@@ -185,7 +186,7 @@ func parseOptions(args []string) (options, error) {
 			return options{}, fmt.Errorf("--now %q: not a time like 2006-01-02T15:04:05Z (RFC 3339)", now)
 		}
 	}
-	if o.query, err = parseQuery(preferences, minValues, reserved); err != nil {
+	if o.query, err = parseQuery(preferences, minValues, reserved, preemption); err != nil {
 		return options{}, err
 	}
 	o.output, o.color, o.provider = outputFormat(output), colorMode(color), providerKind(provider)
@@ -193,7 +194,7 @@ func parseOptions(args []string) (options, error) {
 }
 
 // parseQuery reads the flags that say how strictly the planner takes what it is given.
-func parseQuery(preferences, minValues, reserved string) (q scheduling.Query, err error) {
+func parseQuery(preferences, minValues, reserved, preemption string) (q scheduling.Query, err error) {
 	if q.Preferences, err = choose("preferences", preferences,
 		choice[scheduling.PreferencePolicy]{"respect", scheduling.PreferencesRespect},
 		choice[scheduling.PreferencePolicy]{"ignore", scheduling.PreferencesIgnore}); err != nil {
@@ -204,9 +205,14 @@ func parseQuery(preferences, minValues, reserved string) (q scheduling.Query, er
 		choice[scheduling.MinValuesPolicy]{"best-effort", scheduling.MinValuesBestEffort}); err != nil {
 		return q, err
 	}
-	q.Reserved, err = choose("reserved", reserved,
+	if q.Reserved, err = choose("reserved", reserved,
 		choice[scheduling.ReservedPolicy]{"fallback", scheduling.ReservedFallback},
-		choice[scheduling.ReservedPolicy]{"strict", scheduling.ReservedStrict})
+		choice[scheduling.ReservedPolicy]{"strict", scheduling.ReservedStrict}); err != nil {
+		return q, err
+	}
+	q.Preemption, err = choose("preemption", preemption,
+		choice[scheduling.PreemptionPolicy]{"ignore", scheduling.PreemptionIgnore},
+		choice[scheduling.PreemptionPolicy]{"expect", scheduling.PreemptionExpect})
 	return q, err
 }
 

@@ -16,7 +16,7 @@ import (
 func TestParseOptions(t *testing.T) {
 	defaults := func(change func(*options)) options {
 		o := options{provider: providerFile, output: outputText, color: colorAuto, planner: settings.PlannerGlobal, disruption: settings.DefaultDisruption(), maxReplicas: 100_000, replay: replayOptions{interruptions: 1, every: time.Hour, seed: 1}, query: scheduling.Query{
-			Preferences: scheduling.PreferencesRespect, MinValues: scheduling.MinValuesStrict, Reserved: scheduling.ReservedFallback,
+			Preferences: scheduling.PreferencesRespect, MinValues: scheduling.MinValuesStrict, Reserved: scheduling.ReservedFallback, Preemption: scheduling.PreemptionIgnore,
 		}}
 		change(&o)
 		return o
@@ -48,12 +48,13 @@ func TestParseOptions(t *testing.T) {
 		{"a replay may be saved again", "--snapshot s.yaml --save-snapshot t.yaml", defaults(func(o *options) {
 			o.snapshot, o.saveSnapshot = "s.yaml", "t.yaml"
 		})},
-		{"policies", "--preferences ignore --min-values best-effort --reserved strict --snapshot s.yaml", defaults(func(o *options) {
+		{"policies", "--preferences ignore --min-values best-effort --reserved strict --preemption expect --snapshot s.yaml", defaults(func(o *options) {
 			o.snapshot = "s.yaml"
 			o.query.Preferences = scheduling.PreferencesIgnore
 			o.query.MinValues, o.query.Reserved = scheduling.MinValuesBestEffort, scheduling.ReservedStrict
+			o.query.Preemption = scheduling.PreemptionExpect
 		})},
-		{"policies as they are by default", "--preferences respect --min-values strict --reserved fallback", defaults(func(*options) {})},
+		{"policies as they are by default", "--preferences respect --min-values strict --reserved fallback --preemption ignore", defaults(func(*options) {})},
 		{"AWS", "--provider aws", defaults(func(o *options) { o.provider = providerAWS })},
 		{"AWS in a region", "--region eu-west-1 --provider=aws --zones eu-west-1a", defaults(func(o *options) {
 			o.provider, o.region, o.zones = providerAWS, "eu-west-1", []string{"eu-west-1a"}
@@ -93,6 +94,7 @@ func TestParseOptionsRefuses(t *testing.T) {
 		{"an unknown colour mode", "--color blue", `--color "blue": not one of auto, always, never`},
 		{"an unknown policy", "--preferences Ignore", `--preferences "Ignore": not one of respect, ignore`},
 		{"an unknown policy for minValues", "--min-values none", `--min-values "none": not one of strict, best-effort`},
+		{"an unknown policy for preemption", "--preemption never", `--preemption "never": not one of ignore, expect`},
 		{"an empty policy", "--reserved=", `--reserved "": not one of fallback, strict`},
 		{"an empty zone", "--zones us-east-1a,", `--zones "us-east-1a,": a zone is empty`},
 		{"no zones at all", "--zones=", `--zones "": a zone is empty`},

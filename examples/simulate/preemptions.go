@@ -25,14 +25,18 @@ func newPreemptions(list []scheduling.Preemption) []preemption {
 // shownPreemptions is how many are listed unless asked for all.
 const shownPreemptions = 10
 
-// writePreemptions says for which pods kube-scheduler makes room itself. The plan has places for them all the same: who comes
-// first is a matter of seconds.
+// writePreemptions says for which pods kube-scheduler makes room itself. The plan has places for them all the same, since who comes
+// first is a matter of seconds, unless --preemption expect was given.
 func (r textReport) writePreemptions(w io.Writer) {
 	list := r.plan.Preemptions
 	if len(list) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nkube-scheduler may preempt others for %s:\n", counted(len(list), "pod"))
+	if r.preempted {
+		fmt.Fprintf(w, "\nNo node is planned for %s, for which kube-scheduler preempts others:\n", counted(len(list), "pod"))
+	} else {
+		fmt.Fprintf(w, "\nkube-scheduler may preempt others for %s:\n", counted(len(list), "pod"))
+	}
 	shown := list
 	if !r.verbose && len(shown) > shownPreemptions {
 		shown = shown[:shownPreemptions]

@@ -39,6 +39,9 @@ func TestPreemptionsAreTold(t *testing.T) {
 	if text := simulate(t, crowded(12), "-", "--verbose").stdout; strings.Count(text, " preempts ") != 12 {
 		t.Errorf("not all listed:\n%s", text)
 	}
+	if text := simulate(t, crowded(12), "-", "--preemption", "expect").stdout; !strings.Contains(text, "No node is planned for 12 pods, for which kube-scheduler preempts others:\n") {
+		t.Errorf("that no node is planned is not said:\n%s", text)
+	}
 	if quiet := simulate(t, crowded(0)+"---\n{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c}]}}\n", "-").stdout; strings.Contains(quiet, "preempt") {
 		t.Errorf("nobody preempts in:\n%s", quiet)
 	}

@@ -249,7 +249,8 @@ func (s *simulation) print(r result) error {
 	text := textReport{
 		canvas:   newCanvas(s.stdout, s.color, os.Getenv),
 		snapshot: r.snapshot, plan: r.plan, summary: newSummary(r.snapshot, pods, r.solve),
-		verbose: s.verbose, compile: r.compile, solve: r.solve, assumed: s.assumed, replaced: r.replaced, pricing: prices,
+		preempted: s.query.Preemption == scheduling.PreemptionExpect,
+		verbose:   s.verbose, compile: r.compile, solve: r.solve, assumed: s.assumed, replaced: r.replaced, pricing: prices,
 	}
 	if r.replaced != nil {
 		text.unpriced = r.replaced.unknownPrices

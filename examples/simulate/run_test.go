@@ -153,6 +153,11 @@ func checkDocument(t testing.TB, d document) {
 			t.Errorf("%s has no place and no reason", pod.Pod)
 		}
 	}
+	for _, p := range d.Preemptions {
+		if seen[p.Pod] == 0 { // --preemption expect: it stands there alone
+			seen[p.Pod]++
+		}
+	}
 	for pod, times := range seen {
 		if times != 1 {
 			t.Errorf("%s is %d times in the plan", pod, times)

@@ -41,6 +41,8 @@ type textReport struct {
 	unpriced unpriced
 	// pricing is where the prices come from.
 	pricing pricing
+	// preempted tells that no node is planned for pods that preempt others.
+	preempted bool
 	// verbose lists everything that is otherwise cut short.
 	verbose bool
 	// compile and solve are how long those steps took.
