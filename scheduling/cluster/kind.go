@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -29,9 +30,14 @@ const (
 	KindStorageClass          Kind = "StorageClass"          // *storagev1.StorageClass
 	KindCSINode               Kind = "CSINode"               // *storagev1.CSINode
 	// Those of volumes that no pod uses take room for volumes. State does not wait for them unless Options.Kinds says so.
-	KindVolumeAttachment    Kind = "VolumeAttachment"    // *storagev1.VolumeAttachment
-	KindNamespace           Kind = "Namespace"           // *corev1.Namespace
-	KindPodDisruptionBudget Kind = "PodDisruptionBudget" // *policyv1.PodDisruptionBudget
+	KindVolumeAttachment Kind = "VolumeAttachment" // *storagev1.VolumeAttachment
+	// What pods claim of devices and nodes publish. State does not wait for them unless Options.Kinds says so.
+	KindResourceClaim         Kind = "ResourceClaim"         // *resourcev1.ResourceClaim
+	KindResourceClaimTemplate Kind = "ResourceClaimTemplate" // *resourcev1.ResourceClaimTemplate
+	KindDeviceClass           Kind = "DeviceClass"           // *resourcev1.DeviceClass
+	KindResourceSlice         Kind = "ResourceSlice"         // *resourcev1.ResourceSlice
+	KindNamespace             Kind = "Namespace"             // *corev1.Namespace
+	KindPodDisruptionBudget   Kind = "PodDisruptionBudget"   // *policyv1.PodDisruptionBudget
 	// These are read for default topology spread alone.
 	KindService               Kind = "Service"               // *corev1.Service
 	KindReplicaSet            Kind = "ReplicaSet"            // *appsv1.ReplicaSet
@@ -64,6 +70,14 @@ func KindOf(object metav1.Object) Kind {
 		return KindCSINode
 	case *storagev1.VolumeAttachment:
 		return KindVolumeAttachment
+	case *resourcev1.ResourceClaim:
+		return KindResourceClaim
+	case *resourcev1.ResourceClaimTemplate:
+		return KindResourceClaimTemplate
+	case *resourcev1.DeviceClass:
+		return KindDeviceClass
+	case *resourcev1.ResourceSlice:
+		return KindResourceSlice
 	case *corev1.Namespace:
 		return KindNamespace
 	case *policyv1.PodDisruptionBudget:
@@ -83,7 +97,8 @@ func KindOf(object metav1.Object) Kind {
 func allKinds() []Kind {
 	return []Kind{
 		KindPod, KindNode, KindNodeClaim, KindNodePool, KindNodeOverlay, KindDaemonSet, KindPersistentVolume,
-		KindPersistentVolumeClaim, KindStorageClass, KindCSINode, KindVolumeAttachment, KindNamespace, KindPodDisruptionBudget, KindService,
+		KindPersistentVolumeClaim, KindStorageClass, KindCSINode, KindVolumeAttachment, KindResourceClaim, KindResourceClaimTemplate,
+		KindDeviceClass, KindResourceSlice, KindNamespace, KindPodDisruptionBudget, KindService,
 		KindReplicaSet, KindStatefulSet, KindReplicationController,
 	}
 }

@@ -45,7 +45,9 @@ func (s *State) Snapshot(q Query) *View {
 		ReplicationControllers: l.replicationControllers.sorted.values(), PodDisruptionBudgets: l.podDisruptionBudgets.sorted.values(),
 		PersistentVolumeClaims: l.persistentVolumeClaims.sorted.values(), PersistentVolumes: l.persistentVolumes.sorted.values(),
 		StorageClasses: l.storageClasses.sorted.values(), CSINodes: l.csiNodes.sorted.values(),
-		VolumeAttachments:             l.volumeAttachments.sorted.values(),
+		VolumeAttachments: l.volumeAttachments.sorted.values(),
+		ResourceClaims:    l.resourceClaims.sorted.values(), ResourceClaimTemplates: l.resourceClaimTemplates.sorted.values(),
+		DeviceClasses: l.deviceClasses.sorted.values(), ResourceSlices: l.resourceSlices.sorted.values(),
 		UnsupportedVolumeTopologyKeys: s.options.UnsupportedVolumeTopologyKeys, UnsupportedVolumeDrivers: s.options.UnsupportedVolumeDrivers,
 	}
 	view := &View{Snapshot: snapshot}

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -88,6 +89,10 @@ type lists struct {
 	storageClasses         *objectList[*storagev1.StorageClass]
 	csiNodes               *objectList[*storagev1.CSINode]
 	volumeAttachments      *objectList[*storagev1.VolumeAttachment]
+	resourceClaims         *objectList[*resourcev1.ResourceClaim]
+	resourceClaimTemplates *objectList[*resourcev1.ResourceClaimTemplate]
+	deviceClasses          *objectList[*resourcev1.DeviceClass]
+	resourceSlices         *objectList[*resourcev1.ResourceSlice]
 	namespaces             *objectList[*corev1.Namespace]
 	podDisruptionBudgets   *objectList[*policyv1.PodDisruptionBudget]
 	services               *objectList[*corev1.Service]
@@ -116,7 +121,9 @@ func New(o Options) (*State, error) {
 			persistentVolumeClaims: newObjectList[*corev1.PersistentVolumeClaim](),
 			storageClasses:         newObjectList[*storagev1.StorageClass](), csiNodes: newObjectList[*storagev1.CSINode](),
 			volumeAttachments: newObjectList[*storagev1.VolumeAttachment](),
-			namespaces:        newObjectList[*corev1.Namespace](), podDisruptionBudgets: newObjectList[*policyv1.PodDisruptionBudget](),
+			resourceClaims:    newObjectList[*resourcev1.ResourceClaim](), resourceClaimTemplates: newObjectList[*resourcev1.ResourceClaimTemplate](),
+			deviceClasses: newObjectList[*resourcev1.DeviceClass](), resourceSlices: newObjectList[*resourcev1.ResourceSlice](),
+			namespaces: newObjectList[*corev1.Namespace](), podDisruptionBudgets: newObjectList[*policyv1.PodDisruptionBudget](),
 			services: newObjectList[*corev1.Service](), replicaSets: newObjectList[*appsv1.ReplicaSet](),
 			statefulSets: newObjectList[*appsv1.StatefulSet](), replicationControllers: newObjectList[*corev1.ReplicationController](),
 		},
@@ -133,7 +140,9 @@ func New(o Options) (*State, error) {
 		KindPod: s.pods, KindNode: s.nodes, KindNodeClaim: s.claims, KindNodePool: s.lists.nodePools.store,
 		KindNodeOverlay: s.lists.nodeOverlays.store, KindDaemonSet: s.lists.daemonSets.store,
 		KindPersistentVolume: s.lists.persistentVolumes.store, KindPersistentVolumeClaim: s.lists.persistentVolumeClaims.store,
-		KindStorageClass: s.lists.storageClasses.store, KindCSINode: s.lists.csiNodes.store, KindVolumeAttachment: s.lists.volumeAttachments.store, KindNamespace: s.lists.namespaces.store,
+		KindStorageClass: s.lists.storageClasses.store, KindCSINode: s.lists.csiNodes.store, KindVolumeAttachment: s.lists.volumeAttachments.store,
+		KindResourceClaim: s.lists.resourceClaims.store, KindResourceClaimTemplate: s.lists.resourceClaimTemplates.store,
+		KindDeviceClass: s.lists.deviceClasses.store, KindResourceSlice: s.lists.resourceSlices.store, KindNamespace: s.lists.namespaces.store,
 		KindPodDisruptionBudget: s.lists.podDisruptionBudgets.store, KindService: s.lists.services.store,
 		KindReplicaSet: s.lists.replicaSets.store, KindStatefulSet: s.lists.statefulSets.store,
 		KindReplicationController: s.lists.replicationControllers.store,
@@ -184,6 +193,14 @@ func (s *State) apply(e *Event) {
 		applyTo(s, s.lists.csiNodes, object, e)
 	case *storagev1.VolumeAttachment:
 		applyTo(s, s.lists.volumeAttachments, object, e)
+	case *resourcev1.ResourceClaim:
+		applyTo(s, s.lists.resourceClaims, object, e)
+	case *resourcev1.ResourceClaimTemplate:
+		applyTo(s, s.lists.resourceClaimTemplates, object, e)
+	case *resourcev1.DeviceClass:
+		applyTo(s, s.lists.deviceClasses, object, e)
+	case *resourcev1.ResourceSlice:
+		applyTo(s, s.lists.resourceSlices, object, e)
 	case *corev1.Namespace:
 		applyTo(s, s.lists.namespaces, object, e)
 	case *policyv1.PodDisruptionBudget:

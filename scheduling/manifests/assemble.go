@@ -57,6 +57,10 @@ func (l *loader) assemble() *Result {
 		StorageClasses:         listOf(l.objects.storageClasses),
 		CSINodes:               listOf(l.objects.csiNodes),
 		VolumeAttachments:      listOf(l.objects.volumeAttachments),
+		ResourceClaims:         listOf(l.objects.resourceClaims),
+		ResourceClaimTemplates: listOf(l.objects.resourceClaimTemplates),
+		DeviceClasses:          listOf(l.objects.deviceClasses),
+		ResourceSlices:         listOf(l.objects.resourceSlices),
 	}
 	for i := range machines {
 		snapshot.Nodes = append(snapshot.Nodes, machines[i].node)
@@ -192,4 +196,8 @@ func (l *loader) sortAll() {
 	sortEntries(o.storageClasses)
 	sortEntries(o.csiNodes)
 	sortEntries(o.volumeAttachments)
+	sortEntries(o.resourceClaims)
+	sortEntries(o.resourceClaimTemplates)
+	sortEntries(o.deviceClasses)
+	sortEntries(o.resourceSlices)
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
@@ -50,6 +51,10 @@ type objects struct {
 	storageClasses         []entry[*storagev1.StorageClass]
 	csiNodes               []entry[*storagev1.CSINode]
 	volumeAttachments      []entry[*storagev1.VolumeAttachment]
+	resourceClaims         []entry[*resourcev1.ResourceClaim]
+	resourceClaimTemplates []entry[*resourcev1.ResourceClaimTemplate]
+	deviceClasses          []entry[*resourcev1.DeviceClass]
+	resourceSlices         []entry[*resourcev1.ResourceSlice]
 	priorityClasses        []entry[*schedulingv1.PriorityClass]
 	runtimeClasses         []entry[*nodev1.RuntimeClass]
 	configMaps             []entry[*corev1.ConfigMap]
@@ -108,7 +113,7 @@ func (k kind) reads(version string) (older, ok bool) {
 
 // knownKinds lists what planning reads.
 func knownKinds() map[groupKind]kind {
-	const apps, batch, extensions = "apps", "batch", "extensions"
+	const apps, batch, extensions, resource = "apps", "batch", "extensions", "resource.k8s.io"
 	return map[groupKind]kind{
 		{"", "Pod"}:                   {version: "v1", namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*corev1.Pod] { return &o.pods })},
 		{"", "Node"}:                  {version: "v1", decode: decodeInto(func(o *objects) *[]entry[*corev1.Node] { return &o.nodes })},
@@ -137,6 +142,12 @@ func knownKinds() map[groupKind]kind {
 		{"storage.k8s.io", "StorageClass"}:     {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*storagev1.StorageClass] { return &o.storageClasses })},
 		{"storage.k8s.io", "CSINode"}:          {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*storagev1.CSINode] { return &o.csiNodes })},
 		{"storage.k8s.io", "VolumeAttachment"}: {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*storagev1.VolumeAttachment] { return &o.volumeAttachments })},
+
+		// v1beta2 has the same fields, v1beta1 and v1alpha3 have others.
+		{resource, "ResourceClaim"}:         {version: "v1", older: []string{"v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*resourcev1.ResourceClaim] { return &o.resourceClaims })},
+		{resource, "ResourceClaimTemplate"}: {version: "v1", older: []string{"v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*resourcev1.ResourceClaimTemplate] { return &o.resourceClaimTemplates })},
+		{resource, "DeviceClass"}:           {version: "v1", older: []string{"v1beta2"}, decode: decodeInto(func(o *objects) *[]entry[*resourcev1.DeviceClass] { return &o.deviceClasses })},
+		{resource, "ResourceSlice"}:         {version: "v1", older: []string{"v1beta2"}, decode: decodeInto(func(o *objects) *[]entry[*resourcev1.ResourceSlice] { return &o.resourceSlices })},
 
 		{"scheduling.k8s.io", "PriorityClass"}: {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*schedulingv1.PriorityClass] { return &o.priorityClasses })},
 		{"node.k8s.io", "RuntimeClass"}:        {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*nodev1.RuntimeClass] { return &o.runtimeClasses })},

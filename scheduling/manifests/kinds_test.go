@@ -59,6 +59,26 @@ func kindCases() map[string]struct {
 			"apiVersion: storage.k8s.io/v1\nkind: VolumeAttachment\n" + meta + "spec: {attacher: ebs, nodeName: n-1, source: {persistentVolumeName: pv}}\n",
 			func(r *Result) bool { return *r.Snapshot.VolumeAttachments[0].Spec.Source.PersistentVolumeName == "pv" },
 		},
+		"ResourceClaim": {
+			"apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\n" + meta + "spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.com}}]}}\n",
+			func(r *Result) bool {
+				return r.Snapshot.ResourceClaims[0].Spec.Devices.Requests[0].Exactly.DeviceClassName == "gpu.example.com"
+			},
+		},
+		"ResourceClaimTemplate": {
+			"apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\n" + meta + "spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.com}}]}}}\n",
+			func(r *Result) bool {
+				return r.Snapshot.ResourceClaimTemplates[0].Spec.Spec.Devices.Requests[0].Exactly.DeviceClassName == "gpu.example.com"
+			},
+		},
+		"DeviceClass": {
+			"apiVersion: resource.k8s.io/v1\nkind: DeviceClass\n" + meta + "spec: {selectors: [{cel: {expression: \"true\"}}]}\n",
+			func(r *Result) bool { return r.Snapshot.DeviceClasses[0].Spec.Selectors[0].CEL.Expression == "true" },
+		},
+		"ResourceSlice": {
+			"apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\n" + meta + "spec: {driver: gpu.example.com, nodeName: node-1, pool: {name: node-1, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu-0}]}\n",
+			func(r *Result) bool { return r.Snapshot.ResourceSlices[0].Spec.Devices[0].Name == "gpu-0" },
+		},
 		"PodDisruptionBudget": {
 			"apiVersion: policy/v1\nkind: PodDisruptionBudget\n" + meta + "spec: {maxUnavailable: 50%}\n",
 			func(r *Result) bool { return r.Snapshot.PodDisruptionBudgets[0].Spec.MaxUnavailable.StrVal == "50%" },
