@@ -92,12 +92,12 @@ func (t *Trial) question(of askedOf, q Query, w *Worth, numbers ...int64) (strin
 			continue
 		}
 		c := t.m.classes[i]
-		if len(c.shared) > 0 {
+		if len(c.Shared) > 0 {
 			return "", false
 		}
 		key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(i)), uint64(n))
-		if c.topology != nil {
-			concerned = append(append(concerned, c.topology.Owns...), c.topology.In...)
+		if c.Topology != nil {
+			concerned = append(append(concerned, c.Topology.Owns...), c.Topology.In...)
 		}
 	}
 	key = append(key, 0, 0)

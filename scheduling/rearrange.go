@@ -98,7 +98,7 @@ func (t *Trial) spansNodes(w way) bool {
 	onNodes, concerned := false, false
 	for _, b := range w.bindings {
 		onNodes = onNodes || b.host < w.nodes
-		concerned = concerned || t.m.concerned(t.m.classes[b.class].topology)
+		concerned = concerned || t.m.concerned(t.m.classes[b.class].Topology)
 	}
 	return onNodes && concerned
 }

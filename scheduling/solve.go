@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	options "github.com/drawknife/drawknife/api/option"
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
