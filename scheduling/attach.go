@@ -24,7 +24,7 @@ func (m *Model) attachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct
 func (m *Model) certificateRequests(c *podclass.Class) corev1.ResourceList {
 	out, requests := resources.OfPod(c.Sample), c.Unshared()
 	for at, name := range m.resources.Names {
-		if resources.Attaches(name) && requests[at] > 0 {
+		if resources.Hidden(name) && requests[at] > 0 {
 			out[name] = *resource.NewQuantity(requests[at], resource.DecimalSI)
 		}
 	}

@@ -43,6 +43,7 @@ type CompileOption func(*compileOptions)
 
 type compileOptions struct {
 	catalogs []*CompiledCatalog
+	matcher  DeviceMatcher
 }
 
 // WithCatalogs has Compile use catalogs that were compiled before, for those of Snapshot.Catalogs that are the very same

@@ -120,6 +120,9 @@ func (x *explainer) reasons() []Reason {
 		}
 		var best finding
 		out[i], best = x.pool(int32(i), p)
+		if out[i].Code == ReasonInstanceTypes {
+			out[i].Devices = x.missingDevices(p)
+		}
 		if out[i].NearestMiss = x.nearest(int32(i), p, best); out[i].NearestMiss == nil && out[i].Code != ReasonTaint {
 			x.further(&out[i], int32(i), p)
 		}

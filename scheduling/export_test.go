@@ -83,7 +83,7 @@ func UnlikePods(s *Snapshot) ([]string, error) {
 	m.collectTopology(s, r)
 	w := likeness.NewWriter(m.resources, m.volumes)
 	classText := func(pod *corev1.Pod, placeholder bool) string {
-		text, _, _ := podclass.Text(m.topologyIndex, pod, w, placeholder, m.topologyIndex.Remember(pod))
+		text, _, _ := podclass.Text(m.topologyIndex, nil, pod, w, placeholder, m.topologyIndex.Remember(pod))
 		return string(text)
 	}
 	names := func(pod *corev1.Pod) map[corev1.ResourceName]struct{} {

@@ -415,6 +415,7 @@ func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string
 	need, have := slices.Clone(x.c.Requests), make([]int64, len(x.c.Requests))
 	m.resources.Capacity(c.Variants[v].Allocatable, have)
 	m.resources.AttachRoom(have, market.AttachLimit(c.Types[c.Variants[v].Type]))
+	m.devices.RoomOfType(c.Types[c.Variants[v].Type], have)
 	for i := range masks {
 		if masks[i].RunsAt(v, cand.slot) {
 			resources.AddScaled(need, masks[i].Set.Requests, 1)

@@ -73,6 +73,9 @@ type Model struct {
 	// reach is indexed [shape][topology key]: see reachable.
 	reach   [][][]int32
 	volumes *volumes.Index
+	// devices are what claims ask for and nodes have; nil where no pod claims any. matcher evaluates selectors of devices; nil without.
+	devices *deviceIndex
+	matcher DeviceMatcher
 	// pods are the waiting pods, then the placeholders.
 	pods []*corev1.Pod
 	// free is indexed [node*resources+resource].
@@ -117,6 +120,8 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 		return nil, err
 	}
 	m.volumes = volumes.New(volumesOf(s, r.Claimants), m.vocab)
+	m.matcher = o.matcher
+	m.devices = newDeviceIndex(s, r, m.resources, o.matcher)
 	m.collectResources(s, r)
 	if err := m.compileCatalogs(s, previous, o); err != nil {
 		return nil, err
@@ -190,6 +195,7 @@ func (m *Model) collectResources(s *Snapshot, r *likeness.Roster) {
 			}
 		}
 	}
+	m.devices.addNames(names)
 	m.resources.InternAll(names)
 }
 
@@ -313,7 +319,11 @@ func (m *Model) setTopology(groups []topology.Group) {
 
 // reader reads what pods ask of the model's pools and volumes.
 func (m *Model) reader() *podclass.Reader {
-	return &podclass.Reader{Terms: m.terms, Volumes: m.volumes, Resources: m.resources, Pools: m.pools, Asked: m.askedKeys}
+	r := &podclass.Reader{Terms: m.terms, Volumes: m.volumes, Resources: m.resources, Pools: m.pools, Asked: m.askedKeys}
+	if m.devices != nil {
+		r.Devices = m.devices
+	}
+	return r
 }
 
 // layout is what of the model decides in which domains pods are, or could be.

@@ -61,6 +61,7 @@ func (m *Model) newGroups() *existing.Groups {
 func (m *Model) nodeMaker(g *existing.Groups, limits *existing.AttachLimits) *existing.Maker {
 	return &existing.Maker{
 		Resources: m.resources, Volumes: m.volumes, Limits: limits, DaemonSets: m.daemonSets, Groups: g, Classes: m.classes, PoolIndex: m.poolIndex,
+		DevicesOf: m.devices.RoomOfNode,
 	}
 }
 

@@ -92,13 +92,13 @@ func (m *Model) tableFor(p *nodepool.Pool, catalogName string, previous *Model) 
 	if t, ok := m.tables[text]; ok {
 		return t
 	}
-	if len(masks) == 0 && previous != nil && slices.Equal(previous.resources.Names, m.resources.Names) {
+	if len(masks) == 0 && previous != nil && m.devices == nil && slices.Equal(previous.resources.Names, m.resources.Names) {
 		if t := previous.tables[text]; t != nil && t.Catalog == c {
 			m.tables[text] = t
 			return t
 		}
 	}
-	t := nodepool.NewTable(c, m.resources, masks)
+	t := nodepool.NewTable(c, m.resources, masks, m.devices.RoomOfType)
 	m.tables[text] = t
 	return t
 }

@@ -100,6 +100,9 @@ type Reason struct {
 	// NotKnown are resources that the pod asks for and of which nobody knows how many some of the pool's types have, with
 	// ReasonInstanceTypes: these types count as having none.
 	NotKnown []NotKnown `json:"notKnown,omitempty"`
+	// Devices says what the instance type that comes closest to the pod's claims of devices lacks, with ReasonInstanceTypes; empty where
+	// devices are not what is missing.
+	Devices string `json:"devices,omitempty"`
 	// Detail is the rest of the sentence where operands don't make one.
 	Detail string `json:"detail,omitempty"`
 	// Also are further reasons that hold for the same pool even without this one, at most four: other taints, or an
@@ -214,7 +217,11 @@ func (r Reason) shortfalls() string {
 func (r Reason) instanceTypes() string {
 	var c counts
 	c.add(r.Removed.Requirements, "don't meet the requirements")
-	c.add(r.Removed.Resources, "are too small for "+requestsString(r.Requests))
+	small := "are too small for " + requestsString(r.Requests)
+	if r.Devices != "" {
+		small += " and the devices that it claims"
+	}
+	c.add(r.Removed.Resources, small)
 	c.add(r.Removed.Offering, "have no available offering that meets the requirements")
 	first := "no instance type fits"
 	if len(r.Unknown) > 0 {
@@ -225,6 +232,9 @@ func (r Reason) instanceTypes() string {
 		first = strings.Join(texts, "; ")
 	}
 	text := fmt.Sprintf("%s: of %d, %s", first, c.total, strings.Join(c.parts, ", "))
+	if r.Devices != "" {
+		text += "; " + r.Devices
+	}
 	for _, n := range r.NotKnown {
 		text += fmt.Sprintf("; how much %s is not known of %d types, which count as having none", n.Resource, n.Types)
 	}

@@ -228,7 +228,7 @@ func sortedSet[K ~string](set map[K]bool) []string {
 func (x *explainer) unknownResources(p *nodepool.Pool) []Unknown {
 	var out []Unknown
 	for d, name := range x.m.resources.Names {
-		if d < resources.Base || x.c.Requests[d] <= 0 || resources.Attaches(name) {
+		if d < resources.Base || x.c.Requests[d] <= 0 || resources.Hidden(name) {
 			continue
 		}
 		known := x.resourcesOf(p.Table.Catalog)
@@ -314,7 +314,7 @@ func (x *explainer) labelKeys() []string {
 func (x *explainer) unknownOnNodes() []Unknown {
 	var out []Unknown
 	for d, name := range x.m.resources.Names {
-		if d < resources.Base || x.c.Requests[d] <= 0 || resources.Attaches(name) {
+		if d < resources.Base || x.c.Requests[d] <= 0 || resources.Hidden(name) {
 			continue
 		}
 		seen := map[corev1.ResourceName]bool{}

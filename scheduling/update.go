@@ -31,7 +31,7 @@ func (m *Model) Update(s *Snapshot) (*Model, error) {
 	if next := m.updated(s); next != nil {
 		return next, nil
 	}
-	return compile(s, m, &compileOptions{})
+	return compile(s, m, &compileOptions{matcher: m.matcher})
 }
 
 // updated is the model of a snapshot that differs from m's by little; nil if it has to be compiled.
@@ -87,7 +87,7 @@ func (m *Model) sameWorld(s *Snapshot) bool {
 		slices.Equal(was.UnsupportedVolumeTopologyKeys, s.UnsupportedVolumeTopologyKeys) &&
 		slices.Equal(was.UnsupportedVolumeDrivers, s.UnsupportedVolumeDrivers) &&
 		(m.resources.Len() == m.resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.sameAttachments(s)) && firstNil(s.CSINodes) < 0 && // read for limits on volumes alone
-		firstNil(s.VolumeAttachments) < 0 && sameDevices(was, s) &&
+		firstNil(s.VolumeAttachments) < 0 && m.devices == nil && sameDevices(was, s) &&
 		firstNil(s.PodDisruptionBudgets) < 0 && // read by Solve from the snapshot
 		(!spreads || sameList(was.DefaultTopologySpread, s.DefaultTopologySpread) && slices.Equal(was.Services, s.Services) &&
 			slices.Equal(was.ReplicaSets, s.ReplicaSets) && slices.Equal(was.StatefulSets, s.StatefulSets) &&

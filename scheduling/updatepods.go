@@ -128,6 +128,9 @@ func (u *update) compareWaiting() []arrival {
 
 // knowsResources reports whether all that the pod requests is in the model.
 func (u *update) knowsResources(pod *corev1.Pod) bool {
+	if likeness.ClaimsDevices(&pod.Spec) {
+		return false
+	}
 	clear(u.scratch)
 	likeness.ResourceNames(pod, u.scratch)
 	for name := range u.scratch {
@@ -169,7 +172,7 @@ func (u *update) changeNamespaces() bool {
 
 // kindOf is the pod's kind. Where its rules stand is known from topology.Index.Remember.
 func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
-	text, stake, err := podclass.Text(u.memo.index, pod, u.writer, placeholder, rules)
+	text, stake, err := podclass.Text(u.memo.index, nil, pod, u.writer, placeholder, rules)
 	if n, known := u.memo.kindOf[string(text)]; known {
 		return n
 	}

@@ -14,7 +14,7 @@ import (
 type Kinds struct {
 	list  []kind
 	index map[string]int
-	// presences are devices that must be there, whoever uses them.
+	// presences are devices that must be there, in use or not.
 	presences     []presence
 	presenceIndex map[string]int
 }
@@ -87,7 +87,7 @@ func (k *Kinds) Needs(claims []*Claim, possible func(*Alternative) bool) (Needs,
 // Alternative is one way to meet a request, see Possible.
 type Alternative struct{ of *alternative }
 
-// Possible reports whether so many devices of the inventory match the alternative, whoever uses them.
+// Possible reports whether so many devices of the inventory match the alternative, in use or not.
 func (a *Alternative) Possible(inv *Inventory, m *Matches) bool {
 	matching := m.of(inv, a.of)
 	n := 0

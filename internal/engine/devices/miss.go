@@ -101,6 +101,14 @@ func (m *Miss) detail(before string) string {
 	return before + m.Detail
 }
 
+// Nearer reports whether a miss comes closer to an allocation than another.
+func (m *Miss) Nearer(than *Miss) bool {
+	if a, b := m.Code.order(), than.Code.order(); a != b {
+		return a > b
+	}
+	return m.Found > than.Found
+}
+
 // order of the codes: see there.
 func (c Code) order() int {
 	return slices.Index([]Code{

@@ -38,7 +38,7 @@ func (k *Kinds) Units(u *Usage, reach *Reach, m *Matches) Units {
 	return out
 }
 
-// met reports whether as many devices are there, whoever uses them.
+// met reports whether as many devices are there, in use or not.
 func (p *presence) met(inv *Inventory, reach *Reach, m *Matches) bool {
 	matching := m.of(inv, p.alternative)
 	n := 0

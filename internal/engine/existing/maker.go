@@ -26,6 +26,8 @@ type Maker struct {
 	Classes    []*podclass.Class
 	// PoolIndex numbers the pools.
 	PoolIndex map[v1.PoolKey]int
+	// DevicesOf fills in how many devices of the node of a name are free; nil where no pod claims any.
+	DevicesOf func(node string, free []int64)
 }
 
 // Node makes one node ready; classes are those of its pods. What it has free is written to free.
@@ -44,6 +46,9 @@ func (m *Maker) Node(n *Source, view *View, classes []int32, on likeness.NodePod
 		m.giveBackShared(n.Pods, free)
 	}
 	m.chargeAttachments(n, free)
+	if m.DevicesOf != nil {
+		m.DevicesOf(n.Name, free)
+	}
 	m.reserveDaemons(n, group, free)
 	for at := range free {
 		if free[at] < 0 && compiled.Over == nil {

@@ -229,6 +229,7 @@ func (r *Roster) text(pod *corev1.Pod, placeholder bool) []byte {
 	r.amounts(pod)
 	w.placement(pod)
 	w.standing(pod)
+	w.deviceClaims(spec)
 	if len(spec.TopologySpreadConstraints) > 0 {
 		w.Number(int64(len(spec.TopologySpreadConstraints)))
 		for i := range spec.TopologySpreadConstraints {

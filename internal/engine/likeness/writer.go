@@ -85,6 +85,27 @@ func (w *Writer) standing(pod *corev1.Pod) {
 	}
 }
 
+// deviceClaims writes the names of the objects that say which devices the pod claims. What these ask for makes classes, not their names.
+func (w *Writer) deviceClaims(spec *corev1.PodSpec) {
+	for i := range spec.ResourceClaims {
+		c := &spec.ResourceClaims[i]
+		for _, name := range []*string{&c.Name, c.ResourceClaimName, c.ResourceClaimTemplateName} {
+			if name == nil {
+				w.Number(0)
+				continue
+			}
+			w.Number(1)
+			w.Text(*name)
+		}
+	}
+}
+
+// WriteDevices adds what the pod's claims ask for to the text of its class.
+func (w *Writer) WriteDevices(needs string) []byte {
+	w.Text(needs)
+	return w.Buf
+}
+
 // WriteGroups adds the pod's topology groups to the text of its class.
 func (w *Writer) WriteGroups(o *topology.Groups) []byte {
 	for _, list := range [2][]int32{o.Owns, o.In} {

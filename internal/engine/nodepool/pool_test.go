@@ -36,7 +36,7 @@ func instanceType(name, cpu string, offerings ...cloudprovider.Offering) *cloudp
 // pool sells large (4 CPU) and small (2 CPU) in two zones; it states what set does.
 func pool(masks []daemonset.Mask, set ...requirements.Requirement) *nodepool.Pool {
 	c := catalog()
-	p := &nodepool.Pool{Key: v1.PoolKey{Name: "p"}, Template: requirements.NewSet(set...), Table: nodepool.NewTable(c, resources.NewTable(), masks)}
+	p := &nodepool.Pool{Key: v1.PoolKey{Name: "p"}, Template: requirements.NewSet(set...), Table: nodepool.NewTable(c, resources.NewTable(), masks, nil)}
 	p.Variety = nodepool.VarietyOf(p.Template)
 	p.Open()
 	return p

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/market"
@@ -37,14 +38,18 @@ type Row struct {
 	Resident  int32
 }
 
-// NewTable is the catalog's table for pools on whose nodes the DaemonSets of the masks run.
-func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask) *Table {
+// NewTable is the catalog's table for pools on whose nodes the DaemonSets of the masks run. What a new node of a type has besides its
+// allocatable amounts, devices, roomOf fills in; nil for nothing.
+func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, roomOf func(*cloudprovider.InstanceType, []int64)) *Table {
 	t := &Table{Catalog: c, InOrder: &Purchases{}}
 	dims := in.Len()
 	alloc, taken := make([]int64, dims), make([]int64, dims)
 	for v := range c.Variants {
 		in.Capacity(c.Variants[v].Allocatable, alloc)
 		in.AttachRoom(alloc, market.AttachLimit(c.Types[c.Variants[v].Type]))
+		if roomOf != nil {
+			roomOf(c.Types[c.Variants[v].Type], alloc)
+		}
 		for _, slots := range slotGroups(masks, v, len(c.Slots)) {
 			clear(taken)
 			first := 0

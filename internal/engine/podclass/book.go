@@ -29,7 +29,7 @@ func NewBook(r *Reader, rules *topology.Index) *Book {
 
 // ClassOf finds the pod's class or makes it. Where its rules stand is known from topology.Index.Remember.
 func (b *Book) ClassOf(pod *corev1.Pod, w *likeness.Writer, placeholder bool, rules int32) int32 {
-	text, stake, ruleErr := Text(b.Rules, pod, w, placeholder, rules)
+	text, stake, ruleErr := Text(b.Rules, b.Devices, pod, w, placeholder, rules)
 	if n, ok := b.ClassIndex[string(text)]; ok {
 		if c := b.Classes[n]; likeness.Compare(pod, c.Sample) < 0 {
 			c.Sample = pod

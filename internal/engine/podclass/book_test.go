@@ -59,7 +59,7 @@ func pool(name, cpu string, weight int32) *nodepool.Pool {
 		Name: name, Offerings: []cloudprovider.Offering{offering("a", 1), offering("b", 2)},
 		Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("110")},
 	}})
-	p := &nodepool.Pool{Key: v1.PoolKey{Name: name}, Weight: weight, Table: nodepool.NewTable(c, resources.NewTable(), nil)}
+	p := &nodepool.Pool{Key: v1.PoolKey{Name: name}, Weight: weight, Table: nodepool.NewTable(c, resources.NewTable(), nil, nil)}
 	p.Open()
 	return p
 }

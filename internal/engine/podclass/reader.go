@@ -1,7 +1,7 @@
 package podclass
 
 import (
-	"errors"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/match"
@@ -19,6 +19,16 @@ type Reader struct {
 	Pools []*nodepool.Pool
 	// Asked receives the labels that somebody asks about.
 	Asked map[string]bool
+	// Devices reads claims of devices; nil where no pod has any.
+	Devices Devices
+}
+
+// Devices reads what pods claim of devices.
+type Devices interface {
+	// Text is equal for pods that claim the same.
+	Text(pod *corev1.Pod) string
+	// AddTo adds what the pod claims to what it requests. The error says why that can't be planned.
+	AddTo(pod *corev1.Pod, requests []int64) error
 }
 
 // ask notes that somebody asks about the labels.
@@ -41,14 +51,19 @@ func (r *Reader) ShapeClass(c *Class, s *Shape, number int32) {
 	if c.Invalid == nil {
 		c.Invalid = ruleErr
 	}
-	if c.Invalid == nil && likeness.ClaimsDevices(&c.Sample.Spec) {
-		c.Invalid = errDeviceClaims
-	}
+	r.readDevices(c)
 	r.readVolumes(c)
 }
 
-// errDeviceClaims is why pods that claim devices are not planned.
-var errDeviceClaims = errors.New("it claims devices through dynamic resource allocation, which is not planned: ask for an extended resource instead, or place it by hand")
+// readDevices adds what the pods of a class claim of devices to their requests.
+func (r *Reader) readDevices(c *Class) {
+	if r.Devices == nil || !likeness.ClaimsDevices(&c.Sample.Spec) {
+		return
+	}
+	if err := r.Devices.AddTo(c.Sample, c.Requests); err != nil && c.Invalid == nil {
+		c.Invalid = err
+	}
+}
 
 // readVolumes reads what the pods of a class ask for with their volumes.
 func (r *Reader) readVolumes(c *Class) {

@@ -8,7 +8,7 @@ import (
 )
 
 // Text is what makes pods one class, valid until the next call, and what it is written from.
-func Text(x *topology.Index, pod *corev1.Pod, w *likeness.Writer, placeholder bool, rules int32) (text []byte, stake topology.Groups, ruleErr error) {
+func Text(x *topology.Index, d Devices, pod *corev1.Pod, w *likeness.Writer, placeholder bool, rules int32) (text []byte, stake topology.Groups, ruleErr error) {
 	text = w.Write(pod)
 	w.GroupsAt = len(text)
 	stake, ruleErr = stakeOf(x, pod, rules)
@@ -16,6 +16,9 @@ func Text(x *topology.Index, pod *corev1.Pod, w *likeness.Writer, placeholder bo
 		text = w.WriteGroups(&stake)
 	}
 	w.GroupsEnd = len(text)
+	if d != nil && likeness.ClaimsDevices(&pod.Spec) {
+		text = w.WriteDevices(d.Text(pod))
+	}
 	if placeholder {
 		text = append(text, "placeholder"...)
 		w.Buf = text

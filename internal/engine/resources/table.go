@@ -102,7 +102,7 @@ func (t *Table) AddTo(sum []int64, list corev1.ResourceList) {
 func (t *Table) List(v []int64) corev1.ResourceList {
 	out := make(corev1.ResourceList, len(v))
 	for i, amount := range v {
-		if amount != 0 && !Attaches(t.Names[i]) {
+		if amount != 0 && !Hidden(t.Names[i]) {
 			out[t.Names[i]] = Quantity(t.Names[i], amount)
 		}
 	}

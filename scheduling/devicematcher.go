@@ -1,0 +1,19 @@
+package scheduling
+
+import (
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// DeviceMatcher evaluates the CEL selectors of DeviceClasses and of requests for devices. Module scheduling/dra has one. It must give the
+// same answer each time, and be safe for concurrent use.
+type DeviceMatcher interface {
+	// Matches reports whether the expression is true of the device of the driver. The error says why it has no value. The device must
+	// not be changed.
+	Matches(expression, driver string, device *resourcev1.Device) (bool, error)
+}
+
+// WithDeviceMatcher has Compile, and Update of its models, evaluate selectors of devices with m. Without, pods whose claims or their
+// classes have selectors are refused with a reason that says so.
+func WithDeviceMatcher(m DeviceMatcher) CompileOption {
+	return func(o *compileOptions) { o.matcher = m }
+}

@@ -1,0 +1,201 @@
+package scheduling
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/devices"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
+// deviceIndex is what pods claim of devices, and what nodes and instance types have of them, as resources: see devices.Counts.
+type deviceIndex struct {
+	// table numbers the resources; matcher evaluates selectors, nil without.
+	table   *resources.Table
+	matcher DeviceMatcher
+	claims  *deviceClaims
+	matches *devices.Matches
+	kinds   *devices.Kinds
+	counts  *devices.Counts
+	// needs are by the text of deviceClaims.key.
+	needs map[string]deviceNeeds
+	// ofTypes are the units of instance types, by the first of their pools, which copies of a type share; ofNodes those of nodes, by name.
+	ofTypes map[*cloudprovider.DevicePool]devices.Units
+	ofNodes map[string]devices.Units
+}
+
+// deviceNeeds is what a pod claims, or why that can't be planned.
+type deviceNeeds struct {
+	claims []*devices.Claim
+	needs  devices.Needs
+	err    error
+}
+
+// newDeviceIndex is nil where no pod claims devices.
+func newDeviceIndex(s *Snapshot, r *likeness.Roster, table *resources.Table, matcher DeviceMatcher) *deviceIndex {
+	x := &deviceIndex{
+		table: table, matcher: matcher,
+		matches: devices.NewMatches(matcher), kinds: devices.NewKinds(), needs: map[string]deviceNeeds{},
+		ofTypes: map[*cloudprovider.DevicePool]devices.Units{}, ofNodes: map[string]devices.Units{},
+	}
+	for i := range r.Patterns {
+		x.resolve(s, r, r.Patterns[i].First, matcher)
+	}
+	for _, set := range s.DaemonSets {
+		x.resolve(s, r, &corev1.Pod{ObjectMeta: set.ObjectMeta, Spec: set.Spec.Template.Spec}, matcher)
+	}
+	if x.claims == nil {
+		return nil
+	}
+	stock := newDeviceStock(s)
+	x.intern(stock)
+	x.count(stock)
+	return x
+}
+
+// resolve finds the claims of the pod.
+func (x *deviceIndex) resolve(s *Snapshot, r *likeness.Roster, pod *corev1.Pod, matcher DeviceMatcher) {
+	if !likeness.ClaimsDevices(&pod.Spec) {
+		return
+	}
+	if x.claims == nil {
+		x.claims = newDeviceClaims(s, r)
+	}
+	key := x.claims.key(pod)
+	if _, known := x.needs[key]; known {
+		return
+	}
+	var n deviceNeeds
+	if n.claims, n.err = x.claims.of(pod); n.err == nil && matcher == nil && slices.ContainsFunc(n.claims, (*devices.Claim).Selects) {
+		n.err = errNoDeviceMatcher
+	}
+	x.needs[key] = n
+}
+
+// intern finds out what the claims need, in an order of their own, so that the order of pods plays no part.
+func (x *deviceIndex) intern(stock *deviceStock) {
+	texts := map[string]string{}
+	var keys []string
+	for key, n := range x.needs {
+		if n.err != nil {
+			continue
+		}
+		for _, c := range n.claims {
+			texts[key] += c.Text() + "\n"
+		}
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(texts[a], texts[b]), cmp.Compare(a, b)) })
+	for _, key := range keys {
+		n := x.needs[key]
+		n.needs, n.err = x.kinds.Needs(n.claims, func(a *devices.Alternative) bool {
+			return slices.ContainsFunc(stock.inventories, func(inv *devices.Inventory) bool { return a.Possible(inv, x.matches) })
+		})
+		x.needs[key] = n
+	}
+}
+
+// count finds the resources and what nodes and types have of them.
+func (x *deviceIndex) count(stock *deviceStock) {
+	var all []devices.Units
+	for _, it := range stock.types {
+		units := x.kinds.Units(devices.NewUsage(stock.ofTypes[&it.Devices[0]]), nil, x.matches)
+		x.ofTypes[&it.Devices[0]] = units
+		all = append(all, units)
+	}
+	for _, name := range stock.nodes {
+		units := x.kinds.Units(stock.ofNodes[name], nil, x.matches)
+		x.ofNodes[name] = units
+		all = append(all, units)
+	}
+	counts, ok := devices.NewCounts(x.kinds, all)
+	if !ok {
+		for key, n := range x.needs {
+			if n.err == nil {
+				n.err = errTooManyOverlaps
+				x.needs[key] = n
+			}
+		}
+		counts, _ = devices.NewCounts(devices.NewKinds(), nil)
+	}
+	x.counts = counts
+}
+
+// addNames adds the resources.
+func (x *deviceIndex) addNames(into map[corev1.ResourceName]struct{}) {
+	if x == nil {
+		return
+	}
+	for _, name := range x.counts.Names() {
+		into[resources.Devices(name)] = struct{}{}
+	}
+}
+
+// of is what the pod, which claims devices, needs.
+func (x *deviceIndex) of(pod *corev1.Pod) deviceNeeds { return x.needs[x.claims.key(pod)] }
+
+// Text is equal for pods that need the same.
+func (x *deviceIndex) Text(pod *corev1.Pod) string {
+	n := x.of(pod)
+	if n.err != nil {
+		return n.err.Error()
+	}
+	return n.needs.Text()
+}
+
+// AddTo adds what the pod claims of devices to its requests.
+func (x *deviceIndex) AddTo(pod *corev1.Pod, requests []int64) error {
+	n := x.of(pod)
+	if n.err != nil {
+		return n.err
+	}
+	x.add(x.counts.Of(n.needs), requests, false)
+	return nil
+}
+
+// add writes amounts of devices to their places in a vector: over what is there, or on top of it.
+func (x *deviceIndex) add(amounts, into []int64, over bool) {
+	for i, name := range x.counts.Names() {
+		at, ok := x.table.At(resources.Devices(name))
+		if !ok {
+			continue
+		}
+		if over {
+			into[at] = 0
+		}
+		into[at] += amounts[i]
+	}
+}
+
+// RoomOfType fills in how many devices a new node of the type has.
+func (x *deviceIndex) RoomOfType(it *cloudprovider.InstanceType, into []int64) {
+	if x == nil || len(it.Devices) == 0 {
+		return
+	}
+	units, ok := x.ofTypes[&it.Devices[0]]
+	if !ok { // a copy of a type that the snapshot has
+		units = x.kinds.Units(devices.NewUsage(devices.NewInventory(templateSlices(it.Devices, "", nil))), nil, devices.NewMatches(x.matcher))
+	}
+	x.add(x.counts.Room(units), into, true)
+}
+
+// RoomOfNode fills in how many devices of the node are free, whatever its pods claim: claims say what they have.
+func (x *deviceIndex) RoomOfNode(name string, free []int64) {
+	if x != nil {
+		x.add(x.counts.Room(x.ofNodes[name]), free, true)
+	}
+}
+
+// deviceClasses are the snapshot's, by name.
+func deviceClasses(s *Snapshot) map[string]*resourcev1.DeviceClass {
+	out := make(map[string]*resourcev1.DeviceClass, len(s.DeviceClasses))
+	for _, c := range s.DeviceClasses {
+		out[c.Name] = c
+	}
+	return out
+}

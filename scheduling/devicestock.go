@@ -1,0 +1,114 @@
+package scheduling
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/devices"
+	"github.com/drawknife/drawknife/internal/engine/existing"
+)
+
+// deviceStock is which devices there are: those of nodes, with what claims have of them, and those of instance types.
+type deviceStock struct {
+	// types have devices, each list of pools once; ofTypes is by the first pool.
+	types   []*cloudprovider.InstanceType
+	ofTypes map[*cloudprovider.DevicePool]*devices.Inventory
+	// nodes are the names of those with devices, ofNodes what is used of them.
+	nodes   []string
+	ofNodes map[string]*devices.Usage
+	// inventories are all of them.
+	inventories []*devices.Inventory
+}
+
+func newDeviceStock(s *Snapshot) *deviceStock {
+	k := &deviceStock{ofTypes: map[*cloudprovider.DevicePool]*devices.Inventory{}, ofNodes: map[string]*devices.Usage{}}
+	byName := map[string]*cloudprovider.InstanceType{}
+	for _, name := range slices.Sorted(maps.Keys(s.Catalogs)) {
+		for _, it := range s.Catalogs[name] {
+			if it == nil || len(it.Devices) == 0 {
+				continue
+			}
+			if byName[it.Name] == nil {
+				byName[it.Name] = it
+			}
+			if k.ofTypes[&it.Devices[0]] == nil {
+				inv := devices.NewInventory(templateSlices(it.Devices, "", nil))
+				k.types, k.ofTypes[&it.Devices[0]], k.inventories = append(k.types, it), inv, append(k.inventories, inv)
+			}
+		}
+	}
+	k.addNodes(s, byName)
+	return k
+}
+
+// addNodes reads the slices that are for one node, and who has which of its devices. Devices that several nodes can use are not counted.
+func (k *deviceStock) addNodes(s *Snapshot, types map[string]*cloudprovider.InstanceType) {
+	slicesOf := map[string][]*resourcev1.ResourceSlice{}
+	type pool struct{ driver, name string }
+	nodeOf := map[pool]string{}
+	for _, slice := range s.ResourceSlices {
+		if name := slice.Spec.NodeName; name != nil {
+			slicesOf[*name] = append(slicesOf[*name], slice)
+			nodeOf[pool{slice.Spec.Driver, slice.Spec.Pool.Name}] = *name
+		}
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		list := slicesOf[n.Name]
+		if view := existing.ViewOf((*existing.Source)(n)); !view.Initialized || driversStart(n, s.Time) {
+			if it := types[view.Labels[labelInstanceType]]; it != nil {
+				list = slices.Concat(list, templateSlices(it.Devices, n.Name, list))
+			}
+		}
+		if len(list) > 0 && k.ofNodes[n.Name] == nil {
+			inv := devices.NewInventory(list)
+			k.nodes, k.ofNodes[n.Name], k.inventories = append(k.nodes, n.Name), devices.NewUsage(inv), append(k.inventories, inv)
+		}
+	}
+	slices.Sort(k.nodes)
+	for _, claim := range s.ResourceClaims {
+		if claim.Status.Allocation == nil {
+			continue
+		}
+		for i := range claim.Status.Allocation.Devices.Results {
+			r := &claim.Status.Allocation.Devices.Results[i]
+			if usage := k.ofNodes[nodeOf[pool{r.Driver, r.Pool}]]; usage != nil {
+				usage.Hold(r)
+			}
+		}
+	}
+}
+
+// driverStart is how long a driver may take to publish the devices of a new node: until then what the instance type says counts. Else
+// another node would be launched for the pods that wait for this one's devices.
+const driverStart = 10 * time.Minute
+
+// driversStart reports whether the node is so new that its drivers may not have published yet.
+func driversStart(n *Node, now time.Time) bool {
+	return n.Object != nil && !n.Object.CreationTimestamp.IsZero() && now.Sub(n.Object.CreationTimestamp.Time) < driverStart
+}
+
+// templateSlices are the slices that drivers will publish on a node of the name, but for drivers that some of the slices there are of.
+func templateSlices(pools []cloudprovider.DevicePool, node string, there []*resourcev1.ResourceSlice) []*resourcev1.ResourceSlice {
+	all := true
+	var out []*resourcev1.ResourceSlice
+	for i := range pools {
+		p := &pools[i]
+		if slices.ContainsFunc(there, func(s *resourcev1.ResourceSlice) bool { return s.Spec.Driver == p.Driver }) {
+			continue
+		}
+		out = append(out, &resourcev1.ResourceSlice{
+			ObjectMeta: metav1.ObjectMeta{Name: node + p.Suffix},
+			Spec: resourcev1.ResourceSliceSpec{
+				Driver: p.Driver, Pool: resourcev1.ResourcePool{Name: node + p.Suffix, ResourceSliceCount: 1}, AllNodes: &all,
+				Devices: p.Devices, SharedCounters: p.SharedCounters,
+			},
+		})
+	}
+	return out
+}
