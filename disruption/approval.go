@@ -130,7 +130,7 @@ type RefusedError struct {
 	Command string
 	Nodes   []string
 	Reason  Reason
-	// By and Why are the approver's; Late tells that there was no answer in time.
+	// By and Why are the approver's; Late says that there was no answer in time.
 	By, Why string
 	Late    bool
 	// For is for how long to leave the nodes alone.

@@ -77,7 +77,7 @@ func (b *BackOff) Succeeded(pool v1.PoolKey) {
 	delete(b.pools, pool)
 }
 
-// ForgetGone forgets pools that the cluster no longer has, so that no entry outlives its pool and one made anew under the same
+// ForgetGone forgets pools that the cluster no longer has, so that no entry outlives its pool and one made again under the same
 // name is tried at once. Call it with each Fleet that is planned for; planners, which change nothing, leave it to their callers.
 // A pool that is there is remembered until it succeeds, also after its time: a further failure has it wait longer.
 func (b *BackOff) ForgetGone(f *Fleet) {

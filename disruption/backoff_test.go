@@ -45,7 +45,7 @@ func TestBackOff(t *testing.T) {
 	}
 }
 
-// Of pools that were deleted nothing is remembered, nor of what was learnt of one before it was made anew; those that are there
+// Of pools that were deleted nothing is remembered, nor of what was learnt of one before it was made again; those that are there
 // are left alone as before, and longer the next time (DIS-233).
 func TestBackOffForgetsDeletedPools(t *testing.T) {
 	b := disruption.NewBackOff(1)

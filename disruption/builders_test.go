@@ -277,7 +277,7 @@ func (w *world) pdb(name, app string, allowed int32) *policyv1.PodDisruptionBudg
 	return b
 }
 
-// machine has the machine's view changed before the fleet is surveyed.
+// node has the node's view changed before the fleet is surveyed.
 func (w *world) machine(name string, change func(*cluster.Machine)) {
 	w.changes = append(w.changes, func(v *cluster.View) {
 		for i := range v.Machines {

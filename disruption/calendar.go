@@ -43,7 +43,7 @@ func ParseCalendar(schedule string, duration time.Duration, timeZone string) (*C
 		return nil, &CalendarError{"duration", fmt.Errorf("%s is not positive: say for how long the budget counts, such as 8h", duration)}
 	}
 	if timeZone == "Local" {
-		return nil, &CalendarError{"timeZone", fmt.Errorf("%q differs from machine to machine: write an IANA name like Europe/Berlin", timeZone)}
+		return nil, &CalendarError{"timeZone", fmt.Errorf("%q differs between computers: write an IANA name like Europe/Berlin", timeZone)}
 	}
 	location, err := time.LoadLocation(timeZone)
 	if err != nil {

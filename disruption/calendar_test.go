@@ -72,7 +72,7 @@ func TestParseCalendarRefuses(t *testing.T) {
 		}
 	}
 	if _, err := disruption.ParseCalendar("@daily", time.Hour, "Local"); err == nil {
-		t.Error("a zone that differs from machine to machine is taken")
+		t.Error("a zone that differs between computers is taken")
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 type Candidate struct {
 	// Name is that of its scheduling.Node.
 	Name string
-	// Machine and Node are it as the view has it.
+	// Node and Node are it as the view has it.
 	Machine *cluster.Machine
 	Node    *scheduling.Node
 	// Pool that owns it.

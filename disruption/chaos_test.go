@@ -148,7 +148,7 @@ func (p *process) unsettled() bool {
 	return slices.ContainsFunc(p.queue.Executions(), func(e *disruption.Execution) bool { return e.State().Unsettled() })
 }
 
-// provision orders machines for pods that wait and have no place, neither on nodes nor on machines that are coming.
+// provision orders nodes for pods that wait and have no place, neither on nodes nor on nodes that are coming.
 func (p *process) provision() {
 	view := p.view()
 	if len(view.Snapshot.Pods) == 0 {
@@ -366,9 +366,9 @@ func drawnChaos(rt *rapid.T) *chaosCase {
 }
 
 // DIS-073, DIS-158, DIS-184, DIS-186, DIS-194, DIS-196, DIS-198: whenever the process dies, at each effect in turn and at several by chance, the
-// next one brings the cluster to rest: there are no more machines beside the old ones than with one process, none comes up for a command that was
+// next one brings the cluster to rest: there are no more nodes next to the old ones than with one process, none comes up for a command that was
 // given back, budgets and rates hold, nothing is deleted that is not in the history, every pod has a place, and no taint, record or
-// machine is left over.
+// node is left over.
 func TestProcessDiesAnywhere(t *testing.T) {
 	for name, planner := range map[string]disruption.Planner{
 		"Global": &disruption.Global{PayBack: -1, MinSavingShare: -1}, "Reference": &disruption.Reference{},
@@ -386,7 +386,7 @@ func TestProcessDiesAnywhere(t *testing.T) {
 					}
 					_, s := c.run(t, planner, lives, said)
 					if one := len(c.nodes) + alone.mostComing; s.most > one && c.calm() {
-						said("%d machines at one time; with one process there were never more than %d beside the %d that go", s.most, alone.mostComing, len(c.nodes))
+						said("%d nodes at one time; with one process there were never more than %d besides the %d that go", s.most, alone.mostComing, len(c.nodes))
 					}
 				}
 				for i := range all {

@@ -26,7 +26,7 @@ const (
 	chaosRate       = 30 * time.Minute
 )
 
-// chaosTrouble is how many machines meet trouble at most: what drifts is tried again for ever otherwise.
+// chaosTrouble is how many nodes meet trouble at most: what drifts is tried again for ever otherwise.
 const chaosTrouble = 12
 
 // chaosCase is a cluster to begin with and what goes wrong in it, the same each time.
@@ -34,7 +34,7 @@ type chaosCase struct {
 	nodes []chaosNode
 	// budget of the pool and of what is started in half an hour, and pods of "x" that may be away; 0 is none.
 	budget, rate, pdb int
-	// Every so many-th machine is out of stock or never comes up, and every so many-th write meets a conflict; 0 is none.
+	// Every so many-th node is out of stock or never comes up, and every so many-th write meets a conflict; 0 is none.
 	stockOut, dud, conflict int
 	// Every so many-th launch that a command asks for is refused, as limits do; 0 is none. late has processes see a NodeClaim in the tick after
 	// the one in which it was created.
@@ -67,7 +67,7 @@ type chaos struct {
 	// pending pods were evicted; back is when those under the PodDisruptionBudget are ready again.
 	pending []*corev1.Pod
 	back    []time.Time
-	// objects are the Nodes of machines that have not joined yet, born when their claims were created, serial which they are.
+	// objects are the Nodes of nodes that have not joined yet, born when their claims were created, serial which they are.
 	objects map[string]*corev1.Node
 	born    map[string]time.Time
 	serial  map[string]int
@@ -80,7 +80,7 @@ type chaos struct {
 	// members are the nodes of each command by what was written.
 	members map[string]map[string]bool
 	writes  int
-	// launches that disruption asked for, the most machines, up or coming up and not deleted, that there were at one time, and the
+	// launches that disruption asked for, the most nodes, up or coming up and not deleted, that there were at one time, and the
 	// most of them that were coming up for commands.
 	launches, most, mostComing int
 	// asked is how many launches commands asked for, those that were refused included, denials how often a claim refused.
@@ -191,7 +191,7 @@ func (s *chaos) names() map[string]bool {
 	return out
 }
 
-// lead takes a machine as far as it gets now.
+// lead takes a node as far as it gets now.
 func (s *chaos) lead(n *scheduling.Node) {
 	age, number := s.now.Sub(s.born[n.Name]), s.serial[n.Name]
 	switch conditions := n.Claim.Conditions(); {
@@ -301,7 +301,7 @@ func (s *chaos) look() {
 		}
 		if r != nil && !member && n.Claim.DeletionTimestamp == nil && !n.Claim.Conditions().IsTrue(v1.ConditionInitialized) {
 			if comes[r.ID]++; comes[r.ID] > r.Replacements {
-				s.fault("%s: %d machines come up for command %s, which has %d", s.now, comes[r.ID], r.ID, r.Replacements)
+				s.fault("%s: %d nodes come up for command %s, which has %d", s.now, comes[r.ID], r.ID, r.Replacements)
 			}
 			s.wanted(n.Claim.Name, r.ID)
 		}
@@ -340,7 +340,7 @@ func (s *chaos) look() {
 	}
 }
 
-// wanted checks that no member of the command that the machine comes up for was given back: it would come up for nothing, beside
+// wanted checks that no member of the command that the node comes up for was given back: it would come up for nothing, beside
 // what the next plan launches.
 func (s *chaos) wanted(machine, command string) {
 	for node := range s.members[command] {

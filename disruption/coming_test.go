@@ -55,7 +55,7 @@ func bothPlanners() map[string]disruption.Planner {
 	}
 }
 
-// DIS-158: while the machine that pods would move to is on its way, however far it has come, no other is launched for them.
+// DIS-158: while the node that pods would move to is on its way, however far it has come, no other is launched for them.
 func TestNothingIsLaunchedTwice(t *testing.T) {
 	for name, planner := range bothPlanners() {
 		for _, phase := range []string{launching, launchedUp, registered} {
@@ -106,7 +106,7 @@ func TestNodesOnTheirWayKeepNobodyElse(t *testing.T) {
 }
 
 // DIS-158, DIS-196: a process that dies each time after it has launched replacements, before any is ready, and remembers
-// nothing, has no more machines in flight than one that does not die.
+// nothing, has no more nodes in flight than one that does not die.
 func TestCrashLoopLaunchesOnce(t *testing.T) {
 	for name, planner := range bothPlanners() {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestCrashLoopLaunchesOnce(t *testing.T) {
 				}
 			}
 			if inFlight != first {
-				t.Errorf("%d machines in flight after five processes, the first launched %d", inFlight, first)
+				t.Errorf("%d nodes in flight after five processes, the first launched %d", inFlight, first)
 			}
 			if strings.HasPrefix(name, "Global") && first == 0 {
 				t.Error("the fleet is of no use: nothing is launched")

@@ -61,7 +61,7 @@ type Replacement struct {
 	Node *scheduling.NewNode `json:"node,omitempty"`
 	// Pool that launches it.
 	Pool v1.PoolKey `json:"pool"`
-	// Static tells that the claim is made from the template alone.
+	// Static says that the claim is made from the template alone.
 	Static bool `json:"static,omitempty"`
 }
 
@@ -91,7 +91,7 @@ type Command struct {
 	// for methods that do not validate.
 	Planned   time.Time `json:"planned"`
 	NotBefore time.Time `json:"notBefore"`
-	// MayShrink tells that members that no longer qualify may be left out, instead of giving all up.
+	// MayShrink says that members that no longer qualify may be left out, instead of giving all up.
 	MayShrink bool `json:"mayShrink,omitempty"`
 	// Wave is the command's place among the Waves of its plan, from 1 on; both are 0 if nobody says. Whoever begins a wave
 	// fills them in, so that a later process knows that more was to come.

@@ -64,12 +64,12 @@
 //     made. One that ends early is not taken for "nothing to do".
 //   - A batch never has more members than it may.
 //   - What could be spot or on demand and has no spot offering that is cheaper is launched on demand.
-//   - The disruption of a Balanced pool is summed up anew each time, pods that stay on their node left out.
+//   - The disruption of a Balanced pool is summed up again each time, pods that stay on their node left out.
 //   - Whether an instance type is gone is looked at as often as all else about drift, not every half hour: that asks
 //     nobody.
 //   - A pool of drifted nodes whose replacements fail is left alone for a while.
 //   - Waiting until a command is validated stops nobody: Command.NotBefore says when. One that is void is dropped when it
-//     would begin, and the next pass plans anew, with all candidates and every method. Rejections are told of whatever the
+//     would begin, and the next pass plans again, with all candidates and every method. Rejections are told of whatever the
 //     method.
 //   - A what-if that fails is a fault of the planner, or its context has ended: the plan is none then, and the pass is
 //     repeated later. Half a search would look like a whole one.
@@ -86,9 +86,9 @@
 //   - A replacement that came up for a command that failed is removed again, unless pods run on it.
 //   - Commands outlive their process: each is written on its members' NodeClaims before its first effect and on its
 //     replacements' as they are created. A process that begins calls Recover: a command whose replacements are all there goes
-//     on, with the deadline that it had; any other is taken back and planned anew. What budgets with a rate and cool-downs
+//     on, with the deadline that it had; any other is taken back and planned again. What budgets with a rate and cool-downs
 //     remember is kept with the NodePools. See docs/disruption.md for what happens when the process ends at each step.
-//   - A machine that the provider takes away at a time it names has that time as its deadline.
+//   - A node that the provider takes away at a time it names has that time as its deadline.
 //   - Annotations of the first generations, do-not-evict on pods and do-not-consolidate on nodes, are still honoured.
 //   - Pools of older generations are planned in their v1 form, and all pools by the rules of the newest release: there is no
 //     switch that brings back how earlier ones went about it. So expiry is forced and no method, emptiness needs no condition

@@ -18,7 +18,7 @@ const (
 	DriftNodePool cloudprovider.DriftReason = "NodePoolDrifted"
 	// DriftRequirements: the claim's labels don't meet the pool's requirements.
 	DriftRequirements cloudprovider.DriftReason = "RequirementsDrifted"
-	// DriftInstanceType: the provider no longer has the instance type, or no offering of it like the machine's.
+	// DriftInstanceType: the provider no longer has the instance type, or no offering of it like the node's.
 	DriftInstanceType cloudprovider.DriftReason = "InstanceTypeNotFound"
 )
 
@@ -26,7 +26,7 @@ const (
 const (
 	// DriftEvery is how often claims are looked at.
 	DriftEvery = 5 * time.Minute
-	// goneFrom is the age from which a claim's instance type may be found missing: catalogs of young machines may not
+	// goneFrom is the age from which a claim's instance type may be found missing: catalogs of young nodes may not
 	// have settled.
 	goneFrom = time.Hour
 )
@@ -36,7 +36,7 @@ type DriftState struct {
 	// Claim and the pool that owns it. A nil Pool is one that does not exist.
 	Claim *v1.NodeClaim
 	Pool  *v1.NodePool
-	// InstanceTypes are all of the pool's, available or not. Nil is not known: that the machine's type is gone is then not
+	// InstanceTypes are all of the pool's, available or not. Nil is not known: that the node's type is gone is then not
 	// found.
 	InstanceTypes []*cloudprovider.InstanceType
 	// Lookup is the provider's vocabulary: what labels are spelled alike. Nil is the common one.
@@ -53,7 +53,7 @@ type ProviderDrift struct {
 
 // DriftStep is what is to be done about a claim's drift.
 type DriftStep struct {
-	// Changed tells that the condition of the claim that was handed in must be stored.
+	// Changed says that the condition of the claim that was handed in must be stored.
 	Changed bool
 	// Ask the provider's DriftDetector, and call again with its answer: nothing else has drifted.
 	Ask bool
@@ -65,7 +65,7 @@ type DriftStep struct {
 // condition goes. The time of the condition is that at which the claim began to be drifted, also when the reason changes
 // later. claim is changed and must not be shared; s.Claim need not be the same object.
 //
-// What the provider can't answer leaves the condition as it is and is the error; that the machine is gone is none, since
+// What the provider can't answer leaves the condition as it is and is the error; that the node is gone is none, since
 // others see to it.
 func MarkDrift(claim *v1.NodeClaim, s DriftState, now time.Time) (DriftStep, error) {
 	if s.Pool == nil || claim == nil || claim.DeletionTimestamp != nil {
@@ -145,7 +145,7 @@ func meetsPool(claim *v1.NodeClaim, pool *v1.NodePool, lookup *requirements.Look
 	return lookup.FromLabels(claim.Labels).Compatible(want, nil) == nil, nil
 }
 
-// typeGone reports whether no type that is listed, available or not, could be the claim's machine. A reserved machine may
+// typeGone reports whether no type that is listed, available or not, could be the claim's node. A reserved node may
 // have become an on-demand one since, and its reservation does not matter.
 func typeGone(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) bool {
 	name := claim.Labels[corev1.LabelInstanceTypeStable]

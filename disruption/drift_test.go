@@ -165,7 +165,7 @@ func TestMarkDriftCondition(t *testing.T) {
 	}
 	s.Provider.Err = cloudprovider.NodeClaimNotFound
 	if step := mark(now()); step.Changed {
-		t.Error("a machine that is gone changes the condition")
+		t.Error("a node that is gone changes the condition")
 	}
 	s.Provider = &disruption.ProviderDrift{}
 	if step := mark(now()); !step.Changed || claim.Conditions().Has(v1.ConditionDrifted) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Step is what an execution wants done, and when it wants to be asked again. Whoever carries it out does the effects in
-// their order, reports in Observed what failed, and asks anew with what there is then. Effects may be asked for again until
+// their order, reports in Observed what failed, and asks again with what there is then. Effects may be asked for again until
 // what they bring about is observed: each may be done twice.
 type Step struct {
 	Effects []Effect

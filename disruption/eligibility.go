@@ -20,7 +20,7 @@ const (
 	doNotConsolidateAnnotation = "karpenter.sh/do-not-consolidate"
 )
 
-// look makes the candidate of a machine, or says what keeps it from being one: the first that applies.
+// look makes the candidate of a node, or says what keeps it from being one: the first that applies.
 func (f *Fleet) look(m *cluster.Machine, n *scheduling.Node) (*Candidate, *Block) {
 	if why := f.notEligible(m); why != nil {
 		return nil, why

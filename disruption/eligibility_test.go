@@ -137,7 +137,7 @@ func TestSurveyRefusesInput(t *testing.T) {
 	w := newWorld()
 	w.node("n", "c4")
 	for name, view := range map[string]*cluster.View{
-		"none": nil, "no snapshot": {}, "no machines": {Snapshot: w.snapshot},
+		"none": nil, "no snapshot": {}, "no nodes": {Snapshot: w.snapshot},
 	} {
 		var fault *disruption.InputError
 		if _, err := disruption.Survey(disruption.Input{View: view}); !errors.As(err, &fault) {

@@ -86,7 +86,7 @@ type MemberState struct {
 	// Node and Claim; nil when they are gone.
 	Node  *corev1.Node
 	Claim *v1.NodeClaim
-	// Marked tells that it is marked in memory.
+	// Marked says that it is marked in memory.
 	Marked bool
 	// Err is why tainting it or setting its condition failed since the last step; nil otherwise. That the object is gone is no
 	// failure.
@@ -97,11 +97,11 @@ type MemberState struct {
 type ReplacementState struct {
 	// Claim's name once it is created.
 	Claim string
-	// Stored is the claim as the API has it, nil when it has none; Known tells that it is there in memory. One that only one
+	// Stored is the claim as the API has it, nil when it has none; Known says that it is there in memory. One that only one
 	// of them knows is on its way in or out.
 	Stored *v1.NodeClaim
 	Known  bool
-	// Pods tells that pods that need a place are bound to its node.
+	// Pods says that pods that need a place are bound to its node.
 	Pods bool
 	// Err is why it could not be created.
 	Err error
@@ -160,7 +160,7 @@ type Execution struct {
 	ready []bool
 	// dropped are members of a delete that could not be tainted.
 	dropped map[string]bool
-	// nominated tells that the receivers were, noted that the history was to be told.
+	// nominated says that the receivers were, noted that the history was to be told.
 	nominated, noted bool
 	// heldSince is when launches were first held back, notingSince when noting disruptions first failed.
 	heldSince, notingSince time.Time

@@ -75,7 +75,7 @@ type pool struct {
 	*scheduling.NodePool
 	// types of it with overlays applied, by name.
 	types map[string]*cloudprovider.InstanceType
-	// machines are all of the pool's, by name.
+	// nodes are all of the pool's, by name.
 	machines []*cluster.Machine
 }
 
@@ -104,7 +104,7 @@ func ViewOf(s *scheduling.Snapshot) *cluster.View {
 	return view
 }
 
-// phaseOf is how far a machine of a snapshot has come.
+// phaseOf is how far a node of a snapshot has come.
 func phaseOf(m *cluster.Machine) cluster.Phase {
 	switch {
 	case m.Claim == nil:
@@ -161,7 +161,7 @@ func Survey(in Input) (*Fleet, error) {
 	return f, nil
 }
 
-// poolsOf are the pools with their types as overlays leave them, and their machines.
+// poolsOf are the pools with their types as overlays leave them, and their nodes.
 func poolsOf(view *cluster.View) map[v1.PoolKey]*pool {
 	s := view.Snapshot
 	in := overlay.Input{Overlays: s.NodeOverlays, Lookup: s.Vocabulary.Compile()}

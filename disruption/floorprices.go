@@ -12,9 +12,9 @@ import (
 )
 
 // FloorPrices are prices of resources, USD per hour for each core, byte and pod, for the pods of the proofs that go by them: no
-// machine that may be launched for one of these and would hold it costs less than what it has for pods, beside its DaemonSets, is
+// node that may be launched for one of these and would hold it costs less than what it has for pods, beside its DaemonSets, is
 // worth by them.
-// New nodes for the pods then cost at least what they ask for is worth: weak duality of linear programming. Machines that may be
+// New nodes for the pods then cost at least what they ask for is worth: weak duality of linear programming. Nodes that may be
 // launched for a pod are those of pools that launch now and whose taints it tolerates, as far as the pool's requirements and its own
 // allow: scheduling.Launchables. All prices are 0 where one of them costs nothing.
 type FloorPrices map[corev1.ResourceName]float64
@@ -50,7 +50,7 @@ type HomelessPod struct {
 	Resource corev1.ResourceName `json:"resource"`
 	Need     string              `json:"need"`
 	Most     string              `json:"most"`
-	// Cheapest is the price of the cheapest machine that may be launched for the pod and would hold it, USD per hour.
+	// Cheapest is the price of the cheapest node that may be launched for the pod and would hold it, USD per hour.
 	Cheapest float64 `json:"cheapest"`
 }
 
@@ -63,7 +63,7 @@ type floorPrices struct {
 	list []FloorPrices
 	// directions are the demands that prices are made for.
 	directions []corev1.ResourceList
-	// machines tells what new nodes for pods may be; scopes are what was found of these, by the groups they are of.
+	// nodes tells what new nodes for pods may be; scopes are what was found of these, by the groups they are of.
 	machines *scheduling.Launchables
 	scopes   map[string][]FloorPrices
 	// first and second are the nodes with most free of a resource.
@@ -75,7 +75,7 @@ type roomiest struct {
 	free int64
 }
 
-// newFloorPrices finds what all proofs have in common; nil where the snapshot's cost model makes what machines cost depend on more
+// newFloorPrices finds what all proofs have in common; nil where the snapshot's cost model makes what nodes cost depend on more
 // than their type.
 func newFloorPrices(f *Fleet, model *scheduling.Model, units []*unit) *floorPrices {
 	snapshot := f.in.View.Snapshot
@@ -127,7 +127,7 @@ func newFloorPrices(f *Fleet, model *scheduling.Model, units []*unit) *floorPric
 const (
 	// maxDirections bounds how many demands prices are made for, single resources aside.
 	maxDirections = 8
-	// maxScopes bounds for how many different choices of machines prices are made.
+	// maxScopes bounds for how many different choices of nodes prices are made.
 	maxScopes = 64
 )
 
@@ -155,7 +155,7 @@ func addAmounts(into, amounts corev1.ResourceList) {
 	}
 }
 
-// pricesFor are prices for pods of the groups of machines, each the best for one of the directions.
+// pricesFor are prices for pods of the groups of nodes, each the best for one of the directions.
 func (p *floorPrices) pricesFor(groups []int) []FloorPrices {
 	slices.Sort(groups)
 	groups = slices.Compact(groups)
@@ -174,7 +174,7 @@ func (p *floorPrices) pricesFor(groups []int) []FloorPrices {
 	return prices
 }
 
-// offered are the machines of the groups: those of one make at the lowest price.
+// offered are the nodes of the groups: those of one make at the lowest price.
 func (p *floorPrices) offered(groups []int) []offered {
 	var out []offered
 	at := map[[3]float64]int{}

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/internal/seeded"
 )
 
-// requiring has a pool's machines meet a requirement.
+// requiring has a pool's nodes meet a requirement.
 func requiring(key string, op corev1.NodeSelectorOperator, values ...string) func(*v1.NodePool) {
 	return func(p *v1.NodePool) {
 		spec := &p.Spec.Template.Spec
@@ -246,7 +246,7 @@ func narrowWorld(rt *rapid.T) *world {
 	return w
 }
 
-// machine is one that a pool may launch.
+// node is one that a pool may launch.
 type machine struct {
 	pool    *v1.NodePool
 	labels  map[string]string
@@ -288,7 +288,7 @@ func machinesOf(w *world) []machine {
 	return out
 }
 
-// takes reports whether the machine may be launched for the pod.
+// takes reports whether the node may be launched for the pod.
 func (m *machine) takes(p *corev1.Pod) bool {
 	for key, value := range p.Spec.NodeSelector {
 		if m.labels[key] != value {
@@ -303,7 +303,7 @@ func (m *machine) takes(p *corev1.Pod) bool {
 func cores(p *corev1.Pod) int64 { return p.Spec.Containers[0].Resources.Requests.Cpu().MilliValue() }
 
 // leastFor is what new nodes for the pods of a node cost at least, by trying all ways: the pods are dealt out to the other nodes, as
-// far as they have cores, and to new machines. Rules between pods, limits and reservations' sizes are left out.
+// far as they have cores, and to new nodes. Rules between pods, limits and reservations' sizes are left out.
 func leastFor(w *world, node string) float64 {
 	machines := machinesOf(w)
 	var list []*corev1.Pod
@@ -352,7 +352,7 @@ func leastFor(w *world, node string) float64 {
 	return best
 }
 
-// cheapestFor is the price of the cheapest machine for all the pods together; infinite if there is none.
+// cheapestFor is the price of the cheapest node for all the pods together; infinite if there is none.
 func cheapestFor(machines []machine, pods []*corev1.Pod) float64 {
 	best, need := math.Inf(1), int64(0)
 	for _, p := range pods {
@@ -368,7 +368,7 @@ func cheapestFor(machines []machine, pods []*corev1.Pod) float64 {
 }
 
 // No node that is proven to stay is one that could be replaced for less: new nodes for its pods, found by trying all ways, cost at
-// least its floor, and save less than required. What the proof is made of is as said: the cheapest machine for each pod, and prices
+// least its floor, and save less than required. What the proof is made of is as said: the cheapest node for each pod, and prices
 // by which none of those for the pods is worth more than it costs.
 func TestFloorsAreSound(t *testing.T) {
 	proofs := 0
@@ -407,7 +407,7 @@ func recheckNarrow(rt *rapid.T, w *world, plan *disruption.Plan, node string, pr
 				continue
 			}
 			if least := cheapestFor(machines, []*corev1.Pod{p}); least != h.Cheapest {
-				rt.Errorf("the cheapest machine for %s costs %g, not %g", h.Pod, least, h.Cheapest)
+				rt.Errorf("the cheapest node for %s costs %g, not %g", h.Pod, least, h.Cheapest)
 			}
 			single = max(single, h.Cheapest)
 			for i := range machines {

@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
-// offered is a machine that may be launched: what it has for pods of the floorResources, and its price.
+// offered is a node that may be launched: what it has for pods of the floorResources, and its price.
 type offered struct {
 	amounts [3]float64
 	price   float64
@@ -102,7 +102,7 @@ const pivotGain = 1e-12
 // maxPivots bounds the simplex method.
 const maxPivots = 50
 
-// held scales prices down until no machine costs less than it is worth.
+// held scales prices down until no node costs less than it is worth.
 func (y FloorPrices) held(machines []offered) FloorPrices {
 	worst := 1.0
 	for i := range machines {

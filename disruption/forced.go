@@ -50,11 +50,11 @@ func Expire(claim *v1.NodeClaim, now time.Time) ForcedStep {
 	return ForcedStep{Removal: &Removal{Claim: claim, Reason: ReasonExpired, Detail: "expireAfter " + cmp.Or(claim.Spec.ExpireAfter.String(), v1.DefaultExpireAfter.String())}}
 }
 
-// Interrupted is what a message of the provider means for the claim of the machine that it is about: the claim is deleted, so
-// that its pods get other places while they still run; at once and without regard to them if the machine is broken. Where the
-// provider says when the machine stops, that is the deadline: pods that nothing else moves get what is left of their grace
+// Interrupted is what a message of the provider means for the claim of the node that it is about: the claim is deleted, so
+// that its pods get other places while they still run; at once and without regard to them if the node is broken. Where the
+// provider says when the node stops, that is the deadline: pods that nothing else moves get what is left of their grace
 // period, instead of being cut off. A mere recommendation to rebalance removes nothing. Nothing happens to a claim that is
-// being deleted, and none for a machine that no claim is known of: a nil claim.
+// being deleted, and none for a node that no claim is known of: a nil claim.
 func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now time.Time) ForcedStep {
 	if claim == nil || claim.DeletionTimestamp != nil || claim.Status.ProviderID != message.ProviderID {
 		return ForcedStep{}

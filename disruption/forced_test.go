@@ -201,10 +201,10 @@ func TestInterrupted(t *testing.T) {
 	}
 	notice.ProviderID = "cloud://other"
 	if step := disruption.Interrupted(claim, notice, now()); step.Removal != nil {
-		t.Error("a message about another machine removes it")
+		t.Error("a message about another node removes it")
 	}
 	if step := disruption.Interrupted(nil, notice, now()); step.Removal != nil {
-		t.Error("a machine that nobody knows is removed")
+		t.Error("a node that nobody knows is removed")
 	}
 	claim.DeletionTimestamp = &metav1.Time{Time: now()}
 	if step := disruption.Interrupted(claim, message(cloudprovider.InterruptionStopped), now()); step.Removal != nil {

@@ -197,7 +197,7 @@ func TestInterruptedNodesDrawOnBudgets(t *testing.T) {
 	}
 }
 
-// DIS-303: a hash of a version before v3, or of none, is no v1 hash: nothing drifts by it, and it is written anew.
+// DIS-303: a hash of a version before v3, or of none, is no v1 hash: nothing drifts by it, and it is written again.
 func TestHashesOfOlderReleases(t *testing.T) {
 	for _, version := range []string{"", "v1", "v2"} {
 		w := newWorld()

@@ -13,19 +13,19 @@ import (
 const (
 	// leastAgain is how many candidates a fleet has for which that is worth it.
 	leastAgain = 100
-	// againShare is which part of the nodes, one in so many, may have to be looked at anew.
+	// againShare is which part of the nodes, one in so many, may have to be looked at again.
 	againShare = 3
-	// againRounds is how often on average each node is looked at anew until all is planned from nothing.
+	// againRounds is how often on average each node is looked at again until all is planned from nothing.
 	againRounds = 2
 	// againLeast is how many what-ifs are made where nodes are few.
 	againLeast = 4000
-	// againWork is how many what-ifs each node that is looked at anew may take.
+	// againWork is how many what-ifs each node that is looked at again may take.
 	againWork = 8
 )
 
 // again searches on from what the memory has: commands whose nodes are as they were are made once more, and what is left of the
 // nodes that have changed or had to do with these is consolidated. Nil where too much has changed. looked is how often nodes were
-// looked at anew since all was planned from nothing; a pod that waited and is gone counts as one, as it may have left room on any.
+// looked at again since all was planned from nothing; a pod that waited and is gone counts as one, as it may have left room on any.
 func (g *ground) again(ctx context.Context, m *Memory, sight *sighting) (best *search, looked int, err error) {
 	if len(g.units) < leastAgain {
 		return nil, 0, nil
@@ -87,7 +87,7 @@ func (s *search) redoAll(m *Memory, changed map[string]bool) error {
 	return nil
 }
 
-// redo makes a command a step, if it is still sound, worth it and within budgets; nothing has changed if not. Same tells that its
+// redo makes a command a step, if it is still sound, worth it and within budgets; nothing has changed if not. Same says that its
 // members are as they were. Pods that have come, and those whose places are gone, go where there is room.
 func (s *search) redo(cmd *Command, same bool) (bool, error) {
 	st := &step{method: cmd.Method, where: useRoom}

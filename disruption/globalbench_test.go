@@ -13,7 +13,7 @@ import (
 
 // BenchmarkGlobal plans for fleets that are two fifths full, after Survey. USD/h are what they cost before and after, evictions
 // the pods that have to move for it, by USD/h saved; heap-MB is what the heap holds in the end, cpu-ms the time that all
-// processors spend on one plan, whatever else the machine does.
+// processors spend on one plan, whatever else the node does.
 func BenchmarkGlobal(b *testing.B) {
 	for _, spec := range []fleetSpec{
 		{nodes: 500, fill: 0.4}, {nodes: 500, fill: 0.4, mixed: true},

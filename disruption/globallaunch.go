@@ -104,7 +104,7 @@ func (s *search) launchBest(most int64) (*Block, error) {
 // smallFleet is how many candidates are few enough to go all ways for each.
 const smallFleet = 12
 
-// few tells that the search looks at so few; not where it is about a part of a fleet.
+// few says that the search looks at so few; not where it is about a part of a fleet.
 func (s *search) few() bool { return !s.partly && len(s.live) <= smallFleet }
 
 // launchAny finds new nodes in all ways there are, which takes long.

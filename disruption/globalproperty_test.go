@@ -250,7 +250,7 @@ func bestRemoval(rt *rapid.T, s *scheduling.Snapshot) float64 {
 	return best
 }
 
-// Each proof holds by arithmetic alone: its pods ask for more than any other node has free, no machine of the catalogs costs
+// Each proof holds by arithmetic alone: its pods ask for more than any other node has free, no node of the catalogs costs
 // less than what it offers is worth at the plan's prices, and what the pods are worth leaves less to save than required.
 func TestGlobalProofs(t *testing.T) {
 	seeded.Check(t, func(rt *rapid.T) {
@@ -317,7 +317,7 @@ func recheck(rt *rapid.T, w *world, plan *disruption.Plan, v disruption.Verdict,
 			}
 		}
 		if h.Cheapest != cheapest {
-			rt.Errorf("%s: a machine for it costs %g, not %g", h.Pod, cheapest, h.Cheapest)
+			rt.Errorf("%s: a node for it costs %g, not %g", h.Pod, cheapest, h.Cheapest)
 		}
 		single = max(single, cheapest)
 		if h.Resource != corev1.ResourceCPU {

@@ -12,7 +12,7 @@ import (
 type plannedNode struct {
 	// number is what the trial calls it.
 	number int
-	// step opened it; spot tells that all nodes that go for it are spot.
+	// step opened it; spot says that all nodes that go for it are spot.
 	step *step
 	spot bool
 }
@@ -60,7 +60,7 @@ func (s *search) refine() error {
 // thoroughFleet is how many candidates are few enough for each way to look at all groups while refining, and once more in the end.
 const thoroughFleet = 750
 
-// many tells that there are too many for that, however few of them are left: what a fleet of 1,000 nodes gains by it is a thousandth
+// many says that there are too many for that, however few of them are left: what a fleet of 1,000 nodes gains by it is a thousandth
 // of what is saved, and takes seven times as long as all the rest.
 func (s *search) many() bool { return len(s.units) > thoroughFleet }
 
@@ -93,7 +93,7 @@ func (s *search) state(group []*unit, where places) uint64 {
 	return sum
 }
 
-// identity tells units apart, new nodes too, however often they are made anew.
+// identity tells units apart, new nodes too, however often they are made again.
 type identity struct{ node, planned int }
 
 func (u *unit) identity() identity {

@@ -43,9 +43,9 @@ type search struct {
 	// gone and fixed are units that are removed, and that receive pods: those stay. Those that receive pods of nodes that have
 	// drifted are firm: they stay even when the search is refined.
 	gone, fixed, firm map[*unit]bool
-	// partly tells that live are only part of the fleet: see again.
+	// partly says that live are only part of the fleet: see again.
 	partly bool
-	// refining tells that live has new nodes; received is what units have been given so far.
+	// refining says that live has new nodes; received is what units have been given so far.
 	refining bool
 	received map[*unit]scheduling.Load
 	// lap numbers the times that a way was gone while refining.
@@ -58,7 +58,7 @@ type search struct {
 	// nodes were last freed again.
 	vain     vainAttempts
 	released int
-	// strict shares out what may be spent by prices alone, as refining does at first; withheld tells that this may have kept the
+	// strict shares out what may be spent by prices alone, as refining does at first; withheld says that this may have kept the
 	// group that was tried last from being consolidated.
 	strict, withheld bool
 	// ungrown keeps pods from new nodes that others have opened.
@@ -76,7 +76,7 @@ type search struct {
 	work, most int
 	// anyCost is what launchAny's nodes cost, nano-USD per hour.
 	anyCost int64
-	// accepting tells that what is tried is worth every effort.
+	// accepting says that what is tried is worth every effort.
 	accepting bool
 	near      []drawn // scratch of drawGroup
 	// frail are units whose commands a wave has lost: see Global.Robustness.

@@ -10,7 +10,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// writtenWorld has the machines of drawnWorld and nodes as written: "c4 a other spot drifted: 500 apart, 200 here" is a node of
+// writtenWorld has the nodes of drawnWorld and nodes as written: "c4 a other spot drifted: 500 apart, 200 here" is a node of
 // 4 cores in zone a, of the pool "other", with two pods that ask for so many millicores, the second bound to the zone.
 func writtenWorld(t *testing.T, nodes ...string) *world {
 	t.Helper()

@@ -9,7 +9,7 @@ type question struct {
 	// members is a number for the set of nodes and where their pods may go: see search.state.
 	members uint64
 	method  Method
-	// refining, subsets, strict and accepting are what the search was about: see the fields of way and search. alone tells that limits
+	// refining, subsets, strict and accepting are what the search was about: see the fields of way and search. alone says that limits
 	// on what may go together were not asked about.
 	refining, subsets, strict, accepting, alone bool
 }

@@ -54,9 +54,9 @@ type unit struct {
 	stays  map[*corev1.Pod]bool
 	// blocked is what keeps it from being consolidated; nil for nothing.
 	blocked *Block
-	// due tells that it has to go anyway: it has drifted, or expires soon.
+	// due says that it has to go anyway: it has drifted, or expires soon.
 	due bool
-	// drifts tells that drift may take it.
+	// drifts says that drift may take it.
 	drifts bool
 	// draws are what its pods take of PodDisruptionBudgets, by budget.
 	draws []draw
@@ -169,7 +169,7 @@ func (g *ground) unitOf(c *Candidate, moved map[types.UID]time.Time) *unit {
 			u.stay(pod)
 		}
 	}
-	for _, pod := range c.Pods { // in an order of their own, whatever the machine's is
+	for _, pod := range c.Pods { // in an order of their own, whatever the node's is
 		if u.stays[pod] {
 			continue
 		}

@@ -39,7 +39,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// DIS-005, DIS-174: a nomination that ends shows in nothing else, so that a plan is made anew when it does.
+// DIS-005, DIS-174: a nomination that ends shows in nothing else, so that a plan is made again when it does.
 func TestPlanAgainWhenANominationEnds(t *testing.T) {
 	for name, planner := range map[string]disruption.Planner{"reference": &disruption.Reference{}, "global": &disruption.Global{}} {
 		w := newWorld()

@@ -24,7 +24,7 @@ type Ledger struct {
 // book is a budget with what is in use of it.
 type book struct {
 	*Budget
-	// ofPool tells that a NodePool states it.
+	// ofPool says that a NodePool states it.
 	ofPool bool
 	// total of the scope, and what nodes that are disrupted already use, in the budget's unit.
 	total, before float64
@@ -283,7 +283,7 @@ func (l *Ledger) Blocks(c *Candidate, r Reason) *Block {
 type BudgetUse struct {
 	// Budget by name.
 	Budget string
-	// Counts tells whether its calendar has it count now.
+	// Counts says whether its calendar has it count now.
 	Counts bool
 	// Allowed and InUse in its unit; InUse may be more where nodes went that no budget holds.
 	Allowed, InUse float64

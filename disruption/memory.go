@@ -24,7 +24,7 @@ type Memory struct {
 	// facts are those of the candidates, why is what kept them from being consolidated; by name.
 	facts map[string]fact
 	why   map[string]*Block
-	// looked is how often nodes were looked at anew since a plan was made from nothing.
+	// looked is how often nodes were looked at again since a plan was made from nothing.
 	looked int
 	// reach is what that plan found of all that there may be: see Plan.reach.
 	reach float64
@@ -33,7 +33,7 @@ type Memory struct {
 // PlanAgain is Plan with what an earlier plan remembers, and what is to be remembered of this one. While nothing has changed that
 // matters, commands and verdicts are those of the plan before, with the times and IDs of now. After a small change, commands
 // whose nodes are as they were are kept, if they are still sound, sure to pay, and within budgets, and so is what keeps other
-// nodes; nodes that have changed, and those that had to do with them, are looked at anew. After a large one, for small fleets,
+// nodes; nodes that have changed, and those that had to do with them, are looked at again. After a large one, for small fleets,
 // after a change of prices, pools or options, and now and then, all is planned from nothing, as by Plan; so it is with a nil
 // Memory. Plans with a Memory may differ from plans without, and are not worth notably less; the same fleet, options and
 // memory give the same plan, byte for byte. The memory that is handed in is not changed. An error comes with no memory: the one

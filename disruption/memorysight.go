@@ -122,7 +122,7 @@ func sameMeta(a, b *metav1.ObjectMeta) bool {
 	return equal(x, y)
 }
 
-// sameMachine compares what planners see of a machine but for its claim and what time makes of it.
+// sameMachine compares what planners see of a node but for its claim and what time makes of it.
 func sameMachine(a, b *cluster.Machine) bool {
 	return a.Name == b.Name && a.Pool == b.Pool && a.Phase == b.Phase && a.Marked == b.Marked && a.Leaving == b.Leaving &&
 		(a.Claim == nil) == (b.Claim == nil) && sameObject(a.Node, b.Node) && samePods(a.Pods, b.Pods)

@@ -25,7 +25,7 @@ const (
 	PassStarted
 	// PassNotSynced: the view is not complete: nothing was planned.
 	PassNotSynced
-	// PassConflict: somebody else wrote to an object at the same time: all is looked at anew at once.
+	// PassConflict: somebody else wrote to an object at the same time: all is looked at again at once.
 	PassConflict
 	// PassFailed: any other error.
 	PassFailed

@@ -72,7 +72,7 @@ func (b *Block) unconsolidatable() bool {
 	return false
 }
 
-// machineEvents are the event for the machine's Node and for its NodeClaim, as far as there are.
+// machineEvents are the event for the node's Node and for its NodeClaim, as far as there are.
 func machineEvents(m *cluster.Machine, e Event) []Event {
 	var out []Event
 	if m.Node != nil {

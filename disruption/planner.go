@@ -33,7 +33,7 @@ type Plan struct {
 	Floor float64 `json:"floor,omitempty"`
 	// Verdicts, one for each node of the view that a pool owns, by name.
 	Verdicts []Verdict `json:"verdicts"`
-	// Waiting tells that something was left out for lack of budget, or until a time: looking again is worth it although
+	// Waiting says that something was left out for lack of budget, or until a time: looking again is worth it although
 	// nothing has changed. Again is when, if that is known.
 	Waiting bool      `json:"waiting,omitempty"`
 	Again   time.Time `json:"again,omitzero"`

@@ -40,13 +40,13 @@ func trueSince(claim *v1.NodeClaim, kind string) (time.Time, bool) {
 
 // Quiet is what consolidateAfter makes of a node at some time.
 type Quiet struct {
-	// Reached tells that the waiting time is over: the node may be consolidated.
+	// Reached says that the waiting time is over: the node may be consolidated.
 	Reached bool
 	// Until is when it will be over if no pod comes or goes; zero when it is reached, and when it never will be.
 	Until time.Time
 }
 
-// QuietOf tells whether the pool's consolidateAfter has passed for a node that is quiet since then (see
+// QuietOf says whether the pool's consolidateAfter has passed for a node that is quiet since then (see
 // Candidate.QuietSince): never for a static pool, for consolidateAfter Never and for a node that is not initialised, for
 // which since is zero. consolidateAfter left out is 0s.
 func QuietOf(pool *v1.NodePool, since, now time.Time) Quiet {

@@ -16,7 +16,7 @@ const (
 	ReasonDrifted Reason = "Drifted"
 	// ReasonExpired: the node has lived for as long as it may.
 	ReasonExpired Reason = "Expired"
-	// ReasonInterrupted: the provider takes the machine away.
+	// ReasonInterrupted: the provider takes the node away.
 	ReasonInterrupted Reason = "Interrupted"
 	// ReasonUnhealthy: a condition of the node says that it is broken.
 	ReasonUnhealthy Reason = "Unhealthy"

@@ -58,7 +58,7 @@ func (r *Recovery) Executing() map[string]string {
 // process before wrote last. Nothing in it is changed; nil has nothing to recover.
 //
 // A command whose replacements are all there goes on, since they are paid for. Any other is taken back: its members stay,
-// what it launched goes, and the next plan decides with the cluster as it is now. Either way no machine is launched that the
+// what it launched goes, and the next plan decides with the cluster as it is now. Either way no node is launched that the
 // earlier process would not have launched. Annotations that can't be read are taken off, and so are those that were not written
 // for the NodeClaim that has them: a member is known by its UID, a replacement by its pool, its age, and that its record says of the
 // command, its digest among it, what the members' say. Where two NodeClaims say that they are the same replacement, or

@@ -65,7 +65,7 @@ func onlyTypes(list ...*cloudprovider.InstanceType) func(*world) {
 	return func(w *world) { w.catalog("all", list...) }
 }
 
-// reserved is the type with room for so many machines in each of its reserved offerings.
+// reserved is the type with room for so many nodes in each of its reserved offerings.
 func reserved(room int, t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
 	for i := range t.Offerings {
 		if t.Offerings[i].CapacityType() == v1.CapacityTypeReserved {
@@ -263,7 +263,7 @@ func TestReference(t *testing.T) {
 			onlyTypes(reserved(0, instanceType("c4", 4, "on-demand=0.2", "reserved=0.00001")), instanceType("c16", 16, "on-demand=0.8"))(w)
 			w.node("n", "c16", holding(pods("p", 3, "1")...))
 		}, want: "SingleNodeConsolidation: n -> c4/on-demand(1)"},
-		{name: "DIS-150 so is what comes after its last machine", make: func(w *world) {
+		{name: "DIS-150 so is what comes after its last node", make: func(w *world) {
 			onlyTypes(reserved(1, inZone("a", instanceType("c4", 4, "on-demand=0.2", "reserved=0.00001"))), instanceType("c8", 8, "on-demand=0.9"))(w)
 			w.node("n", "c8", drifted(time.Hour), holding(pods("p", 2, "4")...))
 		}, want: "Drift: n -> c4/reserved(1) -> c4/on-demand(2)"},

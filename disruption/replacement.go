@@ -174,7 +174,7 @@ func setTypes(pool *pool, node *scheduling.NewNode, list []priced) {
 	}
 }
 
-// allocatableOf is what a machine of the option has; nil for an offering that its type does not have.
+// allocatableOf is what a node of the option has; nil for an offering that its type does not have.
 func allocatableOf(pool *pool, option *scheduling.InstanceTypeOption) (has corev1.ResourceList) {
 	t, key := pool.types[option.Name], option.Offering()
 	for i := range t.Offerings {
@@ -203,7 +203,7 @@ func (p *pass) varied(pool *pool, node *scheduling.NewNode) *Block {
 	return nil
 }
 
-// addValues adds the values of a label that machines of the type may have when they are bought as the node requires.
+// addValues adds the values of a label that nodes of the type may have when they are bought as the node requires.
 func addValues(into map[string]bool, t *cloudprovider.InstanceType, key string, want requirements.Set) {
 	for o := range t.OfferingsWithRoom() {
 		if !t.Offers(o, want) {

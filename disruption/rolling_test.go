@@ -16,7 +16,7 @@ import (
 	schedulingpods "github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// roll carries out on a world's snapshot what plans and executions ask for, a few seconds at a time: machines come up in half
+// roll carries out on a world's snapshot what plans and executions ask for, a few seconds at a time: nodes come up in half
 // a minute, and a node is gone a while after its claim was deleted; its pods then run on what replaced it.
 type roll struct {
 	w       *world

@@ -139,7 +139,7 @@ func TestConstants(t *testing.T) {
 		"types of a claim":   {nodeclaims.DefaultMaxInstanceTypes, 600},
 		"pod events":         {provisioning.PodEventEvery, 10 * time.Second},
 		"drift":              {disruption.DriftEvery, 5 * time.Minute},
-		"lost machines":      {provisioning.GarbageEvery, 2 * time.Minute},
+		"lost nodes":         {provisioning.GarbageEvery, 2 * time.Minute},
 		"registration":       {provisioning.DefaultRegistrationTimeout, 15 * time.Minute},
 		"events":             {disruption.DefaultEventInterval, 2 * time.Minute},
 	} {

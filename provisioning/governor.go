@@ -199,7 +199,7 @@ func (g *Governor) together(launches int, now time.Time) *GovernedError {
 		return nil
 	}
 	recent := since(g.admitted, now.Add(-governorNodesPerWindow))
-	room := most - min(launches, most) // what may be in the window beside them
+	room := most - min(launches, most) // what may be in the window next to them
 	if len(recent) <= room {
 		return nil
 	}

@@ -67,12 +67,12 @@ func TestPodAffinity(t *testing.T) {
 	nearDB := closeTo(zoneKey, "db")
 	for _, c := range []placeCase{
 		{"SCH-130 where a member is", []any{nothingNew(), node("a"), node("b", inZone("b"), bound(db("db"))), pod("p", nearDB)}, map[string]string{"p": "on b"}},
-		{"SCH-130 on a new machine of its domain", []any{soldIn("a", "b"), node("b", inZone("b"), bound(db("db", requests("cpu=4")))), pod("p", nearDB)}, map[string]string{"p": "new b"}},
+		{"SCH-130 on a new node of its domain", []any{soldIn("a", "b"), node("b", inZone("b"), bound(db("db", requests("cpu=4")))), pod("p", nearDB)}, map[string]string{"p": "new b"}},
 		{"SCH-130 not without a member", []any{node("a"), pod("p", nearDB)}, map[string]string{"p": "nowhere"}},
 		{"SCH-130 not where the pod can't be", []any{soldIn("a", "b"), node("b", inZone("b"), bound(db("db"))), pod("p", nearDB, selector(zoneKey+"=a"))}, map[string]string{"p": "nowhere"}},
 		{"SCH-130 with a member of the same pass", []any{soldIn("a", "b"), pod("a-pod", nearDB, requests("cpu=3")), db("z-db", requests("cpu=3"), selector(zoneKey+"=b"))}, map[string]string{"z-db": "new b", "a-pod": "new b"}},
 		{"SCH-130 the first that selects itself", []any{soldIn("b"), db("p", nearDB)}, map[string]string{"p": "new b"}},
-		{"SCH-130 also on a machine there is", []any{nothingNew(), node("a"), db("p", nearDB)}, map[string]string{"p": "on a"}},
+		{"SCH-130 also on a node there is", []any{nothingNew(), node("a"), db("p", nearDB)}, map[string]string{"p": "on a"}},
 		{"SCH-130 not while members are where it can't be, as in kube-scheduler", []any{soldIn("a"), node("b", inZone("b"), bound(db("db", requests("cpu=4")))), db("p", nearDB)}, map[string]string{"p": "nowhere"}},
 		{"SCH-130 not without the label", []any{nothingNew(), node("n", unlabelled(zoneKey), bound(db("db"))), pod("p", nearDB)}, map[string]string{"p": "nowhere"}},
 	} {
@@ -85,7 +85,7 @@ func TestPodAffinityPinsOneDomain(t *testing.T) {
 	for range 3 {
 		p := solveQuery(t, cluster(soldIn("a", "b", "c"), pods("p", 4, labelled("w"), closeTo(zoneKey, "w"), requests("cpu=4"))), scheduling.Query{})
 		if zones := zonesOf(p); len(p.NewNodes) != 4 || len(zones) != 1 || zones["a"] != 4 {
-			t.Errorf("pods by zone %v on %d machines, want all 4 in zone a", zones, len(p.NewNodes))
+			t.Errorf("pods by zone %v on %d nodes, want all 4 in zone a", zones, len(p.NewNodes))
 		}
 		for i := range p.NewNodes {
 			if got := p.NewNodes[i].Requirements.Get(zoneKey).Values(); len(got) != 1 {
@@ -109,27 +109,27 @@ func TestPodAntiAffinity(t *testing.T) {
 	for _, c := range []placeCase{
 		{"SCH-135 where no member is", []any{nothingNew(), node("a", bound(w("w1"))), node("a2"), node("b", inZone("b")), pod("p", away)}, map[string]string{"p": "on b"}},
 		{"SCH-135 nowhere else", []any{soldIn("a"), node("a", bound(w("w1"))), pod("p", away)}, map[string]string{"p": "nowhere"}},
-		{"SCH-135 by machine", []any{nothingNew(), node("a", bound(w("w1"))), node("a2"), pod("p", awayFrom(corev1.LabelHostname, "w"))}, map[string]string{"p": "on a2"}},
-		{"SCH-121 by machine, without the label of its name", []any{nothingNew(), node("a", unlabelled(corev1.LabelHostname), bound(w("w1"))), pod("p", awayFrom(corev1.LabelHostname, "w"))}, map[string]string{"p": "nowhere"}},
+		{"SCH-135 by node", []any{nothingNew(), node("a", bound(w("w1"))), node("a2"), pod("p", awayFrom(corev1.LabelHostname, "w"))}, map[string]string{"p": "on a2"}},
+		{"SCH-121 by node, without the label of its name", []any{nothingNew(), node("a", unlabelled(corev1.LabelHostname), bound(w("w1"))), pod("p", awayFrom(corev1.LabelHostname, "w"))}, map[string]string{"p": "nowhere"}},
 		{"SCH-121 a terminating member counts until it is gone", []any{nothingNew(), node("a", bound(w("w1", terminating))), pod("p", away)}, map[string]string{"p": "nowhere"}},
 		{"SCH-136 where no bound pod keeps away from it", []any{nothingNew(), node("a", bound(pod("owner", away))), node("b", inZone("b")), w("p")}, map[string]string{"p": "on b"}},
 		{"SCH-136 nor one of the same pass", []any{soldIn("a", "b"), pod("owner", away, selector(zoneKey+"=a")), w("p")}, map[string]string{"owner": "new a", "p": "new b"}},
 		{"SCH-136 other pods don't mind", []any{nothingNew(), node("a", bound(pod("owner", away))), pod("p", labelled("v"))}, map[string]string{"p": "on a"}},
 		{"SCH-136 a preference keeps nobody away", []any{nothingNew(), node("a", bound(pod("owner", softly))), w("p")}, map[string]string{"p": "on a"}},
-		{"SCH-137 domains that only machines without a pool have are open", []any{nothingNew(), node("a", bound(pod("owner", away))), node("lab", inZone("basement")), w("p")}, map[string]string{"p": "on lab"}},
+		{"SCH-137 domains that only nodes without a pool have are open", []any{nothingNew(), node("a", bound(pod("owner", away))), node("lab", inZone("basement")), w("p")}, map[string]string{"p": "on lab"}},
 		{"SCH-137 and closed by pods there", []any{nothingNew(), node("lab", inZone("basement"), bound(pod("owner", away))), w("p")}, map[string]string{"p": "nowhere"}},
 		{"SCH-140 a pod counts for rules that it does not state", []any{soldIn("a", "b"), w("plain", selector(zoneKey+"=a")), pod("p", away)}, map[string]string{"plain": "new a", "p": "new b"}},
-		{"SCH-140 also on machines that none of its own rules is about", []any{soldIn("a", "b"), w("spread", spreadBy(corev1.LabelHostname, 1, "w"), selector(zoneKey+"=a")), pod("p", away)}, map[string]string{"p": "new b"}},
+		{"SCH-140 also on nodes that none of its own rules is about", []any{soldIn("a", "b"), w("spread", spreadBy(corev1.LabelHostname, 1, "w"), selector(zoneKey+"=a")), pod("p", away)}, map[string]string{"p": "new b"}},
 	} {
 		t.Run(c.name, c.check)
 	}
 }
 
-// SCH-122, SCH-135: each new machine is a domain of its own.
+// SCH-122, SCH-135: each new node is a domain of its own.
 func TestPodAntiAffinityOverMachines(t *testing.T) {
 	p := solveQuery(t, cluster(soldIn("a"), node("n"), pods("p", 4, labelled("w"), awayFrom(corev1.LabelHostname, "w"), requests("cpu=100m"))), scheduling.Query{})
 	if len(p.Existing) != 1 || len(p.Existing[0].Pods) != 1 || len(p.NewNodes) != 3 || len(p.Unschedulable) != 0 {
-		t.Errorf("%v and %d new machines, want one pod on n and three machines", p.Existing, len(p.NewNodes))
+		t.Errorf("%v and %d new nodes, want one pod on n and three nodes", p.Existing, len(p.NewNodes))
 	}
 }
 

@@ -30,7 +30,7 @@ func TestImpossibleRequest(t *testing.T) {
 	}
 }
 
-// What is large but real is planned: the largest machines of any cloud, and limits above all that a cluster has.
+// What is large but real is planned: the largest nodes of any cloud, and limits above all that a cluster has.
 func TestLargeAmountsAreReal(t *testing.T) {
 	huge := machineType("huge", 100, "cpu=1920", "memory=32Ti", "ephemeral-storage=336T")
 	p := solve(t, cluster(huge, nodePool("p", limit("memory=100Pi", "cpu=1e20")), pods("p", 40, requests("cpu=1900", "memory=30Ti", "ephemeral-storage=300T"))))

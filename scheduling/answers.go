@@ -18,7 +18,7 @@ type Answers struct {
 	m *Model
 	w *Worth
 	q Query
-	// none tells that answers depend on more than is looked at; spreads are the rules that a domain more could break.
+	// none says that answers depend on more than is looked at; spreads are the rules that a domain more could break.
 	none    bool
 	spreads []int32
 	mu      sync.Mutex
@@ -38,7 +38,7 @@ type answer struct {
 }
 
 // NewAnswers remember what trials of the model are asked with these pod prices and this query; answers to other questions are found
-// anew each time.
+// again each time.
 func (m *Model) NewAnswers(w *Worth, q Query) *Answers {
 	a := &Answers{m: m, w: w, q: q, known: map[string]answer{}}
 	a.none = m.costs != nil && len(m.costs.Commitments) > 0 || slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool {
@@ -205,7 +205,7 @@ func (t *Trial) answerSince(since Mark) (found answer, apart bool) {
 	}
 	for _, c := range t.log[since.log:] {
 		switch c.kind {
-		case changeMoved, changeForsaken:
+		case changeMoved, changeAbandoned:
 			apart = int(c.a) >= firstNode
 		case changeTaken, changeStage:
 			apart = int(c.a) >= firstPlaced

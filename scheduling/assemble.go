@@ -38,11 +38,11 @@ func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
 }
 
 // podQueues hands out the pods of each class one after another: first the snapshot's waiting ones, then those of hidden
-// machines.
+// nodes.
 type podQueues struct {
 	t    *Trial
 	next []int
-	// freed is indexed by class; nil when no machine is hidden.
+	// freed is indexed by class; nil when no node is hidden.
 	freed map[int32][]*corev1.Pod
 }
 
@@ -144,7 +144,7 @@ func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
 	out.HourlyCost = float64(cost) / market.NanoPerUSD
 }
 
-// description is what machines with the same demands on them and the same load have in common.
+// description is what nodes with the same demands on them and the same load have in common.
 type description struct {
 	options []InstanceTypeOption
 	claim   requirements.Set
@@ -154,7 +154,7 @@ type description struct {
 	offers *offersOf
 }
 
-// descriptions are those made so far, by demands and load, and what the machines of the same demands could be, whatever
+// descriptions are those made so far, by demands and load, and what the nodes of the same demands could be, whatever
 // their load.
 type descriptions struct {
 	byLoad  map[string]description
@@ -165,7 +165,7 @@ type descriptions struct {
 	key         []byte // scratch
 	// spare is indexed by pool, then like its limits: see spareLimits. Nil gives no node more than its planned type takes.
 	spare [][]int64
-	// most is how many types are listed for machines of pools that don't ask for variety; 0 for all.
+	// most is how many types are listed for nodes of pools that don't ask for variety; 0 for all.
 	most int
 }
 
@@ -173,7 +173,7 @@ func newDescriptions() *descriptions {
 	return &descriptions{byLoad: map[string]description{}, offered: map[string]*offersOf{}}
 }
 
-// offersOf are what machines of the same demands could be, cheapest first, and what claims for them say.
+// offersOf are what nodes of the same demands could be, cheapest first, and what claims for them say.
 type offersOf struct {
 	key    string
 	rows   []rowOffer
@@ -185,7 +185,7 @@ type offersOf struct {
 // mostClaims is how many claims are remembered for the same offers.
 const mostClaims = 64
 
-// machineClaim is what the claim of a machine with certain labels says, before and after it is told what is left to buy.
+// machineClaim is what the claim of a node with certain labels says, before and after it is told what is left to buy.
 type machineClaim struct{ labels, before, after requirements.Set }
 
 type variantOf struct {
@@ -249,7 +249,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 	return d
 }
 
-// offersFor are those in the rows and slots of the machine's pool.
+// offersFor are those in the rows and slots of the node's pool.
 func (d *descriptions) offersFor(m *Model, mc *machine, rows, slots bitset.Set) *offersOf {
 	d.key = d.key[:0]
 	for _, set := range []bitset.Set{rows, slots} {
@@ -266,7 +266,7 @@ func (d *descriptions) offersFor(m *Model, mc *machine, rows, slots bitset.Set) 
 	return offers
 }
 
-// claimFor is what the machine's claim says, with a number by which it is told from others of the same offers.
+// claimFor is what the node's claim says, with a number by which it is told from others of the same offers.
 func (o *offersOf) claimFor(m *Model, mc *machine, claim requirements.Set, slots bitset.Set) (says requirements.Set, number int) {
 	at := slices.IndexFunc(o.claims, func(c machineClaim) bool { return c.before.Equal(claim) && c.labels.Equal(mc.labels) })
 	if at < 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// A volume that several pods of one machine share takes one place of its driver: see sharedvolumes.go.
+// A volume that several pods of one node share takes one place of its driver: see sharedvolumes.go.
 
 // attachNames adds a resource for each driver whose volumes the pod attaches.
 func (m *Model) attachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// sameAttachments reports whether VolumeAttachments take as much room on each of the machines as they did.
+// sameAttachments reports whether VolumeAttachments take as much room on each of the nodes as they did.
 func (m *Model) sameAttachments(s *Snapshot) bool {
 	if slices.Equal(m.snapshot.VolumeAttachments, s.VolumeAttachments) {
 		return true
@@ -35,7 +35,7 @@ func volumesOf(s *Snapshot, users func(yield func(pod *corev1.Pod, bound bool) b
 	}
 }
 
-// hostnamesOf are the hostnames of the machines that are there and stay, by node name.
+// hostnamesOf are the hostnames of the nodes that are there and stay, by node name.
 func hostnamesOf(s *Snapshot) map[string]string {
 	out := make(map[string]string, len(s.Nodes))
 	for i := range s.Nodes {

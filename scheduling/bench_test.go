@@ -10,7 +10,7 @@ import (
 )
 
 // The scenarios are those of docs/benchmarks.md: a identical pods, b 50 deployments, c b with constraints, d all
-// different, e b on 2,000 machines that are 60 % full. Metrics beside time: allocs/pod, cost/bound of the plan, pods/s.
+// different, e b on 2,000 nodes that are 60 % full. Metrics beside time: allocs/pod, cost/bound of the plan, pods/s.
 func scenarios() []struct {
 	name string
 	pods int
@@ -69,7 +69,7 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// BenchmarkGrowth shows how time grows with the number of pods, of machines and of instance types, the others fixed:
+// BenchmarkGrowth shows how time grows with the number of pods, of nodes and of instance types, the others fixed:
 // ns/each must not rise from one line to the next.
 func BenchmarkGrowth(b *testing.B) {
 	catalog := workload.Catalog()
@@ -127,7 +127,7 @@ func planFor(b testing.TB, s *scheduling.Snapshot) *scheduling.Plan {
 	return p
 }
 
-// BenchmarkTrial is what disruption does all day: hide a machine, place its pods on the others, roll back.
+// BenchmarkTrial is what disruption does all day: hide a node, place its pods on the others, roll back.
 func BenchmarkTrial(b *testing.B) {
 	s := workload.Named("e", 0)
 	m, err := scheduling.Compile(s)

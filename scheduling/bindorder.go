@@ -62,7 +62,7 @@ func (t *Trial) placingOrder() []binding {
 	return append(out, left...)
 }
 
-// beforePlacing is the state with all machines there are now and none of the pods that the trial has placed, which counts as
+// beforePlacing is the state with all nodes there are now and none of the pods that the trial has placed, which counts as
 // kube-scheduler does.
 func (t *Trial) beforePlacing() *topology.State {
 	s := t.topology.Clone()

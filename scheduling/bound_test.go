@@ -21,7 +21,7 @@ type tinyPod struct {
 	want              map[string]string
 }
 
-// tinyMachine is one way to buy a machine.
+// tinyMachine is one way to buy a node.
 type tinyMachine struct {
 	cpu, memory, gpus, pods int
 	labels                  map[string]string
@@ -44,7 +44,7 @@ func (m *tinyMachine) holds(pods []tinyPod, set uint) bool {
 	return cpu <= m.cpu && memory <= m.memory && gpus <= m.gpus && bits.OnesCount(set) <= m.pods
 }
 
-// cheapestPlan looks at every way to split the pods into machines.
+// cheapestPlan looks at every way to split the pods into nodes.
 func cheapestPlan(pods []tinyPod, machines []tinyMachine) float64 {
 	all := uint(1)<<len(pods) - 1
 	single := make([]float64, all+1)
@@ -121,7 +121,7 @@ func boundAgainstExhaustiveSearch(t *testing.T, gpus int) {
 		p := solved(t, s)
 		if math.IsInf(want, 1) {
 			if len(p.Unschedulable) == 0 {
-				t.Errorf("some pod fits no machine, but all are placed")
+				t.Errorf("some pod fits no node, but all are placed")
 			}
 			return
 		}

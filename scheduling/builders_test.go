@@ -181,7 +181,7 @@ func sold(it *cloudprovider.InstanceType, offerings ...cloudprovider.Offering) *
 	return it
 }
 
-// catalogue is small, medium and large of one family (2, 4 and 8 cores with 4Gi a core) and an arm64 machine like
+// catalogue is small, medium and large of one family (2, 4 and 8 cores with 4Gi a core) and an arm64 node like
 // medium that is a little cheaper.
 func catalogue() []*cloudprovider.InstanceType {
 	return []*cloudprovider.InstanceType{
@@ -194,7 +194,7 @@ func catalogue() []*cloudprovider.InstanceType {
 
 type poolOption func(*scheduling.NodePool)
 
-// nodePool launches machines of the catalog "types". Its key is that of the current generation.
+// nodePool launches nodes of the catalog "types". Its key is that of the current generation.
 func nodePool(name string, options ...poolOption) scheduling.NodePool {
 	np := scheduling.NodePool{Key: v1.NewPoolKey(name), Object: &v1.NodePool{}, Catalog: "types"}
 	np.Object.Name = name
@@ -248,7 +248,7 @@ func bornIn(g v1.Generation) poolOption {
 
 type nodeOption func(*scheduling.Node)
 
-// node is an unmanaged machine of 4 cores and 16Gi in zone a.
+// node is an unmanaged node of 4 cores and 16Gi in zone a.
 func node(name string, options ...nodeOption) scheduling.Node {
 	o := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
 		zoneKey: "a", archKey: "amd64", corev1.LabelHostname: name, corev1.LabelOSStable: "linux", typeKey: "medium",
@@ -289,7 +289,7 @@ func bound(list ...*corev1.Pod) nodeOption {
 
 func leaving(n *scheduling.Node) { n.Leaving = true }
 
-// ofPool makes the machine one of the pool's, registered and initialised, with a NodeClaim like the Node.
+// ofPool makes the node one of the pool's, registered and initialised, with a NodeClaim like the Node.
 func ofPool(name string) nodeOption {
 	return func(n *scheduling.Node) {
 		n.Pool = v1.NewPoolKey(name)
@@ -387,7 +387,7 @@ func place(p *scheduling.Plan, name string) string {
 	return "nowhere"
 }
 
-// newNodeOf is the new machine that holds the pod.
+// newNodeOf is the new node that holds the pod.
 func newNodeOf(t testing.TB, p *scheduling.Plan, name string) *scheduling.NewNode {
 	t.Helper()
 	for i := range p.NewNodes {
@@ -395,7 +395,7 @@ func newNodeOf(t testing.TB, p *scheduling.Plan, name string) *scheduling.NewNod
 			return &p.NewNodes[i]
 		}
 	}
-	t.Fatalf("pod %s is not on a new machine, but %s", name, place(p, name))
+	t.Fatalf("pod %s is not on a new node, but %s", name, place(p, name))
 	return nil
 }
 

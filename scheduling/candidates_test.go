@@ -20,7 +20,7 @@ func names(options []scheduling.InstanceTypeOption) []string {
 	return out
 }
 
-// SCH-157, SCH-158, SCH-173: the instance types of a machine are all that would hold its pods, cheapest first.
+// SCH-157, SCH-158, SCH-173: the instance types of a node are all that would hold its pods, cheapest first.
 func TestInstanceTypesOfANewMachine(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// A cell is a combination of domains: one value for each topology key that some rule uses. Each machine is in one cell,
-// and rules over domains larger than a machine can't tell the machines of a cell apart; so pods under such rules are
+// A cell is a combination of domains: one value for each topology key that some rule uses. Each node is in one cell,
+// and rules over domains larger than a node can't tell the nodes of a cell apart; so pods under such rules are
 // first dealt out to cells, then packed within them.
 
 // anyCell is the cell of pods that no such rule concerns.
@@ -24,11 +24,11 @@ type cells struct {
 	list   [][]int32 // domains, indexed like keys
 	byText map[string]int32
 	cache  map[machineSite]int32
-	// hosts are the cells of machines of the snapshot, from 1 on; 0 where nobody asked, and nil until somebody does.
+	// hosts are the cells of nodes of the snapshot, from 1 on; 0 where nobody asked, and nil until somebody does.
 	hosts []int32
 }
 
-// machineSite is what decides a new machine's cell.
+// machineSite is what decides a new node's cell.
 type machineSite struct {
 	pool, slot, variant int32
 }
@@ -38,7 +38,7 @@ func newCells(pools []*nodepool.Pool, keys []string, s *topology.State) *cells {
 	return &cells{pools: pools, keys: keys, state: s, byText: map[string]int32{}, cache: map[machineSite]int32{}}
 }
 
-// ofHost is the cell of a machine of the snapshot.
+// ofHost is the cell of a node of the snapshot.
 func (c *cells) ofHost(host int) int32 {
 	if c.hosts == nil {
 		c.hosts = make([]int32, len(c.state.Hosts))
@@ -71,7 +71,7 @@ func (c *cells) number(domains []int32) int32 {
 	return n
 }
 
-// ofMachine is the cell of a new machine.
+// ofMachine is the cell of a new node.
 func (c *cells) ofMachine(pool, row, slot int32, as *nodepool.Assignment) int32 {
 	p := c.pools[pool]
 	t := p.Table
@@ -86,7 +86,7 @@ func (c *cells) ofMachine(pool, row, slot int32, as *nodepool.Assignment) int32 
 		return p.Label(int(row), int(slot), as, key)
 	}))
 	if as.Labels.Len() == 0 {
-		c.cache[site] = n // assignments are numbered anew for each problem
+		c.cache[site] = n // assignments are numbered again for each problem
 	}
 	return n
 }

@@ -20,7 +20,7 @@ type proof struct {
 	v *values
 }
 
-// proofOf returns the problem of placing what the trial put on new machines, with values for it.
+// proofOf returns the problem of placing what the trial put on new nodes, with values for it.
 func (t *Trial) proofOf(ctx context.Context) *proof {
 	if t.proof != nil {
 		return t.proof
@@ -35,7 +35,7 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 	for key, n := range counts {
 		it := t.m.provable(key[0], key[1], n)
 		if t.tight > 0 && it.perMachine != unbounded {
-			// Where all machines have some, one may have more of them than a spread allows beside an empty machine.
+			// Where all nodes have some, one may have more of them than a spread allows next to an empty node.
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
 			it.topology = nil
 			it.perMachine = topology.AdmitsHostAbove(t.m.topology, t.m.classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)
@@ -97,7 +97,7 @@ func (t *Trial) seedProof(p *problem) {
 	}
 }
 
-// provable is the item of a class for a proof: in any cell its stage allows, and as many on a machine as its own rules
+// provable is the item of a class for a proof: in any cell its stage allows, and as many on a node as its own rules
 // allow; rules between classes are left out, which can only lower the bound.
 func (m *Model) provable(class, stage int32, count int) item {
 	c := m.classes[class]
@@ -108,7 +108,7 @@ func (m *Model) provable(class, stage int32, count int) item {
 	return it
 }
 
-// ruled reports whether rules of the query keep some item from machines that it may end on all the same: a bound over
+// ruled reports whether rules of the query keep some item from nodes that it may end on all the same: a bound over
 // what is left is none over what a plan may cost.
 func (m *Model) ruled(items []item) bool {
 	return slices.ContainsFunc(items, func(it item) bool {

@@ -7,7 +7,7 @@ import (
 )
 
 // certified is what proves a bound: values of the items, and a price for each unit of what is limited, such that no
-// machine holds more value than its price and what it uses of the limited thing. Any machines that hold all pods then cost
+// node holds more value than its price and what it uses of the limited thing. Any machines that hold all pods then cost
 // at least the pods' values less the whole of what is limited at its price.
 type certified struct {
 	// item is what the certificate gives one pod of each item, nano-USD per hour; scale is what it multiplies the
@@ -34,7 +34,7 @@ type draw struct {
 	lambda []float64
 }
 
-// certify finds the proof of the bound that the values give. What is limited has to be paid for at what the best machine of
+// certify finds the proof of the bound that the values give. What is limited has to be paid for at what the best node of
 // it is worth beyond its price; where that takes more off the bound than the pods on it add, all values are scaled down.
 func (v *values) certify(p *problem) {
 	v.certified = certified{item: v.item, scale: 1, limits: v.limits(p)}
@@ -107,7 +107,7 @@ func (v *values) limits(p *problem) []limitedUse {
 	return out
 }
 
-// bestScale is the scale of all values that gives the highest bound. That is a concave function of the scale: each machine's
+// bestScale is the scale of all values that gives the highest bound. That is a concave function of the scale: each node's
 // worth grows with it, its price does not.
 func (v *values) bestScale(w *worths) float64 {
 	total := v.sum(w.p)

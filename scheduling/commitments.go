@@ -120,7 +120,7 @@ func (m *Model) coverable(p *nodepool.Pool, row, slot int) *market.Covered {
 	return out
 }
 
-// committedSavings is what commitments take off the cost of the trial's new machines.
+// committedSavings is what commitments take off the cost of the trial's new nodes.
 func (t *Trial) committedSavings() int64 {
 	if t.m.standings == nil {
 		return 0
@@ -307,7 +307,7 @@ func (m *Model) coveredOptions(n *boughtNode, c *market.Covered) []InstanceTypeO
 	return out
 }
 
-// keepCovered narrows the machines that would do in place of one that is planned for a commitment to those that it
+// keepCovered narrows the nodes that would do in place of one that is planned for a commitment to those that it
 // covers: bought where it covers the planned one, and covered wherever that is.
 func (m *Model) keepCovered(mc *machine, rows, slots bitset.Set) {
 	if mc.commitment == 0 {

@@ -8,12 +8,12 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// A commitment is a limited amount of machines that cost less. What a machine that it covers is worth is known once the
-// pods' values are: they are what pods cost on machines that are not covered. So much of a commitment's worth as one
-// machine of the best kind brings for what it uses of it is the commitment's own dual value; kinds that bring less are
+// A commitment is a limited amount of nodes that cost less. What a node that it covers is worth is known once the
+// pods' values are: they are what pods cost on nodes that are not covered. So much of a commitment's worth as one
+// node of the best kind brings for what it uses of it is the commitment's own dual value; kinds that bring less are
 // not worth it.
 
-// newProblem is Model.newProblem with rules about single nodes as caps, and what the trial's machines leave of the commitments.
+// newProblem is Model.newProblem with rules about single nodes as caps, and what the trial's nodes leave of the commitments.
 func (t *Trial) newProblem(items []item, c *cells) *problem {
 	caps := t.m.hostCaps(items, false)
 	return t.complete(t.m.newProblem(t.m.capItems(items, caps), c), caps)
@@ -50,7 +50,7 @@ func (t *Trial) complete(p *problem, caps []hostCap) *problem {
 	return p
 }
 
-// addCommitted adds a machine once for each commitment that covers it, unless one of its row in another slot does as well.
+// addCommitted adds a node once for each commitment that covers it, unless one of its row in another slot does as well.
 // o has no price yet.
 func (p *problem) addCommitted(m *Model, u poolUsers, o option) {
 	t := m.pools[u.pool].Table
@@ -97,7 +97,7 @@ next:
 	p.committed = kept
 }
 
-// committedValues are those of the problem whose options are the committed ones. Their ratio is what a machine is worth by
+// committedValues are those of the problem whose options are the committed ones. Their ratio is what a node is worth by
 // the values of the items, divided by its price with what it uses of its commitment priced as well, nano-USD per hour.
 type committedValues struct {
 	p *problem
@@ -135,7 +135,7 @@ func (v *values) findCommitted(p *problem) {
 	v.committed = c
 }
 
-// worths measures the value that machines can hold, by the arithmetic that certificates are checked with.
+// worths measures the value that nodes can hold, by the arithmetic that certificates are checked with.
 type worths struct {
 	p  *problem
 	at []int // by item, the position of its place
@@ -150,7 +150,7 @@ func newWorths(p *problem) *worths {
 	return w
 }
 
-// of is an upper bound on the value that one machine of the option holds, by weak duality: its resources at prices l, plus
+// of is an upper bound on the value that one node of the option holds, by weak duality: its resources at prices l, plus
 // what each pod is worth beyond what it uses. Resource prices and what pods beyond count are scaled; the items are not.
 func (w *worths) of(o *option, item []int64, l []float64, scale float64) float64 {
 	total := 0.0
@@ -171,10 +171,10 @@ func (w *worths) of(o *option, item []int64, l []float64, scale float64) float64
 }
 
 // relaxed are the shares of what commitments are worth that are tried when they may be larger than what there is to cover:
-// then they are worth less than what the best machine brings, and pods less than what they cost elsewhere.
+// then they are worth less than what the best node brings, and pods less than what they cost elsewhere.
 var relaxed = [...]float64{0.7, 0.45, 0.25, 0.1, 0.03, 0}
 
-// tighten looks for values with a better bound: with machines that commitments cover to be had without limit, at their price
+// tighten looks for values with a better bound: with nodes that commitments cover to be had without limit, at their price
 // and a share of what they use is worth. The bound is a concave function of that share.
 func (v *values) tighten(ctx context.Context, p *problem) {
 	best := v
@@ -208,8 +208,8 @@ func (v *values) best() *values {
 	return v
 }
 
-// packCommitted buys machines for the items in several ways, and keeps the one that leaves fewest pods, or costs least: as
-// if there were no commitments, which cover then what they happen to; and the machines first that make most of them.
+// packCommitted buys nodes for the items in several ways, and keeps the one that leaves fewest pods, or costs least: as
+// if there were no commitments, which cover then what they happen to; and the nodes first that make most of them.
 func (t *Trial) packCommitted(ctx context.Context, p *problem, v *values) []int {
 	before := t.Mark()
 	first := *p
@@ -233,7 +233,7 @@ func (t *Trial) packCommitted(ctx context.Context, p *problem, v *values) []int 
 	return left
 }
 
-// packBy buys the machines that make most of the commitments, and others for what they leave.
+// packBy buys the nodes that make most of the commitments, and others for what they leave.
 func (t *Trial) packBy(ctx context.Context, p *problem, v *values, c *committedValues) []int {
 	left := t.buyCommitted(ctx, p, v, c)
 	rest := make([]item, 0, len(p.items))
@@ -265,13 +265,13 @@ func total(counts []int) int {
 	return sum
 }
 
-// buyCommitted buys machines that commitments cover, those first that bring most for what they use, as long as they last
-// and their pods are worth more than the machine costs. Pools with minValues are passed over: what a commitment covers is
-// rarely so varied. The result is how many of each item have no machine yet.
+// buyCommitted buys nodes that commitments cover, those first that bring most for what they use, as long as they last
+// and their pods are worth more than the node costs. Pools with minValues are passed over: what a commitment covers is
+// rarely so varied. The result is how many of each item have no node yet.
 func (t *Trial) buyCommitted(ctx context.Context, p *problem, v *values, c *committedValues) []int {
 	g := newLedger(t, c.p)
 	for i := range t.machines {
-		// What earlier machines were bought for is taken.
+		// What earlier nodes were bought for is taken.
 		if mc := &t.machines[i]; mc.commitment > 0 && !mc.empty() {
 			tb := t.m.pools[mc.pool].Table
 			g.committed[mc.commitment-1] = max(0, g.committed[mc.commitment-1]-tb.Catalog.Cover(int(mc.commitment-1), tb.Rows[mc.row].Variant, int(mc.slot)).Used)

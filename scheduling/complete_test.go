@@ -13,7 +13,7 @@ import (
 )
 
 // Soundness and completeness with everything that planning knows, judged by a checker that shares no code with it: each
-// pod can be bound at its turn, and a pod without a place, the rest as planned, can be bound to no machine of the
+// pod can be bound at its turn, and a pod without a place, the rest as planned, can be bound to no node of the
 // snapshot, join none of the plan's and get none of its own from any pool.
 //
 // SCH-041, SCH-043, SCH-107, SCH-115, SCH-117, SCH-119, SCH-120, SCH-121, SCH-125, SCH-130, SCH-135, SCH-136, SCH-137,

@@ -46,7 +46,7 @@ func TestCordonBeforeItsTaint(t *testing.T) {
 	}
 }
 
-// SCH-154: pods of DaemonSets come to cordoned machines as well, by what their controller adds to them, so their room is
+// SCH-154: pods of DaemonSets come to cordoned nodes as well, by what their controller adds to them, so their room is
 // kept from pods that tolerate the cordon.
 func TestDaemonSetsComeToCordonedMachines(t *testing.T) {
 	anyTaint := tolerates(toleration("", corev1.TolerationOpExists, "", ""))
@@ -57,7 +57,7 @@ func TestDaemonSetsComeToCordonedMachines(t *testing.T) {
 	}
 }
 
-// SCH-163: the claim of a reserved machine names the reservation that the plan counts it against, and no other.
+// SCH-163: the claim of a reserved node names the reservation that the plan counts it against, and no other.
 func TestClaimNamesItsReservation(t *testing.T) {
 	const key = "example.com/reservation"
 	small := sold(machineType("small", 0.2, "cpu=4", "memory=16Gi"), reservedOffering("a", "used-up", 1), reservedOffering("a", "open", 2))

@@ -27,7 +27,7 @@ func decoded(t *testing.T, text string) *scheduling.CostModel {
 	return c
 }
 
-// priced is a cluster that needs one machine, of the only type there is: 4 cores and 16 GiB for $1 on demand, $0.40 spot.
+// priced is a cluster that needs one node, of the only type there is: 4 cores and 16 GiB for $1 on demand, $0.40 spot.
 func priced(parts ...any) *scheduling.Snapshot {
 	it := sold(machineType("m", 0, "cpu=4", "memory=16Gi", "example.com/gpu=2"), offering("a", v1.CapacityTypeOnDemand, 1), offering("a", v1.CapacityTypeSpot, 0.4))
 	return cluster(append(parts, it, pod("p", selector(capacityKey+"=on-demand")))...)
@@ -130,7 +130,7 @@ func TestNodesUseCommitmentsFirst(t *testing.T) {
 	}
 }
 
-// requestsPod is a pod that needs a machine of its own.
+// requestsPod is a pod that needs a node of its own.
 func requestsPod() *corev1.Pod {
 	return pod("a-big", requests("cpu=3"), selector(capacityKey+"=on-demand"))
 }
@@ -295,7 +295,7 @@ func TestCostModelErrors(t *testing.T) {
 	}
 }
 
-// Update prices anew by the model of the later snapshot.
+// Update prices again by the model of the later snapshot.
 func TestUpdateTakesTheCostModel(t *testing.T) {
 	s := priced()
 	m, err := scheduling.Compile(s)

@@ -9,7 +9,7 @@ import (
 )
 
 // cpuTime is what the process has used of processors, garbage collection included: unlike time it does not grow with what
-// else the machine does.
+// else the node does.
 func cpuTime(b *testing.B) time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// SCH-151: which DaemonSets take room on a new machine. The pod fits on small (2 cores) only where the DaemonSet, which
+// SCH-151: which DaemonSets take room on a new node. The pod fits on small (2 cores) only where the DaemonSet, which
 // takes one core, does not run.
 func TestDaemonSetsOnNewMachines(t *testing.T) {
 	core := []string{"cpu=1"}
@@ -72,7 +72,7 @@ func TestDaemonSetAlternativesPerType(t *testing.T) {
 	}
 }
 
-// SCH-174: the machine's requests are the pods' and those of the DaemonSets that run on it.
+// SCH-174: the node's requests are the pods' and those of the DaemonSets that run on it.
 func TestRequestsIncludeDaemonSets(t *testing.T) {
 	p := solve(t, cluster(daemonSet("d", []string{"cpu=100m", "memory=64Mi"}), daemonSet("e", []string{"cpu=50m"}), pod("p", requests("cpu=1", "memory=1Gi"))))
 	got := newNodeOf(t, p, "p").Requests
@@ -128,7 +128,7 @@ func TestDaemonSetRepresentative(t *testing.T) {
 	})
 }
 
-// SCH-154: on a machine of the snapshot room is kept for the DaemonSet pods that belong there and are not bound yet.
+// SCH-154: on a node of the snapshot room is kept for the DaemonSet pods that belong there and are not bound yet.
 func TestDaemonSetsOnExistingMachines(t *testing.T) {
 	set := daemonSet("d", []string{"cpu=1", "memory=1Gi"})
 	arm := daemonSet("arm", []string{"cpu=3"}, selector(archKey+"=arm64"))
@@ -148,7 +148,7 @@ func TestDaemonSetsOnExistingMachines(t *testing.T) {
 			func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) })))}, "cpu=3001m", false},
 		{"not for this architecture", []any{arm, node("n")}, "cpu=4", true},
 		{"any alternative counts", []any{daemonSet("d", []string{"cpu=1"}, required(in(archKey, "arm64")), required(in(archKey, "amd64"))), node("n")}, "cpu=4", false},
-		{"does not tolerate the machine's taint", []any{set, node("n", tainted)}, "cpu=4", true},
+		{"does not tolerate the node's taint", []any{set, node("n", tainted)}, "cpu=4", true},
 		{"PreferNoSchedule keeps it not away", []any{set, node("n", nodeTaints("x=:PreferNoSchedule"))}, "cpu=4", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// site is a machine that could be bought for pods at a stage, in one cell; only sites that no cheaper one of the cell
+// site is a node that could be bought for pods at a stage, in one cell; only sites that no cheaper one of the cell
 // can stand in for are kept.
 type site struct {
 	option
@@ -79,7 +79,7 @@ type dealer struct {
 type hand struct {
 	class int32
 	left  int32
-	// room is, by cell, how many would fit on machines of the snapshot, or as many as there are; cost what one would cost on a new machine,
+	// room is, by cell, how many would fit on nodes of the snapshot, or as many as there are; cost what one would cost on a new node,
 	// nano-USD, or +Inf.
 	room map[int32]int
 	cost map[int32]float64
@@ -91,7 +91,7 @@ type hand struct {
 }
 
 // deal assigns cells to the waiting pods of the classes, one pod at a time: each to a cell that the rules allow as
-// things stand, where it fits on a machine of the snapshot if it can, else where it costs least; soft rules make a
+// things stand, where it fits on a node of the snapshot if it can, else where it costs least; soft rules make a
 // cell that breaks them dearer. Pods that have no cell now are tried again when others have found theirs.
 func (t *Trial) deal(c *cells, classes []int32) []wish {
 	d := &dealer{t: t, c: c, state: t.topology.CountsOnly()}

@@ -67,7 +67,7 @@ func controlledBy(apiVersion, kind, name string) podOption {
 	}
 }
 
-// SCH-145, SCH-146: which pods get the defaults, and which pods are then counted. The machine in zone a has pods of the
+// SCH-145, SCH-146: which pods get the defaults, and which pods are then counted. The node in zone a has pods of the
 // labels given, that in zone b has none; a pod that the default is applied to, and whose selector counts one of them, goes
 // to zone b, which has just as little room; every other to zone a.
 func TestDefaultTopologySpread(t *testing.T) {
@@ -116,7 +116,7 @@ func TestDefaultTopologySpread(t *testing.T) {
 			}
 			s.DefaultTopologySpread = nil
 			if got := place(solveQuery(t, s, scheduling.Query{}), "p"); got != "on a" {
-				t.Errorf("without a default: %s; the machine with least room comes first", got)
+				t.Errorf("without a default: %s; the node with least room comes first", got)
 			}
 		})
 	}

@@ -48,7 +48,7 @@ func gpus(n int, model string) []resourcev1.Device {
 	return out
 }
 
-// publishes makes the type one whose machines publish the devices.
+// publishes makes the type one whose nodes publish the devices.
 func publishes(it *cloudprovider.InstanceType, list ...resourcev1.Device) *cloudprovider.InstanceType {
 	it.Devices = []cloudprovider.DevicePool{{Driver: gpuDriver, Devices: list}}
 	return it

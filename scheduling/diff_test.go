@@ -47,7 +47,7 @@ func move(name string, from, to scheduling.Place) scheduling.PodMove {
 	return scheduling.PodMove{Pod: keys(name)[0], From: from, To: to}
 }
 
-// OPP-17: what becomes of machines, pods and wishes from one plan to another.
+// OPP-17: what becomes of nodes, pods and wishes from one plan to another.
 func TestDiff(t *testing.T) {
 	onA, onB := scheduling.Place{Node: "a"}, scheduling.Place{Node: "b"}
 	small, large := scheduling.Place{New: kind("small", "a")}, scheduling.Place{New: kind("large", "a")}
@@ -60,7 +60,7 @@ func TestDiff(t *testing.T) {
 		{"nothing", nil, &plan{}, scheduling.PlanDiff{}},
 		{"cost and bound", &plan{HourlyCost: 1, LowerBound: 0.5}, &plan{HourlyCost: 2, LowerBound: 1.5},
 			scheduling.PlanDiff{HourlyCost: scheduling.AmountChange{Before: 1, After: 2}, LowerBound: scheduling.AmountChange{Before: 0.5, After: 1.5}}},
-		{"machines added, removed and more of them",
+		{"nodes added, removed and more of them",
 			&plan{NewNodes: []scheduling.NewNode{launched("small", "a", "p"), launched("small", "b", "q")}},
 			&plan{NewNodes: []scheduling.NewNode{launched("small", "b", "q"), launched("small", "b", "r"), launched("large", "a", "p")}},
 			scheduling.PlanDiff{
@@ -70,10 +70,10 @@ func TestDiff(t *testing.T) {
 				Moved:  []scheduling.PodMove{move("p", small, large)},
 				Placed: []scheduling.PodMove{move("r", scheduling.Place{}, scheduling.Place{New: kind("small", "b")})},
 			}},
-		{"machines of one kind are alike",
+		{"nodes of one kind are alike",
 			&plan{NewNodes: []scheduling.NewNode{launched("small", "a", "p", "q"), launched("small", "a", "r")}},
 			&plan{NewNodes: []scheduling.NewNode{launched("small", "a", "r", "q"), launched("small", "a", "p")}}, scheduling.PlanDiff{}},
-		{"pods between machines that are there and new ones",
+		{"pods between nodes that are there and new ones",
 			&plan{Existing: []scheduling.ExistingNode{{Name: "a", Pods: keys("stays", "p", "q")}}},
 			&plan{Existing: []scheduling.ExistingNode{{Name: "a", Pods: keys("stays")}, {Name: "b", Pods: keys("p")}}, NewNodes: []scheduling.NewNode{launched("small", "a", "q")}},
 			scheduling.PlanDiff{
@@ -193,7 +193,7 @@ func TestDiffProperties(t *testing.T) {
 	})
 }
 
-// What would change without the larger machines is told by two plans.
+// What would change without the larger nodes is told by two plans.
 func ExampleDiff() {
 	plan := func(s *scheduling.Snapshot) *scheduling.Plan {
 		model, err := scheduling.Compile(s)

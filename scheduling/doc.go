@@ -35,7 +35,7 @@
 //	Model      all of it, made ready and shared        model.go
 //	           resources as int64 vectors, sets        internal/engine/resources, internal/engine/bitset, amounts.go
 //	           nodes of the snapshot                   node.go, join.go
-//	           machines to buy, with a price table     internal/engine/market, pool.go, daemons.go, variety.go,
+//	           nodes to buy, with a price table     internal/engine/market, pool.go, daemons.go, variety.go,
 //	                                                   launchables.go
 //	           what they cost, commitments             costterms.go, commitments.go
 //	           pods as classes of the like, in stages  internal/engine/likeness, internal/engine/match, class.go,

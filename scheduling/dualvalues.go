@@ -7,7 +7,7 @@ import (
 )
 
 // Values say what places are worth: for each waiting pod of a trial the share it has in the least that new nodes for
-// all of them could cost. They are dual prices: no machine that a pool could launch holds pods of more value than it
+// all of them could cost. They are dual prices: no node that a pool could launch holds pods of more value than it
 // costs, so that whoever finds room for a pod elsewhere saves about its value.
 type Values struct {
 	pods  map[PodKey]float64
@@ -18,7 +18,7 @@ type Values struct {
 func (v *Values) Of(pod PodKey) float64 { return v.pods[pod] }
 
 // Total is a lower bound on what new nodes for all waiting pods would cost, USD per hour: the sum of their values, less
-// what machines from reservations, or covered by commitments, could save at most.
+// what nodes from reservations, or covered by commitments, could save at most.
 func (v *Values) Total() float64 { return v.total }
 
 // Values prices the pods that wait now, after Hide and before Place. A cancelled context gives ctx.Err().

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// A trial's values add up to a floor under what its machines cost, near to it where pods are alike, and are those of the
+// A trial's values add up to a floor under what its nodes cost, near to it where pods are alike, and are those of the
 // pods that wait: none is left once they are placed.
 func TestTrialValues(t *testing.T) {
 	m, err := scheduling.Compile(workload.Named("b", 1000))
@@ -25,7 +25,7 @@ func TestTrialValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v.Total() > out.NewCost || v.Total() < 0.9*out.NewCost {
-		t.Errorf("the pods are worth %.4f USD/h, their machines cost %.4f: want a floor, within a tenth", v.Total(), out.NewCost)
+		t.Errorf("the pods are worth %.4f USD/h, their nodes cost %.4f: want a floor, within a tenth", v.Total(), out.NewCost)
 	}
 	pod := scheduling.PodKey{Namespace: "default", Name: "dep00-00000"}
 	if v.Of(pod) <= 0 {

@@ -5,7 +5,7 @@ import (
 )
 
 // Effort says how hard Solve looks for a cheaper plan. It bounds steps of work, not time: the same query gives the same plan on any
-// machine. The work grows with the pods that need new nodes; a plan that is proven to be within one part in 500 of the cheapest is not
+// node. The work grows with the pods that need new nodes; a plan that is proven to be within one part in 500 of the cheapest is not
 // improved further at any effort.
 type Effort string
 

@@ -75,7 +75,7 @@ func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	return s, nil
 }
 
-// NotSnapshotError tells that what DecodeSnapshot was given is not a snapshot but a Kubernetes object, or a list of them.
+// NotSnapshotError says that what DecodeSnapshot was given is not a snapshot but a Kubernetes object, or a list of them.
 type NotSnapshotError struct {
 	// Kind of the first object.
 	Kind string

@@ -8,16 +8,16 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Bounds of packing a few pods exactly: how many pods, and how many machines, subsets of pods times options, may be
+// Bounds of packing a few pods exactly: how many pods, and how many nodes, subsets of pods times options, may be
 // looked at.
 const (
 	exactPods = 10
 	exactWork = 500_000
 )
 
-// packExactly replaces a packing of a few pods by the cheapest there is, and the one with fewest machines of those, if that is
-// better: of every subset of the pods the cheapest machine that holds it is found, and from those the cheapest way to divide all
-// pods up. What rules ask of pods on one machine is kept; what they ask of several machines is in the options' places already.
+// packExactly replaces a packing of a few pods by the cheapest there is, and the one with fewest nodes of those, if that is
+// better: of every subset of the pods the cheapest node that holds it is found, and from those the cheapest way to divide all
+// pods up. What rules ask of pods on one node is kept; what they ask of several nodes is in the options' places already.
 func (m *Model) packExactly(p *problem, g *binSet, at []int) {
 	pods := g.pods()
 	if len(pods) < 2 || len(pods) > exactPods || len(p.options)<<len(pods) > exactWork {
@@ -25,7 +25,7 @@ func (m *Model) packExactly(p *problem, g *binSet, at []int) {
 	}
 	all := 1<<len(pods) - 1
 	bins := make([]bin, all+1)
-	price := make([]int64, all+1) // of one machine for the subset
+	price := make([]int64, all+1) // of one node for the subset
 	bins[0].used = make([]int64, p.dims)
 	for set := 1; set <= all; set++ {
 		first := bits.TrailingZeros(uint(set))
@@ -43,7 +43,7 @@ func (m *Model) packExactly(p *problem, g *binSet, at []int) {
 	cost, parts, last := make([]int64, all+1), make([]int, all+1), make([]int, all+1)
 	for set := 1; set <= all; set++ {
 		cost[set] = math.MaxInt64
-		first := set & -set // some machine has the first pod
+		first := set & -set // some node has the first pod
 		for sub := set; sub > 0; sub = (sub - 1) & set {
 			rest := cost[set&^sub]
 			if sub&first == 0 || price[sub] == math.MaxInt64 || rest == math.MaxInt64 {

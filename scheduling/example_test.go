@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// exampleType is a machine sold on demand in one zone.
+// exampleType is a node sold on demand in one zone.
 func exampleType(name, cpu, memory string, price float64) *cloudprovider.InstanceType {
 	return &cloudprovider.InstanceType{
 		Name:         name,
@@ -41,7 +41,7 @@ func examplePod(name, cpu, memory string) *corev1.Pod {
 	return pod
 }
 
-// exampleSnapshot has one pool that may launch three types of machines, and three pods.
+// exampleSnapshot has one pool that may launch three instance types, and three pods.
 func exampleSnapshot() *scheduling.Snapshot {
 	pool := &v1.NodePool{}
 	pool.Name = "default"
@@ -136,7 +136,7 @@ func ExampleSnapshot_Encode() {
 	// Output: 1 node, 1 pod without a place
 }
 
-// What a pod takes from a machine is more than its containers ask for.
+// What a pod takes from a node is more than its containers ask for.
 func ExamplePodRequests() {
 	pod := examplePod("p", "1", "1Gi")
 	pod.Spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("250m")}

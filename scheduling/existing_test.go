@@ -10,18 +10,18 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// SCH-168: what is free on machines of the snapshot is used before anything is bought.
+// SCH-168: what is free on nodes of the snapshot is used before anything is bought.
 func TestExistingMachinesFirst(t *testing.T) {
 	p := solve(t, cluster(node("n"), pods("p", 6)))
 	if len(p.Existing) != 1 || len(p.Existing[0].Pods) != 4 {
-		t.Errorf("existing machines take %+v, want 4 pods on n", p.Existing)
+		t.Errorf("existing nodes take %+v, want 4 pods on n", p.Existing)
 	}
 	if len(p.NewNodes) != 1 || len(p.NewNodes[0].Pods) != 2 {
-		t.Errorf("%d new machines, want one with the other 2 pods", len(p.NewNodes))
+		t.Errorf("%d new nodes, want one with the other 2 pods", len(p.NewNodes))
 	}
 }
 
-// SCH-168: machines that are initialised come before those that are not, whatever their names.
+// SCH-168: nodes that are initialised come before those that are not, whatever their names.
 func TestInitialisedMachinesFirst(t *testing.T) {
 	young := claimNode()
 	young.Name, young.Object.Name = "a", "a"
@@ -29,27 +29,27 @@ func TestInitialisedMachinesFirst(t *testing.T) {
 	wantPlace(t, p, "p", "on z")
 }
 
-// Pods that no pool can launch a machine for have the first claim to the room there is.
+// Pods that no pool can launch a node for have the first claim to the room there is.
 func TestStrandedPodsGoFirst(t *testing.T) {
 	p := solve(t, cluster(node("n", nodeLabel("disk", "ssd")), pods("a", 4, requests("cpu=1")), pod("z", requests("cpu=4"), selector("disk=ssd"))))
 	wantPlace(t, p, "z", "on n")
 	if len(p.Unschedulable) != 0 {
-		t.Errorf("%d pods without a place: the others can have new machines", len(p.Unschedulable))
+		t.Errorf("%d pods without a place: the others can have new nodes", len(p.Unschedulable))
 	}
 }
 
-// The room there is goes to the pods that would cost most on a new machine.
+// The room there is goes to the pods that would cost most on a new node.
 func TestDearPodsGoOnExistingMachines(t *testing.T) {
 	p := solve(t, cluster(node("n"), pods("cheap", 1, requests("cpu=4")), pods("dear", 1, requests("cpu=4"), selector(capacityKey+"=on-demand")), nodeWithLabel("n2", capacityKey, "on-demand")))
 	if len(p.NewNodes) != 0 {
-		t.Errorf("%d new machines, want none: one pod fits each machine", len(p.NewNodes))
+		t.Errorf("%d new nodes, want none: one pod fits each node", len(p.NewNodes))
 	}
 	wantPlace(t, p, "dear-0", "on n2")
 }
 
 func nodeWithLabel(name, key, value string) scheduling.Node { return node(name, nodeLabel(key, value)) }
 
-// SCH-169: unmanaged machines, machines of other pools and launched claims all take pods; leaving ones don't.
+// SCH-169: unmanaged nodes, nodes of other pools and launched claims all take pods; leaving ones don't.
 func TestWhichMachinesTakePods(t *testing.T) {
 	claimOnly := claimNode()
 	claimOnly.Object = nil
@@ -123,18 +123,18 @@ func TestMachineByPhase(t *testing.T) {
 	}
 }
 
-// A claim that was not launched yet has no amounts: it takes no pods, and its pool still counts it as a machine.
+// A claim that was not launched yet has no amounts: it takes no pods, and its pool still counts it as a node.
 func TestUnlaunchedClaim(t *testing.T) {
 	n := claimNode()
 	n.Object = nil
 	n.Claim.Status.Capacity, n.Claim.Status.Allocatable = nil, nil
 	p := solve(t, cluster(nodePool("default", limit("nodes=2")), n, pods("p", 2, requests("cpu=8"))))
 	if len(p.NewNodes) != 1 || len(p.Unschedulable) != 1 {
-		t.Errorf("%d new machines and %d pods without a place, want 1 and 1", len(p.NewNodes), len(p.Unschedulable))
+		t.Errorf("%d new nodes and %d pods without a place, want 1 and 1", len(p.NewNodes), len(p.Unschedulable))
 	}
 }
 
-// Machines with the least room are filled first, so that whole machines stay free.
+// Nodes with the least room are filled first, so that whole nodes stay free.
 func TestFullestMachinesFirst(t *testing.T) {
 	p := solve(t, cluster(node("a"), node("b", bound(pod("x", requests("cpu=2", "memory=2Gi")))), node("c"), pods("p", 2)))
 	wantPlace(t, p, "p-0", "on b")

@@ -62,7 +62,7 @@ func newExplanations(t *Trial) *explanations {
 	return x
 }
 
-// twinPools tells of each pool the first that no pod can tell from it: both sell the same machines with the same labels,
+// twinPools tells of each pool the first that no pod can tell from it: both sell the same nodes with the same labels,
 // their own name aside, and without limits, so that what keeps a pod off one keeps it off the other.
 func (m *Model) twinPools() []int {
 	out := make([]int, len(m.pools))
@@ -140,7 +140,7 @@ func (x *explainer) reasons() []Reason {
 	return out
 }
 
-// OptsOut reports whether no pool could launch a machine for the pods, since they ask that the label of a node's pool be
+// OptsOut reports whether no pool could launch a node for the pods, since they ask that the label of a node's pool be
 // absent, whatever the generation of the pools there are.
 func (x *explainer) optsOut() bool {
 	if len(x.m.pools) == 0 {
@@ -149,7 +149,7 @@ func (x *explainer) optsOut() bool {
 	return !slices.ContainsFunc(x.m.pools, func(p *nodepool.Pool) bool { return !x.s.OptsOut(PoolLabel(p.Key)) })
 }
 
-// pool is why the pool has no place for the class, and the nearest of its machines that fail a single check.
+// pool is why the pool has no place for the class, and the nearest of its nodes that fail a single check.
 func (x *explainer) pool(at int32, p *nodepool.Pool) (Reason, finding) {
 	if p.Table == nil {
 		return Reason{Code: ReasonNodePoolNotReady, Detail: "it launches no nodes: " + p.NotReady}, finding{}
@@ -193,7 +193,7 @@ func (d demand) both() match.Needs { return d.own.And(d.volumes) }
 // looked for.
 const maxDemands = 16
 
-// alternatives are all of the shape's demands for a new machine. Own needs and volumes may contradict each other.
+// alternatives are all of the shape's demands for a new node. Own needs and volumes may contradict each other.
 func alternatives(s *podclass.Shape) []demand {
 	var out []demand
 	for _, own := range s.Terms {
@@ -207,7 +207,7 @@ func alternatives(s *podclass.Shape) []demand {
 	return out
 }
 
-// excluded is why the pool itself, whatever its machines, excludes all alternatives.
+// excluded is why the pool itself, whatever its nodes, excludes all alternatives.
 func (x *explainer) excluded(p *nodepool.Pool) Reason {
 	var refused *Reason
 	for _, own := range x.s.Terms {
@@ -345,7 +345,7 @@ func (x *explainer) counted(at int32, p *nodepool.Pool, questions []*question) (
 	return r, v.nearest()
 }
 
-// anyWithout reports whether the pool has a machine for the pod without its volumes.
+// anyWithout reports whether the pool has a node for the pod without its volumes.
 func (x *explainer) anyWithout(at int32, p *nodepool.Pool) bool {
 	found := false
 	for i := range x.s.Terms {

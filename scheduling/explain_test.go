@@ -25,7 +25,7 @@ func solveQuery(t testing.TB, s *scheduling.Snapshot, q scheduling.Query) *sched
 	return p
 }
 
-// SCH-156, SCH-159: types are counted by the first check that their best machine fails, and the rules that keep a pod out
+// SCH-156, SCH-159: types are counted by the first check that their best node fails, and the rules that keep a pod out
 // are said in words.
 func TestRemovedCountsAndRules(t *testing.T) {
 	tight := machineType("tight", 1, "cpu=1", "memory=1Gi")
@@ -102,7 +102,7 @@ func TestReasonsInWords(t *testing.T) {
 	}
 }
 
-// SCH-156: without any nodepool the machines there are stand for it: how many were looked at, which check failed first,
+// SCH-156: without any nodepool the nodes there are stand for it: how many were looked at, which check failed first,
 // and what the nearest of them lacks; that is true as well.
 func TestReasonsWithoutNodePools(t *testing.T) {
 	cordoned := node("gone", leaving)
@@ -119,7 +119,7 @@ func TestReasonsWithoutNodePools(t *testing.T) {
 		miss  string
 		on    string
 	}{
-		{"no machine", nil, nil, "there is no nodepool to launch nodes from", "", ""},
+		{"no node", nil, nil, "there is no nodepool to launch nodes from", "", ""},
 		{"each check", []any{cordoned, tainted, elsewhere, full, crowded}, []podOption{inA, requests("cpu=2"), labelled("w"), awayFrom(corev1.LabelHostname, "w")},
 			"there is no nodepool to launch nodes from, and of 5 existing nodes, 1 takes no pods (gone is leaving), 1 has taints it does not tolerate (tainted: x=:NoSchedule), " +
 				"1 does not meet the requirements (elsewhere: topology.kubernetes.io/zone is b), 1 has too little room (full: 1 cpu free, 2 asked for), " +

@@ -24,7 +24,7 @@ type finding struct {
 	miss  *NearestMiss
 	size  float64
 	price int64
-	// at is the machine that would do, where it is a new one.
+	// at is the node that would do, where it is a new one.
 	at candidate
 }
 
@@ -58,7 +58,7 @@ func (x *explainer) less(code MissCode, dim int, have int64) *NearestMiss {
 	return &NearestMiss{Code: code, Amounts: corev1.ResourceList{name: resources.Quantity(name, x.c.Requests[dim]-have)}}
 }
 
-// unruled considers doing without a rule on a machine that fails nothing but topology rules. It returns the miss if that
+// unruled considers doing without a rule on a node that fails nothing but topology rules. It returns the miss if that
 // helps and is nearer than the finding.
 func (x *explainer) unruled(best *finding, r *rule, domains []int32, of func(int32) topology.Tally, price int64) *NearestMiss {
 	maxSkew, size := int32(0), float64(math.MaxInt32)
@@ -111,7 +111,7 @@ func (x *explainer) nearestTolerated(at int32, p *nodepool.Pool, best finding) *
 // fewDemands are the first of the demands.
 func (x *explainer) fewDemands() []demand { return x.demands[:min(len(x.demands), maxDemands)] }
 
-// would reports whether a machine from fitting is nearer than the finding and passes the checks that fitting leaves out.
+// would reports whether a node from fitting is nearer than the finding and passes the checks that fitting leaves out.
 func (x *explainer) would(best *finding, code MissCode, q *question, cand *candidate) bool {
 	return best.nearer(code, 0, cand.price) && x.keepsVariety(q, cand) && x.admits(q, cand, false)
 }
@@ -140,7 +140,7 @@ func intolerable(tolerations []corev1.Toleration, taints []corev1.Taint) []corev
 	return out
 }
 
-// valued collects machines by what they have for a label: the cheapest ones of the values with the cheapest machines.
+// valued collects nodes by what they have for a label: the cheapest ones of the values with the cheapest nodes.
 type valued struct {
 	// most is how many values there can be.
 	most   int
@@ -148,14 +148,14 @@ type valued struct {
 	prices []int64
 	option *InstanceTypeOption
 	least  int64
-	// cheapest is the machine that option describes.
+	// cheapest is the node that option describes.
 	cheapest candidate
 }
 
 // keptValues is how many values are collected: one more than are named, to know that there are more.
 const keptValues = maxMissValues + 1
 
-// wants reports whether a machine of the value and price would change the collection.
+// wants reports whether a node of the value and price would change the collection.
 func (v *valued) wants(value string, price int64) bool {
 	if at := slices.Index(v.values, value); at >= 0 {
 		return price < v.prices[at]
@@ -163,7 +163,7 @@ func (v *valued) wants(value string, price int64) bool {
 	return len(v.values) < keptValues || price < slices.Max(v.prices)
 }
 
-// tooDear is the least price at which no machine would change the collection, whatever its value.
+// tooDear is the least price at which no node would change the collection, whatever its value.
 func (v *valued) tooDear() int64 {
 	if len(v.values) == 0 || len(v.values) < min(v.most, keptValues) {
 		return market.NoPrice
@@ -204,13 +204,13 @@ func (v *valued) take(best *finding, code MissCode, key string) {
 	*best = finding{miss: &NearestMiss{Code: code, Key: key, Values: values[:min(len(values), maxMissValues)], MoreValues: more, InstanceType: v.option}, price: v.least}
 }
 
-// labelled collects the machines that answer the question by their values of a label; allowed may refuse some.
+// labelled collects the nodes that answer the question by their values of a label; allowed may refuse some.
 func (x *explainer) labelled(q *question, key string, allowed func(cand *candidate, value string) bool) *valued {
 	v := &valued{most: keptValues}
 	if q == nil {
 		return v
 	}
-	// The value is the same however a machine is bought, if offerings don't state it, and for all types, if they don't
+	// The value is the same however a node is bought, if offerings don't state it, and for all types, if they don't
 	// either.
 	c := q.p.Table.Catalog
 	_, typed := c.TypeKeys[key]
@@ -261,11 +261,11 @@ func (x *explainer) withoutLabels(best *finding, at int32, p *nodepool.Pool) {
 }
 
 // maxMissKeys bounds for how many labels of one demand it is asked whether letting it off alone would do: each takes a look
-// at all machines, and a pod can name thousands.
+// at all nodes, and a pod can name thousands.
 const maxMissKeys = 64
 
 // deciding are those of the keys that, let off alone, could make the pool accept the needs, at most maxMissKeys. Where the
-// pool excludes what is asked of some label whatever its machines, that can't be any other; where it does so of several,
+// pool excludes what is asked of some label whatever its nodes, that can't be any other; where it does so of several,
 // none.
 func (x *explainer) deciding(p *nodepool.Pool, n match.Needs, keys []string) []string {
 	switch refused := x.refusedKeys(p, n); {
@@ -277,8 +277,8 @@ func (x *explainer) deciding(p *nodepool.Pool, n match.Needs, keys []string) []s
 	return x.fewKeys(p, keys)
 }
 
-// fewKeys are at most maxMissKeys of the keys: if there are more, first those by which the pool's machines differ, and those
-// that the pool states, since the others refuse no machine.
+// fewKeys are at most maxMissKeys of the keys: if there are more, first those by which the pool's nodes differ, and those
+// that the pool states, since the others refuse no node.
 func (x *explainer) fewKeys(p *nodepool.Pool, keys []string) []string {
 	if len(keys) <= maxMissKeys {
 		return keys
@@ -391,7 +391,7 @@ func (x *explainer) changedPool(p *nodepool.Pool, key string, wanted match.Needs
 	return &out
 }
 
-// holdsDaemons reports whether the machine of a changed pool holds the pod beside the DaemonSets that would run on it:
+// holdsDaemons reports whether the node of a changed pool holds the pod beside the DaemonSets that would run on it:
 // those follow the pool's labels.
 func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string, known map[string][]daemonset.Mask) bool {
 	m := x.m

@@ -32,7 +32,7 @@ func (f *pairFinding) nearer(a, b MissCode, size float64, price int64) bool {
 	return cmp.Or(cmp.Compare(far, otherFar), cmp.Compare(close, otherClose), cmp.Compare(size, f.size), cmp.Compare(price, f.price)) < 0
 }
 
-// take makes the pair the nearest. The machine is that of second.
+// take makes the pair the nearest. The node is that of second.
 func (f *pairFinding) take(first *NearestMiss, second finding) {
 	also := *second.miss
 	first.InstanceType = also.InstanceType
@@ -109,7 +109,7 @@ func (x *explainer) tolerated(at int32, list []Reason) (Reason, *NearestMiss) {
 	if known, ok := x.beyondTaints[first]; ok {
 		return known.reason, known.miss
 	}
-	// With another toleration the rules of spreads that honour taints may count other machines.
+	// With another toleration the rules of spreads that honour taints may count other nodes.
 	x.loosely, x.wayOf = true, nil
 	p := x.m.pools[first]
 	r, best := x.machinesOf(first, p)
@@ -125,12 +125,12 @@ func (x *explainer) tolerated(at int32, list []Reason) (Reason, *NearestMiss) {
 	return r, miss
 }
 
-// honoursTaints reports whether a spread of the pods counts machines by their tolerations.
+// honoursTaints reports whether a spread of the pods counts nodes by their tolerations.
 func (x *explainer) honoursTaints() bool {
 	return x.c.Topology != nil && slices.ContainsFunc(x.c.Topology.Owns, func(g int32) bool { return x.m.topology[g].Filter.Taints })
 }
 
-// likeButForTaints is the first pool that sells the same machines as this one, with the same labels but for its name, and
+// likeButForTaints is the first pool that sells the same nodes as this one, with the same labels but for its name, and
 // without limits.
 func (x *explanations) likeButForTaints(at int32) int32 {
 	if x.untainted == nil {
@@ -189,12 +189,12 @@ func (x *explainer) furtherRules(r *Reason) {
 	}
 }
 
-// refusedKeys are the labels about which the pods ask for what the pool excludes, whatever its machines.
+// refusedKeys are the labels about which the pods ask for what the pool excludes, whatever its nodes.
 func (x *explainer) refusedKeys(p *nodepool.Pool, n match.Needs) []string {
 	return slices.DeleteFunc(n.Keys(), func(key string) bool { return x.m.refusedBy(p, n.About(key)) == nil })
 }
 
-// askWithout asks for machines that meet the demand but for some labels, which are ascending.
+// askWithout asks for nodes that meet the demand but for some labels, which are ascending.
 func (x *explainer) askWithout(at int32, p *nodepool.Pool, demand int, keys []string) *question {
 	d := x.demands[demand]
 	return x.ask(questionKey{at: at, demand: demand, code: MissLabel, key: strings.Join(keys, "\x00")}, func() (match.Needs, *nodepool.Pool) {
@@ -205,7 +205,7 @@ func (x *explainer) askWithout(at int32, p *nodepool.Pool, demand int, keys []st
 // maxPairKeys bounds of how many labels pairs are made.
 const maxPairKeys = 4
 
-// pair is the nearest of two changes together: of two labels, or of a label and of what a machine fails without it.
+// pair is the nearest of two changes together: of two labels, or of a label and of what a node fails without it.
 func (x *explainer) pair(at int32, p *nodepool.Pool) *NearestMiss {
 	var best pairFinding
 	d := x.demands[0]
@@ -243,7 +243,7 @@ func (x *explainer) withoutBoth(best *pairFinding, q *question, a, b string) {
 	})
 }
 
-// withoutAnd lets off what the pods ask of a label, together with a single check that machines fail then.
+// withoutAnd lets off what the pods ask of a label, together with a single check that nodes fail then.
 func (x *explainer) withoutAnd(best *pairFinding, q *question, key string) {
 	v := x.newSurvey(q.p)
 	v.missesOnly = true
@@ -253,7 +253,7 @@ func (x *explainer) withoutAnd(best *pairFinding, q *question, key string) {
 	}
 }
 
-// allowing is the miss of a label whose value on the machine the pods don't allow.
+// allowing is the miss of a label whose value on the node the pods don't allow.
 func (x *explainer) allowing(q *question, cand *candidate, key string) *NearestMiss {
 	miss := &NearestMiss{Code: MissLabel, Key: key}
 	if value := x.labelOn(q, cand, key); value != "" {

@@ -16,7 +16,7 @@ import (
 )
 
 // Random snapshots: small, but with every feature in every combination. Values come from short lists, so that pods,
-// pools and machines often agree and often don't.
+// pools and nodes often agree and often don't.
 
 // draw is a number below n, evenly spread. Rapid's own ranges favour small values, which makes every rare feature common
 // and every list short; a drawn zero stays zero, so that failures still shrink towards the simplest snapshot.
@@ -144,7 +144,7 @@ func randomPool(t *rapid.T, name string) scheduling.NodePool {
 
 const gpuLimit = "example.com/gpu=1"
 
-// randomExpression is one that some machines meet and some don't.
+// randomExpression is one that some nodes meet and some don't.
 func randomExpression(t *rapid.T) corev1.NodeSelectorRequirement {
 	switch number(t, 0, 8) {
 	case 0:
@@ -238,7 +238,7 @@ func randomNode(t *rapid.T, name string, spec [][]podOption) scheduling.Node {
 	return n
 }
 
-// randomSnapshot has up to five instance types, three pools, three DaemonSets, five machines and 30 pods of up to six
+// randomSnapshot has up to five instance types, three pools, three DaemonSets, five nodes and 30 pods of up to six
 // kinds.
 func randomSnapshot(t *rapid.T) *scheduling.Snapshot {
 	return randomSnapshotOf(t, func(int) []podOption { return randomSpec(t) })

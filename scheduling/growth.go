@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// decideAndJoin puts a pod of the class on a new machine that costs no more for it once labels are decided that its pods have
+// decideAndJoin puts a pod of the class on a new node that costs no more for it once labels are decided that its pods have
 // left open so far.
 func (t *Trial) decideAndJoin(class int32) bool {
 	m := t.m
@@ -37,7 +37,7 @@ func (t *Trial) decideAndJoin(class int32) bool {
 	return false
 }
 
-// undecided reports whether pods at the stage ask about labels that are not decided for the machine.
+// undecided reports whether pods at the stage ask about labels that are not decided for the node.
 func (m *Model) undecided(stage int32, mc *machine) bool {
 	as := nodepool.Assignment{Labels: mc.labels}
 	return slices.ContainsFunc(m.stages[stage].Uses, func(u podclass.Use) bool {
@@ -46,8 +46,8 @@ func (m *Model) undecided(stage int32, mc *machine) bool {
 	})
 }
 
-// grow exchanges a new machine for a larger one of its pool that takes a pod of the class as well: the last resort, for
-// pods that rules bind to a machine or a cell where nothing else can be bought.
+// grow exchanges a new node for a larger one of its pool that takes a pod of the class as well: the last resort, for
+// pods that rules bind to a node or a cell where nothing else can be bought.
 func (t *Trial) grow(class int32) bool {
 	m := t.m
 	c := m.classes[class]
@@ -66,11 +66,11 @@ func (t *Trial) grow(class int32) bool {
 	return t.growElsewhere(class, loads)
 }
 
-// maxMoved bounds how many new machines are looked at for one that takes a pod in another domain.
+// maxMoved bounds how many new nodes are looked at for one that takes a pod in another domain.
 const maxMoved = 64
 
-// growElsewhere exchanges a new machine for one in another domain that takes a pod of the class as well. Its own pods must not
-// mind. That matters where limits allow no machine for the pod next to it.
+// growElsewhere exchanges a new node for one in another domain that takes a pod of the class as well. Its own pods must not
+// mind. That matters where limits allow no node for the pod next to it.
 func (t *Trial) growElsewhere(class int32, loads [][]binding) bool {
 	if t.topology == nil || t.m.classes[class].Topology == nil {
 		return false
@@ -89,7 +89,7 @@ func (t *Trial) growElsewhere(class int32, loads [][]binding) bool {
 	return false
 }
 
-// moveTo is growTo for machines in the domains that its pods leave open, the cheapest of each combination that rules of the
+// moveTo is growTo for nodes in the domains that its pods leave open, the cheapest of each combination that rules of the
 // class tell apart, by price.
 func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 	m := t.m
@@ -151,7 +151,7 @@ func (t *Trial) growAny(class, i int32, load []binding) bool {
 	return slices.ContainsFunc(t.stagesFor(t.m.classes[class]), func(st int32) bool { return t.growTo(class, i, st, load) })
 }
 
-// growUnwished is growAny for a machine whose pods give up wishes that bind them to machines like it: a wish costs no other
+// growUnwished is growAny for a node whose pods give up wishes that bind them to nodes like it: a wish costs no other
 // pod its place.
 func (t *Trial) growUnwished(class, i int32) bool {
 	m := t.m
@@ -179,21 +179,21 @@ func (t *Trial) growUnwished(class, i int32) bool {
 	return false
 }
 
-// couldAdmit reports whether rules admit a pod of the class on new machine i, or might once labels are decided that they look
+// couldAdmit reports whether rules admit a pod of the class on new node i, or might once labels are decided that they look
 // at.
 func (t *Trial) couldAdmit(c *podclass.Class, i int32) bool {
 	return t.admits(c, int32(len(t.m.nodes))+i) ||
 		slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.m.undecided(st, &t.machines[i]) })
 }
 
-// growTo exchanges new machine i for one that takes a pod of the class at the stage as well, if there is one: for one that
+// growTo exchanges new node i for one that takes a pod of the class at the stage as well, if there is one: for one that
 // its commitment covers as well rather than for another.
 func (t *Trial) growTo(class, i, stage int32, load []binding) bool {
 	commitment := t.machines[i].commitment
 	return t.growWithin(commitment, class, i, stage, load) || (commitment != 0 && t.growWithin(0, class, i, stage, load))
 }
 
-// growWithin is growTo for machines that the commitment covers; 0 for all.
+// growWithin is growTo for nodes that the commitment covers; 0 for all.
 func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bool {
 	m := t.m
 	mc := &t.machines[i]
@@ -204,7 +204,7 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 	resources.AddScaled(other.used, t.needOn(m.classes[class], host), 1)
 	added := binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)}
 	with := append(slices.Clone(load), added)
-	// What the new pod asks for is looked at below, since the machine as it is may not meet it.
+	// What the new pod asks for is looked at below, since the node as it is may not meet it.
 	with[len(load)].stage = load[0].stage
 	p := m.pools[mc.pool]
 	for _, u := range m.stages[stage].Uses {
@@ -221,7 +221,7 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 			rows, slots, _ := t.leeway(&other, with)
 			rows.And(f.Rows)
 			slots.And(f.Slots)
-			// The machine as it is may be of a type that does not carry what has just been decided.
+			// The node as it is may be of a type that does not carry what has just been decided.
 			for r := range labels.All {
 				if _, stated := p.Table.Catalog.TypeKeys[r.Key()]; stated {
 					p.Narrow(r, rows, slots)
@@ -240,7 +240,7 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 	return false
 }
 
-// growInto exchanges new machine i, which has the load, for the other and adds pods to it, if that is allowed.
+// growInto exchanges new node i, which has the load, for the other and adds pods to it, if that is allowed.
 func (t *Trial) growInto(i int32, other machine, added binding, load []binding) bool {
 	before := t.Mark()
 	var domains []int32
@@ -261,7 +261,7 @@ func (t *Trial) growInto(i int32, other machine, added binding, load []binding) 
 }
 
 // decisionsFor are ways to decide the labels that the profile asks about and nobody has cared about yet: first as the type of
-// the machine as it is can carry them, then as any type of the pool can.
+// the node as it is can carry them, then as any type of the pool can.
 func (m *Model) decisionsFor(mc *machine, f *nodepool.Profile) []requirements.Set {
 	p := m.pools[mc.pool]
 	c := p.Table.Catalog
@@ -283,8 +283,8 @@ func (m *Model) decisionsFor(mc *machine, f *nodepool.Profile) []requirements.Se
 	return []requirements.Set{own}
 }
 
-// decideFor adds to the labels decided for a machine those that the profile asks for and nobody has cared about yet. Labels
-// that rules can notice are decided when the machine is opened.
+// decideFor adds to the labels decided for a node those that the profile asks for and nobody has cared about yet. Labels
+// that rules can notice are decided when the node is opened.
 func (m *Model) decideFor(p *nodepool.Pool, labels requirements.Set, f *nodepool.Profile, decide func(string, requirements.Requirement) requirements.Requirement) requirements.Set {
 	for _, r := range f.Open {
 		key := r.Key()
@@ -302,7 +302,7 @@ func (m *Model) decideFor(p *nodepool.Pool, labels requirements.Set, f *nodepool
 	return labels
 }
 
-// stillVaried reports whether the types that would do for new machine i with the load are as varied as its pool's
+// stillVaried reports whether the types that would do for new node i with the load are as varied as its pool's
 // minValues ask for.
 func (t *Trial) stillVaried(i int32, load []binding) bool {
 	mc := &t.machines[i]

@@ -17,7 +17,7 @@ func hostPort(port int32, ip string, protocol corev1.Protocol) podOption {
 	}
 }
 
-// SCH-107: two pods share a machine unless they want one port of one protocol at one address, or either at all of them.
+// SCH-107: two pods share a node unless they want one port of one protocol at one address, or either at all of them.
 func TestHostPorts(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -47,7 +47,7 @@ func TestHostPorts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			bothNew := solveQuery(t, cluster(soldIn("a"), pod("one", c.one...), pod("two", c.two...)), scheduling.Query{})
 			if apart := len(bothNew.NewNodes) == 2; apart != c.apart || len(bothNew.Unschedulable) > 0 {
-				t.Errorf("new machines: apart %v, want %v", apart, c.apart)
+				t.Errorf("new nodes: apart %v, want %v", apart, c.apart)
 			}
 			beside := solveQuery(t, cluster(nothingNew(), node("n", bound(pod("one", c.one...))), pod("two", c.two...)), scheduling.Query{})
 			if apart := place(beside, "two") == "nowhere"; apart != c.apart {
@@ -57,19 +57,19 @@ func TestHostPorts(t *testing.T) {
 	}
 }
 
-// SCH-107, SCH-153: a DaemonSet's ports are taken on the machines it runs on and on no others, like what it requests.
+// SCH-107, SCH-153: a DaemonSet's ports are taken on the nodes it runs on and on no others, like what it requests.
 func TestHostPortsOfDaemonSets(t *testing.T) {
 	onSmall := daemonSet("proxy", []string{"cpu=100m"}, onHostPort(80), selector(typeKey+"=small"))
 	for _, c := range []placeCase{
 		{"where it runs", []any{catalogue()[0], onSmall, pod("p", onHostPort(80))}, map[string]string{"p": "nowhere"}},
 		{"on types where it does not", []any{catalogue()[0], catalogue()[2], onSmall, pod("p", onHostPort(80)), pod("q")}, map[string]string{"p": "new a"}},
 		{"other ports", []any{catalogue()[0], onSmall, pod("p", onHostPort(81))}, map[string]string{"p": "new a"}},
-		{"on a machine where it is yet to come", []any{nothingNew(), node("n", nodeLabel(typeKey, "small")), onSmall, pod("p", onHostPort(80))}, map[string]string{"p": "nowhere"}},
+		{"on a node where it is yet to come", []any{nothingNew(), node("n", nodeLabel(typeKey, "small")), onSmall, pod("p", onHostPort(80))}, map[string]string{"p": "nowhere"}},
 	} {
 		t.Run(c.name, c.check)
 	}
 	p := solveQuery(t, cluster(catalogue(), onSmall, pod("p", onHostPort(80)), pod("q")), scheduling.Query{})
 	if n := newNodeOf(t, p, "p"); n.InstanceTypes[0].Name == "small" || slices.Contains(names(n.InstanceTypes), "small") {
-		t.Errorf("the machine may be of %v, on small the port is taken", names(n.InstanceTypes))
+		t.Errorf("the node may be of %v, on small the port is taken", names(n.InstanceTypes))
 	}
 }

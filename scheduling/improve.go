@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Improvement works on a finished packing, within a bound on work: each machine is exchanged for the cheapest that
-// holds its load, machines whose pods fit into the others' slack are dropped, and the worst machines are emptied and
+// Improvement works on a finished packing, within a bound on work: each node is exchanged for the cheapest that
+// holds its load, nodes whose pods fit into the others' slack are dropped, and the worst nodes are emptied and
 // packed again.
 
 // rightSize exchanges each bin for the cheapest option that can hold its load.
@@ -125,7 +125,7 @@ func (m *Model) spread(p *problem, g *binSet, i int, gone []bool, at []int) bool
 	return true
 }
 
-// roomBeside is how many pods of the item rules about single machines allow on the bin with what it has and what is to
+// roomBeside is how many pods of the item rules about single nodes allow on the bin with what it has and what is to
 // be moved there.
 func (m *Model) roomBeside(p *problem, opt *option, b *bin, moved []load, it *item) int {
 	s := newSketch(m)
@@ -140,7 +140,7 @@ func (m *Model) roomBeside(p *problem, opt *option, b *bin, moved []load, it *it
 	return s.room(it.topology)
 }
 
-// rulesAllow reports whether the load keeps the rules about single machines on a machine of the option.
+// rulesAllow reports whether the load keeps the rules about single nodes on a node of the option.
 func (m *Model) rulesAllow(p *problem, opt *option, b *bin) bool {
 	if !p.ruled(b) {
 		return true
@@ -186,11 +186,11 @@ func (b *bin) add(l load) {
 const (
 	repackRounds = 6
 	repackBins   = 48
-	// worthRepacking is the least share of the bins' cost, as 1/n, that packing them anew must save.
+	// worthRepacking is the least share of the bins' cost, as 1/n, that packing them again must save.
 	worthRepacking = 500
 )
 
-// repack empties the bins that hold least value for their price and packs their pods anew; a cheaper packing is kept.
+// repack empties the bins that hold least value for their price and packs their pods again; a cheaper packing is kept.
 func (m *Model) repack(ctx context.Context, p *problem, g *binSet, v *values, at []int) {
 	take := repackBins
 	for range repackRounds {
@@ -236,7 +236,7 @@ func (p *problem) worstBins(g *binSet, v *values, take int) []int {
 	return out
 }
 
-// repackBins packs the pods of the given bins anew and reports whether that came out cheaper.
+// repackBins packs the pods of the given bins again and reports whether that came out cheaper.
 func (m *Model) repackBins(ctx context.Context, p *problem, g *binSet, v *values, bins []int, at []int) bool {
 	before := int64(0)
 	counts := map[int32]int{}

@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// tinySnapshot has up to three types in three zones, two pools, two machines and five pods that are under rules, without
+// tinySnapshot has up to three types in three zones, two pools, two nodes and five pods that are under rules, without
 // limits, reservations and minValues: few enough to try everything.
 func tinySnapshot(t *rapid.T) *scheduling.Snapshot {
 	s := &scheduling.Snapshot{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Vocabulary: requirements.CoreVocabulary()}
@@ -125,7 +125,7 @@ func tinySpec(t *rapid.T, kind string) []podOption {
 	return out
 }
 
-// Of a handful of pods without limits and reservations, no set of machines and no order of binding places more than the
+// Of a handful of pods without limits and reservations, no set of nodes and no order of binding places more than the
 // plan: an exhaustive search, by the rules of kube-scheduler, finds none.
 //
 // OPP-1, OPP-9, SCH-125, SCH-126, SCH-130, SCH-131, SCH-135, SCH-141: zones at one price, minDomains, pods that keep apart,

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Launchable is a kind of machine that a new node may be.
+// Launchable is a kind of node that a new node may be.
 type Launchable struct {
 	// Pool that launches it, and its InstanceType.
 	Pool         v1.PoolKey
@@ -22,11 +22,11 @@ type Launchable struct {
 	// Room is what it has for pods: its allocatable less what DaemonSets take, resources of which it has none left out.
 	Room corev1.ResourceList
 	// Price is the lowest for which the pool may buy it, USD per hour. What is not available and what draws on a reservation
-	// that is used up does not count; with a CostModel it is the price of a machine that no commitment covers.
+	// that is used up does not count; with a CostModel it is the price of a node that no commitment covers.
 	Price float64
 }
 
-// Launchables tell which kinds of machine new nodes with pods of the snapshot's nodes may be, as far as each pod alone decides:
+// Launchables tell which kinds of node new nodes with pods of the snapshot's nodes may be, as far as each pod alone decides:
 // of pools that launch now and whose taints it tolerates, those that meet what the pool and the pod require. What pods prefer,
 // rules between pods, limits and minValues narrow that further, so that every new node of every plan is one of these.
 // They remember what they found and must not be used by several goroutines at once.
@@ -38,7 +38,7 @@ type Launchables struct {
 	groupOf map[string]int
 }
 
-// reach is what new machines there are for a class.
+// reach is what new nodes there are for a class.
 type reach struct {
 	group    int
 	cheapest int64 // noPrice if none of them has room for a pod
@@ -49,9 +49,9 @@ func (m *Model) Launchables() *Launchables {
 	return &Launchables{m: m, byClass: map[int32]reach{}, groupOf: map[string]int{}}
 }
 
-// Of is the group of machines that new nodes with the pod on them may be, a number for Kinds, and the price of the cheapest
+// Of is the group of nodes that new nodes with the pod on them may be, a number for Kinds, and the price of the cheapest
 // of them that has room for the pod beside its DaemonSets, USD per hour. Others of the group may be too small for it; those of
-// pools that have none with room for it are not of the group. False if the node has no such pod that could move, or no machine of
+// pools that have none with room for it are not of the group. False if the node has no such pod that could move, or no node of
 // any pool would hold it.
 func (l *Launchables) Of(node string, pod PodKey) (group int, cheapest float64, ok bool) {
 	i, known := l.m.nodeIndex[node]
@@ -110,7 +110,7 @@ func (l *Launchables) number(uses []podclass.Use) int {
 	return n
 }
 
-// Kinds are the machines of the groups, each once, in the order of pools by which plans prefer them and then by type: every new
+// Kinds are the nodes of the groups, each once, in the order of pools by which plans prefer them and then by type: every new
 // node with pods of these groups is one of them, whatever else it holds. Numbers that Of never gave stand for nothing.
 func (l *Launchables) Kinds(groups ...int) []Launchable {
 	type kind struct {

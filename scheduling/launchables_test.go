@@ -75,12 +75,12 @@ func notReady(np scheduling.NodePool) scheduling.NodePool {
 	return np
 }
 
-// Pods for which there is no new machine, and names that there aren't.
+// Pods for which there is no new node, and names that there aren't.
 func TestLaunchablesNone(t *testing.T) {
 	l := compile(t, cluster(node("n", bound(pod("large", requests("cpu=1000")), pod("odd", selector("team=z")), pod("p"))))).Launchables()
 	for _, c := range []struct{ node, pod string }{{"n", "large"}, {"n", "odd"}, {"n", "q"}, {"m", "p"}} {
 		if _, cheapest, ok := l.Of(c.node, keyOf(c.pod)); ok {
-			t.Errorf("%s of %s has a new machine at %g", c.pod, c.node, cheapest)
+			t.Errorf("%s of %s has a new node at %g", c.pod, c.node, cheapest)
 		}
 	}
 	if kinds := l.Kinds(); len(kinds) != 0 {

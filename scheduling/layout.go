@@ -24,7 +24,7 @@ type layout struct {
 	daemonSets []daemonset.Set
 }
 
-// valuesOnNodes are the values of a label on machines of the snapshot, sorted.
+// valuesOnNodes are the values of a label on nodes of the snapshot, sorted.
 func (l *layout) valuesOnNodes(key string) []string {
 	var out []string
 	for i := range l.groups {
@@ -36,7 +36,7 @@ func (l *layout) valuesOnNodes(key string) []string {
 	return slices.Compact(out)
 }
 
-// newBase is the state of the snapshot's machines with their bound pods; it is made once per model.
+// newBase is the state of the snapshot's nodes with their bound pods; it is made once per model.
 func (l *layout) newBase(reachable func(shape int32, key int) []int32) *topology.State {
 	s := topology.NewState(l.rules, l.keys, reachable, len(l.nodes))
 	ruledDaemons := slices.ContainsFunc(l.daemonSets, func(d daemonset.Set) bool { return l.classes[d.Class].Topology != nil })
@@ -45,7 +45,7 @@ func (l *layout) newBase(reachable func(shape int32, key int) []int32) *topology
 	for i, class := range l.classes {
 		stakes[i] = class.Topology
 	}
-	// The first machine of each group, from 1 on, and how many more there are: they are like it.
+	// The first node of each group, from 1 on, and how many more there are: they are like it.
 	first, more := make([]int32, len(l.groups)), make([]int32, len(l.groups))
 	for i := range l.nodes {
 		n := &l.nodes[i]

@@ -27,7 +27,7 @@ func newLedger(t *Trial, p *problem) *ledger {
 	return l
 }
 
-// open reports whether one more machine of the option may be bought.
+// open reports whether one more node of the option may be bought.
 func (l *ledger) open(option int32) bool {
 	o := &l.p.options[option]
 	if o.commitment > 0 && l.committed[o.commitment-1] < o.used {
@@ -40,7 +40,7 @@ func (l *ledger) open(option int32) bool {
 	return l.t.m.reservable(o.pool, o.row, o.slot, l.reserved)
 }
 
-// buy takes one machine of the option, if it may be bought.
+// buy takes one node of the option, if it may be bought.
 func (l *ledger) buy(option int32) bool {
 	if !l.open(option) {
 		return false
@@ -70,7 +70,7 @@ func (m *Model) reservationOf(pool, slot int32) string {
 	return m.pools[pool].Table.Catalog.Slots[slot].Reservation
 }
 
-// reservable reports whether the slot's reservation has room for one more machine besides those taken.
+// reservable reports whether the slot's reservation has room for one more node besides those taken.
 func (m *Model) reservable(pool, row, slot int32, taken map[string]int) bool {
 	t := m.pools[pool].Table
 	id := t.Catalog.Slots[slot].Reservation
@@ -81,7 +81,7 @@ func (t *Trial) reservable(pool, row, slot int32) bool {
 	return t.m.reservable(pool, row, slot, t.reserved)
 }
 
-// reserve takes instances of the machine's reservation, if it has one.
+// reserve takes instances of the node's reservation, if it has one.
 func (t *Trial) reserve(mc *machine, n int) {
 	if id := t.m.reservationOf(mc.pool, mc.slot); id != "" {
 		if t.reserved == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// leeway is which machines of the pool would do for the machine's pods, and what its claim says. Where topology rules
-// have taken notice of what is on the machine, only machines of the same domains, with the same DaemonSets and the same
+// leeway is which nodes of the pool would do for the node's pods, and what its claim says. Where topology rules
+// have taken notice of what is on the node, only nodes of the same domains, with the same DaemonSets and the same
 // labels that these rules look at, would do.
 func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, claim requirements.Set) {
 	m := t.m
@@ -41,13 +41,13 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, cl
 		}
 	}
 	claim = claim.Merge(decided)
-	// The planned machine itself would do, whatever the labels that are not decided yet.
+	// The planned node itself would do, whatever the labels that are not decided yet.
 	rows.Add(int(mc.row))
 	slots.Add(int(mc.slot))
 	return rows, slots, claim
 }
 
-// keepAlike narrows the machines that would do for the pods of mc to those that may stand in for it: with its labels,
+// keepAlike narrows the nodes that would do for the pods of mc to those that may stand in for it: with its labels,
 // of its reservation or of none, and where rules could take notice of pods with the stakes, in the same domains. It returns
 // the labels that say so. Where that leaves less variety than the pool asks for, pods' wishes don't stand in the way.
 func (t *Trial) keepAlike(mc *machine, rows, slots bitset.Set, stakes []*topology.Groups) (claim requirements.Set) {
@@ -77,7 +77,7 @@ func (t *Trial) keepAlike(mc *machine, rows, slots bitset.Set, stakes []*topolog
 	return claim
 }
 
-// keepNoticed is keepAlike for the given labels by which rules take notice of the machine's pods.
+// keepNoticed is keepAlike for the given labels by which rules take notice of the node's pods.
 func (t *Trial) keepNoticed(mc *machine, rows, slots bitset.Set, pinned []string) (claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.pool]
@@ -88,7 +88,7 @@ func (t *Trial) keepNoticed(mc *machine, rows, slots bitset.Set, pinned []string
 		}
 	}
 	if reserved := c.Slots[mc.slot].Reservation; reserved != "" {
-		// A machine counted against a reservation must be bought from it.
+		// A node counted against a reservation must be bought from it.
 		for s := range slots.Members {
 			if c.Slots[s].Reservation != reserved {
 				slots.Remove(s)
@@ -120,7 +120,7 @@ func (t *Trial) keepNoticed(mc *machine, rows, slots bitset.Set, pinned []string
 	return claim
 }
 
-// noticedBy are the labels by which rules that pods with the stakes state, or that count them, tell machines apart. Rules
+// noticedBy are the labels by which rules that pods with the stakes state, or that count them, tell nodes apart. Rules
 // that may be broken are left out unless wishes are asked for too.
 func (m *Model) noticedBy(stakes []*topology.Groups, wishes bool) []string {
 	var keys []string
@@ -141,8 +141,8 @@ func (m *Model) noticedBy(stakes []*topology.Groups, wishes bool) []string {
 	return keys
 }
 
-// stayKnown narrows rows and slots of a machine so that rules which don't concern its pods go on as they do: it can't bring
-// a domain that spreads of the plan don't reckon with. Where the machine is planned and where others are already, it may be.
+// stayKnown narrows rows and slots of a node so that rules which don't concern its pods go on as they do: it can't bring
+// a domain that spreads of the plan don't reckon with. Where the node is planned and where others are already, it may be.
 // It returns the labels that say so. Those pinned are decided.
 func (t *Trial) stayKnown(mc *machine, as *nodepool.Assignment, pinned []string, rows, slots bitset.Set) requirements.Set {
 	m := t.m
@@ -156,7 +156,7 @@ func (t *Trial) stayKnown(mc *machine, as *nodepool.Assignment, pinned []string,
 		}
 		v := m.pools[mc.pool].Label(int(mc.row), int(mc.slot), as, key)
 		if v == "" {
-			// Spreads that pass over machines without it would take notice of one that has it.
+			// Spreads that pass over nodes without it would take notice of one that has it.
 			kept = kept.Merge(m.keepLabel(mc, as, key, rows, slots))
 			continue
 		}
@@ -178,7 +178,7 @@ func (t *Trial) stayKnown(mc *machine, as *nodepool.Assignment, pinned []string,
 	return kept
 }
 
-// filteredBy are the labels by which spreads that must be kept pass the machine over: were one of them another, it could
+// filteredBy are the labels by which spreads that must be kept pass the node over: were one of them another, it could
 // be an empty domain of theirs. So are those by which spreads that ask for several domains take notice of it.
 func (m *Model) filteredBy(mc *machine, as *nodepool.Assignment) []string {
 	var keys []string
@@ -205,7 +205,7 @@ func (m *Model) filteredBy(mc *machine, as *nodepool.Assignment) []string {
 	return slices.Compact(keys)
 }
 
-// stayOut decides labels that pool or instance type leave open, so that spreads which pass the machine over because of them
+// stayOut decides labels that pool or instance type leave open, so that spreads which pass the node over because of them
 // go on doing so: of the values that the claim allows the first that none of their filters asks for.
 func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requirements.Set) {
 	as := nodepool.Assignment{Labels: mc.labels}
@@ -233,7 +233,7 @@ func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requiremen
 	return decided
 }
 
-// takesNotice reports whether a spread that must be kept passes over a machine with the first labels and not with the
+// takesNotice reports whether a spread that must be kept passes over a node with the first labels and not with the
 // second.
 func (m *Model) takesNotice(before, after requirements.Set) bool {
 	return slices.ContainsFunc(m.topology, func(g topology.Group) bool {
@@ -241,7 +241,7 @@ func (m *Model) takesNotice(before, after requirements.Set) bool {
 	})
 }
 
-// keepLabel narrows rows and slots to the machines that have the planned one's value of the label, or lack it if that
+// keepLabel narrows rows and slots to the nodes that have the planned one's value of the label, or lack it if that
 // does, and returns the label. Where the planned one's type leaves the value open, those are kept that the same spreads pass
 // over, and nothing is returned. Pools that ask for variety can't spare the others.
 func (m *Model) keepLabel(mc *machine, as *nodepool.Assignment, key string, rows, slots bitset.Set) (kept requirements.Set) {
@@ -274,7 +274,7 @@ func (m *Model) spreadBy(at int) bool {
 	return slices.ContainsFunc(m.topology, func(g topology.Group) bool { return g.Kind == topology.Spread && g.Hard && g.At == at })
 }
 
-// knownEverywhere reports whether all such spreads have machines in the domain.
+// knownEverywhere reports whether all such spreads have nodes in the domain.
 func (t *Trial) knownEverywhere(at int, d int32) bool {
 	for g := range t.m.topology {
 		group := &t.m.topology[g]
@@ -285,7 +285,7 @@ func (t *Trial) knownEverywhere(at int, d int32) bool {
 	return true
 }
 
-// machineLabels are the labels that are decided for a new machine, as far as any rule or pod asks about them.
+// machineLabels are the labels that are decided for a new node, as far as any rule or pod asks about them.
 func (m *Model) machineLabels(mc *machine, as *nodepool.Assignment) requirements.Set {
 	labels := map[string]string{}
 	for key := range m.askedKeys {

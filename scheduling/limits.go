@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// allows reports whether a pool that uses so much may launch a machine of the given cost: see limits.
+// allows reports whether a pool that uses so much may launch a node of the given cost: see limits.
 func (t *Trial) allows(pool int32, used, cost []int64) bool {
 	l := t.m.pools[pool].Limits
 	for i := range l.Max {

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// profileFor is the alternative of the stage under which the machine takes the stage's pods.
+// profileFor is the alternative of the stage under which the node takes the stage's pods.
 func (m *Model) profileFor(stage int32, mc *machine) *nodepool.Profile {
 	as := nodepool.Assignment{Labels: mc.labels}
 	for _, u := range m.stages[stage].Uses {
@@ -52,7 +52,7 @@ func (m *Model) optionAt(c *market.Catalog, name string, variant, slot int, pric
 	return out
 }
 
-// optionsFor appends to out the instance types that hold the machine's pods, cheapest first, each with its cheapest
+// optionsFor appends to out the instance types that hold the node's pods, cheapest first, each with its cheapest
 // offering: the first so many, where commitments don't ask for the planned one among them. A type that would take more from the
 // pool's limits than the planned one and spare, the node's share of what the plan leaves of them, is left out.
 func (m *Model) optionsFor(out []InstanceTypeOption, p *nodepool.Pool, mc *machine, spare []int64, offers []rowOffer, limit int) []InstanceTypeOption {
@@ -79,8 +79,8 @@ func (m *Model) optionsFor(out []InstanceTypeOption, p *nodepool.Pool, mc *machi
 	return out
 }
 
-// ownFirst puts the machine itself first among the options if none is cheaper, and reports whether it did. Commitments cover
-// some machines and not others of the same price, and the trial has reckoned with this one.
+// ownFirst puts the node itself first among the options if none is cheaper, and reports whether it did. Commitments cover
+// some nodes and not others of the same price, and the trial has reckoned with this one.
 func (m *Model) ownFirst(options []InstanceTypeOption, p *nodepool.Pool, mc *machine) bool {
 	if m.standings == nil || len(options) == 0 {
 		return false
@@ -97,7 +97,7 @@ func (m *Model) ownFirst(options []InstanceTypeOption, p *nodepool.Pool, mc *mac
 	return true
 }
 
-// rowOf is the row behind the first option of the list: the type's cheapest that holds the machine's pods, of equals the first.
+// rowOf is the row behind the first option of the list: the type's cheapest that holds the node's pods, of equals the first.
 func (m *Model) rowOf(p *nodepool.Pool, name string, mc *machine, offers []rowOffer) int {
 	for i := range offers { // by price, then name, then row
 		if o := &offers[i]; o.option.Name == name && resources.Fits(mc.used, p.Table.AllocOf(o.row, m.resources.Len())) {

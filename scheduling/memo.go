@@ -34,16 +34,16 @@ type memo struct {
 	// waiting are the seats of Model.pods; ofDaemons the kinds of Model.DaemonSets.
 	waiting   []seat
 	ofDaemons []int32
-	// placed, daemons and claimants are indexed like Model.nodes: the seats of all pods of the machine, those pods of it that
+	// placed, daemons and claimants are indexed like Model.nodes: the seats of all pods of the node, those pods of it that
 	// DaemonSets own, and those that use volumes with claims.
 	placed    [][]seat
 	daemons   [][]*corev1.Pod
 	claimants [][]*corev1.Pod
-	// order has the place in Model.nodes of each of the snapshot's machines.
+	// order has the place in Model.nodes of each of the snapshot's nodes.
 	order []int32
 	// fixed are the resources that DaemonSets' templates name.
 	fixed map[corev1.ResourceName]struct{}
-	// promised tells that volumes have yet to be made that a machine was chosen for: whether it is there matters.
+	// promised says that volumes have yet to be made that a node was chosen for: whether it is there matters.
 	promised bool
 }
 

@@ -8,14 +8,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// mergeWork bounds how many machines, pairs of bins times options, merge looks at in a round, and mergeRounds how often.
+// mergeWork bounds how many nodes, pairs of bins times options, merge looks at in a round, and mergeRounds how often.
 const (
 	mergeWork   = 300_000
 	mergeRounds = 16
 )
 
-// merge puts the loads of two bins onto one machine wherever one costs less than both: what a packer by value for money
-// misses when two small machines are each the better bargain, but leave more unused together than a large one. Of all
+// merge puts the loads of two bins onto one node wherever one costs less than both: what a packer by value for money
+// misses when two small nodes are each the better bargain, but leave more unused together than a large one. Of all
 // pairs among the bins that hold least value for their price the one that saves most goes first.
 func (m *Model) merge(ctx context.Context, p *problem, g *binSet, v *values, at []int) {
 	for range mergeRounds {
@@ -60,7 +60,7 @@ func (p *problem) together(a, b *bin) bin {
 	return both
 }
 
-// oneFor is the cheapest option that costs less than two machines and holds the bin, and what it saves; -1 if there is
+// oneFor is the cheapest option that costs less than two nodes and holds the bin, and what it saves; -1 if there is
 // none.
 func (m *Model) oneFor(p *problem, b *bin, price int64, at []int) (found int32, saved int64) {
 	for _, l := range b.load {

@@ -66,9 +66,9 @@ type Model struct {
 	pinnedKeys    []string
 	topologyIndex *topology.Index
 	base          *topology.State
-	// volumesBound counts the pods of each shared volume that are bound to machines of the snapshot.
+	// volumesBound counts the pods of each shared volume that are bound to nodes of the snapshot.
 	volumesBound map[volumeOn]int32
-	// hostDomains is how many domains of each topology key machines of the snapshot are in; reach found the others.
+	// hostDomains is how many domains of each topology key nodes of the snapshot are in; reach found the others.
 	hostDomains []int
 	// reach is indexed [shape][topology key]: see reachable.
 	reach   [][][]int32
@@ -334,7 +334,7 @@ func (m *Model) layout() *layout {
 	}
 }
 
-// reachable are the domains of a topology key where pods of the shape could get a new machine, ascending.
+// reachable are the domains of a topology key where pods of the shape could get a new node, ascending.
 func (m *Model) reachable(shape int32, key int) []int32 {
 	if m.reach == nil || m.reach[shape] == nil {
 		return nil
@@ -342,7 +342,7 @@ func (m *Model) reachable(shape int32, key int) []int32 {
 	return m.reach[shape][key]
 }
 
-// classPods classes all pods: waiting ones, placeholders and those bound to machines, whose classes it returns, indexed
+// classPods classes all pods: waiting ones, placeholders and those bound to nodes, whose classes it returns, indexed
 // [node][pod]. Classes are numbered in the order of their text, so that the order of the input plays no part.
 func (m *Model) classPods(s *Snapshot, r *likeness.Roster, w *likeness.Writer, b *podclass.Book) [][]int32 {
 	for i := range r.Patterns {

@@ -83,7 +83,7 @@ func TestLooserLimitsLoseNoPods(t *testing.T) {
 	})
 }
 
-// emptied adds a machine without pods that takes any.
+// emptied adds a node without pods that takes any.
 func emptied(t *rapid.T, s *scheduling.Snapshot) *scheduling.Snapshot {
 	o := *s
 	extra := node(fmt.Sprintf("extra-%d", number(t, 0, 9)), allocatable("cpu="+oneOf(t, "500m", "1", "4"), "memory=8Gi"), nodeLabel(zoneKey, oneOf(t, "a", "b")), nodeLabel(capacityKey, "spot"))
@@ -104,14 +104,14 @@ func unwishing(t interface{ Fatal(...any) }, s *scheduling.Snapshot) *scheduling
 	return p
 }
 
-// spreadless takes spread constraints off: a machine more may be a domain more, which may well be dearer to fill.
+// spreadless takes spread constraints off: a node more may be a domain more, which may well be dearer to fill.
 func spreadless(s *scheduling.Snapshot) {
 	for _, p := range s.Pods {
 		p.Spec.TopologySpreadConstraints = nil
 	}
 }
 
-// An empty machine more never raises what a few pods cost, nor loses one.
+// An empty node more never raises what a few pods cost, nor loses one.
 //
 //	go test ./scheduling -run TestEmptyMachineNeverRaisesTheCost -rapid.checks 50000 -rapid.seed 7
 func TestEmptyMachineNeverRaisesTheCost(t *testing.T) {
@@ -123,17 +123,17 @@ func TestEmptyMachineNeverRaisesTheCost(t *testing.T) {
 		switch c := slices.Compare(placedBy(s, after), placedBy(s, before)); {
 		case c < 0:
 			show(t, o)
-			t.Errorf("with a machine more %v pods have a place, without it %v", placedBy(s, after), placedBy(s, before))
+			t.Errorf("with a node more %v pods have a place, without it %v", placedBy(s, after), placedBy(s, before))
 		case c == 0 && after.HourlyCost > before.HourlyCost+1e-9:
 			show(t, o)
-			t.Errorf("with a machine more the plan costs %v, without it %v", after.HourlyCost, before.HourlyCost)
+			t.Errorf("with a node more the plan costs %v, without it %v", after.HourlyCost, before.HourlyCost)
 		}
 	})
 }
 
-// Of more pods, where money is all that counts: without preferences, weights and limits, an empty machine raises the cost
-// by no more than the gap that the plan itself reports and, since the gap is about the pods on new machines, what those of
-// them are worth by its certificate that had a place on the machines there are. Hardly ever do they matter.
+// Of more pods, where money is all that counts: without preferences, weights and limits, an empty node raises the cost
+// by no more than the gap that the plan itself reports and, since the gap is about the pods on new nodes, what those of
+// them are worth by its certificate that had a place on the nodes there are. Hardly ever do they matter.
 func TestEmptyMachineStaysWithinTheGap(t *testing.T) {
 	all, outside := 0, 0
 	seeded.Times(t, 200, func(t *rapid.T) {
@@ -153,17 +153,17 @@ func TestEmptyMachineStaysWithinTheGap(t *testing.T) {
 		}
 		if moved := worthOfMoved(s, before, after); more > gap+moved+1e-9 {
 			show(t, o)
-			t.Errorf("with a machine more the plan costs %v (at least %v), without it %v; pods worth %v have moved to new machines",
+			t.Errorf("with a node more the plan costs %v (at least %v), without it %v; pods worth %v have moved to new nodes",
 				after.HourlyCost, after.LowerBound, before.HourlyCost, moved)
 		}
 	})
 	t.Logf("%d of %d outside the gap", outside, all)
 	if outside > 1+all/1000 {
-		t.Errorf("in %d of %d cases an empty machine raised the cost by more than the gap, want at most one in 1,000", outside, all)
+		t.Errorf("in %d of %d cases an empty node raised the cost by more than the gap, want at most one in 1,000", outside, all)
 	}
 }
 
-// worthOfMoved is what the pods that are on new machines after, and were not before, are worth by the certificate of the
+// worthOfMoved is what the pods that are on new nodes after, and were not before, are worth by the certificate of the
 // plan after. Pods of one kind stand for each other.
 func worthOfMoved(s *scheduling.Snapshot, before, after *scheduling.Plan) float64 {
 	kinds, samples, moved := map[scheduling.PodKey]string{}, map[string]*corev1.Pod{}, map[string]int{}

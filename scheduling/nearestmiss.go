@@ -62,7 +62,7 @@ type NearestMiss struct {
 	// Key of a label, "field:metadata.name" for a node's name, which matchFields ask about; Values are at most three, those of the cheapest instance types, cheapest first.
 	Key    string   `json:"key,omitempty"`
 	Values []string `json:"values,omitempty"`
-	// MoreValues tells that other values of the label would do as well.
+	// MoreValues says that other values of the label would do as well.
 	MoreValues bool `json:"moreValues,omitempty"`
 	// InstanceType of the node that the pod would then get, if nothing else shares it; nil when it is a node there is.
 	InstanceType *InstanceTypeOption `json:"instanceType,omitempty"`

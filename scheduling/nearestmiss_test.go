@@ -68,7 +68,7 @@ func TestNearestMissesAreTrue(t *testing.T) {
 	t.Logf("misses seen: %v, %d of them two changes", seen, pairs)
 }
 
-// OPP-17: of several changes that would do, the nearest is named, and on what machine it would put the pod.
+// OPP-17: of several changes that would do, the nearest is named, and on what node it would put the pod.
 func TestNearestMissOrder(t *testing.T) {
 	p := solve(t, cluster(catalogue(), pod("p", requests("cpu=5"), selector(archKey+"=arm64"))))
 	want := &scheduling.NearestMiss{

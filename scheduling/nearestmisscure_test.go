@@ -183,7 +183,7 @@ type missCase struct {
 	// reason is the code; miss the sentence of the nearest miss.
 	reason scheduling.ReasonCode
 	miss   string
-	// exact tells that a unit less than the miss says is not enough.
+	// exact says that a unit less than the miss says is not enough.
 	exact bool
 }
 
@@ -280,7 +280,7 @@ func missCases() []missCase {
 			reason: scheduling.ReasonRequirements, miss: "would fit if it stated neither spec.os nor label kubernetes.io/os"},
 		{name: "a label nobody states", parts: []any{pod("p", selector("team=a"))},
 			reason: scheduling.ReasonRequirements, miss: "would fit if it asked nothing of label team"},
-		{name: "a machine's name", parts: []any{pod("p", selector(corev1.LabelHostname+"=n"))},
+		{name: "a node's name", parts: []any{pod("p", selector(corev1.LabelHostname+"=n"))},
 			reason: scheduling.ReasonRequirements, miss: "would fit if it asked nothing of label kubernetes.io/hostname"},
 		{name: "a value of the pool's label", parts: []any{nodePool("banana", poolLabel("team", "b")), pod("p", selector("team=a"))},
 			reason: scheduling.ReasonRequirements, miss: "would fit if it allowed team b"},

@@ -22,8 +22,8 @@ const maxNodeTries = 64
 // maxExampleDims and maxExampleRules bound what an example of a node tells.
 const maxExampleDims, maxExampleRules = 3, 3
 
-// existing is why none of the machines there are takes the class: counts by first failing check, an example of each, and the
-// machine that comes nearest.
+// existing is why none of the nodes there are takes the class: counts by first failing check, an example of each, and the
+// node that comes nearest.
 func (x *explainer) existing() Reason {
 	n := &RemovedNodes{Total: len(x.m.nodes)}
 	if n.Total == 0 {
@@ -52,17 +52,17 @@ func (x *explainer) existing() Reason {
 	return Reason{Code: ReasonNoNodePools, Nodes: n, NearestMiss: best.miss}
 }
 
-// nodeFailings are the checks that a machine of the snapshot fails.
+// nodeFailings are the checks that a node of the snapshot fails.
 type nodeFailings struct {
 	groupFailings
 	// lacking are resources of which it has too little, at most maxExampleDims; dims is how many there are.
 	lacking [maxExampleDims]int
 	dims    int
-	// attach tells that it lacks nothing but room for volumes.
+	// attach says that it lacks nothing but room for volumes.
 	attach bool
 }
 
-// groupFailings are those that all machines of a group have in common.
+// groupFailings are those that all nodes of a group have in common.
 type groupFailings struct {
 	known, cordoned, tainted, volumes bool
 	// unmet is how many labels don't meet the alternative that comes nearest, and term its number.
@@ -80,7 +80,7 @@ func (f *nodeFailings) count() int {
 	return n
 }
 
-// checkNode is the first check that the machine fails for the class, with all failings but those of topology.
+// checkNode is the first check that the node fails for the class, with all failings but those of topology.
 func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
 	if !x.t.usable.Has(int(node)) {
 		return NodeUnavailable, nodeFailings{}
@@ -117,7 +117,7 @@ func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
 	return NodeNotPlaced, f
 }
 
-// groupFails are the failings of all machines of the group.
+// groupFails are the failings of all nodes of the group.
 func (x *explainer) groupFails(group int32) groupFailings {
 	groups := x.groups[x.c.Shape]
 	if groups == nil {
@@ -151,18 +151,18 @@ func (x *explainer) groupFails(group int32) groupFailings {
 	return *f
 }
 
-// taintsOf are the machine's taints that the pods don't tolerate.
+// taintsOf are the node's taints that the pods don't tolerate.
 func (x *explainer) taintsOf(node int32) []corev1.Taint {
 	return intolerable(x.s.Tolerations, x.m.groups[x.m.nodes[node].Group].Taints)
 }
 
-// unmetOn are the labels of the machine that don't meet the alternative that comes nearest.
+// unmetOn are the labels of the node that don't meet the alternative that comes nearest.
 func (x *explainer) unmetOn(node int32, f *nodeFailings) []string {
 	labels := x.m.groups[x.m.nodes[node].Group].Labels
 	return match.Needs(slices.DeleteFunc(slices.Clone(x.s.Terms[f.term]), func(r requirements.Requirement) bool { return match.Meets(labels, r) })).Keys()
 }
 
-// portTaken reports whether a pod of the machine has a host port of the class.
+// portTaken reports whether a pod of the node has a host port of the class.
 func (x *explainer) portTaken(node int32) bool {
 	h, o := x.hostOf(node), x.c.Topology
 	return h != nil && o != nil && slices.ContainsFunc(o.In, func(g int32) bool {
@@ -170,7 +170,7 @@ func (x *explainer) portTaken(node int32) bool {
 	})
 }
 
-// example tells what the check found on the machine.
+// example tells what the check found on the node.
 func (x *explainer) example(node int32, check NodeCheck, f *nodeFailings) NodeExample {
 	n := &x.m.nodes[node]
 	e := NodeExample{Check: check, Node: n.Name}
@@ -199,7 +199,7 @@ func (x *explainer) example(node int32, check NodeCheck, f *nodeFailings) NodeEx
 	return e
 }
 
-// refusingOn are the rules that by themselves keep the pods off the machine: of host ports, or all others.
+// refusingOn are the rules that by themselves keep the pods off the node: of host ports, or all others.
 func (x *explainer) refusingOn(node int32, check NodeCheck) []Rule {
 	h := x.hostOf(node)
 	if h == nil || x.c.Topology == nil {
@@ -222,7 +222,7 @@ func (x *explainer) refusingOn(node int32, check NodeCheck) []Rule {
 	return out
 }
 
-// considerNode takes the machine as a finding if it fails a single check, and as second best if it fails two.
+// considerNode takes the node as a finding if it fails a single check, and as second best if it fails two.
 func (x *explainer) considerNode(best *finding, two *pairFinding, node int32, f *nodeFailings) {
 	switch f.count() {
 	case 0:
@@ -276,7 +276,7 @@ func (x *explainer) codesFor(node int32, f *nodeFailings) (codes [2]MissCode, si
 	return codes, size
 }
 
-// changesFor are the changes that would make up for the machine's failings, the nearest first; fewer than there are
+// changesFor are the changes that would make up for the node's failings, the nearest first; fewer than there are
 // failings where some can't be made up for. Of volumes only those could tell who know where else they can be.
 func (x *explainer) changesFor(node int32, f *nodeFailings) (misses []*NearestMiss) {
 	if f.tainted {
@@ -303,7 +303,7 @@ func (x *explainer) changesFor(node int32, f *nodeFailings) (misses []*NearestMi
 	return misses
 }
 
-// admitsChanged reports whether topology rules let the pod on the machine once its failings are made up for.
+// admitsChanged reports whether topology rules let the pod on the node once its failings are made up for.
 func (x *explainer) admitsChanged(node int32, f *nodeFailings) bool {
 	if x.c.Topology == nil {
 		return true
@@ -320,7 +320,7 @@ func (x *explainer) admitsChanged(node int32, f *nodeFailings) bool {
 	return x.admitsAt(x.c.Topology, h.Domains, of, loosely)
 }
 
-// hostOf is what topology rules know of a machine; nil without any.
+// hostOf is what topology rules know of a node; nil without any.
 func (x *explainer) hostOf(node int32) *topology.Host {
 	if x.t.topology == nil {
 		return nil
@@ -328,7 +328,7 @@ func (x *explainer) hostOf(node int32) *topology.Host {
 	return &x.t.topology.Hosts[node]
 }
 
-// countsWhoeverNotices are the counts on a machine as if no group ignored it: a spread rule of pods with other demands
+// countsWhoeverNotices are the counts on a node as if no group ignored it: a spread rule of pods with other demands
 // may take notice of it.
 func (x *explainer) countsWhoeverNotices(node int32) func(group int32) topology.Tally {
 	return func(group int32) topology.Tally {

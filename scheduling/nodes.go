@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 )
 
-// compileNodes makes the snapshot's machines ready: those that are initialised first, then by name. classes are those of
+// compileNodes makes the snapshot's nodes ready: those that are initialised first, then by name. classes are those of
 // their pods, indexed [node][pod].
 func (m *Model) compileNodes(s *Snapshot, r *likeness.Roster, classes [][]int32) error {
 	dims := m.resources.Len()

@@ -14,7 +14,7 @@ import (
 // placed first, each on its node. Only if a pod of higher priority has no place without that room are they placed like
 // others.
 
-// victimsOn are the pods on the machine that are being deleted and have a lower priority: those that were preempted.
+// victimsOn are the pods on the node that are being deleted and have a lower priority: those that were preempted.
 func victimsOn(m *Model, n *existing.Node, priority int32) []existing.Pod {
 	return slices.DeleteFunc(slices.Clone(n.Bound), func(p existing.Pod) bool {
 		return !p.Terminating || m.classes[p.Class].Priority >= priority

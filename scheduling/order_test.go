@@ -46,7 +46,7 @@ func mixed[T any](r *rand.Rand, list []T) []T {
 	return out
 }
 
-// sortedText is the plan with all that follows the order of the input in a fixed order. Names of new machines are numbers
+// sortedText is the plan with all that follows the order of the input in a fixed order. Names of new nodes are numbers
 // in the order of planning.
 func sortedText(t *rapid.T, p *scheduling.Plan) string {
 	sorted := func(keys []scheduling.PodKey) []scheduling.PodKey {
@@ -69,7 +69,7 @@ func sortedText(t *rapid.T, p *scheduling.Plan) string {
 	return text(t, &o)
 }
 
-// The order in which anything is listed carries no meaning: pods, machines and their pods, pools, instance types and their
+// The order in which anything is listed carries no meaning: pods, nodes and their pods, pools, instance types and their
 // offerings, DaemonSets, volumes. The plan is the same, byte for byte, but for the order in which things are
 // listed. OPP-13, SCH-126, SCH-173, SCH-174, SCH-175: nothing depends on chance, at any GOMAXPROCS.
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// SCH-180: node overlays change what machines cost and have before anything is planned; one that can't be applied is noted.
+// SCH-180: node overlays change what nodes cost and have before anything is planned; one that can't be applied is noted.
 func TestNodeOverlays(t *testing.T) {
 	overlaid := func(name, instanceType string, change func(*v1.NodeOverlaySpec)) *v1.NodeOverlay {
 		o := &v1.NodeOverlay{}

@@ -9,12 +9,12 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// binSet is a set of machines to buy, with what goes on each.
+// binSet is a set of nodes to buy, with what goes on each.
 type binSet struct {
 	bins []bin
 }
 
-// bin is one machine to buy.
+// bin is one node to buy.
 type bin struct {
 	option int32
 	load   []load // by item, ascending
@@ -28,7 +28,7 @@ type load struct {
 	count int32
 }
 
-// packer fills machines with items by value: again and again it buys the machine whose best filling is worth most per
+// packer fills nodes with items by value: again and again it buys the node whose best filling is worth most per
 // dollar, as many of them as the items last for.
 type packer struct {
 	p      *problem
@@ -37,7 +37,7 @@ type packer struct {
 	gate *ledger
 	// keep says whether the filling of the option in trial is wanted; nil for any.
 	keep func(option int32) bool
-	// rules counts, on the machine being filled, what topology rules look at; nil where no item is under any.
+	// rules counts, on the node being filled, what topology rules look at; nil where no item is under any.
 	rules *sketch
 	m     *Model
 	left  []int
@@ -141,9 +141,9 @@ func (k *packer) offerFor(o int32) offer {
 	return offer{option: o, ratio: float64(worth) / float64(price), worth: worth}
 }
 
-// fill finds a good filling of one machine of the option with what is left; it stays in k.trial. The result is its
+// fill finds a good filling of one node of the option with what is left; it stays in k.trial. The result is its
 // worth. Two ways are tried: item by item in the order of value, and always from those items that need most of what
-// the machine has most left of.
+// the node has most left of.
 func (k *packer) fill(o int32) int64 {
 	opt := &k.p.options[o]
 	if k.gate != nil && !k.gate.open(o) {
@@ -177,7 +177,7 @@ func (k *packer) fill(o int32) int64 {
 	return worth
 }
 
-// begin empties the machine being filled.
+// begin empties the node being filled.
 func (k *packer) begin(opt *option) {
 	copy(k.free, opt.alloc)
 	k.trial = k.trial[:0]
@@ -187,7 +187,7 @@ func (k *packer) begin(opt *option) {
 	}
 }
 
-// add puts up to most pods of the item on the machine being filled and returns what they are worth.
+// add puts up to most pods of the item on the node being filled and returns what they are worth.
 func (k *packer) add(i int32, most int) int64 {
 	it := &k.p.items[i]
 	n := resources.HowMany(it.need, k.free, min(most, it.perMachine))
@@ -206,7 +206,7 @@ func (k *packer) add(i int32, most int) int64 {
 	return int64(n) * max(k.values.item[i], 1)
 }
 
-// fillBalanced fills the machine so that no resource runs out long before the others: each step takes the next item, in
+// fillBalanced fills the node so that no resource runs out long before the others: each step takes the next item, in
 // the order of value, among those whose scarcest resource here is the one of which most is left.
 func (k *packer) fillBalanced(o int32) int64 {
 	p, opt := k.p, &k.p.options[o]
@@ -401,7 +401,7 @@ func (k *packer) weights(o int32) []float64 {
 	return w
 }
 
-// buyAll adds machines of the option with the filling in k.trial, as many as the items last for. It reports whether at
+// buyAll adds nodes of the option with the filling in k.trial, as many as the items last for. It reports whether at
 // least one could be bought.
 func (k *packer) buyAll(o int32, out *binSet) bool {
 	times := int32(1 << 30)
@@ -425,7 +425,7 @@ func (k *packer) buyAll(o int32, out *binSet) bool {
 	return bought
 }
 
-// addResidents counts the DaemonSet pods of a new machine.
+// addResidents counts the DaemonSet pods of a new node.
 func (m *Model) addResidents(s *sketch, pool, row int32) {
 	for _, class := range m.pools[pool].Table.Rows[row].Residents {
 		s.add(m.classes[class].Topology, 1)

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Patterns are whole fillings of one machine. A second column generation, over whole pods this time, finds the mix of
+// Patterns are whole fillings of one node. A second column generation, over whole pods this time, finds the mix of
 // patterns that covers all pods at least cost; bought as often as the mix says, rounded down, they place nearly
 // everything, and the packer places the rest. It pays where pods are alike: with more than maxLPRows items the packer
 // works alone.
@@ -45,7 +45,7 @@ const (
 	optionsPerPlace = 5
 	// worthAPass is the least share of the cost that a pass must save for another to be made.
 	worthAPass = 2e-4
-	// reprice is after how many seeds the resource prices are made anew.
+	// reprice is after how many seeds the resource prices are made again.
 	reprice = 8
 )
 

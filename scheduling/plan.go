@@ -67,7 +67,7 @@ type NewNode struct {
 	Pods []PodKey `json:"pods"`
 	// Requests are the sum of the pods' and of the DaemonSets that will run on InstanceTypes[0].
 	Requests corev1.ResourceList `json:"requests"`
-	// MinValuesRelaxed tells that the instance types are less varied than the pool's minValues ask for: MinValuesBestEffort
+	// MinValuesRelaxed says that the instance types are less varied than the pool's minValues ask for: MinValuesBestEffort
 	// settled for it.
 	MinValuesRelaxed bool `json:"minValuesRelaxed,omitempty"`
 	// Allocatable is that of InstanceTypes[0].

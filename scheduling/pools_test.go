@@ -97,7 +97,7 @@ func TestLimits(t *testing.T) {
 		name  string
 		parts []any
 		pods  int
-		want  int // pods placed; each takes a machine of its own
+		want  int // pods placed; each takes a node of its own
 	}{
 		{"none", nil, 5, 5},
 		{"SCH-172 nodes", []any{nodePool("default", limit("nodes=2"))}, 5, 2},
@@ -110,9 +110,9 @@ func TestLimits(t *testing.T) {
 		{"cpu counts capacity, not requests", []any{nodePool("default", limit("cpu=16")), used("n")}, 5, 3},
 		{"memory", []any{nodePool("default", limit("memory=40Gi"))}, 5, 2},
 		{"the tightest of several", []any{nodePool("default", limit("cpu=100", "nodes=3", "memory=1000Gi"))}, 5, 3},
-		{"a resource no machine has", []any{nodePool("default", limit("example.com/gpu=0"))}, 5, 5},
+		{"a resource no node has", []any{nodePool("default", limit("example.com/gpu=0"))}, 5, 5},
 		{"a pool that is over its limit is closed", []any{nodePool("default", limit("cpu=3", "nodes=100")), used("n")}, 5, 0},
-		{"SCH-171 over a limit of what new machines don't have", []any{nodePool("default", limit("example.com/gpu=1")),
+		{"SCH-171 over a limit of what new nodes don't have", []any{nodePool("default", limit("example.com/gpu=1")),
 			func() scheduling.Node {
 				n := used("n")
 				n.Object.Status.Capacity["example.com/gpu"] = resource.MustParse("2")
@@ -133,7 +133,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// SCH-171: a smaller machine is chosen where only that is within the limit.
+// SCH-171: a smaller node is chosen where only that is within the limit.
 func TestLimitsChooseSmallerMachines(t *testing.T) {
 	p := solve(t, cluster(nodePool("default", limit("cpu=6")), pods("p", 6, requests("cpu=900m", "memory=1Gi"))))
 	if len(p.Unschedulable) != 0 {
@@ -141,7 +141,7 @@ func TestLimitsChooseSmallerMachines(t *testing.T) {
 	}
 }
 
-// OPP-11: every instance type listed for the machines of a limited pool is within the limit, all together.
+// OPP-11: every instance type listed for the nodes of a limited pool is within the limit, all together.
 func TestLimitsHoldForEveryListedType(t *testing.T) {
 	p := solve(t, cluster(nodePool("default", limit("cpu=8", "memory=33Gi")), pods("p", 4, requests("cpu=1500m"))))
 	if len(p.NewNodes) == 0 {
@@ -181,7 +181,7 @@ func TestSpareLimitsNameLargerTypes(t *testing.T) {
 	}
 }
 
-// SCH-156, SCH-171: pods that limits leave without a machine go to the next pool; the rest are told what is in use.
+// SCH-156, SCH-171: pods that limits leave without a node go to the next pool; the rest are told what is in use.
 func TestLimitsFallBackAndExplain(t *testing.T) {
 	medium := poolNeeds(typeKey, opIn, "medium")
 	p := solve(t, cluster(nodePool("first", weight(9), medium, limit("cpu=8")), nodePool("second", medium, limit("nodes=1")), pods("p", 4, requests("cpu=3"))))
@@ -190,7 +190,7 @@ func TestLimitsFallBackAndExplain(t *testing.T) {
 		count[n.Pool.Name]++
 	}
 	if count["first"] != 2 || count["second"] != 1 {
-		t.Errorf("machines %v, want 2 of first and 1 of second", count)
+		t.Errorf("nodes %v, want 2 of first and 1 of second", count)
 	}
 	r := reasonsOf(t, p, "p-3")
 	want := []string{
@@ -209,12 +209,12 @@ func TestTwoGenerationsOfOneName(t *testing.T) {
 	owned := node("n", ofPool("banana"), bound(pod("full", requests("cpu=4")))) // of the current generation
 	p := solve(t, cluster(old, current, owned, catalogue()[1:2], pods("p", 2, requests("cpu=3")), pod("x", requests("cpu=99"))))
 	if len(p.NewNodes) != 2 || p.NewNodes[0].Pool == p.NewNodes[1].Pool || p.NewNodes[0].Name == p.NewNodes[1].Name {
-		t.Fatalf("want one machine of each pool, got %+v", p.NewNodes)
+		t.Fatalf("want one node of each pool, got %+v", p.NewNodes)
 	}
 	for _, n := range p.NewNodes {
 		zone := map[v1.Generation]string{v1.GenerationV1Alpha5: "a", v1.GenerationV1: "b"}[n.Pool.Generation]
 		if n.InstanceTypes[0].Zone != zone {
-			t.Errorf("machine of %s in zone %s, want %s", n.Pool, n.InstanceTypes[0].Zone, zone)
+			t.Errorf("node of %s in zone %s, want %s", n.Pool, n.InstanceTypes[0].Zone, zone)
 		}
 	}
 	r := reasonsOf(t, p, "x")
@@ -248,7 +248,7 @@ func TestOrderOfPools(t *testing.T) {
 		}
 		n := newNodeOf(t, solve(t, cluster(parts...)), "p")
 		if n == nil || n.Pool.String() != c.want {
-			t.Errorf("%s: %+v, want a machine of %s", c.name, n, c.want)
+			t.Errorf("%s: %+v, want a node of %s", c.name, n, c.want)
 		}
 	}
 }
@@ -273,7 +273,7 @@ func TestReachedLimitsOfTheFirstGeneration(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		parts []any
-		want  int // of two pods, each of which takes a machine
+		want  int // of two pods, each of which takes a node
 	}{
 		{"reached", []any{old(gpu+"=2", "cpu=100"), with("2")}, 0},
 		{"not reached", []any{old(gpu+"=3", "cpu=100"), with("2")}, 2},
@@ -316,19 +316,19 @@ func TestReachedLimitsOfTheFirstGeneration(t *testing.T) {
 				t.Fatal(err)
 			}
 			if placed := place(); placed != 3 {
-				t.Errorf("%d pods placed while the machine is hidden, want all three", placed)
+				t.Errorf("%d pods placed while the node is hidden, want all three", placed)
 			}
 			if err := trial.Rollback(mark); err != nil {
 				t.Fatal(err)
 			}
 			if placed := place(); placed != 0 {
-				t.Errorf("%d pods placed once the machine is back, want none", placed)
+				t.Errorf("%d pods placed once the node is back, want none", placed)
 			}
 		})
 	}
 }
 
-// API-220, API-412: machines bear the label of the generation that their pool was born in, and that label alone: a pod that names
+// API-220, API-412: nodes bear the label of the generation that their pool was born in, and that label alone: a pod that names
 // the one pool has no place in its namesake, and one that stays away from all pools says so of both labels.
 func TestLabelOfAGeneration(t *testing.T) {
 	const provisioner, nodepool = "karpenter.sh/provisioner-name", "karpenter.sh/nodepool"
@@ -344,7 +344,7 @@ func TestLabelOfAGeneration(t *testing.T) {
 		pod("not-of-new", none(nodepool)), pod("of-none", none(nodepool, provisioner))))
 	for name, want := range map[string]v1.Generation{"of-old": v1.GenerationV1Alpha5, "of-new": v1.GenerationV1, "not-of-new": v1.GenerationV1Alpha5} {
 		if n := newNodeOf(t, p, name); n == nil || n.Pool.Generation != want {
-			t.Errorf("%s is on %+v, want a machine of generation %s", name, n, want)
+			t.Errorf("%s is on %+v, want a node of generation %s", name, n, want)
 		}
 	}
 	if r := reasonsOf(t, p, "of-none"); len(r) != 1 || r[0].Code != scheduling.ReasonOptedOut {

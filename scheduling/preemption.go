@@ -54,7 +54,7 @@ const maxPreemptors = 1000
 // expectedPreemptions are those that kube-scheduler would make.
 type expectedPreemptions struct {
 	list []Preemption
-	// classes counts the pods by class; holds is what they take of each machine beyond what their victims had there; placed is
+	// classes counts the pods by class; holds is what they take of each node beyond what their victims had there; placed is
 	// where they go.
 	classes map[int32]int32
 	holds   map[int32][]int64

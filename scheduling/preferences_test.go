@@ -44,7 +44,7 @@ func TestPreferenceBeatsWeight(t *testing.T) {
 	}
 }
 
-// SCH-171, SCH-074: limits that leave no room for the preferred machine don't leave the pod without one.
+// SCH-171, SCH-074: limits that leave no room for the preferred node don't leave the pod without one.
 func TestPreferenceGivenUpForLimits(t *testing.T) {
 	p := solve(t, cluster(nodePool("b", limit("cpu=2"), poolNeeds(zoneKey, opIn, "b")), nodePool("a", poolNeeds(zoneKey, opIn, "a")),
 		pods("p", 3, requests("cpu=1500m"), preferred(1, in(zoneKey, "b")))))
@@ -59,14 +59,14 @@ func TestPreferenceGivenUpForLimits(t *testing.T) {
 	}
 }
 
-// SCH-063, SCH-168: among machines of the snapshot with room, one that meets the preference is taken.
+// SCH-063, SCH-168: among nodes of the snapshot with room, one that meets the preference is taken.
 func TestPreferencesOnExistingMachines(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		roomA, roomB string
 	}{
-		{"the preferred machine has more room", "cpu=4", "cpu=8"},
-		{"the preferred machine has less room", "cpu=8", "cpu=4"},
+		{"the preferred node has more room", "cpu=4", "cpu=8"},
+		{"the preferred node has less room", "cpu=8", "cpu=4"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := solve(t, cluster(node("a", allocatable(c.roomA, "memory=16Gi")), node("b", allocatable(c.roomB, "memory=16Gi"), nodeLabel(zoneKey, "b")),

@@ -18,7 +18,7 @@ func wantCost(t testing.TB, p *scheduling.Plan, want float64) {
 	}
 }
 
-// OPP-2: opening two cheap machines beats one dear one, and the other way round.
+// OPP-2: opening two cheap nodes beats one dear one, and the other way round.
 func TestCheapestMixOfMachines(t *testing.T) {
 	onDemand := func(name string, price float64, capacity ...string) any {
 		return sold(machineType(name, price, capacity...), offering("a", v1.CapacityTypeOnDemand, price))
@@ -30,7 +30,7 @@ func TestCheapestMixOfMachines(t *testing.T) {
 	}{
 		{"two cheap ones instead of one dear", []any{onDemand("four", 0.83, "cpu=4", "memory=16Gi"), onDemand("eight", 22.27, "cpu=8", "memory=32Gi"), pods("p", 2, requests("cpu=3"))}, 1.66},
 		{"one large instead of two", []any{onDemand("four", 1, "cpu=4", "memory=16Gi"), onDemand("eight", 1.5, "cpu=8", "memory=32Gi"), pods("p", 2, requests("cpu=3"))}, 1.5},
-		{"the last pod gets a small machine", []any{onDemand("two", 0.3, "cpu=2", "memory=8Gi"), onDemand("eight", 1, "cpu=8", "memory=32Gi"), pods("p", 9, requests("cpu=1"))}, 1.3},
+		{"the last pod gets a small node", []any{onDemand("two", 0.3, "cpu=2", "memory=8Gi"), onDemand("eight", 1, "cpu=8", "memory=32Gi"), pods("p", 9, requests("cpu=1"))}, 1.3},
 		{"cpu-heavy and memory-heavy pods share", []any{onDemand("m", 1, "cpu=8", "memory=32Gi"), onDemand("c", 0.9, "cpu=8", "memory=16Gi"), onDemand("r", 1.3, "cpu=8", "memory=64Gi"),
 			pods("c", 4, requests("cpu=1500m", "memory=1Gi")), pods("r", 4, requests("cpu=500m", "memory=7Gi"))}, 1},
 		{"one large pod does not raise the price of the small ones", []any{onDemand("one", 0.1, "cpu=1", "memory=4Gi"), onDemand("big", 8, "cpu=16", "memory=64Gi"), pods("big", 1, requests("cpu=15500m", "memory=63Gi")), pods("p", 4, requests("cpu=1"))}, 8.4},
@@ -54,7 +54,7 @@ func TestLowerBoundIsTight(t *testing.T) {
 	}
 }
 
-// Machines that cost nothing (paid for beforehand) are used first and break no sum.
+// Nodes that cost nothing (paid for beforehand) are used first and break no sum.
 func TestFreeMachines(t *testing.T) {
 	free := sold(machineType("free", 0, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeSpot, 0))
 	p := solve(t, cluster(free, machineType("paid", 0.5, "cpu=8", "memory=32Gi"), pods("p", 8)))

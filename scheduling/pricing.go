@@ -27,7 +27,7 @@ const (
 	maxLPRounds   = 800
 	maxLPWork     = 500_000_000
 	maxNewOptions = 8
-	// roughColumns is how many columns a row may take where values only steer: where hundreds of machines are about as good a
+	// roughColumns is how many columns a row may take where values only steer: where hundreds of nodes are about as good a
 	// bargain as each other, the last part in a thousand takes most of the time.
 	roughColumns = 20
 	// nearEnough and roughlyNear are by which part of the cost the best values known may fall short of it.
@@ -124,7 +124,7 @@ func newPricing(p *problem, places []place) *pricing {
 	return pr
 }
 
-// perOption is how many pods of the bundle's mean size fit on an empty machine.
+// perOption is how many pods of the bundle's mean size fit on an empty node.
 func (b *bundle) perOption(o *option) float64 {
 	if !b.takenBy(o) {
 		return 0
@@ -300,7 +300,7 @@ func halve(p *problem, part []int32, dim int) (lo, hi []int32) {
 	return sorted[:mid], sorted[mid:]
 }
 
-// generate runs column generation: as long as some machine could be filled with more value than it costs, that filling
+// generate runs column generation: as long as some node could be filled with more value than it costs, that filling
 // becomes a column and the values are corrected. Few options matter in the end: it goes on with those that do until
 // none improves, and only then looks whether any other would.
 func (pr *pricing) generate(ctx context.Context) {
@@ -447,7 +447,7 @@ func (pr *pricing) scan() []offer {
 	var found []offer
 	for i := range pr.p.options {
 		o := int32(i)
-		// Of limited machines there are only so many: they are no measure of what pods are worth.
+		// Of limited nodes there are only so many: they are no measure of what pods are worth.
 		if pr.p.options[o].limited || !pr.pays(o) {
 			continue
 		}
@@ -474,7 +474,7 @@ func (pr *pricing) enter(column []float64, o int32) bool {
 }
 
 // improve prices one option against the present values and brings in its best filling if that is worth more than the
-// machine.
+// node.
 func (pr *pricing) improve(o int32) bool {
 	if !pr.pays(o) {
 		return false

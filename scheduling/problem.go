@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// problem is the packing of pods onto new machines, stripped to numbers: items (classes with a count) and options
-// (machines with a price). All orders in it are total, so that equal problems have equal solutions.
+// problem is the packing of pods onto new nodes, stripped to numbers: items (classes with a count) and options
+// (nodes with a price). All orders in it are total, so that equal problems have equal solutions.
 type problem struct {
 	dims  int
 	items []item
@@ -35,8 +35,8 @@ type problem struct {
 	// reserved and left say which reservation each limited option draws on, and how many instances each has.
 	reserved map[int32]string
 	left     map[string]int
-	// committed are machines that commitments cover, at their price then; commitmentLeft is what each commitment has left
-	// for new machines. Nil without commitments.
+	// committed are nodes that commitments cover, at their price then; commitmentLeft is what each commitment has left
+	// for new nodes. Nil without commitments.
 	committed      []option
 	commitmentLeft []int64
 	// caps are rules about single nodes; each is a dimension after the resources.
@@ -50,10 +50,10 @@ type problem struct {
 // reservation names what a limited option draws on.
 func (p *problem) reservation(o int) string { return p.reserved[int32(o)] }
 
-// unbounded is the perMachine of items whose number on one machine only its resources bound.
+// unbounded is the perMachine of items whose number on one node only its resources bound.
 const unbounded = math.MaxInt
 
-// item is a class of pods that need new machines.
+// item is a class of pods that need new nodes.
 type item struct {
 	class int32
 	// where the class may go; items of one place may use the same options.
@@ -62,7 +62,7 @@ type item struct {
 	need  []int64
 	// topology is the class's stake in topology rules, nil for none.
 	topology *topology.Groups
-	// perMachine bounds how many of the class one new machine may hold; unbounded for no bound.
+	// perMachine bounds how many of the class one new node may hold; unbounded for no bound.
 	perMachine int
 	// ruled items are under rules about single nodes that neither perMachine nor caps say.
 	ruled bool
@@ -71,28 +71,28 @@ type item struct {
 // place is a stage, and the cell that topology rules leave for the pods, or anyCell.
 type place struct {
 	stage, cell int32
-	// rules narrow the machines further: see placeRules.
+	// rules narrow the nodes further: see placeRules.
 	rules placeRules
 }
 
-// placeRules are what a query asks of all machines for the pods of a place.
+// placeRules are what a query asks of all nodes for the pods of a place.
 type placeRules uint8
 
 const (
-	// varietyKept: only machines that leave the variety their pool's minValues ask for.
+	// varietyKept: only nodes that leave the variety their pool's minValues ask for.
 	varietyKept placeRules = 1 << iota
-	// reservedOnly: only machines bought from a reservation.
+	// reservedOnly: only nodes bought from a reservation.
 	reservedOnly
 )
 
-// option is one machine to buy: a row of a pool's table in one slot.
+// option is one node to buy: a row of a pool's table in one slot.
 type option struct {
 	pool, row, slot int32
 	// assign is the pool's assignment of open labels.
 	assign int32
-	// cell the machine would be in; anyCell where cells play no part.
+	// cell the node would be in; anyCell where cells play no part.
 	cell int32
-	// limited is true for machines bought from a reservation: there are only so many.
+	// limited is true for nodes bought from a reservation: there are only so many.
 	limited bool
 	// commitment that covers it, by number from 1 on, and what it uses of it; 0 in all but problem.committed.
 	commitment int32
@@ -192,8 +192,8 @@ type poolUsers struct {
 }
 
 // covers reports whether all options of pool b are dominated by those of pool a, which stands before it: where both
-// sell the same machines, and a has no limits, at least the same ones to all users of b. Many pools are like that, and
-// need not be gone through machine by machine.
+// sell the same nodes, and a has no limits, at least the same ones to all users of b. Many pools are like that, and
+// need not be gone through node by node.
 func (m *Model) covers(p *problem, a, b *poolUsers) bool {
 	pa, pb := m.pools[a.pool], m.pools[b.pool]
 	if pa.Table != pb.Table || pa.Limits != nil || len(pa.Variety) > 0 || len(pb.Variety) > 0 || len(pa.Table.Catalog.Reservations) > 0 {
@@ -230,7 +230,7 @@ func (m *Model) covers(p *problem, a, b *poolUsers) bool {
 	return true
 }
 
-// sameCells reports whether topology rules can't tell machines of the pools apart if they are of one type and bought
+// sameCells reports whether topology rules can't tell nodes of the pools apart if they are of one type and bought
 // the same way.
 func (m *Model) sameCells(a, b *nodepool.Pool) bool {
 	c := a.Table.Catalog
@@ -326,7 +326,7 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 	return all
 }
 
-// cellsOf finds the cells of the pool's machines, for all of a slot at once where types play no part.
+// cellsOf finds the cells of the pool's nodes, for all of a slot at once where types play no part.
 func (p *problem) cellsOf(m *Model, pool int32, as *nodepool.Assignment) func(row, slot int) int32 {
 	if p.cells == nil {
 		return func(int, int) int32 { return anyCell }
@@ -425,7 +425,7 @@ func compareOptions(a, b *option) int {
 }
 
 // standsIn reports whether buying k instead of o can't run into a limit or a topology rule that o would not: a pool
-// without limits has none, and within one pool the machine must not count for more.
+// without limits has none, and within one pool the node must not count for more.
 func (m *Model) standsIn(k, o *option) bool {
 	if k.resident != o.resident {
 		return false
@@ -440,7 +440,7 @@ func (m *Model) standsIn(k, o *option) bool {
 	return k.pool == o.pool && resources.Fits(pl.RowCost(int(k.row)), pl.RowCost(int(o.row)))
 }
 
-// perOption is how many pods of the item fit on an empty machine of the option, at most as many as there are.
+// perOption is how many pods of the item fit on an empty node of the option, at most as many as there are.
 func (p *problem) perOption(it *item, at int, o *option) int {
 	if !o.open.Has(at) {
 		return 0

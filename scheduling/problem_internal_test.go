@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/internal/seeded"
 )
 
-// Whatever pools there are, each machine that one of them could launch for a pod is an option or dominated by one: pools
+// Whatever pools there are, each node that one of them could launch for a pod is an option or dominated by one: pools
 // that are passed over because another covers them had nothing to add.
 func TestNoPoolIsMissed(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {

@@ -89,7 +89,7 @@ func TestPlansAreDeterministic(t *testing.T) {
 	})
 }
 
-// The order in which pods, machines, pools and DaemonSets are listed carries no meaning for what the plan costs.
+// The order in which pods, nodes, pools and DaemonSets are listed carries no meaning for what the plan costs.
 func TestOrderOfInputDoesNotChangeCost(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
 		s := randomSnapshot(t)
@@ -111,7 +111,7 @@ func TestOrderOfInputDoesNotChangeCost(t *testing.T) {
 	})
 }
 
-// changed is a later snapshot of the same cluster: some pods, machines and DaemonSets went, came or moved.
+// changed is a later snapshot of the same cluster: some pods, nodes and DaemonSets went, came or moved.
 func changed(t *rapid.T, s *scheduling.Snapshot, round int) *scheduling.Snapshot {
 	other := randomSnapshot(t)
 	o := *s
@@ -287,7 +287,7 @@ func TestOutcomeAgreesWithPlan(t *testing.T) {
 			note(p.Existing[i].Pods)
 		}
 		if out.Placed != placed || out.Unplaced != len(p.Unschedulable) || out.Placed+out.Unplaced != waiting || out.NewNodes != len(p.NewNodes) {
-			t.Errorf("outcome %+v of %d pods, plan has %d placed, %d not, %d machines", out, waiting, placed, len(p.Unschedulable), len(p.NewNodes))
+			t.Errorf("outcome %+v of %d pods, plan has %d placed, %d not, %d nodes", out, waiting, placed, len(p.Unschedulable), len(p.NewNodes))
 		}
 		if d := out.NewCost - p.HourlyCost; d > 1e-6 || d < -1e-6 {
 			t.Errorf("outcome costs %v, the plan %v", out.NewCost, p.HourlyCost)

@@ -16,7 +16,7 @@ import (
 // wish is pods of one class that want a place in one cell.
 type wish struct {
 	class, cell, count int32
-	// OnNodes tells that some were dealt to the cell for the room on its machines of the snapshot.
+	// OnNodes says that some were dealt to the cell for the room on its nodes of the snapshot.
 	onNodes bool
 }
 
@@ -47,7 +47,7 @@ func (t *Trial) wishes(c *cells, classes []int32) []wish {
 	return out
 }
 
-// concerned reports whether rules over domains larger than a machine concern pods with the stake.
+// concerned reports whether rules over domains larger than a node concern pods with the stake.
 func (m *Model) concerned(o *topology.Groups) bool {
 	if o == nil {
 		return false
@@ -56,9 +56,9 @@ func (m *Model) concerned(o *topology.Groups) bool {
 	return slices.ContainsFunc(o.Owns, wide) || slices.ContainsFunc(o.In, wide)
 }
 
-// proposeExisting proposes places on machines of the snapshot: what is free there costs nothing. Each machine is filled
-// with the pods worth most; those that no new machine could take come first, by priority. Machines with the least
-// room are filled first, so that whole machines stay free. Counts of the wishes fall by what is proposed. Places are at least as
+// proposeExisting proposes places on nodes of the snapshot: what is free there costs nothing. Each node is filled
+// with the pods worth most; those that no new node could take come first, by priority. Nodes with the least
+// room are filled first, so that whole nodes stay free. Counts of the wishes fall by what is proposed. Places are at least as
 // good as the last of fits, and those that are as good as an earlier one are taken first.
 func (t *Trial) proposeExisting(ctx context.Context, c *cells, wishes []wish, worth []int64, fits ...uint32) []proposal {
 	m := t.m
@@ -84,19 +84,19 @@ func (t *Trial) proposeExisting(ctx context.Context, c *cells, wishes []wish, wo
 	return f.out
 }
 
-// filler fills machines of the snapshot with proposals.
+// filler fills nodes of the snapshot with proposals.
 type filler struct {
 	t     *Trial
 	c     *cells
 	nodes []int32
 	// free is what the proposals leave, indexed like Trial.free.
 	free []int64
-	// bases are the counts on machines that hold proposals under rules.
+	// bases are the counts on nodes that hold proposals under rules.
 	bases map[int32]*sketch
 	out   []proposal
 }
 
-// fill goes over the machines once, taking only those fits that are at least as good as asked for.
+// fill goes over the nodes once, taking only those fits that are at least as good as asked for.
 func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 	m, c := f.t.m, f.c
 	dims := int32(m.resources.Len())
@@ -144,7 +144,7 @@ func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 	}
 }
 
-// countsOn are the counts of a machine with the proposals for it.
+// countsOn are the counts of a node with the proposals for it.
 func (f *filler) countsOn(node int32) *sketch {
 	s, ok := f.bases[node]
 	if !ok {
@@ -185,7 +185,7 @@ func (t *Trial) admit(list []proposal) {
 	}
 }
 
-// sketch counts members and owners on one machine that is being filled.
+// sketch counts members and owners on one node that is being filled.
 type sketch struct {
 	m *Model
 	h topology.Host
@@ -193,12 +193,12 @@ type sketch struct {
 
 func newSketch(m *Model) *sketch { return &sketch{m: m} }
 
-// begin starts a machine with what it has.
+// begin starts a node with what it has.
 func (s *sketch) begin(base []topology.Tally) { s.h.Tally = append(s.h.Tally[:0], base...) }
 
 func (s *sketch) of(group int32) topology.Tally { return s.h.Of(group) }
 
-// room is how many pods with the stake the machine takes, as far as rules whose domains are machines go.
+// room is how many pods with the stake the node takes, as far as rules whose domains are nodes go.
 func (s *sketch) room(o *topology.Groups) int { return topology.AdmitsHost(s.m.topology, o, s.of) }
 
 func (s *sketch) add(o *topology.Groups, n int32) {

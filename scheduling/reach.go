@@ -48,7 +48,7 @@ func (l *layout) spreadsWidely(o *topology.Groups) bool {
 	})
 }
 
-// reachedBy adds the domains of all machines of a use.
+// reachedBy adds the domains of all nodes of a use.
 func (l *layout) reachedBy(base *topology.State, u podclass.Use, found []map[int32]bool) {
 	p := l.pools[u.Pool]
 	f := &p.Profiles[u.Profile]

@@ -10,14 +10,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Placing in bulk deals pods out to zones before it packs them, class by class; with few pods, two halves of a machine in
-// two zones cost more than a whole one in one. So a plan of few pods is taken apart again: the pods of some machines are
-// placed anew by the exact rules, each where it adds least to the cost, on machines that grow for it. The room of a node of the
+// Placing in bulk deals pods out to zones before it packs them, class by class; with few pods, two halves of a node in
+// two zones cost more than a whole one in one. So a plan of few pods is taken apart again: the pods of some nodes are
+// placed again by the exact rules, each where it adds least to the cost, on nodes that grow for it. The room of a node of the
 // snapshot may also have gone to a pod that would be as well off elsewhere, while another has to go where it is followed: so now and
-// then these nodes are filled anew, too.
+// then these nodes are filled again, too.
 
 const (
-	// maxRearranged bounds how many pods are placed anew, and maxRearrangeSteps how many machines may be tried, and pods put
+	// maxRearranged bounds how many pods are placed again, and maxRearrangeSteps how many nodes may be tried, and pods put
 	// back, for that.
 	maxRearranged     = 128
 	maxRearrangeSteps = 2400
@@ -25,16 +25,16 @@ const (
 	stepsPerPod = 80
 )
 
-// recipe is how pods are placed anew.
+// recipe is how pods are placed again.
 type recipe struct {
 	// ruledFirst takes pods under topology rules before others of their priority, and the larger ones first within each; else
 	// size alone decides.
 	ruledFirst bool
-	// growFirst buys one more machine only where no other can grow, not where that is cheaper.
+	// growFirst buys one more node only where no other can grow, not where that is cheaper.
 	growFirst bool
 	// draw shuffles the pods of a priority instead; 0 for no.
 	draw uint64
-	// afresh places pods on nodes of the snapshot anew, too; these stay where they are otherwise.
+	// afresh places pods on nodes of the snapshot again, too; these stay where they are otherwise.
 	afresh bool
 }
 
@@ -46,7 +46,7 @@ type rearranging struct {
 	t          *Trial
 	before     Mark
 	priorities []int32
-	// size is indexed by class: what a pod takes of the largest machine.
+	// size is indexed by class: what a pod takes of the largest node.
 	size []float64
 	best way
 	// placed, broken and cost are those of best: pods by priority, wishes not kept, and nano-USD per hour. ranks are, by class,
@@ -55,13 +55,13 @@ type rearranging struct {
 	broken int
 	cost   int64
 	ranks  map[int32]int
-	// spans tells that pods on nodes of the snapshot may be in the way of others.
+	// spans says that pods on nodes of the snapshot may be in the way of others.
 	spans bool
-	// steps are the machines tried and the pods put back so far, of at most limit.
+	// steps are the nodes tried and the pods put back so far, of at most limit.
 	steps, limit int
 }
 
-// rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new machines, or on one and on
+// rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new nodes, or on one and on
 // nodes of the snapshot, with as many of their wishes kept.
 func (t *Trial) rearrange(ctx context.Context, before Mark, classes []int32) {
 	if t.options.ExistingOnly || t.options.MinValues == MinValuesBestEffort || t.tight > 0 || t.newMachines() == 0 || t.nearlyProven() || t.podsSince(before) > maxRearranged {
@@ -85,15 +85,15 @@ func (t *Trial) rearrange(ctx context.Context, before Mark, classes []int32) {
 	}
 	t.restore(r.best)
 	if improved {
-		t.placeLeft(ctx, classes) // other machines may have room, or bring domains, for pods that waited before
+		t.placeLeft(ctx, classes) // other nodes may have room, or bring domains, for pods that waited before
 	}
 	if !improved || maps.Equal(found.stages(), r.best.stages()) {
-		t.proof = proof // it speaks of pods that have new machines at their stages, whatever those are
+		t.proof = proof // it speaks of pods that have new nodes at their stages, whatever those are
 	}
 }
 
 // spansNodes reports whether nodes of the snapshot hold pods of the way, and rules over domains larger than a node concern some: one new
-// machine may then be in the wrong domain only because of the pods that were placed before.
+// node may then be in the wrong domain only because of the pods that were placed before.
 func (t *Trial) spansNodes(w way) bool {
 	onNodes, concerned := false, false
 	for _, b := range w.bindings {
@@ -108,7 +108,7 @@ func (t *Trial) nearlyProven() bool {
 	return t.proof != nil && float64(t.newCost()) <= t.proof.v.bound*(1+1.0/worthRepacking)
 }
 
-// shares are the largest shares that pods of the classes take of what the largest machines have.
+// shares are the largest shares that pods of the classes take of what the largest nodes have.
 func (t *Trial) shares(classes []int32) []float64 {
 	m := t.m
 	dims := m.resources.Len()
@@ -145,12 +145,12 @@ func (t *Trial) ranks(w way) map[int32]int {
 	return out
 }
 
-// rank is a stage's place among those of the class; 0 on machines of the snapshot.
+// rank is a stage's place among those of the class; 0 on nodes of the snapshot.
 func (t *Trial) rank(class, stage int32) int {
 	return max(slices.Index(t.stagesFor(t.m.classes[class]), stage), 0)
 }
 
-// stages counts the pods on new machines by class and stage.
+// stages counts the pods on new nodes by class and stage.
 func (w *way) stages() map[[2]int32]int32 {
 	out := map[[2]int32]int32{}
 	for _, b := range w.bindings {
@@ -161,8 +161,8 @@ func (w *way) stages() map[[2]int32]int32 {
 	return out
 }
 
-// all places everything anew, by each recipe, and then goes on with what is best, machine by machine and pair by pair, until
-// nothing gets cheaper, and then with machines and orders drawn by lot.
+// all places everything again, by each recipe, and then goes on with what is best, node by node and pair by pair, until
+// nothing gets cheaper, and then with nodes and orders drawn by lot.
 func (r *rearranging) all(ctx context.Context) (improved bool) {
 	everything := func(int32) bool { return true }
 	for _, how := range recipes {
@@ -178,7 +178,7 @@ func (r *rearranging) all(ctx context.Context) (improved bool) {
 	return improved
 }
 
-// drawn places the pods of a few machines anew in an order drawn by lot, or of all if they are few.
+// drawn places the pods of a few nodes again in an order drawn by lot, or of all if they are few.
 func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
 	const few = 3
 	n := uint64(len(r.best.machines))
@@ -201,7 +201,7 @@ func mixed(a, b uint64) uint64 {
 	return x ^ x>>31
 }
 
-// some places the pods of one machine or of two anew; it reports whether that was of use.
+// some places the pods of one node or of two again; it reports whether that was of use.
 func (r *rearranging) some(ctx context.Context) bool {
 	n := int32(len(r.best.machines))
 	first := r.best.first
@@ -222,7 +222,7 @@ func (r *rearranging) some(ctx context.Context) bool {
 	return false
 }
 
-// without does the best way again without some of its machines, places their pods anew, and keeps the outcome if it is
+// without does the best way again without some of its nodes, places their pods again, and keeps the outcome if it is
 // better.
 func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, how recipe) bool {
 	t := r.t
@@ -292,8 +292,8 @@ func (r *rearranging) consider() bool {
 	return better
 }
 
-// insert places pods of the class where they add least to the cost: on room that there is, on a machine that grows for one
-// of them, or on one more machine.
+// insert places pods of the class where they add least to the cost: on room that there is, on a node that grows for one
+// of them, or on one more node.
 func (r *rearranging) insert(class int32, how recipe) bool {
 	t := r.t
 	if host, stage := t.findHost(class); host >= 0 {
@@ -334,7 +334,7 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 	return false
 }
 
-// restoreBut does again what was recorded at this point, without what was on some of its new machines. What the exact rules
+// restoreBut does again what was recorded at this point, without what was on some of its new nodes. What the exact rules
 // do not admit then waits.
 func (t *Trial) restoreBut(w way, gone func(host int32) bool) {
 	t.regrow(w)
@@ -360,5 +360,5 @@ func (t *Trial) restoreBut(w way, gone func(host int32) bool) {
 		list = append(list, proposal{b, t.m.classes[b.class].Topology == nil})
 	}
 	t.admit(list)
-	t.forsakeEmpty()
+	t.abandonEmpty()
 }

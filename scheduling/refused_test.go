@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// SCH-156: no pod is refused for which a pool has a machine that each check passes, whatever rules its pods and those of
+// SCH-156: no pod is refused for which a pool has a node that each check passes, whatever rules its pods and those of
 // others state.
 func TestRefusedPodsHaveAReason(t *testing.T) {
 	seeded.Check(t, func(rt *rapid.T) {

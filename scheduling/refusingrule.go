@@ -305,7 +305,7 @@ func (x *explainer) nameNodes(g int32, out *Rule) {
 }
 
 // holdersOn are those on a host because of whom the rule refuses the pod: on a node of the snapshot, or with none (-1) the
-// DaemonSets of a new machine.
+// DaemonSets of a new node.
 func (x *explainer) holdersOn(r *rule, node int32, daemons []int32) []Holder {
 	inTheWay := func(class int32) bool {
 		o := x.m.classes[class].Topology

@@ -45,7 +45,7 @@ func TestPlansOnceIncomplete(t *testing.T) {
 	}
 }
 
-// Pods on machines that don't meet what they ask for, as TestPlansAreValid found them: SCH-030, SCH-158, SCH-177.
+// Pods on nodes that don't meet what they ask for, as TestPlansAreValid found them: SCH-030, SCH-158, SCH-177.
 func TestPlansOnceInvalid(t *testing.T) {
 	for name, s := range found(t, "valid") {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestPlansThatOncePlacedLess(t *testing.T) {
 	}
 }
 
-// What a trial says a plan costs when all machines are gone, where the plan once cost something else, as
+// What a trial says a plan costs when all nodes are gone, where the plan once cost something else, as
 // TestOutcomeAgreesWithPlan found it.
 func TestOutcomesThatOnceDisagreed(t *testing.T) {
 	for name, s := range found(t, "outcome") {
@@ -95,7 +95,7 @@ func TestOutcomesThatOnceDisagreed(t *testing.T) {
 	}
 }
 
-// Empty machines that raised the cost, as TestEmptyMachineNeverRaisesTheCost found them; the machine's name begins with
+// Empty nodes that raised the cost, as TestEmptyMachineNeverRaisesTheCost found them; the node's name begins with
 // "extra".
 func TestMachinesThatOnceRaisedTheCost(t *testing.T) {
 	for name, with := range found(t, "monotone") {
@@ -104,7 +104,7 @@ func TestMachinesThatOnceRaisedTheCost(t *testing.T) {
 			without.Nodes = slices.DeleteFunc(slices.Clone(with.Nodes), func(n scheduling.Node) bool { return strings.HasPrefix(n.Name, "extra") })
 			after, before := unwishing(t, with), unwishing(t, &without)
 			if len(after.Unschedulable) != len(before.Unschedulable) || after.HourlyCost > before.HourlyCost+1e-9 {
-				t.Errorf("with the machine %v USD/h and %d pods without a place, without it %v and %d",
+				t.Errorf("with the node %v USD/h and %d pods without a place, without it %v and %d",
 					after.HourlyCost, len(after.Unschedulable), before.HourlyCost, len(before.Unschedulable))
 			}
 		})

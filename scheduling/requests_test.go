@@ -100,13 +100,13 @@ func TestPodRequests(t *testing.T) {
 			if diff := cmp.Diff(before, c.pod); diff != "" {
 				t.Errorf("the pod was changed (-before +after):\n%s", diff)
 			}
-			// The same through the planner: the requests of a machine for that pod alone.
+			// The same through the planner: the requests of a node for that pod alone.
 			p := solve(t, cluster(c.pod, machineType("huge", 9, "cpu=96", "memory=96Gi", "hugepages-2Mi=8Mi", "example.com/gpu=8")))
 			if len(p.NewNodes) != 1 {
 				t.Fatalf("not placed: %v", p.Unschedulable)
 			}
 			if diff := cmp.Diff(c.want, p.NewNodes[0].Requests, equal); diff != "" {
-				t.Errorf("requests of the machine (-want +got):\n%s", diff)
+				t.Errorf("requests of the node (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -152,7 +152,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// SCH-062: a machine whose DaemonSets ask for more than it has is not launched, even for a pod that needs none of it.
+// SCH-062: a node whose DaemonSets ask for more than it has is not launched, even for a pod that needs none of it.
 func TestNewMachineOvercommittedByDaemons(t *testing.T) {
 	p := solve(t, cluster(daemonSet("agent", []string{"memory=10Gi"}), pod("p", requests("cpu=1"))))
 	n := newNodeOf(t, p, "p")

@@ -13,14 +13,14 @@ func lent(id string, left int) *cloudprovider.InstanceType {
 	return sold(machineType("medium", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.2), offering("b", v1.CapacityTypeOnDemand, 0.2), reservedOffering("a", id, left))
 }
 
-// SCH-161, SCH-162: what pods do for which a reservation exists, when it has too few instances. Each takes a machine.
+// SCH-161, SCH-162: what pods do for which a reservation exists, when it has too few instances. Each takes a node.
 func TestReservedPolicies(t *testing.T) {
 	big := requests("cpu=4")
 	for _, c := range []struct {
 		name   string
 		parts  []any
 		policy scheduling.ReservedPolicy
-		// want is how many machines are reserved and on demand, and how many pods wait.
+		// want is how many nodes are reserved and on demand, and how many pods wait.
 		want [3]int
 	}{
 		{"SCH-162 fallback buys the rest", []any{lent("r", 2), pods("p", 3, big)}, scheduling.ReservedFallback, [3]int{2, 1, 0}},
@@ -53,7 +53,7 @@ func TestReservedPolicies(t *testing.T) {
 	}
 }
 
-// SCH-163: a machine that holds a reservation can be launched from that reservation alone, any other from none.
+// SCH-163: a node that holds a reservation can be launched from that reservation alone, any other from none.
 func TestClaimOfAReservation(t *testing.T) {
 	both := lent("r1", 1)
 	both.Offerings = append(both.Offerings, reservedOffering("a", "r2", 0))
@@ -63,14 +63,14 @@ func TestClaimOfAReservation(t *testing.T) {
 		types, id := n.Requirements.Get(capacityKey), n.Requirements.Get("example.com/reservation")
 		if n.InstanceTypes[0].CapacityType == v1.CapacityTypeReserved {
 			if len(types.Values()) != 1 || !types.Has(v1.CapacityTypeReserved) || len(id.Values()) != 1 || !id.Has("r1") {
-				t.Errorf("reserved machine: %s", n.Requirements)
+				t.Errorf("reserved node: %s", n.Requirements)
 			}
 		} else if types.Has(v1.CapacityTypeReserved) {
-			t.Errorf("bought machine: %s", n.Requirements)
+			t.Errorf("bought node: %s", n.Requirements)
 		}
 	}
 	if len(p.NewNodes) != 2 {
-		t.Errorf("%d machines, want 2", len(p.NewNodes))
+		t.Errorf("%d nodes, want 2", len(p.NewNodes))
 	}
 }
 

@@ -58,7 +58,7 @@ func (t *Trial) roomFirst(ctx context.Context, before Mark, classes []int32) {
 	}
 }
 
-// fullest is the packing of nodes of the snapshot that places most; all tells that it places every pod of the classes.
+// fullest is the packing of nodes of the snapshot that places most; all says that it places every pod of the classes.
 func (t *Trial) fullest(ctx context.Context, before Mark, classes, priorities []int32) (best way, all bool) {
 	options := t.options
 	t.options.ExistingOnly, t.roomOnly = true, true

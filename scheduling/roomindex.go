@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// roomIndex finds machines of the snapshot with room for a pod without looking at all: for each group of machines that
-// take the same shapes a tree over its machines in a given order, whose inner entries are what the roomiest below has of
+// roomIndex finds nodes of the snapshot with room for a pod without looking at all: for each group of nodes that
+// take the same shapes a tree over its nodes in a given order, whose inner entries are what the roomiest below has of
 // each resource. A trial keeps it up to date with what it places, hides and undoes.
 type roomIndex struct {
 	trees []roomTree
@@ -24,7 +24,7 @@ type roomIndex struct {
 }
 
 // roomTree is the tree of one group. What is searched for again and again is remembered: with several resources the most of
-// each promises room that no single machine has, so that a search has to look into many entries.
+// each promises room that no single node has, so that a search has to look into many entries.
 type roomTree struct {
 	nodes []int32
 	resources.MaxTree
@@ -44,7 +44,7 @@ type startingPoint struct {
 // mostGrown is how many leaves are remembered to have grown.
 const mostGrown = 128
 
-// newRoomIndex indexes machines in the given order; others are not found.
+// newRoomIndex indexes nodes in the given order; others are not found.
 func (t *Trial) newRoomIndex(order []int32) *roomIndex {
 	m := t.m
 	dims := m.resources.Len()
@@ -97,7 +97,7 @@ func (x *roomIndex) numberNeeds(m *Model) {
 	x.needs = len(numbers)
 }
 
-// write sets a leaf to what the machine has free; it reports whether that is more than before of anything.
+// write sets a leaf to what the node has free; it reports whether that is more than before of anything.
 func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
 	e := tree.Leaf(leaf)
 	if !t.usable.Has(int(node)) {
@@ -136,7 +136,7 @@ func (x *roomIndex) start(tree *roomTree, number int32, need []int64) int {
 	return at
 }
 
-// update takes notice of what became of a machine's room.
+// update takes notice of what became of a node's room.
 func (x *roomIndex) update(t *Trial, node int32) {
 	if x.rank[node] < 0 {
 		return
@@ -153,13 +153,13 @@ func (x *roomIndex) update(t *Trial, node int32) {
 	tree.PullFrom(int(leaf))
 }
 
-// cursor walks the machines of one group that have room for a need, in order.
+// cursor walks the nodes of one group that have room for a need, in order.
 type cursor struct {
 	tree *roomTree
 	at   int
 }
 
-// first finds the first machine, by rank, that has room for the need of the class's pods, is of a group that fits it at least as well as
+// first finds the first node, by rank, that has room for the need of the class's pods, is of a group that fits it at least as well as
 // asked, and that take says yes to. It returns -1 if there is none.
 func (x *roomIndex) first(m *Model, class int32, need []int64, fit uint32, exactly bool, take func(node int32) bool) int32 {
 	c := m.classes[class]

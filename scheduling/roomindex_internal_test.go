@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// What the index remembers of earlier searches never hides a machine with room: it finds what looking at one machine after
-// the other does, also once more machines have grown than it remembers.
+// What the index remembers of earlier searches never hides a node with room: it finds what looking at one node after
+// the other does, also once more nodes have grown than it remembers.
 func TestRoomIndexFindsTheFirst(t *testing.T) {
 	amounts := func(cpu, memory int) corev1.ResourceList {
 		return corev1.ResourceList{

@@ -18,7 +18,7 @@ import (
 )
 
 // BenchmarkPreferences plans pods whose wishes can't be kept, once respecting and once ignoring them: sixteen labels no
-// machine has, and the wishes of Karpenter's own benchmark, each pod away from the others.
+// node has, and the wishes of Karpenter's own benchmark, each pod away from the others.
 func BenchmarkPreferences(b *testing.B) {
 	for _, c := range []struct {
 		name     string
@@ -52,7 +52,7 @@ func sixteenWishes(pods int) *scheduling.Snapshot {
 	return s
 }
 
-// BenchmarkBusyCluster plans 2,170 pods, of which 130 have no place anywhere, on 1,060 machines that are 90 % full and
+// BenchmarkBusyCluster plans 2,170 pods, of which 130 have no place anywhere, on 1,060 nodes that are 90 % full and
 // 20 NodePools, some of them tainted or narrowed to a zone, an architecture or a capacity type. Explanations are
 // included.
 func BenchmarkBusyCluster(b *testing.B) {
@@ -127,7 +127,7 @@ func BenchmarkMixed(b *testing.B) {
 	}
 }
 
-// BenchmarkHeap plans 20,000 pods on 5,000 machines and 1,000 types in 6 zones and 3 capacity types, and reports the most
+// BenchmarkHeap plans 20,000 pods on 5,000 nodes and 1,000 types in 6 zones and 3 capacity types, and reports the most
 // that the heap grew beyond the snapshot, in MiB.
 func BenchmarkHeap(b *testing.B) {
 	s := largeCluster(20_000, 5_000, 1_000)
@@ -172,7 +172,7 @@ func watchHeap(most *uint64) (stop func()) {
 	return func() { close(done); wait.Wait() }
 }
 
-// largeCluster is deployments' pods on machines 60 % full, and as many types as asked for, each on-demand, spot and
+// largeCluster is deployments' pods on nodes 60 % full, and as many types as asked for, each on-demand, spot and
 // reserved in six zones; types of a zone share ten reservations, of which most are used up.
 func largeCluster(pods, nodes, types int) *scheduling.Snapshot {
 	catalog := workload.Catalog()

@@ -19,14 +19,14 @@ const (
 	// maxSearchedPods bounds how many pods are placed in all ways, and maxSearchSteps how many placements that may try.
 	maxSearchedPods = 12
 	maxSearchSteps  = 6000
-	// looksPerStep is how many machines looked at make a step.
+	// looksPerStep is how many nodes looked at make a step.
 	looksPerStep = 64
 	// maxRetriedPods bounds how many pods are placed once more in another order.
 	maxRetriedPods = 1000
 )
 
 // searchFurther looks for a way to place more of the pods of the classes than has been placed since the mark. It returns the
-// machines of the snapshot that were used by then.
+// nodes of the snapshot that were used by then.
 func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32) (used []int32) {
 	left := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
 		return t.waiting[class] == 0 || t.m.classes[class].Invalid != nil
@@ -93,7 +93,7 @@ type search struct {
 	bestWay    way
 	improved   bool
 	seen       map[string]bool
-	// kinds are the machines that could be bought, by class.
+	// kinds are the nodes that could be bought, by class.
 	kinds     map[int32][]site
 	kindTexts map[kindKey]string
 	steps     int
@@ -182,7 +182,7 @@ func (s *search) then(ctx context.Context, before Mark) {
 	s.t.undo(before)
 }
 
-// onHosts tries the machines that are there and those opened so far.
+// onHosts tries the nodes that are there and those opened so far.
 func (s *search) onHosts(ctx context.Context, class int32) {
 	t, m := s.t, s.t.m
 	c := m.classes[class]
@@ -205,7 +205,7 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 	}
 }
 
-// joins places a pod of the class on new machine i, as it is or as a larger one.
+// joins places a pod of the class on new node i, as it is or as a larger one.
 func (t *Trial) joins(class, i int32) bool {
 	m := t.m
 	c, mc := m.classes[class], &t.machines[i]
@@ -221,7 +221,7 @@ func (t *Trial) joins(class, i int32) bool {
 		slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.moveTo(class, i, st, load) }))
 }
 
-// onNew tries a new machine of each kind.
+// onNew tries a new node of each kind.
 func (s *search) onNew(ctx context.Context, class int32) {
 	t := s.t
 	c := t.m.classes[class]
@@ -239,7 +239,7 @@ func (s *search) onNew(ctx context.Context, class int32) {
 	}
 }
 
-// text says where pods of which class are, the same for machines in another order.
+// text says where pods of which class are, the same for nodes in another order.
 func (s *search) text() string {
 	t := s.t
 	loads := map[int32]string{}

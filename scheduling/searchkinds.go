@@ -40,7 +40,7 @@ func (s *search) kindsFor(class int32) []site {
 	return list
 }
 
-// better reports whether it is better to begin with machine a of a kind than with b: where limits count, with the one that
+// better reports whether it is better to begin with node a of a kind than with b: where limits count, with the one that
 // takes less of them, which may grow later; else with the cheaper one.
 func (s *search) better(a, b *site) bool {
 	if p := s.t.m.pools[a.pool]; p.Limits != nil {
@@ -58,7 +58,7 @@ func (s *search) better(a, b *site) bool {
 	return compareOptions(&a.option, &b.option) < 0
 }
 
-// kindOf is what rules can tell of a machine: its pool, DaemonSets, and the labels that they look at; and where machines are
+// kindOf is what rules can tell of a node: its pool, DaemonSets, and the labels that they look at; and where nodes are
 // few, the stage that it is bought at.
 func (s *search) kindOf(o *site) string {
 	t, m := s.t, s.t.m
@@ -82,10 +82,10 @@ func (s *search) kindOf(o *site) string {
 	return text
 }
 
-// kindKey is what decides a machine's kind.
+// kindKey is what decides a node's kind.
 type kindKey struct{ stage, pool, slot, assign, resident, variant int32 }
 
-// eachOfStage shows the machines of all pools that the stage allows for a pod of the class, in a total order.
+// eachOfStage shows the nodes of all pools that the stage allows for a pod of the class, in a total order.
 func (t *Trial) eachOfStage(c *podclass.Class, st int32, see func(site)) {
 	for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
 		for a := range t.assigned[st][pool] {
@@ -94,7 +94,7 @@ func (t *Trial) eachOfStage(c *podclass.Class, st int32, see func(site)) {
 	}
 }
 
-// eachMachine shows the machines of a pool that the stage allows for a pod of the class.
+// eachMachine shows the nodes of a pool that the stage allows for a pod of the class.
 func (t *Trial) eachMachine(c *podclass.Class, st, pool, a int32, see func(site)) {
 	m := t.m
 	p, as := m.pools[pool], &t.assigned[st][pool][a]
@@ -115,7 +115,7 @@ func (t *Trial) eachMachine(c *podclass.Class, st, pool, a int32, see func(site)
 	}
 }
 
-// cellAt is the cell of a new machine; anyCell without rules.
+// cellAt is the cell of a new node; anyCell without rules.
 func (t *Trial) cellAt(pool, row, slot int32, as *nodepool.Assignment) int32 {
 	if t.cells == nil {
 		return anyCell

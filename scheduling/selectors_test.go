@@ -19,14 +19,14 @@ const (
 	opLt           = corev1.NodeSelectorOpLt
 )
 
-// SCH-063, SCH-064: node selector and required node affinity on the machines of a pool.
+// SCH-063, SCH-064: node selector and required node affinity on the nodes of a pool.
 func TestRequirementsOnNewMachines(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		options []podOption
 		want    string
 	}{
-		{"no demand: the cheapest machine", nil, "new small/a/spot"},
+		{"no demand: the cheapest node", nil, "new small/a/spot"},
 		{"a zone", []podOption{selector(zoneKey + "=b")}, "new small/b/spot"},
 		{"a capacity type", []podOption{selector(capacityKey + "=on-demand")}, "new small/a/on-demand"},
 		{"an architecture", []podOption{selector(archKey + "=arm64")}, "new arm/a/spot"},
@@ -45,7 +45,7 @@ func TestRequirementsOnNewMachines(t *testing.T) {
 		{"the cheaper alternative wins", []podOption{required(in(typeKey, "large")), required(in(typeKey, "small"))}, "new small/a/spot"},
 		{"SCH-064 an empty term matches nothing", []podOption{required()}, "nowhere"},
 		{"SCH-064 an empty term is no alternative", []podOption{required(), required(in(zoneKey, "b"))}, "new small/b/spot"},
-		{"a hostname names no machine yet to be launched", []podOption{selector(corev1.LabelHostname + "=n1")}, "nowhere"},
+		{"a hostname names no node yet to be launched", []podOption{selector(corev1.LabelHostname + "=n1")}, "nowhere"},
 		{"any other host will do", []podOption{required(expression(corev1.LabelHostname, opNotIn, "n1"))}, "new small/a/spot"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestRequirementsOnNewMachines(t *testing.T) {
 	}
 }
 
-// SCH-032, SCH-063: the labels of a machine that exists are complete.
+// SCH-032, SCH-063: the labels of a node that exists are complete.
 func TestRequirementsOnExistingMachines(t *testing.T) {
 	n := node("n", nodeLabel("level", "5"), nodeLabel("team", "a"))
 	for _, c := range []struct {
@@ -119,7 +119,7 @@ func TestCustomLabels(t *testing.T) {
 		name string
 		pool scheduling.NodePool
 		pod  podOption
-		// want is the label's value on the machine, "-" for no matter, "nowhere" for no machine.
+		// want is the label's value on the node, "-" for no matter, "nowhere" for no node.
 		want string
 	}{
 		{"unknown to the pool", nodePool("p"), selector("team=a"), "nowhere"},
@@ -158,13 +158,13 @@ func TestCustomLabels(t *testing.T) {
 			}
 			got := newNodeOf(t, p, "p").Requirements.Get("team")
 			if c.want != "-" && !(got.Operator() == requirements.OpIn && len(got.Values()) == 1 && got.Values()[0] == c.want) {
-				t.Errorf("the machine's label is %v, want %s", got, c.want)
+				t.Errorf("the node's label is %v, want %s", got, c.want)
 			}
 		})
 	}
 }
 
-// Demands that contradict each other are met by no machine, not even by one that lacks the label altogether.
+// Demands that contradict each other are met by no node, not even by one that lacks the label altogether.
 func TestContradictoryDemands(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -190,7 +190,7 @@ func TestContradictoryDemands(t *testing.T) {
 	t.Run("a preference that contradicts a demand is given up", func(t *testing.T) {
 		p := solve(t, cluster(nodePool("p", poolNeeds("team", opExists)), pod("p", selector("team=6"), preferred(1, expression("team", opGt, "6")))))
 		if got := newNodeOf(t, p, "p").Requirements.Get("team"); !got.Equal(requirements.In("team", "6")) {
-			t.Errorf("the machine's label is %v, want 6", got)
+			t.Errorf("the node's label is %v, want 6", got)
 		}
 	})
 	t.Run("a DaemonSet that contradicts itself runs nowhere", func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestContradictoryDemands(t *testing.T) {
 	})
 }
 
-// NotIn alone is met by a machine without the label; joined with Exists it is not.
+// NotIn alone is met by a node without the label; joined with Exists it is not.
 func TestExistsAndNotIn(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -214,13 +214,13 @@ func TestExistsAndNotIn(t *testing.T) {
 			wantPlace(t, solve(t, cluster(node("n", nodeLabel("team", "a")), pod("p", c.options...))), "p", "on n")
 			p := solve(t, cluster(nodePool("p", poolNeeds("team", opExists)), pod("p", c.options...)))
 			if got := newNodeOf(t, p, "p").Requirements.Get("team"); got.Operator() != requirements.OpIn || got.Has("b") {
-				t.Errorf("the machine's label is %v, want one value that is not b", got)
+				t.Errorf("the node's label is %v, want one value that is not b", got)
 			}
 		})
 	}
 }
 
-// SCH-033: a pool that leaves a label open makes machines of one value each: pods that want different ones never share.
+// SCH-033: a pool that leaves a label open makes nodes of one value each: pods that want different ones never share.
 func TestOpenLabelsSeparatePods(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -236,7 +236,7 @@ func TestOpenLabelsSeparatePods(t *testing.T) {
 				pods("a", 3, tiny, selector("team=a")), pods("b", 3, tiny, selector("team=b")),
 				pods("nota", 2, tiny, required(expression("team", opNotIn, "a"))), pods("any", 3, tiny)))
 			if len(p.NewNodes) != 2 || len(p.Unschedulable) != 0 {
-				t.Errorf("%d machines and %d pods without a place, want 2 and 0", len(p.NewNodes), len(p.Unschedulable))
+				t.Errorf("%d nodes and %d pods without a place, want 2 and 0", len(p.NewNodes), len(p.Unschedulable))
 			}
 			a, b := newNodeOf(t, p, "a-0"), newNodeOf(t, p, "b-0")
 			if a == b {
@@ -244,7 +244,7 @@ func TestOpenLabelsSeparatePods(t *testing.T) {
 			}
 			for _, x := range []string{"a-1", "a-2"} {
 				if newNodeOf(t, p, x) != a {
-					t.Errorf("%s has a machine of its own", x)
+					t.Errorf("%s has a node of its own", x)
 				}
 			}
 			for _, x := range []string{"b-1", "b-2", "nota-0", "nota-1"} {
@@ -253,7 +253,7 @@ func TestOpenLabelsSeparatePods(t *testing.T) {
 				}
 			}
 			if got := a.Requirements.Get("team").String(); got != requirements.In("team", "a").String() {
-				t.Errorf("machine of team a is labelled %s", got)
+				t.Errorf("node of team a is labelled %s", got)
 			}
 		})
 	}
@@ -266,10 +266,10 @@ func TestTwoOpenLabels(t *testing.T) {
 		pod("at", tiny, selector("team=a", "stage=test")), pod("ap", tiny, selector("team=a", "stage=prod")),
 		pod("b", tiny, selector("team=b")), pod("t", tiny, selector("stage=test")), pod("p", tiny, selector("stage=prod"))))
 	if len(p.NewNodes) > 3 || len(p.Unschedulable) != 0 {
-		t.Errorf("%d machines, want at most 3", len(p.NewNodes))
+		t.Errorf("%d nodes, want at most 3", len(p.NewNodes))
 	}
 	if newNodeOf(t, p, "at") == newNodeOf(t, p, "ap") || newNodeOf(t, p, "t") == newNodeOf(t, p, "p") || newNodeOf(t, p, "at") == newNodeOf(t, p, "b") {
-		t.Errorf("pods that contradict each other share a machine")
+		t.Errorf("pods that contradict each other share a node")
 	}
 }
 
@@ -290,7 +290,7 @@ func TestManyOpenLabels(t *testing.T) {
 	}
 }
 
-// A label for which a type leaves several values open narrows to what the machine's pods want.
+// A label for which a type leaves several values open narrows to what the node's pods want.
 func TestTypeWithSeveralValues(t *testing.T) {
 	multi := with(machineType("multi", 0.1, "cpu=8", "memory=32Gi"), requirements.In("example.com/os-image", "v1", "v2"))
 	tiny := requests("cpu=100m", "memory=64Mi")
@@ -298,10 +298,10 @@ func TestTypeWithSeveralValues(t *testing.T) {
 	s.Vocabulary = s.Vocabulary.Merge(requirements.Vocabulary{WellKnown: []string{"example.com/os-image"}})
 	p := solve(t, s)
 	if newNodeOf(t, p, "one") == newNodeOf(t, p, "two") {
-		t.Errorf("pods that want different values share a machine")
+		t.Errorf("pods that want different values share a node")
 	}
 	if len(p.NewNodes) != 2 {
-		t.Errorf("%d machines, want 2", len(p.NewNodes))
+		t.Errorf("%d nodes, want 2", len(p.NewNodes))
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// A volume that several pods of one machine use takes one of its places for volumes, not one for each. What classes
-// request counts it for each pod, so that pods can be packed by their requests alone; once pods are placed, the machine
+// A volume that several pods of one node use takes one of its places for volumes, not one for each. What classes
+// request counts it for each pod, so that pods can be packed by their requests alone; once pods are placed, the node
 // gets back what they share.
 
 // volumeOn is a shared volume on a host.
@@ -20,7 +20,7 @@ type volumeOn struct {
 	id   volumes.ID
 }
 
-// boundVolumes counts the pods of each shared volume that are bound to machines of the snapshot.
+// boundVolumes counts the pods of each shared volume that are bound to nodes of the snapshot.
 func (m *Model) boundVolumes(r *likeness.Roster) map[volumeOn]int32 {
 	out := map[volumeOn]int32{}
 	if r.Claims == 0 {

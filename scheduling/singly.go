@@ -81,7 +81,7 @@ func (t *Trial) roomOf(host int32) []int64 {
 	return t.roomLeft
 }
 
-// findHost is the first host that takes a pod of the class: machines of the snapshot in their order, then new ones.
+// findHost is the first host that takes a pod of the class: nodes of the snapshot in their order, then new ones.
 func (t *Trial) findHost(class int32) (host, stage int32) {
 	m := t.m
 	c := m.classes[class]
@@ -96,7 +96,7 @@ func (t *Trial) findHost(class int32) (host, stage int32) {
 	return t.findMachine(class)
 }
 
-// findMachine is the first new machine that takes a pod of the class, and the stage that allows it; -1 if none does.
+// findMachine is the first new node that takes a pod of the class, and the stage that allows it; -1 if none does.
 func (t *Trial) findMachine(class int32) (host, stage int32) {
 	m := t.m
 	c := m.classes[class]
@@ -113,7 +113,7 @@ func (t *Trial) findMachine(class int32) (host, stage int32) {
 	return -1, -1
 }
 
-// fillPlanned places pods on machines planned before: for pods that come after others, room there costs nothing.
+// fillPlanned places pods on nodes planned before: for pods that come after others, room there costs nothing.
 func (t *Trial) fillPlanned(classes []int32) {
 	for _, class := range classes {
 		for t.waiting[class] > 0 && t.m.classes[class].Invalid == nil {
@@ -127,7 +127,7 @@ func (t *Trial) fillPlanned(classes []int32) {
 	}
 }
 
-// spare is the most that a machine may take from its pool's limits in place of mc; nil for no limit.
+// spare is the most that a node may take from its pool's limits in place of mc; nil for no limit.
 func (t *Trial) spare(mc *machine) []int64 {
 	p := t.m.pools[mc.pool]
 	if p.Limits == nil {
@@ -153,7 +153,7 @@ func (t *Trial) admits(c *podclass.Class, host int32) bool {
 	return t.topology == nil || t.topology.Admits(c.Topology, c.Shape, host)
 }
 
-// stageOn is the class's first stage that allows the machine, or -1.
+// stageOn is the class's first stage that allows the node, or -1.
 func (t *Trial) stageOn(c *podclass.Class, mc *machine) int32 {
 	as := nodepool.Assignment{Labels: mc.labels}
 	if t.awaitsReservation(c) && t.m.reservationOf(mc.pool, mc.slot) == "" {

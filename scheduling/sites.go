@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// findSite is the machine to buy for a pod of the class: of its first stage that has one, the cheapest; for pods that
-// must share a machine with their like, the one that holds most of them.
+// findSite is the node to buy for a pod of the class: of its first stage that has one, the cheapest; for pods that
+// must share a node with their like, the one that holds most of them.
 func (t *Trial) findSite(c *cells, class int32) *site {
 	m := t.m
 	cl := m.classes[class]
@@ -43,7 +43,7 @@ func (t *Trial) findSite(c *cells, class int32) *site {
 	return nil
 }
 
-// findVariedSite is a machine to buy for one pod of the class from a pool whose minValues no full machine would meet, but
+// findVariedSite is a node to buy for one pod of the class from a pool whose minValues no full node would meet, but
 // one with little on it does: other types hold that too.
 func (t *Trial) findVariedSite(c *cells, class int32) *site {
 	m := t.m
@@ -67,7 +67,7 @@ func (t *Trial) findVariedSite(c *cells, class int32) *site {
 	return nil
 }
 
-// maxSplitSites bounds how many machines findSplitSite looks at.
+// maxSplitSites bounds how many nodes findSplitSite looks at.
 const maxSplitSites = 256
 
 // findSplitSite is findVariedSite where what a type holds depends on where it is bought: its claim names one zone and one
@@ -91,13 +91,13 @@ func (t *Trial) findSplitSite(cl *podclass.Class, st int32, waits bool) *site {
 	return nil
 }
 
-// couldBuy reports whether the machine may be bought for a pod of the class; waits tells that it must be on a reservation.
+// couldBuy reports whether the node may be bought for a pod of the class; waits says that it must be on a reservation.
 func (t *Trial) couldBuy(cl *podclass.Class, s *site, waits bool) bool {
 	return resources.Fits(cl.Requests, s.alloc) && (!waits || s.limited) && t.affordable(s.pool, s.row) && t.reservable(s.pool, s.row, s.slot) &&
 		t.admitsAt(cl, s) && t.variedAt(cl, s)
 }
 
-// variedAt reports whether one pod of the class on a machine yet to be bought leaves the variety that its pool asks for.
+// variedAt reports whether one pod of the class on a node yet to be bought leaves the variety that its pool asks for.
 func (t *Trial) variedAt(cl *podclass.Class, s *site) bool {
 	if !t.strictVariety(t.m.pools[s.pool]) {
 		return true
@@ -109,7 +109,7 @@ func (t *Trial) variedAt(cl *podclass.Class, s *site) bool {
 	return ok
 }
 
-// mustShare reports whether pods of the class require a machine with their like.
+// mustShare reports whether pods of the class require a node with their like.
 func (t *Trial) mustShare(c *podclass.Class) bool {
 	return c.Topology != nil && slices.ContainsFunc(c.Topology.Owns, func(g int32) bool {
 		gr := &t.m.topology[g]
@@ -117,7 +117,7 @@ func (t *Trial) mustShare(c *podclass.Class) bool {
 	})
 }
 
-// admitsAt checks the rules for a pod on a machine yet to be bought, by buying it for a moment: the DaemonSet pods that
+// admitsAt checks the rules for a pod on a node yet to be bought, by buying it for a moment: the DaemonSet pods that
 // come with it count, and so does a domain that it brings.
 func (t *Trial) admitsAt(cl *podclass.Class, s *site) bool {
 	if t.topology == nil {

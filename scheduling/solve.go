@@ -87,7 +87,7 @@ func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
 	return p, nil
 }
 
-// placeAll places everything that waits: real pods together, then placeholders. If limits or lack of machines leave
+// placeAll places everything that waits: real pods together, then placeholders. If limits or lack of nodes leave
 // some pods without a place while pods of lower priority have one, it starts again, priority by priority.
 func (t *Trial) placeAll(ctx context.Context) {
 	m := t.m
@@ -129,7 +129,7 @@ func (t *Trial) placeTiers(ctx context.Context, real []int32) {
 	t.rearrange(ctx, before, real)
 }
 
-// placeReal places classes, as many pods of high priority as can be. It returns the machines of the snapshot that it used
+// placeReal places classes, as many pods of high priority as can be. It returns the nodes of the snapshot that it used
 // before it looked for a way to place more.
 func (t *Trial) placeReal(ctx context.Context, real []int32) (tried []int32) {
 	before := t.Mark()
@@ -150,7 +150,7 @@ func (t *Trial) placeReal(ctx context.Context, real []int32) (tried []int32) {
 }
 
 // placeTogether places classes. With MinValuesBestEffort those that have to settle for less variety than their pools ask
-// for go first, so that the others can use what room their machines have left, but get no such machine of their own unless
+// for go first, so that the others can use what room their nodes have left, but get no such node of their own unless
 // nothing else is left.
 func (t *Trial) placeTogether(ctx context.Context, classes []int32) {
 	if t.options.MinValues != MinValuesBestEffort {
@@ -205,7 +205,7 @@ func (t *Trial) inverted(since Mark, classes []int32) bool {
 	return slices.ContainsFunc(t.placed, func(p binding) bool { return t.m.classes[p.class].Priority < highest })
 }
 
-// placeClasses is the order of work: value the pods, fill the machines there are, pack the rest onto new ones, admit
+// placeClasses is the order of work: value the pods, fill the nodes there are, pack the rest onto new ones, admit
 // all that by the exact rules, and look at what is left one by one.
 func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 	if !t.begin(classes) {
@@ -223,13 +223,13 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 	if !t.options.ExistingOnly {
 		t.packStages(ctx, c, wishes)
 	}
-	t.forsakeEmpty()
+	t.abandonEmpty()
 	t.placeLeft(ctx, classes)
 	t.keepVaried(ctx, before, classes)
 }
 
 // placeLeft places what is left one by one, by the exact rules, so that a pod of the classes that still waits fits nowhere, and
-// exchanges new machines for the cheapest that would do.
+// exchanges new nodes for the cheapest that would do.
 func (t *Trial) placeLeft(ctx context.Context, classes []int32) {
 	t.placeSingly(ctx, t.cells, classes)
 	t.placeTightly(ctx, t.cells, classes)
@@ -240,7 +240,7 @@ func (t *Trial) placeLeft(ctx context.Context, classes []int32) {
 // once.
 const maxDeals = 4
 
-// fillNodes places wishes on machines of the snapshot and returns those that are left. Each class is dealt out as if the
+// fillNodes places wishes on nodes of the snapshot and returns those that are left. Each class is dealt out as if the
 // room in a cell were for it alone; where few find it taken, they are dealt out again, since another cell may have room.
 func (t *Trial) fillNodes(ctx context.Context, c *cells, classes []int32, wishes []wish) []wish {
 	if t.fillRoomy(ctx, c, wishes) {
@@ -257,7 +257,7 @@ func (t *Trial) fillNodes(ctx context.Context, c *cells, classes []int32, wishes
 	}
 }
 
-// begin forgets what was remembered about machines to buy; false if there is nothing to place.
+// begin forgets what was remembered about nodes to buy; false if there is nothing to place.
 func (t *Trial) begin(classes []int32) bool {
 	if len(classes) == 0 {
 		return false
@@ -270,8 +270,8 @@ func (t *Trial) begin(classes []int32) bool {
 	return true
 }
 
-// packStages packs wishes onto new machines: each round every wish uses its best stage, and what limits leave without
-// a machine falls to the next.
+// packStages packs wishes onto new nodes: each round every wish uses its best stage, and what limits leave without
+// a node falls to the next.
 func (t *Trial) packStages(ctx context.Context, c *cells, wishes []wish) {
 	stageNo := make([]int, len(wishes))
 	for ctx.Err() == nil {
@@ -337,7 +337,7 @@ func (t *Trial) awaitsReservation(c *podclass.Class) bool {
 	return t.options.Reserved == ReservedStrict && slices.ContainsFunc(c.Stages, func(st int32) bool { return t.m.reservedFor(st, c.Requests) })
 }
 
-// reservedFor reports whether the stage has a reserved machine with instances left that holds the requests.
+// reservedFor reports whether the stage has a reserved node with instances left that holds the requests.
 func (m *Model) reservedFor(stage int32, requests []int64) bool {
 	dims := m.resources.Len()
 	for _, u := range m.stages[stage].Uses {
@@ -359,12 +359,12 @@ func (m *Model) reservedFor(stage int32, requests []int64) bool {
 	return false
 }
 
-// sells reports whether the stage has a machine in the cell that holds one pod.
+// sells reports whether the stage has a node in the cell that holds one pod.
 func (t *Trial) sells(c *cells, stage, cell int32, need []int64) bool {
 	return slices.ContainsFunc(t.sitesOf(c, stage, t.sites), func(s site) bool { return s.cell == cell && resources.Fits(need, s.alloc) })
 }
 
-// classWorth is what a pod of each class would cost on a new machine, in nano-USD per hour.
+// classWorth is what a pod of each class would cost on a new node, in nano-USD per hour.
 func (t *Trial) classWorth(ctx context.Context, c *cells, wishes []wish) []int64 {
 	worth := make([]int64, len(t.m.classes))
 	var items []item
@@ -384,8 +384,8 @@ func (t *Trial) classWorth(ctx context.Context, c *cells, wishes []wish) []int64
 	return worth
 }
 
-// nodesFor lists usable machines that have room for a pod of some wish, ascending. The others play no part: where pods go
-// does not depend on machines that could take none.
+// nodesFor lists usable nodes that have room for a pod of some wish, ascending. The others play no part: where pods go
+// does not depend on nodes that could take none.
 func (t *Trial) nodesFor(wishes []*wish) []int32 {
 	m := t.m
 	out := make([]int32, 0, len(m.nodes))
@@ -401,7 +401,7 @@ func (t *Trial) nodesFor(wishes []*wish) []int32 {
 	return out
 }
 
-// sizes measures vectors by the share they take of all that is free on the machines.
+// sizes measures vectors by the share they take of all that is free on the nodes.
 func (t *Trial) sizes(nodes []int32) func([]int64) float64 {
 	total := make([]float64, t.m.resources.Len())
 	for _, i := range nodes {
@@ -420,7 +420,7 @@ func (t *Trial) sizes(nodes []int32) func([]int64) float64 {
 	}
 }
 
-// sortByRoom sorts machines: initialised before others, then those with least room first.
+// sortByRoom sorts nodes: initialised before others, then those with least room first.
 func (t *Trial) sortByRoom(nodes []int32, size func([]int64) float64) {
 	room := make([]float64, len(t.m.nodes))
 	for _, i := range nodes {
@@ -431,8 +431,8 @@ func (t *Trial) sortByRoom(nodes []int32, size func([]int64) float64) {
 	})
 }
 
-// packNew buys machines for the items, as far as limits allow, and admits the pods. It returns how many of each item
-// found no machine.
+// packNew buys nodes for the items, as far as limits allow, and admits the pods. It returns how many of each item
+// found no node.
 func (t *Trial) packNew(ctx context.Context, c *cells, items []item) []int {
 	p := t.newJoined(items, c)
 	j := p.alike
@@ -509,9 +509,9 @@ func (k *packer) first(ctx context.Context, v *values) *binSet {
 	return packed
 }
 
-// buy opens the packing's machines and admits their pods. Machines whose types turn out less varied than their pool's
+// buy opens the packing's nodes and admits their pods. Nodes whose types turn out less varied than their pool's
 // minValues ask for, since pods of several classes together leave too few, are not bought after all; and since others may
-// have been admitted because of their pods, everything is admitted anew. What that leaves is looked at one by one later.
+// have been admitted because of their pods, everything is admitted again. What that leaves is looked at one by one later.
 func (t *Trial) buy(p *problem, g *binSet) {
 	skip := make([]bool, len(g.bins))
 	for round := 1; ; round++ {
@@ -532,10 +532,10 @@ func (t *Trial) buy(p *problem, g *binSet) {
 	}
 }
 
-// maxBuys bounds how often a packing is admitted anew; after that, no machine is bought in bulk from a pool with minValues.
+// maxBuys bounds how often a packing is admitted again; after that, no node is bought in bulk from a pool with minValues.
 const maxBuys = 4
 
-// buyBins opens the machines of the bins that are not to be skipped and admits their pods. It returns the host of each
+// buyBins opens the nodes of the bins that are not to be skipped and admits their pods. It returns the host of each
 // bin, or -1.
 func (t *Trial) buyBins(p *problem, g *binSet, skip []bool) []int32 {
 	var list []proposal

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Room on machines that are there costs nothing and is filled first. But a pod there may drag others along that follow it,
+// Room on nodes that are there costs nothing and is filled first. But a pod there may drag others along that follow it,
 // or drive others away that keep apart from it, and what they need then may be dearer.
 
 const (
-	// maxSparing bounds how many pods are planned once more without some machine, and how often.
+	// maxSparing bounds how many pods are planned once more without some node, and how often.
 	maxSparing        = 12
 	maxSparingRetries = 16
 )
 
-// sparePlaces looks for a cheaper way to place as many pods as since the mark, without some of the machines that have
+// sparePlaces looks for a cheaper way to place as many pods as since the mark, without some of the nodes that have
 // received any, or that were tried.
 func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []int32) {
 	if t.topology == nil || t.newCost() == 0 || t.options.ExistingOnly || t.podsSince(before) > maxSparing {
@@ -32,7 +32,7 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []i
 	}) {
 		return
 	}
-	// What is cheaper is known only once the pods on new machines have been placed anew as well as they can be: it is machines
+	// What is cheaper is known only once the pods on new nodes have been placed again as well as they can be: it is nodes
 	// in the same zone that cost more, and each way may lead to others.
 	t.rearrange(ctx, before, classes)
 	found = t.record(before)
@@ -75,7 +75,7 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []i
 	}
 }
 
-// mergeNodes are the machines of either list, ascending.
+// mergeNodes are the nodes of either list, ascending.
 func mergeNodes(a, b []int32) []int32 {
 	out := slices.Concat(a, b)
 	slices.Sort(out)

@@ -9,11 +9,11 @@ import (
 )
 
 // A spread constraint holds at the moment a pod is bound: kube-scheduler compares the domains that there are then. All
-// planned machines are there before the first pod is bound, so each machine more may bring a domain, with nothing in it
+// planned nodes are there before the first pod is bound, so each node more may bring a domain, with nothing in it
 // yet, that pods placed before did not reckon with.
 
 // placeTightly tries what is left once more, with spreads counting as kube-scheduler does. Before, they also count domains
-// where a machine could be had, so that pods come to all of them, and of machines reckon with an empty one to come; here
+// where a node could be had, so that pods come to all of them, and of nodes reckon with an empty one to come; here
 // a pod is placed rather than left waiting for a domain that it can't have.
 func (t *Trial) placeTightly(ctx context.Context, c *cells, classes []int32) {
 	if t.roomOnly {
@@ -39,12 +39,12 @@ func (m *Model) spreadHard(o *topology.Groups) bool {
 	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool { return m.topology[g].Kind == topology.Spread && m.topology[g].Hard })
 }
 
-// tightly reports whether a pod placed now rests on there being no emptier machine.
+// tightly reports whether a pod placed now rests on there being no emptier node.
 func (t *Trial) tightly(class int32) bool {
 	return t.topology != nil && t.topology.Binding && t.m.spreadHard(t.m.classes[class].Topology)
 }
 
-// disturbs reports whether the last machine opened keeps a pod placed before from being bound: by a domain that it brings,
+// disturbs reports whether the last node opened keeps a pod placed before from being bound: by a domain that it brings,
 // or by DaemonSet pods that come with it.
 func (t *Trial) disturbs(host int32) bool {
 	if t.topology == nil {
@@ -60,7 +60,7 @@ func (t *Trial) disturbs(host int32) bool {
 			continue
 		}
 		if group.At == topology.Hostname {
-			if t.tight > 0 && !t.replays(int32(g), t.countsBefore(int32(g))) { // the machine is among the hosts
+			if t.tight > 0 && !t.replays(int32(g), t.countsBefore(int32(g))) { // the node is among the hosts
 				return true
 			}
 			continue
@@ -73,7 +73,7 @@ func (t *Trial) disturbs(host int32) bool {
 	return false
 }
 
-// residentsDisturb reports whether DaemonSet pods on the last machine opened keep a pod placed before from being bound: in
+// residentsDisturb reports whether DaemonSet pods on the last node opened keep a pod placed before from being bound: in
 // its domain they may be what it keeps away from, or keep it away; among the members of its spread they may be one too many;
 // and where it was the first of those that follow each other, they now come first.
 func (t *Trial) residentsDisturb(host int32) bool {
@@ -143,7 +143,7 @@ func (t *Trial) spreads(g int32) bool {
 	return t.anyPlaced(func(o *topology.Groups, _ int32) bool { return topology.Contains(o.Owns, g) })
 }
 
-// domainOf is a machine's domain for the group: itself for rules over machines, noDomain where the group takes no notice.
+// domainOf is a node's domain for the group: itself for rules over nodes, noDomain where the group takes no notice.
 func (t *Trial) domainOf(g, host int32) int32 {
 	h := &t.topology.Hosts[host]
 	switch {
@@ -155,7 +155,7 @@ func (t *Trial) domainOf(g, host int32) int32 {
 	return h.Domains[t.m.topology[g].At]
 }
 
-// breaksSpread reports whether a new machine in these domains could bring a domain that keeps a pod placed before from
+// breaksSpread reports whether a new node in these domains could bring a domain that keeps a pod placed before from
 // being bound.
 func (t *Trial) breaksSpread(domains []int32) bool {
 	for g := range t.m.topology {
@@ -190,7 +190,7 @@ func (t *Trial) strained(g, d int32) bool {
 }
 
 // bindable goes through what the trial has placed, in its order, and reports whether each pod that states the spread g
-// could still be bound at its turn with domain d in being too; for a spread over machines, with an empty one more.
+// could still be bound at its turn with domain d in being too; for a spread over nodes, with an empty one more.
 func (t *Trial) bindable(g, d int32) bool {
 	group := &t.m.topology[g]
 	counts := t.countsBefore(g)

@@ -26,7 +26,7 @@ func (t *Trial) stagesFor(c *podclass.Class) []int32 {
 	}
 	at := slices.IndexFunc(c.Stages, func(st int32) bool { return t.m.stages[st].Kept == 0 })
 	if at < 0 {
-		return c.Stages // nothing but preferred machines is left
+		return c.Stages // nothing but preferred nodes is left
 	}
 	return c.Stages[at:]
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Explanations look at machines one by one and note the checks that they fail: the check that the machines of a type
-// fail first tells why a pod was refused, and a machine that fails just one tells what would help. Nothing here decides
+// Explanations look at nodes one by one and note the checks that they fail: the check that the nodes of a type
+// fail first tells why a pod was refused, and a node that fails just one tells what would help. Nothing here decides
 // a placement.
 
-// check is one step of the way to a new machine, in the order in which explanations count them.
+// check is one step of the way to a new node, in the order in which explanations count them.
 type check uint8
 
 const (
@@ -43,15 +43,15 @@ type explanations struct {
 	twins     []int
 	questions map[questionKey]*question
 	cells     *cells // nil without topology rules
-	// barred remembers, by cell, whether a new machine there would bring a domain that must not come.
+	// barred remembers, by cell, whether a new node there would bring a domain that must not come.
 	barred map[int32]bool
-	// looks counts the machines looked at for nearest misses; nodeLooks the nodes looked at.
+	// looks counts the nodes looked at for nearest misses; nodeLooks the nodes looked at.
 	looks, nodeLooks int
 	// came is scratch of surveys.
 	came []check
-	// everyone are, by spread group, its members by domain, on machines that the group takes no notice of as well.
+	// everyone are, by spread group, its members by domain, on nodes that the group takes no notice of as well.
 	everyone map[int32][]int32
-	// hosts are the new machines that questions are about, without pods.
+	// hosts are the new nodes that questions are about, without pods.
 	hosts map[admission]topology.Host
 	// groups are failings of nodes, by shape and group; rules what is known of rules.
 	groups map[int32][]groupFailings
@@ -71,11 +71,11 @@ type explanations struct {
 // explained after that have no nearest miss.
 const maxLooks = 4 << 20
 
-// poolFacts is what the pool by itself says of its machines.
+// poolFacts is what the pool by itself says of its nodes.
 type poolFacts struct {
 	// stated are the rows and slots that meet what the pool states of each key.
 	stated map[string]nodepool.Mask
-	// cost is indexed [row*limits+limit]; over are the rows of which the limits allow no more machine. Nil without
+	// cost is indexed [row*limits+limit]; over are the rows of which the limits allow no more node. Nil without
 	// limits.
 	cost []int64
 	over bitset.Set
@@ -87,14 +87,14 @@ type explainer struct {
 	m *Model
 	c *podclass.Class
 	s *podclass.Shape
-	// demands are the shape's alternatives for a new machine.
+	// demands are the shape's alternatives for a new node.
 	demands []demand
-	// awaits tells that the pod must not be placed but on a reservation; mayAwait that it might have to be if its demands
+	// awaits says that the pod must not be placed but on a reservation; mayAwait that it might have to be if its demands
 	// were others.
 	awaits, mayAwait bool
 	// brief explainers look for no nearest miss.
 	brief bool
-	// loosely tells that the pods are explained as if they had other tolerations: see spreadsLoosely.
+	// loosely says that the pods are explained as if they had other tolerations: see spreadsLoosely.
 	loosely bool
 	// beyondTaints is what is known of pools whose taints they don't tolerate, by the first that is like them.
 	beyondTaints map[int32]toleratedPool
@@ -102,7 +102,7 @@ type explainer struct {
 	tries int
 	// roomy are, by table, the rows that hold the pod.
 	roomy map[*nodepool.Table]bitset.Set
-	// admitted remembers what topology rules say; byWay what they say of the question's machines by the way to buy them,
+	// admitted remembers what topology rules say; byWay what they say of the question's nodes by the way to buy them,
 	// if that decides.
 	admitted map[admission]bool
 	byWay    []verdict
@@ -115,14 +115,14 @@ type explainer struct {
 	lean map[varietySite][]int
 }
 
-// ruleSite is what topology rules can tell of a new machine: its cell and its DaemonSets; loosely if spread rules are
-// checked whatever machines they count.
+// ruleSite is what topology rules can tell of a new node: its cell and its DaemonSets; loosely if spread rules are
+// checked whatever nodes they count.
 type ruleSite struct {
 	cell, resident int32
 	loosely        bool
 }
 
-// admission is a pod of the class on a machine of the site.
+// admission is a pod of the class on a node of the site.
 type admission struct {
 	q    *question
 	site ruleSite
@@ -145,10 +145,10 @@ type question struct {
 	// rows and slots meet the demand; assigned are ways to decide labels left open that meet it too.
 	rows, slots bitset.Set
 	assigned    []nodepool.Assignment
-	// changed tells that the pod's own demands or the pool are not those that the plan was made with, so that spread
-	// rules may count other machines.
+	// changed says that the pod's own demands or the pool are not those that the plan was made with, so that spread
+	// rules may count other nodes.
 	changed bool
-	// plain tells that all types are in the same cell if bought the same way.
+	// plain says that all types are in the same cell if bought the same way.
 	plain bool
 }
 
@@ -160,7 +160,7 @@ type questionKey struct {
 	key       string
 }
 
-// candidate is a machine that could be bought: a row in a slot with one of the question's assignments.
+// candidate is a node that could be bought: a row in a slot with one of the question's assignments.
 type candidate struct {
 	row, slot, assign int
 	price             int64
@@ -189,7 +189,7 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 	return f
 }
 
-// ask finds the machines of a pool that meet the demand, resources aside; nil where the pool itself excludes it. demand
+// ask finds the nodes of a pool that meet the demand, resources aside; nil where the pool itself excludes it. demand
 // is called when the answer is not known yet; it returns what to ask of which pool, the key's or a changed copy of it, or
 // nil for none.
 func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.Pool)) *question {
@@ -207,7 +207,7 @@ func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.P
 	return q
 }
 
-// narrow fills in the question's machines: those that meet the demand and what the pool states, but of one key if let
+// narrow fills in the question's nodes: those that meet the demand and what the pool states, but of one key if let
 // off.
 func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key string) {
 	p := q.p
@@ -232,7 +232,7 @@ func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key str
 	q.rows.And(some)
 }
 
-// assignments are the ways to decide the pool's open labels under which a machine meets the demand: labels that topology
+// assignments are the ways to decide the pool's open labels under which a node meets the demand: labels that topology
 // rules look at with each of their values, others with one that will do.
 func (x *explainer) assignments(p *nodepool.Pool, demand match.Needs) []nodepool.Assignment {
 	sets := []requirements.Set{{}}
@@ -310,7 +310,7 @@ func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
 	return x.t.reserved[id] < c.Reservations[id]
 }
 
-// varietySite is what decides which machines can stand in for a candidate with a pod of the class alone. row is 0 where
+// varietySite is what decides which nodes can stand in for a candidate with a pod of the class alone. row is 0 where
 // it makes no difference.
 type varietySite struct {
 	q                                 *question
@@ -358,7 +358,7 @@ func (x *explainer) varietySiteOf(q *question, cand *candidate) varietySite {
 // changed reports whether the pods are explained as if they asked for something else.
 func (x *explainer) changed(q *question) bool { return q.changed || x.loosely }
 
-// fitting shows the machines that meet the question, are open to be bought and cost less than *below; see has to ask
+// fitting shows the nodes that meet the question, are open to be bought and cost less than *below; see has to ask
 // keepsVariety and admits about those that it is interested in, and may lower *below.
 func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 	if q == nil {
@@ -432,7 +432,7 @@ func (x *explanations) shutOfferings(c *market.Catalog) map[variantSlot]int64 {
 }
 
 // labelOn is the value of a label on the candidate: like Model.machineLabel, but for the question's pool, and with a
-// value of the machine's type where it leaves several.
+// value of the node's type where it leaves several.
 func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
 	c := q.p.Table.Catalog
 	have, decided := q.p.Template.Get(key), q.assigned[cand.assign].Labels
@@ -473,14 +473,14 @@ func (x *explainer) option(q *question, cand *candidate) *InstanceTypeOption {
 	}
 }
 
-// limitShare is by how much the pool's limits are too low for one more machine of the row, as a share of what they are.
+// limitShare is by how much the pool's limits are too low for one more node of the row, as a share of what they are.
 func (x *explainer) limitShare(q *question, row int) float64 {
 	share := 0.0
 	x.exceeded(q, row, func(i int, over int64) { share += float64(over) / math.Max(float64(q.p.Limits.Max[i]), 1) })
 	return share
 }
 
-// exceeded calls f for each limit that one more machine of the row would exceed.
+// exceeded calls f for each limit that one more node of the row would exceed.
 func (x *explainer) exceeded(q *question, row int, f func(limit int, over int64)) {
 	l := q.p.Limits
 	cost := x.factsOf(q.at).cost[row*len(l.Names) : (row+1)*len(l.Names)]

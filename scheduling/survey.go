@@ -12,16 +12,16 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// survey counts how far the machines of a pool come, and keeps the nearest miss of those that fail a single check.
+// survey counts how far the nodes of a pool come, and keeps the nearest miss of those that fail a single check.
 type survey struct {
 	*explainer
-	// came is indexed by type: the check that its best machine failed first.
+	// came is indexed by type: the check that its best node failed first.
 	came []check
 	// best is what nearest goes by; outline is its miss as long as no more than the code and the question it is of are known.
 	best    finding
 	outline NearestMiss
 	of      *question
-	// rules that concern the pod, and which of them refuse a machine that would do without rules.
+	// rules that concern the pod, and which of them refuse a node that would do without rules.
 	rules    []rule
 	refusing []bool
 	// newDomain: one that would do without rules brings a domain that must not come.
@@ -30,9 +30,9 @@ type survey struct {
 	small     candidate // scratch
 	// held is indexed like rules: DaemonSets that have the host port.
 	held [][]Holder
-	// found are, by the pool's minValues, the most values of a machine that leaves too few.
+	// found are, by the pool's minValues, the most values of a node that leaves too few.
 	found []int
-	// missesOnly tells that nothing but the nearest miss is asked for, on machines that take no pod of the class as they are.
+	// missesOnly says that nothing but the nearest miss is asked for, on nodes that take no pod of the class as they are.
 	missesOnly bool
 }
 
@@ -48,7 +48,7 @@ func (x *explainer) newSurvey(p *nodepool.Pool) *survey {
 	return v
 }
 
-// walk looks at all machines that meet the question.
+// walk looks at all nodes that meet the question.
 func (v *survey) walk(q *question) {
 	v.ruled = nil
 	roomy, over := v.roomyIn(q.p.Table), v.factsOf(q.at).over
@@ -97,7 +97,7 @@ func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	}
 }
 
-// way is the first check that a machine which is large enough fails where it is bought.
+// way is the first check that a node which is large enough fails where it is bought.
 func (v *survey) way(q *question, cand *candidate, closed bool) check {
 	reservable := v.reservable(q, cand.slot, v.awaits || (v.changed(q) && v.mayAwait))
 	switch {
@@ -132,7 +132,7 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 	return checksPassed
 }
 
-// noteVariety keeps the counts of the machine that leaves most values, those that are not met first.
+// noteVariety keeps the counts of the node that leaves most values, those that are not met first.
 func (v *survey) noteVariety(q *question, cand *candidate) {
 	found := v.lean[v.varietySiteOf(q, cand)]
 	sum := func(list []int) (n int) {
@@ -146,13 +146,13 @@ func (v *survey) noteVariety(q *question, cand *candidate) {
 	}
 }
 
-// isNearest reports whether a machine that fails one check is the nearest until now, and fails none of the others that
+// isNearest reports whether a node that fails one check is the nearest until now, and fails none of the others that
 // come last.
 func (v *survey) isNearest(q *question, cand *candidate, code MissCode, size float64) bool {
 	return !v.brief && v.best.nearer(code, size, cand.price) && v.keepsVariety(q, cand) && v.admits(q, cand, false)
 }
 
-// take makes the machine the nearest. What the miss says is found out in the end, by nearest.
+// take makes the node the nearest. What the miss says is found out in the end, by nearest.
 func (v *survey) take(q *question, cand *candidate, code MissCode, size float64) {
 	v.outline.Code, v.of = code, q
 	v.best = finding{&v.outline, size, cand.price, *cand}
@@ -203,8 +203,8 @@ func (v *survey) tooSmall(q *question, r int) {
 	})
 }
 
-// askRules finds out which rules by themselves keep the pod off a machine that fails nothing else, once for all
-// machines that rules can't tell apart, and considers to do without each.
+// askRules finds out which rules by themselves keep the pod off a node that fails nothing else, once for all
+// nodes that rules can't tell apart, and considers to do without each.
 func (v *survey) askRules(q *question, cand *candidate) {
 	if known := v.verdictOn(q, cand); known != nil {
 		if *known == verdictAsked {

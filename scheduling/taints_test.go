@@ -13,7 +13,7 @@ func toleration(key string, op corev1.TolerationOperator, value string, effect c
 	return corev1.Toleration{Key: key, Operator: op, Value: value, Effect: effect}
 }
 
-// SCH-050, SCH-051: a pod must tolerate every taint of the machine, by kube-scheduler's rule.
+// SCH-050, SCH-051: a pod must tolerate every taint of the node, by kube-scheduler's rule.
 func TestPodsTolerateTaints(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -38,11 +38,11 @@ func TestPodsTolerateTaints(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			onNew := solve(t, cluster(nodePool("tainted", poolTaints(c.taint)), pod("p", tolerates(c.toleration))))
 			if placed := len(onNew.NewNodes) == 1; placed != c.want {
-				t.Errorf("SCH-051 new machine: placed %v, want %v", placed, c.want)
+				t.Errorf("SCH-051 new node: placed %v, want %v", placed, c.want)
 			}
 			onExisting := solve(t, cluster(nodePool("none", catalogOf("")), node("n", nodeTaints(c.taint)), pod("p", tolerates(c.toleration))))
 			if placed := len(onExisting.Existing) == 1; placed != c.want {
-				t.Errorf("SCH-050 existing machine: placed %v, want %v", placed, c.want)
+				t.Errorf("SCH-050 existing node: placed %v, want %v", placed, c.want)
 			}
 		})
 	}
@@ -54,7 +54,7 @@ func TestEveryTaintCounts(t *testing.T) {
 		pod("one", tolerates(toleration("a", corev1.TolerationOpExists, "", ""))),
 		pod("both", tolerates(toleration("a", corev1.TolerationOpExists, "", ""), toleration("b", corev1.TolerationOpExists, "", "")))))
 	if len(newNodeOf(t, p, "both").Pods) != 1 {
-		t.Errorf("pod one shares the machine")
+		t.Errorf("pod one shares the node")
 	}
 	wantReason(t, p, "one", `incompatible with nodepool "two", did not tolerate b=2:NoExecute`)
 }
@@ -92,15 +92,15 @@ func TestPreferNoScheduleIsSoft(t *testing.T) {
 	})
 }
 
-// SCH-051, API-031: startup taints never count on a new machine, not for pods and not for DaemonSets.
+// SCH-051, API-031: startup taints never count on a new node, not for pods and not for DaemonSets.
 func TestStartupTaintsDoNotCountOnNewMachines(t *testing.T) {
 	p := solve(t, cluster(nodePool("default", startupTaints("cni=missing:NoExecute")), pod("p", requests("cpu=1500m")), daemonSet("agent", []string{"cpu=600m"})))
 	if got := newNodeOf(t, p, "p").InstanceTypes[0].Name; got != "arm" {
-		t.Errorf("machine %s, want arm: the DaemonSet runs there as well, so small is too small", got)
+		t.Errorf("node %s, want arm: the DaemonSet runs there as well, so small is too small", got)
 	}
 }
 
-// claimNode is a machine of pool "default" in a phase before initialisation.
+// claimNode is a node of pool "default" in a phase before initialisation.
 func claimNode(options ...nodeOption) scheduling.Node {
 	n := node("n", ofPool("default"))
 	n.Object.Labels[v1.NodeInitializedLabelKey] = ""
@@ -111,7 +111,7 @@ func claimNode(options ...nodeOption) scheduling.Node {
 	return n
 }
 
-// SCH-052, SCH-053, PRV-021: which taints count in which phase of a machine's life.
+// SCH-052, SCH-053, PRV-021: which taints count in which phase of a node's life.
 func TestTaintsByPhase(t *testing.T) {
 	startup := func(texts ...string) nodeOption {
 		return func(n *scheduling.Node) { n.Claim.Spec.StartupTaints = taints(texts...) }

@@ -23,7 +23,7 @@ func soldIn(zones ...string) *cloudprovider.InstanceType {
 	return sold(machineType("medium", 0.2, "cpu=4", "memory=16Gi"), list...)
 }
 
-// nothingNew is a pool that launches no machines.
+// nothingNew is a pool that launches no nodes.
 func nothingNew() scheduling.NodePool { return nodePool("none", catalogOf("")) }
 
 func inZone(zone string) nodeOption { return nodeLabel(zoneKey, zone) }
@@ -82,7 +82,7 @@ func (c placeCase) check(t *testing.T) {
 	}
 }
 
-// zonesOf counts the pods of new machines by zone.
+// zonesOf counts the pods of new nodes by zone.
 func zonesOf(p *scheduling.Plan) map[string]int {
 	out := map[string]int{}
 	for i := range p.NewNodes {
@@ -91,7 +91,7 @@ func zonesOf(p *scheduling.Plan) map[string]int {
 	return out
 }
 
-// Which machines and values are domains of a spread, and how many members each has.
+// Which nodes and values are domains of a spread, and how many members each has.
 func TestSpreadDomains(t *testing.T) {
 	w := func(name string, options ...podOption) *corev1.Pod {
 		return pod(name, append([]podOption{labelled("w")}, options...)...)
@@ -119,29 +119,29 @@ func TestSpreadDomains(t *testing.T) {
 		{"SCH-113 without the label there is no place", []any{node("n"), byRack("p")}, map[string]string{"p": "nowhere"}},
 		{"SCH-119 no selector selects no pod, bound ones included", []any{nothingNew(), node("a", bound(w("w1"), w("w2"))), node("full", inZone("b"), allocatable("cpu=0", "memory=0")),
 			w("p", ofW, constraint(func(c *corev1.TopologySpreadConstraint) { c.LabelSelector = nil }))}, map[string]string{"p": "on a"}},
-		{"SCH-120 machines that the pod's node selector excludes don't count", []any{nothingNew(), node("a", bound(w("w1"))), node("b", inZone("b")), w("p", ofW, selector(zoneKey+"=a"))}, map[string]string{"p": "on a"}},
+		{"SCH-120 nodes that the pod's node selector excludes don't count", []any{nothingNew(), node("a", bound(w("w1"))), node("b", inZone("b")), w("p", ofW, selector(zoneKey+"=a"))}, map[string]string{"p": "on a"}},
 		{"SCH-120 nor those that each required term excludes", []any{nothingNew(), node("a", bound(w("w1"))), node("b", inZone("b")), w("p", ofW, required(in(zoneKey, "a")), required(in(zoneKey, "z")))}, map[string]string{"p": "on a"}},
 		{"SCH-120 with nodeAffinityPolicy Ignore they do", []any{nothingNew(), node("a", bound(w("w1"))), node("b", inZone("b")), w("p", ofW, nodeAffinityPolicy(corev1.NodeInclusionPolicyIgnore), selector(zoneKey+"=a"))}, map[string]string{"p": "nowhere"}},
 		{"SCH-120 taints are ignored", []any{nothingNew(), node("a", bound(w("w1"))), tainted, w("p", ofW)}, map[string]string{"p": "nowhere"}},
-		{"SCH-120 with nodeTaintsPolicy Honor machines that the pod does not tolerate don't count", []any{nothingNew(), node("a", bound(w("w1"))), tainted, w("p", ofW, nodeTaintsPolicy(corev1.NodeInclusionPolicyHonor))}, map[string]string{"p": "on a"}},
+		{"SCH-120 with nodeTaintsPolicy Honor nodes that the pod does not tolerate don't count", []any{nothingNew(), node("a", bound(w("w1"))), tainted, w("p", ofW, nodeTaintsPolicy(corev1.NodeInclusionPolicyHonor))}, map[string]string{"p": "on a"}},
 		{"SCH-120 those that it does tolerate do", []any{nothingNew(), node("a", bound(w("w1"))), tainted, w("p", ofW, nodeTaintsPolicy(corev1.NodeInclusionPolicyHonor), tolerates(toleration("x", corev1.TolerationOpExists, "", "")))}, map[string]string{"p": "on tainted"}},
 		{"SCH-121 bound pods count", []any{nothingNew(), node("a", bound(w("w1"))), node("b", inZone("b")), w("p", ofW)}, map[string]string{"p": "on b"}},
 		{"SCH-121 pods of other labels don't", []any{nothingNew(), node("a", bound(w("w1"))), node("b", inZone("b"), bound(pod("other", labelled("v")))), w("p", ofW)}, map[string]string{"p": "on b"}},
 		{"SCH-121 nor those of other namespaces", []any{nothingNew(), node("a", bound(w("w1"))), node("b", inZone("b"), bound(w("other", namespace("elsewhere")))), w("p", ofW)}, map[string]string{"p": "on b"}},
 		{"SCH-121 nor those that are terminating", []any{nothingNew(), node("a", bound(w("w1"), w("w2"))), node("b", inZone("b"), bound(w("going1", terminating), w("going2", terminating))), w("p", ofW)}, map[string]string{"p": "on b"}},
 		{"SCH-121 nor those that have ended", []any{nothingNew(), node("a", bound(w("w1"))), node("b", inZone("b"), bound(w("done")), phase(corev1.PodSucceeded)), w("p", ofW)}, map[string]string{"p": "on b"}},
-		{"SCH-121 nor those on machines that are leaving, which are no domains", []any{nothingNew(), node("a", bound(w("w1"))), node("b", inZone("b"), bound(w("w2")), leaving), node("c", inZone("c"), leaving), w("p", ofW)}, map[string]string{"p": "on a"}},
-		{"SCH-121 nor those on machines without the label, which take none", []any{nothingNew(), node("a", unlabelled(zoneKey), bound(w("w1"))), node("b", inZone("b")), w("p", ofW, requests("cpu=3"))}, map[string]string{"p": "on b"}},
-		{"SCH-121 nor, for a pod with several constraints, on machines that lack the key of one", []any{nothingNew(), node("a", bound(w("w1"))), rack("r1", "1"),
+		{"SCH-121 nor those on nodes that are leaving, which are no domains", []any{nothingNew(), node("a", bound(w("w1"))), node("b", inZone("b"), bound(w("w2")), leaving), node("c", inZone("c"), leaving), w("p", ofW)}, map[string]string{"p": "on a"}},
+		{"SCH-121 nor those on nodes without the label, which take none", []any{nothingNew(), node("a", unlabelled(zoneKey), bound(w("w1"))), node("b", inZone("b")), w("p", ofW, requests("cpu=3"))}, map[string]string{"p": "on b"}},
+		{"SCH-121 nor, for a pod with several constraints, on nodes that lack the key of one", []any{nothingNew(), node("a", bound(w("w1"))), rack("r1", "1"),
 			node("r2", inZone("b"), nodeLabel("rack", "2"), allocatable("cpu=0", "memory=0")), w("p", ofW, spreadBy("rack", 1, "w"))}, map[string]string{"p": "on r1"}},
-		{"SCH-128 a machine whose domain has too many is passed over", []any{node("a", bound(w("w1"))), soldIn("b"), w("p", ofW)}, map[string]string{"p": "new b"}},
+		{"SCH-128 a node whose domain has too many is passed over", []any{node("a", bound(w("w1"))), soldIn("b"), w("p", ofW)}, map[string]string{"p": "new b"}},
 	} {
 		t.Run(c.name, c.check)
 	}
 }
 
 // SCH-111: a value that a pool's NotIn names is no domain: nothing could ever be there, and it holds no pod back. The
-// pool's machines get another value, which is one.
+// pool's nodes get another value, which is one.
 func TestExcludedValueIsNoDomain(t *testing.T) {
 	w := func(name string, options ...podOption) *corev1.Pod {
 		return pod(name, append(options, labelled("w"))...)
@@ -150,10 +150,10 @@ func TestExcludedValueIsNoDomain(t *testing.T) {
 	p := solveQuery(t, cluster(nodePool("p", poolNeeds("rack", opNotIn, "x")), soldIn("a"),
 		node("r1", nodeLabel("rack", "1"), bound(w("w1"))), node("r2", nodeLabel("rack", "2"), bound(w("w2"))), w("p", spread), w("q", spread)), scheduling.Query{})
 	if len(p.Unschedulable) > 0 || len(p.NewNodes) != 1 {
-		t.Fatalf("%d pods without a place, %d machines; want one machine, for the pod that makes the third domain", len(p.Unschedulable), len(p.NewNodes))
+		t.Fatalf("%d pods without a place, %d nodes; want one node, for the pod that makes the third domain", len(p.Unschedulable), len(p.NewNodes))
 	}
 	if got := p.NewNodes[0].Requirements.Get("rack"); got.Has("x") || len(got.Values()) != 1 {
-		t.Errorf("the machine's rack is %s, want one that the pool allows", got)
+		t.Errorf("the node's rack is %s, want one that the pool allows", got)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestSpreadIgnoresWishesAndVolumes(t *testing.T) {
 	})
 }
 
-// SCH-126: a spread decides the zone of each machine, the same in every run.
+// SCH-126: a spread decides the zone of each node, the same in every run.
 func TestSpreadPinsZones(t *testing.T) {
 	build := func() *scheduling.Snapshot {
 		return cluster(soldIn("a", "b", "c"), pods("p", 20, labelled("w"), spreadBy(zoneKey, 1, "w")))
@@ -249,8 +249,8 @@ func TestSpreadPinsZones(t *testing.T) {
 	}
 }
 
-// SCH-122, SCH-127: over single machines a spread bounds how many of its pods one machine has, and nothing else: each
-// new machine is a domain as soon as it is planned.
+// SCH-122, SCH-127: over single nodes a spread bounds how many of its pods one node has, and nothing else: each
+// new node is a domain as soon as it is planned.
 func TestSpreadOverMachines(t *testing.T) {
 	for _, c := range []struct {
 		skew, pods int32
@@ -267,7 +267,7 @@ func TestSpreadOverMachines(t *testing.T) {
 			options := append([]podOption{labelled("w"), spreadBy(corev1.LabelHostname, c.skew, "w"), requests("cpu=500m", "memory=1Gi")}, c.options...)
 			p := solveQuery(t, cluster(append(c.parts, soldIn("a"), pods("p", int(c.pods), options...))...), scheduling.Query{})
 			if len(p.Unschedulable) > 0 || len(p.NewNodes) != c.machines {
-				t.Errorf("%d machines and %d pods without a place, want %d machines", len(p.NewNodes), len(p.Unschedulable), c.machines)
+				t.Errorf("%d nodes and %d pods without a place, want %d nodes", len(p.NewNodes), len(p.Unschedulable), c.machines)
 			}
 			for i := range p.NewNodes {
 				if n := len(p.NewNodes[i].Pods); n > int(c.skew) {

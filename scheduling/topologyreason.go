@@ -83,7 +83,7 @@ func (r *rule) aloneIn(o *topology.Groups, m *Model) *topology.Groups {
 	return out
 }
 
-// admits reports whether the rules allow the pod on the candidate; loosely for machines that could not be bought when
+// admits reports whether the rules allow the pod on the candidate; loosely for nodes that could not be bought when
 // the plan was made: see spreadsLoosely.
 func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
 	if x.t.topology == nil {
@@ -112,7 +112,7 @@ func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
 	return ok
 }
 
-// bars reports whether a new machine in the cell would bring a domain that must not come.
+// bars reports whether a new node in the cell would bring a domain that must not come.
 func (x *explanations) bars(cell int32) bool {
 	barred, known := x.barred[cell]
 	if !known {
@@ -122,7 +122,7 @@ func (x *explanations) bars(cell int32) bool {
 	return barred
 }
 
-// on makes the candidate a machine of the trial for a moment, with the DaemonSet pods that come with it.
+// on makes the candidate a node of the trial for a moment, with the DaemonSet pods that come with it.
 func (x *explainer) on(q *question, cand *candidate, look func(*topology.Host)) {
 	s := x.t.topology
 	host := x.addMachine(q, cand)
@@ -139,8 +139,8 @@ func (x *explainer) on(q *question, cand *candidate, look func(*topology.Host)) 
 	s.DropHost()
 }
 
-// addMachine adds the candidate to the trial's machines and returns its number. Its labels decide how rules see it; they are
-// read once for all machines that rules can't tell apart.
+// addMachine adds the candidate to the trial's nodes and returns its number. Its labels decide how rules see it; they are
+// read once for all nodes that rules can't tell apart.
 func (x *explainer) addMachine(q *question, cand *candidate) int32 {
 	s, at := x.t.topology, admission{q, ruleSite{cell: x.cellOf(q, cand), resident: q.p.Table.Rows[cand.row].Resident}}
 	if known, ok := x.hosts[at]; ok {
@@ -178,7 +178,7 @@ func (x *explainer) verdictOn(q *question, cand *candidate) *verdict {
 	return &x.byWay[cand.assign*slots+cand.slot]
 }
 
-// admitsAt reports whether a pod with the stake may go on a machine in the domains with the counts.
+// admitsAt reports whether a pod with the stake may go on a node in the domains with the counts.
 func (x *explainer) admitsAt(o *topology.Groups, domains []int32, of func(group int32) topology.Tally, loosely bool) bool {
 	if loosely {
 		if !x.spreadsLoosely(o, domains) {
@@ -190,8 +190,8 @@ func (x *explainer) admitsAt(o *topology.Groups, domains []int32, of func(group 
 	return topology.AdmitsHost(x.m.topology, o, of) > 0 && state.AdmitsDomains(o, x.c.Shape, domains) && state.AdmitsAffinity(o, domains, of)
 }
 
-// spreadsLoosely checks spread rules over domains larger than a machine for a pod whose demands are not the plan's: which
-// machines count may change with them, so that every member counts and the emptiest domain is taken to be empty. What
+// spreadsLoosely checks spread rules over domains larger than a node for a pod whose demands are not the plan's: which
+// nodes count may change with them, so that every member counts and the emptiest domain is taken to be empty. What
 // passes is allowed whatever counts.
 func (x *explainer) spreadsLoosely(o *topology.Groups, domains []int32) bool {
 	for _, g := range o.Owns {
@@ -213,7 +213,7 @@ func withoutWideSpreads(o *topology.Groups, m *Model) *topology.Groups {
 	})}
 }
 
-// membersOf are the group's members by domain, on whatever machine they are.
+// membersOf are the group's members by domain, on whatever node they are.
 func (x *explainer) membersOf(g int32) []int32 {
 	if known, ok := x.everyone[g]; ok {
 		return known
@@ -248,7 +248,7 @@ func (x *explainer) membersOf(g int32) []int32 {
 	return out
 }
 
-// podsOn are the classes of the pods that a machine of the snapshot has, and of the DaemonSet pods that it will have.
+// podsOn are the classes of the pods that a node of the snapshot has, and of the DaemonSet pods that it will have.
 func (m *Model) podsOn(node int32) []int32 {
 	n := &m.nodes[node]
 	var out []int32
@@ -320,5 +320,5 @@ func (x *explainer) words(r *rule) string {
 // What words of host ports begin and end with.
 const portWords, takenWords = "host port ", ", which is taken"
 
-// newDomainRule says why a machine can't be bought where no other is.
+// newDomainRule says why a node can't be bought where no other is.
 const newDomainRule = "topology spread of pods that have a place, which does not reckon with a node in another domain"

@@ -24,28 +24,28 @@ type Trial struct {
 	m *Model
 	// free is indexed [node*resources+resource].
 	free []int64
-	// usable tells which machines may take pods now.
+	// usable tells which nodes may take pods now.
 	usable bitset.Set
 	// closed are those that Close was called for; empty as long as it was not.
 	closed bitset.Set
 	// waiting counts, by class, the pods that need a place.
 	waiting []int32
-	// freed are pods of hidden machines, in the order they were hidden.
+	// freed are pods of hidden nodes, in the order they were hidden.
 	freed []existing.Pod
-	// placed lists what was put where, in an order in which it can be bound; machines are the new ones. Both only grow
+	// placed lists what was put where, in an order in which it can be bound; nodes are the new ones. Both only grow
 	// at the end.
 	placed   []binding
 	machines []machine
-	// hidden are machines of the snapshot in the order they were hidden, hiddenSet the same as a set.
+	// hidden are nodes of the snapshot in the order they were hidden, hiddenSet the same as a set.
 	hidden    []int32
 	hiddenSet bitset.Set
 	// firstFreed is, for each of hidden, where its pods begin in freed.
 	firstFreed []int32
-	// before are machines as they were when settle changed them.
+	// before are nodes as they were when settle changed them.
 	before []machine
-	// usage is indexed by pool, then like the pool's limits: capacity of its machines, hidden and new ones considered.
+	// usage is indexed by pool, then like the pool's limits: capacity of its nodes, hidden and new ones considered.
 	usage [][]int64
-	// standing is likewise, without new machines; nil for pools that don't ask (see limits.reached).
+	// standing is likewise, without new nodes; nil for pools that don't ask (see limits.reached).
 	standing [][]int64
 	// topology counts who is where; nil when no pod states a topology rule.
 	topology *topology.State
@@ -64,14 +64,14 @@ type Trial struct {
 	options PlaceOptions
 	// lenient trials do without the variety that pools ask for: see placeTogether.
 	lenient bool
-	// newOnly keeps Place off the machines of the snapshot and off the new ones before fresh: see PlaceNew.
+	// newOnly keeps Place off the nodes of the snapshot and off the new ones before fresh: see PlaceNew.
 	newOnly bool
 	fresh   int
 	// roomOnly keeps Place from relying on domains staying empty that pools can reach: see roomFirst.
 	roomOnly bool
-	// rooms finds machines with room in the order given to Rank; nil without one.
+	// rooms finds nodes with room in the order given to Rank; nil without one.
 	rooms *roomIndex
-	// kinds are the machines that LaunchSome chooses from, by stage; kindCells number where rules see them.
+	// kinds are the nodes that LaunchSome chooses from, by stage; kindCells number where rules see them.
 	kinds     map[int32][]kind
 	kindCells *cells
 	// kindsSuiting are those of one stage, by number, that pods at another may go on.
@@ -80,13 +80,13 @@ type Trial struct {
 	// loadsAhead and demands are what newLoading works with.
 	loadsAhead []waitingLoad
 	demands    metDemands
-	// described remembers for Planned what machines of the same demands could be.
+	// described remembers for Planned what nodes of the same demands could be.
 	described *descriptions
-	// freedClass finds the class of the snapshot's waiting pods and of those of hidden machines, for the first freedIndexed of freed;
+	// freedClass finds the class of the snapshot's waiting pods and of those of hidden nodes, for the first freedIndexed of freed;
 	// see waitingClass.
 	freedClass   map[PodKey]int32
 	freedIndexed int
-	// received counts, by machine of the snapshot, the pods that the trial has put there, and last is the number of the last
+	// received counts, by node of the snapshot, the pods that the trial has put there, and last is the number of the last
 	// binding on it, from 1 on; 0 for none.
 	received, last []int32
 	onHost         []int32 // scratch of takeOff
@@ -96,35 +96,35 @@ type Trial struct {
 	sites    map[int32][]site
 	varied   map[int32][]site // sites that are too lean to fill: see findVariedSite
 	assigned map[int32]map[int32][]nodepool.Assignment
-	// proof is the problem behind the machines, if one packing made them all.
+	// proof is the problem behind the nodes, if one packing made them all.
 	proof *proof
 	// answers remember which new nodes were found; nil for none.
 	answers *Answers
 }
 
-// binding is count pods of a class put on a host: a machine of the snapshot, or beyond those a new one.
+// binding is count pods of a class put on a host: a node of the snapshot, or beyond those a new one.
 type binding struct {
 	class, host, count int32
-	// stage that allowed it, on a new machine.
+	// stage that allowed it, on a new node.
 	stage int32
-	// tight bindings rest on there being no machine with fewer members of a spread over machines.
+	// tight bindings rest on there being no node with fewer members of a spread over nodes.
 	tight bool
 	// before is the number, from 1 on, of the binding before it on the same host; 0 for none.
 	before int32
 }
 
-// machine is a new one.
+// node is a new one.
 type machine struct {
 	pool, row, slot int32
-	// labels are those decided for the machine that neither its type nor its offering decides.
+	// labels are those decided for the node that neither its type nor its offering decides.
 	labels requirements.Set
 	// price of it, with no commitment covering it.
 	price int64
-	// commitment that it is planned to be covered by, by number from 1 on; 0 for none. It stays a machine that is.
+	// commitment that it is planned to be covered by, by number from 1 on; 0 for none. It stays a node that is.
 	commitment int32
 	used       []int64
-	// forsaken machines got no pods and are not counted any more.
-	forsaken bool
+	// abandoned nodes got no pods and are not counted any more.
+	abandoned bool
 	// last is the number of the last binding on it, from 1 on; 0 for none.
 	last int32
 }
@@ -170,7 +170,7 @@ func (t *Trial) countNode(n *existing.Node, times int64) {
 	}
 }
 
-// count adds machines of the given capacity to a pool's usage.
+// count adds nodes of the given capacity to a pool's usage.
 func (t *Trial) count(pool int32, capacity corev1.ResourceList, n int64) {
 	if pool < 0 || t.m.pools[pool].Limits == nil {
 		return

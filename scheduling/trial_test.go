@@ -63,7 +63,7 @@ func text(t testingT, p *scheduling.Plan) string {
 	return string(data)
 }
 
-// Hiding a machine makes its pods wait; those of DaemonSets and static pods go with it.
+// Hiding a node makes its pods wait; those of DaemonSets and static pods go with it.
 func TestTrialHide(t *testing.T) {
 	set := daemonSet("d", []string{"cpu=100m"})
 	static := pod("static")
@@ -87,18 +87,18 @@ func TestTrialHideRefuses(t *testing.T) {
 	trial := compile(t, cluster(node("n", bound(pod("a"))))).Trial()
 	before := text(t, planOf(t, trial))
 	if _, err := trial.Hide("x"); err == nil {
-		t.Error("a machine that is not there was hidden")
+		t.Error("a node that is not there was hidden")
 	}
 	if after := text(t, planOf(t, trial)); after != before {
 		t.Error("the refusal changed the trial")
 	}
 	mustHide(t, trial, "n")
 	if _, err := trial.Hide("n"); err == nil {
-		t.Error("a machine was hidden twice")
+		t.Error("a node was hidden twice")
 	}
 }
 
-// ExistingOnly adds no machines; without it what has no room gets new ones, whose cost the outcome tells.
+// ExistingOnly adds no nodes; without it what has no room gets new ones, whose cost the outcome tells.
 func TestTrialPlaceOptions(t *testing.T) {
 	trial := compile(t, cluster(node("n"), pods("p", 6))).Trial()
 	if out, want := mustPlace(t, trial, scheduling.PlaceOptions{ExistingOnly: true}), (scheduling.Outcome{Placed: 4, Unplaced: 2}); out != want {
@@ -113,14 +113,14 @@ func TestTrialPlaceOptions(t *testing.T) {
 	}
 }
 
-// A machine of a limited pool makes room in the limit when it is hidden.
+// A node of a limited pool makes room in the limit when it is hidden.
 func TestTrialHideFreesLimits(t *testing.T) {
 	s := cluster(nodePool("default", limit("nodes=1")), node("n", ofPool("default"), bound(pod("a", requests("cpu=4")))))
 	trial := compile(t, s).Trial()
 	mark := trial.Mark()
 	mustHide(t, trial, "n")
 	if out := mustPlace(t, trial, scheduling.PlaceOptions{}); out.NewNodes != 1 || out.Unplaced != 0 {
-		t.Errorf("outcome %+v, want one machine in the place of the hidden one", out)
+		t.Errorf("outcome %+v, want one node in the place of the hidden one", out)
 	}
 	mustRollback(t, trial, mark)
 	if diff := cmp.Diff(text(t, planOf(t, compile(t, s).Trial())), text(t, planOf(t, trial))); diff != "" {
@@ -128,7 +128,7 @@ func TestTrialHideFreesLimits(t *testing.T) {
 	}
 }
 
-// Pods that the trial itself put on a machine can't stay on it once it is hidden.
+// Pods that the trial itself put on a node can't stay on it once it is hidden.
 func TestTrialHideAfterPlace(t *testing.T) {
 	s := cluster(node("n"), pod("p"))
 	trial := compile(t, s).Trial()

@@ -146,7 +146,7 @@ func (r *redealing) deal() {
 	}
 }
 
-// free adds pods of hidden machines, by number, to those that wait.
+// free adds pods of hidden nodes, by number, to those that wait.
 func (r *redealing) free(from, to int) {
 	for i := from; i < to; i++ {
 		class := r.t.freed[i].Class

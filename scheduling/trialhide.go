@@ -89,7 +89,7 @@ func (t *Trial) unhide(i int32, pods int) {
 	}
 }
 
-// countBound adds the machine and its bound pods to the topology counts, or takes them off.
+// countBound adds the node and its bound pods to the topology counts, or takes them off.
 func (t *Trial) countBound(node, n int32) {
 	if t.topology == nil {
 		return

@@ -44,7 +44,7 @@ func (t *Trial) launchSome(classes []int32, w *Worth, most int, limit int64) (pr
 	defer func() { t.fresh = 0 }()
 	for range most {
 		if spent+max(0, w.waiting(t)-w.rent) >= limit {
-			break // no machine holds pods worth more than it costs
+			break // no node holds pods worth more than it costs
 		}
 		opened, done := t.launchBest(classes, w, limit-spent)
 		if opened == 0 {
@@ -76,7 +76,7 @@ func (t *Trial) Plain(q Query) bool {
 // dearest is beyond all prices, USD per hour.
 const dearest = 1e9
 
-// launchBest opens the machine that holds most for its price and costs less than left, and places pods on it. It returns its
+// launchBest opens the node that holds most for its price and costs less than left, and places pods on it. It returns its
 // price, 0 for none, and whether no pod waits any more.
 func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, done bool) {
 	anchor, kinds := t.anchorOf(classes)
@@ -95,7 +95,7 @@ func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, 
 			best, bestScore = i, score
 		}
 	}
-	// What all pods are worth, no machine that costs as much can hold; so begin with that and look further both ways as long
+	// What all pods are worth, no node that costs as much can hold; so begin with that and look further both ways as long
 	// as something better may come.
 	worth := int64(0)
 	for _, class := range classes {
@@ -125,13 +125,13 @@ func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, 
 }
 
 const (
-	// scorePrecision keeps fractions of value by price: a machine that holds all that it is worth has about this score.
+	// scorePrecision keeps fractions of value by price: a node that holds all that it is worth has about this score.
 	scorePrecision = 1 << 20
 	// goodScore is enough to look no further.
 	goodScore = scorePrecision * 49 / 50
 )
 
-// anchorOf is the waiting class with the fewest kinds of machines, and these; -1 if some class can't be helped here.
+// anchorOf is the waiting class with the fewest kinds of nodes, and these; -1 if some class can't be helped here.
 func (t *Trial) anchorOf(classes []int32) (anchor int32, kinds []kind) {
 	anchor = -1
 	for _, class := range classes {
@@ -154,7 +154,7 @@ func (t *Trial) anchorOf(classes []int32) (anchor int32, kinds []kind) {
 	return anchor, kinds
 }
 
-// kind is a machine that could be bought; cell is where rules see it, anyCell where there are none. alloc is its room, and room the
+// kind is a node that could be bought; cell is where rules see it, anyCell where there are none. alloc is its room, and room the
 // number of that.
 type kind struct {
 	pool, row, slot, cell int32
@@ -163,7 +163,7 @@ type kind struct {
 	alloc                 []int64
 }
 
-// kindsOf are the machines for pods at a stage, by price, without those that a cheaper one bought in the same slot and told
+// kindsOf are the nodes for pods at a stage, by price, without those that a cheaper one bought in the same slot and told
 // from it by no pod can stand in for; false where pools ask for more than is looked at here. They are remembered.
 func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 	if list, known := t.kinds[stage]; known {

@@ -89,14 +89,14 @@ type launchSearch struct {
 	least      int64
 }
 
-// opening is a machine and how it is filled: the anchor's pods first, then the others in the order of the classes.
+// opening is a node and how it is filled: the anchor's pods first, then the others in the order of the classes.
 type opening struct {
 	kind    kind
 	anchor  int32
 	classes []int32
 }
 
-// launch opens the machine and puts pods on it; false if it takes none.
+// launch opens the node and puts pods on it; false if it takes none.
 func (s *launchSearch) launch(l opening) bool {
 	t := s.t
 	host := t.open(machine{pool: l.kind.pool, row: l.kind.row, slot: l.kind.slot, price: l.kind.price})
@@ -107,7 +107,7 @@ func (s *launchSearch) launch(l opening) bool {
 	return !t.machines[len(t.machines)-1].empty()
 }
 
-// open opens machines for the pods that wait, most at most, beside those that cost spent.
+// open opens nodes for the pods that wait, most at most, beside those that cost spent.
 func (s *launchSearch) open(most int, spent int64) {
 	t := s.t
 	worth, left := int64(0), 0
@@ -140,7 +140,7 @@ func (s *launchSearch) open(most int, spent int64) {
 	}
 }
 
-// choices are the machines to open next, by what they would hold for their price. Of those that cost as much and would hold as
+// choices are the nodes to open next, by what they would hold for their price. Of those that cost as much and would hold as
 // much only the first is among them.
 func (s *launchSearch) choices(spent int64) []opening {
 	t := s.t
@@ -182,7 +182,7 @@ func (s *launchSearch) choices(spent int64) []opening {
 	return out
 }
 
-// note keeps what is open if it costs less than the cheapest so far, each machine exchanged for the cheapest that would do.
+// note keeps what is open if it costs less than the cheapest so far, each node exchanged for the cheapest that would do.
 func (s *launchSearch) note() {
 	t := s.t
 	before := t.Mark()

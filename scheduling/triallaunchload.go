@@ -7,13 +7,13 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// loading tries what machines would hold of the waiting pods.
+// loading tries what nodes would hold of the waiting pods.
 type loading struct {
 	t       *Trial
 	w       *Worth
 	classes []int32
 	anchor  int32
-	// kinds are the machines, and loads what is known of the pods that wait whatever the machine: the anchor's first, then the others,
+	// kinds are the nodes, and loads what is known of the pods that wait whatever the node: the anchor's first, then the others,
 	// the largest first.
 	kinds []kind
 	loads []waitingLoad
@@ -23,7 +23,7 @@ type loading struct {
 // waitingLoad is pods of a class that wait.
 type waitingLoad struct {
 	class *podclass.Class
-	// most is how many of them one machine may take by rules at most; each is worth so much.
+	// most is how many of them one node may take by rules at most; each is worth so much.
 	most  int
 	worth int64
 	// suits are the kinds that they may go on, by number; demand is the number of what they ask beside room: see metDemands.
@@ -33,7 +33,7 @@ type waitingLoad struct {
 	least [resources.Pods + 1]int64
 }
 
-// newLoading is for the kinds of machines that the anchor's pods choose from.
+// newLoading is for the kinds of nodes that the anchor's pods choose from.
 func (t *Trial) newLoading(w *Worth, classes []int32, anchor int32, kinds []kind) *loading {
 	f := &loading{t: t, w: w, classes: classes, anchor: anchor, loads: t.loadsAhead[:0], free: make([]int64, 0, t.m.resources.Len())}
 	if len(kinds) == 0 || !f.add(anchor, kinds) {
@@ -59,7 +59,7 @@ func (t *Trial) newLoading(w *Worth, classes []int32, anchor int32, kinds []kind
 	return f
 }
 
-// add notes the pods of the class that wait; false if no machine takes any.
+// add notes the pods of the class that wait; false if no node takes any.
 func (f *loading) add(class int32, kinds []kind) bool {
 	t := f.t
 	c, n := t.m.classes[class], int(t.waiting[class])
@@ -154,7 +154,7 @@ func (t *Trial) suitingKinds(stage, other int32, kinds []kind) bitset.Set {
 	return out
 }
 
-// place puts pods on the machine as value has counted them, as far as rules let them.
+// place puts pods on the node as value has counted them, as far as rules let them.
 func (f *loading) place(k *kind, host int32) {
 	t := f.t
 	put := func(class int32) bool {

@@ -28,7 +28,7 @@ const (
 )
 
 // metDemands sorts kinds of nodes by whose demands they meet, and remembers by their room what those that meet the same hold
-// at most, and what they do hold: the same machine is sold by several pools and in several zones.
+// at most, and what they do hold: the same node is sold by several pools and in several zones.
 type metDemands struct {
 	t       *Trial
 	demands []launchDemand

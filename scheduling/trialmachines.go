@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// open adds a new, empty machine and returns its host number.
+// open adds a new, empty node and returns its host number.
 func (t *Trial) open(mc machine) int32 {
 	mc.used, mc.last = make([]int64, t.m.resources.Len()), 0
 	t.count(mc.pool, t.m.capacityOf(&mc), 1)
@@ -26,21 +26,21 @@ func (t *Trial) open(mc machine) int32 {
 	return host
 }
 
-// forsakeEmpty takes machines whose pods were not admitted out of all counts: their domains, their pools' limits and their
+// abandonEmpty takes nodes whose pods were not admitted out of all counts: their domains, their pools' limits and their
 // reservations are free again.
-func (t *Trial) forsakeEmpty() {
+func (t *Trial) abandonEmpty() {
 	for i := range t.machines {
-		if mc := &t.machines[i]; mc.empty() && !mc.forsaken {
+		if mc := &t.machines[i]; mc.empty() && !mc.abandoned {
 			t.countMachine(int32(i), -1)
-			t.log = append(t.log, change{changeForsaken, int32(i), 0})
+			t.log = append(t.log, change{changeAbandoned, int32(i), 0})
 		}
 	}
 }
 
-// countMachine takes an empty machine out of all counts (n is -1), or back in (1).
+// countMachine takes an empty node out of all counts (n is -1), or back in (1).
 func (t *Trial) countMachine(i int32, n int) {
 	mc := &t.machines[i]
-	mc.forsaken = n < 0
+	mc.abandoned = n < 0
 	t.count(mc.pool, t.m.capacityOf(mc), int64(n))
 	t.reserve(mc, n)
 	if t.topology == nil {
@@ -58,7 +58,7 @@ func (t *Trial) countMachine(i int32, n int) {
 	}
 }
 
-// settle exchanges each new machine for the cheapest that would do for the pods it ended up with.
+// settle exchanges each new node for the cheapest that would do for the pods it ended up with.
 func (t *Trial) settle() {
 	for k, load := range t.loads(t.fresh) {
 		if load == nil {
@@ -83,7 +83,7 @@ func (t *Trial) settle() {
 	}
 }
 
-// loads are the bindings on each new machine from the given one on, that one's first.
+// loads are the bindings on each new node from the given one on, that one's first.
 func (t *Trial) loads(from int) [][]binding {
 	out := make([][]binding, len(t.machines)-from)
 	for i := range out {
@@ -97,14 +97,14 @@ func (t *Trial) loads(from int) [][]binding {
 	return out
 }
 
-// exchange makes new machine i another of its pool, undoably.
+// exchange makes new node i another of its pool, undoably.
 func (t *Trial) exchange(i int32, other machine) {
 	t.before = append(t.before, t.machines[i])
 	t.log = append(t.log, change{changeMoved, i, 0})
 	t.become(i, other)
 }
 
-// become makes machine i another of its pool, with the same DaemonSet pods as far as rules notice them, and in the same
+// become makes node i another of its pool, with the same DaemonSet pods as far as rules notice them, and in the same
 // domains as far as rules concern the pods on it.
 func (t *Trial) become(i int32, other machine) {
 	mc := &t.machines[i]
@@ -117,7 +117,7 @@ func (t *Trial) become(i int32, other machine) {
 	}
 }
 
-// relabel counts new machine i by the labels that it has now: it may be in other domains, and spreads may take notice of it
+// relabel counts new node i by the labels that it has now: it may be in other domains, and spreads may take notice of it
 // that did not, or no more.
 func (t *Trial) relabel(i int32) {
 	mc := &t.machines[i]
@@ -143,7 +143,7 @@ func (t *Trial) relabel(i int32) {
 	recount(1)
 }
 
-// placeResidents counts the DaemonSet pods that come with a new machine, the last host.
+// placeResidents counts the DaemonSet pods that come with a new node, the last host.
 func (t *Trial) placeResidents(mc *machine, n int32) {
 	host := int32(len(t.topology.Hosts) - 1)
 	for _, class := range t.m.pools[mc.pool].Table.Rows[mc.row].Residents {
@@ -151,7 +151,7 @@ func (t *Trial) placeResidents(mc *machine, n int32) {
 	}
 }
 
-// affordable reports whether the pool's limits allow one more machine of the row.
+// affordable reports whether the pool's limits allow one more node of the row.
 func (t *Trial) affordable(pool, row int32) bool {
 	p := t.m.pools[pool]
 	if p.Limits == nil {
@@ -160,7 +160,7 @@ func (t *Trial) affordable(pool, row int32) bool {
 	return t.allows(pool, t.usage[pool], p.RowCost(int(row)))
 }
 
-// newMachines counts the new machines that have pods, and newCost is what they cost, nano-USD per hour.
+// newMachines counts the new nodes that have pods, and newCost is what they cost, nano-USD per hour.
 func (t *Trial) newMachines() int {
 	n := 0
 	for i := range t.machines {
@@ -181,5 +181,5 @@ func (t *Trial) newCost() int64 {
 	return sum - t.committedSavings()
 }
 
-// empty reports whether none of the machine's pods was admitted: it is not bought.
+// empty reports whether none of the node's pods was admitted: it is not bought.
 func (mc *machine) empty() bool { return mc.used[resources.Pods] == 0 }

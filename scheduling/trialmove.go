@@ -161,7 +161,7 @@ func (t *Trial) Launch(q Query, below float64) (price float64, ok bool) {
 	return 0, false
 }
 
-// joint are the machines for all waiting pods of the classes together that cost less than most: for each pool and, where
+// joint are the nodes for all waiting pods of the classes together that cost less than most: for each pool and, where
 // rules concern the pods, each zone or other domain, the cheapest; by price.
 func (t *Trial) joint(classes []int32, total []int64, most int64) []machine {
 	m := t.m
@@ -236,7 +236,7 @@ func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, m
 	return out
 }
 
-// jointProfile are the machines of the pool that pods of all the classes may have, each at its first stage; false if some
+// jointProfile are the nodes of the pool that pods of all the classes may have, each at its first stage; false if some
 // class does not use the pool then, or leaves labels to be decided.
 func (t *Trial) jointProfile(pool int32, classes []int32) (rows, slots bitset.Set, ok bool) {
 	m := t.m
@@ -268,7 +268,7 @@ func (t *Trial) jointProfile(pool int32, classes []int32) (rows, slots bitset.Se
 	return rows, slots, !rows.Empty() && !slots.Empty()
 }
 
-// launch opens the machine and puts all waiting pods of the classes on it, or changes nothing.
+// launch opens the node and puts all waiting pods of the classes on it, or changes nothing.
 func (t *Trial) launch(mc *machine, classes []int32) bool {
 	before := t.Mark()
 	host := t.open(*mc)
@@ -329,7 +329,7 @@ func (t *Trial) PlaceNew(ctx context.Context, q Query) (Outcome, error) {
 	t.newOnly = true
 	defer func() { t.newOnly, t.fresh = false, 0 }()
 	o := PlaceOptions{Query: q}
-	if t.answers == nil || slices.ContainsFunc(t.machines, func(mc machine) bool { return mc.empty() && !mc.forsaken }) {
+	if t.answers == nil || slices.ContainsFunc(t.machines, func(mc machine) bool { return mc.empty() && !mc.abandoned }) {
 		return t.Place(ctx, o)
 	}
 	asked, memorable := t.question(askedPlace, q, nil)
@@ -385,7 +385,7 @@ func (t *Trial) Planned(since Mark, types int) []NewNode {
 }
 
 // Worth says what pods of the snapshot's nodes are worth: dual prices as Values gives them for pods that wait, of all pods
-// that would need another place if every node went. No machine that a pool could launch holds pods worth more than it
+// that would need another place if every node went. No node that a pool could launch holds pods worth more than it
 // costs. It is read-only.
 type Worth struct {
 	m       *Model

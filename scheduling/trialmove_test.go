@@ -208,7 +208,7 @@ func replayed(rt *rapid.T, m *scheduling.Model, s *scheduling.Snapshot, p *sched
 	}
 }
 
-// A machine that has less memory than its DaemonSets ask for is launched for nobody, not even for pods that ask for none.
+// A node that has less memory than its DaemonSets ask for is launched for nobody, not even for pods that ask for none.
 func TestLaunchSomeLeavesTooSmallForDaemons(t *testing.T) {
 	small, sound := machineType("small", 0.01, "cpu=4", "memory=1Gi"), machineType("sound", 0.2, "cpu=4", "memory=8Gi")
 	set := daemonSet("d", []string{"memory=2Gi"})
@@ -222,9 +222,9 @@ func TestLaunchSomeLeavesTooSmallForDaemons(t *testing.T) {
 	mustHide(t, trial, "a")
 	price, ok := trial.LaunchSome(scheduling.Query{}, w, 3, 1e6)
 	if !ok || price != 0.08 {
-		t.Fatalf("price %v (%v), want 0.08, of the sound machine as spot", price, ok)
+		t.Fatalf("price %v (%v), want 0.08, of the sound node as spot", price, ok)
 	}
 	if got := trial.Planned(mark, 0); len(got) != 1 || got[0].InstanceTypes[0].Name != "sound" {
-		t.Errorf("planned %+v, want one sound machine", got)
+		t.Errorf("planned %+v, want one sound node", got)
 	}
 }

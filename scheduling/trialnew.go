@@ -42,7 +42,7 @@ func (t *Trial) Drop(number int) (pods int, err error) {
 		p.count = 0
 	}
 	t.countMachine(int32(number), -1)
-	t.log = append(t.log, change{changeForsaken, int32(number), 0})
+	t.log = append(t.log, change{changeAbandoned, int32(number), 0})
 	return pods, nil
 }
 

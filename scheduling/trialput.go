@@ -89,7 +89,7 @@ func (t *Trial) PutMore(number int, pods []PodKey) error {
 	return nil
 }
 
-// machineFor is the machine to buy for a planned node's first type.
+// machineFor is the node to buy for a planned node's first type.
 func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
 	p := t.m.pools[pool]
 	c := p.Table.Catalog

@@ -50,7 +50,7 @@ func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 			}
 			stage := int32(-1)
 			if i := h - len(t.m.nodes); i >= 0 {
-				if stage = t.stageOn(c, &t.machines[i]); stage < 0 || t.machines[i].forsaken {
+				if stage = t.stageOn(c, &t.machines[i]); stage < 0 || t.machines[i].abandoned {
 					continue
 				}
 			} else if !t.usable.Has(h) || !t.m.fits.Accepts(t.m.nodes[h].Group, c.Shape) {

@@ -16,14 +16,14 @@ type change struct {
 type changeKind uint8
 
 const (
-	changeHidden   changeKind = iota // node a was hidden; b of its pods became waiting
-	changePlaced                     // the last placement was added
-	changeMachine                    // the last machine was added, empty
-	changeTaken                      // b pods of placement a were taken off their host again
-	changeMoved                      // machine a became another: the last of Trial.before
-	changeForsaken                   // machine a, which is empty, counts no more
-	changeClosed                     // node a was closed
-	changeStage                      // placement a was at stage b before
+	changeHidden    changeKind = iota // node a was hidden; b of its pods became waiting
+	changePlaced                      // the last placement was added
+	changeMachine                     // the last node was added, empty
+	changeTaken                       // b pods of placement a were taken off their host again
+	changeMoved                       // node a became another: the last of Trial.before
+	changeAbandoned                   // node a, which is empty, counts no more
+	changeClosed                      // node a was closed
+	changeStage                       // placement a was at stage b before
 )
 
 // Mark is a point in a trial to come back to. The zero value is none.
@@ -89,7 +89,7 @@ func (t *Trial) undo(to Mark) {
 		case changeMoved:
 			t.become(last.a, t.before[len(t.before)-1])
 			t.before = t.before[:len(t.before)-1]
-		case changeForsaken:
+		case changeAbandoned:
 			t.countMachine(last.a, 1)
 		case changeClosed:
 			t.reopen(int(last.a))

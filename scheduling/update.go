@@ -64,7 +64,7 @@ func (m *Model) updated(s *Snapshot) *Model {
 	return &next
 }
 
-// sameWorld reports whether everything is as it was but pods and machines.
+// sameWorld reports whether everything is as it was but pods and nodes.
 func (m *Model) sameWorld(s *Snapshot) bool {
 	was := m.snapshot
 	v, w := &was.Vocabulary, &s.Vocabulary
@@ -107,13 +107,13 @@ type update struct {
 	snapshot  *Snapshot
 	writer    *likeness.Writer
 	scratch   map[corev1.ResourceName]struct{}
-	// changed are the snapshot's machines that are new or other than they were, with what they were: an index into
+	// changed are the snapshot's nodes that are new or other than they were, with what they were: an index into
 	// was.nodes, or -1. gone are those of was.nodes that are no more.
 	changed []changedNode
 	gone    []int
-	// kept is indexed like the snapshot's machines: the place among was.nodes of those that are unchanged, else -1.
+	// kept is indexed like the snapshot's nodes: the place among was.nodes of those that are unchanged, else -1.
 	kept []int32
-	// placed are the seats of the pods of changed machines, indexed like changed; waiting those of next.pods. The kinds of pods that
+	// placed are the seats of the pods of changed nodes, indexed like changed; waiting those of next.pods. The kinds of pods that
 	// came are noKind until they are found.
 	placed  [][]seat
 	waiting []seat
@@ -123,11 +123,11 @@ type update struct {
 	podsChanged    bool
 	// swapped are the pods that stand for DaemonSets, where others do now.
 	swapped []swappedSample
-	// volumes tells that they were read again; touched are the unchanged machines, indices into was.nodes, with pods whose kinds
+	// volumes says that they were read again; touched are the unchanged nodes, indices into was.nodes, with pods whose kinds
 	// changed.
 	volumes bool
 	touched map[int32]bool
-	// regrouped tells that there are kinds that were not there before, or others no more: see changeStructure. merged are those
+	// regrouped says that there are kinds that were not there before, or others no more: see changeStructure. merged are those
 	// that became like others, resampled those that are read from another pod.
 	regrouped bool
 	merged    []mergedKind
@@ -135,7 +135,7 @@ type update struct {
 	// renumber has the new number of each class of was, nil where all are as they were. shapeWas is where among the shapes of was
 	// each shape is, or -1.
 	renumber, shapeWas []int32
-	// sameNames tells that the machines are those that were there before, in the same order.
+	// sameNames says that the nodes are those that were there before, in the same order.
 	sameNames bool
 	// room is memory for lists of pods with new classes.
 	room []existing.Pod
@@ -156,7 +156,7 @@ type classedPod struct {
 // mergedKind is a class of the model before whose pods are of the kind now.
 type mergedKind struct{ class, into int32 }
 
-// findChanges compares the machines.
+// findChanges compares the nodes.
 func (u *update) findChanges() bool {
 	s, m := u.snapshot, u.was
 	if sameList(s.Nodes, m.snapshot.Nodes) {
@@ -201,7 +201,7 @@ func (u *update) findChanges() bool {
 	return uniqueNames(s.Nodes, u.changed)
 }
 
-// indexOf is the place among was.nodes of the machine that stands at i in the snapshot. It mostly stood there before.
+// indexOf is the place among was.nodes of the node that stands at i in the snapshot. It mostly stood there before.
 func (u *update) indexOf(name string, i int) (was int, known bool) {
 	if order := u.memo.order; i < len(order) && u.was.nodes[order[i]].Name == name {
 		return int(order[i]), true

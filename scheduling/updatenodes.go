@@ -15,7 +15,7 @@ type changedNode struct {
 	was int
 }
 
-// uniqueNames reports whether no two of the changed machines bear one name.
+// uniqueNames reports whether no two of the changed nodes bear one name.
 func uniqueNames(nodes []Node, changed []changedNode) bool {
 	names := make(map[string]bool, len(changed))
 	for _, c := range changed {
@@ -27,7 +27,7 @@ func uniqueNames(nodes []Node, changed []changedNode) bool {
 	return true
 }
 
-// changeNodes makes the machines that changed ready and puts all in their order.
+// changeNodes makes the nodes that changed ready and puts all in their order.
 func (u *update) changeNodes() {
 	m, s, dims := u.next, u.snapshot, u.next.resources.Len()
 	groups := existing.NewRegrouping(m.newGroups(), u.was.groups, u.was.askedKeys)
@@ -87,7 +87,7 @@ func (u *update) changeNodes() {
 	}
 }
 
-// nodesAsBefore has the model share what it knows of machines with the one before, if nothing in it would be different.
+// nodesAsBefore has the model share what it knows of nodes with the one before, if nothing in it would be different.
 func (u *update) nodesAsBefore(groups *existing.Regrouping) bool {
 	m, was := u.next, u.was
 	if !groups.Same || u.renumber != nil || u.volumes || len(u.touched) > 0 || !sameList(m.snapshot.Nodes, was.snapshot.Nodes) {
@@ -99,7 +99,7 @@ func (u *update) nodesAsBefore(groups *existing.Regrouping) bool {
 	return true
 }
 
-// orderNodes lists the snapshot's machines in their order, and numbers them by name.
+// orderNodes lists the snapshot's nodes in their order, and numbers them by name.
 func (u *update) orderNodes(views []existing.View, fresh []int32) []int {
 	m, s := u.next, u.snapshot
 	u.sameNames = len(u.gone) == 0
@@ -139,7 +139,7 @@ func (u *update) classesOf(seats []seat) []int32 {
 	return out
 }
 
-// keepNode is a machine that is as it was, with the numbers that its pods' classes and its group have now.
+// keepNode is a node that is as it was, with the numbers that its pods' classes and its group have now.
 func (u *update) keepNode(n *Node, was int32, groups *existing.Regrouping, maker *existing.Maker) (existing.Node, []int64) {
 	dims := u.next.resources.Len()
 	compiled := u.was.nodes[was]
@@ -159,7 +159,7 @@ func (u *update) keepNode(n *Node, was int32, groups *existing.Regrouping, maker
 	return maker.Node((*existing.Source)(n), &view, classes, likeness.ReadPods(n.Pods), compiled.Group, existing.NewArena(0), roomNow), roomNow
 }
 
-// reclassed are some of the machine's pods with their new classes.
+// reclassed are some of the node's pods with their new classes.
 func (u *update) reclassed(some []existing.Pod, pods []*corev1.Pod, classes []int32) []existing.Pod {
 	out := u.copied(some)
 	at := 0 // they are mostly in the same order
@@ -200,7 +200,7 @@ func (u *update) copied(pods []existing.Pod) []existing.Pod {
 	return u.room[from:len(u.room):len(u.room)]
 }
 
-// changeCompat takes over what is known of which machines take which shapes.
+// changeCompat takes over what is known of which nodes take which shapes.
 func (u *update) changeCompat() {
 	m, was := u.next, u.was
 	same := slices.EqualFunc(m.groups, was.groups, func(a, b existing.Group) bool { return a.Text == b.Text })
@@ -217,7 +217,7 @@ func (u *update) changeCompat() {
 	}
 }
 
-// nodeOrder is the order of machines in a model: those that are initialised first, then by name.
+// nodeOrder is the order of nodes in a model: those that are initialised first, then by name.
 func nodeOrder(nodes []Node, initialized func(i int) bool) []int {
 	byName := func(a, b int) int { return cmp.Compare(nodes[a].Name, nodes[b].Name) }
 	ready, others := make([]int, 0, len(nodes)), []int(nil)
@@ -269,7 +269,7 @@ func (u *update) changeTopology() {
 }
 
 // reachKnown yields, for shapes of the next model that were there before, which domains they reach: see Model.reach. Nil if domains
-// are numbered otherwise. Where machines of the snapshot are in all domains there are, no shape has to do with the numbers.
+// are numbered otherwise. Where nodes of the snapshot are in all domains there are, no shape has to do with the numbers.
 func (u *update) reachKnown() func(shape int32) [][]int32 {
 	m, was := u.next, u.was
 	if u.shapeWas == nil || was.base == nil || !slices.Equal(m.topologyKeys, was.topologyKeys) ||

@@ -50,7 +50,7 @@ func (u *update) changePods() bool {
 	return true
 }
 
-// comparePlaced finds the pods that came to machines, and notes those that left them.
+// comparePlaced finds the pods that came to nodes, and notes those that left them.
 func (u *update) comparePlaced() []arrival {
 	m := u.was
 	for _, was := range u.gone {
@@ -249,7 +249,7 @@ func (u *update) reviseKinds() {
 	x.ForgetFresh()
 }
 
-// revise makes a pod that was there before, on the machine was or on none, one of the kind now.
+// revise makes a pod that was there before, on the node was or on none, one of the kind now.
 func (u *update) revise(pod *corev1.Pod, at *seat, was, now int32) {
 	k := u.memo
 	if now == at.kind {
@@ -269,7 +269,7 @@ func (u *update) revise(pod *corev1.Pod, at *seat, was, now int32) {
 }
 
 // eachPlace calls f with the pods that were there before and stayed where they were: with their seats, the
-// unchanged machine that they are on or -1, and whether they are placeholders.
+// unchanged node that they are on or -1, and whether they are placeholders.
 func (u *update) eachPlace(f func(pod *corev1.Pod, at *seat, was int32, placeholder bool)) {
 	for i, pod := range u.next.pods {
 		if u.waiting[i].kind != noKind {

@@ -11,7 +11,7 @@ import (
 )
 
 // changeVolumes reads the volumes again if that may have changed anything: pods with claims that came or went, the objects that
-// they name, or machines that were chosen for volumes yet to be made.
+// they name, or nodes that were chosen for volumes yet to be made.
 func (u *update) changeVolumes(arrivals []arrival) bool {
 	k, s, was := u.memo, u.snapshot, u.was.snapshot
 	changed := !slices.Equal(was.PersistentVolumeClaims, s.PersistentVolumeClaims) || !slices.Equal(was.PersistentVolumes, s.PersistentVolumes)

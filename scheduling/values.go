@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// values say what placing one pod of each item is worth: the duals of covering all pods with machines, by column
-// generation with fractional fillings (a value per pod class such that no machine can hold more value than its price).
+// values say what placing one pod of each item is worth: the duals of covering all pods with nodes, by column
+// generation with fractional fillings (a value per pod class such that no node can hold more value than its price).
 // They steer the packing and, proved by certificate arithmetic, are the plan's lower bound.
 type values struct {
 	// item is indexed like problem.items: nano-USD per hour for one pod, rounded down to an integer before it steers
@@ -104,7 +104,7 @@ func (pr *pricing) perUnit(lambda []float64, scale float64) []float64 {
 }
 
 // bundleValues spreads the bundles' values over their items: in a bundle, a pod is worth the more, the more it would
-// cost at the resource prices of the machine that suits it best.
+// cost at the resource prices of the node that suits it best.
 func (pr *pricing) bundleValues() []float64 {
 	u := make([]float64, len(pr.p.items))
 	for b := range pr.bundles {
@@ -127,7 +127,7 @@ func (pr *pricing) bundleValues() []float64 {
 	return u
 }
 
-// fullPrices are the options' resource prices raised so that each machine's resources together cost what it costs.
+// fullPrices are the options' resource prices raised so that each node's resources together cost what it costs.
 func (pr *pricing) fullPrices() []float64 {
 	dims := pr.dims
 	out := make([]float64, len(pr.lambda))
@@ -244,8 +244,8 @@ func (pr *pricing) prove(u, lambda []float64) (shrink float64, ratio []float64) 
 	return shrink, ratio
 }
 
-// worth is an upper bound on the value one machine of the option can hold, by weak duality at multipliers l: the
-// machine's resources at their prices, plus what each pod is worth beyond what it uses.
+// worth is an upper bound on the value one node of the option can hold, by weak duality at multipliers l: the
+// node's resources at their prices, plus what each pod is worth beyond what it uses.
 func (pr *pricing) worth(o int, u, l []float64) float64 {
 	p := pr.p
 	opt := &p.options[o]

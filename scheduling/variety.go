@@ -13,7 +13,7 @@ func (t *Trial) strictVariety(p *nodepool.Pool) bool {
 	return len(p.Variety) > 0 && !t.lenient
 }
 
-// keepsVariety reports whether a new machine could take one more pod of the class at the stage and still leave the
+// keepsVariety reports whether a new node could take one more pod of the class at the stage and still leave the
 // variety its pool asks for. With MinValuesBestEffort one that does not leave it as it is takes whatever fits.
 func (t *Trial) keepsVariety(host int32, c *podclass.Class, stage int32) bool {
 	i := host - int32(len(t.m.nodes))
@@ -43,7 +43,7 @@ func (t *Trial) settlesForLess(class int32) bool {
 }
 
 // variedSomewhere reports whether some pool of the stage leaves one pod the variety that it asks for, or asks for none
-// and has a machine for it.
+// and has a node for it.
 func (m *Model) variedSomewhere(requests []int64, stage int32) bool {
 	return slices.ContainsFunc(m.stages[stage].Uses, func(u podclass.Use) bool {
 		p := m.pools[u.Pool]

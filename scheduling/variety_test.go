@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// minValues asks that the pool's machines have so many values of the label to choose from.
+// minValues asks that the pool's nodes have so many values of the label to choose from.
 func minValues(key string, n int) poolOption {
 	return func(np *scheduling.NodePool) {
 		spec := &np.Object.Spec.Template.Spec
@@ -18,7 +18,7 @@ func minValues(key string, n int) poolOption {
 }
 
 // SCH-041, SCH-044: a strict minValues leaves a pod to other pools, or without a place; best effort gives up what the
-// pod's own demands make impossible, in the pool it would be in anyway, and says so machine by machine.
+// pod's own demands make impossible, in the pool it would be in anyway, and says so node by node.
 func TestMinValuesPolicies(t *testing.T) {
 	picky, plain := nodePool("picky", weight(9), minValues(typeKey, 2)), nodePool("plain")
 	large := requests("cpu=6", "memory=6Gi") // fits on one type
@@ -34,7 +34,7 @@ func TestMinValuesPolicies(t *testing.T) {
 		{"strict, not met: nowhere", []any{picky, pod("p", large)}, scheduling.MinValuesStrict, "", false},
 		{"best effort, met", []any{picky, plain, pod("p", requests("cpu=3"))}, scheduling.MinValuesBestEffort, "picky", false},
 		{"best effort, not met", []any{picky, plain, pod("p", large)}, scheduling.MinValuesBestEffort, "picky", true},
-		{"best effort, no machine at all", []any{picky, plain, pod("p", requests("cpu=99"))}, scheduling.MinValuesBestEffort, "", false},
+		{"best effort, no node at all", []any{picky, plain, pod("p", requests("cpu=99"))}, scheduling.MinValuesBestEffort, "", false},
 		{"best effort, a pool of equal weight that asks for nothing", []any{nodePool("a", minValues(typeKey, 2)), nodePool("b"), pod("p", large)}, scheduling.MinValuesBestEffort, "b", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -48,17 +48,17 @@ func TestMinValuesPolicies(t *testing.T) {
 			}
 		})
 	}
-	t.Run("SCH-044 machine by machine", func(t *testing.T) {
+	t.Run("SCH-044 node by node", func(t *testing.T) {
 		p := solveQuery(t, cluster(picky, pod("large", large), pod("small", selector(zoneKey+"=b")), pod("away", large, selector(zoneKey+"=a"))), scheduling.Query{MinValues: scheduling.MinValuesBestEffort})
 		for name, want := range map[string]bool{"large": true, "away": true, "small": false} {
 			if n := newNodeOf(t, p, name); n.MinValuesRelaxed != want {
-				t.Errorf("machine of %s with %v: relaxed %v, want %v", name, n.InstanceTypes, n.MinValuesRelaxed, want)
+				t.Errorf("node of %s with %v: relaxed %v, want %v", name, n.InstanceTypes, n.MinValuesRelaxed, want)
 			}
 		}
 	})
 }
 
-// SCH-041: with best effort no machine does without variety that its pods by themselves could have: packing them
+// SCH-041: with best effort no node does without variety that its pods by themselves could have: packing them
 // together is no reason.
 func TestBestEffortKeepsWhatCanBeKept(t *testing.T) {
 	types := catalogue()
@@ -75,14 +75,14 @@ func TestBestEffortKeepsWhatCanBeKept(t *testing.T) {
 	}
 }
 
-// SCH-041: what counts is which types hold the machine's pods, not which could stand in for one another when full.
+// SCH-041: what counts is which types hold the node's pods, not which could stand in for one another when full.
 func TestMinValuesOfTypesThatDiffer(t *testing.T) {
 	cpu, memory := machineType("cpu", 0.2, "cpu=8", "memory=8Gi"), machineType("memory", 0.2, "cpu=4", "memory=16Gi")
 	s := cluster(cpu, memory, nodePool("picky", minValues(typeKey, 2)), pods("p", 5, requests("cpu=2", "memory=4Gi")), pod("hog", requests("cpu=6", "memory=4Gi")))
 	p := solveQuery(t, s, scheduling.Query{})
 	wantReason(t, p, "hog", `incompatible with nodepool "picky", the instance types that would do are less varied than its minValues ask for: 2 values of node.kubernetes.io/instance-type, and there is 1`)
 	if len(p.Unschedulable) > 1 || len(p.NewNodes) != 3 {
-		t.Errorf("%d machines, want 3 with two pods at most: %v", len(p.NewNodes), p.Unschedulable)
+		t.Errorf("%d nodes, want 3 with two pods at most: %v", len(p.NewNodes), p.Unschedulable)
 	}
 	for i := range p.NewNodes {
 		if got := len(p.NewNodes[i].InstanceTypes); got != 2 {

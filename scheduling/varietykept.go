@@ -7,15 +7,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// What a claim leaves open hangs on other machines too: it may name a zone that a spread counts only where some machine is in
-// it. So a machine that others leave, for a cheaper one elsewhere or for good, can cost a claim the variety that its pool asks
+// What a claim leaves open hangs on other nodes too: it may name a zone that a spread counts only where some node is in
+// it. So a node that others leave, for a cheaper one elsewhere or for good, can cost a claim the variety that its pool asks
 // for.
 
-// allVaried reports whether the new machines of pools with minValues leave the variety these ask for, with the domains that
+// allVaried reports whether the new nodes of pools with minValues leave the variety these ask for, with the domains that
 // there are now.
 func (t *Trial) allVaried() bool { return len(t.unvaried(0, true)) == 0 }
 
-// unvaried lists the new machines from the given one on that don't, or just the first of them.
+// unvaried lists the new nodes from the given one on that don't, or just the first of them.
 func (t *Trial) unvaried(from int, first bool) (out []int32) {
 	if t.topology == nil || !slices.ContainsFunc(t.m.pools, t.strictVariety) {
 		return nil
@@ -30,7 +30,7 @@ func (t *Trial) unvaried(from int, first bool) (out []int32) {
 	return out
 }
 
-// vacated reports whether a spread that must be kept counts a machine fewer in one of the domains, and now none.
+// vacated reports whether a spread that must be kept counts a node fewer in one of the domains, and now none.
 func (t *Trial) vacated(domains []int32) bool {
 	for g := range t.m.topology {
 		group := &t.m.topology[g]
@@ -44,7 +44,7 @@ func (t *Trial) vacated(domains []int32) bool {
 	return false
 }
 
-// exchangeVaried is exchange; it reports whether that leaves the machine, with the load, and the others as varied as their
+// exchangeVaried is exchange; it reports whether that leaves the node, with the load, and the others as varied as their
 // pools ask for.
 func (t *Trial) exchangeVaried(i int32, other machine, load []binding) bool {
 	var domains []int32
@@ -55,12 +55,12 @@ func (t *Trial) exchangeVaried(i int32, other machine, load []binding) bool {
 	return t.stillVaried(i, load) && (domains == nil || !t.vacated(domains) || t.allVaried())
 }
 
-// keepVaried places the pods anew that were placed since the mark on machines which are not varied enough any more.
+// keepVaried places the pods again that were placed since the mark on nodes which are not varied enough any more.
 func (t *Trial) keepVaried(ctx context.Context, before Mark, classes []int32) {
 	for round := 0; !t.allVaried(); round++ {
 		w := t.record(before)
 		t.undo(before)
-		t.restore(w) // without empty machines: those there are bear the numbers of the record
+		t.restore(w) // without empty nodes: those there are bear the numbers of the record
 		bad := t.unvaried(int(w.first)-len(t.m.nodes), false)
 		t.undo(before)
 		t.restoreBut(w, func(host int32) bool { return slices.Contains(bad, host-int32(len(t.m.nodes))) })

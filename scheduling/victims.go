@@ -19,13 +19,13 @@ import (
 type preemptor struct {
 	t       *Trial
 	budgets []victimBudget
-	// gone are the victims so far, by machine and place among its bound pods.
+	// gone are the victims so far, by node and place among its bound pods.
 	gone map[int32]map[int]bool
-	// found is indexed by machine: the victims there for a pod of the class that is looked at, nil for none. looks counts how often
-	// a machine was looked at.
+	// found is indexed by node: the victims there for a pod of the class that is looked at, nil for none. looks counts how often
+	// a node was looked at.
 	found []*victims
 	looks int
-	// rooms are the machines where victims may have left room for a further pod of that class.
+	// rooms are the nodes where victims may have left room for a further pod of that class.
 	rooms []int32
 }
 
@@ -34,10 +34,10 @@ func (e *preemptor) begin() {
 	e.found, e.rooms = nil, slices.Sorted(maps.Keys(e.gone))
 }
 
-// maxLooksForVictims bounds how often a machine is looked at for victims in one plan.
+// maxLooksForVictims bounds how often a node is looked at for victims in one plan.
 const maxLooksForVictims = 200_000
 
-// victims are those of one machine, as places among its bound pods, by falling priority.
+// victims are those of one node, as places among its bound pods, by falling priority.
 type victims struct {
 	node int32
 	list []int
@@ -50,7 +50,7 @@ type victims struct {
 	started time.Time
 }
 
-// choose finds the machine that kube-scheduler would choose for one more pod of the class; nil if preemption helps on
+// choose finds the node that kube-scheduler would choose for one more pod of the class; nil if preemption helps on
 // none. It prefers fewest violations of budgets, then the lowest highest priority, the lowest sum of priorities, fewest
 // victims, and those that started last.
 func (e *preemptor) choose(class int32) *victims {
@@ -70,7 +70,7 @@ func (e *preemptor) choose(class int32) *victims {
 	return e.best(class)
 }
 
-// best is the machine that kube-scheduler would choose of those that were found to have victims for the class. All are looked at once,
+// best is the node that kube-scheduler would choose of those that were found to have victims for the class. All are looked at once,
 // and the one that is chosen again, since pods of the class may have come to it or near it.
 func (e *preemptor) best(class int32) *victims {
 	t, m := e.t, e.t.m
@@ -101,7 +101,7 @@ func (e *preemptor) best(class int32) *victims {
 	}
 }
 
-// shared finds a machine where victims of others leave room for one more pod of the class, which has those of them for victims
+// shared finds a node where victims of others leave room for one more pod of the class, which has those of them for victims
 // without whose room it would not fit; nil if there is none.
 func (e *preemptor) shared(class int32) *victims {
 	m, c := e.t.m, e.t.m.classes[class]
@@ -140,7 +140,7 @@ func (v *victims) compare(o *victims) int {
 		cmp.Compare(len(v.list), len(o.list)), o.started.Compare(v.started))
 }
 
-// on finds the victims on one machine; nil if the pod would not fit without all pods of lower priority.
+// on finds the victims on one node; nil if the pod would not fit without all pods of lower priority.
 func (e *preemptor) on(node, class int32) *victims {
 	m := e.t.m
 	c, n := m.classes[class], &m.nodes[node]
@@ -207,14 +207,14 @@ func (v *victims) count(m *Model) {
 	}
 }
 
-// settle takes what a machine is overcommitted by off its free amounts (sign -1), or gives it back.
+// settle takes what a node is overcommitted by off its free amounts (sign -1), or gives it back.
 func (e *preemptor) settle(node int32, sign int64) {
 	if over := e.t.m.nodes[node].Over; over != nil && len(e.gone[node]) == 0 {
 		resources.AddScaled(e.t.freeOf(node), over, sign)
 	}
 }
 
-// shift takes a bound pod off its machine (sign -1), or puts it back.
+// shift takes a bound pod off its node (sign -1), or puts it back.
 func (e *preemptor) shift(node int32, k int, sign int32) {
 	p := e.t.m.nodes[node].Bound[k]
 	resources.AddScaled(e.t.freeOf(node), e.t.m.classes[p.Class].Unshared(), -int64(sign))
@@ -223,7 +223,7 @@ func (e *preemptor) shift(node int32, k int, sign int32) {
 	}
 }
 
-// holds reports whether the pod could go on the machine as it is now.
+// holds reports whether the pod could go on the node as it is now.
 func (e *preemptor) holds(c *podclass.Class, node int32) bool {
 	free := e.t.freeOf(node)
 	for d, need := range e.t.needOn(c, node) {

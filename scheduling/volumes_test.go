@@ -24,7 +24,7 @@ func unboundVolume(s *scheduling.Snapshot, name string, zones ...string) {
 	s.StorageClasses, s.PersistentVolumeClaims = append(s.StorageClasses, sc), append(s.PersistentVolumeClaims, pvc)
 }
 
-// SCH-103: of the places where a volume can be, one is taken where the pod has a machine; of several, the cheapest.
+// SCH-103: of the places where a volume can be, one is taken where the pod has a node; of several, the cheapest.
 func TestVolumeAlternatives(t *testing.T) {
 	dearInA := sold(soldIn(), offering("a", "on-demand", 0.3), offering("b", "on-demand", 0.2), offering("c", "on-demand", 0.1))
 	for _, c := range []struct {
@@ -36,7 +36,7 @@ func TestVolumeAlternatives(t *testing.T) {
 		{"the only one", []string{"a"}, []any{dearInA}, "new medium/a/on-demand"},
 		{"the cheapest, wherever it stands", []string{"a", "b"}, []any{dearInA}, "new medium/b/on-demand"},
 		{"one that the pool has", []string{"c", "a"}, []any{nodePool("p", poolNeeds(zoneKey, opIn, "a", "b")), dearInA}, "new medium/a/on-demand"},
-		{"one that has a machine", []string{"z", "a"}, []any{nothingNew(), node("a"), node("b", inZone("b"))}, "on a"},
+		{"one that has a node", []string{"z", "a"}, []any{nothingNew(), node("a"), node("b", inZone("b"))}, "on a"},
 		{"none", []string{"z"}, []any{dearInA}, "nowhere"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,14 +9,14 @@ import (
 type way struct {
 	machines []machine
 	bindings []binding
-	// nodes is how many machines the snapshot has; first is the host number of the first of the machines.
+	// nodes is how many nodes the snapshot has; first is the host number of the first of the nodes.
 	nodes, first int32
-	// grown are new machines of before that became others, and restaged the stages that placements of before came to, by number.
+	// grown are new nodes of before that became others, and restaged the stages that placements of before came to, by number.
 	grown    map[int32]machine
 	restaged map[int32]int32
 }
 
-// record is what was placed since the mark; machines without pods are left out.
+// record is what was placed since the mark; nodes without pods are left out.
 func (t *Trial) record(since Mark) way {
 	w := way{nodes: int32(len(t.m.nodes)), first: int32(len(t.m.nodes))}
 	placements := 0
@@ -91,7 +91,7 @@ func (t *Trial) restore(w way) {
 	}
 }
 
-// regrow does again what became of machines that were there before.
+// regrow does again what became of nodes that were there before.
 func (t *Trial) regrow(w way) {
 	for _, i := range slices.Sorted(maps.Keys(w.grown)) {
 		t.exchange(i, w.grown[i])
@@ -107,7 +107,7 @@ func (t *Trial) restage(placement, stage int32) {
 	t.placed[placement].stage = stage
 }
 
-// nodesUsed are the machines of the snapshot that received pods, ascending.
+// nodesUsed are the nodes of the snapshot that received pods, ascending.
 func (w *way) nodesUsed() []int32 {
 	var out []int32
 	for _, b := range w.bindings {

@@ -114,7 +114,7 @@ func (s *simulation) wake(ctx context.Context) error {
 }
 
 // bootRestored has the kubelets of restored instances work. Instances that an earlier process was told to end go on ending: a
-// kubelet on one might register a node anew that is drained and gone, and nobody would take that away again.
+// kubelet on one might register a node again that is drained and gone, and nobody would take that away again.
 func (s *simulation) bootRestored(ctx context.Context, claims []v1.NodeClaim) error {
 	for i := range claims {
 		claim := claims[i].DeepCopy()
@@ -165,7 +165,7 @@ func (s *simulation) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return s.Cloud.List(ctx)
 }
 
-// IsDrifted tells whether an instance is what is asked for today.
+// IsDrifted says whether an instance is what is asked for today.
 func (s *simulation) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
 	if err := s.wake(ctx); err != nil {
 		return "", err
@@ -173,7 +173,7 @@ func (s *simulation) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudp
 	return s.Cloud.IsDrifted(ctx, claim)
 }
 
-// Registered tells whether a node may take pods.
+// Registered says whether a node may take pods.
 func (s *simulation) Registered(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.GateResult, error) {
 	if err := s.wake(ctx); err != nil {
 		return cloudprovider.GateResult{}, err

@@ -14,9 +14,9 @@ import (
 
 // Places counts where a plan put the placeholders of one buffer.
 type Places struct {
-	// Existing have room on machines of the snapshot.
+	// Existing have room on nodes of the snapshot.
 	Existing int
-	// New need machines that the plan launches.
+	// New need nodes that the plan launches.
 	New int
 }
 
@@ -50,7 +50,7 @@ func Locate(resolved []Resolved, plan *scheduling.Plan) []Places {
 	return places
 }
 
-// Hosts are the names of the snapshot's machines on which the plan has put placeholders, in the order of the plan.
+// Hosts are the names of the snapshot's nodes on which the plan has put placeholders, in the order of the plan.
 // They are not empty for disruption, even if no pod runs on them.
 func Hosts(placeholders []*corev1.Pod, plan *scheduling.Plan) []string {
 	if plan == nil || len(placeholders) == 0 {
@@ -78,7 +78,7 @@ func keyOf(pod *corev1.Pod) scheduling.PodKey {
 
 // Provisioning is the condition Provisioning of a buffer after a pass.
 type Provisioning struct {
-	// Status is True when the machines that are there have room for the whole buffer, else False.
+	// Status is True when the nodes that are there have room for the whole buffer, else False.
 	Status metav1.ConditionStatus
 	// Reason is one of the reasons of v1beta1.ConditionProvisioning.
 	Reason string
@@ -98,7 +98,7 @@ func (r *Resolved) Provisioning(places Places) Provisioning {
 	case count == 0:
 		return no(v1beta1.ReasonBufferEmpty, "the buffer stands for no pods: its size is 0, or its limits hold none")
 	case places.Existing < count:
-		return no(v1beta1.ReasonRequiresNewCapacity, fmt.Sprintf("pods asked for: %d; with room on machines that are there: %d, on machines to be launched: %d, nowhere: %d",
+		return no(v1beta1.ReasonRequiresNewCapacity, fmt.Sprintf("pods asked for: %d; with room on nodes that are there: %d, on nodes to be launched: %d, nowhere: %d",
 			count, places.Existing, places.New, max(count-places.Existing-places.New, 0)))
 	}
 	return Provisioning{Status: metav1.ConditionTrue, Reason: v1beta1.ReasonFitsExistingCapacity}

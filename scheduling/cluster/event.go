@@ -13,20 +13,20 @@ type Event struct {
 	// Object as it is now; of one that is deleted only kind, namespace, name and UID are read. State keeps the pointer:
 	// the object must not be changed afterwards, as those of an informer's cache must not.
 	Object metav1.Object
-	// Deleted tells that the object is gone.
+	// Deleted says that the object is gone.
 	Deleted bool
-	// Assumed tells that the object is what the API answered to a write of the caller's own, before the watch shows it.
+	// Assumed says that the object is what the API answered to a write of the caller's own, before the watch shows it.
 	Assumed bool
 	// Time the event was seen, for Machine.LastPodEvent. The zero time leaves that as it is.
 	Time time.Time
 }
 
-// Upsert tells that the object is there, new or changed, as a watch shows it. An object older than the one that is known
+// Upsert says that the object is there, new or changed, as a watch shows it. An object older than the one that is known
 // (a smaller resourceVersion of the same UID) changes nothing, nor does one with the UID of an object that was deleted
 // lately: neither a late event nor a late answer brings back what has passed.
 func Upsert(object metav1.Object) Event { return Event{Object: object} }
 
-// Delete tells that the object is gone. Only its kind, namespace, name and UID are read; with an empty UID whatever
+// Delete says that the object is gone. Only its kind, namespace, name and UID are read; with an empty UID whatever
 // bears the name goes, else nothing but the object with that UID. Deleting what is not known is no error.
 func Delete(object metav1.Object) Event { return Event{Object: object, Deleted: true} }
 

@@ -273,7 +273,7 @@ func (s *State) NominateNew(claim string, window time.Duration) bool {
 	return true
 }
 
-// Mark marks a machine for deletion: it is no capacity any more and its pods are planned anew. The mark goes with the
+// Mark marks a machine for deletion: it is no capacity any more and its pods are planned again. The mark goes with the
 // machine. It reports whether there is such a machine; the name is as for Machine.
 func (s *State) Mark(name string) bool {
 	return s.note(name, func(f *facts) { f.marked = true })

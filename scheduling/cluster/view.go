@@ -63,9 +63,9 @@ type Machine struct {
 	ProviderID string
 	// Phase is how far it has come.
 	Phase Phase
-	// Marked tells that State.Mark was called for it.
+	// Marked says that State.Mark was called for it.
 	Marked bool
-	// Leaving tells that it is marked or being deleted.
+	// Leaving says that it is marked or being deleted.
 	Leaving bool
 	// NominatedUntil is until when it is kept from disruption since pods were planned for it; a time that has passed
 	// means nothing any more, see Nominated.

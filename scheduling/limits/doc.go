@@ -9,7 +9,7 @@
 //		return err // *ExceededError: which limit, how much is taken, how much was asked for
 //	}
 //
-// One entry stands for one machine for its whole life, under one name: reserved when it is planned, launching once its
+// One entry stands for one node for its whole life, under one name: reserved when it is planned, launching once its
 // NodeClaim exists, live when its instance does, leaving when it is being removed, and gone. An entry never counts
 // twice, and none is forgotten between two phases.
 //

@@ -9,19 +9,19 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ExceededError is a machine for which a pool's limit leaves no room.
+// ExceededError is a node for which a pool's limit leaves no room.
 type ExceededError struct {
 	// Pool whose limit it is.
 	Pool v1.PoolKey
-	// Resource that is limited; "nodes" is the number of machines.
+	// Resource that is limited; "nodes" is the number of nodes.
 	Resource corev1.ResourceName
 	// Limit as it stands in spec.limits.
 	Limit resource.Quantity
-	// Used is what the pool's planned, launching and live machines take.
+	// Used is what the pool's planned, launching and live nodes take.
 	Used resource.Quantity
-	// Asked is what the refused machine would take.
+	// Asked is what the refused node would take.
 	Asked resource.Quantity
-	// Reached tells that the pool was born in the first generation and launches nothing at all while the limit is reached.
+	// Reached says that the pool was born in the first generation and launches nothing at all while the limit is reached.
 	Reached bool
 }
 

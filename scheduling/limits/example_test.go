@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/limits"
 )
 
-// Two machines of 8 cores under a limit of 12: the second is refused while the first stays.
+// Two nodes of 8 cores under a limit of 12: the second is refused while the first stays.
 func ExampleLedger() {
 	pool := v1.PoolKey{Generation: v1.GenerationV1, Name: "batch"}
 	cores := func(n int64) corev1.ResourceList {

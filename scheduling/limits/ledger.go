@@ -11,7 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ResourceNodes is the name under which a NodePool limits how many machines it has. Every machine takes 1 of it,
+// ResourceNodes is the name under which a NodePool limits how many nodes it has. Every node takes 1 of it,
 // whatever its capacity says.
 const ResourceNodes corev1.ResourceName = "nodes"
 
@@ -58,8 +58,8 @@ func (l *Ledger) SetLimits(pool v1.PoolKey, limits corev1.ResourceList) error {
 	return nil
 }
 
-// Reserve enters a machine that is planned, if the pool's limits have room for its capacity. The entry's ID, which
-// is unique over all pools, stays with the machine: the NodeClaim's UID, or a name made up before there is one (see
+// Reserve enters a node that is planned, if the pool's limits have room for its capacity. The entry's ID, which
+// is unique over all pools, stays with the node: the NodeClaim's UID, or a name made up before there is one (see
 // Rename). The error is an *ExceededError, or an *EntryError if the ID is empty or taken; nothing is then changed.
 func (l *Ledger) Reserve(pool v1.PoolKey, id string, capacity corev1.ResourceList) error {
 	l.mu.Lock()
@@ -77,7 +77,7 @@ func (l *Ledger) Reserve(pool v1.PoolKey, id string, capacity corev1.ResourceLis
 	return nil
 }
 
-// Observe enters a machine as it is, or brings its entry up to date: whatever the limits say, since it exists. A
+// Observe enters a node as it is, or brings its entry up to date: whatever the limits say, since it exists. A
 // phase may only be gone back on from what is not known yet: an entry that is launching or beyond never becomes
 // planned again. The error is an *EntryError for an empty ID, an unknown phase or such a step back.
 func (l *Ledger) Observe(pool v1.PoolKey, id string, phase Phase, capacity corev1.ResourceList) error {
@@ -90,7 +90,7 @@ func (l *Ledger) Observe(pool v1.PoolKey, id string, phase Phase, capacity corev
 	case phase < Planned || phase > Leaving:
 		return &EntryError{ID: id, Rule: "there is no " + phase.String()}
 	case old != nil && phase == Planned && old.phase != Planned:
-		return &EntryError{ID: id, Rule: "a machine that is " + old.phase.String() + " is not planned any more"}
+		return &EntryError{ID: id, Rule: "a node that is " + old.phase.String() + " is not planned any more"}
 	}
 	if old != nil {
 		l.remove(id, old)
@@ -102,7 +102,7 @@ func (l *Ledger) Observe(pool v1.PoolKey, id string, phase Phase, capacity corev
 	return nil
 }
 
-// Rename gives an entry another ID, when a machine that was planned gets its NodeClaim. The error is an *EntryError if
+// Rename gives an entry another ID, when a node that was planned gets its NodeClaim. The error is an *EntryError if
 // there is no such entry or the new ID is empty or taken.
 func (l *Ledger) Rename(id, to string) error {
 	l.mu.Lock()
@@ -122,7 +122,7 @@ func (l *Ledger) Rename(id, to string) error {
 	return nil
 }
 
-// Release forgets the machine: it is gone, or will not be launched. One that is not known is none.
+// Release forgets the node: it is gone, or will not be launched. One that is not known is none.
 func (l *Ledger) Release(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,11 +134,11 @@ func (l *Ledger) Release(id string) {
 
 // Usage is what a pool has and may have.
 type Usage struct {
-	// Used is the capacity of planned, launching and live machines; nodes is how many they are.
+	// Used is the capacity of planned, launching and live nodes; nodes is how many they are.
 	Used corev1.ResourceList
 	// Left is what the limits leave, by limited resource; negative where the pool is over its limit.
 	Left corev1.ResourceList
-	// Planned, Launching, Live and Leaving are numbers of machines.
+	// Planned, Launching, Live and Leaving are numbers of nodes.
 	Planned, Launching, Live, Leaving int
 }
 
@@ -166,14 +166,14 @@ func (l *Ledger) Usage(pool v1.PoolKey) Usage {
 	return u
 }
 
-// Entry is one machine of the ledger.
+// Entry is one node of the ledger.
 type Entry struct {
 	ID    string
 	Pool  v1.PoolKey
 	Phase Phase
 }
 
-// Entries lists all machines by ID: to see which the ledger knows that nobody else does.
+// Entries lists all nodes by ID: to see which the ledger knows that nobody else does.
 func (l *Ledger) Entries() []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -243,7 +243,7 @@ func (a *account) add(e *entry) {
 	}
 }
 
-// sums are those that a machine in the phase is part of.
+// sums are those that a node in the phase is part of.
 func (a *account) sums(p Phase) []corev1.ResourceList {
 	switch {
 	case p == Live:
@@ -254,10 +254,10 @@ func (a *account) sums(p Phase) []corev1.ResourceList {
 	return nil
 }
 
-// room reports which limit, the first by name, a machine of that capacity would break. A pool that is over any of its
+// room reports which limit, the first by name, a node of that capacity would break. A pool that is over any of its
 // limits takes no machine at all, even one that asks for nothing of the resource. One that was born in the first generation
-// takes none either once machines whose instances exist use up a limit: its early releases compared what was recorded,
-// which are these. So machines that are planned together don't refuse each other by that rule.
+// takes none either once nodes whose instances exist use up a limit: its early releases compared what was recorded,
+// which are these. So nodes that are planned together don't refuse each other by that rule.
 func (a *account) room(pool v1.PoolKey, capacity corev1.ResourceList) error {
 	early := pool.Generation == v1.GenerationV1Alpha5
 	for _, name := range slices.Sorted(maps.Keys(a.limits)) {
@@ -272,7 +272,7 @@ func (a *account) room(pool v1.PoolKey, capacity corev1.ResourceList) error {
 	return nil
 }
 
-// withNode is a copy of the capacity that counts as one machine.
+// withNode is a copy of the capacity that counts as one node.
 func withNode(capacity corev1.ResourceList) corev1.ResourceList {
 	own := capacity.DeepCopy()
 	if own == nil {

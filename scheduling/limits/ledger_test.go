@@ -69,7 +69,7 @@ func TestPhases(t *testing.T) {
 	must(t, l.Reserve(web, "plan-1", build.Amounts("cpu", "4")))
 	must(t, l.Rename("plan-1", "uid-1"))
 	must(t, l.Observe(web, "uid-1", limits.Launching, build.Amounts("cpu", "4")))
-	must(t, l.Observe(web, "uid-1", limits.Live, build.Amounts("cpu", "8"))) // the machine that came is another
+	must(t, l.Observe(web, "uid-1", limits.Live, build.Amounts("cpu", "8"))) // the node that came is another
 	u := l.Usage(web)
 	if diff := cmp.Diff(build.Amounts("cpu", "8", "nodes", "1"), u.Used); diff != "" || u.Live != 1 || u.Planned+u.Launching+u.Leaving != 0 {
 		t.Errorf("%+v (-want +got):\n%s", u, diff)
@@ -128,7 +128,7 @@ func TestParallelReservations(t *testing.T) {
 }
 
 // API-295, API-436, API-447: a pool of the first generation launches nothing more once its live machines use up a limit, even of what
-// the machine has none; machines that are planned together may reach it, a limit of which nothing is used closes nothing, and
+// the node has none; nodes that are planned together may reach it, a limit of which nothing is used closes nothing, and
 // pools of later generations go on.
 func TestReachedLimitOfFirstGeneration(t *testing.T) {
 	for _, c := range []struct {

@@ -2,10 +2,10 @@ package limits
 
 import "fmt"
 
-// Phase is how far a machine has come.
+// Phase is how far a node has come.
 type Phase int
 
-// The phases, in the order a machine goes through them.
+// The phases, in the order a node goes through them.
 const (
 	// Planned: reserved, nothing exists yet.
 	Planned Phase = iota
@@ -33,5 +33,5 @@ func (p Phase) String() string {
 	return fmt.Sprintf("Phase(%d)", int(p))
 }
 
-// counts reports whether a machine in the phase takes from its pool's limits.
+// counts reports whether a node in the phase takes from its pool's limits.
 func (p Phase) counts() bool { return p != Leaving }

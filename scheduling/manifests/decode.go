@@ -20,7 +20,7 @@ type document struct {
 	groupKind  groupKind
 	apiVersion string
 	kind       kind
-	// older tells that it is of an older version than the kind's.
+	// older says that it is of an older version than the kind's.
 	older bool
 	// version is that of apiVersion.
 	version string

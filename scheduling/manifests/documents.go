@@ -73,7 +73,7 @@ func nextDocument(data []byte, start int) int {
 	}
 }
 
-// isBlank tells that a document holds nothing but separators, comments and directives.
+// isBlank says that a document holds nothing but separators, comments and directives.
 func isBlank(text []byte) bool {
 	for len(text) > 0 {
 		line, rest, _ := bytes.Cut(text, []byte{'\n'})
@@ -128,7 +128,7 @@ func (l *loader) malformedLine(o origin, line int, err error) {
 // header is what tells the kind of an object.
 type header struct{ apiVersion, kind string }
 
-// list tells whether the object is a list and what its items are, unless they say otherwise. hasItems is whether it
+// list says whether the object is a list and what its items are, unless they say otherwise. hasItems is whether it
 // has a field of that name: without one, only the kind List is sure to be a list.
 func (h header) list(hasItems bool) (items header, ok bool) {
 	name, isList := strings.CutSuffix(h.kind, "List")

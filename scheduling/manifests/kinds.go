@@ -92,7 +92,7 @@ type kind struct {
 	namespaced bool
 	// ours keeps apiVersion and kind in the object: the file format of the kind needs them.
 	ours bool
-	// nodeClass tells that its objects are node classes.
+	// nodeClass says that its objects are node classes.
 	nodeClass bool
 	// upgrade changes an object of an older version that would mean something else in the current one; may be nil.
 	upgrade func(object any)

@@ -172,7 +172,7 @@ func splitBlockList(text []byte) (head []byte, items []span, ok bool) {
 	return text[:start], items, len(items) > 0
 }
 
-// isContinuation tells that a line belongs to the item above it.
+// isContinuation says that a line belongs to the item above it.
 func isContinuation(line []byte) bool {
 	return strings.IndexByte(" \t\r\n#", line[0]) >= 0
 }

@@ -273,7 +273,7 @@ func keyText(n *yaml.Node) (string, bool) {
 	return n.Value, true
 }
 
-// boolean tells whether a scalar is one, and which.
+// boolean says whether a scalar is one, and which.
 func boolean(n *yaml.Node) (value, ok bool) {
 	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	tag := n.ShortTag()

@@ -41,7 +41,7 @@ type variety struct {
 	node    *scheduling.NewNode
 	pool    *scheduling.NodePool
 	demands []demand
-	// relaxed tells that fewer values than asked for are settled for.
+	// relaxed says that fewer values than asked for are settled for.
 	relaxed bool
 	// values is indexed by type name and then like demands: those that the node's requirements still allow and an
 	// available offering backs.

@@ -28,10 +28,10 @@ type Budget struct {
 	// Allowed is how many of its pods may be disrupted now, by its status. It is 0 while the disruption controller
 	// has not seen the latest spec, since the eviction API then refuses every pod.
 	Allowed int
-	// Never tells that it allows no disruption however many pods there are: maxUnavailable 0 or "0%", or minAvailable
+	// Never says that it allows no disruption however many pods there are: maxUnavailable 0 or "0%", or minAvailable
 	// "100%".
 	Never bool
-	// SparesUnready tells that pods that are not ready may be evicted whatever the budget says: its
+	// SparesUnready says that pods that are not ready may be evicted whatever the budget says: its
 	// unhealthyPodEvictionPolicy is AlwaysAllow.
 	SparesUnready bool
 

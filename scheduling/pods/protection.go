@@ -11,7 +11,7 @@ import (
 
 // Protection is what a pod's do-not-disrupt annotation says. The zero value protects from nothing.
 type Protection struct {
-	// Active tells that the pod must not be disrupted now.
+	// Active says that the pod must not be disrupted now.
 	Active bool
 	// Until is when the protection ends or has ended; zero when there is none, and when it has no end that is known:
 	// the value "true", or a duration whose start, the pod's, has yet to come.

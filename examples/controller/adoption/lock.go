@@ -15,7 +15,7 @@ type Lock struct {
 	resourcelock.Interface
 	// Guard says whether Karpenter acts.
 	Guard *Guard
-	// First is called, again until it succeeds, before the lock is first asked for; never tells that the lock does not
+	// First is called, again until it succeeds, before the lock is first asked for; never says that the lock does not
 	// exist, so that nobody has ever held it. Nil: nothing is to be done first.
 	First func(ctx context.Context, never bool) error
 	// Lost is called when the lock is had and Karpenter acts: an election alone would go on for its renewal deadline, with two

@@ -214,7 +214,7 @@ func TestPlanOfTwoGenerations(t *testing.T) {
 	}
 }
 
-// API-230: hashes of another version are written anew before anything is compared, those of claims first; a claim that had drifted
+// API-230: hashes of another version are written again before anything is compared, those of claims first; a claim that had drifted
 // stays so. A second call writes nothing.
 func TestApply(t *testing.T) {
 	scheme := runtime.NewScheme()

@@ -39,7 +39,7 @@ type keptCertificate struct {
 }
 
 // renewed is what is to be kept from now on, and whether that is something else than before. What can't be read is made
-// anew.
+// again.
 func (k keptCertificate) renewed(names []string, now time.Time) (keptCertificate, bool, error) {
 	authority, key, err := parsePair(k.authorities, k.authorityKey)
 	if err != nil || !goodFor(authority, now, authorityRenewed) {

@@ -160,7 +160,7 @@ func TestKeeperRenews(t *testing.T) {
 	}
 }
 
-// What is in the Secret and can't be used is made anew; a bundle that somebody took away is put back; other names get another
+// What is in the Secret and can't be used is made again; a bundle that somebody took away is put back; other names get another
 // certificate.
 func TestKeeperRepairs(t *testing.T) {
 	s := newShop(t, interceptor.Funcs{})

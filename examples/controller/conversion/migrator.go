@@ -25,7 +25,7 @@ type Migrator struct {
 	// Definitions are the names of CustomResourceDefinitions; nil is DefinitionNames.
 	Definitions []string
 	// Settle is how long the API server may take to store objects as their definition says, after it has begun to say so: what is
-	// written before stays as it is, and nothing tells that. 0 is DefaultSettle, less is no time.
+	// written before stays as it is, and nothing says that. 0 is DefaultSettle, less is no time.
 	Settle time.Duration
 	// Logger receives what was done; nil discards it.
 	Logger *slog.Logger

@@ -156,7 +156,7 @@ func (t *translator) placeClass(class *awsv1.EC2NodeClass, template *awsv1alpha1
 	defer t.mu.Unlock()
 	notes := t.classes[class.Name]
 	if notes.of != class.UID {
-		return // made anew under its name
+		return // made again under its name
 	}
 	class.Finalizers = append([]string(nil), notes.finalizers...)
 	if len(notes.annotations) > 0 && class.Annotations == nil {

@@ -218,7 +218,7 @@ func (t translated) OnUpdate(before, after any) {
 	}
 }
 
-// OnDelete tells that what the object was is gone.
+// OnDelete says that what the object was is gone.
 func (t translated) OnDelete(stored any) {
 	if missed, ok := stored.(toolscache.DeletedFinalStateUnknown); ok {
 		stored = missed.Obj // the watch was interrupted: this is the object as it was last seen

@@ -81,7 +81,7 @@ func (s *Simulator) restore(ctx context.Context, name string) error {
 	return s.makeReady(ctx, name)
 }
 
-// join creates the node, unless it is there: the answer to an earlier try was lost, or the kubelet has started anew. One of that name
+// join creates the node, unless it is there: the answer to an earlier try was lost, or the kubelet has started again. One of that name
 // which another instance had is waited for until it is gone.
 func (s *Simulator) join(ctx context.Context, node *corev1.Node) (*corev1.Node, error) {
 	created, err := s.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})

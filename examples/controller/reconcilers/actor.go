@@ -51,7 +51,7 @@ type round struct {
 	found    string
 	gates    map[string]provisioning.GateAnswer
 	created  *provisioning.Step
-	// vanished tells that an object of the step was gone when it was to be written: the rest of the step was not done.
+	// vanished says that an object of the step was gone when it was to be written: the rest of the step was not done.
 	vanished bool
 }
 

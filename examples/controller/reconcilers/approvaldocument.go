@@ -37,7 +37,7 @@ type ApprovalDocument struct {
 	Nodes          []ApprovalNode     `json:"nodes"`
 	Launches       []ApprovalLaunch   `json:"launches"`
 	Receivers      []ApprovalReceiver `json:"receivers"`
-	// Shortened tells that the command has more pods than a ConfigMap holds: they are left out.
+	// Shortened says that the command has more pods than a ConfigMap holds: they are left out.
 	Shortened bool `json:"shortened,omitempty"`
 }
 

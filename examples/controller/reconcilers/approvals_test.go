@@ -338,7 +338,7 @@ func TestApprovalOutlivesLeader(t *testing.T) {
 	})
 }
 
-// Nobody can change what others are shown: ConfigMaps are immutable, and one that is not is made anew, approved or not.
+// Nobody can change what others are shown: ConfigMaps are immutable, and one that is not is made again, approved or not.
 func TestApprovalOfWhatIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, node := emptied(t, asksApproval)

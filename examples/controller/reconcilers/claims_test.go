@@ -80,7 +80,7 @@ func TestLaunchFailureDoesNotHammerTheCloud(t *testing.T) {
 	})
 }
 
-// PRV-053: a claim that can't be met is given up, and its pods are planned anew at once.
+// PRV-053: a claim that can't be met is given up, and its pods are planned again at once.
 func TestInsufficientCapacityPlansAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)

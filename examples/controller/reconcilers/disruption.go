@@ -37,7 +37,7 @@ type disruptor struct {
 
 	// changed calls for a plan, moved for a look at the commands.
 	changed, moved chan struct{}
-	// stale tells that something has changed that the view's revision does not show.
+	// stale says that something has changed that the view's revision does not show.
 	stale   atomic.Bool
 	backOff *disruption.BackOff
 	// approvals show commands as ConfigMaps; nil if they do not wait as such.
@@ -64,7 +64,7 @@ type disruptor struct {
 	waves     waves
 	// memory is what the last plan left for the next; nil for nothing.
 	memory *disruption.Memory
-	// adopted tells that commands of earlier processes were looked for, looked when that was first tried.
+	// adopted says that commands of earlier processes were looked for, looked when that was first tried.
 	adopted bool
 	looked  time.Time
 }

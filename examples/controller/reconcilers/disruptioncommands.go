@@ -33,7 +33,7 @@ type commandRun struct {
 	// approval is the approver's last answer, askAgain when to ask again.
 	approval *disruption.Approval
 	askAgain time.Time
-	// settled tells that the command was seen to have begun, counted that it was counted as such, by an earlier process maybe.
+	// settled says that the command was seen to have begun, counted that it was counted as such, by an earlier process maybe.
 	settled, counted bool
 	// undoing is when it was first seen to be taken back.
 	undoing time.Time

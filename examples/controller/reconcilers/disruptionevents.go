@@ -46,7 +46,7 @@ func (d *disruptor) tell(fleet *disruption.Fleet, plan *disruption.Plan) {
 	}
 }
 
-// tellRejection tells that a command was void when it was to be started.
+// tellRejection says that a command was void when it was to be started.
 func (d *disruptor) tellRejection(cmd *disruption.Command, err error) {
 	d.told.take(cmd.RejectionSamples())
 	d.publish(cmd.RejectionEvents(err))

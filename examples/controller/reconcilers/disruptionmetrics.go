@@ -100,7 +100,7 @@ func (m *disruptionMetrics) take(samples ...[]disruption.Sample) {
 	}
 }
 
-// show sets gauges anew, so that those of pools that are gone go too.
+// show sets gauges again, so that those of pools that are gone go too.
 func (m *disruptionMetrics) show(samples []disruption.Sample, names ...string) {
 	for _, name := range names {
 		m.gauges[name].Reset()

@@ -10,7 +10,7 @@ import (
 // DisruptionOptions say how nodes are removed and replaced. The zero value is what a cluster without special wishes wants.
 type DisruptionOptions struct {
 	// Planner decides which nodes go. Nil is a *disruption.Global with Options.Query and the features, whose commands launch no more nodes
-	// than Options.Governor lets through in a minute; a *disruption.Reference does as Karpenter does.
+	// than the options let through in a minute; a *disruption.Reference does as Karpenter does.
 	Planner disruption.Planner
 	// Period is how often it is asked although nothing has changed; more than 0. Nil is DefaultDisruptionPeriod.
 	Period *time.Duration

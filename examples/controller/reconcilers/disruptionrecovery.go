@@ -165,7 +165,7 @@ func restOfWaves(under []*disruption.Command, now time.Time) waves {
 	return waves{under: under, until: now.Add(leastWave), next: [][]*disruption.Command{nil}, seconds: []float64{0}}
 }
 
-// reportUnreadable logs histories that can't be read: budgets with a rate begin anew then.
+// reportUnreadable logs histories that can't be read: budgets with a rate begin again then.
 func (d *disruptor) reportUnreadable() {
 	for _, pool := range d.state.NodePools() {
 		if _, err := disruption.HistoryOf(pool); err != nil {

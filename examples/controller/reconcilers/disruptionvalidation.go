@@ -116,7 +116,7 @@ func (d *disruptor) recheck(ctx context.Context, view *cluster.View, list []*dis
 	return fleet, good, rejected, nil
 }
 
-// void tells that a command is not good any more.
+// void says that a command is not good any more.
 func (d *disruptor) void(cmd *disruption.Command, why *disruption.RejectedError) {
 	d.log.Info("invalidated disruption command", "command", cmd.ID, "description", cmd.String(), "category", why.Category, "reason", why.Error())
 	d.tellRejection(cmd, why)

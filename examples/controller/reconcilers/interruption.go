@@ -89,7 +89,7 @@ func (r *interruptions) dealWith(ctx context.Context, messages []cloudprovider.I
 	return first
 }
 
-// interruptionAttempts is how often a claim is looked at anew that somebody else writes to.
+// interruptionAttempts is how often a claim is looked at again that somebody else writes to.
 const interruptionAttempts = 5
 
 // interrupted does what one message asks for. An instance that no claim is known of is nobody's here.

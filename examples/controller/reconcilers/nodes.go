@@ -132,7 +132,7 @@ func (r *nodeReconciler) see(ctx context.Context, node *corev1.Node) (time.Durat
 // drainPause is when a leaving node is looked at again at the latest.
 const drainPause = 5 * time.Second
 
-// snapshotOf tells whether anything was written: the versions of all objects.
+// snapshotOf says whether anything was written: the versions of all objects.
 func snapshotOf(work *round) string {
 	versions := make([]string, 0, len(work.claims)+len(work.nodes))
 	for uid, c := range work.claims {

@@ -18,7 +18,7 @@ import (
 
 // Objects are written as patches that hold what changed and nothing else, so that fields of newer versions of an API
 // survive, and only onto the very version that the change was decided on: whoever wrote in between is not overruled, the
-// object is looked at anew.
+// object is looked at again.
 
 // errVanished is a write to an object that is not there any more.
 var errVanished = errors.New("the object is gone")

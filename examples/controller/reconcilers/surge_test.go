@@ -47,7 +47,7 @@ func (w *world) ready(name string) {
 	}
 }
 
-// With SurgeFirst a pod leaves its node only once another is ready in its stead, also when the controller is started anew in
+// With SurgeFirst a pod leaves its node only once another is ready in its stead, also when the controller is started again in
 // between; afterwards its workload is as it was.
 func TestSurgeFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -29,7 +29,7 @@ type Node struct {
 // Pod is a pod on such a node.
 type Pod struct {
 	Class int32
-	// Terminating tells that the pod is being deleted.
+	// Terminating says that the pod is being deleted.
 	Terminating bool
 	Pod         *corev1.Pod
 }

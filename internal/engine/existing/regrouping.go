@@ -12,7 +12,7 @@ import (
 type Regrouping struct {
 	*Groups
 	was []Group
-	// fresh are the labels that are asked about only now, as nodes may spell them. same tells that all are the same.
+	// fresh are the labels that are asked about only now, as nodes may spell them. same says that all are the same.
 	fresh []string
 	Same  bool
 	// renumbered are the new numbers of groups, from 1 on, where all labels are the same; byLabels those of others.

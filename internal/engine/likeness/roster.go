@@ -40,7 +40,7 @@ type Roster struct {
 	present   []bool
 	names     map[corev1.ResourceName]struct{}
 	writer    Writer
-	// owners tells that rules depend on who controls the pod.
+	// owners says that rules depend on who controls the pod.
 	owners bool
 }
 

@@ -20,7 +20,7 @@ type Table struct {
 	alloc []int64
 	// Taken is indexed alike: what DaemonSets take.
 	Taken []int64
-	// Split tells that some type has several rows: what it holds depends on where it is bought.
+	// Split says that some type has several rows: what it holds depends on where it is bought.
 	Split bool
 	// DaemonsOn is indexed by row: the DaemonSets there, by number.
 	DaemonsOn [][]int32

@@ -25,7 +25,7 @@ type Class struct {
 	Shared []SharedVolume
 	// Topology is the class's stake in topology rules; nil for most pods.
 	Topology *topology.Groups
-	// Nominated is the node that the pods are nominated for; empty for none. never tells that they don't preempt others.
+	// Nominated is the node that the pods are nominated for; empty for none. never says that they don't preempt others.
 	Nominated string
 	Never     bool
 	// Priority of the pods: the higher, the sooner they get what is scarce.

@@ -28,7 +28,7 @@ type Kind struct {
 	// ruleErr is why its pods' topology rules can't be read.
 	ruleErr     error
 	placeholder bool
-	// Claims tells that some of the pods use volumes that other pods or objects have a say in.
+	// Claims says that some of the pods use volumes that other pods or objects have a say in.
 	Claims bool
 	// Class is its number in the latest model, or -1.
 	Class int32

@@ -130,7 +130,7 @@ func (x *Index) resolveBound(c *claim, pv *corev1.PersistentVolume) *Error {
 }
 
 // place takes over a volume's topology. The hostname of a local or hostPath volume is asked of nodes that are there
-// and not of new ones, where the volume will have to be made anew.
+// and not of new ones, where the volume will have to be made again.
 func (c *claim) place(x *Index, pv *corev1.PersistentVolume, alternatives []requirements.Set) {
 	c.onNodes = x.intern(alternatives)
 	c.onNew, c.noNode, c.needsVolume, c.unbound = c.onNodes, "", false, false

@@ -10,7 +10,7 @@ import (
 type Disk struct {
 	// Name tells disks apart: its kind and what identifies it.
 	Name string
-	// Writes tells that the pod can't share it with readers.
+	// Writes says that the pod can't share it with readers.
 	Writes bool
 }
 
