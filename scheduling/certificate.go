@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -101,7 +102,7 @@ func (t *Trial) seedProof(p *problem) {
 // allow; rules between classes are left out, which can only lower the bound.
 func (m *Model) provable(class, stage int32, count int) item {
 	c := m.classes[class]
-	it := item{class: class, place: place{stage: stage, cell: anyCell}, count: count, need: c.Unshared(), perMachine: unbounded, topology: c.Topology}
+	it := item{class: class, place: place{stage: stage, cell: layout.AnyCell}, count: count, need: c.Unshared(), perMachine: unbounded, topology: c.Topology}
 	if c.Topology != nil {
 		it.perMachine = topology.AdmitsHost(m.topology, c.Topology, func(int32) topology.Tally { return topology.Tally{} })
 	}

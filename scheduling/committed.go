@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -14,13 +15,13 @@ import (
 // not worth it.
 
 // newProblem is Model.newProblem with rules about single nodes as caps, and what the trial's nodes leave of the commitments.
-func (t *Trial) newProblem(items []item, c *cells) *problem {
+func (t *Trial) newProblem(items []item, c *layout.Cells) *problem {
 	caps := t.m.hostCaps(items, false)
 	return t.complete(t.m.newProblem(t.m.capItems(items, caps), c), caps)
 }
 
 // newJoined is newProblem with items that need not be told apart joined.
-func (t *Trial) newJoined(items []item, c *cells) *problem {
+func (t *Trial) newJoined(items []item, c *layout.Cells) *problem {
 	caps := t.m.hostCaps(items, false)
 	join := t.m.joinAlike
 	if t.m.costs != nil {

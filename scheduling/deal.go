@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -18,17 +19,17 @@ type site struct {
 }
 
 // sitesOf lists a stage's sites by price; made once per trial and stage.
-func (t *Trial) sitesOf(c *cells, stage int32, cache map[int32][]site) []site {
+func (t *Trial) sitesOf(c *layout.Cells, stage int32, cache map[int32][]site) []site {
 	return t.listSites(c, stage, t.rules(), cache)
 }
 
 // listSites is sitesOf under the given rules; the cache is for these rules alone.
-func (t *Trial) listSites(c *cells, stage int32, rules placeRules, cache map[int32][]site) []site {
+func (t *Trial) listSites(c *layout.Cells, stage int32, rules placeRules, cache map[int32][]site) []site {
 	if list, ok := cache[stage]; ok {
 		return list
 	}
 	p := &problem{dims: t.m.resources.Len(), assigned: map[int32][]nodepool.Assignment{}, cells: c, everyCell: true}
-	places := []place{{stage: stage, cell: anyCell, rules: rules}}
+	places := []place{{stage: stage, cell: layout.AnyCell, rules: rules}}
 	var all []option
 	var pools []int32
 	for _, u := range t.m.stages[stage].Uses {
@@ -70,7 +71,7 @@ next:
 // dealer deals the pods of classes under wide rules out to cells.
 type dealer struct {
 	t     *Trial
-	c     *cells
+	c     *layout.Cells
 	state *topology.State
 	hands []hand
 }
@@ -93,7 +94,7 @@ type hand struct {
 // deal assigns cells to the waiting pods of the classes, one pod at a time: each to a cell that the rules allow as
 // things stand, where it fits on a node of the snapshot if it can, else where it costs least; soft rules make a
 // cell that breaks them dearer. Pods that have no cell now are tried again when others have found theirs.
-func (t *Trial) deal(c *cells, classes []int32) []wish {
+func (t *Trial) deal(c *layout.Cells, classes []int32) []wish {
 	d := &dealer{t: t, c: c, state: t.topology.CountsOnly()}
 	for _, class := range classes {
 		d.hands = append(d.hands, d.newHand(class))
@@ -139,7 +140,7 @@ func (d *dealer) newHand(class int32) hand {
 		if t.newOnly {
 			break
 		}
-		if at := int(d.c.knownHost(i)); at >= 0 && at < len(rooms) && rooms[at] >= int(h.left) {
+		if at := int(d.c.KnownHost(i)); at >= 0 && at < len(rooms) && rooms[at] >= int(h.left) {
 			continue // the cell has room for all
 		}
 		if !m.fits.Accepts(n.Group, c.Shape) {
@@ -150,7 +151,7 @@ func (d *dealer) newHand(class int32) hand {
 				k = min(k, topology.AdmitsHost(m.topology, c.Topology, t.topology.Hosts[i].Of))
 			}
 			if k > 0 {
-				at := int(d.c.ofHost(i))
+				at := int(d.c.OfHost(i))
 				for at >= len(rooms) {
 					rooms = append(rooms, 0)
 				}
@@ -195,7 +196,7 @@ func (d *dealer) dealOne(h *hand) bool {
 	c := d.t.m.classes[h.class]
 	best, bestScore := int32(-1), [3]float64{}
 	for _, cell := range h.cells {
-		domains := d.c.list[cell]
+		domains := d.c.List[cell]
 		if !d.state.AdmitsDomains(c.Topology, c.Shape, domains) || !d.state.AdmitsWideAffinity(c.Topology, domains) {
 			continue
 		}
@@ -223,7 +224,7 @@ func (d *dealer) dealOne(h *hand) bool {
 	}
 	h.left--
 	h.dealt[best]++
-	d.state.PlaceInCell(c.Topology, d.c.list[best], 1)
+	d.state.PlaceInCell(c.Topology, d.c.List[best], 1)
 	return true
 }
 

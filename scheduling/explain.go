@@ -11,6 +11,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
@@ -56,7 +57,7 @@ func newExplanations(t *Trial) *explanations {
 		everyone: map[int32][]int32{}, hosts: map[admission]topology.Host{}, groups: map[int32][]groupFailings{}, onNodes: map[string]bool{}, rules: map[ruleKey]Rule{}, values: map[valuesKey][]string{}, resources: map[*market.Catalog][]string{}, near: map[nearKey][]string{},
 	}
 	if t.topology != nil {
-		x.cells = newCells(t.m.pools, t.m.topologyKeys, t.topology)
+		x.cells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.topology)
 	}
 	x.twins = t.m.twinPools()
 	return x

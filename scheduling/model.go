@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
@@ -157,9 +158,9 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	m.topologyIndex = nil
 	m.volumesBound = m.boundVolumes(r)
 	if len(m.topology) > 0 {
-		m.base = m.layout().newBase(m.reachable)
+		m.base = m.layout().Count(m.reachable)
 		ofHosts := m.base.DomainCounts()
-		m.reach = m.layout().reach(m.base, nil)
+		m.reach = m.layout().Reach(m.base, nil)
 		m.hostDomains = ofHosts
 		m.base.Owned = false
 	}
@@ -327,10 +328,10 @@ func (m *Model) reader() *podclass.Reader {
 }
 
 // layout is what of the model decides in which domains pods are, or could be.
-func (m *Model) layout() *layout {
-	return &layout{
-		rules: m.topology, keys: m.topologyKeys, classes: m.classes, shapes: m.shapes, pools: m.pools, nodes: m.nodes, groups: m.groups,
-		daemonSets: m.daemonSets,
+func (m *Model) layout() *layout.Cluster {
+	return &layout.Cluster{
+		Rules: m.topology, Keys: m.topologyKeys, Classes: m.classes, Shapes: m.shapes, Pools: m.pools, Nodes: m.nodes, Groups: m.groups,
+		DaemonSets: m.daemonSets,
 	}
 }
 

@@ -143,5 +143,5 @@ func (m *Model) findResidents() {
 
 // domains are the labels whose values topology rules tell apart.
 func (m *Model) domains() nodepool.Domains {
-	return nodepool.Domains{Keys: m.topologyKeys, OnNodes: m.layout().valuesOnNodes}
+	return nodepool.Domains{Keys: m.topologyKeys, OnNodes: m.layout().ValuesOnNodes}
 }

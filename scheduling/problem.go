@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
@@ -25,7 +26,7 @@ type problem struct {
 	dominated []dominatedOption
 	// assigned is indexed by pool, then by option.assign.
 	assigned map[int32][]nodepool.Assignment
-	cells    *cells
+	cells    *layout.Cells
 	// everyCell keeps the cheapest option of each cell, also where a place is open to several.
 	everyCell bool
 	// rough problems need values that steer, not values that prove.
@@ -68,7 +69,7 @@ type item struct {
 	ruled bool
 }
 
-// place is a stage, and the cell that topology rules leave for the pods, or anyCell.
+// place is a stage, and the cell that topology rules leave for the pods, or AnyCell.
 type place struct {
 	stage, cell int32
 	// rules narrow the nodes further: see placeRules.
@@ -90,7 +91,7 @@ type option struct {
 	pool, row, slot int32
 	// assign is the pool's assignment of open labels.
 	assign int32
-	// cell the node would be in; anyCell where cells play no part.
+	// cell the node would be in; AnyCell where cells play no part.
 	cell int32
 	// limited is true for nodes bought from a reservation: there are only so many.
 	limited bool
@@ -117,7 +118,7 @@ type dominatedOption struct {
 }
 
 // newProblem collects the options that the items' places allow. cells may be nil where no item has one.
-func (m *Model) newProblem(items []item, c *cells) *problem {
+func (m *Model) newProblem(items []item, c *layout.Cells) *problem {
 	p := &problem{dims: m.resources.Len(), items: items, assigned: map[int32][]nodepool.Assignment{}, cells: c}
 	places := placesInUse(items)
 	small := smallest(items, p.dims)
@@ -234,7 +235,7 @@ func (m *Model) covers(p *problem, a, b *poolUsers) bool {
 // the same way.
 func (m *Model) sameCells(a, b *nodepool.Pool) bool {
 	c := a.Table.Catalog
-	return !typeDecides(m.topologyKeys, c) && !slices.ContainsFunc(m.topologyKeys, func(key string) bool {
+	return !layout.TypeDecides(m.topologyKeys, c) && !slices.ContainsFunc(m.topologyKeys, func(key string) bool {
 		return !c.OfferingKeys[key] && a.Template.Get(key).String() != b.Template.Get(key).String()
 	})
 }
@@ -296,7 +297,7 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 			cell := cellOf(r, s)
 			clear(open)
 			for _, at := range u.users {
-				if to := u.places[at]; (to.cell == anyCell || to.cell == cell) && m.placeAllows(to, u.pool, r, s, as) {
+				if to := u.places[at]; (to.cell == layout.AnyCell || to.cell == cell) && m.placeAllows(to, u.pool, r, s, as) {
 					open.Add(at)
 				}
 			}
@@ -329,11 +330,11 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 // cellsOf finds the cells of the pool's nodes, for all of a slot at once where types play no part.
 func (p *problem) cellsOf(m *Model, pool int32, as *nodepool.Assignment) func(row, slot int) int32 {
 	if p.cells == nil {
-		return func(int, int) int32 { return anyCell }
+		return func(int, int) int32 { return layout.AnyCell }
 	}
 	c := m.pools[pool].Table.Catalog
-	if typeDecides(m.topologyKeys, c) {
-		return func(row, slot int) int32 { return p.cells.ofMachine(pool, int32(row), int32(slot), as) }
+	if layout.TypeDecides(m.topologyKeys, c) {
+		return func(row, slot int) int32 { return p.cells.OfNew(pool, int32(row), int32(slot), as) }
 	}
 	const unknown = -2
 	bySlot := make([]int32, len(c.Slots))
@@ -342,7 +343,7 @@ func (p *problem) cellsOf(m *Model, pool int32, as *nodepool.Assignment) func(ro
 	}
 	return func(row, slot int) int32 {
 		if bySlot[slot] == unknown {
-			bySlot[slot] = p.cells.ofMachine(pool, int32(row), int32(slot), as)
+			bySlot[slot] = p.cells.OfNew(pool, int32(row), int32(slot), as)
 		}
 		return bySlot[slot]
 	}

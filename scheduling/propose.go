@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -28,7 +29,7 @@ type proposal struct {
 }
 
 // wishes are the waiting pods of the given classes, dealt out to cells where rules concern them.
-func (t *Trial) wishes(c *cells, classes []int32) []wish {
+func (t *Trial) wishes(c *layout.Cells, classes []int32) []wish {
 	var out []wish
 	var dealt []int32
 	for _, class := range classes {
@@ -39,7 +40,7 @@ func (t *Trial) wishes(c *cells, classes []int32) []wish {
 			dealt = append(dealt, class)
 			continue
 		}
-		out = append(out, wish{class: class, cell: anyCell, count: t.waiting[class]})
+		out = append(out, wish{class: class, cell: layout.AnyCell, count: t.waiting[class]})
 	}
 	if len(dealt) > 0 {
 		out = append(out, t.deal(c, dealt)...)
@@ -60,7 +61,7 @@ func (m *Model) concerned(o *topology.Groups) bool {
 // with the pods worth most; those that no new node could take come first, by priority. Nodes with the least
 // room are filled first, so that whole nodes stay free. Counts of the wishes fall by what is proposed. Places are at least as
 // good as the last of fits, and those that are as good as an earlier one are taken first.
-func (t *Trial) proposeExisting(ctx context.Context, c *cells, wishes []wish, worth []int64, fits ...uint32) []proposal {
+func (t *Trial) proposeExisting(ctx context.Context, c *layout.Cells, wishes []wish, worth []int64, fits ...uint32) []proposal {
 	m := t.m
 	order := make([]*wish, 0, len(wishes))
 	for i := range wishes {
@@ -87,7 +88,7 @@ func (t *Trial) proposeExisting(ctx context.Context, c *cells, wishes []wish, wo
 // filler fills nodes of the snapshot with proposals.
 type filler struct {
 	t     *Trial
-	c     *cells
+	c     *layout.Cells
 	nodes []int32
 	// free is what the proposals leave, indexed like Trial.free.
 	free []int64
@@ -109,9 +110,9 @@ func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 		if free[resources.Pods] <= 0 {
 			continue
 		}
-		cell := int32(anyCell)
+		cell := int32(layout.AnyCell)
 		if c != nil {
-			cell = c.ofHost(int(node))
+			cell = c.OfHost(int(node))
 		}
 		exhausted := false
 		for _, w := range order {
@@ -121,7 +122,7 @@ func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 			}
 			class := m.classes[w.class]
 			n := resources.HowMany(class.Requests, free, int(w.count))
-			if n == 0 || (w.cell != anyCell && w.cell != cell) || m.fits.FitOf(m.nodes[node].Group, class.Shape) < fit {
+			if n == 0 || (w.cell != layout.AnyCell && w.cell != cell) || m.fits.FitOf(m.nodes[node].Group, class.Shape) < fit {
 				continue
 			}
 			if class.Topology != nil {

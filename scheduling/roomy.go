@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/layout"
 )
 
 // fillRoomy places all wishes on nodes of the snapshot, if there is room for all of them and none has to give anything up.
 // What pods are worth plays no part then, and to find that out is most of the work of placing few pods in a large cluster: it
 // takes a linear program over all nodes that could be bought. It reports false, with nothing placed, where some would be left.
-func (t *Trial) fillRoomy(ctx context.Context, c *cells, wishes []wish) bool {
+func (t *Trial) fillRoomy(ctx context.Context, c *layout.Cells, wishes []wish) bool {
 	if slices.ContainsFunc(wishes, func(w wish) bool { return t.m.classes[w.class].Invalid != nil }) {
 		return false
 	}

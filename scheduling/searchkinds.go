@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
@@ -115,10 +116,10 @@ func (t *Trial) eachMachine(c *podclass.Class, st, pool, a int32, see func(site)
 	}
 }
 
-// cellAt is the cell of a new node; anyCell without rules.
+// cellAt is the cell of a new node; AnyCell without rules.
 func (t *Trial) cellAt(pool, row, slot int32, as *nodepool.Assignment) int32 {
 	if t.cells == nil {
-		return anyCell
+		return layout.AnyCell
 	}
-	return t.cells.ofMachine(pool, row, slot, as)
+	return t.cells.OfNew(pool, row, slot, as)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -12,7 +13,7 @@ import (
 
 // placeSingly looks for places pod by pod, by the exact rules, for what placing in bulk has left: on any machine there
 // is, else on a new one. It goes round until nothing finds a place any more, so that a pod left waiting fits nowhere.
-func (t *Trial) placeSingly(ctx context.Context, c *cells, classes []int32) {
+func (t *Trial) placeSingly(ctx context.Context, c *layout.Cells, classes []int32) {
 	order := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
 		return t.waiting[class] == 0 || t.m.classes[class].Invalid != nil
 	})
@@ -35,7 +36,7 @@ func (t *Trial) placeSingly(ctx context.Context, c *cells, classes []int32) {
 
 // placeOne places pods of the class on one host: as many as the first host found takes, if no rule concerns them, else
 // one.
-func (t *Trial) placeOne(c *cells, class int32) bool {
+func (t *Trial) placeOne(c *layout.Cells, class int32) bool {
 	if host, stage := t.findHost(class); host >= 0 {
 		t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: stage, tight: t.tightly(class)})
 		return true

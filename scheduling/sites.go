@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -12,7 +13,7 @@ import (
 
 // findSite is the node to buy for a pod of the class: of its first stage that has one, the cheapest; for pods that
 // must share a node with their like, the one that holds most of them.
-func (t *Trial) findSite(c *cells, class int32) *site {
+func (t *Trial) findSite(c *layout.Cells, class int32) *site {
 	m := t.m
 	cl := m.classes[class]
 	crowd, waits := t.mustShare(cl), t.awaitsReservation(cl)
@@ -45,7 +46,7 @@ func (t *Trial) findSite(c *cells, class int32) *site {
 
 // findVariedSite is a node to buy for one pod of the class from a pool whose minValues no full node would meet, but
 // one with little on it does: other types hold that too.
-func (t *Trial) findVariedSite(c *cells, class int32) *site {
+func (t *Trial) findVariedSite(c *layout.Cells, class int32) *site {
 	m := t.m
 	if !slices.ContainsFunc(m.pools, t.strictVariety) {
 		return nil
@@ -123,7 +124,7 @@ func (t *Trial) admitsAt(cl *podclass.Class, s *site) bool {
 	if t.topology == nil {
 		return true
 	}
-	if row := &t.m.pools[s.pool].Table.Rows[s.row]; cl.Topology == nil && row.Resident == 0 && !t.breaksSpread(t.cells.list[s.cell]) {
+	if row := &t.m.pools[s.pool].Table.Rows[s.row]; cl.Topology == nil && row.Resident == 0 && !t.breaksSpread(t.cells.List[s.cell]) {
 		return true
 	}
 	before := t.Mark()

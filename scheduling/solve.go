@@ -8,6 +8,7 @@ import (
 
 	options "github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
@@ -242,7 +243,7 @@ const maxDeals = 4
 
 // fillNodes places wishes on nodes of the snapshot and returns those that are left. Each class is dealt out as if the
 // room in a cell were for it alone; where few find it taken, they are dealt out again, since another cell may have room.
-func (t *Trial) fillNodes(ctx context.Context, c *cells, classes []int32, wishes []wish) []wish {
+func (t *Trial) fillNodes(ctx context.Context, c *layout.Cells, classes []int32, wishes []wish) []wish {
 	if t.fillRoomy(ctx, c, wishes) {
 		return nil
 	}
@@ -264,7 +265,7 @@ func (t *Trial) begin(classes []int32) bool {
 	}
 	t.cells = nil
 	if t.topology != nil {
-		t.cells = newCells(t.m.pools, t.m.topologyKeys, t.topology)
+		t.cells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.topology)
 	}
 	t.sites, t.varied, t.assigned = map[int32][]site{}, map[int32][]site{}, map[int32]map[int32][]nodepool.Assignment{}
 	return true
@@ -272,7 +273,7 @@ func (t *Trial) begin(classes []int32) bool {
 
 // packStages packs wishes onto new nodes: each round every wish uses its best stage, and what limits leave without
 // a node falls to the next.
-func (t *Trial) packStages(ctx context.Context, c *cells, wishes []wish) {
+func (t *Trial) packStages(ctx context.Context, c *layout.Cells, wishes []wish) {
 	stageNo := make([]int, len(wishes))
 	for ctx.Err() == nil {
 		var items []item
@@ -295,7 +296,7 @@ func (t *Trial) packStages(ctx context.Context, c *cells, wishes []wish) {
 }
 
 // itemFor turns a wish into an item at its first usable stage from stageNo on.
-func (t *Trial) itemFor(c *cells, w *wish, stageNo *int) (item, bool) {
+func (t *Trial) itemFor(c *layout.Cells, w *wish, stageNo *int) (item, bool) {
 	cl := t.m.classes[w.class]
 	if w.count == 0 {
 		return item{}, false
@@ -303,7 +304,7 @@ func (t *Trial) itemFor(c *cells, w *wish, stageNo *int) (item, bool) {
 	stages := t.stagesFor(cl)
 	for ; *stageNo < len(stages); *stageNo++ {
 		st := stages[*stageNo]
-		if w.cell != anyCell && !t.sells(c, st, w.cell, cl.Requests) {
+		if w.cell != layout.AnyCell && !t.sells(c, st, w.cell, cl.Requests) {
 			continue
 		}
 		it := item{class: w.class, place: place{stage: st, cell: w.cell, rules: t.rulesFor(cl)}, count: int(w.count), need: cl.Requests, perMachine: unbounded}
@@ -360,12 +361,12 @@ func (m *Model) reservedFor(stage int32, requests []int64) bool {
 }
 
 // sells reports whether the stage has a node in the cell that holds one pod.
-func (t *Trial) sells(c *cells, stage, cell int32, need []int64) bool {
+func (t *Trial) sells(c *layout.Cells, stage, cell int32, need []int64) bool {
 	return slices.ContainsFunc(t.sitesOf(c, stage, t.sites), func(s site) bool { return s.cell == cell && resources.Fits(need, s.alloc) })
 }
 
 // classWorth is what a pod of each class would cost on a new node, in nano-USD per hour.
-func (t *Trial) classWorth(ctx context.Context, c *cells, wishes []wish) []int64 {
+func (t *Trial) classWorth(ctx context.Context, c *layout.Cells, wishes []wish) []int64 {
 	worth := make([]int64, len(t.m.classes))
 	var items []item
 	for i := range wishes {
@@ -433,7 +434,7 @@ func (t *Trial) sortByRoom(nodes []int32, size func([]int64) float64) {
 
 // packNew buys nodes for the items, as far as limits allow, and admits the pods. It returns how many of each item
 // found no node.
-func (t *Trial) packNew(ctx context.Context, c *cells, items []item) []int {
+func (t *Trial) packNew(ctx context.Context, c *layout.Cells, items []item) []int {
 	p := t.newJoined(items, c)
 	j := p.alike
 	p.rough = t.topology != nil // the plan is then proven by another

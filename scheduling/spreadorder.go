@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -15,7 +16,7 @@ import (
 // placeTightly tries what is left once more, with spreads counting as kube-scheduler does. Before, they also count domains
 // where a node could be had, so that pods come to all of them, and of nodes reckon with an empty one to come; here
 // a pod is placed rather than left waiting for a domain that it can't have.
-func (t *Trial) placeTightly(ctx context.Context, c *cells, classes []int32) {
+func (t *Trial) placeTightly(ctx context.Context, c *layout.Cells, classes []int32) {
 	if t.roomOnly {
 		return
 	}

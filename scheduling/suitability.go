@@ -6,6 +6,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
@@ -42,7 +43,7 @@ type explanations struct {
 	// twins is indexed likewise: see twinPools.
 	twins     []int
 	questions map[questionKey]*question
-	cells     *cells // nil without topology rules
+	cells     *layout.Cells // nil without topology rules
 	// barred remembers, by cell, whether a new node there would bring a domain that must not come.
 	barred map[int32]bool
 	// looks counts the nodes looked at for nearest misses; nodeLooks the nodes looked at.
@@ -200,7 +201,7 @@ func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.P
 	var q *question
 	if n, p := demand(); p != nil && n.Conflict() == "" && x.m.refusedBy(p, n) == nil {
 		q = &question{p: p, at: key.at, changed: key.code != ""}
-		q.plain = !typeDecides(x.m.topologyKeys, p.Table.Catalog)
+		q.plain = !layout.TypeDecides(x.m.topologyKeys, p.Table.Catalog)
 		x.narrow(q, n, key.code == MissNodePool, key.key)
 	}
 	x.questions[key] = q
@@ -345,7 +346,7 @@ func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 }
 
 func (x *explainer) varietySiteOf(q *question, cand *candidate) varietySite {
-	site := varietySite{q: q, slot: int32(cand.slot), assign: int32(cand.assign), cell: anyCell}
+	site := varietySite{q: q, slot: int32(cand.slot), assign: int32(cand.assign), cell: layout.AnyCell}
 	if q.p.Limits != nil {
 		site.row = int32(cand.row)
 	}
@@ -458,9 +459,9 @@ func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
 // cellOf is the cell of the candidate.
 func (x *explainer) cellOf(q *question, cand *candidate) int32 {
 	if q.p == x.m.pools[q.at] {
-		return x.cells.ofMachine(q.at, int32(cand.row), int32(cand.slot), &q.assigned[cand.assign])
+		return x.cells.OfNew(q.at, int32(cand.row), int32(cand.slot), &q.assigned[cand.assign])
 	}
-	return x.cells.number(x.t.topology.DomainsOf(func(key string) string { return x.labelOn(q, cand, key) }))
+	return x.cells.Number(x.t.topology.DomainsOf(func(key string) string { return x.labelOn(q, cand, key) }))
 }
 
 // option describes the candidate for people.

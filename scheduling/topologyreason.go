@@ -116,7 +116,7 @@ func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
 func (x *explanations) bars(cell int32) bool {
 	barred, known := x.barred[cell]
 	if !known {
-		barred = x.t.breaksSpread(x.cells.list[cell])
+		barred = x.t.breaksSpread(x.cells.List[cell])
 		x.barred[cell] = barred
 	}
 	return barred

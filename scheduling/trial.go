@@ -9,6 +9,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -73,7 +74,7 @@ type Trial struct {
 	rooms *roomIndex
 	// kinds are the nodes that LaunchSome chooses from, by stage; kindCells number where rules see them.
 	kinds     map[int32][]kind
-	kindCells *cells
+	kindCells *layout.Cells
 	// kindsSuiting are those of one stage, by number, that pods at another may go on.
 	kindsSuiting map[[2]int32]bitset.Set
 	kindRooms    map[string]int32 // numbers of kind.alloc, by content
@@ -92,7 +93,7 @@ type Trial struct {
 	onHost         []int32 // scratch of takeOff
 	roomLeft       []int64 // scratch of roomOf
 	// cells, sites and assigned are remembered while classes are placed.
-	cells    *cells
+	cells    *layout.Cells
 	sites    map[int32][]site
 	varied   map[int32][]site // sites that are too lean to fill: see findVariedSite
 	assigned map[int32]map[int32][]nodepool.Assignment

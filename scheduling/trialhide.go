@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -98,7 +99,7 @@ func (t *Trial) countBound(node, n int32) {
 		t.topology.SetGone(node, false)
 	}
 	for _, p := range t.m.nodes[node].Bound {
-		t.topology.Place(stakeOfBound(t.m.topology, p, t.m.classes[p.Class].Topology), node, n)
+		t.topology.Place(layout.StakeOfBound(t.m.topology, p, t.m.classes[p.Class].Topology), node, n)
 	}
 	if n < 0 {
 		t.topology.SetGone(node, true)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -154,7 +155,7 @@ func (t *Trial) anchorOf(classes []int32) (anchor int32, kinds []kind) {
 	return anchor, kinds
 }
 
-// kind is a node that could be bought; cell is where rules see it, anyCell where there are none. alloc is its room, and room the
+// kind is a node that could be bought; cell is where rules see it, AnyCell where there are none. alloc is its room, and room the
 // number of that.
 type kind struct {
 	pool, row, slot, cell int32
@@ -192,7 +193,7 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 			}
 			if f.Rows.Has(r) && f.Slots.Has(s) {
 				price := p.Table.Catalog.Price(p.Table.Rows[r].Variant, s)
-				own = append(own, kind{pool: u.Pool, row: buy.Row, slot: buy.Slot, cell: anyCell, price: price, alloc: alloc})
+				own = append(own, kind{pool: u.Pool, row: buy.Row, slot: buy.Slot, cell: layout.AnyCell, price: price, alloc: alloc})
 			}
 		}
 		out = append(out, t.leanest(p, own)...)
@@ -219,7 +220,7 @@ next:
 		}
 		kept[at] = append(kept[at], len(out))
 		if t.topology != nil {
-			k.cell = t.placesOfKinds().ofMachine(k.pool, k.row, k.slot, &nodepool.Assignment{})
+			k.cell = t.placesOfKinds().OfNew(k.pool, k.row, k.slot, &nodepool.Assignment{})
 		}
 		k.room = t.numberRoom(k.alloc)
 		out = append(out, k)
@@ -245,9 +246,9 @@ func (t *Trial) numberRoom(alloc []int64) int32 {
 }
 
 // placesOfKinds number the cells of kinds, which are remembered longer than those of one call of Place.
-func (t *Trial) placesOfKinds() *cells {
+func (t *Trial) placesOfKinds() *layout.Cells {
 	if t.kindCells == nil {
-		t.kindCells = newCells(t.m.pools, t.m.topologyKeys, t.topology)
+		t.kindCells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.topology)
 	}
 	return t.kindCells
 }

@@ -131,7 +131,7 @@ func (f *loading) full(l *waitingLoad) bool {
 
 // suits reports whether pods of the load may go on the kind, for those whose demand has no number.
 func (f *loading) suits(l *waitingLoad, number int, k *kind) bool {
-	return l.suits.Has(number) && (l.class.Topology == nil || f.t.topology.AdmitsDomains(l.class.Topology, l.class.Shape, f.t.placesOfKinds().list[k.cell]))
+	return l.suits.Has(number) && (l.class.Topology == nil || f.t.topology.AdmitsDomains(l.class.Topology, l.class.Shape, f.t.placesOfKinds().List[k.cell]))
 }
 
 // suitingKinds are the numbers of those kinds at one stage that pods at another may go on, at their first stage. They are remembered.

@@ -77,7 +77,7 @@ func (d *metDemands) number(l *waitingLoad) int32 {
 	}
 	x := launchDemand{suits: l.suits, topology: l.class.Topology, shape: l.class.Shape}
 	if x.topology != nil {
-		x.admitted = make([]cellVerdict, len(d.t.placesOfKinds().list))
+		x.admitted = make([]cellVerdict, len(d.t.placesOfKinds().List))
 	}
 	d.demands = append(d.demands, x)
 	return int32(len(d.demands) - 1)
@@ -113,7 +113,7 @@ func (d *metDemands) of(number int, k *kind) *metDemand {
 func (d *metDemands) admits(x *launchDemand, cell int32) bool {
 	if x.admitted[cell] == notAsked {
 		x.admitted[cell] = refused
-		if d.t.topology.AdmitsDomains(x.topology, x.shape, d.t.placesOfKinds().list[cell]) {
+		if d.t.topology.AdmitsDomains(x.topology, x.shape, d.t.placesOfKinds().List[cell]) {
 			x.admitted[cell] = admitted
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
@@ -209,9 +210,9 @@ func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, m
 		if !rows.Has(int(buy.Row)) || !slots.Has(int(buy.Slot)) || !t.affordable(pool, buy.Row) || !t.reservable(pool, buy.Row, buy.Slot) {
 			continue
 		}
-		cell := int32(anyCell)
+		cell := int32(layout.AnyCell)
 		if ruled || (t.cells != nil && table.Rows[buy.Row].Resident != 0) {
-			cell = t.cells.ofMachine(pool, buy.Row, buy.Slot, &nodepool.Assignment{})
+			cell = t.cells.OfNew(pool, buy.Row, buy.Slot, &nodepool.Assignment{})
 		}
 		at := slices.IndexFunc(list, func(f found) bool { return f.cell == cell })
 		if at < 0 {

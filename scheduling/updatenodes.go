@@ -258,12 +258,12 @@ func (u *update) changeTopology() {
 		m.base, m.hostDomains, m.reach = nil, nil, nil
 		return
 	}
-	m.base = m.layout().newBase(m.reachable)
+	m.base = m.layout().Count(m.reachable)
 	if u.shapeWas == nil && sameDomains(m.base.Domains, u.was.base.Domains, u.was.hostDomains) {
 		m.base.Domains = u.was.base.Domains
 	} else {
 		m.hostDomains = m.base.DomainCounts()
-		m.reach = m.layout().reach(m.base, u.reachKnown())
+		m.reach = m.layout().Reach(m.base, u.reachKnown())
 	}
 	m.base.Owned = false
 }

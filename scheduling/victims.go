@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -219,7 +220,7 @@ func (e *preemptor) shift(node int32, k int, sign int32) {
 	p := e.t.m.nodes[node].Bound[k]
 	resources.AddScaled(e.t.freeOf(node), e.t.m.classes[p.Class].Unshared(), -int64(sign))
 	if e.t.topology != nil {
-		e.t.topology.Place(stakeOfBound(e.t.m.topology, p, e.t.m.classes[p.Class].Topology), node, sign)
+		e.t.topology.Place(layout.StakeOfBound(e.t.m.topology, p, e.t.m.classes[p.Class].Topology), node, sign)
 	}
 }
 

@@ -1,4 +1,4 @@
-package scheduling
+package layout
 
 import (
 	"slices"
@@ -9,11 +9,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// reach finds, for the shapes of classes under spread rules, the domains of each key where their pods could get a new node, ascending:
+// Reach finds, for the shapes of classes under spread rules, the domains of each key where their pods could get a new node, ascending:
 // indexed [shape][key]. known, which may be nil, yields what is known of a shape already.
-func (l *layout) reach(base *topology.State, known func(shape int32) [][]int32) [][][]int32 {
-	out := make([][][]int32, len(l.shapes))
-	for _, c := range l.classes {
+func (l *Cluster) Reach(base *topology.State, known func(shape int32) [][]int32) [][][]int32 {
+	out := make([][][]int32, len(l.Shapes))
+	for _, c := range l.Classes {
 		if c.Topology == nil || out[c.Shape] != nil || !l.spreadsWidely(c.Topology) {
 			continue
 		}
@@ -22,16 +22,16 @@ func (l *layout) reach(base *topology.State, known func(shape int32) [][]int32) 
 				continue
 			}
 		}
-		found := make([]map[int32]bool, len(l.keys))
+		found := make([]map[int32]bool, len(l.Keys))
 		for i := range found {
 			found[i] = map[int32]bool{}
 		}
-		for _, st := range l.shapes[c.Shape].Demands {
+		for _, st := range l.Shapes[c.Shape].Demands {
 			for _, u := range st.Uses {
 				l.reachedBy(base, u, found)
 			}
 		}
-		out[c.Shape] = make([][]int32, len(l.keys))
+		out[c.Shape] = make([][]int32, len(l.Keys))
 		for i := range found {
 			for d := range found[i] {
 				out[c.Shape][i] = append(out[c.Shape][i], d)
@@ -42,24 +42,25 @@ func (l *layout) reach(base *topology.State, known func(shape int32) [][]int32) 
 	return out
 }
 
-func (l *layout) spreadsWidely(o *topology.Groups) bool {
+// spreadsWidely reports whether pods with the stake state a spread rule over more than single nodes.
+func (l *Cluster) spreadsWidely(o *topology.Groups) bool {
 	return slices.ContainsFunc(o.Owns, func(g int32) bool {
-		return l.rules[g].Kind == topology.Spread && l.rules[g].At != topology.Hostname
+		return l.Rules[g].Kind == topology.Spread && l.Rules[g].At != topology.Hostname
 	})
 }
 
 // reachedBy adds the domains of all nodes of a use.
-func (l *layout) reachedBy(base *topology.State, u podclass.Use, found []map[int32]bool) {
-	p := l.pools[u.Pool]
+func (l *Cluster) reachedBy(base *topology.State, u podclass.Use, found []map[int32]bool) {
+	p := l.Pools[u.Pool]
 	f := &p.Profiles[u.Profile]
 	t := p.Table
 	seen := map[int32]bool{}
-	list := p.Assignments([]int32{u.Profile}, nodepool.Domains{Keys: l.keys, OnNodes: l.valuesOnNodes})
+	list := p.Assignments([]int32{u.Profile}, nodepool.Domains{Keys: l.Keys, OnNodes: l.ValuesOnNodes})
 	for a := range list {
 		if !list[a].Allows(f) {
 			continue
 		}
-		c := newCells(l.pools, l.keys, base)
+		c := NewCells(l.Pools, l.Keys, base)
 		for r := range f.Rows.Members {
 			if list[a].Rows != nil && !list[a].Rows.Has(r) {
 				continue
@@ -68,12 +69,12 @@ func (l *layout) reachedBy(base *topology.State, u podclass.Use, found []map[int
 				if !f.Slots.Has(s) || t.Catalog.Price(t.Rows[r].Variant, s) == market.NoPrice {
 					continue
 				}
-				n := c.ofMachine(u.Pool, int32(r), int32(s), &list[a])
+				n := c.OfNew(u.Pool, int32(r), int32(s), &list[a])
 				if seen[n] {
 					continue
 				}
 				seen[n] = true
-				for i, d := range c.list[n] {
+				for i, d := range c.List[n] {
 					if d != topology.NoDomain {
 						found[i][d] = true
 					}

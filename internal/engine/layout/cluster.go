@@ -1,0 +1,99 @@
+package layout
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/daemonset"
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+)
+
+// Cluster is what of a cluster decides in which domains pods are, or could be.
+type Cluster struct {
+	// Rules are those that pods state, keys the labels whose values are their domains, the hostname aside.
+	Rules      []topology.Group
+	Keys       []string
+	Classes    []*podclass.Class
+	Shapes     []*podclass.Shape
+	Pools      []*nodepool.Pool
+	Nodes      []existing.Node
+	Groups     []existing.Group
+	DaemonSets []daemonset.Set
+}
+
+// ValuesOnNodes are the values of a label on nodes that are there, sorted.
+func (l *Cluster) ValuesOnNodes(key string) []string {
+	var out []string
+	for i := range l.Groups {
+		if v := match.OnlyValue(l.Groups[i].Labels.Get(key)); v != "" {
+			out = append(out, v)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Count is the state of the nodes that are there, with their bound pods.
+func (l *Cluster) Count(reachable func(shape int32, key int) []int32) *topology.State {
+	s := topology.NewState(l.Rules, l.Keys, reachable, len(l.Nodes))
+	ruledDaemons := slices.ContainsFunc(l.DaemonSets, func(d daemonset.Set) bool { return l.Classes[d.Class].Topology != nil })
+	c := topology.NewHostCounter(s)
+	stakes := make([]*topology.Groups, len(l.Classes))
+	for i, class := range l.Classes {
+		stakes[i] = class.Topology
+	}
+	// The first node of each group, from 1 on, and how many more there are: they are like it.
+	first, more := make([]int32, len(l.Groups)), make([]int32, len(l.Groups))
+	for i := range l.Nodes {
+		n := &l.Nodes[i]
+		g := &l.Groups[n.Group]
+		if like := first[n.Group]; like > 0 {
+			s.AddLike(like - 1)
+			more[n.Group]++
+		} else {
+			s.AddHost(func(key string) string { return match.OnlyValue(g.Labels.Get(key)) }, g.Labels, g.Taints)
+			first[n.Group] = int32(i + 1)
+		}
+		if n.Source.Leaving {
+			s.SetGone(int32(i), true)
+			continue
+		}
+		c.Begin(int32(i))
+		for k := range n.Bound {
+			p := &n.Bound[k]
+			if o := stakes[p.Class]; o != nil {
+				if p.Terminating {
+					o = StakeOfBound(l.Rules, *p, o)
+				}
+				c.Add(o)
+			}
+		}
+		if ruledDaemons {
+			for _, d := range n.MissingDaemons(l.DaemonSets, &l.Groups[n.Group]) {
+				if o := l.Classes[l.DaemonSets[d].Class].Topology; o != nil {
+					c.Add(o)
+				}
+			}
+		}
+		c.End()
+	}
+	for g, host := range first {
+		if more[g] > 0 {
+			s.Notice(host-1, more[g])
+		}
+	}
+	return s
+}
+
+// StakeOfBound is the stake o of a bound pod as others see it: one that is terminating counts no more for spreads, as in
+// kube-scheduler, but keeps others away or draws them until it is gone.
+func StakeOfBound(rules []topology.Group, p existing.Pod, o *topology.Groups) *topology.Groups {
+	if o == nil || !p.Terminating {
+		return o
+	}
+	in := slices.DeleteFunc(slices.Clone(o.In), func(g int32) bool { return rules[g].Kind == topology.Spread })
+	return &topology.Groups{Owns: o.Owns, In: in}
+}
