@@ -128,9 +128,14 @@ func (s *Shape) touch(u Use, demand match.Needs) {
 
 // OptsOut reports whether pods of the shape ask, in each alternative, that the label be absent.
 func (s *Shape) OptsOut(label string) bool {
-	return !slices.ContainsFunc(s.Terms, func(n match.Needs) bool {
-		return !slices.ContainsFunc(n, func(r requirements.Requirement) bool {
-			return r.Key() == label && r.Operator() == requirements.OpDoesNotExist
-		})
-	})
+	for _, term := range s.Terms {
+		absent := false
+		for _, r := range term {
+			absent = absent || r.Key() == label && r.Operator() == requirements.OpDoesNotExist
+		}
+		if !absent {
+			return false
+		}
+	}
+	return true
 }
