@@ -4,96 +4,16 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
-	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
-	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// standing is a node of the snapshot with the offering it was bought as.
-type standing struct {
-	node int32
-	market.Priced
-	source string
-	market.Covered
-}
-
-// standings are the nodes of the snapshot that use commitments.
-type standings struct {
-	nodes []standing
-	// order is indexed by commitment: those it may cover, most yield first.
-	order [][]int32
-	// left of each commitment when no node is hidden, and the shares of each of nodes.
-	left   []int64
-	shares [][]market.Share
-}
-
-// compileStandings finds what the snapshot's nodes use of the commitments.
-func (m *Model) compileStandings() {
-	if m.costs == nil || len(m.costs.Commitments) == 0 {
-		return
-	}
-	s := &standings{order: make([][]int32, len(m.costs.Commitments))}
-	for i := range m.nodes {
-		if m.nodes[i].Source.Leaving {
-			continue
-		}
-		o, source, ok := m.boughtAs((*Node)(m.nodes[i].Source))
-		if !ok || o.Key.CapacityType == capacityTypeReserved {
-			continue
-		}
-		st := standing{node: int32(i), Priced: o, source: source, Covered: market.Covered{InstanceType: o.Key.InstanceType, By: make([]market.Coverage, len(m.costs.Commitments))}}
-		st.Plain, _ = m.costs.Walk(&o, market.NoTerm, nil)
-		for k, term := range m.costs.Commitments {
-			if !o.Applies[term] {
-				continue
-			}
-			if price, used := m.costs.Walk(&o, term, nil); used > 0 && price < st.Plain {
-				st.By[k] = market.Coverage{Price: price, Used: used}
-				s.order[k] = append(s.order[k], int32(len(s.nodes)))
-			}
-		}
-		s.nodes = append(s.nodes, st)
-	}
-	for k := range s.order {
-		before := market.ByYield(k)
-		slices.SortFunc(s.order[k], func(a, b int32) int {
-			x, y := &s.nodes[a], &s.nodes[b]
-			return cmp.Or(before(&x.Covered, &y.Covered), cmp.Compare(m.nodes[x.node].Name, m.nodes[y.node].Name))
-		})
-	}
-	s.left, s.shares = s.fillWithout(m.costs, nil)
-	m.standings = s
-}
-
-// fillWithout is what the nodes that are not hidden leave of each commitment, and their shares.
-func (s *standings) fillWithout(model *market.Costs, hidden []int32) (left []int64, shares [][]market.Share) {
-	nodes := make([]market.Covered, len(s.nodes))
-	for i := range nodes {
-		nodes[i] = market.Covered{InstanceType: s.nodes[i].InstanceType, Plain: s.nodes[i].Plain, By: s.nodes[i].By, Rest: market.Whole}
-	}
-	left = make([]int64, len(model.Commitments))
-	for k, term := range model.Commitments {
-		var list []*market.Covered
-		for _, i := range s.order[k] {
-			if !slices.Contains(hidden, s.nodes[i].node) {
-				list = append(list, &nodes[i])
-			}
-		}
-		left[k] = market.Fill(k, model.Terms[term].Commitment.Amount, list)
-	}
-	shares = make([][]market.Share, len(nodes))
-	for i := range nodes {
-		shares[i] = nodes[i].Shares
-	}
-	return left, shares
+// seller knows where the snapshot's nodes were bought.
+func (m *Model) seller() *existing.Seller {
+	return &existing.Seller{Vocab: m.vocab, Pools: m.pools, PoolIndex: m.poolIndex, Catalogs: m.catalogs, Costs: m.costs}
 }
 
 // commitmentsLeft is what the trial's nodes of the snapshot leave of each commitment for new ones.
@@ -102,22 +22,11 @@ func (t *Trial) commitmentsLeft() []int64 {
 	case s == nil:
 		return nil
 	case len(t.hidden) == 0:
-		return s.left
+		return s.Left
 	default:
-		left, _ := s.fillWithout(t.m.costs, t.hidden)
+		left, _ := s.Without(t.m.costs, t.hidden)
 		return left
 	}
-}
-
-// coverable is a new node of the pool as commitments see it.
-func (m *Model) coverable(p *nodepool.Pool, row, slot int) *market.Covered {
-	t := p.Table
-	variant := t.Rows[row].Variant
-	out := &market.Covered{InstanceType: t.Catalog.Types[t.Catalog.Variants[variant].Type].Name, Plain: t.Catalog.Price(variant, slot), By: make([]market.Coverage, len(m.costs.Commitments)), Rest: market.Whole}
-	for k := range out.By {
-		out.By[k] = t.Catalog.Cover(k, variant, slot)
-	}
-	return out
 }
 
 // committedSavings is what commitments take off the cost of the trial's new nodes.
@@ -128,7 +37,7 @@ func (t *Trial) committedSavings() int64 {
 	var nodes []*market.Covered
 	for i := range t.machines {
 		if mc := &t.machines[i]; !mc.empty() {
-			nodes = append(nodes, t.m.coverable(t.m.pools[mc.pool], int(mc.row), int(mc.slot)))
+			nodes = append(nodes, t.m.pools[mc.pool].Coverable(t.m.costs, int(mc.row), int(mc.slot)))
 		}
 	}
 	t.m.costs.FillNew(t.commitmentsLeft(), nodes)
@@ -139,78 +48,6 @@ func (t *Trial) committedSavings() int64 {
 	return sum
 }
 
-// boughtAs finds the offering that a node of the snapshot was bought as: by its labels, in the catalog of its pool or,
-// without one, in the first by name that has its type; of several that its labels leave the cheapest. A node that does
-// not say its capacity type counts as bought on demand.
-func (m *Model) boughtAs(n *Node) (o market.Priced, source string, ok bool) {
-	labels := map[string]string{}
-	for k, v := range existing.ViewOf((*existing.Source)(n)).Labels {
-		if key := m.vocab.Canonical(k); key == k || labels[key] == "" {
-			labels[key] = m.vocab.CanonicalValue(key, v)
-		}
-	}
-	if labels[labelCapacityType] == "" {
-		labels[labelCapacityType] = v1.CapacityTypeOnDemand
-	}
-	for _, c := range m.catalogsOf(n) {
-		at, found := slices.BinarySearchFunc(c.Types, labels[corev1.LabelInstanceTypeStable], func(it *cloudprovider.InstanceType, name string) int {
-			return strings.Compare(it.Name, name)
-		})
-		if !found {
-			continue
-		}
-		it := c.Types[at]
-		best := -1
-		for i := range it.Offerings {
-			if offeredAs(&it.Offerings[i], labels) && (best < 0 || it.Offerings[i].Price < it.Offerings[best].Price) {
-				best = i
-			}
-		}
-		if best < 0 {
-			continue
-		}
-		offering := &it.Offerings[best]
-		o = market.Priced{Key: cloudprovider.KeyOf(it, offering), List: market.NanoUSD(offering.Price), Capacity: it.CapacityOf(offering)}
-		if m.costs != nil {
-			o.Applies = m.costs.AppliesTo(c, it, offering, n.Pool)
-		}
-		return o, c.Source, true
-	}
-	return market.Priced{}, "", false
-}
-
-// offeredAs reports whether a node with the labels may have been bought as the offering: no label of it says otherwise.
-func offeredAs(o *cloudprovider.Offering, labels map[string]string) bool {
-	if o.CapacityType() != labels[labelCapacityType] {
-		return false
-	}
-	for r := range o.Requirements.All {
-		if v, stated := labels[r.Key()]; stated && !r.Has(v) {
-			return false
-		}
-	}
-	return true
-}
-
-// catalogsOf are those in which to look for the node's type.
-func (m *Model) catalogsOf(n *Node) []*market.Catalog {
-	if at, ok := m.poolIndex[n.Pool]; ok {
-		if c := m.catalogs[m.pools[at].CatalogName]; c != nil {
-			return []*market.Catalog{c}
-		}
-	}
-	names := make([]string, 0, len(m.catalogs))
-	for name := range m.catalogs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	out := make([]*market.Catalog, len(names))
-	for i, name := range names {
-		out[i] = m.catalogs[name]
-	}
-	return out
-}
-
 // NodePrice is what a node of the snapshot costs now by its offering's list price, its pool's terms, and what commitments
 // cover of it; false for a name that the snapshot lacks, and for a node whose instance type or offering no catalog has. It
 // is safe for concurrent use.
@@ -219,7 +56,7 @@ func (m *Model) NodePrice(name string) (NodePrice, bool) {
 	if !ok {
 		return NodePrice{}, false
 	}
-	o, source, ok := m.boughtAs((*Node)(m.nodes[i].Source))
+	o, source, ok := m.seller().BoughtAs(m.nodes[i].Source)
 	if !ok {
 		return NodePrice{}, false
 	}
@@ -230,9 +67,7 @@ func (m *Model) NodePrice(name string) (NodePrice, bool) {
 	price, _ := m.costs.Walk(&o, market.NoTerm, nil)
 	var shares []market.Share
 	if s := m.standings; s != nil {
-		if at := slices.IndexFunc(s.nodes, func(st standing) bool { return st.node == int32(i) }); at >= 0 {
-			shares = s.shares[at]
-		}
+		shares = s.SharesOf(int32(i))
 	}
 	for _, sh := range shares {
 		price -= sh.Saved
@@ -256,7 +91,7 @@ func (t *Trial) writeCommitments(out *Plan, nodes []boughtNode) {
 	}
 	covers := make([]*market.Covered, len(nodes))
 	for i := range nodes {
-		covers[i] = m.coverable(m.pools[nodes[i].machine.pool], nodes[i].row, nodes[i].slot)
+		covers[i] = m.pools[nodes[i].machine.pool].Coverable(m.costs, nodes[i].row, nodes[i].slot)
 	}
 	left := t.commitmentsLeft()
 	remains := m.costs.FillNew(left, covers)

@@ -39,7 +39,7 @@ type Model struct {
 	overlays *overlay.Result
 	// costs is the snapshot's cost model, nil without one; standings are its nodes that use commitments, nil without those.
 	costs     *market.Costs
-	standings *standings
+	standings *existing.Standings
 	notes     []Note
 	tables    map[string]*nodepool.Table
 	pools     []*nodepool.Pool // heaviest first
@@ -146,7 +146,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	if err := m.compileNodes(s, r, bound); err != nil {
 		return nil, err
 	}
-	m.compileStandings()
+	m.standings = m.seller().Standings(m.nodes)
 	m.fits = existing.NewAcceptance(m.groups, m.shapes)
 	found := podclass.NewStages(0)
 	for _, c := range m.classes {

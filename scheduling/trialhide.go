@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/drawknife/drawknife/internal/engine/layout"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/layout"
 )
 
 // Hide takes a node of the snapshot out of the trial, as if it were gone: its pods that can move begin to wait for

@@ -56,8 +56,7 @@ func (m *Model) updated(s *Snapshot) *Model {
 	}
 	u.changeClasses()
 	u.changeNodes()
-	next.standings = nil
-	next.compileStandings()
+	next.standings = next.seller().Standings(next.nodes)
 	u.changePools()
 	u.changeTopology()
 	next.memo.Store(k)
