@@ -15,8 +15,6 @@ const (
 	labelZoneID       = "topology.k8s.aws/zone-id"
 	labelRegistered   = "karpenter.sh/registered"
 	labelInitialized  = "karpenter.sh/initialized"
-
-	capacityTypeReserved = "reserved"
 )
 
 // nodeClassLabel is the key under which claims and nodes name their node class.
