@@ -16,7 +16,6 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
-	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -32,7 +31,8 @@ func pool() *nodepool.Pool {
 	c := market.NewCatalog("c", []*cloudprovider.InstanceType{{
 		Name: "x", Offerings: []cloudprovider.Offering{offering("a"), offering("b")}, Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")},
 	}})
-	p := &nodepool.Pool{Key: v1.PoolKey{Name: "p"}, Table: nodepool.NewTable(c, resources.NewTable(), nil)}
+	t := &nodepool.Table{Catalog: c, Rows: []nodepool.Row{{Slots: c.AllSlots}}}
+	p := &nodepool.Pool{Key: v1.PoolKey{Name: "p"}, Table: t}
 	p.Open()
 	return p
 }
