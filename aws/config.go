@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Config are the settings of a provider. ClusterName is required; the zero value of everything else takes the default.
+// Config are the settings of a provider. ClusterName is required; what is nil of everything else has its default.
 type Config struct {
 	// ClusterName is the name of the cluster whose instances these are. It is part of the tags by which they are known,
 	// so that no two clusters in an account and region may share one.
@@ -42,13 +42,13 @@ type Config struct {
 	ServeAlpha bool
 	// ZonalShift keeps out of zones that the EKS cluster is shifted away from.
 	ZonalShift bool
-	// TypesEvery and PricesEvery are how often types and on-demand prices are read; zero: every 12 hours.
-	TypesEvery, PricesEvery time.Duration
-	// SpotPricesEvery is how often spot prices are read; zero: prices.DefaultSpotEvery.
-	SpotPricesEvery time.Duration
-	// ImagesEvery and SubnetsEvery are how often images and subnets are looked for, at least a minute; zero: every
+	// TypesEvery and PricesEvery are how often types and on-demand prices are read, more than 0; nil: every 12 hours.
+	TypesEvery, PricesEvery *time.Duration
+	// SpotPricesEvery is how often spot prices are read, more than 0; nil: prices.DefaultSpotEvery.
+	SpotPricesEvery *time.Duration
+	// ImagesEvery and SubnetsEvery are how often images and subnets are looked for, at least a minute; nil: every
 	// minute. Longer spares calls where there are many node classes, and new ones are found later.
-	ImagesEvery, SubnetsEvery time.Duration
+	ImagesEvery, SubnetsEvery *time.Duration
 	// InterruptionQueue is the name of the SQS queue that EventBridge sends events about instances to, neither its ARN nor
 	// its URL. Empty: there is none, and only what EC2 reports itself is heard of.
 	InterruptionQueue string
@@ -63,8 +63,8 @@ type Config struct {
 	// offered; 0 asks for nothing.
 	MinSpotDiscount float64
 	// UnavailableFor is how long an offering that EC2 had no room for stays closed at first, and UnavailableForAtMost after it was
-	// refused again and again; zero: 3 minutes, and half an hour.
-	UnavailableFor, UnavailableForAtMost time.Duration
+	// refused again and again, more than 0 both; nil: 3 minutes, and half an hour.
+	UnavailableFor, UnavailableForAtMost *time.Duration
 	// ReportInterruptionsOnly removes messages about interruptions once they were told to Options, and acts on none.
 	ReportInterruptionsOnly bool
 	// Seed decides by how much refreshes of this process are early; give each replica its own.
@@ -100,17 +100,17 @@ func (c Config) Validate() error {
 	if d := c.MinSpotDiscount; !(d >= 0 && d < 1) {
 		refuse("minSpotDiscount %v: must be a fraction from 0 to below 1", d)
 	}
-	if c.UnavailableForAtMost != 0 && c.UnavailableForAtMost < c.UnavailableFor {
-		refuse("unavailableForAtMost %s: must not be less than unavailableFor %s", c.UnavailableForAtMost, c.UnavailableFor)
+	if c.UnavailableForAtMost != nil && c.UnavailableFor != nil && *c.UnavailableForAtMost < *c.UnavailableFor {
+		refuse("unavailableForAtMost %s: must not be less than unavailableFor %s", *c.UnavailableForAtMost, *c.UnavailableFor)
 	}
-	for name, every := range map[string]time.Duration{"unavailableFor": c.UnavailableFor, "unavailableForAtMost": c.UnavailableForAtMost, "typesEvery": c.TypesEvery, "pricesEvery": c.PricesEvery, "spotPricesEvery": c.SpotPricesEvery} {
-		if every < 0 {
-			refuse("%s %s: must not be negative", name, every)
+	for name, every := range map[string]*time.Duration{"unavailableFor": c.UnavailableFor, "unavailableForAtMost": c.UnavailableForAtMost, "typesEvery": c.TypesEvery, "pricesEvery": c.PricesEvery, "spotPricesEvery": c.SpotPricesEvery} {
+		if every != nil && *every <= 0 {
+			refuse("%s %s: must be more than 0: leave it nil for the default", name, *every)
 		}
 	}
-	for name, every := range map[string]time.Duration{"imagesEvery": c.ImagesEvery, "subnetsEvery": c.SubnetsEvery} {
-		if every != 0 && every < time.Minute {
-			refuse("%s %s: must be at least 1m", name, every)
+	for name, every := range map[string]*time.Duration{"imagesEvery": c.ImagesEvery, "subnetsEvery": c.SubnetsEvery} {
+		if every != nil && *every < time.Minute {
+			refuse("%s %s: must be at least 1m", name, *every)
 		}
 	}
 	if err := interruption.ValidQueueName(c.InterruptionQueue); c.InterruptionQueue != "" && err != nil {

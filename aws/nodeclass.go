@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/amis"
@@ -23,11 +24,11 @@ import (
 // assembleClasses makes what looks after node classes.
 func (p *Provider) assembleClasses() (err error) {
 	clients, api := p.options.Clients, p.options.Clients.EC2(sdk.Normal)
-	if p.images, err = amis.New(api, clients.SSM(sdk.Normal), amis.Options{Lifetime: p.config.ImagesEvery, Now: p.now}); err != nil {
+	if p.images, err = amis.New(api, clients.SSM(sdk.Normal), amis.Options{Lifetime: option.Or(p.config.ImagesEvery, 0), Now: p.now}); err != nil {
 		return err
 	}
 	o := nodeclass.Options{
-		EC2: api, Network: nodeclass.NewFinder(api, nodeclass.FinderOptions{Counts: p.subnets.Ledger(), SubnetsEvery: p.config.SubnetsEvery, Now: p.now}), Images: p.images, Groups: p.groups, Templates: p.templates,
+		EC2: api, Network: nodeclass.NewFinder(api, nodeclass.FinderOptions{Counts: p.subnets.Ledger(), SubnetsEvery: option.Or(p.config.SubnetsEvery, 0), Now: p.now}), Images: p.images, Groups: p.groups, Templates: p.templates,
 		Cluster: p.cluster, WithoutDryRuns: p.config.WithoutDryRuns, Features: p.config.Features, Extend: p.options.ExtendLaunchTemplate,
 		InstanceTypes: func(ctx context.Context, class *awsv1.EC2NodeClass) ([]*cloudprovider.InstanceType, error) {
 			types, _, err := p.types(ctx, class, "")

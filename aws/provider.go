@@ -153,7 +153,7 @@ func assemble(c Config, o Options) (*Provider, error) {
 func (p *Provider) assembleMarket(builtIn *catalog.Catalog) (err error) {
 	region, background := p.options.Clients.Region(), p.options.Clients.EC2(sdk.Background)
 	p.discovery, err = discovery.New(discovery.Options{
-		API: background, Region: region, Seed: p.options.Types, BuiltIn: builtIn, Every: p.config.TypesEvery, JitterSeed: p.config.Seed, Now: p.now,
+		API: background, Region: region, Seed: p.options.Types, BuiltIn: builtIn, Every: option.Or(p.config.TypesEvery, 0), JitterSeed: p.config.Seed, Now: p.now,
 	})
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (p *Provider) assembleMarket(builtIn *catalog.Catalog) (err error) {
 	}
 	p.memory = discovery.NewMemory(p.now)
 	p.unavailable = unavailable.New(unavailable.Options{
-		First: p.config.UnavailableFor, Longest: p.config.UnavailableForAtMost,
+		First: option.Or(p.config.UnavailableFor, 0), Longest: option.Or(p.config.UnavailableForAtMost, 0),
 		Neighbours: unavailable.LargerSizes(p.discovery.Known), VCPUs: unavailable.VCPUs(p.discovery.Known), Seed: p.config.Seed, Now: p.now,
 	})
 	p.reservations = reservations.NewLedger(p.now)
@@ -189,12 +189,9 @@ func (p *Provider) feeds(region string) []prices.Feed {
 	} else {
 		p.log.Info("using built-in on-demand prices", "reason", why)
 	}
-	every := p.config.SpotPricesEvery
-	if every == 0 {
-		every = prices.DefaultSpotEvery
-	}
+	every := option.Or(p.config.SpotPricesEvery, prices.DefaultSpotEvery)
 	feeds = append(feeds, prices.Feed{
-		Name: "spot", Every: every, Source: prices.Spot{API: p.options.Clients.EC2(sdk.Background), Region: region, Clock: p.options.Clock},
+		Name: "spot", Every: &every, Source: prices.Spot{API: p.options.Clients.EC2(sdk.Background), Region: region, Clock: p.options.Clock},
 	})
 	return append(feeds, p.options.Prices...)
 }
@@ -206,7 +203,7 @@ func (p *Provider) assembleLaunch() (err error) {
 	if err != nil {
 		return err
 	}
-	ledger := subnets.New(subnets.Options{Lifetime: max(subnets.DefaultLifetime, p.config.SubnetsEvery+4*time.Minute), Now: p.now})
+	ledger := subnets.New(subnets.Options{Lifetime: max(subnets.DefaultLifetime, option.Or(p.config.SubnetsEvery, 0)+4*time.Minute), Now: p.now})
 	p.subnets = subnets.NewCounter(p.options.Clients.EC2(sdk.Normal), ledger)
 	p.launcher, err = launch.New(launch.Options{
 		EC2: urgent, Templates: templater{p}, Cluster: p.config.ClusterName, Subnets: ledger, Unavailable: p.unavailable,

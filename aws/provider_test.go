@@ -80,8 +80,9 @@ func TestNew(t *testing.T) {
 // AWN-314, AWI-217 to AWI-227: settings are refused all at once, with the field.
 func TestConfigRefused(t *testing.T) {
 	bad := math.NaN()
+	every := func(d time.Duration) *time.Duration { return &d }
 	_, err := aws.New(t.Context(), aws.Config{
-		VMMemoryOverheadPercent: &bad, MinSpotDiscount: 1, UnavailableFor: 2, UnavailableForAtMost: 1, ReservedENIs: -1, TypesEvery: -1, PricesEvery: -1, SpotPricesEvery: -1, ImagesEvery: time.Second, SubnetsEvery: -1, InterruptionQueue: "https://queue",
+		VMMemoryOverheadPercent: &bad, MinSpotDiscount: 1, UnavailableFor: every(2), UnavailableForAtMost: every(1), ReservedENIs: -1, TypesEvery: every(0), PricesEvery: every(-1), SpotPricesEvery: every(0), ImagesEvery: every(time.Second), SubnetsEvery: every(0), InterruptionQueue: "https://queue",
 		Tags: map[string]string{"karpenter.sh/nodepool": "x"}, SDK: sdk.Config{Endpoint: "nowhere"},
 	}, aws.Options{})
 	if !cloudprovider.IsPermanent(err) {

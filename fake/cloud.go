@@ -151,8 +151,8 @@ func New(types []*cloudprovider.InstanceType, options Options) (*Cloud, error) {
 			byOwner:        map[owner]*machine{},
 			imageID:        options.ImageID,
 			kubeletVersion: options.KubeletVersion,
-			stockOutMemory: deref(options.StockOutMemory, DefaultStockOutMemory),
-			redeliverAfter: deref(options.RedeliverAfter, DefaultRedeliverAfter),
+			stockOutMemory: option.Or(options.StockOutMemory, DefaultStockOutMemory),
+			redeliverAfter: option.Or(options.RedeliverAfter, DefaultRedeliverAfter),
 			nodeClasses:    map[v1.NodeClassReference]cloudprovider.NodeClassReadiness{},
 			calls:          map[Method]int{},
 			stalls:         map[Method][]chan struct{}{},
@@ -176,7 +176,7 @@ func (o Options) validate() error {
 		value time.Duration
 	}{
 		{"LaunchLatency", o.LaunchLatency}, {"ShutdownLatency", o.ShutdownLatency},
-		{"StockOutMemory", deref(o.StockOutMemory, 0)}, {"RedeliverAfter", deref(o.RedeliverAfter, 0)}, {"ListLag", o.ListLag},
+		{"StockOutMemory", option.Or(o.StockOutMemory, 0)}, {"RedeliverAfter", option.Or(o.RedeliverAfter, 0)}, {"ListLag", o.ListLag},
 	} {
 		if d.value < 0 {
 			faults = append(faults, &option.Error{Package: "fake", Option: d.name, Rule: fmt.Sprintf("is %s; it must not be negative", d.value)})
@@ -202,14 +202,6 @@ func (o Options) withDefaults() Options {
 		o.RepairPolicies = DefaultRepairPolicies()
 	}
 	return o
-}
-
-// deref is what the option points to, or the default of one that is nil.
-func deref[T any](option *T, fallback T) T {
-	if option == nil {
-		return fallback
-	}
-	return *option
 }
 
 func orDefault[T comparable](value, fallback T) T {

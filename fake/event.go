@@ -64,8 +64,8 @@ type LoggedFault struct {
 	Method Method                  `json:"method"`
 	Kind   cloudprovider.ErrorKind `json:"kind"`
 	Text   string                  `json:"text"`
-	Nth    int                     `json:"nth,omitempty"`
-	Times  int                     `json:"times,omitempty"`
+	Skip   int                     `json:"skip,omitempty"`
+	More   int                     `json:"more,omitempty"`
 	Lost   bool                    `json:"lost,omitempty"`
 	// RetryAfter of a throttled call, and the Offerings that the error names.
 	RetryAfter time.Duration               `json:"retryAfter,omitempty"`
@@ -75,14 +75,14 @@ type LoggedFault struct {
 func logged(f Fault) *LoggedFault {
 	wait, _ := cloudprovider.RetryAfter(f.Err)
 	return &LoggedFault{
-		Method: f.Method, Kind: cloudprovider.KindOf(f.Err), Text: f.Err.Error(), Nth: f.Nth, Times: f.Times, Lost: f.Lost,
+		Method: f.Method, Kind: cloudprovider.KindOf(f.Err), Text: f.Err.Error(), Skip: f.Skip, More: f.More, Lost: f.Lost,
 		RetryAfter: wait, Offerings: cloudprovider.ExhaustedOfferings(f.Err),
 	}
 }
 
 // fault is the fault again, with an error of the same kind and words.
 func (l *LoggedFault) fault() Fault {
-	return Fault{Method: l.Method, Err: &loggedError{l}, Nth: l.Nth, Times: l.Times, Lost: l.Lost}
+	return Fault{Method: l.Method, Err: &loggedError{l}, Skip: l.Skip, More: l.More, Lost: l.Lost}
 }
 
 // loggedError is an error of which a log told.

@@ -94,7 +94,7 @@ func ExampleCloud_Inject() {
 		return
 	}
 	if err := cloud.Inject(fake.Fault{
-		Method: fake.MethodCreate, Nth: 2, Lost: true,
+		Method: fake.MethodCreate, Skip: 1, Lost: true,
 		Err: cloudprovider.NewThrottledError("Launch", time.Second, nil),
 	}); err != nil {
 		fmt.Println(err)

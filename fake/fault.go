@@ -34,10 +34,10 @@ type Fault struct {
 	// Err is what it returns; one of cloudprovider's typed errors, as a rule. The offerings that an error of
 	// insufficient capacity or quota names are shown as unavailable from then on, as the contract demands.
 	Err error
-	// Nth call of the method, counted from the injection, is the first to fail; zero reads as 1.
-	Nth int
-	// Times is how many calls in a row fail; zero reads as 1, negative is for ever.
-	Times int
+	// Skip is how many calls of the method, counted from the injection, go well before the first that fails.
+	Skip int
+	// More is how many calls fail after the first in a row; negative is for ever.
+	More int
 	// Lost lets the call do its work and only replaces the answer: a time-out after success.
 	Lost bool
 }
@@ -51,12 +51,11 @@ type plannedFault struct {
 // due counts a call and reports whether it fails.
 func (f *plannedFault) due() bool {
 	f.seen++
-	first := max(f.Nth, 1)
-	return f.seen >= first && (f.Times < 0 || f.seen < first+max(f.Times, 1))
+	return f.seen > f.Skip && (f.More < 0 || f.seen <= f.Skip+1+f.More)
 }
 
 func (f *plannedFault) spent() bool {
-	return f.Times >= 0 && f.seen >= max(f.Nth, 1)+max(f.Times, 1)-1
+	return f.More >= 0 && f.seen >= f.Skip+1+f.More
 }
 
 // Inject plans faults. Of several due at one call the one injected first is returned; the others count the call too.
@@ -66,8 +65,8 @@ func (c *Cloud) Inject(faults ...Fault) error {
 		switch {
 		case fault.Err == nil:
 			return fmt.Errorf("injecting fault %d: Err is nil; name the error to return", i)
-		case fault.Nth < 0:
-			return fmt.Errorf("injecting fault %d: Nth is %d; calls are counted from 1", i, fault.Nth)
+		case fault.Skip < 0:
+			return fmt.Errorf("injecting fault %d: Skip is %d; it must not be negative", i, fault.Skip)
 		case !fault.Method.known():
 			return fmt.Errorf("injecting fault %d: there is no method %q", i, fault.Method)
 		}

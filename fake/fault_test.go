@@ -95,11 +95,11 @@ func TestWhichCallsFail(t *testing.T) {
 		want   string // what the calls say, one letter each
 	}{
 		{"the next one", []fake.Fault{{Err: first}}, "1...."},
-		{"the third", []fake.Fault{{Err: first, Nth: 3}}, "..1.."},
-		{"the second and third", []fake.Fault{{Err: first, Nth: 2, Times: 2}}, ".11.."},
-		{"from the third on", []fake.Fault{{Err: first, Nth: 3, Times: -1}}, "..111"},
-		{"two in a row", []fake.Fault{{Err: first, Times: 2}, {Err: second, Nth: 3}}, "112.."},
-		{"two at once", []fake.Fault{{Err: first, Nth: 2}, {Err: second, Nth: 2, Times: 2}}, ".12.."},
+		{"the third", []fake.Fault{{Err: first, Skip: 2}}, "..1.."},
+		{"the second and third", []fake.Fault{{Err: first, Skip: 1, More: 1}}, ".11.."},
+		{"from the third on", []fake.Fault{{Err: first, Skip: 2, More: -1}}, "..111"},
+		{"two in a row", []fake.Fault{{Err: first, More: 1}, {Err: second, Skip: 2}}, "112.."},
+		{"two at once", []fake.Fault{{Err: first, Skip: 1}, {Err: second, Skip: 1, More: 1}}, ".12.."},
 		{"another method", []fake.Fault{{Method: fake.MethodGet, Err: first}}, "....."},
 	}
 	for _, tt := range tests {
@@ -137,7 +137,7 @@ func TestInjectRefusesBadFaults(t *testing.T) {
 		"no error":       {Method: fake.MethodList},
 		"no method":      {Err: errors.New("x")},
 		"unknown method": {Method: "Guess", Err: errors.New("x")},
-		"call -1":        {Method: fake.MethodList, Err: errors.New("x"), Nth: -1},
+		"call -1":        {Method: fake.MethodList, Err: errors.New("x"), Skip: -1},
 	} {
 		if err := cloud.Inject(sound, fault); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -180,7 +180,7 @@ func TestLostDelete(t *testing.T) {
 	cloud, _ := testCloud(t, fake.Options{})
 	created := create(t, cloud, claim("a"))
 	lost := errors.New("no answer")
-	inject(t, cloud, fake.Fault{Method: fake.MethodDelete, Err: lost, Lost: true, Times: 2})
+	inject(t, cloud, fake.Fault{Method: fake.MethodDelete, Err: lost, Lost: true, More: 1})
 	if err := cloud.Delete(ctx, created); !errors.Is(err, lost) {
 		t.Errorf("got %v", err)
 	}

@@ -122,7 +122,7 @@ func (c *Cloud) choose(plan launchPlan, now time.Time) (choice, error) {
 		state := c.catalog.offerings[key]
 		if c.catalog.available(state, now) {
 			if empties {
-				empties, state.emptyUntil = false, now.Add(c.chance.EmptyFor)
+				empties, state.emptyUntil = false, now.Add(*c.chance.EmptyFor)
 			}
 			q := c.usedUp(key)
 			if q == nil && c.catalog.take(state, now) {

@@ -26,19 +26,20 @@ type Weather struct {
 	// Throttled, Failed and Lost are the shares of calls that are refused for their number, that fail for no reason, and
 	// that succeed without the caller's learning of it. Their sum is at most 1.
 	Throttled, Failed, Lost float64
-	// ThrottleWait is how long a throttled caller is told to wait; zero means DefaultThrottleWait.
-	ThrottleWait time.Duration
-	// OutOfStock is the share of launches that find the offering they try first empty. It stays so for EmptyFor; zero means
+	// ThrottleWait is how long a throttled caller is told to wait. Nil is DefaultThrottleWait.
+	ThrottleWait *time.Duration
+	// OutOfStock is the share of launches that find the offering they try first empty. It stays so for EmptyFor. Nil is
 	// Options.StockOutMemory.
 	OutOfStock float64
-	EmptyFor   time.Duration
+	EmptyFor   *time.Duration
 	// Stillborn is the share of instances that never boot: they are launched, and end instead of running.
 	Stillborn float64
 	// MeanLife is how long an instance runs on average before it fails without a warning; zero is for ever.
 	MeanLife time.Duration
 	// MeanSpotLife is how long a spot instance runs on average before it is reclaimed; zero is for ever. ReclaimNotice is
-	// how long before it is warned; zero means DefaultReclaimNotice.
-	MeanSpotLife, ReclaimNotice time.Duration
+	// how long before it is warned. Nil is DefaultReclaimNotice, and 0 gives no time.
+	MeanSpotLife  time.Duration
+	ReclaimNotice *time.Duration
 	// Duplicated is the share of interruptions that are sent twice.
 	Duplicated float64
 	// PriceEvery is how often spot prices move; zero is never. PriceMove is by how much at most, as a share of the price,
@@ -64,8 +65,8 @@ func (w Weather) validate() error {
 		name  string
 		value time.Duration
 	}{
-		{"ThrottleWait", w.ThrottleWait}, {"EmptyFor", w.EmptyFor}, {"MeanLife", w.MeanLife}, {"MeanSpotLife", w.MeanSpotLife},
-		{"ReclaimNotice", w.ReclaimNotice}, {"PriceEvery", w.PriceEvery},
+		{"ThrottleWait", option.Or(w.ThrottleWait, 0)}, {"EmptyFor", option.Or(w.EmptyFor, 0)}, {"MeanLife", w.MeanLife}, {"MeanSpotLife", w.MeanSpotLife},
+		{"ReclaimNotice", option.Or(w.ReclaimNotice, 0)}, {"PriceEvery", w.PriceEvery},
 	} {
 		if d.value < 0 {
 			faults = append(faults, outOfBounds(d.name, "is %s; it must not be negative", d.value))
@@ -80,9 +81,8 @@ func outOfBounds(field, rule string, value any) error {
 }
 
 func (w Weather) withDefaults(o Options) Weather {
-	w.ThrottleWait = orDefault(w.ThrottleWait, DefaultThrottleWait)
-	w.EmptyFor = orDefault(w.EmptyFor, deref(o.StockOutMemory, DefaultStockOutMemory))
-	w.ReclaimNotice = orDefault(w.ReclaimNotice, DefaultReclaimNotice)
+	wait, empty, notice := option.Or(w.ThrottleWait, DefaultThrottleWait), option.Or(w.EmptyFor, option.Or(o.StockOutMemory, DefaultStockOutMemory)), option.Or(w.ReclaimNotice, DefaultReclaimNotice)
+	w.ThrottleWait, w.EmptyFor, w.ReclaimNotice = &wait, &empty, &notice
 	return w
 }
 
@@ -123,7 +123,7 @@ func (c *chance) strike(method Method) *Fault {
 	}
 	switch drawn := c.source.Float64(); {
 	case drawn < c.Throttled:
-		return &Fault{Method: method, Err: cloudprovider.NewThrottledError("fake:"+string(method), c.ThrottleWait, nil)}
+		return &Fault{Method: method, Err: cloudprovider.NewThrottledError("fake:"+string(method), *c.ThrottleWait, nil)}
 	case drawn < c.Throttled+c.Failed:
 		return &Fault{Method: method, Err: cloudprovider.NewTransientError(errors.New("the cloud has a bad moment"))}
 	case drawn < c.Throttled+c.Failed+c.Lost:
@@ -150,7 +150,7 @@ func (a *account) outlook(m *machine) {
 	if life, ends := a.chance.after(a.chance.MeanSpotLife); ends {
 		a.timeline.plan(m.RunningAt.Add(life), func(at time.Time) {
 			if m := a.machines[id]; m != nil && m.live() && m.ReclaimAt.IsZero() {
-				a.announce(m, cloudprovider.InterruptionSpotReclaim, a.chance.ReclaimNotice, at)
+				a.announce(m, cloudprovider.InterruptionSpotReclaim, *a.chance.ReclaimNotice, at)
 			}
 		})
 	}

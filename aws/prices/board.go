@@ -28,11 +28,11 @@ type Feed struct {
 	Name string
 	// Source to read. Required.
 	Source Source
-	// Every is how often; 0 means DefaultEvery, negative once.
-	Every time.Duration
-	// Keep is how long a price is kept after the last answer that named it; 0 means DefaultKeep, negative drops it at
-	// once. While the whole feed fails, prices stay.
-	Keep time.Duration
+	// Every is how often; 0 is once. Nil is DefaultEvery.
+	Every *time.Duration
+	// Keep is how long a price is kept after the last answer that named it; 0 drops it at
+	// once. Nil is DefaultKeep. While the whole feed fails, prices stay.
+	Keep *time.Duration
 }
 
 // Options are the settings of a Board.
@@ -70,6 +70,10 @@ func (o *Options) check() error {
 			return &option.Error{Package: "prices", Option: path + "Name", Rule: fmt.Sprintf("%q is there twice", f.Name)}
 		case f.Source == nil:
 			return &option.Error{Package: "prices", Option: path + "Source", Rule: "must be given"}
+		case option.Or(f.Every, 0) < 0:
+			return &option.Error{Package: "prices", Option: path + "Every", Rule: fmt.Sprintf("is %s: 0 reads it once, nil every %s", *f.Every, DefaultEvery)}
+		case option.Or(f.Keep, 0) < 0:
+			return &option.Error{Package: "prices", Option: path + "Keep", Rule: fmt.Sprintf("is %s: 0 drops prices at once, nil after %s", *f.Keep, DefaultKeep)}
 		}
 		names[f.Name] = true
 	}
@@ -109,7 +113,7 @@ func NewBoard(o Options) (*Board, error) {
 		if err := o.Static.check(); err != nil {
 			return nil, err
 		}
-		static := newFeed(Feed{Name: "static", Every: -1}, 0)
+		static := newFeed(Feed{Name: "static", Every: new(time.Duration)}, 0)
 		static.take(o.Static, nowOf(o.Clock), o.USDPer)
 		b.feeds = append(b.feeds, static)
 	}

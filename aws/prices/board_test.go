@@ -121,7 +121,7 @@ func TestProvenance(t *testing.T) {
 // AWI-111, AWI-115, OPP-15: prices that vanish from an answer age and go; while a feed fails all stay.
 func TestVanishedPricesAge(t *testing.T) {
 	d := &desk{list: onDemand(map[string]float64{"m5.large": 0.1, "c5.large": 0.2})}
-	b := board(t, d, prices.Options{Feeds: []prices.Feed{{Name: "live", Source: d, Every: time.Hour, Keep: 24 * time.Hour}}})
+	b := board(t, d, prices.Options{Feeds: []prices.Feed{{Name: "live", Source: d, Every: ptr(time.Hour), Keep: ptr(24 * time.Hour)}}})
 	refreshed(t, b)
 	d.at(12 * time.Hour)
 	d.list = onDemand(map[string]float64{"m5.large": 0.1})
@@ -273,6 +273,9 @@ func TestUnusableLists(t *testing.T) {
 	}
 }
 
+// ptr is a value as options that have a default take it.
+func ptr[T any](v T) *T { return &v }
+
 func TestOptionsAreChecked(t *testing.T) {
 	source := &desk{}
 	for field, o := range map[string]prices.Options{
@@ -281,6 +284,8 @@ func TestOptionsAreChecked(t *testing.T) {
 		"Feeds[0].Name":   {Region: "r", Feeds: []prices.Feed{{Source: source}}},
 		"Feeds[1].Name":   {Region: "r", Feeds: []prices.Feed{{Name: "a", Source: source}, {Name: "a", Source: source}}},
 		"Feeds[0].Source": {Region: "r", Feeds: []prices.Feed{{Name: "a"}}},
+		"Feeds[0].Every":  {Region: "r", Feeds: []prices.Feed{{Name: "a", Source: source, Every: ptr(-time.Hour)}}},
+		"Feeds[0].Keep":   {Region: "r", Feeds: []prices.Feed{{Name: "a", Source: source, Keep: ptr(-time.Hour)}}},
 		"USDPer[CNY]":     {Region: "r", USDPer: map[string]float64{"CNY": 0}},
 	} {
 		var wrong *option.Error

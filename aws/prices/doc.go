@@ -1,11 +1,12 @@
 // Package prices knows what EC2 instances cost, where each price comes from and how old it is.
 //
+//	quarterHour := 15 * time.Minute
 //	board, err := prices.NewBoard(prices.Options{
 //		Region: "eu-west-1",
 //		Static: prices.Static(catalog, "eu-west-1"), // in force until something better is read
 //		Feeds: []prices.Feed{
 //			{Name: "on-demand", Source: prices.OnDemand{API: pricingAPI, Region: "eu-west-1"}},
-//			{Name: "spot", Source: prices.Spot{API: ec2API}, Every: 15 * time.Minute},
+//			{Name: "spot", Source: prices.Spot{API: ec2API}, Every: &quarterHour},
 //		},
 //	})
 //	if err != nil { … }

@@ -17,9 +17,10 @@ func Example() {
 		return io.NopCloser(strings.NewReader(`{"schema": "drawknife-ec2-prices/1", "region": "eu-west-1", "source": "contract",
 			"asOf": "2026-07-01", "zones": [{"name": "eu-west-1a"}], "types": {"m5.large": {"onDemand": 0.09}}}`)), nil
 	})
+	hour := time.Hour
 	board, err := prices.NewBoard(prices.Options{
 		Region: "eu-west-1",
-		Feeds:  []prices.Feed{{Name: "contract", Source: contract, Every: time.Hour}},
+		Feeds:  []prices.Feed{{Name: "contract", Source: contract, Every: &hour}},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/aws/internal/refresh"
 )
 
 // feed is a Feed with what it said so far.
 type feed struct {
 	Feed
+	keep      time.Duration
 	schedule  refresh.Schedule
 	reading   bool
 	read      time.Time
@@ -21,20 +23,13 @@ type feed struct {
 }
 
 func newFeed(f Feed, seed uint64) *feed {
-	every := f.Every
-	if every == 0 {
-		every = DefaultEvery
-	}
-	if f.Keep == 0 {
-		f.Keep = DefaultKeep
-	}
-	return &feed{Feed: f, schedule: refresh.Schedule{Every: max(0, every), Seed: seed}}
+	return &feed{Feed: f, keep: option.Or(f.Keep, DefaultKeep), schedule: refresh.Schedule{Every: option.Or(f.Every, DefaultEvery), Seed: seed}}
 }
 
 // take lays a list over what the feed said before. Maps are made anew: books that are out have the old quotes, not the
 // maps, so this is for tidiness alone.
 func (f *feed) take(list *List, now time.Time, usdPer map[string]float64) {
-	t := taker{list: list, now: now, keep: f.Keep, rate: 1, texts: map[provenance]string{}}
+	t := taker{list: list, now: now, keep: f.keep, rate: 1, texts: map[provenance]string{}}
 	if list.Currency != "" && list.Currency != "USD" {
 		rate, ok := usdPer[list.Currency]
 		if t.note = ", in " + list.Currency; ok {

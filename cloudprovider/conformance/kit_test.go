@@ -120,7 +120,7 @@ func (h *hooks) inject(f conformance.Fault) (func(), error) {
 	if f.Also != "" {
 		err = errors.Join(err, injected(f.Also, 0))
 	}
-	if failed := h.cloud.Inject(fake.Fault{Method: fake.Method(f.Method), Err: err, Times: -1, Lost: f.Lost}); failed != nil {
+	if failed := h.cloud.Inject(fake.Fault{Method: fake.Method(f.Method), Err: err, More: -1, Lost: f.Lost}); failed != nil {
 		return nil, failed
 	}
 	return func() { h.cloud.Heal(fake.Method(f.Method)) }, nil

@@ -70,7 +70,7 @@ func awsConfig(s settings.Settings) aws.Config {
 		WithoutDryRuns: s.AWS.DisableDryRun, ZonalShift: s.AWS.EnableZonalShift,
 		ServeAlpha:              s.Planning.ServeAlpha,
 		WithoutReservedCapacity: !s.Planning.FeatureGates.ReservedCapacity,
-		ImagesEvery:             s.AWS.AMIRefreshInterval, SubnetsEvery: s.AWS.SubnetRefreshInterval,
+		ImagesEvery:             &s.AWS.AMIRefreshInterval, SubnetsEvery: &s.AWS.SubnetRefreshInterval,
 	}
 	config.InstanceTypes = s.AWS.InstanceTypes()
 	if s.AWS.MeasuredMemory {

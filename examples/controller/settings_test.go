@@ -29,7 +29,7 @@ func loaded(t *testing.T, args ...string) settings.Settings {
 func TestAWSSettings(t *testing.T) {
 	config := awsConfig(loaded(t, "--aws-region=eu-west-1", "--ami-refresh-interval=3m", "--subnet-refresh-interval=2m", "--vm-memory-overhead-percent=0.1",
 		"--reserved-enis=1", "--isolated-vpc=true", "--interruption-queue=queue", "--disable-dry-run=true", "--enable-zonal-shift=true", "--feature-gates=ReservedCapacity=false"))
-	if config.ClusterName != "blue" || config.SDK.Region != "eu-west-1" || config.ImagesEvery != 3*time.Minute || config.SubnetsEvery != 2*time.Minute ||
+	if config.ClusterName != "blue" || config.SDK.Region != "eu-west-1" || *config.ImagesEvery != 3*time.Minute || *config.SubnetsEvery != 2*time.Minute ||
 		*config.VMMemoryOverheadPercent != 0.1 || config.ReservedENIs != 1 || !config.IsolatedVPC || config.InterruptionQueue != "queue" ||
 		!config.WithoutDryRuns || !config.ZonalShift || !config.WithoutReservedCapacity {
 		t.Errorf("got %+v", config)

@@ -169,8 +169,10 @@ func (s *simulation) manifestOptions() manifests.Options {
 	if now.IsZero() {
 		now = time.Now().UTC().Truncate(time.Second)
 	}
+	limits := manifests.DefaultLimits()
+	limits.Replicas = s.maxReplicas
 	options := manifests.Options{
-		Now: now, Vocabulary: instancetype.Vocabulary(), Strict: s.strict, Limits: manifests.Limits{Replicas: s.maxReplicas},
+		Now: now, Vocabulary: instancetype.Vocabulary(), Strict: s.strict, Limits: &limits,
 		Workloads: s.workloads.all(), Autoscaling: s.workloads.autoscaling,
 		Kinds: convert.Kinds(), Conversion: s.convertOlder,
 	}

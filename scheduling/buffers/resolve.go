@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/api/autoscaling/v1beta1"
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // DefaultMaxPods is the bound on placeholders where none is given: more pods than the largest clusters run.
@@ -33,8 +34,8 @@ type Input struct {
 	// Nil adds nothing.
 	Admit func(pod *corev1.Pod)
 	// MaxPods bounds the pods of all buffers together, since a slip of the pen (replicas: 2000000000) must not fill
-	// the memory: the buffer that goes beyond it is not resolved. 0 stands for DefaultMaxPods.
-	MaxPods int
+	// the memory: the buffer that goes beyond it is not resolved. Nil is DefaultMaxPods.
+	MaxPods *int
 }
 
 // Resolved is a buffer and what it stands for.
@@ -129,10 +130,7 @@ type resolver struct {
 }
 
 func newResolver(in Input) *resolver {
-	r := &resolver{moulds: make(map[object]mould), admit: in.Admit, room: in.MaxPods}
-	if r.room == 0 {
-		r.room = DefaultMaxPods
-	}
+	r := &resolver{moulds: make(map[object]mould), admit: in.Admit, room: max(0, option.Or(in.MaxPods, DefaultMaxPods))}
 	r.max = r.room
 	for _, t := range in.PodTemplates {
 		if t != nil {

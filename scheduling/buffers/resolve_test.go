@@ -152,7 +152,8 @@ func TestQuotientIsTheLargestThatFits(t *testing.T) {
 }
 
 func TestPodsOfAllBuffersAreBounded(t *testing.T) {
-	in := Input{MaxPods: 10, PodTemplates: []*corev1.PodTemplate{podTemplate("a"), podTemplate("b"), podTemplate("c")}}
+	ten := 10
+	in := Input{MaxPods: &ten, PodTemplates: []*corev1.PodTemplate{podTemplate("a"), podTemplate("b"), podTemplate("c")}}
 	in.Buffers = []*v1beta1.CapacityBuffer{onTemplate("c", ptr(int32(2))), nil, onTemplate("b", ptr(int32(5))), onTemplate("a", ptr(int32(8)))}
 	var got []string
 	for _, r := range Resolve(in) {

@@ -34,7 +34,7 @@ func (l *loader) resolveBuffers(machines []machine, pending []*corev1.Pod) []buf
 				namespace: pod.Namespace, spec: &pod.Spec,
 			}, newPod)
 		},
-		MaxPods: l.limits.Replicas,
+		MaxPods: &l.limits.Replicas,
 	})
 	for i := range resolved {
 		if r := &resolved[i]; !r.Ready() {

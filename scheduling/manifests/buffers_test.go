@@ -107,7 +107,7 @@ func TestBuffersThatKeepNoRoom(t *testing.T) {
 		t.Errorf("%d placeholders of %d buffers", len(result.Snapshot.Placeholders), len(result.Buffers))
 	}
 	t.Run("more than may be made", func(t *testing.T) {
-		result := loadAll(t, Options{Limits: Limits{Replicas: 3}}, source("a", podTemplateOf("t", "cpu: 1")+bufferOf("b", "podTemplateRef: {name: t}, replicas: 4")))
+		result := loadAll(t, Options{Limits: limited(func(l *Limits) { l.Replicas = 3 })}, source("a", podTemplateOf("t", "cpu: 1")+bufferOf("b", "podTemplateRef: {name: t}, replicas: 4")))
 		if w := wantWarning(t, result, WarningCapacityBuffer); !strings.Contains(w.Message, "more than the 3 allowed") {
 			t.Error(w)
 		}

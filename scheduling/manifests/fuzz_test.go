@@ -21,7 +21,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		opts := Options{Limits: Limits{Replicas: 1000, Objects: 1000}}
+		opts := Options{Limits: limited(func(l *Limits) { l.Replicas = 1000; l.Objects = 1000 })}
 		result, err := Load([]Source{{Name: "fuzz.in", Data: data}}, onAWS(opts))
 		if err == nil {
 			if result.Snapshot == nil {

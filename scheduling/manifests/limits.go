@@ -1,6 +1,6 @@
 package manifests
 
-// Bounds that hold where Limits leaves a field zero. They are far above any real cluster and far below what would
+// Bounds of DefaultLimits. They are far above any real cluster and far below what would
 // exhaust a machine.
 const (
 	// DefaultMaxBytes bounds the sum of all sources, and what their YAML aliases may unfold to: 512 MiB.
@@ -18,37 +18,21 @@ const (
 // maxWarnings bounds the warnings of one load after equal ones were folded together.
 const maxWarnings = 1000
 
-// Limits bound what Load accepts. A field that is zero or negative reads as its default.
+// Limits bound what Load accepts, each as it stands: start from DefaultLimits.
 type Limits struct {
-	// Bytes bounds the size of all sources together; default DefaultMaxBytes.
+	// Bytes bounds the size of all sources together.
 	Bytes int64
-	// Objects bounds the number of objects; default DefaultMaxObjects.
+	// Objects bounds the number of objects.
 	Objects int
-	// Depth bounds the nesting inside one document; default DefaultMaxDepth.
+	// Depth bounds the nesting inside one document.
 	Depth int
-	// Replicas bounds the pods made from workloads, and as many again from capacity buffers; default
-	// DefaultMaxReplicas.
+	// Replicas bounds the pods made from workloads, and as many again from capacity buffers.
 	Replicas int
-	// Problems bounds the problems listed in a LoadError; default DefaultMaxProblems.
+	// Problems bounds the problems listed in a LoadError, of which there is always one.
 	Problems int
 }
 
-func (l Limits) withDefaults() Limits {
-	if l.Bytes <= 0 {
-		l.Bytes = DefaultMaxBytes
-	}
-	for _, f := range []struct {
-		field *int
-		value int
-	}{
-		{&l.Objects, DefaultMaxObjects},
-		{&l.Depth, DefaultMaxDepth},
-		{&l.Replicas, DefaultMaxReplicas},
-		{&l.Problems, DefaultMaxProblems},
-	} {
-		if *f.field <= 0 {
-			*f.field = f.value
-		}
-	}
-	return l
+// DefaultLimits are DefaultMaxBytes, DefaultMaxObjects and so on.
+func DefaultLimits() Limits {
+	return Limits{Bytes: DefaultMaxBytes, Objects: DefaultMaxObjects, Depth: DefaultMaxDepth, Replicas: DefaultMaxReplicas, Problems: DefaultMaxProblems}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/api/kinds"
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
@@ -41,8 +42,8 @@ type Options struct {
 	Workloads []WorkloadKind
 	// Autoscaling says with how many pods workloads are planned that an autoscaler of the input scales. Empty: AutoscalingCurrent.
 	Autoscaling Autoscaling
-	// Limits bound the input.
-	Limits Limits
+	// Limits bound the input. Nil is DefaultLimits.
+	Limits *Limits
 }
 
 // Result is what was loaded.
@@ -128,7 +129,7 @@ func newLoader(sources []Source, opts Options) *loader {
 	}
 	l := &loader{
 		opts:      opts,
-		limits:    opts.Limits.withDefaults(),
+		limits:    option.Or(opts.Limits, DefaultLimits()),
 		kinds:     knownKinds(),
 		seen:      make(map[objectKey]origin),
 		generated: make(map[objectKey]int),
@@ -146,7 +147,7 @@ func newLoader(sources []Source, opts Options) *loader {
 	for i := range opts.Workloads {
 		l.custom[groupKind{opts.Workloads[i].Group, opts.Workloads[i].Kind}] = &opts.Workloads[i]
 	}
-	l.problems.limit = l.limits.Problems
+	l.problems.limit = max(1, l.limits.Problems)
 	// Whatever depends on order, such as which of two messages comes first, must not depend on the caller's.
 	l.sources = slices.Clone(sources)
 	slices.SortStableFunc(l.sources, func(a, b Source) int {

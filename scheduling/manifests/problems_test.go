@@ -303,7 +303,7 @@ func TestLoadErrorWorksWithErrorsAs(t *testing.T) {
 
 func TestLoadBoundsProblems(t *testing.T) {
 	text := strings.Repeat("---\nkind: Pod\napiVersion: v1\n", 10)
-	refused := refusal(t, Options{Limits: Limits{Problems: 3}}, Source{"a", []byte(text)})
+	refused := refusal(t, Options{Limits: limited(func(l *Limits) { l.Problems = 3 })}, Source{"a", []byte(text)})
 	if len(refused.Problems) != 3 || refused.More != 7 {
 		t.Errorf("%d problems and %d more, want 3 and 7", len(refused.Problems), refused.More)
 	}
@@ -333,28 +333,28 @@ func TestLoadBoundsInput(t *testing.T) {
 	nested := "{\"kind\": \"Secret\", \"apiVersion\": \"v1\", \"data\":" + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}"
 	deployment := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: %s}\nspec: {replicas: 6, template: {spec: {containers: [{name: x}]}}}\n"
 	for name, c := range map[string]struct {
-		limits  Limits
+		limits  *Limits
 		sources []Source
 		want    string
 	}{
 		"bytes": {
-			Limits{Bytes: 10}, []Source{{"a", []byte("# 3456")}, {"b", []byte("# 3456")}},
+			limited(func(l *Limits) { l.Bytes = 10 }), []Source{{"a", []byte("# 3456")}, {"b", []byte("# 3456")}},
 			"b: the input is larger than 10 bytes",
 		},
 		"objects": {
-			Limits{Objects: 2}, []Source{{"a", []byte(strings.Repeat("---\nkind: A\napiVersion: v1\n", 5))}},
+			limited(func(l *Limits) { l.Objects = 2 }), []Source{{"a", []byte(strings.Repeat("---\nkind: A\napiVersion: v1\n", 5))}},
 			"a: document 3, line 8: the input has more than 2 objects",
 		},
 		"depth in JSON": {
-			Limits{}, []Source{{"a", []byte(nested)}},
+			nil, []Source{{"a", []byte(nested)}},
 			"a: document 1, line 1: objects and lists are nested more than 128 deep",
 		},
 		"depth in YAML": {
-			Limits{Depth: 3}, []Source{{"a", []byte("kind: A\na:\n  b:\n    c:\n      d: 1\n")}},
+			limited(func(l *Limits) { l.Depth = 3 }), []Source{{"a", []byte("kind: A\na:\n  b:\n    c:\n      d: 1\n")}},
 			"a: document 1, line 5: objects and lists are nested more than 3 deep",
 		},
 		"replicas": {
-			Limits{Replicas: 10}, []Source{{"a", fmt.Appendf(nil, deployment, "one")}, {"b", fmt.Appendf(nil, deployment, "two")}},
+			limited(func(l *Limits) { l.Replicas = 10 }), []Source{{"a", fmt.Appendf(nil, deployment, "one")}, {"b", fmt.Appendf(nil, deployment, "two")}},
 			"b: document 1, line 4: Deployment default/two: spec.replicas: with 6 pods the workloads of the input have more than the 10 allowed",
 		},
 	} {
@@ -374,8 +374,15 @@ func TestManyDocumentsOfAliasesAreBoundedTogether(t *testing.T) {
 	// Each unfolds to some 3 MiB, below what one document may.
 	doc := "kind: Secret\napiVersion: v1\na: &a " + strings.Repeat("x", 1000) + "\nb: [" + strings.Repeat("*a,", 3000) + "]\n---\n"
 	text := strings.Repeat(doc, 100)
-	refused := refusal(t, Options{Limits: Limits{Bytes: int64(len(text))}}, Source{"a", []byte(text)})
+	refused := refusal(t, Options{Limits: limited(func(l *Limits) { l.Bytes = int64(len(text)) })}, Source{"a", []byte(text)})
 	if got := refused.Problems[0].Code; got != ProblemTooLarge {
 		t.Errorf("problem %v, want %s", refused.Problems[0], ProblemTooLarge)
 	}
+}
+
+// limited are the default limits with a change.
+func limited(change func(*Limits)) *Limits {
+	l := DefaultLimits()
+	change(&l)
+	return &l
 }

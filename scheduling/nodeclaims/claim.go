@@ -24,8 +24,8 @@ type Options struct {
 	// InstanceTypes are the pool's, with overlays applied: what the plan was made from. Types of the plan that are not
 	// listed are taken not to count for minValues. May be nil if the pool asks for no minValues.
 	InstanceTypes []*cloudprovider.InstanceType
-	// MaxInstanceTypes bounds how many a claim names. 0 is DefaultMaxInstanceTypes.
-	MaxInstanceTypes int
+	// MaxInstanceTypes bounds how many a claim names, at least 1. Nil is DefaultMaxInstanceTypes.
+	MaxInstanceTypes *int
 	// MinValues is the policy the plan was made under; empty is Strict.
 	MinValues scheduling.MinValuesPolicy
 	// TerminationGracePeriod is for pools that state none. Nil: nodes of those drain without a deadline.

@@ -185,15 +185,15 @@ func TestTruncation(t *testing.T) {
 		ask     int // minValues of the family in the claim
 		err     string
 	}{
-		"SCH-173: the cheapest":                         {pool: testPool(), options: nodeclaims.Options{MaxInstanceTypes: 3}, want: "t00,t01,t02"},
+		"SCH-173: the cheapest":                         {pool: testPool(), options: nodeclaims.Options{MaxInstanceTypes: most(3)}, want: "t00,t01,t02"},
 		"SCH-173: all that fit":                         {pool: testPool(), options: nodeclaims.Options{}, want: "t00,t01,t02,t03,t04,t05,t06,t07"},
-		"SCH-042: varied as they are":                   {pool: testPool(asking(familyKey, 2)), options: nodeclaims.Options{MaxInstanceTypes: 4}, want: "t00,t01,t02,t03", ask: 2},
-		"SCH-042: the dearest give way":                 {pool: testPool(asking(familyKey, 3)), options: nodeclaims.Options{MaxInstanceTypes: 4}, want: "t00,t01,t02,t04", ask: 3},
-		"SCH-042: each brings a value":                  {pool: testPool(asking(familyKey, 4)), options: nodeclaims.Options{MaxInstanceTypes: 4}, want: "t00,t02,t04,t06", ask: 4},
-		"SCH-042: the largest of two entries":           {pool: testPool(asking(familyKey, 1), asking(familyKey, 4)), options: nodeclaims.Options{MaxInstanceTypes: 4}, want: "t00,t02,t04,t06", ask: 4},
-		"SCH-042: too few, strict":                      {pool: testPool(asking(familyKey, 4)), options: nodeclaims.Options{MaxInstanceTypes: 3}, err: "nodeclaim of planned node web-1: nodepool web asks for minValues 4 of example.com/family, of which 3 are found among the 3 instance types a claim may name: lower minValues, or let the claim name more types"},
-		"SCH-041: too few, best effort":                 {pool: testPool(asking(familyKey, 4)), options: nodeclaims.Options{MaxInstanceTypes: 3, MinValues: scheduling.MinValuesBestEffort}, want: "t00,t02,t04", ask: 3, relaxed: true},
-		"SCH-043: types that are not known don't count": {pool: testPool(asking(familyKey, 1)), options: nodeclaims.Options{MaxInstanceTypes: 3, InstanceTypes: []*cloudprovider.InstanceType{}}, err: "nodeclaim of planned node web-1: nodepool web asks for minValues 1 of example.com/family, of which 0 are found among the 3 instance types a claim may name: lower minValues, or let the claim name more types"},
+		"SCH-042: varied as they are":                   {pool: testPool(asking(familyKey, 2)), options: nodeclaims.Options{MaxInstanceTypes: most(4)}, want: "t00,t01,t02,t03", ask: 2},
+		"SCH-042: the dearest give way":                 {pool: testPool(asking(familyKey, 3)), options: nodeclaims.Options{MaxInstanceTypes: most(4)}, want: "t00,t01,t02,t04", ask: 3},
+		"SCH-042: each brings a value":                  {pool: testPool(asking(familyKey, 4)), options: nodeclaims.Options{MaxInstanceTypes: most(4)}, want: "t00,t02,t04,t06", ask: 4},
+		"SCH-042: the largest of two entries":           {pool: testPool(asking(familyKey, 1), asking(familyKey, 4)), options: nodeclaims.Options{MaxInstanceTypes: most(4)}, want: "t00,t02,t04,t06", ask: 4},
+		"SCH-042: too few, strict":                      {pool: testPool(asking(familyKey, 4)), options: nodeclaims.Options{MaxInstanceTypes: most(3)}, err: "nodeclaim of planned node web-1: nodepool web asks for minValues 4 of example.com/family, of which 3 are found among the 3 instance types a claim may name: lower minValues, or let the claim name more types"},
+		"SCH-041: too few, best effort":                 {pool: testPool(asking(familyKey, 4)), options: nodeclaims.Options{MaxInstanceTypes: most(3), MinValues: scheduling.MinValuesBestEffort}, want: "t00,t02,t04", ask: 3, relaxed: true},
+		"SCH-043: types that are not known don't count": {pool: testPool(asking(familyKey, 1)), options: nodeclaims.Options{MaxInstanceTypes: most(3), InstanceTypes: []*cloudprovider.InstanceType{}}, err: "nodeclaim of planned node web-1: nodepool web asks for minValues 1 of example.com/family, of which 0 are found among the 3 instance types a claim may name: lower minValues, or let the claim name more types"},
 	} {
 		if c.options.InstanceTypes == nil {
 			c.options.InstanceTypes = types
@@ -395,3 +395,6 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("static without a pool: %v", err)
 	}
 }
+
+// most is a bound as options take it.
+func most(n int) *int { return &n }

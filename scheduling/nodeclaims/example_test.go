@@ -11,7 +11,8 @@ import (
 // A planned node becomes a claim that names the instance types that would do, cheapest first.
 func ExampleNew() {
 	types := testTypes(5)
-	claim, err := nodeclaims.New(testNode(types), testPool(), nodeclaims.Options{InstanceTypes: types, MaxInstanceTypes: 3})
+	three := 3
+	claim, err := nodeclaims.New(testNode(types), testPool(), nodeclaims.Options{InstanceTypes: types, MaxInstanceTypes: &three})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -2,10 +2,12 @@ package nodeclaims
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
@@ -90,9 +92,9 @@ func (v *variety) valuesOf(t *cloudprovider.InstanceType, lookup *requirements.L
 // Where the cheapest of them alone are less varied than the pool asks for, the dearest give way to the cheapest that
 // bring a value that lacks.
 func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
-	most := o.MaxInstanceTypes
-	if most <= 0 {
-		most = DefaultMaxInstanceTypes
+	most := option.Or(o.MaxInstanceTypes, DefaultMaxInstanceTypes)
+	if most < 1 {
+		return nil, &option.Error{Package: "nodeclaims", Option: "MaxInstanceTypes", Rule: fmt.Sprintf("is %d: a claim names a type at least; nil is the default", most)}
 	}
 	all := v.node.InstanceTypes
 	switch {

@@ -58,7 +58,7 @@ func TestLifeOfAClaim(t *testing.T) {
 func TestLaunchFailureDoesNotHammerTheCloud(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		if err := w.cloud.Inject(fake.Fault{Method: fake.MethodCreate, Err: cloudprovider.NewTransientError(errors.New("not now")), Times: -1}); err != nil {
+		if err := w.cloud.Inject(fake.Fault{Method: fake.MethodCreate, Err: cloudprovider.NewTransientError(errors.New("not now")), More: -1}); err != nil {
 			t.Fatal(err)
 		}
 		w.create(build.Claim("by-hand"))

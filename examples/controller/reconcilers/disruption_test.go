@@ -208,7 +208,7 @@ func TestFailedReplacementIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, registry := measured(t, asKarpenter)
 		node, claim := w.settledNode(newPod("a"))
-		if err := w.cloud.Inject(fake.Fault{Method: fake.MethodCreate, Err: cloudprovider.NewInsufficientCapacityError(errors.New("sold out")), Times: -1}); err != nil {
+		if err := w.cloud.Inject(fake.Fault{Method: fake.MethodCreate, Err: cloudprovider.NewInsufficientCapacityError(errors.New("sold out")), More: -1}); err != nil {
 			t.Fatal(err)
 		}
 		w.change("default", func(p *v1.NodePool) { p.Spec.Template.Labels = map[string]string{"team": "blue"} })

@@ -76,7 +76,7 @@ func TestGarbageWithoutAnswer(t *testing.T) {
 		w := newWorld(t, nil)
 		_, claim := w.node(newPod("a"))
 		time.Sleep(time.Minute)
-		if err := w.cloud.Inject(fake.Fault{Method: fake.MethodList, Err: cloudprovider.NewTransientError(errors.New("not now")), Times: 2}); err != nil {
+		if err := w.cloud.Inject(fake.Fault{Method: fake.MethodList, Err: cloudprovider.NewTransientError(errors.New("not now")), More: 1}); err != nil {
 			t.Fatal(err)
 		}
 		w.running(w.garbage.Start)

@@ -151,7 +151,7 @@ func newNodeOf(q *Question, s *dk.Snapshot, n *dk.NewNode, minValues dk.MinValue
 		}
 	}
 	claim, err := dkclaims.New(n, poolOf(s, n.Pool.Name), dkclaims.Options{
-		Lookup: s.Vocabulary.Compile(), InstanceTypes: s.Catalogs[n.Pool.Name], MaxInstanceTypes: q.MaxInstanceTypes, MinValues: minValues,
+		Lookup: s.Vocabulary.Compile(), InstanceTypes: s.Catalogs[n.Pool.Name], MaxInstanceTypes: mostTypes(q.MaxInstanceTypes), MinValues: minValues,
 		TerminationGracePeriod: grace,
 	})
 	if err != nil {
@@ -212,4 +212,12 @@ func nodesOf(q *Question, pods []*corev1.Pod, waiting map[string]*corev1.Pod) ([
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out, nil
+}
+
+// mostTypes is the bound on the types of a claim as options take it; 0 is the default.
+func mostTypes(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	return &n
 }
