@@ -35,6 +35,20 @@ type Clock interface {
 	Now() time.Time
 }
 
+// ClockFunc is a function as a Clock.
+type ClockFunc func() time.Time
+
+// Now calls the function.
+func (f ClockFunc) Now() time.Time { return f() }
+
+// Time is the clock's, or the real one if there is none.
+func Time(clock Clock) time.Time {
+	if clock == nil {
+		return time.Now()
+	}
+	return clock.Now()
+}
+
 // Or is what the option points to; one that is nil has its default.
 func Or[T any](option *T, otherwise T) T {
 	if option == nil {

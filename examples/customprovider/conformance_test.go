@@ -178,7 +178,7 @@ func subject(inventory *customprovider.Inventory) conformance.Factory {
 		now := newClock()
 		path := filepath.Join(t.TempDir(), "ledger.jsonl")
 		provider := func(cluster string, ledger *customprovider.Ledger) *customprovider.Provider {
-			p, err := customprovider.New(inventory, ledger, power, customprovider.Options{Cluster: cluster, Now: now.Now})
+			p, err := customprovider.New(inventory, ledger, power, customprovider.Options{Cluster: cluster, Clock: now})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -68,7 +69,7 @@ const maxTries = 3
 func (p *Provider) take(claim *v1.NodeClaim, order []cloudprovider.Candidate) (name string, holder Holder, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.options.Now()
+	now := option.Time(p.options.Clock)
 	err = p.ledger.update(func(holders map[string]Holder) (string, *Holder, error) {
 		for machine, h := range holders {
 			if h.Cluster == p.options.Cluster && h.UID == string(claim.UID) && h.live() {
@@ -115,9 +116,9 @@ func (p *Provider) start(ctx context.Context, name string, claim *v1.NodeClaim, 
 // else may have it.
 func (p *Provider) giveUp(name string) {
 	p.mu.Lock()
-	p.broken[name] = p.options.Now().Add(p.options.BrokenFor)
+	p.broken[name] = option.Time(p.options.Clock).Add(option.Or(p.options.BrokenFor, DefaultBrokenFor))
 	for machine, until := range p.broken {
-		if !until.After(p.options.Now()) {
+		if !until.After(option.Time(p.options.Clock)) {
 			delete(p.broken, machine)
 		}
 	}
@@ -128,7 +129,7 @@ func (p *Provider) giveUp(name string) {
 		if !ok {
 			return "", nil, nil
 		}
-		holder.Stopping = p.options.Now()
+		holder.Stopping = option.Time(p.options.Clock)
 		return name, &holder, nil
 	})
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -24,10 +25,10 @@ type Options struct {
 	Cluster string
 	// Image that machines boot, for people to read on NodeClaims; empty is "inventory".
 	Image string
-	// BrokenFor is how long a machine that could not be switched on is left alone; 0 is DefaultBrokenFor.
-	BrokenFor time.Duration
-	// Now is the clock; nil is time.Now.
-	Now func() time.Time
+	// BrokenFor is how long a machine that could not be switched on is left alone; 0 not at all. Nil is DefaultBrokenFor.
+	BrokenFor *time.Duration
+	// Clock tells the time. Nil: the real one.
+	Clock option.Clock
 }
 
 // DefaultBrokenFor is how long a machine that could not be switched on is left alone.
@@ -63,12 +64,6 @@ func New(inventory *Inventory, ledger *Ledger, power Power, options Options) (*P
 	if options.Image == "" {
 		options.Image = "inventory"
 	}
-	if options.BrokenFor == 0 {
-		options.BrokenFor = DefaultBrokenFor
-	}
-	if options.Now == nil {
-		options.Now = time.Now
-	}
 	p := &Provider{
 		inventory: inventory, ledger: ledger, power: power, options: options,
 		machines: map[string]Machine{}, types: map[string]*MachineType{},
@@ -95,7 +90,7 @@ func (p *Provider) InstanceTypes(ctx context.Context, _ *v1.NodePool) ([]*cloudp
 	free := map[string]map[string]bool{} // by type and zone
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.options.Now()
+	now := option.Time(p.options.Clock)
 	p.ledger.read(func(holders map[string]Holder) {
 		for _, m := range p.inventory.Machines {
 			if free[m.Type] == nil {
@@ -148,7 +143,7 @@ func (p *Provider) Delete(ctx context.Context, claim *v1.NodeClaim) error {
 		if name, holder, err = p.own(holders, claim.Status.ProviderID); err != nil || !holder.live() {
 			return "", nil, err
 		}
-		holder.Stopping = p.options.Now()
+		holder.Stopping = option.Time(p.options.Clock)
 		return name, &holder, nil
 	})
 	if err != nil {

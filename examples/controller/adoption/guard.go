@@ -11,6 +11,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // DefaultLease is the name of the lease that Karpenter's replicas agree on, in the namespace it runs in.
@@ -40,8 +42,8 @@ type Guard struct {
 	Own types.NamespacedName
 	// Ignored has Karpenter act beside this controller: one of v1alpha5, whose Provisioners and machines are of other kinds.
 	Ignored bool
-	// Now is the clock; nil is time.Now.
-	Now func() time.Time
+	// Clock tells the time. Nil: the real one.
+	Clock option.Clock
 	// Logger is told when Karpenter is found running, and when no longer; nil discards it.
 	Logger *slog.Logger
 
@@ -86,10 +88,7 @@ func (g *Guard) check(ctx context.Context) error {
 	if err := g.Reader.List(ctx, &leases, client.MatchingFields{"metadata.name": name}); err != nil {
 		return fmt.Errorf("whether Karpenter holds its lease %s can't be found out: %w", name, err)
 	}
-	now := time.Now()
-	if g.Now != nil {
-		now = g.Now()
-	}
+	now := option.Time(g.Clock)
 	for i := range leases.Items {
 		lease := &leases.Items[i]
 		key := client.ObjectKeyFromObject(lease)

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/examples/controller/adoption"
 )
 
@@ -58,7 +59,7 @@ func TestGuard(t *testing.T) {
 		"of another installation": {lease("other", name, "karpenter-7", 0), true},
 	} {
 		t.Run(what, func(t *testing.T) {
-			g := &adoption.Guard{Reader: leases(t, c.lease), Own: types.NamespacedName{Namespace: "kube-system", Name: name}, Now: func() time.Time { return now }}
+			g := &adoption.Guard{Reader: leases(t, c.lease), Own: types.NamespacedName{Namespace: "kube-system", Name: name}, Clock: option.ClockFunc(func() time.Time { return now })}
 			err := g.Check(t.Context())
 			var held *adoption.HeldError
 			if errors.As(err, &held) != c.held || (err != nil) != c.held {
@@ -72,7 +73,7 @@ func TestGuard(t *testing.T) {
 			}
 		})
 	}
-	beside := &adoption.Guard{Reader: leases(t, lease("karpenter", name, "karpenter-7", 0)), Ignored: true, Now: func() time.Time { return now }}
+	beside := &adoption.Guard{Reader: leases(t, lease("karpenter", name, "karpenter-7", 0)), Ignored: true, Clock: option.ClockFunc(func() time.Time { return now })}
 	if err := beside.Check(t.Context()); err != nil {
 		t.Errorf("beside a Karpenter without NodePools: %v", err)
 	}
@@ -116,7 +117,7 @@ func TestLock(t *testing.T) {
 	var lost []string
 	trouble := errors.New("not yet")
 	l := &adoption.Lock{
-		Interface: &memory{}, Guard: &adoption.Guard{Reader: c, Now: func() time.Time { return now }},
+		Interface: &memory{}, Guard: &adoption.Guard{Reader: c, Clock: option.ClockFunc(func() time.Time { return now })},
 		First: func(_ context.Context, never bool) error {
 			asked = append(asked, never)
 			return trouble
@@ -192,7 +193,7 @@ func (l *late) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 func TestLockGivenAway(t *testing.T) {
 	for taken, want := range map[string]string{"drawknife-1": "", "drawknife-2": "drawknife-2"} {
 		below := &late{taken: taken}
-		l := &adoption.Lock{Interface: below, Guard: &adoption.Guard{Reader: leases(t), Now: func() time.Time { return now }}}
+		l := &adoption.Lock{Interface: below, Guard: &adoption.Guard{Reader: leases(t), Clock: option.ClockFunc(func() time.Time { return now })}}
 		if err := l.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "drawknife-1"}); err != nil {
 			t.Fatal(err)
 		}

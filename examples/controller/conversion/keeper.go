@@ -14,6 +14,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // Keys of the Secret. Those of the serving certificate are Kubernetes' own.
@@ -34,8 +36,8 @@ type Keeper struct {
 	DNSNames []string
 	// Definitions are the names of the CustomResourceDefinitions that go through the webhook; nil is DefinitionNames.
 	Definitions []string
-	// Now is the clock; nil is time.Now.
-	Now func() time.Time
+	// Clock tells the time. Nil: the real one.
+	Clock option.Clock
 	// Logger receives what happens; nil discards it.
 	Logger *slog.Logger
 
@@ -151,12 +153,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 // NeedLeaderElection is false: every replica serves.
 func (k *Keeper) NeedLeaderElection() bool { return false }
 
-func (k *Keeper) now() time.Time {
-	if k.Now == nil {
-		return time.Now()
-	}
-	return k.Now()
-}
+func (k *Keeper) now() time.Time { return option.Time(k.Clock) }
 
 func (k *Keeper) log() *slog.Logger {
 	if k.Logger == nil {

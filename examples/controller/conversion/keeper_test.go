@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/examples/controller/conversion"
 )
 
@@ -50,7 +51,7 @@ func newShop(t *testing.T, funcs interceptor.Funcs) *shop {
 func (s *shop) keeper() *conversion.Keeper {
 	return &conversion.Keeper{
 		Client: s.client, Namespace: "kube-system", Secret: "webhook", DNSNames: append(conversion.ServiceNames("drawknife", "kube-system"), "127.0.0.1"),
-		Now: func() time.Time { return s.now },
+		Clock: option.ClockFunc(func() time.Time { return s.now }),
 	}
 }
 

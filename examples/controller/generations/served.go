@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/recorder"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/v1alpha5"
 	awsv1alpha1 "github.com/drawknife/drawknife/aws/api/v1alpha1"
 	"github.com/drawknife/drawknife/aws/convert"
@@ -25,8 +25,8 @@ type Options struct {
 	Legacy *convert.LegacySettings
 	// Logger receives what is told of objects that are not acted on; nil discards it.
 	Logger *slog.Logger
-	// Now is the clock; nil is time.Now.
-	Now func() time.Time
+	// Clock tells the time. Nil: the real one.
+	Clock option.Clock
 }
 
 // AddToScheme makes a scheme know the kinds of the first generation.
@@ -67,9 +67,6 @@ func kindsOf(mapper meta.RESTMapper) (out kinds, err error) {
 func Serve(mgr ctrl.Manager, o Options) (ctrl.Manager, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 	out, err := view(mgr, o)
 	if err != nil || out == nil {

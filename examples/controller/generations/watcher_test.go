@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1alpha5"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -58,7 +59,7 @@ func watch(t *testing.T, has kinds, objects ...client.Object) *watched {
 	t.Helper()
 	c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(objects...).WithStatusSubresource(&v1alpha5.Provisioner{}).Build()
 	out := &watched{t: t, heard: events.NewFakeRecorder(20), at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	out.watcher = newWatcher(newTranslator(has, nil), c, c, out.heard, Options{Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return out.at }})
+	out.watcher = newWatcher(newTranslator(has, nil), c, c, out.heard, Options{Logger: slog.New(slog.DiscardHandler), Clock: option.ClockFunc(func() time.Time { return out.at })})
 	return out
 }
 

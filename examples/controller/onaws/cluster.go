@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/client-go/discovery"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/aws"
 )
 
@@ -25,8 +26,8 @@ type Cluster struct {
 	Version func() (string, error)
 	// Logger is told that EKS does not answer, once every ten minutes. Nil: nobody is.
 	Logger *slog.Logger
-	// Now is the clock. Nil is time.Now.
-	Now func() time.Time
+	// Clock tells the time. Nil: the real one.
+	Clock option.Clock
 
 	mu      sync.Mutex
 	told    time.Time
@@ -96,12 +97,7 @@ func (c *Cluster) currentVersion(ofEKS string) (string, error) {
 	return c.version, nil
 }
 
-func (c *Cluster) now() time.Time {
-	if c.Now == nil {
-		return time.Now()
-	}
-	return c.Now()
-}
+func (c *Cluster) now() time.Time { return option.Time(c.Clock) }
 
 // ServerVersion asks the API server for its version as nodes are named by it: "1.35".
 func ServerVersion(api discovery.ServerVersionInterface) func() (string, error) {

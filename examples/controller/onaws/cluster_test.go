@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/version"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/aws"
 )
 
@@ -30,7 +31,7 @@ func TestCluster(t *testing.T) {
 	eks := &ofEKS{info: aws.ClusterInfo{Version: "1.35", Endpoint: "https://eks", CABundle: "ZWtz", ServiceCIDR: "172.20.0.0/16"}}
 	plain := &Cluster{Found: eks}
 	given := &Cluster{
-		Found: eks, Endpoint: "https://given", CABundle: "Z2l2ZW4=", Logger: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time { return now },
+		Found: eks, Endpoint: "https://given", CABundle: "Z2l2ZW4=", Logger: slog.New(slog.NewTextHandler(&log, nil)), Clock: option.ClockFunc(func() time.Time { return now }),
 	}
 	if info, err := plain.ClusterInfo(t.Context()); err != nil || info != eks.info {
 		t.Errorf("%+v, %v", info, err)
@@ -68,7 +69,7 @@ func TestVersionOfTheCluster(t *testing.T) {
 	now := time.Unix(1.7e9, 0)
 	eks := &ofEKS{info: aws.ClusterInfo{Version: "1.34", Endpoint: "https://eks"}}
 	api := &apiServer{info: version.Info{Major: "1", Minor: "35+"}}
-	c := &Cluster{Found: eks, Version: ServerVersion(api), Now: func() time.Time { return now }}
+	c := &Cluster{Found: eks, Version: ServerVersion(api), Clock: option.ClockFunc(func() time.Time { return now })}
 	check := func(want string, asked int) {
 		t.Helper()
 		info, err := c.ClusterInfo(t.Context())

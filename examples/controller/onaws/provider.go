@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/sdk"
@@ -38,8 +39,8 @@ type Options struct {
 	Metrics prometheus.Registerer
 	// Logger receives what happens. Nil discards it.
 	Logger *slog.Logger
-	// Now is the clock. Nil is time.Now.
-	Now func() time.Time
+	// Clock tells the time. Nil: the real one.
+	Clock option.Clock
 }
 
 // New makes the provider and adds its duties to the manager, whose scheme must know the kinds of aws/api/v1. The error is
@@ -47,9 +48,6 @@ type Options struct {
 func New(ctx context.Context, mgr ctrl.Manager, config aws.Config, o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 	if o.Clients == nil {
 		clients, err := sdk.Load(ctx, config.SDK)
@@ -59,7 +57,7 @@ func New(ctx context.Context, mgr ctrl.Manager, config aws.Config, o Options) (*
 		o.Clients = clients
 	}
 	if o.Cluster == nil {
-		o.Cluster = aws.NewEKSCluster(o.Clients.EKS(sdk.Background), config.ClusterName, o.Now)
+		o.Cluster = aws.NewEKSCluster(o.Clients.EKS(sdk.Background), config.ClusterName, func() time.Time { return option.Time(o.Clock) })
 	}
 	provider, err := newProvider(ctx, mgr.GetClient(), config, o)
 	if err != nil {

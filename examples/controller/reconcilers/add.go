@@ -121,7 +121,7 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 		},
 		nodes:     &nodeReconciler{actor: act, draining: map[string]drainStart{}},
 		garbage:   &garbageCollector{actor: act, reader: mgr.GetAPIReader()},
-		notes:     &annotationWatcher{client: mgr.GetClient(), recorder: act.recorder, log: o.Logger, now: o.Now},
+		notes:     &annotationWatcher{client: mgr.GetClient(), recorder: act.recorder, log: o.Logger, now: o.now},
 		leader:    &leadership{},
 		podEvents: &podEvents{actor: act, last: map[string]time.Time{}},
 		pools:     &poolReconciler{actor: act, state: state, lookup: capabilities.Vocabulary.Compile(), planner: plans, static: o.Features.StaticCapacity},
@@ -131,23 +131,23 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 		act.evict = w.surge.add
 	}
 	w.confirmer = &confirmer{
-		state: state, reader: mgr.GetAPIReader(), kinds: watchedKinds(o), log: o.Logger, now: o.Now, gone: func() { plans.triggers.add(stockTrigger) },
+		state: state, reader: mgr.GetAPIReader(), kinds: watchedKinds(o), log: o.Logger, now: o.now, gone: func() { plans.triggers.add(stockTrigger) },
 	}
 	w.overlays = &overlayReconciler{actor: act, state: state, lookup: w.pools.lookup}
 	w.pools.classes, _ = cloudprovider.As[cloudprovider.NodeClassStatus](o.Provider)
 	if err := w.addDisruption(o, act, mgr.GetAPIReader(), state, plans); err != nil {
 		return nil, err
 	}
-	waiting := newPodTimes(w.leader, counters, o.Now)
+	waiting := newPodTimes(w.leader, counters, o.now)
 	plans.waitingPods, plans.shown = waiting, newStateMetrics(o, state, waiting)
-	shown := newConditionMetrics(reader, !o.WithoutObjectMetrics, o.Now)
+	shown := newConditionMetrics(reader, !o.WithoutObjectMetrics, o.now)
 	if o.Metrics != nil {
 		if err := errors.Join(o.Metrics.Register(plans.shown), o.Metrics.Register(shown)); err != nil {
 			return nil, fmt.Errorf("registering metrics: %w", err)
 		}
 	}
 	told := &transitions{leader: w.leader, recorder: act.recorder, reader: reader}
-	w.feed = &feed{informers: mgr.GetCache(), state: state, kinds: watchedKinds(o), classes: o.NodeClasses, log: o.Logger, now: o.Now, seen: func(before, after client.Object) {
+	w.feed = &feed{informers: mgr.GetCache(), state: state, kinds: watchedKinds(o), classes: o.NodeClasses, log: o.Logger, now: o.now, seen: func(before, after client.Object) {
 		plans.seen(before, after)
 		w.podEvents.seen(before, after)
 		w.notes.seen(before, after)
@@ -230,11 +230,11 @@ func newActor(mgr ctrl.Manager, o *Options, provider cloudprovider.CloudProvider
 	if own, ok := cloudprovider.As[cloudprovider.RegistrationGate](o.Provider); ok {
 		gates = append([]cloudprovider.RegistrationGate{own}, gates...)
 	}
-	told := newRecorder(mgr.GetEventRecorder("drawknife"), o.Now)
-	evictions := newEvictions(mgr.GetClient(), told, m, o.Logger, o.Now)
+	told := newRecorder(mgr.GetEventRecorder("drawknife"), o.now)
+	evictions := newEvictions(mgr.GetClient(), told, m, o.Logger, o.now)
 	return &actor{
 		client: mgr.GetClient(), provider: provider, gates: gates, lifecycle: lifecycle, belief: belief, governor: governor, health: newHealth(),
-		evictions: evictions, evict: evictions.add, recorder: told, metrics: m, log: o.Logger, now: o.Now,
+		evictions: evictions, evict: evictions.add, recorder: told, metrics: m, log: o.Logger, now: o.now,
 	}, nil
 }
 
@@ -252,10 +252,10 @@ func newPlanner(mgr ctrl.Manager, o *Options, act *actor, state *cluster.State) 
 	}
 	p := &planner{
 		provider: act.provider, state: state, belief: act.belief, launcher: launcher, ledger: ledger, recorder: act.recorder, health: act.health, metrics: act.metrics,
-		lookup: act.provider.Describe().Vocabulary.Compile(), options: o, log: o.Logger, now: o.Now, process: rand.Text(), triggers: newTriggers(), batch: batch,
+		lookup: act.provider.Describe().Vocabulary.Compile(), options: o, log: o.Logger, now: o.now, process: rand.Text(), triggers: newTriggers(), batch: batch,
 	}
 	if o.Features.CapacityBuffer {
-		p.buffers = &bufferResolver{client: mgr.GetClient(), log: o.Logger, now: o.Now}
+		p.buffers = &bufferResolver{client: mgr.GetClient(), log: o.Logger, now: o.now}
 	}
 	return p, nil
 }

@@ -73,7 +73,7 @@ func newDisruptor(o *Options, act *actor, reader client.Reader, state *cluster.S
 	d := &disruptor{
 		actor: act, reader: reader, state: state, planner: p, options: &o.Disruption, told: told, nomination: o.nomination(),
 		changed: make(chan struct{}, 1), moved: make(chan struct{}, 1), running: map[string]*commandRun{}, unsaved: map[v1.PoolKey]unsavedHistory{},
-		backOff: disruption.NewBackOff(uint64(o.Now().UnixNano())), refusals: disruption.NewRefusals(),
+		backOff: disruption.NewBackOff(uint64(o.now().UnixNano())), refusals: disruption.NewRefusals(),
 	}
 	if o.Disruption.ApprovalNamespace != "" {
 		d.approvals = newApprovals(act, reader, d.options, told.approval)

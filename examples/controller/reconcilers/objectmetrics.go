@@ -58,7 +58,7 @@ func shownLabels(vocabulary []string, taken ...string) (names, keys []string) {
 }
 
 func newStateMetrics(o *Options, state *cluster.State, waiting *podTimes) *stateMetrics {
-	s := &stateMetrics{state: state, now: o.Now, began: o.Now(), objects: !o.WithoutObjectMetrics, waiting: waiting}
+	s := &stateMetrics{state: state, now: o.now, began: o.now(), objects: !o.WithoutObjectMetrics, waiting: waiting}
 	desc := func(subsystem, name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(prometheus.BuildFQName(namespace, subsystem, name), help, labels, nil)
 	}

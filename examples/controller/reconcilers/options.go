@@ -61,8 +61,8 @@ type Options struct {
 	// WithoutObjectMetrics leaves out the metrics that have a time series for each node or pod
 	// (disable-cluster-state-observability).
 	WithoutObjectMetrics bool
-	// Now is the clock. Nil is time.Now.
-	Now func() time.Time
+	// Clock tells the time. Nil: the real one.
+	Clock option.Clock
 }
 
 // Features switch on what the API calls alpha.
@@ -97,6 +97,9 @@ func (o *Options) nomination() time.Duration {
 	return max(2*option.Or(o.Batch, provisioning.DefaultBatchOptions()).Max, leastNomination)
 }
 
+// now is the time by the clock.
+func (o *Options) now() time.Time { return option.Time(o.Clock) }
+
 // complete checks the options and fills in defaults.
 func (o *Options) complete() error {
 	if o.Provider == nil {
@@ -129,9 +132,6 @@ func (o *Options) complete() error {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 	return nil
 }
