@@ -30,10 +30,10 @@ import (
 // TestConformance holds the provider to the contract on an EC2 in memory, which has what moto lacks: capacity reservations,
 // instances that boot and shut down in a time of their own, and trouble of more kinds. What interrupts instances is moto's.
 func TestConformance(t *testing.T) {
-	options := conformance.Options{
-		Levels: []conformance.Level{conformance.Core, conformance.Spot, conformance.Reserved, conformance.Drift, conformance.Repair},
-		Trials: 4, Steps: 10, Parallel: 100, MemorySlack: 4 << 20, // EC2 remembers the tokens of fleets
-	}
+	options := conformance.DefaultOptions()
+	options.Levels = []conformance.Level{conformance.Core, conformance.Spot, conformance.Reserved, conformance.Drift, conformance.Repair}
+	options.Trials, options.Steps, options.Parallel = 4, 10, 100
+	options.MemorySlack = 4 << 20 // EC2 remembers the tokens of fleets
 	if testing.Short() {
 		options.Trials, options.Steps, options.Parallel = 1, 4, 20
 	}
@@ -340,10 +340,17 @@ func TestConformanceTaints(t *testing.T) {
 		t.Run(string(family), func(t *testing.T) {
 			report := checkInMemory(t, func(t testing.TB) conformance.Subject {
 				return newMemoryBench(t, family).subject()
-			}, conformance.Options{Clauses: []string{"CP-CREATE-04"}})
+			}, onlyClause("CP-CREATE-04"))
 			if got := report.Level(conformance.Core); got != conformance.Passed {
 				t.Errorf("%s: %+v", got, report.Results)
 			}
 		})
 	}
+}
+
+// onlyClause are the default options with one clause.
+func onlyClause(id string) conformance.Options {
+	options := conformance.DefaultOptions()
+	options.Clauses = []string{id}
+	return options
 }

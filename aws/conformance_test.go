@@ -38,9 +38,10 @@ var updateConformance = flag.Bool("update-conformance", false, "write docs/confo
 func TestMotoConformance(t *testing.T) {
 	newSite(t) // skips without moto
 	seeded.Fix(t)
-	report := conformance.Run(t, onMoto, conformance.Options{
-		Trials: 3, Steps: 8, Parallel: 12, Spread: 5, Patience: 2 * time.Minute, MemorySlack: 4 << 20, // moto's proxy keeps all calls
-	})
+	options, patience := conformance.DefaultOptions(), 2*time.Minute
+	options.Trials, options.Steps, options.Parallel, options.Spread, options.Patience = 3, 8, 12, 5, &patience
+	options.MemorySlack = 4 << 20 // moto's proxy keeps all calls
+	report := conformance.Run(t, onMoto, options)
 	if !t.Failed() {
 		committed(t, report, "aws")
 	}

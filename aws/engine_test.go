@@ -16,7 +16,9 @@ func TestMotoEngine(t *testing.T) {
 	// The clock of the provider is the real one and what it is ahead.
 	// moto goes on looking for messages when nobody waits for them any more, and what it finds is lost for a while.
 	factory := func(t testing.TB) conformance.Subject { return newBench(t, new(int)).subject() }
-	report := engine.Run(t, factory, engine.Options{Start: time.Now(), Step: 20 * time.Second, Listen: 500 * time.Millisecond, VanishEvery: 12})
+	options := engine.DefaultOptions()
+	options.Start, options.Step, options.Listen, options.VanishEvery = time.Now(), 20*time.Second, 500*time.Millisecond, 12
+	report := engine.Run(t, factory, options)
 	if !t.Failed() {
 		committed(t, report, "aws-engine")
 	}
@@ -29,7 +31,7 @@ func TestEngine(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := inMemory(t)
 				s.Interrupt = nil
-				engine.Play(t, scenario, func(testing.TB) conformance.Subject { return s }, engine.Options{})
+				engine.Play(t, scenario, func(testing.TB) conformance.Subject { return s }, engine.DefaultOptions())
 			})
 		})
 	}

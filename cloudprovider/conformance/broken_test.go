@@ -33,7 +33,7 @@ func TestBrokenProviders(t *testing.T) {
 	for _, b := range all {
 		found[b.clause] = true
 		t.Run(b.clause+"/"+b.what, func(t *testing.T) {
-			options := conformance.Options{Trials: 8, Steps: 12, Parallel: 60}
+			options := chosen(func(o *conformance.Options) { o.Trials = 8; o.Steps = 12; o.Parallel = 60 })
 			if testing.Short() { // that it is found; not that nothing else is
 				options.Clauses = slices.Concat(b.also, []string{b.clause})
 			}

@@ -1,10 +1,13 @@
 package conformance
 
 import (
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // Level is a part of the contract that a provider can keep as a whole.
@@ -38,32 +41,32 @@ const (
 	DefaultRunID        = "kit"
 )
 
-// Options of a run. The zero value tests everything.
+// Options of a run. Start from DefaultOptions, which test everything.
 type Options struct {
 	// Levels to test; nil means all.
 	Levels []Level
 	// Clauses to test, "CP-CREATE-02" for instance; nil means all of the levels.
 	Clauses []string
-	// Trials is how many random histories and claims each property tries; zero means DefaultTrials. More than
+	// Trials is how many random histories and claims each property tries, at least 1. More than
 	// -rapid.checks are never tried.
 	Trials int
-	// Steps is the most calls in one random history; zero means DefaultSteps.
+	// Steps is the most calls in one random history, at least 1.
 	Steps int
-	// Parallel is how many instances are launched at once; zero means DefaultParallel. On a real cloud, a few, and once more than a page
+	// Parallel is how many instances are launched at once, at least 1. On a real cloud, a few, and once more than a page
 	// of its list holds: CP-CONCURRENCY-01 alone sees a List that reads one page.
 	Parallel int
 	// Spread is the most instances that a clause launches to see that those of every zone, capacity type, architecture, operating system
-	// and region are dealt with alike; zero means DefaultSpread.
+	// and region are dealt with alike; at least 1.
 	Spread int
 	// Patience is how long an instance may take to be gone, on the clock that Hooks.Advance moves, or in real time where
-	// there is none; zero means DefaultPatience, and DefaultRealPatience where time is real. Where real time has run out once, later
+	// there is none; more than 0. Nil is DefaultPatience, and DefaultRealPatience where time is real. Where real time has run out once, later
 	// waits get a tenth of it, or twice the longest that was not in vain: a provider whose instances never go is found
 	// in minutes.
-	Patience time.Duration
+	Patience *time.Duration
 	// Deadline is when the run has to be over: waits end, and clauses that there is no time for fail, saying so. Zero means just before
 	// the deadline of the test that Run is given (go test's -timeout), and none in Check.
 	Deadline time.Time
-	// Poll is how long to wait between two looks at it; zero means DefaultPoll.
+	// Poll is how long to wait between two looks at it; more than 0.
 	Poll time.Duration
 	// MemorySlack is how many bytes the test's own cloud, living in the same process, may keep beside what the clauses about
 	// memory allow the provider. Zero for none.
@@ -73,26 +76,28 @@ type Options struct {
 	RunID string
 }
 
-func (o Options) withDefaults() Options {
+// DefaultOptions test everything, with as much effort as an in-memory cloud is worth: DefaultTrials, DefaultSteps and so on.
+func DefaultOptions() Options {
+	return Options{Trials: DefaultTrials, Steps: DefaultSteps, Parallel: DefaultParallel, Spread: DefaultSpread, Poll: DefaultPoll, RunID: DefaultRunID}
+}
+
+// checked are the options with what nil and empty stand for, or what is wrong with them.
+func (o Options) checked() (Options, error) {
+	for name, effort := range map[string]int{"Trials": o.Trials, "Steps": o.Steps, "Parallel": o.Parallel, "Spread": o.Spread} {
+		if effort < 1 {
+			return o, &option.Error{Package: "conformance", Option: name, Rule: fmt.Sprintf("is %d: start from DefaultOptions", effort)}
+		}
+	}
+	if o.Poll <= 0 || option.Or(o.Patience, DefaultPatience) <= 0 {
+		return o, &option.Error{Package: "conformance", Option: "Poll, Patience", Rule: "one is not more than 0: start from DefaultOptions"}
+	}
 	if o.Levels == nil {
 		o.Levels = Levels()
 	}
-	o.Trials = orDefault(o.Trials, DefaultTrials)
-	o.Steps = orDefault(o.Steps, DefaultSteps)
-	o.Parallel = orDefault(o.Parallel, DefaultParallel)
-	o.Spread = orDefault(o.Spread, DefaultSpread)
-	o.Poll = orDefault(o.Poll, DefaultPoll)
 	if o.RunID == "" {
 		o.RunID = DefaultRunID
 	}
-	return o
-}
-
-func orDefault[T int | time.Duration](value, fallback T) T {
-	if value <= 0 {
-		return fallback
-	}
-	return value
+	return o, nil
 }
 
 func (o Options) wants(c clause) bool {
@@ -106,7 +111,10 @@ func Run(t *testing.T, factory Factory, options Options) *Report {
 	if end, ok := t.Deadline(); ok && options.Deadline.IsZero() {
 		options.Deadline = end.Add(-reportTime)
 	}
-	s := newSession(factory, options)
+	s, err := newSession(factory, options)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, level := range s.options.Levels {
 		chosen := s.clauses(level)
 		if len(chosen) == 0 {
@@ -124,7 +132,10 @@ func Run(t *testing.T, factory Factory, options Options) *Report {
 // Check is Run without sub-tests: t does not fail for a broken clause, the report says so. t lends its context, its
 // temporary folders and its name; it may be nil, for a factory that needs none of these.
 func Check(t testing.TB, factory Factory, options Options) *Report {
-	s := newSession(factory, options)
+	s, err := newSession(factory, options)
+	if err != nil {
+		return &Report{Results: []Result{{Clause: "Options", Says: "the options of the run can be", Outcome: Failed, Faults: []string{err.Error()}}}}
+	}
 	for _, level := range s.options.Levels {
 		for _, c := range s.clauses(level) {
 			s.check(t, c)
@@ -160,8 +171,13 @@ type session struct {
 	longest atomic.Int64
 }
 
-func newSession(factory Factory, options Options) *session {
-	return &session{factory: factory, options: options.withDefaults(), histories: map[weather]*verdict{}}
+// newSession is one with options that can be; the error is an *option.Error.
+func newSession(factory Factory, options Options) (*session, error) {
+	options, err := options.checked()
+	if err != nil {
+		return nil, err
+	}
+	return &session{factory: factory, options: options, histories: map[weather]*verdict{}}, nil
 }
 
 func (s *session) clauses(level Level) []clause {

@@ -1,13 +1,15 @@
 // Package conformance tests a provider against the contract of package cloudprovider, clause by clause.
 //
 //	func TestConformance(t *testing.T) {
+//		options := conformance.DefaultOptions()
+//		options.Levels = []conformance.Level{conformance.Core}
 //		report := conformance.Run(t, func(t testing.TB) conformance.Subject {
 //			provider, err := mycloud.New(mycloud.Options{})
 //			if err != nil {
 //				t.Fatal(err)
 //			}
 //			return conformance.Subject{Provider: provider}
-//		}, conformance.Options{Levels: []conformance.Level{conformance.Core}})
+//		}, options)
 //		report.WriteMarkdown(os.Stdout)
 //	}
 //

@@ -13,13 +13,15 @@ import (
 
 // In a test one calls Run with the test; here the report alone is wanted.
 func Example() {
+	options := conformance.DefaultOptions()
+	options.Levels = []conformance.Level{conformance.Core}
 	report := conformance.Check(nil, func(t testing.TB) conformance.Subject {
 		provider, err := fake.New(fake.GenericTypes(10), fake.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return conformance.Subject{Provider: provider}
-	}, conformance.Options{Levels: []conformance.Level{conformance.Core}})
+	}, options)
 
 	fmt.Println(report.Level(conformance.Core), report.Failed())
 	missing := map[string]int{}

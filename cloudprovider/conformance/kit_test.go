@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -167,7 +168,7 @@ var update = flag.Bool("update", false, "write docs/conformance/fake.* anew")
 
 // The fake keeps the whole contract, and docs/conformance shows that.
 func TestFake(t *testing.T) {
-	report := conformance.Run(t, onFake, conformance.Options{})
+	report := conformance.Run(t, onFake, conformance.DefaultOptions())
 	if t.Failed() {
 		return
 	}
@@ -200,7 +201,9 @@ func TestFake(t *testing.T) {
 // CP-CREATE-08, CP-LIST-04, API-220: given a pool of the first generation, the kit asks for that generation's label, and finds a
 // provider that keeps the name of the pool and not the kind.
 func TestPoolOfTheFirstGeneration(t *testing.T) {
-	owners := conformance.Options{Clauses: []string{"CP-CREATE-05", "CP-CREATE-08", "CP-GET-01", "CP-LIST-04"}}
+	owners := chosen(func(o *conformance.Options) {
+		o.Clauses = []string{"CP-CREATE-05", "CP-CREATE-08", "CP-GET-01", "CP-LIST-04"}
+	})
 	on := func(break_ func(*double)) conformance.Factory {
 		return func(t testing.TB) conformance.Subject {
 			s := doubled(t, break_)
@@ -239,5 +242,26 @@ func TestFakeThatLags(t *testing.T) {
 		}
 		return subject(cloud, clock)
 	}
-	conformance.Run(t, factory, conformance.Options{Parallel: 100})
+	conformance.Run(t, factory, chosen(func(o *conformance.Options) { o.Parallel = 100 }))
+}
+
+// chosen are the default options with a change.
+func chosen(change func(*conformance.Options)) conformance.Options {
+	o := conformance.DefaultOptions()
+	change(&o)
+	return o
+}
+
+// Options that can't be are refused with the cure.
+func TestOptions(t *testing.T) {
+	for name, change := range map[string]func(*conformance.Options){
+		"no trials":   func(o *conformance.Options) { o.Trials = 0 },
+		"no patience": func(o *conformance.Options) { o.Patience = new(time.Duration) },
+		"no pause":    func(o *conformance.Options) { o.Poll = 0 },
+	} {
+		report := conformance.Check(nil, onFake, chosen(change))
+		if len(report.Results) != 1 || report.Results[0].Outcome != conformance.Failed || !strings.Contains(report.Results[0].Faults[0], "start from DefaultOptions") {
+			t.Errorf("%s: %+v", name, report.Results)
+		}
+	}
 }

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -265,11 +266,11 @@ func pass(ctx context.Context, d time.Duration) {
 func (l *lab) patience() time.Duration {
 	switch {
 	case l.Advance != nil:
-		return orDefault(l.options.Patience, DefaultPatience)
+		return option.Or(l.options.Patience, DefaultPatience)
 	case l.session.ranOut.Load():
-		return max(orDefault(l.options.Patience, DefaultRealPatience)/10, 2*time.Duration(l.session.longest.Load()))
+		return max(option.Or(l.options.Patience, DefaultRealPatience)/10, 2*time.Duration(l.session.longest.Load()))
 	}
-	return orDefault(l.options.Patience, DefaultRealPatience)
+	return option.Or(l.options.Patience, DefaultRealPatience)
 }
 
 // waited says how long patiently has waited in vain, and what would have it wait for longer.

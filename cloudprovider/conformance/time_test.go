@@ -25,7 +25,11 @@ func TestRealTimeIsBounded(t *testing.T) {
 		began := time.Now()
 		report := conformance.Check(t, func(t testing.TB) conformance.Subject {
 			return conformance.Subject{Provider: &keepsTheDead{Cloud: onRealTime(t), dead: map[string]*v1.NodeClaim{}}}
-		}, conformance.Options{Levels: []conformance.Level{conformance.Core}, Parallel: 10, Deadline: began.Add(9 * time.Minute)})
+		}, chosen(func(o *conformance.Options) {
+			o.Levels = []conformance.Level{conformance.Core}
+			o.Parallel = 10
+			o.Deadline = began.Add(9 * time.Minute)
+		}))
 		if took := time.Since(began); took > 9*time.Minute {
 			t.Errorf("the run took %s of real time", took)
 		}
@@ -51,7 +55,10 @@ func TestDeadline(t *testing.T) {
 		began := time.Now()
 		report := conformance.Check(t, func(t testing.TB) conformance.Subject {
 			return conformance.Subject{Provider: &hangs{Cloud: onRealTime(t), release: release}}
-		}, conformance.Options{Clauses: []string{"CP-DESCRIBE-02", "CP-CREATE-01", "CP-GET-01"}, Deadline: began.Add(time.Minute)})
+		}, chosen(func(o *conformance.Options) {
+			o.Clauses = []string{"CP-DESCRIBE-02", "CP-CREATE-01", "CP-GET-01"}
+			o.Deadline = began.Add(time.Minute)
+		}))
 		if took := time.Since(began); took > time.Minute+15*time.Second {
 			t.Errorf("the run took %s, a minute was given", took)
 		}
@@ -75,7 +82,10 @@ func TestSlowCleanUp(t *testing.T) {
 		report := conformance.Check(t, func(t testing.TB) conformance.Subject {
 			t.Cleanup(func() { time.Sleep(20 * time.Second) })
 			return conformance.Subject{Provider: onRealTime(t)}
-		}, conformance.Options{Clauses: []string{"CP-DESCRIBE-02", "CP-LIST-06"}, Deadline: time.Now().Add(5 * time.Minute)})
+		}, chosen(func(o *conformance.Options) {
+			o.Clauses = []string{"CP-DESCRIBE-02", "CP-LIST-06"}
+			o.Deadline = time.Now().Add(5 * time.Minute)
+		}))
 		for _, r := range report.Results {
 			if r.Outcome != conformance.Passed {
 				t.Errorf("%s: %s, %v", r.Clause, r.Outcome, r.Faults)

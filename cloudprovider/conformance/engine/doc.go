@@ -3,7 +3,7 @@
 // and it comes through when objects vanish: a Node, a NodeClaim, an instance or the NodePool, at each step in turn.
 //
 //	func TestEngine(t *testing.T) {
-//		engine.Run(t, newSubject, engine.Options{})
+//		engine.Run(t, newSubject, engine.DefaultOptions())
 //	}
 //
 // The factory is the one of package conformance. The hook Advance is required: nothing here waits in real time. The API

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func onFake(t testing.TB) conformance.Subject {
 	}
 }
 
-func TestFake(t *testing.T) { engine.Run(t, onFake, engine.Options{}) }
+func TestFake(t *testing.T) { engine.Run(t, onFake, engine.DefaultOptions()) }
 
 // A cloud that fails now and then gets there as well.
 func TestFakeInFoulWeather(t *testing.T) {
@@ -51,7 +52,7 @@ func TestFakeInFoulWeather(t *testing.T) {
 		return conformance.Subject{Provider: cloud, Hooks: conformance.Hooks{Advance: func(d time.Duration) { clock.Advance(d); cloud.Settle() }}}
 	}
 	for _, name := range []string{"ScaleUp", "Consolidate"} {
-		t.Run(name, func(t *testing.T) { engine.Play(t, name, factory, engine.Options{Steps: 500}) })
+		t.Run(name, func(t *testing.T) { engine.Play(t, name, factory, within(500)) })
 	}
 }
 
@@ -98,7 +99,7 @@ func TestBroken(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			engine.Play(r, scenario, factory, engine.Options{Steps: 60})
+			engine.Play(r, scenario, factory, within(60))
 		}()
 		<-done
 		if r.failed == "" {
@@ -114,4 +115,34 @@ func Example() {
 	// Output:
 	// [ScaleUp FallBack Consolidate Drift Interrupt Repair Vanish]
 	// true
+}
+
+// within are the default options with so many steps.
+func within(steps int) engine.Options {
+	o := engine.DefaultOptions()
+	o.Steps = steps
+	return o
+}
+
+// Options that can't be are refused with the cure.
+func TestOptions(t *testing.T) {
+	r := &failing{TB: t}
+	func() {
+		defer func() { _ = recover() }()
+		engine.Play(r, engine.Scenarios()[0], onFake, engine.Options{})
+	}()
+	if !strings.Contains(r.said, "start from DefaultOptions") {
+		t.Errorf("said %q", r.said)
+	}
+}
+
+// failing notes what a test fails of, and ends there.
+type failing struct {
+	testing.TB
+	said string
+}
+
+func (f *failing) Fatal(args ...any) {
+	f.said = fmt.Sprint(args...)
+	panic("ended")
 }

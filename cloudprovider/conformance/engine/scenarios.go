@@ -3,32 +3,50 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/conformance"
 )
 
-// Options of a run. The zero value runs everything.
+// Options of a run. Start from DefaultOptions.
 type Options struct {
 	// Start is where the clock of the provider and its cloud stands when the factory has made them; zero means midnight UTC
 	// of 2026-03-01. Deadlines of interruptions are compared with it.
 	Start time.Time
-	// Step is how far the clock goes between two looks at the cluster; zero means 10 seconds.
+	// Step is how far the clock goes between two looks at the cluster; more than 0.
 	Step time.Duration
-	// Steps is how many looks a scenario may take to get somewhere; zero means 200.
+	// Steps is how many looks a scenario may take to get somewhere, at least 1.
 	Steps int
-	// Listen is how long each look waits for interruptions, in real time; zero means 50 milliseconds. A source that is far away
+	// Listen is how long each look waits for interruptions, in real time; more than 0. A source that is far away
 	// needs longer; what it has given meanwhile must come again.
 	Listen time.Duration
 	// VanishEvery has Vanish try every so many steps of the life of a node and not each of them, for clouds that are slow;
-	// zero means each.
+	// 1 is each.
 	VanishEvery int
+}
+
+// DefaultOptions look every 10 seconds, 200 times at most, wait 50 milliseconds for interruptions, and have something vanish at each step.
+func DefaultOptions() Options {
+	return Options{Step: 10 * time.Second, Steps: 200, Listen: 50 * time.Millisecond, VanishEvery: 1}
+}
+
+// check says what is wrong with the options, with an *option.Error.
+func (o *Options) check() error {
+	if o.Step <= 0 || o.Steps < 1 || o.Listen <= 0 || o.VanishEvery < 1 {
+		return &option.Error{
+			Package: "engine", Option: "Step, Steps, Listen, VanishEvery",
+			Rule: fmt.Sprintf("are %s, %d, %s, %d, and must be more than 0: start from DefaultOptions", o.Step, o.Steps, o.Listen, o.VanishEvery),
+		}
+	}
+	return nil
 }
 
 // Scenarios are the names of all scenarios, in the order in which Run runs them. The slice is the caller's.

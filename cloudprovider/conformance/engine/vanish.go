@@ -23,7 +23,7 @@ const (
 
 // vanish: pods come and go again and again; each time an object vanishes one step later than the time before.
 func vanish(w *world) {
-	every := max(1, w.options.VanishEvery)
+	every := w.options.VanishEvery
 	for _, kind := range []struct {
 		name string
 		take func() bool

@@ -64,6 +64,9 @@ type command struct {
 }
 
 func newWorld(t testing.TB, s conformance.Subject, o Options) *world {
+	if err := o.check(); err != nil {
+		t.Fatal(err)
+	}
 	if s.Provider == nil {
 		t.Fatal("the factory gave no provider: set Subject.Provider")
 	}
@@ -72,15 +75,6 @@ func newWorld(t testing.TB, s conformance.Subject, o Options) *world {
 	}
 	if o.Start.IsZero() {
 		o.Start = time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC)
-	}
-	if o.Step <= 0 {
-		o.Step = 10 * time.Second
-	}
-	if o.Steps <= 0 {
-		o.Steps = 200
-	}
-	if o.Listen <= 0 {
-		o.Listen = 50 * time.Millisecond
 	}
 	caps := s.Provider.Describe()
 	if s.NodeClass == (v1.NodeClassReference{}) {
