@@ -30,8 +30,8 @@ type GovernorOptions struct {
 	FailureSamples int
 }
 
-// governorNodesPerWindow is the window of NodesPerMinute.
-const governorNodesPerWindow = time.Minute
+// minuteWindow is the window of NodesPerMinute.
+const minuteWindow = time.Minute
 
 // DefaultGovernorOptions have no bound, windows of ten minutes, and take ten launches for a rate: set the bounds that you want.
 func DefaultGovernorOptions() GovernorOptions {
@@ -198,14 +198,14 @@ func (g *Governor) together(launches int, now time.Time) *GovernedError {
 	if most == 0 {
 		return nil
 	}
-	recent := since(g.admitted, now.Add(-governorNodesPerWindow))
-	room := most - min(launches, most) // what may be in the window next to them
+	recent := since(g.admitted, now.Add(-minuteWindow))
+	room := most - min(launches, most) // what may be in the window beside them
 	if len(recent) <= room {
 		return nil
 	}
 	return &GovernedError{
 		Rule: RuleNodesPerMinute, Limit: float64(most), Current: float64(len(recent)),
-		RetryAt: recent[len(recent)-room-1].at.Add(governorNodesPerWindow),
+		RetryAt: recent[len(recent)-room-1].at.Add(minuteWindow),
 	}
 }
 
@@ -259,7 +259,7 @@ func (g *Governor) rate() (float64, bool) {
 
 // forget drops what no window looks at any more.
 func (g *Governor) forget(now time.Time) {
-	longest := max(governorNodesPerWindow, g.options.CostWindow)
+	longest := max(minuteWindow, g.options.CostWindow)
 	g.admitted = slices.Clone(since(g.admitted, now.Add(-longest)))
 	start := now.Add(-g.options.FailureWindow)
 	g.outcomes = slices.DeleteFunc(g.outcomes, func(o outcome) bool { return !o.at.After(start) })

@@ -119,12 +119,12 @@ func claimEvent(claim *v1.NodeClaim, reason EventReason, message string) Event {
 	return Event{Kind: "NodeClaim", Name: claim.Name, UID: claim.UID, Warning: true, Reason: reason, Message: message}
 }
 
-// Feedback is what a failed launch teaches the planner: the belief of the offerings it names, and whether to plan at
-// once, since the claim's pods have to go elsewhere. belief may be nil.
-func Feedback(err error, belief *Belief, now time.Time) (planNow bool) {
-	if belief != nil {
+// Feedback is what a failed launch teaches the planner: what it thinks of the offerings it names, and whether to plan at
+// once, since the claim's pods have to go elsewhere. stock may be nil.
+func Feedback(err error, stock *Belief, now time.Time) (planNow bool) {
+	if stock != nil {
 		if keys := cloudprovider.ExhaustedOfferings(err); len(keys) > 0 {
-			belief.Exhausted(keys, now)
+			stock.Exhausted(keys, now)
 		}
 	}
 	return cloudprovider.LaunchAbandoned(err)

@@ -38,15 +38,23 @@ type Clock interface {
 // ClockFunc is a function as a Clock.
 type ClockFunc func() time.Time
 
-// Now calls the function.
-func (f ClockFunc) Now() time.Time { return f() }
-
-// Time is the clock's, or the real one if there is none.
-func Time(clock Clock) time.Time {
-	if clock == nil {
-		return time.Now()
+// Now calls the function; the zero time without one.
+func (f ClockFunc) Now() time.Time {
+	if f == nil {
+		return time.Time{}
 	}
-	return clock.Now()
+	return f()
+}
+
+// Time is the clock's, or that of real, time.Now as a rule, if there is none.
+func Time(clock Clock, real func() time.Time) time.Time {
+	switch {
+	case clock != nil:
+		return clock.Now()
+	case real != nil:
+		return real()
+	}
+	return time.Time{}
 }
 
 // Or is what the option points to; one that is nil has its default.

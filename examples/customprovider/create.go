@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -69,7 +70,7 @@ const maxTries = 3
 func (p *Provider) take(claim *v1.NodeClaim, order []cloudprovider.Candidate) (name string, holder Holder, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := option.Time(p.options.Clock)
+	now := option.Time(p.options.Clock, time.Now)
 	err = p.ledger.update(func(holders map[string]Holder) (string, *Holder, error) {
 		for machine, h := range holders {
 			if h.Cluster == p.options.Cluster && h.UID == string(claim.UID) && h.live() {
@@ -116,9 +117,9 @@ func (p *Provider) start(ctx context.Context, name string, claim *v1.NodeClaim, 
 // else may have it.
 func (p *Provider) giveUp(name string) {
 	p.mu.Lock()
-	p.broken[name] = option.Time(p.options.Clock).Add(option.Or(p.options.BrokenFor, DefaultBrokenFor))
+	p.broken[name] = option.Time(p.options.Clock, time.Now).Add(option.Or(p.options.BrokenFor, DefaultBrokenFor))
 	for machine, until := range p.broken {
-		if !until.After(option.Time(p.options.Clock)) {
+		if !until.After(option.Time(p.options.Clock, time.Now)) {
 			delete(p.broken, machine)
 		}
 	}
@@ -129,7 +130,7 @@ func (p *Provider) giveUp(name string) {
 		if !ok {
 			return "", nil, nil
 		}
-		holder.Stopping = option.Time(p.options.Clock)
+		holder.Stopping = option.Time(p.options.Clock, time.Now)
 		return name, &holder, nil
 	})
 }

@@ -90,7 +90,7 @@ func (p *Provider) InstanceTypes(ctx context.Context, _ *v1.NodePool) ([]*cloudp
 	free := map[string]map[string]bool{} // by type and zone
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := option.Time(p.options.Clock)
+	now := option.Time(p.options.Clock, time.Now)
 	p.ledger.read(func(holders map[string]Holder) {
 		for _, m := range p.inventory.Machines {
 			if free[m.Type] == nil {
@@ -143,7 +143,7 @@ func (p *Provider) Delete(ctx context.Context, claim *v1.NodeClaim) error {
 		if name, holder, err = p.own(holders, claim.Status.ProviderID); err != nil || !holder.live() {
 			return "", nil, err
 		}
-		holder.Stopping = option.Time(p.options.Clock)
+		holder.Stopping = option.Time(p.options.Clock, time.Now)
 		return name, &holder, nil
 	})
 	if err != nil {

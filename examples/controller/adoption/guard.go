@@ -88,7 +88,7 @@ func (g *Guard) check(ctx context.Context) error {
 	if err := g.Reader.List(ctx, &leases, client.MatchingFields{"metadata.name": name}); err != nil {
 		return fmt.Errorf("whether Karpenter holds its lease %s can't be found out: %w", name, err)
 	}
-	now := option.Time(g.Clock)
+	now := option.Time(g.Clock, time.Now)
 	for i := range leases.Items {
 		lease := &leases.Items[i]
 		key := client.ObjectKeyFromObject(lease)

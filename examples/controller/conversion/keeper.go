@@ -153,7 +153,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 // NeedLeaderElection is false: every replica serves.
 func (k *Keeper) NeedLeaderElection() bool { return false }
 
-func (k *Keeper) now() time.Time { return option.Time(k.Clock) }
+func (k *Keeper) now() time.Time { return option.Time(k.Clock, time.Now) }
 
 func (k *Keeper) log() *slog.Logger {
 	if k.Logger == nil {

@@ -79,7 +79,7 @@ type watcher struct {
 }
 
 func newWatcher(t *translator, c client.Client, reader client.Reader, recorder events.EventRecorder, o Options) *watcher {
-	return &watcher{translator: t, client: c, reader: reader, events: recorder, log: o.Logger, now: func() time.Time { return option.Time(o.Clock) }, told: map[types.UID]string{}}
+	return &watcher{translator: t, client: c, reader: reader, events: recorder, log: o.Logger, now: func() time.Time { return option.Time(o.Clock, time.Now) }, told: map[types.UID]string{}}
 }
 
 // provisionersOf are those that refer to a node template.

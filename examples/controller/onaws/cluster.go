@@ -97,7 +97,7 @@ func (c *Cluster) currentVersion(ofEKS string) (string, error) {
 	return c.version, nil
 }
 
-func (c *Cluster) now() time.Time { return option.Time(c.Clock) }
+func (c *Cluster) now() time.Time { return option.Time(c.Clock, time.Now) }
 
 // ServerVersion asks the API server for its version as nodes are named by it: "1.35".
 func ServerVersion(api discovery.ServerVersionInterface) func() (string, error) {

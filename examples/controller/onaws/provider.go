@@ -57,7 +57,7 @@ func New(ctx context.Context, mgr ctrl.Manager, config aws.Config, o Options) (*
 		o.Clients = clients
 	}
 	if o.Cluster == nil {
-		o.Cluster = aws.NewEKSCluster(o.Clients.EKS(sdk.Background), config.ClusterName, func() time.Time { return option.Time(o.Clock) })
+		o.Cluster = aws.NewEKSCluster(o.Clients.EKS(sdk.Background), config.ClusterName, func() time.Time { return option.Time(o.Clock, time.Now) })
 	}
 	provider, err := newProvider(ctx, mgr.GetClient(), config, o)
 	if err != nil {

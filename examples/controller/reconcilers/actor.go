@@ -23,7 +23,7 @@ type actor struct {
 	provider  cloudprovider.CloudProvider
 	gates     []cloudprovider.RegistrationGate
 	lifecycle *provisioning.Lifecycle
-	belief    *provisioning.Belief
+	stock     *provisioning.Belief
 	governor  *provisioning.Governor
 	health    *health
 	evictions *evictions
@@ -223,9 +223,9 @@ func (a *actor) createInstance(ctx context.Context, r *round, claim *v1.NodeClai
 	if err != nil {
 		a.log.Warn("cannot launch instance", "nodeClaim", claim.Name, "nodePool", poolName(claim.Labels), "error", err)
 	} else if key, ok := offeringOf(answer); ok {
-		a.belief.Launched(key, now)
+		a.stock.Launched(key, now)
 	}
-	if provisioning.Feedback(err, a.belief, now) {
+	if provisioning.Feedback(err, a.stock, now) {
 		a.planNow()
 	}
 	step := a.lifecycle.Created(claim, answer, err, now)

@@ -218,7 +218,7 @@ func newActor(mgr ctrl.Manager, o *Options, provider cloudprovider.CloudProvider
 	if err != nil {
 		return nil, err
 	}
-	belief, err := provisioning.NewBelief(*o.Belief)
+	stock, err := provisioning.NewBelief(*o.Belief)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func newActor(mgr ctrl.Manager, o *Options, provider cloudprovider.CloudProvider
 	told := newRecorder(mgr.GetEventRecorder("drawknife"), o.now)
 	evictions := newEvictions(mgr.GetClient(), told, m, o.Logger, o.now)
 	return &actor{
-		client: mgr.GetClient(), provider: provider, gates: gates, lifecycle: lifecycle, belief: belief, governor: governor, health: newHealth(),
+		client: mgr.GetClient(), provider: provider, gates: gates, lifecycle: lifecycle, stock: stock, governor: governor, health: newHealth(),
 		evictions: evictions, evict: evictions.add, recorder: told, metrics: m, log: o.Logger, now: o.now,
 	}, nil
 }
@@ -251,7 +251,7 @@ func newPlanner(mgr ctrl.Manager, o *Options, act *actor, state *cluster.State) 
 		return nil, err
 	}
 	p := &planner{
-		provider: act.provider, state: state, belief: act.belief, launcher: launcher, ledger: ledger, recorder: act.recorder, health: act.health, metrics: act.metrics,
+		provider: act.provider, state: state, stock: act.stock, launcher: launcher, ledger: ledger, recorder: act.recorder, health: act.health, metrics: act.metrics,
 		lookup: act.provider.Describe().Vocabulary.Compile(), options: o, log: o.Logger, now: o.now, process: rand.Text(), triggers: newTriggers(), batch: batch,
 	}
 	if o.Features.CapacityBuffer {

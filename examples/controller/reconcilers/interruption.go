@@ -128,7 +128,7 @@ func (r *interruptions) soldOut(claim *v1.NodeClaim, m *cloudprovider.Interrupti
 		return
 	}
 	if key, ok := offeringOf(claim); ok {
-		r.belief.Exhausted([]cloudprovider.OfferingKey{key}, r.now())
+		r.stock.Exhausted([]cloudprovider.OfferingKey{key}, r.now())
 	}
 }
 

@@ -98,7 +98,7 @@ func (o *Options) nomination() time.Duration {
 }
 
 // now is the time by the clock.
-func (o *Options) now() time.Time { return option.Time(o.Clock) }
+func (o *Options) now() time.Time { return option.Time(o.Clock, time.Now) }
 
 // complete checks the options and fills in defaults.
 func (o *Options) complete() error {

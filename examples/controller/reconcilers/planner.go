@@ -25,7 +25,7 @@ import (
 type planner struct {
 	provider cloudprovider.CloudProvider
 	state    *cluster.State
-	belief   *provisioning.Belief
+	stock    *provisioning.Belief
 	launcher *provisioning.Launcher
 	ledger   *limits.Ledger
 	buffers  *bufferResolver // nil without the feature
@@ -216,7 +216,7 @@ func (p *planner) typesOf(key v1.PoolKey) []*cloudprovider.InstanceType {
 }
 
 func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *provisioning.PoolSet, error) {
-	set, err := provisioning.ResolvePools(ctx, p.provider, p.state.NodePools(), p.belief, now)
+	set, err := provisioning.ResolvePools(ctx, p.provider, p.state.NodePools(), p.stock, now)
 	if err != nil {
 		return nil, nil, err
 	}

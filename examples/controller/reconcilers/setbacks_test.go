@@ -86,7 +86,7 @@ func TestHeldBackReplacementsAreNotBegun(t *testing.T) {
 // A command that has begun when the launch rate limiter holds its launch back is taken back within seconds, and does not keep others from being planned.
 func TestHeldBackReplacementsAreTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, _, claim := outdated(t, func(o *Options) { asKarpenter(o); o.Governor.CostIncrease = 100 })
+		w, _, claim := outdated(t, func(o *Options) { asKarpenter(o); o.Governor.CostIncrease, o.Governor.CostWindow = 100, 10*time.Minute })
 		time.Sleep(10 * time.Minute) // since the first node was launched
 		began := time.Time{}
 		w.faults = func(verb string, o client.Object) error {
