@@ -120,11 +120,11 @@ func claimEvent(claim *v1.NodeClaim, reason EventReason, message string) Event {
 }
 
 // Feedback is what a failed launch teaches the planner: what it thinks of the offerings it names, and whether to plan at
-// once, since the claim's pods have to go elsewhere. stock may be nil.
-func Feedback(err error, stock *Belief, now time.Time) (planNow bool) {
-	if stock != nil {
+// once, since the claim's pods have to go elsewhere. belief may be nil.
+func Feedback(err error, belief *Belief, now time.Time) (planNow bool) {
+	if belief != nil {
 		if keys := cloudprovider.ExhaustedOfferings(err); len(keys) > 0 {
-			stock.Exhausted(keys, now)
+			belief.Exhausted(keys, now)
 		}
 	}
 	return cloudprovider.LaunchAbandoned(err)

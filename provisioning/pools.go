@@ -27,9 +27,9 @@ type PoolSet struct {
 // class is of a kind the provider serves, it is ready, by the conditions that PoolStatus writes, and not being deleted. Static pools and those that may not
 // launch take part as owners of their nodes, with the types that those are of if the provider tells. A pool whose
 // types can't be found out is left out of launching with the reason, and the others go on; only when ctx ends is that an
-// error. stock may be nil; it closes offerings that are
+// error. belief may be nil; it closes offerings that are
 // thought to be empty. Each pool is keyed by the generation it was born in (v1.GenerationOf).
-func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, pools []*v1.NodePool, stock *Belief, now time.Time) (*PoolSet, error) {
+func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, pools []*v1.NodePool, belief *Belief, now time.Time) (*PoolSet, error) {
 	switch {
 	case provider == nil:
 		return nil, option.Missing("ResolvePools", "the provider")
@@ -48,7 +48,7 @@ func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, poo
 			if ctx.Err() != nil {
 				return nil, fmt.Errorf("instance types of nodepool %s: %w", v1.QualifiedName(pool), errors.Join(ctx.Err(), err))
 			}
-			set.add(&entry, types, err, stock, now)
+			set.add(&entry, types, err, belief, now)
 		}
 		set.NodePools = append(set.NodePools, entry)
 	}
