@@ -86,42 +86,35 @@ func newFloorPrices(f *Fleet, model *scheduling.Model, units []*unit) *floorPric
 		machines: model.Launchables(), scopes: map[string][]FloorPrices{},
 		first: map[corev1.ResourceName]roomiest{}, second: map[corev1.ResourceName]roomiest{},
 	}
-	mean := corev1.ResourceList{}
-	byPool := map[v1.PoolKey]corev1.ResourceList{}
+	byPool := map[v1.PoolKey][]*unit{}
 	for _, u := range units {
-		if len(u.moving) == 0 {
-			continue
-		}
-		requests := model.Requested(u.Name, u.moves)
-		addAmounts(mean, requests)
-		if byPool[u.Pool.Key] == nil {
-			byPool[u.Pool.Key] = corev1.ResourceList{}
-		}
-		addAmounts(byPool[u.Pool.Key], requests)
+		byPool[u.Pool.Key] = append(byPool[u.Pool.Key], u)
 	}
+	mean := corev1.ResourceList{}
 	out.directions = []corev1.ResourceList{mean}
 	for i := range snapshot.NodePools {
-		if d := byPool[snapshot.NodePools[i].Identity()]; d != nil && len(out.directions) < maxDirections {
-			out.directions = append(out.directions, d)
+		list := byPool[snapshot.NodePools[i].Identity()]
+		requests := requestedBy(model, list)
+		addAmounts(mean, requests)
+		if len(requests) > 0 && len(out.directions) < maxDirections {
+			out.directions = append(out.directions, requests)
 		}
 	}
 	for _, name := range floorResources {
 		out.directions = append(out.directions, corev1.ResourceList{name: mean[name]})
-	}
-	for i := range snapshot.Nodes {
-		node := snapshot.Nodes[i].Name
-		free, _ := model.Free(node)
-		for name, q := range free {
-			r := roomiest{node, q.MilliValue()}
-			switch {
-			case out.first[name].node == "" || r.free > out.first[name].free:
-				out.first[name], out.second[name] = r, out.first[name]
-			case out.second[name].node == "" || r.free > out.second[name].free:
-				out.second[name] = r
-			}
-		}
+		room := model.Roomiest(name)
+		out.first[name], out.second[name] = roomiest{room[0].Node, room[0].Free.MilliValue()}, roomiest{room[1].Node, room[1].Free.MilliValue()}
 	}
 	return out
+}
+
+// requestedBy is what pods of the units that move ask for together; empty where none moves.
+func requestedBy(model *scheduling.Model, units []*unit) corev1.ResourceList {
+	names := make([]string, len(units))
+	for i, u := range units {
+		names[i] = u.Name
+	}
+	return model.RequestedTogether(names, func(at int, pod *corev1.Pod) bool { return units[at].moves(pod) })
 }
 
 const (

@@ -87,7 +87,7 @@ func (s *search) inOrder(ctx context.Context, list []*Command) ([]*Command, erro
 func (s *search) replayOf(ctx context.Context) (*replay, error) {
 	r, err := s.newReplay(ctx, s.fleet)
 	if err == nil {
-		r.moves = func(c *Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
+		r.fresh, r.moves = true, func(c *Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
 	}
 	return r, err
 }

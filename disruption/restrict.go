@@ -71,6 +71,8 @@ type replay struct {
 	trial *scheduling.Trial
 	// moves tells which pods of a candidate need another place.
 	moves func(*Candidate) func(*corev1.Pod) bool
+	// fresh tells that commands are of the fleet as it is.
+	fresh bool
 }
 
 func (g *Global) newReplay(ctx context.Context, f *Fleet) (*replay, error) {
@@ -93,7 +95,7 @@ func (g *Global) newReplay(ctx context.Context, f *Fleet) (*replay, error) {
 		}
 	}
 	t.Commit()
-	return &replay{p, t, func(c *Candidate) func(*corev1.Pod) bool { return f.moves(c.Machine.Pool) }}, nil
+	return &replay{pass: p, trial: t, moves: func(c *Candidate) func(*corev1.Pod) bool { return f.moves(c.Machine.Pool) }}, nil
 }
 
 // arrange carries out what it can, in the order given as far as that goes: what has no place yet is tried again after the
@@ -179,7 +181,7 @@ func (r *replay) carryOut(cmd *Command, members []*Candidate) (*Command, *Block,
 		}
 		moving += n
 	}
-	if moving > cmd.plannedOf(members) {
+	if !r.fresh && moving > cmd.plannedOf(members) {
 		return nil, &Block{Code: BlockUnschedulable, Pods: r.trial.Waiting(maxNamed), Detail: "pods came since it was planned"}, nil
 	}
 	return r.put(cmd)

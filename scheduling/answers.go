@@ -24,6 +24,8 @@ type Answers struct {
 	mu      sync.Mutex
 	known   map[string]answer
 	kept    int
+	// kinds are the nodes for pods at a stage: see Model.kindsAt.
+	kinds map[int32][]kind
 }
 
 // mostAnswered bounds what is remembered: new nodes and lots of pods on them.
@@ -40,9 +42,9 @@ type answer struct {
 // NewAnswers remember what trials of the model are asked with these pod prices and this query; answers to other questions are found
 // again each time.
 func (m *Model) NewAnswers(w *Worth, q Query) *Answers {
-	a := &Answers{m: m, w: w, q: q, known: map[string]answer{}}
-	a.none = m.costs != nil && len(m.costs.Commitments) > 0 || slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool {
-		return len(p.Variety) > 0 || p.Table != nil && slices.ContainsFunc(p.Table.Rows, func(r nodepool.Row) bool { return len(r.Residents) > 0 })
+	a := &Answers{m: m, w: w, q: q, known: map[string]answer{}, kinds: map[int32][]kind{}}
+	a.none = m.costs != nil && len(m.costs.Commitments) > 0 || slices.ContainsFunc(m.pools, func(p *pool) bool {
+		return len(p.variety) > 0 || p.table != nil && slices.ContainsFunc(p.table.rows, func(r row) bool { return len(r.residents) > 0 })
 	})
 	for g := range m.topology {
 		if group := &m.topology[g]; group.Kind == topology.Spread && group.Hard && group.At != topology.Hostname {
@@ -50,6 +52,18 @@ func (m *Model) NewAnswers(w *Worth, q Query) *Answers {
 		}
 	}
 	return a
+}
+
+// kindsOf are the nodes for pods at a stage, which all trials share.
+func (a *Answers) kindsOf(stage int32) []kind {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list, known := a.kinds[stage]
+	if !known {
+		list = a.m.kindsAt(stage)
+		a.kinds[stage] = list
+	}
+	return list
 }
 
 // Len is how many answers are remembered.

@@ -84,9 +84,10 @@ type Trial struct {
 	// described remembers for Planned what nodes of the same demands could be.
 	described *descriptions
 	// freedClass finds the class of the snapshot's waiting pods and of those of hidden nodes, for the first freedIndexed of freed;
-	// see waitingClass.
+	// see waitingClass. soughtLast is which of freed was last found.
 	freedClass   map[PodKey]int32
 	freedIndexed int
+	soughtLast   int
 	// received counts, by node of the snapshot, the pods that the trial has put there, and last is the number of the last
 	// binding on it, from 1 on; 0 for none.
 	received, last []int32

@@ -175,14 +175,36 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 	}
 	t.kinds[stage] = nil
 	m := t.m
-	out := []kind{}
-	var own []kind
-	for _, u := range m.stages[stage].Uses {
-		p := m.pools[u.Pool]
-		f := &p.Profiles[u.Profile]
-		if t.strictVariety(p) || len(f.Open) > 0 || slices.ContainsFunc(m.topologyKeys, func(key string) bool { return p.LeftOpen(key) }) {
+	for _, u := range m.stages[stage].uses {
+		p := m.pools[u.pool]
+		if t.strictVariety(p) || len(p.profiles[u.profile].open) > 0 || slices.ContainsFunc(m.topologyKeys, func(key string) bool { return m.leftOpen(p, key) }) {
 			return nil, false
 		}
+	}
+	var out []kind
+	if t.answers != nil {
+		out = slices.Clone(t.answers.kindsOf(stage))
+	} else {
+		out = m.kindsAt(stage)
+	}
+	for i := range out {
+		k := &out[i]
+		if t.topology != nil {
+			k.cell = t.placesOfKinds().ofMachine(k.pool, k.row, k.slot, &assignment{})
+		}
+		k.room = t.numberRoom(k.alloc)
+	}
+	t.kinds[stage] = out
+	return out, true
+}
+
+// kindsAt are those of kindsOf, without their cells and the numbers of their rooms.
+func (m *Model) kindsAt(stage int32) []kind {
+	out := []kind{}
+	var own []kind
+	for _, u := range m.stages[stage].uses {
+		p := m.pools[u.pool]
+		f := &p.profiles[u.profile]
 		dims := m.resources.Len()
 		own = own[:0]
 		for _, buy := range p.Table.CheapestFirst(dims) {
@@ -196,17 +218,16 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 				own = append(own, kind{pool: u.Pool, row: buy.Row, slot: buy.Slot, cell: layout.AnyCell, price: price, alloc: alloc})
 			}
 		}
-		out = append(out, t.leanest(p, own)...)
+		out = append(out, m.leanest(p, own)...)
 	}
 	slices.SortStableFunc(out, func(a, b kind) int { return cmp.Compare(a.price, b.price) })
-	t.kinds[stage] = out
-	return out, true
+	return out
 }
 
 // leanest drops kinds that a cheaper one of the same slot can stand in for, for all pods there are. The list is in the order
-// of CheapestFirst.
-func (t *Trial) leanest(p *nodepool.Pool, list []kind) []kind {
-	like := t.likeness(p)
+// of cheapestFirst.
+func (m *Model) leanest(p *pool, list []kind) []kind {
+	like := m.likeness(p)
 	type key struct{ slot, like int32 }
 	kept := map[key][]int{}
 	var out []kind
@@ -219,10 +240,6 @@ next:
 			}
 		}
 		kept[at] = append(kept[at], len(out))
-		if t.topology != nil {
-			k.cell = t.placesOfKinds().OfNew(k.pool, k.row, k.slot, &nodepool.Assignment{})
-		}
-		k.room = t.numberRoom(k.alloc)
 		out = append(out, k)
 	}
 	return out
@@ -254,8 +271,8 @@ func (t *Trial) placesOfKinds() *layout.Cells {
 }
 
 // likeness numbers rows of a pool's table that no demand of any pods tells apart.
-func (t *Trial) likeness(p *nodepool.Pool) []int32 {
-	out := make([]int32, len(p.Table.Rows))
+func (m *Model) likeness(p *pool) []int32 {
+	out := make([]int32, len(p.table.rows))
 	numbers := map[string]int32{}
 	key := make([]byte, 0, len(p.Profiles)+4)
 	for r := range out {

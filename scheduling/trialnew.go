@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
@@ -121,12 +122,60 @@ func (m *Model) Requested(node string, moves func(*corev1.Pod) bool) corev1.Reso
 		return nil
 	}
 	sum := make([]int64, m.resources.Len())
-	for _, p := range m.nodes[i].Movable {
-		if moves(p.Pod) {
-			resources.AddScaled(sum, m.classes[p.Class].Requests, 1)
+	m.addRequested(sum, i, moves)
+	return m.resources.List(sum)
+}
+
+func (m *Model) addRequested(sum []int64, node int, moves func(*corev1.Pod) bool) {
+	for _, p := range m.nodes[node].movable {
+		if moves(p.pod) {
+			resources.AddScaled(sum, m.classes[p.class].requests, 1)
+		}
+	}
+}
+
+// RequestedTogether is Requested for pods of several nodes together; names that the snapshot lacks have none. moves is asked about pods of
+// the node of that place in the list.
+func (m *Model) RequestedTogether(nodes []string, moves func(at int, pod *corev1.Pod) bool) corev1.ResourceList {
+	sum := make([]int64, m.resources.Len())
+	for at, name := range nodes {
+		if i, ok := m.nodeIndex[name]; ok {
+			m.addRequested(sum, i, func(pod *corev1.Pod) bool { return moves(at, pod) })
 		}
 	}
 	return m.resources.List(sum)
+}
+
+// NodeRoom is how much of a resource a node has free.
+type NodeRoom struct {
+	Node string
+	Free resource.Quantity
+}
+
+// Roomiest are the two nodes of the snapshot with most of the resource free, of equals those that come first in the snapshot; zero where there
+// are fewer with any.
+func (m *Model) Roomiest(name corev1.ResourceName) (out [2]NodeRoom) {
+	d := slices.Index(m.resources.Names, name)
+	if d < 0 || m.snapshot == nil {
+		return out
+	}
+	var most [2]int64
+	for i := range m.snapshot.Nodes {
+		node := m.snapshot.Nodes[i].Name
+		free := m.free[m.nodeIndex[node]*m.resources.Len()+d]
+		switch {
+		case free == 0:
+		case out[0].Node == "" || free > most[0]:
+			out[0].Node, out[1].Node = node, out[0].Node
+			most[0], most[1] = free, most[0]
+		case out[1].Node == "" || free > most[1]:
+			out[1].Node, most[1] = node, free
+		}
+	}
+	for i := range out {
+		out[i].Free = resources.Quantity(name, most[i])
+	}
+	return out
 }
 
 // Grown are the numbers of the new nodes that were there at the mark and have received pods since, each once, ascending. The

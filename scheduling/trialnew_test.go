@@ -68,6 +68,23 @@ func TestTrialNewNodes(t *testing.T) {
 	}
 }
 
+// RequestedTogether is what pods of several nodes ask for, and Roomiest the nodes with most free of a resource.
+func TestModelSumsAndRooms(t *testing.T) {
+	m := compile(t, cluster(node("a", allocatable("cpu=4"), bound(pod("p", requests("cpu=1")), pod("q", requests("cpu=500m")))),
+		node("b", allocatable("cpu=6"), bound(pod("r", requests("cpu=2")))), node("c", allocatable("cpu=9"), bound(pod("s", requests("cpu=9"))))))
+	all := m.RequestedTogether([]string{"a", "x", "b"}, func(at int, p *corev1.Pod) bool { return at == 2 || p.Name == "q" })
+	if cpu, pods := all.Cpu().String(), all.Pods().String(); cpu != "2500m" || pods != "2" {
+		t.Errorf("%s cores of %s pods", cpu, pods)
+	}
+	rooms := m.Roomiest(corev1.ResourceCPU)
+	if rooms[0].Node != "b" || rooms[0].Free.String() != "4" || rooms[1].Node != "a" || rooms[1].Free.String() != "2500m" {
+		t.Errorf("most room: %+v", rooms)
+	}
+	if none := m.Roomiest("example.com/none"); none[0].Node != "" || none[1].Node != "" {
+		t.Errorf("room for what no node has: %+v", none)
+	}
+}
+
 // Requested is what those pods ask for that are to move.
 func TestModelRequested(t *testing.T) {
 	m := compile(t, cluster(node("a", bound(pod("p", requests("cpu=1")), pod("q", requests("cpu=500m"))))))

@@ -122,6 +122,12 @@ func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
 
 // waitingClass is the class of a pod of a hidden node, or of one that the snapshot has waiting, if pods of that class wait.
 func (t *Trial) waitingClass(key PodKey) (int32, error) {
+	if p := t.freedOfLate(key); p != nil {
+		if t.waiting[p.class] == 0 {
+			return 0, notWaiting(key)
+		}
+		return p.class, nil
+	}
 	if t.freedClass == nil {
 		pods := len(t.m.pods)
 		for i := range t.m.nodes {
@@ -144,7 +150,30 @@ func (t *Trial) waitingClass(key PodKey) (int32, error) {
 	}
 	class, ok := t.freedClass[key]
 	if !ok || t.waiting[class] == 0 {
-		return 0, fmt.Errorf("pod %s does not wait: it is of no hidden node and was not waiting, or is placed", key)
+		return 0, notWaiting(key)
 	}
 	return class, nil
+}
+
+// mostOfLate is how many pods that were freed last are gone through before they are sought by name.
+const mostOfLate = 256
+
+// freedOfLate is the pod if it is one of those that were freed last: mostly pods are put somewhere right after their node was hidden, in the
+// order in which they were on it.
+func (t *Trial) freedOfLate(key PodKey) *boundPod {
+	last := len(t.freed) - 1
+	for i, n := min(t.soughtLast+1, last), 0; i >= 0 && n < mostOfLate; n++ {
+		if p := &t.freed[i]; p.pod.Name == key.Name && p.pod.Namespace == key.Namespace {
+			t.soughtLast = i
+			return p
+		}
+		if i--; n == 0 {
+			i = last
+		}
+	}
+	return nil
+}
+
+func notWaiting(key PodKey) error {
+	return fmt.Errorf("pod %s does not wait: it is of no hidden node and was not waiting, or is placed", key)
 }
