@@ -134,7 +134,7 @@ func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 	if f == nil || f.in.View == nil {
 		return nil, option.Missing("Global.Plan", "a fleet that Survey made")
 	}
-	ground, err := g.newGround(ctx, f)
+	ground, err := g.newGround(ctx, f, nil)
 	if err != nil {
 		return nil, err
 	}

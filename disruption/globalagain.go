@@ -32,7 +32,7 @@ func (g *ground) again(ctx context.Context, m *Memory, sight *sighting) (best *s
 	}
 	changed := m.sight.changed(sight)
 	for _, u := range g.units {
-		if was, known := m.facts[u.Name]; !known || was != u.fact() {
+		if was := m.units[u.Name]; was == nil || was.fact() != u.fact() {
 			changed[u.Name] = true
 		}
 	}

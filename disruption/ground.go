@@ -49,23 +49,30 @@ type unit struct {
 	number int
 	// price in nano-USD per hour, 0 when it is not known; worth that of its pods.
 	price, worth int64
-	// moving are the pods that need another place; stays are others that would have to wait for none.
-	moving []*corev1.Pod
-	stays  map[*corev1.Pod]bool
+	podMoves
 	// blocked is what keeps it from being consolidated; nil for nothing.
 	blocked *Block
 	// due says that it has to go anyway: it has drifted, or expires soon.
 	due bool
 	// drifts says that drift may take it.
 	drifts bool
-	// draws are what its pods take of PodDisruptionBudgets, by budget.
-	draws []draw
-	// drain is how long it takes at least until its pods are gone.
-	drain time.Duration
 	// like is what it is bought as, as a number.
 	like uint64
 	// planned is the new node that it stands for; nil for a node that is there.
 	planned *plannedNode
+}
+
+// podMoves are what a node's pods do when it goes.
+type podMoves struct {
+	// moving are the pods that need another place; stays are others that would have to wait for none.
+	moving []*corev1.Pod
+	stays  map[*corev1.Pod]bool
+	// draws are what its pods take of PodDisruptionBudgets, by budget.
+	draws []draw
+	// drain is how long it takes at least until its pods are gone.
+	drain time.Duration
+	// passing tells that some pod is protected now, and may not be later.
+	passing bool
 }
 
 // draw is how many pods of a node one PodDisruptionBudget has to let go.
@@ -76,7 +83,8 @@ type draw struct {
 	allowed int
 }
 
-func (g *Global) newGround(ctx context.Context, f *Fleet) (*ground, error) {
+// newGround is that of the fleet. What the memory knows of pods that are as they were is not worked out again; nil for no memory.
+func (g *Global) newGround(ctx context.Context, f *Fleet, m *Memory) (*ground, error) {
 	settled, err := settled(ctx, f, g.Query)
 	if err != nil {
 		return nil, err
@@ -85,14 +93,14 @@ func (g *Global) newGround(ctx context.Context, f *Fleet) (*ground, error) {
 	for _, m := range Methods() {
 		out.accepted[m], out.refused[m] = f.Eligible(m)
 	}
-	if out.worth, err = out.model.Worth(ctx, g.Query); err != nil {
+	if out.worth, err = out.model.WorthFrom(ctx, g.Query, m.knownWorth()); err != nil {
 		return nil, err
 	}
 	out.answers = out.model.NewAnswers(out.worth, g.Query)
 	out.closed, out.coming = closedNodes(f)
-	moved := recentOwners(f, g.coolDown())
+	moved, known := recentOwners(f, g.coolDown()), m.knownUnits(f)
 	for _, c := range f.Candidates {
-		u := out.unitOf(c, moved)
+		u := out.unitOf(c, moved, known[c.Name])
 		u.at = len(out.units)
 		u.number = len(out.units)
 		out.units = append(out.units, u)
@@ -154,26 +162,43 @@ func recentOwners(f *Fleet, within time.Duration) map[types.UID]time.Time {
 	return out
 }
 
-func (g *ground) unitOf(c *Candidate, moved map[types.UID]time.Time) *unit {
+// unitOf is the candidate's. was is what it was in an earlier plan, with the same PodDisruptionBudgets; nil if it was none.
+func (g *ground) unitOf(c *Candidate, moved map[types.UID]time.Time, was *unit) *unit {
 	f := g.fleet
-	u := &unit{Candidate: c, like: c.likeness(), price: nanoUSD(c.Price), worth: nanoUSD(g.worth.Node(c.Name)), blocked: f.accepts(c, MethodSingleNode)}
+	u := &unit{Candidate: c, price: nanoUSD(c.Price), worth: nanoUSD(g.worth.Node(c.Name)), blocked: f.accepts(c, MethodSingleNode)}
+	if was != nil && was.Zone == c.Zone && was.CapacityType == c.CapacityType && was.Pool.Key == c.Pool.Key && was.Price == c.Price {
+		u.like = was.like
+	} else {
+		u.like = c.likeness()
+	}
 	u.drifts = f.accepts(c, MethodDrift) == nil
 	u.due = u.drifts || g.expiresSoon(c)
 	if u.blocked == nil && !u.due {
 		u.blocked = g.coolsDown(c, moved)
 	}
+	if was != nil && !was.passing && was.Pool.Key == c.Pool.Key && slices.Equal(was.Machine.Pods, c.Machine.Pods) {
+		u.podMoves = was.podMoves
+	} else {
+		u.podMoves = g.movesOf(c)
+	}
+	return u
+}
+
+// movesOf is what the candidate's pods do when it goes.
+func (g *ground) movesOf(c *Candidate) (out podMoves) {
+	f, marker := g.fleet, v1.MarkerOf(c.Machine.Pool)
 	draws := map[types.NamespacedName]*draw{}
-	moves := f.moves(c.Machine.Pool)
+	out.passing = slices.ContainsFunc(c.Machine.Pods, func(pod *corev1.Pod) bool { return !pods.Disruptable(pod, f.now) })
 	for _, pod := range c.Machine.Pods {
-		if !moves(pod) {
-			u.stay(pod)
+		if !pods.ReschedulableNowFrom(marker, pod, f.pdbs, f.now) {
+			out.stay(pod)
 		}
 	}
 	for _, pod := range c.Pods { // in an order of their own, whatever the node's is
-		if u.stays[pod] {
+		if out.stays[pod] {
 			continue
 		}
-		u.moving = append(u.moving, pod)
+		out.moving = append(out.moving, pod)
 		for _, b := range f.pdbs.Of(pod) {
 			if b.SparesUnready && !pods.Ready(pod) {
 				continue
@@ -187,22 +212,22 @@ func (g *ground) unitOf(c *Candidate, moved map[types.UID]time.Time) *unit {
 		}
 	}
 	for _, d := range draws {
-		u.draws = append(u.draws, *d)
-		u.drain = max(u.drain, g.drainTime(d.pods, d.allowed))
+		out.draws = append(out.draws, *d)
+		out.drain = max(out.drain, g.drainTime(d.pods, d.allowed))
 	}
-	slices.SortFunc(u.draws, func(a, b draw) int { return compareBudgets(a.budget, b.budget) })
-	return u
+	slices.SortFunc(out.draws, func(a, b draw) int { return compareBudgets(a.budget, b.budget) })
+	return out
 }
 
-func (u *unit) stay(pod *corev1.Pod) {
-	if u.stays == nil {
-		u.stays = map[*corev1.Pod]bool{}
+func (p *podMoves) stay(pod *corev1.Pod) {
+	if p.stays == nil {
+		p.stays = map[*corev1.Pod]bool{}
 	}
-	u.stays[pod] = true
+	p.stays[pod] = true
 }
 
 // moves is what the trial asks for each pod of a node that goes.
-func (u *unit) moves(pod *corev1.Pod) bool { return !u.stays[pod] }
+func (p *podMoves) moves(pod *corev1.Pod) bool { return !p.stays[pod] }
 
 func compareBudgets(a, b types.NamespacedName) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/drawknife/drawknife/api/option"
+	"github.com/drawknife/drawknife/scheduling"
 )
 
 // Memory is what a plan of Global leaves for the next one: what it was made of, its commands, and why each other node stays. It
@@ -21,10 +21,11 @@ type Memory struct {
 	plan    *Plan
 	// until is when time alone may make the plan another one; zero for never.
 	until time.Time
-	// facts are those of the candidates, why is what kept them from being consolidated; by name.
-	facts map[string]fact
+	// units are the candidates, why is what kept them from being consolidated; by name. worth is what pods were worth.
+	units map[string]*unit
 	why   map[string]*Block
-	// looked is how often nodes were looked at again since a plan was made from nothing.
+	worth *scheduling.KnownWorth
+	// looked is how often nodes were looked at anew since a plan was made from nothing.
 	looked int
 	// reach is what that plan found of all that there may be: see Plan.reach.
 	reach float64
@@ -57,13 +58,16 @@ func (g *Global) PlanAgain(ctx context.Context, f *Fleet, m *Memory) (*Plan, *Me
 		next.sight = sight
 		return m.plan.at(f.now), &next, nil
 	}
-	ground, err := g.newGround(ctx, f)
+	if m != nil && (len(f.Candidates) < leastAgain || !m.sight.sameWorld(&sight)) {
+		m = nil
+	}
+	ground, err := g.newGround(ctx, f, m)
 	if err != nil {
 		return nil, nil, err
 	}
 	var best *search
 	looked := 0
-	if m != nil && m.sight.sameWorld(&sight) {
+	if m != nil {
 		if best, looked, err = ground.again(ctx, m, &sight); err != nil {
 			return nil, nil, err
 		}
@@ -77,6 +81,11 @@ func (g *Global) PlanAgain(ctx context.Context, f *Fleet, m *Memory) (*Plan, *Me
 			next := best.remember(sight, plan, looked)
 			next.reach = m.reach
 			return plan, next, nil
+		}
+	}
+	if m != nil {
+		if ground, err = g.newGround(ctx, f, nil); err != nil {
+			return nil, nil, err
 		}
 	}
 	if best, err = ground.fromNothing(ctx); err != nil {
@@ -136,11 +145,26 @@ func (u *unit) fact() fact {
 
 // remember is what the next plan needs of this one.
 func (s *search) remember(sight sighting, plan *Plan, looked int) *Memory {
-	m := &Memory{planner: *s.Global, sight: sight, plan: plan.at(plan.Time), until: s.until(plan), facts: make(map[string]fact, len(s.units)), why: s.why, looked: looked, reach: plan.reach()}
-	for _, u := range s.units {
-		m.facts[u.Name] = u.fact()
+	return &Memory{
+		planner: *s.Global, sight: sight, plan: plan.at(plan.Time), until: s.until(plan), units: s.byName, why: s.why, worth: s.worth.Known(),
+		looked: looked, reach: plan.reach(),
 	}
-	return m
+}
+
+// knownWorth is what pods were worth; nil for a nil memory.
+func (m *Memory) knownWorth() *scheduling.KnownWorth {
+	if m == nil {
+		return nil
+	}
+	return m.worth
+}
+
+// knownUnits are the candidates of the memory if the fleet is a later one with the same PodDisruptionBudgets; nil for a nil memory.
+func (m *Memory) knownUnits(f *Fleet) map[string]*unit {
+	if m == nil || f.now.Before(m.plan.Time) || !equal(m.sight.snapshot.PodDisruptionBudgets, f.in.View.Snapshot.PodDisruptionBudgets) {
+		return nil
+	}
+	return m.units
 }
 
 // at is the same plan made at another time. Whoever begins commands writes in them, so they are copies.

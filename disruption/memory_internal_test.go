@@ -1,4 +1,34 @@
 package disruption
 
-// Looked is how often nodes were looked at again since the memory's plan, or one before it, was made from nothing.
+import (
+	"context"
+	"maps"
+	"slices"
+)
+
+// Looked is how often nodes were looked at anew since the memory's plan, or one before it, was made from nothing.
 func Looked(m *Memory) int { return m.looked }
+
+// MovesApart names the nodes of which the memory has another idea of what their pods do when they go than a look at the fleet gives, and
+// tells of how many nodes it has one.
+func MovesApart(ctx context.Context, g *Global, f *Fleet, m *Memory) (apart []string, known int, err error) {
+	with, err := g.newGround(ctx, f, m)
+	if err != nil {
+		return nil, 0, err
+	}
+	without, err := g.newGround(ctx, f, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	was := m.knownUnits(f)
+	for i, u := range with.units {
+		if v := without.units[i]; !slices.Equal(u.moving, v.moving) || !maps.Equal(u.stays, v.stays) || !slices.Equal(u.draws, v.draws) ||
+			u.drain != v.drain || u.passing != v.passing || u.like != v.like {
+			apart = append(apart, u.Name)
+		}
+		if before := was[u.Name]; before != nil && len(before.moving) > 0 && len(u.moving) > 0 && &before.moving[0] == &u.moving[0] {
+			known++
+		}
+	}
+	return apart, known, nil
+}

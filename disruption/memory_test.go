@@ -252,6 +252,43 @@ func TestPlansAgainAreWorthAsMuch(t *testing.T) {
 	}
 }
 
+// What a memory knows of a node's pods is what a look at them gives: pods that have come, protections that have ended, and
+// PodDisruptionBudgets that allow something else are looked at.
+func TestMemoryKnowsPods(t *testing.T) {
+	s := workload.Fleet{Nodes: 110, Fill: 0.4, Mixed: true}.Snapshot()
+	started := metav1.NewTime(s.Time.Add(-time.Minute))
+	for i := range 10 {
+		n := &s.Nodes[i]
+		if n.Pods = slices.Clone(n.Pods); len(n.Pods) > 0 {
+			n.Pods[0] = n.Pods[0].DeepCopy()
+			podAnnotated(v1.DoNotDisruptAnnotationKey, "65s")(n.Pods[0]) // ends before the next look
+			n.Pods[0].Status.StartTime = &started
+		}
+	}
+	planner := &disruption.Global{}
+	_, memory := again(t, planner, surveyed(t, s), nil)
+	look := func(what string, s *scheduling.Snapshot, knows bool) {
+		t.Helper()
+		apart, known, err := disruption.MovesApart(t.Context(), planner, surveyed(t, s), memory)
+		if err != nil || len(apart) > 0 {
+			t.Errorf("%s: pods of %v do something else, %v", what, apart, err)
+		}
+		if knows != (known > 50) {
+			t.Errorf("%s: the pods of %d nodes are known", what, known)
+		}
+	}
+	next := churned(s, 0.02, 3)
+	look("pods have come and gone", next, true)
+	tighter := *next
+	tighter.PodDisruptionBudgets = slices.Clone(next.PodDisruptionBudgets)
+	tighter.PodDisruptionBudgets[0] = tighter.PodDisruptionBudgets[0].DeepCopy()
+	tighter.PodDisruptionBudgets[0].Status.DisruptionsAllowed = 1
+	look("a budget allows less", &tighter, false)
+	earlier := *next
+	earlier.Time = s.Time.Add(-30 * time.Second)
+	look("the clock went back", &earlier, false)
+}
+
 // holdBack has one node kept from disruption, in one way or another.
 func holdBack(rt *rapid.T, s *scheduling.Snapshot) string {
 	n := &s.Nodes[rapid.IntRange(0, len(s.Nodes)-1).Draw(rt, "held")]

@@ -392,39 +392,17 @@ type Worth struct {
 	m       *Model
 	byClass []int64
 	total   float64
+	// items are what was priced, and from are the prices that these came from; nil where they were found anew.
+	items []item
+	from  *KnownWorth
 	// rent is what pods are worth together beyond total, nano-USD per hour: reservations hold them for less, but only so many.
 	rent int64
 }
 
 // Worth prices the pods of the nodes. A cancelled context gives ctx.Err().
 func (m *Model) Worth(ctx context.Context, q Query) (*Worth, error) {
-	t := m.Trial()
-	clear(t.waiting)
-	for i := range m.nodes {
-		for _, p := range m.nodes[i].Movable {
-			t.waiting[p.Class]++
-		}
-	}
-	t.options = PlaceOptions{Query: q}
-	w := &Worth{m: m, byClass: make([]int64, len(m.classes))}
-	var items []item
-	for i, c := range m.classes {
-		if stages := t.stagesFor(c); t.waiting[i] > 0 && c.Invalid == nil && len(stages) > 0 {
-			items = append(items, m.provable(int32(i), stages[0], int(t.waiting[i])))
-		}
-	}
-	if len(items) == 0 {
-		return w, ctx.Err()
-	}
-	v := m.findValues(ctx, t.newProblem(items, nil)).best()
-	w.total = v.bound / market.NanoPerUSD
-	sum := int64(0)
-	for i, it := range items {
-		w.byClass[it.class] = v.item[i]
-		sum += v.item[i] * int64(it.count)
-	}
-	w.rent = max(0, sum-int64(v.bound))
-	return w, ctx.Err()
+	t, items := m.itemsOfNodes(q)
+	return m.worthOf(ctx, t, items)
 }
 
 // Total is a lower bound on what new nodes for all those pods would cost, USD per hour.
