@@ -102,6 +102,8 @@ type Trial struct {
 	proof *proof
 	// answers remember which new nodes were found; nil for none.
 	answers *Answers
+	// seen is where rules see nodes whose labels are decided, by pool, row and slot.
+	seen map[[3]int32]seenByRules
 }
 
 // binding is count pods of a class put on a host: a node of the snapshot, or beyond those a new one.

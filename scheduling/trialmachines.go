@@ -16,17 +16,37 @@ func (t *Trial) open(mc machine) int32 {
 	t.log = append(t.log, change{kind: changeMachine})
 	host := int32(len(t.m.nodes) + len(t.machines) - 1)
 	if t.topology != nil {
-		as := nodepool.Assignment{Labels: mc.labels}
-		labels := t.m.knownLabels(&mc, &as)
-		t.topology.AddHost(func(key string) string {
-			return t.m.pools[mc.pool].Label(int(mc.row), int(mc.slot), &as, key)
-		}, labels, t.m.pools[mc.pool].Taints)
+		seen := t.seenAs(&mc)
+		t.topology.AddHostIn(seen.domains, seen.ignoredBy)
 		t.placeResidents(&t.machines[len(t.machines)-1], 1)
 	}
 	return host
 }
 
-// abandonEmpty takes nodes whose pods were not admitted out of all counts: their domains, their pools' limits and their
+// seenByRules is where rules see a new node: its domains, and the groups that take no notice of it.
+type seenByRules struct{ domains, ignoredBy []int32 }
+
+// seenAs is where rules see the node. That is remembered of those whose labels their type and offering decide.
+func (t *Trial) seenAs(mc *machine) seenByRules {
+	at := [3]int32{mc.pool, mc.row, mc.slot}
+	if known, has := t.seen[at]; has && mc.labels.Len() == 0 {
+		return known
+	}
+	as := assignment{labels: mc.labels}
+	out := seenByRules{
+		domains:   t.topology.DomainsOf(func(key string) string { return t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key) }),
+		ignoredBy: t.topology.IgnoredBy(t.m.knownLabels(mc, &as), t.m.pools[mc.pool].taints),
+	}
+	if mc.labels.Len() == 0 {
+		if t.seen == nil {
+			t.seen = map[[3]int32]seenByRules{}
+		}
+		t.seen[at] = out
+	}
+	return out
+}
+
+// forsakeEmpty takes nodes whose pods were not admitted out of all counts: their domains, their pools' limits and their
 // reservations are free again.
 func (t *Trial) abandonEmpty() {
 	for i := range t.machines {
@@ -132,14 +152,12 @@ func (t *Trial) relabel(i int32) {
 			t.topology.Place(t.m.classes[class].Topology, host, n)
 		}
 	}
-	as := &nodepool.Assignment{Labels: mc.labels}
-	domains := t.topology.DomainsOf(func(key string) string { return t.m.pools[mc.pool].Label(int(mc.row), int(mc.slot), as, key) })
-	ignoredBy := t.topology.IgnoredBy(t.m.knownLabels(mc, as), t.m.pools[mc.pool].Taints)
-	if h := &t.topology.Hosts[host]; slices.Equal(domains, h.Domains) && slices.Equal(ignoredBy, h.IgnoredBy) {
+	seen := t.seenAs(mc)
+	if h := &t.topology.Hosts[host]; slices.Equal(seen.domains, h.Domains) && slices.Equal(seen.ignoredBy, h.IgnoredBy) {
 		return
 	}
 	recount(-1)
-	t.topology.Rejoin(host, domains, ignoredBy)
+	t.topology.Rejoin(host, seen.domains, seen.ignoredBy)
 	recount(1)
 }
 

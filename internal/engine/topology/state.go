@@ -144,8 +144,13 @@ func (s *State) DomainsOf(label func(key string) string) []int32 {
 
 // AddHost adds an empty node and returns its number.
 func (s *State) AddHost(label func(key string) string, labels requirements.Set, taints []corev1.Taint) int32 {
+	return s.AddHostIn(s.DomainsOf(label), s.IgnoredBy(labels, taints))
+}
+
+// AddHostIn is AddHost for a node whose domains and the groups that take no notice of it are known. Both are only read.
+func (s *State) AddHostIn(domains, ignoredBy []int32) int32 {
 	at := int32(len(s.Hosts))
-	s.Hosts = append(s.Hosts, Host{Domains: s.DomainsOf(label), IgnoredBy: s.IgnoredBy(labels, taints)})
+	s.Hosts = append(s.Hosts, Host{Domains: domains, IgnoredBy: ignoredBy})
 	s.Notice(at, 1)
 	return at
 }
