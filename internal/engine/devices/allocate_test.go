@@ -108,6 +108,12 @@ func TestMatchAttribute(t *testing.T) {
 	wantMiss(t, a, miss, devices.MissConstraint, "request r of claim c wants 3; no choice of the 4 matching devices of gpu.example.com that are free meets the constraint on gpu.example.com/domain")
 }
 
+func TestAllUnderAConstraint(t *testing.T) {
+	domains := []*resourcev1.ResourceSlice{slice("n", device("a", attribute("domain", "1")), device("b", attribute("domain", "2")))}
+	a, miss := allocate(t, domains, classes(), constrained(claimOf(firstOf("r", all("x"), exactly("y", 1))), match(driver+"/domain")))
+	wantMiss(t, a, miss, devices.MissAllConstraint, "request r/x of claim c wants all devices; the constraint on gpu.example.com/domain excludes some of them")
+}
+
 func TestDistinctAttribute(t *testing.T) {
 	list := []*resourcev1.ResourceSlice{slice("n", device("a", attribute("board", "1")), device("b", attribute("board", "1")), device("c", attribute("board", "2")))}
 	a, miss := allocate(t, list, classes(), constrained(claimOf(exactly("r", 2)), distinct(driver+"/board")))
@@ -183,8 +189,12 @@ func TestSharedDevices(t *testing.T) {
 	}
 	a, miss = allocate(t, list, classes(), five, five, claimOf(exactly("r", 1)))
 	wantMiss(t, a, miss, devices.MissInUse, "request r of claim c wants 1; 0 of 1 matching devices of gpu.example.com are free")
-	a, miss = allocate(t, list, classes(), five, claimOf(exactly("r", 2)))
+	a, miss = allocate(t, list, classes(), five, claimOf(exactly("r", 1), exactly("s", 1)))
 	wantDevices(t, a, miss, "a", "a")
+	a, miss = allocate(t, list, classes(), claimOf(exactly("r", 2)))
+	if a != nil {
+		t.Errorf("one request has a device twice: %v, %s", a.Results, miss)
+	}
 	a, miss = allocate(t, list, classes(), claimOf(exactly("r", 1, asks("memory", "20Gi"))))
 	wantMiss(t, a, miss, devices.MissCapacity, "request r of claim c wants 1; 0 of 1 matching devices of gpu.example.com have the capacity; they have memory 16Gi")
 	a, miss = allocate(t, list, classes(), claimOf(exactly("r", 1, asks("cores", "2"))))

@@ -24,6 +24,8 @@ type kind struct {
 	claim       *Claim
 	request     *request
 	alternative *alternative
+	// count is the most that a request asks for.
+	count int
 	// bundle is equal for kinds that a constraint of their claim ties together, empty without one.
 	bundle string
 }
@@ -109,6 +111,7 @@ func (k *Kinds) intern(c *Claim, r *request, a *alternative) (int, bool) {
 		text += " " + a.name
 	}
 	if at, ok := k.index[text]; ok {
+		k.list[at].count = max(k.list[at].count, a.count)
 		return at, true
 	}
 	if len(k.list) == MaxKinds {
@@ -116,7 +119,7 @@ func (k *Kinds) intern(c *Claim, r *request, a *alternative) (int, bool) {
 	}
 	at := len(k.list)
 	k.index[text] = at
-	k.list = append(k.list, kind{c, r, a, bundle})
+	k.list = append(k.list, kind{c, r, a, a.count, bundle})
 	return at, true
 }
 

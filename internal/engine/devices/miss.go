@@ -33,6 +33,8 @@ const (
 	MissInUse Code = "InUse"
 	// MissConstraint: no choice of them meets the constraint. Detail is its attribute.
 	MissConstraint Code = "Constraint"
+	// MissAllConstraint: a constraint excludes some of the devices that a request wants all of. Detail is its attribute.
+	MissAllConstraint Code = "AllConstraint"
 	// MissTogether: each request alone could be met.
 	MissTogether Code = "Together"
 	// MissSteps: the search was given up.
@@ -86,6 +88,8 @@ func (m *Miss) String() string {
 		return fmt.Sprintf("%s; %d of %d matching devices of %s are free", wants, m.Found, m.Of, driver)
 	case MissConstraint:
 		return fmt.Sprintf("%s; no choice of the %d matching devices of %s that are free meets the constraint on %s", wants, m.Found, driver, m.Detail)
+	case MissAllConstraint:
+		return fmt.Sprintf("%s; the constraint on %s excludes some of them", wants, m.Detail)
 	case MissTogether:
 		return fmt.Sprintf("%s; %d matching devices of %s are free, too few for all requests together", wants, m.Found, driver)
 	case MissSteps:
@@ -112,7 +116,7 @@ func (m *Miss) Nearer(than *Miss) bool {
 // order of the codes: see there.
 func (c Code) order() int {
 	return slices.Index([]Code{
-		MissNoDevices, MissPool, MissSelectorError, MissNoMatcher, MissSelector, MissCapacity, MissTaint, MissCount, MissInUse, MissConstraint, MissTogether, MissSteps,
+		MissNoDevices, MissPool, MissSelectorError, MissNoMatcher, MissSelector, MissCapacity, MissTaint, MissCount, MissInUse, MissConstraint, MissAllConstraint, MissTogether, MissSteps,
 	}, c)
 }
 

@@ -121,18 +121,13 @@ func (s *search) everyOf(claim *Claim, a *alternative) (options, *Miss) {
 			case !source.Reach.device(int32(i)):
 			case v.err != nil:
 				return o, s.erred(claim, a, v.err)
-			case v.matches() && !source.Usage.exhausted(int32(i), m.amounts[i]):
+			case v.matches():
 				o.every = append(o.every, candidate{at, int32(i)})
 			}
 		}
 	}
 	o.count = len(o.every)
 	return o, nil
-}
-
-// exhausted reports whether a shared device has too little left.
-func (u *Usage) exhausted(at int32, amounts []int64) bool {
-	return u.inventory.devices[at].shared && u.uses[at] > 0 && !u.free(at, amounts)
 }
 
 // likeness is equal for devices that no claim of the search can tell apart while they are free.
@@ -213,7 +208,11 @@ func (s *search) takeAll(at place, a *alternative, o *options) bool {
 	for _, c := range o.every {
 		d := s.device(c)
 		amounts := s.matches.of(s.sources[c.source].Usage.inventory, a).amounts[c.device]
-		if !a.tolerates(d) || !s.take(at, a, c, amounts, valuesOf(s.claims[at.claim], d)) {
+		values := valuesOf(s.claims[at.claim], d)
+		if !a.tolerates(d) || !s.take(at, a, c, amounts, values) {
+			if a.tolerates(d) && s.free(at, a, c, amounts) { // the scheduler gives up, whatever alternatives there are
+				s.failed = s.excludes(at, a, values)
+			}
 			s.back(before)
 			return false
 		}
@@ -252,6 +251,10 @@ func (s *search) takeSome(at place, alternative int, o *options, left int) bool 
 			s.failed = &Miss{Code: MissSteps, Claim: s.claims[at.claim].name, Request: a.name, Wanted: a.count}
 			return false
 		}
+		if o.groups[g].shared { // a request has a device once
+			o.groups[g].banned = true
+			banned = append(banned, g)
+		}
 		if s.take(at, a, c, o.groups[g].amounts, o.groups[g].values) {
 			if s.takeSome(at, alternative, o, left-1) {
 				return true
@@ -261,8 +264,10 @@ func (s *search) takeSome(at place, alternative int, o *options, left int) bool 
 				return false
 			}
 		}
-		o.groups[g].banned = true
-		banned = append(banned, g)
+		if !o.groups[g].banned {
+			o.groups[g].banned = true
+			banned = append(banned, g)
+		}
 	}
 }
 
@@ -328,8 +333,20 @@ func (s *search) take(at place, a *alternative, c candidate, amounts []int64, va
 	return true
 }
 
+// excludes is the reason where a constraint excludes one of the devices that a request wants all of.
+func (s *search) excludes(at place, a *alternative, values []value) *Miss {
+	claim := s.claims[at.claim]
+	attribute := claim.constraints[s.violated(at, a, values)].attribute
+	return &Miss{Code: MissAllConstraint, Claim: claim.name, Request: a.name, Detail: attribute}
+}
+
 // allowed reports whether the claim's constraints let it have a device with these values.
 func (s *search) allowed(at place, a *alternative, values []value) bool {
+	return s.violated(at, a, values) < 0
+}
+
+// violated is the first of the claim's constraints that does not let it have a device with these values; -1 if all do.
+func (s *search) violated(at place, a *alternative, values []value) int {
 	claim := s.claims[at.claim]
 	request := &claim.requests[at.request]
 	for i := range claim.constraints {
@@ -338,7 +355,7 @@ func (s *search) allowed(at place, a *alternative, values []value) bool {
 			continue
 		}
 		if values[i].kind == 0 {
-			return false
+			return i
 		}
 		for j := range s.results {
 			r := &s.results[j]
@@ -347,11 +364,11 @@ func (s *search) allowed(at place, a *alternative, values []value) bool {
 			}
 			same := s.device(candidate{r.source, r.device}).attribute(c.attribute) == values[i]
 			if same == c.distinct {
-				return false
+				return i
 			}
 		}
 	}
-	return true
+	return -1
 }
 
 // concerned reports whether the constraint is about the request that has the device.

@@ -241,6 +241,9 @@ func (k *Kinds) countShared(sets []uint64, u *Usage, m *Matches, out *Units) {
 			}
 			units = min(units, left/amount)
 		}
+		if k.list[at].count > 1 { // a request has each device once
+			units = min(units, 1)
+		}
 		if units > 0 {
 			out.by[1<<at] += units
 		}
