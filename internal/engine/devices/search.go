@@ -210,7 +210,9 @@ func (s *search) takeAll(at place, a *alternative, o *options) bool {
 		amounts := s.matches.of(s.sources[c.source].Usage.inventory, a).amounts[c.device]
 		values := valuesOf(s.claims[at.claim], d)
 		if !a.tolerates(d) || !s.take(at, a, c, amounts, values) {
-			if a.tolerates(d) && s.free(at, a, c, amounts) { // the scheduler gives up, whatever alternatives there are
+			used := d.shared && s.sources[c.source].Usage.uses[c.device] > 0 // the scheduler looks at what is left of it last
+			if a.tolerates(d) && (used || s.free(at, a, c, amounts)) && !s.allowed(at, a, values) {
+				// The scheduler gives up, whatever alternatives there are.
 				s.failed = s.excludes(at, a, values)
 			}
 			s.back(before)
