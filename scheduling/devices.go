@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
@@ -37,7 +38,10 @@ type deviceNeeds struct {
 }
 
 // newDeviceIndex is nil where no pod claims devices.
-func newDeviceIndex(s *Snapshot, r *likeness.Roster, table *resources.Table, matcher DeviceMatcher) *deviceIndex {
+func newDeviceIndex(s *Snapshot, r *likeness.Roster, matcher DeviceMatcher) *deviceIndex {
+	if !anyClaims(s, r) {
+		return nil
+	}
 	x := &deviceIndex{
 		table: table, matcher: matcher,
 		matches: devices.NewMatches(matcher), kinds: devices.NewKinds(), needs: map[string]deviceNeeds{},
@@ -49,13 +53,16 @@ func newDeviceIndex(s *Snapshot, r *likeness.Roster, table *resources.Table, mat
 	for _, set := range s.DaemonSets {
 		x.resolve(s, r, &corev1.Pod{ObjectMeta: set.ObjectMeta, Spec: set.Spec.Template.Spec}, matcher)
 	}
-	if x.claims == nil {
-		return nil
-	}
 	stock := newDeviceStock(s)
 	x.intern(stock)
 	x.count(stock)
 	return x
+}
+
+// anyClaims reports whether a pod, or one of a DaemonSet's, claims devices.
+func anyClaims(s *Snapshot, r *likeness.Roster) bool {
+	return slices.ContainsFunc(r.Patterns, func(p likeness.Pattern) bool { return likeness.ClaimsDevices(&p.First.Spec) }) ||
+		slices.ContainsFunc(s.DaemonSets, func(set *appsv1.DaemonSet) bool { return likeness.ClaimsDevices(&set.Spec.Template.Spec) })
 }
 
 // resolve finds the claims of the pod.

@@ -82,7 +82,9 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 		n := p.gpus(g)
 		switch g.Manufacturer {
 		case "NVIDIA":
-			c.nvidia += n
+			if !p.NVIDIADevices {
+				c.nvidia += n
+			}
 		case "AMD":
 			c.amd += n
 		case "Habana":

@@ -30,9 +30,10 @@ type Options struct {
 	MemoryPrior MemoryPrior
 	// PodDensity is how many pods the network has addresses for; nil means VPCCNI{}.
 	PodDensity PodDensity
-	// WithoutPodENI, FractionalGPUs, DeviceResources and HugePages are as in Settings.
+	// WithoutPodENI, FractionalGPUs, NVIDIADevices, DeviceResources and HugePages are as in Settings.
 	WithoutPodENI   bool
 	FractionalGPUs  bool
+	NVIDIADevices   bool
 	DeviceResources map[string]string
 	HugePages       map[string]string
 	// ReservedENIs are network interfaces that pods get no addresses from.
@@ -64,6 +65,7 @@ func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Sett
 		PodDensity:              o.PodDensity,
 		WithoutPodENI:           o.WithoutPodENI,
 		FractionalGPUs:          o.FractionalGPUs,
+		NVIDIADevices:           o.NVIDIADevices,
 		DeviceResources:         maps.Clone(o.DeviceResources),
 		HugePages:               maps.Clone(o.HugePages),
 		Zones:                   slices.Clone(o.Zones),

@@ -121,6 +121,9 @@ func shapesOf(c *catalog.Catalog, p *plan) []Shape {
 			},
 			VolumeLimits: lists.volumeLimits(p.ebsLimit(t)),
 		}
+		if p.NVIDIADevices {
+			it.Devices = NVIDIADevices(t)
+		}
 		if t.BranchENIs == nil && !p.WithoutPodENI {
 			it.NotKnown = unknownBranches
 		}

@@ -66,6 +66,9 @@ type Settings struct {
 	// does. Otherwise they offer none, since a pod that asks for a GPU gets no say in how much of one it is; with it, pods
 	// that need a whole GPU have to ask for LabelInstanceGPUPartition "1".
 	FractionalGPUs bool `json:"fractionalGPUs,omitempty"`
+	// NVIDIADevices is for clusters where NVIDIA's driver of Dynamic Resource Allocation runs in place of its device plugin: instances publish
+	// NVIDIADevices instead of having nvidia.com/gpu.
+	NVIDIADevices bool `json:"nvidiaDevices,omitempty"`
 	// DeviceResources are names of extended resources by EC2's name of a device, for inference chips, FPGAs and media
 	// accelerators: {"U30": "xilinx.com/u30"}. EC2 and Kubernetes have no common name for these but for Qualcomm's, so
 	// others are a resource only when they are named here.

@@ -1,0 +1,79 @@
+package instancetype
+
+import (
+	"fmt"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// NVIDIADriver is the driver of NVIDIA's GPUs for Dynamic Resource Allocation.
+const NVIDIADriver = "gpu.nvidia.com"
+
+// nvidiaGPU is what NVIDIA's driver says of a model: what NVML does. Memory is what NVML counts where that is
+// less than EC2 states, and else what EC2 states: a claim that asks for more is not planned there.
+type nvidiaGPU struct {
+	product, brand, architecture, compute string
+	memoryMiB                             int64
+}
+
+// nvidiaGPUs are the models that are known, by EC2's name and memory. Instances with others publish none as far as plans go. The brand is left
+// out where it depends on the driver.
+func nvidiaGPUs() map[string]nvidiaGPU {
+	return map[string]nvidiaGPU{
+		"T4/16384":    {"Tesla T4", "", "Turing", "7.5.0", 15360},
+		"V100/32768":  {"Tesla V100-SXM2-32GB", "", "Volta", "7.0.0", 32768},
+		"A10G/22888":  {"NVIDIA A10G", "Nvidia", "Ampere", "8.6.0", 22888},
+		"A100/40960":  {"NVIDIA A100-SXM4-40GB", "Nvidia", "Ampere", "8.0.0", 40960},
+		"A100/81920":  {"NVIDIA A100-SXM4-80GB", "Nvidia", "Ampere", "8.0.0", 81920},
+		"L4/22888":    {"NVIDIA L4", "Nvidia", "Ada Lovelace", "8.9.0", 22888},
+		"L40S/45776":  {"NVIDIA L40S", "Nvidia", "Ada Lovelace", "8.9.0", 45776},
+		"H100/81920":  {"NVIDIA H100 80GB HBM3", "Nvidia", "Hopper", "9.0.0", 81559},
+		"H200/144384": {"NVIDIA H200", "Nvidia", "Hopper", "9.0.0", 143771},
+		"B200/183359": {"NVIDIA B200", "Nvidia", "Blackwell", "10.0.0", 183359},
+	}
+}
+
+// NVIDIADevices are what NVIDIA's driver will publish on an instance of the type: a device for each whole GPU, with the attributes that are known
+// beforehand; nil for models that are not known and for parts of GPUs. Not among them are UUIDs, addresses and driver versions, so that
+// selectors on these refuse the type. The driver partitions no GPU (MIG) unless it is told to; partitions are not among the devices.
+//
+// Names are those of the driver's own source, https://github.com/NVIDIA/k8s-dra-driver-gpu.
+func NVIDIADevices(t *catalog.Type) []cloudprovider.DevicePool {
+	known := nvidiaGPUs()
+	var list []resourcev1.Device
+	for _, g := range t.GPUs {
+		model, ok := known[fmt.Sprintf("%s/%d", g.Name, g.MemoryMiB)]
+		if !ok || g.Manufacturer != "NVIDIA" || g.Partition != 0 {
+			continue
+		}
+		for range g.Count {
+			list = append(list, model.device(len(list)))
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return []cloudprovider.DevicePool{{Driver: NVIDIADriver, Devices: list}}
+}
+
+func (g *nvidiaGPU) device(minor int) resourcev1.Device {
+	d := resourcev1.Device{
+		Name: fmt.Sprintf("gpu-%d", minor),
+		Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
+			"type": words("gpu"), "productName": words(g.product), "architecture": words(g.architecture), "cudaComputeCapability": {VersionValue: &g.compute},
+		},
+		Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: *resource.NewQuantity(g.memoryMiB<<20, resource.BinarySI)}},
+	}
+	if g.brand != "" {
+		d.Attributes["brand"] = words(g.brand)
+	}
+	return d
+}
+
+func words(text string) resourcev1.DeviceAttribute {
+	return resourcev1.DeviceAttribute{StringValue: &text}
+}
