@@ -71,7 +71,7 @@ type podMoves struct {
 	draws []draw
 	// drain is how long it takes at least until its pods are gone.
 	drain time.Duration
-	// passing tells that some pod is protected now, and may not be later.
+	// passing says that some pod is protected now, and may not be later.
 	passing bool
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -25,7 +26,7 @@ type Memory struct {
 	units map[string]*unit
 	why   map[string]*Block
 	worth *scheduling.KnownWorth
-	// looked is how often nodes were looked at anew since a plan was made from nothing.
+	// looked is how often nodes were looked at again since a plan was made from nothing.
 	looked int
 	// reach is what that plan found of all that there may be: see Plan.reach.
 	reach float64

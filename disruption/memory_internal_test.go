@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Looked is how often nodes were looked at anew since the memory's plan, or one before it, was made from nothing.
+// Looked is how often nodes were looked at again since the memory's plan, or one before it, was made from nothing.
 func Looked(m *Memory) int { return m.looked }
 
 // MovesApart names the nodes of which the memory has another idea of what their pods do when they go than a look at the fleet gives, and

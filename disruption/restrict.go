@@ -71,7 +71,7 @@ type replay struct {
 	trial *scheduling.Trial
 	// moves tells which pods of a candidate need another place.
 	moves func(*Candidate) func(*corev1.Pod) bool
-	// fresh tells that commands are of the fleet as it is.
+	// fresh says that commands are of the fleet as it is.
 	fresh bool
 }
 

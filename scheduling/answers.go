@@ -43,8 +43,8 @@ type answer struct {
 // again each time.
 func (m *Model) NewAnswers(w *Worth, q Query) *Answers {
 	a := &Answers{m: m, w: w, q: q, known: map[string]answer{}, kinds: map[int32][]kind{}}
-	a.none = m.costs != nil && len(m.costs.Commitments) > 0 || slices.ContainsFunc(m.pools, func(p *pool) bool {
-		return len(p.variety) > 0 || p.table != nil && slices.ContainsFunc(p.table.rows, func(r row) bool { return len(r.residents) > 0 })
+	a.none = m.costs != nil && len(m.costs.Commitments) > 0 || slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool {
+		return len(p.Variety) > 0 || p.Table != nil && slices.ContainsFunc(p.Table.Rows, func(r nodepool.Row) bool { return len(r.Residents) > 0 })
 	})
 	for g := range m.topology {
 		if group := &m.topology[g]; group.Kind == topology.Spread && group.Hard && group.At != topology.Hostname {

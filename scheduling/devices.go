@@ -38,7 +38,7 @@ type deviceNeeds struct {
 }
 
 // newDeviceIndex is nil where no pod claims devices.
-func newDeviceIndex(s *Snapshot, r *likeness.Roster, matcher DeviceMatcher) *deviceIndex {
+func newDeviceIndex(s *Snapshot, r *likeness.Roster, table *resources.Table, matcher DeviceMatcher) *deviceIndex {
 	if !anyClaims(s, r) {
 		return nil
 	}

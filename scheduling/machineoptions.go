@@ -25,8 +25,8 @@ func (m *Model) profileFor(stage int32, mc *machine) *nodepool.Profile {
 }
 
 // rowOffers lists the rows that can be bought in one of the slots, each with its cheapest offering there, cheapest first.
-func (m *Model) rowOffers(p *pool, rows, slots bitset.Set) []rowOffer {
-	t, c := p.table, p.table.catalog
+func (m *Model) rowOffers(p *nodepool.Pool, rows, slots bitset.Set) []rowOffer {
+	t, c := p.Table, p.Table.Catalog
 	out := make([]rowOffer, 0, rows.Count())
 	for r := range rows.Members {
 		slot, price := c.Cheapest(t.Rows[r].Variant, t.Rows[r].Slots, slots)

@@ -175,9 +175,9 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 	}
 	t.kinds[stage] = nil
 	m := t.m
-	for _, u := range m.stages[stage].uses {
-		p := m.pools[u.pool]
-		if t.strictVariety(p) || len(p.profiles[u.profile].open) > 0 || slices.ContainsFunc(m.topologyKeys, func(key string) bool { return m.leftOpen(p, key) }) {
+	for _, u := range m.stages[stage].Uses {
+		p := m.pools[u.Pool]
+		if t.strictVariety(p) || len(p.Profiles[u.Profile].Open) > 0 || slices.ContainsFunc(m.topologyKeys, func(key string) bool { return p.LeftOpen(key) }) {
 			return nil, false
 		}
 	}
@@ -190,7 +190,7 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 	for i := range out {
 		k := &out[i]
 		if t.topology != nil {
-			k.cell = t.placesOfKinds().ofMachine(k.pool, k.row, k.slot, &assignment{})
+			k.cell = t.placesOfKinds().OfNew(k.pool, k.row, k.slot, &nodepool.Assignment{})
 		}
 		k.room = t.numberRoom(k.alloc)
 	}
@@ -202,9 +202,9 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 func (m *Model) kindsAt(stage int32) []kind {
 	out := []kind{}
 	var own []kind
-	for _, u := range m.stages[stage].uses {
-		p := m.pools[u.pool]
-		f := &p.profiles[u.profile]
+	for _, u := range m.stages[stage].Uses {
+		p := m.pools[u.Pool]
+		f := &p.Profiles[u.Profile]
 		dims := m.resources.Len()
 		own = own[:0]
 		for _, buy := range p.Table.CheapestFirst(dims) {
@@ -226,7 +226,7 @@ func (m *Model) kindsAt(stage int32) []kind {
 
 // leanest drops kinds that a cheaper one of the same slot can stand in for, for all pods there are. The list is in the order
 // of cheapestFirst.
-func (m *Model) leanest(p *pool, list []kind) []kind {
+func (m *Model) leanest(p *nodepool.Pool, list []kind) []kind {
 	like := m.likeness(p)
 	type key struct{ slot, like int32 }
 	kept := map[key][]int{}
@@ -271,8 +271,8 @@ func (t *Trial) placesOfKinds() *layout.Cells {
 }
 
 // likeness numbers rows of a pool's table that no demand of any pods tells apart.
-func (m *Model) likeness(p *pool) []int32 {
-	out := make([]int32, len(p.table.rows))
+func (m *Model) likeness(p *nodepool.Pool) []int32 {
+	out := make([]int32, len(p.Table.Rows))
 	numbers := map[string]int32{}
 	key := make([]byte, 0, len(p.Profiles)+4)
 	for r := range out {

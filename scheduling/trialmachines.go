@@ -32,10 +32,10 @@ func (t *Trial) seenAs(mc *machine) seenByRules {
 	if known, has := t.seen[at]; has && mc.labels.Len() == 0 {
 		return known
 	}
-	as := assignment{labels: mc.labels}
+	as := nodepool.Assignment{Labels: mc.labels}
 	out := seenByRules{
-		domains:   t.topology.DomainsOf(func(key string) string { return t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key) }),
-		ignoredBy: t.topology.IgnoredBy(t.m.knownLabels(mc, &as), t.m.pools[mc.pool].taints),
+		domains:   t.topology.DomainsOf(func(key string) string { return t.m.pools[mc.pool].Label(int(mc.row), int(mc.slot), &as, key) }),
+		ignoredBy: t.topology.IgnoredBy(t.m.knownLabels(mc, &as), t.m.pools[mc.pool].Taints),
 	}
 	if mc.labels.Len() == 0 {
 		if t.seen == nil {
@@ -46,7 +46,7 @@ func (t *Trial) seenAs(mc *machine) seenByRules {
 	return out
 }
 
-// forsakeEmpty takes nodes whose pods were not admitted out of all counts: their domains, their pools' limits and their
+// abandonEmpty takes nodes whose pods were not admitted out of all counts: their domains, their pools' limits and their
 // reservations are free again.
 func (t *Trial) abandonEmpty() {
 	for i := range t.machines {

@@ -392,7 +392,7 @@ type Worth struct {
 	m       *Model
 	byClass []int64
 	total   float64
-	// items are what was priced, and from are the prices that these came from; nil where they were found anew.
+	// items are what was priced, and from are the prices that these came from; nil where they were found again.
 	items []item
 	from  *KnownWorth
 	// rent is what pods are worth together beyond total, nano-USD per hour: reservations hold them for less, but only so many.

@@ -127,9 +127,9 @@ func (m *Model) Requested(node string, moves func(*corev1.Pod) bool) corev1.Reso
 }
 
 func (m *Model) addRequested(sum []int64, node int, moves func(*corev1.Pod) bool) {
-	for _, p := range m.nodes[node].movable {
-		if moves(p.pod) {
-			resources.AddScaled(sum, m.classes[p.class].requests, 1)
+	for _, p := range m.nodes[node].Movable {
+		if moves(p.Pod) {
+			resources.AddScaled(sum, m.classes[p.Class].Requests, 1)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
@@ -123,10 +124,10 @@ func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
 // waitingClass is the class of a pod of a hidden node, or of one that the snapshot has waiting, if pods of that class wait.
 func (t *Trial) waitingClass(key PodKey) (int32, error) {
 	if p := t.freedOfLate(key); p != nil {
-		if t.waiting[p.class] == 0 {
+		if t.waiting[p.Class] == 0 {
 			return 0, notWaiting(key)
 		}
-		return p.class, nil
+		return p.Class, nil
 	}
 	if t.freedClass == nil {
 		pods := len(t.m.pods)
@@ -160,10 +161,10 @@ const mostOfLate = 256
 
 // freedOfLate is the pod if it is one of those that were freed last: mostly pods are put somewhere right after their node was hidden, in the
 // order in which they were on it.
-func (t *Trial) freedOfLate(key PodKey) *boundPod {
+func (t *Trial) freedOfLate(key PodKey) *existing.Pod {
 	last := len(t.freed) - 1
 	for i, n := min(t.soughtLast+1, last), 0; i >= 0 && n < mostOfLate; n++ {
-		if p := &t.freed[i]; p.pod.Name == key.Name && p.pod.Namespace == key.Namespace {
+		if p := &t.freed[i]; p.Pod.Name == key.Name && p.Pod.Namespace == key.Namespace {
 			t.soughtLast = i
 			return p
 		}

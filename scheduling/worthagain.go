@@ -11,7 +11,7 @@ import (
 // plain data that nobody changes, and no larger than the kinds of pods that there were. A nil one knows nothing.
 type KnownWorth struct{ byContent map[string]int64 }
 
-// Known is what the prices are, for another time; of prices that came from there, what was known then, so that what is found anew is no
+// Known is what the prices are, for another time; of prices that came from there, what was known then, so that what is found again is no
 // worse each time.
 func (w *Worth) Known() *KnownWorth {
 	switch {
@@ -29,8 +29,8 @@ func (w *Worth) Known() *KnownWorth {
 }
 
 // WorthFrom is Worth with what is known from another time, which saves most of the work where few pods have changed: prices that
-// pods had are proven anew, and those of new kinds of pods found to go with them. Where that proves less than all by leastProven of
-// what the prices came to, or many kinds are new, all are found anew. The prices are as sound as those of Worth, though not the same.
+// pods had are proven again, and those of new kinds of pods found to go with them. Where that proves less than all by leastProven of
+// what the prices came to, or many kinds are new, all are found again. The prices are as sound as those of Worth, though not the same.
 func (m *Model) WorthFrom(ctx context.Context, q Query, known *KnownWorth) (*Worth, error) {
 	t, items := m.itemsOfNodes(q)
 	if known == nil || len(items) == 0 {
@@ -123,10 +123,10 @@ func (c *contents) of(it *item) []byte {
 		if c.byStage == nil {
 			c.byStage = map[int32][]byte{}
 		}
-		for _, u := range c.m.stages[it.stage].uses {
-			f := &c.m.pools[u.pool].profiles[u.profile]
-			stage = binary.AppendUvarint(stage, uint64(u.pool))
-			for _, set := range [][]uint64{f.rows, f.slots} {
+		for _, u := range c.m.stages[it.stage].Uses {
+			f := &c.m.pools[u.Pool].Profiles[u.Profile]
+			stage = binary.AppendUvarint(stage, uint64(u.Pool))
+			for _, set := range [][]uint64{f.Rows, f.Slots} {
 				stage = binary.AppendUvarint(stage, uint64(len(set)))
 				for _, word := range set {
 					stage = binary.LittleEndian.AppendUint64(stage, word)
@@ -136,7 +136,7 @@ func (c *contents) of(it *item) []byte {
 		c.byStage[it.stage] = stage
 	}
 	c.text = binary.AppendUvarint(c.text[:0], uint64(it.perMachine))
-	for _, need := range c.m.classes[it.class].unshared() {
+	for _, need := range c.m.classes[it.class].Unshared() {
 		c.text = binary.AppendVarint(c.text, need)
 	}
 	c.text = append(c.text, stage...)
@@ -148,14 +148,14 @@ func (m *Model) itemsOfNodes(q Query) (*Trial, []item) {
 	t := m.Trial()
 	clear(t.waiting)
 	for i := range m.nodes {
-		for _, p := range m.nodes[i].movable {
-			t.waiting[p.class]++
+		for _, p := range m.nodes[i].Movable {
+			t.waiting[p.Class]++
 		}
 	}
 	t.options = PlaceOptions{Query: q}
 	var items []item
 	for i, c := range m.classes {
-		if stages := t.stagesFor(c); t.waiting[i] > 0 && c.invalid == nil && len(stages) > 0 {
+		if stages := t.stagesFor(c); t.waiting[i] > 0 && c.Invalid == nil && len(stages) > 0 {
 			items = append(items, m.provable(int32(i), stages[0], int(t.waiting[i])))
 		}
 	}

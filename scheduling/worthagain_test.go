@@ -14,7 +14,7 @@ import (
 )
 
 // Prices from another time are sound for the pods of this one: no new nodes that any plan launches for pods of some nodes cost less than
-// these are worth; and where few pods have changed they prove nearly as much as prices found anew.
+// these are worth; and where few pods have changed they prove nearly as much as prices found again.
 func TestWorthFromAnotherTime(t *testing.T) {
 	before := workload.Fleet{Nodes: 60, Fill: 0.5, Mixed: true}.Snapshot()
 	was := compile(t, before)
