@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -77,5 +78,26 @@ func BenchmarkDevices(b *testing.B) {
 				b.ReportMetric(float64(len(p.NewNodes)), "nodes")
 			}
 		})
+	}
+}
+
+// BenchmarkDevicesOfNodes compiles a cluster of 1,000 nodes with eight devices each, all with a UUID, and 20 kinds of requests.
+func BenchmarkDevicesOfNodes(b *testing.B) {
+	s := deviceFleet(true)
+	for i := range 1000 {
+		name := fmt.Sprintf("n%04d", i)
+		s.Nodes = append(s.Nodes, node(name, allocatable("cpu=64", "memory=256Gi")))
+		list := gpus(8, "A")
+		for j := range list {
+			uuid := fmt.Sprintf("%s-%d", name, j)
+			list[j].Attributes["uuid"] = resourcev1.DeviceAttribute{StringValue: &uuid}
+		}
+		published(s, name, list, "a-0", "a-1", "a-2")
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := scheduling.Compile(s, scheduling.WithDeviceMatcher(modelIs{})); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -36,7 +36,7 @@ func (v *verdict) matches() bool { return v.err == nil && v.selector == 0 && !v.
 
 // Matches remembers what claims say of the devices of inventories. It is not safe for concurrent use.
 type Matches struct {
-	matcher Matcher
+	answers *answers
 	known   map[matchKey]*matching
 }
 
@@ -47,10 +47,10 @@ type matchKey struct {
 
 // NewMatches remembers what the matcher says. A nil matcher has every selector fail.
 func NewMatches(m Matcher) *Matches {
-	return &Matches{matcher: m, known: map[matchKey]*matching{}}
+	return &Matches{answers: newAnswers(m), known: map[matchKey]*matching{}}
 }
 
-// errNoMatcher is a type so that it can be told apart from what a Matcher says.
+// noMatcherError is a type so that it can be told apart from what a Matcher says.
 type noMatcherError struct{}
 
 func (noMatcherError) Error() string { return "nothing that evaluates selectors was given" }
@@ -83,10 +83,10 @@ func (m *Matches) of(inv *Inventory, a *alternative) *matching {
 // judge asks the selectors.
 func (m *Matches) judge(a *alternative, d *device) verdict {
 	for i, expression := range a.selectors {
-		if m.matcher == nil {
+		if m.answers.matcher == nil {
 			return verdict{err: noMatcherError{}, selector: i + 1}
 		}
-		ok, err := m.matcher.Matches(expression, d.id.Driver, d.object)
+		ok, err := m.answers.ask(expression, d)
 		if err != nil || !ok {
 			return verdict{err: err, selector: i + 1}
 		}
