@@ -16,6 +16,7 @@ import (
 // Why pods that claim devices are not planned.
 var (
 	errNoDeviceMatcher = errors.New("its claims of devices, or their classes, have selectors, and nothing evaluates them: give Compile the option WithDeviceMatcher, with scheduling/dra.New()")
+	errUnknownClaims   = errors.New("its claims of devices are not those of any pod of the snapshot")
 	errTooManyOverlaps = errors.New("the claims of devices in the cluster overlap in too many ways: use fewer kinds of selectors")
 )
 

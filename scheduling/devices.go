@@ -144,7 +144,14 @@ func (x *deviceIndex) addNames(into map[corev1.ResourceName]struct{}) {
 }
 
 // of is what the pod, which claims devices, needs.
-func (x *deviceIndex) of(pod *corev1.Pod) deviceNeeds { return x.needs[x.claims.key(pod)] }
+func (x *deviceIndex) of(pod *corev1.Pod) deviceNeeds {
+	if x != nil {
+		if n, ok := x.needs[x.claims.key(pod)]; ok {
+			return n
+		}
+	}
+	return deviceNeeds{err: errUnknownClaims}
+}
 
 // Text is equal for pods that need the same.
 func (x *deviceIndex) Text(pod *corev1.Pod) string {
