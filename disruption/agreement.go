@@ -17,8 +17,7 @@ import (
 // there, has it places for the pods, or does it launch more nodes? Those nodes become part of the command, if it is still worth
 // it; else the command is left out.
 type agreement struct {
-	s   *search
-	ctx context.Context
+	s *search
 	// model is of the fleet with the commands before carried out; asked counts the questions.
 	model *simulatorModel
 	asked int
@@ -41,7 +40,7 @@ func (s *search) agree(ctx context.Context, out *Plan) error {
 	if err != nil {
 		return err
 	}
-	a := &agreement{s: s, ctx: ctx, model: model, replay: r}
+	a := &agreement{s: s, model: model, replay: r}
 	byID := make(map[string]*Command, len(out.Commands))
 	for _, cmd := range out.Commands {
 		byID[cmd.ID] = cmd
@@ -53,7 +52,7 @@ func (s *search) agree(ctx context.Context, out *Plan) error {
 		for i, id := range wave.Commands {
 			list[i] = byID[id]
 		}
-		parts, err := a.settle(list)
+		parts, err := a.settle(ctx, list)
 		if err != nil {
 			return err
 		}
@@ -71,18 +70,18 @@ func (s *search) agree(ctx context.Context, out *Plan) error {
 
 // settle is the commands as waves that provisioning has places for, and carries them out. What does not go well together goes one
 // half after the other.
-func (a *agreement) settle(list []*Command) ([][]*Command, error) {
+func (a *agreement) settle(ctx context.Context, list []*Command) ([][]*Command, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
 	if len(list) == 1 {
-		cmd, err := a.settleOne(list[0])
+		cmd, err := a.settleOne(ctx, list[0])
 		if err != nil || cmd == nil {
 			return nil, err
 		}
 		return [][]*Command{{cmd}}, nil
 	}
-	wanted, known, err := a.wanted(list)
+	wanted, known, err := a.wanted(ctx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +91,14 @@ func (a *agreement) settle(list []*Command) ([][]*Command, error) {
 			a.unsettled = append(a.unsettled, cmd.ID)
 		}
 	case wanted != nil:
-		first, err := a.settle(list[:len(list)/2])
+		first, err := a.settle(ctx, list[:len(list)/2])
 		if err != nil {
 			return nil, err
 		}
-		second, err := a.settle(list[len(list)/2:])
+		second, err := a.settle(ctx, list[len(list)/2:])
 		return append(first, second...), err
 	}
-	good, err := a.replay.carried(list)
+	good, err := a.replay.carried(ctx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -119,14 +118,14 @@ func (a *agreement) settle(list []*Command) ([][]*Command, error) {
 const maxExtended = 5
 
 // settleOne is the command, with such further nodes as provisioning asks for; nil if it is not worth it then.
-func (a *agreement) settleOne(cmd *Command) (*Command, error) {
+func (a *agreement) settleOne(ctx context.Context, cmd *Command) (*Command, error) {
 	for round := 0; ; round++ {
-		wanted, known, err := a.wanted([]*Command{cmd})
+		wanted, known, err := a.wanted(ctx, []*Command{cmd})
 		if err != nil {
 			return nil, err
 		}
 		if known && wanted != nil && round < maxExtended {
-			next, why := a.extended(cmd, wanted)
+			next, why := a.extended(ctx, cmd, wanted)
 			if why != nil {
 				a.leave(cmd, why)
 				return nil, nil
@@ -136,7 +135,7 @@ func (a *agreement) settleOne(cmd *Command) (*Command, error) {
 		}
 		known = known && wanted == nil
 		mark := a.replay.trial.Mark()
-		good, rejected, err := a.replay.step(cmd)
+		good, rejected, err := a.replay.step(ctx, cmd)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +179,7 @@ func (a *agreement) leave(cmd *Command, why *Block) {
 
 // wanted is what provisioning plans for the pods of the commands if it needs further nodes for them, or has no place for one;
 // nil if it needs none. It is not known once too many questions were asked.
-func (a *agreement) wanted(list []*Command) (plan *scheduling.Plan, known bool, err error) {
+func (a *agreement) wanted(ctx context.Context, list []*Command) (plan *scheduling.Plan, known bool, err error) {
 	if !slices.ContainsFunc(list, placesPods) {
 		return nil, true, nil
 	}
@@ -192,7 +191,7 @@ func (a *agreement) wanted(list []*Command) (plan *scheduling.Plan, known bool, 
 	if err != nil {
 		return nil, false, fmt.Errorf("asking provisioning about a plan: %w", err)
 	}
-	if plan, err = model.Solve(a.ctx, a.s.Query); err != nil {
+	if plan, err = model.Solve(ctx, a.s.Query); err != nil {
 		return nil, false, err
 	}
 	for i := range plan.NewNodes {
@@ -330,7 +329,7 @@ func (a *agreement) launched(planned *scheduling.NewNode, name string) schedulin
 
 // extended is the command with the further nodes that provisioning plans, for the pods that it puts on them; or why it is not
 // worth it then.
-func (a *agreement) extended(cmd *Command, plan *scheduling.Plan) (*Command, *Block) {
+func (a *agreement) extended(ctx context.Context, cmd *Command, plan *scheduling.Plan) (*Command, *Block) {
 	own, further := map[scheduling.PodKey]bool{}, map[scheduling.PodKey]bool{}
 	for i := range cmd.Receivers {
 		for _, key := range cmd.Receivers[i].Pods {
@@ -375,7 +374,7 @@ func (a *agreement) extended(cmd *Command, plan *scheduling.Plan) (*Command, *Bl
 		node := *cmd.Replacements[i].Node
 		if node.Pods = stays(node.Pods); len(node.Pods) == 0 {
 			// One node would only take another's place.
-			if adopted, why := a.adopted(cmd, plan, own, added); why == nil {
+			if adopted, why := a.adopted(ctx, cmd, plan, own, added); why == nil {
 				return adopted, nil
 			}
 			continue
@@ -386,7 +385,7 @@ func (a *agreement) extended(cmd *Command, plan *scheduling.Plan) (*Command, *Bl
 }
 
 // adopted is the command with its pods where provisioning puts them.
-func (a *agreement) adopted(cmd *Command, plan *scheduling.Plan, own map[scheduling.PodKey]bool, added []scheduling.NewNode) (*Command, *Block) {
+func (a *agreement) adopted(ctx context.Context, cmd *Command, plan *scheduling.Plan, own map[scheduling.PodKey]bool, added []scheduling.NewNode) (*Command, *Block) {
 	next := *cmd
 	next.Receivers, next.Replacements = nil, nil
 	put := map[string][]scheduling.PodKey{}
@@ -410,7 +409,7 @@ func (a *agreement) adopted(cmd *Command, plan *scheduling.Plan, own map[schedul
 	for _, name := range slices.Sorted(maps.Keys(put)) {
 		next.Receivers = append(next.Receivers, scheduling.ExistingNode{Name: name, Pods: put[name]})
 	}
-	bins, why := a.described(&next)
+	bins, why := a.described(ctx, &next)
 	if why != nil {
 		return nil, why
 	}
@@ -418,10 +417,10 @@ func (a *agreement) adopted(cmd *Command, plan *scheduling.Plan, own map[schedul
 }
 
 // described are the new nodes with all types that hold their pods and cost no less than those that they were placed on.
-func (a *agreement) described(cmd *Command) ([]scheduling.NewNode, *Block) {
+func (a *agreement) described(ctx context.Context, cmd *Command) ([]scheduling.NewNode, *Block) {
 	r := a.replay
 	mark := r.trial.Mark()
-	good, rejected, err := r.step(cmd)
+	good, rejected, err := r.step(ctx, cmd)
 	if err != nil || rejected != nil {
 		return nil, &Block{Code: BlockLater}
 	}
@@ -472,7 +471,7 @@ func (a *agreement) priced(cmd *Command, bins []scheduling.NewNode) (*Command, *
 		st.saving -= nanoUSD(bins[i].InstanceTypes[0].Price)
 	}
 	st.value = s.valueOf(st)
-	if why := s.pays(st); why != nil {
+	if why := s.pays(s.pass, st); why != nil {
 		return nil, why
 	}
 	cmd.Savings = usd(st.saving)

@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"context"
 	"slices"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -8,7 +9,7 @@ import (
 
 // multiNode looks for the longest prefix of the candidates that can be removed for at most one new node. Batches never have
 // more than MaxBatch members (the reference's may have one more).
-func (p *pass) multiNode(accepted []*Candidate) (*Command, error) {
+func (p *pass) multiNode(ctx context.Context, accepted []*Candidate) (*Command, error) {
 	list := slices.Clone(accepted)
 	bySavings(list)
 	var kept []*Candidate
@@ -27,7 +28,7 @@ func (p *pass) multiNode(accepted []*Candidate) (*Command, error) {
 			break
 		}
 		middle := (low + high) / 2
-		cmd, why, err := p.consolidate(MethodMultiNode, kept[:middle+1])
+		cmd, why, err := p.consolidate(ctx, MethodMultiNode, kept[:middle+1])
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +60,7 @@ func (p *pass) notReached(m Method, list []*Candidate) {
 
 // singleNode takes the first candidate that can be removed for at most one new node. Pools take turns; those that were not
 // reached the last time come first.
-func (p *pass) singleNode(accepted []*Candidate) (*Command, error) {
+func (p *pass) singleNode(ctx context.Context, accepted []*Candidate) (*Command, error) {
 	list := slices.Clone(accepted)
 	bySavings(list)
 	turns := p.takeTurns(list)
@@ -77,7 +78,7 @@ func (p *pass) singleNode(accepted []*Candidate) (*Command, error) {
 			p.block(MethodSingleNode, c, why)
 			continue
 		}
-		cmd, why, err := p.consolidate(MethodSingleNode, []*Candidate{c})
+		cmd, why, err := p.consolidate(ctx, MethodSingleNode, []*Candidate{c})
 		if err != nil {
 			return nil, err
 		}
@@ -142,12 +143,12 @@ func poolsBeyond(turns []*Candidate, n int) []v1.PoolKey {
 }
 
 // consolidate says what removing the batch comes to, or why it is not worth it.
-func (p *pass) consolidate(m Method, batch []*Candidate) (*Command, *Block, error) {
-	sims, err := p.closedSimulator()
+func (p *pass) consolidate(ctx context.Context, m Method, batch []*Candidate) (*Command, *Block, error) {
+	sims, err := p.closedSimulator(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	sim, why, err := sims.remove(p.ctx, batch)
+	sim, why, err := sims.remove(ctx, batch)
 	if err != nil || why != nil {
 		return nil, why, err
 	}

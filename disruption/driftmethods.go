@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"context"
 	"slices"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -78,10 +79,10 @@ func (p *pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 
 // drift replaces the first drifted node that budgets let go and whose pods all have a place, by as many new nodes as that
 // takes, whatever they cost.
-func (p *pass) drift(accepted []*Candidate) (*Command, error) {
+func (p *pass) drift(ctx context.Context, accepted []*Candidate) (*Command, error) {
 	list := slices.Clone(accepted)
 	byDrift(list)
-	sims, err := p.openSimulator()
+	sims, err := p.openSimulator(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func (p *pass) drift(accepted []*Candidate) (*Command, error) {
 			p.block(MethodDrift, c, why)
 			continue
 		}
-		sim, why, err := sims.remove(p.ctx, []*Candidate{c})
+		sim, why, err := sims.remove(ctx, []*Candidate{c})
 		if err != nil {
 			return nil, err
 		}

@@ -306,7 +306,5 @@ func (p *pass) restrictFor(pool *pool, node *scheduling.NewNode, spent int64) []
 // apart is the pass for a goroutine of its own, that reads but does not add to what is found: what is remembered on the way is
 // not shared.
 func (p *pass) apart() *pass {
-	own := *p
-	own.cheapest, own.wanted, own.allWanted, own.totals = nil, nil, nil, map[v1.PoolKey]*poolTotals{}
-	return &own
+	return &pass{Reference: p.Reference, fleet: p.fleet, ledger: p.ledger, blocks: p.blocks, totals: map[v1.PoolKey]*poolTotals{}}
 }

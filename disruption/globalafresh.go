@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
@@ -9,14 +10,14 @@ import (
 // search weighs all of them at once, where groups that are exchanged for few nodes one after another leave something over each
 // time. Groups are units of one zone, pool and capacity type as far as these go, those first that waste most, about as large as
 // each other.
-func (s *search) exchangeAfresh() error {
+func (s *search) exchangeAfresh(ctx context.Context) error {
 	list := s.free()
 	slices.SortStableFunc(list, func(a, b *unit) int {
 		return cmp.Or(cmp.Compare(a.Zone, b.Zone), a.Pool.Key.Compare(b.Pool.Key), cmp.Compare(a.CapacityType, b.CapacityType), cmp.Compare(s.waste(b), s.waste(a)))
 	})
 	for len(list) > 0 {
 		n := s.together(list)
-		if err := s.tryGroup(list[:n:n], afresh); err != nil {
+		if err := s.tryGroup(ctx, list[:n:n], afresh); err != nil {
 			return err
 		}
 		if list = list[n:]; s.work > s.most {

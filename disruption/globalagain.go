@@ -47,30 +47,31 @@ func (g *ground) again(ctx context.Context, m *Memory, sight *sighting) (best *s
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := s.removeEmpty(); err != nil {
+	if err := s.removeEmpty(ctx); err != nil {
 		return nil, 0, err
 	}
-	if err := s.removeDrifted(); err != nil {
+	if err := s.removeDrifted(ctx); err != nil {
 		return nil, 0, err
 	}
-	if err := s.redoAll(m, changed); err != nil {
+	if err := s.redoAll(ctx, m, changed); err != nil {
 		return nil, 0, err
 	}
 	if tooMany(len(changed)) {
 		return nil, 0, nil
 	}
 	s.recall(m, changed)
-	return s, m.looked + len(changed) + gone, s.lookAt(changed)
+	return s, m.looked + len(changed) + gone, s.lookAt(ctx, changed)
 }
 
 // redoAll makes the commands of the memory once more that it can. Nodes of the others are added to those that have changed.
-func (s *search) redoAll(m *Memory, changed map[string]bool) error {
+func (s *search) redoAll(ctx context.Context, m *Memory, changed map[string]bool) error {
+	s.trial.Expect(plannedBy(m.plan.Commands))
 	for _, cmd := range m.plan.at(s.fleet.now).Commands {
 		if cmd.Reason != ReasonUnderutilized {
 			continue
 		}
 		same := !slices.ContainsFunc(cmd.Members, func(m Member) bool { return changed[m.Node] })
-		done, err := s.redo(cmd, same)
+		done, err := s.redo(ctx, cmd, same)
 		if err != nil {
 			return err
 		}
@@ -89,7 +90,7 @@ func (s *search) redoAll(m *Memory, changed map[string]bool) error {
 
 // redo makes a command a step, if it is still sound, worth it and within budgets; nothing has changed if not. Same says that its
 // members are as they were. Pods that have come, and those whose places are gone, go where there is room.
-func (s *search) redo(cmd *Command, same bool) (bool, error) {
+func (s *search) redo(ctx context.Context, cmd *Command, same bool) (bool, error) {
 	st := &step{method: cmd.Method, where: useRoom}
 	for i := range cmd.Members {
 		u := s.byName[cmd.Members[i].Node]
@@ -98,7 +99,7 @@ func (s *search) redo(cmd *Command, same bool) (bool, error) {
 		}
 		st.members = append(st.members, u)
 	}
-	if err := s.ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil {
 		return false, err
 	}
 	s.work++
@@ -106,7 +107,7 @@ func (s *search) redo(cmd *Command, same bool) (bool, error) {
 		return false, nil
 	}
 	mark := s.trial.Mark()
-	why, err := s.tryAgain(cmd, same, st, mark)
+	why, err := s.tryAgain(ctx, cmd, same, st, mark)
 	if err == nil && why == nil {
 		why = s.take(cmd.Method, st)
 	}
@@ -121,7 +122,7 @@ func (s *search) redo(cmd *Command, same bool) (bool, error) {
 }
 
 // tryAgain is try for places that are known.
-func (s *search) tryAgain(cmd *Command, same bool, st *step, mark scheduling.Mark) (*Block, error) {
+func (s *search) tryAgain(ctx context.Context, cmd *Command, same bool, st *step, mark scheduling.Mark) (*Block, error) {
 	first := s.trial.NewNodes()
 	for _, u := range st.members {
 		pods, err := s.trial.HideMoving(u.Name, u.moves)
@@ -136,7 +137,7 @@ func (s *search) tryAgain(cmd *Command, same bool, st *step, mark scheduling.Mar
 	}
 	hidden := s.trial.Mark()
 	r := replay{pass: s.pass, trial: s.trial}
-	_, why, err := r.put(cmd)
+	_, why, err := r.put(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +179,7 @@ func (s *search) tryAgain(cmd *Command, same bool, st *step, mark scheduling.Mar
 		st.saving -= nanoUSD(st.bins[i].InstanceTypes[0].Price)
 	}
 	st.value = s.valueOf(st)
-	if why := s.pays(st); why != nil {
+	if why := s.pays(s.pass, st); why != nil {
 		return why, nil
 	}
 	if _, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown)...); !s.bears(familySize{size.members, size.bins + len(st.numbers)}) {
@@ -241,6 +242,15 @@ func (c *Command) planned() int {
 		if c.Replacements[i].Node != nil {
 			n += len(c.Replacements[i].Node.Pods)
 		}
+	}
+	return n
+}
+
+// plannedBy is how many pods the commands have places for.
+func plannedBy(commands []*Command) int {
+	n := 0
+	for _, cmd := range commands {
+		n += cmd.planned()
 	}
 	return n
 }
@@ -328,7 +338,7 @@ func (s *search) recall(m *Memory, changed map[string]bool) {
 }
 
 // lookAt consolidates the named nodes as refining does: each by itself, and where nodes are not many also in groups, in all ways.
-func (s *search) lookAt(names map[string]bool) error {
+func (s *search) lookAt(ctx context.Context, names map[string]bool) error {
 	s.partly, s.refining, s.strict = true, true, true
 	s.most = min(s.most, s.work+againWork*len(names))
 	list, pass := []way{{theta: 1000}}, s.eachBySelf
@@ -343,7 +353,7 @@ func (s *search) lookAt(names map[string]bool) error {
 			return err
 		}
 		s.live = slices.DeleteFunc(s.live, func(u *unit) bool { return u.planned == nil && !names[u.Name] })
-		if err := pass(); err != nil {
+		if err := pass(ctx); err != nil {
 			return err
 		}
 		if idle++; len(s.steps) > before && len(list) > 1 {
@@ -354,9 +364,9 @@ func (s *search) lookAt(names map[string]bool) error {
 }
 
 // eachBySelf is consolidate without groups.
-func (s *search) eachBySelf() error {
-	if err := s.removeSingly(); err != nil {
+func (s *search) eachBySelf(ctx context.Context) error {
+	if err := s.removeSingly(ctx); err != nil {
 		return err
 	}
-	return s.replaceSingly()
+	return s.replaceSingly(ctx)
 }

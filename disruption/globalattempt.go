@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -9,12 +10,12 @@ import (
 )
 
 // tryGroup tries to consolidate the units, and notes what is in the way.
-func (s *search) tryGroup(group []*unit, where places) error {
+func (s *search) tryGroup(ctx context.Context, group []*unit, where places) error {
 	if !s.news(group, where) {
 		return nil
 	}
 	s.withheld = false
-	why, err := s.attempt(methodFor(group), group, where)
+	why, err := s.attempt(ctx, methodFor(group), group, where)
 	if err != nil || why == nil {
 		return err
 	}
@@ -50,8 +51,8 @@ const (
 func (p places) room() bool { return p == onlyRoom || p == useRoom }
 
 // attempt removes the units if that is worth it: it then becomes a step. Else nothing has changed, and the block says why.
-func (s *search) attempt(method Method, group []*unit, where places) (*Block, error) {
-	if err := s.ctx.Err(); err != nil {
+func (s *search) attempt(ctx context.Context, method Method, group []*unit, where places) (*Block, error) {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if s.work++; s.work > s.most && method != MethodDrift {
@@ -62,29 +63,29 @@ func (s *search) attempt(method Method, group []*unit, where places) (*Block, er
 		return why, nil
 	}
 	if !s.few() {
-		return s.attemptAnew(method, group, where)
+		return s.attemptUntried(ctx, method, group, where)
 	}
 	asked := s.question(method, group, where)
 	if known := s.vain.of(asked); known != nil {
 		s.withheld = s.withheld || known.withheld
 		return known.why, nil
 	}
-	why, err := s.attemptAnew(method, group, where)
+	why, err := s.attemptUntried(ctx, method, group, where)
 	if err == nil && why != nil {
 		s.vain.note(asked, vainAttempt{why, s.withheld})
 	}
 	return why, err
 }
 
-// attemptAnew is attempt for what was not tried in vain.
-func (s *search) attemptAnew(method Method, group []*unit, where places) (*Block, error) {
+// attemptUntried is attempt for what was not tried in vain.
+func (s *search) attemptUntried(ctx context.Context, method Method, group []*unit, where places) (*Block, error) {
 	mark := s.trial.Mark()
-	st, why, err := s.tryWithin(method, group, where, mark)
+	st, why, err := s.tryWithin(ctx, method, group, where, mark)
 	if err == nil && why == s.families.full && st != nil && len(st.grown) > 0 && !s.many() {
 		if err = s.trial.Rollback(mark); err == nil {
 			s.work++
 			s.ungrown = true
-			if st, why, err = s.tryWithin(method, group, where, mark); why != nil {
+			if st, why, err = s.tryWithin(ctx, method, group, where, mark); why != nil {
 				why = s.families.full // there are places: only not in one command
 			}
 			s.ungrown = false
@@ -104,8 +105,8 @@ func (s *search) attemptAnew(method Method, group []*unit, where places) (*Block
 }
 
 // tryWithin tries it, within what a command may remove and launch.
-func (s *search) tryWithin(method Method, group []*unit, where places, mark scheduling.Mark) (*step, *Block, error) {
-	st, why, err := s.try(method, group, where, mark)
+func (s *search) tryWithin(ctx context.Context, method Method, group []*unit, where places, mark scheduling.Mark) (*step, *Block, error) {
+	st, why, err := s.try(ctx, method, group, where, mark)
 	if err == nil && why == nil {
 		why = s.tooLarge(st)
 	}
@@ -132,7 +133,7 @@ func (s *search) admissible(method Method, group []*unit) *Block {
 }
 
 // try does it on the trial.
-func (s *search) try(method Method, group []*unit, where places, mark scheduling.Mark) (*step, *Block, error) {
+func (s *search) try(ctx context.Context, method Method, group []*unit, where places, mark scheduling.Mark) (*step, *Block, error) {
 	st := &step{method: method, members: group, where: where}
 	spent, first := int64(0), s.trial.NewNodes()
 	for _, u := range group {
@@ -157,7 +158,7 @@ func (s *search) try(method Method, group []*unit, where places, mark scheduling
 		}
 	}
 	if left > 0 {
-		why, err := s.launch(where, most, left)
+		why, err := s.launch(ctx, where, most, left)
 		if err != nil || why != nil {
 			return nil, why, err
 		}
@@ -180,7 +181,7 @@ func (s *search) try(method Method, group []*unit, where places, mark scheduling
 		st.saving -= nanoUSD(st.bins[i].InstanceTypes[0].Price)
 	}
 	st.value = s.valueOf(st)
-	return st, s.pays(st), nil
+	return st, s.pays(s.pass, st), nil
 }
 
 // mostBins is how many nodes may be launched at once for so many.
@@ -206,11 +207,11 @@ func (s *search) hide(u *unit) (pods int, err error) {
 }
 
 // mostFor is what new nodes for the group may cost at most, nano-USD per hour.
-func (s *search) mostFor(method Method, group []*unit, spent int64) int64 {
+func (g *ground) mostFor(method Method, group []*unit, spent int64) int64 {
 	if method == MethodDrift || slices.ContainsFunc(group, func(u *unit) bool { return u.due }) {
 		return unlimited
 	}
-	return spent - s.required(group)
+	return spent - g.required(group)
 }
 
 // take draws on the budgets for all members, or none.

@@ -16,7 +16,7 @@ func (g *ground) withinBudgets(ctx context.Context, best *search) (*search, erro
 	}
 	for _, w := range list {
 		free, begun := w, w
-		free.prepare = func(s *search) error {
+		free.prepare = func(_ context.Context, s *search) error {
 			s.pass.ledger = s.pass.ledger.unbound()
 			return nil
 		}
@@ -24,7 +24,7 @@ func (g *ground) withinBudgets(ctx context.Context, best *search) (*search, erro
 		if err != nil {
 			return nil, err
 		}
-		begun.prepare = func(s *search) error { return s.takeBest(wish.steps) }
+		begun.prepare = func(ctx context.Context, s *search) error { return s.takeBest(ctx, wish.steps) }
 		next, err := g.search(ctx, begun)
 		if err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func (s *search) heldByBudgets() bool {
 }
 
 // takeBest makes those of the steps that are worth most within the budgets, in their order. Steps of drift were made already.
-func (s *search) takeBest(steps []*step) error {
+func (s *search) takeBest(ctx context.Context, steps []*step) error {
 	var list []choice
 	var open []*step
 	var books []*book
@@ -83,7 +83,7 @@ func (s *search) takeBest(steps []*step) error {
 		list[i].takes = append(list[i].takes, make([]int64, len(books)-len(list[i].takes))...)
 	}
 	for _, i := range choose(list, room) {
-		if err := s.tryGroup(open[i].members, open[i].where); err != nil {
+		if err := s.tryGroup(ctx, open[i].members, open[i].where); err != nil {
 			return err
 		}
 	}

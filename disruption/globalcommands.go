@@ -45,20 +45,22 @@ const familiesApart = 8
 // commandWriter turns steps into commands, in their order.
 type commandWriter struct {
 	s *search
+	// pass knows the types that commands may launch.
+	pass *pass
 	// members are the nodes that go, in the order in which they were found.
 	members []*unit
 	// method that found a member, and receivers, the nodes that take its pods, by name; both by unit.at.
 	method    []Method
 	receivers [][]scheduling.ExistingNode
-	// bins are the new nodes with all types that would hold their pods, as far as a command lists them; opener are the first
+	// bins are the new nodes with all types that would hold their pods, as far as a command lists them; openedFor are the first
 	// members that they were opened for, and from are those that their pods come from, nil for pods that wait anyway.
-	bins   []scheduling.NewNode
-	opener []*unit
-	from   [][]*unit
+	bins      []scheduling.NewNode
+	openedFor []*unit
+	from      [][]*unit
 }
 
 func (s *search) newCommandWriter() *commandWriter {
-	w := &commandWriter{s: s, method: make([]Method, len(s.units)), receivers: make([][]scheduling.ExistingNode, len(s.units))}
+	w := &commandWriter{s: s, pass: s.pass, method: make([]Method, len(s.units)), receivers: make([][]scheduling.ExistingNode, len(s.units))}
 	for _, st := range s.steps {
 		for _, u := range standing(st.members) {
 			w.members = append(w.members, u)
@@ -79,7 +81,7 @@ func (s *search) newCommandWriter() *commandWriter {
 		bin := &w.bins[i]
 		numbers[bin.Pool]++
 		bin.Name, bin.Pods = fmt.Sprintf("%s-%d", bin.Pool, numbers[bin.Pool]), assigned.Planned[number]
-		w.opener = append(w.opener, s.families.opener[number])
+		w.openedFor = append(w.openedFor, s.families.opener[number])
 		w.from = append(w.from, cameFrom(assigned.PlannedFrom[number], hidden))
 	}
 	return w
@@ -115,12 +117,11 @@ func (w *commandWriter) receive(e *scheduling.ExistingNode, from []int32, hidden
 	}
 }
 
-// apart is a writer for a goroutine of its own: what it remembers on the way is not shared.
+// apart is a writer for a goroutine of its own: what its pass remembers on the way is not shared, all else is only read.
 func (w *commandWriter) apart() *commandWriter {
-	own, s := *w, *w.s
-	s.pass = s.pass.apart()
-	own.s = &s
-	return &own
+	return &commandWriter{
+		s: w.s, pass: w.pass.apart(), members: w.members, method: w.method, receivers: w.receivers, bins: w.bins, openedFor: w.openedFor, from: w.from,
+	}
 }
 
 // writtenFamily is what came of a family: its commands, and the members that are left for the next plan.
@@ -151,7 +152,7 @@ type part struct {
 
 // families are what was exchanged for one another, with all new nodes that came of it.
 func (w *commandWriter) families() []*part {
-	all := &part{members: w.members, bins: make([]int, len(w.bins)), opener: w.opener}
+	all := &part{members: w.members, bins: make([]int, len(w.bins)), opener: w.openedFor}
 	for i := range all.bins {
 		all.bins[i] = i
 	}
@@ -251,7 +252,7 @@ func (w *commandWriter) stepOf(p *part) *step {
 		for i, number := range p.bins {
 			bins[i] = w.bins[number]
 		}
-		bins, why := w.s.pass.flexible(method, p.members, bins, st.saving, w.s.mostFor(method, p.members, st.saving), max(typesToList, w.s.pass.spotTypes()), false)
+		bins, why := w.pass.flexible(method, p.members, bins, st.saving, w.s.mostFor(method, p.members, st.saving), max(typesToList, w.pass.spotTypes()), false)
 		if why != nil {
 			return nil
 		}
@@ -261,7 +262,7 @@ func (w *commandWriter) stepOf(p *part) *step {
 		st.saving -= nanoUSD(st.bins[i].InstanceTypes[0].Price)
 	}
 	st.value = w.s.valueOf(st)
-	if w.s.pays(st) != nil {
+	if w.s.pays(w.pass, st) != nil {
 		return nil
 	}
 	return st
@@ -274,7 +275,7 @@ func (w *commandWriter) command(st *step) *Command {
 	}
 	cmd.Receivers = w.receiversOf(st.members)
 	cmd.Savings = usd(st.saving)
-	return w.s.pass.finish(cmd)
+	return w.pass.finish(cmd)
 }
 
 // receiversOf are the nodes that take pods of the members, by name.

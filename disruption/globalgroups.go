@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"cmp"
+	"context"
 	"hash/fnv"
 	"slices"
 )
@@ -9,7 +10,7 @@ import (
 // rebuild exchanges groups of nodes for new ones that hold all their pods, before room on other nodes is used: where nodes
 // are of the wrong kind or badly filled, new ones cost less than what is left of the old ones. Groups are units of
 // one zone, pool and capacity type, whose pods are likely to go together, that follow each other in the order of waste.
-func (s *search) rebuild() error {
+func (s *search) rebuild(ctx context.Context) error {
 	list := s.free()
 	slices.SortStableFunc(list, func(a, b *unit) int {
 		return cmp.Or(cmp.Compare(a.Zone, b.Zone), a.Pool.Key.Compare(b.Pool.Key), cmp.Compare(a.CapacityType, b.CapacityType), cmp.Compare(s.waste(b), s.waste(a)))
@@ -17,7 +18,7 @@ func (s *search) rebuild() error {
 	for len(list) > 0 {
 		n, before := min(s.exchanged(), len(list)), len(s.steps)
 		for ; n > 0; n /= 2 {
-			if err := s.tryGroup(list[:n:n], onlyNew); err != nil {
+			if err := s.tryGroup(ctx, list[:n:n], onlyNew); err != nil {
 				return err
 			}
 			if len(s.steps) > before {
@@ -44,7 +45,7 @@ const maxSubset = 8
 
 // bestSubset tries all sets of the first nodes, and takes the one that is worth most, of equals the one that moves fewest
 // pods: where nodes are few, that is soon done, and nothing that goes node by node or by chance is as sure.
-func (s *search) bestSubset() error {
+func (s *search) bestSubset(ctx context.Context) error {
 	list := s.free()
 	list = list[:min(len(list), maxSubset, s.exchanged())]
 	type found struct {
@@ -69,7 +70,7 @@ func (s *search) bestSubset() error {
 			continue
 		}
 		mark := s.trial.Mark()
-		st, why, err := s.try(method, group, useRoom, mark)
+		st, why, err := s.try(ctx, method, group, useRoom, mark)
 		if err == nil {
 			err = s.trial.Rollback(mark)
 		}
@@ -89,7 +90,7 @@ func (s *search) bestSubset() error {
 	defer func() { s.accepting = false }()
 	for _, f := range sets {
 		before := len(s.steps)
-		if err := s.tryGroup(f.group, useRoom); err != nil || len(s.steps) > before {
+		if err := s.tryGroup(ctx, f.group, useRoom); err != nil || len(s.steps) > before {
 			return err
 		}
 	}
@@ -111,7 +112,7 @@ func (s *search) waste(u *unit) int64 { return u.price - s.worthOn(u) }
 
 // exchangeGroups looks for groups of nodes that cost less together as fewer or smaller ones: seeds by waste, partners near
 // them in that order, drawn without a pattern; each seed gets a few draws.
-func (s *search) exchangeGroups() error {
+func (s *search) exchangeGroups(ctx context.Context) error {
 	list := s.free()
 	slices.SortStableFunc(list, func(a, b *unit) int { return cmp.Compare(s.waste(b), s.waste(a)) })
 	for at, seed := range list {
@@ -127,7 +128,7 @@ func (s *search) exchangeGroups() error {
 				break
 			}
 			before := len(s.steps)
-			if err := s.tryGroup(group, useRoom); err != nil {
+			if err := s.tryGroup(ctx, group, useRoom); err != nil {
 				return err
 			}
 			if len(s.steps) > before {

@@ -1,6 +1,9 @@
 package disruption
 
-import "cmp"
+import (
+	"cmp"
+	"context"
+)
 
 // maxNamed is how many pods without a place a block names.
 const maxNamed = 5
@@ -9,7 +12,7 @@ const maxNamed = 5
 const unlimited = int64(1) << 60
 
 // launch finds new nodes for so many pods that wait: one for all of them, or several.
-func (s *search) launch(where places, most int64, waiting int) (*Block, error) {
+func (s *search) launch(ctx context.Context, where places, most int64, waiting int) (*Block, error) {
 	if where == onlyRoom {
 		return &Block{Code: BlockUnschedulable, Pods: s.trial.Waiting(min(waiting, maxNamed))}, nil
 	}
@@ -17,10 +20,10 @@ func (s *search) launch(where places, most int64, waiting int) (*Block, error) {
 		return &Block{Code: BlockNotCheaper, Price: usd(most), Floor: usd(floor)}, nil
 	}
 	if where == afresh {
-		return s.launchAny(most)
+		return s.launchAny(ctx, most)
 	}
 	if s.few() && (where == onlyNew || s.accepting) {
-		return s.launchBest(most)
+		return s.launchBest(ctx, most)
 	}
 	below, mark := usd(most), s.trial.Mark()
 	one, joint := s.trial.Launch(s.Query, below)
@@ -43,7 +46,7 @@ func (s *search) launch(where places, most int64, waiting int) (*Block, error) {
 	if most < unlimited && (!s.few() || s.way.subsets) && s.trial.Plain(s.Query) {
 		return &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
 	}
-	return s.launchAny(most)
+	return s.launchAny(ctx, most)
 }
 
 // launchSome opens several new nodes, where nodes are few after a search for the cheapest.
@@ -58,7 +61,7 @@ func (s *search) launchSome(below float64) (price float64, ok bool) {
 const launchTries = 128
 
 // launchBest goes all ways to launch new nodes, and then the cheapest once more.
-func (s *search) launchBest(most int64) (*Block, error) {
+func (s *search) launchBest(ctx context.Context, most int64) (*Block, error) {
 	mark, best, cheapest := s.trial.Mark(), -1, most
 	ways := []func() (int64, *Block, error){
 		func() (int64, *Block, error) {
@@ -74,7 +77,7 @@ func (s *search) launchBest(most int64) (*Block, error) {
 			return 0, &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
 		},
 		func() (int64, *Block, error) {
-			why, err := s.launchAny(most)
+			why, err := s.launchAny(ctx, most)
 			return s.anyCost, why, err
 		},
 	}
@@ -108,9 +111,9 @@ const smallFleet = 12
 func (s *search) few() bool { return !s.partly && len(s.live) <= smallFleet }
 
 // launchAny finds new nodes in all ways there are, which takes long.
-func (s *search) launchAny(most int64) (*Block, error) {
+func (s *search) launchAny(ctx context.Context, most int64) (*Block, error) {
 	s.work += placeWork
-	out, err := s.trial.PlaceNew(s.ctx, s.Query)
+	out, err := s.trial.PlaceNew(ctx, s.Query)
 	s.anyCost = nanoUSD(out.NewCost)
 	switch {
 	case err != nil:

@@ -1,5 +1,7 @@
 package disruption
 
+import "context"
+
 // maxMerged is how many nodes a command removes at most that launches one at most.
 func (g *ground) maxMerged() int {
 	if len(g.units) > thoroughFleet {
@@ -16,15 +18,15 @@ func (g *ground) bears(size familySize) bool {
 // mergeMany exchanges many nodes for one new one at most, as Reference's multi-node consolidation does: the most of those first that save
 // most for what they disturb that have places together, as often as there are such. Where nodes are smaller by far than what could be
 // bought, groups of a command's usual size leave something over each time.
-func (s *search) mergeMany() error {
+func (s *search) mergeMany(ctx context.Context) error {
 	for {
 		list := s.bySavings()
-		most, err := s.mergeable(list)
+		most, err := s.mergeable(ctx, list)
 		if err != nil || most < 2 {
 			return err
 		}
 		before := len(s.steps)
-		if err := s.tryGroup(list[:most:most], useRoom); err != nil || len(s.steps) == before {
+		if err := s.tryGroup(ctx, list[:most:most], useRoom); err != nil || len(s.steps) == before {
 			return err
 		}
 	}
@@ -49,7 +51,7 @@ func (s *search) bySavings() []*unit {
 }
 
 // mergeable is how many of the first units can go for one new node at most, found by halves; 0 if no two can.
-func (s *search) mergeable(list []*unit) (most int, err error) {
+func (s *search) mergeable(ctx context.Context, list []*unit) (most int, err error) {
 	for low, high := 2, min(len(list), s.maxMerged()); low <= high && s.work <= s.most; {
 		middle := (low + high) / 2
 		group := list[:middle:middle]
@@ -58,7 +60,7 @@ func (s *search) mergeable(list []*unit) (most int, err error) {
 		if why == nil {
 			mark := s.trial.Mark()
 			var st *step
-			if st, why, err = s.try(MethodMultiNode, group, useRoom, mark); err == nil && why == nil && len(st.bins) > 1 {
+			if st, why, err = s.try(ctx, MethodMultiNode, group, useRoom, mark); err == nil && why == nil && len(st.bins) > 1 {
 				why = s.families.full
 			}
 			if back := s.trial.Rollback(mark); err == nil {

@@ -56,6 +56,7 @@ func (s *search) inOrder(ctx context.Context, list []*Command) ([]*Command, erro
 	if err != nil {
 		return nil, err
 	}
+	r.trial.Expect(plannedBy(list))
 	done, rest, err := r.arrange(ctx, list)
 	if err != nil || len(rest) == 0 {
 		return done, err

@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -20,7 +21,7 @@ type plannedNode struct {
 // refine plans on from where the search has come to, as the next plan would, until nothing more is found: nodes that have
 // received pods may go after all, and new nodes, which nobody has launched yet, are given up for fewer or cheaper ones. No
 // pod moves more often for that. What the next plan would find is so in this one already.
-func (s *search) refine() error {
+func (s *search) refine(ctx context.Context) error {
 	if len(s.steps)+len(s.made) == 0 {
 		return nil // all ways have been gone in vain
 	}
@@ -42,7 +43,7 @@ func (s *search) refine() error {
 			return err
 		}
 		if !s.way.subsets || s.few() {
-			if err := s.consolidate(); err != nil {
+			if err := s.consolidate(ctx); err != nil {
 				return err
 			}
 		}

@@ -29,27 +29,66 @@ type step struct {
 	where places
 }
 
-// search is one way of looking for a plan. It is not safe for concurrent use.
+// search is one way of looking for a plan: what it has decided so far, how it looks at groups at present, and what it has tried in vain. It
+// is not safe for concurrent use.
 type search struct {
 	*ground
 	way   way
-	ctx   context.Context
 	pass  *pass
 	trial *scheduling.Trial
 	// start is the trial before anything was tried.
 	start scheduling.Mark
 	// live are the units that the search looks at: all, and once it is refined those left and those that stand for new nodes.
 	live []*unit
+	// received is what units have been given so far, as of when nodes were last freed again.
+	received map[*unit]scheduling.Load
+	decided
+	mode
+	tries
+	near []drawn // scratch of drawGroup
+}
+
+// decided is what a search has come to, which becomes the plan.
+type decided struct {
 	// gone and fixed are units that are removed, and that receive pods: those stay. Those that receive pods of nodes that have
 	// drifted are firm: they stay even when the search is refined.
 	gone, fixed, firm map[*unit]bool
-	// partly says that live are only part of the fleet: see again.
+	steps             []*step
+	families          *families
+	// value is the sum of the steps'.
+	value int64
+	// made are commands that take no trial: of emptiness and of static pools.
+	made []*Command
+	// unrefined are the commands that there were before the search was refined, where places depend on the order.
+	unrefined []*Command
+	// later are units whose commands have no place in the order of the plan, frail those whose commands a wave has lost: see
+	// Global.Robustness.
+	later map[*unit]bool
+	frail map[*unit]*Block
+	// why keeps units from being consolidated, by name.
+	why map[string]*Block
+}
+
+// mode is how a search looks at groups at present.
+type mode struct {
+	// partly tells that only part of the fleet is looked at: see again.
 	partly bool
-	// refining says that live has new nodes; received is what units have been given so far.
+	// refining tells that new nodes are among the units.
 	refining bool
-	received map[*unit]scheduling.Load
 	// lap numbers the times that a way was gone while refining.
 	lap int
+	// strict shares out what may be spent by prices alone, as refining does at first.
+	strict bool
+	// ungrown keeps pods from new nodes that others have opened.
+	ungrown bool
+	// accepting tells that what is tried is worth every effort.
+	accepting bool
+}
+
+// tries is what a search has tried, and how much more it may.
+type tries struct {
+	// work is how many what-ifs were made, most how many may be.
+	work, most int
 	// changed is how often nodes have received pods while refining, or 1 for new ones that were opened then; tried are groups that
 	// came to nothing as they were: see news.
 	changed map[identity]int
@@ -58,31 +97,10 @@ type search struct {
 	// nodes were last freed again.
 	vain     vainAttempts
 	released int
-	// strict shares out what may be spent by prices alone, as refining does at first; withheld says that this may have kept the
-	// group that was tried last from being consolidated.
-	strict, withheld bool
-	// ungrown keeps pods from new nodes that others have opened.
-	ungrown bool
-	// later are units whose commands have no place in the order of the plan.
-	later    map[*unit]bool
-	steps    []*step
-	families *families
-	// unrefined are the commands that there were before the search was refined, where places depend on the order.
-	unrefined []*Command
-	// made are commands that take no trial: of emptiness and of static pools.
-	made []*Command
-	// value is the sum of the steps', work how many what-ifs were made, most how many may be.
-	value      int64
-	work, most int
+	// withheld tells that mode.strict may have kept the group that was tried last from being consolidated.
+	withheld bool
 	// anyCost is what launchAny's nodes cost, nano-USD per hour.
 	anyCost int64
-	// accepting says that what is tried is worth every effort.
-	accepting bool
-	near      []drawn // scratch of drawGroup
-	// frail are units whose commands a wave has lost: see Global.Robustness.
-	frail map[*unit]*Block
-	// why keeps units from being consolidated, by name.
-	why map[string]*Block
 }
 
 // way is how a search goes about it.
@@ -101,7 +119,7 @@ type way struct {
 	// subsets tries all sets of a few nodes, and begins with the best.
 	subsets bool
 	// prepare is done before anything is consolidated; nil for nothing.
-	prepare func(*search) error
+	prepare func(context.Context, *search) error
 }
 
 // ways are tried for each plan, and the best kept.
@@ -148,7 +166,7 @@ func (g *ground) searchAll(ctx context.Context) (*search, error) {
 func (g *ground) search(ctx context.Context, w way) (*search, error) {
 	s, err := g.newSearch(ctx, w)
 	if err == nil {
-		err = s.run()
+		err = s.run(ctx)
 	}
 	return s, err
 }
@@ -176,67 +194,74 @@ func (g *ground) newSearch(ctx context.Context, w way) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &search{ground: g, way: w, ctx: ctx, pass: p, trial: t, start: t.Mark(), most: g.work(), live: g.units, gone: map[*unit]bool{}, fixed: map[*unit]bool{}, firm: map[*unit]bool{}, frail: map[*unit]*Block{}, later: map[*unit]bool{}, families: newFamilies(), why: map[string]*Block{}, changed: map[identity]int{}, tried: map[uint64]bool{}}, nil
+	return &search{
+		ground: g, way: w, pass: p, trial: t, start: t.Mark(), live: g.units,
+		decided: decided{
+			gone: map[*unit]bool{}, fixed: map[*unit]bool{}, firm: map[*unit]bool{}, families: newFamilies(),
+			later: map[*unit]bool{}, frail: map[*unit]*Block{}, why: map[string]*Block{},
+		},
+		tries: tries{most: g.work(), changed: map[identity]int{}, tried: map[uint64]bool{}},
+	}, nil
 }
 
 // run is the order of work: what costs nothing first, then what has to go anyway, then what saves.
-func (s *search) run() error {
-	if err := s.removeEmpty(); err != nil {
+func (s *search) run(ctx context.Context) error {
+	if err := s.removeEmpty(ctx); err != nil {
 		return err
 	}
-	if err := s.removeDrifted(); err != nil {
+	if err := s.removeDrifted(ctx); err != nil {
 		return err
 	}
 	if s.way.prepare != nil {
-		if err := s.way.prepare(s); err != nil {
+		if err := s.way.prepare(ctx, s); err != nil {
 			return err
 		}
 	}
-	return s.consolidate()
+	return s.consolidate(ctx)
 }
 
 // consolidate is what saves.
-func (s *search) consolidate() error {
+func (s *search) consolidate(ctx context.Context) error {
 	if s.way.subsets {
-		if err := s.bestSubset(); err != nil {
+		if err := s.bestSubset(ctx); err != nil {
 			return err
 		}
 	}
 	if s.way.merged {
-		if err := s.mergeMany(); err != nil {
+		if err := s.mergeMany(ctx); err != nil {
 			return err
 		}
 	}
 	if s.way.afresh {
-		if err := s.exchangeAfresh(); err != nil {
+		if err := s.exchangeAfresh(ctx); err != nil {
 			return err
 		}
 	}
 	if s.way.rebuild {
-		if err := s.rebuild(); err != nil {
+		if err := s.rebuild(ctx); err != nil {
 			return err
 		}
 	}
-	if err := s.removeSingly(); err != nil {
+	if err := s.removeSingly(ctx); err != nil {
 		return err
 	}
-	if err := s.replaceSingly(); err != nil {
+	if err := s.replaceSingly(ctx); err != nil {
 		return err
 	}
 	if s.refining && s.many() {
 		return nil // what few groups there are left the next plan finds
 	}
-	return s.exchangeGroups()
+	return s.exchangeGroups(ctx)
 }
 
 // removeEmpty takes nodes from which nobody has to move, and drifted nodes of static pools.
-func (s *search) removeEmpty() error {
+func (s *search) removeEmpty(ctx context.Context) error {
 	for _, m := range []Method{MethodEmptiness, MethodStaticDrift} {
 		accepted := s.accepted[m]
 		if len(accepted) == 0 {
 			continue
 		}
-		commands, err := s.pass.run(m, accepted)
+		commands, err := s.pass.run(ctx, m, accepted)
 		if err != nil {
 			return err
 		}
@@ -287,7 +312,7 @@ func (s *search) sort(list []*unit) {
 }
 
 // removeDrifted takes the nodes that have drifted, the longest first, whatever that costs.
-func (s *search) removeDrifted() error {
+func (s *search) removeDrifted(ctx context.Context) error {
 	accepted := slices.Clone(s.accepted[MethodDrift])
 	byDrift(accepted)
 	for _, c := range accepted {
@@ -306,7 +331,7 @@ func (s *search) removeDrifted() error {
 			s.pass.block(MethodDrift, c, why)
 			continue
 		}
-		why, err := s.attempt(MethodDrift, []*unit{u}, useRoom)
+		why, err := s.attempt(ctx, MethodDrift, []*unit{u}, useRoom)
 		if err != nil {
 			return err
 		}
@@ -318,12 +343,12 @@ func (s *search) removeDrifted() error {
 }
 
 // removeSingly takes nodes whose pods all have room elsewhere.
-func (s *search) removeSingly() error {
+func (s *search) removeSingly(ctx context.Context) error {
 	for _, u := range s.free() {
 		if s.gone[u] || s.fixed[u] {
 			continue
 		}
-		if err := s.tryGroup([]*unit{u}, onlyRoom); err != nil {
+		if err := s.tryGroup(ctx, []*unit{u}, onlyRoom); err != nil {
 			return err
 		}
 	}
@@ -331,12 +356,12 @@ func (s *search) removeSingly() error {
 }
 
 // replaceSingly takes nodes whose pods, those that find no room elsewhere, cost less on a new one.
-func (s *search) replaceSingly() error {
+func (s *search) replaceSingly(ctx context.Context) error {
 	for _, u := range s.free() {
 		if s.gone[u] || s.fixed[u] {
 			continue
 		}
-		if err := s.tryGroup([]*unit{u}, useRoom); err != nil {
+		if err := s.tryGroup(ctx, []*unit{u}, useRoom); err != nil {
 			return err
 		}
 	}

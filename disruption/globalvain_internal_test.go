@@ -4,7 +4,7 @@ import "testing"
 
 // What was tried in vain is known until something is accepted, whatever the order of its nodes; nothing else is.
 func TestVainAttemptsAreRemembered(t *testing.T) {
-	s := &search{changed: map[identity]int{}}
+	s := &search{tries: tries{changed: map[identity]int{}}}
 	a, b := &unit{number: 1}, &unit{number: 2}
 	why := &Block{Code: BlockNotCheaper}
 	asked := s.question(MethodMultiNode, []*unit{a, b}, useRoom)

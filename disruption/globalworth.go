@@ -31,22 +31,22 @@ func priceOf(group []*unit) int64 {
 
 // required is what removing the group has to save at least, nano-USD per hour. New nodes that are not launched yet are given
 // up for any saving: nobody is disturbed.
-func (s *search) required(group []*unit) int64 {
+func (g *ground) required(group []*unit) int64 {
 	there := standing(group)
 	if len(there) == 0 {
 		return 0
 	}
-	return max(int64(s.share()*float64(priceOf(there))), nanoUSD(s.MinSaving))
+	return max(int64(g.share()*float64(priceOf(there))), nanoUSD(g.MinSaving))
 }
 
 // worthOf is what a saving is worth over the time in which it has to pay back, less what the disturbance costs, nano-USD.
-func (s *search) worthOf(saving int64, cost float64) int64 {
-	return int64(float64(saving)*s.horizon().Hours()) - int64(s.disruptionPrice()*nanoPerUSD*cost)
+func (g *ground) worthOf(saving int64, cost float64) int64 {
+	return int64(float64(saving)*g.horizon().Hours()) - int64(g.disruptionPrice()*nanoPerUSD*cost)
 }
 
 // horizon is the time over which savings count: the pay-back time, an hour without one.
-func (s *search) horizon() time.Duration {
-	if d := s.payBack(); d > 0 {
+func (g *ground) horizon() time.Duration {
+	if d := g.payBack(); d > 0 {
 		return d
 	}
 	return time.Hour
@@ -54,7 +54,7 @@ func (s *search) horizon() time.Duration {
 
 // valueOf is what the step is worth: what it saves over the horizon, less what the disturbance and the time cost in which
 // new nodes run beside the old ones. Nodes that are due cost no disturbance, since they have to go anyway.
-func (s *search) valueOf(st *step) int64 {
+func (g *ground) valueOf(st *step) int64 {
 	cost, drain := 0.0, time.Duration(0)
 	overlap := int64(0)
 	for _, u := range st.members {
@@ -70,29 +70,29 @@ func (s *search) valueOf(st *step) int64 {
 	for i := range st.bins {
 		overlap += nanoUSD(st.bins[i].InstanceTypes[0].Price)
 	}
-	if s.payBack() == 0 {
+	if g.payBack() == 0 {
 		overlap = 0
 	}
-	return s.worthOf(st.saving, cost) - int64(float64(max(overlap, 0))*(s.launchTime()+drain).Hours())
+	return g.worthOf(st.saving, cost) - int64(float64(max(overlap, 0))*(g.launchTime()+drain).Hours())
 }
 
-// pays says why a step is not worth it; nil when it is.
-func (s *search) pays(st *step) *Block {
+// pays says why a step is not worth it; nil when it is. The pass knows what pools ask for beside that.
+func (g *ground) pays(p *pass, st *step) *Block {
 	if st.method == MethodDrift || slices.ContainsFunc(st.members, func(u *unit) bool { return u.due }) {
 		return nil
 	}
-	there, spent, required := standing(st.members), priceOf(st.members), s.required(st.members)
+	there, spent, required := standing(st.members), priceOf(st.members), g.required(st.members)
 	if st.saving <= 0 || st.saving < required {
 		// Removing what nobody knows the price of saves that price, whatever it is.
 		if spent > 0 || len(st.bins) > 0 {
 			return &Block{Code: BlockNoGain, Saving: usd(st.saving), Required: usd(required)}
 		}
 	}
-	if s.payBack() > 0 && st.value < 0 && spent > 0 {
-		return &Block{Code: BlockPayBack, Saving: usd(st.saving), Required: usd(st.saving - int64(float64(st.value)/s.horizon().Hours()))}
+	if g.payBack() > 0 && st.value < 0 && spent > 0 {
+		return &Block{Code: BlockPayBack, Saving: usd(st.saving), Required: usd(st.saving - int64(float64(st.value)/g.horizon().Hours()))}
 	}
 	if len(there) == 0 {
 		return nil
 	}
-	return s.pass.balanced(candidates(there), usd(st.saving))
+	return p.balanced(candidates(there), usd(st.saving))
 }

@@ -55,9 +55,7 @@ func (g *Global) PlanAgain(ctx context.Context, f *Fleet, m *Memory) (*Plan, *Me
 		m = nil
 	}
 	if m.holds(f.now) && m.sight.same(&sight) {
-		next := *m
-		next.sight = sight
-		return m.plan.at(f.now), &next, nil
+		return m.plan.at(f.now), m.seeing(sight), nil
 	}
 	if m != nil && (len(f.Candidates) < leastAgain || !m.sight.sameWorld(&sight)) {
 		m = nil
@@ -120,7 +118,7 @@ func (g *ground) fromNothing(ctx context.Context) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return best, best.refine()
+	return best, best.refine(ctx)
 }
 
 // of reports whether the memory is one of a plan by the same options.
@@ -150,6 +148,11 @@ func (s *search) remember(sight sighting, plan *Plan, looked int) *Memory {
 		planner: *s.Global, sight: sight, plan: plan.at(plan.Time), until: s.until(plan), units: s.byName, why: s.why, worth: s.worth.Known(),
 		looked: looked, reach: plan.reach(),
 	}
+}
+
+// seeing is the memory with another look at a fleet that gives the same plan.
+func (m *Memory) seeing(sight sighting) *Memory {
+	return &Memory{planner: m.planner, sight: sight, plan: m.plan, until: m.until, units: m.units, why: m.why, worth: m.worth, looked: m.looked, reach: m.reach}
 }
 
 // knownWorth is what pods were worth; nil for a nil memory.

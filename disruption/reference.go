@@ -66,7 +66,6 @@ func (r *Reference) delay(m Method) time.Duration {
 // pass is one run of Reference over a fleet.
 type pass struct {
 	*Reference
-	ctx    context.Context
 	fleet  *Fleet
 	ledger *Ledger
 	// blocks are what keeps nodes from methods.
@@ -94,7 +93,7 @@ func (r *Reference) begin(ctx context.Context, f *Fleet) (*pass, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pass{Reference: r, ctx: ctx, fleet: f, ledger: ledger, blocks: map[Method]map[string]*Block{}, totals: map[v1.PoolKey]*poolTotals{}}, nil
+	return &pass{Reference: r, fleet: f, ledger: ledger, blocks: map[Method]map[string]*Block{}, totals: map[v1.PoolKey]*poolTotals{}}, nil
 }
 
 // Plan tries the methods in their order; the first that finds commands ends the pass. Start them and
@@ -120,7 +119,7 @@ func (r *Reference) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 		if len(accepted) == 0 {
 			continue
 		}
-		commands, err := p.run(m, accepted)
+		commands, err := p.run(ctx, m, accepted)
 		if err != nil {
 			return nil, err
 		}
@@ -135,18 +134,18 @@ func (r *Reference) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 }
 
 // run is one method over the candidates that it accepts.
-func (p *pass) run(m Method, accepted []*Candidate) ([]*Command, error) {
+func (p *pass) run(ctx context.Context, m Method, accepted []*Candidate) ([]*Command, error) {
 	switch m {
 	case MethodEmptiness:
 		return p.emptiness(accepted), nil
 	case MethodStaticDrift:
 		return p.staticDrift(accepted), nil
 	case MethodDrift:
-		return one(p.drift(accepted))
+		return one(p.drift(ctx, accepted))
 	case MethodMultiNode:
-		return one(p.multiNode(accepted))
+		return one(p.multiNode(ctx, accepted))
 	}
-	return one(p.singleNode(accepted))
+	return one(p.singleNode(ctx, accepted))
 }
 
 func one(cmd *Command, err error) ([]*Command, error) {

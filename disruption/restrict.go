@@ -31,7 +31,7 @@ func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (g
 			return nil, nil, err
 		}
 		mark := r.trial.Mark()
-		next, why, err := r.step(cmd)
+		next, why, err := r.step(ctx, cmd)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -109,7 +109,7 @@ func (r *replay) arrange(ctx context.Context, commands []*Command) (done, rest [
 			if err := ctx.Err(); err != nil {
 				return nil, nil, err
 			}
-			next, why, err := r.step(cmd)
+			next, why, err := r.step(ctx, cmd)
 			switch {
 			case err != nil:
 				return nil, nil, err
@@ -125,7 +125,7 @@ func (r *replay) arrange(ctx context.Context, commands []*Command) (done, rest [
 }
 
 // step is the command as it can be carried out now, or what is in the way; nothing has changed then.
-func (r *replay) step(cmd *Command) (*Command, *RejectedError, error) {
+func (r *replay) step(ctx context.Context, cmd *Command) (*Command, *RejectedError, error) {
 	var members []*Candidate
 	var first *RejectedError
 	giveUp := func() {
@@ -151,7 +151,7 @@ func (r *replay) step(cmd *Command) (*Command, *RejectedError, error) {
 		return nil, first, nil
 	}
 	mark := r.trial.Mark()
-	next, why, err := r.carryOut(cmd, members)
+	next, why, err := r.carryOut(ctx, cmd, members)
 	if err != nil || why == nil {
 		return shrunk(next, members), nil, err
 	}
@@ -164,7 +164,7 @@ func (r *replay) step(cmd *Command) (*Command, *RejectedError, error) {
 
 // carryOut moves the members' pods where the command says, and returns the command with its nodes in the order in which they
 // take them. Pods that came to a member since it was planned have no place, and make it void; so does a place that is gone.
-func (r *replay) carryOut(cmd *Command, members []*Candidate) (*Command, *Block, error) {
+func (r *replay) carryOut(ctx context.Context, cmd *Command, members []*Candidate) (*Command, *Block, error) {
 	if cmd.Method == MethodEmptiness || cmd.Method == MethodStaticDrift {
 		for _, c := range members {
 			if _, err := r.trial.HideMoving(c.Name, stays); err != nil {
@@ -184,11 +184,11 @@ func (r *replay) carryOut(cmd *Command, members []*Candidate) (*Command, *Block,
 	if !r.fresh && moving > cmd.plannedOf(members) {
 		return nil, &Block{Code: BlockUnschedulable, Pods: r.trial.Waiting(maxNamed), Detail: "pods came since it was planned"}, nil
 	}
-	return r.put(cmd)
+	return r.put(ctx, cmd)
 }
 
 // put puts pods on the command's nodes, in turns if no order of the nodes will do.
-func (r *replay) put(cmd *Command) (*Command, *Block, error) {
+func (r *replay) put(ctx context.Context, cmd *Command) (*Command, *Block, error) {
 	mark := r.trial.Mark()
 	next, why, err := r.putWhole(cmd)
 	if err != nil || why == nil || !r.trial.Ruled() {
@@ -197,7 +197,7 @@ func (r *replay) put(cmd *Command) (*Command, *Block, error) {
 	if err := r.trial.Rollback(mark); err != nil {
 		return nil, nil, err
 	}
-	order, err := r.putInTurns(cmd)
+	order, err := r.putInTurns(ctx, cmd)
 	if err != nil || order == nil {
 		return nil, why, err
 	}

@@ -43,7 +43,7 @@ func (s *search) withstand(ctx context.Context, out *Plan) error {
 			s.giveWay(list[len(list)-1], lost)
 			list = list[:len(list)-1]
 		}
-		if list, err = r.carried(list); err != nil {
+		if list, err = r.carried(ctx, list); err != nil {
 			return err
 		}
 		if len(list) == 0 {
@@ -127,9 +127,9 @@ func (s *search) giveWay(cmd *Command, lost []scheduling.PodKey) {
 }
 
 // carried carries the commands out as planned; what can't be, since a command before it gave way, is left out.
-func (r *replay) carried(list []*Command) (good []*Command, err error) {
+func (r *replay) carried(ctx context.Context, list []*Command) (good []*Command, err error) {
 	for _, cmd := range list {
-		next, why, err := r.step(cmd)
+		next, why, err := r.step(ctx, cmd)
 		if err != nil {
 			return nil, err
 		}

@@ -206,9 +206,9 @@ func (s *simulator) try(ctx context.Context, batch []*Candidate) (*simulation, *
 }
 
 // openSimulator and closedSimulator are made when they are first needed.
-func (p *pass) openSimulator() (*simulator, error) {
+func (p *pass) openSimulator(ctx context.Context) (*simulator, error) {
 	if p.open == nil {
-		s, err := newSimulator(p.ctx, p.fleet, p.Query, false)
+		s, err := newSimulator(ctx, p.fleet, p.Query, false)
 		if err != nil {
 			return nil, err
 		}
@@ -217,9 +217,9 @@ func (p *pass) openSimulator() (*simulator, error) {
 	return p.open, nil
 }
 
-func (p *pass) closedSimulator() (*simulator, error) {
+func (p *pass) closedSimulator(ctx context.Context) (*simulator, error) {
 	if p.closed == nil {
-		s, err := newSimulator(p.ctx, p.fleet, p.Query, true)
+		s, err := newSimulator(ctx, p.fleet, p.Query, true)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -10,7 +11,7 @@ import (
 // putInTurns puts pods on the command's nodes one by one, so that nodes take turns: with two new nodes in two zones neither can take
 // all its pods of a spread before the other has some. All new nodes are there from the beginning, as they are before the first pod
 // has to go. It returns the order in which pods were put; nil if some have no place in any that it found.
-func (r *replay) putInTurns(cmd *Command) ([]scheduling.PodKey, error) {
+func (r *replay) putInTurns(ctx context.Context, cmd *Command) ([]scheduling.PodKey, error) {
 	turns, ok := r.turns(cmd)
 	if !ok {
 		return nil, nil
@@ -22,7 +23,7 @@ func (r *replay) putInTurns(cmd *Command) ([]scheduling.PodKey, error) {
 		}
 		progress, left = false, false
 		for i := range turns {
-			if err := r.pass.ctx.Err(); err != nil {
+			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			put, err := turns[i].take()

@@ -39,7 +39,7 @@ func (r *Reference) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Comm
 		return nil, first
 	}
 	if cmd.Method == MethodMultiNode || cmd.Method == MethodSingleNode {
-		if rejected, err := p.samePlaces(cmd, members); err != nil {
+		if rejected, err := p.samePlaces(ctx, cmd, members); err != nil {
 			return nil, err
 		} else if rejected != nil {
 			return nil, rejected
@@ -72,12 +72,12 @@ func (p *pass) stillQualifies(cmd *Command, m *Member) (*Candidate, *RejectedErr
 }
 
 // samePlaces tries the removal again.
-func (p *pass) samePlaces(cmd *Command, members []*Candidate) (*RejectedError, error) {
-	sims, err := p.closedSimulator()
+func (p *pass) samePlaces(ctx context.Context, cmd *Command, members []*Candidate) (*RejectedError, error) {
+	sims, err := p.closedSimulator(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sim, why, err := sims.remove(p.ctx, members)
+	sim, why, err := sims.remove(ctx, members)
 	if err != nil {
 		return nil, err
 	}

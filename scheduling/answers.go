@@ -40,7 +40,7 @@ type answer struct {
 }
 
 // NewAnswers remember what trials of the model are asked with these pod prices and this query; answers to other questions are found
-// again each time.
+// each time.
 func (m *Model) NewAnswers(w *Worth, q Query) *Answers {
 	a := &Answers{m: m, w: w, q: q, known: map[string]answer{}, kinds: map[int32][]kind{}}
 	a.none = m.costs != nil && len(m.costs.Commitments) > 0 || slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool {
@@ -219,12 +219,14 @@ func (t *Trial) answerSince(since Mark) (found answer, apart bool) {
 	}
 	for _, c := range t.log[since.log:] {
 		switch c.kind {
-		case changeMoved, changeAbandoned:
-			apart = int(c.a) >= firstNode
+		case changeMachine, changePlaced:
+			apart = true
+		case changeHidden, changeClosed:
+			apart = false
 		case changeTaken, changeStage:
 			apart = int(c.a) >= firstPlaced
-		default:
-			apart = c.kind == changeMachine || c.kind == changePlaced
+		default: // a new node became another, or counts no more
+			apart = int(c.a) >= firstNode
 		}
 		if !apart {
 			return found, false

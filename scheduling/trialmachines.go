@@ -50,12 +50,15 @@ func (t *Trial) seenAs(mc *machine) seenByRules {
 // reservations are free again.
 func (t *Trial) abandonEmpty() {
 	for i := range t.machines {
-		if mc := &t.machines[i]; mc.empty() && !mc.abandoned {
+		if mc := &t.machines[i]; mc.unused() {
 			t.countMachine(int32(i), -1)
 			t.log = append(t.log, change{changeAbandoned, int32(i), 0})
 		}
 	}
 }
+
+// unused reports whether the node has no pods and is counted all the same.
+func (mc *machine) unused() bool { return mc.empty() && !mc.forsaken }
 
 // countMachine takes an empty node out of all counts (n is -1), or back in (1).
 func (t *Trial) countMachine(i int32, n int) {

@@ -330,7 +330,7 @@ func (t *Trial) PlaceNew(ctx context.Context, q Query) (Outcome, error) {
 	t.newOnly = true
 	defer func() { t.newOnly, t.fresh = false, 0 }()
 	o := PlaceOptions{Query: q}
-	if t.answers == nil || slices.ContainsFunc(t.machines, func(mc machine) bool { return mc.empty() && !mc.abandoned }) {
+	if t.answers == nil || slices.ContainsFunc(t.machines, func(mc machine) bool { return mc.unused() }) {
 		return t.Place(ctx, o)
 	}
 	asked, memorable := t.question(askedPlace, q, nil)
@@ -392,7 +392,7 @@ type Worth struct {
 	m       *Model
 	byClass []int64
 	total   float64
-	// items are what was priced, and from are the prices that these came from; nil where they were found again.
+	// items are what was priced, and from are the prices that these came from; nil where they were found without.
 	items []item
 	from  *KnownWorth
 	// rent is what pods are worth together beyond total, nano-USD per hour: reservations hold them for less, but only so many.

@@ -228,3 +228,23 @@ func TestLaunchSomeLeavesTooSmallForDaemons(t *testing.T) {
 		t.Errorf("planned %+v, want one sound node", got)
 	}
 }
+
+// Expect makes room for pods and changes nothing else.
+func TestTrialExpects(t *testing.T) {
+	m := compile(t, cluster(node("a", bound(pods("p", 3, requests("cpu=1"))...)), node("b", allocatable("cpu=8", "memory=8Gi", "pods=10"))))
+	trial := m.Trial()
+	trial.Expect(3)
+	trial.Expect(-1)
+	if err := trial.Rank([]string{"b"}); err != nil {
+		t.Fatal(err)
+	}
+	mark := trial.Mark()
+	mustHide(t, trial, "a")
+	if left := trial.Move(scheduling.Query{}); left != 0 {
+		t.Errorf("%d pods wait", left)
+	}
+	mustRollback(t, trial, mark)
+	if got := text(t, trial.Placed()); got != text(t, m.Trial().Placed()) {
+		t.Errorf("rolled back: %s", got)
+	}
+}

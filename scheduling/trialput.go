@@ -3,6 +3,7 @@ package scheduling
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
@@ -17,6 +18,13 @@ var ErrNoPlace = errors.New("it has no place there")
 // Ruled reports whether any pod states a rule about where others are: without one, places taken in one order can be taken in
 // any.
 func (t *Trial) Ruled() bool { return t.topology != nil }
+
+// Expect makes room for so many pods that will be hidden and put somewhere, so that room for them is not found bit by bit.
+func (t *Trial) Expect(pods int) {
+	if pods > 0 {
+		t.freed, t.placed, t.log = slices.Grow(t.freed, pods), slices.Grow(t.placed, pods), slices.Grow(t.log, pods+pods/2)
+	}
+}
 
 // Put places pods that wait, of hidden nodes or the snapshot's own, on a node of the snapshot, in their order, by the rules
 // that Place goes by. The error wraps ErrNoPlace for a pod that may not go there, and tells of a pod that does not wait and of a

@@ -11,7 +11,7 @@ import (
 // plain data that nobody changes, and no larger than the kinds of pods that there were. A nil one knows nothing.
 type KnownWorth struct{ byContent map[string]int64 }
 
-// Known is what the prices are, for another time; of prices that came from there, what was known then, so that what is found again is no
+// Known is what the prices are, for another time; of prices that came from there, what was known then, so that prices get no
 // worse each time.
 func (w *Worth) Known() *KnownWorth {
 	switch {
@@ -30,7 +30,7 @@ func (w *Worth) Known() *KnownWorth {
 
 // WorthFrom is Worth with what is known from another time, which saves most of the work where few pods have changed: prices that
 // pods had are proven again, and those of new kinds of pods found to go with them. Where that proves less than all by leastProven of
-// what the prices came to, or many kinds are new, all are found again. The prices are as sound as those of Worth, though not the same.
+// what the prices came to, or many kinds are new, all are found as by Worth. The prices are as sound as those of Worth, though not the same.
 func (m *Model) WorthFrom(ctx context.Context, q Query, known *KnownWorth) (*Worth, error) {
 	t, items := m.itemsOfNodes(q)
 	if known == nil || len(items) == 0 {

@@ -14,7 +14,7 @@ import (
 )
 
 // Prices from another time are sound for the pods of this one: no new nodes that any plan launches for pods of some nodes cost less than
-// these are worth; and where few pods have changed they prove nearly as much as prices found again.
+// these are worth; and where few pods have changed they prove nearly as much as prices found from nothing.
 func TestWorthFromAnotherTime(t *testing.T) {
 	before := workload.Fleet{Nodes: 60, Fill: 0.5, Mixed: true}.Snapshot()
 	was := compile(t, before)
@@ -46,12 +46,12 @@ func TestWorthFromAnotherTime(t *testing.T) {
 		if again.Known() != first.Known() && again.Total() == 0 {
 			rt.Fatal("nothing is worth anything")
 		}
-		anew, err := m.Worth(rt.Context(), scheduling.Query{})
+		fresh, err := m.Worth(rt.Context(), scheduling.Query{})
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if again.Total() < 0.98*anew.Total() {
-			rt.Errorf("pods are worth %.4f, found anew %.4f", again.Total(), anew.Total())
+		if again.Total() < 0.98*fresh.Total() {
+			rt.Errorf("pods are worth %.4f, from nothing %.4f", again.Total(), fresh.Total())
 		}
 		trial := m.Trial()
 		for range rapid.IntRange(1, 5).Draw(rt, "nodes") {
@@ -83,13 +83,13 @@ func TestWorthFromTheSamePods(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again.Known() != known {
-		t.Fatal("pods were priced anew though all are known")
+		t.Fatal("pods were priced again though all are known")
 	}
 	if math.Abs(again.Total()-w.Total()) > 1e-3*w.Total() {
 		t.Errorf("worth %.6f in all, was %.6f", again.Total(), w.Total())
 	}
 	other := compile(t, workload.Fleet{Nodes: 40, Fill: 0.4, Seed: 9}.Snapshot())
-	if anew, err := other.WorthFrom(t.Context(), scheduling.Query{}, known); err != nil || anew.Known() == known {
+	if fresh, err := other.WorthFrom(t.Context(), scheduling.Query{}, known); err != nil || fresh.Known() == known {
 		t.Errorf("prices of other pods are taken for theirs, or %v", err)
 	}
 	if none, err := m.WorthFrom(t.Context(), scheduling.Query{}, nil); err != nil || none.Total() != w.Total() {
