@@ -37,7 +37,7 @@ const (
 	gapShare = 1.0 / 3
 	// progress is by which part of the cost the mix or the bound must become better within idleColumns fillings for each row, and
 	// gapProgress by which part of what they are apart: where hundreds of mixes cost the same, the search may stand still.
-	// roughProgress and roughIdle hold where values only steer.
+	// roughProgress and roughIdle hold instead where values only steer.
 	progress      = 1e-5
 	gapProgress   = 1.0 / 50
 	idleColumns   = 4
@@ -412,12 +412,12 @@ func (pr *pricing) near() bool {
 
 // exhausted reports whether as many fillings were looked at as the values are worth.
 func (pr *pricing) exhausted() bool {
-	rows, better, idle := len(pr.bundles), progress, idleColumns
+	rows, idle, cost := len(pr.bundles), idleColumns, pr.master.Objective()
+	least := max(cost*progress, (cost-pr.centerBound)*gapProgress)
 	if pr.p.rough {
-		better, idle = roughProgress, roughIdle
+		least, idle = cost*roughProgress, roughIdle
 	}
-	cost := pr.master.Objective()
-	if least := max(cost*better, (cost-pr.centerBound)*gapProgress); cost < pr.stuck.cost-least || pr.centerBound > pr.stuck.bound+least {
+	if cost < pr.stuck.cost-least || pr.centerBound > pr.stuck.bound+least {
 		pr.stuck = standstill{cost, pr.centerBound, pr.entered}
 	} else if pr.entered-pr.stuck.entered > idle*rows {
 		return true
