@@ -27,7 +27,7 @@ type Candidate struct {
 	InstanceType *cloudprovider.InstanceType
 	// Zone and CapacityType by its labels; may be empty.
 	Zone, CapacityType string
-	// Price in USD per hour; 0 when it is not known, as Priced tells.
+	// Price in USD per hour; 0 when it is not known, as Priced says.
 	Price  float64
 	Priced bool
 	// Pods would need another place: those that are reschedulable, by namespace and name.

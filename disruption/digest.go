@@ -121,7 +121,7 @@ func digestOf(v any) string {
 
 // MovedOn says why a command that was approved must not be started in the fleet as it is now: a member's NodeClaim is another, or
 // pods came to it that would be evicted without anybody having approved of it. Nil when neither is the case: pods that are gone
-// do not matter. It is asked beside Planner.Validate, which says whether the command is still worth it.
+// do not matter. It is asked besides Planner.Validate, which says whether the command is still worth it.
 func MovedOn(f *Fleet, cmd *Command) *RejectedError {
 	if f == nil || cmd == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 )
 
 // FloorPrices are prices of resources, USD per hour for each core, byte and pod, for the pods of the proofs that go by them: no
-// node that may be launched for one of these and would hold it costs less than what it has for pods, beside its DaemonSets, is
+// node that may be launched for one of these and would hold it costs less than what it has for pods, next to its DaemonSets, is
 // worth by them.
 // New nodes for the pods then cost at least what they ask for is worth: weak duality of linear programming. Nodes that may be
 // launched for a pod are those of pools that launch now and whose taints it tolerates, as far as the pool's requirements and its own
@@ -63,7 +63,7 @@ type floorPrices struct {
 	list []FloorPrices
 	// directions are the demands that prices are made for.
 	directions []corev1.ResourceList
-	// nodes tells what new nodes for pods may be; scopes are what was found of these, by the groups they are of.
+	// nodes says what new nodes for pods may be; scopes are what was found of these, by the groups they are of.
 	machines *scheduling.Launchables
 	scopes   map[string][]FloorPrices
 	// first and second are the nodes with most free of a resource.

@@ -104,7 +104,7 @@ func TestGlobalLeavesLittleForAFourthPlan(t *testing.T) {
 	}
 }
 
-// A plan tells of nodes that stay what is in the way: not that their pods have no place where it is that new nodes for them would cost too
+// A plan says of nodes that stay what is in the way: not that their pods have no place where it is that new nodes for them would cost too
 // much, nor either of these where they have places on nodes that other commands launch, only that all would be too much for one command: a
 // plan that leaves something to the next one has nodes of that kind.
 func TestGlobalTellsWhatIsInTheWay(t *testing.T) {

@@ -71,9 +71,9 @@ type decided struct {
 
 // mode is how a search looks at groups at present.
 type mode struct {
-	// partly tells that only part of the fleet is looked at: see again.
+	// partly says that only part of the fleet is looked at: see again.
 	partly bool
-	// refining tells that new nodes are among the units.
+	// refining says that new nodes are among the units.
 	refining bool
 	// lap numbers the times that a way was gone while refining.
 	lap int
@@ -81,7 +81,7 @@ type mode struct {
 	strict bool
 	// ungrown keeps pods from new nodes that others have opened.
 	ungrown bool
-	// accepting tells that what is tried is worth every effort.
+	// accepting says that what is tried is worth every effort.
 	accepting bool
 }
 
@@ -97,7 +97,7 @@ type tries struct {
 	// nodes were last freed again.
 	vain     vainAttempts
 	released int
-	// withheld tells that mode.strict may have kept the group that was tried last from being consolidated.
+	// withheld says that mode.strict may have kept the group that was tried last from being consolidated.
 	withheld bool
 	// anyCost is what launchAny's nodes cost, nano-USD per hour.
 	anyCost int64
@@ -106,7 +106,7 @@ type tries struct {
 // way is how a search goes about it.
 type way struct {
 	// theta is the price put on room that pods take on nodes there are, in thousandths of what the pods are worth: with 0
-	// dear nodes go first, with 1000 those whose pods are worth least beside their price.
+	// dear nodes go first, with 1000 those whose pods are worth least next to their price.
 	theta int64
 	// salt draws other groups.
 	salt uint64

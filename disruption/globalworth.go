@@ -53,7 +53,7 @@ func (g *ground) horizon() time.Duration {
 }
 
 // valueOf is what the step is worth: what it saves over the horizon, less what the disturbance and the time cost in which
-// new nodes run beside the old ones. Nodes that are due cost no disturbance, since they have to go anyway.
+// new nodes run next to the old ones. Nodes that are due cost no disturbance, since they have to go anyway.
 func (g *ground) valueOf(st *step) int64 {
 	cost, drain := 0.0, time.Duration(0)
 	overlap := int64(0)
@@ -76,7 +76,7 @@ func (g *ground) valueOf(st *step) int64 {
 	return g.worthOf(st.saving, cost) - int64(float64(max(overlap, 0))*(g.launchTime()+drain).Hours())
 }
 
-// pays says why a step is not worth it; nil when it is. The pass knows what pools ask for beside that.
+// pays says why a step is not worth it; nil when it is. The pass knows what pools ask for besides that.
 func (g *ground) pays(p *pass, st *step) *Block {
 	if st.method == MethodDrift || slices.ContainsFunc(st.members, func(u *unit) bool { return u.due }) {
 		return nil

@@ -120,7 +120,7 @@ func (g *Global) newGround(ctx context.Context, f *Fleet, m *Memory) (*ground, e
 
 // closedNodes are the nodes that take no pods of others: those that may never come up, and those whose own waiting time is
 // running. coming are the former, but for those that are on their way out again: places that nobody may rely on yet, and that
-// nothing is launched beside.
+// nothing is launched next to.
 func closedNodes(f *Fleet) (closed, coming []string) {
 	for i := range f.in.View.Machines {
 		m := &f.in.View.Machines[i]

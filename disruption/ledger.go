@@ -289,7 +289,7 @@ type BudgetUse struct {
 	Allowed, InUse float64
 }
 
-// Uses tells how all budgets stand now, those of pools first, in the order of the snapshot.
+// Uses says how all budgets stand now, those of pools first, in the order of the snapshot.
 func (l *Ledger) Uses() []BudgetUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()

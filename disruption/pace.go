@@ -31,7 +31,7 @@ const (
 	PassFailed
 )
 
-// Pace tells a loop that plans, one pass after another, when the next is due. It holds no clock. The zero value is
+// Pace says a loop that plans, one pass after another, when the next is due. It holds no clock. The zero value is
 // ready; it is one goroutine's.
 type Pace struct {
 	conflicts, failures int

@@ -26,7 +26,7 @@ func VoluntaryReasons() []Reason {
 	return []Reason{ReasonEmpty, ReasonDrifted, ReasonUnderutilized}
 }
 
-// PoolUses tells how the pools' own budgets stand now, pools by key. What was taken since the ledger was opened is not
+// PoolUses says how the pools' own budgets stand now, pools by key. What was taken since the ledger was opened is not
 // counted: it is on its way only once its command has started.
 func (l *Ledger) PoolUses() []PoolUse {
 	l.mu.Lock()

@@ -22,7 +22,7 @@ const (
 	DefaultMaxTrials = 5000
 )
 
-// Reference plans as Karpenter does, step by step as the specification of disruption tells: the methods in their order,
+// Reference plans as Karpenter does, step by step as the specification of disruption says: the methods in their order,
 // and of those that find something the first. It is for those who come from there, and to compare others with. The zero
 // value is ready, and safe for concurrent use as long as it is not changed.
 type Reference struct {

@@ -69,7 +69,7 @@ func (g *Global) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command
 type replay struct {
 	pass  *pass
 	trial *scheduling.Trial
-	// moves tells which pods of a candidate need another place.
+	// moves says which pods of a candidate need another place.
 	moves func(*Candidate) func(*corev1.Pod) bool
 	// fresh says that commands are of the fleet as it is.
 	fresh bool

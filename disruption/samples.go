@@ -224,7 +224,7 @@ func disruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []S
 }
 
 // DisruptedSamples count a member of the command, once its claim is deleted. pool is the member's; its policy is told for
-// methods that consolidate. A nil pool tells none.
+// methods that consolidate. A nil pool says none.
 func (c *Command) DisruptedSamples(m *Member, claim *v1.NodeClaim, pool *v1.NodePool) []Sample {
 	if m == nil {
 		return nil

@@ -14,7 +14,7 @@ type Window struct {
 	Block *Block
 }
 
-// NextWindow tells when budgets would let a candidate go for a reason if nothing but time changed: calendars close, and
+// NextWindow says when budgets would let a candidate go for a reason if nothing but time changed: calendars close, and
 // what was started falls out of windows. What is under way now is taken to last: a budget that is used up by it has no end
 // in sight. A candidate that was taken has its share already, and may go now.
 func (l *Ledger) NextWindow(c *Candidate, r Reason) Window {
@@ -64,7 +64,7 @@ func (b *book) frees(amount float64, now, at time.Time) time.Time {
 }
 
 // roomAgain is when a budget with a window has room for the amount again, which it lacks at at; zero for one without, and if
-// the amount is more than it ever allows. From the latest start backwards, what does not fit beside the amount must be forgotten.
+// the amount is more than it ever allows. From the latest start backwards, what does not fit next to the amount must be forgotten.
 func (b *book) roomAgain(amount float64, now, at time.Time) time.Time {
 	room := b.amount(b.total) + slack - amount
 	if b.Window == 0 || room < 0 {

@@ -128,7 +128,7 @@ func (v *values) findCommitted(p *problem) {
 		dual[opt.commitment-1] = max(dual[opt.commitment-1], (c.worth[o]-float64(opt.price))/float64(opt.used))
 	}
 	for o := range c.p.options {
-		// From here on the price tells which kinds are worth buying first.
+		// From here on the price says which kinds are worth buying first.
 		opt := &c.p.options[o]
 		opt.price += int64(dual[opt.commitment-1] * float64(opt.used))
 		c.ratio[o] = c.worth[o] / float64(max(opt.price, 1))

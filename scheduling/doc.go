@@ -24,7 +24,7 @@
 //   - [Snapshot.Encode] and [DecodeSnapshot] save and read what a plan was made from: it makes the same plan again.
 //   - [Snapshot.Placeholders] keep room free: package scheduling/buffers makes them of CapacityBuffers.
 //   - [Snapshot.CostModel] says what nodes cost beyond their list prices: discounts, fees, Reserved Instances, Savings Plans.
-//   - Package scheduling/manifests makes a Snapshot of files, scheduling/pods tells which pods wait, scheduling/nodeclaims makes
+//   - Package scheduling/manifests makes a Snapshot of files, scheduling/pods says which pods wait, scheduling/nodeclaims makes
 //     NodeClaims of a plan.
 //
 // # How it works

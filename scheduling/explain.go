@@ -292,7 +292,7 @@ func (x *explainer) volumesReason() Reason {
 		", and the nodepool has no node for the pod there"}
 }
 
-// counted tells how many instance types of the pool each check rules out.
+// counted says how many instance types of the pool each check rules out.
 func (x *explainer) counted(at int32, p *nodepool.Pool, questions []*question) (Reason, finding) {
 	v := x.newSurvey(p)
 	for _, q := range questions {

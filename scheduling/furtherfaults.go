@@ -43,7 +43,7 @@ func (f *pairFinding) take(first *NearestMiss, second finding) {
 	f.finding = finding{miss: first, size: second.size, price: second.price}
 }
 
-// further tells what else keeps the pods off a pool for which no single change would do, its taints aside, and which two
+// further says what else keeps the pods off a pool for which no single change would do, its taints aside, and which two
 // would.
 func (x *explainer) further(r *Reason, at int32, p *nodepool.Pool) {
 	if p.Table == nil || x.brief {

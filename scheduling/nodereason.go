@@ -19,7 +19,7 @@ const maxNodeLooks = 4 << 20
 // pod on.
 const maxNodeTries = 64
 
-// maxExampleDims and maxExampleRules bound what an example of a node tells.
+// maxExampleDims and maxExampleRules bound what an example of a node says.
 const maxExampleDims, maxExampleRules = 3, 3
 
 // existing is why none of the nodes there are takes the class: counts by first failing check, an example of each, and the
@@ -170,7 +170,7 @@ func (x *explainer) portTaken(node int32) bool {
 	})
 }
 
-// example tells what the check found on the node.
+// example says what the check found on the node.
 func (x *explainer) example(node int32, check NodeCheck, f *nodeFailings) NodeExample {
 	n := &x.m.nodes[node]
 	e := NodeExample{Check: check, Node: n.Name}

@@ -62,7 +62,7 @@ type expectedPreemptions struct {
 }
 
 // preemptions plays kube-scheduler on the snapshot's nodes: it takes pods by priority, and preempts for those that have no
-// place, by the rules of its DefaultPreemption. solved tells which pods have no place on the nodes that there are: without
+// place, by the rules of its DefaultPreemption. solved says which pods have no place on the nodes that there are: without
 // any nothing is preempted.
 func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expectedPreemptions {
 	out := expectedPreemptions{classes: map[int32]int32{}, holds: map[int32][]int64{}}

@@ -18,11 +18,11 @@ type ReasonCode string
 const (
 	// ReasonPodInvalid: the pod itself can't be planned; Detail says why.
 	ReasonPodInvalid ReasonCode = "PodInvalid"
-	// ReasonNoNodePools: the snapshot has no pool that could launch a node; Nodes tells why none of those there are
+	// ReasonNoNodePools: the snapshot has no pool that could launch a node; Nodes says why none of those there are
 	// takes the pod.
 	ReasonNoNodePools ReasonCode = "NoNodePools"
 	// ReasonOptedOut: the pod asks for nodes that no pool made, which its owner means as they say: nothing is amiss that a
-	// pool could mend. Nodes tells why none of those there are takes it.
+	// pool could mend. Nodes says why none of those there are takes it.
 	ReasonOptedOut ReasonCode = "OptedOut"
 	// ReasonNodePoolNotReady: the pool may not launch nodes; Detail says why.
 	ReasonNodePoolNotReady ReasonCode = "NodePoolNotReady"
@@ -35,7 +35,7 @@ const (
 	// ReasonVolumes: the pod's volumes can be used only where the pool has no instance type for it; Detail names the places.
 	ReasonVolumes ReasonCode = "VolumeTopology"
 	// ReasonInstanceTypes: each instance type fails the pod's requirements, its resources or the offerings; Removed
-	// tells how many by which.
+	// says how many by which.
 	ReasonInstanceTypes ReasonCode = "NoInstanceTypeFits"
 	// ReasonLimits: the pool's limits leave no room; Detail names the resource.
 	ReasonLimits ReasonCode = "LimitsExceeded"
@@ -48,7 +48,7 @@ const (
 	ReasonTopology ReasonCode = "TopologyRefused"
 	// ReasonHostPorts: on instance types that would do, a DaemonSet has the pod's host port; Rules says which and whose.
 	ReasonHostPorts ReasonCode = "HostPortTaken"
-	// ReasonExistingNodes: none of the nodes there are takes the pod; Nodes tells why. It comes after the reasons of the
+	// ReasonExistingNodes: none of the nodes there are takes the pod; Nodes says why. It comes after the reasons of the
 	// NodePools, when the snapshot has nodes.
 	ReasonExistingNodes ReasonCode = "ExistingNodes"
 	// ReasonNotPlaced: an instance type of the pool would do for one pod alone, but the plan has none for it.

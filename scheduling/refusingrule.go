@@ -60,7 +60,7 @@ type RuleDomain struct {
 	Name string `json:"name"`
 	// Pods there that the rule is about.
 	Pods int32 `json:"pods"`
-	// HoldsBack tells of a spread's domain that it has the fewest pods, so that others must not get more.
+	// HoldsBack says of a spread's domain that it has the fewest pods, so that others must not get more.
 	HoldsBack bool `json:"holdsBack,omitempty"`
 	// Node is one of the nodes of a domain that holds back, and Check what keeps the pod off it; empty if the domain has
 	// no node yet.

@@ -178,7 +178,7 @@ func (t *Trial) breaksSpread(domains []int32) bool {
 	return false
 }
 
-// strained reports whether some domain has more members than the spread allows beside domain d: if not, nothing needs a
+// strained reports whether some domain has more members than the spread allows next to domain d: if not, nothing needs a
 // closer look.
 func (t *Trial) strained(g, d int32) bool {
 	own := topology.CountAt(t.topology.Members[g], d)

@@ -16,7 +16,7 @@ import (
 )
 
 // Explanations look at nodes one by one and note the checks that they fail: the check that the nodes of a type
-// fail first tells why a pod was refused, and a node that fails just one tells what would help. Nothing here decides
+// fail first says why a pod was refused, and a node that fails just one says what would help. Nothing here decides
 // a placement.
 
 // check is one step of the way to a new node, in the order in which explanations count them.

@@ -25,7 +25,7 @@ type Trial struct {
 	m *Model
 	// free is indexed [node*resources+resource].
 	free []int64
-	// usable tells which nodes may take pods now.
+	// usable says which nodes may take pods now.
 	usable bitset.Set
 	// closed are those that Close was called for; empty as long as it was not.
 	closed bitset.Set

@@ -98,7 +98,7 @@ func TestTrialHideRefuses(t *testing.T) {
 	}
 }
 
-// ExistingOnly adds no nodes; without it what has no room gets new ones, whose cost the outcome tells.
+// ExistingOnly adds no nodes; without it what has no room gets new ones, whose cost the outcome says.
 func TestTrialPlaceOptions(t *testing.T) {
 	trial := compile(t, cluster(node("n"), pods("p", 6))).Trial()
 	if out, want := mustPlace(t, trial, scheduling.PlaceOptions{ExistingOnly: true}), (scheduling.Outcome{Placed: 4, Unplaced: 2}); out != want {

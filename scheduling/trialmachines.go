@@ -58,7 +58,7 @@ func (t *Trial) abandonEmpty() {
 }
 
 // unused reports whether the node has no pods and is counted all the same.
-func (mc *machine) unused() bool { return mc.empty() && !mc.forsaken }
+func (mc *machine) unused() bool { return mc.empty() && !mc.abandoned }
 
 // countMachine takes an empty node out of all counts (n is -1), or back in (1).
 func (t *Trial) countMachine(i int32, n int) {

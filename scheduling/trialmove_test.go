@@ -102,7 +102,7 @@ func TestTrialPutPodsThatWait(t *testing.T) {
 	waiting("p x w")
 }
 
-// What LaunchSome, LaunchLeast, Launch and Move do can be undone, and done again by PutNew and Put; what they place is what Placed tells.
+// What LaunchSome, LaunchLeast, Launch and Move do can be undone, and done again by PutNew and Put; what they place is what Placed says.
 func TestTrialMovesRollBack(t *testing.T) {
 	catalog := workload.Catalog()
 	nodes := workload.Existing(catalog, 6, 0.6)

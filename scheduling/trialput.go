@@ -27,7 +27,7 @@ func (t *Trial) Expect(pods int) {
 }
 
 // Put places pods that wait, of hidden nodes or the snapshot's own, on a node of the snapshot, in their order, by the rules
-// that Place goes by. The error wraps ErrNoPlace for a pod that may not go there, and tells of a pod that does not wait and of a
+// that Place goes by. The error wraps ErrNoPlace for a pod that may not go there, and says of a pod that does not wait and of a
 // node that the snapshot does not have; pods before it are then placed, so roll back.
 func (t *Trial) Put(node string, pods []PodKey) error {
 	i, ok := t.m.nodeIndex[node]

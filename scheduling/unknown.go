@@ -43,7 +43,7 @@ type Unknown struct {
 	KnownCount int      `json:"knownCount,omitempty"`
 }
 
-// maxKnown bounds Unknown.Known, maxUnknown how many unknown names a reason tells.
+// maxKnown bounds Unknown.Known, maxUnknown how many unknown names a reason says.
 const maxKnown, maxUnknown = 10, 4
 
 // String says that nothing has it, and what may have been meant.

@@ -124,7 +124,7 @@ func (u *update) orderKinds() []int32 {
 	return out
 }
 
-// changeShapes finds the shapes of the classes, which are of the kinds given by order; fresh tells which are new. Shapes,
+// changeShapes finds the shapes of the classes, which are of the kinds given by order; fresh says which are new. Shapes,
 // profiles and stages are numbered as they are come upon.
 func (u *update) changeShapes(order []int32, fresh []bool) {
 	m, was, k := u.next, u.was, u.memo

@@ -19,7 +19,7 @@
 //	events   what State is told                                              event.go, kind.go
 //	state    objects by name, machines by provider ID, pods by node          state.go, machines.go, pods.go
 //	lists    sorted lists that change without being copied event by event    sortedlist.go
-//	view     the snapshot, and what disruption needs beside it               view.go, snapshot.go
+//	view     the snapshot, and what disruption needs next to it               view.go, snapshot.go
 //	shape    what a machine is reckoned to be until it is launched           shape.go
 //	barrier  whether everything that the API has was seen                    barrier.go
 //
@@ -36,7 +36,7 @@
 //   - Of objects that lay claim to one provider ID one is taken, by a rule, not the one that came last; the others are in
 //     View.LeftOut.
 //   - A claim that was created here and that the watch never showed is named (View.Unconfirmed); whoever feeds State looks it
-//     up 15 seconds later and tells what it found.
+//     up 15 seconds later and says what it found.
 //
 // Stability: beta.
 package cluster

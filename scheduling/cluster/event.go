@@ -30,7 +30,7 @@ func Upsert(object metav1.Object) Event { return Event{Object: object} }
 // bears the name goes, else nothing but the object with that UID. Deleting what is not known is no error.
 func Delete(object metav1.Object) Event { return Event{Object: object, Deleted: true} }
 
-// Assume tells what the API answered to a write of the caller's own, such as a NodeClaim just created, so that the next
+// Assume says what the API answered to a write of the caller's own, such as a NodeClaim just created, so that the next
 // snapshot has it without waiting for the watch. Until the watch shows the object, or its deletion, it is in
 // View.Unconfirmed.
 func Assume(object metav1.Object) Event { return Event{Object: object, Assumed: true} }

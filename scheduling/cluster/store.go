@@ -14,7 +14,7 @@ type anyStore interface {
 	assumed() map[types.NamespacedName]bool
 }
 
-// store holds the objects of one kind and tells which events are news.
+// store holds the objects of one kind and says which events are news.
 type store[T metav1.Object] struct {
 	objects map[types.NamespacedName]stored[T]
 	// unconfirmed are the objects that the watch has not shown yet.

@@ -142,7 +142,7 @@ type Usage struct {
 	Planned, Launching, Live, Leaving int
 }
 
-// Usage tells what the pool has. A pool without entries and limits has empty lists. The lists are the caller's.
+// Usage says what the pool has. A pool without entries and limits has empty lists. The lists are the caller's.
 func (l *Ledger) Usage(pool v1.PoolKey) Usage {
 	l.mu.Lock()
 	defer l.mu.Unlock()

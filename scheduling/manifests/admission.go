@@ -38,7 +38,7 @@ type admissible struct {
 	spec       *corev1.PodSpec
 }
 
-// admissionStage tells how far a pod has come.
+// admissionStage says how far a pod has come.
 type admissionStage bool
 
 const (

@@ -64,7 +64,7 @@ func negativeHint(amount resource.Quantity) string {
 	return fmt.Sprintf("; did you mean %q?", inShort(positive))
 }
 
-// divisible tells resources that may be asked for in fractions; devices come whole.
+// divisible are resources that may be asked for in fractions; devices come whole.
 func divisible(name corev1.ResourceName) bool { return !strings.Contains(string(name), "/") }
 
 func judgeCPU(amount resource.Quantity, tooMuch bool) (verdict, string) {

@@ -199,7 +199,7 @@ func (l *loader) undecodable(d document, into reflect.Type, err error) {
 	}
 }
 
-// nameOf is "Kind namespace/name" as far as the text tells.
+// nameOf is "Kind namespace/name" as far as the text says.
 func (l *loader) nameOf(d document) string {
 	root, _ := l.tree(d.origin)
 	if root == nil {

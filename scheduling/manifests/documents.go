@@ -125,7 +125,7 @@ func (l *loader) malformedLine(o origin, line int, err error) {
 	})
 }
 
-// header is what tells the kind of an object.
+// header is what says the kind of an object.
 type header struct{ apiVersion, kind string }
 
 // list says whether the object is a list and what its items are, unless they say otherwise. hasItems is whether it

@@ -12,7 +12,7 @@ type origin struct {
 	source, document, item int
 	// at is the text the object was cut from: the object itself, one item of a list, or the whole document.
 	at span
-	// json tells how the text is written.
+	// json says how the text is written.
 	json bool
 	// steps leads from the top of the text to the object.
 	steps originSteps

@@ -17,7 +17,7 @@ const (
 )
 
 // ownership knows which objects of the input have pods, ReplicaSets or Jobs there. Objects are known by kind and
-// name: a dump that was cleaned of UIDs still tells who owns whom.
+// name: a dump that was cleaned of UIDs still says who owns whom.
 type ownership struct {
 	// count is how many pods of the input name the owner.
 	count map[objectKey]int

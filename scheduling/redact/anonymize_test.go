@@ -26,7 +26,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/redact"
 )
 
-// renamed tells where two JSON texts differ otherwise than by a renaming of strings that gives each a name of its own.
+// renamed says where two JSON texts differ otherwise than by a renaming of strings that gives each a name of its own.
 func renamed(a, b string) error {
 	first, second := json.NewDecoder(strings.NewReader(a)), json.NewDecoder(strings.NewReader(b))
 	there, back := map[string]string{}, map[string]string{}

@@ -200,7 +200,9 @@ func chosen(list []*resourcev1.ResourceSlice, got, taken []resourcev1.DeviceRequ
 // devices, it depends on those that were not chosen.
 func mayGiveUp(claim *resourcev1.ResourceClaim) bool {
 	return slices.ContainsFunc(claim.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool {
-		return slices.ContainsFunc(r.FirstAvailable, func(s resourcev1.DeviceSubRequest) bool { return s.AllocationMode == resourcev1.DeviceAllocationModeAll })
+		return slices.ContainsFunc(r.FirstAvailable, func(s resourcev1.DeviceSubRequest) bool {
+			return s.AllocationMode == resourcev1.DeviceAllocationModeAll
+		})
 	})
 }
 

@@ -104,7 +104,7 @@ func (c *Costs) FillNew(left []int64, nodes []*Covered) []int64 {
 	return left
 }
 
-// AppliesTo tells which terms apply to a node of the pool bought as the offering.
+// AppliesTo says which terms apply to a node of the pool bought as the offering.
 func (c *Costs) AppliesTo(from *Catalog, it *cloudprovider.InstanceType, o *cloudprovider.Offering, pool v1.PoolKey) []bool {
 	out := make([]bool, len(c.Terms))
 	for i := range c.Terms {

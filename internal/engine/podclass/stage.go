@@ -78,7 +78,7 @@ func (r *Reader) levels(s *Shape) []level {
 			}
 		}
 		if len(with) == 0 {
-			continue // leaves no node beside the heavier ones
+			continue // leaves no node next to the heavier ones
 		}
 		terms, sum = with, sum+p.Weight
 		kept = append(kept, level{terms, sacrificeNothing, float64(sum) / float64(max(total, 1))})

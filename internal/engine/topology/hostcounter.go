@@ -6,7 +6,7 @@ import "slices"
 // of a node together, and takes the memory for what it finds in large pieces.
 type HostCounter struct {
 	s *State
-	// onHost tells of each group whether its domains are nodes, and keepsAway whether those who state it keep others away.
+	// onHost says of each group whether its domains are nodes, and keepsAway whether those who state it keep others away.
 	onHost, keepsAway []bool
 	host              int32
 	// members and owners are those on the node, by group; met are the groups that have some.
