@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/api/option"
-	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/fake"
 	"github.com/drawknife/drawknife/provisioning"
 )
@@ -15,8 +14,8 @@ import (
 // Whatever package an option is of, what is wrong with it is told alike.
 func Example() {
 	_, launcher := provisioning.NewLauncher(provisioning.LauncherOptions{})
-	_, board := prices.NewBoard(prices.Options{Region: "eu-west-1", MinSpotDiscount: 2})
-	for _, err := range []error{launcher, board} {
+	_, cloud := fake.New(nil, fake.Options{LaunchLatency: -time.Second})
+	for _, err := range []error{launcher, cloud} {
 		var wrong *option.Error
 		if errors.As(err, &wrong) {
 			fmt.Println(wrong.Package, wrong.Option, "-", wrong.Rule)
@@ -24,7 +23,7 @@ func Example() {
 	}
 	// Output:
 	// provisioning Launcher.Claims - there is nobody to store claims
-	// prices MinSpotDiscount - must be a fraction from 0 to 1, is 2
+	// fake LaunchLatency - is -1s; it must not be negative
 }
 
 // Constructors with options that can't be say so with an Error that names the option.
@@ -35,7 +34,6 @@ func TestOptionsThatCantBe(t *testing.T) {
 			return err
 		},
 		"fake LaunchLatency": func() error { _, err := fake.New(nil, fake.Options{LaunchLatency: -time.Second}); return err },
-		"prices Region":      func() error { _, err := prices.NewBoard(prices.Options{}); return err },
 	} {
 		var wrong *option.Error
 		if err := make(); !errors.As(err, &wrong) || wrong.Package+" "+wrong.Option != want || wrong.Rule == "" {
