@@ -18,8 +18,9 @@ const defaultQueued = "1000"
 // Most plans come true when kube-scheduler takes their pods from its queue, in its own order: of the random ones at most 2 in
 // 100 have a pod that is refused its planned node when its turn comes, and at most 1 in 100 leaves a pod over where
 // kube-scheduler prefers the planned nodes. Where it prefers others, it may give a pod that suits many nodes the last room on the
-// one node that suits another: full nodes leave a pod over in about 13 of 100 plans then,
-// 773 of 6,000 when last counted; the next round plans such pods anew.
+// one node that suits another: full nodes leave a pod over in about 15 of 100 plans then,
+// 448 of 3,000 with seeds 1, 11 and 12 when last counted; the next round plans such pods again. Plans that found a place for fewer pods
+// on the nodes there are left one over in 436 of them.
 func TestRandomQueues(t *testing.T) {
 	features := featuresFromEnv(t)
 	setRapid(t)
@@ -63,7 +64,7 @@ func TestRandomQueues(t *testing.T) {
 	for i, prefer := range preferences {
 		fmt.Printf("oracle: from the queue, %s: of %d plans with %d pods %d have %d that are refused their planned node when their turn comes, %d leave %d over\n",
 			prefer, plans, pods, refusedPlans[i], refused[i], leftPlans[i], left[i])
-		most := 15
+		most := 17 // of 1,000 plans the share is off by one or two in 100
 		if prefer == oracle.PlannedNode {
 			most = 1
 			if refusedPlans[i]*100 > 2*plans {
