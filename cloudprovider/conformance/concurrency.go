@@ -94,7 +94,7 @@ func (l *lab) manyAtOnce() {
 	all.Wait()
 }
 
-// stallTime is how long other calls may take while one hangs. It is real time, and generous: a busy machine is slow.
+// stallTime is how long other calls may take while one hangs. It is real time, and generous: a busy computer is slow.
 const stallTime = 10 * time.Second
 
 // hangTime is how long a call is given to come to where it hangs, in real time; were it to hang later, a lock that it holds then

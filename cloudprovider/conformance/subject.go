@@ -82,7 +82,7 @@ const (
 	NodeClassTerminating NodeClassState = "Terminating"
 )
 
-// Machine is one instance as the cloud knows it, not the provider.
+// A Machine as the cloud knows it, not the provider.
 type Machine struct {
 	// ProviderID as the provider would call it.
 	ProviderID string
