@@ -83,7 +83,7 @@ func (l *loader) readObject(o origin, h header, text []byte) {
 		l.skip(d)
 	case convertible != nil:
 		convertible(l, d)
-	case !readable:
+	case !known || !readable: // an empty version is that of a kind that nobody knows
 		l.problem(o, ProblemVersion, h.kind, "apiVersion", l.unknownVersion(d))
 	default:
 		if d.older {

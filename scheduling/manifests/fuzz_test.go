@@ -16,6 +16,7 @@ func FuzzLoad(f *testing.F) {
 		aliasBomb(5), mergeBomb(5), "a: &a [*a]", "{\"kind\":", "---\n---\n", "? [a]\n: b", "\xef\xbb\xbf{}", "!!bool \"\"",
 		"kind: Pod\napiVersion: v1\nmetadata: {name: a}\nspec: {containers: [{resources: {requests: {cpu: 1e9}}}]}\n",
 		"kind: Pod\r\napiVersion: v1\r\nmetadata: [1]\r\n", "\r\r0",
+		"apiVersion: karpenter.sh/\nkind: Unknown",
 		"kind: Pod\napiVersion: v1\nmetadata: {name: a}\nspec: {containers: [{resources: {requests: {cpu: \"1e-999999999\"}}}]}\n",
 	} {
 		f.Add([]byte(seed))
