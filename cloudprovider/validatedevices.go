@@ -27,8 +27,12 @@ func (c *catalogCheck) devices() {
 }
 
 // ValidateDevicePool checks a pool as the API server does the ResourceSlices that will be made of it: names, that those of devices are
-// unique, that counters that devices consume are there, and amounts. Nil when nothing is wrong.
+// unique, that counters that devices consume are there, and amounts. Nil when nothing is wrong; a nil
+// pool is a fault.
 func ValidateDevicePool(p *DevicePool, path *field.Path) field.ErrorList {
+	if p == nil {
+		return field.ErrorList{field.Required(path, "a pool is missing: give one")}
+	}
 	var faults field.ErrorList
 	if problems := validation.IsDNS1123Subdomain(p.Driver); p.Driver == "" || len(problems) > 0 || len(p.Driver) > resourcev1.DriverNameMaxLength {
 		faults = append(faults, field.Invalid(path.Child("driver"), p.Driver, "must be the name of a driver: a DNS subdomain of at most 63 characters"))

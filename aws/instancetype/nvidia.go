@@ -38,11 +38,14 @@ func nvidiaGPUs() map[string]nvidiaGPU {
 }
 
 // NVIDIADevices are what NVIDIA's driver will publish on an instance of the type: a device for each whole GPU, with the attributes that are known
-// beforehand; nil for models that are not known and for parts of GPUs. Not among them are UUIDs, addresses and driver versions, so that
+// beforehand; nil for a nil type, for models that are not known and for parts of GPUs. Not among them are UUIDs, addresses and driver versions, so that
 // selectors on these refuse the type. The driver partitions no GPU (MIG) unless it is told to; partitions are not among the devices.
 //
 // Names are those of the driver's own source, https://github.com/NVIDIA/k8s-dra-driver-gpu.
 func NVIDIADevices(t *catalog.Type) []cloudprovider.DevicePool {
+	if t == nil {
+		return nil
+	}
 	known := nvidiaGPUs()
 	var list []resourcev1.Device
 	for _, g := range t.GPUs {
