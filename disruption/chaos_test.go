@@ -366,7 +366,7 @@ func drawnChaos(rt *rapid.T) *chaosCase {
 }
 
 // DIS-073, DIS-158, DIS-184, DIS-186, DIS-194, DIS-196, DIS-198: whenever the process dies, at each effect in turn and at several by chance, the
-// next one brings the cluster to rest: there are no more nodes next to the old ones than with one process, none comes up for a command that was
+// next one brings the cluster to rest: there are no more nodes alongside the old ones than with one process, none comes up for a command that was
 // given back, budgets and rates hold, nothing is deleted that is not in the history, every pod has a place, and no taint, record or
 // node is left over.
 func TestProcessDiesAnywhere(t *testing.T) {

@@ -340,7 +340,7 @@ func (s *chaos) look() {
 	}
 }
 
-// wanted checks that no member of the command that the node comes up for was given back: it would come up for nothing, next to
+// wanted checks that no member of the command that the node comes up for was given back: it would come up for nothing, in addition to
 // what the next plan launches.
 func (s *chaos) wanted(machine, command string) {
 	for node := range s.members[command] {

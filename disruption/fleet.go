@@ -28,7 +28,7 @@ type Input struct {
 	Executing map[string]string
 	// Buffered are the nodes on which the last provisioning pass put placeholders of capacity buffers.
 	Buffered map[string]bool
-	// Budgets bound disruption next to those of the NodePools.
+	// Budgets bound disruption in addition to those of the NodePools.
 	Budgets []Budget
 	// History are the disruptions that were started of late, by commands (DisruptionOf) and by force (ForcedDisruption): as
 	// long back as the longest window of a budget with a rate, and Global.CoolDown.

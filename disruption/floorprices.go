@@ -12,7 +12,7 @@ import (
 )
 
 // FloorPrices are prices of resources, USD per hour for each core, byte and pod, for the pods of the proofs that go by them: no
-// node that may be launched for one of these and would hold it costs less than what it has for pods, next to its DaemonSets, is
+// node that may be launched for one of these and would hold it costs less than what it has for pods, in addition to its DaemonSets, is
 // worth by them.
 // New nodes for the pods then cost at least what they ask for is worth: weak duality of linear programming. Nodes that may be
 // launched for a pod are those of pools that launch now and whose taints it tolerates, as far as the pool's requirements and its own

@@ -182,7 +182,7 @@ func TestNodesOfProvisioners(t *testing.T) {
 	}
 }
 
-// DIS-269: a node that is interrupted goes next to the planner, whatever budgets say; they see it as one that is being disrupted.
+// DIS-269: a node that is interrupted leaves without the planner, whatever budgets say; they see it as one that is being disrupted.
 func TestInterruptedNodesDrawOnBudgets(t *testing.T) {
 	w := newWorld()
 	w.pool("default", budgets(v1.Budget{Nodes: "1"}))

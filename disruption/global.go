@@ -42,7 +42,7 @@ const (
 type Global struct {
 	// Query is how places for pods are looked for: as in provisioning.
 	Query scheduling.Query
-	// PayBack is the time in which a command has to earn what it costs: its new nodes running next to the old ones, and the
+	// PayBack is the time in which a command has to earn what it costs: its new nodes running alongside the old ones, and the
 	// disturbance at DisruptionPrice. With none only the other thresholds count.
 	PayBack time.Duration
 	// MinSaving is the least that a command has to save, USD per hour; MinSavingShare the least share of what its nodes

@@ -106,7 +106,7 @@ type tries struct {
 // way is how a search goes about it.
 type way struct {
 	// theta is the price put on room that pods take on nodes there are, in thousandths of what the pods are worth: with 0
-	// dear nodes go first, with 1000 those whose pods are worth least next to their price.
+	// dear nodes go first, with 1000 those whose pods are worth least compared with their price.
 	theta int64
 	// salt draws other groups.
 	salt uint64

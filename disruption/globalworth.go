@@ -53,7 +53,7 @@ func (g *ground) horizon() time.Duration {
 }
 
 // valueOf is what the step is worth: what it saves over the horizon, less what the disturbance and the time cost in which
-// new nodes run next to the old ones. Nodes that are due cost no disturbance, since they have to go anyway.
+// new nodes run alongside the old ones. Nodes that are due cost no disturbance, since they have to go anyway.
 func (g *ground) valueOf(st *step) int64 {
 	cost, drain := 0.0, time.Duration(0)
 	overlap := int64(0)

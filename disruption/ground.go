@@ -119,8 +119,8 @@ func (g *Global) newGround(ctx context.Context, f *Fleet, m *Memory) (*ground, e
 }
 
 // closedNodes are the nodes that take no pods of others: those that may never come up, and those whose own waiting time is
-// running. coming are the former, but for those that are on their way out again: places that nobody may rely on yet, and that
-// nothing is launched next to.
+// running. coming are the former, but for those that are on their way out again: places that nobody may rely on yet, and for
+// whose pods nothing else is launched.
 func closedNodes(f *Fleet) (closed, coming []string) {
 	for i := range f.in.View.Machines {
 		m := &f.in.View.Machines[i]

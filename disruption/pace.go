@@ -31,7 +31,7 @@ const (
 	PassFailed
 )
 
-// Pace says a loop that plans, one pass after another, when the next is due. It holds no clock. The zero value is
+// Pace says when the next pass of a loop that plans is due. It holds no clock. The zero value is
 // ready; it is one goroutine's.
 type Pace struct {
 	conflicts, failures int

@@ -17,7 +17,7 @@ type Wave struct {
 	// let them. What no budget slows down goes at once, and is there again when its successors are ready. 0 is nothing that
 	// anybody waits for: no pod moves.
 	Seconds float64 `json:"seconds"`
-	// Overlap is what new nodes cost meanwhile next to the old ones, USD.
+	// Overlap is what new nodes cost meanwhile alongside the old ones, USD.
 	Overlap float64 `json:"overlap"`
 	// Pods that have to move, and Savings in USD per hour.
 	Pods    int     `json:"pods"`

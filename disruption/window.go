@@ -64,7 +64,7 @@ func (b *book) frees(amount float64, now, at time.Time) time.Time {
 }
 
 // roomAgain is when a budget with a window has room for the amount again, which it lacks at at; zero for one without, and if
-// the amount is more than it ever allows. From the latest start backwards, what does not fit next to the amount must be forgotten.
+// the amount is more than it ever allows. From the latest start backwards, what does not fit together with the amount must be forgotten.
 func (b *book) roomAgain(amount float64, now, at time.Time) time.Time {
 	room := b.amount(b.total) + slack - amount
 	if b.Window == 0 || room < 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // The scenarios are those of docs/benchmarks.md: a identical pods, b 50 deployments, c b with constraints, d all
-// different, e b on 2,000 nodes that are 60 % full. Metrics next to time: allocs/pod, cost/bound of the plan, pods/s.
+// different, e b on 2,000 nodes that are 60 % full. Metrics in addition to time: allocs/pod, cost/bound of the plan, pods/s.
 func scenarios() []struct {
 	name string
 	pods int

@@ -36,7 +36,7 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 	for key, n := range counts {
 		it := t.m.provable(key[0], key[1], n)
 		if t.tight > 0 && it.perMachine != unbounded {
-			// Where all nodes have some, one may have more of them than a spread allows next to an empty node.
+			// Where all nodes have some, one may have more of them than a spread allows next to an empty one.
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
 			it.topology = nil
 			it.perMachine = topology.AdmitsHostAbove(t.m.topology, t.m.classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)

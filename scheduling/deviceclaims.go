@@ -56,19 +56,19 @@ func newDeviceClaims(s *Snapshot, r *likeness.Roster) *deviceClaims {
 // key is equal for pods that have the same claims, or such of the same templates.
 func (c *deviceClaims) key(pod *corev1.Pod) string {
 	var b strings.Builder
-	b.WriteString(pod.Namespace)
+	fmt.Fprintf(&b, "%q", pod.Namespace)
 	for i := range pod.Spec.ResourceClaims {
 		pc := &pod.Spec.ResourceClaims[i]
-		fmt.Fprintf(&b, "\n%s", pc.Name)
+		fmt.Fprintf(&b, "\n%q", pc.Name)
 		if pc.ResourceClaimName != nil {
-			fmt.Fprintf(&b, " claim %s %t", *pc.ResourceClaimName, pod.Spec.NodeName == "")
+			fmt.Fprintf(&b, " claim %q %t", *pc.ResourceClaimName, pod.Spec.NodeName == "")
 		}
 		if pc.ResourceClaimTemplateName != nil {
-			fmt.Fprintf(&b, " template %s", *pc.ResourceClaimTemplateName)
+			fmt.Fprintf(&b, " template %q", *pc.ResourceClaimTemplateName)
 		}
 	}
 	for _, name := range c.unnamed(&pod.Spec) {
-		fmt.Fprintf(&b, "\ncontainers name %s", name)
+		fmt.Fprintf(&b, "\ncontainers name %q", name)
 	}
 	return b.String()
 }

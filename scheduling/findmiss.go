@@ -391,7 +391,7 @@ func (x *explainer) changedPool(p *nodepool.Pool, key string, wanted match.Needs
 	return &out
 }
 
-// holdsDaemons reports whether the node of a changed pool holds the pod next to the DaemonSets that would run on it:
+// holdsDaemons reports whether the node of a changed pool holds the pod in addition to the DaemonSets that would run on it:
 // those follow the pool's labels.
 func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string, known map[string][]daemonset.Mask) bool {
 	m := x.m

@@ -70,7 +70,7 @@ func (t *Trial) grow(class int32) bool {
 const maxMoved = 64
 
 // growElsewhere exchanges a new node for one in another domain that takes a pod of the class as well. Its own pods must not
-// mind. That matters where limits allow no node for the pod next to it.
+// mind. That matters where limits allow no node for the pod in addition to it.
 func (t *Trial) growElsewhere(class int32, loads [][]binding) bool {
 	if t.topology == nil || t.m.classes[class].Topology == nil {
 		return false

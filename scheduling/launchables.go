@@ -50,7 +50,7 @@ func (m *Model) Launchables() *Launchables {
 }
 
 // Of is the group of nodes that new nodes with the pod on them may be, a number for Kinds, and the price of the cheapest
-// of them that has room for the pod next to its DaemonSets, USD per hour. Others of the group may be too small for it; those of
+// of them that has room for the pod in addition to its DaemonSets, USD per hour. Others of the group may be too small for it; those of
 // pools that have none with room for it are not of the group. False if the node has no such pod that could move, or no node of
 // any pool would hold it.
 func (l *Launchables) Of(node string, pod PodKey) (group int, cheapest float64, ok bool) {

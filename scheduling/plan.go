@@ -60,7 +60,7 @@ type NewNode struct {
 	// cheapest first; it is the cheapest of them unless a commitment covers the node in part. A node that is planned for a
 	// commitment lists only types that it covers.
 	InstanceTypes []InstanceTypeOption `json:"instanceTypes"`
-	// Requirements are the NodeClaim's next to InstanceTypes: the pool's, narrowed by the pods. They speak of the instance type
+	// Requirements are the NodeClaim's in addition to InstanceTypes: the pool's, narrowed by the pods. They speak of the instance type
 	// only where the pool or a pod does.
 	Requirements requirements.Set `json:"requirements"`
 	// Pods placed on it, in the order they can be bound.

@@ -305,7 +305,7 @@ func TestTypeWithSeveralValues(t *testing.T) {
 	}
 }
 
-// Types that state one value of a label stay in the choice next to types that leave several values of it open.
+// Types that state one value of a label stay in the choice along with types that leave several values of it open.
 func TestTypesWithOneValueBesideTypesWithSeveral(t *testing.T) {
 	const gen = "example.com/gen"
 	s := cluster(

@@ -94,7 +94,7 @@ type Snapshot struct {
 	Assumptions []string `json:"assumptions,omitempty"`
 }
 
-// NodePool is a pool of the API with what planning needs next to it.
+// NodePool is a pool of the API with what planning needs in addition to it.
 type NodePool struct {
 	// Key is the pool's identity. A zero Key stands for {GenerationV1, Object.Name}: read it by Identity.
 	Key v1.PoolKey `json:"key"`

@@ -107,7 +107,7 @@ func (s *launchSearch) launch(l opening) bool {
 	return !t.machines[len(t.machines)-1].empty()
 }
 
-// open opens nodes for the pods that wait, most at most, next to those that cost spent.
+// open opens nodes for the pods that wait, most at most, in addition to those that cost spent.
 func (s *launchSearch) open(most int, spent int64) {
 	t := s.t
 	worth, left := int64(0), 0

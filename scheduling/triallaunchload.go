@@ -26,7 +26,7 @@ type waitingLoad struct {
 	// most is how many of them one node may take by rules at most; each is worth so much.
 	most  int
 	worth int64
-	// suits are the kinds that they may go on, by number; demand is the number of what they ask next to room: see metDemands.
+	// suits are the kinds that they may go on, by number; demand is the number of what they ask in addition to room: see metDemands.
 	suits  bitset.Set
 	demand int32
 	// least is the least that pods of this load or one after it ask for of each of the first resources.

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// launchDemand is what pods of some classes alike ask of a kind of node next to room: which kinds they may go on, and which rules
+// launchDemand is what pods of some classes alike ask of a kind of node in addition to room: which kinds they may go on, and which rules
 // let them into its cell.
 type launchDemand struct {
 	suits    bitset.Set

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// singapore is a cluster of another region, with the type of its first node's node replaced.
+// singapore is a cluster of another region, with the type of its first node replaced.
 func singapore(t *testing.T, instanceType string) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/regions/singapore.yaml")

@@ -48,7 +48,7 @@ type shownMachine struct {
 	machine Machine
 }
 
-// facts are what is known of a Node or NodeClaim next to the object.
+// facts are what is known of a Node or NodeClaim in addition to the object.
 type facts struct {
 	nominatedUntil time.Time
 	// nominatedFor is for how long it is nominated from its initialisation on, see State.NominateNew.
@@ -287,7 +287,7 @@ func (s *State) look(m *machine) *shownMachine {
 	return out
 }
 
-// note adds what is known next to the object.
+// note adds what is known in addition to the object.
 func (m *Machine) note(f facts) {
 	m.Marked = m.Marked || f.marked
 	if f.nominatedUntil.After(m.NominatedUntil) {
@@ -308,7 +308,7 @@ func initializedSince(claim *v1.NodeClaim) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// passedOver are the Nodes and NodeClaims that lay claim to the machine next to those that speak for it, by name.
+// passedOver are the Nodes and NodeClaims that lay claim to the machine in addition to those that speak for it, by name.
 func (m *machine) passedOver(node *corev1.Node, claim *v1.NodeClaim) []LeftOut {
 	var out []LeftOut
 	if len(m.nodes) > 1 {

@@ -56,7 +56,7 @@ type State struct {
 	onNode map[string]map[types.NamespacedName]*corev1.Pod
 	// strays are those names in onNode whose pods are on no machine.
 	strays map[string]struct{}
-	// facts are what is known of Nodes and NodeClaims next to the objects; they go when their object goes.
+	// facts are what is known of Nodes and NodeClaims in addition to the objects; they go when their object goes.
 	nodeFacts, claimFacts map[string]facts
 	// waiting are the pods without a place; shown the machines, by name.
 	waiting *sortedList[types.NamespacedName, *corev1.Pod]

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Query is what a snapshot is made of next to the objects that State knows. The zero value asks for those alone.
+// Query is what a snapshot is made of in addition to the objects that State knows. The zero value asks for those alone.
 type Query struct {
 	// Time is "now" in the snapshot: which nominations hold, and which pods of leaving nodes their annotations keep.
 	Time time.Time
@@ -47,7 +47,7 @@ type View struct {
 	Revision uint64
 }
 
-// Machine is what planning that empties machines needs to know of one, next to its scheduling.Node.
+// Machine is what planning that empties machines needs to know of one, in addition to its scheduling.Node.
 type Machine struct {
 	// Name is that of its scheduling.Node.
 	Name string

@@ -22,7 +22,7 @@ func bufferOf(name, spec string) string {
 	return fmt.Sprintf("---\napiVersion: autoscaling.x-k8s.io/v1beta1\nkind: CapacityBuffer\nmetadata: {name: %s}\nspec: {%s}\n", name, spec)
 }
 
-// PRV-150 to PRV-152, SCH-181: buffers become placeholders next to the pending pods.
+// PRV-150 to PRV-152, SCH-181: buffers become placeholders in addition to the pending pods.
 func TestBuffersBecomePlaceholders(t *testing.T) {
 	web := workloadOf("apps/v1", "Deployment", "web", "  replicas: 4\n")
 	for name, c := range map[string]struct {

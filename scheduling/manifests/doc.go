@@ -30,7 +30,7 @@
 //
 // # Generations
 //
-// With Options.Conversion, NodePools and NodeClaims may be of v1beta1, and next to them there may be Provisioners and Machines of v1alpha5,
+// With Options.Conversion, NodePools and NodeClaims may be of v1beta1, and in addition to them there may be Provisioners and Machines of v1alpha5,
 // and node classes in the older forms that Options.Kinds has, in any mixture. All come out in the form of v1, and what changed in meaning
 // or form is a Warning with the code of package api/conversion. Names of the first generation are a space of their own: a
 // Provisioner and a NodePool of one name are two pools, whose keys tell them apart, each with the node class that it refers to

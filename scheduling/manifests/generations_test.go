@@ -174,7 +174,7 @@ func TestOldestGeneration(t *testing.T) {
 	}
 }
 
-// What can't be converted is refused with everything that is wrong with it, next to the problems of other objects.
+// What can't be converted is refused with everything that is wrong with it, in addition to the problems of other objects.
 func TestUnconvertibleObjectsAreRefused(t *testing.T) {
 	text := documents(
 		strings.Replace(oldPool, "  providerRef: {name: default}\n", "  providerRef: {name: default}\n  provider: {colour: red}\n  ttlSecondsAfterEmpty: 30\n  weight: 101\n", 1),

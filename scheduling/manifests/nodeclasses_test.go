@@ -96,7 +96,7 @@ const (
 )
 
 // A kind of node class that the caller names is read as those of AWS are: decoded, defaulted, validated, found by its pools, in present
-// and older forms, next to those of other clouds.
+// and older forms, in addition to those of other clouds.
 func TestKindsOfTheCaller(t *testing.T) {
 	racks := Options{Kinds: rackKinds(), Conversion: convertRacks}
 	for text, height := range map[string]int{rack: 42, halfRack: 24} {

@@ -83,7 +83,7 @@ type workload struct {
 	countPath string
 	// owner is put on every pod.
 	owner metav1.OwnerReference
-	// labels are put on every pod next to those of the template.
+	// labels are put on every pod in addition to those of the template.
 	labels map[string]string
 	// claims are the volume claims that every pod of a StatefulSet gets a copy of.
 	claims []corev1.PersistentVolumeClaim

@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Options say what a claim is made with next to its pool and plan. The zero value will do for pools without minValues.
+// Options say what a claim is made with in addition to its pool and plan. The zero value will do for pools without minValues.
 type Options struct {
 	// Lookup is the provider's vocabulary: keys it does not know are custom, and a claim bears a label for each. Nil
 	// knows the common vocabulary.

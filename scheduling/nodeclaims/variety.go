@@ -119,7 +119,7 @@ func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
 	return chosen, nil
 }
 
-// cheapest takes the types in their order as long as there is room next to those that variety needs.
+// cheapest takes the types in their order as long as there is room in addition to those that variety needs.
 func (v *variety) cheapest(all []scheduling.InstanceTypeOption, most int) []scheduling.InstanceTypeOption {
 	needed := v.needed(all)
 	room := most - len(needed)

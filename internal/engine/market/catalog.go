@@ -77,7 +77,7 @@ type Slot struct {
 	Reservation string
 	// DrawsOn are the labels that name the reservation.
 	DrawsOn requirements.Set
-	// Others are the labels next to zone and capacity type, as cloudprovider.OfferingKey spells them.
+	// Others are the labels in addition to zone and capacity type, as cloudprovider.OfferingKey spells them.
 	Others string
 }
 
@@ -181,7 +181,7 @@ func newSlot(labels requirements.Set) Slot {
 		CapacityType: match.OnlyValue(labels.Get(v1.CapacityTypeLabelKey)),
 	}
 	if s.CapacityType == v1.CapacityTypeReserved {
-		// What a reserved offering states next to zone and capacity type names its reservation.
+		// What a reserved offering states in addition to zone and capacity type names its reservation.
 		s.DrawsOn = labels.Without(corev1.LabelTopologyZone, zoneIDLabel, corev1.LabelTopologyRegion, v1.CapacityTypeLabelKey)
 		s.Reservation = s.DrawsOn.String()
 		if s.Reservation == "" {

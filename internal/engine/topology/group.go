@@ -66,7 +66,7 @@ type Filter struct {
 	Taints      bool
 	tolerations []corev1.Toleration
 	// keys are topology labels that a node must have, sorted: those of all the owner's hard constraints, if there are any
-	// next to the constraint's own, since kube-scheduler passes over nodes that lack any of them.
+	// in addition to the constraint's own, since kube-scheduler passes over nodes that lack any of them.
 	keys []string
 	text string
 }

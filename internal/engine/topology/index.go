@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// Cluster is what rules depend on next to pods.
+// Cluster is what rules depend on in addition to pods.
 type Cluster struct {
 	Namespaces []*corev1.Namespace
 	// DefaultSpread are the constraints of pods that have none, with selectors by the other objects.

@@ -60,7 +60,7 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// SameUnused reports whether the VolumeAttachments take as much room on each of the nodes, next to that of the pods' volumes, as
+// SameUnused reports whether the VolumeAttachments take as much room on each of the nodes, in addition to that of the pods' volumes, as
 // those that the index was made with. Most come and go with pods that use the volumes, so that they take none.
 func (x *Index) SameUnused(list []*storagev1.VolumeAttachment, nodes func(yield func(node string, pods []*corev1.Pod) bool)) bool {
 	now := x.attachmentsByNode(list)
