@@ -39,8 +39,8 @@ type answer struct {
 	ok       bool
 }
 
-// NewAnswers remember what trials of the model are asked with these pod prices and this query; answers to other questions are found
-// each time.
+// NewAnswers remember what trials of the model are asked with these pod prices and this query; answers to other questions are not
+// remembered.
 func (m *Model) NewAnswers(w *Worth, q Query) *Answers {
 	a := &Answers{m: m, w: w, q: q, known: map[string]answer{}, kinds: map[int32][]kind{}}
 	a.none = m.costs != nil && len(m.costs.Commitments) > 0 || slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool {
