@@ -196,6 +196,9 @@ func (m *Model) filteredBy(mc *machine, as *nodepool.Assignment) []string {
 			continue
 		}
 		for _, term := range group.Filter.Terms {
+			if m.barred(mc, term, *labels) {
+				continue
+			}
 			for _, r := range term {
 				keys = append(keys, r.Key())
 			}
@@ -203,6 +206,22 @@ func (m *Model) filteredBy(mc *machine, as *nodepool.Assignment) []string {
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)
+}
+
+// barred reports whether no node in place of the planned one could meet the term, whatever its type and offering: it asks for a
+// label that these don't state, and the pool's nodes lack it or have another value.
+func (m *Model) barred(mc *machine, term match.Needs, labels requirements.Set) bool {
+	c := m.pools[mc.pool].Table.Catalog
+	return slices.ContainsFunc(term, func(r requirements.Requirement) bool {
+		if _, stated := c.TypeKeys[r.Key()]; stated || c.OfferingKeys[r.Key()] {
+			return false
+		}
+		if !labels.Has(r.Key()) {
+			return !match.AbsentMeets(r)
+		}
+		value := match.OnlyValue(labels.Get(r.Key()))
+		return value != "" && !r.Has(value)
+	})
 }
 
 // stayOut decides labels that pool or instance type leave open, so that spreads which pass the node over because of them
