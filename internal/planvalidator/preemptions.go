@@ -17,7 +17,8 @@ func (c *checker) makesRoom(n *scheduling.Node, pod *corev1.Pod) bool {
 
 // preemptions checks that the victims are on the node and of lower priority than their pod, which may preempt, and that
 // the pod could go there without them, resources and what preemption can't change. Several may have the room of one victim. Where
-// the plan counts on them, they and the pods that it places there must get on with each other.
+// the plan counts on them, they and the pods that it places there must get on with each other. It does not count on one that has
+// a place in it, nor on one of which it says that it has none: what is placed is placed as if nothing were preempted.
 func (c *checker) preemptions() {
 	gone := map[scheduling.PodKey]bool{}
 	came := map[string]corev1.ResourceList{}
@@ -61,7 +62,7 @@ func (c *checker) preemptions() {
 		if short := lack(came[x.Node], free); short != "" {
 			c.fault(x.Pod.String(), "does not fit on %s: %s", x.Node, short)
 		}
-		if !c.placed(x.Pod) {
+		if !c.placed(x.Pod) && !c.without(x.Pod) {
 			c.company(pod, n)
 		}
 	}
@@ -70,6 +71,11 @@ func (c *checker) preemptions() {
 // placed reports whether the plan has a place for the pod.
 func (c *checker) placed(key scheduling.PodKey) bool {
 	return slices.Contains(c.p.Order, key)
+}
+
+// without reports whether the plan says that it has no place for the pod.
+func (c *checker) without(key scheduling.PodKey) bool {
+	return slices.ContainsFunc(c.p.Unschedulable, func(u scheduling.Unschedulable) bool { return u.Pod == key })
 }
 
 // company checks what the plan places on the node to which the pod comes by preemption.
