@@ -54,30 +54,41 @@ func TestWithheldPlacesAreNoticed(t *testing.T) {
 		if len(p.Order) == 0 {
 			return
 		}
-		last := p.Order[len(p.Order)-1]
-		is := func(k scheduling.PodKey) bool { return k == last }
-		p.Order = p.Order[:len(p.Order)-1]
-		for i := range p.NewNodes {
-			p.NewNodes[i].Pods = slices.DeleteFunc(p.NewNodes[i].Pods, is)
-		}
-		p.NewNodes = slices.DeleteFunc(p.NewNodes, func(n scheduling.NewNode) bool { return len(n.Pods) == 0 })
-		for i := range p.Existing {
-			p.Existing[i].Pods = slices.DeleteFunc(p.Existing[i].Pods, is)
-		}
-		refused := scheduling.Unschedulable{Pod: last}
-		for i := range s.NodePools {
-			refused.Reasons = append(refused.Reasons, scheduling.Reason{Pool: s.NodePools[i].Key, Code: scheduling.ReasonTopology, Detail: "for no reason"})
-		}
-		if len(s.NodePools) == 0 {
-			refused.Reasons = []scheduling.Reason{{Code: scheduling.ReasonTopology, Detail: "for no reason"}}
-		}
-		p.Unschedulable = append(p.Unschedulable, refused)
-		faults := planvalidator.Check(s, p)
-		if !slices.ContainsFunc(faults, func(f planvalidator.Fault) bool {
-			return f.Where == last.String() && strings.HasPrefix(f.What, "has no place, but")
-		}) && !slices.ContainsFunc(faults, func(f planvalidator.Fault) bool { return strings.Contains(f.What, "can't be bound at its turn") }) {
+		last, faults := withhold(s, p)
+		if !noticed(last, faults) {
 			show(t, s)
 			t.Errorf("%s was taken out of the plan, and that is not noticed: %v", last, faults)
 		}
+	})
+}
+
+// withhold takes the last of the plan's pods out of it, as if there were no place for it. It returns the pod, and what the
+// judge finds wrong with the plan.
+func withhold(s *scheduling.Snapshot, p *scheduling.Plan) (last scheduling.PodKey, faults []planvalidator.Fault) {
+	last = p.Order[len(p.Order)-1]
+	is := func(k scheduling.PodKey) bool { return k == last }
+	p.Order = p.Order[:len(p.Order)-1]
+	for i := range p.NewNodes {
+		p.NewNodes[i].Pods = slices.DeleteFunc(p.NewNodes[i].Pods, is)
+	}
+	p.NewNodes = slices.DeleteFunc(p.NewNodes, func(n scheduling.NewNode) bool { return len(n.Pods) == 0 })
+	for i := range p.Existing {
+		p.Existing[i].Pods = slices.DeleteFunc(p.Existing[i].Pods, is)
+	}
+	refused := scheduling.Unschedulable{Pod: last}
+	for i := range s.NodePools {
+		refused.Reasons = append(refused.Reasons, scheduling.Reason{Pool: s.NodePools[i].Key, Code: scheduling.ReasonTopology, Detail: "for no reason"})
+	}
+	if len(s.NodePools) == 0 {
+		refused.Reasons = []scheduling.Reason{{Code: scheduling.ReasonTopology, Detail: "for no reason"}}
+	}
+	p.Unschedulable = append(p.Unschedulable, refused)
+	return last, planvalidator.Check(s, p)
+}
+
+// noticed reports whether the judge misses the pod, or finds that the plan can't be bound without it.
+func noticed(last scheduling.PodKey, faults []planvalidator.Fault) bool {
+	return slices.ContainsFunc(faults, func(f planvalidator.Fault) bool {
+		return f.Where == last.String() && strings.HasPrefix(f.What, "has no place, but") || strings.Contains(f.What, "can't be bound at its turn")
 	})
 }

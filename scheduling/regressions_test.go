@@ -45,6 +45,17 @@ func TestPlansOnceIncomplete(t *testing.T) {
 	}
 }
 
+// Pods taken out of their plans that the judge did not miss, as TestWithheldPlacesAreNoticed found them: SCH-165.
+func TestPlacesOnceWithheldUnnoticed(t *testing.T) {
+	for name, s := range found(t, "withheld") {
+		t.Run(name, func(t *testing.T) {
+			if last, faults := withhold(s, solve(t, s)); !noticed(last, faults) {
+				t.Errorf("%s was taken out of the plan, and that is not noticed: %v", last, faults)
+			}
+		})
+	}
+}
+
 // Pods on nodes that don't meet what they ask for, as TestPlansAreValid found them: SCH-030, SCH-158, SCH-177.
 func TestPlansOnceInvalid(t *testing.T) {
 	for name, s := range found(t, "valid") {

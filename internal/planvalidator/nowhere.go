@@ -91,9 +91,10 @@ func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.
 	return known, true
 }
 
-// demands are what a pod asks of a new node, in alternatives: its own, each with each of its volumes'.
+// demands are what a pod asks of a new node, in alternatives: its own, with and without its wishes, each with each of its
+// volumes'.
 func (c *checker) demands(pod *corev1.Pod) [][]expression {
-	out := c.alternatives(&pod.Spec)
+	out := c.wished(pod, c.alternatives(&pod.Spec))
 	volumes, _ := c.volumesOf(pod)
 	for _, v := range volumes {
 		if v.onNew == nil {

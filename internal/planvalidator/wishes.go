@@ -1,0 +1,32 @@
+package planvalidator
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// wished are the alternatives, as they are and with each of the pod's preferred terms that asks for a label by which rules between
+// pods tell nodes apart. Where pool and instance type leave the label's value open, a new node that keeps the wish has a value of its
+// own, and so is a place that the pod has not without the wish: beside others that keep away from it by that label, say.
+func (c *checker) wished(pod *corev1.Pod, alternatives [][]expression) [][]expression {
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil {
+		return alternatives
+	}
+	out := slices.Clone(alternatives)
+	keys := c.topologyKeys()
+	for _, p := range a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution {
+		var all []expression
+		for _, e := range p.Preference.MatchExpressions {
+			all = append(all, c.expression(e.Key, e.Operator, e.Values))
+		}
+		if !slices.ContainsFunc(all, func(e expression) bool { return keys[e.key] }) {
+			continue
+		}
+		for _, x := range alternatives {
+			out = append(out, slices.Concat(x, all))
+		}
+	}
+	return out
+}
