@@ -116,6 +116,7 @@ func (t *Trial) placeAll(ctx context.Context) {
 		t.placeTiers(ctx, real)
 	}
 	t.roomFirst(ctx, start, real)
+	t.fillAgain(ctx, start, real)
 	t.withLess(ctx, start, real)
 	if len(placeholders) > 0 {
 		t.placeTogether(ctx, placeholders)

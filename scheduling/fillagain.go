@@ -1,0 +1,119 @@
+package scheduling
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
+// Nodes of the snapshot are filled with the pods worth most, one node after another, and may end up full of one resource with much of
+// another left: what is left of the pods then needs more new nodes than it had to. So where few pods wait and new nodes are planned
+// beside those that there are, these are filled once more with pods that go together, and the cheaper plan is kept.
+
+// fillAgain looks for a cheaper way to place the pods that were placed since the mark, with as many of them placed and as many wishes
+// kept. Unless new nodes have to hold less of some resource then, the second way is not gone to its end.
+func (t *Trial) fillAgain(ctx context.Context, before Mark, classes []int32) {
+	if t.options.ExistingOnly || t.options.Effort == EffortFast || t.newOnly || t.newMachines() == 0 || len(t.m.nodes) == 0 {
+		return
+	}
+	pods := t.podsSince(before)
+	if pods > maxPodsTwice || pods*len(t.m.nodes) > maxRoomSteps {
+		return
+	}
+	best := t.record(before)
+	if len(best.machines) == 0 || len(best.grown) > 0 || len(best.nodesUsed()) == 0 {
+		return
+	}
+	cost, proof, priorities, broken := t.newCost(), t.proof, t.prioritiesOf(classes), t.countBroken()
+	want, asked := t.value(best, priorities), t.askedBeyond(best, classes)
+	t.undo(before)
+	t.fillBalanced(ctx, classes)
+	if !resources.Fits(asked, t.askedFor(classes)) {
+		t.placeTiers(ctx, classes)
+		if w := t.record(before); slices.Compare(t.value(w, priorities), want) >= 0 && t.newCost() < cost && t.countBroken() <= broken {
+			return
+		}
+	}
+	t.undo(before)
+	t.restore(best)
+	t.proof = proof
+}
+
+// askedBeyond is what the pods of the classes ask for together that wait, or that the way places on new nodes.
+func (t *Trial) askedBeyond(w way, classes []int32) []int64 {
+	out := t.askedFor(classes)
+	for _, b := range w.bindings {
+		if b.host >= w.nodes {
+			resources.AddScaled(out, t.m.classes[b.class].Requests, int64(b.count))
+		}
+	}
+	return out
+}
+
+// askedFor is what the pods of the classes ask for together that wait.
+func (t *Trial) askedFor(classes []int32) []int64 {
+	out := make([]int64, t.m.resources.Len())
+	for _, class := range classes {
+		if c := t.m.classes[class]; c.Invalid == nil {
+			resources.AddScaled(out, c.Requests, int64(t.waiting[class]))
+		}
+	}
+	return out
+}
+
+// fillBalanced fills the nodes one after another, those with least room first, again and again with the pod that leaves the least
+// weighted square of free shares: the vector heuristic that new nodes are packed with, too.
+func (t *Trial) fillBalanced(ctx context.Context, classes []int32) {
+	t.placeNominated(classes, math.MinInt32)
+	for _, node := range t.nodesByRoom() {
+		whole := slices.Clone(t.freeOf(node))
+		weights := t.demand(classes, whole)
+		for class := int32(0); class >= 0 && ctx.Err() == nil; {
+			if class = t.mostBalanced(node, classes, whole, weights); class >= 0 {
+				t.place(binding{class: class, host: node, count: 1, stage: -1})
+			}
+		}
+	}
+}
+
+// demand is, by resource, how many times what is free on a node the waiting pods of the classes ask for together.
+func (t *Trial) demand(classes []int32, free []int64) []float64 {
+	out := make([]float64, len(free))
+	for d, asked := range t.askedFor(classes) {
+		if free[d] > 0 {
+			out[d] = float64(asked) / float64(free[d])
+		}
+	}
+	return out
+}
+
+// mostBalanced is the class of which a pod leaves the least weighted square of free shares on the node, of those that the node suits
+// best; -1 for none. whole is what was free before anything was put there.
+func (t *Trial) mostBalanced(node int32, classes []int32, whole []int64, weights []float64) int32 {
+	best, most, kept := int32(-1), math.Inf(-1), uint32(0)
+	free := t.freeOf(node)
+	for _, class := range classes {
+		c := t.m.classes[class]
+		if t.waiting[class] == 0 || c.Invalid != nil {
+			continue
+		}
+		need, fit := t.needOn(c, node), t.m.fits.FitOf(t.m.nodes[node].Group, c.Shape)
+		if fit < max(existing.FitGivingUp, kept) || !resources.Fits(need, free) {
+			continue
+		}
+		score := 0.0
+		for d, n := range need {
+			if whole[d] > 0 && d != resources.Pods {
+				share, room := float64(n)/float64(whole[d]), float64(free[d])/float64(whole[d])
+				score += weights[d] * share * (2*room - share)
+			}
+		}
+		if (fit > kept || score > most) && t.admits(c, node) {
+			best, most, kept = class, score, fit
+		}
+	}
+	return best
+}
