@@ -10,13 +10,13 @@ import (
 )
 
 // Nodes of the snapshot are filled with the pods worth most, one node after another, and may end up full of one resource with much of
-// another left: what is left of the pods then needs more new nodes than it had to. So where few pods wait and new nodes are planned
-// beside those that there are, these are filled once more with pods that go together, and the cheaper plan is kept.
+// another left: what is left of the pods then needs more new nodes than it had to. So where few pods wait and some of them
+// need new nodes, those of the snapshot are filled once more with pods that go together, and the cheaper plan is kept.
 
 // fillAgain looks for a cheaper way to place the pods that were placed since the mark, with as many of them placed and as many wishes
 // kept. Unless new nodes have to hold less of some resource then, the second way is not gone to its end.
 func (t *Trial) fillAgain(ctx context.Context, before Mark, classes []int32) {
-	if t.options.ExistingOnly || t.options.Effort == EffortFast || t.newOnly || t.newMachines() == 0 || len(t.m.nodes) == 0 {
+	if t.options.ExistingOnly || t.options.Effort == EffortFast || t.newOnly || len(t.m.nodes) == 0 {
 		return
 	}
 	pods := t.podsSince(before)
@@ -24,7 +24,7 @@ func (t *Trial) fillAgain(ctx context.Context, before Mark, classes []int32) {
 		return
 	}
 	best := t.record(before)
-	if len(best.machines) == 0 || len(best.grown) > 0 || len(best.nodesUsed()) == 0 {
+	if !best.onlyOpens() || len(best.nodesUsed()) == 0 {
 		return
 	}
 	cost, proof, priorities, broken := t.newCost(), t.proof, t.prioritiesOf(classes), t.countBroken()

@@ -31,7 +31,7 @@ func (t *Trial) roomFirst(ctx context.Context, before Mark, classes []int32) {
 		return
 	}
 	found, cost := t.record(before), t.newCost()
-	if len(found.machines) == 0 || len(found.grown) > 0 {
+	if !found.onlyOpens() {
 		return
 	}
 	proof, rooms := t.proof, t.rooms

@@ -107,6 +107,11 @@ func (t *Trial) restage(placement, stage int32) {
 	t.placed[placement].stage = stage
 }
 
+// onlyOpens reports whether there are new nodes among it, and those that were there before are as they were.
+func (w *way) onlyOpens() bool {
+	return len(w.machines) > 0 && len(w.grown) == 0
+}
+
 // nodesUsed are the nodes of the snapshot that received pods, ascending.
 func (w *way) nodesUsed() []int32 {
 	var out []int32

@@ -15,7 +15,7 @@ func (t *Trial) withLess(ctx context.Context, before Mark, classes []int32) {
 		return
 	}
 	found, cost := t.record(before), t.newCost()
-	if len(found.machines) == 0 || len(found.grown) > 0 {
+	if !found.onlyOpens() {
 		return
 	}
 	proof, priorities, effort := t.proof, t.prioritiesOf(classes), t.options.Effort

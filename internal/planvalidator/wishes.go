@@ -7,8 +7,8 @@ import (
 )
 
 // wished are the alternatives, as they are and with each of the pod's preferred terms that asks for a label by which rules between
-// pods tell nodes apart. Where pool and instance type leave the label's value open, a new node that keeps the wish has a value of its
-// own, and so is a place that the pod has not without the wish: beside others that keep away from it by that label, say.
+// pods group nodes. Where pool and instance type leave the label's value open, a new node that keeps the wish has a value of its
+// own, and so is a place that the pod has not without the wish: where others keep away from it by that label, say.
 func (c *checker) wished(pod *corev1.Pod, alternatives [][]expression) [][]expression {
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil {
