@@ -1,0 +1,241 @@
+package rules
+
+import (
+	"go/ast"
+	"go/token"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// SentenceKind is where a sentence stands, which decides who reads it.
+type SentenceKind string
+
+const (
+	DocComment     SentenceKind = "doc comment"   // of exported names: users of the packages
+	InnerComment   SentenceKind = "inner comment" // all other comments outside of tests: who changes the code
+	DocumentText   SentenceKind = "document"      // Markdown without tables and code
+	LogMessage     SentenceKind = "log"           // operators
+	ErrorMessage   SentenceKind = "error"         // users and operators
+	CommandHelp    SentenceKind = "help"          // package comments of commands, which --help prints, and usages of settings
+	shortestWords               = 3               // shorter ones, such as "See Plan.", are not worth a grade
+	sentenceSource              = 0x64726177      // second half of the generator's seed
+)
+
+// Sentence is a piece of text that a reader can grade as clear or not.
+type Sentence struct {
+	Kind SentenceKind
+	// Where is the file, for Go source with the line of the comment or statement.
+	Where string
+	Text  string
+}
+
+// Sentences collects what readers read: comments, log messages, errors and help of the Go files that are not tests, and the prose of
+// documents, by name. The order is that of the tree, then of the documents' names.
+func Sentences(t *Tree, documents map[string]string) []Sentence {
+	var all []Sentence
+	for _, f := range t.Files {
+		if f.Test || f.Generated {
+			continue
+		}
+		all = append(all, commentSentences(t, f)...)
+		all = append(all, messageSentences(t, f)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(documents)) {
+		for _, s := range prose(documents[name]) {
+			all = append(all, Sentence{DocumentText, name, s})
+		}
+	}
+	return all
+}
+
+// DrawSentences draws count sentences without repetition: equal seeds draw the same of the same sentences. Kinds take turns, so
+// that the few log messages are read as closely as the many comments; a kind of which all are drawn is passed over.
+func DrawSentences(all []Sentence, count int, seed uint64) []Sentence {
+	random := rand.New(rand.NewPCG(seed, sentenceSource))
+	byKind := make(map[SentenceKind][]Sentence)
+	for _, s := range all {
+		byKind[s.Kind] = append(byKind[s.Kind], s)
+	}
+	kinds := slices.Sorted(maps.Keys(byKind))
+	var drawn []Sentence
+	for len(drawn) < min(count, len(all)) {
+		for _, kind := range kinds {
+			left := byKind[kind]
+			if len(left) == 0 || len(drawn) == count {
+				continue
+			}
+			i := random.IntN(len(left))
+			drawn = append(drawn, left[i])
+			left[i] = left[len(left)-1]
+			byKind[kind] = left[:len(left)-1]
+		}
+	}
+	return drawn
+}
+
+// commentSentences are those of a file's comments. A doc comment of an exported name is told apart from all others.
+func commentSentences(t *Tree, f *File) []Sentence {
+	exported := exportedDocs(f.Syntax)
+	var all []Sentence
+	for _, group := range f.Syntax.Comments {
+		kind := InnerComment
+		switch {
+		case f.command() && group == f.Syntax.Doc:
+			kind = CommandHelp
+		case exported[group]:
+			kind = DocComment
+		}
+		for _, s := range prose(group.Text()) {
+			all = append(all, Sentence{kind, t.at(group), s})
+		}
+	}
+	return all
+}
+
+// exportedDocs are the doc comments of a file that users of the package see.
+func exportedDocs(syntax *ast.File) map[*ast.CommentGroup]bool {
+	docs := map[*ast.CommentGroup]bool{syntax.Doc: true}
+	ast.Inspect(syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			_, exported := funcName(n)
+			docs[n.Doc] = exported
+			return false
+		case *ast.GenDecl:
+			docs[n.Doc] = true
+		case *ast.TypeSpec:
+			docs[n.Doc] = n.Name.IsExported()
+			return n.Name.IsExported()
+		case *ast.ValueSpec:
+			docs[n.Doc], docs[n.Comment] = n.Names[0].IsExported(), n.Names[0].IsExported()
+		case *ast.Field:
+			exported := len(n.Names) > 0 && n.Names[0].IsExported()
+			docs[n.Doc], docs[n.Comment] = exported, exported
+		}
+		return true
+	})
+	for _, d := range syntax.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && len(g.Specs) == 1 {
+			switch s := g.Specs[0].(type) {
+			case *ast.TypeSpec:
+				docs[g.Doc] = s.Name.IsExported()
+			case *ast.ValueSpec:
+				docs[g.Doc] = s.Names[0].IsExported()
+			}
+		}
+	}
+	return docs
+}
+
+// messageSentences are a file's log messages, constant texts of errors, and usages of settings.
+func messageSentences(t *Tree, f *File) []Sentence {
+	var all []Sentence
+	add := func(kind SentenceKind, at ast.Node, e ast.Expr) {
+		if text, ok := literal(e); ok && len(strings.Fields(text)) >= shortestWords {
+			all = append(all, Sentence{kind, t.at(at), text})
+		}
+	}
+	ast.Inspect(f.Syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if at, ok := messageOf(n); ok {
+				add(LogMessage, n, n.Args[at])
+			} else if makesError(n) {
+				add(ErrorMessage, n, n.Args[0])
+			} else if at, ok := usageOf(n); ok {
+				add(CommandHelp, n, n.Args[at])
+			}
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Rule" {
+				add(ErrorMessage, n, n.Value)
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// literal is the text of a string constant that is written in place.
+func literal(e ast.Expr) (string, bool) {
+	lit, ok := e.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return "", false
+	}
+	text, err := strconv.Unquote(lit.Value)
+	return text, err == nil
+}
+
+// makesError goes by the names of the two functions of the standard library.
+func makesError(call *ast.CallExpr) bool {
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	p, ok := f.X.(*ast.Ident)
+	return ok && (p.Name == "fmt" && f.Sel.Name == "Errorf" || p.Name == "errors" && f.Sel.Name == "New")
+}
+
+// usageOf is the index of the usage among the arguments of a call that defines a setting: define(name, field, kind, at, usage).
+func usageOf(call *ast.CallExpr) (int, bool) {
+	f, ok := call.Fun.(*ast.Ident)
+	return 4, ok && f.Name == "define" && len(call.Args) > 4
+}
+
+// prose are the sentences of a text without code blocks, tables, headings, and comments to tools.
+func prose(text string) []string {
+	var all []string
+	var paragraph []string
+	end := func() {
+		all = append(all, sentencesOf(strings.Join(paragraph, " "))...)
+		paragraph = nil
+	}
+	fenced := false
+	for _, line := range lines(text) {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(trimmed, "```"):
+			fenced = !fenced
+			end()
+		case fenced:
+		case trimmed == "", strings.HasPrefix(trimmed, "#"), strings.HasPrefix(trimmed, "|"), strings.HasPrefix(trimmed, "<"),
+			strings.HasPrefix(line, "\t"), strings.HasPrefix(line, "    "):
+			end()
+		default:
+			if listItem().MatchString(trimmed) {
+				end()
+			}
+			paragraph = append(paragraph, trimmed)
+		}
+	}
+	end()
+	return all
+}
+
+func listItem() *regexp.Regexp { return regexp.MustCompile(`^([-*]|[0-9]+\.) `) }
+
+// sentencesOf cuts a paragraph after a full stop, question mark or exclamation mark that a capital letter follows.
+func sentencesOf(paragraph string) []string {
+	var all []string
+	from := 0
+	keep := func(to int) {
+		if s := strings.TrimSpace(paragraph[from:to]); len(strings.Fields(s)) > shortestWords {
+			all = append(all, s)
+		}
+		from = to
+	}
+	for i, r := range paragraph {
+		if (r == '.' || r == '?' || r == '!') && strings.HasPrefix(paragraph[i+1:], " ") {
+			if next, _ := utf8.DecodeRuneInString(strings.TrimLeft(paragraph[i+1:], " (`[*\"")); unicode.IsUpper(next) || next == utf8.RuneError {
+				keep(i + 1)
+			}
+		}
+	}
+	keep(len(paragraph))
+	return all
+}
