@@ -59,7 +59,7 @@ func (s *search) agree(ctx context.Context, out *Plan) error {
 		for _, part := range parts {
 			d := newWaveDraft()
 			for _, cmd := range part {
-				s.add(d, cmd)
+				s.add(d, cmd, s.drawsOf(cmd, nil))
 			}
 			out.Commands, out.Waves = append(out.Commands, part...), append(out.Waves, s.waveOf(d))
 		}

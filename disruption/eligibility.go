@@ -223,3 +223,24 @@ func (f *Fleet) Eligible(m Method) (accepted []*Candidate, refused map[string]*B
 	}
 	return accepted, refused
 }
+
+// byMethod is what keeps a node from each method, in the order of Methods; nil is nothing.
+type byMethod [5]*Block
+
+// Places of methods in it.
+const (
+	drifting      = 2
+	consolidating = 4
+)
+
+// refuses says what keeps the candidate from each method. What consolidates is one to it, however many nodes go at once.
+func (f *Fleet) refuses(c *Candidate) (out byMethod) {
+	for i, m := range Methods() {
+		if m == MethodMultiNode {
+			continue
+		}
+		out[i] = f.accepts(c, m)
+	}
+	out[consolidating-1] = out[consolidating]
+	return out
+}

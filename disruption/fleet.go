@@ -143,7 +143,7 @@ func Survey(in Input) (*Fleet, error) {
 	f := &Fleet{in: in, now: snapshot.Time, pdbs: budgets, Blocked: map[string]*Block{}, byName: map[string]*Candidate{}}
 	f.lookup = snapshot.Vocabulary.Compile()
 	f.plainBlocks = map[BlockCode]*Block{}
-	for _, code := range []BlockCode{BlockNotStatic, BlockNotDrifted, BlockNotEmpty} {
+	for _, code := range []BlockCode{BlockNotStatic, BlockNotDrifted, BlockNotEmpty, BlockReceiver, BlockNotReached} {
 		f.plainBlocks[code] = &Block{Code: code}
 	}
 	f.pools = poolsOf(in.View)

@@ -89,6 +89,12 @@ func (s *search) replayOf(ctx context.Context) (*replay, error) {
 	r, err := s.newReplay(ctx, s.fleet)
 	if err == nil {
 		r.fresh, r.moves = true, func(c *Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
+		r.known = func(node string) *Candidate {
+			if u := s.byName[node]; u != nil && u.refused[consolidating] == nil {
+				return u.Candidate
+			}
+			return nil
+		}
 	}
 	return r, err
 }
@@ -144,12 +150,14 @@ func (s *search) proven(u *unit, why *Block) *Block {
 
 // noteBlocks notes for each unit that stays what keeps it from being consolidated.
 func (s *search) noteBlocks() {
-	for m, refused := range s.refused {
-		for name, why := range refused {
-			if s.pass.blocks[m][name] == nil {
-				s.pass.blocks[m][name] = why
+	kept := make([]*Block, len(s.units))
+	s.pass.otherwise = func(node string) (out byMethod) {
+		if u := s.byName[node]; u != nil {
+			if out = u.refused; kept[u.at] != nil {
+				out[consolidating], out[consolidating-1] = kept[u.at], kept[u.at]
 			}
 		}
+		return out
 	}
 	for _, u := range s.units {
 		why := u.blocked
@@ -162,14 +170,13 @@ func (s *search) noteBlocks() {
 			continue
 		case why != nil:
 		case s.fixed[u], s.received[u].Pods > 0:
-			why = &Block{Code: BlockReceiver}
+			why = s.fleet.plain(BlockReceiver)
 		case s.why[u.Name] != nil:
 			why = s.proven(u, s.why[u.Name])
 		default:
-			why = &Block{Code: BlockNotReached}
+			why = s.fleet.plain(BlockNotReached)
 		}
-		for _, m := range []Method{MethodMultiNode, MethodSingleNode} {
-			s.pass.block(m, u.Candidate, why)
-		}
+		kept[u.at] = why
+		s.pass.noted(why)
 	}
 }

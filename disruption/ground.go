@@ -26,9 +26,8 @@ type ground struct {
 	// units are the candidates, by name; byName finds them.
 	units  []*unit
 	byName map[string]*unit
-	// accepted and refused are what each method makes of the candidates.
+	// accepted are the candidates that methods may take: see unit.refused.
 	accepted map[Method][]*Candidate
-	refused  map[Method]map[string]*Block
 	// closed are nodes that take no pods of others; coming are those of them that are still coming up and have room.
 	closed, coming []string
 	// worth is what pods are worth; order is the nodes that take pods, those first that are best kept.
@@ -50,7 +49,8 @@ type unit struct {
 	// price in nano-USD per hour, 0 when it is not known; worth that of its pods.
 	price, worth int64
 	podMoves
-	// blocked is what keeps it from being consolidated; nil for nothing.
+	// refused is what keeps it from each method, budgets and places aside; blocked what keeps it from being consolidated. Nil is nothing.
+	refused byMethod
 	blocked *Block
 	// due says that it has to go anyway: it has drifted, or expires soon.
 	due bool
@@ -89,22 +89,25 @@ func (g *Global) newGround(ctx context.Context, f *Fleet, m *Memory) (*ground, e
 	if err != nil {
 		return nil, err
 	}
-	out := &ground{Global: g, fleet: f, model: settled.Model, byName: map[string]*unit{}, accepted: map[Method][]*Candidate{}, refused: map[Method]map[string]*Block{}}
-	for _, m := range Methods() {
-		out.accepted[m], out.refused[m] = f.Eligible(m)
-	}
+	out := &ground{Global: g, fleet: f, model: settled.Model, byName: make(map[string]*unit, len(f.Candidates)), accepted: map[Method][]*Candidate{}}
 	if out.worth, err = out.model.WorthFrom(ctx, g.Query, m.knownWorth()); err != nil {
 		return nil, err
 	}
 	out.answers = out.model.NewAnswers(out.worth, g.Query)
 	out.closed, out.coming = closedNodes(f)
 	moved, known := recentOwners(f, g.coolDown()), m.knownUnits(f)
-	for _, c := range f.Candidates {
-		u := out.unitOf(c, moved, known[c.Name])
-		u.at = len(out.units)
-		u.number = len(out.units)
-		out.units = append(out.units, u)
-		out.byName[u.Name] = u
+	list := make([]unit, len(f.Candidates))
+	out.units = make([]*unit, len(list))
+	for i, c := range f.Candidates {
+		u := &list[i]
+		out.fill(u, c, moved, known[c.Name])
+		u.at, u.number = i, i
+		out.units[i], out.byName[u.Name] = u, u
+		for k, m := range Methods() {
+			if u.refused[k] == nil {
+				out.accepted[m] = append(out.accepted[m], c)
+			}
+		}
 	}
 	out.order = out.rank(func(u *unit) int64 { return u.worth })
 	out.floor = newFloorPrices(f, out.model, out.units)
@@ -162,16 +165,16 @@ func recentOwners(f *Fleet, within time.Duration) map[types.UID]time.Time {
 	return out
 }
 
-// unitOf is the candidate's. was is what it was in an earlier plan, with the same PodDisruptionBudgets; nil if it was none.
-func (g *ground) unitOf(c *Candidate, moved map[types.UID]time.Time, was *unit) *unit {
-	f := g.fleet
-	u := &unit{Candidate: c, price: nanoUSD(c.Price), worth: nanoUSD(g.worth.Node(c.Name)), blocked: f.accepts(c, MethodSingleNode)}
+// fill makes it the candidate's unit. was is what it was in an earlier plan, with the same PodDisruptionBudgets; nil if it was none.
+func (g *ground) fill(u *unit, c *Candidate, moved map[types.UID]time.Time, was *unit) {
+	*u = unit{Candidate: c, price: nanoUSD(c.Price), worth: nanoUSD(g.worth.Node(c.Name)), refused: g.fleet.refuses(c)}
+	u.blocked = u.refused[consolidating]
 	if was != nil && was.Zone == c.Zone && was.CapacityType == c.CapacityType && was.Pool.Key == c.Pool.Key && was.Price == c.Price {
 		u.like = was.like
 	} else {
 		u.like = c.likeness()
 	}
-	u.drifts = f.accepts(c, MethodDrift) == nil
+	u.drifts = u.refused[drifting] == nil
 	u.due = u.drifts || g.expiresSoon(c)
 	if u.blocked == nil && !u.due {
 		u.blocked = g.coolsDown(c, moved)
@@ -181,7 +184,6 @@ func (g *ground) unitOf(c *Candidate, moved map[types.UID]time.Time, was *unit) 
 	} else {
 		u.podMoves = g.movesOf(c)
 	}
-	return u
 }
 
 // movesOf is what the candidate's pods do when it goes.

@@ -19,6 +19,9 @@ type Ledger struct {
 	fleet *Fleet
 	books []*book
 	taken map[string]taken
+	// lists are those of books that nodes draw on, each once; amounts is scratch.
+	lists   [][]*book
+	amounts []float64
 }
 
 // book is a budget with what is in use of it.
@@ -188,18 +191,37 @@ func (b *book) refuses(amount float64, now, at time.Time) *Block {
 	return out
 }
 
-// concerned are the budgets that a node of the fleet draws on for a reason, with how much of each.
+// concerned are the budgets that a node of the fleet draws on for a reason, with how much of each. Many nodes share the list, so that
+// nobody may change it; the amounts are good until the next call.
 func (l *Ledger) concerned(m *cluster.Machine, r Reason) (list []*book, amounts []float64) {
 	if m.Node == nil || r.Forced() {
 		return nil, nil
 	}
+	var few [8]*book
+	found, amounts, zone := few[:0], l.amounts[:0], zoneOf(m)
 	for _, b := range l.books {
-		if b.holds(r) && b.Scope.includes(m.Pool, zoneOf(m), labels.Set(m.Node.Labels)) {
-			list = append(list, b)
+		if b.holds(r) && b.Scope.includes(m.Pool, zone, labels.Set(m.Node.Labels)) {
+			found = append(found, b)
 			amounts = append(amounts, l.fleet.weigh(b.Unit, m))
 		}
 	}
-	return list, amounts
+	l.amounts = amounts
+	return l.shared(found), amounts
+}
+
+// shared is the list with these books that was made first.
+func (l *Ledger) shared(list []*book) []*book {
+	if len(list) == 0 {
+		return nil
+	}
+	for _, known := range l.lists {
+		if slices.Equal(known, list) {
+			return known
+		}
+	}
+	own := slices.Clone(list)
+	l.lists = append(l.lists, own)
+	return own
 }
 
 // Take uses budgets up for the disruption of a candidate, or says which budget has no room; nothing is then changed. A

@@ -21,12 +21,10 @@ func (s *search) until(plan *Plan) time.Time {
 	for _, why := range f.Blocked {
 		block(why)
 	}
-	for _, refused := range s.refused {
-		for _, why := range refused {
+	for _, u := range s.units {
+		for _, why := range u.refused {
 			block(why)
 		}
-	}
-	for _, u := range s.units {
 		block(u.blocked)
 		block(u.PodBlock)
 		if due, expires := ExpiryOf(u.Machine.Claim); expires && !u.due {

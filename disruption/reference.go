@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -68,8 +69,9 @@ type pass struct {
 	*Reference
 	fleet  *Fleet
 	ledger *Ledger
-	// blocks are what keeps nodes from methods.
-	blocks map[Method]map[string]*Block
+	// blocks are what keeps nodes from methods; otherwise says what else does, and is nil where nothing does.
+	blocks    map[Method]map[string]*Block
+	otherwise func(node string) byMethod
 	// waiting and again are the plan's.
 	waiting bool
 	again   time.Time
@@ -165,6 +167,11 @@ func (p *pass) later(t time.Time) {
 // block notes what keeps a candidate from the method.
 func (p *pass) block(m Method, c *Candidate, why *Block) {
 	p.blocks[m][c.Name] = why
+	p.noted(why)
+}
+
+// noted is what a block of a candidate makes of the plan.
+func (p *pass) noted(why *Block) {
 	switch why.Code {
 	case BlockBudget:
 		p.waiting = true
@@ -184,15 +191,28 @@ func (p *pass) finish(cmd *Command) *Command {
 
 // verdicts are what the plan says of each node.
 func (p *pass) verdicts(commands []*Command) []Verdict {
-	by := map[string]*Command{}
+	members, owned := 0, 0
+	for _, cmd := range commands {
+		members += len(cmd.Members)
+	}
+	by := make(map[string]*Command, members)
 	for _, cmd := range commands {
 		for i := range cmd.Members {
 			by[cmd.Members[i].Node] = cmd
 		}
 	}
-	var out []Verdict
-	for i := range p.fleet.in.View.Machines {
-		m := &p.fleet.in.View.Machines[i]
+	machines := p.fleet.in.View.Machines
+	for i := range machines {
+		if !machines[i].Pool.IsZero() {
+			owned++
+		}
+	}
+	if owned == 0 {
+		return nil
+	}
+	out, blocks := make([]Verdict, 0, owned), make([]MethodBlock, 0, len(Methods())*max(owned-members, 0))
+	for i := range machines {
+		m := &machines[i]
 		if m.Pool.IsZero() {
 			continue
 		}
@@ -206,7 +226,9 @@ func (p *pass) verdicts(commands []*Command) []Verdict {
 				v.Outcome = OutcomeReplaced
 			}
 		} else {
-			v.Blocks = p.blocksOf(m.Name)
+			first := len(blocks)
+			blocks = p.blocksOf(m.Name, blocks)
+			v.Blocks = blocks[first:len(blocks):len(blocks)]
 		}
 		out = append(out, v)
 	}
@@ -214,14 +236,17 @@ func (p *pass) verdicts(commands []*Command) []Verdict {
 	return out
 }
 
-// blocksOf are why a node stays.
-func (p *pass) blocksOf(name string) []MethodBlock {
+// blocksOf appends to out why a node stays.
+func (p *pass) blocksOf(name string, out []MethodBlock) []MethodBlock {
 	if why := p.fleet.Blocked[name]; why != nil {
-		return []MethodBlock{{Block: why}}
+		return append(out, MethodBlock{Block: why})
 	}
-	var out []MethodBlock
-	for _, m := range Methods() {
-		why := p.blocks[m][name]
+	var others byMethod
+	if p.otherwise != nil {
+		others = p.otherwise(name)
+	}
+	for i, m := range Methods() {
+		why := cmp.Or(p.blocks[m][name], others[i])
 		if why == nil {
 			why = &Block{Code: BlockNotReached}
 		}

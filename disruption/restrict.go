@@ -71,8 +71,9 @@ type replay struct {
 	trial *scheduling.Trial
 	// moves says which pods of a candidate need another place.
 	moves func(*Candidate) func(*corev1.Pod) bool
-	// fresh says that commands are of the fleet as it is.
+	// fresh says that commands are of the fleet as it is; known then finds the candidates that are known to qualify for consolidation.
 	fresh bool
+	known func(node string) *Candidate
 }
 
 func (g *Global) newReplay(ctx context.Context, f *Fleet) (*replay, error) {
@@ -126,7 +127,7 @@ func (r *replay) arrange(ctx context.Context, commands []*Command) (done, rest [
 
 // step is the command as it can be carried out now, or what is in the way; nothing has changed then.
 func (r *replay) step(ctx context.Context, cmd *Command) (*Command, *RejectedError, error) {
-	var members []*Candidate
+	members := make([]*Candidate, 0, len(cmd.Members))
 	var first *RejectedError
 	giveUp := func() {
 		for _, c := range members {
@@ -134,7 +135,7 @@ func (r *replay) step(ctx context.Context, cmd *Command) (*Command, *RejectedErr
 		}
 	}
 	for i := range cmd.Members {
-		c, why := r.pass.stillQualifies(cmd, &cmd.Members[i])
+		c, why := r.qualifies(cmd, &cmd.Members[i])
 		if why == nil {
 			members = append(members, c)
 			continue
@@ -160,6 +161,17 @@ func (r *replay) step(ctx context.Context, cmd *Command) (*Command, *RejectedErr
 		return nil, nil, err
 	}
 	return nil, &RejectedError{Command: cmd.ID, Category: RejectedScheduling, Node: cmd.Members[0].Node, Block: why}, nil
+}
+
+// qualifies is stillQualifies but for commands of a search whose members had to qualify to come into them, and have their shares of the
+// budgets.
+func (r *replay) qualifies(cmd *Command, m *Member) (*Candidate, *RejectedError) {
+	if r.known != nil && cmd.Reason == ReasonUnderutilized {
+		if c := r.known(m.Node); c != nil {
+			return c, nil
+		}
+	}
+	return r.pass.stillQualifies(cmd, m)
 }
 
 // carryOut moves the members' pods where the command says, and returns the command with its nodes in the order in which they
@@ -224,15 +236,22 @@ func (r *replay) putWhole(cmd *Command) (*Command, *Block, error) {
 	if err != nil || why != nil {
 		return nil, why, err
 	}
+	if sameList(receivers, cmd.Receivers) && sameList(replacements, cmd.Replacements) && cmd.Order == nil {
+		return cmd, nil, nil
+	}
 	next := *cmd
 	next.Receivers, next.Replacements, next.Order = receivers, replacements, nil
 	return &next, nil, nil
 }
 
-// inSomeOrder puts pods on all nodes of the list, in its order as far as that goes, and returns the order in which it went. The
-// block is that of the first that takes its pods in none.
+// sameList reports whether both are the same elements in memory.
+func sameList[N any](a, b []N) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+// inSomeOrder puts pods on all nodes of the list, in its order as far as that goes, and returns the order in which it went: the list
+// itself where that is its own. The block is that of the first that takes its pods in none.
 func inSomeOrder[N any](t *scheduling.Trial, list []N, put func(*N) ([]scheduling.PodKey, error)) ([]N, *Block, error) {
-	done := make([]N, 0, len(list))
+	inOrder, n := true, 0 // as long as that holds, what was done is the first n of the list
+	var done []N
 	for rest := list; len(rest) > 0; {
 		var again []N
 		var first *Block
@@ -240,7 +259,9 @@ func inSomeOrder[N any](t *scheduling.Trial, list []N, put func(*N) ([]schedulin
 			mark := t.Mark()
 			pods, err := put(&rest[i])
 			if err == nil {
-				done = append(done, rest[i])
+				if n++; !inOrder {
+					done = append(done, rest[i])
+				}
 				continue
 			}
 			if first == nil {
@@ -252,12 +273,18 @@ func inSomeOrder[N any](t *scheduling.Trial, list []N, put func(*N) ([]schedulin
 			if err := t.Rollback(mark); err != nil {
 				return nil, nil, err
 			}
+			if inOrder {
+				inOrder, done = false, append(make([]N, 0, len(list)), list[:n]...)
+			}
 			again = append(again, rest[i])
 		}
 		if len(again) == len(rest) {
 			return nil, first, nil
 		}
 		rest = again
+	}
+	if inOrder {
+		return list, nil, nil
 	}
 	return done, nil, nil
 }

@@ -51,7 +51,7 @@ func (s *search) withstand(ctx context.Context, out *Plan) error {
 		}
 		d := newWaveDraft()
 		for _, cmd := range list {
-			s.add(d, cmd)
+			s.add(d, cmd, s.drawsOf(cmd, nil))
 		}
 		out.Commands, out.Waves = append(out.Commands, list...), append(out.Waves, s.waveOf(d))
 	}

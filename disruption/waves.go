@@ -50,21 +50,23 @@ func (s *search) waves(commands []*Command) ([]*Command, []Wave) {
 		})
 	}
 	var drafts []*waveDraft
+	var draws []draw
 	for _, cmd := range order {
+		draws = s.drawsOf(cmd, draws[:0])
 		placed := false
 		open := drafts
 		if ruled && len(open) > 1 {
 			open = open[len(open)-1:]
 		}
 		for _, d := range open {
-			if placed = s.join(d, cmd); placed {
+			if placed = s.join(d, cmd, draws); placed {
 				break
 			}
 		}
 		if !placed {
 			d := newWaveDraft()
 			drafts = append(drafts, d)
-			s.add(d, cmd)
+			s.add(d, cmd, draws)
 		}
 	}
 	out, list := make([]Wave, len(drafts)), make([]*Command, 0, len(commands))
@@ -95,12 +97,11 @@ func (c *Command) density() int64 {
 	return int64(float64(nanoUSD(c.Savings)) / max(cost, 1))
 }
 
-// drawsOf are what the command's pods take of PodDisruptionBudgets.
-func (s *search) drawsOf(cmd *Command) []draw {
+// drawsOf appends to out what the command's pods take of PodDisruptionBudgets.
+func (s *search) drawsOf(cmd *Command, out []draw) []draw {
 	if cmd.Reason == ReasonEmpty {
-		return nil
+		return out
 	}
-	var out []draw
 	for i := range cmd.Members {
 		u := s.byName[cmd.Members[i].Node]
 		for _, d := range u.draws {
@@ -115,31 +116,31 @@ func (s *search) drawsOf(cmd *Command) []draw {
 	return out
 }
 
-// drainOf is how long the command's drains take by themselves.
-func (s *search) drainOf(cmd *Command) time.Duration {
+// drainOf is how long such drains take by themselves.
+func (s *search) drainOf(draws []draw) time.Duration {
 	longest := time.Duration(0)
-	for _, d := range s.drawsOf(cmd) {
+	for _, d := range draws {
 		longest = max(longest, s.drainTime(d.pods, d.allowed))
 	}
 	return longest
 }
 
-// join adds the command to the wave if nobody waits for it.
-func (s *search) join(d *waveDraft, cmd *Command) bool {
-	limit := max(d.drain, s.drainOf(cmd))
-	for _, x := range s.drawsOf(cmd) {
+// join adds the command, which draws on budgets so, to the wave if nobody waits for it.
+func (s *search) join(d *waveDraft, cmd *Command, draws []draw) bool {
+	limit := max(d.drain, s.drainOf(draws))
+	for _, x := range draws {
 		if l := d.loads[x.budget]; l != nil && s.drainTime(l.pods+x.pods, x.allowed) > limit {
 			return false
 		}
 	}
-	s.add(d, cmd)
+	s.add(d, cmd, draws)
 	return true
 }
 
-func (s *search) add(d *waveDraft, cmd *Command) {
+func (s *search) add(d *waveDraft, cmd *Command, draws []draw) {
 	d.commands = append(d.commands, cmd)
 	d.launches = d.launches || len(cmd.Replacements) > 0
-	for _, x := range s.drawsOf(cmd) {
+	for _, x := range draws {
 		l := d.loads[x.budget]
 		if l == nil {
 			l = &load{allowed: x.allowed}
