@@ -24,8 +24,9 @@ type Answers struct {
 	mu      sync.Mutex
 	known   map[string]answer
 	kept    int
-	// kinds are the nodes for pods at a stage: see Model.kindsAt.
-	kinds map[int32][]kind
+	// kinds are the nodes for pods at a stage, which lister lists.
+	kinds  map[int32][]kind
+	lister kindLister
 }
 
 // mostAnswered bounds what is remembered: new nodes and lots of pods on them.
@@ -42,7 +43,7 @@ type answer struct {
 // NewAnswers remember what trials of the model are asked with these pod prices and this query; answers to other questions are not
 // remembered.
 func (m *Model) NewAnswers(w *Worth, q Query) *Answers {
-	a := &Answers{m: m, w: w, q: q, known: map[string]answer{}, kinds: map[int32][]kind{}}
+	a := &Answers{m: m, w: w, q: q, known: map[string]answer{}, kinds: map[int32][]kind{}, lister: kindLister{m: m}}
 	a.none = m.costs != nil && len(m.costs.Commitments) > 0 || slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool {
 		return len(p.Variety) > 0 || p.Table != nil && slices.ContainsFunc(p.Table.Rows, func(r nodepool.Row) bool { return len(r.Residents) > 0 })
 	})
@@ -60,7 +61,7 @@ func (a *Answers) kindsOf(stage int32) []kind {
 	defer a.mu.Unlock()
 	list, known := a.kinds[stage]
 	if !known {
-		list = a.m.kindsAt(stage)
+		list = a.lister.at(stage)
 		a.kinds[stage] = list
 	}
 	return list

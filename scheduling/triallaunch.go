@@ -8,7 +8,6 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
-	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // LaunchSome opens new nodes for all pods that wait, one after another: each time the one that holds the most worth for
@@ -185,7 +184,7 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 	if t.answers != nil {
 		out = slices.Clone(t.answers.kindsOf(stage))
 	} else {
-		out = m.kindsAt(stage)
+		out = (&kindLister{m: m}).at(stage)
 	}
 	for i := range out {
 		k := &out[i]
@@ -196,53 +195,6 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 	}
 	t.kinds[stage] = out
 	return out, true
-}
-
-// kindsAt are those of kindsOf, without their cells and the numbers of their rooms.
-func (m *Model) kindsAt(stage int32) []kind {
-	out := []kind{}
-	var own []kind
-	for _, u := range m.stages[stage].Uses {
-		p := m.pools[u.Pool]
-		f := &p.Profiles[u.Profile]
-		dims := m.resources.Len()
-		own = own[:0]
-		for _, buy := range p.Table.CheapestFirst(dims) {
-			r, s := int(buy.Row), int(buy.Slot)
-			alloc := p.Table.AllocOf(r, dims)
-			if slices.Min(alloc) < 0 {
-				continue // DaemonSets alone ask for more than it has: that suits nobody, not even pods that ask for none of it
-			}
-			if f.Rows.Has(r) && f.Slots.Has(s) {
-				price := p.Table.Catalog.Price(p.Table.Rows[r].Variant, s)
-				own = append(own, kind{pool: u.Pool, row: buy.Row, slot: buy.Slot, cell: layout.AnyCell, price: price, alloc: alloc})
-			}
-		}
-		out = append(out, m.leanest(p, own)...)
-	}
-	slices.SortStableFunc(out, func(a, b kind) int { return cmp.Compare(a.price, b.price) })
-	return out
-}
-
-// leanest drops kinds that a cheaper one of the same slot can stand in for, for all pods there are. The list is in the order
-// of cheapestFirst.
-func (m *Model) leanest(p *nodepool.Pool, list []kind) []kind {
-	like := m.likeness(p)
-	type key struct{ slot, like int32 }
-	kept := map[key][]int{}
-	var out []kind
-next:
-	for _, k := range list {
-		at := key{k.slot, like[k.row]}
-		for _, i := range kept[at] {
-			if resources.Fits(k.alloc, out[i].alloc) && (p.Limits == nil || resources.Fits(p.RowCost(int(out[i].row)), p.RowCost(int(k.row)))) {
-				continue next
-			}
-		}
-		kept[at] = append(kept[at], len(out))
-		out = append(out, k)
-	}
-	return out
 }
 
 // numberRoom is a number for the room of a kind, the same where that is.
@@ -268,32 +220,6 @@ func (t *Trial) placesOfKinds() *layout.Cells {
 		t.kindCells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.topology)
 	}
 	return t.kindCells
-}
-
-// likeness numbers rows of a pool's table that no demand of any pods tells apart.
-func (m *Model) likeness(p *nodepool.Pool) []int32 {
-	out := make([]int32, len(p.Table.Rows))
-	numbers := map[string]int32{}
-	key := make([]byte, 0, len(p.Profiles)+4)
-	for r := range out {
-		key = key[:0]
-		for i := range p.Profiles {
-			b := byte(0)
-			if p.Profiles[i].Rows.Has(r) {
-				b = 1
-			}
-			key = append(key, b)
-		}
-		resident := p.Table.Rows[r].Resident
-		key = append(key, byte(resident), byte(resident>>8), byte(resident>>16), byte(resident>>24))
-		n, ok := numbers[string(key)]
-		if !ok {
-			n = int32(len(numbers))
-			numbers[string(key)] = n
-		}
-		out[r] = n
-	}
-	return out
 }
 
 // kindSuits reports whether pods may go on the kind at the stage.
