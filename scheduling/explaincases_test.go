@@ -52,7 +52,8 @@ func csiNode(name string, n int32) *storagev1.CSINode {
 	return out
 }
 
-// SCH-156: with NodePools the existing nodes are told as well, by the first check that they fail, with an example of each.
+// SCH-156: with NodePools the existing nodes are told as well, by the first check that they fail, with an example of each
+// and all that keeps the pod off that.
 func TestReasonsNameExistingNodes(t *testing.T) {
 	full := nodePool("full", limit("cpu=0"))
 	for _, c := range []struct {
@@ -113,11 +114,11 @@ func TestReasonsNameExistingNodes(t *testing.T) {
 			miss: "would fit if it asked nothing of label topology.kubernetes.io/zone"},
 		{name: "two changes: a taint and a label", parts: []any{node("n1", nodeTaints("x=:NoSchedule"), nodeLabel(archKey, "arm64"))},
 			pod:  []podOption{selector(archKey + "=amd64")},
-			want: "no existing node takes it: of 1 existing node, 1 has taints it does not tolerate (n1: x=:NoSchedule)",
+			want: "no existing node takes it: of 1 existing node, 1 has taints it does not tolerate (n1: x=:NoSchedule; also kubernetes.io/arch is arm64)",
 			miss: "would fit if it tolerated x=:NoSchedule and it allowed kubernetes.io/arch arm64"},
 		{name: "two changes: a label and a resource", parts: []any{node("n1", nodeLabel(archKey, "arm64"))},
 			pod:  []podOption{selector(archKey + "=amd64"), requests("cpu=5")},
-			want: "no existing node takes it: of 1 existing node, 1 does not meet the requirements (n1: kubernetes.io/arch is arm64)",
+			want: "no existing node takes it: of 1 existing node, 1 does not meet the requirements (n1: kubernetes.io/arch is arm64; also 4 cpu free, 5 asked for)",
 			miss: "would fit if it allowed kubernetes.io/arch arm64 and it asked for 1 less cpu"},
 		{name: "two changes: two resources", parts: []any{node("n1")},
 			pod:  []podOption{requests("cpu=5", "memory=17Gi")},
@@ -125,7 +126,28 @@ func TestReasonsNameExistingNodes(t *testing.T) {
 			miss: "would fit if it asked for 1 less cpu and it asked for 1Gi less memory"},
 		{name: "three changes", parts: []any{node("n1", nodeTaints("x=:NoSchedule"), nodeLabel(archKey, "arm64"))},
 			pod:  []podOption{selector(archKey + "=amd64"), requests("cpu=5")},
-			want: "no existing node takes it: of 1 existing node, 1 has taints it does not tolerate (n1: x=:NoSchedule)"},
+			want: "no existing node takes it: of 1 existing node, 1 has taints it does not tolerate (n1: x=:NoSchedule; also kubernetes.io/arch is arm64; also 4 cpu free, 5 asked for)"},
+		{name: "all checks of one node", parts: []any{node("n1", cordoned, nodeTaints("x=:NoSchedule"), nodeLabel(archKey, "arm64"), nodeLabel(zoneKey, "b"),
+			bound(pod("web", onHostPort(80))), bound(pod("lonely", labelled("l"), awayFrom(corev1.LabelHostname, "w"))))},
+			pod: []podOption{selector(archKey+"=amd64", zoneKey+"=a"), requests("cpu=5"), onHostPort(80), labelled("w")},
+			want: "no existing node takes it: of 1 existing node, 1 is cordoned (n1; also x=:NoSchedule; also kubernetes.io/arch is arm64; also topology.kubernetes.io/zone is b; " +
+				"also 2 cpu free, 5 asked for; also host port TCP/80, held by pod default/web; also pod anti-affinity by kubernetes.io/hostname of pods that have a place " +
+				"to pods that match app=w in namespace default (kept away by pod default/lonely))"},
+		{name: "volumes and a cordon", parts: []any{node("n1", nodeLabel(zoneKey, "b"), cordoned)}, pod: []podOption{claiming("c1")},
+			also: func(s *scheduling.Snapshot) { boundVolume(s, "c1", "a") },
+			want: "no existing node takes it: of 1 existing node, 1 is cordoned (n1; also can't have its volumes)"},
+		{name: "the node that fails the fewest is the example", parts: []any{node("n1", nodeTaints("x=:NoSchedule"), nodeLabel(archKey, "arm64")), node("n2", nodeTaints("y=:NoSchedule"))},
+			pod:  []podOption{selector(archKey + "=amd64")},
+			want: "no existing node takes it: of 2 existing nodes, 2 have taints it does not tolerate (n2: y=:NoSchedule)",
+			miss: "would fit if it tolerated y=:NoSchedule"},
+		{name: "a spread that takes notice of some nodes", parts: []any{node("n1", nodeLabel(zoneKey, "a")), node("n2", nodeLabel(zoneKey, "b"), nodeLabel(archKey, "arm64")),
+			node("n3", nodeLabel(zoneKey, "b"), nodeTaints("x=:NoSchedule"), bound(pod("w1", labelled("w"))))},
+			pod: []podOption{labelled("w"), selector(archKey + "=amd64"), requests("cpu=5"), spreadOver(corev1.TopologySpreadConstraint{TopologyKey: zoneKey, MaxSkew: 1,
+				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: matching("app", "w")})},
+			want: "no existing node takes it: of 3 existing nodes, 1 has taints it does not tolerate (n3: x=:NoSchedule; also 3 cpu free, 5 asked for; also topology spread by " +
+				"topology.kubernetes.io/zone with maxSkew 1 of pods that match app=w in namespace default (a has 0, b has 1; a holds it back, where node n1 has too little room)), " +
+				"1 does not meet the requirements (n2: kubernetes.io/arch is arm64; also 4 cpu free, 5 asked for), 1 has too little room (n1: 4 cpu free, 5 asked for)",
+			miss: "would fit if it asked for 1 less cpu"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			build := func() *scheduling.Snapshot {
@@ -172,7 +194,7 @@ func TestReasonsOfManyNodesAreBounded(t *testing.T) {
 		parts = append(parts, node(fmt.Sprintf("n%03d", i), nodeTaints(fmt.Sprintf("x=%d:NoSchedule", i%7), "y=:NoExecute", "z=:NoExecute", "v=:NoExecute", "w=:NoExecute")), node(fmt.Sprintf("m%03d", i)))
 	}
 	r := reasonFor(t, solve(t, cluster(parts...)), "p", scheduling.ReasonExistingNodes)
-	want := "no existing node takes it: of 600 existing nodes, 300 have taints it does not tolerate (n000: x=0:NoSchedule, y=:NoExecute, z=:NoExecute, v=:NoExecute, 1 more), " +
+	want := "no existing node takes it: of 600 existing nodes, 300 have taints it does not tolerate (n000: x=0:NoSchedule, y=:NoExecute, z=:NoExecute, v=:NoExecute, 1 more; also 4 cpu free, 5 asked for), " +
 		"300 have too little room (m000: 4 cpu free, 5 asked for)"
 	if r.String() != want {
 		t.Errorf("%q, want\n%q", r, want)
@@ -270,7 +292,7 @@ func TestUnknownNamesWithoutNodePools(t *testing.T) {
 	s := cluster(node("n", nodeLabel("example.com/team", "a"), allocatable("cpu=4", "memory=16Gi", "nvidia.com/gpu=1")),
 		pod("p", requests("nvidia.com/gpus=1"), selector("example.com/taem=a")))
 	s.NodePools = nil
-	wantReason(t, solve(t, s), "p", "there is no nodepool to launch nodes from, and of 1 existing node, 1 does not meet the requirements (n has no label example.com/taem); "+
+	wantReason(t, solve(t, s), "p", "there is no nodepool to launch nodes from, and of 1 existing node, 1 does not meet the requirements (n has no label example.com/taem; also 0 nvidia.com/gpus free, 1 asked for); "+
 		"no node has resource nvidia.com/gpus (did you mean nvidia.com/gpu?); no node has label example.com/taem (did you mean example.com/team?)")
 }
 

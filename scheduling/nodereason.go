@@ -1,7 +1,6 @@
 package scheduling
 
 import (
-	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,21 +30,18 @@ func (x *explainer) existing() Reason {
 	}
 	var best finding
 	var two pairFinding
+	var examples nodeExamples
 	x.nodeLooks += n.Total
 	x.tries = maxNodeTries
 	for i := range x.m.nodes {
 		check, f := x.checkNode(int32(i))
-		count := n.count(check)
-		if *count++; *count == 1 {
-			n.Examples = append(n.Examples, x.example(int32(i), check, &f))
-		}
+		*n.count(check)++
+		examples.consider(check, int32(i), &f)
 		if check != NodeUnavailable && !x.brief {
 			x.considerNode(&best, &two, int32(i), &f)
 		}
 	}
-	slices.SortFunc(n.Examples, func(a, b NodeExample) int {
-		return cmp.Compare(slices.Index(nodeChecks[:], a.Check), slices.Index(nodeChecks[:], b.Check))
-	})
+	n.Examples = x.examplesOf(&examples)
 	if best.miss == nil {
 		best.miss = two.miss
 	}
@@ -168,58 +164,6 @@ func (x *explainer) portTaken(node int32) bool {
 	return h != nil && o != nil && slices.ContainsFunc(o.In, func(g int32) bool {
 		return x.m.topology[g].Kind == topology.Exclusive && h.Of(g).Members > 0
 	})
-}
-
-// example says what the check found on the node.
-func (x *explainer) example(node int32, check NodeCheck, f *nodeFailings) NodeExample {
-	n := &x.m.nodes[node]
-	e := NodeExample{Check: check, Node: n.Name}
-	switch check {
-	case NodeUnavailable:
-		switch {
-		case n.Source.Leaving:
-			e.Detail = "is leaving"
-		case !n.Usable:
-			e.Detail = "has more bound to it than it has room for"
-		}
-	case NodeTaints:
-		e.Taints = x.taintsOf(node)
-	case NodeRequirements:
-		e.Key = x.unmetOn(node, f)[0]
-		e.Value = match.OnlyValue(x.m.groups[n.Group].Labels.Get(e.Key))
-	case NodeResources, NodeVolumeLimits:
-		e.Requests, e.Free = corev1.ResourceList{}, corev1.ResourceList{}
-		for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
-			name := x.m.resources.Names[d]
-			e.Requests[name], e.Free[name] = resources.Quantity(name, x.c.Requests[d]), resources.Quantity(name, x.t.freeOf(node)[d])
-		}
-	case NodeHostPorts, NodeTopology:
-		e.Rules = x.refusingOn(node, check)
-	}
-	return e
-}
-
-// refusingOn are the rules that by themselves keep the pods off the node: of host ports, or all others.
-func (x *explainer) refusingOn(node int32, check NodeCheck) []Rule {
-	h := x.hostOf(node)
-	if h == nil || x.c.Topology == nil {
-		return nil
-	}
-	var out []Rule
-	rules := x.m.rulesOf(x.c.Topology)
-	for i := range rules {
-		r := &rules[i]
-		if (r.kind == topology.Exclusive) != (check == NodeHostPorts) || len(out) == maxExampleRules ||
-			x.admitsAt(r.aloneIn(x.c.Topology, x.m), h.Domains, h.Of, false) {
-			continue
-		}
-		rule := x.described(r)
-		if r.kind == topology.Exclusive || r.kind == topology.Anti {
-			rule.Holders = x.holdersOn(r, node, nil)
-		}
-		out = append(out, rule)
-	}
-	return out
 }
 
 // considerNode takes the node as a finding if it fails a single check, and as second best if it fails two.

@@ -95,7 +95,8 @@ type RemovedNodes struct {
 	Topology int `json:"topology,omitempty"`
 	// NotPlaced: the node would do for the pod alone, but the plan does not put it there.
 	NotPlaced int `json:"notPlaced,omitempty"`
-	// Examples has a node for each check that some node fails first, in the order of the fields above.
+	// Examples has a node for each check that some node fails first, in the order of the fields above: the first of those that fail
+	// the fewest others.
 	Examples []NodeExample `json:"examples,omitempty"`
 }
 
@@ -116,19 +117,41 @@ type NodeExample struct {
 	Rules []Rule `json:"rules,omitempty"`
 	// Detail says why the node takes no pods, with NodeUnavailable.
 	Detail string `json:"detail,omitempty"`
+	// Also is what the later checks find on the same node, at most six; each label that does not meet the requirements is one. They
+	// have no Node.
+	Also []NodeExample `json:"also,omitempty"`
 }
 
-// String names the node, and says what the check found.
+// String names the node, and says what the checks found.
 func (e NodeExample) String() string {
+	between := ": "
+	if e.Detail != "" || e.Key != "" && e.Value == "" {
+		between = " "
+	}
+	text := joined(e.Node, between, e.found())
+	for i := range e.Also {
+		other := &e.Also[i]
+		text += "; also "
+		if found := other.found(); found != "" {
+			text += found
+		} else {
+			text += other.Check.words(1)
+		}
+	}
+	return text
+}
+
+// found is what the check found; empty where the check says it all.
+func (e NodeExample) found() string {
 	switch {
 	case e.Detail != "":
-		return e.Node + " " + e.Detail
+		return e.Detail
 	case len(e.Taints) > 0:
-		return e.Node + ": " + taintsString(e.Taints)
+		return taintsString(e.Taints)
 	case e.Key != "" && e.Value == "":
-		return e.Node + " has no label " + e.Key
+		return "has no label " + e.Key
 	case e.Key != "":
-		return e.Node + ": " + inWords("", e.Key) + " is " + e.Value
+		return inWords("", e.Key) + " is " + e.Value
 	case len(e.Requests) > 0:
 		var parts []string
 		for _, name := range resources.Sorted(e.Requests) {
@@ -139,11 +162,11 @@ func (e NodeExample) String() string {
 			}
 			parts = append(parts, fmt.Sprintf("%s %s free, %s asked for", has.String(), what, wants.String()))
 		}
-		return e.Node + ": " + strings.Join(parts, ", ")
+		return strings.Join(parts, ", ")
 	case len(e.Rules) > 0:
-		return e.Node + ": " + rulesString(e.Rules, "; ")
+		return rulesString(e.Rules, "; ")
 	}
-	return e.Node
+	return ""
 }
 
 // count is the counter of a check.
