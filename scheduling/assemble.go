@@ -245,6 +245,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 	dims := m.resources.Len()
 	resources.AddScaled(used, p.Table.Taken[d.row*dims:(d.row+1)*dims], 1)
 	node.Requests = m.resources.List(used)
+	m.devices.servedBy(c.Types, node.InstanceTypes, node.Requests)
 	node.Allocatable = described.allocatableOf(c, p.Table.Rows[d.row].Variant)
 	return d
 }

@@ -52,6 +52,7 @@ func (x *explainer) missingDevices(p *nodepool.Pool) string {
 // hasDevices reports whether a new node of the type has as many devices as a pod of the class needs.
 func (x *explainer) hasDevices(it *cloudprovider.InstanceType) bool {
 	room := make([]int64, len(x.c.Requests))
+	x.m.resources.Capacity(it.Allocatable(), room)
 	x.m.devices.RoomOfType(it, room)
 	return !slices.ContainsFunc(x.m.devices.counts.Names(), func(name string) bool {
 		at, ok := x.m.resources.At(resources.Devices(name))

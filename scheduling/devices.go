@@ -25,6 +25,8 @@ type deviceIndex struct {
 	counts  *devices.Counts
 	// needs are by the text of deviceClaims.key.
 	needs map[string]deviceNeeds
+	// extended are the extended resources that devices serve as well.
+	extended []extendedResource
 	// ofTypes are the units of instance types, by the first of their pools, which copies of a type share; ofNodes those of nodes, by name.
 	ofTypes map[*cloudprovider.DevicePool]devices.Units
 	ofNodes map[string]devices.Units
@@ -37,13 +39,14 @@ type deviceNeeds struct {
 	err    error
 }
 
-// newDeviceIndex is nil where no pod claims devices.
+// newDeviceIndex is nil where no pod claims devices, or asks for what devices could serve.
 func newDeviceIndex(s *Snapshot, r *likeness.Roster, table *resources.Table, matcher DeviceMatcher) *deviceIndex {
-	if !anyClaims(s, r) {
+	extended := extendedResources(s, r)
+	if len(extended) == 0 && !anyClaims(s, r) {
 		return nil
 	}
 	x := &deviceIndex{
-		table: table, matcher: matcher,
+		table: table, matcher: matcher, extended: extended,
 		matches: devices.NewMatches(matcher), kinds: devices.NewKinds(), needs: map[string]deviceNeeds{},
 		ofTypes: map[*cloudprovider.DevicePool]devices.Units{}, ofNodes: map[string]devices.Units{},
 	}
@@ -54,7 +57,8 @@ func newDeviceIndex(s *Snapshot, r *likeness.Roster, table *resources.Table, mat
 		x.resolve(s, r, &corev1.Pod{ObjectMeta: set.ObjectMeta, Spec: set.Spec.Template.Spec}, matcher)
 	}
 	stock := newDeviceStock(s)
-	x.intern(stock)
+	x.intern()
+	x.internExtended(deviceClasses(s), mostOf(s, r, extended))
 	x.count(stock)
 	return x
 }
@@ -85,7 +89,7 @@ func (x *deviceIndex) resolve(s *Snapshot, r *likeness.Roster, pod *corev1.Pod, 
 }
 
 // intern finds out what the claims need, in an order of their own, so that the order of pods plays no part.
-func (x *deviceIndex) intern(stock *deviceStock) {
+func (x *deviceIndex) intern() {
 	texts := map[string]string{}
 	var keys []string
 	for key, n := range x.needs {
@@ -100,9 +104,7 @@ func (x *deviceIndex) intern(stock *deviceStock) {
 	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(texts[a], texts[b]), cmp.Compare(a, b)) })
 	for _, key := range keys {
 		n := x.needs[key]
-		n.needs, n.err = x.kinds.Needs(n.claims, func(a *devices.Alternative) bool {
-			return slices.ContainsFunc(stock.inventories, func(inv *devices.Inventory) bool { return a.Possible(inv, x.matches) })
-		})
+		n.needs, n.err = x.kinds.Needs(n.claims)
 		x.needs[key] = n
 	}
 }
@@ -128,6 +130,9 @@ func (x *deviceIndex) count(stock *deviceStock) {
 				x.needs[key] = n
 			}
 		}
+		for i := range x.extended {
+			x.extended[i].err = errTooManyOverlaps
+		}
 		counts, _ = devices.NewCounts(devices.NewKinds(), nil)
 	}
 	x.counts = counts
@@ -145,7 +150,7 @@ func (x *deviceIndex) addNames(into map[corev1.ResourceName]struct{}) {
 
 // of is what the pod, which claims devices, needs.
 func (x *deviceIndex) of(pod *corev1.Pod) deviceNeeds {
-	if x != nil {
+	if x != nil && x.claims != nil {
 		if n, ok := x.needs[x.claims.key(pod)]; ok {
 			return n
 		}
@@ -162,8 +167,12 @@ func (x *deviceIndex) Text(pod *corev1.Pod) string {
 	return n.needs.Text()
 }
 
-// AddTo adds what the pod claims of devices to its requests.
+// AddTo adds what the pod claims of devices to its requests, and what devices could serve of these.
 func (x *deviceIndex) AddTo(pod *corev1.Pod, requests []int64) error {
+	x.addExtended(requests)
+	if !likeness.ClaimsDevices(&pod.Spec) {
+		return nil
+	}
 	n := x.of(pod)
 	if n.err != nil {
 		return n.err
@@ -186,23 +195,32 @@ func (x *deviceIndex) add(amounts, into []int64, over bool) {
 	}
 }
 
-// RoomOfType fills in how many devices a new node of the type has.
+// RoomOfType fills in how many devices a new node of the type has, next to its other amounts.
 func (x *deviceIndex) RoomOfType(it *cloudprovider.InstanceType, into []int64) {
-	if x == nil || len(it.Devices) == 0 {
+	if x == nil || len(it.Devices) == 0 && len(x.extended) == 0 {
 		return
 	}
-	units, ok := x.ofTypes[&it.Devices[0]]
-	if !ok { // a copy of a type that the snapshot has
-		units = x.kinds.Units(devices.NewUsage(devices.NewInventory(templateSlices(it.Devices, "", nil))), nil, devices.NewMatches(x.matcher))
+	var units devices.Units
+	if len(it.Devices) > 0 {
+		known := false
+		if units, known = x.ofTypes[&it.Devices[0]]; !known { // a copy of a type that the snapshot has
+			units = x.kinds.Units(devices.NewUsage(devices.NewInventory(templateSlices(it.Devices, "", nil))), nil, devices.NewMatches(x.matcher))
+		}
 	}
-	x.add(x.counts.Room(units), into, true)
+	x.fill(units, func(_ corev1.ResourceName, at int) bool { return into[at] <= 0 }, into)
 }
 
-// RoomOfNode fills in how many devices of the node are free, whatever its pods claim: claims say what they have.
-func (x *deviceIndex) RoomOfNode(name string, free []int64) {
-	if x != nil {
-		x.add(x.counts.Room(x.ofNodes[name]), free, true)
+// RoomOfNode fills in how many devices of the node are free, whatever its pods claim: claims say what they have. allocatable is what the
+// node has in all.
+func (x *deviceIndex) RoomOfNode(name string, allocatable corev1.ResourceList, free []int64) {
+	if x == nil {
+		return
 	}
+	unplugged := map[corev1.ResourceName]bool(nil)
+	if len(x.extended) > 0 {
+		unplugged = x.unplugged(allocatable)
+	}
+	x.fill(x.ofNodes[name], func(name corev1.ResourceName, _ int) bool { return unplugged[name] }, free)
 }
 
 // deviceClasses are the snapshot's, by name.

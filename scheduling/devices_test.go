@@ -359,8 +359,6 @@ func TestDevicesOfPodsThatMove(t *testing.T) {
 
 // SCH-192, SCH-193: what is not planned is refused with the reason and what to do.
 func TestDevicesThatAreNotPlanned(t *testing.T) {
-	all := gpuRequest("r", 0)
-	all.Exactly.AllocationMode = resourcev1.DeviceAllocationModeAll
 	other := gpuRequest("r", 1)
 	other.Exactly.DeviceClassName = "other"
 	for name, c := range map[string]struct {
@@ -372,7 +370,6 @@ func TestDevicesThatAreNotPlanned(t *testing.T) {
 		"no such template": {claims("none"), gpuRequest("r", 1), nil, "its claim gpus of devices is made of the ResourceClaimTemplate default/none, which does not exist"},
 		"no such claim":    {claimsNamed("none"), gpuRequest("r", 1), nil, "its claim gpus of devices is the ResourceClaim default/none, which does not exist"},
 		"no such class":    {claims("t"), other, nil, `request r of claim gpus asks for the DeviceClass "other", which does not exist`},
-		"all devices":      {claims("t"), all, nil, "request r of claim gpus asks for all devices of a node: that is not planned, ask for a number of devices"},
 		"shared":           {claimsNamed("n-x"), gpuRequest("r", 1), []*corev1.Pod{pod("q", claimsNamed("n-x"))}, "its claim gpus of devices is the ResourceClaim default/n-x, which 2 pods share: that is not planned, give each pod a claim of its own with a template"},
 		"allocated":        {claimsNamed("n-x"), gpuRequest("r", 1), nil, "its claim gpus of devices is the ResourceClaim default/n-x, which is allocated already: it can only run where these devices are"},
 	} {

@@ -21,8 +21,6 @@ type deviceStock struct {
 	// nodes are the names of those with devices, ofNodes what is used of them.
 	nodes   []string
 	ofNodes map[string]*devices.Usage
-	// inventories are all of them.
-	inventories []*devices.Inventory
 }
 
 func newDeviceStock(s *Snapshot) *deviceStock {
@@ -38,7 +36,7 @@ func newDeviceStock(s *Snapshot) *deviceStock {
 			}
 			if k.ofTypes[&it.Devices[0]] == nil {
 				inv := devices.NewInventory(templateSlices(it.Devices, "", nil))
-				k.types, k.ofTypes[&it.Devices[0]], k.inventories = append(k.types, it), inv, append(k.inventories, inv)
+				k.types, k.ofTypes[&it.Devices[0]] = append(k.types, it), inv
 			}
 		}
 	}
@@ -67,7 +65,7 @@ func (k *deviceStock) addNodes(s *Snapshot, types map[string]*cloudprovider.Inst
 		}
 		if len(list) > 0 && k.ofNodes[n.Name] == nil {
 			inv := devices.NewInventory(list)
-			k.nodes, k.ofNodes[n.Name], k.inventories = append(k.nodes, n.Name), devices.NewUsage(inv), append(k.inventories, inv)
+			k.nodes, k.ofNodes[n.Name] = append(k.nodes, n.Name), devices.NewUsage(inv)
 		}
 	}
 	slices.Sort(k.nodes)

@@ -12,10 +12,17 @@ import (
 // many as it has units that could serve one of them. Claims fit a node if and only if they fit in each of these resources (Hall's
 // theorem on assignments); sets that follow from others are left out. Two kinds that no device serves both are resources of their own; a
 // kind that is a special case of another one makes the two resources "special" and "any".
+//
+// A request of a kind that is varied takes another number of devices on each node, but needs are the same everywhere: they are what it
+// takes at most, its weight. Where it takes less a node has the difference more, in each set with such a kind of which it can meet a request.
+// With one such request that is exact; with none the sets without the kind decide; with more there is less than could be had. The set of
+// the kind alone has as much as so many requests need, nothing if there can be none.
 type Counts struct {
 	kinds *Kinds
 	sets  []uint64
 	names []string
+	// weights are by kind: 1 for those that are not varied.
+	weights []int64
 }
 
 // maxSets bounds the resources that kinds that overlap make.
@@ -26,7 +33,7 @@ const Many = math.MaxInt32
 
 // NewCounts finds the resources for nodes with these units. It is false if kinds overlap in too many ways.
 func NewCounts(k *Kinds, nodes []Units) (*Counts, bool) {
-	c := &Counts{kinds: k}
+	c := &Counts{kinds: k, weights: k.weights(nodes)}
 	seen := map[uint64]bool{}
 	var masks []uint64
 	for i := range nodes {
@@ -37,11 +44,21 @@ func NewCounts(k *Kinds, nodes []Units) (*Counts, bool) {
 			}
 		}
 	}
+	for at := range k.list {
+		// Device plugins serve extended resources and nothing else.
+		if mask := uint64(1) << at; k.list[at].resource != "" && !seen[mask] {
+			masks = append(masks, mask)
+		}
+	}
 	slices.Sort(masks)
 	// Every union of kinds is grown from a single one by kinds that share a device with it.
 	known := map[uint64]bool{}
 	for at := range k.list {
-		c.sets = c.add(c.sets, known, closed(1<<at, masks, len(k.list)))
+		if k.list[at].varied {
+			c.sets = c.add(c.sets, known, 1<<at)
+			continue
+		}
+		c.sets = c.add(c.sets, known, k.closed(1<<at, masks))
 	}
 	for i := 0; i < len(c.sets); i++ {
 		if len(c.sets) > maxSets {
@@ -51,7 +68,7 @@ func NewCounts(k *Kinds, nodes []Units) (*Counts, bool) {
 		for near != 0 {
 			at := bits.TrailingZeros64(near)
 			near &= near - 1
-			c.sets = c.add(c.sets, known, closed(c.sets[i]|1<<at, masks, len(k.list)))
+			c.sets = c.add(c.sets, known, k.closed(c.sets[i]|1<<at, masks))
 		}
 	}
 	slices.Sort(c.sets)
@@ -78,10 +95,14 @@ func touched(set uint64, masks []uint64) uint64 {
 	return out
 }
 
-// closed adds the kinds that only devices serve that serve the set too: they need no other room. A kind that nothing serves stays alone.
-func closed(set uint64, masks []uint64, kinds int) uint64 {
+// closed adds the kinds that only devices serve that serve the set too: they need no other room. A kind that nothing serves stays alone, and
+// sets are closed over kinds that are not varied: what the others add to the room of a set is for them.
+func (k *Kinds) closed(set uint64, masks []uint64) uint64 {
 	out := set
-	for at := range kinds {
+	for at := range k.list {
+		if k.list[at].varied {
+			continue
+		}
 		served, outside := false, false
 		for _, m := range masks {
 			if m&(1<<at) != 0 {
@@ -91,6 +112,23 @@ func closed(set uint64, masks []uint64, kinds int) uint64 {
 		}
 		if served && !outside {
 			out |= 1 << at
+		}
+	}
+	return out
+}
+
+// weights finds what a request of each kind takes at most of one of the nodes.
+func (k *Kinds) weights(nodes []Units) []int64 {
+	out := make([]int64, len(k.list))
+	for at := range out {
+		out[at] = 1
+		if !k.list[at].varied {
+			continue
+		}
+		for i := range nodes {
+			if s := nodes[i].varied[at]; s.times > 0 {
+				out[at] = max(out[at], s.takes)
+			}
 		}
 	}
 	return out
@@ -109,7 +147,7 @@ func (c *Counts) name() {
 	for _, set := range c.sets {
 		var classes []string
 		for rest := set; rest != 0; rest &= rest - 1 {
-			if class := c.kinds.list[bits.TrailingZeros64(rest)].alternative.class; !slices.Contains(classes, class) {
+			if class := c.kinds.list[bits.TrailingZeros64(rest)].alternatives[0].class; !slices.Contains(classes, class) {
 				classes = append(classes, class)
 			}
 		}
@@ -130,7 +168,7 @@ func (c *Counts) Of(n Needs) []int64 {
 	for i, set := range c.sets {
 		for at, count := range n.count {
 			if set&(1<<at) != 0 {
-				out[i] += count
+				out[i] += count * c.weights[at]
 			}
 		}
 	}
@@ -140,14 +178,32 @@ func (c *Counts) Of(n Needs) []int64 {
 	return out
 }
 
-// Room is what a node with these units has, by resource.
-func (c *Counts) Room(u Units) []int64 {
+// Room is what a node with these units has, by resource. Of extended resources its device plugins have so many; where there are some,
+// devices don't serve the resource.
+func (c *Counts) Room(u Units, plugins map[string]int64) []int64 {
 	out := make([]int64, len(c.names))
+	plugged := uint64(0)
+	for at := range c.kinds.list {
+		if _, yes := plugins[c.kinds.list[at].resource]; yes {
+			plugged |= 1 << at
+		}
+	}
 	for i, set := range c.sets {
+		if at := bits.TrailingZeros64(set); c.kinds.list[at].varied && set == 1<<at {
+			out[i] = c.meets(u, at) * c.weights[at]
+			continue
+		}
 		for mask, count := range u.by {
-			if mask&set != 0 {
+			if mask&set&^plugged != 0 {
 				out[i] += count
 			}
+		}
+		for rest := set; rest != 0; rest &= rest - 1 {
+			at := bits.TrailingZeros64(rest)
+			if c.kinds.list[at].varied && c.meets(u, at) > 0 {
+				out[i] += c.weights[at] - u.varied[at].takes
+			}
+			out[i] += plugins[c.kinds.list[at].resource]
 		}
 	}
 	for i, met := range u.present {
@@ -156,4 +212,28 @@ func (c *Counts) Room(u Units) []int64 {
 		}
 	}
 	return out
+}
+
+// meets is how many requests of a varied kind a node with these units can meet: none if each took more there than on any node that is known.
+func (c *Counts) meets(u Units, at int) int64 {
+	if s := u.varied[at]; s.takes <= c.weights[at] {
+		return s.times
+	}
+	return 0
+}
+
+// Serves is how many of the extended resource devices of a node with these units can serve.
+func (c *Counts) Serves(u Units, resource string) int64 {
+	var sum int64
+	for at := range c.kinds.list {
+		if c.kinds.list[at].resource != resource {
+			continue
+		}
+		for mask, count := range u.by {
+			if mask&(1<<at) != 0 {
+				sum += count
+			}
+		}
+	}
+	return sum
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
 )
 
 // Devices can be counted like any other resource as long as a claim asks for a number of devices of which any that matches will do. Kinds are
@@ -21,13 +23,21 @@ type Kinds struct {
 
 // kind is what a request asks of each of its devices.
 type kind struct {
-	claim       *Claim
-	request     *request
-	alternative *alternative
-	// count is the most that a request asks for.
+	claim   *Claim
+	request *request
+	// alternatives are the ways to meet it. What is not varied has one, or such that any device of any of them will do.
+	alternatives []*alternative
+	// count is the most that a request asks for, of all alternatives.
 	count int
+	// varied says that it depends on the node how many devices a request takes: all that there are, or as many as the alternative that
+	// the node can meet asks for. Needs count requests of such kinds, not devices.
+	varied bool
+	// most is how many devices one request for all may have.
+	most int
 	// bundle is equal for kinds that a constraint of their claim ties together, empty without one.
 	bundle string
+	// resource is the extended resource that the devices stand for, empty for claims.
+	resource string
 }
 
 // presence is what a request for administration asks of a node.
@@ -39,9 +49,13 @@ type presence struct {
 // MaxKinds is how many kinds there can be in a cluster.
 const MaxKinds = 64
 
+// maxOfClaim is how many devices a claim can have.
+const maxOfClaim = resourcev1.AllocationResultsMaxSize
+
 // Needs is what the claims of a pod ask for.
 type Needs struct {
-	// count is the number of devices by kind, present whether devices are needed for administration.
+	// count is the number of devices by kind, or of requests for kinds that are varied; present whether devices are needed for
+	// administration.
 	count   map[int]int64
 	present map[int]bool
 }
@@ -49,69 +63,151 @@ type Needs struct {
 // NewKinds has none.
 func NewKinds() *Kinds { return &Kinds{index: map[string]int{}, presenceIndex: map[string]int{}} }
 
-// Needs reads the claims of one pod, each of which is for that pod alone. Possible says whether any node of the cluster could meet an
-// alternative: of several the first such is counted, and the first where none is. The error, an *Error, says what can't be counted.
-func (k *Kinds) Needs(claims []*Claim, possible func(*Alternative) bool) (Needs, error) {
+// Needs reads the claims of one pod, each of which is for that pod alone. The error, an *Error, says what can't be counted.
+func (k *Kinds) Needs(claims []*Claim) (Needs, error) {
 	n := Needs{count: map[int]int64{}, present: map[int]bool{}}
 	for _, c := range claims {
-		total := 0
-		for r := range c.requests {
-			request := &c.requests[r]
-			a := &request.alternatives[0]
-			if len(request.alternatives) > 1 {
-				for i := range request.alternatives {
-					if other := &request.alternatives[i]; possible(&Alternative{other}) {
-						a = other
-						break
-					}
-				}
-			}
-			switch {
-			case a.admin:
-				n.present[k.presence(a)] = true
-				continue
-			case a.all:
-				return n, &Error{Claim: c.name, Request: a.name, Problem: "asks for all devices of a node: that is not planned, ask for a number of devices"}
-			}
-			if total += a.count; total > 32 {
-				return n, &Error{Claim: c.name, Request: a.name, Problem: "asks for more devices than the 32 that a claim can have"}
-			}
-			at, ok := k.intern(c, request, a)
-			if !ok {
-				return n, &Error{Claim: c.name, Request: a.name, Problem: fmt.Sprintf("is one of more than %d kinds of requests in the cluster", MaxKinds)}
-			}
-			n.count[at] += int64(a.count)
+		if err := k.addClaim(c, &n); err != nil {
+			return n, err
 		}
 	}
 	return n, nil
 }
 
-// Alternative is one way to meet a request, see Possible.
-type Alternative struct{ of *alternative }
-
-// Possible reports whether so many devices of the inventory match the alternative, in use or not.
-func (a *Alternative) Possible(inv *Inventory, m *Matches) bool {
-	matching := m.of(inv, a.of)
-	n := 0
-	for i := range matching.verdicts {
-		if v := &matching.verdicts[i]; v.matches() && !v.tainted {
-			n++
+func (k *Kinds) addClaim(c *Claim, n *Needs) error {
+	room := c.roomForAll()
+	for r := range c.requests {
+		request := &c.requests[r]
+		a := &request.alternatives[0]
+		if a.admin {
+			n.present[k.presence(a)] = true
+			continue
+		}
+		if c.leastUpTo(r) > maxOfClaim {
+			return &Error{Claim: c.name, Request: a.name, Problem: fmt.Sprintf("asks for more devices than the %d that a claim can have", maxOfClaim)}
+		}
+		at, ok := k.intern(c, request, room)
+		if !ok {
+			return &Error{Claim: c.name, Request: a.name, Problem: fmt.Sprintf("is one of more than %d kinds of requests in the cluster", MaxKinds)}
+		}
+		if k.list[at].varied {
+			n.count[at]++
+		} else {
+			n.count[at] += int64(a.count)
 		}
 	}
-	return n >= max(a.of.wanted(), 1)
+	return nil
 }
 
-func (k *Kinds) intern(c *Claim, r *request, a *alternative) (int, bool) {
-	bundle := ""
-	if slices.ContainsFunc(c.constraints, func(x constraint) bool { return x.concerns(r, a) }) {
-		bundle = c.Text()
+// leastUpTo is the least number of devices that the first requests need, that one included.
+func (c *Claim) leastUpTo(request int) int {
+	sum := 0
+	for r := range c.requests[:request+1] {
+		least := maxOfClaim + 1
+		for i := range c.requests[r].alternatives {
+			if a := &c.requests[r].alternatives[i]; a.admin {
+				least = 0
+			} else {
+				least = min(least, a.wantedAtLeast())
+			}
+		}
+		sum += least
 	}
-	text := fmt.Sprintf("%s in %q", a.text(), bundle)
-	if bundle != "" {
-		text += " " + a.name
+	return sum
+}
+
+// roomForAll is how many devices each request for all may have, whichever alternatives the others take.
+func (c *Claim) roomForAll() int {
+	left, every := maxOfClaim, 0
+	for r := range c.requests {
+		most, all := 0, false
+		for i := range c.requests[r].alternatives {
+			switch a := &c.requests[r].alternatives[i]; {
+			case a.admin:
+			case a.all:
+				all = true
+			default:
+				most = max(most, a.count)
+			}
+		}
+		left -= most
+		if all {
+			every++
+		}
 	}
+	if left < 0 {
+		return 0
+	}
+	return left / max(every, 1)
+}
+
+func (a *alternative) wantedAtLeast() int {
+	if a.all {
+		return 1
+	}
+	return a.count
+}
+
+// Extended is what a pod needs that asks for one of an extended resource, which devices of the class can serve as well. No pod asks for
+// more than most of it.
+func (k *Kinds) Extended(resource, class string, classes map[string]*resourcev1.DeviceClass, most int64) (Needs, error) {
+	n := Needs{count: map[int]int64{}}
+	spec := &resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{Name: "r", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: class, Count: 1}}}}
+	c, err := NewClaim(resource, spec, classes)
+	if err != nil {
+		return n, err
+	}
+	at, ok := k.add(kind{claim: c, request: &c.requests[0], alternatives: []*alternative{&c.requests[0].alternatives[0]}, count: int(min(most, maxOfClaim)), resource: resource}, "resource "+resource)
+	if !ok {
+		return n, &Error{Claim: resource, Problem: fmt.Sprintf("is one of more than %d kinds of requests in the cluster", MaxKinds)}
+	}
+	n.count[at] = 1
+	return n, nil
+}
+
+// Add adds other needs of the same pod.
+func (n Needs) Add(other Needs) {
+	for at, count := range other.count {
+		n.count[at] += count
+	}
+	for at := range other.present {
+		n.present[at] = true
+	}
+}
+
+// intern finds the kind of the request. Most is how many devices it may have if it asks for all.
+func (k *Kinds) intern(c *Claim, r *request, most int) (int, bool) {
+	in := kind{claim: c, request: r, most: most}
+	var text strings.Builder
+	for i := range r.alternatives {
+		a := &r.alternatives[i]
+		in.alternatives = append(in.alternatives, a)
+		in.count = max(in.count, a.count)
+		if a.all || len(r.alternatives) > 1 && a.count > 1 {
+			in.varied = true
+		}
+		if slices.ContainsFunc(c.constraints, func(x constraint) bool { return x.concerns(r, a) }) {
+			in.bundle = c.Text()
+		}
+	}
+	in.varied = in.varied || in.bundle != "" && len(r.alternatives) > 1
+	for _, a := range in.alternatives {
+		fmt.Fprintf(&text, "%s ", a.text())
+		if in.varied {
+			fmt.Fprintf(&text, "%d %t %d ", a.count, a.all, most)
+		}
+		if in.bundle != "" {
+			fmt.Fprintf(&text, "as %q ", a.name)
+		}
+	}
+	fmt.Fprintf(&text, "in %q", in.bundle)
+	return k.add(in, text.String())
+}
+
+// add is the kind's place, which it gets if none of the text has one.
+func (k *Kinds) add(in kind, text string) (int, bool) {
 	if at, ok := k.index[text]; ok {
-		k.list[at].count = max(k.list[at].count, a.count)
+		k.list[at].count = max(k.list[at].count, in.count)
 		return at, true
 	}
 	if len(k.list) == MaxKinds {
@@ -119,7 +215,7 @@ func (k *Kinds) intern(c *Claim, r *request, a *alternative) (int, bool) {
 	}
 	at := len(k.list)
 	k.index[text] = at
-	k.list = append(k.list, kind{c, r, a, a.count, bundle})
+	k.list = append(k.list, in)
 	return at, true
 }
 

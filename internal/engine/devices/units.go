@@ -11,31 +11,86 @@ type Units struct {
 	by map[uint64]int64
 	// present says of each presence whether it is met.
 	present []bool
+	// varied is what the node has for kinds that are varied, by kind.
+	varied map[int]share
+	// choice is, by kind, which alternative the node can meet first: -1 for none. Kinds with one alternative have no entry.
+	choice map[int]int
 }
+
+// share is what a node has for a kind that is varied: how many devices a request takes there, and how many such requests it can meet.
+type share struct{ takes, times int64 }
 
 // manyUnits is the most that one shared device counts for.
 const manyUnits = 1 << 12
 
+// nodeUnits finds the units of one node.
+type nodeUnits struct {
+	*Kinds
+	u       *Usage
+	inv     *Inventory
+	reach   *Reach
+	matches *Matches
+	// sets are the kinds that each device could serve, counted the units that it is counted for.
+	sets    []uint64
+	counted []int64
+	// takes is, by kind, how many devices a request takes on the node; 0 where it can't be met.
+	takes []int
+	// chosen is the alternative of kinds that are varied.
+	chosen []*alternative
+	out    Units
+}
+
 // Units finds the units of a node. The usage is not changed.
 func (k *Kinds) Units(u *Usage, reach *Reach, m *Matches) Units {
 	inv := u.inventory
-	out := Units{by: map[uint64]int64{}, present: make([]bool, len(k.presences))}
-	for i := range k.presences {
-		out.present[i] = k.presences[i].met(inv, reach, m)
+	n := &nodeUnits{
+		Kinds: k, u: u, inv: inv, reach: reach, matches: m, sets: make([]uint64, len(inv.devices)), counted: make([]int64, len(inv.devices)),
+		takes: make([]int, len(k.list)), chosen: make([]*alternative, len(k.list)),
+		out: Units{by: map[uint64]int64{}, present: make([]bool, len(k.presences)), varied: map[int]share{}, choice: map[int]int{}},
 	}
-	sets := make([]uint64, len(inv.devices))
+	for i := range k.presences {
+		n.out.present[i] = k.presences[i].met(inv, reach, m)
+	}
 	for at := range k.list {
-		k.mark(at, sets, u, reach, m)
+		n.mark(at)
 	}
 	for at := range k.list {
 		if k.list[at].bundle != "" && k.firstOf(at) {
-			k.constrain(at, sets, inv)
+			n.constrain(at)
 		}
 	}
-	k.countApart(sets, inv, &out)
-	k.countPartitions(sets, u, &out)
-	k.countShared(sets, u, m, &out)
-	return out
+	n.countApart()
+	n.countPartitions()
+	n.countShared()
+	n.countVaried()
+	return n.out
+}
+
+// countVaried finds out how many requests of varied kinds can be met.
+func (n *nodeUnits) countVaried() {
+	for at := range n.list {
+		if !n.list[at].varied {
+			continue
+		}
+		var have int64
+		for i, set := range n.sets {
+			if set&(1<<at) != 0 {
+				have += n.counted[i]
+			}
+		}
+		takes := int64(n.takes[at])
+		s := share{takes: takes}
+		switch {
+		case takes == 0:
+		case n.chosen[at].all:
+			if have == takes {
+				s.times = 1
+			}
+		default:
+			s.times = have / takes
+		}
+		n.out.varied[at] = s
+	}
 }
 
 // met reports whether as many devices are there, in use or not.
@@ -59,19 +114,73 @@ func (p *presence) met(inv *Inventory, reach *Reach, m *Matches) bool {
 
 // mark adds the kind to the sets of the free devices that could serve it: to none if a selector has no value for one of them, because then
 // the scheduler may refuse the node.
-func (k *Kinds) mark(at int, sets []uint64, u *Usage, reach *Reach, m *Matches) {
-	matching := m.of(u.inventory, k.list[at].alternative)
-	for i := range matching.verdicts {
-		if reach.device(int32(i)) && matching.verdicts[i].err != nil {
+func (n *nodeUnits) mark(at int) {
+	kind := &n.list[at]
+	if len(kind.alternatives) > 1 {
+		n.out.choice[at] = -1
+	}
+	for i, a := range kind.alternatives {
+		free, ok := n.freeFor(a, kind.most)
+		if !ok {
+			for j := range n.sets {
+				n.sets[j] &^= 1 << at
+			}
+			n.takes[at] = 0
+			return
+		}
+		if len(free) < a.wantedAtLeast() && len(kind.alternatives) > 1 {
+			continue
+		}
+		if first, known := n.out.choice[at]; known && first < 0 {
+			n.out.choice[at] = i
+		}
+		for _, j := range free {
+			n.sets[j] |= 1 << at
+		}
+		n.takes[at] = a.count
+		if a.all {
+			n.takes[at] = len(free)
+		}
+		if kind.varied {
+			n.chosen[at] = a
 			return
 		}
 	}
+}
+
+// freeFor are the devices that the alternative can have: all or none for one that asks for all. It is false if a selector has no value for
+// one of the node's devices.
+func (n *nodeUnits) freeFor(a *alternative, most int) ([]int32, bool) {
+	matching := n.matches.of(n.inv, a)
+	var out []int32
+	missing := false
 	for i := range matching.verdicts {
 		v := &matching.verdicts[i]
-		if reach.device(int32(i)) && v.matches() && !v.tainted && u.free(int32(i), matching.amounts[i]) {
-			sets[i] |= 1 << at
+		switch {
+		case !n.reach.device(int32(i)):
+		case v.err != nil:
+			return nil, false
+		case !v.matches():
+		case !v.tainted && n.u.free(int32(i), matching.amounts[i]):
+			out = append(out, int32(i))
+		default:
+			missing = true
 		}
 	}
+	if a.all && (missing || len(out) > most || !n.poolsComplete()) {
+		return nil, true
+	}
+	return out, true
+}
+
+// poolsComplete reports whether all devices of the node are known.
+func (n *nodeUnits) poolsComplete() bool {
+	for i := range n.inv.pools {
+		if n.inv.pools[i].problem() != "" && n.reach.pool(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // firstOf reports whether the kind is the first one of its bundle.
@@ -86,8 +195,8 @@ func (k *Kinds) firstOf(at int) bool {
 
 // constrain leaves the kinds of a bundle only devices of which any choice meets the constraints: those with the most useful value of an
 // attribute that must match, and one for each value of an attribute that must differ.
-func (k *Kinds) constrain(first int, sets []uint64, inv *Inventory) {
-	claim := k.list[first].claim
+func (n *nodeUnits) constrain(first int) {
+	claim := n.list[first].claim
 	for _, distinct := range []bool{false, true} {
 		for i := range claim.constraints {
 			c := &claim.constraints[i]
@@ -95,42 +204,52 @@ func (k *Kinds) constrain(first int, sets []uint64, inv *Inventory) {
 				continue
 			}
 			var kinds []int
-			for at := range k.list {
-				if x := &k.list[at]; x.bundle == k.list[first].bundle && c.concerns(x.request, x.alternative) {
+			for at := range n.list {
+				if n.concerned(at, n.list[first].bundle, c) {
 					kinds = append(kinds, at)
 				}
 			}
 			if distinct {
-				k.keepOneEach(c, kinds, sets, inv)
+				n.keepOneEach(c, kinds)
 			} else {
-				k.keepBest(c, kinds, sets, inv)
+				n.keepBest(c, kinds)
 			}
 		}
 	}
 }
 
-func (k *Kinds) keepOneEach(c *constraint, kinds []int, sets []uint64, inv *Inventory) {
+// concerned reports whether the constraint of the bundle is about the kind, with the alternative that the node can meet.
+func (n *nodeUnits) concerned(at int, bundle string, c *constraint) bool {
+	x := &n.list[at]
+	a := x.alternatives[0]
+	if n.chosen[at] != nil {
+		a = n.chosen[at]
+	}
+	return x.bundle == bundle && c.concerns(x.request, a)
+}
+
+func (n *nodeUnits) keepOneEach(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	seen := map[value]bool{}
-	for i := range sets {
-		if sets[i]&of == 0 {
+	for i := range n.sets {
+		if n.sets[i]&of == 0 {
 			continue
 		}
-		v := inv.devices[i].attribute(c.attribute)
-		if v.kind == 0 || seen[v] || inv.devices[i].shared {
-			sets[i] &^= of
+		v := n.inv.devices[i].attribute(c.attribute)
+		if v.kind == 0 || seen[v] || n.inv.devices[i].shared {
+			n.sets[i] &^= of
 		}
 		seen[v] = true
 	}
 }
 
-func (k *Kinds) keepBest(c *constraint, kinds []int, sets []uint64, inv *Inventory) {
+func (n *nodeUnits) keepBest(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	counts := map[value]map[int]int{}
 	var order []value
-	for i := range sets {
-		v := inv.devices[i].attribute(c.attribute)
-		if sets[i]&of == 0 || v.kind == 0 {
+	for i := range n.sets {
+		v := n.inv.devices[i].attribute(c.attribute)
+		if n.sets[i]&of == 0 || v.kind == 0 {
 			continue
 		}
 		if counts[v] == nil {
@@ -138,7 +257,7 @@ func (k *Kinds) keepBest(c *constraint, kinds []int, sets []uint64, inv *Invento
 			order = append(order, v)
 		}
 		for _, at := range kinds {
-			if sets[i]&(1<<at) != 0 {
+			if n.sets[i]&(1<<at) != 0 {
 				counts[v][at]++
 			}
 		}
@@ -148,15 +267,15 @@ func (k *Kinds) keepBest(c *constraint, kinds []int, sets []uint64, inv *Invento
 	for _, v := range order {
 		claims := manyUnits
 		for _, at := range kinds {
-			claims = min(claims, counts[v][at]/max(k.list[at].alternative.count, 1))
+			claims = min(claims, counts[v][at]/max(n.takes[at], 1))
 		}
 		if claims > most {
 			best, most = v, claims
 		}
 	}
-	for i := range sets {
-		if v := inv.devices[i].attribute(c.attribute); v.kind == 0 || v != best {
-			sets[i] &^= of
+	for i := range n.sets {
+		if v := n.inv.devices[i].attribute(c.attribute); v.kind == 0 || v != best {
+			n.sets[i] &^= of
 		}
 	}
 }
@@ -170,41 +289,40 @@ func bitsOf(kinds []int) uint64 {
 }
 
 // countApart counts devices that nothing else depends on.
-func (k *Kinds) countApart(sets []uint64, inv *Inventory, out *Units) {
-	for i, set := range sets {
-		if d := &inv.devices[i]; set != 0 && !d.shared && len(d.consumes) == 0 {
-			out.by[set]++
+func (n *nodeUnits) countApart() {
+	for i, set := range n.sets {
+		if d := &n.inv.devices[i]; set != 0 && !d.shared && len(d.consumes) == 0 {
+			n.out.by[set]++
+			n.counted[i] = 1
 		}
 	}
 }
 
 // countPartitions counts devices that draw on counters: all that are wanted if the counters are enough for all, else some that can be had
 // together, of each kind in turn.
-func (k *Kinds) countPartitions(sets []uint64, u *Usage, out *Units) {
-	inv := u.inventory
-	left := append([]int64(nil), u.left...)
+func (n *nodeUnits) countPartitions() {
+	left := append([]int64(nil), n.u.left...)
 	fits := func(i int) bool {
-		for _, c := range inv.devices[i].consumes {
+		for _, c := range n.inv.devices[i].consumes {
 			if left[c.counter] < c.amount {
 				return false
 			}
 		}
 		return true
 	}
-	taken := make([]bool, len(sets))
 	take := func(i int) {
-		for _, c := range inv.devices[i].consumes {
+		for _, c := range n.inv.devices[i].consumes {
 			left[c.counter] -= c.amount
 		}
-		taken[i] = true
-		out.by[sets[i]]++
+		n.counted[i] = 1
+		n.out.by[n.sets[i]]++
 	}
 	for again := true; again; {
 		again = false
-		for at := range k.list {
-			for i, set := range sets {
-				d := &inv.devices[i]
-				if set&(1<<at) == 0 || taken[i] || d.shared || len(d.consumes) == 0 || !fits(i) {
+		for at := range n.list {
+			for i, set := range n.sets {
+				d := &n.inv.devices[i]
+				if set&(1<<at) == 0 || n.counted[i] > 0 || d.shared || len(d.consumes) == 0 || !fits(i) {
 					continue
 				}
 				take(i)
@@ -216,36 +334,55 @@ func (k *Kinds) countPartitions(sets []uint64, u *Usage, out *Units) {
 }
 
 // countShared counts devices that several claims can have: each for one kind, in turn, as often as its capacity allows.
-func (k *Kinds) countShared(sets []uint64, u *Usage, m *Matches, out *Units) {
+func (n *nodeUnits) countShared() {
 	turn := 0
-	for i, set := range sets {
-		d := &u.inventory.devices[i]
-		if set == 0 || !d.shared || len(d.consumes) > 0 && u.uses[i] == 0 {
+	for i, set := range n.sets {
+		d := &n.inv.devices[i]
+		if set == 0 || !d.shared || len(d.consumes) > 0 && n.u.uses[i] == 0 {
 			continue // partitions that are shared as well are not counted
 		}
-		n := turn % bits.OnesCount64(set)
+		skip := turn % bits.OnesCount64(set)
 		turn++
-		for range n {
+		for range skip {
 			set &= set - 1
 		}
 		at := bits.TrailingZeros64(set)
-		amounts := m.of(u.inventory, k.list[at].alternative).amounts[i]
-		units := int64(manyUnits)
-		for j, amount := range amounts {
+		units := n.unitsOf(i, at)
+		if n.list[at].count > 1 || n.chosen[at] != nil && n.chosen[at].all { // a request has each device once
+			units = min(units, 1)
+		}
+		if units > 0 {
+			n.sets[i], n.counted[i] = 1<<at, units
+			n.out.by[1<<at] += units
+		} else {
+			n.sets[i] = 0
+		}
+	}
+}
+
+// unitsOf is how many requests of the kind the shared device has capacity for.
+func (n *nodeUnits) unitsOf(i, at int) int64 {
+	units := int64(0)
+	d := &n.inv.devices[i]
+	for _, a := range n.list[at].alternatives {
+		matching := n.matches.of(n.inv, a)
+		if v := &matching.verdicts[i]; !v.matches() || v.tainted || n.chosen[at] != nil && n.chosen[at] != a {
+			continue
+		}
+		times := int64(manyUnits)
+		for j, amount := range matching.amounts[i] {
 			if amount <= 0 {
 				continue
 			}
 			left := d.capacity[j].value
-			if u.consumed[i] != nil {
-				left -= u.consumed[i][j]
+			if n.u.consumed[i] != nil {
+				left -= n.u.consumed[i][j]
 			}
-			units = min(units, left/amount)
+			times = min(times, left/amount)
 		}
-		if k.list[at].count > 1 { // a request has each device once
-			units = min(units, 1)
-		}
-		if units > 0 {
-			out.by[1<<at] += units
+		if units == 0 || times < units { // whichever of them it will serve
+			units = times
 		}
 	}
+	return units
 }

@@ -26,8 +26,9 @@ type Maker struct {
 	Classes    []*podclass.Class
 	// PoolIndex numbers the pools.
 	PoolIndex map[v1.PoolKey]int
-	// DevicesOf fills in how many devices of the node of a name are free; nil where no pod claims any.
-	DevicesOf func(node string, free []int64)
+	// DevicesOf fills in how many devices of the node of a name are free, next to its other amounts; allocatable is what it has in all. Nil
+	// where no pod claims any.
+	DevicesOf func(node string, allocatable corev1.ResourceList, free []int64)
 }
 
 // Node makes one node ready; classes are those of its pods. What it has free is written to free.
@@ -47,7 +48,7 @@ func (m *Maker) Node(n *Source, view *View, classes []int32, on likeness.NodePod
 	}
 	m.chargeAttachments(n, free)
 	if m.DevicesOf != nil {
-		m.DevicesOf(n.Name, free)
+		m.DevicesOf(n.Name, view.allocatable, free)
 	}
 	m.reserveDaemons(n, group, free)
 	for at := range free {

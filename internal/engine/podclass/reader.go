@@ -3,7 +3,6 @@ package podclass
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -27,7 +26,7 @@ type Reader struct {
 type Devices interface {
 	// Text is equal for pods that claim the same.
 	Text(pod *corev1.Pod) string
-	// AddTo adds what the pod claims to what it requests. The error says why that can't be planned.
+	// AddTo adds what the pod claims to what it requests, and what devices could serve of that. The error says why that can't be planned.
 	AddTo(pod *corev1.Pod, requests []int64) error
 }
 
@@ -57,7 +56,7 @@ func (r *Reader) ShapeClass(c *Class, s *Shape, number int32) {
 
 // readDevices adds what the pods of a class claim of devices to their requests.
 func (r *Reader) readDevices(c *Class) {
-	if r.Devices == nil || !likeness.ClaimsDevices(&c.Sample.Spec) {
+	if r.Devices == nil {
 		return
 	}
 	if err := r.Devices.AddTo(c.Sample, c.Requests); err != nil && c.Invalid == nil {
