@@ -26,7 +26,7 @@ type Config struct {
 	// ReservedENIs are network interfaces that pods get no addresses from.
 	ReservedENIs int64
 	// InstanceTypes say what else decides what EC2's facts become as instance types: how the network gives pods addresses (PodDensity, for
-	// prefix delegation and custom networking), MemoryPrior, FractionalGPUs, NVIDIADevices, DeviceResources, HugePages, WithoutPodENI. What the provider
+	// prefix delegation and custom networking), MemoryPrior, FractionalGPUs, DeviceDrivers, DeviceResources, HugePages, WithoutPodENI. What the provider
 	// knows itself stays zero: zones, placement groups, discovered memory; and VMMemoryOverheadPercent and ReservedENIs are given above.
 	InstanceTypes instancetype.Options
 	// IsolatedVPC says that the price list can't be reached, nor IAM: node classes have to name an instance

@@ -82,7 +82,7 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 		n := p.gpus(g)
 		switch g.Manufacturer {
 		case "NVIDIA":
-			if !p.NVIDIADevices {
+			if p.DeviceDrivers[DevicesNVIDIA] == "" {
 				c.nvidia += n
 			}
 		case "AMD":

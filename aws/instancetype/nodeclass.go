@@ -30,10 +30,10 @@ type Options struct {
 	MemoryPrior MemoryPrior
 	// PodDensity is how many pods the network has addresses for; nil means VPCCNI{}.
 	PodDensity PodDensity
-	// WithoutPodENI, FractionalGPUs, NVIDIADevices, DeviceResources and HugePages are as in Settings.
+	// WithoutPodENI, FractionalGPUs, DeviceDrivers, DeviceResources and HugePages are as in Settings.
 	WithoutPodENI   bool
 	FractionalGPUs  bool
-	NVIDIADevices   bool
+	DeviceDrivers   map[string]string
 	DeviceResources map[string]string
 	HugePages       map[string]string
 	// ReservedENIs are network interfaces that pods get no addresses from.
@@ -47,7 +47,7 @@ type Options struct {
 func (o Options) Validate() error {
 	_, err := prepare(&catalog.Catalog{}, Settings{
 		PlacementPartitions: o.PlacementPartitions, VMMemoryOverheadPercent: o.VMMemoryOverheadPercent, MemoryPrior: o.MemoryPrior,
-		DeviceResources: o.DeviceResources, HugePages: o.HugePages, ReservedENIs: o.ReservedENIs,
+		DeviceDrivers: o.DeviceDrivers, DeviceResources: o.DeviceResources, HugePages: o.HugePages, ReservedENIs: o.ReservedENIs,
 	})
 	return err
 }
@@ -65,7 +65,7 @@ func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Sett
 		PodDensity:              o.PodDensity,
 		WithoutPodENI:           o.WithoutPodENI,
 		FractionalGPUs:          o.FractionalGPUs,
-		NVIDIADevices:           o.NVIDIADevices,
+		DeviceDrivers:           maps.Clone(o.DeviceDrivers),
 		DeviceResources:         maps.Clone(o.DeviceResources),
 		HugePages:               maps.Clone(o.HugePages),
 		Zones:                   slices.Clone(o.Zones),

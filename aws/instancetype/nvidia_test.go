@@ -13,7 +13,7 @@ import (
 // extended resource; without it nothing changes.
 func TestNVIDIADevices(t *testing.T) {
 	c := embedded(t)
-	plugin, driver := resolve(t, c, instancetype.Settings{}), resolve(t, c, instancetype.Settings{NVIDIADevices: true})
+	plugin, driver := resolve(t, c, instancetype.Settings{}), resolve(t, c, instancetype.Settings{DeviceDrivers: map[string]string{instancetype.DevicesNVIDIA: instancetype.NVIDIADriver}})
 	for _, test := range []struct {
 		typeName        string
 		devices         int

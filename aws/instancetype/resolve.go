@@ -121,9 +121,7 @@ func shapesOf(c *catalog.Catalog, p *plan) []Shape {
 			},
 			VolumeLimits: lists.volumeLimits(p.ebsLimit(t)),
 		}
-		if p.NVIDIADevices {
-			it.Devices = NVIDIADevices(t)
-		}
+		it.Devices = p.deviceTemplates(t)
 		if t.BranchENIs == nil && !p.WithoutPodENI {
 			it.NotKnown = unknownBranches
 		}

@@ -66,9 +66,10 @@ type Settings struct {
 	// does. Otherwise they offer none, since a pod that asks for a GPU gets no say in how much of one it is; with it, pods
 	// that need a whole GPU have to ask for LabelInstanceGPUPartition "1".
 	FractionalGPUs bool `json:"fractionalGPUs,omitempty"`
-	// NVIDIADevices is for clusters where NVIDIA's driver of Dynamic Resource Allocation runs in place of its device plugin: instances publish
-	// NVIDIADevices instead of having nvidia.com/gpu.
-	NVIDIADevices bool `json:"nvidiaDevices,omitempty"`
+	// DeviceDrivers are the drivers of Dynamic Resource Allocation that run in the cluster in place of device plugins, by the kind of their
+	// devices: {DevicesNVIDIA: NVIDIADriver}. Instances publish their devices instead of having the plugin's extended resources. Nil: none,
+	// plugins serve all devices.
+	DeviceDrivers map[string]string `json:"deviceDrivers,omitempty"`
 	// DeviceResources are names of extended resources by EC2's name of a device, for inference chips, FPGAs and media
 	// accelerators: {"U30": "xilinx.com/u30"}. EC2 and Kubernetes have no common name for these but for Qualcomm's, so
 	// others are a resource only when they are named here.
@@ -240,6 +241,9 @@ func (p *plan) prepareImages() error {
 
 // prepareDevices checks the names of extended resources, and reads the huge pages.
 func (p *plan) prepareDevices() error {
+	if err := checkDrivers(p.DeviceDrivers); err != nil {
+		return err
+	}
 	for _, device := range slices.Sorted(maps.Keys(p.DeviceResources)) {
 		// A name without a domain would be one of Kubernetes' own resources.
 		name := p.DeviceResources[device]

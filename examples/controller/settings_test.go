@@ -42,10 +42,10 @@ func TestAWSSettings(t *testing.T) {
 // Options of instance types that go beyond Karpenter's settings reach the provider.
 func TestInstanceTypeSettings(t *testing.T) {
 	config := awsConfig(loaded(t, "--vpc-cni-prefix-delegation=true", "--vpc-cni-custom-networking=true", "--without-pod-eni=true", "--measured-memory-overhead=true",
-		"--fractional-gpus=true", "--device-resources=U30=xilinx.com/u30", "--huge-pages=hugepages-2Mi=1Gi,hugepages-1Gi=2Gi"))
+		"--fractional-gpus=true", "--device-drivers=nvidia=gpu.nvidia.com", "--device-resources=U30=xilinx.com/u30", "--huge-pages=hugepages-2Mi=1Gi,hugepages-1Gi=2Gi"))
 	want := instancetype.Options{
 		PodDensity: instancetype.VPCCNI{PrefixDelegation: true, CustomNetworking: true}, WithoutPodENI: true, MemoryPrior: instancetype.MemoryPriorMeasured,
-		FractionalGPUs: true, DeviceResources: map[string]string{"U30": "xilinx.com/u30"}, HugePages: map[string]string{"hugepages-2Mi": "1Gi", "hugepages-1Gi": "2Gi"},
+		FractionalGPUs: true, DeviceDrivers: map[string]string{"nvidia": "gpu.nvidia.com"}, DeviceResources: map[string]string{"U30": "xilinx.com/u30"}, HugePages: map[string]string{"hugepages-2Mi": "1Gi", "hugepages-1Gi": "2Gi"},
 	}
 	if !reflect.DeepEqual(config.InstanceTypes, want) || config.VMMemoryOverheadPercent != nil {
 		t.Errorf("got %+v", config.InstanceTypes)

@@ -206,6 +206,8 @@ func awsDefinitions(keepEmpty, shortened option) []*setting {
 			"estimate the hypervisor's share of memory from measurements instead of vm-memory-overhead-percent", inChart("settings.measuredMemoryOverhead")),
 		define("fractional-gpus", "AWS.FractionalGPUs", bools(), func(s *Settings) *bool { return &s.AWS.FractionalGPUs },
 			"count a fraction of a GPU as a GPU", inChart("settings.fractionalGPUs")),
+		define("device-drivers", "AWS.DeviceDrivers", pairsKind(), func(s *Settings) *map[string]string { return &s.AWS.DeviceDrivers },
+			"drivers of devices (DRA) that run in place of device plugins, as in nvidia=gpu.nvidia.com", inChart("settings.deviceDrivers")),
 		define("device-resources", "AWS.DeviceResources", pairsKind(), func(s *Settings) *map[string]string { return &s.AWS.DeviceResources },
 			"extended resource for each EC2 device name, as in U30=xilinx.com/u30", inChart("settings.deviceResources")),
 		define("huge-pages", "AWS.HugePages", pairsKind(), func(s *Settings) *map[string]string { return &s.AWS.HugePages },

@@ -63,6 +63,7 @@ func everyName() []named {
 		{statement: "(not of Karpenter)", name: "without-pod-eni", chart: []string{"settings.withoutPodENI"}, value: "true"},
 		{statement: "(not of Karpenter)", name: "measured-memory-overhead", chart: []string{"settings.measuredMemoryOverhead"}, value: "true"},
 		{statement: "(not of Karpenter)", name: "fractional-gpus", chart: []string{"settings.fractionalGPUs"}, value: "true"},
+		{statement: "(not of Karpenter)", name: "device-drivers", chart: []string{"settings.deviceDrivers"}, value: "nvidia=gpu.nvidia.com"},
 		{statement: "(not of Karpenter)", name: "device-resources", chart: []string{"settings.deviceResources"}, value: "U30=xilinx.com/u30"},
 		{statement: "(not of Karpenter)", name: "huge-pages", chart: []string{"settings.hugePages"}, value: "hugepages-2Mi=1Gi"},
 		{statement: "(not of Karpenter)", name: "disruption-robustness", chart: []string{"settings.disruptionRobustness"}, value: "8"},

@@ -119,12 +119,15 @@ func (s *Settings) faults() []fault {
 
 	require(a.ClusterName != "" || c.Provider != ProviderAWS, "cluster-name", "nodes are known by it; give the name the cluster has at EKS")
 	refuse(a.ClusterEndpoint == "" || isEndpoint(a.ClusterEndpoint), "cluster-endpoint", "URL", "write an absolute one with a host, as in https://example.com")
-	options := instancetype.Options{DeviceResources: a.DeviceResources, HugePages: a.HugePages}
+	options := instancetype.Options{DeviceDrivers: a.DeviceDrivers, DeviceResources: a.DeviceResources, HugePages: a.HugePages}
 	var invalid *instancetype.SettingError
 	if err := options.Validate(); errors.As(err, &invalid) {
 		name := "device-resources"
-		if strings.HasPrefix(invalid.Field, "hugePages") {
+		switch {
+		case strings.HasPrefix(invalid.Field, "hugePages"):
 			name = "huge-pages"
+		case strings.HasPrefix(invalid.Field, "deviceDrivers"):
+			name = "device-drivers"
 		}
 		refuse(false, name, "list of pairs", invalid.Field+" "+invalid.Problem)
 	}

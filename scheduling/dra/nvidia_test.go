@@ -67,7 +67,7 @@ func TestClaimsOfNVIDIA(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	types, err := instancetype.Resolve(facts, nil, instancetype.Options{NVIDIADevices: true, Zones: []catalog.Zone{{Name: "us-east-1a"}}})
+	types, err := instancetype.Resolve(facts, nil, instancetype.Options{DeviceDrivers: map[string]string{instancetype.DevicesNVIDIA: instancetype.NVIDIADriver}, Zones: []catalog.Zone{{Name: "us-east-1a"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

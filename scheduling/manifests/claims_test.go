@@ -72,7 +72,7 @@ func TestDocumentedKubectlGetAsksForWhatIsRead(t *testing.T) {
 	slices.Sort(want)
 	want = slices.Compact(want)
 	command := regexp.MustCompile(`kubectl get -A -o yaml (\S+) \|`)
-	for _, file := range []string{"../../README.md", "../../examples/simulate/help.txt"} {
+	for _, file := range []string{"../../README.md", "../../examples/simulate/command/help.txt"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

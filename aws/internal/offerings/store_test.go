@@ -307,7 +307,7 @@ func TestKeyHasAllOfAView(t *testing.T) {
 		"MemoryPrior":             func(s *instancetype.Settings) { s.MemoryPrior = instancetype.MemoryPriorMeasured },
 		"PodDensity":              func(s *instancetype.Settings) { s.PodDensity = instancetype.FixedDensity(10) },
 		"FractionalGPUs":          func(s *instancetype.Settings) { s.FractionalGPUs = true },
-		"NVIDIADevices":           func(s *instancetype.Settings) { s.NVIDIADevices = true },
+		"DeviceDrivers":           func(s *instancetype.Settings) { s.DeviceDrivers = map[string]string{"nvidia": "gpu.nvidia.com"} },
 		"DeviceResources":         func(s *instancetype.Settings) { s.DeviceResources = map[string]string{"U30": "x.y/z"} },
 		"HugePages":               func(s *instancetype.Settings) { s.HugePages = map[string]string{"hugepages-2Mi": "1Gi"} },
 		"WithoutPodENI":           func(s *instancetype.Settings) { s.WithoutPodENI = true },

@@ -1,0 +1,64 @@
+package command
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// remarkOnDevices says, where pods claim devices, what this run lacks to plan them: a program that evaluates selectors, or what drivers publish.
+func (s *simulation) remarkOnDevices(snapshot *scheduling.Snapshot) {
+	if !slices.ContainsFunc(snapshot.Pods, claimsDevices) {
+		return
+	}
+	if s.matcher == nil && selectsDevices(snapshot) {
+		s.note("DeviceSelectors", "pods claim devices by CEL selectors, which this program does not evaluate: build the one that does, which takes the same flags, with: "+
+			"go build -C scheduling/dra -o %q ./simulate", "$PWD/simulate-dra")
+	}
+	if !publishesDevices(snapshot) {
+		s.note("NoDevices", "pods claim devices, and no driver publishes any on new nodes: name the drivers that the cluster runs, as in --device-drivers %s=%s",
+			instancetype.DevicesNVIDIA, instancetype.NVIDIADriver)
+	}
+}
+
+// publishesDevices reports whether an instance type has devices.
+func publishesDevices(s *scheduling.Snapshot) bool {
+	for _, types := range s.Catalogs {
+		if slices.ContainsFunc(types, func(it *cloudprovider.InstanceType) bool { return len(it.Devices) > 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// selectsDevices reports whether a claim or a class of the snapshot has selectors.
+func selectsDevices(s *scheduling.Snapshot) bool {
+	return slices.ContainsFunc(s.DeviceClasses, func(c *resourcev1.DeviceClass) bool { return len(c.Spec.Selectors) > 0 }) ||
+		slices.ContainsFunc(s.ResourceClaims, func(c *resourcev1.ResourceClaim) bool { return hasSelectors(&c.Spec) }) ||
+		slices.ContainsFunc(s.ResourceClaimTemplates, func(t *resourcev1.ResourceClaimTemplate) bool { return hasSelectors(&t.Spec.Spec) })
+}
+
+func hasSelectors(spec *resourcev1.ResourceClaimSpec) bool {
+	return slices.ContainsFunc(spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool {
+		return r.Exactly != nil && len(r.Exactly.Selectors) > 0 ||
+			slices.ContainsFunc(r.FirstAvailable, func(sub resourcev1.DeviceSubRequest) bool { return len(sub.Selectors) > 0 })
+	})
+}
+
+func claimsDevices(pod *corev1.Pod) bool { return len(pod.Spec.ResourceClaims) > 0 }
+
+// withoutDeviceClaims leaves pods that claim devices out of a replay: nothing in it allocates devices as kube-scheduler does.
+func (s *simulation) withoutDeviceClaims(snapshot *scheduling.Snapshot) *scheduling.Snapshot {
+	if !slices.ContainsFunc(snapshot.Pods, claimsDevices) {
+		return snapshot
+	}
+	out := *snapshot
+	out.Pods = slices.DeleteFunc(slices.Clone(snapshot.Pods), claimsDevices)
+	s.note("PodsLeftOut", "a replay allocates no devices: %s with claims of devices left out", counted(len(snapshot.Pods)-len(out.Pods), "pod"))
+	return &out
+}

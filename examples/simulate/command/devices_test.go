@@ -1,0 +1,88 @@
+package command
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+const claims = `
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+spec: {selectors: [{cel: {expression: "device.driver == 'gpu.nvidia.com'"}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: gpu, namespace: default}
+spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: server, namespace: default}
+spec:
+  resourceClaims: [{name: gpu, resourceClaimTemplateName: gpu}]
+  containers: [{name: server, image: x, resources: {requests: {cpu: "1"}, claims: [{name: gpu}]}}]
+`
+
+// ofDriver evaluates the selector of claims.
+type ofDriver struct{}
+
+func (ofDriver) Matches(expression, driver string, _ *resourcev1.Device) (bool, error) {
+	return strings.Contains(expression, driver), nil
+}
+
+// What a run lacks to plan pods that claim devices is a note; a program with a matcher plans them on what the drivers named publish.
+func TestClaimsOfDevices(t *testing.T) {
+	drivers := []string{"-", "--device-drivers", "nvidia=gpu.nvidia.com"}
+	for _, c := range []struct {
+		name    string
+		options Options
+		args    []string
+		code    int
+		notes   []string
+	}{
+		{"nothing", Options{}, []string{"-"}, exitUnschedulable, []string{"DeviceSelectors", "NoDevices"}},
+		{"drivers", Options{}, drivers, exitUnschedulable, []string{"DeviceSelectors"}},
+		{"a matcher", Options{DeviceMatcher: ofDriver{}}, []string{"-"}, exitUnschedulable, []string{"NoDevices"}},
+		{"both", Options{DeviceMatcher: ofDriver{}}, drivers, exitPlaced, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			code := Run(context.Background(), append(c.args, "-o", "json"), strings.NewReader(claims), &stdout, &stderr, c.options)
+			var notes []string
+			for _, n := range (answer{code, stdout.String(), stderr.String()}).plan(t).Notes {
+				if n.Code == "DeviceSelectors" || n.Code == "NoDevices" {
+					notes = append(notes, n.Code)
+				}
+			}
+			if code != c.code || !slices.Equal(notes, c.notes) {
+				t.Errorf("exit status %d with %v, want %d with %v\n%s", code, notes, c.code, c.notes, &stderr)
+			}
+		})
+	}
+}
+
+// A replay leaves pods with claims out, and says so.
+func TestReplayWithoutClaims(t *testing.T) {
+	a := simulate(t, claims, "-", "--replay", "testdata/trace.csv", "--replay-for", "1h", "-o", "json", "--catalog", smallCatalog)
+	if a.code != exitPlaced || !strings.Contains(a.stderr, "a replay allocates no devices: 1 pod with claims of devices left out") {
+		t.Errorf("exit status %d\n%s", a.code, a.stderr)
+	}
+}
+
+// A program that evaluates selectors does not hand a run over to one that does not.
+func TestMatcherIsNotRelayed(t *testing.T) {
+	if linksAWS {
+		t.Skip("this program asks AWS itself")
+	}
+	var stderr strings.Builder
+	code := Run(context.Background(), []string{"--provider", "aws", "--region", "us-east-1"}, strings.NewReader(""), io.Discard, &stderr, Options{DeviceMatcher: ofDriver{}})
+	if code != exitInput || !strings.Contains(stderr.String(), "build this program with: go build -tags aws") {
+		t.Errorf("exit status %d\n%s", code, &stderr)
+	}
+}

@@ -1,0 +1,105 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// errTimeout and errInterrupted are the causes of a run that was given up.
+var (
+	errTimeout     = errors.New("gave up")
+	errInterrupted = errors.New("interrupted")
+)
+
+// statusError is an error with the exit status that it ends the program with.
+type statusError struct {
+	status int
+	cause  error
+}
+
+// withStatus gives an error an exit status, unless it is nil.
+func withStatus(status int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &statusError{status, err}
+}
+
+func (e *statusError) Error() string { return e.cause.Error() }
+func (e *statusError) Unwrap() error { return e.cause }
+
+// statusOf is the exit status of a run that failed.
+func statusOf(ctx context.Context, err error) int {
+	cause := context.Cause(ctx)
+	var status *statusError
+	switch {
+	case errors.Is(cause, errInterrupted):
+		return exitInterrupted
+	case errors.Is(cause, errTimeout):
+		return exitTimeout
+	case errors.As(err, &status):
+		return status.status
+	}
+	return exitInput
+}
+
+// outcome is what a run has come to so far, for a person who ends it.
+type outcome struct {
+	mu      sync.Mutex
+	written []string
+}
+
+// wrote notes a file that is complete.
+func (o *outcome) wrote(name string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.written = append(o.written, name)
+}
+
+// String says what was written.
+func (o *outcome) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch len(o.written) {
+	case 0:
+		return "nothing was written"
+	case 1:
+		return o.written[0] + " was written, and nothing else"
+	}
+	return fmt.Sprintf("%q were written, and nothing else", o.written)
+}
+
+// patience is how long a run that was given up may take to end. Reading and compiling don't ask whether they should go on.
+const patience = 2 * time.Second
+
+// ending is what a run came to.
+type ending struct {
+	code int
+	err  error
+}
+
+// await runs the simulation until it ends, or ctx has ended and patience with it: then the process ends around it.
+func (s *simulation) await(ctx context.Context) ending {
+	done := make(chan ending, 1)
+	go func() {
+		code, err := s.run(ctx)
+		done <- ending{code, err}
+	}()
+	select {
+	case a := <-done:
+		return a
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case a := <-done:
+		return a
+	case <-timer.C:
+		s.abandoned = true
+		return ending{err: ctx.Err()}
+	}
+}

@@ -1,0 +1,19 @@
+// Command simulate is examples/simulate with what evaluates selectors of devices: it plans pods that claim devices of Dynamic Resource Allocation, and takes
+// the same flags and inputs.
+//
+//	go build -C scheduling/dra -o "$PWD/simulate-dra" ./simulate
+//	./simulate-dra --device-drivers nvidia=gpu.nvidia.com deploy/
+//
+// With -tags aws it also asks AWS for instance types and prices.
+package main
+
+import (
+	"os"
+
+	"github.com/drawknife/drawknife/examples/simulate/command"
+	"github.com/drawknife/drawknife/scheduling/dra"
+)
+
+func main() {
+	os.Exit(command.Main(command.Options{DeviceMatcher: dra.New()}))
+}

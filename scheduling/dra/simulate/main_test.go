@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/drawknife/drawknife/examples/simulate/command"
+	"github.com/drawknife/drawknife/scheduling/dra"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// Plans of the examples are those of the golden files.
+func TestExamples(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+	}{
+		{"inference", []string{"--device-drivers", "nvidia=gpu.nvidia.com", "testdata/inference"}, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			args := append(c.args, "--now", "2026-05-04T10:00:00Z")
+			code := command.Run(context.Background(), args, strings.NewReader(""), &stdout, &stderr, command.Options{DeviceMatcher: dra.New()})
+			if code != c.code {
+				t.Errorf("exit status %d, want %d", code, c.code)
+			}
+			compare(t, c.name+".txt", "$ simulate "+strings.Join(args, " ")+"\n"+stderr.String()+stdout.String())
+		})
+	}
+}
+
+// The commands of docs/devices.md run, and print what the page shows.
+func TestPage(t *testing.T) {
+	t.Chdir("../../..")
+	text, err := os.ReadFile("docs/devices.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for line := range strings.Lines(string(text)) {
+		args, ok := strings.CutPrefix(line, "./simulate-dra ")
+		if !ok {
+			continue
+		}
+		ran++
+		var stdout, stderr bytes.Buffer
+		code := command.Run(context.Background(), strings.Fields(args), strings.NewReader(""), &stdout, &stderr, command.Options{DeviceMatcher: dra.New()})
+		if code != 0 && code != 2 {
+			t.Errorf("%s: exit status %d\n%s", line, code, &stderr)
+		}
+		if _, shown, ok := strings.Cut(string(text), "$ "+strings.TrimSpace(line)+"\n"); ok {
+			shown, _, _ = strings.Cut(shown, "```")
+			if diff := cmp.Diff(shown, durations.ReplaceAllString(stdout.String(), "…")); diff != "" {
+				t.Errorf("%s prints other than the page shows (-page +printed):\n%s", line, diff)
+			}
+		}
+	}
+	if ran == 0 {
+		t.Error("the page has no command")
+	}
+}
+
+var durations = regexp.MustCompile(`Compiled in .*`)
+
+// compare holds what was printed, less times, to a golden file.
+func compare(t *testing.T, name, got string) {
+	t.Helper()
+	got = durations.ReplaceAllString(got, "Compiled in N ms, solved in N ms.")
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("other than %s (-want +got), -update writes it:\n%s", path, diff)
+	}
+}
