@@ -175,8 +175,10 @@ func newDescriptions() *descriptions {
 
 // offersOf are what nodes of the same demands could be, cheapest first, and what claims for them say.
 type offersOf struct {
-	key    string
-	rows   []rowOffer
+	key  string
+	rows []rowOffer
+	// room is where the next options of rows go.
+	room   []InstanceTypeOption
 	claims []machineClaim
 	// forgotten counts claims that are not remembered any more.
 	forgotten int
@@ -193,10 +195,12 @@ type variantOf struct {
 	variant int
 }
 
-// rowOffer is a row with its cheapest offering among the slots that would do.
+// rowOffer is a row with its cheapest offering among the slots that would do, and its price there.
 type rowOffer struct {
-	row, slot int
-	option    InstanceTypeOption
+	row, slot int32
+	price     int64
+	// option that it is; nil until somebody asks.
+	option *InstanceTypeOption
 }
 
 // describe fills in a new node's requirements, types and amounts.
@@ -226,7 +230,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		if described.spare != nil {
 			spare = described.spare[mc.pool]
 		}
-		described.scratch = m.optionsFor(described.scratch[:0], p, mc, spare, offers.rows, most)
+		described.scratch = m.optionsFor(described.scratch[:0], p, mc, spare, offers, most)
 		own := m.ownFirst(described.scratch, p, mc)
 		described.scratch = described.scratch[:min(most, len(described.scratch))]
 		d.options = slices.Clone(described.scratch)

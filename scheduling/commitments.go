@@ -132,10 +132,10 @@ func (m *Model) coveredOptions(n *boughtNode, c *market.Covered) []InstanceTypeO
 		}
 		// Of a type's rows the first offered counts, as in optionsFor.
 		at := slices.IndexFunc(n.offers.rows, func(o rowOffer) bool {
-			return o.option.Name == plain.Name && o.option.Price == plain.Price && resources.Fits(n.machine.used, p.Table.AllocOf(o.row, m.resources.Len()))
+			return typeNameOf(p, o.row) == plain.Name && float64(o.price)/market.NanoPerUSD == plain.Price && resources.Fits(n.machine.used, p.Table.AllocOf(int(o.row), m.resources.Len()))
 		})
 		o := n.offers.rows[at]
-		plain.Price, plain.Terms = pricedOption(catalog.CoveredAt(p.Table.Rows[o.row].Variant, o.slot, c))
+		plain.Price, plain.Terms = pricedOption(catalog.CoveredAt(p.Table.Rows[o.row].Variant, int(o.slot), c))
 		out = append(out, plain)
 	}
 	slices.SortStableFunc(out[1:], func(a, b InstanceTypeOption) int { return cmp.Compare(a.Price, b.Price) })

@@ -29,17 +29,39 @@ func (m *Model) rowOffers(p *nodepool.Pool, rows, slots bitset.Set) []rowOffer {
 	t, c := p.Table, p.Table.Catalog
 	out := make([]rowOffer, 0, rows.Count())
 	for r := range rows.Members {
-		slot, price := c.Cheapest(t.Rows[r].Variant, t.Rows[r].Slots, slots)
-		if slot < 0 {
-			continue
+		if slot, price := c.Cheapest(t.Rows[r].Variant, t.Rows[r].Slots, slots); slot >= 0 {
+			out = append(out, rowOffer{row: int32(r), slot: int32(slot), price: price})
 		}
-		name := c.Types[c.Variants[t.Rows[r].Variant].Type].Name
-		out = append(out, rowOffer{r, slot, m.optionAt(c, name, t.Rows[r].Variant, slot, price)})
 	}
 	slices.SortFunc(out, func(a, b rowOffer) int {
-		return cmp.Or(cmp.Compare(a.option.Price, b.option.Price), cmp.Compare(a.option.Name, b.option.Name), cmp.Compare(a.row, b.row))
+		if a.price != b.price {
+			return cmp.Compare(a.price, b.price)
+		}
+		return cmp.Or(cmp.Compare(typeNameOf(p, a.row), typeNameOf(p, b.row)), cmp.Compare(a.row, b.row))
 	})
 	return out
+}
+
+// typeNameOf is the name of the row's instance type.
+func typeNameOf(p *nodepool.Pool, row int32) string {
+	c := p.Table.Catalog
+	return c.Types[c.Variants[p.Table.Rows[row].Variant].Type].Name
+}
+
+// roomForOptions is how many options are made room for at once.
+const roomForOptions = 16
+
+// option is that of the offer with the number, which is made when it is first asked for.
+func (o *offersOf) option(m *Model, p *nodepool.Pool, number int) *InstanceTypeOption {
+	r := &o.rows[number]
+	if r.option == nil {
+		if len(o.room) == cap(o.room) {
+			o.room = make([]InstanceTypeOption, 0, min(roomForOptions, len(o.rows)))
+		}
+		o.room = append(o.room, m.optionAt(p.Table.Catalog, typeNameOf(p, r.row), p.Table.Rows[r.row].Variant, int(r.slot), r.price))
+		r.option = &o.room[len(o.room)-1]
+	}
+	return r.option
 }
 
 // optionAt is a variant, of the type named, as it is sold in a slot.
@@ -55,26 +77,27 @@ func (m *Model) optionAt(c *market.Catalog, name string, variant, slot int, pric
 // optionsFor appends to out the instance types that hold the node's pods, cheapest first, each with its cheapest
 // offering: the first so many, where commitments don't ask for the planned one among them. A type that would take more from the
 // pool's limits than the planned one and spare, the node's share of what the plan leaves of them, is left out.
-func (m *Model) optionsFor(out []InstanceTypeOption, p *nodepool.Pool, mc *machine, spare []int64, offers []rowOffer, limit int) []InstanceTypeOption {
+func (m *Model) optionsFor(out []InstanceTypeOption, p *nodepool.Pool, mc *machine, spare []int64, offers *offersOf, limit int) []InstanceTypeOption {
 	t, dims := p.Table, m.resources.Len()
 	var most []int64
 	if p.Limits != nil {
 		most = p.RowCost(int(mc.row))
 		resources.AddScaled(most, spare, 1)
 	}
-	for i := range offers {
+	for i := range offers.rows {
 		if len(out) >= limit && m.standings == nil {
 			break
 		}
-		o := &offers[i]
-		if !resources.Fits(mc.used, t.AllocOf(o.row, dims)) || (most != nil && !resources.Fits(p.RowCost(o.row), most)) {
+		row := int(offers.rows[i].row)
+		if !resources.Fits(mc.used, t.AllocOf(row, dims)) || (most != nil && !resources.Fits(p.RowCost(row), most)) {
 			continue
 		}
 		// Of a type's rows the cheapest counts. Without splits each type has but one.
-		if t.Split && slices.ContainsFunc(out, func(have InstanceTypeOption) bool { return have.Name == o.option.Name }) {
+		option := offers.option(m, p, i)
+		if t.Split && slices.ContainsFunc(out, func(have InstanceTypeOption) bool { return have.Name == option.Name }) {
 			continue
 		}
-		out = append(out, o.option)
+		out = append(out, *option)
 	}
 	return out
 }
@@ -100,8 +123,8 @@ func (m *Model) ownFirst(options []InstanceTypeOption, p *nodepool.Pool, mc *mac
 // rowOf is the row behind the first option of the list: the type's cheapest that holds the node's pods, of equals the first.
 func (m *Model) rowOf(p *nodepool.Pool, name string, mc *machine, offers []rowOffer) int {
 	for i := range offers { // by price, then name, then row
-		if o := &offers[i]; o.option.Name == name && resources.Fits(mc.used, p.Table.AllocOf(o.row, m.resources.Len())) {
-			return o.row
+		if row := offers[i].row; typeNameOf(p, row) == name && resources.Fits(mc.used, p.Table.AllocOf(int(row), m.resources.Len())) {
+			return int(row)
 		}
 	}
 	return int(mc.row)
