@@ -20,28 +20,46 @@ var (
 	errTooManyOverlaps = errors.New("the claims of devices in the cluster overlap in too many ways: use fewer kinds of selectors")
 )
 
+// maxUsers is how many pods can use a claim.
+const maxUsers = resourcev1.ResourceClaimReservedForMaxSize
+
 // deviceClaims reads which claims pods have.
 type deviceClaims struct {
 	classes   map[string]*resourcev1.DeviceClass
 	claims    map[PodKey]*resourcev1.ResourceClaim
 	templates map[PodKey]*resourcev1.ResourceClaimTemplate
-	// users counts the pods that name a claim.
+	// users counts the pods that name a claim and have not ended.
 	users map[PodKey]int
+	// groups are pods that share claims.
+	groups deviceGroups
 }
 
-func newDeviceClaims(s *Snapshot, r *likeness.Roster) *deviceClaims {
+func newDeviceClaims(s *Snapshot) *deviceClaims {
 	c := &deviceClaims{
 		classes: deviceClasses(s), claims: make(map[PodKey]*resourcev1.ResourceClaim, len(s.ResourceClaims)),
 		templates: make(map[PodKey]*resourcev1.ResourceClaimTemplate, len(s.ResourceClaimTemplates)), users: map[PodKey]int{},
 	}
 	for _, o := range s.ResourceClaims {
-		c.claims[PodKey{o.Namespace, o.Name}] = o
+		if o != nil {
+			c.claims[PodKey{o.Namespace, o.Name}] = o
+		}
 	}
 	for _, o := range s.ResourceClaimTemplates {
-		c.templates[PodKey{o.Namespace, o.Name}] = o
+		if o != nil {
+			c.templates[PodKey{o.Namespace, o.Name}] = o
+		}
 	}
-	for i, pod := range r.Pods {
-		if r.Marks[i]&likeness.HasEnded != 0 {
+	c.groups = newDeviceGroups(s, c.claims)
+	c.countUsers(s.Pods)
+	for i := range s.Nodes {
+		c.countUsers(s.Nodes[i].Pods)
+	}
+	return c
+}
+
+func (c *deviceClaims) countUsers(pods []*corev1.Pod) {
+	for _, pod := range pods {
+		if pod == nil || len(pod.Spec.ResourceClaims) == 0 || likeness.Ended(pod) {
 			continue
 		}
 		for j := range pod.Spec.ResourceClaims {
@@ -50,13 +68,25 @@ func newDeviceClaims(s *Snapshot, r *likeness.Roster) *deviceClaims {
 			}
 		}
 	}
-	return c
+}
+
+// apart reports whether the pod is unlike others that name the same claims: it shares them, or one that was made for it is allocated.
+func (c *deviceClaims) apart(pod *corev1.Pod) bool {
+	if len(pod.Spec.ResourceClaims) == 0 {
+		return false
+	}
+	return c.groups[pod] != nil || slices.ContainsFunc(pod.Spec.ResourceClaims, func(pc corev1.PodResourceClaim) bool {
+		return pc.ResourceClaimName == nil && c.allocated(pod, &pc) != nil
+	})
 }
 
 // key is equal for pods that have the same claims, or such of the same templates.
 func (c *deviceClaims) key(pod *corev1.Pod) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q", pod.Namespace)
+	if id, leads := c.groups.follows(pod); id != "" {
+		fmt.Fprintf(&b, " %t in %q", leads, id)
+	}
 	for i := range pod.Spec.ResourceClaims {
 		pc := &pod.Spec.ResourceClaims[i]
 		fmt.Fprintf(&b, "\n%q", pc.Name)
@@ -65,6 +95,9 @@ func (c *deviceClaims) key(pod *corev1.Pod) string {
 		}
 		if pc.ResourceClaimTemplateName != nil {
 			fmt.Fprintf(&b, " template %q", *pc.ResourceClaimTemplateName)
+			if claim := c.allocated(pod, pc); claim != nil {
+				fmt.Fprintf(&b, " as %q", claim.Name)
+			}
 		}
 	}
 	for _, name := range c.unnamed(&pod.Spec) {
@@ -73,24 +106,90 @@ func (c *deviceClaims) key(pod *corev1.Pod) string {
 	return b.String()
 }
 
-// of are the claims of a pod, each for it alone. The error says why they can't be planned.
+// of are the claims that the pod needs devices for: those of all its group if it leads one, none if it follows another. The error says why
+// they can't be planned.
 func (c *deviceClaims) of(pod *corev1.Pod) ([]*devices.Claim, error) {
 	if wrong := c.unnamed(&pod.Spec); len(wrong) > 0 {
 		return nil, fmt.Errorf("a container claims the devices of %q, which spec.resourceClaims does not name", wrong[0])
 	}
+	g := c.groups[pod]
+	if g == nil {
+		return c.ownClaims(pod, nil)
+	}
+	if !g.leads(pod) {
+		_, err := c.ownClaims(pod, nil)
+		return nil, err
+	}
 	var out []*devices.Claim
-	for i := range pod.Spec.ResourceClaims {
-		spec, err := c.specOf(pod, &pod.Spec.ResourceClaims[i])
+	known := map[PodKey]bool{}
+	for _, member := range g.pods {
+		list, err := c.ownClaims(member, known)
 		if err != nil {
 			return nil, err
 		}
-		claim, err := devices.NewClaim(pod.Spec.ResourceClaims[i].Name, &spec.Devices, c.classes)
+		out = append(out, list...)
+	}
+	return out, nil
+}
+
+// ownClaims are the claims of a pod that it needs devices for, but for those that are known.
+func (c *deviceClaims) ownClaims(pod *corev1.Pod, known map[PodKey]bool) ([]*devices.Claim, error) {
+	var out []*devices.Claim
+	for i := range pod.Spec.ResourceClaims {
+		pc := &pod.Spec.ResourceClaims[i]
+		spec, err := c.specOf(pod, pc)
+		if err != nil {
+			return nil, err
+		}
+		if c.allocated(pod, pc) != nil {
+			continue
+		}
+		if pc.ResourceClaimName != nil && known != nil {
+			key := PodKey{pod.Namespace, *pc.ResourceClaimName}
+			if known[key] {
+				continue
+			}
+			known[key] = true
+		}
+		claim, err := devices.NewClaim(pc.Name, &spec.Devices, c.classes)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, claim)
 	}
 	return out, nil
+}
+
+// allocated is the claim object behind one of the pod's claims, if its devices are allocated and the pod has to go where they are: it waits,
+// or other nodes can use them as well. Nil otherwise.
+func (c *deviceClaims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourcev1.ResourceClaim {
+	name := pc.ResourceClaimName
+	if name == nil {
+		for i := range pod.Status.ResourceClaimStatuses {
+			if s := &pod.Status.ResourceClaimStatuses[i]; s.Name == pc.Name {
+				name = s.ResourceClaimName
+			}
+		}
+	}
+	if name == nil {
+		return nil
+	}
+	claim := c.claims[PodKey{pod.Namespace, *name}]
+	if claim == nil || claim.Status.Allocation == nil || pod.Spec.NodeName != "" && (pc.ResourceClaimName == nil || ofOneNode(claim.Status.Allocation)) {
+		return nil
+	}
+	return claim
+}
+
+// pins are where the devices are that the pod's claims have already.
+func (c *deviceClaims) pins(pod *corev1.Pod) []*corev1.NodeSelector {
+	var out []*corev1.NodeSelector
+	for i := range pod.Spec.ResourceClaims {
+		if claim := c.allocated(pod, &pod.Spec.ResourceClaims[i]); claim != nil && claim.Status.Allocation.NodeSelector != nil {
+			out = append(out, claim.Status.Allocation.NodeSelector)
+		}
+	}
+	return out
 }
 
 // specOf finds what one of the pod's claims asks for.
@@ -108,10 +207,11 @@ func (c *deviceClaims) specOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) (*re
 		switch {
 		case claim == nil:
 			return nil, fmt.Errorf("its claim %s of devices is the ResourceClaim %s, which does not exist", pc.Name, key)
-		case c.users[key] > 1:
-			return nil, fmt.Errorf("its claim %s of devices is the ResourceClaim %s, which %d pods share: that is not planned, give each pod a claim of its own with a template", pc.Name, key, c.users[key])
-		case claim.Status.Allocation != nil && pod.Spec.NodeName == "":
-			return nil, fmt.Errorf("its claim %s of devices is the ResourceClaim %s, which is allocated already: it can only run where these devices are", pc.Name, key)
+		case pod.Spec.NodeName != "" || slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == pod.UID && pod.UID != "" }):
+		case claim.DeletionTimestamp != nil:
+			return nil, fmt.Errorf("its claim %s of devices is the ResourceClaim %s, which is being deleted", pc.Name, key)
+		case c.users[key] > maxUsers || len(claim.Status.ReservedFor) >= maxUsers:
+			return nil, fmt.Errorf("its claim %s of devices is the ResourceClaim %s, which %d pods share: it can serve %d, give some of them another one", pc.Name, key, max(c.users[key], len(claim.Status.ReservedFor)), maxUsers)
 		}
 		return &claim.Spec, nil
 	}

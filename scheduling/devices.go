@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -51,10 +52,10 @@ func newDeviceIndex(s *Snapshot, r *likeness.Roster, table *resources.Table, mat
 		ofTypes: map[*cloudprovider.DevicePool]devices.Units{}, ofNodes: map[string]devices.Units{},
 	}
 	for i := range r.Patterns {
-		x.resolve(s, r, r.Patterns[i].First, matcher)
+		x.resolve(s, r.Patterns[i].First, matcher)
 	}
 	for _, set := range s.DaemonSets {
-		x.resolve(s, r, &corev1.Pod{ObjectMeta: set.ObjectMeta, Spec: set.Spec.Template.Spec}, matcher)
+		x.resolve(s, &corev1.Pod{ObjectMeta: set.ObjectMeta, Spec: set.Spec.Template.Spec}, matcher)
 	}
 	stock := newDeviceStock(s)
 	x.intern()
@@ -70,12 +71,12 @@ func anyClaims(s *Snapshot, r *likeness.Roster) bool {
 }
 
 // resolve finds the claims of the pod.
-func (x *deviceIndex) resolve(s *Snapshot, r *likeness.Roster, pod *corev1.Pod, matcher DeviceMatcher) {
+func (x *deviceIndex) resolve(s *Snapshot, pod *corev1.Pod, matcher DeviceMatcher) {
 	if !likeness.ClaimsDevices(&pod.Spec) {
 		return
 	}
 	if x.claims == nil {
-		x.claims = newDeviceClaims(s, r)
+		x.claims = newDeviceClaims(s)
 	}
 	key := x.claims.key(pod)
 	if _, known := x.needs[key]; known {
@@ -164,11 +165,31 @@ func (x *deviceIndex) Text(pod *corev1.Pod) string {
 	if n.err != nil {
 		return n.err.Error()
 	}
-	return n.needs.Text()
+	text := n.needs.Text()
+	if id, leads := x.claims.groups.follows(pod); id != "" {
+		text += fmt.Sprintf(" %t in %q", leads, id)
+	}
+	return text
+}
+
+// Pins are where the devices are that the pod's claims have already: it has to go to nodes that all of them select.
+func (x *deviceIndex) Pins(pod *corev1.Pod) []*corev1.NodeSelector {
+	if x.claims == nil {
+		return nil
+	}
+	return x.claims.pins(pod)
+}
+
+// follows says with which pods the pod has to run, see deviceGroups.
+func (x *deviceIndex) follows(pod *corev1.Pod) (id string, leads bool) {
+	return x.claims.groups.follows(pod)
 }
 
 // AddTo adds what the pod claims of devices to its requests, and what devices could serve of these.
 func (x *deviceIndex) AddTo(pod *corev1.Pod, requests []int64) error {
+	if x.claims != nil {
+		x.claims.groups.share(x.table, pod, requests)
+	}
 	x.addExtended(requests)
 	if !likeness.ClaimsDevices(&pod.Spec) {
 		return nil
@@ -227,7 +248,9 @@ func (x *deviceIndex) RoomOfNode(name string, allocatable corev1.ResourceList, f
 func deviceClasses(s *Snapshot) map[string]*resourcev1.DeviceClass {
 	out := make(map[string]*resourcev1.DeviceClass, len(s.DeviceClasses))
 	for _, c := range s.DeviceClasses {
-		out[c.Name] = c
+		if c != nil {
+			out[c.Name] = c
+		}
 	}
 	return out
 }

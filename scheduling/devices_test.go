@@ -370,8 +370,7 @@ func TestDevicesThatAreNotPlanned(t *testing.T) {
 		"no such template": {claims("none"), gpuRequest("r", 1), nil, "its claim gpus of devices is made of the ResourceClaimTemplate default/none, which does not exist"},
 		"no such claim":    {claimsNamed("none"), gpuRequest("r", 1), nil, "its claim gpus of devices is the ResourceClaim default/none, which does not exist"},
 		"no such class":    {claims("t"), other, nil, `request r of claim gpus asks for the DeviceClass "other", which does not exist`},
-		"shared":           {claimsNamed("n-x"), gpuRequest("r", 1), []*corev1.Pod{pod("q", claimsNamed("n-x"))}, "its claim gpus of devices is the ResourceClaim default/n-x, which 2 pods share: that is not planned, give each pod a claim of its own with a template"},
-		"allocated":        {claimsNamed("n-x"), gpuRequest("r", 1), nil, "its claim gpus of devices is the ResourceClaim default/n-x, which is allocated already: it can only run where these devices are"},
+		"shared by many":   {claimsNamed("n-x"), gpuRequest("r", 1), pods("q", 256, claimsNamed("n-x")), "its claim gpus of devices is the ResourceClaim default/n-x, which 257 pods share: it can serve 256, give some of them another one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := gpuCluster(pod("p", requests("cpu=1"), c.claim), c.more, pod("plain", requests("cpu=1")))

@@ -131,6 +131,9 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 		return nil, err
 	}
 	w := likeness.NewWriter(m.resources, m.volumes)
+	if m.devices != nil {
+		w.Pins = m.devices.Pins
+	}
 	m.pods = s.Pods
 	if len(s.Placeholders) > 0 {
 		m.pods = slices.Concat(s.Pods, s.Placeholders)
@@ -285,6 +288,9 @@ func sameList[T any](a, b []T) bool {
 // collectTopology gathers the rules of all pods, waiting and bound.
 func (m *Model) collectTopology(s *Snapshot, r *likeness.Roster) {
 	x := topology.NewIndex(m.terms, m.volumes, m.askedKeys, topologyOf(s))
+	if m.devices != nil && m.devices.claims != nil && len(m.devices.claims.groups) > 0 {
+		x.Follows = m.devices.follows
+	}
 	for i := range m.daemonSets {
 		_, _, _ = x.Collect(m.daemonSets[i].Sample)
 	}

@@ -299,6 +299,13 @@ func (x *explainer) words(r *rule) string {
 		}
 		return fmt.Sprintf("pod anti-affinity by %s of pods that have a place to %s", group.Key, who)
 	case topology.Affinity:
+		if group.Shared != "" {
+			text := "the devices of claim " + group.Shared + ", which it shares with pods that run where they are"
+			if x.t.topology.Total[r.groups[0]] == 0 {
+				text = "the devices of claim " + group.Shared + ", which it shares with pods of which none has a place yet"
+			}
+			return text
+		}
 		var keys []string
 		none := true
 		for _, g := range r.groups {

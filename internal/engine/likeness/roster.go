@@ -31,6 +31,9 @@ type Roster struct {
 	// Claims counts pods marked with HasClaims, daemons those with OfDaemonSet.
 	Claims, Daemons int
 
+	// Apart reports whether a pod is unlike all others, for reasons that are not in the pod; nil for none.
+	Apart func(pod *corev1.Pod) bool
+
 	seed   maphash.Seed
 	hashes []uint64
 	slots  []int32 // from 1 on; 0 is free
@@ -156,7 +159,7 @@ func (r *Roster) Add(pod *corev1.Pod, placeholder bool) bool {
 	}
 	r.Pods, r.Marks = append(r.Pods, pod), append(r.Marks, marks)
 	n := int32(len(r.Patterns))
-	if marks&HasClaims == 0 { // else what is in other objects has to be looked at first
+	if marks&HasClaims == 0 && (r.Apart == nil || !r.Apart(pod)) { // else what is in other objects has to be looked at first
 		text := r.text(pod, placeholder)
 		if known, ok := r.byText[string(text)]; ok {
 			r.Like = append(r.Like, known)

@@ -19,6 +19,8 @@ type Writer struct {
 	resources *resources.Table
 	Volumes   *volumes.Index
 	Requests  []int64
+	// Pins are where a pod that claims devices has to go because it has them already; nil where no pod does.
+	Pins func(pod *corev1.Pod) []*corev1.NodeSelector
 	// The shape is the part of the text from ShapeAt to ShapeEnd: before it stand the requests, after it what does not
 	// bear on which nodes would do.
 	ShapeAt, ShapeEnd int
@@ -42,6 +44,11 @@ func (w *Writer) Write(pod *corev1.Pod) []byte {
 	w.placement(pod)
 	if len(pod.Spec.Volumes) > 0 {
 		w.Buf = w.Volumes.AppendText(pod, w.Buf)
+	}
+	if w.Pins != nil && len(pod.Spec.ResourceClaims) > 0 {
+		for _, selector := range w.Pins(pod) {
+			w.Text(selector.String())
+		}
 	}
 	w.ShapeEnd = len(w.Buf)
 	w.standing(pod)

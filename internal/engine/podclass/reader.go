@@ -26,6 +26,8 @@ type Reader struct {
 type Devices interface {
 	// Text is equal for pods that claim the same.
 	Text(pod *corev1.Pod) string
+	// Pins are where the devices are that the pod's claims have already: it has to go to nodes that all of them select.
+	Pins(pod *corev1.Pod) []*corev1.NodeSelector
 	// AddTo adds what the pod claims to what it requests, and what devices could serve of that. The error says why that can't be planned.
 	AddTo(pod *corev1.Pod, requests []int64) error
 }

@@ -1,6 +1,8 @@
 package podclass
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,6 +47,11 @@ func (r *Reader) NewShape(sample *corev1.Pod, requests []int64) *Shape {
 	if s.Terms, s.Invalid = r.Terms.Placement(&sample.Spec); s.Invalid != nil {
 		return s
 	}
+	if r.Devices != nil && len(sample.Spec.ResourceClaims) > 0 {
+		if s.Terms, s.Invalid = r.pinned(s.Terms, r.Devices.Pins(sample)); s.Invalid != nil {
+			return s
+		}
+	}
 	if len(sample.Spec.Volumes) > 0 {
 		if s.Volumes, s.Invalid = r.Volumes.Of(sample); s.Invalid != nil {
 			return s
@@ -65,6 +72,33 @@ func (r *Reader) NewShape(sample *corev1.Pod, requests []int64) *Shape {
 	s.Demands = r.stagesOf(s)
 	return s
 }
+
+// pinned are the alternatives on nodes that all of the selectors select.
+func (r *Reader) pinned(terms []match.Needs, selectors []*corev1.NodeSelector) ([]match.Needs, error) {
+	for _, selector := range selectors {
+		where, err := r.Terms.Required(&corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: selector,
+		}}})
+		if err != nil {
+			return nil, fmt.Errorf("where the devices of its claims are allocated can't be read: %w", err)
+		}
+		var both []match.Needs
+		for _, term := range terms {
+			for _, at := range where {
+				if one := term.And(at); one.Conflict() == "" {
+					both = append(both, one)
+				}
+			}
+		}
+		if len(both) == 0 {
+			return nil, errPinnedElsewhere
+		}
+		terms = both
+	}
+	return terms, nil
+}
+
+var errPinnedElsewhere = errors.New("it selects no node where the devices are that its claims have been allocated")
 
 // KeepShape is the shape of an earlier reader for this one. Its first class has the requests.
 func (r *Reader) KeepShape(s *Shape, requests []int64, profiles *ProfileNumbers) *Shape {

@@ -49,6 +49,8 @@ type Group struct {
 	Claim volumes.ID
 	// Disk is the disk whose pods are the members, of groups of Anti that keep the pods of one disk apart.
 	Disk string
+	// Shared is the claim of devices that the pods share whose leader is the member, of groups of Affinity.
+	Shared string
 	// Filter says which nodes a spread takes notice of.
 	Filter Filter
 	// Labels are those that make a difference to the rule between nodes, but for their names: its key, those of the filter.
@@ -87,7 +89,7 @@ func (g *Group) text() string {
 		b.WriteString(s.String())
 		b.WriteByte('|')
 	}
-	b.WriteString(g.Claim.Driver + "/" + g.Claim.Handle + g.Disk)
+	b.WriteString(g.Claim.Driver + "/" + g.Claim.Handle + g.Disk + g.Shared)
 	b.WriteString(g.Filter.text)
 	return b.String()
 }

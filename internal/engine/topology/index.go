@@ -45,7 +45,10 @@ type Index struct {
 	// namespaceLabels by name.
 	namespaceLabels map[string]labels.Set
 	defaults        *defaultSpread
-	buf             []byte
+	// Follows says with which pods a pod has to run because they share claims of devices, empty for none, and whether these follow it:
+	// then they go on its node. Nil where none do.
+	Follows func(pod *corev1.Pod) (id string, leads bool)
+	buf     []byte
 	// remembered is where in rules stands what collect returned, by ruleKey.
 	remembered map[string]int32
 	rules      []ownedRules
@@ -82,7 +85,24 @@ func (x *Index) constrained(pod *corev1.Pod) bool {
 	if a := spec.Affinity; a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) {
 		return true
 	}
-	return HasHostPorts(spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(spec)) > 0
+	return x.special(pod)
+}
+
+// special reports whether the pod's rules depend on more than labels and what it states: on host ports, volumes that are yet to be made, disks
+// that it names, or on claims of devices that it shares.
+func (x *Index) special(pod *corev1.Pod) bool {
+	return HasHostPorts(&pod.Spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(&pod.Spec)) > 0 || x.leader(pod, true) != "" || x.leader(pod, false) != ""
+}
+
+// leader names the pods that the pod leads, or those whose leader it follows; empty for none.
+func (x *Index) leader(pod *corev1.Pod, leads bool) string {
+	if x.Follows == nil || len(pod.Spec.ResourceClaims) == 0 {
+		return ""
+	}
+	if id, yes := x.Follows(pod); yes == leads {
+		return id
+	}
+	return ""
 }
 
 // unmade are the volumes of the pod that it shares with others and that are made where the first of them goes.
@@ -161,6 +181,9 @@ func (x *Index) read(pod *corev1.Pod) ([]int32, error) {
 	for _, claim := range x.unmade(pod) {
 		add(Group{Kind: Together, Key: corev1.LabelTopologyZone, Hard: true, Weight: 100, Claim: claim})
 	}
+	if id := x.leader(pod, false); id != "" {
+		add(Group{Kind: Affinity, Key: corev1.LabelHostname, Hard: true, Weight: 100, Shared: id})
+	}
 	slices.Sort(out)
 	return slices.Compact(out), err
 }
@@ -233,7 +256,7 @@ func (x *Index) Membership(pod *corev1.Pod) []int32 {
 			x.buf = append(append(append(append(x.buf, 0), key...), '='), v...)
 		}
 	}
-	own := HasHostPorts(&pod.Spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(&pod.Spec)) > 0
+	own := x.special(pod)
 	if m, ok := x.members[string(x.buf)]; ok && !own {
 		return m
 	}
@@ -246,6 +269,12 @@ func (x *Index) Membership(pod *corev1.Pod) []int32 {
 				out = append(out, int32(i))
 			}
 		default:
+			if g.Shared != "" {
+				if g.Shared == x.leader(pod, true) {
+					out = append(out, int32(i))
+				}
+				continue
+			}
 			if g.Disk != "" && g.usesDisk(&pod.Spec) || g.Disk == "" && g.Selects(pod) {
 				out = append(out, int32(i))
 			}

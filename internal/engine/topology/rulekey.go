@@ -2,8 +2,6 @@ package topology
 
 import (
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
 // Reading a pod's rules means parsing selectors, and the pods of one workload state the same rules. So what one of them
@@ -16,10 +14,10 @@ type ownedRules struct {
 }
 
 // ruleKey writes everything that collect reads in the pod. It reports false for pods whose rules depend on more: host
-// ports, volumes yet to be made, disks that they name, and the cluster's default spreading, which looks at Services and owners.
+// ports, volumes yet to be made, disks that they name, claims of devices that they share, and the cluster's default spreading, which looks at Services and owners.
 func (x *Index) ruleKey(pod *corev1.Pod) ([]byte, bool) {
 	spec := &pod.Spec
-	if HasHostPorts(spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(spec)) > 0 || (len(spec.TopologySpreadConstraints) == 0 && x.defaults.any()) {
+	if x.special(pod) || (len(spec.TopologySpreadConstraints) == 0 && x.defaults.any()) {
 		return nil, false
 	}
 	w := &x.writer
