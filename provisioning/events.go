@@ -43,6 +43,8 @@ const (
 	EventAwaitingVolumeDetachment       EventReason = "AwaitingVolumeDetachment"
 	EventEvicted                        EventReason = "Evicted"
 	EventDisrupted                      EventReason = "Disrupted"
+	// EventDriverMissing is on the NodeClaim of a node whose drivers of devices, which pods were planned for, have published nothing for a while.
+	EventDriverMissing EventReason = "DeviceDriverMissing"
 	// EventInvalidDoNotDisrupt: a pod's do-not-disrupt annotation is ignored, since its value means nothing.
 	EventInvalidDoNotDisrupt EventReason = "InvalidDoNotDisruptAnnotation"
 	// EventLaunchHeldBack is not the reference's: a launch that the launch rate limiter or a limit holds back.

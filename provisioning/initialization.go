@@ -18,7 +18,11 @@ func (l *Lifecycle) initialize(s ClaimState, now time.Time) Step {
 	reason, message := obstacle(s)
 	if reason != "" {
 		claim.Conditions().SetUnknown(v1.ConditionInitialized, reason, message, now)
-		return changed(s.Claim, claim, wait)
+		step := changed(s.Claim, claim, wait)
+		if reason == reasonDevicesMissing {
+			step = noteDrivers(step, s.Claim, message, now)
+		}
+		return step
 	}
 	observed := s.Nodes[0]
 	node := observed.DeepCopy()
@@ -58,7 +62,7 @@ func obstacle(s ClaimState) (reason, message string) {
 			return "ResourceNotRegistered", fmt.Sprintf("resource %q was requested but not registered by node %s", name, node.Name)
 		}
 	}
-	return "", ""
+	return missingDevices(s, node)
 }
 
 func nodeCondition(node *corev1.Node, kind corev1.NodeConditionType) corev1.ConditionStatus {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -63,6 +64,9 @@ type ClaimState struct {
 	// Nodes are those with the claim's provider ID; read once it has one. A claim that is registered and has none here
 	// has lost its node: make sure that it is not a cache that lacks it.
 	Nodes []*corev1.Node
+	// Slices are the ResourceSlices that drivers published for the claim's node; others may be among them. They are read while the claim is not initialised
+	// and waits for drivers. Nil: they are not known, and not waited for; make an empty list where there are none yet.
+	Slices []*resourcev1.ResourceSlice
 	// HasGates tells that there are registration gates to ask.
 	HasGates bool
 	// Gates are the answers of the registration gates, by name, if they were asked just now; nil if not.

@@ -25,6 +25,9 @@ type PassOptions struct {
 	// Nomination is for how long an existing node that pods were planned for is protected from disruption. 0 is twice
 	// the longest batch window, at least ten seconds.
 	Nomination time.Duration
+	// DeviceMatcher is the one that the plan was made with; it decides which drivers a claim waits for before its node is initialised. Nil: claims with
+	// selectors make it wait for none.
+	DeviceMatcher scheduling.DeviceMatcher
 }
 
 // defaultNomination is twice DefaultBatchMax.
@@ -171,6 +174,9 @@ func (d *decision) launch(orders *Orders, node *scheduling.NewNode) error {
 	named := namedTypes(claim, types)
 	for key, value := range d.overlaid.Annotations(named) {
 		claim.Annotations[key] = value
+	}
+	if drivers := nodeclaims.RequestedDrivers(d.snapshot, node.Pods, named, d.options.DeviceMatcher); len(drivers) > 0 {
+		claim.Annotations[v1.RequestedDRADriversAnnotationKey] = strings.Join(drivers, ",")
 	}
 	orders.Launches = append(orders.Launches, Launch{
 		Claim: claim, Pool: node.Pool, Pods: pods, PodUIDs: d.uidsOf(pods), Capacity: most(named), Price: node.InstanceTypes[0].Price,

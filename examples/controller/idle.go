@@ -10,8 +10,7 @@ import (
 // idleSettings are settings that this controller understands and does not heed, each with the reason for a value, or "" for a
 // value that says what is done anyway.
 var idleSettings = map[string]func(value string, s settings.Settings) string{
-	"ignore-dra-requests": unless("true", "pods that claim devices through dynamic resource allocation are refused, and told so, whatever it says"),
-	"aws-partition":       always("AWS is reached in the partition that the region is in"),
+	"aws-partition": always("AWS is reached in the partition that the region is in"),
 
 	"serve-beta": func(value string, s settings.Settings) string {
 		if value == "true" && s.Process.DisableWebhook {
@@ -56,15 +55,6 @@ func withWebhook(byDefault string) func(string, settings.Settings) string {
 			return ""
 		}
 		return "there is no conversion webhook: say --disable-webhook=false too"
-	}
-}
-
-func unless(value, reason string) func(string, settings.Settings) string {
-	return func(v string, _ settings.Settings) string {
-		if v == value {
-			return ""
-		}
-		return reason
 	}
 }
 

@@ -19,7 +19,7 @@ func TestIdleSettings(t *testing.T) {
 		"heeded":               {[]string{"--ami-refresh-interval=2m", "--subnet-refresh-interval=2m", "--eks-control-plane=true", "--feature-gates=NodeOverlay=true"}, nil},
 		"older generations":    {[]string{"--serve-alpha=true", "--serve-beta=false"}, nil},
 		"beta by itself":       {[]string{"--serve-beta=true"}, []string{"--serve-beta"}},
-		"device claims":        {[]string{"--ignore-dra-requests=false"}, []string{"--ignore-dra-requests"}},
+		"device claims":        {[]string{"--ignore-dra-requests=false"}, nil},
 		"what is done anyway":  {[]string{"--ignore-dra-requests=true", "--disable-webhook=true"}, nil},
 		"webhook":              {[]string{"--disable-webhook=false", "--webhook-port=9443", "--serve-beta=true"}, nil},
 		"webhook for nothing":  {[]string{"--disable-webhook=false", "--serve-beta=false", "--webhook-port=9443"}, []string{"--webhook-port", "--disable-webhook"}},

@@ -26,6 +26,7 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/dra"
 )
 
 // serve runs the controller until ctx ends.
@@ -177,11 +178,12 @@ func reconcilerOptions(p settings.Planning) reconcilers.Options {
 	}
 	return reconcilers.Options{
 		Evictor: evictor, Batch: &provisioning.BatchOptions{Idle: p.BatchIdleDuration, Max: p.BatchMaxDuration},
-		Query: query, Disruption: reconcilers.DisruptionOptions{Planner: planner, Approval: disruption.ApprovalPolicy{Wait: p.ApprovalWait}},
+		Query: query, DeviceMatcher: dra.New(), Disruption: reconcilers.DisruptionOptions{Planner: planner, Approval: disruption.ApprovalPolicy{Wait: p.ApprovalWait}},
 		Features: reconcilers.Features{
 			NodeOverlay: p.FeatureGates.NodeOverlay, StaticCapacity: p.FeatureGates.StaticCapacity,
 			CapacityBuffer: p.FeatureGates.CapacityBuffer, NoReservedCapacity: !p.FeatureGates.ReservedCapacity,
 			SpotToSpotConsolidation: p.FeatureGates.SpotToSpotConsolidation, NodeRepair: p.FeatureGates.NodeRepair, NoDrift: !p.FeatureGates.Drift,
+			Devices: !p.IgnoreResourceClaims,
 		},
 	}
 }

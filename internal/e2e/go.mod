@@ -90,4 +90,5 @@ require (
 replace (
 	github.com/drawknife/drawknife => ../..
 	github.com/drawknife/drawknife/examples/controller => ../../examples/controller
+	github.com/drawknife/drawknife/scheduling/dra => ../../scheduling/dra
 )

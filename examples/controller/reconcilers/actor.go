@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,6 +46,9 @@ type round struct {
 	// is gone.
 	claims map[types.UID]*v1.NodeClaim
 	nodes  map[types.UID]*corev1.Node
+
+	// slices are those of the claim's node, see claimReconciler.slicesFor.
+	slices []*resourcev1.ResourceSlice
 
 	instance provisioning.InstanceState
 	searched bool

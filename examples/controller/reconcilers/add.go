@@ -39,6 +39,9 @@ func Add(mgr ctrl.Manager, o Options) error {
 	if err := o.complete(); err != nil {
 		return err
 	}
+	if err := o.checkDevices(mgr.GetRESTMapper()); err != nil {
+		return err
+	}
 	w, err := newWiring(mgr, &o)
 	if err != nil {
 		return err
@@ -117,7 +120,7 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 		claims: &claimReconciler{
 			actor: act, reader: mgr.GetAPIReader(), supports: capabilities.SupportsNodeClass,
 			gone:        func(types.NamespacedName) { plans.triggers.add(stockTrigger) },
-			launchAfter: map[types.UID]time.Time{}, checked: map[types.UID]time.Time{},
+			devices: o.Features.Devices, launchAfter: map[types.UID]time.Time{}, checked: map[types.UID]time.Time{},
 		},
 		nodes:     &nodeReconciler{actor: act, draining: map[string]drainStart{}},
 		garbage:   &garbageCollector{actor: act, reader: mgr.GetAPIReader()},

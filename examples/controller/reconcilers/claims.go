@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -33,6 +34,8 @@ type claimReconciler struct {
 	// reader reads the API itself: a node that a cache does not show yet is not lost.
 	reader   client.Reader
 	supports func(v1.NodeClassReference) bool
+	// devices has nodes wait for the drivers that were planned with.
+	devices bool
 	// gone is told of claims that are no more.
 	gone func(types.NamespacedName)
 	// removed is told of instances that have expired, for budgets with a rate.
@@ -47,9 +50,13 @@ type claimReconciler struct {
 }
 
 func (r *claimReconciler) setup(mgr ctrl.Manager, concurrency int) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("nodeclaim.lifecycle").
+	builder := ctrl.NewControllerManagedBy(mgr).Named("nodeclaim.lifecycle").
 		For(&v1.NodeClaim{}).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.claimsOfNode)).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.claimsOfNode))
+	if r.devices {
+		builder = builder.Watches(&resourcev1.ResourceSlice{}, handler.EnqueueRequestsFromMapFunc(r.claimsOfSlice))
+	}
+	return builder.
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
 		Complete(r)
 }
@@ -97,6 +104,9 @@ func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Du
 		return 0, err
 	}
 	work := newRound([]*v1.NodeClaim{claim}, nodes)
+	if work.slices, err = r.slicesFor(ctx, claim, nodes); err != nil {
+		return 0, err
+	}
 	for range longestRound {
 		claim = work.claims[uid]
 		if claim == nil {
@@ -163,7 +173,7 @@ func (r *claimReconciler) next(claim *v1.NodeClaim, work *round) (step provision
 			Claim: claim, Nodes: nodes, Searched: work.searched, Found: work.found, Instance: work.instance,
 		}, now), 0
 	}
-	step = r.lifecycle.Next(provisioning.ClaimState{Claim: claim, Nodes: nodes, HasGates: len(r.gates) > 0, Gates: work.gates}, now)
+	step = r.lifecycle.Next(provisioning.ClaimState{Claim: claim, Nodes: nodes, Slices: work.slices, HasGates: len(r.gates) > 0, Gates: work.gates}, now)
 	if len(step.Effects) == 1 {
 		if _, launch := step.Effects[0].(provisioning.CreateInstance); launch {
 			r.mu.Lock()

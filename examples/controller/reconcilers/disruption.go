@@ -222,7 +222,7 @@ func passOutcome(err error) disruption.PassOutcome {
 func (d *disruptor) survey(view *cluster.View, except, also []*disruption.Command) (*disruption.Fleet, error) {
 	var err error
 	if d.model == nil {
-		d.model, err = scheduling.Compile(view.Snapshot)
+		d.model, err = scheduling.Compile(view.Snapshot, scheduling.WithDeviceMatcher(d.planner.options.DeviceMatcher))
 	} else {
 		d.model, err = d.model.Update(view.Snapshot)
 	}

@@ -172,7 +172,9 @@ func (d *disruptor) order(ctx context.Context, r disruption.Replacement) (provis
 		}
 		return provisioning.Launch{}, fmt.Errorf("nodepool %s is gone: its nodes are not replaced", r.Pool)
 	}
-	orders, err := provisioning.Decide(view.Snapshot, &scheduling.Plan{NewNodes: []scheduling.NewNode{*r.Node}}, provisioning.PassOptions{Claims: claims})
+	orders, err := provisioning.Decide(view.Snapshot, &scheduling.Plan{NewNodes: []scheduling.NewNode{*r.Node}}, provisioning.PassOptions{
+		Claims: claims, DeviceMatcher: d.planner.options.DeviceMatcher,
+	})
 	if err != nil {
 		return provisioning.Launch{}, err
 	}

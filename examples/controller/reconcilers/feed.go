@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -51,6 +52,10 @@ func watchedKinds(o *Options) []watched {
 	}
 	if o.Features.NodeOverlay {
 		kinds = append(kinds, watched{cluster.KindNodeOverlay, &v1.NodeOverlay{}})
+	}
+	if o.Features.Devices {
+		kinds = append(kinds, watched{cluster.KindDeviceClass, &resourcev1.DeviceClass{}}, watched{cluster.KindResourceClaim, &resourcev1.ResourceClaim{}},
+			watched{cluster.KindResourceClaimTemplate, &resourcev1.ResourceClaimTemplate{}}, watched{cluster.KindResourceSlice, &resourcev1.ResourceSlice{}})
 	}
 	if len(o.DefaultTopologySpread) > 0 {
 		kinds = append(kinds, watched{cluster.KindService, &corev1.Service{}}, watched{cluster.KindReplicaSet, &appsv1.ReplicaSet{}},

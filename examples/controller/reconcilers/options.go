@@ -48,6 +48,9 @@ type Options struct {
 	// shown in metrics, and a change of one has the instances made from it looked at for drift at once. Nil: none are, and instances
 	// are looked at every five minutes.
 	NodeClasses []client.Object
+	// DeviceMatcher evaluates the CEL selectors of claims of devices: dra.New() of scheduling/dra. Nil: with Features.Devices pods whose claims or their classes
+	// have selectors get no place, and are told why.
+	DeviceMatcher scheduling.DeviceMatcher
 	// Features that are off unless asked for.
 	Features Features
 
@@ -75,6 +78,9 @@ type Features struct {
 	CapacityBuffer bool
 	// NoReservedCapacity keeps instances from being launched into reservations.
 	NoReservedCapacity bool
+	// Devices has pods planned that claim devices of Dynamic Resource Allocation, and nodes initialised only when the drivers that were planned with have
+	// published. Where the API server does not serve resource.k8s.io/v1 it is off. It needs permission to read the kinds of that group.
+	Devices bool
 	// SpotToSpotConsolidation has spot nodes replaced by cheaper spot nodes.
 	SpotToSpotConsolidation bool
 	// NodeRepair has nodes replaced that stay unhealthy, by the provider's policies.

@@ -20,6 +20,9 @@ import (
 // surgeRules begins the rules that hold with settings.eviction surge-first alone.
 const surgeRules = `"surge-first" }}`
 
+// deviceRules begins the rules that hold with settings.ignoreDRARequests false alone.
+const deviceRules = `.ignoreDRARequests) "false" }}`
+
 // alphaRules begins the rules that hold with settings.serveAlpha alone.
 const alphaRules = `.serveAlpha) "false" }}`
 
@@ -174,6 +177,11 @@ func TestPermissions(t *testing.T) {
 	p := &permitted{t, Scheme(), chartRules(t)}
 	o := &Options{DefaultTopologySpread: make([]corev1.TopologySpreadConstraint, 1)}
 	o.Features.NodeOverlay = true
+	for _, w := range watchedKinds(o) {
+		p.check(w.object, "", "get", "list", "watch")
+	}
+	o.Features.Devices = true
+	p.rules = chartRules(t, deviceRules)
 	for _, w := range watchedKinds(o) {
 		p.check(w.object, "", "get", "list", "watch")
 	}

@@ -152,7 +152,7 @@ func (p *planner) pass(ctx context.Context) error {
 	p.buffered.Store(&hosts)
 	orders, err := provisioning.Decide(snapshot, plan, provisioning.PassOptions{Claims: nodeclaims.Options{
 		MinValues: p.options.Query.MinValues, TerminationGracePeriod: p.gracePeriod(),
-	}, Nomination: p.options.nomination()})
+	}, Nomination: p.options.nomination(), DeviceMatcher: p.options.DeviceMatcher})
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (p *planner) solve(ctx context.Context, snapshot *scheduling.Snapshot) (*sc
 	defer cancel()
 	var err error
 	if p.model == nil {
-		p.model, err = scheduling.Compile(snapshot)
+		p.model, err = scheduling.Compile(snapshot, scheduling.WithDeviceMatcher(p.options.DeviceMatcher))
 	} else {
 		p.model, err = p.model.Update(snapshot)
 	}

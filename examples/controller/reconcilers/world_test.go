@@ -46,6 +46,8 @@ type world struct {
 	// first says that the cluster has kinds of the first generation.
 	first bool
 	cloud *fake.Cloud
+	// types are what the cloud sells; nil is some generic ones.
+	types []*cloudprovider.InstanceType
 	*wiring
 	// faults are asked before each write, one at a time; what they answer other than nil is what the writer gets. While others
 	// write at the same time, what it reads is changed with faulting held.
@@ -62,7 +64,13 @@ type world struct {
 // newWorld is a world with a NodePool "default" that is ready.
 func newWorld(t *testing.T, change func(*Options)) *world {
 	t.Helper()
-	w := &world{t: t, known: map[string]client.Object{}}
+	return newWorldOf(t, nil, change)
+}
+
+// newWorldOf is newWorld with a cloud that sells the types.
+func newWorldOf(t *testing.T, types []*cloudprovider.InstanceType, change func(*Options)) *world {
+	t.Helper()
+	w := &world{t: t, types: types, known: map[string]client.Object{}}
 	w.begin(change, fake.GenericCapabilities())
 	w.create(build.Pool("default"))
 	w.pool("default")
@@ -93,7 +101,10 @@ func (w *world) begin(change func(*Options), capabilities cloudprovider.Capabili
 			WithIndex(&v1alpha5.Machine{}, claimByProviderID, func(o client.Object) []string { return []string{o.(*v1alpha5.Machine).Status.ProviderID} })
 	}
 	w.client = builder.Build()
-	cloud, err := fake.New(fake.GenericTypes(8), fake.Options{
+	if w.types == nil {
+		w.types = fake.GenericTypes(8)
+	}
+	cloud, err := fake.New(w.types, fake.Options{
 		Capabilities:  &capabilities,
 		LaunchLatency: 3 * time.Second, ShutdownLatency: 4 * time.Second,
 		OnLaunch: func(i fake.Instance) { w.create(i.Node()) },
@@ -128,6 +139,9 @@ func (w *world) start(change func(*Options)) {
 	}
 	if w.first {
 		conditions = append(conditions, alphaRules)
+	}
+	if o.Features.Devices {
+		conditions = append(conditions, deviceRules)
 	}
 	if o.Disruption.ApprovalNamespace != "" {
 		conditions = append(conditions, approvalRules)

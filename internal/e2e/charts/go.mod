@@ -128,4 +128,5 @@ replace (
 	github.com/drawknife/drawknife => ../../..
 	github.com/drawknife/drawknife/examples/controller => ../../../examples/controller
 	github.com/drawknife/drawknife/internal/e2e => ../
+	github.com/drawknife/drawknife/scheduling/dra => ../../../scheduling/dra
 )

@@ -94,6 +94,11 @@ func TestOtherGenerationsPermissions(t *testing.T) {
 		{"settings: {serveAlpha: false}", "provisioners", "watch", nil},
 		{"settings: {serveAlpha: false}", "awsnodetemplates", "get", nil},
 		{"", "leases", "list", []string{"yes", "karpenter-leader-election"}},
+		{"", "resourceslices", "list", nil},
+		{"settings: {ignoreDRARequests: true}", "resourceclaims", "watch", nil},
+		{"settings: {ignoreDRARequests: false}", "resourceclaims", "watch", []string{"yes"}},
+		{"settings: {ignoreDRARequests: 'false'}", "resourceslices", "list", []string{"yes"}},
+		{"settings: {ignoreDRARequests: false}", "resourceclaims", "patch", nil},
 		{"settings: {karpenterLease: other}", "leases", "list", []string{"yes", "other"}},
 	} {
 		if got := may(c.values, c.resource, c.verb); !slices.Equal(got, c.want) {

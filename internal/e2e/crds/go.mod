@@ -95,4 +95,5 @@ replace (
 	github.com/drawknife/drawknife => ../../..
 	github.com/drawknife/drawknife/examples/controller => ../../../examples/controller
 	github.com/drawknife/drawknife/internal/e2e => ../
+	github.com/drawknife/drawknife/scheduling/dra => ../../../scheduling/dra
 )
