@@ -119,7 +119,7 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 		evictions: act.evictions,
 		claims: &claimReconciler{
 			actor: act, reader: mgr.GetAPIReader(), supports: capabilities.SupportsNodeClass,
-			gone:        func(types.NamespacedName) { plans.triggers.add(stockTrigger) },
+			gone:    func(types.NamespacedName) { plans.triggers.add(stockTrigger) },
 			devices: o.Features.Devices, launchAfter: map[types.UID]time.Time{}, checked: map[types.UID]time.Time{},
 		},
 		nodes:     &nodeReconciler{actor: act, draining: map[string]drainStart{}},
