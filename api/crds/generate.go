@@ -1,7 +1,7 @@
 //go:build ignore
 
-// Command generate makes the CustomResourceDefinitions of this package from the markers on the Go types: controller-gen
-// does most, and what its markers can't say is put in here.
+// Command generate makes the CustomResourceDefinitions of this package from the markers on the Go types. controller-gen does most
+// of the work; this command adds what markers cannot express.
 package main
 
 import (

@@ -5,9 +5,9 @@
 //	go run generate.go CATALOG.json   # replace it by the facts of a catalogue file
 //	go run generate.go                # check that the one that is there can be read
 //
-// internal/ec2catalog makes such a file of published facts. docs/catalog.md has the commands.
+// internal/ec2catalog creates such a file from published data. docs/catalog.md has the commands.
 //
-// The text of the file is kept as it is, one type a line, so that two versions can be compared.
+// The text of the file is kept unchanged, with one type per line, so that versions can be compared.
 package main
 
 import (

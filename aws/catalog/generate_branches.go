@@ -1,8 +1,8 @@
 //go:build ignore
 
-// Command generate_branches makes branches.txt, how many branch interfaces instance types can have, from the table of the Go module of the
-// VPC resource controller, which is what counts on a node. Types are the same in all regions. Without the module (no network, and not in the
-// module cache) the file stays as it is.
+// Command generate_branches makes branches.txt, the number of branch interfaces of each instance type. It reads the table in the Go
+// module of the VPC resource controller, because this controller enforces the limit on nodes. The numbers are the same in all
+// regions. If the module cannot be loaded (no network, and not in the module cache), the file stays unchanged.
 //
 //	go run generate_branches.go            # of the version below
 //	go run generate_branches.go VERSION    # of another, which is then to be written below

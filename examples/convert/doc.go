@@ -1,6 +1,6 @@
-// Command convert turns manifests of older generations of the API (Provisioner, AWSNodeTemplate, and NodePool and
-// EC2NodeClass of v1beta1) into manifests of v1, or of v1beta1. It needs no cluster, no AWS account and no network, and is
-// nothing but flags, files and output around package aws/convert:
+// Command convert converts manifests of older API generations (Provisioner, AWSNodeTemplate, and NodePool and EC2NodeClass of
+// v1beta1) to v1, or to v1beta1. It needs no cluster, no AWS account and no network. It only adds flags, files and output to
+// package aws/convert:
 //
 //	convert.Decode → convert.Rewrite → convert.WriteYAML
 //
@@ -8,14 +8,13 @@
 //
 //	go run ./examples/convert -f provisioner.yaml > nodepool.yaml
 //
-// Run it with --help for its flags.
+// --help describes its flags.
 //
 // # Output
 //
-// Manifests go to standard output, in the order of the input; what a conversion creates follows the object it came from.
-// Warnings go to standard error, one a line: severity, code, object, field path and a sentence. Comments, status and what an
-// API server adds to metadata are dropped. Where a role must be filled in, $KARPENTER_NODE_ROLE is left to be, as envsubst
-// takes it, unless --node-role gives one.
+// Manifests go to standard output, in the order of the input; a new object follows the object that it was created from. Warnings go
+// to standard error, one per line: severity, code, object, field path and a sentence. Comments, status and metadata added by an API
+// server are dropped. Unless --node-role is given, missing roles are written as $KARPENTER_NODE_ROLE, which envsubst can replace.
 //
 // # Exit status
 //
@@ -24,6 +23,6 @@
 //	   that nobody knows; nothing is printed
 //	2  an object can't be converted: the others are printed; or, with --strict, something would be lost: nothing is printed
 //
-// An object that can't be converted gives 2 and not 1, so that a script can tell it from input that can't be read. ("go run"
-// turns each status but 0 into 1; build the command to read it.)
+// The status is 2, not 1, for objects that can't be converted, so that scripts can distinguish them from input that can't be read.
+// ("go run" changes every status other than 0 to 1; build the command to see the status.)
 package main

@@ -1,5 +1,5 @@
-// Command launchtemplate prints the EC2 launch template and the user data that the nodes of an EC2NodeClass boot with. It
-// needs no cluster, no AWS account and no network, and is nothing but flags and output around the SDK:
+// Command launchtemplate prints the EC2 launch template and the user data with which nodes of an EC2NodeClass boot. It needs no
+// cluster, no AWS account and no network. It only adds flags and output to the SDK:
 //
 //	EC2NodeClass, NodePool → instancetype.Resolve → launchtemplate.Build
 //
@@ -7,7 +7,7 @@
 //
 //	go run ./examples/launchtemplate examples/launchtemplate/classes/al2023.yaml
 //
-// Run it with --help for its inputs and flags. README.md in this folder has its output for each family of images.
+// --help describes inputs and flags. README.md in this folder shows the output for each image family.
 //
 // # Exit status
 //
@@ -15,5 +15,5 @@
 //	1  bad input or usage: a flag, a file, or an object that validation refuses
 //	2  no template can be made: user data that breaks its format or is too long, no image that boots
 //
-// ("go run" turns each status but 0 into 1; build the command to read it.)
+// ("go run" changes every status other than 0 to 1; build the command to see the status.)
 package main
