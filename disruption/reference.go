@@ -201,9 +201,9 @@ func (p *pass) verdicts(commands []*Command) []Verdict {
 			by[cmd.Members[i].Node] = cmd
 		}
 	}
-	machines := p.fleet.in.View.Machines
-	for i := range machines {
-		if !machines[i].Pool.IsZero() {
+	nodes := p.fleet.in.View.Machines
+	for i := range nodes {
+		if !nodes[i].Pool.IsZero() {
 			owned++
 		}
 	}
@@ -211,8 +211,8 @@ func (p *pass) verdicts(commands []*Command) []Verdict {
 		return nil
 	}
 	out, blocks := make([]Verdict, 0, owned), make([]MethodBlock, 0, len(Methods())*max(owned-members, 0))
-	for i := range machines {
-		m := &machines[i]
+	for i := range nodes {
+		m := &nodes[i]
 		if m.Pool.IsZero() {
 			continue
 		}

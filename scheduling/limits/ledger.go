@@ -38,7 +38,7 @@ type entry struct {
 	capacity corev1.ResourceList // nodes: 1 included
 }
 
-// NewLedger is a ledger without entries and limits.
+// NewLedger has neither entries nor limits.
 func NewLedger() *Ledger {
 	return &Ledger{pools: make(map[v1.PoolKey]*account), entries: make(map[string]*entry)}
 }
@@ -166,7 +166,7 @@ func (l *Ledger) Usage(pool v1.PoolKey) Usage {
 	return u
 }
 
-// Entry is one node of the ledger.
+// Entry is one node.
 type Entry struct {
 	ID    string
 	Pool  v1.PoolKey
