@@ -31,7 +31,7 @@ func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
 	t.writeUnschedulable(out, q)
 	if len(out.NewNodes) > 0 {
 		pf := t.proofOf(ctx)
-		out.LowerBound = pf.v.bound / market.NanoPerUSD
+		out.LowerBound = pf.v.Bound / market.NanoPerUSD
 		out.Certificate = t.m.certificate(pf)
 	}
 	return out, ctx.Err()

@@ -8,17 +8,20 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // proof is a problem and the values that bound it from below.
 type proof struct {
-	p *problem
-	v *values
+	p *offers.Choice
+	v *pricing.Values
 }
 
 // proofOf returns the problem of placing what the trial put on new nodes, with values for it.
@@ -32,66 +35,68 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 			counts[[2]int32{b.class, b.stage}] += int(b.count)
 		}
 	}
-	var items []item
+	var items []pricing.Item
 	for key, n := range counts {
 		it := t.m.provable(key[0], key[1], n)
-		if t.tight > 0 && it.perMachine != unbounded {
+		if t.tight > 0 && it.PerNode != pricing.Unbounded {
 			// Where all nodes have some, one may have more of them than a spread allows next to an empty one.
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
-			it.topology = nil
-			it.perMachine = topology.AdmitsHostAbove(t.m.topology, t.m.classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)
+			it.Topology = nil
+			it.PerNode = topology.AdmitsHostAbove(t.m.topology, t.m.classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)
 		}
 		items = append(items, it)
 	}
-	slices.SortFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.stage, b.stage)) })
+	slices.SortFunc(items, func(a, b pricing.Item) int {
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Stage, b.Stage))
+	})
 	p := t.newProof(items)
 	t.seedProof(p)
 	for i := range t.machines {
-		p.planned += float64(t.machines[i].price)
+		p.Planned += float64(t.machines[i].price)
 	}
-	return &proof{p, t.m.findValues(ctx, p).best()}
+	return &proof{p, pricing.Find(ctx, &p.Problem).Best()}
 }
 
 // seedProof gives the proof's linear program the planned nodes' fillings to begin with: the mix is then as cheap as the plan from the
 // start.
-func (t *Trial) seedProof(p *problem) {
-	if len(p.items) < fewItems {
+func (t *Trial) seedProof(p *offers.Choice) {
+	if len(p.Items) < pricing.FewItems {
 		return
 	}
 	itemOf := map[[2]int32]int32{} // by class and stage
-	for k, parts := range p.alike.parts {
+	for k, parts := range p.Alike.Parts {
 		for _, i := range parts {
-			it := &p.alike.given[i]
-			itemOf[[2]int32{it.class, it.stage}] = int32(k)
+			it := &p.Alike.Given[i]
+			itemOf[[2]int32{it.Class, it.Stage}] = int32(k)
 		}
 	}
 	type bought struct{ pool, row int32 }
 	options := map[bought][]int32{}
 	note := func(k bought, o int32) {
-		if !p.options[o].limited && !slices.Contains(options[k], o) {
+		if !p.Options[o].Limited && !slices.Contains(options[k], o) {
 			options[k] = append(options[k], o)
 		}
 	}
-	for o := range p.options {
-		note(bought{p.options[o].pool, p.options[o].row}, int32(o))
+	for o := range p.Options {
+		note(bought{p.Options[o].Pool, p.Options[o].Row}, int32(o))
 	}
-	for i := range p.dominated {
-		d := &p.dominated[i]
-		note(bought{d.pool, d.row}, int32(d.by))
+	for i := range p.Dominated {
+		d := &p.Dominated[i]
+		note(bought{d.Pool, d.Row}, int32(d.By))
 	}
-	places := placesInUse(p.items)
+	places := pricing.PlacesInUse(p.Items)
 	for i, bindings := range t.loads(0) {
-		var s seed
+		var s pricing.Seed
 		for _, b := range bindings {
 			if item, ok := itemOf[[2]int32{b.class, b.stage}]; ok {
-				s.load = append(s.load, load{item, b.count})
+				s.Load = append(s.Load, pricing.Load{Item: item, Count: b.count})
 			}
 		}
 		for _, o := range options[bought{t.machines[i].pool, t.machines[i].row}] {
-			open := func(l load) bool { return p.options[o].open.Has(slices.Index(places, p.items[l.item].place)) }
-			if len(s.load) > 0 && !slices.ContainsFunc(s.load, func(l load) bool { return !open(l) }) {
-				s.option = o
-				p.seeds = append(p.seeds, s)
+			open := func(l pricing.Load) bool { return p.Options[o].Open.Has(slices.Index(places, p.Items[l.Item].Place)) }
+			if len(s.Load) > 0 && !slices.ContainsFunc(s.Load, func(l pricing.Load) bool { return !open(l) }) {
+				s.Option = o
+				p.Seeds = append(p.Seeds, s)
 				break
 			}
 		}
@@ -100,21 +105,21 @@ func (t *Trial) seedProof(p *problem) {
 
 // provable is the item of a class for a proof: in any cell its stage allows, and as many on a node as its own rules
 // allow; rules between classes are left out, which can only lower the bound.
-func (m *Model) provable(class, stage int32, count int) item {
+func (m *Model) provable(class, stage int32, count int) pricing.Item {
 	c := m.classes[class]
-	it := item{class: class, place: place{stage: stage, cell: layout.AnyCell}, count: count, need: c.Unshared(), perMachine: unbounded, topology: c.Topology}
+	it := pricing.Item{Class: class, Place: pricing.Place{Stage: stage, Cell: layout.AnyCell}, Count: count, Need: c.Unshared(), PerNode: pricing.Unbounded, Topology: c.Topology}
 	if c.Topology != nil {
-		it.perMachine = topology.AdmitsHost(m.topology, c.Topology, func(int32) topology.Tally { return topology.Tally{} })
+		it.PerNode = topology.AdmitsHost(m.topology, c.Topology, func(int32) topology.Tally { return topology.Tally{} })
 	}
 	return it
 }
 
 // ruled reports whether rules of the query keep some item from nodes that it may end on all the same: a bound over
 // what is left is none over what a plan may cost.
-func (m *Model) ruled(items []item) bool {
-	return slices.ContainsFunc(items, func(it item) bool {
-		return it.rules&reservedOnly != 0 || it.rules&varietyKept != 0 &&
-			slices.ContainsFunc(m.stages[it.stage].Uses, func(u podclass.Use) bool { return len(m.pools[u.Pool].Variety) > 0 })
+func (m *Model) ruled(items []pricing.Item) bool {
+	return slices.ContainsFunc(items, func(it pricing.Item) bool {
+		return it.Rules&pricing.ReservedOnly != 0 || it.Rules&pricing.VarietyKept != 0 &&
+			slices.ContainsFunc(m.stages[it.Stage].Uses, func(u podclass.Use) bool { return len(m.pools[u.Pool].Variety) > 0 })
 	})
 }
 
@@ -123,16 +128,16 @@ func (m *Model) ruled(items []item) bool {
 // options; and what is limited, with the options that draw on it.
 func (m *Model) certificate(pf *proof) *Certificate {
 	out := &Certificate{}
-	proven := &pf.v.certified
-	caps := pf.p.caps
+	proven := &pf.v.Certified
+	caps := pf.p.Caps
 	for k := range caps {
-		out.Rules = append(out.Rules, caps[k].rule(m, ruleName(k)))
+		out.Rules = append(out.Rules, m.ruleOf(&caps[k], ruleName(k)))
 	}
 	m.certificateClasses(out, pf)
-	w := newWorths(pf.p)
+	w := pricing.NewWorths(&pf.p.Problem)
 	at, kinds := map[string]int{}, [][]typeProof{}
-	note := func(o *option, proof int) {
-		if o.limited {
+	note := func(o *pricing.Option, proof int) {
+		if o.Limited {
 			return // it is among the limits, or no cheaper than what dominates it
 		}
 		name := m.typeNameOf(o)
@@ -141,25 +146,25 @@ func (m *Model) certificate(pf *proof) *Certificate {
 			i = len(kinds)
 			at[name], kinds = i, append(kinds, nil)
 		}
-		if !slices.ContainsFunc(kinds[i], func(k typeProof) bool { return slices.Equal(k.option.alloc, o.alloc) }) {
-			kinds[i] = append(kinds[i], typeProof{o, pf.v.lambda[proof*pf.p.dims : (proof+1)*pf.p.dims]})
+		if !slices.ContainsFunc(kinds[i], func(k typeProof) bool { return slices.Equal(k.option.Alloc, o.Alloc) }) {
+			kinds[i] = append(kinds[i], typeProof{o, pf.v.Lambda[proof*pf.p.Dims : (proof+1)*pf.p.Dims]})
 		}
 	}
-	for i := range pf.p.options {
-		note(&pf.p.options[i], i)
+	for i := range pf.p.Options {
+		note(&pf.p.Options[i], i)
 	}
-	for i := range pf.p.dominated {
-		note(pf.p.dominated[i].option, pf.p.dominated[i].by)
+	for i := range pf.p.Dominated {
+		note(pf.p.Dominated[i].Option, pf.p.Dominated[i].By)
 	}
 	for _, list := range kinds {
-		for _, k := range w.enoughOf(list, proven) {
-			out.Types = append(out.Types, m.certificateType(k.option, k.lambda, proven.scale, caps))
+		for _, k := range enoughOf(w, list, proven) {
+			out.Types = append(out.Types, m.certificateType(k.option, k.lambda, proven.Scale, caps))
 		}
 	}
 	slices.SortStableFunc(out.Types, func(a, b CertificateType) int { return cmp.Compare(a.Name, b.Name) })
-	for i := range proven.limits {
-		if l := &proven.limits[i]; proven.scale > 0 {
-			out.Limits = append(out.Limits, m.certificateLimit(l, proven.scale, caps))
+	for i := range proven.Limits {
+		if l := &proven.Limits[i]; proven.Scale > 0 {
+			out.Limits = append(out.Limits, m.certificateLimit(l, proven.Scale, caps))
 		}
 	}
 	return out
@@ -172,16 +177,16 @@ func (m *Model) certificateClasses(out *Certificate, pf *proof) {
 		bundle int
 		value  int64
 	}
-	caps, bundles, written := pf.p.caps, pf.v.bundles(), map[together]int{}
-	for i, it := range pf.p.items {
-		value := pf.v.certified.item[i]
-		class := CertificateClass{Requests: m.certificateRequests(m.classes[it.class]), Count: it.count, Value: float64(value) / market.NanoPerUSD}
-		for k, n := range it.need[pf.p.dims-len(caps):] {
+	caps, bundles, written := pf.p.Caps, pf.v.Bundles(), map[together]int{}
+	for i, it := range pf.p.Items {
+		value := pf.v.Certified.Item[i]
+		class := CertificateClass{Requests: m.certificateRequests(m.classes[it.Class]), Count: it.Count, Value: float64(value) / market.NanoPerUSD}
+		for k, n := range it.Need[pf.p.Dims-len(caps):] {
 			class.take(ruleName(k), n)
 		}
-		if it.perMachine < it.count {
+		if it.PerNode < it.Count {
 			name := ruleName(len(out.Rules))
-			out.Rules = append(out.Rules, CertificateRule{Name: name, Rule: fmt.Sprintf("one class of pods: %d on a node", it.perMachine), Amount: int64(it.perMachine)})
+			out.Rules = append(out.Rules, CertificateRule{Name: name, Rule: fmt.Sprintf("one class of pods: %d on a node", it.PerNode), Amount: int64(it.PerNode)})
 			class.take(name, 1)
 		}
 		if bundle := bundles[i]; bundle > 0 {
@@ -194,23 +199,6 @@ func (m *Model) certificateClasses(out *Certificate, pf *proof) {
 		}
 		out.Classes = append(out.Classes, class)
 	}
-}
-
-// bundles is indexed like the items of the values' problem: the number, from 1 on, of the bundle of items with equal needs that the
-// item is in; 0 for none.
-func (v *values) bundles() []int {
-	out := make([]int, len(v.item))
-	if v.pricing == nil {
-		return out
-	}
-	for b := range v.pricing.bundles {
-		if bn := &v.pricing.bundles[b]; bn.uniform {
-			for _, i := range bn.items {
-				out[i] = b + 1
-			}
-		}
-	}
-	return out
 }
 
 // take has each pod of the class take so much of the rule's amount.
@@ -240,16 +228,16 @@ func (c *CertificateClass) join(o *CertificateClass) {
 
 // typeProof is an option with resource prices that prove what it can hold.
 type typeProof struct {
-	option *option
+	option *pricing.Option
 	lambda []float64
 }
 
 // enoughOf is one proof of the list if it is enough for all of its options, else the whole list. Options of one instance type
 // differ where what it holds depends on how it is bought, or on the pool's DaemonSets.
-func (w *worths) enoughOf(list []typeProof, proven *certified) []typeProof {
+func enoughOf(w *pricing.Worths, list []typeProof, proven *pricing.Certified) []typeProof {
 	for _, k := range list {
 		if len(list) == 1 || !slices.ContainsFunc(list, func(other typeProof) bool {
-			return w.of(other.option, proven.item, k.lambda, proven.scale) > float64(other.option.price)*(1+1e-9)+1
+			return w.Of(other.option, proven.Item, k.lambda, proven.Scale) > float64(other.option.Price)*(1+1e-9)+1
 		}) {
 			return []typeProof{{list[0].option, k.lambda}}
 		}
@@ -258,14 +246,14 @@ func (w *worths) enoughOf(list []typeProof, proven *certified) []typeProof {
 }
 
 // typeNameOf is the name of the option's instance type.
-func (m *Model) typeNameOf(o *option) string {
-	t := m.pools[o.pool].Table
-	return t.Catalog.Types[t.Catalog.Variants[t.Rows[o.row].Variant].Type].Name
+func (m *Model) typeNameOf(o *pricing.Option) string {
+	t := m.pools[o.Pool].Table
+	return t.Catalog.Types[t.Catalog.Variants[t.Rows[o.Row].Variant].Type].Name
 }
 
 // certificateType is an option with resource prices l, scaled.
-func (m *Model) certificateType(o *option, l []float64, scale float64, caps []hostCap) CertificateType {
-	out := CertificateType{Name: m.typeNameOf(o), Price: float64(o.price) / market.NanoPerUSD, Multipliers: map[corev1.ResourceName]float64{}}
+func (m *Model) certificateType(o *pricing.Option, l []float64, scale float64, caps []offers.Cap) CertificateType {
+	out := CertificateType{Name: m.typeNameOf(o), Price: float64(o.Price) / market.NanoPerUSD, Multipliers: map[corev1.ResourceName]float64{}}
 	for d, resource := range m.resources.Names {
 		x := l[d] * scale / market.NanoPerUSD
 		if resource == corev1.ResourceCPU {
@@ -289,17 +277,30 @@ func (m *Model) certificateType(o *option, l []float64, scale float64, caps []ho
 // ruleName is what a certificate calls the cap of that number.
 func ruleName(k int) string { return fmt.Sprintf("rule-%d", k+1) }
 
-func (m *Model) certificateLimit(l *limitedUse, scale float64, caps []hostCap) CertificateLimit {
-	out := CertificateLimit{Reservation: l.reservation, Amount: float64(l.left), Value: l.value / market.NanoPerUSD}
+func (m *Model) certificateLimit(l *pricing.LimitedUse, scale float64, caps []offers.Cap) CertificateLimit {
+	out := CertificateLimit{Reservation: l.Reservation, Amount: float64(l.Left), Value: l.Value / market.NanoPerUSD}
 	unit := 1.0
-	if l.commitment > 0 {
-		out.Commitment = m.costs.Terms[m.costs.Commitments[l.commitment-1]].Name
+	if l.Commitment > 0 {
+		out.Commitment = m.costs.Terms[m.costs.Commitments[l.Commitment-1]].Name
 		unit = market.Whole
 		out.Amount, out.Value = out.Amount/unit, out.Value*unit
 	}
-	for _, d := range l.draws {
-		out.Types = append(out.Types, CertificateDraw{CertificateType: m.certificateType(d.option, d.lambda, scale, caps), Uses: d.used / unit})
+	for _, d := range l.Draws {
+		out.Types = append(out.Types, CertificateDraw{CertificateType: m.certificateType(d.Option, d.Lambda, scale, caps), Uses: d.Used / unit})
 	}
 	slices.SortStableFunc(out.Types, func(a, b CertificateDraw) int { return cmp.Compare(a.Name, b.Name) })
 	return out
+}
+
+// ruleOf is what a certificate says of the cap.
+func (m *Model) ruleOf(c *offers.Cap, name string) CertificateRule {
+	if c.Unit == 0 {
+		return CertificateRule{Name: name, Rule: c.Sentence(m.topology), Amount: c.Amount}
+	}
+	of := m.resources.Names[c.Resource]
+	unit := resource.NewQuantity(c.Unit, resource.BinarySI)
+	if of == corev1.ResourceCPU {
+		unit = resource.NewMilliQuantity(c.Unit, resource.DecimalSI)
+	}
+	return CertificateRule{Name: name, Rule: fmt.Sprintf("%s in whole units of %s, rounded down", of, unit), Resource: of, Unit: *unit}
 }

@@ -5,66 +5,26 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/layout"
-	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// site is a node that could be bought for pods at a stage, in one cell; only sites that no cheaper one of the cell
-// can stand in for are kept.
-type site struct {
-	option
-	stage int32
-}
-
 // sitesOf lists a stage's sites by price; made once per trial and stage.
-func (t *Trial) sitesOf(c *layout.Cells, stage int32, cache map[int32][]site) []site {
+func (t *Trial) sitesOf(c *layout.Cells, stage int32, cache map[int32][]offers.Site) []offers.Site {
 	return t.listSites(c, stage, t.rules(), cache)
 }
 
 // listSites is sitesOf under the given rules; the cache is for these rules alone.
-func (t *Trial) listSites(c *layout.Cells, stage int32, rules placeRules, cache map[int32][]site) []site {
+func (t *Trial) listSites(c *layout.Cells, stage int32, rules pricing.PlaceRules, cache map[int32][]offers.Site) []offers.Site {
 	if list, ok := cache[stage]; ok {
 		return list
 	}
-	p := &problem{dims: t.m.resources.Len(), assigned: map[int32][]nodepool.Assignment{}, cells: c, everyCell: true}
-	places := []place{{stage: stage, cell: layout.AnyCell, rules: rules}}
-	var all []option
-	var pools []int32
-	for _, u := range t.m.stages[stage].Uses {
-		if !slices.Contains(pools, u.Pool) {
-			pools = append(pools, u.Pool)
-		}
-	}
-	slices.Sort(pools)
-	var open []poolUsers
-	for _, pool := range pools {
-		p.assigned[pool] = t.m.pools[pool].Assignments(t.m.profilesInUse(pool, places), t.m.domains())
-		users := poolUsers{pool, 0, places, []int{0}}
-		if slices.ContainsFunc(open, func(other poolUsers) bool { return t.m.covers(p, &other, &users) }) {
-			continue
-		}
-		for at := range p.assigned[pool] {
-			users.assign = int32(at)
-			all = t.m.poolOptions(all, p, users, make([]int64, p.dims))
-		}
-		if len(p.assigned[pool]) == 1 {
-			open = append(open, users)
-		}
-	}
-	var list []site
-next:
-	for _, o := range sortedOptions(all) {
-		for i := range list {
-			if k := &list[i]; k.cell == o.cell && resources.Fits(o.alloc, k.alloc) && t.m.standsIn(&k.option, o) && (k.pool == o.pool || !t.strictVariety(t.m.pools[k.pool])) {
-				continue next
-			}
-		}
-		list = append(list, site{option: *o, stage: stage})
-	}
+	list, assigned := t.m.shop().Sites(stage, c, rules, t.strictVariety)
 	cache[stage] = list
-	t.assigned[stage] = p.assigned
+	t.assigned[stage] = assigned
 	return list
 }
 
@@ -168,13 +128,13 @@ func (d *dealer) newHand(class int32) hand {
 		alone := 1 / float64(max(t.waitingPods(), 1)) // the pods that wait share a new node among them
 		for _, st := range t.stagesFor(c) {
 			for _, s := range t.sitesOf(d.c, st, t.sites) {
-				share := resources.LargestShare(c.Requests, s.alloc)
+				share := resources.LargestShare(c.Requests, s.Alloc)
 				if share > 1 {
 					continue
 				}
-				cost := float64(s.price) * max(share, alone)
-				if have, ok := h.cost[s.cell]; !ok || (cost < have && st == t.stagesFor(c)[0]) {
-					h.cost[s.cell] = cost
+				cost := float64(s.Price) * max(share, alone)
+				if have, ok := h.cost[s.Cell]; !ok || (cost < have && st == t.stagesFor(c)[0]) {
+					h.cost[s.Cell] = cost
 				}
 			}
 		}

@@ -34,25 +34,23 @@
 //	   ▼
 //	Model      all of it, made ready and shared        model.go
 //	           resources as int64 vectors, sets        internal/engine/resources, internal/engine/bitset, amounts.go
-//	           nodes of the snapshot                   node.go, join.go
-//	           nodes to buy, with a price table     internal/engine/market, pool.go, daemons.go, variety.go,
+//	           nodes of the snapshot                   internal/engine/existing, join.go
+//	           nodes to buy, with a price table     internal/engine/market, internal/engine/nodepool, variety.go,
 //	                                                   launchables.go
 //	           what they cost, commitments             costterms.go, commitments.go
-//	           pods as classes of the like, in stages  internal/engine/likeness, internal/engine/match, class.go,
-//	                                                   stage.go, assign.go
-//	           rules about counts as topology groups   internal/engine/topology, topologybase.go
+//	           pods as classes of the like, in stages  internal/engine/likeness, internal/engine/match,
+//	                                                   internal/engine/podclass
+//	           rules about counts as topology groups   internal/engine/topology, internal/engine/layout
 //	           volumes as alternatives and room        internal/engine/volumes, attach.go, sharedvolumes.go,
 //	                                                   attachments.go
 //	   │ Trial, Solve
 //	   ▼
 //	Trial      what is where, undoable                 trial*.go, limits.go, ledger.go, way.go
 //	           the order of work                       solve.go, policy.go, nominated.go, preemption.go
-//	   1. deal pods under wide rules out to cells      cells.go, deal.go
-//	   2. value pods by a linear program: the bound    problem.go, alike.go, hostcaps.go, pricing.go, internal/engine/lp,
-//	                                                   values.go
+//	   1. deal pods under wide rules out to cells      internal/engine/layout, deal.go
+//	   2. value pods by a linear program: the bound    internal/engine/offers, internal/engine/pricing, internal/engine/lp
 //	   3. fill the nodes there are, by value           propose.go
-//	   4. pack the rest onto new ones                  patterns.go, pack.go, improve.go, merge.go, exact.go, committed.go,
-//	                                                   packings.go, effort.go, internal/engine/packing
+//	   4. pack the rest onto new ones                  internal/engine/filling, internal/engine/packing, committed.go, effort.go
 //	   5. admit all that by the exact rules            propose.go
 //	   6. place what is left pod by pod                singly.go, growth.go, sites.go, spreadorder.go
 //	   7. look for better ways where pods are few      search.go, searchkinds.go, spareplaces.go, rearrange.go,
@@ -61,7 +59,7 @@
 //	   ▼
 //	Plan       its types                               plan.go, reason.go, nearestmiss.go
 //	           nodes, places, wishes given up          assemble.go, bindorder.go, leeway.go, machineoptions.go, relax.go
-//	           the bound and its proof                 certificate.go, certify.go, wholeunits.go
+//	           the bound and its proof                 certificate.go, internal/engine/pricing
 //	           why a pod has no place                  explain.go, survey.go, suitability.go, topologyreason.go, nodereason.go
 //	           what would have to be different         findmiss.go
 //	           differences of two plans                diff.go

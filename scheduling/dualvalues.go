@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 )
 
 // Values say what places are worth: for each waiting pod of a trial the share it has in the least that new nodes for
@@ -25,7 +26,7 @@ func (v *Values) Total() float64 { return v.total }
 func (t *Trial) Values(ctx context.Context) (*Values, error) {
 	m := t.m
 	out := &Values{pods: map[PodKey]float64{}}
-	var items []item
+	var items []pricing.Item
 	for i, c := range m.classes {
 		if stages := t.stagesFor(c); t.waiting[i] > 0 && len(stages) > 0 {
 			items = append(items, m.provable(int32(i), stages[0], int(t.waiting[i])))
@@ -34,15 +35,15 @@ func (t *Trial) Values(ctx context.Context) (*Values, error) {
 	if len(items) == 0 {
 		return out, ctx.Err()
 	}
-	v := m.findValues(ctx, t.newProblem(items, nil)).best()
-	out.total = v.bound / market.NanoPerUSD
+	v := pricing.Find(ctx, &t.newProblem(items, nil).Problem).Best()
+	out.total = v.Bound / market.NanoPerUSD
 	q := newPodQueues(t)
 	for _, b := range t.placed {
 		q.next[b.class] += int(b.count)
 	}
 	for i, it := range items {
-		value := float64(v.item[i]) / market.NanoPerUSD
-		for _, pod := range q.take(nil, it.class, it.count) {
+		value := float64(v.Item[i]) / market.NanoPerUSD
+		for _, pod := range q.take(nil, it.Class, it.Count) {
 			out.pods[pod] = value
 		}
 	}

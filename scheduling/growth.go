@@ -7,6 +7,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -164,7 +165,7 @@ func (t *Trial) growUnwished(class, i int32) bool {
 			continue
 		}
 		for _, st := range slices.Backward(t.stagesFor(m.classes[b.class])) {
-			if m.stageAllows(st, mc.pool, int(mc.row), int(mc.slot), &as) {
+			if offers.Allows(&m.stages[st], m.pools, mc.pool, int(mc.row), int(mc.slot), &as) {
 				if st != b.stage {
 					t.restage(int32(n), st)
 				}

@@ -3,21 +3,23 @@ package scheduling
 import (
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/offers"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // ledger keeps a packing inside what is limited: NodePool limits and reservations. It is the gate of a packer.
 type ledger struct {
 	t        *Trial
-	p        *problem
+	p        *offers.Choice
 	used     [][]int64
 	reserved map[string]int
 	// committed is what is left of each commitment.
 	committed []int64
 }
 
-func newLedger(t *Trial, p *problem) *ledger {
-	l := &ledger{t: t, p: p, used: make([][]int64, len(t.usage)), reserved: map[string]int{}, committed: slices.Clone(p.commitmentLeft)}
+func newLedger(t *Trial, p *offers.Choice) *ledger {
+	l := &ledger{t: t, p: p, used: make([][]int64, len(t.usage)), reserved: map[string]int{}, committed: slices.Clone(p.CommitmentLeft)}
 	for i := range l.used {
 		l.used[i] = slices.Clone(t.usage[i])
 	}
@@ -27,41 +29,41 @@ func newLedger(t *Trial, p *problem) *ledger {
 	return l
 }
 
-// open reports whether one more node of the option may be bought.
-func (l *ledger) open(option int32) bool {
-	o := &l.p.options[option]
-	if o.commitment > 0 && l.committed[o.commitment-1] < o.used {
+// Open reports whether one more node of the option may be bought.
+func (l *ledger) Open(option int32) bool {
+	o := &l.p.Options[option]
+	if o.Commitment > 0 && l.committed[o.Commitment-1] < o.Used {
 		return false
 	}
-	p := l.t.m.pools[o.pool]
-	if p.Limits != nil && !l.t.allows(o.pool, l.used[o.pool], p.RowCost(int(o.row))) {
+	p := l.t.m.pools[o.Pool]
+	if p.Limits != nil && !l.t.allows(o.Pool, l.used[o.Pool], p.RowCost(int(o.Row))) {
 		return false
 	}
-	return l.t.m.reservable(o.pool, o.row, o.slot, l.reserved)
+	return l.t.m.reservable(o.Pool, o.Row, o.Slot, l.reserved)
 }
 
-// buy takes one node of the option, if it may be bought.
-func (l *ledger) buy(option int32) bool {
-	if !l.open(option) {
+// Buy takes one node of the option, if it may be bought.
+func (l *ledger) Buy(option int32) bool {
+	if !l.Open(option) {
 		return false
 	}
-	o := &l.p.options[option]
-	if p := l.t.m.pools[o.pool]; p.Limits != nil {
-		resources.AddScaled(l.used[o.pool], p.RowCost(int(o.row)), 1)
+	o := &l.p.Options[option]
+	if p := l.t.m.pools[o.Pool]; p.Limits != nil {
+		resources.AddScaled(l.used[o.Pool], p.RowCost(int(o.Row)), 1)
 	}
-	if o.commitment > 0 {
-		l.committed[o.commitment-1] -= o.used
+	if o.Commitment > 0 {
+		l.committed[o.Commitment-1] -= o.Used
 	}
-	if id := l.t.m.reservationOf(o.pool, o.slot); id != "" {
+	if id := l.t.m.reservationOf(o.Pool, o.Slot); id != "" {
 		l.reserved[id]++
 	}
 	return true
 }
 
 // gated reports whether anything in the problem is limited.
-func (t *Trial) gated(p *problem) bool {
-	return slices.ContainsFunc(p.options, func(o option) bool {
-		return t.m.pools[o.pool].Limits != nil || t.m.reservationOf(o.pool, o.slot) != ""
+func (t *Trial) gated(p *offers.Choice) bool {
+	return slices.ContainsFunc(p.Options, func(o pricing.Option) bool {
+		return t.m.pools[o.Pool].Limits != nil || t.m.reservationOf(o.Pool, o.Slot) != ""
 	})
 }
 

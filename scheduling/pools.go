@@ -9,6 +9,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/offers"
 )
 
 // compilePools makes the snapshot's pools ready, ordered by weight (higher first), then generation (later first), then name
@@ -144,4 +145,13 @@ func (m *Model) findResidents() {
 // domains are the labels whose values topology rules tell apart.
 func (m *Model) domains() nodepool.Domains {
 	return nodepool.Domains{Keys: m.topologyKeys, OnNodes: m.layout().ValuesOnNodes}
+}
+
+// shop is what nodes may be bought.
+func (m *Model) shop() *offers.Market {
+	s := &offers.Market{Dims: m.resources.Len(), Pools: m.pools, Stages: m.stages, Classes: m.classes, Rules: m.topology, Domains: m.domains()}
+	if m.costs != nil {
+		s.Commitments = len(m.costs.Commitments)
+	}
+	return s
 }

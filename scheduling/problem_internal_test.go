@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,8 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/seeded"
 )
@@ -41,7 +44,7 @@ func TestNoPoolIsMissed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var items []item
+		var items []pricing.Item
 		for i, c := range m.classes {
 			if len(c.Stages) > 0 {
 				items = append(items, m.provable(int32(i), c.Stages[0], 1))
@@ -50,26 +53,28 @@ func TestNoPoolIsMissed(t *testing.T) {
 		if len(items) == 0 {
 			return
 		}
-		p := m.newProblem(items, nil)
-		places := placesInUse(items)
-		for at, pl := range places {
-			for _, u := range m.stages[pl.stage].Uses {
-				var all []option
-				users := poolUsers{u.Pool, 0, places, []int{at}}
-				for a := range p.assigned[u.Pool] {
-					users.assign = int32(a)
-					all = m.poolOptions(all, p, users, smallest(items, p.dims))
-				}
-				for i := range all {
-					o := &all[i]
-					found := false
-					for j := range p.options {
-						k := &p.options[j]
-						same := k.pool == o.pool && k.row == o.row && k.slot == o.slot
-						found = found || (k.price <= o.price && k.open.Has(at) && resources.Fits(o.alloc, k.alloc) && (same || m.standsIn(k, o)))
+		p := m.shop().Choose(items, nil)
+		for at, pl := range pricing.PlacesInUse(items) {
+			for _, u := range m.stages[pl.Stage].Uses {
+				pool := m.pools[u.Pool]
+				f := &pool.Profiles[u.Profile]
+				for r := range f.Rows.Members {
+					alloc := pool.Table.AllocOf(r, p.Dims)
+					if !resources.Fits(items[0].Need, alloc) { // all pods ask for the same
+						continue
 					}
-					if !found {
-						t.Fatalf("row %d in slot %d of pool %d is neither an option nor dominated by one", o.row, o.slot, o.pool)
+					for slot := range f.Slots.Members {
+						price := pool.Table.Catalog.Price(pool.Table.Rows[r].Variant, slot)
+						if price == market.NoPrice || !pool.Table.Rows[r].Slots.Has(slot) {
+							continue
+						}
+						if !slices.ContainsFunc(p.Options, func(k pricing.Option) bool {
+							same := k.Pool == u.Pool && k.Row == int32(r)
+							limits := m.pools[k.Pool].Limits == nil || same || k.Pool == u.Pool && resources.Fits(m.pools[k.Pool].RowCost(int(k.Row)), pool.RowCost(r))
+							return k.Price <= price && k.Open.Has(at) && resources.Fits(alloc, k.Alloc) && limits
+						}) {
+							t.Fatalf("row %d in slot %d of pool %d is neither an option nor dominated by one", r, slot, u.Pool)
+						}
 					}
 				}
 			}

@@ -78,7 +78,7 @@ func (t *Trial) proposeExisting(ctx context.Context, c *layout.Cells, wishes []w
 		return cmp.Or(boolCompare(strandedB, strandedA), cmp.Compare(cb.Priority, ca.Priority),
 			-cmp.Compare(worth[a.class], worth[b.class]), -cmp.Compare(size(ca.Requests), size(cb.Requests)), cmp.Compare(a.class, b.class))
 	})
-	f := &filler{t: t, c: c, nodes: nodes, free: slices.Clone(t.free), bases: map[int32]*sketch{}}
+	f := &filler{t: t, c: c, nodes: nodes, free: slices.Clone(t.free), bases: map[int32]*topology.OneNode{}}
 	for _, fit := range fits {
 		f.fill(ctx, order, fit)
 	}
@@ -93,7 +93,7 @@ type filler struct {
 	// free is what the proposals leave, indexed like Trial.free.
 	free []int64
 	// bases are the counts on nodes that hold proposals under rules.
-	bases map[int32]*sketch
+	bases map[int32]*topology.OneNode
 	out   []proposal
 }
 
@@ -126,10 +126,10 @@ func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 				continue
 			}
 			if class.Topology != nil {
-				if n = min(n, f.countsOn(node).room(class.Topology)); n == 0 {
+				if n = min(n, f.countsOn(node).Room(class.Topology)); n == 0 {
 					continue
 				}
-				f.countsOn(node).add(class.Topology, int32(n))
+				f.countsOn(node).Add(class.Topology, int32(n))
 			}
 			resources.AddScaled(free, class.Requests, -int64(n))
 			w.count -= int32(n)
@@ -146,11 +146,11 @@ func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 }
 
 // countsOn are the counts of a node with the proposals for it.
-func (f *filler) countsOn(node int32) *sketch {
+func (f *filler) countsOn(node int32) *topology.OneNode {
 	s, ok := f.bases[node]
 	if !ok {
-		s = newSketch(f.t.m)
-		s.begin(f.t.topology.Hosts[node].Tally)
+		s = topology.NewOneNode(f.t.m.topology)
+		s.Begin(f.t.topology.Hosts[node].Tally)
 		f.bases[node] = s
 	}
 	return s
@@ -183,34 +183,5 @@ func (t *Trial) admit(list []proposal) {
 			return
 		}
 		open = slices.DeleteFunc(open, func(p proposal) bool { return p.count == 0 })
-	}
-}
-
-// sketch counts members and owners on one node that is being filled.
-type sketch struct {
-	m *Model
-	h topology.Host
-}
-
-func newSketch(m *Model) *sketch { return &sketch{m: m} }
-
-// begin starts a node with what it has.
-func (s *sketch) begin(base []topology.Tally) { s.h.Tally = append(s.h.Tally[:0], base...) }
-
-func (s *sketch) of(group int32) topology.Tally { return s.h.Of(group) }
-
-// room is how many pods with the stake the node takes, as far as rules whose domains are nodes go.
-func (s *sketch) room(o *topology.Groups) int { return topology.AdmitsHost(s.m.topology, o, s.of) }
-
-func (s *sketch) add(o *topology.Groups, n int32) {
-	for _, g := range o.In {
-		if s.m.topology[g].At == topology.Hostname {
-			s.h.Count(g, n, 0)
-		}
-	}
-	for _, g := range o.Owns {
-		if gr := &s.m.topology[g]; gr.At == topology.Hostname && gr.Kind == topology.Anti && gr.Hard {
-			s.h.Count(g, 0, n)
-		}
 	}
 }

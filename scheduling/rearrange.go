@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/filling"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -105,7 +106,7 @@ func (t *Trial) spansNodes(w way) bool {
 
 // nearlyProven reports whether the plan is known to cost hardly more than any could.
 func (t *Trial) nearlyProven() bool {
-	return t.proof != nil && float64(t.newCost()) <= t.proof.v.bound*(1+1.0/worthRepacking)
+	return t.proof != nil && float64(t.newCost()) <= t.proof.v.Bound*(1+1.0/filling.WorthRepacking)
 }
 
 // shares are the largest shares that pods of the classes take of what the largest nodes have.
@@ -322,8 +323,8 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 				t.undo(before)
 			}
 		}
-		if s != nil && s.stage == stage && (best < 0 || (!how.growFirst && s.price < least)) {
-			host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].Labels})
+		if s != nil && s.Stage == stage && (best < 0 || (!how.growFirst && s.Price < least)) {
+			host := t.open(machine{pool: s.Pool, row: s.Row, slot: s.Slot, price: s.Price, labels: t.assigned[s.Stage][s.Pool][s.Assign].Labels})
 			t.place(binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)})
 			return true
 		}

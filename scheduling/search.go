@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -94,14 +95,14 @@ type search struct {
 	improved   bool
 	seen       map[string]bool
 	// kinds are the nodes that could be bought, by class.
-	kinds     map[int32][]site
+	kinds     map[int32][]offers.Site
 	kindTexts map[kindKey]string
 	steps     int
 }
 
 // newSearch starts a search among the classes; those that waited are tried first.
 func (t *Trial) newSearch(classes, left []int32) *search {
-	s := &search{t: t, hopeful: map[int32]bool{}, seen: map[string]bool{}, kinds: map[int32][]site{}, kindTexts: map[kindKey]string{}}
+	s := &search{t: t, hopeful: map[int32]bool{}, seen: map[string]bool{}, kinds: map[int32][]offers.Site{}, kindTexts: map[kindKey]string{}}
 	s.priorities = t.prioritiesOf(classes)
 	for _, tier := range t.priorities(classes) {
 		waited := func(class int32) bool { return slices.Contains(left, class) }
@@ -233,8 +234,8 @@ func (s *search) onNew(ctx context.Context, class int32) {
 			continue
 		}
 		before := t.Mark()
-		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, price: o.price, labels: t.assigned[o.stage][o.pool][o.assign].Labels})
-		t.place(binding{class: class, host: host, count: 1, stage: o.stage, tight: t.tightly(class)})
+		host := t.open(machine{pool: o.Pool, row: o.Row, slot: o.Slot, price: o.Price, labels: t.assigned[o.Stage][o.Pool][o.Assign].Labels})
+		t.place(binding{class: class, host: host, count: 1, stage: o.Stage, tight: t.tightly(class)})
 		s.then(ctx, before)
 	}
 }

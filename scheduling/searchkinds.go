@@ -9,45 +9,47 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // kindsFor lists the machines that a pod of the class could get, the best of each kind: those of one pool that rules
 // can't tell apart. Larger ones of a kind come about by growing.
-func (s *search) kindsFor(class int32) []site {
+func (s *search) kindsFor(class int32) []offers.Site {
 	if list, ok := s.kinds[class]; ok {
 		return list
 	}
 	t, m := s.t, s.t.m
 	c := m.classes[class]
-	list := []site{}
+	list := []offers.Site{}
 	at := map[string]int{}
 	for _, st := range t.stagesFor(c) {
 		t.sitesOf(t.cells, st, t.sites) // finds the assignments
-		t.eachOfStage(c, st, func(o site) {
+		t.eachOfStage(c, st, func(o offers.Site) {
 			kind := s.kindOf(&o)
 			if i, ok := at[kind]; !ok {
 				at[kind] = len(list)
 				list = append(list, o)
-			} else if list[i].stage == o.stage && s.better(&o, &list[i]) {
+			} else if list[i].Stage == o.Stage && s.better(&o, &list[i]) {
 				list[i] = o
 			}
 		})
 	}
-	slices.SortStableFunc(list, func(a, b site) int { return compareOptions(&a.option, &b.option) })
+	slices.SortStableFunc(list, func(a, b offers.Site) int { return pricing.CompareOptions(&a.Option, &b.Option) })
 	s.kinds[class] = list
 	return list
 }
 
 // better reports whether it is better to begin with node a of a kind than with b: where limits count, with the one that
 // takes less of them, which may grow later; else with the cheaper one.
-func (s *search) better(a, b *site) bool {
-	if p := s.t.m.pools[a.pool]; p.Limits != nil {
-		takes := func(o *site) float64 {
+func (s *search) better(a, b *offers.Site) bool {
+	if p := s.t.m.pools[a.Pool]; p.Limits != nil {
+		takes := func(o *offers.Site) float64 {
 			sum := 0.0
-			for i, n := range p.RowCost(int(o.row)) {
+			for i, n := range p.RowCost(int(o.Row)) {
 				sum += float64(n) / float64(max(p.Limits.Max[i], 1))
 			}
 			return sum
@@ -56,28 +58,28 @@ func (s *search) better(a, b *site) bool {
 			return c < 0
 		}
 	}
-	return compareOptions(&a.option, &b.option) < 0
+	return pricing.CompareOptions(&a.Option, &b.Option) < 0
 }
 
 // kindOf is what rules can tell of a node: its pool, DaemonSets, and the labels that they look at; and where nodes are
 // few, the stage that it is bought at.
-func (s *search) kindOf(o *site) string {
+func (s *search) kindOf(o *offers.Site) string {
 	t, m := s.t, s.t.m
-	as := &t.assigned[o.stage][o.pool][o.assign]
-	table := m.pools[o.pool].Table
-	way := kindKey{o.stage, o.pool, o.slot, o.assign, table.Rows[o.row].Resident, topology.NoDomain}
+	as := &t.assigned[o.Stage][o.Pool][o.Assign]
+	table := m.pools[o.Pool].Table
+	way := kindKey{o.Stage, o.Pool, o.Slot, o.Assign, table.Rows[o.Row].Resident, topology.NoDomain}
 	if slices.ContainsFunc(m.pinnedKeys, func(key string) bool { _, stated := table.Catalog.TypeKeys[key]; return stated }) {
-		way.variant = int32(table.Rows[o.row].Variant)
+		way.variant = int32(table.Rows[o.Row].Variant)
 	}
 	if text, ok := s.kindTexts[way]; ok {
 		return text
 	}
-	text := fmt.Sprint(o.pool, table.Rows[o.row].Resident, o.limited)
-	if o.limited || m.pools[o.pool].Limits != nil {
-		text += fmt.Sprint(" ", o.stage) // where there is nothing left for one that wishes are kept on, there may be for another
+	text := fmt.Sprint(o.Pool, table.Rows[o.Row].Resident, o.Limited)
+	if o.Limited || m.pools[o.Pool].Limits != nil {
+		text += fmt.Sprint(" ", o.Stage) // where there is nothing left for one that wishes are kept on, there may be for another
 	}
 	for _, key := range m.pinnedKeys {
-		text += " " + m.pools[o.pool].Label(int(o.row), int(o.slot), as, key)
+		text += " " + m.pools[o.Pool].Label(int(o.Row), int(o.Slot), as, key)
 	}
 	s.kindTexts[way] = text
 	return text
@@ -87,7 +89,7 @@ func (s *search) kindOf(o *site) string {
 type kindKey struct{ stage, pool, slot, assign, resident, variant int32 }
 
 // eachOfStage shows the nodes of all pools that the stage allows for a pod of the class, in a total order.
-func (t *Trial) eachOfStage(c *podclass.Class, st int32, see func(site)) {
+func (t *Trial) eachOfStage(c *podclass.Class, st int32, see func(offers.Site)) {
 	for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
 		for a := range t.assigned[st][pool] {
 			t.eachMachine(c, st, pool, int32(a), see)
@@ -96,7 +98,7 @@ func (t *Trial) eachOfStage(c *podclass.Class, st int32, see func(site)) {
 }
 
 // eachMachine shows the nodes of a pool that the stage allows for a pod of the class.
-func (t *Trial) eachMachine(c *podclass.Class, st, pool, a int32, see func(site)) {
+func (t *Trial) eachMachine(c *podclass.Class, st, pool, a int32, see func(offers.Site)) {
 	m := t.m
 	p, as := m.pools[pool], &t.assigned[st][pool][a]
 	dims := m.resources.Len()
@@ -107,11 +109,11 @@ func (t *Trial) eachMachine(c *podclass.Class, st, pool, a int32, see func(site)
 		}
 		for slot := range row.Slots.Members {
 			price := p.Table.Catalog.Price(row.Variant, slot)
-			if price == market.NoPrice || !m.stageAllows(st, pool, r, slot, as) || (as.Rows != nil && !as.Rows.Has(r)) {
+			if price == market.NoPrice || !offers.Allows(&m.stages[st], m.pools, pool, r, slot, as) || (as.Rows != nil && !as.Rows.Has(r)) {
 				continue
 			}
-			see(site{stage: st, option: option{pool: pool, row: int32(r), slot: int32(slot), assign: a, price: price, cell: t.cellAt(pool, int32(r), int32(slot), as),
-				alloc: p.Table.AllocOf(r, dims), limited: p.Table.Catalog.Slots[slot].Reservation != ""}})
+			see(offers.Site{Stage: st, Option: pricing.Option{Pool: pool, Row: int32(r), Slot: int32(slot), Assign: a, Price: price, Cell: t.cellAt(pool, int32(r), int32(slot), as),
+				Alloc: p.Table.AllocOf(r, dims), Limited: p.Table.Catalog.Slots[slot].Reservation != ""}})
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
@@ -54,8 +55,8 @@ func (t *Trial) placeOne(c *layout.Cells, class int32) bool {
 	if s == nil {
 		return t.grow(class)
 	}
-	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].Labels})
-	t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: s.stage, tight: t.tightly(class)})
+	host := t.open(machine{pool: s.Pool, row: s.Row, slot: s.Slot, price: s.Price, labels: t.assigned[s.Stage][s.Pool][s.Assign].Labels})
+	t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: s.Stage, tight: t.tightly(class)})
 	return true
 }
 
@@ -68,7 +69,7 @@ func (t *Trial) bulkOn(class, host int32) int32 {
 	return max(int32(resources.HowMany(c.Requests, t.roomOf(host), int(t.waiting[class]))), 1)
 }
 
-// roomOf is what is free on a host; good until the next call.
+// Room is what is free on a host; good until the next call.
 func (t *Trial) roomOf(host int32) []int64 {
 	if host < int32(len(t.m.nodes)) {
 		return t.freeOf(host)
@@ -161,7 +162,7 @@ func (t *Trial) stageOn(c *podclass.Class, mc *machine) int32 {
 		return -1
 	}
 	for _, st := range t.stagesFor(c) {
-		if t.m.stageAllows(st, mc.pool, int(mc.row), int(mc.slot), &as) {
+		if offers.Allows(&t.m.stages[st], t.m.pools, mc.pool, int(mc.row), int(mc.slot), &as) {
 			return st
 		}
 	}

@@ -6,32 +6,34 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // findSite is the node to buy for a pod of the class: of its first stage that has one, the cheapest; for pods that
 // must share a node with their like, the one that holds most of them.
-func (t *Trial) findSite(c *layout.Cells, class int32) *site {
+func (t *Trial) findSite(c *layout.Cells, class int32) *offers.Site {
 	m := t.m
 	cl := m.classes[class]
 	crowd, waits := t.mustShare(cl), t.awaitsReservation(cl)
 	for _, st := range t.stagesFor(cl) {
-		var best *site
+		var best *offers.Site
 		most, price := 0, int64(math.MaxInt64)
 		sites := t.sitesOf(c, st, t.sites)
 		for i := range sites {
 			s := &sites[i]
-			if !resources.Fits(cl.Requests, s.alloc) || (waits && !s.limited) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, s) || !t.variedAt(cl, s) {
+			if !resources.Fits(cl.Requests, s.Alloc) || (waits && !s.Limited) || !t.affordable(s.Pool, s.Row) || !t.reservable(s.Pool, s.Row, s.Slot) || !t.admitsAt(cl, s) || !t.variedAt(cl, s) {
 				continue
 			}
 			held := 1
 			if crowd {
-				held = resources.HowMany(cl.Requests, s.alloc, int(t.waiting[class]))
+				held = resources.HowMany(cl.Requests, s.Alloc, int(t.waiting[class]))
 			}
-			if held > most || (held == most && s.price < price) {
-				best, most, price = s, held, s.price
+			if held > most || (held == most && s.Price < price) {
+				best, most, price = s, held, s.Price
 			}
 			if !crowd {
 				break // sites are sorted by price
@@ -46,7 +48,7 @@ func (t *Trial) findSite(c *layout.Cells, class int32) *site {
 
 // findVariedSite is a node to buy for one pod of the class from a pool whose minValues no full node would meet, but
 // one with little on it does: other types hold that too.
-func (t *Trial) findVariedSite(c *layout.Cells, class int32) *site {
+func (t *Trial) findVariedSite(c *layout.Cells, class int32) *offers.Site {
 	m := t.m
 	if !slices.ContainsFunc(m.pools, t.strictVariety) {
 		return nil
@@ -57,7 +59,7 @@ func (t *Trial) findVariedSite(c *layout.Cells, class int32) *site {
 		sites := t.listSites(c, st, 0, t.varied)
 		for i := range sites {
 			s := &sites[i]
-			if t.strictVariety(m.pools[s.pool]) && t.couldBuy(cl, s, waits) {
+			if t.strictVariety(m.pools[s.Pool]) && t.couldBuy(cl, s, waits) {
 				return s
 			}
 		}
@@ -73,17 +75,17 @@ const maxSplitSites = 256
 
 // findSplitSite is findVariedSite where what a type holds depends on where it is bought: its claim names one zone and one
 // capacity type, and a dearer way to buy may leave more types.
-func (t *Trial) findSplitSite(cl *podclass.Class, st int32, waits bool) *site {
-	var list []site
+func (t *Trial) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.Site {
+	var list []offers.Site
 	for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
 		if p := t.m.pools[pool]; !p.Table.Split || !t.strictVariety(p) {
 			continue
 		}
 		for a := range t.assigned[st][pool] {
-			t.eachMachine(cl, st, pool, int32(a), func(s site) { list = append(list, s) })
+			t.eachMachine(cl, st, pool, int32(a), func(s offers.Site) { list = append(list, s) })
 		}
 	}
-	slices.SortStableFunc(list, func(a, b site) int { return compareOptions(&a.option, &b.option) })
+	slices.SortStableFunc(list, func(a, b offers.Site) int { return pricing.CompareOptions(&a.Option, &b.Option) })
 	for i := range list[:min(len(list), maxSplitSites)] {
 		if t.couldBuy(cl, &list[i], waits) {
 			return &list[i]
@@ -93,19 +95,19 @@ func (t *Trial) findSplitSite(cl *podclass.Class, st int32, waits bool) *site {
 }
 
 // couldBuy reports whether the node may be bought for a pod of the class; waits says that it must be on a reservation.
-func (t *Trial) couldBuy(cl *podclass.Class, s *site, waits bool) bool {
-	return resources.Fits(cl.Requests, s.alloc) && (!waits || s.limited) && t.affordable(s.pool, s.row) && t.reservable(s.pool, s.row, s.slot) &&
+func (t *Trial) couldBuy(cl *podclass.Class, s *offers.Site, waits bool) bool {
+	return resources.Fits(cl.Requests, s.Alloc) && (!waits || s.Limited) && t.affordable(s.Pool, s.Row) && t.reservable(s.Pool, s.Row, s.Slot) &&
 		t.admitsAt(cl, s) && t.variedAt(cl, s)
 }
 
 // variedAt reports whether one pod of the class on a node yet to be bought leaves the variety that its pool asks for.
-func (t *Trial) variedAt(cl *podclass.Class, s *site) bool {
-	if !t.strictVariety(t.m.pools[s.pool]) {
+func (t *Trial) variedAt(cl *podclass.Class, s *offers.Site) bool {
+	if !t.strictVariety(t.m.pools[s.Pool]) {
 		return true
 	}
 	before := t.Mark()
-	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].Labels})
-	ok := t.keepsVariety(host, cl, s.stage)
+	host := t.open(machine{pool: s.Pool, row: s.Row, slot: s.Slot, price: s.Price, labels: t.assigned[s.Stage][s.Pool][s.Assign].Labels})
+	ok := t.keepsVariety(host, cl, s.Stage)
 	t.undo(before)
 	return ok
 }
@@ -120,15 +122,15 @@ func (t *Trial) mustShare(c *podclass.Class) bool {
 
 // admitsAt checks the rules for a pod on a node yet to be bought, by buying it for a moment: the DaemonSet pods that
 // come with it count, and so does a domain that it brings.
-func (t *Trial) admitsAt(cl *podclass.Class, s *site) bool {
+func (t *Trial) admitsAt(cl *podclass.Class, s *offers.Site) bool {
 	if t.topology == nil {
 		return true
 	}
-	if row := &t.m.pools[s.pool].Table.Rows[s.row]; cl.Topology == nil && row.Resident == 0 && !t.breaksSpread(t.cells.List[s.cell]) {
+	if row := &t.m.pools[s.Pool].Table.Rows[s.Row]; cl.Topology == nil && row.Resident == 0 && !t.breaksSpread(t.cells.List[s.Cell]) {
 		return true
 	}
 	before := t.Mark()
-	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].Labels})
+	host := t.open(machine{pool: s.Pool, row: s.Row, slot: s.Slot, price: s.Price, labels: t.assigned[s.Stage][s.Pool][s.Assign].Labels})
 	ok := !t.disturbs(host) && t.admits(cl, host)
 	t.undo(before)
 	return ok

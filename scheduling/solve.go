@@ -8,10 +8,13 @@ import (
 
 	options "github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/filling"
 	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -268,7 +271,7 @@ func (t *Trial) begin(classes []int32) bool {
 	if t.topology != nil {
 		t.cells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.topology)
 	}
-	t.sites, t.varied, t.assigned = map[int32][]site{}, map[int32][]site{}, map[int32]map[int32][]nodepool.Assignment{}
+	t.sites, t.varied, t.assigned = map[int32][]offers.Site{}, map[int32][]offers.Site{}, map[int32]map[int32][]nodepool.Assignment{}
 	return true
 }
 
@@ -277,7 +280,7 @@ func (t *Trial) begin(classes []int32) bool {
 func (t *Trial) packStages(ctx context.Context, c *layout.Cells, wishes []wish) {
 	stageNo := make([]int, len(wishes))
 	for ctx.Err() == nil {
-		var items []item
+		var items []pricing.Item
 		var from []int
 		for i := range wishes {
 			if it, ok := t.itemFor(c, &wishes[i], &stageNo[i]); ok {
@@ -297,10 +300,10 @@ func (t *Trial) packStages(ctx context.Context, c *layout.Cells, wishes []wish) 
 }
 
 // itemFor turns a wish into an item at its first usable stage from stageNo on.
-func (t *Trial) itemFor(c *layout.Cells, w *wish, stageNo *int) (item, bool) {
+func (t *Trial) itemFor(c *layout.Cells, w *wish, stageNo *int) (pricing.Item, bool) {
 	cl := t.m.classes[w.class]
 	if w.count == 0 {
-		return item{}, false
+		return pricing.Item{}, false
 	}
 	stages := t.stagesFor(cl)
 	for ; *stageNo < len(stages); *stageNo++ {
@@ -308,28 +311,28 @@ func (t *Trial) itemFor(c *layout.Cells, w *wish, stageNo *int) (item, bool) {
 		if w.cell != layout.AnyCell && !t.sells(c, st, w.cell, cl.Requests) {
 			continue
 		}
-		it := item{class: w.class, place: place{stage: st, cell: w.cell, rules: t.rulesFor(cl)}, count: int(w.count), need: cl.Requests, perMachine: unbounded}
+		it := pricing.Item{Class: w.class, Place: pricing.Place{Stage: st, Cell: w.cell, Rules: t.rulesFor(cl)}, Count: int(w.count), Need: cl.Requests, PerNode: pricing.Unbounded}
 		if cl.Topology != nil {
-			it.topology = cl.Topology
-			it.perMachine = topology.AdmitsHost(t.m.topology, cl.Topology, func(int32) topology.Tally { return topology.Tally{} })
+			it.Topology = cl.Topology
+			it.PerNode = topology.AdmitsHost(t.m.topology, cl.Topology, func(int32) topology.Tally { return topology.Tally{} })
 		}
 		return it, true
 	}
-	return item{}, false
+	return pricing.Item{}, false
 }
 
 // rules are those that hold for every place now.
-func (t *Trial) rules() placeRules {
+func (t *Trial) rules() pricing.PlaceRules {
 	if t.lenient {
 		return 0
 	}
-	return varietyKept
+	return pricing.VarietyKept
 }
 
 // rulesFor adds those for the class: pods that could use a reservation wait for one under ReservedStrict.
-func (t *Trial) rulesFor(c *podclass.Class) placeRules {
+func (t *Trial) rulesFor(c *podclass.Class) pricing.PlaceRules {
 	if t.awaitsReservation(c) {
-		return t.rules() | reservedOnly
+		return t.rules() | pricing.ReservedOnly
 	}
 	return t.rules()
 }
@@ -363,13 +366,13 @@ func (m *Model) reservedFor(stage int32, requests []int64) bool {
 
 // sells reports whether the stage has a node in the cell that holds one pod.
 func (t *Trial) sells(c *layout.Cells, stage, cell int32, need []int64) bool {
-	return slices.ContainsFunc(t.sitesOf(c, stage, t.sites), func(s site) bool { return s.cell == cell && resources.Fits(need, s.alloc) })
+	return slices.ContainsFunc(t.sitesOf(c, stage, t.sites), func(s offers.Site) bool { return s.Cell == cell && resources.Fits(need, s.Alloc) })
 }
 
 // classWorth is what a pod of each class would cost on a new node, in nano-USD per hour.
 func (t *Trial) classWorth(ctx context.Context, c *layout.Cells, wishes []wish) []int64 {
 	worth := make([]int64, len(t.m.classes))
-	var items []item
+	var items []pricing.Item
 	for i := range wishes {
 		no := 0
 		if it, ok := t.itemFor(c, &wishes[i], &no); ok {
@@ -379,9 +382,9 @@ func (t *Trial) classWorth(ctx context.Context, c *layout.Cells, wishes []wish) 
 	if len(items) == 0 {
 		return worth
 	}
-	v := t.m.findValues(ctx, t.newProblem(items, c))
+	v := pricing.Find(ctx, &t.newProblem(items, c).Problem)
 	for i, it := range items {
-		worth[it.class] = max(worth[it.class], v.item[i])
+		worth[it.Class] = max(worth[it.Class], v.Item[i])
 	}
 	return worth
 }
@@ -435,92 +438,61 @@ func (t *Trial) sortByRoom(nodes []int32, size func([]int64) float64) {
 
 // packNew buys nodes for the items, as far as limits allow, and admits the pods. It returns how many of each item
 // found no node.
-func (t *Trial) packNew(ctx context.Context, c *layout.Cells, items []item) []int {
+func (t *Trial) packNew(ctx context.Context, c *layout.Cells, items []pricing.Item) []int {
 	p := t.newJoined(items, c)
-	j := p.alike
-	p.rough = t.topology != nil // the plan is then proven by another
-	if !t.gated(p) && len(p.committed) == 0 {
-		p.seed(ctx, t.m, t.options.Effort.seeding(podsOf(p.items)))
+	j := p.Alike
+	p.Rough = t.topology != nil // the plan is then proven by another
+	if !t.gated(p) && len(p.Committed) == 0 {
+		filling.Seed(ctx, &p.Problem, t.m.hostRules(), t.options.Effort.seeding(podsOf(p.Items)))
 	}
-	v := t.m.findValues(ctx, p)
-	if len(p.committed) > 0 {
-		return j.left(t.packCommitted(ctx, p, v))
+	v := pricing.Find(ctx, &p.Problem)
+	if len(p.Committed) > 0 {
+		return j.Left(t.packCommitted(ctx, p, v))
 	}
-	return j.left(t.packProblem(ctx, p, v))
+	return j.Left(t.packProblem(ctx, p, v))
 }
 
-// nodesPerItem is how many nodes there must be for each item for whole patterns to be worth their while: they are bought as often as
-// the linear program says, rounded down.
-const nodesPerItem = 2
-
 // podsOf is how many pods the items are.
-func podsOf(items []item) int {
+func podsOf(items []pricing.Item) int {
 	sum := 0
 	for i := range items {
-		sum += items[i].count
+		sum += items[i].Count
 	}
 	return sum
 }
 
 // packProblem is packNew for a problem with its values, commitments aside.
-func (t *Trial) packProblem(ctx context.Context, p *problem, v *values) []int {
-	m, items := t.m, p.items
-	var g *ledger
+func (t *Trial) packProblem(ctx context.Context, p *offers.Choice, v *pricing.Values) []int {
+	m, items := t.m, p.Items
+	var g filling.Gate
 	if t.gated(p) {
 		g = newLedger(t, p)
 	}
-	k := newPacker(m, p, v, g)
+	k := filling.NewPacker(filling.NewTask(&p.Problem, v, m.hostRules()), g)
 	first := len(t.machines) == 0
-	packed := k.first(ctx, v)
-	if g == nil && len(packed.bins) > 0 && podsOf(items) > 1 && total(k.left) == 0 {
-		newPackings(m, p, k.at, v.item, v.ratio).improve(ctx, packed, v, t.options.Effort.packing(podsOf(items)))
+	packed := k.First(ctx)
+	if g == nil && len(packed.List) > 0 && podsOf(items) > 1 && k.Waiting() == 0 {
+		k.Improve(ctx, packed, t.options.Effort.packing(podsOf(items)))
 	}
 	t.buy(p, packed)
 	t.proof = nil
-	shares := slices.ContainsFunc(items, func(it item) bool { return len(m.classes[it.class].Shared) > 0 })
-	if first && !slices.ContainsFunc(k.left, func(n int) bool { return n > 0 }) && t.topology == nil && !shares && !m.ruled(items) {
+	shares := slices.ContainsFunc(items, func(it pricing.Item) bool { return len(m.classes[it.Class].Shared) > 0 })
+	if first && !slices.ContainsFunc(k.Left, func(n int) bool { return n > 0 }) && t.topology == nil && !shares && !m.ruled(items) {
 		t.proof = &proof{p, v}
 	}
-	return k.left
-}
-
-// first is the packing to improve: the one that the values began with if it is near their bound or far cheaper than what the packer
-// finds by value, else that, refined. Where limits bind only the packer is asked.
-func (k *packer) first(ctx context.Context, v *values) *binSet {
-	p := k.p
-	var seeded *binSet
-	if k.gate == nil {
-		seeded = p.seeded(v)
-	}
-	if seeded != nil && float64(seeded.cost(p)) <= v.bound*(1+goodSeed) {
-		clear(k.left)
-		return seeded
-	}
-	packed := &binSet{}
-	if s := newPatterns(p, v, v.pricing); s != nil && k.gate == nil && k.rules == nil && (len(p.items) < fewItems || v.pricing.nodes() >= nodesPerItem*len(p.items)) {
-		packed = s.pack(ctx, k.left)
-	}
-	packed.bins = append(packed.bins, k.pack(ctx).bins...)
-	switch {
-	case k.gate != nil:
-	case seeded != nil && total(k.left) == 0 && float64(packed.cost(p)) > float64(seeded.cost(p))*(1+poorStart):
-		return seeded
-	default:
-		k.m.refine(ctx, p, packed, v, k.at)
-	}
-	return packed
+	return k.Left
 }
 
 // buy opens the packing's nodes and admits their pods. Nodes whose types turn out less varied than their pool's
 // minValues ask for, since pods of several classes together leave too few, are not bought after all; and since others may
 // have been admitted because of their pods, everything is admitted again. What that leaves is looked at one by one later.
-func (t *Trial) buy(p *problem, g *binSet) {
-	skip := make([]bool, len(g.bins))
+func (t *Trial) buy(p *offers.Choice, g *filling.Bins) {
+	skip := make([]bool, len(g.List))
 	for round := 1; ; round++ {
 		before := t.Mark()
 		again := false
 		for i, host := range t.buyBins(p, g, skip) {
-			if host < 0 || !t.strictVariety(t.m.pools[p.options[g.bins[i].option].pool]) {
+			if host < 0 || !t.strictVariety(t.m.pools[p.Options[g.List[i].Option].Pool]) {
 				continue
 			}
 			if round == maxBuys || !t.stillVaried(host-int32(len(t.m.nodes)), t.loadOf(host)) {
@@ -539,35 +511,35 @@ const maxBuys = 4
 
 // buyBins opens the nodes of the bins that are not to be skipped and admits their pods. It returns the host of each
 // bin, or -1.
-func (t *Trial) buyBins(p *problem, g *binSet, skip []bool) []int32 {
+func (t *Trial) buyBins(p *offers.Choice, g *filling.Bins, skip []bool) []int32 {
 	var list []proposal
-	hosts := make([]int32, len(g.bins))
-	var pods *dealing
-	if p.alike != nil {
-		pods = p.alike.deal()
+	hosts := make([]int32, len(g.List))
+	var pods *offers.Split
+	if p.Alike != nil {
+		pods = p.Alike.Split()
 	}
-	for i := range g.bins {
+	for i := range g.List {
 		hosts[i] = -1
 		if skip[i] {
 			continue
 		}
-		b := &g.bins[i]
-		o := &p.options[b.option]
+		b := &g.List[i]
+		o := &p.Options[b.Option]
 		before := t.Mark()
-		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, labels: p.assigned[o.pool][o.assign].Labels, price: o.price, commitment: o.commitment})
+		host := t.open(machine{pool: o.Pool, row: o.Row, slot: o.Slot, labels: p.Assigned[o.Pool][o.Assign].Labels, price: o.Price, commitment: o.Commitment})
 		if t.disturbs(host) {
 			t.undo(before)
 			continue // its pods are looked at one by one
 		}
 		hosts[i] = host
-		propose := func(it *item, n int32) {
-			list = append(list, proposal{binding{class: it.class, host: host, count: n, stage: it.stage}, it.topology == nil})
+		propose := func(it *pricing.Item, n int32) {
+			list = append(list, proposal{binding{class: it.Class, host: host, count: n, stage: it.Stage}, it.Topology == nil})
 		}
-		for _, l := range t.m.inOrder(p, b.load) {
+		for _, l := range t.m.inOrder(&p.Problem, b.Load) {
 			if pods == nil {
-				propose(&p.items[l.item], l.count)
+				propose(&p.Items[l.Item], l.Count)
 			} else {
-				pods.next(l.item, l.count, propose)
+				pods.Next(l.Item, l.Count, propose)
 			}
 		}
 	}
@@ -576,13 +548,13 @@ func (t *Trial) buyBins(p *problem, g *binSet, skip []bool) []int32 {
 }
 
 // InOrder puts pods first that state a spread over single nodes: it looks at what is on the node when they come.
-func (m *Model) inOrder(p *problem, loads []load) []load {
+func (m *Model) inOrder(p *pricing.Problem, loads []pricing.Load) []pricing.Load {
 	if m.topology == nil {
 		return loads
 	}
 	out := slices.Clone(loads)
-	slices.SortStableFunc(out, func(a, b load) int {
-		return boolCompare(m.spreadsOnHosts(p.items[b.item].topology), m.spreadsOnHosts(p.items[a.item].topology))
+	slices.SortStableFunc(out, func(a, b pricing.Load) int {
+		return boolCompare(topology.SpreadsOnHosts(m.topology, p.Items[b.Item].Topology), topology.SpreadsOnHosts(m.topology, p.Items[a.Item].Topology))
 	})
 	return out
 }
@@ -598,12 +570,14 @@ func (t *Trial) loadOf(host int32) []binding {
 	return out
 }
 
-// refine makes a packing cheaper without losing a pod.
-func (m *Model) refine(ctx context.Context, p *problem, g *binSet, v *values, at []int) {
-	m.rightSize(p, g, at)
-	m.dropEmptiable(p, g, at)
-	m.rightSize(p, g, at)
-	m.repack(ctx, p, g, v, at)
-	m.merge(ctx, p, g, v, at)
-	m.packExactly(p, g, at)
+// Rules are the rules about single nodes.
+func (m *Model) hostRules() *filling.Rules {
+	return &filling.Rules{Groups: m.topology, Residents: m.addResidents}
+}
+
+// addResidents counts the DaemonSet pods of a new node.
+func (m *Model) addResidents(n *topology.OneNode, pool, row int32) {
+	for _, class := range m.pools[pool].Table.Rows[row].Residents {
+		n.Add(m.classes[class].Topology, 1)
+	}
 }

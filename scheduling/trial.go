@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -92,11 +93,11 @@ type Trial struct {
 	// binding on it, from 1 on; 0 for none.
 	received, last []int32
 	onHost         []int32 // scratch of takeOff
-	roomLeft       []int64 // scratch of roomOf
+	roomLeft       []int64 // scratch of Room
 	// cells, sites and assigned are remembered while classes are placed.
 	cells    *layout.Cells
-	sites    map[int32][]site
-	varied   map[int32][]site // sites that are too lean to fill: see findVariedSite
+	sites    map[int32][]offers.Site
+	varied   map[int32][]offers.Site // sites that are too lean to fill: see findVariedSite
 	assigned map[int32]map[int32][]nodepool.Assignment
 	// proof is the problem behind the nodes, if one packing made them all.
 	proof *proof

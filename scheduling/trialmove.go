@@ -14,6 +14,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -393,7 +394,7 @@ type Worth struct {
 	byClass []int64
 	total   float64
 	// items are what was priced, and from are the prices that these came from; nil where they were found without.
-	items []item
+	items []pricing.Item
 	from  *KnownWorth
 	// rent is what pods are worth together beyond total, nano-USD per hour: reservations hold them for less, but only so many.
 	rent int64

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 )
 
 // KnownWorth is what pods were worth at one time, by what decides it: what they ask for, and which new nodes they may go on. It is
@@ -23,7 +24,7 @@ func (w *Worth) Known() *KnownWorth {
 	out := &KnownWorth{byContent: make(map[string]int64, len(w.items))}
 	c := contents{m: w.m}
 	for i := range w.items {
-		out.byContent[string(c.of(&w.items[i]))] = w.byClass[w.items[i].class]
+		out.byContent[string(c.of(&w.items[i]))] = w.byClass[w.items[i].Class]
 	}
 	return out
 }
@@ -36,13 +37,13 @@ func (m *Model) WorthFrom(ctx context.Context, q Query, known *KnownWorth) (*Wor
 	if known == nil || len(items) == 0 {
 		return m.worthOf(ctx, t, items)
 	}
-	p := t.newProblem(items, nil)
-	if v := m.valuesFrom(p, items, known); v != nil {
+	p := &t.newProblem(items, nil).Problem
+	if v := m.valuesAgain(p, items, known); v != nil {
 		w := m.newWorth(items, v)
 		w.from = known
 		return w, ctx.Err()
 	}
-	return m.newWorth(items, m.findValues(ctx, p).best()), ctx.Err()
+	return m.newWorth(items, pricing.Find(ctx, p).Best()), ctx.Err()
 }
 
 const (
@@ -52,58 +53,29 @@ const (
 	newShare = 20
 )
 
-// valuesFrom are values of the problem's items, which stand for those given, from known ones; nil if these don't do.
-func (m *Model) valuesFrom(p *problem, items []item, known *KnownWorth) *values {
-	if len(p.options) == 0 || len(p.committed) > 0 {
+// valuesAgain are values of the problem's items, which stand for those given, from known ones; nil if these don't do.
+func (m *Model) valuesAgain(p *pricing.Problem, items []pricing.Item, known *KnownWorth) *pricing.Values {
+	if len(p.Options) == 0 || len(p.Committed) > 0 {
 		return nil
 	}
-	u, unknown := make([]float64, len(p.items)), make([]bool, len(p.items))
+	u, unknown := make([]float64, len(p.Items)), make([]bool, len(p.Items))
 	pods, fresh, sum := 0, 0, 0.0
 	c := contents{m: m}
-	for i := range p.items {
-		it := &p.items[i]
+	for i := range p.Items {
+		it := &p.Items[i]
 		value, has := known.byContent[string(c.of(&items[i]))]
-		if pods += it.count; !has {
-			fresh += it.count
+		if pods += it.Count; !has {
+			fresh += it.Count
 			unknown[i] = true
 		}
 		u[i] = float64(value)
-		sum += u[i] * float64(it.count)
+		sum += u[i] * float64(it.Count)
 	}
 	if fresh*newShare > pods {
 		return nil
 	}
-	pr := newPricing(p, placesInUse(p.items))
-	mean := make([]float64, len(pr.bundles))
-	for b := range pr.bundles {
-		bn, count := &pr.bundles[b], 0.0
-		for _, i := range bn.items {
-			mean[b] += u[i] * float64(p.items[i].count)
-			count += float64(p.items[i].count)
-		}
-		mean[b] /= max(count, 1)
-	}
-	pr.settle(mean)
-	for b := range pr.bundles {
-		bn := &pr.bundles[b]
-		for _, i := range bn.items {
-			switch need := p.items[i].need; {
-			case unknown[i]:
-				u[i] = pr.cheapest(bn, pr.lambda, func(d int) float64 { return float64(need[d]) })
-			case bn.uniform:
-				u[i] = mean[b]
-			}
-		}
-		if bn.uniform { // what is proven is one value for all of them
-			for _, i := range bn.items {
-				u[i] = min(u[i], u[bn.items[0]])
-				u[bn.items[0]] = u[i]
-			}
-		}
-	}
-	v := &values{}
-	v.take(pr, u, pr.lambda)
-	if v.bound < leastProven*sum {
+	v := pricing.FromKnown(p, u, unknown)
+	if v.Bound < leastProven*sum {
 		return nil
 	}
 	return v
@@ -117,13 +89,13 @@ type contents struct {
 }
 
 // of is good until the next call.
-func (c *contents) of(it *item) []byte {
-	stage, known := c.byStage[it.stage]
+func (c *contents) of(it *pricing.Item) []byte {
+	stage, known := c.byStage[it.Stage]
 	if !known {
 		if c.byStage == nil {
 			c.byStage = map[int32][]byte{}
 		}
-		for _, u := range c.m.stages[it.stage].Uses {
+		for _, u := range c.m.stages[it.Stage].Uses {
 			f := &c.m.pools[u.Pool].Profiles[u.Profile]
 			stage = binary.AppendUvarint(stage, uint64(u.Pool))
 			for _, set := range [][]uint64{f.Rows, f.Slots} {
@@ -133,10 +105,10 @@ func (c *contents) of(it *item) []byte {
 				}
 			}
 		}
-		c.byStage[it.stage] = stage
+		c.byStage[it.Stage] = stage
 	}
-	c.text = binary.AppendUvarint(c.text[:0], uint64(it.perMachine))
-	for _, need := range c.m.classes[it.class].Unshared() {
+	c.text = binary.AppendUvarint(c.text[:0], uint64(it.PerNode))
+	for _, need := range c.m.classes[it.Class].Unshared() {
 		c.text = binary.AppendVarint(c.text, need)
 	}
 	c.text = append(c.text, stage...)
@@ -144,7 +116,7 @@ func (c *contents) of(it *item) []byte {
 }
 
 // itemsOfNodes are the pods of the nodes that could move, as items to be priced.
-func (m *Model) itemsOfNodes(q Query) (*Trial, []item) {
+func (m *Model) itemsOfNodes(q Query) (*Trial, []pricing.Item) {
 	t := m.Trial()
 	clear(t.waiting)
 	for i := range m.nodes {
@@ -153,7 +125,7 @@ func (m *Model) itemsOfNodes(q Query) (*Trial, []item) {
 		}
 	}
 	t.options = PlaceOptions{Query: q}
-	var items []item
+	var items []pricing.Item
 	for i, c := range m.classes {
 		if stages := t.stagesFor(c); t.waiting[i] > 0 && c.Invalid == nil && len(stages) > 0 {
 			items = append(items, m.provable(int32(i), stages[0], int(t.waiting[i])))
@@ -162,20 +134,20 @@ func (m *Model) itemsOfNodes(q Query) (*Trial, []item) {
 	return t, items
 }
 
-func (m *Model) worthOf(ctx context.Context, t *Trial, items []item) (*Worth, error) {
+func (m *Model) worthOf(ctx context.Context, t *Trial, items []pricing.Item) (*Worth, error) {
 	if len(items) == 0 {
 		return &Worth{m: m, byClass: make([]int64, len(m.classes))}, ctx.Err()
 	}
-	return m.newWorth(items, m.findValues(ctx, t.newProblem(items, nil)).best()), ctx.Err()
+	return m.newWorth(items, pricing.Find(ctx, &t.newProblem(items, nil).Problem).Best()), ctx.Err()
 }
 
-func (m *Model) newWorth(items []item, v *values) *Worth {
-	w := &Worth{m: m, byClass: make([]int64, len(m.classes)), items: items, total: v.bound / market.NanoPerUSD}
+func (m *Model) newWorth(items []pricing.Item, v *pricing.Values) *Worth {
+	w := &Worth{m: m, byClass: make([]int64, len(m.classes)), items: items, total: v.Bound / market.NanoPerUSD}
 	sum := int64(0)
 	for i, it := range items {
-		w.byClass[it.class] = v.item[i]
-		sum += v.item[i] * int64(it.count)
+		w.byClass[it.Class] = v.Item[i]
+		sum += v.Item[i] * int64(it.Count)
 	}
-	w.rent = max(0, sum-int64(v.bound))
+	w.rent = max(0, sum-int64(v.Bound))
 	return w
 }

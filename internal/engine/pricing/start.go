@@ -1,4 +1,4 @@
-package scheduling
+package pricing
 
 import (
 	"math"
@@ -8,25 +8,25 @@ import (
 )
 
 // start opens the master with the cheapest single-class filling of each bundle and returns the options of those.
-func (pr *pricing) start() []int32 {
-	n := len(pr.bundles)
+func (pr *Program) start() []int32 {
+	n := len(pr.Bundles)
 	demand, per, price, option := make([]float64, n), make([]float64, n), make([]float64, n), make([]int32, n)
-	for b := range pr.bundles {
-		demand[b] = pr.bundles[b].count
-		for o := range pr.p.options {
-			f := pr.most[o][b]
-			if f <= 0 || pr.p.options[o].limited {
+	for b := range pr.Bundles {
+		demand[b] = pr.Bundles[b].count
+		for o := range pr.p.Options {
+			f := pr.Most[o][b]
+			if f <= 0 || pr.p.Options[o].Limited {
 				continue
 			}
-			c := float64(pr.p.options[o].price)
+			c := float64(pr.p.Options[o].Price)
 			if per[b] == 0 || c/f < price[b]/per[b] {
 				per[b], price[b], option[b] = f, c, int32(o)
 			}
 		}
 		if per[b] == 0 {
 			// The mean of a bundle may fit nowhere although each item does; a tiny filling keeps the row alive.
-			last := len(pr.p.options) - 1
-			per[b], price[b], option[b] = 1, float64(pr.p.options[last].price), -1
+			last := len(pr.p.Options) - 1
+			per[b], price[b], option[b] = 1, float64(pr.p.Options[last].Price), -1
 		}
 	}
 	pr.master = lp.NewMaster(demand, per, price)
@@ -37,23 +37,23 @@ func (pr *pricing) start() []int32 {
 }
 
 // seed brings in fillings known beforehand that are worth more than they cost: a good mix to begin with saves most of the way.
-func (pr *pricing) seed() {
-	bundleOf := make([]int, len(pr.p.items))
-	for b := range pr.bundles {
-		for _, i := range pr.bundles[b].items {
+func (pr *Program) seed() {
+	bundleOf := make([]int, len(pr.p.Items))
+	for b := range pr.Bundles {
+		for _, i := range pr.Bundles[b].Items {
 			bundleOf[i] = b
 		}
 	}
-	for _, s := range pr.p.seeds {
-		clear(pr.column)
+	for _, s := range pr.p.Seeds {
+		clear(pr.Column)
 		worth := 0.0
-		for _, l := range s.load {
-			b := bundleOf[l.item]
-			pr.column[b] += float64(l.count)
-			worth += float64(l.count) * pr.master.Duals()[b]
+		for _, l := range s.Load {
+			b := bundleOf[l.Item]
+			pr.Column[b] += float64(l.Count)
+			worth += float64(l.Count) * pr.master.Duals()[b]
 		}
-		if price := float64(pr.p.options[s.option].price); worth > price*(1+1e-6)+1e-3 {
-			pr.enter(pr.column, s.option)
+		if price := float64(pr.p.Options[s.Option].Price); worth > price*(1+1e-6)+1e-3 {
+			pr.enter(pr.Column, s.Option)
 		}
 	}
 }
@@ -61,30 +61,30 @@ func (pr *pricing) seed() {
 // startCenter makes center what pods are worth at one price for each resource, the same for all options: the duals of buying all that
 // the pods need together. No option can hold more than its price of that, and where prices grow with sizes hardly anything is worth
 // more. It returns how many nodes of which options that buys.
-func (pr *pricing) startCenter() []bought {
+func (pr *Program) startCenter() []bought {
 	p := pr.p
 	var rows []int // dimensions that pods need
 	var demand, per, price []float64
 	var first []int32
-	for d := range pr.dims {
+	for d := range pr.Dims {
 		total := 0.0
-		for b := range pr.bundles {
-			total += pr.bundles[b].count * pr.need[b*pr.dims+d]
+		for b := range pr.Bundles {
+			total += pr.Bundles[b].count * pr.Need[b*pr.Dims+d]
 		}
 		best := -1
-		for o := range p.options {
-			room := pr.room[o*pr.dims+d]
-			if room > 0 && !p.options[o].limited && (best < 0 || float64(p.options[o].price)*pr.room[best*pr.dims+d] < float64(p.options[best].price)*room) {
+		for o := range p.Options {
+			room := pr.Room[o*pr.Dims+d]
+			if room > 0 && !p.Options[o].Limited && (best < 0 || float64(p.Options[o].Price)*pr.Room[best*pr.Dims+d] < float64(p.Options[best].Price)*room) {
 				best = o
 			}
 		}
 		if total > 0 && best >= 0 {
 			rows = append(rows, d)
 			first = append(first, int32(best))
-			demand, per, price = append(demand, total), append(per, pr.room[best*pr.dims+d]), append(price, float64(p.options[best].price))
+			demand, per, price = append(demand, total), append(per, pr.Room[best*pr.Dims+d]), append(price, float64(p.Options[best].Price))
 		}
 	}
-	pr.center = make([]float64, len(pr.bundles))
+	pr.center = make([]float64, len(pr.Bundles))
 	if len(rows) == 0 {
 		return nil
 	}
@@ -93,12 +93,12 @@ func (pr *pricing) startCenter() []bought {
 	column := make([]float64, len(rows))
 	for range 50 * len(rows) {
 		most, at := 1+1e-9, -1
-		for o := range p.options {
+		for o := range p.Options {
 			worth := 0.0
 			for i, d := range rows {
-				worth += m.Duals()[i] * pr.room[o*pr.dims+d]
+				worth += m.Duals()[i] * pr.Room[o*pr.Dims+d]
 			}
-			if ratio := worth / float64(max(p.options[o].price, 1)); ratio > most && !p.options[o].limited {
+			if ratio := worth / float64(max(p.Options[o].Price, 1)); ratio > most && !p.Options[o].Limited {
 				most, at = ratio, o
 			}
 		}
@@ -106,9 +106,9 @@ func (pr *pricing) startCenter() []bought {
 			break
 		}
 		for i, d := range rows {
-			column[i] = pr.room[at*pr.dims+d]
+			column[i] = pr.Room[at*pr.Dims+d]
 		}
-		row := m.Enter(column, float64(p.options[at].price))
+		row := m.Enter(column, float64(p.Options[at].Price))
 		if row < 0 {
 			break
 		}
@@ -120,11 +120,11 @@ func (pr *pricing) startCenter() []bought {
 			chosen[row] = -1
 		}
 	}
-	for b := range pr.bundles {
+	for b := range pr.Bundles {
 		for i, d := range rows {
-			pr.center[b] += max(m.Duals()[i], 0) * pr.need[b*pr.dims+d]
+			pr.center[b] += max(m.Duals()[i], 0) * pr.Need[b*pr.Dims+d]
 		}
-		pr.centerBound += pr.center[b] * pr.bundles[b].count
+		pr.centerBound += pr.center[b] * pr.Bundles[b].count
 	}
 	var mix []bought
 	for row, o := range chosen {
@@ -147,13 +147,13 @@ const fewTypes = 256
 // spread brings in fillings that are as mixed as all pods together: for each option of the mix what of every bundle falls on one of its
 // nodes. Together they cost what the resources cost, which nothing can be cheaper than, but for pods of which one node takes only so
 // many: where prices grow with sizes most of the search is over before it begins.
-func (pr *pricing) spread(mix []bought) {
-	if len(pr.bundles) < fewItems || len(pr.p.options) > fewTypes {
+func (pr *Program) spread(mix []bought) {
+	if len(pr.Bundles) < FewItems || len(pr.p.Options) > fewTypes {
 		return
 	}
-	left := make([]float64, len(pr.bundles))
+	left := make([]float64, len(pr.Bundles))
 	for b := range left {
-		left[b] = pr.bundles[b].count
+		left[b] = pr.Bundles[b].count
 	}
 	part := make([]float64, len(left))
 	alike := pr.takers()
@@ -165,8 +165,8 @@ func (pr *pricing) spread(mix []bought) {
 		for b, n := range part {
 			left[b] -= n
 		}
-		for o := range pr.p.options {
-			if !pr.p.options[o].limited {
+		for o := range pr.p.Options {
+			if !pr.p.Options[o].Limited {
 				pr.mixed(int32(o), part, alike)
 			}
 		}
@@ -174,17 +174,17 @@ func (pr *pricing) spread(mix []bought) {
 }
 
 // takers is, by bundle, how many kinds of options take it: options are of one kind if they take the same bundles, as those of one zone.
-func (pr *pricing) takers() []float64 {
-	out := make([]float64, len(pr.bundles))
+func (pr *Program) takers() []float64 {
+	out := make([]float64, len(pr.Bundles))
 	known := map[string]bool{}
-	taken := make([]byte, len(pr.bundles))
-	for o := range pr.p.options {
-		if pr.p.options[o].limited {
+	taken := make([]byte, len(pr.Bundles))
+	for o := range pr.p.Options {
+		if pr.p.Options[o].Limited {
 			continue
 		}
-		for b := range pr.bundles {
+		for b := range pr.Bundles {
 			taken[b] = 0
-			if pr.bundles[b].takenBy(&pr.p.options[o]) {
+			if pr.Bundles[b].takenBy(&pr.p.Options[o]) {
 				taken[b] = 1
 			}
 		}
@@ -201,20 +201,20 @@ func (pr *pricing) takers() []float64 {
 
 // mixed brings in the filling of an option that has the same share of all the given pods that it takes, or as many of them as one node
 // takes. What options of several kinds take is divided among the kinds.
-func (pr *pricing) mixed(o int32, pods, kinds []float64) {
-	clear(pr.column)
+func (pr *Program) mixed(o int32, pods, kinds []float64) {
+	clear(pr.Column)
 	for b, n := range pods {
-		if n > 0 && pr.bundles[b].takenBy(&pr.p.options[o]) {
-			pr.column[b] = n / kinds[b]
+		if n > 0 && pr.Bundles[b].takenBy(&pr.p.Options[o]) {
+			pr.Column[b] = n / kinds[b]
 		}
 	}
 	nodes := 0.0
-	for d := range pr.dims {
+	for d := range pr.Dims {
 		need := 0.0
-		for b, n := range pr.column {
-			need += n * pr.need[b*pr.dims+d]
+		for b, n := range pr.Column {
+			need += n * pr.Need[b*pr.Dims+d]
 		}
-		if room := pr.room[int(o)*pr.dims+d]; need > nodes*room {
+		if room := pr.Room[int(o)*pr.Dims+d]; need > nodes*room {
 			nodes = need / room
 		}
 	}
@@ -222,12 +222,12 @@ func (pr *pricing) mixed(o int32, pods, kinds []float64) {
 		return // it takes none of them, or lacks what some need
 	}
 	worth := 0.0
-	for b, n := range pr.column {
-		pr.column[b] = min(n/nodes, pr.most[o][b])
-		worth += pr.column[b] * pr.master.Duals()[b]
+	for b, n := range pr.Column {
+		pr.Column[b] = min(n/nodes, pr.Most[o][b])
+		worth += pr.Column[b] * pr.master.Duals()[b]
 	}
-	if price := float64(pr.p.options[o].price); worth > price*(1+1e-6)+1e-3 {
-		pr.enter(pr.column, o)
+	if price := float64(pr.p.Options[o].Price); worth > price*(1+1e-6)+1e-3 {
+		pr.enter(pr.Column, o)
 	}
 }
 
@@ -236,16 +236,16 @@ const splitSteps = 24
 
 // split makes part what of the pods left goes on the nodes, so that its two scarcest resources are used alike: more of those
 // pods that need them in the proportion in which the nodes have them.
-func (pr *pricing) split(m bought, left, part []float64) {
+func (pr *Program) split(m bought, left, part []float64) {
 	first, second := pr.scarcest(m, left)
 	if second < 0 {
 		return
 	}
-	room := pr.room[int(m.option)*pr.dims:]
+	room := pr.Room[int(m.option)*pr.Dims:]
 	// lean is how far a pod leans towards the first resource, -1 to 1; size is what it takes of both, in nodes.
 	lean, size := make([]float64, len(left)), make([]float64, len(left))
 	for b := range left {
-		x, y := pr.need[b*pr.dims+first]/room[first], pr.need[b*pr.dims+second]/room[second]
+		x, y := pr.Need[b*pr.Dims+first]/room[first], pr.Need[b*pr.Dims+second]/room[second]
 		if size[b] = x + y; size[b] > 0 {
 			lean[b] = (x - y) / size[b]
 		}
@@ -284,15 +284,15 @@ func (pr *pricing) split(m bought, left, part []float64) {
 }
 
 // scarcest are the two resources of which the pods left need most, in nodes of the option; -1 for the second if there is but one.
-func (pr *pricing) scarcest(m bought, left []float64) (first, second int) {
+func (pr *Program) scarcest(m bought, left []float64) (first, second int) {
 	first, second = -1, -1
 	most, next := 0.0, 0.0
-	for d := range pr.dims {
+	for d := range pr.Dims {
 		need := 0.0
 		for b, n := range left {
-			need += n * pr.need[b*pr.dims+d]
+			need += n * pr.Need[b*pr.Dims+d]
 		}
-		if room := pr.room[int(m.option)*pr.dims+d]; room > 0 {
+		if room := pr.Room[int(m.option)*pr.Dims+d]; room > 0 {
 			need /= room
 		}
 		if need > most {

@@ -1,4 +1,4 @@
-package scheduling
+package filling
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/lp"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -14,9 +15,8 @@ import (
 // everything, and the packer places the rest. It pays where pods are alike: with more than maxLPRows items the packer
 // works alone.
 type patterns struct {
-	p      *problem
-	values *values
-	pr     *pricing
+	*Task
+	pr     *pricing.Program
 	master *lp.Master
 	// inBasis is indexed like the master's rows: the filling behind each basic column; nil load for surplus.
 	inBasis []filling
@@ -31,7 +31,7 @@ type patterns struct {
 // filling is a pattern on an option.
 type filling struct {
 	option int32
-	load   []load
+	load   []pricing.Load
 }
 
 const (
@@ -50,19 +50,20 @@ const (
 )
 
 // newPatterns is nil where the method does not pay.
-func newPatterns(p *problem, v *values, pr *pricing) *patterns {
-	if pr == nil || len(p.items) == 0 || len(p.items) > maxPatternItems || len(pr.bundles) < len(p.items) {
+func newPatterns(t *Task) *patterns {
+	p, pr := t.p, t.v.Program
+	if pr == nil || len(p.Items) == 0 || len(p.Items) > maxPatternItems || len(pr.Bundles) < len(p.Items) {
 		return nil
 	}
-	n := len(p.items)
+	n := len(p.Items)
 	return &patterns{
-		p: p, values: v, pr: pr, density: make([]float64, n), order: make([]int32, n), free: make([]int64, p.dims),
+		Task: t, pr: pr, density: make([]float64, n), order: make([]int32, n), free: make([]int64, p.Dims),
 		best: make([]int32, n), try: make([]int32, n), from: make([]int32, n),
 	}
 }
 
 // pack returns the rounded-down mix; left receives what it does not place.
-func (s *patterns) pack(ctx context.Context, left []int) *binSet {
+func (s *patterns) pack(ctx context.Context, left []int) *Bins {
 	s.start()
 	options := s.promisingOptions()
 	passes := 0
@@ -88,18 +89,18 @@ func (s *patterns) pack(ctx context.Context, left []int) *binSet {
 
 // start opens the master with the cheapest single-item pattern of each item.
 func (s *patterns) start() {
-	n := len(s.p.items)
+	n := len(s.p.Items)
 	demand, per, price := make([]float64, n), make([]float64, n), make([]float64, n)
 	s.inBasis = make([]filling, n)
-	for b := range s.pr.bundles {
-		i := s.pr.bundles[b].items[0]
-		demand[b] = float64(s.p.items[i].count)
-		for o := range s.p.options {
-			opt := &s.p.options[o]
-			f := float64(s.p.perOption(&s.p.items[i], s.pr.bundles[b].at[0], opt))
-			if f > 0 && (per[b] == 0 || float64(opt.price)/f < price[b]/per[b]) {
-				per[b], price[b] = f, float64(opt.price)
-				s.inBasis[b] = filling{int32(o), []load{{i, int32(f)}}}
+	for b := range s.pr.Bundles {
+		i := s.pr.Bundles[b].Items[0]
+		demand[b] = float64(s.p.Items[i].Count)
+		for o := range s.p.Options {
+			opt := &s.p.Options[o]
+			f := float64(s.p.PerOption(&s.p.Items[i], s.pr.Bundles[b].At[0], opt))
+			if f > 0 && (per[b] == 0 || float64(opt.Price)/f < price[b]/per[b]) {
+				per[b], price[b] = f, float64(opt.Price)
+				s.inBasis[b] = filling{int32(o), []pricing.Load{{Item: i, Count: int32(f)}}}
 			}
 		}
 	}
@@ -112,24 +113,24 @@ func (s *patterns) pays(o int32) bool {
 	for b, n := range s.best {
 		worth += float64(n) * s.master.Duals()[b]
 	}
-	return worth > float64(s.p.options[o].price)*(1+1e-7)+1e-3
+	return worth > float64(s.p.Options[o].Price)*(1+1e-7)+1e-3
 }
 
 // promisingOptions are those that the fractional program uses, and others that it finds worth (nearly) their price, the best few of
 // each place.
 func (s *patterns) promisingOptions() []int32 {
-	out := s.pr.inMix()
+	out := s.pr.InMix()
 	used := len(out)
-	for o := range s.p.options {
-		if s.values.ratio[o] >= promising && !slices.Contains(out[:used], int32(o)) {
+	for o := range s.p.Options {
+		if s.v.Ratio[o] >= promising && !slices.Contains(out[:used], int32(o)) {
 			out = append(out, int32(o))
 		}
 	}
-	slices.SortStableFunc(out[used:], func(a, b int32) int { return -cmp.Compare(s.values.ratio[a], s.values.ratio[b]) })
+	slices.SortStableFunc(out[used:], func(a, b int32) int { return -cmp.Compare(s.v.Ratio[a], s.v.Ratio[b]) })
 	taken := map[int]int{}
 	return slices.DeleteFunc(out, func(o int32) bool {
 		wanted := false
-		for at := range s.p.options[o].open.Members {
+		for at := range s.p.Options[o].Open.Members {
 			wanted = wanted || taken[at] < optionsPerPlace
 			taken[at]++
 		}
@@ -142,22 +143,22 @@ func (s *patterns) promisingOptions() []int32 {
 func (s *patterns) seeded(o int32) bool {
 	pr := s.pr
 	found, tried := false, 0
-	for seed := range pr.bundles {
-		if pr.most[o][seed] <= 0 {
+	for seed := range pr.Bundles {
+		if pr.Most[o][seed] <= 0 {
 			continue
 		}
 		if tried%reprice == 0 {
 			s.price(o)
 		}
 		tried++
-		for _, k := range []int32{1, int32(pr.most[o][seed])} {
+		for _, k := range []int32{1, int32(pr.Most[o][seed])} {
 			clear(s.from)
 			s.from[seed] = k
 			s.complete(o, s.from, s.best, int32(seed))
 			if s.pays(o) {
 				found = s.enter(o) || found
 			}
-			if pr.most[o][seed] <= 1 {
+			if pr.Most[o][seed] <= 1 {
 				break
 			}
 		}
@@ -167,9 +168,9 @@ func (s *patterns) seeded(o int32) bool {
 
 // improve looks for a whole filling of the option that is worth more than its price at the present values.
 func (s *patterns) improve(o int32) bool {
-	opt := &s.p.options[o]
+	opt := &s.p.Options[o]
 	worth := s.fill(o)
-	if worth <= float64(opt.price)*(1+1e-7)+1e-3 {
+	if worth <= float64(opt.Price)*(1+1e-7)+1e-3 {
 		return false
 	}
 	return s.enter(o)
@@ -177,17 +178,17 @@ func (s *patterns) improve(o int32) bool {
 
 // enter brings the filling in s.best into the mix.
 func (s *patterns) enter(o int32) bool {
-	opt := &s.p.options[o]
-	column := s.pr.column
+	opt := &s.p.Options[o]
+	column := s.pr.Column
 	clear(column)
-	var loads []load
-	for b := range s.pr.bundles {
+	var loads []pricing.Load
+	for b := range s.pr.Bundles {
 		if n := s.best[b]; n > 0 {
 			column[b] = float64(n)
-			loads = append(loads, load{s.pr.bundles[b].items[0], n})
+			loads = append(loads, pricing.Load{Item: s.pr.Bundles[b].Items[0], Count: n})
 		}
 	}
-	row := s.master.Enter(column, float64(opt.price))
+	row := s.master.Enter(column, float64(opt.Price))
 	if row < 0 {
 		return false
 	}
@@ -205,9 +206,9 @@ func (s *patterns) enter(o int32) bool {
 func (s *patterns) fill(o int32) float64 {
 	pr := s.pr
 	s.price(o)
-	pr.sacks[o].Filling(pr.column)
+	pr.Sacks[o].Filling(pr.Column)
 	for b := range s.from {
-		s.from[b] = int32(pr.column[b] + 1e-6)
+		s.from[b] = int32(pr.Column[b] + 1e-6)
 	}
 	best := s.complete(o, s.from, s.best)
 	if w := s.complete(o, nil, s.try); w > best {
@@ -240,10 +241,10 @@ func (s *patterns) fill(o int32) float64 {
 // price makes the option's resource prices and order those of the present values.
 func (s *patterns) price(o int32) {
 	pr := s.pr
-	for b := range pr.bundles {
-		pr.value[b] = max(s.master.Duals()[b], 0)
+	for b := range pr.Bundles {
+		pr.Value[b] = max(s.master.Duals()[b], 0)
 	}
-	pr.sacks[o].Solve(pr.value, -1)
+	pr.Sacks[o].Solve(pr.Value, -1)
 	s.sortByDensity(o)
 }
 
@@ -251,15 +252,15 @@ func (s *patterns) price(o int32) {
 func (s *patterns) sortByDensity(o int32) {
 	p, pr := s.p, s.pr
 	s.order = s.order[:0]
-	for b := range pr.bundles {
-		if pr.most[o][b] <= 0 || pr.value[b] <= 0 {
+	for b := range pr.Bundles {
+		if pr.Most[o][b] <= 0 || pr.Value[b] <= 0 {
 			continue
 		}
 		size := 0.0
-		for d := range pr.dims {
-			size += (pr.lambda[int(o)*pr.dims+d] + 1e-3*float64(p.options[o].price)/max(pr.room[int(o)*pr.dims+d], 1e-9)) * pr.need[b*pr.dims+d]
+		for d := range pr.Dims {
+			size += (pr.Lambda[int(o)*pr.Dims+d] + 1e-3*float64(p.Options[o].Price)/max(pr.Room[int(o)*pr.Dims+d], 1e-9)) * pr.Need[b*pr.Dims+d]
 		}
-		s.density[b] = pr.value[b] / max(size, 1e-12)
+		s.density[b] = pr.Value[b] / max(size, 1e-12)
 		s.order = append(s.order, int32(b))
 	}
 	slices.SortFunc(s.order, func(a, b int32) int {
@@ -272,29 +273,29 @@ func (s *patterns) sortByDensity(o int32) {
 func (s *patterns) complete(o int32, start, into []int32, skip ...int32) float64 {
 	p, pr := s.p, s.pr
 	clear(into)
-	copy(s.free, p.options[o].alloc)
+	copy(s.free, p.Options[o].Alloc)
 	worth := 0.0
 	if start != nil {
 		for _, b := range s.order {
 			if start[b] == 0 {
 				continue
 			}
-			it := &p.items[pr.bundles[b].items[0]]
-			n := min(int(start[b]), resources.HowMany(it.need, s.free, min(it.count, it.perMachine)))
+			it := &p.Items[pr.Bundles[b].Items[0]]
+			n := min(int(start[b]), resources.HowMany(it.Need, s.free, min(it.Count, it.PerNode)))
 			into[b] = int32(n)
-			resources.AddScaled(s.free, it.need, -int64(n))
-			worth += float64(n) * pr.value[b]
+			resources.AddScaled(s.free, it.Need, -int64(n))
+			worth += float64(n) * pr.Value[b]
 		}
 	}
 	for _, b := range s.order {
-		it := &p.items[pr.bundles[b].items[0]]
-		if !resources.Fits(it.need, s.free) || slices.Contains(skip, b) {
+		it := &p.Items[pr.Bundles[b].Items[0]]
+		if !resources.Fits(it.Need, s.free) || slices.Contains(skip, b) {
 			continue
 		}
-		if n := resources.HowMany(it.need, s.free, min(it.count, it.perMachine)-int(into[b])); n > 0 {
+		if n := resources.HowMany(it.Need, s.free, min(it.Count, it.PerNode)-int(into[b])); n > 0 {
 			into[b] += int32(n)
-			resources.AddScaled(s.free, it.need, -int64(n))
-			worth += float64(n) * pr.value[b]
+			resources.AddScaled(s.free, it.Need, -int64(n))
+			worth += float64(n) * pr.Value[b]
 		}
 	}
 	return worth
@@ -302,10 +303,10 @@ func (s *patterns) complete(o int32, start, into []int32, skip ...int32) float64
 
 // round buys each pattern of the optimal mix as often as the mix says, rounded down, then once more where its pods are
 // all still there.
-func (s *patterns) round(left []int) *binSet {
-	out := &binSet{}
-	for i := range s.p.items {
-		left[i] = s.p.items[i].count
+func (s *patterns) round(left []int) *Bins {
+	out := &Bins{}
+	for i := range s.p.Items {
+		left[i] = s.p.Items[i].Count
 	}
 	type part struct {
 		row  int
@@ -314,13 +315,13 @@ func (s *patterns) round(left []int) *binSet {
 	var parts []part
 	buy := func(f *filling, times int) int {
 		for _, l := range f.load {
-			times = min(times, left[l.item]/int(l.count))
+			times = min(times, left[l.Item]/int(l.Count))
 		}
 		for range times {
-			out.bins = append(out.bins, s.p.newBin(f.option, f.load, s.values))
+			out.List = append(out.List, s.newBin(f.option, f.load))
 		}
 		for _, l := range f.load {
-			left[l.item] -= times * int(l.count)
+			left[l.Item] -= times * int(l.Count)
 		}
 		return times
 	}

@@ -1,4 +1,4 @@
-package scheduling
+package filling
 
 import (
 	"cmp"
@@ -6,70 +6,53 @@ import (
 	"context"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// binSet is a set of nodes to buy, with what goes on each.
-type binSet struct {
-	bins []bin
-}
-
-// bin is one node to buy.
-type bin struct {
-	option int32
-	load   []load // by item, ascending
-	used   []int64
-	worth  int64 // Σ count x value of the load
-}
-
-// load is some pods of one item.
-type load struct {
-	item  int32
-	count int32
-}
-
-// packer fills nodes with items by value: again and again it buys the node whose best filling is worth most per
+// Packer fills nodes with items by value: again and again it buys the node whose best filling is worth most per
 // dollar, as many of them as the items last for.
-type packer struct {
-	p      *problem
-	values *values
+type Packer struct {
+	*Task
 	// gate limits what may be bought; nil for no limits.
-	gate *ledger
-	// keep says whether the filling of the option in trial is wanted; nil for any.
-	keep func(option int32) bool
-	// rules counts, on the node being filled, what topology rules look at; nil where no item is under any.
-	rules *sketch
-	m     *Model
-	left  []int
+	gate Gate
+	// Keep says whether the filling of the option in trial is wanted; nil for any.
+	Keep func(option int32) bool
+	// node counts, on the node being filled, what topology rules look at; nil where no item is under any.
+	node *topology.OneNode
+	// Left is, by item, how many pods have no node yet.
+	Left []int
 	// order is indexed by option: its items, those first that are worth most for the room they take there. Made when
 	// the option first comes up.
 	order [][]int32
 	// skewed is the same items in another order, by dominant resource: see skewedOf.
 	skewed [][][]int32
-	at     []int // item -> position of its stage
 	queue  ratioQueue
+	// Trial is the filling looked at last.
+	Trial []pricing.Load
 	// scratch
-	free         []int64
-	trial, other []load
-	cursor       []int // by dominant resource: the item that is next, and how many of it are taken
-	taken        []int
-	skew         []float64
+	other  []pricing.Load
+	free   []int64
+	cursor []int // by dominant resource: the item that is next, and how many of it are taken
+	taken  []int
+	skew   []float64
 	// least is no more than any item needs: what does not hold it is full.
 	least []int64
 }
 
-func newPacker(m *Model, p *problem, v *values, g *ledger) *packer {
-	places := placesInUse(p.items)
-	k := &packer{
-		m: m, p: p, values: v, gate: g, left: make([]int, len(p.items)), order: make([][]int32, len(p.options)), skewed: make([][][]int32, len(p.options)),
-		at: make([]int, len(p.items)), free: make([]int64, p.dims), cursor: make([]int, p.dims), taken: make([]int, p.dims),
-		least: smallest(p.items, p.dims),
+// NewPacker is for the task within what the gate lets pass; nil for all.
+func NewPacker(t *Task, g Gate) *Packer {
+	p := t.p
+	k := &Packer{
+		Task: t, gate: g, Left: make([]int, len(p.Items)), order: make([][]int32, len(p.Options)), skewed: make([][][]int32, len(p.Options)),
+		free: make([]int64, p.Dims), cursor: make([]int, p.Dims), taken: make([]int, p.Dims),
+		least: pricing.Smallest(p.Items, p.Dims),
 	}
-	for i := range p.items {
-		k.left[i] = p.items[i].count
-		k.at[i] = slices.Index(places, p.items[i].place)
-		if p.items[i].ruled && k.rules == nil {
-			k.rules = newSketch(m)
+	for i := range p.Items {
+		k.Left[i] = p.Items[i].Count
+		if p.Items[i].Ruled && k.node == nil {
+			k.node = topology.NewOneNode(t.rules.Groups)
 		}
 	}
 	return k
@@ -98,13 +81,13 @@ func (q *ratioQueue) Pop() any {
 	return last
 }
 
-// pack places as much as it can. What is left stays in k.left.
-func (k *packer) pack(ctx context.Context) *binSet {
-	out := &binSet{}
+// Pack places as much as it can. What is left stays in k.left.
+func (k *Packer) Pack(ctx context.Context) *Bins {
+	out := &Bins{}
 	k.queue = k.queue[:0]
-	for o := range k.p.options {
+	for o := range k.p.Options {
 		// The proof of the values says what an option can be worth at most: most are never looked at.
-		k.queue = append(k.queue, offer{option: int32(o), ratio: k.values.ratio[o] * 1.001, worth: 1 << 62})
+		k.queue = append(k.queue, offer{option: int32(o), ratio: k.v.Ratio[o] * 1.001, worth: 1 << 62})
 	}
 	heap.Init(&k.queue)
 	for k.queue.Len() > 0 && ctx.Err() == nil {
@@ -129,12 +112,12 @@ func (k *packer) pack(ctx context.Context) *binSet {
 	return out
 }
 
-func (k *packer) offerFor(o int32) offer {
+func (k *Packer) offerFor(o int32) offer {
 	worth := k.fill(o)
-	if k.keep != nil && !k.keep(o) {
+	if k.Keep != nil && !k.Keep(o) {
 		worth = 0
 	}
-	price := k.p.options[o].price
+	price := k.p.Options[o].Price
 	if price <= 0 {
 		price = 1
 	}
@@ -144,21 +127,21 @@ func (k *packer) offerFor(o int32) offer {
 // fill finds a good filling of one node of the option with what is left; it stays in k.trial. The result is its
 // worth. Two ways are tried: item by item in the order of value, and always from those items that need most of what
 // the node has most left of.
-func (k *packer) fill(o int32) int64 {
-	opt := &k.p.options[o]
-	if k.gate != nil && !k.gate.open(o) {
+func (k *Packer) fill(o int32) int64 {
+	opt := &k.p.Options[o]
+	if k.gate != nil && !k.gate.Open(o) {
 		return 0
 	}
 	order := k.orderOf(o)
 	k.begin(opt)
 	worth, live, gone := int64(0), 0, 0
 	for _, i := range order {
-		if k.left[i] == 0 {
+		if k.Left[i] == 0 {
 			gone++
 			continue
 		}
 		if live++; resources.Fits(k.least, k.free) {
-			worth += k.add(i, k.left[i])
+			worth += k.add(i, k.Left[i])
 		} else if live > 1 {
 			break // full, and whether other items are left is known
 		}
@@ -169,47 +152,46 @@ func (k *packer) fill(o int32) int64 {
 	if live < 2 {
 		return worth
 	}
-	k.trial, k.other = k.other, k.trial
+	k.Trial, k.other = k.other, k.Trial
 	if balanced := k.fillBalanced(o); balanced > worth {
 		return balanced
 	}
-	k.trial, k.other = k.other, k.trial
+	k.Trial, k.other = k.other, k.Trial
 	return worth
 }
 
 // begin empties the node being filled.
-func (k *packer) begin(opt *option) {
-	copy(k.free, opt.alloc)
-	k.trial = k.trial[:0]
-	if k.rules != nil {
-		k.rules.begin(nil)
-		k.m.addResidents(k.rules, opt.pool, opt.row)
+func (k *Packer) begin(opt *pricing.Option) {
+	copy(k.free, opt.Alloc)
+	k.Trial = k.Trial[:0]
+	if k.node != nil {
+		k.rules.begin(k.node, opt)
 	}
 }
 
 // add puts up to most pods of the item on the node being filled and returns what they are worth.
-func (k *packer) add(i int32, most int) int64 {
-	it := &k.p.items[i]
-	n := resources.HowMany(it.need, k.free, min(most, it.perMachine))
-	if n > 0 && it.ruled {
-		n = min(n, k.rules.room(it.topology))
+func (k *Packer) add(i int32, most int) int64 {
+	it := &k.p.Items[i]
+	n := resources.HowMany(it.Need, k.free, min(most, it.PerNode))
+	if n > 0 && it.Ruled {
+		n = min(n, k.node.Room(it.Topology))
 	}
 	if n <= 0 {
 		return 0
 	}
-	if it.ruled {
-		k.rules.add(it.topology, int32(n))
+	if it.Ruled {
+		k.node.Add(it.Topology, int32(n))
 	}
-	resources.AddScaled(k.free, it.need, -int64(n))
-	k.trial = append(k.trial, load{i, int32(n)})
+	resources.AddScaled(k.free, it.Need, -int64(n))
+	k.Trial = append(k.Trial, pricing.Load{Item: i, Count: int32(n)})
 	// An item of no value still wants a place.
-	return int64(n) * max(k.values.item[i], 1)
+	return int64(n) * max(k.v.Item[i], 1)
 }
 
 // fillBalanced fills the node so that no resource runs out long before the others: each step takes the next item, in
 // the order of value, among those whose scarcest resource here is the one of which most is left.
-func (k *packer) fillBalanced(o int32) int64 {
-	p, opt := k.p, &k.p.options[o]
+func (k *Packer) fillBalanced(o int32) int64 {
+	p, opt := k.p, &k.p.Options[o]
 	k.begin(opt)
 	lists := k.skewedOf(o)
 	clear(k.cursor)
@@ -221,18 +203,18 @@ func (k *packer) fillBalanced(o int32) int64 {
 			break
 		}
 		i := lists[d][k.cursor[d]]
-		it := &p.items[i]
+		it := &p.Items[i]
 		// Half of what would fit at a time, so that the balance is kept while few are left.
-		most := max((resources.HowMany(it.need, k.free, k.left[i])+1)/2, 1)
+		most := max((resources.HowMany(it.Need, k.free, k.Left[i])+1)/2, 1)
 		taken := k.taken[d]
-		w := k.add(i, min(most, k.left[i]-taken))
+		w := k.add(i, min(most, k.Left[i]-taken))
 		worth += w
-		if w == 0 || taken+most >= min(k.left[i], it.perMachine) {
+		if w == 0 || taken+most >= min(k.Left[i], it.PerNode) {
 			k.cursor[d]++
 			k.taken[d] = 0
 			continue
 		}
-		k.taken[d] += int(k.trial[len(k.trial)-1].count)
+		k.taken[d] += int(k.Trial[len(k.Trial)-1].Count)
 	}
 	k.mergeTrial()
 	return worth
@@ -241,17 +223,17 @@ func (k *packer) fillBalanced(o int32) int64 {
 // skewedOf sorts the option's items, by the resource of which they need most there, by how much more they take of one
 // resource than of the others: the lopsided ones go first, while there is something to balance them with, and what is
 // left at the end fits anywhere.
-func (k *packer) skewedOf(o int32) [][]int32 {
+func (k *Packer) skewedOf(o int32) [][]int32 {
 	if k.skewed[o] == nil {
-		opt := &k.p.options[o]
+		opt := &k.p.Options[o]
 		if k.skew == nil {
-			k.skew = make([]float64, len(k.p.items))
+			k.skew = make([]float64, len(k.p.Items))
 		}
-		lists := make([][]int32, k.p.dims)
+		lists := make([][]int32, k.p.Dims)
 		for _, i := range k.order[o] {
-			if k.left[i] > 0 {
-				k.skew[i] = skewness(k.p.items[i].need, opt.alloc)
-				d := dominant(k.p.items[i].need, opt.alloc)
+			if k.Left[i] > 0 {
+				k.skew[i] = skewness(k.p.Items[i].Need, opt.Alloc)
+				d := dominant(k.p.Items[i].Need, opt.Alloc)
 				lists[d] = append(lists[d], i)
 			}
 		}
@@ -281,10 +263,10 @@ func skewness(need, alloc []int64) float64 {
 }
 
 // alive filters a list in place: items that have run out leave it for good, since counts only fall.
-func (k *packer) alive(list []int32) []int32 {
+func (k *Packer) alive(list []int32) []int32 {
 	live := list[:0]
 	for _, i := range list {
-		if k.left[i] > 0 {
+		if k.Left[i] > 0 {
 			live = append(live, i)
 		}
 	}
@@ -306,11 +288,11 @@ func dominant(need, alloc []int64) int {
 }
 
 // richest is the resource with the largest free share among those with items left to try, or -1.
-func (k *packer) richest(opt *option, lists [][]int32) int {
+func (k *Packer) richest(opt *pricing.Option, lists [][]int32) int {
 	best, at := -1.0, -1
 	for d, list := range lists {
 		gone := k.cursor[d]
-		for k.cursor[d] < len(list) && k.left[list[k.cursor[d]]] == 0 {
+		for k.cursor[d] < len(list) && k.Left[list[k.cursor[d]]] == 0 {
 			k.cursor[d]++
 		}
 		if gone == 0 && k.cursor[d] > 0 {
@@ -321,7 +303,7 @@ func (k *packer) richest(opt *option, lists [][]int32) int {
 		if k.cursor[d] >= len(list) {
 			continue
 		}
-		if share := float64(k.free[d]) / float64(max(opt.alloc[d], 1)); share > best {
+		if share := float64(k.free[d]) / float64(max(opt.Alloc[d], 1)); share > best {
 			best, at = share, d
 		}
 	}
@@ -329,26 +311,26 @@ func (k *packer) richest(opt *option, lists [][]int32) int {
 }
 
 // mergeTrial joins the loads of one item.
-func (k *packer) mergeTrial() {
-	slices.SortFunc(k.trial, func(a, b load) int { return cmp.Compare(a.item, b.item) })
-	out := k.trial[:0]
-	for _, l := range k.trial {
-		if n := len(out); n > 0 && out[n-1].item == l.item {
-			out[n-1].count += l.count
+func (k *Packer) mergeTrial() {
+	slices.SortFunc(k.Trial, func(a, b pricing.Load) int { return cmp.Compare(a.Item, b.Item) })
+	out := k.Trial[:0]
+	for _, l := range k.Trial {
+		if n := len(out); n > 0 && out[n-1].Item == l.Item {
+			out[n-1].Count += l.Count
 			continue
 		}
 		out = append(out, l)
 	}
-	k.trial = out
+	k.Trial = out
 }
 
 // orderOf sorts the option's items: by value per room taken, in steps of 2 %, then the larger first.
-func (k *packer) orderOf(o int32) []int32 {
+func (k *Packer) orderOf(o int32) []int32 {
 	if k.order[o] != nil {
 		return k.order[o]
 	}
 	p := k.p
-	opt := &p.options[o]
+	opt := &p.Options[o]
 	lambda := k.weights(o)
 	type ranked struct {
 		item  int32
@@ -356,16 +338,16 @@ func (k *packer) orderOf(o int32) []int32 {
 		size  float64
 	}
 	var list []ranked
-	for i := range p.items {
-		it := &p.items[i]
-		if k.left[i] == 0 || !opt.open.Has(k.at[i]) || !resources.Fits(it.need, opt.alloc) {
+	for i := range p.Items {
+		it := &p.Items[i]
+		if k.Left[i] == 0 || !opt.Open.Has(k.at[i]) || !resources.Fits(it.Need, opt.Alloc) {
 			continue
 		}
 		size := 0.0
-		for d, n := range it.need {
+		for d, n := range it.Need {
 			size += lambda[d] * float64(n)
 		}
-		density := float64(max(k.values.item[i], 1)) / max(size, 1e-9)
+		density := float64(max(k.v.Item[i], 1)) / max(size, 1e-9)
 		list = append(list, ranked{int32(i), int(min(density, 1e6) * 50), size})
 	}
 	slices.SortFunc(list, func(a, b ranked) int {
@@ -381,21 +363,21 @@ func (k *packer) orderOf(o int32) []int32 {
 
 // weights are the resource prices of the option, with a little of each resource's share mixed in, so that no resource
 // is free to waste.
-func (k *packer) weights(o int32) []float64 {
+func (k *Packer) weights(o int32) []float64 {
 	p := k.p
-	opt := &p.options[o]
-	w := make([]float64, p.dims)
+	opt := &p.Options[o]
+	w := make([]float64, p.Dims)
 	total := 0.0
 	for d := range w {
-		w[d] = k.values.lambda[int(o)*p.dims+d]
-		total += w[d] * float64(opt.alloc[d])
+		w[d] = k.v.Lambda[int(o)*p.Dims+d]
+		total += w[d] * float64(opt.Alloc[d])
 	}
 	if total <= 0 {
-		total = float64(max(opt.price, 1))
+		total = float64(max(opt.Price, 1))
 	}
 	for d := range w {
-		if opt.alloc[d] > 0 {
-			w[d] = 0.95*w[d] + 0.05*total/float64(p.dims)/float64(opt.alloc[d])
+		if opt.Alloc[d] > 0 {
+			w[d] = 0.95*w[d] + 0.05*total/float64(p.Dims)/float64(opt.Alloc[d])
 		}
 	}
 	return w
@@ -403,49 +385,24 @@ func (k *packer) weights(o int32) []float64 {
 
 // buyAll adds nodes of the option with the filling in k.trial, as many as the items last for. It reports whether at
 // least one could be bought.
-func (k *packer) buyAll(o int32, out *binSet) bool {
+func (k *Packer) buyAll(o int32, out *Bins) bool {
 	times := int32(1 << 30)
-	for _, l := range k.trial {
-		times = min(times, int32(k.left[l.item])/l.count)
+	for _, l := range k.Trial {
+		times = min(times, int32(k.Left[l.Item])/l.Count)
 	}
 	if k.gate != nil {
 		times = 1
 	}
 	bought := false
 	for range times {
-		if k.gate != nil && !k.gate.buy(o) {
+		if k.gate != nil && !k.gate.Buy(o) {
 			break
 		}
 		bought = true
-		out.bins = append(out.bins, k.p.newBin(o, k.trial, k.values))
-		for _, l := range k.trial {
-			k.left[l.item] -= int(l.count)
+		out.List = append(out.List, k.newBin(o, k.Trial))
+		for _, l := range k.Trial {
+			k.Left[l.Item] -= int(l.Count)
 		}
 	}
 	return bought
-}
-
-// addResidents counts the DaemonSet pods of a new node.
-func (m *Model) addResidents(s *sketch, pool, row int32) {
-	for _, class := range m.pools[pool].Table.Rows[row].Residents {
-		s.add(m.classes[class].Topology, 1)
-	}
-}
-
-func (p *problem) newBin(o int32, loads []load, v *values) bin {
-	b := bin{option: o, load: slices.Clone(loads), used: make([]int64, p.dims)}
-	slices.SortFunc(b.load, func(a, b load) int { return cmp.Compare(a.item, b.item) })
-	for _, l := range b.load {
-		resources.AddScaled(b.used, p.items[l.item].need, int64(l.count))
-		b.worth += int64(l.count) * v.item[l.item]
-	}
-	return b
-}
-
-func (g *binSet) cost(p *problem) int64 {
-	total := int64(0)
-	for i := range g.bins {
-		total += p.options[g.bins[i].option].price
-	}
-	return total
 }

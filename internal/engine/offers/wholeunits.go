@@ -1,12 +1,10 @@
-package scheduling
+package offers
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 )
 
 // A linear program packs pods in fractions, and fills nodes to the last millicore. Whole pods don't: where all of them ask for
@@ -28,13 +26,10 @@ const (
 	fuller = 0.005
 )
 
-// countWhole returns the items with their needs in whole units of resources before their needs of the caps, and the caps with
-// those units. Problems without rules between pods have certificates of multipliers alone.
-func (t *Trial) countWhole(items []item, caps []hostCap) ([]item, []hostCap) {
-	if t.topology == nil {
-		return items, caps
-	}
-	units := t.wholeUnits(items)
+// CountWhole returns the items with their needs in whole units of resources before their needs of the caps, and the caps with
+// those units. rooms are those of the planned nodes, dims is how many resources there are.
+func CountWhole(items []pricing.Item, caps []Cap, rooms []Room, dims int) ([]pricing.Item, []Cap) {
+	units := wholeUnits(items, rooms, dims)
 	if len(units) == 0 {
 		return items, caps
 	}
@@ -43,81 +38,61 @@ func (t *Trial) countWhole(items []item, caps []hostCap) ([]item, []hostCap) {
 			units[k].pressing = caps[0].pressing
 		}
 	}
-	dims := t.m.resources.Len()
 	out := slices.Clone(items)
 	for i := range out {
 		need := make([]int64, 0, dims+len(units)+len(caps))
-		need = append(need, items[i].need[:dims]...)
+		need = append(need, items[i].Need[:dims]...)
 		for k := range units {
-			need = append(need, need[units[k].resource]/units[k].unit)
+			need = append(need, need[units[k].Resource]/units[k].Unit)
 		}
-		out[i].need = append(need, items[i].need[dims:]...)
+		out[i].Need = append(need, items[i].Need[dims:]...)
 	}
 	return out, append(units, caps...)
 }
 
 // wholeUnits are the units in which the planned nodes are fullest, if that is fuller than they are in any resource.
-func (t *Trial) wholeUnits(items []item) []hostCap {
-	rooms := t.plannedRooms()
+func wholeUnits(items []pricing.Item, rooms []Room, dims int) []Cap {
 	least := 0.0
-	for d := range t.m.resources.Len() {
+	for d := range dims {
 		least = max(least, fullness(items, rooms, d, 1))
 	}
 	type found struct {
-		cap  hostCap
+		cap  Cap
 		full float64
 	}
 	var units []found
-	for d := range t.m.resources.Len() {
+	for d := range dims {
 		var here []found
 		for _, unit := range sizesOf(items, d) {
 			if full := fullness(items, rooms, d, unit); full > least+fuller {
-				here = append(here, found{hostCap{resource: d, unit: unit}, full})
+				here = append(here, found{Cap{Resource: d, Unit: unit}, full})
 			}
 		}
 		slices.SortStableFunc(here, func(a, b found) int { return cmp.Compare(b.full, a.full) })
 		units = append(units, here[:min(len(here), maxUnitsPerResource)]...)
 	}
 	slices.SortStableFunc(units, func(a, b found) int { return cmp.Compare(b.full, a.full) })
-	var out []hostCap
+	var out []Cap
 	for _, u := range units[:min(len(units), maxUnits)] {
 		out = append(out, u.cap)
 	}
 	return out
 }
 
-// roomOf is the room of so many nodes.
-type roomOf struct {
-	alloc []int64
-	nodes int64
-}
-
-// plannedRooms are the rooms of the planned nodes, those of one pool's row together.
-func (t *Trial) plannedRooms() []roomOf {
-	type row struct{ pool, row int32 }
-	var out []roomOf
-	at := map[row]int{}
-	for _, planned := range t.machines {
-		k := row{planned.pool, planned.row}
-		n, known := at[k]
-		if !known {
-			n = len(out)
-			at[k] = n
-			out = append(out, roomOf{alloc: t.m.pools[k.pool].Table.AllocOf(int(k.row), t.m.resources.Len())})
-		}
-		out[n].nodes++
-	}
-	return out
+// Room is the room of so many nodes.
+type Room struct {
+	Alloc []int64
+	Nodes int64
 }
 
 // fullness is which part of the rooms the items need, counted in whole units of a resource; 0 where there is no room.
-func fullness(items []item, rooms []roomOf, dim int, unit int64) float64 {
+func fullness(items []pricing.Item, rooms []Room, dim int, unit int64) float64 {
 	need, have := 0.0, 0.0
 	for i := range items {
-		need += float64(items[i].need[dim]/unit) * float64(items[i].count)
+		need += float64(items[i].Need[dim]/unit) * float64(items[i].Count)
 	}
 	for _, r := range rooms {
-		have += float64(max(r.alloc[dim], 0)/unit) * float64(r.nodes)
+		have += float64(max(r.Alloc[dim], 0)/unit) * float64(r.Nodes)
 	}
 	if have == 0 {
 		return 0
@@ -126,10 +101,10 @@ func fullness(items []item, rooms []roomOf, dim int, unit int64) float64 {
 }
 
 // sizesOf are the items' different needs of a resource, ascending, 1 and 0 aside; nil if they are more than maxSizes.
-func sizesOf(items []item, dim int) []int64 {
+func sizesOf(items []pricing.Item, dim int) []int64 {
 	var out []int64
 	for i := range items {
-		n := items[i].need[dim]
+		n := items[i].Need[dim]
 		if n <= 1 {
 			continue
 		}
@@ -144,22 +119,9 @@ func sizesOf(items []item, dim int) []int64 {
 }
 
 // on is how much of the cap a node with that room has.
-func (c *hostCap) on(alloc []int64) int64 {
-	if c.unit > 0 {
-		return max(alloc[c.resource], 0) / c.unit
+func (c *Cap) on(alloc []int64) int64 {
+	if c.Unit > 0 {
+		return max(alloc[c.Resource], 0) / c.Unit
 	}
-	return c.amount
-}
-
-// rule is what a certificate says of the cap.
-func (c *hostCap) rule(m *Model, name string) CertificateRule {
-	if c.unit == 0 {
-		return CertificateRule{Name: name, Rule: c.sentence(m), Amount: c.amount}
-	}
-	of := m.resources.Names[c.resource]
-	unit := resource.NewQuantity(c.unit, resource.BinarySI)
-	if of == corev1.ResourceCPU {
-		unit = resource.NewMilliQuantity(c.unit, resource.DecimalSI)
-	}
-	return CertificateRule{Name: name, Rule: fmt.Sprintf("%s in whole units of %s, rounded down", of, unit), Resource: of, Unit: *unit}
+	return c.Amount
 }

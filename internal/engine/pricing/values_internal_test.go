@@ -1,4 +1,4 @@
-package scheduling
+package pricing
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 func TestLoweredValuesAreProven(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
 		p := drawnProblem(t)
-		pr := newPricing(p, placesInUse(p.items))
-		u, lambda := make([]float64, len(p.items)), make([]float64, len(p.options)*pr.dims)
+		pr := NewProgram(p, PlacesInUse(p.Items))
+		u, lambda := make([]float64, len(p.Items)), make([]float64, len(p.Options)*pr.Dims)
 		for i := range u {
 			u[i] = float64(rapid.IntRange(0, 2_000).Draw(t, "value"))
 		}
@@ -30,14 +30,14 @@ func TestLoweredValuesAreProven(t *testing.T) {
 			values, prices = u, lambda
 		}
 		held := make([]bool, len(u))
-		for o := range p.options {
-			worth := func(u, lambda []float64) float64 { return pr.worth(o, u, lambda[o*pr.dims:(o+1)*pr.dims]) }
-			price := float64(p.options[o].price)
+		for o := range p.Options {
+			worth := func(u, lambda []float64) float64 { return pr.worth(o, u, lambda[o*pr.Dims:(o+1)*pr.Dims]) }
+			price := float64(p.Options[o].Price)
 			if got := worth(values, prices); got > price*nearlyProven+1e-6 {
 				t.Errorf("option %d of price %v may hold %v", o, price, got)
 			}
-			for i := range p.items {
-				held[i] = held[i] || worth(u, lambda) > price && p.perOption(&p.items[i], 0, &p.options[o]) > 0
+			for i := range p.Items {
+				held[i] = held[i] || worth(u, lambda) > price && p.PerOption(&p.Items[i], 0, &p.Options[o]) > 0
 			}
 		}
 		for i := range u {
@@ -50,20 +50,20 @@ func TestLoweredValuesAreProven(t *testing.T) {
 
 // Where the program ends early, the bound is better by what is not taken from pods of other options.
 func TestLoweredValuesBoundMore(t *testing.T) {
-	ofNeed := func(need ...int64) item {
-		return item{count: 10, need: need, perMachine: unbounded, class: int32(need[0])}
+	ofNeed := func(need ...int64) Item {
+		return Item{Count: 10, Need: need, PerNode: Unbounded, Class: int32(need[0])}
 	}
 	open := bitset.New(1)
 	open.Add(0)
-	p := &problem{dims: 2, items: []item{ofNeed(4, 0), ofNeed(0, 1)}, options: []option{
-		{price: 100_000, alloc: []int64{8, 0}, open: open}, {price: 100_000, alloc: []int64{0, 4}, open: open},
+	p := &Problem{Dims: 2, Items: []Item{ofNeed(4, 0), ofNeed(0, 1)}, Options: []Option{
+		{Price: 100_000, Alloc: []int64{8, 0}, Open: open}, {Price: 100_000, Alloc: []int64{0, 4}, Open: open},
 	}}
-	pr := newPricing(p, placesInUse(p.items))
-	v := &values{}
+	pr := NewProgram(p, PlacesInUse(p.Items))
+	v := &Values{}
 	v.take(pr, []float64{50_000, 50_000}, []float64{100_000, 0, 0, 200_000})
 	// Two of the first fit on a node of the first option, four of the second on one of the second.
-	if want := []int64{50_000, 25_000}; v.bound < 749_900 || v.bound > 750_000 || v.item[0] < want[0]-1 || v.item[1] < want[1]-1 {
-		t.Errorf("bound %v by values %v, want 750000 by %v", v.bound, v.item, want)
+	if want := []int64{50_000, 25_000}; v.Bound < 749_900 || v.Bound > 750_000 || v.Item[0] < want[0]-1 || v.Item[1] < want[1]-1 {
+		t.Errorf("bound %v by values %v, want 750000 by %v", v.Bound, v.Item, want)
 	}
 }
 
@@ -71,64 +71,64 @@ func TestLoweredValuesBoundMore(t *testing.T) {
 // what they add up to, and the one found costs hardly more.
 func TestColumnGenerationEnds(t *testing.T) {
 	p := manySizes(100)
-	v := valuesOf(context.Background(), p)
-	if cost := v.pricing.master.Objective(); v.bound < cost*(1-2*nearEnough) {
-		t.Errorf("values of %v, a mix of fillings for %v after %d columns", v.bound, cost, v.pricing.entered)
+	v := WithoutCommitments(context.Background(), p)
+	if cost := v.Program.master.Objective(); v.Bound < cost*(1-2*nearEnough) {
+		t.Errorf("values of %v, a mix of fillings for %v after %d columns", v.Bound, cost, v.Program.entered)
 	}
-	if pr := v.pricing; len(pr.bundles) != len(p.items) || pr.entered < 200 {
-		t.Errorf("%d columns for %d rows and %d items", pr.entered, len(pr.bundles), len(p.items))
+	if pr := v.Program; len(pr.Bundles) != len(p.Items) || pr.entered < 200 {
+		t.Errorf("%d columns for %d rows and %d items", pr.entered, len(pr.Bundles), len(p.Items))
 	}
 }
 
 // manySizes is a problem of n sizes of pods, a third of which ask for one to eight GPUs, and nodes of unlike shapes.
-func manySizes(n int) *problem {
+func manySizes(n int) *Problem {
 	open := bitset.New(1)
 	open.Add(0)
-	p := &problem{dims: 4}
+	p := &Problem{Dims: 4}
 	at := func(i, step, mod int) int64 { return int64(i * step % mod) }
 	for i := range n {
 		need := []int64{500 + 100*at(i, 37, 61), 256 + 256*at(i, 53, 97), 1, 0}
 		if i%3 == 0 {
 			need[3] = 1 << at(i, 5, 4)
 		}
-		p.items = append(p.items, item{class: int32(i), count: 5 + int(at(i, 29, 83)), need: need, perMachine: unbounded})
+		p.Items = append(p.Items, Item{Class: int32(i), Count: 5 + int(at(i, 29, 83)), Need: need, PerNode: Unbounded})
 	}
 	for size := int64(1); size <= 16; size *= 2 {
 		for ratio := int64(1); ratio <= 8; ratio *= 2 {
 			for gpus := int64(0); gpus <= size; gpus = max(2*gpus, 1) {
-				p.options = append(p.options, option{
-					open: open, price: size*(90_000_000+11_000_000*ratio+37_000*at(int(size*ratio), 31, 17)) + gpus*270_000_000,
-					alloc: []int64{4_000*size - 100, 4_096*size*ratio - 512, 29 * size, gpus},
+				p.Options = append(p.Options, Option{
+					Open: open, Price: size*(90_000_000+11_000_000*ratio+37_000*at(int(size*ratio), 31, 17)) + gpus*270_000_000,
+					Alloc: []int64{4_000*size - 100, 4_096*size*ratio - 512, 29 * size, gpus},
 				})
 			}
 		}
 	}
-	slices.SortFunc(p.options, func(a, b option) int { return compareOptions(&a, &b) })
+	slices.SortFunc(p.Options, func(a, b Option) int { return CompareOptions(&a, &b) })
 	return p
 }
 
 // drawnProblem is a small problem of one place: pods of one to three amounts on nodes that have some of each.
-func drawnProblem(t *rapid.T) *problem {
+func drawnProblem(t *rapid.T) *Problem {
 	open := bitset.New(1)
 	open.Add(0)
-	p := &problem{dims: 3}
+	p := &Problem{Dims: 3}
 	draw := func(name string, lo, hi int64) int64 { return rapid.Int64Range(lo, hi).Draw(t, name) }
 	for i := range int(draw("items", 1, 8)) {
-		it := item{class: int32(i), count: int(draw("count", 1, 9)), perMachine: unbounded}
-		for d := range p.dims {
-			it.need = append(it.need, draw(fmt.Sprint("need ", d), 0, 5))
+		it := Item{Class: int32(i), Count: int(draw("count", 1, 9)), PerNode: Unbounded}
+		for d := range p.Dims {
+			it.Need = append(it.Need, draw(fmt.Sprint("need ", d), 0, 5))
 		}
 		if draw("bounded", 0, 3) == 0 {
-			it.perMachine = 1
+			it.PerNode = 1
 		}
-		p.items = append(p.items, it)
+		p.Items = append(p.Items, it)
 	}
 	for range int(draw("options", 1, 6)) {
-		o := option{price: draw("price", 1, 900), open: open}
-		for d := range p.dims {
-			o.alloc = append(o.alloc, draw(fmt.Sprint("room ", d), 0, 9))
+		o := Option{Price: draw("price", 1, 900), Open: open}
+		for d := range p.Dims {
+			o.Alloc = append(o.Alloc, draw(fmt.Sprint("room ", d), 0, 9))
 		}
-		p.options = append(p.options, o)
+		p.Options = append(p.Options, o)
 	}
 	return p
 }

@@ -1,10 +1,11 @@
-package scheduling
+package filling
 
 import (
 	"math"
 	"math/bits"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -18,25 +19,26 @@ const (
 // packExactly replaces a packing of a few pods by the cheapest there is, and the one with fewest nodes of those, if that is
 // better: of every subset of the pods the cheapest node that holds it is found, and from those the cheapest way to divide all
 // pods up. What rules ask of pods on one node is kept; what they ask of several nodes is in the options' places already.
-func (m *Model) packExactly(p *problem, g *binSet, at []int) {
+func (k *Task) packExactly(g *Bins) {
+	p := k.p
 	pods := g.pods()
-	if len(pods) < 2 || len(pods) > exactPods || len(p.options)<<len(pods) > exactWork {
+	if len(pods) < 2 || len(pods) > exactPods || len(p.Options)<<len(pods) > exactWork {
 		return
 	}
 	all := 1<<len(pods) - 1
-	bins := make([]bin, all+1)
+	bins := make([]Bin, all+1)
 	price := make([]int64, all+1) // of one node for the subset
-	bins[0].used = make([]int64, p.dims)
+	bins[0].used = make([]int64, p.Dims)
 	for set := 1; set <= all; set++ {
 		first := bits.TrailingZeros(uint(set))
 		rest := &bins[set&(set-1)]
 		it := pods[first]
-		b := bin{used: slices.Clone(rest.used), load: slices.Clone(rest.load)}
-		resources.AddScaled(b.used, p.items[it].need, 1)
-		b.add(load{it, 1})
+		b := Bin{used: slices.Clone(rest.used), Load: slices.Clone(rest.Load)}
+		resources.AddScaled(b.used, p.Items[it].Need, 1)
+		b.add(pricing.Load{Item: it, Count: 1})
 		price[set] = math.MaxInt64
-		if o, _ := m.oneFor(p, &b, math.MaxInt64, at); o >= 0 {
-			b.option, price[set] = o, p.options[o].price
+		if o, _ := k.oneFor(&b, math.MaxInt64); o >= 0 {
+			b.Option, price[set] = o, p.Options[o].Price
 		}
 		bins[set] = b
 	}
@@ -54,25 +56,25 @@ func (m *Model) packExactly(p *problem, g *binSet, at []int) {
 			}
 		}
 	}
-	if before := g.cost(p); cost[all] > before || (cost[all] == before && parts[all] >= len(g.bins)) {
+	if before := g.cost(p); cost[all] > before || (cost[all] == before && parts[all] >= len(g.List)) {
 		return
 	}
-	g.bins = g.bins[:0]
+	g.List = g.List[:0]
 	for set := all; set > 0; set &^= last[set] {
-		g.bins = append(g.bins, bins[last[set]])
+		g.List = append(g.List, bins[last[set]])
 	}
 }
 
 // pods are the items of all pods of the packing, one entry a pod; none if they are more than can be packed exactly.
-func (g *binSet) pods() []int32 {
+func (g *Bins) pods() []int32 {
 	var list []int32
-	for i := range g.bins {
-		for _, l := range g.bins[i].load {
-			if len(list)+int(l.count) > exactPods {
+	for i := range g.List {
+		for _, l := range g.List[i].Load {
+			if len(list)+int(l.Count) > exactPods {
 				return nil
 			}
-			for range l.count {
-				list = append(list, l.item)
+			for range l.Count {
+				list = append(list, l.Item)
 			}
 		}
 	}

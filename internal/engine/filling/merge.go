@@ -1,0 +1,83 @@
+package filling
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
+// mergeWork bounds how many nodes, pairs of bins times options, merge looks at in a round, and mergeRounds how often.
+const (
+	mergeWork   = 300_000
+	mergeRounds = 16
+)
+
+// merge puts the loads of two bins onto one node wherever one costs less than both: what a packer by value for money
+// misses when two small nodes are each the better bargain, but leave more unused together than a large one. Of all
+// pairs among the bins that hold least value for their price the one that saves most goes first.
+func (k *Task) merge(ctx context.Context, g *Bins) {
+	for range mergeRounds {
+		if len(g.List) < 2 || ctx.Err() != nil || !k.mergeOnce(g) {
+			return
+		}
+	}
+}
+
+// mergeOnce puts the loads of the two bins together that save most so; false if none do.
+func (k *Task) mergeOnce(g *Bins) bool {
+	p := k.p
+	take := 2
+	for take < len(g.List) && (take+1)*take/2*len(p.Options) <= mergeWork {
+		take++
+	}
+	worst := k.worstBins(g, take)
+	best, into, from := int64(0), -1, -1
+	var merged Bin
+	for x, i := range worst {
+		for _, j := range worst[x+1:] {
+			both := k.together(&g.List[i], &g.List[j])
+			if o, saved := k.oneFor(&both, p.Options[g.List[i].Option].Price+p.Options[g.List[j].Option].Price); o >= 0 && saved > best {
+				both.Option = o
+				best, into, from, merged = saved, i, j, both
+			}
+		}
+	}
+	if into < 0 {
+		return false
+	}
+	g.List[into] = merged
+	g.List = slices.Delete(g.List, from, from+1)
+	return true
+}
+
+// together is a bin with the loads of both, as yet without an option.
+func (k *Task) together(a, b *Bin) Bin {
+	both := Bin{used: slices.Clone(a.used), Load: slices.Clone(a.Load), worth: a.worth + b.worth}
+	for _, l := range b.Load {
+		resources.AddScaled(both.used, k.p.Items[l.Item].Need, int64(l.Count))
+		both.add(l)
+	}
+	return both
+}
+
+// oneFor is the cheapest option that costs less than two nodes and holds the bin, and what it saves; -1 if there is
+// none.
+func (k *Task) oneFor(b *Bin, price int64) (found int32, saved int64) {
+	p := k.p
+	for _, l := range b.Load {
+		if int(l.Count) > p.Items[l.Item].PerNode {
+			return -1, 0
+		}
+	}
+	end, _ := slices.BinarySearchFunc(p.Options, price, func(o pricing.Option, price int64) int { return cmp.Compare(o.Price, price) })
+	for o := range p.Options[:end] {
+		opt := &p.Options[o]
+		if k.holds(opt, b) && k.rulesAllow(opt, b) {
+			return int32(o), price - opt.Price
+		}
+	}
+	return -1, 0
+}

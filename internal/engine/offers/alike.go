@@ -1,0 +1,100 @@
+package offers
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+)
+
+// Alike joins items that no packing has to keep apart: of one place and with equal needs, caps among them.
+// Fewer items are packed faster and valued exactly.
+type Alike struct {
+	// Items are the joined ones, in the order in which the first of each was given.
+	Items []pricing.Item
+	// Parts are, for each of items, the given ones that it stands for, by priority and then in their order.
+	Parts [][]int32
+	Given []pricing.Item
+}
+
+// Join joins those of the items that are under no rules about single nodes and use no volumes that others do.
+func (m *Market) Join(given []pricing.Item) *Alike {
+	j := &Alike{Given: given}
+	at := make(map[string]int, len(given))
+	var key []byte
+	for i := range given {
+		it := &given[i]
+		if it.PerNode != pricing.Unbounded || it.Ruled || len(m.Classes[it.Class].Shared) > 0 {
+			j.Items, j.Parts = append(j.Items, *it), append(j.Parts, []int32{int32(i)})
+			continue
+		}
+		key = binary.LittleEndian.AppendUint32(it.AppendKey(key[:0], len(it.Need)), uint32(it.Cell))
+		k, known := at[string(key)]
+		if !known {
+			at[string(key)] = len(j.Items)
+			j.Items, j.Parts = append(j.Items, *it), append(j.Parts, []int32{int32(i)})
+			continue
+		}
+		j.Items[k].Count += it.Count
+		j.Parts[k] = append(j.Parts[k], int32(i))
+	}
+	for _, parts := range j.Parts {
+		slices.SortStableFunc(parts, func(a, b int32) int {
+			return cmp.Compare(m.Classes[given[b].Class].Priority, m.Classes[given[a].Class].Priority)
+		})
+	}
+	return j
+}
+
+// Apart joins nothing.
+func Apart(given []pricing.Item) *Alike {
+	j := &Alike{Items: given, Parts: make([][]int32, len(given)), Given: given}
+	for i := range given {
+		j.Parts[i] = []int32{int32(i)}
+	}
+	return j
+}
+
+// Left splits numbers of pods of the joined items, all of which are placed but for those left, into the given items: those of
+// lower priority are left first.
+func (j *Alike) Left(left []int) []int {
+	out := make([]int, len(j.Given))
+	for k, n := range left {
+		for i := len(j.Parts[k]) - 1; i >= 0 && n > 0; i-- {
+			part := j.Parts[k][i]
+			out[part] = min(n, j.Given[part].Count)
+			n -= out[part]
+		}
+	}
+	return out
+}
+
+// Split hands out the pods of joined items as those of the given ones, one after another.
+type Split struct {
+	j *Alike
+	// at is, by joined item, the part that is next, and taken how many of it are gone.
+	at, taken []int
+}
+
+// Split starts with the first pod of each joined item.
+func (j *Alike) Split() *Split {
+	return &Split{j: j, at: make([]int, len(j.Items)), taken: make([]int, len(j.Items))}
+}
+
+// Next takes n pods of joined item k, for each given item some.
+func (d *Split) Next(k int32, n int32, each func(it *pricing.Item, n int32)) {
+	for parts := d.j.Parts[k]; n > 0 && d.at[k] < len(parts); {
+		it := &d.j.Given[parts[d.at[k]]]
+		some := min(n, int32(it.Count-d.taken[k]))
+		if some > 0 {
+			each(it, some)
+		}
+		n -= some
+		d.taken[k] += int(some)
+		if d.taken[k] == it.Count {
+			d.at[k]++
+			d.taken[k] = 0
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package offers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+)
+
+// Cap is a rule about single nodes as an amount: a node has so much of it, and each pod that the rule concerns takes some.
+// Where it can be put like that, the linear program, the knapsacks and the packers keep the rule as they keep memory. In proofs it may
+// also be a resource in whole units: see CountWhole.
+type Cap struct {
+	group  int32
+	kind   topology.Kind
+	Amount int64
+	// counts says that pods take some that the rule only counts.
+	counts bool
+	// pressing is at least how many nodes the items need because of it.
+	pressing int64
+	// Unit in which a resource is counted; 0 for a rule.
+	Unit     int64
+	Resource int
+}
+
+const (
+	// maxHostCaps bounds how many rules become amounts: the most pressing ones. The packers ask for the others pod by pod.
+	maxHostCaps = 12
+	// manyOnHost is more pods than a node has room for.
+	manyOnHost = 1 << 14
+)
+
+// Caps are the rules about single nodes that tie pods of several of the items' classes together, the most pressing first. A rule
+// of one class alone is in Item.PerNode.
+func (m *Market) Caps(items []pricing.Item, proof bool) []Cap {
+	type concern struct {
+		cap            Cap
+		class          int32
+		several, plain bool
+	}
+	found := map[int32]*concern{}
+	for i := range items {
+		it := &items[i]
+		if it.Topology == nil {
+			continue
+		}
+		for _, list := range [2][]int32{it.Topology.Owns, it.Topology.In} {
+			for _, g := range list {
+				gr := &m.Rules[g]
+				if gr.At != topology.Hostname || !gr.Hard || gr.Kind == topology.Affinity {
+					continue
+				}
+				c := found[g]
+				if c == nil {
+					c = &concern{cap: Cap{group: g, kind: gr.Kind, Amount: 1}, class: it.Class, plain: true}
+					found[g] = c
+				}
+				c.several = c.several || c.class != it.Class
+				switch owns, in := topology.Contains(it.Topology.Owns, g), topology.Contains(it.Topology.In, g); {
+				case gr.Kind == topology.Anti && owns && !in:
+					c.plain = false // such pods keep others away, but not each other
+				case gr.Kind == topology.Anti && !owns:
+					c.cap.Amount, c.cap.counts = manyOnHost, true
+				case gr.Kind == topology.Spread:
+					c.cap.Amount = int64(gr.MaxSkew)
+					c.cap.counts = !proof
+				}
+			}
+		}
+	}
+	var caps []Cap
+	for _, c := range found {
+		if !c.several || !c.plain {
+			continue
+		}
+		pods := int64(0)
+		for i := range items {
+			pods += int64(items[i].Count) * c.cap.taken(m.Rules, items[i].Topology)
+		}
+		c.cap.pressing = pods / max(c.cap.Amount, 1)
+		caps = append(caps, c.cap)
+	}
+	slices.SortFunc(caps, func(a, b Cap) int {
+		return cmp.Or(-cmp.Compare(a.pressing, b.pressing), cmp.Compare(a.group, b.group))
+	})
+	return caps[:min(len(caps), maxHostCaps)]
+}
+
+// taken is what a pod under the rules takes of the cap.
+//
+// A spread refuses only pods that state it, and only while the node has too many of those that it counts. Pods that state no such
+// rule can always come last, and take nothing. All others count as if they stated it, so that they can come in any order.
+func (c *Cap) taken(rules []topology.Group, o *topology.Groups) int64 {
+	if o == nil {
+		return 0
+	}
+	owns, in := topology.Contains(o.Owns, c.group), topology.Contains(o.In, c.group)
+	switch c.kind {
+	case topology.Exclusive:
+		if in {
+			return 1
+		}
+	case topology.Anti:
+		// A node has one pod that states the rule, or any number of those that it only counts.
+		if owns {
+			return c.Amount
+		}
+		if in && c.counts {
+			return 1
+		}
+	case topology.Spread:
+		if in && (owns || c.counts && topology.SpreadsOnHosts(rules, o)) {
+			return 1
+		}
+	}
+	return 0
+}
+
+// Sentence says the rule in words.
+func (c *Cap) Sentence(rules []topology.Group) string {
+	switch g := &rules[c.group]; c.kind {
+	case topology.Exclusive:
+		return "host port " + g.Key
+	case topology.Spread:
+		return fmt.Sprintf("spread by hostname with maxSkew %d over %s", g.MaxSkew, g.Who())
+	default:
+		return "anti-affinity by hostname to " + g.Who()
+	}
+}
+
+// WithCaps returns the items with what they take of the caps as further needs, and notes which are under rules about single nodes
+// that neither caps nor PerNode say everything about: DaemonSet pods count as well, or a rule ties classes together that is no
+// amount.
+func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
+	if !slices.ContainsFunc(given, func(it pricing.Item) bool { return topology.TiedOnHosts(m.Rules, it.Topology) }) {
+		return given
+	}
+	items := slices.Clone(given)
+	if len(caps) > 0 {
+		dims := m.Dims
+		needs := make([]int64, len(items)*(dims+len(caps)))
+		for i := range items {
+			it := &items[i]
+			need := needs[i*(dims+len(caps)) : (i+1)*(dims+len(caps))]
+			copy(need, it.Need[:dims])
+			for k := range caps {
+				need[dims+k] = caps[k].taken(m.Rules, it.Topology)
+			}
+			it.Need = need
+		}
+	}
+	const several = -2
+	classOf := map[int32]int32{} // of the rule's pods, or several
+	for i := range items {
+		m.eachHostRule(items[i].Topology, func(g int32) {
+			if class, known := classOf[g]; known && class != items[i].Class {
+				classOf[g] = several
+			} else {
+				classOf[g] = items[i].Class
+			}
+		})
+	}
+	said := make(map[int32]bool, len(classOf)) // whether caps or PerNode say everything
+	for g, class := range classOf {
+		said[g] = !m.resident(g) && (class != several || slices.ContainsFunc(caps, func(c Cap) bool { return c.group == g }))
+	}
+	for i := range items {
+		it := &items[i]
+		for k := range caps {
+			if n := caps[k].taken(m.Rules, it.Topology); n > 0 && int64(it.PerNode) >= caps[k].Amount/n {
+				it.PerNode = pricing.Unbounded // the cap says as much
+			}
+		}
+		items[i].Ruled = false
+		m.eachHostRule(items[i].Topology, func(g int32) { items[i].Ruled = items[i].Ruled || !said[g] })
+	}
+	return items
+}
+
+// eachHostRule calls do with the hard rules about single nodes that concern pods under the rules, affinity aside.
+func (m *Market) eachHostRule(o *topology.Groups, do func(g int32)) {
+	if o == nil {
+		return
+	}
+	for _, list := range [2][]int32{o.Owns, o.In} {
+		for _, g := range list {
+			if gr := &m.Rules[g]; gr.At == topology.Hostname && gr.Hard && gr.Kind != topology.Affinity {
+				do(g)
+			}
+		}
+	}
+}
+
+// resident reports whether the rule counts DaemonSet pods of some new node, or is stated by them.
+func (m *Market) resident(g int32) bool {
+	return slices.ContainsFunc(m.Pools, func(p *nodepool.Pool) bool {
+		return p.Table != nil && slices.ContainsFunc(p.Table.Rows, func(r nodepool.Row) bool {
+			return slices.ContainsFunc(r.Residents, func(class int32) bool {
+				o := m.Classes[class].Topology
+				return o != nil && (topology.Contains(o.Owns, g) || topology.Contains(o.In, g))
+			})
+		})
+	})
+}
+
+// Widen gives the problem's options the amounts of the caps.
+func (p *Choice) Widen(caps []Cap) {
+	p.Caps = caps
+	if len(caps) == 0 {
+		return
+	}
+	p.Pressing = make([]int64, len(caps))
+	for k := range caps {
+		p.Pressing[k] = caps[k].pressing
+	}
+	from := p.Dims
+	p.Dims += len(caps)
+	wider := func(o *pricing.Option) {
+		alloc := make([]int64, p.Dims)
+		copy(alloc, o.Alloc)
+		for k := range caps {
+			alloc[from+k] = caps[k].on(o.Alloc)
+		}
+		o.Alloc = alloc
+	}
+	for i := range p.Options {
+		wider(&p.Options[i])
+	}
+	for i := range p.Committed {
+		wider(&p.Committed[i])
+	}
+	for i := range p.Dominated {
+		wider(p.Dominated[i].Option)
+	}
+}

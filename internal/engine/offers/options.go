@@ -1,0 +1,332 @@
+package offers
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+)
+
+// Market is what may be bought, and what decides which of it pods may use.
+type Market struct {
+	// Dims is how many resources there are.
+	Dims    int
+	Pools   []*nodepool.Pool
+	Stages  []podclass.Stage
+	Classes []*podclass.Class
+	// Rules between pods, and the labels whose values are their domains.
+	Rules   []topology.Group
+	Domains nodepool.Domains
+	// Commitments is how many there are.
+	Commitments int
+}
+
+// Choice is a problem with what it was made of.
+type Choice struct {
+	pricing.Problem
+	// Assigned is indexed by pool, then by option.assign.
+	Assigned map[int32][]nodepool.Assignment
+	Cells    *layout.Cells
+	// everyCell keeps the cheapest option of each cell, also where a place is open to several.
+	everyCell bool
+	// Caps are rules about single nodes; each is a dimension after the resources.
+	Caps []Cap
+	// Alike says which items of the caller those of a problem to pack stand for; nil if they are the caller's.
+	Alike *Alike
+}
+
+// reservationOf names the reservation a slot draws on; empty if it draws on none.
+func (m *Market) reservationOf(pool, slot int32) string {
+	return m.Pools[pool].Table.Catalog.Slots[slot].Reservation
+}
+
+// Choose collects the options that the items' places allow. cells may be nil where no item has one.
+func (m *Market) Choose(items []pricing.Item, c *layout.Cells) *Choice {
+	p := &Choice{Problem: pricing.Problem{Dims: m.Dims, Resources: m.Dims, Items: items, Celled: c != nil}, Assigned: map[int32][]nodepool.Assignment{}, Cells: c}
+	places := pricing.PlacesInUse(items)
+	small := pricing.Smallest(items, p.Dims)
+	byPool := map[int32][]int{} // pool -> positions in places
+	var pools []int32
+	for at, pl := range places {
+		for _, u := range m.Stages[pl.Stage].Uses {
+			if !slices.Contains(byPool[u.Pool], at) {
+				byPool[u.Pool] = append(byPool[u.Pool], at)
+			}
+			if !slices.Contains(pools, u.Pool) {
+				pools = append(pools, u.Pool)
+			}
+		}
+	}
+	slices.Sort(pools)
+	most := 0
+	for _, pl := range pools {
+		most += len(m.Pools[pl].Table.Rows)
+	}
+	all := make([]pricing.Option, 0, most)
+	var open []poolUsers
+	for _, pl := range pools {
+		p.Assigned[pl] = m.Pools[pl].Assignments(m.profilesInUse(pl, places), m.Domains)
+		users := poolUsers{pl, 0, places, byPool[pl]}
+		if slices.ContainsFunc(open, func(other poolUsers) bool { return m.covers(p, &other, &users) }) {
+			continue
+		}
+		for at := range p.Assigned[pl] {
+			users.assign = int32(at)
+			all = m.poolOptions(all, p, users, small)
+		}
+		if len(p.Assigned[pl]) == 1 {
+			open = append(open, users)
+		}
+	}
+	p.keepUndominated(m, all)
+	p.keepCommitted(m)
+	for o := range p.Options {
+		if !p.Options[o].Limited {
+			continue
+		}
+		if p.Reserved == nil {
+			p.Reserved, p.Left = map[int32]string{}, map[string]int{}
+		}
+		id := m.reservationOf(p.Options[o].Pool, p.Options[o].Slot)
+		p.Reserved[int32(o)] = id
+		p.Left[id] = m.Pools[p.Options[o].Pool].Table.Catalog.Reservations[id]
+	}
+	return p
+}
+
+// profilesInUse are the profiles of the pool that the places' stages use, ascending.
+func (m *Market) profilesInUse(pool int32, places []pricing.Place) []int32 {
+	var out []int32
+	for _, pl := range places {
+		for _, u := range m.Stages[pl.Stage].Uses {
+			if u.Pool == pool && !slices.Contains(out, u.Profile) {
+				out = append(out, u.Profile)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// poolUsers says who may use a pool: the positions, in places, of those that do.
+type poolUsers struct {
+	pool, assign int32
+	places       []pricing.Place
+	users        []int
+}
+
+// covers reports whether all options of pool b are dominated by those of pool a, which stands before it: where both
+// sell the same nodes, and a has no limits, at least the same ones to all users of b. Many pools are like that, and
+// need not be gone through node by node.
+func (m *Market) covers(p *Choice, a, b *poolUsers) bool {
+	pa, pb := m.Pools[a.pool], m.Pools[b.pool]
+	if pa.Table != pb.Table || pa.Limits != nil || len(pa.Variety) > 0 || len(pb.Variety) > 0 || len(pa.Table.Catalog.Reservations) > 0 {
+		return false
+	}
+	for _, pool := range [2]int32{a.pool, b.pool} {
+		if as := p.Assigned[pool]; len(as) != 1 || as[0].Labels.Len() > 0 || as[0].Rows != nil {
+			return false
+		}
+	}
+	if p.Cells != nil && !m.sameCells(pa, pb) {
+		return false
+	}
+	for _, at := range b.users {
+		if !slices.Contains(a.users, at) {
+			return false
+		}
+		for _, ub := range m.Stages[b.places[at].Stage].Uses {
+			if ub.Pool != b.pool {
+				continue
+			}
+			fb := &pb.Profiles[ub.Profile]
+			if !slices.ContainsFunc(m.Stages[b.places[at].Stage].Uses, func(ua podclass.Use) bool {
+				if ua.Pool != a.pool {
+					return false
+				}
+				fa := &pa.Profiles[ua.Profile]
+				return len(fa.Open) == 0 && fb.Rows.Within(fa.Rows) && fb.Slots.Within(fa.Slots)
+			}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sameCells reports whether topology rules can't tell nodes of the pools apart if they are of one type and bought
+// the same way.
+func (m *Market) sameCells(a, b *nodepool.Pool) bool {
+	c := a.Table.Catalog
+	return !layout.TypeDecides(m.Domains.Keys, c) && !slices.ContainsFunc(m.Domains.Keys, func(key string) bool {
+		return !c.OfferingKeys[key] && a.Template.Get(key).String() != b.Template.Get(key).String()
+	})
+}
+
+// poolOptions adds, for each row of the pool and each set of stages that a slot is open to, the cheapest such slot.
+func (m *Market) poolOptions(all []pricing.Option, p *Choice, u poolUsers, small []int64) []pricing.Option {
+	t := m.Pools[u.pool].Table
+	as := &p.Assigned[u.pool][u.assign]
+	open := bitset.New(len(u.places))
+	cellOf := p.cellsOf(m, u.pool, as)
+	var opens bitset.Set // those of the options, many to one allocation
+	keep := func(b bitset.Set) bitset.Set {
+		if len(opens)+len(b) > cap(opens) {
+			opens = make(bitset.Set, 0, 256*len(b))
+		}
+		from := len(opens)
+		opens = append(opens, b...)
+		return opens[from:len(opens):len(opens)]
+	}
+	for r := range t.Rows {
+		alloc := t.AllocOf(r, p.Dims)
+		if !resources.Fits(small, alloc) || (as.Rows != nil && !as.Rows.Has(r)) {
+			continue
+		}
+		first := len(all)
+	slots:
+		for s := range t.Rows[r].Slots.Members {
+			price := t.Catalog.Price(t.Rows[r].Variant, s)
+			if price == market.NoPrice {
+				continue
+			}
+			cell := cellOf(r, s)
+			clear(open)
+			for _, at := range u.users {
+				if to := u.places[at]; (to.Cell == layout.AnyCell || to.Cell == cell) && m.placeAllows(to, u.pool, r, s, as) {
+					open.Add(at)
+				}
+			}
+			if open.Empty() {
+				continue
+			}
+			if t.Catalog.HasCosts() {
+				p.addCommitted(m, u, pricing.Option{Pool: u.pool, Row: int32(r), Slot: int32(s), Assign: u.assign, Cell: cell, Alloc: alloc, Open: open, Resident: t.Rows[r].Resident})
+			}
+			limited := t.Catalog.Slots[s].Reservation != ""
+			for i := first; i < len(all); i++ {
+				if all[i].Limited || limited || (p.everyCell && all[i].Cell != cell) {
+					continue // neither stands in for the other
+				}
+				if all[i].Price <= price && open.Within(all[i].Open) {
+					continue slots
+				}
+				if price <= all[i].Price && all[i].Open.Within(open) {
+					all[i].Slot, all[i].Cell, all[i].Price = int32(s), cell, price
+					copy(all[i].Open, open)
+					continue slots
+				}
+			}
+			all = append(all, pricing.Option{Pool: u.pool, Row: int32(r), Slot: int32(s), Assign: u.assign, Cell: cell, Price: price, Alloc: alloc, Open: keep(open), Resident: t.Rows[r].Resident, Limited: t.Catalog.Slots[s].Reservation != ""})
+		}
+	}
+	return all
+}
+
+// cellsOf finds the cells of the pool's nodes, for all of a slot at once where types play no part.
+func (p *Choice) cellsOf(m *Market, pool int32, as *nodepool.Assignment) func(row, slot int) int32 {
+	if p.Cells == nil {
+		return func(int, int) int32 { return layout.AnyCell }
+	}
+	c := m.Pools[pool].Table.Catalog
+	if layout.TypeDecides(m.Domains.Keys, c) {
+		return func(row, slot int) int32 { return p.Cells.OfNew(pool, int32(row), int32(slot), as) }
+	}
+	const unknown = -2
+	bySlot := make([]int32, len(c.Slots))
+	for s := range bySlot {
+		bySlot[s] = unknown
+	}
+	return func(row, slot int) int32 {
+		if bySlot[slot] == unknown {
+			bySlot[slot] = p.Cells.OfNew(pool, int32(row), int32(slot), as)
+		}
+		return bySlot[slot]
+	}
+}
+
+// placeAllows is allows with the place's rules.
+func (m *Market) placeAllows(to pricing.Place, pl int32, row, slot int, as *nodepool.Assignment) bool {
+	if to.Rules&pricing.ReservedOnly != 0 && m.Pools[pl].Table.Catalog.Slots[slot].Reservation == "" {
+		return false
+	}
+	if to.Rules&pricing.VarietyKept == 0 || len(m.Pools[pl].Variety) == 0 {
+		return Allows(&m.Stages[to.Stage], m.Pools, pl, row, slot, as)
+	}
+	for _, u := range m.Stages[to.Stage].Uses {
+		if u.Pool != pl {
+			continue
+		}
+		if f := &m.Pools[pl].Profiles[u.Profile]; f.Robust.Has(row) && f.Slots.Has(slot) && as.Allows(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// Allows reports whether pods at the stage may be put on the row bought in the slot with those labels.
+func Allows(st *podclass.Stage, pools []*nodepool.Pool, pl int32, row, slot int, as *nodepool.Assignment) bool {
+	for _, u := range st.Uses {
+		if u.Pool != pl {
+			continue
+		}
+		if f := &pools[pl].Profiles[u.Profile]; f.Rows.Has(row) && f.Slots.Has(slot) && as.Decides(f) && as.Allows(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// keepUndominated sorts options by price and keeps those that no cheaper one can stand in for.
+func (p *Choice) keepUndominated(m *Market, all []pricing.Option) {
+	// allocs and opens are those of the options kept: most comparisons end there, and side by side they are read fast.
+	var allocs []int64
+	var opens []uint64
+	p.Dominated = make([]pricing.Dominated, 0, len(all))
+next:
+	for _, o := range sortedOptions(all) {
+		for i, open := range opens {
+			if o.Open[0]&^open != 0 || !resources.Fits(o.Alloc, allocs[i*p.Dims:(i+1)*p.Dims]) {
+				continue
+			}
+			if k := &p.Options[i]; o.Open.Within(k.Open) && m.standsIn(k, o) {
+				p.Dominated = append(p.Dominated, pricing.Dominated{Option: o, By: i})
+				continue next
+			}
+		}
+		p.Options = append(p.Options, *o)
+		allocs, opens = append(allocs, o.Alloc...), append(opens, o.Open[0])
+	}
+}
+
+// sortedOptions are the options in the order of CompareOptions.
+func sortedOptions(all []pricing.Option) []*pricing.Option {
+	out := make([]*pricing.Option, len(all))
+	for i := range all {
+		out[i] = &all[i]
+	}
+	slices.SortFunc(out, pricing.CompareOptions)
+	return out
+}
+
+// standsIn reports whether buying k instead of o can't run into a limit or a topology rule that o would not: a pool
+// without limits has none, and within one pool the node must not count for more.
+func (m *Market) standsIn(k, o *pricing.Option) bool {
+	if k.Resident != o.Resident {
+		return false
+	}
+	if m.reservationOf(k.Pool, k.Slot) != "" {
+		return false
+	}
+	pl := m.Pools[k.Pool]
+	if pl.Limits == nil {
+		return true
+	}
+	return k.Pool == o.Pool && resources.Fits(pl.RowCost(int(k.Row)), pl.RowCost(int(o.Row)))
+}

@@ -1,0 +1,58 @@
+package offers
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
+// Site is a node that could be bought for pods at a stage, in one cell; only sites that no cheaper one of the cell
+// can stand in for are kept.
+type Site struct {
+	pricing.Option
+	Stage int32
+}
+
+// Sites lists a stage's sites by price under the rules, and the assignments that they go by. A pool that varied holds for keeps all of
+// its sites, also where another's would do as well.
+func (m *Market) Sites(stage int32, c *layout.Cells, rules pricing.PlaceRules, varied func(*nodepool.Pool) bool) ([]Site, map[int32][]nodepool.Assignment) {
+	p := &Choice{Problem: pricing.Problem{Dims: m.Dims}, Assigned: map[int32][]nodepool.Assignment{}, Cells: c, everyCell: true}
+	places := []pricing.Place{{Stage: stage, Cell: layout.AnyCell, Rules: rules}}
+	var all []pricing.Option
+	var pools []int32
+	for _, u := range m.Stages[stage].Uses {
+		if !slices.Contains(pools, u.Pool) {
+			pools = append(pools, u.Pool)
+		}
+	}
+	slices.Sort(pools)
+	var open []poolUsers
+	for _, pool := range pools {
+		p.Assigned[pool] = m.Pools[pool].Assignments(m.profilesInUse(pool, places), m.Domains)
+		users := poolUsers{pool, 0, places, []int{0}}
+		if slices.ContainsFunc(open, func(other poolUsers) bool { return m.covers(p, &other, &users) }) {
+			continue
+		}
+		for at := range p.Assigned[pool] {
+			users.assign = int32(at)
+			all = m.poolOptions(all, p, users, make([]int64, p.Dims))
+		}
+		if len(p.Assigned[pool]) == 1 {
+			open = append(open, users)
+		}
+	}
+	var list []Site
+next:
+	for _, o := range sortedOptions(all) {
+		for i := range list {
+			if k := &list[i]; k.Cell == o.Cell && resources.Fits(o.Alloc, k.Alloc) && m.standsIn(&k.Option, o) && (k.Pool == o.Pool || !varied(m.Pools[k.Pool])) {
+				continue next
+			}
+		}
+		list = append(list, Site{Option: *o, Stage: stage})
+	}
+	return list, p.Assigned
+}

@@ -1,0 +1,223 @@
+package pricing
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// maxLPRows bounds the linear program: more items than that are bundled by likeness. The bound stays proven, since the
+// proof looks at every item by itself, but it is a weak one where pods of a bundle use a node's resources in unlike shares: a few
+// node selectors are enough to make several hundred items of a hundred sizes.
+const maxLPRows = 400
+
+// maxBundles is how many bundles are made where items are bundled.
+const maxBundles = 64
+
+// bundle is one row of the linear program: items with equal needs or, where there would be too many rows, much the same needs.
+type bundle struct {
+	Items []int32
+	At    []int // positions of the items' places
+	need  []float64
+	count float64
+	limit int
+	// uniform bundles have items with equal needs.
+	uniform bool
+}
+
+// takenBy reports whether the option is open to some item of the bundle.
+func (b *bundle) takenBy(o *Option) bool { return slices.ContainsFunc(b.At, o.Open.Has) }
+
+// PerOption is how many pods of the bundle's mean size fit on an empty node.
+func (b *bundle) perOption(o *Option) float64 {
+	if !b.takenBy(o) {
+		return 0
+	}
+	most := float64(b.limit)
+	if b.uniform {
+		most = min(most, b.count)
+	}
+	for d, need := range b.need {
+		if need > 0 {
+			fit := float64(o.Alloc[d]) / need
+			if b.uniform {
+				fit = math.Floor(fit * (1 + 1e-12))
+			}
+			most = min(most, fit)
+		}
+	}
+	return max(most, 0)
+}
+
+// bundleItems groups items into bundles: those with equal needs; if that leaves more than maxLPRows, also of all cells that they are
+// dealt to; else those of one place are halved again and again along the resource in which they differ most.
+func bundleItems(p *Problem, places []Place) (bundles []bundle, dims int) {
+	resources := p.Dims - len(p.Pressing)
+	pressing := 0
+	for pressing < len(p.Pressing) && 2*p.Pressing[pressing] >= p.Pressing[0] {
+		pressing++
+	}
+	for dims := resources + pressing; dims >= resources; dims-- {
+		if parts := equalItems(p, dims, false); parts != nil && (!p.Rough || len(parts) <= maxRoughRows) {
+			return newBundles(p, parts, places, dims, true), dims
+		}
+		if !p.Celled {
+			continue
+		}
+		if parts := equalItems(p, dims, true); parts != nil {
+			return newBundles(p, parts, places, dims, true), dims
+		}
+	}
+	dims = resources
+	var parts [][]int32
+	for _, pl := range places {
+		var part []int32
+		for i := range p.Items {
+			if p.Items[i].Place == pl {
+				part = append(part, int32(i))
+			}
+		}
+		parts = append(parts, part)
+	}
+	for len(parts) < maxBundles {
+		at, dim, spread := -1, 0, 1.0
+		for i, part := range parts {
+			if d, s := widest(p, part, dims); s > spread {
+				at, dim, spread = i, d, s
+			}
+		}
+		if at < 0 {
+			break
+		}
+		lo, hi := halve(p, parts[at], dim)
+		parts[at] = lo
+		parts = append(parts, hi)
+	}
+	return newBundles(p, parts, places, dims, false), dims
+}
+
+// equalItems are the items with equal needs, by the first dimensions, of one place, or of places that differ in nothing but their cell,
+// in the order of the first of each. Nil if they are more than maxLPRows.
+func equalItems(p *Problem, dims int, anywhere bool) [][]int32 {
+	var parts [][]int32
+	at := make(map[string]int, len(p.Items))
+	var key []byte
+	for i := range p.Items {
+		it := &p.Items[i]
+		key = it.AppendKey(key[:0], dims)
+		if !anywhere {
+			key = binary.LittleEndian.AppendUint32(key, uint32(it.Cell))
+		}
+		k, known := at[string(key)]
+		if !known {
+			if k = len(parts); k == maxLPRows {
+				return nil
+			}
+			at[string(key)], parts = k, append(parts, nil)
+		}
+		parts[k] = append(parts[k], int32(i))
+	}
+	return parts
+}
+
+// AppendKey adds what makes the item different from others by the first dimensions, its cell and count aside.
+func (it *Item) AppendKey(key []byte, dims int) []byte {
+	key = binary.LittleEndian.AppendUint32(key, uint32(it.Stage))
+	key = append(key, byte(it.Rules))
+	if it.PerNode != Unbounded {
+		key = binary.LittleEndian.AppendUint32(key, uint32(it.Class)) // bounds of several classes don't add up to one
+	}
+	for _, n := range it.Need[:dims] {
+		key = binary.LittleEndian.AppendUint64(key, uint64(n))
+	}
+	return key
+}
+
+func newBundles(p *Problem, parts [][]int32, places []Place, dims int, uniform bool) []bundle {
+	bundles := make([]bundle, len(parts))
+	for i, part := range parts {
+		bundles[i] = newBundle(p, part, places, dims, uniform)
+	}
+	return bundles
+}
+
+func newBundle(p *Problem, part []int32, places []Place, dims int, uniform bool) bundle {
+	b := bundle{Items: part, need: make([]float64, dims), limit: math.MaxInt, uniform: uniform}
+	for _, i := range part {
+		it := &p.Items[i]
+		if at := slices.Index(places, it.Place); !slices.Contains(b.At, at) {
+			b.At = append(b.At, at)
+		}
+		b.count += float64(it.Count)
+		b.limit = min(b.limit, it.PerNode)
+		for d := range b.need {
+			b.need[d] += float64(it.Need[d]) * float64(it.Count)
+		}
+	}
+	for d := range b.need {
+		b.need[d] /= b.count
+	}
+	if uniform {
+		for d, n := range p.Items[part[0]].Need[:dims] {
+			b.need[d] = float64(n)
+		}
+	} else if b.limit < math.MaxInt && len(part) > 1 {
+		b.limit = math.MaxInt // several classes: their bounds don't add up to one of the bundle
+	}
+	return b
+}
+
+// widest is the resource in which a part's items differ most, and by what factor, weighted by how many they are.
+func widest(p *Problem, part []int32, dims int) (dim int, spread float64) {
+	for d := range dims {
+		lo, hi := int64(math.MaxInt64), int64(0)
+		for _, i := range part {
+			lo, hi = min(lo, p.Items[i].Need[d]), max(hi, p.Items[i].Need[d])
+		}
+		s := float64(hi+1) / float64(lo+1)
+		if s > 1 {
+			s = 1 + (s-1)*math.Sqrt(float64(len(part)))
+		}
+		if s > spread {
+			dim, spread = d, s
+		}
+	}
+	return dim, spread
+}
+
+func halve(p *Problem, part []int32, dim int) (lo, hi []int32) {
+	sorted := slices.Clone(part)
+	slices.SortFunc(sorted, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(p.Items[a].Need[dim], p.Items[b].Need[dim]), cmp.Compare(a, b))
+	})
+	mid := len(sorted) / 2
+	// Equal needs stay together, so that halving ends.
+	for mid < len(sorted) && p.Items[sorted[mid]].Need[dim] == p.Items[sorted[mid-1]].Need[dim] {
+		mid++
+	}
+	if mid == len(sorted) {
+		mid = len(sorted) / 2
+		for mid > 0 && p.Items[sorted[mid]].Need[dim] == p.Items[sorted[mid-1]].Need[dim] {
+			mid--
+		}
+	}
+	return sorted[:mid], sorted[mid:]
+}
+
+// Bundles is indexed like the items of the values' problem: the number, from 1 on, of the bundle of items with equal needs that the
+// item is in; 0 for none.
+func (v *Values) Bundles() []int {
+	out := make([]int, len(v.Item))
+	if v.Program == nil {
+		return out
+	}
+	for b := range v.Program.Bundles {
+		if bn := &v.Program.Bundles[b]; bn.uniform {
+			for _, i := range bn.Items {
+				out[i] = b + 1
+			}
+		}
+	}
+	return out
+}

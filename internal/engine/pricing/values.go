@@ -1,0 +1,282 @@
+package pricing
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// Values say what placing one pod of each item is worth: the duals of covering all pods with nodes, by column
+// generation with fractional fillings (a value per pod class such that no node can hold more value than its price).
+// They steer the packing and, proved by certificate arithmetic, are the plan's lower bound.
+type Values struct {
+	// Item is indexed like problem.items: nano-USD per hour for one pod, rounded down to an integer before it steers
+	// anything.
+	Item []int64
+	// Lambda is indexed [option*dims+resource]: what the option's resources are worth, nano-USD per hour and unit.
+	Lambda []float64
+	// Ratio is indexed by option: at most so much of its price can a filling of the option be worth.
+	Ratio []float64
+	// Bound is the lower bound that certified proves, nano-USD per hour.
+	Bound     float64
+	Certified Certified
+	// Committed are values for the problem's committed options; nil without any.
+	Committed *CommittedValues
+	// Tighter are values with a better bound, for a problem with committed options; nil if there are none.
+	Tighter *Values
+	// Program is the linear program they come from.
+	Program *Program
+}
+
+// Find computes values for the problem's items. ctx ends the refinement early; what was found until then is
+// still proven.
+func Find(ctx context.Context, p *Problem) *Values {
+	v := WithoutCommitments(ctx, p)
+	if len(p.Committed) > 0 && v.Program != nil {
+		v.findCommitted(p)
+		v.certify(p)
+		v.tighten(ctx, p)
+	}
+	return v
+}
+
+// WithoutCommitments are values for the problem with no commitment considered.
+func WithoutCommitments(ctx context.Context, p *Problem) *Values {
+	v := &Values{Item: make([]int64, len(p.Items)), Lambda: make([]float64, len(p.Options)*p.Dims)}
+	if len(p.Items) == 0 || len(p.Options) == 0 {
+		return v
+	}
+	pr := NewProgram(p, PlacesInUse(p.Items))
+	pr.generate(ctx)
+	v.Program, v.Ratio = pr, make([]float64, len(p.Options))
+	for _, value := range [][]float64{pr.center, pr.master.Duals()} {
+		pr.settle(value)
+		v.take(pr, pr.bundleValues(), pr.Lambda)
+	}
+	if len(pr.Bundles) > 0 && !pr.Bundles[0].uniform {
+		v.take(pr, nil, pr.fullPrices())
+	}
+	return v
+}
+
+// take proves candidate values and keeps them if their bound is better than what v has. lambda are the options'
+// resource prices in LP units; nil values stand for what those prices make of each item on the option that suits it best.
+func (v *Values) take(pr *Program, u, lambda []float64) {
+	if u == nil {
+		u = make([]float64, len(pr.p.Items))
+		for b := range pr.Bundles {
+			for _, i := range pr.Bundles[b].Items {
+				need := pr.p.Items[i].Need
+				u[i] = pr.cheapest(&pr.Bundles[b], lambda, func(d int) float64 { return float64(need[d]) })
+			}
+		}
+	}
+	lowered, prices := pr.lower(u, lambda)
+	v.keep(pr, u, lambda)
+	if lowered != nil {
+		v.keep(pr, lowered, prices)
+	}
+}
+
+// keep proves candidate values, which it changes, and keeps them if their bound is better than what v has.
+func (v *Values) keep(pr *Program, u, lambda []float64) {
+	shrink, ratio := pr.prove(u, lambda)
+	found := &Values{Item: make([]int64, len(u)), Lambda: pr.perUnit(lambda, shrink), Ratio: ratio, Program: pr}
+	for i := range u {
+		found.Item[i] = int64(u[i])
+	}
+	found.certify(pr.p)
+	if found.Bound > v.Bound || v.Bound <= 0 {
+		*v = *found
+	}
+}
+
+// perUnit are resource prices in LP units as prices of a planner's unit, scaled, for all of the problem's dimensions.
+func (pr *Program) perUnit(lambda []float64, scale float64) []float64 {
+	dims := pr.p.Dims
+	out := make([]float64, len(pr.p.Options)*dims)
+	for o := range pr.p.Options {
+		for d := range pr.Dims {
+			out[o*dims+d] = lambda[o*pr.Dims+d] * scale / pr.scale[d]
+		}
+	}
+	return out
+}
+
+// bundleValues spreads the bundles' values over their items: in a bundle, a pod is worth the more, the more it would
+// cost at the resource prices of the node that suits it best.
+func (pr *Program) bundleValues() []float64 {
+	u := make([]float64, len(pr.p.Items))
+	for b := range pr.Bundles {
+		bn := &pr.Bundles[b]
+		if bn.uniform {
+			for _, i := range bn.Items {
+				u[i] = pr.Value[b]
+			}
+			continue
+		}
+		mean := pr.cheapest(bn, pr.Lambda, func(d int) float64 { return bn.need[d] })
+		for _, i := range bn.Items {
+			need := pr.p.Items[i].Need
+			u[i] = pr.Value[b]
+			if mean > 0 {
+				u[i] *= pr.cheapest(bn, pr.Lambda, func(d int) float64 { return float64(need[d]) }) / mean
+			}
+		}
+	}
+	return u
+}
+
+// fullPrices are the options' resource prices raised so that each node's resources together cost what it costs.
+func (pr *Program) fullPrices() []float64 {
+	dims := pr.Dims
+	out := make([]float64, len(pr.Lambda))
+	for o := range pr.p.Options {
+		l, room := pr.Lambda[o*dims:(o+1)*dims], pr.Room[o*dims:(o+1)*dims]
+		total := 0.0
+		for d := range l {
+			total += l[d] * room[d]
+		}
+		if total <= 0 {
+			continue
+		}
+		for d := range l {
+			out[o*dims+d] = l[d] * float64(pr.p.Options[o].Price) / total
+		}
+	}
+	return out
+}
+
+// cheapest is what the needs cost at the resource prices of the option where that is least.
+func (pr *Program) cheapest(bn *bundle, lambda []float64, need func(d int) float64) float64 {
+	p := pr.p
+	best := math.Inf(1)
+	for o := range p.Options {
+		if !bn.takenBy(&p.Options[o]) {
+			continue
+		}
+		sum := 0.0
+		for d := range pr.Dims {
+			sum += lambda[o*pr.Dims+d] * need(d) / pr.scale[d]
+		}
+		if sum > 0 {
+			best = min(best, sum)
+		}
+	}
+	if math.IsInf(best, 1) {
+		return 0
+	}
+	return best
+}
+
+// nearlyProven is by what factor an option's worth may be above its price for all values to be scaled down by it.
+const nearlyProven = 1 + 1e-5
+
+// lower returns values and resource prices that are lowered for options that would hold far more value than their price, and for their
+// pods; nil if there are none. Where the linear program was not solved to its end, or has rows for bundles of unlike pods, scaling
+// all values down by the worst option takes from the pods of all others as well.
+func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
+	if pr.p.Rough {
+		return nil, nil
+	}
+	for o := range pr.p.Options {
+		opt := &pr.p.Options[o]
+		if opt.Limited {
+			continue
+		}
+		from, to := o*pr.Dims, (o+1)*pr.Dims
+		worth := pr.worth(o, u, lambda[from:to])
+		if worth <= float64(opt.Price)*nearlyProven {
+			continue
+		}
+		if values == nil {
+			values, prices = slices.Clone(u), slices.Clone(lambda)
+			u, lambda = values, prices
+		}
+		pr.lowerOption(o, float64(opt.Price)/worth, values, prices[from:to])
+	}
+	return values, prices
+}
+
+// lowerOption leaves the option no more than share of its worth: its resources' prices l are scaled by it, and so are the values of pods
+// that were worth more than what they use; the others are then worth no more than what they use.
+func (pr *Program) lowerOption(o int, share float64, values, l []float64) {
+	opt := &pr.p.Options[o]
+	for b := range pr.Bundles {
+		bn := &pr.Bundles[b]
+		for _, i := range bn.Items {
+			it := &pr.p.Items[i]
+			if bn.uniform && pr.Most[o][b] <= 0 || !bn.uniform && pr.p.PerOption(it, bn.At[0], opt) == 0 {
+				continue
+			}
+			used := 0.0
+			for d := range l {
+				used += l[d] * float64(it.Need[d]) / pr.scale[d]
+			}
+			values[i] = min(values[i], share*max(values[i], used))
+		}
+	}
+	for d := range l {
+		l[d] *= share
+	}
+}
+
+// prove scales u down until no option that can be bought without limit holds more value than its price. It returns by how
+// much it scaled, and each option's ratio of value to price.
+func (pr *Program) prove(u, lambda []float64) (shrink float64, ratio []float64) {
+	p := pr.p
+	worst := 1.0
+	ratio = make([]float64, len(p.Options))
+	for o := range p.Options {
+		worth := pr.worth(o, u, lambda[o*pr.Dims:(o+1)*pr.Dims])
+		ratio[o] = worth / float64(max(p.Options[o].Price, 1))
+		if !p.Options[o].Limited {
+			worst = max(worst, ratio[o])
+		}
+	}
+	shrink = 1 / worst * (1 - 1e-12)
+	for o := range ratio {
+		ratio[o] *= shrink
+	}
+	for i := range u {
+		u[i] = math.Floor(u[i] * shrink)
+	}
+	return shrink, ratio
+}
+
+// worth is an upper bound on the value one node of the option can hold, by weak duality at multipliers l: the
+// node's resources at their prices, plus what each pod is worth beyond what it uses.
+func (pr *Program) worth(o int, u, l []float64) float64 {
+	p := pr.p
+	opt := &p.Options[o]
+	total := 0.0
+	for d := range pr.Dims {
+		total += l[d] * pr.Room[o*pr.Dims+d]
+	}
+	for b := range pr.Bundles {
+		bn := &pr.Bundles[b]
+		if !bn.takenBy(opt) {
+			continue
+		}
+		if bn.uniform {
+			excess := u[bn.Items[0]]
+			for d := range pr.Dims {
+				excess -= l[d] * pr.Need[b*pr.Dims+d]
+			}
+			total += max(excess, 0) * pr.Most[o][b]
+			continue
+		}
+		for _, i := range bn.Items {
+			it := &p.Items[i]
+			excess := u[i]
+			for d := range pr.Dims {
+				excess -= l[d] * float64(it.Need[d]) / pr.scale[d]
+			}
+			if excess <= 0 {
+				continue
+			}
+			total += excess * float64(p.PerOption(it, bn.At[0], opt))
+		}
+	}
+	return total
+}

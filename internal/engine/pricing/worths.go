@@ -1,0 +1,39 @@
+package pricing
+
+import "slices"
+
+// Worths measures the value that nodes can hold, by the arithmetic that certificates are checked with.
+type Worths struct {
+	p  *Problem
+	at []int // by item, the position of its place
+}
+
+// NewWorths is for the problem's items.
+func NewWorths(p *Problem) *Worths {
+	w := &Worths{p: p, at: make([]int, len(p.Items))}
+	places := PlacesInUse(p.Items)
+	for i := range p.Items {
+		w.at[i] = slices.Index(places, p.Items[i].Place)
+	}
+	return w
+}
+
+// Of is an upper bound on the value that one node of the option holds, by weak duality: its resources at prices l, plus
+// what each pod is worth beyond what it uses. Resource prices and what pods beyond count are scaled; the items are not.
+func (w *Worths) Of(o *Option, item []int64, l []float64, scale float64) float64 {
+	total := 0.0
+	for d, amount := range o.Alloc {
+		total += scale * l[d] * float64(max(amount, 0))
+	}
+	for i := range w.p.Items {
+		it := &w.p.Items[i]
+		excess := float64(item[i])
+		for d, need := range it.Need {
+			excess -= scale * l[d] * float64(need)
+		}
+		if excess > 0 {
+			total += excess * float64(w.p.PerOption(it, w.at[i], o))
+		}
+	}
+	return total
+}

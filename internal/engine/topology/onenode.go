@@ -1,0 +1,32 @@
+package topology
+
+// OneNode counts members and owners of rules on one node that is being filled.
+type OneNode struct {
+	groups []Group
+	host   Host
+}
+
+// NewOneNode is a node without pods. groups are all rules.
+func NewOneNode(groups []Group) *OneNode { return &OneNode{groups: groups} }
+
+// Begin starts a node with what it has.
+func (n *OneNode) Begin(base []Tally) { n.host.Tally = append(n.host.Tally[:0], base...) }
+
+func (n *OneNode) of(group int32) Tally { return n.host.Of(group) }
+
+// Room is how many pods under the rules the node takes, as far as rules whose domains are nodes go.
+func (n *OneNode) Room(o *Groups) int { return AdmitsHost(n.groups, o, n.of) }
+
+// Add counts pods under the rules.
+func (n *OneNode) Add(o *Groups, pods int32) {
+	for _, g := range o.In {
+		if n.groups[g].At == Hostname {
+			n.host.Count(g, pods, 0)
+		}
+	}
+	for _, g := range o.Owns {
+		if gr := &n.groups[g]; gr.At == Hostname && gr.Kind == Anti && gr.Hard {
+			n.host.Count(g, 0, pods)
+		}
+	}
+}
