@@ -150,6 +150,8 @@ type description struct {
 	claim   requirements.Set
 	// row and slot of the first option.
 	row, slot int
+	// requests of the pods and of what comes with the node.
+	requests corev1.ResourceList
 	// offers are what it was chosen from.
 	offers *offersOf
 }
@@ -208,7 +210,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 	m := t.m
 	p := m.pools[mc.pool]
 	c := p.Table.Catalog
-	rows, slots, claim := t.leeway(mc, loads)
+	rows, slots, claim := t.knownLeeway(mc, loads)
 	offers := described.offersFor(m, mc, rows, slots)
 	says, number := offers.claimFor(m, mc, claim, slots)
 	key := binary.LittleEndian.AppendUint32(append(described.key[:0], offers.key...), uint32(number))
@@ -216,6 +218,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		key = binary.LittleEndian.AppendUint64(key, uint64(n))
 	}
 	key = binary.LittleEndian.AppendUint32(key, uint32(mc.row))
+	key = binary.LittleEndian.AppendUint32(key, uint32(described.most))
 	if m.standings != nil {
 		key = binary.LittleEndian.AppendUint32(key, uint32(mc.slot))
 	}
@@ -241,15 +244,15 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 			d.row, d.slot = int(mc.row), int(mc.slot)
 		}
 		d.offers = offers
+		used := slices.Clone(mc.used)
+		dims := m.resources.Len()
+		resources.AddScaled(used, p.Table.Taken[d.row*dims:(d.row+1)*dims], 1)
+		d.requests = m.resources.List(used)
 		described.byLoad[string(described.key)] = d
 	}
 	node.InstanceTypes, node.Requirements = d.options, d.claim
 	node.MinValuesRelaxed = len(p.Variety) > 0 && !p.VariedFor(mc.row, mc.used, rows, slots)
-	used := slices.Clone(mc.used)
-	dims := m.resources.Len()
-	resources.AddScaled(used, p.Table.Taken[d.row*dims:(d.row+1)*dims], 1)
-	node.Requests = m.resources.List(used)
-	m.devices.servedBy(c.Types, node.InstanceTypes, node.Requests)
+	node.Requests = d.requests
 	node.Allocatable = described.allocatableOf(c, p.Table.Rows[d.row].Variant)
 	return d
 }

@@ -14,6 +14,15 @@ import (
 // have taken notice of what is on the node, only nodes of the same domains, with the same DaemonSets and the same
 // labels that these rules look at, would do.
 func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, claim requirements.Set) {
+	rows, slots, claim = t.narrowed(mc, loads)
+	// The planned node itself would do, whatever the labels that are not decided yet.
+	rows.Add(int(mc.row))
+	slots.Add(int(mc.slot))
+	return rows, slots, claim
+}
+
+// narrowed is leeway for a node that need not be among them.
+func (t *Trial) narrowed(mc *machine, loads []binding) (rows, slots bitset.Set, claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.pool]
 	rows, slots = p.Rows.Clone(), p.Slots.Clone()
@@ -40,11 +49,7 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, cl
 			p.Narrow(r, rows, slots)
 		}
 	}
-	claim = claim.Merge(decided)
-	// The planned node itself would do, whatever the labels that are not decided yet.
-	rows.Add(int(mc.row))
-	slots.Add(int(mc.slot))
-	return rows, slots, claim
+	return rows, slots, claim.Merge(decided)
 }
 
 // keepAlike narrows the nodes that would do for the pods of mc to those that may stand in for it: with its labels,

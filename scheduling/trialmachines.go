@@ -89,7 +89,7 @@ func (t *Trial) settle() {
 		}
 		i := t.fresh + k
 		mc := &t.machines[i]
-		rows, slots, _ := t.leeway(mc, load)
+		rows, slots, _ := t.knownLeeway(mc, load)
 		row, slot, price := t.m.pools[mc.pool].CheapestLike(mc.row, mc.used, rows, slots)
 		if row < 0 || price >= mc.price {
 			continue

@@ -374,7 +374,9 @@ func (t *Trial) Planned(since Mark, types int) []NewNode {
 		t.described.allocatable = map[variantOf]corev1.ResourceList{}
 	}
 	described := t.described
-	clear(described.byLoad)
+	if len(described.byLoad) > mostDescribed {
+		clear(described.byLoad)
+	}
 	described.most = types
 	for i := first; i < len(t.machines); i++ {
 		if mc := &t.machines[i]; !mc.empty() {
@@ -385,6 +387,9 @@ func (t *Trial) Planned(since Mark, types int) []NewNode {
 	}
 	return out
 }
+
+// mostDescribed is how many descriptions of new nodes are remembered for further calls of Planned.
+const mostDescribed = 4096
 
 // Worth says what pods of the snapshot's nodes are worth: dual prices as Values gives them for pods that wait, of all pods
 // that would need another place if every node went. No node that a pool could launch holds pods worth more than it
