@@ -222,7 +222,7 @@ func (t *Trial) answerSince(since Mark) (found answer, apart bool) {
 		switch c.kind {
 		case changeMachine, changePlaced:
 			apart = true
-		case changeHidden, changeClosed:
+		case changeHidden, changeClosed, changeSealed:
 			apart = false
 		case changeTaken, changeStage:
 			apart = int(c.a) >= firstPlaced

@@ -119,6 +119,7 @@ func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
 	described := newDescriptions()
 	described.spare = t.spareLimits(func(i int) bool { return len(pods[i]) > 0 })
 	var bought []boughtNode
+	admission := t.newDeviceAdmission()
 	for i := range t.machines {
 		mc := &t.machines[i]
 		if len(pods[i]) == 0 {
@@ -131,6 +132,9 @@ func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
 			Pods: pods[i],
 		}
 		d := t.describe(&node, mc, loads[i], described)
+		if admission != nil {
+			admission.narrow(&node, mc.pool, loads[i])
+		}
 		out.NewNodes = append(out.NewNodes, node)
 		if m.standings != nil {
 			bought = append(bought, boughtNode{mc, d})

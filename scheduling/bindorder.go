@@ -23,7 +23,7 @@ import (
 // comes last.
 func (t *Trial) bindOrder() []binding {
 	if t.topology == nil || !t.anyPlaced(func(o *topology.Groups, _ int32) bool { return t.m.orderMatters(o) }) {
-		return t.placed
+		return t.orderForDevices(t.placed)
 	}
 	if order := t.queueOrder(); order != nil {
 		return order

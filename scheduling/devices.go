@@ -31,6 +31,11 @@ type deviceIndex struct {
 	// ofTypes are the units of instance types, by the first of their pools, which copies of a type share; ofNodes those of nodes, by name.
 	ofTypes map[*cloudprovider.DevicePool]devices.Units
 	ofNodes map[string]devices.Units
+	// inventories and usages are what the units were found in.
+	inventories map[*cloudprovider.DevicePool]*devices.Inventory
+	usages      map[string]*devices.Usage
+	// dims are the places of the resources in table, ascending.
+	dims []int
 }
 
 // deviceNeeds is what a pod claims, or why that can't be planned.
@@ -61,6 +66,7 @@ func newDeviceIndex(s *Snapshot, r *likeness.Roster, table *resources.Table, mat
 	x.intern()
 	x.internExtended(deviceClasses(s), mostOf(s, r, extended))
 	x.count(stock)
+	x.inventories, x.usages = stock.ofTypes, stock.ofNodes
 	return x
 }
 
@@ -147,6 +153,19 @@ func (x *deviceIndex) addNames(into map[corev1.ResourceName]struct{}) {
 	for _, name := range x.counts.Names() {
 		into[resources.Devices(name)] = struct{}{}
 	}
+}
+
+// locate finds the places of the resources, once all have one.
+func (x *deviceIndex) locate() {
+	if x == nil {
+		return
+	}
+	for _, name := range x.counts.Names() {
+		if at, ok := x.table.At(resources.Devices(name)); ok {
+			x.dims = append(x.dims, at)
+		}
+	}
+	slices.Sort(x.dims)
 }
 
 // of is what the pod, which claims devices, needs.

@@ -201,6 +201,7 @@ func (m *Model) collectResources(s *Snapshot, r *likeness.Roster) {
 	}
 	m.devices.addNames(names)
 	m.resources.InternAll(names)
+	m.devices.locate()
 }
 
 func (m *Model) compileCatalogs(s *Snapshot, previous *Model, o *compileOptions) error {

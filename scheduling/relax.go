@@ -120,7 +120,7 @@ func (t *Trial) labelsOf(host int32) requirements.Set {
 	if host < int32(len(t.m.nodes)) {
 		return t.m.groups[t.m.nodes[host].Group].Labels
 	}
-	mc := &t.machines[host-int32(len(t.m.nodes))]
+	mc := t.newNode(host)
 	return t.m.machineLabels(mc, &nodepool.Assignment{Labels: mc.labels})
 }
 

@@ -74,7 +74,7 @@ func (t *Trial) roomOf(host int32) []int64 {
 	if host < int32(len(t.m.nodes)) {
 		return t.freeOf(host)
 	}
-	mc := &t.machines[host-int32(len(t.m.nodes))]
+	mc := t.newNode(host)
 	alloc := t.m.pools[mc.pool].Table.AllocOf(int(mc.row), t.m.resources.Len())
 	t.roomLeft = t.roomLeft[:0]
 	for d := range alloc {

@@ -121,6 +121,7 @@ func (t *Trial) placeAll(ctx context.Context) {
 	t.roomFirst(ctx, start, real)
 	t.fillAgain(ctx, start, real)
 	t.withLess(ctx, start, real)
+	t.admitDevices(ctx)
 	if len(placeholders) > 0 {
 		t.placeTogether(ctx, placeholders)
 	}

@@ -45,6 +45,8 @@ type Trial struct {
 	firstFreed []int32
 	// before are nodes as they were when settle changed them.
 	before []machine
+	// sealed are the devices that hosts had left when sealDevices took them.
+	sealed [][]int64
 	// usage is indexed by pool, then like the pool's limits: capacity of its nodes, hidden and new ones considered.
 	usage [][]int64
 	// standing is likewise, without new nodes; nil for pools that don't ask (see limits.reached).
@@ -207,8 +209,8 @@ func (t *Trial) place(p binding) {
 
 // lastOn is the number of the last binding on the host, from 1 on; 0 for none.
 func (t *Trial) lastOn(host int32) *int32 {
-	if i := int(host) - len(t.m.nodes); i >= 0 {
-		return &t.machines[i].last
+	if int(host) >= len(t.m.nodes) {
+		return &t.newNode(host).last
 	}
 	return &t.last[host]
 }
@@ -223,7 +225,7 @@ func (t *Trial) apply(p binding, sign int32) {
 		t.received[p.host] += n
 		t.roomChanged(p.host)
 	} else {
-		used := t.machines[p.host-int32(len(t.m.nodes))].used
+		used := t.newNode(p.host).used
 		resources.AddScaled(used, c.Requests, int64(n))
 		t.shareVolumes(c, p.host, n, used, -1)
 	}

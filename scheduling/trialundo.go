@@ -24,6 +24,7 @@ const (
 	changeAbandoned                   // node a, which is empty, counts no more
 	changeClosed                      // node a was closed
 	changeStage                       // placement a was at stage b before
+	changeSealed                      // host a has no room for devices any more; it had the last of Trial.sealed
 )
 
 // Mark is a point in a trial to come back to. The zero value is none.
@@ -95,6 +96,9 @@ func (t *Trial) undo(to Mark) {
 			t.reopen(int(last.a))
 		case changeStage:
 			t.placed[last.a].stage = last.b
+		case changeSealed:
+			t.seal(last.a, t.sealed[len(t.sealed)-1], -1)
+			t.sealed = t.sealed[:len(t.sealed)-1]
 		case changeMachine:
 			mc := &t.machines[len(t.machines)-1]
 			t.count(mc.pool, t.m.capacityOf(mc), -1)

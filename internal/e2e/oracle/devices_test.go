@@ -50,8 +50,14 @@ func (j *deviceJudge) Matches(expression, driver string, d *resourcev1.Device) (
 	return ok, err
 }
 
-// allocate is the judge's allocation of a claim, false if there is none.
+// allocate reports whether the judge can allocate the claim.
 func (j *deviceJudge) allocate(list []*resourcev1.ResourceSlice, taken []resourcev1.DeviceRequestAllocationResult, claim *resourcev1.ResourceClaim) (bool, error) {
+	results, err := j.results(list, taken, claim)
+	return results != nil, err
+}
+
+// results are the devices that the judge allocates for a claim, nil if there are none.
+func (j *deviceJudge) results(list []*resourcev1.ResourceSlice, taken []resourcev1.DeviceRequestAllocationResult, claim *resourcev1.ResourceClaim) ([]resourcev1.DeviceRequestAllocationResult, error) {
 	state := structured.AllocatedState{
 		AllocatedDevices: sets.New[structured.DeviceID](), AllocatedSharedDeviceIDs: sets.New[structured.SharedDeviceID](),
 		AggregatedCapacity: structured.NewConsumedCapacityCollection(),
@@ -72,10 +78,13 @@ func (j *deviceJudge) allocate(list []*resourcev1.ResourceSlice, taken []resourc
 	}
 	allocator, err := structured.NewAllocator(context.Background(), features, state, j, list, j.cache)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	result, err := allocator.Allocate(context.Background(), j.node, []*resourcev1.ResourceClaim{claim})
-	return len(result) > 0, err
+	if err != nil || len(result) == 0 {
+		return nil, err
+	}
+	return append([]resourcev1.DeviceRequestAllocationResult{}, result[0].Devices.Results...), nil
 }
 
 func drawnSlices(t *rapid.T) []*resourcev1.ResourceSlice {

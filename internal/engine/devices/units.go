@@ -2,6 +2,7 @@ package devices
 
 import (
 	"math/bits"
+	"slices"
 )
 
 // Units are the devices of a node that are free, by the kinds that each could serve. A device that can serve several claims at a time is
@@ -57,6 +58,7 @@ func (k *Kinds) Units(u *Usage, reach *Reach, m *Matches) Units {
 	for at := range k.list {
 		if k.list[at].bundle != "" && k.firstOf(at) {
 			n.constrain(at)
+			n.dropImpossible(at)
 		}
 	}
 	n.countApart()
@@ -214,6 +216,33 @@ func (n *nodeUnits) constrain(first int) {
 			} else {
 				n.keepBest(c, kinds)
 			}
+		}
+	}
+}
+
+// dropImpossible leaves the kinds of a bundle nothing if it has requests for all devices and the scheduler would not allocate its claim on the
+// node: it gives up where constraints exclude one of all the devices, whatever alternatives there are.
+func (n *nodeUnits) dropImpossible(first int) {
+	kinds := uint64(0)
+	all := false
+	for at := range n.list {
+		if n.list[at].bundle == n.list[first].bundle {
+			kinds |= 1 << at
+			all = all || slices.ContainsFunc(n.list[at].alternatives, func(a *alternative) bool { return a.all })
+		}
+	}
+	if !all {
+		return
+	}
+	if a, _ := Allocate([]Source{{Usage: n.u.Clone(), Reach: n.reach}}, []*Claim{n.list[first].claim}, n.matches); a != nil {
+		return
+	}
+	for i := range n.sets {
+		n.sets[i] &^= kinds
+	}
+	for at := range n.list {
+		if kinds&(1<<at) != 0 {
+			n.takes[at] = 0
 		}
 	}
 }

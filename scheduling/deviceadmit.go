@@ -1,0 +1,338 @@
+package scheduling
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/devices"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+)
+
+// Counting says that the claims of a node can be met together. kube-scheduler meets them one after another, with the first devices that
+// match: where claims want the same devices it can take for one pod what another one needed. So what was placed is admitted by allocating
+// devices as kube-scheduler does, pod by pod, in an order that works. What no order of a node works for goes elsewhere.
+
+const (
+	// maxAdmitRounds bounds how often pods are placed again whose devices others have. What is left then stays where it is: it waits if
+	// kube-scheduler binds others first, and is planned again.
+	maxAdmitRounds = 8
+	// maxOrders bounds the orders that are tried for one node.
+	maxOrders = 24
+)
+
+// deviceAdmission allocates the devices of nodes. It is for one use of a model: what selectors say is remembered in it.
+type deviceAdmission struct {
+	t       *Trial
+	matches *devices.Matches
+	// claims are by class; known has the orders that were found, by node or type and classes.
+	claims map[int32][]*devices.Claim
+	known  map[string]sequence
+}
+
+// sequence is an order of a node's pods, by class; the last failed of them get no devices.
+type sequence struct {
+	classes []int32
+	failed  int
+}
+
+// newDeviceAdmission is nil where no pod that the trial has placed needs devices.
+func (t *Trial) newDeviceAdmission() *deviceAdmission {
+	x := t.m.devices
+	if x == nil || !slices.ContainsFunc(t.placed, func(b binding) bool { return b.count > 0 && x.needed(t.m.classes[b.class].Requests) }) {
+		return nil
+	}
+	return &deviceAdmission{t: t, matches: devices.NewMatches(t.m.matcher), claims: map[int32][]*devices.Claim{}, known: map[string]sequence{}}
+}
+
+// needed reports whether requests are for devices.
+func (x *deviceIndex) needed(requests []int64) bool {
+	return slices.ContainsFunc(x.dims, func(at int) bool { return requests[at] > 0 })
+}
+
+// claimsOf are what a pod of the class claims. Extended resources that devices serve are not among it.
+func (a *deviceAdmission) claimsOf(class int32) []*devices.Claim {
+	if known, ok := a.claims[class]; ok {
+		return known
+	}
+	c, x := a.t.m.classes[class], a.t.m.devices
+	var out []*devices.Claim
+	if likeness.ClaimsDevices(&c.Sample.Spec) {
+		out = slices.Clone(x.of(c.Sample).claims)
+	}
+	a.claims[class] = out
+	return out
+}
+
+// stockOf is what of devices a host has: the usage, and a text that is equal for hosts that have the same. Nil for none.
+func (a *deviceAdmission) stockOf(host int32) (*devices.Usage, string) {
+	m := a.t.m
+	if int(host) < len(m.nodes) {
+		name := m.nodes[host].Name
+		return m.devices.usages[name], "node " + name
+	}
+	mc := a.t.newNode(host)
+	table := m.pools[mc.pool].Table
+	return a.stockOfType(table.Catalog.Types[table.Catalog.Variants[table.Rows[mc.row].Variant].Type])
+}
+
+// stockOfType is what a new node of the type has.
+func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType) (*devices.Usage, string) {
+	if len(it.Devices) == 0 {
+		return nil, ""
+	}
+	inv := a.t.m.devices.inventories[&it.Devices[0]]
+	if inv == nil {
+		return nil, ""
+	}
+	return devices.NewUsage(inv), fmt.Sprintf("type %p", inv)
+}
+
+// order finds an order in which the pods, given by class, get their devices on a host with the usage, which is not changed.
+func (a *deviceAdmission) order(u *devices.Usage, name string, classes []int32) sequence {
+	key := []byte(name)
+	for _, c := range classes {
+		key = binary.LittleEndian.AppendUint32(key, uint32(c))
+	}
+	if known, ok := a.known[string(key)]; ok {
+		return known
+	}
+	best := a.try(u, classes)
+	next := classes
+	for n := 0; best.failed > 0 && n < maxOrders; n++ {
+		if n == 0 {
+			next = a.hardestFirst(next)
+		} else {
+			// Those that got none come first.
+			last := a.try(u, next)
+			cut := len(last.classes) - last.failed
+			next = slices.Concat(last.classes[cut:], last.classes[:cut])
+		}
+		if s := a.try(u, next); s.failed < best.failed {
+			best = s
+		}
+	}
+	a.known[string(key)] = best
+	return best
+}
+
+// hardestFirst puts those first that ask for more devices, or more of them.
+func (a *deviceAdmission) hardestFirst(classes []int32) []int32 {
+	out := slices.Clone(classes)
+	weight := func(class int32) (most int64) {
+		for _, at := range a.t.m.devices.dims {
+			most += a.t.m.classes[class].Requests[at]
+		}
+		return most
+	}
+	slices.SortStableFunc(out, func(x, y int32) int { return cmp.Compare(weight(y), weight(x)) })
+	return out
+}
+
+// try allocates in the order given; those that get no devices stand last.
+func (a *deviceAdmission) try(u *devices.Usage, classes []int32) sequence {
+	usage := u.Clone()
+	var got, not []int32
+	for _, class := range classes {
+		claims := a.claimsOf(class)
+		if len(claims) > 0 {
+			if allocation, _ := devices.Allocate([]devices.Source{{Usage: usage}}, claims, a.matches); allocation == nil {
+				not = append(not, class)
+				continue
+			}
+		}
+		got = append(got, class)
+	}
+	return sequence{append(got, not...), len(not)}
+}
+
+// admitDevices has pods placed again whose devices kube-scheduler would have given to others.
+func (t *Trial) admitDevices(ctx context.Context) {
+	for range maxAdmitRounds {
+		a := t.newDeviceAdmission()
+		if a == nil || ctx.Err() != nil {
+			return
+		}
+		again := a.takeOffRefused()
+		if len(again) == 0 {
+			return
+		}
+		t.placeTogether(ctx, again)
+	}
+}
+
+// takeOffRefused takes pods off hosts where no order gives all their devices, and keeps further ones off those hosts. It returns their
+// classes, ascending.
+func (a *deviceAdmission) takeOffRefused() []int32 {
+	t := a.t
+	loads := a.loadsOf(t.placed)
+	var again []int32
+	for host := range loads {
+		if len(loads[host]) == 0 {
+			continue
+		}
+		u, name := a.stockOf(int32(host))
+		if u == nil {
+			continue
+		}
+		s := a.order(u, name, loads[host])
+		if s.failed == 0 || s.failed == len(s.classes) && len(s.classes) == 1 {
+			continue
+		}
+		for _, class := range s.classes[len(s.classes)-s.failed:] {
+			t.takeOne(int32(host), class)
+			again = append(again, class)
+		}
+		t.sealDevices(int32(host))
+	}
+	slices.Sort(again)
+	return slices.Compact(again)
+}
+
+// loadsOf are the classes of the pods with claims of the bindings, by host and pod by pod.
+func (a *deviceAdmission) loadsOf(list []binding) [][]int32 {
+	t := a.t
+	out := make([][]int32, len(t.m.nodes)+len(t.machines))
+	for _, b := range list {
+		if b.count > 0 && len(a.claimsOf(b.class)) > 0 {
+			for range b.count {
+				out[b.host] = append(out[b.host], b.class)
+			}
+		}
+	}
+	return out
+}
+
+// takeOne has one pod of the class that was placed on the host wait again.
+func (t *Trial) takeOne(host, class int32) {
+	for i := *t.lastOn(host) - 1; i >= 0; i = t.placed[i].before - 1 {
+		p := &t.placed[i]
+		if p.class != class || p.count == 0 {
+			continue
+		}
+		rest := *p
+		t.proof = nil
+		t.apply(*p, -1)
+		t.log = append(t.log, change{changeTaken, i, p.count})
+		p.count = 0
+		if rest.count--; rest.count > 0 {
+			t.place(rest)
+		}
+		return
+	}
+}
+
+// newNode is the new node that the host is.
+func (t *Trial) newNode(host int32) *machine { return &t.machines[int(host)-len(t.m.nodes)] }
+
+// sealDevices keeps further pods that need devices off the host.
+func (t *Trial) sealDevices(host int32) {
+	left := make([]int64, len(t.m.devices.dims))
+	for i, at := range t.m.devices.dims {
+		if int(host) < len(t.m.nodes) {
+			left[i] = t.freeOf(host)[at]
+			continue
+		}
+		mc := t.newNode(host)
+		left[i] = t.m.pools[mc.pool].Table.AllocOf(int(mc.row), t.m.resources.Len())[at] - mc.used[at]
+	}
+	t.sealed = append(t.sealed, left)
+	t.log = append(t.log, change{kind: changeSealed, a: host})
+	t.seal(host, left, 1)
+}
+
+// seal takes what is left of devices on the host, or gives it back if sign is -1.
+func (t *Trial) seal(host int32, left []int64, sign int64) {
+	for i, at := range t.m.devices.dims {
+		if int(host) < len(t.m.nodes) {
+			t.freeOf(host)[at] -= sign * left[i]
+		} else {
+			t.newNode(host).used[at] += sign * left[i]
+		}
+	}
+	if int(host) < len(t.m.nodes) {
+		t.roomChanged(host)
+	}
+}
+
+// orderForDevices puts the pods of each host in an order in which they get their devices. Pods of other hosts keep their places.
+func (t *Trial) orderForDevices(list []binding) []binding {
+	a := t.newDeviceAdmission()
+	if a == nil {
+		return list
+	}
+	loads := a.loadsOf(list)
+	changed := false
+	for host := range loads {
+		if u, name := a.stockOf(int32(host)); u != nil && len(loads[host]) > 1 {
+			s := a.order(u, name, loads[host])
+			changed = changed || !slices.Equal(s.classes, loads[host])
+			loads[host] = s.classes
+		}
+	}
+	if !changed {
+		return list
+	}
+	return inOrder(list, loads, func(class int32) bool { return len(a.claimsOf(class)) > 0 })
+}
+
+// inOrder has the bindings of each host that are about some of its pods follow the host's order of those.
+func inOrder(list []binding, orders [][]int32, about func(class int32) bool) []binding {
+	stages := map[[2]int32]binding{}
+	for _, b := range list {
+		stages[[2]int32{b.host, b.class}] = b
+	}
+	out := make([]binding, 0, len(list))
+	next := make([]int, len(orders))
+	for _, b := range list {
+		if !about(b.class) {
+			out = append(out, b)
+			continue
+		}
+		for range b.count {
+			class := orders[b.host][next[b.host]]
+			next[b.host]++
+			one := stages[[2]int32{b.host, class}]
+			one.count = 1
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// allowed are the types of a new node on which its pods, given by class in their order, get their devices; the first one is kept.
+func (a *deviceAdmission) allowed(types []*cloudprovider.InstanceType, options []InstanceTypeOption, classes []int32) []InstanceTypeOption {
+	byName := map[string]*cloudprovider.InstanceType{}
+	for _, it := range types {
+		byName[it.Name] = it
+	}
+	out := slices.Clone(options[:1])
+	for _, o := range options[1:] {
+		if u, _ := a.stockOfType(byName[o.Name]); u == nil || a.try(u, classes).failed == 0 {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// narrow leaves a new node the types on which its pods get their devices. Types that minValues count stay.
+func (a *deviceAdmission) narrow(node *NewNode, pool int32, loads []binding) {
+	p := a.t.m.pools[pool]
+	if len(node.InstanceTypes) < 2 || len(p.Variety) > 0 {
+		return
+	}
+	var classes []int32
+	for _, b := range loads {
+		for range b.count {
+			if len(a.claimsOf(b.class)) > 0 {
+				classes = append(classes, b.class)
+			}
+		}
+	}
+	if len(classes) > 1 {
+		node.InstanceTypes = a.allowed(p.Table.Catalog.Types, node.InstanceTypes, classes)
+	}
+}

@@ -1,0 +1,61 @@
+package scheduling_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// The order of a plan gives each pod its devices as kube-scheduler would: those that can use others don't come first.
+func TestDevicesInTheOrderOfThePlan(t *testing.T) {
+	s := gpuCluster(node("n", allocatable("cpu=64", "memory=256Gi")), pods("any", 2, requests("cpu=1"), claims("any")), pods("some", 2, requests("cpu=1"), claims("some")))
+	s.NodePools = nil
+	template(s, "any", nil, gpuRequest("r", 1))
+	template(s, "some", nil, gpuRequest("r", 1, "model=A100"))
+	published(s, "n", append(gpus(2, "A100"), gpus(2, "H100")...))
+	p := solveDevices(t, s)
+	if len(p.Unschedulable) > 0 {
+		t.Fatalf("%v", p.Unschedulable)
+	}
+	seen := ""
+	for _, key := range p.Order {
+		seen += key.Name[:1]
+	}
+	if seen != "ssaa" {
+		t.Errorf("the order is %v", p.Order)
+	}
+}
+
+// A trial that is rolled back has its room for devices again, and places the same once more.
+func TestDevicesAfterRollback(t *testing.T) {
+	s := gpuCluster(node("n", allocatable("cpu=64", "memory=256Gi")), pods("any", 3, requests("cpu=1"), claims("any")), pods("some", 3, requests("cpu=1"), claims("some")))
+	template(s, "any", []resourcev1.DeviceConstraint{sameAttribute("domain")}, gpuRequest("r", 2))
+	template(s, "some", nil, firstOf("r", choice("x", 0, "model=A100"), choice("y", 1, "model=H100")))
+	published(s, "n", append(gpus(2, "A100"), gpus(3, "H100")...))
+	m, err := scheduling.Compile(s, scheduling.WithDeviceMatcher(modelIs{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial := m.Trial()
+	var first string
+	for i := range 3 {
+		mark := trial.Mark()
+		out, err := trial.Place(context.Background(), scheduling.PlaceOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = fmt.Sprint(out)
+		}
+		if got := fmt.Sprint(out); got != first {
+			t.Errorf("at first %s, then %s", first, got)
+		}
+		if err := trial.Rollback(mark); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
