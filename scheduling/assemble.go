@@ -30,7 +30,7 @@ func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
 	}
 	t.writeUnschedulable(out, q)
 	if len(out.NewNodes) > 0 {
-		pf := t.proofOf(ctx)
+		pf := t.counted(ctx, t.proofOf(ctx))
 		out.LowerBound = pf.v.Bound / market.NanoPerUSD
 		out.Certificate = t.m.certificate(pf)
 	}
@@ -252,6 +252,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		dims := m.resources.Len()
 		resources.AddScaled(used, p.Table.Taken[d.row*dims:(d.row+1)*dims], 1)
 		d.requests = m.resources.List(used)
+		m.devices.servedBy(c.Types, d.options, d.requests)
 		described.byLoad[string(described.key)] = d
 	}
 	node.InstanceTypes, node.Requirements = d.options, d.claim

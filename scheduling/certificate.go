@@ -147,7 +147,11 @@ func (m *Model) certificate(pf *proof) *Certificate {
 			at[name], kinds = i, append(kinds, nil)
 		}
 		if !slices.ContainsFunc(kinds[i], func(k typeProof) bool { return slices.Equal(k.option.Alloc, o.Alloc) }) {
-			kinds[i] = append(kinds[i], typeProof{o, pf.v.Lambda[proof*pf.p.Dims : (proof+1)*pf.p.Dims]})
+			k := typeProof{option: o, lambda: pf.v.Lambda[proof*pf.p.Dims : (proof+1)*pf.p.Dims]}
+			if pf.v.Whole != nil {
+				k.whole = pf.v.Whole[proof]
+			}
+			kinds[i] = append(kinds[i], k)
 		}
 	}
 	for i := range pf.p.Options {
@@ -158,7 +162,9 @@ func (m *Model) certificate(pf *proof) *Certificate {
 	}
 	for _, list := range kinds {
 		for _, k := range enoughOf(w, list, proven) {
-			out.Types = append(out.Types, m.certificateType(k.option, k.lambda, proven.Scale, caps))
+			t := m.certificateType(k.option, k.lambda, proven.Scale, caps)
+			t.Whole = m.wholeCounts(&k.whole)
+			out.Types = append(out.Types, t)
 		}
 	}
 	slices.SortStableFunc(out.Types, func(a, b CertificateType) int { return cmp.Compare(a.Name, b.Name) })
@@ -230,6 +236,8 @@ func (c *CertificateClass) join(o *CertificateClass) {
 type typeProof struct {
 	option *pricing.Option
 	lambda []float64
+	// whole are the resources that it counts in whole pods.
+	whole pricing.WholeCount
 }
 
 // enoughOf is one proof of the list if it is enough for all of its options, else the whole list. Options of one instance type
@@ -239,7 +247,7 @@ func enoughOf(w *pricing.Worths, list []typeProof, proven *pricing.Certified) []
 		if len(list) == 1 || !slices.ContainsFunc(list, func(other typeProof) bool {
 			return w.Of(other.option, proven.Item, k.lambda, proven.Scale) > float64(other.option.Price)*(1+1e-9)+1
 		}) {
-			return []typeProof{{list[0].option, k.lambda}}
+			return []typeProof{{list[0].option, k.lambda, k.whole}}
 		}
 	}
 	return list

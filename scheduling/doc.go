@@ -59,8 +59,9 @@
 //	   ▼
 //	Plan       its types                               plan.go, reason.go, nearestmiss.go
 //	           nodes, places, wishes given up          assemble.go, bindorder.go, leeway.go, machineoptions.go, relax.go
-//	           the bound and its proof                 certificate.go, internal/engine/pricing
-//	           why a pod has no place                  explain.go, survey.go, suitability.go, topologyreason.go, nodereason.go
+//	           the bound and its proof                 certificate.go, wholepods.go, internal/engine/pricing
+//	           why a pod has no place                  explain.go, survey.go, suitability.go, topologyreason.go, nodereason.go,
+//	                                                   nodefaults.go
 //	           what would have to be different         findmiss.go
 //	           differences of two plans                diff.go
 //

@@ -163,6 +163,10 @@ type Note struct {
 // request divided by the rule's Unit, a node has its allocatable divided by it, both rounded down, and no pods fit on a node that
 // together take more than it has.
 //
+// Where few pods share a node, a type may count one or two resources in whole pods instead, its Whole: in units, requests and allocatable
+// rounded down. These have no multiplier. In place of Σ_c f_c max(0, …) stands the most that whole pods are worth, at most f_c of each
+// class, which together take no more of these resources than the node has: a knapsack that dynamic programming solves.
+//
 // Where nodes are to be had of which there are only so many, from a reservation or covered by a commitment, Limits give what
 // is limited a Value of its own: such a node may hold pods worth its price and, beyond that, what it uses of the limited
 // thing at that value. Any nodes that hold all pods then cost at least the sum of Count x Value over the classes less the
@@ -233,4 +237,12 @@ type CertificateType struct {
 	Multipliers map[corev1.ResourceName]float64 `json:"multipliers"`
 	// RuleMultipliers by CertificateRule.Name, USD per hour for one of the rule's amount; nil for none.
 	RuleMultipliers map[string]float64 `json:"ruleMultipliers,omitempty"`
+	// Whole are the resources counted in whole pods; nil for none, at most two.
+	Whole []CertificateCount `json:"whole,omitempty"`
+}
+
+// CertificateCount is a resource of which the proof for a type counts whole pods, in so large units, rounded down.
+type CertificateCount struct {
+	Resource corev1.ResourceName `json:"resource"`
+	Unit     resource.Quantity   `json:"unit"`
 }

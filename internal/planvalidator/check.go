@@ -39,6 +39,14 @@ func Check(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	return c.faults
 }
 
+// CheckBound returns what is wrong with the plan's cost, its bound and the bound's certificate: a part of Check that takes little time
+// for hundreds of nodes, too.
+func CheckBound(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
+	c := newChecker(s, p)
+	c.costs()
+	return c.faults
+}
+
 type checker struct {
 	s     *scheduling.Snapshot
 	p     *scheduling.Plan

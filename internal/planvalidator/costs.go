@@ -111,6 +111,7 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 	}
 	c.certificateRules(cert)
 	for _, t := range cert.Types {
+		c.certificateCounts(&t)
 		for name, l := range t.RuleMultipliers {
 			if l < 0 || math.IsNaN(l) || ruleOf(cert, name) == nil {
 				c.fault("certificate", "multiplier of %s for %s is %v", name, t.Name, l)
@@ -293,9 +294,13 @@ func howMany(cert *scheduling.Certificate, class *scheduling.CertificateClass, h
 type prices struct {
 	resources map[corev1.ResourceName]float64
 	rules     map[string]float64
+	// whole are resources that whole pods are counted in.
+	whole []scheduling.CertificateCount
 }
 
-func pricesOf(t *scheduling.CertificateType) prices { return prices{t.Multipliers, t.RuleMultipliers} }
+func pricesOf(t *scheduling.CertificateType) prices {
+	return prices{t.Multipliers, t.RuleMultipliers, t.Whole}
+}
 
 func (c *checker) holdsAny(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList) bool {
 	have = withVolumes(cert, it, have)
@@ -316,6 +321,7 @@ func (c *checker) mostWorth(cert *scheduling.Certificate, it *cloudprovider.Inst
 	for name, l := range multipliers.rules {
 		worth += l * float64(amountOf(cert, name, have))
 	}
+	var filling []wholePods
 	for _, class := range cert.Classes {
 		excess := class.Value
 		for name, l := range multipliers.resources {
@@ -325,11 +331,17 @@ func (c *checker) mostWorth(cert *scheduling.Certificate, it *cloudprovider.Inst
 		for name, l := range multipliers.rules {
 			excess -= l * float64(class.Takes[name])
 		}
-		if excess > 0 {
-			worth += float64(howMany(cert, &class, have)) * excess
+		if excess <= 0 {
+			continue
+		}
+		n := howMany(cert, &class, have)
+		if len(multipliers.whole) == 0 {
+			worth += float64(n) * excess
+		} else {
+			filling = append(filling, wholePods{n, excess, unitsOf(multipliers.whole, class.Requests)})
 		}
 	}
-	return worth
+	return worth + mostFilling(filling, unitsOf(multipliers.whole, have))
 }
 
 // amountsText spells out a list in whole units, cpu in thousandths, zeros left out, so that equal lists have equal text.

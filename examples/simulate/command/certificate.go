@@ -29,6 +29,8 @@ type certificateType struct {
 	Multipliers map[string]float64 `json:"multipliers"`
 	// RuleMultipliers are left out where there are none.
 	RuleMultipliers map[string]float64 `json:"ruleMultipliers,omitempty"`
+	// Whole is left out where nothing is counted in whole pods.
+	Whole []scheduling.CertificateCount `json:"whole,omitempty"`
 }
 
 type certificateLimit struct {
@@ -75,7 +77,7 @@ func newCertificateType(t scheduling.CertificateType) certificateType {
 	for name, value := range t.Multipliers {
 		multipliers[string(name)] = value
 	}
-	return certificateType{Name: t.Name, Price: t.Price, Multipliers: multipliers, RuleMultipliers: t.RuleMultipliers}
+	return certificateType{Name: t.Name, Price: t.Price, Multipliers: multipliers, RuleMultipliers: t.RuleMultipliers, Whole: t.Whole}
 }
 
 func (d certificateDocument) write(w io.Writer) error { return writeJSON(w, d) }

@@ -23,7 +23,7 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 		return 0
 	}
 	whole := j.wholeUnits(hint)
-	multipliers := make(map[string][]float64, len(hint.Types))
+	multipliers := hints{l: make(map[string][]float64, len(hint.Types)), counted: map[string]wholePods{}}
 	for _, t := range hint.Types {
 		l := make([]float64, len(j.resources), len(j.resources)+len(whole))
 		for i, name := range j.resources {
@@ -35,7 +35,10 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 		for _, u := range whole {
 			l = append(l, t.RuleMultipliers[u.rule])
 		}
-		multipliers[t.Name] = l
+		multipliers.l[t.Name] = l
+		if pods := j.wholePods(&t); pods != nil {
+			multipliers.counted[t.Name] = pods
+		}
 	}
 	classes := j.classes(pods)
 	values := j.hint(hint, classes)
@@ -63,11 +66,17 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	return best
 }
 
+// hints are the certificate's multipliers by instance type, and what it counts in whole pods.
+type hints struct {
+	l       map[string][]float64
+	counted map[string]wholePods
+}
+
 // manyClasses is for how many classes guesses are no longer improved: the work grows with their square.
 const manyClasses = 200
 
 // proven is the bound that the values prove once they are lowered as far as needed.
-func (j *Judge) proven(hinted []float64, classes []*class, multipliers map[string][]float64, whole wholeUnits) float64 {
+func (j *Judge) proven(hinted []float64, classes []*class, multipliers hints, whole wholeUnits) float64 {
 	values := slices.Clone(hinted)
 	j.prove(values, classes, multipliers, whole)
 	total := 0.0
@@ -266,18 +275,21 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 }
 
 // prove lowers values until no node on offer can hold pods worth more than it costs.
-func (j *Judge) prove(values []float64, classes []*class, multipliers map[string][]float64, whole wholeUnits) {
+func (j *Judge) prove(values []float64, classes []*class, multipliers hints, whole wholeUnits) {
 	none := make([]float64, len(j.resources)+len(whole))
 	for _, o := range j.offers() {
-		l := multipliers[o.name]
+		l := multipliers.l[o.name]
 		if l == nil {
 			l = none
 		}
-		p := pile{classes: classes, values: values, multipliers: slices.Clone(l), room: whole.counted(o.room), accepts: func(c *class) bool { return o.accepts[c.shape] }}
+		p := pile{classes: classes, values: values, multipliers: slices.Clone(l), room: whole.counted(o.room), accepts: func(c *class) bool { return o.accepts[c.shape] },
+			counted: multipliers.counted[o.name]}
 		if base, excess := p.worth(); base+excess <= o.price {
 			continue
 		}
-		p.improve(o.price) // the multipliers are those of the type's cheapest offering: for another, others prove more
+		if p.counted == nil {
+			p.improve(o.price) // the multipliers are those of the type's cheapest offering: for another, others prove more
+		}
 		base, excess := p.worth()
 		if base > o.price { // then values no higher than need·λ are worth no more than the price
 			for r := range p.multipliers {
@@ -298,17 +310,29 @@ type pile struct {
 	multipliers []float64
 	room        amounts
 	accepts     func(*class) bool
+	// counted are the resources that whole pods are counted in; nil for none.
+	counted wholePods
 }
 
 // worth is no less than what the pods that fit are worth, whichever they are: any multipliers λ >= 0 prove that by
-// Σ room·λ, the base, and Σ fitting·max(0, value - need·λ), the excess.
+// Σ room·λ, the base, and Σ fitting·max(0, value - need·λ), the excess. Where whole pods are counted in some resources, the excess is what
+// the best of those that fit together there have.
 func (p *pile) worth() (base, excess float64) {
 	for r, l := range p.multipliers {
 		base += l * float64(max(p.room[r], 0))
 	}
+	over := make([]float64, len(p.classes))
 	for i, c := range p.classes {
-		if over := p.values[i] - p.paid(c); over > 0 && p.accepts(c) {
-			excess += float64(c.fitting(p.room)) * over
+		if over[i] = p.values[i] - p.paid(c); over[i] > 0 && !p.accepts(c) {
+			over[i] = 0
+		}
+	}
+	if p.counted != nil {
+		return base, p.counted.most(p.classes, over, p.room)
+	}
+	for i, c := range p.classes {
+		if over[i] > 0 {
+			excess += float64(c.fitting(p.room)) * over[i]
 		}
 	}
 	return base, excess
@@ -386,9 +410,12 @@ func (p *pile) lower(share float64) {
 }
 
 // absorbed is no less than the value of the pods that the nodes there are can take.
-func (j *Judge) absorbed(classes []*class, values []float64, multipliers map[string][]float64, whole wholeUnits) float64 {
+func (j *Judge) absorbed(classes []*class, values []float64, multipliers hints, whole wholeUnits) float64 {
 	// Any multipliers prove something; a sample of them keeps the work bounded.
-	names := slices.Sorted(maps.Keys(multipliers))
+	names := slices.Sorted(maps.Keys(multipliers.l))
+	if fractions := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return multipliers.counted[n] != nil }); len(fractions) > 0 {
+		names = fractions
+	}
 	step := max(1, len(names)/16)
 	sum := 0.0
 	for i := range j.s.Nodes {
@@ -407,7 +434,7 @@ func (j *Judge) absorbed(classes []*class, values []float64, multipliers map[str
 		}
 		least, room := math.Inf(1), whole.counted(m.free)
 		for n := 0; n < len(names); n += step {
-			p := pile{classes: classes, values: values, multipliers: multipliers[names[n]], room: room, accepts: accepts}
+			p := pile{classes: classes, values: values, multipliers: multipliers.l[names[n]], room: room, accepts: accepts}
 			base, excess := p.worth()
 			least = min(least, base+excess)
 		}

@@ -314,3 +314,47 @@ func TestBoundWithNodesThatAreThere(t *testing.T) {
 		t.Errorf("with 20 nodes it is %v", got)
 	}
 }
+
+// gpus is a workload of large pods, few of which share a node.
+const gpus = `
+instanceTypes:
+- name: gpu
+  capacity: {cpu: "64", memory: 118Gi, pods: "110", nvidia.com/gpu: "2"}
+  offerings: [{zone: zone-a, capacityType: on-demand, price: 0.326}]
+- name: plain
+  capacity: {cpu: "64", memory: 500Gi, pods: "110"}
+  offerings: [{zone: zone-a, capacityType: on-demand, price: 0.4}]
+deployments:
+- {name: large, count: 70, requests: {cpu: "11", memory: 52Gi, nvidia.com/gpu: "1"}}
+- {name: medium, count: 80, requests: {cpu: "14", memory: 41Gi, nvidia.com/gpu: "1"}}
+- {name: without, count: 90, requests: {cpu: "12", memory: 60Gi}}
+`
+
+// A bound that counts whole pods is proven here as well; without its counts it would be lost.
+func TestBoundByWholePods(t *testing.T) {
+	s := read(t, gpus)
+	model, err := scheduling.Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := model.Solve(context.Background(), scheduling.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, pod := range s.Pods {
+		all = append(all, pod.Namespace+"/"+pod.Name)
+	}
+	j := judge.New(s)
+	if got := j.Bound(plan.Certificate, all); got < 0.999*plan.LowerBound || got > plan.HourlyCost {
+		t.Errorf("bound %v, the planner states %v, the plan costs %v", got, plan.LowerBound, plan.HourlyCost)
+	}
+	counted := false
+	for i := range plan.Certificate.Types {
+		counted = counted || len(plan.Certificate.Types[i].Whole) > 0
+		plan.Certificate.Types[i].Whole = nil
+	}
+	if got := j.Bound(plan.Certificate, all); !counted || got >= 0.999*plan.LowerBound {
+		t.Errorf("whole pods are counted: %v; without the counts the bound is still %v of %v", counted, got, plan.LowerBound)
+	}
+}

@@ -24,6 +24,8 @@ type Values struct {
 	Committed *CommittedValues
 	// Tighter are values with a better bound, for a problem with committed options; nil if there are none.
 	Tighter *Values
+	// Whole says, by option, what the bound counts in whole pods; nil for nothing.
+	Whole []WholeCount
 	// Program is the linear program they come from.
 	Program *Program
 }

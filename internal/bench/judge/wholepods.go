@@ -1,0 +1,80 @@
+package judge
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// wholePods are resources in which a certificate counts whole pods of an instance type, which is a hint like its values: no pods fit on a
+// node that together take more units than it has.
+type wholePods []wholeUnit
+
+// maxTable is how many combinations of units most looks at; certificates count in no smaller ones.
+const maxTable = 1 << 20
+
+func (j *Judge) wholePods(t *scheduling.CertificateType) wholePods {
+	var out wholePods
+	for _, c := range t.Whole {
+		at := slices.Index(j.resources, c.Resource)
+		unit := c.Unit.Value()
+		if c.Resource == corev1.ResourceCPU {
+			unit = c.Unit.MilliValue()
+		}
+		if at >= 0 && unit > 0 {
+			out = append(out, wholeUnit{resource: at, unit: unit})
+		}
+	}
+	return out
+}
+
+// most is the most that whole pods are worth which fit together, value being what one of each class is worth. A table of all combinations
+// of units is filled pod by pod; where it would be too large, whole pods are not counted.
+func (w wholePods) most(classes []*class, value []float64, room amounts) float64 {
+	size, width := int64(1), make([]int64, len(w))
+	for i, u := range w {
+		width[i] = size
+		size *= max(room[u.resource], 0)/u.unit + 1
+	}
+	if size > maxTable {
+		sum := 0.0
+		for i, c := range classes {
+			sum += max(value[i], 0) * float64(c.fitting(room))
+		}
+		return sum
+	}
+	table := make([]float64, size)
+	fits := func(at int64, need []int64) bool {
+		for i := len(w) - 1; i >= 0; i-- {
+			if at/width[i] < need[i] {
+				return false
+			}
+			at %= width[i]
+		}
+		return true
+	}
+	need := make([]int64, len(w))
+	for k, c := range classes {
+		left := int64(0)
+		if value[k] > 0 {
+			left = c.fitting(room)
+		}
+		for n := int64(1); left > 0; n *= 2 {
+			n = min(n, left)
+			left -= n
+			step := int64(0)
+			for i, u := range w {
+				need[i] = c.need[u.resource] / u.unit * n
+				step += need[i] * width[i]
+			}
+			for at := size - 1; at >= step; at-- {
+				if with := table[at-step] + value[k]*float64(n); with > table[at] && fits(at, need) {
+					table[at] = with
+				}
+			}
+		}
+	}
+	return table[size-1]
+}

@@ -1,0 +1,296 @@
+package pricing
+
+import (
+	"context"
+	"math"
+
+	"github.com/drawknife/drawknife/internal/engine/lp"
+)
+
+// Where few large pods share a node, the linear program's fractions fill it and whole pods don't: of a node for 118 GiB that two pods of
+// 52 GiB are on, 14 GiB are left over. There the proof counts one or two resources of an instance type in whole pods: what the most
+// valuable filling with whole pods is worth is found by dynamic programming, and anybody can repeat that. The other resources keep their
+// prices.
+
+const (
+	// wholeGap is how far, as a part of the cost, a plan is above its bound for pods to be counted whole.
+	wholeGap = 0.0125
+	// wholePods is up to how many pods the planned nodes have in the mean for pods to be counted whole: small ones fill a node.
+	wholePods = 6
+	// wholeNodes is how many nodes must be planned: of fewer, what is lost to the last of them is more.
+	wholeNodes = 50
+	// maxWholeStates bounds the states of one knapsack, and maxWholeSteps the steps of all of them for one plan.
+	maxWholeStates = 6_000
+	maxWholeSteps  = 300_000_000
+	// maxSmallRoom is up to how many units of a second resource a node has, such as GPUs, for it to be counted as well.
+	maxSmallRoom = 8
+	// wholeNear is by which part of the cost the bound may fall short of what the mix costs, and wholeShare which part of the gap it must
+	// still be able to close.
+	wholeNear  = 5e-4
+	wholeShare = 1.0 / 10
+)
+
+// WholeCount says which resources of an option a proof counts in whole pods, and in which units; a unit of 0 is none.
+type WholeCount struct {
+	Dim  [2]int
+	Unit [2]int64
+}
+
+// Counts reports whether the resource is counted in whole pods.
+func (w *WholeCount) Counts(d int) bool {
+	return w.Unit[0] > 0 && w.Dim[0] == d || w.Unit[1] > 0 && w.Dim[1] == d
+}
+
+// wholePricing is column generation with fillings of whole pods.
+type wholePricing struct {
+	*Program
+	kinds  []WholeCount
+	sacks  []*lp.Whole
+	value  []float64 // scratch, as is excess
+	excess []float64
+	// steps taken so far, and the least cost of the mix at which it is worthwhile to go on.
+	steps int
+	least float64
+}
+
+// CountWhole returns values with a better bound that counts pods whole; nil if there are none. The problem has the plan's fillings as its seeds.
+func (v *Values) CountWhole(ctx context.Context, p *Problem) *Values {
+	w := newWholePricing(p, v)
+	w.generate(ctx, v.Program.InMix())
+	if found := w.proven(); found.Bound > v.Bound {
+		return found
+	}
+	return nil
+}
+
+// WorthCounting reports whether values for a plan on so many nodes may gain from counting pods whole: see CountWhole.
+func (v *Values) WorthCounting(p *Problem, nodes int) bool {
+	pods := 0
+	for i := range p.Items {
+		pods += p.Items[i].Count
+	}
+	return nodes >= wholeNodes && p.Planned-v.Bound > wholeGap*p.Planned && pods <= wholePods*nodes &&
+		len(p.Committed) == 0 && len(v.Certified.Limits) == 0 && v.Program != nil && v.Program.Bundles[0].uniform
+}
+
+// newWholePricing starts from the plan's fillings and the values that are proven.
+func newWholePricing(p *Problem, v *Values) *wholePricing {
+	pr := NewProgram(p, PlacesInUse(p.Items))
+	pr.start()
+	pr.seed()
+	pr.center, pr.centerBound = make([]float64, len(pr.Bundles)), v.Bound
+	for b := range pr.Bundles {
+		pr.center[b] = float64(v.Item[pr.Bundles[b].Items[0]])
+	}
+	return &wholePricing{
+		Program: pr, kinds: make([]WholeCount, len(p.Options)), sacks: make([]*lp.Whole, len(p.Options)),
+		value: make([]float64, len(pr.Bundles)), excess: make([]float64, len(pr.Bundles)),
+		least: v.Bound + (p.Planned-v.Bound)*wholeShare,
+	}
+}
+
+// generate improves the values by the options, and by those that hold more than their price of what comes out.
+func (w *wholePricing) generate(ctx context.Context, hot []int32) {
+	isHot := make([]bool, len(w.p.Options))
+	for _, o := range hot {
+		isHot[o] = true
+	}
+	for range maxLPPasses {
+		w.converge(ctx, hot)
+		if w.ended(ctx) {
+			return
+		}
+		copy(w.Program.Value, w.center)
+		before, worst := len(hot), 1.0
+		for _, of := range w.scan() {
+			ratio := min(of.ratio, w.worthOf(of.option, w.center)/float64(max(w.p.Options[of.option].Price, 1)))
+			worst = max(worst, ratio)
+			if ratio > 1+1e-6 && !isHot[of.option] && len(hot) < before+maxNewOptions {
+				isHot[of.option] = true
+				hot = append(hot, of.option)
+			}
+		}
+		if len(hot) == before {
+			return
+		}
+		w.shrinkCenter(worst)
+	}
+}
+
+// converge improves the mix by the given options until none does, or the values are as good as they get.
+func (w *wholePricing) converge(ctx context.Context, options []int32) {
+	for range maxLPRounds {
+		again := w.sweep(options, centerWeight)
+		if !again {
+			again = w.sweep(options, 0)
+		}
+		if cost := w.master.Objective(); !again || cost-w.centerBound <= cost*wholeNear || w.ended(ctx) {
+			return
+		}
+	}
+}
+
+// ended reports whether the search took as many steps as it may, or can't come to much: no bound is above what the mix costs.
+func (w *wholePricing) ended(ctx context.Context) bool {
+	return w.steps > maxWholeSteps || w.master.Objective() < w.least || ctx.Err() != nil
+}
+
+// sweep looks at the options once, by values between the master's and the best known: see Program.sweep.
+func (w *wholePricing) sweep(options []int32, weight float64) bool {
+	for b, y := range w.master.Duals() {
+		w.value[b] = weight*w.center[b] + (1-weight)*max(y, 0)
+	}
+	again, worst := false, 1.0
+	for _, o := range options {
+		worst = max(worst, w.worthOf(o, w.value)/float64(max(w.p.Options[o].Price, 1)))
+		again = w.sacks[o] != nil && w.enterWhole(o) || again
+	}
+	bound := 0.0
+	for b := range w.Bundles {
+		bound += w.Bundles[b].count * w.value[b] / worst
+	}
+	if bound > w.centerBound {
+		w.centerBound = bound
+		for b, x := range w.value {
+			w.center[b] = x / worst
+		}
+	}
+	return again
+}
+
+// enterWhole brings the option's best filling into the mix, and then the best one with a pod of each bundle, as long as they are worth
+// more than a node: one round of dynamic programming finds them all.
+func (w *wholePricing) enterWhole(o int32) bool {
+	entered, enough := false, float64(w.p.Options[o].Price)*(1+1e-6)+1e-3
+	for with := -1; with < len(w.Bundles); with++ {
+		if !w.sacks[o].Filling(with, w.excess, w.Column) {
+			continue
+		}
+		worth := 0.0
+		for b, n := range w.Column {
+			worth += n * w.master.Duals()[b]
+		}
+		if worth > enough {
+			entered = w.enter(w.Column, o) || entered
+		}
+	}
+	return entered
+}
+
+// worthOf is an upper bound on what one node of the option holds at the values, by bundle: with whole pods in the resources that matter
+// most, the others at their prices. Without whole pods in any, sacks has none for the option.
+func (w *wholePricing) worthOf(o int32, value []float64) float64 {
+	worth := w.Program.Sacks[o].Solve(value, -1)
+	if w.sacks[o] == nil && !w.open(o) {
+		return worth
+	}
+	rest := w.rest(o, value)
+	w.steps += w.sacks[o].States() * len(w.Bundles)
+	return min(worth, rest+w.sacks[o].Solve(w.excess))
+}
+
+// rest fills excess with what pods are worth beyond what they use of resources that aren't counted in whole pods, and returns what the
+// room in those is worth.
+func (w *wholePricing) rest(o int32, value []float64) float64 {
+	kind, sum := &w.kinds[o], 0.0
+	copy(w.excess, value)
+	for d := range w.Dims {
+		l := w.Lambda[int(o)*w.Dims+d]
+		if l == 0 || kind.Counts(d) {
+			continue
+		}
+		sum += l * w.Room[int(o)*w.Dims+d]
+		for b := range w.excess {
+			w.excess[b] -= l * w.Need[b*w.Dims+d]
+		}
+	}
+	return sum
+}
+
+// open makes the option's knapsack of whole pods: in the resource in which a node's room is worth most now, and in one of which it has
+// few units. False if no resource is worth anything.
+func (w *wholePricing) open(o int32) bool {
+	opt, kind := &w.p.Options[o], &w.kinds[o]
+	most, second := 0.0, -1
+	for d := range w.p.Resources {
+		worth := w.Lambda[int(o)*w.Dims+d] * w.Room[int(o)*w.Dims+d]
+		if worth <= 0 {
+			continue
+		}
+		if opt.Alloc[d] <= maxSmallRoom {
+			second = d
+		} else if worth > most {
+			most, kind.Dim[0] = worth, d
+		}
+	}
+	if most == 0 {
+		return false
+	}
+	room := [2]int{}
+	small := int64(0)
+	if second >= 0 {
+		kind.Dim[1], kind.Unit[1], small = second, 1, opt.Alloc[second]
+		room[1] = int(small)
+	}
+	kind.Unit[0] = w.unitOf(kind.Dim[0], opt.Alloc[kind.Dim[0]], maxWholeStates/(small+1))
+	room[0] = int(opt.Alloc[kind.Dim[0]] / kind.Unit[0])
+	need, limit := make([][2]int, len(w.Bundles)), make([]int, len(w.Bundles))
+	for b := range need {
+		first := w.p.Items[w.Bundles[b].Items[0]].Need
+		for i := range need[b] {
+			if kind.Unit[i] > 0 {
+				need[b][i] = int(min(first[kind.Dim[i]]/kind.Unit[i], math.MaxInt32))
+			}
+		}
+		limit[b] = int(min(w.Most[o][b], math.MaxInt32))
+	}
+	w.sacks[o] = lp.NewWhole(room, need, limit)
+	return true
+}
+
+// unitOf is the unit in which the resource is counted: the largest that divides what all pods need, if the room is not more than so many,
+// else the smallest for which it isn't.
+func (w *wholePricing) unitOf(d int, room, most int64) int64 {
+	unit := int64(0)
+	for b := range w.Bundles {
+		for a := w.p.Items[w.Bundles[b].Items[0]].Need[d]; a != 0; {
+			unit, a = a, unit%a
+		}
+	}
+	if unit > 0 && room/unit < most {
+		return unit
+	}
+	return room/most + 1
+}
+
+// proven are the best values, lowered until no option holds more than its price.
+func (w *wholePricing) proven() *Values {
+	p, worst := w.p, 1.0
+	whole := make([]WholeCount, len(p.Options))
+	ratio := make([]float64, len(p.Options))
+	for o := range p.Options {
+		price := float64(max(p.Options[o].Price, 1))
+		worth := w.Program.Sacks[o].Solve(w.center, -1)
+		if worth > price {
+			if counted := w.worthOf(int32(o), w.center); counted < worth {
+				worth, whole[o] = counted, w.kinds[o]
+				for d := range w.Dims {
+					if whole[o].Counts(d) {
+						w.Lambda[o*w.Dims+d] = 0
+					}
+				}
+			}
+		}
+		ratio[o] = worth / price
+		worst = max(worst, ratio[o])
+	}
+	shrink := 1 / worst * (1 - 1e-12)
+	out := &Values{Item: make([]int64, len(p.Items)), Lambda: w.perUnit(w.Lambda, shrink), Ratio: ratio, Program: w.Program, Whole: whole}
+	for b := range w.Bundles {
+		for _, i := range w.Bundles[b].Items {
+			out.Item[i] = int64(math.Floor(w.center[b] * shrink))
+		}
+	}
+	out.certify(p)
+	return out
+}
