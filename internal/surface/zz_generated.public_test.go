@@ -983,6 +983,7 @@ func publicTypes() map[string]reflect.Type {
 		"scheduling.Assignment":                            reflect.TypeFor[scheduling.Assignment](),
 		"scheduling.Certificate":                           reflect.TypeFor[scheduling.Certificate](),
 		"scheduling.CertificateClass":                      reflect.TypeFor[scheduling.CertificateClass](),
+		"scheduling.CertificateCount":                      reflect.TypeFor[scheduling.CertificateCount](),
 		"scheduling.CertificateDraw":                       reflect.TypeFor[scheduling.CertificateDraw](),
 		"scheduling.CertificateLimit":                      reflect.TypeFor[scheduling.CertificateLimit](),
 		"scheduling.CertificateRule":                       reflect.TypeFor[scheduling.CertificateRule](),
