@@ -110,6 +110,7 @@ func (t *Trial) writeBindings(out *Plan, q *podQueues) {
 	}
 	slices.SortFunc(out.Existing, func(a, b ExistingNode) int { return cmp.Compare(a.Name, b.Name) })
 	t.writeMachines(out, pods[len(m.nodes):], loads)
+	t.noteChoices(out, loads)
 	t.writeRelaxations(out)
 }
 

@@ -34,6 +34,7 @@ func (m *Model) compileDaemons(s *Snapshot, r *likeness.Roster) {
 		}
 		d := daemonset.Set{Object: set, Sample: pod, Requests: make([]int64, m.resources.Len()), Tolerations: pod.Spec.Tolerations, Terms: terms}
 		m.resources.Requests(resources.OfPod(pod), d.Requests)
+		m.devices.addDaemon(pod, d.Requests)
 		for _, t := range terms {
 			podclass.AskAbout(m.askedKeys, t)
 		}

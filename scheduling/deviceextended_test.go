@@ -2,11 +2,13 @@ package scheduling_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -173,6 +175,23 @@ func TestChoicesOfDevices(t *testing.T) {
 	}
 }
 
+// A plan says which alternatives it takes, and why.
+func TestChoicesAreExplained(t *testing.T) {
+	s := gpuCluster(pods("p", 4, requests("cpu=1"), claims("t")), pods("q", 1, requests("cpu=1"), claims("u")))
+	template(s, "t", nil, firstOf("r", choice("x", 1, "model=H100"), choice("y", 1, "model=A100")))
+	template(s, "u", nil, firstOf("r", choice("x", 1, "model=B200"), choice("y", 8, "model=H100")))
+	p := solveDevices(t, s)
+	got := ""
+	for _, n := range p.Notes {
+		got += n.Object + ": " + n.Message + "\n"
+	}
+	want := "Pod default/q-0: request r of claim gpus is met by alternative r/y, number 2 of 2, on new nodes of type h8: no instance type has an earlier one\n" +
+		"Pod default/p-0: request r of claim gpus, of this pod and 3 like it, is met by alternative r/y, number 2 of 2, on new nodes of type a4: what has an earlier one costs more, or is not to be had\n"
+	if got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
 // All devices of a node can be had only while nobody has one of them.
 func TestAllDevicesOfExistingNodes(t *testing.T) {
 	all := gpuRequest("r", 0)
@@ -185,5 +204,43 @@ func TestAllDevicesOfExistingNodes(t *testing.T) {
 	p := solveDevices(t, s)
 	if len(p.Existing) != 1 || p.Existing[0].Name != "free" || len(p.Existing[0].Pods) != 1 || !strings.HasPrefix(typesOf(p), "h1×1") {
 		t.Errorf("existing %v, new %s", p.Existing, typesOf(p))
+	}
+}
+
+// New nodes keep devices for pods of DaemonSets that claim some, where they have them; nodes that exist do until these have come.
+func TestDevicesOfDaemonSets(t *testing.T) {
+	set := daemonSet("set", []string{"cpu=1"}, claims("t"))
+	set.Namespace = "default"
+	for name, c := range map[string]struct {
+		daemons []*corev1.Pod
+		want    string
+	}{
+		"to come": {nil, "n×1 a4×3 a4×1"},
+		"come":    {[]*corev1.Pod{pod("d", requests("cpu=1"), claims("t"), ownedBy(set))}, "n×1 a4×3 a4×1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := node("n", allocatable("cpu=64", "memory=256Gi"), bound(c.daemons...))
+			s := gpuCluster(n, pods("p", 5, requests("cpu=1"), claims("t")), set)
+			template(s, "t", nil, gpuRequest("r", 1))
+			if len(c.daemons) > 0 {
+				published(s, "n", gpus(2, "A100"), "a100-0")
+			} else {
+				published(s, "n", gpus(2, "A100"))
+			}
+			p := planDevices(t, s)
+			got := typesOf(p)
+			for _, e := range p.Existing {
+				got = fmt.Sprintf("%s×%d %s", e.Name, len(e.Pods), got)
+			}
+			if got != c.want {
+				t.Errorf("got %s, want %s; %v", got, c.want, p.Unschedulable)
+			}
+		})
+	}
+	// Types without devices can be launched: the DaemonSet's pods wait there.
+	s := gpuCluster(pod("plain", requests("cpu=60")), set)
+	template(s, "t", nil, gpuRequest("r", 1))
+	if got := typesOf(planDevices(t, s)); got != "plain×1" {
+		t.Errorf("got %s", got)
 	}
 }

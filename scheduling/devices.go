@@ -221,6 +221,13 @@ func (x *deviceIndex) AddTo(pod *corev1.Pod, requests []int64) error {
 	return nil
 }
 
+// addDaemon adds what a DaemonSet's pod claims of devices to its requests. What can't be planned is left out: the pod waits.
+func (x *deviceIndex) addDaemon(pod *corev1.Pod, requests []int64) {
+	if x != nil {
+		_ = x.AddTo(pod, requests)
+	}
+}
+
 // add writes amounts of devices to their places in a vector: over what is there, or on top of it.
 func (x *deviceIndex) add(amounts, into []int64, over bool) {
 	for i, name := range x.counts.Names() {

@@ -50,7 +50,7 @@ func (m *Maker) Node(n *Source, view *View, classes []int32, on likeness.NodePod
 	if m.DevicesOf != nil {
 		m.DevicesOf(n.Name, view.allocatable, free)
 	}
-	m.reserveDaemons(n, group, free)
+	m.reserveDaemons(n, group, classes, free)
 	for at := range free {
 		if free[at] < 0 && compiled.Over == nil {
 			compiled.Over = make([]int64, len(free))
@@ -119,7 +119,7 @@ func awaited(pod *corev1.Pod) bool {
 
 // reserveDaemons keeps room for the DaemonSet pods that belong on the node but are not bound to it yet: for each
 // DaemonSet what it wants beyond what its own pods there hold.
-func (m *Maker) reserveDaemons(n *Source, group int32, free []int64) {
+func (m *Maker) reserveDaemons(n *Source, group int32, classes []int32, free []int64) {
 	if len(m.DaemonSets) == 0 {
 		return
 	}
@@ -130,15 +130,17 @@ func (m *Maker) reserveDaemons(n *Source, group int32, free []int64) {
 			continue
 		}
 		clear(held)
-		for _, pod := range n.Pods {
+		for j, pod := range n.Pods {
 			if uid, ok := match.DaemonOwner(pod); ok && uid == d.Object.UID && !likeness.Ended(pod) {
-				own := make([]int64, len(free))
-				m.Resources.Requests(resources.OfPod(pod), own)
-				resources.AddScaled(held, own, 1)
+				resources.AddScaled(held, m.Classes[classes[j]].Requests, 1)
 			}
 		}
 		for r := range free {
-			free[r] -= max(d.Requests[r]-held[r], 0)
+			missing := max(d.Requests[r]-held[r], 0)
+			if missing > max(free[r], 0) && resources.CountsDevices(m.Resources.Names[r]) {
+				missing = max(free[r], 0) // the pod waits, and keeps nobody off
+			}
+			free[r] -= missing
 		}
 	}
 }

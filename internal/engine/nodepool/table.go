@@ -68,7 +68,11 @@ func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, ro
 			t.Rows = append(t.Rows, Row{Variant: v, Slots: slots})
 			t.Taken = append(t.Taken, taken...)
 			for d := range alloc {
-				t.alloc = append(t.alloc, max(alloc[d]-taken[d], -1))
+				left := max(alloc[d]-taken[d], -1)
+				if left < 0 && resources.CountsDevices(in.Names[d]) {
+					left = 0 // the DaemonSet's pod waits there, and keeps nobody off
+				}
+				t.alloc = append(t.alloc, left)
 			}
 		}
 	}
