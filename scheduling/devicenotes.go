@@ -12,7 +12,7 @@ import (
 // than what has an earlier one, or because there is no such node.
 const NoteDeviceAlternative NoteCode = "DeviceAlternative"
 
-// noteChoices tells of pods whose claims new nodes meet by a later alternative than the first.
+// noteChoices notes pods whose claims new nodes meet by a later alternative than the first.
 func (t *Trial) noteChoices(out *Plan, loads [][]binding) {
 	x := t.m.devices
 	if x == nil || x.claims == nil {
@@ -25,7 +25,8 @@ func (t *Trial) noteChoices(out *Plan, loads [][]binding) {
 	pods := map[of]int32{}
 	var order []of
 	for i := range loads {
-		table, row := t.m.pools[t.machines[i].pool].Table, t.machines[i].row
+		mc := t.newNode(int32(len(t.m.nodes) + i))
+		table, row := t.m.pools[mc.pool].Table, mc.row
 		it := table.Catalog.Types[table.Catalog.Variants[table.Rows[row].Variant].Type]
 		for _, b := range loads[i] {
 			if c := t.m.classes[b.class]; len(it.Devices) == 0 || !likeness.ClaimsDevices(&c.Sample.Spec) {
@@ -42,13 +43,13 @@ func (t *Trial) noteChoices(out *Plan, loads [][]binding) {
 		sample := t.m.classes[key.class].Sample
 		for _, c := range x.kinds.Choices(x.of(sample).needs, x.ofTypes[&key.it.Devices[0]]) {
 			out.Notes = append(out.Notes, Note{
-				Code: NoteDeviceAlternative, Object: "Pod " + podKey(sample).String(), Message: x.tellChoice(&c, key.it.Name, pods[key]),
+				Code: NoteDeviceAlternative, Object: "Pod " + podKey(sample).String(), Message: x.choiceText(&c, key.it.Name, pods[key]),
 			})
 		}
 	}
 }
 
-func (x *deviceIndex) tellChoice(c *devices.Choice, name string, pods int32) string {
+func (x *deviceIndex) choiceText(c *devices.Choice, name string, pods int32) string {
 	why := "no instance type has an earlier one"
 	for _, better := range x.ofTypes {
 		if c.Betters(better) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -34,6 +35,9 @@ type deviceIndex struct {
 	// inventories and usages are what the units were found in.
 	inventories map[*cloudprovider.DevicePool]*devices.Inventory
 	usages      map[string]*devices.Usage
+	// until, typed and published are those of deviceStock.
+	until            time.Time
+	typed, published map[string]bool
 	// dims are the places of the resources in table, ascending.
 	dims []int
 }
@@ -67,6 +71,7 @@ func newDeviceIndex(s *Snapshot, r *likeness.Roster, table *resources.Table, mat
 	x.internExtended(deviceClasses(s), mostOf(s, r, extended))
 	x.count(stock)
 	x.inventories, x.usages = stock.ofTypes, stock.ofNodes
+	x.until, x.typed, x.published = stock.until, stock.typed, stock.published
 	return x
 }
 

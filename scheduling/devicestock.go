@@ -21,16 +21,21 @@ type deviceStock struct {
 	// nodes are the names of those with devices, ofNodes what is used of them.
 	nodes   []string
 	ofNodes map[string]*devices.Usage
+	// until is when the first of the nodes has had the time that drivers have to publish; zero for none.
+	until time.Time
+	// typed are the names of the types, published those of nodes that slices are for.
+	typed, published map[string]bool
 }
 
 func newDeviceStock(s *Snapshot) *deviceStock {
-	k := &deviceStock{ofTypes: map[*cloudprovider.DevicePool]*devices.Inventory{}, ofNodes: map[string]*devices.Usage{}}
+	k := &deviceStock{ofTypes: map[*cloudprovider.DevicePool]*devices.Inventory{}, ofNodes: map[string]*devices.Usage{}, typed: map[string]bool{}, published: map[string]bool{}}
 	byName := map[string]*cloudprovider.InstanceType{}
 	for _, name := range slices.Sorted(maps.Keys(s.Catalogs)) {
 		for _, it := range s.Catalogs[name] {
 			if it == nil || len(it.Devices) == 0 {
 				continue
 			}
+			k.typed[it.Name] = true
 			if byName[it.Name] == nil {
 				byName[it.Name] = it
 			}
@@ -51,6 +56,7 @@ func (k *deviceStock) addNodes(s *Snapshot, types map[string]*cloudprovider.Inst
 	nodeOf := map[pool]string{}
 	for _, slice := range s.ResourceSlices {
 		if name := slice.Spec.NodeName; name != nil {
+			k.published[*name] = true
 			slicesOf[*name] = append(slicesOf[*name], slice)
 			nodeOf[pool{slice.Spec.Driver, slice.Spec.Pool.Name}] = *name
 		}
@@ -58,6 +64,7 @@ func (k *deviceStock) addNodes(s *Snapshot, types map[string]*cloudprovider.Inst
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		list := slicesOf[n.Name]
+		k.noteStart(n, s.Time)
 		if view := existing.ViewOf((*existing.Source)(n)); !view.Initialized || driversStart(n, s.Time) {
 			if it := types[view.Labels[labelInstanceType]]; it != nil {
 				list = slices.Concat(list, templateSlices(it.Devices, n.Name, list))

@@ -327,11 +327,7 @@ func (m *Model) setTopology(groups []topology.Group) {
 
 // reader reads what pods ask of the model's pools and volumes.
 func (m *Model) reader() *podclass.Reader {
-	r := &podclass.Reader{Terms: m.terms, Volumes: m.volumes, Resources: m.resources, Pools: m.pools, Asked: m.askedKeys}
-	if m.devices != nil {
-		r.Devices = m.devices
-	}
-	return r
+	return &podclass.Reader{Terms: m.terms, Volumes: m.volumes, Resources: m.resources, Pools: m.pools, Asked: m.askedKeys, Devices: m.devices.reads()}
 }
 
 // layout is what of the model decides in which domains pods are, or could be.

@@ -45,10 +45,13 @@ func (m *Model) updated(s *Snapshot) *Model {
 		writer:  likeness.NewWriter(m.resources, m.volumes),
 		touched: make(map[int32]bool),
 	}
+	if m.devices != nil {
+		u.writer.Pins = m.devices.Pins
+	}
 	next := *m
 	u.next = &next
 	next.snapshot, next.memo = s, &memoOwner{}
-	if !u.findChanges() || !u.changePods() || !u.changeDaemons() || !u.settle() || !u.changeSamples() {
+	if !u.findChanges() || !u.devicesStand() || !u.changePods() || !u.changeDaemons() || !u.settle() || !u.changeSamples() {
 		return nil
 	}
 	if u.regrouped {
@@ -86,7 +89,7 @@ func (m *Model) sameWorld(s *Snapshot) bool {
 		slices.Equal(was.UnsupportedVolumeTopologyKeys, s.UnsupportedVolumeTopologyKeys) &&
 		slices.Equal(was.UnsupportedVolumeDrivers, s.UnsupportedVolumeDrivers) &&
 		(m.resources.Len() == m.resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.sameAttachments(s)) && firstNil(s.CSINodes) < 0 && // read for limits on volumes alone
-		firstNil(s.VolumeAttachments) < 0 && m.devices == nil && sameDevices(was, s) &&
+		firstNil(s.VolumeAttachments) < 0 && m.devices.stand(s) && sameDevices(was, s) &&
 		firstNil(s.PodDisruptionBudgets) < 0 && // read by Solve from the snapshot
 		(!spreads || sameList(was.DefaultTopologySpread, s.DefaultTopologySpread) && slices.Equal(was.Services, s.Services) &&
 			slices.Equal(was.ReplicaSets, s.ReplicaSets) && slices.Equal(was.StatefulSets, s.StatefulSets) &&

@@ -26,6 +26,9 @@ func (u *update) changePods() bool {
 	k := u.memo
 	arrivals := slices.Concat(u.comparePlaced(), u.compareWaiting())
 	for _, r := range u.removed {
+		if u.was.devices != nil && u.was.devices.concerns(r.pod) {
+			return false
+		}
 		k.leave(r.pod, r.seat)
 		k.count(r.pod, -1, u.scratch)
 	}
@@ -128,7 +131,7 @@ func (u *update) compareWaiting() []arrival {
 
 // knowsResources reports whether all that the pod requests is in the model.
 func (u *update) knowsResources(pod *corev1.Pod) bool {
-	if likeness.ClaimsDevices(&pod.Spec) {
+	if u.was.devices.concerns(pod) {
 		return false
 	}
 	clear(u.scratch)
@@ -172,7 +175,7 @@ func (u *update) changeNamespaces() bool {
 
 // kindOf is the pod's kind. Where its rules stand is known from topology.Index.Remember.
 func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
-	text, stake, err := podclass.Text(u.memo.index, nil, pod, u.writer, placeholder, rules)
+	text, stake, err := podclass.Text(u.memo.index, u.was.devices.reads(), pod, u.writer, placeholder, rules)
 	if n, known := u.memo.kindOf[string(text)]; known {
 		return n
 	}
@@ -334,7 +337,7 @@ func (u *update) changeDaemons() bool {
 func (u *update) settle() bool {
 	k := u.memo
 	for at, name := range u.was.resources.Names {
-		if _, fixed := k.fixed[name]; at >= resources.Base && !fixed && !resources.Attaches(name) && k.names[name] == 0 {
+		if _, fixed := k.fixed[name]; at >= resources.Base && !fixed && !resources.Hidden(name) && k.names[name] == 0 {
 			return false
 		}
 	}
