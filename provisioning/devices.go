@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
 
 // reasonDevicesMissing is the reason of a claim's condition Initialized while drivers have not published the devices that were planned with.
@@ -27,7 +26,7 @@ func missingDevices(s ClaimState, node *corev1.Node) (reason, message string) {
 		return "", ""
 	}
 	var missing []string
-	for _, driver := range nodeclaims.DriversOf(s.Claim) {
+	for _, driver := range v1.RequestedDRADrivers(s.Claim) {
 		if !published(s.Slices, driver, node.Name) {
 			missing = append(missing, driver)
 		}

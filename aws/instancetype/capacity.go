@@ -74,7 +74,6 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 		vcpus:   t.VCPUs,
 		memory:  p.memoryBytes(t),
 		disk:    p.ephemeralStorage(t),
-		efa:     t.Network.EFA,
 		windows: p.family.windowsBuild != "",
 	}
 	c.pods, c.reservedPods = p.pods(t)
@@ -92,14 +91,16 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 		}
 	}
 	c.others = p.devices(t)
-	for i, d := range t.Accelerators.Neuron {
-		c.neuron += d.Count
-		if i == 0 {
-			c.neuronCore = d.Count * d.CoresPerDevice
+	if p.DeviceDrivers[DevicesNeuron] == "" {
+		for i, d := range t.Accelerators.Neuron {
+			c.neuron += d.Count
+			if i == 0 {
+				c.neuronCore = d.Count * d.CoresPerDevice
+			}
 		}
 	}
-	if p.NetworkInterfaces != nil {
-		c.efa = p.efaOnly
+	if p.DeviceDrivers[DevicesEFA] == "" {
+		c.efa = p.efas(t)
 	}
 	if t.BranchENIs != nil && !p.WithoutPodENI {
 		c.podENI = *t.BranchENIs

@@ -8,6 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -16,11 +17,15 @@ import (
 const (
 	// DevicesNVIDIA are NVIDIA's GPUs, which otherwise are ResourceNVIDIAGPU.
 	DevicesNVIDIA = "nvidia"
+	// DevicesEFA are Elastic Fabric Adapters, which otherwise are ResourceEFA.
+	DevicesEFA = "efa"
+	// DevicesNeuron are Inferentia2 and Trainium devices, which otherwise are ResourceNeuron and ResourceNeuronCore.
+	DevicesNeuron = "neuron"
 )
 
 // deviceKinds are all of them, sorted, with the driver that its maker publishes.
 func deviceKinds() map[string]string {
-	return map[string]string{DevicesNVIDIA: NVIDIADriver}
+	return map[string]string{DevicesNVIDIA: NVIDIADriver, DevicesEFA: EFADriver, DevicesNeuron: NeuronDriver}
 }
 
 // checkDrivers refuses kinds that are not known and names that no driver can have.
@@ -38,14 +43,66 @@ func checkDrivers(drivers map[string]string) error {
 	return nil
 }
 
+// readDeviceAnnotations takes over what a class says of drivers, in place of the options.
+func (s *Settings) readDeviceAnnotations(annotations map[string]string) error {
+	if text, ok := annotations[awsv1.AnnotationDeviceDrivers]; ok {
+		s.DeviceDrivers = nil
+		for entry := range strings.SplitSeq(text, ",") {
+			if entry = strings.TrimSpace(entry); entry == "" {
+				continue
+			}
+			kind, driver, pair := strings.Cut(entry, "=")
+			if !pair {
+				return badSetting("metadata.annotations["+awsv1.AnnotationDeviceDrivers+"]", "must be a list of KIND=DRIVER, as in %q, is %q", "nvidia="+NVIDIADriver, text)
+			}
+			if s.DeviceDrivers == nil {
+				s.DeviceDrivers = map[string]string{}
+			}
+			s.DeviceDrivers[kind] = driver
+		}
+		if err := checkDrivers(s.DeviceDrivers); err != nil {
+			return err
+		}
+	}
+	if text, ok := annotations[awsv1.AnnotationNVIDIAConsumableCapacity]; ok {
+		if s.NVIDIAShares = text; text == "disabled" {
+			s.NVIDIAShares = SharesDisabled
+		}
+		return s.checkSharing()
+	}
+	return nil
+}
+
+// checkSharing refuses what NVIDIA's driver can't do, and what is not planned.
+func (s *Settings) checkSharing() error {
+	if _, ok := sharesOf(s.NVIDIAShares); !ok {
+		return badSetting("nvidiaShares", "must be %q, %q or a number from 1 to %d, is %q", SharesByMemory, SharesUnlimited, maxShares, s.NVIDIAShares)
+	}
+	if s.NVIDIAMIG && s.NVIDIAShares != SharesDisabled {
+		return badSetting("nvidiaShares", "goes without nvidiaMIG: shares of partitions are not planned")
+	}
+	return nil
+}
+
 // deviceTemplates are what the drivers of the settings will publish on an instance of the type.
 func (p *plan) deviceTemplates(t *catalog.Type) []cloudprovider.DevicePool {
 	var out []cloudprovider.DevicePool
 	if driver := p.DeviceDrivers[DevicesNVIDIA]; driver != "" {
-		for _, pool := range NVIDIADevices(t) {
-			pool.Driver = driver
-			out = append(out, pool)
-		}
+		out = append(out, nvidiaPools(t, driver, p.NVIDIAMIG, p.NVIDIAShares)...)
+	}
+	if driver := p.DeviceDrivers[DevicesEFA]; driver != "" {
+		out = append(out, efaPools(t, driver, p.efas(t))...)
+	}
+	if driver := p.DeviceDrivers[DevicesNeuron]; driver != "" {
+		out = append(out, neuronPools(t, driver)...)
 	}
 	return out
+}
+
+// efas is how many EFA interfaces an instance of the class has: those that the class lists, or all that the type offers.
+func (p *plan) efas(t *catalog.Type) int64 {
+	if p.NetworkInterfaces != nil {
+		return p.efaOnly
+	}
+	return t.Network.EFA
 }

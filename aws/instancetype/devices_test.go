@@ -142,6 +142,7 @@ func TestThresholdOfDiscoveredMemory(t *testing.T) {
 func TestRefusedDeviceSettings(t *testing.T) {
 	for field, s := range map[string]instancetype.Settings{
 		"deviceDrivers[tpu]":       {DeviceDrivers: map[string]string{"tpu": "tpu.example.com"}},
+		"nvidiaShares":             {NVIDIAShares: "0"},
 		"deviceDrivers[nvidia]":    {DeviceDrivers: map[string]string{"nvidia": "GPU"}},
 		"deviceResources[U30]":     {DeviceResources: map[string]string{"U30": "cpu"}},
 		"hugePages[memory]":        {HugePages: map[string]string{"memory": "1Gi"}},

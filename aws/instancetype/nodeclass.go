@@ -30,10 +30,12 @@ type Options struct {
 	MemoryPrior MemoryPrior
 	// PodDensity is how many pods the network has addresses for; nil means VPCCNI{}.
 	PodDensity PodDensity
-	// WithoutPodENI, FractionalGPUs, DeviceDrivers, DeviceResources and HugePages are as in Settings.
+	// WithoutPodENI, FractionalGPUs, DeviceDrivers, NVIDIAMIG, NVIDIAShares, DeviceResources and HugePages are as in Settings.
 	WithoutPodENI   bool
 	FractionalGPUs  bool
 	DeviceDrivers   map[string]string
+	NVIDIAMIG       bool
+	NVIDIAShares    string
 	DeviceResources map[string]string
 	HugePages       map[string]string
 	// ReservedENIs are network interfaces that pods get no addresses from.
@@ -47,7 +49,7 @@ type Options struct {
 func (o Options) Validate() error {
 	_, err := prepare(&catalog.Catalog{}, Settings{
 		PlacementPartitions: o.PlacementPartitions, VMMemoryOverheadPercent: o.VMMemoryOverheadPercent, MemoryPrior: o.MemoryPrior,
-		DeviceDrivers: o.DeviceDrivers, DeviceResources: o.DeviceResources, HugePages: o.HugePages, ReservedENIs: o.ReservedENIs,
+		DeviceDrivers: o.DeviceDrivers, NVIDIAMIG: o.NVIDIAMIG, NVIDIAShares: o.NVIDIAShares, DeviceResources: o.DeviceResources, HugePages: o.HugePages, ReservedENIs: o.ReservedENIs,
 	})
 	return err
 }
@@ -66,6 +68,8 @@ func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Sett
 		WithoutPodENI:           o.WithoutPodENI,
 		FractionalGPUs:          o.FractionalGPUs,
 		DeviceDrivers:           maps.Clone(o.DeviceDrivers),
+		NVIDIAMIG:               o.NVIDIAMIG,
+		NVIDIAShares:            o.NVIDIAShares,
 		DeviceResources:         maps.Clone(o.DeviceResources),
 		HugePages:               maps.Clone(o.HugePages),
 		Zones:                   slices.Clone(o.Zones),
@@ -75,6 +79,9 @@ func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Sett
 	}
 	if class == nil {
 		return s, nil
+	}
+	if err := s.readDeviceAnnotations(class.Annotations); err != nil {
+		return Settings{}, fmt.Errorf("node class %q: %w", class.Name, err)
 	}
 	spec := &class.Spec
 	s.AMIFamily = spec.EffectiveAMIFamily()

@@ -13,6 +13,9 @@ import (
 // NVIDIADriver is the driver of NVIDIA's GPUs for Dynamic Resource Allocation.
 const NVIDIADriver = "gpu.nvidia.com"
 
+// pcieRoot is the attribute by which a claim asks for devices on the same PCIe root. Its values are stand-ins: they are compared and say nothing else.
+const pcieRoot resourcev1.QualifiedName = "resource.kubernetes.io/pcieRoot"
+
 // nvidiaGPU is what NVIDIA's driver says of a model: what NVML does. Memory is what NVML counts where that is
 // less than EC2 states, and else what EC2 states: a claim that asks for more is not planned there.
 type nvidiaGPU struct {
@@ -37,46 +40,79 @@ func nvidiaGPUs() map[string]nvidiaGPU {
 	}
 }
 
-// NVIDIADevices are what NVIDIA's driver will publish on an instance of the type: a device for each whole GPU, with the attributes that are known
-// beforehand; nil for a nil type, for models that are not known and for parts of GPUs. Not among them are UUIDs, addresses and driver versions, so that
-// selectors on these refuse the type. The driver partitions no GPU (MIG) unless it is told to; partitions are not among the devices.
+// gpusOnRoot is how many GPUs of an instance share a PCIe root, for the types where that is documented. Others publish no root as far as plans go.
+func gpusOnRoot() map[string]int {
+	return map[string]int{"p4d.24xlarge": 2, "p5.48xlarge": 1, "p6-b200.48xlarge": 2}
+}
+
+// NVIDIADevices are what NVIDIA's driver publishes on an instance of the type by its own defaults: a device for each whole GPU, with the attributes that are
+// known beforehand; nil for a nil type, for models that are not known and for parts of GPUs. Not among them are UUIDs, addresses and driver versions, so that
+// selectors on these refuse the type.
 //
-// Names are those of the driver's own source, https://github.com/NVIDIA/k8s-dra-driver-gpu.
+// Names are those of the driver's own source, https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu (before: NVIDIA/k8s-dra-driver-gpu).
 func NVIDIADevices(t *catalog.Type) []cloudprovider.DevicePool {
+	return nvidiaPools(t, NVIDIADriver, false, SharesDisabled)
+}
+
+// nvidiaPools are the devices of NVIDIA's driver under the name, with partitions and shares as its settings have it.
+func nvidiaPools(t *catalog.Type, driver string, mig bool, shares string) []cloudprovider.DevicePool {
 	if t == nil {
 		return nil
 	}
-	known := nvidiaGPUs()
-	var list []resourcev1.Device
+	known, onRoot := nvidiaGPUs(), gpusOnRoot()[t.Name]
+	pool := cloudprovider.DevicePool{Driver: driver}
+	minor := 0
 	for _, g := range t.GPUs {
 		model, ok := known[fmt.Sprintf("%s/%d", g.Name, g.MemoryMiB)]
 		if !ok || g.Manufacturer != "NVIDIA" || g.Partition != 0 {
 			continue
 		}
+		layout, partitioned := migLayouts()[model.product]
 		for range g.Count {
-			list = append(list, model.device(len(list)))
+			whole := model.device(minor)
+			if onRoot > 0 {
+				whole.Attributes[pcieRoot] = words(fmt.Sprintf("root-%d", minor/onRoot))
+			}
+			if mig && partitioned {
+				set, parts := layout.of(&model, &whole, minor)
+				pool.SharedCounters = append(pool.SharedCounters, set)
+				pool.Devices = append(append(pool.Devices, whole), parts...)
+			} else {
+				share(&whole, shares)
+				pool.Devices = append(pool.Devices, whole)
+			}
+			minor++
 		}
 	}
-	if len(list) == 0 {
+	if len(pool.Devices) == 0 {
 		return nil
 	}
-	return []cloudprovider.DevicePool{{Driver: NVIDIADriver, Devices: list}}
+	return []cloudprovider.DevicePool{pool}
 }
 
 func (g *nvidiaGPU) device(minor int) resourcev1.Device {
 	d := resourcev1.Device{
-		Name: fmt.Sprintf("gpu-%d", minor),
-		Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
-			"type": words("gpu"), "productName": words(g.product), "architecture": words(g.architecture), "cudaComputeCapability": {VersionValue: &g.compute},
-		},
-		Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: *resource.NewQuantity(g.memoryMiB<<20, resource.BinarySI)}},
-	}
-	if g.brand != "" {
-		d.Attributes["brand"] = words(g.brand)
+		Name: fmt.Sprintf("gpu-%d", minor), Attributes: g.attributes("gpu"),
+		Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": mebibytes(g.memoryMiB)},
 	}
 	return d
 }
 
+// attributes are those that a GPU and its partitions have in common.
+func (g *nvidiaGPU) attributes(kind string) map[resourcev1.QualifiedName]resourcev1.DeviceAttribute {
+	out := map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
+		"type": words(kind), "productName": words(g.product), "architecture": words(g.architecture), "cudaComputeCapability": {VersionValue: &g.compute},
+	}
+	if g.brand != "" {
+		out["brand"] = words(g.brand)
+	}
+	return out
+}
+
 func words(text string) resourcev1.DeviceAttribute {
 	return resourcev1.DeviceAttribute{StringValue: &text}
+}
+
+func mebibytes(n int64) resourcev1.DeviceCapacity {
+	return resourcev1.DeviceCapacity{Value: *resource.NewQuantity(n<<20, resource.BinarySI)}
 }

@@ -70,6 +70,11 @@ type Settings struct {
 	// devices: {DevicesNVIDIA: NVIDIADriver}. Instances publish their devices instead of having the plugin's extended resources. Nil: none,
 	// plugins serve all devices.
 	DeviceDrivers map[string]string `json:"deviceDrivers,omitempty"`
+	// NVIDIAMIG is true where NVIDIA's driver publishes partitions of GPUs next to whole ones (its feature gate DynamicMIG).
+	NVIDIAMIG bool `json:"nvidiaMIG,omitempty"`
+	// NVIDIAShares is how many claims NVIDIA's driver lets share a GPU, as its own setting consumableShares: SharesDisabled, SharesByMemory, SharesUnlimited,
+	// or a number. Not together with NVIDIAMIG.
+	NVIDIAShares string `json:"nvidiaShares,omitempty"`
 	// DeviceResources are names of extended resources by EC2's name of a device, for inference chips, FPGAs and media
 	// accelerators: {"U30": "xilinx.com/u30"}. EC2 and Kubernetes have no common name for these but for Qualcomm's, so
 	// others are a resource only when they are named here.
@@ -242,6 +247,9 @@ func (p *plan) prepareImages() error {
 // prepareDevices checks the names of extended resources, and reads the huge pages.
 func (p *plan) prepareDevices() error {
 	if err := checkDrivers(p.DeviceDrivers); err != nil {
+		return err
+	}
+	if err := p.checkSharing(); err != nil {
 		return err
 	}
 	for _, device := range slices.Sorted(maps.Keys(p.DeviceResources)) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"pgregory.net/rapid"
@@ -46,6 +47,10 @@ func TestGrouping(t *testing.T) {
 	maxPods := class(func(c *awsv1.EC2NodeClass) {
 		c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(20))}
 	})
+	dranet := instanceType("p4d.24xlarge", "amd64", 58, gpus("8"))
+	dranet.Devices = []cloudprovider.DevicePool{{Driver: "gpu.nvidia.com", Devices: []resourcev1.Device{{Name: "gpu-0"}}}, {Driver: "dra.net", Devices: []resourcev1.Device{
+		{Name: "efa-0", Attributes: efaAttributes()}, {Name: "efa-1", Attributes: efaAttributes()}, {Name: "ens5"},
+	}}}
 	twice := instanceType("p5.48xlarge", "amd64", 100, gpus("8"), reserved("cr-2", "default", false, 1), reserved("cr-1", "default", false, 3),
 		reserved("cr-full", "default", false, 0))
 	shares := instanceType("p5.4xlarge", "amd64", 100, gpus("1"), reserved("cr-1", "default", false, 1))
@@ -61,6 +66,8 @@ func TestGrouping(t *testing.T) {
 		{"images", demo(types(m5, arm, gpu)), []string{"ami-amd64 29 0 -: m5.large", "ami-arm64 29 0 -: m6g.large", "ami-gpu 58 0 -: g5.xlarge"}},
 		{"EFA that nobody asks for", demo(types(gpu, efa)), []string{"ami-gpu 58 0 -: g5.xlarge p4d.24xlarge"}},
 		{"EFA", demo(types(gpu, efa), requests(ResourceEFA)), []string{"ami-gpu 58 0 -: g5.xlarge", "ami-gpu 58 4 -: p4d.24xlarge"}},
+		{"EFA of a driver", demo(types(gpu, dranet), drivers("dra.net,gpu.nvidia.com")), []string{"ami-gpu 58 0 -: g5.xlarge", "ami-gpu 58 2 -: p4d.24xlarge"}},
+		{"EFA of a driver that nobody asks for", demo(types(gpu, dranet), drivers("gpu.nvidia.com")), []string{"ami-gpu 58 0 -: g5.xlarge p4d.24xlarge"}},
 		{"the class lists interfaces", demo(types(gpu, efa), requests(ResourceEFA), class(func(c *awsv1.EC2NodeClass) {
 			c.Spec.NetworkInterfaces = []awsv1.NetworkInterface{{InterfaceType: awsv1.InterfaceTypeInterface}}
 		})), []string{"ami-gpu 58 0 -: g5.xlarge p4d.24xlarge"}},

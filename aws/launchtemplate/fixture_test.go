@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -165,6 +166,18 @@ func requests(name corev1.ResourceName) func(*Request) {
 	return func(r *Request) {
 		r.NodeClaim.Spec.Resources.Requests = corev1.ResourceList{name: resource.MustParse("1")}
 	}
+}
+
+// drivers are those that the claim was planned with.
+func drivers(list string) func(*Request) {
+	return func(r *Request) {
+		r.NodeClaim.Annotations = map[string]string{v1.RequestedDRADriversAnnotationKey: list}
+	}
+}
+
+func efaAttributes() map[resourcev1.QualifiedName]resourcev1.DeviceAttribute {
+	name := "Elastic Fabric Adapter (EFA)"
+	return map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"dra.net/pciDevice": {StringValue: &name}}
 }
 
 func asks(key string, values ...string) func(*Request) {

@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/quantities"
 )
@@ -81,11 +82,25 @@ func (p *plan) groups() (map[group]*members, []Unserved, error) {
 	return all, unserved, nil
 }
 
+// efasOf is how many EFA interfaces instances of the type get: all, if the claim's pods ask for some, of the device plugin or of a driver.
+func (p *plan) efasOf(t *cloudprovider.InstanceType) int64 {
+	count := int64(0)
+	if p.efa {
+		quantity := t.Capacity[ResourceEFA]
+		count = quantity.Value()
+	}
+	for i := range t.Devices {
+		if pool := &t.Devices[i]; slices.Contains(p.drivers, pool.Driver) {
+			count += int64(instancetype.EFAs(pool))
+		}
+	}
+	return count
+}
+
 func (p *plan) groupOf(t *cloudprovider.InstanceType, found *image) (group, error) {
 	g := group{imageID: found.ID}
-	if p.efa && len(p.NodeClass.Spec.NetworkInterfaces) == 0 {
-		quantity := t.Capacity[ResourceEFA]
-		g.efas = int32(min(quantity.Value(), maxInterfaces))
+	if len(p.NodeClass.Spec.NetworkInterfaces) == 0 {
+		g.efas = int32(min(p.efasOf(t), maxInterfaces))
 	}
 	if p.family == awsv1.AMIFamilyCustom {
 		return g, nil

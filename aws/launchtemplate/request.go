@@ -61,8 +61,10 @@ type plan struct {
 	want   requirements.Set
 	ipv6   bool
 	efa    bool
-	images []image
-	tags   []ec2types.Tag
+	// drivers are those of devices that the claim was planned with.
+	drivers []string
+	images  []image
+	tags    []ec2types.Tag
 }
 
 func prepare(r Request) (*plan, error) {
@@ -103,6 +105,7 @@ func prepare(r Request) (*plan, error) {
 		return nil, p.failed(err)
 	}
 	p.efa = p.asks(ResourceEFA)
+	p.drivers = v1.RequestedDRADrivers(r.NodeClaim)
 	p.tags = sortedTags(Tags(r.Cluster, r.NodeClass, v1.PoolOf(r.NodeClaim.Labels).String()))
 	return p, nil
 }

@@ -36,8 +36,11 @@ type AWS struct {
 	MeasuredMemory bool
 	// FractionalGPUs has nodes with a part of a GPU offer it as one. False by default.
 	FractionalGPUs bool
-	// DeviceDrivers are the drivers of Dynamic Resource Allocation that run in place of device plugins, by the kind of their devices: nvidia. Nil: none.
+	// DeviceDrivers are the drivers of Dynamic Resource Allocation that run in place of device plugins, by the kind of their devices: nvidia, efa, neuron. Nil: none.
 	DeviceDrivers map[string]string
+	// NVIDIAMIG has GPUs offer partitions, and NVIDIAShares claims share them, as NVIDIA's driver is set up: see instancetype.Settings. False and none by default.
+	NVIDIAMIG    bool
+	NVIDIAShares string
 	// DeviceResources name extended resources by EC2's name of a device; HugePages are quantities that nodes set aside at boot, by
 	// resource name. Nil: none.
 	DeviceResources, HugePages map[string]string

@@ -11,7 +11,7 @@ import (
 func InstanceTypeFlags() []string {
 	return []string{
 		"vpc-cni-prefix-delegation", "vpc-cni-custom-networking", "without-pod-eni", "measured-memory-overhead", "fractional-gpus",
-		"device-drivers", "device-resources", "huge-pages",
+		"device-drivers", "nvidia-mig", "nvidia-shares", "device-resources", "huge-pages",
 	}
 }
 
@@ -19,7 +19,7 @@ func InstanceTypeFlags() []string {
 // not among them, since providers take these by themselves.
 func (a AWS) InstanceTypes() instancetype.Options {
 	out := instancetype.Options{
-		WithoutPodENI: a.WithoutPodENI, FractionalGPUs: a.FractionalGPUs, DeviceDrivers: a.DeviceDrivers, DeviceResources: a.DeviceResources, HugePages: a.HugePages,
+		WithoutPodENI: a.WithoutPodENI, FractionalGPUs: a.FractionalGPUs, DeviceDrivers: a.DeviceDrivers, NVIDIAMIG: a.NVIDIAMIG, NVIDIAShares: a.NVIDIAShares, DeviceResources: a.DeviceResources, HugePages: a.HugePages,
 	}
 	if a.PrefixDelegation || a.CustomNetworking {
 		out.PodDensity = instancetype.VPCCNI{PrefixDelegation: a.PrefixDelegation, CustomNetworking: a.CustomNetworking}

@@ -64,6 +64,8 @@ func everyName() []named {
 		{statement: "(not of Karpenter)", name: "measured-memory-overhead", chart: []string{"settings.measuredMemoryOverhead"}, value: "true"},
 		{statement: "(not of Karpenter)", name: "fractional-gpus", chart: []string{"settings.fractionalGPUs"}, value: "true"},
 		{statement: "(not of Karpenter)", name: "device-drivers", chart: []string{"settings.deviceDrivers"}, value: "nvidia=gpu.nvidia.com"},
+		{statement: "(not of Karpenter)", name: "nvidia-mig", chart: []string{"settings.nvidiaMIG"}, value: "true"},
+		{statement: "(not of Karpenter)", name: "nvidia-shares", chart: []string{"settings.nvidiaShares"}, value: "4"},
 		{statement: "(not of Karpenter)", name: "device-resources", chart: []string{"settings.deviceResources"}, value: "U30=xilinx.com/u30"},
 		{statement: "(not of Karpenter)", name: "huge-pages", chart: []string{"settings.hugePages"}, value: "hugepages-2Mi=1Gi"},
 		{statement: "(not of Karpenter)", name: "disruption-robustness", chart: []string{"settings.disruptionRobustness"}, value: "8"},

@@ -119,7 +119,7 @@ func (s *Settings) faults() []fault {
 
 	require(a.ClusterName != "" || c.Provider != ProviderAWS, "cluster-name", "nodes are known by it; give the name the cluster has at EKS")
 	refuse(a.ClusterEndpoint == "" || isEndpoint(a.ClusterEndpoint), "cluster-endpoint", "URL", "write an absolute one with a host, as in https://example.com")
-	options := instancetype.Options{DeviceDrivers: a.DeviceDrivers, DeviceResources: a.DeviceResources, HugePages: a.HugePages}
+	options := instancetype.Options{DeviceDrivers: a.DeviceDrivers, NVIDIAMIG: a.NVIDIAMIG, NVIDIAShares: a.NVIDIAShares, DeviceResources: a.DeviceResources, HugePages: a.HugePages}
 	var invalid *instancetype.SettingError
 	if err := options.Validate(); errors.As(err, &invalid) {
 		name := "device-resources"
@@ -128,6 +128,8 @@ func (s *Settings) faults() []fault {
 			name = "huge-pages"
 		case strings.HasPrefix(invalid.Field, "deviceDrivers"):
 			name = "device-drivers"
+		case strings.HasPrefix(invalid.Field, "nvidiaShares"):
+			name = "nvidia-shares"
 		}
 		refuse(false, name, "list of pairs", invalid.Field+" "+invalid.Problem)
 	}

@@ -3,7 +3,6 @@ package nodeclaims
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -12,9 +11,6 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 )
-
-// MaxDrivers is how many drivers RequestedDrivers names at most: a node has few, and the list is an annotation.
-const MaxDrivers = 32
 
 // RequestedDrivers are the drivers of Dynamic Resource Allocation whose devices the plan counted on for the pods of a new node, sorted: those with a device
 // that meets a request of a pod's claims on each of the types that the node may become. Until they have published, the node is not what was planned. With a
@@ -47,16 +43,7 @@ func RequestedDrivers(s *scheduling.Snapshot, pods []scheduling.PodKey, types []
 		}
 	}
 	names := slices.Sorted(maps.Keys(common))
-	return names[:min(len(names), MaxDrivers)]
-}
-
-// DriversOf reads the drivers that a claim was planned with. Nil: none.
-func DriversOf(claim *v1.NodeClaim) []string {
-	if claim == nil || claim.Annotations[v1.RequestedDRADriversAnnotationKey] == "" {
-		return nil
-	}
-	names := strings.Split(claim.Annotations[v1.RequestedDRADriversAnnotationKey], ",")
-	return names[:min(len(names), MaxDrivers)]
+	return names[:min(len(names), v1.MaxRequestedDRADrivers)]
 }
 
 // requestsOf are the selectors of each request and alternative of the pods' claims, those of its class first.

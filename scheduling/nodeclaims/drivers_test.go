@@ -2,7 +2,6 @@ package nodeclaims_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -10,7 +9,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling"
@@ -98,21 +96,5 @@ func TestRequestedDrivers(t *testing.T) {
 				t.Errorf("for a pod without claims: %v", got)
 			}
 		})
-	}
-}
-
-// However long the list on a claim is, no more than MaxDrivers are waited for.
-func TestDriversOf(t *testing.T) {
-	claim := &v1.NodeClaim{}
-	if nodeclaims.DriversOf(nil) != nil || nodeclaims.DriversOf(claim) != nil {
-		t.Error("drivers out of nothing")
-	}
-	claim.Annotations = map[string]string{v1.RequestedDRADriversAnnotationKey: "a.x,b.x"}
-	if got := nodeclaims.DriversOf(claim); !slices.Equal(got, []string{"a.x", "b.x"}) {
-		t.Errorf("got %v", got)
-	}
-	claim.Annotations[v1.RequestedDRADriversAnnotationKey] = strings.Repeat("a.x,", 1000)
-	if got := nodeclaims.DriversOf(claim); len(got) != nodeclaims.MaxDrivers {
-		t.Errorf("got %d", len(got))
 	}
 }

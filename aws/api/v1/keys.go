@@ -118,6 +118,11 @@ const (
 	AnnotationHash = "karpenter.k8s.aws/ec2nodeclass-hash"
 	// AnnotationHashVersion holds the version of the drift hash; hashes of different versions can't be compared.
 	AnnotationHashVersion = "karpenter.k8s.aws/ec2nodeclass-hash-version"
+	// AnnotationDeviceDrivers on a node class names the drivers of devices that run on its nodes, in place of those of the setting: a list such as
+	// "nvidia=gpu.nvidia.com,efa=dra.net", or an empty text where device plugins serve all.
+	AnnotationDeviceDrivers = "drawknife.dev/device-drivers"
+	// AnnotationNVIDIAConsumableCapacity on a node class is what NVIDIA's driver is told there by its own setting consumableShares.
+	AnnotationNVIDIAConsumableCapacity = "karpenter.k8s.aws/nvidia-consumable-capacity"
 	// AnnotationInstanceTagged is "true" on a claim whose instance carries the tags that are known only after launch.
 	AnnotationInstanceTagged = "karpenter.k8s.aws/tagged"
 	// AnnotationClusterNameTagged is "true" on a claim whose instance carries the cluster's name as a tag.

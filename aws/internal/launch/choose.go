@@ -285,7 +285,8 @@ func isExotic(t *cloudprovider.InstanceType) bool {
 			return true
 		}
 	}
-	return false
+	// Where drivers of Dynamic Resource Allocation serve accelerators, these are devices and no capacity.
+	return slices.ContainsFunc(t.Devices, func(p cloudprovider.DevicePool) bool { return len(p.Devices) > instancetype.EFAs(&p) })
 }
 
 // expensiveSpot drops spot offerings that cost more than the cheapest on-demand one.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/drawknife/drawknife/api/requirements"
@@ -92,6 +93,7 @@ func TestChoose(t *testing.T) {
 				gpu("g5.large", offering("on-demand", "a", 0.01)),
 				instanceType("m5.metal", offering("on-demand", "a", 0.01)),
 				with(instanceType("i2.large", offering("on-demand", "a", 0.01)), "aws.amazon.com/neuron", "1"),
+				withDevices(instanceType("g6.large", offering("on-demand", "a", 0.01))),
 				instanceType("m5.large", offering("on-demand", "a", 1)),
 			},
 			want: []string{"m5.large a on-demand"},
@@ -260,4 +262,10 @@ func TestChooseChangesNothing(t *testing.T) {
 	if fmt.Sprintf("%+v", *types[3]) != before {
 		t.Error("an instance type was changed")
 	}
+}
+
+// withDevices has a GPU of a driver of Dynamic Resource Allocation.
+func withDevices(t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
+	t.Devices = []cloudprovider.DevicePool{{Driver: "gpu.nvidia.com", Devices: []resourcev1.Device{{Name: "gpu-0"}}}}
+	return t
 }

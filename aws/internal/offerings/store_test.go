@@ -307,6 +307,8 @@ func TestKeyHasAllOfAView(t *testing.T) {
 		"MemoryPrior":             func(s *instancetype.Settings) { s.MemoryPrior = instancetype.MemoryPriorMeasured },
 		"PodDensity":              func(s *instancetype.Settings) { s.PodDensity = instancetype.FixedDensity(10) },
 		"FractionalGPUs":          func(s *instancetype.Settings) { s.FractionalGPUs = true },
+		"NVIDIAMIG":               func(s *instancetype.Settings) { s.NVIDIAMIG = true },
+		"NVIDIAShares":            func(s *instancetype.Settings) { s.NVIDIAShares = "4" },
 		"DeviceDrivers":           func(s *instancetype.Settings) { s.DeviceDrivers = map[string]string{"nvidia": "gpu.nvidia.com"} },
 		"DeviceResources":         func(s *instancetype.Settings) { s.DeviceResources = map[string]string{"U30": "x.y/z"} },
 		"HugePages":               func(s *instancetype.Settings) { s.HugePages = map[string]string{"hugepages-2Mi": "1Gi"} },

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
 
 // checkDevices switches devices off where the API server does not serve their kinds: a watch of them would never begin.
@@ -49,7 +48,7 @@ func (r *claimReconciler) claimsOfSlice(ctx context.Context, object client.Objec
 
 // slicesFor are the slices of the claim's node, while it waits for drivers to publish; nil otherwise. They are a list of this call's own.
 func (r *claimReconciler) slicesFor(ctx context.Context, claim *v1.NodeClaim, nodes []*corev1.Node) ([]*resourcev1.ResourceSlice, error) {
-	if !r.devices || len(nodes) != 1 || len(nodeclaims.DriversOf(claim)) == 0 || claim.DeepCopy().Conditions().IsTrue(v1.ConditionInitialized) {
+	if !r.devices || len(nodes) != 1 || len(v1.RequestedDRADrivers(claim)) == 0 || claim.DeepCopy().Conditions().IsTrue(v1.ConditionInitialized) {
 		return nil, nil
 	}
 	var all resourcev1.ResourceSliceList

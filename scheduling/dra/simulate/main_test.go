@@ -26,6 +26,8 @@ func TestExamples(t *testing.T) {
 		code int
 	}{
 		{"inference", []string{"--device-drivers", "nvidia=gpu.nvidia.com", "testdata/inference"}, 2},
+		{"mig", []string{"--device-drivers", "nvidia=gpu.nvidia.com", "--nvidia-mig", "testdata/mig"}, 0},
+		{"shared", []string{"--device-drivers", "nvidia=gpu.nvidia.com", "--nvidia-shares", "4", "testdata/shared"}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

@@ -1,0 +1,15 @@
+package v1
+
+import "strings"
+
+// MaxRequestedDRADrivers is how many drivers a claim names at most: a node has few, and the list is an annotation.
+const MaxRequestedDRADrivers = 32
+
+// RequestedDRADrivers reads the drivers of devices that a claim was planned with, from its annotation. Nil: none.
+func RequestedDRADrivers(claim *NodeClaim) []string {
+	if claim == nil || claim.Annotations[RequestedDRADriversAnnotationKey] == "" {
+		return nil
+	}
+	names := strings.Split(claim.Annotations[RequestedDRADriversAnnotationKey], ",")
+	return names[:min(len(names), MaxRequestedDRADrivers)]
+}

@@ -1,0 +1,92 @@
+package instancetype
+
+import (
+	"fmt"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+const (
+	// EFADriver is the driver that AWS gives for Elastic Fabric Adapters: DRANET.
+	EFADriver = "dra.net"
+	// NeuronDriver is the driver of Inferentia2 and Trainium devices.
+	NeuronDriver = "neuron.aws.com"
+)
+
+// efaDevice is what an EFA interface is called by the data base of PCI devices.
+const efaDevice = "Elastic Fabric Adapter (EFA)"
+
+// efasOnRoot is how many EFA interfaces share a PCIe root with a GPU, for the types where that is documented.
+func efasOnRoot() map[string]int64 { return map[string]int64{"p5.48xlarge": 4} }
+
+// efaPools are the EFA interfaces of an instance as DRANET publishes them. It publishes the other interfaces too; claims for these are not planned. Attributes are
+// of the domain dra.net, whatever the driver is called.
+//
+// Sources: https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html and pkg/apis/attributes.go of https://github.com/kubernetes-sigs/dranet.
+func efaPools(t *catalog.Type, driver string, count int64) []cloudprovider.DevicePool {
+	if count <= 0 {
+		return nil
+	}
+	pool := cloudprovider.DevicePool{Driver: driver}
+	onRoot, yes := efasOnRoot()[t.Name], true
+	for i := range count {
+		d := resourcev1.Device{
+			Name: fmt.Sprintf("efa-%d", i),
+			Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
+				"dra.net/pciDevice": words(efaDevice), "dra.net/pciVendor": words("Amazon.com, Inc."), "dra.net/rdma": {BoolValue: &yes},
+			},
+		}
+		if onRoot > 0 {
+			d.Attributes[pcieRoot] = words(fmt.Sprintf("root-%d", i/onRoot))
+		}
+		pool.Devices = append(pool.Devices, d)
+	}
+	return []cloudprovider.DevicePool{pool}
+}
+
+// EFAs is how many devices of a pool are EFA interfaces; 0 for a nil pool.
+func EFAs(pool *cloudprovider.DevicePool) int {
+	n := 0
+	if pool != nil {
+		for i := range pool.Devices {
+			if kind := pool.Devices[i].Attributes["dra.net/pciDevice"].StringValue; kind != nil && *kind == efaDevice {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// neuronPools are the Neuron devices of an instance. Groups of connected devices are stand-ins: claims compare them. The first generation of Inferentia has no such driver.
+//
+// Source: https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/dra.html and
+// https://docs.aws.amazon.com/eks/latest/userguide/device-management-neuron.html.
+func neuronPools(t *catalog.Type, driver string) []cloudprovider.DevicePool {
+	pool := cloudprovider.DevicePool{Driver: driver}
+	total := int64(0)
+	for _, kind := range t.Accelerators.Neuron {
+		if served := strings.HasPrefix(kind.Name, "Trainium") || kind.Name == "Inferentia2"; served {
+			total += kind.Count
+		}
+	}
+	for i := range total {
+		d := resourcev1.Device{
+			Name:       fmt.Sprintf("neurondevice%d", i),
+			Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"neuron.aws.com/instanceType": words(t.Name)},
+		}
+		for _, size := range []int64{1, 4, 8, 16} {
+			if total%size == 0 {
+				d.Attributes[resourcev1.QualifiedName(fmt.Sprintf("resource.aws.com/devicegroup%d_id", size))] = words(fmt.Sprintf("group-%d", i/size))
+			}
+		}
+		pool.Devices = append(pool.Devices, d)
+	}
+	if len(pool.Devices) == 0 {
+		return nil
+	}
+	return []cloudprovider.DevicePool{pool}
+}

@@ -1,0 +1,58 @@
+package instancetype
+
+import (
+	"strconv"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Values of Settings.NVIDIAShares other than a number: those of the setting consumableShares of NVIDIA's driver.
+const (
+	// SharesDisabled: each GPU serves one claim. The default.
+	SharesDisabled = ""
+	// SharesByMemory: claims share a GPU by the memory that they ask for; who asks for none takes all.
+	SharesByMemory = "memory"
+	// SharesUnlimited: any number of claims share a GPU, whatever memory they ask for.
+	SharesUnlimited = "unlimited"
+)
+
+// maxShares bounds a number of shares; time-slicing among more makes no sense.
+const maxShares = 1000
+
+// sharesOf reads a number of shares; 0 for other values. False for what is neither.
+func sharesOf(text string) (int64, bool) {
+	switch text {
+	case SharesDisabled, SharesByMemory, SharesUnlimited:
+		return 0, true
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil && n > 0 && n <= maxShares
+}
+
+// share has several claims share a device, as the driver's setting does. Memory is counted in MiB.
+//
+// Source: cmd/gpu-kubelet-plugin/consumable_shares.go of the driver's repository.
+func share(d *resourcev1.Device, shares string) {
+	n, known := sharesOf(shares)
+	if shares == SharesDisabled || !known {
+		return
+	}
+	yes, none, step := true, resource.MustParse("0"), resource.MustParse("1Mi")
+	d.AllowMultipleAllocations = &yes
+	memory := d.Capacity["memory"]
+	all := memory.Value.DeepCopy()
+	policy := func(byDefault, least, most, step resource.Quantity) *resourcev1.CapacityRequestPolicy {
+		return &resourcev1.CapacityRequestPolicy{Default: &byDefault, ValidRange: &resourcev1.CapacityRequestPolicyRange{Min: &least, Max: &most, Step: &step}}
+	}
+	if shares == SharesByMemory {
+		memory.RequestPolicy = policy(all, step, all.DeepCopy(), step.DeepCopy())
+	} else {
+		memory.RequestPolicy = policy(none, none.DeepCopy(), all, step)
+	}
+	d.Capacity["memory"] = memory
+	if n > 0 {
+		one, total := resource.MustParse("1"), *resource.NewQuantity(n, resource.DecimalSI)
+		d.Capacity["shares"] = resourcev1.DeviceCapacity{Value: total, RequestPolicy: policy(one, one.DeepCopy(), total.DeepCopy(), one.DeepCopy())}
+	}
+}
