@@ -13,8 +13,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// reasonDevicesMissing is the reason of a claim's condition Initialized while drivers have not published the devices that were planned with.
-const reasonDevicesMissing = "DevicesNotPublished"
+// reasonDevicesMissing is the reason, of Karpenter's name, of a claim's condition Initialized while drivers have not published the devices that were planned with.
+const reasonDevicesMissing = "DRADriverPoolsNotPublished"
 
 // driverPatience is how long after the registration of a node its drivers may take to publish before an event says which is missing. Plans count on what the
 // instance type says for as long.

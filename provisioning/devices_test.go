@@ -20,7 +20,7 @@ func testSlice(driver, node, pool string, generation, count int64) *resourcev1.R
 	}}
 }
 
-// A node is initialised once the drivers that its claim was planned with have published all slices of their newest pools for it. A claim that was planned
+// PRV-060: a node is initialised once the drivers that its claim was planned with have published all slices of their newest pools for it. A claim that was planned
 // with none waits for none, and nobody waits where slices are not known.
 func TestInitializationWaitsForDrivers(t *testing.T) {
 	const gpu, nic = "gpu.example.com", "nic.example.com"
@@ -55,7 +55,7 @@ func TestInitializationWaitsForDrivers(t *testing.T) {
 		switch {
 		case c.missing == "" && got.Status != metav1.ConditionTrue:
 			t.Errorf("%s: %s: %s", name, got.Reason, got.Message)
-		case c.missing != "" && (got.Status != metav1.ConditionUnknown || got.Reason != "DevicesNotPublished" || !strings.Contains(got.Message, "for devices of "+c.missing+",")):
+		case c.missing != "" && (got.Status != metav1.ConditionUnknown || got.Reason != "DRADriverPoolsNotPublished" || !strings.Contains(got.Message, "for devices of "+c.missing+",")):
 			t.Errorf("%s: %s, %s: %s", name, got.Status, got.Reason, got.Message)
 		case c.missing != "" && (step.Again != 10*time.Minute-time.Second || len(step.Events) > 0):
 			t.Errorf("%s: again in %s, events %v", name, step.Again, step.Events)

@@ -12,6 +12,7 @@ import (
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/cloudprovider"
 )
 
 // Extended resources of EC2 instances. Each is the name that the device plugin or controller serving it advertises.
@@ -90,7 +91,7 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 			c.gaudi += n
 		}
 	}
-	c.others = p.devices(t)
+	c.others = p.devices(t) + p.deviceCounts(t)
 	if p.DeviceDrivers[DevicesNeuron] == "" {
 		for i, d := range t.Accelerators.Neuron {
 			c.neuron += d.Count
@@ -133,6 +134,15 @@ func (p *plan) devices(t *catalog.Type) string {
 				fmt.Fprintf(&b, "%s=%d,", name, a.Count)
 			}
 		}
+	}
+	return b.String()
+}
+
+// deviceCounts are how many devices drivers publish, by which NodePools can limit them.
+func (p *plan) deviceCounts(t *catalog.Type) string {
+	var b strings.Builder
+	for _, pool := range p.deviceTemplates(t) {
+		fmt.Fprintf(&b, "%s=%d,", cloudprovider.DeviceCount(pool.Driver), pool.Count())
 	}
 	return b.String()
 }

@@ -103,6 +103,11 @@ func TestEFADevicesOfTheClass(t *testing.T) {
 // only while none of them is taken. An A100 has whole GPUs alone.
 func TestPartitions(t *testing.T) {
 	types := resolve(t, embedded(t), instancetype.Settings{DeviceDrivers: allDrivers(), NVIDIAMIG: true})
+	for _, name := range []string{"p5.48xlarge", "p4d.24xlarge"} {
+		if got := quantity(types[name].Capacity, "gpu.nvidia.com/devices"); got != "8" {
+			t.Errorf("%s counts %s GPUs for limits, partitions are parts of one", name, got)
+		}
+	}
 	for name, want := range map[string]map[string]int{
 		"p5.48xlarge":      {"": 1, "1g.10gb": 7, "1g.10gb+me": 1, "1g.20gb": 4, "2g.20gb": 3, "3g.40gb": 2, "4g.40gb": 1, "7g.80gb": 1},
 		"p5en.48xlarge":    {"": 1, "1g.18gb": 7, "1g.18gb+me": 1, "1g.35gb": 4, "2g.35gb": 3, "3g.71gb": 2, "4g.71gb": 1, "7g.141gb": 1},

@@ -74,7 +74,7 @@ func TestNodesWaitForDrivers(t *testing.T) {
 			t.Fatalf("%d nodes", len(nodes))
 		}
 		initialized := func() metav1.Condition { return w.allClaims()[0].Conditions().Get(v1.ConditionInitialized) }
-		if got := initialized(); got.Status != metav1.ConditionUnknown || got.Reason != "DevicesNotPublished" || !strings.Contains(got.Message, testDriver) {
+		if got := initialized(); got.Status != metav1.ConditionUnknown || got.Reason != "DRADriverPoolsNotPublished" || !strings.Contains(got.Message, testDriver) {
 			t.Errorf("before the driver has published: %+v", got)
 		}
 		w.start(options)

@@ -1,11 +1,13 @@
 package existing
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
@@ -65,6 +67,7 @@ func phaseOf(n *Source) View {
 	}
 	if v.Initialized {
 		v.taints = cordoned(n.Object, v.taints)
+		v.Capacity = countedDevices(v.Capacity, n.Claim.Status.Capacity)
 		return v
 	}
 	v.Capacity = filled(v.Capacity, n.Claim.Status.Capacity)
@@ -75,6 +78,24 @@ func phaseOf(n *Source) View {
 	}
 	v.taints = cordoned(n.Object, match.SettledTaints(v.taints, n.Claim.Spec.StartupTaints))
 	return v
+}
+
+// countedDevices is a node's capacity with the counts of devices that its claim states: kubelets know none.
+func countedDevices(capacity, stated corev1.ResourceList) corev1.ResourceList {
+	out := capacity
+	for name, amount := range stated {
+		if !cloudprovider.IsDeviceCount(name) {
+			continue
+		}
+		if len(out) == len(capacity) {
+			out = maps.Clone(capacity)
+		}
+		if out == nil {
+			out = corev1.ResourceList{}
+		}
+		out[name] = amount
+	}
+	return out
 }
 
 // cordoned are the node's taints with the one that a cordon brings. kube-scheduler goes by spec.unschedulable, and the
