@@ -11,7 +11,9 @@ const deviceCountSuffix = "/devices"
 
 // DeviceCount is the resource that counts the devices of a driver, "gpu.nvidia.com/devices" for instance. A provider that lists it in InstanceType.Capacity lets
 // NodePools limit them. Nodes don't report it, and no pod can ask for it: what a NodeClaim states counts for its node.
-func DeviceCount(driver string) corev1.ResourceName { return corev1.ResourceName(driver + deviceCountSuffix) }
+func DeviceCount(driver string) corev1.ResourceName {
+	return corev1.ResourceName(driver + deviceCountSuffix)
+}
 
 // IsDeviceCount reports whether a resource is one of DeviceCount.
 func IsDeviceCount(name corev1.ResourceName) bool {
