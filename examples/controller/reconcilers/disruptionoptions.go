@@ -52,10 +52,26 @@ func (d *DisruptionOptions) complete(o *Options) error {
 		return &option.Error{Package: "reconcilers", Option: "Disruption.ApprovalNamespace", Rule: "ConfigMaps and an Approver of your own exclude each other: leave one of them out"}
 	}
 	if d.Planner == nil {
-		d.Planner = &disruption.Global{Query: o.Query, SpotToSpot: o.Features.SpotToSpotConsolidation, MaxBins: min(o.Governor.NodesPerMinute, disruption.DefaultMaxBins)}
+		d.Planner = &disruption.Global{Query: o.Query, SpotToSpot: o.Features.SpotToSpotConsolidation}
 	}
+	d.Planner = withinRate(d.Planner, o.Governor.NodesPerMinute)
 	d.Period, d.PlanTimeout = new(option.Or(d.Period, DefaultDisruptionPeriod)), new(option.Or(d.PlanTimeout, DefaultDisruptionPlanTimeout))
 	return nil
+}
+
+// withinRate is the planner with commands that launch no more new nodes than may be launched in a minute; 0 is any number. Planners that
+// are not of package disruption are asked as they are: see disruptor.overRate.
+func withinRate(planner disruption.Planner, nodesPerMinute int) disruption.Planner {
+	global, ok := planner.(*disruption.Global)
+	if !ok || global == nil || nodesPerMinute <= 0 {
+		return planner
+	}
+	bound := *global
+	if bound.MaxBins <= 0 {
+		bound.MaxBins = disruption.DefaultMaxBins
+	}
+	bound.MaxBins = min(bound.MaxBins, nodesPerMinute)
+	return &bound
 }
 
 // approvalTimeout is how long an approver may take for one answer.

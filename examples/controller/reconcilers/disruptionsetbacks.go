@@ -23,16 +23,35 @@ func (d *disruptor) holdBack(cmd *disruption.Command) bool {
 		}
 		prices = append(prices, price)
 	}
+	why := d.overRate(cmd)
 	var governed *provisioning.GovernedError
-	if !errors.As(d.governor.Allows(prices, d.now()), &governed) {
+	if why == nil && errors.As(d.governor.Allows(prices, d.now()), &governed) {
+		why = &disruption.HeldBackError{Until: governed.RetryAt, Why: governed.Error()}
+	}
+	if why == nil {
 		return false
 	}
-	why := &disruption.HeldBackError{Until: governed.RetryAt, Why: governed.Error()}
 	d.refusals.Failed(cmd, why, d.now())
-	d.log.Info("deferred disruption command", "command", cmd.ID, "description", cmd.String(), "until", governed.RetryAt, "reason", governed.Error())
+	d.log.Info("deferred disruption command", "command", cmd.ID, "description", cmd.String(), "until", why.Until, "reason", why.Why)
 	d.told.take(cmd.HeldBackSamples())
 	d.publish(cmd.HeldBackEvents(why))
 	return true
+}
+
+// overRateFor is how long the nodes of a command that launches too many at once are left alone.
+const overRateFor = 10 * time.Minute
+
+// overRate holds back a command that only saves money and launches more new nodes than NodesPerMinute ever lets through together: part of
+// them would be launched, and wait for the others. Planners that know the bound make none. Nodes that have drifted have to go.
+func (d *disruptor) overRate(cmd *disruption.Command) *disruption.HeldBackError {
+	most := d.nodesPerMinute
+	if most <= 0 || len(cmd.Replacements) <= most || cmd.Reason != disruption.ReasonUnderutilized {
+		return nil
+	}
+	return &disruption.HeldBackError{
+		Until: d.now().Add(overRateFor),
+		Why:   fmt.Sprintf("the command launches %d new nodes, and NodesPerMinute is %d: plan smaller commands, or raise the bound", len(cmd.Replacements), most),
+	}
 }
 
 // setBack remembers a command that could not be carried out, so that it is not begun and taken back again and again.

@@ -16,8 +16,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/fake"
 	"github.com/drawknife/drawknife/fake/build"
+	"github.com/drawknife/drawknife/provisioning"
 )
 
 // denied is what a webhook that refuses answers.
@@ -80,6 +82,44 @@ func TestHeldBackReplacementsAreNotBegun(t *testing.T) {
 			t.Errorf("%v commands were held back, says the metric", n)
 		}
 		w.isReplaced(claim)
+	})
+}
+
+// Commands launch no more nodes than NodesPerMinute, whichever planner is set: disruption.Global plans none that do, and of other planners
+// those that only save money are not begun. What has drifted has to go.
+func TestNodesPerMinuteBoundsEachPlanner(t *testing.T) {
+	own := &disruption.Global{MinSaving: 1}
+	for _, c := range []struct{ set, most, want int }{{0, 0, 0}, {0, 2, 2}, {5, 2, 2}, {1, 2, 1}, {0, 1000, disruption.DefaultMaxBins}} {
+		own.MaxBins = c.set
+		o := DisruptionOptions{Planner: own}
+		if err := o.complete(&Options{Governor: provisioning.GovernorOptions{NodesPerMinute: c.most}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := o.Planner.(*disruption.Global); got.MaxBins != c.want || got.MinSaving != 1 || own.MaxBins != c.set {
+			t.Errorf("MaxBins %d with %d nodes per minute: %d, want %d", c.set, c.most, got.MaxBins, c.want)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w, _, claim := outdated(t, func(o *Options) {
+			asKarpenter(o)
+			o.Governor.NodesPerMinute = 2
+		})
+		time.Sleep(time.Minute) // since the first node was launched
+		command := func(reason disruption.Reason, launches int) *disruption.Command {
+			return &disruption.Command{
+				ID: string(reason), Reason: reason, Members: []disruption.Member{{Node: claim.Status.NodeName, Claim: claim.Name, UID: claim.UID}},
+				Replacements: make([]disruption.Replacement, launches),
+			}
+		}
+		if w.disruptor.holdBack(command(disruption.ReasonUnderutilized, 2)) || w.disruptor.holdBack(command(disruption.ReasonDrifted, 3)) {
+			t.Error("a command is held back that may be launched, or has to be")
+		}
+		if !w.disruptor.holdBack(command(disruption.ReasonUnderutilized, 3)) {
+			t.Error("a command of three new nodes begins where two may be launched in a minute")
+		}
+		if told := w.events("DisruptionHeldBack NodeClaim/" + claim.Name); len(told) == 0 || !strings.Contains(told[0], "launches 3 new nodes, and NodesPerMinute is 2") {
+			t.Errorf("events %q", told)
+		}
 	})
 }
 
