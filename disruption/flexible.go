@@ -14,17 +14,25 @@ import (
 // flexible narrows planned nodes down to the types whose launch leaves the command worth it: what may be spent is shared
 // out over the new nodes by their prices, and each keeps the types that can't cost more than its share, whatever way to
 // buy them succeeds. A node that comes for one that has drifted keeps all its types. Where such shares leave some node no type,
-// it gets what it needs of the others', unless the caller is strict.
+// it gets what it needs of the others', unless the caller is strict. Where that does not do either, nodes may be kept to one zone.
 func (p *pass) flexible(m Method, group []*unit, bins []scheduling.NewNode, spent, most int64, limit int, strict bool) ([]scheduling.NewNode, *Block) {
 	if m == MethodDrift {
 		return bins, nil
 	}
 	most = min(most, unlimited)
 	out, why := p.sharing(group, bins, nil, spent, most, limit)
-	if why == nil || strict || len(bins) == 1 || most == unlimited {
+	if why != nil && !strict && len(bins) > 1 && most != unlimited {
+		out, why = p.sharing(group, bins, p.needs(group, bins, limit), spent, most, limit)
+	}
+	if why == nil || !p.oneZone {
 		return out, why
 	}
-	return p.sharing(group, bins, p.needs(group, bins, limit), spent, most, limit)
+	p.keepsZone = true
+	defer func() { p.keepsZone = false }()
+	if kept, why := p.sharing(group, bins, nil, spent, most, limit); why == nil {
+		return kept, nil
+	}
+	return nil, why
 }
 
 // sharing narrows each new node to its share. A node whose share by its price leaves it no type gets what it needs, and the others
@@ -135,7 +143,7 @@ func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent
 		}
 		return &node, nil
 	}
-	list, spotToSpot, why := p.offers(allSpot(group), &node, share, limit)
+	list, spotToSpot, why := p.sureOffers(allSpot(group), &node, share, limit)
 	if why != nil {
 		return nil, why
 	}
@@ -306,5 +314,5 @@ func (p *pass) restrictFor(pool *pool, node *scheduling.NewNode, spent int64) []
 // apart is the pass for a goroutine of its own, that reads but does not add to what is found: what is remembered on the way is
 // not shared.
 func (p *pass) apart() *pass {
-	return &pass{Reference: p.Reference, fleet: p.fleet, ledger: p.ledger, blocks: p.blocks, totals: map[v1.PoolKey]*poolTotals{}}
+	return &pass{Reference: p.Reference, fleet: p.fleet, ledger: p.ledger, blocks: p.blocks, oneZone: p.oneZone, totals: map[v1.PoolKey]*poolTotals{}}
 }

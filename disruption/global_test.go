@@ -195,7 +195,8 @@ func TestGlobalConverges(t *testing.T) {
 }
 
 // DIS-140: what may be spent on several new nodes is first shared out by their prices. One that could cost more in another zone than
-// its share gets what it needs, as long as the worst launches of all together leave the command worth it.
+// its share gets what it needs, as long as the worst launches of all together leave the command worth it. Where they don't, it is kept to
+// the zone in which it costs little enough; with checks, the command is left out.
 func TestGlobalSharesWhatMayBeSpent(t *testing.T) {
 	on := func(name string) podOption {
 		return func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{corev1.LabelInstanceTypeStable: name} }
@@ -203,8 +204,11 @@ func TestGlobalSharesWhatMayBeSpent(t *testing.T) {
 	for name, c := range map[string]struct {
 		elsewhere float64 // what the small type costs in the other zone
 		commands  int
+		oneZone   bool
+		checks    int
 	}{
-		"room for the dearer zone": {0.15, 1}, "all there is": {0.199, 1}, "too dear": {0.2, 0},
+		"room for the dearer zone": {0.15, 1, false, 0}, "all there is": {0.199, 1, false, 0}, "too dear elsewhere": {0.2, 1, true, 0},
+		"too dear with checks": {0.2, 0, false, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
@@ -212,7 +216,9 @@ func TestGlobalSharesWhatMayBeSpent(t *testing.T) {
 			small.Offerings[1].Price = c.elsewhere
 			onlyTypes(small, instanceType("large", 8, "on-demand=0.4"), instanceType("old", 16, "on-demand=0.6"))(w)
 			w.node("n", "old", holding(pod("a", asks("cpu=1"), on("small")), pod("b", asks("cpu=7"), on("large"))))
-			plan, err := thrifty().Plan(t.Context(), w.fleet(t))
+			planner := thrifty()
+			planner.Checks = c.checks
+			plan, err := planner.Plan(t.Context(), w.fleet(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +228,15 @@ func TestGlobalSharesWhatMayBeSpent(t *testing.T) {
 			worst := 0.0
 			for _, cmd := range plan.Commands {
 				for _, r := range cmd.Replacements {
-					worst += map[string]float64{"small": c.elsewhere, "large": 0.4}[r.Node.InstanceTypes[0].Name]
+					zones := r.Node.Requirements.Get(corev1.LabelTopologyZone)
+					small := 0.1
+					if zones.Has("b") {
+						small = c.elsewhere
+					}
+					if name := r.Node.InstanceTypes[0].Name; name == "small" && zones.Has("b") == c.oneZone {
+						t.Errorf("%q: it may be bought in zones %s", said(plan), zones)
+					}
+					worst += map[string]float64{"small": small, "large": 0.4}[r.Node.InstanceTypes[0].Name]
 				}
 			}
 			if worst >= 0.6 {

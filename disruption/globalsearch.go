@@ -130,8 +130,7 @@ func ways() []way {
 // searchAll goes all ways and returns the best: the one that is worth most, of equals the first.
 func (g *ground) searchAll(ctx context.Context) (*search, error) {
 	list := ways()
-	// Commands of many nodes are seldom settled by the checks, so that plans with checks are made of usual ones.
-	if len(g.units) <= thoroughFleet && g.checks() == 0 {
+	if g.thorough() {
 		began, merged := list[len(list)-1], list[len(list)-1]
 		began.afresh, merged.merged = true, true
 		list = append(list, began, merged)
@@ -162,6 +161,10 @@ func (g *ground) searchAll(ctx context.Context) (*search, error) {
 	return g.withinBudgets(ctx, best)
 }
 
+// thorough says that all is tried that may save more, since there is time for it. Commands of many nodes, and of nodes that are kept to
+// one zone, are seldom settled by the checks, so that plans with checks are made of usual ones.
+func (g *ground) thorough() bool { return len(g.units) <= thoroughFleet && g.checks() == 0 }
+
 // search goes one way to its end.
 func (g *ground) search(ctx context.Context, w way) (*search, error) {
 	s, err := g.newSearch(ctx, w)
@@ -187,6 +190,7 @@ func (g *ground) newSearch(ctx context.Context, w way) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.oneZone = g.thorough()
 	for _, m := range Methods() {
 		p.blocks[m] = map[string]*Block{}
 	}

@@ -77,6 +77,8 @@ type pass struct {
 	again   time.Time
 	// open and closed are what-ifs with and without the destinations that consolidation must leave alone; nil until used.
 	open, closed *simulator
+	// oneZone says that new nodes may be kept to one zone, keepsZone that they are now: see flexible.
+	oneZone, keepsZone bool
 	// totals are those of Balanced pools.
 	totals map[v1.PoolKey]*poolTotals
 	// cheapest is scratch of cheaper; allWanted remembers what it found, wanted the last of them.
