@@ -77,7 +77,7 @@ func (c *EKSCluster) ClusterInfo(ctx context.Context) (ClusterInfo, error) {
 	case err != nil && ctx.Err() == nil && !asked.IsZero():
 		return info, nil
 	case sdk.IsNotFound(err):
-		return ClusterInfo{}, cloudprovider.NewPermanentError(fmt.Errorf("there is no EKS cluster %q in the region: is the name right? %w", c.name, err))
+		return ClusterInfo{}, cloudprovider.NewPermanentError(fmt.Errorf("there is no EKS cluster %q in the region: check the name: %w", c.name, err))
 	case err != nil:
 		return ClusterInfo{}, sdk.Wrap(fmt.Sprintf("reading EKS cluster %q", c.name), err)
 	case out == nil || out.Cluster == nil:

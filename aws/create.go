@@ -169,7 +169,7 @@ func (p *Provider) pinPartition(claim *v1.NodeClaim, group *placement.Group, typ
 	}
 	partition, ok := group.Partition(want, func(n int32) bool { return open[strconv.Itoa(int(n))] })
 	if !ok {
-		return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("placement group %q has partitions 1 to %d and the claim asks for others", group.Name, group.Partitions))
+		return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("placement group %q has partitions 1 to %d, but the nodeclaim asks for others", group.Name, group.Partitions))
 	}
 	pinned := claim.DeepCopy()
 	pinned.Spec.Requirements = append(pinned.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
@@ -231,7 +231,7 @@ func (t templater) Ensure(ctx context.Context, r launch.TemplateRequest) ([]laun
 func (p *Provider) cluster(ctx context.Context) (nodeclass.Cluster, error) {
 	info, err := p.options.Cluster.ClusterInfo(ctx)
 	if err != nil {
-		return nodeclass.Cluster{}, fmt.Errorf("asking what nodes have to know of cluster %q: %w", p.config.ClusterName, err)
+		return nodeclass.Cluster{}, fmt.Errorf("reading the details of cluster %q for new nodes: %w", p.config.ClusterName, err)
 	}
 	return nodeclass.Cluster{Version: info.Version, Cluster: launchtemplate.Cluster{
 		Name: p.config.ClusterName, Endpoint: info.Endpoint, CABundle: info.CABundle, ServiceCIDR: info.ServiceCIDR,

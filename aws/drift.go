@@ -77,7 +77,7 @@ func (p *Provider) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (clou
 	case err != nil:
 		return "", err
 	case d.Reason == "" && d.Unknown != nil:
-		return "", fmt.Errorf("looking for drift of nodeclaim %q: %w", nodeClaim.Name, d.Unknown)
+		return "", fmt.Errorf("checking drift of nodeclaim %q: %w", nodeClaim.Name, d.Unknown)
 	case d.Reason != "":
 		p.log.Info("found drift", "nodeClaim", nodeClaim.Name, "reason", d.Reason, "differences", d.Differences)
 	}
@@ -92,7 +92,7 @@ func (p *Provider) Drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 	}
 	d, err := p.drift(ctx, nodeClaim)
 	if err != nil {
-		return Drift{}, fmt.Errorf("looking for drift of nodeclaim %q: %w", nodeClaim.Name, err)
+		return Drift{}, fmt.Errorf("checking drift of nodeclaim %q: %w", nodeClaim.Name, err)
 	}
 	return d, nil
 }
@@ -124,7 +124,7 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 	}
 	info, err := p.options.Cluster.ClusterInfo(ctx)
 	if err != nil {
-		return Drift{}, fmt.Errorf("asking about the cluster: %w", err)
+		return Drift{}, fmt.Errorf("reading the details of the cluster: %w", err)
 	}
 	if p.config.WithoutReservedCapacity {
 		i.Reservation = nil
@@ -182,7 +182,7 @@ func imageOf(i instances.Instance, class *awsv1.EC2NodeClass, types []*cloudprov
 		return "", fmt.Errorf("node class %q has no instance type %q", class.Name, i.Type)
 	}
 	if i.ImageID == "" {
-		return "", fmt.Errorf("EC2 does not say which image instance %q booted from", i.ID)
+		return "", fmt.Errorf("EC2 does not report the image of instance %q", i.ID)
 	}
 	return launchtemplate.ImageFor(class, types[at])
 }
@@ -192,7 +192,7 @@ func groupsKnown(i instances.Instance, class *awsv1.EC2NodeClass) error {
 		return fmt.Errorf("node class %q lists no security group", class.Name)
 	}
 	if len(i.SecurityGroupIDs) == 0 {
-		return fmt.Errorf("EC2 does not say (yet) which security groups instance %q has", i.ID)
+		return fmt.Errorf("EC2 does not report the security groups of instance %q yet", i.ID)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Conte
 	}
 	refs, err := claims(ctx)
 	if err != nil {
-		return nil, 0, fmt.Errorf("reading the claims that instances may belong to: %w", err)
+		return nil, 0, fmt.Errorf("reading the nodeclaims of instances: %w", err)
 	}
 	known := make([]instances.ClaimRef, len(refs))
 	for n, ref := range refs {
@@ -127,7 +127,7 @@ func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	case nodeClaim == nil:
 		return cloudprovider.NewPermanentError(errors.New("tagging a node: the nodeclaim is nil"))
 	case nodeClaim.Status.NodeName == "":
-		return cloudprovider.NewTransientError(fmt.Errorf("tagging the node of nodeclaim %q: status.nodeName is empty, come again once its node has joined", nodeClaim.Name))
+		return cloudprovider.NewTransientError(fmt.Errorf("tagging the node of nodeclaim %q: status.nodeName is empty: call again after its node has joined", nodeClaim.Name))
 	}
 	i, err := p.instance(ctx, nodeClaim.Status.ProviderID)
 	if err != nil {

@@ -116,7 +116,7 @@ func (o Options) validate() error {
 		faults = append(faults, &option.Error{Package: "aws", Option: "NodeClasses", Rule: "is required: instances are launched from them"})
 	}
 	if o.Cluster == nil {
-		faults = append(faults, &option.Error{Package: "aws", Option: "Cluster", Rule: "is required: nodes have to know what they join"})
+		faults = append(faults, &option.Error{Package: "aws", Option: "Cluster", Rule: "is required: nodes need it to join the cluster"})
 	}
 	return errors.Join(faults...)
 }

@@ -50,7 +50,7 @@ func TestNew(t *testing.T) {
 			cloudprovider.Unauthorized, "ec2:DescribeInstanceTypes"},
 		"credentials that nobody knows": {map[string]error{"Probe": apiError("AuthFailure", "not able to validate")}, true, cloudprovider.Unauthorized, "us-east-1"},
 		"a region that does not exist": {map[string]error{"Probe": &smithy.OperationError{ServiceID: "EC2", OperationName: "Call",
-			Err: &net.DNSError{Err: "no such host", Name: "ec2.us-east-1.amazonaws.com", IsNotFound: true}}}, true, cloudprovider.Permanent, "is the region right"},
+			Err: &net.DNSError{Err: "no such host", Name: "ec2.us-east-1.amazonaws.com", IsNotFound: true}}}, true, cloudprovider.Permanent, "check the region"},
 		"EC2 is down":           {map[string]error{"Probe": apiError("InternalError", "down")}, false, cloudprovider.Transient, "reached"},
 		"EC2 is down, seeded":   {map[string]error{"Probe": apiError("InternalError", "down"), "DescribeInstanceTypes": apiError("InternalError", "down")}, true, "", ""},
 		"EC2 throttles, seeded": {map[string]error{"Probe": apiError("RequestLimitExceeded", "slow"), "DescribeInstanceTypes": apiError("RequestLimitExceeded", "slow")}, true, "", ""},

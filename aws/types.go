@@ -126,7 +126,7 @@ func (p *Provider) standIns(ctx context.Context, pricer StandInPricer, market of
 	}
 	unpriced := slices.DeleteFunc(slices.Clone(all), func(t *cloudprovider.InstanceType) bool { return options.StandInPrices[t.Name] == 0 })
 	if options.StandInPrices, err = pricer.StandInPrices(ctx, unpriced); err != nil {
-		return nil, fmt.Errorf("prices for instance types that AWS has none for: %w", err)
+		return nil, fmt.Errorf("estimating missing prices of instance types: %w", err)
 	}
 	if len(options.StandInPrices) == 0 {
 		return types, nil

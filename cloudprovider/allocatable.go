@@ -21,15 +21,14 @@ func (o Overhead) Total() corev1.ResourceList {
 	return total
 }
 
-// Allocatable is what pods can have of an instance of this type, where the offering changes nothing: capacity less
-// overhead, memory further reduced by every hugepages capacity, nothing below zero. The list is the
-// caller's.
+// Allocatable is what an instance of this type has for pods, if the offering does not override resources: capacity minus overhead,
+// memory further reduced by every hugepages capacity, nothing below zero. The list is the caller's.
 func (t *InstanceType) Allocatable() corev1.ResourceList {
 	return allocatable(t.Capacity, t.Overhead)
 }
 
-// CapacityOf is the whole instance when bought by the offering: the type's capacity with the offering's entries in
-// their place. The list is the caller's.
+// CapacityOf is the capacity of an instance bought by the offering: the type's capacity, in which the offering's entries replace
+// those of the same resource. The list is the caller's.
 func (t *InstanceType) CapacityOf(o *Offering) corev1.ResourceList {
 	if o == nil {
 		return replaceEntries(t.Capacity, nil)
@@ -37,8 +36,8 @@ func (t *InstanceType) CapacityOf(o *Offering) corev1.ResourceList {
 	return replaceEntries(t.Capacity, o.Capacity)
 }
 
-// OverheadOf is what an instance bought by the offering keeps for itself: the type's overhead with the offering's
-// entries in their place, part by part. The lists are the caller's.
+// OverheadOf is the overhead of an instance bought by the offering: the type's overhead, in which the offering's entries replace
+// those of the same resource, part by part. The lists are the caller's.
 func (t *InstanceType) OverheadOf(o *Offering) Overhead {
 	var replacement Overhead
 	if o != nil && o.Overhead != nil {
@@ -51,8 +50,8 @@ func (t *InstanceType) OverheadOf(o *Offering) Overhead {
 	}
 }
 
-// AllocatableOf is what pods can have of an instance bought by the offering, by the same formula as Allocatable. The
-// list is the caller's.
+// AllocatableOf is what an instance bought by the offering has for pods, by the same formula as Allocatable. The list is the
+// caller's.
 func (t *InstanceType) AllocatableOf(o *Offering) corev1.ResourceList {
 	if o == nil || !o.OverridesResources() {
 		return t.Allocatable()
@@ -74,7 +73,7 @@ func allocatable(capacity corev1.ResourceList, overhead Overhead) corev1.Resourc
 			rest.Sub(k)
 		}
 		left[name] = rest
-		// Huge pages are carved out of the instance's memory at boot, so ordinary pods can't have that part of it.
+		// Huge pages are taken from the instance's memory at boot, so that part is not available to ordinary pods.
 		if strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
 			hugePages.Add(quantity)
 		}
@@ -91,7 +90,7 @@ func allocatable(capacity corev1.ResourceList, overhead Overhead) corev1.Resourc
 	return left
 }
 
-// replaceEntries is a new list: base with the entries of replacement in their place. Nil when both are.
+// replaceEntries returns a new list: base, overridden by the entries of replacement. Nil if both are nil.
 func replaceEntries(base, replacement corev1.ResourceList) corev1.ResourceList {
 	if base == nil && replacement == nil {
 		return nil

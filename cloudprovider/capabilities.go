@@ -19,35 +19,33 @@ import (
 // DefaultLaunchTimeout is how long a NodeClaim may stay without an instance when the provider does not say.
 const DefaultLaunchTimeout = 5 * time.Minute
 
-// Capabilities declare, as plain data, what a provider is like. Whoever holds one must not change it; a provider
-// gives each caller lists and maps that nobody writes to.
+// Capabilities declare the properties of a provider as plain data. Callers must not change them; neither does the provider.
 type Capabilities struct {
 	// NodeClasses are the kinds of node class that the provider launches instances from; the first is the default. At least one.
 	NodeClasses []metav1.GroupKind `json:"nodeClasses"`
-	// Vocabulary is everything the provider knows of label keys: requirements.CoreVocabulary() merged with its own.
+	// Vocabulary has all label keys of the provider: requirements.CoreVocabulary() merged with its own.
 	Vocabulary requirements.Vocabulary `json:"vocabulary"`
 	// LabelValues lists, for well-known keys whose values are known beforehand (zones, capacity types,
 	// architectures), all values that instance types may state. A key that is not listed may have any value.
 	LabelValues map[string][]string `json:"labelValues,omitempty"`
-	// ReservationIDLabel is the key that tells one reservation from another; empty when the provider has none.
+	// ReservationIDLabel is the label key that identifies a reservation; empty if the provider has none.
 	ReservationIDLabel string `json:"reservationIDLabel,omitempty"`
-	// ReservationLabels are all keys that only instances from a reservation bear, ReservationIDLabel among them.
+	// ReservationLabels are all label keys that only instances from a reservation have, including ReservationIDLabel.
 	ReservationLabels []string `json:"reservationLabels,omitempty"`
 	// UnsupportedVolumeTopologyKeys are label keys of a StorageClass's allowed topologies that no instance of the
 	// provider can meet: pods with such volumes are refused with that reason.
 	UnsupportedVolumeTopologyKeys []string `json:"unsupportedVolumeTopologyKeys,omitempty"`
 	// UnsupportedVolumeDrivers are CSI drivers whose volumes no instance of the provider can attach.
 	UnsupportedVolumeDrivers []string `json:"unsupportedVolumeDrivers,omitempty"`
-	// LaunchTimeout is how long a NodeClaim may stay without an instance before it is given up; zero means
-	// DefaultLaunchTimeout.
+	// LaunchTimeout is how long a NodeClaim may stay without an instance before it is deleted; zero means DefaultLaunchTimeout.
 	LaunchTimeout metav1.Duration `json:"launchTimeout,omitzero"`
-	// TerminationGracePeriod is given to NodeClaims whose NodePool sets none; nil gives none.
+	// TerminationGracePeriod is the default for NodeClaims whose NodePool sets none; nil for no default.
 	TerminationGracePeriod *metav1.Duration `json:"terminationGracePeriod,omitempty"`
-	// ConsistencyWindow is how long List may lag behind what happened (CP-LIST-02); zero means not at all.
+	// ConsistencyWindow is how long List may be out of date (CP-LIST-02); zero means never.
 	ConsistencyWindow metav1.Duration `json:"consistencyWindow,omitzero"`
 }
 
-// DefaultNodeClass is the kind meant where a NodePool names none. The zero value when there are no kinds.
+// DefaultNodeClass is the kind of node class of a NodePool that names none. The zero value if there are no kinds.
 func (c Capabilities) DefaultNodeClass() metav1.GroupKind {
 	if len(c.NodeClasses) == 0 {
 		return metav1.GroupKind{}
@@ -95,8 +93,8 @@ func (c Capabilities) DeepCopy() Capabilities {
 	return c
 }
 
-// Validate finds what is wrong with a declaration (CP-DESCRIBE). The error joins one *field.Error for each fault, in a
-// fixed order; nil when there is none.
+// Validate checks the declaration (CP-DESCRIBE). The error joins one *field.Error for each fault, in a fixed order; nil if there
+// are no faults.
 func (c Capabilities) Validate() error {
 	var faults field.ErrorList
 	faults = append(faults, c.validateNodeClasses(field.NewPath("nodeClasses"))...)

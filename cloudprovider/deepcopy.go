@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// DeepCopy is an instance type that shares nothing that can be changed with t. Requirements are immutable and stay
-// shared. Nil gives nil.
+// DeepCopy returns a copy of the instance type that shares no mutable data with t. Requirements are immutable and stay shared. Nil
+// gives nil.
 func (t *InstanceType) DeepCopy() *InstanceType {
 	if t == nil {
 		return nil
@@ -27,7 +27,7 @@ func (t *InstanceType) DeepCopy() *InstanceType {
 	return &c
 }
 
-// DeepCopy is an offering that shares nothing that can be changed with o.
+// DeepCopy returns a copy of the offering that shares no mutable data with o.
 func (o Offering) DeepCopy() Offering {
 	o.Capacity = o.Capacity.DeepCopy()
 	if o.Overhead != nil {
@@ -37,7 +37,7 @@ func (o Offering) DeepCopy() Offering {
 	return o
 }
 
-// DeepCopy is an overhead that shares nothing with o.
+// DeepCopy returns a copy of the overhead that shares nothing with o.
 func (o Overhead) DeepCopy() Overhead {
 	o.KubeReserved = o.KubeReserved.DeepCopy()
 	o.SystemReserved = o.SystemReserved.DeepCopy()
@@ -45,7 +45,7 @@ func (o Overhead) DeepCopy() Overhead {
 	return o
 }
 
-// DeepCopy is a pool that shares nothing with p.
+// DeepCopy returns a copy of the pool that shares nothing with p.
 func (p DevicePool) DeepCopy() DevicePool {
 	p.Devices, p.SharedCounters = slices.Clone(p.Devices), slices.Clone(p.SharedCounters)
 	for i := range p.Devices {

@@ -6,11 +6,10 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// DriftReason says, in one CamelCase word, in what an instance differs from what its node class asks for now. Empty
-// means that it does not.
+// DriftReason says, in one CamelCase word, how an instance differs from its node class. Empty if it does not differ.
 type DriftReason string
 
-// DriftDetector is for providers whose instances can fall behind their node class: an older image, another subnet.
+// DriftDetector is for providers whose instances can differ from their node class after it changes: an older image, another subnet.
 //
 //   - CP-DRIFT-01: the answer compares the instance as it is with the node class as it is; it does not depend on when
 //     it is asked. Why: drift is asked for again and again, and an answer that wavers rolls nodes for nothing.
@@ -19,6 +18,6 @@ type DriftReason string
 //     to replace.
 //   - CP-DRIFT-04: what can't be found out now is an error, never "not drifted". Why: the caller keeps what it knew.
 type DriftDetector interface {
-	// IsDrifted says why the claim's instance has drifted; empty when it has not.
+	// IsDrifted returns why the claim's instance has drifted; empty if it has not.
 	IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (DriftReason, error)
 }

@@ -2,55 +2,54 @@ package cloudprovider
 
 import "errors"
 
-// ErrorKind classifies what went wrong in a provider, by what a caller has to do about it (CP-ERROR-01). Kinds are
-// constants that are errors themselves, so that errors.Is(err, cloudprovider.InsufficientCapacity) works on any
-// error that carries the kind, however deeply it is wrapped or joined.
+// ErrorKind classifies errors of a provider by what the caller has to do (CP-ERROR-01). Kinds are constants that are errors
+// themselves, so that errors.Is(err, cloudprovider.InsufficientCapacity) works on any error that carries the kind, however deeply
+// it is wrapped or joined.
 type ErrorKind string
 
 const (
-	// NodeClaimNotFound: the instance is gone, or never was. From Delete, Get and IsDrifted. It is success for a
-	// caller that wanted the instance gone.
+	// NodeClaimNotFound: the instance is gone, or never was. From Delete, Get and IsDrifted. A caller that wanted to terminate the
+	// instance treats it as success.
 	NodeClaimNotFound ErrorKind = "NodeClaimNotFound"
-	// InsufficientCapacity: no offering that suits the NodeClaim has room. From Create. Delete the claim and plan its
-	// pods anew; the provider shows the offerings concerned as unavailable for a while.
+	// InsufficientCapacity: no offering compatible with the NodeClaim has capacity. From Create. Delete the claim and plan its pods
+	// again; the provider shows these offerings as unavailable for a while.
 	InsufficientCapacity ErrorKind = "InsufficientCapacity"
-	// QuotaExceeded: the account may not have more of this. From Create. Treat it like InsufficientCapacity, and tell
-	// an operator, since waiting alone rarely helps.
+	// QuotaExceeded: a quota of the account is used up. From Create. Treat it like InsufficientCapacity and notify an operator,
+	// because waiting alone rarely helps.
 	QuotaExceeded ErrorKind = "QuotaExceeded"
-	// NodeClassNotReady: the node class can't be launched from now. From Create. Delete the claim and plan its pods
-	// anew, on other NodePools perhaps.
+	// NodeClassNotReady: no instance can be launched with the node class at present. From Create. Delete the claim and plan its
+	// pods again, perhaps in other NodePools.
 	NodeClassNotReady ErrorKind = "NodeClassNotReady"
-	// CreateFailed: the launch failed for a reason that belongs on the NodeClaim's Launched condition. From Create.
-	// Keep the claim, show the reason, try again.
+	// CreateFailed: the launch failed, and the NodeClaim's Launched condition should show the reason. From Create. Keep the claim
+	// and try again.
 	CreateFailed ErrorKind = "CreateFailed"
 	// UnevaluatedNodePool: the NodePool's instance types are not known yet. From InstanceTypes. Leave the NodePool out
 	// for now.
 	UnevaluatedNodePool ErrorKind = "UnevaluatedNodePool"
-	// Throttled: the cloud asks for fewer calls. From any method. Try again, not before RetryAfter.
+	// Throttled: there were too many calls. From any method. Try again, not before RetryAfter.
 	Throttled ErrorKind = "Throttled"
-	// Unauthorized: the credentials are missing, expired or lack a permission. From any method. Try again slowly and
-	// tell an operator which action was refused.
+	// Unauthorized: the credentials are missing, expired or lack a permission. From any method. Retry at long intervals and show an
+	// operator which action was refused.
 	Unauthorized ErrorKind = "Unauthorized"
-	// Transient: something that passes by itself. From any method. Try again with back-off. An error without a kind is
-	// read as transient.
+	// Transient: a failure that goes away by itself. From any method. Try again with back-off. An error without a kind counts as
+	// transient.
 	Transient ErrorKind = "Transient"
-	// Permanent: the same call can never succeed: the request itself is at fault. From any method. Don't repeat it
-	// unchanged.
+	// Permanent: the same call can never succeed because the request is invalid. From any method. Don't repeat it unchanged.
 	Permanent ErrorKind = "Permanent"
 )
 
 // Error is the kind's name. It makes each kind a target for errors.Is.
 func (k ErrorKind) Error() string { return string(k) }
 
-// kinded is what this package's error types have in common.
+// kinded is implemented by all error types of this package.
 type kinded interface {
 	error
 	Kind() ErrorKind
 }
 
-// KindOf gives an error its one kind: that of the outermost typed error, and of joined errors the first in their
-// order. An error without a kind is Transient, context errors included (look at ctx.Err() first); nil has the empty
-// kind. Use it for metrics and for the choice of a reaction; use the Is… predicates to look for one kind anywhere.
+// KindOf returns the kind of an error: that of the outermost typed error, or of the first of joined errors. An error without a kind
+// is Transient, including context errors (check ctx.Err() first); nil has the empty kind. Use it for metrics and to choose a
+// reaction; use the Is… predicates to find a kind anywhere in the error.
 func KindOf(err error) ErrorKind {
 	if err == nil {
 		return ""
@@ -87,17 +86,17 @@ func IsUnevaluatedNodePool(err error) bool { return errors.Is(err, UnevaluatedNo
 // IsThrottled reports whether the cloud refused a call because there were too many.
 func IsThrottled(err error) bool { return errors.Is(err, Throttled) }
 
-// IsUnauthorized reports whether the cloud refused a call for want of a permission.
+// IsUnauthorized reports whether the cloud refused a call because a permission is missing.
 func IsUnauthorized(err error) bool { return errors.Is(err, Unauthorized) }
 
-// IsTransient reports whether err passes by itself: it has that kind, or no kind at all. It is false for nil.
+// IsTransient reports whether err has the kind Transient, or no kind at all. It is false for nil.
 func IsTransient(err error) bool { return KindOf(err) == Transient }
 
 // IsPermanent reports whether err says that the same call can never succeed.
 func IsPermanent(err error) bool { return errors.Is(err, Permanent) }
 
-// LaunchAbandoned reports whether an error of Create means that the NodeClaim can't be met as it is, so that it
-// should be deleted and its pods planned anew.
+// LaunchAbandoned reports whether an error of Create means that the NodeClaim can't be launched, so the caller should delete it and
+// plan its pods again.
 func LaunchAbandoned(err error) bool {
 	switch KindOf(err) {
 	case InsufficientCapacity, QuotaExceeded, NodeClassNotReady:

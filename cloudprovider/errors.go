@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The error types below carry what a reaction needs. Each is made by its constructor or as a composite literal, is
-// never changed once returned, and answers errors.Is for its ErrorKind and errors.As for itself.
+// The error types below contain the data that callers need. Create them by a constructor or as a composite literal; they are never
+// changed after they are returned. errors.Is finds their ErrorKind, errors.As the type.
 
 // NodeClaimNotFoundError says that an instance is gone or never was.
 type NodeClaimNotFoundError struct {
@@ -40,17 +40,17 @@ func (e *NodeClaimNotFoundError) Is(target error) bool { return target == NodeCl
 // Unwrap gives the cause.
 func (e *NodeClaimNotFoundError) Unwrap() error { return e.Cause }
 
-// InsufficientCapacityError says that a launch found no room, and where. The offerings are all those that suited the
-// NodeClaim; the provider shows every one of them as unavailable from now on (CP-CREATE-07).
+// InsufficientCapacityError says that a launch found no capacity, and in which offerings: all those compatible with the NodeClaim.
+// The provider shows them as unavailable from now on (CP-CREATE-07).
 type InsufficientCapacityError struct {
-	// Offerings that were out of stock, sorted; empty when none suited the NodeClaim in the first place.
+	// Offerings that were out of stock, sorted; empty if no offering is compatible with the NodeClaim.
 	Offerings []OfferingKey
 	// Cause may be nil. Several causes are joined with errors.Join, so that none is lost.
 	Cause error
 }
 
-// NewInsufficientCapacityError says that the offerings have no room. They are copied, sorted and freed of
-// repetitions. cause may be nil, or errors.Join of many.
+// NewInsufficientCapacityError says that the offerings have no capacity. They are copied and sorted, without duplicates. cause may
+// be nil, or errors.Join of many.
 func NewInsufficientCapacityError(cause error, offerings ...OfferingKey) error {
 	return &InsufficientCapacityError{Offerings: sortedKeys(offerings), Cause: cause}
 }
@@ -71,18 +71,18 @@ func (e *InsufficientCapacityError) Is(target error) bool { return target == Ins
 // Unwrap gives the cause.
 func (e *InsufficientCapacityError) Unwrap() error { return e.Cause }
 
-// QuotaExceededError says that an account's limit was hit.
+// QuotaExceededError says that a quota of the account is used up.
 type QuotaExceededError struct {
 	// Quota is the limit's name in the cloud's own words.
 	Quota string
-	// Offerings that the limit closes, sorted. The provider shows them as unavailable (CP-CREATE-07).
+	// Offerings that the quota blocks, sorted. The provider shows them as unavailable (CP-CREATE-07).
 	Offerings []OfferingKey
 	// Cause may be nil.
 	Cause error
 }
 
-// NewQuotaExceededError names the quota and the offerings it closes. The offerings are copied, sorted and freed of
-// repetitions. cause may be nil.
+// NewQuotaExceededError names the quota and the offerings that it blocks. The offerings are copied and sorted, without duplicates.
+// cause may be nil.
 func NewQuotaExceededError(quota string, cause error, offerings ...OfferingKey) error {
 	return &QuotaExceededError{Quota: quota, Offerings: sortedKeys(offerings), Cause: cause}
 }
@@ -104,11 +104,11 @@ func (e *QuotaExceededError) Is(target error) bool { return target == QuotaExcee
 // Unwrap gives the cause.
 func (e *QuotaExceededError) Unwrap() error { return e.Cause }
 
-// NodeClassNotReadyError says that nothing can be launched from a node class now.
+// NodeClassNotReadyError says that no instance can be launched with a node class at present.
 type NodeClassNotReadyError struct {
 	// NodeClass as "Kind name".
 	NodeClass string
-	// Reason is what it lacks, for people.
+	// Reason says what is missing, for people.
 	Reason string
 	// Cause may be nil.
 	Cause error
@@ -132,7 +132,7 @@ func (e *NodeClassNotReadyError) Is(target error) bool { return target == NodeCl
 // Unwrap gives the cause.
 func (e *NodeClassNotReadyError) Unwrap() error { return e.Cause }
 
-// CreateError is a failed launch whose reason and message belong on the NodeClaim's Launched condition.
+// CreateError is a failed launch, with reason and message for the NodeClaim's Launched condition.
 type CreateError struct {
 	// Reason is a CamelCase word, fit for a condition's reason.
 	Reason string
@@ -187,11 +187,11 @@ func (e *UnevaluatedNodePoolError) Is(target error) bool { return target == Unev
 // Unwrap gives the cause.
 func (e *UnevaluatedNodePoolError) Unwrap() error { return e.Cause }
 
-// ThrottledError says that the cloud had too many calls.
+// ThrottledError says that the cloud refused a call because there were too many.
 type ThrottledError struct {
 	// Action is the cloud's name for the call, "CreateFleet" for instance.
 	Action string
-	// RetryAfter is how long to leave the cloud alone; zero means that the caller's own back-off decides.
+	// RetryAfter is how long to wait; zero leaves it to the caller's back-off.
 	RetryAfter time.Duration
 	// Cause may be nil.
 	Cause error
@@ -220,8 +220,8 @@ func (e *ThrottledError) Is(target error) bool { return target == Throttled }
 // Unwrap gives the cause.
 func (e *ThrottledError) Unwrap() error { return e.Cause }
 
-// RetryAfter gives the wait that a throttling cloud asked for, however deep in err it is: of several the longest. The
-// second result is false when no wait was named.
+// RetryAfter returns the waiting time in any ThrottledError within err, the longest if there are several. The second result is
+// false if there is none.
 func RetryAfter(err error) (time.Duration, bool) {
 	var longest time.Duration
 	walk(err, func(e error) {

@@ -47,11 +47,11 @@ type DevicePool struct {
 	SharedCounters []resourcev1.CounterSet `json:"sharedCounters,omitempty"`
 }
 
-// Overhead is the part of an instance's capacity that pods can't have. A nil list means nothing is kept.
+// Overhead is the part of an instance's capacity that is not available to pods. A nil list means no overhead.
 type Overhead struct {
-	// KubeReserved is held back for Kubernetes' own daemons (kubelet --kube-reserved).
+	// KubeReserved is reserved for Kubernetes' own daemons (kubelet --kube-reserved).
 	KubeReserved corev1.ResourceList `json:"kubeReserved,omitempty"`
-	// SystemReserved is held back for the operating system (kubelet --system-reserved).
+	// SystemReserved is reserved for the operating system (kubelet --system-reserved).
 	SystemReserved corev1.ResourceList `json:"systemReserved,omitempty"`
 	// EvictionThreshold is the hard eviction threshold (kubelet --eviction-hard).
 	EvictionThreshold corev1.ResourceList `json:"evictionThreshold,omitempty"`
@@ -59,21 +59,19 @@ type Overhead struct {
 
 // Offering is one way to buy an instance type: a zone, a capacity type, perhaps a reservation.
 type Offering struct {
-	// Requirements hold exactly one value per key: at least topology.kubernetes.io/zone and
-	// karpenter.sh/capacity-type; a reserved offering also names its reservation. A key that other offerings state
-	// and this one doesn't is absent from the node.
+	// Requirements hold exactly one value per key: at least topology.kubernetes.io/zone and karpenter.sh/capacity-type; a reserved
+	// offering also names its reservation. The node lacks keys that only other offerings state.
 	Requirements requirements.Set `json:"requirements"`
-	// Price in USD per hour; finite and >= 0 (> 0 but for reservations that are already paid for).
+	// Price in USD per hour; finite and >= 0 (> 0 except for reservations that are already paid for).
 	Price float64 `json:"price"`
-	// PriceSource says where the price comes from and how old it is, for people. Optional.
+	// PriceSource is the source of the price and its date, for people. Optional.
 	PriceSource string `json:"priceSource,omitempty"`
-	// Available is false while the provider believes that a launch would fail for lack of capacity.
+	// Available is false while the provider expects launches to fail because of missing capacity.
 	Available bool `json:"available"`
-	// ReservationCapacity is how many more instances the reservation has room for; read only when the capacity type
-	// is reserved.
+	// ReservationCapacity is the number of instances left in the reservation; used only if the capacity type is reserved.
 	ReservationCapacity int `json:"reservationCapacity,omitempty"`
-	// Capacity replaces single entries of the type's Capacity for instances bought this way; nil changes nothing.
+	// Capacity overrides entries of the type's Capacity for instances bought this way; nil changes nothing.
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
-	// Overhead replaces single entries of the type's Overhead for instances bought this way; nil changes nothing.
+	// Overhead overrides entries of the type's Overhead for instances bought this way; nil changes nothing.
 	Overhead *Overhead `json:"overhead,omitempty"`
 }

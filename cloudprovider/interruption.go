@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// InterruptionKind says what is about to happen to an instance, or has happened.
+// InterruptionKind says what will happen to an instance, or has happened.
 type InterruptionKind string
 
 const (
 	// InterruptionSpotReclaim: the cloud takes a spot instance back at the deadline.
 	InterruptionSpotReclaim InterruptionKind = "SpotReclaim"
-	// InterruptionRebalance: the cloud thinks that a spot instance is likely to be reclaimed; nothing is decided.
+	// InterruptionRebalance: the cloud expects to reclaim a spot instance, but has not decided.
 	InterruptionRebalance InterruptionKind = "Rebalance"
 	// InterruptionReservationReclaim: the cloud takes reserved capacity back at the deadline.
 	InterruptionReservationReclaim InterruptionKind = "ReservationReclaim"
@@ -21,13 +21,13 @@ const (
 	InterruptionStopped InterruptionKind = "Stopped"
 	// InterruptionTerminated: somebody terminates or has terminated the instance.
 	InterruptionTerminated InterruptionKind = "Terminated"
-	// InterruptionUnhealthy: the cloud finds that the instance is broken; its node can't be drained politely.
+	// InterruptionUnhealthy: the cloud reports that the instance is broken; its node can't be drained normally.
 	InterruptionUnhealthy InterruptionKind = "Unhealthy"
 )
 
 // Interruption is one message about one instance.
 type Interruption struct {
-	// ID is the delivery to acknowledge. A message delivered again may have a new one.
+	// ID identifies the delivery, for the acknowledgement. If the message is delivered again, the ID may differ.
 	ID string
 	// Kind of the message.
 	Kind InterruptionKind
@@ -41,22 +41,21 @@ type Interruption struct {
 	Message string
 }
 
-// InterruptionSource is for clouds that announce what they are about to do to an instance.
+// InterruptionSource is for clouds that announce interruptions of instances.
 //
-//   - CP-INTERRUPT-01: a message is delivered at least once: until it is acknowledged it comes again. Why: the reader
-//     may crash between reading and acting. Readers therefore act idempotently.
+//   - CP-INTERRUPT-01: a message is delivered at least once: it is delivered again until it is acknowledged. Why: the reader may
+//     crash between reading and acting. Readers therefore act idempotently.
 //   - CP-INTERRUPT-02: messages that mean nothing to a cluster, or that can't be parsed, never reach the reader; the
 //     source removes them itself. Why: a poisonous message would come back for ever.
 //   - CP-INTERRUPT-03: Receive waits without using the processor, returns as soon as there is one message, and ends
 //     with ctx's error when ctx does. Why: notice is short, and a poll would eat it.
 //   - CP-INTERRUPT-04: several readers may call at once; a message not yet due for redelivery goes to one of them.
 //     Why: a storm of reclaims needs more than one.
-//   - CP-INTERRUPT-05: acknowledging twice, or what is no longer known, is no error. Why: answers get lost.
-//   - CP-INTERRUPT-06: a message stands for one instance. Why: acting on one and failing on another must not repeat
-//     both.
+//   - CP-INTERRUPT-05: acknowledging a message twice, or an unknown message, is not an error. Why: answers get lost.
+//   - CP-INTERRUPT-06: a message is about one instance. Why: acting on one and failing on another must not repeat both.
 type InterruptionSource interface {
 	// ReceiveInterruptions waits for messages and returns at least one, or an error.
 	ReceiveInterruptions(ctx context.Context) ([]Interruption, error)
-	// AckInterruptions says that the deliveries with these IDs are dealt with.
+	// AckInterruptions acknowledges the deliveries with these IDs.
 	AckInterruptions(ctx context.Context, ids ...string) error
 }

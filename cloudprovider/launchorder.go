@@ -35,15 +35,15 @@ type Candidate struct {
 // Key names the candidate.
 func (c Candidate) Key() OfferingKey { return KeyOf(c.Type, c.Offering) }
 
-// Suits reports whether an instance bought this way meets the requirements and has room for the requests. Keys that
-// only one side knows do not matter; a resource the instance does not have counts as zero.
+// Suits reports whether an instance bought this way meets the requirements and has room for the requests. Keys that only one side
+// states are ignored; a resource that the instance lacks counts as zero.
 func (c Candidate) Suits(want requirements.Set, requests corev1.ResourceList) bool {
 	return c.Type != nil && c.Type.Offers(c.Offering, want) && fits(requests, c.Type.AllocatableOf(c.Offering))
 }
 
-// LaunchOrder are all offerings that suit, with or without room, in the order in which a provider with nothing better
-// to go by tries them: by capacity type (see CapacityTypeRank), then the cheapest first, then by key. The
-// order does not depend on that of types.
+// LaunchOrder returns all compatible offerings, available or not, in the order in which to try them, unless the provider knows
+// better: by capacity type (see CapacityTypeRank), then the cheapest first, then by key. The order does not depend on that of
+// types.
 func LaunchOrder(types []*InstanceType, want requirements.Set, requests corev1.ResourceList) []Candidate {
 	var suitable []keyedCandidate
 	for _, t := range types {
@@ -94,7 +94,7 @@ func appendSuitable(suitable []keyedCandidate, t *InstanceType, want requirement
 	return suitable
 }
 
-// fits reports whether every request is at most what there is.
+// fits reports whether every request is at most what is available.
 func fits(requests, allocatable corev1.ResourceList) bool {
 	for name, wanted := range requests {
 		has := allocatable[name]
@@ -105,8 +105,8 @@ func fits(requests, allocatable corev1.ResourceList) bool {
 	return true
 }
 
-// CheapestPrice is the price of the type's cheapest offering with room that meets the requirements, in USD per hour;
-// +Inf when there is none. Resources are not looked at.
+// CheapestPrice is the price of the type's cheapest available offering that meets the requirements, in USD per hour; +Inf if there
+// is none. Resources are not checked.
 func (t *InstanceType) CheapestPrice(want requirements.Set) float64 {
 	cheapest, m := math.Inf(1), newMatcher(t, want)
 	for o := range t.OfferingsWithRoom() {
@@ -117,8 +117,8 @@ func (t *InstanceType) CheapestPrice(want requirements.Set) float64 {
 	return cheapest
 }
 
-// SortByPrice is a new list of the types, cheapest first by CheapestPrice and by name where prices are equal; types
-// that can't be had come last.
+// SortByPrice is a new list of the types, cheapest first by CheapestPrice and by name where prices are equal; types without such an
+// offering come last.
 func SortByPrice(types []*InstanceType, want requirements.Set) []*InstanceType {
 	price := make(map[*InstanceType]float64, len(types))
 	types = slices.DeleteFunc(slices.Clone(types), func(t *InstanceType) bool { return t == nil })
@@ -132,9 +132,9 @@ func SortByPrice(types []*InstanceType, want requirements.Set) []*InstanceType {
 	return sorted
 }
 
-// WorstLaunchPrice is what an instance of this type may cost at most when launched with the requirements, in USD per
-// hour: of the offerings with room that meet them, those of the most preferred capacity type count, and of these the
-// dearest. +Inf when there is none. A replacement is judged by it.
+// WorstLaunchPrice is the highest price of an instance of this type launched with the requirements, in USD per hour: of the
+// available offerings that meet them, those of the most preferred capacity type count, and of these the most expensive. +Inf if
+// there is none. Consolidation assumes this price for a replacement.
 func (t *InstanceType) WorstLaunchPrice(want requirements.Set) float64 {
 	best, worst := math.MaxInt, math.Inf(1)
 	m := newMatcher(t, want)

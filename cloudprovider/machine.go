@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// MachineRequirements are all labels of an instance of this type bought by this offering: the type's, overruled by the
-// offering's, and absent where only other offerings of the type state a key.
+// MachineRequirements are all labels of an instance of this type bought by this offering: the type's, overridden by the offering's.
+// Keys that only other offerings of the type state are absent.
 func (t *InstanceType) MachineRequirements(o *Offering) requirements.Set {
 	stated := t.offeringKeys()
 	if o == nil {
@@ -24,8 +24,8 @@ func (t *InstanceType) MachineRequirements(o *Offering) requirements.Set {
 	return t.Requirements.Without(stated...).Merge(o.Requirements).With(absent...)
 }
 
-// Offers reports whether an instance of this type bought by this offering meets the requirements: whether they overlap
-// with MachineRequirements on every key that both know. Room and resources are not looked at.
+// Offers reports whether an instance of this type bought by this offering meets the requirements: whether they overlap with
+// MachineRequirements on every key that both state. Availability and resources are not checked.
 func (t *InstanceType) Offers(o *Offering, want requirements.Set) bool {
 	if o == nil {
 		return false
@@ -47,19 +47,19 @@ func (t *InstanceType) offeringKeys() []string {
 	return keys
 }
 
-// matcher compares one type with one set of requirements, offering by offering. It comes to the same as
-// MachineRequirements(o).Intersects(want) without making that set for each offering of a thousand types.
+// matcher compares one type with one set of requirements, offering by offering. It gives the same result as
+// MachineRequirements(o).Intersects(want), but does not create that set for each offering of a thousand types.
 type matcher struct {
 	want requirements.Set
-	// typeMeets is whether what the type states itself, offerings aside, meets the requirements.
+	// typeMeets reports whether the type's own labels, without offerings, meet the requirements.
 	typeMeets bool
-	// valued are the keys offerings state of which the requirements ask for a value.
+	// valued are the keys that offerings state and for which the requirements ask for a value.
 	valued []string
 }
 
 func newMatcher(t *InstanceType, want requirements.Set) matcher {
 	m := matcher{want: want}
-	// Most claims list the names they want, so most types end here.
+	// Most claims list names of instance types, so most types are excluded here.
 	if want.Has(corev1.LabelInstanceTypeStable) && !want.Get(corev1.LabelInstanceTypeStable).Has(t.Name) {
 		return m
 	}

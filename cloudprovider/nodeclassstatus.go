@@ -8,32 +8,32 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Reasons that every provider gives in these words; others are the provider's own, one CamelCase word each.
+// Reasons that all providers use; a provider may add its own, one CamelCase word each.
 const (
 	// NodeClassNotFound: there is no such object.
 	NodeClassNotFound = "NodeClassNotFound"
 	// NodeClassTerminating: the object is being deleted.
 	NodeClassTerminating = "NodeClassTerminating"
-	// NodeClassReadinessUnknown: nobody has looked at the object yet.
+	// NodeClassReadinessUnknown: the object has not been checked yet.
 	NodeClassReadinessUnknown = "NodeClassReadinessUnknown"
 )
 
 // NodeClassReadiness says whether instances can be launched from a node class and, if not, why.
 type NodeClassReadiness struct {
-	// Status is True or False; anything else, the empty status included, reads as Unknown.
+	// Status is True or False; anything else, also empty, counts as Unknown.
 	Status metav1.ConditionStatus `json:"status"`
 	// Reason is one CamelCase word; may be empty when the status is True.
 	Reason string `json:"reason,omitempty"`
 	// Message is a sentence for people: what is missing and how to supply it. Empty only when the status is True.
 	Message string `json:"message,omitempty"`
-	// ObservedGeneration is the object's metadata.generation that was judged; zero when there is no object.
+	// ObservedGeneration is the metadata.generation of the object that was checked; zero if there is no object.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // Ready reports whether instances can be launched.
 func (r NodeClassReadiness) Ready() bool { return r.Status == metav1.ConditionTrue }
 
-// NodeClassStatus is for providers whose node classes can be wanting: a role that is missing, an image not found.
+// NodeClassStatus is for providers whose node classes can be unusable: a role is missing, an image is not found.
 //
 //   - CP-CLASS-01: every node class of a supported kind gets an answer; one that does not exist is False with reason
 //     NodeClassNotFound, not an error. Why: a NodePool whose node class says nothing is unusable without a word.
@@ -41,9 +41,9 @@ func (r NodeClassReadiness) Ready() bool { return r.Status == metav1.ConditionTr
 //     where an operator looks.
 //   - CP-CLASS-03: Create refuses a node class that is not ready, with an error of kind NodeClassNotReady. Why: it
 //     may have become unready since it was asked.
-//   - CP-CLASS-04: an error means that the answer could not be found out; the caller keeps what it knew. Why: a
-//     brown-out of the cloud is no reason to close every NodePool.
+//   - CP-CLASS-04: an error means that the readiness is unknown; the caller keeps the last result. Why: a brown-out of the cloud is
+//     no reason to close every NodePool.
 type NodeClassStatus interface {
-	// NodeClassStatus says whether instances can be launched from the node class.
+	// NodeClassStatus returns whether instances can be launched with the node class.
 	NodeClassStatus(ctx context.Context, ref v1.NodeClassReference) (NodeClassReadiness, error)
 }

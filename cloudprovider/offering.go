@@ -11,7 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Value is the one value the offering states for a label key; empty when it states none.
+// Value is the offering's value of a label key; empty if it has none.
 func (o *Offering) Value(key string) string { return single(o.Requirements, key) }
 
 // Zone is the offering's topology.kubernetes.io/zone.
@@ -23,14 +23,13 @@ func (o *Offering) CapacityType() string { return o.Value(v1.CapacityTypeLabelKe
 // Reserved reports whether the instance would use a reservation.
 func (o *Offering) Reserved() bool { return o.CapacityType() == v1.CapacityTypeReserved }
 
-// HasRoom reports whether a launch is believed to succeed: the offering is available and, if it is reserved, its
-// reservation is not full.
+// HasRoom reports whether a launch should succeed: the offering is available and, if it is reserved, its reservation is not full.
 func (o *Offering) HasRoom() bool {
 	return o.Available && (!o.Reserved() || o.ReservationCapacity > 0)
 }
 
-// OfferingKey names one way to buy one instance, by what sets it apart: two offerings of one provider are the same
-// offering exactly if their keys are equal. It is comparable, made for map keys and for errors.
+// OfferingKey identifies an offering: two offerings of a provider are the same if and only if their keys are equal. It is
+// comparable, for use as a map key and in errors.
 type OfferingKey struct {
 	// InstanceType is the type's name.
 	InstanceType string `json:"instanceType"`
@@ -38,8 +37,8 @@ type OfferingKey struct {
 	Zone string `json:"zone"`
 	// CapacityType is the value of karpenter.sh/capacity-type.
 	CapacityType string `json:"capacityType"`
-	// Others are the offering's further labels, a reservation for instance: "key=value" sorted by key and separated by
-	// commas. A label stated as absent is left out, since a label that is not stated is absent as well.
+	// Others are the offering's further labels, a reservation for instance: "key=value" sorted by key and separated by commas.
+	// Labels stated as absent are left out, because labels that are not stated are absent as well.
 	Others string `json:"others,omitempty"`
 }
 
@@ -88,8 +87,8 @@ func (k OfferingKey) Compare(o OfferingKey) int {
 	)
 }
 
-// OfferingsWithRoom yields the type's offerings that a launch is believed to succeed with, in their order. They point
-// into the type and must not be changed.
+// OfferingsWithRoom yields the type's offerings with which a launch should succeed, in their order. They point into the type and
+// must not be changed.
 func (t *InstanceType) OfferingsWithRoom() iter.Seq[*Offering] {
 	return func(yield func(*Offering) bool) {
 		for i := range t.Offerings {

@@ -21,7 +21,7 @@ type CatalogError struct {
 	Clause string
 	// InstanceType is the name of the type; empty when the type has none.
 	InstanceType string
-	// Offering is the key of the offering at fault; zero when the fault is the type's.
+	// Offering is the key of the faulty offering; zero if the type itself is faulty.
 	Offering OfferingKey
 	// Fault says what is wrong and how it should be.
 	Fault string
@@ -35,9 +35,9 @@ func (e *CatalogError) Error() string {
 	return fmt.Sprintf("%s: %s (%s)", what, e.Fault, e.Clause)
 }
 
-// ValidateCatalog checks a list of instance types against the clauses of the contract that one list can break
-// (CP-CATALOG-02 to CP-CATALOG-08, and CP-CATALOG-16). The error joins one *CatalogError for each fault, in the order of the types; nil
-// when there is none. It is meant for providers' tests and for catalogues read from files, not for each call.
+// ValidateCatalog checks a list of instance types against the clauses that can be checked with one list (CP-CATALOG-02 to
+// CP-CATALOG-08, and CP-CATALOG-16). The error joins one *CatalogError for each fault, in the order of the types; nil when there is
+// none. It is meant for providers' tests and for catalogues read from files, not for each call.
 func ValidateCatalog(types []*InstanceType, capabilities Capabilities) error {
 	var faults []error
 	seen := make(map[string]struct{}, len(types))
@@ -61,7 +61,7 @@ func ValidateCatalog(types []*InstanceType, capabilities Capabilities) error {
 	return errors.Join(faults...)
 }
 
-// catalogCheck gathers the faults of one type.
+// catalogCheck collects the faults of one type.
 type catalogCheck struct {
 	Capabilities
 	t      *InstanceType
@@ -87,8 +87,8 @@ func (c *catalogCheck) name() {
 	}
 }
 
-// labels checks what the type states itself. The NodePool label is well-known but can't be an instance's own; zone and
-// capacity type are checked with the offerings.
+// labels checks the type's own labels. The NodePool label is well-known, but never a label of an instance type; zone and capacity
+// type are checked with the offerings.
 func (c *catalogCheck) labels() {
 	core := coreLabels()
 	for _, key := range c.Vocabulary.WellKnown {
@@ -119,7 +119,7 @@ func (c *catalogCheck) offeringsStating(key string) int {
 	return n
 }
 
-// statement finds what is wrong with one stated label; empty when nothing is.
+// statement returns the fault of one label; empty if it is valid.
 func (c *catalogCheck) statement(r requirements.Requirement) string {
 	if canonical := c.Vocabulary.Canonical(r.Key()); canonical != r.Key() {
 		return fmt.Sprintf("label %q is an alias; state %q", r.Key(), canonical)
@@ -205,8 +205,8 @@ func (c *catalogCheck) resources() {
 	}
 }
 
-// quantities checks that nothing is negative and that something is left for pods. An overhead greater than the
-// instance hides in Allocatable's floor of zero, so it is looked for here.
+// quantities checks that nothing is negative and that something is left for pods. Allocatable is never below zero, which hides an
+// overhead larger than the instance, so it is checked here.
 func (c *catalogCheck) quantities(key OfferingKey, capacity corev1.ResourceList, overhead Overhead) {
 	for _, part := range []struct {
 		name string
@@ -240,7 +240,7 @@ func sortedNames(list corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// joined makes one error of a list of faults, so that errors.As reaches each.
+// joined joins a list of faults into one error, so that errors.As finds each.
 func joined(faults field.ErrorList) error {
 	each := make([]error, len(faults))
 	for i, fault := range faults {

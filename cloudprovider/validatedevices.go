@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// devices checks what drivers will publish.
+// devices checks the device pools.
 func (c *catalogCheck) devices() {
 	seen := map[[2]string]bool{}
 	for i := range c.t.Devices {
@@ -26,9 +26,8 @@ func (c *catalogCheck) devices() {
 	}
 }
 
-// ValidateDevicePool checks a pool as the API server does the ResourceSlices that will be made of it: names, that those of devices are
-// unique, that counters that devices consume are there, and amounts. Nil when nothing is wrong; a nil
-// pool is a fault.
+// ValidateDevicePool checks a pool as the API server checks its ResourceSlices: names, unique device names, that consumed counters
+// exist, and amounts. The error is nil if the pool is valid; a nil pool is an error.
 func ValidateDevicePool(p *DevicePool, path *field.Path) field.ErrorList {
 	if p == nil {
 		return field.ErrorList{field.Required(path, "a pool is missing: give one")}

@@ -146,7 +146,7 @@ func ReadLog(r io.Reader) ([]Event, error) {
 	}
 	if err := lines.Err(); err != nil {
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("is longer than %d bytes: %w", longestLine, err)
+			err = fmt.Errorf("it is longer than %d bytes: %w", longestLine, err)
 		}
 		return nil, fmt.Errorf("reading a log of events: line %d: %w", number+1, err)
 	}

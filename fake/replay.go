@@ -17,7 +17,7 @@ import (
 // error is for a log that is not whole.
 func Replay(types []*cloudprovider.InstanceType, options Options, log []Event) (*Cloud, []Event, error) {
 	if len(log) == 0 || log[0].Name != "Open" {
-		return nil, nil, errors.New(`replaying a log: it does not begin with the event "Open": give OnEvent to New, and keep all events`)
+		return nil, nil, errors.New(`replaying a log: its first event is not "Open": pass OnEvent to New, and store all events`)
 	}
 	clock := NewSimClock(log[0].At)
 	var replayed []Event
@@ -89,7 +89,7 @@ func (c *Cloud) callAgain(e Event) error {
 		_, _ = c.Registered(ctx, claim)
 	case MethodNodeClassStatus:
 		if e.NodeClass == nil {
-			return errors.New("it names no node class")
+			return errors.New("it has no node class")
 		}
 		_, _ = c.NodeClassStatus(ctx, *e.NodeClass)
 	case MethodAckInterruptions:
@@ -135,7 +135,7 @@ func (c *Cloud) leverAgain(e Event) error {
 		c.Noise()
 	case "SetNodeClassStatus":
 		if e.NodeClass == nil || e.Readiness == nil {
-			return errors.New("it names no node class or no readiness")
+			return errors.New("it has no node class or no readiness")
 		}
 		c.SetNodeClassStatus(*e.NodeClass, *e.Readiness)
 	case "SetImageID":
@@ -150,7 +150,7 @@ func (c *Cloud) leverAgain(e Event) error {
 		_ = c.Restore(e.Claims...)
 	case "Inject":
 		if e.Fault == nil {
-			return errors.New("it names no fault")
+			return errors.New("it has no fault")
 		}
 		return c.Inject(e.Fault.fault())
 	case "Heal":
@@ -160,7 +160,7 @@ func (c *Cloud) leverAgain(e Event) error {
 		}
 		c.Heal(methods...)
 	default:
-		return fmt.Errorf("there is no lever %q", e.Name)
+		return fmt.Errorf("unknown lever %q", e.Name)
 	}
 	return nil
 }

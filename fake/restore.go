@@ -43,7 +43,7 @@ func (c *Cloud) restore(claim *v1.NodeClaim, now time.Time) error {
 	_, name, ok := strings.Cut(path, "/")
 	number, err := strconv.Atoi(strings.TrimPrefix(name, "i-"))
 	if !ours || !ok || err != nil {
-		return fmt.Errorf("status.providerID %q is none that this cloud gives: they look like %s:///zone/i-00000001", id, c.name)
+		return fmt.Errorf("status.providerID %q is not of this cloud: its IDs look like %s:///zone/i-00000001", id, c.name)
 	}
 	t, o, err := c.boughtBy(claim)
 	if err != nil {
@@ -89,5 +89,5 @@ func (c *Cloud) boughtBy(claim *v1.NodeClaim) (*cloudprovider.InstanceType, *clo
 			}
 		}
 	}
-	return nil, nil, fmt.Errorf("no offering is of instance type %q in zone %q as %q", name, zone, capacityType)
+	return nil, nil, fmt.Errorf("there is no offering of instance type %q in zone %q with capacity type %q", name, zone, capacityType)
 }

@@ -125,7 +125,7 @@ func (c *chance) strike(method Method) *Fault {
 	case drawn < c.Throttled:
 		return &Fault{Method: method, Err: cloudprovider.NewThrottledError("fake:"+string(method), *c.ThrottleWait, nil)}
 	case drawn < c.Throttled+c.Failed:
-		return &Fault{Method: method, Err: cloudprovider.NewTransientError(errors.New("the cloud has a bad moment"))}
+		return &Fault{Method: method, Err: cloudprovider.NewTransientError(errors.New("the cloud has a temporary failure"))}
 	case drawn < c.Throttled+c.Failed+c.Lost:
 		return &Fault{Method: method, Err: cloudprovider.NewTransientError(errors.New("the answer was lost")), Lost: true}
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// BatchOptions are the lengths of a batch window; see DefaultBatchOptions. A longer window gives fewer and larger nodes, later.
+// BatchOptions are the lengths of a batch window; see DefaultBatchOptions. A longer window gives fewer and larger nodes, but later.
 type BatchOptions struct {
-	// Idle closes a window when nothing new came for so long; 0 closes it at once.
+	// Idle is the time without a new trigger after which a window closes; 0 closes it at once.
 	Idle time.Duration
-	// Max closes a window that has been open for so long, whatever comes; 0 closes it at once.
+	// Max is the longest time that a window stays open; 0 closes it at once.
 	Max time.Duration
 }
 
@@ -34,15 +34,14 @@ func (o BatchOptions) checked() (BatchOptions, error) {
 	if o.Idle < 0 || o.Max < 0 {
 		return o, &option.Error{Package: "provisioning", Option: "Batch", Rule: fmt.Sprintf("idle %s and max %s: a window can't end before it opens", o.Idle, o.Max)}
 	}
-	// An idle time longer than the window never ends it.
+	// An idle time longer than Max has no effect.
 	o.Idle = min(o.Idle, o.Max)
 	return o, nil
 }
 
-// Batch gathers what calls for a provisioning pass: pods that wait, nodes that leave, buffers. The first trigger opens
-// a window; it closes when nothing new came for the idle time, or when it has been open for the longest time.
-// What was gathered is forgotten only when a pass has dealt with it, so that a pass that can't run, or fails, loses no
-// trigger.
+// Batch collects the triggers of provisioning passes: pending pods, nodes that are being removed, buffers. The first trigger opens
+// a window. The window closes when no new trigger came for the idle time, or after its maximum length. A trigger is forgotten only
+// after a pass has handled it, so a pass that can't run or fails loses no trigger.
 //
 //	batch.Trigger(pod.UID, now)
 //	if due, again := batch.Next(now); due {
@@ -51,19 +50,19 @@ func (o BatchOptions) checked() (BatchOptions, error) {
 //		batch.End(err == nil, now)
 //	}
 //
-// It holds no clock and no lock: one goroutine owns it.
+// Batch has no clock and no lock: only one goroutine may use it.
 type Batch struct {
 	options BatchOptions
-	// dirty are the triggers that no pass has dealt with, by their UID; the number is the round they came in.
+	// dirty are the triggers that no pass has handled yet, by UID; the number is the round in which they came.
 	dirty map[types.UID]uint64
-	// round counts passes; running tells that one is under way.
+	// round counts passes; running is true during a pass.
 	round   uint64
 	running bool
-	// opened is when the window opened, and last when something new came; zero while no window is open.
+	// opened is when the window opened, last when the newest trigger came; zero while no window is open.
 	opened, last time.Time
 }
 
-// NewBatch makes a batch without triggers. The error is an *option.Error.
+// NewBatch returns a batch without triggers. The error is an *option.Error.
 func NewBatch(options BatchOptions) (*Batch, error) {
 	options, err := options.checked()
 	if err != nil {
@@ -72,8 +71,8 @@ func NewBatch(options BatchOptions) (*Batch, error) {
 	return &Batch{options: options, dirty: make(map[types.UID]uint64)}, nil
 }
 
-// Trigger says that the object calls for a pass. One that is known already extends no window; one that
-// comes while a pass is running is for the next pass, since the running one may have looked before.
+// Trigger adds an object that needs a pass. A known object does not extend the window. An object added while a pass is running is
+// for the next pass, because the running one may have taken its snapshot before.
 func (b *Batch) Trigger(uid types.UID, now time.Time) {
 	round := b.round
 	if at, known := b.dirty[uid]; known && at == round {
@@ -86,7 +85,7 @@ func (b *Batch) Trigger(uid types.UID, now time.Time) {
 	b.last = now
 }
 
-// Forget takes a trigger back: its pod was bound, or is gone. A window whose triggers are all gone closes.
+// Forget removes a trigger: its pod was bound or deleted. A window without triggers closes.
 func (b *Batch) Forget(uid types.UID) {
 	delete(b.dirty, uid)
 	if len(b.dirty) == 0 {
@@ -94,8 +93,8 @@ func (b *Batch) Forget(uid types.UID) {
 	}
 }
 
-// Next reports whether a pass is due, and if not, when to ask again: the time from now until then, or 0 when only a
-// trigger or the end of the running pass can change it. One pass runs at a time.
+// Next reports whether a pass is due, and if not, after which time to call it again; 0 if only a trigger or the end of the running
+// pass can change the answer. Only one pass runs at a time.
 func (b *Batch) Next(now time.Time) (due bool, again time.Duration) {
 	if b.running || b.opened.IsZero() {
 		return false, 0
@@ -110,7 +109,7 @@ func (b *Batch) Next(now time.Time) (due bool, again time.Duration) {
 	return true, 0
 }
 
-// Begin closes the window for a pass, and lists what it is for, by UID. What is triggered from now on opens a new one.
+// Begin closes the window for a pass, and lists its triggers by UID. Later triggers open a new window.
 func (b *Batch) Begin(now time.Time) []types.UID {
 	b.running = true
 	b.round++
@@ -118,8 +117,8 @@ func (b *Batch) Begin(now time.Time) []types.UID {
 	return slices.Sorted(maps.Keys(b.dirty))
 }
 
-// End says how the pass ended. After success what it was for is dealt with; otherwise it stays, and a window opens at
-// once in which it waits for the next pass. Either way a trigger that came meanwhile stays.
+// End records the result of the pass. After success its triggers are removed; after a failure they stay, and a new window opens for
+// them at once. Triggers that came during the pass stay in both cases.
 func (b *Batch) End(success bool, now time.Time) {
 	b.running = false
 	for uid, round := range b.dirty {
@@ -136,5 +135,5 @@ func (b *Batch) End(success bool, now time.Time) {
 	}
 }
 
-// Waiting is how many triggers no pass has dealt with.
+// Waiting is the number of triggers that no pass has handled yet.
 func (b *Batch) Waiting() int { return len(b.dirty) }

@@ -12,40 +12,39 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// BeliefOptions are what a Belief starts from and how fast it forgets. Start from DefaultBeliefOptions.
+// BeliefOptions configure the stock estimate. Start from DefaultBeliefOptions.
 type BeliefOptions struct {
-	// HalfLife is how long it takes until what was seen counts half; more than 0.
+	// HalfLife is the time after which an observation counts half; more than 0.
 	HalfLife time.Duration
-	// Threshold is the probability of success under which an offering is left alone; 0 leaves none alone.
+	// Threshold is the probability of success below which an offering is closed; 0 closes none.
 	Threshold float64
-	// ProbeEvery is how often an offering that is left alone may be tried once all the same; 0 is at any time.
+	// ProbeEvery is how often a closed offering may be tried once; 0 means at any time.
 	ProbeEvery time.Duration
 }
 
-// DefaultBeliefOptions have what was seen count half after ten minutes, offerings left alone that succeed less often than three times in ten, and
-// these tried every five minutes.
+// DefaultBeliefOptions are a half-life of ten minutes, a threshold of 0.3, and a probe every five minutes.
 func DefaultBeliefOptions() BeliefOptions {
 	return BeliefOptions{HalfLife: 10 * time.Minute, Threshold: 0.3, ProbeEvery: 5 * time.Minute}
 }
 
-// Belief is what is thought of the cloud's stock, offering by offering: how likely a launch is to find room. It learns
-// from what launches found, forgets with time, and lets one stock-out teach about its neighbours, so that a wave of pods
-// does not find out the same thing a hundred times.
+// Belief is the stock estimate: for each offering, the probability that a launch finds capacity. It learns from results of
+// launches, forgets them with time, and applies a stock-out to similar offerings, too, so that a wave of pods does not run into the
+// same stock-out a hundred times.
 //
-// The probability is 1/(1+e^-x), where x = 3 + Σ w·e·2^(-age/half-life) over what was seen: e is -6 for a launch that
-// found no room and +3 for one that did; w is 1 for the offering itself, ½ for the other sizes of its family in the
-// same zone and capacity type, ¼ for the same type in other zones, and 0 for all others. Nothing seen means 95 %; one
-// stock-out 5 %, and 50 % for its family's other sizes in the zone. (These figures are ours: they make one failure
-// close an offering, two close a family's zone, and a success reopen what failed once.)
+// The probability is 1/(1+e^-x), where x = 3 + Σ w·e·2^(-age/half-life) over what was seen: e is -6 for a launch that found no room
+// and +3 for one that did; w is 1 for the offering itself, ½ for the other sizes of its family in the same zone and capacity type,
+// ¼ for the same type in other zones, and 0 for all others. Without observations it is 95 %; after one stock-out 5 %, and 50 % for
+// other sizes of the family in the zone. (These figures are our own choice: one failure closes an offering, two close a family in a
+// zone, and a success reopens what failed once.)
 //
-// A provider remembers stock-outs itself (CP-CREATE-07); a belief adds what single failures don't show. It is safe for
+// A provider remembers stock-outs itself (CP-CREATE-07); the estimate adds what single failures don't show. It is safe for
 // concurrent use.
 type Belief struct {
 	options BeliefOptions
 
 	mu sync.Mutex
-	// own is what was seen of an offering itself; family and zones what its neighbours see of it, by family, zone and
-	// capacity type, and by type and capacity type.
+	// own has the observations of each offering; family and zones those of its neighbours, by family, zone and capacity type, and
+	// by type and capacity type.
 	own    map[cloudprovider.OfferingKey]evidence
 	family map[cloudprovider.OfferingKey]evidence
 	types  map[cloudprovider.OfferingKey]evidence
@@ -59,14 +58,14 @@ type evidence struct {
 	at  time.Time
 }
 
-// overridden is a type as it was last handed out, with some offerings closed.
+// overridden is a type as it was last returned, with some offerings closed.
 type overridden struct {
 	closed string
 	typ    *cloudprovider.InstanceType
 	used   time.Time
 }
 
-// copiesKept is how long a type that was handed out changed is recognised without having been asked for again.
+// copiesKept is how long a changed copy of a type is kept after its last use.
 const copiesKept = time.Hour
 
 // Weights of the belief; see its comment.
@@ -76,11 +75,11 @@ const (
 	evidenceSuccess = 3.0
 	weightFamily    = 0.5
 	weightType      = 0.25
-	// evidenceMost bounds what many launches of one kind add up to, so that a change is noticed soon.
+	// evidenceMost limits the sum of many equal observations, so that a change is noticed soon.
 	evidenceMost = 12.0
 )
 
-// NewBelief makes a belief that has seen nothing. The error is an *option.Error.
+// NewBelief returns an estimate without observations. The error is an *option.Error.
 func NewBelief(o BeliefOptions) (*Belief, error) {
 	switch {
 	case o.HalfLife <= 0:
@@ -97,12 +96,12 @@ func NewBelief(o BeliefOptions) (*Belief, error) {
 	}, nil
 }
 
-// Exhausted says that a launch found no room in these offerings (see cloudprovider.ExhaustedOfferings).
+// Exhausted records that a launch found no capacity in these offerings (see cloudprovider.ExhaustedOfferings).
 func (b *Belief) Exhausted(keys []cloudprovider.OfferingKey, now time.Time) {
 	b.see(keys, evidenceFailure, now)
 }
 
-// Launched says that a launch found room in the offering.
+// Launched records that a launch found capacity in the offering.
 func (b *Belief) Launched(key cloudprovider.OfferingKey, now time.Time) {
 	b.see([]cloudprovider.OfferingKey{key}, evidenceSuccess, now)
 }
@@ -129,7 +128,7 @@ func (b *Belief) see(keys []cloudprovider.OfferingKey, e float64, now time.Time)
 	b.tidy(now)
 }
 
-// Probability is how likely a launch of the offering is thought to find room at the time now, between 0 and 1.
+// Probability is the estimated probability, between 0 and 1, that a launch of the offering finds capacity at the time now.
 func (b *Belief) Probability(key cloudprovider.OfferingKey, now time.Time) float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,7 +138,7 @@ func (b *Belief) Probability(key cloudprovider.OfferingKey, now time.Time) float
 func (b *Belief) probability(key cloudprovider.OfferingKey, now time.Time) float64 {
 	h := b.options.HalfLife
 	own := b.own[key].value(now, h)
-	// The neighbourhoods hold what was seen of the offering itself too, which counts once.
+	// The neighbourhoods also contain the observations of the offering itself, which count only once.
 	x := beliefPrior + own
 	x += weightFamily * apart(b.family[familyOf(key)].value(now, h), own)
 	x += weightType * apart(b.types[typeOf(key)].value(now, h), own)
@@ -154,9 +153,9 @@ func apart(all, own float64) float64 {
 	return max(0, all-max(own, 0))
 }
 
-// Apply is the list as planners should see it at the time now: offerings that are thought to be empty are closed, but for
-// those whose turn it is to be tried once. Types in which nothing changes keep their identity, also from call to call;
-// others are copied once. The list is the caller's.
+// Apply returns the list for planners at the time now: offerings that are probably out of stock are closed, except for those that
+// are due for a probe. Unchanged types are returned as the same pointers in each call; others are copied once. The caller owns the
+// list.
 func (b *Belief) Apply(list []*cloudprovider.InstanceType, now time.Time) []*cloudprovider.InstanceType {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -182,7 +181,7 @@ func (b *Belief) applied(t *cloudprovider.InstanceType, now time.Time) *cloudpro
 	for i := range t.Offerings {
 		o := &t.Offerings[i]
 		key := cloudprovider.KeyOf(t, o)
-		// What a reservation has left is counted, not guessed.
+		// The free capacity of a reservation is counted, not estimated.
 		if !o.Available || o.Reserved() || b.probability(key, now) >= b.options.Threshold || b.mayProbe(key, now) {
 			continue
 		}
@@ -207,8 +206,8 @@ func (b *Belief) applied(t *cloudprovider.InstanceType, now time.Time) *cloudpro
 	return &own
 }
 
-// Begin says that a launch is about to try the offerings: those that are thought to be empty have had their probe, and
-// are left alone by others until the next is due.
+// Begin records that a launch will try the offerings: for closed ones this is the probe, and other launches don't use them until
+// the next probe is due.
 func (b *Belief) Begin(keys []cloudprovider.OfferingKey, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -231,7 +230,7 @@ func (b *Belief) mayProbe(key cloudprovider.OfferingKey, now time.Time) bool {
 	return !now.Before(last.Add(b.options.ProbeEvery))
 }
 
-// tidy forgets what has decayed to nothing, so that memory is bounded by what was seen lately.
+// tidy drops observations that have decayed to nothing, so that memory is bounded by recent launches.
 func (b *Belief) tidy(now time.Time) {
 	for _, m := range []map[cloudprovider.OfferingKey]evidence{b.own, b.family, b.types} {
 		for key, e := range m {

@@ -12,15 +12,14 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// consistencyEvery is how often a node is compared with what its NodeClaim promised.
+// consistencyEvery is how often a node is compared with its NodeClaim.
 const consistencyEvery = 10 * time.Minute
 
-// leastShare is how much of what was promised a node must have: 90 %.
+// leastShare is the share of the promised capacity that a node must have: 90 %.
 const leastSharePercent = 90
 
-// CheckConsistency compares a claim's node with what its instance was promised to have: of each resource that
-// the claim asks for, at least 90 % of the capacity that the provider stated. Only initialised claims that are not
-// being deleted are looked at.
+// CheckConsistency checks that a claim's node has at least 90 % of the capacity that the provider promised, for each resource that
+// the claim requests. It skips claims that are not initialized or are being deleted.
 func CheckConsistency(claim *v1.NodeClaim, nodes []*corev1.Node, now time.Time) Step {
 	if claim == nil {
 		return Step{}
@@ -36,7 +35,7 @@ func CheckConsistency(claim *v1.NodeClaim, nodes []*corev1.Node, now time.Time) 
 		if asked.IsZero() || promised.IsZero() {
 			continue
 		}
-		// Compared as shares of the whole, so that neither milli-units nor bytes overflow.
+		// Shares are compared, because milli-units of bytes could overflow.
 		if has.AsApproximateFloat64()*100 < promised.AsApproximateFloat64()*leastSharePercent {
 			missing = append(missing, fmt.Sprintf("expected %s of resource %s, but found %s (%.1f%% of expected)",
 				promised.String(), name, has.String(), 100*has.AsApproximateFloat64()/promised.AsApproximateFloat64()))

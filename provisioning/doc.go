@@ -1,10 +1,10 @@
-// Package provisioning owns every step from a pod that waits to an instance that is gone: when to plan, what of a plan
-// is launched, and what becomes of each NodeClaim.
+// Package provisioning implements every step from a pending pod to a terminated instance: when to plan, which nodes of a plan to
+// launch, and the life of each NodeClaim.
 //
-// Everything here decides and nothing acts: a step is Next(observed state, now) → actions and when to look again. What
-// carries the actions out are small interfaces of the caller's: the example controller implements them on Kubernetes.
+// The package only decides: a step is Next(observed state, now) → actions, and when to call it again. The caller implements small
+// interfaces that carry out the actions; the example controller does so on Kubernetes.
 //
-// From a pod that waits to a launch, in this order:
+// From a pending pod to a launch, in this order:
 //
 //  1. PoolStatus for each NodePool, and its result written: a pool launches nothing until its conditions say that it is valid and its
 //     node class ready.
@@ -31,7 +31,7 @@
 //
 // # Differences from Karpenter
 //
-// docs/differences.md lists what this package does otherwise than Karpenter, and why.
+// docs/differences.md lists how this package differs from Karpenter, and why.
 //
 // Stability: beta.
 package provisioning

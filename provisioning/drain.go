@@ -12,31 +12,31 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Drain is how far the drain of a node has come.
+// Drain is the progress of a node's drain.
 type Drain struct {
-	// Waiting is how many pods it waits for, of any tier; 0 is drained.
+	// Waiting is the number of pods that still must leave, of all tiers; 0 means drained.
 	Waiting int
-	// Tier is the one that has its turn; meaningless when nothing is waited for.
+	// Tier is the current tier; undefined if Waiting is 0.
 	Tier pods.DrainTier
-	// Effects are evictions of the tier's pods and deletions of those, of any tier, whose deadline has come; by
-	// namespace and name.
+	// Effects are evictions of the tier's pods, and deletions of pods of any tier whose deadline has passed; sorted by namespace
+	// and name.
 	Effects []Effect
-	// Blocked are the pods of the tier that protect themselves: they are waited for until they do so no more.
+	// Blocked are pods of the tier that are protected from eviction: the drain waits until they are no longer protected.
 	Blocked []types.NamespacedName
-	// Again is when a deadline or a protection ends next; 0 if neither does.
+	// Again is the time until the next deadline or end of a protection; 0 if there is none.
 	Again time.Duration
 }
 
-// DrainNode decides who has to go next from a node with these pods at the time now. deadline is
-// when the node ends whatever is left on it; zero is never. Pods go tier by tier; protected ones are waited for, and so
-// are those that are on their way. Once a pod could not use its whole grace period before the deadline any more, it is
-// deleted with what is left, whatever its tier, its annotations and its budgets say.
+// DrainNode decides which of these pods must leave the node next at the time now. At the deadline the node is terminated with the
+// pods that are left; zero means no deadline. Pods leave tier by tier. The drain waits for protected pods and for pods that are
+// terminating. When less time than a pod's grace period is left before the deadline, the pod is deleted with the remaining time as
+// grace period, regardless of tier, annotations and PodDisruptionBudgets.
 func DrainNode(list []*corev1.Pod, deadline, now time.Time) Drain {
 	return DrainMarkedNode(v1.MarkerTaint, list, deadline, now)
 }
 
-// DrainMarkedNode is DrainNode for a node that is so marked: on one that is cordoned instead of tainted, pods that tolerate
-// the cordon stay, as those of DaemonSets do.
+// DrainMarkedNode is DrainNode for a node with this marker. If the node is cordoned instead of tainted, pods that tolerate the
+// cordon stay, for example those of DaemonSets.
 func DrainMarkedNode(marker v1.DisruptionMarker, list []*corev1.Pod, deadline, now time.Time) Drain {
 	d := Drain{Tier: pods.TierCriticalDaemon}
 	sorted := slices.SortedFunc(slices.Values(present(list)), func(a, b *corev1.Pod) int {
@@ -80,17 +80,16 @@ func (d *Drain) decide(pod *corev1.Pod, deadline, now time.Time) {
 	d.Effects = append(d.Effects, EvictPod{Key: key, UID: pod.UID, Deadline: until})
 }
 
-// overdue reports whether the pod is to be deleted by the deadline's rule: one that has not been asked to go
-// once less than its grace period is left, one that is going when its end lies beyond the deadline; with what is left
-// as grace, at least a second. Otherwise until is when that will be, zero for never. A pod without a grace period of its
-// own is never deleted by the rule.
+// overdue reports whether the pod must be deleted because of the deadline: a pod that is not terminating if less than its grace
+// period is left, a terminating pod if it would end after the deadline. grace is the remaining time, at least a second. Otherwise
+// until is when that will be, zero for never. A pod without a grace period is never deleted by this rule.
 func overdue(pod *corev1.Pod, deadline, now time.Time) (due bool, grace time.Duration, until time.Time) {
 	if deadline.IsZero() || pod.Spec.TerminationGracePeriodSeconds == nil {
 		return false, 0, time.Time{}
 	}
 	left := max(deadline.Sub(now).Truncate(time.Second), time.Second)
 	if pods.Terminating(pod) {
-		// A deletion that was shortened already ends at the deadline, or a second from when it was.
+		// A deletion that was already shortened ends at the deadline, or a second after it was shortened.
 		return pod.DeletionTimestamp.After(deadline) && pod.DeletionTimestamp.After(now.Add(time.Second)), left, time.Time{}
 	}
 	until = deadline.Add(-time.Duration(*pod.Spec.TerminationGracePeriodSeconds) * time.Second)

@@ -10,41 +10,42 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Step is what a state machine wants done, and when it wants to be asked again. The caller does the effects in their
-// order, stops at the first that fails, publishes the events, and asks again with what there is then: no effect relies
-// on the ones before it having been remembered, so that a crash between two loses nothing. An empty Step with no Again
-// has nothing to do until something changes.
+// Step is the next action of a state machine, and when to call it again. The caller carries out the effects in order, stops at the
+// first that fails, publishes the events, and calls the state machine again with the new state. The state machine keeps no memory
+// of earlier effects, so a crash between two effects loses nothing. An empty Step without Again means that there is nothing to do
+// until the state changes.
 //
-// Any object may vanish between the look and the effect. A PutNode or PutClaim whose object is gone, or is another one of
-// that name (its UID), ends the step: the effects after it were decided on an object that is no more. Drop the object
-// from what is observed and ask again. To delete or to terminate what is gone is success: the step goes on.
+// Any object may disappear before its effect. If the object of a PutNode or PutClaim is gone, or was replaced by another one of the
+// same name (with another UID), the step ends, because the effects after it were decided for the old object. Remove the object from
+// the observed state and call the state machine again. Deleting or terminating something that is gone is a success, and the step
+// continues.
 type Step struct {
-	// Effects in the order they are to be done.
+	// Effects, in the order in which to carry them out.
 	Effects []Effect
 	// Events to publish; they may get lost.
 	Events []Event
-	// Again is when to ask again if nothing changes before; 0 is never.
+	// Again is when to call again if nothing changes before; 0 means never.
 	Again time.Duration
 }
 
-// Effect is one thing to do to the world: one of the types below that say so. Each may be done twice. Do hands it to a Handler.
+// Effect is one action: one of the types below. Every effect is idempotent. Do passes it to a Handler.
 type Effect interface {
-	// String says what is to be done, in a word or two and the object's name.
+	// String names the action and its object.
 	String() string
 	// do calls the method of its kind.
 	do(ctx context.Context, handler Handler) error
 }
 
-// PutClaim stores the claim's metadata and status as they are in Claim. The stored object must still be the one it was
-// made from (its resource version): otherwise observe it again.
+// PutClaim stores the metadata and status of Claim. The stored object must still have its resource version; otherwise observe it
+// again.
 type PutClaim struct {
 	Claim *v1.NodeClaim
-	// IfGone are the effects to do instead of the rest of the step when the claim is gone, in their order: what only the
-	// claim knew of would be left behind otherwise. Nil: nothing is left behind.
+	// IfGone are the effects to carry out instead of the rest of the step if the claim is gone, in order, to remove what only the
+	// claim referred to. Nil if there is nothing to remove.
 	IfGone []Effect
 }
 
-// DeleteClaim asks the API to delete the claim: its finalizer then holds it until it is torn down.
+// DeleteClaim deletes the claim in the API; its finalizer keeps it until its instance is terminated.
 type DeleteClaim struct {
 	Name string
 	UID  types.UID
@@ -52,38 +53,38 @@ type DeleteClaim struct {
 	Reason DisruptedReason
 }
 
-// CreateInstance asks the provider to launch the claim's instance, and hands the answer to Lifecycle.Created.
+// CreateInstance asks the provider to launch the claim's instance, and passes the result to Lifecycle.Created.
 type CreateInstance struct{ Claim *v1.NodeClaim }
 
-// AskGates asks the registration gates about the claim, and hands their answers in as ClaimState.Gates.
+// AskGates calls the registration gates for the claim; their answers become ClaimState.Gates.
 type AskGates struct{ Claim *v1.NodeClaim }
 
-// PutNode stores the node's metadata, taints and cordon (spec.unschedulable) as they are in Node. The stored object must still be the one it was made
-// from: otherwise observe anew.
+// PutNode stores the metadata, taints and spec.unschedulable of Node. The stored object must still have its resource version;
+// otherwise observe it again.
 type PutNode struct{ Node *corev1.Node }
 
-// DeleteNode asks the API to delete the node: its finalizer then holds it until it is drained.
+// DeleteNode deletes the node in the API; its finalizer keeps it until it is drained.
 type DeleteNode struct {
 	Name string
 	UID  types.UID
 }
 
-// TerminateInstance asks the provider to end the claim's instance (CloudProvider.Delete), and observes its answer as
-// the instance's state.
+// TerminateInstance asks the provider to terminate the claim's instance (CloudProvider.Delete); the answer is the instance's new
+// state.
 type TerminateInstance struct{ Claim *v1.NodeClaim }
 
-// EvictPod asks the eviction API to let the pod go, on the condition that it still is the one with the UID.
+// EvictPod evicts the pod by the eviction API, if it still has the UID.
 type EvictPod struct {
 	Key types.NamespacedName
 	UID types.UID
-	// Deadline is when the pod will be deleted instead; zero is never.
+	// Deadline is when the pod will be deleted instead; zero means never.
 	Deadline time.Time
 	// Why its node goes, for the pod's event (EvictionReason).
 	Why string
 }
 
-// DeletePod deletes the pod with the grace period, on the condition that it still is the one with the UID: its node's
-// deadline comes, whatever budgets say.
+// DeletePod deletes the pod with the grace period, if it still has the UID, regardless of PodDisruptionBudgets: the deadline of its
+// node is near.
 type DeletePod struct {
 	Key types.NamespacedName
 	UID types.UID
@@ -106,7 +107,7 @@ func (e TerminateInstance) String() string { return "terminate instance of " + n
 func (e EvictPod) String() string          { return "evict pod " + e.Key.String() }
 func (e DeletePod) String() string         { return "delete pod " + e.Key.String() }
 
-// DisruptedReason is why a claim was given up: the value of a metric's label.
+// DisruptedReason is why a claim was deleted: the value of a metric label.
 type DisruptedReason string
 
 // The reasons that provisioning has.
@@ -115,11 +116,11 @@ const (
 	ReasonNodeClassNotReady    DisruptedReason = "nodeclass_not_ready"
 	ReasonLaunchTimeout        DisruptedReason = "launch_timeout"
 	ReasonRegistrationTimeout  DisruptedReason = "registration_timeout"
-	// ReasonInitializationTimeout is not the reference's.
+	// ReasonInitializationTimeout does not exist in Karpenter.
 	ReasonInitializationTimeout DisruptedReason = "initialization_timeout"
 	ReasonExpired               DisruptedReason = "expired"
 	ReasonGarbageCollected      DisruptedReason = "garbage_collected"
-	// ReasonScaledDown is a static pool's.
+	// ReasonScaledDown is used for static pools.
 	ReasonScaledDown DisruptedReason = "scaled_down"
 )
 

@@ -6,24 +6,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Event is something that an operator or a pod's owner should hear of: what the caller publishes as a Kubernetes event.
+// Event is a message for operators or owners of pods, which the caller publishes as a Kubernetes event.
 type Event struct {
-	// Kind, Namespace, Name and UID say whose it is. UID may be empty.
+	// Kind, Namespace, Name and UID identify the object. UID may be empty.
 	Kind      string
 	Namespace string
 	Name      string
 	UID       types.UID
-	// Warning events report trouble; the others are the course of things.
+	// Warning is true for problems, false for normal operation.
 	Warning bool
 	// Reason is one of the Event constants.
 	Reason EventReason
 	// Message is one sentence.
 	Message string
-	// Every is for how long the same event, by reason and object, need not be repeated; zero is DefaultEventInterval.
+	// Every is how long the same event, by reason and object, need not be repeated; zero means DefaultEventInterval.
 	Every time.Duration
 }
 
-// DefaultEventInterval is for how long an event need not be repeated if it does not say.
+// DefaultEventInterval is how long an event need not be repeated by default.
 const DefaultEventInterval = 2 * time.Minute
 
 // EventReason names a kind of event. The words are those that operators' alerts know (provisioning specification,
@@ -47,11 +47,11 @@ const (
 	EventDriverMissing EventReason = "DeviceDriverMissing"
 	// EventInvalidDoNotDisrupt: a pod's do-not-disrupt annotation is ignored, since its value means nothing.
 	EventInvalidDoNotDisrupt EventReason = "InvalidDoNotDisruptAnnotation"
-	// EventLaunchHeldBack is not the reference's: a launch that the launch rate limiter or a limit holds back.
+	// EventLaunchHeldBack: the launch rate limiter or a NodePool limit delays a launch. Karpenter has no such event.
 	EventLaunchHeldBack EventReason = "LaunchHeldBack"
-	// EventLaunchFailed is not the reference's: an instance could not be launched, or a NodeClaim not be stored.
+	// EventLaunchFailed: an instance could not be launched, or a NodeClaim could not be stored. Karpenter has no such event.
 	EventLaunchFailed EventReason = "LaunchFailed"
-	// EventGarbageCollected is not the reference's: a claim, an instance or a Node that has lost what it belongs to is ended.
+	// EventGarbageCollected: an orphaned NodeClaim, instance or Node is removed. Karpenter has no such event.
 	EventGarbageCollected EventReason = "GarbageCollected"
 )
 

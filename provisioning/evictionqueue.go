@@ -9,16 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// EvictionOutcome is what became of a request to evict or delete a pod.
+// EvictionOutcome is the result of a request to evict or delete a pod.
 type EvictionOutcome int
 
 // The outcomes.
 const (
-	// EvictionDone: the request was taken, or the pod is gone or another (the answers 404 and 409).
+	// EvictionDone: the request was accepted, or the pod is gone or was replaced (status 404 and 409).
 	EvictionDone EvictionOutcome = iota
-	// EvictionRefused: a disruption budget does not allow it now, or several select the pod (429).
+	// EvictionRefused: a PodDisruptionBudget does not allow it now, or several select the pod (429).
 	EvictionRefused
-	// EvictionFailed: anything else; it is tried again.
+	// EvictionFailed: any other error; the request is retried.
 	EvictionFailed
 )
 
@@ -28,15 +28,14 @@ const (
 	evictionBackOffLongest = 10 * time.Second
 )
 
-// EvictionQueue paces evictions: each pod is tried at once, and after a refusal again with a back-off of its own, until
-// it is gone or its deadline makes the eviction a deletion. It holds no clock and no lock: one goroutine owns
-// it.
+// EvictionQueue schedules evictions. Each pod is evicted at once, and after a refusal again with its own back-off, until it is gone
+// or its deadline turns the eviction into a deletion. The queue has no clock and no lock: only one goroutine may use it.
 type EvictionQueue struct {
 	entries map[evictionKey]*evictionEntry
 	turns   evictionTurns
 }
 
-// evictionKey tells a pod from a later one of its name.
+// evictionKey distinguishes a pod from a later one of the same name.
 type evictionKey struct {
 	key types.NamespacedName
 	uid types.UID
@@ -48,14 +47,14 @@ type evictionEntry struct {
 	why      string
 	due      time.Time
 	failures int
-	// turn is its index in turns; taken while the pod was handed out and its Report is awaited.
+	// turn is its index in turns; taken while Next has returned the pod and its Report is pending.
 	turn int
 }
 
-// taken is the turn of a pod that has none.
+// taken is the turn of a pod that is not in the heap.
 const taken = -1
 
-// evictionTurns is a heap of the pods that have a turn, the next first.
+// evictionTurns is a heap of pods by the time of their next attempt.
 type evictionTurns []*evictionEntry
 
 func (t evictionTurns) Len() int { return len(t) }
@@ -89,13 +88,13 @@ func (t *evictionTurns) Pop() any {
 	return entry
 }
 
-// NewEvictionQueue makes a queue without pods.
+// NewEvictionQueue returns an empty queue.
 func NewEvictionQueue() *EvictionQueue {
 	return &EvictionQueue{entries: make(map[evictionKey]*evictionEntry)}
 }
 
-// Add has the pod evicted. Added again, the pod keeps its turn, and of two deadlines the earlier: one can be drawn
-// closer, never put off.
+// Add puts the pod into the queue. If it is added again, it keeps its turn and the earlier of the two deadlines: a deadline can
+// only move forward in time, never back.
 func (q *EvictionQueue) Add(e EvictPod, now time.Time) {
 	key := evictionKey{e.Key, e.UID}
 	known := q.entries[key]
@@ -110,9 +109,9 @@ func (q *EvictionQueue) Add(e EvictPod, now time.Time) {
 	}
 }
 
-// Next takes the pod whose turn has come, the one that has waited longest; false, with the time until there is one (0 for
-// none before a Report or an Add), if there is none. A pod that was taken has no turn until its Report. late tells that its
-// deadline has passed: it is to be deleted instead, which DrainNode says how.
+// Next returns the pod that is due, the one that has waited longest. If none is due it returns false and the time until the next (0
+// if that needs a Report or an Add first). A returned pod has no turn until its Report. late means that its deadline has passed:
+// delete the pod instead (see DrainNode).
 func (q *EvictionQueue) Next(now time.Time) (e EvictPod, late, ok bool, again time.Duration) {
 	if len(q.turns) == 0 {
 		return EvictPod{}, false, false, 0
@@ -126,8 +125,8 @@ func (q *EvictionQueue) Next(now time.Time) (e EvictPod, late, ok bool, again ti
 	return EvictPod{Key: entry.key, UID: entry.uid, Deadline: entry.deadline, Why: entry.why}, late, true, 0
 }
 
-// Report says what became of a request: a pod that is done leaves the queue, any other gets its next turn after a
-// back-off that doubles from 100 ms to 10 s.
+// Report records the result of a request: a pod that is done leaves the queue, any other gets its next turn after a back-off that
+// doubles from 100 ms to 10 s.
 func (q *EvictionQueue) Report(e EvictPod, outcome EvictionOutcome, now time.Time) {
 	key := evictionKey{e.Key, e.UID}
 	entry := q.entries[key]
@@ -153,7 +152,7 @@ func (q *EvictionQueue) drop(entry *evictionEntry) {
 	}
 }
 
-// Remove forgets pods that need not go any more: those of a node that is gone.
+// Remove drops pods that need no eviction any more, for example because their node is gone.
 func (q *EvictionQueue) Remove(uids ...types.UID) {
 	for key, entry := range q.entries {
 		if slices.Contains(uids, key.uid) {
@@ -162,5 +161,5 @@ func (q *EvictionQueue) Remove(uids ...types.UID) {
 	}
 }
 
-// Len is how many pods are waiting for their turn.
+// Len is the number of pods in the queue.
 func (q *EvictionQueue) Len() int { return len(q.entries) }

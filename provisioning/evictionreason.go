@@ -6,11 +6,11 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ForcefulTermination is why pods have to go from a node that no command disrupts.
+// ForcefulTermination is the eviction reason for pods of a node that no command disrupts.
 const ForcefulTermination = "Forceful Termination"
 
-// EvictionReason is why pods have to go from the claim's node: the reason of the command that disrupts it, which its condition
-// DisruptionReason tells, else ForcefulTermination. A nil claim has none.
+// EvictionReason is why pods are evicted from the claim's node: the reason of the command that disrupts it (condition
+// DisruptionReason), else ForcefulTermination, also for a nil claim.
 func EvictionReason(claim *v1.NodeClaim) string {
 	if claim == nil {
 		return ForcefulTermination

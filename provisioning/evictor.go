@@ -8,31 +8,30 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Evictor decides how the pods that drains want gone are made to leave: EvictAtOnce, or SurgeFirst. It stands between
-// DrainNode, which says who has to go, and EvictionQueue, which paces the requests. Implementations are pure and safe for
-// concurrent use. Pods whose deadline has come are deleted by DrainNode whatever an Evictor says.
+// Evictor decides how pods of drained nodes are evicted: EvictAtOnce, or SurgeFirst. DrainNode decides which pods must leave, the
+// Evictor how, and EvictionQueue schedules the requests. Implementations are pure and safe for concurrent use. DrainNode deletes
+// pods whose deadline has passed, independent of the Evictor.
 type Evictor interface {
-	// Evict says what to do now for one group of pods (see Workloads.Leaving): which to evict, and how to scale their
-	// workload. It is asked again after Again, and when anything of the group changes. Effects may be asked for again until
-	// what they bring about is observed.
+	// Evict decides for one group of pods (see Workloads.Leaving): which to evict now, and how to scale their workload. Call it
+	// again after Again, and when the group changes. It may return an effect again until the result is observed.
 	Evict(l Leaving, now time.Time) Step
 }
 
-// Leaving is a group of pods that drains want gone: all of one workload, or all those without one.
+// Leaving is a group of pods that must leave drained nodes: all of one workload, or all without a workload.
 type Leaving struct {
-	// Evictions that the drains of all nodes ask for.
+	// Evictions requested by the drains of all nodes.
 	Evictions []EvictPod
-	// Workload that owns the pods; nil for those whose owner can't have one more of them.
+	// Workload that owns the pods; nil for pods whose owner can't be scaled up.
 	Workload *Workload
-	// Pods are all of the workload's, wherever they run; read with a Workload alone.
+	// Pods are all pods of the workload, on any node; used only with a Workload.
 	Pods []*corev1.Pod
 }
 
-// EvictAtOnce asks for the eviction of every pod at once, as the reference does: its replacement is made once it is gone, and
-// only PodDisruptionBudgets keep enough of its kind running.
+// EvictAtOnce evicts every pod at once, like Karpenter: its replacement is created when it is gone, and only PodDisruptionBudgets
+// keep enough pods running.
 type EvictAtOnce struct{}
 
-// Evict evicts all, and takes a surge back that another Evictor left.
+// Evict evicts all pods, and undoes a surge that another Evictor left.
 func (EvictAtOnce) Evict(l Leaving, _ time.Time) Step {
 	step := Step{Effects: evictAll(l.Evictions)}
 	if l.Workload != nil {
@@ -41,38 +40,36 @@ func (EvictAtOnce) Evict(l Leaving, _ time.Time) Step {
 	return step
 }
 
-// SurgeFirst has a workload scaled up by a pod or a few before its pods are evicted, and down again when all have left, so
-// that as many as it asks for are ready all the while: also those of a workload of one. Evictions still go through the
-// eviction API, which honours PodDisruptionBudgets; a budget that asks for all but none of the surge then allows them.
+// SurgeFirst scales a workload up by one or a few pods before its pods are evicted, and down again when all have left. So the
+// workload always has its number of ready pods, even if that is one. Evictions still go through the eviction API, which honours
+// PodDisruptionBudgets; with the additional pods, even a budget without allowed disruptions permits them.
 //
-// It evicts as many pods as are ready beyond what the workload asks for, at once those that are not ready themselves. What
-// it did is written on the workload (SurgeAnnotation) and nowhere else, so that a crash loses nothing. A workload that
-// somebody else scales meanwhile, an autoscaler for instance, keeps the number that it was given, and its pods are evicted
-// at once. After the last eviction the workload has one pod too many for a moment, which is deleted before it runs.
+// It evicts as many ready pods as exceed the workload's number of replicas, and pods that are not ready at once. Its state is
+// stored only on the workload (SurgeAnnotation), so a crash loses nothing. If somebody else, for example an autoscaler, scales the
+// workload in the meantime, that number stays, and its pods are evicted at once. After the last eviction the workload has one pod
+// too many for a moment, which is deleted before it runs.
 //
 // The zero value is ready.
 type SurgeFirst struct {
-	// Pods is how many more pods a workload has at most; 0 or less is 1.
+	// Pods is the maximum number of additional pods of a workload; 0 or less means 1.
 	Pods int
-	// Patience is how long a replacement may take until the pods that wait for it are evicted all the same; 0 or less is
-	// DefaultSurgePatience.
+	// Patience is how long to wait for a replacement before the pods are evicted anyway; 0 or less means DefaultSurgePatience.
 	Patience time.Duration
-	// LastCall is how long before its deadline (EvictPod.Deadline) a pod is evicted at the latest, so that it leaves by
-	// eviction and not by force; 0 or less is DefaultSurgeLastCall.
+	// LastCall is how long before its deadline (EvictPod.Deadline) a pod is evicted at the latest, so that it is evicted and not
+	// deleted; 0 or less means DefaultSurgeLastCall.
 	LastCall time.Duration
 }
 
 // Times of SurgeFirst.
 const (
-	// DefaultSurgePatience is long enough for an instance to come up and a pod on it.
+	// DefaultSurgePatience is long enough to launch an instance and to start a pod on it.
 	DefaultSurgePatience = 10 * time.Minute
 	DefaultSurgeLastCall = time.Minute
-	// surgeEvery is how often a workload is looked at while replacements come up.
+	// surgeEvery is how often a workload is checked while replacements start.
 	surgeEvery = 2 * time.Second
 )
 
-// EventSurgeGivenUp says that the replacements of pods that are to leave did not become ready in time: they are evicted
-// without. It is not the reference's.
+// EventSurgeGivenUp: replacements did not become ready in time, so the pods are evicted without them. Karpenter has no such event.
 const EventSurgeGivenUp EventReason = "SurgeGivenUp"
 
 func positive[T int | time.Duration](n, otherwise T) T {
@@ -91,7 +88,7 @@ func (s SurgeFirst) Evict(l Leaving, now time.Time) Step {
 	case len(l.Evictions) == 0:
 		return Step{Effects: w.withdraw()}
 	case w.Surge != nil && w.Surge.By > 0 && w.Replicas != w.Surge.From+w.Surge.By:
-		// Somebody else has set the number: it is theirs. Until nobody leaves any more, it is not touched again.
+		// Somebody else has changed the number of replicas: don't change it again until all pods have left.
 		return Step{Effects: append(evictAll(l.Evictions), w.scale(w.Replicas, &Surge{From: w.Replicas, Since: w.Surge.Since}))}
 	case w.Surge != nil && w.Surge.By <= 0:
 		return Step{Effects: evictAll(l.Evictions)}
@@ -108,7 +105,7 @@ func (s SurgeFirst) Evict(l Leaving, now time.Time) Step {
 		by := int32(min(positive(s.Pods, 1), len(staying)))
 		step.Effects = append(step.Effects, w.scale(w.Replicas+by, &Surge{From: w.Replicas, By: by, Since: now}))
 	case len(going) > 0 && now.Sub(w.Surge.Since) > patience/2:
-		// Replacements do come up: those that are left have the whole time again.
+		// A replacement became ready, so the patience for the others starts again.
 		renewed := *w.Surge
 		renewed.Since = now
 		step.Effects = append(step.Effects, w.scale(w.Replicas, &renewed))
@@ -124,7 +121,7 @@ func (s SurgeFirst) Evict(l Leaving, now time.Time) Step {
 	return step
 }
 
-// sort tells those that may go now from those that wait for a replacement, by namespace and name.
+// sort separates pods that may be evicted now from those that wait for a replacement, by namespace and name.
 func (s SurgeFirst) sort(l Leaving, now time.Time) (going, staying []EvictPod) {
 	ready := map[evictionKey]bool{}
 	spare := -int(l.Workload.asks())

@@ -15,48 +15,48 @@ import (
 // GarbageEvery is how often to collect garbage.
 const GarbageEvery = 2 * time.Minute
 
-// GarbageState is what is observed of claims, instances and nodes. They are read at three moments, and the cluster goes on
-// meanwhile: read the instances first, then the claims, then the nodes, and hand in as now when the reading began. What is
-// younger than that reading is not judged.
+// GarbageState is the observed state of claims, instances and nodes. The three lists are read at different times while the cluster
+// changes: read the instances first, then the claims, then the nodes, and pass as now the time before the first read. Objects
+// younger than that are not checked.
 type GarbageState struct {
-	// Instances is the provider's List, whole.
+	// Instances is the complete result of the provider's List.
 	Machines []*v1.NodeClaim
-	// Claims are all of the cluster's.
+	// Claims are all NodeClaims of the cluster.
 	Claims []*v1.NodeClaim
-	// Nodes are all of the cluster's.
+	// Nodes are all Nodes of the cluster.
 	Nodes []*corev1.Node
-	// Lag is how long the provider's List may lag behind (Capabilities.ConsistencyWindow).
+	// Lag is how long the provider's List may be out of date (Capabilities.ConsistencyWindow).
 	Lag time.Duration
-	// Supports says of which node classes the provider's instances are (Capabilities.SupportsNodeClass). Claims of others are
-	// another provider's, which alone knows their instances: they are never garbage. Nil is all.
+	// Supports reports whether the provider serves a kind of node class (Capabilities.SupportsNodeClass). Other claims belong to
+	// another provider, which alone knows their instances: they are never garbage. Nil is all.
 	Supports func(v1.NodeClassReference) bool
 }
 
-// GarbageKind says what is left over.
+// GarbageKind says which object is orphaned.
 type GarbageKind string
 
-// The kinds of garbage; they are the values of a metric's label.
+// The kinds of garbage; they are values of a metric label.
 const (
 	// GarbageClaim is a claim whose instance has vanished.
 	GarbageClaim GarbageKind = "nodeclaim"
 	// GarbageInstance is an instance whose claim has vanished.
 	GarbageInstance GarbageKind = "instance"
-	// GarbageNode is a Node that has neither.
+	// GarbageNode is a Node without claim and instance.
 	GarbageNode GarbageKind = "node"
 )
 
-// Garbage is one object that has lost what it belongs to.
+// Garbage is one orphaned object.
 type Garbage struct {
 	Kind GarbageKind
-	// ProviderID of the instance, whichever of the three is left.
+	// ProviderID of the instance, for every kind.
 	ProviderID string
-	// Claim is the claim as stored, or the instance as the provider describes it; nil of a GarbageNode.
+	// Claim is the stored claim, or the provider's description of the instance; nil for a GarbageNode.
 	Claim *v1.NodeClaim
 	// Nodes are those with the provider ID, by name.
 	Nodes []*corev1.Node
 }
 
-// String names what is left over.
+// String names the orphaned object.
 func (g Garbage) String() string {
 	switch {
 	case g.Kind == GarbageClaim:
@@ -67,7 +67,7 @@ func (g Garbage) String() string {
 	return fmt.Sprintf("%s %s", g.Kind, g.ProviderID)
 }
 
-// ID tells pieces of garbage apart: equal in two lists for the same object.
+// ID identifies the object: it is equal in two lists for the same object.
 func (g Garbage) ID() string {
 	switch {
 	case g.Kind == GarbageClaim:
@@ -78,7 +78,7 @@ func (g Garbage) ID() string {
 	return fmt.Sprintf("%s/%s", g.Kind, g.ProviderID)
 }
 
-// Labels are those of the object that is left: they name its pool.
+// Labels of the orphaned object; they name its NodePool.
 func (g Garbage) Labels() map[string]string {
 	switch {
 	case g.Claim != nil:
@@ -89,14 +89,13 @@ func (g Garbage) Labels() map[string]string {
 	return nil
 }
 
-// CollectGarbage compares claims and instances both ways; now is when the reading of s began. A claim whose instance has
-// vanished is garbage, unless its node is there and ready, which says otherwise. An instance that bears a UID no
-// claim has is garbage: its claim was deleted before its launch was answered, or never stored. One whose node is of a
-// pool of the first generation is not: early releases stored no claims. A Node of a pool that has neither claim nor
-// instance is garbage once it is not ready. All of that holds only for what is older than the lists may lag and than a
-// launch that was going on while they were read can take.
+// CollectGarbage compares claims and instances in both directions; now is the time before s was read. A claim whose instance is
+// gone is garbage, unless its node exists and is ready. An instance with the UID of no existing claim is garbage: its claim was
+// deleted before the launch ended, or never stored. An instance whose node belongs to a Provisioner is not, because early releases
+// stored no claims. A Node of a pool without claim and instance is garbage once it is not ready. This applies only to objects older
+// than Lag and than a launch that was in progress during the reads.
 //
-// Nothing is collected on one reading alone: ask each piece for its step with Garbage.Collect.
+// Nothing is removed after a single read: Garbage.Collect checks each object again.
 func CollectGarbage(s GarbageState, now time.Time) []Garbage {
 	s.Lag = max(s.Lag, garbageAge)
 	s.Nodes, s.Claims, s.Machines = present(s.Nodes), present(s.Claims), present(s.Machines)
@@ -116,17 +115,16 @@ func CollectGarbage(s GarbageState, now time.Time) []Garbage {
 	return list
 }
 
-// garbageAge is how old anything must be at least to be garbage. Claims are stored before their instances are launched
-// and instances before their nodes join, but an answer may be on its way, and a cache late.
+// garbageAge is the minimum age of garbage. Claims are stored before their instances are launched, and instances exist before their
+// nodes join, but a response may still be on its way, or a cache may be out of date.
 const garbageAge = 30 * time.Second
 
-// Collect is what ends g, if a second reading that began at now says the same; an empty Step if it does not. again may be
-// restricted to what concerns g: the instance with the provider ID (CloudProvider.Get; none if the provider does not know
-// it), the claims with that ID or the instance's UID, and the nodes with that ID, each from where it is stored and not
-// from a cache.
+// Collect returns the step that removes g, if a second read that started at now confirms that it is garbage; else an empty Step.
+// again may contain only the objects related to g: the instance with the provider ID (CloudProvider.Get; none if the provider does
+// not know it), the claims with that ID or the instance's UID, and the nodes with that ID. Read them from the API and not from a
+// cache.
 //
-// Each piece has a step of its own: what one meets must not keep the others. Wait GarbageBackOff before one that failed
-// is tried again.
+// Each object has its own step, so that a failure does not affect the others. Wait GarbageBackOff before you retry one that failed.
 func (g Garbage) Collect(again GarbageState, now time.Time) Step {
 	list := CollectGarbage(again, now)
 	at := slices.IndexFunc(list, func(other Garbage) bool { return other.ID() == g.ID() })
@@ -136,7 +134,7 @@ func (g Garbage) Collect(again GarbageState, now time.Time) Step {
 	g = list[at]
 	var step Step
 	switch g.Kind {
-	case GarbageClaim: // its nodes go with it, see TerminateClaim
+	case GarbageClaim: // its nodes are removed with it, see TerminateClaim
 		step.Effects = append(step.Effects, DeleteClaim{Name: g.Claim.Name, UID: g.Claim.UID, Reason: ReasonGarbageCollected})
 	case GarbageInstance:
 		step.Effects = append(step.Effects, TerminateInstance{g.Claim.DeepCopy()})
@@ -158,8 +156,8 @@ func deletionOf(nodes []*corev1.Node) []Effect {
 	return effects
 }
 
-// events tell of the end of g on what is left to read them: the claim, the nodes, and of an instance its pool as well, since
-// its claim is gone and its nodes go.
+// events report the removal of g on the objects that still exist: the claim, the nodes, and for an instance also its pool, because
+// its claim is gone and its nodes are removed.
 func (g Garbage) events() []Event {
 	var message string
 	var events []Event
@@ -183,8 +181,8 @@ func (g Garbage) events() []Event {
 
 const garbageBackOffLongest = 32 * time.Minute
 
-// GarbageBackOff is how long to leave a piece of garbage alone that could not be collected so many times in a row: from
-// GarbageEvery, doubling, to half an hour. Nothing is waited for after 0 failures.
+// GarbageBackOff is how long to wait after an object could not be removed that many times in a row: from GarbageEvery, doubling, to
+// half an hour. It is 0 after 0 failures.
 func GarbageBackOff(failures int) time.Duration {
 	if failures <= 0 {
 		return 0
@@ -228,7 +226,7 @@ func instancesWithoutClaim(s GarbageState, now time.Time) []Garbage {
 		}
 	}
 	for _, n := range s.Nodes {
-		// Releases before 0.28 stored no Machines: their nodes stand for themselves.
+		// Releases before 0.28 stored no Machines, so their nodes have no claims.
 		if v1.PoolOf(n.Labels).Generation == v1.GenerationV1Alpha5 && n.Spec.ProviderID != "" {
 			ids[n.Spec.ProviderID] = true
 		}
@@ -252,7 +250,7 @@ func nodesWithoutEither(s GarbageState, now time.Time) []Garbage {
 	}
 	var list []Garbage
 	for _, n := range s.Nodes {
-		// A node may join before its claim says which instance it has: the instance was launched after the list of them.
+		// A node may join before its claim has the provider ID: the instance was launched after the instances were listed.
 		if n.DeletionTimestamp == nil && !v1.PoolOf(n.Labels).IsZero() && n.Spec.ProviderID != "" &&
 			!known[n.Spec.ProviderID] && nodeCondition(n, corev1.NodeReady) != corev1.ConditionTrue && !now.Before(n.CreationTimestamp.Add(s.Lag)) {
 			list = append(list, Garbage{Kind: GarbageNode, ProviderID: n.Spec.ProviderID, Nodes: []*corev1.Node{n}})
@@ -268,7 +266,7 @@ func byName(claims []*v1.NodeClaim) []*v1.NodeClaim {
 	})
 }
 
-// present is the list without nil.
+// present returns the list without nil entries.
 func present[T any](list []*T) []*T {
 	if !slices.Contains(list, nil) {
 		return list

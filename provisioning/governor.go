@@ -10,35 +10,35 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// GovernorOptions bound how much a controller may change in how short a time, so that a mistake, in a manifest, a price
-// list or this library, costs little before somebody looks. Each bound is off at its zero value; DefaultGovernorOptions has the windows.
+// GovernorOptions limit how fast a controller may launch nodes, so that a mistake in a manifest, a price list or this library costs
+// little until somebody notices it. A limit with its zero value is off; DefaultGovernorOptions sets only the windows.
 type GovernorOptions struct {
-	// NodesPerMinute is how many launches are let through in any minute.
+	// NodesPerMinute is the maximum number of launches in any minute.
 	NodesPerMinute int
-	// CostIncrease is by how much, in USD per hour, launches may raise the hourly cost in any CostWindow; what was
-	// removed meanwhile is not set against it.
+	// CostIncrease is the maximum increase of the hourly cost by launches in any CostWindow, in USD per hour; nodes removed in the
+	// meantime are not subtracted.
 	CostIncrease float64
-	// CostWindow is for CostIncrease, and more than 0 with it.
+	// CostWindow is the window of CostIncrease; more than 0 if that is set.
 	CostWindow time.Duration
-	// FailureRate, within 0 and 1, is the share of failed launches among those that ended in the last FailureWindow
-	// at which no more are let through, but for one at a time to see whether it goes again. Failures for want of
-	// capacity are no failures in this sense: they are the cloud's to tell and the planner's to avoid.
+	// FailureRate, from 0 to 1, is the share of failed launches among those that ended in the last FailureWindow at which launches
+	// stop, except for one at a time as a test. Missing capacity does not count as a failure, because the planner avoids such
+	// offerings.
 	FailureRate float64
-	// FailureWindow is for FailureRate, and more than 0 with it.
+	// FailureWindow is the window of FailureRate; more than 0 if that is set.
 	FailureWindow time.Duration
-	// FailureSamples is how many launches have to have ended for the rate to mean something; at least 1 with FailureRate.
+	// FailureSamples is the minimum number of ended launches for which the rate is used; at least 1 with FailureRate.
 	FailureSamples int
 }
 
 // minuteWindow is the window of NodesPerMinute.
 const minuteWindow = time.Minute
 
-// DefaultGovernorOptions have no bound, windows of ten minutes, and take ten launches for a rate: set the bounds that you want.
+// DefaultGovernorOptions have no limits, windows of ten minutes, and require ten launches for a rate: set the limits that you want.
 func DefaultGovernorOptions() GovernorOptions {
 	return GovernorOptions{CostWindow: 10 * time.Minute, FailureWindow: 10 * time.Minute, FailureSamples: 10}
 }
 
-// GovernorRule names a bound that refused a launch.
+// GovernorRule names a limit that refused a launch.
 type GovernorRule string
 
 // The rules.
@@ -48,13 +48,13 @@ const (
 	RuleFailureRate    GovernorRule = "FailureRate"
 )
 
-// GovernedError is a launch that the launch rate limiter did not let through. It is not a fault of the claim: try it again.
+// GovernedError is a launch that the launch rate limiter refused. The claim is not the cause: try again.
 type GovernedError struct {
 	// Rule that refused it.
 	Rule GovernorRule
-	// Limit is the bound, Current what it stands at, in the rule's unit: launches, USD per hour, a share of 1.
+	// Limit is the configured limit, Current the current value, in the rule's unit: launches, USD per hour, a share of 1.
 	Limit, Current float64
-	// RetryAt is when the rule may let it through, if nothing else happens.
+	// RetryAt is when the rule may allow it, if nothing else happens.
 	RetryAt time.Time
 }
 
@@ -68,15 +68,14 @@ func (e *GovernedError) Error() string {
 	return fmt.Sprintf("launch held back: %.0f %% of recent launches failed and FailureRate is %.0f %%; next try at %s: look into the failures", 100*e.Current, 100*e.Limit, e.RetryAt.UTC().Format(time.RFC3339))
 }
 
-// Governor lets launches through within bounds. It is safe for concurrent use. What it remembers is bounded by the
-// launches of its longest window.
+// Governor is the launch rate limiter. It is safe for concurrent use. Its memory is bounded by the launches in its longest window.
 type Governor struct {
 	options GovernorOptions
 
 	mu       sync.Mutex
 	admitted []admission // by time
 	outcomes []outcome   // by time
-	// probing is the launch that is let through although too many fail.
+	// probing is the launch that is allowed as a test although too many fail.
 	probing string
 }
 
@@ -91,17 +90,17 @@ type outcome struct {
 	failed bool
 }
 
-// NewGovernor makes a governor. The error is an *option.Error.
+// NewGovernor returns a launch rate limiter. The error is an *option.Error.
 func NewGovernor(o GovernorOptions) (*Governor, error) {
 	switch {
 	case o.NodesPerMinute < 0, o.CostIncrease < 0, o.CostWindow < 0, o.FailureWindow < 0, o.FailureSamples < 0, math.IsNaN(o.CostIncrease):
 		return nil, &option.Error{Package: "provisioning", Option: "Governor", Rule: "a bound is negative or not a number"}
 	case o.CostIncrease > 0 && o.CostWindow == 0:
-		return nil, &option.Error{Package: "provisioning", Option: "Governor.CostWindow", Rule: "is 0: say within which time CostIncrease counts, or start from DefaultGovernorOptions"}
+		return nil, &option.Error{Package: "provisioning", Option: "Governor.CostWindow", Rule: "is 0: set the period of CostIncrease, or start from DefaultGovernorOptions"}
 	case o.FailureRate > 0 && (o.FailureWindow == 0 || o.FailureSamples == 0):
 		return nil, &option.Error{
 			Package: "provisioning", Option: "Governor.FailureWindow, Governor.FailureSamples",
-			Rule: "one is 0: say how many launches of which time FailureRate is of, or start from DefaultGovernorOptions",
+			Rule: "one is 0: set the number of launches and the period of FailureRate, or start from DefaultGovernorOptions",
 		}
 	case !(o.FailureRate >= 0 && o.FailureRate <= 1):
 		return nil, &option.Error{Package: "provisioning", Option: "Governor.FailureRate", Rule: fmt.Sprintf("%v is not within 0 and 1", o.FailureRate)}
@@ -109,9 +108,9 @@ func NewGovernor(o GovernorOptions) (*Governor, error) {
 	return &Governor{options: o}, nil
 }
 
-// Admit lets a launch through at the time now, or says with a *GovernedError why not and until when. price is what the
-// node will cost, in USD per hour. id is the claim's: a launch that was let through and is asked about again, because
-// its answer was lost, is let through again and counts once.
+// Admit allows a launch at the time now, or returns a *GovernedError with the reason and the time to retry. price is the price of
+// the node, in USD per hour. id identifies the claim: if Admit is called again for an allowed launch, because the answer was lost,
+// it is allowed again and counts once.
 func (g *Governor) Admit(id string, price float64, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -131,8 +130,9 @@ func (g *Governor) Admit(id string, price float64, now time.Time) error {
 	return nil
 }
 
-// Allows says whether launches at the prices would be let through together at the time now, with a *GovernedError why not and until when. It lets
-// none through: ask Admit for each. More launches than NodesPerMinute are judged as that many.
+// Allows reports whether launches at these prices would be allowed together at the time now; if not, the *GovernedError has the
+// reason and the time to retry. It does not admit them: call Admit for each. More launches than NodesPerMinute are treated like
+// NodesPerMinute launches.
 func (g *Governor) Allows(prices []float64, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -152,7 +152,7 @@ func (g *Governor) Allows(prices []float64, now time.Time) error {
 	return nil
 }
 
-// Outcome says how a launch that was let through ended.
+// Outcome records the result of an admitted launch.
 func (g *Governor) Outcome(id string, failed bool, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -160,13 +160,13 @@ func (g *Governor) Outcome(id string, failed bool, now time.Time) {
 	if g.probing == id {
 		g.probing = ""
 		if !failed {
-			g.outcomes = nil // it goes again: what failed before says no more
+			g.outcomes = nil // launches work again: forget earlier failures
 		}
 	}
 	g.forget(now)
 }
 
-// Withdraw forgets a launch that was let through and then not done, or found no capacity: it changed nothing.
+// Withdraw forgets an admitted launch that was not carried out or found no capacity.
 func (g *Governor) Withdraw(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -176,7 +176,7 @@ func (g *Governor) Withdraw(id string) {
 	}
 }
 
-// rename knows a launch under another ID from now on.
+// rename changes the ID of a launch.
 func (g *Governor) rename(id, to string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -192,14 +192,14 @@ func (g *Governor) rename(id, to string) {
 
 func (g *Governor) nodesPerMinute(_ float64, now time.Time) *GovernedError { return g.together(1, now) }
 
-// together is the refusal of so many launches by NodesPerMinute, if it has no room for them.
+// together returns the refusal by NodesPerMinute, if it does not allow that many launches.
 func (g *Governor) together(launches int, now time.Time) *GovernedError {
 	most := g.options.NodesPerMinute
 	if most == 0 {
 		return nil
 	}
 	recent := since(g.admitted, now.Add(-minuteWindow))
-	room := most - min(launches, most) // what may be in the window beside them
+	room := most - min(launches, most) // what else may be in the window
 	if len(recent) <= room {
 		return nil
 	}
@@ -243,7 +243,7 @@ func (g *Governor) tooMany(rate float64) bool {
 	return g.options.FailureRate > 0 && rate >= g.options.FailureRate
 }
 
-// rate is the share of recent launches that failed; false while too few have ended.
+// rate is the share of recent launches that failed; false if too few have ended.
 func (g *Governor) rate() (float64, bool) {
 	if len(g.outcomes) < g.options.FailureSamples {
 		return 0, false
@@ -257,7 +257,7 @@ func (g *Governor) rate() (float64, bool) {
 	return float64(failed) / float64(len(g.outcomes)), true
 }
 
-// forget drops what no window looks at any more.
+// forget drops launches that are in no window any more.
 func (g *Governor) forget(now time.Time) {
 	longest := max(minuteWindow, g.options.CostWindow)
 	g.admitted = slices.Clone(since(g.admitted, now.Add(-longest)))
@@ -265,7 +265,7 @@ func (g *Governor) forget(now time.Time) {
 	g.outcomes = slices.DeleteFunc(g.outcomes, func(o outcome) bool { return !o.at.After(start) })
 }
 
-// since is the part of the list after the time; one just as old as the window is out of it.
+// since is the part of the list after the time; an entry exactly as old as the window is not in it.
 func since(list []admission, start time.Time) []admission {
 	at, _ := slices.BinarySearchFunc(list, start, func(a admission, t time.Time) int {
 		if a.at.After(t) {

@@ -7,36 +7,37 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Handler carries effects out, with a method for each kind. A kind that comes with a later release is a method more, so that a Handler
-// that lacks it no longer compiles, and no effect is overlooked. Do hands an effect to its method.
+// Handler carries out effects, with one method for each kind. If a later release adds a kind of effect, it adds a method, so a
+// Handler without it no longer compiles and no effect is overlooked. Do calls the right method.
 type Handler interface {
-	// PutClaim stores a claim, unless it is gone or another one: then the rest of its step is not to be done.
+	// PutClaim stores a claim, unless it is gone or was replaced: then skip the rest of its step.
 	PutClaim(context.Context, PutClaim) error
-	// DeleteClaim asks the API to delete a claim; one that is gone is no error.
+	// DeleteClaim deletes a claim in the API; it is no error if the claim is gone.
 	DeleteClaim(context.Context, DeleteClaim) error
-	// CreateInstance launches an instance, and hands the answer to Lifecycle.Created.
+	// CreateInstance launches an instance, and passes the result to Lifecycle.Created.
 	CreateInstance(context.Context, CreateInstance) error
-	// FindInstance looks for an instance with the UID of the claim; what it finds is ClaimTermination.Found.
+	// FindInstance looks for an instance with the UID of the claim; the result becomes ClaimTermination.Found.
 	FindInstance(context.Context, FindInstance) error
-	// AskInstance asks whether an instance is there; the answer is the state of the instance.
+	// AskInstance asks the provider whether an instance exists; the answer is the instance's state.
 	AskInstance(context.Context, AskInstance) error
-	// TerminateInstance asks for the end of an instance; the answer is the state of the instance.
+	// TerminateInstance terminates an instance; the answer is the instance's state.
 	TerminateInstance(context.Context, TerminateInstance) error
-	// AskGates asks the registration gates; their answers are ClaimState.Gates.
+	// AskGates calls the registration gates; their answers become ClaimState.Gates.
 	AskGates(context.Context, AskGates) error
-	// PutNode stores a node, unless it is gone or another one: then the rest of its step is not to be done.
+	// PutNode stores a node, unless it is gone or was replaced: then skip the rest of its step.
 	PutNode(context.Context, PutNode) error
-	// DeleteNode asks the API to delete a node; one that is gone is no error.
+	// DeleteNode deletes a node in the API; it is no error if the node is gone.
 	DeleteNode(context.Context, DeleteNode) error
-	// EvictPod asks the eviction API to let a pod go; one that is gone is no error.
+	// EvictPod evicts a pod by the eviction API; it is no error if the pod is gone.
 	EvictPod(context.Context, EvictPod) error
-	// DeletePod deletes a pod whatever budgets say; one that is gone is no error.
+	// DeletePod deletes a pod regardless of PodDisruptionBudgets; it is no error if the pod is gone.
 	DeletePod(context.Context, DeletePod) error
 	// ScaleWorkload changes the number of replicas, unless the workload has changed since it was seen.
 	ScaleWorkload(context.Context, ScaleWorkload) error
 }
 
-// Do has the handler carry the effect out. The error is the handler's own, or an *option.ArgumentError for an effect or a handler that is nil.
+// Do calls the handler's method for the effect. The error is the handler's, or an *option.ArgumentError if the effect or the
+// handler is nil.
 func Do(ctx context.Context, effect Effect, handler Handler) error {
 	switch {
 	case effect == nil:
@@ -62,7 +63,7 @@ func (e EvictPod) do(ctx context.Context, h Handler) error      { return h.Evict
 func (e DeletePod) do(ctx context.Context, h Handler) error     { return h.DeletePod(ctx, e) }
 func (e ScaleWorkload) do(ctx context.Context, h Handler) error { return h.ScaleWorkload(ctx, e) }
 
-// RefusedEffectError is an effect that a Handler was never to be asked for.
+// RefusedEffectError is an effect that a Handler does not support.
 type RefusedEffectError struct{ Effect Effect }
 
 // Error names the effect.
@@ -70,8 +71,9 @@ func (e *RefusedEffectError) Error() string {
 	return fmt.Sprintf("cannot %v: there is no handler for it", e.Effect)
 }
 
-// RefuseEffects is a Handler that refuses everything with a *RefusedEffectError. Embed it in one that is asked for some kinds alone, such as
-// those of an Evictor. The compiler then says nothing of kinds that are new: a Handler of all should not embed it.
+// RefuseEffects is a Handler that refuses everything with a *RefusedEffectError. Embed it in a Handler for some kinds only, such as
+// those of an Evictor. The compiler then does not report missing methods for new kinds, so a Handler for all kinds should not embed
+// it.
 type RefuseEffects struct{}
 
 var _ Handler = RefuseEffects{}

@@ -8,15 +8,15 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// How many outcomes of a pool are remembered, and how many failures among them make it unhealthy.
+// The number of remembered results of a pool, and the number of failures that make it unhealthy.
 const (
 	healthMemory   = 4
 	healthFailures = 2
 )
 
-// RegistrationHealth remembers of each pool how its last launches ended: registered, or given up. What it says is shown
-// as the pool's condition NodeRegistrationHealthy, and tells planners which pools rarely give a node. It
-// holds no clock and no lock: one goroutine owns it.
+// RegistrationHealth remembers how the last launches of each pool ended: registered, or deleted before that. The pool's condition
+// NodeRegistrationHealthy shows it, so that planners know which pools rarely give a node. It has no clock and no lock: only one
+// goroutine may use it.
 type RegistrationHealth struct {
 	pools map[types.UID]*poolHealth
 }
@@ -30,16 +30,16 @@ type poolHealth struct {
 	message     string
 }
 
-// NewRegistrationHealth makes a memory of no outcomes.
+// NewRegistrationHealth returns an empty memory.
 func NewRegistrationHealth() *RegistrationHealth {
 	return &RegistrationHealth{pools: make(map[types.UID]*poolHealth)}
 }
 
-// Registered says that a node of the pool has registered.
+// Registered records that a node of the pool has registered.
 func (h *RegistrationHealth) Registered(pool *v1.NodePool) { h.add(pool, true, "", "") }
 
-// GivenUp says that a claim of the pool was given up because it was not launched or registered in time. reason and
-// message are those of its condition Launched; an empty reason reads as RegistrationFailed.
+// GivenUp records that a claim of the pool was deleted because it was not launched or registered in time. reason and message are
+// those of its condition Launched; an empty reason counts as RegistrationFailed.
 func (h *RegistrationHealth) GivenUp(pool *v1.NodePool, reason, message string) {
 	if reason == "" {
 		reason = "RegistrationFailed"
@@ -50,8 +50,8 @@ func (h *RegistrationHealth) GivenUp(pool *v1.NodePool, reason, message string) 
 // Forget drops a pool that is gone.
 func (h *RegistrationHealth) Forget(uid types.UID) { delete(h.pools, uid) }
 
-// Update shows on the pool, as of now, what is remembered; it reports whether that changed anything. pool must not be
-// shared. After a change of the pool or its node class what was remembered says nothing any more.
+// Update writes the condition to the pool, as of now, and reports whether that changed it. pool must not be shared. After a change
+// to the pool or its node class, earlier results no longer count.
 func (h *RegistrationHealth) Update(pool *v1.NodePool, now time.Time) bool {
 	p := h.of(pool)
 	switch {
@@ -63,11 +63,11 @@ func (h *RegistrationHealth) Update(pool *v1.NodePool, now time.Time) bool {
 	return pool.Conditions().SetFalse(v1.ConditionNodeRegistrationHealthy, p.reason, p.message, now)
 }
 
-// Healthy reports whether the pool's launches give nodes, as far as is known.
+// Healthy reports whether the pool's launches lead to nodes, as far as is known.
 func (h *RegistrationHealth) Healthy(pool *v1.NodePool) bool { return h.of(pool).healthy() }
 
-// of is the pool's memory, begun anew when the pool or its node class has changed, and after a restart from what its
-// condition says.
+// of returns the pool's memory. It is reset when the pool or its node class has changed, and restored from the condition after a
+// restart.
 func (h *RegistrationHealth) of(pool *v1.NodePool) *poolHealth {
 	p := h.pools[pool.UID]
 	if p != nil && p.pool == pool.Generation && p.class == pool.Status.NodeClassObservedGeneration {

@@ -9,11 +9,11 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// HydrateClaim is the claim with what claims made by earlier versions lack: the label of its node class, and the
-// pool's hash where that is of another version. It is nil if nothing is missing. pool is the claim's, or nil.
+// HydrateClaim returns the claim with what claims of earlier versions lack: the label of its node class, and the pool's hash if the
+// claim's hash has another version. It is nil if nothing is missing. pool is the claim's, or nil.
 //
-// Hashes of different versions can't be compared, so a claim whose hash is of another version gets the pool's as it is
-// now, as if it had been made from it; but one that is known to have drifted keeps its hash, and so stays drifted.
+// Hashes of different versions can't be compared, so such a claim gets the pool's current hash, as if it had been created from it.
+// A claim that is known to have drifted keeps its hash, and so stays drifted.
 func HydrateClaim(claim *v1.NodeClaim, pool *v1.NodePool) *v1.NodeClaim {
 	if claim == nil {
 		return nil
@@ -35,7 +35,7 @@ func HydrateClaim(claim *v1.NodeClaim, pool *v1.NodePool) *v1.NodeClaim {
 	return out
 }
 
-// HydrateNode is the registered node with the label of its claim's node class, or nil if it has one.
+// HydrateNode returns the registered node with the label of its claim's node class, or nil if it already has one.
 func HydrateNode(node *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	if node == nil || claim == nil {
 		return nil
@@ -51,8 +51,8 @@ func HydrateNode(node *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	return out
 }
 
-// withClassLabel adds the label that tells of which node class the claim is, unless it is there. Claims of the first generation
-// have none: their node classes are known by names that are no values of labels.
+// withClassLabel adds the label with the name of the claim's node class, unless it exists. Claims of v1alpha5 have none: the names
+// of their node classes are not valid label values.
 func withClassLabel(labels map[string]string, claim *v1.NodeClaim) map[string]string {
 	ref := claim.Spec.NodeClassRef
 	if ref.Kind == "" || ref.Name == "" || v1.GenerationOf(claim) == v1.GenerationV1Alpha5 {

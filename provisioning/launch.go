@@ -15,12 +15,12 @@ import (
 const (
 	launchBackOffFirst   = time.Second
 	launchBackOffLongest = time.Minute
-	// longestMessage cuts what an untyped error may put on a condition.
+	// longestMessage is the maximum length of a condition's message from an untyped error.
 	longestMessage = 300
 )
 
-// launch asks for the instance. A claim whose request itself is at fault is not asked for again: it waits for its
-// time-out, so that a pool that keeps asking for the impossible does so once per time-out.
+// launch launches the instance. A claim with an invalid request is not launched again: it waits for its timeout, so that a pool
+// with an invalid template fails only once per timeout.
 func (l *Lifecycle) launch(claim *v1.NodeClaim, now time.Time) Step {
 	launched := claim.DeepCopy().Conditions().Get(v1.ConditionLaunched)
 	if launched.Reason == string(cloudprovider.Permanent) {
@@ -29,15 +29,14 @@ func (l *Lifecycle) launch(claim *v1.NodeClaim, now time.Time) Step {
 	return Step{Effects: []Effect{CreateInstance{claim.DeepCopy()}}}
 }
 
-// Created is what a claim needs after the provider's answer to a CreateInstance: err as returned, answer nil if err is
-// not.
+// Created returns the next step after the provider's answer to CreateInstance: err as returned; answer is nil if err is not.
 func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Time) Step {
 	if err == nil && answer == nil {
 		err = cloudprovider.NewTransientError(errors.New("the provider described no instance"))
 	}
 	if err == nil {
 		launched := launchedClaim(claim, answer, now)
-		// Nobody else knows of the instance yet: if its claim went while the provider was asked, it is terminated here.
+		// Only this step knows the instance yet: if its claim was deleted during the launch, it is terminated here.
 		return Step{Effects: []Effect{PutClaim{Claim: launched, IfGone: []Effect{TerminateInstance{launched.DeepCopy()}}}}}
 	}
 	switch kind := cloudprovider.KindOf(err); kind {
@@ -83,8 +82,8 @@ func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovi
 	return step
 }
 
-// launchedClaim takes over what the provider says of the instance: labels of the claim count before the
-// provider's, annotations of the provider before the claim's.
+// launchedClaim copies the provider's description of the instance. Labels of the claim override the provider's; annotations of the
+// provider override the claim's.
 func launchedClaim(claim, answer *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	out := claim.DeepCopy()
 	out.Labels = merged(answer.Labels, claim.Labels)
@@ -97,7 +96,7 @@ func launchedClaim(claim, answer *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	return out
 }
 
-// merged are the pairs of both; where both have a key, those of the second.
+// merged has the entries of both maps; the second overrides the first.
 func merged(first, second map[string]string) map[string]string {
 	if len(first)+len(second) == 0 {
 		return nil
@@ -119,8 +118,8 @@ func claimEvent(claim *v1.NodeClaim, reason EventReason, message string) Event {
 	return Event{Kind: "NodeClaim", Name: claim.Name, UID: claim.UID, Warning: true, Reason: reason, Message: message}
 }
 
-// Feedback is what a failed launch teaches the planner: what it thinks of the offerings it names, and whether to plan at
-// once, since the claim's pods have to go elsewhere. belief may be nil.
+// Feedback records a failed launch for the planner: it updates the stock estimate of the offerings in the error, and reports
+// whether to plan at once because the claim's pods need another node. belief may be nil.
 func Feedback(err error, belief *Belief, now time.Time) (planNow bool) {
 	if belief != nil {
 		if keys := cloudprovider.ExhaustedOfferings(err); len(keys) > 0 {

@@ -18,71 +18,71 @@ import (
 
 // NodeClaimCreator stores new NodeClaims.
 type NodeClaimCreator interface {
-	// CreateNodeClaim stores the claim and returns it as stored, with its name and UID. token is unique to the order:
-	// asked twice with one token, because the first answer was lost, it returns the claim that is there. The claim
-	// handed in is not changed.
+	// CreateNodeClaim stores the claim and returns it as stored, with its name and UID. token is unique to the order: if it is
+	// called again with the same token, because the first answer was lost, it returns the existing claim. The argument is not
+	// changed.
 	CreateNodeClaim(ctx context.Context, token string, claim *v1.NodeClaim) (*v1.NodeClaim, error)
 }
 
-// LauncherOptions are what a launcher works with.
+// LauncherOptions configure a Launcher.
 type LauncherOptions struct {
 	// Claims stores NodeClaims. Required.
 	Claims NodeClaimCreator
-	// Limits holds the books on NodePool limits. Nil: no limits are kept beside the planner's.
+	// Limits tracks NodePool limits. Nil: only the planner enforces limits.
 	Limits *limits.Ledger
-	// Governor holds back what would change too much at once. Nil: nothing is held back.
+	// Governor limits the rate of launches. Nil: no limit.
 	Governor *Governor
-	// Parallelism bounds how many claims are created at once, at least 1. Nil is DefaultLaunchParallelism.
+	// Parallelism is the maximum number of claims created in parallel, at least 1. Nil is DefaultLaunchParallelism.
 	Parallelism *int
 }
 
-// DefaultLaunchParallelism is how many claims are created at once by default.
+// DefaultLaunchParallelism is the default of LauncherOptions.Parallelism.
 const DefaultLaunchParallelism = 10
 
-// Launcher carries out what a pass ordered: it creates the claims. It is safe for concurrent use.
+// Launcher creates the NodeClaims that a pass ordered. It is safe for concurrent use.
 type Launcher struct {
 	options     LauncherOptions
 	parallelism int
 }
 
-// NewLauncher makes a launcher. The error is an *option.Error.
+// NewLauncher returns a Launcher. The error is an *option.Error.
 func NewLauncher(o LauncherOptions) (*Launcher, error) {
 	switch {
 	case o.Claims == nil:
-		return nil, &option.Error{Package: "provisioning", Option: "Launcher.Claims", Rule: "there is nobody to store claims"}
+		return nil, &option.Error{Package: "provisioning", Option: "Launcher.Claims", Rule: "a function that stores NodeClaims is required"}
 	case o.Parallelism != nil && *o.Parallelism < 1:
 		return nil, &option.Error{Package: "provisioning", Option: "Launcher.Parallelism", Rule: fmt.Sprintf("is %d: at least one claim is created at a time; nil is the default", *o.Parallelism)}
 	}
 	return &Launcher{options: o, parallelism: option.Or(o.Parallelism, DefaultLaunchParallelism)}, nil
 }
 
-// Launched is what became of one order.
+// Launched is the result of one order.
 type Launched struct {
 	// Launch is the order.
 	Launch Launch
 	// Claim as stored; nil if Err is set.
 	Claim *v1.NodeClaim
-	// Err is why there is no claim: a *limits.ExceededError, a *GovernedError, or the store's. Nothing is reserved then.
+	// Err is why there is no claim: a *limits.ExceededError, a *GovernedError, or the store's error. Then nothing stays reserved in
+	// the limits.
 	Err error
-	// RetryAt is when the launch rate limiter may let it through; zero if that is not what was in the way.
+	// RetryAt is when the launch rate limiter may allow the launch; zero if something else prevented it.
 	RetryAt time.Time
 }
 
-// Outcome is what became of all orders.
+// Outcome is the result of all orders.
 type Outcome struct {
-	// Launched is in the order of the orders.
+	// Launched has the results in the order of the orders.
 	Launched []Launched
-	// Events tell the owners of the pods.
+	// Events for the owners of the pods.
 	Events []Event
-	// Failed tells that some order has no claim: its pods must be planned again.
+	// Failed is true if an order has no claim: its pods must be planned again.
 	Failed bool
 }
 
-// Launch creates the claims of the orders at the time now, each on its own: what one meets does not keep the others.
-// Limits and the launch rate limiter are asked in the order of the list, so that the same orders meet the same refusals; then
-// claims are created side by side. pass names the pass: with its number it makes the token of an order, so that a pass
-// that is repeated after its answers were lost creates nothing twice. When ctx ends, what was not begun fails with
-// its error.
+// Launch creates the claims of the orders at the time now, each independently of the others. Limits and launch rate limiter are
+// checked in the order of the list, so that the same orders give the same refusals; then claims are created in parallel. pass names
+// the pass: together with the index of an order it forms the order's token, so a pass that is repeated after lost answers creates
+// nothing twice. When ctx ends, orders that were not started fail with its error.
 func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now time.Time) Outcome {
 	out := Outcome{Launched: make([]Launched, len(orders))}
 	var group errgroup.Group
@@ -111,7 +111,7 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 	return out
 }
 
-// admit asks the limits and the launch rate limiter; what the one granted is given back when the other refuses.
+// admit asks the limits and the launch rate limiter. If the second refuses, the reservation in the first is released.
 func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("creating a nodeclaim of nodepool %s: %w", order.Pool, err)
@@ -131,7 +131,7 @@ func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now t
 	return err
 }
 
-// create stores the claim; from then on the books know it by its UID.
+// create stores the claim; from then on limits and launch rate limiter use its UID.
 func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1.NodeClaim, error) {
 	// The finalizer is in the very request that creates the claim: one that is deleted before a second request could
 	// add it would leave its instance behind.
@@ -153,14 +153,13 @@ func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1
 	l.rename(token, claim.UID)
 	if l.options.Limits != nil {
 		if err := l.options.Limits.Observe(order.Pool, string(claim.UID), limits.Launching, order.Capacity); err != nil {
-			return nil, fmt.Errorf("entering nodeclaim %s into the limits of nodepool %s: %w", claim.Name, order.Pool, err)
+			return nil, fmt.Errorf("counting nodeclaim %s against the limits of nodepool %s: %w", claim.Name, order.Pool, err)
 		}
 	}
 	return claim, nil
 }
 
-// rename hands the reservation on to the claim. A claim that is known already, since informers saw it first, has an
-// entry of its own.
+// rename moves the reservation to the claim. If informers reported the claim first, it already has its own entry.
 func (l *Launcher) rename(token string, uid types.UID) {
 	if l.options.Governor != nil {
 		l.options.Governor.rename(token, string(uid))
@@ -176,8 +175,8 @@ func (l *Launcher) release(token string) {
 	}
 }
 
-// eventsOf tell the owners of an order's pods what became of it. An order without pods, a static pool's, that fails is
-// told of the pool.
+// eventsOf are the events of an order for the owners of its pods. If an order without pods (of a static pool) fails, the event is
+// on the pool.
 func eventsOf(done *Launched) []Event {
 	var events []Event
 	if done.Err != nil && len(done.Launch.Pods) == 0 {

@@ -14,36 +14,36 @@ import (
 
 // Reasons of a pool's condition LaunchHealthy. Failures of the provider have the error's kind or its own reason.
 const (
-	// LaunchReasonRefused: the NodeClaim could not be stored; the API server's words say why.
+	// LaunchReasonRefused: the NodeClaim could not be stored; the message has the API server's error.
 	LaunchReasonRefused = "NodeClaimRefused"
 	// LaunchReasonLimit: the pool's limits have no room for the node.
 	LaunchReasonLimit = "LimitExceeded"
-	// LaunchReasonHeldBack: the launch rate limiter lets no more nodes through for now.
+	// LaunchReasonHeldBack: the launch rate limiter allows no more nodes at present.
 	LaunchReasonHeldBack = "HeldBack"
 )
 
-// launchFailureShown is for how long a failure is shown after which nothing was launched at all.
+// launchFailureShown is how long a failure is shown if no launch follows.
 const launchFailureShown = time.Hour
 
-// LaunchHealth remembers of each pool why its last launch failed, and shows it as the pool's condition LaunchHealthy, so that
-// a pool that gets no nodes says why even if no pod waits for them. It holds no clock and no lock: one goroutine owns it.
-// The zero value remembers nothing.
+// LaunchHealth remembers why the last launch of each pool failed, and shows it as the pool's condition LaunchHealthy, so that a
+// pool without nodes shows the reason even if no pod is pending. It has no clock and no lock: only one goroutine may use it. The
+// zero value is empty.
 type LaunchHealth struct {
 	pools map[v1.PoolKey]*launchOutcome
 }
 
-// Bounds of how long a pool launches nothing after its NodeClaims could not be stored: what the API server refuses it will refuse again, what
-// failed otherwise may be over soon.
+// Minimum and maximum pause of a pool after its NodeClaims could not be stored. What the API server refused it will refuse again;
+// other failures may be short.
 const (
 	closedFirst        = time.Second
 	closedMost         = 5 * time.Minute
 	closedMostByFaults = 10 * time.Second
 )
 
-// launchOutcome is how the last launches of a pool ended. A NodeClaim that was stored says nothing of its instance.
+// launchOutcome is the result of a pool's last launches. Storing a NodeClaim and launching its instance are recorded separately.
 type launchOutcome struct {
 	order, launch *launchFailure
-	// refused is how many orders in a row could not be stored, until when nothing is launched for that.
+	// refused is how many orders in a row could not be stored; until is the end of the pause.
 	refused int
 	until   time.Time
 }
@@ -53,7 +53,7 @@ type launchFailure struct {
 	at              time.Time
 }
 
-// Ordered says how storing a NodeClaim of the pool ended at the time now: err as in Launched, nil when it was stored.
+// Ordered records the result of storing a NodeClaim of the pool at the time now: err as in Launched, nil if it was stored.
 func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
 	if err == nil {
 		outcome := h.of(pool)
@@ -71,13 +71,13 @@ func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
 	}
 	outcome := h.of(pool)
 	outcome.order = &launchFailure{reason, shortened(err.Error()), now}
-	if reason == LaunchReasonRefused && !now.Before(outcome.until) { // orders of one pass are one failure
+	if reason == LaunchReasonRefused && !now.Before(outcome.until) { // all orders of one pass count as one failure
 		outcome.refused++
 		outcome.until = now.Add(closedFor(outcome.refused, err))
 	}
 }
 
-// closedFor is for how long a pool launches nothing after so many failures in a row.
+// closedFor is the pause of a pool after that many failures in a row.
 func closedFor(failures int, err error) time.Duration {
 	most := closedMostByFaults
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
@@ -89,8 +89,8 @@ func closedFor(failures int, err error) time.Duration {
 	return min(closedFirst<<(failures-1), most)
 }
 
-// Closed says why the pool must not launch anything at the time now, and until when: its last NodeClaims could not be stored, so that another
-// pool had better launch. It is tried again later and later. Empty: it may. See scheduling.NodePool.NotReady.
+// Closed returns why the pool must not launch at the time now, and until when: its last NodeClaims could not be stored, so another
+// pool should launch. The pauses get longer with each failure. Empty: it may. See scheduling.NodePool.NotReady.
 func (h *LaunchHealth) Closed(pool v1.PoolKey, now time.Time) (why string, until time.Time) {
 	known := h.pools[pool]
 	if known == nil || known.order == nil || !now.Before(known.until) {
@@ -99,7 +99,7 @@ func (h *LaunchHealth) Closed(pool v1.PoolKey, now time.Time) (why string, until
 	return fmt.Sprintf("its NodeClaims could not be stored, %d times in a row: %s; next try at %s", known.refused, known.order.message, known.until.UTC().Format(time.RFC3339)), known.until
 }
 
-// Launched says how launching an instance for the pool ended at the time now: err as the provider gave it.
+// Launched records the result of launching an instance for the pool at the time now; err is the provider's error.
 func (h *LaunchHealth) Launched(pool v1.PoolKey, err error, now time.Time) {
 	if err == nil {
 		h.of(pool).launch = nil
@@ -119,8 +119,8 @@ func (h *LaunchHealth) Launched(pool v1.PoolKey, err error, now time.Time) {
 // Forget drops a pool that is gone.
 func (h *LaunchHealth) Forget(pool v1.PoolKey) { delete(h.pools, pool) }
 
-// Update shows on the pool, as of now, how its last launch ended; it reports whether that changed anything. pool must not be
-// shared. Where nothing is known, after a restart for instance, what the condition says stays.
+// Update writes the condition to the pool, as of now, and reports whether that changed it. pool must not be shared. If nothing is
+// known, for example after a restart, the condition stays.
 func (h *LaunchHealth) Update(pool *v1.NodePool, now time.Time) bool {
 	if pool == nil {
 		return false

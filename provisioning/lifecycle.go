@@ -13,37 +13,36 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// LifecycleOptions are the times an instance has for coming up. They are a policy object: one for all pools, or one a
-// pool. Start from DefaultLifecycleOptions.
+// LifecycleOptions are the timeouts for launch, registration and initialization. Use the same for all pools, or one per pool. Start
+// from DefaultLifecycleOptions.
 type LifecycleOptions struct {
-	// LaunchTimeout is how long after its creation a claim may be without an instance; more than 0. Providers say how long theirs take:
+	// LaunchTimeout is how long after its creation a claim may be without an instance; more than 0. The provider's value is
 	// Capabilities.LaunchTimeoutOrDefault.
 	LaunchTimeout time.Duration
-	// RegistrationTimeout is how long after its creation a claim's instance may be without a registered node; more than 0.
-	// It holds again for a claim that loses its node, which has five minutes at least to come back.
+	// RegistrationTimeout is how long after its creation a claim's instance may be without a registered node; more than 0. It also
+	// applies to a claim that loses its node, which then has at least five minutes to return.
 	RegistrationTimeout time.Duration
-	// InitializationTimeout is how long after its registration a node may be without being initialised before it is
-	// given up. 0 waits for ever, as the reference does.
+	// InitializationTimeout is how long after its registration a node may take to initialize before its claim is deleted. 0 waits
+	// forever, as Karpenter does.
 	InitializationTimeout time.Duration
 }
 
 // DefaultRegistrationTimeout is how long a NodeClaim may be without a registered node by default.
 const DefaultRegistrationTimeout = 15 * time.Minute
 
-// DefaultLifecycleOptions are cloudprovider.DefaultLaunchTimeout and DefaultRegistrationTimeout; a node that is registered may take as long as it
-// likes to be initialised.
+// DefaultLifecycleOptions are cloudprovider.DefaultLaunchTimeout and DefaultRegistrationTimeout; initialization has no timeout.
 func DefaultLifecycleOptions() LifecycleOptions {
 	return LifecycleOptions{LaunchTimeout: cloudprovider.DefaultLaunchTimeout, RegistrationTimeout: DefaultRegistrationTimeout}
 }
 
-// Lifecycle brings a NodeClaim from its creation to a node that is ready for pods: finalizer, launch, registration,
-// initialisation, and giving up when one of these takes too long. It is a pure function of what is
-// observed; nothing is kept between calls, and it is safe for concurrent use.
+// Lifecycle leads a NodeClaim from its creation to a node that is ready for pods: finalizer, launch, registration, initialization,
+// and deletion if one of these takes too long. It is a pure function of the observed state: it keeps nothing between calls and is
+// safe for concurrent use.
 type Lifecycle struct {
 	options LifecycleOptions
 }
 
-// NewLifecycle makes a lifecycle. The error is an *option.Error.
+// NewLifecycle returns a Lifecycle. The error is an *option.Error.
 func NewLifecycle(o LifecycleOptions) (*Lifecycle, error) {
 	switch {
 	case o.LaunchTimeout <= 0, o.RegistrationTimeout <= 0:
@@ -52,41 +51,40 @@ func NewLifecycle(o LifecycleOptions) (*Lifecycle, error) {
 			Rule: fmt.Sprintf("are %s and %s: no instance comes up in no time; start from DefaultLifecycleOptions", o.LaunchTimeout, o.RegistrationTimeout),
 		}
 	case o.InitializationTimeout < 0:
-		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.InitializationTimeout", Rule: "is negative: 0 waits for ever"}
+		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.InitializationTimeout", Rule: "is negative: 0 waits forever"}
 	}
 	return &Lifecycle{options: o}, nil
 }
 
-// ClaimState is what is observed of a claim. Nothing in it is changed.
+// ClaimState is the observed state of a claim. It is not changed.
 type ClaimState struct {
 	// Claim as stored.
 	Claim *v1.NodeClaim
-	// Nodes are those with the claim's provider ID; read once it has one. A claim that is registered and has none here
-	// has lost its node: make sure that it is not a cache that lacks it.
+	// Nodes are those with the claim's provider ID, once it has one. A registered claim without a node here has lost its node: make
+	// sure that it is not merely missing in a cache.
 	Nodes []*corev1.Node
 	// Slices are the ResourceSlices that drivers published for the claim's node; others may be among them. They are read while the claim is not initialised
 	// and waits for drivers. Nil: they are not known, and not waited for; make an empty list where there are none yet.
 	Slices []*resourcev1.ResourceSlice
 	// HasGates tells that there are registration gates to ask.
 	HasGates bool
-	// Gates are the answers of the registration gates, by name, if they were asked just now; nil if not.
+	// Gates are the answers of the registration gates, by name, if AskGates was just carried out; else nil.
 	Gates map[string]GateAnswer
 }
 
-// GateAnswer is what a registration gate said.
+// GateAnswer is the answer of a registration gate.
 type GateAnswer struct {
 	cloudprovider.GateResult
-	// Err is why the gate could not tell.
+	// Err is why the gate could not answer.
 	Err error
 }
 
-// Next is what the claim needs at the time now. A claim that is being deleted needs nothing of Lifecycle: see
-// Termination.
+// Next returns the claim's next step at the time now. For a claim that is being deleted it is empty: see TerminateClaim.
 func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
 	if s.Claim == nil || s.Claim.DeletionTimestamp != nil {
 		return Step{}
 	}
-	// No launch before the finalizer is stored: a claim deleted meanwhile would leave its instance behind.
+	// No launch before the finalizer is stored: a claim deleted in between would leave its instance behind.
 	if !slices.Contains(s.Claim.Finalizers, v1.TerminationFinalizer) {
 		claim := s.Claim.DeepCopy()
 		claim.Finalizers = append(claim.Finalizers, v1.TerminationFinalizer)
@@ -109,7 +107,7 @@ func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
 	return Step{}
 }
 
-// changed is the step that stores the claim, if it differs from the observed one.
+// changed returns a step that stores the claim, if it differs from the observed one.
 func changed(before, after *v1.NodeClaim, again time.Duration) Step {
 	step := Step{Again: again}
 	if !equalClaims(before, after) {
@@ -118,7 +116,7 @@ func changed(before, after *v1.NodeClaim, again time.Duration) Step {
 	return step
 }
 
-// untilDue is the shorter of two waits; 0 is for ever.
+// untilDue is the shorter of two waits; 0 means forever.
 func untilDue(a, b time.Duration) time.Duration {
 	switch {
 	case a <= 0:

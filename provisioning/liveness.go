@@ -10,16 +10,16 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ReasonNodeLost is the reason of a claim's condition Registered, which is Unknown then: its node had been registered and
-// is gone, although the claim is not being deleted.
+// ReasonNodeLost is the reason of a claim's condition Registered with status Unknown: its registered node is gone, although the
+// claim is not being deleted.
 const ReasonNodeLost = "NodeLost"
 
-// lostNodeGrace is how long a node that was lost has for joining again at least, however old its claim is: a kubelet
-// that restarts makes its Node again.
+// lostNodeGrace is how long a lost node has at least to join again, independent of the claim's age: a kubelet creates its Node
+// again when it restarts.
 const lostNodeGrace = 5 * time.Minute
 
-// NodeLost reports whether the claim had a registered node and has lost it. Its instance may run, but nothing says that it
-// will ever take pods again: the claim is no room to plan with. It is again when a node of the instance is registered.
+// NodeLost reports whether the claim had a registered node and has lost it. Its instance may run, but may never take pods again, so
+// no pods are planned for the claim until a node of the instance is registered again.
 func NodeLost(claim *v1.NodeClaim) bool {
 	if claim == nil {
 		return false
@@ -32,8 +32,7 @@ func NodeLost(claim *v1.NodeClaim) bool {
 	return false
 }
 
-// lost notes that the claim's node is gone: the time-out of registration holds from now on. Initialisation begins again
-// with the next node, which lacks what it writes.
+// lost records that the claim's node is gone: the registration timeout starts now. The next node must be initialized again.
 func (l *Lifecycle) lost(observed *v1.NodeClaim, now time.Time) Step {
 	claim := observed.DeepCopy()
 	claim.Conditions().SetUnknown(v1.ConditionRegistered, ReasonNodeLost, fmt.Sprintf("node %s was registered and is gone", observed.Status.NodeName), now)
@@ -42,8 +41,8 @@ func (l *Lifecycle) lost(observed *v1.NodeClaim, now time.Time) Step {
 	return changed(observed, claim, l.left(claim, now))
 }
 
-// liveness gives a claim up that takes too long: to launch or to register, counted from its creation, or to
-// be initialised, counted from its registration.
+// liveness deletes a claim that takes too long to launch or to register, counted from its creation, or to initialize, counted from
+// its registration.
 func (l *Lifecycle) liveness(claim *v1.NodeClaim, now time.Time) (Step, bool) {
 	deadline, reason := l.deadline(claim)
 	if deadline.IsZero() || now.Before(deadline) {
@@ -52,7 +51,7 @@ func (l *Lifecycle) liveness(claim *v1.NodeClaim, now time.Time) (Step, bool) {
 	return Step{Effects: []Effect{DeleteClaim{Name: claim.Name, UID: claim.UID, Reason: reason}}}, true
 }
 
-// deadline is when the claim will be given up unless it gets further, and why; zero is never.
+// deadline is when the claim will be deleted unless it makes progress, and why; zero means never.
 func (l *Lifecycle) deadline(claim *v1.NodeClaim) (time.Time, DisruptedReason) {
 	conditions := claim.DeepCopy().Conditions()
 	created := claim.CreationTimestamp.Time
@@ -72,7 +71,7 @@ func (l *Lifecycle) deadline(claim *v1.NodeClaim) (time.Time, DisruptedReason) {
 	return time.Time{}, ""
 }
 
-// left is how long the claim has until it is given up; 0 if it is not going to be.
+// left is the time until the claim will be deleted; 0 if it has no deadline.
 func (l *Lifecycle) left(claim *v1.NodeClaim, now time.Time) time.Duration {
 	deadline, _ := l.deadline(claim)
 	if deadline.IsZero() {

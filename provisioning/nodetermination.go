@@ -15,34 +15,33 @@ import (
 
 // Periods of a node's termination.
 const (
-	// shortestDrain is how long a drain lasts at least, to catch pods that were bound while the taint was put on.
+	// shortestDrain is the minimum duration of a drain, to catch pods that were bound while the taint was added.
 	shortestDrain = 5 * time.Second
 	drainEvery    = time.Second
 )
 
-// NodeTermination is what is observed of a node that is being deleted. Nothing in it is changed.
+// NodeTermination is the observed state of a node that is being deleted. It is not changed.
 type NodeTermination struct {
 	// Node as stored.
 	Node *corev1.Node
 	// Claims are those with the node's provider ID.
 	Claims []*v1.NodeClaim
-	// Pods are bound to the node.
+	// Pods are the pods bound to the node.
 	Pods []*corev1.Pod
 	// Attachments are the cluster's VolumeAttachments to the node.
 	Attachments []*storagev1.VolumeAttachment
 	// VolumesOf are the persistent volumes that a pod of the node uses, by the pod's UID.
 	VolumesOf map[string][]string
-	// Instance is what the provider answered just now to AskInstance or TerminateInstance.
+	// Instance is the provider's latest answer to AskInstance or TerminateInstance.
 	Instance InstanceState
-	// DrainingSince is when the drain began, for a node without a claim to write it on; zero if it has not.
+	// DrainingSince is when the drain started, for a node without a claim that records it; zero if it has not started.
 	DrainingSince time.Time
 }
 
-// TerminateNode is what a node that is being deleted needs at the time now: its claim is deleted
-// too, pods are kept from coming and balancers from sending, it is drained, its volumes are waited for, its instance is
-// ended, and then its finalizer goes. A node that is not ready, and whose instance the provider does not know, ends at
-// once: its pods run no more. One without a claim, or with several, is drained without a deadline, and its instance is
-// left alone.
+// TerminateNode returns the next step of a node that is being deleted, at the time now. It deletes the claim, too, keeps new pods
+// and traffic of load balancers away, drains the node, waits for its volumes to detach, terminates the instance, and then removes
+// the finalizer. A node that is not ready, and whose instance the provider does not know, is removed at once, because its pods no
+// longer run. A node without a claim, or with several, is drained without a deadline, and its instance is left alone.
 func TerminateNode(s NodeTermination, now time.Time) Step {
 	if s.Node == nil || s.Node.DeletionTimestamp == nil || !slices.Contains(s.Node.Finalizers, v1.TerminationFinalizer) {
 		return Step{}
@@ -82,7 +81,7 @@ func TerminateNode(s NodeTermination, now time.Time) Step {
 	return step
 }
 
-// askFor asks for the instance of a node, by what the node itself says if it has no claim, or several.
+// askFor asks for the instance of a node; if the node has no claim or several, it uses the node's own provider ID.
 func askFor(node *corev1.Node, claim *v1.NodeClaim) Effect {
 	if claim != nil {
 		return AskInstance{claim.DeepCopy()}
@@ -92,12 +91,12 @@ func askFor(node *corev1.Node, claim *v1.NodeClaim) Effect {
 	return AskInstance{instance}
 }
 
-// markerOf is how the node is marked as being disrupted: as the generation of its pool has it.
+// markerOf is how the node is marked as disrupted, which depends on the API version of its pool.
 func markerOf(node *corev1.Node) v1.DisruptionMarker {
 	return v1.MarkerOf(v1.PoolOf(node.Labels))
 }
 
-// closeNode keeps pods and load balancers' traffic from coming to the node.
+// closeNode keeps new pods and traffic of load balancers away from the node.
 func closeNode(observed *corev1.Node) (Step, bool) {
 	node := observed.DeepCopy()
 	markerOf(node).Mark(node)
@@ -120,7 +119,7 @@ func nodeDeadline(claim *v1.NodeClaim) (time.Time, []Event) {
 	return deadline, nil
 }
 
-// drain has the pods leave; over tells that none is left.
+// drain evicts the pods; over is true if none is left.
 func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
 	drain := DrainMarkedNode(markerOf(s.Node), s.Pods, deadline, now)
 	drain.explain(EvictionReason(claim))
@@ -153,8 +152,7 @@ func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (st
 	return Step{Effects: []Effect{PutClaim{Claim: out}}}, false
 }
 
-// detach waits for the node's volumes; over tells that none is attached that a drained pod had, or that the deadline
-// has passed.
+// detach waits until the volumes of drained pods are detached; over is true then, or if the deadline has passed.
 func (s NodeTermination) detach(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
 	if claim != nil {
 		detached := claim.DeepCopy().Conditions().Get(v1.ConditionVolumesDetached)
@@ -187,7 +185,7 @@ func (s NodeTermination) detach(claim *v1.NodeClaim, deadline, now time.Time) (s
 	return Step{Effects: []Effect{PutClaim{Claim: out}}}, false
 }
 
-// attached are the attachments to wait for, by name: those of a volume, unless only pods that stay use it.
+// attached are the VolumeAttachments to wait for, by name: all except those of volumes that only remaining pods use.
 func (s NodeTermination) attached(now time.Time) []string {
 	staying, going := map[string]bool{}, map[string]bool{}
 	for _, pod := range s.Pods {
@@ -211,7 +209,7 @@ func (s NodeTermination) attached(now time.Time) []string {
 	return names
 }
 
-// end ends the instance, and then the node.
+// end terminates the instance, and then removes the node.
 func (s NodeTermination) end(claim *v1.NodeClaim, now time.Time) Step {
 	if claim == nil || claim.Status.ProviderID == "" || s.Instance == InstanceGone {
 		return nodeDone(s.Node)

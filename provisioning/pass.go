@@ -18,12 +18,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
 
-// PassOptions say how a plan is turned into orders.
+// PassOptions configure how a plan is turned into orders.
 type PassOptions struct {
 	// Claims are handed on to nodeclaims.New; their InstanceTypes and Annotations are filled in from the snapshot.
 	Claims nodeclaims.Options
-	// Nomination is for how long an existing node that pods were planned for is protected from disruption. 0 is twice
-	// the longest batch window, at least ten seconds.
+	// Nomination is how long an existing node is protected from disruption after pods were planned for it. 0 means twice the
+	// longest batch window, at least ten seconds.
 	Nomination time.Duration
 	// DeviceMatcher is the one that the plan was made with; it decides which drivers a claim waits for before its node is initialised. Nil: claims with
 	// selectors make it wait for none.
@@ -33,17 +33,17 @@ type PassOptions struct {
 // defaultNomination is twice DefaultBatchMax.
 const defaultNomination = 2 * DefaultBatchMax
 
-// Orders are what a pass decided: nothing of it has happened yet.
+// Orders are the decisions of a pass, which have not been carried out yet.
 type Orders struct {
 	// Launches in the order of the plan.
 	Launches []Launch
 	// Nominations of existing nodes, by name. Placeholders nominate nobody.
 	Nominations []Nomination
-	// Waiting are the pods without a place, with the reasons; placeholders are left out.
+	// Waiting are the pods without a place, with reasons; without placeholders.
 	Waiting []scheduling.Unschedulable
-	// Refused are planned nodes of which no claim can be made; their pods wait.
+	// Refused are planned nodes for which no claim can be created; their pods stay pending.
 	Refused []RefusedNode
-	// Events tell the pods' owners.
+	// Events for the pods' owners.
 	Events []Event
 }
 
@@ -53,13 +53,12 @@ type Launch struct {
 	Claim *v1.NodeClaim
 	// Pool that launches it.
 	Pool v1.PoolKey
-	// Pods it is for, placeholders left out, and at the same places their UIDs: events are found by these.
+	// Pods for which the node is launched, without placeholders, and their UIDs at the same indexes: events need them.
 	Pods    []scheduling.PodKey
 	PodUIDs []types.UID
-	// Capacity is the most of each resource that any of the claim's instance types has: what it may take from its
-	// pool's limits.
+	// Capacity is the maximum of each resource over the claim's instance types: what it counts against its pool's limits.
 	Capacity corev1.ResourceList
-	// Price is the cheapest offering's, in USD per hour.
+	// Price of the cheapest offering, in USD per hour.
 	Price float64
 }
 
@@ -70,14 +69,14 @@ type Nomination struct {
 	Until time.Time
 }
 
-// RefusedNode is a planned node of which no claim can be made.
+// RefusedNode is a planned node for which no claim can be created.
 type RefusedNode struct {
 	Node scheduling.NewNode
 	Err  error
 }
 
-// Decide turns the plan of a snapshot into orders. It is pure: the time is the snapshot's, and
-// nothing handed in is changed. The error is for a plan of another snapshot, or an *option.ArgumentError.
+// Decide turns the plan of a snapshot into orders. It is pure: it uses the snapshot's time and changes no argument. It fails for a
+// plan of another snapshot, or with an *option.ArgumentError.
 func Decide(snapshot *scheduling.Snapshot, plan *scheduling.Plan, o PassOptions) (*Orders, error) {
 	switch {
 	case snapshot == nil:
@@ -118,12 +117,12 @@ func Decide(snapshot *scheduling.Snapshot, plan *scheduling.Plan, o PassOptions)
 	return orders, nil
 }
 
-// decision is what Decide knows of the snapshot.
+// decision is the state of one call of Decide.
 type decision struct {
 	snapshot *scheduling.Snapshot
 	options  PassOptions
 	pools    map[v1.PoolKey]*scheduling.NodePool
-	// pods are the real ones that wait; placeholders are not among them.
+	// pods are the pending pods, without placeholders.
 	pods     map[scheduling.PodKey]*corev1.Pod
 	overlaid *overlay.Result
 }
@@ -150,11 +149,11 @@ func newDecision(snapshot *scheduling.Snapshot, o PassOptions) *decision {
 	return d
 }
 
-// launch orders a planned node, or says why it can't be.
+// launch orders a planned node, or returns why it can't.
 func (d *decision) launch(orders *Orders, node *scheduling.NewNode) error {
 	pool := d.pools[node.Pool]
 	if pool == nil {
-		return fmt.Errorf("plan: node %s is of nodepool %s, which the snapshot does not have: decide on the plan of this snapshot", node.Name, node.Pool)
+		return fmt.Errorf("plan: node %s is of nodepool %s, which the snapshot does not have: use a plan of this snapshot", node.Name, node.Pool)
 	}
 	types, err := d.overlaid.InstanceTypes(node.Pool)
 	if err != nil {
@@ -216,7 +215,7 @@ func most(types []*cloudprovider.InstanceType) corev1.ResourceList {
 	return out
 }
 
-// real are those of the pods that are no placeholders, in their order.
+// real are the pods that are not placeholders, in their order.
 func (d *decision) real(pods []scheduling.PodKey) []scheduling.PodKey {
 	var list []scheduling.PodKey
 	for _, key := range pods {
@@ -251,7 +250,7 @@ func (d *decision) failed(orders *Orders, key scheduling.PodKey, why string) {
 	})
 }
 
-// sentence joins the reasons of the pools, as many as an event has room for.
+// sentence joins the reasons of the pools, as many as fit into an event.
 func sentence(reasons []scheduling.Reason) string {
 	const longest = 900 // an event's message has at most 1,024 bytes
 	var b strings.Builder

@@ -10,12 +10,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// PodEventEvery is how often a claim's last pod event is stored at most.
+// PodEventEvery is the minimum interval between updates of a claim's last pod event.
 const PodEventEvery = 10 * time.Second
 
-// IsPodEvent reports whether what became of a pod is an event of the node it is bound to: it was bound, ended, is being
-// deleted or is gone. Pods of DaemonSets come and go with their node and are none. old is nil for a pod that is new, pod
-// nil for one that is gone.
+// IsPodEvent reports whether a change of a pod is a pod event of its node: the pod was bound, has ended, is being deleted or is
+// gone. Pods of DaemonSets don't count. old is nil for a pod that is new, pod nil for one that is gone.
 func IsPodEvent(old, pod *corev1.Pod) bool {
 	shown := pod
 	if shown == nil {

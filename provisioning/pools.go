@@ -13,22 +13,22 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// PoolSet is which NodePools take part in a pass, and with which instances: what a Snapshot needs of them.
+// PoolSet has the NodePools of a pass and their instance types, for a Snapshot.
 type PoolSet struct {
-	// NodePools are all that own or may launch nodes, by key; those that must not launch now say why (NotReady).
+	// NodePools are all that own or may launch nodes, by key; those that must not launch now have a reason (NotReady).
 	NodePools []scheduling.NodePool
-	// Catalogs are the lists of instance types that NodePools name. Pools that see the same types share one.
+	// Catalogs are the lists of instance types to which NodePools refer. Pools with the same types share a list.
 	Catalogs map[string][]*cloudprovider.InstanceType
 	// Events are those of pools without any instance type.
 	Events []Event
 }
 
-// ResolvePools asks the provider for the instances of every pool that may launch any at the time now: its node
-// class is of a kind the provider serves, it is ready, by the conditions that PoolStatus writes, and not being deleted. Static pools and those that may not
-// launch take part as owners of their nodes, with the types that those are of if the provider tells. A pool whose
-// types can't be found out is left out of launching with the reason, and the others go on; only when ctx ends is that an
-// error. belief may be nil; it closes offerings that are
-// thought to be empty. Each pool is keyed by the generation it was born in (v1.GenerationOf).
+// ResolvePools asks the provider for the instances of every pool that may launch any at the time now: its node class is of a kind
+// the provider serves, it is ready, by the conditions that PoolStatus writes, and not being deleted. Static pools and those that
+// may not launch take part as owners of their nodes, with the types that those are of if the provider tells. A pool whose types
+// can't be found out is left out of launching with the reason, and the others go on; only when ctx ends is that an error. belief
+// may be nil; it closes offerings that are thought to be empty. The key of each pool contains the API version in which it was
+// created (v1.GenerationOf).
 func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, pools []*v1.NodePool, belief *Belief, now time.Time) (*PoolSet, error) {
 	switch {
 	case provider == nil:
@@ -55,7 +55,7 @@ func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, poo
 	return set, nil
 }
 
-// notReady says why the pool must not launch nodes; empty when it may.
+// notReady returns why the pool must not launch nodes; empty if it may.
 func notReady(pool *v1.NodePool, capabilities cloudprovider.Capabilities) string {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	switch {
@@ -88,7 +88,7 @@ func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.Instanc
 	owner := entry.NotReady != "" || entry.Object.Spec.Replicas != nil
 	switch {
 	case owner && (err != nil || len(types) == 0):
-		return // it launches nothing by plans anyway
+		return // plans never launch its nodes anyway
 	case cloudprovider.IsUnevaluatedNodePool(err):
 		entry.NotReady = "its instance types have yet to be evaluated"
 	case err != nil:
@@ -112,7 +112,7 @@ func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.Instanc
 			return
 		}
 	}
-	// The first pool that sees the list gives it its name.
+	// The list is named after the first pool that uses it.
 	entry.Catalog = entry.Key.String()
 	s.Catalogs[entry.Catalog] = types
 }

@@ -18,7 +18,7 @@ import (
 
 // Reasons of a pool's conditions.
 const (
-	// PoolReasonInvalid: ValidationSucceeded is False since the pool breaks a rule; the message has the field's path.
+	// PoolReasonInvalid: ValidationSucceeded is False because the pool is invalid; the message has the path of the field.
 	PoolReasonInvalid = "NodePoolValidationFailed"
 	// PoolReasonClassUnsupported: the provider does not launch instances from node classes of that kind.
 	PoolReasonClassUnsupported = "NodeClassNotSupported"
@@ -26,22 +26,21 @@ const (
 	PoolReasonClassUnknown = "NodeClassReadinessUnknown"
 )
 
-// PoolState is what is observed of a NodePool. Nothing in it is changed.
+// PoolState is the observed state of a NodePool. It is not changed.
 type PoolState struct {
 	// Pool as stored.
 	Pool *v1.NodePool
 	// Capabilities of the provider.
 	Capabilities cloudprovider.Capabilities
-	// Lookup is the provider's vocabulary, compiled. Nil is the common one.
+	// Lookup is the provider's vocabulary, compiled. Nil means the core vocabulary.
 	Lookup *requirements.Lookup
-	// Class is what the provider says of the pool's node class, asked just now. Nil: it could not be found out, and what
-	// the pool's condition says stays (CP-CLASS-04).
+	// Class is the current readiness of the pool's node class, from the provider. Nil: it is unknown, and the pool's condition
+	// stays (CP-CLASS-04).
 	Class *cloudprovider.NodeClassReadiness
-	// Usage is what the pool's nodes have in all, and Nodes how many they are. A nil Usage is not known: what
-	// the status says stays.
+	// Usage is the total capacity of the pool's nodes, and Nodes their number. Nil: it is unknown, and the status stays.
 	Usage corev1.ResourceList
 	Nodes int
-	// Health shows what the pool's launches came to. Nil shows nothing.
+	// Health shows whether the pool's launches registered nodes. Nil shows nothing.
 	Health *RegistrationHealth
 	// Launches shows why the pool's last launch failed. Nil shows nothing.
 	Launches *LaunchHealth
@@ -89,8 +88,8 @@ func (s PoolState) validate(pool *v1.NodePool, now time.Time) {
 	pool.Conditions().SetTrue(v1.ConditionValidationSucceeded, now)
 }
 
-// stated is the pool with requirements [] where it has none. A definition asks whoever writes a manifest to say that any instance will do;
-// in Go a pool without requirements says so, and is planned.
+// stated returns the pool with an empty list of requirements instead of nil. The CRD requires the field, so that authors of
+// manifests state explicitly that any instance is allowed. In Go, a pool without requirements allows any instance.
 func stated(pool *v1.NodePool) *v1.NodePool {
 	if pool.Spec.Template.Spec.Requirements != nil {
 		return pool
@@ -100,7 +99,7 @@ func stated(pool *v1.NodePool) *v1.NodePool {
 	return &judged
 }
 
-// classReady copies what the provider says of the node class.
+// classReady copies the readiness of the node class.
 func (s PoolState) classReady(pool *v1.NodePool, now time.Time) {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	if !s.Capabilities.SupportsNodeClass(ref) {
@@ -142,7 +141,7 @@ func shownUsage(usage corev1.ResourceList, nodes int) corev1.ResourceList {
 	return out
 }
 
-// longestCondition bounds a condition's message: one that lists every fault of a large pool would make the object too
+// longestCondition is the maximum length of a condition's message: a list of all errors of a large pool could make the object too
 // large to store.
 const longestCondition = 1000
 

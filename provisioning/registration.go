@@ -15,10 +15,10 @@ import (
 	"github.com/drawknife/drawknife/api/v1alpha5"
 )
 
-// gateRetry is when closed gates that name no time are asked again.
+// gateRetry is when closed gates without a RetryAfter are asked again.
 const gateRetry = 5 * time.Second
 
-// register joins the claim with its node.
+// register registers the claim's node.
 func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 	claim := s.Claim.DeepCopy()
 	wait := l.left(s.Claim, now)
@@ -39,7 +39,8 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 		events = append(events, claimEvent(claim, EventUnregisteredTaintMissing,
 			fmt.Sprintf("node %s joined without the taint %s: pods may have been bound before it was labelled", observed.Name, v1.UnregisteredTaintKey)))
 	}
-	// What the claim says is on the node before the gates are asked, since they may look at it; and once more after.
+	// The claim's labels and annotations are written to the node before the gates are asked, because gates may read them, and again
+	// afterwards.
 	node := synced(observed, claim)
 	if s.HasGates && s.Gates == nil {
 		step := Step{Events: events}
@@ -63,7 +64,7 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 	claim.Conditions().SetTrue(v1.ConditionRegistered, now)
 	claim.Status.NodeName = node.Name
 	step := Step{Events: events}
-	// The node first: a claim that is registered has a node that says so.
+	// Write the node first: a registered claim must have a registered node.
 	if put := putNode(observed, node); put != nil {
 		step.Effects = append(step.Effects, put)
 	}
@@ -71,8 +72,8 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 	return step
 }
 
-// synced is the node with what the claim has for it: finalizer, owner, taints it lacks, labels and
-// annotations, of which the claim's count. Taints are left alone on nodes that say so.
+// synced is the node with what the claim has for it: finalizer, owner, taints it lacks, labels and annotations, of which the
+// claim's count. Taints are not synced on nodes with the label that forbids it.
 func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	node := observed.DeepCopy()
 	if !slices.Contains(node.Finalizers, v1.TerminationFinalizer) {
@@ -94,14 +95,14 @@ func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 		node.Labels = map[string]string{}
 	}
 	node.Annotations = merged(node.Annotations, claim.Annotations)
-	delete(node.Annotations, v1.DisruptionCommandAnnotationKey) // it ends with the command, and the node stays
+	delete(node.Annotations, v1.DisruptionCommandAnnotationKey) // the taint ends with the command, and the node stays
 	if node.Labels[v1.NodeDoNotSyncTaintsLabelKey] != "true" {
 		node.Spec.Taints = v1.MergeTaints(v1.MergeTaints(node.Spec.Taints, claim.Spec.Taints), claim.Spec.StartupTaints)
 	}
 	return node
 }
 
-// putNode stores the node if it differs from the observed one; nil if it does not.
+// putNode returns the effect that stores the node if it differs from the observed one; else nil.
 func putNode(observed, node *corev1.Node) Effect {
 	if equality.Semantic.DeepEqual(observed.ObjectMeta, node.ObjectMeta) && equality.Semantic.DeepEqual(observed.Spec, node.Spec) {
 		return nil
@@ -109,7 +110,7 @@ func putNode(observed, node *corev1.Node) Effect {
 	return PutNode{node}
 }
 
-// closedGates says what registration waits for, by name, and when the first of them wants to be asked again.
+// closedGates returns the gates for which registration waits, by name, and when to ask the first of them again.
 func closedGates(gates map[string]GateAnswer) (reason string, again time.Duration, closed bool) {
 	var waits []string
 	for _, name := range slices.Sorted(maps.Keys(gates)) {

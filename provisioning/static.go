@@ -22,41 +22,39 @@ const (
 	staticLimitWait = 30 * time.Second
 )
 
-// StaticState is what is observed of a static pool: one with a fixed number of replicas. Nothing in it is changed.
+// StaticState is the observed state of a static pool: one with a fixed number of replicas. It is not changed.
 type StaticState struct {
 	// Pool as stored.
 	Pool *v1.NodePool
-	// Claims are all of the pool's.
+	// Claims are all claims of the pool.
 	Claims []StaticClaim
-	// Ordered is how many of the pool's claims have been created and are not among Claims yet.
+	// Ordered is the number of the pool's claims that have been created but are not in Claims yet.
 	Ordered int
 }
 
-// StaticClaim is a claim of a static pool with what runs on its node.
+// StaticClaim is a claim of a static pool with the pods of its node.
 type StaticClaim struct {
 	Claim *v1.NodeClaim
 	Pods  []*corev1.Pod
-	// Replaced tells that a replacement of it is meant to be launched, or is: it is leaving, but for the drift of
-	// static pools not deleted yet.
+	// Replaced is true if a replacement is planned or launched: the claim will be removed, but is not deleted yet.
 	Replaced bool
 }
 
-// StaticStep is what a static pool needs.
+// StaticStep is the next step of a static pool.
 type StaticStep struct {
 	// Launches are the claims to create.
 	Launches []Launch
 	// Deletions are the claims to delete.
 	Deletions []DeleteClaim
-	// Err is why fewer are launched than are missing: the pool's limit on nodes. Nil if all are.
+	// Err is why fewer nodes are launched than are missing: the pool's limit on nodes. Nil if all are launched.
 	Err error
-	// Again is when to look again.
+	// Again is when to call ScaleStatic again.
 	Again time.Duration
 }
 
-// ScaleStatic brings a static pool to its number of replicas at the time now. Intended nodes are
-// those that stay; claims that are being deleted or replaced are not among them, and those on order are, so that
-// nothing is launched twice. Scaling down, those go first whose going costs least: without an instance, empty,
-// without pods that protect themselves, cheap to move, near the end of their life.
+// ScaleStatic brings a static pool to its number of replicas at the time now. Claims that are being deleted or replaced don't
+// count, but ordered ones do, so that nothing is launched twice. Scaling down removes the nodes first whose removal costs least:
+// without an instance, empty, without protected pods, cheap to move, near the end of their life.
 func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep, error) {
 	pool := s.Pool
 	if pool == nil {
@@ -85,13 +83,13 @@ func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep
 	return StaticStep{Again: staticEvery}, nil
 }
 
-// scaleUp orders as many as the pool's limit on nodes leaves room for: all that are there take from it, also those that
-// are leaving.
+// scaleUp orders as many nodes as the pool's limit on nodes allows. All existing nodes count against it, also those that are being
+// removed.
 func (s StaticState) scaleUp(missing, all int, o nodeclaims.Options) (StaticStep, error) {
 	step := StaticStep{Again: staticEvery}
 	if limit, ok := s.Pool.Spec.Limits[limits.ResourceNodes]; ok {
 		if room := max(0, int(limit.Value())-all); room < missing {
-			step.Err = fmt.Errorf("nodepool %s: %d nodes are missing, and spec.limits[nodes] %s has room for %d: raise the limit", v1.QualifiedName(s.Pool), missing, limit.String(), room)
+			step.Err = fmt.Errorf("nodepool %s: %d nodes are missing, but spec.limits[nodes] %s allows only %d: raise the limit", v1.QualifiedName(s.Pool), missing, limit.String(), room)
 			step.Again = staticLimitWait
 			missing = room
 		}
@@ -107,7 +105,7 @@ func (s StaticState) scaleUp(missing, all int, o nodeclaims.Options) (StaticStep
 	return step, nil
 }
 
-// cheapest are the claims to delete first.
+// cheapest returns the claims to delete first.
 func (s StaticState) cheapest(n int, now time.Time) []DeleteClaim {
 	type ranked struct {
 		claim *v1.NodeClaim
@@ -138,8 +136,8 @@ func (s StaticState) cheapest(n int, now time.Time) []DeleteClaim {
 	return out
 }
 
-// staticRank is the order in which nodes of a static pool go: those without an instance, empty ones, those without protected pods,
-// the rest.
+// staticRank is the order in which nodes of a static pool are removed: those without an instance, empty ones, those without
+// protected pods, the rest.
 func staticRank(c StaticClaim, now time.Time) int {
 	if c.Claim.Status.ProviderID == "" {
 		return 0

@@ -11,55 +11,56 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// InstanceState is what is known of a claim's instance.
+// InstanceState is the known state of a claim's instance.
 type InstanceState int
 
 // The states.
 const (
-	// InstanceUnasked: the provider was not asked just now.
+	// InstanceUnasked: the provider has not been asked.
 	InstanceUnasked InstanceState = iota
-	// InstanceThere: the provider knows the instance (AskInstance).
+	// InstanceThere: the instance exists (AskInstance).
 	InstanceThere
-	// InstanceEnding: the provider has been asked to end the instance, and knows it still (TerminateInstance).
+	// InstanceEnding: the instance is being terminated (TerminateInstance).
 	InstanceEnding
-	// InstanceGone: the provider knows of no such instance.
+	// InstanceGone: the instance does not exist.
 	InstanceGone
 )
 
 const (
-	// terminationEvery is how often a provider is asked to end an instance until it is gone.
+	// terminationEvery is how often the provider's Delete is called until the instance is gone.
 	terminationEvery = 5 * time.Second
-	// soonAfter is how often for the first terminationEvery: instances that go at once need not hold up their node.
+	// soonAfter is the shorter interval at first, so that an instance which terminates quickly does not delay the removal of its
+	// node.
 	soonAfter = time.Second
 )
 
-// FindInstance looks for an instance that bears the claim's UID (CloudProvider.List): its launch may have been answered to
-// somebody who is not there any more. Its provider ID is handed in as ClaimTermination.Found.
+// FindInstance looks for an instance with the claim's UID (CloudProvider.List): the response to its launch may have been lost in a
+// crash. Its provider ID becomes ClaimTermination.Found.
 type FindInstance struct{ Claim *v1.NodeClaim }
 
-// AskInstance asks the provider whether the claim's instance is there (CloudProvider.Get), and observes the answer.
+// AskInstance asks the provider whether the claim's instance exists (CloudProvider.Get), and records the answer.
 type AskInstance struct{ Claim *v1.NodeClaim }
 
 // String names the effect and its object.
 func (e FindInstance) String() string { return "find instance of " + nameOf(e.Claim) }
 func (e AskInstance) String() string  { return "ask for instance of " + nameOf(e.Claim) }
 
-// ClaimTermination is what is observed of a claim that is being deleted. Nothing in it is changed.
+// ClaimTermination is the observed state of a claim that is being deleted. It is not changed.
 type ClaimTermination struct {
 	// Claim as stored.
 	Claim *v1.NodeClaim
 	// Nodes are those with the claim's provider ID.
 	Nodes []*corev1.Node
-	// Searched tells that FindInstance was done just now, and Found is the provider ID it gave; empty for none.
+	// Searched is true if FindInstance was just carried out, and Found is the provider ID that it returned; empty for none.
 	Searched bool
 	Found    string
-	// Instance is what the provider answered just now to TerminateInstance.
+	// Instance is the provider's latest answer to TerminateInstance.
 	Instance InstanceState
 }
 
-// TerminateClaim is what a claim that is being deleted needs at the time now: its deadline is set, its nodes
-// are deleted and waited for, its instance is ended until the provider knows it no more, and then its finalizer goes. A
-// claim whose launch was never answered is looked for by its UID first, so that no instance stays behind.
+// TerminateClaim returns the next step of a claim that is being deleted, at the time now. It sets the deadline, deletes the nodes
+// and waits for them, terminates the instance and waits until it is gone, and then removes the finalizer. If the response to the
+// claim's launch was lost, it first looks for the instance by the claim's UID, so that no instance stays behind.
 func TerminateClaim(s ClaimTermination, now time.Time) Step {
 	claim := s.Claim
 	if claim == nil || claim.DeletionTimestamp == nil || !slices.Contains(claim.Finalizers, v1.TerminationFinalizer) {
@@ -68,7 +69,7 @@ func TerminateClaim(s ClaimTermination, now time.Time) Step {
 	if step, ok := setDeadline(claim); ok {
 		return step
 	}
-	// Also nodes that joined and were never registered: nobody else may be there to remove them.
+	// This includes nodes that joined but never registered: nobody else removes them.
 	if claim.Status.ProviderID != "" && len(s.Nodes) > 0 {
 		var step Step
 		for _, node := range s.Nodes {
@@ -76,7 +77,7 @@ func TerminateClaim(s ClaimTermination, now time.Time) Step {
 				step.Effects = append(step.Effects, DeleteNode{Name: node.Name, UID: node.UID})
 			}
 		}
-		return step // the nodes' own termination goes on; asked again when they are gone
+		return step // the termination of the nodes continues; this is called again when they are gone
 	}
 	if claim.Status.ProviderID == "" {
 		return terminateUnknown(s)
@@ -87,7 +88,7 @@ func TerminateClaim(s ClaimTermination, now time.Time) Step {
 	return terminate(claim, s.Instance, now)
 }
 
-// terminateUnknown ends a claim that does not know its instance.
+// terminateUnknown terminates a claim without a provider ID.
 func terminateUnknown(s ClaimTermination) Step {
 	switch {
 	case !s.Searched:
@@ -100,7 +101,7 @@ func terminateUnknown(s ClaimTermination) Step {
 	return Step{Effects: []Effect{PutClaim{Claim: claim, IfGone: []Effect{TerminateInstance{claim.DeepCopy()}}}}}
 }
 
-// terminate asks for the end of the instance, shows that on the claim, and asks again until it is gone.
+// terminate terminates the instance, shows that on the claim, and repeats it until the instance is gone.
 func terminate(claim *v1.NodeClaim, state InstanceState, now time.Time) Step {
 	out := claim.DeepCopy()
 	out.Conditions().SetTrue(v1.ConditionInstanceTerminating, now)
@@ -113,13 +114,13 @@ func terminate(claim *v1.NodeClaim, state InstanceState, now time.Time) Step {
 	}
 	step := Step{Effects: []Effect{TerminateInstance{claim.DeepCopy()}}, Again: again}
 	if !equalClaims(claim, out) {
-		// A claim whose finalizer somebody took away must not keep its instance.
+		// A claim whose finalizer somebody removed must not leave its instance running.
 		step.Effects = append([]Effect{PutClaim{Claim: out, IfGone: step.Effects}}, step.Effects...)
 	}
 	return step
 }
 
-// setDeadline writes on the claim when its drain ends whatever is left.
+// setDeadline writes the deadline of the drain to the claim.
 func setDeadline(claim *v1.NodeClaim) (Step, bool) {
 	if claim.Spec.TerminationGracePeriod == nil || claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey] != "" {
 		return Step{}, false
@@ -133,8 +134,8 @@ func setDeadline(claim *v1.NodeClaim) (Step, bool) {
 	}, true
 }
 
-// DeadlineOf is when a claim's drain ends whatever is left; zero is never. The error is for an annotation that is no
-// RFC 3339 time: there is no deadline then, since pods that were to be spared can't be brought back.
+// DeadlineOf is the deadline of a claim's drain; zero means none. The error is for an annotation that is not an RFC 3339 time. Then
+// there is no deadline, because wrongly deleted pods can't be brought back.
 func DeadlineOf(claim *v1.NodeClaim) (time.Time, error) {
 	if claim == nil {
 		return time.Time{}, option.Missing("DeadlineOf", "the claim")

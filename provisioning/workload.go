@@ -15,20 +15,19 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// SurgeAnnotation is on a Deployment or ReplicaSet that SurgeFirst has scaled: its Surge as text. It is removed with the
-// surge.
+// SurgeAnnotation is set on a Deployment or ReplicaSet that SurgeFirst has scaled: its Surge as text. It is removed when the surge
+// ends.
 const SurgeAnnotation = "drawknife.dev/surge"
 
 // Surge is what SurgeFirst did to a workload.
 type Surge struct {
-	// From is the number of replicas that the workload asks for itself, and By how many were added; 0 is a surge that was
-	// given up.
+	// From is the original number of replicas, and By the number of added ones; 0 if the surge was given up.
 	From, By int32
-	// Since is when it began, or when it last had a replacement ready; to the second.
+	// Since is when it started, or when a replacement last became ready; to the second.
 	Since time.Time
 }
 
-// String is "3+1 2026-05-04T10:00:00Z": what the annotation says.
+// String is the text of the annotation: "3+1 2026-05-04T10:00:00Z".
 func (s Surge) String() string {
 	return fmt.Sprintf("%d+%d %s", s.From, s.By, s.Since.UTC().Format(time.RFC3339))
 }
@@ -50,24 +49,24 @@ func ParseSurge(text string) (Surge, error) {
 	return s, nil
 }
 
-// maxReplicas keeps sums within an int32.
+// maxReplicas keeps sums within int32.
 const maxReplicas = 1 << 30
 
-// Workload is a Deployment, or a ReplicaSet of its own, as far as its scale is concerned.
+// Workload is the scale of a Deployment, or of a ReplicaSet without a Deployment.
 type Workload struct {
-	// Kind is Deployment or ReplicaSet; Key and UID say which.
+	// Kind is Deployment or ReplicaSet; Key and UID identify it.
 	Kind string
 	Key  types.NamespacedName
 	UID  types.UID
-	// Replicas it asks for now, the surge included.
+	// Replicas is spec.replicas, including the surge.
 	Replicas int32
-	// Surge is what its annotation says; nil without one, and with one that can't be read.
+	// Surge is its parsed annotation; nil if there is none or it can't be parsed.
 	Surge *Surge
 	// NoSurge is why it can't be scaled for a while; empty when it can.
 	NoSurge string
 }
 
-// asks is how many replicas the workload asks for itself.
+// asks is the number of replicas without the surge.
 func (w *Workload) asks() int32 {
 	if w.Surge != nil && w.Surge.By > 0 {
 		return w.Surge.From
@@ -75,18 +74,18 @@ func (w *Workload) asks() int32 {
 	return w.Replicas
 }
 
-// ScaleWorkload sets spec.replicas of a Deployment or ReplicaSet, and its SurgeAnnotation, in one write, on the condition that
-// it still is the one with the UID and asks for From.
+// ScaleWorkload sets spec.replicas of a Deployment or ReplicaSet, and its SurgeAnnotation, in one write, if it still has the UID
+// and From replicas.
 type ScaleWorkload struct {
 	Kind     string
 	Key      types.NamespacedName
 	UID      types.UID
 	From, To int32
-	// Surge is what to write into the annotation; nil removes it.
+	// Surge is the new value of the annotation; nil removes it.
 	Surge *Surge
 }
 
-// String says what is to be done.
+// String describes the action.
 func (e ScaleWorkload) String() string {
 	note := "none"
 	if e.Surge != nil {
@@ -99,7 +98,7 @@ func (w *Workload) scale(to int32, surge *Surge) ScaleWorkload {
 	return ScaleWorkload{Kind: w.Kind, Key: w.Key, UID: w.UID, From: w.Replicas, To: to, Surge: surge}
 }
 
-// withdraw takes a surge back: the number is lowered if nobody else has set it.
+// withdraw undoes a surge: the number is lowered, unless somebody else has changed it.
 func (w *Workload) withdraw() []Effect {
 	switch {
 	case w.Surge == nil:
@@ -110,23 +109,23 @@ func (w *Workload) withdraw() []Effect {
 	return []Effect{w.scale(w.Replicas, nil)}
 }
 
-// Workloads knows which workload a pod is of. It is read-only.
+// Workloads finds the workload of a pod. It is read-only.
 type Workloads struct {
 	byUID map[types.UID]*Workload
 	// owner of a ReplicaSet, by UID: its Deployment.
 	owner map[types.UID]types.UID
 }
 
-// WorkloadObjects are the objects of a cluster that Workloads are made of. Nothing in them is changed.
+// WorkloadObjects are the objects of a cluster for NewWorkloads. They are not changed.
 type WorkloadObjects struct {
 	Deployments []*appsv1.Deployment
 	ReplicaSets []*appsv1.ReplicaSet
-	// Autoscalers own the number of replicas of what they scale: it is left alone.
+	// Autoscalers control the number of replicas of their targets, so these are not surged.
 	Autoscalers []*autoscalingv2.HorizontalPodAutoscaler
 }
 
-// NewWorkloads looks at the objects once. A Deployment with the strategy Recreate is not surged, since it does not want two
-// pods side by side, nor is a workload that an autoscaler scales, asks for no pods, or is being deleted.
+// NewWorkloads reads the objects once. It does not surge a Deployment with the strategy Recreate, which must not have two versions
+// at the same time, nor a workload that has an autoscaler, has 0 replicas, or is being deleted.
 func NewWorkloads(o WorkloadObjects) *Workloads {
 	o.Deployments, o.ReplicaSets, o.Autoscalers = present(o.Deployments), present(o.ReplicaSets), present(o.Autoscalers)
 	scaled := map[string]bool{}
@@ -170,7 +169,7 @@ func workloadOf(kind string, meta *metav1.ObjectMeta, replicas *int32, scaled ma
 	return w
 }
 
-// Of is the workload that owns the pod; nil for none that is known.
+// Of returns the workload that owns the pod; nil if unknown.
 func (w *Workloads) Of(pod *corev1.Pod) *Workload {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil {
@@ -182,9 +181,9 @@ func (w *Workloads) Of(pod *corev1.Pod) *Workload {
 	return w.byUID[owner.UID]
 }
 
-// Leaving groups what drains ask for by workload: first the pods without one, then the workloads by kind, namespace and
-// name; those too that nobody leaves any more and that still have a surge, which an Evictor then takes back. list are the
-// cluster's pods, at least those of the workloads and those that leave.
+// Leaving groups the evictions of drains by workload: first the pods without one, then the workloads by kind, namespace and name.
+// It includes workloads that still have a surge but no pods to evict, so that the Evictor undoes the surge. list has the cluster's
+// pods, at least those of the workloads and those to evict.
 func (w *Workloads) Leaving(evictions []EvictPod, list []*corev1.Pod) []Leaving {
 	asked := make(map[evictionKey]EvictPod, len(evictions))
 	for _, e := range evictions {
@@ -218,7 +217,7 @@ func (w *Workloads) Leaving(evictions []EvictPod, list []*corev1.Pod) []Leaving 
 			groups[load.UID].Evictions = append(groups[load.UID].Evictions, e)
 		}
 	}
-	for _, e := range asked { // pods that are not in the list any more: the eviction API says so
+	for _, e := range asked { // pods that are no longer in the list: the eviction API will report that
 		others.Evictions = append(others.Evictions, e)
 	}
 	others.Evictions = sortedEvictions(others.Evictions)
@@ -241,5 +240,5 @@ func namespacedName(pod *corev1.Pod) types.NamespacedName {
 	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
 }
 
-// servesNow reports whether the pod is ready and is not on its way out.
+// servesNow reports whether the pod is ready and not being deleted.
 func servesNow(pod *corev1.Pod) bool { return pods.Active(pod) && pods.Ready(pod) }

@@ -242,7 +242,7 @@ func constrain(schema object) error {
 			pattern, _ := below["pattern"].(string)
 			positive, found := strings.CutPrefix(pattern, `^(\+|-)?(`)
 			if !found {
-				return fmt.Errorf("quantities have another pattern than known: %q", pattern)
+				return fmt.Errorf("quantities have an unexpected pattern: %q", pattern)
 			}
 			below["pattern"] = `^\+?(` + positive
 			below["minimum"] = 0
@@ -260,7 +260,7 @@ func bound(schema object) error {
 	if pattern, _ := schema["pattern"].(string); schema["x-kubernetes-int-or-string"] == true && strings.Contains(pattern, "numkMGTPE") {
 		start, found := strings.CutSuffix(pattern, unbounded)
 		if !found && !strings.HasSuffix(pattern, bounded) {
-			return fmt.Errorf("quantities have another pattern than known: %q", pattern)
+			return fmt.Errorf("quantities have an unexpected pattern: %q", pattern)
 		}
 		if found {
 			schema["pattern"] = start + bounded

@@ -22,7 +22,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// provisioning Launcher.Claims - there is nobody to store claims
+	// provisioning Launcher.Claims - a function that stores NodeClaims is required
 	// fake LaunchLatency - is -1s; it must not be negative
 }
 

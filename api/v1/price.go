@@ -44,7 +44,7 @@ func ParsePriceAdjustment(text string) (PriceAdjustment, error) {
 		return PriceAdjustment{Amount: value}, nil
 	}
 	if value < -100 {
-		return PriceAdjustment{}, errors.New("takes away more than the whole price: write -100% or less of a reduction")
+		return PriceAdjustment{}, errors.New("the reduction is more than the whole price: write -100% or a smaller reduction")
 	}
 	return PriceAdjustment{Share: value / 100}, nil
 }

@@ -196,7 +196,7 @@ func TestParseRefuses(t *testing.T) {
 		{"negative spot price", `[0.03]`, `[0.03,-1]`, `instance type "m5.large": spotUSD[1]: must be from 0 to 1e+06, is -1`},
 		{"spot prices beyond zones", `[0.03]`, `[1,2,3]`, `instance type "m5.large": spotUSD: must have at most one price per zone, has 3 for 2 zones`},
 		{"GPU beyond a whole", `"ebs":{}`, `"ebs":{},"gpus":[{"name":"L4","manufacturer":"NVIDIA","count":0,"partition":1.5}]`, `instance type "m5.large": gpus[0].partition: must be from 0 to 1, is 1.5`},
-		{"disk of two members", `"ebs":{}`, `"ebs":{},"local":{"totalGB":1,"disks":[[1,2]]}`, `instance type "m5.large": a disk is [count, sizeGB, kind], this one has 2 members`},
+		{"disk of two members", `"ebs":{}`, `"ebs":{},"local":{"totalGB":1,"disks":[[1,2]]}`, `instance type "m5.large": a disk is [count, sizeGB, kind], but has 2 members`},
 		{"control characters", `"x86_64"`, `"x86\n"`, `instance type "m5.large": arch[0]: must be printable ASCII, is "x86\n"`},
 		{"type twice", good, good + "," + good, `instance type "m5.large": name: is there twice`},
 	} {
@@ -219,16 +219,16 @@ func TestParseRefuses(t *testing.T) {
 
 func TestParseRefusesFiles(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"empty", "", "reading the catalogue: the JSON text ends too early"},
+		{"empty", "", "reading the catalogue: the JSON text is incomplete"},
 		{"not JSON", "types: []", "reading the catalogue: not JSON at byte 2"},
-		{"cut off", head + good, "reading the catalogue: the JSON text ends too early"},
-		{"more than one value", head + good + "]} {}", "reading the catalogue: there is something after the end of the value"},
+		{"cut off", head + good, "reading the catalogue: the JSON text is incomplete"},
+		{"more than one value", head + good + "]} {}", "reading the catalogue: unexpected data after the end of the value"},
 		{"unknown key", `{"kinds":[]}`, `reading the catalogue: json: unknown field "kinds"`},
 		{"another schema", `{"schema":"drawknife-ec2-catalog/2"}`, `schema: must be "drawknife-ec2-catalog/1", is "drawknife-ec2-catalog/2"`},
 		{"no region", `{"schema":"drawknife-ec2-catalog/1"}`, "region: must not be empty"},
 		{"zone twice", strings.Replace(head, `"rb"`, `"ra"`, 1) + "]}", `zones[1].name: "ra" is there twice`},
 		{"zone without a name", strings.Replace(head, `"rb"`, `""`, 1) + "]}", `zones[1].name: must not be empty`},
-		{"an answer of EC2", `{"InstanceTypes":[]}`, "reading the catalogue: this is the output of `aws ec2 describe-instance-types`, which needs a prices file beside it"},
+		{"an answer of EC2", `{"InstanceTypes":[]}`, "reading the catalogue: this is the output of `aws ec2 describe-instance-types`, which also needs a prices file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := catalog.Parse([]byte(c.text))

@@ -87,7 +87,7 @@ func run(args []string) error {
 		return false
 	})
 	if len(lines) < 1000 {
-		return fmt.Errorf("%s@%s: only %d types were found: its table has another shape", module, wanted, len(lines))
+		return fmt.Errorf("%s@%s: only %d types were found: the format of its table has changed", module, wanted, len(lines))
 	}
 	slices.Sort(lines)
 	text := "# Code generated from the table of " + module + " " + wanted + "; DO NOT EDIT.\n" + strings.Join(lines, "")

@@ -41,7 +41,7 @@ func Parse(data []byte) (*Catalog, error) {
 		return nil, fmt.Errorf("reading the catalogue: %w", err)
 	}
 	if file.Answer != nil {
-		return nil, errors.New("reading the catalogue: this is the output of `aws ec2 describe-instance-types`, which needs a prices file beside it")
+		return nil, errors.New("reading the catalogue: this is the output of `aws ec2 describe-instance-types`, which also needs a prices file")
 	}
 	if file.Schema != Schema {
 		return nil, &FieldError{Field: "schema", Problem: fmt.Sprintf("must be %q, is %q", Schema, file.Schema)}
@@ -74,7 +74,7 @@ func readAll(r io.Reader, what string) ([]byte, error) {
 }
 
 func tooLarge(what string) error {
-	return fmt.Errorf("reading the %s: it has more than %d MiB, the most that is read", what, MaxBytes>>20)
+	return fmt.Errorf("reading the %s: it has more than %d MiB, the maximum", what, MaxBytes>>20)
 }
 
 // decodeStrict reads exactly one JSON value into v and refuses fields that v has not.
@@ -85,7 +85,7 @@ func decodeStrict(data []byte, v any) error {
 		return describeJSONError(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("there is something after the end of the value, at byte %d", d.InputOffset())
+		return fmt.Errorf("unexpected data after the end of the value, at byte %d", d.InputOffset())
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func describeJSONError(err error) error {
 		return fmt.Errorf("not JSON at byte %d: %w", syntax.Offset, err)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the JSON text ends too early: %w", err)
+		return fmt.Errorf("the JSON text is incomplete: %w", err)
 	}
 	return err
 }

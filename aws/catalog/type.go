@@ -159,7 +159,7 @@ func (d *Disk) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if len(parts) != 3 {
-		return fmt.Errorf("a disk is [count, sizeGB, kind], this one has %d members", len(parts))
+		return fmt.Errorf("a disk is [count, sizeGB, kind], but has %d members", len(parts))
 	}
 	for i, into := range []any{&d.Count, &d.SizeGB, &d.Kind} {
 		if err := json.Unmarshal(parts[i], into); err != nil {

@@ -58,7 +58,7 @@ func Build(r Request) (Result, error) {
 		return Result{}, err
 	}
 	if len(p.InstanceTypes) == 0 {
-		return Result{}, p.failed(errors.New("there is no instance type to make them for"))
+		return Result{}, p.failed(errors.New("there are no instance types"))
 	}
 	all, unserved, err := p.groups()
 	if err != nil {

@@ -379,7 +379,7 @@ func TestErrors(t *testing.T) {
 		{"no class", func(r *Request) { r.NodeClass = nil }, "no node class", ""},
 		{"no cluster", func(r *Request) { r.Cluster.Name = "" }, "no name", ""},
 		{"no types", types(), "no instance type", ""},
-		{"no capacity type", capacityType(""), "none of reserved, spot, on-demand", ""},
+		{"no capacity type", capacityType(""), "not reserved, spot or on-demand", ""},
 		{"no image", class(func(c *awsv1.EC2NodeClass) { c.Status.AMIs = nil }), "status.amis", cloudprovider.NodeClassNotReady},
 		{"no group", class(func(c *awsv1.EC2NodeClass) { c.Status.SecurityGroups = nil }), "status.securityGroups", cloudprovider.NodeClassNotReady},
 		{"no profile", class(func(c *awsv1.EC2NodeClass) { c.Status.InstanceProfile = "" }), "status.instanceProfile", cloudprovider.NodeClassNotReady},

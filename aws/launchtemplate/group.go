@@ -138,7 +138,7 @@ func (p *plan) reserved(name string, block map[string]string, t *cloudprovider.I
 		if _, err := quantities.Parse(value); err != nil {
 			quantity, ok := planned[corev1.ResourceName(key)]
 			if !ok {
-				return "", p.failed(fmt.Errorf("spec.kubelet.%s[%s]: %q is an expression, and instance type %s was planned without a result: write a quantity",
+				return "", p.failed(fmt.Errorf("spec.kubelet.%s[%s]: %q is an expression, which was not evaluated for instance type %s: write a quantity",
 					name, key, value, t.Name))
 			}
 			value = quantity.String()

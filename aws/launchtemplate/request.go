@@ -78,12 +78,12 @@ func prepare(r Request) (*plan, error) {
 	r.NodeClass = r.NodeClass.DeepCopy()
 	p := &plan{Request: r, family: r.NodeClass.Spec.EffectiveAMIFamily()}
 	if r.Cluster.Name == "" {
-		return nil, p.failed(fmt.Errorf("the cluster has no name: everything made for it is tagged with one"))
+		return nil, p.failed(fmt.Errorf("the cluster has no name: it is needed for tags"))
 	}
 	switch r.CapacityType {
 	case v1.CapacityTypeSpot, v1.CapacityTypeOnDemand, v1.CapacityTypeReserved:
 	default:
-		return nil, p.failed(fmt.Errorf("capacity type %q is none of %s, %s, %s", r.CapacityType,
+		return nil, p.failed(fmt.Errorf("capacity type %q is not %s, %s or %s", r.CapacityType,
 			v1.CapacityTypeReserved, v1.CapacityTypeSpot, v1.CapacityTypeOnDemand))
 	}
 	if err := p.ready(); err != nil {

@@ -204,7 +204,7 @@ func typed(err error) error {
 	case badRequest(code):
 		return cloudprovider.NewPermanentError(err)
 	case unknownHost(err):
-		return cloudprovider.NewPermanentError(fmt.Errorf("no such endpoint: is the region right? %w", err))
+		return cloudprovider.NewPermanentError(fmt.Errorf("no such endpoint: check the region: %w", err))
 	}
 	return cloudprovider.NewTransientError(err)
 }

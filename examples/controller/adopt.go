@@ -175,7 +175,7 @@ func (nobody) Identity() string { return "dry-run" }
 func (nobody) Describe() string { return "dry run" }
 
 // errFindings is a dry run that found something which would be replaced, ended or refused.
-var errFindings = errors.New("taking the cluster over is not without consequences: see the table")
+var errFindings = errors.New("taking the cluster over would change objects or instances: see the table")
 
 // dryRun prints what taking the cluster over means, and ends.
 func (t *truce) dryRun(ctx context.Context, mgr ctrl.Manager, provider cloudprovider.CloudProvider, out io.Writer) error {

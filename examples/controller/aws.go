@@ -56,7 +56,7 @@ func hasInstances(mapper meta.RESTMapper) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("whether the cluster has %s can't be found out: %w", kind.Kind, err)
+		return false, fmt.Errorf("cannot check whether the cluster has %s: %w", kind.Kind, err)
 	}
 	return true, nil
 }

@@ -13,7 +13,7 @@ func simulatedTypes(catalog string) ([]*cloudprovider.InstanceType, error) {
 	case "generic":
 		return fake.GenericTypes(genericTypes), nil
 	}
-	return nil, fmt.Errorf("--fake-catalog %q is none that is known: it is generic", catalog)
+	return nil, fmt.Errorf("--fake-catalog %q is unknown: it must be generic", catalog)
 }
 
 // genericTypes is how many made-up instance types there are: enough for a choice in every size.

@@ -17,11 +17,11 @@ func newProvider(ctx context.Context, mgr ctrl.Manager, s settings.Settings, ext
 	switch s.Process.Provider {
 	case settings.ProviderFake:
 		if !s.Process.AllowSimulatedNodes {
-			return nil, errors.New("--provider fake puts Node objects into the cluster that are only simulated: say --allow-simulated-nodes if that is meant")
+			return nil, errors.New("--provider fake creates simulated Node objects in the cluster: give --allow-simulated-nodes if you want that")
 		}
 		return newSimulation(ctx, mgr, extra.catalog, s.Planning.ServeAlpha, s.Process.Adopt == settings.AdoptDryRun, log)
 	case settings.ProviderAWS:
 		return newAWS(ctx, mgr, s, log)
 	}
-	return nil, fmt.Errorf("--provider %q is none that is known: it is aws or fake", s.Process.Provider)
+	return nil, fmt.Errorf("--provider %q is unknown: it must be aws or fake", s.Process.Provider)
 }

@@ -80,7 +80,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	switch {
 	case !s.Planning.ServeAlpha:
 	case s.Process.KarpenterLease == settings.LeaseIgnored:
-		log.Info("ignoring Provisioners, Machines and AWSNodeTemplates: the lease of Karpenter is ignored")
+		log.Info("ignoring Provisioners, Machines and AWSNodeTemplates because the lease of Karpenter is ignored")
 	default:
 		// From here on objects of the first generation are among those of v1.
 		if mgr, err = generations.Serve(mgr, generations.Options{Legacy: legacyOf(s.AWS.Legacy), Logger: log}); err != nil {
@@ -118,7 +118,7 @@ func restConfig(p settings.Process) (*rest.Config, error) {
 		config, err = clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no cluster is known: name one with --kubeconfig, or run in a pod: %w", err)
+		return nil, fmt.Errorf("no cluster is configured: name one with --kubeconfig, or run in a pod: %w", err)
 	}
 	config.QPS, config.Burst = p.KubeClientQPS, p.KubeClientBurst
 	config.UserAgent = "drawknife"

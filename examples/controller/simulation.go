@@ -122,7 +122,7 @@ func (s *simulation) bootRestored(ctx context.Context, claims []v1.NodeClaim) er
 			continue
 		}
 		if err := s.Cloud.Delete(ctx, claim); err != nil && !cloudprovider.IsNodeClaimNotFound(err) {
-			return fmt.Errorf("ending the instance of nodeclaim %q: %w", claim.Name, err)
+			return fmt.Errorf("terminating the instance of nodeclaim %q: %w", claim.Name, err)
 		}
 	}
 	for _, i := range s.Instances() {

@@ -26,11 +26,11 @@ func writeFiles(dir string, inputs []input, objects []convert.Converted) error {
 		}
 		path := filepath.Join(dir, in.below)
 		if other, ok := taken[path]; ok && other != in.Name {
-			return fmt.Errorf("%s: both %s and %s would be written there; convert them one after the other", path, other, in.Name)
+			return fmt.Errorf("%s: both %s and %s would be written to it; convert them one after the other", path, other, in.Name)
 		}
 		taken[path] = in.Name
 		if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("%s is there already, and nothing is overwritten: name another folder", path)
+			return fmt.Errorf("%s already exists and is not overwritten: name another folder", path)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -92,10 +92,10 @@ func TestOutputDir(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(to, "cm.yaml")); err == nil {
 		t.Error("a file of which nothing is left was written")
 	}
-	if code, _, errs := exec(t, "", "-R", "-f", dir, "--output-dir", dir); code != exitOutput || !strings.Contains(errs, "nothing is overwritten") {
+	if code, _, errs := exec(t, "", "-R", "-f", dir, "--output-dir", dir); code != exitOutput || !strings.Contains(errs, "is not overwritten") {
 		t.Errorf("into the folder itself: status %d\n%s", code, errs)
 	}
-	if code, _, errs := exec(t, "", "-f", filepath.Join(dir, "a.yaml"), "-f", filepath.Join(folder(t, map[string]string{"a.yaml": strings.Replace(pool, "name: a", "name: z", 1)}), "a.yaml"), "--output-dir", t.TempDir()); code != exitOutput || !strings.Contains(errs, "would be written there") {
+	if code, _, errs := exec(t, "", "-f", filepath.Join(dir, "a.yaml"), "-f", filepath.Join(folder(t, map[string]string{"a.yaml": strings.Replace(pool, "name: a", "name: z", 1)}), "a.yaml"), "--output-dir", t.TempDir()); code != exitOutput || !strings.Contains(errs, "would be written to it") {
 		t.Errorf("two files of one name: status %d\n%s", code, errs)
 	}
 	for _, args := range [][]string{{"-f", "-"}, {"-f", dir, "-o", "json"}} {

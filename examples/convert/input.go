@@ -45,7 +45,7 @@ func readInputs(o options, stdin io.Reader) ([]input, error) {
 	for i, named := range o.inputs {
 		if named == "-" {
 			if slices.Contains(o.inputs[:i], "-") {
-				return nil, errors.New("standard input is named twice, and can be read once")
+				return nil, errors.New("standard input is named twice, but can be read only once")
 			}
 			if err := add("", "-", stdin); err != nil {
 				return nil, err
@@ -81,7 +81,7 @@ func addFile(folder, name string, add func(folder, name string, r io.Reader) err
 // filesOf is a file itself, or the manifests of a folder, sorted. Links to folders are not followed.
 func filesOf(input string, recursive bool) ([]string, error) {
 	if strings.Contains(input, "://") {
-		return nil, fmt.Errorf("%s: addresses are not read; fetch it, and give the file or - for standard input", input)
+		return nil, fmt.Errorf("%s: URLs are not read; download it, and give the file or - for standard input", input)
 	}
 	info, err := os.Stat(input)
 	if err != nil {
@@ -105,7 +105,7 @@ func filesOf(input string, recursive bool) ([]string, error) {
 	if err == nil && len(names) == 0 {
 		err = fmt.Errorf("%s: has no .yaml, .yml or .json files", input)
 		if !recursive {
-			err = fmt.Errorf("%w; -R searches its folders", err)
+			err = fmt.Errorf("%w; -R also searches its subfolders", err)
 		}
 	}
 	return names, err

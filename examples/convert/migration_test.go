@@ -62,7 +62,7 @@ func TestMigrationGuide(t *testing.T) {
 	}
 	// API-413, API-415: from v1beta1 by way of releases that convert, and expired nodes first.
 	for _, advice := range []string{
-		"a release of 0.33 to 0.37 with conversion webhooks, to 1.0, and", "Before 1.0 see to nodes that are past `expireAfter` and still there",
+		"a release of 0.33 to 0.37 with conversion webhooks, then to 1.0, and", "Before you upgrade to 1.0, replace nodes that are past `expireAfter`",
 		// API-422, S1-030: what the old controller leaves.
 		"Name=launch-template-name,Values=Karpenter-demo-*",
 	} {

@@ -130,9 +130,9 @@ func (o options) check(to string) error {
 	case o.strict && o.skipUnreadable:
 		return errors.New("--strict and --skip-unreadable exclude each other: give one of them")
 	case o.outputDir != "" && slices.Contains(o.inputs, "-"):
-		return errors.New("--output-dir writes a file for each file that is read: standard input is none")
+		return errors.New("--output-dir writes one file for each input file, which standard input is not")
 	case o.outputDir != "" && o.output != outputYAML:
-		return errors.New("--output-dir and --output exclude each other: files are written in the format that they are read in")
+		return errors.New("--output-dir and --output exclude each other: each file is written in the format of its input")
 	case o.strict && o.convert.Force:
 		return errors.New("--strict and --force exclude each other: give one of them")
 	case o.convert.NodeRole != "" && o.convert.KeepInstanceProfile:

@@ -95,7 +95,7 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	case o.strict && result.Warnings.Has(conversion.CodeUnknownField):
 		return exitInput, errors.New("--strict: the input has fields that their kinds do not have, nothing is printed")
 	case o.strict && len(lost) > 0:
-		return exitLost, fmt.Errorf("--strict: something of the input would be lost (%s), nothing is printed", codesOf(lost))
+		return exitLost, fmt.Errorf("--strict: parts of the input would be lost (%s), nothing is printed", codesOf(lost))
 	case len(result.Objects) == 0 && failed:
 		return exitLost, errors.New("no object could be converted" + o.aboutPlaceholders(result.Warnings))
 	case len(result.Objects) == 0 && o.allowEmpty:

@@ -108,7 +108,7 @@ func TestSettingsAmongTheInputs(t *testing.T) {
 		code     int
 	}{
 		{pool + "---\n" + other, "WARN W701 ConfigMap/karpenter-global-settings data[aws.tag]: unknown settings key aws.tag ignored", nil, exitConverted},
-		{pool + "---\n" + other, "--strict: the settings have keys that nobody reads", []string{"--strict"}, exitInput},
+		{pool + "---\n" + other, "--strict: the settings have unknown keys", []string{"--strict"}, exitInput},
 		{pool + "---\n" + other + "---\n" + other, "ConfigMap karpenter-global-settings is given twice, first in -:5 (document 2)", nil, exitInput},
 		{strings.Replace(pool+"---\n"+other, "aws.tag: a", "aws.tags: a", 1), "aws.tags: \"a\" is not a valid set of tags: write a JSON object", nil, exitInput},
 		{strings.Replace(pool+"---\n"+other, "aws.tag: a", "aws.tags: {a: b}", 1), "values of data must be text", nil, exitInput},
@@ -250,7 +250,7 @@ func TestRefusals(t *testing.T) {
 		{"strict and force", "", []string{"-f", "x", "--strict", "--force"}, []string{"exclude each other"}},
 		{"role and profile", "", []string{"-f", "x", "--node-role", "a", "--keep-instance-profile"}, []string{"exclude each other"}},
 		{"no such file", "", []string{"-f", "testdata/none.yaml"}, []string{"none.yaml"}},
-		{"an address", "", []string{"-f", "https://example.com/a.yaml"}, []string{"addresses are not read"}},
+		{"an address", "", []string{"-f", "https://example.com/a.yaml"}, []string{"URLs are not read"}},
 		{"no such folder", "", []string{"-f", "testdata/empty"}, []string{"testdata/empty"}},
 		{"standard input twice", pool, []string{"-f", "-", "-f", "-"}, []string{"named twice"}},
 		{"nothing to convert", "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", []string{"-f", "-"}, []string{"W603", "no objects to convert"}},
@@ -280,7 +280,7 @@ func TestFolders(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "deeper"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := exec(t, "", "-f", dir); code != exitInput || !strings.Contains(errs, "-R searches its folders") {
+	if code, _, errs := exec(t, "", "-f", dir); code != exitInput || !strings.Contains(errs, "-R also searches its subfolders") {
 		t.Errorf("status %d: %s", code, errs)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "deeper", "a.json"), []byte(`{"apiVersion":"karpenter.sh/v1alpha5","kind":"Provisioner","metadata":{"name":"a"},"spec":{"providerRef":{"name":"a"}}}`), 0o600); err != nil {

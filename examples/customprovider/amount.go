@@ -23,7 +23,7 @@ var farExponent = regexp.MustCompile(`[eE][+-]?0*[1-9][0-9]{2}`)
 // UnmarshalJSON refuses what takes long to read before it is read.
 func (a *Amount) UnmarshalJSON(text []byte) error {
 	if len(text) > maxAmountLength || farExponent.Match(text) {
-		return fmt.Errorf("%.40s is no amount that can be read: write at most %d characters, and no exponent beyond 99",
+		return fmt.Errorf("%.40s is not a readable amount: write at most %d characters, and no exponent beyond 99",
 			strings.ToValidUTF8(string(text), "?"), maxAmountLength)
 	}
 	return a.Quantity.UnmarshalJSON(text)

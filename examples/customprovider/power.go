@@ -66,7 +66,7 @@ func (c Command) IsOff(ctx context.Context, machine string) (bool, error) {
 	case "on", "off":
 		return out == "off", nil
 	}
-	return false, fmt.Errorf("%s status %s printed %q: it has to be on or off", c.Path, machine, out)
+	return false, fmt.Errorf("%s status %s printed %q: it must be on or off", c.Path, machine, out)
 }
 
 // run gives the program's output. The program is killed when ctx ends, and its children no longer hold it up.

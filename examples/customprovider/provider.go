@@ -59,7 +59,7 @@ func New(inventory *Inventory, ledger *Ledger, power Power, options Options) (*P
 		return nil, fmt.Errorf("inventory: %w", err)
 	}
 	if options.Cluster == "" {
-		return nil, errors.New("options: Cluster is required: machines are known by it")
+		return nil, errors.New("options: Cluster is required: it identifies the machines")
 	}
 	if options.Image == "" {
 		options.Image = "inventory"

@@ -102,7 +102,7 @@ func generate(args []string, stdout io.Writer, wrote func(string)) error {
 		return nil
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("%q: there are flags only", flags.Arg(0))
+		return fmt.Errorf("%q: arguments are not accepted, only flags", flags.Arg(0))
 	}
 	if output != "text" && output != "json" {
 		return fmt.Errorf("--output %q: not one of text, json", output)

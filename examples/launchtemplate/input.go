@@ -91,7 +91,7 @@ func (all *objects) add(document []byte, inList bool) error {
 	case kind.Kind == "" && kind.APIVersion == "":
 		return nil // a document of comments
 	case kind.Kind == "List" && inList:
-		return errors.New("a List in a List: write its items in one")
+		return errors.New("a List in a List: write all items in one List")
 	case kind.Kind == "List":
 		for i, item := range kind.Items {
 			if err := all.add(item.Raw, true); err != nil {

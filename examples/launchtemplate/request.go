@@ -128,7 +128,7 @@ func (o options) types(class *awsv1.EC2NodeClass, pool *v1.NodePool) ([]*cloudpr
 	}
 	for _, name := range o.instanceTypes {
 		if !slices.ContainsFunc(types, func(t *cloudprovider.InstanceType) bool { return t.Name == name }) {
-			return nil, fmt.Errorf("--instance-types: there is no %s, or no node of this class can be one", name)
+			return nil, fmt.Errorf("--instance-types: %s does not exist, or cannot be used with this class", name)
 		}
 	}
 	if len(types) == 0 {

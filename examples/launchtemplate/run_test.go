@@ -149,7 +149,7 @@ func TestRefusals(t *testing.T) {
 		{"an older generation", []string{"-"}, "apiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\n", exitInput, "only v1 is read"},
 		{"an invalid class", []string{"-"}, classWith("amiSelectorTerms: [{alias: al2}]"), exitInput, "spec.amiSelectorTerms[0].alias"},
 		{"an invalid pool", []string{"-"}, "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: p}\nspec: {weight: 200}\n", exitInput, "spec.weight"},
-		{"an unknown type", []string{"classes/al2.yaml", "--instance-types", "m5.tiny"}, "", exitInput, "there is no m5.tiny"},
+		{"an unknown type", []string{"classes/al2.yaml", "--instance-types", "m5.tiny"}, "", exitInput, "m5.tiny does not exist"},
 		{"user data of several templates", []string{"-o", "userdata", "classes/al2023.yaml", "classes/pool.yaml"}, "", exitInput, "c5.large for 29 pods (2 instance types)"},
 		{"malformed user data", []string{"-"}, classWith(al2, "userData: |", "  MIME-Version: 1.0", "  Content-Type: text/plain"), exitImpossible, "line 2"},
 		{"long user data", []string{"-"}, classWith(al2, "userData: "+strings.Repeat("x", 17000)), exitImpossible, "at most 16384"},

@@ -21,7 +21,7 @@ func ReadFile(path string) ([]byte, error) {
 	defer file.Close() // nothing was written, so closing can't lose anything
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("%s: has more than %d bytes, the most that are read", path, maxFile)
+		err = fmt.Errorf("%s: has more than %d bytes, the maximum", path, maxFile)
 	}
 	return data, err
 }

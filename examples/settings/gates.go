@@ -73,10 +73,10 @@ func ParseFeatureGates(text string) (FeatureGates, error) {
 		}
 		at := g.named(name)
 		if at == nil {
-			return FeatureGates{}, fmt.Errorf("there is no gate %q; there are %s", name, strings.Join(gateNames(), ", "))
+			return FeatureGates{}, fmt.Errorf("unknown gate %q; known are %s", name, strings.Join(gateNames(), ", "))
 		}
 		if before, twice := seen[name]; twice && before != on {
-			return FeatureGates{}, fmt.Errorf("%s is there twice with different values", name)
+			return FeatureGates{}, fmt.Errorf("%s is given twice with different values", name)
 		}
 		seen[name], *at = on, on
 	}

@@ -30,8 +30,8 @@ func TestFeatureGates(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"Drift": "must be Drift=true or Drift=false", "Drift=yes": "must be Drift=true", "drift=true": `no gate "drift"`,
-		"Drift=true,Drift=false": "twice with different values", "=true": `no gate ""`,
+		"Drift": "must be Drift=true or Drift=false", "Drift=yes": "must be Drift=true", "drift=true": `unknown gate "drift"`,
+		"Drift=true,Drift=false": "twice with different values", "=true": `unknown gate ""`,
 	} {
 		if _, err := settings.ParseFeatureGates(text); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, not %q", text, err, says)

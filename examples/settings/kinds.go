@@ -32,7 +32,7 @@ func parseBool(text string) (bool, error) {
 
 func parseDuration(text string) (time.Duration, error) {
 	if number, err := strconv.ParseFloat(text, 64); err == nil && text != "0" && !math.IsInf(number, 0) && !math.IsNaN(number) {
-		return 0, fmt.Errorf("it has no unit; write %ss for seconds, or m, h, ms, us or ns", text)
+		return 0, fmt.Errorf("it has no unit; write %ss for seconds, or use m, h, ms, us or ns", text)
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
@@ -83,10 +83,10 @@ func parsePairs(text string) (map[string]string, error) {
 	for piece := range strings.SplitSeq(text, ",") {
 		key, value, ok := strings.Cut(strings.TrimSpace(piece), "=")
 		if !ok || key == "" || value == "" {
-			return nil, errors.New("write NAME=VALUE, and commas between several")
+			return nil, errors.New("write NAME=VALUE, separated by commas")
 		}
 		if _, twice := pairs[key]; twice {
-			return nil, fmt.Errorf("%s stands twice: give it once", key)
+			return nil, fmt.Errorf("%s is given twice: give it once", key)
 		}
 		pairs[key] = value
 	}

@@ -76,7 +76,7 @@ func Load(from Sources) (*Loaded, error) {
 	case err != nil:
 		return nil, fmt.Errorf("reading the command line: %w; -help lists the flags", spelling.Flag(err, fs))
 	case fs.NArg() > 0:
-		return nil, fmt.Errorf("reading the command line: %q is no flag; -help lists the flags", fs.Arg(0))
+		return nil, fmt.Errorf("reading the command line: %q is not a flag; -help lists the flags", fs.Arg(0))
 	}
 	layers = append([]Layer{flags.Layer()}, layers...)
 	if known := laidOn(layers); known.Process.LegacyConfigMap != "" && from.ReadConfigMaps != nil {
@@ -115,7 +115,7 @@ func readFile(read func(string) ([]byte, error), path string) (Layer, error) {
 		return Layer{Source: SourceFile}, nil
 	}
 	if read == nil {
-		return Layer{Source: SourceFile}, errors.New("files can't be read here")
+		return Layer{Source: SourceFile}, errors.New("files are not supported here")
 	}
 	data, err := read(path)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestRefusedValues(t *testing.T) {
 		{"duration that is none", []string{"--batch-max-duration=soon"}, "W706 flag --batch-max-duration", "as in 10s"},
 		{"unknown policy", []string{"--preference-policy=ignore"}, "W706 flag --preference-policy", "write one of Respect, Ignore"},
 		{"unknown minValues policy", []string{"--min-values-policy=x"}, "W706 flag --min-values-policy", "write one of Strict, BestEffort"},
-		{"SET-110 unknown gate", []string{"--feature-gates=Dirft=true"}, "W706 flag --feature-gates", `there is no gate "Dirft"; there are Drift, `},
+		{"SET-110 unknown gate", []string{"--feature-gates=Dirft=true"}, "W706 flag --feature-gates", `unknown gate "Dirft"; known are Drift, `},
 		{"boolean in capitals", []string{"--isolated-vpc=True"}, "W706 flag --isolated-vpc", `write "true" or "false"`},
 		{"boolean as a number", []string{"--isolated-vpc=1"}, "W706 flag --isolated-vpc", `write "true" or "false"`},
 		{"overhead of everything", []string{"--vm-memory-overhead-percent=1"}, "W706 flag --vm-memory-overhead-percent", "less than 1"},

@@ -115,7 +115,7 @@ func (s *Server) ready(ctx context.Context) error {
 		select {
 		case <-poll.C:
 		case <-s.ended:
-			return errors.New("the process ended before it answered")
+			return errors.New("the process exited before it answered")
 		case <-ctx.Done():
 			return fmt.Errorf("no answer after %s: %w", startTimeout, ctx.Err())
 		}

@@ -31,7 +31,7 @@ func free(n, from, to int) ([]int, error) {
 	var ports []int
 	for attempt := 0; len(ports) < n; attempt++ {
 		if attempt == portAttempts {
-			return nil, fmt.Errorf("of %d ports from %d to %d that were tried %d are free, want %d", portAttempts, from, to-1, len(ports), n)
+			return nil, fmt.Errorf("%[4]d of %[1]d tried ports from %[2]d to %[3]d are free, want %[5]d", portAttempts, from, to-1, len(ports), n)
 		}
 		port := 0 // any
 		if from < to {

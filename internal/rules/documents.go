@@ -102,7 +102,7 @@ func fence(markdown, marker, language string) (from, to int, err error) {
 	from = at + start + len(opening)
 	length := strings.Index(markdown[from:], "```")
 	if length < 0 {
-		return 0, 0, fmt.Errorf("the block after %s does not end", marker)
+		return 0, 0, fmt.Errorf("the block after %s has no end", marker)
 	}
 	return from, from + length, nil
 }
@@ -124,7 +124,7 @@ func Program(example string) (program, output string, err error) {
 	program = head + rest
 	for _, change := range [][2]string{{"package drawknife_test\n", "package main\n"}, {"func Example() {\n", "func main() {\n"}} {
 		if strings.Count(program, change[0]) != 1 {
-			return "", "", fmt.Errorf("the example has no single %q", strings.TrimSpace(change[0]))
+			return "", "", fmt.Errorf("the example does not have exactly one %q", strings.TrimSpace(change[0]))
 		}
 		program = strings.Replace(program, change[0], change[1], 1)
 	}

@@ -88,12 +88,12 @@ func ParseWordCounts(text string) (map[string]WordCount, error) {
 	for scanner := bufio.NewScanner(strings.NewReader(text)); scanner.Scan(); {
 		fields := strings.Fields(scanner.Text())
 		if len(fields) != 3 {
-			return nil, fmt.Errorf("%q is no word with two counts", scanner.Text())
+			return nil, fmt.Errorf("%q is not a word with two counts", scanner.Text())
 		}
 		code, err := strconv.Atoi(fields[1])
 		documents, err2 := strconv.Atoi(fields[2])
 		if err = errors.Join(err, err2); err != nil {
-			return nil, fmt.Errorf("%q is no word with two counts: %w", scanner.Text(), err)
+			return nil, fmt.Errorf("%q is not a word with two counts: %w", scanner.Text(), err)
 		}
 		counts[fields[0]] = WordCount{code, documents}
 	}

@@ -70,7 +70,7 @@ func (o Ordinary) Name() string {
 func ParseOrdinary(name string) (Ordinary, error) {
 	parts := strings.Split(name, "-")
 	if len(parts) != 4 && len(parts) != 5 {
-		return Ordinary{}, fmt.Errorf("ordinary cluster %q: give FAMILIES-RULES-ZONESz-SEED, m5-none-3z-1 for instance", name)
+		return Ordinary{}, fmt.Errorf("ordinary cluster %q: give FAMILIES-RULES-ZONESz-SEED, for example m5-none-3z-1", name)
 	}
 	o := Ordinary{Families: strings.Split(parts[0], "+"), Rules: parts[1]}
 	var wrong []error
@@ -78,7 +78,7 @@ func ParseOrdinary(name string) (Ordinary, error) {
 		digits, found := strings.CutSuffix(text, suffix)
 		n, err := strconv.ParseUint(digits, 10, 64)
 		if err != nil || !found {
-			wrong = append(wrong, fmt.Errorf("%q is no number with %q after it", text, suffix))
+			wrong = append(wrong, fmt.Errorf("%q is not a number followed by %q", text, suffix))
 		}
 		return n
 	}
@@ -96,18 +96,18 @@ func ParseOrdinary(name string) (Ordinary, error) {
 func (o Ordinary) check() error {
 	for _, f := range o.Families {
 		if !slices.Contains(OrdinaryFamilies(), f) {
-			return fmt.Errorf("there is no family %q; there are %s", f, strings.Join(OrdinaryFamilies(), ", "))
+			return fmt.Errorf("unknown family %q; known are %s", f, strings.Join(OrdinaryFamilies(), ", "))
 		}
 	}
 	switch {
 	case len(o.Families) == 0:
 		return errors.New("it has no family")
 	case !slices.Contains(OrdinaryRules(), o.Rules):
-		return fmt.Errorf("there are no rules %q; there are %s", o.Rules, strings.Join(OrdinaryRules(), ", "))
+		return fmt.Errorf("unknown rules %q; known are %s", o.Rules, strings.Join(OrdinaryRules(), ", "))
 	case o.Zones < 1 || o.Zones > 6:
-		return fmt.Errorf("%d zones are not between 1 and 6", o.Zones)
+		return fmt.Errorf("%d zones: give 1 to 6", o.Zones)
 	case o.Pods < 0 || o.Pods > 1_000_000:
-		return fmt.Errorf("%d pods are not between 1 and 1000000", o.Pods)
+		return fmt.Errorf("%d pods: give 1 to 1000000", o.Pods)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func ParseOrdinaryFleet(name string) (OrdinaryFleet, error) {
 	}
 	f := OrdinaryFleet{Cluster: o}
 	if _, err := fmt.Sscanf(name[last:], "-%dn", &f.Nodes); err != nil || f.Name() != name {
-		return OrdinaryFleet{}, fmt.Errorf("fleet %q: give FAMILIES-RULES-ZONESz-SEED-NODESn, m5-none-3z-1-60n for instance", name)
+		return OrdinaryFleet{}, fmt.Errorf("fleet %q: give FAMILIES-RULES-ZONESz-SEED-NODESn, for example m5-none-3z-1-60n", name)
 	}
 	return f, f.check()
 }
@@ -46,9 +46,9 @@ func ParseOrdinaryFleet(name string) (OrdinaryFleet, error) {
 func (f OrdinaryFleet) check() error {
 	switch {
 	case f.Cluster.Pods != 0:
-		return fmt.Errorf("fleet %s: the number of pods follows from the nodes", f.Name())
+		return fmt.Errorf("fleet %s: the number of pods is derived from the nodes", f.Name())
 	case f.Nodes < 1 || f.Nodes > mostOrdinaryNodes:
-		return fmt.Errorf("fleet %s: %d nodes are not between 1 and %d", f.Name(), f.Nodes, mostOrdinaryNodes)
+		return fmt.Errorf("fleet %s: %d nodes: give 1 to %d", f.Name(), f.Nodes, mostOrdinaryNodes)
 	}
 	return nil
 }

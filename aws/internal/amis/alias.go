@@ -67,7 +67,7 @@ func minor(kubernetes string) (int, error) {
 	text, ok := strings.CutPrefix(kubernetes, "1.")
 	n, err := strconv.Atoi(text)
 	if !ok || err != nil || n < 0 || strconv.Itoa(n) != text {
-		return 0, fmt.Errorf("version %q of Kubernetes is none: write major.minor, like 1.33", kubernetes)
+		return 0, fmt.Errorf("%q is not a version of Kubernetes: write major.minor, like 1.33", kubernetes)
 	}
 	return n, nil
 }

@@ -104,7 +104,7 @@ func New(o Options) (*Discoverer, error) {
 	case o.Region == "":
 		return nil, errors.New("discovery: a region must be given")
 	case o.Seed != nil && o.Seed.Region != o.Region:
-		return nil, fmt.Errorf("discovery: the seed is a catalogue of region %q, one of %q is wanted", o.Seed.Region, o.Region)
+		return nil, fmt.Errorf("discovery: the seed catalogue is of region %q, but must be of %q", o.Seed.Region, o.Region)
 	}
 	if o.Now == nil {
 		o.Now = time.Now

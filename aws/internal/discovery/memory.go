@@ -154,7 +154,7 @@ const maxSaved = 16 << 20
 // that is not of that shape is an error, and nothing is taken over.
 func (m *Memory) Import(text []byte) error {
 	if len(text) > maxSaved {
-		return fmt.Errorf("reading the memory of instances: it has more than %d MiB, the most that is read", maxSaved>>20)
+		return fmt.Errorf("reading the memory of instances: it has more than %d MiB, the maximum", maxSaved>>20)
 	}
 	var all []Sighting
 	if err := json.Unmarshal(text, &all); err != nil {

@@ -26,7 +26,7 @@ func (m *Manager) Collect(ctx context.Context, inUse func(context.Context) ([]st
 	}
 	names, err := inUse(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("collecting instance profiles: reading which are in use: %w", err)
+		return nil, fmt.Errorf("collecting instance profiles: reading those in use: %w", err)
 	}
 	used := make(map[string]bool, len(names))
 	for _, name := range names {

@@ -66,11 +66,11 @@ func New(o Options) (*Manager, error) {
 		faults = append(faults, errors.New("iam: required"))
 	}
 	if o.Region == "" {
-		faults = append(faults, errors.New("region: required: profiles are named for it"))
+		faults = append(faults, errors.New("region: required: it is part of the names of profiles"))
 	}
 	// The hash takes up to 20 digits.
 	if probe := o.ClusterName + "_12345678901234567890"; o.ClusterName == "" || !validName(probe) {
-		faults = append(faults, fmt.Errorf("clusterName %q: must be 1 to 107 letters, digits and _+=,.@-: profiles are named for it", o.ClusterName))
+		faults = append(faults, fmt.Errorf("clusterName %q: must be 1 to 107 letters, digits and _+=,.@-: it is part of the names of profiles", o.ClusterName))
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, cloudprovider.NewPermanentError(fmt.Errorf("options of instance profiles: %w", err))

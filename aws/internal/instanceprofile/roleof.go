@@ -26,7 +26,7 @@ func RoleOf(ctx context.Context, api sdk.IAMAPI, profile string) (string, error)
 	}
 	found := fromIAM(out.InstanceProfile)
 	if len(found.Roles) != 1 {
-		return "", fmt.Errorf("instance profile %q has no role: add the one that nodes are to have, or name it yourself", profile)
+		return "", fmt.Errorf("instance profile %q has no role: add the role of the nodes, or give the role yourself", profile)
 	}
 	return found.Roles[0], nil
 }

@@ -39,7 +39,7 @@ func (c *Client) Terminate(ctx context.Context, i Instance) error {
 // reachable refuses to touch what is in a zone that traffic is shifted away from.
 func (c *Client) reachable(i Instance, what string) error {
 	if c.options.Shifted != nil && c.options.Shifted(i.Zone, i.ZoneID) {
-		return cloudprovider.NewTransientError(fmt.Errorf("instance %q is not %s while its zone %s is shifted away from", i.ID, what, i.Zone))
+		return cloudprovider.NewTransientError(fmt.Errorf("instance %q is not %s while a zonal shift is away from its zone %s", i.ID, what, i.Zone))
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func divide(ids []string, call func(ids []string) error) map[string]error {
 				lots = append(lots, rest)
 			case len(rest) > 0:
 				for _, id := range rest {
-					errs[id] = cloudprovider.NewTransientError(fmt.Errorf("instances that don't exist are still found among the others after %d calls; this one is to be tried again: %w", calls+1, err))
+					errs[id] = cloudprovider.NewTransientError(fmt.Errorf("the batch still contains instances that don't exist after %d calls; retry this one: %w", calls+1, err))
 				}
 			}
 			continue

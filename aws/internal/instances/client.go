@@ -64,7 +64,7 @@ type Client struct {
 // New makes a client.
 func New(o Options) (*Client, error) {
 	if o.EC2 == nil || o.Cluster == "" {
-		return nil, errors.New("looking after instances needs an EC2 client and the name of the cluster")
+		return nil, errors.New("instances: an EC2 client and the name of the cluster are required")
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -143,7 +143,7 @@ func (c *Client) Get(ctx context.Context, id string) (Instance, error) {
 		return Instance{}, cloudprovider.NewNodeClaimNotFoundError(id, nil)
 	}
 	if !found.Of(c.options.Cluster) {
-		return Instance{}, cloudprovider.NewNodeClaimNotFoundError(id, fmt.Errorf("it is not of cluster %q", c.options.Cluster))
+		return Instance{}, cloudprovider.NewNodeClaimNotFoundError(id, fmt.Errorf("it does not belong to cluster %q", c.options.Cluster))
 	}
 	return *found, nil
 }
@@ -176,7 +176,7 @@ type Claim struct {
 func (c *Client) ByClaim(ctx context.Context, uid types.UID) (Claim, error) {
 	found, err := c.byClaim.Call(ctx, uid)
 	if err != nil {
-		return Claim{}, fmt.Errorf("looking for instances of the claim with UID %q: %w", uid, err)
+		return Claim{}, fmt.Errorf("finding instances of the nodeclaim with UID %q: %w", uid, err)
 	}
 	var claim Claim
 	for _, i := range c.seenOrUnseen(slices.Clone(found), func(i *Instance) bool { return i.NodeClaimUID() == string(uid) }) {
@@ -228,7 +228,7 @@ func (c *Client) List(ctx context.Context) ([]Instance, error) {
 			filter("tag-key", awsv1.TagProvisioner), filter("tag:"+awsv1.TagClusterPrefix+c.options.Cluster, "owned"),
 			filter("tag:"+awsv1.TagManagedBy, c.options.Cluster), filter("instance-state-name", present()...))
 		if err != nil {
-			return nil, fmt.Errorf("listing the instances of the first generation of cluster %q: %w", c.options.Cluster, err)
+			return nil, fmt.Errorf("listing the v1alpha5 instances of cluster %q: %w", c.options.Cluster, err)
 		}
 		for _, i := range old {
 			if !slices.ContainsFunc(found, func(other Instance) bool { return other.ID == i.ID }) {

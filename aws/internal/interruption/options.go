@@ -80,7 +80,7 @@ const queueName = `^[A-Za-z0-9_-]{1,80}(\.fifo)?$`
 
 // misnamed says what is wrong with the name of a queue. ARNs and URLs end with the name.
 func misnamed(queue string) string {
-	rule := fmt.Sprintf("%q is no queue's name: give the name, neither the ARN nor the URL", queue)
+	rule := fmt.Sprintf("%q is not the name of a queue: give the name, not the ARN or the URL", queue)
 	if at := strings.LastIndexAny(queue, ":/"); at >= 0 && regexp.MustCompile(queueName).MatchString(queue[at+1:]) {
 		rule += fmt.Sprintf(", %q", queue[at+1:])
 	}
@@ -90,7 +90,7 @@ func misnamed(queue string) string {
 // ValidQueueName says why a text can't be a queue's name; nil if it can.
 func ValidQueueName(name string) error {
 	if !regexp.MustCompile(queueName).MatchString(name) {
-		return fmt.Errorf("%q is no queue's name: give the name, neither the ARN nor the URL", name)
+		return fmt.Errorf("%q is not the name of a queue: give the name, not the ARN or the URL", name)
 	}
 	return nil
 }
@@ -98,13 +98,13 @@ func ValidQueueName(name string) error {
 func (o Options) complete() (Options, error) {
 	switch {
 	case o.Queue == "" && o.EC2 == nil:
-		return o, &option.Error{Package: "interruption", Option: "Queue", Rule: "there is neither a queue nor EC2 to listen to: name a queue"}
+		return o, &option.Error{Package: "interruption", Option: "Queue", Rule: "there is no source of interruptions, neither a queue nor EC2: name a queue"}
 	case o.Queue != "" && !regexp.MustCompile(queueName).MatchString(o.Queue):
 		return o, &option.Error{Package: "interruption", Option: "Queue", Rule: misnamed(o.Queue)}
 	case o.Queue != "" && o.SQS == nil:
 		return o, &option.Error{Package: "interruption", Option: "SQS", Rule: "nobody can read queue " + o.Queue}
 	case o.Find == nil:
-		return o, &option.Error{Package: "interruption", Option: "Find", Rule: "nobody knows which instances are the cluster's"}
+		return o, &option.Error{Package: "interruption", Option: "Find", Rule: "a function that returns the cluster's instances is required"}
 	case o.StatusEvery < 0:
 		return o, &option.Error{Package: "interruption", Option: "StatusEvery", Rule: fmt.Sprintf("%s is negative", o.StatusEvery)}
 	case o.ImpairedFor < 0:

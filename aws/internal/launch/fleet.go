@@ -153,7 +153,7 @@ func (l *Launcher) callFailed(f *flight, offers []offer, err error) (*Instance, 
 	case sdk.IsTokenMismatch(err):
 		if wait := l.attempts.dispute(f.NodeClaim.UID); wait > 0 {
 			return nil, retryNo, cloudprovider.NewTransientError(fmt.Errorf(
-				"a launch for this claim was asked for before and is not visible yet; looking again for %s before another is made: %w", wait.Round(time.Second), err))
+				"an earlier launch of this nodeclaim is not visible yet; waiting up to %s before another launch: %w", wait.Round(time.Second), err))
 		}
 		return nil, retryNewToken, launchError("CreateFleet", err)
 	}
@@ -309,7 +309,7 @@ func (l *Launcher) instanceOf(f *flight, offers []offer, out *ec2.CreateFleetOut
 	}
 	if !ok {
 		return nil, cloudprovider.NewTransientError(fmt.Errorf(
-			"EC2 launched instance %s as %q in zone %q, which was not asked for; it will be looked at by its tags", ids[0], instanceType, zone))
+			"EC2 launched instance %s as %q in zone %q, which was not requested; the next call finds it by its tags", ids[0], instanceType, zone))
 	}
 	return &Instance{
 		InstanceID: ids[0],

@@ -76,7 +76,7 @@ func New(o Options) (*Launcher, error) {
 		faults = append(faults, errors.New("no launch templates"))
 	}
 	if o.Cluster == "" {
-		faults = append(faults, errors.New("no cluster name: instances could not be told from those of other clusters"))
+		faults = append(faults, errors.New("no cluster name: it distinguishes the instances from those of other clusters"))
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, fmt.Errorf("making a launcher: %w", err)
@@ -250,7 +250,7 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Instanc
 	if len(offers) == 0 {
 		// Everything has gone meanwhile: plan again.
 		return nil, retryNo, cloudprovider.NewInsufficientCapacityError(
-			errors.New("what suits went out of stock, or is being tried by another launch, while this one was prepared"), l.closed(f)...)
+			errors.New("during the preparation of this launch, all compatible offerings went out of stock or were taken by other launches"), l.closed(f)...)
 	}
 	instance, again, err := l.createFleet(ctx, f, offers, generation)
 	if instance != nil {

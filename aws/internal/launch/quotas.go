@@ -72,5 +72,5 @@ func (q *accountQuotas) exceeded(now time.Time) error {
 		return nil
 	}
 	_, sentence := sdk.Explain(worst, "EC2 said so at the last launch, which is tried again after "+q.known[worst].until.UTC().Format(time.RFC3339))
-	return cloudprovider.NewQuotaExceededError(worst, fmt.Errorf("no launch is tried: %s", sentence))
+	return cloudprovider.NewQuotaExceededError(worst, fmt.Errorf("launches are paused: %s", sentence))
 }

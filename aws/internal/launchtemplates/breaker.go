@@ -33,7 +33,7 @@ func (b *breaker) allow(now time.Time) error {
 		return nil
 	}
 	return cloudprovider.NewThrottledError("CreateLaunchTemplate", b.closedTo.Sub(now),
-		fmt.Errorf("kept back after %d failures in a row, the last: %w", b.failures, b.cause))
+		fmt.Errorf("paused after %d failures in a row, the last: %w", b.failures, b.cause))
 }
 
 // report notes how a call went. Only what is EC2's fault, or too many calls, counts: a template that is refused says

@@ -107,10 +107,10 @@ func (s *Store) adopt(ctx context.Context, name string) (id string, err error) {
 		return "", sdk.Wrap(doing, err)
 	}
 	if len(out.LaunchTemplates) != 1 || out.LaunchTemplates[0].LaunchTemplateId == nil {
-		return "", fmt.Errorf("%s: EC2 says it exists and lists %d", doing, len(out.LaunchTemplates))
+		return "", fmt.Errorf("%s: EC2 reports that it exists, but lists %d", doing, len(out.LaunchTemplates))
 	}
 	if owner := tag(out.LaunchTemplates[0].Tags, awsv1.TagClusterName); owner != s.options.ClusterName {
-		return "", cloudprovider.NewPermanentError(fmt.Errorf("%s: it is tagged %s=%q and belongs to another cluster than %q: delete it or restore its tags",
+		return "", cloudprovider.NewPermanentError(fmt.Errorf("%s: its tag %s=%q names another cluster than %q: delete it or restore its tags",
 			doing, awsv1.TagClusterName, owner, s.options.ClusterName))
 	}
 	return *out.LaunchTemplates[0].LaunchTemplateId, nil

@@ -32,10 +32,10 @@ func (l *Launches) Ensure(ctx context.Context, r launch.TemplateRequest) ([]laun
 	}
 	cluster, err := l.Cluster(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("launch templates: learning about the cluster: %w", err)
+		return nil, fmt.Errorf("launch templates: reading the details of the cluster: %w", err)
 	}
 	if cluster.Name != l.Store.options.ClusterName {
-		return nil, fmt.Errorf("launch templates: the cluster is called %q and the store keeps those of %q: give both the same name",
+		return nil, fmt.Errorf("launch templates: the cluster is called %q, but the store is for %q: use the same name for both",
 			cluster.Name, l.Store.options.ClusterName)
 	}
 	result, err := launchtemplate.Build(launchtemplate.Request{

@@ -71,13 +71,13 @@ func New(api sdk.EC2API, o Options) (*Store, error) {
 		return nil, errors.New("launch templates: there is no EC2 client")
 	}
 	if o.ClusterName == "" {
-		return nil, errors.New("launch templates: the cluster has no name, which tells its templates from those of others")
+		return nil, errors.New("launch templates: the cluster has no name; it distinguishes the templates from those of other clusters")
 	}
 	if o.Lifetime == 0 {
 		o.Lifetime = DefaultLifetime
 	}
 	if o.Lifetime < minIdle {
-		return nil, fmt.Errorf("launch templates: lifetime %s is shorter than %s: a launch may still be on its way", o.Lifetime, minIdle)
+		return nil, fmt.Errorf("launch templates: lifetime %s is shorter than %s: a launch may still use a template", o.Lifetime, minIdle)
 	}
 	if o.MaxTemplates == 0 {
 		o.MaxTemplates = DefaultMaxTemplates

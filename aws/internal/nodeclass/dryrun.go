@@ -40,7 +40,7 @@ func (w *round) dryRun(ctx context.Context) (verdict, error) {
 	case err != nil:
 		return verdict{}, err
 	case instance == nil:
-		return verdict{}, cloudprovider.NewPermanentError(fmt.Errorf("none of the %d images in status.amis boots on any of the %d instance types that there are for the class", len(w.class.Status.AMIs), len(types)))
+		return verdict{}, cloudprovider.NewPermanentError(fmt.Errorf("none of the %d images in status.amis boots on any of the %d instance types of the class", len(w.class.Status.AMIs), len(types)))
 	}
 	template, found, err := w.template(ctx, instance, standIn(wants))
 	if err != nil || found.status != "" {

@@ -91,7 +91,7 @@ const soon = time.Second
 // could not be done, each of its cause's kind (see sdk.Wrap).
 func (r *Reconciler) Reconcile(ctx context.Context, o Observed) (Result, error) {
 	if o.NodeClass == nil {
-		return Result{}, cloudprovider.NewPermanentError(errors.New("reconciling a node class: there is none"))
+		return Result{}, cloudprovider.NewPermanentError(errors.New("reconciling a node class: it is nil"))
 	}
 	result := Result{NodeClass: o.NodeClass.DeepCopy()}
 	var err error
@@ -159,7 +159,7 @@ func (r *Reconciler) resolve(ctx context.Context, o Observed, result *Result) er
 // hashes keeps the annotations that drift is told by.
 func (w *round) hashes(claims []*v1.NodeClaim) error {
 	if w.clusterErr != nil {
-		return fmt.Errorf("asking about the cluster: %w", w.clusterErr)
+		return fmt.Errorf("reading the details of the cluster: %w", w.clusterErr)
 	}
 	onClaims, onClass := Hashes(w.class, claims, w.class.Hash(w.cluster.CABundle))
 	w.result.NodeClaims = onClaims

@@ -229,7 +229,7 @@ func TestProfile(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	got := wantCondition(t, result.NodeClass, awsv1.ConditionInstanceProfileReady, "False", "NoInstanceProfile")
-	if !strings.Contains(got.Message, "make one, and name it in spec.instanceProfile") {
+	if !strings.Contains(got.Message, "create one, and name it in spec.instanceProfile") {
 		t.Errorf("message %q", got.Message)
 	}
 	// The same class, once IAM says that its role is not there: nobody waits for an answer that is known.

@@ -31,7 +31,7 @@ func (w *round) images(ctx context.Context) (time.Duration, error) {
 	const condition = awsv1.ConditionAMIsReady
 	terms := w.class.Spec.AMISelectorTerms
 	if _, alias := w.class.Spec.Alias(); alias && (w.clusterErr != nil || w.cluster.Version == "") {
-		err := errors.New("images of an alias follow the cluster's version of Kubernetes, which is not known")
+		err := errors.New("an alias needs the cluster's version of Kubernetes, which is not known")
 		w.untold(condition, err)
 		return nothingFoundEvery, err
 	}
@@ -182,7 +182,7 @@ func (w *round) profile(ctx context.Context) (string, error) {
 	case spec.Role == nil:
 		return "", cloudprovider.NewPermanentError(errors.New("spec.role: nodes need an identity: give role or instanceProfile"))
 	case w.options.Profiles == nil:
-		return "", cloudprovider.NewPermanentError(errors.New("spec.role: no instance profiles are made here: make one, and name it in spec.instanceProfile"))
+		return "", cloudprovider.NewPermanentError(errors.New("spec.role: the controller may not create instance profiles: create one, and name it in spec.instanceProfile"))
 	}
 	return w.options.Profiles.Ensure(ctx, instanceprofile.Wanted{
 		NodeClass: w.class.Name, UID: w.class.UID, Role: *spec.Role, Current: w.class.Status.InstanceProfile, Tags: spec.Tags,

@@ -54,7 +54,7 @@ func (w *round) validation(ctx context.Context) (time.Duration, error) {
 		return noVerdictEvery, nil
 	case err != nil:
 		w.untold(condition, err)
-		return noVerdictEvery, fmt.Errorf("finding out whether instances may be launched: %w", err)
+		return noVerdictEvery, fmt.Errorf("launch dry run: %w", err)
 	case found.status == metav1.ConditionTrue:
 		w.isTrue(condition)
 	default:

@@ -31,7 +31,7 @@ func ClusterARN(ctx context.Context, api sdk.EKSAPI, cluster string) (string, er
 		return "", sdk.Wrap(fmt.Sprintf("reading the ARN of cluster %q", cluster), err)
 	}
 	if out.Cluster == nil || aws.ToString(out.Cluster.Arn) == "" {
-		return "", fmt.Errorf("reading the ARN of cluster %q: EKS does not say it; turn zonal shift off if this is not an EKS cluster", cluster)
+		return "", fmt.Errorf("reading the ARN of cluster %q: EKS does not report it; turn zonal shift off if this is not an EKS cluster", cluster)
 	}
 	return *out.Cluster.Arn, nil
 }

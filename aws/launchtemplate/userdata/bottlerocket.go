@@ -68,7 +68,7 @@ type bootstrapMode struct{}
 // UnmarshalText refuses other words than Bottlerocket's.
 func (*bootstrapMode) UnmarshalText(text []byte) error {
 	if !slices.Contains([]string{"always", "once", "off"}, string(text)) {
-		return errors.New("the mode of a bootstrap command is always, once or off")
+		return errors.New("the mode of a bootstrap command must be always, once or off")
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func (g *Guard) check(ctx context.Context) error {
 	}
 	var leases coordinationv1.LeaseList
 	if err := g.Reader.List(ctx, &leases, client.MatchingFields{"metadata.name": name}); err != nil {
-		return fmt.Errorf("whether Karpenter holds its lease %s can't be found out: %w", name, err)
+		return fmt.Errorf("cannot read the lease %s of Karpenter: %w", name, err)
 	}
 	now := option.Time(g.Clock, time.Now)
 	for i := range leases.Items {

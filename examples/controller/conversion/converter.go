@@ -203,7 +203,7 @@ func (c Converter) expiry(ctx context.Context, old, hub object) error {
 	}
 	after, err := c.OwnerExpireAfter(ctx, pool)
 	if err != nil {
-		return fmt.Errorf("how long nodes of NodePool %s live can't be told: %w", pool, err)
+		return fmt.Errorf("cannot read expireAfter of NodePool %s: %w", pool, err)
 	}
 	if !after.IsZero() {
 		spec["expireAfter"] = after.String()

@@ -52,7 +52,7 @@ func putBundle(ctx context.Context, c client.Client, names []string, bundle []by
 		next := have.DeepCopy()
 		next.Spec.Conversion.Webhook.ClientConfig.CABundle = bundle
 		if err := c.Patch(ctx, next, client.MergeFrom(have)); err != nil {
-			errs = append(errs, fmt.Errorf("telling the API server of the certificate in %s: %w", name, err))
+			errs = append(errs, fmt.Errorf("writing the certificate to the definition %s: %w", name, err))
 		}
 	}
 	return errors.Join(errs...)

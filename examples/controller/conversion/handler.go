@@ -115,7 +115,7 @@ func (h *Handler) respond(r *http.Request, request *apiextensionsv1.ConversionRe
 func one(ctx context.Context, converter Converter, text []byte, to string) (out []byte, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			out, err = nil, &Error{Object: "an object", From: "its version", To: to, Err: fmt.Errorf("a fault of the converter: %v", fault)}
+			out, err = nil, &Error{Object: "an object", From: "its version", To: to, Err: fmt.Errorf("the converter failed unexpectedly: %v", fault)}
 		}
 	}()
 	return converter.Convert(ctx, text, to)

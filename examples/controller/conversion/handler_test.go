@@ -89,7 +89,7 @@ func TestReviewFails(t *testing.T) {
 	if result.Status != "Failure" || len(out.Response.ConvertedObjects) != 0 {
 		t.Errorf("answered %+v", result)
 	}
-	for _, want := range []string{"NodeClaim/bad can't be converted from karpenter.sh/v1beta1 to karpenter.sh/v1: how long nodes of NodePool x live can't be told: no answer", "a fault of the converter: a fault", "NodeClaim/more-7", "and 12 more"} {
+	for _, want := range []string{"NodeClaim/bad can't be converted from karpenter.sh/v1beta1 to karpenter.sh/v1: cannot read expireAfter of NodePool x: no answer", "the converter failed unexpectedly: a fault", "NodeClaim/more-7", "and 12 more"} {
 		if !strings.Contains(result.Message, want) {
 			t.Errorf("%q is not in %q", want, result.Message)
 		}

@@ -64,7 +64,7 @@ func (k *Keeper) Ensure(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("keeping the webhook's certificate in the Secret %s/%s: others keep writing to it", k.Namespace, k.Secret)
+	return fmt.Errorf("keeping the webhook's certificate in the Secret %s/%s: other clients keep changing it", k.Namespace, k.Secret)
 }
 
 func (k *Keeper) ensure(ctx context.Context) (again bool, err error) {

@@ -61,7 +61,7 @@ func (m *Migrator) Migrate(ctx context.Context) error {
 	}
 	for _, crd := range old {
 		if err := m.migrate(ctx, crd); err != nil {
-			return fmt.Errorf("storing all objects of %s anew: %w", crd.Name, err)
+			return fmt.Errorf("storing all objects of %s again: %w", crd.Name, err)
 		}
 	}
 	return nil
@@ -101,7 +101,7 @@ func (m *Migrator) settle(ctx context.Context) error {
 }
 
 // errDefinitionChanged is a definition that says something else than before Settle.
-var errDefinitionChanged = errors.New("its definition was changed meanwhile")
+var errDefinitionChanged = errors.New("its definition was changed in the meantime")
 
 // migrate writes all objects of a definition that has settled.
 func (m *Migrator) migrate(ctx context.Context, settled *apiextensionsv1.CustomResourceDefinition) error {

@@ -51,7 +51,7 @@ func (c *translating) Create(ctx context.Context, object client.Object, options 
 	}
 	claim, ok := object.(*v1.NodeClaim)
 	if !ok {
-		return fmt.Errorf("%T %s: objects of the first generation are made by users alone", object, object.GetName())
+		return fmt.Errorf("%T %s: objects of v1alpha5 can be created only by users", object, object.GetName())
 	}
 	p, err := c.live.ownerOf(ctx, claim.Labels)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *translating) Delete(ctx context.Context, object client.Object, options 
 		p.Name, p.UID = o.Name, o.UID
 		return c.Client.Delete(ctx, p, options...)
 	}
-	return fmt.Errorf("%T %s: node templates are deleted by users alone", object, object.GetName())
+	return fmt.Errorf("%T %s: node templates can be deleted only by users", object, object.GetName())
 }
 
 // Update stores metadata and spec.

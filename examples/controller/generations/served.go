@@ -54,7 +54,7 @@ func kindsOf(mapper meta.RESTMapper) (out kinds, err error) {
 	for kind, has := range map[schema.GroupVersionKind]*bool{provisionerKind: &out.provisioners, machineKind: &out.machines, templateKind: &out.templates} {
 		_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
 		if err != nil && !meta.IsNoMatchError(err) {
-			return out, fmt.Errorf("whether the cluster has %s can't be found out: %w", kind.Kind, err)
+			return out, fmt.Errorf("cannot check whether the cluster has %s: %w", kind.Kind, err)
 		}
 		*has = err == nil
 	}

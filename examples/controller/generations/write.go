@@ -29,7 +29,7 @@ type change struct {
 // mergeOf is the change that a patch is. Only merge patches can be taken to another form.
 func mergeOf(object client.Object, patch client.Patch) (change, error) {
 	if patch.Type() != types.MergePatchType {
-		return change{}, fmt.Errorf("%T %s: a patch of type %s can't be taken to the first generation: send a merge patch", object, object.GetName(), patch.Type())
+		return change{}, fmt.Errorf("%T %s: a patch of type %s can't be converted to v1alpha5: send a merge patch", object, object.GetName(), patch.Type())
 	}
 	data, err := patch.Data(object)
 	if err != nil {
@@ -37,7 +37,7 @@ func mergeOf(object client.Object, patch client.Patch) (change, error) {
 	}
 	var out change
 	if err := json.Unmarshal(data, &out.patch); err != nil {
-		return change{}, fmt.Errorf("%T %s: the patch is no JSON object: %w", object, object.GetName(), err)
+		return change{}, fmt.Errorf("%T %s: the patch is not a JSON object: %w", object, object.GetName(), err)
 	}
 	if metadata, ok := out.patch["metadata"].(map[string]any); ok {
 		out.version, _ = metadata["resourceVersion"].(string)
@@ -115,7 +115,7 @@ func (c *translating) write(ctx context.Context, object client.Object, wanted ch
 	case *awsv1.EC2NodeClass:
 		return c.writeClass(ctx, o, wanted, status)
 	}
-	return fmt.Errorf("%T %s is of no kind that the first generation has", object, object.GetName())
+	return fmt.Errorf("%T %s has no counterpart in v1alpha5", object, object.GetName())
 }
 
 // check refuses a change that was decided on another version than the one stored.
@@ -123,7 +123,7 @@ func (c change) check(kind string, stored client.Object) error {
 	if c.version == "" || c.version == stored.GetResourceVersion() {
 		return nil
 	}
-	return apierrors.NewConflict(schema.GroupResource{Group: v1.Group, Resource: kind}, stored.GetName(), fmt.Errorf("version %s is stored, the change is of %s", stored.GetResourceVersion(), c.version))
+	return apierrors.NewConflict(schema.GroupResource{Group: v1.Group, Resource: kind}, stored.GetName(), fmt.Errorf("version %s is stored, but the change is to version %s", stored.GetResourceVersion(), c.version))
 }
 
 func (c *translating) writePool(ctx context.Context, object *v1.NodePool, wanted change, status bool) error {

@@ -93,7 +93,7 @@ func (s *Simulator) join(ctx context.Context, node *corev1.Node) (*corev1.Node, 
 		return nil, err
 	}
 	if there.Spec.ProviderID != node.Spec.ProviderID {
-		return nil, fmt.Errorf("it is still that of instance %q", there.Spec.ProviderID)
+		return nil, fmt.Errorf("it still belongs to instance %q", there.Spec.ProviderID)
 	}
 	return there, nil
 }
@@ -185,7 +185,7 @@ func (s *Simulator) tellDrivers(ctx context.Context, node *corev1.Node, behaviou
 		return nil
 	}
 	err = unlessGone(nodes.Delete(ctx, node.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &there.UID}}))
-	return errors.Join(errors.New("it was an earlier node's"), err)
+	return errors.Join(errors.New("it belongs to an earlier node"), err)
 }
 
 // heartbeats renews the leases of all registered instances that run, and has their nodes be ready.

@@ -108,7 +108,7 @@ func ServerVersion(api discovery.ServerVersionInterface) func() (string, error) 
 		}
 		minor := strings.TrimRight(info.Minor, "+") // as EKS writes it
 		if info.Major == "" || minor == "" {
-			return "", fmt.Errorf("asking the API server for its version: it says %q.%q", info.Major, info.Minor)
+			return "", fmt.Errorf("asking the API server for its version: unexpected answer %q.%q", info.Major, info.Minor)
 		}
 		return info.Major + "." + minor, nil
 	}

@@ -112,7 +112,7 @@ func (a *actor) do(ctx context.Context, r *round, effect provisioning.Effect) er
 }
 
 // errUnknownBase is a write to an object that was not read: a fault of this package.
-var errUnknownBase = errors.New("the object to write was not read before")
+var errUnknownBase = errors.New("the object was not read before it was written")
 
 func (a *actor) putClaim(ctx context.Context, r *round, want *v1.NodeClaim) error {
 	base := r.claims[want.UID]

@@ -182,7 +182,7 @@ func (a *approvals) propose(ctx context.Context, cmd *disruption.Command) (*appr
 	default:
 		state, deadline := ApprovalState(object.Labels[ApprovalStateLabelKey]), timeIn(object, ApprovalDeadlineAnnotationKey)
 		if open(state) && now.Before(deadline) && object.Annotations[ApprovalDigestAnnotationKey] == digest && object.Immutable != nil && *object.Immutable {
-			a.log.Info("found command that an earlier process proposed", "command", cmd.ID, "configMap", name, "digest", digest, "deadline", deadline)
+			a.log.Info("found command proposed by an earlier process", "command", cmd.ID, "configMap", name, "digest", digest, "deadline", deadline)
 			return &approvalObject{digest: digest, name: name, uid: object.UID, deadline: deadline}, nil, nil
 		}
 		if rests := timeIn(object, ApprovalRestsAnnotationKey); (state == ApprovalRefused || state == ApprovalExpired) && now.Before(rests) {

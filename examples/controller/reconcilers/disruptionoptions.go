@@ -49,7 +49,7 @@ func (d *DisruptionOptions) complete(o *Options) error {
 		return &option.Error{Package: "reconcilers", Option: "Disruption.Budgets", Rule: err.Error()}
 	}
 	if d.Approver != nil && d.ApprovalNamespace != "" {
-		return &option.Error{Package: "reconcilers", Option: "Disruption.ApprovalNamespace", Rule: "ConfigMaps and an Approver of your own exclude each other: leave one of them out"}
+		return &option.Error{Package: "reconcilers", Option: "Disruption.ApprovalNamespace", Rule: "ConfigMaps and an Approver exclude each other: leave one of them out"}
 	}
 	if d.Planner == nil {
 		d.Planner = &disruption.Global{Query: o.Query, SpotToSpot: o.Features.SpotToSpotConsolidation}

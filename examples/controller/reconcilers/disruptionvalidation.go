@@ -17,7 +17,7 @@ type restricter interface {
 }
 
 // errUnanswered is a planner's fault.
-var errUnanswered = errors.New("the planner says neither that the command is still good nor that it is not")
+var errUnanswered = errors.New("the planner does not report whether the command is still valid")
 
 // validate answers the commands that wait to hear whether they are still good: all that wait together, in the order of their plan,
 // since where one may go may depend on whether another does.

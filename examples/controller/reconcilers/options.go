@@ -109,7 +109,7 @@ func (o *Options) now() time.Time { return option.Time(o.Clock, time.Now) }
 // complete checks the options and fills in defaults.
 func (o *Options) complete() error {
 	if o.Provider == nil {
-		return &option.Error{Package: "reconcilers", Option: "Provider", Rule: "there must be one, such as a fake.Cloud or an aws.Provider"}
+		return &option.Error{Package: "reconcilers", Option: "Provider", Rule: "is required, for example a fake.Cloud or an aws.Provider"}
 	}
 	if err := o.Provider.Describe().Validate(); err != nil {
 		return &option.Error{Package: "reconcilers", Option: "Provider", Rule: "what it declares of itself is not sound: " + err.Error()}
@@ -120,7 +120,7 @@ func (o *Options) complete() error {
 	seen := map[string]bool{}
 	for i, gate := range o.Gates {
 		if gate == nil || gate.Name() == "" || seen[gate.Name()] {
-			return &option.Error{Package: "reconcilers", Option: fmt.Sprintf("Gates[%d]", i), Rule: "a gate has a name, and no two the same"}
+			return &option.Error{Package: "reconcilers", Option: fmt.Sprintf("Gates[%d]", i), Rule: "every gate needs a name, and names must be unique"}
 		}
 		seen[gate.Name()] = true
 	}

@@ -99,7 +99,7 @@ func (r *overlayReconciler) show(ctx context.Context, verdict overlay.Verdict) e
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("storing whether nodeoverlay %s is applied: %w", out.Name, err)
+		return fmt.Errorf("updating the status of nodeoverlay %s: %w", out.Name, err)
 	}
 	return nil
 }

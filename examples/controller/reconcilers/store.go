@@ -51,7 +51,7 @@ func (s *claimStore) CreateNodeClaim(ctx context.Context, token string, claim *v
 			return stored, err
 		}
 	}
-	return nil, fmt.Errorf("no name that begins with %q is free after %d attempts", claim.GenerateName, nameAttempts)
+	return nil, fmt.Errorf("no free name with prefix %q after %d attempts", claim.GenerateName, nameAttempts)
 }
 
 // createNamed stores the claim under its name. An error of which IsAlreadyExists holds means that the name is another
@@ -76,7 +76,7 @@ func (s *claimStore) createNamed(ctx context.Context, token string, claim *v1.No
 		case readErr == nil:
 			return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: v1.Group, Resource: "nodeclaims"}, claim.Name)
 		case !apierrors.IsNotFound(readErr) || ctx.Err() != nil:
-			return nil, fmt.Errorf("%w; whether it is there all the same can't be told: %w", err, readErr)
+			return nil, fmt.Errorf("%w; cannot check whether it was created: %w", err, readErr)
 		}
 		// Not there, but the request may still be under way: the same name keeps a second one from making a second claim.
 		lost = err

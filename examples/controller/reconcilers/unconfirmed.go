@@ -86,7 +86,7 @@ func (c *confirmer) confirm(ctx context.Context) error {
 func (c *confirmer) read(ctx context.Context, key cluster.ObjectKey, uid types.UID) error {
 	object := c.empty(key.Kind)
 	if object == nil {
-		return fmt.Errorf("%s is of a kind that is not watched: only those of the feed may be assumed", key)
+		return fmt.Errorf("%s has a kind that is not watched: only kinds of the feed may be assumed", key)
 	}
 	ctx, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()

@@ -346,11 +346,11 @@ func TestConsolidateOptions(t *testing.T) {
 		{"--planner", []string{"--planner", "reference"}},
 		{"not one of", []string{"--consolidate", "--planner", "best"}},
 		{"--spot-to-spot", []string{"--spot-to-spot"}},
-		{"one at a time", []string{"--consolidate", "--diff", "x"}},
+		{"give only one of them", []string{"--consolidate", "--diff", "x"}},
 		{"--certificate", []string{"--consolidate", "--certificate", "x"}},
 		{"name of a file", []string{"--diff", ""}},
 		{"--replace-nodes", []string{"--replace-nodes", "a in"}},
-		{"needs a selector", []string{"--replace-nodes", ""}},
+		{"needs a label selector", []string{"--replace-nodes", ""}},
 		{"leave out --diff", []string{"--snapshot", "x", "--diff", "y"}},
 	} {
 		if a := simulate(t, "", c.args...); a.code != exitInput || !strings.Contains(a.stderr, c.says) {

@@ -105,7 +105,7 @@ func (s *simulation) replaySnapshot() (*scheduling.Snapshot, error) {
 	snapshot, err := scheduling.DecodeSnapshot(file)
 	var objects *scheduling.NotSnapshotError
 	if errors.As(err, &objects) {
-		return nil, fmt.Errorf("reading the snapshot %[1]s: it holds Kubernetes objects (the first is a %[2]s), not what --save-snapshot writes; to plan them, leave --snapshot out: simulate %[1]s",
+		return nil, fmt.Errorf("reading the snapshot %[1]s: it contains Kubernetes objects (the first is a %[2]s), not a snapshot of --save-snapshot; to plan them, leave out --snapshot: simulate %[1]s",
 			s.snapshot, objects.Kind)
 	}
 	if err != nil {

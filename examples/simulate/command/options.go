@@ -309,16 +309,16 @@ func (o options) check(given map[string]bool) error {
 		}
 	}
 	if stdin > 1 {
-		return errors.New(`"-": standard input can be read once only`)
+		return errors.New(`"-": standard input can be read only once`)
 	}
 	if o.snapshot == "" {
 		return nil
 	}
 	if len(o.inputs) > 0 {
-		return fmt.Errorf("--snapshot: a saved snapshot is replayed alone; leave out %s", strings.Join(o.inputs, " "))
+		return fmt.Errorf("--snapshot: a saved snapshot needs no other input; leave out %s", strings.Join(o.inputs, " "))
 	}
 	if o.strict {
-		return errors.New("--snapshot: a saved snapshot has no field that is not known; leave out --strict")
+		return errors.New("--snapshot: a saved snapshot has no unknown fields; leave out --strict")
 	}
 	for _, name := range append([]string{"provider", "region", "catalog", "prices", "zones", "now", "diff", "template", "replicas"}, settings.InstanceTypeFlags()...) {
 		if given[name] {
@@ -347,7 +347,7 @@ func (o options) checkPlanner(given map[string]bool) error {
 	}
 	for _, name := range all {
 		if given[name] && !slices.Contains(heeded, name) {
-			return fmt.Errorf("--%s: goes with --planner global; Karpenter's methods have nothing like it", name)
+			return fmt.Errorf("--%s: goes with --planner global; Karpenter's methods don't have this setting", name)
 		}
 	}
 	if given["disruption-spot-to-spot-types"] && !o.spotToSpot {
@@ -371,10 +371,10 @@ func (o options) checkQuestion(given map[string]bool) error {
 		}
 	}
 	if asked > 1 {
-		return errors.New("--consolidate, --diff, --replay: several questions; ask one at a time")
+		return errors.New("--consolidate, --diff, --replay: give only one of them")
 	}
 	if asked > 0 && o.certificate != "" {
-		return errors.New("--certificate: proves what pods without a place cost at least; leave out --consolidate, --diff and --replay")
+		return errors.New("--certificate: proves the cost of nodes for pending pods only; leave out --consolidate, --diff and --replay")
 	}
 	if o.anonymize && o.saveSnapshot == "" {
 		return errors.New("--anonymize: goes with --save-snapshot")

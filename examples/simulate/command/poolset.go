@@ -163,7 +163,7 @@ func (s *simulation) readPoolSet() (poolSet, error) {
 		return poolSet{}, err
 	}
 	if len(loaded.Snapshot.NodePools) == 0 {
-		return poolSet{}, fmt.Errorf("--diff %s: has no NodePool; give the whole set of pools as it would be", s.diff)
+		return poolSet{}, fmt.Errorf("--diff %s: has no NodePool; give the complete new set of NodePools", s.diff)
 	}
 	if n := len(loaded.Snapshot.Nodes) + len(loaded.Snapshot.Pods); n > 0 {
 		s.note("OtherObjects", "--diff %s: only its NodePools and node classes count; %s passed over", s.diff, counted(n, "other object"))

@@ -28,7 +28,7 @@ func parseNodeSelector(text string) (labels.Selector, error) {
 		return nil, fmt.Errorf("--replace-nodes %q: %w", text, err)
 	}
 	if selector.Empty() {
-		return nil, errors.New("--replace-nodes: needs a selector of labels, as eks.amazonaws.com/nodegroup=blue; --replace-nodes kubernetes.io/hostname is all nodes")
+		return nil, errors.New("--replace-nodes: needs a label selector, like eks.amazonaws.com/nodegroup=blue; --replace-nodes kubernetes.io/hostname matches all nodes")
 	}
 	return selector, nil
 }

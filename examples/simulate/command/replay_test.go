@@ -27,7 +27,7 @@ func TestReplayTrace(t *testing.T) {
 		{"no such file", []string{"--replay", "testdata/none.csv"}},
 		{"no column", []string{"--replay", "testdata/deployment.yaml"}},
 		{"goes with --replay", []string{"--html", "x"}},
-		{"one at a time", []string{"--replay", "x", "--consolidate"}},
+		{"give only one of them", []string{"--replay", "x", "--consolidate"}},
 		{"negative", []string{"--replay", "x", "--replay-for", "-1h"}},
 	} {
 		if a := simulate(t, "", append(c.args, "--catalog", smallCatalog)...); a.code != exitInput || !strings.Contains(a.stderr, c.says) {

@@ -280,7 +280,7 @@ func TestRunRefusesBadInput(t *testing.T) {
 		{"a zone the catalogue has not", []string{"--zones", "mars-1a"}, []string{`no zone "mars-1a"`, "us-east-1a"}},
 		{"no such snapshot", []string{"--snapshot", "testdata/absent.yaml"}, []string{"testdata/absent.yaml"}},
 		{"a snapshot that is none", []string{"--snapshot", "testdata/bad/malformed.yaml"}, []string{"malformed.yaml"}},
-		{"manifests in place of a snapshot", []string{"--snapshot", "testdata/banana.yaml"}, []string{"testdata/banana.yaml: it holds Kubernetes objects (the first is a NodePool)", "simulate testdata/banana.yaml"}},
+		{"manifests in place of a snapshot", []string{"--snapshot", "testdata/banana.yaml"}, []string{"testdata/banana.yaml: it contains Kubernetes objects (the first is a NodePool)", "simulate testdata/banana.yaml"}},
 		{"a list of objects in place of a snapshot", []string{"--snapshot", "testdata/kubectl.json"}, []string{"the first is a List"}},
 		{"a snapshot that can't be written", []string{"--save-snapshot", "EMPTY/absent/s.yaml"}, []string{"saving the snapshot"}},
 		{"a certificate that can't be written", []string{"--certificate", "EMPTY/absent/c.json"}, []string{"writing the certificate"}},

@@ -59,7 +59,7 @@ func parseWorkloadKind(text string) (manifests.WorkloadKind, error) {
 	kind, group, grouped := strings.Cut(name, ".")
 	path, counts, counted := strings.Cut(rest, ":")
 	if !found || !grouped || kind == "" || group == "" || path == "" || counted && counts == "" {
-		return manifests.WorkloadKind{}, errors.New("write KIND.GROUP=PATH or KIND.GROUP=PATH:COUNT, as Worker.example.com=spec.template:spec.size")
+		return manifests.WorkloadKind{}, errors.New("write KIND.GROUP=PATH or KIND.GROUP=PATH:COUNT, like Worker.example.com=spec.template:spec.size")
 	}
 	part := manifests.WorkloadPart{Template: path}
 	if list, template, through := strings.Cut(path, "[]."); through {
@@ -75,7 +75,7 @@ func parseWorkloadKind(text string) (manifests.WorkloadKind, error) {
 	}
 	for _, field := range append([]string{part.Template}, part.Counts...) {
 		if strings.Contains(field, "[") || slices.Contains(strings.Split(field, "."), "") {
-			return manifests.WorkloadKind{}, fmt.Errorf("%q is no path of fields, as spec.template; one list may be in it, as in spec.groups[].template", field)
+			return manifests.WorkloadKind{}, fmt.Errorf("%q is not a path of fields like spec.template; it may contain one list, like spec.groups[].template", field)
 		}
 	}
 	return manifests.WorkloadKind{Group: group, Kind: kind, Parts: []manifests.WorkloadPart{part}}, nil

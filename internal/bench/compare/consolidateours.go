@@ -53,7 +53,7 @@ func planner(name string, spotToSpot bool) (disruption.Planner, error) {
 // compiles the fleet anew.
 func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) != 3 {
-		return errors.New("give a planner, whether spot may be replaced by spot, and a file")
+		return errors.New("arguments are a planner, whether spot may be replaced by spot, and a file")
 	}
 	spotToSpot, err := strconv.ParseBool(args[1])
 	if err != nil {
@@ -97,7 +97,7 @@ func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Write
 		for i, cmd := range plan.Commands {
 			step := stepOf(cmd, fmt.Sprintf("new-%d-%d", round, i))
 			if err := fleet.Apply(&step); err != nil {
-				return fmt.Errorf("carrying out %s: %w", cmd, err)
+				return fmt.Errorf("executing %s: %w", cmd, err)
 			}
 			line.Steps = append(line.Steps, step)
 		}
@@ -108,7 +108,7 @@ func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Write
 			return nil
 		}
 	}
-	return fmt.Errorf("it finds something in each of %d rounds", maxRounds)
+	return fmt.Errorf("it still finds something after %d rounds", maxRounds)
 }
 
 // stepOf puts a command into words that need none of the planner's types.

@@ -135,7 +135,7 @@ func (r *runner) drive(ctx context.Context, s *side, file string, runs int, snap
 		}
 		lines, e := looks(said)
 		if e != nil {
-			return fmt.Errorf("reading what %s says: %w", s.name, e)
+			return fmt.Errorf("reading the output of %s: %w", s.name, e)
 		}
 		if err != nil {
 			into.CutOff = fmt.Sprintf("stopped after %s of planning", r.timeout)
@@ -143,7 +143,7 @@ func (r *runner) drive(ctx context.Context, s *side, file string, runs int, snap
 			break
 		}
 		if len(lines) == 0 || !lines[len(lines)-1].Done {
-			return fmt.Errorf("%s ends before it is done", s.name)
+			return fmt.Errorf("%s ended before its last result", s.name)
 		}
 		if best == nil || lines[len(lines)-1].CPUSeconds < best[len(best)-1].CPUSeconds {
 			best = lines

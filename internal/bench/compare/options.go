@@ -56,7 +56,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	}
 	switch {
 	case flags.NArg() > 0:
-		return nil, fmt.Errorf("%q: there are no arguments beside flags", flags.Arg(0))
+		return nil, fmt.Errorf("%q: arguments are not accepted, only flags", flags.Arg(0))
 	case o.output != "text" && o.output != "json":
 		return nil, fmt.Errorf("-o %s: give text or json", o.output)
 	case o.timeout <= 0:
@@ -64,7 +64,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	case o.runs < 1:
 		return nil, fmt.Errorf("--runs %d: it must be at least 1", o.runs)
 	case o.pods > 0 && strings.HasPrefix(o.scenario, fleets):
-		return nil, fmt.Errorf("--pods is not for --scenario %s: its number is that of its nodes", o.scenario)
+		return nil, fmt.Errorf("--pods does not apply to --scenario %s: its number is the number of nodes", o.scenario)
 	case o.pods < 0:
 		return nil, fmt.Errorf("--pods %d: it must not be negative", o.pods)
 	case len(o.objects.Files) > 0 && o.scenario != "h" && o.scenario != "all":
@@ -159,7 +159,7 @@ func (o *options) namedWork() ([]work, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--scenario %s: there are a to h, all, consolidate, consolidate-N, consolidate-mixed-N, files that end in .yaml, and the corpus: %w", o.scenario, err)
 	case o.pods > 0:
-		return nil, fmt.Errorf("--pods is not for --scenario %s: its name says how many there are", o.scenario)
+		return nil, fmt.Errorf("--pods does not apply to --scenario %s: its name contains the number of pods", o.scenario)
 	}
 	return []work{{s.Name, func() (*scenario.Scenario, error) { return s, nil }, false}}, nil
 }

@@ -97,5 +97,5 @@ func (r records) write() error {
 		}
 		return os.WriteFile(name, append(data, '\n'), 0o644)
 	}
-	return fmt.Errorf("no folder corpus with recorded.go here: run from internal/bench")
+	return fmt.Errorf("there is no folder corpus with recorded.go here: run from internal/bench")
 }

@@ -97,7 +97,7 @@ func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 // recall takes drawknife's figures from the record.
 func (r *row) recall(known *record) error {
 	if known.CPUSeconds == 0 {
-		return errors.New("no figures of drawknife's are recorded: plan it with --runs 1 --record")
+		return errors.New("no figures of drawknife are recorded: plan it with --runs 1 --record")
 	}
 	r.Cost, r.Bound, r.CPUSeconds, r.Nodes, r.Unschedulable = known.Cost, known.Bound, known.CPUSeconds, known.Nodes, known.Unschedulable
 	r.OverBound = quotient(r.Cost, r.Bound)

@@ -64,11 +64,11 @@ func refuse(s *scheduling.Snapshot) error {
 		return fmt.Errorf("%d pods are more than %d", len(s.Pods), MaxPods)
 	}
 	if len(s.Nodes)+len(s.DaemonSets)+len(s.NodeOverlays) > 0 {
-		return errors.New("existing nodes, DaemonSets and overlays are not known here")
+		return errors.New("existing nodes, DaemonSets and overlays are not supported")
 	}
 	for i := range s.NodePools {
 		if len(s.NodePools[i].Object.Spec.Limits) > 0 {
-			return errors.New("limits are not known here")
+			return errors.New("limits are not supported")
 		}
 	}
 	for _, pod := range s.Pods {
@@ -81,7 +81,7 @@ func refuse(s *scheduling.Snapshot) error {
 			}
 		}
 		if !known {
-			return fmt.Errorf("pod %s/%s has rules that are not known here", pod.Namespace, pod.Name)
+			return fmt.Errorf("pod %s/%s has rules that are not supported", pod.Namespace, pod.Name)
 		}
 	}
 	return nil

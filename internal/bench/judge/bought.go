@@ -36,11 +36,11 @@ func (j *Judge) Bought(n *NewNode, instanceType, zone, capacityType string) erro
 				continue
 			}
 			if o.offering.Price > cheapest.option.offering.Price {
-				return fmt.Errorf("%s/%s/%s costs %v, the plan leaves %s open at %v",
+				return fmt.Errorf("%s/%s/%s costs %v, but the plan allows %s at %v",
 					instanceType, zone, capacityType, o.offering.Price, cheapest.option.it.Name, cheapest.option.offering.Price)
 			}
 			return nil
 		}
 	}
-	return fmt.Errorf("%s/%s/%s is no available offering that the plan leaves open", instanceType, zone, capacityType)
+	return fmt.Errorf("%s/%s/%s is not an available offering that the plan allows", instanceType, zone, capacityType)
 }

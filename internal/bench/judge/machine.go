@@ -145,7 +145,7 @@ func allows(e v1.NodeSelectorRequirementWithMinValues, value string, present boo
 func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	p := j.pools[n.Pool]
 	if p == nil {
-		return nil, fmt.Errorf("node %d is of pool %q, which the workload lacks", number, n.Pool)
+		return nil, fmt.Errorf("node %d has NodePool %q, which is not in the workload", number, n.Pool)
 	}
 	var best *option
 	for _, name := range n.InstanceTypes {

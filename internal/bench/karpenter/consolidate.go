@@ -143,7 +143,7 @@ func newDrive(ctx context.Context, w *workload) (*drive, error) {
 		return nil, errors.New("the fleet has no nodePools")
 	}
 	if len(w.Pods) > 0 {
-		return nil, fmt.Errorf("%d pods wait for a node: a fleet to consolidate has none", len(w.Pods))
+		return nil, fmt.Errorf("%d pods are pending: a fleet to consolidate must have none", len(w.Pods))
 	}
 	d := &drive{clock: &steppingClock{clocktesting.NewFakeClock(w.Time.Time)}}
 	for _, p := range w.NodePools {

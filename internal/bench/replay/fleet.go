@@ -34,7 +34,7 @@ type offer struct{ instanceType, zone, capacityType string }
 // New is a fleet before anything was done. It may have neither pending pods nor nodes without a Node.
 func New(s *scheduling.Snapshot) (*Fleet, error) {
 	if len(s.Pods) > 0 {
-		return nil, fmt.Errorf("%d pods wait for a node: a fleet to consolidate has none", len(s.Pods))
+		return nil, fmt.Errorf("%d pods are pending: a fleet to consolidate must have none", len(s.Pods))
 	}
 	f := &Fleet{Snapshot: s, prices: make(map[offer]float64), judge: judge.New(Waiting(s))}
 	for _, list := range s.Catalogs {
@@ -167,7 +167,7 @@ func (f *Fleet) Apply(step *Step) error {
 		n.Pods = slices.Clone(n.Pods)
 		for _, key := range pods {
 			if homeless[key] == nil {
-				return fmt.Errorf("pod %s is to move to %s, but its node stays or has found it another", key, n.Name)
+				return fmt.Errorf("pod %s would move to %s, but its node stays or the pod has moved elsewhere", key, n.Name)
 			}
 			pod := *homeless[key]
 			pod.Spec.NodeName = n.Name
@@ -179,7 +179,7 @@ func (f *Fleet) Apply(step *Step) error {
 	for _, e := range step.Existing {
 		i, ok := at[e.Name]
 		if !ok {
-			return fmt.Errorf("pods are to move to %s, which is not there", e.Name)
+			return fmt.Errorf("pods would move to %s, which does not exist", e.Name)
 		}
 		if err := bind(&next.Nodes[i], e.Pods); err != nil {
 			return err
@@ -196,7 +196,7 @@ func (f *Fleet) Apply(step *Step) error {
 		next.Nodes = append(next.Nodes, n)
 	}
 	if len(homeless) > 0 {
-		return fmt.Errorf("%d pods have no node any more, one of them %s", len(homeless), slices.Min(slices.Collect(maps.Keys(homeless))))
+		return fmt.Errorf("%d pods have lost their node, for example %s", len(homeless), slices.Min(slices.Collect(maps.Keys(homeless))))
 	}
 	f.Snapshot = &next
 	f.Evictions += evictions
@@ -211,13 +211,13 @@ func (f *Fleet) launch(l *Launch) (scheduling.Node, error) {
 	s := f.Snapshot
 	i := slices.IndexFunc(s.NodePools, func(p scheduling.NodePool) bool { return p.Object.Name == l.Pool })
 	if i < 0 {
-		return none, fmt.Errorf("node %s is of pool %q, which is not there", l.Name, l.Pool)
+		return none, fmt.Errorf("node %s has NodePool %q, which does not exist", l.Name, l.Pool)
 	}
 	pool := &s.NodePools[i]
 	types := s.Catalogs[pool.Catalog]
 	i = slices.IndexFunc(types, func(t *cloudprovider.InstanceType) bool { return t.Name == l.InstanceType })
 	if i < 0 {
-		return none, fmt.Errorf("node %s is of type %q, which is not there", l.Name, l.InstanceType)
+		return none, fmt.Errorf("node %s has instance type %q, which does not exist", l.Name, l.InstanceType)
 	}
 	object := &corev1.Node{}
 	object.Name = l.Name

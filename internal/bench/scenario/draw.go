@@ -43,7 +43,7 @@ func (d Draw) Name() string { return fmt.Sprintf("openb-%s-%d", d.Kind, d.Seed) 
 // FromTrace draws a trace from the pod list among the files.
 func FromTrace(o Objects, d Draw) (*Scenario, error) {
 	if !slices.Contains(DrawKinds(), d.Kind) {
-		return nil, fmt.Errorf("a trace of kind %q can't be drawn; there are %s", d.Kind, strings.Join(DrawKinds(), ", "))
+		return nil, fmt.Errorf("unknown kind of trace %q; known are %s", d.Kind, strings.Join(DrawKinds(), ", "))
 	}
 	o.draw = &d
 	s, err := FromObjects(o, 0)
@@ -66,7 +66,7 @@ func drawnTrace(d Draw) (*Scenario, error) {
 // rows draws the trace. Sizes are changed by size, not by pod: a trace has few sizes, each of many pods.
 func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
 	if len(given) == 0 {
-		return nil, errors.New("a trace can't be drawn from one without pods")
+		return nil, errors.New("cannot draw a trace from a trace without pods")
 	}
 	r := rand.New(rand.NewPCG(d.Seed, 7))
 	type shape struct{ cpu, memory, gpus int64 }

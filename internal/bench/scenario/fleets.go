@@ -77,7 +77,7 @@ func Fleet(name string, seed uint64) (*Scenario, error) {
 func ordinaryFleet(name string) (*Scenario, error) {
 	f, err := workload.ParseOrdinaryFleet(strings.TrimPrefix(name, fleetPrefix))
 	if err != nil {
-		return nil, fmt.Errorf("no fleet %q; there are consolidate-N, consolidate-mixed-N and consolidate-m5-none-3z-1-Nn: %w", name, err)
+		return nil, fmt.Errorf("unknown fleet %q; known are consolidate-N, consolidate-mixed-N and consolidate-m5-none-3z-1-Nn: %w", name, err)
 	}
 	s, err := f.Snapshot()
 	if err != nil {

@@ -51,7 +51,7 @@ func Generated(name string, pods int, seed uint64) (*Scenario, error) {
 	at := slices.IndexFunc(sizes, func(s Size) bool { return s.Name == strings.ToLower(name) })
 	switch {
 	case at < 0:
-		return nil, fmt.Errorf("no scenario %q: there are a to g, h with its files, and files that end in .yaml", name)
+		return nil, fmt.Errorf("unknown scenario %q: known are a to g, h with its files, and files that end in .yaml", name)
 	case pods < 0 || pods > maxPods:
 		return nil, fmt.Errorf("%d pods: give 1 to %d", pods, maxPods)
 	case pods == 0:

@@ -159,15 +159,15 @@ func TestReadTrace(t *testing.T) {
 	}
 	const head = "name,arrival,departure,cpu,memory\n"
 	for says, text := range map[string]string{
-		"empty":         "",
-		`column "cpu"`:  "name,arrival,departure,memory\n",
-		"line 2: arriv": head + "a,x,,1,1\n",
-		"before it":     head + "a,9,8,1,1\n",
-		`cpu "-1"`:      head + "a,0,,-1,1\n",
-		"memory":        head + "a,0,,1,1e99\n",
-		"already":       head + "a,0,,1,1\na,0,,1,1\n",
-		"no pod's name": head + "!,0,,1,1\n",
-		"between 0":     head + "a,-1,,1,1\n",
+		"empty":            "",
+		`column "cpu"`:     "name,arrival,departure,memory\n",
+		"line 2: arriv":    head + "a,x,,1,1\n",
+		"before it":        head + "a,9,8,1,1\n",
+		`cpu "-1"`:         head + "a,0,,-1,1\n",
+		"memory":           head + "a,0,,1,1e99\n",
+		"twice":            head + "a,0,,1,1\na,0,,1,1\n",
+		"not a valid name": head + "!,0,,1,1\n",
+		"between 0":        head + "a,-1,,1,1\n",
 	} {
 		if _, err := replay.ReadTrace(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", text, err)

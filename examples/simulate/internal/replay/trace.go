@@ -67,7 +67,7 @@ func ReadTrace(r io.Reader) ([]Arrival, error) {
 	in.ReuseRecord = true
 	head, err := in.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, errors.New("the trace is empty: it has to begin with the titles name,arrival,departure,cpu,memory")
+		return nil, errors.New("the trace is empty: its first line must be name,arrival,departure,cpu,memory")
 	}
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func ReadTrace(r io.Reader) ([]Arrival, error) {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
 		if seen[a.Name] {
-			return nil, fmt.Errorf("line %d: there is a pod %q already", line, a.Name)
+			return nil, fmt.Errorf("line %d: pod %q occurs twice", line, a.Name)
 		}
 		seen[a.Name] = true
 		if out = append(out, a); len(out) > maxPods {
@@ -115,7 +115,7 @@ func readColumns(head []string) (columns, error) {
 	}
 	for title, column := range map[string]int{"arrival": c.arrival, "cpu": c.cpu, "memory": c.memory, "name": c.name, "departure": c.departure} {
 		if column < 0 {
-			return c, fmt.Errorf("the trace has no column %q; its titles are %s", title, strings.Join(head, ","))
+			return c, fmt.Errorf("the trace has no column %q; its columns are %s", title, strings.Join(head, ","))
 		}
 	}
 	return c, nil
@@ -124,7 +124,7 @@ func readColumns(head []string) (columns, error) {
 func (c columns) arrivalOf(row []string) (Arrival, error) {
 	a := Arrival{Name: podName(row[c.name])}
 	if a.Name == "" {
-		return a, fmt.Errorf("%q is no pod's name", row[c.name])
+		return a, fmt.Errorf("%q is not a valid name of a pod", row[c.name])
 	}
 	var err error
 	if a.At, err = timeOf(row[c.arrival]); err != nil {
@@ -135,7 +135,7 @@ func (c columns) arrivalOf(row []string) (Arrival, error) {
 			return a, fmt.Errorf("departure %q: %w", text, err)
 		}
 		if a.Until < a.At {
-			return a, fmt.Errorf("the pod departs at %s, before it has come at %s", a.Until, a.At)
+			return a, fmt.Errorf("the pod departs at %s, before its arrival at %s", a.Until, a.At)
 		}
 		a.Until = max(a.Until, 1)
 	}
@@ -152,11 +152,11 @@ func (c columns) arrivalOf(row []string) (Arrival, error) {
 			continue
 		}
 		if len(amount.text) > 32 {
-			return a, fmt.Errorf("%s: %.32q… is no quantity", amount.title, amount.text)
+			return a, fmt.Errorf("%s: %.32q… is not a quantity", amount.title, amount.text)
 		}
 		q, err := quantities.Parse(amount.text)
 		if err != nil || q.Sign() < 0 || q.CmpInt64(maxAmount) > 0 {
-			return a, fmt.Errorf("%s %q is no quantity that a pod could ask for", amount.title, amount.text)
+			return a, fmt.Errorf("%s %q is not a quantity that a pod can request", amount.title, amount.text)
 		}
 		if *amount.into = q.Value(); amount.milli {
 			*amount.into = q.MilliValue()
@@ -179,7 +179,7 @@ func timeOf(text string) (time.Duration, error) {
 	if err != nil {
 		d, err := time.ParseDuration(text)
 		if err != nil {
-			return 0, errors.New("neither seconds nor a duration as 1h30m")
+			return 0, errors.New("neither seconds nor a duration like 1h30m")
 		}
 		seconds = d.Seconds()
 	}
