@@ -18,13 +18,13 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// resolver finds the instance types, each class once. It belongs to one call.
+// resolver finds instance types, once for each node class. It belongs to one call.
 type resolver struct {
 	classes map[string]*awsv1.EC2NodeClass
 	types   map[poolOfClass]map[string]*cloudprovider.InstanceType
 }
 
-// poolOfClass is what decides an instance's type: its class, and its pool because of overlays.
+// poolOfClass is the key of an instance's types: its class, and its pool because of overlays.
 type poolOfClass struct {
 	class string
 	pool  v1.PoolKey
@@ -34,7 +34,7 @@ func (p *Provider) newResolver() *resolver {
 	return &resolver{classes: map[string]*awsv1.EC2NodeClass{}, types: map[poolOfClass]map[string]*cloudprovider.InstanceType{}}
 }
 
-// describe makes a claim of an instance, as far as its class and type can be found. The class is nil when it can't.
+// describe makes a claim from an instance, as far as its class and type can be found. The class is nil when it can't.
 func (p *Provider) describe(ctx context.Context, i instances.Instance, r *resolver) (*v1.NodeClaim, *awsv1.EC2NodeClass) {
 	class := p.classOf(ctx, i, r)
 	t := p.typeOf(ctx, i, class, r)
@@ -76,7 +76,7 @@ func (p *Provider) typeOf(ctx context.Context, i instances.Instance, class *awsv
 	return byName[i.Type]
 }
 
-// offeringOf is the offering that an instance was bought by; nil when its type does not have it (any more).
+// offeringOf is the offering by which an instance was bought; nil if its type does not have it (any more).
 func (p *Provider) offeringOf(i instances.Instance, t *cloudprovider.InstanceType) *cloudprovider.Offering {
 	if t == nil {
 		return nil
@@ -96,8 +96,7 @@ func (p *Provider) offeringOf(i instances.Instance, t *cloudprovider.InstanceTyp
 	return nil
 }
 
-// claimOf makes a claim of an instance. class, type and offering may be nil. The claim shares nothing
-// with them (CP-CREATE-06).
+// claimOf makes a claim from an instance. class, type and offering may be nil. The claim shares nothing with them (CP-CREATE-06).
 func (p *Provider) claimOf(i instances.Instance, class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType, o *cloudprovider.Offering) *v1.NodeClaim {
 	if p.config.WithoutReservedCapacity && i.CapacityType == v1.CapacityTypeReserved {
 		i.CapacityType, i.Reservation = v1.CapacityTypeOnDemand, nil
@@ -123,7 +122,7 @@ func (p *Provider) claimOf(i instances.Instance, class *awsv1.EC2NodeClass, t *c
 	return claim
 }
 
-// present leaves out resources that an instance has none of, EFA among them unless it really has such interfaces.
+// present leaves out resources that an instance lacks, including EFA unless it really has such interfaces.
 func present(list corev1.ResourceList, i instances.Instance) corev1.ResourceList {
 	maps.DeleteFunc(list, func(name corev1.ResourceName, quantity resource.Quantity) bool {
 		return quantity.IsZero() || name == instancetype.ResourceEFA && i.EFAs == 0
@@ -131,8 +130,7 @@ func present(list corev1.ResourceList, i instances.Instance) corev1.ResourceList
 	return list
 }
 
-// labels are what is known of an instance: of each key its type and offering state, the one value; and what EC2 says
-// itself, which wins.
+// labels are the known labels of an instance: the single values that its type and offering state, overridden by what EC2 reports.
 func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType, o *cloudprovider.Offering) map[string]string {
 	labels := map[string]string{}
 	if t != nil {
@@ -146,7 +144,7 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 			}
 		}
 	}
-	// These are of the instance, not of what might have been bought.
+	// These describe the actual instance, not what could have been bought.
 	for _, key := range []string{
 		awsv1.LabelPlacementGroupID, awsv1.LabelPlacementGroupPartition,
 		awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterruptible, awsv1.LabelTopologyZoneID,
@@ -179,7 +177,7 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 	return labels
 }
 
-// zoneID is what EC2 says, else that of the class's subnet in the zone.
+// zoneID is the ID reported by EC2, else that of the class's subnet in the zone.
 func zoneID(i instances.Instance, class *awsv1.EC2NodeClass) string {
 	if i.ZoneID != "" || class == nil {
 		return i.ZoneID

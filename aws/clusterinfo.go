@@ -15,39 +15,38 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// ClusterInfo is what nodes are told of the cluster they join, and what images are chosen by.
+// ClusterInfo has the details of the cluster that nodes need to join it, and that decide which images they boot.
 type ClusterInfo struct {
 	// Version of Kubernetes, "1.35". Optional here; images that follow the cluster's version are chosen by it.
 	Version string
-	// Endpoint is the URL of the API server. Required but for images of family Custom.
+	// Endpoint is the URL of the API server. Required, except for images of family Custom.
 	Endpoint string
 	// CABundle is the certificate authority of the API server, PEM in base64. Empty when it is not known.
 	CABundle string
-	// ServiceCIDR is the range of the cluster's service addresses. AL2023 can't do without.
+	// ServiceCIDR is the range of the cluster's service addresses. Required for AL2023.
 	ServiceCIDR string
-	// DNS is the address of the cluster's DNS service, for classes that give none. Empty when it is not known.
+	// DNS is the address of the cluster's DNS service, for node classes that set none. Empty when it is not known.
 	DNS string
-	// IPFamily of the cluster; empty: that of its addresses.
+	// IPFamily of the cluster; empty: derived from its addresses.
 	IPFamily launchtemplate.IPFamily
 }
 
-// ClusterInfoSource tells what nodes have to know of the cluster they join. It is asked at every launch, so that it had
-// better remember its answer for a while.
+// ClusterInfoSource returns the details of the cluster. It is called at every launch, so it should cache its answer for a while.
 type ClusterInfoSource interface {
 	ClusterInfo(ctx context.Context) (ClusterInfo, error)
 }
 
-// StaticCluster is a ClusterInfoSource that always says the same.
+// StaticCluster is a ClusterInfoSource with a constant answer.
 type StaticCluster ClusterInfo
 
 // ClusterInfo implements ClusterInfoSource.
 func (c StaticCluster) ClusterInfo(context.Context) (ClusterInfo, error) { return ClusterInfo(c), nil }
 
-// clusterPeriod is how long an answer of EKS is good for.
+// clusterPeriod is how long an answer of EKS is used.
 const clusterPeriod = 5 * time.Minute
 
-// EKSCluster asks EKS about a cluster, at most every five minutes; while EKS does not answer, its last answer
-// stands. It is safe for concurrent use. Make one with NewEKSCluster.
+// EKSCluster asks EKS about a cluster, at most every five minutes; while EKS does not answer, it uses the last answer. It is safe
+// for concurrent use. Make one with NewEKSCluster.
 type EKSCluster struct {
 	api  sdk.EKSAPI
 	name string
@@ -58,7 +57,7 @@ type EKSCluster struct {
 	asked time.Time // zero while there was no answer
 }
 
-// NewEKSCluster makes a source for the cluster of that name. now is the clock; nil: time.Now.
+// NewEKSCluster returns a source for the cluster of that name. now is the clock; nil: time.Now.
 func NewEKSCluster(api sdk.EKSAPI, name string, now func() time.Time) *EKSCluster {
 	if now == nil {
 		now = time.Now

@@ -11,67 +11,66 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Config are the settings of a provider. ClusterName is required; what is nil of everything else has its default.
+// Config are the settings of a provider. ClusterName is required; other fields that are nil have their defaults.
 type Config struct {
-	// ClusterName is the name of the cluster whose instances these are. It is part of the tags by which they are known,
-	// so that no two clusters in an account and region may share one.
+	// ClusterName is the name of the cluster. It is part of the tags that identify its instances, so two clusters in the same
+	// account and region must not share a name.
 	ClusterName string
-	// SDK says how to reach AWS. Ignored where Options.Clients brings clients of its own.
+	// SDK configures the AWS clients. Ignored if Options.Clients is set.
 	SDK sdk.Config
-	// Tags are put on everything that is launched, unless the node class has the same key. Nil: none.
+	// Tags are added to everything that is launched, unless the node class has the same key. Nil: none.
 	Tags map[string]string
-	// VMMemoryOverheadPercent is the fraction of an instance's memory that it is believed to lose before the kubelet sees
-	// it; nil: instancetype.DefaultVMMemoryOverheadPercent.
+	// VMMemoryOverheadPercent is the assumed fraction of an instance's memory that is not visible to the kubelet; nil:
+	// instancetype.DefaultVMMemoryOverheadPercent.
 	VMMemoryOverheadPercent *float64
-	// ReservedENIs are network interfaces that pods get no addresses from.
+	// ReservedENIs is the number of network interfaces that are not used for addresses of pods.
 	ReservedENIs int64
 	// InstanceTypes say what else decides what EC2's facts become as instance types: how the network gives pods addresses (PodDensity, for
 	// prefix delegation and custom networking), MemoryPrior, FractionalGPUs, DeviceDrivers, DeviceResources, HugePages, WithoutPodENI. What the provider
 	// knows itself stays zero: zones, placement groups, discovered memory; and VMMemoryOverheadPercent and ReservedENIs are given above.
 	InstanceTypes instancetype.Options
-	// IsolatedVPC says that the price list can't be reached, nor IAM: node classes have to name an instance
-	// profile instead of a role.
+	// IsolatedVPC means that neither the price list nor IAM can be reached: node classes must name an instance profile instead of a
+	// role.
 	IsolatedVPC bool
-	// WithoutReservedCapacity leaves capacity reservations out: no offering uses them, and instances in open ones count as
+	// WithoutReservedCapacity ignores capacity reservations: no offering uses them, and instances in open reservations count as
 	// on-demand.
 	WithoutReservedCapacity bool
-	// ServeAlpha says that pools of the first generation, Provisioners, are served beside others: their instances bear that
-	// generation's tags, and are listed by them, which takes a second call. Instances that are launched for
-	// such a pool bear its tags whether or not it is set, and without it nobody finds them: set it while there are such pools,
-	// or claims or instances of one.
+	// ServeAlpha serves Provisioners (v1alpha5) in addition to NodePools: their instances have the tags of that API version, and
+	// are listed by these, which takes a second call. Instances launched for Provisioners have these tags even if ServeAlpha is
+	// off, but then they are not found: set it while Provisioners, or claims or instances of them, exist.
 	ServeAlpha bool
-	// ZonalShift keeps out of zones that the EKS cluster is shifted away from.
+	// ZonalShift avoids zones that a zonal shift moves the EKS cluster away from.
 	ZonalShift bool
 	// TypesEvery and PricesEvery are how often types and on-demand prices are read, more than 0; nil: every 12 hours.
 	TypesEvery, PricesEvery *time.Duration
 	// SpotPricesEvery is how often spot prices are read, more than 0; nil: prices.DefaultSpotEvery.
 	SpotPricesEvery *time.Duration
-	// ImagesEvery and SubnetsEvery are how often images and subnets are looked for, at least a minute; nil: every
-	// minute. Longer spares calls where there are many node classes, and new ones are found later.
+	// ImagesEvery and SubnetsEvery are how often images and subnets are looked for, at least a minute; nil: every minute. A longer
+	// interval saves calls if there are many node classes, but finds new images and subnets later.
 	ImagesEvery, SubnetsEvery *time.Duration
-	// InterruptionQueue is the name of the SQS queue that EventBridge sends events about instances to, neither its ARN nor
-	// its URL. Empty: there is none, and only what EC2 reports itself is heard of.
+	// InterruptionQueue is the name of the SQS queue that EventBridge sends events about instances to, neither its ARN nor its URL.
+	// Empty: there is no queue, and only problems reported by EC2 itself are noticed.
 	InterruptionQueue string
-	// WithoutDryRuns takes it for granted that instances may be launched from node classes that are otherwise sound,
-	// instead of asking EC2.
+	// WithoutDryRuns skips dry runs: EC2 is not asked whether instances may be launched from a node class that is otherwise valid.
 	WithoutDryRuns bool
-	// Features of the node class API that are on.
+	// Features of the node class API that are enabled.
 	Features awsv1.Features
 	// USDPer converts prices of other currencies, {"CNY": 0.14}; see prices.Options.
 	USDPer map[string]float64
 	// MinSpotDiscount is the fraction, from 0 to below 1, by which a spot price must be below the on-demand price for spot to be
-	// offered; 0 asks for nothing.
+	// offered; 0 for no minimum.
 	MinSpotDiscount float64
-	// UnavailableFor is how long an offering that EC2 had no room for stays closed at first, and UnavailableForAtMost after it was
-	// refused again and again, more than 0 both; nil: 3 minutes, and half an hour.
+	// UnavailableFor is how long an offering stays closed after EC2 had no capacity, UnavailableForAtMost the maximum after
+	// repeated refusals; both more than 0; nil: 3 minutes and half an hour.
 	UnavailableFor, UnavailableForAtMost *time.Duration
-	// ReportInterruptionsOnly removes messages about interruptions once they were told to Options, and acts on none.
+	// ReportInterruptionsOnly removes interruption messages after they were passed to Options.OnInterruption, without acting on
+	// them.
 	ReportInterruptionsOnly bool
-	// Seed decides by how much refreshes of this process are early; give each replica its own.
+	// Seed decides the jitter of this process's refreshes; give each replica its own.
 	Seed uint64
 }
 
-// Validate finds what is wrong with the settings, all at once; nil when there is nothing.
+// Validate checks the settings and returns all errors at once; nil if there are none.
 func (c Config) Validate() error {
 	var faults []error
 	refuse := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }

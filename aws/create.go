@@ -20,7 +20,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Create launches the claim's instance, or answers with the one that its UID has already (CP-CREATE).
+// Create launches the claim's instance, or returns the existing instance of its UID (CP-CREATE).
 func (p *Provider) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	if nodeClaim == nil {
 		return nil, cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
@@ -88,7 +88,7 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 	return created, nil
 }
 
-// typesFailed gives an error of types a reason for the claim's condition, unless it has a kind.
+// typesFailed adds a reason for the claim's condition to an error about types, unless the error has a kind.
 func typesFailed(err error) error {
 	var kinded interface {
 		Kind() cloudprovider.ErrorKind
@@ -99,12 +99,12 @@ func typesFailed(err error) error {
 	return cloudprovider.NewCreateError("InstanceTypeResolutionFailed", err.Error(), err)
 }
 
-// oldest is the instance that was launched first: the one that was answered with before, should there be several.
+// oldest is the instance that was launched first. If there are several, earlier calls returned it, too.
 func oldest(live []instances.Instance) instances.Instance {
 	return slices.MinFunc(live, func(a, b instances.Instance) int { return a.LaunchTime.Compare(b.LaunchTime) })
 }
 
-// adopt answers with an instance that is there. What its class says is of use but not needed.
+// adopt returns an existing instance. Details of its class are useful but not required.
 func (p *Provider) adopt(ctx context.Context, nodeClaim *v1.NodeClaim, i instances.Instance) *v1.NodeClaim {
 	r := p.newResolver()
 	class := p.classOf(ctx, i, r)
@@ -123,7 +123,7 @@ func (p *Provider) adopt(ctx context.Context, nodeClaim *v1.NodeClaim, i instanc
 	return claim
 }
 
-// annotate says what an instance was launched with.
+// annotate records on the claim with which settings its instance was launched.
 func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, class *awsv1.EC2NodeClass) {
 	info, err := p.options.Cluster.ClusterInfo(ctx)
 	if err != nil {
@@ -147,9 +147,9 @@ func instanceProfile(class *awsv1.EC2NodeClass) string {
 	return class.Status.InstanceProfile
 }
 
-// pinPartition has a claim that restricts the partition of its placement group ask for one alone: the lowest with room,
-// so that launch template, marks and labels agree on it. A claim that does not restrict it leaves the choice to
-// EC2. The claim handed in is not changed.
+// pinPartition restricts a claim that already restricts the partition of its placement group to a single one, the lowest with room,
+// so that launch template, records of capacity and labels agree. For a claim that does not restrict the partition, EC2 chooses. The
+// argument is not changed.
 func (p *Provider) pinPartition(claim *v1.NodeClaim, group *placement.Group, types []*cloudprovider.InstanceType) (*v1.NodeClaim, error) {
 	if group == nil || group.Partitions == 0 {
 		return claim, nil
@@ -178,7 +178,7 @@ func (p *Provider) pinPartition(claim *v1.NodeClaim, group *placement.Group, typ
 	return pinned, nil
 }
 
-// partitionOf is the partition that pinPartition chose; 0 when it left the choice to EC2.
+// partitionOf is the partition that pinPartition chose; 0 if EC2 chooses.
 func partitionOf(claim *v1.NodeClaim, group *placement.Group) int32 {
 	if group == nil || group.Partitions == 0 {
 		return 0
@@ -227,7 +227,7 @@ func (t templater) Ensure(ctx context.Context, r launch.TemplateRequest) ([]laun
 	return templates, nil
 }
 
-// cluster is what launch templates are made with, and what images are chosen by.
+// cluster returns the details of the cluster for launch templates and for the choice of images.
 func (p *Provider) cluster(ctx context.Context) (nodeclass.Cluster, error) {
 	info, err := p.options.Cluster.ClusterInfo(ctx)
 	if err != nil {

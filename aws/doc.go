@@ -1,5 +1,5 @@
-// Package aws is the AWS implementation of cloudprovider.CloudProvider: it knows what EC2 sells, launches instances for
-// NodeClaims, and looks after them.
+// Package aws is the AWS implementation of cloudprovider.CloudProvider: it knows EC2's instance types and prices, launches
+// instances for NodeClaims, and manages them.
 //
 //	provider, err := aws.New(ctx, aws.Config{ClusterName: "demo"}, aws.Options{
 //		NodeClasses: aws.NodeClasses{"default": class}, // or whatever reads EC2NodeClasses from your cluster
@@ -15,24 +15,23 @@
 // It also implements DriftDetector, Repairer, NodeClassStatus, RegistrationGate and InterruptionSource of package
 // cloudprovider.
 //
-// Credentials and region come from where every AWS tool takes them (see sdk.Config). What the provider needs from the
-// cluster it asks for through [Options]: node classes with their status, which tells the subnets, security groups, images
-// and instance profile that were found, and what nodes are told of the cluster they join. It keeps no kube client and
-// nothing in package variables; several providers can live in one process.
+// Credentials and region are found as by every AWS tool (see sdk.Config). Through [Options] the provider reads from the cluster:
+// node classes, whose status has the resolved subnets, security groups, images and instance profile, and the details of the cluster
+// that nodes need to join it. It has no Kubernetes client and no package variables; one process can have several providers.
 //
 // The public packages below this one work without a provider: catalog and instancetype know instance types, launchtemplate makes
-// launch templates, prices reads prices, convert reads older manifests, iam writes policies, sdk makes clients. What only the
-// provider needs is in aws/internal, a package for each question: discovery, reservations, placement and zonalshift know EC2,
-// offerings puts them together, launch and launchtemplates launch, instances manages what runs, nodeclass (with amis and
-// instanceprofile) reconciles node classes, and interruption receives interruptions.
+// launch templates, prices reads prices, convert reads older manifests, iam writes policies, sdk makes clients. Packages that only
+// the provider needs are in aws/internal: discovery, reservations, placement and zonalshift read EC2, offerings combines their
+// results, launch and launchtemplates launch instances, instances manages running ones, nodeclass (with amis and instanceprofile)
+// reconciles node classes, and interruption receives interruptions.
 //
-// What a controller calls besides: Lead on the replica that leads, ReconcileNodeClass for each class, CollectOrphans and
-// CollectInstanceProfiles every now and then, ReviewReservations once a minute, TagNode for each node that joins. Troubles
-// tells what AWS does not answer.
+// A controller also calls: Lead on the replica that leads, ReconcileNodeClass for each class, CollectOrphans and
+// CollectInstanceProfiles from time to time, ReviewReservations once a minute, TagNode for each node that joins. Troubles lists
+// what could not be read from AWS.
 //
 // # Differences from Karpenter
 //
-// docs/differences.md lists what this package does otherwise than Karpenter, and why.
+// docs/differences.md lists how this package differs from Karpenter, and why.
 //
 // Stability: beta.
 package aws

@@ -17,11 +17,11 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Reasons of drift, in the order in which they are looked for.
+// Reasons of drift, in the order in which they are checked.
 const (
 	// NodeClassDrift: the class's settings have changed since the launch.
 	NodeClassDrift cloudprovider.DriftReason = "NodeClassDrift"
-	// AMIDrift: instances of the type boot from another image now.
+	// AMIDrift: new instances of the type boot from another image.
 	AMIDrift cloudprovider.DriftReason = "AMIDrift"
 	// SecurityGroupDrift: the instance's security groups are not those of the class.
 	SecurityGroupDrift cloudprovider.DriftReason = "SecurityGroupDrift"
@@ -33,21 +33,21 @@ const (
 	PlacementGroupDrift cloudprovider.DriftReason = "PlacementGroupDrift"
 )
 
-// Drift is in what an instance is not what its node class asks for.
+// Drift is the result of comparing an instance with its node class.
 type Drift struct {
-	// Reason is the first there is, of those that Options.IsDrift lets count; empty when the instance is not drifted.
+	// Reason is the first reason that Options.IsDrift accepts; empty if the instance has not drifted.
 	Reason cloudprovider.DriftReason
-	// Differences are all there are, field by field, in the order in which reasons are told.
+	// Differences are all differences, field by field, in the order of the reasons.
 	Differences []Difference
-	// Unknown is what could not be compared, joined; nil when everything was.
+	// Unknown joins the errors of comparisons that failed; nil if everything was compared.
 	Unknown error
 }
 
-// Difference is one thing in which an instance is not what its class asks for: the cause of a drift, for people.
+// Difference is one field in which an instance differs from its node class: the cause of drift, for people.
 type Difference struct {
 	// Field of the class that the instance differs in: "status.securityGroups".
 	Field string
-	// Have is what the instance has, Want what the class asks for instead, sorted; either may be empty.
+	// Have is the instance's value, Want that of the class, sorted; either may be empty.
 	Have, Want []string
 }
 
@@ -68,9 +68,9 @@ func differences(l nodeclass.Launched, e nodeclass.Expected) []Difference {
 	return out
 }
 
-// IsDrifted compares a claim's instance with its node class as it is now (CP-DRIFT). A claim without a NodePool,
-// or whose class is missing or being deleted, is not drifted. What can't be found out is an error only if nothing that
-// can be is drift already. Drift tells the causes in full.
+// IsDrifted compares a claim's instance with the current node class (CP-DRIFT). A claim without a NodePool, or whose class is
+// missing or being deleted, is not drifted. A failed comparison is an error only if no other comparison found drift. Drift returns
+// all causes.
 func (p *Provider) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
 	d, err := p.Drift(ctx, nodeClaim)
 	switch {
@@ -84,8 +84,8 @@ func (p *Provider) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (clou
 	return d.Reason, nil
 }
 
-// Drift is IsDrifted with everything that differs. The error is about what nothing can be compared without: the
-// instance, the class, or the cluster.
+// Drift is like IsDrifted, but returns all differences. It fails if the instance, the class, or the details of the cluster can't be
+// read.
 func (p *Provider) Drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, error) {
 	if nodeClaim == nil {
 		return Drift{}, cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
@@ -109,14 +109,14 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 	if class == nil || class.DeletionTimestamp != nil {
 		return Drift{}, nil
 	}
-	// Looked at first, so that an instance that is gone is told as gone, whatever its class says (CP-DRIFT-03).
+	// Read the instance first, so that a missing instance is reported as such, independent of its class (CP-DRIFT-03).
 	i, err := p.instance(ctx, nodeClaim.Status.ProviderID)
 	if err != nil {
 		return Drift{}, err
 	}
 	launched, err := p.launchedFrom(class, nodeClaim, nil)
 	if err != nil {
-		launched = class // the instance is there, whatever has become of its claim
+		launched = class // the instance exists, even if its claim is being deleted
 	}
 	types, group, err := p.types(ctx, launched, pool)
 	if err != nil {
@@ -138,7 +138,7 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 		Unknown: errors.Join(imageErr, groupsKnown(i, class), subnetsKnown(class)),
 	}
 	if imageErr == nil && image == "" {
-		// None boots on the type any more; after the hash, as reasons are told.
+		// No image boots on the type any more; checked after the hash, in the order of the reasons.
 		at := 0
 		if len(d.Differences) > 0 && reasonOf(d.Differences[0].Field) == NodeClassDrift {
 			at = 1
@@ -154,7 +154,7 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 	return d, nil
 }
 
-// reasonOf is the reason that a difference in a field amounts to.
+// reasonOf is the reason for a difference in a field.
 func reasonOf(field string) cloudprovider.DriftReason {
 	switch field {
 	case "status.amis":
@@ -171,8 +171,8 @@ func reasonOf(field string) cloudprovider.DriftReason {
 	return NodeClassDrift
 }
 
-// imageOf is the image that instances of the instance's type boot from now, empty when none of the class does; the error says why it, or that of the instance,
-// is not known.
+// imageOf is the image from which new instances of the instance's type boot, empty if no image of the class does; the error says
+// why it, or the image of the instance, is unknown.
 func imageOf(i instances.Instance, class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType) (string, error) {
 	if len(class.Status.AMIs) == 0 {
 		return "", fmt.Errorf("node class %q lists no image", class.Name)
@@ -204,7 +204,7 @@ func subnetsKnown(class *awsv1.EC2NodeClass) error {
 	return nil
 }
 
-// RepairPolicies are the node conditions that mean an instance beyond hope.
+// RepairPolicies are the node conditions that mark an instance as broken.
 func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
 	const usual, accelerated = 30 * time.Minute, 10 * time.Minute
 	return []cloudprovider.RepairPolicy{
@@ -218,8 +218,8 @@ func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
 	}
 }
 
-// Registered holds a node back until EC2 says which partition of its placement group it is in, since pods may be spread
-// over them (CP-GATE). All other nodes may be registered at once.
+// Registered delays registration of a node until EC2 reports the partition of its placement group, because pods may be spread over
+// partitions (CP-GATE). All other nodes may be registered at once.
 func (p *Provider) Registered(ctx context.Context, nodeClaim *v1.NodeClaim) (cloudprovider.GateResult, error) {
 	if nodeClaim == nil || nodeClaim.Labels[awsv1.LabelPlacementGroupID] == "" || nodeClaim.Labels[awsv1.LabelPlacementGroupPartition] != "" {
 		return cloudprovider.GateResult{Open: true}, nil

@@ -13,10 +13,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// listEvery is how often instances are listed for those who hear of interruptions.
+// listEvery is how often instances are listed while interruptions are received.
 const listEvery = time.Minute
 
-// assembleInterruptions makes what hears of interruptions.
+// assembleInterruptions creates the receiver of interruptions.
 func (p *Provider) assembleInterruptions() (err error) {
 	find := p.options.findInstance()
 	if find == nil {
@@ -33,24 +33,24 @@ func (p *Provider) assembleInterruptions() (err error) {
 	return err
 }
 
-// ReceiveInterruptions waits for what AWS has to say about instances of the cluster: messages of Config.InterruptionQueue
-// and what EC2 reports of instances that are impaired or due for maintenance (CP-INTERRUPT). What a
-// message says of an offering or a reservation counts from that moment. Several may call it at once.
+// ReceiveInterruptions waits for what AWS has to say about instances of the cluster: messages of Config.InterruptionQueue and what
+// EC2 reports of instances that are impaired or due for maintenance (CP-INTERRUPT). Information about offerings and reservations in
+// a message takes effect at once. Several may call it at once.
 func (p *Provider) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	if p.options.FindInstance == nil && p.machines.listen() {
 		if _, err := p.listInstances(ctx); err != nil {
-			return nil, err // a message about an instance that is not known would be thrown away
+			return nil, err // a message about an unknown instance would be dropped
 		}
 	}
 	return p.interruptions.ReceiveInterruptions(ctx)
 }
 
-// AckInterruptions says that the deliveries with these IDs are dealt with.
+// AckInterruptions acknowledges the deliveries with these IDs.
 func (p *Provider) AckInterruptions(ctx context.Context, ids ...string) error {
 	return p.interruptions.AckInterruptions(ctx, ids...)
 }
 
-// heard records what an event says in addition to its instance.
+// heard records what an event says about offerings and reservations.
 func (p *Provider) heard(_ context.Context, kind interruption.Kind, i interruption.Instance) {
 	switch kind {
 	case interruption.SpotInterrupted:
@@ -64,7 +64,7 @@ func (p *Provider) heard(_ context.Context, kind interruption.Kind, i interrupti
 	}
 }
 
-// listInstances lists the cluster's instances anew.
+// listInstances lists the cluster's instances again.
 func (p *Provider) listInstances(ctx context.Context) (time.Time, error) {
 	now := p.now()
 	found, err := p.instances.List(ctx)
@@ -75,7 +75,7 @@ func (p *Provider) listInstances(ctx context.Context) (time.Time, error) {
 	return now.Add(listEvery), nil
 }
 
-// refreshInstances is listInstances when that is due and somebody hears of interruptions.
+// refreshInstances calls listInstances if that is due and interruptions are received.
 func (p *Provider) refreshInstances(ctx context.Context) (time.Time, error) {
 	listed, listening := p.machines.listed()
 	now := p.now()
@@ -88,13 +88,13 @@ func (p *Provider) refreshInstances(ctx context.Context) (time.Time, error) {
 	return p.listInstances(ctx)
 }
 
-// instances are those of the cluster, by EC2 ID, for messages about them. The zero value knows none.
+// instances are those of the cluster, by EC2 ID, to find the instance of a message. The zero value is empty.
 type machines struct {
 	mu        sync.Mutex
 	byID      map[string]interruption.Instance
 	at        time.Time // of the last list
 	listening bool
-	complete  bool // listed since somebody is listening, so that what is not there is another cluster's
+	complete  bool // listed after receiving started, so that unknown instances belong to another cluster
 }
 
 func (m *machines) find(id string) (interruption.Instance, bool) {
@@ -113,7 +113,7 @@ func (m *machines) add(i instances.Instance) {
 	m.byID[i.ID] = heardOf(i)
 }
 
-// replace takes over a list, which has those just launched as well (see instances.Client.Remember).
+// replace stores a new list, which includes instances just launched (see instances.Client.Remember).
 func (m *machines) replace(list []instances.Instance, now time.Time) {
 	byID := make(map[string]interruption.Instance, len(list))
 	for _, i := range list {

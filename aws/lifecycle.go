@@ -16,8 +16,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Get describes one instance (CP-GET). When its node class is gone or can't be read, what the class would tell,
-// capacity for instance, is left out.
+// Get describes one instance (CP-GET). If its node class is gone or can't be read, fields that depend on the class, such as
+// capacity, are left out.
 func (p *Provider) Get(ctx context.Context, providerID string) (*v1.NodeClaim, error) {
 	i, err := p.instance(ctx, providerID)
 	if err != nil {
@@ -40,8 +40,8 @@ func (p *Provider) instance(ctx context.Context, providerID string) (instances.I
 	return i, err
 }
 
-// List describes every instance of the cluster, by provider id (CP-LIST). A node class that can't be read spoils
-// nothing but what it would tell of its own instances.
+// List describes every instance of the cluster, by provider id (CP-LIST). If a node class can't be read, only fields of its own
+// instances that depend on it are missing.
 func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	now := p.now()
 	found, err := p.instances.List(ctx)
@@ -61,8 +61,8 @@ func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return claims, nil
 }
 
-// Delete starts the end of an instance, or says that it is gone (CP-DELETE). Deletes at the same time share their calls of EC2; one after
-// the other, each makes two.
+// Delete terminates an instance, or returns that it is gone (CP-DELETE). Parallel Deletes share their EC2 calls; a single one makes
+// two calls.
 func (p *Provider) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	if nodeClaim == nil {
 		return cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
@@ -89,7 +89,7 @@ func (p *Provider) delete(ctx context.Context, providerID string) error {
 	return err
 }
 
-// ClaimRef is what CollectOrphans needs to know of a NodeClaim.
+// ClaimRef is the part of a NodeClaim that CollectOrphans needs.
 type ClaimRef struct {
 	// UID of the claim.
 	UID types.UID
@@ -97,10 +97,10 @@ type ClaimRef struct {
 	ProviderID string
 }
 
-// CollectOrphans ends the instances of the cluster that belong to no claim: those whose launch was never answered, whose
-// claim could not be written, or that EC2 launched unasked. claims reads all NodeClaims, after the
-// instances were listed; it must be complete. rounds is how often CollectOrphans has succeeded so far. It returns the
-// provider ids of the instances that are ending, whose Node objects can go, and when to come again.
+// CollectOrphans terminates the instances of the cluster that belong to no claim: those whose launch response was lost, whose claim
+// could not be stored, or that EC2 launched in excess. claims reads all NodeClaims, after the instances were listed; it must be
+// complete. rounds is how often CollectOrphans has succeeded so far. It returns the provider IDs of the terminated instances, whose
+// Node objects can be deleted, and when to call it again.
 func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Context) ([]ClaimRef, error), rounds int) (ended []string, requeueAfter time.Duration, err error) {
 	found, err := p.instances.List(ctx)
 	if err != nil {
@@ -119,9 +119,8 @@ func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Conte
 	return ended, d.RequeueAfter, err
 }
 
-// TagNode puts on an instance the tags that could not be known when it was launched, now that its node has joined. Tags that
-// are there stay as they are. An instance that is gone is an error of kind NodeClaimNotFound, a claim whose node has not joined yet one
-// of kind Transient.
+// TagNode adds the tags that were unknown at launch to an instance whose node has joined. Existing tags are not changed. An
+// instance that is gone is an error of kind NodeClaimNotFound, a claim whose node has not joined yet one of kind Transient.
 func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	switch {
 	case nodeClaim == nil:

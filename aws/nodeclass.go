@@ -21,7 +21,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// assembleClasses makes what looks after node classes.
+// assembleClasses creates the reconciler of node classes.
 func (p *Provider) assembleClasses() (err error) {
 	clients, api := p.options.Clients, p.options.Clients.EC2(sdk.Normal)
 	if p.images, err = amis.New(api, clients.SSM(sdk.Normal), amis.Options{Lifetime: option.Or(p.config.ImagesEvery, 0), Now: p.now}); err != nil {
@@ -52,21 +52,20 @@ func (p *Provider) assembleClasses() (err error) {
 	return err
 }
 
-// ReconcileNodeClass looks after one node class, on whose status everything else here relies: it finds what the class
-// selects, has its instance profile made, asks EC2 whether instances could be launched, keeps the drift hash, and cleans up
-// after a class that is being deleted. The first round of a class only adds its finalizer, makes no calls and leaves the status
-// empty: write the result and come again after Result.RequeueAfter. Nothing is written to the cluster: the result says what is to be, whether there is
-// an error or not. Rounds of one class must not overlap, and only the replica that leads may call
-// it.
+// ReconcileNodeClass reconciles one node class. All other methods rely on its status. It resolves the selectors of the class,
+// creates its instance profile, asks EC2 whether instances can be launched, updates the drift hash, and cleans up after a class
+// that is being deleted. The first call for a class only adds its finalizer, calls no AWS API and leaves the status empty: write
+// the result and call again after Result.RequeueAfter. It writes nothing to the cluster: write the result, even if there is an
+// error. Calls for the same class must not overlap, and only the leader may call it.
 func (p *Provider) ReconcileNodeClass(ctx context.Context, o ObservedNodeClass) (ReconciledNodeClass, error) {
 	result, err := p.classes.Reconcile(ctx, nodeclass.Observed(o))
 	return reconciled(result), err
 }
 
-// CollectInstanceProfiles deletes the instance profiles of the cluster that nobody uses any more; inUse reads
-// the names of those in use, after the profiles were listed: in the status of any node class, and in the annotation
-// karpenter.k8s.aws/instance-profile-name of any NodeClaim; it must be complete. It returns the names of those deleted and when to come again;
-// zero, never, where no profiles are made.
+// CollectInstanceProfiles deletes unused instance profiles of the cluster. inUse returns the names of those in use and is called
+// after the profiles were listed: in the status of any node class, and in the annotation karpenter.k8s.aws/instance-profile-name of
+// any NodeClaim; it must be complete. It returns the names of the deleted profiles and when to call it again; zero (never) if the
+// provider creates no profiles.
 func (p *Provider) CollectInstanceProfiles(ctx context.Context, inUse func(context.Context) ([]string, error)) (deleted []string, requeueAfter time.Duration, err error) {
 	if p.profiles == nil {
 		return nil, 0, nil
@@ -75,8 +74,8 @@ func (p *Provider) CollectInstanceProfiles(ctx context.Context, inUse func(conte
 	return deleted, instanceprofile.CollectEvery, err
 }
 
-// DeleteEverything deletes the launch templates and instance profiles that were made for the cluster, for the day on which
-// it is given up. End its instances first.
+// DeleteEverything deletes all launch templates and instance profiles of the cluster, before the cluster is deleted. Terminate its
+// instances first.
 func (p *Provider) DeleteEverything(ctx context.Context) error {
 	errs := []error{p.templates.DeleteAll(ctx)}
 	if p.profiles != nil {
@@ -85,8 +84,8 @@ func (p *Provider) DeleteEverything(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// NodeClassStatus says whether instances can be launched from a node class: whether it is there, has been looked at as it
-// is now, and was found ready (CP-CLASS).
+// NodeClassStatus returns whether instances can be launched from a node class: whether it exists, its current version was
+// reconciled, and it is ready (CP-CLASS).
 func (p *Provider) NodeClassStatus(ctx context.Context, ref v1.NodeClassReference) (cloudprovider.NodeClassReadiness, error) {
 	if !p.capabilities.SupportsNodeClass(ref) {
 		return cloudprovider.NodeClassReadiness{
@@ -101,7 +100,7 @@ func (p *Provider) NodeClassStatus(ctx context.Context, ref v1.NodeClassReferenc
 	return readiness(ref.Name, class), nil
 }
 
-// readiness judges a node class; nil is one that is not there.
+// readiness returns the readiness of a node class; nil means that it does not exist.
 func readiness(name string, class *awsv1.EC2NodeClass) cloudprovider.NodeClassReadiness {
 	no := func(reason, message string) cloudprovider.NodeClassReadiness {
 		r := cloudprovider.NodeClassReadiness{Status: metav1.ConditionFalse, Reason: reason, Message: message}
@@ -139,8 +138,8 @@ func readiness(name string, class *awsv1.EC2NodeClass) cloudprovider.NodeClassRe
 	return r
 }
 
-// nodeClass reads a node class that instances can be launched from; the error is of kind NodeClassNotReady when they
-// can't (CP-CREATE-10, CP-CLASS-03).
+// nodeClass reads a node class for a launch; the error has kind NodeClassNotReady if no instance can be launched from it
+// (CP-CREATE-10, CP-CLASS-03).
 func (p *Provider) nodeClass(ctx context.Context, ref v1.NodeClassReference) (*awsv1.EC2NodeClass, error) {
 	if !p.capabilities.SupportsNodeClass(ref) {
 		return nil, cloudprovider.NewNodeClassNotReadyError(ref.Kind+" "+ref.Name,

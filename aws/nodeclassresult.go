@@ -8,36 +8,36 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/nodeclass"
 )
 
-// ObservedNodeClass is a node class and what refers to it. Nothing of it is changed.
+// ObservedNodeClass is a node class and the objects that refer to it. It is not changed.
 type ObservedNodeClass struct {
 	// NodeClass to reconcile. Required.
 	NodeClass *awsv1.EC2NodeClass
 	// NodeClaims that refer to it, all of them.
 	NodeClaims []*v1.NodeClaim
-	// NodePools that refer to it, all of them. They decide which instance a dry run asks for.
+	// NodePools that refer to it, all of them. They decide which instance a dry run requests.
 	NodePools []*v1.NodePool
 }
 
-// ReconciledNodeClass is what is to be written: NodeClaims first, then what has changed of NodeClass, each only if nobody has
-// changed it meanwhile (with its resource version as a condition); if somebody has, start again.
+// ReconciledNodeClass has the objects to write: NodeClaims first, then the changed parts of NodeClass, each with its resource
+// version as a precondition. After a conflict, reconcile again.
 type ReconciledNodeClass struct {
 	// NodeClaims are annotations to write.
 	NodeClaims []ClaimAnnotations
-	// NodeClass is the class as it is to be: a copy of the observed one.
+	// NodeClass is the new version of the class: a changed copy of the observed one.
 	NodeClass *awsv1.EC2NodeClass
-	// MetadataChanged says that finalizers or annotations differ from those observed, StatusChanged that the status does.
+	// MetadataChanged is true if finalizers or annotations differ from the observed ones, StatusChanged if the status does.
 	MetadataChanged, StatusChanged bool
 	// Events to publish about the class.
 	Events []NodeClassEvent
-	// RequeueAfter is when to look again without a change; 0: not before one.
+	// RequeueAfter is when to reconcile again without a change; 0: only after a change.
 	RequeueAfter time.Duration
-	// Images says what each image term found; nil when images were not looked for.
+	// Images has the result of each image term; nil if images were not resolved.
 	Images []ImageTerm
-	// Rejected says which capacity reservations can't be used and why; nil when all can.
+	// Rejected lists capacity reservations that can't be used, and why; nil if all can.
 	Rejected error
 }
 
-// ClaimAnnotations are annotations to put on a NodeClaim, over those of the same keys.
+// ClaimAnnotations are annotations to set on a NodeClaim; they override existing keys.
 type ClaimAnnotations struct {
 	// Name of the claim.
 	Name string
@@ -55,19 +55,19 @@ type NodeClassEvent struct {
 	Message string
 }
 
-// ImageTerm is what one term of a class's image selector found, or one parameter of an alias.
+// ImageTerm is the result of one term of a class's image selector, or of one parameter of an alias.
 type ImageTerm struct {
 	// Term is the term's index.
 	Term int
 	// Parameter is the SSM parameter that was read; empty for terms without.
 	Parameter string
-	// Images is how many images were found, before the newest were chosen.
+	// Images is the number of images found, before the newest were chosen.
 	Images int
-	// Problem says in a sentence why there are none; empty when there are some.
+	// Problem says in a sentence why no image was found; empty if some were.
 	Problem string
 }
 
-// reconciled is a result in the words of this package.
+// reconciled converts a result to the types of this package.
 func reconciled(r nodeclass.Result) ReconciledNodeClass {
 	out := ReconciledNodeClass{
 		NodeClass: r.NodeClass, MetadataChanged: r.MetadataChanged, StatusChanged: r.StatusChanged,

@@ -5,18 +5,17 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/discovery"
 )
 
-// ObserveMemory takes note of the memory, status.capacity in bytes, that a registered node of a type and class has, and reports
-// whether that changes what the provider assumes of such nodes. Of several nodes of one type and the same images the one with
-// the least memory counts.
+// ObserveMemory records the memory (status.capacity, in bytes) of a registered node of a type and class, and reports whether that
+// changes the provider's assumption about such nodes. For nodes of the same type and images, the smallest value is used.
 func (p *Provider) ObserveMemory(class *awsv1.EC2NodeClass, instanceType string, bytes int64) bool {
 	return p.memory.Observe(discovery.Sighting{
 		InstanceType: instanceType, Family: string(class.Spec.EffectiveAMIFamily()), Images: imageKey(class), Bytes: bytes,
 	})
 }
 
-// ExportMemory is all that ObserveMemory has learned, in a fixed order, to be saved across restarts.
+// ExportMemory returns all records of ObserveMemory, in a fixed order, to save them across restarts.
 func (p *Provider) ExportMemory() ([]byte, error) { return p.memory.Export() }
 
-// ImportMemory takes over what ExportMemory gave, in this process or another one. What is known since then already stays. Text of
-// another form is an error, and nothing is taken over.
+// ImportMemory loads the result of ExportMemory, of this or another process. Newer records stay. If the text is invalid it returns
+// an error and loads nothing.
 func (p *Provider) ImportMemory(text []byte) error { return p.memory.Import(text) }

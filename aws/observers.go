@@ -10,15 +10,15 @@ import (
 
 // LaunchFailure is one error that EC2 gave for a launch.
 type LaunchFailure struct {
-	// Code is EC2's own word, "InsufficientInstanceCapacity" for instance.
+	// Code is EC2's error code, for example "InsufficientInstanceCapacity".
 	Code string
-	// InstanceType, Zone, ZoneID and CapacityType of what was asked for. ZoneID is empty when the class's subnet has none.
+	// InstanceType, Zone, ZoneID and CapacityType of the request. ZoneID is empty when the class's subnet has none.
 	InstanceType, Zone, ZoneID, CapacityType string
 }
 
-// MergedCall is one attempt to make several calls of EC2 as one. It is reported once, however many callers share its errors.
+// MergedCall is one attempt to send several EC2 calls as one. It is reported once, however many callers share its errors.
 type MergedCall struct {
-	// Batcher is the name of what merges the calls.
+	// Batcher is the name of the batcher.
 	Batcher string
 	// Number counts the attempts of a batch from 1.
 	Number int
@@ -30,7 +30,7 @@ type MergedCall struct {
 	Errs []error
 }
 
-// InterruptedInstance is what an instance of the cluster is known by when AWS reports something about it.
+// InterruptedInstance identifies an instance of the cluster about which AWS reports something.
 type InterruptedInstance struct {
 	// ProviderID as in spec.providerID of its node.
 	ProviderID string
@@ -40,7 +40,7 @@ type InterruptedInstance struct {
 	ReservationID string
 }
 
-// InterruptionKind is what AWS reports about an instance, in the words of metrics.
+// InterruptionKind is the kind of a report of AWS about an instance, as a metric label.
 type InterruptionKind string
 
 // Kinds of interruptions.
@@ -55,21 +55,21 @@ const (
 	InstanceStatus InterruptionKind = InterruptionKind(interruption.InstanceStatus)
 	SystemStatus   InterruptionKind = InterruptionKind(interruption.SystemStatus)
 	EventStatus    InterruptionKind = InterruptionKind(interruption.EventStatus)
-	// InterruptionNoOp is a message that concerns no instance, or that means nothing.
+	// InterruptionNoOp is a message that is about no instance, or irrelevant.
 	InterruptionNoOp InterruptionKind = InterruptionKind(interruption.NoOp)
 )
 
-// InterruptionMessage is what is known of a message of the queue, for metrics.
+// InterruptionMessage describes a message of the queue, for metrics.
 type InterruptionMessage struct {
 	// Kind of its event.
 	Kind InterruptionKind
-	// Latency is how long it took to arrive; negative if it does not say when it was sent.
+	// Latency is the time from sending to receiving; negative if the time of sending is unknown.
 	Latency time.Duration
-	// Ours says that it is about at least one instance of the cluster.
+	// Ours is true if it is about at least one instance of the cluster.
 	Ours bool
 }
 
-// The parts of the provider know nothing of this package: these hand what they report to the options.
+// The internal packages don't import this one, so these functions pass their reports to the options.
 
 func (o *Options) observeFleetErrors() func(launch.Failure) {
 	if o.OnFleetError == nil {

@@ -38,10 +38,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// nodeClassKind is the kind of node class that instances are launched from.
+// nodeClassKind is the kind of the provider's node classes.
 const nodeClassKind = "EC2NodeClass"
 
-// Provider is a cloudprovider.CloudProvider on EC2. It is safe for concurrent use; no lock is held across calls. Make one
+// Provider is a cloudprovider.CloudProvider on EC2. It is safe for concurrent use; no lock is held during calls to AWS. Make one
 // with New.
 type Provider struct {
 	config       Config
@@ -85,10 +85,10 @@ var (
 	_ cloudprovider.InterruptionSource = (*Provider)(nil)
 )
 
-// New makes a provider. It asks EC2 whether it may be used and which instance types there are, and fails when it may not
-// or there are none; with Options.Types it starts while AWS is out of reach or throttles too, and
-// Troubles says so. Prices are those built in until Refresh or Run has read better ones. Errors have a kind: Unauthorized when credentials or a permission
-// are missing, which is named; Permanent for a region that does not exist and for bad settings.
+// New returns a provider. It reads the instance types from EC2, and fails if that is not permitted or there are none. With
+// Options.Types it also starts while AWS can't be reached or throttles, and Troubles reports that. Prices are the built-in ones
+// until Refresh or Run has read better ones. Errors have a kind: Unauthorized, with the name of the permission, if credentials or a
+// permission are missing; Permanent for a region that does not exist and for invalid settings.
 func New(ctx context.Context, c Config, o Options) (*Provider, error) {
 	if err := errors.Join(c.Validate(), o.validate()); err != nil {
 		return nil, cloudprovider.NewPermanentError(err)
@@ -121,7 +121,7 @@ func (o Options) validate() error {
 	return errors.Join(faults...)
 }
 
-// assemble makes all parts and calls nobody.
+// assemble creates all parts without calling AWS.
 func assemble(c Config, o Options) (*Provider, error) {
 	p := &Provider{config: c, options: o, now: time.Now, log: o.Logger, capabilities: capabilities(o.Clients.Region())}
 	if o.Clock != nil {
@@ -149,7 +149,7 @@ func assemble(c Config, o Options) (*Provider, error) {
 	return p, nil
 }
 
-// assembleMarket makes what knows EC2.
+// assembleMarket creates the parts that read instance types, prices and capacity.
 func (p *Provider) assembleMarket(builtIn *catalog.Catalog) (err error) {
 	region, background := p.options.Clients.Region(), p.options.Clients.EC2(sdk.Background)
 	p.discovery, err = discovery.New(discovery.Options{
@@ -178,7 +178,7 @@ func (p *Provider) assembleMarket(builtIn *catalog.Catalog) (err error) {
 	return nil
 }
 
-// feeds are AWS's own prices, and over them those of the options.
+// feeds are AWS's own prices, overridden by those of the options.
 func (p *Provider) feeds(region string) []prices.Feed {
 	var feeds []prices.Feed
 	if ok, why := prices.Published(region, p.config.IsolatedVPC); ok {
@@ -196,7 +196,7 @@ func (p *Provider) feeds(region string) []prices.Feed {
 	return append(feeds, p.options.Prices...)
 }
 
-// assembleLaunch makes what launches and looks after instances.
+// assembleLaunch creates the parts that launch and manage instances.
 func (p *Provider) assembleLaunch() (err error) {
 	urgent := p.options.Clients.EC2(sdk.Urgent)
 	p.templates, err = launchtemplates.New(urgent, launchtemplates.Options{ClusterName: p.config.ClusterName, Now: p.now, Logger: p.options.Logger})
@@ -225,7 +225,7 @@ func (p *Provider) assembleLaunch() (err error) {
 // Name is "aws".
 func (p *Provider) Name() string { return "aws" }
 
-// Describe declares what the provider is like (CP-DESCRIBE).
+// Describe declares the properties of the provider (CP-DESCRIBE).
 func (p *Provider) Describe() cloudprovider.Capabilities { return p.capabilities }
 
 func capabilities(region string) cloudprovider.Capabilities {
@@ -250,7 +250,7 @@ func capabilities(region string) cloudprovider.Capabilities {
 	}
 }
 
-// Catalog is the instance types that are known, to be saved as Options.Types; nil while none are.
+// Catalog has the known instance types, to save them for Options.Types; nil while none are known.
 func (p *Provider) Catalog() *catalog.Catalog { return p.discovery.Known() }
 
 // reserved reports whether a tag is the provider's own, so that nobody else may set it.

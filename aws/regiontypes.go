@@ -14,15 +14,15 @@ import (
 type RegionTypes struct {
 	// Catalog has the types with their zones, without prices.
 	Catalog *catalog.Catalog
-	// Skipped says which types EC2 described in a way that can't be used, and why.
+	// Skipped lists types whose description by EC2 is unusable, and why.
 	Skipped []error
-	// ZoneIDs is why the ids of zones could not be read; nil when they were.
+	// ZoneIDs is the error of reading the IDs of zones; nil if they were read.
 	ZoneIDs error
 }
 
-// ReadInstanceTypes asks EC2 once which instance types a region has and in which zones, for programs that need no provider. builtIn
-// has what EC2 does not say; nil means the embedded catalogue. now is the clock; nil means time.Now. An answer without instance types
-// or zones is a *NothingInRegionError.
+// ReadInstanceTypes reads once which instance types a region has and in which zones, for programs that need no provider. builtIn
+// has data that EC2 does not provide; nil means the embedded catalogue. now is the clock; nil means time.Now. An answer without
+// instance types or zones is a *NothingInRegionError.
 func ReadInstanceTypes(ctx context.Context, api sdk.EC2API, region string, builtIn *catalog.Catalog, now func() time.Time) (*RegionTypes, error) {
 	d, err := discovery.New(discovery.Options{API: api, Region: region, BuiltIn: builtIn, Now: now})
 	if err != nil {
@@ -39,18 +39,17 @@ func ReadInstanceTypes(ctx context.Context, api sdk.EC2API, region string, built
 	return &RegionTypes{Catalog: facts, Skipped: status.Skipped, ZoneIDs: status.ZoneIDs}, nil
 }
 
-// NothingInRegionError is an answer of EC2's that succeeded and has nothing in it: the region or the account is the wrong one, most
-// likely.
+// NothingInRegionError means that EC2's answer was empty: probably the region or the account is wrong.
 type NothingInRegionError struct {
 	// Missing is "instance types" or "zones".
 	Missing string
-	// Region that was asked about.
+	// Region of the request.
 	Region string
-	// Err is the error that said so, which has a kind; nil if there is none.
+	// Err is the underlying error, which has a kind; nil if there is none.
 	Err error
 }
 
-// Error says what is missing and what to look at.
+// Error says what is missing and what to check.
 func (e *NothingInRegionError) Error() string {
 	if e.Err != nil {
 		return e.Err.Error()

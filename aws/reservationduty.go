@@ -13,13 +13,13 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/reservations"
 )
 
-// ReservationDuty is what the loss or the coming end of a reservation means for a claim.
+// ReservationDuty is what to do with a claim whose reservation was lost or ends soon.
 type ReservationDuty struct {
 	// NodeClaim is its name.
 	NodeClaim string
-	// Leave says that the instance's capacity block is about to end: delete the claim.
+	// Leave means that the instance's capacity block will end soon: delete the claim.
 	Leave bool
-	// Relabel is the change of labels, of the claim first and then of its node; empty with Leave.
+	// Relabel is a change of labels, first of the claim and then of its node; empty with Leave.
 	Relabel Relabeling
 }
 
@@ -27,17 +27,17 @@ type ReservationDuty struct {
 type Relabeling struct {
 	// Set are labels with their new values.
 	Set map[string]string
-	// Remove are labels to take off, sorted.
+	// Remove are labels to remove, sorted.
 	Remove []string
 }
 
 // Empty reports whether nothing changes.
 func (r Relabeling) Empty() bool { return len(r.Set)+len(r.Remove) == 0 }
 
-// ReviewReservations looks at the claims that are labelled with a reservation: those
-// whose instance fell out of its reservation are to be relabelled, those whose capacity block is about to end deleted. It
-// returns only claims that need something, by name, and comes to at most one list of instances; call it once a minute with
-// all claims. What a node class that can't be read would tell is left out, with an error beside the rest.
+// ReviewReservations checks the claims with the label of a reservation. Claims whose instance is no longer in the reservation must
+// be relabelled; claims whose capacity block ends soon must be deleted. It returns only claims that need a change, by name, and
+// makes at most one call that lists instances; call it once a minute with all claims. If a node class can't be read, its claims are
+// left out, and an error is returned with the other results.
 func (p *Provider) ReviewReservations(ctx context.Context, claims []*v1.NodeClaim) ([]ReservationDuty, error) {
 	claims = slices.DeleteFunc(slices.Clone(claims), func(c *v1.NodeClaim) bool {
 		return c == nil || c.DeletionTimestamp != nil || c.Labels[awsv1.LabelCapacityReservationID] == "" || c.Status.ProviderID == ""

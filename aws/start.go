@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// start asks AWS for what nothing can be done without. With instance types handed in it goes on without answers, as long
-// as what keeps them away may pass; what can't pass, a permission for instance, is an error all the same.
+// start reads what the provider needs from AWS. With instance types handed in it goes on without answers, as long as what keeps
+// them away may pass; what can't pass, a permission for instance, is an error all the same.
 func (p *Provider) start(ctx context.Context) error {
 	seeded := p.options.Types != nil
 	bearable := func(err error) bool {

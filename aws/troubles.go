@@ -4,13 +4,13 @@ import (
 	"fmt"
 )
 
-// Trouble is something of AWS that the provider does not know as it should, because the last question failed.
+// Trouble is data of AWS that is missing or outdated because the last read failed.
 type Trouble struct {
-	// Of is what is not known: "instance types", "zonal shifts", or "prices" with the name of the feed.
+	// Of is the data: "instance types", "zonal shifts", or "prices" with the name of the feed.
 	Of string
-	// Meanwhile is what serves instead.
+	// Meanwhile says what is used instead.
 	Meanwhile string
-	// Err is why, of its kind.
+	// Err is the error of the last read, with its kind.
 	Err error
 }
 
@@ -19,8 +19,8 @@ func (t Trouble) String() string {
 	return fmt.Sprintf("%s could not be read: %v; %s", t.Of, t.Err, t.Meanwhile)
 }
 
-// Troubles are all there are at the moment, in a fixed order; nil when there are none. They are for conditions and status
-// pages: nothing has to be done about them but what their errors say, and they go once AWS answers.
+// Troubles returns all current troubles, in a fixed order; nil if there are none. Show them in conditions and status pages. Their
+// errors say what to do; they disappear when AWS answers.
 func (p *Provider) Troubles() []Trouble {
 	var all []Trouble
 	if s := p.discovery.Status(); s.LastErr != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// InstanceTypes are the instances of the NodePool's node class, available or not, with overlays applied (CP-CATALOG).
-// For a node class that is missing or is being deleted, the error is of kind NodeClassNotReady; one that is
-// merely not ready has types as soon as its status lists subnets, since running instances are judged by them.
+// InstanceTypes returns the instance types of the NodePool's node class, available or not, with overlays applied (CP-CATALOG). For
+// a node class that is missing or is being deleted, the error is of kind NodeClassNotReady; one that is merely not ready has types
+// as soon as its status lists subnets, because drift of running instances depends on them.
 func (p *Provider) InstanceTypes(ctx context.Context, nodePool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func (p *Provider) typesOfPool(ctx context.Context, nodePool *v1.NodePool) ([]*c
 	return types, err
 }
 
-// types are those of a node class as a NodePool sees them, and the placement group the class selects. An empty name is no
-// NodePool's, for whom there are no overlays.
+// types returns the instance types of a node class for a NodePool, and the placement group of the class. An empty name stands for
+// no NodePool, and so for no overlays.
 func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePool string) ([]*cloudprovider.InstanceType, *placement.Group, error) {
 	group, err := p.groups.Find(ctx, class.Spec.PlacementGroupSelector)
 	var missing *placement.NotFoundError
@@ -96,7 +96,7 @@ func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePoo
 	return types, group, nil
 }
 
-// view is the instance types of a class under some options.
+// view has the instance types of a class for some options.
 func (p *Provider) view(market offerings.Market, class *awsv1.EC2NodeClass, options offerings.Options) ([]*cloudprovider.InstanceType, error) {
 	view, err := offerings.NewView(market.Catalog, class, options)
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *Provider) standIns(ctx context.Context, pricer StandInPricer, market of
 	options.StandInPrices = make(map[string]float64)
 	for i := range market.Catalog.Types {
 		if name := market.Catalog.Types[i].Name; !hasPrice(market, name) {
-			options.StandInPrices[name] = 1 // any will do to see what instance it is
+			options.StandInPrices[name] = 1 // any price works for an instance that already runs
 		}
 	}
 	if len(options.StandInPrices) == 0 {
@@ -156,7 +156,7 @@ func imageKey(class *awsv1.EC2NodeClass) string {
 	return discovery.ImageKey(ids...)
 }
 
-// unusable says that a node class's own content is why it has no types: no subnets, or settings that can't be.
+// unusable reports whether the node class itself is the cause of missing types: no subnets, or invalid settings.
 func unusable(class *awsv1.EC2NodeClass, err error) error {
 	return cloudprovider.NewNodeClassNotReadyError(nodeClassKind+" "+class.Name, "no instance types can be told", err)
 }

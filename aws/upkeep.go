@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// sweepEvery is how often launch templates that nobody uses are looked for.
+	// sweepEvery is how often unused launch templates are deleted.
 	sweepEvery = time.Minute
-	// recheckEvery is how often the newest images are looked at for having been withdrawn.
+	// recheckEvery is how often the newest images are checked for withdrawal.
 	recheckEvery = 30 * time.Minute
-	// shortestPause keeps a loop from running hot, whatever a part says of when it is due.
+	// shortestPause is the minimum pause of a loop, even if a part is due earlier.
 	shortestPause = time.Second
 )
 
-// upkeep is when duties that keep no time themselves were last done.
+// upkeep records when duties without their own timer were last done.
 type upkeep struct {
 	mu       sync.Mutex
 	shifted  time.Time
 	swept    time.Time
 	checked  time.Time
 	hydrated bool
-	shiftErr error // of the last look at zonal shifts
+	shiftErr error // of the last read of zonal shifts
 }
 
-// due reports whether a period has passed since last, and if so begins the next.
+// due reports whether a period has passed since last, and if so starts the next.
 func (u *upkeep) due(last *time.Time, every time.Duration, now time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -40,9 +40,9 @@ func (u *upkeep) due(last *time.Time, every time.Duration, now time.Time) bool {
 	return true
 }
 
-// Refresh reads anew what is due of types, zones, prices and zonal shifts, and of instances where interruptions are
-// listened to without Options.FindInstance, and says when to call it again. What
-// could not be read stays as it was; the errors are joined. Every replica needs it; Run calls it in a loop.
+// Refresh reads types, zones, prices and zonal shifts again when they are due, and also instances if interruptions are received
+// without Options.FindInstance. It returns when to call it again. Data that could not be read stays unchanged; the errors are
+// joined. Every replica must call it; Run calls it in a loop.
 func (p *Provider) Refresh(ctx context.Context) (next time.Time, err error) {
 	duties := []func() (time.Time, error){
 		func() (time.Time, error) { return p.discovery.Refresh(ctx) },
@@ -83,11 +83,10 @@ func (p *Provider) pollShifts(ctx context.Context) (time.Time, error) {
 	return now.Add(zonalshift.Period), err
 }
 
-// Maintain looks after what the cluster has in EC2 besides instances: it finds the launch templates that are there, once,
-// and deletes those that nobody uses any more; and it forgets images that AWS has withdrawn, so that node classes find the
-// newest there are. It says when to call it again. Only the one replica that launches may call it, since only that one
-// knows which templates are used; Lead calls it in a loop. CollectOrphans and CollectInstanceProfiles have to be told what
-// there is in the cluster and are called by themselves.
+// Maintain cleans up resources other than instances: it finds the existing launch templates, once, and deletes unused ones. It also
+// forgets images that AWS has withdrawn, so that node classes find the newest available ones. It returns when to call it again.
+// Only the replica that launches may call it, because only that one knows which templates are used; Lead calls it in a loop.
+// CollectOrphans and CollectInstanceProfiles need objects of the cluster and must be called separately.
 func (p *Provider) Maintain(ctx context.Context) (next time.Time, err error) {
 	now := p.now()
 	if !p.upkeep.due(&p.upkeep.swept, sweepEvery, now) {
@@ -134,7 +133,7 @@ func (p *Provider) loop(ctx context.Context, task string, duty func(context.Cont
 		if err != nil {
 			p.log.Error("cannot complete upkeep, retrying", "task", task, "error", err)
 		}
-		pause := time.Hour // when nothing is due ever again
+		pause := time.Hour // if nothing will be due again
 		if !next.IsZero() {
 			pause = next.Sub(p.now())
 		}

@@ -201,9 +201,8 @@ func (c *catalog) republish(i int, now time.Time) (settled bool) {
 	return settled
 }
 
-// InstanceTypes are the types the cloud sells, in the order New got them, with what is believed of their offerings
-// now. All NodePools see the same types, and the types are the same objects from call to call as long as nothing
-// about them changes.
+// InstanceTypes returns the types of the cloud, in the order passed to New, with the current availability of their offerings. All
+// NodePools see the same types; an unchanged type is the same object in each call.
 func (c *Cloud) InstanceTypes(ctx context.Context, nodePool *v1.NodePool) (types []*cloudprovider.InstanceType, err error) {
 	e := &Event{Name: string(MethodInstanceTypes), On: nodePool == nil}
 	if nodePool != nil {
@@ -225,16 +224,15 @@ func (c *Cloud) InstanceTypes(ctx context.Context, nodePool *v1.NodePool) (types
 	return types, nil
 }
 
-// SetStock says how many more instances can be launched by the offerings that match, each; a negative n means any
-// number, which is where all start. It changes what there is, not what the provider believes: an offering that runs
-// out is shown as unavailable only after a launch has tried it. An instance that goes does not restock. The result is the
-// number of offerings that match.
+// SetStock sets how many more instances each matching offering can launch; a negative n means any number, which is the initial
+// value. The provider does not notice the change: an offering without stock is shown as unavailable only after a launch has tried
+// it. A terminated instance does not increase the stock. The result is the number of offerings that match.
 func (c *Cloud) SetStock(n int, match func(cloudprovider.OfferingKey) bool) int {
 	return c.setStock(n, c.matching(match))
 }
 
-// SetAvailable says whether the provider believes that the offerings that match are available, until told otherwise
-// or proven wrong. The result is the number of offerings that match.
+// SetAvailable sets whether matching offerings are shown as available, until the next call or a launch that shows otherwise. The
+// result is the number of offerings that match.
 func (c *Cloud) SetAvailable(available bool, match func(cloudprovider.OfferingKey) bool) int {
 	return c.setAvailable(available, c.matching(match))
 }

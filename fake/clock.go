@@ -5,30 +5,29 @@ import (
 	"time"
 )
 
-// WallClock is the real time.
+// WallClock is the system clock.
 type WallClock struct{}
 
 // Now is time.Now.
 func (WallClock) Now() time.Time { return time.Now() }
 
-// SimClock stands still until it is moved. It is safe for concurrent use. Make one with NewSimClock.
+// SimClock is a clock that moves only when told to. It is safe for concurrent use. Make one with NewSimClock.
 type SimClock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewSimClock is a clock that stands at start.
+// NewSimClock returns a clock that shows start.
 func NewSimClock(start time.Time) *SimClock { return &SimClock{now: start} }
 
-// Now is where the clock stands.
+// Now is the clock's time.
 func (c *SimClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Advance moves the clock forward by d; time does not run backwards, so a negative d moves nothing. Clouds notice at
-// their next call, or when told to Settle.
+// Advance moves the clock forward by d; a negative d is ignored. Clouds notice it at their next call, or at Settle.
 func (c *SimClock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,7 +36,7 @@ func (c *SimClock) Advance(d time.Duration) {
 	}
 }
 
-// AdvanceTo moves the clock forward to t; a t in the past moves nothing.
+// AdvanceTo moves the clock forward to t; a t in the past is ignored.
 func (c *SimClock) AdvanceTo(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,9 +21,9 @@ const (
 	DefaultCluster        = "fake-cluster"
 	DefaultImageID        = "fake-image-1"
 	DefaultKubeletVersion = "v1.35.0"
-	// DefaultStockOutMemory is as long as the AWS provider remembers.
+	// DefaultStockOutMemory is the same as the AWS provider's.
 	DefaultStockOutMemory = 3 * time.Minute
-	// DefaultRedeliverAfter is the usual visibility time-out of a message queue.
+	// DefaultRedeliverAfter is the usual visibility timeout of a message queue.
 	DefaultRedeliverAfter = 20 * time.Second
 )
 
@@ -35,7 +35,7 @@ type Options struct {
 	Cluster string
 	// Capabilities the cloud declares; nil means GenericCapabilities. Copied.
 	Capabilities *cloudprovider.Capabilities
-	// Clock of the cloud; nil means WallClock. Latency, stock-out memory and interruption notices are all measured by it.
+	// Clock of the cloud; nil means WallClock. Latency, stock-out memory and interruption notices use it.
 	Clock option.Clock
 	// LaunchLatency is how long an instance takes from Create to running.
 	LaunchLatency time.Duration
@@ -44,7 +44,7 @@ type Options struct {
 	// StockOutMemory is how long an offering found out of stock is shown as unavailable: 0 not at all, nil for
 	// DefaultStockOutMemory.
 	StockOutMemory *time.Duration
-	// RedeliverAfter is when an interruption that was not acknowledged comes again: 0 the next time somebody reads, nil after
+	// RedeliverAfter is when an unacknowledged interruption is delivered again: 0 at the next read, nil after
 	// DefaultRedeliverAfter.
 	RedeliverAfter *time.Duration
 	// ImageID that instances boot from at first; empty means DefaultImageID. See Cloud.SetImageID.
@@ -53,13 +53,13 @@ type Options struct {
 	KubeletVersion string
 	// RepairPolicies of the provider; nil means DefaultRepairPolicies, an empty list none. Copied.
 	RepairPolicies []cloudprovider.RepairPolicy
-	// ListLag is how long List takes to learn of a launch, of the beginning of an end, and that an instance is gone. The
-	// cloud declares a consistency window of at least that.
+	// ListLag is the delay after which List shows a launch, a shutdown, and that an instance is gone. The cloud declares a
+	// consistency window of at least that.
 	ListLag time.Duration
-	// Weather is trouble by chance; zero is none.
+	// Weather are random faults; zero means none.
 	Weather Weather
-	// OnEvent is called with everything that happens, calls and levers included: a log of it can be replayed (Replay). Nil
-	// for nothing. What an Event points to must not be changed.
+	// OnEvent is called for each event, including calls and changes by tests: a log of events can be replayed (Replay). Nil for
+	// nothing. Objects in an Event must not be changed.
 	OnEvent func(Event)
 	// OnLaunch is called once for each instance when it is running. Nil for nothing.
 	OnLaunch func(Instance)
@@ -67,7 +67,7 @@ type Options struct {
 	OnTerminate func(Instance)
 }
 
-// Cloud is the provider as one cluster sees it. It is safe for concurrent use. Make one with New.
+// Cloud is a provider for one cluster. It is safe for concurrent use. Make one with New.
 type Cloud struct {
 	*account
 	cluster string
@@ -120,8 +120,8 @@ type account struct {
 	hooksRunning  bool
 }
 
-// New is a cloud that sells the types, which are copied. Capabilities and types that break the provider contract are
-// refused, with an error that joins a *field.Error or *cloudprovider.CatalogError for each fault.
+// New is a cloud that sells the types, which are copied. It refuses capabilities and types that break the provider contract; the
+// error joins a *field.Error or *cloudprovider.CatalogError for each fault.
 func New(types []*cloudprovider.InstanceType, options Options) (*Cloud, error) {
 	capabilities := GenericCapabilities()
 	if options.Capabilities != nil {

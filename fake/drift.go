@@ -10,10 +10,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// ImageDrift is the reason of instances that run another image than new ones would.
+// ImageDrift is the drift reason of instances with another image than new ones.
 const ImageDrift cloudprovider.DriftReason = "ImageDrift"
 
-// SetImageID is the image that instances boot from now on. Those there are keep theirs and have drifted.
+// SetImageID sets the image of new instances. Existing ones keep theirs and have drifted.
 func (c *Cloud) SetImageID(id string) {
 	_ = c.lever(Event{Name: "SetImageID", Text: id}, func(time.Time) error {
 		c.imageID = id
@@ -21,8 +21,8 @@ func (c *Cloud) SetImageID(id string) {
 	})
 }
 
-// SetDrift says that an instance has drifted for that reason; the empty reason takes it back. The error is of kind
-// NodeClaimNotFound when there is no such instance.
+// SetDrift marks an instance as drifted for that reason; an empty reason removes the mark. The error has kind NodeClaimNotFound if
+// there is no such instance.
 func (c *Cloud) SetDrift(providerID string, reason cloudprovider.DriftReason) error {
 	e := Event{Name: "SetDrift", ProviderID: providerID, Text: string(reason)}
 	return c.change("setting drift", e, func(m *machine) { m.drift = reason })
@@ -40,7 +40,7 @@ func (c *Cloud) change(doing string, e Event, lever func(*machine)) error {
 	})
 }
 
-// IsDrifted is the reason given to SetDrift, else ImageDrift for an instance of another image than new ones get.
+// IsDrifted returns the reason given to SetDrift, else ImageDrift for an instance with another image than new ones.
 func (c *Cloud) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (reason cloudprovider.DriftReason, err error) {
 	err = c.onInstance(ctx, MethodIsDrifted, nodeClaim, func(m *machine, _ time.Time) {
 		switch {

@@ -13,17 +13,17 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// EventKind says where an event comes from.
+// EventKind is the origin of an event.
 type EventKind string
 
-// The kinds of events. Calls and levers are what others did; Replay does them again. Happenings follow from them.
+// The kinds of events. Calls and levers come from outside; Replay repeats them. Happenings follow from them.
 const (
 	EventCall      EventKind = "Call"
 	EventLever     EventKind = "Lever"
 	EventHappening EventKind = "Happening"
 )
 
-// Event is one thing that a cloud was asked, told or did. What a kind or name has no use for is zero.
+// Event is one call, change or happening in a cloud. Fields that do not apply are zero.
 type Event struct {
 	// Seq counts from 1.
 	Seq int `json:"seq"`
@@ -34,17 +34,17 @@ type Event struct {
 	Name string    `json:"name"`
 	// Cluster that called.
 	Cluster string `json:"cluster,omitempty"`
-	// ProviderID of the instance it is about.
+	// ProviderID of the instance.
 	ProviderID string `json:"providerID,omitempty"`
-	// Claims handed in: one to Create, any number to Restore.
+	// Claims passed in: one to Create, any number to Restore.
 	Claims []*v1.NodeClaim `json:"claims,omitempty"`
-	// NodeClass asked or told about, and its Readiness.
+	// NodeClass of the call, and its Readiness.
 	NodeClass *v1.NodeClassReference            `json:"nodeClass,omitempty"`
 	Readiness *cloudprovider.NodeClassReadiness `json:"readiness,omitempty"`
-	// Offerings that a lever is about, and their Prices, in USD per hour, at the same places.
+	// Offerings that a lever changes, and their Prices, in USD per hour, at the same indexes.
 	Offerings []cloudprovider.OfferingKey `json:"offerings,omitempty"`
 	Prices    []float64                   `json:"prices,omitempty"`
-	// Number is a stock or a quota; Duration a notice or the length of a brown-out; On the position of a switch.
+	// Number is a stock or a quota; Duration a notice or the length of a brown-out; On the state of a switch.
 	Number   int           `json:"number,omitempty"`
 	Duration time.Duration `json:"duration,omitempty"`
 	On       bool          `json:"on,omitempty"`
@@ -54,12 +54,12 @@ type Event struct {
 	IDs []string `json:"ids,omitempty"`
 	// Fault that was planned.
 	Fault *LoggedFault `json:"fault,omitempty"`
-	// Error is what the call or lever came to; Result what it gave: provider IDs, or an answer in words.
+	// Error is the error of the call or lever; Result its result: provider IDs, or a text.
 	Error  string   `json:"error,omitempty"`
 	Result []string `json:"result,omitempty"`
 }
 
-// LoggedFault is a Fault as a log holds it.
+// LoggedFault is a Fault in a log.
 type LoggedFault struct {
 	Method Method                  `json:"method"`
 	Kind   cloudprovider.ErrorKind `json:"kind"`
@@ -67,7 +67,7 @@ type LoggedFault struct {
 	Skip   int                     `json:"skip,omitempty"`
 	More   int                     `json:"more,omitempty"`
 	Lost   bool                    `json:"lost,omitempty"`
-	// RetryAfter of a throttled call, and the Offerings that the error names.
+	// RetryAfter of a throttled call, and the Offerings in the error.
 	RetryAfter time.Duration               `json:"retryAfter,omitempty"`
 	Offerings  []cloudprovider.OfferingKey `json:"offerings,omitempty"`
 }
@@ -106,7 +106,7 @@ func (e *loggedError) Unwrap() error {
 	return e.of.Kind
 }
 
-// WriteLog writes events as JSON, one a line.
+// WriteLog writes events as JSON, one per line.
 func WriteLog(w io.Writer, events []Event) error {
 	if w == nil {
 		return option.Missing("WriteLog", "the writer")
@@ -123,8 +123,7 @@ func WriteLog(w io.Writer, events []Event) error {
 // longestLine bounds one event of a log.
 const longestLine = 1 << 20
 
-// ReadLog reads what WriteLog wrote. Empty lines are passed over; the error names the line that can't be read, or is longer
-// than 1 MiB.
+// ReadLog reads a log of WriteLog. Empty lines are skipped; the error names the line that is invalid or longer than 1 MiB.
 func ReadLog(r io.Reader) ([]Event, error) {
 	if r == nil {
 		return nil, option.Missing("ReadLog", "the reader")

@@ -13,7 +13,7 @@ import (
 // Method names a call of the provider, for Inject and Calls.
 type Method string
 
-// The methods of a Cloud that can be made to fail.
+// The methods of a Cloud for which faults can be injected.
 const (
 	MethodInstanceTypes        Method = "InstanceTypes"
 	MethodCreate               Method = "Create"
@@ -27,18 +27,18 @@ const (
 	MethodRegistered           Method = "Registered"
 )
 
-// Fault is an error to come.
+// Fault is an injected error.
 type Fault struct {
 	// Method that fails.
 	Method Method
-	// Err is what it returns; one of cloudprovider's typed errors, as a rule. The offerings that an error of
-	// insufficient capacity or quota names are shown as unavailable from then on, as the contract demands.
+	// Err is the error to return; usually one of cloudprovider's typed errors. Offerings in an error of insufficient capacity or
+	// quota are shown as unavailable afterwards, as the contract demands.
 	Err error
-	// Skip is how many calls of the method, counted from the injection, go well before the first that fails.
+	// Skip is how many calls of the method succeed, from the injection on, before the first fails.
 	Skip int
-	// More is how many calls fail after the first in a row; negative is for ever.
+	// More is how many further calls fail after the first; negative means all.
 	More int
-	// Lost lets the call do its work and only replaces the answer: a time-out after success.
+	// Lost carries out the call and only replaces the answer: a timeout after success.
 	Lost bool
 }
 
@@ -58,8 +58,8 @@ func (f *plannedFault) spent() bool {
 	return f.More >= 0 && f.seen >= f.Skip+1+f.More
 }
 
-// Inject plans faults. Of several due at one call the one injected first is returned; the others count the call too.
-// Faults without an error, or of a method that can't fail, are refused, all of them.
+// Inject plans faults. If several are due at one call, the one injected first is returned; the others count the call, too. If one
+// of the faults has no error, or a method that can't fail, all are refused.
 func (c *Cloud) Inject(faults ...Fault) error {
 	for i, fault := range faults {
 		switch {
@@ -89,7 +89,7 @@ func (m Method) known() bool {
 	return false
 }
 
-// Calls is how often a method was called, by all clusters, failed calls included and calls with an ended context not.
+// Calls is how often a method was called, by all clusters, including failed calls, but not calls with an ended context.
 func (c *Cloud) Calls(method Method) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,7 +172,7 @@ func (c *Cloud) strike(method Method, fault *Fault, now time.Time) error {
 	return fmt.Errorf("calling %s: %w", method, fault.Err)
 }
 
-// Heal takes back all faults of the methods that are still to strike; of every method when none is named.
+// Heal removes all pending faults of the methods; of every method if none is named.
 func (c *Cloud) Heal(methods ...Method) {
 	e := Event{Name: "Heal"}
 	for _, m := range methods {

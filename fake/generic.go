@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Label keys of the generic catalogue, all well-known there. The .test domain belongs to nobody.
+// Label keys of the generic catalogue, all well-known there. The .test domain is reserved for tests.
 const (
 	// LabelInstanceFamily is the part of a type's name before the dot: "m1", "c3g".
 	LabelInstanceFamily = "fake.drawknife.test/instance-family"
@@ -23,7 +23,7 @@ const (
 	LabelInstanceSize = "fake.drawknife.test/instance-size"
 	// LabelInstanceCPU is the number of cores.
 	LabelInstanceCPU = "fake.drawknife.test/instance-cpu"
-	// LabelInstanceMemory is the memory in MiB, before what virtualisation takes.
+	// LabelInstanceMemory is the memory in MiB, before the overhead of virtualisation.
 	LabelInstanceMemory = "fake.drawknife.test/instance-memory"
 	// LabelReservationID names a reservation. GenericTypes has none; types with reserved offerings use it.
 	LabelReservationID = "fake.drawknife.test/reservation-id"

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Phase is where an instance is in its life.
+// Phase is the phase of an instance's life.
 type Phase string
 
 const (
@@ -20,14 +20,14 @@ const (
 	Pending Phase = "Pending"
 	// Running: booted.
 	Running Phase = "Running"
-	// ShuttingDown: told to end; it still costs money and holds what it holds.
+	// ShuttingDown: being terminated; it still costs money and keeps its resources.
 	ShuttingDown Phase = "ShuttingDown"
-	// Gone: it is no more, and the cloud has forgotten it.
+	// Gone: terminated, and the cloud has forgotten it.
 	Gone Phase = "Gone"
 )
 
-// Keys of the tags on an instance. All that List and Get know about an instance's owner comes from them. An instance that was launched
-// for a pool of the first generation has that generation's label of pools as a tag, in place of TagNodePool (v1.PoolKey.LabelKey).
+// Keys of the tags on an instance. List and Get derive an instance's owner from them. An instance launched for a Provisioner has
+// the label key of Provisioners as a tag instead of TagNodePool (v1.PoolKey.LabelKey).
 const (
 	TagCluster      = "fake.drawknife.test/cluster"
 	TagNodePool     = v1.NodePoolLabelKey
@@ -35,33 +35,33 @@ const (
 	TagNodeClaimUID = "fake.drawknife.test/nodeclaim-uid"
 )
 
-// Instance is an instance of the cloud as it was at one moment. It is a copy: changing it changes nothing.
+// Instance is a snapshot of an instance. It is a copy: changing it changes nothing.
 type Instance struct {
-	// ProviderID is the cloud's name for it, "fake:///zone/i-00000001".
+	// ProviderID is its ID in the cloud, "fake:///zone/i-00000001".
 	ProviderID string
-	// NodeName is the name its node joins under.
+	// NodeName is the name of its node.
 	NodeName string
-	// Phase at that moment.
+	// Phase at the time of the snapshot.
 	Phase Phase
-	// Offering it was bought by.
+	// Offering by which it was bought.
 	Offering cloudprovider.OfferingKey
-	// Price it was bought at, USD per hour.
+	// Price at which it was bought, USD per hour.
 	Price float64
-	// ImageID it booted from, and KubeletVersion that runs on it.
+	// ImageID from which it booted, and its KubeletVersion.
 	ImageID, KubeletVersion string
 	// Tags on it.
 	Tags map[string]string
-	// Labels its node joins with: the instance's own, overruled by its claim's.
+	// Labels with which its node joins: the instance's own, overridden by its claim's.
 	Labels map[string]string
-	// Taints its node joins with: karpenter.sh/unregistered and the claim's, start-up taints among them.
+	// Taints with which its node joins: karpenter.sh/unregistered and the claim's, including startup taints.
 	Taints []corev1.Taint
 	// Capacity of the whole instance, and the part of it that is Allocatable to pods.
 	Capacity, Allocatable corev1.ResourceList
-	// LaunchedAt is when it was bought.
+	// LaunchedAt is when it was launched.
 	LaunchedAt time.Time
-	// RunningAt is when it is booted, or was.
+	// RunningAt is when its boot ends or ended.
 	RunningAt time.Time
-	// ReclaimAt is when the cloud takes it back; zero while that is not announced.
+	// ReclaimAt is when the cloud reclaims it; zero while that is not announced.
 	ReclaimAt time.Time
 	// ShutdownAt is when it began to shut down; zero before.
 	ShutdownAt time.Time
@@ -69,7 +69,7 @@ type Instance struct {
 	GoneAt time.Time
 }
 
-// Node is the Kubernetes node the instance joins as, ready and with all its resources, as its kubelet would make it.
+// Node is the instance's Kubernetes node as its kubelet would create it, ready and with all resources.
 func (i Instance) Node() *corev1.Node {
 	labels := maps.Clone(i.Labels)
 	if labels == nil {

@@ -33,9 +33,9 @@ func (i *inbox) wakeAll() {
 	i.changed = make(chan struct{})
 }
 
-// Interrupt announces to the instance's cluster what will happen to it after the notice. Spot and reservation reclaims
-// then really take the instance away; a termination does so at once; of other kinds nothing follows. The error is of
-// kind NodeClaimNotFound when there is no such instance.
+// Interrupt announces to the instance's cluster what will happen to it after the notice. After a spot or reservation reclaim the
+// cloud terminates the instance; for a termination it does so at once; other kinds have no effect. The error is of kind
+// NodeClaimNotFound when there is no such instance.
 func (c *Cloud) Interrupt(providerID string, kind cloudprovider.InterruptionKind, notice time.Duration) error {
 	e := Event{Name: "Interrupt", ProviderID: providerID, Text: string(kind), Duration: notice}
 	return c.lever(e, func(now time.Time) error {
@@ -79,7 +79,7 @@ func (a *account) announce(m *machine, kind cloudprovider.InterruptionKind, noti
 	a.inbox.wakeAll()
 }
 
-// Noise sends a message that means nothing to a cluster, as others may put into a real cloud's queue. No reader ever gets it.
+// Noise sends an irrelevant message, as others may put into a real cloud's queue. Readers never get it.
 func (c *Cloud) Noise() {
 	_ = c.lever(Event{Name: "Noise"}, func(time.Time) error {
 		c.inbox.messages = append(c.inbox.messages, &message{noise: true})
@@ -88,8 +88,8 @@ func (c *Cloud) Noise() {
 	})
 }
 
-// ReceiveInterruptions waits for messages to this cluster. A message that is not acknowledged comes again when the
-// clock has passed Options.RedeliverAfter; a reader that waits meanwhile notices at the next message or Settle.
+// ReceiveInterruptions waits for messages to this cluster. A message that is not acknowledged is delivered again after
+// Options.RedeliverAfter; a waiting reader notices it at the next message or Settle.
 func (c *Cloud) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	messages, changed, err := c.receive(ctx)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *Cloud) deliver(now time.Time) ([]cloudprovider.Interruption, <-chan str
 	return delivered, c.inbox.changed
 }
 
-// AckInterruptions removes messages of this cluster. IDs that are not known are passed over.
+// AckInterruptions removes messages of this cluster. Unknown IDs are ignored.
 func (c *Cloud) AckInterruptions(ctx context.Context, ids ...string) error {
 	return c.call(ctx, &Event{Name: string(MethodAckInterruptions), IDs: slices.Clone(ids)}, func(time.Time) error {
 		acked := make(map[string]struct{}, len(ids))

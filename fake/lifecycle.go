@@ -80,7 +80,7 @@ func (c *Cloud) onInstance(ctx context.Context, method Method, nodeClaim *v1.Nod
 	})
 }
 
-// Delete starts to shut the claim's instance down, or confirms that it is shutting down.
+// Delete starts to shut down the claim's instance, or confirms that it is shutting down.
 func (c *Cloud) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	return c.onInstance(ctx, MethodDelete, nodeClaim, func(m *machine, now time.Time) { c.shutDown(m, now) })
 }
@@ -102,7 +102,7 @@ func (c *Cloud) Get(ctx context.Context, providerID string) (*v1.NodeClaim, erro
 	return found, nil
 }
 
-// List describes all of this cluster's instances, ordered by provider ID. It lags by Options.ListLag.
+// List describes all of this cluster's instances, ordered by provider ID. It is delayed by Options.ListLag.
 func (c *Cloud) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	var claims []*v1.NodeClaim
 	e := &Event{Name: string(MethodList)}
@@ -128,8 +128,8 @@ func (c *Cloud) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return claims, nil
 }
 
-// Instances are all instances of all clusters that are not gone, ordered by provider ID: what an operator sees in the
-// cloud's console. It is no call of the provider: faults don't touch it.
+// Instances are all instances of all clusters that are not gone, ordered by provider ID: what an operator sees in the cloud's
+// console. It is not a method of the provider, so faults don't apply.
 func (c *Cloud) Instances() []Instance {
 	now := c.clock.Now()
 	defer c.runHooks()
@@ -145,8 +145,8 @@ func (c *Cloud) Instances() []Instance {
 	return instances
 }
 
-// Instance is the instance of that provider ID, of whatever cluster; false when there is none, or it is gone. Like Instances it
-// is no call of the provider.
+// Instance is the instance of that provider ID, of whatever cluster; false when there is none, or it is gone. Like Instances it is
+// not a method of the provider.
 func (c *Cloud) Instance(providerID string) (Instance, bool) {
 	now := c.clock.Now()
 	defer c.runHooks()
@@ -161,7 +161,7 @@ func (c *Cloud) Instance(providerID string) (Instance, bool) {
 	return m.snapshot(), true
 }
 
-// SetKubeletVersion is the version on instances launched from now on; those there are keep theirs.
+// SetKubeletVersion sets the kubelet version of new instances; existing ones keep theirs.
 func (c *Cloud) SetKubeletVersion(version string) {
 	_ = c.lever(Event{Name: "SetKubeletVersion", Text: version}, func(time.Time) error {
 		c.kubeletVersion = version

@@ -11,8 +11,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// SetNodeClassStatus says how a node class is from now on. Node classes of a supported kind of which nothing was said
-// are ready, whatever their name.
+// SetNodeClassStatus sets the readiness of a node class. Other node classes of a supported kind are ready, whatever their name.
 func (c *Cloud) SetNodeClassStatus(ref v1.NodeClassReference, readiness cloudprovider.NodeClassReadiness) {
 	_ = c.lever(Event{Name: "SetNodeClassStatus", NodeClass: &ref, Readiness: &readiness}, func(time.Time) error {
 		c.nodeClasses[ref] = readiness
@@ -20,7 +19,7 @@ func (c *Cloud) SetNodeClassStatus(ref v1.NodeClassReference, readiness cloudpro
 	})
 }
 
-// NodeClassStatus is what SetNodeClassStatus said.
+// NodeClassStatus returns the readiness from SetNodeClassStatus.
 func (c *Cloud) NodeClassStatus(ctx context.Context, ref v1.NodeClassReference) (readiness cloudprovider.NodeClassReadiness, err error) {
 	err = c.call(ctx, &Event{Name: string(MethodNodeClassStatus), NodeClass: &ref}, func(time.Time) error {
 		if err := c.checkNodeClass(ref); err != nil {

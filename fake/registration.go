@@ -8,15 +8,14 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// HoldRegistration keeps the registration gate shut for an instance, for that reason, until it is called with an empty
-// one. A gate that was seen open stays open. The error is of kind NodeClaimNotFound when there is no such instance.
+// HoldRegistration keeps the registration gate of an instance closed, with that reason, until it is called with an empty one. A
+// gate that was reported open stays open. The error is of kind NodeClaimNotFound when there is no such instance.
 func (c *Cloud) HoldRegistration(providerID, reason string) error {
 	e := Event{Name: "HoldRegistration", ProviderID: providerID, Text: reason}
 	return c.change("holding registration", e, func(m *machine) { m.gateHeld = reason })
 }
 
-// Registered opens the gate for instances that are running and not held. For a pending one it says how long the boot
-// still takes.
+// Registered opens the gate for instances that are running and not held. For a pending instance it returns the remaining boot time.
 func (c *Cloud) Registered(ctx context.Context, nodeClaim *v1.NodeClaim) (result cloudprovider.GateResult, err error) {
 	err = c.onInstance(ctx, MethodRegistered, nodeClaim, func(m *machine, now time.Time) {
 		switch {

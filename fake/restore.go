@@ -14,11 +14,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Restore brings back the instances of NodeClaims that an earlier cloud of this name launched, for a process that starts anew
-// in a cluster where its fake nodes still are: a real cloud would remember them. Claims without a provider ID, and those
-// whose instance is there, are passed over. The instances run at once, OnLaunch is not called, and they take from the
-// stock where there is any. The error names the first claim whose provider ID or labels are none of this cloud's; those
-// before it are restored.
+// Restore recreates the instances of NodeClaims that an earlier cloud of this name launched, for a process that restarts in a
+// cluster that still has its fake nodes: a real cloud would remember them. Claims without a provider ID, and those whose instance
+// exists, are skipped. The instances are running at once, OnLaunch is not called, and they reduce a limited stock. The error names
+// the first claim whose provider ID or labels are not of this cloud; claims before it are restored.
 func (c *Cloud) Restore(claims ...*v1.NodeClaim) error {
 	e := Event{Name: "Restore"}
 	for _, claim := range claims {

@@ -2,8 +2,8 @@ package fake
 
 import "context"
 
-// Stall makes calls of a method hang before they do anything, until they are released or their context ends. To release
-// twice is to release once.
+// Stall blocks calls of a method before they do anything, until they are released or their context ends. Releasing twice has no
+// further effect.
 func (c *Cloud) Stall(method Method) (release func()) {
 	gate := make(chan struct{})
 	c.mu.Lock()

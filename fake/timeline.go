@@ -71,7 +71,7 @@ func (a *account) catchUp(now time.Time) {
 	}
 }
 
-// Settle makes everything happen that is due by the clock, as any call does, and wakes readers of interruptions.
+// Settle carries out everything that is due by the clock, as any call does, and wakes readers of interruptions.
 func (c *Cloud) Settle() {
 	_ = c.lever(Event{Name: "Settle"}, func(time.Time) error {
 		c.inbox.wakeAll()
@@ -79,8 +79,8 @@ func (c *Cloud) Settle() {
 	})
 }
 
-// NextChange is when the next thing will happen by itself: an instance boots, is reclaimed or is gone. False when
-// nothing will. The moment may have passed already, if the cloud was not called since.
+// NextChange is when the next event is due: an instance boots, is reclaimed or is gone. False if none is. The time may be in the
+// past, if the cloud was not called since.
 func (c *Cloud) NextChange() (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,9 +16,9 @@ type quota struct {
 	of   map[cloudprovider.OfferingKey]bool
 }
 
-// SetQuota allows at most so many live instances, of all clusters, by the offerings that match, all together; a negative
-// number takes the quota of that name away. What a launch finds closed by a quota is shown as unavailable for
-// Options.StockOutMemory. The result is the number of offerings that match.
+// SetQuota limits the total number of live instances of all clusters in the matching offerings; a negative number removes the quota
+// of that name. An offering for which a launch hit a quota is shown as unavailable for Options.StockOutMemory. The result is the
+// number of offerings that match.
 func (c *Cloud) SetQuota(name string, most int, match func(cloudprovider.OfferingKey) bool) int {
 	return c.setQuota(name, most, c.matching(match))
 }
@@ -58,9 +58,9 @@ func (a *account) usedUp(key cloudprovider.OfferingKey) *quota {
 	return nil
 }
 
-// SetPrices gives offerings new prices, in USD per hour, from now on: price is asked with each offering and its price now.
-// Instances there are keep the price they were bought at. Prices that are not finite and positive, zero for reservations,
-// are refused, all of them, with a *cloudprovider.CatalogError for each.
+// SetPrices sets new prices of offerings, in USD per hour: it calls price with each offering and its current price. Existing
+// instances keep their price. If a price is not finite and positive (or zero for reservations), nothing is changed; the error has a
+// *cloudprovider.CatalogError for each.
 func (c *Cloud) SetPrices(price func(key cloudprovider.OfferingKey, now float64) float64) error {
 	c.mu.Lock()
 	types := c.catalog.types
@@ -106,10 +106,10 @@ func (c *Cloud) setPrices(prices map[cloudprovider.OfferingKey]float64) error {
 // maxPrice keeps infinity out.
 const maxPrice = 1e9
 
-// ExpireCredentials has all calls refused until RenewCredentials.
+// ExpireCredentials makes all calls fail as unauthorized until RenewCredentials.
 func (c *Cloud) ExpireCredentials() { c.setCredentials(false) }
 
-// RenewCredentials ends what ExpireCredentials began.
+// RenewCredentials undoes ExpireCredentials.
 func (c *Cloud) RenewCredentials() { c.setCredentials(true) }
 
 func (c *Cloud) setCredentials(valid bool) {
@@ -119,7 +119,7 @@ func (c *Cloud) setCredentials(valid bool) {
 	})
 }
 
-// BrownOut has all calls fail, as passing trouble, until so much time has passed.
+// BrownOut makes all calls fail with transient errors for that time.
 func (c *Cloud) BrownOut(duration time.Duration) {
 	_ = c.lever(Event{Name: "BrownOut", Duration: duration}, func(now time.Time) error {
 		c.brownOutUntil = now.Add(duration)
@@ -127,7 +127,7 @@ func (c *Cloud) BrownOut(duration time.Duration) {
 	})
 }
 
-// FailMachine ends an instance without a warning, as broken hardware does. The error is of kind NodeClaimNotFound when there is
+// FailMachine terminates an instance without a warning, like broken hardware. The error is of kind NodeClaimNotFound when there is
 // no such instance.
 func (c *Cloud) FailMachine(providerID string) error {
 	return c.lever(Event{Name: "FailMachine", ProviderID: providerID}, func(now time.Time) error {

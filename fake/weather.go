@@ -18,32 +18,32 @@ const (
 	DefaultThrottleWait  = time.Second
 )
 
-// Weather is trouble that comes by chance. The zero value is none. All of it follows from the seed and from the order of
-// calls, so that calls from one goroutine meet the same trouble each time. Shares are from 0 to 1.
+// Weather are random faults. The zero value has none. They depend only on the seed and the order of calls, so calls from a single
+// goroutine get the same faults each time. Shares are from 0 to 1.
 type Weather struct {
 	// Seed of chance.
 	Seed uint64
-	// Throttled, Failed and Lost are the shares of calls that are refused for their number, that fail for no reason, and
-	// that succeed without the caller's learning of it. Their sum is at most 1.
+	// Throttled, Failed and Lost are the shares of calls that are throttled, that fail for no reason, and that succeed but return
+	// an error. Their sum is at most 1.
 	Throttled, Failed, Lost float64
 	// ThrottleWait is how long a throttled caller is told to wait. Nil is DefaultThrottleWait.
 	ThrottleWait *time.Duration
-	// OutOfStock is the share of launches that find the offering they try first empty. It stays so for EmptyFor. Nil is
+	// OutOfStock is the share of launches whose first offering is out of stock. It stays so for EmptyFor. Nil is
 	// Options.StockOutMemory.
 	OutOfStock float64
 	EmptyFor   *time.Duration
-	// Stillborn is the share of instances that never boot: they are launched, and end instead of running.
+	// Stillborn is the share of instances that never boot: they are launched and then terminated.
 	Stillborn float64
-	// MeanLife is how long an instance runs on average before it fails without a warning; zero is for ever.
+	// MeanLife is how long an instance runs on average before it fails without a warning; zero means forever.
 	MeanLife time.Duration
-	// MeanSpotLife is how long a spot instance runs on average before it is reclaimed; zero is for ever. ReclaimNotice is
-	// how long before it is warned. Nil is DefaultReclaimNotice, and 0 gives no time.
+	// MeanSpotLife is how long a spot instance runs on average before it is reclaimed; zero means forever. ReclaimNotice is how
+	// long before that the warning comes. Nil is DefaultReclaimNotice, and 0 gives no time.
 	MeanSpotLife  time.Duration
 	ReclaimNotice *time.Duration
 	// Duplicated is the share of interruptions that are sent twice.
 	Duplicated float64
-	// PriceEvery is how often spot prices move; zero is never. PriceMove is by how much at most, as a share of the price,
-	// each time; prices stay between a third and three times what they were at first.
+	// PriceEvery is how often spot prices change; zero means never. PriceMove is the maximum change each time, as a share of the
+	// price; prices stay between a third and three times the initial price.
 	PriceEvery time.Duration
 	PriceMove  float64
 }
