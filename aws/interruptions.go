@@ -33,9 +33,9 @@ func (p *Provider) assembleInterruptions() (err error) {
 	return err
 }
 
-// ReceiveInterruptions waits for what AWS has to say about instances of the cluster: messages of Config.InterruptionQueue and what
-// EC2 reports of instances that are impaired or due for maintenance (CP-INTERRUPT). Information about offerings and reservations in
-// a message takes effect at once. Several may call it at once.
+// ReceiveInterruptions waits for interruptions of the cluster's instances: messages of Config.InterruptionQueue, and instances that
+// EC2 reports as impaired or due for maintenance (CP-INTERRUPT). Information about offerings and reservations in a message takes
+// effect at once. It may be called in parallel.
 func (p *Provider) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	if p.options.FindInstance == nil && p.machines.listen() {
 		if _, err := p.listInstances(ctx); err != nil {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Budget bounds how many nodes of a pool may be disrupted at one time.
+// Budget limits how many nodes of a pool may be disrupted at a time.
 type Budget struct {
 	// Reasons are those the budget speaks of. Nil speaks of every reason; an empty list of none.
 	// +optional
@@ -36,7 +36,7 @@ type Budget struct {
 	Duration *Duration `json:"duration,omitempty"`
 }
 
-// BudgetNodes is the bound of a budget, read.
+// BudgetNodes is the parsed limit of a budget.
 //
 // +kubebuilder:object:generate=false
 type BudgetNodes struct {
@@ -46,7 +46,7 @@ type BudgetNodes struct {
 	Value int
 }
 
-// Of is how many of a pool's nodes the bound allows; a share is rounded up.
+// Of is how many of a pool's nodes the limit allows; a percentage is rounded up.
 func (n BudgetNodes) Of(total int) int {
 	if !n.Percent {
 		return n.Value
@@ -54,8 +54,7 @@ func (n BudgetNodes) Of(total int) int {
 	return (total*n.Value + 99) / 100
 }
 
-// ParseBudgetNodes reads the bound of a budget: a count without a sign, or a whole percentage from 0% to 100%. Empty
-// reads as "10%".
+// ParseBudgetNodes parses the limit of a budget: a count without a sign, or a whole percentage from 0% to 100%. Empty means "10%".
 func ParseBudgetNodes(text string) (BudgetNodes, error) {
 	if text == "" {
 		text = DefaultBudgetNodes
@@ -79,17 +78,17 @@ var (
 	budgetDurationForm = regexp.MustCompile(`^([0-9]+h|[0-9]+m|[0-9]+h[0-9]+m)(0s)?$`)
 )
 
-// Schedule tells when a budget begins to count.
+// Schedule is when a budget becomes active.
 //
 // +kubebuilder:object:generate=false
 type Schedule interface {
-	// Next is the first hit strictly after t, in t's time zone; zero when there is none within five years.
+	// Next is the first time of the schedule after t, in t's time zone; zero if there is none within five years.
 	Next(t time.Time) time.Time
 }
 
-// ParseSchedule reads the schedule of a budget: five cron fields (minute, hour, day of month, month, day of week with
-// Sunday as 0 or SUN), or one of @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly. Budgets are kept
-// in UTC: hand Next a time in UTC.
+// ParseSchedule reads the schedule of a budget: five cron fields (minute, hour, day of month, month, day of week with Sunday as 0
+// or SUN), or one of @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly. Budgets use UTC: call Next with a time
+// in UTC.
 func ParseSchedule(text string) (Schedule, error) {
 	macros := []string{"@annually", "@yearly", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"}
 	fields := strings.Fields(text)

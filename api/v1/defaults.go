@@ -5,9 +5,9 @@ import (
 )
 
 const (
-	// DefaultExpireAfter is how long a node lives when expireAfter is not given.
+	// DefaultExpireAfter is the default of expireAfter.
 	DefaultExpireAfter = 720 * time.Hour
-	// DefaultBudgetNodes is the bound of a budget that names none, and of the one budget of a pool that has none.
+	// DefaultBudgetNodes is the default limit of a budget, and the limit of the default budget.
 	DefaultBudgetNodes = "10%"
 )
 
@@ -36,7 +36,7 @@ func (p *NodePool) Default() {
 // Default fills in what the claim leaves out: expireAfter 720h. Applying it twice is applying it once.
 func (c *NodeClaim) Default() { defaultExpireAfter(&c.Spec.ExpireAfter) }
 
-// Default is there so that every kind has it: an overlay has no defaults.
+// Default does nothing, because an overlay has no defaults; it exists so that every kind has the method.
 func (o *NodeOverlay) Default() {}
 
 func defaultExpireAfter(d *NillableDuration) {

@@ -6,29 +6,28 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// CordonedAnnotationKey is "true" on a node whose cordon marks it as being disrupted, so that it can be told from a cordon
-// that somebody else put on the node, and is the only one to be taken off again.
+// CordonedAnnotationKey is "true" on a node that was cordoned because it is being disrupted. It distinguishes this cordon from one
+// set by somebody else, which must not be removed.
 const CordonedAnnotationKey = "drawknife.dev/cordoned"
 
-// betaDisruptionTaint is what releases of v1beta1 put on a node that was being disrupted.
+// betaDisruptionTaint is the taint that v1beta1 releases put on a node being disrupted.
 func betaDisruptionTaint() corev1.Taint {
 	return corev1.Taint{Key: "karpenter.sh/disruption", Value: "disrupting", Effect: corev1.TaintEffectNoSchedule}
 }
 
-// DisruptionMarker is what keeps new pods off a node that is being disrupted, and shows that it is. The zero value is
-// MarkerTaint.
+// DisruptionMarker marks a node as being disrupted and keeps new pods away from it. The zero value is MarkerTaint.
 type DisruptionMarker string
 
 // The markers that are written. A third, the taint of v1beta1, is recognised (see DisruptionMarked) and taken off.
 const (
 	// MarkerTaint is DisruptedTaint: on nodes of pools of v1 and v1beta1.
 	MarkerTaint DisruptionMarker = "taint"
-	// MarkerCordon is spec.unschedulable: on nodes of pools that were born in the first generation. Whatever looks after such
-	// a cluster expects it, and pods of DaemonSets tolerate it, so that they stay until the node is gone.
+	// MarkerCordon is spec.unschedulable: on nodes of pools created as v1alpha5. Tools in such clusters expect it, and pods of
+	// DaemonSets tolerate it, so they stay until the node is gone.
 	MarkerCordon DisruptionMarker = "cordon"
 )
 
-// MarkerOf is how nodes of the pool are marked.
+// MarkerOf is the marker for nodes of the pool.
 func MarkerOf(pool PoolKey) DisruptionMarker {
 	if pool.Generation == GenerationV1Alpha5 {
 		return MarkerCordon
@@ -36,7 +35,7 @@ func MarkerOf(pool PoolKey) DisruptionMarker {
 	return MarkerTaint
 }
 
-// Taint is what a pod has to tolerate in order to stay on a node so marked: DisruptedTaint, or the one that Kubernetes puts
+// Taint is the taint that a pod must tolerate to stay on a node with this marker: DisruptedTaint, or the taint that Kubernetes puts
 // on a cordoned node.
 func (m DisruptionMarker) Taint() corev1.Taint {
 	if m == MarkerCordon {
@@ -45,7 +44,7 @@ func (m DisruptionMarker) Taint() corev1.Taint {
 	return DisruptedTaint()
 }
 
-// On reports whether the marker keeps pods off the node. Any cordon does, whosever it is.
+// On reports whether the node has the marker; for MarkerCordon any cordon counts, no matter who set it.
 func (m DisruptionMarker) On(node *corev1.Node) bool {
 	if node == nil {
 		return false
@@ -57,8 +56,8 @@ func (m DisruptionMarker) On(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return SameTaint(&t, &taint) })
 }
 
-// Mark puts the marker on the node and reports whether that changed it. A node that is cordoned already is left as it is, so
-// that somebody else's cordon stays theirs; another effect under the key of DisruptedTaint gives way to it.
+// Mark puts the marker on the node and reports whether that changed it. A node that is already cordoned is not changed, so somebody
+// else's cordon stays theirs; another effect under the key of DisruptedTaint gives way to it.
 func (m DisruptionMarker) Mark(node *corev1.Node) (changed bool) {
 	if node == nil {
 		return false
@@ -82,8 +81,8 @@ func (m DisruptionMarker) Mark(node *corev1.Node) (changed bool) {
 	return changed
 }
 
-// DisruptionMarked reports whether the node bears a marker of any generation: the taint of v1, that of v1beta1, or a cordon
-// that Mark put on it. A cordon of somebody else is none.
+// DisruptionMarked reports whether the node has a marker of any API version: the taint of v1, that of v1beta1, or a cordon set by
+// Mark. A cordon set by somebody else does not count.
 func DisruptionMarked(node *corev1.Node) bool {
 	if node == nil {
 		return false
@@ -91,7 +90,7 @@ func DisruptionMarked(node *corev1.Node) bool {
 	return DisruptionTainted(node) || DisruptionCordoned(node)
 }
 
-// DisruptionTainted reports whether the node bears the taint of v1 or that of v1beta1.
+// DisruptionTainted reports whether the node has the taint of v1 or that of v1beta1.
 func DisruptionTainted(node *corev1.Node) bool {
 	if node == nil {
 		return false
@@ -112,7 +111,7 @@ func marksDisruption(t *corev1.Taint) bool {
 	return SameTaint(t, &now) || SameTaint(t, &beta) && t.Value == beta.Value
 }
 
-// TakeTaintOff takes the taints of DisruptionTainted off the node and reports whether there were any.
+// TakeTaintOff removes the taints of DisruptionTainted from the node and reports whether there were any.
 func TakeTaintOff(node *corev1.Node) (changed bool) {
 	if node == nil {
 		return false
@@ -124,8 +123,7 @@ func TakeTaintOff(node *corev1.Node) (changed bool) {
 	return true
 }
 
-// TakeCordonOff undoes what Mark did to a node that it cordoned and reports whether it did. Kubernetes takes off the taint
-// that goes with the cordon.
+// TakeCordonOff removes a cordon set by Mark and reports whether there was one. Kubernetes removes the cordon's taint.
 func TakeCordonOff(node *corev1.Node) (changed bool) {
 	if node == nil {
 		return false

@@ -1,8 +1,7 @@
-// Package v1 holds the objects a user writes and reads: NodePool, NodeClaim and NodeOverlay of the API group
-// karpenter.sh, with their defaults, their self-contained validation, their conditions, the label and annotation keys
-// they speak in, and the drift hash. It does no I/O and reads no clock.
+// Package v1 has the API objects of the group karpenter.sh: NodePool, NodeClaim and NodeOverlay, with their defaults, validation,
+// conditions, label and annotation keys, and the drift hash. It does no I/O and reads no clock.
 //
-// The smallest real use: read a manifest, fill in what it leaves out, and say what is wrong with it.
+// The smallest real use: read a manifest, apply defaults, and validate it.
 //
 //	var pool v1.NodePool
 //	if err := yaml.UnmarshalStrict(manifest, &pool); err != nil {
@@ -15,20 +14,19 @@
 //
 // # Defaults
 //
-// In a cluster the API server fills in defaults; a library can't rely on that, so every kind has a Default method.
-// It changes only fields that are unset, applying it twice is applying it once, and planners expect it was called.
+// In a cluster the API server fills in defaults; a library can't rely on that, so every kind has a Default method. It changes only
+// unset fields and is idempotent. Planners expect that it was called.
 //
 // # Validation
 //
-// Validate checks what an object can know about itself: durations, budgets, taints, limits, weights, references, the
-// form of labels and requirements. Whether a label key is well known or restricted depends on the provider's
-// vocabulary; package api/requirements checks that. ValidateUpdate adds the rules on what must not change.
+// Validate checks what can be checked without other objects: durations, budgets, taints, limits, weights, references, the form of
+// labels and requirements. Whether a label key is well known or restricted depends on the provider's vocabulary; package
+// api/requirements checks that. ValidateUpdate adds the rules on what must not change.
 //
 // # Round trips
 //
-// Decoding and encoding gives the document back: durations keep the text they were written in, an absent list stays
-// apart from an empty one where the two differ in meaning (budgets, reasons, requirements). Quantities are printed in
-// Kubernetes' canonical form, as every Kubernetes client does.
+// Decoding and encoding preserves a document: durations keep their text, and nil and empty lists stay different where the meaning
+// differs (budgets, reasons, requirements). Quantities are printed in Kubernetes' canonical form, as every Kubernetes client does.
 //
 // The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
 //

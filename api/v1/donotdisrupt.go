@@ -11,12 +11,12 @@ import (
 type DoNotDisrupt struct {
 	// Always protects the pod for as long as it runs.
 	Always bool
-	// For protects the pod for this long from its start. Read only when Always is false; 0 protects it at no time.
+	// For protects the pod for this long after its start. Used only if Always is false; 0 gives no protection.
 	For time.Duration
 }
 
-// ParseDoNotDisrupt reads the value of a pod's annotation: "true", or a positive Go duration. Any other value asks for
-// nothing; the error says so, for the pod's owner to hear of.
+// ParseDoNotDisrupt parses the value of a pod's annotation: "true", or a positive Go duration. Any other value gives no protection
+// and an error for the pod's owner.
 func ParseDoNotDisrupt(value string) (DoNotDisrupt, error) {
 	if value == "true" {
 		return DoNotDisrupt{Always: true}, nil
@@ -29,8 +29,8 @@ func ParseDoNotDisrupt(value string) (DoNotDisrupt, error) {
 	return DoNotDisrupt{For: span}, nil
 }
 
-// Protects reports whether a pod that started at start is protected now. A zero start is a pod that has not started: it
-// is protected if it ever will be.
+// Protects reports whether a pod that started at start is protected now. A zero start is a pod that has not started; it counts as
+// just started.
 func (d DoNotDisrupt) Protects(start, now time.Time) bool {
 	switch {
 	case d.Always:

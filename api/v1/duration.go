@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// neverText is how "no end" is written in a manifest.
+// neverText is the text for "no limit" in a manifest.
 const neverText = "Never"
 
-// Duration is a span of time that remembers how it was written, so that "48h" is not turned into "48h0m0s" by reading
-// and writing a manifest. The zero value is 0s.
+// Duration is a duration that keeps its original text, so that reading and writing a manifest does not change "48h" to "48h0m0s".
+// The zero value is 0s.
 //
 // +kubebuilder:validation:Type=string
 type Duration struct {
-	// Duration is the span. Changing it is allowed: the written form is then dropped.
+	// Duration is the span. It may be changed; the original text is then dropped.
 	time.Duration
-	// text is what was parsed; it is used only while it still means Duration.
+	// text is the original text; it is used only while it matches Duration.
 	text string
 }
 
@@ -32,7 +32,7 @@ func ParseDuration(text string) (Duration, error) {
 	return Duration{Duration: d, text: text}, nil
 }
 
-// String is the text the duration was written in, or Go's form.
+// String is the original text, or Go's format.
 func (d Duration) String() string {
 	if d.text != "" {
 		if parsed, err := time.ParseDuration(d.text); err == nil && parsed == d.Duration {
@@ -62,8 +62,8 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// NillableDuration is a span of time or Never, as a user writes it: "30m", "720h", "Never". It remembers how it was
-// written. The zero value is neither: it is a field that was left out, for a default to fill. Values are immutable.
+// NillableDuration is a span of time or Never, as a user writes it: "30m", "720h", "Never". It keeps its original text. The zero
+// value is an unset field, to which a default applies. Values are immutable.
 //
 // +kubebuilder:validation:Type=string
 type NillableDuration struct {
@@ -73,7 +73,7 @@ type NillableDuration struct {
 	span time.Duration
 }
 
-// Never is the span without an end.
+// Never is the duration without a limit.
 func Never() NillableDuration { return NillableDuration{text: neverText} }
 
 // NewNillableDuration returns d, written as Go writes it.
@@ -96,15 +96,15 @@ func ParseNillableDuration(text string) (NillableDuration, error) {
 // IsZero reports whether the field was left out.
 func (d NillableDuration) IsZero() bool { return d.text == "" }
 
-// IsNever reports whether the span has no end. An unset one is not Never.
+// IsNever reports whether the duration is Never. An unset duration is not.
 func (d NillableDuration) IsNever() bool { return d.text == neverText }
 
-// Duration returns the span; ok is false when there is none, because it is Never or unset.
+// Duration returns the duration; ok is false if it is Never or unset.
 func (d NillableDuration) Duration() (span time.Duration, ok bool) {
 	return d.span, !d.IsZero() && !d.IsNever()
 }
 
-// String is the text the duration was written in; empty when unset.
+// String is the original text; empty if unset.
 func (d NillableDuration) String() string { return d.text }
 
 // Equal reports whether both mean the same, however written.

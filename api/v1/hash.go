@@ -11,13 +11,13 @@ import (
 // NodePoolHashVersion is the version of Hash: what NodePoolHashVersionAnnotationKey holds.
 const NodePoolHashVersion = "v3"
 
-// Hash is the drift hash: a NodeClaim that bears another one of the same version was made from a template that has
-// changed since, and drifts. It covers the template but for its requirements; the order of taints and zero values don't
-// matter, nor does how a duration is written or whether the default of expireAfter is. It is a decimal number and the
-// same in every process, and it agrees with version v3 of Karpenter's, so that taking over its nodes replaces none.
+// Hash is the drift hash of the template: a NodeClaim with another hash of the same version was created before the template
+// changed, and has drifted. It covers the template without its requirements. The order of taints, zero values, the format of
+// durations, and whether the default of expireAfter is written do not change it. It is a decimal number and the same in every
+// process. It equals version v3 of Karpenter's hash, so taking over its nodes replaces none.
 func (p *NodePool) Hash() string {
-	// The names of these types and fields are hashed too, and the order of the fields counts: they are the contract of
-	// version v3 and change with it alone.
+	// The names of these types and fields are part of the hash, and so is the order of the fields: change them only with the
+	// version.
 	type (
 		ObjectMeta struct {
 			Labels      map[string]string
@@ -58,7 +58,7 @@ func (p *NodePool) Hash() string {
 			NodeClassRef:  &NodeClassReference{class.Kind, class.Name, class.Group},
 		},
 	}
-	// An empty map is the same as none, which it would turn into when the object is written and read again.
+	// An empty map counts as nil, because it becomes nil when the object is written and read again.
 	if len(from.Labels) > 0 {
 		template.ObjectMeta.Labels = from.Labels
 	}

@@ -6,25 +6,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Generation names the identity space an object's name lives in. Objects of the first API generation
-// (Provisioner, Machine, AWSNodeTemplate) are kinds of their own, so a Provisioner and a NodePool may bear one
-// name at the same time. v1beta1 and v1 are two versions of one stored object and share a space.
+// Generation is the namespace of names to which an object's name belongs. Objects of v1alpha5 (Provisioner, Machine,
+// AWSNodeTemplate) are separate kinds, so a Provisioner and a NodePool may have the same name. v1beta1 and v1 are two versions of
+// the same stored object and share their names.
 type Generation string
 
 const (
-	// GenerationV1 is the space of v1 and v1beta1 objects. It is what an empty Generation means.
+	// GenerationV1 is for v1 and v1beta1 objects. An empty Generation means the same.
 	GenerationV1 Generation = "v1"
-	// GenerationV1Alpha5 is the space of v1alpha5 objects (and v1alpha1 node templates).
+	// GenerationV1Alpha5 is for v1alpha5 objects (and v1alpha1 node templates).
 	GenerationV1Alpha5 Generation = "v1alpha5"
 )
 
-// provisionerNameLabelKey names the pool of a node or claim that was born in the first generation.
+// provisionerNameLabelKey names the Provisioner of a node or claim created as v1alpha5.
 const provisionerNameLabelKey = "karpenter.sh/provisioner-name"
 
-// GenerationOf is the space that the name of a NodePool or NodeClaim lives in. An object that was read from one of
-// the first generation says so by its otherwise empty metadata.namespace, which is GenerationV1Alpha5 then: in memory alone,
-// for the kinds are cluster-scoped and no API takes it. So names, work queues and maps by namespace and name tell it
-// from a later object of its name without knowing of generations. All other objects are of GenerationV1.
+// GenerationOf is the generation in which a NodePool or NodeClaim was created. For an object converted from v1alpha5,
+// metadata.namespace is GenerationV1Alpha5, only in memory: the kinds are cluster-scoped, so the field is otherwise empty and never
+// stored. So work queues and maps by namespace and name distinguish it from a later object of the same name without knowing about
+// generations. All other objects are of GenerationV1.
 func GenerationOf(o metav1.Object) Generation {
 	if o != nil && o.GetNamespace() == string(GenerationV1Alpha5) {
 		return GenerationV1Alpha5
@@ -32,7 +32,7 @@ func GenerationOf(o metav1.Object) Generation {
 	return GenerationV1
 }
 
-// SetGenerationOf says in memory in which generation the object was born: see GenerationOf.
+// SetGenerationOf records in memory in which generation the object was created: see GenerationOf.
 func SetGenerationOf(o metav1.Object, g Generation) {
 	if o == nil {
 		return
@@ -44,8 +44,8 @@ func SetGenerationOf(o metav1.Object, g Generation) {
 	o.SetNamespace("")
 }
 
-// QualifiedName is the object's name, with the generation before it if that is an older one: "web", "v1alpha5/web". No name in
-// an API has a slash, so that it is as good as namespace and name where only a name fits.
+// QualifiedName is the object's name, prefixed with an older generation: "web", "v1alpha5/web". Names in the API contain no slash,
+// so the result is unique where only a name fits.
 func QualifiedName(o metav1.Object) string {
 	if o == nil {
 		return ""
@@ -53,8 +53,8 @@ func QualifiedName(o metav1.Object) string {
 	return PoolKey{GenerationOf(o), o.GetName()}.String()
 }
 
-// PoolOf reads which pool owns a node or NodeClaim from its labels, whatever its generation: the label of later generations
-// counts first. It is the zero value when no label names one.
+// PoolOf reads from the labels which pool of any generation owns a node or NodeClaim; the label of later generations takes
+// precedence. It is the zero value if no label names a pool.
 func PoolOf(labels map[string]string) PoolKey {
 	if name := labels[NodePoolLabelKey]; name != "" {
 		return NewPoolKey(name)
@@ -65,11 +65,11 @@ func PoolOf(labels map[string]string) PoolKey {
 	return PoolKey{}
 }
 
-// PoolKey is the identity of a NodePool inside the library: pools of two generations may share a name.
-// It is comparable and made for map keys; the zero value names no pool ("not managed by a pool").
+// PoolKey identifies a NodePool inside the library, because pools of two generations may have the same name. It is comparable, for
+// use as a map key; the zero value means "not managed by a pool".
 type PoolKey struct {
-	// Generation the pool was born in. Empty reads as GenerationV1 only where a document is decoded; inside the
-	// library it is always set (see NewPoolKey).
+	// Generation in which the pool was created. Empty means GenerationV1 only in decoded documents; inside the library it is always
+	// set (see NewPoolKey).
 	Generation Generation `json:"generation"`
 	// Name is metadata.name of the pool, unchanged.
 	Name string `json:"name"`

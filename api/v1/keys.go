@@ -4,13 +4,13 @@ package v1
 const (
 	// NodePoolLabelKey names the pool that owns a NodeClaim or node.
 	NodePoolLabelKey = "karpenter.sh/nodepool"
-	// CapacityTypeLabelKey says how the machine is bought: see the CapacityType constants.
+	// CapacityTypeLabelKey says how the instance is bought: see the CapacityType constants.
 	CapacityTypeLabelKey = "karpenter.sh/capacity-type"
 	// NodeRegisteredLabelKey is "true" on a node once its labels and taints are those of its claim.
 	NodeRegisteredLabelKey = "karpenter.sh/registered"
 	// NodeInitializedLabelKey is "true" on a node once it is ready for pods.
 	NodeInitializedLabelKey = "karpenter.sh/initialized"
-	// NodeDoNotSyncTaintsLabelKey is "true" on a node whose taints are the provider's business.
+	// NodeDoNotSyncTaintsLabelKey is "true" on a node whose taints only the provider manages.
 	NodeDoNotSyncTaintsLabelKey = "karpenter.sh/do-not-sync-taints"
 	// ExcludeBalancersLabelKey keeps a node that is draining out of external load balancers; its value is
 	// ExcludeBalancersLabelValue.
@@ -19,9 +19,9 @@ const (
 	ExcludeBalancersLabelValue = "karpenter"
 )
 
-// Ways to buy a machine: values of CapacityTypeLabelKey.
+// Ways to buy an instance: values of CapacityTypeLabelKey.
 const (
-	// CapacityTypeSpot is spare capacity that the provider may take back.
+	// CapacityTypeSpot is spare capacity that the cloud may reclaim.
 	CapacityTypeSpot = "spot"
 	// CapacityTypeOnDemand is capacity at list price.
 	CapacityTypeOnDemand = "on-demand"
@@ -53,70 +53,67 @@ const (
 	// NodeClaimMinValuesRelaxedAnnotationKey is "true" on a claim planned with fewer values than its pool's minValues
 	// ask for, and "false" on others.
 	NodeClaimMinValuesRelaxedAnnotationKey = "karpenter.sh/nodeclaim-min-values-relaxed"
-	// RequestedDRADriversAnnotationKey lists the drivers of dynamic resources a claim was planned with: sorted, comma
-	// separated.
+	// RequestedDRADriversAnnotationKey lists the DRA drivers that a claim was planned with: sorted, comma separated.
 	RequestedDRADriversAnnotationKey = "karpenter.sh/requested-dra-drivers"
-	// PriceOverlayAppliedAnnotationKey is on a claim when an overlay changed the price of a type it may become.
+	// PriceOverlayAppliedAnnotationKey is on a claim if an overlay changed the price of one of its instance types.
 	PriceOverlayAppliedAnnotationKey = "karpenter.sh/price-overlay-applied"
-	// DisruptionCommandAnnotationKey on a claim holds what it has to do with a command of package disruption that is being
-	// carried out: see disruption.Record. It is not copied to the node.
+	// DisruptionCommandAnnotationKey on a claim describes its part in a disruption command that is being executed: see
+	// disruption.Record. It is not copied to the node.
 	DisruptionCommandAnnotationKey = "drawknife.dev/disruption-command"
-	// DisruptionHistoryAnnotationKey on a pool holds the disruptions of its nodes that budgets with a rate and cool-downs
-	// still remember: see disruption.History.
+	// DisruptionHistoryAnnotationKey on a pool holds recent disruptions of its nodes, which count for budgets with a rate and for
+	// cool-downs: see disruption.History.
 	DisruptionHistoryAnnotationKey = "drawknife.dev/disruption-history"
-	// CapacityOverlayAppliedAnnotationKey is on a claim when an overlay changed the capacity of a type it may become.
+	// CapacityOverlayAppliedAnnotationKey is on a claim if an overlay changed the capacity of one of its instance types.
 	CapacityOverlayAppliedAnnotationKey = "karpenter.sh/capacity-overlay-applied"
 )
 
-// TerminationFinalizer keeps a NodeClaim or node until it was drained and its machine is gone.
+// TerminationFinalizer keeps a NodeClaim or node until it is drained and its instance is gone.
 const TerminationFinalizer = "karpenter.sh/termination"
 
 // Taints.
 const (
-	// UnregisteredTaintKey (effect NoExecute, no value) is on a node from boot until its labels and taints were
-	// synced.
+	// UnregisteredTaintKey (effect NoExecute, no value) is on a node from boot until its labels and taints are synced.
 	UnregisteredTaintKey = "karpenter.sh/unregistered"
-	// DisruptedTaintKey (effect NoSchedule, no value) is on a node that is leaving.
+	// DisruptedTaintKey (effect NoSchedule, no value) is on a node that is being disrupted.
 	DisruptedTaintKey = "karpenter.sh/disrupted"
 )
 
-// Condition types. Those of NodeClaims that Ready does not depend on say so.
+// Condition types. If Ready of a NodeClaim does not depend on a condition, its comment says so.
 const (
-	// ConditionReady is the roll-up of the conditions an object depends on.
+	// ConditionReady summarises the conditions on which an object depends.
 	ConditionReady = "Ready"
 
 	// ConditionValidationSucceeded (NodePool, NodeOverlay): the object was found valid.
 	ConditionValidationSucceeded = "ValidationSucceeded"
 	// ConditionNodeClassReady (NodePool): the node class it refers to is ready.
 	ConditionNodeClassReady = "NodeClassReady"
-	// ConditionNodeRegistrationHealthy (NodePool): machines launched of late did join. Ready doesn't depend on it.
+	// ConditionNodeRegistrationHealthy (NodePool): recently launched instances have registered. Ready doesn't depend on it.
 	ConditionNodeRegistrationHealthy = "NodeRegistrationHealthy"
-	// ConditionLaunchHealthy (NodePool; Ready doesn't depend on it): the pool's last launch did not fail. It is missing until
-	// something was launched.
+	// ConditionLaunchHealthy (NodePool; Ready doesn't depend on it): the pool's last launch did not fail. It is missing until the
+	// first launch.
 	ConditionLaunchHealthy = "LaunchHealthy"
 
-	// ConditionLaunched (NodeClaim): the provider has launched the machine.
+	// ConditionLaunched (NodeClaim): the provider has launched the instance.
 	ConditionLaunched = "Launched"
-	// ConditionRegistered (NodeClaim): the machine has joined, and its labels and taints are synced.
+	// ConditionRegistered (NodeClaim): the node has joined, and its labels and taints are synced.
 	ConditionRegistered = "Registered"
 	// ConditionInitialized (NodeClaim): the node is ready for pods.
 	ConditionInitialized = "Initialized"
 	// ConditionConsolidatable (NodeClaim; Ready doesn't depend on it): consolidateAfter has passed.
 	ConditionConsolidatable = "Consolidatable"
-	// ConditionDrifted (NodeClaim; Ready doesn't depend on it): the node no longer is what its pool asks for.
+	// ConditionDrifted (NodeClaim; Ready doesn't depend on it): the node differs from what its pool asks for.
 	ConditionDrifted = "Drifted"
-	// ConditionDrained (NodeClaim; Ready doesn't depend on it): no pod is left that must go first.
+	// ConditionDrained (NodeClaim; Ready doesn't depend on it): all pods that must be evicted have left.
 	ConditionDrained = "Drained"
-	// ConditionVolumesDetached (NodeClaim; Ready doesn't depend on it): no volume is attached any more.
+	// ConditionVolumesDetached (NodeClaim; Ready doesn't depend on it): no volume is attached to the node any more.
 	ConditionVolumesDetached = "VolumesDetached"
-	// ConditionInstanceTerminating (NodeClaim; Ready doesn't depend on it): the provider was told to terminate.
+	// ConditionInstanceTerminating (NodeClaim; Ready doesn't depend on it): the provider is terminating the instance.
 	ConditionInstanceTerminating = "InstanceTerminating"
-	// ConditionConsistentStateFound (NodeClaim; Ready doesn't depend on it): the node is what the claim says.
+	// ConditionConsistentStateFound (NodeClaim; Ready doesn't depend on it): the node matches the claim.
 	ConditionConsistentStateFound = "ConsistentStateFound"
 	// ConditionDisruptionReason (NodeClaim; Ready doesn't depend on it): why the node is being disrupted.
 	ConditionDisruptionReason = "DisruptionReason"
 )
 
-// ResourceNodes is the name under which limits bound the number of nodes, and the capacity 1 that each node counts
-// with.
+// ResourceNodes is the resource name for limits on the number of nodes; each node counts as 1.
 const ResourceNodes = "nodes"

@@ -22,11 +22,11 @@ func ParsePrice(text string) (float64, error) {
 	return price, nil
 }
 
-// PriceAdjustment changes a price. The zero value leaves it.
+// PriceAdjustment changes a price. The zero value changes nothing.
 //
 // +kubebuilder:object:generate=false
 type PriceAdjustment struct {
-	// Share of the price to add: 0.1 adds 10%, -1 leaves nothing.
+	// Share of the price to add: 0.1 adds 10%, -1 makes it 0.
 	Share float64
 	// Amount to add, in USD per hour.
 	Amount float64

@@ -7,18 +7,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// UnregisteredTaint returns the taint that a node boots with and loses once its labels and taints were synced.
+// UnregisteredTaint returns the taint that a node has from boot until its labels and taints are synced.
 func UnregisteredTaint() corev1.Taint {
 	return corev1.Taint{Key: UnregisteredTaintKey, Effect: corev1.TaintEffectNoExecute}
 }
 
-// DisruptedTaint returns the taint of a node that is leaving.
+// DisruptedTaint returns the taint of a node that is being disrupted.
 func DisruptedTaint() corev1.Taint {
 	return corev1.Taint{Key: DisruptedTaintKey, Effect: corev1.TaintEffectNoSchedule}
 }
 
-// EphemeralTaint reports whether the taint is one that a node bears only while it comes up, by key and effect: not ready,
-// unreachable, uninitialised by the cloud provider, unregistered, or any under readiness.k8s.io.
+// EphemeralTaint reports whether a node has the taint only while it starts, by key and effect: not ready, unreachable,
+// uninitialised by the cloud provider, unregistered, or any under readiness.k8s.io.
 func EphemeralTaint(t *corev1.Taint) bool {
 	if t == nil {
 		return false
@@ -34,7 +34,7 @@ func EphemeralTaint(t *corev1.Taint) bool {
 	return strings.HasPrefix(t.Key, "readiness.k8s.io/")
 }
 
-// SameTaint reports whether the taints are one and the same on a node: key and effect identify them.
+// SameTaint reports whether key and effect of the taints are equal, which identify a taint on a node.
 func SameTaint(a, b *corev1.Taint) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -42,8 +42,7 @@ func SameTaint(a, b *corev1.Taint) bool {
 	return a.Key == b.Key && a.Effect == b.Effect
 }
 
-// MergeTaints are the taints with those of more that they lack; those that are there stay as they are.
-// Neither list is changed.
+// MergeTaints returns the taints plus those of more that are missing; existing taints stay unchanged. Neither list is changed.
 func MergeTaints(taints, more []corev1.Taint) []corev1.Taint {
 	merged := slices.Clone(taints)
 	for i := range more {

@@ -25,7 +25,7 @@ const (
 	maxOverlayWeight  = 10000
 )
 
-// durationForm is what the API takes for a duration; Go's fractions, signs and smaller units are no part of it.
+// durationForm is the format of a duration in the API; it excludes Go's fractions, signs and smaller units.
 var durationForm = regexp.MustCompile(`^([0-9]+[smh])+$`)
 
 // ValidateTaints returns what is wrong with the taints and startup taints of the object at path: keys and values that
@@ -76,7 +76,7 @@ func validateTaint(taint corev1.Taint, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateLabels checks that each label could be put on a node; which keys a user may set is the vocabulary's business.
+// validateLabels checks that each label could be put on a node; the vocabulary decides which keys a user may set.
 func validateLabels(labels map[string]string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
@@ -165,8 +165,8 @@ func validateQuantities(list corev1.ResourceList, path *field.Path) field.ErrorL
 	return errs
 }
 
-// countable reports whether the quantity is of a size that can be reckoned with. A few letters (1e99999999) can write
-// one whose digits would fill the memory, and comparing it writes them out.
+// countable reports whether the quantity has a reasonable size. A short text (1e99999999) can denote a number whose digits would
+// fill the memory, and a comparison would create them.
 func countable(quantity resource.Quantity) bool {
 	const maxExponent = 30
 	q := quantity.DeepCopy() // AsDec changes the quantity's inner form
@@ -192,14 +192,14 @@ func invalid(path *field.Path, value, what string, problems []string) field.Erro
 	return field.ErrorList{field.Invalid(path, value, what+": "+strings.Join(problems, "; "))}
 }
 
-// tooMany says how long the list is, which field.TooMany alone leaves for the reader to count.
+// tooMany adds the length of the list, which field.TooMany leaves out.
 func tooMany(path *field.Path, have, most int) *field.Error {
 	e := field.TooMany(path, have, most)
 	e.Detail = fmt.Sprintf("has %d entries, may have %d: remove %d", have, most, have-most)
 	return e
 }
 
-// unchanged compares by meaning: quantities by value, durations by span, an empty list like none.
+// unchanged compares by meaning: quantities by value, durations by length, and an empty list equals nil.
 func unchanged(a, b any) bool {
 	equal := equality.Semantic.Copy()
 	if err := equal.AddFuncs(

@@ -7,34 +7,34 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 )
 
-// AWS is what the AWS provider needs.
+// AWS are the settings of the AWS provider.
 type AWS struct {
-	// ClusterName is the cluster's name at EKS, or the one its nodes are tagged with. Required for ProviderAWS.
+	// ClusterName is the name of the EKS cluster, or the name in the tags of its nodes. Required for ProviderAWS.
 	ClusterName string
-	// ClusterEndpoint is the URL that new nodes reach the API server at; empty: EKS is asked.
+	// ClusterEndpoint is the URL of the API server for new nodes; empty: read from EKS.
 	ClusterEndpoint string
 	// ClusterCABundle is the certificate authority of the API server in base64; empty: the controller's own.
 	ClusterCABundle string
-	// DiscoverCluster has EKS asked for the version and the details of the cluster. False by default.
+	// DiscoverCluster reads the version and the details of the cluster from EKS. False by default.
 	DiscoverCluster bool
-	// IsolatedVPC says that services without an endpoint in the network can't be reached: no price list. False by default.
+	// IsolatedVPC means that services without a VPC endpoint can't be reached, such as the price list. False by default.
 	IsolatedVPC bool
-	// VMMemoryOverheadPercent is the fraction of a node's memory that is believed to be lost to the hypervisor, from 0 to
-	// below 1; 0.075 by default.
+	// VMMemoryOverheadPercent is the assumed fraction of a node's memory that the hypervisor takes, from 0 to below 1; 0.075 by
+	// default.
 	VMMemoryOverheadPercent float64
-	// InterruptionQueue is the name of the SQS queue with notices of interruptions; empty, the default: none.
+	// InterruptionQueue is the name of the SQS queue of interruption notices; empty, the default: none.
 	InterruptionQueue string
-	// ReservedENIs are network interfaces of a node that pods get no addresses from, at least 0; 0 by default.
+	// ReservedENIs is the number of network interfaces of a node that are not used for addresses of pods, at least 0; 0 by default.
 	ReservedENIs int64
-	// PrefixDelegation and CustomNetworking say how the VPC CNI gives pods addresses, as its own ENABLE_PREFIX_DELEGATION and
-	// AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG do: they decide how many pods a node has addresses for. False by default.
+	// PrefixDelegation and CustomNetworking describe how the VPC CNI assigns addresses to pods, like its ENABLE_PREFIX_DELEGATION
+	// and AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG: they determine how many pods a node has addresses for. False by default.
 	PrefixDelegation, CustomNetworking bool
-	// WithoutPodENI says that the CNI serves no branch interfaces. False by default.
+	// WithoutPodENI means that the CNI provides no branch interfaces. False by default.
 	WithoutPodENI bool
-	// MeasuredMemory bounds the memory that hypervisor and kernel keep by what was measured, instead of VMMemoryOverheadPercent, for
-	// types that no node was seen of. False by default.
+	// MeasuredMemory estimates the memory overhead of types without a known node from measurements, instead of
+	// VMMemoryOverheadPercent. False by default.
 	MeasuredMemory bool
-	// FractionalGPUs has nodes with a part of a GPU offer it as one. False by default.
+	// FractionalGPUs counts a part of a GPU as one GPU. False by default.
 	FractionalGPUs bool
 	// DeviceDrivers are the drivers of Dynamic Resource Allocation that run in place of device plugins, by the kind of their devices: nvidia, efa, neuron. Nil: none.
 	DeviceDrivers map[string]string
@@ -44,18 +44,18 @@ type AWS struct {
 	// DeviceResources name extended resources by EC2's name of a device; HugePages are quantities that nodes set aside at boot, by
 	// resource name. Nil: none.
 	DeviceResources, HugePages map[string]string
-	// DisableDryRun leaves out the dry runs that node classes are checked with. False by default.
+	// DisableDryRun skips the dry runs that check node classes. False by default.
 	DisableDryRun bool
-	// EnableZonalShift keeps out of zones that ARC shifts the cluster away from. False by default.
+	// EnableZonalShift avoids zones that an ARC zonal shift moves the cluster away from. False by default.
 	EnableZonalShift bool
-	// AMIRefreshInterval and SubnetRefreshInterval are how often images and subnets are looked for, at least 1 minute, which
-	// is the default.
+	// AMIRefreshInterval and SubnetRefreshInterval are how often images and subnets are searched, at least 1 minute, which is the
+	// default.
 	AMIRefreshInterval, SubnetRefreshInterval time.Duration
-	// Partition that ARNs and names of services are made for; "aws" by default.
+	// Partition of ARNs and service names; "aws" by default.
 	Partition string
-	// Region that nodes are launched in; empty: the SDK's own ways of finding it are used.
+	// Region in which nodes are launched; empty: found by the SDK.
 	Region string
-	// Legacy are settings that only objects of the oldest generation follow; nil when none of them is set.
+	// Legacy are settings that apply only to v1alpha5 objects; nil if none is set.
 	Legacy *Legacy
 }
 
@@ -66,35 +66,34 @@ func defaultAWS() AWS {
 	}
 }
 
-// Legacy are settings for objects that were written for v1alpha5, and for what converts them.
+// Legacy are settings for v1alpha5 objects and their conversion.
 type Legacy struct {
 	// DefaultInstanceProfile is that of node templates without one; empty: none.
 	DefaultInstanceProfile string
-	// EnablePodENI has nodes report branch interfaces for pods. False by default.
+	// EnablePodENI makes nodes report branch interfaces for pods. False by default.
 	EnablePodENI bool
 	// EnableENILimitedPodDensity derives the pods of a node from its network interfaces; true by default. See
 	// DefaultMaxPods.
 	EnableENILimitedPodDensity bool
-	// NodeNameConvention is how nodes are expected to be named; NodeNameIP by default.
+	// NodeNameConvention is the expected form of node names; NodeNameIP by default.
 	NodeNameConvention NodeNameConvention
-	// Tags are put on everything that is made, unless a node template has the same key. Nil: none.
+	// Tags are added to all created resources, unless a node template has the same key. Nil: none.
 	Tags map[string]string
-	// AssumeRoleARN and AssumeRoleDuration are the role that calls of AWS were made with, for information: credentials are
-	// those of the process. Empty, and 15 minutes by default.
+	// AssumeRoleARN and AssumeRoleDuration are the former role for AWS calls, for information only: the process's credentials are
+	// used. Empty, and 15 minutes by default.
 	AssumeRoleARN      string
 	AssumeRoleDuration time.Duration
 }
 
-// DefaultLegacy is what Legacy fields are that nobody set.
+// DefaultLegacy has the defaults of Legacy.
 func DefaultLegacy() Legacy {
 	return Legacy{EnableENILimitedPodDensity: true, NodeNameConvention: NodeNameIP, AssumeRoleDuration: 15 * time.Minute}
 }
 
-// fixedPodDensity is how many pods a node had when its interfaces did not decide: the kubelet's default.
+// fixedPodDensity is the pod limit of a node if network interfaces don't limit it: the kubelet's default.
 const fixedPodDensity = 110
 
-// DefaultMaxPods is what maxPods is for templates of the oldest generation that have none: nil when network interfaces
-// decide, as they do for a nil Legacy.
+// DefaultMaxPods is the default of maxPods for v1alpha1 templates: nil if network interfaces determine it, also for a nil Legacy.
 func (l *Legacy) DefaultMaxPods() *int32 {
 	if l == nil || l.EnableENILimitedPodDensity {
 		return nil
@@ -103,7 +102,7 @@ func (l *Legacy) DefaultMaxPods() *int32 {
 	return &pods
 }
 
-// TagsFor are the tags of what is made for a template with the tags given: the template's win. The map is the caller's.
+// TagsFor returns the tags of resources for a template with the given tags, which take precedence. The caller owns the map.
 func (l *Legacy) TagsFor(template map[string]string) map[string]string {
 	tags := make(map[string]string, len(template))
 	if l != nil {
@@ -113,12 +112,12 @@ func (l *Legacy) TagsFor(template map[string]string) map[string]string {
 	return tags
 }
 
-// NodeNameConvention is how nodes are expected to be named before they register.
+// NodeNameConvention is the expected form of node names before registration.
 type NodeNameConvention string
 
 const (
-	// NodeNameIP is the node's private DNS name, made of its address.
+	// NodeNameIP is the node's private DNS name, derived from its address.
 	NodeNameIP NodeNameConvention = "ip-name"
-	// NodeNameResource is made of the instance's ID.
+	// NodeNameResource is derived from the instance's ID.
 	NodeNameResource NodeNameConvention = "resource-name"
 )

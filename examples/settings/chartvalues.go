@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ParseChartValues reads a values file of Karpenter's chart in the layout of any generation, or of this controller's: the
-// settings of 0.18, settings.aws.* and settings.*. Values that say how pods are run are listed in Ignored. A setting that
-// two layouts give different values is an error.
+// ParseChartValues reads a values file of Karpenter's chart in the layout of any generation, or of this controller's: the settings
+// of 0.18, settings.aws.* and settings.*. Values about the controller's pods are listed in Ignored. It is an error if two layouts
+// give a setting different values.
 func ParseChartValues(data []byte) Layer {
 	l := newLayer(SourceFile)
 	var values map[string]any
@@ -41,7 +41,7 @@ type valuesReader struct {
 	paths        map[string]chartPath
 	byEnv        map[string]*setting
 	gatesSetting *setting
-	// gateTexts and gatePaths are the gates that were found, by name.
+	// gateTexts and gatePaths have the feature gates found, by name.
 	gateTexts, gatePaths map[string]string
 }
 
@@ -62,7 +62,7 @@ func newValuesReader(l *Layer) *valuesReader {
 	return r
 }
 
-// deployment are the paths, with all that is below them, of values that say how pods are run.
+// deployment are the paths (with everything below) of values about the controller's pods.
 func deployment() []string {
 	return []string{
 		"additionalAnnotations", "additionalClusterRoleRules", "additionalLabels", "affinity", "dnsConfig", "dnsPolicy", "extraObjects",
@@ -76,7 +76,7 @@ func deployment() []string {
 	}
 }
 
-// sections are the mappings that settings are in; empty ones are nothing to speak of.
+// sections are the mappings that contain settings; empty ones cause no warning.
 func (r *valuesReader) isSection(path string) bool {
 	for p := range r.paths {
 		if strings.HasPrefix(p, path+".") {
@@ -139,7 +139,7 @@ func (r *valuesReader) setting(path string, value any) {
 	}
 }
 
-// moved warns of a path that later layouts have elsewhere. What has no place there at all is told when layers are combined.
+// moved warns about a path that has moved in later layouts. Paths that were removed are reported when layers are combined.
 func (r *valuesReader) moved(s *setting, p chartPath) {
 	if p.over || s.successor != "" || s.droppedSince != "" {
 		return
@@ -154,7 +154,7 @@ func (r *valuesReader) moved(s *setting, p chartPath) {
 	}
 }
 
-// awsGates warns of gates of the AWS provider that are on: there is nothing here that they switch.
+// awsGates warns about enabled gates of the AWS provider, which have no effect here.
 func (r *valuesReader) awsGates(path string, value any) {
 	gates, _ := value.(map[string]any)
 	for _, gate := range slices.Sorted(maps.Keys(gates)) {
@@ -180,7 +180,7 @@ func (r *valuesReader) tags(s *setting, path string, values map[string]any) {
 	}
 }
 
-// environment reads the variables that the chart gives to the container.
+// environment reads the environment variables in the chart values.
 func (r *valuesReader) environment(path string, value any) {
 	list, isList := value.([]any)
 	if !isList && value != nil {
@@ -191,7 +191,7 @@ func (r *valuesReader) environment(path string, value any) {
 	for _, item := range list {
 		variable, _ := item.(map[string]any)
 		name, _ := variable["name"].(string)
-		// Without a value it comes from somewhere in the cluster, and the container's own environment has it.
+		// A variable without a value refers to another object; the process's own environment has its value.
 		if text, err := leaf(variable["value"]); err == nil && name != "" {
 			variables[name] = text
 		}
@@ -209,7 +209,7 @@ func (r *valuesReader) environment(path string, value any) {
 	r.layer.Ignored = append(r.layer.Ignored, path)
 }
 
-// leaf is a value of YAML as the text of a setting: lists of texts joined by commas, "" for nothing.
+// leaf converts a YAML value to the text of a setting: lists of texts are joined by commas, "" for null.
 func leaf(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:
@@ -236,7 +236,7 @@ func leaf(value any) (string, error) {
 	return "", fmt.Errorf("write a single value")
 }
 
-// pairs is a mapping as the text of a list of pairs.
+// pairs converts a mapping to the text of a list of pairs.
 func pairs(values map[string]any) (string, error) {
 	var list []string
 	for _, key := range slices.Sorted(maps.Keys(values)) {

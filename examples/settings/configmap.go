@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tagsKey is the key of all global tags as JSON; up to 0.23 each tag had a key of its own below it.
+// tagsKey is the key of all global tags as JSON; up to 0.23 each tag had its own key with this prefix.
 const tagsKey = "aws.tags"
 
 // ParseLegacyConfigMap reads the data of the ConfigMap karpenter-global-settings of any release. Unknown keys are warnings,
@@ -49,10 +49,10 @@ func ParseLegacyConfigMap(data map[string]string) Layer {
 	return l.finish()
 }
 
-// tag is one of the global tags, and the key or path it was written under.
+// tag is a global tag with the key or path at which it was found.
 type tag struct{ written, key, value string }
 
-// setTags makes one value of all tags; old is the entry's.
+// setTags combines all tags into one value; old is the entry's.
 func (l *Layer) setTags(s *setting, tags []tag, old bool) {
 	if len(tags) == 0 {
 		return
@@ -71,8 +71,8 @@ func (l *Layer) setTags(s *setting, tags []tag, old bool) {
 	l.set(s, entry{written: written, text: formatTags(all), old: old})
 }
 
-// ParseLoggingConfigMap reads the data of the ConfigMap config-logging, with which releases up to 0.37 set up their logs.
-// What it says of how records look is ignored.
+// ParseLoggingConfigMap reads the data of the ConfigMap config-logging, which configured logging up to release 0.37. The format of
+// records in it is ignored.
 func ParseLoggingConfigMap(data map[string]string) Layer {
 	l := newLayer(SourceFile)
 	byName := make(map[string]*setting)

@@ -8,27 +8,27 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// setting is one that can be set: its names in every source and where its value goes.
+// setting is one setting: its names in every source and the field for its value.
 type setting struct {
-	// name of the flag without its dashes; the environment's is the same in upper case with underscores.
+	// name of the flag without its dashes; the environment variable is the same in upper case with underscores.
 	name string
 	// field is the path in Settings.
 	field string
 	usage string
 	// fileOnly settings have neither flag nor variable.
 	fileOnly bool
-	// keepsEmpty settings mean something by an empty value in the environment.
+	// keepsEmpty: an empty value in the environment has a meaning.
 	keepsEmpty bool
 	boolean    bool
 	// shortened values are not shown in full.
 	shortened bool
-	// successor, when there is one, is what users should set instead (W703).
+	// successor is the setting to use instead, if there is one (W703).
 	successor string
-	// droppedSince is the release of Karpenter from which nothing heeds it (W704).
+	// droppedSince is the release of Karpenter since which it has no effect (W704).
 	droppedSince string
-	// alphaUntil is the release since which only objects of v1alpha5 heed it (W704 without such).
+	// alphaUntil is the release since which it affects only v1alpha5 objects (W704 if there are none).
 	alphaUntil string
-	// ofGlobal settings mean nothing to the planner reference.
+	// ofGlobal settings have no effect on the planner reference.
 	ofGlobal bool
 	// old names in flags and environment.
 	old []oldName
@@ -42,7 +42,7 @@ type setting struct {
 	show  func(*Settings) string
 }
 
-// oldName is a name of a flag; the variable's is made of it.
+// oldName is an old name of a flag; the name of the variable is derived from it.
 type oldName struct {
 	name string
 	// opposite of what the setting says.
@@ -50,14 +50,14 @@ type oldName struct {
 	boolean  bool
 }
 
-// chartPath is where chart values have a setting.
+// chartPath is the path of a setting in chart values.
 type chartPath struct {
 	path string
 	// opposite of what the setting says.
 	opposite bool
-	// over wins over paths without it: a component's own value over the one for all.
+	// over overrides paths without it: a component's own value overrides the common one.
 	over bool
-	// gate is the feature gate that the path is about, for the setting of all gates.
+	// gate is the feature gate of the path, for the setting of all gates.
 	gate string
 }
 
@@ -117,8 +117,8 @@ func (s *Settings) legacy() *Legacy {
 	return s.AWS.Legacy
 }
 
-// definitions are all settings, in the order in which they are listed. What is new is one more entry; the chart of the
-// controller is held to this list by a test.
+// definitions are all settings, in the order in which they are listed. For a new setting, add an entry; a test compares the chart
+// of the controller with this list.
 func definitions() []*setting {
 	keepEmpty := func(s *setting) { s.keepsEmpty = true }
 	shortened := func(s *setting) { s.shortened = true }
@@ -314,10 +314,10 @@ func processDefinitions() []*setting {
 	}
 }
 
-// unused is what Karpenter reads and this controller does not.
+// unused is a setting of Karpenter that this controller does not have.
 type unused struct {
 	name string
-	// since is the release from which Karpenter does not either (W704); empty: it still does (W701).
+	// since is the release in which Karpenter removed it (W704); empty: Karpenter still has it (W701).
 	since string
 }
 

@@ -8,47 +8,47 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Disruption is what the planners of disruption weigh, option by option as in disruption.Global; the planner reference heeds
-// SpotToSpotTypes and ValidationDelay alone. Unlike there 0 stands for 0, and defaults are written out: see
-// DefaultDisruption.
+// Disruption are the options of the disruption planners, as in disruption.Global; the planner reference uses only SpotToSpotTypes
+// and ValidationDelay. Unlike in Global, 0 means 0, and defaults are explicit: see DefaultDisruption.
 type Disruption struct {
-	// PayBack is the time in which a command has to earn what it costs; at least 0, 2 hours by default. 0 asks for none.
+	// PayBack is the time in which a command must earn back its cost; at least 0, 2 hours by default. 0 disables the check.
 	PayBack time.Duration
-	// MinSaving is the least that a command has to save, USD per hour; at least 0, which is the default.
+	// MinSaving is the minimum saving of a command, USD per hour; at least 0, which is the default.
 	MinSaving float64
-	// MinSavingShare is the least share of what its nodes cost that a command has to save, from 0 to below 1; 0.15 by default.
+	// MinSavingShare is the minimum saving of a command as a share of its nodes' cost, from 0 to below 1; 0.15 by default.
 	MinSavingShare float64
-	// Price is what moving an ordinary pod is worth in USD (disruption.Global.DisruptionPrice); at least 0, 0.002 by default. 0: nothing.
+	// Price is the cost of moving an ordinary pod in USD (disruption.Global.DisruptionPrice); at least 0, 0.002 by default. 0: no
+	// cost.
 	Price float64
-	// CoolDown is how long consolidation leaves new nodes alone, and nodes with pods of an owner of whose pods some had to move;
-	// at least 0, 10 minutes by default.
+	// CoolDown is how long consolidation leaves new nodes alone, and nodes with pods of a workload of which pods were moved; at
+	// least 0, 10 minutes by default.
 	CoolDown time.Duration
-	// SpotToSpotTypes is how many cheaper types it takes to replace one spot node by another; at least 1, 15 by default. See the
-	// gate SpotToSpotConsolidation.
+	// SpotToSpotTypes is the number of cheaper types required to replace one spot node by another; at least 1, 15 by default. See
+	// the gate SpotToSpotConsolidation.
 	SpotToSpotTypes int
-	// MaxMembers and MaxBins bound how many nodes one command removes and launches; at least 1, 16 and 32 by default.
+	// MaxMembers and MaxBins limit how many nodes one command removes and launches; at least 1, 16 and 32 by default.
 	MaxMembers, MaxBins int
-	// Work bounds the what-ifs of a plan; at least 1, 60000 by default.
+	// Work is the maximum number of what-ifs of a plan; at least 1, 60000 by default.
 	Work int
-	// Robustness is in how many orders the pods of each wave are scattered as kube-scheduler might; from 0, the default, which
-	// does none of it, to 1000.
+	// Robustness is the number of random orders in which the pods of each wave are placed, as kube-scheduler might; from 0, the
+	// default, which skips this check, to 1000.
 	Robustness int
-	// Checks is how often a plan is put to provisioning's planner before it is carried out (disruption.Global.Checks); from 0, the
-	// default, which asks nothing, to 10000.
+	// Checks is the maximum number of checks with the provisioning planner before a plan is used (disruption.Global.Checks); from
+	// 0, the default, which skips them, to 10000.
 	Checks int
-	// LaunchTime is how long a new node takes to be ready, ReadyTime how long a pod does that a PodDisruptionBudget counts on;
-	// at least 0, 3 minutes and 1 minute by default.
+	// LaunchTime is the assumed time until a new node is ready, ReadyTime until a pod of a PodDisruptionBudget is; at least 0, 3
+	// minutes and 1 minute by default.
 	LaunchTime, ReadyTime time.Duration
-	// DrainLimit is how long a drain may be expected to take unless its node is due; at least 0, 1 hour by default. 0 is no
-	// limit.
+	// DrainLimit is the maximum estimated duration of a drain, except for nodes that are due; at least 0, 1 hour by default. 0
+	// means no limit.
 	DrainLimit time.Duration
-	// ExpireAhead is how long before a node expires it is replaced; at least 0, the default, which waits until it has expired.
+	// ExpireAhead is how long before its expiry a node is replaced; at least 0, the default, which waits until it has expired.
 	ExpireAhead time.Duration
 	// ValidationDelay is how long a command that saves money waits before it begins; at least 0, 15 seconds by default.
 	ValidationDelay time.Duration
 }
 
-// DefaultDisruption is what the planners weigh by themselves.
+// DefaultDisruption has the defaults of the planners.
 func DefaultDisruption() Disruption {
 	return Disruption{
 		PayBack: disruption.DefaultPayBack, MinSavingShare: disruption.DefaultMinSavingShare, Price: disruption.DefaultDisruptionPrice, CoolDown: disruption.DefaultCoolDown,
@@ -58,7 +58,7 @@ func DefaultDisruption() Disruption {
 	}
 }
 
-// Planner is the planner of that name with these options; spotToSpot lets it replace spot nodes by spot nodes.
+// Planner returns the planner of that name with these options; spotToSpot lets it replace spot nodes by spot nodes.
 func (d Disruption) Planner(name DisruptionPlanner, query scheduling.Query, spotToSpot bool) disruption.Planner {
 	if name == PlannerReference {
 		return &disruption.Reference{
@@ -68,7 +68,7 @@ func (d Disruption) Planner(name DisruptionPlanner, query scheduling.Query, spot
 	return d.Global(query, spotToSpot)
 }
 
-// Global is the planner of the whole fleet with these options; spotToSpot lets it replace spot nodes by spot nodes.
+// Global returns the planner of the whole fleet with these options; spotToSpot lets it replace spot nodes by spot nodes.
 func (d Disruption) Global(query scheduling.Query, spotToSpot bool) *disruption.Global {
 	return &disruption.Global{
 		Query: query, SpotToSpot: spotToSpot, SpotToSpotTypes: d.SpotToSpotTypes,
@@ -79,7 +79,7 @@ func (d Disruption) Global(query scheduling.Query, spotToSpot bool) *disruption.
 	}
 }
 
-// noneFor0 says none as the planners have it, for which 0 is the default.
+// noneFor0 converts 0 to -1, because 0 means the default for planners and a negative value none.
 func noneFor0[T time.Duration | float64](v T) T {
 	if v == 0 {
 		return -1
@@ -87,15 +87,15 @@ func noneFor0[T time.Duration | float64](v T) T {
 	return v
 }
 
-// AddFlags registers the flags of these settings alone, for programs that have no use for the others. The defaults that the
-// usage text shows are the values d has; fs.Parse fails for a value that can't be, and changes d for others.
+// AddFlags registers the flags of these settings alone, for programs that don't need the others. The usage text shows d's values as
+// defaults. fs.Parse fails for an invalid value, and writes valid ones to d.
 func (d *Disruption) AddFlags(fs *flag.FlagSet) {
 	for _, s := range disruptionDefinitions() {
 		fs.Var(&disruptionFlag{setting: s, into: d}, s.name, s.usage)
 	}
 }
 
-// DisruptionFlags are the names of the flags that AddFlags registers, and of them those that the planner heeds.
+// DisruptionFlags returns the names of the flags that AddFlags registers, and those that the planner uses.
 func DisruptionFlags(planner DisruptionPlanner) (all, heeded []string) {
 	for _, s := range disruptionDefinitions() {
 		all = append(all, s.name)
@@ -106,13 +106,13 @@ func DisruptionFlags(planner DisruptionPlanner) (all, heeded []string) {
 	return all, heeded
 }
 
-// disruptionFlag is a flag.Value that writes into a Disruption at once.
+// disruptionFlag is a flag.Value that writes directly into a Disruption.
 type disruptionFlag struct {
 	setting *setting
 	into    *Disruption
 }
 
-// String is the value there is.
+// String is the current value.
 func (f *disruptionFlag) String() string {
 	if f == nil || f.into == nil {
 		return ""
@@ -135,12 +135,12 @@ func (f *disruptionFlag) Set(text string) error {
 	return nil
 }
 
-// errorText is an error that says what to write instead.
+// errorText is an error message that says what to write.
 type errorText string
 
 func (e errorText) Error() string { return string(e) }
 
-// ofDisruption is where a setting of Disruption has its value.
+// ofDisruption returns the location of a setting's value in Disruption.
 func ofDisruption[T any](at func(*Disruption) *T) func(*Settings) *T {
 	return func(s *Settings) *T { return at(&s.Planning.Disruption) }
 }
@@ -184,7 +184,7 @@ func disruptionDefinitions() []*setting {
 	}
 }
 
-// faults are what is wrong with values that could be read, in the order of the fields.
+// faults are the invalid values, in the order of the fields.
 func (d Disruption) faults() []fault {
 	var out []fault
 	refuse := func(ok bool, setting, kind, cure string) {
@@ -218,7 +218,7 @@ func (d Disruption) faults() []fault {
 	return out
 }
 
-// Bounds of the time that a plan takes, and of what money is reckoned with, USD.
+// Limits of the planning time, and of amounts of money in USD.
 const (
 	maxRobustness = 1000
 	maxChecks     = 10_000

@@ -1,6 +1,6 @@
-// Package settings reads the settings of a controller from flags, the environment and a file, in the names that users of
-// all three API generations know: today's, those of the ConfigMap karpenter-global-settings, of chart values of every
-// layout, and of the environment and flags of old releases.
+// Package settings reads the settings of a controller from flags, the environment and a file. It accepts the names of all three API
+// generations: current names, those of the ConfigMap karpenter-global-settings, of chart values in every layout, and of environment
+// variables and flags of old releases.
 //
 // The smallest use, in a program's main:
 //
@@ -13,10 +13,9 @@
 //	}
 //	fmt.Println(loaded.Settings.Planning.BatchMaxDuration)
 //
-// A flag beats the environment, the environment beats the file, the file beats the ConfigMap, and that beats the
-// default. Nothing here reads flags, the environment or files unless it is handed in, so that tests need no process state.
-// Settings are read once and are then plain data. Everything in this package is safe for concurrent use on different
-// values.
+// Flags override the environment, which overrides the file, which overrides the ConfigMap, which overrides defaults. The package
+// reads flags, the environment and files only through its arguments, so tests need no process state. Settings are read once; then
+// they are plain data. Everything in this package is safe for concurrent use on different values.
 //
 // Programs with settings of their own beside these use the parts of Load: ParseEnv, NewFlags, ParseFile,
 // ParseLegacyConfigMap and ParseLoggingConfigMap read one source each into a Layer, and Combine puts layers on top of each

@@ -1,8 +1,8 @@
 package settings
 
-// ParseEnv reads the environment through lookup, which os.LookupEnv is one of. An empty variable counts as unset, but for
-// INTERRUPTION_QUEUE, where it means that there is no queue. Variables of old releases are accepted, with a warning;
-// those that have nothing to do with settings are not looked at.
+// ParseEnv reads the environment with lookup, for example os.LookupEnv. An empty variable counts as unset, except
+// INTERRUPTION_QUEUE, for which empty means no queue. Variables of old releases are accepted, with a warning; other variables are
+// ignored.
 func ParseEnv(lookup func(string) (string, bool)) Layer {
 	l := newLayer(SourceEnv)
 	for _, s := range definitions() {
@@ -30,7 +30,7 @@ func ParseEnv(lookup func(string) (string, bool)) Layer {
 	return l.finish()
 }
 
-// replacement is what to write instead of an old name; name is the successor's as the source writes it.
+// replacement is the text to write instead of an old name; name is the successor's name in the source.
 func (o oldName) replacement(name, text string) string {
 	if on, err := parseBool(text); o.opposite && err == nil {
 		return name + "=" + bools().format(!on)

@@ -9,16 +9,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxFile bounds settings files: the API server takes no larger ConfigMap.
+// maxFile is the maximum size of settings files: the API server accepts no larger ConfigMap.
 const maxFile = 1 << 20
 
-// ReadFile is os.ReadFile for settings files: of one that is larger than any, it reads no more than shows that.
+// ReadFile is os.ReadFile with a limit: it stops reading a file that is larger than a settings file may be.
 func ReadFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // nothing was written, so closing can't lose anything
+	defer file.Close() // the file was only read, so errors of Close don't matter
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err == nil && len(data) > maxFile {
 		err = fmt.Errorf("%s: has more than %d bytes, the maximum", path, maxFile)
@@ -26,8 +26,8 @@ func ReadFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// ParseFile reads a settings file: chart values, or a ConfigMap as kubectl prints it. Of a ConfigMap the name tells whether
-// it is about logging (config-logging) or about the rest.
+// ParseFile reads a settings file: chart values, or a ConfigMap as kubectl prints it. The name of a ConfigMap decides whether it is
+// about logging (config-logging) or other settings.
 func ParseFile(data []byte) Layer {
 	l := newLayer(SourceFile)
 	if len(data) > maxFile {
@@ -41,7 +41,7 @@ func ParseFile(data []byte) Layer {
 		} `json:"metadata"`
 		Data map[string]string `json:"data"`
 	}
-	// Values files have other types under these names; what is wrong with one, ParseChartValues says.
+	// Values files have other types under these names; ParseChartValues reports errors in them.
 	if err := yaml.Unmarshal(data, &object); err != nil || object.Kind != "ConfigMap" {
 		return ParseChartValues(data)
 	}

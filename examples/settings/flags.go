@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Flags are the settings' flags on a flag.FlagSet.
+// Flags are the flags of all settings on a flag.FlagSet.
 type Flags struct {
 	given []given
 }
 
-// given is a flag as the user gave it, in the order given.
+// given are the flags as the user gave them, in order.
 type given struct {
 	setting *setting
 	old     *oldName
@@ -21,10 +21,9 @@ type given struct {
 	text    string
 }
 
-// NewFlags registers a flag for each setting on fs, and one for each old name. The defaults that the usage text shows are
-// those in effect without the flag: of the layers below, the first first. Wrong values don't fail fs.Parse: they are
-// Problems of Layer, together with all others. Booleans need a value, "--install-crds true" or "--install-crds=true"; see
-// Arguments.
+// NewFlags registers a flag for each setting on fs, and one for each old name. The usage text shows the value in effect without the
+// flag: that of the layers below, the first one first. Invalid values don't fail fs.Parse: they are in the Problems of Layer,
+// together with all others. Booleans need a value, "--install-crds true" or "--install-crds=true"; see Arguments.
 func NewFlags(fs *flag.FlagSet, below ...Layer) *Flags {
 	f := &Flags{}
 	effective := laidOn(below)
@@ -43,7 +42,7 @@ func NewFlags(fs *flag.FlagSet, below ...Layer) *Flags {
 	return f
 }
 
-// Layer is what the flags say, once the FlagSet was parsed. Of a flag that is given twice the last counts.
+// Layer returns the values of the flags after the FlagSet was parsed. If a flag is given twice, the last counts.
 func (f *Flags) Layer() Layer {
 	l := newLayer(SourceFlag)
 	last := make(map[string]given)
@@ -70,8 +69,8 @@ func (f *Flags) Layer() Layer {
 	return l.finish()
 }
 
-// Arguments completes flags for booleans that stand alone: "--install-crds --provider fake" becomes
-// "--install-crds=true --provider fake". Everything after "--" stays as it is, and so do other programs' flags.
+// Arguments completes boolean flags without a value: "--install-crds --provider fake" becomes "--install-crds=true --provider
+// fake". Everything after "--" and unknown flags stay unchanged.
 func Arguments(args []string) []string {
 	booleans := make(map[string]bool)
 	for _, s := range definitions() {
@@ -99,14 +98,14 @@ func Arguments(args []string) []string {
 	return out
 }
 
-// flagValue is a flag.Value that remembers what it was given.
+// flagValue is a flag.Value that stores the given texts.
 type flagValue struct {
 	flags *Flags
 	given given
 	shown string
 }
 
-// String is the effective default, which the usage text shows.
+// String is the effective default, for the usage text.
 func (v *flagValue) String() string {
 	if v == nil {
 		return ""
@@ -114,7 +113,7 @@ func (v *flagValue) String() string {
 	return v.shown
 }
 
-// Set remembers the text; what is wrong with it is Layer's to say.
+// Set stores the text; Layer reports errors in it.
 func (v *flagValue) Set(text string) error {
 	g := v.given
 	g.text = text

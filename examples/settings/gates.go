@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// FeatureGates switch behaviour on and off.
+// FeatureGates switch features on and off.
 type FeatureGates struct {
-	// Drift replaces nodes that no longer are what their pool and class ask for. True by default.
+	// Drift replaces nodes that differ from what their pool and class ask for. True by default.
 	Drift bool
 	// SpotToSpotConsolidation replaces spot nodes by cheaper spot nodes. False by default.
 	SpotToSpotConsolidation bool

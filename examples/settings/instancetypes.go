@@ -16,7 +16,7 @@ func InstanceTypeFlags() []string {
 }
 
 // InstanceTypes are the options of instance types that the settings ask for. The memory overhead and the reserved interfaces are
-// not among them, since providers take these by themselves.
+// not included, because providers have separate settings for them.
 func (a AWS) InstanceTypes() instancetype.Options {
 	out := instancetype.Options{
 		WithoutPodENI: a.WithoutPodENI, FractionalGPUs: a.FractionalGPUs, DeviceDrivers: a.DeviceDrivers, NVIDIAMIG: a.NVIDIAMIG, NVIDIAShares: a.NVIDIAShares, DeviceResources: a.DeviceResources, HugePages: a.HugePages,
@@ -30,8 +30,8 @@ func (a AWS) InstanceTypes() instancetype.Options {
 	return out
 }
 
-// AddInstanceTypeFlags registers the flags of the settings that InstanceTypes is made of. fs.Parse fails for a value that
-// can't be, and changes a for others.
+// AddInstanceTypeFlags registers the flags of the settings that InstanceTypes is made of. fs.Parse fails for an invalid value, and
+// writes valid ones to a.
 func (a *AWS) AddInstanceTypeFlags(fs *flag.FlagSet) {
 	for _, s := range definitions() {
 		if slices.Contains(InstanceTypeFlags(), s.name) {
@@ -40,13 +40,13 @@ func (a *AWS) AddInstanceTypeFlags(fs *flag.FlagSet) {
 	}
 }
 
-// awsFlag is a flag.Value that writes into an AWS at once.
+// awsFlag is a flag.Value that writes directly into an AWS.
 type awsFlag struct {
 	setting *setting
 	into    *AWS
 }
 
-// String is the value there is.
+// String is the current value.
 func (f *awsFlag) String() string {
 	if f == nil || f.into == nil {
 		return ""
@@ -54,7 +54,7 @@ func (f *awsFlag) String() string {
 	return f.setting.show(&Settings{AWS: *f.into})
 }
 
-// IsBoolFlag lets a switch go without a value.
+// IsBoolFlag allows a boolean flag without a value.
 func (f *awsFlag) IsBoolFlag() bool { return f.setting.boolean }
 
 // Set reads the value and checks it.

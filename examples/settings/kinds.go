@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// kind is how values of a type are read and written.
+// kind parses and formats values of a type.
 type kind[T any] struct {
-	name   string // what messages call it
+	name   string // its name in messages
 	parse  func(string) (T, error)
 	format func(T) string
 }
@@ -123,7 +123,7 @@ func bools() kind[bool] {
 	return kind[bool]{"boolean", parseBool, strconv.FormatBool}
 }
 
-// inverted is for fields that say the opposite of their setting's name.
+// inverted is for fields with the opposite meaning of their setting's name.
 func inverted() kind[bool] {
 	return kind[bool]{
 		"boolean",

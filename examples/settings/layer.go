@@ -6,24 +6,23 @@ import (
 	"slices"
 )
 
-// Layer is what one source sets. The zero value sets nothing.
+// Layer has the values of one source. The zero value is empty.
 type Layer struct {
 	// Source of the values.
 	Source Source
-	// Problems found while reading it, in the order of names. Values with an error are not in the layer.
+	// Problems found while reading it, in the order of names. Invalid values are not in the layer.
 	Problems []*Problem
-	// Ignored are the paths of chart values that were understood and say nothing about the controller's behaviour: how its
-	// pods are run. Sorted.
+	// Ignored are the paths of known chart values that don't affect the controller's behaviour, but its pods. Sorted.
 	Ignored []string
 
 	entries map[string]entry
 }
 
-// entry is a value as it was written.
+// entry is a value of a source.
 type entry struct {
-	// written is the name, text the value in the form of the setting's own name.
+	// written is the name in the source, text the value in the form of the current name.
 	written, text string
-	// over is true for a component's own value, which wins over the one for all.
+	// over is true for a component's own value, which overrides the common one.
 	over bool
 	// old is true in ConfigMaps, which no release since 0.33 reads: what each key is called today says nothing more.
 	old bool
@@ -33,7 +32,7 @@ func newLayer(source Source) *Layer { return &Layer{Source: source, entries: mak
 
 func (l *Layer) report(p *Problem) { l.Problems = append(l.Problems, p) }
 
-// set adds a value, unless it can't be, or is there already: then with another effect it is a conflict.
+// set adds a value, unless it is invalid or already set; a different value is a conflict.
 func (l *Layer) set(s *setting, e entry) {
 	effect, err := s.effect(e.text)
 	if err != nil {
@@ -53,7 +52,7 @@ func (l *Layer) set(s *setting, e entry) {
 	l.entries[s.name] = e
 }
 
-// setAs is set for names that say the setting or its opposite.
+// setAs is set for names that mean the setting or its opposite.
 func (l *Layer) setAs(s *setting, e entry, opposite bool) {
 	if opposite {
 		on, err := parseBool(e.text)
@@ -66,7 +65,7 @@ func (l *Layer) setAs(s *setting, e entry, opposite bool) {
 	l.set(s, e)
 }
 
-// effect is a value in the form that values with the same effect share.
+// effect is the normalised value: values with the same effect have equal texts.
 func (s *setting) effect(text string) (string, error) {
 	scratch := Default()
 	if err := s.parse(&scratch, text); err != nil {
@@ -82,38 +81,38 @@ func (l *Layer) finish() Layer {
 	return *l
 }
 
-// Value is a setting as Effective lists it.
+// Value is a setting in the result of Effective.
 type Value struct {
 	// Name of the setting: its flag without the dashes.
 	Name string
-	// Text is its value as the flag would be given it; certificates and long values are shortened.
+	// Text is its value as an argument of the flag; certificates and long values are shortened.
 	Text string
 	// Source of the value.
 	Source Source
-	// WrittenAs is the name the user gave it there; empty for a default.
+	// WrittenAs is its name in that source; empty for a default.
 	WrittenAs string
 }
 
-// Loaded is what became of all sources.
+// Loaded is the combination of all sources.
 type Loaded struct {
 	// Settings in effect.
 	Settings Settings
-	// Warnings are the problems that are no errors.
+	// Warnings are the problems that are not errors.
 	Warnings []*Problem
-	// Ignored are the paths of chart values that say how pods are run; see Layer.
+	// Ignored are the paths of chart values about the controller's pods; see Layer.
 	Ignored []string
 
 	effective []Value
 }
 
-// Effective lists every setting with its value and source, in the order of the usage text. The slice is the caller's.
+// Effective lists every setting with its value and source, in the order of the usage text. The caller owns the slice.
 func (l *Loaded) Effective() []Value { return slices.Clone(l.effective) }
 
-// Combine puts layers on top of each other: for each setting the first that has it wins, and the default is last. It
-// fails with an *Error that has all problems of all layers and of the whole. With an error Loaded is nil.
+// Combine merges layers: for each setting the first layer that has it takes precedence, and the default is last. It fails with an
+// *Error that has all problems of all layers and of their combination. Then Loaded is nil.
 func Combine(layers ...Layer) (*Loaded, error) { return combine(Default(), layers) }
 
-// combine puts layers on top of defaults.
+// combine merges layers and defaults.
 func combine(defaults Settings, layers []Layer) (*Loaded, error) {
 	loaded := &Loaded{Settings: defaults}
 	var problems []*Problem
@@ -155,20 +154,20 @@ func combine(defaults Settings, layers []Layer) (*Loaded, error) {
 	return loaded, nil
 }
 
-// laidOn is what layers make of the defaults, the first on top; nothing is checked.
+// laidOn applies the layers to the defaults without validation; the first layer takes precedence.
 func laidOn(layers []Layer) Settings {
 	effective := Default()
 	for _, layer := range slices.Backward(layers) {
 		for _, s := range definitions() {
 			if e, there := layer.entries[s.name]; there {
-				_ = s.parse(&effective, e.text) // a layer has only what can be parsed
+				_ = s.parse(&effective, e.text) // a layer contains only valid values
 			}
 		}
 	}
 	return effective
 }
 
-// text is a setting's value for people. It makes no Legacy where there is none.
+// text formats a setting's value for people. It does not create a nil Legacy.
 func (s Settings) text(of *setting) string {
 	if s.AWS.Legacy != nil {
 		l := *s.AWS.Legacy

@@ -11,29 +11,29 @@ import (
 	"github.com/drawknife/drawknife/internal/spelling"
 )
 
-// Sources is where Load reads settings from.
+// Sources are the inputs of Load.
 type Sources struct {
 	// Args are the arguments of the command line without the program's name.
 	Args []string
-	// LookupEnv gives variables, as os.LookupEnv does; nil: there are none.
+	// LookupEnv returns environment variables, like os.LookupEnv; nil: none.
 	LookupEnv func(string) (string, bool)
-	// ReadFile reads the file that --settings-file or SETTINGS_FILE names, as the function ReadFile does; nil: there are no files.
+	// ReadFile reads the file named by --settings-file or SETTINGS_FILE, like the function ReadFile; nil: files are not supported.
 	ReadFile func(string) ([]byte, error)
-	// ConfigMap is the data of the ConfigMap karpenter-global-settings; nil: there is none.
+	// ConfigMap is the data of the ConfigMap karpenter-global-settings; nil: none.
 	ConfigMap map[string]string
-	// LoggingConfigMap is the data of the ConfigMap config-logging; nil: there is none.
+	// LoggingConfigMap is the data of the ConfigMap config-logging; nil: none.
 	LoggingConfigMap map[string]string
-	// ReadConfigMaps reads both from the cluster when a setting, Process.LegacyConfigMap, names the first; it is given how the
-	// process runs as far as flags, environment and file say. The second may be nil. Nil: they are not read.
+	// ReadConfigMaps reads both from the cluster if the setting Process.LegacyConfigMap names the first. Its argument has the
+	// process settings from flags, environment and file. The second may be nil. Nil: they are not read.
 	ReadConfigMaps func(Process) (behaviour, logging map[string]string, err error)
-	// MoreFlags registers flags of the program's own beside those of the settings; nil: there are none.
+	// MoreFlags registers additional flags of the program; nil: none.
 	MoreFlags func(*flag.FlagSet)
 }
 
-// fileFlag names the settings file, which is no setting itself.
+// fileFlag names the settings file; it is not a setting itself.
 const fileFlag = "settings-file"
 
-// HelpError is what Load returns when the command line asks for help. errors.Is(err, flag.ErrHelp) holds.
+// HelpError is returned by Load if the command line asks for help. errors.Is(err, flag.ErrHelp) holds.
 type HelpError struct {
 	// Usage is the text to print.
 	Usage string
@@ -42,11 +42,12 @@ type HelpError struct {
 // Error is flag.ErrHelp's.
 func (e *HelpError) Error() string { return flag.ErrHelp.Error() }
 
-// Is tells errors.Is that this is flag.ErrHelp.
+// Is makes errors.Is(err, flag.ErrHelp) true.
 func (e *HelpError) Is(target error) bool { return target == flag.ErrHelp }
 
-// Load reads all sources and combines them: a flag beats the environment, that beats the file, that the ConfigMaps. It
-// fails with an *Error that has every problem, a *HelpError, or the FlagSet's error for a command line that can't be read.
+// Load reads all sources and combines them: flags override the environment, which overrides the file, which overrides the
+// ConfigMaps. It fails with an *Error that has every problem, a *HelpError, or the FlagSet's error for a command line that can't be
+// read.
 func Load(from Sources) (*Loaded, error) {
 	var layers []Layer
 	lookup := from.LookupEnv
@@ -89,7 +90,7 @@ func Load(from Sources) (*Loaded, error) {
 	return Combine(append(layers, old, logging)...)
 }
 
-// fileFrom finds the settings file before flags are parsed, since the defaults of their usage text depend on it.
+// fileFrom finds the settings file before flags are parsed, because the defaults in the usage text depend on it.
 func fileFrom(args []string, lookup func(string) (string, bool)) (path string, source Source, name string) {
 	if p, there := lookup(environmentName(fileFlag)); there && p != "" {
 		path, source, name = p, SourceEnv, environmentName(fileFlag)

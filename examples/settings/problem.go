@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Source is where a value comes from.
+// Source is the origin of a value.
 type Source string
 
 const (
@@ -15,34 +15,34 @@ const (
 	SourceEnv Source = "env"
 	// SourceFile is a file with chart values or the data of a ConfigMap.
 	SourceFile Source = "file"
-	// SourceDefault is nobody: the value is the setting's default.
+	// SourceDefault means that no source sets it: the value is the setting's default.
 	SourceDefault Source = "default"
 )
 
-// Code tells kinds of problems apart.
+// Code is the kind of a problem.
 type Code string
 
 // Codes of problems. W702, W705, W706 and W707 are errors, W708 is information, the others are warnings.
 const (
-	// CodeUnknown is a key that means nothing here and is ignored.
+	// CodeUnknown is an unknown key, which is ignored.
 	CodeUnknown Code = "W701"
 	// CodeConflict is a setting with two values in one source.
 	CodeConflict Code = "W702"
 	// CodeDeprecated is a name that has a successor.
 	CodeDeprecated Code = "W703"
-	// CodeNoEffect is a setting that is understood and changes nothing.
+	// CodeNoEffect is a known setting without effect.
 	CodeNoEffect Code = "W704"
 	// CodeRequired is a setting that must have a value.
 	CodeRequired Code = "W705"
-	// CodeInvalid is a value that can't be.
+	// CodeInvalid is an invalid value.
 	CodeInvalid Code = "W706"
-	// CodeReservedTag is a tag that is not the user's to set.
+	// CodeReservedTag is a reserved tag, which users must not set.
 	CodeReservedTag Code = "W707"
-	// CodeLimited is a value that another limits.
+	// CodeLimited is a value that another setting limits.
 	CodeLimited Code = "W708"
 )
 
-// IsError reports whether a problem of this kind keeps the settings from being used.
+// IsError reports whether settings with a problem of this kind can't be used.
 func (c Code) IsError() bool {
 	switch c {
 	case CodeConflict, CodeRequired, CodeInvalid, CodeReservedTag:
@@ -51,16 +51,16 @@ func (c Code) IsError() bool {
 	return false
 }
 
-// Problem is one thing that is wrong or odd about what was set.
+// Problem is one error or warning about the settings.
 type Problem struct {
 	// Code of the kind of problem.
 	Code Code
 	// Source of the value.
 	Source Source
-	// Name as the user wrote it: "--batch-max-duration", "BATCH_MAX_DURATION", "settings.batchMaxDuration". The flag's for a
-	// required setting that nobody set, and the field's, "Planning.BatchMaxDuration", in what Settings.Validate finds.
+	// Name as the user wrote it: "--batch-max-duration", "BATCH_MAX_DURATION", "settings.batchMaxDuration". For a missing required
+	// setting it is the flag; in results of Settings.Validate it is the field, "Planning.BatchMaxDuration".
 	Name string
-	// Message says what is wrong with it, the rule and the cure, in one sentence that begins with Name.
+	// Message is one sentence that begins with Name and says what is wrong, the rule and the cure.
 	Message string
 }
 
@@ -72,13 +72,13 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s (%s): %s", p.Code, p.Source, p.Message)
 }
 
-// Error is every problem that keeps settings from being used; errors.As finds the *Problem in it.
+// Error has all problems that make the settings unusable; errors.As finds a *Problem in it.
 type Error struct {
-	// Problems in the order flag, environment, file, then what was found in the whole; never empty.
+	// Problems in the order flag, environment, file, then those of the combination; never empty.
 	Problems []*Problem
 }
 
-// Error is one line a problem.
+// Error has one line per problem.
 func (e *Error) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -90,7 +90,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("settings: %d problems\n\t%s", len(lines), strings.Join(lines, "\n\t"))
 }
 
-// Unwrap gives the problems to errors.As.
+// Unwrap returns the problems, for errors.As.
 func (e *Error) Unwrap() []error {
 	out := make([]error, len(e.Problems))
 	for i, p := range e.Problems {
@@ -99,7 +99,7 @@ func (e *Error) Unwrap() []error {
 	return out
 }
 
-// split parts errors from the rest; err is nil without errors.
+// split separates errors from warnings; err is nil without errors.
 func split(problems []*Problem) (rest []*Problem, err error) {
 	var bad []*Problem
 	for _, p := range problems {
@@ -138,7 +138,7 @@ func invalid(source Source, name, value, kind, cure string) *Problem {
 // maxShown is how many bytes of a value messages and lists show.
 const maxShown = 200
 
-// shorten keeps a value that somebody pasted in from filling a log.
+// shorten cuts long values so that they don't fill a log.
 func shorten(value string) string {
 	if len(value) <= maxShown {
 		return value

@@ -7,49 +7,49 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Settings is everything that can be set. It is plain data: changing it has no effect on what was built from it.
+// Settings are all settings. They are plain data: changing them has no effect on objects created from them.
 type Settings struct {
-	// Planning is what decides how pods are placed, whatever the cloud.
+	// Planning are the settings of planning, for any cloud.
 	Planning Planning
-	// AWS is what the AWS provider needs.
+	// AWS are the settings of the AWS provider.
 	AWS AWS
-	// Process is how the controller runs.
+	// Process are the settings of the controller's process.
 	Process Process
 }
 
-// Default is every setting's default. The name of the cluster, which has none, is empty.
+// Default returns the defaults of all settings. The name of the cluster, which has no default, is empty.
 func Default() Settings {
 	return Settings{Planning: defaultPlanning(), AWS: defaultAWS(), Process: defaultProcess()}
 }
 
-// Planning is what decides how pods are placed.
+// Planning are the settings of planning.
 type Planning struct {
-	// BatchMaxDuration is how long pods are collected at most before they are planned together; more than 0, 10 seconds by
+	// BatchMaxDuration is the longest time to collect pending pods before planning them together; more than 0, 10 seconds by
 	// default. A longer window gives fewer and larger nodes.
 	BatchMaxDuration time.Duration
-	// BatchIdleDuration without a new pod ends the window early; more than 0, at most BatchMaxDuration, 1 second by default.
+	// BatchIdleDuration is the time without a new pending pod after which planning starts early; more than 0, at most
+	// BatchMaxDuration, 1 second by default.
 	BatchIdleDuration time.Duration
-	// PreferencePolicy says what to do with wishes of pods; scheduling.PreferencesRespect by default.
+	// PreferencePolicy is the treatment of pods' preferences; scheduling.PreferencesRespect by default.
 	PreferencePolicy scheduling.PreferencePolicy
-	// MinValuesPolicy says what to do with minValues that can't be met; scheduling.MinValuesStrict by default.
+	// MinValuesPolicy is the treatment of minValues that can't be met; scheduling.MinValuesStrict by default.
 	MinValuesPolicy scheduling.MinValuesPolicy
 	// IgnoreResourceClaims plans as if pods had no dynamic resource claims; true by default.
 	IgnoreResourceClaims bool
 	// DisruptionPlanner decides which nodes are removed and replaced; PlannerGlobal by default.
 	DisruptionPlanner DisruptionPlanner
-	// Disruption is what it weighs.
+	// Disruption are its options.
 	Disruption Disruption
-	// Approval is whether removing and replacing nodes waits until somebody approves; ApprovalNone by default. ApprovalWait is for how
-	// long, more than 0, 1 hour by default.
+	// Approval is whether disruption commands need approval; ApprovalNone by default. ApprovalWait is the longest wait, more than
+	// 0, 1 hour by default.
 	Approval     Approval
 	ApprovalWait time.Duration
-	// Eviction is how pods leave nodes that are drained; EvictAtOnce by default.
+	// Eviction is how pods are evicted from drained nodes; EvictAtOnce by default.
 	Eviction Eviction
 	// FeatureGates switch behaviour on and off.
 	FeatureGates FeatureGates
-	// ServeAlpha has objects of the generation v1alpha5 acted on like those of later ones, in a cluster that has their kinds.
-	// ServeBeta has v1beta1 served next to v1, which takes the conversion webhook: see Process.DisableWebhook. Both are true by
-	// default.
+	// ServeAlpha serves v1alpha5 objects like later ones, in a cluster that has their kinds. ServeBeta serves v1beta1 in addition
+	// to v1, which needs the conversion webhook: see Process.DisableWebhook. Both are true by default.
 	ServeAlpha, ServeBeta bool
 }
 
@@ -61,91 +61,91 @@ func defaultPlanning() Planning {
 	}
 }
 
-// DisruptionPlanner is a way of deciding which nodes are removed and replaced.
+// DisruptionPlanner is the planner that decides which nodes are removed and replaced.
 type DisruptionPlanner string
 
 const (
-	// PlannerGlobal looks at all nodes together: disruption.Global.
+	// PlannerGlobal plans all nodes together: disruption.Global.
 	PlannerGlobal DisruptionPlanner = "global"
-	// PlannerReference does as Karpenter does, one method after another: disruption.Reference.
+	// PlannerReference uses Karpenter's methods, one after another: disruption.Reference.
 	PlannerReference DisruptionPlanner = "reference"
 )
 
-// Approval is a way of having commands of disruption approved.
+// Approval is how disruption commands are approved.
 type Approval string
 
 const (
-	// ApprovalNone has them begin without.
+	// ApprovalNone starts them without approval.
 	ApprovalNone Approval = "none"
-	// ApprovalConfigMap has each wait as a ConfigMap in Process.SystemNamespace until somebody annotates that.
+	// ApprovalConfigMap holds each as a ConfigMap in Process.SystemNamespace until somebody annotates it.
 	ApprovalConfigMap Approval = "configmap"
 )
 
-// Eviction is a way of making pods leave.
+// Eviction is how pods are evicted.
 type Eviction string
 
 const (
 	// EvictAtOnce evicts pods as soon as their node is drained, as Karpenter does: provisioning.EvictAtOnce.
 	EvictAtOnce Eviction = "at-once"
-	// EvictSurgeFirst scales Deployments and ReplicaSets up before pods of theirs are evicted: provisioning.SurgeFirst.
+	// EvictSurgeFirst scales Deployments and ReplicaSets up before it evicts their pods: provisioning.SurgeFirst.
 	EvictSurgeFirst Eviction = "surge-first"
 )
 
-// Process is how the controller itself runs.
+// Process are the settings of the controller's process.
 type Process struct {
-	// Provider is the cloud that nodes come from; ProviderAWS by default.
+	// Provider is the cloud; ProviderAWS by default.
 	Provider Provider
-	// AllowSimulatedNodes is needed for ProviderFake: its nodes are Node objects that no kubelet stands behind, and pods
-	// bound to them never run. False by default.
+	// AllowSimulatedNodes is required for ProviderFake: its nodes are Node objects without a kubelet, and pods bound to them never
+	// run. False by default.
 	AllowSimulatedNodes bool
-	// InstallCRDs has the controller create and update its CustomResourceDefinitions at start. False by default: their chart
-	// does it.
+	// InstallCRDs makes the controller create and update its CustomResourceDefinitions at start. False by default, because the CRD
+	// chart does it.
 	InstallCRDs bool
-	// Kubeconfig is the path of the file that says how to reach the cluster; empty: the pod's own service account.
+	// Kubeconfig is the path of the kubeconfig file; empty: the pod's own service account.
 	Kubeconfig string
-	// SystemNamespace is the namespace the controller runs in; "kube-system" by default.
+	// SystemNamespace is the namespace of the controller; "kube-system" by default.
 	SystemNamespace string
-	// LegacyConfigMap is the name of a ConfigMap in SystemNamespace with settings of releases up to 0.32,
-	// "karpenter-global-settings" where Karpenter made it. Empty, the default: none is read. See Sources.ReadConfigMaps.
+	// LegacyConfigMap is the name of a ConfigMap in SystemNamespace with settings of releases up to 0.32; Karpenter's is called
+	// "karpenter-global-settings". Empty, the default: none is read. See Sources.ReadConfigMaps.
 	LegacyConfigMap string
 	// MetricsPort, HealthProbePort and WebhookPort are TCP ports from 1 to 65535, all different; 8080, 8081 and 8443 by
 	// default.
 	MetricsPort, HealthProbePort, WebhookPort int
-	// DisableWebhook leaves the conversion webhook out; true by default.
+	// DisableWebhook turns off the conversion webhook; true by default.
 	DisableWebhook bool
 	// WebhookService is the name of the service in SystemNamespace by which the API server reaches the webhook; "drawknife" by
-	// default. Its certificate is kept in a Secret of that name and "-webhook".
+	// default. Its certificate is stored in a Secret of that name plus "-webhook".
 	WebhookService string
-	// WebhookCertDir is a folder with the webhook's certificate, tls.crt, tls.key and optionally ca.crt, that somebody else
-	// keeps. Empty, the default: the controller makes one.
+	// WebhookCertDir is a folder with the webhook's certificate, managed by somebody else: tls.crt, tls.key and optionally ca.crt.
+	// Empty, the default: the controller creates one.
 	WebhookCertDir string
-	// KubeClientQPS is how many calls a second are made to the API server on average, more than 0; 200 by default.
+	// KubeClientQPS is the maximum average rate of calls to the API server per second, more than 0; 200 by default.
 	KubeClientQPS float32
-	// KubeClientBurst is how many may be made at once, at least 1; 300 by default.
+	// KubeClientBurst is the maximum burst of calls, at least 1; 300 by default.
 	KubeClientBurst int
-	// LeaderElection lets one replica act at a time; true by default.
+	// LeaderElection makes sure that only one replica acts; true by default.
 	LeaderElection bool
 	// LeaderElectionName and LeaderElectionNamespace are the Lease's; "drawknife-leader-election" and SystemNamespace by
 	// default.
 	LeaderElectionName, LeaderElectionNamespace string
-	// KarpenterLease is the name of the lease that Karpenter holds while it acts, in whatever namespace;
-	// "karpenter-leader-election" by default. Nothing is done while it is held. LeaseIgnored acts beside a Karpenter that knows no NodePools.
+	// KarpenterLease is the name of the lease that Karpenter holds while it acts, in any namespace; "karpenter-leader-election" by
+	// default. The controller does nothing while it is held. LeaseIgnored acts in parallel to a Karpenter that has no NodePools.
 	KarpenterLease string
 	// Adopt says whether nodes that Karpenter launched are taken over; AdoptNo by default.
 	Adopt Adoption
-	// WithoutObjectMetrics leaves out the metrics that have a time series for each node or pod, and the events of conditions that
-	// change. False by default.
+	// WithoutObjectMetrics disables metrics with a time series for each node or pod, and events about changed conditions. False by
+	// default.
 	WithoutObjectMetrics bool
-	// EnableProfiling serves Go's profiles on the port of the metrics. False by default.
+	// EnableProfiling serves Go's profiles on the metrics port. False by default.
 	EnableProfiling bool
 	// MemoryLimit is the container's limit in bytes; -1, the default: none. See SoftMemoryLimit.
 	MemoryLimit int64
 	// LogLevel is the lowest level that is logged; slog.LevelInfo by default.
 	LogLevel slog.Level
-	// LogEncoding is the form of log records; LogJSON by default.
+	// LogEncoding is the format of log records; LogJSON by default.
 	LogEncoding LogEncoding
-	// LogOutputPaths and LogErrorOutputPaths are files that records, and errors of logging itself, are written to; "stdout"
-	// and "stderr" mean the process's own and are the defaults.
+	// LogOutputPaths and LogErrorOutputPaths are the files for log records and for errors of logging itself; "stdout" and "stderr",
+	// the defaults, mean the process's streams.
 	LogOutputPaths, LogErrorOutputPaths []string
 }
 
@@ -161,8 +161,7 @@ func defaultProcess() Process {
 	}
 }
 
-// SoftMemoryLimit is what debug.SetMemoryLimit is to be given: nine tenths of MemoryLimit, in bytes. Without a limit ok
-// is false.
+// SoftMemoryLimit is the argument for debug.SetMemoryLimit: nine tenths of MemoryLimit, in bytes. ok is false without a limit.
 func (p Process) SoftMemoryLimit() (bytes int64, ok bool) {
 	if p.MemoryLimit < 0 {
 		return 0, false
@@ -170,36 +169,36 @@ func (p Process) SoftMemoryLimit() (bytes int64, ok bool) {
 	return p.MemoryLimit/10*9 + p.MemoryLimit%10*9/10, true
 }
 
-// Provider is a cloud that nodes come from.
+// Provider is a cloud provider.
 type Provider string
 
 const (
 	// ProviderAWS launches EC2 instances.
 	ProviderAWS Provider = "aws"
-	// ProviderFake makes Node objects without nodes; see Process.AllowSimulatedNodes.
+	// ProviderFake creates Node objects without instances; see Process.AllowSimulatedNodes.
 	ProviderFake Provider = "fake"
 )
 
-// Adoption says what becomes of nodes that another controller launched.
+// Adoption is what to do with nodes launched by another controller.
 type Adoption string
 
 const (
-	// AdoptNo waits while there are any and this controller never acted before.
+	// AdoptNo waits if there are such nodes and this controller has never acted before.
 	AdoptNo Adoption = "false"
 	// AdoptYes takes them over.
 	AdoptYes Adoption = "true"
-	// AdoptDryRun prints what taking them over means, and does nothing.
+	// AdoptDryRun prints the consequences of taking them over, and changes nothing.
 	AdoptDryRun Adoption = "dry-run"
 )
 
-// LeaseIgnored is the value of Process.KarpenterLease for a Karpenter of v1alpha5 beside this controller: each has pools of its own.
+// LeaseIgnored is the value of Process.KarpenterLease to run in parallel to a Karpenter with v1alpha5: each has its own pools.
 const LeaseIgnored = "none"
 
 // LogEncoding is the form of log records.
 type LogEncoding string
 
 const (
-	// LogJSON is a JSON object a line.
+	// LogJSON writes one JSON object per line.
 	LogJSON LogEncoding = "json"
 	// LogConsole is text for people.
 	LogConsole LogEncoding = "console"

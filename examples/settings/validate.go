@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 )
 
-// Validate reports everything that is wrong with the settings at once, as an *Error whose problems name fields; nil when
-// there is nothing. Combine and Load do it themselves, and name what users wrote instead.
+// Validate reports all errors of the settings at once, as an *Error whose problems name fields; nil if there are none. Combine and
+// Load call it and report the names that users wrote instead.
 func (s Settings) Validate() error {
 	var problems []*Problem
 	fields := make(map[string]string)
@@ -28,7 +28,7 @@ func (s Settings) Validate() error {
 	return err
 }
 
-// fault is what is wrong with a setting that could be read.
+// fault is an invalid value of a setting.
 type fault struct {
 	setting string
 	code    Code
@@ -47,8 +47,8 @@ func (f fault) problem(source Source, name, value string) *Problem {
 	return invalid(source, name, value, f.about, f.cure)
 }
 
-// settle checks the settings as a whole and limits what others limit. from tells where each setting was set,
-// old which of them in a ConfigMap.
+// settle validates the combined settings and adjusts values that other settings limit. from has the source of each setting, old
+// those set in a ConfigMap.
 func (s *Settings) settle(all []*setting, from map[string]Value, old map[string]bool) []*Problem {
 	var problems []*Problem
 	written := func(name string) (Source, string) {
@@ -85,7 +85,7 @@ func (s *Settings) settle(all []*setting, from map[string]Value, old map[string]
 	return problems
 }
 
-// shown is the value of the setting of that name.
+// shown is the formatted value of the setting of that name.
 func (s Settings) shown(name string) string {
 	for _, d := range definitions() {
 		if d.name == name {
@@ -95,7 +95,7 @@ func (s Settings) shown(name string) string {
 	return ""
 }
 
-// faults are what is wrong with values that could be read, in the order of the fields.
+// faults are the invalid values, in the order of the fields.
 func (s *Settings) faults() []fault {
 	var out []fault
 	refuse := func(ok bool, setting, kind, cure string) {
@@ -194,7 +194,7 @@ func isEndpoint(text string) bool {
 	return err == nil && u.IsAbs() && u.Hostname() != ""
 }
 
-// reservedTag are keys that the provider sets on what it makes.
+// reservedTag reports whether the provider itself sets the tag.
 func reservedTag(key string) bool {
 	return strings.HasPrefix(key, strings.TrimSuffix(awsv1.TagClusterPrefix, "/")) ||
 		slices.Contains([]string{awsv1.TagClusterName, awsv1.TagNodePool, awsv1.TagNodeClaim, awsv1.TagNodeClass}, key)

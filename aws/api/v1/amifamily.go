@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// AMIFamily is a line of images that share the format of user data, the default volumes and what they can do.
+// AMIFamily is a family of images with the same format of user data, default volumes and features.
 //
 // +kubebuilder:validation:Enum=AL2;AL2023;Bottlerocket;Custom;Windows2019;Windows2022;Windows2025
 type AMIFamily string
@@ -26,11 +26,11 @@ const (
 	AMIFamilyWindows2022 AMIFamily = "Windows2022"
 	// AMIFamilyWindows2025 is Windows Server 2025.
 	AMIFamilyWindows2025 AMIFamily = "Windows2025"
-	// AMIFamilyCustom is any image: user data is handed over as it is, and the image decides about volumes.
+	// AMIFamilyCustom is any image: user data is passed unchanged, and the image determines the volumes.
 	AMIFamilyCustom AMIFamily = "Custom"
 )
 
-// AMIFamilies returns all families. The slice is the caller's.
+// AMIFamilies returns all families. The caller owns the slice.
 func AMIFamilies() []AMIFamily {
 	return []AMIFamily{
 		AMIFamilyAL2, AMIFamilyAL2023, AMIFamilyBottlerocket, AMIFamilyCustom, AMIFamilyWindows2019,
@@ -43,16 +43,16 @@ func (f AMIFamily) IsWindows() bool {
 	return f == AMIFamilyWindows2019 || f == AMIFamilyWindows2022 || f == AMIFamilyWindows2025
 }
 
-// AliasVersionLatest as the version of an alias follows the newest image that AWS recommends.
+// AliasVersionLatest is the alias version for the newest image that AWS recommends.
 const AliasVersionLatest = "latest"
 
-// Alias is a line of published images and a version of it: what "al2023@latest" means.
+// Alias is a parsed alias such as "al2023@latest": a family of published images and a version.
 //
 // +kubebuilder:object:generate=false
 type Alias struct {
 	// Family of the images; never Custom.
 	Family AMIFamily
-	// Version is AliasVersionLatest, or a release as AWS names it ("v20240625", "1.20.4").
+	// Version is AliasVersionLatest, or a release of AWS ("v20240625", "1.20.4").
 	Version string
 }
 
@@ -100,7 +100,7 @@ func (s *EC2NodeClassSpec) Alias() (alias Alias, ok bool) {
 	return Alias{}, false
 }
 
-// EffectiveAMIFamily is the family the instances are set up for: the field, else the alias' family, else Custom.
+// EffectiveAMIFamily is the family for which instances are configured: the field, else the alias' family, else Custom.
 func (s *EC2NodeClassSpec) EffectiveAMIFamily() AMIFamily {
 	if s.AMIFamily != "" {
 		return s.AMIFamily
@@ -112,7 +112,7 @@ func (s *EC2NodeClassSpec) EffectiveAMIFamily() AMIFamily {
 }
 
 // VolumeTypes are the types of the EBS volumes that instances of the class get, each once, sorted. Volumes without a type are left
-// out: the image decides. The slice is the caller's.
+// out, because the image decides. The slice is the caller's.
 func (s *EC2NodeClassSpec) VolumeTypes() []string {
 	mappings := s.BlockDeviceMappings
 	if len(mappings) == 0 {
@@ -128,9 +128,9 @@ func (s *EC2NodeClassSpec) VolumeTypes() []string {
 	return slices.Compact(types)
 }
 
-// DefaultBlockDeviceMappings returns the volumes of a family when the node class has no mapping of its own: encrypted
-// gp3, the one that holds the kubelet's files last. It is nil for Custom, whose image decides; a family that is not
-// known gets the volumes of AL2. The slice and what it points to are the caller's.
+// DefaultBlockDeviceMappings returns the volumes of a family when the node class has no mapping of its own: encrypted gp3, the one
+// that holds the kubelet's files last. It is nil for Custom, whose image decides; an unknown family gets the volumes of AL2. The
+// slice and what it points to are the caller's.
 func DefaultBlockDeviceMappings(family AMIFamily) []BlockDeviceMapping {
 	volume := func(device, size string) BlockDeviceMapping {
 		encrypted, kind, quantity := true, VolumeTypeGP3, resource.MustParse(size)

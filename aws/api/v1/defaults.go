@@ -1,7 +1,7 @@
 package v1
 
-// DefaultMetadataOptions returns the metadata options of a node class that gives none: the service on, over IPv4 alone,
-// tokens required, and answers that don't leave the instance's own network. What it points to is the caller's.
+// DefaultMetadataOptions returns the default metadata options: the service is on, only over IPv4, tokens are required, and the hop
+// limit of 1 keeps answers in the instance's own network. What it points to is the caller's.
 func DefaultMetadataOptions() *MetadataOptions {
 	endpoint, ipv6, hops, tokens := Enabled, Disabled, int64(1), HTTPTokensRequired
 	return &MetadataOptions{
@@ -12,10 +12,9 @@ func DefaultMetadataOptions() *MetadataOptions {
 	}
 }
 
-// Default fills in what the node class leaves out: each member of the metadata options, and in the status the kind and
-// state of each capacity reservation. Nothing that is set is changed; applying it twice is applying it once. The AMI
-// family and the volumes are not written out, since they follow from others: see EffectiveAMIFamily and
-// DefaultBlockDeviceMappings.
+// Default sets unset fields: each member of the metadata options, and in the status the kind and state of each capacity
+// reservation. Nothing that is set is changed; applying it twice is applying it once. The AMI family and the volumes are not set,
+// because they are derived: see EffectiveAMIFamily and DefaultBlockDeviceMappings.
 func (c *EC2NodeClass) Default() {
 	if c.Spec.MetadataOptions == nil {
 		c.Spec.MetadataOptions = &MetadataOptions{}

@@ -8,23 +8,23 @@ import (
 	"github.com/drawknife/drawknife/internal/drifthash"
 )
 
-// HashVersion is the version of Hash: what AnnotationHashVersion holds. It bears a name of its own because the numbers
-// differ from those of other implementations: a claim with another version is not compared but brought up to date.
+// HashVersion is the version of Hash: the value of AnnotationHashVersion. It differs from other implementations because their
+// hashes differ: a claim with another version is not compared but gets the current hash.
 const HashVersion = "drawknife-v1"
 
-// Hash is the static drift hash: a claim that bears another one of the same version was launched with settings that
-// have changed since, and drifts. It is a decimal number and the same in every process.
+// Hash is the static drift hash: a claim with another hash of the same version was launched before the settings changed, and has
+// drifted. It is a decimal number and the same in every process.
 //
-// It covers the spec as it is written in JSON, defaults filled in, but for the selectors of subnets, security groups,
-// images and capacity reservations (what they select is compared instead) and for ipPrefixCount; the family counts as
-// it is in effect. An empty list is the same as none. clusterCA is the cluster's certificate bundle as it is rendered into user data: rotating it is drift.
-// The order of lists does not matter; an optional member set to its zero value is not the same as one left out.
+// It covers the spec in JSON with defaults, except for ipPrefixCount and the selectors of subnets, security groups, images and
+// capacity reservations (the selected resources are compared instead). The effective family is used. An empty list is the same as
+// none. clusterCA is the cluster's certificate bundle in user data: rotating it causes drift. The order of lists does not matter;
+// an optional member set to its zero value is not the same as one left out.
 func (c *EC2NodeClass) Hash(clusterCA string) string {
 	effective := &EC2NodeClass{Spec: *c.Spec.DeepCopy()}
 	effective.Default()
 	text, err := json.Marshal(effective.Spec)
 	if err != nil {
-		// Only a kubelet key with broken JSON, which decoding never lets in. No hash is no drift.
+		// This happens only for a kubelet key with broken JSON, which decoding refuses. Without a hash there is no drift.
 		return ""
 	}
 	var spec map[string]any

@@ -12,8 +12,8 @@ type BlockDeviceMapping struct {
 	// EBS describes the volume. Required.
 	// +optional
 	EBS *BlockDevice `json:"ebs,omitempty"`
-	// RootVolume marks the volume that holds the kubelet's files, so that its size counts as ephemeral storage. It
-	// changes nothing in EC2. At most one mapping has it.
+	// RootVolume marks the volume with the kubelet's files, whose size counts as ephemeral storage. It changes nothing in EC2. At
+	// most one mapping has it.
 	// +optional
 	RootVolume bool `json:"rootVolume,omitempty"`
 }
@@ -77,7 +77,7 @@ const (
 
 const gibibyte = 1 << 30
 
-// VolumeSizeGiB is the size as EC2 is told it: GiB, rounded up. It is 0 when no size is given.
+// VolumeSizeGiB is the size for EC2: in GiB, rounded up. It is 0 if no size is given.
 func (b *BlockDevice) VolumeSizeGiB() int64 {
 	if b == nil || b.VolumeSize == nil {
 		return 0
@@ -148,7 +148,7 @@ const (
 	Disabled Switch = "disabled"
 )
 
-// HTTPTokens says whether the metadata service insists on session tokens (IMDSv2).
+// HTTPTokens says whether the metadata service requires session tokens (IMDSv2).
 //
 // +kubebuilder:validation:Enum=required;optional
 type HTTPTokens string
@@ -160,7 +160,7 @@ const (
 	HTTPTokensOptional HTTPTokens = "optional"
 )
 
-// MetadataOptions sets up the instance metadata service. A nil member reads as its default.
+// MetadataOptions configures the instance metadata service. A nil member means its default.
 type MetadataOptions struct {
 	// HTTPEndpoint switches the service. Default enabled.
 	// +optional

@@ -20,7 +20,7 @@ const (
 	LabelInstanceCPU = "karpenter.k8s.aws/instance-cpu"
 	// LabelInstanceCPUManufacturer is the maker of the processor: "intel", "amd", "aws".
 	LabelInstanceCPUManufacturer = "karpenter.k8s.aws/instance-cpu-manufacturer"
-	// LabelInstanceCPUSustainedClockSpeedMhz is the clock speed the processor keeps up, in MHz.
+	// LabelInstanceCPUSustainedClockSpeedMhz is the sustained clock speed of the processor, in MHz.
 	LabelInstanceCPUSustainedClockSpeedMhz = "karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz"
 	// LabelInstanceMemory is the memory in MiB.
 	LabelInstanceMemory = "karpenter.k8s.aws/instance-memory"
@@ -44,19 +44,19 @@ const (
 	LabelInstanceAcceleratorCount = "karpenter.k8s.aws/instance-accelerator-count"
 	// LabelNitroSandbox is "true" when the type can run Nitro enclaves.
 	LabelNitroSandbox = "karpenter.k8s.aws/nitro-sandbox"
-	// LabelInstanceCapabilityFlex is "true" for flex types, which promise less than the whole processor.
+	// LabelInstanceCapabilityFlex is "true" for flex types, which don't guarantee full processor performance.
 	LabelInstanceCapabilityFlex = "karpenter.k8s.aws/instance-capability-flex"
 )
 
 // Labels of offerings and of where an instance runs.
 const (
-	// LabelInstanceTenancy is whose hardware it is: see the Tenancy constants.
+	// LabelInstanceTenancy says whether the hardware is shared: see the Tenancy constants.
 	LabelInstanceTenancy = "karpenter.k8s.aws/instance-tenancy"
 	// LabelCapacityReservationID is the reservation an instance is in.
 	LabelCapacityReservationID = "karpenter.k8s.aws/capacity-reservation-id"
 	// LabelCapacityReservationType is the kind of that reservation.
 	LabelCapacityReservationType = "karpenter.k8s.aws/capacity-reservation-type"
-	// LabelCapacityReservationInterruptible is "true" when the owner of that reservation may take instances back.
+	// LabelCapacityReservationInterruptible is "true" if the owner of that reservation may reclaim instances.
 	LabelCapacityReservationInterruptible = "karpenter.k8s.aws/capacity-reservation-interruptible"
 	// LabelPlacementGroupID is the placement group an instance is in.
 	LabelPlacementGroupID = "karpenter.k8s.aws/placement-group-id"
@@ -76,8 +76,8 @@ const (
 	TenancyDedicated = "dedicated"
 )
 
-// WellKnownLabels returns the label keys whose values AWS states for every instance type or offering, beside those of
-// Kubernetes and of package api/requirements. The slice is sorted and the caller's.
+// WellKnownLabels returns the label keys that every AWS instance type or offering states, in addition to those of Kubernetes and of
+// package api/requirements. The slice is sorted and owned by the caller.
 func WellKnownLabels() []string {
 	return []string{
 		LabelCapacityReservationID,
@@ -134,12 +134,12 @@ const (
 // TerminationFinalizer keeps a node class until no claim refers to it and what was made for it in AWS is gone.
 const TerminationFinalizer = "karpenter.k8s.aws/termination"
 
-// RestrictedLabelDomain is the domain whose labels, but for the well-known ones, users may not set.
+// RestrictedLabelDomain is the domain whose labels users may not set, except for the well-known ones.
 const RestrictedLabelDomain = "karpenter.k8s.aws"
 
-// Tags that are put on what is made for a launch; users may not set them.
+// Tags on all resources created for a launch; users may not set them.
 const (
-	// TagClusterPrefix with the cluster's name is the tag, valued "owned", of all that belongs to the cluster.
+	// TagClusterPrefix plus the cluster's name is the tag, with value "owned", of all resources of the cluster.
 	TagClusterPrefix = "kubernetes.io/cluster/"
 	// TagClusterName holds the cluster's name.
 	TagClusterName = "eks:eks-cluster-name"
@@ -149,17 +149,17 @@ const (
 	TagNodeClaim = "karpenter.sh/nodeclaim"
 	// TagNodeClass holds the node class' name.
 	TagNodeClass = LabelNodeClass
-	// TagProvisioner holds the pool's name on instances of pools that were born in the first generation, in place of TagNodePool.
+	// TagProvisioner holds the Provisioner's name on instances of Provisioners, instead of TagNodePool.
 	TagProvisioner = "karpenter.sh/provisioner-name"
-	// TagManagedBy holds the cluster's name on those instances, in place of TagClusterName.
+	// TagManagedBy holds the cluster's name on those instances, instead of TagClusterName.
 	TagManagedBy = "karpenter.sh/managed-by"
-	// TagName is the name that AWS's console shows; users may set it.
+	// TagName is the name shown in the AWS console; users may set it.
 	TagName = "Name"
 )
 
 // Condition types of an EC2NodeClass.
 const (
-	// ConditionReady is the roll-up of all others.
+	// ConditionReady summarises all others.
 	ConditionReady = "Ready"
 	// ConditionSubnetsReady: the terms match at least one subnet.
 	ConditionSubnetsReady = "SubnetsReady"
@@ -169,11 +169,10 @@ const (
 	ConditionAMIsReady = "AMIsReady"
 	// ConditionInstanceProfileReady: the instance profile exists.
 	ConditionInstanceProfileReady = "InstanceProfileReady"
-	// ConditionPlacementGroupReady: the placement group exists, or none was asked for.
+	// ConditionPlacementGroupReady: the placement group exists, or the class names none.
 	ConditionPlacementGroupReady = "PlacementGroupReady"
-	// ConditionCapacityReservationsReady: the capacity reservations were looked up. Only where reserved capacity is
-	// in use.
+	// ConditionCapacityReservationsReady: the capacity reservations were resolved. Only if reserved capacity is in use.
 	ConditionCapacityReservationsReady = "CapacityReservationsReady"
-	// ConditionValidationSucceeded: the node class is valid and EC2 would let its instances be launched.
+	// ConditionValidationSucceeded: the node class is valid and EC2 permits launching its instances.
 	ConditionValidationSucceeded = "ValidationSucceeded"
 )

@@ -22,7 +22,7 @@ type KubeletConfiguration struct {
 	// alpha feature of the reference). Nil: computed for the instance type.
 	// +optional
 	MaxPods *intstr.IntOrString `json:"maxPods,omitempty"`
-	// PodsPerCore bounds the pods by the number of vCPUs as well; it never raises MaxPods. 0 is no bound.
+	// PodsPerCore limits the pods per vCPU; it never raises MaxPods. 0 means no limit.
 	// +optional
 	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
 	// SystemReserved is kept back for the operating system: resource name to quantity, or to a CEL expression.
@@ -53,8 +53,7 @@ type KubeletConfiguration struct {
 	// CPUCFSQuota enforces CPU limits by CFS quota. Nil: the kubelet's default, on.
 	// +optional
 	CPUCFSQuota *bool `json:"cpuCFSQuota,omitempty"`
-	// Other are all further keys with their values. A key that is one of the fields above does not belong here and is
-	// not written.
+	// Other has all further keys with their values. A key that is one of the fields above does not belong here and is not written.
 	Other map[string]RawJSON `json:"-"`
 }
 
@@ -67,7 +66,7 @@ func ManagedKubeletKeys() []string {
 	}
 }
 
-// managedKubelet is the block without Other and without methods: what encoding/json can do by itself.
+// managedKubelet is the block without Other and without methods, for encoding/json.
 type managedKubelet KubeletConfiguration
 
 // MarshalJSON writes the fields and the other keys as one object, sorted by key.

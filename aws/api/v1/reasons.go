@@ -4,10 +4,10 @@ import "github.com/drawknife/drawknife/api/conditions"
 
 // Reasons of conditions that are not true. A condition that is true has its own type as reason.
 const (
-	// ReasonAwaitingReconciliation (Unknown, all conditions): nobody has looked yet.
+	// ReasonAwaitingReconciliation (Unknown, all conditions): not reconciled yet.
 	ReasonAwaitingReconciliation = conditions.ReasonAwaitingReconciliation
 
-	// ReasonResolutionFailed (Unknown, all conditions): what the condition is about could not be found out.
+	// ReasonResolutionFailed (Unknown, all conditions): the resources could not be read.
 	ReasonResolutionFailed = "ResolutionFailed"
 
 	// ReasonSubnetsNotFound (SubnetsReady): the terms match nothing.
@@ -20,22 +20,22 @@ const (
 	ReasonUnsupportedAlias = "UnsupportedAlias"
 	// ReasonPlacementGroupNotFound (PlacementGroupReady): there is no such group.
 	ReasonPlacementGroupNotFound = "PlacementGroupNotFound"
-	// ReasonPlacementGroupResolutionFailed (PlacementGroupReady): EC2 could not be asked.
+	// ReasonPlacementGroupResolutionFailed (PlacementGroupReady): EC2 could not be read.
 	ReasonPlacementGroupResolutionFailed = "PlacementGroupResolutionFailed"
 
 	// ReasonRoleNotFound (InstanceProfileReady): there is no IAM role of the name that the class gives.
 	ReasonRoleNotFound = "RoleNotFound"
-	// ReasonNoInstanceProfile (InstanceProfileReady): the class gives no identity that nodes can have here; the message says why.
+	// ReasonNoInstanceProfile (InstanceProfileReady): the class has no usable role or instance profile; the message says why.
 	ReasonNoInstanceProfile = "NoInstanceProfile"
 
-	// ReasonClusterCIDRResolutionFailed (ValidationSucceeded): the range of service addresses, which AL2023 needs, could
-	// not be found out.
+	// ReasonClusterCIDRResolutionFailed (ValidationSucceeded): the cluster's range of service addresses, which AL2023 needs, is
+	// unknown.
 	ReasonClusterCIDRResolutionFailed = "ClusterCIDRResolutionFailed"
-	// ReasonInvalidSpec (ValidationSucceeded): a field breaks a rule of the API that no API server has looked at.
+	// ReasonInvalidSpec (ValidationSucceeded): a field is invalid that no API server has validated.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonInvalidKubeletConfiguration (ValidationSucceeded): the kubelet block is wrong.
+	// ReasonInvalidKubeletConfiguration (ValidationSucceeded): the kubelet block is invalid.
 	ReasonInvalidKubeletConfiguration = "InvalidKubeletConfiguration"
-	// ReasonUnsupportedKubeletConfiguration (ValidationSucceeded): the family can't carry the kubelet block out.
+	// ReasonUnsupportedKubeletConfiguration (ValidationSucceeded): the image family does not support the kubelet block.
 	ReasonUnsupportedKubeletConfiguration = "UnsupportedKubeletConfiguration"
 	// ReasonKubeletExpressionsDisabled (ValidationSucceeded): the kubelet block has expressions, which are not enabled.
 	ReasonKubeletExpressionsDisabled = "KubeletExpressionsDisabled"
@@ -43,17 +43,17 @@ const (
 	ReasonKubeletExpressionInvalid = "KubeletExpressionInvalid"
 	// ReasonKubeletExpressionEvaluationFailed (ValidationSucceeded): an expression fails for an instance type.
 	ReasonKubeletExpressionEvaluationFailed = "KubeletExpressionEvaluationFailed"
-	// ReasonDependenciesNotReady (ValidationSucceeded): images, groups, subnets or the instance profile are not there.
+	// ReasonDependenciesNotReady (ValidationSucceeded): images, security groups, subnets or the instance profile are missing.
 	ReasonDependenciesNotReady = "DependenciesNotReady"
 	// ReasonTagValidationFailed (ValidationSucceeded): a tag is reserved.
 	ReasonTagValidationFailed = "TagValidationFailed"
-	// ReasonCreateLaunchTemplateAuthCheckFailed (ValidationSucceeded): launch templates may not be made.
+	// ReasonCreateLaunchTemplateAuthCheckFailed (ValidationSucceeded): permission to create launch templates is missing.
 	ReasonCreateLaunchTemplateAuthCheckFailed = "CreateLaunchTemplateAuthCheckFailed"
-	// ReasonCreateFleetAuthCheckFailed (ValidationSucceeded): fleets may not be launched.
+	// ReasonCreateFleetAuthCheckFailed (ValidationSucceeded): permission to create fleets is missing.
 	ReasonCreateFleetAuthCheckFailed = "CreateFleetAuthCheckFailed"
-	// ReasonRunInstancesAuthCheckFailed (ValidationSucceeded): instances may not be run.
+	// ReasonRunInstancesAuthCheckFailed (ValidationSucceeded): permission to run instances is missing.
 	ReasonRunInstancesAuthCheckFailed = "RunInstancesAuthCheckFailed"
-	// ReasonUserDataSizeLimitExceeded (ValidationSucceeded): the user data is longer than EC2 takes.
+	// ReasonUserDataSizeLimitExceeded (ValidationSucceeded): the user data is longer than EC2 allows.
 	ReasonUserDataSizeLimitExceeded = "UserDataSizeLimitExceeded"
 	// ReasonUserDataMalformed (ValidationSucceeded): the class's user data breaks the format of its family.
 	ReasonUserDataMalformed = "UserDataMalformed"

@@ -38,15 +38,15 @@ type SecurityGroupSelectorTerm struct {
 	Name string `json:"name,omitempty"`
 }
 
-// InstanceMatchCriteria is which launches a capacity reservation takes by itself.
+// InstanceMatchCriteria says which launches use a capacity reservation automatically.
 //
 // +kubebuilder:validation:Enum=open;targeted
 type InstanceMatchCriteria string
 
 const (
-	// InstanceMatchCriteriaOpen is a reservation that takes every launch that fits.
+	// InstanceMatchCriteriaOpen: every matching launch uses the reservation.
 	InstanceMatchCriteriaOpen InstanceMatchCriteria = "open"
-	// InstanceMatchCriteriaTargeted is a reservation that takes only launches that name it.
+	// InstanceMatchCriteriaTargeted: only launches that name the reservation use it.
 	InstanceMatchCriteriaTargeted InstanceMatchCriteria = "targeted"
 )
 
@@ -125,19 +125,19 @@ type CapacityReservationType string
 const (
 	// CapacityReservationTypeDefault is an on-demand capacity reservation.
 	CapacityReservationTypeDefault CapacityReservationType = "default"
-	// CapacityReservationTypeCapacityBlock is a capacity block: accelerators for a fixed time.
+	// CapacityReservationTypeCapacityBlock is a capacity block: accelerators for a fixed period.
 	CapacityReservationTypeCapacityBlock CapacityReservationType = "capacity-block"
 )
 
-// CapacityReservationState is how long a reservation is still good for.
+// CapacityReservationState says whether a reservation can still be used.
 //
 // +kubebuilder:validation:Enum=active;expiring
 type CapacityReservationState string
 
 const (
-	// CapacityReservationStateActive is a reservation that instances may be launched into.
+	// CapacityReservationStateActive: instances may be launched in the reservation.
 	CapacityReservationStateActive CapacityReservationState = "active"
-	// CapacityReservationStateExpiring is a capacity block close to its end.
+	// CapacityReservationStateExpiring: the capacity block ends soon.
 	CapacityReservationStateExpiring CapacityReservationState = "expiring"
 )
 

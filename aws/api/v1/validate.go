@@ -19,21 +19,21 @@ const (
 	maxNetworkInterfaces   = 150
 )
 
-// Features are parts of the API that a provider may or may not act on.
+// Features are optional parts of the API that a provider may support.
 //
 // +kubebuilder:object:generate=false
 type Features struct {
-	// KubeletExpressions lets maxPods and the reserved resources of the kubelet block be CEL expressions over facts of
-	// the instance type. Whether an expression compiles is for the provider to find out.
+	// KubeletExpressions lets maxPods and the reserved resources of the kubelet block be CEL expressions over facts of the instance
+	// type. The provider checks whether an expression compiles.
 	KubeletExpressions bool
 }
 
-// Validate returns what is wrong with the node class, each with its path, the rule and the cure; nothing when it is
-// fine. What is unset is judged as its default. No feature of Features is on: a provider with some, aws.Config.Features, judges by
+// Validate returns what is wrong with the node class, each with its path, the rule and the cure; nothing when it is fine. Unset
+// fields are checked with their defaults. No feature of Features is on: a provider with some, aws.Config.Features, judges by
 // ValidateWith.
 func (c *EC2NodeClass) Validate() field.ErrorList { return c.ValidateWith(Features{}) }
 
-// ValidateWith is Validate for a provider that acts on the given features.
+// ValidateWith is Validate for a provider that supports the given features.
 func (c *EC2NodeClass) ValidateWith(features Features) field.ErrorList {
 	errs := validateName(c.Name, c.GenerateName)
 	s, spec := &c.Spec, field.NewPath("spec")
@@ -143,7 +143,7 @@ func notNegative[T int32 | int64](value *T, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, *value, "must not be negative")}
 }
 
-// listLength checks the number of entries and says it, which field.TooMany alone leaves for the reader to count.
+// listLength checks the number of entries and reports it, which field.TooMany does not.
 func listLength(path *field.Path, have, most int) field.ErrorList {
 	if have <= most {
 		return nil

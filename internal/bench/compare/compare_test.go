@@ -413,7 +413,7 @@ func TestWorks(t *testing.T) {
 		{"--scenario consolidate-x", "there are a to h"},
 		{"--scenario m5-both-3z-4-20p", "m5-both-3z-4-20p"},
 		{"--scenario fa-10", "fa-10"},
-		{"--scenario fa-10 --pods 3", "--pods is not for"},
+		{"--scenario fa-10 --pods 3", "--pods does not apply to"},
 	} {
 		o, err := parseOptions(strings.Fields(c.args), io.Discard)
 		if err != nil {

@@ -148,10 +148,10 @@ func TestRefusals(t *testing.T) {
 		{"a stranger", func(_ *scheduling.Snapshot, p *judge.Plan) {
 			p.Existing[0].Pods = append(p.Existing[0].Pods, "default/stranger")
 		}, "does not wait"},
-		{"no such pool", func(_ *scheduling.Snapshot, p *judge.Plan) { p.NewNodes[0].Pool = "x" }, "which the workload lacks"},
+		{"no such pool", func(_ *scheduling.Snapshot, p *judge.Plan) { p.NewNodes[0].Pool = "x" }, "which is not in the workload"},
 		{"nothing to buy", func(_ *scheduling.Snapshot, p *judge.Plan) {
 			p.NewNodes[1].Requirements = append(p.NewNodes[1].Requirements, in(v1.CapacityTypeLabelKey, "on-demand"))
-		}, "no available offering"},
+		}, "not an available offering"},
 		{"no such node", func(_ *scheduling.Snapshot, p *judge.Plan) { p.Existing[0].Name = "x" }, "node x is not there"},
 		{"a node that leaves", func(s *scheduling.Snapshot, _ *judge.Plan) { s.Nodes[0].Leaving = true }, "is not there, or leaving"},
 		{"an empty node", func(_ *scheduling.Snapshot, p *judge.Plan) {

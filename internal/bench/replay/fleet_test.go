@@ -93,10 +93,10 @@ func TestFaults(t *testing.T) {
 			s.Launched = nil
 		}, "not there", false},
 		"removed twice":    {func(_ *Fleet, s *Step) { s.Removed = append(s.Removed, "ghost") }, "are there", true},
-		"not a cheapest":   {func(f *Fleet, s *Step) { s.Launched[0].InstanceTypes = typesOf(f) }, "leaves", true},
-		"not what is open": {func(_ *Fleet, s *Step) { s.Launched[0].Zone = "zone-x" }, "no available offering", true},
-		"no such type":     {func(_ *Fleet, s *Step) { s.Launched[0].InstanceType = "x" }, "no available offering", false},
-		"no such pool":     {func(_ *Fleet, s *Step) { s.Launched[0].Pool = "x" }, "which the workload lacks", false},
+		"not a cheapest":   {func(f *Fleet, s *Step) { s.Launched[0].InstanceTypes = typesOf(f) }, "allows", true},
+		"not what is open": {func(_ *Fleet, s *Step) { s.Launched[0].Zone = "zone-x" }, "not an available offering", true},
+		"no such type":     {func(_ *Fleet, s *Step) { s.Launched[0].InstanceType = "x" }, "not an available offering", false},
+		"no such pool":     {func(_ *Fleet, s *Step) { s.Launched[0].Pool = "x" }, "which is not in the workload", false},
 		"no room": {func(f *Fleet, s *Step) {
 			all := []string{}
 			s.Removed = nil
