@@ -151,7 +151,7 @@ func TestRefusals(t *testing.T) {
 		{"no such pool", func(_ *scheduling.Snapshot, p *judge.Plan) { p.NewNodes[0].Pool = "x" }, "which is not in the workload"},
 		{"nothing to buy", func(_ *scheduling.Snapshot, p *judge.Plan) {
 			p.NewNodes[1].Requirements = append(p.NewNodes[1].Requirements, in(v1.CapacityTypeLabelKey, "on-demand"))
-		}, "not an available offering"},
+		}, "no available offering"},
 		{"no such node", func(_ *scheduling.Snapshot, p *judge.Plan) { p.Existing[0].Name = "x" }, "node x is not there"},
 		{"a node that leaves", func(s *scheduling.Snapshot, _ *judge.Plan) { s.Nodes[0].Leaving = true }, "is not there, or leaving"},
 		{"an empty node", func(_ *scheduling.Snapshot, p *judge.Plan) {
