@@ -12,7 +12,7 @@ import (
 )
 
 // launchedFrom is the class that instances of the claim, or of the pool, are launched from: a kubelet block that the conversion
-// from v1beta1 left in an annotation, of the claim before that of the pool, counts in place of the class's own. Without such an
+// from v1beta1 left in an annotation, of the claim before that of the pool, counts instead of the class's own. Without such an
 // annotation it is the class itself, which is never changed. The drift hash is still computed from the class itself. claim and pool
 // may be nil. It fails if the block is invalid.
 func (p *Provider) launchedFrom(class *awsv1.EC2NodeClass, claim *v1.NodeClaim, pool *v1.NodePool) (*awsv1.EC2NodeClass, error) {

@@ -9,7 +9,7 @@ import (
 )
 
 // start reads what the provider needs from AWS. With instance types handed in it goes on without answers, as long as what keeps
-// them away may pass; what can't pass, a permission for instance, is an error all the same.
+// them away may pass; what can't pass, a permission for instance, is an error anyway.
 func (p *Provider) start(ctx context.Context) error {
 	seeded := p.options.Types != nil
 	bearable := func(err error) bool {

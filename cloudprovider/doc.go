@@ -98,7 +98,7 @@
 //     a launch succeeded. Why: otherwise planners would at once order the same claim again.
 //   - CP-CREATE-08: cluster, NodePool, claim name and claim UID are stored with the instance from the moment it exists. Why: after
 //     a crash only List can find it.
-//   - CP-CREATE-09: an error, a time-out or a cancelled context leaves no instance, or one that List shows and that Create returns
+//   - CP-CREATE-09: an error, a timeout or a cancelled context leaves no instance, or one that List shows and that Create returns
 //     for the same UID. Why: an instance that nobody can find costs money forever.
 //   - CP-CREATE-10: a claim whose node class is missing, being deleted or not ready gives an error of kind
 //     NodeClassNotReady. Why: the pods may have other NodePools to go to.
@@ -107,7 +107,7 @@
 //
 // # CP-DELETE: Delete
 //
-//   - CP-DELETE-01: nil means that termination is under way, not that the instance is gone; the error of kind
+//   - CP-DELETE-01: nil means that termination is in progress, not that the instance is gone; the error of kind
 //     NodeClaimNotFound means that it is gone. Why: an instance that is still shutting down still holds its
 //     volumes, addresses and cost.
 //   - CP-DELETE-02: it can be called repeatedly, before, during and after termination. Why: callers do that.

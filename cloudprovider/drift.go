@@ -13,10 +13,10 @@ type DriftReason string
 //
 //   - CP-DRIFT-01: the answer compares the instance as it is with the node class as it is; it does not depend on when
 //     it is asked. Why: drift is asked for again and again, and an answer that wavers rolls nodes for nothing.
-//   - CP-DRIFT-02: an instance just launched is not drifted. Why: it would be replaced for ever.
+//   - CP-DRIFT-02: an instance just launched is not drifted. Why: it would be replaced forever.
 //   - CP-DRIFT-03: an instance that is gone gives an error of kind NodeClaimNotFound, not drift. Why: there is nothing
 //     to replace.
-//   - CP-DRIFT-04: what can't be found out now is an error, never "not drifted". Why: the caller keeps what it knew.
+//   - CP-DRIFT-04: what is unknown now is an error, never "not drifted". Why: the caller keeps what it knew.
 type DriftDetector interface {
 	// IsDrifted returns why the claim's instance has drifted; empty if it has not.
 	IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (DriftReason, error)

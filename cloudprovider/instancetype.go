@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// InstanceType is one kind of instance a provider can launch, available or not. Once handed out it is shared and must
+// InstanceType is one kind of instance a provider can launch, available or not. Once returned it is shared and must
 // not be changed by anyone; planners compare instance types by identity to share work between NodePools.
 type InstanceType struct {
 	// Name is the value of the node.kubernetes.io/instance-type label.

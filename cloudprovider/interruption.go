@@ -46,7 +46,7 @@ type Interruption struct {
 //   - CP-INTERRUPT-01: a message is delivered at least once: it is delivered again until it is acknowledged. Why: the reader may
 //     crash between reading and acting. Readers therefore act idempotently.
 //   - CP-INTERRUPT-02: messages that mean nothing to a cluster, or that can't be parsed, never reach the reader; the
-//     source removes them itself. Why: a poisonous message would come back for ever.
+//     source removes them itself. Why: a poisonous message would come back forever.
 //   - CP-INTERRUPT-03: Receive waits without using the processor, returns as soon as there is one message, and ends
 //     with ctx's error when ctx does. Why: notice is short, and a poll would eat it.
 //   - CP-INTERRUPT-04: several readers may call at once; a message not yet due for redelivery goes to one of them.

@@ -25,7 +25,7 @@ type RepairPolicy struct {
 //     has no meaning, and without a toleration each new node would be replaced before it is ready.
 //   - CP-REPAIR-03: the answer needs no I/O and never changes. Why: it is read for every node.
 type Repairer interface {
-	// RepairPolicies returns the conditions that trigger a repair. The slice is the caller's.
+	// RepairPolicies returns the conditions that trigger a repair. The caller owns the slice.
 	RepairPolicies() []RepairPolicy
 }
 

@@ -13,11 +13,11 @@ import (
 // catalog keeps two things apart: what there is to buy (stock), which only launches find out, and what the provider
 // believes and shows (closed).
 type catalog struct {
-	// types are the cloud's own, never handed out. New prices replace the slice and the types that change, so that whoever
+	// types are the cloud's own, never returned. New prices replace the slice and the types that change, so that anyone who
 	// has taken it under the lock may read it without; generation counts that.
 	types      []*cloudprovider.InstanceType
 	generation int
-	// published are the types as last handed out, one for each of types; an entry is replaced, not changed.
+	// published are the types as last returned, one for each of types; an entry is replaced, not changed.
 	published []*cloudprovider.InstanceType
 	// states has one entry for each offering of each type; offerings finds the same by key. Both maps stay as made.
 	states    [][]*offeringState

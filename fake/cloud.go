@@ -225,7 +225,7 @@ func (c *Cloud) Name() string { return c.name }
 func (c *Cloud) Describe() cloudprovider.Capabilities { return c.capabilities.DeepCopy() }
 
 // DefaultRepairPolicies are those of the AWS provider: a node that is not ready for 30 minutes, or whose node agent
-// reports a broken part for 30 minutes, 10 for accelerators. The slice is the caller's.
+// reports a broken part for 30 minutes, 10 for accelerators. The caller owns the slice.
 func DefaultRepairPolicies() []cloudprovider.RepairPolicy {
 	policies := []cloudprovider.RepairPolicy{
 		{ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionFalse, Toleration: 30 * time.Minute},

@@ -9,7 +9,7 @@ func (a *account) tell(hook func(Instance), m *machine) {
 	a.hooks = append(a.hooks, func() { hook(instance) })
 }
 
-// runHooks calls the hooks in the queue, one at a time and without the lock. Whoever finds somebody at it already
+// runHooks calls the hooks in the queue, one at a time and without the lock. Anyone who finds somebody at it already
 // leaves the rest to them: waiting would be a deadlock for a hook that calls the cloud.
 func (a *account) runHooks() {
 	a.mu.Lock()
@@ -18,7 +18,7 @@ func (a *account) runHooks() {
 		return
 	}
 	a.hooksRunning = true
-	// Also when a hook panics: the next call must not find the queue taken for ever.
+	// Also when a hook panics: the next call must not find the queue taken forever.
 	defer func() { a.hooksRunning = false }()
 	for len(a.hooks) > 0 {
 		hook := a.hooks[0]

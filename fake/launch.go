@@ -55,7 +55,7 @@ func (c *Cloud) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeCl
 	return created, nil
 }
 
-// launchPlan is what a claim asks for and which offerings would do.
+// launchPlan has the requests of a claim and the compatible offerings.
 type launchPlan struct {
 	want     requirements.Set
 	requests corev1.ResourceList
@@ -182,8 +182,7 @@ func (c *Cloud) launch(own owner, nodeClaim *v1.NodeClaim, chosen choice, now ti
 	return m
 }
 
-// instanceLabels are the labels of an instance that are its own: of each key it states, the value, and of several the
-// first that is wanted.
+// instanceLabels are the instance's own labels: for each key its value, or the first allowed one of several.
 func instanceLabels(instance, want requirements.Set) map[string]string {
 	labels := map[string]string{}
 	for r := range instance.All {

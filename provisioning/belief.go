@@ -145,7 +145,7 @@ func (b *Belief) probability(key cloudprovider.OfferingKey, now time.Time) float
 	return 1 / (1 + math.Exp(-x))
 }
 
-// apart is what a neighbourhood shows beside what was seen of the offering itself, never turned into its opposite.
+// apart is the evidence of a neighbourhood without that of the offering itself; it never changes its sign.
 func apart(all, own float64) float64 {
 	if all < 0 {
 		return min(0, all-min(own, 0))

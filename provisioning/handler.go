@@ -12,7 +12,7 @@ import (
 type Handler interface {
 	// PutClaim stores a claim, unless it is gone or was replaced: then skip the rest of its step.
 	PutClaim(context.Context, PutClaim) error
-	// DeleteClaim deletes a claim in the API; it is no error if the claim is gone.
+	// DeleteClaim deletes a claim in the API; it is not an error if the claim is gone.
 	DeleteClaim(context.Context, DeleteClaim) error
 	// CreateInstance launches an instance, and passes the result to Lifecycle.Created.
 	CreateInstance(context.Context, CreateInstance) error
@@ -26,11 +26,11 @@ type Handler interface {
 	AskGates(context.Context, AskGates) error
 	// PutNode stores a node, unless it is gone or was replaced: then skip the rest of its step.
 	PutNode(context.Context, PutNode) error
-	// DeleteNode deletes a node in the API; it is no error if the node is gone.
+	// DeleteNode deletes a node in the API; it is not an error if the node is gone.
 	DeleteNode(context.Context, DeleteNode) error
-	// EvictPod evicts a pod by the eviction API; it is no error if the pod is gone.
+	// EvictPod evicts a pod by the eviction API; it is not an error if the pod is gone.
 	EvictPod(context.Context, EvictPod) error
-	// DeletePod deletes a pod regardless of PodDisruptionBudgets; it is no error if the pod is gone.
+	// DeletePod deletes a pod regardless of PodDisruptionBudgets; it is not an error if the pod is gone.
 	DeletePod(context.Context, DeletePod) error
 	// ScaleWorkload changes the number of replicas, unless the workload has changed since it was seen.
 	ScaleWorkload(context.Context, ScaleWorkload) error

@@ -20,7 +20,7 @@ import (
 
 // PassOptions configure how a plan is turned into orders.
 type PassOptions struct {
-	// Claims are handed on to nodeclaims.New; their InstanceTypes and Annotations are filled in from the snapshot.
+	// Claims are passed on to nodeclaims.New; their InstanceTypes and Annotations are filled in from the snapshot.
 	Claims nodeclaims.Options
 	// Nomination is how long an existing node is protected from disruption after pods were planned for it. 0 means twice the
 	// longest batch window, at least ten seconds.

@@ -29,9 +29,9 @@ func IsPodEvent(old, pod *corev1.Pod) bool {
 	return old.Spec.NodeName == "" || pods.Terminal(old) != pods.Terminal(pod) || pods.Terminating(old) != pods.Terminating(pod)
 }
 
-// NotePodEvent is the claim with the time of a pod event on its node, of which now, perhaps some time later, is told: what
-// consolidateAfter counts from, to the second. It is nil if that need not be stored, or not yet since a time was
-// stored less than PodEventEvery ago; again is then for how long to wait before asking with the same event, 0 for for ever.
+// NotePodEvent returns the claim with the time of a pod event on its node, to the second, from which consolidateAfter counts; it
+// may be called some time after the event. It returns nil if nothing must be stored, or not yet because a time was stored less than
+// PodEventEvery ago; then again is how long to wait before calling it with the same event, 0 for never.
 func NotePodEvent(claim *v1.NodeClaim, at, now time.Time) (changed *v1.NodeClaim, again time.Duration) {
 	if claim == nil {
 		return nil, 0

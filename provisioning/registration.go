@@ -72,8 +72,8 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 	return step
 }
 
-// synced is the node with what the claim has for it: finalizer, owner, taints it lacks, labels and annotations, of which the
-// claim's count. Taints are not synced on nodes with the label that forbids it.
+// synced returns the node with the claim's finalizer, owner, missing taints, labels and annotations; the claim's values override
+// the node's. Taints are not synced on nodes with the label that forbids it.
 func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	node := observed.DeepCopy()
 	if !slices.Contains(node.Finalizers, v1.TerminationFinalizer) {

@@ -19,7 +19,7 @@ func Complete(list []metav1.Condition) bool {
 }
 
 // Observe has conditions that don't say of which generation of their object they speak be of the present one, and reports whether
-// there were any. Releases that left the reason out left that out, too; what Ready depends on would count as Unknown for ever,
+// there were any. Releases that left the reason out left that out, too; what Ready depends on would count as Unknown forever,
 // since a condition that does not change is not written again.
 func Observe(list []metav1.Condition, generation int64) bool {
 	changed := false

@@ -100,7 +100,7 @@ func (c Conditions) SetUnknown(conditionType, reason, message string, now time.T
 	return c.Set(conditionType, metav1.ConditionUnknown, reason, message, now)
 }
 
-// Clear takes a condition away and reports whether it was there. One that Ready depends on begins anew as Unknown;
+// Clear takes a condition away and reports whether it was there. One that Ready depends on starts again as Unknown;
 // Ready itself can't be cleared.
 func (c Conditions) Clear(conditionType string, now time.Time) bool {
 	if conditionType == TypeReady || !c.Has(conditionType) {
@@ -128,7 +128,7 @@ func (c Conditions) find(conditionType string) *metav1.Condition {
 	return nil
 }
 
-// initial is a condition nobody has written: its clock runs from the object's creation, which the time-outs of launch
+// initial is a condition nobody has written: its clock runs from the object's creation, which the timeouts of launch
 // and registration count on.
 func (c Conditions) initial(conditionType string) metav1.Condition {
 	return metav1.Condition{

@@ -23,7 +23,7 @@ var messages = sync.OnceValue(func() catalogue {
 	return all
 })
 
-// first is the catalogue of the first generation's codes.
+// first is the catalogue of v1alpha5's codes.
 func first() catalogue {
 	return catalogue{
 		CodeRequirementsAdded:   {SeverityInfo, "added default requirement(s) %s that the alpha webhook used to supply; pass ignore-defaults to leave them out"},
@@ -130,7 +130,7 @@ func fromV1() catalogue {
 	}
 }
 
-// toFirst is the catalogue of conversions from v1beta1 back to the first generation.
+// toFirst is the catalogue of conversions from v1beta1 back to v1alpha5.
 func toFirst() catalogue {
 	return catalogue{
 		CodeBudgetsDropped:   {SeverityWarn, "budgets left out; the first generation bounds no disruption"},

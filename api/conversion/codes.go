@@ -99,7 +99,7 @@ const (
 	CodeKubeletMovedBack Code = "W916"
 )
 
-// Codes returns every code, sorted. The slice is the caller's.
+// Codes returns every code, sorted. The caller owns the slice.
 func Codes() []Code {
 	codes := make([]Code, 0, len(messages()))
 	for code := range messages() {

@@ -1,6 +1,6 @@
 package conversion
 
-// Codes of conversions from the first generation (Provisioner, Machine, AWSNodeTemplate) to v1beta1, and of what was
+// Codes of conversions from v1alpha5 (Provisioner, Machine, AWSNodeTemplate) to v1beta1, and of what was
 // renamed then.
 const (
 	// CodeRequirementsAdded (info): requirements that a webhook used to add were written out.
@@ -81,7 +81,7 @@ const (
 	CodeWorkloadKeyRenamed Code = "W401"
 )
 
-// Codes of conversions from v1beta1 back to the first generation.
+// Codes of conversions from v1beta1 back to v1alpha5.
 const (
 	// CodeBudgetsDropped (warn): disruption budgets were left out.
 	CodeBudgetsDropped Code = "W801"

@@ -12,8 +12,8 @@
 //	}
 //
 // The codes are stable: a code never changes its meaning, and a new meaning gets a new code. The hundreds group them:
-// W1 to W4 speak of the first generation, W5 of v1beta1 to v1, W6 of any conversion, W7 of v1 back to v1beta1 (settings
-// have codes of their own, in the program that reads them), W8 of v1beta1 back to the first generation.
+// W1 to W4 speak of v1alpha5, W5 of v1beta1 to v1, W6 of any conversion, W7 of v1 back to v1beta1 (settings
+// have codes of their own, in the program that reads them), W8 of v1beta1 back to v1alpha5.
 //
 // Provenance says what an object was born as, and what of it has no place where it is now.
 //

@@ -47,7 +47,7 @@ func (w Warning) String() string {
 // Warnings are those of one conversion, in the order of the rules that gave them. Nil is none.
 type Warnings []Warning
 
-// Has reports whether one of the warnings bears the code.
+// Has reports whether one of the warnings has the code.
 func (ws Warnings) Has(code Code) bool {
 	return slices.ContainsFunc(ws, func(w Warning) bool { return w.Code == code })
 }

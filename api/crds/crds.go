@@ -27,7 +27,7 @@ type CRD struct {
 // Name is that of the CustomResourceDefinition: "nodepools.karpenter.sh".
 func (c CRD) Name() string { return c.Plural + "." + c.Group }
 
-// YAML is the definition as one document. The slice is the caller's.
+// YAML is the definition as one document. The caller owns the slice.
 func (c CRD) YAML() []byte {
 	text, err := files.ReadFile(path.Join(c.folder, c.Group+"_"+c.Plural+".yaml"))
 	if err != nil {
@@ -36,7 +36,7 @@ func (c CRD) YAML() []byte {
 	return slices.Clone(text)
 }
 
-// All are the definitions of every kind of the present generation, in the order of their names. The slice is the caller's.
+// All are the definitions of every kind of the present generation, in the order of their names. The caller owns the slice.
 func All() []CRD {
 	return []CRD{
 		{Group: "autoscaling.x-k8s.io", Kind: "CapacityBuffer", Plural: "capacitybuffers", Versions: []string{"v1beta1"}, Namespaced: true},
@@ -49,7 +49,7 @@ func All() []CRD {
 
 // WithV1Beta1 are the definitions of those kinds of All that v1beta1 has too, with both versions, in the order of their names. What
 // they say of v1 is what All says; v1beta1 is not served: an API server can't tell one from the other by itself, so that
-// whoever serves it sets spec.versions[0].served together with a conversion webhook. The slice is the caller's.
+// anyone who serves it sets spec.versions[0].served together with a conversion webhook. The caller owns the slice.
 func WithV1Beta1() []CRD {
 	both := func(group, kind, plural string) CRD {
 		return CRD{Group: group, Kind: kind, Plural: plural, Versions: []string{"v1beta1", "v1"}, folder: "v1beta1"}
@@ -59,7 +59,7 @@ func WithV1Beta1() []CRD {
 	}
 }
 
-// Alpha are the definitions of the first generation's kinds, in the order of their names. Their names are not those of later
+// Alpha are the definitions of v1alpha5's kinds, in the order of their names. Their names are not those of later
 // kinds, so that no conversion takes place: they are for clusters whose manifests have not been rewritten yet. The slice is
 // the caller's.
 func Alpha() []CRD {

@@ -134,7 +134,7 @@ func complete(text []byte) ([]byte, error) {
 	spec := crd["spec"].(object)
 	for _, v := range spec["versions"].([]any) {
 		version := v.(object)
-		// Package v1 holds this kind beside those of v1, and controller-gen names versions after packages.
+		// Package v1 holds this kind in addition to those of v1, and controller-gen names versions after packages.
 		if spec["names"].(object)["kind"] == "NodeOverlay" {
 			version["name"] = "v1alpha1"
 		}
@@ -169,7 +169,7 @@ func conditions(schema object) {
 	reason["pattern"] = `^([A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?)?$`
 }
 
-// everyEffect lets taints of the first generation be without effect, which its webhook took: what is stored can be written
+// everyEffect lets taints of v1alpha5 be without effect, which its webhook took: what is stored can be written
 // still, and the conversion says what is wrong with it.
 func everyEffect(spec object) {
 	for _, name := range []string{"taints", "startupTaints"} {
@@ -195,7 +195,7 @@ const (
 	maxQualifiedName = 253 + 1 + 63
 	// unbounded is how the pattern that controller-gen gives quantities ends: with an exponent of any size.
 	unbounded = `([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
-	// bounded takes exponents up to 30. Whoever decodes a quantity writes out all digits that its exponent stands for.
+	// bounded takes exponents up to 30. Anyone who decodes a quantity writes out all digits that its exponent stands for.
 	bounded = `([eE](\+|-)?0*([12]?[0-9]|30)))?$`
 	// quantity is the pattern of quantities without their sign.
 	quantity = `([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|` + bounded

@@ -30,7 +30,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: option %s: %s", e.Package, e.Option, e.Rule)
 }
 
-// Clock tells the time. An option Clock that is nil stands for the real one.
+// Clock is the clock. An option Clock that is nil means the real one.
 type Clock interface {
 	Now() time.Time
 }

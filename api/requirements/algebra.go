@@ -10,7 +10,7 @@ func (r Requirement) Has(value string) bool {
 }
 
 // Intersect is the conjunction of two requirements on one key: it allows what both allow. The larger minValues wins.
-// Bounds that cross leave [DoesNotExist]. The result bears r's key; the keys are not compared.
+// Bounds that cross leave [DoesNotExist]. The result has r's key; the keys are not compared.
 //
 // It is commutative, associative and idempotent, and Exists is its identity.
 func (r Requirement) Intersect(o Requirement) Requirement {

@@ -66,7 +66,7 @@ func (l *Lookup) ParseSet(entries []v1.NodeSelectorRequirementWithMinValues) (Se
 	return parseEntries(entries, l.Parse)
 }
 
-// FromLabels is [FromLabels] with alias keys and values rewritten to the canonical ones. A node that bears a label
+// FromLabels is [FromLabels] with alias keys and values rewritten to the canonical ones. A node that has a label
 // under both its names with different values satisfies nothing for it.
 func (l *Lookup) FromLabels(labels map[string]string) Set {
 	return l.RewriteSet(FromLabels(labels))

@@ -36,7 +36,7 @@ func NewSet(reqs ...Requirement) Set {
 	return Set{reqs: out}
 }
 
-// rising reports whether keys are sorted and unique, as whoever makes many sets of the same keys hands them over.
+// rising reports whether keys are sorted and unique, as anyone who makes many sets of the same keys hands them over.
 func rising(reqs []Requirement) bool {
 	for i := 1; i < len(reqs); i++ {
 		if reqs[i-1].key >= reqs[i].key {

@@ -17,7 +17,7 @@ const maxMinValues = 50
 // ValidateRequirement says what is wrong with an entry of a NodePool, NodeClaim or NodeOverlay that stands at path:
 // its key must be a qualified name that lookup doesn't restrict, its operator known and given the operands it needs,
 // its values legal label values, and minValues between 1 and 50 and no more than the values of In. In on the
-// capacity type must list capacity types, minValues of them at least; unknown ones beside them are let pass (see
+// capacity type must list capacity types, minValues of them at least; unknown ones in addition to them are let pass (see
 // [RequirementWarnings]).
 //
 // Each error names the field, the rule and what to write instead. A nil lookup knows no aliases or restrictions.
@@ -40,7 +40,7 @@ func ValidateRequirements(entries []v1.NodeSelectorRequirementWithMinValues, loo
 }
 
 // RequirementWarnings names the values of In on the capacity type that are no capacity types, one sentence each.
-// [ValidateRequirements] lets them pass beside known ones, but they have no effect and are likely slips.
+// [ValidateRequirements] lets them pass in addition to known ones, but they have no effect and are likely slips.
 func RequirementWarnings(entries []v1.NodeSelectorRequirementWithMinValues, lookup *Lookup, path *field.Path) []string {
 	var warnings []string
 	for i, entry := range entries {

@@ -29,7 +29,7 @@ type Vocabulary struct {
 	ValueAliases map[string]map[string]string `json:"valueAliases,omitempty"`
 }
 
-// provisionerNameLabelKey names the pool of nodes of the first generation of the API.
+// provisionerNameLabelKey names the pool of v1alpha5 nodes.
 const provisionerNameLabelKey = "karpenter.sh/provisioner-name"
 
 // CoreVocabulary is what holds for every cloud provider: the labels of the node autoscaling API itself and those

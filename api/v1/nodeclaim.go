@@ -31,7 +31,7 @@ type NodeClaim struct {
 	// Spec is what the machine must be; it never changes.
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the spec of a NodeClaim never changes: delete it and make another"
 	Spec NodeClaimSpec `json:"spec"`
-	// Status is what became of it.
+	// Status is the result of it.
 	// +optional
 	Status NodeClaimStatus `json:"status,omitzero"`
 }
@@ -67,7 +67,7 @@ type NodeClaimSpec struct {
 	Resources ResourceRequirements `json:"resources,omitzero"`
 	// NodeClassRef names the provider's object with everything that is the provider's own business.
 	NodeClassRef NodeClassReference `json:"nodeClassRef"`
-	// TerminationGracePeriod bounds how long the node may drain. Nil waits for ever.
+	// TerminationGracePeriod bounds how long the node may drain. Nil waits forever.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^([0-9]+[smh])+$`
@@ -87,7 +87,7 @@ type ResourceRequirements struct {
 	Requests corev1.ResourceList `json:"requests,omitzero"`
 }
 
-// NodeClaimStatus is what became of a machine.
+// NodeClaimStatus is the result of a machine.
 type NodeClaimStatus struct {
 	// NodeName is the name of the Node it joined as; empty until it has joined.
 	// +optional

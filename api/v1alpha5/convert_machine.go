@@ -181,7 +181,7 @@ func conditionFromBeta(name string) string {
 }
 
 // MachineFromNode is the Machine of a node that has none, because it was made before Machines were stored: its labels
-// become requirements, but for the host name; it has launched and registered, and is initialised when its label says so.
+// become requirements, except for the host name; it has launched and registered, and is initialized when its label says so.
 // Which node template it was made with is not known.
 func MachineFromNode(node *corev1.Node) *Machine {
 	if node == nil {

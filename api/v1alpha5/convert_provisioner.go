@@ -228,7 +228,7 @@ func disruptionToBeta(p *Provisioner, options ConvertOptions, warnings *conversi
 // mostSeconds is the longest span that can be told in the API's terms.
 const mostSeconds = int64(1<<63-1) / int64(time.Second)
 
-// seconds is the span as Go writes it. A span too long to be written lasts for ever all the same: 292 years.
+// seconds is the span as Go writes it. A span too long to be written lasts forever anyway: 292 years.
 func seconds(n int64) v1.NillableDuration {
 	n = min(n, mostSeconds)
 	return v1.NewNillableDuration(time.Duration(max(n, -mostSeconds)) * time.Second)

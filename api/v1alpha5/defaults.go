@@ -20,7 +20,7 @@ type RequirementDefault struct {
 	Add []corev1.NodeSelectorRequirement
 }
 
-// DefaultRequirements are the defaults of every provider: Linux, amd64, on demand. The slice is the caller's.
+// DefaultRequirements are the defaults of every provider: Linux, amd64, on demand. The caller owns the slice.
 func DefaultRequirements() []RequirementDefault {
 	one := func(key, value string) RequirementDefault {
 		return RequirementDefault{

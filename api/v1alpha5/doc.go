@@ -26,7 +26,7 @@
 //
 // What has no place in v1beta1 is residue: Provisioner.Provenance and Machine.Provenance return it next to the kind the
 // object was born as, and ProvisionerFromV1Beta1 and MachineFromV1Beta1 put it back. To v1beta1 and back, and to v1 and
-// back, gives the object back, but for what the warnings say. Residue is never written into an object.
+// back, gives the object back, except for what the warnings say. Residue is never written into an object.
 //
 // An inline provider block is the provider's business: the pool refers to a node class of the Provisioner's own name, and
 // package aws/convert makes that node class.
@@ -44,7 +44,7 @@
 // And in every mode: the requirements of a Machine that is made of a node leave the host name out, since no
 // generation takes a requirement on it.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
+// The types carry no locks: an object may be read by many goroutines at once as long because nobody changes it.
 //
 // Stability: stable.
 package v1alpha5

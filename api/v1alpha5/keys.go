@@ -29,7 +29,7 @@ const (
 	ProviderAnnotationKey = "compatibility.karpenter.sh/provider"
 )
 
-// Condition types of a Machine. Those of v1beta1 bear the same names without "Machine".
+// Condition types of a Machine. Those of v1beta1 have the same names without "Machine".
 const (
 	// ConditionReady is the roll-up of MachineLaunched, MachineRegistered and MachineInitialized.
 	ConditionReady = "Ready"
@@ -51,7 +51,7 @@ const (
 	ConditionActive = "Active"
 )
 
-// Key is the identity of the pool: of another space than that of NodePools, so that both may bear one name.
+// Key is the identity of the pool: of another space than that of NodePools, so that both may have the same name.
 func (p *Provisioner) Key() v1.PoolKey {
 	return v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: p.Name}
 }

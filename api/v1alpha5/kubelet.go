@@ -30,10 +30,10 @@ type KubeletConfiguration struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
-	// SystemReserved is kept back for the operating system, by resource name.
+	// SystemReserved is reserved for the operating system, by resource name.
 	// +optional
 	SystemReserved corev1.ResourceList `json:"systemReserved,omitzero"`
-	// KubeReserved is kept back for Kubernetes' own daemons, by resource name. A resource that is not named is computed
+	// KubeReserved is reserved for Kubernetes' own daemons, by resource name. A resource that is not named is computed
 	// for the instance type.
 	// +optional
 	KubeReserved corev1.ResourceList `json:"kubeReserved,omitzero"`

@@ -29,7 +29,7 @@ type Machine struct {
 	// Spec is what the machine must be.
 	// +optional
 	Spec MachineSpec `json:"spec,omitzero"`
-	// Status is what became of it.
+	// Status is the result of it.
 	// +optional
 	Status MachineStatus `json:"status,omitzero"`
 }
@@ -68,7 +68,7 @@ type MachineSpec struct {
 	MachineTemplateRef *MachineTemplateRef `json:"machineTemplateRef,omitempty"`
 }
 
-// MachineStatus is what became of a machine.
+// MachineStatus is the result of a machine.
 type MachineStatus struct {
 	// NodeName is the name of the Node it joined as; empty until it has joined.
 	// +optional

@@ -75,7 +75,7 @@ type ProvisionerSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsAfterEmpty *int64 `json:"ttlSecondsAfterEmpty,omitempty"`
-	// TTLSecondsUntilExpired is for how many seconds a node may live before it is replaced. Nil: for ever.
+	// TTLSecondsUntilExpired is for how many seconds a node may live before it is replaced. Nil: forever.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsUntilExpired *int64 `json:"ttlSecondsUntilExpired,omitempty"`

@@ -25,10 +25,10 @@
 // Two things are written out that a v1beta1 object may leave to its defaults, because v1 reads them differently:
 // consolidationPolicy and expireAfter. The kubelet block, which v1 keeps in the node class, goes to the annotation
 // KubeletAnnotationKey and comes back from there; to move it to the node class takes the node class, which this package
-// does not see. Status is observed anew by whoever acts on the object, so what it loses is not warned of: the severity of
+// does not see. Status is observed again by anyone who acts on the object, so what it loses is not warned of: the severity of
 // conditions, the conditions Empty and Expired, and on the way back what v1 alone observes.
 //
-// From v1beta1 to v1 and back gives the object back, but for what the warnings say, the two defaults, and status as
+// From v1beta1 to v1 and back gives the object back, except for what the warnings say, the two defaults, and status as
 // above. From v1 to v1beta1 is offered for parity: v1 says more than v1beta1 can.
 //
 // # Deliberate differences
@@ -40,7 +40,7 @@
 //   - The node class reference is not kept in an annotation; on the way back its apiVersion is written as the
 //     group with version v1beta1, and the webhook writes none without the annotation.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
+// The types carry no locks: an object may be read by many goroutines at once as long because nobody changes it.
 //
 // Stability: stable.
 package v1beta1

@@ -10,7 +10,7 @@ const (
 	NodeClassReferenceAnnotationKey = "compatibility.karpenter.sh/v1beta1-nodeclass-reference"
 )
 
-// Annotations of old that still work in v1beta1 beside karpenter.sh/do-not-disrupt.
+// Annotations of old that still work in v1beta1 in addition to karpenter.sh/do-not-disrupt.
 const (
 	// DoNotConsolidateAnnotationKey opts a node out of voluntary disruption.
 	DoNotConsolidateAnnotationKey = "karpenter.sh/do-not-consolidate"
@@ -18,7 +18,7 @@ const (
 	DoNotEvictAnnotationKey = "karpenter.sh/do-not-evict"
 )
 
-// Condition types of a NodeClaim. Those that v1 has too bear the same names there.
+// Condition types of a NodeClaim. Those that v1 has too have the same names there.
 const (
 	// ConditionReady is the roll-up of Launched, Registered and Initialized.
 	ConditionReady = "Ready"

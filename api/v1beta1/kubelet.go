@@ -19,10 +19,10 @@ type KubeletConfiguration struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
-	// SystemReserved is kept back for the operating system, by resource name.
+	// SystemReserved is reserved for the operating system, by resource name.
 	// +optional
 	SystemReserved map[string]Amount `json:"systemReserved,omitzero"`
-	// KubeReserved is kept back for Kubernetes' own daemons, by resource name. A resource that is not named is computed
+	// KubeReserved is reserved for Kubernetes' own daemons, by resource name. A resource that is not named is computed
 	// for the instance type.
 	// +optional
 	KubeReserved map[string]Amount `json:"kubeReserved,omitzero"`

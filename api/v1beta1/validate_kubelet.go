@@ -24,7 +24,7 @@ func evictionSignals() []string {
 	}
 }
 
-// reservedResources are those that can be kept back from pods.
+// reservedResources are those that can be reserved.
 func reservedResources() []string { return []string{"cpu", "ephemeral-storage", "memory", "pid"} }
 
 func validateKubelet(k *KubeletConfiguration, path *field.Path) field.ErrorList {

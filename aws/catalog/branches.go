@@ -12,7 +12,7 @@ import (
 var embeddedBranches string
 
 // BranchLimits says how many branch interfaces instance types can have as trunks, 0 for those that can't be one, by name. It is the same in
-// all regions. A type that is missing is newer than the table: nothing is known of it. The map is the caller's.
+// all regions. A type that is missing is newer than the table: nothing is known of it. The caller owns the map.
 func BranchLimits() map[string]int64 {
 	limits := make(map[string]int64, strings.Count(embeddedBranches, "\n"))
 	for line := range strings.Lines(embeddedBranches) {

@@ -60,7 +60,7 @@ func New(c Catalog) (*Catalog, error) {
 	return out, nil
 }
 
-// Lookup finds a type by name. The result points into the catalogue: it is not to be changed.
+// Lookup finds a type by name. The result points into the catalogue and must not be changed.
 func (c *Catalog) Lookup(name string) (*Type, bool) {
 	i := sort.Search(len(c.Types), func(i int) bool { return c.Types[i].Name >= name })
 	if i == len(c.Types) || c.Types[i].Name != name {

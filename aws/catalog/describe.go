@@ -273,7 +273,7 @@ func (info *instanceTypeInfo) network() Network {
 	return n
 }
 
-// otherInference are the inference accelerators but for those that EC2 lists among Neuron devices as well: it reports
+// otherInference are the inference accelerators except for those that EC2 lists among Neuron devices as well: it reports
 // Inferentia under both headings.
 func (info *instanceTypeInfo) otherInference() []deviceInfo {
 	neuron := func(d deviceInfo) bool {

@@ -13,7 +13,7 @@
 //   - [Load] and [Parse] read a catalogue file: one JSON object with "schema" ([Schema]), "region", "zones" (name and
 //     id), "sources" (text by key) and "types", whose records have the fields of [Type] under its JSON names. Fields
 //     that are false, empty or unknown are left out; a field the shape does not have is refused.
-//   - [ParseDescribeInstanceTypes] reads what `aws ec2 describe-instance-types` prints, with a prices file beside it
+//   - [ParseDescribeInstanceTypes] reads what `aws ec2 describe-instance-types` prints, with a prices file in addition to it
 //     (see [Prices] for its shape), because EC2's answer has neither prices nor zones.
 //   - [New] checks and takes over records from anywhere else.
 //

@@ -16,7 +16,7 @@ const (
 )
 
 // WindowsLicences returns what the licence of Windows adds to the price of an instance, USD per hour, by instance type, for the types
-// that are not charged by the vCPU alone: burstable types and old generations. The map is the caller's.
+// that are not charged by the vCPU alone: burstable types and old generations. The caller owns the map.
 func WindowsLicences() map[string]float64 {
 	licences := make(map[string]float64, strings.Count(embeddedWindows, "\n"))
 	for line := range strings.Lines(embeddedWindows) {

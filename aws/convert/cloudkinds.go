@@ -9,7 +9,7 @@ import (
 )
 
 // Kinds are AWS's kinds of node classes, for what reads objects of any cloud (scheduling/manifests.Options): EC2NodeClasses of v1 and
-// v1beta1, and AWSNodeTemplates. The set is the caller's.
+// v1beta1, and AWSNodeTemplates. The caller owns the set.
 func Kinds() kinds.Set {
 	return kinds.Set{
 		NodeClasses: []kinds.NodeClassKind{{

@@ -48,7 +48,7 @@ type Source struct {
 type DecodeOptions struct {
 	// Strict refuses fields that a kind doesn't have, in pods and workloads of Kubernetes too. Without it those of the kinds that are
 	// converted are warned of and left out, and workloads are not looked into. The kubelet block of a NodePool of v1 whose node class is
-	// in the input is warned of all the same, since Rewrite may move it there, and drops the warning then.
+	// in the input is warned of anyway, since Rewrite may move it there, and drops the warning then.
 	Strict bool
 	// KeepGoing gives the documents that can be read although others can't. Those are documents without an object, with an error among
 	// their warnings (conversion.CodeUnreadable).

@@ -23,7 +23,7 @@
 // kubectl apply noted are left out, live Machines are skipped, two results of one kind and name are an error unless they are equal.
 //
 // Read takes live objects as they are, with all metadata and status, for somebody who goes on to act on them. A pool or node
-// class that was born in the first generation keeps an identity of its own, so that it may bear the name of a later one:
+// class that was created as v1alpha5 keeps an identity of its own, so that it may have the name of a later one:
 // see Converted.Provenance, Converted.PoolKey and Result.ClassOf.
 //
 // Both keep the order of the input; what a conversion creates follows the object it came from. An object that can't be
@@ -32,7 +32,7 @@
 //
 // # Differences from Karpenter
 //
-// docs/differences.md lists what this package does otherwise than Karpenter, and why.
+// docs/differences.md lists how this package differs from Karpenter, and why.
 //
 // Functions of this package never change their arguments, and give the same result for the same input, byte for byte. All
 // may be called from any number of goroutines.

@@ -17,7 +17,7 @@ import (
 	awsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// EffectiveKubelet is the kubelet block that a machine is launched with: that of the annotation on its claim, else that
+// EffectiveKubelet is the kubelet block that an instance is launched with: that of the annotation on its claim, else that
 // on its pool, else that of the node class. pool and class may be nil; so may the result, which leaves all to the family.
 // An annotation that can't be read is an error. The result is the caller's.
 func EffectiveKubelet(claim *api.NodeClaim, pool *api.NodePool, class *awsv1.EC2NodeClass) (*awsv1.KubeletConfiguration, error) {
@@ -235,7 +235,7 @@ func (b *bundle) returnKubelets() {
 			}
 			names = append(names, pool.Name)
 			if _, own := pool.Annotations[v1beta1.KubeletAnnotationKey]; own {
-				continue // it counts in place of the class's
+				continue // it counts instead of the class's
 			}
 			pool = pool.DeepCopy()
 			if pool.Annotations == nil {

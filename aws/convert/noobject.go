@@ -33,7 +33,7 @@ func (d *decoder) noObject(at Position, text []byte) string {
 	return "it has no apiVersion and kind"
 }
 
-// instead says what to convert in place of a file that a tool makes manifests from; empty for all others.
+// instead says what to convert instead of a file that a tool makes manifests from; empty for all others.
 func instead(name string) string {
 	folder := filepath.Dir(name)
 	base := strings.ToLower(filepath.Base(name))

@@ -34,7 +34,7 @@ type Options struct {
 	NodeRole string
 	// KeepInstanceProfile keeps the instance profile of node templates instead of writing a role. Read always does.
 	KeepInstanceProfile bool
-	// Legacy are the global settings of the first generation. Nil: not known.
+	// Legacy are the global settings of v1alpha5. Nil: not known.
 	Legacy *LegacySettings
 	// Workloads are passed on with keys renamed; without it they are left out like every foreign object.
 	Workloads bool
@@ -55,7 +55,7 @@ type Options struct {
 	Force bool
 }
 
-// LegacySettings are global settings of the first generation that a node class or pool says itself later.
+// LegacySettings are global settings of v1alpha5 that a node class or pool says itself later.
 type LegacySettings struct {
 	// DefaultInstanceProfile is that of node templates without one.
 	DefaultInstanceProfile string

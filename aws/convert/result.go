@@ -8,7 +8,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// Result is what became of the documents.
+// Result is the result of the documents.
 type Result struct {
 	// Objects in the order of the documents; what a conversion created follows the object it came from.
 	Objects []Converted
@@ -56,7 +56,7 @@ func (c Converted) PoolKey() api.PoolKey {
 	return api.PoolKey{}
 }
 
-// ClassOf returns the node class that a pool or claim of this result refers to. One of the first generation refers to node
+// ClassOf returns the node class that a pool or claim of this result refers to. One of v1alpha5 refers to node
 // classes of that generation alone, one of a later to later ones; there is no falling back. ok is false when there is none.
 func (r Result) ClassOf(c Converted) (class Converted, ok bool) {
 	var ref api.NodeClassReference

@@ -20,7 +20,7 @@ import (
 )
 
 // Rewrite makes manifests of the target generation. Objects of that generation pass through unchanged; of those that are
-// converted only name, labels, annotations and finalizers of the metadata are kept, but for what kubectl apply noted in an
+// converted only name, labels, annotations and finalizers of the metadata are kept, except for what kubectl apply noted in an
 // annotation. Objects of other groups are left out with a warning.
 func Rewrite(documents []Document, options Options) Result {
 	options.Target = cmp.Or(options.Target, V1)
@@ -106,7 +106,7 @@ func trim(e *entry, target Version) {
 	}
 }
 
-// single reports whether there may be one such object alone. Of live objects an API server has seen to that, but for a node
+// single reports whether there may be one such object alone. Of live objects an API server has seen to that, except for a node
 // template and an inline provider block, which become node classes of one generation.
 func (b *bundle) single(e *entry) bool {
 	switch e.object.(type) {

@@ -21,14 +21,14 @@
 //
 // Keys: EBS
 // volumes, images and queues that are encrypted with a customer's own key need grants on that key. Instances of
-// the first API generation bear karpenter.sh/provisioner-name in place of karpenter.sh/nodepool: with Settings.ServeAlpha there is a
+// the first API generation have karpenter.sh/provisioner-name instead of karpenter.sh/nodepool: with Settings.ServeAlpha there is a
 // policy for them in addition, which stays attached as long as one lives. Those from before release 0.28,
 // which do not say which cluster manages them, are beyond these policies: they need the one they were launched with. Denials of permission
 // boundaries and organisations are beyond what an account's policies can say.
 //
 // # Differences from Karpenter
 //
-// docs/differences.md lists what this package does otherwise than Karpenter, and why.
+// docs/differences.md lists how this package differs from Karpenter, and why.
 //
 // Stability: beta.
 package iam

@@ -77,7 +77,7 @@ func (d Document) Size() int {
 	return n
 }
 
-// encode is JSON of a value without what JSON can't have, so that there is no error.
+// encode is JSON of a value without what JSON can't have, so that there is not an error.
 func encode(value any, indented bool) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -200,14 +200,14 @@ func (a account) tagged() Condition {
 		with("StringLike", requestTag+awsv1.TagNodePool, "*")
 }
 
-// ownedNode holds for what bears these tags.
+// ownedNode holds for what has these tags.
 func (a account) ownedNode() Condition {
 	return Condition{}.
 		with("StringEquals", resourceTag+awsv1.TagClusterPrefix+a.ClusterName, owned).
 		with("StringLike", resourceTag+awsv1.TagNodePool, "*")
 }
 
-// alphaTags holds for what bears the tags of the first generation, in the request or itself, and is managed by the cluster: those
+// alphaTags holds for what has the tags of v1alpha5, in the request or itself, and is managed by the cluster: those
 // that releases from 0.28 on write.
 func (a account) alphaTags(prefix string) Condition {
 	return Condition{}.

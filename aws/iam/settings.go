@@ -36,7 +36,7 @@ type Settings struct {
 	OIDCIssuer string
 	// Queue is the name of the queue of interruption events. Empty: there is none, nor rules.
 	Queue string
-	// SSMParameters are those that node classes read images from, beside AWS's own: names, or ARNs. "*" stands for any
+	// SSMParameters are those that node classes read images from, in addition to AWS's own: names, or ARNs. "*" stands for any
 	// text. Nil: none.
 	SSMParameters []string
 	// LaunchResources are further types of EC2 resources that launches refer to, as EC2's ARNs name them, for what is
@@ -47,13 +47,13 @@ type Settings struct {
 	// WithoutReservedCapacity leaves capacity reservations out.
 	WithoutReservedCapacity bool
 	// WithoutInstanceProfiles says that node classes name instance profiles, not roles: none are made. Roles
-	// are passed to EC2 all the same.
+	// are passed to EC2 anyway.
 	WithoutInstanceProfiles bool
 	// WithoutEKS says that the cluster is not EKS's, or that all there is to know of it is configured.
 	WithoutEKS bool
 	// ZonalShift lets ARC be asked for zones that the EKS cluster is shifted away from.
 	ZonalShift bool
-	// ServeAlpha adds a policy for machines of pools of the first generation, which are known by that generation's tags:
+	// ServeAlpha adds a policy for machines of pools of v1alpha5, which are known by that generation's tags:
 	// keep it attached as well while instances have them.
 	ServeAlpha bool
 	// SpotServiceLinkedRole lets the first spot launch of the account make the role that EC2 needs for it. It

@@ -19,7 +19,7 @@ const (
 type Cluster struct {
 	// Name of the cluster; it is part of every tag. Required.
 	Name string `json:"name"`
-	// Endpoint is the URL of the API server. Required but for images of family Custom.
+	// Endpoint is the URL of the API server. Required except for images of family Custom.
 	Endpoint string `json:"endpoint,omitempty"`
 	// CABundle is the certificate authority of the API server, PEM in base64. Empty when it is not known.
 	CABundle string `json:"caBundle,omitempty"`

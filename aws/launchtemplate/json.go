@@ -25,7 +25,7 @@ func (t Template) MarshalJSON() ([]byte, error) {
 	return json.Marshal(pruned(value))
 }
 
-// TagSpecifications are the template's own tags as CreateLaunchTemplate takes them. The list is the caller's, its tags
+// TagSpecifications are the template's own tags as CreateLaunchTemplate takes them. The caller owns the list, its tags
 // are shared.
 func (t Template) TagSpecifications() []ec2types.TagSpecification {
 	return []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: t.Tags}}

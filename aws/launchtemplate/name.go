@@ -17,9 +17,9 @@ const NamePrefix = "karpenter.k8s.aws/"
 // NameVersion is hashed into every name. It changes when the same request is to give other names.
 const NameVersion = "drawknife-v1"
 
-// nameOf is a template's name: the prefix and 64 bits of a hash over all that EC2 is told, as a decimal number. The
-// order of lists, which means nothing in this data, does not matter; members that are left out don't count, so that a
-// newer SDK gives the same names.
+// nameOf is a template's name: the prefix and 64 bits of a hash of the template's content, as a decimal number. The order of lists,
+// which means nothing in this data, does not matter; members that are left out don't count, so that a newer SDK gives the same
+// names.
 func nameOf(data *ec2types.RequestLaunchTemplateData, tags []ec2types.Tag) (string, error) {
 	text, err := json.Marshal(struct {
 		Version string

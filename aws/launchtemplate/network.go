@@ -9,7 +9,7 @@ import (
 )
 
 // networkInterfaces are the instance's interfaces: those that the class lists, else one for each EFA that the claim's
-// pods get, else a single one. All bear the security groups, which must not stand at the top level
+// pods get, else a single one. All have the security groups, which must not stand at the top level
 // as well; subnets come with the launch.
 func (p *plan) networkInterfaces(efas int32) []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest {
 	listed := p.NodeClass.Spec.NetworkInterfaces

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Request is what templates are asked for. Nothing of it is changed.
+// Request is what templates are asked for. It is not changed.
 type Request struct {
 	// Cluster the nodes join.
 	Cluster Cluster
@@ -20,7 +20,7 @@ type Request struct {
 	// the spec will do); all three are required. Required.
 	NodeClass *awsv1.EC2NodeClass
 	// NodeClaim to launch an instance for: its labels and taints, whether its pods ask for EFA or enclaves, the tenancy, the
-	// reservations and the partition it allows. Nil stands for a claim without any of that.
+	// reservations and the partition it allows. Nil means a claim without any of that.
 	NodeClaim *v1.NodeClaim
 	// InstanceTypes the claim may become. At least one.
 	InstanceTypes []*cloudprovider.InstanceType

@@ -11,7 +11,7 @@ import (
 
 // Tags are those of everything that is made for a launch: the cluster's, overridden by the class's, overridden by those
 // that say whose it is. nodePool is v1.PoolKey.String: launch templates are of one kind whatever the generation of the
-// pool, so that they are found and deleted by one rule. The map is the caller's.
+// pool, so that they are found and deleted by one rule. The caller owns the map.
 func Tags(cluster Cluster, class *awsv1.EC2NodeClass, nodePool string) map[string]string {
 	if class == nil {
 		return nil

@@ -26,7 +26,7 @@ type Template struct {
 	InstanceTypes []string
 	// CapacityType its instances are bought as.
 	CapacityType string
-	// MaxPods is the pod limit its nodes are told; 0 when they are told none.
+	// MaxPods is the pod limit in the user data; 0 if it has none.
 	MaxPods int32
 	// EFAs is how many EFA interfaces the claim's pods get; 0 when they ask for none or the class lists interfaces.
 	EFAs int32

@@ -16,7 +16,7 @@ import (
 const (
 	// DefaultEvery is how often a feed is read.
 	DefaultEvery = 12 * time.Hour
-	// DefaultSpotEvery is how often spot prices had better be read: they move all day.
+	// DefaultSpotEvery is the default interval for reading spot prices, which change all day.
 	DefaultSpotEvery = 15 * time.Minute
 	// DefaultKeep is how long a price is kept that its feed no longer names.
 	DefaultKeep = 7 * 24 * time.Hour
@@ -171,7 +171,7 @@ func (b *Board) Refresh(ctx context.Context) (next time.Time, err error) {
 	return b.next(), errors.Join(errs...)
 }
 
-// claim takes the feeds that are due and that nobody is reading.
+// claim takes the feeds that are due and not being read.
 func (b *Board) claim() []*feed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -212,7 +212,7 @@ func (b *Board) next() time.Time {
 	return next
 }
 
-// publish makes the book anew of all feeds. The lock is held.
+// publish builds the book again from all feeds. The lock is held.
 func (b *Board) publish() {
 	book := &Book{onDemand: map[string]Quote{}, spot: map[Pair]Quote{}, minSpotDiscount: b.options.MinSpotDiscount}
 	for _, f := range b.feeds {

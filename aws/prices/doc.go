@@ -32,7 +32,7 @@
 //     A region without bare metal is no failure.
 //   - Of several prices for one type the highest counts, not the last one met, so that the answer does not
 //     depend on its order.
-//   - Prices that vanish age and go instead of staying for ever.
+//   - Prices that vanish age and go instead of staying forever.
 //   - No lock is held while prices are read.
 //   - The static table has prices of every region but those of China, for which there is no free source: they
 //     have those of us-east-1, and their provenance says so.

@@ -26,7 +26,7 @@ func newFeed(f Feed, seed uint64) *feed {
 	return &feed{Feed: f, keep: option.Or(f.Keep, DefaultKeep), schedule: refresh.Schedule{Every: option.Or(f.Every, DefaultEvery), Seed: seed}}
 }
 
-// take lays a list over what the feed said before. Maps are made anew: books that are out have the old quotes, not the
+// take lays a list over what the feed said before. Maps are made again: books that are out have the old quotes, not the
 // maps, so this is for tidiness alone.
 func (f *feed) take(list *List, now time.Time, usdPer map[string]float64) {
 	t := taker{list: list, now: now, keep: f.keep, rate: 1, texts: map[provenance]string{}}

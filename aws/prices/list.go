@@ -44,7 +44,7 @@ type Price struct {
 	Source string
 }
 
-// List is what a source says. Once handed out it is not changed.
+// List is what a source says. Once returned it is not changed.
 type List struct {
 	// Source says where the prices come from, for people: "AWS price list". Required.
 	Source string

@@ -11,9 +11,9 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// Static is a table of on-demand prices for a region: what is in force until something better is read, and for ever where
-// nothing can be. For the catalogue's own region it is the catalogue's prices, for others those of Regional. Types
-// without a price there are estimated from the catalogue's (catalog.Estimator), and their provenance says so.
+// Static is a table of on-demand prices for a region, used until better prices are read, or always if none can be. For the
+// catalogue's own region it is the catalogue's prices, for others those of Regional. Types without a price there are estimated from
+// the catalogue's (catalog.Estimator), and their provenance says so.
 func Static(c *catalog.Catalog, region string) *List {
 	if c == nil {
 		return nil
@@ -52,7 +52,7 @@ func Static(c *catalog.Catalog, region string) *List {
 	}
 	regional, err := Regional(region)
 	if err != nil || regional == nil {
-		return list // whose prices say what they are for want of
+		return list // whose prices say what they are for lack of
 	}
 	source := regional.Source + ", " + regional.AsOf.Format(time.DateOnly)
 	for name, p := range regional.OnDemand {

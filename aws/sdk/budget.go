@@ -63,7 +63,7 @@ type Limit struct {
 }
 
 // DefaultLimits are the limits that EC2 documents for an account and region, which all that runs there shares; those of SSM
-// and the price list likewise. The map is the caller's.
+// and the price list likewise. The caller owns the map.
 func DefaultLimits() map[Class]Limit {
 	return map[Class]Limit{
 		ClassRead:       {PerSecond: 20, Burst: 100},
@@ -103,7 +103,7 @@ const (
 )
 
 // Budget spends a token for each call, by class. Callers wait for theirs in order of priority, then of arrival. When AWS
-// throttles a class all the same, for other programs draw on the same account, its bucket is emptied and its rate halved
+// throttles a class anyway, for other programs draw on the same account, its bucket is emptied and its rate halved
 // until it has been quiet for a while. A Budget is safe for concurrent use; clients that share an account and region
 // should share one. Make one with NewBudget.
 type Budget struct {
@@ -158,7 +158,7 @@ func (b *Budget) Throttled(class Class) {
 	now := time.Now()
 	k.fill(now)
 	k.tokens = 0
-	// Calls that were under way together are refused together; they count once.
+	// Calls that were in progress together are refused together; they count once.
 	if now.Sub(k.throttled) > time.Second {
 		k.pace = max(k.pace/2, slowest)
 		k.throttled = now

@@ -57,7 +57,7 @@ type Config struct {
 	MaxBackoff time.Duration
 	// Budget that calls draw on; nil: a new one with DefaultLimits. Share one between clients of one account and region.
 	Budget *Budget
-	// Observe is told of every call when it has ended, for metrics and logs; nil: nobody is. It must be safe for
+	// Observe is called for every call when it has ended, for metrics and logs; nil: none. It must be safe for
 	// concurrent use and return soon.
 	Observe func(Call)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// CredentialsError says that AWS was not asked for want of credentials, or does not accept those in use. It is of kind
-// Unauthorized; no permission would help.
+// CredentialsError says that credentials are missing, or that AWS does not accept them. It is of kind Unauthorized; no permission
+// would help.
 type CredentialsError struct {
 	// Action is the permission of the call that was to be made, "ec2:CreateFleet"; empty when it is not known.
 	Action string

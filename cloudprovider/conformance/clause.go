@@ -20,7 +20,7 @@ func clauses() []clause {
 	)
 }
 
-// Clauses are the numbers of all clauses that the kit tests, in the order of the contract. The slice is the caller's.
+// Clauses are the numbers of all clauses that the kit tests, in the order of the contract. The caller owns the slice.
 func Clauses() []string {
 	all := clauses()
 	ids := make([]string, len(all))

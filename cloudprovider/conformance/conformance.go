@@ -25,7 +25,7 @@ const (
 	Engine Level = "Engine"
 )
 
-// Levels are all levels, Core first. The slice is the caller's.
+// Levels are all levels, Core first. The caller owns the slice.
 func Levels() []Level { return []Level{Core, Spot, Reserved, Drift, Repair, Interruption} }
 
 // Defaults of Options.
@@ -68,7 +68,7 @@ type Options struct {
 	Deadline time.Time
 	// Poll is how long to wait between two looks at it; more than 0.
 	Poll time.Duration
-	// MemorySlack is how many bytes the test's own cloud, living in the same process, may keep beside what the clauses about
+	// MemorySlack is how many bytes the test's own cloud, living in the same process, may keep in addition to what the clauses about
 	// memory allow the provider. Zero for none.
 	MemorySlack int64
 	// RunID sets the names and UIDs of this run's claims apart from those of other runs; empty means DefaultRunID. A cloud

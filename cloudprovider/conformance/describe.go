@@ -44,7 +44,7 @@ func (l *lab) describeIsValid() {
 	}
 }
 
-// csiZoneLabels are zone labels that Kubernetes itself once used and volumes still bear.
+// csiZoneLabels are zone labels that Kubernetes itself once used and volumes still have.
 func csiZoneLabels() []string { return []string{corev1.LabelFailureDomainBetaZone} }
 
 func (l *lab) describeAliases() {

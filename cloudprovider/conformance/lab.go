@@ -114,7 +114,7 @@ func in(key string, values ...string) v1.NodeSelectorRequirementWithMinValues {
 	return v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
 
-// ofOffering asks for an instance bought by just that offering, or one that can't be told from it.
+// ofOffering asks for an instance bought by just that offering, or one that can't be distinguished from it.
 func (l *lab) ofOffering(c cloudprovider.Candidate) *v1.NodeClaim {
 	wants := []v1.NodeSelectorRequirementWithMinValues{in(corev1.LabelInstanceTypeStable, c.Type.Name)}
 	for r := range c.Offering.Requirements.All {

@@ -88,7 +88,7 @@ func until(parent context.Context, deadline time.Time, after time.Duration) (con
 	return context.WithDeadline(parent, deadline.Add(after))
 }
 
-// cleanUp runs what Cleanup was given, the last first. After the deadline, if there is one, it does not wait for ever either.
+// cleanUp runs what Cleanup was given, the last first. After the deadline, if there is one, it does not wait forever either.
 func (p *probe) cleanUp(deadline time.Time) {
 	given, stop := until(context.Background(), deadline, graceTime+cleanupTime)
 	if given.Err() != nil {

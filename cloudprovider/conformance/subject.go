@@ -11,10 +11,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Factory makes a provider to be tested, on a cloud that has none of the kit's instances. It is called anew for every clause
-// and, in properties, for every trial; a factory of a real cloud may give the same provider each time, since the kit looks
-// at its own instances alone and ends them. What the factory opens it closes with t.Cleanup; t.Fatal and t.Skip end the
-// clause.
+// Factory makes a provider to be tested, on a cloud that has none of the kit's instances. It is called for every clause and, in
+// properties, for every trial. A factory for a real cloud may return the same provider each time, because the kit uses only its own
+// instances and terminates them. What the factory opens it closes with t.Cleanup; t.Fatal and t.Skip end the clause.
 type Factory func(t testing.TB) Subject
 
 // Subject is a provider under test, and what the kit may know of it and do to its cloud. Provider alone is required: a
@@ -23,7 +22,7 @@ type Subject struct {
 	// Provider under test.
 	Provider cloudprovider.CloudProvider
 	// NodePool that instance types are asked for and that claims are of; nil means one named "conformance" without requirements. With
-	// one of the first generation (v1.SetGenerationOf) the kit looks whether the provider serves those too: claims bear the label of
+	// one of v1alpha5 (v1.SetGenerationOf) the kit looks whether the provider serves those too: claims have the label of
 	// that generation then, and instances have to.
 	NodePool *v1.NodePool
 	// NodeClass that claims are launched from; zero means one named "default" of the kind that the provider declares

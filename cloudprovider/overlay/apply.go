@@ -26,7 +26,7 @@ type Input struct {
 type Pool struct {
 	// Key is the pool's identity. Its name is the value of the label Key.LabelKey, which overlays may ask about.
 	Key v1.PoolKey
-	// Object gives the labels of the template, which overlays may ask about beside what types and offerings state. Nil
+	// Object gives the labels of the template, which overlays may ask about in addition to what types and offerings state. Nil
 	// has none.
 	Object *v1.NodePool
 	// Types are the instances as the provider lists them, possibly shared with other pools.

@@ -76,7 +76,7 @@ func (w *workshop) correct(v *view, rules []*rule) []*cloudprovider.InstanceType
 	return types
 }
 
-// corrections is what is to be done to a type of the view; nil for nothing.
+// corrections are the changes to a type of the view; nil for none.
 func (v *view) corrections(number int, rules []*rule) *corrected {
 	var c corrected
 	if v.prices != nil {

@@ -52,7 +52,7 @@ func (r *Result) InstanceTypes(key v1.PoolKey) ([]*cloudprovider.InstanceType, e
 type Overlaid struct {
 	// Base is the type as the provider gave it.
 	Base *cloudprovider.InstanceType
-	// Price names the overlays whose prices some of its offerings bear, sorted.
+	// Price names the overlays whose prices some of its offerings have, sorted.
 	Price []string
 	// Capacity names the overlays that some of its resources are from, sorted.
 	Capacity []string
@@ -66,7 +66,7 @@ func (r *Result) Overlaid(t *cloudprovider.InstanceType) Overlaid {
 	return r.known[t].overlaid()
 }
 
-// Annotations are those that a NodeClaim bears which may become any of types: karpenter.sh/price-overlay-applied
+// Annotations are those that a NodeClaim has which may become any of types: karpenter.sh/price-overlay-applied
 // and karpenter.sh/capacity-overlay-applied are "true" if the price or capacity of one of them was overlaid. Nil if
 // neither is.
 func (r *Result) Annotations(types []*cloudprovider.InstanceType) map[string]string {
@@ -117,7 +117,7 @@ type Verdict struct {
 	Message string
 	// Conflict is with whom and over what; nil unless Reason is ReasonConflict.
 	Conflict *Conflict
-	// Offerings is how many offerings the overlay selects, summed over pools, whoever's price they end with. 0 for
+	// Offerings is how many offerings the overlay selects, summed over pools, no matter whose price they end with. 0 for
 	// one that is applied means that its requirements match nothing, likely for a slip in them; it isn't counted for
 	// one that is refused.
 	Offerings int

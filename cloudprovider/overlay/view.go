@@ -78,7 +78,7 @@ func newViews(pools []Pool, taken taken, lookup *requirements.Lookup) []*view {
 	return views
 }
 
-// askedLabels are the labels each node of the pool bears, as far as overlays ask about them.
+// askedLabels are the labels each node of the pool has, as far as overlays ask about them.
 func askedLabels(p Pool, keys []string, lookup *requirements.Lookup) requirements.Set {
 	labels := map[string]string{}
 	if p.Object != nil {

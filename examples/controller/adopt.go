@@ -148,7 +148,7 @@ func (w watchman) Start(ctx context.Context) error { return w(ctx) }
 // NeedLeaderElection is false.
 func (w watchman) NeedLeaderElection() bool { return false }
 
-// nobody is a lock that is never had.
+// nobody is a lock that is never acquired.
 type nobody struct{}
 
 var errDryRun = errors.New("nothing is done in a dry run")

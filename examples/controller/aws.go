@@ -47,7 +47,7 @@ func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, log *slo
 	})
 }
 
-// hasInstances reports whether the cluster has the kind that stands for instances of the first generation: where it has not, nobody
+// hasInstances reports whether the cluster has the kind that stands for instances of v1alpha5: where it has not, nobody
 // asks EC2 for these.
 func hasInstances(mapper meta.RESTMapper) (bool, error) {
 	kind := v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)

@@ -36,7 +36,7 @@ func load(ctx context.Context, from settings.Sources) (*settings.Loaded, error) 
 	return settings.Load(from)
 }
 
-// legacyOf are the global settings that objects of the first generation are read with; nil if none are set.
+// legacyOf are the global settings that objects of v1alpha5 are read with; nil if none are set.
 func legacyOf(l *settings.Legacy) *convert.LegacySettings {
 	if l == nil {
 		return nil
@@ -46,7 +46,7 @@ func legacyOf(l *settings.Legacy) *convert.LegacySettings {
 	}
 }
 
-// configMap is the data of a ConfigMap; nil if there is none, or if it may not be read.
+// configMap is the data of a ConfigMap; nil if it does not exist or may not be read.
 func configMap(ctx context.Context, c client.Reader, namespace, name string) (map[string]string, error) {
 	object := &corev1.ConfigMap{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)

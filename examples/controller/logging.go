@@ -25,7 +25,7 @@ func (e escaped) Write(text []byte) (int, error) {
 }
 
 // newLogger writes records where the settings say, JSON for programs or text for people, and says elsewhere when that fails. Each
-// bears the commit that the program was built from, so that a log can be read years later. Durations are written as Go writes
+// has the commit that the program was built from, so that a log can be read years later. Durations are written as Go writes
 // them in both forms, "1.5s". The function returned closes the files.
 func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func(), error) {
 	files := outputs{out: out, trouble: trouble, open: map[string]*os.File{}}

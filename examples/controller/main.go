@@ -77,10 +77,10 @@ func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 	return exitDone
 }
 
-// extraFlags are those of the program itself, beside the settings.
+// extraFlags are those of the program itself, in addition to the settings.
 type extraFlags struct {
 	catalog string
-	// out is what is printed for whoever started the program.
+	// out receives output for the person who started the program.
 	out io.Writer
 }
 

@@ -82,7 +82,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	case s.Process.KarpenterLease == settings.LeaseIgnored:
 		log.Info("ignoring Provisioners, Machines and AWSNodeTemplates because the lease of Karpenter is ignored")
 	default:
-		// From here on objects of the first generation are among those of v1.
+		// From here on objects of v1alpha5 are among those of v1.
 		if mgr, err = generations.Serve(mgr, generations.Options{Legacy: legacyOf(s.AWS.Legacy), Logger: log}); err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ const (
 )
 
 // simulation is a fake cloud whose instances join the cluster as nodes of which nothing is real but the objects. It knows the instances
-// of earlier processes from the cluster's NodeClaims, which it reads when it is first asked about instances: whoever asks acts on
+// of earlier processes from the cluster's NodeClaims, which it reads when it is first asked about instances: anyone who asks acts on
 // the cluster by then, so that nobody else launches. Until then it writes nothing either.
 type simulation struct {
 	*fake.Cloud

@@ -72,7 +72,7 @@ func addWebhook(ctx context.Context, config *rest.Config, options *ctrl.Options,
 	return keeper, nil
 }
 
-// registerWebhook puts the conversion behind the server, and has the certificate looked after.
+// registerWebhook puts the conversion behind the server, and has the certificate managed.
 func registerWebhook(mgr ctrl.Manager, keeper *conversion.Keeper, s settings.Settings, log *slog.Logger) error {
 	if !servesBeta(s) {
 		return nil

@@ -21,7 +21,7 @@ type Boot struct {
 	Taints []string
 }
 
-// Power switches machines. Each call may be repeated: switching on what is on, or off what is off, is no error. All methods
+// Power switches machines. Each call may be repeated: switching on what is on, or off what is off, is not an error. All methods
 // are safe for concurrent use, return soon after ctx has ended, and may take as long as they need before.
 type Power interface {
 	// On switches the machine on, so that it joins the cluster with these settings.

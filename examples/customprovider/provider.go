@@ -27,7 +27,7 @@ type Options struct {
 	Image string
 	// BrokenFor is how long a machine that could not be switched on is left alone; 0 not at all. Nil is DefaultBrokenFor.
 	BrokenFor *time.Duration
-	// Clock tells the time. Nil: the real one.
+	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
 }
 
@@ -248,7 +248,7 @@ func (p *Provider) own(holders map[string]Holder, providerID string) (string, Ho
 	return "", Holder{}, cloudprovider.NewNodeClaimNotFoundError(providerID, nil)
 }
 
-// providerID names the machine while it is this holder's: whoever has it next must not lose it to a late Delete.
+// providerID identifies the machine for this holder only: a late Delete must not affect the next holder.
 func (p *Provider) providerID(machine string, holder Holder) string {
 	return fmt.Sprintf("inventory:///%s/%s/%d", p.machines[machine].Zone, machine, holder.Launch)
 }

@@ -40,7 +40,7 @@ type options struct {
 	// class and pool are names; empty where there is only one to choose from.
 	class, pool string
 	capacity    string
-	// instanceTypes are names; none stands for the default.
+	// instanceTypes are names; none means the default.
 	instanceTypes []string
 	reservation   string
 	// ami, securityGroups and instanceProfile stand in for what was not resolved.

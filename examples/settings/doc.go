@@ -17,7 +17,7 @@
 // reads flags, the environment and files only through its arguments, so tests need no process state. Settings are read once; then
 // they are plain data. Everything in this package is safe for concurrent use on different values.
 //
-// Programs with settings of their own beside these use the parts of Load: ParseEnv, NewFlags, ParseFile,
+// Programs with settings of their own in addition to these use the parts of Load: ParseEnv, NewFlags, ParseFile,
 // ParseLegacyConfigMap and ParseLoggingConfigMap read one source each into a Layer, and Combine puts layers on top of each
 // other.
 //

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 )
 
-// InstanceTypeFlags are the names of the flags that AddInstanceTypeFlags registers. The slice is the caller's.
+// InstanceTypeFlags are the names of the flags that AddInstanceTypeFlags registers. The caller owns the slice.
 func InstanceTypeFlags() []string {
 	return []string{
 		"vpc-cni-prefix-delegation", "vpc-cni-custom-networking", "without-pod-eni", "measured-memory-overhead", "fractional-gpus",

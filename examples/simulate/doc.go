@@ -20,7 +20,7 @@
 //
 // # Generations
 //
-// Provisioners, Machines and AWSNodeTemplates of the first generation of the API, and NodePools, NodeClaims and EC2NodeClasses of
+// Provisioners, Machines and AWSNodeTemplates of v1alpha5, and NodePools, NodeClaims and EC2NodeClasses of
 // v1beta1, may be mixed with those of v1: in the inputs, in the file of --diff, with --consolidate and --replay (see
 // scheduling/manifests). Each change by the conversion is reported as a note or warning with its code (W101 and so on: package
 // api/conversion), object and field, on standard error and in the notes of the JSON output. A Provisioner is called v1alpha5/NAME,

@@ -45,7 +45,7 @@ func fakeClass() v1.NodeClassReference {
 	return v1.NodeClassReference{Group: fake.NodeClassGroup, Kind: fake.NodeClassKind, Name: "default"}
 }
 
-// Node is a Node that is ready and bears its own name as a label.
+// Node is a Node that is ready and has its own name as a label.
 func Node(name string, options ...NodeOption) *corev1.Node {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}}}
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}

@@ -121,7 +121,7 @@ func zoneOnDemand(it *cloudprovider.InstanceType) string {
 	return first
 }
 
-// Remove takes a node out of the world, as when its instance has gone. Its pods wait, as those that their controllers make anew.
+// Remove takes a node out of the world, as when its instance has gone. Its pods wait, as those that their controllers make again.
 func (w *World) Remove(name string) {
 	i := slices.IndexFunc(w.nodes, func(n scheduling.Node) bool { return n.Name == name })
 	if i < 0 {

@@ -45,7 +45,7 @@ func suites() []suite {
 	return suites
 }
 
-// outcome is what became of the specs of a run, by name.
+// outcome is the result of the specs of a run, by name.
 type outcome struct {
 	state   map[string]string // "passed", "failed", "skipped", "panicked", …
 	message map[string]string

@@ -40,7 +40,7 @@ func newWorkspace(here, dir string) (*workspace, error) {
 
 func (w *workspace) modfile() string { return filepath.Join(w.dir, "go.mod") }
 
-// writeModfile is this module's go.mod with the copies in place of the releases.
+// writeModfile is this module's go.mod with the copies instead of the releases.
 func (w *workspace) writeModfile() error {
 	for _, name := range []string{"go.mod", "go.sum"} {
 		data, err := os.ReadFile(filepath.Join(w.here, name))

@@ -55,7 +55,7 @@ func assemble(hw *hardware, quotes *priceList, builtIn *catalog.Catalog) (*catal
 	return catalog.New(c)
 }
 
-// describe has package catalog read moto's records, with a list of zones and no prices beside them.
+// describe has package catalog read moto's records, with a list of zones and no prices in addition to them.
 func describe(hw *hardware) (*catalog.Catalog, error) {
 	var answer struct{ InstanceTypes []json.RawMessage }
 	prices := catalog.Prices{

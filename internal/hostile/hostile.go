@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-// Package hostile has inputs that are meant to hurt whoever reads them, and runs a command over them. It is for tests.
+// Package hostile has inputs that are meant to hurt anyone who reads them, and runs a command over them. It is for tests.
 package hostile
 
 import (
@@ -79,7 +79,7 @@ func repeated(name string, large bool, before, part string, times int, after str
 	}}
 }
 
-// numbered is a large text with one part many times in its middle, each time with another number in place of %d.
+// numbered is a large text with one part many times in its middle, each time with another number instead of %d.
 func numbered(name, before, part string, times int, after string) Input {
 	return Input{Name: name, Large: true, Write: func(w io.Writer) error {
 		var text strings.Builder

@@ -68,7 +68,7 @@ func RunOne(t *testing.T, name, command, line string) {
 	t.Fatalf("no input is called %q", name)
 }
 
-// feed runs the command once for each line, with the input in place of "FILE".
+// feed runs the command once for each line, with the input instead of "FILE".
 func (input Input) feed(t *testing.T, command string, lines []string) {
 	file, size := input.Path, int64(endlessBytes)
 	if file == "" {
@@ -114,7 +114,7 @@ func RunNames(t *testing.T, command string, all bool, lines ...string) {
 	}
 }
 
-// arguments are the words of a line, with the name of the file in place of "FILE".
+// arguments are the words of a line, with the name of the file instead of "FILE".
 func arguments(line, file string) []string {
 	words := strings.Fields(line)
 	for i, word := range words {

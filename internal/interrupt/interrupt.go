@@ -61,7 +61,7 @@ func (d *Done) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// Run runs a command and returns its exit status, unless its user, or whoever sends SIGTERM, interrupts it: then it says on
+// Run runs a command and returns its exit status, unless its user, or anyone who sends SIGTERM, interrupts it: then it says on
 // stderr what was done, and returns Status while the command may still be running. End the process with what it returns.
 func Run(name string, stderr io.Writer, command func(*Done) int) int {
 	signals := make(chan os.Signal, 1)

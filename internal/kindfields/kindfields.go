@@ -53,7 +53,7 @@ func (f *Seen) note(v reflect.Value, path string) {
 	}
 }
 
-// Complete fails t for each field of the object's kind that no object noted so far had, but for those at or below the paths that
+// Complete fails t for each field of the object's kind that no object noted so far had, except for those at or below the paths that
 // are excepted: "spec.requirements[].minValues".
 func (f *Seen) Complete(t testing.TB, object any, except ...string) {
 	t.Helper()

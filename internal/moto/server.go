@@ -76,7 +76,7 @@ func program() (string, error) {
 }
 
 // launch starts the process on a free port of the loopback interface and waits until it answers. It takes seconds until it listens: the
-// port is to be one that nobody else is given meanwhile.
+// port is to be one that nobody else is given in the meantime.
 func (s *Server) launch(ctx context.Context, program string) error {
 	free, err := ports.Free(1)
 	if err != nil {

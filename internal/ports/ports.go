@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// Ports are taken from firstPort up to, and without, those that the kernel gives to whoever asks for any.
+// Ports are taken from firstPort up to, and without, those that the kernel gives to anyone who asks for any.
 const (
 	firstPort = 10240
 	// anyPortFrom is where the kernel begins unless it is told otherwise.
@@ -47,7 +47,7 @@ func free(n, from, to int) ([]int, error) {
 	return ports, nil
 }
 
-// anyPort is the first port that the kernel gives to whoever asks for any.
+// anyPort is the first port that the kernel gives to anyone who asks for any.
 func anyPort() int {
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {

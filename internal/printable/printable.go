@@ -51,7 +51,7 @@ type Writer struct {
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w, mark: rand.Text()} }
 
 // Paint returns the sequence that chooses a rendition, as "1" for bold, which this writer passes on. It can't be in text that comes
-// from outside, because it bears a mark that is drawn for each writer.
+// from outside, because it has a mark that is drawn for each writer.
 func (w *Writer) Paint(rendition string) string { return "\x1b" + w.mark + "[" + rendition + "m" }
 
 // Unwrap is the writer below.

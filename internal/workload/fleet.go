@@ -24,7 +24,7 @@ type Fleet struct {
 	// Mixed adds pools of their own for spot and for arm nodes, zone spreads, pods that keep apart, pods bound to zones,
 	// architectures and capacity types, and PodDisruptionBudgets.
 	Mixed bool
-	// Dense fleets have three pods a third as large in place of each: about 18 on a node that is two fifths full.
+	// Dense fleets have three pods a third as large instead of each: about 18 on a node that is two fifths full.
 	Dense bool
 	// Seed of the draw; 0 is Seed.
 	Seed uint64

@@ -38,9 +38,8 @@ type CapacityBufferList struct {
 	Items []CapacityBuffer `json:"items"`
 }
 
-// CapacityBufferSpec says which room is to be kept free. It is that of max(Replicas, Percentage) pods, cut down to
-// what fits in Limits; of as many as fit in Limits when neither size is given; of none when there are no Limits
-// either.
+// CapacityBufferSpec says how much room to keep free. It is that of max(Replicas, Percentage) pods, cut down to what fits in
+// Limits; of as many as fit in Limits when neither size is given; of none when there are no Limits either.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.podTemplateRef) != has(self.scalableRef)",message="give exactly one of podTemplateRef and scalableRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.podTemplateRef) || has(self.replicas) || has(self.limits) && size(self.limits) > 0",message="say by replicas or limits how many pods of the PodTemplate there shall be room for"
@@ -62,7 +61,7 @@ type CapacityBufferSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	Replicas *int32 `json:"replicas,omitempty"`
 	// Percentage is a number of pods as a share of the replicas that the workload of ScalableRef wants, rounded up;
-	// not negative, and may be more than 100. Nil asks for none by share. It means nothing beside PodTemplateRef.
+	// not negative, and may be more than 100. Nil asks for none by share. It means nothing in addition to PodTemplateRef.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Percentage *int32 `json:"percentage,omitempty"`

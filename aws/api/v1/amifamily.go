@@ -112,7 +112,7 @@ func (s *EC2NodeClassSpec) EffectiveAMIFamily() AMIFamily {
 }
 
 // VolumeTypes are the types of the EBS volumes that instances of the class get, each once, sorted. Volumes without a type are left
-// out, because the image decides. The slice is the caller's.
+// out, because the image decides. The caller owns the slice.
 func (s *EC2NodeClassSpec) VolumeTypes() []string {
 	mappings := s.BlockDeviceMappings
 	if len(mappings) == 0 {

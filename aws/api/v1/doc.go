@@ -14,7 +14,7 @@
 //		return errs.ToAggregate()
 //	}
 //
-// Validate refuses what the API server would refuse, and what the reference's controller would refuse later. Whether
+// Validate refuses what the API server would refuse, and what Karpenter's controller would refuse later. Whether
 // subnets, images or roles exist is for package aws to find out.
 //
 // # Deliberate differences
@@ -27,14 +27,14 @@
 //   - Expressions in the kubelet block are told apart from numbers and refused unless the provider says it acts on them;
 //     the language is none of this package's.
 //   - Labels are data that a provider declares; nothing is registered anywhere.
-//   - Classes of v1beta1 are nothing to this package: only v1 is looked after, and what older manifests become is said where
+//   - Classes of v1beta1 are nothing to this package: only v1 is managed, and what older manifests become is said where
 //     they are converted. Its reserved tags are refused as v1's are.
 //   - Numbers of the drift hash are our own, with a version of their own; printer columns, short names and the like are
 //     in the CRD.
 //
 // # Concurrency
 //
-// An object may be read by many goroutines at once as long as nobody changes it.
+// An object may be read by many goroutines at once as long because nobody changes it.
 //
 // Stability: stable.
 package v1

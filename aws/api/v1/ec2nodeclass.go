@@ -86,7 +86,7 @@ type EC2NodeClassSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	Role *string `json:"role,omitempty"`
-	// InstanceProfile is the name of an instance profile that the user looks after. Exactly one of Role and
+	// InstanceProfile is the name of an instance profile that the user manages. Exactly one of Role and
 	// InstanceProfile is given.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -106,7 +106,7 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, self.exists_one(y, x.networkCardIndex == y.networkCardIndex && x.deviceIndex == y.deviceIndex))",message="two interfaces can't be in the same place: give one another deviceIndex"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.interfaceType != 'efa-only' || self.exists_one(y, x.networkCardIndex == y.networkCardIndex && y.interfaceType == 'efa-only'))",message="a card takes one efa-only interface"
 	NetworkInterfaces []NetworkInterface `json:"networkInterfaces,omitzero"`
-	// ConnectionTracking sets the idle time-outs of security groups' connection tracking. Nil: EC2's.
+	// ConnectionTracking sets the idle timeouts of security groups' connection tracking. Nil: EC2's.
 	// +optional
 	ConnectionTracking *ConnectionTracking `json:"connectionTracking,omitempty"`
 	// Tags are put on everything that is made for a launch. Some keys are reserved. A nil map and an empty one differ

@@ -114,7 +114,7 @@ const (
 	InterfaceTypeEFAOnly InterfaceType = "efa-only"
 )
 
-// ConnectionTracking sets idle time-outs of security groups' connection tracking, in seconds. A nil member keeps EC2's
+// ConnectionTracking sets idle timeouts of security groups' connection tracking, in seconds. A nil member keeps EC2's
 // default; at least one is given.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.tcpEstablishedTimeout) || has(self.udpStreamTimeout) || has(self.udpTimeout)",message="sets nothing: give tcpEstablishedTimeout, udpStreamTimeout or udpTimeout, or remove it"

@@ -19,16 +19,16 @@ type KubeletConfiguration struct {
 	// +optional
 	ClusterDNS []string `json:"clusterDNS,omitzero"`
 	// MaxPods is how many pods the node takes: a number, or a CEL expression over the instance type's facts (a gated
-	// alpha feature of the reference). Nil: computed for the instance type.
+	// alpha feature of Karpenter). Nil: computed for the instance type.
 	// +optional
 	MaxPods *intstr.IntOrString `json:"maxPods,omitempty"`
 	// PodsPerCore limits the pods per vCPU; it never raises MaxPods. 0 means no limit.
 	// +optional
 	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
-	// SystemReserved is kept back for the operating system: resource name to quantity, or to a CEL expression.
+	// SystemReserved is reserved for the operating system: resource name to quantity, or to a CEL expression.
 	// +optional
 	SystemReserved map[string]string `json:"systemReserved,omitzero"`
-	// KubeReserved is kept back for Kubernetes' own daemons: resource name to quantity, or to a CEL expression. A
+	// KubeReserved is reserved for Kubernetes' own daemons: resource name to quantity, or to a CEL expression. A
 	// resource that is not named is computed for the instance type.
 	// +optional
 	KubeReserved map[string]string `json:"kubeReserved,omitzero"`
@@ -57,7 +57,7 @@ type KubeletConfiguration struct {
 	Other map[string]RawJSON `json:"-"`
 }
 
-// ManagedKubeletKeys returns the keys that KubeletConfiguration has fields for. The slice is the caller's.
+// ManagedKubeletKeys returns the keys that KubeletConfiguration has fields for. The caller owns the slice.
 func ManagedKubeletKeys() []string {
 	return []string{
 		"clusterDNS", "maxPods", "podsPerCore", "systemReserved", "kubeReserved", "evictionHard", "evictionSoft",

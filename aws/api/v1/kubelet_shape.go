@@ -210,7 +210,7 @@ func unknownKubeletKey(path *field.Path, key string) *field.Error {
 	return field.Invalid(path, key, "is no key of the kubelet's configuration (kubelet.config.k8s.io/v1beta1): check the spelling")
 }
 
-// jsonText is a value as it was written, but for its layout.
+// jsonText is a value as it was written, except for its layout.
 func jsonText(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

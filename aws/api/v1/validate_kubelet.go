@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// EvictionSignals returns the signals that eviction thresholds may be set for. The slice is the caller's.
+// EvictionSignals returns the signals that eviction thresholds may be set for. The caller owns the slice.
 func EvictionSignals() []string {
 	return []string{
 		"imagefs.available", "imagefs.inodesFree", "memory.available", "nodefs.available", "nodefs.inodesFree",
@@ -24,7 +24,7 @@ func EvictionSignals() []string {
 	}
 }
 
-// ReservedResources returns the resources that can be kept back from pods. The slice is the caller's.
+// ReservedResources returns the resources that can be reserved. The caller owns the slice.
 func ReservedResources() []string { return []string{"cpu", "ephemeral-storage", "memory", "pid"} }
 
 var percentageForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?%$`)

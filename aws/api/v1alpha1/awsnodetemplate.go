@@ -70,7 +70,7 @@ type AWS struct {
 	// InstanceProfile is the name of the nodes' instance profile. Nil: that of the global settings.
 	// +optional
 	InstanceProfile *string `json:"instanceProfile,omitempty"`
-	// SubnetSelector selects the subnets machines may be launched in: tags by key and value, all of which must hold. A
+	// SubnetSelector selects the subnets instances may be launched in: tags by key and value, all of which must hold. A
 	// value of * is any; several values are separated by commas. The keys aws-ids and aws::ids are a comma separated list
 	// of ids. Required.
 	// +optional
@@ -82,7 +82,7 @@ type AWS struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!('' in self)",message="a tag's key must not be empty"
 	Tags map[string]string `json:"tags,omitzero"`
-	// LaunchTemplate is the name of a launch template that the user looks after. It excludes what such a template says
+	// LaunchTemplate is the name of a launch template that the user manages. It excludes what such a template says
 	// itself. Later generations don't have it.
 	// +optional
 	LaunchTemplate *string `json:"launchTemplate,omitempty"`
@@ -90,7 +90,7 @@ type AWS struct {
 	// EC2's to decide.
 	// +optional
 	MetadataOptions *MetadataOptions `json:"metadataOptions,omitempty"`
-	// BlockDeviceMappings are the machine's volumes; a list replaces the family's as a whole. Nil or empty: the family's.
+	// BlockDeviceMappings are the instance's volumes; a list replaces the family's as a whole. Nil or empty: the family's.
 	// At most 50.
 	// +optional
 	// +kubebuilder:validation:MaxItems=50
@@ -116,7 +116,7 @@ type MetadataOptions struct {
 	HTTPTokens *v1.HTTPTokens `json:"httpTokens,omitempty"`
 }
 
-// BlockDeviceMapping is one volume of a machine.
+// BlockDeviceMapping is one volume of an instance.
 type BlockDeviceMapping struct {
 	// DeviceName is where it is attached: "/dev/xvda". Required.
 	// +optional

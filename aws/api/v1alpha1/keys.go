@@ -26,7 +26,7 @@ const (
 	LabelInstanceAcceleratorMemory = "karpenter.k8s.aws/instance-accelerator-memory"
 )
 
-// RetiredLabels are the label keys that later generations don't have. The slice is the caller's.
+// RetiredLabels are the label keys that later generations don't have. The caller owns the slice.
 func RetiredLabels() []string { return []string{LabelInstancePods, LabelInstanceAcceleratorMemory} }
 
 // Tags that this generation or early releases of the next one reserve.

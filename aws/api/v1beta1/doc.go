@@ -22,8 +22,8 @@
 //
 // Metadata options are written out in full, since the two generations differ in the default of the hop limit; images
 // without terms become an alias; Ubuntu becomes AL2 with the images given. From v1beta1 to v1 and back gives the node class
-// back, but for what the warnings say and with its metadata options written out. The kubelet block is a pool's in v1beta1
-// and stays with it here: see package api/v1beta1. Status is observed anew, so what it loses is not warned of.
+// back, except for what the warnings say and with its metadata options written out. The kubelet block is a pool's in v1beta1
+// and stays with it here: see package api/v1beta1. Status is observed again, so what it loses is not warned of.
 //
 // # Deliberate differences
 //
@@ -33,7 +33,7 @@
 //   - Volumes may have any size from 1G to 64Ti.
 //   - What Ubuntu's annotation says was made up is removed on the way back only while it still is what was made up.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
+// The types carry no locks: an object may be read by many goroutines at once as long because nobody changes it.
 //
 // Stability: stable.
 package v1beta1

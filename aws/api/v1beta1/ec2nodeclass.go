@@ -69,7 +69,7 @@ type EC2NodeClassSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	Role *string `json:"role,omitempty"`
-	// InstanceProfile is the name of an instance profile that the user looks after.
+	// InstanceProfile is the name of an instance profile that the user manages.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	InstanceProfile *string `json:"instanceProfile,omitempty"`
@@ -126,7 +126,7 @@ const (
 	AMIFamilyCustom AMIFamily = "Custom"
 )
 
-// AMIFamilies returns all families. The slice is the caller's.
+// AMIFamilies returns all families. The caller owns the slice.
 func AMIFamilies() []AMIFamily {
 	return []AMIFamily{
 		AMIFamilyAL2, AMIFamilyAL2023, AMIFamilyBottlerocket, AMIFamilyUbuntu, AMIFamilyCustom, AMIFamilyWindows2019,

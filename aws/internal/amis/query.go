@@ -29,7 +29,7 @@ type filter struct {
 	Values []string
 }
 
-// key tells questions apart, whatever is in their tags.
+// key distinguishes questions, whatever is in their tags.
 func (q query) key() string {
 	text, err := json.Marshal(q)
 	if err != nil {
@@ -61,7 +61,7 @@ func queryOf(term awsv1.AMISelectorTerm) query {
 	return q
 }
 
-// queryByID is the question about images of these ids, whoever owns them.
+// queryByID is the question about images of these ids, no matter who owns them.
 func queryByID(ids []string) query {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)

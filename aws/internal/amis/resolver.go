@@ -65,7 +65,7 @@ type Result struct {
 	Outcomes []Outcome
 }
 
-// Outcome is what became of one term, or of one parameter of an alias.
+// Outcome is the result of one term, or of one parameter of an alias.
 type Outcome struct {
 	// Term is the term's index.
 	Term int
@@ -272,7 +272,7 @@ func (c *cache[T]) values(now time.Time) map[string]T {
 	return all
 }
 
-// isPublished says whether AWS looks after a parameter, given by name or ARN.
+// isPublished says whether AWS manages a parameter, given by name or ARN.
 func isPublished(name string) bool {
 	return strings.HasPrefix(name, "/aws/service/") || strings.Contains(name, ":parameter/aws/service/")
 }

@@ -20,7 +20,7 @@ const (
 	DefaultBackoff = 500 * time.Millisecond
 	// DefaultMaxBackoff is the longest pause before an attempt.
 	DefaultMaxBackoff = 20 * time.Second
-	// DefaultMaxBatches is how many merged calls are under way at once.
+	// DefaultMaxBatches is how many merged calls are in progress at once.
 	DefaultMaxBatches = 100
 )
 
@@ -48,9 +48,9 @@ type Options[Req, Res any] struct {
 	Backoff time.Duration
 	// MaxBackoff is the longest pause; zero: DefaultMaxBackoff.
 	MaxBackoff time.Duration
-	// MaxBatches is how many merged calls are under way at once; zero: DefaultMaxBatches.
+	// MaxBatches is how many merged calls are in progress at once; zero: DefaultMaxBatches.
 	MaxBatches int
-	// Observe is told of each attempt of a merged call; nil: nobody is. It must be safe for concurrent use.
+	// Observe is called for each attempt of a merged call; nil: none. It must be safe for concurrent use.
 	Observe func(Attempt)
 }
 
@@ -107,7 +107,7 @@ func New[Req, Res any](o Options[Req, Res]) *Batcher[Req, Res] {
 	}
 }
 
-// window is a batch, first while it is open to further calls, then while it is under way.
+// window is a batch, first while it is open to further calls, then while it is in progress.
 type window[Req, Res any] struct {
 	bucket  string
 	opened  time.Time

@@ -21,26 +21,26 @@ const DefaultEvery = 12 * time.Hour
 type Options struct {
 	// API is a client for the region. Required.
 	API sdk.EC2API
-	// Region that is read. Required.
+	// Region of the instance types. Required.
 	Region string
 	// Seed is a catalogue to start with until the first refresh succeeds: one that was saved, of the same region. Nil
 	// for none.
 	Seed *catalog.Catalog
-	// BuiltIn has what EC2 does not say (branch interfaces); nil means the embedded catalogue.
+	// BuiltIn has data that EC2 does not provide (branch interfaces); nil means the embedded catalogue.
 	BuiltIn *catalog.Catalog
 	// Every is how often to read; 0 means DefaultEvery.
 	Every time.Duration
-	// JitterSeed decides by how much refreshes are early.
+	// JitterSeed decides the jitter of refreshes.
 	JitterSeed uint64
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
-// NotReadyError says what is missing before instance types can be told.
+// NotReadyError says which data is missing to return instance types.
 type NotReadyError struct {
 	// Missing is "instance types" or "zones".
 	Missing string
-	// Cause is why the last refresh failed; nil when there was none yet.
+	// Cause is why the last refresh failed; nil if there was no refresh yet.
 	Cause error
 }
 
@@ -54,11 +54,11 @@ func (e *NotReadyError) Error() string {
 // Unwrap gives the cause.
 func (e *NotReadyError) Unwrap() error { return e.Cause }
 
-// EmptyError is an answer of EC2's that succeeded and has nothing in it: the wrong region or account, most likely.
+// EmptyError means that EC2's answer was empty: probably the region or account is wrong.
 type EmptyError struct {
 	// Missing is "instance types" or "zones".
 	Missing string
-	// Region that was asked about.
+	// Region of the request.
 	Region string
 }
 
@@ -66,7 +66,7 @@ func (e *EmptyError) Error() string {
 	return fmt.Sprintf("EC2 names no %s in region %q: is it the right region, and enabled for the account?", e.Missing, e.Region)
 }
 
-// Discoverer knows the instance types of a region. It is safe for concurrent use.
+// Discoverer reads the instance types of a region. It is safe for concurrent use.
 type Discoverer struct {
 	options Options
 	current atomic.Pointer[catalog.Catalog]
@@ -79,19 +79,19 @@ type Discoverer struct {
 
 // Status is how discovery stands.
 type Status struct {
-	// Read is when EC2 last gave a whole answer; zero if never.
+	// Read is when EC2 last gave a complete answer; zero if never.
 	Read time.Time
-	// Changed is when such an answer last brought something new.
+	// Changed is when such an answer last changed the catalogue.
 	Changed time.Time
 	// Seeded is true while the catalogue is the seed.
 	Seeded bool
-	// Types, Pairs and Zones count what is known: types, types in zones, and zones.
+	// Types, Pairs and Zones are the numbers of known types, types per zone, and zones.
 	Types, Pairs, Zones int
-	// Skipped says which types EC2 described in a way that can't be used, and why.
+	// Skipped lists types whose description by EC2 is unusable, and why.
 	Skipped []error
 	// ZoneIDs is why the ids of zones could not be read; nil when they were. They are not needed: subnets name them too.
 	ZoneIDs error
-	// Failures in a row, and the last of them; 0 and nil while it works.
+	// Failures in a row, and the last error; 0 and nil after a success.
 	Failures int
 	LastErr  error
 }
@@ -128,7 +128,7 @@ func New(o Options) (*Discoverer, error) {
 	return d, nil
 }
 
-// Catalog is what is known. It never waits, and is the same pointer until something changes. The error is a
+// Catalog returns the known instance types. It never blocks, and returns the same pointer until something changes. The error is a
 // *NotReadyError.
 func (d *Discoverer) Catalog() (*catalog.Catalog, error) {
 	if c := d.current.Load(); c != nil {
@@ -147,10 +147,10 @@ func (d *Discoverer) Catalog() (*catalog.Catalog, error) {
 // Known is Catalog without the error: nil while nothing is known.
 func (d *Discoverer) Known() *catalog.Catalog { return d.current.Load() }
 
-// Ready reports whether instance types can be told.
+// Ready reports whether instance types are known.
 func (d *Discoverer) Ready() bool { return d.current.Load() != nil }
 
-// Status is how discovery stands. Its list is shared: it is not to be changed.
+// Status is how discovery stands. Its list is shared and must not be changed.
 func (d *Discoverer) Status() Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -159,9 +159,8 @@ func (d *Discoverer) Status() Status {
 	return s
 }
 
-// Refresh reads types and zones if that is due. The time is when to call it again. When it fails, what was
-// known stays, and the next read comes with back-off. Of calls at the same time one reads, and the others return at
-// once.
+// Refresh reads types and zones if that is due. The time is when to call it again. If it fails, the old data stays, and the next
+// read is delayed by a back-off. If calls overlap, one reads and the others return at once.
 func (d *Discoverer) Refresh(ctx context.Context) (next time.Time, err error) {
 	if !d.claim() {
 		return d.next(), nil

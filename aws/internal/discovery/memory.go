@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// MemoryLifetime is how long a sighting is good for.
+// MemoryLifetime is how long a sighting is used.
 const MemoryLifetime = 60 * 24 * time.Hour
 
-// ImageKey names a set of images, whatever their order.
+// ImageKey identifies a set of images, independent of their order.
 func ImageKey(ids ...string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(ids))), ",")
 }
@@ -33,13 +33,12 @@ type Sighting struct {
 	At time.Time `json:"at"`
 }
 
-// Counts reports whether a node tells something about a class: only if its image is still one that the class maps to its
-// type.
+// Counts reports whether a node's memory is valid for a class: only if the class still maps its image to its type.
 func Counts(nodeImage string, classImages []string) bool {
 	return nodeImage != "" && slices.Contains(classImages, nodeImage)
 }
 
-// Memory is the memory that instances were seen to have. It is safe for concurrent use. Make one with NewMemory.
+// Memory stores the memory that nodes reported. It is safe for concurrent use. Make one with NewMemory.
 type Memory struct {
 	now func() time.Time
 
@@ -59,7 +58,7 @@ type (
 	}
 )
 
-// NewMemory makes one that has seen nothing. now is the clock; nil means time.Now.
+// NewMemory returns an empty Memory. now is the clock; nil means time.Now.
 func NewMemory(now func() time.Time) *Memory {
 	if now == nil {
 		now = time.Now
@@ -67,8 +66,8 @@ func NewMemory(now func() time.Time) *Memory {
 	return &Memory{now: now, sightings: map[sightingKey]Sighting{}, views: map[viewKey]view{}}
 }
 
-// Observe takes note of a registered node, and reports whether that changes what is known. Of several nodes of one type
-// and set of images the one with the least memory counts; the same again renews it.
+// Observe records a registered node, and reports whether that changes what is known. For nodes with the same type and images the
+// smallest value is used; an equal value renews it.
 func (m *Memory) Observe(s Sighting) bool {
 	if s.InstanceType == "" || s.Bytes <= 0 {
 		return false

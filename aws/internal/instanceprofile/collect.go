@@ -113,7 +113,7 @@ func (m *Manager) deleteLegacy(ctx context.Context, class string) error {
 	return m.delete(ctx, []Profile{p})
 }
 
-// remove deletes a profile. What is gone already is no error.
+// remove deletes a profile. What is gone already is not an error.
 func (m *Manager) remove(ctx context.Context, name string) error {
 	m.forget(name)
 	p, ok, err := m.read(ctx, name)

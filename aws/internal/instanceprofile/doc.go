@@ -1,5 +1,4 @@
-// Package instanceprofile makes the IAM instance profiles that instances get their role from, and deletes those that
-// nobody uses any more.
+// Package instanceprofile creates the IAM instance profiles with the roles of instances, and deletes unused ones.
 //
 //	manager, err := instanceprofile.New(instanceprofile.Options{IAM: api, Region: "us-east-1", ClusterName: "demo"})
 //	if err != nil { … }
@@ -9,15 +8,15 @@
 //	…
 //	deleted, err := manager.Collect(ctx, inUse) // every CollectEvery, in the caller's own loop
 //
-// A profile holds one role. When a node class changes its role it gets another profile, since instances that run still use
-// the old one; that is collected once nobody does.
+// A profile holds one role. When the role of a node class changes, it gets another profile, because running instances still use the
+// old one, which is deleted when it is unused.
 //
 // Only where IAM can be reached is a manager of use. In an isolated network node classes name profiles that somebody else
-// looks after.
+// manages.
 //
 // # Differences from Karpenter
 //
-// docs/differences.md lists what this package does otherwise than Karpenter, and why.
+// docs/differences.md lists how this package differs from Karpenter, and why.
 //
 // # Concurrency
 //

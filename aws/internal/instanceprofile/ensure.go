@@ -40,7 +40,7 @@ func (e *RoleNotFoundError) Error() string {
 }
 
 // Ensure sees to it that there is a profile with the class's role, and returns its name: the current one if that has the
-// role, else another, which is made if it is not there. It can be repeated at will; a profile that
+// role, else another, which is made if it is not there. It may be repeated; a profile that
 // was found right is not looked at again for Remember. A role that does not exist is a *RoleNotFoundError of kind
 // Permanent; other errors have the kind of their cause (see sdk.Wrap).
 func (m *Manager) Ensure(ctx context.Context, w Wanted) (name string, err error) {
@@ -71,7 +71,7 @@ func (m *Manager) ensure(ctx context.Context, w Wanted) (string, error) {
 		return "", roleNotFound(w.Role)
 	}
 	name := m.Name(w.UID, role)
-	// Before anything is made: whoever collects must not see it unprotected.
+	// Before anything is made: anyone who collects must not see it unprotected.
 	m.protect(name, w.Current)
 	end, err := m.begin(ctx)
 	if err != nil {

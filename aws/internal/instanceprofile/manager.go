@@ -44,7 +44,7 @@ type Manager struct {
 	options Options
 	now     func() time.Time
 	log     *slog.Logger
-	// changing holds one token: whoever has it makes or deletes profiles.
+	// changing holds one token: anyone who has it makes or deletes profiles.
 	changing chan struct{}
 
 	mu        sync.Mutex

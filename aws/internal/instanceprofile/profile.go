@@ -23,7 +23,7 @@ type Profile struct {
 	Path string
 	// Roles in it, by their names without paths. IAM lets a profile have one at most.
 	Roles []string
-	// Tags it bears. List leaves them out: IAM does not tell them with a list.
+	// Tags it has. List leaves them out: IAM does not tell them with a list.
 	Tags map[string]string
 }
 

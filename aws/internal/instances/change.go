@@ -18,8 +18,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Terminate starts the end of an instance, whoever it belongs to: look first (see Get). Nil means that its end is under
-// way; an error of kind NodeClaimNotFound that EC2 does not know it. It can be repeated at will.
+// Terminate terminates an instance without checking its owner: check first (see Get). Nil means that its end is under way; an error
+// of kind NodeClaimNotFound that EC2 does not know it. It may be repeated.
 func (c *Client) Terminate(ctx context.Context, i Instance) error {
 	if err := c.reachable(i, "terminated"); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (c *Client) terminateAll(ctx context.Context, ids []string) []batch.Answer[
 	}))
 }
 
-// Tag puts tags on an instance, over those of the same keys. An instance that EC2 does not know is an error of kind
+// Tag sets tags of an instance, overwriting existing keys. An instance that EC2 does not know is an error of kind
 // NodeClaimNotFound. Calls with equal tags are merged.
 func (c *Client) Tag(ctx context.Context, i Instance, tags map[string]string) error {
 	if len(tags) == 0 {
@@ -66,10 +66,10 @@ func (c *Client) Tag(ctx context.Context, i Instance, tags map[string]string) er
 	return nil
 }
 
-// MissingTags are those that are put on an instance once its node has joined, of which the node's name could not be known
-// before: only what it lacks, so that users' own values stay. Nil when it lacks none.
+// MissingTags returns the tags, such as the node's name, that are set once the instance's node has joined: only missing ones, so
+// that users' own values stay. Nil when it lacks none.
 //
-// An instance of the first generation has all its tags from the start, and the policies of that generation allow no others.
+// An instance of v1alpha5 has all its tags from the start, and the policies of that generation allow no others.
 func (c *Client) MissingTags(i Instance, claimName, nodeName string) map[string]string {
 	if i.alphaBorn() {
 		return nil

@@ -32,24 +32,23 @@ const (
 
 // Options of a Client. EC2 and Cluster are required.
 type Options struct {
-	// EC2 is asked; DescribeInstances, TerminateInstances and CreateTags are called.
+	// EC2 is the client; DescribeInstances, TerminateInstances and CreateTags are called.
 	EC2 sdk.EC2API
-	// Cluster whose instances these are.
+	// Cluster is the name of the instances' cluster.
 	Cluster string
-	// ServeAlpha has instances of pools that were born in the first generation listed, and found by their claims: those of
+	// ServeAlpha has instances of pools that were created as v1alpha5 listed, and found by their claims: those of
 	// release 0.28 and later, which say that this cluster manages them. What is listed may be
 	// collected: what an older release left, or another cluster manages, is not listed.
 	ServeAlpha bool
-	// Shifted reports whether traffic is shifted away from a zone, which then is left alone: nothing in it is terminated
-	// or tagged. Nil: no zone is.
+	// Shifted reports whether traffic is shifted away from a zone. In such a zone nothing is terminated or tagged. Nil: no zone is.
 	Shifted func(zone, zoneID string) bool
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
-	// Observe is told of merged calls; nil: nobody is. It must be safe for concurrent use.
+	// Observe is called for merged calls; nil: not called. It must be safe for concurrent use.
 	Observe func(batch.Attempt)
 }
 
-// Client looks after instances. It is safe for concurrent use; no lock is held across calls. Make one with New.
+// Client manages instances. It is safe for concurrent use; no lock is held across calls. Make one with New.
 type Client struct {
 	options   Options
 	byID      *batch.Batcher[string, *Instance]
@@ -61,7 +60,7 @@ type Client struct {
 	recent map[string]Instance // launched in the last moments, by id
 }
 
-// New makes a client.
+// New returns a client.
 func New(o Options) (*Client, error) {
 	if o.EC2 == nil || o.Cluster == "" {
 		return nil, errors.New("instances: an EC2 client and the name of the cluster are required")
@@ -127,7 +126,7 @@ func (c *Client) seenOrUnseen(seen []Instance, wanted func(*Instance) bool) []In
 	return seen
 }
 
-// Get reads an instance of the cluster. One that is terminated, unknown or another cluster's is an error of kind
+// Get reads an instance of the cluster. For a terminated or unknown instance, or one of another cluster, the error has kind
 // NodeClaimNotFound (CP-GET-02, CP-GET-03).
 func (c *Client) Get(ctx context.Context, id string) (Instance, error) {
 	found, err := c.byID.Call(ctx, id)
@@ -164,9 +163,9 @@ func (c *Client) describe(ctx context.Context, ids []string) []batch.Answer[*Ins
 	return answers
 }
 
-// Claim is what became of the instances launched for a claim.
+// Claim has the instances launched for a claim.
 type Claim struct {
-	// Live are those that run or will, by id. There is more than one only if EC2 launched more than it was asked for.
+	// Live are running or pending instances, by ID. There is more than one only if EC2 launched more than requested.
 	Live []Instance
 	// Dead are the ids of those that are shutting down or terminated, as long as EC2 shows them.
 	Dead []string
@@ -196,7 +195,7 @@ func (c *Client) describeClaims(ctx context.Context, uids []types.UID) []batch.A
 	}
 	ours := filter("tag:"+awsv1.TagClusterName, c.options.Cluster)
 	if c.options.ServeAlpha {
-		ours = filter("tag:"+awsv1.TagClusterPrefix+c.options.Cluster, "owned") // which instances of all generations bear
+		ours = filter("tag:"+awsv1.TagClusterPrefix+c.options.Cluster, "owned") // which instances of all generations have
 	}
 	found, err := c.read(ctx, filter("tag:"+launch.TagNodeClaimUID, distinct(values)...), ours)
 	if err != nil {

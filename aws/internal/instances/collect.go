@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// CollectAfter is the age below which no instance is collected: its claim may not be written yet.
+	// CollectAfter is the minimum age of collected instances: the claim of a younger one may not be stored yet.
 	CollectAfter = 30 * time.Second
 	// The first rounds come soon, because a restart is when instances are lost.
 	earlyRounds   = 20
@@ -22,7 +22,7 @@ const (
 	collectAtOnce = 100
 )
 
-// ClaimRef is what collection needs to know of a NodeClaim.
+// ClaimRef is the part of a NodeClaim that collection needs.
 type ClaimRef struct {
 	// UID of the claim.
 	UID types.UID
@@ -30,17 +30,17 @@ type ClaimRef struct {
 	ProviderID string
 }
 
-// Decision is what collection does next.
+// Decision is the next step of collection.
 type Decision struct {
-	// Terminate are instances that belong to nobody, by id.
+	// Terminate are orphaned instances, by ID.
 	Terminate []Instance
-	// RequeueAfter is when to look again.
+	// RequeueAfter is when to check again.
 	RequeueAfter time.Duration
 }
 
-// Next decides which instances belong to nobody: those of the cluster (see Client.List) that no claim has as its instance,
-// that no claim is about to have, and that are old enough. It is pure. Read the instances first and the claims after
-// them: a claim that is made in between is then seen. rounds is how many have succeeded so far.
+// Next decides which instances are orphaned: those of the cluster (see Client.List) that belong to no claim, not even one whose
+// launch is in progress, and that are old enough. It is pure. Read the instances first and then the claims, to include claims
+// created in between. rounds is how many have succeeded so far.
 //
 // An instance whose claim exists but names no instance, or none that can be read, is spared however old it is: that claim's next Create answers
 // with it. If the claim names another instance, it is surplus.
@@ -69,7 +69,7 @@ func Next(found []Instance, claims []ClaimRef, rounds int, now time.Time) Decisi
 	return d
 }
 
-// Collect carries out a decision. It returns the provider ids of the instances whose end is under way or over, whose Node
+// Collect carries out a decision. It returns the provider ids of the instances whose end is in progress or over, whose Node
 // objects can go, and the errors of all others, joined.
 func (c *Client) Collect(ctx context.Context, d Decision) ([]string, error) {
 	ended := make([]bool, len(d.Terminate))

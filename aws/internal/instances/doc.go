@@ -1,5 +1,5 @@
-// Package instances looks after the EC2 instances of a cluster: it finds them, by id, by claim or all, tags them, ends
-// them, and tells which belong to nobody.
+// Package instances manages the EC2 instances of a cluster: it finds them by ID or claim, lists, tags and terminates them, and
+// finds orphaned ones.
 //
 //	client, err := instances.New(instances.Options{EC2: api, Cluster: "demo"})
 //	if err != nil { … }
@@ -10,10 +10,9 @@
 //		err = client.Terminate(ctx, instance.ID)
 //	}
 //
-// Calls of many callers that arrive together are merged (see package batch), answers are read to their last page or are
-// errors, and nothing is served from a cache that could hold what is gone, as the reference does. The one thing that is
-// remembered is what this
-// process launched in the last minute, because EC2 shows new instances late: see [Client.Remember].
+// Calls of many callers that arrive together are merged (see package batch), answers are read to their last page or are errors, and
+// nothing is served from a cache that could hold what is gone, as Karpenter does. The only cache holds instances that this process
+// launched in the last minute, because EC2 shows new instances late: see [Client.Remember].
 //
-// Whose an instance is, its tags say and nothing else.
+// Only the tags of an instance identify its owner.
 package instances

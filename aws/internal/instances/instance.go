@@ -24,7 +24,7 @@ const (
 	StateTerminated   = string(ec2types.InstanceStateNameTerminated)
 )
 
-// Instance is what matters of an EC2 instance.
+// Instance has the relevant fields of an EC2 instance.
 type Instance struct {
 	// ID is "i-…".
 	ID string
@@ -32,7 +32,7 @@ type Instance struct {
 	State string
 	// Type is its instance type.
 	Type string
-	// ImageID it booted from.
+	// ImageID from which it booted.
 	ImageID string
 	// Zone is the name of its zone, ZoneID its id; the id is empty when EC2 does not say.
 	Zone, ZoneID string
@@ -43,20 +43,20 @@ type Instance struct {
 	SubnetID string
 	// SecurityGroupIDs, sorted.
 	SecurityGroupIDs []string
-	// CapacityType it was bought as: see the CapacityType constants of api/v1.
+	// CapacityType of the instance: see the CapacityType constants of api/v1.
 	CapacityType string
 	// Tenancy: see the Tenancy constants of aws/api/v1.
 	Tenancy string
 	// EFAs is the number of its EFA interfaces.
 	EFAs int
-	// Reservation it runs in; nil for none.
+	// Reservation of the instance; nil for none.
 	Reservation *Reservation
 	// PlacementGroupID it is in; empty for none. Partition of that group, from 1; 0 when EC2 names none.
 	PlacementGroupID string
 	Partition        int32
 	// LaunchTime as EC2 says.
 	LaunchTime time.Time
-	// Tags it bears.
+	// Tags it has.
 	Tags map[string]string
 }
 
@@ -66,14 +66,14 @@ type Reservation struct {
 	ID string
 	// Type of the reservation.
 	Type awsv1.CapacityReservationType
-	// Interruptible says that its owner may take the instance back.
+	// Interruptible is true if its owner may reclaim the instance.
 	Interruptible bool
 }
 
-// ProviderID is the name Kubernetes has for it.
+// ProviderID is its spec.providerID in Kubernetes.
 func (i *Instance) ProviderID() string { return ProviderID(i.Zone, i.ID) }
 
-// Terminating reports whether its end is under way or over.
+// Terminating reports whether it is shutting down or terminated.
 func (i *Instance) Terminating() bool {
 	return i.State == StateShuttingDown || i.State == StateTerminated
 }
@@ -82,7 +82,7 @@ func (i *Instance) Terminating() bool {
 // first.
 func (i *Instance) NodePool() v1.PoolKey { return v1.PoolOf(i.Tags) }
 
-// alphaBorn reports whether its pool was born in the first generation.
+// alphaBorn reports whether its pool was created as v1alpha5.
 func (i *Instance) alphaBorn() bool { return i.NodePool().Generation == v1.GenerationV1Alpha5 }
 
 // NodeClass it was launched from, by name; empty when its tags don't say.
@@ -94,7 +94,7 @@ func (i *Instance) NodeClaim() string { return i.Tags[awsv1.TagNodeClaim] }
 // NodeClaimUID is the UID of that claim; empty when its tags don't say.
 func (i *Instance) NodeClaimUID() string { return i.Tags[launch.TagNodeClaimUID] }
 
-// Of reports whether it belongs to a cluster. One of the first generation that says who manages it is that cluster's alone;
+// Of reports whether it belongs to a cluster. One of v1alpha5 that says who manages it is that cluster's alone;
 // before release 0.28 they did not say.
 func (i *Instance) Of(cluster string) bool {
 	if by, says := i.Tags[awsv1.TagManagedBy]; says && i.alphaBorn() && by != cluster {
@@ -106,7 +106,7 @@ func (i *Instance) Of(cluster string) bool {
 // ProviderID is the name Kubernetes has for an instance: "aws:///us-east-1a/i-0123".
 func ProviderID(zone, id string) string { return "aws:///" + zone + "/" + id }
 
-// providerID accepts any scheme; what is simulated with another one is an instance all the same.
+// providerID accepts any scheme; what is simulated with another one is an instance anyway.
 var providerID = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:///(?:[^/\s]+/)*(i-[0-9a-zA-Z-]{1,64})$`)
 
 // ParseProviderID is the instance id in a provider id. What is empty, malformed or another cloud's is no instance: the

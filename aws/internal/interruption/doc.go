@@ -13,11 +13,11 @@
 //
 // Parse reads the body of one message and is of use alone. A Source implements cloudprovider.InterruptionSource: what
 // concerns no instance of the cluster, what means nothing, and what can't be read, it removes from the queue itself, so
-// that no message comes back for ever; what it hands out comes again until it is acknowledged. The queue needs no other for
+// that no message comes back forever; what it hands out comes again until it is acknowledged. The queue needs no other for
 // dead letters: give it a short retention, since what is older than five minutes is no news. Package iam
 // generates the queue with its policy and the rules that fill it.
 //
 // # Differences from Karpenter
 //
-// docs/differences.md lists what this package does otherwise than Karpenter, and why.
+// docs/differences.md lists how this package differs from Karpenter, and why.
 package interruption

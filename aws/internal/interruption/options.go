@@ -23,16 +23,15 @@ type Options struct {
 	// Find looks an instance of the cluster up by its EC2 ID; false if it has no such instance: the message is another
 	// cluster's. It must not call AWS, since it is asked for every message.
 	Find func(instanceID string) (Instance, bool)
-	// OnEvent is told of each event about an instance of the cluster, before it is handed out, and again when it comes
-	// again: what a reclaim says of an offering or a reservation is recorded at once. Nil: nobody
-	// is. It must be safe for concurrent use.
+	// OnEvent is called for each event about an instance of the cluster, before it is delivered, and again if it is redelivered:
+	// information about offerings and reservations is recorded at once. Nil: nobody is. It must be safe for concurrent use.
 	OnEvent func(ctx context.Context, kind Kind, instance Instance)
-	// OnUnhealthy is told of each finding of a poll once while it lasts, whether it is dealt with or not.
+	// OnUnhealthy is called for each finding of a poll once while it lasts, whether it is dealt with or not.
 	// Nil: nobody is. It must be safe for concurrent use, as the next.
 	OnUnhealthy func(kind Kind, instance Instance)
-	// OnMessage is told of each message of the queue that can be read. Nil: nobody is.
+	// OnMessage is called for each message of the queue that can be read. Nil: nobody is.
 	OnMessage func(Message)
-	// OnRemoved is told how many messages have just been removed from the queue. Nil: nobody is.
+	// OnRemoved is called with the number of messages just removed from the queue. Nil: nobody is.
 	OnRemoved func(messages int)
 	// ReportOnly hands nothing out: what is heard is told to OnEvent and the other functions, and removed, as though it had
 	// been dealt with. ReceiveInterruptions then returns only with errors.
@@ -41,11 +40,11 @@ type Options struct {
 	StatusEvery time.Duration
 	// ImpairedFor is how long an instance must have been impaired to count; 0 is DefaultImpairedFor.
 	ImpairedFor time.Duration
-	// Now tells the time; nil is time.Now.
+	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	// After waits; nil is time.After. It is used only where there is no queue to wait on.
 	After func(time.Duration) <-chan time.Time
-	// Logger is told of messages that can't be read and of calls that fail; nil: nobody is.
+	// Logger logs unreadable messages and failed calls; nil: no log.
 	Logger *slog.Logger
 }
 

@@ -40,7 +40,7 @@ type Source struct {
 
 	mu  sync.Mutex
 	url string
-	// open are messages that were handed out, by receipt, until they are acknowledged or come again.
+	// open are messages that were returned, by receipt, until they are acknowledged or come again.
 	open map[string]*delivery
 	// dealtWith are events by ID, with the time until which they are remembered.
 	dealtWith map[string]time.Time
@@ -165,7 +165,7 @@ func (s *Source) take(ctx context.Context, body, receipt string) []cloudprovider
 	return list
 }
 
-// AckInterruptions removes messages whose instances are all dealt with. What is not known any more is no error.
+// AckInterruptions removes messages whose instances are all dealt with. What is not known any more is not an error.
 func (s *Source) AckInterruptions(ctx context.Context, ids ...string) error {
 	var receipts []string
 	s.mu.Lock()
@@ -240,7 +240,7 @@ func (s *Source) queueURL(ctx context.Context) (string, error) {
 	return s.url, nil
 }
 
-// forgetURL has the queue looked up anew when it was deleted.
+// forgetURL has the queue looked up again when it was deleted.
 func (s *Source) forgetURL(err error) {
 	var gone *sqstypes.QueueDoesNotExist
 	if errors.As(err, &gone) || strings.Contains(sdk.Code(err), "NonExistentQueue") {

@@ -25,7 +25,7 @@ const completed = "[Completed]"
 // statusMemory is what is known from polls of EC2. It is guarded by its source's lock.
 type statusMemory struct {
 	next time.Time
-	// dealtWith are findings that were acknowledged and still last: they are handed out again only after they have
+	// dealtWith are findings that were acknowledged and still last: they are returned again only after they have
 	// been gone.
 	dealtWith map[string]bool
 	// told are findings that OnUnhealthy was told of and that still last.

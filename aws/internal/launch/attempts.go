@@ -64,7 +64,7 @@ func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched
 	return at.generation, nil
 }
 
-// succeed remembers an instance. Its token is used up: whoever asks once the instance is gone wants another.
+// succeed remembers an instance. Its token is used up: anyone who asks once the instance is gone wants another.
 func (a *attempts) succeed(uid types.UID, m *Instance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -90,9 +90,9 @@ func (c *Choice) InstanceTypes() []*cloudprovider.InstanceType {
 	return types
 }
 
-// Choose narrows instance types down to those that EC2 is asked for. It is pure: the same types and
-// wish give the same choice, whatever the order of the types. When nothing is left the error is of kind
-// InsufficientCapacity and names the offerings that suit but have no room.
+// Choose selects the instance types for the request to EC2. It is pure: the same types and requirements give the same result,
+// independent of the order of the types. If nothing is left, the error has kind InsufficientCapacity and names the compatible
+// offerings without capacity.
 func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
 	s := &selection{wish: wish}
 	c := Choice{

@@ -1,5 +1,5 @@
-// Package launch turns a NodeClaim into one EC2 instance: it chooses among the instance types that suit, asks EC2 for a
-// fleet of one, and says what came of it.
+// Package launch launches one EC2 instance for a NodeClaim: it chooses compatible instance types, requests a fleet of one instance,
+// and returns the result.
 //
 //	launcher, err := launch.New(launch.Options{EC2: api, Templates: templates, Cluster: "demo"})
 //	if err != nil { … }
@@ -15,13 +15,13 @@
 //
 // # Once and once only
 //
-// Every request bears a client token made from the claim's UID, so that EC2 answers a repeated request, after a time-out
-// for instance, with the instance that is there already (CP-CREATE-02, CP-CREATE-09). The instance bears the claim's name
+// Every request has a client token made from the claim's UID, so that EC2 answers a repeated request, after a timeout
+// for instance, with the instance that is there already (CP-CREATE-02, CP-CREATE-09). The instance has the claim's name
 // and UID as tags from its first moment, by which it is found when even the token does not help any more (CP-CREATE-08).
-// Claims are therefore launched by one call each: a merged call, as the reference makes of equal ones,
+// Claims are therefore launched by one call each: a merged call, as Karpenter makes of equal ones,
 // could tell neither. The budget of package sdk spreads a burst over time instead; no call for tags follows a launch.
 //
 // # Differences from Karpenter
 //
-// docs/differences.md lists what this package does otherwise than Karpenter, and why.
+// docs/differences.md lists how this package differs from Karpenter, and why.
 package launch

@@ -270,7 +270,7 @@ func (f *flight) zoneID(zone, subnetID string) string {
 	return ""
 }
 
-// instanceOf is the instance of an answer; nil when there is none. One that can't be told what it is, because EC2 names a
+// instanceOf is the instance of an answer; nil when there is none. If it can.t be identified, because EC2 names a
 // type or place that was not asked for, is left to be found by its tags: the error is transient, and the next Create
 // answers with it.
 func (l *Launcher) instanceOf(f *flight, offers []offer, out *ec2.CreateFleetOutput, tags map[string]string) (*Instance, error) {

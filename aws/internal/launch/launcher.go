@@ -22,44 +22,44 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Options are what a Launcher works with. EC2, Templates and Cluster are required.
+// Options of a Launcher. EC2, Templates and Cluster are required.
 type Options struct {
-	// EC2 launches; only CreateFleet is called.
+	// EC2 is the client for launches; only CreateFleet is called.
 	EC2 sdk.EC2API
-	// Templates see to it that launch templates exist.
+	// Templates creates missing launch templates.
 	Templates LaunchTemplates
-	// Cluster is the name of the cluster the instances are for.
+	// Cluster is the name of the instances' cluster.
 	Cluster string
-	// Subnets know which subnet of a zone to use; nil: a ledger of the launcher's own, which knows no counts.
+	// Subnets chooses the subnet of a zone; nil: a new one without counts of free addresses.
 	Subnets *subnets.Ledger
-	// Unavailable remembers what is out of stock; nil: a memory of the launcher's own.
+	// Unavailable remembers offerings that are out of stock; nil: a new one.
 	Unavailable *unavailable.Memory
-	// Reservations count the room in reservations, of which launches under way take their places. Nil: nobody does, and the
+	// Reservations count the room in reservations, of which launches in progress take their places. Nil: nobody does, and the
 	// counts of the offerings alone are gone by.
 	Reservations *reservations.Ledger
-	// Lookup knows the labels that requirements of claims may use other names for; nil: no aliases.
+	// Lookup resolves aliases of labels in requirements; nil: no aliases.
 	Lookup *requirements.Lookup
-	// Tags are put on everything that is launched, unless the class has the same key; nil: none.
+	// Tags are added to everything that is launched, unless the class has the same key; nil: none.
 	Tags map[string]string
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
-	// Logger is told why types are left out, and of advice; nil: nobody is.
+	// Logger logs why types are left out, and of advice; nil: none.
 	Logger *slog.Logger
-	// Observe is told of each error of an answer, once, for metrics; nil: nobody is. It must be safe for
+	// Observe is called for each error of an answer, once, for metrics; nil: none. It must be safe for
 	// concurrent use.
 	Observe func(Failure)
 }
 
 // Failure is one error that EC2 gave for a launch.
 type Failure struct {
-	// Code is EC2's own word, "InsufficientInstanceCapacity" for instance.
+	// Code is EC2's error code, for example "InsufficientInstanceCapacity".
 	Code string
-	// InstanceType, Zone, ZoneID and CapacityType of what was asked for. ZoneID is empty when the class's subnet has none.
+	// InstanceType, Zone, ZoneID and CapacityType of the request. ZoneID is empty when the class's subnet has none.
 	InstanceType, Zone, ZoneID, CapacityType string
 }
 
-// Launcher launches instances for claims. It is safe for concurrent use, but for one claim there must be only one launch
-// at a time. No lock is held across calls. Make one with New.
+// Launcher launches instances for claims. It is safe for concurrent use, but launches for the same claim must not overlap. No lock
+// is held across calls. Make one with New.
 type Launcher struct {
 	options  Options
 	attempts *attempts
@@ -96,13 +96,13 @@ func New(o Options) (*Launcher, error) {
 	return &Launcher{options: o, attempts: newAttempts(o.Now)}, nil
 }
 
-// Request is an instance to launch. Nothing of it is changed.
+// Request is an instance to launch. It is not changed.
 type Request struct {
-	// NodeClaim to launch for. Its UID is required.
+	// NodeClaim for which to launch. Its UID is required.
 	NodeClaim *v1.NodeClaim
 	// NodeClass of the claim, with its status.
 	NodeClass *awsv1.EC2NodeClass
-	// InstanceTypes of the class, as the claim's NodePool sees them.
+	// InstanceTypes of the class for the claim's NodePool.
 	InstanceTypes []*cloudprovider.InstanceType
 	// PlacementGroupID is the group the class selects; empty for none.
 	PlacementGroupID string
@@ -114,20 +114,20 @@ type Request struct {
 type Instance struct {
 	// InstanceID is "i-…".
 	InstanceID string
-	// Type and Offering it was bought by, of the request's instance types.
+	// Type and Offering by which it was bought, of the request's instance types.
 	Type     *cloudprovider.InstanceType
 	Offering *cloudprovider.Offering
-	// Zone, ZoneID and SubnetID it is in. ZoneID is empty when the class's subnet has none.
+	// Zone, ZoneID and SubnetID of the instance. ZoneID is empty when the class's subnet has none.
 	Zone, ZoneID, SubnetID string
-	// ImageID it boots from.
+	// ImageID from which it boots.
 	ImageID string
-	// CapacityType and Tenancy it was asked for with.
+	// CapacityType and Tenancy of the request.
 	CapacityType, Tenancy string
-	// PlacementGroupID it is in; empty for none.
+	// PlacementGroupID is its placement group; empty for none.
 	PlacementGroupID string
 	// EFAs is how many EFA interfaces it has.
 	EFAs int
-	// Tags it bears.
+	// Tags it has.
 	Tags map[string]string
 	// LaunchedAt is when the call returned, by the launcher's clock.
 	LaunchedAt time.Time
@@ -137,8 +137,8 @@ type Instance struct {
 // one for each token that turned out to be used up or reservation that turned out to be full, for which two are plenty.
 const mostCalls = 4
 
-// Launch launches exactly one instance for the claim, or gives the one that the last call for this UID launched when that
-// can't be seen yet. The error has a kind: see CP-CREATE.
+// Launch launches exactly one instance for the claim, or returns the one launched by an earlier call for this UID that EC2 does not
+// show yet. The error has a kind: see CP-CREATE.
 func (l *Launcher) Launch(ctx context.Context, r Request) (*Instance, error) {
 	instance, err := l.launch(ctx, r)
 	if err != nil {
@@ -183,12 +183,12 @@ func (l *Launcher) launch(ctx context.Context, r Request) (*Instance, error) {
 	}
 }
 
-// flight is a launch under way.
+// flight is a launch in progress.
 type flight struct {
 	Request
 	wish      Wish
 	choice    Choice
-	place     *reservations.Hold // of the call under way; nil where nobody counts
+	place     *reservations.Hold // of the call in progress; nil where nobody counts
 	retriedLT bool
 }
 
@@ -240,7 +240,7 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Instanc
 		return nil, retryNo, cloudprovider.NewCreateError("SubnetResolutionFailed",
 			fmt.Sprintf("node class %q has no subnet in the zones that the claim may use: look at its subnetSelectorTerms", f.NodeClass.Name), nil)
 	}
-	// Two launches had better not try the same doubtful offering at once.
+	// Two launches should not try the same doubtful offering in parallel.
 	attempt := l.options.Unavailable.Begin(f.keys(zones)...)
 	defer attempt.End()
 	offers, err := l.offers(ctx, f, zones, attempt.Closed())
@@ -248,7 +248,7 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Instanc
 		return nil, retryNo, err
 	}
 	if len(offers) == 0 {
-		// Everything has gone meanwhile: plan again.
+		// Everything has gone in the meantime: plan again.
 		return nil, retryNo, cloudprovider.NewInsufficientCapacityError(
 			errors.New("during the preparation of this launch, all compatible offerings went out of stock or were taken by other launches"), l.closed(f)...)
 	}
@@ -408,10 +408,9 @@ func (l *Launcher) offers(ctx context.Context, f *flight, zones map[string]awsv1
 	return offers, nil
 }
 
-// Tags of everything that is launched for a claim: the options', those of the class over them, and over both those that
-// say whose it is (CP-CREATE-08). What is launched for a pool that was born in the first generation bears that
-// generation's tags of pool and cluster, and a name that the options and the class may override. The
-// map is the caller's.
+// Tags returns the tags of everything launched for a claim: those of the options, overridden by those of the class, overridden by
+// those that identify the owner (CP-CREATE-08). What is launched for a pool that was created as v1alpha5 has that generation's tags
+// of pool and cluster, and a name that the options and the class may override. The map is the caller's.
 func Tags(cluster string, common map[string]string, class *awsv1.EC2NodeClass, claim *v1.NodeClaim) map[string]string {
 	if class == nil || claim == nil {
 		return nil

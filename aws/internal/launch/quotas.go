@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// How long launches wait after EC2 has said that a quota of the account is used up, whatever is launched: for longer each time it says so
-// again, up to the longest.
+// How long all launches wait after EC2 has reported that a general quota of the account is used up: longer after each further
+// report, up to the maximum.
 const (
 	firstQuotaWait   = 30 * time.Second
 	longestQuotaWait = 10 * time.Minute
@@ -44,7 +44,7 @@ func (q *accountQuotas) hit(code string, now time.Time) {
 		w = &quotaWait{wait: firstQuotaWait}
 		q.known[code] = w
 	case now.Before(w.until):
-		return // said to a launch that was under way together with the one before
+		return // said to a launch that was in progress together with the one before
 	default:
 		w.wait = min(2*w.wait, longestQuotaWait)
 	}

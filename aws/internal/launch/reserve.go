@@ -10,7 +10,7 @@ import (
 )
 
 // reserve takes the place of a launch of reserved capacity: one in the first reservation, in launch order, that has any
-// left beside those of other launches under way. EC2 would choose among several; but then each launch of a burst would
+// left in addition to those of other launches in progress. EC2 would choose among several; but then each launch of a burst would
 // have to count on all of them, and they would keep each other out. A claim with minValues goes by the choice that EC2
 // has, so that it takes a place in each.
 func (l *Launcher) reserve(f *flight) {

@@ -8,24 +8,24 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// LaunchTemplates see to it that the launch templates of a launch exist.
+// LaunchTemplates creates the launch templates for a launch.
 type LaunchTemplates interface {
-	// Ensure makes the templates that are missing and returns all that the request needs, in a fixed order. An instance
-	// type that no template serves is left out of the launch. It is called without a lock held.
+	// Ensure creates missing templates and returns all templates of the request, in a fixed order. An instance type without a
+	// template is left out of the launch. No lock is held during the call.
 	Ensure(context.Context, TemplateRequest) ([]Template, error)
-	// Forget says that EC2 does not know these templates (any more): the next Ensure looks again.
+	// Forget records that these templates do not exist in EC2 (any more): the next Ensure creates them again.
 	Forget(names ...string)
 }
 
-// TemplateRequest is a launch that templates are needed for. Nobody changes what is in it.
+// TemplateRequest is a launch that needs templates. It must not be changed.
 type TemplateRequest struct {
 	// NodeClass of the instance, with its status.
 	NodeClass *awsv1.EC2NodeClass
 	// NodeClaim to launch an instance for.
 	NodeClaim *v1.NodeClaim
-	// InstanceTypes the instance may become, with none but the offerings that the launch may use.
+	// InstanceTypes of the launch, with only the offerings that it may use.
 	InstanceTypes []*cloudprovider.InstanceType
-	// CapacityType the instance is bought as: see the CapacityType constants of api/v1.
+	// CapacityType of the instance: see the CapacityType constants of api/v1.
 	CapacityType string
 	// PlacementGroupID is the group the class selects; empty for none.
 	PlacementGroupID string
@@ -35,11 +35,11 @@ type TemplateRequest struct {
 type Template struct {
 	// Name of the template; its version $Latest is launched.
 	Name string
-	// ImageID its instances boot from.
+	// ImageID from which its instances boot.
 	ImageID string
-	// InstanceTypes are the names of the types it serves.
+	// InstanceTypes are the names of its instance types.
 	InstanceTypes []string
-	// ReservationID is the capacity reservation its instances are launched into; empty for none.
+	// ReservationID is the capacity reservation in which its instances are launched; empty for none.
 	ReservationID string
 	// Zone is the name of the zone in which the template pins a subnet of its own; empty when it leaves the subnet to
 	// the launch, as templates should.

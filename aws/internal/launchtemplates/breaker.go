@@ -25,7 +25,7 @@ type breaker struct {
 	cause    error
 }
 
-// allow is an error of kind Throttled while calls are kept back.
+// allow returns an error of kind Throttled while calls are paused.
 func (b *breaker) allow(now time.Time) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

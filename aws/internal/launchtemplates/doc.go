@@ -1,5 +1,5 @@
-// Package launchtemplates keeps in EC2 the launch templates that launches use: it makes those that are missing, knows
-// those that are there, and deletes those that nobody uses any more.
+// Package launchtemplates manages the launch templates in EC2: it creates missing ones, tracks existing ones, and deletes unused
+// ones.
 //
 //	store, err := launchtemplates.New(clients.EC2(sdk.Urgent), launchtemplates.Options{ClusterName: "demo"})
 //	if err != nil { … }
@@ -12,7 +12,7 @@
 //
 // # Differences from Karpenter
 //
-// docs/differences.md lists what this package does otherwise than Karpenter, and why.
+// docs/differences.md lists how this package differs from Karpenter, and why.
 //
 // # Concurrency
 //

@@ -19,7 +19,7 @@ const quotaCode = "MaxTemplateLimitExceeded"
 
 // Ensure sees to it that templates exist and returns those that do, in their order. Those that can't be made are left
 // out as long as one is there, since an instance can be launched from that; if none is, the error joins all causes. Each is
-// of the kind of its cause (see sdk.Wrap), a full account QuotaExceeded. An existing template's life begins anew.
+// of the kind of its cause (see sdk.Wrap), a full account QuotaExceeded. An existing template's life starts again.
 func (s *Store) Ensure(ctx context.Context, templates []launchtemplate.Template) ([]launchtemplate.Template, error) {
 	errs := make([]error, len(templates))
 	s.each(len(templates), func(i int) { errs[i] = s.ensure(ctx, templates[i]) })

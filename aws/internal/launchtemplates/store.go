@@ -26,7 +26,7 @@ const (
 
 // Options of a Store. Only ClusterName is required.
 type Options struct {
-	// ClusterName is whose templates the store looks after: those tagged with it.
+	// ClusterName is whose templates the store manages: those tagged with it.
 	ClusterName string
 	// Lifetime is how long a template stays after it was last used; 0 means DefaultLifetime. At least a minute.
 	Lifetime time.Duration
@@ -39,7 +39,7 @@ type Options struct {
 	Now func() time.Time
 	// Logger hears of each template that is made or deleted; never of its user data. Nil discards.
 	Logger *slog.Logger
-	// OnCreate is told of each template that was made, for metrics. It is called without a lock, by any
+	// OnCreate is called for each template that was made, for metrics. It is called without a lock, by any
 	// goroutine. Nil tells nobody.
 	OnCreate func(launchtemplate.Template)
 }
@@ -60,7 +60,7 @@ type entry struct {
 	id string
 	// lastUsed is when a launch asked for it last.
 	lastUsed time.Time
-	// busy is closed when the call that is under way about the template has ended; nil when there is none. Whoever set it
+	// busy is closed when the call that is in progress about the template has ended; nil when there is none. Anyone who set it
 	// alone changes or removes the entry until then.
 	busy chan struct{}
 }
@@ -116,7 +116,7 @@ func (s *Store) Forget(names ...string) {
 	}
 }
 
-// claim waits until no call is under way about a template and takes it: the entry is the caller's until release. found
+// claim waits until no call is in progress about a template and takes it: the entry is the caller's until release. found
 // says whether the template is there.
 func (s *Store) claim(ctx context.Context, name string) (e *entry, found bool, err error) {
 	for {
@@ -152,7 +152,7 @@ func (s *Store) release(name string, e *entry, exists bool) {
 	}
 }
 
-// use notes that a template that is there is used now; false when it is not, or a call about it is under way.
+// use notes that a template that is there is used now; false when it is not, or a call about it is in progress.
 func (s *Store) use(name string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

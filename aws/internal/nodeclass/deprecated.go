@@ -10,9 +10,8 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// EventDeprecatedImage is the reason of the event about images that their owner has deprecated and that are booted from
-// all the same, since the class's terms select no other for the same instances. Their entries in the status are
-// flagged.
+// EventDeprecatedImage is the reason of the event about deprecated images that are still used because the class's terms select no
+// other for the same instances. Their entries in the status are flagged.
 const EventDeprecatedImage = "AMIDeprecated"
 
 // tellDeprecated has an event published about images that were not known to be deprecated before.

@@ -14,11 +14,11 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/reservations"
 )
 
-// Difference is one thing in which an instance is not what its class asks for: the cause of a drift, for people.
+// Difference is one field in which an instance differs from its node class: the cause of drift, for people.
 type Difference struct {
 	// Field of the class that the instance differs in: "status.securityGroups".
 	Field string
-	// Have is what the instance has, Want what the class asks for instead, sorted; either may be empty.
+	// Have is the instance's value, Want that of the class, sorted; either may be empty.
 	Have, Want []string
 }
 
@@ -34,7 +34,7 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: has %s, wants %s", d.Field, have, want)
 }
 
-// IsForeignSecurityGroups reports whether the instance has all security groups of the class, and others beside them, which
+// IsForeignSecurityGroups reports whether the instance has all security groups of the class, and others in addition to them, which
 // somebody else must have added.
 func (d Difference) IsForeignSecurityGroups() bool {
 	return d.Field == "status.securityGroups" && len(d.Have) > 0 && len(d.Want) == 0
@@ -48,11 +48,11 @@ type Launched struct {
 	Labels, Annotations map[string]string
 }
 
-// Expected is what a class asks for now.
+// Expected is the current state of a class.
 type Expected struct {
 	// NodeClass with its status. Required.
 	NodeClass *awsv1.EC2NodeClass
-	// ClusterCA is the certificate bundle that the hash counts (see EC2NodeClass.Hash).
+	// ClusterCA is the certificate bundle in the hash (see EC2NodeClass.Hash).
 	ClusterCA string
 	// ImageID that instances of the instance's type boot from (see launchtemplate.ImageFor); empty: not known.
 	ImageID string
@@ -60,8 +60,8 @@ type Expected struct {
 	Group *placement.Group
 }
 
-// Differences are all causes for which an instance drifts, in the order in which reasons are told. A part
-// of the status that is empty, and what EC2 does not say of the instance, is not known and no difference. It is pure.
+// Differences returns all causes of an instance's drift, in the order of the reasons. An empty part of the status, or a field that
+// EC2 does not report, is unknown and not a difference. It is pure.
 func Differences(l Launched, e Expected) []Difference {
 	var list []Difference
 	add := func(differs bool, field string, have, want []string) {
@@ -120,9 +120,8 @@ func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(id string) bool { return slices.Contains(other, id) })
 }
 
-// ChangedFields are the fields of a class's spec through which instances launched from the one drift from the other, as
-// paths: "spec.tags". Fields that the hash leaves out are never among them. It is pure; an error is about a
-// class that can't be written as JSON.
+// ChangedFields returns the paths of spec fields whose change makes instances drift, such as "spec.tags". Fields that the hash
+// leaves out are never among them. It is pure; an error is about a class that can't be written as JSON.
 func ChangedFields(launched, now *awsv1.EC2NodeClass) ([]string, error) {
 	if launched == nil || now == nil {
 		return nil, nil
@@ -143,7 +142,7 @@ func ChangedFields(launched, now *awsv1.EC2NodeClass) ([]string, error) {
 		if bytes.Equal(from[key], to[key]) {
 			continue
 		}
-		// The class as it was, but for this field.
+		// The class as it was, except for this field.
 		mixed := maps.Clone(from)
 		delete(mixed, key)
 		if value, ok := to[key]; ok {

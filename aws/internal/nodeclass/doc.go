@@ -1,5 +1,5 @@
-// Package nodeclass looks after EC2NodeClasses: it finds what their selectors select, has their instance profile made,
-// finds out whether instances could be launched from them, keeps their drift hashes, and cleans up after them.
+// Package nodeclass reconciles EC2NodeClasses: it resolves their selectors, creates instance profiles, checks whether instances can
+// be launched, updates drift hashes, and cleans up after deleted classes.
 //
 //	reconciler, err := nodeclass.New(nodeclass.Options{EC2: api, Images: resolver, Templates: store, …})
 //	if err != nil { … }
@@ -13,12 +13,12 @@
 //	finalizer ─ hashes ─ images ─ reservations ─ placement group ─ subnets ─ security groups ─ profile ─ validation ─ write
 //	    └ being deleted: claims left? ─ profiles ─ launch templates ─ verdict ─ take the finalizer off
 //
-// A Reconciler reads and writes AWS, never Kubernetes: it is told what there is and says what is to be written. A round
-// that was cut short, whose writes conflicted or that ran twice does no harm: the next starts from what there is then.
+// A Reconciler reads and writes AWS, never Kubernetes: it gets the objects as input and returns what to write. An interrupted or
+// repeated round, or one whose writes conflicted, does no harm: the next starts from the current state.
 //
 // # Differences from Karpenter
 //
-// docs/differences.md lists what this package does otherwise than Karpenter, and why.
+// docs/differences.md lists how this package differs from Karpenter, and why.
 //
 // # Concurrency
 //

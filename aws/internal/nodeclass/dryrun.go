@@ -85,8 +85,8 @@ func (w *round) template(ctx context.Context, instance *cloudprovider.InstanceTy
 	return "", found, err
 }
 
-// EventUserDataWarning is the reason of the event about user data that is handed on, and has something odd in it or
-// something that will surprise: the node reads it, and may not do what its author meant.
+// EventUserDataWarning is the reason of the event about user data that is used but looks wrong: the node may not do what its author
+// meant.
 const EventUserDataWarning = "UserDataWarning"
 
 // maxUserDataWarning is the most bytes of such an event: an API server takes at most 1,024.

@@ -16,19 +16,18 @@ import (
 )
 
 const (
-	// Period is how long an answer of EC2's about subnets and security groups is used unless options say otherwise.
+	// Period is the default lifetime of EC2's answers about subnets and security groups.
 	Period = time.Minute
 	// pageSize is how many items EC2 is asked for at once.
 	pageSize = 500
 )
 
-// Counts is told how many addresses are free in subnets, by id. *subnets.Ledger implements it.
+// Counts receives the numbers of free addresses of subnets, by ID. *subnets.Ledger implements it.
 type Counts interface {
 	Observe(free map[string]int64)
 }
 
-// Finder asks EC2 for the subnets and security groups that selector terms match. It is safe for concurrent use. Make one
-// with NewFinder.
+// Finder resolves selector terms to subnets and security groups. It is safe for concurrent use. Make one with NewFinder.
 type Finder struct {
 	api     sdk.EC2API
 	counts  Counts
@@ -37,9 +36,9 @@ type Finder struct {
 	groups  answers[awsv1.SecurityGroup]
 }
 
-// FinderOptions are what NewFinder may be told; the zero value takes the defaults.
+// FinderOptions are the options of NewFinder; the zero value has the defaults.
 type FinderOptions struct {
-	// Counts hears of free addresses. Nil: nobody does.
+	// Counts receives numbers of free addresses. Nil: nobody does.
 	Counts Counts
 	// SubnetsEvery is how long an answer about subnets is used; 0, and anything shorter, means Period.
 	SubnetsEvery time.Duration
@@ -47,7 +46,7 @@ type FinderOptions struct {
 	Now func() time.Time
 }
 
-// NewFinder makes a finder.
+// NewFinder returns a Finder.
 func NewFinder(api sdk.EC2API, o FinderOptions) *Finder {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -10,7 +10,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// ClaimAnnotations are annotations to put on a NodeClaim, over those of the same keys.
+// ClaimAnnotations are annotations to set on a NodeClaim; they override existing keys.
 type ClaimAnnotations struct {
 	// Name of the claim.
 	Name string
@@ -18,10 +18,10 @@ type ClaimAnnotations struct {
 	Annotations map[string]string
 }
 
-// Hashes says what is to be written for drift to be told by a class's hash: on its claims first, by name, then
-// on the class. With a version of the hash that is not the current one, claims take over the new version, and, unless
-// they are drifted already, the new hash, so that an upgrade drifts no node. Nothing is returned for what is right. It is
-// pure. hash is the class's; empty, which means that it could not be computed, changes nothing.
+// Hashes returns the changes of hash annotations: first of the class's claims, by name, then of the class. With a version of the
+// hash that is not the current one, claims take over the new version, and, unless they are drifted already, the new hash, so that
+// an upgrade drifts no node. Correct annotations are not in the result. It is pure. hash is the class's; empty, which means that it
+// could not be computed, changes nothing.
 func Hashes(class *awsv1.EC2NodeClass, claims []*v1.NodeClaim, hash string) (onClaims []ClaimAnnotations, onClass map[string]string) {
 	if class == nil {
 		return nil, nil

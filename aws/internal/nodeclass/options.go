@@ -21,9 +21,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Options are what a Reconciler is connected to.
+// Options of a Reconciler.
 type Options struct {
-	// EC2 is asked for dry runs: CreateFleet and RunInstances. Required.
+	// EC2 is the client for dry runs: CreateFleet and RunInstances. Required.
 	EC2 sdk.EC2API
 	// Network finds subnets and security groups. Required; NewFinder makes one.
 	Network Network
@@ -88,7 +88,7 @@ type Groups interface {
 type Profiles interface {
 	// Ensure sees to it that there is a profile with the class's role, and returns its name.
 	Ensure(context.Context, instanceprofile.Wanted) (string, error)
-	// DeleteNodeClass deletes all profiles that were made for a class. What is gone already is no error.
+	// DeleteNodeClass deletes all profiles that were made for a class. What is gone already is not an error.
 	DeleteNodeClass(ctx context.Context, name string, uid types.UID) error
 }
 
@@ -96,7 +96,7 @@ type Profiles interface {
 type Templates interface {
 	// Ensure sees to it that templates exist and returns those that do.
 	Ensure(context.Context, []launchtemplate.Template) ([]launchtemplate.Template, error)
-	// DeleteNodeClass deletes all templates that were made for a class. What is gone already is no error.
+	// DeleteNodeClass deletes all templates that were made for a class. What is gone already is not an error.
 	DeleteNodeClass(ctx context.Context, nodeClass string) error
 }
 

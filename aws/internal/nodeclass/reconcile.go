@@ -21,7 +21,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Observed is a node class and what refers to it. Nothing of it is changed.
+// Observed is a node class and what refers to it. It is not changed.
 type Observed struct {
 	// NodeClass to look after. Required.
 	NodeClass *awsv1.EC2NodeClass
@@ -31,12 +31,12 @@ type Observed struct {
 	NodePools []*v1.NodePool
 }
 
-// Result is what is to be written: NodeClaims first, then what has changed of NodeClass, each only if nobody has changed
-// it meanwhile (with its resource version as a condition); if somebody has, start again.
+// Result has the objects to write: NodeClaims first, then the changed parts of NodeClass, each with its resource version as a
+// precondition. After a conflict, reconcile again.
 type Result struct {
 	// NodeClaims are annotations to write.
 	NodeClaims []ClaimAnnotations
-	// NodeClass is the class as it is to be: a copy of the observed one.
+	// NodeClass is the new version of the class: a changed copy of the observed one.
 	NodeClass *awsv1.EC2NodeClass
 	// MetadataChanged says that finalizers or annotations differ from those observed, StatusChanged that the status does.
 	MetadataChanged, StatusChanged bool
@@ -60,7 +60,7 @@ type Event struct {
 	Message string
 }
 
-// Reconciler looks after node classes. Make one with New.
+// Reconciler manages node classes. Make one with New.
 type Reconciler struct {
 	options  Options
 	now      func() time.Time
@@ -86,7 +86,7 @@ func New(o Options) (*Reconciler, error) {
 // soon is when to look again after a write that is needed before anything else is done.
 const soon = time.Second
 
-// Reconcile looks after one class. The result counts whether there is an error or not: write it
+// Reconcile manages one class. The result counts whether there is an error or not: write it
 // first, then look again after a pause that grows with each error that follows on another. The error joins all that
 // could not be done, each of its cause's kind (see sdk.Wrap).
 func (r *Reconciler) Reconcile(ctx context.Context, o Observed) (Result, error) {
@@ -139,7 +139,7 @@ type round struct {
 func (r *Reconciler) resolve(ctx context.Context, o Observed, result *Result) error {
 	w := &round{Reconciler: r, pools: o.NodePools, claims: o.NodeClaims, result: result, class: result.NodeClass, now: r.now()}
 	if r.options.Reservations == nil {
-		// The condition may be there from a time when it was looked after.
+		// The condition may be there from a time when it was managed.
 		w.class.Conditions().Clear(awsv1.ConditionCapacityReservationsReady, w.now)
 	}
 	w.cluster, w.clusterErr = r.options.Cluster(ctx)
@@ -184,7 +184,7 @@ func (w *round) isFalse(condition, reason, message string) {
 	w.conditions().SetFalse(condition, reason, message, w.now)
 }
 
-// untold leaves a condition that is known for the class as it is; of others it says why they can't be told.
+// untold keeps a condition that is known for the current class, and sets others to Unknown with the reason.
 func (w *round) untold(condition string, err error) {
 	have := w.conditions().Get(condition)
 	if have.ObservedGeneration == w.class.Generation && have.Status != metav1.ConditionUnknown {

@@ -110,7 +110,7 @@ func (w *round) serviceRange() (after time.Duration, done bool, err error) {
 }
 
 // dependencies says whether all that a launch template needs was found for the class as it is now; a missing one wins
-// over one of which that can't be told.
+// over one of which that is unknown.
 func (w *round) dependencies() (metav1.ConditionStatus, string) {
 	var missing, unknown []string
 	for _, condition := range []string{
@@ -143,7 +143,7 @@ type Fault struct {
 
 // Faults is what is wrong with a class's own fields, sorted by reason in the order in which they are told, with
 // one fault for each reason; nil when it is fine. Its name is not judged: what an API server stores has one, and classes of the
-// first generation have such as no API takes, since others bear theirs. It is pure.
+// first generation have such as no API takes, since others have theirs. It is pure.
 func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
 	if class == nil {
 		return nil

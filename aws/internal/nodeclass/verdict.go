@@ -60,7 +60,7 @@ func (v *verdicts) remember(uid types.UID, key [sha256.Size]byte, found verdict,
 }
 
 // contradicts reports whether the last verdict was about a class that was otherwise, or was not that all is well: then a
-// launch proves nothing, and whoever forced a new look gets it.
+// launch proves nothing, and anyone who forced a new look gets it.
 func (v *verdicts) contradicts(uid types.UID, key [sha256.Size]byte) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

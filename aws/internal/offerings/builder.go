@@ -22,7 +22,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Reasons why an offering is not to be had, beside those of instancetype.Incompatible and package unavailable.
+// Reasons why an offering is not available, in addition to those of instancetype.Incompatible and package unavailable.
 const (
 	// ReasonNoSubnet: the class has no subnet in the zone.
 	ReasonNoSubnet = "the node class has no subnet in the zone"
@@ -57,7 +57,7 @@ type builder struct {
 type zone struct {
 	name     string
 	subnets  []string
-	reason   string             // why nothing is to be had there; empty when something may be
+	reason   string             // why nothing is available there; empty when something may be
 	onDemand []requirements.Set // by partition
 	spot     []requirements.Set
 }
@@ -96,7 +96,7 @@ func (b *builder) prepare() {
 	}
 }
 
-// zoneReason says why nothing is to be had in a zone.
+// zoneReason returns why a zone has no available offering.
 func (b *builder) zoneReason(name string) string {
 	inZones := b.view.Settings.Zones == nil || slices.ContainsFunc(b.view.Settings.Zones, func(z catalog.Zone) bool { return z.Name == name })
 	switch {

@@ -11,11 +11,11 @@
 //
 // A [Store] gives the same answers and shares them: classes that say the same share one list, whatever the number of
 // NodePools, and a type in which nothing changed is the same pointer as in the answer before, so that planners
-// recognise it. [Explain] says of a type why each of its offerings is or is not to be had.
+// recognise it. [Explain] says of a type why each of its offerings is or is not available.
 //
 // # Deliberate differences
 //
-//   - There are no caches with a lifetime and no chain of resolvers: an answer is made anew whenever anything it
+//   - There are no caches with a lifetime and no chain of resolvers: an answer is made again whenever anything it
 //     depends on is another value, and never otherwise. News show at once.
 //   - Offerings are listed in the zones that offer the type instead of in every zone of the region, and one without a
 //     price is left out instead of priced at 0: a price of zero draws every pod. Explain has both.

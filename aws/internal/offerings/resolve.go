@@ -29,11 +29,11 @@ type Explanation struct {
 	// Price in USD per hour, and where it comes from; 0 and empty when none is known.
 	Price       float64
 	PriceSource string
-	// Reason why it is not to be had; empty when it is.
+	// Reason why it is not available; empty when it is.
 	Reason string
 }
 
-// Explain says of each offering that a type might have in a view whether it is to be had, and if not, why. It is empty
+// Explain says of each offering that a type might have in a view whether it is available, and if not, why. It is empty
 // for a type that no instance of the view can be.
 func Explain(m Market, v View, instanceType string) ([]Explanation, error) {
 	b, err := newBuilder(m, v, nil)
@@ -160,7 +160,7 @@ func sameOfferings(old *cloudprovider.InstanceType, offerings []cloudprovider.Of
 	})
 }
 
-// sameShape reports whether two types are the same but for their offerings.
+// sameShape reports whether two types are the same except for their offerings.
 func sameShape(a, b *cloudprovider.InstanceType) bool {
 	return a.Name == b.Name && equalResources(a.Capacity, b.Capacity) &&
 		equalResources(a.Overhead.KubeReserved, b.Overhead.KubeReserved) &&

@@ -20,7 +20,7 @@ const DefaultViews = 256
 // made at once, and one view's answer by one caller while the others wait for it. The zero value is ready.
 type Store struct {
 	// Views bounds how many different views are kept; 0 means DefaultViews. Of more, those that were asked for longest ago
-	// are made anew when they are asked for again, as other pointers.
+	// are made again when they are asked for again, as other pointers.
 	Views int
 
 	mu     sync.Mutex
@@ -179,7 +179,7 @@ func (sh *shapes) of(m Market, v View) ([]instancetype.Shape, error) {
 	return list, nil
 }
 
-// last is the last answer for any view with these settings; it is not to be changed.
+// last is the last answer for any view with these settings; it must not be changed.
 func (sh *shapes) last() []*cloudprovider.InstanceType {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()

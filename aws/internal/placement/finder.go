@@ -63,11 +63,10 @@ func NewFinder(api sdk.EC2API, now func() time.Time) *Finder {
 	return &Finder{api: api, now: now, answers: map[string]answer{}}
 }
 
-// Find is the group that a selector names; nil without a selector. A group that is not there is a *NotFoundError. When
-// EC2 can't be asked, the group of the last answer is returned together with the error, if that answer is less than
-// Remember old. Of callers at the same time one asks, and the others take its answer; after a failure EC2 is
-// left alone for a second, and twice as long after each further one, up to Period, while that failure is the answer. The
-// group is shared: it is not to be changed.
+// Find is the group that a selector names; nil without a selector. A group that is not there is a *NotFoundError. When EC2 can't be
+// asked, the group of the last answer is returned together with the error, if that answer is less than Remember old. Of callers at
+// the same time one asks, and the others take its answer; after a failure EC2 is left alone for a second, and twice as long after
+// each further one, up to Period, while that failure is the answer. The group is shared and must not be changed.
 func (f *Finder) Find(ctx context.Context, selector *awsv1.PlacementGroupSelector) (*Group, error) {
 	if selector == nil || selector.ID == nil && selector.Name == nil {
 		return nil, nil
@@ -81,7 +80,7 @@ func (f *Finder) Find(ctx context.Context, selector *awsv1.PlacementGroupSelecto
 		return nil, fmt.Errorf("reading the placement group with %s: %w", key, err)
 	}
 	defer end()
-	if known, ok := f.known(key); ok { // somebody else has asked meanwhile
+	if known, ok := f.known(key); ok { // another goroutine has read it in the meantime
 		return known.result(key, f.now())
 	}
 	now := f.now()

@@ -1,4 +1,4 @@
-// Package refresh decides when a thing that was read from AWS is to be read again, and reads answers of many pages.
+// Package refresh decides when to read data from AWS again, and reads paginated answers.
 //
 //	schedule := refresh.Schedule{Every: 12 * time.Hour}
 //	for { // in the caller's own loop; nothing here waits

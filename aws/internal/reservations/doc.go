@@ -12,6 +12,6 @@
 // # Deliberate differences
 //
 //   - Lookups of different classes don't wait for each other.
-//   - A launch that is under way holds its place ([Ledger.Hold]), and a count never passes what the reservation is of.
+//   - A launch that is in progress holds its place ([Ledger.Hold]), and a count never passes what the reservation is of.
 //   - Demotion takes the interruptible label off too, and instances that a reservation of the class takes in are promoted.
 package reservations

@@ -90,7 +90,7 @@ func (f *Finder) ask(ctx context.Context, q Query, newerThan time.Time) (answer,
 	if ok && known.at.After(newerThan) {
 		return known, nil
 	}
-	// The counts are of the moment EC2 was asked: a launch that ends meanwhile may not be in them.
+	// The counts are of the moment EC2 was asked: a launch that ends in the meantime may not be in them.
 	a := answer{at: f.now()}
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {
 		out, err := f.api.DescribeCapacityReservations(ctx, q.input(token))

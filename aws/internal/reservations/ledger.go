@@ -29,7 +29,7 @@ type room struct {
 	synced time.Time
 	free   int
 	total  int
-	held   int // by launches under way
+	held   int // by launches in progress
 }
 
 // NewLedger makes an empty ledger. now is the clock; nil means time.Now.
@@ -88,7 +88,7 @@ func (l *Ledger) Full(id string) {
 	})
 }
 
-// Hold takes places for a launch that is under way, so that launches at the same time don't all count on the last one:
+// Hold takes places for a launch that is in progress, so that launches at the same time don't all count on the last one:
 // one in each of the reservations that have any left, in the order they are named, in at most that many of them. It may
 // have got none. Settle must be called once the launch has ended.
 func (l *Ledger) Hold(most int, ids ...string) *Hold {

@@ -55,7 +55,7 @@ func queryOf(term awsv1.CapacityReservationSelectorTerm) Query {
 	return q
 }
 
-// Key tells questions apart.
+// Key distinguishes questions.
 func (q Query) Key() string {
 	var b strings.Builder
 	b.WriteString(q.id)

@@ -1,5 +1,5 @@
-// Package subnets picks the subnet of each zone that a launch had better use: the one with the most free addresses, less
-// those that launches under way are about to take.
+// Package subnets picks the subnet of each zone that a launch should use: the one with the most free addresses, less
+// those that launches in progress are about to take.
 //
 //	ledger := subnets.New(subnets.Options{})
 //	ledger.Observe(counts)                             // after each DescribeSubnets

@@ -33,7 +33,7 @@ type Ledger struct {
 type entry struct {
 	counted   int64     // as EC2 said; meaningful until lifetime has passed
 	countedAt time.Time // zero when EC2 has not said
-	open      int64     // charged by launches under way
+	open      int64     // charged by launches in progress
 	spent     int64     // charged by launches that ended in the subnet since EC2 counted
 }
 
@@ -49,7 +49,7 @@ func New(o Options) *Ledger {
 }
 
 // Observe takes over what EC2 says is free, by subnet id. What ended launches were charged is forgotten, for it is in
-// the count; launches under way stay charged.
+// the count; launches in progress stay charged.
 func (l *Ledger) Observe(free map[string]int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,7 +79,7 @@ func (l *Ledger) Free(id string) (int64, bool) {
 	return l.free(id, l.options.Now())
 }
 
-// Unknown are those of the subnets whose count is missing or older than age, in their order: what had better be asked of
+// Unknown are those of the subnets whose count is missing or older than age, in their order: what should be asked of
 // EC2 before a launch.
 func (l *Ledger) Unknown(age time.Duration, found []awsv1.Subnet) []string {
 	l.mu.Lock()
@@ -161,7 +161,7 @@ type Hold struct {
 	settled bool
 }
 
-// Subnets are the choice by zone name. The map is the caller's.
+// Subnets are the choice by zone name. The caller owns the map.
 func (h *Hold) Subnets() map[string]awsv1.Subnet { return maps.Clone(h.subnets) }
 
 // Settle ends the hold: subnets that instances were launched in, given by id, stay charged until EC2 counts again, the

@@ -13,7 +13,7 @@
 //     [DefaultLongest], all with a jitter that follows from a seed. Marks of things that were closed at once thus don't
 //     open at once.
 //   - When a mark has run out, the thing is on probation: one launch may try it at a time (see [Memory.Begin]), and
-//     it looks closed to everybody else until that launch has ended. Success forgets it, failure marks it anew.
+//     it looks closed to everybody else until that launch has ended. Success forgets it, failure marks it again.
 //   - Larger sizes of a family that had no room for a smaller one go on probation too, without being closed.
 //   - A vCPU quota closes all types of its class that have at least as many vCPUs as the one that was refused.
 //

@@ -22,7 +22,7 @@ type ledger[K comparable] struct {
 }
 
 // mark closes a thing, for longer each time. Marks that come while it is closed renew its lifetime without making it
-// longer: they are of launches that were under way together.
+// longer: they are of launches that were in progress together.
 func (l *ledger[K]) mark(key K, now time.Time) {
 	r := l.get(key)
 	if !now.Before(r.forget) {

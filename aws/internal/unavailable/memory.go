@@ -9,7 +9,7 @@ import (
 )
 
 // Memory remembers what has no room. It is safe for concurrent use; its lock is held for moments, never while a call is
-// under way. Make one with New.
+// in progress. Make one with New.
 type Memory struct {
 	options Options
 	current atomic.Pointer[Snapshot]
@@ -159,7 +159,7 @@ func (m *Memory) Snapshot() *Snapshot {
 	return s
 }
 
-// Attempt is a launch that is under way. Make one with Begin and end it with End.
+// Attempt is a launch that is in progress. Make one with Begin and end it with End.
 type Attempt struct {
 	memory *Memory
 	probes []Key
@@ -168,8 +168,8 @@ type Attempt struct {
 }
 
 // Begin is called by a launch with the offerings it is about to ask for. Those on probation become this launch's to
-// try: until it has ended they look closed to all others. Closed tells which of the offerings the launch had better
-// leave out, because another launch is trying them or because they were closed meanwhile.
+// try: until it has ended they look closed to all others. Closed tells which of the offerings the launch should
+// leave out, because another launch is trying them or because they were closed in the meantime.
 func (m *Memory) Begin(keys ...Key) *Attempt {
 	a := &Attempt{memory: m}
 	s := m.Snapshot()
@@ -189,10 +189,10 @@ func (m *Memory) Begin(keys ...Key) *Attempt {
 	return a
 }
 
-// Closed are the offerings of Begin that the launch had better leave out, in their order.
+// Closed are the offerings of Begin that the launch should not use, in their order.
 func (a *Attempt) Closed() []Key { return slices.Clone(a.closed) }
 
-// End ends the attempt. Offerings that gave an instance are forgotten, those that were marked meanwhile stay so, and
+// End ends the attempt. Offerings that gave an instance are forgotten, those that were marked in the meantime stay so, and
 // the others on probation wait for the next launch. Only the first call counts.
 func (a *Attempt) End(launched ...Key) {
 	a.once.Do(func() {

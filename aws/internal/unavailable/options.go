@@ -66,7 +66,7 @@ func (o Options) withDefaults() Options {
 }
 
 // LargerSizes gives, of a catalogue's types, those of the same family that have more vCPUs: where an instance of a family
-// found no room, a larger one will hardly find any. The catalogue is asked for anew at each call; current may give nil
+// found no room, a larger one will hardly find any. The catalogue is asked for again at each call; current may give nil
 // while there is none.
 func LargerSizes(current func() *catalog.Catalog) func(instanceType string) []string {
 	return func(instanceType string) []string {

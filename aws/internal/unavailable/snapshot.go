@@ -16,7 +16,7 @@ type Snapshot struct {
 	volumes       map[Volume]struct{}
 }
 
-// holds reports whether the snapshot is what the memory would say at that time, if nothing was marked meanwhile. A
+// holds reports whether the snapshot is what the memory would say at that time, if nothing was marked in the meantime. A
 // clock that was set back makes a new one.
 func (s *Snapshot) holds(now time.Time) bool {
 	return !now.Before(s.from) && (s.until.IsZero() || now.Before(s.until))

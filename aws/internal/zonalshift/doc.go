@@ -1,5 +1,5 @@
-// Package zonalshift follows ARC zonal shifts: zones that a cluster is taken out of for a while, by its operators or by
-// AWS itself, and where nothing is to be launched meanwhile.
+// Package zonalshift follows ARC zonal shifts: while operators or AWS itself shift a cluster away from a zone, no instances are
+// launched there.
 //
 //	arn, err := zonalshift.ClusterARN(ctx, eksAPI, "my-cluster")
 //	if err != nil { … }

@@ -51,7 +51,7 @@ type Watcher struct {
 }
 
 // New makes a watcher that knows of no shift. now is the clock; nil means time.Now. The first Poll is the check that the
-// cluster is known to ARC: its error had better stop the start.
+// cluster is known to ARC: its error should stop the start.
 func New(api sdk.ZonalShiftAPI, clusterARN string, now func() time.Time) *Watcher {
 	if now == nil {
 		now = time.Now

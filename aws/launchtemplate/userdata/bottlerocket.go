@@ -14,7 +14,7 @@ import (
 )
 
 // bottlerocket is the user's settings with the generated ones laid over them. The document is
-// written anew with sorted keys: comments and layout are lost.
+// written again with sorted keys: comments and layout are lost.
 func bottlerocket(c *Config, warn func(string, ...any)) (string, error) {
 	warnOther(c, warn)
 	if c.Kubelet.PodsPerCore != nil {

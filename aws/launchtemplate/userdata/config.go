@@ -14,9 +14,9 @@ import (
 type Config struct {
 	// Family of the image. Empty reads as AL2023.
 	Family awsv1.AMIFamily
-	// ClusterName is the cluster's name. Required but for Custom.
+	// ClusterName is the cluster's name. Required except for Custom.
 	ClusterName string
-	// Endpoint is the URL of the cluster's API server. Required but for Custom.
+	// Endpoint is the URL of the cluster's API server. Required except for Custom.
 	Endpoint string
 	// CABundle is the certificate authority of the API server, PEM in base64. Empty when it is not known: the image
 	// then has to find it out.

@@ -1,5 +1,5 @@
-// Package userdata makes what an instance is told when it boots: how to join its cluster, as the image's family wants to
-// hear it, merged with the user's own. It is pure: the same configuration gives the same bytes.
+// Package userdata creates the user data with which an instance joins its cluster, in the format of the image family, merged with
+// the user's own. It is pure: the same configuration gives the same bytes.
 //
 //	rendered, err := userdata.Render(userdata.Config{
 //		Family:      awsv1.AMIFamilyAL2023,
@@ -28,7 +28,7 @@
 //
 // # Differences from Karpenter
 //
-// docs/differences.md lists what this package does otherwise than Karpenter, and why.
+// docs/differences.md lists how this package differs from Karpenter, and why.
 //
 // # Secrets
 //

@@ -26,7 +26,7 @@ type Options struct {
 	// Steps is how many looks a scenario may take to get somewhere, at least 1.
 	Steps int
 	// Listen is how long each look waits for interruptions, in real time; more than 0. A source that is far away
-	// needs longer; what it has given meanwhile must come again.
+	// needs longer; what it has given in the meantime must come again.
 	Listen time.Duration
 	// VanishEvery has Vanish try every so many steps of the life of a node and not each of them, for clouds that are slow;
 	// 1 is each.
@@ -49,7 +49,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// Scenarios are the names of all scenarios, in the order in which Run runs them. The slice is the caller's.
+// Scenarios are the names of all scenarios, in the order in which Run runs them. The caller owns the slice.
 func Scenarios() []string {
 	names := make([]string, 0, len(scenarios()))
 	for _, s := range scenarios() {

@@ -49,7 +49,7 @@ type world struct {
 	// poolBack is the step at which a NodePool that was deleted is there again.
 	poolBack int
 
-	// disrupts is whether nodes are consolidated and drifted ones replaced; commands are under way.
+	// disrupts is whether nodes are consolidated and drifted ones replaced; commands are in progress.
 	disrupts bool
 	commands map[string]*command
 	detector cloudprovider.DriftDetector

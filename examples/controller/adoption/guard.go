@@ -40,9 +40,9 @@ type Guard struct {
 	Lease string
 	// Own is this controller's lease, which is not Karpenter's even if it has the name.
 	Own types.NamespacedName
-	// Ignored has Karpenter act beside this controller: one of v1alpha5, whose Provisioners and machines are of other kinds.
+	// Ignored has Karpenter act in addition to this controller: one of v1alpha5, whose Provisioners and machines are of other kinds.
 	Ignored bool
-	// Clock tells the time. Nil: the real one.
+	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
 	// Logger is told when Karpenter is found running, and when no longer; nil discards it.
 	Logger *slog.Logger
@@ -51,7 +51,7 @@ type Guard struct {
 	last error
 }
 
-// Check returns a *HeldError while Karpenter's lease is held, and another error when that can't be found out: then nobody may act
+// Check returns a *HeldError while Karpenter's lease is held, and another error when that is unknown: then nobody may act
 // either. A lease that was released, or has run out, is not held.
 func (g *Guard) Check(ctx context.Context) error {
 	err := g.check(ctx)

@@ -28,7 +28,7 @@ type Lock struct {
 	held bool
 }
 
-// Get reads the lock. Whoever has it may do so always, to give it away.
+// Get reads the lock. Anyone who has it may do so always, to give it away.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	if !l.leads() {
 		if err := l.Guard.Check(ctx); err != nil {
@@ -108,7 +108,7 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return err
 }
 
-// giveAway gives the lock away. A renewal that was under way when its holder was told to end may arrive after the lock was read: it is
+// giveAway gives the lock away. A renewal that was in progress when its holder was told to end may arrive after the lock was read: it is
 // read again then, lest a successor wait until it runs out.
 func (l *Lock) giveAway(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	for {

@@ -18,11 +18,11 @@ type Observation struct {
 	Pools  []*v1.NodePool
 	Claims []*v1.NodeClaim
 	Nodes  []*corev1.Node
-	// Machines are the provider's List: instances that bear the tags of the cluster's nodes. Nil with MachinesErr.
+	// Machines are the provider's List: instances that have the tags of the cluster's nodes. Nil with MachinesErr.
 	Machines []*v1.NodeClaim
 	// MachinesErr is why they could not be listed; nothing is said of them then.
 	MachinesErr error
-	// Supports reports whether the provider looks after the node class kind of a reference.
+	// Supports reports whether the provider manages the node class kind of a reference.
 	Supports func(v1.NodeClassReference) bool
 	// Lookup is the provider's vocabulary.
 	Lookup *requirements.Lookup

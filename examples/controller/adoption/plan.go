@@ -21,7 +21,7 @@ import (
 type Verdict string
 
 const (
-	// TakenOver: it stays as it is, and is looked after from then on.
+	// TakenOver: it stays unchanged, and the controller manages it from then on.
 	TakenOver Verdict = "taken over"
 	// Leaving: it is being deleted already, and that is seen through.
 	Leaving Verdict = "leaving"
@@ -29,7 +29,7 @@ const (
 	Replaced Verdict = "would be replaced"
 	// Ended: it would be ended at once, since nothing in the cluster needs it.
 	Ended Verdict = "would be ended"
-	// Refused: it is not looked after, or can't be written any more.
+	// Refused: the controller does not manage it, or it can't be written any more.
 	Refused Verdict = "refused"
 	// Pruned: it loses fields.
 	Pruned Verdict = "would lose fields"
@@ -37,7 +37,7 @@ const (
 
 // Finding is what becomes of one object or instance.
 type Finding struct {
-	// Kind is NodePool, NodeClaim, Node or Instance, or that of an object of the first generation, Provisioner or Machine. Name is the
+	// Kind is NodePool, NodeClaim, Node or Instance, or that of an object of v1alpha5, Provisioner or Machine. Name is the
 	// object's, or the instance's provider ID.
 	Kind, Name string
 	// Pool and Node are those that it belongs to, as far as they are known. A pool is told by its key's String.
@@ -89,7 +89,7 @@ type planner struct {
 	machines, claimed map[string]bool
 }
 
-// byName sorts by name; of one name, what is of the first generation comes last.
+// byName sorts by name; of one name, what is of v1alpha5 comes last.
 func byName[T metav1.Object](list []T) []T {
 	return slices.SortedFunc(slices.Values(list), func(a, b T) int {
 		return cmp.Or(cmp.Compare(a.GetName(), b.GetName()), cmp.Compare(a.GetNamespace(), b.GetNamespace()))
@@ -204,7 +204,7 @@ func (p planner) nodes() []Finding {
 	return out
 }
 
-// strays are instances that bear the cluster's tags and belong to no claim.
+// strays are instances with the cluster's tags that belong to no claim.
 func (p planner) strays() []Finding {
 	var out []Finding
 	for _, m := range slices.SortedFunc(slices.Values(p.Machines), func(a, b *v1.NodeClaim) int { return strings.Compare(a.Status.ProviderID, b.Status.ProviderID) }) {

@@ -18,9 +18,9 @@
 // travels in an annotation, field by field: what the field is, and what it would be if the object were converted without it.
 // On the way back the field is put in place again if the object still says what it said then; if somebody has changed that
 // in the meantime, the change counts. An object that is read, written or stored in either generation is therefore the same
-// afterwards, but for what was changed.
+// afterwards, except for what was changed.
 //
-// What the generations' own annotations hold already (the kubelet block of a pool, the version of an image alias, that a class
-// was Ubuntu's) is held by those. A converted object is not judged: a stored one can be read whatever it says, and whoever acts
-// on it says what is wrong with it.
+// What the generations' own annotations hold already (the kubelet block of a pool, the version of an image alias, that a class was
+// Ubuntu's) is held by those. A converted object is not validated: a stored object must stay readable, and the code that uses it
+// reports errors.
 package conversion

@@ -76,7 +76,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-	_, _ = w.Write(text) // whoever asked has gone away if it fails
+	_, _ = w.Write(text) // no matter who asked has gone away if it fails
 }
 
 // mostNamed is how many objects a message names.

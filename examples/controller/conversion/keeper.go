@@ -36,7 +36,7 @@ type Keeper struct {
 	DNSNames []string
 	// Definitions are the names of the CustomResourceDefinitions that go through the webhook; nil is DefinitionNames.
 	Definitions []string
-	// Clock tells the time. Nil: the real one.
+	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
 	// Logger receives what happens; nil discards it.
 	Logger *slog.Logger
@@ -182,5 +182,5 @@ func TLS(from certified) func(*tls.Config) {
 	}
 }
 
-// sameBundle reports whether two bundles of certificates are the same but for space around them.
+// sameBundle reports whether two bundles of certificates are the same except for space around them.
 func sameBundle(a, b []byte) bool { return bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b)) }

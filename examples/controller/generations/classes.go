@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/aws/convert"
 )
 
-// className is which node class of the first generation is meant: that of an AWSNodeTemplate, of one with the kubelet block of a
+// className is which node class of v1alpha5 is meant: that of an AWSNodeTemplate, of one with the kubelet block of a
 // Provisioner, or of a Provisioner's inline block. The zero value is none of them.
 type className struct{ template, provisioner string }
 
@@ -110,7 +110,7 @@ func (t *translator) classKubelet(p *v1alpha5.Provisioner) *awsv1.KubeletConfigu
 	return nil
 }
 
-// class is a node class of the first generation; nil if what it is made of is not there or can't be one, which the warnings say.
+// class is a node class of v1alpha5; nil if what it is made of is not there or can't be one, which the warnings say.
 func (t *translator) class(template *awsv1alpha1.AWSNodeTemplate, p *v1alpha5.Provisioner) (*awsv1.EC2NodeClass, conversion.Warnings) {
 	var result convert.Result
 	switch {

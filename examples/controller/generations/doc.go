@@ -1,5 +1,5 @@
 // Package generations lets reconcilers that know NodePools, NodeClaims and EC2NodeClasses of v1 work on Provisioners, Machines and
-// AWSNodeTemplates of the first generation as well: it stands between them and the manager, and is the one place where old
+// AWSNodeTemplates of v1alpha5 as well: it stands between them and the manager, and is the one place where old
 // becomes new.
 //
 //	served, err := generations.Serve(mgr, generations.Options{Logger: log})
@@ -23,7 +23,7 @@
 //
 // # Identity
 //
-// A Provisioner and a NodePool may bear one name. So an object that was born in the first generation has, in memory alone, the
+// A Provisioner and a NodePool may have the same name. So an object that was created as v1alpha5 has, in memory alone, the
 // namespace v1.GenerationV1Alpha5: see v1.GenerationOf. The kinds are cluster-scoped, so that nobody else uses it, and every key,
 // request and work queue tells the two apart without a type of its own. A node class is referred to by its name alone, and there the
 // generation is part of the name, which no name in an API can be confused with:
@@ -36,13 +36,13 @@
 //
 // New machines of a Provisioner are stored as Machines, as the last release that acted on Provisioners does, so that going back
 // to it needs nothing but a restart. Of what a NodeClaim says and a Machine has no field for (see the annotation StateAnnotation)
-// the Machine keeps a copy. What is found out about a node class, and how many nodes a pool has, is kept in memory: whoever comes
+// the Machine keeps a copy. What is found out about a node class, and how many nodes a pool has, is kept in memory: anyone who comes
 // next finds it out again.
 //
 // A write reads the stored object from the API first, and is refused if it is not the one that the change was decided on. What is
 // sent is the difference between the stored object as this package understands it and as it is to be: fields that it does not
 // understand stay.
 //
-// An object that can't be converted is not there for reconcilers, but for Machines: one that can't is of no node class, so that
-// nobody looks after it and nobody takes its instance for garbage.
+// An object that can't be converted is not there for reconcilers, except for Machines: one that can't is of no node class, so that
+// nobody manages it and nobody takes its instance for garbage.
 package generations

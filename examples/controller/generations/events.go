@@ -14,7 +14,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// teller tells events of objects that are stored: one of the first generation bears them under its own kind.
+// teller tells events of objects that are stored: one of v1alpha5 has them under its own kind.
 type teller struct {
 	recorder.EventRecorder
 	// machines reads Machines and Provisioners from the cache.

@@ -155,7 +155,7 @@ func (i *informers) classesOfProvisioner(ctx context.Context, stored client.Obje
 		return nil
 	}
 	if !i.has.templates || i.getClass(ctx, name, class) != nil {
-		return nil // the node template is not there; its own arrival tells
+		return nil // the node template does not exist yet; its own event triggers this again
 	}
 	return []client.Object{class}
 }

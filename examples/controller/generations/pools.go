@@ -14,13 +14,13 @@ import (
 	"github.com/drawknife/drawknife/aws/convert"
 )
 
-// translator turns objects of the first generation into those of v1 and back. It may be called from any number of goroutines.
+// translator turns objects of v1alpha5 into those of v1 and back. It may be called from any number of goroutines.
 type translator struct {
 	has     kinds
 	options convert.Options
 
 	mu sync.Mutex
-	// pools and classes are what is known of pools, by UID, and of node classes, by name, beside what is stored.
+	// pools and classes are what is known of pools, by UID, and of node classes, by name, in addition to what is stored.
 	pools   map[types.UID]poolNotes
 	classes map[string]classNotes
 }
@@ -56,7 +56,7 @@ func (t *translator) pool(p *v1alpha5.Provisioner) (*v1.NodePool, conversion.War
 	return nil, result.Warnings
 }
 
-// placePool gives the pool its place beside those of v1.
+// placePool gives the pool its place in addition to those of v1.
 func (t *translator) placePool(pool *v1.NodePool, p *v1alpha5.Provisioner) {
 	v1.SetGenerationOf(pool, v1.GenerationV1Alpha5)
 	if ref := &pool.Spec.Template.Spec.NodeClassRef; ours(*ref) {

@@ -21,15 +21,15 @@ import (
 
 // Options of Serve.
 type Options struct {
-	// Legacy are the global settings of the first generation. Nil: none are known.
+	// Legacy are the global settings of v1alpha5. Nil: none are known.
 	Legacy *convert.LegacySettings
 	// Logger receives what is told of objects that are not acted on; nil discards it.
 	Logger *slog.Logger
-	// Clock tells the time. Nil: the real one.
+	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
 }
 
-// AddToScheme makes a scheme know the kinds of the first generation.
+// AddToScheme makes a scheme know the kinds of v1alpha5.
 func AddToScheme(scheme *runtime.Scheme) error {
 	return errors.Join(v1alpha5.AddToScheme(scheme), awsv1alpha1.AddToScheme(scheme))
 }
@@ -61,7 +61,7 @@ func kindsOf(mapper meta.RESTMapper) (out kinds, err error) {
 	return out, nil
 }
 
-// Serve returns the manager as reconcilers of v1 are to see it: with objects of the first generation among those of theirs, if the
+// Serve returns the manager as reconcilers of v1 are to see it: with objects of v1alpha5 among those of theirs, if the
 // cluster has the kinds. It adds to mgr what tells of these objects (see the package). The scheme of mgr must know their kinds:
 // see AddToScheme. Kinds that are installed later are seen after a restart.
 func Serve(mgr ctrl.Manager, o Options) (ctrl.Manager, error) {

@@ -105,7 +105,7 @@ func (c change) apply(base, want client.Object, status bool) error {
 	return json.Unmarshal(text, want)
 }
 
-// write stores a change of an object of the first generation, and leaves in object what is stored then.
+// write stores a change of an object of v1alpha5, and leaves in object what is stored then.
 func (c *translating) write(ctx context.Context, object client.Object, wanted change, status bool) error {
 	switch o := object.(type) {
 	case *v1.NodePool:

@@ -25,7 +25,7 @@ type Options struct {
 	// Webhook is where the API server finds the webhook that converts v1beta1, which is served next to v1 then. Nil: v1 alone
 	// is; an API server that may still hold objects stored as v1beta1 refuses that.
 	Webhook *apiextensionsv1.WebhookClientConfig
-	// Alpha installs the kinds of the first generation too.
+	// Alpha installs the kinds of v1alpha5 too.
 	Alpha bool
 }
 

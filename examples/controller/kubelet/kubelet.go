@@ -118,7 +118,7 @@ func Start(ctx context.Context, client kubernetes.Interface, options Options) (*
 func (s *Simulator) Wait() { s.wg.Wait() }
 
 // Boot starts an instance whose kubelet registers the node with that name, labels, taints, provider ID and resources. It
-// returns at once. Pods that are bound to the node already, such as those that came while no kubelet worked, are looked after too. A
+// returns at once. Pods that are bound to the node already, such as those that came while no kubelet worked, are managed too. A
 // name that runs already is left alone.
 func (s *Simulator) Boot(node *corev1.Node, behaviour Behaviour) {
 	ctx, off := context.WithCancel(s.ctx)

@@ -56,7 +56,7 @@ func (s *Simulator) register(ctx context.Context, node *corev1.Node, behaviour B
 	}
 }
 
-// makeReady says of a node that it is ready. One that somebody has deleted is no error.
+// makeReady says of a node that it is ready. One that somebody has deleted is not an error.
 func (s *Simulator) makeReady(ctx context.Context, node string) error {
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions(corev1.ConditionTrue, "KubeletReady")}})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // Annotations by which a test says how a pod behaves. Their values are durations such as "1.5s".
 const (
-	// CompletesAfter is how long the pod runs before it succeeds; without it, for ever.
+	// CompletesAfter is how long the pod runs before it succeeds; without it, forever.
 	CompletesAfter = "e2e.drawknife.test/completes-after"
 	// StopsAfter is how long the pod takes to end when told so, within its grace period; without it, no time.
 	StopsAfter = "e2e.drawknife.test/stops-after"
@@ -83,7 +83,7 @@ func stopsAt(pod *corev1.Pod) time.Time {
 	return pod.DeletionTimestamp.Add(min(takes, grace) - grace)
 }
 
-// removePod is the kubelet's last word on a pod. One that is gone, or whose name another has by now, is no error.
+// removePod is the kubelet's last word on a pod. One that is gone, or whose name another has by now, is not an error.
 func (s *Simulator) removePod(ctx context.Context, pod *corev1.Pod) error {
 	pods := s.client.CoreV1().Pods(pod.Namespace)
 	err := pods.Delete(ctx, pod.Name, metav1.DeleteOptions{

@@ -88,7 +88,7 @@ func (s *Simulator) classOf(ctx context.Context, claim *corev1.PersistentVolumeC
 }
 
 // zones in which a claim's volume may be, none for any; or wait until the scheduler has chosen a node. If the one it has chosen is
-// gone, the claim is given back to it, as drivers do: it would hold to that node for ever.
+// gone, the claim is given back to it, as drivers do: it would hold to that node forever.
 func (s *Simulator) zones(ctx context.Context, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (zones []string, wait bool, err error) {
 	if selected := claim.Annotations[selectedNodeAnnotation]; selected != "" {
 		node, err := s.nodes.Get(selected)
@@ -116,7 +116,7 @@ func (s *Simulator) zones(ctx context.Context, claim *corev1.PersistentVolumeCla
 	return nil, false, nil
 }
 
-// giveBack has the scheduler choose a node for a claim again, unless somebody else wrote to the claim meanwhile, which shows.
+// giveBack has the scheduler choose a node for a claim again, unless somebody else wrote to the claim in the meantime, which shows.
 func (s *Simulator) giveBack(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"resourceVersion": claim.ResourceVersion, "annotations": map[string]any{selectedNodeAnnotation: nil},

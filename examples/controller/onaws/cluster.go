@@ -24,9 +24,9 @@ type Cluster struct {
 	// Version asks the API server for its version, "1.35", which wins over what EKS says: nodes must not be newer than
 	// what they join. Nil: EKS's version counts.
 	Version func() (string, error)
-	// Logger is told that EKS does not answer, once every ten minutes. Nil: nobody is.
+	// Logger logs at most every ten minutes that EKS does not answer. Nil: nobody is.
 	Logger *slog.Logger
-	// Clock tells the time. Nil: the real one.
+	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
 
 	mu      sync.Mutex

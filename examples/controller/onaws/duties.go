@@ -23,11 +23,11 @@ const (
 	profileRetry = 5 * time.Minute
 	// never is longer than a process runs.
 	never = 100 * 365 * 24 * time.Hour
-	// conflictRetry is when an object that somebody else wrote to meanwhile is looked at again.
+	// conflictRetry is when an object that somebody else wrote to in the meantime is looked at again.
 	conflictRetry = 200 * time.Millisecond
 )
 
-// taggedAnnotation is on claims whose instances bear the tags that could not be known at their launch.
+// taggedAnnotation is on claims whose instances have the tags that could not be known at their launch.
 const taggedAnnotation = "karpenter.k8s.aws/tagged"
 
 // duties are what the leading replica does for the AWS provider from time to time: late tags, reservations that were lost or
@@ -133,7 +133,7 @@ func (d *duties) carryOut(ctx context.Context, duty aws.ReservationDuty) error {
 	case err == nil:
 		next := node.DeepCopy()
 		next.Labels = relabelled(node.Labels, duty)
-		// Labels alone, whatever the kubelet wrote meanwhile.
+		// Labels alone, whatever the kubelet wrote in the meantime.
 		if err := d.client.Patch(ctx, next, client.MergeFrom(node)); client.IgnoreNotFound(err) != nil {
 			return err
 		}

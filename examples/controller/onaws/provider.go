@@ -26,9 +26,9 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Options are what New may be told beside the provider's own Config.
+// Options are what New may be told in addition to the provider's own Config.
 type Options struct {
-	// Cluster tells nodes of the cluster they join. Nil: EKS is asked.
+	// Cluster has the details of the cluster that nodes need to join it. Nil: EKS is asked.
 	Cluster aws.ClusterInfoSource
 	// Clients make the clients of AWS. Nil: those that the environment has credentials for.
 	Clients aws.Clients
@@ -39,7 +39,7 @@ type Options struct {
 	Metrics prometheus.Registerer
 	// Logger receives what happens. Nil discards it.
 	Logger *slog.Logger
-	// Clock tells the time. Nil: the real one.
+	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
 }
 
@@ -118,7 +118,7 @@ func (r classReader) NodeClass(ctx context.Context, name string) (*awsv1.EC2Node
 	return class, nil
 }
 
-// onEveryReplica and onTheLeader are loops that end with their context, which is no error to the manager.
+// onEveryReplica and onTheLeader are loops that end with their context, which is not an error to the manager.
 type (
 	onEveryReplica func(context.Context) error
 	onTheLeader    func(context.Context) error

@@ -28,7 +28,7 @@ type actor struct {
 	governor  *provisioning.Governor
 	health    *health
 	evictions *evictions
-	// evict is told of pods that drains want gone.
+	// evict is called for pods that drains want to evict.
 	evict    func(provisioning.EvictPod)
 	recorder *recorder
 	metrics  *metrics
@@ -81,7 +81,7 @@ func (r *round) forget() {
 }
 
 // run carries out a step: its events, and its effects in order up to the first that fails or whose object is gone. The
-// latter is no error: the round then knows that the object is gone, and the next step begins with that.
+// latter is not an error: the round then knows that the object is gone, and the next step begins with that.
 func (a *actor) run(ctx context.Context, r *round, step provisioning.Step) error {
 	a.recorder.publish(step.Events)
 	return a.doAll(ctx, r, step.Effects)
@@ -128,7 +128,7 @@ func (a *actor) putClaim(ctx context.Context, r *round, want *v1.NodeClaim) erro
 	return err
 }
 
-// tellOfClaim has those who count know what became of a claim.
+// tellOfClaim reports the result of a claim to the metrics.
 func (a *actor) tellOfClaim(ctx context.Context, before, after *v1.NodeClaim) {
 	if after == nil {
 		a.metrics.claimTerminated(before, a.now())
@@ -219,7 +219,7 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 func (a *actor) createInstance(ctx context.Context, r *round, claim *v1.NodeClaim) error {
 	answer, err := a.provider.Create(ctx, claim)
 	if ctx.Err() != nil {
-		// Stopped while the cloud was asked: whoever comes next asks again, and gets the same instance (CP-CREATE).
+		// Stopped while the cloud was asked: anyone who comes next asks again, and gets the same instance (CP-CREATE).
 		return errors.Join(ctx.Err(), err)
 	}
 	now := a.now()

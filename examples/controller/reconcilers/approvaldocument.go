@@ -19,7 +19,7 @@ const (
 	ApprovalCommandKey = "command.yaml"
 )
 
-// ApprovalDocument is what a command does, for whoever is to approve of it. Fields are only ever added.
+// ApprovalDocument is what a command does, for anyone who is to approve of it. Fields are only ever added.
 type ApprovalDocument struct {
 	// APIVersion and Kind are ApprovalDocumentVersion and ApprovalDocumentKind.
 	APIVersion string `json:"apiVersion"`

@@ -29,7 +29,7 @@ const (
 	ApprovedAnnotationKey  = "drawknife.dev/disruption-approved"
 	RefusedAnnotationKey   = "drawknife.dev/disruption-refused"
 	DecidedByAnnotationKey = "drawknife.dev/disruption-decided-by"
-	// ApprovalOutcomeAnnotationKey is what became of the command, in a sentence; ApprovalRestsAnnotationKey until when a command that
+	// ApprovalOutcomeAnnotationKey is the result of the command, in a sentence; ApprovalRestsAnnotationKey until when a command that
 	// was refused or expired is not proposed again (RFC 3339).
 	ApprovalOutcomeAnnotationKey = "drawknife.dev/disruption-outcome"
 	ApprovalRestsAnnotationKey   = "drawknife.dev/disruption-rests-until"
@@ -67,7 +67,7 @@ const (
 
 // approvals have commands wait as ConfigMaps, as a disruption.Approver. The state that must outlive the process is on these
 // alone: a command that is planned again after a restart has the same digest and finds its ConfigMap, approved or not. No command
-// is read from a ConfigMap, so that whoever may write them can have nothing done that was not planned.
+// is read from a ConfigMap, so that anyone who may write them can have nothing done that was not planned.
 type approvals struct {
 	client    client.Client
 	reader    client.Reader
@@ -93,7 +93,7 @@ type approvalObject struct {
 	approved     bool
 }
 
-// approvalOutcome is what became of a command.
+// approvalOutcome is the result of a command.
 type approvalOutcome struct {
 	state ApprovalState
 	why   string

@@ -18,8 +18,8 @@ const (
 	managedByValue    = "drawknife"
 )
 
-// formerApprovals removes the ConfigMaps that commands waited as before approval was switched off, or moved to another namespace. Nobody looks
-// at them any more, and who still finds one that waits would approve for nothing.
+// formerApprovals removes the ConfigMaps that commands waited as before approval was switched off, or moved to another namespace.
+// They are no longer read, so approving one would have no effect.
 type formerApprovals struct {
 	client    client.Client
 	reader    client.Reader

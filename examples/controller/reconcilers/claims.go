@@ -25,10 +25,10 @@ import (
 // an error, not as a busy loop.
 const longestRound = 20
 
-// conflictRetry is when an object that somebody else wrote to meanwhile is looked at again: by then the watch shows it.
+// conflictRetry is when an object that somebody else wrote to in the meantime is looked at again: by then the watch shows it.
 const conflictRetry = 200 * time.Millisecond
 
-// claimReconciler sees NodeClaims through: launch, registration, initialisation, expiry and end.
+// claimReconciler sees NodeClaims through: launch, registration, initialization, expiry and end.
 type claimReconciler struct {
 	*actor
 	// reader reads the API itself: a node that a cache does not show yet is not lost.
@@ -38,7 +38,7 @@ type claimReconciler struct {
 	devices bool
 	// gone is told of claims that are no more.
 	gone func(types.NamespacedName)
-	// removed is told of instances that have expired, for budgets with a rate.
+	// removed is called for expired instances, for budgets with a rate.
 	removed func(disruption.Disruption)
 
 	mu sync.Mutex
@@ -184,7 +184,7 @@ func (r *claimReconciler) next(claim *v1.NodeClaim, work *round) (step provision
 	return step, max(0, wait)
 }
 
-// settled is what a claim needs beside its life: what older versions left out, its expiry, and a look at its node's size.
+// settled is what a claim needs in addition to its life: what older versions left out, its expiry, and a look at its node's size.
 func (r *claimReconciler) settled(ctx context.Context, work *round, claim *v1.NodeClaim, again time.Duration) (time.Duration, error) {
 	if claim.DeletionTimestamp != nil {
 		return again, nil
@@ -260,7 +260,7 @@ func (r *claimReconciler) forget(uid types.UID) {
 	delete(r.checked, uid)
 }
 
-// sooner is the shorter of two waits; 0 is for ever.
+// sooner is the shorter of two waits; 0 is forever.
 func sooner(a, b time.Duration) time.Duration {
 	if a <= 0 || b > 0 && b < a {
 		return b

@@ -102,7 +102,7 @@ func (m *conditionMetrics) seen(before, after client.Object) {
 		m.known[key] = shown
 	}
 	if before == nil {
-		return // what it was before nobody has seen
+		return // the earlier state is unknown
 	}
 	for i := range is {
 		c := &is[i]

@@ -21,8 +21,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// disruptor decides which nodes go, and sees each command through. One plan or validation is made at a time; commands go on
-// meanwhile.
+// disruptor decides which nodes go, and sees each command through. Only one plan or validation runs at a time; commands continue in
+// the meantime.
 type disruptor struct {
 	*actor
 	// reader reads the API itself: a cache may not show yet what the process before this one wrote.
@@ -46,7 +46,7 @@ type disruptor struct {
 	approvals *approvals
 	// former are ConfigMaps of commands that waited as such before; nil once they are gone.
 	former *formerApprovals
-	// refusals are what the approver refused of late.
+	// refusals are commands that the approver refused recently.
 	refusals *disruption.Refusals
 
 	mu      sync.Mutex
@@ -138,7 +138,7 @@ const leastPause = 500 * time.Millisecond
 // rest waits for so long, or until something calls for a plan.
 func (d *disruptor) rest(ctx context.Context, wait time.Duration) {
 	if rest(ctx, nil, leastPause) {
-		rest(ctx, d.changed, max(1, wait-leastPause)) // 0 would be for ever
+		rest(ctx, d.changed, max(1, wait-leastPause)) // 0 would be forever
 	}
 }
 
@@ -219,8 +219,8 @@ func passOutcome(err error) disruption.PassOutcome {
 	return disruption.PassStarted
 }
 
-// survey looks at all nodes. except are commands under way whose own members are to be looked at too, also commands that are
-// as good as under way.
+// survey looks at all nodes. except are commands in progress whose own members are to be looked at too, also commands that are
+// as good as in progress.
 func (d *disruptor) survey(view *cluster.View, except, also []*disruption.Command) (*disruption.Fleet, error) {
 	var err error
 	if d.model == nil {
@@ -270,7 +270,7 @@ func (d *disruptor) ask(ctx context.Context, fleet *disruption.Fleet) (*disrupti
 	return plan, err
 }
 
-// plan asks the planner and tells what it says.
+// plan calls the planner and reports its result.
 func (d *disruptor) plan(ctx context.Context, fleet *disruption.Fleet) (*disruption.Plan, error) {
 	bounded, cancel := context.WithTimeout(ctx, *d.options.PlanTimeout)
 	defer cancel()

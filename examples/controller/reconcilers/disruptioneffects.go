@@ -21,7 +21,7 @@ import (
 )
 
 // effect does one thing that a command asks for; run is nil for what is undone after a restart. That an object is gone is no
-// error, and that somebody else wrote to it meanwhile neither while a command is there to ask again.
+// error, and that somebody else wrote to it in the meantime neither while a command is there to ask again.
 func (d *disruptor) effect(ctx context.Context, run *commandRun, effect disruption.Effect) error {
 	err := disruption.Do(ctx, effect, commandEffects{d, run})
 	if err != nil && run != nil && apierrors.IsConflict(err) {

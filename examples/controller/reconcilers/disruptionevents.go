@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// publish tells events of disruption.
+// publish publishes disruption events.
 func (d *disruptor) publish(list []disruption.Event) { publishDisruption(d.recorder, list) }
 
 func publishDisruption(r *recorder, list []disruption.Event) {

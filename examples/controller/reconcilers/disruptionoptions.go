@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// DisruptionOptions say how nodes are removed and replaced. The zero value is what a cluster without special wishes wants.
+// DisruptionOptions say how nodes are removed and replaced. The zero value is what a cluster without special preferences wants.
 type DisruptionOptions struct {
 	// Planner decides which nodes go. Nil is a *disruption.Global with Options.Query and the features, whose commands launch no more nodes
 	// than the options let through in a minute; a *disruption.Reference does as Karpenter does.
@@ -16,7 +16,7 @@ type DisruptionOptions struct {
 	Period *time.Duration
 	// PlanTimeout ends a plan that takes too long; more than 0. Nil is DefaultDisruptionPlanTimeout.
 	PlanTimeout *time.Duration
-	// Budgets bound disruption beside those of the NodePools.
+	// Budgets bound disruption in addition to those of the NodePools.
 	Budgets []disruption.Budget
 	// Approver may delay or refuse commands before anything is done for them, as Approval says. Nil lets all pass.
 	Approver disruption.Approver

@@ -156,7 +156,7 @@ func (d *disruptor) adoptApprovals(ctx context.Context, view *cluster.View, foun
 	}
 }
 
-// restOfWaves has the first plan wait for the wave under way when its process ended, if more waves were to come.
+// restOfWaves has the first plan wait for the wave in progress when its process ended, if more waves were to come.
 func restOfWaves(under []*disruption.Command, now time.Time) waves {
 	under = slices.DeleteFunc(slices.Clone(under), func(cmd *disruption.Command) bool { return cmd.Wave >= cmd.Waves })
 	if len(under) == 0 {

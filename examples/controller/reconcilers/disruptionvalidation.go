@@ -87,7 +87,7 @@ func (d *disruptor) unvalidated() []*disruption.Command {
 }
 
 // recheck asks the planner which of the commands are still good: all of them together if it can tell, else one after another, as
-// if those before were under way. The fleet is the one that was looked at last.
+// if those before were in progress. The fleet is the one that was looked at last.
 func (d *disruptor) recheck(ctx context.Context, view *cluster.View, list []*disruption.Command) (fleet *disruption.Fleet, good []*disruption.Command, rejected []*disruption.RejectedError, err error) {
 	ctx, cancel := context.WithTimeout(ctx, *d.options.PlanTimeout)
 	defer cancel()

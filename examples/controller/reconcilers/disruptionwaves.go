@@ -13,7 +13,7 @@ import (
 // waves are the commands of a plan that wait for those before them: what is drained side by side must not wait for the same
 // PodDisruptionBudget. Nothing else is planned until the last wave has begun.
 type waves struct {
-	// under are the commands of the wave under way, until when the next begins at the latest.
+	// under are the commands of the wave in progress, until when the next begins at the latest.
 	under []*disruption.Command
 	until time.Time
 	// next are the waves to come, commands in their order, and how long each is expected to take.
@@ -23,7 +23,7 @@ type waves struct {
 
 const (
 	// leastWave and longestWave bound for how long a wave is waited for: a drain that something holds up must not hold up others
-	// for ever. Within these it is twice the time that it was expected to take.
+	// forever. Within these it is twice the time that it was expected to take.
 	leastWave   = time.Minute
 	longestWave = 10 * time.Minute
 	// waveEvery is how often it is looked at whether a wave is over.

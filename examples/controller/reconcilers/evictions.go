@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// evictions asks the eviction API to let pods go, each at its own pace, with a few requests under way at a time.
+// evictions asks the eviction API to let pods go, each at its own pace, with a few requests in progress at a time.
 type evictions struct {
 	client   client.Client
 	recorder *recorder
@@ -37,7 +37,7 @@ type evictions struct {
 // watchLag is how long the watch may take to show that a pod is going.
 const watchLag = 10 * time.Second
 
-// evictionParallelism is how many eviction requests are under way at a time.
+// evictionParallelism is how many eviction requests are in progress at a time.
 const evictionParallelism = 10
 
 func newEvictions(c client.Client, r *recorder, m *metrics, log *slog.Logger, now func() time.Time) *evictions {

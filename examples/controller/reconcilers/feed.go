@@ -114,7 +114,7 @@ func (f *feed) Start(ctx context.Context) error {
 	return nil
 }
 
-// handlerOf has tell hear of changes, the object before and after.
+// handlerOf calls tell for changes, with the object before and after.
 func handlerOf(tell func(before, after any)) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc:    func(after any) { tell(nil, after) },
@@ -128,7 +128,7 @@ func handlerOf(tell func(before, after any)) toolscache.ResourceEventHandler {
 	}
 }
 
-// tellSeen tells of an object that planning does not read.
+// tellSeen reports an object that planning does not read.
 func (f *feed) tellSeen(before, after any) {
 	old, _ := before.(client.Object)
 	object, _ := after.(client.Object)

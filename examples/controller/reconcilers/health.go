@@ -62,7 +62,7 @@ func (h *health) launched(claim *v1.NodeClaim, err error, now time.Time) {
 	}
 }
 
-// closed says why a pool had better launch nothing now, and until when; empty if it may.
+// closed says why a pool should launch nothing now, and until when; empty if it may.
 func (h *health) closed(pool v1.PoolKey, now time.Time) (why string, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -122,7 +122,7 @@ func (r *interruptions) act(ctx context.Context, m *cloudprovider.Interruption, 
 	return r.remove(ctx, step.Removal, claim.Status.NodeName)
 }
 
-// soldOut remembers that the cloud takes such instances back: the next one had better be another.
+// soldOut remembers that the cloud takes such instances back: the next one should be another.
 func (r *interruptions) soldOut(claim *v1.NodeClaim, m *cloudprovider.Interruption) {
 	if m.Kind != cloudprovider.InterruptionSpotReclaim {
 		return
@@ -132,7 +132,7 @@ func (r *interruptions) soldOut(claim *v1.NodeClaim, m *cloudprovider.Interrupti
 	}
 }
 
-// announce tells claim and node what the cloud is about to do.
+// announce publishes events on claim and node about the interruption.
 func (r *interruptions) announce(claim *v1.NodeClaim, m *cloudprovider.Interruption, leaves bool) {
 	reason, text := interruptionEvent(m.Kind)
 	if !m.Deadline.IsZero() {

@@ -151,7 +151,7 @@ func claimWith(ctx context.Context, c client.Reader, name string, uid types.UID)
 	return nil, nil
 }
 
-// deleteClaim deletes the claim with the name and the UID, also one that the cache does not show yet; one that is gone is no error.
+// deleteClaim deletes the claim with the name and the UID, also one that the cache does not show yet; one that is gone is not an error.
 func deleteClaim(ctx context.Context, c client.Client, name string, uid types.UID) error {
 	switch claim, err := claimWith(ctx, c, name, uid); {
 	case err != nil:

@@ -17,7 +17,7 @@ import (
 )
 
 // Options are what Add wires together. Only Provider is required; the zero value of all else is what a cluster without
-// special wishes wants.
+// special preferences wants.
 type Options struct {
 	// Provider launches and ends instances. Required.
 	Provider cloudprovider.CloudProvider
@@ -42,7 +42,7 @@ type Options struct {
 	Disruption DisruptionOptions
 	// Evictor decides how the pods of nodes that are drained are made to leave: provisioning.SurgeFirst has others ready before,
 	// which needs permission to patch deployments and replicasets and to read horizontalpodautoscalers. Nil evicts at once and
-	// touches no workload. A surge that is under way when another Evictor takes over is taken back by it, but not by nil.
+	// touches no workload. A surge that is in progress when another Evictor takes over is taken back by it, but not by nil.
 	Evictor provisioning.Evictor
 	// NodeClasses are objects of the provider's node class kinds, of the manager's scheme: their conditions are told in events and
 	// shown in metrics, and a change of one has the instances made from it looked at for drift at once. Nil: none are, and instances
@@ -64,7 +64,7 @@ type Options struct {
 	// WithoutObjectMetrics leaves out the metrics that have a time series for each node or pod
 	// (disable-cluster-state-observability).
 	WithoutObjectMetrics bool
-	// Clock tells the time. Nil: the real one.
+	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/limits"
 )
 
-// launch orders instances: within the pools' limits and as the launch rate limiter allows. Claims are in the view of the cluster when it
-// returns, so that nobody orders an instance twice for want of having seen the first.
+// launch orders instances: within the pools' limits and as the launch rate limiter allows. Claims are in the view of the cluster
+// when it returns, so no instance is ordered twice.
 func (p *planner) launch(ctx context.Context, orders []provisioning.Launch, reason string) provisioning.Outcome {
 	return p.launchInstead(ctx, "", orders, reason, nil)
 }

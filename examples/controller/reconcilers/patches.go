@@ -17,7 +17,7 @@ import (
 )
 
 // Objects are written as patches that hold what changed and nothing else, so that fields of newer versions of an API
-// survive, and only onto the very version that the change was decided on: whoever wrote in between is not overruled, the
+// survive, and only onto the very version that the change was decided on: anyone who wrote in between is not overruled, the
 // object is looked at again.
 
 // errVanished is a write to an object that is not there any more.
@@ -120,7 +120,7 @@ func sameMetadata(a, b *metav1.ObjectMeta) bool {
 		apiequality.Semantic.DeepEqual(a.OwnerReferences, b.OwnerReferences)
 }
 
-// deleteExactly deletes the object with the UID; one that is gone, or another of that name, is no error.
+// deleteExactly deletes the object with the UID; one that is gone, or another of that name, is not an error.
 func deleteExactly(ctx context.Context, c client.Client, object client.Object, options ...client.DeleteOption) error {
 	uid := object.GetUID()
 	err := c.Delete(ctx, object, append(options, client.Preconditions{UID: &uid})...)

@@ -236,7 +236,7 @@ func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *p
 	return withoutLost(view), set, nil
 }
 
-// closeRefused has pools launch nothing whose NodeClaims the API server refuses, until they are tried again: others may launch meanwhile, and
+// closeRefused has pools launch nothing whose NodeClaims the API server refuses, until they are tried again: others may launch in the meantime, and
 // nothing is launched and taken back for nothing.
 func (p *planner) closeRefused(set *provisioning.PoolSet, now time.Time) {
 	for i := range set.NodePools {

@@ -59,7 +59,7 @@ func (p *podTimes) seen(before, after client.Object) {
 		t = &podTime{name: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, created: pod.CreationTimestamp.Time, seen: p.now()}
 		p.pods[pod.UID] = t
 	case t == nil:
-		return // it was under way before anybody looked, or it is ready since long
+		return // it was in progress before anybody looked, or it is ready since long
 	}
 	if !t.bound && pod.Spec.NodeName != "" {
 		t.bound = true
@@ -106,7 +106,7 @@ func (p *podTimes) planned(waiting []*corev1.Pod, plan *scheduling.Plan) {
 	}
 }
 
-// collect shows the pods that are under way.
+// collect shows the pods that are in progress.
 func (p *podTimes) collect(s *stateMetrics, now time.Time, gauge func(*prometheus.Desc, float64, ...string)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

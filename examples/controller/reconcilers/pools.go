@@ -27,7 +27,7 @@ type poolReconciler struct {
 	lookup *requirements.Lookup
 	// classes says whether node classes are ready; nil if all are that are of a kind that is served.
 	classes cloudprovider.NodeClassStatus
-	// planner orders what static pools lack; static says whether they are looked after.
+	// planner orders what static pools lack; static says whether they are managed.
 	planner *planner
 	static  bool
 }

@@ -23,7 +23,7 @@ type recorder struct {
 	classVersions map[string]string
 
 	mu sync.Mutex
-	// until is when an event may be told again.
+	// until is when the event may be published again.
 	until map[eventKey]time.Time
 	// nominations are limited in all, as a large pass tells of thousands of pods at once: tokens left, as of refilled.
 	nominations float64
@@ -128,7 +128,7 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len(dots)], "") + dots
 }
 
-// actionOf is what tells events of one reason about one object apart for whoever counts repetitions: client-go takes those with
+// actionOf is what tells events of one reason about one object apart for anyone who counts repetitions: client-go takes those with
 // the same action for one event and keeps the message of the first alone.
 func actionOf(reason provisioning.EventReason, identity string) string {
 	switch {

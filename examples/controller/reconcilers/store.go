@@ -67,7 +67,7 @@ func (s *claimStore) createNamed(ctx context.Context, token string, claim *v1.No
 		if refused(err) {
 			return nil, err
 		}
-		// The name is taken, or the answer was lost and the claim may be there all the same.
+		// The name is taken, or the answer was lost and the claim may be there anyway.
 		there := &v1.NodeClaim{}
 		readErr := s.reader.Get(ctx, client.ObjectKeyFromObject(claim), there)
 		switch {
@@ -78,14 +78,14 @@ func (s *claimStore) createNamed(ctx context.Context, token string, claim *v1.No
 		case !apierrors.IsNotFound(readErr) || ctx.Err() != nil:
 			return nil, fmt.Errorf("%w; cannot check whether it was created: %w", err, readErr)
 		}
-		// Not there, but the request may still be under way: the same name keeps a second one from making a second claim.
+		// Not there, but the request may still be in progress: the same name keeps a second one from making a second claim.
 		lost = err
 	}
 	return nil, lost
 }
 
 // refused reports whether an error of a creation is the API server's word that there is no claim of that order: neither the
-// object's name being taken nor an answer that does not tell, as those of proxies, time-outs and broken connections.
+// object's name being taken nor an answer that does not tell, as those of proxies, timeouts and broken connections.
 func refused(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || apierrors.IsAlreadyExists(err) || apierrors.IsTimeout(err) {
@@ -95,7 +95,7 @@ func refused(err error) bool {
 	return code >= 400 && code < 500
 }
 
-// longestPrefix leaves room for the rest of a name: nodes and labels bear it, whose values have at most 63 characters.
+// longestPrefix leaves room for the rest of a name: nodes and labels have it, whose values have at most 63 characters.
 const longestPrefix = 63 - suffixLength
 
 const suffixLength = 5

@@ -19,8 +19,8 @@ type triggers struct {
 	added   map[types.UID]bool
 	removed map[types.UID]bool
 	wake    chan struct{}
-	// standby is a process that does not lead: nobody drains there, so that what it kept of every pod that comes and goes would only
-	// grow. Whoever begins to lead plans for everything that waits.
+	// standby is a process that does not lead: nobody drains there, so that what it kept of every pod that comes and goes would
+	// only grow. A new leader plans for everything that is pending.
 	standby bool
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// wake tells whoever rests on the channel, which has room for one word, that there is something to do.
+// wake wakes the goroutine that waits on the channel, which has a buffer of one.
 func wake(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -13,7 +13,7 @@ func wake(c chan<- struct{}) {
 	}
 }
 
-// rest waits until there may be something to do: for the time given, 0 for ever, or until it is woken; nil is nobody to wake it. It is
+// rest waits until there may be something to do: for the time given, 0 forever, or until it is woken; nil is nobody to wake it. It is
 // true when the time is over, and false when it was woken or ctx has ended, which callers look at themselves.
 func rest(ctx context.Context, woken <-chan struct{}, again time.Duration) bool {
 	var due <-chan time.Time

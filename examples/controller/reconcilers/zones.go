@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Values of the label zone beside the names of zones.
+// Values of the label zone in addition to the names of zones.
 const (
 	zoneFlexible = "flexible" // more than one will do
 	zoneNone     = "none"     // none will do

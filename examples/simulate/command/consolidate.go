@@ -36,7 +36,7 @@ type consolidation struct {
 	planning time.Duration
 }
 
-// planConsolidation plans which of the nodes to remove or to replace, and prints that in place of a plan for pods.
+// planConsolidation plans which of the nodes to remove or to replace, and prints that instead of a plan for pods.
 func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling.Snapshot) (int, error) {
 	s.standIn(snapshot)
 	if len(snapshot.Nodes) == 0 {
@@ -96,7 +96,7 @@ func allVerdicts(snapshot *scheduling.Snapshot, fleet *disruption.Fleet, plan *d
 }
 
 // standIn makes a NodeClaim for each node of a pool where the input has no NodeClaim at all, so that nodes which somebody
-// listed without theirs can be planned with; and for each node of the first generation without a Machine, since there were
+// listed without theirs can be planned with; and for each node of v1alpha5 without a Machine, since there were
 // nodes before there were Machines.
 func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
 	listed := slices.ContainsFunc(snapshot.Nodes, func(n scheduling.Node) bool { return n.Claim != nil })

@@ -111,7 +111,7 @@ type stayDocument struct {
 	Block *disruption.Block `json:"block"`
 }
 
-// newConsolidationDocument writes down a plan. But for how long it took, it is a function of the snapshot and the plan
+// newConsolidationDocument writes down a plan. Except for how long it took, it is a function of the snapshot and the plan
 // alone.
 func newConsolidationDocument(c consolidation) consolidationDocument {
 	d := consolidationDocument{

@@ -28,7 +28,7 @@ type commitmentUse struct {
 	Saved    float64 `json:"saved"`
 }
 
-// readCostModel gives the snapshot the cost model of --cost-model, in place of its own.
+// readCostModel gives the snapshot the cost model of --cost-model, instead of its own.
 func (s *simulation) readCostModel(snapshot *scheduling.Snapshot) error {
 	if s.costModel == "" {
 		return nil

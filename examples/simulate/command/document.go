@@ -76,7 +76,7 @@ type plannedNode struct {
 	Pods          []string    `json:"pods"`
 	Placeholders  []string    `json:"placeholders"`
 	Requests      quantities  `json:"requests"`
-	// MinValuesRelaxed is left out where it is false, as it is but for --min-values best-effort.
+	// MinValuesRelaxed is left out where it is false, as it is except for --min-values best-effort.
 	MinValuesRelaxed bool       `json:"minValuesRelaxed,omitempty"`
 	Allocatable      quantities `json:"allocatable"`
 }
@@ -149,7 +149,7 @@ func newQuantities(list corev1.ResourceList) quantities {
 	return q
 }
 
-// newDocument writes down a plan; solve is how long Solve took. But for that, the document is a function of the
+// newDocument writes down a plan; solve is how long Solve took. Except for that, the document is a function of the
 // snapshot and its plan alone, so that a replay prints the same.
 func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time.Duration) document {
 	plan, held := separate(snapshot, plan)

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// hoursPerMonth is what cloud bills and calculators reckon a month as.
+// hoursPerMonth is the length of a month in cloud bills and price calculators.
 const hoursPerMonth = 730
 
 // dollars writes USD with as many digits as a reader can use: four after the point below $10, else two.

@@ -149,7 +149,7 @@ func (h headroom) rooms() []bufferRoom {
 // placed is how many placeholders have room.
 func (h headroom) placed() int { return len(h.buffer) - len(h.unplaced) }
 
-// headroomLead stands before placeholders where they are named beside pods.
+// headroomLead stands before placeholders where they are named in addition to pods.
 const headroomLead = "headroom: "
 
 // bufferItems writes placeholders as "shop/spare x3", ….

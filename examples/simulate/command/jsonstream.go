@@ -105,7 +105,7 @@ func fieldsOf(document reflect.Value) []jsonField {
 	return out
 }
 
-// appendFields appends all fields of a struct. Those that are left out have no value: they hide others of their name all the same.
+// appendFields appends all fields of a struct. Those that are left out have no value: they hide others of their name anyway.
 func appendFields(into []jsonField, v reflect.Value, depth int) []jsonField {
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)

@@ -28,7 +28,7 @@ func (p nodePrice) figure() *float64 {
 // nodePrices are what the nodes of a snapshot cost now, by name: of all of them, known or not.
 type nodePrices map[string]nodePrice
 
-// nodePricesOf says what the nodes cost. A node that does not say how it was bought was bought on demand, but for what EKS says of the
+// nodePricesOf says what the nodes cost. A node that does not say how it was bought was bought on demand, except for what EKS says of the
 // nodes of its groups.
 func (s *simulation) nodePricesOf(snapshot *scheduling.Snapshot) (nodePrices, error) {
 	labelled := *snapshot

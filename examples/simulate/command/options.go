@@ -34,17 +34,17 @@ const (
 
 // options are the command line, read and checked.
 type options struct {
-	// inputs are files, folders or "-", in the order given; none stands for the built-in cluster.
+	// inputs are files, folders or "-", in the order given; none means the built-in cluster.
 	inputs []string
 	// provider says where instance types and prices come from.
 	provider providerKind
-	// region of AWS to ask; empty stands for that of the environment.
+	// region of AWS to ask; empty means that of the environment.
 	region string
-	// catalog is the file of instance types; empty stands for the embedded one.
+	// catalog is the file of instance types; empty means the embedded one.
 	catalog string
 	// prices is the file with the prices of catalog's types; empty when catalog carries its own.
 	prices string
-	// zones are the only ones that nodes may be launched in; none stands for all of the catalogue.
+	// zones are the only ones that nodes may be launched in; none means all of the catalogue.
 	zones []string
 	// output is the form of the plan on standard output.
 	output outputFormat
@@ -65,7 +65,7 @@ type options struct {
 	costModel string
 	// certificate is the file the proof of the lower bound is written to; empty for nowhere.
 	certificate string
-	// now is the time the plan is made for; zero stands for the clock's.
+	// now is the time the plan is made for; zero means the clock's.
 	now time.Time
 	// timeout bounds the whole run; zero is no bound.
 	timeout time.Duration

@@ -25,7 +25,7 @@ func newPreemptions(list []scheduling.Preemption) []preemption {
 // shownPreemptions is how many are listed unless asked for all.
 const shownPreemptions = 10
 
-// writePreemptions says for which pods kube-scheduler makes room itself. The plan has places for them all the same, since who comes
+// writePreemptions says for which pods kube-scheduler makes room itself. The plan has places for them anyway, since who comes
 // first is a matter of seconds, unless --preemption expect was given.
 func (r textReport) writePreemptions(w io.Writer) {
 	list := r.plan.Preemptions

@@ -23,7 +23,7 @@ func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	}
 	program := filepath.Join(filepath.Dir(self), siblingName())
 	info, err := os.Stat(program)
-	if own, failed := os.Stat(self); err == nil && failed == nil && os.SameFile(info, own) { // it would run itself for ever
+	if own, failed := os.Stat(self); err == nil && failed == nil && os.SameFile(info, own) { // it would run itself forever
 		return 0, fmt.Errorf("%w, though its name is %s: build it with: go build -tags aws -o %q ./examples/simulate", errWithoutAWS, siblingName(), program)
 	}
 	if err != nil || !info.Mode().IsRegular() {

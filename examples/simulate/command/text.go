@@ -17,7 +17,7 @@ const (
 	shownKinds = 20
 	// shownExisting is how many existing nodes are listed unless asked for all.
 	shownExisting = 20
-	// shownWishes is how many wishes that were given up are listed unless asked for all.
+	// shownWishes is how many preferences that were given up are listed unless asked for all.
 	shownWishes = 10
 	// barCells is how wide bars are where there is room.
 	barCells = 10
@@ -29,7 +29,7 @@ const (
 type textReport struct {
 	canvas
 	snapshot *scheduling.Snapshot
-	// plan holds real pods alone, held the placeholders that the planner put beside them.
+	// plan holds real pods alone, held the placeholders that the planner put in addition to them.
 	plan      *scheduling.Plan
 	held      headroom
 	summary   summary
@@ -157,7 +157,7 @@ func (r textReport) nodeTable(groups []nodeGroup, resources []corev1.ResourceNam
 	return t
 }
 
-// barCells finds how wide the bars may be beside the other columns; 0 leaves room for figures only.
+// barCells finds how wide the bars may be in addition to the other columns; 0 leaves room for figures only.
 func (r textReport) barCells(t table, resources []corev1.ResourceName) int {
 	bare := table{columns: t.columns[:len(t.columns)-len(resources)], rows: t.rows}
 	free := r.width - bare.width()

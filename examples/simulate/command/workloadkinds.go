@@ -84,7 +84,7 @@ func parseWorkloadKind(text string) (manifests.WorkloadKind, error) {
 // shownWithoutRequests is how many workloads are named whose pods ask for nothing.
 const shownWithoutRequests = 5
 
-// remarkOnRequests says which pods ask for neither CPU nor memory: they take no room on any node but for their number. Pods of one
+// remarkOnRequests says which pods ask for neither CPU nor memory: they take no room on any node except for their number. Pods of one
 // workload share their containers, and are looked at once.
 func (s *simulation) remarkOnRequests(snapshot *scheduling.Snapshot) {
 	var (

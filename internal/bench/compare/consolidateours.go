@@ -50,7 +50,7 @@ func planner(name string, spotToSpot bool) (disruption.Planner, error) {
 }
 
 // consolidateOurs plans and carries out until nothing is found any more. Measured is planning, from the objects: each look
-// compiles the fleet anew.
+// compiles the fleet again.
 func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) != 3 {
 		return errors.New("arguments are a planner, whether spot may be replaced by spot, and a file")

@@ -104,7 +104,7 @@ func deferrals() []func(*candidate) bool {
 	}
 }
 
-// start forgets what was bound but for the workload's own pods.
+// start forgets what was bound except for the workload's own pods.
 func (b *binding) start() {
 	for _, m := range b.nodes {
 		m.free, m.ports = slices.Clone(m.freeAtFirst), maps.Clone(m.portsAtFirst)

@@ -35,7 +35,7 @@ type machine struct {
 type option struct {
 	it       *cloudprovider.InstanceType
 	offering *cloudprovider.Offering
-	// labels the node will bear by pool, type and offering; stated are those three's keys, also of absent labels.
+	// labels the node will have by pool, type and offering; stated are those three's keys, also of absent labels.
 	labels map[string]string
 	stated map[string]bool
 	room   amounts

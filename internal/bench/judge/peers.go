@@ -330,7 +330,7 @@ func (p *peers) place(k *kind, m *machine) {
 	}
 }
 
-// recount finds the smallest count anew.
+// recount finds the smallest count again.
 func (g *group) recount() {
 	g.least, g.atLeast = 0, 0
 	if len(g.domains) == 0 {

@@ -64,7 +64,7 @@ type Nodes struct {
 	Zone         string `json:"zone"`
 	CapacityType string `json:"capacityType"`
 	Count        int    `json:"count"`
-	// Pods are how many of each deployment run on each of the nodes, beside those that wait.
+	// Pods are how many of each deployment run on each of the nodes, in addition to those that wait.
 	Pods map[string]int `json:"pods,omitempty"`
 }
 

@@ -45,7 +45,7 @@ func Sizes() []Size {
 // maxPods bounds what is generated: beyond, memory for the objects themselves runs out first.
 const maxPods = 1_000_000
 
-// Generated makes one of Sizes with that many pods; 0 stands for its full size.
+// Generated makes one of Sizes with that many pods; 0 means its full size.
 func Generated(name string, pods int, seed uint64) (*Scenario, error) {
 	sizes := Sizes()
 	at := slices.IndexFunc(sizes, func(s Size) bool { return s.Name == strings.ToLower(name) })

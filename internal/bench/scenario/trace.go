@@ -14,7 +14,7 @@ type traceRow struct {
 	name, qos   string
 	cpu, memory int64 // thousandths of a CPU, MiB
 	gpus        int64 // whole ones: a pod that shares a GPU asks for one
-	// models are the names of the GPUs that would do, as EC2's nodes bear them; nil for any.
+	// models are the names of the GPUs that would do, as EC2's nodes have them; nil for any.
 	models []string
 }
 

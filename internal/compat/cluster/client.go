@@ -185,7 +185,7 @@ type statusWriter struct{ client.SubResourceWriter }
 func (w statusWriter) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
 	unscope(obj)
 	err := w.SubResourceWriter.Update(ctx, obj, opts...)
-	if errors.IsNotFound(err) { // kinds without a status, which tests write all the same
+	if errors.IsNotFound(err) { // kinds without a status, which tests write anyway
 		return nil
 	}
 	return err

@@ -86,7 +86,7 @@ func insist(ctx context.Context, remove func() error) error {
 	}
 }
 
-// removeLeft takes finalizers off what is being deleted, deletes pods at once and nodes that have joined meanwhile, and counts
+// removeLeft takes finalizers off what is being deleted, deletes pods at once and nodes that have joined in the meantime, and counts
 // what is still there.
 func (c *Cluster) removeLeft(ctx context.Context) (left int) {
 	var everything metav1.ListOptions

@@ -37,7 +37,7 @@ const (
 type Options struct {
 	// Types the cloud sells; nil means fake.GenericTypes(60).
 	Types []*cloudprovider.InstanceType
-	// Cloud's options. Latencies of zero mean the defaults above; the hooks are called beside the harness's own.
+	// Cloud's options. Latencies of zero mean the defaults above; the hooks are called in addition to the harness's own.
 	Cloud fake.Options
 	// Behaviour of the kubelet on an instance that has just booted; nil means ready after DefaultReadyAfter. It is called
 	// from hooks of the cloud, one at a time.
@@ -115,7 +115,7 @@ func (s *Server) Start(t testing.TB, options Options) *Cluster {
 	return c
 }
 
-// outliving goroutines are not the test's: one waits for a component that the test started anew, one writes klog's buffer out
+// outliving goroutines are not the test's: one waits for a component that the test started again, one writes klog's buffer out
 // and is there from its first line on, and connections are pooled by client-go for all clients of a configuration.
 func outliving() []goleak.Option {
 	return []goleak.Option{

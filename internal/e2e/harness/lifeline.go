@@ -52,7 +52,7 @@ func (l *Lifeline) OnCreate(hook func(stage CreateStage, claim *v1.NodeClaim)) {
 	l.onCreate = hook
 }
 
-// Cut ends it for ever.
+// Cut ends it forever.
 func (l *Lifeline) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

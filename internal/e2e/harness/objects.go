@@ -50,7 +50,7 @@ func Pod(cpu, memory string) corev1.PodTemplateSpec {
 	}}
 }
 
-// CreateDeployment creates a deployment in the test's namespace whose pods bear Labels(name) beside the template's own.
+// CreateDeployment creates a deployment in the test's namespace whose pods have Labels(name) in addition to the template's own.
 func (c *Cluster) CreateDeployment(name string, replicas int32, template corev1.PodTemplateSpec) *appsv1.Deployment {
 	c.t.Helper()
 	if template.Labels == nil {

@@ -24,7 +24,7 @@
 //
 // A snapshot that is refused is shrunk (-rapid.shrinktime says for how long) and written to testdata/found/latest.yaml, or
 // to the folder ORACLE_FOUND, with the refusals on top. Fix the planner, then move the file to testdata/regressions under a
-// name that says what was wrong: TestRegressions replays it for ever. The query, where it is not the zero one, is in a
+// name that says what was wrong: TestRegressions replays it forever. The query, where it is not the zero one, is in a
 // comment of the file. A run over all features fails as well if one of the traits of traits_test.go never came up in a
 // placement; -v lists how many snapshots showed each.
 //
@@ -47,7 +47,7 @@
 //
 // # What is acted out
 //
-// Nodes of the snapshot that come up are there as they will be once initialised; nodes that are leaving are gone. All
+// Nodes of the snapshot that come up are there as they will be once initialized; nodes that are leaving are gone. All
 // planned nodes are there from the start, which is how kube-scheduler sees them once they have joined: topology spread
 // counts their domains. DaemonSets have their pods wherever they belong. A volume claim that waits for its first consumer
 // is bound where the first pod with it goes, to a volume that can be reached in the zone (or whatever the class's allowed
@@ -56,11 +56,11 @@
 // the node's requirements leave.
 //
 // Nodes are sold as the snapshot's NodeOverlays have them. Placeholders of CapacityBuffers are bound like any pod, and
-// PodTopologySpread knows the cluster's default constraints. What kube-scheduler never sees but whoever launches the
+// PodTopologySpread knows the cluster's default constraints. What kube-scheduler never sees but anyone who launches the
 // nodes does, Purchases checks: prices, reservations, minValues, and that static pools are left alone.
 //
 // Not acted out: resource claims, scheduling gates, preemption, numeric tolerations (off in kube-scheduler by default);
-// kube-scheduler's scores but for LeastAllocated of Queue, which may well put a pod elsewhere than the plan.
+// kube-scheduler's scores except for LeastAllocated of Queue, which may well put a pod elsewhere than the plan.
 //
 // # Versions
 //

@@ -44,7 +44,7 @@ func (s *stage) addExisting(n *scheduling.Node) error {
 	return nil
 }
 
-// settled is the node's Node once it is initialised: an initialised or foreign node is what it is, a cordon with its taint; of one that
+// settled is the node's Node once it is initialized: an initialized or foreign node is what it is, a cordon with its taint; of one that
 // is coming up the startup and ephemeral taints are gone, and what its kubelet has not reported yet is as the NodeClaim says.
 func settled(n *scheduling.Node) *corev1.Node {
 	out := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}

@@ -38,7 +38,7 @@ func (s *stage) addMachine(node *scheduling.NewNode, option Option, label int) e
 	return nil
 }
 
-// nodeOf is the Node of a planned node once it is initialised: startup taints and those of a node that comes up are
+// nodeOf is the Node of a planned node once it is initialized: startup taints and those of a node that comes up are
 // gone.
 func nodeOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option, label int) (*corev1.Node, error) {
 	labels, err := labelsOf(pool, node, option, label)

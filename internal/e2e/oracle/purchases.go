@@ -101,7 +101,7 @@ func (c *clerk) count(catalog []*cloudprovider.InstanceType) {
 	}
 }
 
-// reservationOf names the reservation: what the offering states beside zone and capacity type.
+// reservationOf names the reservation: what the offering states in addition to zone and capacity type.
 func reservationOf(o *cloudprovider.Offering) string {
 	return o.Requirements.Without(corev1.LabelTopologyZone, v1.CapacityTypeLabelKey).String()
 }

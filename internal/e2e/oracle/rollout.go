@@ -90,7 +90,7 @@ func Homeless(snapshot *scheduling.Snapshot, commands []*disruption.Command) []s
 	return out
 }
 
-// moves are the snapshot with the pods that the commands plan places for waiting, beside what they are on now, and a plan of
+// moves are the snapshot with the pods that the commands plan places for waiting, in addition to what they are on now, and a plan of
 // all nodes that are launched, under names of their own.
 func moves(snapshot *scheduling.Snapshot, commands []*disruption.Command) (*scheduling.Snapshot, *scheduling.Plan) {
 	out, plan := *snapshot, &scheduling.Plan{}

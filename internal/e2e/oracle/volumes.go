@@ -136,7 +136,7 @@ func (j *judge) volumesOf(class string) []*corev1.PersistentVolume {
 	return out
 }
 
-// supplyVolumes does for a pod that is promised a new node what whoever makes volumes by hand does when the node
+// supplyVolumes does for a pod that is promised a new node what anyone who makes volumes by hand does when the node
 // has joined: there is a volume for each of the pod's claims of such classes, unless one that is free already can be
 // reached from there.
 func (j *judge) supplyVolumes(pod *corev1.Pod, node string) error {

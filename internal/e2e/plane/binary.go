@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// BinaryVariable names the control plane's binary to use in place of the cached one.
+// BinaryVariable names the control plane's binary to use instead of the cached one.
 const BinaryVariable = "DRAWKNIFE_CONTROLPLANE"
 
 // ErrNotBuilt says that the control plane's binary is not there yet; its text tells how to build it.
@@ -66,7 +66,7 @@ func Build(ctx context.Context, progress io.Writer) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
-	// Built beside its place and moved there, so that a build that is broken off leaves nothing that looks whole.
+	// Built in addition to its place and moved there, so that a build that is broken off leaves nothing that looks whole.
 	half, err := os.MkdirTemp(filepath.Dir(path), "build-")
 	if err != nil {
 		return "", err

@@ -20,7 +20,7 @@ type Problem struct {
 	Types []Type
 	// Classes of pods with equal requests, in the order of their first pods.
 	Classes []Class
-	// Ruled is how many pods have rules or wishes about other pods or nodes, which are left out: spread constraints, affinity,
+	// Ruled is how many pods have rules or preferences about other pods or nodes, which are left out: spread constraints, affinity,
 	// anti-affinity. A plan that keeps them may cost more than a packing without.
 	Ruled int
 }

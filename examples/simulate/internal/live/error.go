@@ -41,7 +41,7 @@ func (e *Error) problem() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// permissions are what an IAM policy must allow, and what it had better.
+// permissions are what an IAM policy must allow, and what it should.
 const permissions = "ec2:DescribeInstanceTypes and ec2:DescribeInstanceTypeOfferings; for prices of today and ids of zones also " +
 	"pricing:GetProducts, ec2:DescribeSpotPriceHistory and ec2:DescribeAvailabilityZones"
 

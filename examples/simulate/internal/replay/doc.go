@@ -21,5 +21,5 @@
 //	page       all of it as a page with charts           page.go, charts.go
 //
 // What is simplified: a pod is bound as soon as its node is ready; a node that is emptied is gone after Options.Drain; a pod
-// that is evicted starts anew and stays until its time as if nothing had happened. DaemonSets are planned for and not run.
+// that is evicted starts again and stays until its time as if nothing had happened. DaemonSets are planned for and not run.
 package replay

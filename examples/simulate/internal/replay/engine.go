@@ -41,7 +41,7 @@ type instance struct {
 	// ready tells that its node is there, leaving that it is being emptied.
 	ready, leaving bool
 	pods           map[string]*pod
-	// planned are the pods that it was bought for. They have its room first, whoever else waits when it is ready.
+	// planned are the pods that it was bought for. They have its room first, no matter who else waits when it is ready.
 	planned []string
 	// readied is called once when it is ready; nil for nobody.
 	readied func() error
@@ -348,7 +348,7 @@ func (e *engine) bind(p *pod, m *instance) error {
 	return e.state.Apply(cluster.Upsert(p.object))
 }
 
-// launch buys a node for a claim. What the cloud has no room for is planned anew.
+// launch buys a node for a claim. What the cloud has no room for is planned again.
 func (e *engine) launch(claim *v1.NodeClaim) (*instance, error) {
 	e.launched++
 	claim.Name = fmt.Sprintf("%s%05d", strings.TrimSuffix(claim.GenerateName, "-")+"-", e.launched)

@@ -67,14 +67,14 @@ const (
 	Reservations Feature = "reservations"
 	// MinValues of pools, and queries that settle for less.
 	MinValues Feature = "minvalues"
-	// StaticPools: pools of a fixed number of nodes beside the others. Does nothing without Pools.
+	// StaticPools: pools of a fixed number of nodes in addition to the others. Does nothing without Pools.
 	StaticPools Feature = "static"
 	// Buffers: placeholders of CapacityBuffers.
 	Buffers Feature = "buffers"
 	// OddCapacities: nodes with room for hardly any pod, parts of cores, odd bytes, or less than they keep for
 	// themselves.
 	OddCapacities Feature = "oddcapacities"
-	// NodeStates: nodes that are cordoned, not ready, bear startup taints again, registered or not, shrunken.
+	// NodeStates: nodes that are cordoned, not ready, have startup taints again, registered or not, shrunken.
 	// Does nothing without Nodes.
 	NodeStates Feature = "nodestates"
 	// DefaultSpread: the cluster's default spread constraints, with Services and controllers.
