@@ -12,6 +12,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/internal/planvalidator"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -35,6 +36,9 @@ func planDevices(t *testing.T, s *scheduling.Snapshot) *scheduling.Plan {
 	p, err := m.Solve(context.Background(), scheduling.Query{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range planvalidator.CheckDevices(s, p, modelIs{}) {
+		t.Errorf("%v", f)
 	}
 	return p
 }

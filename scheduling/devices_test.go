@@ -134,6 +134,9 @@ func solveDevices(t fataler, s *scheduling.Snapshot) *scheduling.Plan {
 			t.Errorf("%v", f)
 		}
 	}
+	for _, f := range planvalidator.CheckDevices(s, p, modelIs{}) {
+		t.Errorf("%v", f)
+	}
 	checkDevices(t, s, p)
 	return p
 }

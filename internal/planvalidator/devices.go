@@ -1,0 +1,176 @@
+package planvalidator
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// CheckDevices returns what is wrong with the plan as to devices that pods claim: on each node, whichever of its types is launched, there must be
+// a way to give all claims their devices, found by trying; pods that share a claim must be on one node, and pods whose claims have devices where
+// these are. What the matcher says of selectors is believed. Capacity with a request policy and extended resources are not known.
+func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling.DeviceMatcher) []Fault {
+	c := &deviceChecker{checker: newChecker(s, p), matcher: matcher, hosts: map[string]string{}}
+	for i := range p.NewNodes {
+		n := &p.NewNodes[i]
+		if c.pools[n.Pool] == nil {
+			continue
+		}
+		for _, option := range n.InstanceTypes {
+			for _, it := range c.typesOf(c.pools[n.Pool]) {
+				if it.Name != option.Name {
+					continue
+				}
+				h := newDeviceHost()
+				for j := range it.Devices {
+					h.publish(it.Devices[j].Driver, "", it.Devices[j].Devices, it.Devices[j].SharedCounters)
+				}
+				c.host(n.Name+" as "+it.Name, h, n.Pods)
+			}
+		}
+		c.apart(n.Name, n.Pods)
+	}
+	for i := range p.Existing {
+		e := &p.Existing[i]
+		h := newDeviceHost()
+		for _, slice := range s.ResourceSlices {
+			if slice.Spec.NodeName != nil && *slice.Spec.NodeName == e.Name {
+				h.publish(slice.Spec.Driver, slice.Spec.Pool.Name, slice.Spec.Devices, slice.Spec.SharedCounters)
+			}
+		}
+		for _, claim := range s.ResourceClaims {
+			if claim.Status.Allocation != nil {
+				h.hold(claim.Status.Allocation.Devices.Results)
+			}
+		}
+		if len(h.devices) > 0 {
+			c.host(e.Name, h, e.Pods)
+		}
+		c.apart(e.Name, e.Pods)
+	}
+	return c.faults
+}
+
+type deviceChecker struct {
+	*checker
+	matcher scheduling.DeviceMatcher
+	// hosts are the nodes of the pods of each shared claim.
+	hosts map[string]string
+}
+
+// host checks the claims of one node's pods.
+func (c *deviceChecker) host(where string, h *deviceHost, pods []scheduling.PodKey) {
+	var specs []*resourcev1.DeviceClaim
+	seen := map[string]bool{}
+	for _, key := range pods {
+		pod := c.pods[key]
+		if pod == nil {
+			continue
+		}
+		for i := range pod.Spec.ResourceClaims {
+			name, spec, allocation := c.claimed(pod, &pod.Spec.ResourceClaims[i])
+			if spec == nil {
+				c.fault(where, "pod %s has a claim that is not there", key)
+				continue
+			}
+			if allocation != nil || name != "" && seen[name] {
+				continue
+			}
+			seen[name] = true
+			specs = append(specs, spec)
+		}
+	}
+	steps := maxDeviceSteps
+	if t := (&deviceTrial{c: c, h: h, specs: specs, steps: &steps}); !t.claim(0) && steps > 0 {
+		c.fault(where, "there is no way to give pods %v their devices", pods)
+	}
+}
+
+// apart checks that pods of one claim are where they can use its devices.
+func (c *deviceChecker) apart(host string, pods []scheduling.PodKey) {
+	for _, key := range pods {
+		pod := c.pods[key]
+		if pod == nil {
+			continue
+		}
+		for i := range pod.Spec.ResourceClaims {
+			name, _, allocation := c.claimed(pod, &pod.Spec.ResourceClaims[i])
+			if allocation != nil && allocation.NodeSelector != nil {
+				for _, term := range allocation.NodeSelector.NodeSelectorTerms {
+					for _, f := range term.MatchFields {
+						if !slices.Contains(f.Values, host) {
+							c.fault(host, "pod %s has devices on %v", key, f.Values)
+						}
+					}
+				}
+				continue
+			}
+			if other, known := c.hosts[name]; name != "" && known && other != host {
+				c.fault(host, "pod %s shares claim %s with pods on %s", key, name, other)
+			}
+			c.hosts[name] = host
+		}
+	}
+}
+
+// claimed finds what a pod's claim asks for: its name if it is an object that pods may share, and the devices that it has.
+func (c *deviceChecker) claimed(pod *corev1.Pod, pc *corev1.PodResourceClaim) (string, *resourcev1.DeviceClaim, *resourcev1.AllocationResult) {
+	name := pc.ResourceClaimName
+	for i := range pod.Status.ResourceClaimStatuses {
+		if st := &pod.Status.ResourceClaimStatuses[i]; name == nil && st.Name == pc.Name {
+			name = st.ResourceClaimName
+		}
+	}
+	if name != nil {
+		for _, claim := range c.s.ResourceClaims {
+			if claim.Namespace == pod.Namespace && claim.Name == *name {
+				return claim.Namespace + "/" + claim.Name, &claim.Spec.Devices, claim.Status.Allocation
+			}
+		}
+	}
+	for _, t := range c.s.ResourceClaimTemplates {
+		if pc.ResourceClaimTemplateName != nil && t.Namespace == pod.Namespace && t.Name == *pc.ResourceClaimTemplateName {
+			return "", &t.Spec.Spec.Devices, nil
+		}
+	}
+	return "", nil, nil
+}
+
+// matches reports whether a request is about the device, free or not.
+func (c *deviceChecker) matches(r *resourcev1.DeviceSubRequest, d *hostDevice) bool {
+	at := slices.IndexFunc(c.s.DeviceClasses, func(class *resourcev1.DeviceClass) bool { return class.Name == r.DeviceClassName })
+	if at < 0 {
+		return false
+	}
+	for _, selector := range slices.Concat(c.s.DeviceClasses[at].Spec.Selectors, r.Selectors) {
+		if ok, err := c.matcher.Matches(selector.CEL.Expression, d.driver, d.object); err != nil || !ok {
+			return false
+		}
+	}
+	if r.Capacity != nil {
+		for name, q := range r.Capacity.Requests {
+			if have, ok := d.object.Capacity[name]; !ok || q.Cmp(have.Value) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// tolerates reports whether the device's taints let the request have it.
+func tolerates(r *resourcev1.DeviceSubRequest, d *resourcev1.Device) bool {
+	for _, taint := range d.Taints {
+		if taint.Effect != resourcev1.DeviceTaintEffectNoSchedule && taint.Effect != resourcev1.DeviceTaintEffectNoExecute {
+			continue
+		}
+		if !slices.ContainsFunc(r.Tolerations, func(o resourcev1.DeviceToleration) bool {
+			return (o.Key == "" || o.Key == taint.Key) && (o.Effect == "" || o.Effect == taint.Effect) && (o.Operator == resourcev1.DeviceTolerationOpExists || o.Value == taint.Value)
+		}) {
+			return false
+		}
+	}
+	return true
+}
