@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -34,8 +35,8 @@ const mostAnswered = 1 << 17
 
 // answer is the new nodes and their pods, hosts counted from the first of the nodes; nil for none, and what they cost.
 type answer struct {
-	nodes    []machine
-	bindings []binding
+	nodes    []state.Node
+	bindings []state.Binding
 	price    float64
 	ok       bool
 }
@@ -94,7 +95,7 @@ const (
 // question is all that the answer depends on, as text; false where that is too much.
 func (t *Trial) question(of askedOf, q Query, w *Worth, numbers ...int64) (string, bool) {
 	a := t.answers
-	if a == nil || a.none || q != a.q || of != askedPlace && w != a.w || t.tight > 0 || t.lenient {
+	if a == nil || a.none || q != a.q || of != askedPlace && w != a.w || t.s.Tight > 0 || t.lenient {
 		return "", false
 	}
 	key := append(make([]byte, 0, 256), byte(of))
@@ -102,7 +103,7 @@ func (t *Trial) question(of askedOf, q Query, w *Worth, numbers ...int64) (strin
 		key = binary.AppendVarint(key, n)
 	}
 	var concerned []int32
-	for i, n := range t.waiting {
+	for i, n := range t.s.Waiting {
 		if n <= 0 {
 			continue
 		}
@@ -116,19 +117,19 @@ func (t *Trial) question(of askedOf, q Query, w *Worth, numbers ...int64) (strin
 		}
 	}
 	key = append(key, 0, 0)
-	for i, used := range t.usage {
+	for i, used := range t.s.Usage {
 		for _, n := range used {
 			key = binary.AppendVarint(key, n)
 		}
-		for _, n := range t.standing[i] {
+		for _, n := range t.s.Standing[i] {
 			key = binary.AppendVarint(key, n)
 		}
 	}
-	key = binary.AppendUvarint(key, uint64(len(t.reserved)))
-	for _, id := range slices.Sorted(maps.Keys(t.reserved)) {
-		key = binary.AppendVarint(append(append(key, id...), 0), int64(t.reserved[id]))
+	key = binary.AppendUvarint(key, uint64(len(t.s.Reserved)))
+	for _, id := range slices.Sorted(maps.Keys(t.s.Reserved)) {
+		key = binary.AppendVarint(append(append(key, id...), 0), int64(t.s.Reserved[id]))
 	}
-	if t.topology == nil {
+	if t.s.Topology == nil {
 		return string(key), true
 	}
 	slices.Sort(concerned)
@@ -138,7 +139,7 @@ func (t *Trial) question(of askedOf, q Query, w *Worth, numbers ...int64) (strin
 // countsAsked adds to the key where rules see nodes, and where the members of those are that concern the pods that wait; false where a
 // domain more could keep pods from their places that were placed before.
 func (t *Trial) countsAsked(key []byte, concerned []int32) (string, bool) {
-	s := t.topology
+	s := t.s.Topology
 	if s.Owned || s.Binding {
 		return "", false
 	}
@@ -179,12 +180,12 @@ func (t *Trial) recalled(key string) (known answer, has bool) {
 	if !has {
 		return known, false
 	}
-	first := int32(len(t.m.nodes) + len(t.machines))
+	first := int32(len(t.m.nodes) + len(t.s.Planned))
 	for _, mc := range known.nodes {
-		t.open(mc)
+		t.s.Open(mc)
 	}
 	for _, b := range known.bindings {
-		b.host += first
+		b.Host += first
 		t.place(b)
 	}
 	return known, true
@@ -208,48 +209,28 @@ func (t *Trial) keepAnswer(key string, since Mark, price float64, ok bool) {
 }
 
 // answerSince are the new nodes with pods that were opened since the mark; false if anything else was changed.
-func (t *Trial) answerSince(since Mark) (found answer, apart bool) {
-	firstNode, firstPlaced := len(t.machines), len(t.placed)
-	for _, c := range t.log[since.log:] {
-		switch c.kind {
-		case changeMachine:
-			firstNode--
-		case changePlaced:
-			firstPlaced--
-		}
+func (t *Trial) answerSince(since Mark) (found answer, ok bool) {
+	firstNode, firstPlaced, apart := t.s.ApartSince(since.at)
+	if !apart {
+		return found, false
 	}
-	for _, c := range t.log[since.log:] {
-		switch c.kind {
-		case changeMachine, changePlaced:
-			apart = true
-		case changeHidden, changeClosed, changeSealed:
-			apart = false
-		case changeTaken, changeStage:
-			apart = int(c.a) >= firstPlaced
-		default: // a new node became another, or counts no more
-			apart = int(c.a) >= firstNode
-		}
-		if !apart {
-			return found, false
-		}
-	}
-	number := make([]int32, len(t.machines)-firstNode) // nodes without pods are not among them
+	number := make([]int32, len(t.s.Planned)-firstNode) // nodes without pods are not among them
 	for i := range number {
-		if mc := t.machines[firstNode+i]; !mc.empty() {
+		if mc := t.s.Planned[firstNode+i]; !mc.Empty() {
 			number[i] = int32(len(found.nodes))
-			mc.used = nil
+			mc.Used = nil
 			found.nodes = append(found.nodes, mc)
 		}
 	}
-	for _, b := range t.placed[firstPlaced:] {
-		if b.count == 0 {
+	for _, b := range t.s.Placed[firstPlaced:] {
+		if b.Count == 0 {
 			continue
 		}
-		at := int(b.host) - len(t.m.nodes) - firstNode
-		if at < 0 || b.tight {
+		at := int(b.Host) - len(t.m.nodes) - firstNode
+		if at < 0 || b.Tight {
 			return found, false
 		}
-		b.host, b.before = number[at], 0
+		b.Host, b.Before = number[at], 0
 		found.bindings = append(found.bindings, b)
 	}
 	return found, true

@@ -15,6 +15,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // Plan writes down what the trial has done so far, as Solve would: where the pods go that it has placed, those of hidden
@@ -24,9 +25,9 @@ func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
 	out := &Plan{Notes: slices.Clone(t.m.notes)}
 	q := newPodQueues(t)
 	t.writeBindings(out, q)
-	if t.topology != nil {
-		t.topology.Binding = true // what is refused was tried so in the end: see placeTightly
-		defer func() { t.topology.Binding = false }()
+	if t.s.Topology != nil {
+		t.s.Topology.Binding = true // what is refused was tried so in the end: see placeTightly
+		defer func() { t.s.Topology.Binding = false }()
 	}
 	t.writeUnschedulable(out, q)
 	if len(out.NewNodes) > 0 {
@@ -48,9 +49,9 @@ type podQueues struct {
 
 func newPodQueues(t *Trial) *podQueues {
 	q := &podQueues{t: t, next: make([]int, len(t.m.classes))}
-	if len(t.freed) > 0 {
+	if len(t.s.Freed) > 0 {
 		q.freed = map[int32][]*corev1.Pod{}
-		for _, p := range t.freed {
+		for _, p := range t.s.Freed {
 			q.freed[p.Class] = append(q.freed[p.Class], p.Pod)
 		}
 	}
@@ -81,15 +82,15 @@ func (q *podQueues) one(class int32) *corev1.Pod {
 func (t *Trial) writeBindings(out *Plan, q *podQueues) {
 	m := t.m
 	total := 0
-	counts := make([]int, len(m.nodes)+len(t.machines))
-	for _, b := range t.placed {
-		total += int(b.count)
-		counts[b.host] += int(b.count)
+	counts := make([]int, len(m.nodes)+len(t.s.Planned))
+	for _, b := range t.s.Placed {
+		total += int(b.Count)
+		counts[b.Host] += int(b.Count)
 	}
 	out.Order = make([]PodKey, 0, total)
 	flat := make([]PodKey, total)
 	pods := make([][]PodKey, len(counts))
-	loads := make([][]binding, len(t.machines))
+	loads := make([][]state.Binding, len(t.s.Planned))
 	at := 0
 	for host, n := range counts {
 		pods[host] = flat[at : at : at+n]
@@ -97,9 +98,9 @@ func (t *Trial) writeBindings(out *Plan, q *podQueues) {
 	}
 	for _, b := range t.bindOrder() {
 		from := len(out.Order)
-		out.Order = q.take(out.Order, b.class, int(b.count))
-		pods[b.host] = append(pods[b.host], out.Order[from:]...)
-		if i := int(b.host) - len(m.nodes); i >= 0 {
+		out.Order = q.take(out.Order, b.Class, int(b.Count))
+		pods[b.Host] = append(pods[b.Host], out.Order[from:]...)
+		if i := int(b.Host) - len(m.nodes); i >= 0 {
 			loads[i] = append(loads[i], b)
 		}
 	}
@@ -114,27 +115,27 @@ func (t *Trial) writeBindings(out *Plan, q *podQueues) {
 	t.writeRelaxations(out)
 }
 
-func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
+func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]state.Binding) {
 	m := t.m
 	numbers := map[int32]int{}
 	described := newDescriptions()
 	described.spare = t.spareLimits(func(i int) bool { return len(pods[i]) > 0 })
 	var bought []boughtNode
 	admission := t.newDeviceAdmission()
-	for i := range t.machines {
-		mc := &t.machines[i]
+	for i := range t.s.Planned {
+		mc := &t.s.Planned[i]
 		if len(pods[i]) == 0 {
 			continue // none of its pods was admitted
 		}
-		numbers[mc.pool]++
+		numbers[mc.Pool]++
 		node := NewNode{
-			Name: fmt.Sprintf("%s-%d", m.pools[mc.pool].Key, numbers[mc.pool]),
-			Pool: m.pools[mc.pool].Key,
+			Name: fmt.Sprintf("%s-%d", m.pools[mc.Pool].Key, numbers[mc.Pool]),
+			Pool: m.pools[mc.Pool].Key,
 			Pods: pods[i],
 		}
 		d := t.describe(&node, mc, loads[i], described)
 		if admission != nil {
-			admission.narrow(&node, mc.pool, loads[i])
+			admission.narrow(&node, mc.Pool, loads[i])
 		}
 		out.NewNodes = append(out.NewNodes, node)
 		if m.standings != nil {
@@ -211,21 +212,21 @@ type rowOffer struct {
 }
 
 // describe fills in a new node's requirements, types and amounts.
-func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described *descriptions) description {
+func (t *Trial) describe(node *NewNode, mc *state.Node, loads []state.Binding, described *descriptions) description {
 	m := t.m
-	p := m.pools[mc.pool]
+	p := m.pools[mc.Pool]
 	c := p.Table.Catalog
 	rows, slots, claim := t.knownLeeway(mc, loads)
 	offers := described.offersFor(m, mc, rows, slots)
 	says, number := offers.claimFor(m, mc, claim, slots)
 	key := binary.LittleEndian.AppendUint32(append(described.key[:0], offers.key...), uint32(number))
-	for _, n := range mc.used {
+	for _, n := range mc.Used {
 		key = binary.LittleEndian.AppendUint64(key, uint64(n))
 	}
-	key = binary.LittleEndian.AppendUint32(key, uint32(mc.row))
+	key = binary.LittleEndian.AppendUint32(key, uint32(mc.Row))
 	key = binary.LittleEndian.AppendUint32(key, uint32(described.most))
 	if m.standings != nil {
-		key = binary.LittleEndian.AppendUint32(key, uint32(mc.slot))
+		key = binary.LittleEndian.AppendUint32(key, uint32(mc.Slot))
 	}
 	described.key = key
 	d, ok := described.byLoad[string(described.key)]
@@ -236,7 +237,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		}
 		var spare []int64
 		if described.spare != nil {
-			spare = described.spare[mc.pool]
+			spare = described.spare[mc.Pool]
 		}
 		described.scratch = m.optionsFor(described.scratch[:0], p, mc, spare, offers, most)
 		own := m.ownFirst(described.scratch, p, mc)
@@ -246,10 +247,10 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		d.row = m.rowOf(p, d.options[0].Name, mc, offers.rows)
 		d.slot, _ = c.Cheapest(p.Table.Rows[d.row].Variant, p.Table.Rows[d.row].Slots, slots)
 		if own {
-			d.row, d.slot = int(mc.row), int(mc.slot)
+			d.row, d.slot = int(mc.Row), int(mc.Slot)
 		}
 		d.offers = offers
-		used := slices.Clone(mc.used)
+		used := slices.Clone(mc.Used)
 		dims := m.resources.Len()
 		resources.AddScaled(used, p.Table.Taken[d.row*dims:(d.row+1)*dims], 1)
 		d.requests = m.resources.List(used)
@@ -257,40 +258,40 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		described.byLoad[string(described.key)] = d
 	}
 	node.InstanceTypes, node.Requirements = d.options, d.claim
-	node.MinValuesRelaxed = len(p.Variety) > 0 && !p.VariedFor(mc.row, mc.used, rows, slots)
+	node.MinValuesRelaxed = len(p.Variety) > 0 && !p.VariedFor(mc.Row, mc.Used, rows, slots)
 	node.Requests = d.requests
 	node.Allocatable = described.allocatableOf(c, p.Table.Rows[d.row].Variant)
 	return d
 }
 
 // offersFor are those in the rows and slots of the node's pool.
-func (d *descriptions) offersFor(m *Model, mc *machine, rows, slots bitset.Set) *offersOf {
+func (d *descriptions) offersFor(m *Model, mc *state.Node, rows, slots bitset.Set) *offersOf {
 	d.key = d.key[:0]
 	for _, set := range []bitset.Set{rows, slots} {
 		for _, w := range set {
 			d.key = binary.LittleEndian.AppendUint64(d.key, w)
 		}
 	}
-	d.key = binary.LittleEndian.AppendUint32(d.key, uint32(mc.pool))
+	d.key = binary.LittleEndian.AppendUint32(d.key, uint32(mc.Pool))
 	offers := d.offered[string(d.key)]
 	if offers == nil {
-		offers = &offersOf{key: string(d.key), rows: m.rowOffers(m.pools[mc.pool], rows, slots)}
+		offers = &offersOf{key: string(d.key), rows: m.rowOffers(m.pools[mc.Pool], rows, slots)}
 		d.offered[offers.key] = offers
 	}
 	return offers
 }
 
 // claimFor is what the node's claim says, with a number by which it is told from others of the same offers.
-func (o *offersOf) claimFor(m *Model, mc *machine, claim requirements.Set, slots bitset.Set) (says requirements.Set, number int) {
-	at := slices.IndexFunc(o.claims, func(c machineClaim) bool { return c.before.Equal(claim) && c.labels.Equal(mc.labels) })
+func (o *offersOf) claimFor(m *Model, mc *state.Node, claim requirements.Set, slots bitset.Set) (says requirements.Set, number int) {
+	at := slices.IndexFunc(o.claims, func(c machineClaim) bool { return c.before.Equal(claim) && c.labels.Equal(mc.Labels) })
 	if at < 0 {
 		if len(o.claims) == mostClaims {
 			o.forgotten += len(o.claims)
 			o.claims = o.claims[:0]
 		}
-		p := m.pools[mc.pool]
+		p := m.pools[mc.Pool]
 		at = len(o.claims)
-		o.claims = append(o.claims, machineClaim{mc.labels, claim, nodepool.Claim(p.Table.Catalog, claim, p.Template.Merge(mc.labels), slots)})
+		o.claims = append(o.claims, machineClaim{mc.Labels, claim, nodepool.Claim(p.Table.Catalog, claim, p.Template.Merge(mc.Labels), slots)})
 	}
 	return o.claims[at].after, o.forgotten + at
 }

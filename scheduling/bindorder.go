@@ -9,6 +9,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -21,9 +22,9 @@ import (
 // bindOrder is what the trial has placed in an order in which it can be bound: for not too many pods that of kube-scheduler's
 // queue, as far as rules allow, else as near as possible to that of placing. What can't be bound in any order that is tried
 // comes last.
-func (t *Trial) bindOrder() []binding {
-	if t.topology == nil || !t.anyPlaced(func(o *topology.Groups, _ int32) bool { return t.m.orderMatters(o) }) {
-		return t.orderForDevices(t.placed)
+func (t *Trial) bindOrder() []state.Binding {
+	if t.s.Topology == nil || !t.anyPlaced(func(o *topology.Groups, _ int32) bool { return t.m.orderMatters(o) }) {
+		return t.orderForDevices(t.s.Placed)
 	}
 	if order := t.queueOrder(); order != nil {
 		return order
@@ -41,19 +42,19 @@ func (m *Model) orderMatters(o *topology.Groups) bool {
 }
 
 // placingOrder goes through what was placed in its order, again and again, and puts off what can't be bound yet.
-func (t *Trial) placingOrder() []binding {
+func (t *Trial) placingOrder() []state.Binding {
 	s := t.beforePlacing()
-	out := make([]binding, 0, len(t.placed))
-	left := slices.Clone(t.placed)
+	out := make([]state.Binding, 0, len(t.s.Placed))
+	left := slices.Clone(t.s.Placed)
 	for progress := true; progress && len(left) > 0; {
 		progress = false
 		kept := left[:0]
 		for _, b := range left {
-			bound := bindAll(t.m.classes[b.class], s, &b)
-			if bound.count > 0 {
+			bound := bindAll(t.m.classes[b.Class], s, &b)
+			if bound.Count > 0 {
 				out, progress = append(out, bound), true
 			}
-			if b.count > 0 {
+			if b.Count > 0 {
 				kept = append(kept, b)
 			}
 		}
@@ -65,43 +66,43 @@ func (t *Trial) placingOrder() []binding {
 // beforePlacing is the state with all nodes there are now and none of the pods that the trial has placed, which counts as
 // kube-scheduler does.
 func (t *Trial) beforePlacing() *topology.State {
-	s := t.topology.Clone()
-	s.Binding, s.LooseHosts = true, t.tight == 0
-	for _, b := range t.placed {
-		s.Place(t.m.classes[b.class].Topology, b.host, -b.count)
+	s := t.s.Topology.Clone()
+	s.Binding, s.LooseHosts = true, t.s.Tight == 0
+	for _, b := range t.s.Placed {
+		s.Place(t.m.classes[b.Class].Topology, b.Host, -b.Count)
 	}
 	return s
 }
 
 // bindAll binds as many pods of the binding, which are of the class, as the rules allow now, one by one. It returns those and leaves the rest in b.
-func bindAll(c *podclass.Class, s *topology.State, b *binding) (bound binding) {
+func bindAll(c *podclass.Class, s *topology.State, b *state.Binding) (bound state.Binding) {
 	bound = *b
-	bound.count = 0
-	if c.Topology == nil || b.count == 0 {
-		bound, b.count = *b, 0
+	bound.Count = 0
+	if c.Topology == nil || b.Count == 0 {
+		bound, b.Count = *b, 0
 		return bound
 	}
-	for b.count > 0 && s.Admits(c.Topology, c.Shape, b.host) {
-		s.Place(c.Topology, b.host, 1)
-		b.count--
-		bound.count++
+	for b.Count > 0 && s.Admits(c.Topology, c.Shape, b.Host) {
+		s.Place(c.Topology, b.Host, 1)
+		b.Count--
+		bound.Count++
 	}
 	return bound
 }
 
 // queueOrder binds pods in the order of kube-scheduler's queue, each to the first place planned for its class that takes it
 // now; pods for which there is none are tried again after the others. It returns nil for many pods, or if that leaves some.
-func (t *Trial) queueOrder() []binding {
+func (t *Trial) queueOrder() []state.Binding {
 	pods := 0
-	for _, b := range t.placed {
-		pods += int(b.count)
+	for _, b := range t.s.Placed {
+		pods += int(b.Count)
 	}
 	if pods > maxRetriedPods {
 		return nil
 	}
 	queue := t.queue()
 	s, places := t.beforePlacing(), t.placesByClass()
-	out := make([]binding, 0, len(t.placed))
+	out := make([]state.Binding, 0, len(t.s.Placed))
 	for len(queue) > 0 {
 		again := queue[:0]
 		before := len(queue)
@@ -111,8 +112,8 @@ func (t *Trial) queueOrder() []binding {
 				again = append(again, class)
 				continue
 			}
-			if last := len(out) - 1; last >= 0 && out[last].class == class && out[last].host == bound.host && out[last].stage == bound.stage {
-				out[last].count++
+			if last := len(out) - 1; last >= 0 && out[last].Class == class && out[last].Host == bound.Host && out[last].Stage == bound.Stage {
+				out[last].Count++
 				continue
 			}
 			out = append(out, bound)
@@ -133,8 +134,8 @@ func (t *Trial) queue() []int32 {
 	}
 	var list []entry
 	q, placed := newPodQueues(t), make([]int32, len(t.m.classes))
-	for _, b := range t.placed {
-		placed[b.class] += b.count
+	for _, b := range t.s.Placed {
+		placed[b.Class] += b.Count
 	}
 	for class, n := range placed {
 		for range n {
@@ -155,7 +156,7 @@ func (t *Trial) queue() []int32 {
 // places are those that a plan has for the pods of a class, by what rules can tell of them.
 type places struct {
 	// alike are bindings that rules can't tell apart while pods are bound, each list in the order of placing.
-	alike [][]binding
+	alike [][]state.Binding
 }
 
 // placesByClass is indexed by class.
@@ -163,25 +164,25 @@ func (t *Trial) placesByClass() []places {
 	out := make([]places, len(t.m.classes))
 	at := map[string]int{}
 	var key []byte
-	for _, b := range t.placed {
-		if b.count == 0 {
+	for _, b := range t.s.Placed {
+		if b.Count == 0 {
 			continue
 		}
-		c := t.m.classes[b.class]
-		key = binary.LittleEndian.AppendUint32(key[:0], uint32(b.class))
+		c := t.m.classes[b.Class]
+		key = binary.LittleEndian.AppendUint32(key[:0], uint32(b.Class))
 		if c.Topology != nil {
-			h := &t.topology.Hosts[b.host]
+			h := &t.s.Topology.Hosts[b.Host]
 			for _, list := range [][]int32{h.Domains, h.IgnoredBy} {
 				key = binary.LittleEndian.AppendUint32(key, uint32(len(list)))
 				for _, n := range list {
 					key = binary.LittleEndian.AppendUint32(key, uint32(n))
 				}
 			}
-			if t.tight > 0 || t.mustShare(c) {
-				key = binary.LittleEndian.AppendUint32(key, uint32(b.host))
+			if t.s.Tight > 0 || t.mustShare(c) {
+				key = binary.LittleEndian.AppendUint32(key, uint32(b.Host))
 			}
 		}
-		p := &out[b.class]
+		p := &out[b.Class]
 		i, known := at[string(key)]
 		if !known {
 			i = len(p.alike)
@@ -194,18 +195,18 @@ func (t *Trial) placesByClass() []places {
 }
 
 // take binds one pod to the first place that takes it now; false if there is none.
-func (p *places) take(c *podclass.Class, s *topology.State) (bound binding, ok bool) {
+func (p *places) take(c *podclass.Class, s *topology.State) (bound state.Binding, ok bool) {
 	for i, list := range p.alike {
 		if len(list) == 0 {
 			continue
 		}
 		b := &list[0]
 		one := *b
-		one.count = 1
-		if bound = bindAll(c, s, &one); bound.count == 0 {
+		one.Count = 1
+		if bound = bindAll(c, s, &one); bound.Count == 0 {
 			continue
 		}
-		if b.count--; b.count == 0 {
+		if b.Count--; b.Count == 0 {
 			p.alike[i] = list[1:]
 		}
 		return bound, true

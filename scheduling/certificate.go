@@ -30,15 +30,15 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 		return t.proof
 	}
 	counts := map[[2]int32]int{}
-	for _, b := range t.placed {
-		if b.host >= int32(len(t.m.nodes)) && b.count > 0 {
-			counts[[2]int32{b.class, b.stage}] += int(b.count)
+	for _, b := range t.s.Placed {
+		if b.Host >= int32(len(t.m.nodes)) && b.Count > 0 {
+			counts[[2]int32{b.Class, b.Stage}] += int(b.Count)
 		}
 	}
 	var items []pricing.Item
 	for key, n := range counts {
 		it := t.m.provable(key[0], key[1], n)
-		if t.tight > 0 && it.PerNode != pricing.Unbounded {
+		if t.s.Tight > 0 && it.PerNode != pricing.Unbounded {
 			// Where all nodes have some, one may have more of them than a spread allows next to an empty one.
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
 			it.Topology = nil
@@ -51,8 +51,8 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 	})
 	p := t.newProof(items)
 	t.seedProof(p)
-	for i := range t.machines {
-		p.Planned += float64(t.machines[i].price)
+	for i := range t.s.Planned {
+		p.Planned += float64(t.s.Planned[i].Price)
 	}
 	return &proof{p, pricing.Find(ctx, &p.Problem).Best()}
 }
@@ -85,14 +85,14 @@ func (t *Trial) seedProof(p *offers.Choice) {
 		note(bought{d.Pool, d.Row}, int32(d.By))
 	}
 	places := pricing.PlacesInUse(p.Items)
-	for i, bindings := range t.loads(0) {
+	for i, bindings := range t.s.Loads(0) {
 		var s pricing.Seed
 		for _, b := range bindings {
-			if item, ok := itemOf[[2]int32{b.class, b.stage}]; ok {
-				s.Load = append(s.Load, pricing.Load{Item: item, Count: b.count})
+			if item, ok := itemOf[[2]int32{b.Class, b.Stage}]; ok {
+				s.Load = append(s.Load, pricing.Load{Item: item, Count: b.Count})
 			}
 		}
-		for _, o := range options[bought{t.machines[i].pool, t.machines[i].row}] {
+		for _, o := range options[bought{t.s.Planned[i].Pool, t.s.Planned[i].Row}] {
 			open := func(l pricing.Load) bool { return p.Options[o].Open.Has(slices.Index(places, p.Items[l.Item].Place)) }
 			if len(s.Load) > 0 && !slices.ContainsFunc(s.Load, func(l pricing.Load) bool { return !open(l) }) {
 				s.Option = o

@@ -9,6 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // seller knows where the snapshot's nodes were bought.
@@ -21,10 +22,10 @@ func (t *Trial) commitmentsLeft() []int64 {
 	switch s := t.m.standings; {
 	case s == nil:
 		return nil
-	case len(t.hidden) == 0:
+	case len(t.s.Hidden) == 0:
 		return s.Left
 	default:
-		left, _ := s.Without(t.m.costs, t.hidden)
+		left, _ := s.Without(t.m.costs, t.s.Hidden)
 		return left
 	}
 }
@@ -35,9 +36,9 @@ func (t *Trial) committedSavings() int64 {
 		return 0
 	}
 	var nodes []*market.Covered
-	for i := range t.machines {
-		if mc := &t.machines[i]; !mc.empty() {
-			nodes = append(nodes, t.m.pools[mc.pool].Coverable(t.m.costs, int(mc.row), int(mc.slot)))
+	for i := range t.s.Planned {
+		if mc := &t.s.Planned[i]; !mc.Empty() {
+			nodes = append(nodes, t.m.pools[mc.Pool].Coverable(t.m.costs, int(mc.Row), int(mc.Slot)))
 		}
 	}
 	t.m.costs.FillNew(t.commitmentsLeft(), nodes)
@@ -78,7 +79,7 @@ func (m *Model) NodePrice(name string) (NodePrice, bool) {
 
 // boughtNode is a new node of a plan as commitments see it.
 type boughtNode struct {
-	machine *machine
+	machine *state.Node
 	description
 }
 
@@ -91,7 +92,7 @@ func (t *Trial) writeCommitments(out *Plan, nodes []boughtNode) {
 	}
 	covers := make([]*market.Covered, len(nodes))
 	for i := range nodes {
-		covers[i] = m.pools[nodes[i].machine.pool].Coverable(m.costs, nodes[i].row, nodes[i].slot)
+		covers[i] = m.pools[nodes[i].machine.Pool].Coverable(m.costs, nodes[i].row, nodes[i].slot)
 	}
 	left := t.commitmentsLeft()
 	remains := m.costs.FillNew(left, covers)
@@ -104,7 +105,7 @@ func (t *Trial) writeCommitments(out *Plan, nodes []boughtNode) {
 		for _, s := range c.Shares {
 			saved[s.Commitment] += s.Saved
 		}
-		text := fmt.Sprint(nodes[i].offers.key, nodes[i].machine.used, nodes[i].row, c.Shares)
+		text := fmt.Sprint(nodes[i].offers.key, nodes[i].machine.Used, nodes[i].row, c.Shares)
 		if options[text] == nil {
 			options[text] = m.coveredOptions(&nodes[i], c)
 		}
@@ -121,7 +122,7 @@ func (t *Trial) writeCommitments(out *Plan, nodes []boughtNode) {
 
 // coveredOptions are the node's options with the prices that they have with its shares covered: the first stays first.
 func (m *Model) coveredOptions(n *boughtNode, c *market.Covered) []InstanceTypeOption {
-	p := m.pools[n.machine.pool]
+	p := m.pools[n.machine.Pool]
 	catalog := p.Table.Catalog
 	out := make([]InstanceTypeOption, 0, len(n.options))
 	for i, plain := range n.options {
@@ -132,7 +133,7 @@ func (m *Model) coveredOptions(n *boughtNode, c *market.Covered) []InstanceTypeO
 		}
 		// Of a type's rows the first offered counts, as in optionsFor.
 		at := slices.IndexFunc(n.offers.rows, func(o rowOffer) bool {
-			return typeNameOf(p, o.row) == plain.Name && float64(o.price)/market.NanoPerUSD == plain.Price && resources.Fits(n.machine.used, p.Table.AllocOf(int(o.row), m.resources.Len()))
+			return typeNameOf(p, o.row) == plain.Name && float64(o.price)/market.NanoPerUSD == plain.Price && resources.Fits(n.machine.Used, p.Table.AllocOf(int(o.row), m.resources.Len()))
 		})
 		o := n.offers.rows[at]
 		plain.Price, plain.Terms = pricedOption(catalog.CoveredAt(p.Table.Rows[o.row].Variant, int(o.slot), c))
@@ -144,13 +145,13 @@ func (m *Model) coveredOptions(n *boughtNode, c *market.Covered) []InstanceTypeO
 
 // keepCovered narrows the nodes that would do in place of one that is planned for a commitment to those that it
 // covers: bought where it covers the planned one, and covered wherever that is.
-func (m *Model) keepCovered(mc *machine, rows, slots bitset.Set) {
-	if mc.commitment == 0 {
+func (m *Model) keepCovered(mc *state.Node, rows, slots bitset.Set) {
+	if mc.Commitment == 0 {
 		return
 	}
-	k, t := int(mc.commitment-1), m.pools[mc.pool].Table
+	k, t := int(mc.Commitment-1), m.pools[mc.Pool].Table
 	for s := range slots.Members {
-		if t.Catalog.Cover(k, t.Rows[mc.row].Variant, s).Used == 0 {
+		if t.Catalog.Cover(k, t.Rows[mc.Row].Variant, s).Used == 0 {
 			slots.Remove(s)
 		}
 	}

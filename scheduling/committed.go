@@ -35,7 +35,7 @@ func (t *Trial) newProof(items []pricing.Item) *offers.Choice {
 	s := t.m.shop()
 	caps := s.Caps(items, true)
 	given := s.WithCaps(items, caps)
-	if t.topology != nil {
+	if t.s.Topology != nil {
 		// Problems without rules between pods have certificates of multipliers alone.
 		given, caps = offers.CountWhole(given, caps, t.plannedRooms(), t.m.resources.Len())
 	}
@@ -60,7 +60,7 @@ func (t *Trial) packCommitted(ctx context.Context, p *offers.Choice, v *pricing.
 	first := *p
 	first.Committed = nil
 	left := t.packProblem(ctx, &first, v)
-	cost, best := t.newCost(), t.record(before)
+	cost, best := t.newCost(), t.s.Record(before.at)
 	t.undo(before)
 	ways := []*pricing.Values{v}
 	if v.Tighter != nil {
@@ -69,7 +69,7 @@ func (t *Trial) packCommitted(ctx context.Context, p *offers.Choice, v *pricing.
 	for _, way := range ways {
 		found := t.packBy(ctx, p, v, way.Committed)
 		if a, b := total(found), total(left); a < b || (a == b && t.newCost() < cost) {
-			left, cost, best = found, t.newCost(), t.record(before)
+			left, cost, best = found, t.newCost(), t.s.Record(before.at)
 		}
 		t.undo(before)
 	}
@@ -110,11 +110,11 @@ func (t *Trial) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.V
 	sold := *p
 	sold.Problem = *c.P
 	g := newLedger(t, &sold)
-	for i := range t.machines {
+	for i := range t.s.Planned {
 		// What earlier nodes were bought for is taken.
-		if mc := &t.machines[i]; mc.commitment > 0 && !mc.empty() {
-			tb := t.m.pools[mc.pool].Table
-			g.committed[mc.commitment-1] = max(0, g.committed[mc.commitment-1]-tb.Catalog.Cover(int(mc.commitment-1), tb.Rows[mc.row].Variant, int(mc.slot)).Used)
+		if mc := &t.s.Planned[i]; mc.Commitment > 0 && !mc.Empty() {
+			tb := t.m.pools[mc.Pool].Table
+			g.committed[mc.Commitment-1] = max(0, g.committed[mc.Commitment-1]-tb.Catalog.Cover(int(mc.Commitment-1), tb.Rows[mc.Row].Variant, int(mc.Slot)).Used)
 		}
 	}
 	k := filling.NewPacker(filling.NewTask(c.P, &c.Values, t.m.hostRules()), g)
@@ -142,8 +142,8 @@ func (t *Trial) plannedRooms() []offers.Room {
 	type row struct{ pool, row int32 }
 	var out []offers.Room
 	at := map[row]int{}
-	for _, planned := range t.machines {
-		k := row{planned.pool, planned.row}
+	for _, planned := range t.s.Planned {
+		k := row{planned.Pool, planned.Row}
 		n, known := at[k]
 		if !known {
 			n = len(out)

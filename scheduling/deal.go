@@ -55,7 +55,7 @@ type hand struct {
 // things stand, where it fits on a node of the snapshot if it can, else where it costs least; soft rules make a
 // cell that breaks them dearer. Pods that have no cell now are tried again when others have found theirs.
 func (t *Trial) deal(c *layout.Cells, classes []int32) []wish {
-	d := &dealer{t: t, c: c, state: t.topology.CountsOnly()}
+	d := &dealer{t: t, c: c, state: t.s.Topology.CountsOnly()}
 	for _, class := range classes {
 		d.hands = append(d.hands, d.newHand(class))
 	}
@@ -93,9 +93,9 @@ func (m *Model) follows(o *topology.Groups) bool {
 func (d *dealer) newHand(class int32) hand {
 	t, m := d.t, d.t.m
 	c := m.classes[class]
-	h := hand{class: class, left: t.waiting[class], room: map[int32]int{}, cost: map[int32]float64{}, dealt: map[int32]int32{}, onNodes: map[int32]bool{}}
+	h := hand{class: class, left: t.s.Waiting[class], room: map[int32]int{}, cost: map[int32]float64{}, dealt: map[int32]int32{}, onNodes: map[int32]bool{}}
 	var rooms []int // by cell
-	for i := range t.usable.Members {
+	for i := range t.s.Usable.Members {
 		n := &m.nodes[i]
 		if t.newOnly {
 			break
@@ -106,9 +106,9 @@ func (d *dealer) newHand(class int32) hand {
 		if !m.fits.Accepts(n.Group, c.Shape) {
 			continue
 		}
-		if k := resources.HowMany(c.Requests, t.freeOf(int32(i)), int(h.left)); k > 0 {
+		if k := resources.HowMany(c.Requests, t.s.FreeOf(int32(i)), int(h.left)); k > 0 {
 			if c.Topology != nil {
-				k = min(k, topology.AdmitsHost(m.topology, c.Topology, t.topology.Hosts[i].Of))
+				k = min(k, topology.AdmitsHost(m.topology, c.Topology, t.s.Topology.Hosts[i].Of))
 			}
 			if k > 0 {
 				at := int(d.c.OfHost(i))
@@ -125,7 +125,7 @@ func (d *dealer) newHand(class int32) hand {
 		}
 	}
 	if !t.options.ExistingOnly {
-		alone := 1 / float64(max(t.waitingPods(), 1)) // the pods that wait share a new node among them
+		alone := 1 / float64(max(t.s.WaitingPods(), 1)) // the pods that wait share a new node among them
 		for _, st := range t.stagesFor(c) {
 			for _, s := range t.sitesOf(d.c, st, t.sites) {
 				share := resources.LargestShare(c.Requests, s.Alloc)

@@ -10,6 +10,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // Counting says that the claims of a node can be met together. kube-scheduler meets them one after another, with the first devices that
@@ -42,7 +43,7 @@ type sequence struct {
 // newDeviceAdmission is nil where no pod that the trial has placed needs devices.
 func (t *Trial) newDeviceAdmission() *deviceAdmission {
 	x := t.m.devices
-	if x == nil || !slices.ContainsFunc(t.placed, func(b binding) bool { return b.count > 0 && x.needed(t.m.classes[b.class].Requests) }) {
+	if x == nil || !slices.ContainsFunc(t.s.Placed, func(b state.Binding) bool { return b.Count > 0 && x.needed(t.m.classes[b.Class].Requests) }) {
 		return nil
 	}
 	return &deviceAdmission{t: t, matches: devices.NewMatches(t.m.matcher), claims: map[int32][]*devices.Claim{}, known: map[string]sequence{}}
@@ -75,8 +76,8 @@ func (a *deviceAdmission) stockOf(host int32) (*devices.Usage, string) {
 		return m.devices.usages[name], "node " + name
 	}
 	mc := a.t.newNode(host)
-	table := m.pools[mc.pool].Table
-	return a.stockOfType(table.Catalog.Types[table.Catalog.Variants[table.Rows[mc.row].Variant].Type])
+	table := m.pools[mc.Pool].Table
+	return a.stockOfType(table.Catalog.Types[table.Catalog.Variants[table.Rows[mc.Row].Variant].Type])
 }
 
 // stockOfType is what a new node of the type has.
@@ -168,7 +169,7 @@ func (t *Trial) admitDevices(ctx context.Context) {
 // classes, ascending.
 func (a *deviceAdmission) takeOffRefused() []int32 {
 	t := a.t
-	loads := a.loadsOf(t.placed)
+	loads := a.loadsOf(t.s.Placed)
 	var again []int32
 	for host := range loads {
 		if len(loads[host]) == 0 {
@@ -183,83 +184,35 @@ func (a *deviceAdmission) takeOffRefused() []int32 {
 			continue
 		}
 		for _, class := range s.classes[len(s.classes)-s.failed:] {
-			t.takeOne(int32(host), class)
+			t.proof = nil
+			t.s.TakeOne(int32(host), class)
 			again = append(again, class)
 		}
-		t.sealDevices(int32(host))
+		t.s.Seal(int32(host), t.m.devices.dims)
 	}
 	slices.Sort(again)
 	return slices.Compact(again)
 }
 
 // loadsOf are the classes of the pods with claims of the bindings, by host and pod by pod.
-func (a *deviceAdmission) loadsOf(list []binding) [][]int32 {
+func (a *deviceAdmission) loadsOf(list []state.Binding) [][]int32 {
 	t := a.t
-	out := make([][]int32, len(t.m.nodes)+len(t.machines))
+	out := make([][]int32, len(t.m.nodes)+len(t.s.Planned))
 	for _, b := range list {
-		if b.count > 0 && len(a.claimsOf(b.class)) > 0 {
-			for range b.count {
-				out[b.host] = append(out[b.host], b.class)
+		if b.Count > 0 && len(a.claimsOf(b.Class)) > 0 {
+			for range b.Count {
+				out[b.Host] = append(out[b.Host], b.Class)
 			}
 		}
 	}
 	return out
 }
 
-// takeOne has one pod of the class that was placed on the host wait again.
-func (t *Trial) takeOne(host, class int32) {
-	for i := *t.lastOn(host) - 1; i >= 0; i = t.placed[i].before - 1 {
-		p := &t.placed[i]
-		if p.class != class || p.count == 0 {
-			continue
-		}
-		rest := *p
-		t.proof = nil
-		t.apply(*p, -1)
-		t.log = append(t.log, change{changeTaken, i, p.count})
-		p.count = 0
-		if rest.count--; rest.count > 0 {
-			t.place(rest)
-		}
-		return
-	}
-}
-
 // newNode is the new node that the host is.
-func (t *Trial) newNode(host int32) *machine { return &t.machines[int(host)-len(t.m.nodes)] }
-
-// sealDevices keeps further pods that need devices off the host.
-func (t *Trial) sealDevices(host int32) {
-	left := make([]int64, len(t.m.devices.dims))
-	for i, at := range t.m.devices.dims {
-		if int(host) < len(t.m.nodes) {
-			left[i] = t.freeOf(host)[at]
-			continue
-		}
-		mc := t.newNode(host)
-		left[i] = t.m.pools[mc.pool].Table.AllocOf(int(mc.row), t.m.resources.Len())[at] - mc.used[at]
-	}
-	t.sealed = append(t.sealed, left)
-	t.log = append(t.log, change{kind: changeSealed, a: host})
-	t.seal(host, left, 1)
-}
-
-// seal takes what is left of devices on the host, or gives it back if sign is -1.
-func (t *Trial) seal(host int32, left []int64, sign int64) {
-	for i, at := range t.m.devices.dims {
-		if int(host) < len(t.m.nodes) {
-			t.freeOf(host)[at] -= sign * left[i]
-		} else {
-			t.newNode(host).used[at] += sign * left[i]
-		}
-	}
-	if int(host) < len(t.m.nodes) {
-		t.roomChanged(host)
-	}
-}
+func (t *Trial) newNode(host int32) *state.Node { return &t.s.Planned[int(host)-len(t.m.nodes)] }
 
 // orderForDevices puts the pods of each host in an order in which they get their devices. Pods of other hosts keep their places.
-func (t *Trial) orderForDevices(list []binding) []binding {
+func (t *Trial) orderForDevices(list []state.Binding) []state.Binding {
 	a := t.newDeviceAdmission()
 	if a == nil {
 		return list
@@ -280,23 +233,23 @@ func (t *Trial) orderForDevices(list []binding) []binding {
 }
 
 // inOrder has the bindings of each host that are about some of its pods follow the host's order of those.
-func inOrder(list []binding, orders [][]int32, about func(class int32) bool) []binding {
-	stages := map[[2]int32]binding{}
+func inOrder(list []state.Binding, orders [][]int32, about func(class int32) bool) []state.Binding {
+	stages := map[[2]int32]state.Binding{}
 	for _, b := range list {
-		stages[[2]int32{b.host, b.class}] = b
+		stages[[2]int32{b.Host, b.Class}] = b
 	}
-	out := make([]binding, 0, len(list))
+	out := make([]state.Binding, 0, len(list))
 	next := make([]int, len(orders))
 	for _, b := range list {
-		if !about(b.class) {
+		if !about(b.Class) {
 			out = append(out, b)
 			continue
 		}
-		for range b.count {
-			class := orders[b.host][next[b.host]]
-			next[b.host]++
-			one := stages[[2]int32{b.host, class}]
-			one.count = 1
+		for range b.Count {
+			class := orders[b.Host][next[b.Host]]
+			next[b.Host]++
+			one := stages[[2]int32{b.Host, class}]
+			one.Count = 1
 			out = append(out, one)
 		}
 	}
@@ -319,16 +272,16 @@ func (a *deviceAdmission) allowed(types []*cloudprovider.InstanceType, options [
 }
 
 // narrow leaves a new node the types on which its pods get their devices. Types that minValues count stay.
-func (a *deviceAdmission) narrow(node *NewNode, pool int32, loads []binding) {
+func (a *deviceAdmission) narrow(node *NewNode, pool int32, loads []state.Binding) {
 	p := a.t.m.pools[pool]
 	if len(node.InstanceTypes) < 2 || len(p.Variety) > 0 {
 		return
 	}
 	var classes []int32
 	for _, b := range loads {
-		for range b.count {
-			if len(a.claimsOf(b.class)) > 0 {
-				classes = append(classes, b.class)
+		for range b.Count {
+			if len(a.claimsOf(b.Class)) > 0 {
+				classes = append(classes, b.Class)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // NoteDeviceAlternative says that a request for devices with alternatives is met by one that is not the first, on a new node that costs less
@@ -13,7 +14,7 @@ import (
 const NoteDeviceAlternative NoteCode = "DeviceAlternative"
 
 // noteChoices notes pods whose claims new nodes meet by a later alternative than the first.
-func (t *Trial) noteChoices(out *Plan, loads [][]binding) {
+func (t *Trial) noteChoices(out *Plan, loads [][]state.Binding) {
 	x := t.m.devices
 	if x == nil || x.claims == nil {
 		return
@@ -26,17 +27,17 @@ func (t *Trial) noteChoices(out *Plan, loads [][]binding) {
 	var order []of
 	for i := range loads {
 		mc := t.newNode(int32(len(t.m.nodes) + i))
-		table, row := t.m.pools[mc.pool].Table, mc.row
+		table, row := t.m.pools[mc.Pool].Table, mc.Row
 		it := table.Catalog.Types[table.Catalog.Variants[table.Rows[row].Variant].Type]
 		for _, b := range loads[i] {
-			if c := t.m.classes[b.class]; len(it.Devices) == 0 || !likeness.ClaimsDevices(&c.Sample.Spec) {
+			if c := t.m.classes[b.Class]; len(it.Devices) == 0 || !likeness.ClaimsDevices(&c.Sample.Spec) {
 				continue
 			}
-			key := of{b.class, it}
+			key := of{b.Class, it}
 			if pods[key] == 0 {
 				order = append(order, key)
 			}
-			pods[key] += b.count
+			pods[key] += b.Count
 		}
 	}
 	for _, key := range order {

@@ -45,7 +45,7 @@
 //	                                                   attachments.go
 //	   │ Trial, Solve
 //	   ▼
-//	Trial      what is where, undoable                 trial*.go, limits.go, ledger.go, way.go
+//	Trial      what is where, undoable                 internal/engine/state, trial*.go, ledger.go
 //	           the order of work                       solve.go, policy.go, nominated.go, preemption.go
 //	   1. deal pods under wide rules out to cells      internal/engine/layout, deal.go
 //	   2. value pods by a linear program: the bound    internal/engine/offers, internal/engine/pricing, internal/engine/lp

@@ -28,8 +28,8 @@ func (t *Trial) Values(ctx context.Context) (*Values, error) {
 	out := &Values{pods: map[PodKey]float64{}}
 	var items []pricing.Item
 	for i, c := range m.classes {
-		if stages := t.stagesFor(c); t.waiting[i] > 0 && len(stages) > 0 {
-			items = append(items, m.provable(int32(i), stages[0], int(t.waiting[i])))
+		if stages := t.stagesFor(c); t.s.Waiting[i] > 0 && len(stages) > 0 {
+			items = append(items, m.provable(int32(i), stages[0], int(t.s.Waiting[i])))
 		}
 	}
 	if len(items) == 0 {
@@ -38,8 +38,8 @@ func (t *Trial) Values(ctx context.Context) (*Values, error) {
 	v := pricing.Find(ctx, &t.newProblem(items, nil).Problem).Best()
 	out.total = v.Bound / market.NanoPerUSD
 	q := newPodQueues(t)
-	for _, b := range t.placed {
-		q.next[b.class] += int(b.count)
+	for _, b := range t.s.Placed {
+		q.next[b.Class] += int(b.Count)
 	}
 	for i, it := range items {
 		value := float64(v.Item[i]) / market.NanoPerUSD

@@ -29,13 +29,13 @@ func (t *Trial) writeUnschedulable(out *Plan, q *podQueues) {
 	}
 	var list []waitingPod
 	for c := range t.m.classes {
-		if t.waiting[c] == 0 {
+		if t.s.Waiting[c] == 0 {
 			continue
 		}
 		pending := t.m.classes[c].Pending
-		for i, key := range q.take(nil, int32(c), int(t.waiting[c])) {
+		for i, key := range q.take(nil, int32(c), int(t.s.Waiting[c])) {
 			at := len(t.m.pods)
-			if first := q.next[c] - int(t.waiting[c]) + i; first < len(pending) {
+			if first := q.next[c] - int(t.s.Waiting[c]) + i; first < len(pending) {
 				at = int(pending[first])
 			}
 			list = append(list, waitingPod{at, key, int32(c)})
@@ -56,8 +56,8 @@ func newExplanations(t *Trial) *explanations {
 	x := &explanations{t: t, shut: map[*market.Catalog]map[variantSlot]int64{}, pools: make([]*poolFacts, len(t.m.pools)), questions: map[questionKey]*question{}, barred: map[int32]bool{},
 		everyone: map[int32][]int32{}, hosts: map[admission]topology.Host{}, groups: map[int32][]groupFailings{}, onNodes: map[string]bool{}, rules: map[ruleKey]Rule{}, values: map[valuesKey][]string{}, resources: map[*market.Catalog][]string{}, near: map[nearKey][]string{},
 	}
-	if t.topology != nil {
-		x.cells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.topology)
+	if t.s.Topology != nil {
+		x.cells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.s.Topology)
 	}
 	x.twins = t.m.twinPools()
 	return x
@@ -376,11 +376,11 @@ func (t *Trial) limitsDetail(pl int32) string {
 	p := t.m.pools[pl]
 	var parts []string
 	for i, name := range p.Limits.Names {
-		used, limit := resources.Quantity(name, t.usage[pl][i]), resources.Quantity(name, p.Limits.Max[i])
+		used, limit := resources.Quantity(name, t.s.Usage[pl][i]), resources.Quantity(name, p.Limits.Max[i])
 		parts = append(parts, fmt.Sprintf("%s %s of %s", name, used.String(), limit.String()))
 	}
 	for i, name := range p.Limits.Names {
-		if p.Limits.Reached(t.standing[pl], i) {
+		if p.Limits.Reached(t.s.Standing[pl], i) {
 			return fmt.Sprintf("the nodepool was born in %s and launches nothing more while its limit of %s is reached (in use: %s)", p.Key.Generation, name, strings.Join(parts, ", "))
 		}
 	}

@@ -117,8 +117,8 @@ func Patterns(s *Snapshot) int {
 // LeewaysAgree compares what the trial remembers of which nodes would do in place of new ones with what it finds; it reports how many
 // new nodes were looked up, and the number of the first that differs, -1 for none.
 func LeewaysAgree(t *Trial) (known, differs int) {
-	for i, load := range t.loads(0) {
-		mc := &t.machines[i]
+	for i, load := range t.s.Loads(0) {
+		mc := &t.s.Planned[i]
 		if len(load) == 0 {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // Nodes of the snapshot are filled with the pods worth most, one node after another, and may end up full of one resource with much of
@@ -19,12 +20,12 @@ func (t *Trial) fillAgain(ctx context.Context, before Mark, classes []int32) {
 	if t.options.ExistingOnly || t.options.Effort == EffortFast || t.newOnly || len(t.m.nodes) == 0 {
 		return
 	}
-	pods := t.podsSince(before)
+	pods := t.s.PodsSince(before.at)
 	if pods > maxPodsTwice || pods*len(t.m.nodes) > maxRoomSteps {
 		return
 	}
-	best := t.record(before)
-	if !best.onlyOpens() || len(best.nodesUsed()) == 0 {
+	best := t.s.Record(before.at)
+	if !best.OnlyOpens() || len(best.NodesUsed()) == 0 {
 		return
 	}
 	cost, proof, priorities, broken := t.newCost(), t.proof, t.prioritiesOf(classes), t.countBroken()
@@ -33,7 +34,7 @@ func (t *Trial) fillAgain(ctx context.Context, before Mark, classes []int32) {
 	t.fillBalanced(ctx, classes)
 	if !resources.Fits(asked, t.askedFor(classes)) {
 		t.placeTiers(ctx, classes)
-		if w := t.record(before); slices.Compare(t.value(w, priorities), want) >= 0 && t.newCost() < cost && t.countBroken() <= broken {
+		if w := t.s.Record(before.at); slices.Compare(t.value(w, priorities), want) >= 0 && t.newCost() < cost && t.countBroken() <= broken {
 			return
 		}
 	}
@@ -43,11 +44,11 @@ func (t *Trial) fillAgain(ctx context.Context, before Mark, classes []int32) {
 }
 
 // askedBeyond is what the pods of the classes ask for together that wait, or that the way places on new nodes.
-func (t *Trial) askedBeyond(w way, classes []int32) []int64 {
+func (t *Trial) askedBeyond(w state.Record, classes []int32) []int64 {
 	out := t.askedFor(classes)
-	for _, b := range w.bindings {
-		if b.host >= w.nodes {
-			resources.AddScaled(out, t.m.classes[b.class].Requests, int64(b.count))
+	for _, b := range w.Bindings {
+		if b.Host >= w.Existing {
+			resources.AddScaled(out, t.m.classes[b.Class].Requests, int64(b.Count))
 		}
 	}
 	return out
@@ -58,7 +59,7 @@ func (t *Trial) askedFor(classes []int32) []int64 {
 	out := make([]int64, t.m.resources.Len())
 	for _, class := range classes {
 		if c := t.m.classes[class]; c.Invalid == nil {
-			resources.AddScaled(out, c.Requests, int64(t.waiting[class]))
+			resources.AddScaled(out, c.Requests, int64(t.s.Waiting[class]))
 		}
 	}
 	return out
@@ -69,11 +70,11 @@ func (t *Trial) askedFor(classes []int32) []int64 {
 func (t *Trial) fillBalanced(ctx context.Context, classes []int32) {
 	t.placeNominated(classes, math.MinInt32)
 	for _, node := range t.nodesByRoom() {
-		whole := slices.Clone(t.freeOf(node))
+		whole := slices.Clone(t.s.FreeOf(node))
 		weights := t.demand(classes, whole)
 		for class := int32(0); class >= 0 && ctx.Err() == nil; {
 			if class = t.mostBalanced(node, classes, whole, weights); class >= 0 {
-				t.place(binding{class: class, host: node, count: 1, stage: -1})
+				t.place(state.Binding{Class: class, Host: node, Count: 1, Stage: -1})
 			}
 		}
 	}
@@ -94,13 +95,13 @@ func (t *Trial) demand(classes []int32, free []int64) []float64 {
 // best; -1 for none. whole is what was free before anything was put there.
 func (t *Trial) mostBalanced(node int32, classes []int32, whole []int64, weights []float64) int32 {
 	best, most, kept := int32(-1), math.Inf(-1), uint32(0)
-	free := t.freeOf(node)
+	free := t.s.FreeOf(node)
 	for _, class := range classes {
 		c := t.m.classes[class]
-		if t.waiting[class] == 0 || c.Invalid != nil {
+		if t.s.Waiting[class] == 0 || c.Invalid != nil {
 			continue
 		}
-		need, fit := t.needOn(c, node), t.m.fits.FitOf(t.m.nodes[node].Group, c.Shape)
+		need, fit := t.s.NeedOn(c, node), t.m.fits.FitOf(t.m.nodes[node].Group, c.Shape)
 		if fit < max(existing.FitGivingUp, kept) || !resources.Fits(need, free) {
 			continue
 		}
@@ -111,7 +112,7 @@ func (t *Trial) mostBalanced(node int32, classes []int32, whole []int64, weights
 				score += weights[d] * share * (2*room - share)
 			}
 		}
-		if (fit > kept || score > most) && t.admits(c, node) {
+		if (fit > kept || score > most) && t.s.Admits(c, node) {
 			best, most, kept = class, score, fit
 		}
 	}

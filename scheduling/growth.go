@@ -10,6 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -20,16 +21,16 @@ func (t *Trial) decideAndJoin(class int32) bool {
 	c := m.classes[class]
 	before, cost := t.Mark(), int64(-1)
 	for _, st := range t.stagesFor(c) {
-		for i := t.fresh; i < len(t.machines); i++ {
-			mc := &t.machines[i]
+		for i := t.fresh; i < len(t.s.Planned); i++ {
+			mc := &t.s.Planned[i]
 			host := int32(len(m.nodes) + i)
-			if mc.empty() || !m.undecided(st, mc) || (t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "") {
+			if mc.Empty() || !m.undecided(st, mc) || (t.awaitsReservation(c) && mc.Reservation(m.pools) == "") {
 				continue
 			}
 			if cost < 0 {
 				cost = t.newCost()
 			}
-			if load := t.loadOf(host); len(load) > 0 && t.growTo(class, int32(i), st, load) && t.newCost() <= cost {
+			if load := t.s.LoadOf(host); len(load) > 0 && t.growTo(class, int32(i), st, load) && t.newCost() <= cost {
 				return true
 			}
 			t.undo(before)
@@ -39,11 +40,11 @@ func (t *Trial) decideAndJoin(class int32) bool {
 }
 
 // undecided reports whether pods at the stage ask about labels that are not decided for the node.
-func (m *Model) undecided(stage int32, mc *machine) bool {
-	as := nodepool.Assignment{Labels: mc.labels}
+func (m *Model) undecided(stage int32, mc *state.Node) bool {
+	as := nodepool.Assignment{Labels: mc.Labels}
 	return slices.ContainsFunc(m.stages[stage].Uses, func(u podclass.Use) bool {
 		f := &m.pools[u.Pool].Profiles[u.Profile]
-		return u.Pool == mc.pool && !as.Decides(f)
+		return u.Pool == mc.Pool && !as.Decides(f)
 	})
 }
 
@@ -52,11 +53,11 @@ func (m *Model) undecided(stage int32, mc *machine) bool {
 func (t *Trial) grow(class int32) bool {
 	m := t.m
 	c := m.classes[class]
-	loads := t.loads(0)
+	loads := t.s.Loads(0)
 	for _, wishes := range []bool{true, false} {
-		for i := range t.machines {
-			mc := &t.machines[i]
-			if mc.empty() || i < t.fresh || len(loads[i]) == 0 || !t.couldAdmit(c, int32(i)) || (t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "") {
+		for i := range t.s.Planned {
+			mc := &t.s.Planned[i]
+			if mc.Empty() || i < t.fresh || len(loads[i]) == 0 || !t.couldAdmit(c, int32(i)) || (t.awaitsReservation(c) && mc.Reservation(m.pools) == "") {
 				continue
 			}
 			if wishes && t.growAny(class, int32(i), loads[i]) || !wishes && t.growUnwished(class, int32(i)) {
@@ -72,14 +73,14 @@ const maxMoved = 64
 
 // growElsewhere exchanges a new node for one in another domain that takes a pod of the class as well. Its own pods must not
 // mind. That matters where limits allow no node for the pod in addition to it.
-func (t *Trial) growElsewhere(class int32, loads [][]binding) bool {
-	if t.topology == nil || t.m.classes[class].Topology == nil {
+func (t *Trial) growElsewhere(class int32, loads [][]state.Binding) bool {
+	if t.s.Topology == nil || t.m.classes[class].Topology == nil {
 		return false
 	}
 	looked := 0
-	for i := t.fresh; i < len(t.machines) && looked < maxMoved; i++ {
-		mc := &t.machines[i]
-		if mc.empty() || len(loads[i]) == 0 || t.m.pools[mc.pool].Limits == nil {
+	for i := t.fresh; i < len(t.s.Planned) && looked < maxMoved; i++ {
+		mc := &t.s.Planned[i]
+		if mc.Empty() || len(loads[i]) == 0 || t.m.pools[mc.Pool].Limits == nil {
 			continue
 		}
 		looked++
@@ -92,23 +93,23 @@ func (t *Trial) growElsewhere(class int32, loads [][]binding) bool {
 
 // moveTo is growTo for nodes in the domains that its pods leave open, the cheapest of each combination that rules of the
 // class tell apart, by price.
-func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
+func (t *Trial) moveTo(class, i, stage int32, load []state.Binding) bool {
 	m := t.m
 	c := m.classes[class]
-	mc := &t.machines[i]
-	p := m.pools[mc.pool]
-	as := nodepool.Assignment{Labels: mc.labels}
-	if t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "" {
+	mc := &t.s.Planned[i]
+	p := m.pools[mc.Pool]
+	as := nodepool.Assignment{Labels: mc.Labels}
+	if t.awaitsReservation(c) && mc.Reservation(m.pools) == "" {
 		return false
 	}
 	host := int32(len(m.nodes)) + i
 	keys := m.noticedBy([]*topology.Groups{c.Topology}, true)
 	other := *mc
-	other.used = slices.Clone(mc.used)
-	resources.AddScaled(other.used, t.needOn(c, host), 1)
-	var found []machine
+	other.Used = slices.Clone(mc.Used)
+	resources.AddScaled(other.Used, t.s.NeedOn(c, host), 1)
+	var found []state.Node
 	for _, u := range m.stages[stage].Uses {
-		if u.Pool != mc.pool || !as.Allows(&p.Profiles[u.Profile]) {
+		if u.Pool != mc.Pool || !as.Allows(&p.Profiles[u.Profile]) {
 			continue
 		}
 		f := &p.Profiles[u.Profile]
@@ -119,13 +120,13 @@ func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 		for row := range rows.Members {
 			for slot := range slots.Members {
 				at := other
-				at.row, at.slot = int32(row), int32(slot)
+				at.Row, at.Slot = int32(row), int32(slot)
 				if p.Table.Catalog.Price(p.Table.Rows[row].Variant, slot) == market.NoPrice || !p.Table.Rows[row].Slots.Has(slot) {
 					continue
 				}
 				text := ""
 				for _, key := range keys {
-					text += m.pools[mc.pool].Label(row, slot, &as, key) + ","
+					text += m.pools[mc.Pool].Label(row, slot, &as, key) + ","
 				}
 				if seen[text] {
 					continue
@@ -135,20 +136,20 @@ func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 				for _, key := range keys {
 					m.keepLabel(&at, &as, key, alikeRows, alikeSlots)
 				}
-				if at.row, at.slot, at.price = m.pools[at.pool].CheapestWithin(at.used, alikeRows, alikeSlots, t.spare(mc)); at.row >= 0 && m.reservationOf(mc.pool, at.slot) == m.reservationOf(mc.pool, mc.slot) {
+				if at.Row, at.Slot, at.Price = m.pools[at.Pool].CheapestWithin(at.Used, alikeRows, alikeSlots, t.s.Spare(mc)); at.Row >= 0 && offers.Reservation(m.pools, mc.Pool, at.Slot) == mc.Reservation(m.pools) {
 					found = append(found, at)
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b machine) int { return cmp.Compare(a.price, b.price) })
-	return slices.ContainsFunc(found, func(at machine) bool {
-		return t.growInto(i, at, binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)}, load)
+	slices.SortStableFunc(found, func(a, b state.Node) int { return cmp.Compare(a.Price, b.Price) })
+	return slices.ContainsFunc(found, func(at state.Node) bool {
+		return t.growInto(i, at, state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: t.tightly(class)}, load)
 	})
 }
 
 // growAny is growTo at the first of the class's stages that allows it.
-func (t *Trial) growAny(class, i int32, load []binding) bool {
+func (t *Trial) growAny(class, i int32, load []state.Binding) bool {
 	return slices.ContainsFunc(t.stagesFor(t.m.classes[class]), func(st int32) bool { return t.growTo(class, i, st, load) })
 }
 
@@ -156,24 +157,24 @@ func (t *Trial) growAny(class, i int32, load []binding) bool {
 // pod its place.
 func (t *Trial) growUnwished(class, i int32) bool {
 	m := t.m
-	mc := &t.machines[i]
-	as := nodepool.Assignment{Labels: mc.labels}
+	mc := &t.s.Planned[i]
+	as := nodepool.Assignment{Labels: mc.Labels}
 	before, host := t.Mark(), int32(len(m.nodes))+i
-	for n := range t.placed {
-		b := &t.placed[n]
-		if b.host != host || b.count == 0 {
+	for n := range t.s.Placed {
+		b := &t.s.Placed[n]
+		if b.Host != host || b.Count == 0 {
 			continue
 		}
-		for _, st := range slices.Backward(t.stagesFor(m.classes[b.class])) {
-			if offers.Allows(&m.stages[st], m.pools, mc.pool, int(mc.row), int(mc.slot), &as) {
-				if st != b.stage {
-					t.restage(int32(n), st)
+		for _, st := range slices.Backward(t.stagesFor(m.classes[b.Class])) {
+			if offers.Allows(&m.stages[st], m.pools, mc.Pool, int(mc.Row), int(mc.Slot), &as) {
+				if st != b.Stage {
+					t.s.Restage(int32(n), st)
 				}
 				break
 			}
 		}
 	}
-	if len(t.log) > before.log && t.growAny(class, i, t.loadOf(host)) {
+	if t.s.ChangedSince(before.at) && t.growAny(class, i, t.s.LoadOf(host)) {
 		return true
 	}
 	t.undo(before)
@@ -183,33 +184,33 @@ func (t *Trial) growUnwished(class, i int32) bool {
 // couldAdmit reports whether rules admit a pod of the class on new node i, or might once labels are decided that they look
 // at.
 func (t *Trial) couldAdmit(c *podclass.Class, i int32) bool {
-	return t.admits(c, int32(len(t.m.nodes))+i) ||
-		slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.m.undecided(st, &t.machines[i]) })
+	return t.s.Admits(c, int32(len(t.m.nodes))+i) ||
+		slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.m.undecided(st, &t.s.Planned[i]) })
 }
 
 // growTo exchanges new node i for one that takes a pod of the class at the stage as well, if there is one: for one that
 // its commitment covers as well rather than for another.
-func (t *Trial) growTo(class, i, stage int32, load []binding) bool {
-	commitment := t.machines[i].commitment
+func (t *Trial) growTo(class, i, stage int32, load []state.Binding) bool {
+	commitment := t.s.Planned[i].Commitment
 	return t.growWithin(commitment, class, i, stage, load) || (commitment != 0 && t.growWithin(0, class, i, stage, load))
 }
 
 // growWithin is growTo for nodes that the commitment covers; 0 for all.
-func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bool {
+func (t *Trial) growWithin(commitment, class, i, stage int32, load []state.Binding) bool {
 	m := t.m
-	mc := &t.machines[i]
+	mc := &t.s.Planned[i]
 	host := int32(len(m.nodes)) + i
 	other := *mc
-	other.commitment = commitment
-	other.used = slices.Clone(mc.used)
-	resources.AddScaled(other.used, t.needOn(m.classes[class], host), 1)
-	added := binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)}
+	other.Commitment = commitment
+	other.Used = slices.Clone(mc.Used)
+	resources.AddScaled(other.Used, t.s.NeedOn(m.classes[class], host), 1)
+	added := state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: t.tightly(class)}
 	with := append(slices.Clone(load), added)
 	// What the new pod asks for is looked at below, since the node as it is may not meet it.
-	with[len(load)].stage = load[0].stage
-	p := m.pools[mc.pool]
+	with[len(load)].Stage = load[0].Stage
+	p := m.pools[mc.Pool]
 	for _, u := range m.stages[stage].Uses {
-		if u.Pool != mc.pool {
+		if u.Pool != mc.Pool {
 			continue
 		}
 		f := &p.Profiles[u.Profile]
@@ -218,7 +219,7 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 			if !as.Allows(f) {
 				continue
 			}
-			other.row, other.slot, other.labels = mc.row, mc.slot, labels
+			other.Row, other.Slot, other.Labels = mc.Row, mc.Slot, labels
 			rows, slots, _ := t.leeway(&other, with)
 			rows.And(f.Rows)
 			slots.And(f.Slots)
@@ -228,11 +229,11 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 					p.Narrow(r, rows, slots)
 				}
 			}
-			row, slot, price := m.pools[other.pool].CheapestWithin(other.used, rows, slots, t.spare(mc))
-			if row < 0 || m.reservationOf(mc.pool, slot) != m.reservationOf(mc.pool, mc.slot) {
+			row, slot, price := m.pools[other.Pool].CheapestWithin(other.Used, rows, slots, t.s.Spare(mc))
+			if row < 0 || offers.Reservation(m.pools, mc.Pool, slot) != mc.Reservation(m.pools) {
 				continue
 			}
-			other.row, other.slot, other.price = row, slot, price
+			other.Row, other.Slot, other.Price = row, slot, price
 			if t.growInto(i, other, added, load) {
 				return true
 			}
@@ -242,19 +243,19 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 }
 
 // growInto exchanges new node i, which has the load, for the other and adds pods to it, if that is allowed.
-func (t *Trial) growInto(i int32, other machine, added binding, load []binding) bool {
+func (t *Trial) growInto(i int32, other state.Node, added state.Binding, load []state.Binding) bool {
 	before := t.Mark()
 	var domains []int32
-	if t.topology != nil {
-		domains = t.topology.Hosts[added.host].Domains
+	if t.s.Topology != nil {
+		domains = t.s.Topology.Hosts[added.Host].Domains
 	}
-	t.exchange(i, other)
-	if !t.admits(t.m.classes[added.class], added.host) {
+	t.s.Exchange(i, other)
+	if !t.s.Admits(t.m.classes[added.Class], added.Host) {
 		t.undo(before)
 		return false
 	}
 	t.place(added)
-	if t.stillVaried(i, append(slices.Clone(load), added)) && !t.disturbs(added.host) && (domains == nil || !t.vacated(domains) || t.allVaried()) {
+	if t.stillVaried(i, append(slices.Clone(load), added)) && !t.disturbs(added.Host) && (domains == nil || !t.vacated(domains) || t.allVaried()) {
 		return true
 	}
 	t.undo(before)
@@ -263,11 +264,11 @@ func (t *Trial) growInto(i int32, other machine, added binding, load []binding) 
 
 // decisionsFor are ways to decide the labels that the profile asks about and nobody has cared about yet: first as the type of
 // the node as it is can carry them, then as any type of the pool can.
-func (m *Model) decisionsFor(mc *machine, f *nodepool.Profile) []requirements.Set {
-	p := m.pools[mc.pool]
+func (m *Model) decisionsFor(mc *state.Node, f *nodepool.Profile) []requirements.Set {
+	p := m.pools[mc.Pool]
 	c := p.Table.Catalog
-	it := c.Types[c.Variants[p.Table.Rows[mc.row].Variant].Type]
-	own := m.decideFor(p, mc.labels, f, func(key string, wanted requirements.Requirement) requirements.Requirement {
+	it := c.Types[c.Variants[p.Table.Rows[mc.Row].Variant].Type]
+	own := m.decideFor(p, mc.Labels, f, func(key string, wanted requirements.Requirement) requirements.Requirement {
 		if _, byTypes := c.TypeKeys[key]; !byTypes {
 			return p.Decide(key, wanted)
 		}
@@ -278,7 +279,7 @@ func (m *Model) decisionsFor(mc *machine, f *nodepool.Profile) []requirements.Se
 		}
 		return requirements.DoesNotExist(key)
 	})
-	if other := m.decideFor(p, mc.labels, f, p.Decide); !other.Equal(own) {
+	if other := m.decideFor(p, mc.Labels, f, p.Decide); !other.Equal(own) {
 		return []requirements.Set{own, other}
 	}
 	return []requirements.Set{own}
@@ -305,12 +306,12 @@ func (m *Model) decideFor(p *nodepool.Pool, labels requirements.Set, f *nodepool
 
 // stillVaried reports whether the types that would do for new node i with the load are as varied as its pool's
 // minValues ask for.
-func (t *Trial) stillVaried(i int32, load []binding) bool {
-	mc := &t.machines[i]
-	p := t.m.pools[mc.pool]
+func (t *Trial) stillVaried(i int32, load []state.Binding) bool {
+	mc := &t.s.Planned[i]
+	p := t.m.pools[mc.Pool]
 	if !t.strictVariety(p) {
 		return true
 	}
 	rows, slots, _ := t.leeway(mc, load)
-	return p.VariedFor(mc.row, mc.used, rows, slots)
+	return p.VariedFor(mc.Row, mc.Used, rows, slots)
 }

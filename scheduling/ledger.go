@@ -6,6 +6,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // ledger keeps a packing inside what is limited: NodePool limits and reservations. It is the gate of a packer.
@@ -19,11 +20,11 @@ type ledger struct {
 }
 
 func newLedger(t *Trial, p *offers.Choice) *ledger {
-	l := &ledger{t: t, p: p, used: make([][]int64, len(t.usage)), reserved: map[string]int{}, committed: slices.Clone(p.CommitmentLeft)}
+	l := &ledger{t: t, p: p, used: make([][]int64, len(t.s.Usage)), reserved: map[string]int{}, committed: slices.Clone(p.CommitmentLeft)}
 	for i := range l.used {
-		l.used[i] = slices.Clone(t.usage[i])
+		l.used[i] = slices.Clone(t.s.Usage[i])
 	}
-	for id, n := range t.reserved {
+	for id, n := range t.s.Reserved {
 		l.reserved[id] = n
 	}
 	return l
@@ -36,10 +37,10 @@ func (l *ledger) Open(option int32) bool {
 		return false
 	}
 	p := l.t.m.pools[o.Pool]
-	if p.Limits != nil && !l.t.allows(o.Pool, l.used[o.Pool], p.RowCost(int(o.Row))) {
+	if p.Limits != nil && !l.t.s.Allows(o.Pool, l.used[o.Pool], p.RowCost(int(o.Row))) {
 		return false
 	}
-	return l.t.m.reservable(o.Pool, o.Row, o.Slot, l.reserved)
+	return state.Reservable(l.t.m.pools, o.Pool, o.Row, o.Slot, l.reserved)
 }
 
 // Buy takes one node of the option, if it may be bought.
@@ -54,7 +55,7 @@ func (l *ledger) Buy(option int32) bool {
 	if o.Commitment > 0 {
 		l.committed[o.Commitment-1] -= o.Used
 	}
-	if id := l.t.m.reservationOf(o.Pool, o.Slot); id != "" {
+	if id := offers.Reservation(l.t.m.pools, o.Pool, o.Slot); id != "" {
 		l.reserved[id]++
 	}
 	return true
@@ -63,32 +64,6 @@ func (l *ledger) Buy(option int32) bool {
 // gated reports whether anything in the problem is limited.
 func (t *Trial) gated(p *offers.Choice) bool {
 	return slices.ContainsFunc(p.Options, func(o pricing.Option) bool {
-		return t.m.pools[o.Pool].Limits != nil || t.m.reservationOf(o.Pool, o.Slot) != ""
+		return t.m.pools[o.Pool].Limits != nil || offers.Reservation(t.m.pools, o.Pool, o.Slot) != ""
 	})
-}
-
-// reservationOf names the reservation a slot draws on; empty if it draws on none.
-func (m *Model) reservationOf(pool, slot int32) string {
-	return m.pools[pool].Table.Catalog.Slots[slot].Reservation
-}
-
-// reservable reports whether the slot's reservation has room for one more node besides those taken.
-func (m *Model) reservable(pool, row, slot int32, taken map[string]int) bool {
-	t := m.pools[pool].Table
-	id := t.Catalog.Slots[slot].Reservation
-	return id == "" || taken[id] < t.Catalog.Reservations[id]
-}
-
-func (t *Trial) reservable(pool, row, slot int32) bool {
-	return t.m.reservable(pool, row, slot, t.reserved)
-}
-
-// reserve takes instances of the node's reservation, if it has one.
-func (t *Trial) reserve(mc *machine, n int) {
-	if id := t.m.reservationOf(mc.pool, mc.slot); id != "" {
-		if t.reserved == nil {
-			t.reserved = map[string]int{}
-		}
-		t.reserved[id] += n
-	}
 }

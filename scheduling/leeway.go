@@ -7,37 +7,38 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // leeway is which nodes of the pool would do for the node's pods, and what its claim says. Where topology rules
 // have taken notice of what is on the node, only nodes of the same domains, with the same DaemonSets and the same
 // labels that these rules look at, would do.
-func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, claim requirements.Set) {
+func (t *Trial) leeway(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	rows, slots, claim = t.narrowed(mc, loads)
 	// The planned node itself would do, whatever the labels that are not decided yet.
-	rows.Add(int(mc.row))
-	slots.Add(int(mc.slot))
+	rows.Add(int(mc.Row))
+	slots.Add(int(mc.Slot))
 	return rows, slots, claim
 }
 
 // narrowed is leeway for a node that need not be among them.
-func (t *Trial) narrowed(mc *machine, loads []binding) (rows, slots bitset.Set, claim requirements.Set) {
+func (t *Trial) narrowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	m := t.m
-	p := m.pools[mc.pool]
+	p := m.pools[mc.Pool]
 	rows, slots = p.Rows.Clone(), p.Slots.Clone()
-	claim = p.Template.Merge(mc.labels)
+	claim = p.Template.Merge(mc.Labels)
 	var stakes []*topology.Groups
 	var seen []int32
 	for _, b := range loads {
-		if o := m.classes[b.class].Topology; o != nil && !slices.Contains(stakes, o) {
+		if o := m.classes[b.Class].Topology; o != nil && !slices.Contains(stakes, o) {
 			stakes = append(stakes, o)
 		}
-		if slices.Contains(seen, b.stage) {
+		if slices.Contains(seen, b.Stage) {
 			continue
 		}
-		seen = append(seen, b.stage)
-		f := m.profileFor(b.stage, mc)
+		seen = append(seen, b.Stage)
+		f := m.profileFor(b.Stage, mc)
 		rows.And(f.Rows)
 		slots.And(f.Slots)
 		claim = claim.Merge(f.Demand.Set())
@@ -55,10 +56,10 @@ func (t *Trial) narrowed(mc *machine, loads []binding) (rows, slots bitset.Set, 
 // keepAlike narrows the nodes that would do for the pods of mc to those that may stand in for it: with its labels,
 // of its reservation or of none, and where rules could take notice of pods with the stakes, in the same domains. It returns
 // the labels that say so. Where that leaves less variety than the pool asks for, pods' wishes don't stand in the way.
-func (t *Trial) keepAlike(mc *machine, rows, slots bitset.Set, stakes []*topology.Groups) (claim requirements.Set) {
+func (t *Trial) keepAlike(mc *state.Node, rows, slots bitset.Set, stakes []*topology.Groups) (claim requirements.Set) {
 	m := t.m
-	p := m.pools[mc.pool]
-	for _, class := range p.Table.Rows[mc.row].Residents {
+	p := m.pools[mc.Pool]
+	for _, class := range p.Table.Rows[mc.Row].Residents {
 		stakes = append(stakes, m.classes[class].Topology)
 	}
 	all := m.noticedBy(stakes, true)
@@ -71,9 +72,9 @@ func (t *Trial) keepAlike(mc *machine, rows, slots bitset.Set, stakes []*topolog
 	}
 	narrowRows, narrowSlots, wideRows, wideSlots := rows.Clone(), slots.Clone(), rows.Clone(), slots.Clone()
 	claim = t.keepNoticed(mc, narrowRows, narrowSlots, all)
-	if !p.VariedFor(mc.row, mc.used, narrowRows, narrowSlots) {
+	if !p.VariedFor(mc.Row, mc.Used, narrowRows, narrowSlots) {
 		wide := t.keepNoticed(mc, wideRows, wideSlots, hard)
-		if p.VariedFor(mc.row, mc.used, wideRows, wideSlots) {
+		if p.VariedFor(mc.Row, mc.Used, wideRows, wideSlots) {
 			narrowRows, narrowSlots, claim = wideRows, wideSlots, wide
 		}
 	}
@@ -83,23 +84,23 @@ func (t *Trial) keepAlike(mc *machine, rows, slots bitset.Set, stakes []*topolog
 }
 
 // keepNoticed is keepAlike for the given labels by which rules take notice of the node's pods.
-func (t *Trial) keepNoticed(mc *machine, rows, slots bitset.Set, pinned []string) (claim requirements.Set) {
+func (t *Trial) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []string) (claim requirements.Set) {
 	m := t.m
-	p := m.pools[mc.pool]
+	p := m.pools[mc.Pool]
 	c := p.Table.Catalog
-	for r := range mc.labels.All {
+	for r := range mc.Labels.All {
 		if _, stated := c.TypeKeys[r.Key()]; stated {
 			p.Narrow(r, rows, slots)
 		}
 	}
-	if reserved := c.Slots[mc.slot].Reservation; reserved != "" {
+	if reserved := c.Slots[mc.Slot].Reservation; reserved != "" {
 		// A node counted against a reservation must be bought from it.
 		for s := range slots.Members {
 			if c.Slots[s].Reservation != reserved {
 				slots.Remove(s)
 			}
 		}
-		claim = c.Slots[mc.slot].DrawsOn
+		claim = c.Slots[mc.Slot].DrawsOn
 	} else {
 		for s := range slots.Members {
 			if c.Slots[s].Reservation != "" {
@@ -107,13 +108,13 @@ func (t *Trial) keepNoticed(mc *machine, rows, slots bitset.Set, pinned []string
 			}
 		}
 	}
-	if t.topology != nil {
-		as := nodepool.Assignment{Labels: mc.labels}
+	if t.s.Topology != nil {
+		as := nodepool.Assignment{Labels: mc.Labels}
 		for _, key := range pinned {
 			claim = claim.Merge(m.keepLabel(mc, &as, key, rows, slots))
 		}
 		claim = claim.Merge(t.stayKnown(mc, &as, pinned, rows, slots))
-		resident := p.Table.Rows[mc.row].Resident
+		resident := p.Table.Rows[mc.Row].Resident
 		for r := range rows.Members {
 			if p.Table.Rows[r].Resident != resident {
 				rows.Remove(r) // DaemonSet pods that rules notice must not turn up where the plan has none, nor be missing
@@ -121,7 +122,7 @@ func (t *Trial) keepNoticed(mc *machine, rows, slots bitset.Set, pinned []string
 		}
 	}
 	m.keepCovered(mc, rows, slots)
-	p.Table.KeepProduct(mc.slot, slots)
+	p.Table.KeepProduct(mc.Slot, slots)
 	return claim
 }
 
@@ -149,9 +150,9 @@ func (m *Model) noticedBy(stakes []*topology.Groups, wishes bool) []string {
 // stayKnown narrows rows and slots of a node so that rules which don't concern its pods go on as they do: it can't bring
 // a domain that spreads of the plan don't reckon with. Where the node is planned and where others are already, it may be.
 // It returns the labels that say so. Those pinned are decided.
-func (t *Trial) stayKnown(mc *machine, as *nodepool.Assignment, pinned []string, rows, slots bitset.Set) requirements.Set {
+func (t *Trial) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []string, rows, slots bitset.Set) requirements.Set {
 	m := t.m
-	p := m.pools[mc.pool]
+	p := m.pools[mc.Pool]
 	c := p.Table.Catalog
 	var kept requirements.Set
 	for at, key := range m.topologyKeys {
@@ -159,14 +160,14 @@ func (t *Trial) stayKnown(mc *machine, as *nodepool.Assignment, pinned []string,
 		if (!stated && !c.OfferingKeys[key]) || slices.Contains(pinned, key) || !m.spreadBy(at) {
 			continue
 		}
-		v := m.pools[mc.pool].Label(int(mc.row), int(mc.slot), as, key)
+		v := m.pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), as, key)
 		if v == "" {
 			// Spreads that pass over nodes without it would take notice of one that has it.
 			kept = kept.Merge(m.keepLabel(mc, as, key, rows, slots))
 			continue
 		}
 		values := []string{v}
-		for other, d := range t.topology.Domains[at] {
+		for other, d := range t.s.Topology.Domains[at] {
 			if other != v && t.knownEverywhere(at, d) {
 				values = append(values, other)
 			}
@@ -185,7 +186,7 @@ func (t *Trial) stayKnown(mc *machine, as *nodepool.Assignment, pinned []string,
 
 // filteredBy are the labels by which spreads that must be kept pass the node over: were one of them another, it could
 // be an empty domain of theirs. So are those by which spreads that ask for several domains take notice of it.
-func (m *Model) filteredBy(mc *machine, as *nodepool.Assignment) []string {
+func (m *Model) filteredBy(mc *state.Node, as *nodepool.Assignment) []string {
 	var keys []string
 	var labels *requirements.Set
 	for g := range m.topology {
@@ -194,7 +195,7 @@ func (m *Model) filteredBy(mc *machine, as *nodepool.Assignment) []string {
 			continue
 		}
 		if labels == nil {
-			all := m.knownLabels(mc, as)
+			all := state.KnownLabels(m.pools, m.askedKeys, mc, as)
 			labels = &all
 		}
 		if group.MinDomains <= 1 && match.AnySureBy(group.Filter.Terms, *labels) {
@@ -215,8 +216,8 @@ func (m *Model) filteredBy(mc *machine, as *nodepool.Assignment) []string {
 
 // barred reports whether no node in place of the planned one could meet the term, whatever its type and offering: it asks for a
 // label that these don't state, and the pool's nodes lack it or have another value.
-func (m *Model) barred(mc *machine, term match.Needs, labels requirements.Set) bool {
-	c := m.pools[mc.pool].Table.Catalog
+func (m *Model) barred(mc *state.Node, term match.Needs, labels requirements.Set) bool {
+	c := m.pools[mc.Pool].Table.Catalog
 	return slices.ContainsFunc(term, func(r requirements.Requirement) bool {
 		if _, stated := c.TypeKeys[r.Key()]; stated || c.OfferingKeys[r.Key()] {
 			return false
@@ -231,11 +232,11 @@ func (m *Model) barred(mc *machine, term match.Needs, labels requirements.Set) b
 
 // stayOut decides labels that pool or instance type leave open, so that spreads which pass the node over because of them
 // go on doing so: of the values that the claim allows the first that none of their filters asks for.
-func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requirements.Set) {
-	as := nodepool.Assignment{Labels: mc.labels}
+func (m *Model) stayOut(mc *state.Node, claim requirements.Set) (decided requirements.Set) {
+	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, key := range m.filteredBy(mc, &as) {
-		open, byType := m.pools[mc.pool].OpenLabel(int(mc.row), &as, key)
-		byType = byType && len(m.pools[mc.pool].Variety) == 0
+		open, byType := m.pools[mc.Pool].OpenLabel(int(mc.Row), &as, key)
+		byType = byType && len(m.pools[mc.Pool].Variety) == 0
 		if claim.Has(key) && byType {
 			open = open.Intersect(claim.Get(key))
 		} else if claim.Has(key) {
@@ -243,10 +244,10 @@ func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requiremen
 		} else if !byType {
 			continue
 		}
-		if open.Complement() || len(open.Values()) < 2 || m.pools[mc.pool].Label(int(mc.row), int(mc.slot), &as, key) != "" {
+		if open.Complement() || len(open.Values()) < 2 || m.pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), &as, key) != "" {
 			continue
 		}
-		labels := m.knownLabels(mc, &as).Merge(decided)
+		labels := state.KnownLabels(m.pools, m.askedKeys, mc, &as).Merge(decided)
 		for _, v := range open.Values() {
 			if r := requirements.In(key, v); !m.takesNotice(labels, labels.With(r)) {
 				decided = decided.With(r)
@@ -268,22 +269,22 @@ func (m *Model) takesNotice(before, after requirements.Set) bool {
 // keepLabel narrows rows and slots to the nodes that have the planned one's value of the label, or lack it if that
 // does, and returns the label. Where the planned one's type leaves the value open, those are kept that the same spreads pass
 // over, and nothing is returned. Pools that ask for variety can't spare the others.
-func (m *Model) keepLabel(mc *machine, as *nodepool.Assignment, key string, rows, slots bitset.Set) (kept requirements.Set) {
-	p := m.pools[mc.pool]
+func (m *Model) keepLabel(mc *state.Node, as *nodepool.Assignment, key string, rows, slots bitset.Set) (kept requirements.Set) {
+	p := m.pools[mc.Pool]
 	c := p.Table.Catalog
 	if _, stated := c.TypeKeys[key]; !stated && !c.OfferingKeys[key] {
 		return kept
 	}
 	r := requirements.DoesNotExist(key)
-	if v := m.pools[mc.pool].Label(int(mc.row), int(mc.slot), as, key); v != "" {
+	if v := m.pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), as, key); v != "" {
 		r = requirements.In(key, v)
 		kept = kept.With(r)
-	} else if _, open := p.OpenLabel(int(mc.row), as, key); open && len(p.Variety) == 0 {
-		own := m.knownLabels(mc, as)
+	} else if _, open := p.OpenLabel(int(mc.Row), as, key); open && len(p.Variety) == 0 {
+		own := state.KnownLabels(m.pools, m.askedKeys, mc, as)
 		for row := range rows.Members {
 			at := *mc
-			at.row = int32(row)
-			if other := m.knownLabels(&at, as); m.takesNotice(own, other) || m.takesNotice(other, own) {
+			at.Row = int32(row)
+			if other := state.KnownLabels(m.pools, m.askedKeys, &at, as); m.takesNotice(own, other) || m.takesNotice(other, own) {
 				rows.Remove(row)
 			}
 		}
@@ -302,25 +303,9 @@ func (m *Model) spreadBy(at int) bool {
 func (t *Trial) knownEverywhere(at int, d int32) bool {
 	for g := range t.m.topology {
 		group := &t.m.topology[g]
-		if group.Kind == topology.Spread && group.Hard && group.At == at && (group.MinDomains > 1 || topology.CountAt(t.topology.Present[g], d) == 0) {
+		if group.Kind == topology.Spread && group.Hard && group.At == at && (group.MinDomains > 1 || topology.CountAt(t.s.Topology.Present[g], d) == 0) {
 			return false
 		}
 	}
 	return true
-}
-
-// machineLabels are the labels that are decided for a new node, as far as any rule or pod asks about them.
-func (m *Model) machineLabels(mc *machine, as *nodepool.Assignment) requirements.Set {
-	labels := map[string]string{}
-	for key := range m.askedKeys {
-		if v := m.pools[mc.pool].Label(int(mc.row), int(mc.slot), as, key); v != "" {
-			labels[key] = v
-		}
-	}
-	return requirements.FromLabels(labels)
-}
-
-// knownLabels are machineLabels with what is known of labels that are not decided.
-func (m *Model) knownLabels(mc *machine, as *nodepool.Assignment) requirements.Set {
-	return m.pools[mc.pool].WithOpen(m.machineLabels(mc, as), int(mc.row), as, m.askedKeys)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -26,7 +27,7 @@ type knownLeeway struct {
 const mostLeeways = 4096
 
 // knownLeeway is leeway, which is remembered: nobody may change it.
-func (t *Trial) knownLeeway(mc *machine, loads []binding) (rows, slots bitset.Set, claim requirements.Set) {
+func (t *Trial) knownLeeway(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	text, plain := t.leewayText(mc, loads)
 	if !plain {
 		return t.leeway(mc, loads)
@@ -40,7 +41,7 @@ func (t *Trial) knownLeeway(mc *machine, loads []binding) (rows, slots bitset.Se
 		}
 		k.byText[string(text)] = known
 	}
-	if !known.rows.Has(int(mc.row)) || !known.slots.Has(int(mc.slot)) {
+	if !known.rows.Has(int(mc.Row)) || !known.slots.Has(int(mc.Slot)) {
 		return t.leeway(mc, loads)
 	}
 	return known.rows, known.slots, known.claim
@@ -48,27 +49,27 @@ func (t *Trial) knownLeeway(mc *machine, loads []binding) (rows, slots bitset.Se
 
 // leewayText puts into words what decides the node's leeway: how it is bought, at which stages its pods are, and which rules concern
 // them; false where it depends on more. It is good until the next call.
-func (t *Trial) leewayText(mc *machine, loads []binding) (text []byte, plain bool) {
+func (t *Trial) leewayText(mc *state.Node, loads []state.Binding) (text []byte, plain bool) {
 	m := t.m
-	p := m.pools[mc.pool]
-	if mc.labels.Len() > 0 || mc.commitment != 0 || len(p.Variety) > 0 {
+	p := m.pools[mc.Pool]
+	if mc.Labels.Len() > 0 || mc.Commitment != 0 || len(p.Variety) > 0 {
 		return nil, false
 	}
-	text = binary.AppendUvarint(binary.AppendUvarint(t.leeways.text[:0], uint64(mc.pool)), uint64(mc.slot))
-	if t.typesDiffer(mc.pool) {
-		text = binary.AppendUvarint(text, uint64(mc.row))
+	text = binary.AppendUvarint(binary.AppendUvarint(t.leeways.text[:0], uint64(mc.Pool)), uint64(mc.Slot))
+	if t.typesDiffer(mc.Pool) {
+		text = binary.AppendUvarint(text, uint64(mc.Row))
 	} else {
-		text = binary.AppendUvarint(text, uint64(p.Table.Rows[mc.row].Resident))
+		text = binary.AppendUvarint(text, uint64(p.Table.Rows[mc.Row].Resident))
 	}
-	text = t.domainsKnown(text, mc.pool)
+	text = t.domainsKnown(text, mc.Pool)
 	var fewStages [16]int32
 	var fewStakes [16]*topology.Groups
 	stages, stakes := fewStages[:0], fewStakes[:0]
 	for _, b := range loads {
-		if !slices.Contains(stages, b.stage) {
-			stages = append(stages, b.stage)
+		if !slices.Contains(stages, b.Stage) {
+			stages = append(stages, b.Stage)
 		}
-		if stake := m.classes[b.class].Topology; stake != nil && !slices.Contains(stakes, stake) {
+		if stake := m.classes[b.Class].Topology; stake != nil && !slices.Contains(stakes, stake) {
 			stakes = append(stakes, stake)
 		}
 	}
@@ -118,7 +119,7 @@ func (m *Model) rulesSeeTypes(pool int32) bool {
 
 // domainsKnown appends which domains that nodes of the pool may be in have nodes that all spreads take notice of.
 func (t *Trial) domainsKnown(text []byte, pool int32) []byte {
-	if t.topology == nil {
+	if t.s.Topology == nil {
 		return text
 	}
 	m := t.m
@@ -127,7 +128,7 @@ func (t *Trial) domainsKnown(text []byte, pool int32) []byte {
 		if _, stated := c.TypeKeys[key]; !stated && !c.OfferingKeys[key] || !m.spreadBy(at) {
 			continue
 		}
-		bits, n := byte(0), int32(len(t.topology.Domains[at]))
+		bits, n := byte(0), int32(len(t.s.Topology.Domains[at]))
 		for d := range n {
 			if bits <<= 1; t.knownEverywhere(at, d) {
 				bits |= 1

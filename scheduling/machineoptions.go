@@ -8,20 +8,21 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // profileFor is the alternative of the stage under which the node takes the stage's pods.
-func (m *Model) profileFor(stage int32, mc *machine) *nodepool.Profile {
-	as := nodepool.Assignment{Labels: mc.labels}
+func (m *Model) profileFor(stage int32, mc *state.Node) *nodepool.Profile {
+	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, u := range m.stages[stage].Uses {
-		if u.Pool != mc.pool {
+		if u.Pool != mc.Pool {
 			continue
 		}
-		if f := &m.pools[u.Pool].Profiles[u.Profile]; f.Rows.Has(int(mc.row)) && f.Slots.Has(int(mc.slot)) && as.Allows(f) {
+		if f := &m.pools[u.Pool].Profiles[u.Profile]; f.Rows.Has(int(mc.Row)) && f.Slots.Has(int(mc.Slot)) && as.Allows(f) {
 			return f
 		}
 	}
-	return &nodepool.Profile{Rows: m.pools[mc.pool].Rows, Slots: m.pools[mc.pool].Slots}
+	return &nodepool.Profile{Rows: m.pools[mc.Pool].Rows, Slots: m.pools[mc.Pool].Slots}
 }
 
 // rowOffers lists the rows that can be bought in one of the slots, each with its cheapest offering there, cheapest first.
@@ -77,11 +78,11 @@ func (m *Model) optionAt(c *market.Catalog, name string, variant, slot int, pric
 // optionsFor appends to out the instance types that hold the node's pods, cheapest first, each with its cheapest
 // offering: the first so many, where commitments don't ask for the planned one among them. A type that would take more from the
 // pool's limits than the planned one and spare, the node's share of what the plan leaves of them, is left out.
-func (m *Model) optionsFor(out []InstanceTypeOption, p *nodepool.Pool, mc *machine, spare []int64, offers *offersOf, limit int) []InstanceTypeOption {
+func (m *Model) optionsFor(out []InstanceTypeOption, p *nodepool.Pool, mc *state.Node, spare []int64, offers *offersOf, limit int) []InstanceTypeOption {
 	t, dims := p.Table, m.resources.Len()
 	var most []int64
 	if p.Limits != nil {
-		most = p.RowCost(int(mc.row))
+		most = p.RowCost(int(mc.Row))
 		resources.AddScaled(most, spare, 1)
 	}
 	for i := range offers.rows {
@@ -89,7 +90,7 @@ func (m *Model) optionsFor(out []InstanceTypeOption, p *nodepool.Pool, mc *machi
 			break
 		}
 		row := int(offers.rows[i].row)
-		if !resources.Fits(mc.used, t.AllocOf(row, dims)) || (most != nil && !resources.Fits(p.RowCost(row), most)) {
+		if !resources.Fits(mc.Used, t.AllocOf(row, dims)) || (most != nil && !resources.Fits(p.RowCost(row), most)) {
 			continue
 		}
 		// Of a type's rows the cheapest counts. Without splits each type has but one.
@@ -104,13 +105,13 @@ func (m *Model) optionsFor(out []InstanceTypeOption, p *nodepool.Pool, mc *machi
 
 // ownFirst puts the node itself first among the options if none is cheaper, and reports whether it did. Commitments cover
 // some nodes and not others of the same price, and the trial has reckoned with this one.
-func (m *Model) ownFirst(options []InstanceTypeOption, p *nodepool.Pool, mc *machine) bool {
+func (m *Model) ownFirst(options []InstanceTypeOption, p *nodepool.Pool, mc *state.Node) bool {
 	if m.standings == nil || len(options) == 0 {
 		return false
 	}
-	c, variant := p.Table.Catalog, p.Table.Rows[mc.row].Variant
+	c, variant := p.Table.Catalog, p.Table.Rows[mc.Row].Variant
 	name := c.Types[c.Variants[variant].Type].Name
-	own := m.optionAt(c, name, variant, int(mc.slot), c.Price(variant, int(mc.slot)))
+	own := m.optionAt(c, name, variant, int(mc.Slot), c.Price(variant, int(mc.Slot)))
 	at := slices.IndexFunc(options, func(o InstanceTypeOption) bool { return o.Name == name })
 	if at < 0 || own.Price != options[0].Price {
 		return false
@@ -121,11 +122,11 @@ func (m *Model) ownFirst(options []InstanceTypeOption, p *nodepool.Pool, mc *mac
 }
 
 // rowOf is the row behind the first option of the list: the type's cheapest that holds the node's pods, of equals the first.
-func (m *Model) rowOf(p *nodepool.Pool, name string, mc *machine, offers []rowOffer) int {
+func (m *Model) rowOf(p *nodepool.Pool, name string, mc *state.Node, offers []rowOffer) int {
 	for i := range offers { // by price, then name, then row
-		if row := offers[i].row; typeNameOf(p, row) == name && resources.Fits(mc.used, p.Table.AllocOf(int(row), m.resources.Len())) {
+		if row := offers[i].row; typeNameOf(p, row) == name && resources.Fits(mc.Used, p.Table.AllocOf(int(row), m.resources.Len())) {
 			return int(row)
 		}
 	}
-	return int(mc.row)
+	return int(mc.Row)
 }

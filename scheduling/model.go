@@ -19,6 +19,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -67,8 +68,8 @@ type Model struct {
 	pinnedKeys    []string
 	topologyIndex *topology.Index
 	base          *topology.State
-	// volumesBound counts the pods of each shared volume that are bound to nodes of the snapshot.
-	volumesBound map[volumeOn]int32
+	// VolumesBound counts the pods of each shared volume that are bound to nodes of the snapshot.
+	volumesBound map[state.VolumeOn]int32
 	// hostDomains is how many domains of each topology key nodes of the snapshot are in; reach found the others.
 	hostDomains []int
 	// reach is indexed [shape][topology key]: see reachable.

@@ -92,7 +92,7 @@ func (x *explainer) faults(node int32, f *nodeFailings) (out []NodeExample) {
 // topologyFault adds what topology rules say of the node to its other faults, or that it has none. What spread says of a node that it
 // takes no notice of may change with these faults.
 func (x *explainer) topologyFault(node int32, faults []NodeExample) []NodeExample {
-	refused := x.c.Topology != nil && !x.t.topology.Admits(x.c.Topology, x.c.Shape, node)
+	refused := x.c.Topology != nil && !x.t.s.Topology.Admits(x.c.Topology, x.c.Shape, node)
 	switch {
 	case !refused && len(faults) == 0:
 		return []NodeExample{{Check: NodeNotPlaced}}
@@ -114,7 +114,7 @@ func (x *explainer) tooSmall(node int32, f *nodeFailings) NodeExample {
 	}
 	for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
 		name := x.m.resources.Names[d]
-		e.Requests[name], e.Free[name] = resources.Quantity(name, x.c.Requests[d]), resources.Quantity(name, x.t.freeOf(node)[d])
+		e.Requests[name], e.Free[name] = resources.Quantity(name, x.c.Requests[d]), resources.Quantity(name, x.t.s.FreeOf(node)[d])
 	}
 	return e
 }

@@ -78,11 +78,11 @@ func (f *nodeFailings) count() int {
 
 // checkNode is the first check that the node fails for the class, with all failings but those of topology.
 func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
-	if !x.t.usable.Has(int(node)) {
+	if !x.t.s.Usable.Has(int(node)) {
 		return NodeUnavailable, nodeFailings{}
 	}
 	f := nodeFailings{groupFailings: x.groupFails(x.m.nodes[node].Group), attach: true}
-	free := x.t.freeOf(node)
+	free := x.t.s.FreeOf(node)
 	for d, need := range x.c.Requests {
 		if need > 0 && need > free[d] {
 			if f.dims < maxExampleDims {
@@ -107,7 +107,7 @@ func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
 		return NodeResources, f
 	case x.portTaken(node):
 		return NodeHostPorts, f
-	case x.c.Topology != nil && !x.t.topology.Admits(x.c.Topology, x.c.Shape, node):
+	case x.c.Topology != nil && !x.t.s.Topology.Admits(x.c.Topology, x.c.Shape, node):
 		return NodeTopology, f
 	}
 	return NodeNotPlaced, f
@@ -213,7 +213,7 @@ func (x *explainer) codesFor(node int32, f *nodeFailings) (codes [2]MissCode, si
 		note(MissLabel)
 	}
 	for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
-		code, share := x.cut(d, x.t.freeOf(node)[d])
+		code, share := x.cut(d, x.t.s.FreeOf(node)[d])
 		note(code)
 		size += share
 	}
@@ -239,7 +239,7 @@ func (x *explainer) changesFor(node int32, f *nodeFailings) (misses []*NearestMi
 		misses = append(misses, miss)
 	}
 	for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
-		have := x.t.freeOf(node)[d]
+		have := x.t.s.FreeOf(node)[d]
 		if code, _ := x.cut(d, have); code != "" {
 			misses = append(misses, x.less(code, d, have))
 		}
@@ -266,17 +266,17 @@ func (x *explainer) admitsChanged(node int32, f *nodeFailings) bool {
 
 // hostOf is what topology rules know of a node; nil without any.
 func (x *explainer) hostOf(node int32) *topology.Host {
-	if x.t.topology == nil {
+	if x.t.s.Topology == nil {
 		return nil
 	}
-	return &x.t.topology.Hosts[node]
+	return &x.t.s.Topology.Hosts[node]
 }
 
 // countsWhoeverNotices are the counts on a node as if no group ignored it: a spread rule of pods with other demands
 // may take notice of it.
 func (x *explainer) countsWhoeverNotices(node int32) func(group int32) topology.Tally {
 	return func(group int32) topology.Tally {
-		out := x.t.topology.Hosts[node].Of(group)
+		out := x.t.s.Topology.Hosts[node].Of(group)
 		if x.m.topology[group].Kind != topology.Spread {
 			return out
 		}
@@ -289,8 +289,8 @@ func (x *explainer) countsWhoeverNotices(node int32) func(group int32) topology.
 		for _, class := range x.m.podsOn(node) {
 			note(class, 1)
 		}
-		for i := *x.t.lastOn(node) - 1; i >= 0; i = x.t.placed[i].before - 1 {
-			note(x.t.placed[i].class, x.t.placed[i].count)
+		for b := range x.t.s.On(node) {
+			note(b.Class, b.Count)
 		}
 		return out
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // Pods with status.nominatedNodeName have been promised room on a node: kube-scheduler makes it by preemption, and counts
@@ -27,7 +28,7 @@ func (t *Trial) promiseRoom() {
 	type promise struct{ needs, victims []int64 }
 	promised := map[int]*promise{}
 	for class, c := range m.classes {
-		if c.Nominated == "" || t.waiting[class] == 0 {
+		if c.Nominated == "" || t.s.Waiting[class] == 0 {
 			continue
 		}
 		at, known := m.nodeIndex[c.Nominated]
@@ -39,7 +40,7 @@ func (t *Trial) promiseRoom() {
 			p = &promise{make([]int64, m.resources.Len()), make([]int64, m.resources.Len())}
 			promised[at] = p
 		}
-		resources.AddScaled(p.needs, c.Requests, int64(t.waiting[class]))
+		resources.AddScaled(p.needs, c.Requests, int64(t.s.Waiting[class]))
 		victims := make([]int64, m.resources.Len())
 		for _, v := range victimsOn(m, &m.nodes[at], c.Priority) {
 			resources.AddScaled(victims, m.classes[v.Class].Requests, 1)
@@ -49,7 +50,7 @@ func (t *Trial) promiseRoom() {
 		}
 	}
 	for at, p := range promised {
-		free := t.freeOf(int32(at))
+		free := t.s.FreeOf(int32(at))
 		for d := range free {
 			gone := p.victims[d]
 			if over := m.nodes[at].Over; over != nil {
@@ -73,13 +74,13 @@ func (t *Trial) placeNominated(classes []int32, lowest int32) (least int32, any 
 	for _, class := range list {
 		c := m.classes[class]
 		at, known := m.nodeIndex[c.Nominated]
-		if !known || !t.usable.Has(at) || !m.fits.Accepts(m.nodes[at].Group, c.Shape) {
+		if !known || !t.s.Usable.Has(at) || !m.fits.Accepts(m.nodes[at].Group, c.Shape) {
 			continue
 		}
 		host := int32(at)
 		preempted := len(victimsOn(m, &m.nodes[at], c.Priority)) > 0
-		for t.waiting[class] > 0 && resources.Fits(t.needOn(c, host), t.freeOf(host)) && (preempted || t.admits(c, host)) {
-			t.place(binding{class: class, host: host, count: 1, stage: -1})
+		for t.s.Waiting[class] > 0 && resources.Fits(t.s.NeedOn(c, host), t.s.FreeOf(host)) && (preempted || t.s.Admits(c, host)) {
+			t.place(state.Binding{Class: class, Host: host, Count: 1, Stage: -1})
 			least, any = c.Priority, true
 		}
 	}
@@ -90,7 +91,7 @@ func (t *Trial) placeNominated(classes []int32, lowest int32) (least int32, any 
 func (t *Trial) highestWaiting(classes []int32) (highest int32, any bool) {
 	highest = math.MinInt32
 	for _, class := range classes {
-		if c := t.m.classes[class]; t.waiting[class] > 0 && c.Invalid == nil {
+		if c := t.m.classes[class]; t.s.Waiting[class] > 0 && c.Invalid == nil {
 			highest, any = max(highest, c.Priority), true
 		}
 	}

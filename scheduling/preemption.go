@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -58,7 +59,7 @@ type expectedPreemptions struct {
 	// where they go.
 	classes map[int32]int32
 	holds   map[int32][]int64
-	placed  []binding
+	placed  []state.Binding
 }
 
 // preemptions plays kube-scheduler on the snapshot's nodes: it takes pods by priority, and preempts for those that have no
@@ -68,8 +69,8 @@ func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expecte
 	out := expectedPreemptions{classes: map[int32]int32{}, holds: map[int32][]int64{}}
 	lowest := m.lowestBound()
 	onNew := make(map[int32]bool)
-	for _, b := range solved.placed {
-		onNew[b.class] = onNew[b.class] || b.count > 0 && b.host >= int32(len(m.nodes))
+	for _, b := range solved.s.Placed {
+		onNew[b.Class] = onNew[b.Class] || b.Count > 0 && b.Host >= int32(len(m.nodes))
 	}
 	var real []int32
 	wanted := false
@@ -78,7 +79,7 @@ func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expecte
 			continue
 		}
 		real = append(real, int32(i))
-		wanted = wanted || !c.Never && (onNew[int32(i)] || solved.waiting[i] > 0)
+		wanted = wanted || !c.Never && (onNew[int32(i)] || solved.s.Waiting[i] > 0)
 	}
 	if !wanted {
 		return out
@@ -92,7 +93,7 @@ func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expecte
 		for _, class := range tier {
 			c := m.classes[class]
 			e.begin()
-			for t.waiting[class] > 0 && !c.Never && len(out.list) < maxPreemptors && ctx.Err() == nil {
+			for t.s.Waiting[class] > 0 && !c.Never && len(out.list) < maxPreemptors && ctx.Err() == nil {
 				found := e.shared(class)
 				if found == nil {
 					found = e.choose(class)
@@ -128,19 +129,19 @@ func (m *Model) lowestBound() int64 {
 // free now. They keep others away from where they go, but draw none, and spreads don't count them: they are not there yet.
 func (t *Trial) leaveTo(expected expectedPreemptions) {
 	for class, n := range expected.classes {
-		t.waiting[class] -= n
+		t.s.Waiting[class] -= n
 	}
 	for node, held := range expected.holds {
-		free := t.freeOf(node)
+		free := t.s.FreeOf(node)
 		for d := range free {
 			free[d] = max(free[d]-max(held[d], 0), 0)
 		}
 	}
-	if t.topology == nil {
+	if t.s.Topology == nil {
 		return
 	}
 	for _, b := range expected.placed {
-		t.topology.Place(t.m.keepingAway(t.m.classes[b.class].Topology), b.host, b.count)
+		t.s.Topology.Place(t.m.keepingAway(t.m.classes[b.Class].Topology), b.Host, b.Count)
 	}
 }
 
@@ -167,7 +168,7 @@ func (x *expectedPreemptions) hold(m *Model, class int32, v *victims) {
 		x.holds[v.node] = held
 	}
 	x.classes[class]++
-	x.placed = append(x.placed, binding{class: class, host: v.node, count: 1, stage: -1})
+	x.placed = append(x.placed, state.Binding{Class: class, Host: v.node, Count: 1, Stage: -1})
 	resources.AddScaled(held, m.classes[class].Requests, 1)
 	for _, k := range v.fresh {
 		resources.AddScaled(held, m.classes[n.Bound[k].Class].Unshared(), -1)

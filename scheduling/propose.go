@@ -7,6 +7,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -23,7 +24,7 @@ type wish struct {
 
 // proposal is a binding not yet admitted.
 type proposal struct {
-	binding
+	state.Binding
 	// bulk proposals are under no topology rule: they need no check.
 	bulk bool
 }
@@ -33,14 +34,14 @@ func (t *Trial) wishes(c *layout.Cells, classes []int32) []wish {
 	var out []wish
 	var dealt []int32
 	for _, class := range classes {
-		if t.waiting[class] == 0 {
+		if t.s.Waiting[class] == 0 {
 			continue
 		}
 		if c != nil && t.m.concerned(t.m.classes[class].Topology) {
 			dealt = append(dealt, class)
 			continue
 		}
-		out = append(out, wish{class: class, cell: layout.AnyCell, count: t.waiting[class]})
+		out = append(out, wish{class: class, cell: layout.AnyCell, count: t.s.Waiting[class]})
 	}
 	if len(dealt) > 0 {
 		out = append(out, t.deal(c, dealt)...)
@@ -78,7 +79,7 @@ func (t *Trial) proposeExisting(ctx context.Context, c *layout.Cells, wishes []w
 		return cmp.Or(boolCompare(strandedB, strandedA), cmp.Compare(cb.Priority, ca.Priority),
 			-cmp.Compare(worth[a.class], worth[b.class]), -cmp.Compare(size(ca.Requests), size(cb.Requests)), cmp.Compare(a.class, b.class))
 	})
-	f := &filler{t: t, c: c, nodes: nodes, free: slices.Clone(t.free), bases: map[int32]*topology.OneNode{}}
+	f := &filler{t: t, c: c, nodes: nodes, free: slices.Clone(t.s.Free), bases: map[int32]*topology.OneNode{}}
 	for _, fit := range fits {
 		f.fill(ctx, order, fit)
 	}
@@ -133,7 +134,7 @@ func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 			}
 			resources.AddScaled(free, class.Requests, -int64(n))
 			w.count -= int32(n)
-			f.out = append(f.out, proposal{binding{class: w.class, host: node, count: int32(n)}, class.Topology == nil})
+			f.out = append(f.out, proposal{state.Binding{Class: w.class, Host: node, Count: int32(n)}, class.Topology == nil})
 			exhausted = exhausted || w.count == 0
 			if free[resources.Pods] <= 0 {
 				break
@@ -150,7 +151,7 @@ func (f *filler) countsOn(node int32) *topology.OneNode {
 	s, ok := f.bases[node]
 	if !ok {
 		s = topology.NewOneNode(f.t.m.topology)
-		s.Begin(f.t.topology.Hosts[node].Tally)
+		s.Begin(f.t.s.Topology.Hosts[node].Tally)
 		f.bases[node] = s
 	}
 	return s
@@ -161,8 +162,8 @@ func (f *filler) countsOn(node int32) *topology.OneNode {
 func (t *Trial) admit(list []proposal) {
 	var open []proposal
 	for _, p := range list {
-		if p.bulk || t.topology == nil {
-			t.place(p.binding)
+		if p.bulk || t.s.Topology == nil {
+			t.place(p.Binding)
 		} else {
 			open = append(open, p)
 		}
@@ -171,17 +172,17 @@ func (t *Trial) admit(list []proposal) {
 		progress := false
 		for i := range open {
 			p := &open[i]
-			for p.count > 0 && t.topology.Admits(t.m.classes[p.class].Topology, t.m.classes[p.class].Shape, p.host) {
-				one := p.binding
-				one.count = 1
+			for p.Count > 0 && t.s.Topology.Admits(t.m.classes[p.Class].Topology, t.m.classes[p.Class].Shape, p.Host) {
+				one := p.Binding
+				one.Count = 1
 				t.place(one)
-				p.count--
+				p.Count--
 				progress = true
 			}
 		}
 		if !progress {
 			return
 		}
-		open = slices.DeleteFunc(open, func(p proposal) bool { return p.count == 0 })
+		open = slices.DeleteFunc(open, func(p proposal) bool { return p.Count == 0 })
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/filling"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // Placing in bulk deals pods out to zones before it packs them, class by class; with few pods, two halves of a node in
@@ -49,7 +50,7 @@ type rearranging struct {
 	priorities []int32
 	// size is indexed by class: what a pod takes of the largest node.
 	size []float64
-	best way
+	best state.Record
 	// placed, broken and cost are those of best: pods by priority, wishes not kept, and nano-USD per hour. ranks are, by class,
 	// how far down their stages its pods came.
 	placed []int
@@ -65,15 +66,15 @@ type rearranging struct {
 // rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new nodes, or on one and on
 // nodes of the snapshot, with as many of their wishes kept.
 func (t *Trial) rearrange(ctx context.Context, before Mark, classes []int32) {
-	if t.options.ExistingOnly || t.options.MinValues == MinValuesBestEffort || t.tight > 0 || t.newMachines() == 0 || t.nearlyProven() || t.podsSince(before) > maxRearranged {
+	if t.options.ExistingOnly || t.options.MinValues == MinValuesBestEffort || t.s.Tight > 0 || t.s.Filled() == 0 || t.nearlyProven() || t.s.PodsSince(before.at) > maxRearranged {
 		return
 	}
-	found, proof := t.record(before), t.proof
-	if len(found.machines) == 0 || (len(found.machines) == 1 && !t.spansNodes(found)) {
+	found, proof := t.s.Record(before.at), t.proof
+	if len(found.Nodes) == 0 || (len(found.Nodes) == 1 && !t.spansNodes(found)) {
 		return
 	}
 	r := &rearranging{t: t, before: before, priorities: t.prioritiesOf(classes), size: t.shares(classes), best: found, cost: t.newCost(), broken: t.countBroken(), ranks: t.ranks(found),
-		limit: min(found.pods()*stepsPerPod, maxRearrangeSteps)}
+		limit: min(found.Pods()*stepsPerPod, maxRearrangeSteps)}
 	r.placed = t.value(found, r.priorities)
 	r.spans = t.spansNodes(found)
 	if !t.begin(classes) {
@@ -88,18 +89,18 @@ func (t *Trial) rearrange(ctx context.Context, before Mark, classes []int32) {
 	if improved {
 		t.placeLeft(ctx, classes) // other nodes may have room, or bring domains, for pods that waited before
 	}
-	if !improved || maps.Equal(found.stages(), r.best.stages()) {
+	if !improved || maps.Equal(found.Stages(), r.best.Stages()) {
 		t.proof = proof // it speaks of pods that have new nodes at their stages, whatever those are
 	}
 }
 
 // spansNodes reports whether nodes of the snapshot hold pods of the way, and rules over domains larger than a node concern some: one new
 // node may then be in the wrong domain only because of the pods that were placed before.
-func (t *Trial) spansNodes(w way) bool {
+func (t *Trial) spansNodes(w state.Record) bool {
 	onNodes, concerned := false, false
-	for _, b := range w.bindings {
-		onNodes = onNodes || b.host < w.nodes
-		concerned = concerned || t.m.concerned(t.m.classes[b.class].Topology)
+	for _, b := range w.Bindings {
+		onNodes = onNodes || b.Host < w.Existing
+		concerned = concerned || t.m.concerned(t.m.classes[b.Class].Topology)
 	}
 	return onNodes && concerned
 }
@@ -131,17 +132,17 @@ func (t *Trial) shares(classes []int32) []float64 {
 // countBroken counts the wishes of placed pods that are not kept.
 func (t *Trial) countBroken() int {
 	n := 0
-	for _, b := range t.placed {
-		t.brokenWishes(b, func(RelaxationCode, string) { n += int(b.count) })
+	for _, b := range t.s.Placed {
+		t.brokenWishes(b, func(RelaxationCode, string) { n += int(b.Count) })
 	}
 	return n
 }
 
 // ranks are, by class, the sum of the places that the stages of a way's pods have among all of the class.
-func (t *Trial) ranks(w way) map[int32]int {
+func (t *Trial) ranks(w state.Record) map[int32]int {
 	out := map[int32]int{}
-	for _, b := range w.bindings {
-		out[b.class] += t.rank(b.class, b.stage) * int(b.count)
+	for _, b := range w.Bindings {
+		out[b.Class] += t.rank(b.Class, b.Stage) * int(b.Count)
 	}
 	return out
 }
@@ -149,17 +150,6 @@ func (t *Trial) ranks(w way) map[int32]int {
 // rank is a stage's place among those of the class; 0 on nodes of the snapshot.
 func (t *Trial) rank(class, stage int32) int {
 	return max(slices.Index(t.stagesFor(t.m.classes[class]), stage), 0)
-}
-
-// stages counts the pods on new nodes by class and stage.
-func (w *way) stages() map[[2]int32]int32 {
-	out := map[[2]int32]int32{}
-	for _, b := range w.bindings {
-		if b.host >= w.first {
-			out[[2]int32{b.class, b.stage}] += b.count
-		}
-	}
-	return out
 }
 
 // all places everything again, by each recipe, and then goes on with what is best, node by node and pair by pair, until
@@ -182,7 +172,7 @@ func (r *rearranging) all(ctx context.Context) (improved bool) {
 // drawn places the pods of a few nodes again in an order drawn by lot, or of all if they are few.
 func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
 	const few = 3
-	n := uint64(len(r.best.machines))
+	n := uint64(len(r.best.Nodes))
 	how := recipe{draw: draw, growFirst: draw%4 == 0, afresh: r.spans && draw%2 == 1}
 	if n <= few || how.afresh {
 		return r.without(ctx, func(int32) bool { return true }, how)
@@ -191,7 +181,7 @@ func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
 	for i := range lots {
 		lots[i] = mixed(draw, uint64(i)) % n
 	}
-	return r.without(ctx, func(host int32) bool { return slices.Contains(lots[:], uint64(host-r.best.first)) }, how)
+	return r.without(ctx, func(host int32) bool { return slices.Contains(lots[:], uint64(host-r.best.First)) }, how)
 }
 
 // mixed is a number that looks random, the same for the same arguments: the finalizer of SplitMix64.
@@ -204,8 +194,8 @@ func mixed(a, b uint64) uint64 {
 
 // some places the pods of one node or of two again; it reports whether that was of use.
 func (r *rearranging) some(ctx context.Context) bool {
-	n := int32(len(r.best.machines))
-	first := r.best.first
+	n := int32(len(r.best.Nodes))
+	first := r.best.First
 	for i := range n {
 		if r.without(ctx, func(host int32) bool { return host == first+i }, recipes[0]) {
 			return true
@@ -234,9 +224,9 @@ func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, h
 	if !how.afresh {
 		t.restoreBut(r.best, gone)
 	}
-	r.steps += len(r.best.bindings)
+	r.steps += len(r.best.Bindings)
 	var order []int32
-	for class, n := range t.waiting {
+	for class, n := range t.s.Waiting {
 		if c := t.m.classes[class]; n > 0 && c.Invalid == nil && !c.Placeholder {
 			order = append(order, int32(class))
 		}
@@ -255,7 +245,7 @@ func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, h
 	for progress := true; progress; {
 		progress = false
 		for _, class := range order {
-			for t.waiting[class] > 0 && ctx.Err() == nil && r.insert(class, how) {
+			for t.s.Waiting[class] > 0 && ctx.Err() == nil && r.insert(class, how) {
 				progress = true
 			}
 		}
@@ -277,18 +267,18 @@ func lower(ranks, than map[int32]int) bool {
 // reports whether it is better.
 func (r *rearranging) consider() bool {
 	t := r.t
-	w := t.record(r.before)
+	w := t.s.Record(r.before.at)
 	placed := t.value(w, r.priorities)
 	more := slices.Compare(placed, r.placed)
 	cost := t.newCost()
-	if more < 0 || (more == 0 && (cost > r.cost || (cost == r.cost && len(w.machines) > len(r.best.machines)))) {
+	if more < 0 || (more == 0 && (cost > r.cost || (cost == r.cost && len(w.Nodes) > len(r.best.Nodes)))) {
 		return false
 	}
 	broken, ranks := t.countBroken(), t.ranks(w)
 	if more == 0 && (broken > r.broken || lower(ranks, r.ranks)) || !t.allVaried() {
 		return false
 	}
-	better := more > 0 || cost < r.cost || len(w.machines) < len(r.best.machines)
+	better := more > 0 || cost < r.cost || len(w.Nodes) < len(r.best.Nodes)
 	r.best, r.placed, r.broken, r.ranks, r.cost = w, placed, broken, ranks, cost
 	return better
 }
@@ -298,11 +288,11 @@ func (r *rearranging) consider() bool {
 func (r *rearranging) insert(class int32, how recipe) bool {
 	t := r.t
 	if host, stage := t.findHost(class); host >= 0 {
-		t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: stage, tight: t.tightly(class)})
+		t.place(state.Binding{Class: class, Host: host, Count: t.bulkOn(class, host), Stage: stage, Tight: t.tightly(class)})
 		return true
 	}
 	c := t.m.classes[class]
-	loads, waits := t.loads(0), t.awaitsReservation(c)
+	loads, waits := t.s.Loads(0), t.awaitsReservation(c)
 	s := t.findSite(t.cells, class)
 	if s == nil {
 		s = t.findVariedSite(t.cells, class)
@@ -310,9 +300,9 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 	before, cost := t.Mark(), t.newCost()
 	for _, stage := range t.stagesFor(c) {
 		best, least := int32(-1), int64(math.MaxInt64)
-		for i := range t.machines {
-			mc := &t.machines[i]
-			if mc.empty() || (waits && t.m.reservationOf(mc.pool, mc.slot) == "") || !t.couldAdmit(c, int32(i)) {
+		for i := range t.s.Planned {
+			mc := &t.s.Planned[i]
+			if mc.Empty() || (waits && mc.Reservation(t.m.pools) == "") || !t.couldAdmit(c, int32(i)) {
 				continue
 			}
 			r.steps++
@@ -324,8 +314,8 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 			}
 		}
 		if s != nil && s.Stage == stage && (best < 0 || (!how.growFirst && s.Price < least)) {
-			host := t.open(machine{pool: s.Pool, row: s.Row, slot: s.Slot, price: s.Price, labels: t.assigned[s.Stage][s.Pool][s.Assign].Labels})
-			t.place(binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)})
+			host := t.s.Open(state.Node{Pool: s.Pool, Row: s.Row, Slot: s.Slot, Price: s.Price, Labels: t.assigned[s.Stage][s.Pool][s.Assign].Labels})
+			t.place(state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: t.tightly(class)})
 			return true
 		}
 		if best >= 0 {
@@ -337,29 +327,29 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 
 // restoreBut does again what was recorded at this point, without what was on some of its new nodes. What the exact rules
 // do not admit then waits.
-func (t *Trial) restoreBut(w way, gone func(host int32) bool) {
-	t.regrow(w)
-	number := make([]int32, len(w.machines))
-	for i, mc := range w.machines {
+func (t *Trial) restoreBut(w state.Record, gone func(host int32) bool) {
+	t.s.Regrow(w)
+	number := make([]int32, len(w.Nodes))
+	for i, mc := range w.Nodes {
 		number[i] = -1
-		if gone(w.first + int32(i)) {
+		if gone(w.First + int32(i)) {
 			continue
 		}
 		before := t.Mark()
-		if number[i] = t.open(mc); t.disturbs(number[i]) {
+		if number[i] = t.s.Open(mc); t.disturbs(number[i]) {
 			t.undo(before)
 			number[i] = -1
 		}
 	}
 	var list []proposal
-	for _, b := range w.bindings {
-		if b.host >= w.first {
-			if b.host = number[b.host-w.first]; b.host < 0 {
+	for _, b := range w.Bindings {
+		if b.Host >= w.First {
+			if b.Host = number[b.Host-w.First]; b.Host < 0 {
 				continue
 			}
 		}
-		list = append(list, proposal{b, t.m.classes[b.class].Topology == nil})
+		list = append(list, proposal{b, t.m.classes[b.Class].Topology == nil})
 	}
 	t.admit(list)
-	t.abandonEmpty()
+	t.s.AbandonEmpty()
 }

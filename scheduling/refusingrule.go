@@ -200,7 +200,7 @@ func (x *explainer) described(r *rule) Rule {
 // it also has domains of nodes that were only tried, by whatever class came first.
 func (x *explainer) hasDomains(g *topology.Group) bool {
 	if g.At == topology.Hostname || len(x.m.base.Domains[g.At]) > 0 ||
-		slices.ContainsFunc(x.t.topology.Hosts, func(h topology.Host) bool { return h.Domains[g.At] != topology.NoDomain }) {
+		slices.ContainsFunc(x.t.s.Topology.Hosts, func(h topology.Host) bool { return h.Domains[g.At] != topology.NoDomain }) {
 		return true
 	}
 	_, stated := slices.BinarySearch(x.labelKeys(), g.Key)
@@ -226,7 +226,7 @@ func (r *rule) publicKind() RuleKind {
 // countDomains fills in the domains of a rule by a label other than the nodes' names: of those there may be thousands.
 func (x *explainer) countDomains(r *rule, out *Rule) {
 	g := r.groups[0]
-	group, s := &x.m.topology[g], x.t.topology
+	group, s := &x.m.topology[g], x.t.s.Topology
 	if r.kind == topology.Spread {
 		out.MaxSkew = group.MaxSkew
 		if group.MinDomains > 1 {
@@ -282,7 +282,7 @@ func (x *explainer) countDomains(r *rule, out *Rule) {
 
 // nameNodes names a node of each domain that holds the spread back, and what keeps the pod off it.
 func (x *explainer) nameNodes(g int32, out *Rule) {
-	group, s := &x.m.topology[g], x.t.topology
+	group, s := &x.m.topology[g], x.t.s.Topology
 	for i := range out.Domains {
 		d := &out.Domains[i]
 		if !d.HoldsBack {
@@ -343,9 +343,9 @@ func (x *explainer) holdersOn(r *rule, node int32, daemons []int32) []Holder {
 			note(Holder{HolderDaemonSet, x.m.daemonSets[d].Object.Namespace, x.m.daemonSets[d].Object.Name})
 		}
 	}
-	for i := *x.t.lastOn(node) - 1; i >= 0; i = x.t.placed[i].before - 1 {
-		if b := &x.t.placed[i]; b.count > 0 && inTheWay(b.class) {
-			sample := x.m.classes[b.class].Sample
+	for b := range x.t.s.On(node) {
+		if inTheWay(b.Class) {
+			sample := x.m.classes[b.Class].Sample
 			note(Holder{HolderPlanned, sample.Namespace, sample.Name})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -26,9 +27,9 @@ func (t *Trial) writeRelaxations(out *Plan) {
 	var runs []run // of out.Order
 	var counts []int
 	from := 0
-	for _, b := range t.placed {
+	for _, b := range t.s.Placed {
 		first := from
-		from += int(b.count)
+		from += int(b.Count)
 		t.brokenWishes(b, func(code RelaxationCode, detail string) {
 			k := wishKey{code, detail}
 			i, ok := at[k]
@@ -51,11 +52,11 @@ func (t *Trial) writeRelaxations(out *Plan) {
 	slices.SortFunc(out.Relaxations, func(a, b Relaxation) int { return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Detail, b.Detail)) })
 }
 
-func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail string)) {
+func (t *Trial) brokenWishes(b state.Binding, note func(code RelaxationCode, detail string)) {
 	m := t.m
-	c := m.classes[b.class]
+	c := m.classes[b.Class]
 	s := m.shapes[c.Shape]
-	if taint := match.Untolerated(s.Tolerations, t.taintsOf(b.host), false); taint != nil && taint.Effect == corev1.TaintEffectPreferNoSchedule {
+	if taint := match.Untolerated(s.Tolerations, t.taintsOf(b.Host), false); taint != nil && taint.Effect == corev1.TaintEffectPreferNoSchedule {
 		note(RelaxedTaint, TaintString(*taint))
 	}
 	if t.options.Preferences == PreferencesIgnore {
@@ -63,7 +64,7 @@ func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail st
 	}
 	var labels requirements.Set
 	if len(s.Preferred) > 0 {
-		labels = t.labelsOf(b.host)
+		labels = t.labelsOf(b.Host)
 	}
 	for _, p := range s.Preferred {
 		if !p.Set.MetBy(labels) {
@@ -73,7 +74,7 @@ func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail st
 	if c.Topology == nil {
 		return
 	}
-	h := &t.topology.Hosts[b.host]
+	h := &t.s.Topology.Hosts[b.Host]
 	for _, g := range c.Topology.Owns {
 		group := &m.topology[g]
 		if group.Hard {
@@ -83,7 +84,7 @@ func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail st
 		if group.At == topology.Hostname {
 			members = h.Of(g).Members
 		} else {
-			members = topology.CountAt(t.topology.Members[g], h.Domains[group.At])
+			members = topology.CountAt(t.s.Topology.Members[g], h.Domains[group.At])
 		}
 		if topology.Contains(c.Topology.In, g) {
 			self = 1
@@ -91,7 +92,7 @@ func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail st
 		switch {
 		case group.Kind == topology.Anti && members > self:
 			note(RelaxedPodAntiAffinity, fmt.Sprintf("weight %d: by %s", group.Weight, group.Key))
-		case group.Kind == topology.Affinity && members <= self && t.topology.Total[g] > self:
+		case group.Kind == topology.Affinity && members <= self && t.s.Topology.Total[g] > self:
 			note(RelaxedPodAffinity, fmt.Sprintf("weight %d: by %s", group.Weight, group.Key))
 		case group.Kind == topology.Spread && members-t.emptiestOf(g, c) > group.MaxSkew:
 			note(RelaxedSpread, fmt.Sprintf("maxSkew %d by %s", group.MaxSkew, group.Key))
@@ -102,11 +103,11 @@ func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail st
 // emptiestOf is the least number of members in any domain of the group as things stand.
 func (t *Trial) emptiestOf(g int32, c *podclass.Class) int32 {
 	if t.m.topology[g].At != topology.Hostname {
-		return t.topology.Emptiest(g, c.Shape)
+		return t.s.Topology.Emptiest(g, c.Shape)
 	}
 	least := int32(-1)
-	for i := range t.topology.Hosts {
-		if h := &t.topology.Hosts[i]; !h.Gone && !h.Ignored(g) {
+	for i := range t.s.Topology.Hosts {
+		if h := &t.s.Topology.Hosts[i]; !h.Gone && !h.Ignored(g) {
 			if n := h.Of(g).Members; least < 0 || n < least {
 				least = n
 			}
@@ -120,13 +121,13 @@ func (t *Trial) labelsOf(host int32) requirements.Set {
 	if host < int32(len(t.m.nodes)) {
 		return t.m.groups[t.m.nodes[host].Group].Labels
 	}
-	mc := t.newNode(host)
-	return t.m.machineLabels(mc, &nodepool.Assignment{Labels: mc.labels})
+	mc := &t.s.Planned[host-int32(len(t.m.nodes))]
+	return state.DecidedLabels(t.m.pools, t.m.askedKeys, mc, &nodepool.Assignment{Labels: mc.Labels})
 }
 
 func (t *Trial) taintsOf(host int32) []corev1.Taint {
 	if host < int32(len(t.m.nodes)) {
 		return t.m.groups[t.m.nodes[host].Group].Taints
 	}
-	return t.m.pools[t.machines[host-int32(len(t.m.nodes))].pool].Taints
+	return t.m.pools[t.s.Planned[host-int32(len(t.m.nodes))].Pool].Taints
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // Filling nodes with the pods worth most may leave pods for which new nodes are bought, although another packing has room for
@@ -27,11 +28,11 @@ const (
 // roomFirst looks for a cheaper way to place the pods that were placed since the mark, with more of them on nodes of the
 // snapshot. It places as many, and no pod in a domain from which a spread sends it to another that pools can reach.
 func (t *Trial) roomFirst(ctx context.Context, before Mark, classes []int32) {
-	if t.options.ExistingOnly || t.newOnly || t.newMachines() == 0 || len(t.m.nodes) == 0 || t.podsSince(before) > maxRoomPods {
+	if t.options.ExistingOnly || t.newOnly || t.s.Filled() == 0 || len(t.m.nodes) == 0 || t.s.PodsSince(before.at) > maxRoomPods {
 		return
 	}
-	found, cost := t.record(before), t.newCost()
-	if !found.onlyOpens() {
+	found, cost := t.s.Record(before.at), t.newCost()
+	if !found.OnlyOpens() {
 		return
 	}
 	proof, rooms := t.proof, t.rooms
@@ -46,7 +47,7 @@ func (t *Trial) roomFirst(ctx context.Context, before Mark, classes []int32) {
 		if !all {
 			t.placeTiers(ctx, classes)
 		}
-		if w := t.record(before); slices.Compare(t.value(w, priorities), want) >= 0 && t.newCost() < cost {
+		if w := t.s.Record(before.at); slices.Compare(t.value(w, priorities), want) >= 0 && t.newCost() < cost {
 			best, improved = w, true
 		}
 		t.undo(before)
@@ -59,7 +60,7 @@ func (t *Trial) roomFirst(ctx context.Context, before Mark, classes []int32) {
 }
 
 // fullest is the packing of nodes of the snapshot that places most; all says that it places every pod of the classes.
-func (t *Trial) fullest(ctx context.Context, before Mark, classes, priorities []int32) (best way, all bool) {
+func (t *Trial) fullest(ctx context.Context, before Mark, classes, priorities []int32) (best state.Record, all bool) {
 	options := t.options
 	t.options.ExistingOnly, t.roomOnly = true, true
 	defer func() { t.options, t.roomOnly = options, false }()
@@ -73,16 +74,16 @@ func (t *Trial) fullest(ctx context.Context, before Mark, classes, priorities []
 		case -1:
 			t.placeTiers(ctx, classes)
 		default:
-			if t.waitingPods()*len(nodes) > maxRoomSteps {
+			if t.s.WaitingPods()*len(nodes) > maxRoomSteps {
 				return best, false
 			}
 			t.packAlike(ctx, nodes, classes, size, uint64(draw))
 		}
-		w := t.record(before)
+		w := t.s.Record(before.at)
 		if v := t.value(w, priorities); most == nil || slices.Compare(v, most) > 0 {
 			best, most = w, v
 		}
-		all = !slices.ContainsFunc(classes, func(class int32) bool { return t.waiting[class] > 0 })
+		all = !slices.ContainsFunc(classes, func(class int32) bool { return t.s.Waiting[class] > 0 })
 		t.undo(before)
 	}
 	return best, all
@@ -94,11 +95,11 @@ func (t *Trial) couldHold(classes []int32) bool {
 	need, free := make([]int64, dims), make([]int64, dims)
 	for _, class := range classes {
 		if c := t.m.classes[class]; c.Invalid == nil {
-			resources.AddScaled(need, c.Requests, int64(t.waiting[class]))
+			resources.AddScaled(need, c.Requests, int64(t.s.Waiting[class]))
 		}
 	}
-	for i := range t.usable.Members {
-		for d, n := range t.freeOf(int32(i)) {
+	for i := range t.s.Usable.Members {
+		for d, n := range t.s.FreeOf(int32(i)) {
 			free[d] += max(n, 0)
 		}
 	}
@@ -108,7 +109,7 @@ func (t *Trial) couldHold(classes []int32) bool {
 // nodesByRoom are the nodes that take pods, those with least room first.
 func (t *Trial) nodesByRoom() []int32 {
 	var nodes []int32
-	for i := range t.usable.Members {
+	for i := range t.s.Usable.Members {
 		nodes = append(nodes, int32(i))
 	}
 	t.sortByRoom(nodes, t.sizes(nodes))
@@ -143,12 +144,12 @@ func (t *Trial) packAlike(ctx context.Context, nodes, classes []int32, size func
 		progress = false
 		for _, class := range order {
 			c := t.m.classes[class]
-			for t.waiting[class] > 0 && c.Invalid == nil {
+			for t.s.Waiting[class] > 0 && c.Invalid == nil {
 				node := t.mostAlike(c, nodes, weights)
 				if node < 0 {
 					break
 				}
-				t.place(binding{class: class, host: node, count: 1, stage: -1})
+				t.place(state.Binding{Class: class, Host: node, Count: 1, Stage: -1})
 				progress = progress || c.Topology != nil
 			}
 		}
@@ -171,7 +172,7 @@ func (t *Trial) shareWeights(size func([]int64) float64) []float64 {
 func (t *Trial) mostAlike(c *podclass.Class, nodes []int32, weights []float64) int32 {
 	best, most, kept := int32(-1), -1.0, uint32(0)
 	for _, node := range nodes {
-		need, free := t.needOn(c, node), t.freeOf(node)
+		need, free := t.s.NeedOn(c, node), t.s.FreeOf(node)
 		fit := t.m.fits.FitOf(t.m.nodes[node].Group, c.Shape)
 		if fit < max(existing.FitGivingUp, kept) || !resources.Fits(need, free) {
 			continue
@@ -182,7 +183,7 @@ func (t *Trial) mostAlike(c *podclass.Class, nodes []int32, weights []float64) i
 			dot += float64(need[d]) * weights[d] * room
 			sum += room * room
 		}
-		if like := dot / math.Sqrt(max(sum, math.SmallestNonzeroFloat64)); (fit > kept || like > most) && t.admits(c, node) {
+		if like := dot / math.Sqrt(max(sum, math.SmallestNonzeroFloat64)); (fit > kept || like > most) && t.s.Admits(c, node) {
 			best, most, kept = node, like, fit
 		}
 	}

@@ -100,13 +100,13 @@ func (x *roomIndex) numberNeeds(m *Model) {
 // write sets a leaf to what the node has free; it reports whether that is more than before of anything.
 func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
 	e := tree.Leaf(leaf)
-	if !t.usable.Has(int(node)) {
+	if !t.s.Usable.Has(int(node)) {
 		for d := range e {
 			e[d] = -1
 		}
 		return false
 	}
-	for d, n := range t.freeOf(node) {
+	for d, n := range t.s.FreeOf(node) {
 		grew = grew || n > e[d]
 		e[d] = n
 	}

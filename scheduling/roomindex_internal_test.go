@@ -48,12 +48,12 @@ func TestRoomIndexFindsTheFirst(t *testing.T) {
 	random, found := rand.New(rand.NewPCG(1, 2)), 0
 	for step := range 3 * mostGrown {
 		node := int32(random.IntN(nodes))
-		free := trial.freeOf(node)
+		free := trial.s.FreeOf(node)
 		free[resources.CPU], free[resources.Memory] = m.free[0]*int64(random.IntN(5))/5, m.free[1]*int64(random.IntN(5))/5
 		if random.IntN(4) == 0 {
-			trial.usable.Remove(int(node))
+			trial.s.Usable.Remove(int(node))
 		} else {
-			trial.usable.Add(int(node))
+			trial.s.Usable.Add(int(node))
 		}
 		trial.rooms.update(trial, node)
 		if step%11 < 7 {
@@ -62,7 +62,7 @@ func TestRoomIndexFindsTheFirst(t *testing.T) {
 		class := int32(random.IntN(len(m.classes)))
 		need, want := m.classes[class].Unshared(), int32(-1)
 		for _, i := range order {
-			if trial.usable.Has(int(i)) && resources.Fits(need, trial.freeOf(i)) {
+			if trial.s.Usable.Has(int(i)) && resources.Fits(need, trial.s.FreeOf(i)) {
 				want = i
 				break
 			}

@@ -19,7 +19,7 @@ func (t *Trial) fillRoomy(ctx context.Context, c *layout.Cells, wishes []wish) b
 	proposals := t.proposeExisting(ctx, c, left, make([]int64, len(t.m.classes)), existing.FitFully)
 	if !slices.ContainsFunc(left, func(w wish) bool { return w.count > 0 }) {
 		t.admit(proposals)
-		if !slices.ContainsFunc(wishes, func(w wish) bool { return t.waiting[w.class] > 0 }) {
+		if !slices.ContainsFunc(wishes, func(w wish) bool { return t.s.Waiting[w.class] > 0 }) {
 			return true
 		}
 	}

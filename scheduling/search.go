@@ -10,6 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // Placing decides pod by pod and never takes back: a pod may get the one zone that two others would have needed. Where
@@ -30,17 +31,17 @@ const (
 // nodes of the snapshot that were used by then.
 func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32) (used []int32) {
 	left := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
-		return t.waiting[class] == 0 || t.m.classes[class].Invalid != nil
+		return t.s.Waiting[class] == 0 || t.m.classes[class].Invalid != nil
 	})
 	if len(left) == 0 || ctx.Err() != nil {
 		return nil
 	}
-	placed := t.record(before)
-	pods := placed.pods()
+	placed := t.s.Record(before.at)
+	pods := placed.Pods()
 	for _, class := range classes {
-		pods += int(t.waiting[class])
+		pods += int(t.s.Waiting[class])
 	}
-	if pods > maxRetriedPods || placed.pods() == 0 {
+	if pods > maxRetriedPods || placed.Pods() == 0 {
 		return nil
 	}
 	t.undo(before)
@@ -51,16 +52,16 @@ func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32)
 	}
 	s.best, s.bestWay = t.value(placed, s.priorities), placed
 	t.placeLeftFirst(ctx, classes, left)
-	s.consider(t.record(before))
+	s.consider(t.s.Record(before.at))
 	t.undo(before)
 	if pods <= maxSearchedPods && t.options.MinValues != MinValuesBestEffort && slices.Compare(s.best, s.goal) < 0 && t.begin(classes) {
 		s.mark = before
-		if t.topology != nil {
-			t.topology.Binding = !t.roomOnly
+		if t.s.Topology != nil {
+			t.s.Topology.Binding = !t.roomOnly
 		}
 		s.step(ctx)
-		if t.topology != nil {
-			t.topology.Binding = false
+		if t.s.Topology != nil {
+			t.s.Topology.Binding = false
 		}
 		t.undo(before)
 	}
@@ -68,7 +69,7 @@ func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32)
 	if s.improved {
 		t.placeLeft(ctx, classes)
 	}
-	return placed.nodesUsed()
+	return placed.NodesUsed()
 }
 
 // placeLeftFirst places everything again, of each priority first what had to wait.
@@ -91,7 +92,7 @@ type search struct {
 	// priorities of the classes, highest first; values count placed pods alike.
 	priorities []int32
 	goal, best []int
-	bestWay    way
+	bestWay    state.Record
 	improved   bool
 	seen       map[string]bool
 	// kinds are the nodes that could be bought, by class.
@@ -111,14 +112,14 @@ func (t *Trial) newSearch(classes, left []int32) *search {
 	}
 	s.goal = make([]int, len(s.priorities))
 	t.begin(classes)
-	if t.topology != nil {
-		t.topology.Binding = !t.roomOnly
-		defer func() { t.topology.Binding = false }()
+	if t.s.Topology != nil {
+		t.s.Topology.Binding = !t.roomOnly
+		defer func() { t.s.Topology.Binding = false }()
 	}
 	for _, class := range s.classes {
 		if t.m.classes[class].Invalid == nil && (!waitsAmong(left, class) || t.hasPlace(class)) {
 			s.hopeful[class] = true
-			s.goal[s.tierOf(class)] += int(t.waiting[class])
+			s.goal[s.tierOf(class)] += int(t.s.Waiting[class])
 		}
 	}
 	return s
@@ -147,7 +148,7 @@ func (s *search) tierOf(class int32) int {
 	return slices.Index(s.priorities, s.t.m.classes[class].Priority)
 }
 
-func (s *search) consider(w way) {
+func (s *search) consider(w state.Record) {
 	if v := s.t.value(w, s.priorities); slices.Compare(v, s.best) > 0 {
 		s.best, s.bestWay, s.improved = v, w, true
 	}
@@ -164,9 +165,9 @@ func (s *search) step(ctx context.Context) {
 		return
 	}
 	s.seen[text] = true
-	s.consider(t.record(s.mark))
+	s.consider(t.s.Record(s.mark.at))
 	for _, class := range s.classes {
-		if t.waiting[class] == 0 || !s.hopeful[class] {
+		if t.s.Waiting[class] == 0 || !s.hopeful[class] {
 			continue
 		}
 		s.onHosts(ctx, class)
@@ -188,15 +189,15 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 	t, m := s.t, s.t.m
 	c := m.classes[class]
 	s.steps += len(m.nodes) / looksPerStep
-	for i := range t.usable.Members {
-		if resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.fits.Accepts(m.nodes[i].Group, c.Shape) && t.admits(c, int32(i)) {
+	for i := range t.s.Usable.Members {
+		if resources.Fits(t.s.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && m.fits.Accepts(m.nodes[i].Group, c.Shape) && t.s.Admits(c, int32(i)) {
 			before := t.Mark()
-			t.place(binding{class: class, host: int32(i), count: 1, stage: -1, tight: t.tightly(class)})
+			t.place(state.Binding{Class: class, Host: int32(i), Count: 1, Stage: -1, Tight: t.tightly(class)})
 			s.then(ctx, before)
 		}
 	}
-	for i := range t.machines {
-		if t.machines[i].empty() || (!t.couldAdmit(c, int32(i)) && m.pools[t.machines[i].pool].Limits == nil) {
+	for i := range t.s.Planned {
+		if t.s.Planned[i].Empty() || (!t.couldAdmit(c, int32(i)) && m.pools[t.s.Planned[i].Pool].Limits == nil) {
 			continue
 		}
 		before := t.Mark()
@@ -209,16 +210,16 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 // joins places a pod of the class on new node i, as it is or as a larger one.
 func (t *Trial) joins(class, i int32) bool {
 	m := t.m
-	c, mc := m.classes[class], &t.machines[i]
+	c, mc := m.classes[class], &t.s.Planned[i]
 	host := int32(len(m.nodes)) + i
-	if fitsBeside(t.needOn(c, host), mc.used, m.pools[mc.pool].Table.AllocOf(int(mc.row), m.resources.Len())) && t.admits(c, host) {
+	if fitsBeside(t.s.NeedOn(c, host), mc.Used, m.pools[mc.Pool].Table.AllocOf(int(mc.Row), m.resources.Len())) && t.s.Admits(c, host) {
 		if stage := t.stageOn(c, mc); stage >= 0 && t.keepsVariety(host, c, stage) {
-			t.place(binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)})
+			t.place(state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: t.tightly(class)})
 			return true
 		}
 	}
-	load := t.loadOf(host)
-	return t.growAny(class, i, load) || t.growUnwished(class, i) || (m.pools[mc.pool].Limits != nil && c.Topology != nil && len(load) > 0 &&
+	load := t.s.LoadOf(host)
+	return t.growAny(class, i, load) || t.growUnwished(class, i) || (m.pools[mc.Pool].Limits != nil && c.Topology != nil && len(load) > 0 &&
 		slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.moveTo(class, i, st, load) }))
 }
 
@@ -234,8 +235,8 @@ func (s *search) onNew(ctx context.Context, class int32) {
 			continue
 		}
 		before := t.Mark()
-		host := t.open(machine{pool: o.Pool, row: o.Row, slot: o.Slot, price: o.Price, labels: t.assigned[o.Stage][o.Pool][o.Assign].Labels})
-		t.place(binding{class: class, host: host, count: 1, stage: o.Stage, tight: t.tightly(class)})
+		host := t.s.Open(state.Node{Pool: o.Pool, Row: o.Row, Slot: o.Slot, Price: o.Price, Labels: t.assigned[o.Stage][o.Pool][o.Assign].Labels})
+		t.place(state.Binding{Class: class, Host: host, Count: 1, Stage: o.Stage, Tight: t.tightly(class)})
 		s.then(ctx, before)
 	}
 }
@@ -244,21 +245,23 @@ func (s *search) onNew(ctx context.Context, class int32) {
 func (s *search) text() string {
 	t := s.t
 	loads := map[int32]string{}
-	sorted := slices.Clone(t.record(s.mark).bindings)
-	slices.SortFunc(sorted, func(a, b binding) int { return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.class, b.class)) })
-	w := t.record(s.mark)
+	sorted := slices.Clone(t.s.Record(s.mark.at).Bindings)
+	slices.SortFunc(sorted, func(a, b state.Binding) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Class, b.Class))
+	})
+	w := t.s.Record(s.mark.at)
 	for _, b := range sorted {
-		loads[b.host] += fmt.Sprint(b.class, "x", b.count, " ")
+		loads[b.Host] += fmt.Sprint(b.Class, "x", b.Count, " ")
 	}
 	var parts []string
 	for host, load := range loads {
 		at := fmt.Sprint("host ", host)
-		if host >= w.first {
-			mc := &w.machines[host-w.first]
-			as := nodepool.Assignment{Labels: mc.labels}
-			at = fmt.Sprint("new ", mc.pool, mc.labels)
+		if host >= w.First {
+			mc := &w.Nodes[host-w.First]
+			as := nodepool.Assignment{Labels: mc.Labels}
+			at = fmt.Sprint("new ", mc.Pool, mc.Labels)
 			for _, key := range t.m.pinnedKeys {
-				at += " " + t.m.pools[mc.pool].Label(int(mc.row), int(mc.slot), &as, key)
+				at += " " + t.m.pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), &as, key)
 			}
 		}
 		parts = append(parts, at+": "+load)

@@ -10,6 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -25,12 +26,12 @@ func (t *Trial) findSite(c *layout.Cells, class int32) *offers.Site {
 		sites := t.sitesOf(c, st, t.sites)
 		for i := range sites {
 			s := &sites[i]
-			if !resources.Fits(cl.Requests, s.Alloc) || (waits && !s.Limited) || !t.affordable(s.Pool, s.Row) || !t.reservable(s.Pool, s.Row, s.Slot) || !t.admitsAt(cl, s) || !t.variedAt(cl, s) {
+			if !resources.Fits(cl.Requests, s.Alloc) || (waits && !s.Limited) || !t.s.Affordable(s.Pool, s.Row) || !t.s.Reservable(s.Pool, s.Row, s.Slot) || !t.admitsAt(cl, s) || !t.variedAt(cl, s) {
 				continue
 			}
 			held := 1
 			if crowd {
-				held = resources.HowMany(cl.Requests, s.Alloc, int(t.waiting[class]))
+				held = resources.HowMany(cl.Requests, s.Alloc, int(t.s.Waiting[class]))
 			}
 			if held > most || (held == most && s.Price < price) {
 				best, most, price = s, held, s.Price
@@ -96,7 +97,7 @@ func (t *Trial) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.
 
 // couldBuy reports whether the node may be bought for a pod of the class; waits says that it must be on a reservation.
 func (t *Trial) couldBuy(cl *podclass.Class, s *offers.Site, waits bool) bool {
-	return resources.Fits(cl.Requests, s.Alloc) && (!waits || s.Limited) && t.affordable(s.Pool, s.Row) && t.reservable(s.Pool, s.Row, s.Slot) &&
+	return resources.Fits(cl.Requests, s.Alloc) && (!waits || s.Limited) && t.s.Affordable(s.Pool, s.Row) && t.s.Reservable(s.Pool, s.Row, s.Slot) &&
 		t.admitsAt(cl, s) && t.variedAt(cl, s)
 }
 
@@ -106,7 +107,7 @@ func (t *Trial) variedAt(cl *podclass.Class, s *offers.Site) bool {
 		return true
 	}
 	before := t.Mark()
-	host := t.open(machine{pool: s.Pool, row: s.Row, slot: s.Slot, price: s.Price, labels: t.assigned[s.Stage][s.Pool][s.Assign].Labels})
+	host := t.s.Open(state.Node{Pool: s.Pool, Row: s.Row, Slot: s.Slot, Price: s.Price, Labels: t.assigned[s.Stage][s.Pool][s.Assign].Labels})
 	ok := t.keepsVariety(host, cl, s.Stage)
 	t.undo(before)
 	return ok
@@ -123,15 +124,15 @@ func (t *Trial) mustShare(c *podclass.Class) bool {
 // admitsAt checks the rules for a pod on a node yet to be bought, by buying it for a moment: the DaemonSet pods that
 // come with it count, and so does a domain that it brings.
 func (t *Trial) admitsAt(cl *podclass.Class, s *offers.Site) bool {
-	if t.topology == nil {
+	if t.s.Topology == nil {
 		return true
 	}
 	if row := &t.m.pools[s.Pool].Table.Rows[s.Row]; cl.Topology == nil && row.Resident == 0 && !t.breaksSpread(t.cells.List[s.Cell]) {
 		return true
 	}
 	before := t.Mark()
-	host := t.open(machine{pool: s.Pool, row: s.Row, slot: s.Slot, price: s.Price, labels: t.assigned[s.Stage][s.Pool][s.Assign].Labels})
-	ok := !t.disturbs(host) && t.admits(cl, host)
+	host := t.s.Open(state.Node{Pool: s.Pool, Row: s.Row, Slot: s.Slot, Price: s.Price, Labels: t.assigned[s.Stage][s.Pool][s.Assign].Labels})
+	ok := !t.disturbs(host) && t.s.Admits(cl, host)
 	t.undo(before)
 	return ok
 }

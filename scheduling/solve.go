@@ -16,6 +16,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -98,7 +99,7 @@ func (t *Trial) placeAll(ctx context.Context) {
 	var real, placeholders []int32
 	for i, c := range m.classes {
 		switch {
-		case t.waiting[i] == 0:
+		case t.s.Waiting[i] == 0:
 		case c.Placeholder:
 			placeholders = append(placeholders, int32(i))
 		default:
@@ -145,7 +146,7 @@ func (t *Trial) placeReal(ctx context.Context, real []int32) (tried []int32) {
 		for _, tier := range tiers {
 			t.placeTogether(ctx, tier)
 		}
-		if t.topology != nil && t.waitingPods() > 0 {
+		if t.s.Topology != nil && t.s.WaitingPods() > 0 {
 			t.placeTogether(ctx, real) // pods that follow others of lower priority
 		}
 	}
@@ -177,7 +178,7 @@ func (t *Trial) placeTogether(ctx context.Context, classes []int32) {
 	t.lenient = false
 	t.placeClasses(ctx, others)
 	t.lenient = true
-	t.placeClasses(ctx, slices.DeleteFunc(others, func(class int32) bool { return t.waiting[class] == 0 }))
+	t.placeClasses(ctx, slices.DeleteFunc(others, func(class int32) bool { return t.s.Waiting[class] == 0 }))
 }
 
 // priorities groups classes by priority, highest first.
@@ -201,14 +202,14 @@ func (t *Trial) inverted(since Mark, classes []int32) bool {
 	highest, waits := int32(0), false
 	for _, class := range classes {
 		c := t.m.classes[class]
-		if t.waiting[class] > 0 && c.Invalid == nil && (!waits || c.Priority > highest) {
+		if t.s.Waiting[class] > 0 && c.Invalid == nil && (!waits || c.Priority > highest) {
 			highest, waits = c.Priority, true
 		}
 	}
 	if !waits {
 		return false
 	}
-	return slices.ContainsFunc(t.placed, func(p binding) bool { return t.m.classes[p.class].Priority < highest })
+	return slices.ContainsFunc(t.s.Placed, func(p state.Binding) bool { return t.m.classes[p.Class].Priority < highest })
 }
 
 // placeClasses is the order of work: value the pods, fill the nodes there are, pack the rest onto new ones, admit
@@ -218,7 +219,7 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 		return
 	}
 	c, before := t.cells, t.Mark()
-	if len(t.machines) > 0 && !t.newOnly {
+	if len(t.s.Planned) > 0 && !t.newOnly {
 		t.fillPlanned(classes)
 	}
 	bulk := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool { return t.mustShare(t.m.classes[class]) })
@@ -229,7 +230,7 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 	if !t.options.ExistingOnly {
 		t.packStages(ctx, c, wishes)
 	}
-	t.abandonEmpty()
+	t.s.AbandonEmpty()
 	t.placeLeft(ctx, classes)
 	t.keepVaried(ctx, before, classes)
 }
@@ -253,10 +254,10 @@ func (t *Trial) fillNodes(ctx context.Context, c *layout.Cells, classes []int32,
 		return nil
 	}
 	for round := 1; ; round++ {
-		waiting := t.waitingPods()
+		waiting := t.s.WaitingPods()
 		t.admit(t.proposeExisting(ctx, c, wishes, t.classWorth(ctx, c, wishes), existing.FitFully, existing.FitGivingUp))
 		crowded := slices.ContainsFunc(wishes, func(w wish) bool { return w.onNodes && w.count > 0 })
-		if !crowded || waiting > maxRetriedPods || t.waitingPods() == waiting || round == maxDeals || ctx.Err() != nil {
+		if !crowded || waiting > maxRetriedPods || t.s.WaitingPods() == waiting || round == maxDeals || ctx.Err() != nil {
 			return wishes
 		}
 		wishes = t.wishes(c, classes)
@@ -269,8 +270,8 @@ func (t *Trial) begin(classes []int32) bool {
 		return false
 	}
 	t.cells = nil
-	if t.topology != nil {
-		t.cells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.topology)
+	if t.s.Topology != nil {
+		t.cells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.s.Topology)
 	}
 	t.sites, t.varied, t.assigned = map[int32][]offers.Site{}, map[int32][]offers.Site{}, map[int32]map[int32][]nodepool.Assignment{}
 	return true
@@ -395,8 +396,8 @@ func (t *Trial) classWorth(ctx context.Context, c *layout.Cells, wishes []wish) 
 func (t *Trial) nodesFor(wishes []*wish) []int32 {
 	m := t.m
 	out := make([]int32, 0, len(m.nodes))
-	for i := range t.usable.Members {
-		free, group := t.freeOf(int32(i)), m.nodes[i].Group
+	for i := range t.s.Usable.Members {
+		free, group := t.s.FreeOf(int32(i)), m.nodes[i].Group
 		if slices.ContainsFunc(wishes, func(w *wish) bool {
 			c := m.classes[w.class]
 			return resources.Fits(c.Requests, free) && m.fits.Accepts(group, c.Shape)
@@ -411,7 +412,7 @@ func (t *Trial) nodesFor(wishes []*wish) []int32 {
 func (t *Trial) sizes(nodes []int32) func([]int64) float64 {
 	total := make([]float64, t.m.resources.Len())
 	for _, i := range nodes {
-		for d, f := range t.freeOf(i) {
+		for d, f := range t.s.FreeOf(i) {
 			total[d] += float64(max(f, 0))
 		}
 	}
@@ -430,7 +431,7 @@ func (t *Trial) sizes(nodes []int32) func([]int64) float64 {
 func (t *Trial) sortByRoom(nodes []int32, size func([]int64) float64) {
 	room := make([]float64, len(t.m.nodes))
 	for _, i := range nodes {
-		room[i] = size(t.freeOf(i))
+		room[i] = size(t.s.FreeOf(i))
 	}
 	slices.SortFunc(nodes, func(a, b int32) int {
 		return cmp.Or(boolCompare(t.m.nodes[b].Initialized, t.m.nodes[a].Initialized), cmp.Compare(room[a], room[b]), cmp.Compare(a, b))
@@ -442,7 +443,7 @@ func (t *Trial) sortByRoom(nodes []int32, size func([]int64) float64) {
 func (t *Trial) packNew(ctx context.Context, c *layout.Cells, items []pricing.Item) []int {
 	p := t.newJoined(items, c)
 	j := p.Alike
-	p.Rough = t.topology != nil // the plan is then proven by another
+	p.Rough = t.s.Topology != nil // the plan is then proven by another
 	if !t.gated(p) && len(p.Committed) == 0 {
 		filling.Seed(ctx, &p.Problem, t.m.hostRules(), t.options.Effort.seeding(podsOf(p.Items)))
 	}
@@ -453,7 +454,7 @@ func (t *Trial) packNew(ctx context.Context, c *layout.Cells, items []pricing.It
 	return j.Left(t.packProblem(ctx, p, v))
 }
 
-// podsOf is how many pods the items are.
+// Pods is how many pods the items are.
 func podsOf(items []pricing.Item) int {
 	sum := 0
 	for i := range items {
@@ -470,7 +471,7 @@ func (t *Trial) packProblem(ctx context.Context, p *offers.Choice, v *pricing.Va
 		g = newLedger(t, p)
 	}
 	k := filling.NewPacker(filling.NewTask(&p.Problem, v, m.hostRules()), g)
-	first := len(t.machines) == 0
+	first := len(t.s.Planned) == 0
 	packed := k.First(ctx)
 	if g == nil && len(packed.List) > 0 && podsOf(items) > 1 && k.Waiting() == 0 {
 		k.Improve(ctx, packed, t.options.Effort.packing(podsOf(items)))
@@ -478,7 +479,7 @@ func (t *Trial) packProblem(ctx context.Context, p *offers.Choice, v *pricing.Va
 	t.buy(p, packed)
 	t.proof = nil
 	shares := slices.ContainsFunc(items, func(it pricing.Item) bool { return len(m.classes[it.Class].Shared) > 0 })
-	if first && !slices.ContainsFunc(k.Left, func(n int) bool { return n > 0 }) && t.topology == nil && !shares && !m.ruled(items) {
+	if first && !slices.ContainsFunc(k.Left, func(n int) bool { return n > 0 }) && t.s.Topology == nil && !shares && !m.ruled(items) {
 		t.proof = &proof{p, v}
 	}
 	return k.Left
@@ -496,7 +497,7 @@ func (t *Trial) buy(p *offers.Choice, g *filling.Bins) {
 			if host < 0 || !t.strictVariety(t.m.pools[p.Options[g.List[i].Option].Pool]) {
 				continue
 			}
-			if round == maxBuys || !t.stillVaried(host-int32(len(t.m.nodes)), t.loadOf(host)) {
+			if round == maxBuys || !t.stillVaried(host-int32(len(t.m.nodes)), t.s.LoadOf(host)) {
 				skip[i], again = true, true
 			}
 		}
@@ -527,14 +528,14 @@ func (t *Trial) buyBins(p *offers.Choice, g *filling.Bins, skip []bool) []int32 
 		b := &g.List[i]
 		o := &p.Options[b.Option]
 		before := t.Mark()
-		host := t.open(machine{pool: o.Pool, row: o.Row, slot: o.Slot, labels: p.Assigned[o.Pool][o.Assign].Labels, price: o.Price, commitment: o.Commitment})
+		host := t.s.Open(state.Node{Pool: o.Pool, Row: o.Row, Slot: o.Slot, Labels: p.Assigned[o.Pool][o.Assign].Labels, Price: o.Price, Commitment: o.Commitment})
 		if t.disturbs(host) {
 			t.undo(before)
 			continue // its pods are looked at one by one
 		}
 		hosts[i] = host
 		propose := func(it *pricing.Item, n int32) {
-			list = append(list, proposal{binding{class: it.Class, host: host, count: n, stage: it.Stage}, it.Topology == nil})
+			list = append(list, proposal{state.Binding{Class: it.Class, Host: host, Count: n, Stage: it.Stage}, it.Topology == nil})
 		}
 		for _, l := range t.m.inOrder(&p.Problem, b.Load) {
 			if pods == nil {
@@ -557,17 +558,6 @@ func (m *Model) inOrder(p *pricing.Problem, loads []pricing.Load) []pricing.Load
 	slices.SortStableFunc(out, func(a, b pricing.Load) int {
 		return boolCompare(topology.SpreadsOnHosts(m.topology, p.Items[b.Item].Topology), topology.SpreadsOnHosts(m.topology, p.Items[a.Item].Topology))
 	})
-	return out
-}
-
-// loadOf is what the trial has put on a host.
-func (t *Trial) loadOf(host int32) []binding {
-	var out []binding
-	for _, b := range t.placed {
-		if b.host == host && b.count > 0 {
-			out = append(out, b)
-		}
-	}
 	return out
 }
 

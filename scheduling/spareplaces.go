@@ -3,6 +3,8 @@ package scheduling
 import (
 	"context"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // Room on nodes that are there costs nothing and is filled first. But a pod there may drag others along that follow it,
@@ -17,17 +19,17 @@ const (
 // sparePlaces looks for a cheaper way to place as many pods as since the mark, without some of the nodes that have
 // received any, or that were tried.
 func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []int32) {
-	if t.topology == nil || t.newCost() == 0 || t.options.ExistingOnly || t.podsSince(before) > maxSparing {
+	if t.s.Topology == nil || t.newCost() == 0 || t.options.ExistingOnly || t.s.PodsSince(before.at) > maxSparing {
 		return
 	}
-	found := t.record(before)
-	pods := found.pods()
+	found := t.s.Record(before.at)
+	pods := found.Pods()
 	for _, class := range classes {
-		pods += int(t.waiting[class])
+		pods += int(t.s.Waiting[class])
 	}
-	used := mergeNodes(found.nodesUsed(), tried)
-	if len(used) == 0 || pods > maxSparing || !slices.ContainsFunc(found.bindings, func(b binding) bool {
-		c := t.m.classes[b.class]
+	used := mergeNodes(found.NodesUsed(), tried)
+	if len(used) == 0 || pods > maxSparing || !slices.ContainsFunc(found.Bindings, func(b state.Binding) bool {
+		c := t.m.classes[b.Class]
 		return t.m.concerned(c.Topology) || t.mustShare(c)
 	}) {
 		return
@@ -35,7 +37,7 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []i
 	// What is cheaper is known only once the pods on new nodes have been placed again as well as they can be: it is nodes
 	// in the same zone that cost more, and each way may lead to others.
 	t.rearrange(ctx, before, classes)
-	found = t.record(before)
+	found = t.s.Record(before.at)
 	priorities := t.prioritiesOf(classes)
 	best, cost, improved := found, t.newCost(), false
 	queue, seen := [][]int32{}, [][]int32{}
@@ -52,18 +54,18 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []i
 	for n := 0; n < len(queue) && n < maxSparingRetries && ctx.Err() == nil; n++ {
 		t.undo(before)
 		for _, node := range queue[n] {
-			t.usable.Remove(int(node))
+			t.s.Usable.Remove(int(node))
 		}
 		tried := t.placeReal(ctx, classes)
 		t.rearrange(ctx, before, classes)
 		for _, node := range queue[n] {
-			t.usable.Add(int(node))
+			t.s.Usable.Add(int(node))
 		}
-		if t.waitingPods() > 0 {
+		if t.s.WaitingPods() > 0 {
 			t.placeTogether(ctx, classes) // whom the others keep from all else may have a place just there
 		}
-		w := t.record(before)
-		extend(queue[n], mergeNodes(w.nodesUsed(), tried))
+		w := t.s.Record(before.at)
+		extend(queue[n], mergeNodes(w.NodesUsed(), tried))
 		if c := slices.Compare(t.value(w, priorities), t.value(best, priorities)); c > 0 || (c == 0 && t.newCost() < cost) {
 			best, cost, improved = w, t.newCost(), true
 		}

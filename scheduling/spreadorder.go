@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -21,18 +22,18 @@ func (t *Trial) placeTightly(ctx context.Context, c *layout.Cells, classes []int
 		return
 	}
 	spread := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
-		return t.waiting[class] == 0 || !t.m.spreadHard(t.m.classes[class].Topology)
+		return t.s.Waiting[class] == 0 || !t.m.spreadHard(t.m.classes[class].Topology)
 	})
 	if len(spread) == 0 {
 		return
 	}
-	waiting := t.waitingPods()
-	t.topology.Binding = true
+	waiting := t.s.WaitingPods()
+	t.s.Topology.Binding = true
 	t.placeSingly(ctx, c, spread)
-	if t.waitingPods() < waiting {
+	if t.s.WaitingPods() < waiting {
 		t.placeSingly(ctx, c, classes)
 	}
-	t.topology.Binding = false
+	t.s.Topology.Binding = false
 }
 
 // spreadHard reports whether the stake has a spread constraint that must be kept.
@@ -42,32 +43,32 @@ func (m *Model) spreadHard(o *topology.Groups) bool {
 
 // tightly reports whether a pod placed now rests on there being no emptier node.
 func (t *Trial) tightly(class int32) bool {
-	return t.topology != nil && t.topology.Binding && t.m.spreadHard(t.m.classes[class].Topology)
+	return t.s.Topology != nil && t.s.Topology.Binding && t.m.spreadHard(t.m.classes[class].Topology)
 }
 
 // disturbs reports whether the last node opened keeps a pod placed before from being bound: by a domain that it brings,
 // or by DaemonSet pods that come with it.
 func (t *Trial) disturbs(host int32) bool {
-	if t.topology == nil {
+	if t.s.Topology == nil {
 		return false
 	}
 	if t.residentsDisturb(host) {
 		return true
 	}
-	h := &t.topology.Hosts[host]
+	h := &t.s.Topology.Hosts[host]
 	for g := range t.m.topology {
 		group := &t.m.topology[g]
 		if group.Kind != topology.Spread || !group.Hard || h.Ignored(int32(g)) {
 			continue
 		}
 		if group.At == topology.Hostname {
-			if t.tight > 0 && !t.replays(int32(g), t.countsBefore(int32(g))) { // the node is among the hosts
+			if t.s.Tight > 0 && !t.replays(int32(g), t.countsBefore(int32(g))) { // the node is among the hosts
 				return true
 			}
 			continue
 		}
 		d := h.Domains[group.At]
-		if d != topology.NoDomain && topology.CountAt(t.topology.Present[g], d) == 1 && t.strained(int32(g), d) && !t.bindable(int32(g), d) {
+		if d != topology.NoDomain && topology.CountAt(t.s.Topology.Present[g], d) == 1 && t.strained(int32(g), d) && !t.bindable(int32(g), d) {
 			return true
 		}
 	}
@@ -78,8 +79,8 @@ func (t *Trial) disturbs(host int32) bool {
 // its domain they may be what it keeps away from, or keep it away; among the members of its spread they may be one too many;
 // and where it was the first of those that follow each other, they now come first.
 func (t *Trial) residentsDisturb(host int32) bool {
-	mc := &t.machines[host-int32(len(t.m.nodes))]
-	for _, class := range t.m.pools[mc.pool].Table.Rows[mc.row].Residents {
+	mc := &t.s.Planned[host-int32(len(t.m.nodes))]
+	for _, class := range t.m.pools[mc.Pool].Table.Rows[mc.Row].Residents {
 		o := t.m.classes[class].Topology
 		for _, g := range o.In {
 			group := &t.m.topology[g]
@@ -89,7 +90,7 @@ func (t *Trial) residentsDisturb(host int32) bool {
 			d := t.domainOf(g, host)
 			switch group.Kind {
 			case topology.Anti:
-				if topology.CountAt(t.topology.Owners[g], d) > 0 && t.anyPlaced(func(o *topology.Groups, at int32) bool { return topology.Contains(o.Owns, g) && t.domainOf(g, at) == d }) {
+				if topology.CountAt(t.s.Topology.Owners[g], d) > 0 && t.anyPlaced(func(o *topology.Groups, at int32) bool { return topology.Contains(o.Owns, g) && t.domainOf(g, at) == d }) {
 					return true
 				}
 			case topology.Spread:
@@ -105,7 +106,7 @@ func (t *Trial) residentsDisturb(host int32) bool {
 		for _, g := range o.Owns {
 			if group := &t.m.topology[g]; group.Kind == topology.Anti && group.Hard && group.At != topology.Hostname {
 				d := t.domainOf(g, host)
-				if topology.CountAt(t.topology.Members[g], d) > 0 && t.anyPlaced(func(o *topology.Groups, at int32) bool { return topology.Contains(o.In, g) && t.domainOf(g, at) == d }) {
+				if topology.CountAt(t.s.Topology.Members[g], d) > 0 && t.anyPlaced(func(o *topology.Groups, at int32) bool { return topology.Contains(o.In, g) && t.domainOf(g, at) == d }) {
 					return true
 				}
 			}
@@ -116,16 +117,16 @@ func (t *Trial) residentsDisturb(host int32) bool {
 
 // firstOf reports whether the group has no members but pods that the trial has placed and what came with the host.
 func (t *Trial) firstOf(g, host int32) bool {
-	n := t.topology.Total[g]
-	mc := &t.machines[host-int32(len(t.m.nodes))]
-	for _, class := range t.m.pools[mc.pool].Table.Rows[mc.row].Residents {
+	n := t.s.Topology.Total[g]
+	mc := &t.s.Planned[host-int32(len(t.m.nodes))]
+	for _, class := range t.m.pools[mc.Pool].Table.Rows[mc.Row].Residents {
 		if topology.Contains(t.m.classes[class].Topology.In, g) {
 			n--
 		}
 	}
-	for _, b := range t.placed {
-		if o := t.m.classes[b.class].Topology; o != nil && topology.Contains(o.In, g) {
-			n -= b.count
+	for _, b := range t.s.Placed {
+		if o := t.m.classes[b.Class].Topology; o != nil && topology.Contains(o.In, g) {
+			n -= b.Count
 		}
 	}
 	return n <= 0
@@ -133,9 +134,9 @@ func (t *Trial) firstOf(g, host int32) bool {
 
 // anyPlaced reports whether a pod that the trial has placed is as asked.
 func (t *Trial) anyPlaced(is func(o *topology.Groups, host int32) bool) bool {
-	return slices.ContainsFunc(t.placed, func(b binding) bool {
-		o := t.m.classes[b.class].Topology
-		return b.count > 0 && o != nil && is(o, b.host)
+	return slices.ContainsFunc(t.s.Placed, func(b state.Binding) bool {
+		o := t.m.classes[b.Class].Topology
+		return b.Count > 0 && o != nil && is(o, b.Host)
 	})
 }
 
@@ -146,7 +147,7 @@ func (t *Trial) spreads(g int32) bool {
 
 // domainOf is a node's domain for the group: itself for rules over nodes, noDomain where the group takes no notice.
 func (t *Trial) domainOf(g, host int32) int32 {
-	h := &t.topology.Hosts[host]
+	h := &t.s.Topology.Hosts[host]
 	switch {
 	case h.Gone || h.Ignored(g):
 		return topology.NoDomain
@@ -165,13 +166,13 @@ func (t *Trial) breaksSpread(domains []int32) bool {
 			continue
 		}
 		if group.At == topology.Hostname {
-			if t.tight > 0 && !t.bindable(int32(g), topology.NoDomain) {
+			if t.s.Tight > 0 && !t.bindable(int32(g), topology.NoDomain) {
 				return true
 			}
 			continue
 		}
 		d := domains[group.At]
-		if d != topology.NoDomain && topology.CountAt(t.topology.Present[g], d) == 0 && t.strained(int32(g), d) && !t.bindable(int32(g), d) {
+		if d != topology.NoDomain && topology.CountAt(t.s.Topology.Present[g], d) == 0 && t.strained(int32(g), d) && !t.bindable(int32(g), d) {
 			return true
 		}
 	}
@@ -181,9 +182,9 @@ func (t *Trial) breaksSpread(domains []int32) bool {
 // strained reports whether some domain has more members than the spread allows next to domain d: if not, nothing needs a
 // closer look.
 func (t *Trial) strained(g, d int32) bool {
-	own := topology.CountAt(t.topology.Members[g], d)
-	for other, n := range t.topology.Present[g] {
-		if n > 0 && topology.CountAt(t.topology.Members[g], int32(other))-own > t.m.topology[g].MaxSkew {
+	own := topology.CountAt(t.s.Topology.Members[g], d)
+	for other, n := range t.s.Topology.Present[g] {
+		if n > 0 && topology.CountAt(t.s.Topology.Members[g], int32(other))-own > t.m.topology[g].MaxSkew {
 			return true
 		}
 	}
@@ -196,10 +197,10 @@ func (t *Trial) bindable(g, d int32) bool {
 	group := &t.m.topology[g]
 	counts := t.countsBefore(g)
 	if group.At == topology.Hostname {
-		d = int32(len(t.topology.Hosts))
+		d = int32(len(t.s.Topology.Hosts))
 	}
 	if _, there := counts[d]; !there {
-		counts[d] = topology.CountAt(t.topology.Members[g], d)
+		counts[d] = topology.CountAt(t.s.Topology.Members[g], d)
 	}
 	return t.replays(g, counts)
 }
@@ -207,17 +208,17 @@ func (t *Trial) bindable(g, d int32) bool {
 // replays is bindable with the members that the domains had before.
 func (t *Trial) replays(g int32, counts map[int32]int32) bool {
 	group := &t.m.topology[g]
-	for _, b := range t.placed {
-		o := t.m.classes[b.class].Topology
+	for _, b := range t.s.Placed {
+		o := t.m.classes[b.Class].Topology
 		at := topology.NoDomain
-		if b.count > 0 && o != nil {
-			at = int(t.domainOf(g, b.host))
+		if b.Count > 0 && o != nil {
+			at = int(t.domainOf(g, b.Host))
 		}
 		if at == topology.NoDomain {
 			continue
 		}
 		member := topology.Contains(o.In, g)
-		for range b.count {
+		for range b.Count {
 			after := counts[int32(at)]
 			if member {
 				after++
@@ -235,21 +236,21 @@ func (t *Trial) replays(g int32, counts map[int32]int32) bool {
 // is now.
 func (t *Trial) countsBefore(g int32) map[int32]int32 {
 	counts := map[int32]int32{}
-	for i := range t.topology.Hosts {
+	for i := range t.s.Topology.Hosts {
 		d := t.domainOf(g, int32(i))
 		if d == topology.NoDomain {
 			continue
 		}
 		if t.m.topology[g].At == topology.Hostname {
-			counts[d] = t.topology.Hosts[i].Of(g).Members
+			counts[d] = t.s.Topology.Hosts[i].Of(g).Members
 		} else {
-			counts[d] = topology.CountAt(t.topology.Members[g], d)
+			counts[d] = topology.CountAt(t.s.Topology.Members[g], d)
 		}
 	}
-	for _, b := range t.placed {
-		if o := t.m.classes[b.class].Topology; b.count > 0 && o != nil && topology.Contains(o.In, g) {
-			if d := t.domainOf(g, b.host); d != topology.NoDomain {
-				counts[d] -= b.count
+	for _, b := range t.s.Placed {
+		if o := t.m.classes[b.Class].Topology; b.Count > 0 && o != nil && topology.Contains(o.In, g) {
+			if d := t.domainOf(g, b.Host); d != topology.NoDomain {
+				counts[d] -= b.Count
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -181,7 +182,7 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 		for r := range p.Table.Rows {
 			cost := p.RowCost(r)
 			f.cost = append(f.cost, cost...)
-			if !x.t.allows(at, x.t.usage[at], cost) {
+			if !x.t.s.Allows(at, x.t.s.Usage[at], cost) {
 				f.over.Add(r)
 			}
 		}
@@ -308,7 +309,7 @@ func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
 	if id == "" {
 		return !awaits
 	}
-	return x.t.reserved[id] < c.Reservations[id]
+	return x.t.s.Reserved[id] < c.Reservations[id]
 }
 
 // varietySite is what decides which nodes can stand in for a candidate with a pod of the class alone. row is 0 where
@@ -327,18 +328,18 @@ func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 	site := x.varietySiteOf(q, cand)
 	ok, known := x.varied[site]
 	if !known {
-		mc := machine{pool: q.at, row: int32(cand.row), slot: site.slot, labels: q.assigned[cand.assign].Labels, used: x.c.Requests}
+		mc := state.Node{Pool: q.at, Row: int32(cand.row), Slot: site.slot, Labels: q.assigned[cand.assign].Labels, Used: x.c.Requests}
 		rows, slots := q.rows.Clone(), q.slots.Clone()
 		var stakes []*topology.Groups
 		if x.c.Topology != nil {
 			stakes = []*topology.Groups{x.c.Topology}
 		}
 		x.t.keepAlike(&mc, rows, slots, stakes)
-		if ok = q.p.VariedFor(mc.row, x.c.Requests, rows, slots); !ok {
+		if ok = q.p.VariedFor(mc.Row, x.c.Requests, rows, slots); !ok {
 			if x.lean == nil {
 				x.lean = map[varietySite][]int{}
 			}
-			x.lean[site] = q.p.VarietyLeft(mc.row, x.c.Requests, rows, slots)
+			x.lean[site] = q.p.VarietyLeft(mc.Row, x.c.Requests, rows, slots)
 		}
 		x.varied[site] = ok
 	}
@@ -461,7 +462,7 @@ func (x *explainer) cellOf(q *question, cand *candidate) int32 {
 	if q.p == x.m.pools[q.at] {
 		return x.cells.OfNew(q.at, int32(cand.row), int32(cand.slot), &q.assigned[cand.assign])
 	}
-	return x.cells.Number(x.t.topology.DomainsOf(func(key string) string { return x.labelOn(q, cand, key) }))
+	return x.cells.Number(x.t.s.Topology.DomainsOf(func(key string) string { return x.labelOn(q, cand, key) }))
 }
 
 // option describes the candidate for people.
@@ -486,8 +487,8 @@ func (x *explainer) exceeded(q *question, row int, f func(limit int, over int64)
 	l := q.p.Limits
 	cost := x.factsOf(q.at).cost[row*len(l.Names) : (row+1)*len(l.Names)]
 	for i := range l.Names {
-		over := x.t.usage[q.at][i] + cost[i] - l.Max[i]
-		if l.Reached(x.t.standing[q.at], i) {
+		over := x.t.s.Usage[q.at][i] + cost[i] - l.Max[i]
+		if l.Reached(x.t.s.Standing[q.at], i) {
 			over = max(over, 1)
 		}
 		if over > 0 {

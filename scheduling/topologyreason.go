@@ -86,7 +86,7 @@ func (r *rule) aloneIn(o *topology.Groups, m *Model) *topology.Groups {
 // admits reports whether the rules allow the pod on the candidate; loosely for nodes that could not be bought when
 // the plan was made: see spreadsLoosely.
 func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
-	if x.t.topology == nil {
+	if x.t.s.Topology == nil {
 		return true
 	}
 	loosely = loosely || x.loosely
@@ -124,7 +124,7 @@ func (x *explanations) bars(cell int32) bool {
 
 // on makes the candidate a node of the trial for a moment, with the DaemonSet pods that come with it.
 func (x *explainer) on(q *question, cand *candidate, look func(*topology.Host)) {
-	s := x.t.topology
+	s := x.t.s.Topology
 	host := x.addMachine(q, cand)
 	residents := q.p.Table.Rows[cand.row].Residents
 	for _, class := range residents {
@@ -142,7 +142,7 @@ func (x *explainer) on(q *question, cand *candidate, look func(*topology.Host)) 
 // addMachine adds the candidate to the trial's nodes and returns its number. Its labels decide how rules see it; they are
 // read once for all nodes that rules can't tell apart.
 func (x *explainer) addMachine(q *question, cand *candidate) int32 {
-	s, at := x.t.topology, admission{q, ruleSite{cell: x.cellOf(q, cand), resident: q.p.Table.Rows[cand.row].Resident}}
+	s, at := x.t.s.Topology, admission{q, ruleSite{cell: x.cellOf(q, cand), resident: q.p.Table.Rows[cand.row].Resident}}
 	if known, ok := x.hosts[at]; ok {
 		s.Hosts = append(s.Hosts, known)
 		s.Notice(int32(len(s.Hosts)-1), 1)
@@ -186,7 +186,7 @@ func (x *explainer) admitsAt(o *topology.Groups, domains []int32, of func(group 
 		}
 		o = withoutWideSpreads(o, x.m)
 	}
-	state := x.t.topology
+	state := x.t.s.Topology
 	return topology.AdmitsHost(x.m.topology, o, of) > 0 && state.AdmitsDomains(o, x.c.Shape, domains) && state.AdmitsAffinity(o, domains, of)
 }
 
@@ -223,24 +223,24 @@ func (x *explainer) membersOf(g int32) []int32 {
 	at := m.topology[g].At
 	note := func(class, host, n int32) {
 		o := m.classes[class].Topology
-		if d := t.topology.Hosts[host].Domains[at]; o != nil && d != topology.NoDomain && topology.Contains(o.In, g) {
+		if d := t.s.Topology.Hosts[host].Domains[at]; o != nil && d != topology.NoDomain && topology.Contains(o.In, g) {
 			out = topology.Bump(out, d, n)
 		}
 	}
 	for i := range m.nodes {
-		if t.topology.Hosts[i].Gone {
+		if t.s.Topology.Hosts[i].Gone {
 			continue
 		}
 		for _, class := range m.podsOn(int32(i)) {
 			note(class, int32(i), 1)
 		}
 	}
-	for _, b := range t.placed {
-		note(b.class, b.host, b.count)
+	for _, b := range t.s.Placed {
+		note(b.Class, b.Host, b.Count)
 	}
-	for i := range t.machines {
-		mc := &t.machines[i]
-		for _, class := range m.pools[mc.pool].Table.Rows[mc.row].Residents {
+	for i := range t.s.Planned {
+		mc := &t.s.Planned[i]
+		for _, class := range m.pools[mc.Pool].Table.Rows[mc.Row].Residents {
 			note(class, int32(len(m.nodes)+i), 1)
 		}
 	}
@@ -275,7 +275,7 @@ func (x *explainer) skewNeeded(r *rule, domains []int32, of func(group int32) to
 	if domains[group.At] == topology.NoDomain {
 		return 0
 	}
-	return x.t.topology.SkewAfter(x.c.Topology, g, x.c.Shape, domains[group.At])
+	return x.t.s.Topology.SkewAfter(x.c.Topology, g, x.c.Shape, domains[group.At])
 }
 
 // words say the rule.
@@ -301,7 +301,7 @@ func (x *explainer) words(r *rule) string {
 	case topology.Affinity:
 		if group.Shared != "" {
 			text := "the devices of claim " + group.Shared + ", which it shares with pods that run where they are"
-			if x.t.topology.Total[r.groups[0]] == 0 {
+			if x.t.s.Topology.Total[r.groups[0]] == 0 {
 				text = "the devices of claim " + group.Shared + ", which it shares with pods of which none has a place yet"
 			}
 			return text
@@ -310,7 +310,7 @@ func (x *explainer) words(r *rule) string {
 		none := true
 		for _, g := range r.groups {
 			keys = append(keys, m.topology[g].Key)
-			none = none && x.t.topology.Total[g] == 0
+			none = none && x.t.s.Topology.Total[g] == 0
 		}
 		text := fmt.Sprintf("pod affinity by %s to %s", strings.Join(keys, " and "), who)
 		if none {

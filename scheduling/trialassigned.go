@@ -3,10 +3,6 @@ package scheduling
 import (
 	"cmp"
 	"slices"
-
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
 // Assignment is where a trial has put pods.
@@ -25,23 +21,12 @@ type Assignment struct {
 // hidden together are placed together, whatever was placed and taken off before.
 func (t *Trial) Assigned() *Assignment {
 	m := t.m
-	r := &redealing{t: t, waiting: make([][]int32, len(m.classes)), known: bitset.New(len(m.classes)), hands: make([][]int32, len(t.placed))}
-	r.deal()
-	from := make([]int32, len(t.freed)) // by pod
-	for k, first := range t.firstFreed {
-		last := len(t.freed)
-		if k+1 < len(t.firstFreed) {
-			last = int(t.firstFreed[k+1])
-		}
-		for i := int(first); i < last; i++ {
-			from[i] = int32(k)
-		}
-	}
-	counts := make([]int, len(m.nodes)+len(t.machines))
+	r, from := t.s.Pods(), t.s.HiddenOf()
+	counts := make([]int, len(m.nodes)+len(t.s.Planned))
 	total := 0
-	for i := range t.placed {
-		counts[t.placed[i].host] += len(r.hands[i])
-		total += len(r.hands[i])
+	for i := range t.s.Placed {
+		counts[t.s.Placed[i].Host] += len(r.ByBinding[i])
+		total += len(r.ByBinding[i])
 	}
 	// The lists of all hosts are parts of one.
 	keys, origins := make([]PodKey, total), make([]int32, total)
@@ -50,10 +35,10 @@ func (t *Trial) Assigned() *Assignment {
 		at[host] = sum
 		sum += counts[host]
 	}
-	for i := range t.placed {
-		host := t.placed[i].host
-		for _, p := range r.hands[i] {
-			pod, origin := r.pod(p), int32(-1)
+	for i := range t.s.Placed {
+		host := t.s.Placed[i].Host
+		for _, p := range r.ByBinding[i] {
+			pod, origin := r.Pod(p), int32(-1)
 			if p >= 0 {
 				origin = from[p]
 			}
@@ -61,7 +46,7 @@ func (t *Trial) Assigned() *Assignment {
 			at[host]++
 		}
 	}
-	out := &Assignment{Planned: make([][]PodKey, len(t.machines)), PlannedFrom: make([][]int32, len(t.machines))}
+	out := &Assignment{Planned: make([][]PodKey, len(t.s.Planned)), PlannedFrom: make([][]int32, len(t.s.Planned))}
 	var nodes []int32
 	for i := range m.nodes {
 		if counts[i] > 0 {
@@ -79,94 +64,13 @@ func (t *Trial) Assigned() *Assignment {
 		out.Existing = append(out.Existing, ExistingNode{Name: m.nodes[i].Name, Pods: list})
 		out.ExistingFrom = append(out.ExistingFrom, from)
 	}
-	for i := range t.machines {
+	for i := range t.s.Planned {
 		if host := len(m.nodes) + i; counts[host] > 0 {
 			out.Planned[i], out.PlannedFrom[i] = part(host)
 		}
 	}
-	for _, i := range t.hidden {
+	for _, i := range t.s.Hidden {
 		out.Hidden = append(out.Hidden, m.nodes[i].Name)
 	}
 	return out
-}
-
-// redealing goes through what a trial has done, to tell pods of a class apart. A pod is its number in Trial.freed or, of the
-// snapshot's own, -1 less that in Model.pods.
-type redealing struct {
-	t *Trial
-	// waiting are the pods without a place, by class, those first that have waited longest; known are the classes that have
-	// got theirs. hands are those of each binding.
-	waiting [][]int32
-	known   bitset.Set
-	hands   [][]int32
-}
-
-func (r *redealing) pod(number int32) *corev1.Pod {
-	if number < 0 {
-		return r.t.m.pods[-1-number]
-	}
-	return r.t.freed[number].Pod
-}
-
-func (r *redealing) deal() {
-	t := r.t
-	counts := make([]int32, len(t.placed))
-	for i, b := range t.placed {
-		counts[i] = b.count
-	}
-	at, freed := len(t.placed), len(t.freed)
-	for _, c := range t.log {
-		switch c.kind {
-		case changeHidden:
-			freed -= int(c.b)
-		case changePlaced:
-			at--
-		case changeTaken:
-			counts[c.a] = c.b
-		}
-	}
-	// What was done before the last Commit is not logged.
-	r.free(0, freed)
-	for i := range at {
-		r.place(i, counts[i])
-	}
-	for _, c := range t.log {
-		switch c.kind {
-		case changeHidden:
-			r.free(freed, freed+int(c.b))
-			freed += int(c.b)
-		case changePlaced:
-			r.place(at, counts[at])
-			at++
-		case changeTaken:
-			class := t.placed[c.a].class
-			r.waiting[class] = append(r.queue(class), r.hands[c.a]...)
-			r.hands[c.a] = nil
-		}
-	}
-}
-
-// free adds pods of hidden nodes, by number, to those that wait.
-func (r *redealing) free(from, to int) {
-	for i := from; i < to; i++ {
-		class := r.t.freed[i].Class
-		r.waiting[class] = append(r.queue(class), int32(i))
-	}
-}
-
-// queue is waiting of the class, which begins with the snapshot's own waiting pods.
-func (r *redealing) queue(class int32) []int32 {
-	if !r.known.Has(int(class)) {
-		r.known.Add(int(class))
-		for _, i := range r.t.m.classes[class].Pending {
-			r.waiting[class] = append(r.waiting[class], -1-int32(i))
-		}
-	}
-	return r.waiting[class]
-}
-
-func (r *redealing) place(binding int, n int32) {
-	class := r.t.placed[binding].class
-	list := r.queue(class)
-	r.hands[binding], r.waiting[class] = list[:n:n], list[n:]
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // LaunchSome opens new nodes for all pods that wait, one after another: each time the one that holds the most worth for
@@ -40,7 +41,7 @@ func (t *Trial) LaunchSome(q Query, w *Worth, most int, below float64) (price fl
 func (t *Trial) launchSome(classes []int32, w *Worth, most int, limit int64) (price float64, ok bool) {
 	t.begin(classes)
 	before, spent := t.Mark(), int64(0)
-	t.fresh = len(t.machines)
+	t.fresh = len(t.s.Planned)
 	defer func() { t.fresh = 0 }()
 	for range most {
 		if spent+max(0, w.waiting(t)-w.rent) >= limit {
@@ -53,8 +54,8 @@ func (t *Trial) launchSome(classes []int32, w *Worth, most int, limit int64) (pr
 		if spent += opened; done {
 			t.settle()
 			cost := int64(0)
-			for i := t.fresh; i < len(t.machines); i++ {
-				cost += t.machines[i].price
+			for i := t.fresh; i < len(t.s.Planned); i++ {
+				cost += t.s.Planned[i].Price
 			}
 			if cost >= limit {
 				break
@@ -88,7 +89,7 @@ func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, 
 	look := func(i int) {
 		k := &kinds[i]
 		each := max(k.price/scorePrecision, 1)
-		if k.price >= left || !t.affordable(k.pool, k.row) || !t.reservable(k.pool, k.row, k.slot) {
+		if k.price >= left || !t.s.Affordable(k.pool, k.row) || !t.s.Reservable(k.pool, k.row, k.slot) {
 			return
 		}
 		if score := f.value(i, (bestScore+1)*each) / each; score > bestScore {
@@ -99,7 +100,7 @@ func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, 
 	// as something better may come.
 	worth := int64(0)
 	for _, class := range classes {
-		worth += int64(t.waiting[class]) * max(w.byClass[class], 1)
+		worth += int64(t.s.Waiting[class]) * max(w.byClass[class], 1)
 	}
 	from, _ := slices.BinarySearchFunc(kinds, worth, func(k kind, worth int64) int { return cmp.Compare(k.price, worth) })
 	for i := from; i < len(kinds) && bestScore < goodScore && worth/max(kinds[i].price/scorePrecision, 1) > bestScore; i++ {
@@ -113,15 +114,15 @@ func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, 
 	}
 	k := &kinds[best]
 	before := t.Mark()
-	host := t.open(machine{pool: k.pool, row: k.row, slot: k.slot, price: k.price})
+	host := t.s.Open(state.Node{Pool: k.pool, Row: k.row, Slot: k.slot, Price: k.price})
 	if !t.disturbs(host) {
 		f.place(k, host)
 	}
-	if t.machines[len(t.machines)-1].empty() {
+	if t.s.Planned[len(t.s.Planned)-1].Empty() {
 		t.undo(before)
 		return 0, false
 	}
-	return k.price, !slices.ContainsFunc(classes, func(c int32) bool { return t.waiting[c] > 0 })
+	return k.price, !slices.ContainsFunc(classes, func(c int32) bool { return t.s.Waiting[c] > 0 })
 }
 
 const (
@@ -135,7 +136,7 @@ const (
 func (t *Trial) anchorOf(classes []int32) (anchor int32, kinds []kind) {
 	anchor = -1
 	for _, class := range classes {
-		if t.waiting[class] == 0 {
+		if t.s.Waiting[class] == 0 {
 			continue
 		}
 		c := t.m.classes[class]
@@ -188,7 +189,7 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 	}
 	for i := range out {
 		k := &out[i]
-		if t.topology != nil {
+		if t.s.Topology != nil {
 			k.cell = t.placesOfKinds().OfNew(k.pool, k.row, k.slot, &nodepool.Assignment{})
 		}
 		k.room = t.numberRoom(k.alloc)
@@ -217,7 +218,7 @@ func (t *Trial) numberRoom(alloc []int64) int32 {
 // placesOfKinds number the cells of kinds, which are remembered longer than those of one call of Place.
 func (t *Trial) placesOfKinds() *layout.Cells {
 	if t.kindCells == nil {
-		t.kindCells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.topology)
+		t.kindCells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.s.Topology)
 	}
 	return t.kindCells
 }

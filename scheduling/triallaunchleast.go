@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // LaunchLeast is LaunchSome for few pods: it does not only open the node that holds the most worth for its price each time,
@@ -38,7 +39,7 @@ func (t *Trial) LaunchLeast(q Query, w *Worth, most, tries int, below float64) (
 // launchLeast is LaunchLeast for the classes that wait, below the limit.
 func (t *Trial) launchLeast(classes []int32, w *Worth, most, tries int, limit int64) (price float64, ok bool) {
 	t.begin(classes)
-	t.fresh = len(t.machines)
+	t.fresh = len(t.s.Planned)
 	defer func() { t.fresh = 0 }()
 	orders := t.loadingOrders(classes)
 	s := &launchSearch{t: t, w: w, least: limit}
@@ -99,12 +100,12 @@ type opening struct {
 // launch opens the node and puts pods on it; false if it takes none.
 func (s *launchSearch) launch(l opening) bool {
 	t := s.t
-	host := t.open(machine{pool: l.kind.pool, row: l.kind.row, slot: l.kind.slot, price: l.kind.price})
+	host := t.s.Open(state.Node{Pool: l.kind.pool, Row: l.kind.row, Slot: l.kind.slot, Price: l.kind.price})
 	if t.disturbs(host) {
 		return false
 	}
 	(&loading{t: t, w: s.w, classes: l.classes, anchor: l.anchor}).place(&l.kind, host)
-	return !t.machines[len(t.machines)-1].empty()
+	return !t.s.Planned[len(t.s.Planned)-1].Empty()
 }
 
 // open opens nodes for the pods that wait, most at most, in addition to those that cost spent.
@@ -112,8 +113,8 @@ func (s *launchSearch) open(most int, spent int64) {
 	t := s.t
 	worth, left := int64(0), 0
 	for _, class := range s.classes {
-		worth += int64(t.waiting[class]) * s.w.byClass[class]
-		left += int(t.waiting[class])
+		worth += int64(t.s.Waiting[class]) * s.w.byClass[class]
+		left += int(t.s.Waiting[class])
 	}
 	if left == 0 {
 		s.note()
@@ -158,7 +159,7 @@ func (s *launchSearch) choices(spent int64) []opening {
 		if spent+k.price >= s.least {
 			break
 		}
-		if !t.affordable(k.pool, k.row) || !t.reservable(k.pool, k.row, k.slot) {
+		if !t.s.Affordable(k.pool, k.row) || !t.s.Reservable(k.pool, k.row, k.slot) {
 			continue
 		}
 		c := choice{k.price, f.value(i, 0)}
@@ -188,9 +189,9 @@ func (s *launchSearch) note() {
 	before := t.Mark()
 	t.settle()
 	cost := int64(0)
-	for i := t.fresh; i < len(t.machines); i++ {
-		if !t.machines[i].empty() {
-			cost += t.machines[i].price
+	for i := t.fresh; i < len(t.s.Planned); i++ {
+		if !t.s.Planned[i].Empty() {
+			cost += t.s.Planned[i].Price
 		}
 	}
 	if cost < s.least {

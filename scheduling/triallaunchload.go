@@ -4,6 +4,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -62,7 +63,7 @@ func (t *Trial) newLoading(w *Worth, classes []int32, anchor int32, kinds []kind
 // add notes the pods of the class that wait; false if no node takes any.
 func (f *loading) add(class int32, kinds []kind) bool {
 	t := f.t
-	c, n := t.m.classes[class], int(t.waiting[class])
+	c, n := t.m.classes[class], int(t.s.Waiting[class])
 	stages := t.stagesFor(c)
 	if n > 0 && c.Topology != nil {
 		n = min(n, topology.AdmitsHost(t.m.topology, c.Topology, func(int32) topology.Tally { return topology.Tally{} }))
@@ -131,7 +132,7 @@ func (f *loading) full(l *waitingLoad) bool {
 
 // suits reports whether pods of the load may go on the kind, for those whose demand has no number.
 func (f *loading) suits(l *waitingLoad, number int, k *kind) bool {
-	return l.suits.Has(number) && (l.class.Topology == nil || f.t.topology.AdmitsDomains(l.class.Topology, l.class.Shape, f.t.placesOfKinds().List[k.cell]))
+	return l.suits.Has(number) && (l.class.Topology == nil || f.t.s.Topology.AdmitsDomains(l.class.Topology, l.class.Shape, f.t.placesOfKinds().List[k.cell]))
 }
 
 // suitingKinds are the numbers of those kinds at one stage that pods at another may go on, at their first stage. They are remembered.
@@ -160,17 +161,17 @@ func (f *loading) place(k *kind, host int32) {
 	put := func(class int32) bool {
 		c := t.m.classes[class]
 		stages := t.stagesFor(c)
-		if t.waiting[class] == 0 || len(stages) == 0 || !t.kindSuits(k, stages[0]) {
+		if t.s.Waiting[class] == 0 || len(stages) == 0 || !t.kindSuits(k, stages[0]) {
 			return false
 		}
-		n := resources.HowMany(c.Requests, t.roomOf(host), int(t.waiting[class]))
+		n := resources.HowMany(c.Requests, t.s.RoomOf(host), int(t.s.Waiting[class]))
 		placed := false
-		for n > 0 && t.admits(c, host) {
+		for n > 0 && t.s.Admits(c, host) {
 			count := n
 			if c.Topology != nil {
 				count = 1
 			}
-			t.place(binding{class: class, host: host, count: int32(count), stage: stages[0]})
+			t.place(state.Binding{Class: class, Host: host, Count: int32(count), Stage: stages[0]})
 			n -= count
 			placed = true
 		}
@@ -183,6 +184,6 @@ func (f *loading) place(k *kind, host int32) {
 				progress = true
 			}
 		}
-		progress = progress && t.topology != nil
+		progress = progress && t.s.Topology != nil
 	}
 }

@@ -113,7 +113,7 @@ func (d *metDemands) of(number int, k *kind) *metDemand {
 func (d *metDemands) admits(x *launchDemand, cell int32) bool {
 	if x.admitted[cell] == notAsked {
 		x.admitted[cell] = refused
-		if d.t.topology.AdmitsDomains(x.topology, x.shape, d.t.placesOfKinds().List[cell]) {
+		if d.t.s.Topology.AdmitsDomains(x.topology, x.shape, d.t.placesOfKinds().List[cell]) {
 			x.admitted[cell] = admitted
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // Rank says which nodes of the snapshot Move may use, and in which order: each pod goes to the first that takes it. It
@@ -47,16 +48,16 @@ func (t *Trial) Move(q Query) (left int) {
 	t.options = PlaceOptions{Query: q, ExistingOnly: true}
 	classes := t.waitingClasses()
 	if t.rooms == nil || len(classes) == 0 {
-		return t.waitingPods()
+		return t.s.WaitingPods()
 	}
 	t.moveClasses(classes)
 	if stuck := t.unlaunchable(classes); len(stuck) > 0 {
-		t.topology.Binding = true
+		t.s.Topology.Binding = true
 		t.moveClasses(stuck)
-		t.topology.Binding = false
+		t.s.Topology.Binding = false
 	}
 	for _, c := range classes {
-		left += int(t.waiting[c])
+		left += int(t.s.Waiting[c])
 	}
 	return left
 }
@@ -64,13 +65,13 @@ func (t *Trial) Move(q Query) (left int) {
 // unlaunchable are the waiting classes under spreads that must be kept for which limits leave no new node: for those, and for
 // no others, spreads count only the domains that there are, as Place does in the end.
 func (t *Trial) unlaunchable(classes []int32) []int32 {
-	if t.topology == nil || !slices.ContainsFunc(t.m.pools, func(p *nodepool.Pool) bool { return p.Limits != nil }) {
+	if t.s.Topology == nil || !slices.ContainsFunc(t.m.pools, func(p *nodepool.Pool) bool { return p.Limits != nil }) {
 		return nil
 	}
 	var out []int32
 	begun := false
 	for _, class := range classes {
-		if c := t.m.classes[class]; t.waiting[class] == 0 || c.Invalid != nil || !t.m.spreadHard(c.Topology) {
+		if c := t.m.classes[class]; t.s.Waiting[class] == 0 || c.Invalid != nil || !t.m.spreadHard(c.Topology) {
 			continue
 		}
 		if !begun {
@@ -86,7 +87,7 @@ func (t *Trial) unlaunchable(classes []int32) []int32 {
 // waitingClasses are those with pods that wait and could be placed, by priority, then size.
 func (t *Trial) waitingClasses() []int32 {
 	var out []int32
-	for i, n := range t.waiting {
+	for i, n := range t.s.Waiting {
 		if n > 0 {
 			out = append(out, int32(i))
 		}
@@ -109,7 +110,7 @@ func (t *Trial) moveClasses(classes []int32) {
 		progress = false
 		for _, class := range classes {
 			c := t.m.classes[class]
-			if t.waiting[class] == 0 || c.Invalid != nil {
+			if t.s.Waiting[class] == 0 || c.Invalid != nil {
 				continue
 			}
 			if t.moveClass(class, c, existing.FitFully, false) || t.moveClass(class, c, existing.FitGivingUp, true) {
@@ -123,14 +124,14 @@ func (t *Trial) moveClasses(classes []int32) {
 func (t *Trial) moveClass(class int32, c *podclass.Class, fit uint32, exactly bool) bool {
 	moved := false
 	need := c.Unshared()
-	for t.waiting[class] > 0 {
+	for t.s.Waiting[class] > 0 {
 		node := t.rooms.first(t.m, class, need, fit, exactly, func(node int32) bool {
-			return (len(c.Shared) == 0 || resources.Fits(t.needOn(c, node), t.freeOf(node))) && t.admits(c, node)
+			return (len(c.Shared) == 0 || resources.Fits(t.s.NeedOn(c, node), t.s.FreeOf(node))) && t.s.Admits(c, node)
 		})
 		if node < 0 {
 			return moved
 		}
-		t.place(binding{class: class, host: node, count: t.bulkOn(class, node), stage: -1, tight: t.tightly(class)})
+		t.place(state.Binding{Class: class, Host: node, Count: t.bulkOn(class, node), Stage: -1, Tight: t.tightly(class)})
 		moved = true
 	}
 	return moved
@@ -152,12 +153,12 @@ func (t *Trial) Launch(q Query, below float64) (price float64, ok bool) {
 		if c.Invalid != nil || t.awaitsReservation(c) || len(t.stagesFor(c)) == 0 {
 			return 0, false
 		}
-		resources.AddScaled(total, c.Requests, int64(t.waiting[class]))
+		resources.AddScaled(total, c.Requests, int64(t.s.Waiting[class]))
 	}
 	most := int64(below * market.NanoPerUSD)
 	for _, o := range t.joint(classes, total, most) {
 		if t.launch(&o, classes) {
-			return float64(o.price) / market.NanoPerUSD, true
+			return float64(o.Price) / market.NanoPerUSD, true
 		}
 	}
 	return 0, false
@@ -165,10 +166,10 @@ func (t *Trial) Launch(q Query, below float64) (price float64, ok bool) {
 
 // joint are the nodes for all waiting pods of the classes together that cost less than most: for each pool and, where
 // rules concern the pods, each zone or other domain, the cheapest; by price.
-func (t *Trial) joint(classes []int32, total []int64, most int64) []machine {
+func (t *Trial) joint(classes []int32, total []int64, most int64) []state.Node {
 	m := t.m
 	ruled := slices.ContainsFunc(classes, func(class int32) bool { return m.classes[class].Topology != nil })
-	var out []machine
+	var out []state.Node
 	for _, u := range m.stages[t.stagesFor(m.classes[classes[0]])[0]].Uses {
 		p := m.pools[u.Pool]
 		rows, slots, ok := t.jointProfile(u.Pool, classes)
@@ -178,26 +179,26 @@ func (t *Trial) joint(classes []int32, total []int64, most int64) []machine {
 		table := p.Table
 		if !ruled && t.cells == nil {
 			row, slot, price := table.CheapestWith(total, rows, slots, most, func(buy nodepool.Purchase) bool {
-				return t.affordable(u.Pool, buy.Row) && t.reservable(u.Pool, buy.Row, buy.Slot)
+				return t.s.Affordable(u.Pool, buy.Row) && t.s.Reservable(u.Pool, buy.Row, buy.Slot)
 			})
 			if row >= 0 {
-				out = append(out, machine{pool: u.Pool, row: row, slot: slot, price: price})
+				out = append(out, state.Node{Pool: u.Pool, Row: row, Slot: slot, Price: price})
 			}
 			continue
 		}
 		out = append(out, t.jointByCell(u.Pool, total, rows, slots, most, ruled)...)
 	}
-	slices.SortStableFunc(out, func(a, b machine) int { return cmp.Compare(a.price, b.price) })
+	slices.SortStableFunc(out, func(a, b state.Node) int { return cmp.Compare(a.Price, b.Price) })
 	return out
 }
 
 // jointByCell are the cheapest of the pool in each cell, those first of whose cell a purchase comes first by row and slot.
-func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, most int64, ruled bool) []machine {
+func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, most int64, ruled bool) []state.Node {
 	table := t.m.pools[pool].Table
 	type found struct {
 		cell  int32
 		first nodepool.Purchase
-		best  machine
+		best  state.Node
 	}
 	var list []found
 	before := func(row, slot int32, p nodepool.Purchase) bool { return row < p.Row || row == p.Row && slot < p.Slot }
@@ -208,7 +209,7 @@ func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, m
 		if price >= most {
 			break
 		}
-		if !rows.Has(int(buy.Row)) || !slots.Has(int(buy.Slot)) || !t.affordable(pool, buy.Row) || !t.reservable(pool, buy.Row, buy.Slot) {
+		if !rows.Has(int(buy.Row)) || !slots.Has(int(buy.Slot)) || !t.s.Affordable(pool, buy.Row) || !t.s.Reservable(pool, buy.Row, buy.Slot) {
 			continue
 		}
 		cell := int32(layout.AnyCell)
@@ -217,21 +218,21 @@ func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, m
 		}
 		at := slices.IndexFunc(list, func(f found) bool { return f.cell == cell })
 		if at < 0 {
-			list = append(list, found{cell, buy, machine{pool: pool, row: buy.Row, slot: buy.Slot, price: price}})
+			list = append(list, found{cell, buy, state.Node{Pool: pool, Row: buy.Row, Slot: buy.Slot, Price: price}})
 			continue
 		}
 		f := &list[at]
 		if before(buy.Row, buy.Slot, f.first) {
 			f.first = buy
 		}
-		if b := &f.best; price == b.price && before(buy.Row, buy.Slot, nodepool.Purchase{Row: b.row, Slot: b.slot}) {
-			b.row, b.slot = buy.Row, buy.Slot
+		if b := &f.best; price == b.Price && before(buy.Row, buy.Slot, nodepool.Purchase{Row: b.Row, Slot: b.Slot}) {
+			b.Row, b.Slot = buy.Row, buy.Slot
 		}
 	}
 	slices.SortFunc(list, func(a, b found) int {
 		return cmp.Or(cmp.Compare(a.first.Row, b.first.Row), cmp.Compare(a.first.Slot, b.first.Slot))
 	})
-	out := make([]machine, len(list))
+	out := make([]state.Node, len(list))
 	for i := range list {
 		out[i] = list[i].best
 	}
@@ -271,9 +272,9 @@ func (t *Trial) jointProfile(pool int32, classes []int32) (rows, slots bitset.Se
 }
 
 // launch opens the node and puts all waiting pods of the classes on it, or changes nothing.
-func (t *Trial) launch(mc *machine, classes []int32) bool {
+func (t *Trial) launch(mc *state.Node, classes []int32) bool {
 	before := t.Mark()
-	host := t.open(*mc)
+	host := t.s.Open(*mc)
 	if t.disturbs(host) {
 		t.undo(before)
 		return false
@@ -283,16 +284,16 @@ func (t *Trial) launch(mc *machine, classes []int32) bool {
 		for _, class := range classes {
 			c := t.m.classes[class]
 			stage := t.stagesFor(c)[0]
-			for t.waiting[class] > 0 && t.admits(c, host) {
-				n := t.waiting[class]
+			for t.s.Waiting[class] > 0 && t.s.Admits(c, host) {
+				n := t.s.Waiting[class]
 				if c.Topology != nil {
 					n, progress = 1, true
 				}
-				t.place(binding{class: class, host: host, count: n, stage: stage})
+				t.place(state.Binding{Class: class, Host: host, Count: n, Stage: stage})
 			}
 		}
 	}
-	if slices.ContainsFunc(classes, func(class int32) bool { return t.waiting[class] > 0 }) {
+	if slices.ContainsFunc(classes, func(class int32) bool { return t.s.Waiting[class] > 0 }) {
 		t.undo(before)
 		return false
 	}
@@ -304,49 +305,38 @@ func (t *Trial) launch(mc *machine, classes []int32) bool {
 func (t *Trial) Receivers(since Mark) []string {
 	var out []string
 	seen := map[int32]bool{}
-	for _, b := range t.placedSince(since) {
-		if b.count > 0 && b.host < int32(len(t.m.nodes)) && !seen[b.host] {
-			seen[b.host] = true
-			out = append(out, t.m.nodes[b.host].Name)
+	for _, b := range t.s.PlacedSince(since.at) {
+		if b.Count > 0 && b.Host < int32(len(t.m.nodes)) && !seen[b.Host] {
+			seen[b.Host] = true
+			out = append(out, t.m.nodes[b.Host].Name)
 		}
 	}
 	return out
 }
 
-// placedSince are the bindings since the mark.
-func (t *Trial) placedSince(since Mark) []binding {
-	n := 0
-	for _, c := range t.log[since.log:] {
-		if c.kind == changePlaced {
-			n++
-		}
-	}
-	return t.placed[len(t.placed)-n:]
-}
-
 // PlaceNew is Place on new nodes of their own: nodes of the snapshot, and nodes planned before, take nothing. It is for
 // planners that have found by Move what those take.
 func (t *Trial) PlaceNew(ctx context.Context, q Query) (Outcome, error) {
-	t.fresh = len(t.machines)
+	t.fresh = len(t.s.Planned)
 	t.newOnly = true
 	defer func() { t.newOnly, t.fresh = false, 0 }()
 	o := PlaceOptions{Query: q}
-	if t.answers == nil || slices.ContainsFunc(t.machines, func(mc machine) bool { return mc.unused() }) {
+	if t.answers == nil || slices.ContainsFunc(t.s.Planned, func(mc state.Node) bool { return mc.Unused() }) {
 		return t.Place(ctx, o)
 	}
 	asked, memorable := t.question(askedPlace, q, nil)
 	if !memorable {
 		return t.Place(ctx, o)
 	}
-	before, pods, nodes, cost := t.Mark(), t.waitingPods(), t.newMachines(), t.newCost()
+	before, pods, nodes, cost := t.Mark(), t.s.WaitingPods(), t.s.Filled(), t.newCost()
 	if _, known := t.recalled(asked); known {
-		out := Outcome{Unplaced: t.waitingPods(), NewNodes: t.newMachines() - nodes, NewCost: float64(t.newCost()-cost) / market.NanoPerUSD}
+		out := Outcome{Unplaced: t.s.WaitingPods(), NewNodes: t.s.Filled() - nodes, NewCost: float64(t.newCost()-cost) / market.NanoPerUSD}
 		out.Placed = pods - out.Unplaced
 		return out, ctx.Err()
 	}
 	out, err := t.Place(ctx, o)
 	// Where pods are left that a spread keeps from their places, each node has been looked at.
-	if err == nil && (out.Unplaced == 0 || t.topology == nil) {
+	if err == nil && (out.Unplaced == 0 || t.s.Topology == nil) {
 		t.keepAnswer(asked, before, out.NewCost, out.Unplaced == 0)
 	}
 	return out, err
@@ -356,15 +346,10 @@ func (t *Trial) PlaceNew(ctx context.Context, q Query) (Outcome, error) {
 // their pods, and with the cheapest types only, at most so many, where their pool asks for no variety; 0 for all. Nodes that
 // are alike share lists of types and amounts, also with those that other calls return: don't change them.
 func (t *Trial) Planned(since Mark, types int) []NewNode {
-	first := len(t.machines)
-	for _, c := range t.log[since.log:] {
-		if c.kind == changeMachine {
-			first--
-		}
-	}
-	loads := make([][]binding, len(t.machines)-first)
-	for _, b := range t.placedSince(since) {
-		if i := int(b.host) - len(t.m.nodes) - first; i >= 0 && b.count > 0 {
+	first := len(t.s.Planned) - t.s.OpenedSince(since.at)
+	loads := make([][]state.Binding, len(t.s.Planned)-first)
+	for _, b := range t.s.PlacedSince(since.at) {
+		if i := int(b.Host) - len(t.m.nodes) - first; i >= 0 && b.Count > 0 {
 			loads[i] = append(loads[i], b)
 		}
 	}
@@ -378,9 +363,9 @@ func (t *Trial) Planned(since Mark, types int) []NewNode {
 		clear(described.byLoad)
 	}
 	described.most = types
-	for i := first; i < len(t.machines); i++ {
-		if mc := &t.machines[i]; !mc.empty() {
-			node := NewNode{Pool: t.m.pools[mc.pool].Key}
+	for i := first; i < len(t.s.Planned); i++ {
+		if mc := &t.s.Planned[i]; !mc.Empty() {
+			node := NewNode{Pool: t.m.pools[mc.Pool].Key}
 			t.describe(&node, mc, loads[i-first], described)
 			out = append(out, node)
 		}
@@ -436,7 +421,7 @@ func (w *Worth) Waiting(t *Trial) float64 {
 // waiting is what the pods that wait are worth by themselves, nano-USD per hour.
 func (w *Worth) waiting(t *Trial) int64 {
 	sum := int64(0)
-	for class, n := range t.waiting {
+	for class, n := range t.s.Waiting {
 		if n > 0 {
 			sum += int64(n) * w.byClass[class]
 		}
@@ -447,14 +432,14 @@ func (w *Worth) waiting(t *Trial) int64 {
 // Waiting names pods that wait for a place, at most so many: those of hidden nodes, the last hidden first, then the snapshot's own.
 // Of pods of one class those count as placed that were hidden first.
 func (t *Trial) Waiting(most int) []PodKey {
-	if most = min(most, t.waitingPods()); most == 0 {
+	if most = min(most, t.s.WaitingPods()); most == 0 {
 		return nil
 	}
 	var out []PodKey
 	seen := map[int32]int32{}
-	for i := len(t.freed) - 1; i >= 0 && len(out) < most; i-- {
-		p := t.freed[i]
-		if seen[p.Class] < t.waiting[p.Class] {
+	for i := len(t.s.Freed) - 1; i >= 0 && len(out) < most; i-- {
+		p := t.s.Freed[i]
+		if seen[p.Class] < t.s.Waiting[p.Class] {
 			seen[p.Class]++
 			out = append(out, PodKey{p.Pod.Namespace, p.Pod.Name})
 		}
@@ -463,10 +448,10 @@ func (t *Trial) Waiting(most int) []PodKey {
 		return out
 	}
 	for class, c := range t.m.classes {
-		if t.waiting[class] == 0 || c.Invalid != nil {
+		if t.s.Waiting[class] == 0 || c.Invalid != nil {
 			continue
 		}
-		rest := min(int(t.waiting[class]-seen[int32(class)]), most-len(out))
+		rest := min(int(t.s.Waiting[class]-seen[int32(class)]), most-len(out))
 		for _, i := range c.Pending[:max(0, min(rest, len(c.Pending)))] {
 			p := t.m.pods[i]
 			out = append(out, PodKey{p.Namespace, p.Name})

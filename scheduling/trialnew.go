@@ -10,16 +10,17 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // NewNodes counts the new nodes opened so far, those without pods among them. They are numbered from 0 on in that order.
-func (t *Trial) NewNodes() int { return len(t.machines) }
+func (t *Trial) NewNodes() int { return len(t.s.Planned) }
 
 // Filled are the numbers of the new nodes from the given one on that have pods.
 func (t *Trial) Filled(from int) []int {
 	var out []int
-	for i := from; i < len(t.machines); i++ {
-		if !t.machines[i].empty() {
+	for i := from; i < len(t.s.Planned); i++ {
+		if !t.s.Planned[i].Empty() {
 			out = append(out, i)
 		}
 	}
@@ -29,22 +30,10 @@ func (t *Trial) Filled(from int) []int {
 // Drop takes a new node out of the trial, as if it had never been opened: its pods wait again. It reports how many those are.
 // A number that no new node has, or one without pods, is an error and changes nothing.
 func (t *Trial) Drop(number int) (pods int, err error) {
-	if number < 0 || number >= len(t.machines) || t.machines[number].empty() {
+	if number < 0 || number >= len(t.s.Planned) || t.s.Planned[number].Empty() {
 		return 0, fmt.Errorf("dropping new node %d: the trial has none of that number with pods", number)
 	}
-	for i := t.machines[number].last - 1; i >= 0; i = t.placed[i].before - 1 {
-		p := &t.placed[i]
-		if p.count == 0 {
-			continue
-		}
-		pods += int(p.count)
-		t.apply(*p, -1)
-		t.log = append(t.log, change{changeTaken, i, p.count})
-		p.count = 0
-	}
-	t.countMachine(int32(number), -1)
-	t.log = append(t.log, change{changeAbandoned, int32(number), 0})
-	return pods, nil
+	return t.s.Drop(number), nil
 }
 
 // Fill places waiting pods on new nodes that have room, by the rules of Move, the nodes in the order of their numbers. It
@@ -61,7 +50,7 @@ func (t *Trial) Fill(q Query) (left int) {
 		}
 	}
 	for _, c := range classes {
-		left += int(t.waiting[c])
+		left += int(t.s.Waiting[c])
 	}
 	return left
 }
@@ -69,19 +58,19 @@ func (t *Trial) Fill(q Query) (left int) {
 // fillWith places pods of the class on new nodes; false if none has room.
 func (t *Trial) fillWith(class int32, c *podclass.Class) bool {
 	filled, dims := false, t.m.resources.Len()
-	for i := range t.machines {
-		mc := &t.machines[i]
-		if t.waiting[class] == 0 {
+	for i := range t.s.Planned {
+		mc := &t.s.Planned[i]
+		if t.s.Waiting[class] == 0 {
 			break
 		}
-		alloc := t.m.pools[mc.pool].Table.AllocOf(int(mc.row), dims)
-		if mc.empty() || !fitsBeside(c.Unshared(), mc.used, alloc) {
+		alloc := t.m.pools[mc.Pool].Table.AllocOf(int(mc.Row), dims)
+		if mc.Empty() || !fitsBeside(c.Unshared(), mc.Used, alloc) {
 			continue
 		}
 		host := int32(len(t.m.nodes) + i)
 		stage := t.stageOn(c, mc)
-		for stage >= 0 && t.waiting[class] > 0 && fitsBeside(t.needOn(c, host), mc.used, alloc) && t.admits(c, host) && t.keepsVariety(host, c, stage) {
-			t.place(binding{class: class, host: host, count: min(t.bulkOn(class, host), t.waiting[class]), stage: stage, tight: t.tightly(class)})
+		for stage >= 0 && t.s.Waiting[class] > 0 && fitsBeside(t.s.NeedOn(c, host), mc.Used, alloc) && t.s.Admits(c, host) && t.keepsVariety(host, c, stage) {
+			t.place(state.Binding{Class: class, Host: host, Count: min(t.bulkOn(class, host), t.s.Waiting[class]), Stage: stage, Tight: t.tightly(class)})
 			filled = true
 		}
 	}
@@ -96,20 +85,20 @@ type Load struct {
 
 // Loads are what the trial has put on nodes of the snapshot, by name, and on new ones, by number.
 func (w *Worth) Loads(t *Trial) (received map[string]Load, planned []Load) {
-	received, planned = map[string]Load{}, make([]Load, len(t.machines))
-	for _, b := range t.placed {
-		if b.count == 0 {
+	received, planned = map[string]Load{}, make([]Load, len(t.s.Planned))
+	for _, b := range t.s.Placed {
+		if b.Count == 0 {
 			continue
 		}
-		worth := float64(int64(b.count)*w.byClass[b.class]) / market.NanoPerUSD
-		if i := int(b.host) - len(t.m.nodes); i >= 0 {
-			planned[i].Pods += int(b.count)
+		worth := float64(int64(b.Count)*w.byClass[b.Class]) / market.NanoPerUSD
+		if i := int(b.Host) - len(t.m.nodes); i >= 0 {
+			planned[i].Pods += int(b.Count)
 			planned[i].Worth += worth
 			continue
 		}
-		name := t.m.nodes[b.host].Name
+		name := t.m.nodes[b.Host].Name
 		l := received[name]
-		received[name] = Load{l.Pods + int(b.count), l.Worth + worth}
+		received[name] = Load{l.Pods + int(b.Count), l.Worth + worth}
 	}
 	return received, planned
 }
@@ -181,16 +170,11 @@ func (m *Model) Roomiest(name corev1.ResourceName) (out [2]NodeRoom) {
 // Grown are the numbers of the new nodes that were there at the mark and have received pods since, each once, ascending. The
 // mark must be one that could be rolled back to.
 func (t *Trial) Grown(since Mark) []int {
-	first := len(t.m.nodes) + len(t.machines)
-	for _, c := range t.log[since.log:] {
-		if c.kind == changeMachine {
-			first--
-		}
-	}
+	first := len(t.m.nodes) + len(t.s.Planned) - t.s.OpenedSince(since.at)
 	var out []int
-	for _, b := range t.placedSince(since) {
-		if b.count > 0 && int(b.host) >= len(t.m.nodes) && int(b.host) < first {
-			out = append(out, int(b.host)-len(t.m.nodes))
+	for _, b := range t.s.PlacedSince(since.at) {
+		if b.Count > 0 && int(b.Host) >= len(t.m.nodes) && int(b.Host) < first {
+			out = append(out, int(b.Host)-len(t.m.nodes))
 		}
 	}
 	slices.Sort(out)

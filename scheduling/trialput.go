@@ -3,13 +3,13 @@ package scheduling
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // ErrNoPlace is what Put and PutNew wrap when a pod may not go where it is to be put.
@@ -17,13 +17,11 @@ var ErrNoPlace = errors.New("it has no place there")
 
 // Ruled reports whether any pod states a rule about where others are: without one, places taken in one order can be taken in
 // any.
-func (t *Trial) Ruled() bool { return t.topology != nil }
+func (t *Trial) Ruled() bool { return t.s.Topology != nil }
 
 // Expect makes room for so many pods that will be hidden and put somewhere, so that room for them is not found bit by bit.
 func (t *Trial) Expect(pods int) {
-	if pods > 0 {
-		t.freed, t.placed, t.log = slices.Grow(t.freed, pods), slices.Grow(t.placed, pods), slices.Grow(t.log, pods+pods/2)
-	}
+	t.s.Expect(pods)
 }
 
 // Put places pods that wait, of hidden nodes or the snapshot's own, on a node of the snapshot, in their order, by the rules
@@ -41,22 +39,22 @@ func (t *Trial) Put(node string, pods []PodKey) error {
 			return fmt.Errorf("putting pods on node %q: %w", node, err)
 		}
 		c := t.m.classes[class]
-		if !t.usable.Has(i) || !resources.Fits(t.needOn(c, host), t.freeOf(host)) || !t.m.fits.Accepts(t.m.nodes[i].Group, c.Shape) || !t.admitsPut(c, host) {
+		if !t.s.Usable.Has(i) || !resources.Fits(t.s.NeedOn(c, host), t.s.FreeOf(host)) || !t.m.fits.Accepts(t.m.nodes[i].Group, c.Shape) || !t.admitsPut(c, host) {
 			return fmt.Errorf("putting pod %s on node %q: %w", key, node, ErrNoPlace)
 		}
-		t.place(binding{class: class, host: host, count: 1, stage: -1})
+		t.place(state.Binding{Class: class, Host: host, Count: 1, Stage: -1})
 	}
 	return nil
 }
 
 // admitsPut is admits for a pod whose domain is decided: spreads count the domains that there are.
 func (t *Trial) admitsPut(c *podclass.Class, host int32) bool {
-	if t.admits(c, host) || t.topology == nil {
+	if t.s.Admits(c, host) || t.s.Topology == nil {
 		return true
 	}
-	t.topology.Binding = true
-	defer func() { t.topology.Binding = false }()
-	return t.admits(c, host)
+	t.s.Topology.Binding = true
+	defer func() { t.s.Topology.Binding = false }()
+	return t.s.Admits(c, host)
 }
 
 // PutNew opens a new node as planned, of its first instance type, and places its pods on it; errors are as for Put.
@@ -69,7 +67,7 @@ func (t *Trial) PutNew(n *NewNode) error {
 	if !ok {
 		return fmt.Errorf("putting pods on a new node of pool %s: %s is not to be had: %w", n.Pool, n.InstanceTypes[0].Name, ErrNoPlace)
 	}
-	host := t.open(mc)
+	host := t.s.Open(mc)
 	if t.disturbs(host) {
 		return fmt.Errorf("putting pods on a new node of pool %s: it would unsettle others: %w", n.Pool, ErrNoPlace)
 	}
@@ -81,8 +79,8 @@ func (t *Trial) PutMore(number int, pods []PodKey) error {
 	if number < 0 || number >= t.NewNodes() {
 		return fmt.Errorf("putting pods on new node %d: the trial has none of that number", number)
 	}
-	host, mc := int32(len(t.m.nodes)+number), &t.machines[number]
-	pool := t.m.pools[mc.pool].Key
+	host, mc := int32(len(t.m.nodes)+number), &t.s.Planned[number]
+	pool := t.m.pools[mc.Pool].Key
 	for _, key := range pods {
 		class, err := t.waitingClass(key)
 		if err != nil {
@@ -90,16 +88,16 @@ func (t *Trial) PutMore(number int, pods []PodKey) error {
 		}
 		c := t.m.classes[class]
 		stage := t.stageOn(c, mc)
-		if stage < 0 || !resources.Fits(t.needOn(c, host), t.roomOf(host)) || !t.admitsPut(c, host) {
+		if stage < 0 || !resources.Fits(t.s.NeedOn(c, host), t.s.RoomOf(host)) || !t.admitsPut(c, host) {
 			return fmt.Errorf("putting pod %s on a new node of pool %s: %w", key, pool, ErrNoPlace)
 		}
-		t.place(binding{class: class, host: host, count: 1, stage: stage})
+		t.place(state.Binding{Class: class, Host: host, Count: 1, Stage: stage})
 	}
 	return nil
 }
 
 // machineFor is the node to buy for a planned node's first type.
-func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
+func (t *Trial) machineFor(pool int32, n *NewNode) (state.Node, bool) {
 	p := t.m.pools[pool]
 	c := p.Table.Catalog
 	want := n.InstanceTypes[0].Offering()
@@ -114,25 +112,25 @@ func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
 			if !p.Slots.Has(s) || price == market.NoPrice || slot.Zone != want.Zone || slot.CapacityType != want.CapacityType || slot.Others != want.Others {
 				continue
 			}
-			if !t.affordable(pool, int32(r)) || !t.reservable(pool, int32(r), int32(s)) {
+			if !t.s.Affordable(pool, int32(r)) || !t.s.Reservable(pool, int32(r), int32(s)) {
 				continue
 			}
-			mc := machine{pool: pool, row: int32(r), slot: int32(s), price: price}
+			mc := state.Node{Pool: pool, Row: int32(r), Slot: int32(s), Price: price}
 			for req := range n.Requirements.All {
 				if p.LeftOpen(req.Key()) && match.SingleValued(req) {
-					mc.labels = mc.labels.With(req)
+					mc.Labels = mc.Labels.With(req)
 				}
 			}
 			return mc, true
 		}
 	}
-	return machine{}, false
+	return state.Node{}, false
 }
 
 // waitingClass is the class of a pod of a hidden node, or of one that the snapshot has waiting, if pods of that class wait.
 func (t *Trial) waitingClass(key PodKey) (int32, error) {
 	if p := t.freedOfLate(key); p != nil {
-		if t.waiting[p.Class] == 0 {
+		if t.s.Waiting[p.Class] == 0 {
 			return 0, notWaiting(key)
 		}
 		return p.Class, nil
@@ -153,12 +151,12 @@ func (t *Trial) waitingClass(key PodKey) (int32, error) {
 			}
 		}
 	}
-	for ; t.freedIndexed < len(t.freed); t.freedIndexed++ {
-		p := t.freed[t.freedIndexed]
+	for ; t.freedIndexed < len(t.s.Freed); t.freedIndexed++ {
+		p := t.s.Freed[t.freedIndexed]
 		t.freedClass[PodKey{p.Pod.Namespace, p.Pod.Name}] = p.Class
 	}
 	class, ok := t.freedClass[key]
-	if !ok || t.waiting[class] == 0 {
+	if !ok || t.s.Waiting[class] == 0 {
 		return 0, notWaiting(key)
 	}
 	return class, nil
@@ -170,9 +168,9 @@ const mostOfLate = 256
 // freedOfLate is the pod if it is one of those that were freed last: mostly pods are put somewhere right after their node was hidden, in the
 // order in which they were on it.
 func (t *Trial) freedOfLate(key PodKey) *existing.Pod {
-	last := len(t.freed) - 1
+	last := len(t.s.Freed) - 1
 	for i, n := min(t.soughtLast+1, last), 0; i >= 0 && n < mostOfLate; n++ {
-		if p := &t.freed[i]; p.Pod.Name == key.Name && p.Pod.Namespace == key.Namespace {
+		if p := &t.s.Freed[i]; p.Pod.Name == key.Name && p.Pod.Namespace == key.Namespace {
 			t.soughtLast = i
 			return p
 		}

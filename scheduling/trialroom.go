@@ -17,7 +17,7 @@ func (t *Trial) TakersAmong(q Query, nodes []string, most int) []string {
 	var out []string
 	for _, name := range nodes {
 		i, ok := t.m.nodeIndex[name]
-		if !ok || !t.m.nodes[i].Usable || t.hiddenSet.Has(i) {
+		if !ok || !t.m.nodes[i].Usable || t.s.HiddenSet.Has(i) {
 			continue
 		}
 		if slices.ContainsFunc(classes, func(class int32) bool { return t.wouldTake(int32(i), class) }) {
@@ -33,7 +33,7 @@ func (t *Trial) TakersAmong(q Query, nodes []string, most int) []string {
 // wouldTake reports whether a pod of the class could go on the node, were it open.
 func (t *Trial) wouldTake(node, class int32) bool {
 	c := t.m.classes[class]
-	return c.Invalid == nil && resources.Fits(t.needOn(c, node), t.freeOf(node)) && t.m.fits.Accepts(t.m.nodes[node].Group, c.Shape) && t.admits(c, node)
+	return c.Invalid == nil && resources.Fits(t.s.NeedOn(c, node), t.s.FreeOf(node)) && t.m.fits.Accepts(t.m.nodes[node].Group, c.Shape) && t.s.Admits(c, node)
 }
 
 // RoomyAmong returns those of the nodes that have room for at least one pod that waits or could move, rules about other pods
@@ -41,7 +41,7 @@ func (t *Trial) wouldTake(node, class int32) bool {
 // it thousands of times hands it these alone.
 func (t *Trial) RoomyAmong(nodes []string) []string {
 	classes := bitset.New(len(t.m.classes))
-	for class, n := range t.waiting {
+	for class, n := range t.s.Waiting {
 		if n > 0 {
 			classes.Add(class)
 		}
@@ -54,12 +54,12 @@ func (t *Trial) RoomyAmong(nodes []string) []string {
 	var out []string
 	for _, name := range nodes {
 		i, ok := t.m.nodeIndex[name]
-		if !ok || !t.m.nodes[i].Usable || t.hiddenSet.Has(i) {
+		if !ok || !t.m.nodes[i].Usable || t.s.HiddenSet.Has(i) {
 			continue
 		}
 		for class := range classes.Members {
 			c := t.m.classes[class]
-			if c.Invalid == nil && resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && t.m.fits.Accepts(t.m.nodes[i].Group, c.Shape) {
+			if c.Invalid == nil && resources.Fits(t.s.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && t.m.fits.Accepts(t.m.nodes[i].Group, c.Shape) {
 				out = append(out, name)
 				break
 			}

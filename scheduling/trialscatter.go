@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // Scatter places pods that wait, of hidden nodes or the snapshot's own, one by one, in the order given, each on the node that
@@ -11,13 +12,13 @@ import (
 // kube-scheduler does by default, where a plan would fill nodes up. It returns those that no node takes. It knows no wishes.
 // Each pod looks at every node: this is for asking what becomes of a plan, not for planning.
 func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
-	hosts := len(t.m.nodes) + len(t.machines)
+	hosts := len(t.m.nodes) + len(t.s.Planned)
 	sizes := make([][2]int64, hosts)
 	scratch := make([]int64, t.m.resources.Len())
 	for h := range sizes {
 		if i := h - len(t.m.nodes); i >= 0 {
-			mc := &t.machines[i]
-			alloc := t.m.pools[mc.pool].Table.AllocOf(int(mc.row), len(scratch))
+			mc := &t.s.Planned[i]
+			alloc := t.m.pools[mc.Pool].Table.AllocOf(int(mc.Row), len(scratch))
 			sizes[h] = [2]int64{alloc[resources.CPU], alloc[resources.Memory]}
 			continue
 		}
@@ -35,7 +36,7 @@ func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 		best, bestShare, bestStage := int32(-1), int64(-1), int32(-1)
 		for h := range sizes {
 			host := int32(h)
-			room, need := t.roomOf(host), t.needOn(c, host)
+			room, need := t.s.RoomOf(host), t.s.NeedOn(c, host)
 			if !resources.Fits(need, room) {
 				continue
 			}
@@ -50,10 +51,10 @@ func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 			}
 			stage := int32(-1)
 			if i := h - len(t.m.nodes); i >= 0 {
-				if stage = t.stageOn(c, &t.machines[i]); stage < 0 || t.machines[i].abandoned {
+				if stage = t.stageOn(c, &t.s.Planned[i]); stage < 0 || t.s.Planned[i].Abandoned {
 					continue
 				}
-			} else if !t.usable.Has(h) || !t.m.fits.Accepts(t.m.nodes[h].Group, c.Shape) {
+			} else if !t.s.Usable.Has(h) || !t.m.fits.Accepts(t.m.nodes[h].Group, c.Shape) {
 				continue
 			}
 			if t.admitsPut(c, host) {
@@ -64,7 +65,7 @@ func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 			left = append(left, key)
 			continue
 		}
-		t.place(binding{class: class, host: best, count: 1, stage: bestStage})
+		t.place(state.Binding{Class: class, Host: best, Count: 1, Stage: bestStage})
 	}
 	return left, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 type changedNode struct {
@@ -67,7 +68,7 @@ func (u *update) changeNodes() {
 	u.changeCompat()
 	k.placed, k.daemons, k.claimants = placed, daemons, claimants
 	if u.volumes {
-		m.volumesBound = map[volumeOn]int32{}
+		m.volumesBound = map[state.VolumeOn]int32{}
 		for host, pods := range claimants {
 			for _, pod := range pods {
 				if !likeness.Ended(pod) {
@@ -80,10 +81,10 @@ func (u *update) changeNodes() {
 	if u.sameNames {
 		return
 	}
-	m.volumesBound = make(map[volumeOn]int32, len(u.was.volumesBound))
+	m.volumesBound = make(map[state.VolumeOn]int32, len(u.was.volumesBound))
 	for on, n := range u.was.volumesBound {
 		// Pods with such volumes are where they were.
-		m.volumesBound[volumeOn{int32(m.nodeIndex[u.was.nodes[on.host].Name]), on.id}] = n
+		m.volumesBound[state.VolumeOn{Host: int32(m.nodeIndex[u.was.nodes[on.Host].Name]), ID: on.ID}] = n
 	}
 }
 

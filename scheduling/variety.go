@@ -6,6 +6,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // strictVariety reports whether the pool's minValues must be met now.
@@ -17,20 +18,20 @@ func (t *Trial) strictVariety(p *nodepool.Pool) bool {
 // variety its pool asks for. With MinValuesBestEffort one that does not leave it as it is takes whatever fits.
 func (t *Trial) keepsVariety(host int32, c *podclass.Class, stage int32) bool {
 	i := host - int32(len(t.m.nodes))
-	if i < 0 || !t.strictVariety(t.m.pools[t.machines[i].pool]) {
+	if i < 0 || !t.strictVariety(t.m.pools[t.s.Planned[i].Pool]) {
 		return true
 	}
-	mc := t.machines[i]
-	mc.used = append([]int64(nil), mc.used...)
-	resources.AddScaled(mc.used, c.Requests, 1)
-	loads := []binding{{class: int32(slices.Index(t.m.classes, c)), stage: stage}}
-	for _, b := range t.placed {
-		if b.host == host && b.count > 0 {
+	mc := t.s.Planned[i]
+	mc.Used = append([]int64(nil), mc.Used...)
+	resources.AddScaled(mc.Used, c.Requests, 1)
+	loads := []state.Binding{{Class: int32(slices.Index(t.m.classes, c)), Stage: stage}}
+	for _, b := range t.s.Placed {
+		if b.Host == host && b.Count > 0 {
 			loads = append(loads, b)
 		}
 	}
 	rows, slots, _ := t.leeway(&mc, loads)
-	return t.m.pools[mc.pool].VariedFor(mc.row, mc.used, rows, slots) ||
+	return t.m.pools[mc.Pool].VariedFor(mc.Row, mc.Used, rows, slots) ||
 		(t.options.MinValues == MinValuesBestEffort && len(loads) > 1 && !t.stillVaried(i, loads[1:]))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -17,10 +18,10 @@ func (t *Trial) allVaried() bool { return len(t.unvaried(0, true)) == 0 }
 
 // unvaried lists the new nodes from the given one on that don't, or just the first of them.
 func (t *Trial) unvaried(from int, first bool) (out []int32) {
-	if t.topology == nil || !slices.ContainsFunc(t.m.pools, t.strictVariety) {
+	if t.s.Topology == nil || !slices.ContainsFunc(t.m.pools, t.strictVariety) {
 		return nil
 	}
-	for i, load := range t.loads(from) {
+	for i, load := range t.s.Loads(from) {
 		if len(load) > 0 && !t.stillVaried(int32(from+i), load) {
 			if out = append(out, int32(from+i)); first {
 				break
@@ -37,7 +38,7 @@ func (t *Trial) vacated(domains []int32) bool {
 		if group.Kind != topology.Spread || !group.Hard || group.At == topology.Hostname {
 			continue
 		}
-		if d := domains[group.At]; d != topology.NoDomain && topology.CountAt(t.topology.Present[g], d) == 0 {
+		if d := domains[group.At]; d != topology.NoDomain && topology.CountAt(t.s.Topology.Present[g], d) == 0 {
 			return true
 		}
 	}
@@ -46,22 +47,22 @@ func (t *Trial) vacated(domains []int32) bool {
 
 // exchangeVaried is exchange; it reports whether that leaves the node, with the load, and the others as varied as their
 // pools ask for.
-func (t *Trial) exchangeVaried(i int32, other machine, load []binding) bool {
+func (t *Trial) exchangeVaried(i int32, other state.Node, load []state.Binding) bool {
 	var domains []int32
-	if t.topology != nil {
-		domains = t.topology.Hosts[int32(len(t.m.nodes))+i].Domains
+	if t.s.Topology != nil {
+		domains = t.s.Topology.Hosts[int32(len(t.m.nodes))+i].Domains
 	}
-	t.exchange(i, other)
+	t.s.Exchange(i, other)
 	return t.stillVaried(i, load) && (domains == nil || !t.vacated(domains) || t.allVaried())
 }
 
 // keepVaried places the pods again that were placed since the mark on nodes which are not varied enough any more.
 func (t *Trial) keepVaried(ctx context.Context, before Mark, classes []int32) {
 	for round := 0; !t.allVaried(); round++ {
-		w := t.record(before)
+		w := t.s.Record(before.at)
 		t.undo(before)
 		t.restore(w) // without empty nodes: those there are bear the numbers of the record
-		bad := t.unvaried(int(w.first)-len(t.m.nodes), false)
+		bad := t.unvaried(int(w.First)-len(t.m.nodes), false)
 		t.undo(before)
 		t.restoreBut(w, func(host int32) bool { return slices.Contains(bad, host-int32(len(t.m.nodes))) })
 		if len(bad) == 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
 // preemptor looks for victims.
@@ -77,7 +78,7 @@ func (e *preemptor) best(class int32) *victims {
 	t, m := e.t, e.t.m
 	if e.found == nil {
 		e.found = make([]*victims, len(m.nodes))
-		for i := range t.usable.Members {
+		for i := range t.s.Usable.Members {
 			// What preemption can't change is no matter of victims.
 			if m.fits.Accepts(m.nodes[i].Group, m.classes[class].Shape) {
 				e.found[i] = e.on(int32(i), class)
@@ -211,28 +212,28 @@ func (v *victims) count(m *Model) {
 // settle takes what a node is overcommitted by off its free amounts (sign -1), or gives it back.
 func (e *preemptor) settle(node int32, sign int64) {
 	if over := e.t.m.nodes[node].Over; over != nil && len(e.gone[node]) == 0 {
-		resources.AddScaled(e.t.freeOf(node), over, sign)
+		resources.AddScaled(e.t.s.FreeOf(node), over, sign)
 	}
 }
 
 // shift takes a bound pod off its node (sign -1), or puts it back.
 func (e *preemptor) shift(node int32, k int, sign int32) {
 	p := e.t.m.nodes[node].Bound[k]
-	resources.AddScaled(e.t.freeOf(node), e.t.m.classes[p.Class].Unshared(), -int64(sign))
-	if e.t.topology != nil {
-		e.t.topology.Place(layout.StakeOfBound(e.t.m.topology, p, e.t.m.classes[p.Class].Topology), node, sign)
+	resources.AddScaled(e.t.s.FreeOf(node), e.t.m.classes[p.Class].Unshared(), -int64(sign))
+	if e.t.s.Topology != nil {
+		e.t.s.Topology.Place(layout.StakeOfBound(e.t.m.topology, p, e.t.m.classes[p.Class].Topology), node, sign)
 	}
 }
 
 // holds reports whether the pod could go on the node as it is now.
 func (e *preemptor) holds(c *podclass.Class, node int32) bool {
-	free := e.t.freeOf(node)
-	for d, need := range e.t.needOn(c, node) {
+	free := e.t.s.FreeOf(node)
+	for d, need := range e.t.s.NeedOn(c, node) {
 		if need > 0 && need > free[d] {
 			return false
 		}
 	}
-	return e.t.admits(c, node)
+	return e.t.s.Admits(c, node)
 }
 
 // reprieve puts a victim back if the pod still fits.
@@ -271,7 +272,7 @@ func (e *preemptor) take(class int32, v *victims) {
 		e.shift(v.node, k, -1)
 		e.gone[v.node][k] = true
 	}
-	e.t.place(binding{class: class, host: v.node, count: 1, stage: -1})
+	e.t.place(state.Binding{Class: class, Host: v.node, Count: 1, Stage: -1})
 }
 
 // preemption writes the victims down.

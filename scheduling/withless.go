@@ -11,11 +11,11 @@ const maxPodsTwice = 600
 // withLess places what was placed since the mark once more, with the least effort, and keeps the cheaper of the two. Rules between pods
 // make a cheaper filling of some nodes end dearer now and then, since it leaves others to pods that can share theirs with fewer.
 func (t *Trial) withLess(ctx context.Context, before Mark, classes []int32) {
-	if t.options.Effort == EffortFast || t.topology == nil || t.newMachines() == 0 || t.podsSince(before) > maxPodsTwice {
+	if t.options.Effort == EffortFast || t.s.Topology == nil || t.s.Filled() == 0 || t.s.PodsSince(before.at) > maxPodsTwice {
 		return
 	}
-	found, cost := t.record(before), t.newCost()
-	if !found.onlyOpens() {
+	found, cost := t.s.Record(before.at), t.newCost()
+	if !found.OnlyOpens() {
 		return
 	}
 	proof, priorities, effort := t.proof, t.prioritiesOf(classes), t.options.Effort
@@ -24,7 +24,7 @@ func (t *Trial) withLess(ctx context.Context, before Mark, classes []int32) {
 	t.options.Effort = EffortFast
 	t.placeTiers(ctx, classes)
 	t.options.Effort = effort
-	if other := t.record(before); slices.Compare(t.value(other, priorities), want) >= 0 && t.newCost() < cost {
+	if other := t.s.Record(before.at); slices.Compare(t.value(other, priorities), want) >= 0 && t.newCost() < cost {
 		return
 	}
 	t.undo(before)

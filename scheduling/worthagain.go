@@ -118,17 +118,17 @@ func (c *contents) of(it *pricing.Item) []byte {
 // itemsOfNodes are the pods of the nodes that could move, as items to be priced.
 func (m *Model) itemsOfNodes(q Query) (*Trial, []pricing.Item) {
 	t := m.Trial()
-	clear(t.waiting)
+	clear(t.s.Waiting)
 	for i := range m.nodes {
 		for _, p := range m.nodes[i].Movable {
-			t.waiting[p.Class]++
+			t.s.Waiting[p.Class]++
 		}
 	}
 	t.options = PlaceOptions{Query: q}
 	var items []pricing.Item
 	for i, c := range m.classes {
-		if stages := t.stagesFor(c); t.waiting[i] > 0 && c.Invalid == nil && len(stages) > 0 {
-			items = append(items, m.provable(int32(i), stages[0], int(t.waiting[i])))
+		if stages := t.stagesFor(c); t.s.Waiting[i] > 0 && c.Invalid == nil && len(stages) > 0 {
+			items = append(items, m.provable(int32(i), stages[0], int(t.s.Waiting[i])))
 		}
 	}
 	return t, items

@@ -41,9 +41,9 @@ type Choice struct {
 	Alike *Alike
 }
 
-// reservationOf names the reservation a slot draws on; empty if it draws on none.
-func (m *Market) reservationOf(pool, slot int32) string {
-	return m.Pools[pool].Table.Catalog.Slots[slot].Reservation
+// Reservation names the reservation a slot draws on; empty if it draws on none.
+func Reservation(pools []*nodepool.Pool, pool, slot int32) string {
+	return pools[pool].Table.Catalog.Slots[slot].Reservation
 }
 
 // Choose collects the options that the items' places allow. cells may be nil where no item has one.
@@ -93,7 +93,7 @@ func (m *Market) Choose(items []pricing.Item, c *layout.Cells) *Choice {
 		if p.Reserved == nil {
 			p.Reserved, p.Left = map[int32]string{}, map[string]int{}
 		}
-		id := m.reservationOf(p.Options[o].Pool, p.Options[o].Slot)
+		id := Reservation(m.Pools, p.Options[o].Pool, p.Options[o].Slot)
 		p.Reserved[int32(o)] = id
 		p.Left[id] = m.Pools[p.Options[o].Pool].Table.Catalog.Reservations[id]
 	}
@@ -321,7 +321,7 @@ func (m *Market) standsIn(k, o *pricing.Option) bool {
 	if k.Resident != o.Resident {
 		return false
 	}
-	if m.reservationOf(k.Pool, k.Slot) != "" {
+	if Reservation(m.Pools, k.Pool, k.Slot) != "" {
 		return false
 	}
 	pl := m.Pools[k.Pool]
