@@ -117,17 +117,17 @@ func (t *Trial) question(of askedOf, q Query, w *Worth, numbers ...int64) (strin
 		}
 	}
 	key = append(key, 0, 0)
-	for i, used := range t.s.Usage {
+	for i, used := range t.s.Limits.Usage {
 		for _, n := range used {
 			key = binary.AppendVarint(key, n)
 		}
-		for _, n := range t.s.Standing[i] {
+		for _, n := range t.s.Limits.Standing[i] {
 			key = binary.AppendVarint(key, n)
 		}
 	}
-	key = binary.AppendUvarint(key, uint64(len(t.s.Reserved)))
-	for _, id := range slices.Sorted(maps.Keys(t.s.Reserved)) {
-		key = binary.AppendVarint(append(append(key, id...), 0), int64(t.s.Reserved[id]))
+	key = binary.AppendUvarint(key, uint64(len(t.s.Limits.Reserved)))
+	for _, id := range slices.Sorted(maps.Keys(t.s.Limits.Reserved)) {
+		key = binary.AppendVarint(append(append(key, id...), 0), int64(t.s.Limits.Reserved[id]))
 	}
 	if t.s.Topology == nil {
 		return string(key), true

@@ -110,12 +110,12 @@ func (t *Trial) writeBindings(out *Plan, q *podQueues) {
 		}
 	}
 	slices.SortFunc(out.Existing, func(a, b ExistingNode) int { return cmp.Compare(a.Name, b.Name) })
-	t.writeMachines(out, pods[len(m.nodes):], loads)
+	t.writeNodes(out, pods[len(m.nodes):], loads)
 	t.noteChoices(out, loads)
 	t.writeRelaxations(out)
 }
 
-func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]state.Binding) {
+func (t *Trial) writeNodes(out *Plan, pods [][]PodKey, loads [][]state.Binding) {
 	m := t.m
 	numbers := map[int32]int{}
 	described := newDescriptions()
@@ -187,7 +187,7 @@ type offersOf struct {
 	rows []rowOffer
 	// room is where the next options of rows go.
 	room   []InstanceTypeOption
-	claims []machineClaim
+	claims []nodeClaim
 	// forgotten counts claims that are not remembered any more.
 	forgotten int
 }
@@ -195,8 +195,8 @@ type offersOf struct {
 // mostClaims is how many claims are remembered for the same offers.
 const mostClaims = 64
 
-// machineClaim is what the claim of a node with certain labels says, before and after it is told what is left to buy.
-type machineClaim struct{ labels, before, after requirements.Set }
+// nodeClaim is what the claim of a node with certain labels says, before and after it is told what is left to buy.
+type nodeClaim struct{ labels, before, after requirements.Set }
 
 type variantOf struct {
 	catalog *market.Catalog
@@ -283,7 +283,7 @@ func (d *descriptions) offersFor(m *Model, mc *state.Node, rows, slots bitset.Se
 
 // claimFor is what the node's claim says, with a number by which it is told from others of the same offers.
 func (o *offersOf) claimFor(m *Model, mc *state.Node, claim requirements.Set, slots bitset.Set) (says requirements.Set, number int) {
-	at := slices.IndexFunc(o.claims, func(c machineClaim) bool { return c.before.Equal(claim) && c.labels.Equal(mc.Labels) })
+	at := slices.IndexFunc(o.claims, func(c nodeClaim) bool { return c.before.Equal(claim) && c.labels.Equal(mc.Labels) })
 	if at < 0 {
 		if len(o.claims) == mostClaims {
 			o.forgotten += len(o.claims)
@@ -291,7 +291,7 @@ func (o *offersOf) claimFor(m *Model, mc *state.Node, claim requirements.Set, sl
 		}
 		p := m.pools[mc.Pool]
 		at = len(o.claims)
-		o.claims = append(o.claims, machineClaim{mc.Labels, claim, nodepool.Claim(p.Table.Catalog, claim, p.Template.Merge(mc.Labels), slots)})
+		o.claims = append(o.claims, nodeClaim{mc.Labels, claim, nodepool.Claim(p.Table.Catalog, claim, p.Template.Merge(mc.Labels), slots)})
 	}
 	return o.claims[at].after, o.forgotten + at
 }

@@ -79,7 +79,7 @@ func (m *Model) NodePrice(name string) (NodePrice, bool) {
 
 // boughtNode is a new node of a plan as commitments see it.
 type boughtNode struct {
-	machine *state.Node
+	planned *state.Node
 	description
 }
 
@@ -92,7 +92,7 @@ func (t *Trial) writeCommitments(out *Plan, nodes []boughtNode) {
 	}
 	covers := make([]*market.Covered, len(nodes))
 	for i := range nodes {
-		covers[i] = m.pools[nodes[i].machine.Pool].Coverable(m.costs, nodes[i].row, nodes[i].slot)
+		covers[i] = m.pools[nodes[i].planned.Pool].Coverable(m.costs, nodes[i].row, nodes[i].slot)
 	}
 	left := t.commitmentsLeft()
 	remains := m.costs.FillNew(left, covers)
@@ -105,7 +105,7 @@ func (t *Trial) writeCommitments(out *Plan, nodes []boughtNode) {
 		for _, s := range c.Shares {
 			saved[s.Commitment] += s.Saved
 		}
-		text := fmt.Sprint(nodes[i].offers.key, nodes[i].machine.Used, nodes[i].row, c.Shares)
+		text := fmt.Sprint(nodes[i].offers.key, nodes[i].planned.Used, nodes[i].row, c.Shares)
 		if options[text] == nil {
 			options[text] = m.coveredOptions(&nodes[i], c)
 		}
@@ -122,7 +122,7 @@ func (t *Trial) writeCommitments(out *Plan, nodes []boughtNode) {
 
 // coveredOptions are the node's options with the prices that they have with its shares covered: the first stays first.
 func (m *Model) coveredOptions(n *boughtNode, c *market.Covered) []InstanceTypeOption {
-	p := m.pools[n.machine.Pool]
+	p := m.pools[n.planned.Pool]
 	catalog := p.Table.Catalog
 	out := make([]InstanceTypeOption, 0, len(n.options))
 	for i, plain := range n.options {
@@ -133,7 +133,7 @@ func (m *Model) coveredOptions(n *boughtNode, c *market.Covered) []InstanceTypeO
 		}
 		// Of a type's rows the first offered counts, as in optionsFor.
 		at := slices.IndexFunc(n.offers.rows, func(o rowOffer) bool {
-			return typeNameOf(p, o.row) == plain.Name && float64(o.price)/market.NanoPerUSD == plain.Price && resources.Fits(n.machine.Used, p.Table.AllocOf(int(o.row), m.resources.Len()))
+			return typeNameOf(p, o.row) == plain.Name && float64(o.price)/market.NanoPerUSD == plain.Price && resources.Fits(n.planned.Used, p.Table.AllocOf(int(o.row), m.resources.Len()))
 		})
 		o := n.offers.rows[at]
 		plain.Price, plain.Terms = pricedOption(catalog.CoveredAt(p.Table.Rows[o.row].Variant, int(o.slot), c))

@@ -58,7 +58,7 @@
 //	   │
 //	   ▼
 //	Plan       its types                               plan.go, reason.go, nearestmiss.go
-//	           nodes, places, wishes given up          assemble.go, bindorder.go, leeway.go, machineoptions.go, relax.go
+//	           nodes, places, wishes given up          assemble.go, bindorder.go, leeway.go, nodeoptions.go, relax.go
 //	           the bound and its proof                 certificate.go, wholepods.go, internal/engine/pricing
 //	           why a pod has no place                  explain.go, survey.go, suitability.go, topologyreason.go, nodereason.go,
 //	                                                   nodefaults.go

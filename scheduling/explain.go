@@ -162,11 +162,11 @@ func (x *explainer) pool(at int32, p *nodepool.Pool) (Reason, finding) {
 		}
 		return r, finding{}
 	}
-	return x.machinesOf(at, p)
+	return x.nodesOf(at, p)
 }
 
-// machinesOf is pool for one that launches nodes and whose taints don't matter.
-func (x *explainer) machinesOf(at int32, p *nodepool.Pool) (Reason, finding) {
+// nodesOf is pool for one that launches nodes and whose taints don't matter.
+func (x *explainer) nodesOf(at int32, p *nodepool.Pool) (Reason, finding) {
 	if p.Rows.Empty() {
 		return Reason{Code: ReasonNoInstanceTypes, Detail: fmt.Sprintf("the pool's own requirements leave none of its %d instance types with an available offering",
 			len(p.Table.Catalog.Types))}, finding{}
@@ -376,11 +376,11 @@ func (t *Trial) limitsDetail(pl int32) string {
 	p := t.m.pools[pl]
 	var parts []string
 	for i, name := range p.Limits.Names {
-		used, limit := resources.Quantity(name, t.s.Usage[pl][i]), resources.Quantity(name, p.Limits.Max[i])
+		used, limit := resources.Quantity(name, t.s.Limits.Usage[pl][i]), resources.Quantity(name, p.Limits.Max[i])
 		parts = append(parts, fmt.Sprintf("%s %s of %s", name, used.String(), limit.String()))
 	}
 	for i, name := range p.Limits.Names {
-		if p.Limits.Reached(t.s.Standing[pl], i) {
+		if p.Limits.Reached(t.s.Limits.Standing[pl], i) {
 			return fmt.Sprintf("the nodepool was born in %s and launches nothing more while its limit of %s is reached (in use: %s)", p.Key.Generation, name, strings.Join(parts, ", "))
 		}
 	}

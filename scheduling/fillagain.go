@@ -101,7 +101,7 @@ func (t *Trial) mostBalanced(node int32, classes []int32, whole []int64, weights
 		if t.s.Waiting[class] == 0 || c.Invalid != nil {
 			continue
 		}
-		need, fit := t.s.NeedOn(c, node), t.m.fits.FitOf(t.m.nodes[node].Group, c.Shape)
+		need, fit := t.s.Volumes.NeedOn(c, node), t.m.fits.FitOf(t.m.nodes[node].Group, c.Shape)
 		if fit < max(existing.FitGivingUp, kept) || !resources.Fits(need, free) {
 			continue
 		}

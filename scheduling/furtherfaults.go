@@ -112,7 +112,7 @@ func (x *explainer) tolerated(at int32, list []Reason) (Reason, *NearestMiss) {
 	// With another toleration the rules of spreads that honour taints may count other nodes.
 	x.loosely, x.wayOf = true, nil
 	p := x.m.pools[first]
-	r, best := x.machinesOf(first, p)
+	r, best := x.nodesOf(first, p)
 	miss := x.nearestTolerated(first, p, best)
 	if miss == nil {
 		x.further(&r, first, p)

@@ -106,7 +106,7 @@ func (t *Trial) moveTo(class, i, stage int32, load []state.Binding) bool {
 	keys := m.noticedBy([]*topology.Groups{c.Topology}, true)
 	other := *mc
 	other.Used = slices.Clone(mc.Used)
-	resources.AddScaled(other.Used, t.s.NeedOn(c, host), 1)
+	resources.AddScaled(other.Used, t.s.Volumes.NeedOn(c, host), 1)
 	var found []state.Node
 	for _, u := range m.stages[stage].Uses {
 		if u.Pool != mc.Pool || !as.Allows(&p.Profiles[u.Profile]) {
@@ -136,7 +136,7 @@ func (t *Trial) moveTo(class, i, stage int32, load []state.Binding) bool {
 				for _, key := range keys {
 					m.keepLabel(&at, &as, key, alikeRows, alikeSlots)
 				}
-				if at.Row, at.Slot, at.Price = m.pools[at.Pool].CheapestWithin(at.Used, alikeRows, alikeSlots, t.s.Spare(mc)); at.Row >= 0 && offers.Reservation(m.pools, mc.Pool, at.Slot) == mc.Reservation(m.pools) {
+				if at.Row, at.Slot, at.Price = m.pools[at.Pool].CheapestWithin(at.Used, alikeRows, alikeSlots, t.s.Limits.Spare(mc)); at.Row >= 0 && offers.Reservation(m.pools, mc.Pool, at.Slot) == mc.Reservation(m.pools) {
 					found = append(found, at)
 				}
 			}
@@ -174,7 +174,7 @@ func (t *Trial) growUnwished(class, i int32) bool {
 			}
 		}
 	}
-	if t.s.ChangedSince(before.at) && t.growAny(class, i, t.s.LoadOf(host)) {
+	if t.s.Log.ChangedSince(before.at) && t.growAny(class, i, t.s.LoadOf(host)) {
 		return true
 	}
 	t.undo(before)
@@ -203,7 +203,7 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []state.Bindi
 	other := *mc
 	other.Commitment = commitment
 	other.Used = slices.Clone(mc.Used)
-	resources.AddScaled(other.Used, t.s.NeedOn(m.classes[class], host), 1)
+	resources.AddScaled(other.Used, t.s.Volumes.NeedOn(m.classes[class], host), 1)
 	added := state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: t.tightly(class)}
 	with := append(slices.Clone(load), added)
 	// What the new pod asks for is looked at below, since the node as it is may not meet it.
@@ -229,7 +229,7 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []state.Bindi
 					p.Narrow(r, rows, slots)
 				}
 			}
-			row, slot, price := m.pools[other.Pool].CheapestWithin(other.Used, rows, slots, t.s.Spare(mc))
+			row, slot, price := m.pools[other.Pool].CheapestWithin(other.Used, rows, slots, t.s.Limits.Spare(mc))
 			if row < 0 || offers.Reservation(m.pools, mc.Pool, slot) != mc.Reservation(m.pools) {
 				continue
 			}

@@ -20,11 +20,11 @@ type ledger struct {
 }
 
 func newLedger(t *Trial, p *offers.Choice) *ledger {
-	l := &ledger{t: t, p: p, used: make([][]int64, len(t.s.Usage)), reserved: map[string]int{}, committed: slices.Clone(p.CommitmentLeft)}
+	l := &ledger{t: t, p: p, used: make([][]int64, len(t.s.Limits.Usage)), reserved: map[string]int{}, committed: slices.Clone(p.CommitmentLeft)}
 	for i := range l.used {
-		l.used[i] = slices.Clone(t.s.Usage[i])
+		l.used[i] = slices.Clone(t.s.Limits.Usage[i])
 	}
-	for id, n := range t.s.Reserved {
+	for id, n := range t.s.Limits.Reserved {
 		l.reserved[id] = n
 	}
 	return l
@@ -37,7 +37,7 @@ func (l *ledger) Open(option int32) bool {
 		return false
 	}
 	p := l.t.m.pools[o.Pool]
-	if p.Limits != nil && !l.t.s.Allows(o.Pool, l.used[o.Pool], p.RowCost(int(o.Row))) {
+	if p.Limits != nil && !l.t.s.Limits.Allows(o.Pool, l.used[o.Pool], p.RowCost(int(o.Row))) {
 		return false
 	}
 	return state.Reservable(l.t.m.pools, o.Pool, o.Row, o.Slot, l.reserved)

@@ -79,7 +79,7 @@ func (t *Trial) placeNominated(classes []int32, lowest int32) (least int32, any 
 		}
 		host := int32(at)
 		preempted := len(victimsOn(m, &m.nodes[at], c.Priority)) > 0
-		for t.s.Waiting[class] > 0 && resources.Fits(t.s.NeedOn(c, host), t.s.FreeOf(host)) && (preempted || t.s.Admits(c, host)) {
+		for t.s.Waiting[class] > 0 && resources.Fits(t.s.Volumes.NeedOn(c, host), t.s.FreeOf(host)) && (preempted || t.s.Admits(c, host)) {
 			t.place(state.Binding{Class: class, Host: host, Count: 1, Stage: -1})
 			least, any = c.Priority, true
 		}

@@ -172,7 +172,7 @@ func (t *Trial) shareWeights(size func([]int64) float64) []float64 {
 func (t *Trial) mostAlike(c *podclass.Class, nodes []int32, weights []float64) int32 {
 	best, most, kept := int32(-1), -1.0, uint32(0)
 	for _, node := range nodes {
-		need, free := t.s.NeedOn(c, node), t.s.FreeOf(node)
+		need, free := t.s.Volumes.NeedOn(c, node), t.s.FreeOf(node)
 		fit := t.m.fits.FitOf(t.m.nodes[node].Group, c.Shape)
 		if fit < max(existing.FitGivingUp, kept) || !resources.Fits(need, free) {
 			continue

@@ -190,7 +190,7 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 	c := m.classes[class]
 	s.steps += len(m.nodes) / looksPerStep
 	for i := range t.s.Usable.Members {
-		if resources.Fits(t.s.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && m.fits.Accepts(m.nodes[i].Group, c.Shape) && t.s.Admits(c, int32(i)) {
+		if resources.Fits(t.s.Volumes.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && m.fits.Accepts(m.nodes[i].Group, c.Shape) && t.s.Admits(c, int32(i)) {
 			before := t.Mark()
 			t.place(state.Binding{Class: class, Host: int32(i), Count: 1, Stage: -1, Tight: t.tightly(class)})
 			s.then(ctx, before)
@@ -212,7 +212,7 @@ func (t *Trial) joins(class, i int32) bool {
 	m := t.m
 	c, mc := m.classes[class], &t.s.Planned[i]
 	host := int32(len(m.nodes)) + i
-	if fitsBeside(t.s.NeedOn(c, host), mc.Used, m.pools[mc.Pool].Table.AllocOf(int(mc.Row), m.resources.Len())) && t.s.Admits(c, host) {
+	if fitsBeside(t.s.Volumes.NeedOn(c, host), mc.Used, m.pools[mc.Pool].Table.AllocOf(int(mc.Row), m.resources.Len())) && t.s.Admits(c, host) {
 		if stage := t.stageOn(c, mc); stage >= 0 && t.keepsVariety(host, c, stage) {
 			t.place(state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: t.tightly(class)})
 			return true

@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// kindsFor lists the machines that a pod of the class could get, the best of each kind: those of one pool that rules
+// kindsFor lists the nodes that a pod of the class could get, the best of each kind: those of one pool that rules
 // can't tell apart. Larger ones of a kind come about by growing.
 func (s *search) kindsFor(class int32) []offers.Site {
 	if list, ok := s.kinds[class]; ok {
@@ -92,13 +92,13 @@ type kindKey struct{ stage, pool, slot, assign, resident, variant int32 }
 func (t *Trial) eachOfStage(c *podclass.Class, st int32, see func(offers.Site)) {
 	for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
 		for a := range t.assigned[st][pool] {
-			t.eachMachine(c, st, pool, int32(a), see)
+			t.eachNode(c, st, pool, int32(a), see)
 		}
 	}
 }
 
-// eachMachine shows the nodes of a pool that the stage allows for a pod of the class.
-func (t *Trial) eachMachine(c *podclass.Class, st, pool, a int32, see func(offers.Site)) {
+// eachNode shows the nodes of a pool that the stage allows for a pod of the class.
+func (t *Trial) eachNode(c *podclass.Class, st, pool, a int32, see func(offers.Site)) {
 	m := t.m
 	p, as := m.pools[pool], &t.assigned[st][pool][a]
 	dims := m.resources.Len()

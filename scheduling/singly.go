@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// placeSingly looks for places pod by pod, by the exact rules, for what placing in bulk has left: on any machine there
+// placeSingly looks for places pod by pod, by the exact rules, for what placing in bulk has left: on any node there
 // is, else on a new one. It goes round until nothing finds a place any more, so that a pod left waiting fits nowhere.
 func (t *Trial) placeSingly(ctx context.Context, c *layout.Cells, classes []int32) {
 	order := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
@@ -78,21 +78,21 @@ func (t *Trial) findHost(class int32) (host, stage int32) {
 		if t.newOnly {
 			break
 		}
-		if resources.Fits(t.s.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && m.fits.Accepts(m.nodes[i].Group, c.Shape) && t.s.Admits(c, int32(i)) {
+		if resources.Fits(t.s.Volumes.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && m.fits.Accepts(m.nodes[i].Group, c.Shape) && t.s.Admits(c, int32(i)) {
 			return int32(i), -1
 		}
 	}
-	return t.findMachine(class)
+	return t.findPlanned(class)
 }
 
-// findMachine is the first new node that takes a pod of the class, and the stage that allows it; -1 if none does.
-func (t *Trial) findMachine(class int32) (host, stage int32) {
+// findPlanned is the first new node that takes a pod of the class, and the stage that allows it; -1 if none does.
+func (t *Trial) findPlanned(class int32) (host, stage int32) {
 	m := t.m
 	c := m.classes[class]
 	dims := m.resources.Len()
 	for i := range t.s.Planned {
 		mc := &t.s.Planned[i]
-		if i < t.fresh || mc.Empty() || !fitsBeside(t.s.NeedOn(c, int32(len(m.nodes)+i)), mc.Used, m.pools[mc.Pool].Table.AllocOf(int(mc.Row), dims)) {
+		if i < t.fresh || mc.Empty() || !fitsBeside(t.s.Volumes.NeedOn(c, int32(len(m.nodes)+i)), mc.Used, m.pools[mc.Pool].Table.AllocOf(int(mc.Row), dims)) {
 			continue
 		}
 		if stage := t.stageOn(c, mc); stage >= 0 && t.s.Admits(c, int32(len(m.nodes)+i)) && t.keepsVariety(int32(len(m.nodes)+i), c, stage) {
@@ -106,7 +106,7 @@ func (t *Trial) findMachine(class int32) (host, stage int32) {
 func (t *Trial) fillPlanned(classes []int32) {
 	for _, class := range classes {
 		for t.s.Waiting[class] > 0 && t.m.classes[class].Invalid == nil {
-			host, stage := t.findMachine(class)
+			host, stage := t.findPlanned(class)
 			if host >= 0 {
 				t.place(state.Binding{Class: class, Host: host, Count: t.bulkOn(class, host), Stage: stage})
 			} else if !t.decideAndJoin(class) {

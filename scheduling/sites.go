@@ -26,7 +26,7 @@ func (t *Trial) findSite(c *layout.Cells, class int32) *offers.Site {
 		sites := t.sitesOf(c, st, t.sites)
 		for i := range sites {
 			s := &sites[i]
-			if !resources.Fits(cl.Requests, s.Alloc) || (waits && !s.Limited) || !t.s.Affordable(s.Pool, s.Row) || !t.s.Reservable(s.Pool, s.Row, s.Slot) || !t.admitsAt(cl, s) || !t.variedAt(cl, s) {
+			if !resources.Fits(cl.Requests, s.Alloc) || (waits && !s.Limited) || !t.s.Limits.Affordable(s.Pool, s.Row) || !t.s.Limits.Reservable(s.Pool, s.Row, s.Slot) || !t.admitsAt(cl, s) || !t.variedAt(cl, s) {
 				continue
 			}
 			held := 1
@@ -83,7 +83,7 @@ func (t *Trial) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.
 			continue
 		}
 		for a := range t.assigned[st][pool] {
-			t.eachMachine(cl, st, pool, int32(a), func(s offers.Site) { list = append(list, s) })
+			t.eachNode(cl, st, pool, int32(a), func(s offers.Site) { list = append(list, s) })
 		}
 	}
 	slices.SortStableFunc(list, func(a, b offers.Site) int { return pricing.CompareOptions(&a.Option, &b.Option) })
@@ -97,7 +97,7 @@ func (t *Trial) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.
 
 // couldBuy reports whether the node may be bought for a pod of the class; waits says that it must be on a reservation.
 func (t *Trial) couldBuy(cl *podclass.Class, s *offers.Site, waits bool) bool {
-	return resources.Fits(cl.Requests, s.Alloc) && (!waits || s.Limited) && t.s.Affordable(s.Pool, s.Row) && t.s.Reservable(s.Pool, s.Row, s.Slot) &&
+	return resources.Fits(cl.Requests, s.Alloc) && (!waits || s.Limited) && t.s.Limits.Affordable(s.Pool, s.Row) && t.s.Limits.Reservable(s.Pool, s.Row, s.Slot) &&
 		t.admitsAt(cl, s) && t.variedAt(cl, s)
 }
 

@@ -182,7 +182,7 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 		for r := range p.Table.Rows {
 			cost := p.RowCost(r)
 			f.cost = append(f.cost, cost...)
-			if !x.t.s.Allows(at, x.t.s.Usage[at], cost) {
+			if !x.t.s.Limits.Allows(at, x.t.s.Limits.Usage[at], cost) {
 				f.over.Add(r)
 			}
 		}
@@ -309,7 +309,7 @@ func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
 	if id == "" {
 		return !awaits
 	}
-	return x.t.s.Reserved[id] < c.Reservations[id]
+	return x.t.s.Limits.Reserved[id] < c.Reservations[id]
 }
 
 // varietySite is what decides which nodes can stand in for a candidate with a pod of the class alone. row is 0 where
@@ -433,7 +433,7 @@ func (x *explanations) shutOfferings(c *market.Catalog) map[variantSlot]int64 {
 	return out
 }
 
-// labelOn is the value of a label on the candidate: like Model.machineLabel, but for the question's pool, and with a
+// labelOn is the value of a label on the candidate: like nodepool.Pool.Label, but for the question's pool, and with a
 // value of the node's type where it leaves several.
 func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
 	c := q.p.Table.Catalog
@@ -487,8 +487,8 @@ func (x *explainer) exceeded(q *question, row int, f func(limit int, over int64)
 	l := q.p.Limits
 	cost := x.factsOf(q.at).cost[row*len(l.Names) : (row+1)*len(l.Names)]
 	for i := range l.Names {
-		over := x.t.s.Usage[q.at][i] + cost[i] - l.Max[i]
-		if l.Reached(x.t.s.Standing[q.at], i) {
+		over := x.t.s.Limits.Usage[q.at][i] + cost[i] - l.Max[i]
+		if l.Reached(x.t.s.Limits.Standing[q.at], i) {
 			over = max(over, 1)
 		}
 		if over > 0 {

@@ -125,7 +125,7 @@ func (x *explanations) bars(cell int32) bool {
 // on makes the candidate a node of the trial for a moment, with the DaemonSet pods that come with it.
 func (x *explainer) on(q *question, cand *candidate, look func(*topology.Host)) {
 	s := x.t.s.Topology
-	host := x.addMachine(q, cand)
+	host := x.addNode(q, cand)
 	residents := q.p.Table.Rows[cand.row].Residents
 	for _, class := range residents {
 		s.Place(x.m.classes[class].Topology, host, 1)
@@ -139,9 +139,9 @@ func (x *explainer) on(q *question, cand *candidate, look func(*topology.Host)) 
 	s.DropHost()
 }
 
-// addMachine adds the candidate to the trial's nodes and returns its number. Its labels decide how rules see it; they are
+// addNode adds the candidate to the trial's nodes and returns its number. Its labels decide how rules see it; they are
 // read once for all nodes that rules can't tell apart.
-func (x *explainer) addMachine(q *question, cand *candidate) int32 {
+func (x *explainer) addNode(q *question, cand *candidate) int32 {
 	s, at := x.t.s.Topology, admission{q, ruleSite{cell: x.cellOf(q, cand), resident: q.p.Table.Rows[cand.row].Resident}}
 	if known, ok := x.hosts[at]; ok {
 		s.Hosts = append(s.Hosts, known)

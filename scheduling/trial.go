@@ -122,12 +122,12 @@ type Outcome struct {
 // Place finds places for the waiting pods: first on nodes of the snapshot, then on planned ones. A cancelled context
 // ends it early with ctx.Err(); what is placed until then stays, and can be rolled back.
 func (t *Trial) Place(ctx context.Context, o PlaceOptions) (Outcome, error) {
-	before, machines, costBefore := t.s.WaitingPods(), t.s.Filled(), t.newCost()
+	before, filled, costBefore := t.s.WaitingPods(), t.s.Filled(), t.newCost()
 	if before > 0 {
 		t.options = o
 		t.placeAll(ctx)
 	}
-	out := Outcome{Unplaced: t.s.WaitingPods(), NewNodes: t.s.Filled() - machines}
+	out := Outcome{Unplaced: t.s.WaitingPods(), NewNodes: t.s.Filled() - filled}
 	out.Placed = before - out.Unplaced
 	cost := t.newCost() - costBefore
 	out.NewCost = float64(cost) / market.NanoPerUSD

@@ -21,7 +21,8 @@ type Assignment struct {
 // hidden together are placed together, whatever was placed and taken off before.
 func (t *Trial) Assigned() *Assignment {
 	m := t.m
-	r, from := t.s.Pods(), t.s.HiddenOf()
+	r := t.s.Pods()
+	from := r.HiddenOf()
 	counts := make([]int, len(m.nodes)+len(t.s.Planned))
 	total := 0
 	for i := range t.s.Placed {

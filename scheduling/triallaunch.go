@@ -89,7 +89,7 @@ func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, 
 	look := func(i int) {
 		k := &kinds[i]
 		each := max(k.price/scorePrecision, 1)
-		if k.price >= left || !t.s.Affordable(k.pool, k.row) || !t.s.Reservable(k.pool, k.row, k.slot) {
+		if k.price >= left || !t.s.Limits.Affordable(k.pool, k.row) || !t.s.Limits.Reservable(k.pool, k.row, k.slot) {
 			return
 		}
 		if score := f.value(i, (bestScore+1)*each) / each; score > bestScore {

@@ -159,7 +159,7 @@ func (s *launchSearch) choices(spent int64) []opening {
 		if spent+k.price >= s.least {
 			break
 		}
-		if !t.s.Affordable(k.pool, k.row) || !t.s.Reservable(k.pool, k.row, k.slot) {
+		if !t.s.Limits.Affordable(k.pool, k.row) || !t.s.Limits.Reservable(k.pool, k.row, k.slot) {
 			continue
 		}
 		c := choice{k.price, f.value(i, 0)}

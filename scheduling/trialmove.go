@@ -126,7 +126,7 @@ func (t *Trial) moveClass(class int32, c *podclass.Class, fit uint32, exactly bo
 	need := c.Unshared()
 	for t.s.Waiting[class] > 0 {
 		node := t.rooms.first(t.m, class, need, fit, exactly, func(node int32) bool {
-			return (len(c.Shared) == 0 || resources.Fits(t.s.NeedOn(c, node), t.s.FreeOf(node))) && t.s.Admits(c, node)
+			return (len(c.Shared) == 0 || resources.Fits(t.s.Volumes.NeedOn(c, node), t.s.FreeOf(node))) && t.s.Admits(c, node)
 		})
 		if node < 0 {
 			return moved
@@ -179,7 +179,7 @@ func (t *Trial) joint(classes []int32, total []int64, most int64) []state.Node {
 		table := p.Table
 		if !ruled && t.cells == nil {
 			row, slot, price := table.CheapestWith(total, rows, slots, most, func(buy nodepool.Purchase) bool {
-				return t.s.Affordable(u.Pool, buy.Row) && t.s.Reservable(u.Pool, buy.Row, buy.Slot)
+				return t.s.Limits.Affordable(u.Pool, buy.Row) && t.s.Limits.Reservable(u.Pool, buy.Row, buy.Slot)
 			})
 			if row >= 0 {
 				out = append(out, state.Node{Pool: u.Pool, Row: row, Slot: slot, Price: price})
@@ -209,7 +209,7 @@ func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, m
 		if price >= most {
 			break
 		}
-		if !rows.Has(int(buy.Row)) || !slots.Has(int(buy.Slot)) || !t.s.Affordable(pool, buy.Row) || !t.s.Reservable(pool, buy.Row, buy.Slot) {
+		if !rows.Has(int(buy.Row)) || !slots.Has(int(buy.Slot)) || !t.s.Limits.Affordable(pool, buy.Row) || !t.s.Limits.Reservable(pool, buy.Row, buy.Slot) {
 			continue
 		}
 		cell := int32(layout.AnyCell)
@@ -346,7 +346,7 @@ func (t *Trial) PlaceNew(ctx context.Context, q Query) (Outcome, error) {
 // their pods, and with the cheapest types only, at most so many, where their pool asks for no variety; 0 for all. Nodes that
 // are alike share lists of types and amounts, also with those that other calls return: don't change them.
 func (t *Trial) Planned(since Mark, types int) []NewNode {
-	first := len(t.s.Planned) - t.s.OpenedSince(since.at)
+	first := len(t.s.Planned) - t.s.Log.OpenedSince(since.at)
 	loads := make([][]state.Binding, len(t.s.Planned)-first)
 	for _, b := range t.s.PlacedSince(since.at) {
 		if i := int(b.Host) - len(t.m.nodes) - first; i >= 0 && b.Count > 0 {

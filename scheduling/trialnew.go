@@ -69,7 +69,7 @@ func (t *Trial) fillWith(class int32, c *podclass.Class) bool {
 		}
 		host := int32(len(t.m.nodes) + i)
 		stage := t.stageOn(c, mc)
-		for stage >= 0 && t.s.Waiting[class] > 0 && fitsBeside(t.s.NeedOn(c, host), mc.Used, alloc) && t.s.Admits(c, host) && t.keepsVariety(host, c, stage) {
+		for stage >= 0 && t.s.Waiting[class] > 0 && fitsBeside(t.s.Volumes.NeedOn(c, host), mc.Used, alloc) && t.s.Admits(c, host) && t.keepsVariety(host, c, stage) {
 			t.place(state.Binding{Class: class, Host: host, Count: min(t.bulkOn(class, host), t.s.Waiting[class]), Stage: stage, Tight: t.tightly(class)})
 			filled = true
 		}
@@ -170,7 +170,7 @@ func (m *Model) Roomiest(name corev1.ResourceName) (out [2]NodeRoom) {
 // Grown are the numbers of the new nodes that were there at the mark and have received pods since, each once, ascending. The
 // mark must be one that could be rolled back to.
 func (t *Trial) Grown(since Mark) []int {
-	first := len(t.m.nodes) + len(t.s.Planned) - t.s.OpenedSince(since.at)
+	first := len(t.m.nodes) + len(t.s.Planned) - t.s.Log.OpenedSince(since.at)
 	var out []int
 	for _, b := range t.s.PlacedSince(since.at) {
 		if b.Count > 0 && int(b.Host) >= len(t.m.nodes) && int(b.Host) < first {

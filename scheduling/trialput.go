@@ -39,7 +39,7 @@ func (t *Trial) Put(node string, pods []PodKey) error {
 			return fmt.Errorf("putting pods on node %q: %w", node, err)
 		}
 		c := t.m.classes[class]
-		if !t.s.Usable.Has(i) || !resources.Fits(t.s.NeedOn(c, host), t.s.FreeOf(host)) || !t.m.fits.Accepts(t.m.nodes[i].Group, c.Shape) || !t.admitsPut(c, host) {
+		if !t.s.Usable.Has(i) || !resources.Fits(t.s.Volumes.NeedOn(c, host), t.s.FreeOf(host)) || !t.m.fits.Accepts(t.m.nodes[i].Group, c.Shape) || !t.admitsPut(c, host) {
 			return fmt.Errorf("putting pod %s on node %q: %w", key, node, ErrNoPlace)
 		}
 		t.place(state.Binding{Class: class, Host: host, Count: 1, Stage: -1})
@@ -63,7 +63,7 @@ func (t *Trial) PutNew(n *NewNode) error {
 	if !ok || len(n.InstanceTypes) == 0 || t.m.pools[pool].Table == nil {
 		return fmt.Errorf("putting pods on a new node of pool %s: it launches none: %w", n.Pool, ErrNoPlace)
 	}
-	mc, ok := t.machineFor(int32(pool), n)
+	mc, ok := t.nodeFor(int32(pool), n)
 	if !ok {
 		return fmt.Errorf("putting pods on a new node of pool %s: %s is not to be had: %w", n.Pool, n.InstanceTypes[0].Name, ErrNoPlace)
 	}
@@ -88,7 +88,7 @@ func (t *Trial) PutMore(number int, pods []PodKey) error {
 		}
 		c := t.m.classes[class]
 		stage := t.stageOn(c, mc)
-		if stage < 0 || !resources.Fits(t.s.NeedOn(c, host), t.s.RoomOf(host)) || !t.admitsPut(c, host) {
+		if stage < 0 || !resources.Fits(t.s.Volumes.NeedOn(c, host), t.s.RoomOf(host)) || !t.admitsPut(c, host) {
 			return fmt.Errorf("putting pod %s on a new node of pool %s: %w", key, pool, ErrNoPlace)
 		}
 		t.place(state.Binding{Class: class, Host: host, Count: 1, Stage: stage})
@@ -96,8 +96,8 @@ func (t *Trial) PutMore(number int, pods []PodKey) error {
 	return nil
 }
 
-// machineFor is the node to buy for a planned node's first type.
-func (t *Trial) machineFor(pool int32, n *NewNode) (state.Node, bool) {
+// nodeFor is the node to buy for a planned node's first type.
+func (t *Trial) nodeFor(pool int32, n *NewNode) (state.Node, bool) {
 	p := t.m.pools[pool]
 	c := p.Table.Catalog
 	want := n.InstanceTypes[0].Offering()
@@ -112,7 +112,7 @@ func (t *Trial) machineFor(pool int32, n *NewNode) (state.Node, bool) {
 			if !p.Slots.Has(s) || price == market.NoPrice || slot.Zone != want.Zone || slot.CapacityType != want.CapacityType || slot.Others != want.Others {
 				continue
 			}
-			if !t.s.Affordable(pool, int32(r)) || !t.s.Reservable(pool, int32(r), int32(s)) {
+			if !t.s.Limits.Affordable(pool, int32(r)) || !t.s.Limits.Reservable(pool, int32(r), int32(s)) {
 				continue
 			}
 			mc := state.Node{Pool: pool, Row: int32(r), Slot: int32(s), Price: price}

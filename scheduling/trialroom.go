@@ -33,7 +33,7 @@ func (t *Trial) TakersAmong(q Query, nodes []string, most int) []string {
 // wouldTake reports whether a pod of the class could go on the node, were it open.
 func (t *Trial) wouldTake(node, class int32) bool {
 	c := t.m.classes[class]
-	return c.Invalid == nil && resources.Fits(t.s.NeedOn(c, node), t.s.FreeOf(node)) && t.m.fits.Accepts(t.m.nodes[node].Group, c.Shape) && t.s.Admits(c, node)
+	return c.Invalid == nil && resources.Fits(t.s.Volumes.NeedOn(c, node), t.s.FreeOf(node)) && t.m.fits.Accepts(t.m.nodes[node].Group, c.Shape) && t.s.Admits(c, node)
 }
 
 // RoomyAmong returns those of the nodes that have room for at least one pod that waits or could move, rules about other pods
@@ -59,7 +59,7 @@ func (t *Trial) RoomyAmong(nodes []string) []string {
 		}
 		for class := range classes.Members {
 			c := t.m.classes[class]
-			if c.Invalid == nil && resources.Fits(t.s.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && t.m.fits.Accepts(t.m.nodes[i].Group, c.Shape) {
+			if c.Invalid == nil && resources.Fits(t.s.Volumes.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && t.m.fits.Accepts(t.m.nodes[i].Group, c.Shape) {
 				out = append(out, name)
 				break
 			}

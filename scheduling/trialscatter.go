@@ -36,7 +36,7 @@ func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 		best, bestShare, bestStage := int32(-1), int64(-1), int32(-1)
 		for h := range sizes {
 			host := int32(h)
-			room, need := t.s.RoomOf(host), t.s.NeedOn(c, host)
+			room, need := t.s.RoomOf(host), t.s.Volumes.NeedOn(c, host)
 			if !resources.Fits(need, room) {
 				continue
 			}

@@ -18,7 +18,7 @@ type Mark struct {
 var ErrStaleMark = errors.New("the mark is stale: the trial can't go back there")
 
 // Mark returns the present point.
-func (t *Trial) Mark() Mark { return Mark{t, t.s.Now(), t.proof} }
+func (t *Trial) Mark() Mark { return Mark{t, t.s.Log.Now(), t.proof} }
 
 // Rollback undoes everything done since the mark, in reverse order. For a mark that is stale it does nothing and returns
 // ErrStaleMark: going on as if it had been undone is a mistake of the caller's.
@@ -44,4 +44,4 @@ func (t *Trial) undo(to Mark) {
 }
 
 // Commit makes everything done so far permanent: it can't be rolled back any more. Marks taken before are void.
-func (t *Trial) Commit() { t.s.Commit() }
+func (t *Trial) Commit() { t.s.Log.Commit() }

@@ -228,7 +228,7 @@ func (e *preemptor) shift(node int32, k int, sign int32) {
 // holds reports whether the pod could go on the node as it is now.
 func (e *preemptor) holds(c *podclass.Class, node int32) bool {
 	free := e.t.s.FreeOf(node)
-	for d, need := range e.t.s.NeedOn(c, node) {
+	for d, need := range e.t.s.Volumes.NeedOn(c, node) {
 		if need > 0 && need > free[d] {
 			return false
 		}

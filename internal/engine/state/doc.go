@@ -6,7 +6,7 @@
 // [State] after what was done to it: nodes hidden and closed, new nodes opened and exchanged, pods placed; amounts free, counters of the
 // rules, of limits, reservations and shared volumes follow. It knows nothing of who chooses places, and checks none.
 //
-// The method is a log of changes: [State.Undo] takes them back one by one, last first, to a [Mark]; [State.Commit] forgets the log. A
+// The method is a log of changes: [State.Undo] takes them back one by one, last first, to a [Mark]; [Log.Commit] forgets the log. A
 // [Record] is what was placed since a mark, to be done again after it was undone, and [Pods] tells, of pods that are alike, which were put
 // where.
 //

@@ -27,10 +27,10 @@ func (s *State) Hide(node int32, moves func(*corev1.Pod) bool) (pods int) {
 		}
 	}
 	if !n.Source.Leaving {
-		s.countNode(n, -1)
+		s.Limits.countNode(n, -1)
 		s.countBound(node, -1)
 	}
-	s.log = append(s.log, change{changeHidden, node, int32(pods)})
+	s.Log.note(change{changeHidden, node, int32(pods)})
 	return pods
 }
 
@@ -49,7 +49,7 @@ func (s *State) takeOff(host int32) {
 	for _, i := range slices.Backward(list) { // the first to come waits longest
 		p := &s.Placed[i]
 		s.apply(*p, -1)
-		s.log = append(s.log, change{changeTaken, i, p.Count})
+		s.Log.note(change{changeTaken, i, p.Count})
 		p.Count = 0
 	}
 }
@@ -72,7 +72,7 @@ func (s *State) unhide(i int32, pods int) {
 		s.roomChanged(i)
 	}
 	if !n.Source.Leaving {
-		s.countNode(n, 1)
+		s.Limits.countNode(n, 1)
 		s.countBound(i, 1)
 	}
 }
@@ -104,7 +104,7 @@ func (s *State) Shut(node int) {
 	s.closed.Add(node)
 	s.Usable.Remove(node)
 	s.roomChanged(int32(node))
-	s.log = append(s.log, change{changeClosed, int32(node), 0})
+	s.Log.note(change{changeClosed, int32(node), 0})
 }
 
 func (s *State) isClosed(node int) bool { return s.closed != nil && s.closed.Has(node) }
@@ -127,10 +127,10 @@ func (s *State) Drop(number int) (pods int) {
 		}
 		pods += int(p.Count)
 		s.apply(*p, -1)
-		s.log = append(s.log, change{changeTaken, i, p.Count})
+		s.Log.note(change{changeTaken, i, p.Count})
 		p.Count = 0
 	}
 	s.countNew(int32(number), -1)
-	s.log = append(s.log, change{changeAbandoned, int32(number), 0})
+	s.Log.note(change{changeAbandoned, int32(number), 0})
 	return pods
 }

@@ -10,58 +10,83 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
+// Limits count what there is only so much of: what limits of pools are on, and instances of reservations.
+type Limits struct {
+	pools []*nodepool.Pool
+	// Usage is indexed by pool, then like the pool's limits: capacity of its nodes, hidden and new ones considered.
+	Usage [][]int64
+	// Standing is likewise, without new nodes; nil for pools that don't ask (see nodepool.Limits.Reached).
+	Standing [][]int64
+	// Reserved counts, by reservation, the instances bought of it.
+	Reserved map[string]int
+}
+
+func newLimits(pools []*nodepool.Pool) Limits {
+	l := Limits{pools: pools, Usage: make([][]int64, len(pools)), Standing: make([][]int64, len(pools))}
+	for i, p := range pools {
+		if p.Limits == nil {
+			continue
+		}
+		l.Usage[i] = make([]int64, len(p.Limits.Names))
+		if p.Limits.Early {
+			l.Standing[i] = make([]int64, len(p.Limits.Names))
+		}
+	}
+	return l
+}
+
 // countNode adds a node that is there, or takes it away again.
-func (s *State) countNode(n *existing.Node, times int64) {
-	s.count(n.Pool, n.Capacity, times)
-	if n.Pool >= 0 && s.Standing[n.Pool] != nil {
-		resources.AddScaled(s.Standing[n.Pool], s.w.Pools[n.Pool].Limits.Cost(n.Capacity), times)
+func (l *Limits) countNode(n *existing.Node, times int64) {
+	l.count(n.Pool, n.Capacity, times)
+	if n.Pool >= 0 && l.Standing[n.Pool] != nil {
+		resources.AddScaled(l.Standing[n.Pool], l.pools[n.Pool].Limits.Cost(n.Capacity), times)
 	}
 }
 
 // count adds nodes of the given capacity to a pool's usage.
-func (s *State) count(pool int32, capacity corev1.ResourceList, n int64) {
-	if pool < 0 || s.w.Pools[pool].Limits == nil {
+func (l *Limits) count(pool int32, capacity corev1.ResourceList, n int64) {
+	if pool < 0 || l.pools[pool].Limits == nil {
 		return
 	}
-	resources.AddScaled(s.Usage[pool], s.w.Pools[pool].Limits.Cost(capacity), n)
+	resources.AddScaled(l.Usage[pool], l.pools[pool].Limits.Cost(capacity), n)
 }
 
 // Allows reports whether a pool that uses so much may launch a node of the given cost.
-func (s *State) Allows(pool int32, used, cost []int64) bool {
-	l := s.w.Pools[pool].Limits
-	for i := range l.Max {
-		if l.Reached(s.Standing[pool], i) {
+func (l *Limits) Allows(pool int32, used, cost []int64) bool {
+	limits := l.pools[pool].Limits
+	for i := range limits.Max {
+		if limits.Reached(l.Standing[pool], i) {
 			return false
 		}
 	}
-	return l.Allow(used, cost)
+	return limits.Allow(used, cost)
 }
 
 // Affordable reports whether the pool's limits allow one more node of the row.
-func (s *State) Affordable(pool, row int32) bool {
-	p := s.w.Pools[pool]
+func (l *Limits) Affordable(pool, row int32) bool {
+	p := l.pools[pool]
 	if p.Limits == nil {
 		return true
 	}
-	return s.Allows(pool, s.Usage[pool], p.RowCost(int(row)))
+	return l.Allows(pool, l.Usage[pool], p.RowCost(int(row)))
 }
 
 // Spare is the most that a node may take from its pool's limits in place of node; nil for no limit.
-func (s *State) Spare(node *Node) []int64 {
-	p := s.w.Pools[node.Pool]
+func (l *Limits) Spare(node *Node) []int64 {
+	p := l.pools[node.Pool]
 	if p.Limits == nil {
 		return nil
 	}
 	most := slices.Clone(p.RowCost(int(node.Row)))
-	for i, used := range s.Usage[node.Pool] {
+	for i, used := range l.Usage[node.Pool] {
 		most[i] += max(p.Limits.Max[i]-used, 0)
 	}
 	return most
 }
 
 // Reservable reports whether the slot's reservation has room for one more node.
-func (s *State) Reservable(pool, row, slot int32) bool {
-	return Reservable(s.w.Pools, pool, row, slot, s.Reserved)
+func (l *Limits) Reservable(pool, row, slot int32) bool {
+	return Reservable(l.pools, pool, row, slot, l.Reserved)
 }
 
 // Reservable reports whether the slot's reservation has room for one more node besides those taken.
@@ -72,11 +97,11 @@ func Reservable(pools []*nodepool.Pool, pool, row, slot int32, taken map[string]
 }
 
 // reserve takes instances of the node's reservation, if it has one.
-func (s *State) reserve(node *Node, n int) {
-	if id := node.Reservation(s.w.Pools); id != "" {
-		if s.Reserved == nil {
-			s.Reserved = map[string]int{}
+func (l *Limits) reserve(node *Node, n int) {
+	if id := node.Reservation(l.pools); id != "" {
+		if l.Reserved == nil {
+			l.Reserved = map[string]int{}
 		}
-		s.Reserved[id] += n
+		l.Reserved[id] += n
 	}
 }

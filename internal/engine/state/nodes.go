@@ -63,10 +63,10 @@ func KnownLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as *
 // Open adds a new, empty node and returns its host number.
 func (s *State) Open(node Node) int32 {
 	node.Used, node.last = make([]int64, s.w.Dims), 0
-	s.count(node.Pool, node.Capacity(s.w.Pools), 1)
-	s.reserve(&node, 1)
+	s.Limits.count(node.Pool, node.Capacity(s.w.Pools), 1)
+	s.Limits.reserve(&node, 1)
 	s.Planned = append(s.Planned, node)
-	s.log = append(s.log, change{kind: changeOpened})
+	s.Log.note(change{kind: changeOpened})
 	host := int32(len(s.w.Nodes) + len(s.Planned) - 1)
 	if s.Topology != nil {
 		seen := s.seenAs(&node)
@@ -105,7 +105,7 @@ func (s *State) AbandonEmpty() {
 	for i := range s.Planned {
 		if node := &s.Planned[i]; node.Unused() {
 			s.countNew(int32(i), -1)
-			s.log = append(s.log, change{changeAbandoned, int32(i), 0})
+			s.Log.note(change{changeAbandoned, int32(i), 0})
 		}
 	}
 }
@@ -114,8 +114,8 @@ func (s *State) AbandonEmpty() {
 func (s *State) countNew(i int32, n int) {
 	node := &s.Planned[i]
 	node.Abandoned = n < 0
-	s.count(node.Pool, node.Capacity(s.w.Pools), int64(n))
-	s.reserve(node, n)
+	s.Limits.count(node.Pool, node.Capacity(s.w.Pools), int64(n))
+	s.Limits.reserve(node, n)
 	if s.Topology == nil {
 		return
 	}
@@ -134,7 +134,7 @@ func (s *State) countNew(i int32, n int) {
 // Exchange makes new node i another of its pool, undoably.
 func (s *State) Exchange(i int32, other Node) {
 	s.replaced = append(s.replaced, s.Planned[i])
-	s.log = append(s.log, change{changeMoved, i, 0})
+	s.Log.note(change{changeMoved, i, 0})
 	s.become(i, other)
 }
 
@@ -142,10 +142,10 @@ func (s *State) Exchange(i int32, other Node) {
 // domains as far as rules concern the pods on it.
 func (s *State) become(i int32, other Node) {
 	node := &s.Planned[i]
-	s.count(node.Pool, node.Capacity(s.w.Pools), -1)
+	s.Limits.count(node.Pool, node.Capacity(s.w.Pools), -1)
 	relabelled := s.Topology != nil && (node.Row != other.Row || node.Slot != other.Slot || !node.Labels.Equal(other.Labels))
 	node.Row, node.Slot, node.Price, node.Labels, node.Commitment = other.Row, other.Slot, other.Price, other.Labels, other.Commitment
-	s.count(node.Pool, node.Capacity(s.w.Pools), 1)
+	s.Limits.count(node.Pool, node.Capacity(s.w.Pools), 1)
 	if relabelled {
 		s.relabel(i)
 	}

@@ -23,14 +23,14 @@ func (s *State) Place(p Binding) {
 	last := s.lastOn(p.Host)
 	p.Before, *last = *last, int32(len(s.Placed)+1)
 	s.Placed = append(s.Placed, p)
-	s.log = append(s.log, change{kind: changePlaced})
+	s.Log.note(change{kind: changePlaced})
 	s.apply(p, 1)
 }
 
 // Expect makes room for so many pods that will be hidden and put somewhere, so that room for them is not found bit by bit.
 func (s *State) Expect(pods int) {
 	if pods > 0 {
-		s.Freed, s.Placed, s.log = slices.Grow(s.Freed, pods), slices.Grow(s.Placed, pods), slices.Grow(s.log, pods+pods/2)
+		s.Freed, s.Placed, s.Log.changes = slices.Grow(s.Freed, pods), slices.Grow(s.Placed, pods), slices.Grow(s.Log.changes, pods+pods/2)
 	}
 }
 
@@ -48,13 +48,13 @@ func (s *State) apply(p Binding, sign int32) {
 	n := sign * p.Count
 	if p.Host < int32(len(s.w.Nodes)) {
 		resources.AddScaled(s.FreeOf(p.Host), c.Requests, -int64(n))
-		s.shareVolumes(c, p.Host, n, s.FreeOf(p.Host), 1)
+		s.Volumes.share(c, p.Host, n, s.FreeOf(p.Host), 1)
 		s.received[p.Host] += n
 		s.roomChanged(p.Host)
 	} else {
 		used := s.Planned[p.Host-int32(len(s.w.Nodes))].Used
 		resources.AddScaled(used, c.Requests, int64(n))
-		s.shareVolumes(c, p.Host, n, used, -1)
+		s.Volumes.share(c, p.Host, n, used, -1)
 	}
 	s.Waiting[p.Class] -= n
 	if p.Tight {

@@ -34,7 +34,8 @@ func (s *State) Pods() *Pods {
 }
 
 // HiddenOf is, by pod of hidden nodes, which of them, in the order they were hidden, it was on.
-func (s *State) HiddenOf() []int32 {
+func (r *Pods) HiddenOf() []int32 {
+	s := r.s
 	from := make([]int32, len(s.Freed))
 	for k, first := range s.firstFreed {
 		last := len(s.Freed)
@@ -56,7 +57,7 @@ func (r *Pods) goThrough() {
 		counts[i] = b.Count
 	}
 	at, freed := len(s.Placed), len(s.Freed)
-	for _, c := range s.log {
+	for _, c := range s.Log.changes {
 		switch c.kind {
 		case changeHidden:
 			freed -= int(c.b)
@@ -71,7 +72,7 @@ func (r *Pods) goThrough() {
 	for i := range at {
 		r.place(i, counts[i])
 	}
-	for _, c := range s.log {
+	for _, c := range s.Log.changes {
 		switch c.kind {
 		case changeHidden:
 			r.free(freed, freed+int(c.b))

@@ -20,8 +20,8 @@ type Record struct {
 // Record is what was placed since the mark; nodes without pods are left out.
 func (s *State) Record(since Mark) Record {
 	w := Record{Existing: int32(len(s.w.Nodes)), First: int32(len(s.w.Nodes))}
-	placements, opened := len(s.PlacedSince(since)), s.OpenedSince(since)
-	for _, c := range s.log[since.log:] {
+	placements, opened := len(s.PlacedSince(since)), s.Log.OpenedSince(since)
+	for _, c := range s.Log.changes[since.log:] {
 		switch {
 		case c.kind == changeMoved && int(c.a) < len(s.Planned)-opened:
 			if w.grown == nil {
@@ -89,7 +89,7 @@ func (s *State) Regrow(w Record) {
 
 // Restage changes the stage that a placement goes by.
 func (s *State) Restage(placement, stage int32) {
-	s.log = append(s.log, change{changeStage, placement, s.Placed[placement].Stage})
+	s.Log.note(change{changeStage, placement, s.Placed[placement].Stage})
 	s.Placed[placement].Stage = stage
 }
 
@@ -122,7 +122,7 @@ func (w *Record) Pods() int {
 // PlacedSince are the bindings since the mark.
 func (s *State) PlacedSince(since Mark) []Binding {
 	n := 0
-	for _, c := range s.log[since.log:] {
+	for _, c := range s.Log.changes[since.log:] {
 		if c.kind == changePlaced {
 			n++
 		}

@@ -14,7 +14,7 @@ func (s *State) Seal(host int32, dims []int) {
 	}
 	what := sealed{dims, left}
 	s.sealed = append(s.sealed, what)
-	s.log = append(s.log, change{kind: changeSealed, a: host})
+	s.Log.note(change{kind: changeSealed, a: host})
 	s.seal(host, what, 1)
 }
 
@@ -41,7 +41,7 @@ func (s *State) TakeOne(host, class int32) {
 		}
 		rest := *p
 		s.apply(*p, -1)
-		s.log = append(s.log, change{changeTaken, i, p.Count})
+		s.Log.note(change{changeTaken, i, p.Count})
 		p.Count = 0
 		if rest.Count--; rest.Count > 0 {
 			s.Place(rest)

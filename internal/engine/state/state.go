@@ -65,22 +65,12 @@ type State struct {
 	replaced []Node
 	// sealed are the amounts that sealed hosts had left.
 	sealed []sealed
-	// Usage is indexed by pool, then like the pool's limits: capacity of its nodes, hidden and new ones considered.
-	Usage [][]int64
-	// Standing is likewise, without new nodes; nil for pools that don't ask (see nodepool.Limits.Reached).
-	Standing [][]int64
 	// Topology counts who is where; nil when no pod states a topology rule.
 	Topology *topology.State
-	// Reserved counts, by reservation, the instances bought of it.
-	Reserved map[string]int
-	log      []change
-	// epoch counts commits: marks of an earlier one are void.
-	epoch int
-	// cut numbers rollbacks; cuts are those of this epoch that no later one went beyond, ascending.
-	cut  int
-	cuts []cut
-	// volumesPlaced counts, by host, the placed pods that use a shared volume.
-	volumesPlaced map[VolumeOn]int32
+	// Limits, Volumes and Log have what goes with the placements.
+	Limits  Limits
+	Volumes Volumes
+	Log     Log
 	// Tight counts the pods of tight bindings.
 	Tight int32
 	// received counts, by node that was there, the pods that were put on it since, and last is the number of the last
@@ -107,19 +97,10 @@ func (s *State) Begin(w World, free []int64, counts *topology.State) {
 	for i, c := range w.Classes {
 		s.Waiting[i] = int32(len(c.Pending))
 	}
-	s.Usage, s.Standing = make([][]int64, len(w.Pools)), make([][]int64, len(w.Pools))
-	for i, p := range w.Pools {
-		if p.Limits == nil {
-			continue
-		}
-		s.Usage[i] = make([]int64, len(p.Limits.Names))
-		if p.Limits.Early {
-			s.Standing[i] = make([]int64, len(p.Limits.Names))
-		}
-	}
+	s.Limits, s.Volumes.bound = newLimits(w.Pools), w.VolumesBound
 	for i := range w.Nodes {
 		if !w.Nodes[i].Source.Leaving {
-			s.countNode(&w.Nodes[i], 1)
+			s.Limits.countNode(&w.Nodes[i], 1)
 		}
 	}
 	if counts != nil {

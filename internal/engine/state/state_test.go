@@ -56,7 +56,7 @@ type seen struct {
 func see(s *state.State) seen {
 	out := seen{
 		free: slices.Clone(s.Free), waiting: slices.Clone(s.Waiting), hidden: slices.Clone(s.Hidden), placed: slices.Clone(s.Placed),
-		freed: len(s.Freed), drawn: s.Reserved["r"],
+		freed: len(s.Freed), drawn: s.Limits.Reserved["r"],
 	}
 	for i := range s.Usable.Members {
 		out.usable = append(out.usable, i)
@@ -118,11 +118,11 @@ func TestAllIsUndone(t *testing.T) {
 		for range rapid.IntRange(0, 6).Draw(t, "before") {
 			step(t, &s)
 		}
-		mark, before := s.Now(), see(&s)
+		mark, before := s.Log.Now(), see(&s)
 		for range rapid.IntRange(1, 12).Draw(t, "after") {
 			step(t, &s)
 		}
-		if undone, ok := s.Rollback(mark); !ok || !undone && s.ChangedSince(mark) {
+		if undone, ok := s.Rollback(mark); !ok || !undone && s.Log.ChangedSince(mark) {
 			t.Fatal("the mark is refused")
 		}
 		if after := see(&s); !equal(before, after) {
@@ -166,9 +166,9 @@ func TestStaleMarks(t *testing.T) {
 	w, free := world()
 	var s state.State
 	s.Begin(w, free, nil)
-	first := s.Now()
+	first := s.Log.Now()
 	s.Shut(0)
-	second := s.Now()
+	second := s.Log.Now()
 	s.Shut(1)
 	if _, ok := s.Rollback(first); !ok {
 		t.Fatal("a good mark is refused")
@@ -177,7 +177,7 @@ func TestStaleMarks(t *testing.T) {
 	if _, ok := s.Rollback(second); ok {
 		t.Error("a mark that was undone is taken")
 	}
-	s.Commit()
+	s.Log.Commit()
 	if _, ok := s.Rollback(first); ok {
 		t.Error("a mark from before a commit is taken")
 	}
@@ -189,7 +189,7 @@ func TestRecordsAreRestored(t *testing.T) {
 		w, free := world()
 		var s state.State
 		s.Begin(w, free, nil)
-		mark := s.Now()
+		mark := s.Log.Now()
 		for i := range rapid.IntRange(0, 3).Draw(t, "new") {
 			s.Open(state.Node{Row: int32(i % 2)})
 		}
@@ -199,7 +199,7 @@ func TestRecordsAreRestored(t *testing.T) {
 		used, cost, done := slices.Clone(s.Free), s.Filled(), s.Record(mark)
 		s.Undo(mark)
 		s.Restore(done)
-		if !slices.Equal(s.Free, used) || s.Filled() != cost || done.Pods() != classes || s.PodsSince(mark) != classes || s.OpenedSince(mark) != cost {
+		if !slices.Equal(s.Free, used) || s.Filled() != cost || done.Pods() != classes || s.PodsSince(mark) != classes || s.Log.OpenedSince(mark) != cost {
 			t.Errorf("free %v, want %v; %d new nodes, want %d", s.Free, used, s.Filled(), cost)
 		}
 	})
@@ -211,7 +211,7 @@ func TestWhatIsApart(t *testing.T) {
 	var s state.State
 	s.Begin(w, free, nil)
 	s.Open(state.Node{})
-	mark := s.Now()
+	mark := s.Log.Now()
 	if _, _, apart := s.ApartSince(mark); !apart {
 		t.Error("nothing was done, and that is not apart")
 	}

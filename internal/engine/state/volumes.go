@@ -13,35 +13,41 @@ type VolumeOn struct {
 	ID   volumes.ID
 }
 
-// using is how many pods on the host use the volume.
-func (s *State) using(on VolumeOn) int32 { return s.w.VolumesBound[on] + s.volumesPlaced[on] }
+// Volumes count who uses volumes that several pods of a node share: those take one place, not one for each pod.
+type Volumes struct {
+	// bound are pods that were there, by host and volume, placed those that were put there.
+	bound, placed map[VolumeOn]int32
+}
 
-// shareVolumes adds n pods of the class to those that use its volumes on the host, and gives back to free what they don't
+// using is how many pods on the host use the volume.
+func (v *Volumes) using(on VolumeOn) int32 { return v.bound[on] + v.placed[on] }
+
+// share adds n pods of the class to those that use its volumes on the host, and gives back to free what they don't
 // take although they request it.
-func (s *State) shareVolumes(c *podclass.Class, host, n int32, free []int64, sign int64) {
-	for _, v := range c.Shared {
-		on := VolumeOn{host, v.ID}
-		before := s.using(on)
-		if s.volumesPlaced == nil {
-			s.volumesPlaced = map[VolumeOn]int32{}
+func (v *Volumes) share(c *podclass.Class, host, n int32, free []int64, sign int64) {
+	for _, shared := range c.Shared {
+		on := VolumeOn{host, shared.ID}
+		before := v.using(on)
+		if v.placed == nil {
+			v.placed = map[VolumeOn]int32{}
 		}
-		s.volumesPlaced[on] += n
+		v.placed[on] += n
 		taken := min(before+n, 1) - min(before, 1)
-		free[v.Dim] += sign * int64(n-taken)
+		free[shared.Dim] += sign * int64(n-taken)
 	}
 }
 
 // NeedOn is what one more pod of the class takes of the host: its requests without volumes that are there already.
-func (s *State) NeedOn(c *podclass.Class, host int32) []int64 {
+func (v *Volumes) NeedOn(c *podclass.Class, host int32) []int64 {
 	var need []int64
-	for _, v := range c.Shared {
-		if s.using(VolumeOn{host, v.ID}) == 0 {
+	for _, shared := range c.Shared {
+		if v.using(VolumeOn{host, shared.ID}) == 0 {
 			continue
 		}
 		if need == nil {
 			need = slices.Clone(c.Requests)
 		}
-		need[v.Dim]--
+		need[shared.Dim]--
 	}
 	if need == nil {
 		return c.Requests

@@ -1,0 +1,90 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+)
+
+// change is one undoable step.
+type change struct {
+	kind changeKind
+	// a and b are what the kind says.
+	a, b int32
+}
+
+type changeKind uint8
+
+const (
+	changeHidden    changeKind = iota // node a was hidden; b of its pods became waiting
+	changePlaced                      // the last placement was added
+	changeOpened                      // the last node was added, empty
+	changeTaken                       // b pods of placement a were taken off their host again
+	changeMoved                       // node a became another: the last of State.replaced
+	changeAbandoned                   // node a, which is empty, counts no more
+	changeClosed                      // node a was closed
+	changeStage                       // placement a was at stage b before
+	changeSealed                      // host a was sealed: the last of State.sealed
+)
+
+// Log is what was done, in its order, as far as it can be undone.
+type Log struct {
+	changes []change
+	// epoch counts commits: marks of an earlier one are void.
+	epoch int
+	// cut numbers rollbacks; cuts are those of this epoch that no later one went beyond, ascending.
+	cut  int
+	cuts []cut
+}
+
+// cut is a rollback: what was logged from at on is gone.
+type cut struct{ number, at int }
+
+// Mark is a point to come back to.
+type Mark struct{ log, epoch, taken int }
+
+// Now is the present point.
+func (l *Log) Now() Mark { return Mark{len(l.changes), l.epoch, l.cut} }
+
+// Commit makes everything done so far permanent: it can't be rolled back any more. Marks taken before are void.
+func (l *Log) Commit() {
+	l.changes = l.changes[:0]
+	l.cuts = nil
+	l.epoch++
+}
+
+// goBack notes that what was done since the mark will be undone; false for a mark that is stale.
+func (l *Log) goBack(to Mark) bool {
+	if to.epoch != l.epoch || l.isCut(to) {
+		return false
+	}
+	l.cut++
+	for len(l.cuts) > 0 && l.cuts[len(l.cuts)-1].at >= to.log {
+		l.cuts = l.cuts[:len(l.cuts)-1]
+	}
+	l.cuts = append(l.cuts, cut{l.cut, to.log})
+	return true
+}
+
+// isCut reports whether a rollback since the mark was taken went back beyond it. Both numbers and places of cuts ascend, so
+// that the first one since then went back furthest.
+func (l *Log) isCut(m Mark) bool {
+	since, _ := slices.BinarySearchFunc(l.cuts, m.taken+1, func(c cut, number int) int { return cmp.Compare(c.number, number) })
+	return since < len(l.cuts) && l.cuts[since].at < m.log
+}
+
+// note adds a change.
+func (l *Log) note(c change) { l.changes = append(l.changes, c) }
+
+// ChangedSince reports whether anything was done since the mark.
+func (l *Log) ChangedSince(m Mark) bool { return len(l.changes) > m.log }
+
+// OpenedSince is how many new nodes were opened since the mark.
+func (l *Log) OpenedSince(m Mark) int {
+	n := 0
+	for _, c := range l.changes[m.log:] {
+		if c.kind == changeOpened {
+			n++
+		}
+	}
+	return n
+}
