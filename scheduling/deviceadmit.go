@@ -25,13 +25,23 @@ const (
 	maxOrders = 24
 )
 
-// deviceAdmission allocates the devices of nodes. It is for one use of a model: what selectors say is remembered in it.
+// deviceAdmission allocates the devices of nodes for one trial: what selectors say, and what was found, is remembered in it.
 type deviceAdmission struct {
 	t       *Trial
 	matches *devices.Matches
 	// claims are by class; known has the orders that were found, by node or type and classes.
 	claims map[int32][]*devices.Claim
 	known  map[string]sequence
+	// refused says of types and classes in an order whether some get no devices.
+	refused map[string]bool
+	// stocks are what new nodes have, which is never changed.
+	stocks map[*devices.Inventory]typeStock
+}
+
+// typeStock is what a new node of a type has, with a name for it.
+type typeStock struct {
+	usage *devices.Usage
+	name  string
 }
 
 // sequence is an order of a node's pods, by class; the last failed of them get no devices.
@@ -46,7 +56,13 @@ func (t *Trial) newDeviceAdmission() *deviceAdmission {
 	if x == nil || !slices.ContainsFunc(t.s.Placed, func(b state.Binding) bool { return b.Count > 0 && x.needed(t.m.classes[b.Class].Requests) }) {
 		return nil
 	}
-	return &deviceAdmission{t: t, matches: devices.NewMatches(t.m.matcher), claims: map[int32][]*devices.Claim{}, known: map[string]sequence{}}
+	if t.admission == nil {
+		t.admission = &deviceAdmission{
+			t: t, matches: devices.NewMatches(t.m.matcher), claims: map[int32][]*devices.Claim{}, known: map[string]sequence{}, refused: map[string]bool{},
+			stocks: map[*devices.Inventory]typeStock{},
+		}
+	}
+	return t.admission
 }
 
 // needed reports whether requests are for devices.
@@ -89,16 +105,18 @@ func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType) (*devices.
 	if inv == nil {
 		return nil, ""
 	}
-	return devices.NewUsage(inv), fmt.Sprintf("type %p", inv)
+	s, known := a.stocks[inv]
+	if !known {
+		s = typeStock{devices.NewUsage(inv), fmt.Sprintf("type %d", len(a.stocks))}
+		a.stocks[inv] = s
+	}
+	return s.usage, s.name
 }
 
 // order finds an order in which the pods, given by class, get their devices on a host with the usage, which is not changed.
 func (a *deviceAdmission) order(u *devices.Usage, name string, classes []int32) sequence {
-	key := []byte(name)
-	for _, c := range classes {
-		key = binary.LittleEndian.AppendUint32(key, uint32(c))
-	}
-	if known, ok := a.known[string(key)]; ok {
+	key := keyOf(name, classes)
+	if known, ok := a.known[key]; ok {
 		return known
 	}
 	best := a.try(u, classes)
@@ -116,8 +134,32 @@ func (a *deviceAdmission) order(u *devices.Usage, name string, classes []int32) 
 			best = s
 		}
 	}
-	a.known[string(key)] = best
+	a.known[key] = best
 	return best
+}
+
+// keyOf is equal for the same classes in the same order on hosts that have the same.
+func keyOf(name string, classes []int32) string {
+	key := []byte(name)
+	for _, c := range classes {
+		key = binary.LittleEndian.AppendUint32(key, uint32(c))
+	}
+	return string(key)
+}
+
+// refuses reports whether some of the pods, given by class in their order, get no devices on a new node of the type.
+func (a *deviceAdmission) refuses(it *cloudprovider.InstanceType, classes []int32) bool {
+	u, name := a.stockOfType(it)
+	if u == nil {
+		return false
+	}
+	key := keyOf(name, classes)
+	no, known := a.refused[key]
+	if !known {
+		no = a.try(u, classes).failed > 0
+		a.refused[key] = no
+	}
+	return no
 }
 
 // hardestFirst puts those first that ask for more devices, or more of them.
@@ -264,7 +306,7 @@ func (a *deviceAdmission) allowed(types []*cloudprovider.InstanceType, options [
 	}
 	out := slices.Clone(options[:1])
 	for _, o := range options[1:] {
-		if u, _ := a.stockOfType(byName[o.Name]); u == nil || a.try(u, classes).failed == 0 {
+		if !a.refuses(byName[o.Name], classes) {
 			out = append(out, o)
 		}
 	}

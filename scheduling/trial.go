@@ -19,8 +19,10 @@ import (
 type Trial struct {
 	m *Model
 	// state is what is where.
-	s       state.State
-	options PlaceOptions
+	s state.State
+	// admission remembers how devices are allocated; nil until that is asked.
+	admission *deviceAdmission
+	options   PlaceOptions
 	// lenient trials do without the variety that pools ask for: see placeTogether.
 	lenient bool
 	// newOnly keeps Place off the nodes of the snapshot and off the new ones before fresh: see PlaceNew.
