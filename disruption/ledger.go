@@ -20,7 +20,7 @@ type Ledger struct {
 	books []*book
 	taken map[string]taken
 	// lists are those of books that nodes draw on, each once; amounts is scratch.
-	lists   [][]*book
+	lists   bookLists
 	amounts []float64
 }
 
@@ -86,8 +86,9 @@ func NewLedger(f *Fleet) (*Ledger, error) {
 		byPool[b.Scope.Pool.String()] = append(byPool[b.Scope.Pool.String()], b)
 		b.remember(f.in.History, f.now)
 	}
-	for i := range f.in.View.Machines {
-		m := &f.in.View.Machines[i]
+	nodes := f.in.View.Machines
+	for i := range nodes {
+		m := &nodes[i]
 		if !counted(m) {
 			continue
 		}
@@ -206,21 +207,24 @@ func (l *Ledger) concerned(m *cluster.Machine, r Reason) (list []*book, amounts 
 		}
 	}
 	l.amounts = amounts
-	return l.shared(found), amounts
+	return l.lists.shared(found), amounts
 }
 
+// bookLists are different lists of books.
+type bookLists [][]*book
+
 // shared is the list with these books that was made first.
-func (l *Ledger) shared(list []*book) []*book {
+func (l *bookLists) shared(list []*book) []*book {
 	if len(list) == 0 {
 		return nil
 	}
-	for _, known := range l.lists {
+	for _, known := range *l {
 		if slices.Equal(known, list) {
 			return known
 		}
 	}
 	own := slices.Clone(list)
-	l.lists = append(l.lists, own)
+	*l = append(*l, own)
 	return own
 }
 

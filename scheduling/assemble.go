@@ -216,7 +216,7 @@ func (t *Trial) describe(node *NewNode, mc *state.Node, loads []state.Binding, d
 	m := t.m
 	p := m.pools[mc.Pool]
 	c := p.Table.Catalog
-	rows, slots, claim := t.knownLeeway(mc, loads)
+	rows, slots, claim := t.allowed(mc, loads)
 	offers := described.offersFor(m, mc, rows, slots)
 	says, number := offers.claimFor(m, mc, claim, slots)
 	key := binary.LittleEndian.AppendUint32(append(described.key[:0], offers.key...), uint32(number))

@@ -114,18 +114,18 @@ func Patterns(s *Snapshot) int {
 	return len(r.Patterns)
 }
 
-// LeewaysAgree compares what the trial remembers of which nodes would do in place of new ones with what it finds; it reports how many
+// AllowedTypesAgree compares what the trial remembers of which nodes would do in place of new ones with what it finds; it reports how many
 // new nodes were looked up, and the number of the first that differs, -1 for none.
-func LeewaysAgree(t *Trial) (known, differs int) {
+func AllowedTypesAgree(t *Trial) (known, differs int) {
 	for i, load := range t.s.Loads(0) {
 		mc := &t.s.Planned[i]
 		if len(load) == 0 {
 			continue
 		}
-		if text, plain := t.leewayText(mc, load); plain && t.leeways.byText[string(text)].rows != nil {
+		if t.types.byText[string(t.allowedText(t.m.pools[mc.Pool], [3]int32{mc.Pool, mc.Row, mc.Slot}, load))].rows != nil {
 			known++
 		}
-		rows, slots, claim := t.knownLeeway(mc, load)
+		rows, slots, claim := t.allowed(mc, load)
 		wantRows, wantSlots, wantClaim := t.leeway(mc, load)
 		if !slices.Equal(rows, wantRows) || !slices.Equal(slots, wantSlots) || !claim.Equal(wantClaim) || claim.String() != wantClaim.String() {
 			return known, i

@@ -22,7 +22,7 @@ func (t *Trial) leeway(mc *state.Node, loads []state.Binding) (rows, slots bitse
 	return rows, slots, claim
 }
 
-// narrowed is leeway for a node that need not be among them.
+// narrowed is that for a node that need not be among them.
 func (t *Trial) narrowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.Pool]

@@ -41,8 +41,8 @@ type Trial struct {
 	// loadsAhead and demands are what newLoading works with.
 	loadsAhead []waitingLoad
 	demands    metDemands
-	// leeways remember which nodes would do in place of new ones.
-	leeways knownLeeways
+	// types remember which would do for new nodes.
+	types knownTypes
 	// described remembers for Planned what nodes of the same demands could be.
 	described *descriptions
 	// freedClass finds the class of the snapshot's waiting pods and of those of hidden nodes, for the first freedIndexed of freed;

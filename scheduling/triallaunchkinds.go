@@ -21,7 +21,7 @@ type kindLister struct {
 	before []int32
 }
 
-// alikeKinds are bought in one slot, and no pods tell them apart.
+// alikeKinds are bought in one slot, and alike to all pods.
 type alikeKinds struct{ slot, like int32 }
 
 // at are those of kindsOf, without their cells and the numbers of their rooms.
@@ -87,7 +87,7 @@ func (l *kindLister) likeness(pool int32) []int32 {
 	return l.likenesses[pool]
 }
 
-// likenessOf numbers rows of a pool's table that no demand of any pods tells apart.
+// likenessOf numbers rows of a pool's table that are alike to all demands of pods.
 func likenessOf(p *nodepool.Pool) []int32 {
 	out := make([]int32, len(p.Table.Rows))
 	numbers := map[string]int32{}

@@ -34,8 +34,6 @@ type disruptor struct {
 	report  disruptionReport
 	// nomination is for how long nodes that receive pods are left alone.
 	nomination time.Duration
-	// nodesPerMinute is how many launches the governor lets through in a minute; 0 is any number.
-	nodesPerMinute int
 
 	// changed calls for a plan, moved for a look at the commands.
 	changed, moved chan struct{}
@@ -73,7 +71,7 @@ type disruptor struct {
 
 func newDisruptor(o *Options, act *actor, reader client.Reader, state *cluster.State, p *planner, told *disruptionMetrics) *disruptor {
 	d := &disruptor{
-		actor: act, reader: reader, state: state, planner: p, options: &o.Disruption, told: told, nomination: o.nomination(), nodesPerMinute: o.Governor.NodesPerMinute,
+		actor: act, reader: reader, state: state, planner: p, options: &o.Disruption, told: told, nomination: o.nomination(),
 		changed: make(chan struct{}, 1), moved: make(chan struct{}, 1), running: map[string]*commandRun{}, unsaved: map[v1.PoolKey]unsavedHistory{},
 		backOff: disruption.NewBackOff(uint64(o.now().UnixNano())), refusals: disruption.NewRefusals(),
 	}

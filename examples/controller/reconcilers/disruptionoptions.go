@@ -31,6 +31,9 @@ type DisruptionOptions struct {
 	FormerApprovalNamespace string
 	// Off removes and replaces no node unless something forces it out.
 	Off bool
+
+	// nodesPerMinute is how many launches are let through in a minute; 0 is any number.
+	nodesPerMinute int
 }
 
 const (
@@ -54,7 +57,8 @@ func (d *DisruptionOptions) complete(o *Options) error {
 	if d.Planner == nil {
 		d.Planner = &disruption.Global{Query: o.Query, SpotToSpot: o.Features.SpotToSpotConsolidation}
 	}
-	d.Planner = withinRate(d.Planner, o.Governor.NodesPerMinute)
+	d.nodesPerMinute = o.Governor.NodesPerMinute
+	d.Planner = withinRate(d.Planner, d.nodesPerMinute)
 	d.Period, d.PlanTimeout = new(option.Or(d.Period, DefaultDisruptionPeriod)), new(option.Or(d.PlanTimeout, DefaultDisruptionPlanTimeout))
 	return nil
 }

@@ -44,7 +44,7 @@ const overRateFor = 10 * time.Minute
 // overRate holds back a command that only saves money and launches more new nodes than NodesPerMinute ever lets through together: part of
 // them would be launched, and wait for the others. Planners that know the bound make none. Nodes that have drifted have to go.
 func (d *disruptor) overRate(cmd *disruption.Command) *disruption.HeldBackError {
-	most := d.nodesPerMinute
+	most := d.options.nodesPerMinute
 	if most <= 0 || len(cmd.Replacements) <= most || cmd.Reason != disruption.ReasonUnderutilized {
 		return nil
 	}

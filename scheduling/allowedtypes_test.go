@@ -26,7 +26,7 @@ func TestTrialRemembersWhichNodesWouldDo(t *testing.T) {
 		}
 		trial := m.Trial()
 		agree := func() {
-			known, differs := scheduling.LeewaysAgree(trial)
+			known, differs := scheduling.AllowedTypesAgree(trial)
 			if looked += known; differs >= 0 {
 				rt.Fatalf("new node %d: what is remembered is not what is found:\n%s", differs, text(rt, trial.Placed()))
 			}

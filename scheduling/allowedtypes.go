@@ -6,38 +6,41 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// knownLeeways remember leeway of new nodes by what decides it: planners describe nodes with pods of the same kinds again and again.
-type knownLeeways struct {
-	byText map[string]knownLeeway
+// knownTypes remember which types new nodes may be of by what decides it: planners describe nodes with pods of the same kinds again and again.
+type knownTypes struct {
+	byText map[string]allowedTypes
 	text   []byte // scratch
 	// byRow says, by pool, whether nodes of different types differ to rules: 1 for yes, -1 for no, 0 where nobody has asked.
 	byRow []int8
 }
 
-type knownLeeway struct {
+// allowedTypes are rows and slots of a pool, and what a claim for them says.
+type allowedTypes struct {
 	rows, slots bitset.Set
 	claim       requirements.Set
 }
 
-// mostLeeways is how many are remembered.
-const mostLeeways = 4096
+// mostAllowed is how many are remembered.
+const mostAllowed = 4096
 
-// knownLeeway is leeway, which is remembered: nobody may change it.
-func (t *Trial) knownLeeway(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
-	text, plain := t.leewayText(mc, loads)
-	if !plain {
+// allowed are the rows and slots that would do in place of the node, and what its claim says, all remembered: nobody may change them.
+func (t *Trial) allowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
+	p := t.m.pools[mc.Pool]
+	if mc.Labels.Len() > 0 || mc.Commitment != 0 || len(p.Variety) > 0 {
 		return t.leeway(mc, loads)
 	}
-	k := &t.leeways
+	text := t.allowedText(p, [3]int32{mc.Pool, mc.Row, mc.Slot}, loads)
+	k := &t.types
 	known, has := k.byText[string(text)]
 	if !has {
 		known.rows, known.slots, known.claim = t.narrowed(mc, loads)
-		if k.byText == nil || len(k.byText) >= mostLeeways {
-			k.byText = map[string]knownLeeway{}
+		if k.byText == nil || len(k.byText) >= mostAllowed {
+			k.byText = map[string]allowedTypes{}
 		}
 		k.byText[string(text)] = known
 	}
@@ -47,38 +50,35 @@ func (t *Trial) knownLeeway(mc *state.Node, loads []state.Binding) (rows, slots 
 	return known.rows, known.slots, known.claim
 }
 
-// leewayText puts into words what decides the node's leeway: how it is bought, at which stages its pods are, and which rules concern
-// them; false where it depends on more. It is good until the next call.
-func (t *Trial) leewayText(mc *state.Node, loads []state.Binding) (text []byte, plain bool) {
+// allowedText puts into words what decides that: how the node is bought, as pool, row and slot, at which stages its pods are, and
+// which rules concern them. It is good until the next call.
+func (t *Trial) allowedText(p *nodepool.Pool, bought [3]int32, loads []state.Binding) []byte {
 	m := t.m
-	p := m.pools[mc.Pool]
-	if mc.Labels.Len() > 0 || mc.Commitment != 0 || len(p.Variety) > 0 {
-		return nil, false
-	}
-	text = binary.AppendUvarint(binary.AppendUvarint(t.leeways.text[:0], uint64(mc.Pool)), uint64(mc.Slot))
-	if t.typesDiffer(mc.Pool) {
-		text = binary.AppendUvarint(text, uint64(mc.Row))
+	pool, row := bought[0], bought[1]
+	text := binary.AppendUvarint(binary.AppendUvarint(t.types.text[:0], uint64(pool)), uint64(bought[2]))
+	if t.typesDiffer(pool) {
+		text = binary.AppendUvarint(text, uint64(row))
 	} else {
-		text = binary.AppendUvarint(text, uint64(p.Table.Rows[mc.Row].Resident))
+		text = binary.AppendUvarint(text, uint64(p.Table.Rows[row].Resident))
 	}
-	text = t.domainsKnown(text, mc.Pool)
+	text = t.domainsKnown(text, pool)
 	var fewStages [16]int32
-	var fewStakes [16]*topology.Groups
-	stages, stakes := fewStages[:0], fewStakes[:0]
+	var fewRules [16]*topology.Groups
+	stages, rules := fewStages[:0], fewRules[:0]
 	for _, b := range loads {
 		if !slices.Contains(stages, b.Stage) {
 			stages = append(stages, b.Stage)
 		}
-		if stake := m.classes[b.Class].Topology; stake != nil && !slices.Contains(stakes, stake) {
-			stakes = append(stakes, stake)
+		if concerned := m.classes[b.Class].Topology; concerned != nil && !slices.Contains(rules, concerned) {
+			rules = append(rules, concerned)
 		}
 	}
 	text = appendNumbers(text, stages)
-	for _, stake := range stakes {
-		text = appendNumbers(appendNumbers(text, stake.Owns), stake.In)
+	for _, concerned := range rules {
+		text = appendNumbers(appendNumbers(text, concerned.Owns), concerned.In)
 	}
-	t.leeways.text = text
-	return text, true
+	t.types.text = text
+	return text
 }
 
 // appendNumbers appends how many they are, and each.
@@ -90,9 +90,9 @@ func appendNumbers(text []byte, list []int32) []byte {
 	return text
 }
 
-// typesDiffer reports whether rules may tell nodes of the pool apart by their types, residents aside.
+// typesDiffer reports whether nodes of the pool may differ to rules by their types, residents aside.
 func (t *Trial) typesDiffer(pool int32) bool {
-	k := &t.leeways
+	k := &t.types
 	if k.byRow == nil {
 		k.byRow = make([]int8, len(t.m.pools))
 	}
