@@ -270,9 +270,8 @@ func (f *flight) zoneID(zone, subnetID string) string {
 	return ""
 }
 
-// instanceOf is the instance of an answer; nil when there is none. If it can.t be identified, because EC2 names a
-// type or place that was not asked for, is left to be found by its tags: the error is transient, and the next Create
-// answers with it.
+// instanceOf is the instance of an answer; nil if there is none. If EC2 names a type or place that was not requested, the instance
+// can't be identified here: the error is transient, and the next Create finds it by its tags.
 func (l *Launcher) instanceOf(f *flight, offers []offer, out *ec2.CreateFleetOutput, tags map[string]string) (*Instance, error) {
 	var ids []string
 	var first *ec2types.CreateFleetInstance

@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// actor carries out what the state machines of package provisioning ask for, one function per effect.
+// actor carries out the effects of package provisioning's state machines, one method per effect.
 type actor struct {
 	client    client.Client
 	provider  cloudprovider.CloudProvider
@@ -32,9 +32,9 @@ type actor struct {
 	evict    func(provisioning.EvictPod)
 	recorder *recorder
 	metrics  *metrics
-	// planNow has pods planned at once, since an instance they were promised will not come.
+	// planNow triggers planning at once, because a planned instance will not be launched.
 	planNow func()
-	// podsOf are the pods that have to move when the claim's node goes. They are the view's: only to be read.
+	// podsOf are the pods that need another node when the claim's node is removed. They are the view's: only to be read.
 	podsOf func(*v1.NodeClaim) []*corev1.Pod
 	log    *slog.Logger
 	now    func() time.Time
@@ -55,7 +55,7 @@ type round struct {
 	found    string
 	gates    map[string]provisioning.GateAnswer
 	created  *provisioning.Step
-	// vanished says that an object of the step was gone when it was to be written: the rest of the step was not done.
+	// vanished is true if an object of the step was gone when it was written; then the rest of the step was skipped.
 	vanished bool
 }
 
@@ -70,12 +70,12 @@ func newRound(claims []*v1.NodeClaim, nodes []*corev1.Node) *round {
 	return r
 }
 
-// learned reports whether something is known that was not before the step: the next step follows at once.
+// learned reports whether the step brought new information; then the next step follows at once.
 func (r *round) learned() bool {
 	return r.instance != provisioning.InstanceUnasked || r.searched || r.gates != nil || r.vanished
 }
 
-// forget makes room for the answers of the next step.
+// forget clears the answers before the next step.
 func (r *round) forget() {
 	r.instance, r.searched, r.found, r.gates, r.created, r.vanished = provisioning.InstanceUnasked, false, "", nil, nil, false
 }
@@ -111,7 +111,7 @@ func (a *actor) do(ctx context.Context, r *round, effect provisioning.Effect) er
 	return provisioning.Do(ctx, effect, roundEffects{a, r})
 }
 
-// errUnknownBase is a write to an object that was not read: a fault of this package.
+// errUnknownBase is a write to an object that was not read: a bug in this package.
 var errUnknownBase = errors.New("the object was not read before it was written")
 
 func (a *actor) putClaim(ctx context.Context, r *round, want *v1.NodeClaim) error {
@@ -138,7 +138,7 @@ func (a *actor) tellOfClaim(ctx context.Context, before, after *v1.NodeClaim) {
 	if provisioning.NodeLost(after) && !provisioning.NodeLost(before) {
 		a.log.Warn("lost node", "nodeClaim", after.Name, "nodePool", poolName(after.Labels),
 			"node", before.Status.NodeName, "providerID", after.Status.ProviderID)
-		a.planNow() // its pods have to go elsewhere
+		a.planNow() // its pods need another node
 	}
 	was, is := before.DeepCopy().Conditions(), after.DeepCopy().Conditions()
 	if !was.IsTrue(v1.ConditionDrained) && is.IsTrue(v1.ConditionDrained) {
@@ -198,7 +198,7 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 		return err
 	}
 	if e.Reason == "" {
-		return nil // it goes with its node, which somebody else deleted
+		return nil // it is removed with its node, which somebody else deleted
 	}
 	claim := r.claims[e.UID]
 	a.log.Info("gave up NodeClaim", "nodeClaim", e.Name, "reason", e.Reason)
@@ -219,7 +219,7 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 func (a *actor) createInstance(ctx context.Context, r *round, claim *v1.NodeClaim) error {
 	answer, err := a.provider.Create(ctx, claim)
 	if ctx.Err() != nil {
-		// Stopped while the cloud was asked: anyone who comes next asks again, and gets the same instance (CP-CREATE).
+		// The process stopped during the call: the next one calls again and gets the same instance (CP-CREATE).
 		return errors.Join(ctx.Err(), err)
 	}
 	now := a.now()
@@ -237,7 +237,7 @@ func (a *actor) createInstance(ctx context.Context, r *round, claim *v1.NodeClai
 	return nil
 }
 
-// offeringOf is what an instance was bought by.
+// offeringOf is the offering of an instance.
 func offeringOf(claim *v1.NodeClaim) (cloudprovider.OfferingKey, bool) {
 	key := cloudprovider.OfferingKey{
 		InstanceType: claim.Labels[corev1.LabelInstanceTypeStable], Zone: claim.Labels[corev1.LabelTopologyZone], CapacityType: claim.Labels[v1.CapacityTypeLabelKey],

@@ -24,7 +24,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/limits"
 )
 
-// Scheme knows all kinds that the reconcilers read and write.
+// Scheme returns a scheme with all kinds that the reconcilers read and write.
 func Scheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme, v1beta1.AddToScheme} {
@@ -67,7 +67,7 @@ func Add(mgr ctrl.Manager, o Options) error {
 	return errors.Join(errs...)
 }
 
-// wiring is all parts and who knows whom.
+// wiring has all parts and their connections.
 type wiring struct {
 	feed      *feed
 	planner   *planner
@@ -164,7 +164,7 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 	return w, nil
 }
 
-// addDisruption adds what removes and replaces nodes.
+// addDisruption adds the reconcilers that remove and replace nodes.
 func (w *wiring) addDisruption(o *Options, act *actor, reader client.Reader, state *cluster.State, plans *planner) error {
 	told, err := newDisruptionMetrics(o.Metrics, act.metrics)
 	if err != nil {
@@ -190,7 +190,7 @@ func (w *wiring) addDisruption(o *Options, act *actor, reader client.Reader, sta
 	return nil
 }
 
-// stockTrigger calls for a pass since an instance that pods were promised does not come.
+// stockTrigger triggers a pass because an instance planned for pods could not be launched.
 const stockTrigger types.UID = "stock"
 
 func (w *wiring) runnables() []manager.Runnable {

@@ -25,10 +25,10 @@ type annotationWatcher struct {
 	leads    atomic.Bool
 }
 
-// NeedLeaderElection is true: one process tells.
+// NeedLeaderElection is true: only one process publishes events.
 func (w *annotationWatcher) NeedLeaderElection() bool { return true }
 
-// Start tells of the pods that are there, and of others until ctx ends.
+// Start publishes events for existing pods, and for changed ones until ctx ends.
 func (w *annotationWatcher) Start(ctx context.Context) error {
 	w.leads.Store(true)
 	defer w.leads.Store(false)

@@ -19,12 +19,12 @@ const (
 	ApprovalCommandKey = "command.yaml"
 )
 
-// ApprovalDocument is what a command does, for anyone who is to approve of it. Fields are only ever added.
+// ApprovalDocument describes a command for the person who approves it. New versions only add fields.
 type ApprovalDocument struct {
 	// APIVersion and Kind are ApprovalDocumentVersion and ApprovalDocumentKind.
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Digest names what is done; see disruption.Command.Digest.
+	// Digest identifies the command's actions; see disruption.Command.Digest.
 	Digest   string    `json:"digest"`
 	ID       string    `json:"id"`
 	Decision string    `json:"decision"`
@@ -37,17 +37,17 @@ type ApprovalDocument struct {
 	Nodes          []ApprovalNode     `json:"nodes"`
 	Launches       []ApprovalLaunch   `json:"launches"`
 	Receivers      []ApprovalReceiver `json:"receivers"`
-	// Shortened says that the command has more pods than a ConfigMap holds: they are left out.
+	// Shortened is true if pods are left out because a ConfigMap can't hold them all.
 	Shortened bool `json:"shortened,omitempty"`
 }
 
-// ApprovalDocumentVersion and ApprovalDocumentKind tell what the document is.
+// ApprovalDocumentVersion and ApprovalDocumentKind identify the format of the document.
 const (
 	ApprovalDocumentVersion = "drawknife.dev/v1"
 	ApprovalDocumentKind    = "DisruptionCommand"
 )
 
-// ApprovalNode is a node that goes, with the pods that are evicted.
+// ApprovalNode is a node to remove, with the pods to evict.
 type ApprovalNode struct {
 	Name      string   `json:"name"`
 	NodeClaim string   `json:"nodeClaim"`
@@ -76,7 +76,7 @@ type ApprovalReceiver struct {
 }
 
 const (
-	// longestDocument leaves a ConfigMap room for its other fields: the API takes 1 MiB.
+	// longestDocument is the maximum size of the document: a ConfigMap with all its fields may have 1 MiB.
 	longestDocument = 900_000
 	// listedTypes are how many other instance types of a launch are listed.
 	listedTypes = 20
@@ -135,7 +135,7 @@ func (d *ApprovalDocument) shorten() {
 	d.Receivers = nil
 }
 
-// object is the ConfigMap that shows the command. What it shows can't be changed while it waits, only its labels and annotations.
+// object is the ConfigMap of the command. What it shows can't be changed while it waits, only its labels and annotations.
 func (a *approvals) object(cmd *disruption.Command, digest string, deadline time.Time) (*corev1.ConfigMap, error) {
 	d := approvalDocument(cmd, digest)
 	text, err := yaml.Marshal(d)

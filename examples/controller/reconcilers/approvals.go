@@ -29,45 +29,46 @@ const (
 	ApprovedAnnotationKey  = "drawknife.dev/disruption-approved"
 	RefusedAnnotationKey   = "drawknife.dev/disruption-refused"
 	DecidedByAnnotationKey = "drawknife.dev/disruption-decided-by"
-	// ApprovalOutcomeAnnotationKey is the result of the command, in a sentence; ApprovalRestsAnnotationKey until when a command that
-	// was refused or expired is not proposed again (RFC 3339).
+	// ApprovalOutcomeAnnotationKey is the result of the command, in a sentence; ApprovalRestsAnnotationKey is until when a refused
+	// or expired command is not proposed again (RFC 3339).
 	ApprovalOutcomeAnnotationKey = "drawknife.dev/disruption-outcome"
 	ApprovalRestsAnnotationKey   = "drawknife.dev/disruption-rests-until"
 )
 
-// ApprovalState is how far a command has come that has to be approved.
+// ApprovalState is the state of a command that needs approval.
 type ApprovalState string
 
 // The states, values of ApprovalStateLabelKey.
 const (
 	ApprovalWaiting ApprovalState = "waiting"
-	// ApprovalApproved: it is validated and begins.
+	// ApprovalApproved: it will be validated and started.
 	ApprovalApproved ApprovalState = "approved"
-	// ApprovalRefused, ApprovalExpired: it is dropped, since somebody refused, or nobody approved in time.
+	// ApprovalRefused, ApprovalExpired: it was dropped because somebody refused it, or nobody approved it in time.
 	ApprovalRefused ApprovalState = "refused"
 	ApprovalExpired ApprovalState = "expired"
-	// ApprovalOutdated: the fleet has moved on, so that it is no longer good or no longer planned.
+	// ApprovalOutdated: the fleet has changed, so the command is no longer valid or no longer planned.
 	ApprovalOutdated ApprovalState = "outdated"
-	// ApprovalDone, ApprovalFailed: it was begun, and is carried out or was taken back.
+	// ApprovalDone, ApprovalFailed: it was completed, or undone.
 	ApprovalDone   ApprovalState = "done"
 	ApprovalFailed ApprovalState = "failed"
 )
 
 const (
-	// approvalPrefix begins the names of ConfigMaps; a digest follows.
+	// approvalPrefix is the prefix of ConfigMap names, before the digest.
 	approvalPrefix = "drawknife-disruption-"
-	// approvalSweep is how often ConfigMaps are looked over whose commands nobody knows, and approvalKept for how long they are kept.
+	// approvalSweep is how often ConfigMaps of unknown commands are checked, and approvalKept how long they are kept.
 	approvalSweep = time.Minute
 	approvalKept  = time.Hour
 	// longestOutcome bounds what an outcome says of why: annotations of an object are bounded all together, and others write some, too.
 	longestOutcome = 1024
-	// unplannedAfter is for how long a process plans before a ConfigMap of another whose command it did not plan is outdated.
+	// unplannedAfter is the time after which a process marks another process's ConfigMap as outdated, if it did not plan the same
+	// command itself.
 	unplannedAfter = 15 * time.Minute
 )
 
-// approvals have commands wait as ConfigMaps, as a disruption.Approver. The state that must outlive the process is on these
-// alone: a command that is planned again after a restart has the same digest and finds its ConfigMap, approved or not. No command
-// is read from a ConfigMap, so that anyone who may write them can have nothing done that was not planned.
+// approvals is a disruption.Approver that holds commands as ConfigMaps. The state that must outlive the process is on these alone:
+// a command that is planned again after a restart has the same digest and finds its ConfigMap, approved or not. Commands are never
+// read from ConfigMaps, so write access to these can't cause actions that were not planned.
 type approvals struct {
 	client    client.Client
 	reader    client.Reader
@@ -78,7 +79,7 @@ type approvals struct {
 	told      func(ApprovalState)
 
 	mu sync.Mutex
-	// known are the commands that wait or were approved, by ID; unsaved outcomes by digest.
+	// known are waiting or approved commands, by ID; unsaved are outcomes by digest.
 	known   map[string]*approvalObject
 	unsaved map[string]approvalOutcome
 	// began is when this process first looked ConfigMaps over, which it does once it leads; swept is when it did last.
@@ -108,7 +109,7 @@ func newApprovals(act *actor, reader client.Reader, o *DisruptionOptions, told f
 	}
 }
 
-// Approve shows the command as a ConfigMap, and says what somebody has decided.
+// Approve writes the command to a ConfigMap, and returns what somebody has decided.
 func (a *approvals) Approve(ctx context.Context, cmd *disruption.Command) (disruption.Approval, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -139,7 +140,7 @@ func orPending(answer *disruption.Approval) disruption.Approval {
 	return *answer
 }
 
-// decision is what the ConfigMap says. The lock is held.
+// decision reads the decision from the ConfigMap. The lock is held.
 func (a *approvals) decision(ctx context.Context, known *approvalObject, object *corev1.ConfigMap) disruption.Approval {
 	by := object.Annotations[DecidedByAnnotationKey]
 	if why, refused := object.Annotations[RefusedAnnotationKey]; refused {
@@ -152,7 +153,7 @@ func (a *approvals) decision(ctx context.Context, known *approvalObject, object 
 			known.approved = true
 			a.told(ApprovalApproved)
 			a.log.Info("approved command", "configMap", known.name, "digest", known.digest, "by", by)
-			if err := a.save(ctx, object, approvalOutcome{state: ApprovalApproved}); err != nil { // only told: the annotation is what counts
+			if err := a.save(ctx, object, approvalOutcome{state: ApprovalApproved}); err != nil { // for information only: the annotation decides
 				a.log.Warn("cannot note approval", "configMap", known.name, "error", err)
 			}
 		}
@@ -165,8 +166,8 @@ func (a *approvals) decision(ctx context.Context, known *approvalObject, object 
 	return disruption.Approval{Reason: fmt.Sprintf("kubectl annotate configmap -n %s %s %s=%s", a.namespace, known.name, ApprovedAnnotationKey, known.digest)}
 }
 
-// propose finds the command's ConfigMap or makes it. The answer is not nil if an earlier refusal of the same holds still. The lock
-// is held.
+// propose finds the command's ConfigMap or creates it. The answer is not nil if an earlier refusal of the same holds still. The
+// lock is held.
 func (a *approvals) propose(ctx context.Context, cmd *disruption.Command) (*approvalObject, *disruption.Approval, error) {
 	digest := cmd.Digest()
 	if err := a.flush(ctx, digest); err != nil {
@@ -216,8 +217,8 @@ func timeIn(object client.Object, key string) time.Time {
 	return t
 }
 
-// adopt finds the ConfigMap of a command that an earlier process began with approval, so that it says in the end what became of the
-// command. One that was begun without, or with fewer members than were approved, has none.
+// adopt finds the ConfigMap of an approved command that an earlier process started, so that the command's outcome can be written to
+// it. One that was begun without, or with fewer members than were approved, has none.
 func (a *approvals) adopt(ctx context.Context, id, digest string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -231,7 +232,7 @@ func (a *approvals) adopt(ctx context.Context, id, digest string) error {
 	return nil
 }
 
-// ended notes what became of a command that was to be approved.
+// ended records the outcome of a command that needed approval.
 func (a *approvals) ended(ctx context.Context, id string, step disruption.Step) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -311,8 +312,8 @@ func (a *approvals) remove(ctx context.Context, object *corev1.ConfigMap) error 
 	return deleteExactly(ctx, a.client, object)
 }
 
-// sweep looks over the ConfigMaps of commands that nobody here knows, now and then: those of an earlier process that were not
-// planned again are outdated, and all go an hour after their time.
+// sweep checks the ConfigMaps of unknown commands from time to time: those of an earlier process that were not planned again become
+// outdated, and all are deleted an hour after their deadline.
 func (a *approvals) sweep(ctx context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -344,7 +345,7 @@ func (a *approvals) sweep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// tidy looks over one of them.
+// tidy checks one of them.
 func (a *approvals) tidy(ctx context.Context, object *corev1.ConfigMap, now time.Time) error {
 	state, deadline := ApprovalState(object.Labels[ApprovalStateLabelKey]), timeIn(object, ApprovalDeadlineAnnotationKey)
 	last := deadline

@@ -16,8 +16,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
-// bufferResolver keeps room free for CapacityBuffers: it makes their placeholders for each pass, and shows on them what came of
-// it. A nil one knows of none.
+// bufferResolver keeps room free for CapacityBuffers: it creates their placeholders for each pass, and writes the result to their
+// status. A nil resolver has none.
 type bufferResolver struct {
 	client client.Client
 	log    *slog.Logger
@@ -27,10 +27,10 @@ type bufferResolver struct {
 	resolved []buffers.Resolved
 }
 
-// buffersTrigger calls for a pass for buffers.
+// buffersTrigger triggers a pass for buffers.
 const buffersTrigger types.UID = "buffers"
 
-// buffersEvery is how often buffers are looked at.
+// buffersEvery is how often buffers are planned.
 const buffersEvery = 30 * time.Second
 
 // placeholders are the pods of all buffers as they are now.
@@ -60,7 +60,7 @@ func (b *bufferResolver) placeholders(ctx context.Context) ([]*corev1.Pod, error
 	return buffers.Placeholders(resolved), nil
 }
 
-// planned shows on the buffers what the pass means for them.
+// planned writes the result of the pass to the buffers.
 func (b *bufferResolver) planned(ctx context.Context, plan *scheduling.Plan) {
 	if b == nil {
 		return
@@ -82,13 +82,13 @@ func (b *bufferResolver) planned(ctx context.Context, plan *scheduling.Plan) {
 	}
 }
 
-// bufferTicker has buffers planned for from time to time.
+// bufferTicker triggers planning of buffers from time to time.
 type bufferTicker struct{ add func(types.UID) }
 
-// NeedLeaderElection is true, since planning does.
+// NeedLeaderElection is true, because planning needs it.
 func (b bufferTicker) NeedLeaderElection() bool { return true }
 
-// Start calls for passes until ctx ends.
+// Start triggers passes until ctx ends.
 func (b bufferTicker) Start(ctx context.Context) error {
 	ticker := time.NewTicker(buffersEvery)
 	defer ticker.Stop()

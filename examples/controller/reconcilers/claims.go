@@ -21,14 +21,14 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// longestRound bounds how many steps one look at an object may take in a row: a state machine that never settles shows as
-// an error, not as a busy loop.
+// longestRound is the maximum number of steps in one reconcile: a state machine that never settles causes an error instead of a
+// busy loop.
 const longestRound = 20
 
-// conflictRetry is when an object that somebody else wrote to in the meantime is looked at again: by then the watch shows it.
+// conflictRetry is when to reconcile again after a write conflict: by then the watch shows the new object.
 const conflictRetry = 200 * time.Millisecond
 
-// claimReconciler sees NodeClaims through: launch, registration, initialization, expiry and end.
+// claimReconciler reconciles NodeClaims: launch, registration, initialization, expiry and termination.
 type claimReconciler struct {
 	*actor
 	// reader reads the API itself: a node that a cache does not show yet is not lost.
@@ -45,7 +45,7 @@ type claimReconciler struct {
 	// launchAfter is until when a claim whose launch failed is left alone: storing the failure wakes the reconciler, and the
 	// cloud must not be asked again at once for that.
 	launchAfter map[types.UID]time.Time
-	// checked is when a claim's consistency was looked at.
+	// checked is when a claim's consistency was checked.
 	checked map[types.UID]time.Time
 }
 
@@ -61,7 +61,7 @@ func (r *claimReconciler) setup(mgr ctrl.Manager, concurrency int) error {
 		Complete(r)
 }
 
-// claimsOfNode are the claims that a change of the node concerns.
+// claimsOfNode are the claims affected by a change of the node.
 func (r *claimReconciler) claimsOfNode(ctx context.Context, node client.Object) []reconcile.Request {
 	claims, err := claimsWithProviderID(ctx, r.client, node.(*corev1.Node).Spec.ProviderID)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *claimReconciler) claimsOfNode(ctx context.Context, node client.Object) 
 	return list
 }
 
-// Reconcile looks at one claim and does what it needs.
+// Reconcile carries out the next steps of one claim.
 func (r *claimReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	claim := &v1.NodeClaim{}
 	if err := r.client.Get(ctx, request.NamespacedName, claim); err != nil {
@@ -93,7 +93,7 @@ func (r *claimReconciler) Reconcile(ctx context.Context, request reconcile.Reque
 	return reconcile.Result{RequeueAfter: again}, err
 }
 
-// see takes the claim as far as it gets now, and says when to look again.
+// see advances the claim as far as possible now, and returns when to continue.
 func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Duration, error) {
 	uid := claim.UID
 	nodes, err := nodesWithProviderID(ctx, r.client, claim.Status.ProviderID)
@@ -138,7 +138,7 @@ func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Du
 			}
 		}
 		if work.claims[uid] == before && !work.learned() {
-			return step.Again, nil // what was asked for shows as a change of the cluster
+			return step.Again, nil // the result of the effects triggers a new reconcile
 		}
 		if step.Again > 0 && work.instance == provisioning.InstanceEnding {
 			return step.Again, nil
@@ -218,7 +218,7 @@ func (r *claimReconciler) settled(ctx context.Context, work *round, claim *v1.No
 	return sooner(again, check.Again), r.run(ctx, work, check)
 }
 
-// expire deletes a claim whose time is over.
+// expire deletes an expired claim.
 func (r *claimReconciler) expire(ctx context.Context, work *round, claim *v1.NodeClaim) error {
 	moving := r.podsOf(claim)
 	if err := r.deleteClaim(ctx, work, provisioning.DeleteClaim{Name: claim.Name, UID: claim.UID, Reason: provisioning.ReasonExpired}); err != nil {
@@ -240,7 +240,7 @@ func (r *claimReconciler) consistencyDue(uid types.UID, now time.Time) bool {
 	return true
 }
 
-// consistencyPause is a little less than the time after which CheckConsistency asks to be asked again.
+// consistencyPause is slightly less than the interval of CheckConsistency.
 const consistencyPause = 9 * time.Minute
 
 func (r *claimReconciler) waitForLaunch(uid types.UID, d time.Duration) {

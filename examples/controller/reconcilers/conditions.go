@@ -12,7 +12,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// conditionReader reads the conditions of all kinds that are told and shown.
+// conditionReader reads the conditions of all kinds for events and metrics.
 type conditionReader struct {
 	client client.Client
 	// versions are the API versions of the kinds of node classes.

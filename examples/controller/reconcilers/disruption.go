@@ -21,8 +21,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// disruptor decides which nodes go, and sees each command through. Only one plan or validation runs at a time; commands continue in
-// the meantime.
+// disruptor decides which nodes to remove, and executes each command. Only one plan or validation runs at a time; commands continue
+// in the meantime.
 type disruptor struct {
 	*actor
 	// reader reads the API itself: a cache may not show yet what the process before this one wrote.
@@ -32,12 +32,12 @@ type disruptor struct {
 	options *DisruptionOptions
 	told    *disruptionMetrics
 	report  disruptionReport
-	// nomination is for how long nodes that receive pods are left alone.
+	// nomination is how long nodes that receive pods are not disrupted.
 	nomination time.Duration
 
-	// changed calls for a plan, moved for a look at the commands.
+	// changed triggers planning, moved triggers the execution of commands.
 	changed, moved chan struct{}
-	// stale says that something has changed that the view's revision does not show.
+	// stale is true after a change that the view's revision does not show.
 	stale   atomic.Bool
 	backOff *disruption.BackOff
 	// approvals show commands as ConfigMaps; nil if they do not wait as such.
@@ -62,7 +62,7 @@ type disruptor struct {
 	pace      disruption.Pace
 	unreached []v1.PoolKey
 	waves     waves
-	// memory is what the last plan left for the next; nil for nothing.
+	// memory is state of the last plan for the next; nil for none.
 	memory *disruption.Memory
 	// adopted says that commands of earlier processes were looked for, looked when that was first tried.
 	adopted bool
@@ -91,7 +91,7 @@ func newDisruptor(o *Options, act *actor, reader client.Reader, state *cluster.S
 // NeedLeaderElection is true: one process disrupts.
 func (d *disruptor) NeedLeaderElection() bool { return true }
 
-// Start plans and carries out until ctx ends.
+// Start plans and executes commands until ctx ends.
 func (d *disruptor) Start(ctx context.Context) error {
 	if !d.planner.untilSynced(ctx) {
 		return nil
@@ -133,7 +133,7 @@ func (d *disruptor) round(ctx context.Context) time.Duration {
 // leastPause is between passes, however much changes.
 const leastPause = 500 * time.Millisecond
 
-// rest waits for so long, or until something calls for a plan.
+// rest waits for the given time, or until something triggers planning.
 func (d *disruptor) rest(ctx context.Context, wait time.Duration) {
 	if rest(ctx, nil, leastPause) {
 		rest(ctx, d.changed, max(1, wait-leastPause)) // 0 would be forever
@@ -250,7 +250,7 @@ func (d *disruptor) survey(view *cluster.View, except, also []*disruption.Comman
 	return disruption.Survey(in)
 }
 
-// remembering is a planner that goes on from its last plan.
+// remembering is a planner that continues from its last plan.
 type remembering interface {
 	PlanAgain(ctx context.Context, f *disruption.Fleet, m *disruption.Memory) (*disruption.Plan, *disruption.Memory, error)
 }
@@ -286,7 +286,7 @@ func (d *disruptor) plan(ctx context.Context, fleet *disruption.Fleet) (*disrupt
 	return plan, nil
 }
 
-// add begins a command.
+// add starts a command.
 func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 	if d.holdBack(cmd) {
 		return
@@ -333,10 +333,10 @@ func (d *disruptor) beginning() bool {
 	return false
 }
 
-// longestUndo is for how long planning waits for a command that is being taken back.
+// longestUndo is how long planning waits for a command that is being undone.
 const longestUndo = time.Minute
 
-// cleanUp undoes what commands left that nobody executes any more.
+// cleanUp undoes the effects of commands that are no longer executed.
 func (d *disruptor) cleanUp(ctx context.Context, view *cluster.View) error {
 	d.mu.Lock()
 	executing := d.queue.Executing()
@@ -390,13 +390,13 @@ func (d *disruptor) seen(before, after client.Object) {
 	}
 }
 
-// forget has a plan made soon, whatever the last one found.
+// forget triggers planning soon, whatever the last plan found.
 func (d *disruptor) forget() {
 	d.stale.Store(true)
 	wake(d.changed)
 }
 
-// stir has the commands looked at, if there are any.
+// stir wakes the execution of commands, if there are any.
 func (d *disruptor) stir() {
 	d.mu.Lock()
 	any := len(d.running) > 0

@@ -14,20 +14,20 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// commandRun is a command that is carried out, with what its execution must be told. The disruptor's lock guards it.
+// commandRun is a command being executed, with the input of its execution. The disruptor's lock guards it.
 type commandRun struct {
 	execution *disruption.Execution
 	// place is its place among the commands in the order in which they were begun, which is that of their plan.
 	place int
 	// members are the members as they were when the command was planned, or adopted, by node: for metrics.
 	members map[string]memberObjects
-	// replacements are what was asked for, at the places of the command's.
+	// replacements are the ordered replacements, at the same indexes as in the command.
 	replacements []launchedReplacement
 	// tainting is why the last attempt to taint a member failed.
 	tainting map[string]error
 	// deleted are members whose deletion was counted.
 	deleted map[types.UID]bool
-	// asksValidation and validation are the question and its answer.
+	// asksValidation is true while the command waits for its validation; validation is the answer.
 	asksValidation bool
 	validation     *disruption.Validation
 	// approval is the approver's last answer, askAgain when to ask again.
@@ -35,9 +35,9 @@ type commandRun struct {
 	askAgain time.Time
 	// settled says that the command was seen to have begun, counted that it was counted as such, by an earlier process maybe.
 	settled, counted bool
-	// undoing is when it was first seen to be taken back.
+	// undoing is when its undoing was first noticed.
 	undoing time.Time
-	// noting is why the history could not be stored.
+	// noting is the error of storing the history.
 	noting error
 }
 
@@ -63,10 +63,10 @@ func newCommandRun(e *disruption.Execution) *commandRun {
 	}
 }
 
-// longestStride bounds how many steps a command takes in a row before others have their turn.
+// longestStride is the maximum number of steps of a command in a row before others continue.
 const longestStride = 5
 
-// carryOut sees commands through until ctx ends.
+// carryOut executes commands until ctx ends.
 func (d *disruptor) carryOut(ctx context.Context) {
 	for ctx.Err() == nil {
 		again := d.advance(ctx)
@@ -74,7 +74,7 @@ func (d *disruptor) carryOut(ctx context.Context) {
 	}
 }
 
-// advance takes every command as far as it gets now, and says when to look again; 0 is when something happens.
+// advance continues every command as far as possible now, and returns when to continue; 0 means when something changes.
 func (d *disruptor) advance(ctx context.Context) time.Duration {
 	d.mu.Lock()
 	list := d.queue.Executions()

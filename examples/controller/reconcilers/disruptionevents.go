@@ -22,12 +22,12 @@ func publishDisruption(r *recorder, list []disruption.Event) {
 	}
 }
 
-// tell has users find out why nodes stay and go: events, the report, and on request the log.
+// tell reports why nodes stay or are removed: in events, in the report, and optionally in the log.
 func (d *disruptor) tell(fleet *disruption.Fleet, plan *disruption.Plan) {
 	d.publish(plan.Events(fleet))
 	ledger, err := disruption.NewLedger(fleet)
 	if err != nil {
-		d.log.Error("cannot read disruption budgets", "error", err) // the planner said so too
+		d.log.Error("cannot read disruption budgets", "error", err) // the planner also reported it
 		return
 	}
 	d.told.show(ledger.Samples(), disruption.MetricAllowedDisruptions, disruption.MetricConsumingBudgets)
@@ -46,7 +46,7 @@ func (d *disruptor) tell(fleet *disruption.Fleet, plan *disruption.Plan) {
 	}
 }
 
-// tellRejection says that a command was void when it was to be started.
+// tellRejection reports that a command was no longer valid when it was about to start.
 func (d *disruptor) tellRejection(cmd *disruption.Command, err error) {
 	d.told.take(cmd.RejectionSamples())
 	d.publish(cmd.RejectionEvents(err))

@@ -51,7 +51,7 @@ func (h commandEffects) CordonNode(ctx context.Context, e disruption.CordonNode)
 	return h.mark(ctx, e.Node, v1.MarkerCordon)
 }
 
-// mark puts the marker on the node, and has the execution told if that failed.
+// mark sets the marker on the node, and reports a failure to the execution.
 func (h commandEffects) mark(ctx context.Context, node string, marker v1.DisruptionMarker) error {
 	err := h.d.changeNode(ctx, node, marker.Mark)
 	h.d.noteTainting(h.run, node, err)

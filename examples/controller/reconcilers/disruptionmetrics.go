@@ -100,7 +100,7 @@ func (m *disruptionMetrics) take(samples ...[]disruption.Sample) {
 	}
 }
 
-// show sets gauges again, so that those of pools that are gone go too.
+// show resets the gauges, so that those of deleted pools disappear.
 func (m *disruptionMetrics) show(samples []disruption.Sample, names ...string) {
 	for _, name := range names {
 		m.gauges[name].Reset()
@@ -123,19 +123,19 @@ func (m *disruptionMetrics) approval(state ApprovalState) {
 	m.approvals.WithLabelValues(string(state)).Inc()
 }
 
-// timedOut counts a plan that was ended.
+// timedOut counts a plan that timed out.
 func (m *disruptionMetrics) timedOut() {
 	for _, method := range []disruption.Method{disruption.MethodMultiNode, disruption.MethodSingleNode} {
 		m.counters[disruption.MetricTimeouts].WithLabelValues(method.ConsolidationType()).Inc()
 	}
 }
 
-// disrupted counts a claim that is given up, and the pods that have to move.
+// disrupted counts a disrupted claim, and the pods that have to move.
 func (m *metrics) disrupted(claim *v1.NodeClaim, reason string, pods int) {
 	labels := []string{reason, poolName(claim.Labels), claim.Labels[v1.CapacityTypeLabelKey], "", disruption.TerminationMode(claim)}
 	m.claimsDisrupted.WithLabelValues(labels...).Inc()
 	m.podsDisrupted.WithLabelValues(labels...).Add(float64(pods))
 }
 
-// createdReason is what nodeclaims_created_total says of a replacement.
+// createdReason is the reason label of nodeclaims_created_total for a replacement.
 func createdReason(r disruption.Reason) string { return strings.ToLower(string(r)) }

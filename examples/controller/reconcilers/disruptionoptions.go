@@ -7,16 +7,16 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// DisruptionOptions say how nodes are removed and replaced. The zero value is what a cluster without special preferences wants.
+// DisruptionOptions configure how nodes are removed and replaced. The zero value suits an ordinary cluster.
 type DisruptionOptions struct {
 	// Planner decides which nodes go. Nil is a *disruption.Global with Options.Query and the features, whose commands launch no more nodes
 	// than the options let through in a minute; a *disruption.Reference does as Karpenter does.
 	Planner disruption.Planner
-	// Period is how often it is asked although nothing has changed; more than 0. Nil is DefaultDisruptionPeriod.
+	// Period is how often to plan if nothing has changed; more than 0. Nil is DefaultDisruptionPeriod.
 	Period *time.Duration
-	// PlanTimeout ends a plan that takes too long; more than 0. Nil is DefaultDisruptionPlanTimeout.
+	// PlanTimeout is the maximum duration of planning; more than 0. Nil is DefaultDisruptionPlanTimeout.
 	PlanTimeout *time.Duration
-	// Budgets bound disruption in addition to those of the NodePools.
+	// Budgets limit disruption in addition to those of the NodePools.
 	Budgets []disruption.Budget
 	// Approver may delay or refuse commands before anything is done for them, as Approval says. Nil lets all pass.
 	Approver disruption.Approver
@@ -29,7 +29,7 @@ type DisruptionOptions struct {
 	// a controller that asked for approval before. It takes permission to list and delete ConfigMaps there; without, they stay. Empty: none
 	// are looked for.
 	FormerApprovalNamespace string
-	// Off removes and replaces no node unless something forces it out.
+	// Off disables disruption, except for forced removals.
 	Off bool
 
 	// nodesPerMinute is how many launches are let through in a minute; 0 is any number.

@@ -15,13 +15,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// adoptionPatience is for how long the view has to show what the API has of commands before they are taken over as it shows them.
+// adoptionPatience is how long to wait until the view shows the same commands as the API; then commands are adopted from the view
+// anyway.
 const adoptionPatience = 30 * time.Second
 
-// adoptEvery is how often it is looked whether it does.
+// adoptEvery is how often the two are compared.
 const adoptEvery = time.Second
 
-// adopt takes over the commands that earlier processes left on objects, once, before anything is planned. It reports whether that is done.
+// adopt adopts the commands that earlier processes recorded on objects, once, before the first plan. It reports whether that is
+// done.
 func (d *disruptor) adopt(ctx context.Context) (done bool, err error) {
 	if d.adopted {
 		return true, nil
@@ -77,7 +79,7 @@ func (d *disruptor) behind(ctx context.Context, view *cluster.View) (string, err
 	return "", nil
 }
 
-// takeOver is adopt by what the view shows.
+// takeOver adopts commands from the view.
 func (d *disruptor) takeOver(ctx context.Context, view *cluster.View, now time.Time) error {
 	found := disruption.Recover(view)
 	d.reportUnreadable()
@@ -156,7 +158,7 @@ func (d *disruptor) adoptApprovals(ctx context.Context, view *cluster.View, foun
 	}
 }
 
-// restOfWaves has the first plan wait for the wave in progress when its process ended, if more waves were to come.
+// restOfWaves delays the first plan until the wave that an earlier process started is over, if more waves were planned.
 func restOfWaves(under []*disruption.Command, now time.Time) waves {
 	under = slices.DeleteFunc(slices.Clone(under), func(cmd *disruption.Command) bool { return cmd.Wave >= cmd.Waves })
 	if len(under) == 0 {
@@ -174,7 +176,7 @@ func (d *disruptor) reportUnreadable() {
 	}
 }
 
-// noteDisruptions adds to the history and stores it before it returns.
+// noteDisruptions adds disruptions to the history and stores it before it returns.
 func (d *disruptor) noteDisruptions(ctx context.Context, run *commandRun, e disruption.NoteDisruptions) error {
 	d.mu.Lock()
 	d.note(e.Disruptions...)
@@ -196,7 +198,7 @@ func (d *disruptor) noteDisruptions(ctx context.Context, run *commandRun, e disr
 	return err
 }
 
-// note remembers disruptions for budgets with a rate and cool-downs. The lock is held.
+// note records disruptions for budgets with a rate and for cool-downs. The lock is held.
 func (d *disruptor) note(started ...disruption.Disruption) {
 	d.history = d.history.Add(started...).Within(d.options.longestWindow(), d.now())
 }

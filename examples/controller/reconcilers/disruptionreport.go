@@ -9,19 +9,19 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// DisruptionReportPath is where the manager's metrics server says, as JSON, what the last plan says of each node: why it
-// stays, or what removes it. "?node=NAME" asks for one node. Replicas that do not lead know nothing.
+// DisruptionReportPath is where the manager's metrics server says, as JSON, what the last plan says of each node: why it stays, or
+// what removes it. "?node=NAME" asks for one node. Only the leader has a report.
 const DisruptionReportPath = "/debug/disruption"
 
 // DisruptionReport is what is served at DisruptionReportPath.
 type DisruptionReport struct {
-	// Time of the last plan; zero while there was none.
+	// Time of the last plan; zero before the first.
 	Time time.Time `json:"time,omitzero"`
-	// Again is when it may come out differently although nothing happens; zero when that is not known.
+	// Again is when the result may change without an event; zero if not known.
 	Again time.Time `json:"again,omitzero"`
 	// Verdicts by node.
 	Verdicts []NodeVerdict `json:"verdicts"`
-	// Budgets are how the NodePools' own stand.
+	// Budgets are the current states of the NodePools' budgets.
 	Budgets []disruption.PoolUse `json:"budgets,omitempty"`
 	// Commands that are carried out.
 	Commands []RunningCommand `json:"commands,omitempty"`
@@ -40,7 +40,7 @@ type RunningCommand struct {
 	Command *disruption.Command `json:"command"`
 }
 
-// disruptionReport remembers the last plan.
+// disruptionReport stores the last plan.
 type disruptionReport struct {
 	mu   sync.Mutex
 	plan *disruption.Plan

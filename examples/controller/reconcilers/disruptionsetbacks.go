@@ -70,7 +70,7 @@ func (d *disruptor) setBack(cmd *disruption.Command, err error) {
 	wake(d.moved)
 }
 
-// unsavedHistory is that of a pool: how often storing it failed in a row, and when to try again.
+// unsavedHistory records how often storing a pool's history failed in a row, and when to retry.
 type unsavedHistory struct {
 	failures int
 	next     time.Time
@@ -80,11 +80,11 @@ const (
 	// closedAfter is how often storing the history of a pool fails before none of its nodes is disrupted: what a process that begins does
 	// not know of, budgets and cool-downs can't count.
 	closedAfter = 3
-	// saveMost is how long is waited between attempts at most.
+	// saveMost is the longest wait between attempts.
 	saveMost = 5 * time.Minute
 )
 
-// forcedOut remembers a disruption that asked nobody, with what the instance cost.
+// forcedOut records a forced disruption, with the price of the instance.
 func (d *disruptor) forcedOut(started disruption.Disruption) {
 	started.Price = d.priceOf(started.Pool, started.Labels)
 	d.mu.Lock()
@@ -135,7 +135,7 @@ func (d *disruptor) notSaved(pool v1.PoolKey, known unsavedHistory, err error) t
 		return wait
 	}
 	why := fmt.Sprintf("its disruption history could not be stored, %d times in a row: %v", known.failures, err)
-	d.refusals.ClosePool(pool, why, known.next.Add(time.Minute)) // longer than until the next attempt, which opens it
+	d.refusals.ClosePool(pool, why, known.next.Add(time.Minute)) // longer than until the next attempt, whose success ends it
 	d.log.Warn("cannot store disruption history, leaving nodes alone", "nodePool", pool.String(), "failures", known.failures, "retryAfter", wait, "error", err)
 	d.publish([]disruption.Event{{
 		Kind: v1.KindNodePool, Name: pool.String(), Warning: true, Reason: disruption.EventDisruptionBlocked, Identity: "history", Message: "no node is disrupted: " + why,

@@ -16,7 +16,7 @@ type restricter interface {
 	Restrict(ctx context.Context, f *disruption.Fleet, commands []*disruption.Command) (good []*disruption.Command, rejected []*disruption.RejectedError, err error)
 }
 
-// errUnanswered is a planner's fault.
+// errUnanswered is a bug of the planner.
 var errUnanswered = errors.New("the planner does not report whether the command is still valid")
 
 // validate answers the commands that wait to hear whether they are still good: all that wait together, in the order of their plan,
@@ -116,7 +116,7 @@ func (d *disruptor) recheck(ctx context.Context, view *cluster.View, list []*dis
 	return fleet, good, rejected, nil
 }
 
-// void says that a command is not good any more.
+// void marks a command as no longer valid.
 func (d *disruptor) void(cmd *disruption.Command, why *disruption.RejectedError) {
 	d.log.Info("invalidated disruption command", "command", cmd.ID, "description", cmd.String(), "category", why.Category, "reason", why.Error())
 	d.tellRejection(cmd, why)

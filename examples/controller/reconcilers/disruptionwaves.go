@@ -26,7 +26,7 @@ const (
 	// forever. Within these it is twice the time that it was expected to take.
 	leastWave   = time.Minute
 	longestWave = 10 * time.Minute
-	// waveEvery is how often it is looked at whether a wave is over.
+	// waveEvery is how often to check whether a wave is over.
 	waveEvery = time.Second
 )
 
@@ -51,7 +51,7 @@ func wavesOf(plan *disruption.Plan) waves {
 	return w
 }
 
-// begin takes the next wave.
+// begin starts the next wave.
 func (w *waves) begin(now time.Time) []*disruption.Command {
 	expected := time.Duration(2 * w.seconds[0] * float64(time.Second))
 	w.under, w.until = w.next[0], now.Add(min(max(expected, leastWave), longestWave))
