@@ -95,7 +95,7 @@ func (c *catalog) draw(typeIndex int, o *cloudprovider.Offering) *reservation {
 	return r
 }
 
-// available is what the provider believes of an offering.
+// available is whether the provider shows an offering as available.
 func (c *catalog) available(state *offeringState, now time.Time) bool {
 	if state.closed && (state.until.IsZero() || now.Before(state.until)) {
 		return false

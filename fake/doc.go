@@ -31,8 +31,8 @@
 //
 // # Logs
 //
-// With Options.OnEvent a cloud tells everything that it is asked, told and does. [WriteLog] and [ReadLog] keep such a log as
-// JSON, one event a line. [Replay] does it all again, and gives the same events: what went wrong once can be looked at.
+// With Options.OnEvent a cloud reports all calls, changes and happenings. [WriteLog] and [ReadLog] keep such a log as JSON, one
+// event a line. [Replay] does it all again, and gives the same events: what went wrong once can be looked at.
 //
 // # Hooks
 //

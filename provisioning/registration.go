@@ -83,7 +83,7 @@ func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	if !owned {
 		block := true
 		owner := v1.GroupVersion().WithKind(v1.KindNodeClaim)
-		if v1.GenerationOf(claim) == v1.GenerationV1Alpha5 { // what is stored: an owner of another kind is one that is gone
+		if v1.GenerationOf(claim) == v1.GenerationV1Alpha5 { // an owner of another kind no longer exists
 			owner = v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)
 		}
 		node.OwnerReferences = append(node.OwnerReferences, metav1.OwnerReference{

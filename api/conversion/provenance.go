@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// Provenance is what a converted object was born as. It is kept next to the object, in memory, and is never written into it:
-// a hub object alone doesn't tell a Provisioner's pool from a NodePool of the same name. The zero value says nothing.
+// Provenance describes the original form of a converted object. It is kept next to the object, in memory, and is never written into
+// it: a hub object alone doesn't tell a Provisioner's pool from a NodePool of the same name. The zero value says nothing.
 type Provenance struct {
 	// Source is the kind and version the object was read as.
 	Source schema.GroupVersionKind `json:"source"`

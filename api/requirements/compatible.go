@@ -19,7 +19,7 @@ const (
 type IncompatibleError struct {
 	// Key is the label key the sets disagree on.
 	Key string
-	// Have is what the first set says of the key; Exists when it doesn't hold it.
+	// Have is the first set's requirement on the key; Exists if it has none.
 	Have Requirement
 	// Want is what the second set demands.
 	Want Requirement

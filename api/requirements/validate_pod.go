@@ -6,10 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidatePodSpec says what is wrong with what a pod, whose spec stands at path, demands of a node: each pair of its
-// node selector and each expression of its required node affinity must keep the rules of [ValidateRequirement], and
-// Gte and Lte are refused. Of matchFields the API knows metadata.name, In or NotIn with one name. Preferred terms are not
-// looked at: a preference can always be dropped.
+// ValidatePodSpec validates a pod's node selector and required node affinity; path is the path of its spec. Each entry must follow
+// the rules of [ValidateRequirement], and Gte and Lte are refused. Of matchFields the API knows metadata.name, In or NotIn with one
+// name. Preferred terms are not looked at: a preference can always be dropped.
 func ValidatePodSpec(spec *corev1.PodSpec, lookup *Lookup, path *field.Path) field.ErrorList {
 	if spec == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// RequirementDefault is what a webhook added to the requirements of a Provisioner that was applied.
+// RequirementDefault is a requirement that a webhook added to Provisioners.
 //
 // +kubebuilder:object:generate=false
 type RequirementDefault struct {

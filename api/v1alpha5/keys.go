@@ -33,7 +33,7 @@ const (
 const (
 	// ConditionReady is the roll-up of MachineLaunched, MachineRegistered and MachineInitialized.
 	ConditionReady = "Ready"
-	// ConditionMachineCreated is what releases up to 0.27.2 called MachineLaunched.
+	// ConditionMachineCreated is the name of MachineLaunched in releases up to 0.27.2.
 	ConditionMachineCreated = "MachineCreated"
 	// ConditionMachineLaunched: the provider has launched the machine.
 	ConditionMachineLaunched = "MachineLaunched"

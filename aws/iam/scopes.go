@@ -6,8 +6,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// scope is what an action is allowed on and under which conditions: a statement of a policy. Their order is that of the
-// statements.
+// scope has the resources and conditions of allowed actions: a statement of a policy. Their order is that of the statements.
 type scope int
 
 const (

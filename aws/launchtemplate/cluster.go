@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// IPFamily is what kind of addresses a cluster's pods have.
+// IPFamily is the IP family of a cluster's pods.
 type IPFamily string
 
 const (

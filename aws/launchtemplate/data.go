@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/aws/launchtemplate/userdata"
 )
 
-// data is what EC2 is told.
+// data is the content of a template for EC2.
 func (p *plan) data(g group, rendered userdata.Rendered) (*ec2types.RequestLaunchTemplateData, error) {
 	spec := &p.NodeClass.Spec
 	userData, profile := rendered.Base64(), p.instanceProfile()

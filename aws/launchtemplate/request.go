@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Request is what templates are asked for. It is not changed.
+// Request has the input for launch templates. It is not changed.
 type Request struct {
 	// Cluster the nodes join.
 	Cluster Cluster

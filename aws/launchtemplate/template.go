@@ -14,7 +14,7 @@ import (
 type Template struct {
 	// Name is made from the content.
 	Name string
-	// Data is what EC2 is to keep.
+	// Data is the content of the template for EC2.
 	Data *ec2types.RequestLaunchTemplateData
 	// Tags of the template itself, by key.
 	Tags []ec2types.Tag

@@ -18,8 +18,8 @@
 // the lists of several feeds, later ones over earlier ones, and publishes them as a [Book], which never changes: readers
 // never wait for AWS, and a refresh that fails leaves the prices that are there.
 //
-// Each [Quote] says its source, since when the price is what it is and when it was last confirmed. A price that
-// its feed no longer names is kept for a while, marked as such, and then dropped.
+// Each [Quote] has its source, the time of the last change, and the time when it was last confirmed. A price that its feed no
+// longer names is kept for a while, marked as such, and then dropped.
 //
 // Amounts are US dollars an hour. In the China regions AWS has prices in CNY: give Options.USDPer a rate, or they
 // stay in CNY, comparable among themselves, and their provenance says so.

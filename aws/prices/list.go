@@ -73,7 +73,7 @@ func usable(perHour float64) bool {
 type ListError struct {
 	// Source of the list; empty when it names none.
 	Source string
-	// Problem is what is wrong with it.
+	// Problem says what is wrong with the entry.
 	Problem string
 }
 

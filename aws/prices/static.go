@@ -106,7 +106,7 @@ func fromFile(p *catalog.Prices) (*List, error) {
 	return list, nil
 }
 
-// Item is what a price is of.
+// Item identifies what a price is for.
 type Item struct {
 	// InstanceType such as "m5.large".
 	InstanceType string

@@ -67,7 +67,7 @@ type PricingAPI interface {
 	GetProducts(context.Context, *pricing.GetProductsInput, ...func(*pricing.Options)) (*pricing.GetProductsOutput, error)
 }
 
-// IAMAPI is what is used of IAM: instance profiles and the role in them.
+// IAMAPI are the IAM calls that are used: for instance profiles and their roles.
 type IAMAPI interface {
 	// GetInstanceProfile reads one instance profile.
 	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error)
@@ -85,7 +85,7 @@ type IAMAPI interface {
 	TagInstanceProfile(context.Context, *iam.TagInstanceProfileInput, ...func(*iam.Options)) (*iam.TagInstanceProfileOutput, error)
 }
 
-// SQSAPI is what is used of SQS: the queue of interruption messages.
+// SQSAPI are the SQS calls that are used: for the queue of interruption messages.
 type SQSAPI interface {
 	// GetQueueUrl finds a queue by its name.
 	GetQueueUrl(context.Context, *sqs.GetQueueUrlInput, ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error)

@@ -20,7 +20,7 @@ func concurrencyClauses() []clause {
 	}
 }
 
-// liveBytes is what the heap holds once everything that nobody holds is gone.
+// liveBytes is the size of the heap after garbage collection.
 func liveBytes() int64 {
 	var m runtime.MemStats
 	for range 2 { // the first finds what finalizers let go of

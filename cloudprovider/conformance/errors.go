@@ -178,7 +178,7 @@ func (l *lab) errorUnexplained() {
 	})
 }
 
-// retryAfter is an odd time, that nobody comes to by chance.
+// retryAfter is an unusual duration that does not occur by chance.
 const retryAfter = 17 * time.Second
 
 func (l *lab) errorRetryAfter() {

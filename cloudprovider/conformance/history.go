@@ -19,7 +19,7 @@ const (
 	stormy weather = "stormy"
 )
 
-// verdict is what came of the random histories: the clause that one of them broke, and how. The zero value is of none.
+// verdict is the result of the random histories: the clause that one of them broke, and how. The zero value is of none.
 type verdict struct {
 	clause string
 	text   string

@@ -17,7 +17,7 @@ type Correction struct {
 	InstanceType string `json:"instanceType"`
 	// Resource that differs.
 	Resource corev1.ResourceName `json:"resource"`
-	// Modelled is what the provider told of the instance; Observed what its node reports.
+	// Modelled are the provider's figures for the instance; Observed those that its node reports.
 	Modelled resource.Quantity `json:"modelled"`
 	Observed resource.Quantity `json:"observed"`
 }

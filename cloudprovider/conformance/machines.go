@@ -165,7 +165,7 @@ func (l *lab) deleteByID() {
 	_ = theirs.Delete(l.Context(), instance)
 }
 
-// described is what must be equal wherever an instance is described.
+// described has the fields that must be equal in all descriptions of an instance.
 func described(c *v1.NodeClaim) *v1.NodeClaim {
 	d := &v1.NodeClaim{}
 	d.Name, d.UID, d.Labels = c.Name, c.UID, c.Labels

@@ -30,7 +30,7 @@ type probe struct {
 
 var _ testing.TB = (*probe)(nil)
 
-// finding is what came of a probe.
+// finding is the result of a probe.
 type finding struct {
 	outcome Outcome
 	// log is everything that was said; faults what failed; reason why it was skipped.

@@ -17,7 +17,7 @@ const (
 	Skipped Outcome = "Skipped"
 )
 
-// Result is what came of one clause.
+// Result is the result of one clause.
 type Result struct {
 	// Level and Clause that were tested: "Core", "CP-CREATE-02".
 	Level  Level  `json:"level"`
@@ -48,8 +48,7 @@ func (r *Report) add(c clause, f finding) {
 	})
 }
 
-// Level is what came of a whole level: Failed with any clause that failed, Passed with at least one that passed, Skipped
-// otherwise.
+// Level is the result of a whole level: Failed if a clause failed, Passed if at least one passed, Skipped otherwise.
 func (r *Report) Level(level Level) Outcome {
 	outcome := Skipped
 	for _, result := range r.Results {

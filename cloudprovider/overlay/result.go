@@ -48,7 +48,7 @@ func (r *Result) InstanceTypes(key v1.PoolKey) ([]*cloudprovider.InstanceType, e
 	return nil, cloudprovider.NewUnevaluatedNodePoolError(key.String(), nil)
 }
 
-// Overlaid says what overlays did to one instance type. The zero value: nothing.
+// Overlaid describes the changes of overlays to one instance type. The zero value: nothing.
 type Overlaid struct {
 	// Base is the type as the provider gave it.
 	Base *cloudprovider.InstanceType

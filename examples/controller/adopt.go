@@ -78,7 +78,7 @@ func newTruce(config *rest.Config, options *ctrl.Options, p settings.Process, en
 	return out, nil
 }
 
-// first is what comes before this controller acts for the first time.
+// first runs before this controller acts for the first time.
 func (t *truce) first(ctx context.Context, never bool) error {
 	var err error
 	switch {

@@ -113,8 +113,8 @@ func (s *simulation) wake(ctx context.Context) error {
 	return nil
 }
 
-// bootRestored has the kubelets of restored instances work. Instances that an earlier process was told to end go on ending: a
-// kubelet on one might register a node again that is drained and gone, and nobody would take that away again.
+// bootRestored has the kubelets of restored instances work. The termination of instances continues after a restart: otherwise a
+// simulated kubelet could register a drained node again, and nobody would remove it.
 func (s *simulation) bootRestored(ctx context.Context, claims []v1.NodeClaim) error {
 	for i := range claims {
 		claim := claims[i].DeepCopy()

@@ -283,7 +283,7 @@ func (p *Provider) describe(name string, holder Holder) *v1.NodeClaim {
 	return claim
 }
 
-// bootOf is what the machine has to know to join.
+// bootOf returns the settings with which the machine joins the cluster.
 func (p *Provider) bootOf(name string, holder Holder, claim *v1.NodeClaim) Boot {
 	boot := Boot{ProviderID: p.providerID(name, holder)}
 	for key, value := range p.describe(name, holder).Labels {

@@ -36,7 +36,7 @@ type EC2NodeClassList struct {
 	Items []EC2NodeClass `json:"items"`
 }
 
-// EC2NodeClassSpec is what a user asks of EC2. In selector lists terms are ORed and the fields of one term ANDed.
+// EC2NodeClassSpec has the user's settings for EC2 instances. In selector lists terms are ORed and the fields of one term ANDed.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.role) != has(self.instanceProfile)",message="give exactly one of role and instanceProfile"
 // +kubebuilder:validation:XValidation:rule="has(self.amiFamily) || self.amiSelectorTerms.exists(x, has(x.alias))",message="without an alias in amiSelectorTerms the amiFamily can't be told: give it"

@@ -85,7 +85,7 @@ func (n *AWSNodeTemplate) ToV1Beta1(options ConvertOptions) (*v1beta1.EC2NodeCla
 	return out, warnings.Warnings()
 }
 
-// identityToBeta writes the role or the profile of the nodes. Which role is behind a profile nobody here knows.
+// identityToBeta writes the role or the profile of the nodes. The role of a profile is unknown here.
 func identityToBeta(in *AWSNodeTemplate, out *v1beta1.EC2NodeClass, options ConvertOptions, warnings *conversion.Recorder) {
 	path := field.NewPath("spec", "instanceProfile")
 	profile := options.DefaultInstanceProfile

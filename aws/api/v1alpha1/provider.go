@@ -25,10 +25,10 @@ type provider struct {
 	AWS             `json:",inline"`
 }
 
-// DecodeProvider reads the provider block of the Provisioner of that name, as JSON, and returns the node template that
-// says the same, under the same name. It is strict: unknown fields, what an inline block can't say, and a header of
-// another kind are errors with the path in the Provisioner, all at once. The node template is nil then. So are quantities that
-// would take minutes to read: the block may come from anybody, and nobody else looks into it.
+// DecodeProvider reads the provider block of the Provisioner of that name, as JSON, and returns the equivalent node template, with
+// the same name. It is strict: unknown fields, what an inline block can't say, and a header of another kind are errors with the
+// path in the Provisioner, all at once. The node template is nil then. So are quantities that would take minutes to read: the block
+// may come from anybody, and nobody else looks into it.
 func DecodeProvider(name string, block []byte) (*AWSNodeTemplate, field.ErrorList) {
 	path := field.NewPath("spec", "provider")
 	if errs := outOfBounds(block, path); len(errs) > 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// answers are what EC2 said in one refresh.
+// answers are EC2's answers in one refresh.
 type answers struct {
 	records    [][]byte
 	zones      map[string][]string

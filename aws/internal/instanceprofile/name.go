@@ -23,8 +23,7 @@ func (m *Manager) Path() string {
 
 func (m *Manager) classPath(class types.UID) string { return m.Path() + string(class) + "/" }
 
-// legacyName is what releases that served v1beta1 called the profile of a class. It is empty when IAM can't
-// have such a name.
+// legacyName is the name of a class's profile in releases that served v1beta1. It is empty when IAM can't have such a name.
 func (m *Manager) legacyName(class string) string {
 	name := m.options.ClusterName + "_" + drifthash.Of(m.options.Region+class)
 	if !validName(name) {

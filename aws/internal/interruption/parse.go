@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Kind is what an event says, in the words of metrics.
+// Kind is the kind of an event, as a metric label.
 type Kind string
 
 // The kinds.
@@ -80,13 +80,15 @@ type envelope struct {
 	Detail     json.RawMessage `json:"detail"`
 }
 
-// instanceDetail is what events about one instance say of it. Nothing else of their detail is read, so that nothing else can spoil them.
+// instanceDetail is the content of events about one instance. Nothing else of their detail is read, so that nothing else can spoil
+// them.
 type instanceDetail struct {
 	InstanceID string `json:"instance-id"`
 	State      string `json:"state"`
 }
 
-// healthDetail is what an AWS Health event says. Its explanation is read apart: one that can't be read costs no more than itself.
+// healthDetail is the content of an AWS Health event. Its explanation is read apart: one that can't be read costs no more than
+// itself.
 type healthDetail struct {
 	Service           string `json:"service"`
 	EventTypeCategory string `json:"eventTypeCategory"`

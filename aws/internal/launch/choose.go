@@ -22,7 +22,7 @@ const MaxInstanceTypes = 60
 // fewSpotTypes is the number of types below which a launch that could have been spot is likely to stay on-demand.
 const fewSpotTypes = 5
 
-// Wish is what a claim asks for.
+// Wish has the requirements of a claim.
 type Wish struct {
 	// Requirements of the claim.
 	Requirements requirements.Set
@@ -34,7 +34,7 @@ type Wish struct {
 	WithoutReserved bool
 }
 
-// Choice is what a launch asks EC2 for.
+// Choice has the offerings for a launch request to EC2.
 type Choice struct {
 	// CapacityType of all candidates: see the CapacityType constants of api/v1.
 	CapacityType string
@@ -132,7 +132,7 @@ func tenancy(want requirements.Set) string {
 	return awsv1.TenancyDefault
 }
 
-// selection is what is left of the candidates, always in launch order: by capacity type, price and key.
+// selection has the remaining candidates, always in launch order: by capacity type, price and key.
 type selection struct {
 	wish  Wish
 	left  []cloudprovider.Candidate

@@ -140,7 +140,7 @@ func tagList(tags map[string]string) []ec2types.Tag {
 	return list
 }
 
-// callFailed says what to make of a call that gave no answer or a refusal.
+// callFailed handles a call that failed.
 func (l *Launcher) callFailed(f *flight, offers []offer, err error) (*Instance, retry, error) {
 	switch {
 	case sdk.IsLaunchTemplateNotFound(err):
@@ -209,7 +209,7 @@ func (l *Launcher) learn(f *flight, offers []offer, errs []ec2types.CreateFleetE
 	}
 }
 
-// failure is an error of an answer with what it is about.
+// failure is an error in an answer, with its offering.
 func (f *flight) failure(offers []offer, e ec2types.CreateFleetError) unavailable.Failure {
 	failure := unavailable.Failure{
 		Code: aws.ToString(e.ErrorCode), Message: aws.ToString(e.ErrorMessage),

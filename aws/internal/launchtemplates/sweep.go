@@ -29,7 +29,7 @@ func (s *Store) Sweep(ctx context.Context) (deleted int, err error) {
 	})
 }
 
-// makeRoom deletes some templates that nobody uses and returns how many: the account is full.
+// makeRoom deletes some unused templates, because the account's quota is used up, and returns how many.
 func (s *Store) makeRoom(ctx context.Context) int {
 	deleted, err := s.remove(ctx, func(idle []idleTemplate, _ int) []idleTemplate { return idle[:min(len(idle), roomAtOnce)] })
 	s.options.Logger.WarnContext(ctx, "reached the quota of launch templates, deleted unused ones", "deleted", deleted, "error", err)

@@ -72,7 +72,7 @@ func isStandard(class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType) bool {
 	})
 }
 
-// poolWants are what the pools ask of instances.
+// poolWants are the requirements of the pools.
 func poolWants(pools []*v1.NodePool) ([]requirements.Set, error) {
 	var wants []requirements.Set
 	for _, pool := range pools {

@@ -91,7 +91,7 @@ func (w *round) verdict(ctx context.Context) (verdict, error) {
 	return found, err
 }
 
-// serviceRange sees to it that the range of service addresses is known where nodes have to be told.
+// serviceRange reads the cluster's range of service addresses, if the user data needs it.
 func (w *round) serviceRange() (after time.Duration, done bool, err error) {
 	const condition = awsv1.ConditionValidationSucceeded
 	if w.class.Spec.EffectiveAMIFamily() != awsv1.AMIFamilyAL2023 || w.clusterErr == nil && w.cluster.ServiceCIDR != "" {
@@ -141,9 +141,9 @@ type Fault struct {
 	Message string
 }
 
-// Faults is what is wrong with a class's own fields, sorted by reason in the order in which they are told, with
-// one fault for each reason; nil when it is fine. Its name is not judged: what an API server stores has one, and classes of the
-// first generation have such as no API takes, since others have theirs. It is pure.
+// Faults returns the errors of a class's own fields, in the order of the reasons, at most one for each reason; nil if it is valid.
+// Its name is not judged: what an API server stores has one, and classes of the first generation have such as no API takes, since
+// others have theirs. It is pure.
 func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
 	if class == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 // VerdictLifetime is how long it is believed what dry runs found.
 const VerdictLifetime = 30 * time.Minute
 
-// verdict is what dry runs found out about a class.
+// verdict is the result of a class's dry runs.
 type verdict struct {
 	status          metav1.ConditionStatus
 	reason, message string

@@ -11,13 +11,13 @@ import (
 	"github.com/drawknife/drawknife/aws/prices"
 )
 
-// Market is what is known of EC2 at a moment. All parts are immutable; a part that is nil knows nothing.
+// Market is the known state of EC2 at one moment. All parts are immutable; a part that is nil knows nothing.
 type Market struct {
 	// Catalog has the facts of types and the zones that offer them. Required.
 	Catalog *catalog.Catalog
 	// Prices in force.
 	Prices *prices.Book
-	// Unavailable is what has no room.
+	// Unavailable has the offerings without capacity.
 	Unavailable *unavailable.Snapshot
 	// Rooms is the room in reservations.
 	Rooms *reservations.Rooms

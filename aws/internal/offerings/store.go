@@ -49,8 +49,8 @@ type shapes struct {
 	latest  []*cloudprovider.InstanceType // the last answer for any view with these settings
 }
 
-// Types is what Resolve gives; the slice is the caller's, the types are shared. A type in which nothing changed since
-// the last answer for an equal view is the same pointer.
+// Types returns the result of Resolve; the caller owns the slice, the types are shared. A type in which nothing changed since the
+// last answer for an equal view is the same pointer.
 func (s *Store) Types(m Market, v View) ([]*cloudprovider.InstanceType, error) {
 	a, sh := s.find(v)
 	a.mu.Lock()

@@ -122,7 +122,7 @@ func NextLook(list []awsv1.CapacityReservation, now time.Time) time.Time {
 // Found are reservations, sorted by id and each once.
 type Found []Reservation
 
-// Status is the list as a node class's status has it.
+// Status converts the list to the form in a node class's status.
 func (f Found) Status() []awsv1.CapacityReservation {
 	out := make([]awsv1.CapacityReservation, len(f))
 	for i := range f {

@@ -43,8 +43,8 @@ func NewCounter(api sdk.EC2API, ledger *Ledger) *Counter {
 // Ledger is the one that is filled.
 func (c *Counter) Ledger() *Ledger { return c.ledger }
 
-// Refresh sees to it that the ledger has recent counts of the subnets. Where EC2 does not say, it is left as it was and the
-// error says why; a launch may well go on.
+// Refresh updates outdated counts of the subnets in the ledger. Where EC2 does not say, it is left as it was and the error says
+// why; a launch may well go on.
 func (c *Counter) Refresh(ctx context.Context, found []awsv1.Subnet) error {
 	unknown := c.ledger.Unknown(CountEvery, found)
 	answers := make(chan error, len(unknown))

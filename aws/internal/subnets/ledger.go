@@ -29,7 +29,7 @@ type Ledger struct {
 	entries map[string]*entry
 }
 
-// entry is what is known of a subnet.
+// entry is the known state of a subnet.
 type entry struct {
 	counted   int64     // as EC2 said; meaningful until lifetime has passed
 	countedAt time.Time // zero when EC2 has not said

@@ -104,7 +104,7 @@ func IsCapacityCode(code string) bool {
 	return false
 }
 
-// Judge says what a failure teaches; nothing, when its code is not about capacity.
+// Judge returns what to record for a failure; nothing if its code is not about capacity.
 func Judge(f Failure) Effect {
 	var e Effect
 	reserved := f.CapacityType == "reserved"

@@ -57,7 +57,7 @@ type Volume struct {
 type Quota struct {
 	// CapacityType is "on-demand" or "spot": the limits are apart.
 	CapacityType string
-	// Class of the types, as QuotaClass gives it.
+	// Class of the types, from QuotaClass.
 	Class string
 }
 

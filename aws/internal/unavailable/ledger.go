@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// record is what is known of one thing that had no room.
+// record is the state of one offering without capacity.
 type record struct {
 	strikes int       // marks, without a success between them
 	until   time.Time // closed before, on probation afterwards

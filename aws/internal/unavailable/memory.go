@@ -133,8 +133,8 @@ func (m *Memory) Mark(keys ...Key) {
 	m.current.Store(nil)
 }
 
-// Snapshot is what has no room now. It is the same pointer for as long as nothing changes. Everything marked by a call
-// that returned before this one is in it.
+// Snapshot returns the offerings that are currently out of stock. It is the same pointer for as long as nothing changes. Everything
+// marked by a call that returned before this one is in it.
 func (m *Memory) Snapshot() *Snapshot {
 	now := m.options.Now()
 	if s := m.current.Load(); s != nil && s.holds(now) {

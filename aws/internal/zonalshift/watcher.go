@@ -135,7 +135,7 @@ func shiftsOf(out *arczonalshift.GetManagedResourceOutput) map[string]time.Time 
 	return shifts
 }
 
-// change compares with what was told before. The lock is held.
+// change compares with the previous result. The lock is held.
 func (w *Watcher) change() Change {
 	s := w.snapshot(w.now())
 	var c Change

@@ -33,7 +33,7 @@ func (r *archiveReader) next() (line string, ok bool) {
 // number is that of the line that next gave last.
 func (r *archiveReader) number() int { return r.first + r.at - 1 }
 
-// note remembers an oddity of the line that next gave last. Each kind is told once: a text can have thousands.
+// note remembers an oddity of the line that next gave last. Each kind is reported only once, because a text can have thousands.
 func (r *archiveReader) note(what string) {
 	if _, told := r.odd[what]; !told {
 		r.odd[what] = r.number()
@@ -108,7 +108,7 @@ func contentTypeOf(headers []header) string {
 	return ""
 }
 
-// delimiterKind is what a line is to the archive.
+// delimiterKind is the kind of a line in an archive.
 type delimiterKind int
 
 const (

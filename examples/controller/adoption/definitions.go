@@ -70,7 +70,7 @@ func definitions() []crds.CRD {
 	return append(out, crds.Alpha()...)
 }
 
-// findings are what becomes of an object under the definition; none if it stays as it is.
+// findings are the effects of the new definition on an object; none if it stays unchanged.
 func (j *judge) findings(ctx context.Context, o *unstructured.Unstructured) []Finding {
 	dropped, errs := j.admit(ctx, o)
 	f := Finding{Kind: o.GetKind(), Name: o.GetName()}

@@ -44,7 +44,7 @@ type Guard struct {
 	Ignored bool
 	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
-	// Logger is told when Karpenter is found running, and when no longer; nil discards it.
+	// Logger logs when Karpenter starts or stops running; nil discards it.
 	Logger *slog.Logger
 
 	mu   sync.Mutex

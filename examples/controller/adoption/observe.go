@@ -33,7 +33,7 @@ type Observation struct {
 	Drift map[string]Drift
 }
 
-// Drift is what a provider says of a claim's machine.
+// Drift is the provider's drift result for a claim's instance.
 type Drift struct {
 	Reason cloudprovider.DriftReason
 	Err    error

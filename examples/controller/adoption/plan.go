@@ -61,8 +61,8 @@ func Harmless(findings []Finding) bool {
 	return !slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict != TakenOver && f.Verdict != Leaving })
 }
 
-// Plan says what becomes of every NodePool, NodeClaim, node of a pool, and instance with the cluster's tags: those of NodePools first,
-// each kind by name. It is pure.
+// Plan lists what will happen to every NodePool, NodeClaim, node of a pool, and instance with the cluster's tags: NodePools first,
+// each kind sorted by name. It is pure.
 func Plan(o Observation, now time.Time) []Finding {
 	p := planner{Observation: o, now: now, machines: map[string]bool{}, claimed: map[string]bool{}}
 	for _, m := range o.Machines {

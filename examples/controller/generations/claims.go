@@ -15,7 +15,7 @@ import (
 // StateAnnotation holds, on a Machine, what this controller knows of it and a Machine has no field for, as JSON.
 const StateAnnotation = "drawknife.dev/machine-state"
 
-// claimState is what a Machine has no field for.
+// claimState has the parts of a NodeClaim for which a Machine has no field.
 type claimState struct {
 	// ExpireAfter is for how long its node may live, where that is not what its Provisioner says.
 	ExpireAfter *v1.NillableDuration `json:"expireAfter,omitempty"`

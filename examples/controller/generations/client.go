@@ -120,7 +120,7 @@ func (c *translating) SubResource(name string) client.SubResourceClient {
 	return &subResource{SubResourceClient: c.Client.SubResource(name), name: name, client: c}
 }
 
-// subResource is one of objects of both generations.
+// subResource is a subresource of objects of both API generations.
 type subResource struct {
 	client.SubResourceClient
 	name   string

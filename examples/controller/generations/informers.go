@@ -37,14 +37,14 @@ func (i *informers) IndexField(ctx context.Context, object client.Object, field 
 	return (&indexer{base: i.Cache, translator: i.translator}).IndexField(ctx, object, field, value)
 }
 
-// source is a stored kind and what becomes of an object of it; gone is told of those that are, and may be nil.
+// source is a stored kind and the conversion of its objects; gone is called for deleted objects, and may be nil.
 type source struct {
 	kind   client.Object
 	become func(stored client.Object) []client.Object
 	gone   func(stored client.Object)
 }
 
-// GetInformer is told of objects of both generations. ctx is for as long as its handlers are called.
+// GetInformer returns an informer of objects of both generations. Its handlers are called until ctx ends.
 func (i *informers) GetInformer(ctx context.Context, object client.Object, options ...cache.InformerGetOption) (cache.Informer, error) {
 	base, err := i.Cache.GetInformer(ctx, object, options...)
 	if err != nil {

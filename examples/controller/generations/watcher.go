@@ -126,7 +126,7 @@ func (w *watcher) provisioner(ctx context.Context, request reconcile.Request) (r
 	return reconcile.Result{RequeueAfter: lookAgain}, nil
 }
 
-// judge says what there is to know of a Provisioner.
+// judge returns the problems and notes about a Provisioner.
 func (w *watcher) judge(ctx context.Context, p *v1alpha5.Provisioner) (verdict, error) {
 	pool, warnings := w.pool(p)
 	if ref := p.Spec.ProviderRef; ref != nil && w.has.templates && (ref.Kind == "" || ref.Kind == awsv1alpha1.KindAWSNodeTemplate) {

@@ -41,7 +41,7 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Behaviour of one instance's kubelet. The zero value is a good one in a hurry.
+// Behaviour of one instance's kubelet. The zero value is a healthy kubelet without delays.
 type Behaviour struct {
 	// NeverRegisters is an instance that runs and of which the API server never hears.
 	NeverRegisters bool

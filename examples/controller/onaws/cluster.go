@@ -21,8 +21,8 @@ type Cluster struct {
 	Found aws.ClusterInfoSource
 	// Endpoint and CABundle win over what EKS says. With an Endpoint EKS need not answer at all.
 	Endpoint, CABundle string
-	// Version asks the API server for its version, "1.35", which wins over what EKS says: nodes must not be newer than
-	// what they join. Nil: EKS's version counts.
+	// Version asks the API server for its version, "1.35", which wins over what EKS says: nodes must not be newer than what they
+	// join. Nil: the version is read from EKS.
 	Version func() (string, error)
 	// Logger logs at most every ten minutes that EKS does not answer. Nil: nobody is.
 	Logger *slog.Logger

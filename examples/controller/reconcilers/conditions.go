@@ -31,7 +31,7 @@ func newConditionReader(c client.Client, classes []client.Object) (*conditionRea
 	return r, nil
 }
 
-// of are the conditions of an object and its kind; an empty kind is none that is told of. Nodes that no pool made are not.
+// of returns the conditions of an object and its kind; the kind is empty if it is not reported. Nodes that no pool made are not.
 func (r *conditionReader) of(object client.Object) (kind string, conditions []metav1.Condition) {
 	switch o := object.(type) {
 	case nil:

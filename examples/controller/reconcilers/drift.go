@@ -31,7 +31,7 @@ type conditionReconciler struct {
 	*actor
 	state  *cluster.State
 	lookup *requirements.Lookup
-	// detector is asked whether instances are what their node class asks for; nil if the provider can't tell.
+	// detector checks whether instances match their node class; nil if the provider does not support it.
 	detector cloudprovider.DriftDetector
 	// typesOf are the instance types of a pool as the last pass saw them; nil if it did not.
 	typesOf func(v1.PoolKey) []*cloudprovider.InstanceType
@@ -47,7 +47,7 @@ type conditionReconciler struct {
 	classChanges int
 }
 
-// driftAnswer is what the detector said, for a claim of a pool of that generation.
+// driftAnswer is the detector's answer for a claim of a pool of that generation.
 type driftAnswer struct {
 	disruption.ProviderDrift
 	at                       time.Time

@@ -100,7 +100,7 @@ func (f *feed) Start(ctx context.Context) error {
 		defer func() { _ = informer.RemoveEventHandler(registration) }() // one that is not known is none
 	}
 	for i, w := range f.kinds {
-		// Once the handler is in step, all that the API had has been told: nothing more is expected.
+		// When the handler has synced, it has received all objects of the API server.
 		if !toolscache.WaitForCacheSync(ctx.Done(), registrations[i].HasSynced) {
 			return nil
 		}

@@ -26,7 +26,7 @@ type garbageCollector struct {
 	refused map[string]refusal
 }
 
-// refusal is what is known of a piece of garbage that could not be collected.
+// refusal is the state of an object that could not be removed.
 type refusal struct {
 	// failures in a row.
 	failures int
@@ -164,7 +164,7 @@ func (g *garbageCollector) askAgain(ctx context.Context, p *piece) {
 	}
 }
 
-// end reads what the API has of the piece's nodes and ends the piece, if that still is what it was.
+// end reads the object's nodes from the API and removes the object, if it is still garbage.
 func (g *garbageCollector) end(ctx context.Context, p *piece, again provisioning.GarbageState, began time.Time) error {
 	if p.machine != nil {
 		again.Machines = []*v1.NodeClaim{p.machine}

@@ -175,7 +175,7 @@ func (s sums) addList(list corev1.ResourceList) {
 	}
 }
 
-// load is what the pods of an instance ask for.
+// load is the sum of the requests of an instance's pods.
 type load struct{ requests, limits, daemonRequests, daemonLimits sums }
 
 func loadOf(m *cluster.Machine) load {

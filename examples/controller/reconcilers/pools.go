@@ -99,7 +99,7 @@ func (r *poolReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	return reconcile.Result{RequeueAfter: again}, nil
 }
 
-// class is what the provider says of the pool's node class; nil if it could not be asked.
+// class is the readiness of the pool's node class; nil if it is unknown.
 func (r *poolReconciler) class(ctx context.Context, pool *v1.NodePool) *cloudprovider.NodeClassReadiness {
 	if r.classes == nil {
 		return &cloudprovider.NodeClassReadiness{Status: "True"}

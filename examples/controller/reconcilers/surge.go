@@ -55,7 +55,7 @@ func newSurge(evictor provisioning.Evictor, act *actor) *surge {
 	}
 }
 
-// add is told by a drain that it wants the pod gone.
+// add registers a pod that a drain wants to evict.
 func (s *surge) add(pod provisioning.EvictPod) {
 	s.mu.Lock()
 	_, known := s.wanted[pod.UID]

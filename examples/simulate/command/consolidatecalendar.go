@@ -108,14 +108,14 @@ func calendarOf(fleet *disruption.Fleet, now time.Time, ledger *disruption.Ledge
 		}
 	}
 	for _, b := range v.Blocks {
-		if b.Block.Code != disruption.BlockBudget { // of these the ledger has told
+		if b.Block.Code != disruption.BlockBudget { // the tracker has already reported these
 			add(b.Block, b.Block.Until)
 		}
 	}
 	return d
 }
 
-// likelyReason is what a node would go for.
+// likelyReason is the reason for which a node would be removed.
 func likelyReason(c *disruption.Candidate) disruption.Reason {
 	for i := range c.Machine.Claim.Status.Conditions {
 		if condition := &c.Machine.Claim.Status.Conditions[i]; condition.Type == v1.ConditionDrifted && condition.Status == "True" {

@@ -61,7 +61,7 @@ type commandDocument struct {
 	Savings *float64 `json:"savings,omitempty"`
 	// SavingsEstimated is left out where it is false.
 	SavingsEstimated bool `json:"savingsEstimated,omitempty"`
-	// EvictionCost is what moving the pods is worth, once, USD: see --disruption-price.
+	// EvictionCost is the one-off cost of moving the pods, in USD: see --disruption-price.
 	EvictionCost float64 `json:"evictionCost"`
 	// NotBefore is when it may begin at the earliest: see --disruption-validation-delay.
 	NotBefore time.Time `json:"notBefore"`
@@ -170,7 +170,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// waveNumbers tells the number of each command's wave, from 1, by ID.
+// waveNumbers returns the number of each command's wave, from 1, by ID.
 func waveNumbers(plan *disruption.Plan) map[string]int {
 	numbers := make(map[string]int, len(plan.Commands))
 	for i, wave := range plan.Waves {
@@ -181,7 +181,7 @@ func waveNumbers(plan *disruption.Plan) map[string]int {
 	return numbers
 }
 
-// evictionCost is what moving the pods of a command is worth, once, USD; nothing for one that moves none.
+// evictionCost is the one-off cost of moving the pods of a command, in USD; 0 if it moves none.
 func evictionCost(cmd *disruption.Command, podPrice float64) float64 {
 	sum := 0.0
 	for i := range cmd.Members {

@@ -126,7 +126,7 @@ type planNote struct {
 	Message string `json:"message"`
 }
 
-// newLoaderNote is what a manifest's loader remarked.
+// newLoaderNote converts a remark of the manifest loader.
 func newLoaderNote(w manifests.Warning) planNote {
 	note := planNote{Code: string(w.Code), Object: w.Object, Where: w.Position.String(), Message: w.Message}
 	if w.Path != "" {

@@ -46,7 +46,7 @@ func statusOf(ctx context.Context, err error) int {
 	return exitInput
 }
 
-// outcome is what a run has come to so far, for a person who ends it.
+// outcome is the progress of a run, for a person who interrupts it.
 type outcome struct {
 	mu      sync.Mutex
 	written []string

@@ -136,7 +136,7 @@ func (s *simulation) checkZones(facts *catalog.Catalog) error {
 	return nil
 }
 
-// settings are what a class makes of EC2's nodes; the zones of its subnets are narrowed to those asked for.
+// settings are a class's settings for instance types; the zones of its subnets are restricted to those of --zones.
 func (s *simulation) settings(facts *catalog.Catalog, class *awsv1.EC2NodeClass, options instancetype.Options) (instancetype.Settings, error) {
 	settings, err := instancetype.NewSettings(facts, class, options)
 	if err != nil || len(s.zones) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nodePrice is what one node costs, USD per hour. The zero value is a price that is not known.
+// nodePrice is the price of one node, USD per hour. The zero value is a price that is not known.
 type nodePrice struct {
 	price            float64
 	known, estimated bool
@@ -217,7 +217,7 @@ func costOf(nodes int) string {
 	return counted(nodes, "node") + " cost"
 }
 
-// notes are what a document says of them; none without any.
+// notes are the notes about them in a document; none if there are none.
 func (u unpriced) notes() []planNote {
 	if len(u) == 0 {
 		return nil

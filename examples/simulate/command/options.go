@@ -74,11 +74,11 @@ type options struct {
 	// planner decides that, and spotToSpot lets it replace spot nodes by spot nodes.
 	planner    settings.DisruptionPlanner
 	spotToSpot bool
-	// disruption is what it weighs: the flags of the controller, by the same names.
+	// disruption are the planner's options: the controller's flags with the same names.
 	disruption settings.Disruption
 	// instanceTypes decide what EC2's facts become as instance types: the flags of the controller, by the same names.
 	instanceTypes settings.AWS
-	// replay is what --replay and its flags say.
+	// replay has the values of --replay and its flags.
 	replay replayOptions
 	// diff is the file with another set of NodePools to compare with; empty when there is none.
 	diff string
@@ -92,7 +92,7 @@ type options struct {
 	maxReplicas int
 	// workloads say of which objects pods come.
 	workloads workloadOptions
-	// query is what the planner is asked.
+	// query is the planner's query.
 	query scheduling.Query
 }
 

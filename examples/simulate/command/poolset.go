@@ -54,7 +54,7 @@ func (p *poolSet) class(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 	return class
 }
 
-// difference is what another set of NodePools would make of a cluster.
+// difference is the effect of another set of NodePools on a cluster.
 type difference struct {
 	pools []poolChange
 	nodes []nodeChange
@@ -82,7 +82,7 @@ type nodeChange struct {
 	price  nodePrice
 }
 
-// planDifference says what another set of NodePools would make of the cluster: what drifts, and what it costs then.
+// planDifference compares the cluster with another set of NodePools: which nodes would drift, and what the cluster would cost.
 func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Snapshot) (int, error) {
 	s.standIn(snapshot)
 	if s.global.withoutDrift() {

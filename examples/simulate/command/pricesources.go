@@ -30,7 +30,7 @@ func (s priceSource) mark() string {
 	return ""
 }
 
-// pricing is what the costs of a plan rest on.
+// pricing has the sources of a plan's prices.
 type pricing struct {
 	// sources of the new nodes' prices, by capacity type and source.
 	sources []priceSource

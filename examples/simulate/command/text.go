@@ -106,7 +106,7 @@ func (r textReport) writePool(w io.Writer, section poolSection, resources []core
 	}
 }
 
-// markOf is what stands before the sum of a section's prices: a mark if one of them is an estimate.
+// markOf is the mark before the sum of a section's prices if one of them is an estimate.
 func (r textReport) markOf(section poolSection) string {
 	for _, g := range section.groups {
 		if mark := r.assumed.mark(g.instanceType, g.capacityType); mark != "" {

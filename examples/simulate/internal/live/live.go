@@ -1,5 +1,4 @@
-// Package live asks AWS what nodes a region has and what they cost, for a program that plans once: it reads, says what
-// it had to do without, and is done.
+// Package live reads the instance types and prices of a region from AWS, once, and reports which data it could not read.
 //
 //	market, err := live.Read(ctx, live.Options{AWS: sdk.Config{Region: "eu-west-1"}})
 //	if err != nil { … }
@@ -41,7 +40,7 @@ type Options struct {
 	Clock option.Clock
 }
 
-// Market is what there is to buy in a region.
+// Market has the instance types, zones and prices of a region.
 type Market struct {
 	// Catalog has the instance types with their zones and prices.
 	Catalog *catalog.Catalog

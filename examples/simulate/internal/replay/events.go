@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// agenda is what is to happen, in the order of time, and what comes at one time in the order it was entered.
+// agenda has the future events in the order of time; events at the same time are in the order of their insertion.
 type agenda struct {
 	items   []item
 	entered int
