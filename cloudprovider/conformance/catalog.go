@@ -42,8 +42,8 @@ func catalogClauses() []clause {
 	}...)
 }
 
-// property tries a law on random inputs, as often as the options say. Repetitions of a failure, while it is made smaller,
-// are not counted.
+// property checks a rule with random inputs, as often as the options say. Repetitions of a failure, while it is made smaller, are
+// not counted.
 func (l *lab) property(law func(*rapid.T)) {
 	tries, failing := 0, false
 	rapid.Check(l.probe, func(t *rapid.T) {

@@ -23,7 +23,7 @@ func concurrencyClauses() []clause {
 // liveBytes is the size of the heap after garbage collection.
 func liveBytes() int64 {
 	var m runtime.MemStats
-	for range 2 { // the first finds what finalizers let go of
+	for range 2 { // the first collection runs finalizers
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)
@@ -244,7 +244,7 @@ func (l *lab) stalledCalls(instance *v1.NodeClaim) {
 	}
 }
 
-// instancesOfMemoryTest live one after the other. Were a kilobyte kept of each, it would show.
+// instancesOfMemoryTest live one after the other. A leak of one kilobyte for each would be noticed.
 const instancesOfMemoryTest = 400
 
 func (l *lab) instanceMemory() {

@@ -168,7 +168,7 @@ func (l *lab) createOnce() {
 	}
 }
 
-// onceAtOnce is one claim with many callers.
+// onceAtOnce creates one claim with many parallel calls.
 func (l *lab) onceAtOnce() {
 	claim := l.claim()
 	var mu sync.Mutex

@@ -13,9 +13,9 @@
 //		report.WriteMarkdown(os.Stdout)
 //	}
 //
-// Each clause is a sub-test: `go test -run 'TestConformance/Core/CP-CREATE-02'`. A provider alone is enough; a clause that
-// has to do something to the cloud, to sell it out for instance, is skipped until the factory gives the hook for it (see
-// [Hooks]), and the report says which. [Check] gives the report and fails nothing.
+// Each clause is a sub-test: `go test -run 'TestConformance/Core/CP-CREATE-02'`. A provider alone is enough. A clause that must
+// change the cloud, for example sell out an offering, is skipped unless the factory has the hook for it (see [Hooks]); the report
+// names the hook. [Check] returns the report without failing the test.
 //
 // # Levels
 //

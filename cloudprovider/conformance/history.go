@@ -30,13 +30,13 @@ func clausesOfHistories() []string {
 	return []string{"CP-CREATE-02", "CP-CREATE-09", "CP-DELETE-01", "CP-DELETE-02", "CP-GET-01", "CP-GET-02", "CP-LIST-01", "CP-LIST-02"}
 }
 
-// fromHistories makes a clause fail that random histories have broken.
+// fromHistories fails a clause that random histories have broken.
 func (s *session) fromHistories(l *lab, id string) {
 	if !slices.Contains(clausesOfHistories(), id) || l.Failed() {
 		return
 	}
 	for _, w := range []weather{calm, stormy} {
-		// What breaks in calm weather breaks in storms too, in more ways than one.
+		// A clause that fails without faults also fails with faults, in several ways.
 		if w == stormy && (l.Inject == nil || s.histories[calm].clause != "") {
 			continue
 		}
@@ -83,7 +83,7 @@ func (l *lab) histories(w weather) *verdict {
 // namedClause finds the clause that a message names.
 var namedClause = regexp.MustCompile(`CP-[A-Z]+-[0-9]{2}`)
 
-// life is what a history knows of one claim.
+// life is the state of one claim in a history.
 type life struct {
 	claim *v1.NodeClaim
 	// instance it was given last; nil when none is known of.
@@ -212,7 +212,7 @@ func (h *history) under(f Fault, do func()) {
 	do()
 }
 
-// brownOut is a cloud that answers nothing for a while.
+// brownOut makes the cloud refuse all calls for a while.
 func (h *history) brownOut() {
 	for _, method := range []Method{MethodCreate, MethodDelete, MethodGet, MethodList} {
 		if heal, err := h.inject(Fault{Method: method, Kind: cloudprovider.Transient}); err == nil {
@@ -275,7 +275,7 @@ func (h *history) remove(one *life) {
 	}
 }
 
-// runs reports whether Get describes an instance as one that is not ending.
+// runs reports whether Get returns an instance that is not shutting down.
 func (h *history) runs(id string) bool {
 	got, err := h.Provider.Get(h.lab.Context(), id)
 	return err == nil && got.DeletionTimestamp.IsZero()

@@ -273,7 +273,7 @@ func (l *lab) patience() time.Duration {
 	return option.Or(l.options.Patience, DefaultRealPatience)
 }
 
-// waited says how long patiently has waited in vain, and what would have it wait for longer.
+// waited returns how long patiently has waited without success, and which option makes it wait longer.
 func (l *lab) waited() string {
 	switch {
 	case errors.Is(l.Context().Err(), context.DeadlineExceeded):

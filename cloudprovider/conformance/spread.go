@@ -12,7 +12,8 @@ import (
 
 // spread are offerings with room that suit a small claim, at most Options.Spread: the cheapest first, then those that show the most
 // that the ones before do not. With enough of them every zone is there with every capacity type, and every architecture, operating
-// system and region. A provider that talks to one region, or reads one kind of instance, answers well for the cheapest offering alone.
+// system and region. A provider that uses only one region, or reads only one kind of instance, works only for the cheapest
+// offering.
 func (l *lab) spread() []cloudprovider.Candidate {
 	var left, chosen []cloudprovider.Candidate
 	for _, c := range l.order(l.claim()) {

@@ -126,7 +126,7 @@ type Fault struct {
 	// Kind of error that the provider must come to. Empty is an error that the cloud explains in no way the provider
 	// could know.
 	Kind cloudprovider.ErrorKind
-	// Also is a second trouble in the same call, of which the error must tell as well. Empty for none.
+	// Also is a second failure in the same call, which the error must also report. Empty for none.
 	Also cloudprovider.ErrorKind
 	// RetryAfter is how long a throttling cloud asks to be left alone; zero when it does not say.
 	RetryAfter time.Duration

@@ -8,7 +8,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Input is what overlays are applied to. Nothing in it is changed, and nothing in it may be changed afterwards.
+// Input has the pools and instance types to which overlays are applied. Nothing in it is changed, and nothing in it may be changed
+// afterwards.
 type Input struct {
 	// Overlays in any order; names are unique. Those that are invalid are refused, each for itself.
 	Overlays []*v1.NodeOverlay

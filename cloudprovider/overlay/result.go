@@ -37,8 +37,8 @@ type PoolTypes struct {
 	List int
 }
 
-// InstanceTypes are the types of the pool, overlays applied; read only. Of a pool that was not evaluated nothing is
-// known, which is an error of kind [cloudprovider.UnevaluatedNodePool]: leave the pool out for now.
+// InstanceTypes are the types of the pool, overlays applied; read only. For a pool that was not evaluated the error has kind
+// [cloudprovider.UnevaluatedNodePool]: leave the pool out for now.
 func (r *Result) InstanceTypes(key v1.PoolKey) ([]*cloudprovider.InstanceType, error) {
 	if r != nil {
 		if i, ok := r.byPool[key]; ok {

@@ -34,7 +34,7 @@ type amount struct {
 	text     string
 }
 
-// taken are overlays in the order they are applied in, with a verdict each; rules is nil where an overlay is invalid.
+// taken are overlays in the order of application, each with a verdict; rules is nil if an overlay is invalid.
 type taken struct {
 	verdicts []Verdict
 	rules    []*rule

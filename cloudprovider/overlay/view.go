@@ -35,7 +35,7 @@ func (s *say) add(rule int) {
 	}
 }
 
-// rival is the rule of the same weight that had its say before, or nil.
+// rival is the earlier rule of the same weight, or nil.
 func (s say) rival(rules []*rule, r *rule) *rule {
 	if s.last == 0 || rules[s.last-1].weight != r.weight {
 		return nil
@@ -43,7 +43,7 @@ func (s say) rival(rules []*rule, r *rule) *rule {
 	return rules[s.last-1]
 }
 
-// share is a say in one resource of a type.
+// share is one overlay's change of one resource of a type.
 type share struct {
 	name corev1.ResourceName
 	say

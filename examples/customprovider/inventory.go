@@ -30,7 +30,7 @@ type MachineType struct {
 	CPU    Amount `json:"cpu"`
 	Memory Amount `json:"memory"`
 	Pods   int64  `json:"pods,omitempty"`
-	// ReservedCPU and ReservedMemory are kept from pods: what the kubelet is told to reserve, and its eviction threshold.
+	// ReservedCPU and ReservedMemory are not available to pods: the kubelet's reservations and its eviction threshold.
 	ReservedCPU    Amount `json:"reservedCPU,omitzero"`
 	ReservedMemory Amount `json:"reservedMemory,omitzero"`
 	// HourlyPrice of running one, USD: power and wear at least. More than 0.
@@ -43,7 +43,7 @@ type Machine struct {
 	Name string `json:"name"`
 	// Type names one of Inventory.Types.
 	Type string `json:"type"`
-	// Zone is what fails together: a rack, a room. The value of the label topology.kubernetes.io/zone.
+	// Zone is a failure domain: a rack, a room. The value of the label topology.kubernetes.io/zone.
 	Zone string `json:"zone"`
 }
 

@@ -48,7 +48,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Message is what is known of a message of the queue, for metrics.
+// Message describes a message of the queue, for metrics.
 type Message struct {
 	// Kind of its event.
 	Kind Kind

@@ -51,11 +51,11 @@ type Event struct {
 const (
 	// maxBody is more than a queue lets through. It bounds how many instances an event may be about, too.
 	maxBody = 1 << 20
-	// notice is how long before the end of an instance EC2 says so.
+	// notice is how long before the interruption EC2 announces it.
 	notice = 2 * time.Minute
 )
 
-// ParseError is a body that is no event.
+// ParseError is a message body that is not an event.
 type ParseError struct {
 	// Offset is where reading ended, in bytes; -1 if the body as a whole is at fault.
 	Offset int64

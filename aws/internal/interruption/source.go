@@ -199,7 +199,7 @@ func (s *Source) AckInterruptions(ctx context.Context, ids ...string) error {
 	return s.remove(ctx, url, receipts)
 }
 
-// remove deletes messages from the queue, ten at a time. Those that SQS refuses come again.
+// remove deletes messages from the queue, ten at a time. Messages that SQS refuses to delete are delivered again.
 func (s *Source) remove(ctx context.Context, url string, receipts []string) error {
 	var errs []error
 	for chunk := range slices.Chunk(receipts, receiveMost) {
@@ -240,7 +240,7 @@ func (s *Source) queueURL(ctx context.Context) (string, error) {
 	return s.url, nil
 }
 
-// forgetURL has the queue looked up again when it was deleted.
+// forgetURL makes the next call look up the queue again after it was deleted.
 func (s *Source) forgetURL(err error) {
 	var gone *sqstypes.QueueDoesNotExist
 	if errors.As(err, &gone) || strings.Contains(sdk.Code(err), "NonExistentQueue") {
@@ -258,7 +258,7 @@ func (s *Source) forget(now time.Time) {
 	}
 	s.swept = now
 	for receipt, d := range s.open {
-		// A receipt stays good for a while after the message is visible again.
+		// A receipt stays valid for a while after the message is visible again.
 		if now.After(d.expires.Add(rememberFor)) {
 			delete(s.open, receipt)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// statusRetry is how long EC2 is left alone after it refused: permissions are granted while a controller runs.
+// statusRetry is the pause after EC2 refused a call: the permission may be granted while the controller runs.
 const statusRetry = 10 * time.Minute
 
 // completed begins the description of a maintenance that is over and still listed.
@@ -38,7 +38,7 @@ func newStatusMemory() statusMemory {
 
 func (m *statusMemory) ack(finding string) { m.dealtWith[finding] = true }
 
-// wait is how long it is until EC2 is asked again.
+// wait is the time until EC2 is called again.
 func (m *statusMemory) wait(now time.Time, every time.Duration) time.Duration {
 	if m.next.IsZero() {
 		return every
@@ -171,7 +171,7 @@ type trouble struct {
 	message         string
 }
 
-// troubles are what counts of a status: impairments since then or longer, and maintenance that is not over.
+// troubles are the relevant parts of a status: impairments since then or longer, and maintenance that is not over.
 func troubles(status *ec2types.InstanceStatus, then time.Time) []trouble {
 	var list []trouble
 	add := func(kind Kind, summary *ec2types.InstanceStatusSummary) {

@@ -5,9 +5,8 @@
 //	class.Status.CapacityReservations = found.Status()
 //	room := finder.Ledger().Snapshot().Room("cr-1") // shared by all NodePools
 //
-// A [Finder] asks EC2; nothing else here does. The [Ledger] follows launches and terminations between EC2's answers. What a
-// reservation is worth at a time ([StateAt]), and what an instance's labels should say ([Relabel]), are
-// pure functions.
+// A [Finder] asks EC2; nothing else here does. The [Ledger] follows launches and terminations between EC2's answers. [StateAt], the
+// state of a reservation at a time, and [Relabel], the labels of its instances, are pure functions.
 //
 // # Deliberate differences
 //

@@ -115,7 +115,7 @@ type Hold struct {
 // Has reports whether a place is kept in a reservation.
 func (h *Hold) Has(id string) bool { return slices.Contains(h.ids, id) }
 
-// Empty reports whether no place is kept in any.
+// Empty reports whether nothing is held in any reservation.
 func (h *Hold) Empty() bool { return len(h.ids) == 0 }
 
 // Settle ends the hold. used is the reservation that an instance was launched into by a call that began at a time, empty

@@ -21,7 +21,7 @@ type Query struct {
 
 type filter struct{ name, value string }
 
-// Queries are the questions that selector terms amount to, each once, in a fixed order.
+// Queries are the EC2 queries for selector terms, without duplicates, in a fixed order.
 func Queries(terms []awsv1.CapacityReservationSelectorTerm) []Query {
 	byKey := map[string]Query{}
 	for _, term := range terms {

@@ -34,7 +34,7 @@ type Reservation struct {
 	awsv1.CapacityReservation
 	// Available is how many more instances it has room for.
 	Available int
-	// Total is how many it is of.
+	// Total is the number of instances of the reservation.
 	Total int
 }
 
@@ -98,8 +98,8 @@ func Ended(r awsv1.CapacityReservation, now time.Time) bool {
 	return r.EndTime != nil && !now.Before(r.EndTime.Time)
 }
 
-// StateAt is how long a reservation is still good for at a time: a capacity block is expiring shortly before its end,
-// anything else is active.
+// StateAt is the state of a reservation at a time: a capacity block is expiring shortly before its end, any other reservation is
+// active.
 func StateAt(r awsv1.CapacityReservation, now time.Time) awsv1.CapacityReservationState {
 	block := r.ReservationType == awsv1.CapacityReservationTypeCapacityBlock
 	if block && r.EndTime != nil && r.EndTime.Sub(now) < expiringBefore(r) {

@@ -49,7 +49,7 @@ type Failure struct {
 
 // Effect is what a failure teaches.
 type Effect struct {
-	// Keys of offerings that have no room.
+	// Keys of offerings without capacity.
 	Keys []Key
 	// CapacityTypes that can't be had at all.
 	CapacityTypes []string

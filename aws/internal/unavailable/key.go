@@ -53,7 +53,7 @@ type Volume struct {
 	Type string
 }
 
-// Quota names a limit on the vCPUs that an account runs of a class of types.
+// Quota names an account's limit on running vCPUs for a class of instance types.
 type Quota struct {
 	// CapacityType is "on-demand" or "spot": the limits are apart.
 	CapacityType string

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Memory remembers what has no room. It is safe for concurrent use; its lock is held for moments, never while a call is
+// Memory remembers offerings without capacity. It is safe for concurrent use; its lock is held for moments, never while a call is
 // in progress. Make one with New.
 type Memory struct {
 	options Options

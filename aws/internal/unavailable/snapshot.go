@@ -8,7 +8,7 @@ import (
 
 // Snapshot is what has no room at one time. It never changes; nil is an empty one.
 type Snapshot struct {
-	from, until   time.Time // until: when it is out of date; zero means never
+	from, until   time.Time // until is when it becomes outdated; zero means never
 	keys          map[Key]struct{}
 	capacityTypes map[string]struct{}
 	subnets       map[string]struct{}
@@ -16,15 +16,15 @@ type Snapshot struct {
 	volumes       map[Volume]struct{}
 }
 
-// holds reports whether the snapshot is what the memory would say at that time, if nothing was marked in the meantime. A
-// clock that was set back makes a new one.
+// holds reports whether the snapshot is what the memory would say at that time, if nothing was marked in the meantime. If the clock
+// was set back, a new snapshot is made.
 func (s *Snapshot) holds(now time.Time) bool {
 	return !now.Before(s.from) && (s.until.IsZero() || now.Before(s.until))
 }
 
 // Reasons for which an offering is closed.
 const (
-	// ReasonOffering: EC2 had no room for it.
+	// ReasonOffering: EC2 had no capacity for it.
 	ReasonOffering = "out of stock"
 	// ReasonGroup: its placement group, or partition, had no room for it.
 	ReasonGroup = "out of stock in the placement group"

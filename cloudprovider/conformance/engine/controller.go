@@ -378,7 +378,7 @@ func (w *world) schedule() {
 	}
 }
 
-// store gives a claim what an API server gives.
+// store sets the metadata of a claim that an API server sets.
 func (w *world) store(claim *v1.NodeClaim) string {
 	w.named++
 	claim = claim.DeepCopy()

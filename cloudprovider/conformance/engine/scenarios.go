@@ -60,7 +60,7 @@ func Scenarios() []string {
 
 type scenario struct {
 	name string
-	// says is what it shows in a few words.
+	// says describes in a few words what it shows.
 	says string
 	play func(*world)
 }

@@ -65,7 +65,7 @@ func (w *world) takeClaim() bool {
 	return true
 }
 
-// takeNode takes a Node away whatever its finalizers say; its instance runs on.
+// takeNode deletes a Node regardless of its finalizers; its instance keeps running.
 func (w *world) takeNode() bool {
 	if len(w.nodes) == 0 {
 		return false
@@ -129,7 +129,7 @@ func (w *world) whole() bool {
 	return len(w.claims) == instances && len(w.nodes) == instances
 }
 
-// collect ends what has lost what it belongs to.
+// collect removes orphaned objects.
 func (w *world) collect() {
 	s := provisioning.GarbageState{
 		Claims: slices.Collect(maps.Values(w.claims)), Nodes: slices.Collect(maps.Values(w.nodes)),

@@ -147,7 +147,7 @@ func (w *world) empty() bool {
 	return err == nil && ours == 0 && len(w.claims) == 0 && len(w.nodes) == 0
 }
 
-// anyInstance is the provider ID of the instance with the most pods.
+// anyInstance returns the provider ID of the instance with the most pods.
 func (w *world) anyInstance() string {
 	best, most := "", -1
 	for _, name := range slices.Sorted(maps.Keys(w.nodes)) {
@@ -292,7 +292,7 @@ func (w *world) deleteClaim(name string) {
 	w.putClaim(out)
 }
 
-// unbind has a pod wait again, as its ReplicaSet would make another.
+// unbind makes a pod pending again, as if its ReplicaSet had created another.
 func (w *world) unbind(p *corev1.Pod) {
 	again := p.DeepCopy()
 	again.Spec.NodeName, again.Status.Phase = "", corev1.PodPending

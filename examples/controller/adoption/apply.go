@@ -53,7 +53,7 @@ func Apply(ctx context.Context, c client.Client) (int, error) {
 
 // complete gives the conditions of claims and pools that lack them a reason and the generation that they speak of, before anything
 // else is written: Karpenter up to 0.36 wrote conditions without. Definitions that ask for a reason refuse every write to such an
-// object, that of a finalizer included, and without a generation Ready would stay Unknown. What is stored replaces what o has of the object.
+// object, that of a finalizer included, and without a generation Ready would stay Unknown. The stored object replaces the one in o.
 func complete(ctx context.Context, c client.Client, o Observation) (written int, err error) {
 	fill := func(base, next client.Object, list []metav1.Condition) error {
 		completed := conditions.Complete(list)
@@ -88,7 +88,7 @@ func patch(ctx context.Context, c client.Client, base, want client.Object) error
 	return client.IgnoreNotFound(c.Patch(ctx, next, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
 }
 
-// NotAdoptedError says that the cluster has nodes which another controller launched, and that nobody said to take them over.
+// NotAdoptedError says that the cluster has nodes of another controller, and that adoption is off.
 type NotAdoptedError struct {
 	// Claims is how many NodeClaims with an instance there are that drawknife has not created.
 	Claims int

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// judge says what an API server makes of objects of one version of a kind.
+// judge validates objects of one version of a kind as an API server does.
 type judge struct {
 	structural *schema.Structural
 	schema     validation.SchemaValidator
@@ -59,8 +59,8 @@ func newJudge(crd *apiextensions.CustomResourceDefinition, version string) (*jud
 	return &judge{structural: structural, schema: validator, rules: cel.NewValidator(structural, true, celconfig.PerCallLimit)}, nil
 }
 
-// admit tells which fields of a stored object are dropped when it is written, by path, and why it can't be. Rules are asked as for
-// a change that leaves everything as it was.
+// admit tells which fields of a stored object are dropped when it is written, by path, and why it can't be. Rules are evaluated as
+// for an update without changes.
 func (j *judge) admit(ctx context.Context, stored *unstructured.Unstructured) (dropped []string, errs field.ErrorList) {
 	o := stored.DeepCopy()
 	dropped = pruning.PruneWithOptions(o.Object, j.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})

@@ -26,7 +26,7 @@ type Observation struct {
 	Supports func(v1.NodeClassReference) bool
 	// Lookup is the provider's vocabulary.
 	Lookup *requirements.Lookup
-	// Types are the instance types of pools by key; a pool that is missing has none that are known.
+	// Types are the instance types of pools by key; those of a missing pool are unknown.
 	Types map[v1.PoolKey][]*cloudprovider.InstanceType
 	// Drift is what the provider says of launched claims by v1.QualifiedName, as a *disruption.ProviderDrift has it; a claim that is missing was
 	// not asked about.
@@ -47,7 +47,7 @@ func Observe(ctx context.Context, reader client.Reader, provider cloudprovider.C
 		Supports: capabilities.SupportsNodeClass, Lookup: capabilities.Vocabulary.Compile(),
 		Types: map[v1.PoolKey][]*cloudprovider.InstanceType{}, Drift: map[string]Drift{},
 	}
-	// Before the claims: a machine that is launched in between must not look as if it had none.
+	// Read before the claims: an instance launched in between must not look as if it had no claim.
 	out.Machines, out.MachinesErr = provider.List(ctx)
 	if err := out.read(ctx, reader); err != nil {
 		return out, err

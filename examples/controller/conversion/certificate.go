@@ -59,7 +59,7 @@ func (k keptCertificate) renewed(names []string, now time.Time) (keptCertificate
 	return k, true, err
 }
 
-// goodFor reports whether the certificate will be good for some time yet.
+// goodFor reports whether the certificate stays valid for that time.
 func goodFor(c *x509.Certificate, now time.Time, span time.Duration) bool {
 	return !now.Before(c.NotBefore) && now.Add(span).Before(c.NotAfter)
 }

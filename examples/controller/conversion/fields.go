@@ -112,7 +112,7 @@ func fieldsOf(text string) []field {
 	return slices.DeleteFunc(fields, func(f field) bool { return len(f.Path) < 2 || f.Path[0] != "spec" && f.Path[0] != "status" })
 }
 
-// difference are the fields that turn was into is. Lists are fields as a whole.
+// difference are the fields in which was and is differ. Lists are fields as a whole.
 func difference(path []string, was, is object) []field {
 	var out []field
 	names := slices.Sorted(maps.Keys(was))
@@ -154,7 +154,7 @@ func raw(value any) *json.RawMessage {
 	return &message
 }
 
-// put is the object with the fields in place that still are what they were.
+// put returns the object with the unchanged fields restored.
 func put(o object, fields []field) object {
 	out := copied(o)
 	for _, f := range fields {

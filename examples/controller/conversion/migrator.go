@@ -100,7 +100,7 @@ func (m *Migrator) settle(ctx context.Context) error {
 	}
 }
 
-// errDefinitionChanged is a definition that says something else than before Settle.
+// errDefinitionChanged means that the definition has changed since Settle started.
 var errDefinitionChanged = errors.New("its definition was changed in the meantime")
 
 // migrate writes all objects of a definition that has settled.

@@ -90,7 +90,8 @@ func stateOf(claim *v1.NodeClaim, p *v1alpha5.Provisioner) string {
 	return string(text)
 }
 
-// expireAfter is for how long nodes of a Provisioner may live: Machines don't say, and what their Provisioner says now counts.
+// expireAfter is how long nodes of a Provisioner may live: Machines don't have the setting, so the current one of their Provisioner
+// counts.
 func expireAfter(p *v1alpha5.Provisioner) v1.NillableDuration {
 	if p == nil || p.Spec.TTLSecondsUntilExpired == nil {
 		return v1.Never()

@@ -94,7 +94,7 @@ func (t *translator) kubeletOf(p *v1alpha5.Provisioner) *v1alpha5.KubeletConfigu
 	return out
 }
 
-// unlimitedDensity is how many pods a node takes where its interfaces don't count.
+// unlimitedDensity is the pod limit of a node that is not limited by its network interfaces.
 const unlimitedDensity = 110
 
 // classKubelet is the kubelet block of a Provisioner as a node class has it; nil for none.

@@ -68,7 +68,7 @@ func (c *translating) Create(ctx context.Context, object client.Object, options 
 	return nil
 }
 
-// Delete deletes what is stored.
+// Delete deletes the stored object.
 func (c *translating) Delete(ctx context.Context, object client.Object, options ...client.DeleteOption) error {
 	if !first(object) {
 		return c.Client.Delete(ctx, object, options...)

@@ -34,10 +34,10 @@
 //
 // # What is stored
 //
-// New machines of a Provisioner are stored as Machines, as the last release that acted on Provisioners does, so that going back
-// to it needs nothing but a restart. Of what a NodeClaim says and a Machine has no field for (see the annotation StateAnnotation)
-// the Machine keeps a copy. What is found out about a node class, and how many nodes a pool has, is kept in memory: anyone who comes
-// next finds it out again.
+// New machines of a Provisioner are stored as Machines, as the last release that acted on Provisioners does, so that going back to
+// it needs nothing but a restart. Of what a NodeClaim says and a Machine has no field for (see the annotation StateAnnotation) the
+// Machine keeps a copy. The resolved status of a node class and the number of nodes of a pool are kept in memory; the next process
+// computes them again.
 //
 // A write reads the stored object from the API first, and is refused if it is not the one that the change was decided on. What is
 // sent is the difference between the stored object as this package understands it and as it is to be: fields that it does not

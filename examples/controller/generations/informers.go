@@ -191,7 +191,7 @@ func (t translated) OnAdd(stored any, initially bool) {
 	}
 }
 
-// OnUpdate tells of what comes, changes and goes with the change.
+// OnUpdate reports objects that appear, change or disappear by the update.
 func (t translated) OnUpdate(before, after any) {
 	old, ok := before.(client.Object)
 	object, also := after.(client.Object)
@@ -309,7 +309,7 @@ func (b *both) HasSynced() bool {
 // registrations are those of one handler with all informers.
 type registrations []toolscache.ResourceEventHandlerRegistration
 
-// HasSynced reports whether the handler was told of all that there were.
+// HasSynced reports whether the handler has received all existing objects.
 func (r *registrations) HasSynced() bool {
 	return !slices.ContainsFunc(*r, func(one toolscache.ResourceEventHandlerRegistration) bool { return !one.HasSynced() })
 }

@@ -56,7 +56,7 @@ func (t *translator) pool(p *v1alpha5.Provisioner) (*v1.NodePool, conversion.War
 	return nil, result.Warnings
 }
 
-// placePool gives the pool its place in addition to those of v1.
+// placePool adds the pool to those of v1.
 func (t *translator) placePool(pool *v1.NodePool, p *v1alpha5.Provisioner) {
 	v1.SetGenerationOf(pool, v1.GenerationV1Alpha5)
 	if ref := &pool.Spec.Template.Spec.NodeClassRef; ours(*ref) {
@@ -84,7 +84,7 @@ func (t *translator) forgetPool(p *v1alpha5.Provisioner) {
 	delete(t.pools, p.UID)
 }
 
-// provisioner is the pool as the Provisioner that is stored says it.
+// provisioner converts the pool back to the form of the stored Provisioner.
 func (t *translator) provisioner(pool *v1.NodePool, stored *v1alpha5.Provisioner) *v1alpha5.Provisioner {
 	in := pool.DeepCopy()
 	v1.SetGenerationOf(in, v1.GenerationV1)
