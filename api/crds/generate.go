@@ -125,7 +125,7 @@ func (g generation) join(name string, text []byte) ([]byte, error) {
 // object is a mapping of YAML.
 type object = map[string]any
 
-// complete puts into a definition what markers can't say.
+// complete adds to a definition what markers can't express.
 func complete(text []byte) ([]byte, error) {
 	var crd object
 	if err := yaml.Unmarshal(text, &crd); err != nil {

@@ -104,7 +104,7 @@ type EC2NodeClassSpec struct {
 	Context *string `json:"context,omitempty"`
 }
 
-// AMIFamily is a line of images that share the format of user data and the default volumes.
+// AMIFamily is a family of images with the same format of user data and default volumes.
 //
 // +kubebuilder:validation:Enum=AL2;AL2023;Bottlerocket;Ubuntu;Custom;Windows2019;Windows2022
 type AMIFamily string

@@ -18,7 +18,7 @@ import (
 // pageSize is the most images that EC2 lists at once.
 const pageSize = 1000
 
-// query is one question about images. Equal questions are written alike.
+// query is one query for images. Equal questions are written alike.
 type query struct {
 	Owners  []string
 	Filters []filter

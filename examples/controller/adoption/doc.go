@@ -1,9 +1,10 @@
-// Package adoption takes over a cluster that Karpenter scales: its NodePools, NodeClaims and instances stay what they are, and no
-// node is replaced for the sake of it.
+// Package adoption takes over a cluster from Karpenter: its NodePools, NodeClaims and instances stay unchanged, and the takeover
+// replaces no node.
 //
-// Guard finds out whether Karpenter still acts: it holds its lease. Lock prevents the election of a controller in the meantime, and
-// runs the adoption before it. Observe and Plan say beforehand what becomes of every object and instance; Apply brings what is
-// written down about them up to date. CheckDefinitions says which stored objects the definitions would refuse, or drop fields of.
+// Guard checks whether Karpenter still acts, that is, holds its lease. While it does, Lock prevents the election of a leader;
+// afterwards it runs the adoption before the election. Observe and Plan predict what will happen to every object and instance;
+// Apply updates labels and hashes on the objects. CheckDefinitions returns the stored objects that the CRDs would refuse, or whose
+// fields they would drop.
 //
 //	guard := &adoption.Guard{Reader: c}
 //	var held *adoption.HeldError

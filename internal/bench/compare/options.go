@@ -85,7 +85,7 @@ const ordinaryFleets = "consolidate-ordinary"
 type work struct {
 	name string
 	make func() (*scenario.Scenario, error)
-	// fleet tells that there is one to consolidate, and no pods to place.
+	// fleet is true if the scenario is a fleet to consolidate, without pods to place.
 	fleet bool
 }
 
