@@ -225,3 +225,17 @@ func TestBoundOfManyKinds(t *testing.T) {
 	}
 	t.Logf("%.4f of the bound", p.HourlyCost/p.LowerBound)
 }
+
+// Pods that keep each other out of their zone need a node each, as those that keep each other off their node do, and the bound knows.
+func TestBoundKnowsPodsApartByZone(t *testing.T) {
+	for _, key := range []string{corev1.LabelTopologyZone, corev1.LabelHostname} {
+		s := cluster([]*cloudprovider.InstanceType{machineType("one", 1, "cpu=16", "memory=64Gi")}, pods("apart", 2, requests("cpu=1", "memory=1Gi"), labelled("apart"), awayFrom(key, "apart")))
+		p := solve(t, s)
+		if faults := faultsOf(s, p); len(faults) > 0 {
+			t.Errorf("%s: faults %v", key, faults)
+		}
+		if cost := 2 * 0.4; p.HourlyCost != cost || p.LowerBound < 0.999*cost {
+			t.Errorf("%s: costs %v with a bound of %v, want %v for both", key, p.HourlyCost, p.LowerBound, cost)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/pricing"
@@ -43,6 +44,9 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
 			it.Topology = nil
 			it.PerNode = topology.AdmitsHostAbove(t.m.topology, t.m.classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)
+			if t.m.keptApartByZone(t.m.classes[key[0]].Topology) {
+				it.PerNode = min(it.PerNode, 1)
+			}
 		}
 		items = append(items, it)
 	}
@@ -111,7 +115,21 @@ func (m *Model) provable(class, stage int32, count int) pricing.Item {
 	if c.Topology != nil {
 		it.PerNode = topology.AdmitsHost(m.topology, c.Topology, func(int32) topology.Tally { return topology.Tally{} })
 	}
+	if m.keptApartByZone(c.Topology) {
+		it.PerNode = min(it.PerNode, 1)
+	}
 	return it
+}
+
+// keptApartByZone reports whether no two pods under the rules can share a new node, since they can't share a zone and each new node is
+// in one.
+func (m *Model) keptApartByZone(o *topology.Groups) bool {
+	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool {
+		group := &m.topology[g]
+		return group.Kind == topology.Anti && group.Hard && group.Key == corev1.LabelTopologyZone && topology.Contains(o.In, g)
+	}) && !slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool {
+		return p.Table != nil && slices.ContainsFunc(p.Table.Catalog.Slots, func(s market.Slot) bool { return s.Zone == "" })
+	})
 }
 
 // ruled reports whether rules of the query keep some item from nodes that it may end on all the same: a bound over
