@@ -6,6 +6,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
@@ -290,16 +291,19 @@ func (m *Model) decisionsFor(mc *state.Node, f *nodepool.Profile) []requirements
 func (m *Model) decideFor(p *nodepool.Pool, labels requirements.Set, f *nodepool.Profile, decide func(string, requirements.Requirement) requirements.Requirement) requirements.Set {
 	for _, r := range f.Open {
 		key := r.Key()
-		if labels.Has(key) || slices.Contains(m.topologyKeys, key) {
+		if slices.Contains(m.topologyKeys, key) || labels.Has(key) && (match.SingleValued(labels.Get(key)) || match.Ensures(labels, r)) {
 			continue
 		}
-		wanted := p.Template.Get(key)
+		wanted := p.Template.Get(key).Intersect(labels.Get(key))
 		for _, o := range f.Open {
 			if o.Key() == key {
 				wanted = wanted.Intersect(o)
 			}
 		}
-		labels = labels.With(decide(key, wanted))
+		// What is left open meets the needs of the pods that are there, and the decision must.
+		if r := decide(key, wanted); !labels.Has(key) || match.Meets(labels, r) {
+			labels = labels.With(r)
+		}
 	}
 	return labels
 }

@@ -268,7 +268,11 @@ func (x *explainer) assignments(p *nodepool.Pool, demand match.Needs) []nodepool
 		for _, d := range demand.About(r.Key()) {
 			wanted = wanted.Intersect(d)
 		}
-		widen(r.Key(), []requirements.Requirement{p.Decide(r.Key(), wanted)})
+		choices := []requirements.Requirement{p.Decide(r.Key(), wanted)}
+		if p.MayStayOpen(wanted) {
+			choices = append(choices, wanted)
+		}
+		widen(r.Key(), choices)
 	}
 	return p.WithRows(sets)
 }

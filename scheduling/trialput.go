@@ -3,6 +3,7 @@ package scheduling
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
@@ -117,7 +118,7 @@ func (t *Trial) nodeFor(pool int32, n *NewNode) (state.Node, bool) {
 			}
 			mc := state.Node{Pool: pool, Row: int32(r), Slot: int32(s), Price: price}
 			for req := range n.Requirements.All {
-				if p.LeftOpen(req.Key()) && match.SingleValued(req) {
+				if p.LeftOpen(req.Key()) && (match.SingleValued(req) || p.MayStayOpen(req) && !slices.Contains(t.m.topologyKeys, req.Key())) {
 					mc.Labels = mc.Labels.With(req)
 				}
 			}

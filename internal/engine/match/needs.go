@@ -81,13 +81,13 @@ func (n Needs) MetBy(labels requirements.Set) bool {
 // AnySureBy reports whether one of the alternatives is met whatever values the labels will have that are not decided yet.
 func AnySureBy(alternatives []Needs, labels requirements.Set) bool {
 	return slices.ContainsFunc(alternatives, func(n Needs) bool {
-		return !slices.ContainsFunc(n, func(r requirements.Requirement) bool { return !ensures(labels, r) })
+		return !slices.ContainsFunc(n, func(r requirements.Requirement) bool { return !Ensures(labels, r) })
 	})
 }
 
-// ensures reports whether a node whose label is described by have satisfies r whichever of the allowed values it has; a
+// Ensures reports whether a node whose label is described by have satisfies r whichever of the allowed values it has; a
 // key that have lacks is absent.
-func ensures(have requirements.Set, r requirements.Requirement) bool {
+func Ensures(have requirements.Set, r requirements.Requirement) bool {
 	h := have.Get(r.Key())
 	if !have.Has(r.Key()) || h.Operator() == requirements.OpDoesNotExist {
 		return AbsentMeets(r)

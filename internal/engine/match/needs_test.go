@@ -35,7 +35,7 @@ func TestLabelsThatAreSureToMeet(t *testing.T) {
 		{"a number that may be below", requirements.NewSet(requirements.In(key, "6", "7")), requirements.Gt(key, 6), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := ensures(c.have, c.want); got != c.sure {
+			if got := Ensures(c.have, c.want); got != c.sure {
 				t.Errorf("%v makes sure of %v: %v, want %v", c.have, c.want, got, c.sure)
 			}
 		})

@@ -12,7 +12,8 @@ import (
 // nodes of either team. Before packing, each way to decide them that some pod cares about becomes an assignment, and
 // options are offered once per assignment, so that pods that want different values never share a node.
 
-// Assignment gives each open key of a pool one value. A pool without open keys has one empty assignment.
+// Assignment gives each open key of a pool one value, or says which it may have: see LeftOpenFor. A pool without open keys has
+// one empty assignment.
 type Assignment struct {
 	Labels requirements.Set
 	// Rows of the pool's table whose type may carry the labels; nil for all.
@@ -186,16 +187,18 @@ func (p *Pool) WithRows(sets []requirements.Set) []Assignment {
 	return out
 }
 
-// Decides reports whether the assignment has a value, or none, for each label that the profile asks about. Of one that is not
-// decided nothing is known: that some pod may take it for absent binds nobody.
+// Decides reports whether the assignment has a value, or none, for each label that the profile asks about, or leaves it only
+// values that will do. Of one that is not decided nothing is known: that some pod may take it for absent binds nobody.
 func (a *Assignment) Decides(p *Profile) bool {
-	return !slices.ContainsFunc(p.Open, func(r requirements.Requirement) bool { return !a.Labels.Has(r.Key()) })
+	return !slices.ContainsFunc(p.Open, func(r requirements.Requirement) bool {
+		return !a.Labels.Has(r.Key()) || !match.SingleValued(a.Labels.Get(r.Key())) && !match.Ensures(a.Labels, r)
+	})
 }
 
-// Allows reports whether the profile's open requirements accept the assignment.
+// Allows reports whether the profile's open requirements accept the assignment, whichever values it leaves open.
 func (a *Assignment) Allows(p *Profile) bool {
 	for _, r := range p.Open {
-		if !match.Meets(a.Labels, r) {
+		if !match.Ensures(a.Labels, r) {
 			return false
 		}
 	}

@@ -11,23 +11,31 @@ func (p *Pool) Label(row, slot int, as *Assignment, key string) string {
 	if c.OfferingKeys[key] {
 		return match.OnlyValue(c.Slots[slot].Labels.Get(key))
 	}
+	known := p.Template.Get(key)
 	if as.Labels.Has(key) {
-		return match.OnlyValue(as.Labels.Get(key))
+		if known = as.Labels.Get(key); match.SingleValued(known) {
+			return match.OnlyValue(known)
+		}
 	}
 	if _, stated := c.TypeKeys[key]; stated {
-		return match.OnlyValue(p.Template.Get(key).Intersect(c.Types[c.Variants[p.Table.Rows[row].Variant].Type].Requirements.Get(key)))
+		known = known.Intersect(c.Types[c.Variants[p.Table.Rows[row].Variant].Type].Requirements.Get(key))
 	}
-	return match.OnlyValue(p.Template.Get(key))
+	return match.OnlyValue(known)
 }
 
 // OpenLabel is what is known of a label that will be on nodes of the pool and row although its value is not decided; false
 // for one that is decided, or that may be absent.
 func (p *Pool) OpenLabel(row int, as *Assignment, key string) (known requirements.Requirement, ok bool) {
-	if as.Labels.Has(key) || !p.LeftOpen(key) {
+	if !p.LeftOpen(key) {
 		return known, false
 	}
 	c := p.Table.Catalog
 	known = p.Template.Get(key)
+	if as.Labels.Has(key) {
+		if known = as.Labels.Get(key); match.SingleValued(known) {
+			return known, false
+		}
+	}
 	if _, stated := c.TypeKeys[key]; stated {
 		own := c.Types[c.Variants[p.Table.Rows[row].Variant].Type].Requirements
 		if !own.Has(key) {

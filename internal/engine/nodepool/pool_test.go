@@ -152,6 +152,43 @@ func TestAssignments(t *testing.T) {
 	}
 }
 
+// Where a pool asks for variety, a label may be left open instead: the types that state a value which will do and those that state
+// none do together, and a profile that some value left open doesn't suit waits for a decision.
+func TestAssignmentsLeftOpen(t *testing.T) {
+	two, without := instanceType("two", "2", offering("a", "on-demand", 0.1)), instanceType("without", "2", offering("a", "on-demand", 0.1))
+	two.Requirements = two.Requirements.With(requirements.In("gen", "6", "7"))
+	other := instanceType("other", "2", offering("a", "on-demand", 0.1))
+	other.Requirements = other.Requirements.With(requirements.In("gen", "7"))
+	open := func(d nodepool.Domains, set ...requirements.Requirement) (*nodepool.Pool, []nodepool.Assignment) {
+		p := &nodepool.Pool{Template: requirements.NewSet(set...)}
+		p.Table = nodepool.NewTable(market.NewCatalog("c", []*cloudprovider.InstanceType{two, without, other}), resources.NewTable(), nil, nil)
+		p.Variety = nodepool.VarietyOf(p.Template)
+		p.Open()
+		profiles := []int32{int32(p.ProfileOf(match.Needs{requirements.NotIn("gen", "7")}))}
+		return p, p.LeftOpenFor(profiles, d, p.Assignments(profiles, d))
+	}
+	if _, list := open(nodepool.Domains{}); len(list) != 0 {
+		t.Errorf("without minValues %v are left open", list)
+	}
+	varied := requirements.Exists("size").WithMinValues(2)
+	if _, list := open(nodepool.Domains{Keys: []string{"gen"}, OnNodes: func(string) []string { return nil }}, varied); len(list) != 0 {
+		t.Errorf("with gen for a topology key %v are left open", list)
+	}
+	p, list := open(nodepool.Domains{}, varied)
+	if len(list) != 1 || !slices.Equal(names(p, list[0].Rows), []string{"two", "without"}) || !list[0].Decides(&p.Profiles[0]) || !list[0].Allows(&p.Profiles[0]) {
+		t.Fatalf("%v are left open", list)
+	}
+	for r := range p.Table.Rows {
+		want := map[string]string{"two": "6"}[names(p, only(int32(r)))[0]]
+		if got := p.Label(r, 0, &list[0], "gen"); list[0].Fits(r) && got != want {
+			t.Errorf("row %d has gen %q, want %q", r, got, want)
+		}
+	}
+	if six := &p.Profiles[p.ProfileOf(match.Needs{requirements.In("gen", "6")})]; list[0].Decides(six) || list[0].Allows(six) {
+		t.Error("nobody knows that gen is 6")
+	}
+}
+
 // minValues count the types that would do for what is on the node.
 func TestVariety(t *testing.T) {
 	p := pool(nil, requirements.Exists("size").WithMinValues(2))

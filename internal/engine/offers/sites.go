@@ -17,7 +17,7 @@ type Site struct {
 }
 
 // Sites lists a stage's sites by price under the rules, and the assignments that they go by. A pool that varied holds for keeps all of
-// its sites, also where another's would do as well.
+// its sites, also where another's would do as well, and those of each assignment, among them some that leave labels open.
 func (m *Market) Sites(stage int32, c *layout.Cells, rules pricing.PlaceRules, varied func(*nodepool.Pool) bool) ([]Site, map[int32][]nodepool.Assignment) {
 	p := &Choice{Problem: pricing.Problem{Dims: m.Dims}, Assigned: map[int32][]nodepool.Assignment{}, Cells: c, everyCell: true}
 	places := []pricing.Place{{Stage: stage, Cell: layout.AnyCell, Rules: rules}}
@@ -31,7 +31,11 @@ func (m *Market) Sites(stage int32, c *layout.Cells, rules pricing.PlaceRules, v
 	slices.Sort(pools)
 	var open []poolUsers
 	for _, pool := range pools {
-		p.Assigned[pool] = m.Pools[pool].Assignments(m.profilesInUse(pool, places), m.Domains)
+		profiles := m.profilesInUse(pool, places)
+		p.Assigned[pool] = m.Pools[pool].Assignments(profiles, m.Domains)
+		if varied(m.Pools[pool]) {
+			p.Assigned[pool] = append(p.Assigned[pool], m.Pools[pool].LeftOpenFor(profiles, m.Domains, p.Assigned[pool])...)
+		}
 		users := poolUsers{pool, 0, places, []int{0}}
 		if slices.ContainsFunc(open, func(other poolUsers) bool { return m.covers(p, &other, &users) }) {
 			continue
@@ -48,7 +52,7 @@ func (m *Market) Sites(stage int32, c *layout.Cells, rules pricing.PlaceRules, v
 next:
 	for _, o := range sortedOptions(all) {
 		for i := range list {
-			if k := &list[i]; k.Cell == o.Cell && resources.Fits(o.Alloc, k.Alloc) && m.standsIn(&k.Option, o) && (k.Pool == o.Pool || !varied(m.Pools[k.Pool])) {
+			if k := &list[i]; k.Cell == o.Cell && resources.Fits(o.Alloc, k.Alloc) && m.standsIn(&k.Option, o) && (k.Pool == o.Pool && k.Assign == o.Assign || !varied(m.Pools[k.Pool])) {
 				continue next
 			}
 		}
