@@ -31,7 +31,7 @@
 //	global       the whole fleet in one plan                               global.go, ground.go, globalsearch.go, globalgroups.go,
 //	                                                                       globalattempt.go, globallaunch.go, globalworth.go,
 //	                                                                       globalrefine.go, globalfamilies.go, globalcommands.go,
-//	                                                                       flexible.go, globalplan.go, waves.go
+//	                                                                       flexible.go, flexiblezones.go, globalplan.go, waves.go
 //	                                                                       selection.go, globalbudgets.go, robustness.go, agreement.go
 //	memory       what a plan of it leaves for the next                     memory.go, memorysight.go, memoryuntil.go, globalagain.go
 //	proofs       why nothing cheaper can be                                floorprices.go, floorsimplex.go, internal/engine/lp
@@ -77,7 +77,8 @@
 //     that nobody may rely on yet, and a view that lacks an object says which (cluster.View.Unconfirmed). No planner moves
 //     pods there, and none launches for pods that have room there: they wait (BlockDependsOnUninitialized), so that nothing is
 //     launched twice, not even by a process that forgot what the last one launched.
-//   - Devices of dynamic resource allocation are not reckoned with, as in package scheduling.
+//   - A pod that claims devices moves only to a node that has them for it, as package scheduling counts devices. A node with a
+//     pod whose claims it can't count stays.
 //   - A pod whose volume is local to its node may move to a new node alone: onto another that is there kube-scheduler
 //     does not let it.
 //   - Events say of the command that is carried out that its members are candidates, not of each batch that was tried; those
