@@ -74,6 +74,22 @@ func TestFewPodsArePackedExactly(t *testing.T) {
 	})
 }
 
+// A node that is filled half by half has no more pods of an item than may be there.
+func TestBalancedFillingKeepsToPodsPerNode(t *testing.T) {
+	open := bitset.New(1)
+	open.Add(0)
+	p := &pricing.Problem{
+		Dims: 2, Resources: 2, Options: []pricing.Option{{Price: 1_000_000, Open: open, Alloc: []int64{20, 20}}},
+		Items: []pricing.Item{{Class: 0, Count: 30, PerNode: 11, Need: []int64{1, 0}}, {Class: 1, Count: 30, PerNode: pricing.Unbounded, Need: []int64{0, 1}}},
+	}
+	k := packerFor(p)
+	k.orderOf(0)
+	k.fillBalanced(0)
+	if i := slices.IndexFunc(k.Trial, func(l pricing.Load) bool { return l.Item == 0 }); i < 0 || k.Trial[i].Count != 11 {
+		t.Errorf("the node has %v, want 11 pods of item 0", k.Trial)
+	}
+}
+
 // What may not be bought is not.
 func TestGateIsKept(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
@@ -167,7 +183,7 @@ func drawn(t *rapid.T, items, count int) *pricing.Problem {
 			it.Need = append(it.Need, int64(draw("need", 0, 5)))
 		}
 		if draw("bounded", 0, 3) == 0 {
-			it.PerNode = 1
+			it.PerNode = draw("per node", 1, 7)
 		}
 		p.Items = append(p.Items, it)
 	}

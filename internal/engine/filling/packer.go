@@ -207,7 +207,7 @@ func (k *Packer) fillBalanced(o int32) int64 {
 		// Half of what would fit at a time, so that the balance is kept while few are left.
 		most := max((resources.HowMany(it.Need, k.free, k.Left[i])+1)/2, 1)
 		taken := k.taken[d]
-		w := k.add(i, min(most, k.Left[i]-taken))
+		w := k.add(i, min(most, k.Left[i]-taken, it.PerNode-taken))
 		worth += w
 		if w == 0 || taken+most >= min(k.Left[i], it.PerNode) {
 			k.cursor[d]++
