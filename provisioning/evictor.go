@@ -69,7 +69,7 @@ const (
 	surgeEvery = 2 * time.Second
 )
 
-// EventSurgeGivenUp: replacements did not become ready in time, so the pods are evicted without them. Karpenter has no such event.
+// EventSurgeGivenUp says that replacements did not become ready in time, so the pods are evicted without them. Karpenter has no such event.
 const EventSurgeGivenUp EventReason = "SurgeGivenUp"
 
 func positive[T int | time.Duration](n, otherwise T) T {

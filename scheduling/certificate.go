@@ -121,6 +121,11 @@ func (m *Model) provable(class, stage int32, count int) pricing.Item {
 	return it
 }
 
+// countsTooFew reports whether some nodes may have more devices than packing counts on: a bound by these counts is none.
+func (m *Model) countsTooFew() bool {
+	return slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool { return p.Table != nil && p.Table.CountsTooFew() })
+}
+
 // keptApartByZone reports whether no two pods under the rules can share a new node, since they can't share a zone and each new node is
 // in one.
 func (m *Model) keptApartByZone(o *topology.Groups) bool {

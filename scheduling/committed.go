@@ -33,6 +33,7 @@ func (t *Trial) newJoined(items []pricing.Item, c *layout.Cells) *offers.Choice 
 // newProof is newJoined for a bound.
 func (t *Trial) newProof(items []pricing.Item) *offers.Choice {
 	s := t.m.shop()
+	s.Most = true
 	caps := s.Caps(items, true)
 	given := s.WithCaps(items, caps)
 	if t.s.Topology != nil {

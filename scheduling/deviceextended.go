@@ -123,6 +123,12 @@ func (x *deviceIndex) unplugged(allocatable corev1.ResourceList) map[corev1.Reso
 // fill writes how many devices a node with the units has to their places in a vector that has its other amounts already. Of an extended
 // resource that no plugin has, it has as many as devices can serve.
 func (x *deviceIndex) fill(units devices.Units, unplugged func(name corev1.ResourceName, at int) bool, into []int64) {
+	have := x.fillExtended(func(resource string) int64 { return x.counts.Serves(units, resource) }, unplugged, into)
+	x.add(x.counts.Room(units, have), into, true)
+}
+
+// fillExtended writes how much devices can serve of the extended resources that no plugin has, and returns what plugins have of the others.
+func (x *deviceIndex) fillExtended(serves func(resource string) int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) map[string]int64 {
 	var have map[string]int64
 	for i := range x.extended {
 		e := &x.extended[i]
@@ -130,7 +136,7 @@ func (x *deviceIndex) fill(units devices.Units, unplugged func(name corev1.Resou
 		switch {
 		case !ok || e.err != nil:
 		case unplugged(e.name, at):
-			into[at] = x.counts.Serves(units, string(e.name))
+			into[at] = serves(string(e.name))
 		default:
 			if have == nil {
 				have = make(map[string]int64, len(x.extended))
@@ -138,7 +144,7 @@ func (x *deviceIndex) fill(units devices.Units, unplugged func(name corev1.Resou
 			have[string(e.name)] = max(into[at], 0)
 		}
 	}
-	x.add(x.counts.Room(units, have), into, true)
+	return have
 }
 
 // servedBy takes out of what a new node's NodeClaim asks for the extended resources that devices serve on one of its types: such a node

@@ -32,6 +32,8 @@ type deviceIndex struct {
 	// ofTypes are the units of instance types, by the first of their pools, which copies of a type share; ofNodes those of nodes, by name.
 	ofTypes map[*cloudprovider.DevicePool]devices.Units
 	ofNodes map[string]devices.Units
+	// ceilings are, by the same pools, what types have at most.
+	ceilings map[*cloudprovider.DevicePool]*devices.Ceiling
 	// inventories and usages are what the units were found in.
 	inventories map[*cloudprovider.DevicePool]*devices.Inventory
 	usages      map[string]*devices.Usage
@@ -59,6 +61,7 @@ func newDeviceIndex(s *Snapshot, r *likeness.Roster, table *resources.Table, mat
 		table: table, matcher: matcher, extended: extended,
 		matches: devices.NewMatches(matcher), kinds: devices.NewKinds(), needs: map[string]deviceNeeds{},
 		ofTypes: map[*cloudprovider.DevicePool]devices.Units{}, ofNodes: map[string]devices.Units{},
+		ceilings: map[*cloudprovider.DevicePool]*devices.Ceiling{},
 	}
 	for i := range r.Patterns {
 		x.resolve(s, r.Patterns[i].First, matcher)
@@ -125,8 +128,9 @@ func (x *deviceIndex) intern() {
 func (x *deviceIndex) count(stock *deviceStock) {
 	var all []devices.Units
 	for _, it := range stock.types {
-		units := x.kinds.Units(devices.NewUsage(stock.ofTypes[&it.Devices[0]]), nil, x.matches)
-		x.ofTypes[&it.Devices[0]] = units
+		usage := devices.NewUsage(stock.ofTypes[&it.Devices[0]])
+		units, ceiling := x.kinds.Units(usage, nil, x.matches), x.kinds.Ceiling(usage, nil, x.matches)
+		x.ofTypes[&it.Devices[0]], x.ceilings[&it.Devices[0]] = units, &ceiling
 		all = append(all, units)
 	}
 	for _, name := range stock.nodes {
@@ -260,6 +264,24 @@ func (x *deviceIndex) RoomOfType(it *cloudprovider.InstanceType, into []int64) {
 		}
 	}
 	x.fill(units, func(_ corev1.ResourceName, at int) bool { return into[at] <= 0 }, into)
+}
+
+// MostOfType fills in how many devices a new node of the type has at most, for bounds: see devices.Ceiling.
+func (x *deviceIndex) MostOfType(it *cloudprovider.InstanceType, into []int64) {
+	if x == nil || len(it.Devices) == 0 && len(x.extended) == 0 {
+		return
+	}
+	ceiling := &devices.Ceiling{}
+	if len(it.Devices) > 0 {
+		known := false
+		if ceiling, known = x.ceilings[&it.Devices[0]]; !known { // a copy of a type that the snapshot has
+			found := x.kinds.Ceiling(devices.NewUsage(devices.NewInventory(templateSlices(it.Devices, "", nil))), nil, devices.NewMatches(x.matcher))
+			ceiling = &found
+		}
+	}
+	serves := func(resource string) int64 { return x.counts.MostServed(ceiling, resource) }
+	have := x.fillExtended(serves, func(_ corev1.ResourceName, at int) bool { return into[at] <= 0 }, into)
+	x.add(x.counts.Most(ceiling, have), into, true)
 }
 
 // RoomOfNode fills in how many devices of the node are free, whatever its pods claim: claims say what they have. allocatable is what the

@@ -99,7 +99,7 @@ func (m *Model) tableFor(p *nodepool.Pool, catalogName string, previous *Model) 
 			return t
 		}
 	}
-	t := nodepool.NewTable(c, m.resources, masks, m.devices.RoomOfType)
+	t := nodepool.NewTable(c, m.resources, masks, m.devices)
 	m.tables[text] = t
 	return t
 }

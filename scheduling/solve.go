@@ -479,7 +479,7 @@ func (t *Trial) packProblem(ctx context.Context, p *offers.Choice, v *pricing.Va
 	t.buy(p, packed)
 	t.proof = nil
 	shares := slices.ContainsFunc(items, func(it pricing.Item) bool { return len(m.classes[it.Class].Shared) > 0 })
-	if first && !slices.ContainsFunc(k.Left, func(n int) bool { return n > 0 }) && t.s.Topology == nil && !shares && !m.ruled(items) {
+	if first && !slices.ContainsFunc(k.Left, func(n int) bool { return n > 0 }) && t.s.Topology == nil && !shares && !m.ruled(items) && !m.countsTooFew() {
 		t.proof = &proof{p, v}
 	}
 	return k.Left

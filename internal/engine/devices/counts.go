@@ -206,8 +206,8 @@ func (c *Counts) Room(u Units, plugins map[string]int64) []int64 {
 			out[i] += plugins[c.kinds.list[at].resource]
 		}
 	}
-	for i, met := range u.present {
-		if met {
+	for i := range c.kinds.presences {
+		if u.present[i] {
 			out[len(c.sets)+i] = Many
 		}
 	}

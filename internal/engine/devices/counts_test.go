@@ -19,8 +19,10 @@ var errTooMany = errors.New("kinds overlap in too many ways")
 
 // counted is one node's room for claims and what each claim needs, by the name of the resource.
 type counted struct {
-	counts  *devices.Counts
-	room    []int64
+	counts *devices.Counts
+	room   []int64
+	// most is the node's ceiling.
+	most    []int64
 	needs   [][]int64
 	claims  []*devices.Claim
 	sources []devices.Source
@@ -53,7 +55,8 @@ func countWithOther(t fataler, list, other []*resourcev1.ResourceSlice, specs ..
 	if !ok {
 		return nil, errTooMany
 	}
-	c.counts, c.room = counts, counts.Room(units, nil)
+	ceiling := kinds.Ceiling(c.sources[0].Usage, nil, c.matches)
+	c.counts, c.room, c.most = counts, counts.Room(units, nil), counts.Most(&ceiling, nil)
 	for _, n := range needs {
 		c.needs = append(c.needs, counts.Of(n))
 	}
@@ -69,14 +72,18 @@ func mustCount(t fataler, list []*resourcev1.ResourceSlice, specs ...*resourcev1
 	return c
 }
 
-// fits reports whether all claims fit by counting.
-func (c *counted) fits() bool {
-	for i := range c.room {
+// fits reports whether all claims fit by counting, mayFit whether they fit by the node's ceiling.
+func (c *counted) fits() bool { return c.within(c.room) }
+
+func (c *counted) mayFit() bool { return c.within(c.most) }
+
+func (c *counted) within(room []int64) bool {
+	for i := range room {
 		sum := int64(0)
 		for _, n := range c.needs {
 			sum += n[i]
 		}
-		if sum > c.room[i] {
+		if sum > room[i] {
 			return false
 		}
 	}
@@ -127,6 +134,48 @@ func TestCounts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, mustCount(t, c.list, c.specs...).String()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Where counting parts devices between claims that compete for them, the ceiling has the most that each of them alone could have.
+func TestCeiling(t *testing.T) {
+	mig := func(gpus int) []*resourcev1.ResourceSlice {
+		s := slice("n")
+		for g := range gpus {
+			set := fmt.Sprint("s", g)
+			counters(s, set, "x", "7")
+			s.Spec.Devices = append(s.Spec.Devices, device(fmt.Sprint("whole", g), attribute("m", "whole"), consumes(set, "x", "7")))
+			for i := range 7 {
+				s.Spec.Devices = append(s.Spec.Devices, device(fmt.Sprint("part", g, "-", i), attribute("m", "part"), consumes(set, "x", "1")))
+			}
+		}
+		return []*resourcev1.ResourceSlice{s}
+	}
+	domains := []*resourcev1.ResourceSlice{slice("n", device("a", attribute("d", "1")), device("b", attribute("d", "1")), device("c", attribute("d", "2")),
+		device("d", attribute("d", "2")), device("e", attribute("d", "3")), device("f"))}
+	shares := []*resourcev1.ResourceSlice{slice("n", device("a", attribute("m", "A"), shared, capacity("memory", "16Gi")))}
+	whole, part, any := claimOf(exactly("r", 1, where("m=whole"))), claimOf(exactly("r", 1, where("m=part"))), claimOf(exactly("r", 1))
+	for name, c := range map[string]struct {
+		list  []*resourcev1.ResourceSlice
+		specs []*resourcev1.DeviceClaim
+		want  string
+	}{
+		"a GPU or its partitions":          {mig(1), []*resourcev1.DeviceClaim{whole, part}, "counted [1 0] most [1 7]"},
+		"two GPUs or their partitions":     {mig(2), []*resourcev1.DeviceClaim{whole, part}, "counted [1 7] most [2 14]"},
+		"partitions or any":                {mig(1), []*resourcev1.DeviceClaim{part, any}, "counted [7] most [7]"},
+		"wholes or any":                    {mig(1), []*resourcev1.DeviceClaim{whole, any}, "counted [1] most [7]"},
+		"two of a domain, several times":   {domains, []*resourcev1.DeviceClaim{constrained(claimOf(exactly("r", 2)), match(driver+"/d"))}, "counted [2] most [4]"},
+		"of two domains, several times":    {domains, []*resourcev1.DeviceClaim{constrained(claimOf(exactly("r", 2)), distinct(driver+"/d"))}, "counted [3] most [5]"},
+		"large and small shares of a GPU":  {shares, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, asks("memory", "5Gi"))), claimOf(exactly("r", 1, asks("memory", "2Gi")))}, "counted [3 0] most [3 8]"},
+		"a request for two, one of either": {mig(1), []*resourcev1.DeviceClaim{claimOf(exactly("r", 2, where("m=whole"))), whole}, "counted [1] most [1]"},
+		"two parts or a whole":             {mig(1), []*resourcev1.DeviceClaim{claimOf(firstOf("r", exactly("x", 2, where("m=part")), exactly("y", 1, where("m=whole"))))}, "counted [6] most [14]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := mustCount(t, c.list, c.specs...)
+			if diff := cmp.Diff(c.want, fmt.Sprint("counted ", got.room, " most ", got.most)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -210,6 +259,12 @@ func TestCountsAgreeWithAllocation(t *testing.T) {
 		}
 		// Every claim is of another pod: constraints hold within each.
 		a, miss := devices.Allocate(c.sources, c.claims, c.matches)
+		if a != nil && !c.mayFit() {
+			t.Fatalf("%s, but at most %v: %v", c, c.most, a.Results)
+		}
+		if plain && c.fits() != c.mayFit() {
+			t.Fatalf("%s, but at most %v, where counting is exact", c, c.most)
+		}
 		switch fits := c.fits(); {
 		case fits && miss != nil && miss.Code == devices.MissAllConstraint:
 			// The scheduler gives up for the first order that it tries, in which claims that want all come too late.

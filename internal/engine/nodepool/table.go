@@ -18,6 +18,8 @@ type Table struct {
 	Rows    []Row
 	// alloc is indexed [row*resources+resource]: what is left for pods.
 	alloc []int64
+	// most is indexed alike: what is left at most, where devices are counted too few; nil where nothing is.
+	most []int64
 	// Taken is indexed alike: what DaemonSets take.
 	Taken []int64
 	// Split says that some type has several rows: what it holds depends on where it is bought.
@@ -38,17 +40,25 @@ type Row struct {
 	Resident  int32
 }
 
-// NewTable is the catalog's table for pools on whose nodes the DaemonSets of the masks run. What a new node of a type has besides its
-// allocatable amounts, devices, roomOf fills in; nil for nothing.
-func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, roomOf func(*cloudprovider.InstanceType, []int64)) *Table {
+// Devices fills in what a new node of a type has besides its allocatable amounts.
+type Devices interface {
+	// RoomOfType fills in what pods can count on, MostOfType what no pods can have more of.
+	RoomOfType(it *cloudprovider.InstanceType, into []int64)
+	MostOfType(it *cloudprovider.InstanceType, into []int64)
+}
+
+// NewTable is the catalog's table for pools on whose nodes the DaemonSets of the masks run. Devices may be nil.
+func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, devices Devices) *Table {
 	t := &Table{Catalog: c, InOrder: &Purchases{}}
 	dims := in.Len()
-	alloc, taken := make([]int64, dims), make([]int64, dims)
+	alloc, most, taken := make([]int64, dims), make([]int64, dims), make([]int64, dims)
 	for v := range c.Variants {
 		in.Capacity(c.Variants[v].Allocatable, alloc)
 		in.AttachRoom(alloc, market.AttachLimit(c.Types[c.Variants[v].Type]))
-		if roomOf != nil {
-			roomOf(c.Types[c.Variants[v].Type], alloc)
+		copy(most, alloc)
+		if devices != nil {
+			devices.RoomOfType(c.Types[c.Variants[v].Type], alloc)
+			devices.MostOfType(c.Types[c.Variants[v].Type], most)
 		}
 		for _, slots := range slotGroups(masks, v, len(c.Slots)) {
 			clear(taken)
@@ -73,8 +83,15 @@ func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, ro
 					left = 0 // the DaemonSet's pod waits there, and keeps nobody off
 				}
 				t.alloc = append(t.alloc, left)
+				if left = max(most[d]-taken[d], -1); left < 0 && resources.CountsDevices(in.Names[d]) {
+					left = most[d] // pods may have them that the DaemonSet's pod waits for
+				}
+				t.most = append(t.most, left)
 			}
 		}
+	}
+	if slices.Equal(t.most, t.alloc) {
+		t.most = nil
 	}
 	for r := 1; r < len(t.Rows); r++ {
 		if c.Variants[t.Rows[r].Variant].Type == c.Variants[t.Rows[r-1].Variant].Type {
@@ -86,6 +103,17 @@ func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, ro
 
 // AllocOf is what is left for pods on a node of the row.
 func (t *Table) AllocOf(row, dims int) []int64 { return t.alloc[row*dims : (row+1)*dims] }
+
+// MostOf is what is left at most for pods on a node of the row, for bounds.
+func (t *Table) MostOf(row, dims int) []int64 {
+	if t.most == nil {
+		return t.AllocOf(row, dims)
+	}
+	return t.most[row*dims : (row+1)*dims]
+}
+
+// CountsTooFew reports whether some node may have more than AllocOf says.
+func (t *Table) CountsTooFew() bool { return t.most != nil }
 
 // sellable reports whether some offering of the row in one of slots is available.
 func (t *Table) sellable(row int, slots bitset.Set) bool {

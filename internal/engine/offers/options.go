@@ -25,6 +25,8 @@ type Market struct {
 	Domains nodepool.Domains
 	// Commitments is how many there are.
 	Commitments int
+	// Most has options hold what nodes have at most, for bounds, and not what pods can count on.
+	Most bool
 }
 
 // Choice is a problem with what it was made of.
@@ -186,6 +188,9 @@ func (m *Market) poolOptions(all []pricing.Option, p *Choice, u poolUsers, small
 	}
 	for r := range t.Rows {
 		alloc := t.AllocOf(r, p.Dims)
+		if m.Most {
+			alloc = t.MostOf(r, p.Dims)
+		}
 		if !resources.Fits(small, alloc) || (as.Rows != nil && !as.Rows.Has(r)) {
 			continue
 		}

@@ -1,0 +1,421 @@
+package devices
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// Ceiling is what the devices of a node come to at most. Units never count more than can be had together; a ceiling never counts less than
+// some set of claims could have. A bound on what nodes can hold has to go by it. Where nothing competes the two are the same.
+type Ceiling struct {
+	// by has the devices that nothing else depends on, by the set of kinds that each could serve.
+	by map[uint64]int64
+	// shared are the devices that several claims can have, groups those that draw on the same counters.
+	shared []sharedCeiling
+	groups []counterGroup
+	// present says of each presence whether it may be met.
+	present []bool
+	// least is, by kind that is varied, how many devices a request takes at least; 0 where it can't be met.
+	least map[int]int64
+}
+
+// manyShares is what a shared device counts for that any number of claims can have: more than a node has pods.
+const manyShares = 1 << 20
+
+// sharedCeiling is a device that several claims can have: what is left of each capacity, and the least that a request of each kind takes.
+type sharedCeiling struct {
+	left  []int64
+	least map[int][]int64
+}
+
+// ceilingOf finds the ceiling of one node.
+type ceilingOf struct {
+	*Kinds
+	u       *Usage
+	inv     *Inventory
+	reach   *Reach
+	matches *Matches
+	// sets are the kinds that each device could serve, least what a request takes of its capacities.
+	sets  []uint64
+	least []map[int][]int64
+	out   Ceiling
+}
+
+// Ceiling finds the ceiling of a node. The usage is not changed.
+func (k *Kinds) Ceiling(u *Usage, reach *Reach, m *Matches) Ceiling {
+	inv := u.inventory
+	c := &ceilingOf{
+		Kinds: k, u: u, inv: inv, reach: reach, matches: m, sets: make([]uint64, len(inv.devices)), least: make([]map[int][]int64, len(inv.devices)),
+		out: Ceiling{by: map[uint64]int64{}, least: map[int]int64{}},
+	}
+	for i := range k.presences {
+		c.out.present = append(c.out.present, k.presences[i].mayBeMet(inv, reach, m))
+	}
+	for at := range k.list {
+		for _, a := range k.list[at].alternatives {
+			c.mark(at, a)
+		}
+	}
+	for at := range k.list {
+		c.constrain(at)
+	}
+	c.collect()
+	return c.out
+}
+
+// mayBeMet is met where a selector without a value for some device doesn't count: the scheduler may not come to that device.
+func (p *presence) mayBeMet(inv *Inventory, reach *Reach, m *Matches) bool {
+	matching, n := m.of(inv, p.alternative), 0
+	for i := range matching.verdicts {
+		if v := &matching.verdicts[i]; reach.device(int32(i)) && v.matches() && !v.tainted {
+			n++
+		}
+	}
+	return n >= p.count
+}
+
+// mark adds the kind to the sets of the free devices that could serve it by the alternative.
+func (c *ceilingOf) mark(at int, a *alternative) {
+	matching := c.matches.of(c.inv, a)
+	var free []int32
+	for i := range matching.verdicts {
+		v := &matching.verdicts[i]
+		switch {
+		case !c.reach.device(int32(i)) || !v.matches():
+		case !v.tainted && c.u.free(int32(i), matching.amounts[i]):
+			free = append(free, int32(i))
+		case a.all:
+			return
+		}
+	}
+	if a.all && len(free) > c.list[at].most {
+		return
+	}
+	if x := &c.list[at]; len(free) == 0 || (x.varied || x.bundle != "") && len(free) < a.wantedAtLeast() {
+		return // a request has each device once; other kinds are of requests for different numbers
+	}
+	takes := int64(a.count)
+	if a.all {
+		takes = int64(len(free))
+	}
+	if known := c.out.least[at]; c.list[at].varied && (known == 0 || takes < known) {
+		c.out.least[at] = takes
+	}
+	for _, i := range free {
+		c.sets[i] |= 1 << at
+		if c.inv.devices[i].shared {
+			c.lessen(i, at, matching.amounts[i])
+		}
+	}
+}
+
+// lessen notes what a request of the kind takes of the shared device's capacities.
+func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
+	if c.least[i] == nil {
+		c.least[i] = map[int][]int64{}
+	}
+	known, ok := c.least[i][at]
+	if !ok {
+		c.least[i][at] = slices.Clone(amounts)
+		return
+	}
+	for j := range known {
+		known[j] = min(known[j], amounts[j])
+	}
+}
+
+// constrain takes the kind off devices that the constraints of its claim exclude whatever else is allocated: those without the attribute,
+// and those with a value that too few have. Claims that are alike may still have different values on one node.
+func (c *ceilingOf) constrain(at int) {
+	x := &c.list[at]
+	if x.bundle == "" {
+		return
+	}
+	for i := range x.claim.constraints {
+		of := &x.claim.constraints[i]
+		if slices.ContainsFunc(x.alternatives, func(a *alternative) bool { return !of.concerns(x.request, a) }) {
+			continue
+		}
+		have := map[value]int{}
+		for d := range c.sets {
+			if c.sets[d]&(1<<at) != 0 {
+				have[c.inv.devices[d].attribute(of.attribute)]++
+			}
+		}
+		for d := range c.sets {
+			v := c.inv.devices[d].attribute(of.attribute)
+			if v.kind == 0 || !of.distinct && !x.varied && have[v] < x.alternatives[0].count {
+				c.sets[d] &^= 1 << at
+			}
+		}
+	}
+}
+
+// collect puts the devices together by what they depend on.
+func (c *ceilingOf) collect() {
+	var partitions []int
+	for i, set := range c.sets {
+		switch d := &c.inv.devices[i]; {
+		case set == 0:
+		case d.shared:
+			c.out.shared = append(c.out.shared, c.sharedOf(i))
+		case len(d.consumes) == 0:
+			c.out.by[set]++
+		default:
+			partitions = append(partitions, i)
+		}
+	}
+	c.out.groups = c.groupsOf(partitions)
+}
+
+// sharedOf is a shared device; that it may draw on counters plays no part.
+func (c *ceilingOf) sharedOf(i int) sharedCeiling {
+	d := &c.inv.devices[i]
+	out := sharedCeiling{left: make([]int64, len(d.capacity)), least: map[int][]int64{}}
+	for j := range d.capacity {
+		out.left[j] = d.capacity[j].value
+		if c.u.consumed[i] != nil {
+			out.left[j] -= c.u.consumed[i][j]
+		}
+	}
+	for at, amounts := range c.least[i] {
+		if c.sets[i]&(1<<at) != 0 {
+			out.least[at] = amounts
+		}
+	}
+	return out
+}
+
+// times is how many requests of the kinds the device can serve at most: by each of its capacities, as many as the one that takes least of it.
+func (s *sharedCeiling) times(set uint64) int64 {
+	times, served := int64(manyShares), false
+	for j := range max(len(s.left), 1) {
+		least := int64(-1)
+		for rest := set; rest != 0; rest &= rest - 1 {
+			amounts, ok := s.least[bits.TrailingZeros64(rest)]
+			if !ok {
+				continue
+			}
+			served = true
+			amount := int64(0)
+			if j < len(amounts) {
+				amount = amounts[j]
+			}
+			if least < 0 || amount < least {
+				least = amount
+			}
+		}
+		if least > 0 {
+			times = min(times, s.left[j]/least)
+		}
+	}
+	if !served {
+		return 0
+	}
+	return times
+}
+
+// of is how many requests' devices of the kinds can be had at most.
+func (c *Ceiling) of(set uint64) int64 {
+	sum := int64(0)
+	for mask, n := range c.by {
+		if mask&set != 0 {
+			sum += n
+		}
+	}
+	for i := range c.shared {
+		sum += c.shared[i].times(set)
+	}
+	for i := range c.groups {
+		sum += c.groups[i].of(set)
+	}
+	return min(sum, Many)
+}
+
+// times is how many requests of a kind that is varied can be met at most.
+func (c *Ceiling) times(at int) int64 {
+	if least := c.least[at]; least > 0 {
+		return c.of(1<<at) / least
+	}
+	return 0
+}
+
+// Most is what a node with this ceiling can have at most, by resource: see Room.
+func (c *Counts) Most(most *Ceiling, plugins map[string]int64) []int64 {
+	out := make([]int64, len(c.names))
+	plugged := uint64(0)
+	for at := range c.kinds.list {
+		if _, yes := plugins[c.kinds.list[at].resource]; yes {
+			plugged |= 1 << at
+		}
+	}
+	for i, set := range c.sets {
+		if at := bits.TrailingZeros64(set); c.kinds.list[at].varied && set == 1<<at {
+			out[i] = min(most.times(at)*c.weights[at], Many)
+			continue
+		}
+		out[i] = most.of(set &^ plugged)
+		for rest := set; rest != 0; rest &= rest - 1 {
+			at := bits.TrailingZeros64(rest)
+			if c.kinds.list[at].varied {
+				out[i] += max(c.weights[at]-most.least[at], 0) * most.times(at)
+			}
+			out[i] += plugins[c.kinds.list[at].resource]
+		}
+		out[i] = min(out[i], Many)
+	}
+	for i := range c.kinds.presences {
+		if most.present[i] {
+			out[len(c.sets)+i] = Many
+		}
+	}
+	return out
+}
+
+// MostServed is how many of the extended resource devices of a node with this ceiling can serve at most.
+func (c *Counts) MostServed(most *Ceiling, resource string) int64 {
+	var sum int64
+	for at := range c.kinds.list {
+		if c.kinds.list[at].resource == resource {
+			sum += most.of(1 << at)
+		}
+	}
+	return sum
+}
+
+// counterGroup are devices that draw on the same counters, directly or by way of others: a GPU and its partitions.
+type counterGroup struct {
+	left  []int64
+	parts []counterPart
+}
+
+// counterPart is a device of a group: the kinds that it could serve, and what it takes of each of the group's counters.
+type counterPart struct {
+	set   uint64
+	takes []int64
+}
+
+// groupsOf puts devices together that share counters.
+func (c *ceilingOf) groupsOf(list []int) []counterGroup {
+	root := map[int32]int32{}
+	var find func(counter int32) int32
+	find = func(counter int32) int32 {
+		for root[counter] != counter {
+			counter = root[counter]
+		}
+		return counter
+	}
+	for _, i := range list {
+		for _, d := range c.inv.devices[i].consumes {
+			if _, known := root[d.counter]; !known {
+				root[d.counter] = d.counter
+			}
+			root[find(d.counter)] = find(c.inv.devices[i].consumes[0].counter)
+		}
+	}
+	counters, members := map[int32][]int32{}, map[int32][]int{}
+	for _, counter := range sortedKeys(root) {
+		counters[find(counter)] = append(counters[find(counter)], counter)
+	}
+	for _, i := range list {
+		of := find(c.inv.devices[i].consumes[0].counter)
+		members[of] = append(members[of], i)
+	}
+	var out []counterGroup
+	for _, of := range sortedKeys(members) {
+		g := counterGroup{}
+		for _, counter := range counters[of] {
+			g.left = append(g.left, c.u.left[counter])
+		}
+		for _, i := range members[of] {
+			part := counterPart{set: c.sets[i], takes: make([]int64, len(g.left))}
+			for _, d := range c.inv.devices[i].consumes {
+				part.takes[slices.Index(counters[of], d.counter)] = d.amount
+			}
+			g.parts = append(g.parts, part)
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// maxGroupSteps bounds the search for the most devices of a group. Beyond it, what each counter alone allows is the ceiling.
+const maxGroupSteps = 4096
+
+// of is how many devices of the group that serve the kinds can be had together.
+func (g *counterGroup) of(set uint64) int64 {
+	var parts []counterPart
+	for i := range g.parts {
+		if g.parts[i].set&set != 0 {
+			parts = append(parts, g.parts[i])
+		}
+	}
+	ceiling := g.alone(parts)
+	slices.SortStableFunc(parts, func(a, b counterPart) int { return cmp.Compare(g.share(&a), g.share(&b)) })
+	s := groupSearch{parts: parts, left: slices.Clone(g.left), ceiling: ceiling}
+	s.from(0, 0)
+	if s.steps > maxGroupSteps {
+		return int64(ceiling)
+	}
+	return int64(s.best)
+}
+
+// share is what a device takes of its group's counters, summed up as parts of what is left of each.
+func (g *counterGroup) share(p *counterPart) float64 {
+	sum := 0.0
+	for j, n := range p.takes {
+		sum += float64(n) / float64(max(g.left[j], 1))
+	}
+	return sum
+}
+
+// alone is how many of the devices there can be by each of the counters alone, taking those first that take least of it.
+func (g *counterGroup) alone(parts []counterPart) int {
+	most := len(parts)
+	takes := make([]int64, len(parts))
+	for j, left := range g.left {
+		for i := range parts {
+			takes[i] = parts[i].takes[j]
+		}
+		slices.Sort(takes)
+		n := 0
+		for n < len(takes) && takes[n] <= left {
+			left -= takes[n]
+			n++
+		}
+		most = min(most, n)
+	}
+	return most
+}
+
+// groupSearch tries which devices can be had together.
+type groupSearch struct {
+	parts                []counterPart
+	left                 []int64
+	best, ceiling, steps int
+}
+
+// from goes on from the device at that place with so many already.
+func (s *groupSearch) from(at, have int) {
+	s.best = max(s.best, have)
+	s.steps++
+	if at == len(s.parts) || s.best == s.ceiling || have+len(s.parts)-at <= s.best || s.steps > maxGroupSteps {
+		return
+	}
+	takes := s.parts[at].takes
+	fits := true
+	for j, n := range takes {
+		fits = fits && n <= s.left[j]
+	}
+	if fits {
+		for j, n := range takes {
+			s.left[j] -= n
+		}
+		s.from(at+1, have+1)
+		for j, n := range takes {
+			s.left[j] += n
+		}
+	}
+	s.from(at+1, have)
+}
