@@ -156,7 +156,8 @@ type Note struct {
 // type can the pods that fit on one node be worth more than the node costs. Then any nodes that hold all
 // pods cost at least the sum of Count x Value. That a type t of price p can't hold more is shown by its multipliers
 // λ >= 0: Σ_r allocatable_r λ_r + Σ_c f_c max(0, value_c - requests_c·λ) <= p, f_c being how many pods of class c fit on
-// an empty node of the type, and at most Count.
+// an empty node of the type, and at most Count. Of devices that drivers publish, allocatable is the most that claims of these devices alone
+// could have, which may be more than the plan counts on.
 //
 // A rule that allows only so many pods of several classes on one node counts like a resource of which every node has the rule's Amount:
 // classes take some of it, and types have a multiplier for it. So does a resource that is counted in whole units: a class takes its

@@ -299,8 +299,7 @@ type counterPart struct {
 // groupsOf puts devices together that share counters.
 func (c *ceilingOf) groupsOf(list []int) []counterGroup {
 	root := map[int32]int32{}
-	var find func(counter int32) int32
-	find = func(counter int32) int32 {
+	find := func(counter int32) int32 {
 		for root[counter] != counter {
 			counter = root[counter]
 		}

@@ -42,8 +42,9 @@ type Row struct {
 
 // Devices fills in what a new node of a type has besides its allocatable amounts.
 type Devices interface {
-	// RoomOfType fills in what pods can count on, MostOfType what no pods can have more of.
+	// RoomOfType fills in what pods can count on.
 	RoomOfType(it *cloudprovider.InstanceType, into []int64)
+	// MostOfType fills in what no pods can have more of, for bounds.
 	MostOfType(it *cloudprovider.InstanceType, into []int64)
 }
 
