@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/drawknife/drawknife/scheduling"
@@ -57,5 +58,23 @@ func TestDevicesAfterRollback(t *testing.T) {
 		if err := trial.Rollback(mark); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Requests for devices that are too high are named by their classes, not by what the planner calls what it counts.
+func TestDevicesMissNamesClasses(t *testing.T) {
+	for of, want := range map[corev1.ResourceName]string{
+		"devices of gpu.example.com":                     "would fit if it asked for 1 less devices of class gpu.example.com",
+		"devices of gpu.example.com#2":                   "would fit if it asked for 1 less devices of class gpu.example.com",
+		"devices of gpu.example.com+part.example.com#11": "would fit if it asked for 1 less devices of class gpu.example.com or part.example.com",
+	} {
+		miss := scheduling.NearestMiss{Code: scheduling.MissResources, Amounts: amounts(string(of) + "=1")}
+		if got := miss.String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	miss := scheduling.NearestMiss{Code: scheduling.MissResources, Amounts: amounts("devices of gpu=1", "devices of gpu#2=1")}
+	if got, want := miss.String(), "would fit if it asked for 1 less devices of class gpu"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

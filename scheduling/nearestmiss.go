@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -153,7 +154,12 @@ func (n *NearestMiss) amounts(format string) string {
 		if driver, ok := resources.Driver(corev1.ResourceName(text)); ok {
 			text = "attached volumes of " + driver
 		}
-		parts = append(parts, fmt.Sprintf(format, text, q.String()))
+		if classes, ok := resources.DeviceClasses(corev1.ResourceName(text)); ok {
+			text = "devices of class " + strings.Join(classes, " or ")
+		}
+		if part := fmt.Sprintf(format, text, q.String()); !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
 	}
 	return strings.Join(parts, " and ")
 }

@@ -19,5 +19,15 @@ func CountsDevices(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), devicePrefix)
 }
 
+// DeviceClasses are the classes of the requests whose devices the resource counts. It is false for other resources.
+func DeviceClasses(name corev1.ResourceName) ([]string, bool) {
+	text, ok := strings.CutPrefix(string(name), devicePrefix)
+	if !ok {
+		return nil, false
+	}
+	text, _, _ = strings.Cut(text, "#") // a number tells resources of the same classes apart
+	return strings.Split(text, "+"), true
+}
+
 // Hidden reports whether the resource is the planner's own: no node's capacity has it.
 func Hidden(name corev1.ResourceName) bool { return Attaches(name) || CountsDevices(name) }
