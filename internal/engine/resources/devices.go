@@ -25,7 +25,7 @@ func DeviceClasses(name corev1.ResourceName) ([]string, bool) {
 	if !ok {
 		return nil, false
 	}
-	text, _, _ = strings.Cut(text, "#") // a number tells resources of the same classes apart
+	text, _, _ = strings.Cut(text, "#") // a number distinguishes resources of the same classes
 	return strings.Split(text, "+"), true
 }
 
