@@ -380,12 +380,12 @@ func TestOptions(t *testing.T) {
 		{"--timeout 0s", "must be positive"},
 		{"--runs 0", "at least 1"},
 		{"--pods -1", "not be negative"},
-		{"b", "no arguments beside flags"},
+		{"b", "arguments are not accepted, only flags"},
 		{"--scenario b --pods-file x", "for scenario h"},
 		{"--catalog x", "needs --pods-file"},
 		{"--surprise", "not defined"},
 		{"--scenario consolidate-60 --spot-to-spot=false", ""},
-		{"--scenario consolidate-60 --pods 10", "that of its nodes"},
+		{"--scenario consolidate-60 --pods 10", "its number is the number of nodes"},
 	} {
 		_, err := parseOptions(strings.Fields(c.args), io.Discard)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
