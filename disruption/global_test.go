@@ -207,7 +207,7 @@ func TestGlobalSharesWhatMayBeSpent(t *testing.T) {
 		oneZone   bool
 		checks    int
 	}{
-		"room for the dearer zone": {0.15, 1, false, 0}, "all there is": {0.199, 1, false, 0}, "too dear elsewhere": {0.2, 1, true, 0},
+		"room for the more expensive zone": {0.15, 1, false, 0}, "all there is": {0.199, 1, false, 0}, "too expensive elsewhere": {0.2, 1, true, 0},
 		"too dear with checks": {0.2, 0, false, 8},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 )
 
 // Pods that share a ResourceClaim whose devices are those of one node run on that node together. They are planned as one: the first of
-// them, their leader, asks for the resources and devices of all, and the others follow it for nothing. So all of them have their places
-// on one node, or none has.
+// them, their leader, asks for the resources and devices of all, and the others follow it for nothing. So its node has room for all of
+// them. Rules of their own are looked at when they follow: one whose rules exclude that node waits.
 
 // deviceGroup are pods that share claims, directly or by way of others.
 type deviceGroup struct {

@@ -28,7 +28,7 @@
 // Decoding and encoding preserves a document: durations keep their text, and nil and empty lists stay different where the meaning
 // differs (budgets, reasons, requirements). Quantities are printed in Kubernetes' canonical form, as every Kubernetes client does.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long because nobody changes it.
+// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
 //
 // Stability: stable.
 package v1

@@ -31,7 +31,7 @@ type NodeClaim struct {
 	// Spec is what the machine must be; it never changes.
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the spec of a NodeClaim never changes: delete it and make another"
 	Spec NodeClaimSpec `json:"spec"`
-	// Status is the result of it.
+	// Status is what was observed of it.
 	// +optional
 	Status NodeClaimStatus `json:"status,omitzero"`
 }
@@ -87,7 +87,7 @@ type ResourceRequirements struct {
 	Requests corev1.ResourceList `json:"requests,omitzero"`
 }
 
-// NodeClaimStatus is the result of a machine.
+// NodeClaimStatus is what was observed of the node and its instance.
 type NodeClaimStatus struct {
 	// NodeName is the name of the Node it joined as; empty until it has joined.
 	// +optional

@@ -44,7 +44,7 @@
 // And in every mode: the requirements of a Machine that is made of a node leave the host name out, since no
 // generation takes a requirement on it.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long because nobody changes it.
+// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
 //
 // Stability: stable.
 package v1alpha5

@@ -29,7 +29,7 @@ type Machine struct {
 	// Spec is what the machine must be.
 	// +optional
 	Spec MachineSpec `json:"spec,omitzero"`
-	// Status is the result of it.
+	// Status is what was observed of it.
 	// +optional
 	Status MachineStatus `json:"status,omitzero"`
 }
@@ -68,7 +68,7 @@ type MachineSpec struct {
 	MachineTemplateRef *MachineTemplateRef `json:"machineTemplateRef,omitempty"`
 }
 
-// MachineStatus is the result of a machine.
+// MachineStatus is what was observed of the node and its instance.
 type MachineStatus struct {
 	// NodeName is the name of the Node it joined as; empty until it has joined.
 	// +optional

@@ -40,7 +40,7 @@
 //   - The node class reference is not kept in an annotation; on the way back its apiVersion is written as the
 //     group with version v1beta1, and the webhook writes none without the annotation.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long because nobody changes it.
+// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
 //
 // Stability: stable.
 package v1beta1

@@ -26,7 +26,7 @@ type NodeClaim struct {
 
 	// Spec is what the machine must be.
 	Spec NodeClaimSpec `json:"spec"`
-	// Status is the result of it.
+	// Status is what was observed of it.
 	// +optional
 	Status NodeClaimStatus `json:"status,omitzero"`
 }
@@ -103,7 +103,7 @@ type NodeClassReference struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 }
 
-// NodeClaimStatus is the result of a machine.
+// NodeClaimStatus is what was observed of the node and its instance.
 type NodeClaimStatus struct {
 	// NodeName is the name of the Node it joined as; empty until it has joined.
 	// +optional

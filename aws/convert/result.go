@@ -8,7 +8,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// Result is the result of the documents.
+// Result has the objects that the documents hold, converted, with what was noticed.
 type Result struct {
 	// Objects in the order of the documents; what a conversion created follows the object it came from.
 	Objects []Converted

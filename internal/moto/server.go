@@ -75,8 +75,8 @@ func program() (string, error) {
 	return named, nil
 }
 
-// launch starts the process on a free port of the loopback interface and waits until it answers. It takes seconds until it listens: the
-// port is to be one that nobody else is given in the meantime.
+// launch starts the process on a free port of the loopback interface and waits until it answers. It takes seconds until it listens,
+// so no other process may get the port in the meantime.
 func (s *Server) launch(ctx context.Context, program string) error {
 	free, err := ports.Free(1)
 	if err != nil {

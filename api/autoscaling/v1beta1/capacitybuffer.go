@@ -61,7 +61,7 @@ type CapacityBufferSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	Replicas *int32 `json:"replicas,omitempty"`
 	// Percentage is a number of pods as a share of the replicas that the workload of ScalableRef wants, rounded up;
-	// not negative, and may be more than 100. Nil asks for none by share. It means nothing in addition to PodTemplateRef.
+	// not negative, and may be more than 100. Nil asks for none by share. It has no effect together with PodTemplateRef.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Percentage *int32 `json:"percentage,omitempty"`

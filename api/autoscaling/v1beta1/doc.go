@@ -13,7 +13,7 @@
 //
 // Package scheduling/buffers turns buffers into pods to plan with.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long because nobody changes it.
+// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
 //
 // Stability: stable.
 package v1beta1

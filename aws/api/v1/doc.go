@@ -34,7 +34,7 @@
 //
 // # Concurrency
 //
-// An object may be read by many goroutines at once as long because nobody changes it.
+// An object may be read by many goroutines at once as long as nobody changes it.
 //
 // Stability: stable.
 package v1

@@ -33,7 +33,7 @@
 //   - Ids stand in terms of their own; the tool mixes them with other conditions, which is refused.
 //   - Image tags without owners search self and amazon, as they did; the tool's search everybody.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long because nobody changes it.
+// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
 //
 // Stability: stable.
 package v1alpha1

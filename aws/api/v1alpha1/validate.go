@@ -86,7 +86,7 @@ func validateFamily(s *AWSNodeTemplateSpec, spec *field.Path) field.ErrorList {
 	return nil
 }
 
-// validateLaunchTemplate: what a launch template says can't be said in addition to it.
+// validateLaunchTemplate: what a launch template says must not be said next to it.
 func validateLaunchTemplate(s *AWSNodeTemplateSpec, spec *field.Path) field.ErrorList {
 	if s.LaunchTemplate == nil {
 		return nil

@@ -33,7 +33,7 @@
 //   - Volumes may have any size from 1G to 64Ti.
 //   - What Ubuntu's annotation says was made up is removed on the way back only while it still is what was made up.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long because nobody changes it.
+// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
 //
 // Stability: stable.
 package v1beta1

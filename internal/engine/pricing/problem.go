@@ -25,7 +25,7 @@ type Problem struct {
 	Celled bool
 	// Rough problems need values that steer, not values that prove.
 	Rough bool
-	// Planned is what the plan costs that is to be proven, 0 if there is none yet.
+	// Planned is the cost of the plan whose bound is proven, 0 before there is a plan.
 	Planned float64
 	// Reserved and left say which reservation each limited option draws on, and how many instances each has.
 	Reserved map[int32]string
