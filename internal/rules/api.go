@@ -35,7 +35,76 @@ func Exported(t *Tree) map[string]API {
 			out[dir] = api
 		}
 	}
+	for dir := range out {
+		for name, of := range aliases(t, libraryOf(dir, t.packages()[dir])) {
+			out[dir].adopt(name, out[of.dir], of.name)
+		}
+	}
 	return out
+}
+
+// aliased is a type of another package of ours, and where it has its other name.
+type aliased struct{ dir, name, at string }
+
+// aliases are the types of a package that are only another name for a type of another package of ours: users who name them get that
+// type, with its fields and methods.
+func aliases(t *Tree, library []*File) map[string]aliased {
+	out := map[string]aliased{}
+	for _, f := range library {
+		for _, d := range f.Syntax.Decls {
+			group, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, s := range group.Specs {
+				spec, ok := s.(*ast.TypeSpec)
+				if !ok || spec.Assign == token.NoPos {
+					continue
+				}
+				selector, ok := spec.Type.(*ast.SelectorExpr)
+				if !ok {
+					continue
+				}
+				path, name := cutLast(qualified(f, selector))
+				if dir, ours := strings.CutPrefix(path, Module+"/"); ours {
+					out[spec.Name.Name] = aliased{dir, name, t.at(spec)}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// CheckAliases finds types that users import and that are only another name for one of a package that they can't.
+func CheckAliases(t *Tree) []Fault {
+	var faults []Fault
+	for dir, files := range t.packages() {
+		for name, of := range aliases(t, libraryOf(dir, files)) {
+			if private(of.dir) && ast.IsExported(name) {
+				faults = append(faults, fault(of.at, "%s is another name for a type of %s, which users can't import: declare it here, or in a public package", name, of.dir))
+			}
+		}
+	}
+	return sorted(faults)
+}
+
+// cutLast cuts around the last dot.
+func cutLast(text string) (before, after string) {
+	i := strings.LastIndexByte(text, '.')
+	return text[:max(i, 0)], text[i+1:]
+}
+
+// adopt declares the type of another API, with its members, under the name of an alias, as if it was declared here. An alias of the
+// same name leaves users what they had.
+func (a API) adopt(alias string, other API, name string) {
+	if alias != name || other[name] == "" {
+		return
+	}
+	for member, declaration := range other {
+		if member == name || strings.HasPrefix(member, name+".") {
+			a[member] = declaration
+		}
+	}
 }
 
 func (a API) declare(d ast.Decl) {

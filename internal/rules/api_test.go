@@ -61,6 +61,51 @@ Set: type Set[T any] map[string]T
 	}
 }
 
+// TestExportedAliases: a type that moved to another package, with an alias where it was, is still what it was to users.
+func TestExportedAliases(t *testing.T) {
+	tree := files{
+		"disruption/a.go": `package disruption
+
+import "github.com/drawknife/drawknife/disruption/decision"
+
+type Command = decision.Command
+type Other = decision.Command
+type Time = time.Time
+`,
+		"disruption/decision/a.go": `package decision
+
+type Command struct {
+	ID string
+}
+func (c *Command) Pods() int { return 0 }
+type Commander struct{}
+`,
+	}.parse(t)
+	want := `Command: type Command struct
+Command.ID: field ID string
+Command.Pods: func (*Command) Pods() int
+Other: type Other = decision.Command
+Time: type Time = time.Time
+`
+	if diff := cmp.Diff(want, rules.FormatAPI(rules.Exported(tree)["disruption"])); diff != "" {
+		t.Errorf("API (-want +got):\n%s", diff)
+	}
+}
+
+func TestCheckAliases(t *testing.T) {
+	alias := func(of string) string {
+		return "package disruption\n\nimport \"" + rules.Module + "/" + of + "\"\n\ntype Command = decision.Command\n"
+	}
+	for _, c := range []ruleCase{
+		{"of a public package", files{"disruption/a.go": alias("disruption/decision")}, nil},
+		{"of an internal package, in one", files{"internal/disruption/a.go": alias("internal/decision")}, nil},
+		{"of an internal package", files{"disruption/a.go": alias("internal/decision")},
+			[]string{"disruption/a.go:5: Command is another name for a type of internal/decision, which users can't import: declare it here, or in a public package"}},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t, rules.CheckAliases) })
+	}
+}
+
 func TestCheckAPI(t *testing.T) {
 	recorded := map[string]rules.API{
 		"scheduling": {"Model": "type Model struct", "Model.Solve": "func (*Model) Solve()", "Gone": "func Gone()", "Old": "type Old struct", "Old.Field": "field Field int"},

@@ -33,6 +33,7 @@ func TestRepository(t *testing.T) {
 		"exported names are explained": rules.CheckDocs,
 		"packages show their use":      rules.CheckPackageDocs,
 		"packages say how stable":      rules.CheckStability,
+		"users see no internal types":  rules.CheckAliases,
 	} {
 		t.Run(name, func(t *testing.T) { report(t, rule(tree)) })
 	}
