@@ -63,14 +63,14 @@ type rearranging struct {
 	steps, limit int
 }
 
-// rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new nodes, or on one and on
-// nodes of the snapshot, with as many of their wishes kept.
+// rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new nodes, or on one that may
+// be in the wrong domain, with as many of their wishes kept.
 func (t *Trial) rearrange(ctx context.Context, before Mark, classes []int32) {
 	if t.options.ExistingOnly || t.options.MinValues == MinValuesBestEffort || t.s.Tight > 0 || t.s.Filled() == 0 || t.nearlyProven() || t.s.PodsSince(before.at) > maxRearranged {
 		return
 	}
 	found, proof := t.s.Record(before.at), t.proof
-	if len(found.Nodes) == 0 || (len(found.Nodes) == 1 && !t.spansNodes(found)) {
+	if len(found.Nodes) == 0 || (len(found.Nodes) == 1 && !t.concernsAny(found)) {
 		return
 	}
 	r := &rearranging{t: t, before: before, priorities: t.prioritiesOf(classes), size: t.shares(classes), best: found, cost: t.newCost(), broken: t.countBroken(), ranks: t.ranks(found),
@@ -94,15 +94,15 @@ func (t *Trial) rearrange(ctx context.Context, before Mark, classes []int32) {
 	}
 }
 
-// spansNodes reports whether nodes of the snapshot hold pods of the way, and rules over domains larger than a node concern some: one new
-// node may then be in the wrong domain only because of the pods that were placed before.
+// concernsAny reports whether rules over domains larger than a node concern pods of the way: even a single new node may then be in the
+// wrong domain, because of pods that were placed before, or of others dealt out to the same domain that have no place in the end.
+func (t *Trial) concernsAny(w state.Record) bool {
+	return slices.ContainsFunc(w.Bindings, func(b state.Binding) bool { return t.m.concerned(t.m.classes[b.Class].Topology) })
+}
+
+// spansNodes reports whether nodes of the snapshot hold pods of the way, and rules over domains larger than a node concern some.
 func (t *Trial) spansNodes(w state.Record) bool {
-	onNodes, concerned := false, false
-	for _, b := range w.Bindings {
-		onNodes = onNodes || b.Host < w.Existing
-		concerned = concerned || t.m.concerned(t.m.classes[b.Class].Topology)
-	}
-	return onNodes && concerned
+	return t.concernsAny(w) && slices.ContainsFunc(w.Bindings, func(b state.Binding) bool { return b.Host < w.Existing })
 }
 
 // nearlyProven reports whether the plan is known to cost hardly more than any could.
