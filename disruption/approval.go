@@ -150,8 +150,8 @@ func (e *RefusedError) Error() string {
 // Is reports whether target is ErrRefused.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
-// refused is the command's refusal.
-func (c *Command) refused(answer Approval) *RefusedError {
+// refusalOf is the command's refusal.
+func refusalOf(c *Command, answer Approval) *RefusedError {
 	e := &RefusedError{Command: c.ID, Nodes: c.Nodes(), Reason: c.Reason, By: answer.By, Why: cmp.Or(answer.Reason, "no reason was given"), For: answer.For}
 	for i := range c.Members {
 		e.uids = append(e.uids, c.Members[i].UID)
@@ -175,10 +175,10 @@ func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 		e.state, e.outdated = StateDelayed, true
 		return
 	case answer != nil && answer.Decision == Refused:
-		e.refuse(e.cmd.refused(*answer), step)
+		e.refuse(refusalOf(e.cmd, *answer), step)
 		return
 	case !now.Before(deadline):
-		why := e.cmd.refused(Approval{Reason: fmt.Sprintf("nobody approved of it within %s", e.policy.wait())})
+		why := refusalOf(e.cmd, Approval{Reason: fmt.Sprintf("nobody approved of it within %s", e.policy.wait())})
 		why.Late = true
 		e.refuse(why, step)
 		return
@@ -193,7 +193,7 @@ func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 	}
 	message += ": " + e.cmd.String()
 	for i := range e.cmd.Members {
-		step.Events = append(step.Events, e.cmd.Members[i].events(Event{Reason: EventDisruptionAwaitingApproval, Identity: identity, Message: message, Every: stateEvery})...)
+		step.Events = append(step.Events, e.cmd.Members[i].Events(Event{Reason: EventDisruptionAwaitingApproval, Identity: identity, Message: message, Every: stateEvery})...)
 	}
 }
 
@@ -203,6 +203,6 @@ func (a *Approval) pending() bool { return a == nil || a.Decision == ApprovalPen
 func (e *Execution) refuse(why *RefusedError, step *Step) {
 	e.state, e.err = StateFailed, fmt.Errorf("command %s: %w", e.cmd.ID, why)
 	for i := range e.cmd.Members {
-		step.Events = append(step.Events, e.cmd.Members[i].events(Event{Reason: EventDisruptionRefused, Identity: why.Why, Message: why.Error()})...)
+		step.Events = append(step.Events, e.cmd.Members[i].Events(Event{Reason: EventDisruptionRefused, Identity: why.Why, Message: why.Error()})...)
 	}
 }

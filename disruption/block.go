@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -328,8 +327,4 @@ func podList(keys []scheduling.PodKey) string {
 		parts = append(parts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(parts, ", ")
-}
-
-func keyOf(pod *corev1.Pod) scheduling.PodKey {
-	return scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}
 }

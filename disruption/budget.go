@@ -1,19 +1,14 @@
 package disruption
 
 import (
-	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
 // Unit is what a budget counts.
@@ -39,8 +34,8 @@ type Scope struct {
 	Labels labels.Selector
 }
 
-// includes reports whether the node is in the scope.
-func (s *Scope) includes(pool v1.PoolKey, zone string, set labels.Set) bool {
+// Includes reports whether a node of the pool, in the zone and with the labels is in the scope.
+func (s *Scope) Includes(pool v1.PoolKey, zone string, set labels.Set) bool {
 	return (s.Pool.IsZero() || s.Pool == pool) && (s.Zone == "" || s.Zone == zone) && (s.Labels == nil || s.Labels.Matches(set))
 }
 
@@ -112,13 +107,13 @@ func ValidateBudgets(list []Budget) error {
 	return nil
 }
 
-// holds reports whether the budget is about the reason.
-func (b *Budget) holds(r Reason) bool {
+// Holds reports whether the budget is about the reason.
+func (b *Budget) Holds(r Reason) bool {
 	return b.Reasons == nil || slices.Contains(b.Reasons, r)
 }
 
-// amount is what the budget allows of a total.
-func (b *Budget) amount(total float64) float64 {
+// Allows is how much the budget allows, in its unit, where there is so much of it in its scope.
+func (b *Budget) Allows(total float64) float64 {
 	if !b.Percent {
 		return b.Amount
 	}
@@ -128,157 +123,3 @@ func (b *Budget) amount(total float64) float64 {
 	}
 	return max(0, math.Ceil(share-1e-9))
 }
-
-// Disruption is one that was started: what budgets with a window remember. What became of it does not matter.
-type Disruption struct {
-	// Node, and Time of its start.
-	Node string
-	Time time.Time
-	// Command it was started for, by ID; empty for one that was forced. It counts once for a command and node.
-	Command string
-	// Reason it was for; forced ones count too.
-	Reason Reason
-	// Pool, Zone and Labels of the node at the time.
-	Pool   v1.PoolKey
-	Zone   string
-	Labels map[string]string
-	// Pods that had to move, and Price in USD per hour.
-	Pods  int
-	Price float64
-	// Owners of those pods: Global leaves nodes with pods of theirs alone for a while, see Global.CoolDown.
-	Owners []types.UID
-}
-
-// DisruptionOf notes that the disruption of a candidate was started.
-func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
-	if c == nil || c.Pool == nil || c.Machine == nil || c.Machine.Node == nil {
-		return Disruption{}
-	}
-	return Disruption{
-		Node: c.Name, Time: started, Reason: r, Pool: c.Pool.Key, Zone: c.Zone, Labels: c.Machine.Node.Labels,
-		Pods: len(c.Pods), Price: c.Price, Owners: ownersOf(c.Pods),
-	}
-}
-
-// ForcedDisruption notes that the removal of a claim's node was forced and has been started: by expiry, an interruption, or
-// repair. It asked no budget, but those with a rate reckon with it; and pods' owners that it disturbed are left alone for a
-// while by Global, whatever it was that moved them. node may be empty, moving are the pods that have to move, and Price is the
-// caller's to fill in where it is known.
-func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*corev1.Pod, started time.Time) Disruption {
-	if claim == nil {
-		return Disruption{}
-	}
-	return Disruption{
-		Node: node, Time: started, Reason: r, Pool: v1.PoolOf(claim.Labels), Zone: claim.Labels[corev1.LabelTopologyZone], Labels: claim.Labels,
-		Pods: len(moving), Owners: ownersOf(moving),
-	}
-}
-
-// ownersOf are the owners of the pods, each once, in their order.
-func ownersOf(list []*corev1.Pod) []types.UID {
-	var out []types.UID
-	for _, pod := range list {
-		if pod == nil {
-			continue
-		}
-		for i := range pod.OwnerReferences {
-			if uid := pod.OwnerReferences[i].UID; !slices.Contains(out, uid) {
-				out = append(out, uid)
-			}
-		}
-	}
-	return out
-}
-
-// budgetsOf are the budgets that a NodePool states or that its generation brings with it, and faults in them: while there
-// is one, the pool lets nothing go for the reasons that the faulty budget is about. (The reference then lets nothing go
-// at all.)
-func budgetsOf(key v1.PoolKey, object *v1.NodePool) []Budget {
-	list := object.Spec.Disruption.Budgets
-	if list == nil {
-		list = []v1.Budget{{Nodes: v1.DefaultBudgetNodes}}
-	}
-	out := make([]Budget, 0, len(list))
-	for i := range list {
-		from := &list[i]
-		b := Budget{
-			Name: budgetName(key, i), Scope: Scope{Pool: key}, Unit: UnitNodes,
-		}
-		if from.Reasons != nil {
-			b.Reasons = []Reason{} // an empty list speaks of none
-		}
-		for _, r := range from.Reasons {
-			b.Reasons = append(b.Reasons, Reason(r))
-		}
-		nodes, err := v1.ParseBudgetNodes(from.Nodes)
-		calendar, calendarErr := calendarOf(from)
-		switch {
-		case err != nil:
-			b.Name += " (nodes: " + err.Error() + ")"
-		case calendarErr != nil:
-			b.Name += " (" + calendarErr.Error() + ")"
-		default:
-			b.Amount, b.Percent, b.Calendar = float64(nodes.Value), nodes.Percent, calendar
-		}
-		out = append(out, b)
-	}
-	if b, ok := driftOneByOne(key, object); ok {
-		out = append(out, b)
-	}
-	return out
-}
-
-// BudgetFaults are the budgets of NodePools that can't be read, by pool and number, as *BudgetErrors: until they are mended,
-// nothing goes for the reasons that they are about.
-func (f *Fleet) BudgetFaults() []error {
-	pools := slices.SortedFunc(maps.Values(f.pools), func(a, b *pool) int { return a.Key.Compare(b.Key) })
-	var out []error
-	for _, p := range pools {
-		for i := range p.Object.Spec.Disruption.Budgets {
-			b := &p.Object.Spec.Disruption.Budgets[i]
-			name := budgetName(p.Key, i)
-			if _, err := v1.ParseBudgetNodes(b.Nodes); err != nil {
-				out = append(out, &BudgetError{name, "nodes", err.Error()})
-			}
-			var fault *CalendarError
-			if _, err := calendarOf(b); errors.As(err, &fault) {
-				out = append(out, &BudgetError{name, fault.Field, fault.Err.Error()})
-			}
-		}
-	}
-	return out
-}
-
-func budgetName(key v1.PoolKey, i int) string {
-	return fmt.Sprintf("spec.disruption.budgets[%d] of nodepool %s", i, key)
-}
-
-func calendarOf(b *v1.Budget) (*Calendar, error) {
-	switch {
-	case b.Schedule == nil && b.Duration == nil:
-		return nil, nil
-	case b.Schedule == nil:
-		return nil, &CalendarError{"schedule", fmt.Errorf("is missing: a duration needs one")}
-	case b.Duration == nil:
-		return nil, &CalendarError{"duration", fmt.Errorf("is missing: a schedule needs one")}
-	}
-	return ParseCalendar(*b.Schedule, b.Duration.Duration, "")
-}
-
-// counted reports whether the node is part of a budget's total: managed, initialised, and its instance not being
-// ended. Replacements that come up enlarge nothing.
-func counted(m *cluster.Machine) bool {
-	if m.Claim == nil || m.Node == nil || m.Phase != cluster.PhaseInitialized {
-		return false
-	}
-	_, ending := trueSince(m.Claim, v1.ConditionInstanceTerminating)
-	return !ending
-}
-
-// disrupting reports whether a node that counts is disrupted already: not ready, or on its way out, whatever for.
-func (f *Fleet) disrupting(m *cluster.Machine) bool {
-	_, executing := f.in.Executing[m.Name]
-	return executing || m.Leaving || m.Marked || !ready(m.Node)
-}
-
-func zoneOf(m *cluster.Machine) string { return label(m, corev1.LabelTopologyZone) }

@@ -1,16 +1,14 @@
 package disruption
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
 // Candidate is a node that may be disrupted as far as it alone is concerned, with what planners weigh. It is
@@ -49,22 +47,6 @@ func (c *Candidate) Empty() bool { return c.Cost <= 1 }
 // Ratio is what removing it saves for each unit of disturbance: the order of consolidation.
 func (c *Candidate) Ratio() float64 { return c.Price / c.Cost }
 
-// bySavings orders candidates by descending ratio. Where those are equal the less disturbing goes first, then the name
-// decides, so that the order is total: the ratio of the reference leaves equal ones in no order.
-func bySavings(list []*Candidate) {
-	slices.SortFunc(list, func(a, b *Candidate) int {
-		return cmp.Or(cmp.Compare(b.Ratio(), a.Ratio()), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Name, b.Name))
-	})
-}
-
-// byDrift orders candidates for drift: those without pods to move first, then the longest drifted, then by name.
-func byDrift(list []*Candidate) {
-	rank := func(c *Candidate) int { return min(len(c.Pods), 1) }
-	slices.SortFunc(list, func(a, b *Candidate) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Drifted.Compare(b.Drifted), cmp.Compare(a.Name, b.Name))
-	})
-}
-
 // LegacyCost is the disruption cost by which consolidation used to order nodes, and by which static pools choose what to
 // give back: what evicting all its pods costs, whoever owns them, by the share of its life that it has before it.
 func (c *Candidate) LegacyCost(now time.Time) float64 {
@@ -74,13 +56,18 @@ func (c *Candidate) LegacyCost(now time.Time) float64 {
 	return legacyCost(c.Machine, now)
 }
 
-// label is a label of the Node, else of the NodeClaim before it is registered.
-func label(m *cluster.Machine, key string) string {
-	if m.Node != nil && (m.Claim == nil || m.Node.Labels[v1.NodeRegisteredLabelKey] == "true") {
-		return m.Node.Labels[key]
+// legacyCost is Candidate.LegacyCost.
+func legacyCost(m *cluster.Machine, now time.Time) float64 {
+	sum := 0.0
+	for _, pod := range m.Pods {
+		sum += pods.EvictionCost(pod)
 	}
-	if m.Claim != nil {
-		return m.Claim.Labels[key]
+	if m.Claim == nil {
+		return sum
 	}
-	return ""
+	life, expires := lifetime(m.Claim)
+	if !expires {
+		return sum
+	}
+	return sum * pods.RemainingLifetime(m.Claim.CreationTimestamp.Time, now, &life)
 }

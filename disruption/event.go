@@ -27,12 +27,6 @@ type Event struct {
 // DefaultEventInterval is for how long an event need not be repeated if it does not say.
 const DefaultEventInterval = 2 * time.Minute
 
-// Intervals that differ.
-const (
-	stateEvery       = 15 * time.Minute
-	poolBlockedEvery = time.Minute
-)
-
 // EventReason names a kind of event, in the words that operators' alerts know.
 type EventReason string
 
@@ -73,16 +67,16 @@ const (
 
 // What events are about.
 const (
-	kindNode      = "Node"
-	kindNodeClaim = "NodeClaim"
-	kindNodePool  = "NodePool"
-	kindPod       = "Pod"
+	KindNode      = "Node"
+	KindNodeClaim = "NodeClaim"
+	KindNodePool  = "NodePool"
+	KindPod       = "Pod"
 )
 
-// events are the event for the member's Node and for its NodeClaim.
-func (m *Member) events(e Event) []Event {
-	e.Kind, e.Name, e.UID = kindNode, m.Node, ""
+// Events are the event for the member's Node and for its NodeClaim.
+func (m *Member) Events(e Event) []Event {
+	e.Kind, e.Name, e.UID = KindNode, m.Node, ""
 	claim := e
-	claim.Kind, claim.Name, claim.UID = kindNodeClaim, m.Claim, m.UID
+	claim.Kind, claim.Name, claim.UID = KindNodeClaim, m.Claim, m.UID
 	return []Event{e, claim}
 }

@@ -315,7 +315,7 @@ func (e *Execution) wait(o Observed, step *Step) {
 			why = EventDisruptionWaitingReadiness
 		}
 		step.Events = append(step.Events, Event{
-			Kind: kindNodeClaim, Name: r.Claim, UID: r.Stored.UID, Reason: why, Identity: string(e.cmd.Reason), Message: fmt.Sprintf("replaces %s", e.cmd),
+			Kind: KindNodeClaim, Name: r.Claim, UID: r.Stored.UID, Reason: why, Identity: string(e.cmd.Reason), Message: fmt.Sprintf("replaces %s", e.cmd),
 		})
 	}
 	if e.Unready() == 0 {
@@ -338,7 +338,7 @@ func (e *Execution) delete(o Observed, step *Step) {
 		}
 		left = true
 		step.Effects = append(step.Effects, DeleteMember{m.member.Claim, m.member.UID, m.member.Node, e.cmd.Reason})
-		step.Events = append(step.Events, m.member.events(Event{Reason: EventDisruptionTerminating, Message: e.cmd.String()})...)
+		step.Events = append(step.Events, m.member.Events(Event{Reason: EventDisruptionTerminating, Message: e.cmd.String()})...)
 	}
 	if !left {
 		e.state = StateDone

@@ -113,21 +113,9 @@ func (e *Execution) failureEvents() []Event {
 	}
 	var out []Event
 	for i := range e.cmd.Members {
-		out = append(out, e.cmd.Members[i].events(Event{
+		out = append(out, e.cmd.Members[i].Events(Event{
 			Warning: true, Reason: EventDisruptionFailed, Identity: causeOf(e.err), Message: "took back its disruption: " + e.err.Error(),
 		})...)
-	}
-	return out
-}
-
-// HeldBackEvents tell of the members that the command is not begun, or taken back, since its launches are held back, as err says.
-func (c *Command) HeldBackEvents(err error) []Event {
-	if err == nil {
-		return nil
-	}
-	var out []Event
-	for i := range c.Members {
-		out = append(out, c.Members[i].events(Event{Reason: EventDisruptionHeldBack, Message: "its disruption waits: " + err.Error()})...)
 	}
 	return out
 }
@@ -138,7 +126,7 @@ func causeOf(err error) string {
 		is   error
 		name string
 	}{
-		{ErrHeldBack, "held_back"}, {ErrTainting, "write_refused"}, {ErrLaunch, "launch_refused"}, {ErrHistory, "history_refused"}, {ErrMemberGone, "member_gone"},
+		{ErrHeldBack, CauseHeldBack}, {ErrTainting, "write_refused"}, {ErrLaunch, "launch_refused"}, {ErrHistory, "history_refused"}, {ErrMemberGone, "member_gone"},
 		{ErrReplacementGone, "replacement_gone"}, {ErrTimeout, "timeout"}, {ErrInterrupted, "interrupted"},
 	} {
 		if errors.Is(err, cause.is) {

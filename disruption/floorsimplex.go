@@ -64,7 +64,7 @@ func bestPrices(machines []offered, demand corev1.ResourceList) FloorPrices {
 	for d, dual := range cover.Duals() {
 		y[floorResources[d]] = max(dual, 0) * unit / scale[d]
 	}
-	return y.held(machines)
+	return held(y, machines)
 }
 
 // largest amounts of each resource, by which they are scaled, and the highest price, 1 if all are 0.
@@ -103,7 +103,7 @@ const pivotGain = 1e-12
 const maxPivots = 50
 
 // held scales prices down until no node costs less than it is worth.
-func (y FloorPrices) held(machines []offered) FloorPrices {
+func held(y FloorPrices, machines []offered) FloorPrices {
 	worst := 1.0
 	for i := range machines {
 		worth := 0.0

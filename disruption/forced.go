@@ -8,25 +8,6 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Due is when a claim's node must go, and why.
-type Due struct {
-	At     time.Time
-	Reason Reason
-}
-
-// ExpiryOf is when the claim's node expires, by the claim's own expireAfter; false when it never does, and when it is
-// being deleted already.
-func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
-	if claim == nil {
-		return Due{}, false
-	}
-	life, expires := lifetime(claim)
-	if claim.DeletionTimestamp != nil || !expires {
-		return Due{}, false
-	}
-	return Due{At: claim.CreationTimestamp.Add(life), Reason: ReasonExpired}, true
-}
-
 // ForcedStep is what becomes of a node that something forces out.
 type ForcedStep struct {
 	// Removal of it; nil when it stays for now.

@@ -132,8 +132,8 @@ func (s *search) tryAgain(ctx context.Context, cmd *Command, same bool, st *step
 		st.pods += pods
 		st.saving += u.price
 	}
-	if !same || cmd.planned() > st.pods { // then for some that waited, and may be gone
-		cmd = cmd.only(s.waitingFor(st.members, same))
+	if !same || placesIn(cmd) > st.pods { // then for some that waited, and may be gone
+		cmd = withOnly(cmd, s.waitingFor(st.members, same))
 	}
 	hidden := s.trial.Mark()
 	r := replay{pass: s.pass, trial: s.trial}
@@ -141,7 +141,7 @@ func (s *search) tryAgain(ctx context.Context, cmd *Command, same bool, st *step
 	if err != nil {
 		return nil, err
 	}
-	same = same && cmd.planned() == st.pods
+	same = same && placesIn(cmd) == st.pods
 	if why != nil {
 		if err := s.trial.Rollback(hidden); err != nil {
 			return nil, err
@@ -232,8 +232,8 @@ func (s *search) putSome(cmd *Command) error {
 	return nil
 }
 
-// planned is how many pods the command has places for.
-func (c *Command) planned() int {
+// placesIn is how many pods the command has places for.
+func placesIn(c *Command) int {
 	n := 0
 	for i := range c.Receivers {
 		n += len(c.Receivers[i].Pods)
@@ -250,13 +250,13 @@ func (c *Command) planned() int {
 func plannedBy(commands []*Command) int {
 	n := 0
 	for _, cmd := range commands {
-		n += cmd.planned()
+		n += placesIn(cmd)
 	}
 	return n
 }
 
 // plannedOf is how many pods of the members it has places for: a new node may also be for pods that wait anyway.
-func (c *Command) plannedOf(members []*Candidate) int {
+func plannedOf(c *Command, members []*Candidate) int {
 	size := 0
 	for _, m := range members {
 		size += len(m.Pods)
@@ -286,8 +286,8 @@ func (c *Command) plannedOf(members []*Candidate) int {
 	return n
 }
 
-// only is the command with places for no pods but these.
-func (c *Command) only(pods map[scheduling.PodKey]bool) *Command {
+// withOnly is the command with places for no pods but these.
+func withOnly(c *Command, pods map[scheduling.PodKey]bool) *Command {
 	gone := func(key scheduling.PodKey) bool { return !pods[key] }
 	out := *c
 	out.Receivers, out.Replacements, out.Order = nil, nil, nil

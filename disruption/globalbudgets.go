@@ -77,7 +77,7 @@ func (s *search) takeBest(ctx context.Context, steps []*step) error {
 	}
 	room := make([]int64, len(books))
 	for i, b := range books {
-		room[i] = nanoUSD(b.amount(b.total)+slack) - nanoUSD(b.inUse(s.fleet.now, s.fleet.now))
+		room[i] = nanoUSD(b.Allows(b.total)+slack) - nanoUSD(b.inUse(s.fleet.now, s.fleet.now))
 	}
 	for i := range list {
 		list[i].takes = append(list[i].takes, make([]int64, len(books)-len(list[i].takes))...)

@@ -183,8 +183,8 @@ func (s *search) likeness(u *unit) uint64 {
 	return like.draw()
 }
 
-// likeness of what the candidate is bought as, whatever its name.
-func (c *Candidate) likeness() uint64 {
+// likenessOf is what the candidate is bought as, as a number, whatever its name.
+func likenessOf(c *Candidate) uint64 {
 	h := fnv.New64a()
 	for _, part := range []string{c.Zone, c.CapacityType, c.Pool.Key.String()} {
 		h.Write([]byte(part))

@@ -29,7 +29,7 @@ func unlike(n, from int) []*unit {
 	var out []*unit
 	for i := range n {
 		c := &Candidate{Name: fmt.Sprintf("n-%d", from+i), Pool: &scheduling.NodePool{}, Zone: "a", Price: 0.2}
-		out = append(out, &unit{Candidate: c, at: from + i, number: from + i, like: c.likeness(), price: nanoUSD(c.Price), worth: int64(i) << 16})
+		out = append(out, &unit{Candidate: c, at: from + i, number: from + i, like: likenessOf(c), price: nanoUSD(c.Price), worth: int64(i) << 16})
 	}
 	return out
 }

@@ -152,5 +152,5 @@ func (s *search) plannedUnit(st *step, i int, load scheduling.Load) *unit {
 	if p.spot {
 		c.CapacityType = v1.CapacityTypeSpot
 	}
-	return &unit{Candidate: c, like: c.likeness(), price: nanoUSD(first.Price), worth: nanoUSD(load.Worth), planned: p}
+	return &unit{Candidate: c, like: likenessOf(c), price: nanoUSD(first.Price), worth: nanoUSD(load.Worth), planned: p}
 }

@@ -172,7 +172,7 @@ func (g *ground) fill(u *unit, c *Candidate, moved map[types.UID]time.Time, was 
 	if was != nil && was.Zone == c.Zone && was.CapacityType == c.CapacityType && was.Pool.Key == c.Pool.Key && was.Price == c.Price {
 		u.like = was.like
 	} else {
-		u.like = c.likeness()
+		u.like = likenessOf(c)
 	}
 	u.drifts = u.refused[drifting] == nil
 	u.due = u.drifts || g.expiresSoon(c)

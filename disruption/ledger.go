@@ -110,7 +110,7 @@ func (b *book) remember(history []Disruption, now time.Time) {
 	}
 	for i := range history {
 		d := &history[i]
-		if b.Scope.includes(d.Pool, d.Zone, labels.Set(d.Labels)) && (d.Reason.Forced() || b.holds(d.Reason)) && !d.Time.After(now) {
+		if b.Scope.Includes(d.Pool, d.Zone, labels.Set(d.Labels)) && (d.Reason.Forced() || b.Holds(d.Reason)) && !d.Time.After(now) {
 			b.history = append(b.history, charge{d.Time, amountOf(b.Unit, d.Pods, d.Price)})
 		}
 	}
@@ -119,7 +119,7 @@ func (b *book) remember(history []Disruption, now time.Time) {
 
 // count adds a node to the total, and to what is in use if it is disrupted already.
 func (b *book) count(f *Fleet, m *cluster.Machine) {
-	if !b.Scope.includes(m.Pool, zoneOf(m), labels.Set(m.Node.Labels)) {
+	if !b.Scope.Includes(m.Pool, zoneOf(m), labels.Set(m.Node.Labels)) {
 		return
 	}
 	amount := f.weigh(b.Unit, m)
@@ -181,7 +181,7 @@ func (b *book) refuses(amount float64, now, at time.Time) *Block {
 	if !b.Calendar.Counts(at) {
 		return nil
 	}
-	allowed, used := b.amount(b.total), b.inUse(now, at)
+	allowed, used := b.Allows(b.total), b.inUse(now, at)
 	if used+amount <= allowed+slack {
 		return nil
 	}
@@ -201,7 +201,7 @@ func (l *Ledger) concerned(m *cluster.Machine, r Reason) (list []*book, amounts 
 	var few [8]*book
 	found, amounts, zone := few[:0], l.amounts[:0], zoneOf(m)
 	for _, b := range l.books {
-		if b.holds(r) && b.Scope.includes(m.Pool, zone, labels.Set(m.Node.Labels)) {
+		if b.Holds(r) && b.Scope.Includes(m.Pool, zone, labels.Set(m.Node.Labels)) {
 			found = append(found, b)
 			amounts = append(amounts, l.fleet.weigh(b.Unit, m))
 		}
@@ -305,23 +305,13 @@ func (l *Ledger) Blocks(c *Candidate, r Reason) *Block {
 	return nil
 }
 
-// BudgetUse is how a budget stands.
-type BudgetUse struct {
-	// Budget by name.
-	Budget string
-	// Counts says whether its calendar has it count now.
-	Counts bool
-	// Allowed and InUse in its unit; InUse may be more where nodes went that no budget holds.
-	Allowed, InUse float64
-}
-
 // Uses says how all budgets stand now, those of pools first, in the order of the snapshot.
 func (l *Ledger) Uses() []BudgetUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := make([]BudgetUse, len(l.books))
 	for i, b := range l.books {
-		out[i] = BudgetUse{b.Name, b.Calendar.Counts(l.fleet.now), b.amount(b.total), b.inUse(l.fleet.now, l.fleet.now)}
+		out[i] = BudgetUse{b.Name, b.Calendar.Counts(l.fleet.now), b.Allows(b.total), b.inUse(l.fleet.now, l.fleet.now)}
 	}
 	return out
 }

@@ -183,7 +183,7 @@ func (p *Plan) at(now time.Time) *Plan {
 		list[i] = *cmd
 		next := &list[i]
 		if next.Planned, next.NotBefore = now, now.Add(cmd.NotBefore.Sub(cmd.Planned)); again {
-			next.identify()
+			identify(next)
 			ids[cmd.ID] = next.ID
 		}
 		out.Commands[i] = next

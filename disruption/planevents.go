@@ -1,7 +1,6 @@
 package disruption
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -30,7 +29,7 @@ func (p *Plan) Events(f *Fleet) []Event {
 		}
 	}
 	for _, cmd := range p.Commands {
-		out = append(out, cmd.plannedEvents()...)
+		out = append(out, plannedEvents(cmd)...)
 	}
 	return out
 }
@@ -47,7 +46,7 @@ func verdictEvents(m *cluster.Machine, blocks []MethodBlock) []Event {
 			continue
 		case b.Method == "", b.Method == MethodDrift && b.Block.Code == BlockUnschedulable:
 			e.Reason = EventDisruptionBlocked
-		case b.Block.unconsolidatable() && b.Method.ConsolidationType() != "":
+		case unconsolidatable(b.Block) && b.Method.ConsolidationType() != "":
 			e.Reason, e.Every = EventUnconsolidatable, stateEvery
 		default:
 			continue
@@ -63,7 +62,7 @@ func verdictEvents(m *cluster.Machine, blocks []MethodBlock) []Event {
 
 // unconsolidatable reports whether operators hear of the block as the reason why a node is not consolidated: what is about
 // the node, its pool and what would replace it. Budgets are told of on the pool, scores in metrics.
-func (b *Block) unconsolidatable() bool {
+func unconsolidatable(b *Block) bool {
 	switch b.Code {
 	case BlockRefused, BlockFailed, BlockHeldBack, BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget,
 		BlockUnschedulable, BlockDependsOnUninitialized, BlockManyNodes, BlockNotCheaper, BlockMinValues, BlockSpotToSpot, BlockFewTypes:
@@ -76,59 +75,36 @@ func (b *Block) unconsolidatable() bool {
 func machineEvents(m *cluster.Machine, e Event) []Event {
 	var out []Event
 	if m.Node != nil {
-		e.Kind, e.Name, e.UID = kindNode, m.Node.Name, m.Node.UID
+		e.Kind, e.Name, e.UID = KindNode, m.Node.Name, m.Node.UID
 		out = append(out, e)
 	}
 	if m.Claim != nil {
-		e.Kind, e.Name, e.UID = kindNodeClaim, m.Claim.Name, m.Claim.UID
+		e.Kind, e.Name, e.UID = KindNodeClaim, m.Claim.Name, m.Claim.UID
 		out = append(out, e)
 	}
 	return out
 }
 
 // plannedEvents tell of a command of consolidation that was found, and of the scores that let it pass.
-func (c *Command) plannedEvents() []Event {
+func plannedEvents(c *Command) []Event {
 	if c.Reason != ReasonUnderutilized {
 		return nil
 	}
 	var out []Event
 	for i := range c.Members {
-		out = append(out, c.Members[i].events(Event{Reason: EventConsolidationCandidate, Identity: c.String(), Message: c.String()})...)
+		out = append(out, c.Members[i].Events(Event{Reason: EventConsolidationCandidate, Identity: c.String(), Message: c.String()})...)
 	}
 	for _, s := range c.Scores {
 		e := Event{Reason: EventConsolidationApproved, Message: fmt.Sprintf("%s: %s", s, c)}
 		if len(c.Members) == 1 {
-			out = append(out, c.Members[0].events(e)...)
+			out = append(out, c.Members[0].Events(e)...)
 			continue
 		}
-		e.Kind, e.Name = kindNodePool, s.Pool.String()
+		e.Kind, e.Name = KindNodePool, s.Pool.String()
 		out = append(out, e)
 	}
 	return out
 }
-
-// RejectionEvents tell each member of a command of consolidation that it was void when it was to be started, and what kind
-// of change made it so. err is what Planner.Validate or Step.Err said.
-func (c *Command) RejectionEvents(err error) []Event {
-	category := rejectionUnknown
-	var rejected *RejectedError
-	if errors.As(err, &rejected) {
-		category = rejected.Category
-	}
-	if err == nil || c.Method.ConsolidationType() == "" {
-		return nil
-	}
-	var out []Event
-	for i := range c.Members {
-		out = append(out, c.Members[i].events(Event{
-			Reason: EventConsolidationRejected, Identity: string(category), Message: fmt.Sprintf("%s: %v", category, err),
-		})...)
-	}
-	return out
-}
-
-// rejectionUnknown is the category of what no RejectedError explains.
-const rejectionUnknown RejectionCategory = "unknown"
 
 // Events tell of the pools that have nodes and whose own budgets now let none go, for each reason.
 func (l *Ledger) Events() []Event {
@@ -138,7 +114,7 @@ func (l *Ledger) Events() []Event {
 			continue
 		}
 		out = append(out, Event{
-			Kind: kindNodePool, Name: use.Pool.String(), Reason: EventDisruptionBlocked, Identity: string(use.Reason), Every: poolBlockedEvery,
+			Kind: KindNodePool, Name: use.Pool.String(), Reason: EventDisruptionBlocked, Identity: string(use.Reason), Every: poolBlockedEvery,
 			Message: fmt.Sprintf("no node may be disrupted for %s: spec.disruption.budgets allows 0 of %d", use.Reason, use.Total),
 		})
 	}
@@ -150,7 +126,7 @@ func (b *RepairBlock) Events(node *corev1.Node, claim *v1.NodeClaim) []Event {
 	e := Event{Warning: true, Reason: EventNodeRepairBlocked, Message: b.String(), Every: stateEvery}
 	out := machineEvents(&cluster.Machine{Node: node, Claim: claim}, e)
 	if !b.Pool.IsZero() {
-		e.Kind, e.Name, e.UID = kindNodePool, b.Pool.String(), ""
+		e.Kind, e.Name, e.UID = KindNodePool, b.Pool.String(), ""
 		out = append(out, e)
 	}
 	return out
@@ -162,7 +138,7 @@ func ProtectionEvents(pod *corev1.Pod, now time.Time) []Event {
 	if pod == nil {
 		return nil
 	}
-	e := Event{Kind: kindPod, Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+	e := Event{Kind: KindPod, Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 	switch p := pods.ProtectionOf(pod, now); {
 	case p.Err != nil:
 		e.Warning, e.Reason, e.Message = true, EventInvalidDoNotDisrupt, p.Err.Error()
@@ -178,3 +154,9 @@ func ProtectionEvents(pod *corev1.Pod, now time.Time) []Event {
 	}
 	return []Event{e}
 }
+
+// Intervals of events that are repeated less or more often than others.
+const (
+	stateEvery       = 15 * time.Minute
+	poolBlockedEvery = time.Minute
+)

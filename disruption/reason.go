@@ -107,3 +107,8 @@ const (
 	// ClassEventual: they hold it back only while its NodeClaim has no terminationGracePeriod.
 	ClassEventual Class = "Eventual"
 )
+
+// VoluntaryReasons are the reasons that budgets know, in the order in which they are tried. The slice is the caller's.
+func VoluntaryReasons() []Reason {
+	return []Reason{ReasonEmpty, ReasonDrifted, ReasonUnderutilized}
+}

@@ -206,7 +206,7 @@ func (l *remains) command() *Command {
 		for _, pod := range r.machine.Pods {
 			if pods.Reschedulable(pod) {
 				m.Pods = append(m.Pods, keyOf(pod))
-				m.addOwners(pod)
+				addOwners(&m, pod)
 			}
 		}
 		sum += nanoUSD(r.Price)

@@ -193,7 +193,7 @@ func (r *replay) carryOut(ctx context.Context, cmd *Command, members []*Candidat
 		}
 		moving += n
 	}
-	if !r.fresh && moving > cmd.plannedOf(members) {
+	if !r.fresh && moving > plannedOf(cmd, members) {
 		return nil, &Block{Code: BlockUnschedulable, Pods: r.trial.Waiting(maxNamed), Detail: "pods came since it was planned"}, nil
 	}
 	return r.put(ctx, cmd)

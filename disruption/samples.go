@@ -4,46 +4,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
-
-// Label is the reason as metrics spell it; see Removal.Label for forced ones.
-func (r Reason) Label() string { return snake(string(r)) }
-
-// snake is "WhenEmptyOrUnderutilized" as "when_empty_or_underutilized".
-func snake(s string) string {
-	var out strings.Builder
-	for i, r := range s {
-		if unicode.IsUpper(r) && i > 0 {
-			out.WriteByte('_')
-		}
-		out.WriteRune(unicode.ToLower(r))
-	}
-	return out.String()
-}
-
-// TerminationMode is how a claim's node ends, as metrics spell it: gracefully, without a deadline; eventually, with one;
-// or forcefully, with one that has no length.
-func TerminationMode(claim *v1.NodeClaim) string {
-	if claim == nil {
-		return ""
-	}
-	switch period := claim.Spec.TerminationGracePeriod; {
-	case period == nil:
-		return "graceful"
-	case period.Duration <= 0:
-		return "forceful"
-	}
-	return "eventual"
-}
-
-// MetricLabels are the labels of a method's metrics: its reason and its consolidation type.
-func (m Method) MetricLabels() map[string]string {
-	return map[string]string{labelReason: m.Reason().Label(), labelType: m.ConsolidationType()}
-}
 
 // Samples are how many nodes may be disrupted for each voluntary reason, budgets aside.
 func (f *Fleet) Samples() []Sample {
@@ -83,7 +47,7 @@ func (p *Plan) Samples(f *Fleet) []Sample {
 	var out []Sample
 	for _, cmd := range p.Commands {
 		if cmd != nil && cmd.Reason == ReasonUnderutilized {
-			out = append(out, cmd.moveSamples(f)...)
+			out = append(out, moveSamples(cmd, f)...)
 		}
 	}
 	early, rejected := map[Method]bool{}, map[v1.PoolKey]bool{}
@@ -115,9 +79,9 @@ func (p *Plan) found(m Method) bool {
 }
 
 // moveSamples of a command that was found: one for each pool that loses nodes.
-func (c *Command) moveSamples(f *Fleet) []Sample {
+func moveSamples(c *Command, f *Fleet) []Sample {
 	var out []Sample
-	for _, key := range c.pools() {
+	for _, key := range c.Pools() {
 		var score *float64
 		for i := range c.Scores {
 			if c.Scores[i].Pool == key {
@@ -129,8 +93,8 @@ func (c *Command) moveSamples(f *Fleet) []Sample {
 	return out
 }
 
-func (f *Fleet) moveSamples(key v1.PoolKey, decision string, score *float64) []Sample {
-	labels := map[string]string{labelDecision: decision, labelPool: key.String(), labelPolicy: f.policyOf(key)}
+func (f *Fleet) moveSamples(key v1.PoolKey, verb string, score *float64) []Sample {
+	labels := map[string]string{labelDecision: verb, labelPool: key.String(), labelPolicy: f.policyOf(key)}
 	out := []Sample{{MetricMoves, labels, 1}}
 	if score != nil {
 		out = append(out, Sample{MetricScore, labels, *score})
@@ -140,53 +104,9 @@ func (f *Fleet) moveSamples(key v1.PoolKey, decision string, score *float64) []S
 
 func (f *Fleet) policyOf(key v1.PoolKey) string {
 	if p := f.pools[key]; p != nil {
-		return policyLabel(p.Object)
+		return PolicyLabel(p.Object)
 	}
 	return ""
-}
-
-// policyLabel is the pool's consolidationPolicy as metrics spell it; the default's where it states none.
-func policyLabel(pool *v1.NodePool) string {
-	policy := pool.Spec.Disruption.ConsolidationPolicy
-	if policy == "" {
-		policy = v1.ConsolidationPolicyWhenEmptyOrUnderutilized
-	}
-	return snake(string(policy))
-}
-
-// pools are those that lose nodes, each once.
-func (c *Command) pools() []v1.PoolKey {
-	var out []v1.PoolKey
-	for i := range c.Members {
-		if key := c.Members[i].Pool; !slices.Contains(out, key) {
-			out = append(out, key)
-		}
-	}
-	slices.SortFunc(out, v1.PoolKey.Compare)
-	return out
-}
-
-// decisionLabels are those of a command's counters.
-func (c *Command) decisionLabels() map[string]string {
-	labels := c.Method.MetricLabels()
-	labels[labelDecision] = string(c.Decision())
-	return labels
-}
-
-// StartedSamples count the command once it is started.
-func (c *Command) StartedSamples() []Sample {
-	out := []Sample{{MetricDecisions, c.decisionLabels(), 1}}
-	for _, key := range c.pools() {
-		labels := c.decisionLabels()
-		labels[labelPool] = key.String()
-		out = append(out, Sample{MetricDecisionsByPool, labels, 1})
-	}
-	return out
-}
-
-// RejectionSamples count the command as void.
-func (c *Command) RejectionSamples() []Sample {
-	return []Sample{{MetricFailedValidations, map[string]string{labelType: c.Method.ConsolidationType()}, 1}}
 }
 
 // FailureSamples count the command once its execution has failed, by why, and its replacements that were not ready then: decision and
@@ -195,54 +115,20 @@ func (e *Execution) FailureSamples() []Sample {
 	if e.state != StateFailed && e.state != StateUndoing || e.started.IsZero() {
 		return nil
 	}
-	out := e.cmd.failureSamples(e.err)
+	out := e.cmd.FailureSamples(causeOf(e.err))
 	if unready := e.Unready(); unready > 0 {
-		out = append(out, Sample{MetricQueueFailures, e.cmd.decisionLabels(), float64(unready)})
+		out = append(out, Sample{MetricQueueFailures, e.cmd.MetricLabels(), float64(unready)})
 	}
 	return out
-}
-
-// HeldBackSamples count the command as one that was not begun since its launches are held back.
-func (c *Command) HeldBackSamples() []Sample { return c.failureSamples(ErrHeldBack) }
-
-func (c *Command) failureSamples(err error) []Sample {
-	labels := c.Method.MetricLabels()
-	labels[labelCause] = causeOf(err)
-	return []Sample{{MetricCommandFailures, labels, 1}}
-}
-
-// disruptedSamples are nodeclaims_disrupted_total and pods_disruption_initiated_total of one claim.
-func disruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []Sample {
-	if claim == nil {
-		return nil
-	}
-	labels := map[string]string{
-		labelReason: reason, labelPool: v1.PoolOf(claim.Labels).String(), labelCapacityType: claim.Labels[v1.CapacityTypeLabelKey],
-		labelConsolidationPolicy: policy, labelTerminationMode: TerminationMode(claim),
-	}
-	return []Sample{{MetricDisrupted, labels, 1}, {MetricPodsDisrupted, labels, float64(moved)}}
-}
-
-// DisruptedSamples count a member of the command, once its claim is deleted. pool is the member's; its policy is told for
-// methods that consolidate. A nil pool says none.
-func (c *Command) DisruptedSamples(m *Member, claim *v1.NodeClaim, pool *v1.NodePool) []Sample {
-	if m == nil {
-		return nil
-	}
-	policy := ""
-	if pool != nil && c.Method.ConsolidationType() != "" {
-		policy = policyLabel(pool)
-	}
-	return disruptedSamples(claim, c.Reason.Label(), policy, len(m.Pods))
 }
 
 // Samples count the removal, with the pods that have to move from the node it is about; a repair also by the condition that
 // called the node broken.
 func (r *Removal) Samples(moving int) []Sample {
-	out := disruptedSamples(r.Claim, r.Label(), "", moving)
+	out := DisruptedSamples(r.Claim, r.Label(), "", moving)
 	if r.Reason == ReasonUnhealthy && r.Claim != nil {
 		out = append(out, Sample{MetricUnhealthyDisrupted, map[string]string{
-			labelCondition: snake(string(r.Condition)), labelPool: v1.PoolOf(r.Claim.Labels).String(),
+			labelCondition: SnakeCase(string(r.Condition)), labelPool: v1.PoolOf(r.Claim.Labels).String(),
 			labelCapacityType: r.Claim.Labels[v1.CapacityTypeLabelKey], labelImage: r.Claim.Status.ImageID,
 		}, 1})
 	}
@@ -263,11 +149,11 @@ func (r *Removal) Label() string {
 	case cloudprovider.InterruptionMaintenance:
 		return "scheduled_change"
 	case cloudprovider.InterruptionStopped, cloudprovider.InterruptionTerminated:
-		return "instance_" + snake(r.Detail)
+		return "instance_" + SnakeCase(r.Detail)
 	case cloudprovider.InterruptionUnhealthy:
 		return "instance_status"
 	}
-	return snake(r.Detail)
+	return SnakeCase(r.Detail)
 }
 
 // Samples are the pools that drift leaves alone, with the seconds that are left.

@@ -8,22 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Wave is a set of commands to be carried out side by side. Waves follow each other; one may begin when the one before is
-// done, or at once: budgets and the validation of each command see to it that nothing goes wrong.
-type Wave struct {
-	// Commands by ID, in their order.
-	Commands []string `json:"commands"`
-	// Seconds that it is expected to take: new nodes have to be ready, then pods have to go as fast as PodDisruptionBudgets
-	// let them. What no budget slows down goes at once, and is there again when its successors are ready. 0 is nothing that
-	// anybody waits for: no pod moves.
-	Seconds float64 `json:"seconds"`
-	// Overlap is what new nodes cost meanwhile alongside the old ones, USD.
-	Overlap float64 `json:"overlap"`
-	// Pods that have to move, and Savings in USD per hour.
-	Pods    int     `json:"pods"`
-	Savings float64 `json:"savings"`
-}
-
 // load is what the commands of a wave ask of one PodDisruptionBudget.
 type load struct{ pods, allowed int }
 
@@ -46,7 +30,7 @@ func (s *search) waves(commands []*Command) ([]*Command, []Wave) {
 	ruled := s.trial.Ruled()
 	if !ruled {
 		slices.SortStableFunc(order, func(a, b *Command) int {
-			return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), cmp.Compare(b.density(), a.density()))
+			return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), cmp.Compare(density(b), density(a)))
 		})
 	}
 	var drafts []*waveDraft
@@ -89,7 +73,7 @@ func rankOf(c *Command) int {
 }
 
 // density is the saving for each unit of disturbance, in nano-USD per hour.
-func (c *Command) density() int64 {
+func density(c *Command) int64 {
 	cost := 0.0
 	for i := range c.Members {
 		cost += c.Members[i].Cost

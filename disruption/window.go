@@ -5,15 +5,6 @@ import "time"
 // maxSteps bounds how many openings and closings of calendars NextWindow follows.
 const maxSteps = 1000
 
-// Window is when a node may be disrupted as far as budgets are concerned.
-type Window struct {
-	// Start is the first moment, now or later; zero when none is in sight.
-	Start time.Time
-	// Block is the budget that stands in the way now, or while Start is zero the one that does for good; nil when the node may
-	// go now.
-	Block *Block
-}
-
 // NextWindow says when budgets would let a candidate go for a reason if nothing but time changed: calendars close, and
 // what was started falls out of windows. What is under way now is taken to last: a budget that is used up by it has no end
 // in sight. A candidate that was taken has its share already, and may go now.
@@ -66,7 +57,7 @@ func (b *book) frees(amount float64, now, at time.Time) time.Time {
 // roomAgain is when a budget with a window has room for the amount again, which it lacks at at; zero for one without, and if
 // the amount is more than it ever allows. From the latest start backwards, what does not fit together with the amount must be forgotten.
 func (b *book) roomAgain(amount float64, now, at time.Time) time.Time {
-	room := b.amount(b.total) + slack - amount
+	room := b.Allows(b.total) + slack - amount
 	if b.Window == 0 || room < 0 {
 		return time.Time{}
 	}

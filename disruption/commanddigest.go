@@ -1,0 +1,104 @@
+package disruption
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// digestVersion changes with what digests are made of: digests of different versions never agree.
+const digestVersion = "drawknife.dev/disruption-digest/v1"
+
+// digestedCommand is what a command's digest is made of.
+type digestedCommand struct {
+	Version      string                `json:"version"`
+	Reason       Reason                `json:"reason"`
+	Members      []digestedMember      `json:"members"`
+	Replacements []digestedReplacement `json:"replacements"`
+}
+
+type digestedMember struct {
+	Node  string    `json:"node"`
+	Claim string    `json:"claim"`
+	UID   types.UID `json:"uid"`
+	Pods  []string  `json:"pods"`
+}
+
+type digestedReplacement struct {
+	Pool   string `json:"pool"`
+	Static bool   `json:"static"`
+	// Types that may be launched, each as type/zone/capacity type and further labels of the offering, sorted.
+	Types []string `json:"types"`
+}
+
+// Digest names what the command does to the cluster, for approvals: 32 hexadecimal digits. Two commands have the same digest
+// if they remove the same NodeClaims and nodes, for the same reason, evict the same pods and may launch the same offerings of
+// the same pools. Whoever approves a digest approves of exactly that.
+//
+// What a later plan of the same fleet may say differently is no part of it: ID, method, times, wave, prices and saving, and
+// where pods are expected to go, which kube-scheduler decides. Orders do not matter. A digest stays the same from release to
+// release unless the notes of a release say otherwise.
+func (c *Command) Digest() string {
+	if c == nil {
+		return ""
+	}
+	d := digestedCommand{Version: digestVersion, Reason: c.Reason, Members: []digestedMember{}, Replacements: []digestedReplacement{}}
+	for i := range c.Members {
+		m := &c.Members[i]
+		pods := make([]string, 0, len(m.Pods))
+		for _, key := range m.Pods {
+			pods = append(pods, key.String())
+		}
+		slices.Sort(pods)
+		d.Members = append(d.Members, digestedMember{m.Node, m.Claim, m.UID, pods})
+	}
+	slices.SortFunc(d.Members, func(a, b digestedMember) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Claim, b.Claim), cmp.Compare(a.UID, b.UID))
+	})
+	for i := range c.Replacements {
+		r := &c.Replacements[i]
+		types := []string{}
+		if r.Node != nil {
+			for k := range r.Node.InstanceTypes {
+				o := &r.Node.InstanceTypes[k]
+				types = append(types, o.Name+"/"+o.Zone+"/"+o.CapacityType+"/"+o.Others)
+			}
+		}
+		slices.Sort(types)
+		d.Replacements = append(d.Replacements, digestedReplacement{r.Pool.String(), r.Static, slices.Compact(types)})
+	}
+	slices.SortFunc(d.Replacements, func(a, b digestedReplacement) int {
+		return cmp.Or(cmp.Compare(a.Pool, b.Pool), slices.Compare(a.Types, b.Types))
+	})
+	return digestOf(d)
+}
+
+func digestOf(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "" // strings and booleans alone are always written
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+// DigestOf names what waves of commands do: the digests of each wave's commands, in any order, wave by wave.
+func DigestOf(waves [][]*Command) string {
+	all := [][]string{}
+	for _, commands := range waves {
+		wave := []string{}
+		for _, cmd := range commands {
+			wave = append(wave, cmd.Digest())
+		}
+		slices.Sort(wave)
+		all = append(all, wave)
+	}
+	return digestOf(struct {
+		Version string     `json:"version"`
+		Waves   [][]string `json:"waves"`
+	}{digestVersion, all})
+}

@@ -1,0 +1,41 @@
+package disruption
+
+import (
+	"errors"
+	"fmt"
+)
+
+// RejectionEvents tell each member of a command of consolidation that it was void when it was to be started, and what kind
+// of change made it so. err is what Planner.Validate or Step.Err said.
+func (c *Command) RejectionEvents(err error) []Event {
+	category := rejectionUnknown
+	var rejected *RejectedError
+	if errors.As(err, &rejected) {
+		category = rejected.Category
+	}
+	if err == nil || c.Method.ConsolidationType() == "" {
+		return nil
+	}
+	var out []Event
+	for i := range c.Members {
+		out = append(out, c.Members[i].Events(Event{
+			Reason: EventConsolidationRejected, Identity: string(category), Message: fmt.Sprintf("%s: %v", category, err),
+		})...)
+	}
+	return out
+}
+
+// rejectionUnknown is the category of what no RejectedError explains.
+const rejectionUnknown RejectionCategory = "unknown"
+
+// HeldBackEvents tell of the members that the command is not begun, or taken back, since its launches are held back, as err says.
+func (c *Command) HeldBackEvents(err error) []Event {
+	if err == nil {
+		return nil
+	}
+	var out []Event
+	for i := range c.Members {
+		out = append(out, c.Members[i].Events(Event{Reason: EventDisruptionHeldBack, Message: "its disruption waits: " + err.Error()})...)
+	}
+	return out
+}

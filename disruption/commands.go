@@ -1,0 +1,65 @@
+package disruption
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// memberOf writes down what a command has to know of a candidate.
+func memberOf(c *Candidate) Member {
+	m := Member{
+		Node: c.Name, Claim: c.Machine.Claim.Name, UID: c.Machine.Claim.UID, ProviderID: c.Machine.ProviderID,
+		Pool: c.Pool.Key, Static: c.Pool.Object.IsStatic(), Price: c.Price, Cost: c.Cost,
+	}
+	if len(c.Pods) > 0 {
+		m.Pods = make([]scheduling.PodKey, len(c.Pods))
+	}
+	for i, pod := range c.Pods {
+		m.Pods[i] = keyOf(pod)
+		addOwners(&m, pod)
+	}
+	return m
+}
+
+// newCommand makes a command of candidates; it sorts them.
+func newCommand(method Method, members []*Candidate, now time.Time) *Command {
+	cmd := &Command{Method: method, Reason: method.Reason(), Planned: now, NotBefore: now, Members: make([]Member, 0, len(members))}
+	sum := int64(0)
+	for _, c := range members {
+		cmd.Members = append(cmd.Members, memberOf(c))
+		sum += nanoUSD(c.Price)
+	}
+	slices.SortFunc(cmd.Members, func(a, b Member) int { return strings.Compare(a.Node, b.Node) })
+	cmd.Savings = usd(sum)
+	identify(cmd)
+	return cmd
+}
+
+// identify gives the command its ID.
+func identify(c *Command) {
+	var short [256]byte
+	text := append(append(short[:0], c.Method...), 0)
+	text = c.Planned.UTC().AppendFormat(text, time.RFC3339Nano)
+	for i := range c.Members {
+		text = append(append(text, 0), c.Members[i].Node...)
+		text = append(append(text, 0), c.Members[i].UID...)
+	}
+	sum := sha256.Sum256(text)
+	c.ID = hex.EncodeToString(sum[:8])
+}
+
+// addOwners notes the pod's owners.
+func addOwners(m *Member, pod *corev1.Pod) {
+	for i := range pod.OwnerReferences {
+		if uid := pod.OwnerReferences[i].UID; !slices.Contains(m.Owners, uid) {
+			m.Owners = append(m.Owners, uid)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package disruption
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Label is the reason as metrics spell it; see Removal.Label for forced ones.
+func (r Reason) Label() string { return SnakeCase(string(r)) }
+
+// SnakeCase is "WhenEmptyOrUnderutilized" as "when_empty_or_underutilized".
+func SnakeCase(s string) string {
+	var out strings.Builder
+	for i, r := range s {
+		if unicode.IsUpper(r) && i > 0 {
+			out.WriteByte('_')
+		}
+		out.WriteRune(unicode.ToLower(r))
+	}
+	return out.String()
+}
+
+// TerminationMode is how a claim's node ends, as metrics spell it: gracefully, without a deadline; eventually, with one;
+// or forcefully, with one that has no length.
+func TerminationMode(claim *v1.NodeClaim) string {
+	if claim == nil {
+		return ""
+	}
+	switch period := claim.Spec.TerminationGracePeriod; {
+	case period == nil:
+		return "graceful"
+	case period.Duration <= 0:
+		return "forceful"
+	}
+	return "eventual"
+}
+
+// MetricLabels are the labels of a method's metrics: its reason and its consolidation type.
+func (m Method) MetricLabels() map[string]string {
+	return map[string]string{labelReason: m.Reason().Label(), labelType: m.ConsolidationType()}
+}
+
+// PolicyLabel is the pool's consolidationPolicy as metrics spell it; the default's where it states none.
+func PolicyLabel(pool *v1.NodePool) string {
+	policy := pool.Spec.Disruption.ConsolidationPolicy
+	if policy == "" {
+		policy = v1.ConsolidationPolicyWhenEmptyOrUnderutilized
+	}
+	return SnakeCase(string(policy))
+}
+
+// Pools are those that lose nodes, each once.
+func (c *Command) Pools() []v1.PoolKey {
+	var out []v1.PoolKey
+	for i := range c.Members {
+		if key := c.Members[i].Pool; !slices.Contains(out, key) {
+			out = append(out, key)
+		}
+	}
+	slices.SortFunc(out, v1.PoolKey.Compare)
+	return out
+}
+
+// MetricLabels are the labels of the command's counters: those of its method, and its decision.
+func (c *Command) MetricLabels() map[string]string {
+	labels := c.Method.MetricLabels()
+	labels[labelDecision] = string(c.Decision())
+	return labels
+}
+
+// StartedSamples count the command once it is started.
+func (c *Command) StartedSamples() []Sample {
+	out := []Sample{{MetricDecisions, c.MetricLabels(), 1}}
+	for _, key := range c.Pools() {
+		labels := c.MetricLabels()
+		labels[labelPool] = key.String()
+		out = append(out, Sample{MetricDecisionsByPool, labels, 1})
+	}
+	return out
+}
+
+// RejectionSamples count the command as void.
+func (c *Command) RejectionSamples() []Sample {
+	return []Sample{{MetricFailedValidations, map[string]string{labelType: c.Method.ConsolidationType()}, 1}}
+}
+
+// CauseHeldBack is the cause of a command that the launch rate limiter holds back, as metrics spell it.
+const CauseHeldBack = "held_back"
+
+// HeldBackSamples count the command as one that was not begun since its launches are held back.
+func (c *Command) HeldBackSamples() []Sample { return c.FailureSamples(CauseHeldBack) }
+
+// FailureSamples count the command as one that failed, by the cause as metrics spell it.
+func (c *Command) FailureSamples(cause string) []Sample {
+	labels := c.Method.MetricLabels()
+	labels[labelCause] = cause
+	return []Sample{{MetricCommandFailures, labels, 1}}
+}
+
+// DisruptedSamples are nodeclaims_disrupted_total and pods_disruption_initiated_total of one claim.
+func DisruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []Sample {
+	if claim == nil {
+		return nil
+	}
+	labels := map[string]string{
+		labelReason: reason, labelPool: v1.PoolOf(claim.Labels).String(), labelCapacityType: claim.Labels[v1.CapacityTypeLabelKey],
+		labelConsolidationPolicy: policy, labelTerminationMode: TerminationMode(claim),
+	}
+	return []Sample{{MetricDisrupted, labels, 1}, {MetricPodsDisrupted, labels, float64(moved)}}
+}
+
+// DisruptedSamples count a member of the command, once its claim is deleted. pool is the member's; its policy is told for
+// methods that consolidate. A nil pool says none.
+func (c *Command) DisruptedSamples(m *Member, claim *v1.NodeClaim, pool *v1.NodePool) []Sample {
+	if m == nil {
+		return nil
+	}
+	policy := ""
+	if pool != nil && c.Method.ConsolidationType() != "" {
+		policy = PolicyLabel(pool)
+	}
+	return DisruptedSamples(claim, c.Reason.Label(), policy, len(m.Pods))
+}

@@ -1,0 +1,29 @@
+package disruption
+
+import (
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// MarkConsolidatable keeps the claim's condition Consolidatable: true once consolidateAfter has passed, absent before. It
+// reports whether the claim was changed, and when to look again if nothing happens before; 0 is never. pool is the
+// claim's; without one, and on a claim that is being deleted, nothing is changed. claim must not be shared. m.Claim need
+// not be the same object, but must be the same claim.
+func MarkConsolidatable(claim *v1.NodeClaim, m *cluster.Machine, pool *v1.NodePool, now time.Time) (changed bool, again time.Duration) {
+	if claim == nil || m == nil || pool == nil {
+		return false, 0
+	}
+	if pool == nil || claim.DeletionTimestamp != nil {
+		return false, 0
+	}
+	quiet := QuietOf(pool, quietSince(m, now), now)
+	if quiet.Reached {
+		return claim.Conditions().SetTrue(v1.ConditionConsolidatable, now), 0
+	}
+	if !quiet.Until.IsZero() {
+		again = quiet.Until.Sub(now)
+	}
+	return claim.Conditions().Clear(v1.ConditionConsolidatable, now), again
+}

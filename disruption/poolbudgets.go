@@ -1,0 +1,106 @@
+package disruption
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// budgetsOf are the budgets that a NodePool states or that its generation brings with it, and faults in them: while there
+// is one, the pool lets nothing go for the reasons that the faulty budget is about. (The reference then lets nothing go
+// at all.)
+func budgetsOf(key v1.PoolKey, object *v1.NodePool) []Budget {
+	list := object.Spec.Disruption.Budgets
+	if list == nil {
+		list = []v1.Budget{{Nodes: v1.DefaultBudgetNodes}}
+	}
+	out := make([]Budget, 0, len(list))
+	for i := range list {
+		from := &list[i]
+		b := Budget{
+			Name: budgetName(key, i), Scope: Scope{Pool: key}, Unit: UnitNodes,
+		}
+		if from.Reasons != nil {
+			b.Reasons = []Reason{} // an empty list speaks of none
+		}
+		for _, r := range from.Reasons {
+			b.Reasons = append(b.Reasons, Reason(r))
+		}
+		nodes, err := v1.ParseBudgetNodes(from.Nodes)
+		calendar, calendarErr := calendarOf(from)
+		switch {
+		case err != nil:
+			b.Name += " (nodes: " + err.Error() + ")"
+		case calendarErr != nil:
+			b.Name += " (" + calendarErr.Error() + ")"
+		default:
+			b.Amount, b.Percent, b.Calendar = float64(nodes.Value), nodes.Percent, calendar
+		}
+		out = append(out, b)
+	}
+	if b, ok := driftOneByOne(key, object); ok {
+		out = append(out, b)
+	}
+	return out
+}
+
+// BudgetFaults are the budgets of NodePools that can't be read, by pool and number, as *BudgetErrors: until they are mended,
+// nothing goes for the reasons that they are about.
+func (f *Fleet) BudgetFaults() []error {
+	pools := slices.SortedFunc(maps.Values(f.pools), func(a, b *pool) int { return a.Key.Compare(b.Key) })
+	var out []error
+	for _, p := range pools {
+		for i := range p.Object.Spec.Disruption.Budgets {
+			b := &p.Object.Spec.Disruption.Budgets[i]
+			name := budgetName(p.Key, i)
+			if _, err := v1.ParseBudgetNodes(b.Nodes); err != nil {
+				out = append(out, &BudgetError{name, "nodes", err.Error()})
+			}
+			var fault *CalendarError
+			if _, err := calendarOf(b); errors.As(err, &fault) {
+				out = append(out, &BudgetError{name, fault.Field, fault.Err.Error()})
+			}
+		}
+	}
+	return out
+}
+
+func budgetName(key v1.PoolKey, i int) string {
+	return fmt.Sprintf("spec.disruption.budgets[%d] of nodepool %s", i, key)
+}
+
+func calendarOf(b *v1.Budget) (*Calendar, error) {
+	switch {
+	case b.Schedule == nil && b.Duration == nil:
+		return nil, nil
+	case b.Schedule == nil:
+		return nil, &CalendarError{"schedule", fmt.Errorf("is missing: a duration needs one")}
+	case b.Duration == nil:
+		return nil, &CalendarError{"duration", fmt.Errorf("is missing: a schedule needs one")}
+	}
+	return ParseCalendar(*b.Schedule, b.Duration.Duration, "")
+}
+
+// counted reports whether the node is part of a budget's total: managed, initialised, and its instance not being
+// ended. Replacements that come up enlarge nothing.
+func counted(m *cluster.Machine) bool {
+	if m.Claim == nil || m.Node == nil || m.Phase != cluster.PhaseInitialized {
+		return false
+	}
+	_, ending := trueSince(m.Claim, v1.ConditionInstanceTerminating)
+	return !ending
+}
+
+// disrupting reports whether a node that counts is disrupted already: not ready, or on its way out, whatever for.
+func (f *Fleet) disrupting(m *cluster.Machine) bool {
+	_, executing := f.in.Executing[m.Name]
+	return executing || m.Leaving || m.Marked || !ready(m.Node)
+}
+
+func zoneOf(m *cluster.Machine) string { return label(m, corev1.LabelTopologyZone) }

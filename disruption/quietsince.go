@@ -1,0 +1,50 @@
+package disruption
+
+import (
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// quietSince is when the waiting time of consolidateAfter begins: at the last pod event, without one at the claim's
+// initialisation, and not before a release of the first generation found the node empty. Zero when the claim is not
+// initialised.
+func quietSince(m *cluster.Machine, now time.Time) time.Time {
+	if m.Claim == nil {
+		return time.Time{}
+	}
+	initialized, ok := trueSince(m.Claim, v1.ConditionInitialized)
+	if !ok {
+		return time.Time{}
+	}
+	since := m.LastPodEvent
+	if since.IsZero() {
+		since = initialized
+	}
+	if empty := foundEmpty(m, now); empty.After(since) {
+		return empty
+	}
+	return since
+}
+
+// trueSince is since when a condition of the claim is true. The claim is only read.
+func trueSince(claim *v1.NodeClaim, kind string) (time.Time, bool) {
+	for i := range claim.Status.Conditions {
+		if c := &claim.Status.Conditions[i]; c.Type == kind {
+			return c.LastTransitionTime.Time, c.Status == "True"
+		}
+	}
+	return time.Time{}, false
+}
+
+// closedTo reports whether the node takes no pods of nodes that are consolidated, since its own waiting time is
+// running. Pools without one, and nodes that are not initialised, are always open.
+func closedTo(m *cluster.Machine, pool *v1.NodePool, now time.Time) bool {
+	if pool == nil {
+		return false
+	}
+	wait, ok := pool.Spec.Disruption.ConsolidateAfter.Duration()
+	since := quietSince(m, now)
+	return ok && wait > 0 && !since.IsZero() && now.Sub(since) < wait
+}
