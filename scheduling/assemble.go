@@ -62,7 +62,7 @@ func newPodQueues(t *Trial) *podQueues {
 func (q *podQueues) take(into []PodKey, class int32, n int) []PodKey {
 	for range n {
 		pod := q.one(class)
-		into = append(into, PodKey{pod.Namespace, pod.Name})
+		into = append(into, PodKey{Namespace: pod.Namespace, Name: pod.Name})
 	}
 	return into
 }

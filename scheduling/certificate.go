@@ -211,17 +211,17 @@ func (m *Model) certificateClasses(out *Certificate, pf *proof) {
 		value := pf.v.Certified.Item[i]
 		class := CertificateClass{Requests: m.certificateRequests(m.classes[it.Class]), Count: it.Count, Value: float64(value) / market.NanoPerUSD}
 		for k, n := range it.Need[pf.p.Dims-len(caps):] {
-			class.take(ruleName(k), n)
+			takeRule(&class, ruleName(k), n)
 		}
 		if it.PerNode < it.Count {
 			name := ruleName(len(out.Rules))
 			out.Rules = append(out.Rules, CertificateRule{Name: name, Rule: fmt.Sprintf("one class of pods: %d on a node", it.PerNode), Amount: int64(it.PerNode)})
-			class.take(name, 1)
+			takeRule(&class, name, 1)
 		}
 		if bundle := bundles[i]; bundle > 0 {
 			with := together{bundle, value}
 			if at, known := written[with]; known {
-				out.Classes[at].join(&class)
+				joinClasses(&out.Classes[at], &class)
 				continue
 			}
 			written[with] = len(out.Classes)
@@ -230,8 +230,8 @@ func (m *Model) certificateClasses(out *Certificate, pf *proof) {
 	}
 }
 
-// take has each pod of the class take so much of the rule's amount.
-func (c *CertificateClass) take(rule string, n int64) {
+// takeRule has each pod of the class take so much of the rule's amount.
+func takeRule(c *CertificateClass, rule string, n int64) {
 	if n <= 0 {
 		return
 	}
@@ -241,9 +241,9 @@ func (c *CertificateClass) take(rule string, n int64) {
 	c.Takes[rule] = n
 }
 
-// join adds the pods of a class with equal requests and value. Of rules, whose multipliers are 0 where the two differ, all take what those
+// joinClasses adds to c the pods of a class with equal requests and value. Of rules, whose multipliers are 0 where the two differ, all take what those
 // take that take least.
-func (c *CertificateClass) join(o *CertificateClass) {
+func joinClasses(c, o *CertificateClass) {
 	c.Count += o.Count
 	for rule, n := range c.Takes {
 		if c.Takes[rule] = min(n, o.Takes[rule]); c.Takes[rule] == 0 {

@@ -10,21 +10,6 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 )
 
-// SnapshotError says what is wrong with a Snapshot.
-type SnapshotError struct {
-	// Path of the field, from the snapshot's root.
-	Path string
-	// Rule that it breaks, to be read after the path.
-	Rule string
-	// Cure is what to do.
-	Cure string
-}
-
-// Error is "path rule: cure".
-func (e *SnapshotError) Error() string {
-	return fmt.Sprintf("snapshot: %s %s: %s", e.Path, e.Rule, e.Cure)
-}
-
 // checkObjects refuses null objects and pods that stand twice: everything after it can rely on neither. It returns the list of
 // all pods.
 func checkObjects(s *Snapshot, previous *Model, o *compileOptions) (*likeness.Roster, error) {

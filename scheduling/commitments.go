@@ -114,7 +114,7 @@ func (t *Trial) writeCommitments(out *Plan, nodes []boughtNode) {
 	for k, term := range m.costs.Commitments {
 		c := &m.snapshot.CostModel.Terms[term]
 		out.Commitments = append(out.Commitments, CommitmentUse{
-			Name: c.Name, Source: c.Source, Unit: c.Commitment.unit(), Amount: c.Commitment.Amount,
+			Name: c.Name, Source: c.Source, Unit: unitOf(c.Commitment), Amount: c.Commitment.Amount,
 			Existing: float64(m.costs.Terms[term].Commitment.Amount-left[k]) / market.Whole, Planned: float64(left[k]-remains[k]) / market.Whole, Saved: float64(saved[k]) / market.NanoPerUSD,
 		})
 	}
@@ -164,4 +164,15 @@ func (m *Model) keepCovered(mc *state.Node, rows, slots bitset.Set) {
 			}
 		}
 	}
+}
+
+// unitOf is what the commitment counts.
+func unitOf(c *Commitment) string {
+	switch {
+	case c.Unit != "":
+		return c.Unit
+	case c.PercentOfPrice > 0:
+		return "USD/h"
+	}
+	return "nodes"
 }

@@ -100,13 +100,3 @@ func priceTerms(lines []market.Line) []PriceTerm {
 func pricedOption(price float64, lines []market.Line) (float64, []PriceTerm) {
 	return price, priceTerms(lines)
 }
-
-// NodePrice is what a node of the snapshot costs.
-type NodePrice struct {
-	// Offering that the node was bought as.
-	Offering cloudprovider.OfferingKey `json:"offering"`
-	// Price in USD per hour, what commitments pay already taken off.
-	Price float64 `json:"price"`
-	// Terms that made it, the list price first; nil without a CostModel.
-	Terms []PriceTerm `json:"terms,omitempty"`
-}

@@ -167,7 +167,7 @@ func (d *dealer) dealOne(h *hand) bool {
 		case h.room[cell] > 0:
 			score = [3]float64{0, broken, float64(d.crowd(c, domains))}
 		case sold:
-			score = [3]float64{1, cost * (1 + d.t.options.premium()*broken), float64(d.crowd(c, domains))}
+			score = [3]float64{1, cost * (1 + d.t.options.Premium()*broken), float64(d.crowd(c, domains))}
 		default:
 			continue
 		}

@@ -41,12 +41,12 @@ func newDeviceClaims(s *Snapshot) *deviceClaims {
 	}
 	for _, o := range s.ResourceClaims {
 		if o != nil {
-			c.claims[PodKey{o.Namespace, o.Name}] = o
+			c.claims[PodKey{Namespace: o.Namespace, Name: o.Name}] = o
 		}
 	}
 	for _, o := range s.ResourceClaimTemplates {
 		if o != nil {
-			c.templates[PodKey{o.Namespace, o.Name}] = o
+			c.templates[PodKey{Namespace: o.Namespace, Name: o.Name}] = o
 		}
 	}
 	c.groups = newDeviceGroups(s, c.claims)
@@ -64,7 +64,7 @@ func (c *deviceClaims) countUsers(pods []*corev1.Pod) {
 		}
 		for j := range pod.Spec.ResourceClaims {
 			if name := pod.Spec.ResourceClaims[j].ResourceClaimName; name != nil {
-				c.users[PodKey{pod.Namespace, *name}]++
+				c.users[PodKey{Namespace: pod.Namespace, Name: *name}]++
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (c *deviceClaims) ownClaims(pod *corev1.Pod, known map[PodKey]bool) ([]*dev
 			continue
 		}
 		if pc.ResourceClaimName != nil && known != nil {
-			key := PodKey{pod.Namespace, *pc.ResourceClaimName}
+			key := PodKey{Namespace: pod.Namespace, Name: *pc.ResourceClaimName}
 			if known[key] {
 				continue
 			}
@@ -174,7 +174,7 @@ func (c *deviceClaims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *
 	if name == nil {
 		return nil
 	}
-	claim := c.claims[PodKey{pod.Namespace, *name}]
+	claim := c.claims[PodKey{Namespace: pod.Namespace, Name: *name}]
 	if claim == nil || claim.Status.Allocation == nil || pod.Spec.NodeName != "" && (pc.ResourceClaimName == nil || ofOneNode(claim.Status.Allocation)) {
 		return nil
 	}
@@ -196,13 +196,13 @@ func (c *deviceClaims) pins(pod *corev1.Pod) []*corev1.NodeSelector {
 func (c *deviceClaims) specOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) (*resourcev1.ResourceClaimSpec, error) {
 	switch {
 	case pc.ResourceClaimTemplateName != nil:
-		key := PodKey{pod.Namespace, *pc.ResourceClaimTemplateName}
+		key := PodKey{Namespace: pod.Namespace, Name: *pc.ResourceClaimTemplateName}
 		if t := c.templates[key]; t != nil {
 			return &t.Spec.Spec, nil
 		}
 		return nil, fmt.Errorf("its claim %s of devices is made of the ResourceClaimTemplate %s, which does not exist", pc.Name, key)
 	case pc.ResourceClaimName != nil:
-		key := PodKey{pod.Namespace, *pc.ResourceClaimName}
+		key := PodKey{Namespace: pod.Namespace, Name: *pc.ResourceClaimName}
 		claim := c.claims[key]
 		switch {
 		case claim == nil:

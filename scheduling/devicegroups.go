@@ -44,7 +44,7 @@ func newDeviceGroups(s *Snapshot, claims map[PodKey]*resourcev1.ResourceClaim) d
 			if name == nil {
 				continue
 			}
-			claim := claims[PodKey{pod.Namespace, *name}]
+			claim := claims[PodKey{Namespace: pod.Namespace, Name: *name}]
 			if claim == nil || (claim.Status.Allocation != nil) != (node != "") || node != "" && !ofOneNode(claim.Status.Allocation) {
 				continue
 			}

@@ -65,7 +65,7 @@ func (k *deviceStock) addNodes(s *Snapshot, types map[string]*cloudprovider.Inst
 		n := &s.Nodes[i]
 		list := slicesOf[n.Name]
 		k.noteStart(n, s.Time)
-		if view := existing.ViewOf((*existing.Source)(n)); !view.Initialized || driversStart(n, s.Time) {
+		if view := existing.ViewOf(n); !view.Initialized || driversStart(n, s.Time) {
 			if it := types[view.Labels[labelInstanceType]]; it != nil {
 				list = slices.Concat(list, templateSlices(it.Devices, n.Name, list))
 			}

@@ -54,7 +54,7 @@ func (x *deviceIndex) has(n *Node) bool {
 	if x.published[n.Name] {
 		return true
 	}
-	view := existing.ViewOf((*existing.Source)(n))
+	view := existing.ViewOf(n)
 	return x.typed[view.Labels[labelInstanceType]]
 }
 
@@ -78,7 +78,7 @@ func (u *update) devicesStand() bool {
 			if old := u.was.nodes[c.was].Source; old.Object == n.Object && old.Claim == n.Claim {
 				continue
 			}
-			if x.has((*Node)(u.was.nodes[c.was].Source)) {
+			if x.has(u.was.nodes[c.was].Source) {
 				return false
 			}
 		}

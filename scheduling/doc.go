@@ -29,7 +29,7 @@
 //
 // # How it works
 //
-//	Snapshot   plain data, checked                     snapshot.go, encode.go, check.go, checkspread.go, costmodel.go, costmodelcheck.go
+//	Snapshot   plain data, checked                     scheduling/planning, check.go, checkobjects.go, checkdevices.go
 //	   │ Compile
 //	   ▼
 //	Model      all of it, made ready and shared        model.go
@@ -46,7 +46,7 @@
 //	   │ Trial, Solve
 //	   ▼
 //	Trial      what is where, undoable                 internal/engine/state, trial*.go, ledger.go
-//	           the order of work                       solve.go, policy.go, nominated.go, preemption.go
+//	           the order of work                       solve.go, nominated.go, preemption.go
 //	   1. deal pods under wide rules out to cells      internal/engine/layout, deal.go
 //	   2. value pods by a linear program: the bound    internal/engine/offers, internal/engine/pricing, internal/engine/lp
 //	   3. fill the nodes there are, by value           propose.go
@@ -57,13 +57,13 @@
 //	                                                   roomfirst.go
 //	   │
 //	   ▼
-//	Plan       its types                               plan.go, reason.go, nearestmiss.go
+//	Plan       its types                               scheduling/planning
 //	           nodes, places, wishes given up          assemble.go, bindorder.go, leeway.go, nodeoptions.go, relax.go
 //	           the bound and its proof                 certificate.go, wholepods.go, internal/engine/pricing
 //	           why a pod has no place                  explain.go, survey.go, suitability.go, topologyreason.go, nodereason.go,
 //	                                                   nodefaults.go
 //	           what would have to be different         findmiss.go
-//	           differences of two plans                diff.go
+//	           differences of two plans                scheduling/planning
 //
 // # Deliberate differences
 //

@@ -386,3 +386,13 @@ func (t *Trial) limitsDetail(pl int32) string {
 	}
 	return "all instance types that would fit exceed the nodepool's limits (in use: " + strings.Join(parts, ", ") + ")"
 }
+
+// asked words what the pod and the pool say of a label, which is named once.
+func asked(key string, wants match.Needs, allows requirements.Requirement) string {
+	short := func(r requirements.Requirement) string { return strings.TrimPrefix(r.String(), key+" ") }
+	parts := make([]string, len(wants))
+	for i, r := range wants {
+		parts[i] = short(r)
+	}
+	return fmt.Sprintf("key %s: the pod wants %s, the pool allows %s", key, strings.Join(parts, " and "), short(allows))
+}

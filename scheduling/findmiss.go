@@ -17,7 +17,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
+
+// maxMissValues bounds NearestMiss.Values.
+const maxMissValues = 3
 
 // finding is the nearest miss so far, with what it is compared by. The zero value is none.
 type finding struct {
@@ -30,12 +34,12 @@ type finding struct {
 
 // nearer reports whether a miss of that code, size and price would be nearer than the finding.
 func (f *finding) nearer(code MissCode, size float64, price int64) bool {
-	return f.miss == nil || cmp.Or(cmp.Compare(code.nearness(), f.miss.Code.nearness()), cmp.Compare(size, f.size), cmp.Compare(price, f.price)) < 0
+	return f.miss == nil || cmp.Or(cmp.Compare(nearness(code), nearness(f.miss.Code)), cmp.Compare(size, f.size), cmp.Compare(price, f.price)) < 0
 }
 
 // worth reports whether misses of the code are still worth looking for.
 func (f *finding) worth(code MissCode) bool {
-	return f.miss == nil || code.nearness() < f.miss.Code.nearness()
+	return f.miss == nil || nearness(code) < nearness(f.miss.Code)
 }
 
 // cut is by how much, as a share, a request is too large for what there is, and the code of a miss that says so; empty if
@@ -72,7 +76,7 @@ func (x *explainer) unruled(best *finding, r *rule, domains []int32, of func(int
 	}
 	words := x.words(r)
 	if r.kind == topology.Exclusive {
-		words = strings.TrimSuffix(words, takenWords)
+		words = strings.TrimSuffix(words, planning.TakenWords)
 	}
 	*best = finding{miss: &NearestMiss{Code: MissTopology, MaxSkew: maxSkew, Rule: words}, size: size, price: price}
 	return best.miss
@@ -452,4 +456,33 @@ func (x *explainer) withAllOfferings(best *finding, at int32, p *nodepool.Pool) 
 			})
 		}
 	}
+}
+
+// nearness orders miss codes.
+func nearness(c MissCode) int {
+	switch c {
+	case MissToleration:
+		return 0
+	case MissLimits:
+		return 1
+	case MissReservation:
+		return 2
+	case MissMinValues:
+		return 3
+	case MissTopology:
+		return 4
+	case MissLabel:
+		return 5
+	case MissResources:
+		return 6
+	case MissVolumes:
+		return 7
+	case MissNodePool:
+		return 8
+	case MissResourceGivenUp:
+		return 9
+	case MissOffering:
+		return 10
+	}
+	return -1
 }

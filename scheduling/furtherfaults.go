@@ -13,6 +13,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
+// maxAlso bounds Reason.Also.
+const maxAlso = 4
+
 // Where no single change would make room in a pool, the pod has several faults. All are told, and two changes are looked for
 // that would do together.
 
@@ -25,7 +28,7 @@ func (f *pairFinding) nearer(a, b MissCode, size float64, price int64) bool {
 		return true
 	}
 	near := func(a, b MissCode) (int, int) {
-		return max(a.nearness(), b.nearness()), min(a.nearness(), b.nearness())
+		return max(nearness(a), nearness(b)), min(nearness(a), nearness(b))
 	}
 	far, close := near(a, b)
 	otherFar, otherClose := near(f.miss.Code, f.miss.Also.Code)
@@ -69,7 +72,7 @@ func (x *explainer) furtherTaints(list []Reason) {
 			continue
 		}
 		other, miss := x.tolerated(int32(i), list)
-		r.tellAlso(other)
+		addAlso(r, other)
 		if miss != nil && miss.Also == nil {
 			var pair pairFinding
 			pair.take(&NearestMiss{Code: MissToleration, Taints: intolerable(x.s.Tolerations, x.m.pools[i].Taints)}, finding{miss: miss})
@@ -79,8 +82,8 @@ func (x *explainer) furtherTaints(list []Reason) {
 	}
 }
 
-// tellAlso adds a reason that holds even without r, and those that it has in Also.
-func (r *Reason) tellAlso(other Reason) {
+// addAlso adds a reason that holds even without r, and those that it has in Also.
+func addAlso(r *Reason, other Reason) {
 	if other.Code == ReasonNotPlaced || other.Code == ReasonTopology && len(other.Rules) == 0 {
 		return // nothing by itself
 	}
@@ -158,7 +161,7 @@ func (x *explainer) furtherNeeds(r *Reason, at int32, p *nodepool.Pool) {
 			continue
 		}
 		if other := x.m.refusedBy(p, d.own.About(key)); other != nil {
-			r.tellAlso(*other)
+			addAlso(r, *other)
 		}
 	}
 	q := x.askWithout(at, p, 0, refused)
@@ -166,7 +169,7 @@ func (x *explainer) furtherNeeds(r *Reason, at int32, p *nodepool.Pool) {
 		return
 	}
 	other, _ := x.counted(at, p, []*question{q})
-	r.tellAlso(other)
+	addAlso(r, other)
 }
 
 // furtherRules adds the rules that refuse every node, whatever it is: their topology key is a label that no node has.
@@ -185,7 +188,7 @@ func (x *explainer) furtherRules(r *Reason) {
 		}
 	}
 	if len(hopeless) > 0 {
-		r.tellAlso(Reason{Code: ReasonTopology, Rules: hopeless})
+		addAlso(r, Reason{Code: ReasonTopology, Rules: hopeless})
 	}
 }
 

@@ -4,12 +4,9 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/internal/engine/existing"
-	"github.com/drawknife/drawknife/internal/engine/nodepool"
 )
 
 // provisionerLabel names the pool of a node of the first API generation.
@@ -68,15 +65,4 @@ func CompleteNode(object *corev1.Node) *corev1.Node {
 		complete.Labels[corev1.LabelHostname] = object.Name
 	}
 	return &complete
-}
-
-// Capacity is what the node has in its present phase, with the one of "nodes" that each takes from the limits of its
-// pool. The result is the caller's.
-func (n *Node) Capacity() corev1.ResourceList {
-	out := corev1.ResourceList{}
-	for name, amount := range existing.ViewOf((*existing.Source)(n)).Capacity {
-		out[name] = amount.DeepCopy()
-	}
-	out[nodepool.ResourceNodes] = *resource.NewQuantity(1, resource.DecimalSI)
-	return out
 }

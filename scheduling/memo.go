@@ -142,7 +142,7 @@ func claimPods(pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-func podKey(pod *corev1.Pod) PodKey { return PodKey{pod.Namespace, pod.Name} }
+func podKey(pod *corev1.Pod) PodKey { return PodKey{Namespace: pod.Namespace, Name: pod.Name} }
 
 // enter notes that the pod is there. It reports false if a pod of that name is.
 func (k *memo) enter(pod *corev1.Pod) bool {

@@ -8,13 +8,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // maxExampleFaults bounds NodeExample.Also.
 const maxExampleFaults = 6
 
-// nodeExamples keep, for each check, the node that fails the fewest others.
-type nodeExamples [len(nodeChecks)]struct {
+// nodeExamples keep, for each of NodeChecks, the node that fails the fewest others.
+type nodeExamples [10]struct {
 	node     int32
 	failings nodeFailings
 	known    bool
@@ -22,7 +23,8 @@ type nodeExamples [len(nodeChecks)]struct {
 
 // consider takes the node as the example of the check if it has fewer failings than the one there was.
 func (n *nodeExamples) consider(check NodeCheck, node int32, f *nodeFailings) {
-	e := &n[slices.Index(nodeChecks[:], check)]
+	checks := planning.NodeChecks()
+	e := &n[slices.Index(checks[:], check)]
 	if !e.known || f.count() < e.failings.count() {
 		e.node, e.failings, e.known = node, *f, true
 	}
@@ -30,9 +32,9 @@ func (n *nodeExamples) consider(check NodeCheck, node int32, f *nodeFailings) {
 
 // examplesOf are the examples, with all that keeps the pods off each of them.
 func (x *explainer) examplesOf(n *nodeExamples) (out []NodeExample) {
-	for i := range n {
+	for i, check := range planning.NodeChecks() {
 		if e := &n[i]; e.known {
-			out = append(out, x.example(e.node, nodeChecks[i], &e.failings))
+			out = append(out, x.example(e.node, check, &e.failings))
 		}
 	}
 	return out

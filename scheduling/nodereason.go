@@ -35,7 +35,7 @@ func (x *explainer) existing() Reason {
 	x.tries = maxNodeTries
 	for i := range x.m.nodes {
 		check, f := x.checkNode(int32(i))
-		*n.count(check)++
+		*n.Count(check)++
 		examples.consider(check, int32(i), &f)
 		if check != NodeUnavailable && !x.brief {
 			x.considerNode(&best, &two, int32(i), &f)

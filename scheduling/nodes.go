@@ -17,7 +17,7 @@ func (m *Model) compileNodes(s *Snapshot, r *likeness.Roster, classes [][]int32)
 	order := make([]int, len(s.Nodes))
 	views := make([]existing.View, len(s.Nodes))
 	for i := range s.Nodes {
-		order[i], views[i] = i, existing.ViewOf((*existing.Source)(&s.Nodes[i]))
+		order[i], views[i] = i, existing.ViewOf(&s.Nodes[i])
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(boolCompare(views[b].Initialized, views[a].Initialized), cmp.Compare(s.Nodes[a].Name, s.Nodes[b].Name))
@@ -41,7 +41,7 @@ func (m *Model) compileNodes(s *Snapshot, r *likeness.Roster, classes [][]int32)
 		m.free = slices.Grow(m.free, dims)
 		free := m.free[len(m.free) : len(m.free)+dims]
 		m.free = m.free[:len(m.free)+dims]
-		compiled := maker.Node((*existing.Source)(n), view, classes[i], on[i], groups.Of(view), pods, free)
+		compiled := maker.Node(n, view, classes[i], on[i], groups.Of(view), pods, free)
 		m.nodes = append(m.nodes, compiled)
 	}
 	m.groups = groups.List

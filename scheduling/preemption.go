@@ -2,52 +2,13 @@ package scheduling
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
-
-// PreemptionPolicy says what to do for pods that kube-scheduler places by preemption.
-type PreemptionPolicy string
-
-const (
-	// PreemptionIgnore plans a node for a pod whether or not it preempts others.
-	PreemptionIgnore PreemptionPolicy = "Ignore"
-	// PreemptionExpect plans no node for a pod that preempts others: its victims need one when they are made again.
-	PreemptionExpect PreemptionPolicy = "Expect"
-)
-
-// Preemption is a pod for which kube-scheduler makes room on a node by preempting pods of lower priority.
-type Preemption struct {
-	Pod PodKey `json:"pod"`
-	// Node whose pods are preempted, as in Snapshot.Nodes.
-	Node string `json:"node"`
-	// Victims are the pods that are preempted, by falling priority. Several pods may have the room of one victim.
-	Victims []PodKey `json:"victims"`
-	// HighestPriority is the highest of theirs.
-	HighestPriority int32 `json:"highestPriority"`
-	// BudgetViolations counts the victims that a PodDisruptionBudget would keep from being evicted. kube-scheduler prefers
-	// nodes without any, but preempts such pods if there is no other way.
-	BudgetViolations int `json:"budgetViolations,omitempty"`
-}
-
-// String is a sentence for operators.
-func (p Preemption) String() string {
-	names := make([]string, len(p.Victims))
-	for i, v := range p.Victims {
-		names[i] = v.String()
-	}
-	text := fmt.Sprintf("pod %s preempts %s on node %s, of priority %d at most", p.Pod, strings.Join(names, ", "), p.Node, p.HighestPriority)
-	if p.BudgetViolations > 0 {
-		text += fmt.Sprintf(", %d against a PodDisruptionBudget", p.BudgetViolations)
-	}
-	return text
-}
 
 // maxPreemptors bounds for how many pods preemption is looked into.
 const maxPreemptors = 1000
@@ -104,7 +65,7 @@ func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expecte
 				out.hold(m, class, found)
 				e.take(class, found)
 				pod := m.pods[c.Pending[len(c.Pending)-int(out.classes[class])]]
-				out.list = append(out.list, found.preemption(m, PodKey{pod.Namespace, pod.Name}))
+				out.list = append(out.list, found.preemption(m, PodKey{Namespace: pod.Namespace, Name: pod.Name}))
 			}
 		}
 	}

@@ -20,52 +20,6 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Query is what Solve is asked. The zero value asks for places for all waiting pods, with preferences respected,
-// minValues strict and reservations used while they last. Values that are none of the constants read as the zero value.
-type Query struct {
-	// Preferences says what to do with pods' wishes: preferred node affinity, preferred pod (anti-)affinity and spread
-	// constraints with ScheduleAnyway. PreferNoSchedule taints are avoided either way. Empty is PreferencesRespect.
-	Preferences PreferencePolicy `json:"preferences,omitempty"`
-	// PreferencePremium is how much dearer a pod's place may be for all its wishes kept, as a share of what it costs
-	// with none kept: 0 keeps those that cost nothing, 0.5 pays half as much again, 3 four times as much in all. Wishes of
-	// less weight may cost proportionally less. Nil stands for DefaultPreferencePremium; below 0 reads as 0.
-	PreferencePremium *float64 `json:"preferencePremium,omitempty"`
-	// MinValues says what to do with a minValues that can't be met. Empty is MinValuesStrict.
-	MinValues MinValuesPolicy `json:"minValues,omitempty"`
-	// Effort says how hard to look for a cheaper plan. Empty is EffortDefault.
-	Effort Effort `json:"effort,omitempty"`
-	// Reserved says what pods do for which a reservation exists that has no room left. Empty is ReservedFallback.
-	Reserved ReservedPolicy `json:"reserved,omitempty"`
-	// Preemption says whether a node is planned for a pod for which kube-scheduler makes room by preempting others. Plans
-	// list such pods in Plan.Preemptions either way. Only Solve reads it; Trial.Place ignores preemption. Empty is
-	// PreemptionIgnore.
-	Preemption PreemptionPolicy `json:"preemption,omitempty"`
-}
-
-// PreferencePolicy says what to do with wishes.
-type PreferencePolicy string
-
-const (
-	// PreferencesRespect keeps wishes where that costs no more than the premium.
-	PreferencesRespect PreferencePolicy = "Respect"
-	// PreferencesIgnore plans as if pods had none.
-	PreferencesIgnore PreferencePolicy = "Ignore"
-)
-
-// DefaultPreferencePremium lets a pod's place cost up to four times as much for its wishes, 300 % on top: enough for on-demand
-// instead of spot or a dearer zone, not for a node of its own.
-const DefaultPreferencePremium = 3.0
-
-func (q *Query) premium() float64 {
-	switch {
-	case q.Preferences == PreferencesIgnore:
-		return 0
-	case q.PreferencePremium == nil:
-		return DefaultPreferencePremium
-	}
-	return max(*q.PreferencePremium, 0)
-}
-
 // Solve places the snapshot's waiting pods, on nodes it has and on planned ones, and explains those it can't place. The
 // same model and query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
 func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
@@ -445,7 +399,7 @@ func (t *Trial) packNew(ctx context.Context, c *layout.Cells, items []pricing.It
 	j := p.Alike
 	p.Rough = t.s.Topology != nil // the plan is then proven by another
 	if !t.gated(p) && len(p.Committed) == 0 {
-		filling.Seed(ctx, &p.Problem, t.m.hostRules(), t.options.Effort.seeding(podsOf(p.Items)))
+		filling.Seed(ctx, &p.Problem, t.m.hostRules(), seedingEffort(podsOf(p.Items)))
 	}
 	v := pricing.Find(ctx, &p.Problem)
 	if len(p.Committed) > 0 {
@@ -474,7 +428,7 @@ func (t *Trial) packProblem(ctx context.Context, p *offers.Choice, v *pricing.Va
 	first := len(t.s.Planned) == 0
 	packed := k.First(ctx)
 	if g == nil && len(packed.List) > 0 && podsOf(items) > 1 && k.Waiting() == 0 {
-		k.Improve(ctx, packed, t.options.Effort.packing(podsOf(items)))
+		k.Improve(ctx, packed, packingEffort(t.options.Effort, podsOf(items)))
 	}
 	t.buy(p, packed)
 	t.proof = nil

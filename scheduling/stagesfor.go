@@ -19,7 +19,7 @@ func (t *Trial) stagesFor(c *podclass.Class) []int32 {
 		plain := c.PlainCost()
 		for i, st := range c.Stages {
 			s := &t.m.stages[st]
-			if s.Kept == 0 || c.Costs[i] <= plain*(1+t.options.premium()*s.Kept) {
+			if s.Kept == 0 || c.Costs[i] <= plain*(1+t.options.Premium()*s.Kept) {
 				return c.Stages[i:]
 			}
 		}

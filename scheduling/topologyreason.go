@@ -7,6 +7,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // rule is what people take for one topology rule: a constraint that the pod states, the anti-affinity of pods that have
@@ -321,11 +322,8 @@ func (x *explainer) words(r *rule) string {
 	if r.kind == topology.Together {
 		return "the volume of claim " + group.Claim.Handle + ", which it shares with pods that have their places elsewhere"
 	}
-	return portWords + group.Key[:strings.LastIndexByte(group.Key, '/')] + takenWords
+	return planning.PortWords + group.Key[:strings.LastIndexByte(group.Key, '/')] + planning.TakenWords
 }
-
-// What words of host ports begin and end with.
-const portWords, takenWords = "host port ", ", which is taken"
 
 // newDomainRule says why a node can't be bought where no other is.
 const newDomainRule = "topology spread of pods that have a place, which does not reckon with a node in another domain"

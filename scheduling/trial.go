@@ -99,7 +99,7 @@ func (t *trialWatch) RoomChanged(node int32) {
 func (t *trialWatch) Returned(pods int) {
 	for left := len(t.s.Freed) - pods; t.freedIndexed > left; t.freedIndexed-- {
 		p := t.s.Freed[:t.freedIndexed][t.freedIndexed-1]
-		delete(t.freedClass, PodKey{p.Pod.Namespace, p.Pod.Name})
+		delete(t.freedClass, PodKey{Namespace: p.Pod.Namespace, Name: p.Pod.Name})
 	}
 }
 

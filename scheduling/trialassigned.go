@@ -43,7 +43,7 @@ func (t *Trial) Assigned() *Assignment {
 			if p >= 0 {
 				origin = from[p]
 			}
-			keys[at[host]], origins[at[host]] = PodKey{pod.Namespace, pod.Name}, origin
+			keys[at[host]], origins[at[host]] = PodKey{Namespace: pod.Namespace, Name: pod.Name}, origin
 			at[host]++
 		}
 	}

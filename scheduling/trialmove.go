@@ -441,7 +441,7 @@ func (t *Trial) Waiting(most int) []PodKey {
 		p := t.s.Freed[i]
 		if seen[p.Class] < t.s.Waiting[p.Class] {
 			seen[p.Class]++
-			out = append(out, PodKey{p.Pod.Namespace, p.Pod.Name})
+			out = append(out, PodKey{Namespace: p.Pod.Namespace, Name: p.Pod.Name})
 		}
 	}
 	if len(t.m.pods) == 0 || len(out) == most {
@@ -454,7 +454,7 @@ func (t *Trial) Waiting(most int) []PodKey {
 		rest := min(int(t.s.Waiting[class]-seen[int32(class)]), most-len(out))
 		for _, i := range c.Pending[:max(0, min(rest, len(c.Pending)))] {
 			p := t.m.pods[i]
-			out = append(out, PodKey{p.Namespace, p.Name})
+			out = append(out, PodKey{Namespace: p.Namespace, Name: p.Name})
 		}
 	}
 	return out

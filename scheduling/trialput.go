@@ -148,13 +148,13 @@ func (t *Trial) waitingClass(key PodKey) (int32, error) {
 			}
 			for _, i := range c.Pending {
 				p := t.m.pods[i]
-				t.freedClass[PodKey{p.Namespace, p.Name}] = int32(class)
+				t.freedClass[PodKey{Namespace: p.Namespace, Name: p.Name}] = int32(class)
 			}
 		}
 	}
 	for ; t.freedIndexed < len(t.s.Freed); t.freedIndexed++ {
 		p := t.s.Freed[t.freedIndexed]
-		t.freedClass[PodKey{p.Pod.Namespace, p.Pod.Name}] = p.Class
+		t.freedClass[PodKey{Namespace: p.Pod.Namespace, Name: p.Pod.Name}] = p.Class
 	}
 	class, ok := t.freedClass[key]
 	if !ok || t.s.Waiting[class] == 0 {

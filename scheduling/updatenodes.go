@@ -38,7 +38,7 @@ func (u *update) changeNodes() {
 	views := make([]existing.View, len(u.changed))
 	fresh := make([]int32, len(s.Nodes)) // the place in changed
 	for i, c := range u.changed {
-		views[i], fresh[c.at] = existing.ViewOf((*existing.Source)(&s.Nodes[c.at])), int32(i)
+		views[i], fresh[c.at] = existing.ViewOf(&s.Nodes[c.at]), int32(i)
 	}
 	order := u.orderNodes(views, fresh)
 	m.nodes, m.groups, m.free = make([]existing.Node, 0, len(s.Nodes)), nil, make([]int64, 0, len(s.Nodes)*dims)
@@ -60,7 +60,7 @@ func (u *update) changeNodes() {
 		}
 		of := fresh[i]
 		free := make([]int64, dims)
-		compiled := maker.Node((*existing.Source)(n), &views[of], u.classesOf(u.placed[of]), likeness.ReadPods(n.Pods), groups.Number(&views[of]), arena, free)
+		compiled := maker.Node(n, &views[of], u.classesOf(u.placed[of]), likeness.ReadPods(n.Pods), groups.Number(&views[of]), arena, free)
 		m.nodes, m.free = append(m.nodes, compiled), append(m.free, free...)
 		placed[at], daemons[at], claimants[at] = u.placed[of], daemonPodsOf(n), claimPods(n.Pods)
 	}
@@ -144,7 +144,7 @@ func (u *update) classesOf(seats []seat) []int32 {
 func (u *update) keepNode(n *Node, was int32, groups *existing.Regrouping, maker *existing.Maker) (existing.Node, []int64) {
 	dims := u.next.resources.Len()
 	compiled := u.was.nodes[was]
-	compiled.Source = (*existing.Source)(n)
+	compiled.Source = n
 	compiled.Group = groups.Of(compiled.Source, compiled.Group)
 	free := u.was.free[int(was)*dims : (int(was)+1)*dims]
 	if !u.touched[was] {
@@ -156,8 +156,8 @@ func (u *update) keepNode(n *Node, was int32, groups *existing.Regrouping, maker
 		compiled.Bound, compiled.Movable = u.reclassed(compiled.Bound, n.Pods, classes), u.reclassed(compiled.Movable, n.Pods, classes)
 		return compiled, free
 	}
-	view, roomNow := existing.ViewOf((*existing.Source)(n)), make([]int64, dims)
-	return maker.Node((*existing.Source)(n), &view, classes, likeness.ReadPods(n.Pods), compiled.Group, existing.NewArena(0), roomNow), roomNow
+	view, roomNow := existing.ViewOf(n), make([]int64, dims)
+	return maker.Node(n, &view, classes, likeness.ReadPods(n.Pods), compiled.Group, existing.NewArena(0), roomNow), roomNow
 }
 
 // reclassed are some of the node's pods with their new classes.

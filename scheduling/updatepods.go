@@ -314,12 +314,12 @@ func (u *update) changeDaemons() bool {
 	old := daemonset.Newest(u.memo.daemons)
 	byName := make(map[PodKey]*appsv1.DaemonSet, len(u.snapshot.DaemonSets))
 	for _, set := range u.snapshot.DaemonSets {
-		byName[PodKey{set.Namespace, set.Name}] = set
+		byName[PodKey{Namespace: set.Namespace, Name: set.Name}] = set
 	}
 	m.daemonSets = slices.Clone(m.daemonSets)
 	for i := range m.daemonSets {
 		d := &m.daemonSets[i]
-		d.Object = byName[PodKey{d.Object.Namespace, d.Object.Name}]
+		d.Object = byName[PodKey{Namespace: d.Object.Namespace, Name: d.Object.Name}]
 		if newest[d.Object.UID] == old[d.Object.UID] {
 			continue
 		}

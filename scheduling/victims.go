@@ -280,7 +280,7 @@ func (v *victims) preemption(m *Model, pod PodKey) Preemption {
 	n := &m.nodes[v.node]
 	out := Preemption{Pod: pod, Node: n.Name, HighestPriority: v.highest, BudgetViolations: v.violations}
 	for _, k := range v.list {
-		out.Victims = append(out.Victims, PodKey{n.Bound[k].Pod.Namespace, n.Bound[k].Pod.Name})
+		out.Victims = append(out.Victims, PodKey{Namespace: n.Bound[k].Pod.Namespace, Name: n.Bound[k].Pod.Name})
 	}
 	return out
 }

@@ -41,6 +41,8 @@ func floors() map[string]int {
 
 		// What the scheduler is made of, a room for each question (engine.go).
 		"internal/engine": 3,
+		// What planners read and write, below the rooms that make one of the other.
+		"scheduling/planning": 3,
 
 		"scheduling": 4,
 
@@ -67,6 +69,7 @@ func hubs() map[string][]string {
 		"internal/fieldtypes":   {"internal/quantities"},
 		"api/conversion":        {"internal/quantities"},
 		"aws/internal/mototest": {"internal"}, // the server that it connects to
+		"internal/engine":       {"scheduling/planning"},
 
 		"api/kinds":        {"api/v1"},
 		"api/v1beta1":      {"api/v1"},

@@ -7,6 +7,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // AttachLimits are the limits of the nodes there are: what the CSINode says, else, for a node on its way, what its
@@ -32,7 +33,7 @@ func NewAttachLimits(csi []*storagev1.CSINode, catalogs map[string][]*cloudprovi
 	return l
 }
 
-func (l *AttachLimits) of(n *Source, view *View) func(driver string) (int64, bool) {
+func (l *AttachLimits) of(n *planning.Node, view *View) func(driver string) (int64, bool) {
 	if known, ok := l.nodes[n.Name]; ok {
 		return func(driver string) (int64, bool) {
 			limit, ok := known[driver]

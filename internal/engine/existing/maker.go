@@ -14,6 +14,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Maker makes nodes ready for planning.
@@ -32,7 +33,7 @@ type Maker struct {
 }
 
 // Node makes one node ready; classes are those of its pods. What it has free is written to free.
-func (m *Maker) Node(n *Source, view *View, classes []int32, on likeness.NodePods, group int32, pods *Arena, free []int64) Node {
+func (m *Maker) Node(n *planning.Node, view *View, classes []int32, on likeness.NodePods, group int32, pods *Arena, free []int64) Node {
 	compiled := Node{Source: n, Name: n.Name, Pool: -1, Initialized: view.Initialized, Capacity: view.Capacity, Usable: !n.Leaving, Group: group}
 	if at, ok := m.PoolIndex[n.Pool]; ok {
 		compiled.Pool = int32(at)
@@ -83,7 +84,7 @@ func take(from *[]Pod, n int) []Pod {
 }
 
 // chargePods takes the bound pods off the node's free amounts and notes those that could move.
-func (m *Maker) chargePods(n *Source, classes []int32, on likeness.NodePods, into *Node, free []int64) {
+func (m *Maker) chargePods(n *planning.Node, classes []int32, on likeness.NodePods, into *Node, free []int64) {
 	for i, is := range on.Marks {
 		if is&likeness.HasEnded == 0 {
 			resources.AddScaled(free, m.Classes[classes[i]].Requests, -1)
@@ -119,7 +120,7 @@ func awaited(pod *corev1.Pod) bool {
 
 // reserveDaemons keeps room for the DaemonSet pods that belong on the node but are not bound to it yet: for each
 // DaemonSet what it wants beyond what its own pods there hold.
-func (m *Maker) reserveDaemons(n *Source, group int32, classes []int32, free []int64) {
+func (m *Maker) reserveDaemons(n *planning.Node, group int32, classes []int32, free []int64) {
 	if len(m.DaemonSets) == 0 {
 		return
 	}
@@ -166,7 +167,7 @@ func (m *Maker) giveBackShared(pods []*corev1.Pod, free []int64) {
 // chargeAttachments takes the volumes off the node's room that are attached to it although none of its pods uses them:
 // of pods that have gone, until they are detached. A pod that brings such a volume back counts it again, as in
 // kube-scheduler.
-func (m *Maker) chargeAttachments(n *Source, free []int64) {
+func (m *Maker) chargeAttachments(n *planning.Node, free []int64) {
 	for driver, count := range m.Volumes.Unused(n.Name, n.Pods) {
 		if at, ok := m.Resources.At(resources.Attachable(driver)); ok {
 			free[at] -= count

@@ -18,6 +18,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 func cpu(n string) corev1.ResourceList {
@@ -33,8 +34,8 @@ func pod(name string, owner ...string) *corev1.Pod {
 }
 
 // node has a name, 4 CPU and labels; claimed nodes have a NodeClaim of 8 CPU.
-func node(name string, labels map[string]string, pods ...*corev1.Pod) *existing.Source {
-	return &existing.Source{Name: name, Pods: pods, Object: &corev1.Node{
+func node(name string, labels map[string]string, pods ...*corev1.Pod) *planning.Node {
+	return &planning.Node{Name: name, Pods: pods, Object: &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Status: corev1.NodeStatus{Capacity: cpu("4"), Allocatable: cpu("4")},
 	}}
 }
@@ -48,7 +49,7 @@ func maker(sets []daemonset.Set, classes ...*podclass.Class) *existing.Maker {
 	}
 }
 
-func made(m *existing.Maker, n *existing.Source, classes ...int32) (existing.Node, []int64) {
+func made(m *existing.Maker, n *planning.Node, classes ...int32) (existing.Node, []int64) {
 	view, free := existing.ViewOf(n), make([]int64, resources.Base)
 	return m.Node(n, &view, classes, likeness.ReadPods(n.Pods), m.Groups.Number(&view), existing.NewArena(0), free), free
 }
@@ -120,7 +121,7 @@ func TestViews(t *testing.T) {
 // Nodes are one group unless somebody asks about a label that they differ in; groups stay apart when more is asked.
 func TestGroups(t *testing.T) {
 	m := maker(nil)
-	nodes := []*existing.Source{node("a", map[string]string{"team": "x", "zone": "1"}), node("b", map[string]string{"team": "x", "zone": "2"}), node("c", map[string]string{"team": "y", "zone": "2"})}
+	nodes := []*planning.Node{node("a", map[string]string{"team": "x", "zone": "1"}), node("b", map[string]string{"team": "x", "zone": "2"}), node("c", map[string]string{"team": "y", "zone": "2"})}
 	var before []int32
 	for _, n := range nodes {
 		compiled, _ := made(m, n)

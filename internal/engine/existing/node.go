@@ -7,11 +7,12 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Node is one made ready for planning.
 type Node struct {
-	Source      *Source
+	Source      *planning.Node
 	Name        string
 	Pool        int32 // number of its pool, or -1
 	Initialized bool

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/drawknife/drawknife/internal/engine/podtext"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Regrouping finds the groups that unchanged nodes are in now. While pods ask about the same labels, those of a group stay
@@ -40,7 +41,7 @@ func NewRegrouping(next *Groups, was []Group, asked map[string]bool) *Regrouping
 }
 
 // Of is the group of a node that was in the given one.
-func (r *Regrouping) Of(n *Source, group int32) int32 {
+func (r *Regrouping) Of(n *planning.Node, group int32) int32 {
 	if r.Same {
 		return r.ofSame(group)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Seller knows where nodes were bought.
@@ -27,7 +28,7 @@ type Seller struct {
 // BoughtAs finds the offering that a node was bought as: by its labels, in the catalog of its pool or,
 // without one, in the first by name that has its type; of several that its labels leave the cheapest. A node that does
 // not say its capacity type counts as bought on demand.
-func (from *Seller) BoughtAs(n *Source) (o market.Priced, source string, ok bool) {
+func (from *Seller) BoughtAs(n *planning.Node) (o market.Priced, source string, ok bool) {
 	labels := map[string]string{}
 	for k, v := range ViewOf(n).Labels {
 		if key := from.Vocab.Canonical(k); key == k || labels[key] == "" {
@@ -78,7 +79,7 @@ func offeredAs(o *cloudprovider.Offering, labels map[string]string) bool {
 }
 
 // catalogsOf are those in which to look for the node's type.
-func (from *Seller) catalogsOf(n *Source) []*market.Catalog {
+func (from *Seller) catalogsOf(n *planning.Node) []*market.Catalog {
 	if at, ok := from.PoolIndex[n.Pool]; ok {
 		if c := from.Catalogs[from.Pools[at].CatalogName]; c != nil {
 			return []*market.Catalog{c}

@@ -17,6 +17,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 const zone = corev1.LabelTopologyZone
@@ -51,8 +52,8 @@ func cluster() *layout.Cluster {
 		Classes: []*podclass.Class{{Topology: stake}, {}},
 		Shapes:  []*podclass.Shape{{Demands: []podclass.Stage{{Uses: []podclass.Use{{Pool: 0, Profile: int32(n)}}}}}},
 		Nodes: []existing.Node{
-			{Name: "m", Group: 1, Source: &existing.Source{}},
-			{Name: "n", Group: 0, Source: &existing.Source{}, Bound: []existing.Pod{{Class: 0}, {Class: 0}, {Class: 1}, {Class: 0, Terminating: true}}},
+			{Name: "m", Group: 1, Source: &planning.Node{}},
+			{Name: "n", Group: 0, Source: &planning.Node{}, Bound: []existing.Pod{{Class: 0}, {Class: 0}, {Class: 1}, {Class: 0, Terminating: true}}},
 		},
 		Groups: []existing.Group{in("c"), in("d")},
 	}

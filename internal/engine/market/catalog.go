@@ -16,6 +16,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // NoPrice marks what can't be bought. Prices are int64 nano-USD per hour inside the planner.
@@ -25,7 +26,7 @@ const NoPrice = math.MaxInt64
 const NanoPerUSD = 1e9
 
 // MaxPrice is the highest price there is, USD per hour.
-const MaxPrice = 1e9
+const MaxPrice = planning.MaxPrice
 
 // zoneIDLabel names a zone by the ID that all accounts share.
 const zoneIDLabel = "topology.k8s.aws/zone-id"

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Untolerated returns the first taint that none of the tolerations matches, by kube-scheduler's rule with the numeric
@@ -47,5 +48,5 @@ next:
 
 // TaintString spells a taint as kubectl does: key=value:effect.
 func TaintString(t corev1.Taint) string {
-	return t.Key + "=" + t.Value + ":" + string(t.Effect)
+	return planning.TaintString(t)
 }

@@ -5,13 +5,15 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Room for attached volumes is counted like any other resource: one for each CSI driver that a pod of the snapshot uses, of which a
 // volume takes one.
 
 // attachPrefix begins the names of these resources; they never leave the planner but for certificates.
-const attachPrefix = "attachable-volumes-csi-"
+const attachPrefix = planning.AttachedVolumesPrefix
 
 // manyVolumes is the room of nodes that state no limit.
 const manyVolumes = math.MaxInt32
@@ -19,11 +21,6 @@ const manyVolumes = math.MaxInt32
 // Attachable is the resource that counts places for volumes of the driver.
 func Attachable(driver string) corev1.ResourceName {
 	return corev1.ResourceName(attachPrefix + driver)
-}
-
-// Driver is the driver whose volumes the resource counts; false for any other resource.
-func Driver(name corev1.ResourceName) (driver string, ok bool) {
-	return strings.CutPrefix(string(name), attachPrefix)
 }
 
 // Attaches reports whether the resource counts volumes.

@@ -4,12 +4,14 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Devices of Dynamic Resource Allocation are counted like any other resource: see package devices, which says what is counted.
 
 // devicePrefix begins the names of these resources; they never leave the planner but for certificates and sentences.
-const devicePrefix = "devices of "
+const devicePrefix = planning.DevicesPrefix
 
 // Devices is the resource that counts devices, by what they are called.
 func Devices(name string) corev1.ResourceName { return corev1.ResourceName(devicePrefix + name) }
@@ -17,16 +19,6 @@ func Devices(name string) corev1.ResourceName { return corev1.ResourceName(devic
 // CountsDevices reports whether the resource counts devices.
 func CountsDevices(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), devicePrefix)
-}
-
-// DeviceClasses are the classes of the requests whose devices the resource counts. It is false for other resources.
-func DeviceClasses(name corev1.ResourceName) ([]string, bool) {
-	text, ok := strings.CutPrefix(string(name), devicePrefix)
-	if !ok {
-		return nil, false
-	}
-	text, _, _ = strings.Cut(text, "#") // a number distinguishes resources of the same classes
-	return strings.Split(text, "+"), true
 }
 
 // Hidden reports whether the resource is the planner's own: no node's capacity has it.

@@ -13,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/seeded"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 const (
@@ -29,7 +30,7 @@ func world() (w state.World, free []int64) {
 		w.Pods = append(w.Pods, &corev1.Pod{})
 	}
 	for range nodes {
-		n := existing.Node{Usable: true, Pool: -1, Source: &existing.Source{}}
+		n := existing.Node{Usable: true, Pool: -1, Source: &planning.Node{}}
 		for c := range classes {
 			n.Movable = append(n.Movable, existing.Pod{Pod: &corev1.Pod{}, Class: int32(c)})
 		}

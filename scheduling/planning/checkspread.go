@@ -1,4 +1,4 @@
-package scheduling
+package planning
 
 import (
 	corev1 "k8s.io/api/core/v1"

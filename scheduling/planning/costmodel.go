@@ -1,4 +1,4 @@
-package scheduling
+package planning
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -96,17 +96,6 @@ type Commitment struct {
 	// RemainingPercent of its price so far is what a covered node still costs. 0, the default, is for what is paid in full
 	// beforehand; 50 for the first ten nodes at half price. At least 0, below 100.
 	RemainingPercent float64 `json:"remainingPercent,omitempty"`
-}
-
-// unit is what the commitment counts.
-func (c *Commitment) unit() string {
-	switch {
-	case c.Unit != "":
-		return c.Unit
-	case c.PercentOfPrice > 0:
-		return "USD/h"
-	}
-	return "nodes"
 }
 
 // PriceTerm is one line of how a price came about.

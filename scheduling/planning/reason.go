@@ -1,15 +1,14 @@
-package scheduling
+package planning
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/internal/engine/match"
-	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // ReasonCode says at which check a pod was refused. Codes are stable.
@@ -129,9 +128,6 @@ type NotKnown struct {
 	// Types is how many of the pool's types that concerns.
 	Types int `json:"types"`
 }
-
-// maxAlso bounds Reason.Also.
-const maxAlso = 4
 
 // String is a sentence for operators, without the pod's name.
 func (r Reason) String() string {
@@ -257,7 +253,7 @@ func (c *counts) add(n int, what string) {
 // requestsString leaves out that the pod is one, if it asks for anything else.
 func requestsString(list corev1.ResourceList) string {
 	parts := make([]string, 0, len(list))
-	for _, name := range resources.Sorted(list) {
+	for _, name := range slices.Sorted(maps.Keys(list)) {
 		if name == corev1.ResourcePods && len(list) > 1 {
 			continue
 		}
@@ -267,17 +263,7 @@ func requestsString(list corev1.ResourceList) string {
 	return strings.Join(parts, ", ")
 }
 
-// asked words what the pod and the pool say of a label, which is named once.
-func asked(key string, wants match.Needs, allows requirements.Requirement) string {
-	short := func(r requirements.Requirement) string { return strings.TrimPrefix(r.String(), key+" ") }
-	parts := make([]string, len(wants))
-	for i, r := range wants {
-		parts[i] = short(r)
-	}
-	return fmt.Sprintf("key %s: the pod wants %s, the pool allows %s", key, strings.Join(parts, " and "), short(allows))
-}
-
 // TaintString writes a taint as "key=value:Effect", the value empty or not.
 func TaintString(t corev1.Taint) string {
-	return match.TaintString(t)
+	return t.Key + "=" + t.Value + ":" + string(t.Effect)
 }

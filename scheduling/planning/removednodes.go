@@ -1,12 +1,12 @@
-package scheduling
+package planning
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // NodeCheck is a check that a node fails for a pod. Values are stable, and listed in the order in which a node's checks
@@ -36,8 +36,10 @@ const (
 	NodeNotPlaced NodeCheck = "NotPlaced"
 )
 
-// nodeChecks are all of them, in their order.
-var nodeChecks = [...]NodeCheck{NodeUnavailable, NodeCordoned, NodeTaints, NodeRequirements, NodeVolumes, NodeVolumeLimits, NodeResources, NodeHostPorts, NodeTopology, NodeNotPlaced}
+// NodeChecks are all of them, in their order.
+func NodeChecks() [10]NodeCheck {
+	return [...]NodeCheck{NodeUnavailable, NodeCordoned, NodeTaints, NodeRequirements, NodeVolumes, NodeVolumeLimits, NodeResources, NodeHostPorts, NodeTopology, NodeNotPlaced}
+}
 
 // words say what so many nodes that fail the check are or do.
 func (c NodeCheck) words(n int) string {
@@ -154,10 +156,10 @@ func (e NodeExample) found() string {
 		return inWords("", e.Key) + " is " + e.Value
 	case len(e.Requests) > 0:
 		var parts []string
-		for _, name := range resources.Sorted(e.Requests) {
+		for _, name := range slices.Sorted(maps.Keys(e.Requests)) {
 			wants, has := e.Requests[name], e.Free[name]
 			what := string(name)
-			if driver, ok := resources.Driver(corev1.ResourceName(what)); ok {
+			if driver, ok := strings.CutPrefix(what, AttachedVolumesPrefix); ok {
 				what = "volumes of " + driver
 			}
 			parts = append(parts, fmt.Sprintf("%s %s free, %s asked for", has.String(), what, wants.String()))
@@ -169,8 +171,8 @@ func (e NodeExample) found() string {
 	return ""
 }
 
-// count is the counter of a check.
-func (n *RemovedNodes) count(c NodeCheck) *int {
+// Count is the counter of a check.
+func (n *RemovedNodes) Count(c NodeCheck) *int {
 	switch c {
 	case NodeUnavailable:
 		return &n.Unavailable
@@ -200,8 +202,8 @@ func (n *RemovedNodes) sentence() string {
 		return ""
 	}
 	var parts []string
-	for _, c := range nodeChecks {
-		count := *n.count(c)
+	for _, c := range NodeChecks() {
+		count := *n.Count(c)
 		if count == 0 {
 			continue
 		}

@@ -1,4 +1,4 @@
-package scheduling
+package planning
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	options "github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
-	"github.com/drawknife/drawknife/internal/engine/market"
 )
 
 const (
@@ -23,7 +22,12 @@ const (
 	// maxCostTerms and maxTabulated bound a model.
 	maxCostTerms = 256
 	maxTabulated = 1_000_000
+	// minAmount is the least there is, USD per hour: prices are whole nano-USD.
+	minAmount = 1e-9
 )
+
+// MaxPrice is the highest price there is, USD per hour.
+const MaxPrice = 1e9
 
 // CostModelError says what is wrong with a CostModel.
 type CostModelError struct {
@@ -139,9 +143,9 @@ func (t *CostTerm) check(path string) error {
 	case t.Percent != nil:
 		return within(path+".percent", *t.Percent, -100, 1e6)
 	case t.PerNode != nil:
-		return within(path+".perNode", *t.PerNode, -market.MaxPrice, market.MaxPrice)
+		return within(path+".perNode", *t.PerNode, -MaxPrice, MaxPrice)
 	case t.Price != nil:
-		return within(path+".price", *t.Price, 0, market.MaxPrice)
+		return within(path+".price", *t.Price, 0, MaxPrice)
 	case t.Commitment != nil:
 		return t.Commitment.check(path + ".commitment")
 	case t.PerResource != nil:
@@ -149,7 +153,7 @@ func (t *CostTerm) check(path string) error {
 			if name == "" {
 				return &CostModelError{path + ".perResource", "has an entry without a name", "name the resource"}
 			}
-			if err := within(fmt.Sprintf("%s.perResource[%s]", path, name), t.PerResource[name], -market.MaxPrice, market.MaxPrice); err != nil {
+			if err := within(fmt.Sprintf("%s.perResource[%s]", path, name), t.PerResource[name], -MaxPrice, MaxPrice); err != nil {
 				return err
 			}
 		}
@@ -169,7 +173,7 @@ func checkTable(path string, table []OfferingAmount) error {
 			return &CostModelError{at + ".offering", fmt.Sprintf("is %q, which names no instance type or stands twice", o.Offering), "list each offering once"}
 		}
 		seen[o.Offering] = true
-		if err := within(at+".amount", o.Amount, -market.MaxPrice, market.MaxPrice); err != nil {
+		if err := within(at+".amount", o.Amount, -MaxPrice, MaxPrice); err != nil {
 			return err
 		}
 	}
@@ -177,7 +181,7 @@ func checkTable(path string, table []OfferingAmount) error {
 }
 
 func (c *Commitment) check(path string) error {
-	if err := above(path+".amount", c.Amount, market.MaxPrice); err != nil {
+	if err := above(path+".amount", c.Amount, MaxPrice); err != nil {
 		return err
 	}
 	if c.RemainingPercent == 100 {
@@ -193,7 +197,7 @@ func (c *Commitment) check(path string) error {
 		return above(path+".percentOfPrice", c.PercentOfPrice, 100)
 	}
 	for _, name := range sortedKeys(c.ByType) {
-		if err := above(fmt.Sprintf("%s.byType[%s]", path, name), c.ByType[name], market.MaxPrice); err != nil {
+		if err := above(fmt.Sprintf("%s.byType[%s]", path, name), c.ByType[name], MaxPrice); err != nil {
 			return err
 		}
 	}
@@ -210,8 +214,8 @@ func within(path string, x, lo, hi float64) error {
 
 // above refuses what is not a number above 0, at least a thousand-millionth, up to hi.
 func above(path string, x, hi float64) error {
-	if math.IsNaN(x) || x < 1/market.NanoPerUSD || x > hi {
-		return &CostModelError{path, fmt.Sprintf("is %v", x), fmt.Sprintf("give a number from %v to %v", 1/market.NanoPerUSD, hi)}
+	if math.IsNaN(x) || x < minAmount || x > hi {
+		return &CostModelError{path, fmt.Sprintf("is %v", x), fmt.Sprintf("give a number from %v to %v", minAmount, hi)}
 	}
 	return nil
 }

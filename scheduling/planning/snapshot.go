@@ -1,4 +1,4 @@
-package scheduling
+package planning
 
 import (
 	"time"
@@ -121,25 +121,4 @@ func (p *NodePool) Identity() v1.PoolKey {
 		key.Generation = v1.GenerationV1
 	}
 	return key
-}
-
-// Node is one the cluster has, or one that is on its way: Object is nil until it has joined, Claim is nil when
-// no NodeClaim made it. At least one is set.
-type Node struct {
-	// Name is unique in the snapshot: the Node's name, else the NodeClaim's.
-	Name string `json:"name"`
-	// Pool is the pool that owns it, or the zero key.
-	Pool v1.PoolKey `json:"pool,omitzero"`
-	// Object is the Kubernetes node.
-	Object *corev1.Node `json:"object,omitempty"`
-	// Claim is the NodeClaim it was made for.
-	Claim *v1.NodeClaim `json:"claim,omitempty"`
-	// Pods are bound here and hold its resources, DaemonSet pods among them. Pods that have finished may be listed; they count
-	// for nothing.
-	Pods []*corev1.Pod `json:"pods,omitempty"`
-	// Leaving marks a node that is being removed: it takes no pods and no longer counts against its pool's limits, nor do
-	// its pods for topology rules. Its Pods are left where they are: the plan has no place for them and says nothing of
-	// them. Those that will need a new place are listed in Snapshot.Pods instead, without spec.nodeName (package pods
-	// says which those are), or are set free by Trial.Hide.
-	Leaving bool `json:"leaving,omitempty"`
 }

@@ -1,4 +1,4 @@
-package scheduling
+package planning
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -91,6 +91,16 @@ type InstanceTypeOption struct {
 // Offering is the key of the offering, by which the provider knows it.
 func (o *InstanceTypeOption) Offering() cloudprovider.OfferingKey {
 	return cloudprovider.OfferingKey{InstanceType: o.Name, Zone: o.Zone, CapacityType: o.CapacityType, Others: o.Others}
+}
+
+// NodePrice is what a node of the snapshot costs.
+type NodePrice struct {
+	// Offering that the node was bought as.
+	Offering cloudprovider.OfferingKey `json:"offering"`
+	// Price in USD per hour, what commitments pay already taken off.
+	Price float64 `json:"price"`
+	// Terms that made it, the list price first; nil without a CostModel.
+	Terms []PriceTerm `json:"terms,omitempty"`
 }
 
 // ExistingNode is a node of the snapshot that receives pods.

@@ -1,13 +1,12 @@
-package scheduling
+package planning
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // MissCode says what would have to be different. Codes are stable, and listed here from the nearest to the farthest: of
@@ -74,9 +73,6 @@ type NearestMiss struct {
 	Also *NearestMiss `json:"also,omitempty"`
 }
 
-// maxMissValues bounds NearestMiss.Values.
-const maxMissValues = 3
-
 // String is a sentence about the pod: "would fit if …".
 func (n *NearestMiss) String() string {
 	text := "would fit " + n.condition()
@@ -114,7 +110,7 @@ func (n *NearestMiss) condition() string {
 		if n.MaxSkew > 0 {
 			return fmt.Sprintf("if maxSkew were %d in %s", n.MaxSkew, n.Rule)
 		}
-		if strings.HasPrefix(n.Rule, portWords) {
+		if strings.HasPrefix(n.Rule, PortWords) {
 			return "if " + n.Rule + " were free"
 		}
 		return "without " + n.Rule
@@ -148,13 +144,13 @@ func (n *NearestMiss) condition() string {
 // amounts words each amount; the format's operands are the resource and the quantity.
 func (n *NearestMiss) amounts(format string) string {
 	var parts []string
-	for _, name := range resources.Sorted(n.Amounts) {
+	for _, name := range slices.Sorted(maps.Keys(n.Amounts)) {
 		q := n.Amounts[name]
 		text := string(name)
-		if driver, ok := resources.Driver(corev1.ResourceName(text)); ok {
+		if driver, ok := strings.CutPrefix(text, AttachedVolumesPrefix); ok {
 			text = "attached volumes of " + driver
 		}
-		if classes, ok := resources.DeviceClasses(corev1.ResourceName(text)); ok {
+		if classes := classesCounted(text); classes != nil {
 			text = "devices of class " + strings.Join(classes, " or ")
 		}
 		if part := fmt.Sprintf(format, text, q.String()); !slices.Contains(parts, part) {
@@ -164,39 +160,28 @@ func (n *NearestMiss) amounts(format string) string {
 	return strings.Join(parts, " and ")
 }
 
-// nearness orders miss codes.
-func (c MissCode) nearness() int {
-	switch c {
-	case MissToleration:
-		return 0
-	case MissLimits:
-		return 1
-	case MissReservation:
-		return 2
-	case MissMinValues:
-		return 3
-	case MissTopology:
-		return 4
-	case MissLabel:
-		return 5
-	case MissResources:
-		return 6
-	case MissVolumes:
-		return 7
-	case MissNodePool:
-		return 8
-	case MissResourceGivenUp:
-		return 9
-	case MissOffering:
-		return 10
-	}
-	return -1
-}
-
 // inWords names a label, with a word before it, or the field that stands among labels.
 func inWords(before, key string) string {
 	if field, ok := strings.CutPrefix(key, "field:"); ok {
 		return "field " + field
 	}
 	return before + key
+}
+
+// AttachedVolumesPrefix begins the names under which explanations and certificates count volumes that are attached to a node: the name of
+// the CSI driver follows.
+const AttachedVolumesPrefix = "attachable-volumes-csi-"
+
+// DevicesPrefix begins the names under which they count devices that drivers publish: names of device classes follow, joined by "+",
+// and, after "#", a number that tells apart what is of the same classes.
+const DevicesPrefix = "devices of "
+
+// classesCounted are those that the resource counts; nil for another one.
+func classesCounted(resource string) []string {
+	text, ok := strings.CutPrefix(resource, DevicesPrefix)
+	if !ok {
+		return nil
+	}
+	text, _, _ = strings.Cut(text, "#")
+	return strings.Split(text, "+")
 }

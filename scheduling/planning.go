@@ -1,0 +1,275 @@
+package scheduling
+
+import (
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// What a plan is made from. The types are declared in package planning, which what is behind this package shares.
+type (
+	// Snapshot is everything a plan is made from, as plain data.
+	Snapshot = planning.Snapshot
+	// NodePool is a pool of the API with what planning needs in addition to it.
+	NodePool = planning.NodePool
+	// SnapshotError says what is wrong with a Snapshot.
+	SnapshotError = planning.SnapshotError
+	// Node is one the cluster has, or one that is on its way.
+	Node = planning.Node
+	// CostModel says what a node costs where that is not its list price.
+	CostModel = planning.CostModel
+	// CostTerm is one thing that changes what nodes cost.
+	CostTerm = planning.CostTerm
+	// CostSelector picks offerings.
+	CostSelector = planning.CostSelector
+	// OfferingAmount is what a term adds to one offering.
+	OfferingAmount = planning.OfferingAmount
+	// Commitment is a limited amount of something that is paid for beforehand, used up by the nodes it covers.
+	Commitment = planning.Commitment
+	// PriceTerm is one line of how a price came about.
+	PriceTerm = planning.PriceTerm
+	// CommitmentUse is what a plan makes of a commitment, all in Unit.
+	CommitmentUse = planning.CommitmentUse
+	// CostModelError says what is wrong with a CostModel.
+	CostModelError = planning.CostModelError
+	// NotSnapshotError says that what DecodeSnapshot was given is not a snapshot but a Kubernetes object, or a list of them.
+	NotSnapshotError = planning.NotSnapshotError
+	// SizeError is input with more bytes than are read.
+	SizeError = planning.SizeError
+)
+
+// ListPriceTerm is the name of the first term of every price.
+const (
+	ListPriceTerm = planning.ListPriceTerm
+)
+
+// What Solve is asked, and how. See package planning.
+type (
+	// Query is what Solve is asked.
+	Query = planning.Query
+	// PreferencePolicy says what to do with wishes.
+	PreferencePolicy = planning.PreferencePolicy
+	// MinValuesPolicy says what to do with a NodePool's minValues that can't be met.
+	MinValuesPolicy = planning.MinValuesPolicy
+	// ReservedPolicy says what pods do for which a reservation exists.
+	ReservedPolicy = planning.ReservedPolicy
+	// Effort says how hard Solve looks for a cheaper plan.
+	Effort = planning.Effort
+	// PreemptionPolicy says what to do for pods that kube-scheduler places by preemption.
+	PreemptionPolicy = planning.PreemptionPolicy
+)
+
+// Values of what a Query asks for, and what it stands for without one.
+const (
+	PreferencesRespect       PreferencePolicy = planning.PreferencesRespect
+	PreferencesIgnore        PreferencePolicy = planning.PreferencesIgnore
+	MinValuesStrict          MinValuesPolicy  = planning.MinValuesStrict
+	MinValuesBestEffort      MinValuesPolicy  = planning.MinValuesBestEffort
+	ReservedFallback         ReservedPolicy   = planning.ReservedFallback
+	ReservedStrict           ReservedPolicy   = planning.ReservedStrict
+	EffortDefault            Effort           = planning.EffortDefault
+	EffortFast               Effort           = planning.EffortFast
+	EffortThorough           Effort           = planning.EffortThorough
+	PreemptionIgnore         PreemptionPolicy = planning.PreemptionIgnore
+	PreemptionExpect         PreemptionPolicy = planning.PreemptionExpect
+	DefaultPreferencePremium                  = planning.DefaultPreferencePremium
+)
+
+// Plans, what they cost and what differs between two of them. See package planning.
+type (
+	// PodKey names a pod.
+	PodKey = planning.PodKey
+	// Plan is the answer to a Snapshot.
+	Plan = planning.Plan
+	// NewNode is a planned node.
+	NewNode = planning.NewNode
+	// InstanceTypeOption is an instance type that would hold a new node's pods, with its cheapest suitable offering.
+	InstanceTypeOption = planning.InstanceTypeOption
+	// NodePrice is what a node of the snapshot costs.
+	NodePrice = planning.NodePrice
+	// ExistingNode is a node of the snapshot that receives pods.
+	ExistingNode = planning.ExistingNode
+	// Unschedulable is a pod without a place, and why.
+	Unschedulable = planning.Unschedulable
+	// RelaxationCode says what kind of wish a plan does not keep.
+	RelaxationCode = planning.RelaxationCode
+	// Relaxation is a wish that the plan does not keep for some pods.
+	Relaxation = planning.Relaxation
+	// NoteCode says what a note is about.
+	NoteCode = planning.NoteCode
+	// Note is a remark on the input that did not stop the plan.
+	Note = planning.Note
+	// Certificate proves Plan.LowerBound by arithmetic alone.
+	Certificate = planning.Certificate
+	// CertificateRule is a rule about single nodes in a proof.
+	CertificateRule = planning.CertificateRule
+	// CertificateLimit is a reservation or a commitment in a proof.
+	CertificateLimit = planning.CertificateLimit
+	// CertificateDraw is the proof for one kind of node that uses something limited.
+	CertificateDraw = planning.CertificateDraw
+	// CertificateClass is a group of pods with equal requests.
+	CertificateClass = planning.CertificateClass
+	// CertificateType is the proof for one instance type.
+	CertificateType = planning.CertificateType
+	// CertificateCount is a resource of which the proof for a type counts whole pods, in so large units, rounded down.
+	CertificateCount = planning.CertificateCount
+	// Preemption is a pod for which kube-scheduler makes room on a node by preempting pods of lower priority.
+	Preemption = planning.Preemption
+	// PlanDiff is what changes from one plan to another.
+	PlanDiff = planning.PlanDiff
+	// AmountChange is a number before and after.
+	AmountChange = planning.AmountChange
+	// NodeKind is what the first instance type of a NewNode says.
+	NodeKind = planning.NodeKind
+	// NodeChange is how many planned nodes of a kind the plans have.
+	NodeChange = planning.NodeChange
+	// Place is where a plan puts a pod.
+	Place = planning.Place
+	// PodMove is a pod's place before and after.
+	PodMove = planning.PodMove
+)
+
+// Codes of a plan's remarks.
+const (
+	RelaxedNodeAffinity       RelaxationCode = planning.RelaxedNodeAffinity
+	RelaxedPodAffinity        RelaxationCode = planning.RelaxedPodAffinity
+	RelaxedPodAntiAffinity    RelaxationCode = planning.RelaxedPodAntiAffinity
+	RelaxedSpread             RelaxationCode = planning.RelaxedSpread
+	RelaxedTaint              RelaxationCode = planning.RelaxedTaint
+	NoteNodeOverlayNotApplied NoteCode       = planning.NoteNodeOverlayNotApplied
+)
+
+// Why a pod has no place, and what would have to be different. See package planning.
+type (
+	// ReasonCode says at which check a pod was refused.
+	ReasonCode = planning.ReasonCode
+	// Removed counts instance types of a pool by the first check that ruled them out for a pod, in the order of the fields.
+	Removed = planning.Removed
+	// Reason is why a pod has no place in one NodePool, or on the nodes there are.
+	Reason = planning.Reason
+	// MinValuesShortfall is a minValues of a NodePool that the instance types which would do don't meet.
+	MinValuesShortfall = planning.MinValuesShortfall
+	// NotKnown is a resource of which it is not known how many some instance types have.
+	NotKnown = planning.NotKnown
+	// NodeCheck is a check that a node fails for a pod.
+	NodeCheck = planning.NodeCheck
+	// RemovedNodes counts nodes of the snapshot by the first check that ruled them out for a pod, in the order of the fields after Total.
+	RemovedNodes = planning.RemovedNodes
+	// NodeExample is a node that does not take a pod, with what the check found.
+	NodeExample = planning.NodeExample
+	// RuleKind says what kind of rule keeps a pod off nodes.
+	RuleKind = planning.RuleKind
+	// Rule is a topology rule or a host port that keeps a pod off nodes which would do otherwise.
+	Rule = planning.Rule
+	// RuleDomain is one value of a rule's topology label.
+	RuleDomain = planning.RuleDomain
+	// HolderKind says what a Holder is.
+	HolderKind = planning.HolderKind
+	// Holder is who has what a pod asks for.
+	Holder = planning.Holder
+	// UnknownKind says what kind of name is unknown.
+	UnknownKind = planning.UnknownKind
+	// Unknown is a name that a pod asks for and nothing has.
+	Unknown = planning.Unknown
+	// MissCode says what would have to be different.
+	MissCode = planning.MissCode
+	// NearestMiss is the smallest single change after which one more pod of its kind would have a place, everything else being as planned.
+	NearestMiss = planning.NearestMiss
+)
+
+// Codes of reasons and of what they count. Package planning says what each means.
+const (
+	ReasonPodInvalid         ReasonCode  = planning.ReasonPodInvalid
+	ReasonNoNodePools        ReasonCode  = planning.ReasonNoNodePools
+	ReasonOptedOut           ReasonCode  = planning.ReasonOptedOut
+	ReasonNodePoolNotReady   ReasonCode  = planning.ReasonNodePoolNotReady
+	ReasonNoInstanceTypes    ReasonCode  = planning.ReasonNoInstanceTypes
+	ReasonTaint              ReasonCode  = planning.ReasonTaint
+	ReasonRequirements       ReasonCode  = planning.ReasonRequirements
+	ReasonVolumes            ReasonCode  = planning.ReasonVolumes
+	ReasonInstanceTypes      ReasonCode  = planning.ReasonInstanceTypes
+	ReasonLimits             ReasonCode  = planning.ReasonLimits
+	ReasonReservation        ReasonCode  = planning.ReasonReservation
+	ReasonMinValues          ReasonCode  = planning.ReasonMinValues
+	ReasonTopology           ReasonCode  = planning.ReasonTopology
+	ReasonHostPorts          ReasonCode  = planning.ReasonHostPorts
+	ReasonExistingNodes      ReasonCode  = planning.ReasonExistingNodes
+	ReasonNotPlaced          ReasonCode  = planning.ReasonNotPlaced
+	NodeUnavailable          NodeCheck   = planning.NodeUnavailable
+	NodeCordoned             NodeCheck   = planning.NodeCordoned
+	NodeTaints               NodeCheck   = planning.NodeTaints
+	NodeRequirements         NodeCheck   = planning.NodeRequirements
+	NodeVolumes              NodeCheck   = planning.NodeVolumes
+	NodeVolumeLimits         NodeCheck   = planning.NodeVolumeLimits
+	NodeResources            NodeCheck   = planning.NodeResources
+	NodeHostPorts            NodeCheck   = planning.NodeHostPorts
+	NodeTopology             NodeCheck   = planning.NodeTopology
+	NodeNotPlaced            NodeCheck   = planning.NodeNotPlaced
+	RuleSpread               RuleKind    = planning.RuleSpread
+	RuleAffinity             RuleKind    = planning.RuleAffinity
+	RuleAntiAffinity         RuleKind    = planning.RuleAntiAffinity
+	RuleAntiAffinityOfOthers RuleKind    = planning.RuleAntiAffinityOfOthers
+	RuleHostPort             RuleKind    = planning.RuleHostPort
+	RuleSharedVolume         RuleKind    = planning.RuleSharedVolume
+	RuleNewDomain            RuleKind    = planning.RuleNewDomain
+	HolderPod                HolderKind  = planning.HolderPod
+	HolderDaemonSet          HolderKind  = planning.HolderDaemonSet
+	HolderPlanned            HolderKind  = planning.HolderPlanned
+	UnknownResource          UnknownKind = planning.UnknownResource
+	UnknownLabel             UnknownKind = planning.UnknownLabel
+	UnknownValue             UnknownKind = planning.UnknownValue
+	MissToleration           MissCode    = planning.MissToleration
+	MissLimits               MissCode    = planning.MissLimits
+	MissReservation          MissCode    = planning.MissReservation
+	MissMinValues            MissCode    = planning.MissMinValues
+	MissTopology             MissCode    = planning.MissTopology
+	MissLabel                MissCode    = planning.MissLabel
+	MissResources            MissCode    = planning.MissResources
+	MissVolumes              MissCode    = planning.MissVolumes
+	MissNodePool             MissCode    = planning.MissNodePool
+	MissResourceGivenUp      MissCode    = planning.MissResourceGivenUp
+	MissOffering             MissCode    = planning.MissOffering
+)
+
+// DecodeSnapshot reads a snapshot written by Encode or EncodeJSON. Unknown fields are refused: a snapshot that is only
+// half understood would reproduce another decision. Manifests are refused with a *NotSnapshotError, a nil reader with an
+// *option.ArgumentError, and what is too large with a *SizeError. Others wrap what the reader or the decoder said.
+func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
+	return planning.DecodeSnapshot(r)
+}
+
+// DecodeCostModel reads a CostModel as YAML or JSON, one document, at most 256 MiB, and validates it. Unknown fields are
+// refused: a term that is only half understood would make other prices. A model that breaks a rule is refused with a
+// *CostModelError.
+func DecodeCostModel(r io.Reader) (*CostModel, error) {
+	return planning.DecodeCostModel(r)
+}
+
+// Tabulate writes down a term for what no other kind of term can say: it asks amount, in USD per hour, for each offering of
+// the types, available or not, and leaves out those where it is 0. The function runs here and never in a planner, which
+// is why it may be anything; the table is what a saved snapshot replays and an auditor reads. Types must be those of the
+// snapshot's catalog; amounts that are not finite are refused by Compile.
+func Tabulate(name, source string, types []*cloudprovider.InstanceType, amount func(*cloudprovider.InstanceType, *cloudprovider.Offering) float64) CostTerm {
+	return planning.Tabulate(name, source, types, amount)
+}
+
+// ValidateDefaultTopologySpread checks the cluster's default constraints as kube-scheduler's configuration does: a
+// positive maxSkew, a legal key and reaction, no selector of its own, no duplicates.
+func ValidateDefaultTopologySpread(list []corev1.TopologySpreadConstraint, path *field.Path) field.ErrorList {
+	return planning.ValidateDefaultTopologySpread(list, path)
+}
+
+// Diff tells what changes from plan a to plan b. A nil plan is one without nodes and pods. Neither is changed, and
+// the result shares nothing that can be changed with them but the pool keys.
+func Diff(a, b *Plan) PlanDiff {
+	return planning.Diff(a, b)
+}
+
+// TaintString writes a taint as "key=value:Effect", the value empty or not.
+func TaintString(t corev1.Taint) string {
+	return planning.TaintString(t)
+}

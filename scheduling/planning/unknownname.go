@@ -1,0 +1,65 @@
+package planning
+
+import (
+	"fmt"
+	"strings"
+)
+
+// UnknownKind says what kind of name is unknown. Values are stable.
+type UnknownKind string
+
+const (
+	// UnknownResource: the pod requests a resource that no instance type has; without NodePools, that no node has.
+	UnknownResource UnknownKind = "Resource"
+	// UnknownLabel: the pod asks for a label that neither the NodePool nor its instance types nor any node has.
+	UnknownLabel UnknownKind = "Label"
+	// UnknownValue: the pod asks for a value of label Key that none of the NodePool's instance types has, offered now or not.
+	UnknownValue UnknownKind = "Value"
+)
+
+// Unknown is a name that a pod asks for and nothing has: most often a misspelling.
+type Unknown struct {
+	Kind UnknownKind `json:"kind"`
+	// Key of the label, with UnknownValue.
+	Key string `json:"key,omitempty"`
+	// Name is what the pod asks for.
+	Name string `json:"name"`
+	// Nearest are the known names that look most like it, at most three; empty when none does.
+	Nearest []string `json:"nearest,omitempty"`
+	// Known are all known values of label Key, sorted; empty when there are more than ten. KnownCount is how many there are.
+	Known      []string `json:"known,omitempty"`
+	KnownCount int      `json:"knownCount,omitempty"`
+}
+
+// String says that nothing has it, and what may have been meant.
+func (u Unknown) String() string { return u.text("instance type") }
+
+// text is String where those that could have the resource are nodes or instance types.
+func (u Unknown) text(who string) string {
+	text := "no node has label " + u.Name
+	switch u.Kind {
+	case UnknownResource:
+		text = "no " + who + " has resource " + u.Name
+	case UnknownValue:
+		text = "no " + who + " has " + u.Key + " " + u.Name
+	}
+	if hint := u.hint(); hint != "" {
+		text += " (" + hint + ")"
+	}
+	return text
+}
+
+// hint says what may have been meant; empty if that is not known.
+func (u Unknown) hint() string {
+	var parts []string
+	if len(u.Nearest) > 0 {
+		parts = append(parts, "did you mean "+strings.Join(u.Nearest, " or ")+"?")
+	}
+	switch {
+	case len(u.Known) > 0:
+		parts = append(parts, "known: "+strings.Join(u.Known, ", "))
+	case u.KnownCount > 0 && len(u.Nearest) == 0:
+		parts = append(parts, fmt.Sprintf("%d others are known", u.KnownCount))
+	}
+	return strings.Join(parts, " ")
+}
