@@ -1,6 +1,9 @@
 package disruption
 
-import "slices"
+import (
+	"github.com/drawknife/drawknife/disruption/decision"
+	"slices"
+)
 
 // Digest names what the plan does: the digests of its commands, wave by wave. Two plans have the same digest if they do the same
 // in the same waves; see Command.Digest. A plan without commands has one, too.
@@ -23,7 +26,7 @@ func (p *Plan) Digest() string {
 	if len(p.Waves) == 0 {
 		waves = append(waves, p.Commands)
 	}
-	return DigestOf(waves)
+	return decision.DigestOf(waves)
 }
 
 // MovedOn says why a command that was approved must not be started in the fleet as it is now: a member's NodeClaim is another, or

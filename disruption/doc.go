@@ -17,15 +17,16 @@
 // Everything here is a pure function of what it is handed: there is no clock, no I/O and no sleeping. Money is USD per
 // hour.
 //
-//	fleet        all nodes: candidates, and what keeps the others          fleet.go, eligibility.go, candidate.go, block.go
-//	quiet        consolidateAfter and the condition Consolidatable         quiet.go
-//	cost         what disturbing a node costs, what it saves               cost.go
-//	budgets      how much may be disrupted: of NodePools and beyond        budget.go, calendar.go, ledger.go, window.go
+//	words        candidates, blocks, budgets, commands, verdicts           vocabulary.go, package decision
+//	fleet        all nodes: candidates, and what keeps the others          fleet.go, eligibility.go, candidates.go, podkey.go
+//	quiet        consolidateAfter and the condition Consolidatable         quietsince.go, consolidatable.go
+//	cost         sums of money                                             cost.go
+//	budgets      how much may be disrupted: of NodePools and beyond        poolbudgets.go, ledger.go, window.go
 //	generations  what pools born in the first one bring with them          firstgeneration.go
 //	back-off     pools whose replacements fail                             backoff.go
 //	drift        the condition Drifted, and hashes                         drift.go, hashes.go
 //	forced       what must go: broken, expired, interrupted nodes          repair.go, forced.go
-//	planner      what planners answer: commands and verdicts               planner.go, command.go
+//	planner      what planners answer: commands and verdicts               planner.go, commands.go
 //	reference    Karpenter's methods, one after another                    reference.go, emptiness.go, driftmethods.go,
 //	                                                                       consolidation.go, replacement.go, balanced.go
 //	global       the whole fleet in one plan                               global.go, ground.go, globalsearch.go, globalgroups.go,
@@ -38,12 +39,11 @@
 //	replay       whether any part of a plan is still good                  restrict.go
 //	what-if      where pods would go                                       simulate.go
 //	validation   whether a command is still good                           validate.go
-//	approval     an external system that may delay or refuse commands      approval.go, digest.go
+//	approval     an external system that may delay or refuse commands      approval.go, digest.go, refusals.go
 //	execution    write down, mark, launch, wait, delete; or take it back   execution.go, executionmarks.go, effects.go, queue.go
 //	recovery     what a process that begins finds of those before it       record.go, recover.go, history.go
 //	pace         when the next pass is due, when planning is of no use     pace.go, idle.go
-//	told         events, and metrics with what is counted in them, as data event.go, planevents.go, metric.go,
-//	                                                                       samples.go, pooluse.go
+//	told         events, and samples of metrics, as data                   planevents.go, samples.go, pooluse.go
 //
 // # Deliberate differences
 //

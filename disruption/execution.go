@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
 )
 
 // Periods of commands.
@@ -315,7 +316,7 @@ func (e *Execution) wait(o Observed, step *Step) {
 			why = EventDisruptionWaitingReadiness
 		}
 		step.Events = append(step.Events, Event{
-			Kind: KindNodeClaim, Name: r.Claim, UID: r.Stored.UID, Reason: why, Identity: string(e.cmd.Reason), Message: fmt.Sprintf("replaces %s", e.cmd),
+			Kind: decision.KindNodeClaim, Name: r.Claim, UID: r.Stored.UID, Reason: why, Identity: string(e.cmd.Reason), Message: fmt.Sprintf("replaces %s", e.cmd),
 		})
 	}
 	if e.Unready() == 0 {

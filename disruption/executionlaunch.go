@@ -3,6 +3,7 @@ package disruption
 import (
 	"errors"
 	"fmt"
+	"github.com/drawknife/drawknife/disruption/decision"
 	"time"
 )
 
@@ -126,7 +127,7 @@ func causeOf(err error) string {
 		is   error
 		name string
 	}{
-		{ErrHeldBack, CauseHeldBack}, {ErrTainting, "write_refused"}, {ErrLaunch, "launch_refused"}, {ErrHistory, "history_refused"}, {ErrMemberGone, "member_gone"},
+		{ErrHeldBack, decision.CauseHeldBack}, {ErrTainting, "write_refused"}, {ErrLaunch, "launch_refused"}, {ErrHistory, "history_refused"}, {ErrMemberGone, "member_gone"},
 		{ErrReplacementGone, "replacement_gone"}, {ErrTimeout, "timeout"}, {ErrInterrupted, "interrupted"},
 	} {
 		if errors.Is(err, cause.is) {

@@ -173,7 +173,7 @@ func (p *floorPrices) prove(u *unit, required int64) *Proof {
 			}
 			free := need.DeepCopy()
 			free.SetMilli(max(most.free, 0))
-			out.Homeless = append(out.Homeless, HomelessPod{keyOf(pod), name, need.String(), free.String(), cheapest})
+			out.Homeless = append(out.Homeless, HomelessPod{Pod: keyOf(pod), Resource: name, Need: need.String(), Most: free.String(), Cheapest: cheapest})
 			groups = append(groups, group)
 			out.Floor = max(out.Floor, cheapest)
 			addAmounts(out.Demand, requests)

@@ -311,7 +311,7 @@ func (l *Ledger) Uses() []BudgetUse {
 	defer l.mu.Unlock()
 	out := make([]BudgetUse, len(l.books))
 	for i, b := range l.books {
-		out[i] = BudgetUse{b.Name, b.Calendar.Counts(l.fleet.now), b.Allows(b.total), b.inUse(l.fleet.now, l.fleet.now)}
+		out[i] = BudgetUse{Budget: b.Name, Counts: b.Calendar.Counts(l.fleet.now), Allowed: b.Allows(b.total), InUse: b.inUse(l.fleet.now, l.fleet.now)}
 	}
 	return out
 }

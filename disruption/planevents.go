@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
@@ -75,11 +76,11 @@ func unconsolidatable(b *Block) bool {
 func machineEvents(m *cluster.Machine, e Event) []Event {
 	var out []Event
 	if m.Node != nil {
-		e.Kind, e.Name, e.UID = KindNode, m.Node.Name, m.Node.UID
+		e.Kind, e.Name, e.UID = decision.KindNode, m.Node.Name, m.Node.UID
 		out = append(out, e)
 	}
 	if m.Claim != nil {
-		e.Kind, e.Name, e.UID = KindNodeClaim, m.Claim.Name, m.Claim.UID
+		e.Kind, e.Name, e.UID = decision.KindNodeClaim, m.Claim.Name, m.Claim.UID
 		out = append(out, e)
 	}
 	return out
@@ -100,7 +101,7 @@ func plannedEvents(c *Command) []Event {
 			out = append(out, c.Members[0].Events(e)...)
 			continue
 		}
-		e.Kind, e.Name = KindNodePool, s.Pool.String()
+		e.Kind, e.Name = decision.KindNodePool, s.Pool.String()
 		out = append(out, e)
 	}
 	return out
@@ -114,7 +115,7 @@ func (l *Ledger) Events() []Event {
 			continue
 		}
 		out = append(out, Event{
-			Kind: KindNodePool, Name: use.Pool.String(), Reason: EventDisruptionBlocked, Identity: string(use.Reason), Every: poolBlockedEvery,
+			Kind: decision.KindNodePool, Name: use.Pool.String(), Reason: EventDisruptionBlocked, Identity: string(use.Reason), Every: poolBlockedEvery,
 			Message: fmt.Sprintf("no node may be disrupted for %s: spec.disruption.budgets allows 0 of %d", use.Reason, use.Total),
 		})
 	}
@@ -126,7 +127,7 @@ func (b *RepairBlock) Events(node *corev1.Node, claim *v1.NodeClaim) []Event {
 	e := Event{Warning: true, Reason: EventNodeRepairBlocked, Message: b.String(), Every: stateEvery}
 	out := machineEvents(&cluster.Machine{Node: node, Claim: claim}, e)
 	if !b.Pool.IsZero() {
-		e.Kind, e.Name, e.UID = KindNodePool, b.Pool.String(), ""
+		e.Kind, e.Name, e.UID = decision.KindNodePool, b.Pool.String(), ""
 		out = append(out, e)
 	}
 	return out
@@ -138,7 +139,7 @@ func ProtectionEvents(pod *corev1.Pod, now time.Time) []Event {
 	if pod == nil {
 		return nil
 	}
-	e := Event{Kind: KindPod, Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+	e := Event{Kind: decision.KindPod, Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 	switch p := pods.ProtectionOf(pod, now); {
 	case p.Err != nil:
 		e.Warning, e.Reason, e.Message = true, EventInvalidDoNotDisrupt, p.Err.Error()

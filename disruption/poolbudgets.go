@@ -60,11 +60,11 @@ func (f *Fleet) BudgetFaults() []error {
 			b := &p.Object.Spec.Disruption.Budgets[i]
 			name := budgetName(p.Key, i)
 			if _, err := v1.ParseBudgetNodes(b.Nodes); err != nil {
-				out = append(out, &BudgetError{name, "nodes", err.Error()})
+				out = append(out, &BudgetError{Budget: name, Field: "nodes", Rule: err.Error()})
 			}
 			var fault *CalendarError
 			if _, err := calendarOf(b); errors.As(err, &fault) {
-				out = append(out, &BudgetError{name, fault.Field, fault.Err.Error()})
+				out = append(out, &BudgetError{Budget: name, Field: fault.Field, Rule: fault.Err.Error()})
 			}
 		}
 	}
@@ -80,9 +80,9 @@ func calendarOf(b *v1.Budget) (*Calendar, error) {
 	case b.Schedule == nil && b.Duration == nil:
 		return nil, nil
 	case b.Schedule == nil:
-		return nil, &CalendarError{"schedule", fmt.Errorf("is missing: a duration needs one")}
+		return nil, &CalendarError{Field: "schedule", Err: fmt.Errorf("is missing: a duration needs one")}
 	case b.Duration == nil:
-		return nil, &CalendarError{"duration", fmt.Errorf("is missing: a schedule needs one")}
+		return nil, &CalendarError{Field: "duration", Err: fmt.Errorf("is missing: a schedule needs one")}
 	}
 	return ParseCalendar(*b.Schedule, b.Duration.Duration, "")
 }

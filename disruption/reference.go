@@ -252,7 +252,7 @@ func (p *pass) blocksOf(name string, out []MethodBlock) []MethodBlock {
 		if why == nil {
 			why = &Block{Code: BlockNotReached}
 		}
-		out = append(out, MethodBlock{m, why})
+		out = append(out, MethodBlock{Method: m, Block: why})
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/disruption/decision"
 )
 
 // Samples are how many nodes may be disrupted for each voluntary reason, budgets aside.
@@ -23,7 +24,7 @@ func (f *Fleet) Samples() []Sample {
 				eligible[c.Name] = true
 			}
 		}
-		out = append(out, Sample{MetricEligibleNodes, map[string]string{labelReason: r.Label()}, float64(len(eligible))})
+		out = append(out, Sample{Metric: MetricEligibleNodes, Labels: map[string]string{decision.LabelReason: r.Label()}, Value: float64(len(eligible))})
 	}
 	return out
 }
@@ -32,8 +33,8 @@ func (f *Fleet) Samples() []Sample {
 func (l *Ledger) Samples() []Sample {
 	var out []Sample
 	for _, use := range l.PoolUses() {
-		labels := map[string]string{labelPool: use.Pool.String(), labelReason: string(use.Reason)}
-		out = append(out, Sample{MetricAllowedDisruptions, labels, float64(use.Allowed)}, Sample{MetricConsumingBudgets, labels, float64(use.Disrupting)})
+		labels := map[string]string{decision.LabelPool: use.Pool.String(), decision.LabelReason: string(use.Reason)}
+		out = append(out, Sample{Metric: MetricAllowedDisruptions, Labels: labels, Value: float64(use.Allowed)}, Sample{Metric: MetricConsumingBudgets, Labels: labels, Value: float64(use.Disrupting)})
 	}
 	return out
 }
@@ -67,7 +68,7 @@ func (p *Plan) Samples(f *Fleet) []Sample {
 	}
 	for _, m := range []Method{MethodMultiNode, MethodSingleNode} {
 		if early[m] && p.Waiting && !p.found(m) {
-			out = append(out, Sample{MetricTimeouts, map[string]string{labelType: m.ConsolidationType()}, 1})
+			out = append(out, Sample{Metric: MetricTimeouts, Labels: map[string]string{decision.LabelType: m.ConsolidationType()}, Value: 1})
 		}
 	}
 	return out
@@ -94,17 +95,17 @@ func moveSamples(c *Command, f *Fleet) []Sample {
 }
 
 func (f *Fleet) moveSamples(key v1.PoolKey, verb string, score *float64) []Sample {
-	labels := map[string]string{labelDecision: verb, labelPool: key.String(), labelPolicy: f.policyOf(key)}
-	out := []Sample{{MetricMoves, labels, 1}}
+	labels := map[string]string{decision.LabelDecision: verb, decision.LabelPool: key.String(), decision.LabelPolicy: f.policyOf(key)}
+	out := []Sample{{Metric: MetricMoves, Labels: labels, Value: 1}}
 	if score != nil {
-		out = append(out, Sample{MetricScore, labels, *score})
+		out = append(out, Sample{Metric: MetricScore, Labels: labels, Value: *score})
 	}
 	return out
 }
 
 func (f *Fleet) policyOf(key v1.PoolKey) string {
 	if p := f.pools[key]; p != nil {
-		return PolicyLabel(p.Object)
+		return decision.PolicyLabel(p.Object)
 	}
 	return ""
 }
@@ -117,7 +118,7 @@ func (e *Execution) FailureSamples() []Sample {
 	}
 	out := e.cmd.FailureSamples(causeOf(e.err))
 	if unready := e.Unready(); unready > 0 {
-		out = append(out, Sample{MetricQueueFailures, e.cmd.MetricLabels(), float64(unready)})
+		out = append(out, Sample{Metric: MetricQueueFailures, Labels: e.cmd.MetricLabels(), Value: float64(unready)})
 	}
 	return out
 }
@@ -125,12 +126,12 @@ func (e *Execution) FailureSamples() []Sample {
 // Samples count the removal, with the pods that have to move from the node it is about; a repair also by the condition that
 // called the node broken.
 func (r *Removal) Samples(moving int) []Sample {
-	out := DisruptedSamples(r.Claim, r.Label(), "", moving)
+	out := decision.DisruptedSamples(r.Claim, r.Label(), "", moving)
 	if r.Reason == ReasonUnhealthy && r.Claim != nil {
-		out = append(out, Sample{MetricUnhealthyDisrupted, map[string]string{
-			labelCondition: SnakeCase(string(r.Condition)), labelPool: v1.PoolOf(r.Claim.Labels).String(),
-			labelCapacityType: r.Claim.Labels[v1.CapacityTypeLabelKey], labelImage: r.Claim.Status.ImageID,
-		}, 1})
+		out = append(out, Sample{Metric: MetricUnhealthyDisrupted, Labels: map[string]string{
+			decision.LabelCondition: decision.SnakeCase(string(r.Condition)), decision.LabelPool: v1.PoolOf(r.Claim.Labels).String(),
+			decision.LabelCapacityType: r.Claim.Labels[v1.CapacityTypeLabelKey], decision.LabelImage: r.Claim.Status.ImageID,
+		}, Value: 1})
 	}
 	return out
 }
@@ -149,11 +150,11 @@ func (r *Removal) Label() string {
 	case cloudprovider.InterruptionMaintenance:
 		return "scheduled_change"
 	case cloudprovider.InterruptionStopped, cloudprovider.InterruptionTerminated:
-		return "instance_" + SnakeCase(r.Detail)
+		return "instance_" + decision.SnakeCase(r.Detail)
 	case cloudprovider.InterruptionUnhealthy:
 		return "instance_status"
 	}
-	return SnakeCase(r.Detail)
+	return decision.SnakeCase(r.Detail)
 }
 
 // Samples are the pools that drift leaves alone, with the seconds that are left.
@@ -165,8 +166,10 @@ func (b *BackOff) Samples(now time.Time) []Sample {
 	defer b.mu.Unlock()
 	var out []Sample
 	for key, p := range b.pools {
-		out = append(out, Sample{MetricBackOffSeconds, map[string]string{labelPool: key.String()}, max(0, p.until.Sub(now)).Seconds()})
+		out = append(out, Sample{Metric: MetricBackOffSeconds, Labels: map[string]string{decision.LabelPool: key.String()}, Value: max(0, p.until.Sub(now)).Seconds()})
 	}
-	slices.SortFunc(out, func(a, b Sample) int { return strings.Compare(a.Labels[labelPool], b.Labels[labelPool]) })
+	slices.SortFunc(out, func(a, b Sample) int {
+		return strings.Compare(a.Labels[decision.LabelPool], b.Labels[decision.LabelPool])
+	})
 	return out
 }

@@ -50,7 +50,7 @@ func CheckPurity(t *Tree) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
 		if f.Test || f.ignored() || within(f.Dir, "scheduling/manifests") ||
-			!within(f.Dir, "api", "cloudprovider", "internal/engine", "scheduling", "disruption", "aws/api", "aws/convert", "aws/instancetype") {
+			!within(f.Dir, "api", "cloudprovider", "internal/engine", "internal/consolidate", "scheduling", "disruption", "aws/api", "aws/convert", "aws/instancetype") {
 			continue
 		}
 		for p, node := range f.imports() {

@@ -1,4 +1,4 @@
-package disruption
+package decision
 
 // Wave is a set of commands to be carried out side by side. Waves follow each other; one may begin when the one before is
 // done, or at once: budgets and the validation of each command see to it that nothing goes wrong.

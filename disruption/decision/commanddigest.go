@@ -1,4 +1,4 @@
-package disruption
+package decision
 
 import (
 	"cmp"
@@ -37,7 +37,7 @@ type digestedReplacement struct {
 
 // Digest names what the command does to the cluster, for approvals: 32 hexadecimal digits. Two commands have the same digest
 // if they remove the same NodeClaims and nodes, for the same reason, evict the same pods and may launch the same offerings of
-// the same pools. Whoever approves a digest approves of exactly that.
+// the same pools. Anyone who approves a digest approves of exactly that.
 //
 // What a later plan of the same fleet may say differently is no part of it: ID, method, times, wave, prices and saving, and
 // where pods are expected to go, which kube-scheduler decides. Orders do not matter. A digest stays the same from release to

@@ -1,4 +1,4 @@
-package disruption
+package decision
 
 import (
 	"slices"
@@ -40,7 +40,7 @@ func TerminationMode(claim *v1.NodeClaim) string {
 
 // MetricLabels are the labels of a method's metrics: its reason and its consolidation type.
 func (m Method) MetricLabels() map[string]string {
-	return map[string]string{labelReason: m.Reason().Label(), labelType: m.ConsolidationType()}
+	return map[string]string{LabelReason: m.Reason().Label(), LabelType: m.ConsolidationType()}
 }
 
 // PolicyLabel is the pool's consolidationPolicy as metrics spell it; the default's where it states none.
@@ -67,7 +67,7 @@ func (c *Command) Pools() []v1.PoolKey {
 // MetricLabels are the labels of the command's counters: those of its method, and its decision.
 func (c *Command) MetricLabels() map[string]string {
 	labels := c.Method.MetricLabels()
-	labels[labelDecision] = string(c.Decision())
+	labels[LabelDecision] = string(c.Decision())
 	return labels
 }
 
@@ -76,7 +76,7 @@ func (c *Command) StartedSamples() []Sample {
 	out := []Sample{{MetricDecisions, c.MetricLabels(), 1}}
 	for _, key := range c.Pools() {
 		labels := c.MetricLabels()
-		labels[labelPool] = key.String()
+		labels[LabelPool] = key.String()
 		out = append(out, Sample{MetricDecisionsByPool, labels, 1})
 	}
 	return out
@@ -84,7 +84,7 @@ func (c *Command) StartedSamples() []Sample {
 
 // RejectionSamples count the command as void.
 func (c *Command) RejectionSamples() []Sample {
-	return []Sample{{MetricFailedValidations, map[string]string{labelType: c.Method.ConsolidationType()}, 1}}
+	return []Sample{{MetricFailedValidations, map[string]string{LabelType: c.Method.ConsolidationType()}, 1}}
 }
 
 // CauseHeldBack is the cause of a command that the launch rate limiter holds back, as metrics spell it.
@@ -106,7 +106,7 @@ func DisruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []S
 		return nil
 	}
 	labels := map[string]string{
-		labelReason: reason, labelPool: v1.PoolOf(claim.Labels).String(), labelCapacityType: claim.Labels[v1.CapacityTypeLabelKey],
+		LabelReason: reason, LabelPool: v1.PoolOf(claim.Labels).String(), LabelCapacityType: claim.Labels[v1.CapacityTypeLabelKey],
 		labelConsolidationPolicy: policy, labelTerminationMode: TerminationMode(claim),
 	}
 	return []Sample{{MetricDisrupted, labels, 1}, {MetricPodsDisrupted, labels, float64(moved)}}

@@ -1,4 +1,4 @@
-package disruption
+package decision
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -32,7 +32,7 @@ type Proof struct {
 	Homeless []HomelessPod `json:"homeless"`
 	// Demand is what they ask for together.
 	Demand corev1.ResourceList `json:"demand"`
-	// Prices numbers Plan.FloorPrices; Floor is what new nodes for the demand cost at least, USD per hour: what it is worth at
+	// Prices numbers disruption.Plan.FloorPrices; Floor is what new nodes for the demand cost at least, USD per hour: what it is worth at
 	// those prices, or the Cheapest of one of the pods if that is more.
 	Prices int     `json:"prices"`
 	Floor  float64 `json:"floor"`

@@ -1,4 +1,4 @@
-package disruption
+package decision
 
 import (
 	"errors"
@@ -6,7 +6,8 @@ import (
 )
 
 // RejectionEvents tell each member of a command of consolidation that it was void when it was to be started, and what kind
-// of change made it so. err is what Planner.Validate or Step.Err said.
+// of change made it so. err is what disruption.Planner.Validate or
+// disruption.Step.Err said.
 func (c *Command) RejectionEvents(err error) []Event {
 	category := rejectionUnknown
 	var rejected *RejectedError

@@ -1,4 +1,4 @@
-package disruption
+package decision
 
 import (
 	"time"
@@ -48,7 +48,7 @@ const (
 	EventDisruptionWaitingReadiness EventReason = "DisruptionWaitingReadiness"
 	// EventDisruptionTerminating: a member of a command is deleted.
 	EventDisruptionTerminating EventReason = "DisruptionTerminating"
-	// EventDisruptionAwaitingApproval, EventDisruptionRefused: an Approver has yet to decide, or has refused. They are not
+	// EventDisruptionAwaitingApproval, EventDisruptionRefused: a disruption.Approver has yet to decide, or has refused. They are not
 	// the reference's.
 	EventDisruptionAwaitingApproval EventReason = "DisruptionAwaitingApproval"
 	EventDisruptionRefused          EventReason = "DisruptionRefused"

@@ -1,4 +1,4 @@
-package disruption
+package decision
 
 import (
 	"slices"
@@ -26,7 +26,7 @@ type Disruption struct {
 	// Pods that had to move, and Price in USD per hour.
 	Pods  int
 	Price float64
-	// Owners of those pods: Global leaves nodes with pods of theirs alone for a while, see Global.CoolDown.
+	// Owners of those pods: disruption.Global leaves nodes with pods of theirs alone for a while, see its CoolDown.
 	Owners []types.UID
 }
 
@@ -42,8 +42,8 @@ func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 }
 
 // ForcedDisruption notes that the removal of a claim's node was forced and has been started: by expiry, an interruption, or
-// repair. It asked no budget, but those with a rate reckon with it; and pods' owners that it disturbed are left alone for a
-// while by Global, whatever it was that moved them. node may be empty, moving are the pods that have to move, and Price is the
+// repair. It asked no budget, but those with a rate count it; and pods' owners that it disturbed are left alone for a
+// while by disruption.Global, whatever it was that moved them. node may be empty, moving are the pods that have to move, and Price is the
 // caller's to fill in where it is known.
 func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*corev1.Pod, started time.Time) Disruption {
 	if claim == nil {

@@ -1,4 +1,4 @@
-package disruption
+package decision
 
 import (
 	"math"
@@ -20,7 +20,7 @@ type BudgetUse struct {
 // Unlimited is PoolUse.Allowed where no budget of the pool speaks of the reason.
 const Unlimited = math.MaxInt32
 
-// PoolUse is how a NodePool's own budgets stand for a voluntary reason: what its metrics and events tell.
+// PoolUse is how a NodePool's own budgets stand for a voluntary reason: what its metrics and events say.
 type PoolUse struct {
 	Pool   v1.PoolKey
 	Reason Reason

@@ -1,4 +1,4 @@
-package disruption
+package decision
 
 import (
 	"fmt"
@@ -75,13 +75,13 @@ const (
 	BlockLimit BlockCode = "Limit"
 	// BlockBackOff: replacements of its pool failed of late; Until.
 	BlockBackOff BlockCode = "BackOff"
-	// BlockRefused: an Approver refused to have it disrupted for the reason, Block.Detail; Until.
+	// BlockRefused: a disruption.Approver refused to have it disrupted for the reason, Block.Detail; Until.
 	BlockRefused BlockCode = "Refused"
 	// BlockFailed: what was to be written for its last command, or to its Pool, was refused, Block.Detail, Count times in a row; Until.
 	BlockFailed BlockCode = "Failed"
 	// BlockHeldBack: a replacement for it must not be launched yet, Block.Detail; Until.
 	BlockHeldBack BlockCode = "HeldBack"
-	// BlockUnapproved: Block.Pod came to the node after the command was approved: see MovedOn.
+	// BlockUnapproved: Block.Pod came to the node after the command was approved: see disruption.MovedOn.
 	BlockUnapproved BlockCode = "Unapproved"
 	// BlockUnschedulable: Block.Pods would have no place.
 	BlockUnschedulable BlockCode = "Unschedulable"

@@ -1,4 +1,4 @@
-package disruption
+package decision
 
 import v1 "github.com/drawknife/drawknife/api/v1"
 

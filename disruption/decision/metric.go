@@ -1,4 +1,4 @@
-package disruption
+package decision
 
 import "slices"
 
@@ -12,7 +12,7 @@ const (
 	Histogram MetricKind = "histogram"
 )
 
-// Metric describes one of the metrics of disruption. It is data: whoever has a registry registers it.
+// Metric describes one of the metrics of disruption. It is data: anyone who has a registry registers it.
 type Metric struct {
 	// Name with the prefix MetricPrefix; one of the Metric constants.
 	Name string
@@ -47,40 +47,40 @@ const (
 	MetricUnhealthyDisrupted   = MetricPrefix + "nodeclaims_unhealthy_disrupted_total"
 	MetricBackOffFailures      = MetricPrefix + "voluntary_disruption_backoff_failures_total"
 	MetricBackOffSeconds       = MetricPrefix + "voluntary_disruption_backoff_seconds"
-	labelReason                = "reason"
-	labelDecision              = "decision"
-	labelType                  = "consolidation_type"
+	LabelReason                = "reason"
+	LabelDecision              = "decision"
+	LabelType                  = "consolidation_type"
 	labelCause                 = "cause"
-	labelPool                  = "nodepool"
-	labelPolicy                = "policy"
+	LabelPool                  = "nodepool"
+	LabelPolicy                = "policy"
 	labelConsolidationPolicy   = "consolidation_policy"
-	labelCapacityType          = "capacity_type"
+	LabelCapacityType          = "capacity_type"
 	labelTerminationMode       = "termination_mode"
-	labelCondition, labelImage = "condition", "image_id"
+	LabelCondition, LabelImage = "condition", "image_id"
 )
 
 // Metrics are those that the Samples of this package belong to. nodeclaims_disrupted_total is counted by provisioning too,
 // for claims that it gives up.
 func Metrics() []Metric {
-	disrupted := []string{labelReason, labelPool, labelCapacityType, labelConsolidationPolicy, labelTerminationMode}
+	disrupted := []string{LabelReason, LabelPool, LabelCapacityType, labelConsolidationPolicy, labelTerminationMode}
 	return []Metric{
-		{MetricEligibleNodes, Gauge, []string{labelReason}, nil, "Nodes that may be disrupted for a reason, budgets aside."},
-		{MetricDecisions, Counter, []string{labelDecision, labelReason, labelType}, nil, "Commands that were started."},
-		{MetricDecisionsByPool, Counter, []string{labelPool, labelDecision, labelReason, labelType}, nil, "Commands that were started, once for each NodePool that loses nodes."},
-		{MetricEvaluationDuration, Histogram, []string{labelReason, labelType}, secondsToMinutes(), "How long a method looked for commands."},
-		{MetricTimeouts, Counter, []string{labelType}, nil, "Searches that ended before all candidates had their turn."},
-		{MetricFailedValidations, Counter, []string{labelType}, nil, "Commands that were void when they were to be started."},
-		{MetricQueueFailures, Counter, []string{labelDecision, labelReason, labelType}, nil, "Replacements that were not ready when their command failed."},
-		{MetricCommandFailures, Counter, []string{labelReason, labelType, labelCause}, nil, "Commands that were taken back, or held back before they began, by why."},
-		{MetricAllowedDisruptions, Gauge, []string{labelPool, labelReason}, nil, "Nodes that the budgets of a NodePool let be disrupted at a time."},
-		{MetricConsumingBudgets, Gauge, []string{labelPool, labelReason}, nil, "Nodes of a NodePool that are being disrupted or not ready."},
-		{MetricScore, Histogram, []string{labelDecision, labelPool, labelPolicy}, []float64{0.1, 0.25, 0.33, 0.5, 1, 2, 5, 10}, "Scores of moves of Balanced NodePools."},
-		{MetricMoves, Counter, []string{labelDecision, labelPool, labelPolicy}, nil, "Moves of consolidation that were approved or rejected."},
+		{MetricEligibleNodes, Gauge, []string{LabelReason}, nil, "Nodes that may be disrupted for a reason, budgets aside."},
+		{MetricDecisions, Counter, []string{LabelDecision, LabelReason, LabelType}, nil, "Commands that were started."},
+		{MetricDecisionsByPool, Counter, []string{LabelPool, LabelDecision, LabelReason, LabelType}, nil, "Commands that were started, once for each NodePool that loses nodes."},
+		{MetricEvaluationDuration, Histogram, []string{LabelReason, LabelType}, secondsToMinutes(), "How long a method looked for commands."},
+		{MetricTimeouts, Counter, []string{LabelType}, nil, "Searches that ended before all candidates had their turn."},
+		{MetricFailedValidations, Counter, []string{LabelType}, nil, "Commands that were void when they were to be started."},
+		{MetricQueueFailures, Counter, []string{LabelDecision, LabelReason, LabelType}, nil, "Replacements that were not ready when their command failed."},
+		{MetricCommandFailures, Counter, []string{LabelReason, LabelType, labelCause}, nil, "Commands that were taken back, or held back before they began, by why."},
+		{MetricAllowedDisruptions, Gauge, []string{LabelPool, LabelReason}, nil, "Nodes that the budgets of a NodePool let be disrupted at a time."},
+		{MetricConsumingBudgets, Gauge, []string{LabelPool, LabelReason}, nil, "Nodes of a NodePool that are being disrupted or not ready."},
+		{MetricScore, Histogram, []string{LabelDecision, LabelPool, LabelPolicy}, []float64{0.1, 0.25, 0.33, 0.5, 1, 2, 5, 10}, "Scores of moves of Balanced NodePools."},
+		{MetricMoves, Counter, []string{LabelDecision, LabelPool, LabelPolicy}, nil, "Moves of consolidation that were approved or rejected."},
 		{MetricDisrupted, Counter, disrupted, nil, "NodeClaims given up or disrupted, by reason."},
 		{MetricPodsDisrupted, Counter, slices.Clone(disrupted), nil, "Pods that had to move from disrupted nodes."},
-		{MetricUnhealthyDisrupted, Counter, []string{labelCondition, labelPool, labelCapacityType, labelImage}, nil, "Nodes repaired, by the condition that called them broken."},
-		{MetricBackOffFailures, Counter, []string{labelPool}, nil, "Failures of drift that had a NodePool left alone for a while."},
-		{MetricBackOffSeconds, Gauge, []string{labelPool}, nil, "Seconds for which drift leaves a NodePool alone."},
+		{MetricUnhealthyDisrupted, Counter, []string{LabelCondition, LabelPool, LabelCapacityType, LabelImage}, nil, "Nodes repaired, by the condition that called them broken."},
+		{MetricBackOffFailures, Counter, []string{LabelPool}, nil, "Failures of drift that had a NodePool left alone for a while."},
+		{MetricBackOffSeconds, Gauge, []string{LabelPool}, nil, "Seconds for which drift leaves a NodePool alone."},
 	}
 }
 
