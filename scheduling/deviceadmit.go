@@ -13,14 +13,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// Counting says that the claims of a node can be met together. kube-scheduler meets them one after another, with the first devices that
-// match: where claims want the same devices it can take for one pod what another one needed. So what was placed is admitted by allocating
-// devices as kube-scheduler does, pod by pod, in an order that works. What no order of a node works for goes elsewhere.
+// Counting says that the claims of a node can be met together, or, of devices that exclude each other, that nothing says they can't.
+// kube-scheduler meets them one after another, with the first devices that match: where claims want the same devices it can take for one pod
+// what another one needed. So what was placed is admitted by allocating devices as kube-scheduler does, pod by pod, in an order that works.
+// What no order of a node works for goes elsewhere, and waits if there is no place where it works.
 
 const (
-	// maxAdmitRounds bounds how often pods are placed again whose devices others have. What is left then stays where it is: it waits if
-	// kube-scheduler binds others first, and is planned again.
-	maxAdmitRounds = 8
+	// maxAdmitRounds bounds how often pods are placed again whose devices others have. What gets no devices then waits.
+	maxAdmitRounds = 16
 	// maxOrders bounds the orders that are tried for one node.
 	maxOrders = 24
 )
@@ -205,16 +205,19 @@ func (t *Trial) admitDevices(ctx context.Context) {
 		}
 		t.placeTogether(ctx, again)
 	}
+	if a := t.newDeviceAdmission(); a != nil {
+		a.takeOffRefused()
+	}
 }
 
-// takeOffRefused takes pods off hosts where no order gives all their devices, and keeps further ones off those hosts. It returns their
-// classes, ascending.
+// takeOffRefused takes pods off hosts where no order gives all their devices, and keeps further ones off those hosts. It returns the
+// classes of those that may get them elsewhere, ascending.
 func (a *deviceAdmission) takeOffRefused() []int32 {
 	t := a.t
 	loads := a.loadsOf(t.s.Placed)
 	var again []int32
 	for host := range loads {
-		if len(loads[host]) == 0 {
+		if len(loads[host]) == 0 || t.newOnly && host < len(t.m.nodes)+t.fresh {
 			continue
 		}
 		u, name := a.stockOf(int32(host))
@@ -222,16 +225,19 @@ func (a *deviceAdmission) takeOffRefused() []int32 {
 			continue
 		}
 		s := a.order(u, name, loads[host])
-		if s.failed == 0 || s.failed == len(s.classes) && len(s.classes) == 1 {
+		if s.failed == 0 {
 			continue
 		}
 		for _, class := range s.classes[len(s.classes)-s.failed:] {
 			t.proof = nil
 			t.s.TakeOne(int32(host), class)
-			again = append(again, class)
+			if host < len(t.m.nodes) || len(s.classes) > 1 { // else the same node would be found for it again
+				again = append(again, class)
+			}
 		}
 		t.s.Seal(int32(host), t.m.devices.dims)
 	}
+	t.s.AbandonEmpty()
 	slices.Sort(again)
 	return slices.Compact(again)
 }

@@ -66,6 +66,7 @@ func TestDevicesMissNamesClasses(t *testing.T) {
 	for of, want := range map[corev1.ResourceName]string{
 		"devices of gpu.example.com":                     "would fit if it asked for 1 less devices of class gpu.example.com",
 		"devices of gpu.example.com#2":                   "would fit if it asked for 1 less devices of class gpu.example.com",
+		"devices of shares of gpu.example.com":           "would fit if it asked for less devices of class gpu.example.com",
 		"devices of gpu.example.com+part.example.com#11": "would fit if it asked for 1 less devices of class gpu.example.com or part.example.com",
 	} {
 		miss := scheduling.NearestMiss{Code: scheduling.MissResources, Amounts: amounts(string(of) + "=1")}

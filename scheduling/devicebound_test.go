@@ -96,8 +96,7 @@ func cheapestByTrying(t fataler, s *scheduling.Snapshot) float64 {
 	return best[all]
 }
 
-// Two whole GPUs and seven partitions fit on three of the small type, which planning counts as having no partition. What is stated as the
-// bound is below what they cost.
+// Two whole GPUs and seven partitions fit on three of the small type, and on no two. The plan finds that, and that it is as cheap as can be.
 func TestDevicesBoundOfWholesAndPartitions(t *testing.T) {
 	s := cluster([]*cloudprovider.InstanceType{
 		partitionable(machineType("one", 7, "cpu=16", "memory=64Gi"), 1, 7),
@@ -109,8 +108,25 @@ func TestDevicesBoundOfWholesAndPartitions(t *testing.T) {
 	template(s, "part", nil, gpuRequest("r", 1, "model=part"))
 	p := solveDevices(t, s)
 	const small = 7 * 0.4 // on spot
-	if cheapest := cheapestByTrying(t, s); math.Abs(cheapest-3*small) > 1e-9 || p.LowerBound > cheapest || p.LowerBound < 1.99*small {
+	if cheapest := cheapestByTrying(t, s); math.Abs(cheapest-3*small) > 1e-9 || math.Abs(p.HourlyCost-cheapest) > 1e-9 || math.Abs(p.LowerBound-cheapest) > 1e-6 {
 		t.Errorf("the bound is %v, the plan %v (%s), and %v do", p.LowerBound, p.HourlyCost, typesOf(p), cheapest)
+	}
+}
+
+// Halves of GPUs find a place where all types that have some have whole GPUs, too, on new nodes and on one that is there.
+func TestDevicesHalvesNextToWholes(t *testing.T) {
+	there := partitionable(machineType("there", 7, "cpu=16", "memory=64Gi"), 1, 2)
+	s := cluster([]*cloudprovider.InstanceType{partitionable(machineType("one", 7, "cpu=16", "memory=64Gi"), 1, 2)},
+		node("n", allocatable("cpu=16", "memory=64Gi")), pods("whole", 1, claims("whole")), pods("half", 5, claims("half")))
+	s.DeviceClasses = []*resourcev1.DeviceClass{{}}
+	s.DeviceClasses[0].Name = "gpu"
+	template(s, "whole", nil, gpuRequest("r", 1, "model=whole"))
+	template(s, "half", nil, gpuRequest("r", 1, "model=part"))
+	published(s, "n", there.Devices[0].Devices)
+	s.ResourceSlices[0].Spec.SharedCounters = there.Devices[0].SharedCounters
+	p := solveDevices(t, s)
+	if len(p.Unschedulable) > 0 || len(p.NewNodes) != 3 || len(p.Existing) != 1 {
+		t.Errorf("%d new nodes, %v, without a place %v", len(p.NewNodes), p.Existing, p.Unschedulable)
 	}
 }
 

@@ -29,14 +29,14 @@ func (x *explainer) missingDevices(p *nodepool.Pool) string {
 			continue
 		}
 		looks++
-		if x.hasDevices(it) {
-			return ""
-		}
 		inv := devices.NewInventory(templateSlices(it.Devices, it.Name, nil))
 		_, miss := devices.Allocate([]devices.Source{{Usage: devices.NewUsage(inv)}}, claims, matches)
-		if miss == nil {
+		switch {
+		case miss == nil && x.hasDevices(it):
+			return ""
+		case miss == nil:
 			uncounted = it
-		} else if nearest == nil || miss.Nearer(nearest) {
+		case nearest == nil || miss.Nearer(nearest):
 			nearest, of = miss, it
 		}
 	}

@@ -62,6 +62,7 @@ func (t *Trial) placeAll(ctx context.Context) {
 	}
 	if t.newOnly {
 		t.placeReal(ctx, real)
+		t.admitDevices(ctx)
 		t.placeTogether(ctx, placeholders)
 		return
 	}

@@ -144,16 +144,19 @@ func (n *NearestMiss) condition() string {
 // amounts words each amount; the format's operands are the resource and the quantity.
 func (n *NearestMiss) amounts(format string) string {
 	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(n.Amounts)) {
-		q := n.Amounts[name]
-		text := string(name)
-		if driver, ok := strings.CutPrefix(text, AttachedVolumesPrefix); ok {
+	for _, name := range resources.Sorted(n.Amounts) {
+		quantity := n.Amounts[name]
+		text, number := string(name), quantity.String()
+		if driver, ok := resources.Driver(corev1.ResourceName(text)); ok {
 			text = "attached volumes of " + driver
 		}
 		if classes := classesCounted(text); classes != nil {
 			text = "devices of class " + strings.Join(classes, " or ")
+			if resources.CountsShares(name) {
+				number = ""
+			}
 		}
-		if part := fmt.Sprintf(format, text, q.String()); !slices.Contains(parts, part) {
+		if part := strings.TrimSpace(fmt.Sprintf(format, text, number)); !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}
 	}

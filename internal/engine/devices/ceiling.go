@@ -1,7 +1,6 @@
 package devices
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -13,7 +12,7 @@ type Ceiling struct {
 	by map[uint64]int64
 	// shared are the devices that several claims can have, groups those that draw on the same counters.
 	shared []sharedCeiling
-	groups []counterGroup
+	groups counterGroups
 	// present says of each presence whether it may be met.
 	present []bool
 	// least is, by kind that is varied, how many devices a request takes at least; 0 where it can't be met.
@@ -166,7 +165,7 @@ func (c *ceilingOf) collect() {
 			partitions = append(partitions, i)
 		}
 	}
-	c.out.groups = c.groupsOf(partitions)
+	c.out.groups = groupsOf(c.inv, c.u.left, c.sets, partitions)
 }
 
 // sharedOf is a shared device; that it may draw on counters plays no part.
@@ -227,10 +226,20 @@ func (c *Ceiling) of(set uint64) int64 {
 	for i := range c.shared {
 		sum += c.shared[i].times(set)
 	}
-	for i := range c.groups {
-		sum += c.groups[i].of(set)
+	return min(sum+c.groups.of(set), Many)
+}
+
+// weigh is what the devices weigh at most that can be had together, each as the heaviest of the kinds that it could serve.
+func (c *Ceiling) weigh(w *weighted) int64 {
+	sum := w.ofMasks(c.by)
+	for i := range c.shared {
+		heaviest := int64(0)
+		for at := range c.shared[i].least {
+			heaviest = max(heaviest, w.weights[at])
+		}
+		sum += heaviest * c.shared[i].times(w.kinds)
 	}
-	return min(sum, Many)
+	return min(sum+c.groups.weigh(w), Many)
 }
 
 // times is how many requests of a kind that is varied can be met at most.
@@ -250,6 +259,10 @@ func (c *Counts) Most(most *Ceiling, plugins map[string]int64) []int64 {
 			plugged |= 1 << at
 		}
 	}
+	for i := range c.shares {
+		w := c.shares[i].without(plugged)
+		out[len(c.sets)+i] = min(most.weigh(&w)+c.pluggedIn(&c.shares[i], plugins), Many)
+	}
 	for i, set := range c.sets {
 		if at := bits.TrailingZeros64(set); c.kinds.list[at].varied && set == 1<<at {
 			out[i] = min(most.times(at)*c.weights[at], Many)
@@ -267,7 +280,7 @@ func (c *Counts) Most(most *Ceiling, plugins map[string]int64) []int64 {
 	}
 	for i := range c.kinds.presences {
 		if most.present[i] {
-			out[len(c.sets)+i] = Many
+			out[c.firstPresence()+i] = Many
 		}
 	}
 	return out
@@ -282,139 +295,4 @@ func (c *Counts) MostServed(most *Ceiling, resource string) int64 {
 		}
 	}
 	return sum
-}
-
-// counterGroup are devices that draw on the same counters, directly or by way of others: a GPU and its partitions.
-type counterGroup struct {
-	left  []int64
-	parts []counterPart
-}
-
-// counterPart is a device of a group: the kinds that it could serve, and what it takes of each of the group's counters.
-type counterPart struct {
-	set   uint64
-	takes []int64
-}
-
-// groupsOf puts devices together that share counters.
-func (c *ceilingOf) groupsOf(list []int) []counterGroup {
-	root := map[int32]int32{}
-	find := func(counter int32) int32 {
-		for root[counter] != counter {
-			counter = root[counter]
-		}
-		return counter
-	}
-	for _, i := range list {
-		for _, d := range c.inv.devices[i].consumes {
-			if _, known := root[d.counter]; !known {
-				root[d.counter] = d.counter
-			}
-			root[find(d.counter)] = find(c.inv.devices[i].consumes[0].counter)
-		}
-	}
-	counters, members := map[int32][]int32{}, map[int32][]int{}
-	for _, counter := range sortedKeys(root) {
-		counters[find(counter)] = append(counters[find(counter)], counter)
-	}
-	for _, i := range list {
-		of := find(c.inv.devices[i].consumes[0].counter)
-		members[of] = append(members[of], i)
-	}
-	var out []counterGroup
-	for _, of := range sortedKeys(members) {
-		g := counterGroup{}
-		for _, counter := range counters[of] {
-			g.left = append(g.left, c.u.left[counter])
-		}
-		for _, i := range members[of] {
-			part := counterPart{set: c.sets[i], takes: make([]int64, len(g.left))}
-			for _, d := range c.inv.devices[i].consumes {
-				part.takes[slices.Index(counters[of], d.counter)] = d.amount
-			}
-			g.parts = append(g.parts, part)
-		}
-		out = append(out, g)
-	}
-	return out
-}
-
-// maxGroupSteps bounds the search for the most devices of a group. Beyond it, what each counter alone allows is the ceiling.
-const maxGroupSteps = 4096
-
-// of is how many devices of the group that serve the kinds can be had together.
-func (g *counterGroup) of(set uint64) int64 {
-	var parts []counterPart
-	for i := range g.parts {
-		if g.parts[i].set&set != 0 {
-			parts = append(parts, g.parts[i])
-		}
-	}
-	ceiling := g.alone(parts)
-	slices.SortStableFunc(parts, func(a, b counterPart) int { return cmp.Compare(g.share(&a), g.share(&b)) })
-	s := groupSearch{parts: parts, left: slices.Clone(g.left), ceiling: ceiling}
-	s.from(0, 0)
-	if s.steps > maxGroupSteps {
-		return int64(ceiling)
-	}
-	return int64(s.best)
-}
-
-// share is what a device takes of its group's counters, summed up as parts of what is left of each.
-func (g *counterGroup) share(p *counterPart) float64 {
-	sum := 0.0
-	for j, n := range p.takes {
-		sum += float64(n) / float64(max(g.left[j], 1))
-	}
-	return sum
-}
-
-// alone is how many of the devices there can be by each of the counters alone, taking those first that take least of it.
-func (g *counterGroup) alone(parts []counterPart) int {
-	most := len(parts)
-	takes := make([]int64, len(parts))
-	for j, left := range g.left {
-		for i := range parts {
-			takes[i] = parts[i].takes[j]
-		}
-		slices.Sort(takes)
-		n := 0
-		for n < len(takes) && takes[n] <= left {
-			left -= takes[n]
-			n++
-		}
-		most = min(most, n)
-	}
-	return most
-}
-
-// groupSearch tries which devices can be had together.
-type groupSearch struct {
-	parts                []counterPart
-	left                 []int64
-	best, ceiling, steps int
-}
-
-// from goes on from the device at that place with so many already.
-func (s *groupSearch) from(at, have int) {
-	s.best = max(s.best, have)
-	s.steps++
-	if at == len(s.parts) || s.best == s.ceiling || have+len(s.parts)-at <= s.best || s.steps > maxGroupSteps {
-		return
-	}
-	takes := s.parts[at].takes
-	fits := true
-	for j, n := range takes {
-		fits = fits && n <= s.left[j]
-	}
-	if fits {
-		for j, n := range takes {
-			s.left[j] -= n
-		}
-		s.from(at+1, have+1)
-		for j, n := range takes {
-			s.left[j] += n
-		}
-	}
-	s.from(at+1, have)
 }

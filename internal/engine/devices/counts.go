@@ -17,10 +17,14 @@ import (
 // takes at most, its weight. Where it takes less a node has the difference more, in each set with such a kind of which it can meet a request.
 // With one such request that is exact; with none the sets without the kind decide; with more there is less than could be had. The set of
 // the kind alone has as much as so many requests need, nothing if there can be none.
+//
+// Devices that draw on the same counters, such as a GPU and its partitions, can't be had all at once, whatever kinds they serve. Where
+// several kinds want some of them there are more resources, see shares: necessary for claims to fit, but not always enough.
 type Counts struct {
-	kinds *Kinds
-	sets  []uint64
-	names []string
+	kinds  *Kinds
+	sets   []uint64
+	shares []weighted
+	names  []string
 	// weights are by kind: 1 for those that are not varied.
 	weights []int64
 }
@@ -37,7 +41,7 @@ func NewCounts(k *Kinds, nodes []Units) (*Counts, bool) {
 	seen := map[uint64]bool{}
 	var masks []uint64
 	for i := range nodes {
-		for _, mask := range sortedKeys(nodes[i].by) {
+		for _, mask := range append(sortedKeys(nodes[i].by), nodes[i].groups.masks()...) {
 			if !seen[mask] {
 				seen[mask] = true
 				masks = append(masks, mask)
@@ -72,6 +76,7 @@ func NewCounts(k *Kinds, nodes []Units) (*Counts, bool) {
 		}
 	}
 	slices.Sort(c.sets)
+	c.shares = sharesOf(nodes, c.sets)
 	c.name()
 	return c, true
 }
@@ -145,19 +150,30 @@ func (c *Counts) name() {
 		c.names = append(c.names, name)
 	}
 	for _, set := range c.sets {
-		var classes []string
-		for rest := set; rest != 0; rest &= rest - 1 {
-			if class := c.kinds.list[bits.TrailingZeros64(rest)].alternatives[0].class; !slices.Contains(classes, class) {
-				classes = append(classes, class)
-			}
-		}
-		slices.Sort(classes)
-		give(strings.Join(classes, "+"))
+		give(c.classesOf(set))
+	}
+	for i := range c.shares {
+		give("shares of " + c.classesOf(c.shares[i].kinds))
 	}
 	for i := range c.kinds.presences {
 		give(c.kinds.presences[i].alternative.class + " for administration")
 	}
 }
+
+// classesOf are the names of the classes of the kinds.
+func (c *Counts) classesOf(set uint64) string {
+	var classes []string
+	for rest := set; rest != 0; rest &= rest - 1 {
+		if class := c.kinds.list[bits.TrailingZeros64(rest)].alternatives[0].class; !slices.Contains(classes, class) {
+			classes = append(classes, class)
+		}
+	}
+	slices.Sort(classes)
+	return strings.Join(classes, "+")
+}
+
+// firstPresence is the place of the first resource of a presence.
+func (c *Counts) firstPresence() int { return len(c.sets) + len(c.shares) }
 
 // Names are those of the resources, each once.
 func (c *Counts) Names() []string { return c.names }
@@ -172,8 +188,13 @@ func (c *Counts) Of(n Needs) []int64 {
 			}
 		}
 	}
+	for i := range c.shares {
+		for at, count := range n.count {
+			out[len(c.sets)+i] += count * c.shares[i].weights[at]
+		}
+	}
 	for at := range n.present {
-		out[len(c.sets)+at] = 1
+		out[c.firstPresence()+at] = 1
 	}
 	return out
 }
@@ -198,6 +219,7 @@ func (c *Counts) Room(u Units, plugins map[string]int64) []int64 {
 				out[i] += count
 			}
 		}
+		out[i] += u.groups.of(set &^ plugged)
 		for rest := set; rest != 0; rest &= rest - 1 {
 			at := bits.TrailingZeros64(rest)
 			if c.kinds.list[at].varied && c.meets(u, at) > 0 {
@@ -206,12 +228,26 @@ func (c *Counts) Room(u Units, plugins map[string]int64) []int64 {
 			out[i] += plugins[c.kinds.list[at].resource]
 		}
 	}
+	for i := range c.shares {
+		w := c.shares[i].without(plugged)
+		out[len(c.sets)+i] = min(w.ofMasks(u.by)+u.groups.weigh(&w)+c.pluggedIn(&c.shares[i], plugins), Many)
+	}
 	for i := range c.kinds.presences {
 		if u.present[i] {
-			out[len(c.sets)+i] = Many
+			out[c.firstPresence()+i] = Many
 		}
 	}
 	return out
+}
+
+// pluggedIn is what device plugins have of the resource of a share.
+func (c *Counts) pluggedIn(w *weighted, plugins map[string]int64) int64 {
+	sum := int64(0)
+	for rest := w.kinds; rest != 0; rest &= rest - 1 {
+		at := bits.TrailingZeros64(rest)
+		sum += w.weights[at] * plugins[c.kinds.list[at].resource]
+	}
+	return sum
 }
 
 // meets is how many requests of a varied kind a node with these units can meet: none if each took more there than on any node that is known.
@@ -234,6 +270,7 @@ func (c *Counts) Serves(u Units, resource string) int64 {
 				sum += count
 			}
 		}
+		sum += u.groups.of(1 << at)
 	}
 	return sum
 }

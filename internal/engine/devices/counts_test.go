@@ -117,7 +117,7 @@ func TestCounts(t *testing.T) {
 		"a special case":                 {two, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, where("m=B"))), claimOf(exactly("r", 2))}, "gpu: 2 -1 -0; gpu#2: 3 -1 -2;"},
 		"nowhere":                        {two, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, where("m=C")))}, "gpu: 0 -1;"},
 		"partitions of one size":         {[]*resourcev1.ResourceSlice{mig}, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, where("m=part")))}, "gpu: 2 -1;"},
-		"wholes and partitions":          {[]*resourcev1.ResourceSlice{mig}, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, where("m=part"))), claimOf(exactly("r", 1, where("m=whole")))}, "gpu: 2 -1 -0; gpu#2: 0 -0 -1;"},
+		"wholes and partitions":          {[]*resourcev1.ResourceSlice{mig}, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, where("m=part"))), claimOf(exactly("r", 1, where("m=whole")))}, "gpu: 2 -1 -0; gpu#2: 1 -0 -1; shares of gpu: 2 -1 -2;"},
 		"of one domain":                  {domains, []*resourcev1.DeviceClaim{constrained(claimOf(exactly("r", 2)), match(driver+"/d"))}, "gpu: 2 -2;"},
 		"of different domains":           {domains, []*resourcev1.DeviceClaim{constrained(claimOf(exactly("r", 2)), distinct(driver+"/d"))}, "gpu: 2 -2;"},
 		"for administration":             {gpus(2), []*resourcev1.DeviceClaim{claimOf(all("r", admin)), claimOf(exactly("r", 3, admin))}, "gpu for administration: 2147483647 -1 -0; gpu for administration#2: 0 -0 -1;"},
@@ -163,10 +163,10 @@ func TestCeiling(t *testing.T) {
 		specs []*resourcev1.DeviceClaim
 		want  string
 	}{
-		"a GPU or its partitions":          {mig(1), []*resourcev1.DeviceClaim{whole, part}, "counted [1 0] most [1 7]"},
-		"two GPUs or their partitions":     {mig(2), []*resourcev1.DeviceClaim{whole, part}, "counted [1 7] most [2 14]"},
-		"partitions or any":                {mig(1), []*resourcev1.DeviceClaim{part, any}, "counted [7] most [7]"},
-		"wholes or any":                    {mig(1), []*resourcev1.DeviceClaim{whole, any}, "counted [1] most [7]"},
+		"a GPU or its partitions":          {mig(1), []*resourcev1.DeviceClaim{whole, part}, "counted [1 7 7] most [1 7 7]"},
+		"two GPUs or their partitions":     {mig(2), []*resourcev1.DeviceClaim{whole, part}, "counted [2 14 14] most [2 14 14]"},
+		"partitions or any":                {mig(1), []*resourcev1.DeviceClaim{part, any}, "counted [7 7] most [7 7]"},
+		"wholes or any":                    {mig(1), []*resourcev1.DeviceClaim{whole, any}, "counted [1 7 7] most [1 7 7]"},
 		"two of a domain, several times":   {domains, []*resourcev1.DeviceClaim{constrained(claimOf(exactly("r", 2)), match(driver+"/d"))}, "counted [2] most [4]"},
 		"of two domains, several times":    {domains, []*resourcev1.DeviceClaim{constrained(claimOf(exactly("r", 2)), distinct(driver+"/d"))}, "counted [3] most [5]"},
 		"large and small shares of a GPU":  {shares, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, asks("memory", "5Gi"))), claimOf(exactly("r", 1, asks("memory", "2Gi")))}, "counted [3 0] most [3 8]"},

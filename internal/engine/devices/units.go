@@ -10,6 +10,8 @@ import (
 type Units struct {
 	// by has the number of units by the set of kinds, one bit each.
 	by map[uint64]int64
+	// groups are the devices that draw on the same counters. What can be had of each together is asked of it.
+	groups counterGroups
 	// present says of each presence whether it is met.
 	present []bool
 	// varied is what the node has for kinds that are varied, by kind.
@@ -327,34 +329,54 @@ func (n *nodeUnits) countApart() {
 	}
 }
 
-// countPartitions counts devices that draw on counters: all that are wanted if the counters are enough for all, else some that can be had
-// together, of each kind in turn.
+// countPartitions finds the devices that draw on counters. Of those that varied kinds want some are counted that can be had together.
 func (n *nodeUnits) countPartitions() {
-	left := append([]int64(nil), n.u.left...)
-	fits := func(i int) bool {
-		for _, c := range n.inv.devices[i].consumes {
-			if left[c.counter] < c.amount {
-				return false
+	varied := uint64(0)
+	for at := range n.list {
+		if n.list[at].varied {
+			varied |= 1 << at
+		}
+	}
+	parted := map[int32]bool{}
+	var list []int
+	for i, set := range n.sets {
+		if d := &n.inv.devices[i]; set != 0 && !d.shared && len(d.consumes) > 0 {
+			list = append(list, i)
+			for _, c := range d.consumes {
+				parted[c.counter] = parted[c.counter] || set&varied != 0
 			}
 		}
-		return true
 	}
-	take := func(i int) {
-		for _, c := range n.inv.devices[i].consumes {
-			left[c.counter] -= c.amount
+	var apart, together []int
+	for _, i := range list {
+		if slices.ContainsFunc(n.inv.devices[i].consumes, func(c draw) bool { return parted[c.counter] }) {
+			apart = append(apart, i)
+		} else {
+			together = append(together, i)
 		}
-		n.counted[i] = 1
-		n.out.by[n.sets[i]]++
+	}
+	n.out.groups = groupsOf(n.inv, n.u.left, n.sets, together)
+	n.part(apart)
+}
+
+// part counts all of the devices if counters suffice for all, else some that can be had together, of each kind in turn.
+func (n *nodeUnits) part(list []int) {
+	left := slices.Clone(n.u.left)
+	fits := func(i int) bool {
+		return !slices.ContainsFunc(n.inv.devices[i].consumes, func(c draw) bool { return left[c.counter] < c.amount })
 	}
 	for again := true; again; {
 		again = false
 		for at := range n.list {
-			for i, set := range n.sets {
-				d := &n.inv.devices[i]
-				if set&(1<<at) == 0 || n.counted[i] > 0 || d.shared || len(d.consumes) == 0 || !fits(i) {
+			for _, i := range list {
+				if n.sets[i]&(1<<at) == 0 || n.counted[i] > 0 || !fits(i) {
 					continue
 				}
-				take(i)
+				for _, c := range n.inv.devices[i].consumes {
+					left[c.counter] -= c.amount
+				}
+				n.counted[i] = 1
+				n.out.by[n.sets[i]]++
 				again = true
 				break
 			}

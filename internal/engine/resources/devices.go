@@ -13,12 +13,32 @@ import (
 // devicePrefix begins the names of these resources; they never leave the planner but for certificates and sentences.
 const devicePrefix = planning.DevicesPrefix
 
+// sharePrefix goes on with the names of those that count no devices, but what kinds that exclude each other weigh.
+const sharePrefix = devicePrefix + "shares of "
+
 // Devices is the resource that counts devices, by what they are called.
 func Devices(name string) corev1.ResourceName { return corev1.ResourceName(devicePrefix + name) }
 
 // CountsDevices reports whether the resource counts devices.
 func CountsDevices(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), devicePrefix)
+}
+
+// CountsShares reports whether an amount of the resource is no number of devices: of a GPU and its partitions each has a share of what there
+// is of them together.
+func CountsShares(name corev1.ResourceName) bool { return strings.HasPrefix(string(name), sharePrefix) }
+
+// DeviceClasses are the classes of the requests whose devices the resource counts. It is false for other resources.
+func DeviceClasses(name corev1.ResourceName) ([]string, bool) {
+	text, ok := strings.CutPrefix(string(name), sharePrefix)
+	if !ok {
+		text, ok = strings.CutPrefix(string(name), devicePrefix)
+	}
+	if !ok {
+		return nil, false
+	}
+	text, _, _ = strings.Cut(text, "#") // a number distinguishes resources of the same classes
+	return strings.Split(text, "+"), true
 }
 
 // Hidden reports whether the resource is the planner's own: no node's capacity has it.

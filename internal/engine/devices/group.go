@@ -1,0 +1,319 @@
+package devices
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// counterGroup are devices that draw on the same counters, directly or by way of others: a GPU and its partitions.
+type counterGroup struct {
+	left  []int64
+	parts []counterPart
+}
+
+// counterPart are devices of a group that are alike: the kinds that each could serve, what it takes of each of the group's counters, and
+// how many there are.
+type counterPart struct {
+	set   uint64
+	takes []int64
+	count int64
+}
+
+// counterGroups are the groups of a node, those that are alike once.
+type counterGroups struct {
+	list  []counterGroup
+	times []int64
+}
+
+// groupsOf puts devices together that share counters. list are their places, sets the kinds that each could serve.
+func groupsOf(inv *Inventory, left []int64, sets []uint64, list []int) counterGroups {
+	root := map[int32]int32{}
+	find := func(counter int32) int32 {
+		for root[counter] != counter {
+			counter = root[counter]
+		}
+		return counter
+	}
+	for _, i := range list {
+		for _, d := range inv.devices[i].consumes {
+			if _, known := root[d.counter]; !known {
+				root[d.counter] = d.counter
+			}
+			root[find(d.counter)] = find(inv.devices[i].consumes[0].counter)
+		}
+	}
+	counters, members := map[int32][]int32{}, map[int32][]int{}
+	for _, counter := range sortedKeys(root) {
+		counters[find(counter)] = append(counters[find(counter)], counter)
+	}
+	for _, i := range list {
+		of := find(inv.devices[i].consumes[0].counter)
+		members[of] = append(members[of], i)
+	}
+	var out counterGroups
+	index := map[string]int{}
+	for _, of := range sortedKeys(members) {
+		g := counterGroup{}
+		for _, counter := range counters[of] {
+			g.left = append(g.left, left[counter])
+		}
+		for _, i := range members[of] {
+			takes := make([]int64, len(g.left))
+			for _, d := range inv.devices[i].consumes {
+				takes[slices.Index(counters[of], d.counter)] = d.amount
+			}
+			g.add(sets[i], takes)
+		}
+		text := fmt.Sprint(g)
+		at, known := index[text]
+		if !known {
+			at = len(out.list)
+			index[text] = at
+			out.list, out.times = append(out.list, g), append(out.times, 0)
+		}
+		out.times[at]++
+	}
+	return out
+}
+
+// add adds a device.
+func (g *counterGroup) add(set uint64, takes []int64) {
+	for i := range g.parts {
+		if p := &g.parts[i]; p.set == set && slices.Equal(p.takes, takes) {
+			p.count++
+			return
+		}
+	}
+	g.parts = append(g.parts, counterPart{set, takes, 1})
+}
+
+// masks are the sets of kinds that devices of the groups could serve, ascending.
+func (s *counterGroups) masks() []uint64 {
+	var out []uint64
+	for i := range s.list {
+		for j := range s.list[i].parts {
+			out = append(out, s.list[i].parts[j].set)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// of is how many devices that serve one of the kinds can be had together.
+func (s *counterGroups) of(set uint64) int64 {
+	sum := int64(0)
+	for i := range s.list {
+		sum += s.times[i] * s.list[i].most(func(part uint64) int64 {
+			if part&set != 0 {
+				return 1
+			}
+			return 0
+		}).weight
+	}
+	return sum
+}
+
+// weigh is what devices weigh at most that can be had together.
+func (s *counterGroups) weigh(w *weighted) int64 {
+	sum := int64(0)
+	for i := range s.list {
+		sum += s.times[i] * s.list[i].most(w.heaviest).weight
+	}
+	return sum
+}
+
+// choice is what can be had of a group.
+type groupChoice struct {
+	// weight is the most; had is by what devices, which is not known if there were too many ways.
+	weight int64
+	had    []int64
+	known  bool
+}
+
+// maxGroupSteps bounds the search for the most devices of a group. Beyond it, what each counter alone allows is the answer.
+const maxGroupSteps = 4096
+
+// most is the largest weight of devices that can be had together; each weighs what its set of kinds does.
+func (g *counterGroup) most(weigh func(set uint64) int64) groupChoice {
+	s := groupSearch{left: slices.Clone(g.left), had: make([]int64, len(g.parts)), best: groupChoice{had: make([]int64, len(g.parts)), known: true}}
+	for i := range g.parts {
+		if weight := weigh(g.parts[i].set); weight > 0 {
+			s.parts = append(s.parts, heavyPart{&g.parts[i], i, weight})
+		}
+	}
+	s.parts = g.undominated(s.parts)
+	slices.SortStableFunc(s.parts, func(a, b heavyPart) int { return cmp.Compare(g.density(&b), g.density(&a)) })
+	s.sortCounters()
+	s.ceiling = s.restOf(0)
+	s.from(0, 0)
+	if s.steps > maxGroupSteps {
+		return groupChoice{weight: s.ceiling}
+	}
+	return s.best
+}
+
+// heavyPart is a part with its place and what each of its devices weighs.
+type heavyPart struct {
+	*counterPart
+	at     int
+	weight int64
+}
+
+// density is the weight of a device by what it takes of its group's counters, summed up as parts of what is left of each.
+func (g *counterGroup) density(p *heavyPart) float64 {
+	share := 0.0
+	for j, n := range p.takes {
+		share += float64(n) / float64(max(g.left[j], 1))
+	}
+	return float64(p.weight) / max(share, 1e-9)
+}
+
+// undominated are the parts without those in place of which another one could be had always: one that weighs no less, takes no more, and can't
+// be had together with it.
+func (g *counterGroup) undominated(parts []heavyPart) []heavyPart {
+	return slices.DeleteFunc(slices.Clone(parts), func(p heavyPart) bool {
+		return p.count == 1 && slices.ContainsFunc(parts, func(q heavyPart) bool {
+			return g.dominates(&q, &p) && (!g.dominates(&p, &q) || q.at < p.at)
+		})
+	})
+}
+
+func (g *counterGroup) dominates(q, p *heavyPart) bool {
+	together := true
+	for j, left := range g.left {
+		if q.takes[j] > p.takes[j] {
+			return false
+		}
+		together = together && p.takes[j]+q.takes[j] <= left
+	}
+	return q.at != p.at && q.count == 1 && q.weight >= p.weight && !together
+}
+
+// compareProducts compares a·b with c·d, all of which are 0 or more.
+func compareProducts(a, b, c, d int64) int {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	otherHigh, otherLow := bits.Mul64(uint64(c), uint64(d))
+	switch {
+	case high < otherHigh || high == otherHigh && low < otherLow:
+		return -1
+	case high > otherHigh || low > otherLow:
+		return 1
+	}
+	return 0
+}
+
+// groupSearch tries which devices can be had together.
+type groupSearch struct {
+	parts []heavyPart
+	left  []int64
+	// counters are sums of counters that have as much left, each alone among them.
+	counters []counterSum
+	had      []int64
+	best     groupChoice
+	ceiling  int64
+	steps    int
+}
+
+// counterSum are counters taken as one, and the parts, by place, those first that weigh most for what they take of it.
+type counterSum struct {
+	of    []int
+	takes []int64
+	order []int
+}
+
+// sortCounters finds the sums of counters to bound what can be had with.
+func (s *groupSearch) sortCounters() {
+	alike := map[int64][]int{}
+	for j, left := range s.left {
+		s.counters = append(s.counters, s.sumOf([]int{j}))
+		alike[left] = append(alike[left], j)
+	}
+	for _, left := range sortedKeys(alike) {
+		if len(alike[left]) > 1 {
+			s.counters = append(s.counters, s.sumOf(alike[left]))
+		}
+	}
+}
+
+func (s *groupSearch) sumOf(counters []int) counterSum {
+	out := counterSum{of: counters, takes: make([]int64, len(s.parts))}
+	for i := range s.parts {
+		for _, j := range counters {
+			out.takes[i] += s.parts[i].takes[j]
+		}
+		out.order = append(out.order, i)
+	}
+	slices.SortStableFunc(out.order, func(a, b int) int {
+		return compareProducts(s.parts[b].weight, out.takes[a], s.parts[a].weight, out.takes[b])
+	})
+	return out
+}
+
+// restOf bounds what the parts from that place on weigh that can be had with what is left: by each sum of counters alone.
+func (s *groupSearch) restOf(at int) int64 {
+	most := int64(0)
+	for i := at; i < len(s.parts); i++ {
+		most += s.parts[i].weight * s.parts[i].count
+	}
+	for k := range s.counters {
+		most = min(most, s.by(&s.counters[k], at))
+	}
+	return most
+}
+
+// by is what the parts from that place on weigh at most by the sum of counters.
+func (s *groupSearch) by(c *counterSum, at int) int64 {
+	left := int64(0)
+	for _, j := range c.of {
+		left += max(s.left[j], 0)
+	}
+	sum := int64(0)
+	for _, i := range c.order {
+		if i < at {
+			continue
+		}
+		p, n := &s.parts[i], s.parts[i].count
+		if c.takes[i] > 0 {
+			n = min(n, left/c.takes[i])
+		}
+		sum += n * p.weight
+		left -= n * c.takes[i]
+		if n < p.count {
+			return sum + p.weight*left/c.takes[i] // a part of one more
+		}
+	}
+	return sum
+}
+
+// from goes on from the part at that place with devices of so much weight already: the most of it first.
+func (s *groupSearch) from(at int, have int64) {
+	if have > s.best.weight {
+		s.best.weight = have
+		copy(s.best.had, s.had)
+	}
+	s.steps++
+	if at == len(s.parts) || s.best.weight == s.ceiling || s.steps > maxGroupSteps || have+s.restOf(at) <= s.best.weight {
+		return
+	}
+	p := &s.parts[at]
+	n := p.count
+	for j, takes := range p.takes {
+		if takes > 0 {
+			n = min(n, max(s.left[j], 0)/takes)
+		}
+	}
+	for ; n >= 0; n-- {
+		s.take(p, n)
+		s.from(at+1, have+n*p.weight)
+		s.take(p, -n)
+	}
+}
+
+func (s *groupSearch) take(p *heavyPart, n int64) {
+	for j, takes := range p.takes {
+		s.left[j] -= n * takes
+	}
+	s.had[p.at] += n
+}

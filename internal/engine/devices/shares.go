@@ -1,0 +1,181 @@
+package devices
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// Devices that draw on the same counters can't be had all at once: a GPU is had whole, or as so many partitions. For a node with n GPUs
+// and a kind of partition of which p fit on one, a whole GPU weighs p and a partition 1: of both together there is no more than n·p. That
+// is one resource, a share. Whatever weights kinds have, claims can be met only if they weigh no more than the heaviest devices that can be
+// had together, so a share never excludes what can be. Weights are chosen so that it excludes much of what can't: each kind in turn weighs what
+// makes as many of it as a group has room for weigh 1, and every other kind as much as it can without the group having room for more.
+
+// weighted gives each kind a weight.
+type weighted struct {
+	// weights are by kind, 0 for most; kinds are the others.
+	weights []int64
+	kinds   uint64
+}
+
+// heaviest is the weight of a device that could serve the kinds.
+func (w *weighted) heaviest(set uint64) int64 {
+	most := int64(0)
+	for rest := set & w.kinds; rest != 0; rest &= rest - 1 {
+		most = max(most, w.weights[bits.TrailingZeros64(rest)])
+	}
+	return most
+}
+
+// ofMasks is the weight of devices that nothing else depends on.
+func (w *weighted) ofMasks(by map[uint64]int64) int64 {
+	sum := int64(0)
+	for mask, count := range by {
+		sum += count * w.heaviest(mask)
+	}
+	return sum
+}
+
+// without is the same for nodes where devices do not serve some kinds.
+func (w *weighted) without(kinds uint64) weighted { return weighted{w.weights, w.kinds &^ kinds} }
+
+// maxShares bounds the resources that groups make, maxShareUnit the amount that is 1 in weights.
+const (
+	maxShares    = 32
+	maxShareUnit = 1 << 14
+)
+
+// sharesOf finds the shares of the groups of the nodes, those of the first nodes first, but for what sets say already.
+func sharesOf(nodes []Units, sets []uint64) []weighted {
+	var out []weighted
+	for i := range nodes {
+		for j := range nodes[i].groups.list {
+			for _, w := range nodes[i].groups.list[j].shares() {
+				said := w.alike() && slices.Contains(sets, w.kinds) ||
+					slices.ContainsFunc(out, func(o weighted) bool { return slices.Equal(o.weights, w.weights) })
+				if !said && len(out) < maxShares {
+					out = append(out, w)
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b weighted) int {
+		return cmp.Or(cmp.Compare(a.kinds, b.kinds), slices.Compare(a.weights, b.weights))
+	})
+	return out
+}
+
+// alike reports whether all kinds have the same weight.
+func (w *weighted) alike() bool {
+	for rest := w.kinds; rest != 0; rest &= rest - 1 {
+		if w.weights[bits.TrailingZeros64(rest)] != w.weights[bits.TrailingZeros64(w.kinds)] {
+			return false
+		}
+	}
+	return true
+}
+
+// shares are what the group's kinds weigh: one for each of them, where there are several.
+func (g *counterGroup) shares() []weighted {
+	all := uint64(0)
+	for i := range g.parts {
+		all |= g.parts[i].set
+	}
+	if bits.OnesCount64(all) < 2 {
+		return nil
+	}
+	// Those of which the group has room for few come first: they weigh most.
+	type room struct {
+		kind int
+		most int64
+	}
+	var rooms []room
+	for rest := all; rest != 0; rest &= rest - 1 {
+		kind := bits.TrailingZeros64(rest)
+		w := weighted{make([]int64, MaxKinds), 1 << kind}
+		w.weights[kind] = 1
+		if most := g.most(w.heaviest); most.known && most.weight > 0 {
+			rooms = append(rooms, room{kind, most.weight})
+		}
+	}
+	slices.SortStableFunc(rooms, func(a, b room) int { return cmp.Compare(a.most, b.most) })
+	var out []weighted
+	for _, first := range rooms {
+		l := lifting{g: g, unit: first.most, w: weighted{make([]int64, MaxKinds), 1 << first.kind}}
+		l.w.weights[first.kind] = 1
+		for _, other := range rooms {
+			if other.kind != first.kind {
+				l.lift(other.kind, other.most)
+			}
+		}
+		l.reduce()
+		out = append(out, l.w)
+	}
+	return out
+}
+
+// lifting gives kinds weights one after another. The group never has more than unit.
+type lifting struct {
+	g    *counterGroup
+	unit int64
+	w    weighted
+}
+
+// lift gives the kind the largest weight with which the group has no more than the unit: as much as others leave of it to each, in the worst
+// of all ways to have some. Most is how many of the kind alone there can be.
+func (l *lifting) lift(kind int, most int64) {
+	l.w.kinds |= 1 << kind
+	l.share(kind, l.unit, most)
+	for l.w.weights[kind] > 0 {
+		found := l.g.most(l.w.heaviest)
+		if found.known && found.weight <= l.unit {
+			return
+		}
+		n, rest := int64(0), l.unit
+		for i, had := range found.had {
+			set := l.g.parts[i].set
+			heaviest := l.w.heaviest(set)
+			if set&(1<<kind) != 0 && heaviest == l.w.weights[kind] {
+				n += had
+			} else {
+				rest -= had * heaviest
+			}
+		}
+		if n == 0 { // there are too many ways
+			break
+		}
+		l.share(kind, rest, n)
+	}
+	l.w.weights[kind] = 0
+	l.w.kinds &^= 1 << kind
+}
+
+// share has the kind weigh the rest divided by n, in finer units if it must and they may be so fine.
+func (l *lifting) share(kind int, rest, n int64) {
+	if finer := n / gcd(max(rest, 0), n); finer > 1 && l.unit*finer <= maxShareUnit {
+		l.unit, rest = l.unit*finer, rest*finer
+		for i := range l.w.weights {
+			l.w.weights[i] *= finer
+		}
+	}
+	l.w.weights[kind] = max(rest, 0) / n
+}
+
+// reduce divides all weights by what divides all.
+func (l *lifting) reduce() {
+	by := int64(0)
+	for _, w := range l.w.weights {
+		by = gcd(w, by)
+	}
+	for i := range l.w.weights {
+		l.w.weights[i] /= max(by, 1)
+	}
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
