@@ -144,17 +144,17 @@ func (n *NearestMiss) condition() string {
 // amounts words each amount; the format's operands are the resource and the quantity.
 func (n *NearestMiss) amounts(format string) string {
 	var parts []string
-	for _, name := range resources.Sorted(n.Amounts) {
+	for _, name := range slices.Sorted(maps.Keys(n.Amounts)) {
 		quantity := n.Amounts[name]
 		text, number := string(name), quantity.String()
-		if driver, ok := resources.Driver(corev1.ResourceName(text)); ok {
+		if driver, ok := strings.CutPrefix(text, AttachedVolumesPrefix); ok {
 			text = "attached volumes of " + driver
 		}
 		if classes := classesCounted(text); classes != nil {
-			text = "devices of class " + strings.Join(classes, " or ")
-			if resources.CountsShares(name) {
+			if strings.HasPrefix(text, DeviceSharesPrefix) {
 				number = ""
 			}
+			text = "devices of class " + strings.Join(classes, " or ")
 		}
 		if part := strings.TrimSpace(fmt.Sprintf(format, text, number)); !slices.Contains(parts, part) {
 			parts = append(parts, part)
@@ -179,9 +179,16 @@ const AttachedVolumesPrefix = "attachable-volumes-csi-"
 // and, after "#", a number that tells apart what is of the same classes.
 const DevicesPrefix = "devices of "
 
+// DeviceSharesPrefix goes on with the names of those that count no devices, but what kinds that exclude each other weigh: of a GPU and its
+// partitions each has a share of what there is of them together.
+const DeviceSharesPrefix = DevicesPrefix + "shares of "
+
 // classesCounted are those that the resource counts; nil for another one.
 func classesCounted(resource string) []string {
-	text, ok := strings.CutPrefix(resource, DevicesPrefix)
+	text, ok := strings.CutPrefix(resource, DeviceSharesPrefix)
+	if !ok {
+		text, ok = strings.CutPrefix(resource, DevicesPrefix)
+	}
 	if !ok {
 		return nil
 	}

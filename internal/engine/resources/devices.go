@@ -14,7 +14,7 @@ import (
 const devicePrefix = planning.DevicesPrefix
 
 // sharePrefix goes on with the names of those that count no devices, but what kinds that exclude each other weigh.
-const sharePrefix = devicePrefix + "shares of "
+const sharePrefix = planning.DeviceSharesPrefix
 
 // Devices is the resource that counts devices, by what they are called.
 func Devices(name string) corev1.ResourceName { return corev1.ResourceName(devicePrefix + name) }
@@ -27,19 +27,6 @@ func CountsDevices(name corev1.ResourceName) bool {
 // CountsShares reports whether an amount of the resource is no number of devices: of a GPU and its partitions each has a share of what there
 // is of them together.
 func CountsShares(name corev1.ResourceName) bool { return strings.HasPrefix(string(name), sharePrefix) }
-
-// DeviceClasses are the classes of the requests whose devices the resource counts. It is false for other resources.
-func DeviceClasses(name corev1.ResourceName) ([]string, bool) {
-	text, ok := strings.CutPrefix(string(name), sharePrefix)
-	if !ok {
-		text, ok = strings.CutPrefix(string(name), devicePrefix)
-	}
-	if !ok {
-		return nil, false
-	}
-	text, _, _ = strings.Cut(text, "#") // a number distinguishes resources of the same classes
-	return strings.Split(text, "+"), true
-}
 
 // Hidden reports whether the resource is the planner's own: no node's capacity has it.
 func Hidden(name corev1.ResourceName) bool { return Attaches(name) || CountsDevices(name) }
