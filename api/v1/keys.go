@@ -63,6 +63,9 @@ const (
 	// DisruptionHistoryAnnotationKey on a pool holds recent disruptions of its nodes, which count for budgets with a rate and for
 	// cool-downs: see disruption.History.
 	DisruptionHistoryAnnotationKey = "drawknife.dev/disruption-history"
+	// LearnedDevicesAnnotationKey on a pool holds what devices nodes of its instance types have published: see
+	// scheduling/learned. Removing it forgets that.
+	LearnedDevicesAnnotationKey = "drawknife.dev/learned-devices"
 	// CapacityOverlayAppliedAnnotationKey is on a claim if an overlay changed the capacity of one of its instance types.
 	CapacityOverlayAppliedAnnotationKey = "karpenter.sh/capacity-overlay-applied"
 )

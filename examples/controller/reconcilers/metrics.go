@@ -12,6 +12,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/learned"
 )
 
 // metrics are those of section 17 of the provisioning specification that count what the controller does. Their labels are
@@ -43,6 +44,8 @@ type metrics struct {
 	// Times of pods, since they were created and since a plan had a place for them.
 	podBound, podPlacedBound, podStartup, podPlacedStartup, podDecision prometheus.Observer
 	costErrors                                                          *prometheus.CounterVec
+	// learnedTypes are instance types that plans count other devices of than the provider says.
+	learnedTypes *prometheus.GaugeVec
 
 	// What had lost what it belongs to, by kind: nodeclaim, instance, node.
 	garbageCollected, garbageFailed *prometheus.CounterVec
@@ -102,6 +105,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		providerDuration: histogram("cloudprovider", "duration_seconds", "How long calls of the cloud provider took.", prometheus.DefBuckets, "controller", "method", "provider"),
 		providerErrors:   counter("cloudprovider", "errors_total", "Calls of the cloud provider that failed, by kind.", "controller", "method", "provider", "error"),
 	}
+	m.learnedTypes = gauge("nodepools", "learned_device_types", "Instance types of NodePools whose devices are planned as nodes have published them.", pool)
 	m.costErrors = counter("nodepools", "cost_tracker_errors_total", "Times that the prices of a NodePool's instances could not be found out.", pool)
 	m.garbageCollected = counter("garbage", "collected_total",
 		"NodeClaims without an instance, instances without a NodeClaim and Nodes without either that were ended.", "kind", pool)
@@ -213,6 +217,20 @@ func (m *metrics) poolGone(name string) {
 	mine := prometheus.Labels{"nodepool": name}
 	m.poolLimit.DeletePartialMatch(mine)
 	m.poolUsage.DeletePartialMatch(mine)
+	m.learnedTypes.DeletePartialMatch(mine)
+}
+
+// learnedShown shows how many types of a pool are planned with other devices than the provider says; nothing for none.
+func (m *metrics) learnedShown(pool *v1.NodePool, corrections learned.Corrections) {
+	types := map[string]bool{}
+	for i := range corrections {
+		if c := &corrections[i]; c.Pool == pool.Key() && !c.Unconfirmed {
+			types[c.InstanceType] = true
+		}
+	}
+	if len(types) > 0 {
+		m.learnedTypes.WithLabelValues(v1.QualifiedName(pool)).Set(float64(len(types)))
+	}
 }
 
 // timedProvider measures the calls of a provider.

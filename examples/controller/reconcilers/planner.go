@@ -43,6 +43,7 @@ type planner struct {
 	process string
 
 	triggers triggers
+	devices  deviceTemplates
 	// Only the goroutine of Start uses these.
 	batch  *provisioning.Batch
 	model  *scheduling.Model
@@ -227,12 +228,13 @@ func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *p
 		withoutReservations(set)
 	}
 	p.closeRefused(set, now)
-	p.shown.learn(set)
 	placeholders, err := p.buffers.placeholders(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	view := p.state.Snapshot(cluster.Query{Time: now, NodePools: set.NodePools, Catalogs: set.Catalogs, Placeholders: placeholders})
+	p.correctDevices(view, set)
+	p.shown.learn(set)
 	return withoutLost(view), set, nil
 }
 

@@ -88,6 +88,12 @@ func (r *poolReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		pool = out
 	}
 	r.metrics.poolShown(pool)
+	if err := r.keepLearned(ctx, pool); err != nil {
+		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+			return reconcile.Result{RequeueAfter: conflictRetry}, nil
+		}
+		return reconcile.Result{}, err
+	}
 	again := poolEvery
 	if r.static && pool.Spec.Replicas != nil && r.state.Synced() {
 		wait, err := r.scale(ctx, pool)

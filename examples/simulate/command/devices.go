@@ -9,6 +9,7 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/learned"
 )
 
 // remarkOnDevices says, where pods claim devices, what this run lacks to plan them: a program that evaluates selectors, or what drivers publish.
@@ -24,6 +25,27 @@ func (s *simulation) remarkOnDevices(snapshot *scheduling.Snapshot) {
 		s.note("NoDevices", "pods claim devices, and no driver publishes any on new nodes: name the drivers that the cluster runs, as in --device-drivers %s=%s",
 			instancetype.DevicesNVIDIA, instancetype.NVIDIADriver)
 	}
+}
+
+// correctDevices has plans count on the devices that nodes of the input have published where their instance types say otherwise, and says which.
+func (s *simulation) correctDevices(snapshot *scheduling.Snapshot) {
+	corrections, problems := learned.Devices(snapshot)
+	for _, problem := range problems {
+		s.note("LearnedDevices", "%v", problem)
+	}
+	for i := range corrections {
+		c := &corrections[i]
+		switch {
+		case c.Difference == "":
+		case c.Unconfirmed:
+			s.note("LearnedDevices", "nodepool %s, instance type %s: driver %s has published %s on node %s; this does not count until a second node has published as few",
+				c.Pool, c.InstanceType, c.Driver, c.Difference, c.Nodes[0])
+		default:
+			s.note("LearnedDevices", "nodepool %s, instance type %s: driver %s has published %s on node %s; plans count on that",
+				c.Pool, c.InstanceType, c.Driver, c.Difference, c.Nodes[0])
+		}
+	}
+	new(learned.Corrector).Apply(snapshot, corrections)
 }
 
 // publishesDevices reports whether an instance type has devices.

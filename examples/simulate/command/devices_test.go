@@ -67,6 +67,52 @@ func TestClaimsOfDevices(t *testing.T) {
 	}
 }
 
+// What nodes of the input have published is planned with: a node with a GPU that the type is not known to have, and a NodePool that kept what one had that is gone.
+func TestPublishedDevices(t *testing.T) {
+	const cluster = claims + `
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default, annotations: {drawknife.dev/learned-devices: "KEPT"}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [m5.large]}]
+`
+	const node = `
+---
+apiVersion: v1
+kind: Node
+metadata:
+  name: old
+  labels: {karpenter.sh/nodepool: default, karpenter.sh/registered: "true", karpenter.sh/initialized: "true", node.kubernetes.io/instance-type: m5.large}
+spec: {unschedulable: true, providerID: "aws:///us-east-1a/i-1"}
+status: {allocatable: {cpu: "2", memory: 7Gi, pods: "29"}, capacity: {cpu: "2", memory: 8Gi, pods: "29"}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: old}
+spec: {driver: gpu.nvidia.com, nodeName: old, pool: {name: old, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu-0}]}
+`
+	for name, c := range map[string]struct {
+		input string
+		code  int
+		said  string
+	}{
+		"nothing known": {strings.Replace(cluster, "KEPT", "", 1), exitUnschedulable, ""},
+		"a node": {strings.Replace(cluster, "KEPT", "", 1) + node, exitPlaced,
+			"nodepool default, instance type m5.large: driver gpu.nvidia.com has published 1 device in place of none on node old; plans count on that"},
+		"no annotation of ours": {cluster, exitUnschedulable, "nodepool default: annotation drawknife.dev/learned-devices: "},
+	} {
+		var stdout, stderr strings.Builder
+		code := Run(context.Background(), []string{"-", "--now", "2026-05-04T10:00:00Z"}, strings.NewReader(c.input), &stdout, &stderr, Options{DeviceMatcher: ofDriver{}})
+		if code != c.code || !strings.Contains(stderr.String(), c.said) || c.said == "" && strings.Contains(stderr.String(), "learned") {
+			t.Errorf("%s: exit status %d, want %d and %q\n%s%s", name, code, c.code, c.said, &stderr, &stdout)
+		}
+	}
+}
+
 // A replay leaves pods with claims out, and says so.
 func TestReplayWithoutClaims(t *testing.T) {
 	a := simulate(t, claims, "-", "--replay", "testdata/trace.csv", "--replay-for", "1h", "-o", "json", "--catalog", smallCatalog)

@@ -92,6 +92,7 @@ func (s *simulation) addCatalogs(
 		names[key] = pool.Catalog
 		snapshot.Catalogs[pool.Catalog] = types
 	}
+	s.correctDevices(snapshot)
 	return nil
 }
 

@@ -1,0 +1,102 @@
+package reconcilers
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/learned"
+)
+
+// eventDevicesLearned is on a NodePool when nodes have published other devices than their instance type says, and plans count on these.
+const eventDevicesLearned provisioning.EventReason = "DevicesLearned"
+
+// deviceTemplates has plans count on the devices that nodes publish where instance types say otherwise.
+type deviceTemplates struct {
+	corrector learned.Corrector
+	last      atomic.Pointer[learnedPools]
+}
+
+// learnedPools is what was learned last, with the annotations that it was learned from.
+type learnedPools struct {
+	corrections learned.Corrections
+	problems    []error
+	from        map[v1.PoolKey]string
+}
+
+// correctDevices corrects the instance types of a view and of its pools.
+func (p *planner) correctDevices(view *cluster.View, set *provisioning.PoolSet) {
+	if !p.options.Features.Devices {
+		return
+	}
+	s := view.Snapshot
+	corrections, problems := p.devices.corrector.Learn(s)
+	next := &learnedPools{corrections: corrections, problems: problems, from: map[v1.PoolKey]string{}}
+	for i := range s.NodePools {
+		next.from[s.NodePools[i].Identity()] = s.NodePools[i].Object.Annotations[v1.LearnedDevicesAnnotationKey]
+	}
+	if last := p.devices.last.Swap(next); len(problems) > 0 && (last == nil || len(last.problems) == 0) {
+		for _, problem := range problems {
+			p.log.Error("cannot read learned devices", "error", problem)
+		}
+	}
+	p.devices.corrector.Apply(s, corrections)
+	set.NodePools, set.Catalogs = s.NodePools, s.Catalogs
+}
+
+// keepLearned stores with a pool what the last view has learned of its types, so that it outlives nodes and processes, and says what is new. A pool whose
+// annotation is not the one that this was learned from is left alone: a later view knows more.
+func (r *poolReconciler) keepLearned(ctx context.Context, pool *v1.NodePool) error {
+	last := r.planner.devices.last.Load()
+	if last == nil {
+		return nil
+	}
+	key, stored := pool.Key(), pool.Annotations[v1.LearnedDevicesAnnotationKey]
+	from, known := last.from[key]
+	text := last.corrections.Annotation(key)
+	r.metrics.learnedShown(pool, last.corrections)
+	if !known || from != stored || text == stored || pool.DeletionTimestamp != nil {
+		return nil
+	}
+	before, _ := learned.Kept(key, pool) // one that can't be read was logged, and is replaced
+	want := pool.DeepCopy()
+	if want.Annotations == nil {
+		want.Annotations = map[string]string{}
+	}
+	if want.Annotations[v1.LearnedDevicesAnnotationKey] = text; text == "" {
+		delete(want.Annotations, v1.LearnedDevicesAnnotationKey)
+	}
+	if err := putPool(ctx, r.client, pool, want); err != nil {
+		return fmt.Errorf("storing learned devices: %w", err)
+	}
+	for _, c := range last.corrections.Since(before) {
+		if c.Pool == key {
+			r.sayLearned(pool, &c)
+		}
+	}
+	return nil
+}
+
+// learnedEvery is how long an event about learned devices need not be repeated.
+const learnedEvery = 10 * time.Minute
+
+// sayLearned says in log and event what plans count on from now on.
+func (r *poolReconciler) sayLearned(pool *v1.NodePool, c *learned.Correction) {
+	r.log.Info("learned devices of instance type", "nodePool", v1.QualifiedName(pool), "instanceType", c.InstanceType, "driver", c.Driver, "nodes", c.Nodes,
+		"unconfirmed", c.Unconfirmed, "difference", c.Difference)
+	if c.Difference == "" {
+		return
+	}
+	outcome := "plans count on that"
+	if c.Unconfirmed {
+		outcome = "plans count on that once a second node has published as few"
+	}
+	r.recorder.publishAs(c.InstanceType+" "+c.Driver, provisioning.Event{
+		Kind: "NodePool", Name: pool.Name, UID: pool.UID, Reason: eventDevicesLearned, Every: learnedEvery,
+		Message: fmt.Sprintf("Instance type %s: driver %s has published %s on node %s; %s", c.InstanceType, c.Driver, c.Difference, c.Nodes[0], outcome),
+	})
+}

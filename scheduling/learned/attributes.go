@@ -1,0 +1,133 @@
+package learned
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// attribute is the name of an attribute with its domain.
+type attribute string
+
+func attributeOf(driver string, name resourcev1.QualifiedName) attribute {
+	if strings.Contains(string(name), "/") {
+		return attribute(name)
+	}
+	return attribute(driver + "/" + string(name))
+}
+
+// value is an attribute with a value.
+type value struct {
+	name attribute
+	text string
+}
+
+func textOf(a resourcev1.DeviceAttribute) string {
+	switch {
+	case a.IntValue != nil:
+		return fmt.Sprintf("int %d", *a.IntValue)
+	case a.BoolValue != nil:
+		return fmt.Sprintf("bool %t", *a.BoolValue)
+	case a.VersionValue != nil:
+		return "version " + *a.VersionValue
+	case a.StringValue != nil:
+		return "string " + *a.StringValue
+	}
+	return ""
+}
+
+// repeatedValues are those that at least two nodes have published. A value of one node alone may be its own, such as a serial number.
+func repeatedValues(all map[kind][]published) map[value]bool {
+	first, out := map[value]string{}, map[value]bool{}
+	for _, nodes := range all {
+		for i := range nodes {
+			for driver, pools := range nodes[i].drivers {
+				eachAttribute(driver, pools, func(v value) {
+					if node, seen := first[v]; !seen {
+						first[v] = nodes[i].node
+					} else if node != nodes[i].node {
+						out[v] = true
+					}
+				})
+			}
+		}
+	}
+	return out
+}
+
+func eachAttribute(driver string, pools []cloudprovider.DevicePool, visit func(value)) {
+	for i := range pools {
+		for k := range pools[i].Devices {
+			for name, a := range pools[i].Devices[k].Attributes {
+				visit(value{attributeOf(driver, name), textOf(a)})
+			}
+		}
+	}
+}
+
+// attributeRule says which attributes of a node are learned.
+type attributeRule struct {
+	// repeated are the values that several nodes have published.
+	repeated map[value]bool
+	// stated are the attributes that templates of the type have.
+	stated map[attribute]bool
+	// alone says that one node speaks for its kind.
+	alone bool
+}
+
+// apply returns copies of what a node has published, with the attributes that are true of each node of the kind:
+//   - a value that several nodes have published, and that of a lone node for an attribute that the templates have, too;
+//   - of other values that are compared (the templates have the attribute, or several devices of the node the value), which devices have the same: with a
+//     stand-in;
+//   - nothing else: a selector that asks for such a value must not be planned for.
+func (r *attributeRule) apply(node published) published {
+	bearers := map[value]int{}
+	for driver, pools := range node.drivers {
+		eachAttribute(driver, pools, func(v value) { bearers[v]++ })
+	}
+	keep := &keeper{attributeRule: r, bearers: bearers, standIns: map[value]string{}, count: map[attribute]int{}}
+	out := published{node.node, map[string][]cloudprovider.DevicePool{}}
+	for _, driver := range slices.Sorted(maps.Keys(node.drivers)) {
+		pools := make([]cloudprovider.DevicePool, len(node.drivers[driver]))
+		for i := range pools {
+			pools[i] = node.drivers[driver][i].DeepCopy()
+			for k := range pools[i].Devices {
+				keep.device(driver, &pools[i].Devices[k])
+			}
+		}
+		out.drivers[driver] = pools
+	}
+	return out
+}
+
+// keeper applies a rule to the devices of a node, of all drivers: claims compare attributes of several.
+type keeper struct {
+	*attributeRule
+	bearers  map[value]int
+	standIns map[value]string
+	count    map[attribute]int
+}
+
+func (k *keeper) device(driver string, d *resourcev1.Device) {
+	for _, name := range slices.Sorted(maps.Keys(d.Attributes)) {
+		a := d.Attributes[name]
+		v := value{attributeOf(driver, name), textOf(a)}
+		switch {
+		case k.repeated[v], k.alone && k.stated[v.name]:
+		case a.StringValue != nil && (k.stated[v.name] || k.bearers[v] > 1):
+			if k.standIns[v] == "" {
+				k.standIns[v] = fmt.Sprintf("own-%d", k.count[v.name])
+				k.count[v.name]++
+			}
+			text := k.standIns[v]
+			d.Attributes[name] = resourcev1.DeviceAttribute{StringValue: &text}
+		default:
+			delete(d.Attributes, name)
+		}
+	}
+}

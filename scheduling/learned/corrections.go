@@ -1,0 +1,199 @@
+package learned
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+const (
+	// Lifetime is how long a correction is used after the last node that it was learned from.
+	Lifetime = 30 * 24 * time.Hour
+	// day is how exactly the time of the last node is kept, so that annotations are not written more often.
+	day = 24 * time.Hour
+	// witnesses is how many nodes a correction names at most, and how many it needs if it takes devices away.
+	witnesses = 2
+)
+
+// Correction is what a driver publishes on the nodes of a type in a pool, in place of what the instance type says.
+type Correction struct {
+	Pool         v1.PoolKey
+	InstanceType string
+	Driver       string
+	// Pools are in place of those that the instance type has of the driver.
+	Pools []cloudprovider.DevicePool
+	// Nodes are up to two that it was learned from, sorted; they may be gone.
+	Nodes []string
+	// Seen is the day on which such a node was last there.
+	Seen time.Time
+	// Unconfirmed says that it is not applied: a single node has published fewer devices than the instance type says, and it may be broken.
+	Unconfirmed bool
+	// Difference says in words what the instance type says otherwise; empty if that is only attributes that it says nothing of, or not known.
+	Difference string
+}
+
+func (c *Correction) kind() kind { return kind{c.Pool, c.InstanceType} }
+
+func compareCorrections(a, b Correction) int {
+	return cmp.Or(a.kind().compare(b.kind()), strings.Compare(a.Driver, b.Driver))
+}
+
+// Corrections are sorted by pool, instance type and driver.
+type Corrections []Correction
+
+// Since are the corrections that another list has not, or with other devices.
+func (c Corrections) Since(before Corrections) Corrections {
+	return slices.DeleteFunc(slices.Clone(c), func(one Correction) bool {
+		return slices.ContainsFunc(before, func(old Correction) bool { return compareCorrections(old, one) == 0 && same(old.Pools, one.Pools) })
+	})
+}
+
+// Devices learns from a snapshot whose catalogs are the provider's own. Initialised nodes come first: of those of a pool and an instance type, at most the
+// newest 32, the most that say the same count, of equally many those with the fewest devices, and of capacity the least that one of them has. A
+// single node with fewer devices than the instance type says is Unconfirmed. Where there are no nodes, or one with fewer devices than is known, annotations of
+// NodePools count. A driver that has published nothing on a node says nothing of the next one. What an instance type says anyway is not a correction.
+//
+// Problems are annotations that can't be read, each an *AnnotationError; they count as empty. A snapshot without a time lets no correction grow old.
+func Devices(s *scheduling.Snapshot) (corrections Corrections, problems []error) {
+	if s == nil {
+		return nil, nil
+	}
+	known, templates := map[kind]map[string]*Correction{}, templatesOf(s)
+	for i := range s.NodePools {
+		list, err := Kept(s.NodePools[i].Identity(), s.NodePools[i].Object)
+		if err != nil {
+			problems = append(problems, err)
+		}
+		for k := range list {
+			list[k].compare(templates)
+			put(known, &list[k])
+		}
+	}
+	for _, fresh := range observed(s, templates) {
+		old := known[fresh.kind()][fresh.Driver]
+		if old != nil && !old.Unconfirmed && len(fresh.Nodes) < witnesses && devicesIn(fresh.Pools) < devicesIn(old.Pools) {
+			continue
+		}
+		if old != nil && same(old.Pools, fresh.Pools) {
+			fresh.Nodes = more(old.Nodes, fresh.Nodes)
+		}
+		fresh.compare(templates)
+		put(known, fresh)
+	}
+	for k, drivers := range known {
+		for driver, c := range drivers {
+			it := templates[k]
+			old := !s.Time.IsZero() && s.Time.Sub(c.Seen) >= Lifetime+day
+			if old || it != nil && same(ofDriver(it.Devices, driver), c.Pools) {
+				continue
+			}
+			c.Nodes = more(nil, c.Nodes)
+			corrections = append(corrections, *c)
+		}
+	}
+	slices.SortFunc(corrections, compareCorrections)
+	return corrections, problems
+}
+
+// compare fills in what depends on the template.
+func (c *Correction) compare(templates map[kind]*cloudprovider.InstanceType) {
+	if it := templates[c.kind()]; it != nil {
+		stated := ofDriver(it.Devices, c.Driver)
+		c.Unconfirmed = len(c.Nodes) < witnesses && devicesIn(c.Pools) < devicesIn(stated)
+		c.Difference = difference(stated, c.Pools)
+	}
+}
+
+func put(known map[kind]map[string]*Correction, c *Correction) {
+	if known[c.kind()] == nil {
+		known[c.kind()] = map[string]*Correction{}
+	}
+	known[c.kind()][c.Driver] = c
+}
+
+// observed is what the nodes that are there say.
+func observed(s *scheduling.Snapshot, templates map[kind]*cloudprovider.InstanceType) []*Correction {
+	all := publications(s)
+	if len(all) == 0 {
+		return nil
+	}
+	repeated := repeatedValues(all)
+	var out []*Correction
+	for k, nodes := range all {
+		it := templates[k]
+		if it == nil {
+			continue // nothing is planned that could be corrected
+		}
+		rule := &attributeRule{repeated: repeated, stated: map[attribute]bool{}, alone: len(nodes) == 1}
+		for i := range it.Devices {
+			eachAttribute(it.Devices[i].Driver, it.Devices[i:i+1], func(v value) { rule.stated[v.name] = true })
+		}
+		byDriver := map[string][]publication{}
+		for i := range nodes {
+			for driver, pools := range rule.apply(nodes[i]).drivers {
+				byDriver[driver] = append(byDriver[driver], publication{nodes[i].node, pools})
+			}
+		}
+		for driver, list := range byDriver {
+			pools, names := agreed(list)
+			out = append(out, &Correction{Pool: k.pool, InstanceType: k.instanceType, Driver: driver, Pools: pools, Nodes: names, Seen: s.Time.UTC().Truncate(day)})
+		}
+	}
+	return out
+}
+
+// templatesOf are the instance types of the pools' catalogs.
+func templatesOf(s *scheduling.Snapshot) map[kind]*cloudprovider.InstanceType {
+	out := map[kind]*cloudprovider.InstanceType{}
+	for i := range s.NodePools {
+		for _, it := range s.Catalogs[s.NodePools[i].Catalog] {
+			if it != nil {
+				out[kind{s.NodePools[i].Identity(), it.Name}] = it
+			}
+		}
+	}
+	return out
+}
+
+func ofDriver(pools []cloudprovider.DevicePool, driver string) []cloudprovider.DevicePool {
+	return slices.DeleteFunc(slices.Clone(pools), func(p cloudprovider.DevicePool) bool { return p.Driver != driver })
+}
+
+func devicesIn(pools []cloudprovider.DevicePool) int {
+	n := 0
+	for i := range pools {
+		n += len(pools[i].Devices)
+	}
+	return n
+}
+
+// more has names added up to the number of witnesses.
+func more(names, further []string) []string {
+	out := slices.Clone(names)
+	for _, name := range further {
+		if len(out) < witnesses && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// same reports whether two lists of pools say the same, names of devices included.
+func same(a, b []cloudprovider.DevicePool) bool {
+	return len(a) == len(b) && devicesIn(a) == devicesIn(b) && textOfPools(a) == textOfPools(b)
+}
+
+func textOfPools(pools []cloudprovider.DevicePool) string {
+	text, err := json.Marshal(pools)
+	if err != nil {
+		return "" // there is nothing in it that JSON does not know
+	}
+	return string(text)
+}
