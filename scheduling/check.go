@@ -18,7 +18,7 @@ func checkObjects(s *Snapshot, previous *Model, o *compileOptions) (*likeness.Ro
 		ofNodes[i] = len(s.Nodes[i].Pods)
 	}
 	r := likeness.NewRoster(len(s.Pods), len(s.Placeholders), ofNodes, len(s.DefaultTopologySpread) > 0)
-	if len(s.ResourceClaims) > 0 {
+	if len(s.ResourceClaims)+len(s.ResourceClaimTemplates)+len(s.DeviceClasses) > 0 {
 		r.Apart = newDeviceClaims(s).apart
 	}
 	if err := addAll(r, s); err != nil {

@@ -70,13 +70,13 @@ func (c *deviceClaims) countUsers(pods []*corev1.Pod) {
 	}
 }
 
-// apart reports whether the pod is unlike others that name the same claims: it shares them, or one that was made for it is allocated.
+// apart reports whether the pod is unlike others that name the same claims: it shares them, or one that was made for it is allocated, or was not needed.
 func (c *deviceClaims) apart(pod *corev1.Pod) bool {
 	if len(pod.Spec.ResourceClaims) == 0 {
 		return false
 	}
 	return c.groups[pod] != nil || slices.ContainsFunc(pod.Spec.ResourceClaims, func(pc corev1.PodResourceClaim) bool {
-		return pc.ResourceClaimName == nil && c.allocated(pod, &pc) != nil
+		return pc.ResourceClaimName == nil && (c.allocated(pod, &pc) != nil || needless(pod, &pc))
 	})
 }
 
@@ -97,6 +97,9 @@ func (c *deviceClaims) key(pod *corev1.Pod) string {
 			fmt.Fprintf(&b, " template %q", *pc.ResourceClaimTemplateName)
 			if claim := c.allocated(pod, pc); claim != nil {
 				fmt.Fprintf(&b, " as %q", claim.Name)
+			}
+			if needless(pod, pc) {
+				b.WriteString(" not needed")
 			}
 		}
 	}
@@ -137,6 +140,9 @@ func (c *deviceClaims) ownClaims(pod *corev1.Pod, known map[PodKey]bool) ([]*dev
 	var out []*devices.Claim
 	for i := range pod.Spec.ResourceClaims {
 		pc := &pod.Spec.ResourceClaims[i]
+		if needless(pod, pc) {
+			continue
+		}
 		spec, err := c.specOf(pod, pc)
 		if err != nil {
 			return nil, err
@@ -158,6 +164,16 @@ func (c *deviceClaims) ownClaims(pod *corev1.Pod, known map[PodKey]bool) ([]*dev
 		out = append(out, claim)
 	}
 	return out, nil
+}
+
+// needless reports whether the status of the pod says that no claim had to be made from the template.
+func needless(pod *corev1.Pod, pc *corev1.PodResourceClaim) bool {
+	for i := range pod.Status.ResourceClaimStatuses {
+		if s := &pod.Status.ResourceClaimStatuses[i]; s.Name == pc.Name {
+			return pc.ResourceClaimName == nil && s.ResourceClaimName == nil
+		}
+	}
+	return false
 }
 
 // allocated is the claim object behind one of the pod's claims, if its devices are allocated and the pod has to go where they are: it waits,

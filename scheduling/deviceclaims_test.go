@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // SCH-190 to SCH-194: a pod whose claims of devices name nothing, for all of it or for one container, has no place and is told why; others
@@ -27,4 +29,19 @@ func TestPodsThatClaimDevices(t *testing.T) {
 			newNodeOf(t, p, "other")
 		})
 	}
+}
+
+// A pod whose status says that no claim was made from a template, since none was needed, needs no devices; one of the same template that says nothing does.
+func TestClaimsThatAreNotNeeded(t *testing.T) {
+	template := "gpu"
+	claims := func(p *corev1.Pod) {
+		p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: &template}}
+	}
+	snapshot := cluster(pod("needs", requests("cpu=1"), claims), pod("needless", requests("cpu=1"), claims, func(p *corev1.Pod) {
+		p.Status.ResourceClaimStatuses = []corev1.PodResourceClaimStatus{{Name: "gpu"}}
+	}))
+	snapshot.DeviceClasses = []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}
+	p := solve(t, snapshot)
+	newNodeOf(t, p, "needless")
+	wantReason(t, p, "needs", "the pod can't be planned: its claim gpu of devices is made of the ResourceClaimTemplate default/gpu, which does not exist")
 }
