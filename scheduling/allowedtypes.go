@@ -30,7 +30,7 @@ const mostAllowed = 4096
 
 // allowed are the rows and slots that would do in place of the node, and what its claim says, all remembered: nobody may change them.
 func (t *Trial) allowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
-	p := t.m.pools[mc.Pool]
+	p := t.m.c.Pools[mc.Pool]
 	if mc.Labels.Len() > 0 || mc.Commitment != 0 || len(p.Variety) > 0 {
 		return t.leeway(mc, loads)
 	}
@@ -69,7 +69,7 @@ func (t *Trial) allowedText(p *nodepool.Pool, bought [3]int32, loads []state.Bin
 		if !slices.Contains(stages, b.Stage) {
 			stages = append(stages, b.Stage)
 		}
-		if concerned := m.classes[b.Class].Topology; concerned != nil && !slices.Contains(rules, concerned) {
+		if concerned := m.c.Classes[b.Class].Topology; concerned != nil && !slices.Contains(rules, concerned) {
 			rules = append(rules, concerned)
 		}
 	}
@@ -94,7 +94,7 @@ func appendNumbers(text []byte, list []int32) []byte {
 func (t *Trial) typesDiffer(pool int32) bool {
 	k := &t.types
 	if k.byRow == nil {
-		k.byRow = make([]int8, len(t.m.pools))
+		k.byRow = make([]int8, len(t.m.c.Pools))
 	}
 	if k.byRow[pool] == 0 {
 		k.byRow[pool] = -1
@@ -107,12 +107,12 @@ func (t *Trial) typesDiffer(pool int32) bool {
 
 // rulesSeeTypes reports whether a rule goes by labels of nodes that instance types state, or by which labels its pods ask for.
 func (m *Model) rulesSeeTypes(pool int32) bool {
-	c := m.pools[pool].Table.Catalog
+	c := m.c.Pools[pool].Table.Catalog
 	stated := func(key string) bool {
 		_, stated := c.TypeKeys[key]
 		return stated
 	}
-	return slices.ContainsFunc(m.topologyKeys, stated) || slices.ContainsFunc(m.topology, func(g topology.Group) bool {
+	return slices.ContainsFunc(m.c.TopologyKeys, stated) || slices.ContainsFunc(m.c.Topology, func(g topology.Group) bool {
 		return g.Filter.Terms != nil || slices.ContainsFunc(g.Labels, stated)
 	})
 }
@@ -123,8 +123,8 @@ func (t *Trial) domainsKnown(text []byte, pool int32) []byte {
 		return text
 	}
 	m := t.m
-	c := m.pools[pool].Table.Catalog
-	for at, key := range m.topologyKeys {
+	c := m.c.Pools[pool].Table.Catalog
+	for at, key := range m.c.TopologyKeys {
 		if _, stated := c.TypeKeys[key]; !stated && !c.OfferingKeys[key] || !m.spreadBy(at) {
 			continue
 		}

@@ -45,11 +45,11 @@ type answer struct {
 // remembered.
 func (m *Model) NewAnswers(w *Worth, q Query) *Answers {
 	a := &Answers{m: m, w: w, q: q, known: map[string]answer{}, kinds: map[int32][]kind{}, lister: kindLister{m: m}}
-	a.none = m.costs != nil && len(m.costs.Commitments) > 0 || slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool {
+	a.none = m.c.Costs != nil && len(m.c.Costs.Commitments) > 0 || slices.ContainsFunc(m.c.Pools, func(p *nodepool.Pool) bool {
 		return len(p.Variety) > 0 || p.Table != nil && slices.ContainsFunc(p.Table.Rows, func(r nodepool.Row) bool { return len(r.Residents) > 0 })
 	})
-	for g := range m.topology {
-		if group := &m.topology[g]; group.Kind == topology.Spread && group.Hard && group.At != topology.Hostname {
+	for g := range m.c.Topology {
+		if group := &m.c.Topology[g]; group.Kind == topology.Spread && group.Hard && group.At != topology.Hostname {
 			a.spreads = append(a.spreads, int32(g))
 		}
 	}
@@ -107,7 +107,7 @@ func (t *Trial) question(of askedOf, q Query, w *Worth, numbers ...int64) (strin
 		if n <= 0 {
 			continue
 		}
-		c := t.m.classes[i]
+		c := t.m.c.Classes[i]
 		if len(c.Shared) > 0 {
 			return "", false
 		}
@@ -144,7 +144,7 @@ func (t *Trial) countsAsked(key []byte, concerned []int32) (string, bool) {
 		return "", false
 	}
 	for _, g := range t.answers.spreads {
-		bits, at := byte(0), len(s.Domains[t.m.topology[g].At])
+		bits, at := byte(0), len(s.Domains[t.m.c.Topology[g].At])
 		for d := range int32(at) {
 			present := topology.CountAt(s.Present[g], d) > 0
 			if !present && t.strained(g, d) {
@@ -160,7 +160,7 @@ func (t *Trial) countsAsked(key []byte, concerned []int32) (string, bool) {
 	}
 	for _, g := range concerned {
 		key = binary.AppendUvarint(key, uint64(s.Total[g]))
-		if at := t.m.topology[g].At; at != topology.Hostname {
+		if at := t.m.c.Topology[g].At; at != topology.Hostname {
 			for d := range int32(len(s.Domains[at])) {
 				key = binary.AppendUvarint(key, uint64(topology.CountAt(s.Members[g], d)))
 				key = binary.AppendUvarint(key, uint64(topology.CountAt(s.Owners[g], d)))
@@ -180,7 +180,7 @@ func (t *Trial) recalled(key string) (known answer, has bool) {
 	if !has {
 		return known, false
 	}
-	first := int32(len(t.m.nodes) + len(t.s.Planned))
+	first := int32(len(t.m.c.Nodes) + len(t.s.Planned))
 	for _, mc := range known.nodes {
 		t.s.Open(mc)
 	}
@@ -226,7 +226,7 @@ func (t *Trial) answerSince(since Mark) (found answer, ok bool) {
 		if b.Count == 0 {
 			continue
 		}
-		at := int(b.Host) - len(t.m.nodes) - firstNode
+		at := int(b.Host) - len(t.m.c.Nodes) - firstNode
 		if at < 0 || b.Tight {
 			return found, false
 		}

@@ -22,7 +22,7 @@ import (
 // nodes among them, and why the others have no place. It changes nothing, so that a trial can be explained, rolled back and
 // gone on with. A cancelled context ends it early with ctx.Err().
 func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
-	out := &Plan{Notes: slices.Clone(t.m.notes)}
+	out := &Plan{Notes: slices.Clone(t.m.c.Notes)}
 	q := newPodQueues(t)
 	t.writeBindings(out, q)
 	if t.s.Topology != nil {
@@ -48,7 +48,7 @@ type podQueues struct {
 }
 
 func newPodQueues(t *Trial) *podQueues {
-	q := &podQueues{t: t, next: make([]int, len(t.m.classes))}
+	q := &podQueues{t: t, next: make([]int, len(t.m.c.Classes))}
 	if len(t.s.Freed) > 0 {
 		q.freed = map[int32][]*corev1.Pod{}
 		for _, p := range t.s.Freed {
@@ -69,11 +69,11 @@ func (q *podQueues) take(into []PodKey, class int32, n int) []PodKey {
 
 // one takes the next pod of the class.
 func (q *podQueues) one(class int32) *corev1.Pod {
-	pending := q.t.m.classes[class].Pending
+	pending := q.t.m.c.Classes[class].Pending
 	i := q.next[class]
 	q.next[class]++
 	if i < len(pending) {
-		return q.t.m.pods[pending[i]]
+		return q.t.m.c.Pods[pending[i]]
 	}
 	return q.freed[class][i-len(pending)]
 }
@@ -82,7 +82,7 @@ func (q *podQueues) one(class int32) *corev1.Pod {
 func (t *Trial) writeBindings(out *Plan, q *podQueues) {
 	m := t.m
 	total := 0
-	counts := make([]int, len(m.nodes)+len(t.s.Planned))
+	counts := make([]int, len(m.c.Nodes)+len(t.s.Planned))
 	for _, b := range t.s.Placed {
 		total += int(b.Count)
 		counts[b.Host] += int(b.Count)
@@ -100,17 +100,17 @@ func (t *Trial) writeBindings(out *Plan, q *podQueues) {
 		from := len(out.Order)
 		out.Order = q.take(out.Order, b.Class, int(b.Count))
 		pods[b.Host] = append(pods[b.Host], out.Order[from:]...)
-		if i := int(b.Host) - len(m.nodes); i >= 0 {
+		if i := int(b.Host) - len(m.c.Nodes); i >= 0 {
 			loads[i] = append(loads[i], b)
 		}
 	}
-	for i := range m.nodes {
+	for i := range m.c.Nodes {
 		if len(pods[i]) > 0 {
-			out.Existing = append(out.Existing, ExistingNode{Name: m.nodes[i].Name, Pods: pods[i]})
+			out.Existing = append(out.Existing, ExistingNode{Name: m.c.Nodes[i].Name, Pods: pods[i]})
 		}
 	}
 	slices.SortFunc(out.Existing, func(a, b ExistingNode) int { return cmp.Compare(a.Name, b.Name) })
-	t.writeNodes(out, pods[len(m.nodes):], loads)
+	t.writeNodes(out, pods[len(m.c.Nodes):], loads)
 	t.noteChoices(out, loads)
 	t.writeRelaxations(out)
 }
@@ -129,8 +129,8 @@ func (t *Trial) writeNodes(out *Plan, pods [][]PodKey, loads [][]state.Binding) 
 		}
 		numbers[mc.Pool]++
 		node := NewNode{
-			Name: fmt.Sprintf("%s-%d", m.pools[mc.Pool].Key, numbers[mc.Pool]),
-			Pool: m.pools[mc.Pool].Key,
+			Name: fmt.Sprintf("%s-%d", m.c.Pools[mc.Pool].Key, numbers[mc.Pool]),
+			Pool: m.c.Pools[mc.Pool].Key,
 			Pods: pods[i],
 		}
 		d := t.describe(&node, mc, loads[i], described)
@@ -138,7 +138,7 @@ func (t *Trial) writeNodes(out *Plan, pods [][]PodKey, loads [][]state.Binding) 
 			admission.narrow(&node, mc.Pool, loads[i])
 		}
 		out.NewNodes = append(out.NewNodes, node)
-		if m.standings != nil {
+		if m.c.Standings != nil {
 			bought = append(bought, boughtNode{mc, d})
 		}
 	}
@@ -214,7 +214,7 @@ type rowOffer struct {
 // describe fills in a new node's requirements, types and amounts.
 func (t *Trial) describe(node *NewNode, mc *state.Node, loads []state.Binding, described *descriptions) description {
 	m := t.m
-	p := m.pools[mc.Pool]
+	p := m.c.Pools[mc.Pool]
 	c := p.Table.Catalog
 	rows, slots, claim := t.allowed(mc, loads)
 	offers := described.offersFor(m, mc, rows, slots)
@@ -225,7 +225,7 @@ func (t *Trial) describe(node *NewNode, mc *state.Node, loads []state.Binding, d
 	}
 	key = binary.LittleEndian.AppendUint32(key, uint32(mc.Row))
 	key = binary.LittleEndian.AppendUint32(key, uint32(described.most))
-	if m.standings != nil {
+	if m.c.Standings != nil {
 		key = binary.LittleEndian.AppendUint32(key, uint32(mc.Slot))
 	}
 	described.key = key
@@ -251,10 +251,10 @@ func (t *Trial) describe(node *NewNode, mc *state.Node, loads []state.Binding, d
 		}
 		d.offers = offers
 		used := slices.Clone(mc.Used)
-		dims := m.resources.Len()
+		dims := m.c.Resources.Len()
 		resources.AddScaled(used, p.Table.Taken[d.row*dims:(d.row+1)*dims], 1)
-		d.requests = m.resources.List(used)
-		m.devices.servedBy(c.Types, d.options, d.requests)
+		d.requests = m.c.Resources.List(used)
+		m.c.Devices.ServedBy(c.Types, d.options, d.requests)
 		described.byLoad[string(described.key)] = d
 	}
 	node.InstanceTypes, node.Requirements = d.options, d.claim
@@ -275,7 +275,7 @@ func (d *descriptions) offersFor(m *Model, mc *state.Node, rows, slots bitset.Se
 	d.key = binary.LittleEndian.AppendUint32(d.key, uint32(mc.Pool))
 	offers := d.offered[string(d.key)]
 	if offers == nil {
-		offers = &offersOf{key: string(d.key), rows: m.rowOffers(m.pools[mc.Pool], rows, slots)}
+		offers = &offersOf{key: string(d.key), rows: m.rowOffers(m.c.Pools[mc.Pool], rows, slots)}
 		d.offered[offers.key] = offers
 	}
 	return offers
@@ -289,7 +289,7 @@ func (o *offersOf) claimFor(m *Model, mc *state.Node, claim requirements.Set, sl
 			o.forgotten += len(o.claims)
 			o.claims = o.claims[:0]
 		}
-		p := m.pools[mc.Pool]
+		p := m.c.Pools[mc.Pool]
 		at = len(o.claims)
 		o.claims = append(o.claims, nodeClaim{mc.Labels, claim, nodepool.Claim(p.Table.Catalog, claim, p.Template.Merge(mc.Labels), slots)})
 	}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -36,7 +37,7 @@ func (t *Trial) bindOrder() []state.Binding {
 // domains larger than a node, or follow other pods. Spreads over nodes and anti-affinity allow a place or not, in any order.
 func (m *Model) orderMatters(o *topology.Groups) bool {
 	return slices.ContainsFunc(o.Owns, func(g int32) bool {
-		group := &m.topology[g]
+		group := &m.c.Topology[g]
 		return group.Hard && (group.Kind == topology.Affinity || (group.Kind == topology.Spread && group.At != topology.Hostname))
 	})
 }
@@ -50,7 +51,7 @@ func (t *Trial) placingOrder() []state.Binding {
 		progress = false
 		kept := left[:0]
 		for _, b := range left {
-			bound := bindAll(t.m.classes[b.Class], s, &b)
+			bound := bindAll(t.m.c.Classes[b.Class], s, &b)
 			if bound.Count > 0 {
 				out, progress = append(out, bound), true
 			}
@@ -69,7 +70,7 @@ func (t *Trial) beforePlacing() *topology.State {
 	s := t.s.Topology.Clone()
 	s.Binding, s.LooseHosts = true, t.s.Tight == 0
 	for _, b := range t.s.Placed {
-		s.Place(t.m.classes[b.Class].Topology, b.Host, -b.Count)
+		s.Place(t.m.c.Classes[b.Class].Topology, b.Host, -b.Count)
 	}
 	return s
 }
@@ -107,7 +108,7 @@ func (t *Trial) queueOrder() []state.Binding {
 		again := queue[:0]
 		before := len(queue)
 		for _, class := range queue {
-			bound, ok := places[class].take(t.m.classes[class], s)
+			bound, ok := places[class].take(t.m.c.Classes[class], s)
 			if !ok {
 				again = append(again, class)
 				continue
@@ -133,7 +134,7 @@ func (t *Trial) queue() []int32 {
 		pod   *corev1.Pod
 	}
 	var list []entry
-	q, placed := newPodQueues(t), make([]int32, len(t.m.classes))
+	q, placed := newPodQueues(t), make([]int32, len(t.m.c.Classes))
 	for _, b := range t.s.Placed {
 		placed[b.Class] += b.Count
 	}
@@ -143,8 +144,8 @@ func (t *Trial) queue() []int32 {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b entry) int {
-		x, y := t.m.classes[a.class], t.m.classes[b.class]
-		return cmp.Or(boolCompare(x.Placeholder, y.Placeholder), cmp.Compare(y.Priority, x.Priority), likeness.Compare(a.pod, b.pod))
+		x, y := t.m.c.Classes[a.class], t.m.c.Classes[b.class]
+		return cmp.Or(model.BoolCompare(x.Placeholder, y.Placeholder), cmp.Compare(y.Priority, x.Priority), likeness.Compare(a.pod, b.pod))
 	})
 	out := make([]int32, len(list))
 	for i := range list {
@@ -161,14 +162,14 @@ type places struct {
 
 // placesByClass is indexed by class.
 func (t *Trial) placesByClass() []places {
-	out := make([]places, len(t.m.classes))
+	out := make([]places, len(t.m.c.Classes))
 	at := map[string]int{}
 	var key []byte
 	for _, b := range t.s.Placed {
 		if b.Count == 0 {
 			continue
 		}
-		c := t.m.classes[b.Class]
+		c := t.m.c.Classes[b.Class]
 		key = binary.LittleEndian.AppendUint32(key[:0], uint32(b.Class))
 		if c.Topology != nil {
 			h := &t.s.Topology.Hosts[b.Host]

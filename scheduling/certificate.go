@@ -32,7 +32,7 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 	}
 	counts := map[[2]int32]int{}
 	for _, b := range t.s.Placed {
-		if b.Host >= int32(len(t.m.nodes)) && b.Count > 0 {
+		if b.Host >= int32(len(t.m.c.Nodes)) && b.Count > 0 {
 			counts[[2]int32{b.Class, b.Stage}] += int(b.Count)
 		}
 	}
@@ -43,8 +43,8 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 			// Where all nodes have some, one may have more of them than a spread allows next to an empty one.
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
 			it.Topology = nil
-			it.PerNode = topology.AdmitsHostAbove(t.m.topology, t.m.classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)
-			if t.m.keptApartByZone(t.m.classes[key[0]].Topology) {
+			it.PerNode = topology.AdmitsHostAbove(t.m.c.Topology, t.m.c.Classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)
+			if t.m.keptApartByZone(t.m.c.Classes[key[0]].Topology) {
 				it.PerNode = min(it.PerNode, 1)
 			}
 		}
@@ -110,10 +110,10 @@ func (t *Trial) seedProof(p *offers.Choice) {
 // provable is the item of a class for a proof: in any cell its stage allows, and as many on a node as its own rules
 // allow; rules between classes are left out, which can only lower the bound.
 func (m *Model) provable(class, stage int32, count int) pricing.Item {
-	c := m.classes[class]
+	c := m.c.Classes[class]
 	it := pricing.Item{Class: class, Place: pricing.Place{Stage: stage, Cell: layout.AnyCell}, Count: count, Need: c.Unshared(), PerNode: pricing.Unbounded, Topology: c.Topology}
 	if c.Topology != nil {
-		it.PerNode = topology.AdmitsHost(m.topology, c.Topology, func(int32) topology.Tally { return topology.Tally{} })
+		it.PerNode = topology.AdmitsHost(m.c.Topology, c.Topology, func(int32) topology.Tally { return topology.Tally{} })
 	}
 	if m.keptApartByZone(c.Topology) {
 		it.PerNode = min(it.PerNode, 1)
@@ -123,16 +123,16 @@ func (m *Model) provable(class, stage int32, count int) pricing.Item {
 
 // countsTooFew reports whether some nodes may have more devices than packing counts on: a bound by these counts is none.
 func (m *Model) countsTooFew() bool {
-	return slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool { return p.Table != nil && p.Table.CountsTooFew() })
+	return slices.ContainsFunc(m.c.Pools, func(p *nodepool.Pool) bool { return p.Table != nil && p.Table.CountsTooFew() })
 }
 
 // keptApartByZone reports whether no two pods under the rules can share a new node, since they can't share a zone and each new node is
 // in one.
 func (m *Model) keptApartByZone(o *topology.Groups) bool {
 	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool {
-		group := &m.topology[g]
+		group := &m.c.Topology[g]
 		return group.Kind == topology.Anti && group.Hard && group.Key == corev1.LabelTopologyZone && topology.Contains(o.In, g)
-	}) && !slices.ContainsFunc(m.pools, func(p *nodepool.Pool) bool {
+	}) && !slices.ContainsFunc(m.c.Pools, func(p *nodepool.Pool) bool {
 		return p.Table != nil && slices.ContainsFunc(p.Table.Catalog.Slots, func(s market.Slot) bool { return s.Zone == "" })
 	})
 }
@@ -142,7 +142,7 @@ func (m *Model) keptApartByZone(o *topology.Groups) bool {
 func (m *Model) ruled(items []pricing.Item) bool {
 	return slices.ContainsFunc(items, func(it pricing.Item) bool {
 		return it.Rules&pricing.ReservedOnly != 0 || it.Rules&pricing.VarietyKept != 0 &&
-			slices.ContainsFunc(m.stages[it.Stage].Uses, func(u podclass.Use) bool { return len(m.pools[u.Pool].Variety) > 0 })
+			slices.ContainsFunc(m.c.Stages[it.Stage].Uses, func(u podclass.Use) bool { return len(m.c.Pools[u.Pool].Variety) > 0 })
 	})
 }
 
@@ -209,7 +209,7 @@ func (m *Model) certificateClasses(out *Certificate, pf *proof) {
 	caps, bundles, written := pf.p.Caps, pf.v.Bundles(), map[together]int{}
 	for i, it := range pf.p.Items {
 		value := pf.v.Certified.Item[i]
-		class := CertificateClass{Requests: m.certificateRequests(m.classes[it.Class]), Count: it.Count, Value: float64(value) / market.NanoPerUSD}
+		class := CertificateClass{Requests: m.c.CertificateRequests(m.c.Classes[it.Class]), Count: it.Count, Value: float64(value) / market.NanoPerUSD}
 		for k, n := range it.Need[pf.p.Dims-len(caps):] {
 			takeRule(&class, ruleName(k), n)
 		}
@@ -278,14 +278,14 @@ func enoughOf(w *pricing.Worths, list []typeProof, proven *pricing.Certified) []
 
 // typeNameOf is the name of the option's instance type.
 func (m *Model) typeNameOf(o *pricing.Option) string {
-	t := m.pools[o.Pool].Table
+	t := m.c.Pools[o.Pool].Table
 	return t.Catalog.Types[t.Catalog.Variants[t.Rows[o.Row].Variant].Type].Name
 }
 
 // certificateType is an option with resource prices l, scaled.
 func (m *Model) certificateType(o *pricing.Option, l []float64, scale float64, caps []offers.Cap) CertificateType {
 	out := CertificateType{Name: m.typeNameOf(o), Price: float64(o.Price) / market.NanoPerUSD, Multipliers: map[corev1.ResourceName]float64{}}
-	for d, resource := range m.resources.Names {
+	for d, resource := range m.c.Resources.Names {
 		x := l[d] * scale / market.NanoPerUSD
 		if resource == corev1.ResourceCPU {
 			x *= 1000 // per core, not per millicore
@@ -295,7 +295,7 @@ func (m *Model) certificateType(o *pricing.Option, l []float64, scale float64, c
 		}
 	}
 	for k := range caps {
-		if x := l[m.resources.Len()+k] * scale / market.NanoPerUSD; x > 0 {
+		if x := l[m.c.Resources.Len()+k] * scale / market.NanoPerUSD; x > 0 {
 			if out.RuleMultipliers == nil {
 				out.RuleMultipliers = map[string]float64{}
 			}
@@ -312,7 +312,7 @@ func (m *Model) certificateLimit(l *pricing.LimitedUse, scale float64, caps []of
 	out := CertificateLimit{Reservation: l.Reservation, Amount: float64(l.Left), Value: l.Value / market.NanoPerUSD}
 	unit := 1.0
 	if l.Commitment > 0 {
-		out.Commitment = m.costs.Terms[m.costs.Commitments[l.Commitment-1]].Name
+		out.Commitment = m.c.Costs.Terms[m.c.Costs.Commitments[l.Commitment-1]].Name
 		unit = market.Whole
 		out.Amount, out.Value = out.Amount/unit, out.Value*unit
 	}
@@ -326,9 +326,9 @@ func (m *Model) certificateLimit(l *pricing.LimitedUse, scale float64, caps []of
 // ruleOf is what a certificate says of the cap.
 func (m *Model) ruleOf(c *offers.Cap, name string) CertificateRule {
 	if c.Unit == 0 {
-		return CertificateRule{Name: name, Rule: c.Sentence(m.topology), Amount: c.Amount}
+		return CertificateRule{Name: name, Rule: c.Sentence(m.c.Topology), Amount: c.Amount}
 	}
-	of := m.resources.Names[c.Resource]
+	of := m.c.Resources.Names[c.Resource]
 	unit := resource.NewQuantity(c.Unit, resource.BinarySI)
 	if of == corev1.ResourceCPU {
 		unit = resource.NewMilliQuantity(c.Unit, resource.DecimalSI)

@@ -11,17 +11,17 @@ import (
 
 // newProblem is shop.choose with rules about single nodes as caps, and what the trial's nodes leave of the commitments.
 func (t *Trial) newProblem(items []pricing.Item, c *layout.Cells) *offers.Choice {
-	s := t.m.shop()
+	s := t.m.c.Shop()
 	caps := s.Caps(items, false)
 	return t.complete(s.Choose(s.WithCaps(items, caps), c), caps)
 }
 
 // newJoined is newProblem with items that need not be told apart joined.
 func (t *Trial) newJoined(items []pricing.Item, c *layout.Cells) *offers.Choice {
-	s := t.m.shop()
+	s := t.m.c.Shop()
 	caps := s.Caps(items, false)
 	join := s.Join
-	if t.m.costs != nil {
+	if t.m.c.Costs != nil {
 		join = offers.Apart
 	}
 	j := join(s.WithCaps(items, caps))
@@ -32,13 +32,13 @@ func (t *Trial) newJoined(items []pricing.Item, c *layout.Cells) *offers.Choice 
 
 // newProof is newJoined for a bound.
 func (t *Trial) newProof(items []pricing.Item) *offers.Choice {
-	s := t.m.shop()
+	s := t.m.c.Shop()
 	s.Most = true
 	caps := s.Caps(items, true)
 	given := s.WithCaps(items, caps)
 	if t.s.Topology != nil {
 		// Problems without rules between pods have certificates of multipliers alone.
-		given, caps = offers.CountWhole(given, caps, t.plannedRooms(), t.m.resources.Len())
+		given, caps = offers.CountWhole(given, caps, t.plannedRooms(), t.m.c.Resources.Len())
 	}
 	j := s.Join(given)
 	p := t.complete(s.Choose(j.Items, nil), caps)
@@ -95,7 +95,7 @@ func (t *Trial) packBy(ctx context.Context, p *offers.Choice, v *pricing.Values,
 		return left
 	}
 	// The items already need amounts of p's caps, and rules that these say have gone from PerNode.
-	s := t.m.shop()
+	s := t.m.c.Shop()
 	q := t.complete(s.Choose(s.WithCaps(rest, p.Caps), p.Cells), p.Caps)
 	q.Committed = nil
 	for i, n := range t.packProblem(ctx, q, pricing.WithoutCommitments(ctx, &q.Problem)) {
@@ -114,7 +114,7 @@ func (t *Trial) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.V
 	for i := range t.s.Planned {
 		// What earlier nodes were bought for is taken.
 		if mc := &t.s.Planned[i]; mc.Commitment > 0 && !mc.Empty() {
-			tb := t.m.pools[mc.Pool].Table
+			tb := t.m.c.Pools[mc.Pool].Table
 			g.committed[mc.Commitment-1] = max(0, g.committed[mc.Commitment-1]-tb.Catalog.Cover(int(mc.Commitment-1), tb.Rows[mc.Row].Variant, int(mc.Slot)).Used)
 		}
 	}
@@ -125,13 +125,13 @@ func (t *Trial) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.V
 		for _, l := range k.Trial {
 			worth += int64(l.Count) * v.Item[l.Item]
 		}
-		return worth > opt.Price && len(t.m.pools[opt.Pool].Variety) == 0
+		return worth > opt.Price && len(t.m.c.Pools[opt.Pool].Variety) == 0
 	}
 	packed := k.Pack(ctx)
 	for i := range c.P.Options {
 		// They are bought at the price that they have with nothing covered.
 		o := &c.P.Options[i]
-		tb := t.m.pools[o.Pool].Table
+		tb := t.m.c.Pools[o.Pool].Table
 		o.Price = tb.Catalog.Price(tb.Rows[o.Row].Variant, int(o.Slot))
 	}
 	t.buy(&sold, packed)
@@ -149,7 +149,7 @@ func (t *Trial) plannedRooms() []offers.Room {
 		if !known {
 			n = len(out)
 			at[k] = n
-			out = append(out, offers.Room{Alloc: t.m.pools[k.pool].Table.AllocOf(int(k.row), t.m.resources.Len())})
+			out = append(out, offers.Room{Alloc: t.m.c.Pools[k.pool].Table.AllocOf(int(k.row), t.m.c.Resources.Len())})
 		}
 		out[n].Nodes++
 	}

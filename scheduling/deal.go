@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/pricing"
@@ -22,7 +23,7 @@ func (t *Trial) listSites(c *layout.Cells, stage int32, rules pricing.PlaceRules
 	if list, ok := cache[stage]; ok {
 		return list
 	}
-	list, assigned := t.m.shop().Sites(stage, c, rules, t.strictVariety)
+	list, assigned := t.m.c.Shop().Sites(stage, c, rules, t.strictVariety)
 	cache[stage] = list
 	t.assigned[stage] = assigned
 	return list
@@ -60,9 +61,9 @@ func (t *Trial) deal(c *layout.Cells, classes []int32) []wish {
 		d.hands = append(d.hands, d.newHand(class))
 	}
 	slices.SortStableFunc(d.hands, func(a, b hand) int {
-		ca, cb := t.m.classes[a.class], t.m.classes[b.class]
-		return cmp.Or(boolCompare(ca.Placeholder, cb.Placeholder), cmp.Compare(cb.Priority, ca.Priority),
-			boolCompare(t.m.follows(ca.Topology), t.m.follows(cb.Topology)),
+		ca, cb := t.m.c.Classes[a.class], t.m.c.Classes[b.class]
+		return cmp.Or(model.BoolCompare(ca.Placeholder, cb.Placeholder), cmp.Compare(cb.Priority, ca.Priority),
+			model.BoolCompare(t.m.follows(ca.Topology), t.m.follows(cb.Topology)),
 			cmp.Compare(len(a.cells), len(b.cells)), cmp.Compare(a.class, b.class))
 	})
 	for progress := true; progress; {
@@ -87,28 +88,28 @@ func (t *Trial) deal(c *layout.Cells, classes []int32) []wish {
 
 // follows reports whether the stake has a required pod affinity: such pods are dealt after those they may follow.
 func (m *Model) follows(o *topology.Groups) bool {
-	return slices.ContainsFunc(o.Owns, func(g int32) bool { return m.topology[g].Kind == topology.Affinity && m.topology[g].Hard })
+	return slices.ContainsFunc(o.Owns, func(g int32) bool { return m.c.Topology[g].Kind == topology.Affinity && m.c.Topology[g].Hard })
 }
 
 func (d *dealer) newHand(class int32) hand {
 	t, m := d.t, d.t.m
-	c := m.classes[class]
+	c := m.c.Classes[class]
 	h := hand{class: class, left: t.s.Waiting[class], room: map[int32]int{}, cost: map[int32]float64{}, dealt: map[int32]int32{}, onNodes: map[int32]bool{}}
 	var rooms []int // by cell
 	for i := range t.s.Usable.Members {
-		n := &m.nodes[i]
+		n := &m.c.Nodes[i]
 		if t.newOnly {
 			break
 		}
 		if at := int(d.c.KnownHost(i)); at >= 0 && at < len(rooms) && rooms[at] >= int(h.left) {
 			continue // the cell has room for all
 		}
-		if !m.fits.Accepts(n.Group, c.Shape) {
+		if !m.c.Fits.Accepts(n.Group, c.Shape) {
 			continue
 		}
 		if k := resources.HowMany(c.Requests, t.s.FreeOf(int32(i)), int(h.left)); k > 0 {
 			if c.Topology != nil {
-				k = min(k, topology.AdmitsHost(m.topology, c.Topology, t.s.Topology.Hosts[i].Of))
+				k = min(k, topology.AdmitsHost(m.c.Topology, c.Topology, t.s.Topology.Hosts[i].Of))
 			}
 			if k > 0 {
 				at := int(d.c.OfHost(i))
@@ -153,7 +154,7 @@ func (d *dealer) newHand(class int32) hand {
 
 // dealOne deals one pod of the hand, or reports that there is no cell for it now.
 func (d *dealer) dealOne(h *hand) bool {
-	c := d.t.m.classes[h.class]
+	c := d.t.m.c.Classes[h.class]
 	best, bestScore := int32(-1), [3]float64{}
 	for _, cell := range h.cells {
 		domains := d.c.List[cell]
@@ -192,7 +193,7 @@ func (d *dealer) dealOne(h *hand) bool {
 func (d *dealer) crowd(c *podclass.Class, domains []int32) int32 {
 	n := int32(0)
 	for _, g := range c.Topology.Owns {
-		if gr := &d.t.m.topology[g]; gr.Kind == topology.Spread && gr.At != topology.Hostname {
+		if gr := &d.t.m.c.Topology[g]; gr.Kind == topology.Spread && gr.At != topology.Hostname {
 			n += topology.CountAt(d.state.Members[g], domains[gr.At])
 		}
 	}

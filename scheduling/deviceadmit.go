@@ -52,22 +52,17 @@ type sequence struct {
 
 // newDeviceAdmission is nil where no pod that the trial has placed needs devices.
 func (t *Trial) newDeviceAdmission() *deviceAdmission {
-	x := t.m.devices
-	if x == nil || !slices.ContainsFunc(t.s.Placed, func(b state.Binding) bool { return b.Count > 0 && x.needed(t.m.classes[b.Class].Requests) }) {
+	x := t.m.c.Devices
+	if x == nil || !slices.ContainsFunc(t.s.Placed, func(b state.Binding) bool { return b.Count > 0 && x.Needed(t.m.c.Classes[b.Class].Requests) }) {
 		return nil
 	}
 	if t.admission == nil {
 		t.admission = &deviceAdmission{
-			t: t, matches: devices.NewMatches(t.m.matcher), claims: map[int32][]*devices.Claim{}, known: map[string]sequence{}, refused: map[string]bool{},
+			t: t, matches: devices.NewMatches(t.m.c.Matcher), claims: map[int32][]*devices.Claim{}, known: map[string]sequence{}, refused: map[string]bool{},
 			stocks: map[*devices.Inventory]typeStock{},
 		}
 	}
 	return t.admission
-}
-
-// needed reports whether requests are for devices.
-func (x *deviceIndex) needed(requests []int64) bool {
-	return slices.ContainsFunc(x.dims, func(at int) bool { return requests[at] > 0 })
 }
 
 // claimsOf are what a pod of the class claims. Extended resources that devices serve are not among it.
@@ -75,10 +70,10 @@ func (a *deviceAdmission) claimsOf(class int32) []*devices.Claim {
 	if known, ok := a.claims[class]; ok {
 		return known
 	}
-	c, x := a.t.m.classes[class], a.t.m.devices
+	c, x := a.t.m.c.Classes[class], a.t.m.c.Devices
 	var out []*devices.Claim
 	if likeness.ClaimsDevices(&c.Sample.Spec) {
-		out = slices.Clone(x.of(c.Sample).claims)
+		out = slices.Clone(x.Of(c.Sample).Claims)
 	}
 	a.claims[class] = out
 	return out
@@ -87,12 +82,12 @@ func (a *deviceAdmission) claimsOf(class int32) []*devices.Claim {
 // stockOf is what of devices a host has: the usage, and a text that is equal for hosts that have the same. Nil for none.
 func (a *deviceAdmission) stockOf(host int32) (*devices.Usage, string) {
 	m := a.t.m
-	if int(host) < len(m.nodes) {
-		name := m.nodes[host].Name
-		return m.devices.usages[name], "node " + name
+	if int(host) < len(m.c.Nodes) {
+		name := m.c.Nodes[host].Name
+		return m.c.Devices.Usages[name], "node " + name
 	}
 	mc := a.t.newNode(host)
-	table := m.pools[mc.Pool].Table
+	table := m.c.Pools[mc.Pool].Table
 	return a.stockOfType(table.Catalog.Types[table.Catalog.Variants[table.Rows[mc.Row].Variant].Type])
 }
 
@@ -101,7 +96,7 @@ func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType) (*devices.
 	if len(it.Devices) == 0 {
 		return nil, ""
 	}
-	inv := a.t.m.devices.inventories[&it.Devices[0]]
+	inv := a.t.m.c.Devices.Inventories[&it.Devices[0]]
 	if inv == nil {
 		return nil, ""
 	}
@@ -166,8 +161,8 @@ func (a *deviceAdmission) refuses(it *cloudprovider.InstanceType, classes []int3
 func (a *deviceAdmission) hardestFirst(classes []int32) []int32 {
 	out := slices.Clone(classes)
 	weight := func(class int32) (most int64) {
-		for _, at := range a.t.m.devices.dims {
-			most += a.t.m.classes[class].Requests[at]
+		for _, at := range a.t.m.c.Devices.Dims {
+			most += a.t.m.c.Classes[class].Requests[at]
 		}
 		return most
 	}
@@ -217,7 +212,7 @@ func (a *deviceAdmission) takeOffRefused() []int32 {
 	loads := a.loadsOf(t.s.Placed)
 	var again []int32
 	for host := range loads {
-		if len(loads[host]) == 0 || t.newOnly && host < len(t.m.nodes)+t.fresh {
+		if len(loads[host]) == 0 || t.newOnly && host < len(t.m.c.Nodes)+t.fresh {
 			continue
 		}
 		u, name := a.stockOf(int32(host))
@@ -231,11 +226,11 @@ func (a *deviceAdmission) takeOffRefused() []int32 {
 		for _, class := range s.classes[len(s.classes)-s.failed:] {
 			t.proof = nil
 			t.s.TakeOne(int32(host), class)
-			if host < len(t.m.nodes) || len(s.classes) > 1 { // else the same node would be found for it again
+			if host < len(t.m.c.Nodes) || len(s.classes) > 1 { // else the same node would be found for it again
 				again = append(again, class)
 			}
 		}
-		t.s.Seal(int32(host), t.m.devices.dims)
+		t.s.Seal(int32(host), t.m.c.Devices.Dims)
 	}
 	t.s.AbandonEmpty()
 	slices.Sort(again)
@@ -245,7 +240,7 @@ func (a *deviceAdmission) takeOffRefused() []int32 {
 // loadsOf are the classes of the pods with claims of the bindings, by host and pod by pod.
 func (a *deviceAdmission) loadsOf(list []state.Binding) [][]int32 {
 	t := a.t
-	out := make([][]int32, len(t.m.nodes)+len(t.s.Planned))
+	out := make([][]int32, len(t.m.c.Nodes)+len(t.s.Planned))
 	for _, b := range list {
 		if b.Count > 0 && len(a.claimsOf(b.Class)) > 0 {
 			for range b.Count {
@@ -257,7 +252,7 @@ func (a *deviceAdmission) loadsOf(list []state.Binding) [][]int32 {
 }
 
 // newNode is the new node that the host is.
-func (t *Trial) newNode(host int32) *state.Node { return &t.s.Planned[int(host)-len(t.m.nodes)] }
+func (t *Trial) newNode(host int32) *state.Node { return &t.s.Planned[int(host)-len(t.m.c.Nodes)] }
 
 // orderForDevices puts the pods of each host in an order in which they get their devices. Pods of other hosts keep their places.
 func (t *Trial) orderForDevices(list []state.Binding) []state.Binding {
@@ -321,7 +316,7 @@ func (a *deviceAdmission) allowed(types []*cloudprovider.InstanceType, options [
 
 // narrow leaves a new node the types on which its pods get their devices. Types that minValues count stay.
 func (a *deviceAdmission) narrow(node *NewNode, pool int32, loads []state.Binding) {
-	p := a.t.m.pools[pool]
+	p := a.t.m.c.Pools[pool]
 	if len(node.InstanceTypes) < 2 || len(p.Variety) > 0 {
 		return
 	}

@@ -11,9 +11,3 @@ type DeviceMatcher interface {
 	// not be changed.
 	Matches(expression, driver string, device *resourcev1.Device) (bool, error)
 }
-
-// WithDeviceMatcher has Compile, and Update of its models, evaluate selectors of devices with m. Without, pods whose claims or their
-// classes have selectors are refused with a reason that says so.
-func WithDeviceMatcher(m DeviceMatcher) CompileOption {
-	return func(o *compileOptions) { o.matcher = m }
-}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/claimed"
 	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
@@ -17,10 +18,10 @@ const maxDeviceTypes = 200
 // missingDevices says what the type of the pool that comes closest to the class's claims lacks. It is empty if some type has the
 // devices: then something else is missing.
 func (x *explainer) missingDevices(p *nodepool.Pool) string {
-	if x.m.devices == nil || !likeness.ClaimsDevices(&x.c.Sample.Spec) {
+	if x.m.c.Devices == nil || !likeness.ClaimsDevices(&x.c.Sample.Spec) {
 		return ""
 	}
-	claims, matches := x.m.devices.of(x.c.Sample).claims, devices.NewMatches(x.m.matcher)
+	claims, matches := x.m.c.Devices.Of(x.c.Sample).Claims, devices.NewMatches(x.m.c.Matcher)
 	var nearest *devices.Miss
 	var of, uncounted *cloudprovider.InstanceType
 	looks := 0
@@ -29,7 +30,7 @@ func (x *explainer) missingDevices(p *nodepool.Pool) string {
 			continue
 		}
 		looks++
-		inv := devices.NewInventory(templateSlices(it.Devices, it.Name, nil))
+		inv := devices.NewInventory(claimed.TemplateSlices(it.Devices, it.Name, nil))
 		_, miss := devices.Allocate([]devices.Source{{Usage: devices.NewUsage(inv)}}, claims, matches)
 		switch {
 		case miss == nil && x.hasDevices(it):
@@ -52,10 +53,10 @@ func (x *explainer) missingDevices(p *nodepool.Pool) string {
 // hasDevices reports whether a new node of the type has as many devices as a pod of the class needs.
 func (x *explainer) hasDevices(it *cloudprovider.InstanceType) bool {
 	room := make([]int64, len(x.c.Requests))
-	x.m.resources.Capacity(it.Allocatable(), room)
-	x.m.devices.RoomOfType(it, room)
-	return !slices.ContainsFunc(x.m.devices.counts.Names(), func(name string) bool {
-		at, ok := x.m.resources.At(resources.Devices(name))
+	x.m.c.Resources.Capacity(it.Allocatable(), room)
+	x.m.c.Devices.RoomOfType(it, room)
+	return !slices.ContainsFunc(x.m.c.Devices.Counts.Names(), func(name string) bool {
+		at, ok := x.m.c.Resources.At(resources.Devices(name))
 		return ok && x.c.Requests[at] > room[at]
 	})
 }

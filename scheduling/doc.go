@@ -29,20 +29,20 @@
 //
 // # How it works
 //
-//	Snapshot   plain data, checked                     scheduling/planning, check.go, checkobjects.go, checkdevices.go
+//	Snapshot   plain data                              scheduling/planning
 //	   │ Compile
 //	   ▼
-//	Model      all of it, made ready and shared        model.go
-//	           resources as int64 vectors, sets        internal/engine/resources, internal/engine/bitset, amounts.go
+//	Model      all of it, checked, made ready, shared  model.go, internal/engine/model
+//	           resources as int64 vectors, sets        internal/engine/resources, internal/engine/bitset
 //	           nodes of the snapshot                   internal/engine/existing, join.go
-//	           nodes to buy, with a price table     internal/engine/market, internal/engine/nodepool, variety.go,
+//	           nodes to buy, with a price table        internal/engine/market, internal/engine/nodepool, variety.go,
 //	                                                   launchables.go
-//	           what they cost, commitments             costterms.go, commitments.go
+//	           what they cost, commitments             internal/engine/market, commitments.go
 //	           pods as classes of the like, in stages  internal/engine/likeness, internal/engine/match,
 //	                                                   internal/engine/podclass
 //	           rules about counts as topology groups   internal/engine/topology, internal/engine/layout
-//	           volumes as alternatives and room        internal/engine/volumes, attach.go, sharedvolumes.go,
-//	                                                   attachments.go
+//	           volumes as alternatives and room        internal/engine/volumes
+//	           devices as amounts                      internal/engine/claimed, internal/engine/devices
 //	   │ Trial, Solve
 //	   ▼
 //	Trial      what is where, undoable                 internal/engine/state, trial*.go, ledger.go

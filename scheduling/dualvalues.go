@@ -27,7 +27,7 @@ func (t *Trial) Values(ctx context.Context) (*Values, error) {
 	m := t.m
 	out := &Values{pods: map[PodKey]float64{}}
 	var items []pricing.Item
-	for i, c := range m.classes {
+	for i, c := range m.c.Classes {
 		if stages := t.stagesFor(c); t.s.Waiting[i] > 0 && len(stages) > 0 {
 			items = append(items, m.provable(int32(i), stages[0], int(t.s.Waiting[i])))
 		}

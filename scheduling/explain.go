@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
@@ -28,13 +29,13 @@ func (t *Trial) writeUnschedulable(out *Plan, q *podQueues) {
 		c   int32
 	}
 	var list []waitingPod
-	for c := range t.m.classes {
+	for c := range t.m.c.Classes {
 		if t.s.Waiting[c] == 0 {
 			continue
 		}
-		pending := t.m.classes[c].Pending
+		pending := t.m.c.Classes[c].Pending
 		for i, key := range q.take(nil, int32(c), int(t.s.Waiting[c])) {
-			at := len(t.m.pods)
+			at := len(t.m.c.Pods)
 			if first := q.next[c] - int(t.s.Waiting[c]) + i; first < len(pending) {
 				at = int(pending[first])
 			}
@@ -53,11 +54,11 @@ func (t *Trial) writeUnschedulable(out *Plan, q *podQueues) {
 }
 
 func newExplanations(t *Trial) *explanations {
-	x := &explanations{t: t, shut: map[*market.Catalog]map[variantSlot]int64{}, pools: make([]*poolFacts, len(t.m.pools)), questions: map[questionKey]*question{}, barred: map[int32]bool{},
+	x := &explanations{t: t, shut: map[*market.Catalog]map[variantSlot]int64{}, pools: make([]*poolFacts, len(t.m.c.Pools)), questions: map[questionKey]*question{}, barred: map[int32]bool{},
 		everyone: map[int32][]int32{}, hosts: map[admission]topology.Host{}, groups: map[int32][]groupFailings{}, onNodes: map[string]bool{}, rules: map[ruleKey]Rule{}, values: map[valuesKey][]string{}, resources: map[*market.Catalog][]string{}, near: map[nearKey][]string{},
 	}
 	if t.s.Topology != nil {
-		x.cells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.s.Topology)
+		x.cells = layout.NewCells(t.m.c.Pools, t.m.c.TopologyKeys, t.s.Topology)
 	}
 	x.twins = t.m.twinPools()
 	return x
@@ -66,13 +67,13 @@ func newExplanations(t *Trial) *explanations {
 // twinPools tells of each pool the first that no pod can tell from it: both sell the same nodes with the same labels,
 // their own name aside, and without limits, so that what keeps a pod off one keeps it off the other.
 func (m *Model) twinPools() []int {
-	out := make([]int, len(m.pools))
-	for i, p := range m.pools {
+	out := make([]int, len(m.c.Pools))
+	for i, p := range m.c.Pools {
 		out[i] = i
-		if p.Table == nil || p.Limits != nil || m.askedKeys[PoolLabel(p.Key)] {
+		if p.Table == nil || p.Limits != nil || m.c.AskedKeys[PoolLabel(p.Key)] {
 			continue
 		}
-		out[i] = slices.IndexFunc(m.pools[:i+1], func(o *nodepool.Pool) bool {
+		out[i] = slices.IndexFunc(m.c.Pools[:i+1], func(o *nodepool.Pool) bool {
 			return o == p || o.SellsLike(p) && reflect.DeepEqual(&p.Object.Spec.Template, &o.Object.Spec.Template)
 		})
 	}
@@ -82,13 +83,13 @@ func (m *Model) twinPools() []int {
 func (x *explanations) explainer(class int32) *explainer {
 	t := x.t
 	out := &explainer{
-		explanations: x, m: t.m, c: t.m.classes[class], brief: x.looks > maxLooks,
+		explanations: x, m: t.m, c: t.m.c.Classes[class], brief: x.looks > maxLooks,
 		roomy: map[*nodepool.Table]bitset.Set{}, admitted: map[admission]bool{}, varied: map[varietySite]bool{},
 	}
-	out.s = t.m.shapes[out.c.Shape]
+	out.s = t.m.c.Shapes[out.c.Shape]
 	out.demands = alternatives(out.s)
 	out.awaits = t.awaitsReservation(out.c)
-	out.mayAwait = t.options.Reserved == ReservedStrict && slices.ContainsFunc(t.m.pools, func(p *nodepool.Pool) bool {
+	out.mayAwait = t.options.Reserved == ReservedStrict && slices.ContainsFunc(t.m.c.Pools, func(p *nodepool.Pool) bool {
 		return p.Table != nil && len(p.Table.Catalog.Reservations) > 0
 	})
 	return out
@@ -103,7 +104,7 @@ func (x *explainer) reasons() []Reason {
 		r := x.existing()
 		r.Code = ReasonOptedOut
 		return []Reason{r}
-	case len(x.m.pools) == 0:
+	case len(x.m.c.Pools) == 0:
 		r := x.existing()
 		if r.Nodes != nil {
 			r.Unknown = x.unknownOnNodes()
@@ -111,11 +112,11 @@ func (x *explainer) reasons() []Reason {
 		return []Reason{r}
 	}
 	nodes := 0
-	if len(x.m.nodes) > 0 && x.nodeLooks < maxNodeLooks {
+	if len(x.m.c.Nodes) > 0 && x.nodeLooks < maxNodeLooks {
 		nodes = 1
 	}
-	out := make([]Reason, len(x.m.pools), len(x.m.pools)+nodes)
-	for i, p := range x.m.pools {
+	out := make([]Reason, len(x.m.c.Pools), len(x.m.c.Pools)+nodes)
+	for i, p := range x.m.c.Pools {
 		if x.twins[i] < i {
 			continue
 		}
@@ -129,7 +130,7 @@ func (x *explainer) reasons() []Reason {
 		}
 	}
 	x.furtherTaints(out)
-	for i, p := range x.m.pools {
+	for i, p := range x.m.c.Pools {
 		out[i] = out[x.twins[i]]
 		out[i].Pool = p.Key
 	}
@@ -144,10 +145,10 @@ func (x *explainer) reasons() []Reason {
 // OptsOut reports whether no pool could launch a node for the pods, since they ask that the label of a node's pool be
 // absent, whatever the generation of the pools there are.
 func (x *explainer) optsOut() bool {
-	if len(x.m.pools) == 0 {
-		return x.s.OptsOut(labelNodePool)
+	if len(x.m.c.Pools) == 0 {
+		return x.s.OptsOut(v1.NodePoolLabelKey)
 	}
-	return !slices.ContainsFunc(x.m.pools, func(p *nodepool.Pool) bool { return !x.s.OptsOut(PoolLabel(p.Key)) })
+	return !slices.ContainsFunc(x.m.c.Pools, func(p *nodepool.Pool) bool { return !x.s.OptsOut(PoolLabel(p.Key)) })
 }
 
 // pool is why the pool has no place for the class, and the nearest of its nodes that fail a single check.
@@ -250,9 +251,9 @@ func (m *Model) demandKey(p *nodepool.Pool, r requirements.Requirement) *Reason 
 		return refuse(asked(key, match.Needs{r}, p.Template.Get(key)))
 	case key == match.NodeName:
 		return refuse("field metadata.name names one node, and a new node's name is not known before it is launched")
-	case key == labelHostname:
+	case key == corev1.LabelHostname:
 		return refuse("label " + key + " names one node, and a new node's name is not known before it is launched")
-	case m.vocab.IsWellKnown(key):
+	case m.c.Vocab.IsWellKnown(key):
 		return refuse("label " + key + " is stated by none of the pool's instance types")
 	}
 	return refuse(fmt.Sprintf("label %q does not have known values: the nodepool must state it as a label or a requirement", key))
@@ -363,8 +364,8 @@ func (x *explainer) askWithoutVolumes(at int32, p *nodepool.Pool, term int) *que
 
 // requests are the class's, for people.
 func (x *explainer) requests() corev1.ResourceList {
-	out := x.m.resources.List(x.c.Requests)
-	for d, name := range x.m.resources.Names {
+	out := x.m.c.Resources.List(x.c.Requests)
+	for d, name := range x.m.c.Resources.Names {
 		if resources.Attaches(name) && x.c.Requests[d] > 0 {
 			out[name] = resources.Quantity(name, x.c.Requests[d])
 		}
@@ -373,7 +374,7 @@ func (x *explainer) requests() corev1.ResourceList {
 }
 
 func (t *Trial) limitsDetail(pl int32) string {
-	p := t.m.pools[pl]
+	p := t.m.c.Pools[pl]
 	var parts []string
 	for i, name := range p.Limits.Names {
 		used, limit := resources.Quantity(name, t.s.Limits.Usage[pl][i]), resources.Quantity(name, p.Limits.Max[i])

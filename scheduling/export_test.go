@@ -4,11 +4,14 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/drawknife/drawknife/scheduling/planning"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -19,24 +22,29 @@ import (
 func DaemonOf(pod *corev1.Pod) (types.UID, bool) { return match.DaemonOwner(pod) }
 
 // ClassesAndGroups counts the model's classes of pods and groups of nodes.
-func ClassesAndGroups(m *Model) (classes, groups int) { return len(m.classes), len(m.groups) }
+func ClassesAndGroups(m *Model) (classes, groups int) { return len(m.c.Classes), len(m.c.Groups) }
 
 // UpdateInPlace is the model that an Update makes without compiling; nil if it has to compile.
-func UpdateInPlace(m *Model, s *Snapshot) *Model { return m.updated(s) }
+func UpdateInPlace(m *Model, s *Snapshot) *Model {
+	if next := m.c.Updated(s); next != nil {
+		return &Model{next}
+	}
+	return nil
+}
 
 // ModelDifferences names the parts in which two models differ that would plan alike if they did not.
 func ModelDifferences(a, b *Model) []string {
 	parts := func(m *Model) map[string]any {
 		out := map[string]any{
-			"snapshot": m.snapshot, "resources": m.resources, "poolCatalog": m.poolCatalog, "notes": m.notes,
-			"poolIndex": m.poolIndex, "classes": m.classes, "shapes": m.shapes, "stages": m.stages, "podClass": m.podClass,
-			"daemonSets": m.daemonSets, "nodes": m.nodes, "nodeIndex": m.nodeIndex, "groups": m.groups, "askedKeys": m.askedKeys,
-			"topology": m.topology, "topologyKeys": m.topologyKeys, "pinnedKeys": m.pinnedKeys, "hostDomains": m.hostDomains,
-			"volumesBound": m.volumesBound, "reach": m.reach, "pods": m.pods, "free": m.free, "standings": m.standings,
-			"sizes": []int{m.fits.Len(), len(m.tables), len(m.catalogs), len(m.shapeIndex)},
+			"snapshot": m.c.Snapshot, "resources": m.c.Resources, "poolCatalog": m.c.PoolCatalog, "notes": m.c.Notes,
+			"poolIndex": m.c.PoolIndex, "classes": m.c.Classes, "shapes": m.c.Shapes, "stages": m.c.Stages, "podClass": m.c.PodClass,
+			"daemonSets": m.c.DaemonSets, "nodes": m.c.Nodes, "nodeIndex": m.c.NodeIndex, "groups": m.c.Groups, "askedKeys": m.c.AskedKeys,
+			"topology": m.c.Topology, "topologyKeys": m.c.TopologyKeys, "pinnedKeys": m.c.PinnedKeys, "hostDomains": m.c.HostDomains,
+			"volumesBound": m.c.VolumesBound, "reach": m.c.Reach, "pods": m.c.Pods, "free": m.c.Free, "standings": m.c.Standings,
+			"sizes": []int{m.c.Fits.Len(), len(m.c.Tables), len(m.c.Catalogs), len(m.c.ShapeIndex)},
 		}
-		pools := make([]*nodepool.Pool, len(m.pools))
-		for i, p := range m.pools {
+		pools := make([]*nodepool.Pool, len(m.c.Pools))
+		for i, p := range m.c.Pools {
 			own := *p
 			if own.Table != nil {
 				table := *own.Table
@@ -47,8 +55,8 @@ func ModelDifferences(a, b *Model) []string {
 			pools[i] = &own
 		}
 		out["pools"] = pools
-		if m.base != nil {
-			base := *m.base
+		if m.c.Base != nil {
+			base := *m.c.Base
 			base.Reach = nil
 			out["base"] = &base
 		}
@@ -61,7 +69,7 @@ func ModelDifferences(a, b *Model) []string {
 			out = append(out, name)
 		}
 	}
-	if (a.base == nil) != (b.base == nil) {
+	if (a.c.Base == nil) != (b.c.Base == nil) {
 		out = append(out, "base")
 	}
 	slices.Sort(out)
@@ -72,18 +80,18 @@ func ModelDifferences(a, b *Model) []string {
 // name other resources.
 func UnlikePods(s *Snapshot) ([]string, error) {
 	vocabulary := s.Vocabulary
-	m := &Model{snapshot: s, vocab: vocabulary.Compile(), terms: match.Terms{Vocabulary: vocabulary.Compile(), Pods: vocabulary.Compile()}, resources: resources.NewTable(), askedKeys: map[string]bool{}}
-	r, err := checkObjects(s, nil, &compileOptions{})
+	m := &model.Model{Snapshot: s, Vocab: vocabulary.Compile(), Terms: match.Terms{Vocabulary: vocabulary.Compile(), Pods: vocabulary.Compile()}, Resources: resources.NewTable(), AskedKeys: map[string]bool{}}
+	r, err := model.CheckObjects(s, nil, &model.Options{})
 	if err != nil {
 		return nil, err
 	}
-	m.volumes = volumes.New(volumesOf(s, r.Claimants), m.vocab)
-	m.collectResources(s, r)
-	m.pods = slices.Concat(s.Pods, s.Placeholders)
-	m.collectTopology(s, r)
-	w := likeness.NewWriter(m.resources, m.volumes)
+	m.Volumes = volumes.New(model.VolumesOf(s, r.Claimants), m.Vocab)
+	m.CollectResources(s, r)
+	m.Pods = slices.Concat(s.Pods, s.Placeholders)
+	m.CollectTopology(s, r)
+	w := likeness.NewWriter(m.Resources, m.Volumes)
 	classText := func(pod *corev1.Pod, placeholder bool) string {
-		text, _, _ := podclass.Text(m.topologyIndex, nil, pod, w, placeholder, m.topologyIndex.Remember(pod))
+		text, _, _ := podclass.Text(m.TopologyIndex, nil, pod, w, placeholder, m.TopologyIndex.Remember(pod))
 		return string(text)
 	}
 	names := func(pod *corev1.Pod) map[corev1.ResourceName]struct{} {
@@ -94,12 +102,12 @@ func UnlikePods(s *Snapshot) ([]string, error) {
 	var out []string
 	for i, pod := range r.Pods {
 		p := r.Patterns[r.Like[i]]
-		placeholder := i >= len(s.Pods) && i < len(m.pods)
+		placeholder := i >= len(s.Pods) && i < len(m.Pods)
 		if classText(pod, placeholder) != classText(p.First, p.Placeholder) || !reflect.DeepEqual(names(pod), names(p.First)) {
-			out = append(out, podKey(pod).String())
+			out = append(out, planning.KeyOf(pod).String())
 		}
 		if likeness.Compare(pod, p.First) < 0 {
-			out = append(out, podKey(pod).String()+" is before the first")
+			out = append(out, planning.KeyOf(pod).String()+" is before the first")
 		}
 	}
 	return out, nil
@@ -107,7 +115,7 @@ func UnlikePods(s *Snapshot) ([]string, error) {
 
 // Patterns counts what the pods of a snapshot are compiled as.
 func Patterns(s *Snapshot) int {
-	r, err := checkObjects(s, nil, &compileOptions{})
+	r, err := model.CheckObjects(s, nil, &model.Options{})
 	if err != nil {
 		return -1
 	}
@@ -122,7 +130,7 @@ func AllowedTypesAgree(t *Trial) (known, differs int) {
 		if len(load) == 0 {
 			continue
 		}
-		if t.types.byText[string(t.allowedText(t.m.pools[mc.Pool], [3]int32{mc.Pool, mc.Row, mc.Slot}, load))].rows != nil {
+		if t.types.byText[string(t.allowedText(t.m.c.Pools[mc.Pool], [3]int32{mc.Pool, mc.Row, mc.Slot}, load))].rows != nil {
 			known++
 		}
 		rows, slots, claim := t.allowed(mc, load)

@@ -17,11 +17,11 @@ import (
 // fillAgain looks for a cheaper way to place the pods that were placed since the mark, with as many of them placed and as many wishes
 // kept. Unless new nodes have to hold less of some resource then, the second way is not gone to its end.
 func (t *Trial) fillAgain(ctx context.Context, before Mark, classes []int32) {
-	if t.options.ExistingOnly || t.options.Effort == EffortFast || t.newOnly || len(t.m.nodes) == 0 {
+	if t.options.ExistingOnly || t.options.Effort == EffortFast || t.newOnly || len(t.m.c.Nodes) == 0 {
 		return
 	}
 	pods := t.s.PodsSince(before.at)
-	if pods > maxPodsTwice || pods*len(t.m.nodes) > maxRoomSteps {
+	if pods > maxPodsTwice || pods*len(t.m.c.Nodes) > maxRoomSteps {
 		return
 	}
 	best := t.s.Record(before.at)
@@ -48,7 +48,7 @@ func (t *Trial) askedBeyond(w state.Record, classes []int32) []int64 {
 	out := t.askedFor(classes)
 	for _, b := range w.Bindings {
 		if b.Host >= w.Existing {
-			resources.AddScaled(out, t.m.classes[b.Class].Requests, int64(b.Count))
+			resources.AddScaled(out, t.m.c.Classes[b.Class].Requests, int64(b.Count))
 		}
 	}
 	return out
@@ -56,9 +56,9 @@ func (t *Trial) askedBeyond(w state.Record, classes []int32) []int64 {
 
 // askedFor is what the pods of the classes ask for together that wait.
 func (t *Trial) askedFor(classes []int32) []int64 {
-	out := make([]int64, t.m.resources.Len())
+	out := make([]int64, t.m.c.Resources.Len())
 	for _, class := range classes {
-		if c := t.m.classes[class]; c.Invalid == nil {
+		if c := t.m.c.Classes[class]; c.Invalid == nil {
 			resources.AddScaled(out, c.Requests, int64(t.s.Waiting[class]))
 		}
 	}
@@ -97,11 +97,11 @@ func (t *Trial) mostBalanced(node int32, classes []int32, whole []int64, weights
 	best, most, kept := int32(-1), math.Inf(-1), uint32(0)
 	free := t.s.FreeOf(node)
 	for _, class := range classes {
-		c := t.m.classes[class]
+		c := t.m.c.Classes[class]
 		if t.s.Waiting[class] == 0 || c.Invalid != nil {
 			continue
 		}
-		need, fit := t.s.Volumes.NeedOn(c, node), t.m.fits.FitOf(t.m.nodes[node].Group, c.Shape)
+		need, fit := t.s.Volumes.NeedOn(c, node), t.m.c.Fits.FitOf(t.m.c.Nodes[node].Group, c.Shape)
 		if fit < max(existing.FitGivingUp, kept) || !resources.Fits(need, free) {
 			continue
 		}

@@ -10,10 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -58,7 +60,7 @@ func (x *explainer) cut(dim int, have int64) (MissCode, float64) {
 
 // less is the miss of a request that is too large for what there is.
 func (x *explainer) less(code MissCode, dim int, have int64) *NearestMiss {
-	name := x.m.resources.Names[dim]
+	name := x.m.c.Resources.Names[dim]
 	return &NearestMiss{Code: code, Amounts: corev1.ResourceList{name: resources.Quantity(name, x.c.Requests[dim]-have)}}
 }
 
@@ -346,9 +348,9 @@ func (x *explainer) withoutPoolNeeds(best *finding, at int32, p *nodepool.Pool) 
 // poolKeys are the labels that the pool states and could state otherwise, and those that the demand asks for and nobody
 // states.
 func (x *explainer) poolKeys(p *nodepool.Pool, n match.Needs) []string {
-	own := []string{labelNodePool, provisionerLabel}
+	own := []string{v1.NodePoolLabelKey, provisionerLabel}
 	if class := p.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
-		own = append(own, nodeClassLabel(class.Group, class.Kind))
+		own = append(own, nodepool.ClassLabel(class.Group, class.Kind))
 	}
 	c := p.Table.Catalog
 	var out []string
@@ -358,7 +360,7 @@ func (x *explainer) poolKeys(p *nodepool.Pool, n match.Needs) []string {
 		}
 	}
 	for _, key := range n.Keys() {
-		if _, typed := c.TypeKeys[key]; !typed && !c.OfferingKeys[key] && !p.Template.Has(key) && key != labelHostname && x.m.vocab.Restricted(key) == "" {
+		if _, typed := c.TypeKeys[key]; !typed && !c.OfferingKeys[key] && !p.Template.Has(key) && key != corev1.LabelHostname && x.m.c.Vocab.Restricted(key) == "" {
 			out = append(out, key)
 		}
 	}
@@ -386,7 +388,7 @@ func (x *explainer) changedPool(p *nodepool.Pool, key string, wanted match.Needs
 		out.Template = out.Template.With(requirements.In(key, value))
 	}
 	out.Rows, out.Slots = bitset.Full(len(p.Table.Rows)), c.AllSlots.Clone()
-	for k, stated := range x.factsOf(int32(slices.Index(x.m.pools, p))).stated {
+	for k, stated := range x.factsOf(int32(slices.Index(x.m.c.Pools, p))).stated {
 		if k != key {
 			out.Rows.And(stated.Rows)
 			out.Slots.And(stated.Slots)
@@ -399,10 +401,10 @@ func (x *explainer) changedPool(p *nodepool.Pool, key string, wanted match.Needs
 // those follow the pool's labels.
 func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string, known map[string][]daemonset.Mask) bool {
 	m := x.m
-	if len(m.daemonSets) == 0 {
+	if len(m.c.DaemonSets) == 0 {
 		return true
 	}
-	if x.c.Topology != nil && slices.ContainsFunc(m.daemonSets, func(d daemonset.Set) bool { return m.classes[d.Class].Topology != nil }) {
+	if x.c.Topology != nil && slices.ContainsFunc(m.c.DaemonSets, func(d daemonset.Set) bool { return m.c.Classes[d.Class].Topology != nil }) {
 		return false // rules could notice them: not worth finding out
 	}
 	c := q.p.Table.Catalog
@@ -412,14 +414,14 @@ func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string
 		if value != "" {
 			carried = carried.With(requirements.In(key, value))
 		}
-		masks = daemonset.Masks(m.daemonSets, registered(carried, m.vocab), q.p.Taints, c)
+		masks = daemonset.Masks(m.c.DaemonSets, model.Registered(carried, m.c.Vocab), q.p.Taints, c)
 		known[value] = masks
 	}
 	v := q.p.Table.Rows[cand.row].Variant
 	need, have := slices.Clone(x.c.Requests), make([]int64, len(x.c.Requests))
-	m.resources.Capacity(c.Variants[v].Allocatable, have)
-	m.resources.AttachRoom(have, market.AttachLimit(c.Types[c.Variants[v].Type]))
-	m.devices.RoomOfType(c.Types[c.Variants[v].Type], have)
+	m.c.Resources.Capacity(c.Variants[v].Allocatable, have)
+	m.c.Resources.AttachRoom(have, market.AttachLimit(c.Types[c.Variants[v].Type]))
+	m.c.Devices.RoomOfType(c.Types[c.Variants[v].Type], have)
 	for i := range masks {
 		if masks[i].RunsAt(v, cand.slot) {
 			resources.AddScaled(need, masks[i].Set.Requests, 1)

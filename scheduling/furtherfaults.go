@@ -75,7 +75,7 @@ func (x *explainer) furtherTaints(list []Reason) {
 		addAlso(r, other)
 		if miss != nil && miss.Also == nil {
 			var pair pairFinding
-			pair.take(&NearestMiss{Code: MissToleration, Taints: intolerable(x.s.Tolerations, x.m.pools[i].Taints)}, finding{miss: miss})
+			pair.take(&NearestMiss{Code: MissToleration, Taints: intolerable(x.s.Tolerations, x.m.c.Pools[i].Taints)}, finding{miss: miss})
 			r.NearestMiss = pair.miss
 		}
 		r.Also = r.Also[:min(len(r.Also), maxAlso)]
@@ -114,7 +114,7 @@ func (x *explainer) tolerated(at int32, list []Reason) (Reason, *NearestMiss) {
 	}
 	// With another toleration the rules of spreads that honour taints may count other nodes.
 	x.loosely, x.wayOf = true, nil
-	p := x.m.pools[first]
+	p := x.m.c.Pools[first]
 	r, best := x.nodesOf(first, p)
 	miss := x.nearestTolerated(first, p, best)
 	if miss == nil {
@@ -130,20 +130,20 @@ func (x *explainer) tolerated(at int32, list []Reason) (Reason, *NearestMiss) {
 
 // honoursTaints reports whether a spread of the pods counts nodes by their tolerations.
 func (x *explainer) honoursTaints() bool {
-	return x.c.Topology != nil && slices.ContainsFunc(x.c.Topology.Owns, func(g int32) bool { return x.m.topology[g].Filter.Taints })
+	return x.c.Topology != nil && slices.ContainsFunc(x.c.Topology.Owns, func(g int32) bool { return x.m.c.Topology[g].Filter.Taints })
 }
 
 // likeButForTaints is the first pool that sells the same nodes as this one, with the same labels but for its name, and
 // without limits.
 func (x *explanations) likeButForTaints(at int32) int32 {
 	if x.untainted == nil {
-		x.untainted = make([]int32, len(x.t.m.pools))
-		for i, p := range x.t.m.pools {
+		x.untainted = make([]int32, len(x.t.m.c.Pools))
+		for i, p := range x.t.m.c.Pools {
 			x.untainted[i] = int32(i)
-			if p.Table == nil || p.Limits != nil || x.t.m.askedKeys[PoolLabel(p.Key)] {
+			if p.Table == nil || p.Limits != nil || x.t.m.c.AskedKeys[PoolLabel(p.Key)] {
 				continue
 			}
-			x.untainted[i] = int32(slices.IndexFunc(x.t.m.pools[:i+1], func(o *nodepool.Pool) bool {
+			x.untainted[i] = int32(slices.IndexFunc(x.t.m.c.Pools[:i+1], func(o *nodepool.Pool) bool {
 				return o == p || o.SellsLike(p) && reflect.DeepEqual(p.Variety, o.Variety)
 			}))
 		}

@@ -19,13 +19,13 @@ import (
 // left open so far.
 func (t *Trial) decideAndJoin(class int32) bool {
 	m := t.m
-	c := m.classes[class]
+	c := m.c.Classes[class]
 	before, cost := t.Mark(), int64(-1)
 	for _, st := range t.stagesFor(c) {
 		for i := t.fresh; i < len(t.s.Planned); i++ {
 			mc := &t.s.Planned[i]
-			host := int32(len(m.nodes) + i)
-			if mc.Empty() || !m.undecided(st, mc) || (t.awaitsReservation(c) && mc.Reservation(m.pools) == "") {
+			host := int32(len(m.c.Nodes) + i)
+			if mc.Empty() || !m.undecided(st, mc) || (t.awaitsReservation(c) && mc.Reservation(m.c.Pools) == "") {
 				continue
 			}
 			if cost < 0 {
@@ -43,8 +43,8 @@ func (t *Trial) decideAndJoin(class int32) bool {
 // undecided reports whether pods at the stage ask about labels that are not decided for the node.
 func (m *Model) undecided(stage int32, mc *state.Node) bool {
 	as := nodepool.Assignment{Labels: mc.Labels}
-	return slices.ContainsFunc(m.stages[stage].Uses, func(u podclass.Use) bool {
-		f := &m.pools[u.Pool].Profiles[u.Profile]
+	return slices.ContainsFunc(m.c.Stages[stage].Uses, func(u podclass.Use) bool {
+		f := &m.c.Pools[u.Pool].Profiles[u.Profile]
 		return u.Pool == mc.Pool && !as.Decides(f)
 	})
 }
@@ -53,12 +53,12 @@ func (m *Model) undecided(stage int32, mc *state.Node) bool {
 // pods that rules bind to a node or a cell where nothing else can be bought.
 func (t *Trial) grow(class int32) bool {
 	m := t.m
-	c := m.classes[class]
+	c := m.c.Classes[class]
 	loads := t.s.Loads(0)
 	for _, wishes := range []bool{true, false} {
 		for i := range t.s.Planned {
 			mc := &t.s.Planned[i]
-			if mc.Empty() || i < t.fresh || len(loads[i]) == 0 || !t.couldAdmit(c, int32(i)) || (t.awaitsReservation(c) && mc.Reservation(m.pools) == "") {
+			if mc.Empty() || i < t.fresh || len(loads[i]) == 0 || !t.couldAdmit(c, int32(i)) || (t.awaitsReservation(c) && mc.Reservation(m.c.Pools) == "") {
 				continue
 			}
 			if wishes && t.growAny(class, int32(i), loads[i]) || !wishes && t.growUnwished(class, int32(i)) {
@@ -75,17 +75,17 @@ const maxMoved = 64
 // growElsewhere exchanges a new node for one in another domain that takes a pod of the class as well. Its own pods must not
 // mind. That matters where limits allow no node for the pod in addition to it.
 func (t *Trial) growElsewhere(class int32, loads [][]state.Binding) bool {
-	if t.s.Topology == nil || t.m.classes[class].Topology == nil {
+	if t.s.Topology == nil || t.m.c.Classes[class].Topology == nil {
 		return false
 	}
 	looked := 0
 	for i := t.fresh; i < len(t.s.Planned) && looked < maxMoved; i++ {
 		mc := &t.s.Planned[i]
-		if mc.Empty() || len(loads[i]) == 0 || t.m.pools[mc.Pool].Limits == nil {
+		if mc.Empty() || len(loads[i]) == 0 || t.m.c.Pools[mc.Pool].Limits == nil {
 			continue
 		}
 		looked++
-		if slices.ContainsFunc(t.stagesFor(t.m.classes[class]), func(st int32) bool { return t.moveTo(class, int32(i), st, loads[i]) }) {
+		if slices.ContainsFunc(t.stagesFor(t.m.c.Classes[class]), func(st int32) bool { return t.moveTo(class, int32(i), st, loads[i]) }) {
 			return true
 		}
 	}
@@ -96,20 +96,20 @@ func (t *Trial) growElsewhere(class int32, loads [][]state.Binding) bool {
 // class tell apart, by price.
 func (t *Trial) moveTo(class, i, stage int32, load []state.Binding) bool {
 	m := t.m
-	c := m.classes[class]
+	c := m.c.Classes[class]
 	mc := &t.s.Planned[i]
-	p := m.pools[mc.Pool]
+	p := m.c.Pools[mc.Pool]
 	as := nodepool.Assignment{Labels: mc.Labels}
-	if t.awaitsReservation(c) && mc.Reservation(m.pools) == "" {
+	if t.awaitsReservation(c) && mc.Reservation(m.c.Pools) == "" {
 		return false
 	}
-	host := int32(len(m.nodes)) + i
+	host := int32(len(m.c.Nodes)) + i
 	keys := m.noticedBy([]*topology.Groups{c.Topology}, true)
 	other := *mc
 	other.Used = slices.Clone(mc.Used)
 	resources.AddScaled(other.Used, t.s.Volumes.NeedOn(c, host), 1)
 	var found []state.Node
-	for _, u := range m.stages[stage].Uses {
+	for _, u := range m.c.Stages[stage].Uses {
 		if u.Pool != mc.Pool || !as.Allows(&p.Profiles[u.Profile]) {
 			continue
 		}
@@ -127,7 +127,7 @@ func (t *Trial) moveTo(class, i, stage int32, load []state.Binding) bool {
 				}
 				text := ""
 				for _, key := range keys {
-					text += m.pools[mc.Pool].Label(row, slot, &as, key) + ","
+					text += m.c.Pools[mc.Pool].Label(row, slot, &as, key) + ","
 				}
 				if seen[text] {
 					continue
@@ -137,7 +137,7 @@ func (t *Trial) moveTo(class, i, stage int32, load []state.Binding) bool {
 				for _, key := range keys {
 					m.keepLabel(&at, &as, key, alikeRows, alikeSlots)
 				}
-				if at.Row, at.Slot, at.Price = m.pools[at.Pool].CheapestWithin(at.Used, alikeRows, alikeSlots, t.s.Limits.Spare(mc)); at.Row >= 0 && offers.Reservation(m.pools, mc.Pool, at.Slot) == mc.Reservation(m.pools) {
+				if at.Row, at.Slot, at.Price = m.c.Pools[at.Pool].CheapestWithin(at.Used, alikeRows, alikeSlots, t.s.Limits.Spare(mc)); at.Row >= 0 && offers.Reservation(m.c.Pools, mc.Pool, at.Slot) == mc.Reservation(m.c.Pools) {
 					found = append(found, at)
 				}
 			}
@@ -151,7 +151,7 @@ func (t *Trial) moveTo(class, i, stage int32, load []state.Binding) bool {
 
 // growAny is growTo at the first of the class's stages that allows it.
 func (t *Trial) growAny(class, i int32, load []state.Binding) bool {
-	return slices.ContainsFunc(t.stagesFor(t.m.classes[class]), func(st int32) bool { return t.growTo(class, i, st, load) })
+	return slices.ContainsFunc(t.stagesFor(t.m.c.Classes[class]), func(st int32) bool { return t.growTo(class, i, st, load) })
 }
 
 // growUnwished is growAny for a node whose pods give up wishes that bind them to nodes like it: a wish costs no other
@@ -160,14 +160,14 @@ func (t *Trial) growUnwished(class, i int32) bool {
 	m := t.m
 	mc := &t.s.Planned[i]
 	as := nodepool.Assignment{Labels: mc.Labels}
-	before, host := t.Mark(), int32(len(m.nodes))+i
+	before, host := t.Mark(), int32(len(m.c.Nodes))+i
 	for n := range t.s.Placed {
 		b := &t.s.Placed[n]
 		if b.Host != host || b.Count == 0 {
 			continue
 		}
-		for _, st := range slices.Backward(t.stagesFor(m.classes[b.Class])) {
-			if offers.Allows(&m.stages[st], m.pools, mc.Pool, int(mc.Row), int(mc.Slot), &as) {
+		for _, st := range slices.Backward(t.stagesFor(m.c.Classes[b.Class])) {
+			if offers.Allows(&m.c.Stages[st], m.c.Pools, mc.Pool, int(mc.Row), int(mc.Slot), &as) {
 				if st != b.Stage {
 					t.s.Restage(int32(n), st)
 				}
@@ -185,7 +185,7 @@ func (t *Trial) growUnwished(class, i int32) bool {
 // couldAdmit reports whether rules admit a pod of the class on new node i, or might once labels are decided that they look
 // at.
 func (t *Trial) couldAdmit(c *podclass.Class, i int32) bool {
-	return t.s.Admits(c, int32(len(t.m.nodes))+i) ||
+	return t.s.Admits(c, int32(len(t.m.c.Nodes))+i) ||
 		slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.m.undecided(st, &t.s.Planned[i]) })
 }
 
@@ -200,17 +200,17 @@ func (t *Trial) growTo(class, i, stage int32, load []state.Binding) bool {
 func (t *Trial) growWithin(commitment, class, i, stage int32, load []state.Binding) bool {
 	m := t.m
 	mc := &t.s.Planned[i]
-	host := int32(len(m.nodes)) + i
+	host := int32(len(m.c.Nodes)) + i
 	other := *mc
 	other.Commitment = commitment
 	other.Used = slices.Clone(mc.Used)
-	resources.AddScaled(other.Used, t.s.Volumes.NeedOn(m.classes[class], host), 1)
+	resources.AddScaled(other.Used, t.s.Volumes.NeedOn(m.c.Classes[class], host), 1)
 	added := state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: t.tightly(class)}
 	with := append(slices.Clone(load), added)
 	// What the new pod asks for is looked at below, since the node as it is may not meet it.
 	with[len(load)].Stage = load[0].Stage
-	p := m.pools[mc.Pool]
-	for _, u := range m.stages[stage].Uses {
+	p := m.c.Pools[mc.Pool]
+	for _, u := range m.c.Stages[stage].Uses {
 		if u.Pool != mc.Pool {
 			continue
 		}
@@ -230,8 +230,8 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []state.Bindi
 					p.Narrow(r, rows, slots)
 				}
 			}
-			row, slot, price := m.pools[other.Pool].CheapestWithin(other.Used, rows, slots, t.s.Limits.Spare(mc))
-			if row < 0 || offers.Reservation(m.pools, mc.Pool, slot) != mc.Reservation(m.pools) {
+			row, slot, price := m.c.Pools[other.Pool].CheapestWithin(other.Used, rows, slots, t.s.Limits.Spare(mc))
+			if row < 0 || offers.Reservation(m.c.Pools, mc.Pool, slot) != mc.Reservation(m.c.Pools) {
 				continue
 			}
 			other.Row, other.Slot, other.Price = row, slot, price
@@ -251,7 +251,7 @@ func (t *Trial) growInto(i int32, other state.Node, added state.Binding, load []
 		domains = t.s.Topology.Hosts[added.Host].Domains
 	}
 	t.s.Exchange(i, other)
-	if !t.s.Admits(t.m.classes[added.Class], added.Host) {
+	if !t.s.Admits(t.m.c.Classes[added.Class], added.Host) {
 		t.undo(before)
 		return false
 	}
@@ -266,7 +266,7 @@ func (t *Trial) growInto(i int32, other state.Node, added state.Binding, load []
 // decisionsFor are ways to decide the labels that the profile asks about and nobody has cared about yet: first as the type of
 // the node as it is can carry them, then as any type of the pool can.
 func (m *Model) decisionsFor(mc *state.Node, f *nodepool.Profile) []requirements.Set {
-	p := m.pools[mc.Pool]
+	p := m.c.Pools[mc.Pool]
 	c := p.Table.Catalog
 	it := c.Types[c.Variants[p.Table.Rows[mc.Row].Variant].Type]
 	own := m.decideFor(p, mc.Labels, f, func(key string, wanted requirements.Requirement) requirements.Requirement {
@@ -291,7 +291,7 @@ func (m *Model) decisionsFor(mc *state.Node, f *nodepool.Profile) []requirements
 func (m *Model) decideFor(p *nodepool.Pool, labels requirements.Set, f *nodepool.Profile, decide func(string, requirements.Requirement) requirements.Requirement) requirements.Set {
 	for _, r := range f.Open {
 		key := r.Key()
-		if slices.Contains(m.topologyKeys, key) || labels.Has(key) && (match.SingleValued(labels.Get(key)) || match.Ensures(labels, r)) {
+		if slices.Contains(m.c.TopologyKeys, key) || labels.Has(key) && (match.SingleValued(labels.Get(key)) || match.Ensures(labels, r)) {
 			continue
 		}
 		wanted := p.Template.Get(key).Intersect(labels.Get(key))
@@ -312,7 +312,7 @@ func (m *Model) decideFor(p *nodepool.Pool, labels requirements.Set, f *nodepool
 // minValues ask for.
 func (t *Trial) stillVaried(i int32, load []state.Binding) bool {
 	mc := &t.s.Planned[i]
-	p := t.m.pools[mc.Pool]
+	p := t.m.c.Pools[mc.Pool]
 	if !t.strictVariety(p) {
 		return true
 	}

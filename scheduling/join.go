@@ -66,3 +66,7 @@ func CompleteNode(object *corev1.Node) *corev1.Node {
 	}
 	return &complete
 }
+
+// PoolLabel is the key of the label that names the pool of its nodes, whose value is the pool's name: that of later
+// generations is karpenter.sh/nodepool, that of the first karpenter.sh/provisioner-name.
+func PoolLabel(pool v1.PoolKey) string { return pool.LabelKey() }

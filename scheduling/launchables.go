@@ -54,11 +54,11 @@ func (m *Model) Launchables() *Launchables {
 // pools that have none with room for it are not of the group. False if the node has no such pod that could move, or no node of
 // any pool would hold it.
 func (l *Launchables) Of(node string, pod PodKey) (group int, cheapest float64, ok bool) {
-	i, known := l.m.nodeIndex[node]
+	i, known := l.m.c.NodeIndex[node]
 	if !known {
 		return 0, 0, false
 	}
-	list := l.m.nodes[i].Movable
+	list := l.m.c.Nodes[i].Movable
 	at := slices.IndexFunc(list, func(p existing.Pod) bool { return p.Pod.Name == pod.Name && p.Pod.Namespace == pod.Namespace })
 	if at < 0 {
 		return 0, 0, false
@@ -71,12 +71,12 @@ func (l *Launchables) reachOf(class int32) reach {
 	if r, known := l.byClass[class]; known {
 		return r
 	}
-	m, c := l.m, l.m.classes[class]
+	m, c := l.m, l.m.c.Classes[class]
 	var uses []podclass.Use
 	r := reach{cheapest: market.NoPrice}
 	if c.Invalid == nil {
 		for _, st := range c.Stages {
-			uses = append(uses, m.stages[st].Uses...)
+			uses = append(uses, m.c.Stages[st].Uses...)
 		}
 	}
 	slices.SortFunc(uses, func(a, b podclass.Use) int {
@@ -84,10 +84,10 @@ func (l *Launchables) reachOf(class int32) reach {
 	})
 	uses = slices.Compact(uses)
 	r.group = l.number(uses)
-	need, dims := c.Unshared(), m.resources.Len()
+	need, dims := c.Unshared(), m.c.Resources.Len()
 	for _, u := range uses {
-		t := m.pools[u.Pool].Table
-		for row, price := range m.pools[u.Pool].RowPrices(int(u.Profile)) {
+		t := m.c.Pools[u.Pool].Table
+		for row, price := range m.c.Pools[u.Pool].RowPrices(int(u.Profile)) {
 			if price < r.cheapest && resources.Fits(need, t.AllocOf(row, dims)) {
 				r.cheapest = price
 			}
@@ -124,7 +124,7 @@ func (l *Launchables) Kinds(groups ...int) []Launchable {
 			continue
 		}
 		for _, u := range l.groups[g] {
-			for row, price := range m.pools[u.Pool].RowPrices(int(u.Profile)) {
+			for row, price := range m.c.Pools[u.Pool].RowPrices(int(u.Profile)) {
 				k := kind{u.Pool, row}
 				if have, known := prices[k]; !known || price < have {
 					prices[k] = price
@@ -139,11 +139,11 @@ func (l *Launchables) Kinds(groups ...int) []Launchable {
 	slices.SortFunc(kinds, func(a, b kind) int { return cmp.Or(cmp.Compare(a.pool, b.pool), cmp.Compare(a.row, b.row)) })
 	out := make([]Launchable, len(kinds))
 	for i, k := range kinds {
-		p := m.pools[k.pool]
+		p := m.c.Pools[k.pool]
 		c := p.Table.Catalog
 		out[i] = Launchable{
 			Pool: p.Key, InstanceType: c.Types[c.Variants[p.Table.Rows[k.row].Variant].Type].Name,
-			Room: m.resources.List(p.Table.AllocOf(k.row, m.resources.Len())), Price: float64(prices[k]) / market.NanoPerUSD,
+			Room: m.c.Resources.List(p.Table.AllocOf(k.row, m.c.Resources.Len())), Price: float64(prices[k]) / market.NanoPerUSD,
 		}
 	}
 	return out

@@ -36,11 +36,11 @@ func (l *ledger) Open(option int32) bool {
 	if o.Commitment > 0 && l.committed[o.Commitment-1] < o.Used {
 		return false
 	}
-	p := l.t.m.pools[o.Pool]
+	p := l.t.m.c.Pools[o.Pool]
 	if p.Limits != nil && !l.t.s.Limits.Allows(o.Pool, l.used[o.Pool], p.RowCost(int(o.Row))) {
 		return false
 	}
-	return state.Reservable(l.t.m.pools, o.Pool, o.Row, o.Slot, l.reserved)
+	return state.Reservable(l.t.m.c.Pools, o.Pool, o.Row, o.Slot, l.reserved)
 }
 
 // Buy takes one node of the option, if it may be bought.
@@ -49,13 +49,13 @@ func (l *ledger) Buy(option int32) bool {
 		return false
 	}
 	o := &l.p.Options[option]
-	if p := l.t.m.pools[o.Pool]; p.Limits != nil {
+	if p := l.t.m.c.Pools[o.Pool]; p.Limits != nil {
 		resources.AddScaled(l.used[o.Pool], p.RowCost(int(o.Row)), 1)
 	}
 	if o.Commitment > 0 {
 		l.committed[o.Commitment-1] -= o.Used
 	}
-	if id := offers.Reservation(l.t.m.pools, o.Pool, o.Slot); id != "" {
+	if id := offers.Reservation(l.t.m.c.Pools, o.Pool, o.Slot); id != "" {
 		l.reserved[id]++
 	}
 	return true
@@ -64,6 +64,6 @@ func (l *ledger) Buy(option int32) bool {
 // gated reports whether anything in the problem is limited.
 func (t *Trial) gated(p *offers.Choice) bool {
 	return slices.ContainsFunc(p.Options, func(o pricing.Option) bool {
-		return t.m.pools[o.Pool].Limits != nil || offers.Reservation(t.m.pools, o.Pool, o.Slot) != ""
+		return t.m.c.Pools[o.Pool].Limits != nil || offers.Reservation(t.m.c.Pools, o.Pool, o.Slot) != ""
 	})
 }

@@ -25,13 +25,13 @@ func (t *Trial) leeway(mc *state.Node, loads []state.Binding) (rows, slots bitse
 // narrowed is that for a node that need not be among them.
 func (t *Trial) narrowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	m := t.m
-	p := m.pools[mc.Pool]
+	p := m.c.Pools[mc.Pool]
 	rows, slots = p.Rows.Clone(), p.Slots.Clone()
 	claim = p.Template.Merge(mc.Labels)
 	var stakes []*topology.Groups
 	var seen []int32
 	for _, b := range loads {
-		if o := m.classes[b.Class].Topology; o != nil && !slices.Contains(stakes, o) {
+		if o := m.c.Classes[b.Class].Topology; o != nil && !slices.Contains(stakes, o) {
 			stakes = append(stakes, o)
 		}
 		if slices.Contains(seen, b.Stage) {
@@ -58,9 +58,9 @@ func (t *Trial) narrowed(mc *state.Node, loads []state.Binding) (rows, slots bit
 // the labels that say so. Where that leaves less variety than the pool asks for, pods' wishes don't stand in the way.
 func (t *Trial) keepAlike(mc *state.Node, rows, slots bitset.Set, stakes []*topology.Groups) (claim requirements.Set) {
 	m := t.m
-	p := m.pools[mc.Pool]
+	p := m.c.Pools[mc.Pool]
 	for _, class := range p.Table.Rows[mc.Row].Residents {
-		stakes = append(stakes, m.classes[class].Topology)
+		stakes = append(stakes, m.c.Classes[class].Topology)
 	}
 	all := m.noticedBy(stakes, true)
 	if len(p.Variety) == 0 {
@@ -86,7 +86,7 @@ func (t *Trial) keepAlike(mc *state.Node, rows, slots bitset.Set, stakes []*topo
 // keepNoticed is keepAlike for the given labels by which rules take notice of the node's pods.
 func (t *Trial) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []string) (claim requirements.Set) {
 	m := t.m
-	p := m.pools[mc.Pool]
+	p := m.c.Pools[mc.Pool]
 	c := p.Table.Catalog
 	for r := range mc.Labels.All {
 		if _, stated := c.TypeKeys[r.Key()]; stated {
@@ -133,10 +133,10 @@ func (m *Model) noticedBy(stakes []*topology.Groups, wishes bool) []string {
 	for _, o := range stakes {
 		for _, groups := range [][]int32{o.Owns, o.In} {
 			for _, g := range groups {
-				if !wishes && !m.topology[g].Hard {
+				if !wishes && !m.c.Topology[g].Hard {
 					continue
 				}
-				for _, key := range m.topology[g].Labels {
+				for _, key := range m.c.Topology[g].Labels {
 					if !slices.Contains(keys, key) {
 						keys = append(keys, key)
 					}
@@ -152,15 +152,15 @@ func (m *Model) noticedBy(stakes []*topology.Groups, wishes bool) []string {
 // It returns the labels that say so. Those pinned are decided.
 func (t *Trial) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []string, rows, slots bitset.Set) requirements.Set {
 	m := t.m
-	p := m.pools[mc.Pool]
+	p := m.c.Pools[mc.Pool]
 	c := p.Table.Catalog
 	var kept requirements.Set
-	for at, key := range m.topologyKeys {
+	for at, key := range m.c.TopologyKeys {
 		_, stated := c.TypeKeys[key]
 		if (!stated && !c.OfferingKeys[key]) || slices.Contains(pinned, key) || !m.spreadBy(at) {
 			continue
 		}
-		v := m.pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), as, key)
+		v := m.c.Pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), as, key)
 		if v == "" {
 			// Spreads that pass over nodes without it would take notice of one that has it.
 			kept = kept.Merge(m.keepLabel(mc, as, key, rows, slots))
@@ -189,13 +189,13 @@ func (t *Trial) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []stri
 func (m *Model) filteredBy(mc *state.Node, as *nodepool.Assignment) []string {
 	var keys []string
 	var labels *requirements.Set
-	for g := range m.topology {
-		group := &m.topology[g]
+	for g := range m.c.Topology {
+		group := &m.c.Topology[g]
 		if group.Kind != topology.Spread || !group.Hard || group.Filter.Terms == nil {
 			continue
 		}
 		if labels == nil {
-			all := state.KnownLabels(m.pools, m.askedKeys, mc, as)
+			all := state.KnownLabels(m.c.Pools, m.c.AskedKeys, mc, as)
 			labels = &all
 		}
 		if group.MinDomains <= 1 && match.AnySureBy(group.Filter.Terms, *labels) {
@@ -217,7 +217,7 @@ func (m *Model) filteredBy(mc *state.Node, as *nodepool.Assignment) []string {
 // barred reports whether no node in place of the planned one could meet the term, whatever its type and offering: it asks for a
 // label that these don't state, and the pool's nodes lack it or have another value.
 func (m *Model) barred(mc *state.Node, term match.Needs, labels requirements.Set) bool {
-	c := m.pools[mc.Pool].Table.Catalog
+	c := m.c.Pools[mc.Pool].Table.Catalog
 	return slices.ContainsFunc(term, func(r requirements.Requirement) bool {
 		if _, stated := c.TypeKeys[r.Key()]; stated || c.OfferingKeys[r.Key()] {
 			return false
@@ -235,8 +235,8 @@ func (m *Model) barred(mc *state.Node, term match.Needs, labels requirements.Set
 func (m *Model) stayOut(mc *state.Node, claim requirements.Set) (decided requirements.Set) {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, key := range m.filteredBy(mc, &as) {
-		open, byType := m.pools[mc.Pool].OpenLabel(int(mc.Row), &as, key)
-		byType = byType && len(m.pools[mc.Pool].Variety) == 0
+		open, byType := m.c.Pools[mc.Pool].OpenLabel(int(mc.Row), &as, key)
+		byType = byType && len(m.c.Pools[mc.Pool].Variety) == 0
 		if claim.Has(key) && byType {
 			open = open.Intersect(claim.Get(key))
 		} else if claim.Has(key) {
@@ -244,10 +244,10 @@ func (m *Model) stayOut(mc *state.Node, claim requirements.Set) (decided require
 		} else if !byType {
 			continue
 		}
-		if open.Complement() || len(open.Values()) < 2 || m.pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), &as, key) != "" {
+		if open.Complement() || len(open.Values()) < 2 || m.c.Pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), &as, key) != "" {
 			continue
 		}
-		labels := state.KnownLabels(m.pools, m.askedKeys, mc, &as).Merge(decided)
+		labels := state.KnownLabels(m.c.Pools, m.c.AskedKeys, mc, &as).Merge(decided)
 		for _, v := range open.Values() {
 			if r := requirements.In(key, v); !m.takesNotice(labels, labels.With(r)) {
 				decided = decided.With(r)
@@ -261,7 +261,7 @@ func (m *Model) stayOut(mc *state.Node, claim requirements.Set) (decided require
 // takesNotice reports whether a spread that must be kept passes over a node with the first labels and not with the
 // second.
 func (m *Model) takesNotice(before, after requirements.Set) bool {
-	return slices.ContainsFunc(m.topology, func(g topology.Group) bool {
+	return slices.ContainsFunc(m.c.Topology, func(g topology.Group) bool {
 		return g.Kind == topology.Spread && g.Hard && g.Filter.Terms != nil && !match.AnySureBy(g.Filter.Terms, before) && match.AnySureBy(g.Filter.Terms, after)
 	})
 }
@@ -270,21 +270,21 @@ func (m *Model) takesNotice(before, after requirements.Set) bool {
 // does, and returns the label. Where the planned one's type leaves the value open, those are kept that the same spreads pass
 // over, and nothing is returned. Pools that ask for variety can't spare the others.
 func (m *Model) keepLabel(mc *state.Node, as *nodepool.Assignment, key string, rows, slots bitset.Set) (kept requirements.Set) {
-	p := m.pools[mc.Pool]
+	p := m.c.Pools[mc.Pool]
 	c := p.Table.Catalog
 	if _, stated := c.TypeKeys[key]; !stated && !c.OfferingKeys[key] {
 		return kept
 	}
 	r := requirements.DoesNotExist(key)
-	if v := m.pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), as, key); v != "" {
+	if v := m.c.Pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), as, key); v != "" {
 		r = requirements.In(key, v)
 		kept = kept.With(r)
 	} else if _, open := p.OpenLabel(int(mc.Row), as, key); open && len(p.Variety) == 0 {
-		own := state.KnownLabels(m.pools, m.askedKeys, mc, as)
+		own := state.KnownLabels(m.c.Pools, m.c.AskedKeys, mc, as)
 		for row := range rows.Members {
 			at := *mc
 			at.Row = int32(row)
-			if other := state.KnownLabels(m.pools, m.askedKeys, &at, as); m.takesNotice(own, other) || m.takesNotice(other, own) {
+			if other := state.KnownLabels(m.c.Pools, m.c.AskedKeys, &at, as); m.takesNotice(own, other) || m.takesNotice(other, own) {
 				rows.Remove(row)
 			}
 		}
@@ -296,13 +296,13 @@ func (m *Model) keepLabel(mc *state.Node, as *nodepool.Assignment, key string, r
 
 // spreadBy reports whether any spread that must be kept is over the topology key.
 func (m *Model) spreadBy(at int) bool {
-	return slices.ContainsFunc(m.topology, func(g topology.Group) bool { return g.Kind == topology.Spread && g.Hard && g.At == at })
+	return slices.ContainsFunc(m.c.Topology, func(g topology.Group) bool { return g.Kind == topology.Spread && g.Hard && g.At == at })
 }
 
 // knownEverywhere reports whether all such spreads have nodes in the domain.
 func (t *Trial) knownEverywhere(at int, d int32) bool {
-	for g := range t.m.topology {
-		group := &t.m.topology[g]
+	for g := range t.m.c.Topology {
+		group := &t.m.c.Topology[g]
 		if group.Kind == topology.Spread && group.Hard && group.At == at && (group.MinDomains > 1 || topology.CountAt(t.s.Topology.Present[g], d) == 0) {
 			return false
 		}

@@ -12,19 +12,19 @@ import (
 // pools without limits or without such nodes.
 func (t *Trial) spareLimits(counted func(i int) bool) [][]int64 {
 	m := t.m
-	out := make([][]int64, len(m.pools))
-	nodes := make([]int64, len(m.pools))
+	out := make([][]int64, len(m.c.Pools))
+	nodes := make([]int64, len(m.c.Pools))
 	for i := range t.s.Planned {
-		if mc := &t.s.Planned[i]; m.pools[mc.Pool].Limits != nil && counted(i) {
+		if mc := &t.s.Planned[i]; m.c.Pools[mc.Pool].Limits != nil && counted(i) {
 			if nodes[mc.Pool]++; out[mc.Pool] == nil {
-				out[mc.Pool] = slices.Clone(m.pools[mc.Pool].Limits.Max)
+				out[mc.Pool] = slices.Clone(m.c.Pools[mc.Pool].Limits.Max)
 			}
-			resources.AddScaled(out[mc.Pool], m.pools[mc.Pool].RowCost(int(mc.Row)), -1)
+			resources.AddScaled(out[mc.Pool], m.c.Pools[mc.Pool].RowCost(int(mc.Row)), -1)
 		}
 	}
-	for i := range m.nodes {
-		if n := &m.nodes[i]; n.Pool >= 0 && out[n.Pool] != nil {
-			resources.AddScaled(out[n.Pool], m.pools[n.Pool].Limits.Cost(n.Capacity), -1)
+	for i := range m.c.Nodes {
+		if n := &m.c.Nodes[i]; n.Pool >= 0 && out[n.Pool] != nil {
+			resources.AddScaled(out[n.Pool], m.c.Pools[n.Pool].Limits.Cost(n.Capacity), -1)
 		}
 	}
 	for pool, left := range out {

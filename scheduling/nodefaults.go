@@ -42,9 +42,9 @@ func (x *explainer) examplesOf(n *nodeExamples) (out []NodeExample) {
 
 // example says what the check found on the node, and in Also what the checks after it find.
 func (x *explainer) example(node int32, check NodeCheck, f *nodeFailings) NodeExample {
-	e := NodeExample{Check: check, Node: x.m.nodes[node].Name}
+	e := NodeExample{Check: check, Node: x.m.c.Nodes[node].Name}
 	if check == NodeUnavailable {
-		switch n := &x.m.nodes[node]; {
+		switch n := &x.m.c.Nodes[node]; {
 		case n.Source.Leaving:
 			e.Detail = "is leaving"
 		case !n.Usable:
@@ -75,7 +75,7 @@ func (x *explainer) faults(node int32, f *nodeFailings) (out []NodeExample) {
 	}
 	if f.unmet > 0 {
 		for _, key := range x.unmetOn(node, f) {
-			value := match.OnlyValue(x.m.groups[x.m.nodes[node].Group].Labels.Get(key))
+			value := match.OnlyValue(x.m.c.Groups[x.m.c.Nodes[node].Group].Labels.Get(key))
 			out = append(out, NodeExample{Check: NodeRequirements, Key: key, Value: value})
 		}
 	}
@@ -115,7 +115,7 @@ func (x *explainer) tooSmall(node int32, f *nodeFailings) NodeExample {
 		e.Check = NodeVolumeLimits
 	}
 	for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
-		name := x.m.resources.Names[d]
+		name := x.m.c.Resources.Names[d]
 		e.Requests[name], e.Free[name] = resources.Quantity(name, x.c.Requests[d]), resources.Quantity(name, x.t.s.FreeOf(node)[d])
 	}
 	return e

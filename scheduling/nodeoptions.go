@@ -6,6 +6,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/state"
@@ -14,15 +15,15 @@ import (
 // profileFor is the alternative of the stage under which the node takes the stage's pods.
 func (m *Model) profileFor(stage int32, mc *state.Node) *nodepool.Profile {
 	as := nodepool.Assignment{Labels: mc.Labels}
-	for _, u := range m.stages[stage].Uses {
+	for _, u := range m.c.Stages[stage].Uses {
 		if u.Pool != mc.Pool {
 			continue
 		}
-		if f := &m.pools[u.Pool].Profiles[u.Profile]; f.Rows.Has(int(mc.Row)) && f.Slots.Has(int(mc.Slot)) && as.Allows(f) {
+		if f := &m.c.Pools[u.Pool].Profiles[u.Profile]; f.Rows.Has(int(mc.Row)) && f.Slots.Has(int(mc.Slot)) && as.Allows(f) {
 			return f
 		}
 	}
-	return &nodepool.Profile{Rows: m.pools[mc.Pool].Rows, Slots: m.pools[mc.Pool].Slots}
+	return &nodepool.Profile{Rows: m.c.Pools[mc.Pool].Rows, Slots: m.c.Pools[mc.Pool].Slots}
 }
 
 // rowOffers lists the rows that can be bought in one of the slots, each with its cheapest offering there, cheapest first.
@@ -70,7 +71,7 @@ func (m *Model) optionAt(c *market.Catalog, name string, variant, slot int, pric
 	s := &c.Slots[slot]
 	out := InstanceTypeOption{Name: name, Zone: s.Zone, CapacityType: s.CapacityType, Others: s.Others, Price: float64(price) / market.NanoPerUSD}
 	if c.HasCosts() {
-		out.Terms = priceTerms(c.Lines(variant, slot, nil))
+		out.Terms = model.PriceTerms(c.Lines(variant, slot, nil))
 	}
 	return out
 }
@@ -79,14 +80,14 @@ func (m *Model) optionAt(c *market.Catalog, name string, variant, slot int, pric
 // offering: the first so many, where commitments don't ask for the planned one among them. A type that would take more from the
 // pool's limits than the planned one and spare, the node's share of what the plan leaves of them, is left out.
 func (m *Model) optionsFor(out []InstanceTypeOption, p *nodepool.Pool, mc *state.Node, spare []int64, offers *offersOf, limit int) []InstanceTypeOption {
-	t, dims := p.Table, m.resources.Len()
+	t, dims := p.Table, m.c.Resources.Len()
 	var most []int64
 	if p.Limits != nil {
 		most = p.RowCost(int(mc.Row))
 		resources.AddScaled(most, spare, 1)
 	}
 	for i := range offers.rows {
-		if len(out) >= limit && m.standings == nil {
+		if len(out) >= limit && m.c.Standings == nil {
 			break
 		}
 		row := int(offers.rows[i].row)
@@ -106,7 +107,7 @@ func (m *Model) optionsFor(out []InstanceTypeOption, p *nodepool.Pool, mc *state
 // ownFirst puts the node itself first among the options if none is cheaper, and reports whether it did. Commitments cover
 // some nodes and not others of the same price, and the trial has reckoned with this one.
 func (m *Model) ownFirst(options []InstanceTypeOption, p *nodepool.Pool, mc *state.Node) bool {
-	if m.standings == nil || len(options) == 0 {
+	if m.c.Standings == nil || len(options) == 0 {
 		return false
 	}
 	c, variant := p.Table.Catalog, p.Table.Rows[mc.Row].Variant
@@ -124,7 +125,7 @@ func (m *Model) ownFirst(options []InstanceTypeOption, p *nodepool.Pool, mc *sta
 // rowOf is the row behind the first option of the list: the type's cheapest that holds the node's pods, of equals the first.
 func (m *Model) rowOf(p *nodepool.Pool, name string, mc *state.Node, offers []rowOffer) int {
 	for i := range offers { // by price, then name, then row
-		if row := offers[i].row; typeNameOf(p, row) == name && resources.Fits(mc.Used, p.Table.AllocOf(int(row), m.resources.Len())) {
+		if row := offers[i].row; typeNameOf(p, row) == name && resources.Fits(mc.Used, p.Table.AllocOf(int(row), m.c.Resources.Len())) {
 			return int(row)
 		}
 	}

@@ -24,7 +24,7 @@ const maxExampleDims, maxExampleRules = 3, 3
 // existing is why none of the nodes there are takes the class: counts by first failing check, an example of each, and the
 // node that comes nearest.
 func (x *explainer) existing() Reason {
-	n := &RemovedNodes{Total: len(x.m.nodes)}
+	n := &RemovedNodes{Total: len(x.m.c.Nodes)}
 	if n.Total == 0 {
 		return Reason{Code: ReasonNoNodePools}
 	}
@@ -33,7 +33,7 @@ func (x *explainer) existing() Reason {
 	var examples nodeExamples
 	x.nodeLooks += n.Total
 	x.tries = maxNodeTries
-	for i := range x.m.nodes {
+	for i := range x.m.c.Nodes {
 		check, f := x.checkNode(int32(i))
 		*n.Count(check)++
 		examples.consider(check, int32(i), &f)
@@ -81,7 +81,7 @@ func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
 	if !x.t.s.Usable.Has(int(node)) {
 		return NodeUnavailable, nodeFailings{}
 	}
-	f := nodeFailings{groupFailings: x.groupFails(x.m.nodes[node].Group), attach: true}
+	f := nodeFailings{groupFailings: x.groupFails(x.m.c.Nodes[node].Group), attach: true}
 	free := x.t.s.FreeOf(node)
 	for d, need := range x.c.Requests {
 		if need > 0 && need > free[d] {
@@ -89,7 +89,7 @@ func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
 				f.lacking[f.dims] = d
 			}
 			f.dims++
-			f.attach = f.attach && resources.Attaches(x.m.resources.Names[d])
+			f.attach = f.attach && resources.Attaches(x.m.c.Resources.Names[d])
 		}
 	}
 	switch {
@@ -117,14 +117,14 @@ func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
 func (x *explainer) groupFails(group int32) groupFailings {
 	groups := x.groups[x.c.Shape]
 	if groups == nil {
-		groups = make([]groupFailings, len(x.m.groups))
+		groups = make([]groupFailings, len(x.m.c.Groups))
 		x.groups[x.c.Shape] = groups
 	}
 	f := &groups[group]
 	if f.known {
 		return *f
 	}
-	g := &x.m.groups[group]
+	g := &x.m.c.Groups[group]
 	*f = groupFailings{known: true, volumes: !x.s.VolumesOn(g.Labels)}
 	for i := range g.Taints {
 		if match.Untolerated(x.s.Tolerations, g.Taints[i:i+1], true) != nil {
@@ -149,12 +149,12 @@ func (x *explainer) groupFails(group int32) groupFailings {
 
 // taintsOf are the node's taints that the pods don't tolerate.
 func (x *explainer) taintsOf(node int32) []corev1.Taint {
-	return intolerable(x.s.Tolerations, x.m.groups[x.m.nodes[node].Group].Taints)
+	return intolerable(x.s.Tolerations, x.m.c.Groups[x.m.c.Nodes[node].Group].Taints)
 }
 
 // unmetOn are the labels of the node that don't meet the alternative that comes nearest.
 func (x *explainer) unmetOn(node int32, f *nodeFailings) []string {
-	labels := x.m.groups[x.m.nodes[node].Group].Labels
+	labels := x.m.c.Groups[x.m.c.Nodes[node].Group].Labels
 	return match.Needs(slices.DeleteFunc(slices.Clone(x.s.Terms[f.term]), func(r requirements.Requirement) bool { return match.Meets(labels, r) })).Keys()
 }
 
@@ -162,7 +162,7 @@ func (x *explainer) unmetOn(node int32, f *nodeFailings) []string {
 func (x *explainer) portTaken(node int32) bool {
 	h, o := x.hostOf(node), x.c.Topology
 	return h != nil && o != nil && slices.ContainsFunc(o.In, func(g int32) bool {
-		return x.m.topology[g].Kind == topology.Exclusive && h.Of(g).Members > 0
+		return x.m.c.Topology[g].Kind == topology.Exclusive && h.Of(g).Members > 0
 	})
 }
 
@@ -170,7 +170,7 @@ func (x *explainer) portTaken(node int32) bool {
 func (x *explainer) considerNode(best *finding, two *pairFinding, node int32, f *nodeFailings) {
 	switch f.count() {
 	case 0:
-		h, name := x.hostOf(node), x.m.nodes[node].Name
+		h, name := x.hostOf(node), x.m.c.Nodes[node].Name
 		if h == nil || x.tries <= 0 || !best.worth(MissTopology) && best.miss.Code != MissTopology {
 			return
 		}
@@ -184,14 +184,14 @@ func (x *explainer) considerNode(best *finding, two *pairFinding, node int32, f 
 		codes, size := x.codesFor(node, f)
 		if codes[0] != "" && best.nearer(codes[0], size, 0) && x.admitsChanged(node, f) {
 			miss := x.changesFor(node, f)[0]
-			miss.Node = x.m.nodes[node].Name
+			miss.Node = x.m.c.Nodes[node].Name
 			*best = finding{miss: miss, size: size}
 		}
 	case 2:
 		codes, size := x.codesFor(node, f)
 		if best.miss == nil && codes[1] != "" && two.nearer(codes[0], codes[1], size, 0) && x.admitsChanged(node, f) {
 			misses := x.changesFor(node, f)
-			misses[0].Node, misses[0].Also = x.m.nodes[node].Name, misses[1]
+			misses[0].Node, misses[0].Also = x.m.c.Nodes[node].Name, misses[1]
 			*two = pairFinding{finding{miss: misses[0], size: size}}
 		}
 	}
@@ -232,7 +232,7 @@ func (x *explainer) changesFor(node int32, f *nodeFailings) (misses []*NearestMi
 	}
 	for _, key := range unmet {
 		miss := &NearestMiss{Code: MissLabel, Key: key}
-		if value := match.OnlyValue(x.m.groups[x.m.nodes[node].Group].Labels.Get(key)); value != "" {
+		if value := match.OnlyValue(x.m.c.Groups[x.m.c.Nodes[node].Group].Labels.Get(key)); value != "" {
 			miss.Values = []string{value}
 		}
 		x.blameSystem(miss)
@@ -277,12 +277,12 @@ func (x *explainer) hostOf(node int32) *topology.Host {
 func (x *explainer) countsWhoeverNotices(node int32) func(group int32) topology.Tally {
 	return func(group int32) topology.Tally {
 		out := x.t.s.Topology.Hosts[node].Of(group)
-		if x.m.topology[group].Kind != topology.Spread {
+		if x.m.c.Topology[group].Kind != topology.Spread {
 			return out
 		}
 		out.Members = 0
 		note := func(class, n int32) {
-			if o := x.m.classes[class].Topology; o != nil && topology.Contains(o.In, group) {
+			if o := x.m.c.Classes[class].Topology; o != nil && topology.Contains(o.In, group) {
 				out.Members += n
 			}
 		}

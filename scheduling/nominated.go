@@ -18,7 +18,7 @@ import (
 // victimsOn are the pods on the node that are being deleted and have a lower priority: those that were preempted.
 func victimsOn(m *Model, n *existing.Node, priority int32) []existing.Pod {
 	return slices.DeleteFunc(slices.Clone(n.Bound), func(p existing.Pod) bool {
-		return !p.Terminating || m.classes[p.Class].Priority >= priority
+		return !p.Terminating || m.c.Classes[p.Class].Priority >= priority
 	})
 }
 
@@ -27,23 +27,23 @@ func (t *Trial) promiseRoom() {
 	m := t.m
 	type promise struct{ needs, victims []int64 }
 	promised := map[int]*promise{}
-	for class, c := range m.classes {
+	for class, c := range m.c.Classes {
 		if c.Nominated == "" || t.s.Waiting[class] == 0 {
 			continue
 		}
-		at, known := m.nodeIndex[c.Nominated]
-		if !known || !m.nodes[at].Usable {
+		at, known := m.c.NodeIndex[c.Nominated]
+		if !known || !m.c.Nodes[at].Usable {
 			continue
 		}
 		p := promised[at]
 		if p == nil {
-			p = &promise{make([]int64, m.resources.Len()), make([]int64, m.resources.Len())}
+			p = &promise{make([]int64, m.c.Resources.Len()), make([]int64, m.c.Resources.Len())}
 			promised[at] = p
 		}
 		resources.AddScaled(p.needs, c.Requests, int64(t.s.Waiting[class]))
-		victims := make([]int64, m.resources.Len())
-		for _, v := range victimsOn(m, &m.nodes[at], c.Priority) {
-			resources.AddScaled(victims, m.classes[v.Class].Requests, 1)
+		victims := make([]int64, m.c.Resources.Len())
+		for _, v := range victimsOn(m, &m.c.Nodes[at], c.Priority) {
+			resources.AddScaled(victims, m.c.Classes[v.Class].Requests, 1)
 		}
 		for d := range victims {
 			p.victims[d] = max(p.victims[d], victims[d])
@@ -53,7 +53,7 @@ func (t *Trial) promiseRoom() {
 		free := t.s.FreeOf(int32(at))
 		for d := range free {
 			gone := p.victims[d]
-			if over := m.nodes[at].Over; over != nil {
+			if over := m.c.Nodes[at].Over; over != nil {
 				gone -= over[d]
 			}
 			free[d] += max(min(gone, p.needs[d]-free[d]), 0)
@@ -66,19 +66,19 @@ func (t *Trial) promiseRoom() {
 func (t *Trial) placeNominated(classes []int32, lowest int32) (least int32, any bool) {
 	m := t.m
 	list := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
-		c := m.classes[class]
+		c := m.c.Classes[class]
 		return c.Nominated == "" || c.Invalid != nil || c.Priority < lowest
 	})
-	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(m.classes[b].Priority, m.classes[a].Priority) })
+	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(m.c.Classes[b].Priority, m.c.Classes[a].Priority) })
 	least = math.MaxInt32
 	for _, class := range list {
-		c := m.classes[class]
-		at, known := m.nodeIndex[c.Nominated]
-		if !known || !t.s.Usable.Has(at) || !m.fits.Accepts(m.nodes[at].Group, c.Shape) {
+		c := m.c.Classes[class]
+		at, known := m.c.NodeIndex[c.Nominated]
+		if !known || !t.s.Usable.Has(at) || !m.c.Fits.Accepts(m.c.Nodes[at].Group, c.Shape) {
 			continue
 		}
 		host := int32(at)
-		preempted := len(victimsOn(m, &m.nodes[at], c.Priority)) > 0
+		preempted := len(victimsOn(m, &m.c.Nodes[at], c.Priority)) > 0
 		for t.s.Waiting[class] > 0 && resources.Fits(t.s.Volumes.NeedOn(c, host), t.s.FreeOf(host)) && (preempted || t.s.Admits(c, host)) {
 			t.place(state.Binding{Class: class, Host: host, Count: 1, Stage: -1})
 			least, any = c.Priority, true
@@ -91,7 +91,7 @@ func (t *Trial) placeNominated(classes []int32, lowest int32) (least int32, any 
 func (t *Trial) highestWaiting(classes []int32) (highest int32, any bool) {
 	highest = math.MinInt32
 	for _, class := range classes {
-		if c := t.m.classes[class]; t.s.Waiting[class] > 0 && c.Invalid == nil {
+		if c := t.m.c.Classes[class]; t.s.Waiting[class] > 0 && c.Invalid == nil {
 			highest, any = max(highest, c.Priority), true
 		}
 	}

@@ -31,11 +31,11 @@ func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expecte
 	lowest := m.lowestBound()
 	onNew := make(map[int32]bool)
 	for _, b := range solved.s.Placed {
-		onNew[b.Class] = onNew[b.Class] || b.Count > 0 && b.Host >= int32(len(m.nodes))
+		onNew[b.Class] = onNew[b.Class] || b.Count > 0 && b.Host >= int32(len(m.c.Nodes))
 	}
 	var real []int32
 	wanted := false
-	for i, c := range m.classes {
+	for i, c := range m.c.Classes {
 		if len(c.Pending) == 0 || c.Placeholder || c.Invalid != nil || int64(c.Priority) <= lowest {
 			continue
 		}
@@ -48,11 +48,11 @@ func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expecte
 	t := m.Trial()
 	t.options = PlaceOptions{Query: q, ExistingOnly: true}
 	t.placeNominated(real, math.MinInt32)
-	e := &preemptor{t: t, budgets: newVictimBudgets(m.snapshot.PodDisruptionBudgets), gone: map[int32]map[int]bool{}}
+	e := &preemptor{t: t, budgets: newVictimBudgets(m.c.Snapshot.PodDisruptionBudgets), gone: map[int32]map[int]bool{}}
 	for _, tier := range t.priorities(real) {
 		t.placeTogether(ctx, tier)
 		for _, class := range tier {
-			c := m.classes[class]
+			c := m.c.Classes[class]
 			e.begin()
 			for t.s.Waiting[class] > 0 && !c.Never && len(out.list) < maxPreemptors && ctx.Err() == nil {
 				found := e.shared(class)
@@ -64,7 +64,7 @@ func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expecte
 				}
 				out.hold(m, class, found)
 				e.take(class, found)
-				pod := m.pods[c.Pending[len(c.Pending)-int(out.classes[class])]]
+				pod := m.c.Pods[c.Pending[len(c.Pending)-int(out.classes[class])]]
 				out.list = append(out.list, found.preemption(m, PodKey{Namespace: pod.Namespace, Name: pod.Name}))
 			}
 		}
@@ -75,12 +75,12 @@ func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expecte
 // lowestBound is the lowest priority of a pod on a node that takes pods.
 func (m *Model) lowestBound() int64 {
 	lowest := int64(math.MaxInt64)
-	for i := range m.nodes {
-		if !m.nodes[i].Usable {
+	for i := range m.c.Nodes {
+		if !m.c.Nodes[i].Usable {
 			continue
 		}
-		for _, p := range m.nodes[i].Bound {
-			lowest = min(lowest, int64(m.classes[p.Class].Priority))
+		for _, p := range m.c.Nodes[i].Bound {
+			lowest = min(lowest, int64(m.c.Classes[p.Class].Priority))
 		}
 	}
 	return lowest
@@ -102,7 +102,7 @@ func (t *Trial) leaveTo(expected expectedPreemptions) {
 		return
 	}
 	for _, b := range expected.placed {
-		t.s.Topology.Place(t.m.keepingAway(t.m.classes[b.Class].Topology), b.Host, b.Count)
+		t.s.Topology.Place(t.m.keepingAway(t.m.c.Classes[b.Class].Topology), b.Host, b.Count)
 	}
 }
 
@@ -112,17 +112,17 @@ func (m *Model) keepingAway(o *topology.Groups) *topology.Groups {
 		return nil
 	}
 	in := slices.DeleteFunc(slices.Clone(o.In), func(g int32) bool {
-		return m.topology[g].Kind != topology.Anti && m.topology[g].Kind != topology.Exclusive
+		return m.c.Topology[g].Kind != topology.Anti && m.c.Topology[g].Kind != topology.Exclusive
 	})
 	return &topology.Groups{Owns: o.Owns, In: in}
 }
 
 // hold counts one more pod of the class, and those of its victims that no other has preempted.
 func (x *expectedPreemptions) hold(m *Model, class int32, v *victims) {
-	n := &m.nodes[v.node]
+	n := &m.c.Nodes[v.node]
 	held := x.holds[v.node]
 	if held == nil {
-		held = make([]int64, m.resources.Len())
+		held = make([]int64, m.c.Resources.Len())
 		if n.Over != nil {
 			resources.AddScaled(held, n.Over, 1)
 		}
@@ -130,8 +130,8 @@ func (x *expectedPreemptions) hold(m *Model, class int32, v *victims) {
 	}
 	x.classes[class]++
 	x.placed = append(x.placed, state.Binding{Class: class, Host: v.node, Count: 1, Stage: -1})
-	resources.AddScaled(held, m.classes[class].Requests, 1)
+	resources.AddScaled(held, m.c.Classes[class].Requests, 1)
 	for _, k := range v.fresh {
-		resources.AddScaled(held, m.classes[n.Bound[k].Class].Unshared(), -1)
+		resources.AddScaled(held, m.c.Classes[n.Bound[k].Class].Unshared(), -1)
 	}
 }

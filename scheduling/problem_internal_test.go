@@ -45,7 +45,7 @@ func TestNoPoolIsMissed(t *testing.T) {
 			t.Fatal(err)
 		}
 		var items []pricing.Item
-		for i, c := range m.classes {
+		for i, c := range m.c.Classes {
 			if len(c.Stages) > 0 {
 				items = append(items, m.provable(int32(i), c.Stages[0], 1))
 			}
@@ -53,10 +53,10 @@ func TestNoPoolIsMissed(t *testing.T) {
 		if len(items) == 0 {
 			return
 		}
-		p := m.shop().Choose(items, nil)
+		p := m.c.Shop().Choose(items, nil)
 		for at, pl := range pricing.PlacesInUse(items) {
-			for _, u := range m.stages[pl.Stage].Uses {
-				pool := m.pools[u.Pool]
+			for _, u := range m.c.Stages[pl.Stage].Uses {
+				pool := m.c.Pools[u.Pool]
 				f := &pool.Profiles[u.Profile]
 				for r := range f.Rows.Members {
 					alloc := pool.Table.AllocOf(r, p.Dims)
@@ -70,7 +70,7 @@ func TestNoPoolIsMissed(t *testing.T) {
 						}
 						if !slices.ContainsFunc(p.Options, func(k pricing.Option) bool {
 							same := k.Pool == u.Pool && k.Row == int32(r)
-							limits := m.pools[k.Pool].Limits == nil || same || k.Pool == u.Pool && resources.Fits(m.pools[k.Pool].RowCost(int(k.Row)), pool.RowCost(r))
+							limits := m.c.Pools[k.Pool].Limits == nil || same || k.Pool == u.Pool && resources.Fits(m.c.Pools[k.Pool].RowCost(int(k.Row)), pool.RowCost(r))
 							return k.Price <= price && k.Open.Has(at) && resources.Fits(alloc, k.Alloc) && limits
 						}) {
 							t.Fatalf("row %d in slot %d of pool %d is neither an option nor dominated by one", r, slot, u.Pool)
@@ -94,7 +94,7 @@ func drawnType(t *rapid.T, name string) *cloudprovider.InstanceType {
 	for _, zone := range []string{"a", "b"} {
 		for _, capacityType := range []string{"spot", "on-demand"} {
 			it.Offerings = append(it.Offerings, cloudprovider.Offering{
-				Requirements: requirements.NewSet(requirements.In(corev1.LabelTopologyZone, zone), requirements.In(labelCapacityType, capacityType)),
+				Requirements: requirements.NewSet(requirements.In(corev1.LabelTopologyZone, zone), requirements.In(v1.CapacityTypeLabelKey, capacityType)),
 				Price:        float64(rapid.IntRange(1, 5).Draw(t, "price")),
 				Available:    rapid.IntRange(0, 3).Draw(t, "available") > 0,
 			})
@@ -115,7 +115,7 @@ func drawnPool(t *rapid.T, name string) NodePool {
 	case 0:
 		narrow(corev1.LabelTopologyZone, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "zone"))
 	case 1:
-		narrow(labelCapacityType, "on-demand")
+		narrow(v1.CapacityTypeLabelKey, "on-demand")
 	case 2:
 		np.Spec.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8")}
 	case 3:

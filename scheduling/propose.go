@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -37,7 +38,7 @@ func (t *Trial) wishes(c *layout.Cells, classes []int32) []wish {
 		if t.s.Waiting[class] == 0 {
 			continue
 		}
-		if c != nil && t.m.concerned(t.m.classes[class].Topology) {
+		if c != nil && t.m.concerned(t.m.c.Classes[class].Topology) {
 			dealt = append(dealt, class)
 			continue
 		}
@@ -54,7 +55,7 @@ func (m *Model) concerned(o *topology.Groups) bool {
 	if o == nil {
 		return false
 	}
-	wide := func(g int32) bool { return m.topology[g].At != topology.Hostname }
+	wide := func(g int32) bool { return m.c.Topology[g].At != topology.Hostname }
 	return slices.ContainsFunc(o.Owns, wide) || slices.ContainsFunc(o.In, wide)
 }
 
@@ -66,7 +67,7 @@ func (t *Trial) proposeExisting(ctx context.Context, c *layout.Cells, wishes []w
 	m := t.m
 	order := make([]*wish, 0, len(wishes))
 	for i := range wishes {
-		if m.classes[wishes[i].class].Invalid == nil {
+		if m.c.Classes[wishes[i].class].Invalid == nil {
 			order = append(order, &wishes[i])
 		}
 	}
@@ -74,9 +75,9 @@ func (t *Trial) proposeExisting(ctx context.Context, c *layout.Cells, wishes []w
 	size := t.sizes(nodes)
 	t.sortByRoom(nodes, size)
 	slices.SortStableFunc(order, func(a, b *wish) int {
-		ca, cb := m.classes[a.class], m.classes[b.class]
+		ca, cb := m.c.Classes[a.class], m.c.Classes[b.class]
 		strandedA, strandedB := len(ca.Stages) == 0, len(cb.Stages) == 0
-		return cmp.Or(boolCompare(strandedB, strandedA), cmp.Compare(cb.Priority, ca.Priority),
+		return cmp.Or(model.BoolCompare(strandedB, strandedA), cmp.Compare(cb.Priority, ca.Priority),
 			-cmp.Compare(worth[a.class], worth[b.class]), -cmp.Compare(size(ca.Requests), size(cb.Requests)), cmp.Compare(a.class, b.class))
 	})
 	f := &filler{t: t, c: c, nodes: nodes, free: slices.Clone(t.s.Free), bases: map[int32]*topology.OneNode{}}
@@ -101,7 +102,7 @@ type filler struct {
 // fill goes over the nodes once, taking only those fits that are at least as good as asked for.
 func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 	m, c := f.t.m, f.c
-	dims := int32(m.resources.Len())
+	dims := int32(m.c.Resources.Len())
 	order = slices.DeleteFunc(slices.Clone(order), func(w *wish) bool { return w.count == 0 })
 	for _, node := range f.nodes {
 		if len(order) == 0 || ctx.Err() != nil {
@@ -121,9 +122,9 @@ func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 				exhausted = true
 				continue
 			}
-			class := m.classes[w.class]
+			class := m.c.Classes[w.class]
 			n := resources.HowMany(class.Requests, free, int(w.count))
-			if n == 0 || (w.cell != layout.AnyCell && w.cell != cell) || m.fits.FitOf(m.nodes[node].Group, class.Shape) < fit {
+			if n == 0 || (w.cell != layout.AnyCell && w.cell != cell) || m.c.Fits.FitOf(m.c.Nodes[node].Group, class.Shape) < fit {
 				continue
 			}
 			if class.Topology != nil {
@@ -150,7 +151,7 @@ func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 func (f *filler) countsOn(node int32) *topology.OneNode {
 	s, ok := f.bases[node]
 	if !ok {
-		s = topology.NewOneNode(f.t.m.topology)
+		s = topology.NewOneNode(f.t.m.c.Topology)
 		s.Begin(f.t.s.Topology.Hosts[node].Tally)
 		f.bases[node] = s
 	}
@@ -172,7 +173,7 @@ func (t *Trial) admit(list []proposal) {
 		progress := false
 		for i := range open {
 			p := &open[i]
-			for p.Count > 0 && t.s.Topology.Admits(t.m.classes[p.Class].Topology, t.m.classes[p.Class].Shape, p.Host) {
+			for p.Count > 0 && t.s.Topology.Admits(t.m.c.Classes[p.Class].Topology, t.m.c.Classes[p.Class].Shape, p.Host) {
 				one := p.Binding
 				one.Count = 1
 				t.place(one)

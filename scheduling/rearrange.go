@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/filling"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
@@ -97,7 +98,7 @@ func (t *Trial) rearrange(ctx context.Context, before Mark, classes []int32) {
 // concernsAny reports whether rules over domains larger than a node concern pods of the way: even a single new node may then be in the
 // wrong domain, because of pods that were placed before, or of others dealt out to the same domain that have no place in the end.
 func (t *Trial) concernsAny(w state.Record) bool {
-	return slices.ContainsFunc(w.Bindings, func(b state.Binding) bool { return t.m.concerned(t.m.classes[b.Class].Topology) })
+	return slices.ContainsFunc(w.Bindings, func(b state.Binding) bool { return t.m.concerned(t.m.c.Classes[b.Class].Topology) })
 }
 
 // spansNodes reports whether nodes of the snapshot hold pods of the way, and rules over domains larger than a node concern some.
@@ -113,18 +114,18 @@ func (t *Trial) nearlyProven() bool {
 // shares are the largest shares that pods of the classes take of what the largest nodes have.
 func (t *Trial) shares(classes []int32) []float64 {
 	m := t.m
-	dims := m.resources.Len()
+	dims := m.c.Resources.Len()
 	most := make([]int64, dims)
-	for _, p := range m.pools {
+	for _, p := range m.c.Pools {
 		for row := range p.Rows.Members {
 			for d, n := range p.Table.AllocOf(row, dims) {
 				most[d] = max(most[d], n)
 			}
 		}
 	}
-	out := make([]float64, len(m.classes))
+	out := make([]float64, len(m.c.Classes))
 	for _, class := range classes {
-		out[class] = resources.LargestShare(m.classes[class].Requests, most)
+		out[class] = resources.LargestShare(m.c.Classes[class].Requests, most)
 	}
 	return out
 }
@@ -149,7 +150,7 @@ func (t *Trial) ranks(w state.Record) map[int32]int {
 
 // rank is a stage's place among those of the class; 0 on nodes of the snapshot.
 func (t *Trial) rank(class, stage int32) int {
-	return max(slices.Index(t.stagesFor(t.m.classes[class]), stage), 0)
+	return max(slices.Index(t.stagesFor(t.m.c.Classes[class]), stage), 0)
 }
 
 // all places everything again, by each recipe, and then goes on with what is best, node by node and pair by pair, until
@@ -227,18 +228,18 @@ func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, h
 	r.steps += len(r.best.Bindings)
 	var order []int32
 	for class, n := range t.s.Waiting {
-		if c := t.m.classes[class]; n > 0 && c.Invalid == nil && !c.Placeholder {
+		if c := t.m.c.Classes[class]; n > 0 && c.Invalid == nil && !c.Placeholder {
 			order = append(order, int32(class))
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int32) int {
-		ca, cb := t.m.classes[a], t.m.classes[b]
+		ca, cb := t.m.c.Classes[a], t.m.c.Classes[b]
 		if how.draw > 0 {
 			return cmp.Or(cmp.Compare(cb.Priority, ca.Priority), cmp.Compare(mixed(how.draw, uint64(a)), mixed(how.draw, uint64(b))))
 		}
 		ruled := 0
 		if how.ruledFirst {
-			ruled = boolCompare(cb.Topology != nil, ca.Topology != nil)
+			ruled = model.BoolCompare(cb.Topology != nil, ca.Topology != nil)
 		}
 		return cmp.Or(cmp.Compare(cb.Priority, ca.Priority), ruled, -cmp.Compare(r.size[a], r.size[b]))
 	})
@@ -291,7 +292,7 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 		t.place(state.Binding{Class: class, Host: host, Count: t.bulkOn(class, host), Stage: stage, Tight: t.tightly(class)})
 		return true
 	}
-	c := t.m.classes[class]
+	c := t.m.c.Classes[class]
 	loads, waits := t.s.Loads(0), t.awaitsReservation(c)
 	s := t.findSite(t.cells, class)
 	if s == nil {
@@ -302,7 +303,7 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 		best, least := int32(-1), int64(math.MaxInt64)
 		for i := range t.s.Planned {
 			mc := &t.s.Planned[i]
-			if mc.Empty() || (waits && mc.Reservation(t.m.pools) == "") || !t.couldAdmit(c, int32(i)) {
+			if mc.Empty() || (waits && mc.Reservation(t.m.c.Pools) == "") || !t.couldAdmit(c, int32(i)) {
 				continue
 			}
 			r.steps++
@@ -348,7 +349,7 @@ func (t *Trial) restoreBut(w state.Record, gone func(host int32) bool) {
 				continue
 			}
 		}
-		list = append(list, proposal{b, t.m.classes[b.Class].Topology == nil})
+		list = append(list, proposal{b, t.m.c.Classes[b.Class].Topology == nil})
 	}
 	t.admit(list)
 	t.s.AbandonEmpty()

@@ -29,7 +29,7 @@ func (x *explainer) described(r *rule) Rule {
 		out.Text = strings.TrimSuffix(out.Text, planning.TakenWords)
 	} else {
 		for _, g := range r.groups {
-			group := &x.m.topology[g]
+			group := &x.m.c.Topology[g]
 			out.Keys = append(out.Keys, group.Key)
 			if !x.hasDomains(group) {
 				out.Unknown = append(out.Unknown, Unknown{Kind: UnknownLabel, Name: group.Key, Nearest: x.nearest3(x.labelKeys(), group.Key)})
@@ -44,7 +44,7 @@ func (x *explainer) described(r *rule) Rule {
 // hasDomains reports whether nodes have the group's topology key, or could be launched with it. The trial's own list does not say so:
 // it also has domains of nodes that were only tried, by whatever class came first.
 func (x *explainer) hasDomains(g *topology.Group) bool {
-	if g.At == topology.Hostname || len(x.m.base.Domains[g.At]) > 0 ||
+	if g.At == topology.Hostname || len(x.m.c.Base.Domains[g.At]) > 0 ||
 		slices.ContainsFunc(x.t.s.Topology.Hosts, func(h topology.Host) bool { return h.Domains[g.At] != topology.NoDomain }) {
 		return true
 	}
@@ -71,7 +71,7 @@ func (r *rule) publicKind() RuleKind {
 // countDomains fills in the domains of a rule by a label other than the nodes' names: of those there may be thousands.
 func (x *explainer) countDomains(r *rule, out *Rule) {
 	g := r.groups[0]
-	group, s := &x.m.topology[g], x.t.s.Topology
+	group, s := &x.m.c.Topology[g], x.t.s.Topology
 	if r.kind == topology.Spread {
 		out.MaxSkew = group.MaxSkew
 		if group.MinDomains > 1 {
@@ -127,20 +127,20 @@ func (x *explainer) countDomains(r *rule, out *Rule) {
 
 // nameNodes names a node of each domain that holds the spread back, and what keeps the pod off it.
 func (x *explainer) nameNodes(g int32, out *Rule) {
-	group, s := &x.m.topology[g], x.t.s.Topology
+	group, s := &x.m.c.Topology[g], x.t.s.Topology
 	for i := range out.Domains {
 		d := &out.Domains[i]
 		if !d.HoldsBack {
 			continue
 		}
 		number := s.Domains[group.At][d.Name]
-		for n := range x.m.nodes {
+		for n := range x.m.c.Nodes {
 			h := &s.Hosts[n]
 			if h.Gone || h.Domains[group.At] != number || h.Ignored(g) {
 				continue
 			}
 			check, f := x.checkNode(int32(n))
-			d.Node, d.Check = x.m.nodes[n].Name, check
+			d.Node, d.Check = x.m.c.Nodes[n].Name, check
 			if f.tainted && !group.Filter.Taints {
 				d.Taint = &x.taintsOf(int32(n))[0]
 			}
@@ -153,7 +153,7 @@ func (x *explainer) nameNodes(g int32, out *Rule) {
 // DaemonSets of a new node.
 func (x *explainer) holdersOn(r *rule, node int32, daemons []int32) []Holder {
 	inTheWay := func(class int32) bool {
-		o := x.m.classes[class].Topology
+		o := x.m.c.Classes[class].Topology
 		if o == nil {
 			return false
 		}
@@ -170,27 +170,27 @@ func (x *explainer) holdersOn(r *rule, node int32, daemons []int32) []Holder {
 		}
 	}
 	for _, d := range daemons {
-		if inTheWay(x.m.daemonSets[d].Class) {
-			note(Holder{Kind: HolderDaemonSet, Namespace: x.m.daemonSets[d].Object.Namespace, Name: x.m.daemonSets[d].Object.Name})
+		if inTheWay(x.m.c.DaemonSets[d].Class) {
+			note(Holder{Kind: HolderDaemonSet, Namespace: x.m.c.DaemonSets[d].Object.Namespace, Name: x.m.c.DaemonSets[d].Object.Name})
 		}
 	}
 	if node < 0 {
 		return firstHolders(out)
 	}
-	n := &x.m.nodes[node]
+	n := &x.m.c.Nodes[node]
 	for _, p := range n.Bound {
 		if inTheWay(p.Class) {
 			note(Holder{Kind: HolderPod, Namespace: p.Pod.Namespace, Name: p.Pod.Name})
 		}
 	}
-	for _, d := range n.MissingDaemons(x.m.daemonSets, &x.m.groups[n.Group]) {
-		if inTheWay(x.m.daemonSets[d].Class) {
-			note(Holder{Kind: HolderDaemonSet, Namespace: x.m.daemonSets[d].Object.Namespace, Name: x.m.daemonSets[d].Object.Name})
+	for _, d := range n.MissingDaemons(x.m.c.DaemonSets, &x.m.c.Groups[n.Group]) {
+		if inTheWay(x.m.c.DaemonSets[d].Class) {
+			note(Holder{Kind: HolderDaemonSet, Namespace: x.m.c.DaemonSets[d].Object.Namespace, Name: x.m.c.DaemonSets[d].Object.Name})
 		}
 	}
 	for b := range x.t.s.On(node) {
 		if inTheWay(b.Class) {
-			sample := x.m.classes[b.Class].Sample
+			sample := x.m.c.Classes[b.Class].Sample
 			note(Holder{Kind: HolderPlanned, Namespace: sample.Namespace, Name: sample.Name})
 		}
 	}

@@ -54,8 +54,8 @@ func (t *Trial) writeRelaxations(out *Plan) {
 
 func (t *Trial) brokenWishes(b state.Binding, note func(code RelaxationCode, detail string)) {
 	m := t.m
-	c := m.classes[b.Class]
-	s := m.shapes[c.Shape]
+	c := m.c.Classes[b.Class]
+	s := m.c.Shapes[c.Shape]
 	if taint := match.Untolerated(s.Tolerations, t.taintsOf(b.Host), false); taint != nil && taint.Effect == corev1.TaintEffectPreferNoSchedule {
 		note(RelaxedTaint, TaintString(*taint))
 	}
@@ -76,7 +76,7 @@ func (t *Trial) brokenWishes(b state.Binding, note func(code RelaxationCode, det
 	}
 	h := &t.s.Topology.Hosts[b.Host]
 	for _, g := range c.Topology.Owns {
-		group := &m.topology[g]
+		group := &m.c.Topology[g]
 		if group.Hard {
 			continue
 		}
@@ -102,7 +102,7 @@ func (t *Trial) brokenWishes(b state.Binding, note func(code RelaxationCode, det
 
 // emptiestOf is the least number of members in any domain of the group as things stand.
 func (t *Trial) emptiestOf(g int32, c *podclass.Class) int32 {
-	if t.m.topology[g].At != topology.Hostname {
+	if t.m.c.Topology[g].At != topology.Hostname {
 		return t.s.Topology.Emptiest(g, c.Shape)
 	}
 	least := int32(-1)
@@ -118,16 +118,16 @@ func (t *Trial) emptiestOf(g int32, c *podclass.Class) int32 {
 
 // labelsOf are a host's labels, as far as any pod asks about them.
 func (t *Trial) labelsOf(host int32) requirements.Set {
-	if host < int32(len(t.m.nodes)) {
-		return t.m.groups[t.m.nodes[host].Group].Labels
+	if host < int32(len(t.m.c.Nodes)) {
+		return t.m.c.Groups[t.m.c.Nodes[host].Group].Labels
 	}
-	mc := &t.s.Planned[host-int32(len(t.m.nodes))]
-	return state.DecidedLabels(t.m.pools, t.m.askedKeys, mc, &nodepool.Assignment{Labels: mc.Labels})
+	mc := &t.s.Planned[host-int32(len(t.m.c.Nodes))]
+	return state.DecidedLabels(t.m.c.Pools, t.m.c.AskedKeys, mc, &nodepool.Assignment{Labels: mc.Labels})
 }
 
 func (t *Trial) taintsOf(host int32) []corev1.Taint {
-	if host < int32(len(t.m.nodes)) {
-		return t.m.groups[t.m.nodes[host].Group].Taints
+	if host < int32(len(t.m.c.Nodes)) {
+		return t.m.c.Groups[t.m.c.Nodes[host].Group].Taints
 	}
-	return t.m.pools[t.s.Planned[host-int32(len(t.m.nodes))].Pool].Taints
+	return t.m.c.Pools[t.s.Planned[host-int32(len(t.m.c.Nodes))].Pool].Taints
 }

@@ -28,7 +28,7 @@ const (
 // roomFirst looks for a cheaper way to place the pods that were placed since the mark, with more of them on nodes of the
 // snapshot. It places as many, and no pod in a domain from which a spread sends it to another that pools can reach.
 func (t *Trial) roomFirst(ctx context.Context, before Mark, classes []int32) {
-	if t.options.ExistingOnly || t.newOnly || t.s.Filled() == 0 || len(t.m.nodes) == 0 || t.s.PodsSince(before.at) > maxRoomPods {
+	if t.options.ExistingOnly || t.newOnly || t.s.Filled() == 0 || len(t.m.c.Nodes) == 0 || t.s.PodsSince(before.at) > maxRoomPods {
 		return
 	}
 	found, cost := t.s.Record(before.at), t.newCost()
@@ -91,10 +91,10 @@ func (t *Trial) fullest(ctx context.Context, before Mark, classes, priorities []
 
 // couldHold reports whether the nodes have as much free together as the pods of the classes ask for.
 func (t *Trial) couldHold(classes []int32) bool {
-	dims := t.m.resources.Len()
+	dims := t.m.c.Resources.Len()
 	need, free := make([]int64, dims), make([]int64, dims)
 	for _, class := range classes {
-		if c := t.m.classes[class]; c.Invalid == nil {
+		if c := t.m.c.Classes[class]; c.Invalid == nil {
 			resources.AddScaled(need, c.Requests, int64(t.s.Waiting[class]))
 		}
 	}
@@ -133,17 +133,17 @@ func (t *Trial) packAlike(ctx context.Context, nodes, classes []int32, size func
 	for _, class := range classes {
 		random = random*6364136223846793005 + 1442695040888963407 // Knuth's linear congruence
 		chance := float64(random>>33)/(1<<31) - 0.5
-		key[class] = size(t.m.classes[class].Requests) * (1 + chance*min(float64(seed), 3)/10)
+		key[class] = size(t.m.c.Classes[class].Requests) * (1 + chance*min(float64(seed), 3)/10)
 	}
 	order := slices.Clone(classes)
 	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(t.m.classes[b].Priority, t.m.classes[a].Priority), cmp.Compare(key[b], key[a]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(t.m.c.Classes[b].Priority, t.m.c.Classes[a].Priority), cmp.Compare(key[b], key[a]), cmp.Compare(a, b))
 	})
 	weights := t.shareWeights(size)
 	for progress := true; progress && ctx.Err() == nil; {
 		progress = false
 		for _, class := range order {
-			c := t.m.classes[class]
+			c := t.m.c.Classes[class]
 			for t.s.Waiting[class] > 0 && c.Invalid == nil {
 				node := t.mostAlike(c, nodes, weights)
 				if node < 0 {
@@ -159,7 +159,7 @@ func (t *Trial) packAlike(ctx context.Context, nodes, classes []int32, size func
 // shareWeights is what one unit of each resource is of all that is free.
 func (t *Trial) shareWeights(size func([]int64) float64) []float64 {
 	const unit = 1 << 20
-	one, out := make([]int64, t.m.resources.Len()), make([]float64, t.m.resources.Len())
+	one, out := make([]int64, t.m.c.Resources.Len()), make([]float64, t.m.c.Resources.Len())
 	for d := range out {
 		one[d] = unit
 		out[d] = size(one) / unit
@@ -173,7 +173,7 @@ func (t *Trial) mostAlike(c *podclass.Class, nodes []int32, weights []float64) i
 	best, most, kept := int32(-1), -1.0, uint32(0)
 	for _, node := range nodes {
 		need, free := t.s.Volumes.NeedOn(c, node), t.s.FreeOf(node)
-		fit := t.m.fits.FitOf(t.m.nodes[node].Group, c.Shape)
+		fit := t.m.c.Fits.FitOf(t.m.c.Nodes[node].Group, c.Shape)
 		if fit < max(existing.FitGivingUp, kept) || !resources.Fits(need, free) {
 			continue
 		}

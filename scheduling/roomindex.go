@@ -47,13 +47,13 @@ const mostGrown = 128
 // newRoomIndex indexes nodes in the given order; others are not found.
 func (t *Trial) newRoomIndex(order []int32) *roomIndex {
 	m := t.m
-	dims := m.resources.Len()
-	x := &roomIndex{trees: make([]roomTree, len(m.groups)), rank: make([]int32, len(m.nodes)), leaf: make([]int32, len(m.nodes))}
+	dims := m.c.Resources.Len()
+	x := &roomIndex{trees: make([]roomTree, len(m.c.Groups)), rank: make([]int32, len(m.c.Nodes)), leaf: make([]int32, len(m.c.Nodes))}
 	for i := range x.rank {
 		x.rank[i] = -1
 	}
 	for rank, node := range order {
-		tree := &x.trees[m.nodes[node].Group]
+		tree := &x.trees[m.c.Nodes[node].Group]
 		x.rank[node], x.leaf[node] = int32(rank), int32(len(tree.nodes))
 		tree.nodes = append(tree.nodes, node)
 	}
@@ -70,8 +70,8 @@ func (t *Trial) newRoomIndex(order []int32) *roomIndex {
 	}
 	x.numberNeeds(m)
 	size := t.sizes(order)
-	x.size = make([]float64, len(m.classes))
-	for i, c := range m.classes {
+	x.size = make([]float64, len(m.c.Classes))
+	for i, c := range m.c.Classes {
 		x.size[i] = size(c.Requests)
 	}
 	return x
@@ -79,10 +79,10 @@ func (t *Trial) newRoomIndex(order []int32) *roomIndex {
 
 // numberNeeds tells apart what pods of the classes take.
 func (x *roomIndex) numberNeeds(m *Model) {
-	x.need = make([]int32, len(m.classes))
-	numbers := make(map[string]int32, len(m.classes))
+	x.need = make([]int32, len(m.c.Classes))
+	numbers := make(map[string]int32, len(m.c.Classes))
 	var key []byte
-	for i, c := range m.classes {
+	for i, c := range m.c.Classes {
 		key = key[:0]
 		for _, n := range c.Unshared() {
 			key = binary.LittleEndian.AppendUint64(key, uint64(n))
@@ -141,7 +141,7 @@ func (x *roomIndex) update(t *Trial, node int32) {
 	if x.rank[node] < 0 {
 		return
 	}
-	tree := &x.trees[t.m.nodes[node].Group]
+	tree := &x.trees[t.m.c.Nodes[node].Group]
 	leaf := x.leaf[node]
 	if tree.write(int(leaf), t, node) && tree.known != nil {
 		if len(tree.grown) == mostGrown {
@@ -162,14 +162,14 @@ type cursor struct {
 // first finds the first node, by rank, that has room for the need of the class's pods, is of a group that fits it at least as well as
 // asked, and that take says yes to. It returns -1 if there is none.
 func (x *roomIndex) first(m *Model, class int32, need []int64, fit uint32, exactly bool, take func(node int32) bool) int32 {
-	c := m.classes[class]
+	c := m.c.Classes[class]
 	var open []cursor
 	for g := range x.trees {
 		tree := &x.trees[g]
 		if len(tree.nodes) == 0 {
 			continue
 		}
-		if has := m.fits.FitOf(int32(g), c.Shape); has < fit || (exactly && has != fit) {
+		if has := m.c.Fits.FitOf(int32(g), c.Shape); has < fit || (exactly && has != fit) {
 			continue
 		}
 		if at := x.start(tree, x.need[class], need); at >= 0 {

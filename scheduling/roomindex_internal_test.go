@@ -49,7 +49,7 @@ func TestRoomIndexFindsTheFirst(t *testing.T) {
 	for step := range 3 * mostGrown {
 		node := int32(random.IntN(nodes))
 		free := trial.s.FreeOf(node)
-		free[resources.CPU], free[resources.Memory] = m.free[0]*int64(random.IntN(5))/5, m.free[1]*int64(random.IntN(5))/5
+		free[resources.CPU], free[resources.Memory] = m.c.Free[0]*int64(random.IntN(5))/5, m.c.Free[1]*int64(random.IntN(5))/5
 		if random.IntN(4) == 0 {
 			trial.s.Usable.Remove(int(node))
 		} else {
@@ -59,8 +59,8 @@ func TestRoomIndexFindsTheFirst(t *testing.T) {
 		if step%11 < 7 {
 			continue // so that several have changed when next somebody asks
 		}
-		class := int32(random.IntN(len(m.classes)))
-		need, want := m.classes[class].Unshared(), int32(-1)
+		class := int32(random.IntN(len(m.c.Classes)))
+		need, want := m.c.Classes[class].Unshared(), int32(-1)
 		for _, i := range order {
 			if trial.s.Usable.Has(int(i)) && resources.Fits(need, trial.s.FreeOf(i)) {
 				want = i

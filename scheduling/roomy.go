@@ -12,11 +12,11 @@ import (
 // What pods are worth plays no part then, and to find that out is most of the work of placing few pods in a large cluster: it
 // takes a linear program over all nodes that could be bought. It reports false, with nothing placed, where some would be left.
 func (t *Trial) fillRoomy(ctx context.Context, c *layout.Cells, wishes []wish) bool {
-	if slices.ContainsFunc(wishes, func(w wish) bool { return t.m.classes[w.class].Invalid != nil }) {
+	if slices.ContainsFunc(wishes, func(w wish) bool { return t.m.c.Classes[w.class].Invalid != nil }) {
 		return false
 	}
 	before, left := t.Mark(), slices.Clone(wishes)
-	proposals := t.proposeExisting(ctx, c, left, make([]int64, len(t.m.classes)), existing.FitFully)
+	proposals := t.proposeExisting(ctx, c, left, make([]int64, len(t.m.c.Classes)), existing.FitFully)
 	if !slices.ContainsFunc(left, func(w wish) bool { return w.count > 0 }) {
 		t.admit(proposals)
 		if !slices.ContainsFunc(wishes, func(w wish) bool { return t.s.Waiting[w.class] > 0 }) {

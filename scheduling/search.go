@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -31,7 +32,7 @@ const (
 // nodes of the snapshot that were used by then.
 func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32) (used []int32) {
 	left := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
-		return t.s.Waiting[class] == 0 || t.m.classes[class].Invalid != nil
+		return t.s.Waiting[class] == 0 || t.m.c.Classes[class].Invalid != nil
 	})
 	if len(left) == 0 || ctx.Err() != nil {
 		return nil
@@ -107,7 +108,7 @@ func (t *Trial) newSearch(classes, left []int32) *search {
 	s.priorities = t.prioritiesOf(classes)
 	for _, tier := range t.priorities(classes) {
 		waited := func(class int32) bool { return slices.Contains(left, class) }
-		slices.SortStableFunc(tier, func(a, b int32) int { return boolCompare(waited(b), waited(a)) })
+		slices.SortStableFunc(tier, func(a, b int32) int { return model.BoolCompare(waited(b), waited(a)) })
 		s.classes = append(s.classes, tier...)
 	}
 	s.goal = make([]int, len(s.priorities))
@@ -117,7 +118,7 @@ func (t *Trial) newSearch(classes, left []int32) *search {
 		defer func() { t.s.Topology.Binding = false }()
 	}
 	for _, class := range s.classes {
-		if t.m.classes[class].Invalid == nil && (!waitsAmong(left, class) || t.hasPlace(class)) {
+		if t.m.c.Classes[class].Invalid == nil && (!waitsAmong(left, class) || t.hasPlace(class)) {
 			s.hopeful[class] = true
 			s.goal[s.tierOf(class)] += int(t.s.Waiting[class])
 		}
@@ -135,7 +136,7 @@ func (s *search) any(classes []int32) bool {
 // hasPlace reports whether a pod of the class has a place as things stand, or would have if some pod were there that it
 // has to follow.
 func (t *Trial) hasPlace(class int32) bool {
-	if o := t.m.classes[class].Topology; o != nil && t.m.follows(o) {
+	if o := t.m.c.Classes[class].Topology; o != nil && t.m.follows(o) {
 		return true
 	}
 	if host, _ := t.findHost(class); host >= 0 {
@@ -145,7 +146,7 @@ func (t *Trial) hasPlace(class int32) bool {
 }
 
 func (s *search) tierOf(class int32) int {
-	return slices.Index(s.priorities, s.t.m.classes[class].Priority)
+	return slices.Index(s.priorities, s.t.m.c.Classes[class].Priority)
 }
 
 func (s *search) consider(w state.Record) {
@@ -187,17 +188,17 @@ func (s *search) then(ctx context.Context, before Mark) {
 // onHosts tries the nodes that are there and those opened so far.
 func (s *search) onHosts(ctx context.Context, class int32) {
 	t, m := s.t, s.t.m
-	c := m.classes[class]
-	s.steps += len(m.nodes) / looksPerStep
+	c := m.c.Classes[class]
+	s.steps += len(m.c.Nodes) / looksPerStep
 	for i := range t.s.Usable.Members {
-		if resources.Fits(t.s.Volumes.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && m.fits.Accepts(m.nodes[i].Group, c.Shape) && t.s.Admits(c, int32(i)) {
+		if resources.Fits(t.s.Volumes.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && m.c.Fits.Accepts(m.c.Nodes[i].Group, c.Shape) && t.s.Admits(c, int32(i)) {
 			before := t.Mark()
 			t.place(state.Binding{Class: class, Host: int32(i), Count: 1, Stage: -1, Tight: t.tightly(class)})
 			s.then(ctx, before)
 		}
 	}
 	for i := range t.s.Planned {
-		if t.s.Planned[i].Empty() || (!t.couldAdmit(c, int32(i)) && m.pools[t.s.Planned[i].Pool].Limits == nil) {
+		if t.s.Planned[i].Empty() || (!t.couldAdmit(c, int32(i)) && m.c.Pools[t.s.Planned[i].Pool].Limits == nil) {
 			continue
 		}
 		before := t.Mark()
@@ -210,23 +211,23 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 // joins places a pod of the class on new node i, as it is or as a larger one.
 func (t *Trial) joins(class, i int32) bool {
 	m := t.m
-	c, mc := m.classes[class], &t.s.Planned[i]
-	host := int32(len(m.nodes)) + i
-	if fitsBeside(t.s.Volumes.NeedOn(c, host), mc.Used, m.pools[mc.Pool].Table.AllocOf(int(mc.Row), m.resources.Len())) && t.s.Admits(c, host) {
+	c, mc := m.c.Classes[class], &t.s.Planned[i]
+	host := int32(len(m.c.Nodes)) + i
+	if fitsBeside(t.s.Volumes.NeedOn(c, host), mc.Used, m.c.Pools[mc.Pool].Table.AllocOf(int(mc.Row), m.c.Resources.Len())) && t.s.Admits(c, host) {
 		if stage := t.stageOn(c, mc); stage >= 0 && t.keepsVariety(host, c, stage) {
 			t.place(state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: t.tightly(class)})
 			return true
 		}
 	}
 	load := t.s.LoadOf(host)
-	return t.growAny(class, i, load) || t.growUnwished(class, i) || (m.pools[mc.Pool].Limits != nil && c.Topology != nil && len(load) > 0 &&
+	return t.growAny(class, i, load) || t.growUnwished(class, i) || (m.c.Pools[mc.Pool].Limits != nil && c.Topology != nil && len(load) > 0 &&
 		slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.moveTo(class, i, st, load) }))
 }
 
 // onNew tries a new node of each kind.
 func (s *search) onNew(ctx context.Context, class int32) {
 	t := s.t
-	c := t.m.classes[class]
+	c := t.m.c.Classes[class]
 	waits := t.awaitsReservation(c)
 	for i := range s.kindsFor(class) {
 		o := &s.kinds[class][i]
@@ -260,8 +261,8 @@ func (s *search) text() string {
 			mc := &w.Nodes[host-w.First]
 			as := nodepool.Assignment{Labels: mc.Labels}
 			at = fmt.Sprint("new ", mc.Pool, mc.Labels)
-			for _, key := range t.m.pinnedKeys {
-				at += " " + t.m.pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), &as, key)
+			for _, key := range t.m.c.PinnedKeys {
+				at += " " + t.m.c.Pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), &as, key)
 			}
 		}
 		parts = append(parts, at+": "+load)

@@ -23,7 +23,7 @@ func (s *search) kindsFor(class int32) []offers.Site {
 		return list
 	}
 	t, m := s.t, s.t.m
-	c := m.classes[class]
+	c := m.c.Classes[class]
 	list := []offers.Site{}
 	at := map[string]int{}
 	for _, st := range t.stagesFor(c) {
@@ -46,7 +46,7 @@ func (s *search) kindsFor(class int32) []offers.Site {
 // better reports whether it is better to begin with node a of a kind than with b: where limits count, with the one that
 // takes less of them, which may grow later; else with the cheaper one.
 func (s *search) better(a, b *offers.Site) bool {
-	if p := s.t.m.pools[a.Pool]; p.Limits != nil {
+	if p := s.t.m.c.Pools[a.Pool]; p.Limits != nil {
 		takes := func(o *offers.Site) float64 {
 			sum := 0.0
 			for i, n := range p.RowCost(int(o.Row)) {
@@ -66,20 +66,20 @@ func (s *search) better(a, b *offers.Site) bool {
 func (s *search) kindOf(o *offers.Site) string {
 	t, m := s.t, s.t.m
 	as := &t.assigned[o.Stage][o.Pool][o.Assign]
-	table := m.pools[o.Pool].Table
+	table := m.c.Pools[o.Pool].Table
 	way := kindKey{o.Stage, o.Pool, o.Slot, o.Assign, table.Rows[o.Row].Resident, topology.NoDomain}
-	if slices.ContainsFunc(m.pinnedKeys, func(key string) bool { _, stated := table.Catalog.TypeKeys[key]; return stated }) {
+	if slices.ContainsFunc(m.c.PinnedKeys, func(key string) bool { _, stated := table.Catalog.TypeKeys[key]; return stated }) {
 		way.variant = int32(table.Rows[o.Row].Variant)
 	}
 	if text, ok := s.kindTexts[way]; ok {
 		return text
 	}
 	text := fmt.Sprint(o.Pool, table.Rows[o.Row].Resident, o.Limited)
-	if o.Limited || m.pools[o.Pool].Limits != nil {
+	if o.Limited || m.c.Pools[o.Pool].Limits != nil {
 		text += fmt.Sprint(" ", o.Stage) // where there is nothing left for one that wishes are kept on, there may be for another
 	}
-	for _, key := range m.pinnedKeys {
-		text += " " + m.pools[o.Pool].Label(int(o.Row), int(o.Slot), as, key)
+	for _, key := range m.c.PinnedKeys {
+		text += " " + m.c.Pools[o.Pool].Label(int(o.Row), int(o.Slot), as, key)
 	}
 	s.kindTexts[way] = text
 	return text
@@ -100,8 +100,8 @@ func (t *Trial) eachOfStage(c *podclass.Class, st int32, see func(offers.Site)) 
 // eachNode shows the nodes of a pool that the stage allows for a pod of the class.
 func (t *Trial) eachNode(c *podclass.Class, st, pool, a int32, see func(offers.Site)) {
 	m := t.m
-	p, as := m.pools[pool], &t.assigned[st][pool][a]
-	dims := m.resources.Len()
+	p, as := m.c.Pools[pool], &t.assigned[st][pool][a]
+	dims := m.c.Resources.Len()
 	for r := range p.Rows.Members {
 		row := &p.Table.Rows[r]
 		if !resources.Fits(c.Requests, p.Table.AllocOf(r, dims)) {
@@ -109,7 +109,7 @@ func (t *Trial) eachNode(c *podclass.Class, st, pool, a int32, see func(offers.S
 		}
 		for slot := range row.Slots.Members {
 			price := p.Table.Catalog.Price(row.Variant, slot)
-			if price == market.NoPrice || !offers.Allows(&m.stages[st], m.pools, pool, r, slot, as) || (as.Rows != nil && !as.Rows.Has(r)) {
+			if price == market.NoPrice || !offers.Allows(&m.c.Stages[st], m.c.Pools, pool, r, slot, as) || (as.Rows != nil && !as.Rows.Has(r)) {
 				continue
 			}
 			see(offers.Site{Stage: st, Option: pricing.Option{Pool: pool, Row: int32(r), Slot: int32(slot), Assign: a, Price: price, Cell: t.cellAt(pool, int32(r), int32(slot), as),

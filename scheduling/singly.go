@@ -17,10 +17,10 @@ import (
 // is, else on a new one. It goes round until nothing finds a place any more, so that a pod left waiting fits nowhere.
 func (t *Trial) placeSingly(ctx context.Context, c *layout.Cells, classes []int32) {
 	order := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
-		return t.s.Waiting[class] == 0 || t.m.classes[class].Invalid != nil
+		return t.s.Waiting[class] == 0 || t.m.c.Classes[class].Invalid != nil
 	})
 	slices.SortStableFunc(order, func(a, b int32) int {
-		return cmp.Compare(t.m.classes[b].Priority, t.m.classes[a].Priority)
+		return cmp.Compare(t.m.c.Classes[b].Priority, t.m.c.Classes[a].Priority)
 	})
 	for progress := true; progress && ctx.Err() == nil; {
 		progress = false
@@ -63,8 +63,8 @@ func (t *Trial) placeOne(c *layout.Cells, class int32) bool {
 
 // bulkOn is how many pods of the class go on the host at once.
 func (t *Trial) bulkOn(class, host int32) int32 {
-	c := t.m.classes[class]
-	if i := host - int32(len(t.m.nodes)); c.Topology != nil || (i >= 0 && t.strictVariety(t.m.pools[t.s.Planned[i].Pool])) {
+	c := t.m.c.Classes[class]
+	if i := host - int32(len(t.m.c.Nodes)); c.Topology != nil || (i >= 0 && t.strictVariety(t.m.c.Pools[t.s.Planned[i].Pool])) {
 		return 1
 	}
 	return max(int32(resources.HowMany(c.Requests, t.s.RoomOf(host), int(t.s.Waiting[class]))), 1)
@@ -73,12 +73,12 @@ func (t *Trial) bulkOn(class, host int32) int32 {
 // findHost is the first host that takes a pod of the class: nodes of the snapshot in their order, then new ones.
 func (t *Trial) findHost(class int32) (host, stage int32) {
 	m := t.m
-	c := m.classes[class]
+	c := m.c.Classes[class]
 	for i := range t.s.Usable.Members {
 		if t.newOnly {
 			break
 		}
-		if resources.Fits(t.s.Volumes.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && m.fits.Accepts(m.nodes[i].Group, c.Shape) && t.s.Admits(c, int32(i)) {
+		if resources.Fits(t.s.Volumes.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && m.c.Fits.Accepts(m.c.Nodes[i].Group, c.Shape) && t.s.Admits(c, int32(i)) {
 			return int32(i), -1
 		}
 	}
@@ -88,15 +88,15 @@ func (t *Trial) findHost(class int32) (host, stage int32) {
 // findPlanned is the first new node that takes a pod of the class, and the stage that allows it; -1 if none does.
 func (t *Trial) findPlanned(class int32) (host, stage int32) {
 	m := t.m
-	c := m.classes[class]
-	dims := m.resources.Len()
+	c := m.c.Classes[class]
+	dims := m.c.Resources.Len()
 	for i := range t.s.Planned {
 		mc := &t.s.Planned[i]
-		if i < t.fresh || mc.Empty() || !fitsBeside(t.s.Volumes.NeedOn(c, int32(len(m.nodes)+i)), mc.Used, m.pools[mc.Pool].Table.AllocOf(int(mc.Row), dims)) {
+		if i < t.fresh || mc.Empty() || !fitsBeside(t.s.Volumes.NeedOn(c, int32(len(m.c.Nodes)+i)), mc.Used, m.c.Pools[mc.Pool].Table.AllocOf(int(mc.Row), dims)) {
 			continue
 		}
-		if stage := t.stageOn(c, mc); stage >= 0 && t.s.Admits(c, int32(len(m.nodes)+i)) && t.keepsVariety(int32(len(m.nodes)+i), c, stage) {
-			return int32(len(m.nodes) + i), stage
+		if stage := t.stageOn(c, mc); stage >= 0 && t.s.Admits(c, int32(len(m.c.Nodes)+i)) && t.keepsVariety(int32(len(m.c.Nodes)+i), c, stage) {
+			return int32(len(m.c.Nodes) + i), stage
 		}
 	}
 	return -1, -1
@@ -105,7 +105,7 @@ func (t *Trial) findPlanned(class int32) (host, stage int32) {
 // fillPlanned places pods on nodes planned before: for pods that come after others, room there costs nothing.
 func (t *Trial) fillPlanned(classes []int32) {
 	for _, class := range classes {
-		for t.s.Waiting[class] > 0 && t.m.classes[class].Invalid == nil {
+		for t.s.Waiting[class] > 0 && t.m.c.Classes[class].Invalid == nil {
 			host, stage := t.findPlanned(class)
 			if host >= 0 {
 				t.place(state.Binding{Class: class, Host: host, Count: t.bulkOn(class, host), Stage: stage})
@@ -128,11 +128,11 @@ func fitsBeside(need, used, alloc []int64) bool {
 // stageOn is the class's first stage that allows the node, or -1.
 func (t *Trial) stageOn(c *podclass.Class, mc *state.Node) int32 {
 	as := nodepool.Assignment{Labels: mc.Labels}
-	if t.awaitsReservation(c) && mc.Reservation(t.m.pools) == "" {
+	if t.awaitsReservation(c) && mc.Reservation(t.m.c.Pools) == "" {
 		return -1
 	}
 	for _, st := range t.stagesFor(c) {
-		if offers.Allows(&t.m.stages[st], t.m.pools, mc.Pool, int(mc.Row), int(mc.Slot), &as) {
+		if offers.Allows(&t.m.c.Stages[st], t.m.c.Pools, mc.Pool, int(mc.Row), int(mc.Slot), &as) {
 			return st
 		}
 	}

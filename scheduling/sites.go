@@ -18,7 +18,7 @@ import (
 // must share a node with their like, the one that holds most of them.
 func (t *Trial) findSite(c *layout.Cells, class int32) *offers.Site {
 	m := t.m
-	cl := m.classes[class]
+	cl := m.c.Classes[class]
 	crowd, waits := t.mustShare(cl), t.awaitsReservation(cl)
 	for _, st := range t.stagesFor(cl) {
 		var best *offers.Site
@@ -51,16 +51,16 @@ func (t *Trial) findSite(c *layout.Cells, class int32) *offers.Site {
 // one with little on it does: other types hold that too.
 func (t *Trial) findVariedSite(c *layout.Cells, class int32) *offers.Site {
 	m := t.m
-	if !slices.ContainsFunc(m.pools, t.strictVariety) {
+	if !slices.ContainsFunc(m.c.Pools, t.strictVariety) {
 		return nil
 	}
-	cl := m.classes[class]
+	cl := m.c.Classes[class]
 	waits := t.awaitsReservation(cl)
 	for _, st := range t.stagesFor(cl) {
 		sites := t.listSites(c, st, 0, t.varied)
 		for i := range sites {
 			s := &sites[i]
-			if t.strictVariety(m.pools[s.Pool]) && t.couldBuy(cl, s, waits) {
+			if t.strictVariety(m.c.Pools[s.Pool]) && t.couldBuy(cl, s, waits) {
 				return s
 			}
 		}
@@ -79,7 +79,7 @@ const maxSplitSites = 256
 func (t *Trial) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.Site {
 	var list []offers.Site
 	for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
-		if p := t.m.pools[pool]; !p.Table.Split || !t.strictVariety(p) {
+		if p := t.m.c.Pools[pool]; !p.Table.Split || !t.strictVariety(p) {
 			continue
 		}
 		for a := range t.assigned[st][pool] {
@@ -103,7 +103,7 @@ func (t *Trial) couldBuy(cl *podclass.Class, s *offers.Site, waits bool) bool {
 
 // variedAt reports whether one pod of the class on a node yet to be bought leaves the variety that its pool asks for.
 func (t *Trial) variedAt(cl *podclass.Class, s *offers.Site) bool {
-	if !t.strictVariety(t.m.pools[s.Pool]) {
+	if !t.strictVariety(t.m.c.Pools[s.Pool]) {
 		return true
 	}
 	before := t.Mark()
@@ -116,7 +116,7 @@ func (t *Trial) variedAt(cl *podclass.Class, s *offers.Site) bool {
 // mustShare reports whether pods of the class require a node with their like.
 func (t *Trial) mustShare(c *podclass.Class) bool {
 	return c.Topology != nil && slices.ContainsFunc(c.Topology.Owns, func(g int32) bool {
-		gr := &t.m.topology[g]
+		gr := &t.m.c.Topology[g]
 		return gr.Kind == topology.Affinity && gr.Hard && gr.At == topology.Hostname
 	})
 }
@@ -127,7 +127,7 @@ func (t *Trial) admitsAt(cl *podclass.Class, s *offers.Site) bool {
 	if t.s.Topology == nil {
 		return true
 	}
-	if row := &t.m.pools[s.Pool].Table.Rows[s.Row]; cl.Topology == nil && row.Resident == 0 && !t.breaksSpread(t.cells.List[s.Cell]) {
+	if row := &t.m.c.Pools[s.Pool].Table.Rows[s.Row]; cl.Topology == nil && row.Resident == 0 && !t.breaksSpread(t.cells.List[s.Cell]) {
 		return true
 	}
 	before := t.Mark()

@@ -11,6 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/filling"
 	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
@@ -51,7 +52,7 @@ func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
 func (t *Trial) placeAll(ctx context.Context) {
 	m := t.m
 	var real, placeholders []int32
-	for i, c := range m.classes {
+	for i, c := range m.c.Classes {
 		switch {
 		case t.s.Waiting[i] == 0:
 		case c.Placeholder:
@@ -140,11 +141,11 @@ func (t *Trial) placeTogether(ctx context.Context, classes []int32) {
 func (t *Trial) priorities(classes []int32) [][]int32 {
 	sorted := slices.Clone(classes)
 	slices.SortStableFunc(sorted, func(a, b int32) int {
-		return cmp.Compare(t.m.classes[b].Priority, t.m.classes[a].Priority)
+		return cmp.Compare(t.m.c.Classes[b].Priority, t.m.c.Classes[a].Priority)
 	})
 	var out [][]int32
 	for i, class := range sorted {
-		if i == 0 || t.m.classes[class].Priority != t.m.classes[sorted[i-1]].Priority {
+		if i == 0 || t.m.c.Classes[class].Priority != t.m.c.Classes[sorted[i-1]].Priority {
 			out = append(out, nil)
 		}
 		out[len(out)-1] = append(out[len(out)-1], class)
@@ -156,7 +157,7 @@ func (t *Trial) priorities(classes []int32) [][]int32 {
 func (t *Trial) inverted(since Mark, classes []int32) bool {
 	highest, waits := int32(0), false
 	for _, class := range classes {
-		c := t.m.classes[class]
+		c := t.m.c.Classes[class]
 		if t.s.Waiting[class] > 0 && c.Invalid == nil && (!waits || c.Priority > highest) {
 			highest, waits = c.Priority, true
 		}
@@ -164,7 +165,7 @@ func (t *Trial) inverted(since Mark, classes []int32) bool {
 	if !waits {
 		return false
 	}
-	return slices.ContainsFunc(t.s.Placed, func(p state.Binding) bool { return t.m.classes[p.Class].Priority < highest })
+	return slices.ContainsFunc(t.s.Placed, func(p state.Binding) bool { return t.m.c.Classes[p.Class].Priority < highest })
 }
 
 // placeClasses is the order of work: value the pods, fill the nodes there are, pack the rest onto new ones, admit
@@ -177,9 +178,9 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 	if len(t.s.Planned) > 0 && !t.newOnly {
 		t.fillPlanned(classes)
 	}
-	bulk := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool { return t.mustShare(t.m.classes[class]) })
+	bulk := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool { return t.mustShare(t.m.c.Classes[class]) })
 	wishes := t.wishes(c, bulk)
-	if len(t.m.nodes) > 0 && !t.newOnly {
+	if len(t.m.c.Nodes) > 0 && !t.newOnly {
 		wishes = t.fillNodes(ctx, c, bulk, wishes)
 	}
 	if !t.options.ExistingOnly {
@@ -226,7 +227,7 @@ func (t *Trial) begin(classes []int32) bool {
 	}
 	t.cells = nil
 	if t.s.Topology != nil {
-		t.cells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.s.Topology)
+		t.cells = layout.NewCells(t.m.c.Pools, t.m.c.TopologyKeys, t.s.Topology)
 	}
 	t.sites, t.varied, t.assigned = map[int32][]offers.Site{}, map[int32][]offers.Site{}, map[int32]map[int32][]nodepool.Assignment{}
 	return true
@@ -258,7 +259,7 @@ func (t *Trial) packStages(ctx context.Context, c *layout.Cells, wishes []wish) 
 
 // itemFor turns a wish into an item at its first usable stage from stageNo on.
 func (t *Trial) itemFor(c *layout.Cells, w *wish, stageNo *int) (pricing.Item, bool) {
-	cl := t.m.classes[w.class]
+	cl := t.m.c.Classes[w.class]
 	if w.count == 0 {
 		return pricing.Item{}, false
 	}
@@ -271,7 +272,7 @@ func (t *Trial) itemFor(c *layout.Cells, w *wish, stageNo *int) (pricing.Item, b
 		it := pricing.Item{Class: w.class, Place: pricing.Place{Stage: st, Cell: w.cell, Rules: t.rulesFor(cl)}, Count: int(w.count), Need: cl.Requests, PerNode: pricing.Unbounded}
 		if cl.Topology != nil {
 			it.Topology = cl.Topology
-			it.PerNode = topology.AdmitsHost(t.m.topology, cl.Topology, func(int32) topology.Tally { return topology.Tally{} })
+			it.PerNode = topology.AdmitsHost(t.m.c.Topology, cl.Topology, func(int32) topology.Tally { return topology.Tally{} })
 		}
 		return it, true
 	}
@@ -301,9 +302,9 @@ func (t *Trial) awaitsReservation(c *podclass.Class) bool {
 
 // reservedFor reports whether the stage has a reserved node with instances left that holds the requests.
 func (m *Model) reservedFor(stage int32, requests []int64) bool {
-	dims := m.resources.Len()
-	for _, u := range m.stages[stage].Uses {
-		p := m.pools[u.Pool]
+	dims := m.c.Resources.Len()
+	for _, u := range m.c.Stages[stage].Uses {
+		p := m.c.Pools[u.Pool]
 		c := p.Table.Catalog
 		f := &p.Profiles[u.Profile]
 		for s := range f.Slots.Members {
@@ -328,7 +329,7 @@ func (t *Trial) sells(c *layout.Cells, stage, cell int32, need []int64) bool {
 
 // classWorth is what a pod of each class would cost on a new node, in nano-USD per hour.
 func (t *Trial) classWorth(ctx context.Context, c *layout.Cells, wishes []wish) []int64 {
-	worth := make([]int64, len(t.m.classes))
+	worth := make([]int64, len(t.m.c.Classes))
 	var items []pricing.Item
 	for i := range wishes {
 		no := 0
@@ -350,12 +351,12 @@ func (t *Trial) classWorth(ctx context.Context, c *layout.Cells, wishes []wish) 
 // does not depend on nodes that could take none.
 func (t *Trial) nodesFor(wishes []*wish) []int32 {
 	m := t.m
-	out := make([]int32, 0, len(m.nodes))
+	out := make([]int32, 0, len(m.c.Nodes))
 	for i := range t.s.Usable.Members {
-		free, group := t.s.FreeOf(int32(i)), m.nodes[i].Group
+		free, group := t.s.FreeOf(int32(i)), m.c.Nodes[i].Group
 		if slices.ContainsFunc(wishes, func(w *wish) bool {
-			c := m.classes[w.class]
-			return resources.Fits(c.Requests, free) && m.fits.Accepts(group, c.Shape)
+			c := m.c.Classes[w.class]
+			return resources.Fits(c.Requests, free) && m.c.Fits.Accepts(group, c.Shape)
 		}) {
 			out = append(out, int32(i))
 		}
@@ -365,7 +366,7 @@ func (t *Trial) nodesFor(wishes []*wish) []int32 {
 
 // sizes measures vectors by the share they take of all that is free on the nodes.
 func (t *Trial) sizes(nodes []int32) func([]int64) float64 {
-	total := make([]float64, t.m.resources.Len())
+	total := make([]float64, t.m.c.Resources.Len())
 	for _, i := range nodes {
 		for d, f := range t.s.FreeOf(i) {
 			total[d] += float64(max(f, 0))
@@ -384,12 +385,12 @@ func (t *Trial) sizes(nodes []int32) func([]int64) float64 {
 
 // sortByRoom sorts nodes: initialised before others, then those with least room first.
 func (t *Trial) sortByRoom(nodes []int32, size func([]int64) float64) {
-	room := make([]float64, len(t.m.nodes))
+	room := make([]float64, len(t.m.c.Nodes))
 	for _, i := range nodes {
 		room[i] = size(t.s.FreeOf(i))
 	}
 	slices.SortFunc(nodes, func(a, b int32) int {
-		return cmp.Or(boolCompare(t.m.nodes[b].Initialized, t.m.nodes[a].Initialized), cmp.Compare(room[a], room[b]), cmp.Compare(a, b))
+		return cmp.Or(model.BoolCompare(t.m.c.Nodes[b].Initialized, t.m.c.Nodes[a].Initialized), cmp.Compare(room[a], room[b]), cmp.Compare(a, b))
 	})
 }
 
@@ -433,7 +434,7 @@ func (t *Trial) packProblem(ctx context.Context, p *offers.Choice, v *pricing.Va
 	}
 	t.buy(p, packed)
 	t.proof = nil
-	shares := slices.ContainsFunc(items, func(it pricing.Item) bool { return len(m.classes[it.Class].Shared) > 0 })
+	shares := slices.ContainsFunc(items, func(it pricing.Item) bool { return len(m.c.Classes[it.Class].Shared) > 0 })
 	if first && !slices.ContainsFunc(k.Left, func(n int) bool { return n > 0 }) && t.s.Topology == nil && !shares && !m.ruled(items) && !m.countsTooFew() {
 		t.proof = &proof{p, v}
 	}
@@ -449,10 +450,10 @@ func (t *Trial) buy(p *offers.Choice, g *filling.Bins) {
 		before := t.Mark()
 		again := false
 		for i, host := range t.buyBins(p, g, skip) {
-			if host < 0 || !t.strictVariety(t.m.pools[p.Options[g.List[i].Option].Pool]) {
+			if host < 0 || !t.strictVariety(t.m.c.Pools[p.Options[g.List[i].Option].Pool]) {
 				continue
 			}
-			if round == maxBuys || !t.stillVaried(host-int32(len(t.m.nodes)), t.s.LoadOf(host)) {
+			if round == maxBuys || !t.stillVaried(host-int32(len(t.m.c.Nodes)), t.s.LoadOf(host)) {
 				skip[i], again = true, true
 			}
 		}
@@ -506,24 +507,24 @@ func (t *Trial) buyBins(p *offers.Choice, g *filling.Bins, skip []bool) []int32 
 
 // InOrder puts pods first that state a spread over single nodes: it looks at what is on the node when they come.
 func (m *Model) inOrder(p *pricing.Problem, loads []pricing.Load) []pricing.Load {
-	if m.topology == nil {
+	if m.c.Topology == nil {
 		return loads
 	}
 	out := slices.Clone(loads)
 	slices.SortStableFunc(out, func(a, b pricing.Load) int {
-		return boolCompare(topology.SpreadsOnHosts(m.topology, p.Items[b.Item].Topology), topology.SpreadsOnHosts(m.topology, p.Items[a.Item].Topology))
+		return model.BoolCompare(topology.SpreadsOnHosts(m.c.Topology, p.Items[b.Item].Topology), topology.SpreadsOnHosts(m.c.Topology, p.Items[a.Item].Topology))
 	})
 	return out
 }
 
 // Rules are the rules about single nodes.
 func (m *Model) hostRules() *filling.Rules {
-	return &filling.Rules{Groups: m.topology, Residents: m.addResidents}
+	return &filling.Rules{Groups: m.c.Topology, Residents: m.addResidents}
 }
 
 // addResidents counts the DaemonSet pods of a new node.
 func (m *Model) addResidents(n *topology.OneNode, pool, row int32) {
-	for _, class := range m.pools[pool].Table.Rows[row].Residents {
-		n.Add(m.classes[class].Topology, 1)
+	for _, class := range m.c.Pools[pool].Table.Rows[row].Residents {
+		n.Add(m.c.Classes[class].Topology, 1)
 	}
 }

@@ -29,7 +29,7 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []i
 	}
 	used := mergeNodes(found.NodesUsed(), tried)
 	if len(used) == 0 || pods > maxSparing || !slices.ContainsFunc(found.Bindings, func(b state.Binding) bool {
-		c := t.m.classes[b.Class]
+		c := t.m.c.Classes[b.Class]
 		return t.m.concerned(c.Topology) || t.mustShare(c)
 	}) {
 		return

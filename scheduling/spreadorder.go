@@ -22,7 +22,7 @@ func (t *Trial) placeTightly(ctx context.Context, c *layout.Cells, classes []int
 		return
 	}
 	spread := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
-		return t.s.Waiting[class] == 0 || !t.m.spreadHard(t.m.classes[class].Topology)
+		return t.s.Waiting[class] == 0 || !t.m.spreadHard(t.m.c.Classes[class].Topology)
 	})
 	if len(spread) == 0 {
 		return
@@ -38,12 +38,12 @@ func (t *Trial) placeTightly(ctx context.Context, c *layout.Cells, classes []int
 
 // spreadHard reports whether the stake has a spread constraint that must be kept.
 func (m *Model) spreadHard(o *topology.Groups) bool {
-	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool { return m.topology[g].Kind == topology.Spread && m.topology[g].Hard })
+	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool { return m.c.Topology[g].Kind == topology.Spread && m.c.Topology[g].Hard })
 }
 
 // tightly reports whether a pod placed now rests on there being no emptier node.
 func (t *Trial) tightly(class int32) bool {
-	return t.s.Topology != nil && t.s.Topology.Binding && t.m.spreadHard(t.m.classes[class].Topology)
+	return t.s.Topology != nil && t.s.Topology.Binding && t.m.spreadHard(t.m.c.Classes[class].Topology)
 }
 
 // disturbs reports whether the last node opened keeps a pod placed before from being bound: by a domain that it brings,
@@ -56,8 +56,8 @@ func (t *Trial) disturbs(host int32) bool {
 		return true
 	}
 	h := &t.s.Topology.Hosts[host]
-	for g := range t.m.topology {
-		group := &t.m.topology[g]
+	for g := range t.m.c.Topology {
+		group := &t.m.c.Topology[g]
 		if group.Kind != topology.Spread || !group.Hard || h.Ignored(int32(g)) {
 			continue
 		}
@@ -79,11 +79,11 @@ func (t *Trial) disturbs(host int32) bool {
 // its domain they may be what it keeps away from, or keep it away; among the members of its spread they may be one too many;
 // and where it was the first of those that follow each other, they now come first.
 func (t *Trial) residentsDisturb(host int32) bool {
-	mc := &t.s.Planned[host-int32(len(t.m.nodes))]
-	for _, class := range t.m.pools[mc.Pool].Table.Rows[mc.Row].Residents {
-		o := t.m.classes[class].Topology
+	mc := &t.s.Planned[host-int32(len(t.m.c.Nodes))]
+	for _, class := range t.m.c.Pools[mc.Pool].Table.Rows[mc.Row].Residents {
+		o := t.m.c.Classes[class].Topology
 		for _, g := range o.In {
-			group := &t.m.topology[g]
+			group := &t.m.c.Topology[g]
 			if !group.Hard || (group.At == topology.Hostname && group.Kind != topology.Affinity) {
 				continue
 			}
@@ -104,7 +104,7 @@ func (t *Trial) residentsDisturb(host int32) bool {
 			}
 		}
 		for _, g := range o.Owns {
-			if group := &t.m.topology[g]; group.Kind == topology.Anti && group.Hard && group.At != topology.Hostname {
+			if group := &t.m.c.Topology[g]; group.Kind == topology.Anti && group.Hard && group.At != topology.Hostname {
 				d := t.domainOf(g, host)
 				if topology.CountAt(t.s.Topology.Members[g], d) > 0 && t.anyPlaced(func(o *topology.Groups, at int32) bool { return topology.Contains(o.In, g) && t.domainOf(g, at) == d }) {
 					return true
@@ -118,14 +118,14 @@ func (t *Trial) residentsDisturb(host int32) bool {
 // firstOf reports whether the group has no members but pods that the trial has placed and what came with the host.
 func (t *Trial) firstOf(g, host int32) bool {
 	n := t.s.Topology.Total[g]
-	mc := &t.s.Planned[host-int32(len(t.m.nodes))]
-	for _, class := range t.m.pools[mc.Pool].Table.Rows[mc.Row].Residents {
-		if topology.Contains(t.m.classes[class].Topology.In, g) {
+	mc := &t.s.Planned[host-int32(len(t.m.c.Nodes))]
+	for _, class := range t.m.c.Pools[mc.Pool].Table.Rows[mc.Row].Residents {
+		if topology.Contains(t.m.c.Classes[class].Topology.In, g) {
 			n--
 		}
 	}
 	for _, b := range t.s.Placed {
-		if o := t.m.classes[b.Class].Topology; o != nil && topology.Contains(o.In, g) {
+		if o := t.m.c.Classes[b.Class].Topology; o != nil && topology.Contains(o.In, g) {
 			n -= b.Count
 		}
 	}
@@ -135,7 +135,7 @@ func (t *Trial) firstOf(g, host int32) bool {
 // anyPlaced reports whether a pod that the trial has placed is as asked.
 func (t *Trial) anyPlaced(is func(o *topology.Groups, host int32) bool) bool {
 	return slices.ContainsFunc(t.s.Placed, func(b state.Binding) bool {
-		o := t.m.classes[b.Class].Topology
+		o := t.m.c.Classes[b.Class].Topology
 		return b.Count > 0 && o != nil && is(o, b.Host)
 	})
 }
@@ -151,17 +151,17 @@ func (t *Trial) domainOf(g, host int32) int32 {
 	switch {
 	case h.Gone || h.Ignored(g):
 		return topology.NoDomain
-	case t.m.topology[g].At == topology.Hostname:
+	case t.m.c.Topology[g].At == topology.Hostname:
 		return host
 	}
-	return h.Domains[t.m.topology[g].At]
+	return h.Domains[t.m.c.Topology[g].At]
 }
 
 // breaksSpread reports whether a new node in these domains could bring a domain that keeps a pod placed before from
 // being bound.
 func (t *Trial) breaksSpread(domains []int32) bool {
-	for g := range t.m.topology {
-		group := &t.m.topology[g]
+	for g := range t.m.c.Topology {
+		group := &t.m.c.Topology[g]
 		if group.Kind != topology.Spread || !group.Hard {
 			continue
 		}
@@ -184,7 +184,7 @@ func (t *Trial) breaksSpread(domains []int32) bool {
 func (t *Trial) strained(g, d int32) bool {
 	own := topology.CountAt(t.s.Topology.Members[g], d)
 	for other, n := range t.s.Topology.Present[g] {
-		if n > 0 && topology.CountAt(t.s.Topology.Members[g], int32(other))-own > t.m.topology[g].MaxSkew {
+		if n > 0 && topology.CountAt(t.s.Topology.Members[g], int32(other))-own > t.m.c.Topology[g].MaxSkew {
 			return true
 		}
 	}
@@ -194,7 +194,7 @@ func (t *Trial) strained(g, d int32) bool {
 // bindable goes through what the trial has placed, in its order, and reports whether each pod that states the spread g
 // could still be bound at its turn with domain d in being too; for a spread over nodes, with an empty one more.
 func (t *Trial) bindable(g, d int32) bool {
-	group := &t.m.topology[g]
+	group := &t.m.c.Topology[g]
 	counts := t.countsBefore(g)
 	if group.At == topology.Hostname {
 		d = int32(len(t.s.Topology.Hosts))
@@ -207,9 +207,9 @@ func (t *Trial) bindable(g, d int32) bool {
 
 // replays is bindable with the members that the domains had before.
 func (t *Trial) replays(g int32, counts map[int32]int32) bool {
-	group := &t.m.topology[g]
+	group := &t.m.c.Topology[g]
 	for _, b := range t.s.Placed {
-		o := t.m.classes[b.Class].Topology
+		o := t.m.c.Classes[b.Class].Topology
 		at := topology.NoDomain
 		if b.Count > 0 && o != nil {
 			at = int(t.domainOf(g, b.Host))
@@ -241,14 +241,14 @@ func (t *Trial) countsBefore(g int32) map[int32]int32 {
 		if d == topology.NoDomain {
 			continue
 		}
-		if t.m.topology[g].At == topology.Hostname {
+		if t.m.c.Topology[g].At == topology.Hostname {
 			counts[d] = t.s.Topology.Hosts[i].Of(g).Members
 		} else {
 			counts[d] = topology.CountAt(t.s.Topology.Members[g], d)
 		}
 	}
 	for _, b := range t.s.Placed {
-		if o := t.m.classes[b.Class].Topology; b.Count > 0 && o != nil && topology.Contains(o.In, g) {
+		if o := t.m.c.Classes[b.Class].Topology; b.Count > 0 && o != nil && topology.Contains(o.In, g) {
 			if d := t.domainOf(g, b.Host); d != topology.NoDomain {
 				counts[d] -= b.Count
 			}

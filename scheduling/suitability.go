@@ -172,7 +172,7 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 	if f := x.pools[at]; f != nil {
 		return f
 	}
-	p := x.t.m.pools[at]
+	p := x.t.m.c.Pools[at]
 	f := &poolFacts{stated: map[string]nodepool.Mask{}}
 	for r := range p.Template.All {
 		f.stated[r.Key()] = p.MaskOf(r)
@@ -202,7 +202,7 @@ func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.P
 	var q *question
 	if n, p := demand(); p != nil && n.Conflict() == "" && x.m.refusedBy(p, n) == nil {
 		q = &question{p: p, at: key.at, changed: key.code != ""}
-		q.plain = !layout.TypeDecides(x.m.topologyKeys, p.Table.Catalog)
+		q.plain = !layout.TypeDecides(x.m.c.TopologyKeys, p.Table.Catalog)
 		x.narrow(q, n, key.code == MissNodePool, key.key)
 	}
 	x.questions[key] = q
@@ -255,9 +255,9 @@ func (x *explainer) assignments(p *nodepool.Pool, demand match.Needs) []nodepool
 		}
 		sets = next
 	}
-	for _, key := range x.m.topologyKeys {
+	for _, key := range x.m.c.TopologyKeys {
 		if p.LeftOpen(key) {
-			widen(key, p.Candidates(key, nil, x.m.domains()))
+			widen(key, p.Candidates(key, nil, x.m.c.Domains()))
 		}
 	}
 	for _, r := range demand {
@@ -463,7 +463,7 @@ func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
 
 // cellOf is the cell of the candidate.
 func (x *explainer) cellOf(q *question, cand *candidate) int32 {
-	if q.p == x.m.pools[q.at] {
+	if q.p == x.m.c.Pools[q.at] {
 		return x.cells.OfNew(q.at, int32(cand.row), int32(cand.slot), &q.assigned[cand.assign])
 	}
 	return x.cells.Number(x.t.s.Topology.DomainsOf(func(key string) string { return x.labelOn(q, cand, key) }))

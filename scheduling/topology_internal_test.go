@@ -66,8 +66,8 @@ func TestTopologyGroups(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if same := len(m.topology) == 1; same != c.same {
-				t.Errorf("%d groups, the same %v, want %v", len(m.topology), same, c.same)
+			if same := len(m.c.Topology) == 1; same != c.same {
+				t.Errorf("%d groups, the same %v, want %v", len(m.c.Topology), same, c.same)
 			}
 		})
 	}
@@ -82,8 +82,8 @@ func TestTopologyGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(m.topology) != 2 {
-			t.Errorf("%d groups, want one for each zone", len(m.topology))
+		if len(m.c.Topology) != 2 {
+			t.Errorf("%d groups, want one for each zone", len(m.c.Topology))
 		}
 	})
 }

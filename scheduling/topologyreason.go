@@ -28,7 +28,7 @@ func (m *Model) rulesOf(o *topology.Groups) []rule {
 	var out []rule
 	affinity, ports := -1, map[string]int{}
 	for _, g := range o.Owns {
-		group := &m.topology[g]
+		group := &m.c.Topology[g]
 		switch {
 		case !group.Hard || group.Kind == topology.Exclusive:
 		case group.Kind == topology.Affinity && affinity >= 0:
@@ -41,7 +41,7 @@ func (m *Model) rulesOf(o *topology.Groups) []rule {
 		}
 	}
 	for _, g := range o.In {
-		group := &m.topology[g]
+		group := &m.c.Topology[g]
 		switch {
 		case group.Kind == topology.Exclusive:
 			// One port is as many groups as pods name addresses for it.
@@ -77,7 +77,7 @@ func (r *rule) aloneIn(o *topology.Groups, m *Model) *topology.Groups {
 	out := &topology.Groups{Owns: slices.DeleteFunc(slices.Clone(o.Owns), func(g int32) bool { return !topology.Contains(r.groups, g) })}
 	for _, g := range o.In {
 		// Spread and affinity count the pod itself; what does not belong to the rule and would refuse is left out.
-		if kind := m.topology[g].Kind; topology.Contains(r.groups, g) || (kind != topology.Anti && kind != topology.Exclusive) {
+		if kind := m.c.Topology[g].Kind; topology.Contains(r.groups, g) || (kind != topology.Anti && kind != topology.Exclusive) {
 			out.In = append(out.In, g)
 		}
 	}
@@ -129,13 +129,13 @@ func (x *explainer) on(q *question, cand *candidate, look func(*topology.Host)) 
 	host := x.addNode(q, cand)
 	residents := q.p.Table.Rows[cand.row].Residents
 	for _, class := range residents {
-		s.Place(x.m.classes[class].Topology, host, 1)
+		s.Place(x.m.c.Classes[class].Topology, host, 1)
 	}
 	x.residents = int32(len(residents))
 	look(&s.Hosts[host])
 	x.residents = 0
 	for _, class := range residents {
-		s.Place(x.m.classes[class].Topology, host, -1)
+		s.Place(x.m.c.Classes[class].Topology, host, -1)
 	}
 	s.DropHost()
 }
@@ -150,18 +150,18 @@ func (x *explainer) addNode(q *question, cand *candidate) int32 {
 		return int32(len(s.Hosts) - 1)
 	}
 	label := func(key string) string { return x.labelOn(q, cand, key) }
-	if q.p == x.m.pools[q.at] {
+	if q.p == x.m.c.Pools[q.at] {
 		label = func(key string) string {
-			return x.m.pools[q.at].Label(cand.row, cand.slot, &q.assigned[cand.assign], key)
+			return x.m.c.Pools[q.at].Label(cand.row, cand.slot, &q.assigned[cand.assign], key)
 		}
 	}
 	labels := map[string]string{}
-	for key := range x.m.askedKeys {
+	for key := range x.m.c.AskedKeys {
 		if value := label(key); value != "" {
 			labels[key] = value
 		}
 	}
-	known := q.p.WithOpen(requirements.FromLabels(labels), cand.row, &q.assigned[cand.assign], x.m.askedKeys)
+	known := q.p.WithOpen(requirements.FromLabels(labels), cand.row, &q.assigned[cand.assign], x.m.c.AskedKeys)
 	host := s.AddHost(label, known, q.p.Taints)
 	x.hosts[at] = s.Hosts[host]
 	return host
@@ -188,7 +188,7 @@ func (x *explainer) admitsAt(o *topology.Groups, domains []int32, of func(group 
 		o = withoutWideSpreads(o, x.m)
 	}
 	state := x.t.s.Topology
-	return topology.AdmitsHost(x.m.topology, o, of) > 0 && state.AdmitsDomains(o, x.c.Shape, domains) && state.AdmitsAffinity(o, domains, of)
+	return topology.AdmitsHost(x.m.c.Topology, o, of) > 0 && state.AdmitsDomains(o, x.c.Shape, domains) && state.AdmitsAffinity(o, domains, of)
 }
 
 // spreadsLoosely checks spread rules over domains larger than a node for a pod whose demands are not the plan's: which
@@ -196,7 +196,7 @@ func (x *explainer) admitsAt(o *topology.Groups, domains []int32, of func(group 
 // passes is allowed whatever counts.
 func (x *explainer) spreadsLoosely(o *topology.Groups, domains []int32) bool {
 	for _, g := range o.Owns {
-		group := &x.m.topology[g]
+		group := &x.m.c.Topology[g]
 		if group.At == topology.Hostname || !group.Hard || group.Kind != topology.Spread {
 			continue
 		}
@@ -210,7 +210,7 @@ func (x *explainer) spreadsLoosely(o *topology.Groups, domains []int32) bool {
 
 func withoutWideSpreads(o *topology.Groups, m *Model) *topology.Groups {
 	return &topology.Groups{In: o.In, Owns: slices.DeleteFunc(slices.Clone(o.Owns), func(g int32) bool {
-		return m.topology[g].Kind == topology.Spread && m.topology[g].At != topology.Hostname
+		return m.c.Topology[g].Kind == topology.Spread && m.c.Topology[g].At != topology.Hostname
 	})}
 }
 
@@ -221,14 +221,14 @@ func (x *explainer) membersOf(g int32) []int32 {
 	}
 	t, m := x.t, x.m
 	var out []int32
-	at := m.topology[g].At
+	at := m.c.Topology[g].At
 	note := func(class, host, n int32) {
-		o := m.classes[class].Topology
+		o := m.c.Classes[class].Topology
 		if d := t.s.Topology.Hosts[host].Domains[at]; o != nil && d != topology.NoDomain && topology.Contains(o.In, g) {
 			out = topology.Bump(out, d, n)
 		}
 	}
-	for i := range m.nodes {
+	for i := range m.c.Nodes {
 		if t.s.Topology.Hosts[i].Gone {
 			continue
 		}
@@ -241,8 +241,8 @@ func (x *explainer) membersOf(g int32) []int32 {
 	}
 	for i := range t.s.Planned {
 		mc := &t.s.Planned[i]
-		for _, class := range m.pools[mc.Pool].Table.Rows[mc.Row].Residents {
-			note(class, int32(len(m.nodes)+i), 1)
+		for _, class := range m.c.Pools[mc.Pool].Table.Rows[mc.Row].Residents {
+			note(class, int32(len(m.c.Nodes)+i), 1)
 		}
 	}
 	x.everyone[g] = out
@@ -251,13 +251,13 @@ func (x *explainer) membersOf(g int32) []int32 {
 
 // podsOn are the classes of the pods that a node of the snapshot has, and of the DaemonSet pods that it will have.
 func (m *Model) podsOn(node int32) []int32 {
-	n := &m.nodes[node]
+	n := &m.c.Nodes[node]
 	var out []int32
 	for _, p := range n.Bound {
 		out = append(out, p.Class)
 	}
-	for _, d := range n.MissingDaemons(m.daemonSets, &m.groups[n.Group]) {
-		out = append(out, m.daemonSets[d].Class)
+	for _, d := range n.MissingDaemons(m.c.DaemonSets, &m.c.Groups[n.Group]) {
+		out = append(out, m.c.DaemonSets[d].Class)
 	}
 	return out
 }
@@ -265,7 +265,7 @@ func (m *Model) podsOn(node int32) []int32 {
 // skewNeeded is the maxSkew with which a spread rule would allow the pod in the domains; 0 where none would.
 func (x *explainer) skewNeeded(r *rule, domains []int32, of func(group int32) topology.Tally) int32 {
 	g := r.groups[0]
-	group := &x.m.topology[g]
+	group := &x.m.c.Topology[g]
 	if group.At == topology.Hostname {
 		n := of(g).Members
 		if topology.Contains(x.c.Topology.In, g) {
@@ -282,7 +282,7 @@ func (x *explainer) skewNeeded(r *rule, domains []int32, of func(group int32) to
 // words say the rule.
 func (x *explainer) words(r *rule) string {
 	m := x.m
-	group := &m.topology[r.groups[0]]
+	group := &m.c.Topology[r.groups[0]]
 	who := group.Who()
 	switch r.kind {
 	case topology.Spread:
@@ -310,7 +310,7 @@ func (x *explainer) words(r *rule) string {
 		var keys []string
 		none := true
 		for _, g := range r.groups {
-			keys = append(keys, m.topology[g].Key)
+			keys = append(keys, m.c.Topology[g].Key)
 			none = none && x.t.s.Topology.Total[g] == 0
 		}
 		text := fmt.Sprintf("pod affinity by %s to %s", strings.Join(keys, " and "), who)

@@ -65,9 +65,9 @@ type Trial struct {
 func (m *Model) Trial() *Trial {
 	t := &Trial{m: m}
 	t.s.Begin(state.World{
-		Dims: m.resources.Len(), Nodes: m.nodes, Classes: m.classes, Pools: m.pools, Rules: m.topology, Asked: m.askedKeys,
-		VolumesBound: m.volumesBound, Pods: m.pods,
-	}, m.free, m.base)
+		Dims: m.c.Resources.Len(), Nodes: m.c.Nodes, Classes: m.c.Classes, Pools: m.c.Pools, Rules: m.c.Topology, Asked: m.c.AskedKeys,
+		VolumesBound: m.c.VolumesBound, Pods: m.c.Pods,
+	}, m.c.Free, m.c.Base)
 	t.s.Watch = (*trialWatch)(t)
 	t.promiseRoom()
 	return t

@@ -23,7 +23,7 @@ func (t *Trial) Assigned() *Assignment {
 	m := t.m
 	r := t.s.Pods()
 	from := r.HiddenOf()
-	counts := make([]int, len(m.nodes)+len(t.s.Planned))
+	counts := make([]int, len(m.c.Nodes)+len(t.s.Planned))
 	total := 0
 	for i := range t.s.Placed {
 		counts[t.s.Placed[i].Host] += len(r.ByBinding[i])
@@ -49,12 +49,12 @@ func (t *Trial) Assigned() *Assignment {
 	}
 	out := &Assignment{Planned: make([][]PodKey, len(t.s.Planned)), PlannedFrom: make([][]int32, len(t.s.Planned))}
 	var nodes []int32
-	for i := range m.nodes {
+	for i := range m.c.Nodes {
 		if counts[i] > 0 {
 			nodes = append(nodes, int32(i))
 		}
 	}
-	slices.SortFunc(nodes, func(a, b int32) int { return cmp.Compare(m.nodes[a].Name, m.nodes[b].Name) })
+	slices.SortFunc(nodes, func(a, b int32) int { return cmp.Compare(m.c.Nodes[a].Name, m.c.Nodes[b].Name) })
 	part := func(host int) (list []PodKey, from []int32) {
 		end := at[host]
 		first := end - counts[host]
@@ -62,16 +62,16 @@ func (t *Trial) Assigned() *Assignment {
 	}
 	for _, i := range nodes {
 		list, from := part(int(i))
-		out.Existing = append(out.Existing, ExistingNode{Name: m.nodes[i].Name, Pods: list})
+		out.Existing = append(out.Existing, ExistingNode{Name: m.c.Nodes[i].Name, Pods: list})
 		out.ExistingFrom = append(out.ExistingFrom, from)
 	}
 	for i := range t.s.Planned {
-		if host := len(m.nodes) + i; counts[host] > 0 {
+		if host := len(m.c.Nodes) + i; counts[host] > 0 {
 			out.Planned[i], out.PlannedFrom[i] = part(host)
 		}
 	}
 	for _, i := range t.s.Hidden {
-		out.Hidden = append(out.Hidden, m.nodes[i].Name)
+		out.Hidden = append(out.Hidden, m.c.Nodes[i].Name)
 	}
 	return out
 }

@@ -7,7 +7,7 @@ import (
 // Close keeps pods that are placed from now on off a node of the snapshot: what is on it stays. A name the snapshot does
 // not have is an error and changes nothing; a node that is closed or hidden already is none.
 func (t *Trial) Close(name string) error {
-	i, ok := t.m.nodeIndex[name]
+	i, ok := t.m.c.NodeIndex[name]
 	if !ok {
 		return fmt.Errorf("closing node %q: the snapshot has none of that name", name)
 	}

@@ -16,7 +16,7 @@ func (t *Trial) Hide(name string) (pods int, err error) {
 // HideMoving is Hide for a node some of whose pods need no other place, since they stay until they end or are never let go:
 // only those for which moves says so begin to wait. Pods of DaemonSets and static ones are not asked about.
 func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int, err error) {
-	i, ok := t.m.nodeIndex[name]
+	i, ok := t.m.c.NodeIndex[name]
 	if !ok {
 		return 0, fmt.Errorf("hiding node %q: the snapshot has none of that name", name)
 	}

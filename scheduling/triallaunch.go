@@ -139,7 +139,7 @@ func (t *Trial) anchorOf(classes []int32) (anchor int32, kinds []kind) {
 		if t.s.Waiting[class] == 0 {
 			continue
 		}
-		c := t.m.classes[class]
+		c := t.m.c.Classes[class]
 		stages := t.stagesFor(c)
 		if c.Invalid != nil || len(stages) == 0 || t.awaitsReservation(c) {
 			return -1, nil
@@ -175,9 +175,9 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 	}
 	t.kinds[stage] = nil
 	m := t.m
-	for _, u := range m.stages[stage].Uses {
-		p := m.pools[u.Pool]
-		if t.strictVariety(p) || len(p.Profiles[u.Profile].Open) > 0 || slices.ContainsFunc(m.topologyKeys, func(key string) bool { return p.LeftOpen(key) }) {
+	for _, u := range m.c.Stages[stage].Uses {
+		p := m.c.Pools[u.Pool]
+		if t.strictVariety(p) || len(p.Profiles[u.Profile].Open) > 0 || slices.ContainsFunc(m.c.TopologyKeys, func(key string) bool { return p.LeftOpen(key) }) {
 			return nil, false
 		}
 	}
@@ -218,16 +218,16 @@ func (t *Trial) numberRoom(alloc []int64) int32 {
 // placesOfKinds number the cells of kinds, which are remembered longer than those of one call of Place.
 func (t *Trial) placesOfKinds() *layout.Cells {
 	if t.kindCells == nil {
-		t.kindCells = layout.NewCells(t.m.pools, t.m.topologyKeys, t.s.Topology)
+		t.kindCells = layout.NewCells(t.m.c.Pools, t.m.c.TopologyKeys, t.s.Topology)
 	}
 	return t.kindCells
 }
 
 // kindSuits reports whether pods may go on the kind at the stage.
 func (t *Trial) kindSuits(k *kind, stage int32) bool {
-	for _, u := range t.m.stages[stage].Uses {
+	for _, u := range t.m.c.Stages[stage].Uses {
 		if u.Pool == k.pool {
-			f := &t.m.pools[u.Pool].Profiles[u.Profile]
+			f := &t.m.c.Pools[u.Pool].Profiles[u.Profile]
 			return len(f.Open) == 0 && f.Rows.Has(int(k.row)) && f.Slots.Has(int(k.slot))
 		}
 	}

@@ -28,10 +28,10 @@ type alikeKinds struct{ slot, like int32 }
 func (l *kindLister) at(stage int32) []kind {
 	m := l.m
 	l.out = l.out[:0]
-	for _, u := range m.stages[stage].Uses {
-		p := m.pools[u.Pool]
+	for _, u := range m.c.Stages[stage].Uses {
+		p := m.c.Pools[u.Pool]
 		f := &p.Profiles[u.Profile]
-		dims := m.resources.Len()
+		dims := m.c.Resources.Len()
 		l.own = l.own[:0]
 		for _, buy := range p.Table.CheapestFirst(dims) {
 			r, s := int(buy.Row), int(buy.Slot)
@@ -55,7 +55,7 @@ func (l *kindLister) at(stage int32) []kind {
 // addLeanest adds to out the pool's own but for kinds that a cheaper one of the same slot can stand in for, for all pods there are. They
 // are in the order of CheapestFirst.
 func (l *kindLister) addLeanest(pool int32) {
-	p, like, first := l.m.pools[pool], l.likeness(pool), int32(len(l.out))
+	p, like, first := l.m.c.Pools[pool], l.likeness(pool), int32(len(l.out))
 	if l.last == nil {
 		l.last = map[alikeKinds]int32{}
 	}
@@ -79,10 +79,10 @@ next:
 // likeness is that of the pool, which is remembered.
 func (l *kindLister) likeness(pool int32) []int32 {
 	if l.likenesses == nil {
-		l.likenesses = make([][]int32, len(l.m.pools))
+		l.likenesses = make([][]int32, len(l.m.c.Pools))
 	}
 	if l.likenesses[pool] == nil {
-		l.likenesses[pool] = likenessOf(l.m.pools[pool])
+		l.likenesses[pool] = likenessOf(l.m.c.Pools[pool])
 	}
 	return l.likenesses[pool]
 }

@@ -61,7 +61,7 @@ func (t *Trial) launchLeast(classes []int32, w *Worth, most, tries int, limit in
 // loadingOrders are the orders in which new nodes are filled: by size, and, where rules concern some of the pods but not all,
 // those first.
 func (t *Trial) loadingOrders(classes []int32) [][]int32 {
-	ruled := func(class int32) bool { return t.m.classes[class].Topology != nil }
+	ruled := func(class int32) bool { return t.m.c.Classes[class].Topology != nil }
 	first := slices.Clone(classes)
 	slices.SortStableFunc(first, func(a, b int32) int {
 		if ruled(a) == ruled(b) {

@@ -36,7 +36,7 @@ type waitingLoad struct {
 
 // newLoading is for the kinds of nodes that the anchor's pods choose from.
 func (t *Trial) newLoading(w *Worth, classes []int32, anchor int32, kinds []kind) *loading {
-	f := &loading{t: t, w: w, classes: classes, anchor: anchor, loads: t.loadsAhead[:0], free: make([]int64, 0, t.m.resources.Len())}
+	f := &loading{t: t, w: w, classes: classes, anchor: anchor, loads: t.loadsAhead[:0], free: make([]int64, 0, t.m.c.Resources.Len())}
 	if len(kinds) == 0 || !f.add(anchor, kinds) {
 		return f
 	}
@@ -63,15 +63,15 @@ func (t *Trial) newLoading(w *Worth, classes []int32, anchor int32, kinds []kind
 // add notes the pods of the class that wait; false if no node takes any.
 func (f *loading) add(class int32, kinds []kind) bool {
 	t := f.t
-	c, n := t.m.classes[class], int(t.s.Waiting[class])
+	c, n := t.m.c.Classes[class], int(t.s.Waiting[class])
 	stages := t.stagesFor(c)
 	if n > 0 && c.Topology != nil {
-		n = min(n, topology.AdmitsHost(t.m.topology, c.Topology, func(int32) topology.Tally { return topology.Tally{} }))
+		n = min(n, topology.AdmitsHost(t.m.c.Topology, c.Topology, func(int32) topology.Tally { return topology.Tally{} }))
 	}
 	if n <= 0 || len(stages) == 0 {
 		return false
 	}
-	suits := t.suitingKinds(t.stagesFor(t.m.classes[f.anchor])[0], stages[0], kinds)
+	suits := t.suitingKinds(t.stagesFor(t.m.c.Classes[f.anchor])[0], stages[0], kinds)
 	f.loads = append(f.loads, waitingLoad{class: c, most: n, worth: max(f.w.byClass[class], 1), suits: suits})
 	return true
 }
@@ -159,7 +159,7 @@ func (t *Trial) suitingKinds(stage, other int32, kinds []kind) bitset.Set {
 func (f *loading) place(k *kind, host int32) {
 	t := f.t
 	put := func(class int32) bool {
-		c := t.m.classes[class]
+		c := t.m.c.Classes[class]
 		stages := t.stagesFor(c)
 		if t.s.Waiting[class] == 0 || len(stages) == 0 || !t.kindSuits(k, stages[0]) {
 			return false

@@ -9,7 +9,7 @@ func (t *Trial) settle() {
 		i := t.fresh + k
 		mc := &t.s.Planned[i]
 		rows, slots, _ := t.allowed(mc, load)
-		row, slot, price := t.m.pools[mc.Pool].CheapestLike(mc.Row, mc.Used, rows, slots)
+		row, slot, price := t.m.c.Pools[mc.Pool].CheapestLike(mc.Row, mc.Used, rows, slots)
 		if row < 0 || price >= mc.Price {
 			continue
 		}

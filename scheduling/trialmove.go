@@ -23,9 +23,9 @@ import (
 // holds until the next Rank. A name that the snapshot does not have, or one given twice, is an error and changes nothing.
 func (t *Trial) Rank(order []string) error {
 	nodes := make([]int32, 0, len(order))
-	seen := bitset.New(len(t.m.nodes))
+	seen := bitset.New(len(t.m.c.Nodes))
 	for _, name := range order {
-		i, ok := t.m.nodeIndex[name]
+		i, ok := t.m.c.NodeIndex[name]
 		switch {
 		case !ok:
 			return fmt.Errorf("ranking node %q: the snapshot has none of that name", name)
@@ -65,13 +65,13 @@ func (t *Trial) Move(q Query) (left int) {
 // unlaunchable are the waiting classes under spreads that must be kept for which limits leave no new node: for those, and for
 // no others, spreads count only the domains that there are, as Place does in the end.
 func (t *Trial) unlaunchable(classes []int32) []int32 {
-	if t.s.Topology == nil || !slices.ContainsFunc(t.m.pools, func(p *nodepool.Pool) bool { return p.Limits != nil }) {
+	if t.s.Topology == nil || !slices.ContainsFunc(t.m.c.Pools, func(p *nodepool.Pool) bool { return p.Limits != nil }) {
 		return nil
 	}
 	var out []int32
 	begun := false
 	for _, class := range classes {
-		if c := t.m.classes[class]; t.s.Waiting[class] == 0 || c.Invalid != nil || !t.m.spreadHard(c.Topology) {
+		if c := t.m.c.Classes[class]; t.s.Waiting[class] == 0 || c.Invalid != nil || !t.m.spreadHard(c.Topology) {
 			continue
 		}
 		if !begun {
@@ -99,7 +99,7 @@ func (t *Trial) waitingClasses() []int32 {
 		return t.rooms.size[class]
 	}
 	slices.SortFunc(out, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(t.m.classes[b].Priority, t.m.classes[a].Priority), cmp.Compare(size(b), size(a)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(t.m.c.Classes[b].Priority, t.m.c.Classes[a].Priority), cmp.Compare(size(b), size(a)), cmp.Compare(a, b))
 	})
 	return out
 }
@@ -109,7 +109,7 @@ func (t *Trial) moveClasses(classes []int32) {
 	for progress := true; progress; {
 		progress = false
 		for _, class := range classes {
-			c := t.m.classes[class]
+			c := t.m.c.Classes[class]
 			if t.s.Waiting[class] == 0 || c.Invalid != nil {
 				continue
 			}
@@ -147,9 +147,9 @@ func (t *Trial) Launch(q Query, below float64) (price float64, ok bool) {
 		return 0, false
 	}
 	t.begin(classes)
-	total := make([]int64, t.m.resources.Len())
+	total := make([]int64, t.m.c.Resources.Len())
 	for _, class := range classes {
-		c := t.m.classes[class]
+		c := t.m.c.Classes[class]
 		if c.Invalid != nil || t.awaitsReservation(c) || len(t.stagesFor(c)) == 0 {
 			return 0, false
 		}
@@ -168,10 +168,10 @@ func (t *Trial) Launch(q Query, below float64) (price float64, ok bool) {
 // rules concern the pods, each zone or other domain, the cheapest; by price.
 func (t *Trial) joint(classes []int32, total []int64, most int64) []state.Node {
 	m := t.m
-	ruled := slices.ContainsFunc(classes, func(class int32) bool { return m.classes[class].Topology != nil })
+	ruled := slices.ContainsFunc(classes, func(class int32) bool { return m.c.Classes[class].Topology != nil })
 	var out []state.Node
-	for _, u := range m.stages[t.stagesFor(m.classes[classes[0]])[0]].Uses {
-		p := m.pools[u.Pool]
+	for _, u := range m.c.Stages[t.stagesFor(m.c.Classes[classes[0]])[0]].Uses {
+		p := m.c.Pools[u.Pool]
 		rows, slots, ok := t.jointProfile(u.Pool, classes)
 		if !ok || t.strictVariety(p) {
 			continue
@@ -194,7 +194,7 @@ func (t *Trial) joint(classes []int32, total []int64, most int64) []state.Node {
 
 // jointByCell are the cheapest of the pool in each cell, those first of whose cell a purchase comes first by row and slot.
 func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, most int64, ruled bool) []state.Node {
-	table := t.m.pools[pool].Table
+	table := t.m.c.Pools[pool].Table
 	type found struct {
 		cell  int32
 		first nodepool.Purchase
@@ -243,19 +243,19 @@ func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, m
 // class does not use the pool then, or leaves labels to be decided.
 func (t *Trial) jointProfile(pool int32, classes []int32) (rows, slots bitset.Set, ok bool) {
 	m := t.m
-	for _, key := range m.topologyKeys {
-		if m.pools[pool].LeftOpen(key) {
+	for _, key := range m.c.TopologyKeys {
+		if m.c.Pools[pool].LeftOpen(key) {
 			return nil, nil, false
 		}
 	}
-	rows, slots = m.pools[pool].Rows.Clone(), m.pools[pool].Slots.Clone()
+	rows, slots = m.c.Pools[pool].Rows.Clone(), m.c.Pools[pool].Slots.Clone()
 	for _, class := range classes {
 		found := false
-		for _, u := range m.stages[t.stagesFor(m.classes[class])[0]].Uses {
+		for _, u := range m.c.Stages[t.stagesFor(m.c.Classes[class])[0]].Uses {
 			if u.Pool != pool {
 				continue
 			}
-			f := &m.pools[pool].Profiles[u.Profile]
+			f := &m.c.Pools[pool].Profiles[u.Profile]
 			if len(f.Open) > 0 {
 				return nil, nil, false
 			}
@@ -282,7 +282,7 @@ func (t *Trial) launch(mc *state.Node, classes []int32) bool {
 	for progress := true; progress; {
 		progress = false
 		for _, class := range classes {
-			c := t.m.classes[class]
+			c := t.m.c.Classes[class]
 			stage := t.stagesFor(c)[0]
 			for t.s.Waiting[class] > 0 && t.s.Admits(c, host) {
 				n := t.s.Waiting[class]
@@ -306,9 +306,9 @@ func (t *Trial) Receivers(since Mark) []string {
 	var out []string
 	seen := map[int32]bool{}
 	for _, b := range t.s.PlacedSince(since.at) {
-		if b.Count > 0 && b.Host < int32(len(t.m.nodes)) && !seen[b.Host] {
+		if b.Count > 0 && b.Host < int32(len(t.m.c.Nodes)) && !seen[b.Host] {
 			seen[b.Host] = true
-			out = append(out, t.m.nodes[b.Host].Name)
+			out = append(out, t.m.c.Nodes[b.Host].Name)
 		}
 	}
 	return out
@@ -349,7 +349,7 @@ func (t *Trial) Planned(since Mark, types int) []NewNode {
 	first := len(t.s.Planned) - t.s.Log.OpenedSince(since.at)
 	loads := make([][]state.Binding, len(t.s.Planned)-first)
 	for _, b := range t.s.PlacedSince(since.at) {
-		if i := int(b.Host) - len(t.m.nodes) - first; i >= 0 && b.Count > 0 {
+		if i := int(b.Host) - len(t.m.c.Nodes) - first; i >= 0 && b.Count > 0 {
 			loads[i] = append(loads[i], b)
 		}
 	}
@@ -365,7 +365,7 @@ func (t *Trial) Planned(since Mark, types int) []NewNode {
 	described.most = types
 	for i := first; i < len(t.s.Planned); i++ {
 		if mc := &t.s.Planned[i]; !mc.Empty() {
-			node := NewNode{Pool: t.m.pools[mc.Pool].Key}
+			node := NewNode{Pool: t.m.c.Pools[mc.Pool].Key}
 			t.describe(&node, mc, loads[i-first], described)
 			out = append(out, node)
 		}
@@ -401,12 +401,12 @@ func (w *Worth) Total() float64 { return w.total }
 
 // Node is what the pods of a node that could move are worth together, USD per hour; 0 for a name the snapshot lacks.
 func (w *Worth) Node(name string) float64 {
-	i, ok := w.m.nodeIndex[name]
+	i, ok := w.m.c.NodeIndex[name]
 	if !ok {
 		return 0
 	}
 	sum := int64(0)
-	for _, p := range w.m.nodes[i].Movable {
+	for _, p := range w.m.c.Nodes[i].Movable {
 		sum += w.byClass[p.Class]
 	}
 	return float64(sum) / market.NanoPerUSD
@@ -444,16 +444,16 @@ func (t *Trial) Waiting(most int) []PodKey {
 			out = append(out, PodKey{Namespace: p.Pod.Namespace, Name: p.Pod.Name})
 		}
 	}
-	if len(t.m.pods) == 0 || len(out) == most {
+	if len(t.m.c.Pods) == 0 || len(out) == most {
 		return out
 	}
-	for class, c := range t.m.classes {
+	for class, c := range t.m.c.Classes {
 		if t.s.Waiting[class] == 0 || c.Invalid != nil {
 			continue
 		}
 		rest := min(int(t.s.Waiting[class]-seen[int32(class)]), most-len(out))
 		for _, i := range c.Pending[:max(0, min(rest, len(c.Pending)))] {
-			p := t.m.pods[i]
+			p := t.m.c.Pods[i]
 			out = append(out, PodKey{Namespace: p.Namespace, Name: p.Name})
 		}
 	}
@@ -462,10 +462,10 @@ func (t *Trial) Waiting(most int) []PodKey {
 
 // Free is what a node of the snapshot has free; false for a name that it lacks.
 func (m *Model) Free(name string) (corev1.ResourceList, bool) {
-	i, ok := m.nodeIndex[name]
+	i, ok := m.c.NodeIndex[name]
 	if !ok {
 		return nil, false
 	}
-	dims := m.resources.Len()
-	return m.resources.List(m.free[i*dims : (i+1)*dims]), true
+	dims := m.c.Resources.Len()
+	return m.c.Resources.List(m.c.Free[i*dims : (i+1)*dims]), true
 }

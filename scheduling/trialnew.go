@@ -44,7 +44,7 @@ func (t *Trial) Fill(q Query) (left int) {
 	for progress := true; progress; {
 		progress = false
 		for _, class := range classes {
-			if c := t.m.classes[class]; c.Invalid == nil && t.fillWith(class, c) {
+			if c := t.m.c.Classes[class]; c.Invalid == nil && t.fillWith(class, c) {
 				progress = c.Topology != nil
 			}
 		}
@@ -57,17 +57,17 @@ func (t *Trial) Fill(q Query) (left int) {
 
 // fillWith places pods of the class on new nodes; false if none has room.
 func (t *Trial) fillWith(class int32, c *podclass.Class) bool {
-	filled, dims := false, t.m.resources.Len()
+	filled, dims := false, t.m.c.Resources.Len()
 	for i := range t.s.Planned {
 		mc := &t.s.Planned[i]
 		if t.s.Waiting[class] == 0 {
 			break
 		}
-		alloc := t.m.pools[mc.Pool].Table.AllocOf(int(mc.Row), dims)
+		alloc := t.m.c.Pools[mc.Pool].Table.AllocOf(int(mc.Row), dims)
 		if mc.Empty() || !fitsBeside(c.Unshared(), mc.Used, alloc) {
 			continue
 		}
-		host := int32(len(t.m.nodes) + i)
+		host := int32(len(t.m.c.Nodes) + i)
 		stage := t.stageOn(c, mc)
 		for stage >= 0 && t.s.Waiting[class] > 0 && fitsBeside(t.s.Volumes.NeedOn(c, host), mc.Used, alloc) && t.s.Admits(c, host) && t.keepsVariety(host, c, stage) {
 			t.place(state.Binding{Class: class, Host: host, Count: min(t.bulkOn(class, host), t.s.Waiting[class]), Stage: stage, Tight: t.tightly(class)})
@@ -91,12 +91,12 @@ func (w *Worth) Loads(t *Trial) (received map[string]Load, planned []Load) {
 			continue
 		}
 		worth := float64(int64(b.Count)*w.byClass[b.Class]) / market.NanoPerUSD
-		if i := int(b.Host) - len(t.m.nodes); i >= 0 {
+		if i := int(b.Host) - len(t.m.c.Nodes); i >= 0 {
 			planned[i].Pods += int(b.Count)
 			planned[i].Worth += worth
 			continue
 		}
-		name := t.m.nodes[b.Host].Name
+		name := t.m.c.Nodes[b.Host].Name
 		l := received[name]
 		received[name] = Load{l.Pods + int(b.Count), l.Worth + worth}
 	}
@@ -106,19 +106,19 @@ func (w *Worth) Loads(t *Trial) (received map[string]Load, planned []Load) {
 // Requested is what those pods of a node ask for together, themselves counted, that could move and that moves says so of; nil for a
 // name that the snapshot lacks.
 func (m *Model) Requested(node string, moves func(*corev1.Pod) bool) corev1.ResourceList {
-	i, ok := m.nodeIndex[node]
+	i, ok := m.c.NodeIndex[node]
 	if !ok {
 		return nil
 	}
-	sum := make([]int64, m.resources.Len())
+	sum := make([]int64, m.c.Resources.Len())
 	m.addRequested(sum, i, moves)
-	return m.resources.List(sum)
+	return m.c.Resources.List(sum)
 }
 
 func (m *Model) addRequested(sum []int64, node int, moves func(*corev1.Pod) bool) {
-	for _, p := range m.nodes[node].Movable {
+	for _, p := range m.c.Nodes[node].Movable {
 		if moves(p.Pod) {
-			resources.AddScaled(sum, m.classes[p.Class].Requests, 1)
+			resources.AddScaled(sum, m.c.Classes[p.Class].Requests, 1)
 		}
 	}
 }
@@ -126,13 +126,13 @@ func (m *Model) addRequested(sum []int64, node int, moves func(*corev1.Pod) bool
 // RequestedTogether is Requested for pods of several nodes together; names that the snapshot lacks have none. moves is asked about pods of
 // the node of that place in the list.
 func (m *Model) RequestedTogether(nodes []string, moves func(at int, pod *corev1.Pod) bool) corev1.ResourceList {
-	sum := make([]int64, m.resources.Len())
+	sum := make([]int64, m.c.Resources.Len())
 	for at, name := range nodes {
-		if i, ok := m.nodeIndex[name]; ok {
+		if i, ok := m.c.NodeIndex[name]; ok {
 			m.addRequested(sum, i, func(pod *corev1.Pod) bool { return moves(at, pod) })
 		}
 	}
-	return m.resources.List(sum)
+	return m.c.Resources.List(sum)
 }
 
 // NodeRoom is how much of a resource a node has free.
@@ -144,14 +144,14 @@ type NodeRoom struct {
 // Roomiest are the two nodes of the snapshot with most of the resource free, of equals those that come first in the snapshot; zero where there
 // are fewer with any.
 func (m *Model) Roomiest(name corev1.ResourceName) (out [2]NodeRoom) {
-	d := slices.Index(m.resources.Names, name)
-	if d < 0 || m.snapshot == nil {
+	d := slices.Index(m.c.Resources.Names, name)
+	if d < 0 || m.c.Snapshot == nil {
 		return out
 	}
 	var most [2]int64
-	for i := range m.snapshot.Nodes {
-		node := m.snapshot.Nodes[i].Name
-		free := m.free[m.nodeIndex[node]*m.resources.Len()+d]
+	for i := range m.c.Snapshot.Nodes {
+		node := m.c.Snapshot.Nodes[i].Name
+		free := m.c.Free[m.c.NodeIndex[node]*m.c.Resources.Len()+d]
 		switch {
 		case free == 0:
 		case out[0].Node == "" || free > most[0]:
@@ -170,11 +170,11 @@ func (m *Model) Roomiest(name corev1.ResourceName) (out [2]NodeRoom) {
 // Grown are the numbers of the new nodes that were there at the mark and have received pods since, each once, ascending. The
 // mark must be one that could be rolled back to.
 func (t *Trial) Grown(since Mark) []int {
-	first := len(t.m.nodes) + len(t.s.Planned) - t.s.Log.OpenedSince(since.at)
+	first := len(t.m.c.Nodes) + len(t.s.Planned) - t.s.Log.OpenedSince(since.at)
 	var out []int
 	for _, b := range t.s.PlacedSince(since.at) {
-		if b.Count > 0 && int(b.Host) >= len(t.m.nodes) && int(b.Host) < first {
-			out = append(out, int(b.Host)-len(t.m.nodes))
+		if b.Count > 0 && int(b.Host) >= len(t.m.c.Nodes) && int(b.Host) < first {
+			out = append(out, int(b.Host)-len(t.m.c.Nodes))
 		}
 	}
 	slices.Sort(out)

@@ -29,7 +29,7 @@ func (t *Trial) Expect(pods int) {
 // that Place goes by. The error wraps ErrNoPlace for a pod that may not go there, and says of a pod that does not wait and of a
 // node that the snapshot does not have; pods before it are then placed, so roll back.
 func (t *Trial) Put(node string, pods []PodKey) error {
-	i, ok := t.m.nodeIndex[node]
+	i, ok := t.m.c.NodeIndex[node]
 	if !ok {
 		return fmt.Errorf("putting pods on node %q: the snapshot has none of that name", node)
 	}
@@ -39,8 +39,8 @@ func (t *Trial) Put(node string, pods []PodKey) error {
 		if err != nil {
 			return fmt.Errorf("putting pods on node %q: %w", node, err)
 		}
-		c := t.m.classes[class]
-		if !t.s.Usable.Has(i) || !resources.Fits(t.s.Volumes.NeedOn(c, host), t.s.FreeOf(host)) || !t.m.fits.Accepts(t.m.nodes[i].Group, c.Shape) || !t.admitsPut(c, host) {
+		c := t.m.c.Classes[class]
+		if !t.s.Usable.Has(i) || !resources.Fits(t.s.Volumes.NeedOn(c, host), t.s.FreeOf(host)) || !t.m.c.Fits.Accepts(t.m.c.Nodes[i].Group, c.Shape) || !t.admitsPut(c, host) {
 			return fmt.Errorf("putting pod %s on node %q: %w", key, node, ErrNoPlace)
 		}
 		t.place(state.Binding{Class: class, Host: host, Count: 1, Stage: -1})
@@ -60,8 +60,8 @@ func (t *Trial) admitsPut(c *podclass.Class, host int32) bool {
 
 // PutNew opens a new node as planned, of its first instance type, and places its pods on it; errors are as for Put.
 func (t *Trial) PutNew(n *NewNode) error {
-	pool, ok := t.m.poolIndex[n.Pool]
-	if !ok || len(n.InstanceTypes) == 0 || t.m.pools[pool].Table == nil {
+	pool, ok := t.m.c.PoolIndex[n.Pool]
+	if !ok || len(n.InstanceTypes) == 0 || t.m.c.Pools[pool].Table == nil {
 		return fmt.Errorf("putting pods on a new node of pool %s: it launches none: %w", n.Pool, ErrNoPlace)
 	}
 	mc, ok := t.nodeFor(int32(pool), n)
@@ -80,14 +80,14 @@ func (t *Trial) PutMore(number int, pods []PodKey) error {
 	if number < 0 || number >= t.NewNodes() {
 		return fmt.Errorf("putting pods on new node %d: the trial has none of that number", number)
 	}
-	host, mc := int32(len(t.m.nodes)+number), &t.s.Planned[number]
-	pool := t.m.pools[mc.Pool].Key
+	host, mc := int32(len(t.m.c.Nodes)+number), &t.s.Planned[number]
+	pool := t.m.c.Pools[mc.Pool].Key
 	for _, key := range pods {
 		class, err := t.waitingClass(key)
 		if err != nil {
 			return fmt.Errorf("putting pods on a new node of pool %s: %w", pool, err)
 		}
-		c := t.m.classes[class]
+		c := t.m.c.Classes[class]
 		stage := t.stageOn(c, mc)
 		if stage < 0 || !resources.Fits(t.s.Volumes.NeedOn(c, host), t.s.RoomOf(host)) || !t.admitsPut(c, host) {
 			return fmt.Errorf("putting pod %s on a new node of pool %s: %w", key, pool, ErrNoPlace)
@@ -99,7 +99,7 @@ func (t *Trial) PutMore(number int, pods []PodKey) error {
 
 // nodeFor is the node to buy for a planned node's first type.
 func (t *Trial) nodeFor(pool int32, n *NewNode) (state.Node, bool) {
-	p := t.m.pools[pool]
+	p := t.m.c.Pools[pool]
 	c := p.Table.Catalog
 	want := n.InstanceTypes[0].Offering()
 	for r := range p.Rows.Members {
@@ -118,7 +118,7 @@ func (t *Trial) nodeFor(pool int32, n *NewNode) (state.Node, bool) {
 			}
 			mc := state.Node{Pool: pool, Row: int32(r), Slot: int32(s), Price: price}
 			for req := range n.Requirements.All {
-				if p.LeftOpen(req.Key()) && (match.SingleValued(req) || p.MayStayOpen(req) && !slices.Contains(t.m.topologyKeys, req.Key())) {
+				if p.LeftOpen(req.Key()) && (match.SingleValued(req) || p.MayStayOpen(req) && !slices.Contains(t.m.c.TopologyKeys, req.Key())) {
 					mc.Labels = mc.Labels.With(req)
 				}
 			}
@@ -137,17 +137,17 @@ func (t *Trial) waitingClass(key PodKey) (int32, error) {
 		return p.Class, nil
 	}
 	if t.freedClass == nil {
-		pods := len(t.m.pods)
-		for i := range t.m.nodes {
-			pods += len(t.m.nodes[i].Movable)
+		pods := len(t.m.c.Pods)
+		for i := range t.m.c.Nodes {
+			pods += len(t.m.c.Nodes[i].Movable)
 		}
 		t.freedClass = make(map[PodKey]int32, pods) // whoever puts pods where a plan has them has most of them move
-		for class, c := range t.m.classes {
+		for class, c := range t.m.c.Classes {
 			if c.Invalid != nil {
 				continue
 			}
 			for _, i := range c.Pending {
-				p := t.m.pods[i]
+				p := t.m.c.Pods[i]
 				t.freedClass[PodKey{Namespace: p.Namespace, Name: p.Name}] = int32(class)
 			}
 		}

@@ -16,8 +16,8 @@ func (t *Trial) TakersAmong(q Query, nodes []string, most int) []string {
 	classes := t.waitingClasses()
 	var out []string
 	for _, name := range nodes {
-		i, ok := t.m.nodeIndex[name]
-		if !ok || !t.m.nodes[i].Usable || t.s.HiddenSet.Has(i) {
+		i, ok := t.m.c.NodeIndex[name]
+		if !ok || !t.m.c.Nodes[i].Usable || t.s.HiddenSet.Has(i) {
 			continue
 		}
 		if slices.ContainsFunc(classes, func(class int32) bool { return t.wouldTake(int32(i), class) }) {
@@ -32,34 +32,34 @@ func (t *Trial) TakersAmong(q Query, nodes []string, most int) []string {
 
 // wouldTake reports whether a pod of the class could go on the node, were it open.
 func (t *Trial) wouldTake(node, class int32) bool {
-	c := t.m.classes[class]
-	return c.Invalid == nil && resources.Fits(t.s.Volumes.NeedOn(c, node), t.s.FreeOf(node)) && t.m.fits.Accepts(t.m.nodes[node].Group, c.Shape) && t.s.Admits(c, node)
+	c := t.m.c.Classes[class]
+	return c.Invalid == nil && resources.Fits(t.s.Volumes.NeedOn(c, node), t.s.FreeOf(node)) && t.m.c.Fits.Accepts(t.m.c.Nodes[node].Group, c.Shape) && t.s.Admits(c, node)
 }
 
 // RoomyAmong returns those of the nodes that have room for at least one pod that waits or could move, rules about other pods
 // aside; closed nodes are included. As long as no pod leaves the others, TakersAmong names none of them: a planner that asks
 // it thousands of times hands it these alone.
 func (t *Trial) RoomyAmong(nodes []string) []string {
-	classes := bitset.New(len(t.m.classes))
+	classes := bitset.New(len(t.m.c.Classes))
 	for class, n := range t.s.Waiting {
 		if n > 0 {
 			classes.Add(class)
 		}
 	}
-	for i := range t.m.nodes {
-		for _, p := range t.m.nodes[i].Movable {
+	for i := range t.m.c.Nodes {
+		for _, p := range t.m.c.Nodes[i].Movable {
 			classes.Add(int(p.Class))
 		}
 	}
 	var out []string
 	for _, name := range nodes {
-		i, ok := t.m.nodeIndex[name]
-		if !ok || !t.m.nodes[i].Usable || t.s.HiddenSet.Has(i) {
+		i, ok := t.m.c.NodeIndex[name]
+		if !ok || !t.m.c.Nodes[i].Usable || t.s.HiddenSet.Has(i) {
 			continue
 		}
 		for class := range classes.Members {
-			c := t.m.classes[class]
-			if c.Invalid == nil && resources.Fits(t.s.Volumes.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && t.m.fits.Accepts(t.m.nodes[i].Group, c.Shape) {
+			c := t.m.c.Classes[class]
+			if c.Invalid == nil && resources.Fits(t.s.Volumes.NeedOn(c, int32(i)), t.s.FreeOf(int32(i))) && t.m.c.Fits.Accepts(t.m.c.Nodes[i].Group, c.Shape) {
 				out = append(out, name)
 				break
 			}

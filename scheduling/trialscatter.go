@@ -12,18 +12,18 @@ import (
 // kube-scheduler does by default, where a plan would fill nodes up. It returns those that no node takes. It knows no wishes.
 // Each pod looks at every node: this is for asking what becomes of a plan, not for planning.
 func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
-	hosts := len(t.m.nodes) + len(t.s.Planned)
+	hosts := len(t.m.c.Nodes) + len(t.s.Planned)
 	sizes := make([][2]int64, hosts)
-	scratch := make([]int64, t.m.resources.Len())
+	scratch := make([]int64, t.m.c.Resources.Len())
 	for h := range sizes {
-		if i := h - len(t.m.nodes); i >= 0 {
+		if i := h - len(t.m.c.Nodes); i >= 0 {
 			mc := &t.s.Planned[i]
-			alloc := t.m.pools[mc.Pool].Table.AllocOf(int(mc.Row), len(scratch))
+			alloc := t.m.c.Pools[mc.Pool].Table.AllocOf(int(mc.Row), len(scratch))
 			sizes[h] = [2]int64{alloc[resources.CPU], alloc[resources.Memory]}
 			continue
 		}
-		if object := t.m.nodes[h].Source.Object; object != nil {
-			t.m.resources.Capacity(object.Status.Allocatable, scratch)
+		if object := t.m.c.Nodes[h].Source.Object; object != nil {
+			t.m.c.Resources.Capacity(object.Status.Allocatable, scratch)
 			sizes[h] = [2]int64{scratch[resources.CPU], scratch[resources.Memory]}
 		}
 	}
@@ -32,7 +32,7 @@ func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("scattering pods: %w", err)
 		}
-		c := t.m.classes[class]
+		c := t.m.c.Classes[class]
 		best, bestShare, bestStage := int32(-1), int64(-1), int32(-1)
 		for h := range sizes {
 			host := int32(h)
@@ -50,11 +50,11 @@ func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 				continue
 			}
 			stage := int32(-1)
-			if i := h - len(t.m.nodes); i >= 0 {
+			if i := h - len(t.m.c.Nodes); i >= 0 {
 				if stage = t.stageOn(c, &t.s.Planned[i]); stage < 0 || t.s.Planned[i].Abandoned {
 					continue
 				}
-			} else if !t.s.Usable.Has(h) || !t.m.fits.Accepts(t.m.nodes[h].Group, c.Shape) {
+			} else if !t.s.Usable.Has(h) || !t.m.c.Fits.Accepts(t.m.c.Nodes[h].Group, c.Shape) {
 				continue
 			}
 			if t.admitsPut(c, host) {

@@ -58,7 +58,7 @@ func (x *explainer) unknownNeed(p *nodepool.Pool, r requirements.Requirement) *U
 			u.Known = values
 		}
 		return &u
-	case listed || p.Template.Has(key) || match.AbsentMeets(r) || key == labelHostname || x.stated(p.Table.Catalog, key) || x.m.vocab.IsWellKnown(key) || x.onSomeNode(key):
+	case listed || p.Template.Has(key) || match.AbsentMeets(r) || key == corev1.LabelHostname || x.stated(p.Table.Catalog, key) || x.m.c.Vocab.IsWellKnown(key) || x.onSomeNode(key):
 		return nil
 	}
 	return &Unknown{Kind: UnknownLabel, Name: key, Nearest: x.nearLabels(p.Template, key, r)}
@@ -73,7 +73,7 @@ func (x *explanations) stated(c *market.Catalog, key string) bool {
 func (x *explainer) onSomeNode(key string) bool {
 	known, ok := x.onNodes[key]
 	if !ok {
-		known = slices.ContainsFunc(x.m.groups, func(g existing.Group) bool { return g.Labels.Has(key) })
+		known = slices.ContainsFunc(x.m.c.Groups, func(g existing.Group) bool { return g.Labels.Has(key) })
 		x.onNodes[key] = known
 	}
 	return known
@@ -83,7 +83,7 @@ func (x *explainer) onSomeNode(key string) bool {
 // then those of instance types and nodes.
 func (x *explainer) nearLabels(known requirements.Set, key string, r requirements.Requirement) []string {
 	var e *requirements.IncompatibleError
-	if err := x.m.vocab.Compatible(known, requirements.NewSet(r)); errors.As(err, &e) {
+	if err := x.m.c.Vocab.Compatible(known, requirements.NewSet(r)); errors.As(err, &e) {
 		if hint := e.Hint(); hint != "" {
 			return []string{hint}
 		}
@@ -167,7 +167,7 @@ func sortedSet[K ~string](set map[K]bool) []string {
 // unknownResources are those that the pods request and no type of the pool's catalog has.
 func (x *explainer) unknownResources(p *nodepool.Pool) []Unknown {
 	var out []Unknown
-	for d, name := range x.m.resources.Names {
+	for d, name := range x.m.c.Resources.Names {
 		if d < resources.Base || x.c.Requests[d] <= 0 || resources.Hidden(name) {
 			continue
 		}
@@ -182,7 +182,7 @@ func (x *explainer) unknownResources(p *nodepool.Pool) []Unknown {
 // notKnown are the resources that pods of the class ask for and of which nobody knows how many some types of the pool have.
 func (x *explainer) notKnown(p *nodepool.Pool) []NotKnown {
 	var out []NotKnown
-	for d, name := range x.m.resources.Names {
+	for d, name := range x.m.c.Resources.Names {
 		if d < resources.Base || x.c.Requests[d] <= 0 {
 			continue
 		}
@@ -226,7 +226,7 @@ func (x *explainer) labelKeys() []string {
 		return x.keys
 	}
 	seen := map[string]bool{}
-	for _, c := range x.m.catalogs {
+	for _, c := range x.m.c.Catalogs {
 		for key := range c.TypeKeys {
 			seen[key] = true
 		}
@@ -234,14 +234,14 @@ func (x *explainer) labelKeys() []string {
 			seen[key] = true
 		}
 	}
-	for i := range x.m.nodes[:min(len(x.m.nodes), maxNodesRead)] {
-		if o := x.m.nodes[i].Source.Object; o != nil {
+	for i := range x.m.c.Nodes[:min(len(x.m.c.Nodes), maxNodesRead)] {
+		if o := x.m.c.Nodes[i].Source.Object; o != nil {
 			for key := range o.Labels {
-				seen[x.m.vocab.Canonical(key)] = true
+				seen[x.m.c.Vocab.Canonical(key)] = true
 			}
 		}
 	}
-	for _, p := range x.m.pools {
+	for _, p := range x.m.c.Pools {
 		for _, key := range p.Template.Keys() {
 			seen[key] = true
 		}
@@ -253,18 +253,18 @@ func (x *explainer) labelKeys() []string {
 // unknownOnNodes are the names that the pods ask for and that no node of the snapshot has.
 func (x *explainer) unknownOnNodes() []Unknown {
 	var out []Unknown
-	for d, name := range x.m.resources.Names {
+	for d, name := range x.m.c.Resources.Names {
 		if d < resources.Base || x.c.Requests[d] <= 0 || resources.Hidden(name) {
 			continue
 		}
 		seen := map[corev1.ResourceName]bool{}
-		for i := range x.m.nodes {
-			if q := x.m.nodes[i].Capacity[name]; q.Sign() > 0 {
+		for i := range x.m.c.Nodes {
+			if q := x.m.c.Nodes[i].Capacity[name]; q.Sign() > 0 {
 				seen[name] = true
 				break
 			}
 			if i < maxNodesRead {
-				for n, q := range x.m.nodes[i].Capacity {
+				for n, q := range x.m.c.Nodes[i].Capacity {
 					seen[n] = seen[n] || q.Sign() > 0
 				}
 			}
@@ -276,7 +276,7 @@ func (x *explainer) unknownOnNodes() []Unknown {
 	}
 	if len(x.s.Terms) == 1 {
 		for _, r := range x.s.Terms[0] {
-			if match.AbsentMeets(r) || r.Key() == labelHostname || x.onSomeNode(r.Key()) ||
+			if match.AbsentMeets(r) || r.Key() == corev1.LabelHostname || x.onSomeNode(r.Key()) ||
 				slices.ContainsFunc(out, func(u Unknown) bool { return u.Kind == UnknownLabel && u.Name == r.Key() }) {
 				continue
 			}

@@ -18,7 +18,7 @@ func (t *Trial) allVaried() bool { return len(t.unvaried(0, true)) == 0 }
 
 // unvaried lists the new nodes from the given one on that don't, or just the first of them.
 func (t *Trial) unvaried(from int, first bool) (out []int32) {
-	if t.s.Topology == nil || !slices.ContainsFunc(t.m.pools, t.strictVariety) {
+	if t.s.Topology == nil || !slices.ContainsFunc(t.m.c.Pools, t.strictVariety) {
 		return nil
 	}
 	for i, load := range t.s.Loads(from) {
@@ -33,8 +33,8 @@ func (t *Trial) unvaried(from int, first bool) (out []int32) {
 
 // vacated reports whether a spread that must be kept counts a node fewer in one of the domains, and now none.
 func (t *Trial) vacated(domains []int32) bool {
-	for g := range t.m.topology {
-		group := &t.m.topology[g]
+	for g := range t.m.c.Topology {
+		group := &t.m.c.Topology[g]
 		if group.Kind != topology.Spread || !group.Hard || group.At == topology.Hostname {
 			continue
 		}
@@ -50,7 +50,7 @@ func (t *Trial) vacated(domains []int32) bool {
 func (t *Trial) exchangeVaried(i int32, other state.Node, load []state.Binding) bool {
 	var domains []int32
 	if t.s.Topology != nil {
-		domains = t.s.Topology.Hosts[int32(len(t.m.nodes))+i].Domains
+		domains = t.s.Topology.Hosts[int32(len(t.m.c.Nodes))+i].Domains
 	}
 	t.s.Exchange(i, other)
 	return t.stillVaried(i, load) && (domains == nil || !t.vacated(domains) || t.allVaried())
@@ -62,9 +62,9 @@ func (t *Trial) keepVaried(ctx context.Context, before Mark, classes []int32) {
 		w := t.s.Record(before.at)
 		t.undo(before)
 		t.restore(w) // without empty nodes: those there are bear the numbers of the record
-		bad := t.unvaried(int(w.First)-len(t.m.nodes), false)
+		bad := t.unvaried(int(w.First)-len(t.m.c.Nodes), false)
 		t.undo(before)
-		t.restoreBut(w, func(host int32) bool { return slices.Contains(bad, host-int32(len(t.m.nodes))) })
+		t.restoreBut(w, func(host int32) bool { return slices.Contains(bad, host-int32(len(t.m.c.Nodes))) })
 		if len(bad) == 0 {
 			return
 		}

@@ -57,8 +57,8 @@ type victims struct {
 // victims, and those that started last.
 func (e *preemptor) choose(class int32) *victims {
 	m := e.t.m
-	c := m.classes[class]
-	if at, known := m.nodeIndex[c.Nominated]; known && len(victimsOn(m, &m.nodes[at], c.Priority)) > 0 {
+	c := m.c.Classes[class]
+	if at, known := m.c.NodeIndex[c.Nominated]; known && len(victimsOn(m, &m.c.Nodes[at], c.Priority)) > 0 {
 		return nil // it waits for the pods that it has preempted already
 	}
 	if best := e.best(class); best != nil {
@@ -77,10 +77,10 @@ func (e *preemptor) choose(class int32) *victims {
 func (e *preemptor) best(class int32) *victims {
 	t, m := e.t, e.t.m
 	if e.found == nil {
-		e.found = make([]*victims, len(m.nodes))
+		e.found = make([]*victims, len(m.c.Nodes))
 		for i := range t.s.Usable.Members {
 			// What preemption can't change is no matter of victims.
-			if m.fits.Accepts(m.nodes[i].Group, m.classes[class].Shape) {
+			if m.c.Fits.Accepts(m.c.Nodes[i].Group, m.c.Classes[class].Shape) {
 				e.found[i] = e.on(int32(i), class)
 			}
 		}
@@ -106,13 +106,13 @@ func (e *preemptor) best(class int32) *victims {
 // shared finds a node where victims of others leave room for one more pod of the class, which has those of them for victims
 // without whose room it would not fit; nil if there is none.
 func (e *preemptor) shared(class int32) *victims {
-	m, c := e.t.m, e.t.m.classes[class]
+	m, c := e.t.m, e.t.m.c.Classes[class]
 	for len(e.rooms) > 0 {
 		node := e.rooms[0]
-		n := &m.nodes[node]
+		n := &m.c.Nodes[node]
 		list := slices.Sorted(maps.Keys(e.gone[node]))
-		senior := slices.ContainsFunc(list, func(k int) bool { return m.classes[n.Bound[k].Class].Priority >= c.Priority })
-		if senior || !m.fits.Accepts(n.Group, c.Shape) || !e.holds(c, node) {
+		senior := slices.ContainsFunc(list, func(k int) bool { return m.c.Classes[n.Bound[k].Class].Priority >= c.Priority })
+		if senior || !m.c.Fits.Accepts(n.Group, c.Shape) || !e.holds(c, node) {
 			e.rooms = e.rooms[1:]
 			continue
 		}
@@ -145,10 +145,10 @@ func (v *victims) compare(o *victims) int {
 // on finds the victims on one node; nil if the pod would not fit without all pods of lower priority.
 func (e *preemptor) on(node, class int32) *victims {
 	m := e.t.m
-	c, n := m.classes[class], &m.nodes[node]
+	c, n := m.c.Classes[class], &m.c.Nodes[node]
 	var list []int
 	for k, p := range n.Bound {
-		if m.classes[p.Class].Priority < c.Priority && !e.gone[node][k] {
+		if m.c.Classes[p.Class].Priority < c.Priority && !e.gone[node][k] {
 			list = append(list, k)
 		}
 	}
@@ -200,8 +200,8 @@ func (e *preemptor) on(node, class int32) *victims {
 func (v *victims) count(m *Model) {
 	v.highest = math.MinInt32
 	for _, k := range v.list {
-		p := m.nodes[v.node].Bound[k]
-		priority := m.classes[p.Class].Priority
+		p := m.c.Nodes[v.node].Bound[k]
+		priority := m.c.Classes[p.Class].Priority
 		v.sum += int64(priority) + math.MaxInt32 + 1
 		if started := startOf(p.Pod); priority > v.highest || priority == v.highest && started.Before(v.started) {
 			v.highest, v.started = priority, started
@@ -211,17 +211,17 @@ func (v *victims) count(m *Model) {
 
 // settle takes what a node is overcommitted by off its free amounts (sign -1), or gives it back.
 func (e *preemptor) settle(node int32, sign int64) {
-	if over := e.t.m.nodes[node].Over; over != nil && len(e.gone[node]) == 0 {
+	if over := e.t.m.c.Nodes[node].Over; over != nil && len(e.gone[node]) == 0 {
 		resources.AddScaled(e.t.s.FreeOf(node), over, sign)
 	}
 }
 
 // shift takes a bound pod off its node (sign -1), or puts it back.
 func (e *preemptor) shift(node int32, k int, sign int32) {
-	p := e.t.m.nodes[node].Bound[k]
-	resources.AddScaled(e.t.s.FreeOf(node), e.t.m.classes[p.Class].Unshared(), -int64(sign))
+	p := e.t.m.c.Nodes[node].Bound[k]
+	resources.AddScaled(e.t.s.FreeOf(node), e.t.m.c.Classes[p.Class].Unshared(), -int64(sign))
 	if e.t.s.Topology != nil {
-		e.t.s.Topology.Place(layout.StakeOfBound(e.t.m.topology, p, e.t.m.classes[p.Class].Topology), node, sign)
+		e.t.s.Topology.Place(layout.StakeOfBound(e.t.m.c.Topology, p, e.t.m.c.Classes[p.Class].Topology), node, sign)
 	}
 }
 
@@ -249,7 +249,7 @@ func (e *preemptor) reprieve(c *podclass.Class, node int32, k int) bool {
 // moreImportant orders pods as kube-scheduler lets them stay: by falling priority, then those that started first.
 func (e *preemptor) moreImportant(a, b existing.Pod) int {
 	m := e.t.m
-	return cmp.Or(cmp.Compare(m.classes[b.Class].Priority, m.classes[a.Class].Priority), startOf(a.Pod).Compare(startOf(b.Pod)), likeness.Compare(a.Pod, b.Pod))
+	return cmp.Or(cmp.Compare(m.c.Classes[b.Class].Priority, m.c.Classes[a.Class].Priority), startOf(a.Pod).Compare(startOf(b.Pod)), likeness.Compare(a.Pod, b.Pod))
 }
 
 func startOf(pod *corev1.Pod) time.Time {
@@ -277,7 +277,7 @@ func (e *preemptor) take(class int32, v *victims) {
 
 // preemption writes the victims down.
 func (v *victims) preemption(m *Model, pod PodKey) Preemption {
-	n := &m.nodes[v.node]
+	n := &m.c.Nodes[v.node]
 	out := Preemption{Pod: pod, Node: n.Name, HighestPriority: v.highest, BudgetViolations: v.violations}
 	for _, k := range v.list {
 		out.Victims = append(out.Victims, PodKey{Namespace: n.Bound[k].Pod.Namespace, Name: n.Bound[k].Pod.Name})

@@ -10,7 +10,7 @@ import (
 func (t *Trial) prioritiesOf(classes []int32) []int32 {
 	var out []int32
 	for _, tier := range t.priorities(classes) {
-		out = append(out, t.m.classes[tier[0]].Priority)
+		out = append(out, t.m.c.Classes[tier[0]].Priority)
 	}
 	return out
 }
@@ -19,7 +19,7 @@ func (t *Trial) prioritiesOf(classes []int32) []int32 {
 func (t *Trial) value(w state.Record, priorities []int32) []int {
 	out := make([]int, len(priorities))
 	for _, b := range w.Bindings {
-		out[slices.Index(priorities, t.m.classes[b.Class].Priority)] += int(b.Count)
+		out[slices.Index(priorities, t.m.c.Classes[b.Class].Priority)] += int(b.Count)
 	}
 	return out
 }

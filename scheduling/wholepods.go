@@ -30,7 +30,7 @@ func (m *Model) wholeCounts(w *pricing.WholeCount) []CertificateCount {
 	var out []CertificateCount
 	for i, unit := range w.Unit {
 		if unit > 0 {
-			name := m.resources.Names[w.Dim[i]]
+			name := m.c.Resources.Names[w.Dim[i]]
 			out = append(out, CertificateCount{Resource: name, Unit: resources.Quantity(name, unit)})
 		}
 	}

@@ -95,8 +95,8 @@ func (c *contents) of(it *pricing.Item) []byte {
 		if c.byStage == nil {
 			c.byStage = map[int32][]byte{}
 		}
-		for _, u := range c.m.stages[it.Stage].Uses {
-			f := &c.m.pools[u.Pool].Profiles[u.Profile]
+		for _, u := range c.m.c.Stages[it.Stage].Uses {
+			f := &c.m.c.Pools[u.Pool].Profiles[u.Profile]
 			stage = binary.AppendUvarint(stage, uint64(u.Pool))
 			for _, set := range [][]uint64{f.Rows, f.Slots} {
 				stage = binary.AppendUvarint(stage, uint64(len(set)))
@@ -108,7 +108,7 @@ func (c *contents) of(it *pricing.Item) []byte {
 		c.byStage[it.Stage] = stage
 	}
 	c.text = binary.AppendUvarint(c.text[:0], uint64(it.PerNode))
-	for _, need := range c.m.classes[it.Class].Unshared() {
+	for _, need := range c.m.c.Classes[it.Class].Unshared() {
 		c.text = binary.AppendVarint(c.text, need)
 	}
 	c.text = append(c.text, stage...)
@@ -119,14 +119,14 @@ func (c *contents) of(it *pricing.Item) []byte {
 func (m *Model) itemsOfNodes(q Query) (*Trial, []pricing.Item) {
 	t := m.Trial()
 	clear(t.s.Waiting)
-	for i := range m.nodes {
-		for _, p := range m.nodes[i].Movable {
+	for i := range m.c.Nodes {
+		for _, p := range m.c.Nodes[i].Movable {
 			t.s.Waiting[p.Class]++
 		}
 	}
 	t.options = PlaceOptions{Query: q}
 	var items []pricing.Item
-	for i, c := range m.classes {
+	for i, c := range m.c.Classes {
 		if stages := t.stagesFor(c); t.s.Waiting[i] > 0 && c.Invalid == nil && len(stages) > 0 {
 			items = append(items, m.provable(int32(i), stages[0], int(t.s.Waiting[i])))
 		}
@@ -136,13 +136,13 @@ func (m *Model) itemsOfNodes(q Query) (*Trial, []pricing.Item) {
 
 func (m *Model) worthOf(ctx context.Context, t *Trial, items []pricing.Item) (*Worth, error) {
 	if len(items) == 0 {
-		return &Worth{m: m, byClass: make([]int64, len(m.classes))}, ctx.Err()
+		return &Worth{m: m, byClass: make([]int64, len(m.c.Classes))}, ctx.Err()
 	}
 	return m.newWorth(items, pricing.Find(ctx, &t.newProblem(items, nil).Problem).Best()), ctx.Err()
 }
 
 func (m *Model) newWorth(items []pricing.Item, v *pricing.Values) *Worth {
-	w := &Worth{m: m, byClass: make([]int64, len(m.classes)), items: items, total: v.Bound / market.NanoPerUSD}
+	w := &Worth{m: m, byClass: make([]int64, len(m.c.Classes)), items: items, total: v.Bound / market.NanoPerUSD}
 	sum := int64(0)
 	for i, it := range items {
 		w.byClass[it.Class] = v.Item[i]

@@ -1,6 +1,8 @@
 package nodepool
 
 import (
+	"strings"
+
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
@@ -59,3 +61,6 @@ func (p *Pool) WithOpen(labels requirements.Set, row int, as *Assignment, keys m
 	}
 	return labels
 }
+
+// ClassLabel is the key under which claims and nodes name their node class.
+func ClassLabel(group, kind string) string { return group + "/" + strings.ToLower(kind) }

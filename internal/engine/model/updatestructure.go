@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	"cmp"
@@ -14,10 +14,10 @@ import (
 // in the order of the texts of classes, and of groups. What was made of classes that were there before is taken over.
 func (u *update) changeStructure() {
 	m, k := u.next, u.memo
-	m.askedKeys = make(map[string]bool, len(u.was.askedKeys))
+	m.AskedKeys = make(map[string]bool, len(u.was.AskedKeys))
 	u.numberGroups()
 	order := u.orderKinds()
-	u.renumber = make([]int32, len(u.was.classes))
+	u.renumber = make([]int32, len(u.was.Classes))
 	classes := make([]*podclass.Class, len(order))
 	fresh := make([]bool, len(order))
 	for at, n := range order {
@@ -25,7 +25,7 @@ func (u *update) changeStructure() {
 		var c *podclass.Class
 		if kd.Class >= 0 {
 			u.renumber[kd.Class] = int32(at)
-			own := *u.was.classes[kd.Class]
+			own := *u.was.Classes[kd.Class]
 			c = &own
 			c.Pending = nil
 		} else {
@@ -47,7 +47,7 @@ func (u *update) changeStructure() {
 	if sameNumbers(u.renumber) {
 		u.renumber = nil
 	}
-	m.classes = classes
+	m.Classes = classes
 	u.changeShapes(order, fresh)
 	u.changeResidents()
 }
@@ -67,7 +67,7 @@ func (u *update) numberGroups() {
 	m, k := u.next, u.memo
 	x := k.index
 	order := x.InOrder()
-	same := len(order) == len(u.was.topology)
+	same := len(order) == len(u.was.Topology)
 	for int(len(k.groupOf)) < len(x.Groups) {
 		k.groupOf, k.stated = append(k.groupOf, -1), append(k.stated, 0)
 	}
@@ -80,8 +80,8 @@ func (u *update) numberGroups() {
 		same = same && before[g] == int32(i)
 	}
 	if same {
-		for _, key := range m.topologyKeys {
-			m.askedKeys[key] = true
+		for _, key := range m.TopologyKeys {
+			m.AskedKeys[key] = true
 		}
 	} else {
 		groups := make([]topology.Group, len(order))
@@ -91,14 +91,14 @@ func (u *update) numberGroups() {
 		}
 		m.setTopology(groups)
 	}
-	for i := range m.topology {
-		for _, term := range m.topology[i].Filter.Terms {
-			podclass.AskAbout(m.askedKeys, term)
+	for i := range m.Topology {
+		for _, term := range m.Topology[i].Filter.Terms {
+			podclass.AskAbout(m.AskedKeys, term)
 		}
 	}
-	for i := range m.daemonSets {
-		for _, term := range m.daemonSets[i].Terms {
-			podclass.AskAbout(m.askedKeys, term)
+	for i := range m.DaemonSets {
+		for _, term := range m.DaemonSets[i].Terms {
+			podclass.AskAbout(m.AskedKeys, term)
 		}
 	}
 }
@@ -130,92 +130,92 @@ func (u *update) changeShapes(order []int32, fresh []bool) {
 	m, was, k := u.next, u.was, u.memo
 	u.freshPools()
 	r := m.reader()
-	profiles := podclass.NewProfileNumbers(was.pools, m.pools)
-	m.shapes, m.shapeIndex, u.shapeWas = nil, make(map[string]int32, len(was.shapeIndex)), []int32{}
-	for at, c := range m.classes {
+	profiles := podclass.NewProfileNumbers(was.Pools, m.Pools)
+	m.Shapes, m.ShapeIndex, u.shapeWas = nil, make(map[string]int32, len(was.ShapeIndex)), []int32{}
+	for at, c := range m.Classes {
 		kd := &k.kinds[order[at]]
 		text := kd.ShapeText()
-		n, known := m.shapeIndex[text]
+		n, known := m.ShapeIndex[text]
 		if !known {
-			n = int32(len(m.shapes))
-			m.shapeIndex[text] = n
-			old, had := was.shapeIndex[text]
+			n = int32(len(m.Shapes))
+			m.ShapeIndex[text] = n
+			old, had := was.ShapeIndex[text]
 			if had && !(u.volumes && kd.Claims) {
-				m.shapes, u.shapeWas = append(m.shapes, r.KeepShape(was.shapes[old], c.Requests, profiles)), append(u.shapeWas, old)
+				m.Shapes, u.shapeWas = append(m.Shapes, r.KeepShape(was.Shapes[old], c.Requests, profiles)), append(u.shapeWas, old)
 			} else {
-				m.shapes, u.shapeWas = append(m.shapes, r.NewShape(c.Sample, c.Requests)), append(u.shapeWas, -1)
+				m.Shapes, u.shapeWas = append(m.Shapes, r.NewShape(c.Sample, c.Requests)), append(u.shapeWas, -1)
 			}
 		}
 		if fresh[at] {
-			r.ShapeClass(c, m.shapes[n], n)
+			r.ShapeClass(c, m.Shapes[n], n)
 		}
 		c.Shape = n
 	}
-	found := podclass.NewStages(len(was.stages))
-	numbers := make([]int32, len(was.stages))
+	found := podclass.NewStages(len(was.Stages))
+	numbers := make([]int32, len(was.Stages))
 	for i := range numbers {
 		numbers[i] = -1
 	}
-	for at, c := range m.classes {
+	for at, c := range m.Classes {
 		switch {
 		case c.Invalid != nil:
 		case fresh[at]:
-			found.Find(m.pools, c, m.shapes[c.Shape])
+			found.Find(m.Pools, c, m.Shapes[c.Shape])
 		default:
 			c.Stages = slices.Clone(c.Stages)
 			for i, st := range c.Stages {
 				if numbers[st] < 0 {
-					numbers[st] = found.Intern(profiles.Stage(was.stages[st]))
+					numbers[st] = found.Intern(profiles.Stage(was.Stages[st]))
 				}
 				c.Stages[i] = numbers[st]
 			}
 		}
 	}
-	m.stages = found.List
-	for _, p := range m.pools {
-		p.FindRobust(m.resources.Len())
+	m.Stages = found.List
+	for _, p := range m.Pools {
+		p.FindRobust(m.Resources.Len())
 	}
 }
 
 // freshPools gives the model pools of its own, without profiles.
 func (u *update) freshPools() {
 	m := u.next
-	m.pools = slices.Clone(m.pools)
-	for i, p := range m.pools {
-		m.pools[i] = p.WithoutProfiles()
+	m.Pools = slices.Clone(m.Pools)
+	for i, p := range m.Pools {
+		m.Pools[i] = p.WithoutProfiles()
 	}
 }
 
 // changeResidents gives DaemonSets the new numbers of their classes, and notes those that topology rules could notice.
 func (u *update) changeResidents() {
 	m, was := u.next, u.was
-	if len(m.daemonSets) == 0 {
+	if len(m.DaemonSets) == 0 {
 		return
 	}
 	ruled := false
-	if sameList(m.daemonSets, was.daemonSets) {
-		m.daemonSets = slices.Clone(m.daemonSets)
+	if sameList(m.DaemonSets, was.DaemonSets) {
+		m.DaemonSets = slices.Clone(m.DaemonSets)
 	}
-	for i := range m.daemonSets {
-		d := &m.daemonSets[i]
-		ruled = ruled || was.classes[was.daemonSets[i].Class].Topology != nil
+	for i := range m.DaemonSets {
+		d := &m.DaemonSets[i]
+		ruled = ruled || was.Classes[was.DaemonSets[i].Class].Topology != nil
 		d.Class = u.memo.kinds[u.memo.ofDaemons[i]].Class
-		ruled = ruled || m.classes[d.Class].Topology != nil
+		ruled = ruled || m.Classes[d.Class].Topology != nil
 	}
 	if !ruled {
 		return
 	}
-	tables := make(map[*nodepool.Table]*nodepool.Table, len(m.tables))
-	m.tables = maps.Clone(m.tables)
-	for text, t := range m.tables {
+	tables := make(map[*nodepool.Table]*nodepool.Table, len(m.Tables))
+	m.Tables = maps.Clone(m.Tables)
+	for text, t := range m.Tables {
 		own := *t
 		own.Rows = slices.Clone(t.Rows)
 		for i := range own.Rows {
 			own.Rows[i].Residents, own.Rows[i].Resident = nil, 0
 		}
-		tables[t], m.tables[text] = &own, &own
+		tables[t], m.Tables[text] = &own, &own
 	}
-	for _, p := range m.pools {
+	for _, p := range m.Pools {
 		if p.Table != nil {
 			p.Table = tables[p.Table]
 		}

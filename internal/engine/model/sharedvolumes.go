@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +18,7 @@ func (m *Model) boundVolumes(r *likeness.Roster) map[state.VolumeOn]int32 {
 		return out
 	}
 	for i, p := range r.OfNodes {
-		host := int32(m.nodeIndex[m.snapshot.Nodes[i].Name])
+		host := int32(m.NodeIndex[m.Snapshot.Nodes[i].Name])
 		for at := p.From; at < p.To; at++ {
 			if r.Marks[at]&(likeness.HasClaims|likeness.HasEnded) == likeness.HasClaims {
 				m.addBoundVolumes(out, host, r.Pods[at])
@@ -32,7 +32,7 @@ func (m *Model) addBoundVolumes(into map[state.VolumeOn]int32, host int32, pod *
 	if len(pod.Spec.Volumes) == 0 {
 		return
 	}
-	for _, claim := range m.volumes.Attached(pod) {
+	for _, claim := range m.Volumes.Attached(pod) {
 		if claim.Shared && claim.Handle != "" {
 			into[state.VolumeOn{Host: host, ID: claim.ID}]++
 		}

@@ -1,9 +1,11 @@
-package scheduling
+package claimed
 
 import (
 	"maps"
 	"slices"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,11 +13,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // deviceStock is which devices there are: those of nodes, with what claims have of them, and those of instance types.
 type deviceStock struct {
-	// types have devices, each list of pools once; ofTypes is by the first pool.
+	// types have devices, each list of pools once; OfTypes is by the first pool.
 	types   []*cloudprovider.InstanceType
 	ofTypes map[*cloudprovider.DevicePool]*devices.Inventory
 	// nodes are the names of those with devices, ofNodes what is used of them.
@@ -27,7 +30,7 @@ type deviceStock struct {
 	typed, published map[string]bool
 }
 
-func newDeviceStock(s *Snapshot) *deviceStock {
+func newDeviceStock(s *planning.Snapshot) *deviceStock {
 	k := &deviceStock{ofTypes: map[*cloudprovider.DevicePool]*devices.Inventory{}, ofNodes: map[string]*devices.Usage{}, typed: map[string]bool{}, published: map[string]bool{}}
 	byName := map[string]*cloudprovider.InstanceType{}
 	for _, name := range slices.Sorted(maps.Keys(s.Catalogs)) {
@@ -40,7 +43,7 @@ func newDeviceStock(s *Snapshot) *deviceStock {
 				byName[it.Name] = it
 			}
 			if k.ofTypes[&it.Devices[0]] == nil {
-				inv := devices.NewInventory(templateSlices(it.Devices, "", nil))
+				inv := devices.NewInventory(TemplateSlices(it.Devices, "", nil))
 				k.types, k.ofTypes[&it.Devices[0]] = append(k.types, it), inv
 			}
 		}
@@ -50,7 +53,7 @@ func newDeviceStock(s *Snapshot) *deviceStock {
 }
 
 // addNodes reads the slices that are for one node, and who has which of its devices. Devices that several nodes can use are not counted.
-func (k *deviceStock) addNodes(s *Snapshot, types map[string]*cloudprovider.InstanceType) {
+func (k *deviceStock) addNodes(s *planning.Snapshot, types map[string]*cloudprovider.InstanceType) {
 	slicesOf := map[string][]*resourcev1.ResourceSlice{}
 	type pool struct{ driver, name string }
 	nodeOf := map[pool]string{}
@@ -66,8 +69,8 @@ func (k *deviceStock) addNodes(s *Snapshot, types map[string]*cloudprovider.Inst
 		list := slicesOf[n.Name]
 		k.noteStart(n, s.Time)
 		if view := existing.ViewOf(n); !view.Initialized || driversStart(n, s.Time) {
-			if it := types[view.Labels[labelInstanceType]]; it != nil {
-				list = slices.Concat(list, templateSlices(it.Devices, n.Name, list))
+			if it := types[view.Labels[corev1.LabelInstanceTypeStable]]; it != nil {
+				list = slices.Concat(list, TemplateSlices(it.Devices, n.Name, list))
 			}
 		}
 		if len(list) > 0 && k.ofNodes[n.Name] == nil {
@@ -94,12 +97,12 @@ func (k *deviceStock) addNodes(s *Snapshot, types map[string]*cloudprovider.Inst
 const driverStart = 10 * time.Minute
 
 // driversStart reports whether the node is so new that its drivers may not have published yet.
-func driversStart(n *Node, now time.Time) bool {
+func driversStart(n *planning.Node, now time.Time) bool {
 	return n.Object != nil && !n.Object.CreationTimestamp.IsZero() && now.Sub(n.Object.CreationTimestamp.Time) < driverStart
 }
 
-// templateSlices are the slices that drivers will publish on a node of the name, but for drivers that some of the slices there are of.
-func templateSlices(pools []cloudprovider.DevicePool, node string, there []*resourcev1.ResourceSlice) []*resourcev1.ResourceSlice {
+// TemplateSlices are the slices that drivers will publish on a node of the name, but for drivers that some of the slices there are of.
+func TemplateSlices(pools []cloudprovider.DevicePool, node string, there []*resourcev1.ResourceSlice) []*resourcev1.ResourceSlice {
 	all := true
 	var out []*resourcev1.ResourceSlice
 	for i := range pools {

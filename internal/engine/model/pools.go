@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	"cmp"
@@ -10,30 +10,31 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/offers"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // compilePools makes the snapshot's pools ready, ordered by weight (higher first), then generation (later first), then name
 // (later first). Pools of one weight compete by price all the same; the order decides between equals.
-func (m *Model) compilePools(s *Snapshot, previous *Model) error {
-	m.poolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
+func (m *Model) compilePools(s *planning.Snapshot, previous *Model) error {
+	m.PoolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
 	for i := range s.NodePools {
 		np := &s.NodePools[i]
-		m.pools = append(m.pools, &nodepool.Pool{Key: np.Identity(), Object: np.Object, NotReady: np.NotReady, CatalogName: m.poolCatalog[i]})
+		m.Pools = append(m.Pools, &nodepool.Pool{Key: np.Identity(), Object: np.Object, NotReady: np.NotReady, CatalogName: m.PoolCatalog[i]})
 		if np.Object.Spec.Weight != nil {
-			m.pools[i].Weight = *np.Object.Spec.Weight
+			m.Pools[i].Weight = *np.Object.Spec.Weight
 		}
-		if err := m.compilePool(m.pools[i], m.poolCatalog[i], previous); err != nil {
+		if err := m.compilePool(m.Pools[i], m.PoolCatalog[i], previous); err != nil {
 			return err
 		}
 	}
-	slices.SortStableFunc(m.pools, func(a, b *nodepool.Pool) int {
+	slices.SortStableFunc(m.Pools, func(a, b *nodepool.Pool) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(age(a.Key), age(b.Key)), cmp.Compare(b.Key.Name, a.Key.Name))
 	})
-	for i, p := range m.pools {
-		if _, twice := m.poolIndex[p.Key]; twice {
-			return &SnapshotError{Path: "nodePools", Rule: fmt.Sprintf("pool %s stands twice", p.Key), Cure: "keep one of them"}
+	for i, p := range m.Pools {
+		if _, twice := m.PoolIndex[p.Key]; twice {
+			return &planning.SnapshotError{Path: "nodePools", Rule: fmt.Sprintf("pool %s stands twice", p.Key), Cure: "keep one of them"}
 		}
-		m.poolIndex[p.Key] = i
+		m.PoolIndex[p.Key] = i
 	}
 	return nil
 }
@@ -49,7 +50,7 @@ func age(key v1.PoolKey) int {
 func (m *Model) compilePool(p *nodepool.Pool, catalogName string, previous *Model) error {
 	spec := &p.Object.Spec.Template
 	p.Taints = spec.Spec.Taints
-	set, err := poolRequirements(p.Object, p.Key, m.vocab)
+	set, err := poolRequirements(p.Object, p.Key, m.Vocab)
 	if err != nil {
 		return err
 	}
@@ -57,13 +58,13 @@ func (m *Model) compilePool(p *nodepool.Pool, catalogName string, previous *Mode
 	for k, v := range spec.Labels {
 		labels[k] = v
 	}
-	labels[PoolLabel(p.Key)] = p.Key.Name
+	labels[p.Key.LabelKey()] = p.Key.Name
 	// Nodes of the first generation have no label of their node class.
 	if class := p.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" && p.Key.Generation != v1.GenerationV1Alpha5 {
-		labels[nodeClassLabel(class.Group, class.Kind)] = class.Name
+		labels[nodepool.ClassLabel(class.Group, class.Kind)] = class.Name
 	}
 	p.Variety = nodepool.VarietyOf(set)
-	p.Template = set.Merge(m.vocab.FromLabels(labels))
+	p.Template = set.Merge(m.Vocab.FromLabels(labels))
 	if p.Limits, err = poolLimits(p.Object, p.Key); err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (m *Model) compilePool(p *nodepool.Pool, catalogName string, previous *Mode
 		p.NotReady = "it is being deleted"
 	case p.Object.Spec.Replicas != nil:
 		p.NotReady = "it is static: its nodes are counted, not planned"
-	case catalogName == "" || len(m.catalogs[catalogName].Variants) == 0:
+	case catalogName == "" || len(m.Catalogs[catalogName].Variants) == 0:
 		p.NotReady = "it has no instance types"
 	}
 	if p.NotReady != "" {
@@ -87,42 +88,42 @@ func (m *Model) compilePool(p *nodepool.Pool, catalogName string, previous *Mode
 // tableFor builds the pool's table, or finds the one of a pool with the same catalog and daemons. One without daemons is taken
 // over from the previous model, which may be nil: nothing that is noted in it later depends on the model.
 func (m *Model) tableFor(p *nodepool.Pool, catalogName string, previous *Model) *nodepool.Table {
-	c := m.catalogs[catalogName]
-	masks := daemonset.Masks(m.daemonSets, registered(p.Template, m.vocab), p.Taints, c)
+	c := m.Catalogs[catalogName]
+	masks := daemonset.Masks(m.DaemonSets, Registered(p.Template, m.Vocab), p.Taints, c)
 	text := nodepool.TableText(catalogName, masks)
-	if t, ok := m.tables[text]; ok {
+	if t, ok := m.Tables[text]; ok {
 		return t
 	}
-	if len(masks) == 0 && previous != nil && m.devices == nil && slices.Equal(previous.resources.Names, m.resources.Names) {
-		if t := previous.tables[text]; t != nil && t.Catalog == c {
-			m.tables[text] = t
+	if len(masks) == 0 && previous != nil && m.Devices == nil && slices.Equal(previous.Resources.Names, m.Resources.Names) {
+		if t := previous.Tables[text]; t != nil && t.Catalog == c {
+			m.Tables[text] = t
 			return t
 		}
 	}
-	t := nodepool.NewTable(c, m.resources, masks, m.devices)
-	m.tables[text] = t
+	t := nodepool.NewTable(c, m.Resources, masks, m.Devices)
+	m.Tables[text] = t
 	return t
 }
 
-// registered are the labels of a node with those given once it is ready for pods.
-func registered(labels requirements.Set, vocab *requirements.Lookup) requirements.Set {
-	return labels.Merge(vocab.FromLabels(map[string]string{labelRegistered: "true", labelInitialized: "true"}))
+// Registered are the labels of a node with those given once it is ready for pods.
+func Registered(labels requirements.Set, vocab *requirements.Lookup) requirements.Set {
+	return labels.Merge(vocab.FromLabels(map[string]string{v1.NodeRegisteredLabelKey: "true", v1.NodeInitializedLabelKey: "true"}))
 }
 
 // findResidents notes, on the rows of all tables, the DaemonSet pods that topology rules could notice.
 func (m *Model) findResidents() {
-	if len(m.topology) == 0 {
+	if len(m.Topology) == 0 {
 		return
 	}
-	classes := make([]int32, len(m.daemonSets))
-	for i := range m.daemonSets {
-		classes[i] = m.daemonSets[i].Class
-		if m.classes[classes[i]].Topology == nil {
+	classes := make([]int32, len(m.DaemonSets))
+	for i := range m.DaemonSets {
+		classes[i] = m.DaemonSets[i].Class
+		if m.Classes[classes[i]].Topology == nil {
 			classes[i] = -1
 		}
 	}
 	sets := map[string]int32{}
-	for _, t := range m.tables {
+	for _, t := range m.Tables {
 		for r := range t.Rows {
 			row := &t.Rows[r]
 			for _, d := range t.DaemonsOn[r] {
@@ -142,16 +143,16 @@ func (m *Model) findResidents() {
 	}
 }
 
-// domains are the labels whose values topology rules tell apart.
-func (m *Model) domains() nodepool.Domains {
-	return nodepool.Domains{Keys: m.topologyKeys, OnNodes: m.layout().ValuesOnNodes}
+// Domains are the labels whose values topology rules tell apart.
+func (m *Model) Domains() nodepool.Domains {
+	return nodepool.Domains{Keys: m.TopologyKeys, OnNodes: m.layout().ValuesOnNodes}
 }
 
-// shop is what nodes may be bought.
-func (m *Model) shop() *offers.Market {
-	s := &offers.Market{Dims: m.resources.Len(), Pools: m.pools, Stages: m.stages, Classes: m.classes, Rules: m.topology, Domains: m.domains()}
-	if m.costs != nil {
-		s.Commitments = len(m.costs.Commitments)
+// Shop is what nodes may be bought.
+func (m *Model) Shop() *offers.Market {
+	s := &offers.Market{Dims: m.Resources.Len(), Pools: m.Pools, Stages: m.Stages, Classes: m.Classes, Rules: m.Topology, Domains: m.Domains()}
+	if m.Costs != nil {
+		s.Commitments = len(m.Costs.Commitments)
 	}
 	return s
 }

@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	"slices"
@@ -11,6 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // arrival is a pod that was not there before, or in another place, and where its seat is to be written.
@@ -26,7 +27,7 @@ func (u *update) changePods() bool {
 	k := u.memo
 	arrivals := slices.Concat(u.comparePlaced(), u.compareWaiting())
 	for _, r := range u.removed {
-		if u.was.devices != nil && u.was.devices.concerns(r.pod) {
+		if u.was.Devices != nil && u.was.Devices.Concerns(r.pod) {
 			return false
 		}
 		k.leave(r.pod, r.seat)
@@ -57,7 +58,7 @@ func (u *update) changePods() bool {
 func (u *update) comparePlaced() []arrival {
 	m := u.was
 	for _, was := range u.gone {
-		for j, pod := range m.nodes[was].Source.Pods {
+		for j, pod := range m.Nodes[was].Source.Pods {
 			u.removed = append(u.removed, classedPod{pod, u.memo.placed[was][j]})
 		}
 	}
@@ -67,7 +68,7 @@ func (u *update) comparePlaced() []arrival {
 	for i, c := range u.changed {
 		clear(stay)
 		if c.was >= 0 {
-			for j, pod := range m.nodes[c.was].Source.Pods {
+			for j, pod := range m.Nodes[c.was].Source.Pods {
 				stay[pod] = u.memo.placed[c.was][j]
 			}
 		}
@@ -96,8 +97,8 @@ func (u *update) compareWaiting() []arrival {
 	if len(s.Placeholders) > 0 {
 		waiting = slices.Concat(s.Pods, s.Placeholders)
 	}
-	u.next.pods = waiting
-	u.podsChanged = !slices.Equal(waiting, m.pods) || len(s.Placeholders) != len(m.snapshot.Placeholders)
+	u.next.Pods = waiting
+	u.podsChanged = !slices.Equal(waiting, m.Pods) || len(s.Placeholders) != len(m.Snapshot.Placeholders)
 	if !u.podsChanged {
 		u.waiting = u.memo.waiting
 		return nil
@@ -106,9 +107,9 @@ func (u *update) compareWaiting() []arrival {
 		seat
 		placeholder bool
 	}
-	old := make(map[*corev1.Pod]place, len(m.pods))
-	for i, pod := range m.pods {
-		old[pod] = place{u.memo.waiting[i], i >= len(m.snapshot.Pods)}
+	old := make(map[*corev1.Pod]place, len(m.Pods))
+	for i, pod := range m.Pods {
+		old[pod] = place{u.memo.waiting[i], i >= len(m.Snapshot.Pods)}
 	}
 	var arrivals []arrival
 	u.waiting = make([]seat, len(waiting))
@@ -131,13 +132,13 @@ func (u *update) compareWaiting() []arrival {
 
 // knowsResources reports whether all that the pod requests is in the model.
 func (u *update) knowsResources(pod *corev1.Pod) bool {
-	if u.was.devices.concerns(pod) {
+	if u.was.Devices.Concerns(pod) {
 		return false
 	}
 	clear(u.scratch)
 	likeness.ResourceNames(pod, u.scratch)
 	for name := range u.scratch {
-		if _, ok := u.was.resources.At(name); !ok {
+		if _, ok := u.was.Resources.At(name); !ok {
 			return false
 		}
 	}
@@ -147,7 +148,7 @@ func (u *update) knowsResources(pod *corev1.Pod) bool {
 // changeNamespaces finds out which namespaces there are. Where rules select some by their labels, they must be those that were.
 func (u *update) changeNamespaces() bool {
 	k, s := u.memo, u.snapshot
-	same := slices.Equal(u.was.snapshot.Namespaces, s.Namespaces)
+	same := slices.Equal(u.was.Snapshot.Namespaces, s.Namespaces)
 	for namespace, n := range k.namespaces {
 		if !k.index.KnowsNamespace(namespace) || n == 0 && !k.listed[namespace] {
 			same = false
@@ -175,7 +176,7 @@ func (u *update) changeNamespaces() bool {
 
 // kindOf is the pod's kind. Where its rules stand is known from topology.Index.Remember.
 func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
-	text, stake, err := podclass.Text(u.memo.index, u.was.devices.reads(), pod, u.writer, placeholder, rules)
+	text, stake, err := podclass.Text(u.memo.index, u.was.Devices.Reads(), pod, u.writer, placeholder, rules)
 	if n, known := u.memo.kindOf[string(text)]; known {
 		return n
 	}
@@ -239,8 +240,8 @@ func (u *update) reviseKinds() {
 			}
 		})
 	}
-	for i := range u.was.daemonSets {
-		if sample := u.was.daemonSets[i].Sample; counted(sample) || u.volumes && k.kinds[k.ofDaemons[i]].Claims {
+	for i := range u.was.DaemonSets {
+		if sample := u.was.DaemonSets[i].Sample; counted(sample) || u.volumes && k.kinds[k.ofDaemons[i]].Claims {
 			was := k.ofDaemons[i]
 			now := u.kindOf(sample, false, x.Remember(sample))
 			k.kinds[was].Members--
@@ -274,7 +275,7 @@ func (u *update) revise(pod *corev1.Pod, at *seat, was, now int32) {
 // eachPlace calls f with the pods that were there before and stayed where they were: with their seats, the
 // unchanged node that they are on or -1, and whether they are placeholders.
 func (u *update) eachPlace(f func(pod *corev1.Pod, at *seat, was int32, placeholder bool)) {
-	for i, pod := range u.next.pods {
+	for i, pod := range u.next.Pods {
 		if u.waiting[i].kind != noKind {
 			f(pod, &u.waiting[i], -1, i >= len(u.snapshot.Pods))
 		}
@@ -299,7 +300,7 @@ func (u *update) eachPlace(f func(pod *corev1.Pod, at *seat, was int32, placehol
 // changeDaemons finds the pods that stand for DaemonSets now. They must be like those before.
 func (u *update) changeDaemons() bool {
 	m := u.next
-	if len(m.daemonSets) == 0 {
+	if len(m.DaemonSets) == 0 {
 		return true
 	}
 	daemons := make([][]*corev1.Pod, 0, len(u.snapshot.Nodes))
@@ -312,14 +313,14 @@ func (u *update) changeDaemons() bool {
 	}
 	newest := daemonset.Newest(daemons)
 	old := daemonset.Newest(u.memo.daemons)
-	byName := make(map[PodKey]*appsv1.DaemonSet, len(u.snapshot.DaemonSets))
+	byName := make(map[planning.PodKey]*appsv1.DaemonSet, len(u.snapshot.DaemonSets))
 	for _, set := range u.snapshot.DaemonSets {
-		byName[PodKey{Namespace: set.Namespace, Name: set.Name}] = set
+		byName[planning.PodKey{Namespace: set.Namespace, Name: set.Name}] = set
 	}
-	m.daemonSets = slices.Clone(m.daemonSets)
-	for i := range m.daemonSets {
-		d := &m.daemonSets[i]
-		d.Object = byName[PodKey{Namespace: d.Object.Namespace, Name: d.Object.Name}]
+	m.DaemonSets = slices.Clone(m.DaemonSets)
+	for i := range m.DaemonSets {
+		d := &m.DaemonSets[i]
+		d.Object = byName[planning.PodKey{Namespace: d.Object.Namespace, Name: d.Object.Name}]
 		if newest[d.Object.UID] == old[d.Object.UID] {
 			continue
 		}
@@ -336,7 +337,7 @@ func (u *update) changeDaemons() bool {
 // settle drops kinds that are no more, and the rules that they alone stated.
 func (u *update) settle() bool {
 	k := u.memo
-	for at, name := range u.was.resources.Names {
+	for at, name := range u.was.Resources.Names {
 		if _, fixed := k.fixed[name]; at >= resources.Base && !fixed && !resources.Hidden(name) && k.names[name] == 0 {
 			return false
 		}
@@ -410,30 +411,30 @@ func (u *update) changeClasses() {
 		u.readSamples()
 		return
 	}
-	m.podClass = u.classesOf(u.waiting)
-	waiting := make([]int32, len(m.classes))
-	for _, c := range m.podClass {
+	m.PodClass = u.classesOf(u.waiting)
+	waiting := make([]int32, len(m.Classes))
+	for _, c := range m.PodClass {
 		waiting[c]++
 	}
 	if !u.regrouped {
-		m.classes = slices.Clone(m.classes)
+		m.Classes = slices.Clone(m.Classes)
 	}
-	flat := make([]int32, 0, len(m.podClass))
-	for i, c := range m.classes {
+	flat := make([]int32, 0, len(m.PodClass))
+	for i, c := range m.Classes {
 		if waiting[i] == 0 && len(c.Pending) == 0 {
 			continue
 		}
 		own := *c
 		own.Pending = flat[len(flat) : len(flat) : len(flat)+int(waiting[i])]
 		flat = flat[:len(flat)+int(waiting[i])]
-		m.classes[i] = &own
+		m.Classes[i] = &own
 	}
-	for i, c := range m.podClass {
-		m.classes[c].Pending = append(m.classes[c].Pending, int32(i))
+	for i, c := range m.PodClass {
+		m.Classes[c].Pending = append(m.Classes[c].Pending, int32(i))
 	}
-	for i, c := range m.classes {
+	for i, c := range m.Classes {
 		if waiting[i] > 0 {
-			c.SortPending(m.pods)
+			c.SortPending(m.Pods)
 		} else {
 			c.Pending = nilIfEmpty(c.Pending)
 		}
@@ -447,14 +448,14 @@ func (u *update) readSamples() {
 	if len(u.resampled) == 0 || u.regrouped {
 		return
 	}
-	if sameList(m.classes, u.was.classes) {
-		m.classes = slices.Clone(m.classes)
+	if sameList(m.Classes, u.was.Classes) {
+		m.Classes = slices.Clone(m.Classes)
 	}
 	for _, n := range u.resampled {
 		kd := &u.memo.kinds[n]
-		own := *m.classes[kd.Class]
+		own := *m.Classes[kd.Class]
 		own.Sample = kd.Sample
-		m.classes[kd.Class] = &own
+		m.Classes[kd.Class] = &own
 	}
 }
 
@@ -512,7 +513,7 @@ func (u *update) changeSamples() bool {
 		if kd.Class < 0 {
 			continue
 		}
-		if u.was.classes[kd.Class].Invalid != nil || resources.CheckPod(sample) != nil {
+		if u.was.Classes[kd.Class].Invalid != nil || resources.CheckPod(sample) != nil {
 			return false // what is wrong is told of the sample
 		}
 		u.resampled = append(u.resampled, kind)
@@ -532,11 +533,11 @@ func (u *update) findSamples(lost map[int32]bool, samples map[int32]*corev1.Pod)
 			samples[kind] = pod
 		}
 	}
-	for i, pod := range u.next.pods {
+	for i, pod := range u.next.Pods {
 		consider(u.waiting[i].kind, pod)
 	}
 	for i, kind := range k.ofDaemons {
-		consider(kind, u.next.daemonSets[i].Sample)
+		consider(kind, u.next.DaemonSets[i].Sample)
 	}
 	for i, was := range u.kept {
 		if was >= 0 {

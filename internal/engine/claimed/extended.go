@@ -1,4 +1,4 @@
-package scheduling
+package claimed
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // extendedResource is one that pods ask for and a DeviceClass stands behind: nodes whose device plugin has it serve it as ever, others
@@ -25,7 +26,7 @@ type extendedResource struct {
 }
 
 // extendedResources are those that pods of the roster or of DaemonSets ask for, by name. Without a DeviceClass there are none.
-func extendedResources(s *Snapshot, r *likeness.Roster) []extendedResource {
+func extendedResources(s *planning.Snapshot, r *likeness.Roster) []extendedResource {
 	if len(s.DeviceClasses) == 0 {
 		return nil
 	}
@@ -63,7 +64,7 @@ func backedResources(classes []*resourcev1.DeviceClass) map[corev1.ResourceName]
 }
 
 // mostOf is the largest amount of each resource that one pod of the roster or of a DaemonSet asks for.
-func mostOf(s *Snapshot, r *likeness.Roster, list []extendedResource) []int64 {
+func mostOf(s *planning.Snapshot, r *likeness.Roster, list []extendedResource) []int64 {
 	out := make([]int64, len(list))
 	if len(list) == 0 {
 		return out
@@ -86,22 +87,22 @@ func mostOf(s *Snapshot, r *likeness.Roster, list []extendedResource) []int64 {
 }
 
 // internExtended finds the kinds of devices that serve extended resources. most is what one pod asks for at most of each.
-func (x *deviceIndex) internExtended(classes map[string]*resourcev1.DeviceClass, most []int64) {
+func (x *Index) internExtended(classes map[string]*resourcev1.DeviceClass, most []int64) {
 	for i := range x.extended {
 		e := &x.extended[i]
-		e.one, e.err = x.kinds.Extended(string(e.name), e.class, classes, most[i])
+		e.one, e.err = x.Kinds.Extended(string(e.name), e.class, classes, most[i])
 	}
 }
 
 // addExtended adds to requests the devices that could serve the extended resources among them.
-func (x *deviceIndex) addExtended(requests []int64) {
+func (x *Index) addExtended(requests []int64) {
 	for i := range x.extended {
 		e := &x.extended[i]
 		at, ok := x.table.At(e.name)
 		if !ok || e.err != nil || requests[at] <= 0 {
 			continue
 		}
-		each := x.counts.Of(e.one)
+		each := x.Counts.Of(e.one)
 		for j := range each {
 			each[j] *= requests[at]
 		}
@@ -110,7 +111,7 @@ func (x *deviceIndex) addExtended(requests []int64) {
 }
 
 // unplugged are the extended resources that the node has none of by device plugins. allocatable is what it has in all.
-func (x *deviceIndex) unplugged(allocatable corev1.ResourceList) map[corev1.ResourceName]bool {
+func (x *Index) unplugged(allocatable corev1.ResourceList) map[corev1.ResourceName]bool {
 	out := make(map[corev1.ResourceName]bool, len(x.extended))
 	for i := range x.extended {
 		if q, ok := allocatable[x.extended[i].name]; !ok || q.Sign() <= 0 {
@@ -122,13 +123,13 @@ func (x *deviceIndex) unplugged(allocatable corev1.ResourceList) map[corev1.Reso
 
 // fill writes how many devices a node with the units has to their places in a vector that has its other amounts already. Of an extended
 // resource that no plugin has, it has as many as devices can serve.
-func (x *deviceIndex) fill(units devices.Units, unplugged func(name corev1.ResourceName, at int) bool, into []int64) {
-	have := x.fillExtended(func(resource string) int64 { return x.counts.Serves(units, resource) }, unplugged, into)
-	x.add(x.counts.Room(units, have), into, true)
+func (x *Index) fill(units devices.Units, unplugged func(name corev1.ResourceName, at int) bool, into []int64) {
+	have := x.fillExtended(func(resource string) int64 { return x.Counts.Serves(units, resource) }, unplugged, into)
+	x.add(x.Counts.Room(units, have), into, true)
 }
 
 // fillExtended writes how much devices can serve of the extended resources that no plugin has, and returns what plugins have of the others.
-func (x *deviceIndex) fillExtended(serves func(resource string) int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) map[string]int64 {
+func (x *Index) fillExtended(serves func(resource string) int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) map[string]int64 {
 	var have map[string]int64
 	for i := range x.extended {
 		e := &x.extended[i]
@@ -147,14 +148,14 @@ func (x *deviceIndex) fillExtended(serves func(resource string) int64, unplugged
 	return have
 }
 
-// servedBy takes out of what a new node's NodeClaim asks for the extended resources that devices serve on one of its types: such a node
+// ServedBy takes out of what a new node's NodeClaim asks for the extended resources that devices serve on one of its types: such a node
 // has no device plugin for them.
-func (x *deviceIndex) servedBy(types []*cloudprovider.InstanceType, options []InstanceTypeOption, asked corev1.ResourceList) {
+func (x *Index) ServedBy(types []*cloudprovider.InstanceType, options []planning.InstanceTypeOption, asked corev1.ResourceList) {
 	if x == nil || len(x.extended) == 0 {
 		return
 	}
 	for _, it := range types {
-		if !slices.ContainsFunc(options, func(o InstanceTypeOption) bool { return o.Name == it.Name }) {
+		if !slices.ContainsFunc(options, func(o planning.InstanceTypeOption) bool { return o.Name == it.Name }) {
 			continue
 		}
 		for name := range x.unplugged(it.Allocatable()) {

@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	"errors"
@@ -8,22 +8,23 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // compileCosts reads the snapshot's cost model and gives each pool its prices.
-func (m *Model) compileCosts(s *Snapshot) (err error) {
-	if m.costs, err = m.readCosts(s); err == nil {
+func (m *Model) compileCosts(s *planning.Snapshot) (err error) {
+	if m.Costs, err = m.readCosts(s); err == nil {
 		m.priceCatalogs(s)
 	}
 	return err
 }
 
 // readCosts is the snapshot's cost model; nil without terms.
-func (m *Model) readCosts(s *Snapshot) (*market.Costs, error) {
+func (m *Model) readCosts(s *planning.Snapshot) (*market.Costs, error) {
 	if err := s.CostModel.Validate(); err != nil {
-		var at *CostModelError
+		var at *planning.CostModelError
 		if errors.As(err, &at) {
-			return nil, &SnapshotError{Path: "costModel." + at.Path, Rule: at.Rule, Cure: at.Cure}
+			return nil, &planning.SnapshotError{Path: "costModel." + at.Path, Rule: at.Rule, Cure: at.Cure}
 		}
 		return nil, err
 	}
@@ -39,12 +40,12 @@ func (m *Model) readCosts(s *Snapshot) (*market.Costs, error) {
 		}
 		capacityTyped := false
 		for j, e := range from.Where.Requirements {
-			r, err := m.vocab.ParseNodeSelectorRequirement(e)
+			r, err := m.Vocab.ParseNodeSelectorRequirement(e)
 			if err != nil {
-				return nil, &SnapshotError{Path: fmt.Sprintf("costModel.terms[%d].where.requirements[%d]", i, j), Rule: "can't be read: " + err.Error(), Cure: "see the rule"}
+				return nil, &planning.SnapshotError{Path: fmt.Sprintf("costModel.terms[%d].where.requirements[%d]", i, j), Rule: "can't be read: " + err.Error(), Cure: "see the rule"}
 			}
 			t.Where = append(t.Where, r)
-			capacityTyped = capacityTyped || r.Key() == labelCapacityType
+			capacityTyped = capacityTyped || r.Key() == v1.CapacityTypeLabelKey
 		}
 		if from.Offerings != nil {
 			t.Table = make(map[cloudprovider.OfferingKey]int64, len(from.Offerings))
@@ -54,7 +55,7 @@ func (m *Model) readCosts(s *Snapshot) (*market.Costs, error) {
 		}
 		if c := from.Commitment; c != nil {
 			if !capacityTyped {
-				t.Where = append(t.Where, requirements.In(labelCapacityType, v1.CapacityTypeOnDemand))
+				t.Where = append(t.Where, requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand))
 			}
 			t.Commitment = &market.Commitment{Amount: market.NanoUSD(c.Amount), PercentOfPrice: c.PercentOfPrice, RemainingPercent: c.RemainingPercent, ByType: c.ByType}
 			out.Commitments = append(out.Commitments, i)
@@ -65,38 +66,38 @@ func (m *Model) readCosts(s *Snapshot) (*market.Costs, error) {
 }
 
 // priceCatalogs gives each pool the prices of the cost model.
-func (m *Model) priceCatalogs(s *Snapshot) {
-	if m.costs == nil {
+func (m *Model) priceCatalogs(s *planning.Snapshot) {
+	if m.Costs == nil {
 		return
 	}
 	for i := range s.NodePools {
-		name := m.poolCatalog[i]
+		name := m.PoolCatalog[i]
 		if name == "" || s.NodePools[i].Object == nil {
 			continue
 		}
-		inPool, text := m.costs.PoolTerms(s.NodePools[i].Identity())
+		inPool, text := m.Costs.PoolTerms(s.NodePools[i].Identity())
 		pricedName := name + "\x00" + s.NodePools[i].Catalog + "\x00" + text
-		if m.catalogs[pricedName] == nil {
+		if m.Catalogs[pricedName] == nil {
 			source := fmt.Sprintf("catalog %q", s.NodePools[i].Catalog)
 			if m.overlays != nil {
 				source += ", NodeOverlays applied"
 			}
-			m.catalogs[pricedName] = m.catalogs[name].Reprice(m.costs, inPool, source)
+			m.Catalogs[pricedName] = m.Catalogs[name].Reprice(m.Costs, inPool, source)
 		}
-		m.poolCatalog[i] = pricedName
+		m.PoolCatalog[i] = pricedName
 	}
 }
 
-// priceTerms are lines of a price as plans have them.
-func priceTerms(lines []market.Line) []PriceTerm {
-	out := make([]PriceTerm, len(lines))
+// PriceTerms are lines of a price as plans have them.
+func PriceTerms(lines []market.Line) []planning.PriceTerm {
+	out := make([]planning.PriceTerm, len(lines))
 	for i, l := range lines {
-		out[i] = PriceTerm(l)
+		out[i] = planning.PriceTerm(l)
 	}
 	return out
 }
 
-// pricedOption is a price with its lines, for an option of a plan.
-func pricedOption(price float64, lines []market.Line) (float64, []PriceTerm) {
-	return price, priceTerms(lines)
+// PricedOption is a price with its lines, for an option of a plan.
+func PricedOption(price float64, lines []market.Line) (float64, []planning.PriceTerm) {
+	return price, PriceTerms(lines)
 }

@@ -1,4 +1,4 @@
-package scheduling
+package claimed
 
 import (
 	"cmp"
@@ -14,53 +14,54 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// deviceIndex is what pods claim of devices, and what nodes and instance types have of them, as resources: see devices.Counts.
-type deviceIndex struct {
+// Index is what pods claim of devices, and what nodes and instance types have of them, as resources: see devices.Counts.
+type Index struct {
 	// table numbers the resources; matcher evaluates selectors, nil without.
 	table   *resources.Table
-	matcher DeviceMatcher
-	claims  *deviceClaims
+	matcher devices.Matcher
+	Claims  *Claims
 	matches *devices.Matches
-	kinds   *devices.Kinds
-	counts  *devices.Counts
-	// needs are by the text of deviceClaims.key.
+	Kinds   *devices.Kinds
+	Counts  *devices.Counts
+	// needs are by the text of Claims.key.
 	needs map[string]deviceNeeds
 	// extended are the extended resources that devices serve as well.
 	extended []extendedResource
-	// ofTypes are the units of instance types, by the first of their pools, which copies of a type share; ofNodes those of nodes, by name.
-	ofTypes map[*cloudprovider.DevicePool]devices.Units
+	// OfTypes are the units of instance types, by the first of their pools, which copies of a type share; ofNodes those of nodes, by name.
+	OfTypes map[*cloudprovider.DevicePool]devices.Units
 	ofNodes map[string]devices.Units
 	// ceilings are, by the same pools, what types have at most.
 	ceilings map[*cloudprovider.DevicePool]*devices.Ceiling
-	// inventories and usages are what the units were found in.
-	inventories map[*cloudprovider.DevicePool]*devices.Inventory
-	usages      map[string]*devices.Usage
+	// Inventories and usages are what the units were found in.
+	Inventories map[*cloudprovider.DevicePool]*devices.Inventory
+	Usages      map[string]*devices.Usage
 	// until, typed and published are those of deviceStock.
 	until            time.Time
 	typed, published map[string]bool
-	// dims are the places of the resources in table, ascending.
-	dims []int
+	// Dims are the places of the resources in table, ascending.
+	Dims []int
 }
 
 // deviceNeeds is what a pod claims, or why that can't be planned.
 type deviceNeeds struct {
-	claims []*devices.Claim
-	needs  devices.Needs
+	Claims []*devices.Claim
+	Needs  devices.Needs
 	err    error
 }
 
-// newDeviceIndex is nil where no pod claims devices, or asks for what devices could serve.
-func newDeviceIndex(s *Snapshot, r *likeness.Roster, table *resources.Table, matcher DeviceMatcher) *deviceIndex {
+// New is nil where no pod claims devices, or asks for what devices could serve.
+func New(s *planning.Snapshot, r *likeness.Roster, table *resources.Table, matcher devices.Matcher) *Index {
 	extended := extendedResources(s, r)
 	if len(extended) == 0 && !anyClaims(s, r) {
 		return nil
 	}
-	x := &deviceIndex{
+	x := &Index{
 		table: table, matcher: matcher, extended: extended,
-		matches: devices.NewMatches(matcher), kinds: devices.NewKinds(), needs: map[string]deviceNeeds{},
-		ofTypes: map[*cloudprovider.DevicePool]devices.Units{}, ofNodes: map[string]devices.Units{},
+		matches: devices.NewMatches(matcher), Kinds: devices.NewKinds(), needs: map[string]deviceNeeds{},
+		OfTypes: map[*cloudprovider.DevicePool]devices.Units{}, ofNodes: map[string]devices.Units{},
 		ceilings: map[*cloudprovider.DevicePool]*devices.Ceiling{},
 	}
 	for i := range r.Patterns {
@@ -73,45 +74,45 @@ func newDeviceIndex(s *Snapshot, r *likeness.Roster, table *resources.Table, mat
 	x.intern()
 	x.internExtended(deviceClasses(s), mostOf(s, r, extended))
 	x.count(stock)
-	x.inventories, x.usages = stock.ofTypes, stock.ofNodes
+	x.Inventories, x.Usages = stock.ofTypes, stock.ofNodes
 	x.until, x.typed, x.published = stock.until, stock.typed, stock.published
 	return x
 }
 
 // anyClaims reports whether a pod, or one of a DaemonSet's, claims devices.
-func anyClaims(s *Snapshot, r *likeness.Roster) bool {
+func anyClaims(s *planning.Snapshot, r *likeness.Roster) bool {
 	return slices.ContainsFunc(r.Patterns, func(p likeness.Pattern) bool { return likeness.ClaimsDevices(&p.First.Spec) }) ||
 		slices.ContainsFunc(s.DaemonSets, func(set *appsv1.DaemonSet) bool { return likeness.ClaimsDevices(&set.Spec.Template.Spec) })
 }
 
 // resolve finds the claims of the pod.
-func (x *deviceIndex) resolve(s *Snapshot, pod *corev1.Pod, matcher DeviceMatcher) {
+func (x *Index) resolve(s *planning.Snapshot, pod *corev1.Pod, matcher devices.Matcher) {
 	if !likeness.ClaimsDevices(&pod.Spec) {
 		return
 	}
-	if x.claims == nil {
-		x.claims = newDeviceClaims(s)
+	if x.Claims == nil {
+		x.Claims = NewClaims(s)
 	}
-	key := x.claims.key(pod)
+	key := x.Claims.key(pod)
 	if _, known := x.needs[key]; known {
 		return
 	}
 	var n deviceNeeds
-	if n.claims, n.err = x.claims.of(pod); n.err == nil && matcher == nil && slices.ContainsFunc(n.claims, (*devices.Claim).Selects) {
+	if n.Claims, n.err = x.Claims.of(pod); n.err == nil && matcher == nil && slices.ContainsFunc(n.Claims, (*devices.Claim).Selects) {
 		n.err = errNoDeviceMatcher
 	}
 	x.needs[key] = n
 }
 
 // intern finds out what the claims need, in an order of their own, so that the order of pods plays no part.
-func (x *deviceIndex) intern() {
+func (x *Index) intern() {
 	texts := map[string]string{}
 	var keys []string
 	for key, n := range x.needs {
 		if n.err != nil {
 			continue
 		}
-		for _, c := range n.claims {
+		for _, c := range n.Claims {
 			texts[key] += c.Text() + "\n"
 		}
 		keys = append(keys, key)
@@ -119,26 +120,26 @@ func (x *deviceIndex) intern() {
 	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(texts[a], texts[b]), cmp.Compare(a, b)) })
 	for _, key := range keys {
 		n := x.needs[key]
-		n.needs, n.err = x.kinds.Needs(n.claims)
+		n.Needs, n.err = x.Kinds.Needs(n.Claims)
 		x.needs[key] = n
 	}
 }
 
 // count finds the resources and what nodes and types have of them.
-func (x *deviceIndex) count(stock *deviceStock) {
+func (x *Index) count(stock *deviceStock) {
 	var all []devices.Units
 	for _, it := range stock.types {
 		usage := devices.NewUsage(stock.ofTypes[&it.Devices[0]])
-		units, ceiling := x.kinds.Units(usage, nil, x.matches), x.kinds.Ceiling(usage, nil, x.matches)
-		x.ofTypes[&it.Devices[0]], x.ceilings[&it.Devices[0]] = units, &ceiling
+		units, ceiling := x.Kinds.Units(usage, nil, x.matches), x.Kinds.Ceiling(usage, nil, x.matches)
+		x.OfTypes[&it.Devices[0]], x.ceilings[&it.Devices[0]] = units, &ceiling
 		all = append(all, units)
 	}
 	for _, name := range stock.nodes {
-		units := x.kinds.Units(stock.ofNodes[name], nil, x.matches)
+		units := x.Kinds.Units(stock.ofNodes[name], nil, x.matches)
 		x.ofNodes[name] = units
 		all = append(all, units)
 	}
-	counts, ok := devices.NewCounts(x.kinds, all)
+	counts, ok := devices.NewCounts(x.Kinds, all)
 	if !ok {
 		for key, n := range x.needs {
 			if n.err == nil {
@@ -151,36 +152,36 @@ func (x *deviceIndex) count(stock *deviceStock) {
 		}
 		counts, _ = devices.NewCounts(devices.NewKinds(), nil)
 	}
-	x.counts = counts
+	x.Counts = counts
 }
 
-// addNames adds the resources.
-func (x *deviceIndex) addNames(into map[corev1.ResourceName]struct{}) {
+// AddNames adds the resources.
+func (x *Index) AddNames(into map[corev1.ResourceName]struct{}) {
 	if x == nil {
 		return
 	}
-	for _, name := range x.counts.Names() {
+	for _, name := range x.Counts.Names() {
 		into[resources.Devices(name)] = struct{}{}
 	}
 }
 
-// locate finds the places of the resources, once all have one.
-func (x *deviceIndex) locate() {
+// Locate finds the places of the resources, once all have one.
+func (x *Index) Locate() {
 	if x == nil {
 		return
 	}
-	for _, name := range x.counts.Names() {
+	for _, name := range x.Counts.Names() {
 		if at, ok := x.table.At(resources.Devices(name)); ok {
-			x.dims = append(x.dims, at)
+			x.Dims = append(x.Dims, at)
 		}
 	}
-	slices.Sort(x.dims)
+	slices.Sort(x.Dims)
 }
 
-// of is what the pod, which claims devices, needs.
-func (x *deviceIndex) of(pod *corev1.Pod) deviceNeeds {
-	if x != nil && x.claims != nil {
-		if n, ok := x.needs[x.claims.key(pod)]; ok {
+// Of is what the pod, which claims devices, needs.
+func (x *Index) Of(pod *corev1.Pod) deviceNeeds {
+	if x != nil && x.Claims != nil {
+		if n, ok := x.needs[x.Claims.key(pod)]; ok {
 			return n
 		}
 	}
@@ -188,58 +189,58 @@ func (x *deviceIndex) of(pod *corev1.Pod) deviceNeeds {
 }
 
 // Text is equal for pods that need the same.
-func (x *deviceIndex) Text(pod *corev1.Pod) string {
-	n := x.of(pod)
+func (x *Index) Text(pod *corev1.Pod) string {
+	n := x.Of(pod)
 	if n.err != nil {
 		return n.err.Error()
 	}
-	text := n.needs.Text()
-	if id, leads := x.claims.groups.follows(pod); id != "" {
+	text := n.Needs.Text()
+	if id, leads := x.Claims.Groups.follows(pod); id != "" {
 		text += fmt.Sprintf(" %t in %q", leads, id)
 	}
 	return text
 }
 
 // Pins are where the devices are that the pod's claims have already: it has to go to nodes that all of them select.
-func (x *deviceIndex) Pins(pod *corev1.Pod) []*corev1.NodeSelector {
-	if x.claims == nil {
+func (x *Index) Pins(pod *corev1.Pod) []*corev1.NodeSelector {
+	if x.Claims == nil {
 		return nil
 	}
-	return x.claims.pins(pod)
+	return x.Claims.pins(pod)
 }
 
-// follows says with which pods the pod has to run, see deviceGroups.
-func (x *deviceIndex) follows(pod *corev1.Pod) (id string, leads bool) {
-	return x.claims.groups.follows(pod)
+// Follows says with which pods the pod has to run, see deviceGroups.
+func (x *Index) Follows(pod *corev1.Pod) (id string, leads bool) {
+	return x.Claims.Groups.follows(pod)
 }
 
 // AddTo adds what the pod claims of devices to its requests, and what devices could serve of these.
-func (x *deviceIndex) AddTo(pod *corev1.Pod, requests []int64) error {
-	if x.claims != nil {
-		x.claims.groups.share(x.table, pod, requests)
+func (x *Index) AddTo(pod *corev1.Pod, requests []int64) error {
+	if x.Claims != nil {
+		x.Claims.Groups.share(x.table, pod, requests)
 	}
 	x.addExtended(requests)
 	if !likeness.ClaimsDevices(&pod.Spec) {
 		return nil
 	}
-	n := x.of(pod)
+	n := x.Of(pod)
 	if n.err != nil {
 		return n.err
 	}
-	x.add(x.counts.Of(n.needs), requests, false)
+	x.add(x.Counts.Of(n.Needs), requests, false)
 	return nil
 }
 
-// addDaemon adds what a DaemonSet's pod claims of devices to its requests. What can't be planned is left out: the pod waits.
-func (x *deviceIndex) addDaemon(pod *corev1.Pod, requests []int64) {
+// AddDaemon adds what a DaemonSet's pod claims of devices to its requests. What can't be planned is left out: the pod waits.
+func (x *Index) AddDaemon(pod *corev1.Pod, requests []int64) {
 	if x != nil {
 		_ = x.AddTo(pod, requests)
 	}
 }
 
 // add writes amounts of devices to their places in a vector: over what is there, or on top of it.
-func (x *deviceIndex) add(amounts, into []int64, over bool) {
-	for i, name := range x.counts.Names() {
+func (x *Index) add(amounts, into []int64, over bool) {
+	for i, name := range x.Counts.Names() {
 		at, ok := x.table.At(resources.Devices(name))
 		if !ok {
 			continue
@@ -252,22 +253,22 @@ func (x *deviceIndex) add(amounts, into []int64, over bool) {
 }
 
 // RoomOfType fills in how many devices a new node of the type has, next to its other amounts.
-func (x *deviceIndex) RoomOfType(it *cloudprovider.InstanceType, into []int64) {
+func (x *Index) RoomOfType(it *cloudprovider.InstanceType, into []int64) {
 	if x == nil || len(it.Devices) == 0 && len(x.extended) == 0 {
 		return
 	}
 	var units devices.Units
 	if len(it.Devices) > 0 {
 		known := false
-		if units, known = x.ofTypes[&it.Devices[0]]; !known { // a copy of a type that the snapshot has
-			units = x.kinds.Units(devices.NewUsage(devices.NewInventory(templateSlices(it.Devices, "", nil))), nil, devices.NewMatches(x.matcher))
+		if units, known = x.OfTypes[&it.Devices[0]]; !known { // a copy of a type that the snapshot has
+			units = x.Kinds.Units(devices.NewUsage(devices.NewInventory(TemplateSlices(it.Devices, "", nil))), nil, devices.NewMatches(x.matcher))
 		}
 	}
 	x.fill(units, func(_ corev1.ResourceName, at int) bool { return into[at] <= 0 }, into)
 }
 
 // MostOfType fills in how many devices a new node of the type has at most, for bounds: see devices.Ceiling.
-func (x *deviceIndex) MostOfType(it *cloudprovider.InstanceType, into []int64) {
+func (x *Index) MostOfType(it *cloudprovider.InstanceType, into []int64) {
 	if x == nil || len(it.Devices) == 0 && len(x.extended) == 0 {
 		return
 	}
@@ -275,18 +276,18 @@ func (x *deviceIndex) MostOfType(it *cloudprovider.InstanceType, into []int64) {
 	if len(it.Devices) > 0 {
 		known := false
 		if ceiling, known = x.ceilings[&it.Devices[0]]; !known { // a copy of a type that the snapshot has
-			found := x.kinds.Ceiling(devices.NewUsage(devices.NewInventory(templateSlices(it.Devices, "", nil))), nil, devices.NewMatches(x.matcher))
+			found := x.Kinds.Ceiling(devices.NewUsage(devices.NewInventory(TemplateSlices(it.Devices, "", nil))), nil, devices.NewMatches(x.matcher))
 			ceiling = &found
 		}
 	}
-	serves := func(resource string) int64 { return x.counts.MostServed(ceiling, resource) }
+	serves := func(resource string) int64 { return x.Counts.MostServed(ceiling, resource) }
 	have := x.fillExtended(serves, func(_ corev1.ResourceName, at int) bool { return into[at] <= 0 }, into)
-	x.add(x.counts.Most(ceiling, have), into, true)
+	x.add(x.Counts.Most(ceiling, have), into, true)
 }
 
 // RoomOfNode fills in how many devices of the node are free, whatever its pods claim: claims say what they have. allocatable is what the
 // node has in all.
-func (x *deviceIndex) RoomOfNode(name string, allocatable corev1.ResourceList, free []int64) {
+func (x *Index) RoomOfNode(name string, allocatable corev1.ResourceList, free []int64) {
 	if x == nil {
 		return
 	}
@@ -298,7 +299,7 @@ func (x *deviceIndex) RoomOfNode(name string, allocatable corev1.ResourceList, f
 }
 
 // deviceClasses are the snapshot's, by name.
-func deviceClasses(s *Snapshot) map[string]*resourcev1.DeviceClass {
+func deviceClasses(s *planning.Snapshot) map[string]*resourcev1.DeviceClass {
 	out := make(map[string]*resourcev1.DeviceClass, len(s.DeviceClasses))
 	for _, c := range s.DeviceClasses {
 		if c != nil {

@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	"fmt"
@@ -10,10 +10,11 @@ import (
 
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // sameDevices reports whether both snapshots say the same of devices.
-func sameDevices(a, b *Snapshot) bool {
+func sameDevices(a, b *planning.Snapshot) bool {
 	return slices.Equal(a.ResourceClaims, b.ResourceClaims) && slices.Equal(a.ResourceClaimTemplates, b.ResourceClaimTemplates) &&
 		slices.Equal(a.DeviceClasses, b.DeviceClasses) && slices.Equal(a.ResourceSlices, b.ResourceSlices)
 }
@@ -23,7 +24,7 @@ func (c *quantityCheck) devices(pools []cloudprovider.DevicePool, at func(field 
 	for i := range pools {
 		for _, fault := range cloudprovider.ValidateDevicePool(&pools[i], field.NewPath("devices").Index(i)) {
 			if c.err == nil {
-				c.err = &SnapshotError{Path: at("." + fault.Field), Rule: "is not what a driver can publish, " + fault.ErrorBody(), Cure: "give what the API server takes in a ResourceSlice"}
+				c.err = &planning.SnapshotError{Path: at("." + fault.Field), Rule: "is not what a driver can publish, " + fault.ErrorBody(), Cure: "give what the API server takes in a ResourceSlice"}
 			}
 		}
 		for j := range pools[i].Devices {
@@ -35,9 +36,9 @@ func (c *quantityCheck) devices(pools []cloudprovider.DevicePool, at func(field 
 }
 
 // checkDevices refuses objects of Dynamic Resource Allocation that contradict each other, and amounts that can't be planned with.
-func checkDevices(s *Snapshot, previous *Model) error {
+func checkDevices(s *planning.Snapshot, previous *Model) error {
 	if len(s.ResourceClaims)+len(s.ResourceClaimTemplates)+len(s.DeviceClasses)+len(s.ResourceSlices) == 0 ||
-		previous != nil && sameDevices(previous.snapshot, s) {
+		previous != nil && sameDevices(previous.Snapshot, s) {
 		return nil
 	}
 	if err := checkDeviceNames(s); err != nil {
@@ -47,7 +48,7 @@ func checkDevices(s *Snapshot, previous *Model) error {
 	for _, slice := range s.ResourceSlices {
 		path := "resourceSlices[" + slice.Name + "].spec"
 		if slice.Spec.Driver == "" || slice.Spec.Pool.Name == "" {
-			return &SnapshotError{Path: path, Rule: "has no driver or no pool", Cure: "give the slice as its driver published it"}
+			return &planning.SnapshotError{Path: path, Rule: "has no driver or no pool", Cure: "give the slice as its driver published it"}
 		}
 		for i := range slice.Spec.Devices {
 			d := &slice.Spec.Devices[i]
@@ -65,11 +66,11 @@ func checkDevices(s *Snapshot, previous *Model) error {
 }
 
 // checkDeviceNames refuses objects that stand twice.
-func checkDeviceNames(s *Snapshot) error {
+func checkDeviceNames(s *planning.Snapshot) error {
 	seen := map[string]bool{}
 	once := func(list, name string) error {
 		if seen[list+name] {
-			return &SnapshotError{Path: list, Rule: "has two objects named " + name, Cure: "give each once"}
+			return &planning.SnapshotError{Path: list, Rule: "has two objects named " + name, Cure: "give each once"}
 		}
 		seen[list+name] = true
 		return nil
@@ -131,7 +132,7 @@ func (c *quantityCheck) claim(spec *resourcev1.DeviceClaim, path string) {
 	for i := range spec.Requests {
 		r := &spec.Requests[i]
 		if names[r.Name] && c.err == nil {
-			c.err = &SnapshotError{Path: path + ".requests", Rule: "has two requests named " + r.Name, Cure: "name each request for itself"}
+			c.err = &planning.SnapshotError{Path: path + ".requests", Rule: "has two requests named " + r.Name, Cure: "name each request for itself"}
 		}
 		names[r.Name] = true
 		if r.Exactly != nil {
@@ -149,8 +150,8 @@ func (c *quantityCheck) amount(q resource.Quantity, path func() string) {
 		return
 	}
 	at := path()
-	if found, ok := c.err.(*SnapshotError); ok && found.Path <= at {
+	if found, ok := c.err.(*planning.SnapshotError); ok && found.Path <= at {
 		return
 	}
-	c.err = &SnapshotError{Path: at, Rule: "is " + resources.Short(q) + ", which can't be planned with", Cure: "give an amount from 0 up to what a device can have"}
+	c.err = &planning.SnapshotError{Path: at, Rule: "is " + resources.Short(q) + ", which can't be planned with", Cure: "give an amount from 0 up to what a device can have"}
 }

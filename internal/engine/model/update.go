@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	"maps"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Update makes a Model of a later snapshot: the same as Compile(s), at the cost of what has changed. What is unchanged is
@@ -29,30 +30,30 @@ import (
 //
 // Models never change: any number of Solve and Trial calls may run on m and on models before it meanwhile, and plan what
 // they planned.
-func (m *Model) Update(s *Snapshot) (*Model, error) {
-	if next := m.updated(s); next != nil {
+func (m *Model) Update(s *planning.Snapshot) (*Model, error) {
+	if next := m.Updated(s); next != nil {
 		return next, nil
 	}
-	return compile(s, m, &compileOptions{matcher: m.matcher})
+	return compile(s, m, &Options{matcher: m.Matcher})
 }
 
-// updated is the model of a snapshot that differs from m's by little; nil if it has to be compiled.
-func (m *Model) updated(s *Snapshot) *Model {
+// Updated is the model of a snapshot that differs from m's by little; nil if it has to be compiled.
+func (m *Model) Updated(s *planning.Snapshot) *Model {
 	k := m.memo.take()
 	if k == nil || s == nil || !m.sameWorld(s) {
 		return nil
 	}
 	u := &update{
 		was: m, memo: k, snapshot: s, scratch: make(map[corev1.ResourceName]struct{}),
-		writer:  likeness.NewWriter(m.resources, m.volumes),
+		writer:  likeness.NewWriter(m.Resources, m.Volumes),
 		touched: make(map[int32]bool),
 	}
-	if m.devices != nil {
-		u.writer.Pins = m.devices.Pins
+	if m.Devices != nil {
+		u.writer.Pins = m.Devices.Pins
 	}
 	next := *m
 	u.next = &next
-	next.snapshot, next.memo = s, &memoOwner{}
+	next.Snapshot, next.memo = s, &memoOwner{}
 	if !u.findChanges() || !u.devicesStand() || !u.changePods() || !u.changeDaemons() || !u.settle() || !u.changeSamples() {
 		return nil
 	}
@@ -61,7 +62,7 @@ func (m *Model) updated(s *Snapshot) *Model {
 	}
 	u.changeClasses()
 	u.changeNodes()
-	next.standings = next.seller().Standings(next.nodes)
+	next.Standings = next.Seller().Standings(next.Nodes)
 	u.changePools()
 	u.changeTopology()
 	next.memo.Store(k)
@@ -69,8 +70,8 @@ func (m *Model) updated(s *Snapshot) *Model {
 }
 
 // sameWorld reports whether everything is as it was but pods and nodes.
-func (m *Model) sameWorld(s *Snapshot) bool {
-	was := m.snapshot
+func (m *Model) sameWorld(s *planning.Snapshot) bool {
+	was := m.Snapshot
 	v, w := &was.Vocabulary, &s.Vocabulary
 	if !slices.Equal(v.WellKnown, w.WellKnown) || !slices.Equal(v.RestrictedDomains, w.RestrictedDomains) ||
 		!slices.Equal(v.RestrictedKeys, w.RestrictedKeys) || !maps.Equal(v.Aliases, w.Aliases) ||
@@ -79,7 +80,7 @@ func (m *Model) sameWorld(s *Snapshot) bool {
 	}
 	spreads := len(was.DefaultTopologySpread)+len(s.DefaultTopologySpread) > 0
 	return was.CostModel == s.CostModel && maps.EqualFunc(was.Catalogs, s.Catalogs, sameList) &&
-		slices.EqualFunc(was.NodePools, s.NodePools, func(a, b NodePool) bool {
+		slices.EqualFunc(was.NodePools, s.NodePools, func(a, b planning.NodePool) bool {
 			return a.Key == b.Key && a.Catalog == b.Catalog && a.NotReady == b.NotReady &&
 				(a.Object == b.Object || a.Object != nil && b.Object != nil && sameGeneration(&a.Object.ObjectMeta, &b.Object.ObjectMeta))
 		}) &&
@@ -90,8 +91,8 @@ func (m *Model) sameWorld(s *Snapshot) bool {
 		firstNil(s.Namespaces) < 0 && firstNil(s.PersistentVolumeClaims) < 0 && firstNil(s.PersistentVolumes) < 0 &&
 		slices.Equal(was.UnsupportedVolumeTopologyKeys, s.UnsupportedVolumeTopologyKeys) &&
 		slices.Equal(was.UnsupportedVolumeDrivers, s.UnsupportedVolumeDrivers) &&
-		(m.resources.Len() == m.resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.sameAttachments(s)) && firstNil(s.CSINodes) < 0 && // read for limits on volumes alone
-		firstNil(s.VolumeAttachments) < 0 && m.devices.stand(s) && sameDevices(was, s) &&
+		(m.Resources.Len() == m.Resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.sameAttachments(s)) && firstNil(s.CSINodes) < 0 && // read for limits on volumes alone
+		firstNil(s.VolumeAttachments) < 0 && m.Devices.Stand(s) && sameDevices(was, s) &&
 		firstNil(s.PodDisruptionBudgets) < 0 && // read by Solve from the snapshot
 		(!spreads || sameList(was.DefaultTopologySpread, s.DefaultTopologySpread) && slices.Equal(was.Services, s.Services) &&
 			slices.Equal(was.ReplicaSets, s.ReplicaSets) && slices.Equal(was.StatefulSets, s.StatefulSets) &&
@@ -108,7 +109,7 @@ func sameGeneration(a, b *metav1.ObjectMeta) bool {
 type update struct {
 	was, next *Model
 	memo      *memo
-	snapshot  *Snapshot
+	snapshot  *planning.Snapshot
 	writer    *likeness.Writer
 	scratch   map[corev1.ResourceName]struct{}
 	// changed are the snapshot's nodes that are new or other than they were, with what they were: an index into
@@ -163,12 +164,12 @@ type mergedKind struct{ class, into int32 }
 // findChanges compares the nodes.
 func (u *update) findChanges() bool {
 	s, m := u.snapshot, u.was
-	if sameList(s.Nodes, m.snapshot.Nodes) {
+	if sameList(s.Nodes, m.Snapshot.Nodes) {
 		u.kept = u.memo.order
 		return true
 	}
 	u.kept = make([]int32, len(s.Nodes))
-	seen := make([]bool, len(m.nodes))
+	seen := make([]bool, len(m.Nodes))
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		was, known := u.indexOf(n.Name, i)
@@ -181,7 +182,7 @@ func (u *update) findChanges() bool {
 			continue
 		}
 		seen[was] = true
-		old := m.nodes[was].Source
+		old := m.Nodes[was].Source
 		if old.Object == n.Object && old.Claim == n.Claim && old.Pool == n.Pool && old.Leaving == n.Leaving && (sameList(old.Pods, n.Pods) || slices.Equal(old.Pods, n.Pods)) {
 			u.kept[i] = int32(was)
 			continue
@@ -207,9 +208,9 @@ func (u *update) findChanges() bool {
 
 // indexOf is the place among was.nodes of the node that stands at i in the snapshot. It mostly stood there before.
 func (u *update) indexOf(name string, i int) (was int, known bool) {
-	if order := u.memo.order; i < len(order) && u.was.nodes[order[i]].Name == name {
+	if order := u.memo.order; i < len(order) && u.was.Nodes[order[i]].Name == name {
 		return int(order[i]), true
 	}
-	was, known = u.was.nodeIndex[name]
+	was, known = u.was.NodeIndex[name]
 	return was, known
 }

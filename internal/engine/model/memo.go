@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	"slices"
@@ -10,6 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // memo is what Update keeps with the model to find out what a change comes to: who is in each class, where, and what
@@ -30,7 +31,7 @@ type memo struct {
 	names      map[corev1.ResourceName]int32
 	namespaces map[string]int32
 	listed     map[string]bool
-	keys       map[PodKey]struct{}
+	keys       map[planning.PodKey]struct{}
 	// waiting are the seats of Model.pods; ofDaemons the kinds of Model.DaemonSets.
 	waiting   []seat
 	ofDaemons []int32
@@ -65,14 +66,14 @@ func (o *memoOwner) take() *memo {
 // keepMemo makes the memo of a model that was compiled whole. bound are the classes of its nodes' pods, in the
 // snapshot's order.
 func (m *Model) keepMemo(b *podclass.Book, bound [][]int32) {
-	s, index := m.snapshot, b.Rules
+	s, index := m.Snapshot, b.Rules
 	k := &memo{
 		index: index, kinds: b.Kinds, kindOf: b.ClassIndex, labels: topology.NewLabelSets(),
 		groupOf: make([]int32, len(index.Groups)), stated: make([]int32, len(index.Groups)),
 		names: make(map[corev1.ResourceName]int32), namespaces: make(map[string]int32), listed: make(map[string]bool, len(s.Namespaces)),
-		keys:    make(map[PodKey]struct{}, len(m.pods)),
-		waiting: make([]seat, len(m.pods)), ofDaemons: make([]int32, len(m.daemonSets)),
-		placed: make([][]seat, len(m.nodes)), daemons: make([][]*corev1.Pod, len(m.nodes)), claimants: make([][]*corev1.Pod, len(m.nodes)),
+		keys:    make(map[planning.PodKey]struct{}, len(m.Pods)),
+		waiting: make([]seat, len(m.Pods)), ofDaemons: make([]int32, len(m.DaemonSets)),
+		placed: make([][]seat, len(m.Nodes)), daemons: make([][]*corev1.Pod, len(m.Nodes)), claimants: make([][]*corev1.Pod, len(m.Nodes)),
 		order: make([]int32, len(s.Nodes)),
 		fixed: make(map[corev1.ResourceName]struct{}), promised: volumes.NodesChosen(s.PersistentVolumeClaims),
 	}
@@ -81,14 +82,14 @@ func (m *Model) keepMemo(b *podclass.Book, bound [][]int32) {
 	}
 	for i := range k.kinds {
 		kd := &k.kinds[i]
-		kd.Class, kd.Sample = int32(i), m.classes[i].Sample
+		kd.Class, kd.Sample = int32(i), m.Classes[i].Sample
 		k.state(kd, 1)
 	}
 	for _, ns := range s.Namespaces {
 		k.listed[ns.Name] = true
 	}
-	for i := range m.daemonSets {
-		d := &m.daemonSets[i]
+	for i := range m.DaemonSets {
+		d := &m.DaemonSets[i]
 		k.ofDaemons[i] = d.Class
 		k.kinds[d.Class].Members++
 		template := &d.Object.Spec.Template.Spec
@@ -100,14 +101,14 @@ func (m *Model) keepMemo(b *podclass.Book, bound [][]int32) {
 		}
 	}
 	scratch := make(map[corev1.ResourceName]struct{})
-	for i, pod := range m.pods {
+	for i, pod := range m.Pods {
 		k.enter(pod)
-		k.waiting[i] = k.join(pod, m.podClass[i])
+		k.waiting[i] = k.join(pod, m.PodClass[i])
 		k.count(pod, 1, scratch)
 	}
-	seats := make([]seat, countPods(s)-len(m.pods))
+	seats := make([]seat, countPods(s)-len(m.Pods))
 	for i := range s.Nodes {
-		at := m.nodeIndex[s.Nodes[i].Name]
+		at := m.NodeIndex[s.Nodes[i].Name]
 		pods := s.Nodes[i].Pods
 		k.order[i] = int32(at)
 		k.placed[at], seats = seats[:len(pods):len(pods)], seats[len(pods):]
@@ -119,7 +120,7 @@ func (m *Model) keepMemo(b *podclass.Book, bound [][]int32) {
 		}
 	}
 	// What reading rules asks about is noted in a copy.
-	index.Detach(cloneKeys(m.askedKeys))
+	index.Detach(cloneKeys(m.AskedKeys))
 	m.memo = &memoOwner{}
 	m.memo.Store(k)
 }
@@ -142,12 +143,10 @@ func claimPods(pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-func podKey(pod *corev1.Pod) PodKey { return PodKey{Namespace: pod.Namespace, Name: pod.Name} }
-
 // enter notes that the pod is there. It reports false if a pod of that name is.
 func (k *memo) enter(pod *corev1.Pod) bool {
 	before := len(k.keys)
-	k.keys[podKey(pod)] = struct{}{}
+	k.keys[planning.KeyOf(pod)] = struct{}{}
 	return len(k.keys) > before
 }
 
@@ -160,7 +159,7 @@ func (k *memo) join(pod *corev1.Pod, kind int32) seat {
 
 // leave is the reverse of enter and join.
 func (k *memo) leave(pod *corev1.Pod, from seat) {
-	delete(k.keys, podKey(pod))
+	delete(k.keys, planning.KeyOf(pod))
 	k.kinds[from.kind].Members--
 	k.labels.Remove(pod, from.labels)
 }

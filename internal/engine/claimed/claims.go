@@ -1,4 +1,4 @@
-package scheduling
+package claimed
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Why pods that claim devices are not planned.
@@ -23,33 +24,34 @@ var (
 // maxUsers is how many pods can use a claim.
 const maxUsers = resourcev1.ResourceClaimReservedForMaxSize
 
-// deviceClaims reads which claims pods have.
-type deviceClaims struct {
+// Claims reads which claims pods have.
+type Claims struct {
 	classes   map[string]*resourcev1.DeviceClass
-	claims    map[PodKey]*resourcev1.ResourceClaim
-	templates map[PodKey]*resourcev1.ResourceClaimTemplate
+	claims    map[planning.PodKey]*resourcev1.ResourceClaim
+	templates map[planning.PodKey]*resourcev1.ResourceClaimTemplate
 	// users counts the pods that name a claim and have not ended.
-	users map[PodKey]int
-	// groups are pods that share claims.
-	groups deviceGroups
+	users map[planning.PodKey]int
+	// Groups are pods that share claims.
+	Groups deviceGroups
 }
 
-func newDeviceClaims(s *Snapshot) *deviceClaims {
-	c := &deviceClaims{
-		classes: deviceClasses(s), claims: make(map[PodKey]*resourcev1.ResourceClaim, len(s.ResourceClaims)),
-		templates: make(map[PodKey]*resourcev1.ResourceClaimTemplate, len(s.ResourceClaimTemplates)), users: map[PodKey]int{},
+// NewClaims reads the claims of a snapshot.
+func NewClaims(s *planning.Snapshot) *Claims {
+	c := &Claims{
+		classes: deviceClasses(s), claims: make(map[planning.PodKey]*resourcev1.ResourceClaim, len(s.ResourceClaims)),
+		templates: make(map[planning.PodKey]*resourcev1.ResourceClaimTemplate, len(s.ResourceClaimTemplates)), users: map[planning.PodKey]int{},
 	}
 	for _, o := range s.ResourceClaims {
 		if o != nil {
-			c.claims[PodKey{Namespace: o.Namespace, Name: o.Name}] = o
+			c.claims[planning.PodKey{Namespace: o.Namespace, Name: o.Name}] = o
 		}
 	}
 	for _, o := range s.ResourceClaimTemplates {
 		if o != nil {
-			c.templates[PodKey{Namespace: o.Namespace, Name: o.Name}] = o
+			c.templates[planning.PodKey{Namespace: o.Namespace, Name: o.Name}] = o
 		}
 	}
-	c.groups = newDeviceGroups(s, c.claims)
+	c.Groups = newDeviceGroups(s, c.claims)
 	c.countUsers(s.Pods)
 	for i := range s.Nodes {
 		c.countUsers(s.Nodes[i].Pods)
@@ -57,34 +59,34 @@ func newDeviceClaims(s *Snapshot) *deviceClaims {
 	return c
 }
 
-func (c *deviceClaims) countUsers(pods []*corev1.Pod) {
+func (c *Claims) countUsers(pods []*corev1.Pod) {
 	for _, pod := range pods {
 		if pod == nil || len(pod.Spec.ResourceClaims) == 0 || likeness.Ended(pod) {
 			continue
 		}
 		for j := range pod.Spec.ResourceClaims {
 			if name := pod.Spec.ResourceClaims[j].ResourceClaimName; name != nil {
-				c.users[PodKey{Namespace: pod.Namespace, Name: *name}]++
+				c.users[planning.PodKey{Namespace: pod.Namespace, Name: *name}]++
 			}
 		}
 	}
 }
 
-// apart reports whether the pod is unlike others that name the same claims: it shares them, or one that was made for it is allocated, or was not needed.
-func (c *deviceClaims) apart(pod *corev1.Pod) bool {
+// Apart reports whether the pod is unlike others that name the same claims: it shares them, or one that was made for it is allocated, or was not needed.
+func (c *Claims) Apart(pod *corev1.Pod) bool {
 	if len(pod.Spec.ResourceClaims) == 0 {
 		return false
 	}
-	return c.groups[pod] != nil || slices.ContainsFunc(pod.Spec.ResourceClaims, func(pc corev1.PodResourceClaim) bool {
+	return c.Groups[pod] != nil || slices.ContainsFunc(pod.Spec.ResourceClaims, func(pc corev1.PodResourceClaim) bool {
 		return pc.ResourceClaimName == nil && (c.allocated(pod, &pc) != nil || needless(pod, &pc))
 	})
 }
 
 // key is equal for pods that have the same claims, or such of the same templates.
-func (c *deviceClaims) key(pod *corev1.Pod) string {
+func (c *Claims) key(pod *corev1.Pod) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q", pod.Namespace)
-	if id, leads := c.groups.follows(pod); id != "" {
+	if id, leads := c.Groups.follows(pod); id != "" {
 		fmt.Fprintf(&b, " %t in %q", leads, id)
 	}
 	for i := range pod.Spec.ResourceClaims {
@@ -111,11 +113,11 @@ func (c *deviceClaims) key(pod *corev1.Pod) string {
 
 // of are the claims that the pod needs devices for: those of all its group if it leads one, none if it follows another. The error says why
 // they can't be planned.
-func (c *deviceClaims) of(pod *corev1.Pod) ([]*devices.Claim, error) {
+func (c *Claims) of(pod *corev1.Pod) ([]*devices.Claim, error) {
 	if wrong := c.unnamed(&pod.Spec); len(wrong) > 0 {
 		return nil, fmt.Errorf("a container claims the devices of %q, which spec.resourceClaims does not name", wrong[0])
 	}
-	g := c.groups[pod]
+	g := c.Groups[pod]
 	if g == nil {
 		return c.ownClaims(pod, nil)
 	}
@@ -124,7 +126,7 @@ func (c *deviceClaims) of(pod *corev1.Pod) ([]*devices.Claim, error) {
 		return nil, err
 	}
 	var out []*devices.Claim
-	known := map[PodKey]bool{}
+	known := map[planning.PodKey]bool{}
 	for _, member := range g.pods {
 		list, err := c.ownClaims(member, known)
 		if err != nil {
@@ -136,7 +138,7 @@ func (c *deviceClaims) of(pod *corev1.Pod) ([]*devices.Claim, error) {
 }
 
 // ownClaims are the claims of a pod that it needs devices for, but for those that are known.
-func (c *deviceClaims) ownClaims(pod *corev1.Pod, known map[PodKey]bool) ([]*devices.Claim, error) {
+func (c *Claims) ownClaims(pod *corev1.Pod, known map[planning.PodKey]bool) ([]*devices.Claim, error) {
 	var out []*devices.Claim
 	for i := range pod.Spec.ResourceClaims {
 		pc := &pod.Spec.ResourceClaims[i]
@@ -151,7 +153,7 @@ func (c *deviceClaims) ownClaims(pod *corev1.Pod, known map[PodKey]bool) ([]*dev
 			continue
 		}
 		if pc.ResourceClaimName != nil && known != nil {
-			key := PodKey{Namespace: pod.Namespace, Name: *pc.ResourceClaimName}
+			key := planning.PodKey{Namespace: pod.Namespace, Name: *pc.ResourceClaimName}
 			if known[key] {
 				continue
 			}
@@ -178,7 +180,7 @@ func needless(pod *corev1.Pod, pc *corev1.PodResourceClaim) bool {
 
 // allocated is the claim object behind one of the pod's claims, if its devices are allocated and the pod has to go where they are: it waits,
 // or other nodes can use them as well. Nil otherwise.
-func (c *deviceClaims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourcev1.ResourceClaim {
+func (c *Claims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourcev1.ResourceClaim {
 	name := pc.ResourceClaimName
 	if name == nil {
 		for i := range pod.Status.ResourceClaimStatuses {
@@ -190,7 +192,7 @@ func (c *deviceClaims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *
 	if name == nil {
 		return nil
 	}
-	claim := c.claims[PodKey{Namespace: pod.Namespace, Name: *name}]
+	claim := c.claims[planning.PodKey{Namespace: pod.Namespace, Name: *name}]
 	if claim == nil || claim.Status.Allocation == nil || pod.Spec.NodeName != "" && (pc.ResourceClaimName == nil || ofOneNode(claim.Status.Allocation)) {
 		return nil
 	}
@@ -198,7 +200,7 @@ func (c *deviceClaims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *
 }
 
 // pins are where the devices are that the pod's claims have already.
-func (c *deviceClaims) pins(pod *corev1.Pod) []*corev1.NodeSelector {
+func (c *Claims) pins(pod *corev1.Pod) []*corev1.NodeSelector {
 	var out []*corev1.NodeSelector
 	for i := range pod.Spec.ResourceClaims {
 		if claim := c.allocated(pod, &pod.Spec.ResourceClaims[i]); claim != nil && claim.Status.Allocation.NodeSelector != nil {
@@ -209,16 +211,16 @@ func (c *deviceClaims) pins(pod *corev1.Pod) []*corev1.NodeSelector {
 }
 
 // specOf finds what one of the pod's claims asks for.
-func (c *deviceClaims) specOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) (*resourcev1.ResourceClaimSpec, error) {
+func (c *Claims) specOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) (*resourcev1.ResourceClaimSpec, error) {
 	switch {
 	case pc.ResourceClaimTemplateName != nil:
-		key := PodKey{Namespace: pod.Namespace, Name: *pc.ResourceClaimTemplateName}
+		key := planning.PodKey{Namespace: pod.Namespace, Name: *pc.ResourceClaimTemplateName}
 		if t := c.templates[key]; t != nil {
 			return &t.Spec.Spec, nil
 		}
 		return nil, fmt.Errorf("its claim %s of devices is made of the ResourceClaimTemplate %s, which does not exist", pc.Name, key)
 	case pc.ResourceClaimName != nil:
-		key := PodKey{Namespace: pod.Namespace, Name: *pc.ResourceClaimName}
+		key := planning.PodKey{Namespace: pod.Namespace, Name: *pc.ResourceClaimName}
 		claim := c.claims[key]
 		switch {
 		case claim == nil:
@@ -235,7 +237,7 @@ func (c *deviceClaims) specOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) (*re
 }
 
 // unnamed are the names of claims of containers that are no claim of the pod.
-func (c *deviceClaims) unnamed(spec *corev1.PodSpec) []string {
+func (c *Claims) unnamed(spec *corev1.PodSpec) []string {
 	var out []string
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range list {

@@ -1,4 +1,4 @@
-package scheduling
+package claimed
 
 import (
 	"maps"
@@ -11,6 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Pods that share a ResourceClaim whose devices are those of one node run on that node together. They are planned as one: the first of
@@ -33,7 +34,7 @@ type deviceGroups map[*corev1.Pod]*deviceGroup
 
 // newDeviceGroups finds the pods that have to run together: those that wait and share a claim that is not allocated, and those on a node
 // that share one that is allocated there, which would need another one if the node went.
-func newDeviceGroups(s *Snapshot, claims map[PodKey]*resourcev1.ResourceClaim) deviceGroups {
+func newDeviceGroups(s *planning.Snapshot, claims map[planning.PodKey]*resourcev1.ResourceClaim) deviceGroups {
 	if len(claims) == 0 {
 		return nil
 	}
@@ -44,7 +45,7 @@ func newDeviceGroups(s *Snapshot, claims map[PodKey]*resourcev1.ResourceClaim) d
 			if name == nil {
 				continue
 			}
-			claim := claims[PodKey{Namespace: pod.Namespace, Name: *name}]
+			claim := claims[planning.PodKey{Namespace: pod.Namespace, Name: *name}]
 			if claim == nil || (claim.Status.Allocation != nil) != (node != "") || node != "" && !ofOneNode(claim.Status.Allocation) {
 				continue
 			}

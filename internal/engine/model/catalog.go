@@ -1,9 +1,10 @@
-package scheduling
+package model
 
 import (
 	"slices"
 
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/market"
 )
 
@@ -39,22 +40,29 @@ func (c *CompiledCatalog) Types() []*cloudprovider.InstanceType {
 }
 
 // CompileOption changes how Compile works, and never what plans come of it. A nil option changes nothing.
-type CompileOption func(*compileOptions)
+type CompileOption func(*Options)
 
-type compileOptions struct {
+// Options are what CompileOptions set.
+type Options struct {
 	catalogs []*CompiledCatalog
-	matcher  DeviceMatcher
+	matcher  devices.Matcher
+}
+
+// WithDeviceMatcher has Compile, and Update of its models, evaluate selectors of devices with m. Without, pods whose claims or their
+// classes have selectors are refused with a reason that says so.
+func WithDeviceMatcher(m devices.Matcher) CompileOption {
+	return func(o *Options) { o.matcher = m }
 }
 
 // WithCatalogs has Compile use catalogs that were compiled before, for those of Snapshot.Catalogs that are the very same
 // lists: the same slices as those given to CompileCatalog. Others are compiled as without. What NodeOverlays change is
 // another list and is compiled too; prices of a CostModel are computed for each Model.
 func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
-	return func(o *compileOptions) { o.catalogs = append(o.catalogs, catalogs...) }
+	return func(o *Options) { o.catalogs = append(o.catalogs, catalogs...) }
 }
 
 // compiled is the catalog that was compiled before of the list, as a model uses it under the name; nil without one.
-func (o *compileOptions) compiled(name string, list []*cloudprovider.InstanceType) *market.Catalog {
+func (o *Options) compiled(name string, list []*cloudprovider.InstanceType) *market.Catalog {
 	if at := o.indexOf(list); at >= 0 {
 		return o.catalogs[at].catalog.Renamed(name)
 	}
@@ -62,8 +70,8 @@ func (o *compileOptions) compiled(name string, list []*cloudprovider.InstanceTyp
 }
 
 // knows reports whether the list is one that was compiled before.
-func (o *compileOptions) knows(list []*cloudprovider.InstanceType) bool { return o.indexOf(list) >= 0 }
+func (o *Options) knows(list []*cloudprovider.InstanceType) bool { return o.indexOf(list) >= 0 }
 
-func (o *compileOptions) indexOf(list []*cloudprovider.InstanceType) int {
+func (o *Options) indexOf(list []*cloudprovider.InstanceType) int {
 	return slices.IndexFunc(o.catalogs, func(c *CompiledCatalog) bool { return c != nil && c.catalog != nil && sameList(c.catalog.List, list) })
 }

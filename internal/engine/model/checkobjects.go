@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	"fmt"
@@ -8,30 +8,29 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Compile refuses a snapshot whole. Who makes one of objects that others may have spoilt asks first about each, so that one
 // bad object does not stop planning for all.
 
-// CheckNode is what Compile would refuse about one node: an amount that can't be reckoned with. The error is a
-// *SnapshotError.
-func CheckNode(n *Node) error {
+// CheckNode is what Compile would refuse about one node.
+func CheckNode(n *planning.Node) error {
 	if n == nil {
-		return &SnapshotError{Path: "nodes[]", Rule: "is null", Cure: "leave it out"}
+		return &planning.SnapshotError{Path: "nodes[]", Rule: "is null", Cure: "leave it out"}
 	}
 	var c quantityCheck
 	c.node(n)
 	return c.err
 }
 
-// CheckNodePool is what Compile would refuse about one pool: no object, requirements that can't be read, negative limits.
-// lookup is the snapshot's vocabulary. The error is a *SnapshotError.
-func CheckNodePool(np *NodePool, lookup *requirements.Lookup) error {
+// CheckNodePool is what Compile would refuse about one pool.
+func CheckNodePool(np *planning.NodePool, lookup *requirements.Lookup) error {
 	if np == nil {
-		return &SnapshotError{Path: "nodePools[]", Rule: "is null", Cure: "leave it out"}
+		return &planning.SnapshotError{Path: "nodePools[]", Rule: "is null", Cure: "leave it out"}
 	}
 	if np.Object == nil {
-		return &SnapshotError{Path: "nodePools[" + np.Key.String() + "].object", Rule: "is missing", Cure: "give the NodePool in its v1 form"}
+		return &planning.SnapshotError{Path: "nodePools[" + np.Key.String() + "].object", Rule: "is missing", Cure: "give the NodePool in its v1 form"}
 	}
 	key := np.Identity()
 	if _, err := poolRequirements(np.Object, key, lookup); err != nil {
@@ -46,18 +45,17 @@ func CheckNodePool(np *NodePool, lookup *requirements.Lookup) error {
 	return err
 }
 
-// CheckNodeOverlay is what Compile would refuse about one overlay: an amount that can't be reckoned with. Overlays that are
-// invalid otherwise are left out by Compile itself, with a note. The error is a *SnapshotError.
+// CheckNodeOverlay is what Compile would refuse about one overlay.
 func CheckNodeOverlay(o *v1.NodeOverlay) error {
 	if o == nil {
-		return &SnapshotError{Path: "nodeOverlays[]", Rule: "is null", Cure: "leave it out"}
+		return &planning.SnapshotError{Path: "nodeOverlays[]", Rule: "is null", Cure: "leave it out"}
 	}
 	var c quantityCheck
 	c.list(o.Spec.Capacity, func() string { return "nodeOverlays[" + o.Name + "].spec.capacity" })
 	return c.err
 }
 
-func (c *quantityCheck) node(n *Node) {
+func (c *quantityCheck) node(n *planning.Node) {
 	at := func(field string) string { return "nodes[" + n.Name + "]" + field }
 	if n.Object != nil {
 		c.list(n.Object.Status.Capacity, func() string { return at(".object.status.capacity") })
@@ -72,7 +70,7 @@ func (c *quantityCheck) node(n *Node) {
 func poolRequirements(pool *v1.NodePool, key v1.PoolKey, lookup *requirements.Lookup) (requirements.Set, error) {
 	set, err := lookup.ParseSet(pool.Spec.Template.Spec.Requirements)
 	if err != nil {
-		return set, &SnapshotError{Path: fmt.Sprintf("nodePools[%s].object.spec.template.spec.requirements", key), Rule: "can't be read: " + err.Error(), Cure: "see the rule"}
+		return set, &planning.SnapshotError{Path: fmt.Sprintf("nodePools[%s].object.spec.template.spec.requirements", key), Rule: "can't be read: " + err.Error(), Cure: "see the rule"}
 	}
 	return set, nil
 }
@@ -80,7 +78,7 @@ func poolRequirements(pool *v1.NodePool, key v1.PoolKey, lookup *requirements.Lo
 func poolLimits(pool *v1.NodePool, key v1.PoolKey) (*nodepool.Limits, error) {
 	l, err := nodepool.NewLimits(pool.Spec.Limits)
 	if err != nil {
-		return nil, &SnapshotError{Path: fmt.Sprintf("nodePools[%s].object.spec.limits", key), Rule: "has a bad entry: " + err.Error(), Cure: "leave the resource out to not limit it"}
+		return nil, &planning.SnapshotError{Path: fmt.Sprintf("nodePools[%s].object.spec.limits", key), Rule: "has a bad entry: " + err.Error(), Cure: "leave the resource out to not limit it"}
 	}
 	if l != nil {
 		l.Early = key.Generation == v1.GenerationV1Alpha5

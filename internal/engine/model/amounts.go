@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	"fmt"
@@ -7,33 +7,17 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
-
-// ImpossibleRequest reports whether no node of any kind could grant a request for so much of the resource: it is
-// negative, 2,000 CPUs or more, more than 100 TiB of memory, or more than 1 PiB of local storage or of anything else, in
-// whole units. The usual cause is a unit that was left out or mixed up. A pod that asks for such an amount is not
-// planned, but explained. It takes the same short time for any quantity, also for those whose exponents other
-// arithmetic on quantities would take minutes for.
-func ImpossibleRequest(name corev1.ResourceName, q resource.Quantity) bool {
-	return resources.Impossible(name, q)
-}
-
-// PodRequests is what a pod takes from a node's allocatable, "pods: 1" included: the larger of what its containers
-// need together and what any init container needs with the sidecars started before it; requests set for the pod as
-// a whole replace that sum; the runtime's overhead comes on top. While a resize is under way the larger of wanted and
-// held counts. Limits play no part: the API server has already copied them where requests are missing. Amounts that
-// no arithmetic should be done on, such as 1e9999999, count as others that no node has.
-func PodRequests(pod *corev1.Pod) corev1.ResourceList { return resources.OfPod(pod) }
 
 // checkQuantities refuses amounts of nodes, pools, instance types and overlays that can't be reckoned with. Those of pods
 // are judged pod by pod: see checkPod. What the previous model, which may be nil, and compiled catalogs were made of is not
 // looked at again.
-func checkQuantities(s *Snapshot, previous *Model, o *compileOptions) error {
+func checkQuantities(s *planning.Snapshot, previous *Model, o *Options) error {
 	var c quantityCheck
 	for i := range s.Nodes {
 		c.node(&s.Nodes[i])
@@ -45,7 +29,7 @@ func checkQuantities(s *Snapshot, previous *Model, o *compileOptions) error {
 		c.list(o.Spec.Capacity, func() string { return fmt.Sprintf("nodeOverlays[%d].spec.capacity", i) })
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Catalogs)) {
-		known := previous != nil && sameList(previous.snapshot.Catalogs[name], s.Catalogs[name]) || o.knows(s.Catalogs[name])
+		known := previous != nil && sameList(previous.Snapshot.Catalogs[name], s.Catalogs[name]) || o.knows(s.Catalogs[name])
 		if !known {
 			c.types(name, s.Catalogs[name])
 		}
@@ -70,7 +54,7 @@ func (c *quantityCheck) types(name string, list []*cloudprovider.InstanceType) {
 			offering := func(field string) string { return fmt.Sprintf("%s[%d]%s", at(".offerings"), j, field) }
 			c.list(o.Capacity, func() string { return offering(".capacity") })
 			if c.err == nil && o.Price == 0 && o.CapacityType() == v1.CapacityTypeOnDemand {
-				c.err = &SnapshotError{Path: offering(".price"), Rule: "is 0, of an on-demand offering", Cure: "give its price; only reserved capacity may be paid for already"}
+				c.err = &planning.SnapshotError{Path: offering(".price"), Rule: "is 0, of an on-demand offering", Cure: "give its price; only reserved capacity may be paid for already"}
 			}
 			if o.Overhead != nil {
 				c.overhead(o.Overhead, func() string { return offering(".overhead") })
@@ -96,12 +80,12 @@ func (c *quantityCheck) list(list corev1.ResourceList, path func() string) {
 		}
 	}
 	if negative != "" && c.err == nil {
-		c.err = &SnapshotError{
+		c.err = &planning.SnapshotError{
 			Path: fmt.Sprintf("%s[%s]", path(), negative), Rule: "is negative, " + resources.Short(list[negative]), Cure: "give 0 or more",
 		}
 	}
 	if worst != "" && c.err == nil {
-		c.err = &SnapshotError{
+		c.err = &planning.SnapshotError{
 			Path: fmt.Sprintf("%s[%s]", path(), worst), Rule: "is " + resources.Short(list[worst]) + ", too much or too little to reckon with",
 			Cure: "give an amount between 1e-12 and 1e24",
 		}
@@ -113,15 +97,15 @@ func checkTypes(name string, types []*cloudprovider.InstanceType) error {
 	seen := make(map[string]bool, len(types))
 	for i, it := range types {
 		if it == nil {
-			return &SnapshotError{Path: fmt.Sprintf("catalogs[%s][%d]", name, i), Rule: "is null", Cure: "leave it out"}
+			return &planning.SnapshotError{Path: fmt.Sprintf("catalogs[%s][%d]", name, i), Rule: "is null", Cure: "leave it out"}
 		}
 		if it.Name == "" || seen[it.Name] {
-			return &SnapshotError{Path: fmt.Sprintf("catalogs[%s][%d].name", name, i), Rule: fmt.Sprintf("is %q, which is empty or stands twice", it.Name), Cure: "names of instance types are unique"}
+			return &planning.SnapshotError{Path: fmt.Sprintf("catalogs[%s][%d].name", name, i), Rule: fmt.Sprintf("is %q, which is empty or stands twice", it.Name), Cure: "names of instance types are unique"}
 		}
 		seen[it.Name] = true
 		for j, o := range it.Offerings {
 			if math.IsNaN(o.Price) || math.IsInf(o.Price, 0) || o.Price < 0 || o.Price > 1e9 {
-				return &SnapshotError{Path: fmt.Sprintf("catalogs[%s][%s].offerings[%d].price", name, it.Name, j), Rule: fmt.Sprintf("is %v", o.Price), Cure: "a price is finite, >= 0 and <= 1e9 USD per hour"}
+				return &planning.SnapshotError{Path: fmt.Sprintf("catalogs[%s][%s].offerings[%d].price", name, it.Name, j), Rule: fmt.Sprintf("is %v", o.Price), Cure: "a price is finite, >= 0 and <= 1e9 USD per hour"}
 			}
 		}
 	}

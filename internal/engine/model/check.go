@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	"fmt"
@@ -7,19 +7,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/drawknife/drawknife/internal/engine/claimed"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// checkObjects refuses null objects and pods that stand twice: everything after it can rely on neither. It returns the list of
+// CheckObjects refuses null objects and pods that stand twice: everything after it can rely on neither. It returns the list of
 // all pods.
-func checkObjects(s *Snapshot, previous *Model, o *compileOptions) (*likeness.Roster, error) {
+func CheckObjects(s *planning.Snapshot, previous *Model, o *Options) (*likeness.Roster, error) {
 	ofNodes := make([]int, len(s.Nodes))
 	for i := range s.Nodes {
 		ofNodes[i] = len(s.Nodes[i].Pods)
 	}
 	r := likeness.NewRoster(len(s.Pods), len(s.Placeholders), ofNodes, len(s.DefaultTopologySpread) > 0)
 	if len(s.ResourceClaims)+len(s.ResourceClaimTemplates)+len(s.DeviceClasses) > 0 {
-		r.Apart = newDeviceClaims(s).apart
+		r.Apart = claimed.NewClaims(s).Apart
 	}
 	if err := addAll(r, s); err != nil {
 		return nil, err
@@ -27,21 +29,21 @@ func checkObjects(s *Snapshot, previous *Model, o *compileOptions) (*likeness.Ro
 	return r, checkOthers(s, previous, o)
 }
 
-// addAll lists the pods of the snapshot, and refuses them as checkObjects says, and nodes without a name or an object.
-func addAll(r *likeness.Roster, s *Snapshot) error {
+// addAll lists the pods of the snapshot, and refuses them as CheckObjects says, and nodes without a name or an object.
+func addAll(r *likeness.Roster, s *planning.Snapshot) error {
 	placeholder := false
-	pods := func(list []*corev1.Pod, node *Node) error {
+	pods := func(list []*corev1.Pod, node *planning.Node) error {
 		path := func(i int) string { return fmt.Sprintf("%s[%d]", podList(s, list, node), i) }
 		for i, pod := range list {
 			if pod == nil {
-				return &SnapshotError{Path: path(i), Rule: "is null", Cure: "leave it out"}
+				return &planning.SnapshotError{Path: path(i), Rule: "is null", Cure: "leave it out"}
 			}
 			if !r.Add(pod, placeholder) {
-				key := podKey(pod)
-				return &SnapshotError{Path: path(i), Rule: fmt.Sprintf("is a second pod %s, after %s", key, firstListOf(s, key)), Cure: "namespace and name are unique over all pods, waiting and bound"}
+				key := planning.KeyOf(pod)
+				return &planning.SnapshotError{Path: path(i), Rule: fmt.Sprintf("is a second pod %s, after %s", key, firstListOf(s, key)), Cure: "namespace and name are unique over all pods, waiting and bound"}
 			}
 			if field, rule := wrongSpread(pod); field != "" {
-				return &SnapshotError{Path: path(i) + field, Rule: rule, Cure: "give what the API server takes: a topologyKey, and a maxSkew of 1 or more"}
+				return &planning.SnapshotError{Path: path(i) + field, Rule: rule, Cure: "give what the API server takes: a topologyKey, and a maxSkew of 1 or more"}
 			}
 		}
 		return nil
@@ -58,9 +60,9 @@ func addAll(r *likeness.Roster, s *Snapshot) error {
 		n := &s.Nodes[i]
 		switch {
 		case n.Name == "":
-			return &SnapshotError{Path: fmt.Sprintf("nodes[%d].name", i), Rule: "is empty", Cure: "name the node after its Node or its NodeClaim"}
+			return &planning.SnapshotError{Path: fmt.Sprintf("nodes[%d].name", i), Rule: "is empty", Cure: "name the node after its Node or its NodeClaim"}
 		case n.Object == nil && n.Claim == nil:
-			return &SnapshotError{Path: "nodes[" + n.Name + "]", Rule: "has neither object nor claim", Cure: "give at least one of them"}
+			return &planning.SnapshotError{Path: "nodes[" + n.Name + "]", Rule: "has neither object nor claim", Cure: "give at least one of them"}
 		}
 		if err := pods(n.Pods, n); err != nil {
 			return err
@@ -71,15 +73,15 @@ func addAll(r *likeness.Roster, s *Snapshot) error {
 }
 
 // checkOthers refuses what is wrong with objects that are no pods.
-func checkOthers(s *Snapshot, previous *Model, o *compileOptions) error {
+func checkOthers(s *planning.Snapshot, previous *Model, o *Options) error {
 	for i := range s.NodePools {
 		if s.NodePools[i].Object == nil {
-			return &SnapshotError{Path: fmt.Sprintf("nodePools[%d].object", i), Rule: "is missing", Cure: "give the NodePool in its v1 form"}
+			return &planning.SnapshotError{Path: fmt.Sprintf("nodePools[%d].object", i), Rule: "is missing", Cure: "give the NodePool in its v1 form"}
 		}
 	}
 	for i, set := range s.DaemonSets {
 		if set == nil {
-			return &SnapshotError{Path: fmt.Sprintf("daemonSets[%d]", i), Rule: "is null", Cure: "leave it out"}
+			return &planning.SnapshotError{Path: fmt.Sprintf("daemonSets[%d]", i), Rule: "is null", Cure: "leave it out"}
 		}
 	}
 	if err := checkLists(s); err != nil {
@@ -91,13 +93,13 @@ func checkOthers(s *Snapshot, previous *Model, o *compileOptions) error {
 	if err := checkDevices(s, previous); err != nil {
 		return err
 	}
-	for _, e := range ValidateDefaultTopologySpread(s.DefaultTopologySpread, field.NewPath("defaultTopologySpread")) {
-		return &SnapshotError{Path: e.Field, Rule: "is not as kube-scheduler takes it, " + e.ErrorBody(), Cure: "give the default constraints of its configuration"}
+	for _, e := range planning.ValidateDefaultTopologySpread(s.DefaultTopologySpread, field.NewPath("defaultTopologySpread")) {
+		return &planning.SnapshotError{Path: e.Field, Rule: "is not as kube-scheduler takes it, " + e.ErrorBody(), Cure: "give the default constraints of its configuration"}
 	}
 	return nil
 }
 
-func countPods(s *Snapshot) int {
+func countPods(s *planning.Snapshot) int {
 	n := len(s.Pods) + len(s.Placeholders)
 	for i := range s.Nodes {
 		n += len(s.Nodes[i].Pods)
@@ -106,7 +108,7 @@ func countPods(s *Snapshot) int {
 }
 
 // podList is the path of a list of pods: the node's, or one of the two of the snapshot.
-func podList(s *Snapshot, list []*corev1.Pod, node *Node) string {
+func podList(s *planning.Snapshot, list []*corev1.Pod, node *planning.Node) string {
 	switch {
 	case node != nil:
 		return "nodes[" + node.Name + "].pods"
@@ -117,9 +119,9 @@ func podList(s *Snapshot, list []*corev1.Pod, node *Node) string {
 }
 
 // firstListOf is the path of the first list with the pod.
-func firstListOf(s *Snapshot, key PodKey) string {
+func firstListOf(s *planning.Snapshot, key planning.PodKey) string {
 	has := func(list []*corev1.Pod) bool {
-		return slices.ContainsFunc(list, func(pod *corev1.Pod) bool { return pod != nil && podKey(pod) == key })
+		return slices.ContainsFunc(list, func(pod *corev1.Pod) bool { return pod != nil && planning.KeyOf(pod) == key })
 	}
 	switch {
 	case has(s.Pods):
@@ -149,7 +151,7 @@ func wrongSpread(pod *corev1.Pod) (path, rule string) {
 }
 
 // checkLists refuses null entries in the lists of objects that pods refer to.
-func checkLists(s *Snapshot) error {
+func checkLists(s *planning.Snapshot) error {
 	for _, l := range []struct {
 		path string
 		null int
@@ -164,7 +166,7 @@ func checkLists(s *Snapshot) error {
 		{"deviceClasses", firstNil(s.DeviceClasses)}, {"resourceSlices", firstNil(s.ResourceSlices)},
 	} {
 		if l.null >= 0 {
-			return &SnapshotError{Path: fmt.Sprintf("%s[%d]", l.path, l.null), Rule: "is null", Cure: "leave it out"}
+			return &planning.SnapshotError{Path: fmt.Sprintf("%s[%d]", l.path, l.null), Rule: "is null", Cure: "leave it out"}
 		}
 	}
 	return nil

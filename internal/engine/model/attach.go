@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -15,15 +15,15 @@ func (m *Model) attachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct
 	if len(pod.Spec.Volumes) == 0 {
 		return
 	}
-	for _, claim := range m.volumes.Attached(pod) {
+	for _, claim := range m.Volumes.Attached(pod) {
 		into[resources.Attachable(claim.Driver)] = struct{}{}
 	}
 }
 
-// certificateRequests are a class's requests with its volumes, for a certificate; volumes it shares may cost it nothing.
-func (m *Model) certificateRequests(c *podclass.Class) corev1.ResourceList {
+// CertificateRequests are a class's requests with its volumes, for a certificate; volumes it shares may cost it nothing.
+func (m *Model) CertificateRequests(c *podclass.Class) corev1.ResourceList {
 	out, requests := resources.OfPod(c.Sample), c.Unshared()
-	for at, name := range m.resources.Names {
+	for at, name := range m.Resources.Names {
 		if resources.Hidden(name) && requests[at] > 0 {
 			out[name] = *resource.NewQuantity(requests[at], resource.DecimalSI)
 		}

@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 type changedNode struct {
@@ -17,7 +18,7 @@ type changedNode struct {
 }
 
 // uniqueNames reports whether no two of the changed nodes bear one name.
-func uniqueNames(nodes []Node, changed []changedNode) bool {
+func uniqueNames(nodes []planning.Node, changed []changedNode) bool {
 	names := make(map[string]bool, len(changed))
 	for _, c := range changed {
 		if names[nodes[c.at].Name] {
@@ -30,8 +31,8 @@ func uniqueNames(nodes []Node, changed []changedNode) bool {
 
 // changeNodes makes the nodes that changed ready and puts all in their order.
 func (u *update) changeNodes() {
-	m, s, dims := u.next, u.snapshot, u.next.resources.Len()
-	groups := existing.NewRegrouping(m.newGroups(), u.was.groups, u.was.askedKeys)
+	m, s, dims := u.next, u.snapshot, u.next.Resources.Len()
+	groups := existing.NewRegrouping(m.newGroups(), u.was.Groups, u.was.AskedKeys)
 	if u.nodesAsBefore(groups) {
 		return
 	}
@@ -41,10 +42,10 @@ func (u *update) changeNodes() {
 		views[i], fresh[c.at] = existing.ViewOf(&s.Nodes[c.at]), int32(i)
 	}
 	order := u.orderNodes(views, fresh)
-	m.nodes, m.groups, m.free = make([]existing.Node, 0, len(s.Nodes)), nil, make([]int64, 0, len(s.Nodes)*dims)
+	m.Nodes, m.Groups, m.Free = make([]existing.Node, 0, len(s.Nodes)), nil, make([]int64, 0, len(s.Nodes)*dims)
 	arena := existing.NewArena(0)
 	limits := &existing.AttachLimits{}
-	if dims > m.resources.WithoutVolumes() {
+	if dims > m.Resources.WithoutVolumes() {
 		limits = existing.NewAttachLimits(s.CSINodes, s.Catalogs)
 	}
 	maker := m.nodeMaker(groups.Groups, limits)
@@ -54,25 +55,25 @@ func (u *update) changeNodes() {
 		n := &s.Nodes[i]
 		if was := u.kept[i]; was >= 0 {
 			compiled, free := u.keepNode(n, was, groups, maker)
-			m.nodes, m.free = append(m.nodes, compiled), append(m.free, free...)
+			m.Nodes, m.Free = append(m.Nodes, compiled), append(m.Free, free...)
 			placed[at], daemons[at], claimants[at] = k.placed[was], k.daemons[was], k.claimants[was]
 			continue
 		}
 		of := fresh[i]
 		free := make([]int64, dims)
 		compiled := maker.Node(n, &views[of], u.classesOf(u.placed[of]), likeness.ReadPods(n.Pods), groups.Number(&views[of]), arena, free)
-		m.nodes, m.free = append(m.nodes, compiled), append(m.free, free...)
+		m.Nodes, m.Free = append(m.Nodes, compiled), append(m.Free, free...)
 		placed[at], daemons[at], claimants[at] = u.placed[of], daemonPodsOf(n), claimPods(n.Pods)
 	}
-	m.groups = groups.List
+	m.Groups = groups.List
 	u.changeCompat()
 	k.placed, k.daemons, k.claimants = placed, daemons, claimants
 	if u.volumes {
-		m.volumesBound = map[state.VolumeOn]int32{}
+		m.VolumesBound = map[state.VolumeOn]int32{}
 		for host, pods := range claimants {
 			for _, pod := range pods {
 				if !likeness.Ended(pod) {
-					m.addBoundVolumes(m.volumesBound, int32(host), pod)
+					m.addBoundVolumes(m.VolumesBound, int32(host), pod)
 				}
 			}
 		}
@@ -81,21 +82,21 @@ func (u *update) changeNodes() {
 	if u.sameNames {
 		return
 	}
-	m.volumesBound = make(map[state.VolumeOn]int32, len(u.was.volumesBound))
-	for on, n := range u.was.volumesBound {
+	m.VolumesBound = make(map[state.VolumeOn]int32, len(u.was.VolumesBound))
+	for on, n := range u.was.VolumesBound {
 		// Pods with such volumes are where they were.
-		m.volumesBound[state.VolumeOn{Host: int32(m.nodeIndex[u.was.nodes[on.Host].Name]), ID: on.ID}] = n
+		m.VolumesBound[state.VolumeOn{Host: int32(m.NodeIndex[u.was.Nodes[on.Host].Name]), ID: on.ID}] = n
 	}
 }
 
 // nodesAsBefore has the model share what it knows of nodes with the one before, if nothing in it would be different.
 func (u *update) nodesAsBefore(groups *existing.Regrouping) bool {
 	m, was := u.next, u.was
-	if !groups.Same || u.renumber != nil || u.volumes || len(u.touched) > 0 || !sameList(m.snapshot.Nodes, was.snapshot.Nodes) {
+	if !groups.Same || u.renumber != nil || u.volumes || len(u.touched) > 0 || !sameList(m.Snapshot.Nodes, was.Snapshot.Nodes) {
 		return false
 	}
 	u.sameNames = true
-	m.groups = was.groups
+	m.Groups = was.Groups
 	u.changeCompat()
 	return true
 }
@@ -105,7 +106,7 @@ func (u *update) orderNodes(views []existing.View, fresh []int32) []int {
 	m, s := u.next, u.snapshot
 	u.sameNames = len(u.gone) == 0
 	for i, c := range u.changed {
-		u.sameNames = u.sameNames && c.was >= 0 && u.was.nodes[c.was].Initialized == views[i].Initialized
+		u.sameNames = u.sameNames && c.was >= 0 && u.was.Nodes[c.was].Initialized == views[i].Initialized
 	}
 	if u.sameNames {
 		order, places := make([]int, len(s.Nodes)), make([]int32, len(s.Nodes))
@@ -120,13 +121,13 @@ func (u *update) orderNodes(views []existing.View, fresh []int32) []int {
 	}
 	order := nodeOrder(s.Nodes, func(i int) bool {
 		if was := u.kept[i]; was >= 0 {
-			return u.was.nodes[was].Initialized
+			return u.was.Nodes[was].Initialized
 		}
 		return views[fresh[i]].Initialized
 	})
-	m.nodeIndex, u.memo.order = make(map[string]int, len(s.Nodes)), make([]int32, len(s.Nodes))
+	m.NodeIndex, u.memo.order = make(map[string]int, len(s.Nodes)), make([]int32, len(s.Nodes))
 	for at, i := range order {
-		m.nodeIndex[s.Nodes[i].Name], u.memo.order[i] = at, int32(at)
+		m.NodeIndex[s.Nodes[i].Name], u.memo.order[i] = at, int32(at)
 	}
 	return order
 }
@@ -141,12 +142,12 @@ func (u *update) classesOf(seats []seat) []int32 {
 }
 
 // keepNode is a node that is as it was, with the numbers that its pods' classes and its group have now.
-func (u *update) keepNode(n *Node, was int32, groups *existing.Regrouping, maker *existing.Maker) (existing.Node, []int64) {
-	dims := u.next.resources.Len()
-	compiled := u.was.nodes[was]
+func (u *update) keepNode(n *planning.Node, was int32, groups *existing.Regrouping, maker *existing.Maker) (existing.Node, []int64) {
+	dims := u.next.Resources.Len()
+	compiled := u.was.Nodes[was]
 	compiled.Source = n
 	compiled.Group = groups.Of(compiled.Source, compiled.Group)
-	free := u.was.free[int(was)*dims : (int(was)+1)*dims]
+	free := u.was.Free[int(was)*dims : (int(was)+1)*dims]
 	if !u.touched[was] {
 		compiled.Bound, compiled.Movable = u.renumbered(compiled.Bound), u.renumbered(compiled.Movable)
 		return compiled, free
@@ -204,22 +205,22 @@ func (u *update) copied(pods []existing.Pod) []existing.Pod {
 // changeCompat takes over what is known of which nodes take which shapes.
 func (u *update) changeCompat() {
 	m, was := u.next, u.was
-	same := slices.EqualFunc(m.groups, was.groups, func(a, b existing.Group) bool { return a.Text == b.Text })
+	same := slices.EqualFunc(m.Groups, was.Groups, func(a, b existing.Group) bool { return a.Text == b.Text })
 	switch {
 	case same && u.shapeWas == nil:
-		m.groups, m.fits = was.groups, was.fits
+		m.Groups, m.Fits = was.Groups, was.Fits
 		return
 	case same:
-		m.groups = was.groups
+		m.Groups = was.Groups
 	}
-	m.fits = existing.NewAcceptance(m.groups, m.shapes)
+	m.Fits = existing.NewAcceptance(m.Groups, m.Shapes)
 	if same {
-		m.fits.TakeOver(was.fits, u.shapeWas)
+		m.Fits.TakeOver(was.Fits, u.shapeWas)
 	}
 }
 
 // nodeOrder is the order of nodes in a model: those that are initialised first, then by name.
-func nodeOrder(nodes []Node, initialized func(i int) bool) []int {
+func nodeOrder(nodes []planning.Node, initialized func(i int) bool) []int {
 	byName := func(a, b int) int { return cmp.Compare(nodes[a].Name, nodes[b].Name) }
 	ready, others := make([]int, 0, len(nodes)), []int(nil)
 	for i := range nodes {
@@ -240,47 +241,47 @@ func nodeOrder(nodes []Node, initialized func(i int) bool) []int {
 // changePools gives pools the objects of the snapshot, whose status may have changed.
 func (u *update) changePools() {
 	m := u.next
-	if slices.EqualFunc(u.was.snapshot.NodePools, u.snapshot.NodePools, func(a, b NodePool) bool { return a.Object == b.Object }) {
+	if slices.EqualFunc(u.was.Snapshot.NodePools, u.snapshot.NodePools, func(a, b planning.NodePool) bool { return a.Object == b.Object }) {
 		return
 	}
-	m.pools = slices.Clone(m.pools)
+	m.Pools = slices.Clone(m.Pools)
 	for i := range u.snapshot.NodePools {
-		at := m.poolIndex[u.snapshot.NodePools[i].Identity()]
-		own := *m.pools[at]
+		at := m.PoolIndex[u.snapshot.NodePools[i].Identity()]
+		own := *m.Pools[at]
 		own.Object = u.snapshot.NodePools[i].Object
-		m.pools[at] = &own
+		m.Pools[at] = &own
 	}
 }
 
 // changeTopology counts pods again.
 func (u *update) changeTopology() {
 	m := u.next
-	if len(m.topology) == 0 {
-		m.base, m.hostDomains, m.reach = nil, nil, nil
+	if len(m.Topology) == 0 {
+		m.Base, m.HostDomains, m.Reach = nil, nil, nil
 		return
 	}
-	m.base = m.layout().Count(m.reachable)
-	if u.shapeWas == nil && sameDomains(m.base.Domains, u.was.base.Domains, u.was.hostDomains) {
-		m.base.Domains = u.was.base.Domains
+	m.Base = m.layout().Count(m.reachable)
+	if u.shapeWas == nil && sameDomains(m.Base.Domains, u.was.Base.Domains, u.was.HostDomains) {
+		m.Base.Domains = u.was.Base.Domains
 	} else {
-		m.hostDomains = m.base.DomainCounts()
-		m.reach = m.layout().Reach(m.base, u.reachKnown())
+		m.HostDomains = m.Base.DomainCounts()
+		m.Reach = m.layout().Reach(m.Base, u.reachKnown())
 	}
-	m.base.Owned = false
+	m.Base.Owned = false
 }
 
 // reachKnown yields, for shapes of the next model that were there before, which domains they reach: see Model.reach. Nil if domains
 // are numbered otherwise. Where nodes of the snapshot are in all domains there are, no shape has to do with the numbers.
 func (u *update) reachKnown() func(shape int32) [][]int32 {
 	m, was := u.next, u.was
-	if u.shapeWas == nil || was.base == nil || !slices.Equal(m.topologyKeys, was.topologyKeys) ||
-		!slices.Equal(was.base.DomainCounts(), was.hostDomains) || !slices.Equal(m.hostDomains, was.hostDomains) ||
-		!sameDomains(m.base.Domains, was.base.Domains, was.hostDomains) {
+	if u.shapeWas == nil || was.Base == nil || !slices.Equal(m.TopologyKeys, was.TopologyKeys) ||
+		!slices.Equal(was.Base.DomainCounts(), was.HostDomains) || !slices.Equal(m.HostDomains, was.HostDomains) ||
+		!sameDomains(m.Base.Domains, was.Base.Domains, was.HostDomains) {
 		return nil
 	}
 	return func(shape int32) [][]int32 {
 		if old := u.shapeWas[shape]; old >= 0 {
-			return was.reach[old]
+			return was.Reach[old]
 		}
 		return nil
 	}

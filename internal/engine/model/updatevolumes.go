@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 // changeVolumes reads the volumes again if that may have changed anything: pods with claims that came or went, the objects that
 // they name, or nodes that were chosen for volumes yet to be made.
 func (u *update) changeVolumes(arrivals []arrival) bool {
-	k, s, was := u.memo, u.snapshot, u.was.snapshot
+	k, s, was := u.memo, u.snapshot, u.was.Snapshot
 	changed := !slices.Equal(was.PersistentVolumeClaims, s.PersistentVolumeClaims) || !slices.Equal(was.PersistentVolumes, s.PersistentVolumes)
 	if changed {
 		k.promised = volumes.NodesChosen(s.PersistentVolumeClaims)
@@ -26,8 +26,8 @@ func (u *update) changeVolumes(arrivals []arrival) bool {
 	}
 	u.volumes = true
 	m := u.next
-	m.volumes = volumes.New(volumesOf(s, u.claimants()), m.vocab)
-	u.writer.Volumes, k.index.Volumes = m.volumes, m.volumes
+	m.Volumes = volumes.New(VolumesOf(s, u.claimants()), m.Vocab)
+	u.writer.Volumes, k.index.Volumes = m.Volumes, m.Volumes
 	// Kinds with claims are found again: what their texts say of volumes was meant of those before.
 	for n := range k.kinds {
 		if kd := &k.kinds[n]; kd.Claims && k.kindOf[kd.Text] == int32(n) {
@@ -37,7 +37,7 @@ func (u *update) changeVolumes(arrivals []arrival) bool {
 	return u.sameDrivers()
 }
 
-// claimants yields the pods with claims as volumesOf wants them.
+// claimants yields the pods with claims as VolumesOf wants them.
 func (u *update) claimants() func(yield func(pod *corev1.Pod, bound bool) bool) {
 	return func(yield func(pod *corev1.Pod, bound bool) bool) {
 		for i, was := range u.kept {
@@ -69,7 +69,7 @@ func (u *update) sameDrivers() bool {
 		u.next.attachNames(pod, u.scratch)
 	}
 	known := 0
-	for _, name := range u.was.resources.Names {
+	for _, name := range u.was.Resources.Names {
 		if resources.Attaches(name) {
 			known++
 			if _, still := u.scratch[name]; !still {

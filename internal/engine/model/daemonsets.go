@@ -1,4 +1,4 @@
-package scheduling
+package model
 
 import (
 	"cmp"
@@ -12,9 +12,10 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-func (m *Model) compileDaemons(s *Snapshot, r *likeness.Roster) {
+func (m *Model) compileDaemons(s *planning.Snapshot, r *likeness.Roster) {
 	if len(s.DaemonSets) == 0 {
 		return
 	}
@@ -28,22 +29,22 @@ func (m *Model) compileDaemons(s *Snapshot, r *likeness.Roster) {
 	})
 	for _, set := range sets {
 		pod := daemonset.Representative(set, newest)
-		terms, err := m.terms.Placement(&pod.Spec)
+		terms, err := m.Terms.Placement(&pod.Spec)
 		if err != nil {
 			continue // matches no node
 		}
-		d := daemonset.Set{Object: set, Sample: pod, Requests: make([]int64, m.resources.Len()), Tolerations: pod.Spec.Tolerations, Terms: terms}
-		m.resources.Requests(resources.OfPod(pod), d.Requests)
-		m.devices.addDaemon(pod, d.Requests)
+		d := daemonset.Set{Object: set, Sample: pod, Requests: make([]int64, m.Resources.Len()), Tolerations: pod.Spec.Tolerations, Terms: terms}
+		m.Resources.Requests(resources.OfPod(pod), d.Requests)
+		m.Devices.AddDaemon(pod, d.Requests)
 		for _, t := range terms {
-			podclass.AskAbout(m.askedKeys, t)
+			podclass.AskAbout(m.AskedKeys, t)
 		}
-		m.daemonSets = append(m.daemonSets, d)
+		m.DaemonSets = append(m.DaemonSets, d)
 	}
 }
 
 // daemonPods are, by node, the pods that can represent their DaemonSets. Those of leaving nodes can't.
-func daemonPods(nodes []Node) [][]*corev1.Pod {
+func daemonPods(nodes []planning.Node) [][]*corev1.Pod {
 	out := make([][]*corev1.Pod, len(nodes))
 	for i := range nodes {
 		out[i] = daemonPodsOf(&nodes[i])
@@ -51,7 +52,7 @@ func daemonPods(nodes []Node) [][]*corev1.Pod {
 	return out
 }
 
-func daemonPodsOf(n *Node) []*corev1.Pod {
+func daemonPodsOf(n *planning.Node) []*corev1.Pod {
 	if n.Leaving {
 		return nil
 	}

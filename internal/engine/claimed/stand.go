@@ -1,0 +1,89 @@
+package claimed
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/devices"
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// noteStart notes until when the node may wait for its drivers to publish.
+func (k *deviceStock) noteStart(n *planning.Node, now time.Time) {
+	if !driversStart(n, now) {
+		return
+	}
+	if end := n.Object.CreationTimestamp.Add(driverStart); k.until.IsZero() || end.Before(k.until) {
+		k.until = end
+	}
+}
+
+// Stand reports whether a later snapshot with the same claims, classes and slices has the same devices, as far as time goes.
+func (x *Index) Stand(s *planning.Snapshot) bool {
+	return x == nil || x.until.IsZero() || s.Time.Before(x.until)
+}
+
+// Concerns reports whether the pod asks for devices, or for what devices could serve.
+func (x *Index) Concerns(pod *corev1.Pod) bool {
+	if likeness.ClaimsDevices(&pod.Spec) {
+		return true
+	}
+	if x == nil || len(x.extended) == 0 {
+		return false
+	}
+	requests := resources.OfPod(pod)
+	for i := range x.extended {
+		if _, asks := requests[x.extended[i].name]; asks {
+			return true
+		}
+	}
+	return false
+}
+
+// Has reports whether the node has devices, or will have some.
+func (x *Index) Has(n *planning.Node) bool {
+	if x == nil {
+		return false
+	}
+	if x.published[n.Name] {
+		return true
+	}
+	view := existing.ViewOf(n)
+	return x.typed[view.Labels[corev1.LabelInstanceTypeStable]]
+}
+
+// Reads is the index as classes of pods read it.
+func (x *Index) Reads() podclass.Devices {
+	if x == nil {
+		return nil
+	}
+	return x
+}
+
+// Needed reports whether requests are for devices.
+func (x *Index) Needed(requests []int64) bool {
+	return slices.ContainsFunc(x.Dims, func(at int) bool { return requests[at] > 0 })
+}
+
+// ChoiceText says that so many pods alike get a later alternative on new nodes of the named type, and why.
+func (x *Index) ChoiceText(c *devices.Choice, name string, pods int32) string {
+	why := "no instance type has an earlier one"
+	for _, better := range x.OfTypes {
+		if c.Betters(better) {
+			why = "what has an earlier one costs more, or is not to be had"
+		}
+	}
+	like := ""
+	if pods > 1 {
+		like = fmt.Sprintf(", of this pod and %d like it,", pods-1)
+	}
+	return fmt.Sprintf("request %s of claim %s%s is met by alternative %s, number %d of %d, on new nodes of type %s: %s",
+		c.Request, c.Claim, like, c.Alternative, c.Place, c.Of, name, why)
+}

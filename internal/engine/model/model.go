@@ -1,0 +1,390 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/cloudprovider/overlay"
+	"github.com/drawknife/drawknife/internal/engine/claimed"
+	"github.com/drawknife/drawknife/internal/engine/daemonset"
+	"github.com/drawknife/drawknife/internal/engine/devices"
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/internal/engine/volumes"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Model is a Snapshot made ready for planning: labels, resources and pods turned into numbers. It is immutable and
+// safe for concurrent use; any number of Solve and Trial calls may run on one Model.
+type Model struct {
+	Snapshot *planning.Snapshot
+	Vocab    *requirements.Lookup
+	// Terms reads what pods ask of nodes.
+	Terms     match.Terms
+	Resources *resources.Table
+
+	Catalogs map[string]*market.Catalog
+	// PoolCatalog is indexed like Snapshot.NodePools: the name of each pool's catalog, empty for none.
+	PoolCatalog []string
+	// overlays is what node overlays made of the instance types; nil without any.
+	overlays *overlay.Result
+	// Costs is the snapshot's cost model, nil without one; standings are its nodes that use commitments, nil without those.
+	Costs     *market.Costs
+	Standings *existing.Standings
+	Notes     []planning.Note
+	Tables    map[string]*nodepool.Table
+	Pools     []*nodepool.Pool // heaviest first
+	PoolIndex map[v1.PoolKey]int
+
+	Classes []*podclass.Class
+	Shapes  []*podclass.Shape
+	Stages  []podclass.Stage
+	// ShapeIndex finds shapes by their text.
+	ShapeIndex map[string]int32
+	// PodClass is indexed like pods.
+	PodClass []int32
+
+	DaemonSets []daemonset.Set
+	Nodes      []existing.Node
+	NodeIndex  map[string]int
+	Groups     []existing.Group
+	// AskedKeys are the label keys that some pod or DaemonSet asks about.
+	AskedKeys map[string]bool
+	// Topology are the distinct rules that pods state; TopologyKeys the labels whose values are their domains, the
+	// hostname aside; base the counts of the snapshot's bound pods, nil without rules.
+	Topology     []topology.Group
+	TopologyKeys []string
+	// PinnedKeys are the labels whose values rules can notice: topology keys and those in node filters.
+	PinnedKeys    []string
+	TopologyIndex *topology.Index
+	Base          *topology.State
+	// VolumesBound counts the pods of each shared volume that are bound to nodes of the snapshot.
+	VolumesBound map[state.VolumeOn]int32
+	// HostDomains is how many domains of each topology key nodes of the snapshot are in; reach found the others.
+	HostDomains []int
+	// Reach is indexed [shape][topology key]: see reachable.
+	Reach   [][][]int32
+	Volumes *volumes.Index
+	// Devices are what claims ask for and nodes have; nil where no pod claims any. matcher evaluates selectors of devices; nil without.
+	Devices *claimed.Index
+	Matcher devices.Matcher
+	// Pods are the waiting pods, then the placeholders.
+	Pods []*corev1.Pod
+	// Free is indexed [node*resources+resource].
+	Free []int64
+	// Fits remembers which nodes take which pods, resources aside.
+	Fits *existing.Acceptance
+	// memo is what the next Update goes by; nil unless this model came from one.
+	memo *memoOwner
+}
+
+// Compile makes a Model of the snapshot. It refuses a snapshot that contradicts itself with a *SnapshotError; a pod
+// that can't be planned is no error, the plan explains it. The snapshot must not be changed afterwards.
+func Compile(s *planning.Snapshot, options ...CompileOption) (*Model, error) {
+	var o Options
+	for _, option := range options {
+		if option != nil {
+			option(&o)
+		}
+	}
+	return compile(s, nil, &o)
+}
+
+// compile makes the model, with what can be taken over of the previous one, which may be nil.
+func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) {
+	if s == nil {
+		return nil, &planning.SnapshotError{Path: "snapshot", Rule: "is nil", Cure: "give one; an empty Snapshot is a cluster without anything"}
+	}
+	vocabulary := s.Vocabulary
+	if vocabulary.IsZero() {
+		vocabulary = requirements.CoreVocabulary()
+	}
+	unrestricted := vocabulary
+	unrestricted.RestrictedDomains, unrestricted.RestrictedKeys = nil, nil
+	vocab := vocabulary.Compile()
+	m := &Model{
+		Snapshot: s, Vocab: vocab, Terms: match.Terms{Vocabulary: vocab, Pods: unrestricted.Compile()}, Resources: resources.NewTable(),
+		Catalogs: map[string]*market.Catalog{}, Tables: map[string]*nodepool.Table{},
+		AskedKeys: map[string]bool{},
+	}
+	r, err := CheckObjects(s, previous, o)
+	if err != nil {
+		return nil, err
+	}
+	m.Volumes = volumes.New(VolumesOf(s, r.Claimants), m.Vocab)
+	m.Matcher = o.matcher
+	m.Devices = claimed.New(s, r, m.Resources, o.matcher)
+	m.CollectResources(s, r)
+	if err := m.compileCatalogs(s, previous, o); err != nil {
+		return nil, err
+	}
+	if err := m.compileCosts(s); err != nil {
+		return nil, err
+	}
+	w := likeness.NewWriter(m.Resources, m.Volumes)
+	if m.Devices != nil {
+		w.Pins = m.Devices.Pins
+	}
+	m.Pods = s.Pods
+	if len(s.Placeholders) > 0 {
+		m.Pods = slices.Concat(s.Pods, s.Placeholders)
+	}
+	m.compileDaemons(s, r)
+	m.CollectTopology(s, r)
+	if err := m.compilePools(s, previous); err != nil {
+		return nil, err
+	}
+	b := podclass.NewBook(m.reader(), m.TopologyIndex)
+	bound := m.classPods(s, r, w, b)
+	m.findResidents()
+	if err := m.compileNodes(s, r, bound); err != nil {
+		return nil, err
+	}
+	m.Standings = m.Seller().Standings(m.Nodes)
+	m.Fits = existing.NewAcceptance(m.Groups, m.Shapes)
+	found := podclass.NewStages(0)
+	for _, c := range m.Classes {
+		if c.Invalid == nil {
+			found.Find(m.Pools, c, m.Shapes[c.Shape])
+		}
+	}
+	m.Stages = found.List
+	m.TopologyIndex = nil
+	m.VolumesBound = m.boundVolumes(r)
+	if len(m.Topology) > 0 {
+		m.Base = m.layout().Count(m.reachable)
+		ofHosts := m.Base.DomainCounts()
+		m.Reach = m.layout().Reach(m.Base, nil)
+		m.HostDomains = ofHosts
+		m.Base.Owned = false
+	}
+	for _, p := range m.Pools {
+		p.FindRobust(m.Resources.Len())
+	}
+	for _, c := range m.Catalogs {
+		c.Freeze()
+	}
+	if previous != nil {
+		m.keepMemo(b, bound)
+	}
+	return m, nil
+}
+
+// CollectResources numbers the resources that pods and DaemonSets name.
+func (m *Model) CollectResources(s *planning.Snapshot, r *likeness.Roster) {
+	names := map[corev1.ResourceName]struct{}{}
+	for i := range r.Patterns {
+		likeness.ResourceNames(r.Patterns[i].First, names)
+	}
+	if r.Claims > 0 {
+		for i, pod := range r.Pods {
+			if r.Marks[i]&likeness.HasClaims != 0 {
+				m.attachNames(pod, names)
+			}
+		}
+	}
+	for _, set := range s.DaemonSets {
+		likeness.ResourceNames(&corev1.Pod{Spec: set.Spec.Template.Spec}, names)
+		for i := range set.Spec.Template.Spec.Containers {
+			for name := range set.Spec.Template.Spec.Containers[i].Resources.Limits {
+				names[name] = struct{}{}
+			}
+		}
+	}
+	m.Devices.AddNames(names)
+	m.Resources.InternAll(names)
+	m.Devices.Locate()
+}
+
+func (m *Model) compileCatalogs(s *planning.Snapshot, previous *Model, o *Options) error {
+	lists, err := m.typeLists(s, previous)
+	if err != nil {
+		return err
+	}
+	names := make([]string, 0, len(lists))
+	for name := range lists {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if previous != nil && slices.Equal(previous.Snapshot.Vocabulary.WellKnown, s.Vocabulary.WellKnown) {
+			if old, ok := previous.Catalogs[name]; ok && sameList(old.List, lists[name]) {
+				m.Catalogs[name] = old
+				continue
+			}
+		}
+		if c := o.compiled(name, lists[name]); c != nil {
+			m.Catalogs[name] = c
+			continue
+		}
+		if err := checkTypes(name, lists[name]); err != nil {
+			return err
+		}
+		m.Catalogs[name] = market.NewCatalog(name, lists[name])
+	}
+	return nil
+}
+
+// typeLists are the lists of instance types that pools see, by name; m.PoolCatalog receives each pool's. Without
+// overlays these are the snapshot's catalogs; with them, what the overlays make of each for each pool.
+func (m *Model) typeLists(s *planning.Snapshot, previous *Model) (map[string][]*cloudprovider.InstanceType, error) {
+	m.PoolCatalog = make([]string, len(s.NodePools))
+	for i := range s.NodePools {
+		np := &s.NodePools[i]
+		if np.Catalog == "" {
+			continue
+		}
+		if _, ok := s.Catalogs[np.Catalog]; !ok {
+			return nil, &planning.SnapshotError{Path: fmt.Sprintf("nodePools[%d].catalog", i), Rule: fmt.Sprintf("names %q, which is not in catalogs", np.Catalog), Cure: "add the catalog or leave the field empty"}
+		}
+		m.PoolCatalog[i] = np.Catalog
+	}
+	if len(s.NodeOverlays) == 0 {
+		return s.Catalogs, nil
+	}
+	in := overlay.Input{Overlays: s.NodeOverlays, Lookup: m.Vocab}
+	if previous != nil {
+		in.Previous = previous.overlays
+	}
+	for i := range s.NodePools {
+		if np := &s.NodePools[i]; np.Object != nil && np.Catalog != "" {
+			in.Pools = append(in.Pools, overlay.Pool{Key: np.Identity(), Object: np.Object, Types: s.Catalogs[np.Catalog]})
+		}
+	}
+	m.overlays = overlay.Apply(in)
+	lists := make(map[string][]*cloudprovider.InstanceType, len(m.overlays.Lists))
+	number := make(map[v1.PoolKey]int, len(m.overlays.Pools))
+	for _, p := range m.overlays.Pools {
+		number[p.Key] = p.List
+		lists[overlaidName(p.List)] = p.Types
+	}
+	for i := range s.NodePools {
+		if m.PoolCatalog[i] != "" {
+			m.PoolCatalog[i] = overlaidName(number[s.NodePools[i].Identity()])
+		}
+	}
+	for _, v := range m.overlays.Verdicts {
+		if !v.Applied() {
+			m.Notes = append(m.Notes, planning.Note{Code: planning.NoteNodeOverlayNotApplied, Object: "NodeOverlay " + v.Overlay.Name, Message: v.String()})
+		}
+	}
+	return lists, nil
+}
+
+func overlaidName(list int) string { return fmt.Sprintf("overlaid-%d", list) }
+
+// sameList reports whether both are the very same slice.
+func sameList[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// CollectTopology gathers the rules of all pods, waiting and bound.
+func (m *Model) CollectTopology(s *planning.Snapshot, r *likeness.Roster) {
+	x := topology.NewIndex(m.Terms, m.Volumes, m.AskedKeys, topologyOf(s))
+	if m.Devices != nil && m.Devices.Claims != nil && len(m.Devices.Claims.Groups) > 0 {
+		x.Follows = m.Devices.Follows
+	}
+	for i := range m.DaemonSets {
+		_, _, _ = x.Collect(m.DaemonSets[i].Sample)
+	}
+	for i := range r.Patterns {
+		x.KnowNamespace(r.Patterns[i].First.Namespace)
+	}
+	for i := range r.Patterns {
+		// A pod whose rules can't be read is refused when it is classed.
+		p := &r.Patterns[i]
+		p.Rules, _, _ = x.Collect(p.First)
+	}
+	x.Seal()
+	m.TopologyIndex = x
+	m.setTopology(x.Groups)
+}
+
+// topologyOf are the snapshot's objects that topology rules depend on.
+func topologyOf(s *planning.Snapshot) *topology.Cluster {
+	return &topology.Cluster{
+		Namespaces: s.Namespaces, DefaultSpread: s.DefaultTopologySpread, Services: s.Services, ReplicaSets: s.ReplicaSets,
+		StatefulSets: s.StatefulSets, ReplicationControllers: s.ReplicationControllers,
+	}
+}
+
+// setTopology gives the model its groups and asks about their keys.
+func (m *Model) setTopology(groups []topology.Group) {
+	m.Topology = groups
+	m.TopologyKeys, m.PinnedKeys = topology.PlaceKeys(groups)
+	for _, key := range m.TopologyKeys {
+		m.AskedKeys[key] = true
+	}
+}
+
+// reader reads what pods ask of the model's pools and volumes.
+func (m *Model) reader() *podclass.Reader {
+	return &podclass.Reader{Terms: m.Terms, Volumes: m.Volumes, Resources: m.Resources, Pools: m.Pools, Asked: m.AskedKeys, Devices: m.Devices.Reads()}
+}
+
+// layout is what of the model decides in which domains pods are, or could be.
+func (m *Model) layout() *layout.Cluster {
+	return &layout.Cluster{
+		Rules: m.Topology, Keys: m.TopologyKeys, Classes: m.Classes, Shapes: m.Shapes, Pools: m.Pools, Nodes: m.Nodes, Groups: m.Groups,
+		DaemonSets: m.DaemonSets,
+	}
+}
+
+// reachable are the domains of a topology key where pods of the shape could get a new node, ascending.
+func (m *Model) reachable(shape int32, key int) []int32 {
+	if m.Reach == nil || m.Reach[shape] == nil {
+		return nil
+	}
+	return m.Reach[shape][key]
+}
+
+// classPods classes all pods: waiting ones, placeholders and those bound to nodes, whose classes it returns, indexed
+// [node][pod]. Classes are numbered in the order of their text, so that the order of the input plays no part.
+func (m *Model) classPods(s *planning.Snapshot, r *likeness.Roster, w *likeness.Writer, b *podclass.Book) [][]int32 {
+	for i := range r.Patterns {
+		p := &r.Patterns[i]
+		p.Class = b.ClassOf(p.First, w, p.Placeholder, p.Rules)
+	}
+	for i := range m.DaemonSets {
+		sample := m.DaemonSets[i].Sample
+		m.DaemonSets[i].Class = b.ClassOf(sample, w, false, m.TopologyIndex.Remember(sample))
+	}
+	number := b.SortClasses()
+	b.ShapeClasses()
+	m.Classes, m.Shapes, m.ShapeIndex = b.Classes, b.Shapes, b.ShapeIndex
+	for i := range r.Patterns {
+		r.Patterns[i].Class = number[r.Patterns[i].Class]
+	}
+	classes := make([]int32, len(r.Pods))
+	for i, like := range r.Like {
+		classes[i] = r.Patterns[like].Class
+	}
+	m.PodClass = slices.Clip(classes[:len(m.Pods)])
+	for i, c := range m.PodClass {
+		m.Classes[c].Pending = append(m.Classes[c].Pending, int32(i))
+	}
+	for _, c := range m.Classes {
+		c.SortPending(m.Pods)
+	}
+	for i := range m.DaemonSets {
+		m.DaemonSets[i].Class = number[m.DaemonSets[i].Class]
+	}
+	bound := make([][]int32, len(s.Nodes))
+	for i, p := range r.OfNodes {
+		bound[i] = classes[p.From:p.To:p.To]
+	}
+	return bound
+}
