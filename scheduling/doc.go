@@ -29,15 +29,13 @@
 //
 // # How it works
 //
-//	Snapshot   plain data                              scheduling/planning
+//	Snapshot   plain data                              scheduling/planning (planning.go has the names)
 //	   │ Compile
 //	   ▼
-//	Model      all of it, checked, made ready, shared  model.go, internal/engine/model
+//	Model      all of it, checked, made ready, shared  internal/engine/model (model.go, nodes.go, join.go)
 //	           resources as int64 vectors, sets        internal/engine/resources, internal/engine/bitset
-//	           nodes of the snapshot                   internal/engine/existing, join.go
-//	           nodes to buy, with a price table        internal/engine/market, internal/engine/nodepool, variety.go,
-//	                                                   launchables.go
-//	           what they cost, commitments             internal/engine/market, commitments.go
+//	           nodes of the snapshot                   internal/engine/existing
+//	           nodes to buy, with a price table        internal/engine/market, internal/engine/nodepool
 //	           pods as classes of the like, in stages  internal/engine/likeness, internal/engine/match,
 //	                                                   internal/engine/podclass
 //	           rules about counts as topology groups   internal/engine/topology, internal/engine/layout
@@ -45,25 +43,24 @@
 //	           devices as amounts                      internal/engine/claimed, internal/engine/devices
 //	   │ Trial, Solve
 //	   ▼
-//	Trial      what is where, undoable                 internal/engine/state, trial*.go, ledger.go
-//	           the order of work                       solve.go, nominated.go, preemption.go
-//	   1. deal pods under wide rules out to cells      internal/engine/layout, deal.go
-//	   2. value pods by a linear program: the bound    internal/engine/offers, internal/engine/pricing, internal/engine/lp
-//	   3. fill the nodes there are, by value           propose.go
-//	   4. pack the rest onto new ones                  internal/engine/filling, internal/engine/packing, committed.go, effort.go
-//	   5. admit all that by the exact rules            propose.go
-//	   6. place what is left pod by pod                singly.go, growth.go, sites.go, spreadorder.go
-//	   7. look for better ways where pods are few      search.go, searchkinds.go, spareplaces.go, rearrange.go,
-//	                                                   roomfirst.go
+//	Trial      what is where, undoable                 internal/engine/state, internal/engine/trial (trial.go)
+//	           the order of work                       internal/engine/solving
+//	   1. deal pods under wide rules out to cells      internal/engine/layout, internal/engine/placing
+//	   2. value pods by a linear program: the bound    internal/engine/valuing, internal/engine/offers, internal/engine/pricing,
+//	                                                   internal/engine/lp (worth.go)
+//	   3. fill the nodes there are, by value           internal/engine/solving
+//	   4. pack the rest onto new ones                  internal/engine/filling, internal/engine/packing, internal/engine/solving
+//	   5. admit all that by the exact rules            internal/engine/solving
+//	   6. place what is left pod by pod                internal/engine/placing (moving.go)
+//	   7. look for better ways where pods are few      internal/engine/solving
+//	           new nodes in place of hidden ones       internal/engine/launching (launching.go)
 //	   │
 //	   ▼
 //	Plan       its types                               scheduling/planning
-//	           nodes, places, wishes given up          assemble.go, bindorder.go, leeway.go, nodeoptions.go, relax.go
-//	           the bound and its proof                 certificate.go, wholepods.go, internal/engine/pricing
-//	           why a pod has no place                  explain.go, survey.go, suitability.go, topologyreason.go, nodereason.go,
-//	                                                   nodefaults.go
-//	           what would have to be different         findmiss.go
-//	           differences of two plans                scheduling/planning
+//	           nodes, places, wishes given up          internal/engine/answering, internal/engine/newnodes
+//	           the bound and its proof                 internal/engine/certify, internal/engine/pricing
+//	           why a pod has no place, and what would  internal/engine/explain
+//	           have to be different
 //
 // # Deliberate differences
 //

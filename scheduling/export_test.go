@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
 	"github.com/drawknife/drawknife/scheduling/planning"
 
 	corev1 "k8s.io/api/core/v1"
@@ -125,16 +126,17 @@ func Patterns(s *Snapshot) int {
 // AllowedTypesAgree compares what the trial remembers of which nodes would do in place of new ones with what it finds; it reports how many
 // new nodes were looked up, and the number of the first that differs, -1 for none.
 func AllowedTypesAgree(t *Trial) (known, differs int) {
-	for i, load := range t.s.Loads(0) {
-		mc := &t.s.Planned[i]
+	n := newnodes.Of(t.t)
+	for i, load := range t.t.S.Loads(0) {
+		mc := &t.t.S.Planned[i]
 		if len(load) == 0 {
 			continue
 		}
-		if t.types.byText[string(t.allowedText(t.m.c.Pools[mc.Pool], [3]int32{mc.Pool, mc.Row, mc.Slot}, load))].rows != nil {
+		if t.t.Types.ByText[string(n.AllowedText(t.t.M.Pools[mc.Pool], [3]int32{mc.Pool, mc.Row, mc.Slot}, load))].Rows != nil {
 			known++
 		}
-		rows, slots, claim := t.allowed(mc, load)
-		wantRows, wantSlots, wantClaim := t.leeway(mc, load)
+		rows, slots, claim := n.Allowed(mc, load)
+		wantRows, wantSlots, wantClaim := n.Leeway(mc, load)
 		if !slices.Equal(rows, wantRows) || !slices.Equal(slots, wantSlots) || !claim.Equal(wantClaim) || claim.String() != wantClaim.String() {
 			return known, i
 		}

@@ -9,9 +9,6 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// provisionerLabel names the pool of a node of the first API generation.
-const provisionerLabel = "karpenter.sh/provisioner-name"
-
 // JoinNode is the node of a Node and of the NodeClaim it was made for; one of them may be nil. Its name is the Node's,
 // else the claim's; its pool is what the labels of the Node, else of the claim, name; and it is leaving if either is
 // being deleted or the claim's instance is being ended. It has no pods yet.

@@ -1,12 +1,16 @@
 package scheduling
 
 import (
+	"context"
+
+	"github.com/drawknife/drawknife/internal/engine/answering"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 
-	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/model"
@@ -55,6 +59,12 @@ func (m *Model) Update(s *Snapshot) (*Model, error) {
 		return nil, err
 	}
 	return &Model{c}, nil
+}
+
+// Solve places the snapshot's waiting pods, on nodes it has and on planned ones, and explains those it can't place. The
+// same model and query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
+func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
+	return answering.Solve(ctx, m.c, q)
 }
 
 // CompiledCatalog is a list of instance types made ready for planning. Compile makes it of each of the snapshot's catalogs;

@@ -141,6 +141,23 @@ const (
 	RelaxedSpread             RelaxationCode = planning.RelaxedSpread
 	RelaxedTaint              RelaxationCode = planning.RelaxedTaint
 	NoteNodeOverlayNotApplied NoteCode       = planning.NoteNodeOverlayNotApplied
+	NoteDeviceAlternative     NoteCode       = planning.NoteDeviceAlternative
+)
+
+// What a trial is asked, and what it finds. See package planning.
+type (
+	// PlaceOptions say how pods are placed.
+	PlaceOptions = planning.PlaceOptions
+	// Outcome is what Place achieved.
+	Outcome = planning.Outcome
+	// Assignment says where a trial has put pods, and where these were before.
+	Assignment = planning.Assignment
+	// Load is what a node has received.
+	Load = planning.Load
+	// NodeRoom is the room of a node.
+	NodeRoom = planning.NodeRoom
+	// Launchable is a kind of node that pods could get.
+	Launchable = planning.Launchable
 )
 
 // Why a pod has no place, and what would have to be different. See package planning.

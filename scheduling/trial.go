@@ -3,12 +3,12 @@ package scheduling
 import (
 	"context"
 
-	"github.com/drawknife/drawknife/internal/engine/bitset"
-	"github.com/drawknife/drawknife/internal/engine/layout"
-	"github.com/drawknife/drawknife/internal/engine/market"
-	"github.com/drawknife/drawknife/internal/engine/nodepool"
-	"github.com/drawknife/drawknife/internal/engine/offers"
-	"github.com/drawknife/drawknife/internal/engine/state"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/answering"
+	"github.com/drawknife/drawknife/internal/engine/launching"
+	"github.com/drawknife/drawknife/internal/engine/solving"
+	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
 // Trial is a what-if on a Model: nodes can be hidden, their pods placed elsewhere, and all of it undone. It is the
@@ -17,121 +17,101 @@ import (
 //
 // A Trial is not safe for concurrent use; a Model may have any number of them.
 type Trial struct {
-	m *Model
-	// state is what is where.
-	s state.State
-	// admission remembers how devices are allocated; nil until that is asked.
-	admission *deviceAdmission
-	options   PlaceOptions
-	// lenient trials do without the variety that pools ask for: see placeTogether.
-	lenient bool
-	// newOnly keeps Place off the nodes of the snapshot and off the new ones before fresh: see PlaceNew.
-	newOnly bool
-	fresh   int
-	// roomOnly keeps Place from relying on domains staying empty that pools can reach: see roomFirst.
-	roomOnly bool
-	// rooms finds nodes with room in the order given to Rank; nil without one.
-	rooms *roomIndex
-	// kinds are the nodes that LaunchSome chooses from, by stage; kindCells number where rules see them.
-	kinds     map[int32][]kind
-	kindCells *layout.Cells
-	// kindsSuiting are those of one stage, by number, that pods at another may go on.
-	kindsSuiting map[[2]int32]bitset.Set
-	kindRooms    map[string]int32 // numbers of kind.alloc, by content
-	// loadsAhead and demands are what newLoading works with.
-	loadsAhead []waitingLoad
-	demands    metDemands
-	// types remember which would do for new nodes.
-	types knownTypes
-	// described remembers for Planned what nodes of the same demands could be.
-	described *descriptions
-	// freedClass finds the class of the snapshot's waiting pods and of those of hidden nodes, for the first freedIndexed of freed;
-	// see waitingClass. soughtLast is which of freed was last found.
-	freedClass   map[PodKey]int32
-	freedIndexed int
-	soughtLast   int
-	// cells, sites and assigned are remembered while classes are placed.
-	cells    *layout.Cells
-	sites    map[int32][]offers.Site
-	varied   map[int32][]offers.Site // sites that are too lean to fill: see findVariedSite
-	assigned map[int32]map[int32][]nodepool.Assignment
-	// proof is the problem behind the nodes, if one packing made them all.
-	proof *proof
-	// answers remember which new nodes were found; nil for none.
-	answers *Answers
+	t         *trial.Trial
+	launching launching.Launching
+	answering answering.Answering
 }
 
 // Trial starts a what-if.
 func (m *Model) Trial() *Trial {
-	t := &Trial{m: m}
-	t.s.Begin(state.World{
-		Dims: m.c.Resources.Len(), Nodes: m.c.Nodes, Classes: m.c.Classes, Pools: m.c.Pools, Rules: m.c.Topology, Asked: m.c.AskedKeys,
-		VolumesBound: m.c.VolumesBound, Pods: m.c.Pods,
-	}, m.c.Free, m.c.Base)
-	t.s.Watch = (*trialWatch)(t)
-	t.promiseRoom()
-	return t
+	t := trial.New(m.c)
+	return &Trial{t: t, launching: launching.Launching{Trial: t}, answering: answering.Answering{Trial: t}}
 }
 
-// place puts pods on a host. Whoever calls it has checked that they may go there.
-func (t *Trial) place(p state.Binding) {
-	t.proof = nil
-	t.s.Place(p)
+// Mark is a point in a trial to come back to. The zero value is none.
+type Mark struct{ mark trial.Mark }
+
+// ErrStaleMark says that a trial was rolled back beyond the mark, or committed, since it was set.
+var ErrStaleMark = trial.ErrStaleMark
+
+// Mark returns the present point.
+func (t *Trial) Mark() Mark {
+	return Mark{t.t.Mark()}
 }
 
-// restore does again what was recorded at this point.
-func (t *Trial) restore(w state.Record) {
-	if len(w.Bindings) > 0 {
-		t.proof = nil
-	}
-	t.s.Restore(w)
+// Rollback undoes everything done since the mark, in reverse order. For a mark that is stale it does nothing and returns
+// ErrStaleMark: going on as if it had been undone is a mistake of the caller's.
+func (t *Trial) Rollback(to Mark) error {
+	return t.t.Rollback(to.mark)
 }
 
-// trialWatch keeps what a trial remembers of its state up to date.
-type trialWatch Trial
+// Commit makes everything done so far permanent: it can't be rolled back any more. Marks taken before are void.
+func (t *Trial) Commit() { t.t.Commit() }
 
-func (t *trialWatch) RoomChanged(node int32) {
-	if t.rooms != nil {
-		t.rooms.update((*Trial)(t), node)
-	}
+// Hide takes a node of the snapshot out of the trial, as if it were gone: its pods that can move begin to wait for
+// a place. It reports how many those are. A name the snapshot does not have, or a node already hidden, is an
+// error and changes nothing.
+func (t *Trial) Hide(name string) (pods int, err error) {
+	return t.t.Hide(name)
 }
 
-func (t *trialWatch) Returned(pods int) {
-	for left := len(t.s.Freed) - pods; t.freedIndexed > left; t.freedIndexed-- {
-		p := t.s.Freed[:t.freedIndexed][t.freedIndexed-1]
-		delete(t.freedClass, PodKey{Namespace: p.Pod.Namespace, Name: p.Pod.Name})
-	}
+// HideMoving is Hide for a node some of whose pods need no other place, since they stay until they end or are never let go:
+// only those for which moves says so begin to wait. Pods of DaemonSets and static ones are not asked about.
+func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int, err error) {
+	return t.t.HideMoving(name, moves)
 }
 
-// PlaceOptions say how pods are placed. The zero value respects preferences and plans as many nodes as it takes. They
-// hold for one call of Place; the next may have others.
-type PlaceOptions struct {
-	Query
-	// ExistingOnly keeps Place from planning nodes: what has no room on those of the snapshot, and on those that the trial
-	// has planned before, stays without a place.
-	ExistingOnly bool
-}
-
-// Outcome is what Place achieved.
-type Outcome struct {
-	// Placed and Unplaced count the pods that were waiting.
-	Placed, Unplaced int
-	// NewNodes is how many nodes were planned, for NewCost USD per hour.
-	NewNodes int
-	NewCost  float64
+// Close keeps pods that are placed from now on off a node of the snapshot: what is on it stays. A name the snapshot does
+// not have is an error and changes nothing; a node that is closed or hidden already is none.
+func (t *Trial) Close(name string) error {
+	return t.t.Close(name)
 }
 
 // Place finds places for the waiting pods: first on nodes of the snapshot, then on planned ones. A cancelled context
 // ends it early with ctx.Err(); what is placed until then stays, and can be rolled back.
 func (t *Trial) Place(ctx context.Context, o PlaceOptions) (Outcome, error) {
-	before, filled, costBefore := t.s.WaitingPods(), t.s.Filled(), t.newCost()
-	if before > 0 {
-		t.options = o
-		t.placeAll(ctx)
-	}
-	out := Outcome{Unplaced: t.s.WaitingPods(), NewNodes: t.s.Filled() - filled}
-	out.Placed = before - out.Unplaced
-	cost := t.newCost() - costBefore
-	out.NewCost = float64(cost) / market.NanoPerUSD
-	return out, ctx.Err()
+	return solving.Of(t.t).Place(ctx, o)
+}
+
+// Plan writes down what the trial has done so far, as Solve would: where the pods go that it has placed, those of hidden
+// nodes among them, and why the others have no place. It changes nothing, so that a trial can be explained, rolled back and
+// gone on with. A cancelled context ends it early with ctx.Err().
+func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
+	return t.answering.Plan(ctx)
+}
+
+// Placed writes down where the trial has put pods so far, without reasons for those that have no place and without a
+// bound: what a planner that tries much can afford. Order and names are those that Solve would give.
+func (t *Trial) Placed() *Plan {
+	return t.answering.Placed()
+}
+
+// Planned are the new nodes opened since the mark that have pods, in their order: as in Placed, without names and without
+// their pods, and with the cheapest types only, at most so many, where their pool asks for no variety; 0 for all. Nodes that
+// are alike share lists of types and amounts, also with those that other calls return: don't change them.
+func (t *Trial) Planned(since Mark, types int) []NewNode {
+	return t.answering.Planned(since.mark, types)
+}
+
+// Assigned is where the trial has put pods so far. It is Placed without what the new nodes are, and pods of a class that were
+// hidden together are placed together, whatever was placed and taken off before.
+func (t *Trial) Assigned() *Assignment {
+	return t.t.Assigned()
+}
+
+// Waiting names pods that wait for a place, at most so many: those of hidden nodes, the last hidden first, then the snapshot's own.
+// Of pods of one class those count as placed that were hidden first.
+func (t *Trial) Waiting(most int) []PodKey {
+	return t.t.Waiting(most)
+}
+
+// Ruled reports whether any pod states a rule about where others are: without one, places taken in one order can be taken in
+// any.
+func (t *Trial) Ruled() bool {
+	return t.t.Ruled()
+}
+
+// Expect makes room for so many pods that will be hidden and put somewhere, so that room for them is not found bit by bit.
+func (t *Trial) Expect(pods int) {
+	t.t.Expect(pods)
 }

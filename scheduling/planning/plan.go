@@ -156,6 +156,10 @@ type NoteCode string
 // NoteNodeOverlayNotApplied says that a NodeOverlay contradicts itself or another of its weight, and changes nothing.
 const NoteNodeOverlayNotApplied NoteCode = "NodeOverlayNotApplied"
 
+// NoteDeviceAlternative says that a request for devices with alternatives is met by one that is not the first, on a new node that costs less
+// than what has an earlier one, or because there is no such node.
+const NoteDeviceAlternative NoteCode = "DeviceAlternative"
+
 // Note is a remark on the input that did not stop the plan.
 type Note struct {
 	Code NoteCode `json:"code"`

@@ -1,0 +1,173 @@
+package answering
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	options "github.com/drawknife/drawknife/api/option"
+	"github.com/drawknife/drawknife/scheduling/planning"
+
+	"github.com/drawknife/drawknife/internal/engine/certify"
+	"github.com/drawknife/drawknife/internal/engine/explain"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/solving"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+)
+
+// Solve places the snapshot's waiting pods, on nodes it has and on planned ones, and explains those it can't place. The
+// same model and query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
+func Solve(ctx context.Context, m *model.Model, q planning.Query) (*planning.Plan, error) {
+	if ctx == nil {
+		return nil, options.Missing("Model.Solve", "the context")
+	}
+	t := trial.New(m)
+	if _, err := solving.Of(t).Place(ctx, planning.PlaceOptions{Query: q}); err != nil {
+		return nil, err
+	}
+	expected := solving.Preemptions(ctx, m, t, q)
+	if len(expected.List) > 0 && q.Preemption == planning.PreemptionExpect {
+		t = trial.New(m)
+		solving.Of(t).LeaveTo(expected)
+		if _, err := solving.Of(t).Place(ctx, planning.PlaceOptions{Query: q}); err != nil {
+			return nil, err
+		}
+	}
+	p, err := On(t).Plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.Preemptions = expected.List
+	return p, nil
+}
+
+// Plan writes down what the trial has done so far, as Solve would: where the pods go that it has placed, those of hidden
+// nodes among them, and why the others have no place. It changes nothing, so that a trial can be explained, rolled back and
+// gone on with. A cancelled context ends it early with ctx.Err().
+func (t *Answering) Plan(ctx context.Context) (*planning.Plan, error) {
+	out := &planning.Plan{Notes: slices.Clone(t.M.Notes)}
+	q := trial.NewPodQueues(t.Trial)
+	t.writeBindings(out, q)
+	if t.S.Topology != nil {
+		t.S.Topology.Binding = true // what is refused was tried so in the end: see PlaceTightly
+		defer func() { t.S.Topology.Binding = false }()
+	}
+	explain.Of(t.Trial).WriteUnschedulable(out, q)
+	if len(out.NewNodes) > 0 {
+		pf := certify.Of(t.Trial).Counted(ctx, certify.Of(t.Trial).ProofOf(ctx))
+		out.LowerBound = pf.V.Bound / market.NanoPerUSD
+		out.Certificate = certify.Certificate(t.M, pf)
+	}
+	return out, ctx.Err()
+}
+
+// writeBindings lists the placed pods in the order they can be bound, and again host by host.
+func (t *Answering) writeBindings(out *planning.Plan, q *trial.PodQueues) {
+	m := t.M
+	total := 0
+	counts := make([]int, len(m.Nodes)+len(t.S.Planned))
+	for _, b := range t.S.Placed {
+		total += int(b.Count)
+		counts[b.Host] += int(b.Count)
+	}
+	out.Order = make([]planning.PodKey, 0, total)
+	flat := make([]planning.PodKey, total)
+	pods := make([][]planning.PodKey, len(counts))
+	loads := make([][]state.Binding, len(t.S.Planned))
+	at := 0
+	for host, n := range counts {
+		pods[host] = flat[at : at : at+n]
+		at += n
+	}
+	for _, b := range t.bindOrder() {
+		from := len(out.Order)
+		out.Order = q.Take(out.Order, b.Class, int(b.Count))
+		pods[b.Host] = append(pods[b.Host], out.Order[from:]...)
+		if i := int(b.Host) - len(m.Nodes); i >= 0 {
+			loads[i] = append(loads[i], b)
+		}
+	}
+	for i := range m.Nodes {
+		if len(pods[i]) > 0 {
+			out.Existing = append(out.Existing, planning.ExistingNode{Name: m.Nodes[i].Name, Pods: pods[i]})
+		}
+	}
+	slices.SortFunc(out.Existing, func(a, b planning.ExistingNode) int { return cmp.Compare(a.Name, b.Name) })
+	t.writeNodes(out, pods[len(m.Nodes):], loads)
+	t.noteChoices(out, loads)
+	t.writeRelaxations(out)
+}
+
+func (t *Answering) writeNodes(out *planning.Plan, pods [][]planning.PodKey, loads [][]state.Binding) {
+	m := t.M
+	numbers := map[int32]int{}
+	described := newnodes.NewDescriptions()
+	described.Spare = t.SpareLimits(func(i int) bool { return len(pods[i]) > 0 })
+	var bought []newnodes.BoughtNode
+	admission := t.NewDeviceAdmission()
+	for i := range t.S.Planned {
+		mc := &t.S.Planned[i]
+		if len(pods[i]) == 0 {
+			continue // none of its pods was admitted
+		}
+		numbers[mc.Pool]++
+		node := planning.NewNode{
+			Name: fmt.Sprintf("%s-%d", m.Pools[mc.Pool].Key, numbers[mc.Pool]),
+			Pool: m.Pools[mc.Pool].Key,
+			Pods: pods[i],
+		}
+		d := newnodes.Of(t.Trial).Describe(&node, mc, loads[i], described)
+		if admission != nil {
+			admission.Narrow(&node, mc.Pool, loads[i])
+		}
+		out.NewNodes = append(out.NewNodes, node)
+		if m.Standings != nil {
+			bought = append(bought, newnodes.BoughtNode{Planned: mc, Description: d})
+		}
+	}
+	newnodes.Of(t.Trial).WriteCommitments(out, bought)
+	cost := int64(0)
+	for i := range out.NewNodes {
+		cost += market.NanoUSD(out.NewNodes[i].InstanceTypes[0].Price)
+	}
+	out.HourlyCost = float64(cost) / market.NanoPerUSD
+}
+
+// Placed writes down where the trial has put pods so far, without reasons for those that have no place and without a
+// bound: what a planner that tries much can afford. Order and names are those that Solve would give.
+func (t *Answering) Placed() *planning.Plan {
+	out := &planning.Plan{}
+	t.writeBindings(out, trial.NewPodQueues(t.Trial))
+	return out
+}
+
+// Planned are the new nodes opened since the mark that have pods, in their order: as in Placed, without names and without
+// their pods, and with the cheapest types only, at most so many, where their pool asks for no variety; 0 for all. Nodes that
+// are alike share lists of types and amounts, also with those that other calls return: don't change them.
+func (t *Answering) Planned(since trial.Mark, types int) []planning.NewNode {
+	first := len(t.S.Planned) - t.S.Log.OpenedSince(since.At)
+	loads := make([][]state.Binding, len(t.S.Planned)-first)
+	for _, b := range t.S.PlacedSince(since.At) {
+		if i := int(b.Host) - len(t.M.Nodes) - first; i >= 0 && b.Count > 0 {
+			loads[i] = append(loads[i], b)
+		}
+	}
+	var out []planning.NewNode
+	if t.described == nil {
+		t.described = newnodes.NewShared()
+	}
+	described := t.described
+	described.Begin(types)
+	for i := first; i < len(t.S.Planned); i++ {
+		if mc := &t.S.Planned[i]; !mc.Empty() {
+			node := planning.NewNode{Pool: t.M.Pools[mc.Pool].Key}
+			newnodes.Of(t.Trial).Describe(&node, mc, loads[i-first], described)
+			out = append(out, node)
+		}
+	}
+	return out
+}

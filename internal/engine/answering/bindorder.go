@@ -1,0 +1,219 @@
+package answering
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/solving"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+)
+
+// Plan.Order is an order in which kube-scheduler would bind the pods just as planned, once all planned nodes are there. Pods
+// are mostly placed in such an order. But a node whose labels are decided only when a later pod joins it brings a domain that
+// spreads of pods placed before did not count: then the pod that fills this domain must be bound before them. And
+// kube-scheduler has an order of its own, that of its queue: if the places of a plan are handed out in it, among pods that are
+// alike, most plans come true.
+
+// bindOrder is what the trial has placed in an order in which it can be bound: for not too many pods that of kube-scheduler's
+// queue, as far as rules allow, else as near as possible to that of placing. What can't be bound in any order that is tried
+// comes last.
+func (t *Answering) bindOrder() []state.Binding {
+	if t.S.Topology == nil || !placing.SpreadsOf(t.Trial).AnyPlaced(func(o *topology.Groups, _ int32) bool { return orderMatters(t.M, o) }) {
+		return t.OrderForDevices(t.S.Placed)
+	}
+	if order := t.queueOrder(); order != nil {
+		return order
+	}
+	return t.placingOrder()
+}
+
+// orderMatters reports whether a pod with the stake may be bound only before or after others: whether it must be spread over
+// domains larger than a node, or follow other pods. Spreads over nodes and anti-affinity allow a place or not, in any order.
+func orderMatters(m *model.Model, o *topology.Groups) bool {
+	return slices.ContainsFunc(o.Owns, func(g int32) bool {
+		group := &m.Topology[g]
+		return group.Hard && (group.Kind == topology.Affinity || (group.Kind == topology.Spread && group.At != topology.Hostname))
+	})
+}
+
+// placingOrder goes through what was placed in its order, again and again, and puts off what can't be bound yet.
+func (t *Answering) placingOrder() []state.Binding {
+	s := t.beforePlacing()
+	out := make([]state.Binding, 0, len(t.S.Placed))
+	left := slices.Clone(t.S.Placed)
+	for progress := true; progress && len(left) > 0; {
+		progress = false
+		kept := left[:0]
+		for _, b := range left {
+			bound := bindAll(t.M.Classes[b.Class], s, &b)
+			if bound.Count > 0 {
+				out, progress = append(out, bound), true
+			}
+			if b.Count > 0 {
+				kept = append(kept, b)
+			}
+		}
+		left = kept
+	}
+	return append(out, left...)
+}
+
+// beforePlacing is the state with all nodes there are now and none of the pods that the trial has placed, which counts as
+// kube-scheduler does.
+func (t *Answering) beforePlacing() *topology.State {
+	s := t.S.Topology.Clone()
+	s.Binding, s.LooseHosts = true, t.S.Tight == 0
+	for _, b := range t.S.Placed {
+		s.Place(t.M.Classes[b.Class].Topology, b.Host, -b.Count)
+	}
+	return s
+}
+
+// bindAll binds as many pods of the binding, which are of the class, as the rules allow now, one by one. It returns those and leaves the rest in b.
+func bindAll(c *podclass.Class, s *topology.State, b *state.Binding) (bound state.Binding) {
+	bound = *b
+	bound.Count = 0
+	if c.Topology == nil || b.Count == 0 {
+		bound, b.Count = *b, 0
+		return bound
+	}
+	for b.Count > 0 && s.Admits(c.Topology, c.Shape, b.Host) {
+		s.Place(c.Topology, b.Host, 1)
+		b.Count--
+		bound.Count++
+	}
+	return bound
+}
+
+// queueOrder binds pods in the order of kube-scheduler's queue, each to the first place planned for its class that takes it
+// now; pods for which there is none are tried again after the others. It returns nil for many pods, or if that leaves some.
+func (t *Answering) queueOrder() []state.Binding {
+	pods := 0
+	for _, b := range t.S.Placed {
+		pods += int(b.Count)
+	}
+	if pods > solving.MaxRetriedPods {
+		return nil
+	}
+	queue := t.queue()
+	s, places := t.beforePlacing(), t.placesByClass()
+	out := make([]state.Binding, 0, len(t.S.Placed))
+	for len(queue) > 0 {
+		again := queue[:0]
+		before := len(queue)
+		for _, class := range queue {
+			bound, ok := places[class].take(t.M.Classes[class], s)
+			if !ok {
+				again = append(again, class)
+				continue
+			}
+			if last := len(out) - 1; last >= 0 && out[last].Class == class && out[last].Host == bound.Host && out[last].Stage == bound.Stage {
+				out[last].Count++
+				continue
+			}
+			out = append(out, bound)
+		}
+		if queue = again; len(queue) == before {
+			return nil
+		}
+	}
+	return out
+}
+
+// queue are the classes of the placed pods, pod by pod, in the order in which kube-scheduler takes them from its queue: by
+// priority, then by age. Placeholders, which stand for pods to come, are last.
+func (t *Answering) queue() []int32 {
+	type entry struct {
+		class int32
+		pod   *corev1.Pod
+	}
+	var list []entry
+	q, placed := trial.NewPodQueues(t.Trial), make([]int32, len(t.M.Classes))
+	for _, b := range t.S.Placed {
+		placed[b.Class] += b.Count
+	}
+	for class, n := range placed {
+		for range n {
+			list = append(list, entry{int32(class), q.One(int32(class))})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b entry) int {
+		x, y := t.M.Classes[a.class], t.M.Classes[b.class]
+		return cmp.Or(model.BoolCompare(x.Placeholder, y.Placeholder), cmp.Compare(y.Priority, x.Priority), likeness.Compare(a.pod, b.pod))
+	})
+	out := make([]int32, len(list))
+	for i := range list {
+		out[i] = list[i].class
+	}
+	return out
+}
+
+// places are those that a plan has for the pods of a class, by what rules can tell of them.
+type places struct {
+	// alike are bindings that rules can't tell apart while pods are bound, each list in the order of placing.
+	alike [][]state.Binding
+}
+
+// placesByClass is indexed by class.
+func (t *Answering) placesByClass() []places {
+	out := make([]places, len(t.M.Classes))
+	at := map[string]int{}
+	var key []byte
+	for _, b := range t.S.Placed {
+		if b.Count == 0 {
+			continue
+		}
+		c := t.M.Classes[b.Class]
+		key = binary.LittleEndian.AppendUint32(key[:0], uint32(b.Class))
+		if c.Topology != nil {
+			h := &t.S.Topology.Hosts[b.Host]
+			for _, list := range [][]int32{h.Domains, h.IgnoredBy} {
+				key = binary.LittleEndian.AppendUint32(key, uint32(len(list)))
+				for _, n := range list {
+					key = binary.LittleEndian.AppendUint32(key, uint32(n))
+				}
+			}
+			if t.S.Tight > 0 || placing.SitesOf(t.Trial).MustShare(c) {
+				key = binary.LittleEndian.AppendUint32(key, uint32(b.Host))
+			}
+		}
+		p := &out[b.Class]
+		i, known := at[string(key)]
+		if !known {
+			i = len(p.alike)
+			at[string(key)] = i
+			p.alike = append(p.alike, nil)
+		}
+		p.alike[i] = append(p.alike[i], b)
+	}
+	return out
+}
+
+// take binds one pod to the first place that takes it now; false if there is none.
+func (p *places) take(c *podclass.Class, s *topology.State) (bound state.Binding, ok bool) {
+	for i, list := range p.alike {
+		if len(list) == 0 {
+			continue
+		}
+		b := &list[0]
+		one := *b
+		one.Count = 1
+		if bound = bindAll(c, s, &one); bound.Count == 0 {
+			continue
+		}
+		if b.Count--; b.Count == 0 {
+			p.alike[i] = list[1:]
+		}
+		return bound, true
+	}
+	return bound, false
+}

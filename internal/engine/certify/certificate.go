@@ -1,0 +1,309 @@
+package certify
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/offers"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// ProofOf returns the problem of placing what the trial put on new nodes, with values for it.
+func (t Certifying) ProofOf(ctx context.Context) *trial.Proof {
+	if t.Proof != nil {
+		return t.Proof
+	}
+	counts := map[[2]int32]int{}
+	for _, b := range t.S.Placed {
+		if b.Host >= int32(len(t.M.Nodes)) && b.Count > 0 {
+			counts[[2]int32{b.Class, b.Stage}] += int(b.Count)
+		}
+	}
+	var items []pricing.Item
+	for key, n := range counts {
+		it := valuing.Provable(t.M, key[0], key[1], n)
+		if t.S.Tight > 0 && it.PerNode != pricing.Unbounded {
+			// Where all nodes have some, one may have more of them than a spread allows next to an empty one.
+			full := func(int32) int32 { return math.MaxInt32 / 2 }
+			it.Topology = nil
+			it.PerNode = topology.AdmitsHostAbove(t.M.Topology, t.M.Classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)
+			if valuing.KeptApartByZone(t.M, t.M.Classes[key[0]].Topology) {
+				it.PerNode = min(it.PerNode, 1)
+			}
+		}
+		items = append(items, it)
+	}
+	slices.SortFunc(items, func(a, b pricing.Item) int {
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Stage, b.Stage))
+	})
+	p := valuing.Of(t.Trial).NewProof(items)
+	t.seedProof(p)
+	for i := range t.S.Planned {
+		p.Planned += float64(t.S.Planned[i].Price)
+	}
+	return &trial.Proof{p, pricing.Find(ctx, &p.Problem).Best()}
+}
+
+// seedProof gives the proof's linear program the planned nodes' fillings to begin with: the mix is then as cheap as the plan from the
+// start.
+func (t Certifying) seedProof(p *offers.Choice) {
+	if len(p.Items) < pricing.FewItems {
+		return
+	}
+	itemOf := map[[2]int32]int32{} // by class and stage
+	for k, parts := range p.Alike.Parts {
+		for _, i := range parts {
+			it := &p.Alike.Given[i]
+			itemOf[[2]int32{it.Class, it.Stage}] = int32(k)
+		}
+	}
+	type bought struct{ pool, row int32 }
+	options := map[bought][]int32{}
+	note := func(k bought, o int32) {
+		if !p.Options[o].Limited && !slices.Contains(options[k], o) {
+			options[k] = append(options[k], o)
+		}
+	}
+	for o := range p.Options {
+		note(bought{p.Options[o].Pool, p.Options[o].Row}, int32(o))
+	}
+	for i := range p.Dominated {
+		d := &p.Dominated[i]
+		note(bought{d.Pool, d.Row}, int32(d.By))
+	}
+	places := pricing.PlacesInUse(p.Items)
+	for i, bindings := range t.S.Loads(0) {
+		var s pricing.Seed
+		for _, b := range bindings {
+			if item, ok := itemOf[[2]int32{b.Class, b.Stage}]; ok {
+				s.Load = append(s.Load, pricing.Load{Item: item, Count: b.Count})
+			}
+		}
+		for _, o := range options[bought{t.S.Planned[i].Pool, t.S.Planned[i].Row}] {
+			open := func(l pricing.Load) bool { return p.Options[o].Open.Has(slices.Index(places, p.Items[l.Item].Place)) }
+			if len(s.Load) > 0 && !slices.ContainsFunc(s.Load, func(l pricing.Load) bool { return !open(l) }) {
+				s.Option = o
+				p.Seeds = append(p.Seeds, s)
+				break
+			}
+		}
+	}
+}
+
+// CountsTooFew reports whether some nodes may have more devices than packing counts on: a bound by these counts is none.
+func CountsTooFew(m *model.Model) bool {
+	return slices.ContainsFunc(m.Pools, func(p *nodepool.Pool) bool { return p.Table != nil && p.Table.CountsTooFew() })
+}
+
+// Ruled reports whether rules of the query keep some item from nodes that it may end on all the same: a bound over
+// what is left is none over what a plan may cost.
+func Ruled(m *model.Model, items []pricing.Item) bool {
+	return slices.ContainsFunc(items, func(it pricing.Item) bool {
+		return it.Rules&pricing.ReservedOnly != 0 || it.Rules&pricing.VarietyKept != 0 &&
+			slices.ContainsFunc(m.Stages[it.Stage].Uses, func(u podclass.Use) bool { return len(m.Pools[u.Pool].Variety) > 0 })
+	})
+}
+
+// Certificate writes the proof down: one class per item, or for those that it counts together; one type per instance type that could be used, with the
+// multipliers of an option or of the one that dominates it, or several where no multipliers will do for all of the type's
+// options; and what is limited, with the options that draw on it.
+func Certificate(m *model.Model, pf *trial.Proof) *planning.Certificate {
+	out := &planning.Certificate{}
+	proven := &pf.V.Certified
+	caps := pf.P.Caps
+	for k := range caps {
+		out.Rules = append(out.Rules, ruleOf(m, &caps[k], ruleName(k)))
+	}
+	certificateClasses(m, out, pf)
+	w := pricing.NewWorths(&pf.P.Problem)
+	at, kinds := map[string]int{}, [][]typeProof{}
+	note := func(o *pricing.Option, proof int) {
+		if o.Limited {
+			return // it is among the limits, or no cheaper than what dominates it
+		}
+		name := nameOfType(m, o)
+		i, known := at[name]
+		if !known {
+			i = len(kinds)
+			at[name], kinds = i, append(kinds, nil)
+		}
+		if !slices.ContainsFunc(kinds[i], func(k typeProof) bool { return slices.Equal(k.option.Alloc, o.Alloc) }) {
+			k := typeProof{option: o, lambda: pf.V.Lambda[proof*pf.P.Dims : (proof+1)*pf.P.Dims]}
+			if pf.V.Whole != nil {
+				k.whole = pf.V.Whole[proof]
+			}
+			kinds[i] = append(kinds[i], k)
+		}
+	}
+	for i := range pf.P.Options {
+		note(&pf.P.Options[i], i)
+	}
+	for i := range pf.P.Dominated {
+		note(pf.P.Dominated[i].Option, pf.P.Dominated[i].By)
+	}
+	for _, list := range kinds {
+		for _, k := range enoughOf(w, list, proven) {
+			t := certificateType(m, k.option, k.lambda, proven.Scale, caps)
+			t.Whole = wholeCounts(m, &k.whole)
+			out.Types = append(out.Types, t)
+		}
+	}
+	slices.SortStableFunc(out.Types, func(a, b planning.CertificateType) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range proven.Limits {
+		if l := &proven.Limits[i]; proven.Scale > 0 {
+			out.Limits = append(out.Limits, certificateLimit(m, l, proven.Scale, caps))
+		}
+	}
+	return out
+}
+
+// certificateClasses writes the items down. Those of one bundle the proof counts together: a node holds so many of them in all, not so
+// many of each.
+func certificateClasses(m *model.Model, out *planning.Certificate, pf *trial.Proof) {
+	type together struct {
+		bundle int
+		value  int64
+	}
+	caps, bundles, written := pf.P.Caps, pf.V.Bundles(), map[together]int{}
+	for i, it := range pf.P.Items {
+		value := pf.V.Certified.Item[i]
+		class := planning.CertificateClass{Requests: m.CertificateRequests(m.Classes[it.Class]), Count: it.Count, Value: float64(value) / market.NanoPerUSD}
+		for k, n := range it.Need[pf.P.Dims-len(caps):] {
+			takeRule(&class, ruleName(k), n)
+		}
+		if it.PerNode < it.Count {
+			name := ruleName(len(out.Rules))
+			out.Rules = append(out.Rules, planning.CertificateRule{Name: name, Rule: fmt.Sprintf("one class of pods: %d on a node", it.PerNode), Amount: int64(it.PerNode)})
+			takeRule(&class, name, 1)
+		}
+		if bundle := bundles[i]; bundle > 0 {
+			with := together{bundle, value}
+			if at, known := written[with]; known {
+				joinClasses(&out.Classes[at], &class)
+				continue
+			}
+			written[with] = len(out.Classes)
+		}
+		out.Classes = append(out.Classes, class)
+	}
+}
+
+// takeRule has each pod of the class take so much of the rule's amount.
+func takeRule(c *planning.CertificateClass, rule string, n int64) {
+	if n <= 0 {
+		return
+	}
+	if c.Takes == nil {
+		c.Takes = map[string]int64{}
+	}
+	c.Takes[rule] = n
+}
+
+// joinClasses adds to c the pods of a class with equal requests and value. Of rules, whose multipliers are 0 where the two differ, all take what those
+// take that take least.
+func joinClasses(c, o *planning.CertificateClass) {
+	c.Count += o.Count
+	for rule, n := range c.Takes {
+		if c.Takes[rule] = min(n, o.Takes[rule]); c.Takes[rule] == 0 {
+			delete(c.Takes, rule)
+		}
+	}
+	if len(c.Takes) == 0 {
+		c.Takes = nil
+	}
+}
+
+// typeProof is an option with resource prices that prove what it can hold.
+type typeProof struct {
+	option *pricing.Option
+	lambda []float64
+	// whole are the resources that it counts in whole pods.
+	whole pricing.WholeCount
+}
+
+// enoughOf is one proof of the list if it is enough for all of its options, else the whole list. Options of one instance type
+// differ where what it holds depends on how it is bought, or on the pool's DaemonSets.
+func enoughOf(w *pricing.Worths, list []typeProof, proven *pricing.Certified) []typeProof {
+	for _, k := range list {
+		if len(list) == 1 || !slices.ContainsFunc(list, func(other typeProof) bool {
+			return w.Of(other.option, proven.Item, k.lambda, proven.Scale) > float64(other.option.Price)*(1+1e-9)+1
+		}) {
+			return []typeProof{{list[0].option, k.lambda, k.whole}}
+		}
+	}
+	return list
+}
+
+// nameOfType is the name of the option's instance type.
+func nameOfType(m *model.Model, o *pricing.Option) string {
+	t := m.Pools[o.Pool].Table
+	return t.Catalog.Types[t.Catalog.Variants[t.Rows[o.Row].Variant].Type].Name
+}
+
+// certificateType is an option with resource prices l, scaled.
+func certificateType(m *model.Model, o *pricing.Option, l []float64, scale float64, caps []offers.Cap) planning.CertificateType {
+	out := planning.CertificateType{Name: nameOfType(m, o), Price: float64(o.Price) / market.NanoPerUSD, Multipliers: map[corev1.ResourceName]float64{}}
+	for d, resource := range m.Resources.Names {
+		x := l[d] * scale / market.NanoPerUSD
+		if resource == corev1.ResourceCPU {
+			x *= 1000 // per core, not per millicore
+		}
+		if x > 0 {
+			out.Multipliers[resource] = x
+		}
+	}
+	for k := range caps {
+		if x := l[m.Resources.Len()+k] * scale / market.NanoPerUSD; x > 0 {
+			if out.RuleMultipliers == nil {
+				out.RuleMultipliers = map[string]float64{}
+			}
+			out.RuleMultipliers[ruleName(k)] = x
+		}
+	}
+	return out
+}
+
+// ruleName is what a certificate calls the cap of that number.
+func ruleName(k int) string { return fmt.Sprintf("rule-%d", k+1) }
+
+func certificateLimit(m *model.Model, l *pricing.LimitedUse, scale float64, caps []offers.Cap) planning.CertificateLimit {
+	out := planning.CertificateLimit{Reservation: l.Reservation, Amount: float64(l.Left), Value: l.Value / market.NanoPerUSD}
+	unit := 1.0
+	if l.Commitment > 0 {
+		out.Commitment = m.Costs.Terms[m.Costs.Commitments[l.Commitment-1]].Name
+		unit = market.Whole
+		out.Amount, out.Value = out.Amount/unit, out.Value*unit
+	}
+	for _, d := range l.Draws {
+		out.Types = append(out.Types, planning.CertificateDraw{CertificateType: certificateType(m, d.Option, d.Lambda, scale, caps), Uses: d.Used / unit})
+	}
+	slices.SortStableFunc(out.Types, func(a, b planning.CertificateDraw) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// ruleOf is what a certificate says of the cap.
+func ruleOf(m *model.Model, c *offers.Cap, name string) planning.CertificateRule {
+	if c.Unit == 0 {
+		return planning.CertificateRule{Name: name, Rule: c.Sentence(m.Topology), Amount: c.Amount}
+	}
+	of := m.Resources.Names[c.Resource]
+	unit := resource.NewQuantity(c.Unit, resource.BinarySI)
+	if of == corev1.ResourceCPU {
+		unit = resource.NewMilliQuantity(c.Unit, resource.DecimalSI)
+	}
+	return planning.CertificateRule{Name: name, Rule: fmt.Sprintf("%s in whole units of %s, rounded down", of, unit), Resource: of, Unit: *unit}
+}

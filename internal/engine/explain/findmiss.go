@@ -1,0 +1,490 @@
+package explain
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/daemonset"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// maxMissValues bounds NearestMiss.Values.
+const maxMissValues = 3
+
+// finding is the nearest miss so far, with what it is compared by. The zero value is none.
+type finding struct {
+	miss  *planning.NearestMiss
+	size  float64
+	price int64
+	// at is the node that would do, where it is a new one.
+	at candidate
+}
+
+// nearer reports whether a miss of that code, size and price would be nearer than the finding.
+func (f *finding) nearer(code planning.MissCode, size float64, price int64) bool {
+	return f.miss == nil || cmp.Or(cmp.Compare(nearness(code), nearness(f.miss.Code)), cmp.Compare(size, f.size), cmp.Compare(price, f.price)) < 0
+}
+
+// worth reports whether misses of the code are still worth looking for.
+func (f *finding) worth(code planning.MissCode) bool {
+	return f.miss == nil || nearness(code) < nearness(f.miss.Code)
+}
+
+// cut is by how much, as a share, a request is too large for what there is, and the code of a miss that says so; empty if
+// none can. Nothing is said of pods: each is one.
+func (x misses) cut(dim int, have int64) (planning.MissCode, float64) {
+	need := x.c.Requests[dim]
+	share := float64(need-have) / float64(need)
+	switch {
+	case dim == resources.Pods || have < 0:
+		return "", 0
+	case have == 0:
+		return planning.MissResourceGivenUp, share
+	}
+	return planning.MissResources, share
+}
+
+// less is the miss of a request that is too large for what there is.
+func (x misses) less(code planning.MissCode, dim int, have int64) *planning.NearestMiss {
+	name := x.m.Resources.Names[dim]
+	return &planning.NearestMiss{Code: code, Amounts: corev1.ResourceList{name: resources.Quantity(name, x.c.Requests[dim]-have)}}
+}
+
+// unruled considers doing without a rule on a node that fails nothing but topology rules. It returns the miss if that
+// helps and is nearer than the finding.
+func (x misses) unruled(best *finding, r *rule, domains []int32, of func(int32) topology.Tally, price int64) *planning.NearestMiss {
+	maxSkew, size := int32(0), float64(math.MaxInt32)
+	if r.kind == topology.Spread {
+		if maxSkew = ruleFaultsOf(x.explainer).skewNeeded(r, domains, of); maxSkew > 0 {
+			size = float64(maxSkew)
+		}
+	}
+	if x.brief || x.loosely || !best.nearer(planning.MissTopology, size, price) || !ruleFaultsOf(x.explainer).admitsAt(r.leftOutOf(x.c.Topology), domains, of, false) {
+		return nil
+	}
+	words := ruleFaultsOf(x.explainer).words(r)
+	if r.kind == topology.Exclusive {
+		words = strings.TrimSuffix(words, planning.TakenWords)
+	}
+	*best = finding{miss: &planning.NearestMiss{Code: planning.MissTopology, MaxSkew: maxSkew, Rule: words}, size: size, price: price}
+	return best.miss
+}
+
+// nearest is the pool's nearest miss: that of a single failed check, if nothing nearer is found by letting off what the
+// pod or the pool asks of labels.
+func (x misses) nearest(at int32, p *nodepool.Pool, best finding) *planning.NearestMiss {
+	if p.Table == nil || x.brief {
+		return best.miss
+	}
+	if match.Untolerated(x.s.Tolerations, p.Taints, true) != nil {
+		x.tolerating(&best, at, p) // any other change would need that as well
+		return best.miss
+	}
+	return x.nearestTolerated(at, p, best)
+}
+
+// nearestTolerated is nearest for a pool whose taints the pods tolerate, or as if they did.
+func (x misses) nearestTolerated(at int32, p *nodepool.Pool, best finding) *planning.NearestMiss {
+	if best.worth(planning.MissLabel) {
+		x.withoutLabels(&best, at, p)
+	}
+	if best.worth(planning.MissVolumes) && x.s.Volumes.Alternatives != nil {
+		x.withoutVolumes(&best, at, p)
+	}
+	if best.worth(planning.MissNodePool) {
+		x.withoutPoolNeeds(&best, at, p)
+	}
+	if best.worth(planning.MissOffering) {
+		x.withAllOfferings(&best, at, p)
+	}
+	return best.miss
+}
+
+// fewDemands are the first of the demands.
+func (x misses) fewDemands() []demand { return x.demands[:min(len(x.demands), maxDemands)] }
+
+// would reports whether a node from fitting is nearer than the finding and passes the checks that fitting leaves out.
+func (x misses) would(best *finding, code planning.MissCode, q *question, cand *candidate) bool {
+	return best.nearer(code, 0, cand.price) && x.keepsVariety(q, cand) && ruleFaultsOf(x.explainer).admits(q, cand, false)
+}
+
+func (x misses) tolerating(best *finding, at int32, p *nodepool.Pool) {
+	missing := intolerable(x.s.Tolerations, p.Taints)
+	for i, d := range x.fewDemands() {
+		q := x.ask(questionKey{at: at, demand: i, code: planning.MissToleration}, func() (match.Needs, *nodepool.Pool) { return d.both(), p })
+		below := int64(market.NoPrice)
+		x.fitting(q, &below, func(cand *candidate) {
+			if x.would(best, planning.MissToleration, q, cand) {
+				*best = finding{miss: &planning.NearestMiss{Code: planning.MissToleration, Taints: missing, InstanceType: x.option(q, cand)}, price: cand.price}
+			}
+		})
+	}
+}
+
+// intolerable lists the taints that none of the tolerations matches, PreferNoSchedule aside.
+func intolerable(tolerations []corev1.Toleration, taints []corev1.Taint) []corev1.Taint {
+	var out []corev1.Taint
+	for i := range taints {
+		if taint := match.Untolerated(tolerations, taints[i:i+1], true); taint != nil {
+			out = append(out, *taint)
+		}
+	}
+	return out
+}
+
+// valued collects nodes by what they have for a label: the cheapest ones of the values with the cheapest nodes.
+type valued struct {
+	// most is how many values there can be.
+	most   int
+	values []string
+	prices []int64
+	option *planning.InstanceTypeOption
+	least  int64
+	// cheapest is the node that option describes.
+	cheapest candidate
+}
+
+// keptValues is how many values are collected: one more than are named, to know that there are more.
+const keptValues = maxMissValues + 1
+
+// wants reports whether a node of the value and price would change the collection.
+func (v *valued) wants(value string, price int64) bool {
+	if at := slices.Index(v.values, value); at >= 0 {
+		return price < v.prices[at]
+	}
+	return len(v.values) < keptValues || price < slices.Max(v.prices)
+}
+
+// tooDear is the least price at which no node would change the collection, whatever its value.
+func (v *valued) tooDear() int64 {
+	if len(v.values) == 0 || len(v.values) < min(v.most, keptValues) {
+		return market.NoPrice
+	}
+	return slices.Max(v.prices)
+}
+
+func (v *valued) note(value string, price int64, cand *candidate) {
+	if at := slices.Index(v.values, value); at >= 0 {
+		v.prices[at] = price
+	} else {
+		if len(v.values) == keptValues {
+			worst := slices.Index(v.prices, slices.Max(v.prices))
+			v.values, v.prices = slices.Delete(v.values, worst, worst+1), slices.Delete(v.prices, worst, worst+1)
+		}
+		v.values, v.prices = append(v.values, value), append(v.prices, price)
+	}
+	if len(v.values) == 1 || price < v.least {
+		v.least, v.cheapest = price, *cand
+	}
+}
+
+// take makes the collection a finding.
+func (v *valued) take(best *finding, code planning.MissCode, key string) {
+	if v.option == nil || !best.nearer(code, 0, v.least) {
+		return
+	}
+	price := map[string]int64{}
+	for i, value := range v.values {
+		if value != "" {
+			price[value] = v.prices[i]
+		}
+	}
+	values := slices.SortedFunc(maps.Keys(price), func(a, b string) int {
+		return cmp.Or(cmp.Compare(price[a], price[b]), cmp.Compare(a, b))
+	})
+	more := len(values) > maxMissValues
+	*best = finding{miss: &planning.NearestMiss{Code: code, Key: key, Values: values[:min(len(values), maxMissValues)], MoreValues: more, InstanceType: v.option}, price: v.least}
+}
+
+// labelled collects the nodes that answer the question by their values of a label; allowed may refuse some.
+func (x misses) labelled(q *question, key string, allowed func(cand *candidate, value string) bool) *valued {
+	v := &valued{most: keptValues}
+	if q == nil {
+		return v
+	}
+	// The value is the same however a node is bought, if offerings don't state it, and for all types, if they don't
+	// either.
+	c := q.p.Table.Catalog
+	_, typed := c.TypeKeys[key]
+	last, known := candidate{row: -1, assign: -1}, ""
+	value := func(cand *candidate) string {
+		if cand.assign != last.assign || (typed && cand.row != last.row) {
+			last, known = *cand, x.labelOn(q, cand, key)
+		}
+		return known
+	}
+	switch {
+	case c.OfferingKeys[key]:
+		bySlot, different := make([]string, len(c.Slots)), map[string]bool{}
+		for s := range c.Slots {
+			bySlot[s] = match.OnlyValue(c.Slots[s].Labels.Get(key))
+			different[bySlot[s]] = true
+		}
+		v.most = len(different)
+		value = func(cand *candidate) string { return bySlot[cand.slot] }
+	case !typed:
+		v.most = len(q.assigned)
+	}
+	below := int64(market.NoPrice)
+	x.fitting(q, &below, func(cand *candidate) {
+		value := value(cand)
+		if v.wants(value, cand.price) && allowed(cand, value) && x.keepsVariety(q, cand) && ruleFaultsOf(x.explainer).admits(q, cand, false) {
+			v.note(value, cand.price, cand)
+			below = v.tooDear()
+		}
+	})
+	if len(v.values) > 0 {
+		v.option = x.option(q, &v.cheapest)
+	}
+	return v
+}
+
+func anyValue(*candidate, string) bool { return true }
+
+// withoutLabels lets off, key by key, what the pod itself asks of labels.
+func (x misses) withoutLabels(best *finding, at int32, p *nodepool.Pool) {
+	for i, d := range x.fewDemands() {
+		for _, key := range x.deciding(p, d.own, d.own.Keys()) {
+			q := x.ask(questionKey{at: at, demand: i, code: planning.MissLabel, key: key}, func() (match.Needs, *nodepool.Pool) { return d.own.Without(key).And(d.volumes), p })
+			x.labelled(q, key, anyValue).take(best, planning.MissLabel, key)
+			x.blameSystem(best.miss)
+		}
+	}
+}
+
+// maxMissKeys bounds for how many labels of one demand it is asked whether letting it off alone would do: each takes a look
+// at all nodes, and a pod can name thousands.
+const maxMissKeys = 64
+
+// deciding are those of the keys that, let off alone, could make the pool accept the needs, at most maxMissKeys. Where the
+// pool excludes what is asked of some label whatever its nodes, that can't be any other; where it does so of several,
+// none.
+func (x misses) deciding(p *nodepool.Pool, n match.Needs, keys []string) []string {
+	switch refused := x.refusedKeys(p, n); {
+	case len(refused) > 1:
+		return nil
+	case len(refused) == 1:
+		return slices.DeleteFunc(keys, func(key string) bool { return key != refused[0] })
+	}
+	return x.fewKeys(p, keys)
+}
+
+// fewKeys are at most maxMissKeys of the keys: if there are more, first those by which the pool's nodes differ, and those
+// that the pool states, since the others refuse no node.
+func (x misses) fewKeys(p *nodepool.Pool, keys []string) []string {
+	if len(keys) <= maxMissKeys {
+		return keys
+	}
+	idle := func(key string) int {
+		switch {
+		case x.stated(p.Table.Catalog, key):
+			return 0
+		case p.Template.Has(key):
+			return 1
+		}
+		return 2
+	}
+	out := slices.Clone(keys)
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(idle(a), idle(b)) })
+	return out[:maxMissKeys]
+}
+
+// podSystem is the rule of a MissLabel that the pod's operating system causes.
+const podSystem = "spec.os"
+
+// blameSystem makes a miss of the label for the operating system say so if it is the pod's spec.os that does not allow its
+// values: to change node selector and affinity alone would not help.
+func (x misses) blameSystem(miss *planning.NearestMiss) {
+	if miss == nil || miss.Code != planning.MissLabel || miss.Key != corev1.LabelOSStable || x.c.Sample.Spec.OS == nil || x.c.Sample.Spec.OS.Name == "" {
+		return
+	}
+	if system := string(x.c.Sample.Spec.OS.Name); !slices.Contains(miss.Values, system) || len(miss.Values) > 1 {
+		miss.Rule = podSystem
+	}
+}
+
+// withoutVolumes lets the volumes be used anywhere; the miss names a label by which they can't be used there now.
+func (x misses) withoutVolumes(best *finding, at int32, p *nodepool.Pool) {
+	first := x.s.Volumes.Alternatives[0]
+	keys := x.fewKeys(p, first.Keys())
+	for i := range x.s.Terms[:min(len(x.s.Terms), maxDemands)] {
+		for _, key := range keys {
+			elsewhere := func(_ *candidate, value string) bool { return value != "" && !first.Get(key).Has(value) }
+			x.labelled(x.askWithoutVolumes(at, p, i), key, elsewhere).take(best, planning.MissVolumes, key)
+		}
+	}
+}
+
+// withoutPoolNeeds lets off, key by key, what the pool asks of labels, or states a label that it lacks.
+func (x misses) withoutPoolNeeds(best *finding, at int32, p *nodepool.Pool) {
+	for i, d := range x.fewDemands() {
+		both := d.both()
+		for _, key := range x.deciding(p, both, x.poolKeys(p, both)) {
+			q := x.ask(questionKey{at: at, demand: i, code: planning.MissNodePool, key: key}, func() (match.Needs, *nodepool.Pool) {
+				return both, x.changedPool(p, key, both.About(key))
+			})
+			daemons := map[string][]daemonset.Mask{}
+			x.labelled(q, key, func(cand *candidate, value string) bool {
+				return x.holdsDaemons(q, cand, key, value, daemons)
+			}).take(best, planning.MissNodePool, key)
+		}
+	}
+}
+
+// poolKeys are the labels that the pool states and could state otherwise, and those that the demand asks for and nobody
+// states.
+func (x misses) poolKeys(p *nodepool.Pool, n match.Needs) []string {
+	own := []string{v1.NodePoolLabelKey, "karpenter.sh/provisioner-name"}
+	if class := p.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
+		own = append(own, nodepool.ClassLabel(class.Group, class.Kind))
+	}
+	c := p.Table.Catalog
+	var out []string
+	for _, key := range p.Template.Keys() {
+		if _, typed := c.TypeKeys[key]; typed || c.OfferingKeys[key] || len(n.About(key)) > 0 {
+			out = append(out, key)
+		}
+	}
+	for _, key := range n.Keys() {
+		if _, typed := c.TypeKeys[key]; !typed && !c.OfferingKeys[key] && !p.Template.Has(key) && key != corev1.LabelHostname && x.m.Vocab.Restricted(key) == "" {
+			out = append(out, key)
+		}
+	}
+	return slices.DeleteFunc(out, func(key string) bool { return slices.Contains(own, key) })
+}
+
+// changedPool is a copy of the pool that says nothing of the label, or what the demand asks where only the pool can say
+// it; nil where that can't be.
+func (x misses) changedPool(p *nodepool.Pool, key string, wanted match.Needs) *nodepool.Pool {
+	if slices.ContainsFunc(p.Variety, func(v nodepool.Variety) bool { return v.Key == key }) {
+		return nil
+	}
+	out := *p
+	out.Template = p.Template.Without(key)
+	c := p.Table.Catalog
+	if _, typed := c.TypeKeys[key]; !typed && !c.OfferingKeys[key] && !wanted.MetBy(out.Template) {
+		all := requirements.Exists(key)
+		for _, r := range wanted {
+			all = all.Intersect(r)
+		}
+		value, ok := all.AnyValue()
+		if !ok {
+			return nil
+		}
+		out.Template = out.Template.With(requirements.In(key, value))
+	}
+	out.Rows, out.Slots = bitset.Full(len(p.Table.Rows)), c.AllSlots.Clone()
+	for k, stated := range x.factsOf(int32(slices.Index(x.m.Pools, p))).stated {
+		if k != key {
+			out.Rows.And(stated.Rows)
+			out.Slots.And(stated.Slots)
+		}
+	}
+	return &out
+}
+
+// holdsDaemons reports whether the node of a changed pool holds the pod in addition to the DaemonSets that would run on it:
+// those follow the pool's labels.
+func (x misses) holdsDaemons(q *question, cand *candidate, key, value string, known map[string][]daemonset.Mask) bool {
+	m := x.m
+	if len(m.DaemonSets) == 0 {
+		return true
+	}
+	if x.c.Topology != nil && slices.ContainsFunc(m.DaemonSets, func(d daemonset.Set) bool { return m.Classes[d.Class].Topology != nil }) {
+		return false // rules could notice them: not worth finding out
+	}
+	c := q.p.Table.Catalog
+	masks, ok := known[value]
+	if !ok {
+		carried := q.p.Template
+		if value != "" {
+			carried = carried.With(requirements.In(key, value))
+		}
+		masks = daemonset.Masks(m.DaemonSets, model.Registered(carried, m.Vocab), q.p.Taints, c)
+		known[value] = masks
+	}
+	v := q.p.Table.Rows[cand.row].Variant
+	need, have := slices.Clone(x.c.Requests), make([]int64, len(x.c.Requests))
+	m.Resources.Capacity(c.Variants[v].Allocatable, have)
+	m.Resources.AttachRoom(have, market.AttachLimit(c.Types[c.Variants[v].Type]))
+	m.Devices.RoomOfType(c.Types[c.Variants[v].Type], have)
+	for i := range masks {
+		if masks[i].RunsAt(v, cand.slot) {
+			resources.AddScaled(need, masks[i].Set.Requests, 1)
+		}
+	}
+	return resources.Fits(need, have)
+}
+
+// withAllOfferings looks at the offerings that are not available now.
+func (x misses) withAllOfferings(best *finding, at int32, p *nodepool.Pool) {
+	prices, over := x.shutOfferings(p.Table.Catalog), x.factsOf(at).over
+	for i, d := range x.fewDemands() {
+		q := x.ask(questionKey{at: at, demand: i}, func() (match.Needs, *nodepool.Pool) { return d.both(), p })
+		if q == nil {
+			continue
+		}
+		rows := q.rows.Clone()
+		rows.And(x.roomyIn(p.Table))
+		var each candidate
+		for r := range rows.Members {
+			if over != nil && over.Has(r) {
+				continue
+			}
+			eachWay(q, r, &each, func(cand *candidate) {
+				x.looks++
+				price, shut := prices[variantSlot{variant: int32(p.Table.Rows[r].Variant), slot: int32(cand.slot)}]
+				if cand.price != market.NoPrice || !shut || !best.nearer(planning.MissOffering, 0, price) {
+					return
+				}
+				cand.price = price
+				if x.reservable(q, cand.slot, x.awaits || x.mayAwait) && x.keepsVariety(q, cand) && ruleFaultsOf(x.explainer).admits(q, cand, true) {
+					*best = finding{miss: &planning.NearestMiss{Code: planning.MissOffering, InstanceType: x.option(q, cand)}, price: price}
+				}
+			})
+		}
+	}
+}
+
+// nearness orders miss codes.
+func nearness(c planning.MissCode) int {
+	switch c {
+	case planning.MissToleration:
+		return 0
+	case planning.MissLimits:
+		return 1
+	case planning.MissReservation:
+		return 2
+	case planning.MissMinValues:
+		return 3
+	case planning.MissTopology:
+		return 4
+	case planning.MissLabel:
+		return 5
+	case planning.MissResources:
+		return 6
+	case planning.MissVolumes:
+		return 7
+	case planning.MissNodePool:
+		return 8
+	case planning.MissResourceGivenUp:
+		return 9
+	case planning.MissOffering:
+		return 10
+	}
+	return -1
+}

@@ -1,0 +1,298 @@
+package explain
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// maxNodeLooks bounds how many nodes are looked at for explanations.existing, all kinds of pods together.
+const maxNodeLooks = 4 << 20
+
+// maxNodeTries bounds for how many nodes of a kind of pods it is asked whether a change would make topology rules let the
+// pod on.
+const maxNodeTries = 64
+
+// maxExampleDims and maxExampleRules bound what an example of a node says.
+const maxExampleDims, maxExampleRules = 3, 3
+
+// existing is why none of the nodes there are takes the class: counts by first failing check, an example of each, and the
+// node that comes nearest.
+func (x nodeFaults) existing() planning.Reason {
+	n := &planning.RemovedNodes{Total: len(x.m.Nodes)}
+	if n.Total == 0 {
+		return planning.Reason{Code: planning.ReasonNoNodePools}
+	}
+	var best finding
+	var two pairFinding
+	var examples nodeExamples
+	x.nodeLooks += n.Total
+	x.tries = maxNodeTries
+	for i := range x.m.Nodes {
+		check, f := x.checkNode(int32(i))
+		*n.Count(check)++
+		examples.consider(check, int32(i), &f)
+		if check != planning.NodeUnavailable && !x.brief {
+			x.considerNode(&best, &two, int32(i), &f)
+		}
+	}
+	n.Examples = x.examplesOf(&examples)
+	if best.miss == nil {
+		best.miss = two.miss
+	}
+	return planning.Reason{Code: planning.ReasonNoNodePools, Nodes: n, NearestMiss: best.miss}
+}
+
+// nodeFailings are the checks that a node of the snapshot fails.
+type nodeFailings struct {
+	groupFailings
+	// lacking are resources of which it has too little, at most maxExampleDims; dims is how many there are.
+	lacking [maxExampleDims]int
+	dims    int
+	// attach says that it lacks nothing but room for volumes.
+	attach bool
+}
+
+// groupFailings are those that all nodes of a group have in common.
+type groupFailings struct {
+	known, cordoned, tainted, volumes bool
+	// unmet is how many labels don't meet the alternative that comes nearest, and term its number.
+	unmet, term int32
+}
+
+func (f *nodeFailings) count() int {
+	n := int(f.unmet) + f.dims
+	if f.tainted {
+		n++
+	}
+	if f.volumes {
+		n++
+	}
+	return n
+}
+
+// checkNode is the first check that the node fails for the class, with all failings but those of topology.
+func (x nodeFaults) checkNode(node int32) (planning.NodeCheck, nodeFailings) {
+	if !x.t.S.Usable.Has(int(node)) {
+		return planning.NodeUnavailable, nodeFailings{}
+	}
+	f := nodeFailings{groupFailings: x.groupFails(x.m.Nodes[node].Group), attach: true}
+	free := x.t.S.FreeOf(node)
+	for d, need := range x.c.Requests {
+		if need > 0 && need > free[d] {
+			if f.dims < maxExampleDims {
+				f.lacking[f.dims] = d
+			}
+			f.dims++
+			f.attach = f.attach && resources.Attaches(x.m.Resources.Names[d])
+		}
+	}
+	switch {
+	case f.cordoned:
+		return planning.NodeCordoned, f
+	case f.tainted:
+		return planning.NodeTaints, f
+	case f.unmet > 0:
+		return planning.NodeRequirements, f
+	case f.volumes:
+		return planning.NodeVolumes, f
+	case f.dims > 0 && f.attach:
+		return planning.NodeVolumeLimits, f
+	case f.dims > 0:
+		return planning.NodeResources, f
+	case x.portTaken(node):
+		return planning.NodeHostPorts, f
+	case x.c.Topology != nil && !x.t.S.Topology.Admits(x.c.Topology, x.c.Shape, node):
+		return planning.NodeTopology, f
+	}
+	return planning.NodeNotPlaced, f
+}
+
+// groupFails are the failings of all nodes of the group.
+func (x nodeFaults) groupFails(group int32) groupFailings {
+	groups := x.groups[x.c.Shape]
+	if groups == nil {
+		groups = make([]groupFailings, len(x.m.Groups))
+		x.groups[x.c.Shape] = groups
+	}
+	f := &groups[group]
+	if f.known {
+		return *f
+	}
+	g := &x.m.Groups[group]
+	*f = groupFailings{known: true, volumes: !x.s.VolumesOn(g.Labels)}
+	for i := range g.Taints {
+		if match.Untolerated(x.s.Tolerations, g.Taints[i:i+1], true) != nil {
+			f.tainted = true
+			f.cordoned = f.cordoned || g.Taints[i].Key == corev1.TaintNodeUnschedulable
+		}
+	}
+	for i, term := range x.s.Terms {
+		unmet, last := int32(0), ""
+		for _, r := range term {
+			if !match.Meets(g.Labels, r) && r.Key() != last {
+				unmet++
+				last = r.Key()
+			}
+		}
+		if i == 0 || unmet < f.unmet {
+			f.unmet, f.term = unmet, int32(i)
+		}
+	}
+	return *f
+}
+
+// taintsOf are the node's taints that the pods don't tolerate.
+func (x nodeFaults) taintsOf(node int32) []corev1.Taint {
+	return intolerable(x.s.Tolerations, x.m.Groups[x.m.Nodes[node].Group].Taints)
+}
+
+// unmetOn are the labels of the node that don't meet the alternative that comes nearest.
+func (x nodeFaults) unmetOn(node int32, f *nodeFailings) []string {
+	labels := x.m.Groups[x.m.Nodes[node].Group].Labels
+	return match.Needs(slices.DeleteFunc(slices.Clone(x.s.Terms[f.term]), func(r requirements.Requirement) bool { return match.Meets(labels, r) })).Keys()
+}
+
+// portTaken reports whether a pod of the node has a host port of the class.
+func (x nodeFaults) portTaken(node int32) bool {
+	h, o := x.hostOf(node), x.c.Topology
+	return h != nil && o != nil && slices.ContainsFunc(o.In, func(g int32) bool {
+		return x.m.Topology[g].Kind == topology.Exclusive && h.Of(g).Members > 0
+	})
+}
+
+// considerNode takes the node as a finding if it fails a single check, and as second best if it fails two.
+func (x nodeFaults) considerNode(best *finding, two *pairFinding, node int32, f *nodeFailings) {
+	switch f.count() {
+	case 0:
+		h, name := x.hostOf(node), x.m.Nodes[node].Name
+		if h == nil || x.tries <= 0 || !best.worth(planning.MissTopology) && best.miss.Code != planning.MissTopology {
+			return
+		}
+		x.tries--
+		for _, r := range rulesOf(x.m, x.c.Topology) {
+			if miss := missesOf(x.explainer).unruled(best, &r, h.Domains, h.Of, 0); miss != nil {
+				miss.Node = name
+			}
+		}
+	case 1:
+		codes, size := x.codesFor(node, f)
+		if codes[0] != "" && best.nearer(codes[0], size, 0) && x.admitsChanged(node, f) {
+			miss := x.changesFor(node, f)[0]
+			miss.Node = x.m.Nodes[node].Name
+			*best = finding{miss: miss, size: size}
+		}
+	case 2:
+		codes, size := x.codesFor(node, f)
+		if best.miss == nil && codes[1] != "" && two.nearer(codes[0], codes[1], size, 0) && x.admitsChanged(node, f) {
+			misses := x.changesFor(node, f)
+			misses[0].Node, misses[0].Also = x.m.Nodes[node].Name, misses[1]
+			*two = pairFinding{finding{miss: misses[0], size: size}}
+		}
+	}
+}
+
+// codesFor are the codes of changesFor, and how large the changes are.
+func (x nodeFaults) codesFor(node int32, f *nodeFailings) (codes [2]planning.MissCode, size float64) {
+	n := 0
+	note := func(code planning.MissCode) {
+		if n < len(codes) && code != "" {
+			codes[n] = code
+			n++
+		}
+	}
+	if f.tainted {
+		note(planning.MissToleration)
+	}
+	for range f.unmet {
+		note(planning.MissLabel)
+	}
+	for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
+		code, share := missesOf(x.explainer).cut(d, x.t.S.FreeOf(node)[d])
+		note(code)
+		size += share
+	}
+	return codes, size
+}
+
+// changesFor are the changes that would make up for the node's failings, the nearest first; fewer than there are
+// failings where some can't be made up for. Of volumes only those could tell who know where else they can be.
+func (x nodeFaults) changesFor(node int32, f *nodeFailings) (misses []*planning.NearestMiss) {
+	if f.tainted {
+		misses = append(misses, &planning.NearestMiss{Code: planning.MissToleration, Taints: x.taintsOf(node)})
+	}
+	var unmet []string
+	if f.unmet > 0 {
+		unmet = x.unmetOn(node, f)
+	}
+	for _, key := range unmet {
+		miss := &planning.NearestMiss{Code: planning.MissLabel, Key: key}
+		if value := match.OnlyValue(x.m.Groups[x.m.Nodes[node].Group].Labels.Get(key)); value != "" {
+			miss.Values = []string{value}
+		}
+		missesOf(x.explainer).blameSystem(miss)
+		misses = append(misses, miss)
+	}
+	for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
+		have := x.t.S.FreeOf(node)[d]
+		if code, _ := missesOf(x.explainer).cut(d, have); code != "" {
+			misses = append(misses, missesOf(x.explainer).less(code, d, have))
+		}
+	}
+	return misses
+}
+
+// admitsChanged reports whether topology rules let the pod on the node once its failings are made up for.
+func (x nodeFaults) admitsChanged(node int32, f *nodeFailings) bool {
+	if x.c.Topology == nil {
+		return true
+	}
+	if x.tries <= 0 {
+		return false
+	}
+	x.tries--
+	h := x.hostOf(node)
+	of, loosely := h.Of, f.dims == 0 || f.count() > 1
+	if loosely {
+		of = x.countsWhoeverNotices(node)
+	}
+	return ruleFaultsOf(x.explainer).admitsAt(x.c.Topology, h.Domains, of, loosely)
+}
+
+// hostOf is what topology rules know of a node; nil without any.
+func (x nodeFaults) hostOf(node int32) *topology.Host {
+	if x.t.S.Topology == nil {
+		return nil
+	}
+	return &x.t.S.Topology.Hosts[node]
+}
+
+// countsWhoeverNotices are the counts on a node as if no group ignored it: a spread rule of pods with other demands
+// may take notice of it.
+func (x nodeFaults) countsWhoeverNotices(node int32) func(group int32) topology.Tally {
+	return func(group int32) topology.Tally {
+		out := x.t.S.Topology.Hosts[node].Of(group)
+		if x.m.Topology[group].Kind != topology.Spread {
+			return out
+		}
+		out.Members = 0
+		note := func(class, n int32) {
+			if o := x.m.Classes[class].Topology; o != nil && topology.Contains(o.In, group) {
+				out.Members += n
+			}
+		}
+		for _, class := range podsOn(x.m, node) {
+			note(class, 1)
+		}
+		for b := range x.t.S.On(node) {
+			note(b.Class, b.Count)
+		}
+		return out
+	}
+}

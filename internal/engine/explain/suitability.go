@@ -1,0 +1,506 @@
+package explain
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Explanations look at nodes one by one and note the checks that they fail: the check that the nodes of a type
+// fail first says why a pod was refused, and a node that fails just one says what would help. Nothing here decides
+// a placement.
+
+// check is one step of the way to a new node, in the order in which explanations count them.
+type check uint8
+
+const (
+	checkRequirements check = iota
+	checkResources
+	checkOffering
+	checkLimits
+	checkReservation
+	checkVariety
+	checkTopology
+	checksPassed
+)
+
+// explanations is what the explanations of one plan share.
+type explanations struct {
+	t *trial.Trial
+	// shut are the offerings that are not available now, by catalog.
+	shut map[*market.Catalog]map[variantSlot]int64
+	// pools is indexed like Model.pools; filled as needed.
+	pools []*poolFacts
+	// twins is indexed likewise: see twinPools.
+	twins     []int
+	questions map[questionKey]*question
+	cells     *layout.Cells // nil without topology rules
+	// barred remembers, by cell, whether a new node there would bring a domain that must not come.
+	barred map[int32]bool
+	// looks counts the nodes looked at for nearest misses; nodeLooks the nodes looked at.
+	looks, nodeLooks int
+	// came is scratch of surveys.
+	came []check
+	// everyone are, by spread group, its members by domain, on nodes that the group takes no notice of as well.
+	everyone map[int32][]int32
+	// hosts are the new nodes that questions are about, without pods.
+	hosts map[admission]topology.Host
+	// groups are failings of nodes, by shape and group; rules what is known of rules.
+	groups map[int32][]groupFailings
+	rules  map[ruleKey]planning.Rule
+	// untainted is indexed like Model.pools: see likeButForTaints. Nil as long as nobody asked.
+	untainted []int32
+	// What unknown names are compared with: values of labels and resources, by catalog, and label keys; near remembers
+	// what is near.
+	values    map[valuesKey][]string
+	resources map[*market.Catalog][]string
+	keys      []string
+	onNodes   map[string]bool
+	near      map[nearKey][]string
+}
+
+// maxLooks bounds explanations.looks, so that explaining never takes much longer than planning. Kinds of pods that are
+// explained after that have no nearest miss.
+const maxLooks = 4 << 20
+
+// poolFacts is what the pool by itself says of its nodes.
+type poolFacts struct {
+	// stated are the rows and slots that meet what the pool states of each key.
+	stated map[string]nodepool.Mask
+	// cost is indexed [row*limits+limit]; over are the rows of which the limits allow no more node. Nil without
+	// limits.
+	cost []int64
+	over bitset.Set
+}
+
+// explainer answers why pods of one class have no place.
+type explainer struct {
+	*explanations
+	m *model.Model
+	c *podclass.Class
+	s *podclass.Shape
+	// demands are the shape's alternatives for a new node.
+	demands []demand
+	// awaits says that the pod must not be placed but on a reservation; mayAwait that it might have to be if its demands
+	// were others.
+	awaits, mayAwait bool
+	// brief explainers look for no nearest miss.
+	brief bool
+	// loosely says that the pods are explained as if they had other tolerations: see spreadsLoosely.
+	loosely bool
+	// beyondTaints is what is known of pools whose taints they don't tolerate, by the first that is like them.
+	beyondTaints map[int32]toleratedPool
+	// tries is how many nodes more may be asked about a change.
+	tries int
+	// roomy are, by table, the rows that hold the pod.
+	roomy map[*nodepool.Table]bitset.Set
+	// admitted remembers what topology rules say; byWay what they say of the question's nodes by the way to buy them,
+	// if that decides.
+	admitted map[admission]bool
+	byWay    []verdict
+	wayOf    *question
+	// residents counts the DaemonSet pods of the candidate that is on trial.
+	residents int32
+	// varied remembers which sites keep their pool's minValues.
+	varied map[varietySite]bool
+	// lean are, for sites that don't, how many values there are, by the pool's minValues.
+	lean map[varietySite][]int
+}
+
+// ruleSite is what topology rules can tell of a new node: its cell and its DaemonSets; loosely if spread rules are
+// checked whatever nodes they count.
+type ruleSite struct {
+	cell, resident int32
+	loosely        bool
+}
+
+// admission is a pod of the class on a node of the site.
+type admission struct {
+	q    *question
+	site ruleSite
+}
+
+type verdict uint8
+
+const (
+	verdictOpen verdict = iota
+	verdictAdmits
+	verdictRefuses
+	verdictAsked // refuses, and it is known which rules do
+)
+
+// question is a demand on a pool, perhaps on a changed copy of one that the model has; requests aside, so that all
+// classes of a shape share it.
+type question struct {
+	p  *nodepool.Pool
+	at int32
+	// rows and slots meet the demand; assigned are ways to decide labels left open that meet it too.
+	rows, slots bitset.Set
+	assigned    []nodepool.Assignment
+	// changed says that the pod's own demands or the pool are not those that the plan was made with, so that spread
+	// rules may count other nodes.
+	changed bool
+	// plain says that all types are in the same cell if bought the same way.
+	plain bool
+}
+
+// questionKey names a question: the shape's demand of that number on the pool, as it is or with one key let off by code.
+type questionKey struct {
+	at, shape int32
+	demand    int
+	code      planning.MissCode
+	key       string
+}
+
+// candidate is a node that could be bought: a row in a slot with one of the question's assignments.
+type candidate struct {
+	row, slot, assign int
+	price             int64
+}
+
+func (x *explanations) factsOf(at int32) *poolFacts {
+	if f := x.pools[at]; f != nil {
+		return f
+	}
+	p := x.t.M.Pools[at]
+	f := &poolFacts{stated: map[string]nodepool.Mask{}}
+	for r := range p.Template.All {
+		f.stated[r.Key()] = p.MaskOf(r)
+	}
+	if p.Limits != nil {
+		f.over = bitset.New(len(p.Table.Rows))
+		for r := range p.Table.Rows {
+			cost := p.RowCost(r)
+			f.cost = append(f.cost, cost...)
+			if !x.t.S.Limits.Allows(at, x.t.S.Limits.Usage[at], cost) {
+				f.over.Add(r)
+			}
+		}
+	}
+	x.pools[at] = f
+	return f
+}
+
+// ask finds the nodes of a pool that meet the demand, resources aside; nil where the pool itself excludes it. demand
+// is called when the answer is not known yet; it returns what to ask of which pool, the key's or a changed copy of it, or
+// nil for none.
+func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.Pool)) *question {
+	key.shape = x.c.Shape
+	if q, ok := x.questions[key]; ok {
+		return q
+	}
+	var q *question
+	if n, p := demand(); p != nil && n.Conflict() == "" && refusedBy(x.m, p, n) == nil {
+		q = &question{p: p, at: key.at, changed: key.code != ""}
+		q.plain = !layout.TypeDecides(x.m.TopologyKeys, p.Table.Catalog)
+		x.narrow(q, n, key.code == planning.MissNodePool, key.key)
+	}
+	x.questions[key] = q
+	return q
+}
+
+// narrow fills in the question's nodes: those that meet the demand and what the pool states, but of one key if let
+// off.
+func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key string) {
+	p := q.p
+	q.rows, q.slots = bitset.Full(len(p.Table.Rows)), p.Table.Catalog.AllSlots.Clone()
+	for k, stated := range x.factsOf(q.at).stated {
+		if !letOff || k != key {
+			q.rows.And(stated.Rows)
+			q.slots.And(stated.Slots)
+		}
+	}
+	for _, r := range demand {
+		p.Narrow(p.Template.Get(r.Key()).Intersect(r), q.rows, q.slots)
+	}
+	q.assigned = x.assignments(p, demand)
+	some := bitset.New(len(p.Table.Rows))
+	for i := range q.assigned {
+		if q.assigned[i].Rows == nil {
+			return
+		}
+		some.Or(q.assigned[i].Rows)
+	}
+	q.rows.And(some)
+}
+
+// assignments are the ways to decide the pool's open labels under which a node meets the demand: labels that topology
+// rules look at with each of their values, others with one that will do.
+func (x *explainer) assignments(p *nodepool.Pool, demand match.Needs) []nodepool.Assignment {
+	sets := []requirements.Set{{}}
+	seen := map[string]bool{}
+	widen := func(key string, choices []requirements.Requirement) {
+		if seen[key] {
+			return
+		}
+		seen[key] = true
+		wanted := demand.About(key)
+		var next []requirements.Set
+		for _, s := range sets {
+			for _, r := range choices {
+				if len(next) < nodepool.MaxAssignments && wanted.MetBy(requirements.NewSet(r)) {
+					next = append(next, s.With(r))
+				}
+			}
+		}
+		sets = next
+	}
+	for _, key := range x.m.TopologyKeys {
+		if p.LeftOpen(key) {
+			widen(key, p.Candidates(key, nil, x.m.Domains()))
+		}
+	}
+	for _, r := range demand {
+		if !p.LeftOpen(r.Key()) {
+			continue
+		}
+		wanted := p.Template.Get(r.Key())
+		for _, d := range demand.About(r.Key()) {
+			wanted = wanted.Intersect(d)
+		}
+		choices := []requirements.Requirement{p.Decide(r.Key(), wanted)}
+		if p.MayStayOpen(wanted) {
+			choices = append(choices, wanted)
+		}
+		widen(r.Key(), choices)
+	}
+	return p.WithRows(sets)
+}
+
+// lacks counts the resources of which the row has too little, and names one; it stops at two.
+func (x *explainer) lacks(q *question, row int) (n, dim int) {
+	have := q.p.Table.AllocOf(row, len(x.c.Requests))
+	for d, need := range x.c.Requests {
+		if need > have[d] {
+			if n++; n > 1 {
+				return n, d
+			}
+			dim = d
+		}
+	}
+	return n, dim
+}
+
+// roomyIn are the table's rows that hold the pod.
+func (x *explainer) roomyIn(t *nodepool.Table) bitset.Set {
+	if known, ok := x.roomy[t]; ok {
+		return known
+	}
+	out := bitset.New(len(t.Rows))
+	for r := range t.Rows {
+		if resources.Fits(x.c.Requests, t.AllocOf(r, len(x.c.Requests))) {
+			out.Add(r)
+		}
+	}
+	x.roomy[t] = out
+	return out
+}
+
+// reservable reports whether the slot's reservation has an instance left, and whether the pod may do without one.
+func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
+	c := q.p.Table.Catalog
+	id := c.Slots[slot].Reservation
+	if id == "" {
+		return !awaits
+	}
+	return x.t.S.Limits.Reserved[id] < c.Reservations[id]
+}
+
+// varietySite is what decides which nodes can stand in for a candidate with a pod of the class alone. row is 0 where
+// it makes no difference.
+type varietySite struct {
+	q                                 *question
+	row, slot, assign, cell, resident int32
+}
+
+// KeepsVariety reports whether the types that can stand in for the candidate are as varied as the pool's minValues ask
+// for.
+func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
+	if !x.t.StrictVariety(q.p) {
+		return true
+	}
+	site := x.varietySiteOf(q, cand)
+	ok, known := x.varied[site]
+	if !known {
+		mc := state.Node{Pool: q.at, Row: int32(cand.row), Slot: site.slot, Labels: q.assigned[cand.assign].Labels, Used: x.c.Requests}
+		rows, slots := q.rows.Clone(), q.slots.Clone()
+		var stakes []*topology.Groups
+		if x.c.Topology != nil {
+			stakes = []*topology.Groups{x.c.Topology}
+		}
+		newnodes.Of(x.t).KeepAlike(&mc, rows, slots, stakes)
+		if ok = q.p.VariedFor(mc.Row, x.c.Requests, rows, slots); !ok {
+			if x.lean == nil {
+				x.lean = map[varietySite][]int{}
+			}
+			x.lean[site] = q.p.VarietyLeft(mc.Row, x.c.Requests, rows, slots)
+		}
+		x.varied[site] = ok
+	}
+	return ok
+}
+
+func (x *explainer) varietySiteOf(q *question, cand *candidate) varietySite {
+	site := varietySite{q: q, slot: int32(cand.slot), assign: int32(cand.assign), cell: layout.AnyCell}
+	if q.p.Limits != nil {
+		site.row = int32(cand.row)
+	}
+	if x.cells != nil {
+		site.cell, site.resident = x.cellOf(q, cand), q.p.Table.Rows[cand.row].Resident
+	}
+	return site
+}
+
+// changed reports whether the pods are explained as if they asked for something else.
+func (x *explainer) changed(q *question) bool { return q.changed || x.loosely }
+
+// fitting shows the nodes that meet the question, are open to be bought and cost less than *below; see has to ask
+// KeepsVariety and admits about those that it is interested in, and may lower *below.
+func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
+	if q == nil {
+		return
+	}
+	rows := q.rows.Clone()
+	rows.And(x.roomyIn(q.p.Table))
+	over := x.factsOf(q.at).over
+	slots, awaits := bitset.New(len(q.p.Table.Catalog.Slots)), x.awaits || (x.changed(q) && x.mayAwait)
+	for s := range q.slots.Members {
+		if x.reservable(q, s, awaits) {
+			slots.Add(s)
+		}
+	}
+	var cand candidate
+	for cand.row = range rows.Members {
+		if over != nil && over.Has(cand.row) {
+			continue
+		}
+		row := &q.p.Table.Rows[cand.row]
+		prices := q.p.Table.Catalog.PricesOf(row.Variant)
+		for a := range q.assigned {
+			if cand.assign = a; !q.assigned[a].Fits(cand.row) {
+				continue
+			}
+			x.looks += row.Slots.Count()
+			for i, w := range row.Slots {
+				for w &= slots[i]; w != 0; w &= w - 1 {
+					cand.slot = i<<6 + bits.TrailingZeros64(w)
+					if cand.price = prices[cand.slot]; cand.price < *below {
+						see(&cand)
+					}
+				}
+			}
+		}
+	}
+}
+
+// variantSlot is an offering of a catalog.
+type variantSlot struct{ variant, slot int32 }
+
+// shutOfferings are the prices of the offerings that are not available now and have their type's own capacity.
+func (x *explanations) shutOfferings(c *market.Catalog) map[variantSlot]int64 {
+	if known, ok := x.shut[c]; ok {
+		return known
+	}
+	slotOf := make(map[string]int32, len(c.Slots))
+	for s := range c.Slots {
+		slotOf[c.Slots[s].Labels.String()] = int32(s)
+	}
+	out := map[variantSlot]int64{}
+	for v := range c.Variants {
+		typ := c.Variants[v].Type
+		if v > 0 && c.Variants[v-1].Type == typ {
+			continue // the type's own capacity comes first
+		}
+		for i := range c.Types[typ].Offerings {
+			o := &c.Types[typ].Offerings[i]
+			if o.Available || market.OverrideText(o) != "" {
+				continue
+			}
+			site := variantSlot{variant: int32(v), slot: slotOf[o.Requirements.String()]}
+			now := c.Repriced(v, int(site.slot), market.NanoUSD(o.Price))
+			if price, ok := out[site]; !ok || now < price {
+				out[site] = now
+			}
+		}
+	}
+	x.shut[c] = out
+	return out
+}
+
+// labelOn is the value of a label on the candidate: like nodepool.Pool.Label, but for the question's pool, and with a
+// value of the node's type where it leaves several.
+func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
+	c := q.p.Table.Catalog
+	have, decided := q.p.Template.Get(key), q.assigned[cand.assign].Labels
+	_, stated := c.TypeKeys[key]
+	switch {
+	case c.OfferingKeys[key]:
+		return match.OnlyValue(c.Slots[cand.slot].Labels.Get(key))
+	case decided.Has(key):
+		return match.OnlyValue(decided.Get(key))
+	case stated:
+		own := c.Types[c.Variants[q.p.Table.Rows[cand.row].Variant].Type].Requirements
+		if !own.Has(key) {
+			return ""
+		}
+		have = have.Intersect(own.Get(key))
+	case !q.p.Template.Has(key):
+		return ""
+	}
+	value, _ := have.AnyValue()
+	return value
+}
+
+// cellOf is the cell of the candidate.
+func (x *explainer) cellOf(q *question, cand *candidate) int32 {
+	if q.p == x.m.Pools[q.at] {
+		return x.cells.OfNew(q.at, int32(cand.row), int32(cand.slot), &q.assigned[cand.assign])
+	}
+	return x.cells.Number(x.t.S.Topology.DomainsOf(func(key string) string { return x.labelOn(q, cand, key) }))
+}
+
+// option describes the candidate for people.
+func (x *explainer) option(q *question, cand *candidate) *planning.InstanceTypeOption {
+	c := q.p.Table.Catalog
+	s := &c.Slots[cand.slot]
+	return &planning.InstanceTypeOption{
+		Name: c.Types[c.Variants[q.p.Table.Rows[cand.row].Variant].Type].Name, Zone: s.Zone, CapacityType: s.CapacityType, Others: s.Others,
+		Price: float64(cand.price) / market.NanoPerUSD,
+	}
+}
+
+// limitShare is by how much the pool's limits are too low for one more node of the row, as a share of what they are.
+func (x *explainer) limitShare(q *question, row int) float64 {
+	share := 0.0
+	x.exceeded(q, row, func(i int, over int64) { share += float64(over) / math.Max(float64(q.p.Limits.Max[i]), 1) })
+	return share
+}
+
+// exceeded calls f for each limit that one more node of the row would exceed.
+func (x *explainer) exceeded(q *question, row int, f func(limit int, over int64)) {
+	l := q.p.Limits
+	cost := x.factsOf(q.at).cost[row*len(l.Names) : (row+1)*len(l.Names)]
+	for i := range l.Names {
+		over := x.t.S.Limits.Usage[q.at][i] + cost[i] - l.Max[i]
+		if l.Reached(x.t.S.Limits.Standing[q.at], i) {
+			over = max(over, 1)
+		}
+		if over > 0 {
+			f(i, over)
+		}
+	}
+}

@@ -1,0 +1,288 @@
+package explain
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/spelling"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// maxKnown bounds Unknown.Known, maxUnknown how many unknown names a reason says.
+const maxKnown, maxUnknown = 10, 4
+
+// unknownsOf are the names that pods of the class ask a pool for and that nothing has. Names of alternatives are told if
+// each alternative has one.
+func (x *explainer) unknownsOf(p *nodepool.Pool) []planning.Unknown {
+	out := x.unknownResources(p)
+	var names []planning.Unknown
+	for _, term := range x.s.Terms {
+		before := len(names)
+		for _, r := range term {
+			if u := x.unknownNeed(p, r); u != nil {
+				names = append(names, *u)
+			}
+		}
+		if len(names) == before {
+			names = nil
+			break
+		}
+	}
+	for _, u := range names {
+		if !slices.ContainsFunc(out, func(o planning.Unknown) bool { return o.Kind == u.Kind && o.Key == u.Key && o.Name == u.Name }) {
+			out = append(out, u)
+		}
+	}
+	return out[:min(len(out), maxUnknown)]
+}
+
+// unknownNeed is the label or the value that nobody has; nil if it is known.
+func (x *explainer) unknownNeed(p *nodepool.Pool, r requirements.Requirement) *planning.Unknown {
+	key := r.Key()
+	values, listed := x.knownValues(p.Table.Catalog, key)
+	switch {
+	case listed && r.Operator() == requirements.OpIn && !slices.ContainsFunc(r.Values(), func(v string) bool { _, ok := slices.BinarySearch(values, v); return ok }):
+		u := planning.Unknown{Kind: planning.UnknownValue, Key: key, Name: strings.Join(r.Values()[:min(len(r.Values()), maxKnown)], " or "), KnownCount: len(values)}
+		if len(r.Values()) == 1 {
+			u.Nearest = x.nearest3(values, u.Name)
+		}
+		if len(values) <= maxKnown {
+			u.Known = values
+		}
+		return &u
+	case listed || p.Template.Has(key) || match.AbsentMeets(r) || key == corev1.LabelHostname || x.stated(p.Table.Catalog, key) || x.m.Vocab.IsWellKnown(key) || x.onSomeNode(key):
+		return nil
+	}
+	return &planning.Unknown{Kind: planning.UnknownLabel, Name: key, Nearest: x.nearLabels(p.Template, key, r)}
+}
+
+func (x *explanations) stated(c *market.Catalog, key string) bool {
+	_, typed := c.TypeKeys[key]
+	return typed || c.OfferingKeys[key]
+}
+
+// onSomeNode reports whether some node of the snapshot has the label; nodes' groups know of the labels that pods ask for.
+func (x *explainer) onSomeNode(key string) bool {
+	known, ok := x.onNodes[key]
+	if !ok {
+		known = slices.ContainsFunc(x.m.Groups, func(g existing.Group) bool { return g.Labels.Has(key) })
+		x.onNodes[key] = known
+	}
+	return known
+}
+
+// nearLabels are labels that may have been meant by one that nobody has: first those of the pool and the well-known ones,
+// then those of instance types and nodes.
+func (x *explainer) nearLabels(known requirements.Set, key string, r requirements.Requirement) []string {
+	var e *requirements.IncompatibleError
+	if err := x.m.Vocab.Compatible(known, requirements.NewSet(r)); errors.As(err, &e) {
+		if hint := e.Hint(); hint != "" {
+			return []string{hint}
+		}
+	}
+	return x.nearest3(x.labelKeys(), key)
+}
+
+// nearest3 is spelling.Nearest, remembered: the same mistake stands in all pods of a workload.
+func (x *explanations) nearest3(known []string, name string) []string {
+	if len(known) == 0 {
+		return nil
+	}
+	key := nearKey{&known[0], len(known), name}
+	if out, ok := x.near[key]; ok {
+		return out
+	}
+	out := spelling.Nearest(name, known)
+	x.near[key] = out
+	return out
+}
+
+// nearKey names a question to spelling.Nearest: a list that explanations keep, and a name.
+type nearKey struct {
+	list *string
+	n    int
+	name string
+}
+
+// valuesKey names the values of a label in a catalog.
+type valuesKey struct {
+	c   *market.Catalog
+	key string
+}
+
+// knownValues are those that instance types or offerings of the catalog state for a label, sorted; false if they state
+// none, or leave open which.
+func (x *explanations) knownValues(c *market.Catalog, key string) ([]string, bool) {
+	if !x.stated(c, key) {
+		return nil, false
+	}
+	if known, ok := x.values[valuesKey{c, key}]; ok {
+		return known, known != nil
+	}
+	seen, open := map[string]bool{}, false
+	note := func(set requirements.Set) {
+		if !set.Has(key) {
+			return
+		}
+		r := set.Get(key)
+		open = open || r.Complement()
+		for _, v := range r.Values() {
+			seen[v] = true
+		}
+	}
+	if c.OfferingKeys[key] {
+		for i := range c.Slots {
+			note(c.Slots[i].Labels)
+		}
+	} else {
+		for _, it := range c.Types {
+			note(it.Requirements)
+		}
+	}
+	var out []string
+	if !open {
+		out = sortedSet(seen)
+	}
+	x.values[valuesKey{c, key}] = out
+	return out, out != nil
+}
+
+func sortedSet[K ~string](set map[K]bool) []string {
+	out := make([]string, 0, len(set))
+	for k := range set {
+		out = append(out, string(k))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// unknownResources are those that the pods request and no type of the pool's catalog has.
+func (x *explainer) unknownResources(p *nodepool.Pool) []planning.Unknown {
+	var out []planning.Unknown
+	for d, name := range x.m.Resources.Names {
+		if d < resources.Base || x.c.Requests[d] <= 0 || resources.Hidden(name) {
+			continue
+		}
+		known := x.resourcesOf(p.Table.Catalog)
+		if _, ok := slices.BinarySearch(known, string(name)); !ok {
+			out = append(out, planning.Unknown{Kind: planning.UnknownResource, Name: string(name), Nearest: x.nearest3(known, string(name))})
+		}
+	}
+	return out
+}
+
+// notKnown are the resources that pods of the class ask for and of which nobody knows how many some types of the pool have.
+func (x *explainer) notKnown(p *nodepool.Pool) []planning.NotKnown {
+	var out []planning.NotKnown
+	for d, name := range x.m.Resources.Names {
+		if d < resources.Base || x.c.Requests[d] <= 0 {
+			continue
+		}
+		n := 0
+		for _, it := range p.Table.Catalog.Types {
+			if slices.Contains(it.NotKnown, name) {
+				n++
+			}
+		}
+		if n > 0 {
+			out = append(out, planning.NotKnown{Resource: name, Types: n})
+		}
+	}
+	return out
+}
+
+// resourcesOf are the resources of which some type of the catalog has any, sorted.
+func (x *explanations) resourcesOf(c *market.Catalog) []string {
+	if known, ok := x.resources[c]; ok {
+		return known
+	}
+	seen := map[corev1.ResourceName]bool{}
+	for i := range c.Variants {
+		for name, q := range c.Variants[i].Capacity {
+			if !seen[name] && q.Sign() > 0 {
+				seen[name] = true
+			}
+		}
+	}
+	out := sortedSet(seen)
+	x.resources[c] = out
+	return out
+}
+
+// maxNodesRead bounds how many nodes are read for names that may have been meant.
+const maxNodesRead = 64
+
+// labelKeys are the labels of instance types, offerings and nodes, sorted.
+func (x *explainer) labelKeys() []string {
+	if x.keys != nil {
+		return x.keys
+	}
+	seen := map[string]bool{}
+	for _, c := range x.m.Catalogs {
+		for key := range c.TypeKeys {
+			seen[key] = true
+		}
+		for key := range c.OfferingKeys {
+			seen[key] = true
+		}
+	}
+	for i := range x.m.Nodes[:min(len(x.m.Nodes), maxNodesRead)] {
+		if o := x.m.Nodes[i].Source.Object; o != nil {
+			for key := range o.Labels {
+				seen[x.m.Vocab.Canonical(key)] = true
+			}
+		}
+	}
+	for _, p := range x.m.Pools {
+		for _, key := range p.Template.Keys() {
+			seen[key] = true
+		}
+	}
+	x.keys = sortedSet(seen)
+	return x.keys
+}
+
+// unknownOnNodes are the names that the pods ask for and that no node of the snapshot has.
+func (x *explainer) unknownOnNodes() []planning.Unknown {
+	var out []planning.Unknown
+	for d, name := range x.m.Resources.Names {
+		if d < resources.Base || x.c.Requests[d] <= 0 || resources.Hidden(name) {
+			continue
+		}
+		seen := map[corev1.ResourceName]bool{}
+		for i := range x.m.Nodes {
+			if q := x.m.Nodes[i].Capacity[name]; q.Sign() > 0 {
+				seen[name] = true
+				break
+			}
+			if i < maxNodesRead {
+				for n, q := range x.m.Nodes[i].Capacity {
+					seen[n] = seen[n] || q.Sign() > 0
+				}
+			}
+		}
+		if !seen[name] {
+			delete(seen, name)
+			out = append(out, planning.Unknown{Kind: planning.UnknownResource, Name: string(name), Nearest: spelling.Nearest(string(name), sortedSet(seen))})
+		}
+	}
+	if len(x.s.Terms) == 1 {
+		for _, r := range x.s.Terms[0] {
+			if match.AbsentMeets(r) || r.Key() == corev1.LabelHostname || x.onSomeNode(r.Key()) ||
+				slices.ContainsFunc(out, func(u planning.Unknown) bool { return u.Kind == planning.UnknownLabel && u.Name == r.Key() }) {
+				continue
+			}
+			out = append(out, planning.Unknown{Kind: planning.UnknownLabel, Name: r.Key(), Nearest: x.nearLabels(requirements.Set{}, r.Key(), r)})
+		}
+	}
+	return out[:min(len(out), maxUnknown)]
+}

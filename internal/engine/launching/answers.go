@@ -1,0 +1,242 @@
+package launching
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Answers remember which new nodes trials of one model have found for pods that wait, by all that such an answer depends on: how many
+// pods of which class, what is left of limits and reservations, and where the members of their rules are. A planner asks the same
+// over and over, since different removals leave the same pods. Trials give the same answers with and without: see Trial.Recall. Answers
+// are safe for concurrent use.
+type Answers struct {
+	m *model.Model
+	w *valuing.Worth
+	q planning.Query
+	// none says that answers depend on more than is looked at; spreads are the rules that a domain more could break.
+	none    bool
+	spreads []int32
+	mu      sync.Mutex
+	known   map[string]answer
+	kept    int
+	// kinds are the nodes for pods at a stage, which lister lists.
+	kinds  map[int32][]kind
+	lister kindLister
+}
+
+// mostAnswered bounds what is remembered: new nodes and lots of pods on them.
+const mostAnswered = 1 << 17
+
+// answer is the new nodes and their pods, hosts counted from the first of the nodes; nil for none, and what they cost.
+type answer struct {
+	nodes    []state.Node
+	bindings []state.Binding
+	price    float64
+	ok       bool
+}
+
+// NewAnswers remember what trials of the model are asked with these pod prices and this query; answers to other questions are not
+// remembered.
+func NewAnswers(m *model.Model, w *valuing.Worth, q planning.Query) *Answers {
+	a := &Answers{m: m, w: w, q: q, known: map[string]answer{}, kinds: map[int32][]kind{}, lister: kindLister{m: m}}
+	a.none = m.Costs != nil && len(m.Costs.Commitments) > 0 || slices.ContainsFunc(m.Pools, func(p *nodepool.Pool) bool {
+		return len(p.Variety) > 0 || p.Table != nil && slices.ContainsFunc(p.Table.Rows, func(r nodepool.Row) bool { return len(r.Residents) > 0 })
+	})
+	for g := range m.Topology {
+		if group := &m.Topology[g]; group.Kind == topology.Spread && group.Hard && group.At != topology.Hostname {
+			a.spreads = append(a.spreads, int32(g))
+		}
+	}
+	return a
+}
+
+// kindsOf are the nodes for pods at a stage, which all trials share.
+func (a *Answers) kindsOf(stage int32) []kind {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list, known := a.kinds[stage]
+	if !known {
+		list = a.lister.at(stage)
+		a.kinds[stage] = list
+	}
+	return list
+}
+
+// Len is how many answers are remembered.
+func (a *Answers) Len() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.known)
+}
+
+// Recall has PlaceNew, LaunchSome and LaunchLeast look up answers from now on, and keep what they find. Nil for none; those of another
+// model are none.
+func (t *Launching) Recall(a *Answers) {
+	if t.answers = a; a != nil && a.m != t.M {
+		t.answers = nil
+	}
+}
+
+// askedOf tells questions apart.
+type askedOf byte
+
+const (
+	askedPlace askedOf = iota
+	askedSome
+	askedLeast
+)
+
+// question is all that the answer depends on, as text; false where that is too much.
+func (t *Launching) question(of askedOf, q planning.Query, w *valuing.Worth, numbers ...int64) (string, bool) {
+	a := t.answers
+	if a == nil || a.none || q != a.q || of != askedPlace && w != a.w || t.S.Tight > 0 || t.Lenient {
+		return "", false
+	}
+	key := append(make([]byte, 0, 256), byte(of))
+	for _, n := range numbers {
+		key = binary.AppendVarint(key, n)
+	}
+	var concerned []int32
+	for i, n := range t.S.Waiting {
+		if n <= 0 {
+			continue
+		}
+		c := t.M.Classes[i]
+		if len(c.Shared) > 0 {
+			return "", false
+		}
+		key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(i)), uint64(n))
+		if c.Topology != nil {
+			concerned = append(append(concerned, c.Topology.Owns...), c.Topology.In...)
+		}
+	}
+	key = append(key, 0, 0)
+	for i, used := range t.S.Limits.Usage {
+		for _, n := range used {
+			key = binary.AppendVarint(key, n)
+		}
+		for _, n := range t.S.Limits.Standing[i] {
+			key = binary.AppendVarint(key, n)
+		}
+	}
+	key = binary.AppendUvarint(key, uint64(len(t.S.Limits.Reserved)))
+	for _, id := range slices.Sorted(maps.Keys(t.S.Limits.Reserved)) {
+		key = binary.AppendVarint(append(append(key, id...), 0), int64(t.S.Limits.Reserved[id]))
+	}
+	if t.S.Topology == nil {
+		return string(key), true
+	}
+	slices.Sort(concerned)
+	return t.countsAsked(key, slices.Compact(concerned))
+}
+
+// countsAsked adds to the key where rules see nodes, and where the members of those are that concern the pods that wait; false where a
+// domain more could keep pods from their places that were placed before.
+func (t *Launching) countsAsked(key []byte, concerned []int32) (string, bool) {
+	s := t.S.Topology
+	if s.Owned || s.Binding {
+		return "", false
+	}
+	for _, g := range t.answers.spreads {
+		bits, at := byte(0), len(s.Domains[t.M.Topology[g].At])
+		for d := range int32(at) {
+			present := topology.CountAt(s.Present[g], d) > 0
+			if !present && placing.SpreadsOf(t.Trial).Strained(g, d) {
+				return "", false
+			}
+			if bits <<= 1; present {
+				bits |= 1
+			}
+			if d%8 == 7 || int(d) == at-1 {
+				key, bits = append(key, bits), 0
+			}
+		}
+	}
+	for _, g := range concerned {
+		key = binary.AppendUvarint(key, uint64(s.Total[g]))
+		if at := t.M.Topology[g].At; at != topology.Hostname {
+			for d := range int32(len(s.Domains[at])) {
+				key = binary.AppendUvarint(key, uint64(topology.CountAt(s.Members[g], d)))
+				key = binary.AppendUvarint(key, uint64(topology.CountAt(s.Owners[g], d)))
+				key = append(key, byte(min(topology.CountAt(s.Present[g], d), 1)))
+			}
+		}
+	}
+	return string(key), true
+}
+
+// recalled does again what the answer says, if there is one.
+func (t *Launching) recalled(key string) (known answer, has bool) {
+	a := t.answers
+	a.mu.Lock()
+	known, has = a.known[key]
+	a.mu.Unlock()
+	if !has {
+		return known, false
+	}
+	first := int32(len(t.M.Nodes) + len(t.S.Planned))
+	for _, mc := range known.nodes {
+		t.S.Open(mc)
+	}
+	for _, b := range known.bindings {
+		b.Host += first
+		t.Add(b)
+	}
+	return known, true
+}
+
+// keepAnswer remembers what was done since the mark, if it concerned nothing that was there before.
+func (t *Launching) keepAnswer(key string, since trial.Mark, price float64, ok bool) {
+	found, apart := t.answerSince(since)
+	if !apart {
+		return
+	}
+	found.price, found.ok = price, ok
+	a := t.answers
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, has := a.known[key]; has || a.kept > mostAnswered {
+		return
+	}
+	a.known[key] = found
+	a.kept += 1 + len(found.nodes) + len(found.bindings)
+}
+
+// answerSince are the new nodes with pods that were opened since the mark; false if anything else was changed.
+func (t *Launching) answerSince(since trial.Mark) (found answer, ok bool) {
+	firstNode, firstPlaced, apart := t.S.ApartSince(since.At)
+	if !apart {
+		return found, false
+	}
+	number := make([]int32, len(t.S.Planned)-firstNode) // nodes without pods are not among them
+	for i := range number {
+		if mc := t.S.Planned[firstNode+i]; !mc.Empty() {
+			number[i] = int32(len(found.nodes))
+			mc.Used = nil
+			found.nodes = append(found.nodes, mc)
+		}
+	}
+	for _, b := range t.S.Placed[firstPlaced:] {
+		if b.Count == 0 {
+			continue
+		}
+		at := int(b.Host) - len(t.M.Nodes) - firstNode
+		if at < 0 || b.Tight {
+			return found, false
+		}
+		b.Host, b.Before = number[at], 0
+		found.bindings = append(found.bindings, b)
+	}
+	return found, true
+}

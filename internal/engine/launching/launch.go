@@ -1,0 +1,238 @@
+package launching
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// LaunchSome opens new nodes for all pods that wait, one after another: each time the one that holds the most worth for
+// its price, for those first that have the fewest kinds of nodes to choose from. In the end each is exchanged for the
+// cheapest that would do. It reports the price in USD per hour, and false, with nothing changed, if it would take more
+// nodes than most or cost as much as below, or if it meets what it does not know: pools that ask for variety or leave labels
+// to be decided. Place knows more ways, and takes much longer.
+func (t *Launching) LaunchSome(q planning.Query, w *valuing.Worth, most int, below float64) (price float64, ok bool) {
+	t.Options = planning.PlaceOptions{Query: q}
+	classes := t.WaitingClasses()
+	if len(classes) == 0 || w == nil || w.M != t.M {
+		return 0, false
+	}
+	limit := int64(min(below, dearest) * market.NanoPerUSD)
+	asked, memorable := t.question(askedSome, q, w, int64(most), limit)
+	if memorable {
+		if known, has := t.recalled(asked); has {
+			return known.price, known.ok
+		}
+	}
+	before := t.Mark()
+	price, ok = t.launchSome(classes, w, most, limit)
+	if memorable {
+		t.keepAnswer(asked, before, price, ok)
+	}
+	return price, ok
+}
+
+// launchSome is LaunchSome for the classes that wait, below the limit.
+func (t *Launching) launchSome(classes []int32, w *valuing.Worth, most int, limit int64) (price float64, ok bool) {
+	t.Begin(classes)
+	before, spent := t.Mark(), int64(0)
+	t.Fresh = len(t.S.Planned)
+	defer func() { t.Fresh = 0 }()
+	for range most {
+		if spent+max(0, w.WaitingNano(t.Trial)-w.Rent) >= limit {
+			break // no node holds pods worth more than it costs
+		}
+		opened, done := t.launchBest(classes, w, limit-spent)
+		if opened == 0 {
+			break
+		}
+		if spent += opened; done {
+			placing.GrowthOf(t.Trial).Settle()
+			cost := int64(0)
+			for i := t.Fresh; i < len(t.S.Planned); i++ {
+				cost += t.S.Planned[i].Price
+			}
+			if cost >= limit {
+				break
+			}
+			return float64(cost) / market.NanoPerUSD, true
+		}
+	}
+	t.Undo(before)
+	return 0, false
+}
+
+// Plain reports whether all that pods which wait ask of new nodes is what LaunchSome knows.
+func (t *Launching) Plain(q planning.Query) bool {
+	t.Options = planning.PlaceOptions{Query: q}
+	anchor, _ := t.anchorOf(t.WaitingClasses())
+	return anchor >= 0
+}
+
+// dearest is beyond all prices, USD per hour.
+const dearest = 1e9
+
+// launchBest opens the node that holds most for its price and costs less than left, and places pods on it. It returns its
+// price, 0 for none, and whether no pod waits any more.
+func (t *Launching) launchBest(classes []int32, w *valuing.Worth, left int64) (price int64, done bool) {
+	anchor, kinds := t.anchorOf(classes)
+	if anchor < 0 {
+		return 0, false
+	}
+	f := t.newLoading(w, classes, anchor, kinds)
+	best, bestScore := -1, int64(0)
+	look := func(i int) {
+		k := &kinds[i]
+		each := max(k.price/scorePrecision, 1)
+		if k.price >= left || !t.S.Limits.Affordable(k.pool, k.row) || !t.S.Limits.Reservable(k.pool, k.row, k.slot) {
+			return
+		}
+		if score := f.value(i, (bestScore+1)*each) / each; score > bestScore {
+			best, bestScore = i, score
+		}
+	}
+	// What all pods are worth, no node that costs as much can hold; so begin with that and look further both ways as long
+	// as something better may come.
+	worth := int64(0)
+	for _, class := range classes {
+		worth += int64(t.S.Waiting[class]) * max(w.ByClass[class], 1)
+	}
+	from, _ := slices.BinarySearchFunc(kinds, worth, func(k kind, worth int64) int { return cmp.Compare(k.price, worth) })
+	for i := from; i < len(kinds) && bestScore < goodScore && worth/max(kinds[i].price/scorePrecision, 1) > bestScore; i++ {
+		look(i)
+	}
+	for i := from - 1; i >= 0 && bestScore < goodScore; i-- {
+		look(i)
+	}
+	if best < 0 {
+		return 0, false
+	}
+	k := &kinds[best]
+	before := t.Mark()
+	host := t.S.Open(state.Node{Pool: k.pool, Row: k.row, Slot: k.slot, Price: k.price})
+	if !placing.SpreadsOf(t.Trial).Disturbs(host) {
+		f.place(k, host)
+	}
+	if t.S.Planned[len(t.S.Planned)-1].Empty() {
+		t.Undo(before)
+		return 0, false
+	}
+	return k.price, !slices.ContainsFunc(classes, func(c int32) bool { return t.S.Waiting[c] > 0 })
+}
+
+const (
+	// scorePrecision keeps fractions of value by price: a node that holds all that it is worth has about this score.
+	scorePrecision = 1 << 20
+	// goodScore is enough to look no further.
+	goodScore = scorePrecision * 49 / 50
+)
+
+// anchorOf is the waiting class with the fewest kinds of nodes, and these; -1 if some class can't be helped here.
+func (t *Launching) anchorOf(classes []int32) (anchor int32, kinds []kind) {
+	anchor = -1
+	for _, class := range classes {
+		if t.S.Waiting[class] == 0 {
+			continue
+		}
+		c := t.M.Classes[class]
+		stages := t.StagesFor(c)
+		if c.Invalid != nil || len(stages) == 0 || t.AwaitsReservation(c) {
+			return -1, nil
+		}
+		list, ok := t.kindsOf(stages[0])
+		if !ok {
+			return -1, nil
+		}
+		if anchor < 0 || len(list) < len(kinds) {
+			anchor, kinds = class, list
+		}
+	}
+	return anchor, kinds
+}
+
+// kind is a node that could be bought; cell is where rules see it, AnyCell where there are none. alloc is its room, and room the
+// number of that.
+type kind struct {
+	pool, row, slot, cell int32
+	room                  int32
+	price                 int64
+	alloc                 []int64
+}
+
+// kindsOf are the nodes for pods at a stage, by price, without those that a cheaper one bought in the same slot and told
+// from it by no pod can stand in for; false where pools ask for more than is looked at here. They are remembered.
+func (t *Launching) kindsOf(stage int32) ([]kind, bool) {
+	if list, known := t.kinds[stage]; known {
+		return list, list != nil
+	}
+	if t.kinds == nil {
+		t.kinds = map[int32][]kind{}
+	}
+	t.kinds[stage] = nil
+	m := t.M
+	for _, u := range m.Stages[stage].Uses {
+		p := m.Pools[u.Pool]
+		if t.StrictVariety(p) || len(p.Profiles[u.Profile].Open) > 0 || slices.ContainsFunc(m.TopologyKeys, func(key string) bool { return p.LeftOpen(key) }) {
+			return nil, false
+		}
+	}
+	var out []kind
+	if t.answers != nil {
+		out = slices.Clone(t.answers.kindsOf(stage))
+	} else {
+		out = (&kindLister{m: m}).at(stage)
+	}
+	for i := range out {
+		k := &out[i]
+		if t.S.Topology != nil {
+			k.cell = t.placesOfKinds().OfNew(k.pool, k.row, k.slot, &nodepool.Assignment{})
+		}
+		k.room = t.numberRoom(k.alloc)
+	}
+	t.kinds[stage] = out
+	return out, true
+}
+
+// numberRoom is a number for the room of a kind, the same where that is.
+func (t *Launching) numberRoom(alloc []int64) int32 {
+	key := make([]byte, 0, 8*len(alloc))
+	for _, n := range alloc {
+		key = binary.LittleEndian.AppendUint64(key, uint64(n))
+	}
+	number, has := t.kindRooms[string(key)]
+	if !has {
+		if t.kindRooms == nil {
+			t.kindRooms = map[string]int32{}
+		}
+		number = int32(len(t.kindRooms))
+		t.kindRooms[string(key)] = number
+	}
+	return number
+}
+
+// placesOfKinds number the cells of kinds, which are remembered longer than those of one call of Place.
+func (t *Launching) placesOfKinds() *layout.Cells {
+	if t.kindCells == nil {
+		t.kindCells = layout.NewCells(t.M.Pools, t.M.TopologyKeys, t.S.Topology)
+	}
+	return t.kindCells
+}
+
+// kindSuits reports whether pods may go on the kind at the stage.
+func (t *Launching) kindSuits(k *kind, stage int32) bool {
+	for _, u := range t.M.Stages[stage].Uses {
+		if u.Pool == k.pool {
+			f := &t.M.Pools[u.Pool].Profiles[u.Profile]
+			return len(f.Open) == 0 && f.Rows.Has(int(k.row)) && f.Slots.Has(int(k.slot))
+		}
+	}
+	return false
+}

@@ -1,0 +1,190 @@
+package launching
+
+import (
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
+)
+
+// loading tries what nodes would hold of the waiting pods.
+type loading struct {
+	t       *Launching
+	w       *valuing.Worth
+	classes []int32
+	anchor  int32
+	// kinds are the nodes, and loads what is known of the pods that wait whatever the node: the anchor's first, then the others,
+	// the largest first.
+	kinds []kind
+	loads []waitingLoad
+	free  []int64
+}
+
+// waitingLoad is pods of a class that wait.
+type waitingLoad struct {
+	class *podclass.Class
+	// most is how many of them one node may take by rules at most; each is worth so much.
+	most  int
+	worth int64
+	// suits are the kinds that they may go on, by number; demand is the number of what they ask in addition to room: see metDemands.
+	suits  bitset.Set
+	demand int32
+	// least is the least that pods of this load or one after it ask for of each of the first resources.
+	least [resources.Pods + 1]int64
+}
+
+// newLoading is for the kinds of nodes that the anchor's pods choose from.
+func (t *Launching) newLoading(w *valuing.Worth, classes []int32, anchor int32, kinds []kind) *loading {
+	f := &loading{t: t, w: w, classes: classes, anchor: anchor, loads: t.loadsAhead[:0], free: make([]int64, 0, t.M.Resources.Len())}
+	if len(kinds) == 0 || !f.add(anchor, kinds) {
+		return f
+	}
+	f.kinds = kinds
+	for _, class := range classes {
+		if class != anchor {
+			f.add(class, kinds)
+		}
+	}
+	t.loadsAhead = f.loads
+	for i := len(f.loads) - 1; i >= 0; i-- {
+		l := &f.loads[i]
+		copy(l.least[:], l.class.Requests)
+		for d := range l.least {
+			if i < len(f.loads)-1 {
+				l.least[d] = min(l.least[d], f.loads[i+1].least[d])
+			}
+		}
+	}
+	t.demands.begin(t, f.loads)
+	return f
+}
+
+// add notes the pods of the class that wait; false if no node takes any.
+func (f *loading) add(class int32, kinds []kind) bool {
+	t := f.t
+	c, n := t.M.Classes[class], int(t.S.Waiting[class])
+	stages := t.StagesFor(c)
+	if n > 0 && c.Topology != nil {
+		n = min(n, topology.AdmitsHost(t.M.Topology, c.Topology, func(int32) topology.Tally { return topology.Tally{} }))
+	}
+	if n <= 0 || len(stages) == 0 {
+		return false
+	}
+	suits := t.suitingKinds(t.StagesFor(t.M.Classes[f.anchor])[0], stages[0], kinds)
+	f.loads = append(f.loads, waitingLoad{class: c, most: n, worth: max(f.w.ByClass[class], 1), suits: suits})
+	return true
+}
+
+// value is what the kind of that number could hold: the anchor's pods first, then others, the largest first; 0 if none of the anchor's, or
+// less than wanted.
+func (f *loading) value(number int, wanted int64) int64 {
+	if number >= len(f.kinds) {
+		return 0
+	}
+	k := &f.kinds[number]
+	met := f.t.demands.of(number, k)
+	r := met.room(k)
+	switch {
+	case r.value > 0:
+		return r.value - 1
+	case r.most-1 < wanted:
+		return 0
+	}
+	sum := f.hold(number, k, met.among)
+	if len(f.t.demands.demands) < mostDemands {
+		r.value = 1 + sum
+	}
+	return sum
+}
+
+// hold is what the kind holds of the loads whose demands it meets.
+func (f *loading) hold(number int, k *kind, met uint64) int64 {
+	f.free = append(f.free[:0], k.alloc...)
+	sum := int64(0)
+	for i := range f.loads {
+		l := &f.loads[i]
+		if f.full(l) {
+			break
+		}
+		if met&(1<<l.demand) != 0 && (l.demand < mostDemands || f.suits(l, number, k)) {
+			if n := resources.HowMany(l.class.Requests, f.free, l.most); n > 0 {
+				resources.AddScaled(f.free, l.class.Requests, -int64(n))
+				sum += int64(n) * l.worth
+			}
+		}
+		if i == 0 && sum == 0 {
+			return 0
+		}
+	}
+	return sum
+}
+
+// full reports whether neither pods of the load nor of those after it fit any more.
+func (f *loading) full(l *waitingLoad) bool {
+	for d, n := range l.least {
+		if f.free[d] < n {
+			return true
+		}
+	}
+	return false
+}
+
+// suits reports whether pods of the load may go on the kind, for those whose demand has no number.
+func (f *loading) suits(l *waitingLoad, number int, k *kind) bool {
+	return l.suits.Has(number) && (l.class.Topology == nil || f.t.S.Topology.AdmitsDomains(l.class.Topology, l.class.Shape, f.t.placesOfKinds().List[k.cell]))
+}
+
+// suitingKinds are the numbers of those kinds at one stage that pods at another may go on, at their first stage. They are remembered.
+func (t *Launching) suitingKinds(stage, other int32, kinds []kind) bitset.Set {
+	pair := [2]int32{stage, other}
+	out, known := t.kindsSuiting[pair]
+	if known {
+		return out
+	}
+	if t.kindsSuiting == nil {
+		t.kindsSuiting = map[[2]int32]bitset.Set{}
+	}
+	out = bitset.New(len(kinds))
+	for i := range kinds {
+		if t.kindSuits(&kinds[i], other) {
+			out.Add(i)
+		}
+	}
+	t.kindsSuiting[pair] = out
+	return out
+}
+
+// place puts pods on the node as value has counted them, as far as rules let them.
+func (f *loading) place(k *kind, host int32) {
+	t := f.t
+	put := func(class int32) bool {
+		c := t.M.Classes[class]
+		stages := t.StagesFor(c)
+		if t.S.Waiting[class] == 0 || len(stages) == 0 || !t.kindSuits(k, stages[0]) {
+			return false
+		}
+		n := resources.HowMany(c.Requests, t.S.RoomOf(host), int(t.S.Waiting[class]))
+		placed := false
+		for n > 0 && t.S.Admits(c, host) {
+			count := n
+			if c.Topology != nil {
+				count = 1
+			}
+			t.Add(state.Binding{Class: class, Host: host, Count: int32(count), Stage: stages[0]})
+			n -= count
+			placed = true
+		}
+		return placed
+	}
+	for progress := true; progress; {
+		progress = put(f.anchor)
+		for _, class := range f.classes {
+			if class != f.anchor && put(class) {
+				progress = true
+			}
+		}
+		progress = progress && t.S.Topology != nil
+	}
+}

@@ -1,0 +1,78 @@
+package model
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// FreeOn is what a node of the snapshot has free; false for a name that it lacks.
+func (m *Model) FreeOn(name string) (corev1.ResourceList, bool) {
+	i, ok := m.NodeIndex[name]
+	if !ok {
+		return nil, false
+	}
+	dims := m.Resources.Len()
+	return m.Resources.List(m.Free[i*dims : (i+1)*dims]), true
+}
+
+// Requested is what those pods of a node ask for together, themselves counted, that could move and that moves says so of; nil for a
+// name that the snapshot lacks.
+func (m *Model) Requested(node string, moves func(*corev1.Pod) bool) corev1.ResourceList {
+	i, ok := m.NodeIndex[node]
+	if !ok {
+		return nil
+	}
+	sum := make([]int64, m.Resources.Len())
+	m.addRequested(sum, i, moves)
+	return m.Resources.List(sum)
+}
+
+func (m *Model) addRequested(sum []int64, node int, moves func(*corev1.Pod) bool) {
+	for _, p := range m.Nodes[node].Movable {
+		if moves(p.Pod) {
+			resources.AddScaled(sum, m.Classes[p.Class].Requests, 1)
+		}
+	}
+}
+
+// RequestedTogether is Requested for pods of several nodes together; names that the snapshot lacks have none. moves is asked about pods of
+// the node of that place in the list.
+func (m *Model) RequestedTogether(nodes []string, moves func(at int, pod *corev1.Pod) bool) corev1.ResourceList {
+	sum := make([]int64, m.Resources.Len())
+	for at, name := range nodes {
+		if i, ok := m.NodeIndex[name]; ok {
+			m.addRequested(sum, i, func(pod *corev1.Pod) bool { return moves(at, pod) })
+		}
+	}
+	return m.Resources.List(sum)
+}
+
+// Roomiest are the two nodes of the snapshot with most of the resource free, of equals those that come first in the snapshot; zero where there
+// are fewer with any.
+func (m *Model) Roomiest(name corev1.ResourceName) (out [2]planning.NodeRoom) {
+	d := slices.Index(m.Resources.Names, name)
+	if d < 0 || m.Snapshot == nil {
+		return out
+	}
+	var most [2]int64
+	for i := range m.Snapshot.Nodes {
+		node := m.Snapshot.Nodes[i].Name
+		free := m.Free[m.NodeIndex[node]*m.Resources.Len()+d]
+		switch {
+		case free == 0:
+		case out[0].Node == "" || free > most[0]:
+			out[0].Node, out[1].Node = node, out[0].Node
+			most[0], most[1] = free, most[0]
+		case out[1].Node == "" || free > most[1]:
+			out[1].Node, most[1] = node, free
+		}
+	}
+	for i := range out {
+		out[i].Free = resources.Quantity(name, most[i])
+	}
+	return out
+}

@@ -1,0 +1,208 @@
+package newnodes
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Description is what nodes with the same demands on them and the same load have in common.
+type Description struct {
+	options []planning.InstanceTypeOption
+	claim   requirements.Set
+	// row and slot of the first option.
+	row, slot int
+	// requests of the pods and of what comes with the node.
+	requests corev1.ResourceList
+	// offers are what it was chosen from.
+	offers *offersOf
+}
+
+// Descriptions are those made so far, by demands and load, and what the nodes of the same demands could be, whatever
+// their load.
+type Descriptions struct {
+	byLoad  map[string]Description
+	offered map[string]*offersOf
+	// allocatable is shared by nodes whose first option is of one variant; nil where each has its own.
+	allocatable map[variantOf]corev1.ResourceList
+	scratch     []planning.InstanceTypeOption
+	key         []byte // scratch
+	// Spare is indexed by pool, then like its limits: see SpareLimits. Nil gives no node more than its planned type takes.
+	Spare [][]int64
+	// most is how many types are listed for nodes of pools that don't ask for variety; 0 for all.
+	most int
+}
+
+// NewDescriptions are none yet.
+func NewDescriptions() *Descriptions {
+	return &Descriptions{byLoad: map[string]Description{}, offered: map[string]*offersOf{}}
+}
+
+// NewShared are none yet. They are kept from plan to plan: nodes whose first option is of one variant share what it has.
+func NewShared() *Descriptions {
+	d := NewDescriptions()
+	d.allocatable = map[variantOf]corev1.ResourceList{}
+	return d
+}
+
+// mostDescribed is how many descriptions are remembered.
+const mostDescribed = 4096
+
+// Begin lists at most so many types from now on, 0 for all, where pools don't ask for variety, and forgets descriptions where there
+// are very many.
+func (d *Descriptions) Begin(types int) {
+	if len(d.byLoad) > mostDescribed {
+		clear(d.byLoad)
+	}
+	d.most = types
+}
+
+// offersOf are what nodes of the same demands could be, cheapest first, and what claims for them say.
+type offersOf struct {
+	key  string
+	rows []rowOffer
+	// room is where the next options of rows go.
+	room   []planning.InstanceTypeOption
+	claims []nodeClaim
+	// forgotten counts claims that are not remembered any more.
+	forgotten int
+}
+
+// mostClaims is how many claims are remembered for the same offers.
+const mostClaims = 64
+
+// nodeClaim is what the claim of a node with certain labels says, before and after it is told what is left to buy.
+type nodeClaim struct{ labels, before, after requirements.Set }
+
+type variantOf struct {
+	catalog *market.Catalog
+	variant int
+}
+
+// rowOffer is a row with its cheapest offering among the slots that would do, and its price there.
+type rowOffer struct {
+	row, slot int32
+	price     int64
+	// option that it is; nil until somebody asks.
+	option *planning.InstanceTypeOption
+}
+
+// Describe fills in a new node's requirements, types and amounts.
+func (t NewNodes) Describe(node *planning.NewNode, mc *state.Node, loads []state.Binding, described *Descriptions) Description {
+	m := t.M
+	p := m.Pools[mc.Pool]
+	c := p.Table.Catalog
+	rows, slots, claim := t.Allowed(mc, loads)
+	offers := described.offersFor(m, mc, rows, slots)
+	says, number := offers.claimFor(m, mc, claim, slots)
+	key := binary.LittleEndian.AppendUint32(append(described.key[:0], offers.key...), uint32(number))
+	for _, n := range mc.Used {
+		key = binary.LittleEndian.AppendUint64(key, uint64(n))
+	}
+	key = binary.LittleEndian.AppendUint32(key, uint32(mc.Row))
+	key = binary.LittleEndian.AppendUint32(key, uint32(described.most))
+	if m.Standings != nil {
+		key = binary.LittleEndian.AppendUint32(key, uint32(mc.Slot))
+	}
+	described.key = key
+	d, ok := described.byLoad[string(described.key)]
+	if !ok {
+		most := described.most
+		if most == 0 || len(p.Variety) > 0 {
+			most = math.MaxInt
+		}
+		var spare []int64
+		if described.Spare != nil {
+			spare = described.Spare[mc.Pool]
+		}
+		described.scratch = optionsFor(m, described.scratch[:0], p, mc, spare, offers, most)
+		own := ownFirst(m, described.scratch, p, mc)
+		described.scratch = described.scratch[:min(most, len(described.scratch))]
+		d.options = slices.Clone(described.scratch)
+		d.claim = says
+		d.row = rowOf(m, p, d.options[0].Name, mc, offers.rows)
+		d.slot, _ = c.Cheapest(p.Table.Rows[d.row].Variant, p.Table.Rows[d.row].Slots, slots)
+		if own {
+			d.row, d.slot = int(mc.Row), int(mc.Slot)
+		}
+		d.offers = offers
+		used := slices.Clone(mc.Used)
+		dims := m.Resources.Len()
+		resources.AddScaled(used, p.Table.Taken[d.row*dims:(d.row+1)*dims], 1)
+		d.requests = m.Resources.List(used)
+		m.Devices.ServedBy(c.Types, d.options, d.requests)
+		described.byLoad[string(described.key)] = d
+	}
+	node.InstanceTypes, node.Requirements = d.options, d.claim
+	node.MinValuesRelaxed = len(p.Variety) > 0 && !p.VariedFor(mc.Row, mc.Used, rows, slots)
+	node.Requests = d.requests
+	node.Allocatable = described.allocatableOf(c, p.Table.Rows[d.row].Variant)
+	return d
+}
+
+// offersFor are those in the rows and slots of the node's pool.
+func (d *Descriptions) offersFor(m *model.Model, mc *state.Node, rows, slots bitset.Set) *offersOf {
+	d.key = d.key[:0]
+	for _, set := range []bitset.Set{rows, slots} {
+		for _, w := range set {
+			d.key = binary.LittleEndian.AppendUint64(d.key, w)
+		}
+	}
+	d.key = binary.LittleEndian.AppendUint32(d.key, uint32(mc.Pool))
+	offers := d.offered[string(d.key)]
+	if offers == nil {
+		offers = &offersOf{key: string(d.key), rows: rowOffers(m, m.Pools[mc.Pool], rows, slots)}
+		d.offered[offers.key] = offers
+	}
+	return offers
+}
+
+// claimFor is what the node's claim says, with a number by which it is told from others of the same offers.
+func (o *offersOf) claimFor(m *model.Model, mc *state.Node, claim requirements.Set, slots bitset.Set) (says requirements.Set, number int) {
+	at := slices.IndexFunc(o.claims, func(c nodeClaim) bool { return c.before.Equal(claim) && c.labels.Equal(mc.Labels) })
+	if at < 0 {
+		if len(o.claims) == mostClaims {
+			o.forgotten += len(o.claims)
+			o.claims = o.claims[:0]
+		}
+		p := m.Pools[mc.Pool]
+		at = len(o.claims)
+		o.claims = append(o.claims, nodeClaim{mc.Labels, claim, nodepool.Claim(p.Table.Catalog, claim, p.Template.Merge(mc.Labels), slots)})
+	}
+	return o.claims[at].after, o.forgotten + at
+}
+
+func (d *Descriptions) allocatableOf(c *market.Catalog, variant int) corev1.ResourceList {
+	list, known := d.allocatable[variantOf{c, variant}]
+	if !known {
+		list = resources.Canonical(c.Variants[variant].Allocatable)
+		if d.allocatable != nil {
+			d.allocatable[variantOf{c, variant}] = list
+		}
+	}
+	return list
+}
+
+// option is that of the offer with the number, which is made when it is first asked for.
+func (o *offersOf) option(m *model.Model, p *nodepool.Pool, number int) *planning.InstanceTypeOption {
+	r := &o.rows[number]
+	if r.option == nil {
+		if len(o.room) == cap(o.room) {
+			o.room = make([]planning.InstanceTypeOption, 0, min(roomForOptions, len(o.rows)))
+		}
+		o.room = append(o.room, optionAt(m, p.Table.Catalog, typeNameOf(p, r.row), p.Table.Rows[r.row].Variant, int(r.slot), r.price))
+		r.option = &o.room[len(o.room)-1]
+	}
+	return r.option
+}

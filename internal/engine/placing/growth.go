@@ -1,0 +1,323 @@
+package placing
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/offers"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+)
+
+// decideAndJoin puts a pod of the class on a new node that costs no more for it once labels are decided that its pods have
+// left open so far.
+func (t Growth) decideAndJoin(class int32) bool {
+	m := t.M
+	c := m.Classes[class]
+	before, cost := t.Mark(), int64(-1)
+	for _, st := range t.StagesFor(c) {
+		for i := t.Fresh; i < len(t.S.Planned); i++ {
+			mc := &t.S.Planned[i]
+			host := int32(len(m.Nodes) + i)
+			if mc.Empty() || !undecided(m, st, mc) || (t.AwaitsReservation(c) && mc.Reservation(m.Pools) == "") {
+				continue
+			}
+			if cost < 0 {
+				cost = newnodes.Of(t.Trial).NewCost()
+			}
+			if load := t.S.LoadOf(host); len(load) > 0 && t.GrowTo(class, int32(i), st, load) && newnodes.Of(t.Trial).NewCost() <= cost {
+				return true
+			}
+			t.Undo(before)
+		}
+	}
+	return false
+}
+
+// undecided reports whether pods at the stage ask about labels that are not decided for the node.
+func undecided(m *model.Model, stage int32, mc *state.Node) bool {
+	as := nodepool.Assignment{Labels: mc.Labels}
+	return slices.ContainsFunc(m.Stages[stage].Uses, func(u podclass.Use) bool {
+		f := &m.Pools[u.Pool].Profiles[u.Profile]
+		return u.Pool == mc.Pool && !as.Decides(f)
+	})
+}
+
+// grow exchanges a new node for a larger one of its pool that takes a pod of the class as well: the last resort, for
+// pods that rules bind to a node or a cell where nothing else can be bought.
+func (t Growth) grow(class int32) bool {
+	m := t.M
+	c := m.Classes[class]
+	loads := t.S.Loads(0)
+	for _, wishes := range []bool{true, false} {
+		for i := range t.S.Planned {
+			mc := &t.S.Planned[i]
+			if mc.Empty() || i < t.Fresh || len(loads[i]) == 0 || !t.CouldAdmit(c, int32(i)) || (t.AwaitsReservation(c) && mc.Reservation(m.Pools) == "") {
+				continue
+			}
+			if wishes && t.GrowAny(class, int32(i), loads[i]) || !wishes && t.GrowUnwished(class, int32(i)) {
+				return true
+			}
+		}
+	}
+	return t.growElsewhere(class, loads)
+}
+
+// maxMoved bounds how many new nodes are looked at for one that takes a pod in another domain.
+const maxMoved = 64
+
+// growElsewhere exchanges a new node for one in another domain that takes a pod of the class as well. Its own pods must not
+// mind. That matters where limits allow no node for the pod in addition to it.
+func (t Growth) growElsewhere(class int32, loads [][]state.Binding) bool {
+	if t.S.Topology == nil || t.M.Classes[class].Topology == nil {
+		return false
+	}
+	looked := 0
+	for i := t.Fresh; i < len(t.S.Planned) && looked < maxMoved; i++ {
+		mc := &t.S.Planned[i]
+		if mc.Empty() || len(loads[i]) == 0 || t.M.Pools[mc.Pool].Limits == nil {
+			continue
+		}
+		looked++
+		if slices.ContainsFunc(t.StagesFor(t.M.Classes[class]), func(st int32) bool { return t.MoveTo(class, int32(i), st, loads[i]) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// MoveTo is GrowTo for nodes in the domains that its pods leave open, the cheapest of each combination that rules of the
+// class tell apart, by price.
+func (t Growth) MoveTo(class, i, stage int32, load []state.Binding) bool {
+	m := t.M
+	c := m.Classes[class]
+	mc := &t.S.Planned[i]
+	p := m.Pools[mc.Pool]
+	as := nodepool.Assignment{Labels: mc.Labels}
+	if t.AwaitsReservation(c) && mc.Reservation(m.Pools) == "" {
+		return false
+	}
+	host := int32(len(m.Nodes)) + i
+	keys := newnodes.NoticedBy(m, []*topology.Groups{c.Topology}, true)
+	other := *mc
+	other.Used = slices.Clone(mc.Used)
+	resources.AddScaled(other.Used, t.S.Volumes.NeedOn(c, host), 1)
+	var found []state.Node
+	for _, u := range m.Stages[stage].Uses {
+		if u.Pool != mc.Pool || !as.Allows(&p.Profiles[u.Profile]) {
+			continue
+		}
+		f := &p.Profiles[u.Profile]
+		rows, slots, _ := newnodes.Of(t.Trial).Leeway(&other, load)
+		rows.And(f.Rows)
+		slots.And(f.Slots)
+		seen := map[string]bool{}
+		for row := range rows.Members {
+			for slot := range slots.Members {
+				at := other
+				at.Row, at.Slot = int32(row), int32(slot)
+				if p.Table.Catalog.Price(p.Table.Rows[row].Variant, slot) == market.NoPrice || !p.Table.Rows[row].Slots.Has(slot) {
+					continue
+				}
+				text := ""
+				for _, key := range keys {
+					text += m.Pools[mc.Pool].Label(row, slot, &as, key) + ","
+				}
+				if seen[text] {
+					continue
+				}
+				seen[text] = true
+				alikeRows, alikeSlots := rows.Clone(), slots.Clone()
+				for _, key := range keys {
+					newnodes.KeepLabel(m, &at, &as, key, alikeRows, alikeSlots)
+				}
+				if at.Row, at.Slot, at.Price = m.Pools[at.Pool].CheapestWithin(at.Used, alikeRows, alikeSlots, t.S.Limits.Spare(mc)); at.Row >= 0 && offers.Reservation(m.Pools, mc.Pool, at.Slot) == mc.Reservation(m.Pools) {
+					found = append(found, at)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b state.Node) int { return cmp.Compare(a.Price, b.Price) })
+	return slices.ContainsFunc(found, func(at state.Node) bool {
+		return t.growInto(i, at, state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: SpreadsOf(t.Trial).Tightly(class)}, load)
+	})
+}
+
+// GrowAny is GrowTo at the first of the class's stages that allows it.
+func (t Growth) GrowAny(class, i int32, load []state.Binding) bool {
+	return slices.ContainsFunc(t.StagesFor(t.M.Classes[class]), func(st int32) bool { return t.GrowTo(class, i, st, load) })
+}
+
+// GrowUnwished is GrowAny for a node whose pods give up wishes that bind them to nodes like it: a wish costs no other
+// pod its place.
+func (t Growth) GrowUnwished(class, i int32) bool {
+	m := t.M
+	mc := &t.S.Planned[i]
+	as := nodepool.Assignment{Labels: mc.Labels}
+	before, host := t.Mark(), int32(len(m.Nodes))+i
+	for n := range t.S.Placed {
+		b := &t.S.Placed[n]
+		if b.Host != host || b.Count == 0 {
+			continue
+		}
+		for _, st := range slices.Backward(t.StagesFor(m.Classes[b.Class])) {
+			if offers.Allows(&m.Stages[st], m.Pools, mc.Pool, int(mc.Row), int(mc.Slot), &as) {
+				if st != b.Stage {
+					t.S.Restage(int32(n), st)
+				}
+				break
+			}
+		}
+	}
+	if t.S.Log.ChangedSince(before.At) && t.GrowAny(class, i, t.S.LoadOf(host)) {
+		return true
+	}
+	t.Undo(before)
+	return false
+}
+
+// CouldAdmit reports whether rules admit a pod of the class on new node i, or might once labels are decided that they look
+// at.
+func (t Growth) CouldAdmit(c *podclass.Class, i int32) bool {
+	return t.S.Admits(c, int32(len(t.M.Nodes))+i) ||
+		slices.ContainsFunc(t.StagesFor(c), func(st int32) bool { return undecided(t.M, st, &t.S.Planned[i]) })
+}
+
+// GrowTo exchanges new node i for one that takes a pod of the class at the stage as well, if there is one: for one that
+// its commitment covers as well rather than for another.
+func (t Growth) GrowTo(class, i, stage int32, load []state.Binding) bool {
+	commitment := t.S.Planned[i].Commitment
+	return t.growWithin(commitment, class, i, stage, load) || (commitment != 0 && t.growWithin(0, class, i, stage, load))
+}
+
+// growWithin is GrowTo for nodes that the commitment covers; 0 for all.
+func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Binding) bool {
+	m := t.M
+	mc := &t.S.Planned[i]
+	host := int32(len(m.Nodes)) + i
+	other := *mc
+	other.Commitment = commitment
+	other.Used = slices.Clone(mc.Used)
+	resources.AddScaled(other.Used, t.S.Volumes.NeedOn(m.Classes[class], host), 1)
+	added := state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: SpreadsOf(t.Trial).Tightly(class)}
+	with := append(slices.Clone(load), added)
+	// What the new pod asks for is looked at below, since the node as it is may not meet it.
+	with[len(load)].Stage = load[0].Stage
+	p := m.Pools[mc.Pool]
+	for _, u := range m.Stages[stage].Uses {
+		if u.Pool != mc.Pool {
+			continue
+		}
+		f := &p.Profiles[u.Profile]
+		for _, labels := range decisionsFor(m, mc, f) {
+			as := nodepool.Assignment{Labels: labels}
+			if !as.Allows(f) {
+				continue
+			}
+			other.Row, other.Slot, other.Labels = mc.Row, mc.Slot, labels
+			rows, slots, _ := newnodes.Of(t.Trial).Leeway(&other, with)
+			rows.And(f.Rows)
+			slots.And(f.Slots)
+			// The node as it is may be of a type that does not carry what has just been decided.
+			for r := range labels.All {
+				if _, stated := p.Table.Catalog.TypeKeys[r.Key()]; stated {
+					p.Narrow(r, rows, slots)
+				}
+			}
+			row, slot, price := m.Pools[other.Pool].CheapestWithin(other.Used, rows, slots, t.S.Limits.Spare(mc))
+			if row < 0 || offers.Reservation(m.Pools, mc.Pool, slot) != mc.Reservation(m.Pools) {
+				continue
+			}
+			other.Row, other.Slot, other.Price = row, slot, price
+			if t.growInto(i, other, added, load) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// growInto exchanges new node i, which has the load, for the other and adds pods to it, if that is allowed.
+func (t Growth) growInto(i int32, other state.Node, added state.Binding, load []state.Binding) bool {
+	before := t.Mark()
+	var domains []int32
+	if t.S.Topology != nil {
+		domains = t.S.Topology.Hosts[added.Host].Domains
+	}
+	t.S.Exchange(i, other)
+	if !t.S.Admits(t.M.Classes[added.Class], added.Host) {
+		t.Undo(before)
+		return false
+	}
+	t.Add(added)
+	if t.StillVaried(i, append(slices.Clone(load), added)) && !SpreadsOf(t.Trial).Disturbs(added.Host) && (domains == nil || !t.vacated(domains) || t.AllVaried()) {
+		return true
+	}
+	t.Undo(before)
+	return false
+}
+
+// decisionsFor are ways to decide the labels that the profile asks about and nobody has cared about yet: first as the type of
+// the node as it is can carry them, then as any type of the pool can.
+func decisionsFor(m *model.Model, mc *state.Node, f *nodepool.Profile) []requirements.Set {
+	p := m.Pools[mc.Pool]
+	c := p.Table.Catalog
+	it := c.Types[c.Variants[p.Table.Rows[mc.Row].Variant].Type]
+	own := decideFor(m, p, mc.Labels, f, func(key string, wanted requirements.Requirement) requirements.Requirement {
+		if _, byTypes := c.TypeKeys[key]; !byTypes {
+			return p.Decide(key, wanted)
+		}
+		if it.Requirements.Has(key) {
+			if v, ok := wanted.Intersect(it.Requirements.Get(key)).AnyValue(); ok {
+				return requirements.In(key, v)
+			}
+		}
+		return requirements.DoesNotExist(key)
+	})
+	if other := decideFor(m, p, mc.Labels, f, p.Decide); !other.Equal(own) {
+		return []requirements.Set{own, other}
+	}
+	return []requirements.Set{own}
+}
+
+// decideFor adds to the labels decided for a node those that the profile asks for and nobody has cared about yet. Labels
+// that rules can notice are decided when the node is opened.
+func decideFor(m *model.Model, p *nodepool.Pool, labels requirements.Set, f *nodepool.Profile, decide func(string, requirements.Requirement) requirements.Requirement) requirements.Set {
+	for _, r := range f.Open {
+		key := r.Key()
+		if slices.Contains(m.TopologyKeys, key) || labels.Has(key) && (match.SingleValued(labels.Get(key)) || match.Ensures(labels, r)) {
+			continue
+		}
+		wanted := p.Template.Get(key).Intersect(labels.Get(key))
+		for _, o := range f.Open {
+			if o.Key() == key {
+				wanted = wanted.Intersect(o)
+			}
+		}
+		// What is left open meets the needs of the pods that are there, and the decision must.
+		if r := decide(key, wanted); !labels.Has(key) || match.Meets(labels, r) {
+			labels = labels.With(r)
+		}
+	}
+	return labels
+}
+
+// StillVaried reports whether the types that would do for new node i with the load are as varied as its pool's
+// minValues ask for.
+func (t Growth) StillVaried(i int32, load []state.Binding) bool {
+	mc := &t.S.Planned[i]
+	p := t.M.Pools[mc.Pool]
+	if !t.StrictVariety(p) {
+		return true
+	}
+	rows, slots, _ := newnodes.Of(t.Trial).Leeway(mc, load)
+	return p.VariedFor(mc.Row, mc.Used, rows, slots)
+}

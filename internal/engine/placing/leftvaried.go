@@ -1,0 +1,52 @@
+package placing
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+)
+
+// AllVaried reports whether the new nodes of pools with minValues leave the variety these ask for, with the domains that
+// there are now.
+func (t Growth) AllVaried() bool { return len(t.Unvaried(0, true)) == 0 }
+
+// Unvaried lists the new nodes from the given one on that don't, or just the first of them.
+func (t Growth) Unvaried(from int, first bool) (out []int32) {
+	if t.S.Topology == nil || !slices.ContainsFunc(t.M.Pools, t.StrictVariety) {
+		return nil
+	}
+	for i, load := range t.S.Loads(from) {
+		if len(load) > 0 && !t.StillVaried(int32(from+i), load) {
+			if out = append(out, int32(from+i)); first {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// vacated reports whether a spread that must be kept counts a node fewer in one of the domains, and now none.
+func (t Growth) vacated(domains []int32) bool {
+	for g := range t.M.Topology {
+		group := &t.M.Topology[g]
+		if group.Kind != topology.Spread || !group.Hard || group.At == topology.Hostname {
+			continue
+		}
+		if d := domains[group.At]; d != topology.NoDomain && topology.CountAt(t.S.Topology.Present[g], d) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// exchangeVaried is exchange; it reports whether that leaves the node, with the load, and the others as varied as their
+// pools ask for.
+func (t Growth) exchangeVaried(i int32, other state.Node, load []state.Binding) bool {
+	var domains []int32
+	if t.S.Topology != nil {
+		domains = t.S.Topology.Hosts[int32(len(t.M.Nodes))+i].Domains
+	}
+	t.S.Exchange(i, other)
+	return t.StillVaried(i, load) && (domains == nil || !t.vacated(domains) || t.AllVaried())
+}

@@ -1,0 +1,90 @@
+package placing
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Move places waiting pods on nodes of the snapshot, by the same rules as Place but one class after another, the largest
+// first, each on the first node of Rank's order that takes it: a query costs the logarithm of the nodes, so that a planner
+// can try thousands of removals. Spreads count the domains that pools can reach, as in Place: what Move does not keep,
+// provisioning would make up for with a new node. A node on which no wish is given up comes before one where some is. It returns how many
+// pods still wait. Without a Rank nothing is placed.
+func (t Placing) Move(q planning.Query) (left int) {
+	t.Options = planning.PlaceOptions{Query: q, ExistingOnly: true}
+	classes := t.WaitingClasses()
+	if t.Rooms == nil || len(classes) == 0 {
+		return t.S.WaitingPods()
+	}
+	t.MoveClasses(classes)
+	if stuck := t.unlaunchable(classes); len(stuck) > 0 {
+		t.S.Topology.Binding = true
+		t.MoveClasses(stuck)
+		t.S.Topology.Binding = false
+	}
+	for _, c := range classes {
+		left += int(t.S.Waiting[c])
+	}
+	return left
+}
+
+// unlaunchable are the waiting classes under spreads that must be kept for which limits leave no new node: for those, and for
+// no others, spreads count only the domains that there are, as Place does in the end.
+func (t Placing) unlaunchable(classes []int32) []int32 {
+	if t.S.Topology == nil || !slices.ContainsFunc(t.M.Pools, func(p *nodepool.Pool) bool { return p.Limits != nil }) {
+		return nil
+	}
+	var out []int32
+	begun := false
+	for _, class := range classes {
+		if c := t.M.Classes[class]; t.S.Waiting[class] == 0 || c.Invalid != nil || !spreadHard(t.M, c.Topology) {
+			continue
+		}
+		if !begun {
+			begun = t.Begin(classes)
+		}
+		if SitesOf(t.Trial).FindSite(t.Cells, class) == nil && SitesOf(t.Trial).FindVariedSite(t.Cells, class) == nil {
+			out = append(out, class)
+		}
+	}
+	return out
+}
+
+// MoveClasses goes over the classes until nothing finds a place any more: a pod may have to wait for others.
+func (t Placing) MoveClasses(classes []int32) {
+	for progress := true; progress; {
+		progress = false
+		for _, class := range classes {
+			c := t.M.Classes[class]
+			if t.S.Waiting[class] == 0 || c.Invalid != nil {
+				continue
+			}
+			if t.moveClass(class, c, existing.FitFully, false) || t.moveClass(class, c, existing.FitGivingUp, true) {
+				progress = progress || c.Topology != nil
+			}
+		}
+	}
+}
+
+// moveClass places pods of the class on nodes that fit it so well; false if it placed none.
+func (t Placing) moveClass(class int32, c *podclass.Class, fit uint32, exactly bool) bool {
+	moved := false
+	need := c.Unshared()
+	for t.S.Waiting[class] > 0 {
+		node := t.Rooms.First(t.M, class, need, fit, exactly, func(node int32) bool {
+			return (len(c.Shared) == 0 || resources.Fits(t.S.Volumes.NeedOn(c, node), t.S.FreeOf(node))) && t.S.Admits(c, node)
+		})
+		if node < 0 {
+			return moved
+		}
+		t.Add(state.Binding{Class: class, Host: node, Count: t.BulkOn(class, node), Stage: -1, Tight: SpreadsOf(t.Trial).Tightly(class)})
+		moved = true
+	}
+	return moved
+}

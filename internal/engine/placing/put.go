@@ -1,0 +1,120 @@
+package placing
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// ErrNoPlace is what Put and PutNew wrap when a pod may not go where it is to be put.
+var ErrNoPlace = errors.New("it has no place there")
+
+// Put places pods that wait, of hidden nodes or the snapshot's own, on a node of the snapshot, in their order, by the rules
+// that Place goes by. The error wraps ErrNoPlace for a pod that may not go there, and says of a pod that does not wait and of a
+// node that the snapshot does not have; pods before it are then placed, so roll back.
+func (t Placing) Put(node string, pods []planning.PodKey) error {
+	i, ok := t.M.NodeIndex[node]
+	if !ok {
+		return fmt.Errorf("putting pods on node %q: the snapshot has none of that name", node)
+	}
+	host := int32(i)
+	for _, key := range pods {
+		class, err := t.WaitingClass(key)
+		if err != nil {
+			return fmt.Errorf("putting pods on node %q: %w", node, err)
+		}
+		c := t.M.Classes[class]
+		if !t.S.Usable.Has(i) || !resources.Fits(t.S.Volumes.NeedOn(c, host), t.S.FreeOf(host)) || !t.M.Fits.Accepts(t.M.Nodes[i].Group, c.Shape) || !t.admitsPut(c, host) {
+			return fmt.Errorf("putting pod %s on node %q: %w", key, node, ErrNoPlace)
+		}
+		t.Add(state.Binding{Class: class, Host: host, Count: 1, Stage: -1})
+	}
+	return nil
+}
+
+// admitsPut is admits for a pod whose domain is decided: spreads count the domains that there are.
+func (t Placing) admitsPut(c *podclass.Class, host int32) bool {
+	if t.S.Admits(c, host) || t.S.Topology == nil {
+		return true
+	}
+	t.S.Topology.Binding = true
+	defer func() { t.S.Topology.Binding = false }()
+	return t.S.Admits(c, host)
+}
+
+// PutNew opens a new node as planned, of its first instance type, and places its pods on it; errors are as for Put.
+func (t Placing) PutNew(n *planning.NewNode) error {
+	pool, ok := t.M.PoolIndex[n.Pool]
+	if !ok || len(n.InstanceTypes) == 0 || t.M.Pools[pool].Table == nil {
+		return fmt.Errorf("putting pods on a new node of pool %s: it launches none: %w", n.Pool, ErrNoPlace)
+	}
+	mc, ok := t.nodeFor(int32(pool), n)
+	if !ok {
+		return fmt.Errorf("putting pods on a new node of pool %s: %s is not to be had: %w", n.Pool, n.InstanceTypes[0].Name, ErrNoPlace)
+	}
+	host := t.S.Open(mc)
+	if SpreadsOf(t.Trial).Disturbs(host) {
+		return fmt.Errorf("putting pods on a new node of pool %s: it would unsettle others: %w", n.Pool, ErrNoPlace)
+	}
+	return t.PutMore(t.NewNodes()-1, n.Pods)
+}
+
+// PutMore places pods on a new node that is open, by its number; errors are as for Put.
+func (t Placing) PutMore(number int, pods []planning.PodKey) error {
+	if number < 0 || number >= t.NewNodes() {
+		return fmt.Errorf("putting pods on new node %d: the trial has none of that number", number)
+	}
+	host, mc := int32(len(t.M.Nodes)+number), &t.S.Planned[number]
+	pool := t.M.Pools[mc.Pool].Key
+	for _, key := range pods {
+		class, err := t.WaitingClass(key)
+		if err != nil {
+			return fmt.Errorf("putting pods on a new node of pool %s: %w", pool, err)
+		}
+		c := t.M.Classes[class]
+		stage := t.StageOn(c, mc)
+		if stage < 0 || !resources.Fits(t.S.Volumes.NeedOn(c, host), t.S.RoomOf(host)) || !t.admitsPut(c, host) {
+			return fmt.Errorf("putting pod %s on a new node of pool %s: %w", key, pool, ErrNoPlace)
+		}
+		t.Add(state.Binding{Class: class, Host: host, Count: 1, Stage: stage})
+	}
+	return nil
+}
+
+// nodeFor is the node to buy for a planned node's first type.
+func (t Placing) nodeFor(pool int32, n *planning.NewNode) (state.Node, bool) {
+	p := t.M.Pools[pool]
+	c := p.Table.Catalog
+	want := n.InstanceTypes[0].Offering()
+	for r := range p.Rows.Members {
+		row := &p.Table.Rows[r]
+		if c.Types[c.Variants[row.Variant].Type].Name != want.InstanceType {
+			continue
+		}
+		for s := range row.Slots.Members {
+			slot := &c.Slots[s]
+			price := c.Price(row.Variant, s)
+			if !p.Slots.Has(s) || price == market.NoPrice || slot.Zone != want.Zone || slot.CapacityType != want.CapacityType || slot.Others != want.Others {
+				continue
+			}
+			if !t.S.Limits.Affordable(pool, int32(r)) || !t.S.Limits.Reservable(pool, int32(r), int32(s)) {
+				continue
+			}
+			mc := state.Node{Pool: pool, Row: int32(r), Slot: int32(s), Price: price}
+			for req := range n.Requirements.All {
+				if p.LeftOpen(req.Key()) && (match.SingleValued(req) || p.MayStayOpen(req) && !slices.Contains(t.M.TopologyKeys, req.Key())) {
+					mc.Labels = mc.Labels.With(req)
+				}
+			}
+			return mc, true
+		}
+	}
+	return state.Node{}, false
+}

@@ -1,0 +1,70 @@
+package placing
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// TakersAmong returns those of the nodes that could take at least one of the waiting pods, in the order given. Closed
+// nodes are included: that is how a planner that keeps pods off nodes which are still coming up finds out that it would
+// launch for pods that have a place there. Hidden nodes, and names the snapshot does not have, take none. Nothing is
+// placed. most bounds the answer; 0 is no bound.
+func (t Placing) TakersAmong(q planning.Query, nodes []string, most int) []string {
+	t.Options = planning.PlaceOptions{Query: q, ExistingOnly: true}
+	classes := t.WaitingClasses()
+	var out []string
+	for _, name := range nodes {
+		i, ok := t.M.NodeIndex[name]
+		if !ok || !t.M.Nodes[i].Usable || t.S.HiddenSet.Has(i) {
+			continue
+		}
+		if slices.ContainsFunc(classes, func(class int32) bool { return t.wouldTake(int32(i), class) }) {
+			out = append(out, name)
+		}
+		if most > 0 && len(out) == most {
+			break
+		}
+	}
+	return out
+}
+
+// wouldTake reports whether a pod of the class could go on the node, were it open.
+func (t Placing) wouldTake(node, class int32) bool {
+	c := t.M.Classes[class]
+	return c.Invalid == nil && resources.Fits(t.S.Volumes.NeedOn(c, node), t.S.FreeOf(node)) && t.M.Fits.Accepts(t.M.Nodes[node].Group, c.Shape) && t.S.Admits(c, node)
+}
+
+// RoomyAmong returns those of the nodes that have room for at least one pod that waits or could move, rules about other pods
+// aside; closed nodes are included. As long as no pod leaves the others, TakersAmong names none of them: a planner that asks
+// it thousands of times hands it these alone.
+func (t Placing) RoomyAmong(nodes []string) []string {
+	classes := bitset.New(len(t.M.Classes))
+	for class, n := range t.S.Waiting {
+		if n > 0 {
+			classes.Add(class)
+		}
+	}
+	for i := range t.M.Nodes {
+		for _, p := range t.M.Nodes[i].Movable {
+			classes.Add(int(p.Class))
+		}
+	}
+	var out []string
+	for _, name := range nodes {
+		i, ok := t.M.NodeIndex[name]
+		if !ok || !t.M.Nodes[i].Usable || t.S.HiddenSet.Has(i) {
+			continue
+		}
+		for class := range classes.Members {
+			c := t.M.Classes[class]
+			if c.Invalid == nil && resources.Fits(t.S.Volumes.NeedOn(c, int32(i)), t.S.FreeOf(int32(i))) && t.M.Fits.Accepts(t.M.Nodes[i].Group, c.Shape) {
+				out = append(out, name)
+				break
+			}
+		}
+	}
+	return out
+}

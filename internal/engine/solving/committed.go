@@ -1,0 +1,103 @@
+package solving
+
+import (
+	"context"
+
+	"github.com/drawknife/drawknife/internal/engine/filling"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/offers"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
+)
+
+// packCommitted buys nodes for the items in several ways, and keeps the one that leaves fewest pods, or costs least: as
+// if there were no commitments, which cover then what they happen to; and the nodes first that make most of them.
+func (t Solving) packCommitted(ctx context.Context, p *offers.Choice, v *pricing.Values) []int {
+	before := t.Mark()
+	first := *p
+	first.Committed = nil
+	left := t.packProblem(ctx, &first, v)
+	cost, best := newnodes.Of(t.Trial).NewCost(), t.S.Record(before.At)
+	t.Undo(before)
+	ways := []*pricing.Values{v}
+	if v.Tighter != nil {
+		ways = append(ways, v.Tighter)
+	}
+	for _, way := range ways {
+		found := t.packBy(ctx, p, v, way.Committed)
+		if a, b := total(found), total(left); a < b || (a == b && newnodes.Of(t.Trial).NewCost() < cost) {
+			left, cost, best = found, newnodes.Of(t.Trial).NewCost(), t.S.Record(before.At)
+		}
+		t.Undo(before)
+	}
+	t.Restore(best)
+	t.Proof = nil
+	return left
+}
+
+// packBy buys the nodes that make most of the commitments, and others for what they leave.
+func (t Solving) packBy(ctx context.Context, p *offers.Choice, v *pricing.Values, c *pricing.CommittedValues) []int {
+	left := t.buyCommitted(ctx, p, v, c)
+	rest := make([]pricing.Item, 0, len(p.Items))
+	var from []int
+	for i, n := range left {
+		if n > 0 {
+			it := p.Items[i]
+			it.Count = n
+			rest, from = append(rest, it), append(from, i)
+		}
+	}
+	if len(rest) == 0 {
+		return left
+	}
+	// The items already need amounts of p's caps, and rules that these say have gone from PerNode.
+	s := t.M.Shop()
+	q := valuing.Of(t.Trial).Complete(s.Choose(s.WithCaps(rest, p.Caps), p.Cells), p.Caps)
+	q.Committed = nil
+	for i, n := range t.packProblem(ctx, q, pricing.WithoutCommitments(ctx, &q.Problem)) {
+		left[from[i]] = n
+	}
+	return left
+}
+
+// buyCommitted buys nodes that commitments cover, those first that bring most for what they use, as long as they last
+// and their pods are worth more than the node costs. Pools with minValues are passed over: what a commitment covers is
+// rarely so varied. The result is how many of each item have no node yet.
+func (t Solving) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.Values, c *pricing.CommittedValues) []int {
+	sold := *p
+	sold.Problem = *c.P
+	g := newLedger(t.Trial, &sold)
+	for i := range t.S.Planned {
+		// What earlier nodes were bought for is taken.
+		if mc := &t.S.Planned[i]; mc.Commitment > 0 && !mc.Empty() {
+			tb := t.M.Pools[mc.Pool].Table
+			g.committed[mc.Commitment-1] = max(0, g.committed[mc.Commitment-1]-tb.Catalog.Cover(int(mc.Commitment-1), tb.Rows[mc.Row].Variant, int(mc.Slot)).Used)
+		}
+	}
+	k := filling.NewPacker(filling.NewTask(c.P, &c.Values, hostRules(t.M)), g)
+	k.Keep = func(o int32) bool {
+		opt := &p.Committed[o]
+		worth := int64(0) // of what these pods cost elsewhere
+		for _, l := range k.Trial {
+			worth += int64(l.Count) * v.Item[l.Item]
+		}
+		return worth > opt.Price && len(t.M.Pools[opt.Pool].Variety) == 0
+	}
+	packed := k.Pack(ctx)
+	for i := range c.P.Options {
+		// They are bought at the price that they have with nothing covered.
+		o := &c.P.Options[i]
+		tb := t.M.Pools[o.Pool].Table
+		o.Price = tb.Catalog.Price(tb.Rows[o.Row].Variant, int(o.Slot))
+	}
+	t.buy(&sold, packed)
+	return k.Left
+}
+
+func total(counts []int) int {
+	sum := 0
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}

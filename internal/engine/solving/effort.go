@@ -1,0 +1,30 @@
+package solving
+
+import (
+	"github.com/drawknife/drawknife/internal/engine/packing"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// packingEffort is how much work packing so many pods may take.
+func packingEffort(e planning.Effort, pods int) packing.Effort {
+	switch e {
+	case planning.EffortFast:
+		return packing.Effort{Starts: 3, Steps: 200 * min(pods, 5_000)}
+	case planning.EffortThorough:
+		return packing.Effort{Starts: 24, Steps: 4_000 * min(pods, 20_000), Improve: 12_000 * min(pods, 10_000), Rounds: 128}
+	default:
+		perPod := 450
+		if pods > 5_000 {
+			perPod = 800 // a whole cluster at once: rare, and paid for by the hour
+		}
+		return packing.Effort{
+			Starts: 8 + min(40, 10_000/max(pods, 1)), Steps: 10_000 + 800*min(pods, 5_000),
+			Improve: 5_000 + perPod*min(pods, 20_000), Rounds: 3 + 12_000/max(pods, 1),
+		}
+	}
+}
+
+// seedingEffort is how much work the first look at a packing may take.
+func seedingEffort(pods int) packing.Effort {
+	return packing.Effort{Starts: 1, Steps: 100 * min(pods, 5_000)}
+}

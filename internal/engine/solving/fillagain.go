@@ -1,0 +1,123 @@
+package solving
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Nodes of the snapshot are filled with the pods worth most, one node after another, and may end up full of one resource with much of
+// another left: what is left of the pods then needs more new nodes than it had to. So where few pods wait and some of them
+// need new nodes, those of the snapshot are filled once more with pods that go together, and the cheaper plan is kept.
+
+// fillAgain looks for a cheaper way to place the pods that were placed since the mark, with as many of them placed and as many wishes
+// kept. Unless new nodes have to hold less of some resource then, the second way is not gone to its end.
+func (t Improving) fillAgain(ctx context.Context, before trial.Mark, classes []int32) {
+	if t.Options.ExistingOnly || t.Options.Effort == planning.EffortFast || t.NewOnly || len(t.M.Nodes) == 0 {
+		return
+	}
+	pods := t.S.PodsSince(before.At)
+	if pods > maxPodsTwice || pods*len(t.M.Nodes) > maxRoomSteps {
+		return
+	}
+	best := t.S.Record(before.At)
+	if !best.OnlyOpens() || len(best.NodesUsed()) == 0 {
+		return
+	}
+	cost, proof, priorities, broken := newnodes.Of(t.Trial).NewCost(), t.Proof, t.prioritiesOf(classes), t.countBroken()
+	want, asked := t.value(best, priorities), t.askedBeyond(best, classes)
+	t.Undo(before)
+	t.fillBalanced(ctx, classes)
+	if !resources.Fits(asked, t.askedFor(classes)) {
+		Of(t.Trial).placeTiers(ctx, classes)
+		if w := t.S.Record(before.At); slices.Compare(t.value(w, priorities), want) >= 0 && newnodes.Of(t.Trial).NewCost() < cost && t.countBroken() <= broken {
+			return
+		}
+	}
+	t.Undo(before)
+	t.Restore(best)
+	t.Proof = proof
+}
+
+// askedBeyond is what the pods of the classes ask for together that wait, or that the way places on new nodes.
+func (t Improving) askedBeyond(w state.Record, classes []int32) []int64 {
+	out := t.askedFor(classes)
+	for _, b := range w.Bindings {
+		if b.Host >= w.Existing {
+			resources.AddScaled(out, t.M.Classes[b.Class].Requests, int64(b.Count))
+		}
+	}
+	return out
+}
+
+// askedFor is what the pods of the classes ask for together that wait.
+func (t Improving) askedFor(classes []int32) []int64 {
+	out := make([]int64, t.M.Resources.Len())
+	for _, class := range classes {
+		if c := t.M.Classes[class]; c.Invalid == nil {
+			resources.AddScaled(out, c.Requests, int64(t.S.Waiting[class]))
+		}
+	}
+	return out
+}
+
+// fillBalanced fills the nodes one after another, those with least room first, again and again with the pod that leaves the least
+// weighted square of free shares: the vector heuristic that new nodes are packed with, too.
+func (t Improving) fillBalanced(ctx context.Context, classes []int32) {
+	Of(t.Trial).placeNominated(classes, math.MinInt32)
+	for _, node := range t.nodesByRoom() {
+		whole := slices.Clone(t.S.FreeOf(node))
+		weights := t.demand(classes, whole)
+		for class := int32(0); class >= 0 && ctx.Err() == nil; {
+			if class = t.mostBalanced(node, classes, whole, weights); class >= 0 {
+				t.Add(state.Binding{Class: class, Host: node, Count: 1, Stage: -1})
+			}
+		}
+	}
+}
+
+// demand is, by resource, how many times what is free on a node the waiting pods of the classes ask for together.
+func (t Improving) demand(classes []int32, free []int64) []float64 {
+	out := make([]float64, len(free))
+	for d, asked := range t.askedFor(classes) {
+		if free[d] > 0 {
+			out[d] = float64(asked) / float64(free[d])
+		}
+	}
+	return out
+}
+
+// mostBalanced is the class of which a pod leaves the least weighted square of free shares on the node, of those that the node suits
+// best; -1 for none. whole is what was free before anything was put there.
+func (t Improving) mostBalanced(node int32, classes []int32, whole []int64, weights []float64) int32 {
+	best, most, kept := int32(-1), math.Inf(-1), uint32(0)
+	free := t.S.FreeOf(node)
+	for _, class := range classes {
+		c := t.M.Classes[class]
+		if t.S.Waiting[class] == 0 || c.Invalid != nil {
+			continue
+		}
+		need, fit := t.S.Volumes.NeedOn(c, node), t.M.Fits.FitOf(t.M.Nodes[node].Group, c.Shape)
+		if fit < max(existing.FitGivingUp, kept) || !resources.Fits(need, free) {
+			continue
+		}
+		score := 0.0
+		for d, n := range need {
+			if whole[d] > 0 && d != resources.Pods {
+				share, room := float64(n)/float64(whole[d]), float64(free[d])/float64(whole[d])
+				score += weights[d] * share * (2*room - share)
+			}
+		}
+		if (fit > kept || score > most) && t.S.Admits(c, node) {
+			best, most, kept = class, score, fit
+		}
+	}
+	return best
+}

@@ -1,0 +1,53 @@
+package solving
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+)
+
+// Pods with status.nominatedNodeName have been promised room on a node: kube-scheduler makes it by preemption, and counts
+// them there for pods of equal and lower priority. When it comes to such a pod it looks at that node first. So they are
+// placed first, each on its node. Only if a pod of higher priority has no place without that room are they placed like
+// others.
+
+// placeNominated puts the pods of the classes on the nodes that they are nominated for, those of the highest priority
+// first, but for those below the lowest. It returns the lowest priority of those placed, and whether there are any.
+func (t Solving) placeNominated(classes []int32, lowest int32) (least int32, any bool) {
+	m := t.M
+	list := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
+		c := m.Classes[class]
+		return c.Nominated == "" || c.Invalid != nil || c.Priority < lowest
+	})
+	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(m.Classes[b].Priority, m.Classes[a].Priority) })
+	least = math.MaxInt32
+	for _, class := range list {
+		c := m.Classes[class]
+		at, known := m.NodeIndex[c.Nominated]
+		if !known || !t.S.Usable.Has(at) || !m.Fits.Accepts(m.Nodes[at].Group, c.Shape) {
+			continue
+		}
+		host := int32(at)
+		preempted := len(trial.VictimsOn(m, &m.Nodes[at], c.Priority)) > 0
+		for t.S.Waiting[class] > 0 && resources.Fits(t.S.Volumes.NeedOn(c, host), t.S.FreeOf(host)) && (preempted || t.S.Admits(c, host)) {
+			t.Add(state.Binding{Class: class, Host: host, Count: 1, Stage: -1})
+			least, any = c.Priority, true
+		}
+	}
+	return least, any
+}
+
+// highestWaiting is the highest priority of a pod of the classes that waits and could be planned.
+func (t Solving) highestWaiting(classes []int32) (highest int32, any bool) {
+	highest = math.MinInt32
+	for _, class := range classes {
+		if c := t.M.Classes[class]; t.S.Waiting[class] > 0 && c.Invalid == nil {
+			highest, any = max(highest, c.Priority), true
+		}
+	}
+	return highest, any
+}

@@ -1,0 +1,140 @@
+package solving
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// maxPreemptors bounds for how many pods preemption is looked into.
+const maxPreemptors = 1000
+
+// expectedPreemptions are those that kube-scheduler would make.
+type expectedPreemptions struct {
+	List []planning.Preemption
+	// classes counts the pods by class; holds is what they take of each node beyond what their victims had there; placed is
+	// where they go.
+	classes map[int32]int32
+	holds   map[int32][]int64
+	placed  []state.Binding
+}
+
+// Preemptions plays kube-scheduler on the snapshot's nodes: it takes pods by priority, and preempts for those that have no
+// place, by the rules of its DefaultPreemption. solved says which pods have no place on the nodes that there are: without
+// any nothing is preempted.
+func Preemptions(ctx context.Context, m *model.Model, solved *trial.Trial, q planning.Query) expectedPreemptions {
+	out := expectedPreemptions{classes: map[int32]int32{}, holds: map[int32][]int64{}}
+	lowest := lowestBound(m)
+	onNew := make(map[int32]bool)
+	for _, b := range solved.S.Placed {
+		onNew[b.Class] = onNew[b.Class] || b.Count > 0 && b.Host >= int32(len(m.Nodes))
+	}
+	var real []int32
+	wanted := false
+	for i, c := range m.Classes {
+		if len(c.Pending) == 0 || c.Placeholder || c.Invalid != nil || int64(c.Priority) <= lowest {
+			continue
+		}
+		real = append(real, int32(i))
+		wanted = wanted || !c.Never && (onNew[int32(i)] || solved.S.Waiting[i] > 0)
+	}
+	if !wanted {
+		return out
+	}
+	t := trial.New(m)
+	t.Options = planning.PlaceOptions{Query: q, ExistingOnly: true}
+	Of(t).placeNominated(real, math.MinInt32)
+	e := &preemptor{t: t, budgets: newVictimBudgets(m.Snapshot.PodDisruptionBudgets), gone: map[int32]map[int]bool{}}
+	for _, tier := range Of(t).priorities(real) {
+		Of(t).placeTogether(ctx, tier)
+		for _, class := range tier {
+			c := m.Classes[class]
+			e.begin()
+			for t.S.Waiting[class] > 0 && !c.Never && len(out.List) < maxPreemptors && ctx.Err() == nil {
+				found := e.shared(class)
+				if found == nil {
+					found = e.choose(class)
+				}
+				if found == nil {
+					break
+				}
+				out.hold(m, class, found)
+				e.take(class, found)
+				pod := m.Pods[c.Pending[len(c.Pending)-int(out.classes[class])]]
+				out.List = append(out.List, found.preemption(m, planning.PodKey{Namespace: pod.Namespace, Name: pod.Name}))
+			}
+		}
+	}
+	return out
+}
+
+// lowestBound is the lowest priority of a pod on a node that takes pods.
+func lowestBound(m *model.Model) int64 {
+	lowest := int64(math.MaxInt64)
+	for i := range m.Nodes {
+		if !m.Nodes[i].Usable {
+			continue
+		}
+		for _, p := range m.Nodes[i].Bound {
+			lowest = min(lowest, int64(m.Classes[p.Class].Priority))
+		}
+	}
+	return lowest
+}
+
+// LeaveTo leaves pods out of the trial for which kube-scheduler makes room, and keeps what they need of the room that is
+// free now. They keep others away from where they go, but draw none, and spreads don't count them: they are not there yet.
+func (t Solving) LeaveTo(expected expectedPreemptions) {
+	for class, n := range expected.classes {
+		t.S.Waiting[class] -= n
+	}
+	for node, held := range expected.holds {
+		free := t.S.FreeOf(node)
+		for d := range free {
+			free[d] = max(free[d]-max(held[d], 0), 0)
+		}
+	}
+	if t.S.Topology == nil {
+		return
+	}
+	for _, b := range expected.placed {
+		t.S.Topology.Place(keepingAway(t.M, t.M.Classes[b.Class].Topology), b.Host, b.Count)
+	}
+}
+
+// keepingAway is what of a pod's rules keeps others away.
+func keepingAway(m *model.Model, o *topology.Groups) *topology.Groups {
+	if o == nil {
+		return nil
+	}
+	in := slices.DeleteFunc(slices.Clone(o.In), func(g int32) bool {
+		return m.Topology[g].Kind != topology.Anti && m.Topology[g].Kind != topology.Exclusive
+	})
+	return &topology.Groups{Owns: o.Owns, In: in}
+}
+
+// hold counts one more pod of the class, and those of its victims that no other has preempted.
+func (x *expectedPreemptions) hold(m *model.Model, class int32, v *victims) {
+	n := &m.Nodes[v.node]
+	held := x.holds[v.node]
+	if held == nil {
+		held = make([]int64, m.Resources.Len())
+		if n.Over != nil {
+			resources.AddScaled(held, n.Over, 1)
+		}
+		x.holds[v.node] = held
+	}
+	x.classes[class]++
+	x.placed = append(x.placed, state.Binding{Class: class, Host: v.node, Count: 1, Stage: -1})
+	resources.AddScaled(held, m.Classes[class].Requests, 1)
+	for _, k := range v.fresh {
+		resources.AddScaled(held, m.Classes[n.Bound[k].Class].Unshared(), -1)
+	}
+}

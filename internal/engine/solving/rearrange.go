@@ -1,0 +1,360 @@
+package solving
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/filling"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Placing in bulk deals pods out to zones before it packs them, class by class; with few pods, two halves of a node in
+// two zones cost more than a whole one in one. So a plan of few pods is taken apart again: the pods of some nodes are
+// placed again by the exact rules, each where it adds least to the cost, on nodes that grow for it. The room of a node of the
+// snapshot may also have gone to a pod that would be as well off elsewhere, while another has to go where it is followed: so now and
+// then these nodes are filled again, too.
+
+const (
+	// maxRearranged bounds how many pods are placed again, and maxRearrangeSteps how many nodes may be tried, and pods put
+	// back, for that.
+	maxRearranged     = 128
+	maxRearrangeSteps = 2400
+	// stepsPerPod bounds the work on very few pods further.
+	stepsPerPod = 80
+)
+
+// recipe is how pods are placed again.
+type recipe struct {
+	// ruledFirst takes pods under topology rules before others of their priority, and the larger ones first within each; else
+	// size alone decides.
+	ruledFirst bool
+	// growFirst buys one more node only where no other can grow, not where that is cheaper.
+	growFirst bool
+	// draw shuffles the pods of a priority instead; 0 for no.
+	draw uint64
+	// afresh places pods on nodes of the snapshot again, too; these stay where they are otherwise.
+	afresh bool
+}
+
+// recipes are all there are, those first that do better more often.
+var recipes = [...]recipe{{ruledFirst: true}, {}, {ruledFirst: true, growFirst: true}, {growFirst: true}}
+
+// rearranging is one search for a cheaper plan.
+type rearranging struct {
+	t          *trial.Trial
+	before     trial.Mark
+	priorities []int32
+	// size is indexed by class: what a pod takes of the largest node.
+	size []float64
+	best state.Record
+	// placed, broken and cost are those of best: pods by priority, wishes not kept, and nano-USD per hour. ranks are, by class,
+	// how far down their stages its pods came.
+	placed []int
+	broken int
+	cost   int64
+	ranks  map[int32]int
+	// spans says that pods on nodes of the snapshot may be in the way of others.
+	spans bool
+	// steps are the nodes tried and the pods put back so far, of at most limit.
+	steps, limit int
+}
+
+// rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new nodes, or on one that may
+// be in the wrong domain, with as many of their wishes kept.
+func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []int32) {
+	if t.Options.ExistingOnly || t.Options.MinValues == planning.MinValuesBestEffort || t.S.Tight > 0 || t.S.Filled() == 0 || t.nearlyProven() || t.S.PodsSince(before.At) > maxRearranged {
+		return
+	}
+	found, proof := t.S.Record(before.At), t.Proof
+	if len(found.Nodes) == 0 || (len(found.Nodes) == 1 && !t.concernsAny(found)) {
+		return
+	}
+	r := &rearranging{t: t.Trial, before: before, priorities: t.prioritiesOf(classes), size: t.shares(classes), best: found, cost: newnodes.Of(t.Trial).NewCost(), broken: t.countBroken(), ranks: t.ranks(found),
+		limit: min(found.Pods()*stepsPerPod, maxRearrangeSteps)}
+	r.placed = t.value(found, r.priorities)
+	r.spans = t.spansNodes(found)
+	if !t.Begin(classes) {
+		return
+	}
+	improved := r.all(ctx)
+	t.Undo(before)
+	if !improved {
+		r.best = found
+	}
+	t.Restore(r.best)
+	if improved {
+		Of(t.Trial).placeLeft(ctx, classes) // other nodes may have room, or bring domains, for pods that waited before
+	}
+	if !improved || maps.Equal(found.Stages(), r.best.Stages()) {
+		t.Proof = proof // it speaks of pods that have new nodes at their stages, whatever those are
+	}
+}
+
+// concernsAny reports whether rules over domains larger than a node concern pods of the way: even a single new node may then be in the
+// wrong domain, because of pods that were placed before, or of others dealt out to the same domain that have no place in the end.
+func (t Improving) concernsAny(w state.Record) bool {
+	return slices.ContainsFunc(w.Bindings, func(b state.Binding) bool { return rulesConcern(t.M, t.M.Classes[b.Class].Topology) })
+}
+
+// spansNodes reports whether nodes of the snapshot hold pods of the way, and rules over domains larger than a node concern some.
+func (t Improving) spansNodes(w state.Record) bool {
+	return t.concernsAny(w) && slices.ContainsFunc(w.Bindings, func(b state.Binding) bool { return b.Host < w.Existing })
+}
+
+// nearlyProven reports whether the plan is known to cost hardly more than any could.
+func (t Improving) nearlyProven() bool {
+	return t.Proof != nil && float64(newnodes.Of(t.Trial).NewCost()) <= t.Proof.V.Bound*(1+1.0/filling.WorthRepacking)
+}
+
+// shares are the largest shares that pods of the classes take of what the largest nodes have.
+func (t Improving) shares(classes []int32) []float64 {
+	m := t.M
+	dims := m.Resources.Len()
+	most := make([]int64, dims)
+	for _, p := range m.Pools {
+		for row := range p.Rows.Members {
+			for d, n := range p.Table.AllocOf(row, dims) {
+				most[d] = max(most[d], n)
+			}
+		}
+	}
+	out := make([]float64, len(m.Classes))
+	for _, class := range classes {
+		out[class] = resources.LargestShare(m.Classes[class].Requests, most)
+	}
+	return out
+}
+
+// countBroken counts the wishes of placed pods that are not kept.
+func (t Improving) countBroken() int {
+	n := 0
+	for _, b := range t.S.Placed {
+		newnodes.Of(t.Trial).BrokenWishes(b, func(planning.RelaxationCode, string) { n += int(b.Count) })
+	}
+	return n
+}
+
+// ranks are, by class, the sum of the places that the stages of a way's pods have among all of the class.
+func (t Improving) ranks(w state.Record) map[int32]int {
+	out := map[int32]int{}
+	for _, b := range w.Bindings {
+		out[b.Class] += t.rank(b.Class, b.Stage) * int(b.Count)
+	}
+	return out
+}
+
+// rank is a stage's place among those of the class; 0 on nodes of the snapshot.
+func (t Improving) rank(class, stage int32) int {
+	return max(slices.Index(t.StagesFor(t.M.Classes[class]), stage), 0)
+}
+
+// all places everything again, by each recipe, and then goes on with what is best, node by node and pair by pair, until
+// nothing gets cheaper, and then with nodes and orders drawn by lot.
+func (r *rearranging) all(ctx context.Context) (improved bool) {
+	everything := func(int32) bool { return true }
+	for _, how := range recipes {
+		improved = r.without(ctx, everything, how) || improved
+	}
+	for again := true; again && r.steps < r.limit && ctx.Err() == nil; {
+		again = r.some(ctx)
+		improved = improved || again
+	}
+	for draw := uint64(1); draw <= uint64(r.limit) && r.steps < r.limit && ctx.Err() == nil; draw++ {
+		improved = r.drawn(ctx, draw) || improved
+	}
+	return improved
+}
+
+// drawn places the pods of a few nodes again in an order drawn by lot, or of all if they are few.
+func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
+	const few = 3
+	n := uint64(len(r.best.Nodes))
+	how := recipe{draw: draw, growFirst: draw%4 == 0, afresh: r.spans && draw%2 == 1}
+	if n <= few || how.afresh {
+		return r.without(ctx, func(int32) bool { return true }, how)
+	}
+	var lots [few]uint64
+	for i := range lots {
+		lots[i] = mixed(draw, uint64(i)) % n
+	}
+	return r.without(ctx, func(host int32) bool { return slices.Contains(lots[:], uint64(host-r.best.First)) }, how)
+}
+
+// mixed is a number that looks random, the same for the same arguments: the finalizer of SplitMix64.
+func mixed(a, b uint64) uint64 {
+	x := a*0x9e3779b97f4a7c15 + b*0xd1b54a32d192ed03
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// some places the pods of one node or of two again; it reports whether that was of use.
+func (r *rearranging) some(ctx context.Context) bool {
+	n := int32(len(r.best.Nodes))
+	first := r.best.First
+	for i := range n {
+		if r.without(ctx, func(host int32) bool { return host == first+i }, recipes[0]) {
+			return true
+		}
+	}
+	for i := range n {
+		for j := range i {
+			for _, how := range recipes[:2] {
+				if r.without(ctx, func(host int32) bool { return host == first+i || host == first+j }, how) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// without does the best way again without some of its nodes, places their pods again, and keeps the outcome if it is
+// better.
+func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, how recipe) bool {
+	t := r.t
+	if r.steps >= r.limit || ctx.Err() != nil {
+		return false
+	}
+	t.Undo(r.before)
+	if !how.afresh {
+		ImprovingOf(t).restoreBut(r.best, gone)
+	}
+	r.steps += len(r.best.Bindings)
+	var order []int32
+	for class, n := range t.S.Waiting {
+		if c := t.M.Classes[class]; n > 0 && c.Invalid == nil && !c.Placeholder {
+			order = append(order, int32(class))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		ca, cb := t.M.Classes[a], t.M.Classes[b]
+		if how.draw > 0 {
+			return cmp.Or(cmp.Compare(cb.Priority, ca.Priority), cmp.Compare(mixed(how.draw, uint64(a)), mixed(how.draw, uint64(b))))
+		}
+		ruled := 0
+		if how.ruledFirst {
+			ruled = model.BoolCompare(cb.Topology != nil, ca.Topology != nil)
+		}
+		return cmp.Or(cmp.Compare(cb.Priority, ca.Priority), ruled, -cmp.Compare(r.size[a], r.size[b]))
+	})
+	for progress := true; progress; {
+		progress = false
+		for _, class := range order {
+			for t.S.Waiting[class] > 0 && ctx.Err() == nil && r.insert(class, how) {
+				progress = true
+			}
+		}
+	}
+	return r.consider()
+}
+
+// lower reports whether pods of some class came further down their stages than they were.
+func lower(ranks, than map[int32]int) bool {
+	for class, rank := range ranks {
+		if rank > than[class] {
+			return true
+		}
+	}
+	return false
+}
+
+// consider keeps what is placed now if it is better than what is best so far, or another plan just as good, to go on from; it
+// reports whether it is better.
+func (r *rearranging) consider() bool {
+	t := r.t
+	w := t.S.Record(r.before.At)
+	placed := ImprovingOf(t).value(w, r.priorities)
+	more := slices.Compare(placed, r.placed)
+	cost := newnodes.Of(t).NewCost()
+	if more < 0 || (more == 0 && (cost > r.cost || (cost == r.cost && len(w.Nodes) > len(r.best.Nodes)))) {
+		return false
+	}
+	broken, ranks := ImprovingOf(t).countBroken(), ImprovingOf(t).ranks(w)
+	if more == 0 && (broken > r.broken || lower(ranks, r.ranks)) || !placing.GrowthOf(t).AllVaried() {
+		return false
+	}
+	better := more > 0 || cost < r.cost || len(w.Nodes) < len(r.best.Nodes)
+	r.best, r.placed, r.broken, r.ranks, r.cost = w, placed, broken, ranks, cost
+	return better
+}
+
+// insert places pods of the class where they add least to the cost: on room that there is, on a node that grows for one
+// of them, or on one more node.
+func (r *rearranging) insert(class int32, how recipe) bool {
+	t := r.t
+	if host, stage := placing.Of(t).FindHost(class); host >= 0 {
+		t.Add(state.Binding{Class: class, Host: host, Count: placing.Of(t).BulkOn(class, host), Stage: stage, Tight: placing.SpreadsOf(t).Tightly(class)})
+		return true
+	}
+	c := t.M.Classes[class]
+	loads, waits := t.S.Loads(0), t.AwaitsReservation(c)
+	s := placing.SitesOf(t).FindSite(t.Cells, class)
+	if s == nil {
+		s = placing.SitesOf(t).FindVariedSite(t.Cells, class)
+	}
+	before, cost := t.Mark(), newnodes.Of(t).NewCost()
+	for _, stage := range t.StagesFor(c) {
+		best, least := int32(-1), int64(math.MaxInt64)
+		for i := range t.S.Planned {
+			mc := &t.S.Planned[i]
+			if mc.Empty() || (waits && mc.Reservation(t.M.Pools) == "") || !placing.GrowthOf(t).CouldAdmit(c, int32(i)) {
+				continue
+			}
+			r.steps++
+			if placing.GrowthOf(t).GrowTo(class, int32(i), stage, loads[i]) {
+				if more := newnodes.Of(t).NewCost() - cost; more < least {
+					best, least = int32(i), more
+				}
+				t.Undo(before)
+			}
+		}
+		if s != nil && s.Stage == stage && (best < 0 || (!how.growFirst && s.Price < least)) {
+			host := t.S.Open(state.Node{Pool: s.Pool, Row: s.Row, Slot: s.Slot, Price: s.Price, Labels: t.Assignments[s.Stage][s.Pool][s.Assign].Labels})
+			t.Add(state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: placing.SpreadsOf(t).Tightly(class)})
+			return true
+		}
+		if best >= 0 {
+			return placing.GrowthOf(t).GrowTo(class, best, stage, loads[best])
+		}
+	}
+	return false
+}
+
+// restoreBut does again what was recorded at this point, without what was on some of its new nodes. What the exact rules
+// do not admit then waits.
+func (t Improving) restoreBut(w state.Record, gone func(host int32) bool) {
+	t.S.Regrow(w)
+	number := make([]int32, len(w.Nodes))
+	for i, mc := range w.Nodes {
+		number[i] = -1
+		if gone(w.First + int32(i)) {
+			continue
+		}
+		before := t.Mark()
+		if number[i] = t.S.Open(mc); placing.SpreadsOf(t.Trial).Disturbs(number[i]) {
+			t.Undo(before)
+			number[i] = -1
+		}
+	}
+	var list []proposal
+	for _, b := range w.Bindings {
+		if b.Host >= w.First {
+			if b.Host = number[b.Host-w.First]; b.Host < 0 {
+				continue
+			}
+		}
+		list = append(list, proposal{b, t.M.Classes[b.Class].Topology == nil})
+	}
+	Of(t.Trial).admit(list)
+	t.S.AbandonEmpty()
+}

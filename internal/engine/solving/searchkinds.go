@@ -1,0 +1,84 @@
+package solving
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/offers"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+)
+
+// kindsFor lists the nodes that a pod of the class could get, the best of each kind: those of one pool that rules
+// can't tell apart. Larger ones of a kind come about by growing.
+func (s *search) kindsFor(class int32) []offers.Site {
+	if list, ok := s.kinds[class]; ok {
+		return list
+	}
+	t, m := s.t, s.t.M
+	c := m.Classes[class]
+	list := []offers.Site{}
+	at := map[string]int{}
+	for _, st := range t.StagesFor(c) {
+		t.SitesOf(t.Cells, st, t.Sites) // finds the assignments
+		placing.SitesOf(t).EachOfStage(c, st, func(o offers.Site) {
+			kind := s.kindOf(&o)
+			if i, ok := at[kind]; !ok {
+				at[kind] = len(list)
+				list = append(list, o)
+			} else if list[i].Stage == o.Stage && s.better(&o, &list[i]) {
+				list[i] = o
+			}
+		})
+	}
+	slices.SortStableFunc(list, func(a, b offers.Site) int { return pricing.CompareOptions(&a.Option, &b.Option) })
+	s.kinds[class] = list
+	return list
+}
+
+// better reports whether it is better to begin with node a of a kind than with b: where limits count, with the one that
+// takes less of them, which may grow later; else with the cheaper one.
+func (s *search) better(a, b *offers.Site) bool {
+	if p := s.t.M.Pools[a.Pool]; p.Limits != nil {
+		takes := func(o *offers.Site) float64 {
+			sum := 0.0
+			for i, n := range p.RowCost(int(o.Row)) {
+				sum += float64(n) / float64(max(p.Limits.Max[i], 1))
+			}
+			return sum
+		}
+		if c := cmp.Compare(takes(a), takes(b)); c != 0 {
+			return c < 0
+		}
+	}
+	return pricing.CompareOptions(&a.Option, &b.Option) < 0
+}
+
+// kindOf is what rules can tell of a node: its pool, DaemonSets, and the labels that they look at; and where nodes are
+// few, the stage that it is bought at.
+func (s *search) kindOf(o *offers.Site) string {
+	t, m := s.t, s.t.M
+	as := &t.Assignments[o.Stage][o.Pool][o.Assign]
+	table := m.Pools[o.Pool].Table
+	way := kindKey{o.Stage, o.Pool, o.Slot, o.Assign, table.Rows[o.Row].Resident, topology.NoDomain}
+	if slices.ContainsFunc(m.PinnedKeys, func(key string) bool { _, stated := table.Catalog.TypeKeys[key]; return stated }) {
+		way.variant = int32(table.Rows[o.Row].Variant)
+	}
+	if text, ok := s.kindTexts[way]; ok {
+		return text
+	}
+	text := fmt.Sprint(o.Pool, table.Rows[o.Row].Resident, o.Limited)
+	if o.Limited || m.Pools[o.Pool].Limits != nil {
+		text += fmt.Sprint(" ", o.Stage) // where there is nothing left for one that wishes are kept on, there may be for another
+	}
+	for _, key := range m.PinnedKeys {
+		text += " " + m.Pools[o.Pool].Label(int(o.Row), int(o.Slot), as, key)
+	}
+	s.kindTexts[way] = text
+	return text
+}
+
+// kindKey is what decides a node's kind.
+type kindKey struct{ stage, pool, slot, assign, resident, variant int32 }

@@ -1,0 +1,460 @@
+package solving
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/certify"
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/filling"
+	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/offers"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// placeAll places everything that waits: real pods together, then placeholders. If limits or lack of nodes leave
+// some pods without a place while pods of lower priority have one, it starts again, priority by priority.
+func (t Solving) placeAll(ctx context.Context) {
+	m := t.M
+	var real, placeholders []int32
+	for i, c := range m.Classes {
+		switch {
+		case t.S.Waiting[i] == 0:
+		case c.Placeholder:
+			placeholders = append(placeholders, int32(i))
+		default:
+			real = append(real, int32(i))
+		}
+	}
+	if t.NewOnly {
+		t.placeReal(ctx, real)
+		t.admitDevices(ctx)
+		t.placeTogether(ctx, placeholders)
+		return
+	}
+	start := t.Mark()
+	least, promised := t.placeNominated(real, math.MinInt32)
+	t.placeTiers(ctx, real)
+	if highest, waits := t.highestWaiting(real); promised && waits && highest > least {
+		t.Undo(start)
+		t.placeNominated(real, highest)
+		t.placeTiers(ctx, real)
+	}
+	ImprovingOf(t.Trial).roomFirst(ctx, start, real)
+	ImprovingOf(t.Trial).fillAgain(ctx, start, real)
+	ImprovingOf(t.Trial).withLess(ctx, start, real)
+	t.admitDevices(ctx)
+	if len(placeholders) > 0 {
+		t.placeTogether(ctx, placeholders)
+	}
+}
+
+// placeTiers places real pods, and looks for places elsewhere for those that are in the way of others.
+func (t Solving) placeTiers(ctx context.Context, real []int32) {
+	before := t.Mark()
+	tried := t.placeReal(ctx, real)
+	ImprovingOf(t.Trial).sparePlaces(ctx, before, real, tried)
+	ImprovingOf(t.Trial).rearrange(ctx, before, real)
+}
+
+// placeReal places classes, as many pods of high priority as can be. It returns the nodes of the snapshot that it used
+// before it looked for a way to place more.
+func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
+	before := t.Mark()
+	t.placeTogether(ctx, real)
+	if tiers := t.priorities(real); len(tiers) > 1 && t.inverted(before, real) {
+		t.Undo(before)
+		for _, tier := range tiers {
+			t.placeTogether(ctx, tier)
+		}
+		if t.S.Topology != nil && t.S.WaitingPods() > 0 {
+			t.placeTogether(ctx, real) // pods that follow others of lower priority
+		}
+	}
+	if t.NewOnly {
+		return nil
+	}
+	return t.searchFurther(ctx, before, real)
+}
+
+// placeTogether places classes. With MinValuesBestEffort those that have to settle for less variety than their pools ask
+// for go first, so that the others can use what room their nodes have left, but get no such node of their own unless
+// nothing else is left.
+func (t Solving) placeTogether(ctx context.Context, classes []int32) {
+	if t.Options.MinValues != planning.MinValuesBestEffort {
+		t.Lenient = false
+		t.placeClasses(ctx, classes)
+		return
+	}
+	var settling, others []int32
+	for _, class := range classes {
+		if placing.GrowthOf(t.Trial).SettlesForLess(class) {
+			settling = append(settling, class)
+		} else {
+			others = append(others, class)
+		}
+	}
+	t.Lenient = true
+	t.placeClasses(ctx, settling)
+	t.Lenient = false
+	t.placeClasses(ctx, others)
+	t.Lenient = true
+	t.placeClasses(ctx, slices.DeleteFunc(others, func(class int32) bool { return t.S.Waiting[class] == 0 }))
+}
+
+// priorities groups classes by priority, highest first.
+func (t Solving) priorities(classes []int32) [][]int32 {
+	sorted := slices.Clone(classes)
+	slices.SortStableFunc(sorted, func(a, b int32) int {
+		return cmp.Compare(t.M.Classes[b].Priority, t.M.Classes[a].Priority)
+	})
+	var out [][]int32
+	for i, class := range sorted {
+		if i == 0 || t.M.Classes[class].Priority != t.M.Classes[sorted[i-1]].Priority {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], class)
+	}
+	return out
+}
+
+// inverted reports whether a pod waits although a pod of lower priority was placed since the mark.
+func (t Solving) inverted(since trial.Mark, classes []int32) bool {
+	highest, waits := int32(0), false
+	for _, class := range classes {
+		c := t.M.Classes[class]
+		if t.S.Waiting[class] > 0 && c.Invalid == nil && (!waits || c.Priority > highest) {
+			highest, waits = c.Priority, true
+		}
+	}
+	if !waits {
+		return false
+	}
+	return slices.ContainsFunc(t.S.Placed, func(p state.Binding) bool { return t.M.Classes[p.Class].Priority < highest })
+}
+
+// placeClasses is the order of work: value the pods, fill the nodes there are, pack the rest onto new ones, admit
+// all that by the exact rules, and look at what is left one by one.
+func (t Solving) placeClasses(ctx context.Context, classes []int32) {
+	if !t.Begin(classes) {
+		return
+	}
+	c, before := t.Cells, t.Mark()
+	if len(t.S.Planned) > 0 && !t.NewOnly {
+		placing.Of(t.Trial).FillPlanned(classes)
+	}
+	bulk := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool { return placing.SitesOf(t.Trial).MustShare(t.M.Classes[class]) })
+	wishes := t.wishes(c, bulk)
+	if len(t.M.Nodes) > 0 && !t.NewOnly {
+		wishes = t.fillNodes(ctx, c, bulk, wishes)
+	}
+	if !t.Options.ExistingOnly {
+		t.packStages(ctx, c, wishes)
+	}
+	t.S.AbandonEmpty()
+	t.placeLeft(ctx, classes)
+	t.keepVaried(ctx, before, classes)
+}
+
+// placeLeft places what is left one by one, by the exact rules, so that a pod of the classes that still waits fits nowhere, and
+// exchanges new nodes for the cheapest that would do.
+func (t Solving) placeLeft(ctx context.Context, classes []int32) {
+	placing.Of(t.Trial).PlaceSingly(ctx, t.Cells, classes)
+	placing.SpreadsOf(t.Trial).PlaceTightly(ctx, t.Cells, classes)
+	placing.GrowthOf(t.Trial).Settle()
+}
+
+// maxDeals bounds how often up to MaxRetriedPods pods are dealt out to cells for the room that there is; more are dealt out
+// once.
+const maxDeals = 4
+
+// fillNodes places wishes on nodes of the snapshot and returns those that are left. Each class is dealt out as if the
+// room in a cell were for it alone; where few find it taken, they are dealt out again, since another cell may have room.
+func (t Solving) fillNodes(ctx context.Context, c *layout.Cells, classes []int32, wishes []placing.Wish) []placing.Wish {
+	if t.fillRoomy(ctx, c, wishes) {
+		return nil
+	}
+	for round := 1; ; round++ {
+		waiting := t.S.WaitingPods()
+		t.admit(t.proposeExisting(ctx, c, wishes, t.classWorth(ctx, c, wishes), existing.FitFully, existing.FitGivingUp))
+		crowded := slices.ContainsFunc(wishes, func(w placing.Wish) bool { return w.OnNodes && w.Count > 0 })
+		if !crowded || waiting > MaxRetriedPods || t.S.WaitingPods() == waiting || round == maxDeals || ctx.Err() != nil {
+			return wishes
+		}
+		wishes = t.wishes(c, classes)
+	}
+}
+
+// packStages packs wishes onto new nodes: each round every wish uses its best stage, and what limits leave without
+// a node falls to the next.
+func (t Solving) packStages(ctx context.Context, c *layout.Cells, wishes []placing.Wish) {
+	stageNo := make([]int, len(wishes))
+	for ctx.Err() == nil {
+		var items []pricing.Item
+		var from []int
+		for i := range wishes {
+			if it, ok := t.itemFor(c, &wishes[i], &stageNo[i]); ok {
+				items = append(items, it)
+				from = append(from, i)
+			}
+		}
+		if len(items) == 0 {
+			return
+		}
+		left := t.packNew(ctx, c, items)
+		for i, n := range left {
+			wishes[from[i]].Count = int32(n)
+			stageNo[from[i]]++
+		}
+	}
+}
+
+// itemFor turns a wish into an item at its first usable stage from stageNo on.
+func (t Solving) itemFor(c *layout.Cells, w *placing.Wish, stageNo *int) (pricing.Item, bool) {
+	cl := t.M.Classes[w.Class]
+	if w.Count == 0 {
+		return pricing.Item{}, false
+	}
+	stages := t.StagesFor(cl)
+	for ; *stageNo < len(stages); *stageNo++ {
+		st := stages[*stageNo]
+		if w.Cell != layout.AnyCell && !t.Sells(c, st, w.Cell, cl.Requests) {
+			continue
+		}
+		it := pricing.Item{Class: w.Class, Place: pricing.Place{Stage: st, Cell: w.Cell, Rules: t.RulesFor(cl)}, Count: int(w.Count), Need: cl.Requests, PerNode: pricing.Unbounded}
+		if cl.Topology != nil {
+			it.Topology = cl.Topology
+			it.PerNode = topology.AdmitsHost(t.M.Topology, cl.Topology, func(int32) topology.Tally { return topology.Tally{} })
+		}
+		return it, true
+	}
+	return pricing.Item{}, false
+}
+
+// classWorth is what a pod of each class would cost on a new node, in nano-USD per hour.
+func (t Solving) classWorth(ctx context.Context, c *layout.Cells, wishes []placing.Wish) []int64 {
+	worth := make([]int64, len(t.M.Classes))
+	var items []pricing.Item
+	for i := range wishes {
+		no := 0
+		if it, ok := t.itemFor(c, &wishes[i], &no); ok {
+			items = append(items, it)
+		}
+	}
+	if len(items) == 0 {
+		return worth
+	}
+	v := pricing.Find(ctx, &valuing.Of(t.Trial).NewProblem(items, c).Problem)
+	for i, it := range items {
+		worth[it.Class] = max(worth[it.Class], v.Item[i])
+	}
+	return worth
+}
+
+// nodesFor lists usable nodes that have room for a pod of some wish, ascending. The others play no part: where pods go
+// does not depend on nodes that could take none.
+func (t Solving) nodesFor(wishes []*placing.Wish) []int32 {
+	m := t.M
+	out := make([]int32, 0, len(m.Nodes))
+	for i := range t.S.Usable.Members {
+		free, group := t.S.FreeOf(int32(i)), m.Nodes[i].Group
+		if slices.ContainsFunc(wishes, func(w *placing.Wish) bool {
+			c := m.Classes[w.Class]
+			return resources.Fits(c.Requests, free) && m.Fits.Accepts(group, c.Shape)
+		}) {
+			out = append(out, int32(i))
+		}
+	}
+	return out
+}
+
+// sortByRoom sorts nodes: initialised before others, then those with least room first.
+func (t Solving) sortByRoom(nodes []int32, size func([]int64) float64) {
+	room := make([]float64, len(t.M.Nodes))
+	for _, i := range nodes {
+		room[i] = size(t.S.FreeOf(i))
+	}
+	slices.SortFunc(nodes, func(a, b int32) int {
+		return cmp.Or(model.BoolCompare(t.M.Nodes[b].Initialized, t.M.Nodes[a].Initialized), cmp.Compare(room[a], room[b]), cmp.Compare(a, b))
+	})
+}
+
+// packNew buys nodes for the items, as far as limits allow, and admits the pods. It returns how many of each item
+// found no node.
+func (t Solving) packNew(ctx context.Context, c *layout.Cells, items []pricing.Item) []int {
+	p := valuing.Of(t.Trial).NewJoined(items, c)
+	j := p.Alike
+	p.Rough = t.S.Topology != nil // the plan is then proven by another
+	if !t.gated(p) && len(p.Committed) == 0 {
+		filling.Seed(ctx, &p.Problem, hostRules(t.M), seedingEffort(podsOf(p.Items)))
+	}
+	v := pricing.Find(ctx, &p.Problem)
+	if len(p.Committed) > 0 {
+		return j.Left(t.packCommitted(ctx, p, v))
+	}
+	return j.Left(t.packProblem(ctx, p, v))
+}
+
+// Pods is how many pods the items are.
+func podsOf(items []pricing.Item) int {
+	sum := 0
+	for i := range items {
+		sum += items[i].Count
+	}
+	return sum
+}
+
+// packProblem is packNew for a problem with its values, commitments aside.
+func (t Solving) packProblem(ctx context.Context, p *offers.Choice, v *pricing.Values) []int {
+	m, items := t.M, p.Items
+	var g filling.Gate
+	if t.gated(p) {
+		g = newLedger(t.Trial, p)
+	}
+	k := filling.NewPacker(filling.NewTask(&p.Problem, v, hostRules(m)), g)
+	first := len(t.S.Planned) == 0
+	packed := k.First(ctx)
+	if g == nil && len(packed.List) > 0 && podsOf(items) > 1 && k.Waiting() == 0 {
+		k.Improve(ctx, packed, packingEffort(t.Options.Effort, podsOf(items)))
+	}
+	t.buy(p, packed)
+	t.Proof = nil
+	shares := slices.ContainsFunc(items, func(it pricing.Item) bool { return len(m.Classes[it.Class].Shared) > 0 })
+	if first && !slices.ContainsFunc(k.Left, func(n int) bool { return n > 0 }) && t.S.Topology == nil && !shares && !certify.Ruled(m, items) && !certify.CountsTooFew(m) {
+		t.Proof = &trial.Proof{P: p, V: v}
+	}
+	return k.Left
+}
+
+// buy opens the packing's nodes and admits their pods. Nodes whose types turn out less varied than their pool's
+// minValues ask for, since pods of several classes together leave too few, are not bought after all; and since others may
+// have been admitted because of their pods, everything is admitted again. What that leaves is looked at one by one later.
+func (t Solving) buy(p *offers.Choice, g *filling.Bins) {
+	skip := make([]bool, len(g.List))
+	for round := 1; ; round++ {
+		before := t.Mark()
+		again := false
+		for i, host := range t.buyBins(p, g, skip) {
+			if host < 0 || !t.StrictVariety(t.M.Pools[p.Options[g.List[i].Option].Pool]) {
+				continue
+			}
+			if round == maxBuys || !placing.GrowthOf(t.Trial).StillVaried(host-int32(len(t.M.Nodes)), t.S.LoadOf(host)) {
+				skip[i], again = true, true
+			}
+		}
+		if !again {
+			return
+		}
+		t.Undo(before)
+	}
+}
+
+// maxBuys bounds how often a packing is admitted again; after that, no node is bought in bulk from a pool with minValues.
+const maxBuys = 4
+
+// buyBins opens the nodes of the bins that are not to be skipped and admits their pods. It returns the host of each
+// bin, or -1.
+func (t Solving) buyBins(p *offers.Choice, g *filling.Bins, skip []bool) []int32 {
+	var list []proposal
+	hosts := make([]int32, len(g.List))
+	var pods *offers.Split
+	if p.Alike != nil {
+		pods = p.Alike.Split()
+	}
+	for i := range g.List {
+		hosts[i] = -1
+		if skip[i] {
+			continue
+		}
+		b := &g.List[i]
+		o := &p.Options[b.Option]
+		before := t.Mark()
+		host := t.S.Open(state.Node{Pool: o.Pool, Row: o.Row, Slot: o.Slot, Labels: p.Assigned[o.Pool][o.Assign].Labels, Price: o.Price, Commitment: o.Commitment})
+		if placing.SpreadsOf(t.Trial).Disturbs(host) {
+			t.Undo(before)
+			continue // its pods are looked at one by one
+		}
+		hosts[i] = host
+		propose := func(it *pricing.Item, n int32) {
+			list = append(list, proposal{state.Binding{Class: it.Class, Host: host, Count: n, Stage: it.Stage}, it.Topology == nil})
+		}
+		for _, l := range spreadsFirst(t.M, &p.Problem, b.Load) {
+			if pods == nil {
+				propose(&p.Items[l.Item], l.Count)
+			} else {
+				pods.Next(l.Item, l.Count, propose)
+			}
+		}
+	}
+	t.admit(list)
+	return hosts
+}
+
+// InOrder puts pods first that state a spread over single nodes: it looks at what is on the node when they come.
+func spreadsFirst(m *model.Model, p *pricing.Problem, loads []pricing.Load) []pricing.Load {
+	if m.Topology == nil {
+		return loads
+	}
+	out := slices.Clone(loads)
+	slices.SortStableFunc(out, func(a, b pricing.Load) int {
+		return model.BoolCompare(topology.SpreadsOnHosts(m.Topology, p.Items[b.Item].Topology), topology.SpreadsOnHosts(m.Topology, p.Items[a.Item].Topology))
+	})
+	return out
+}
+
+// Rules are the rules about single nodes.
+func hostRules(m *model.Model) *filling.Rules {
+	return &filling.Rules{Groups: m.Topology, Residents: func(n *topology.OneNode, pool, row int32) { addResidents(m, n, pool, row) }}
+}
+
+// addResidents counts the DaemonSet pods of a new node.
+func addResidents(m *model.Model, n *topology.OneNode, pool, row int32) {
+	for _, class := range m.Pools[pool].Table.Rows[row].Residents {
+		n.Add(m.Classes[class].Topology, 1)
+	}
+}
+
+// admitDevices has pods placed again whose devices kube-scheduler would have given to others.
+func (t Solving) admitDevices(ctx context.Context) {
+	for range trial.MaxAdmitRounds {
+		a := t.NewDeviceAdmission()
+		if a == nil || ctx.Err() != nil {
+			return
+		}
+		again := a.TakeOffRefused()
+		if len(again) == 0 {
+			return
+		}
+		t.placeTogether(ctx, again)
+	}
+	if a := t.NewDeviceAdmission(); a != nil {
+		a.TakeOffRefused()
+	}
+}
+
+// Place finds places for the waiting pods: first on nodes of the snapshot, then on planned ones. A cancelled context
+// ends it early with ctx.Err(); what is placed until then stays, and can be rolled back.
+func (t Solving) Place(ctx context.Context, o planning.PlaceOptions) (planning.Outcome, error) {
+	before, filled, costBefore := t.S.WaitingPods(), t.S.Filled(), newnodes.Of(t.Trial).NewCost()
+	if before > 0 {
+		t.Options = o
+		t.placeAll(ctx)
+	}
+	out := planning.Outcome{Unplaced: t.S.WaitingPods(), NewNodes: t.S.Filled() - filled}
+	out.Placed = before - out.Unplaced
+	cost := newnodes.Of(t.Trial).NewCost() - costBefore
+	out.NewCost = float64(cost) / market.NanoPerUSD
+	return out, ctx.Err()
+}

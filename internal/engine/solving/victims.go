@@ -1,0 +1,289 @@
+package solving
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// preemptor looks for victims.
+type preemptor struct {
+	t       *trial.Trial
+	budgets []victimBudget
+	// gone are the victims so far, by node and place among its bound pods.
+	gone map[int32]map[int]bool
+	// found is indexed by node: the victims there for a pod of the class that is looked at, nil for none. looks counts how often
+	// a node was looked at.
+	found []*victims
+	looks int
+	// rooms are the nodes where victims may have left room for a further pod of that class.
+	rooms []int32
+}
+
+// begin makes the preemptor look at pods of another class.
+func (e *preemptor) begin() {
+	e.found, e.rooms = nil, slices.Sorted(maps.Keys(e.gone))
+}
+
+// maxLooksForVictims bounds how often a node is looked at for victims in one plan.
+const maxLooksForVictims = 200_000
+
+// victims are those of one node, as places among its bound pods, by falling priority.
+type victims struct {
+	node int32
+	list []int
+	// fresh are those of the list that no pod has preempted before.
+	fresh      []int
+	violations int
+	highest    int32
+	sum        int64
+	// started is when the first of those with the highest priority started.
+	started time.Time
+}
+
+// choose finds the node that kube-scheduler would choose for one more pod of the class; nil if preemption helps on
+// none. It prefers fewest violations of budgets, then the lowest highest priority, the lowest sum of priorities, fewest
+// victims, and those that started last.
+func (e *preemptor) choose(class int32) *victims {
+	m := e.t.M
+	c := m.Classes[class]
+	if at, known := m.NodeIndex[c.Nominated]; known && len(trial.VictimsOn(m, &m.Nodes[at], c.Priority)) > 0 {
+		return nil // it waits for the pods that it has preempted already
+	}
+	if best := e.best(class); best != nil {
+		return best
+	}
+	// Where others have gone since may be a place that there was not before.
+	if c.Topology == nil || e.found == nil {
+		return nil
+	}
+	e.found = nil
+	return e.best(class)
+}
+
+// best is the node that kube-scheduler would choose of those that were found to have victims for the class. All are looked at once,
+// and the one that is chosen again, since pods of the class may have come to it or near it.
+func (e *preemptor) best(class int32) *victims {
+	t, m := e.t, e.t.M
+	if e.found == nil {
+		e.found = make([]*victims, len(m.Nodes))
+		for i := range t.S.Usable.Members {
+			// What preemption can't change is no matter of victims.
+			if m.Fits.Accepts(m.Nodes[i].Group, m.Classes[class].Shape) {
+				e.found[i] = e.on(int32(i), class)
+			}
+		}
+	}
+	for {
+		var best *victims
+		for _, v := range e.found {
+			if v != nil && (best == nil || v.compare(best) < 0) {
+				best = v
+			}
+		}
+		if best == nil {
+			return nil
+		}
+		now := e.on(best.node, class)
+		e.found[best.node] = now
+		if now != nil && now.compare(best) <= 0 {
+			return now
+		}
+	}
+}
+
+// shared finds a node where victims of others leave room for one more pod of the class, which has those of them for victims
+// without whose room it would not fit; nil if there is none.
+func (e *preemptor) shared(class int32) *victims {
+	m, c := e.t.M, e.t.M.Classes[class]
+	for len(e.rooms) > 0 {
+		node := e.rooms[0]
+		n := &m.Nodes[node]
+		list := slices.Sorted(maps.Keys(e.gone[node]))
+		senior := slices.ContainsFunc(list, func(k int) bool { return m.Classes[n.Bound[k].Class].Priority >= c.Priority })
+		if senior || !m.Fits.Accepts(n.Group, c.Shape) || !e.holds(c, node) {
+			e.rooms = e.rooms[1:]
+			continue
+		}
+		slices.SortStableFunc(list, func(a, b int) int { return e.moreImportant(n.Bound[a], n.Bound[b]) })
+		out := &victims{node: node}
+		for _, k := range list {
+			if !e.reprieve(c, node, k) {
+				out.list = append(out.list, k)
+			}
+		}
+		for _, k := range list {
+			if !slices.Contains(out.list, k) {
+				e.shift(node, k, -1)
+			}
+		}
+		if len(out.list) > 0 {
+			out.count(m)
+			return out
+		}
+		e.rooms = e.rooms[1:]
+	}
+	return nil
+}
+
+func (v *victims) compare(o *victims) int {
+	return cmp.Or(cmp.Compare(v.violations, o.violations), cmp.Compare(v.highest, o.highest), cmp.Compare(v.sum, o.sum),
+		cmp.Compare(len(v.list), len(o.list)), o.started.Compare(v.started))
+}
+
+// on finds the victims on one node; nil if the pod would not fit without all pods of lower priority.
+func (e *preemptor) on(node, class int32) *victims {
+	m := e.t.M
+	c, n := m.Classes[class], &m.Nodes[node]
+	var list []int
+	for k, p := range n.Bound {
+		if m.Classes[p.Class].Priority < c.Priority && !e.gone[node][k] {
+			list = append(list, k)
+		}
+	}
+	if len(list) == 0 || e.looks == maxLooksForVictims {
+		return nil
+	}
+	e.looks++
+	e.settle(node, -1)
+	for _, k := range list {
+		e.shift(node, k, -1)
+	}
+	out := &victims{node: node}
+	if e.holds(c, node) {
+		slices.SortStableFunc(list, func(a, b int) int { return e.moreImportant(n.Bound[a], n.Bound[b]) })
+		violating, others := byBudget(e.budgets, n, list)
+		for _, k := range violating {
+			if !e.reprieve(c, node, k) {
+				out.list = append(out.list, k)
+				out.violations++
+			}
+		}
+		for _, k := range others {
+			if !e.reprieve(c, node, k) {
+				out.list = append(out.list, k)
+			}
+		}
+	} else {
+		out.list = list
+		for _, k := range list {
+			e.shift(node, k, 1)
+		}
+		e.settle(node, 1)
+		return nil
+	}
+	for _, k := range out.list {
+		e.shift(node, k, 1)
+	}
+	e.settle(node, 1)
+	if len(out.list) == 0 {
+		return nil // it fits as it is: what it waits for is elsewhere
+	}
+	slices.SortStableFunc(out.list, func(a, b int) int { return e.moreImportant(n.Bound[a], n.Bound[b]) })
+	out.count(m)
+	out.fresh = out.list
+	return out
+}
+
+// count finds the highest of the victims' priorities, their sum, and since when those with the highest run.
+func (v *victims) count(m *model.Model) {
+	v.highest = math.MinInt32
+	for _, k := range v.list {
+		p := m.Nodes[v.node].Bound[k]
+		priority := m.Classes[p.Class].Priority
+		v.sum += int64(priority) + math.MaxInt32 + 1
+		if started := startOf(p.Pod); priority > v.highest || priority == v.highest && started.Before(v.started) {
+			v.highest, v.started = priority, started
+		}
+	}
+}
+
+// settle takes what a node is overcommitted by off its free amounts (sign -1), or gives it back.
+func (e *preemptor) settle(node int32, sign int64) {
+	if over := e.t.M.Nodes[node].Over; over != nil && len(e.gone[node]) == 0 {
+		resources.AddScaled(e.t.S.FreeOf(node), over, sign)
+	}
+}
+
+// shift takes a bound pod off its node (sign -1), or puts it back.
+func (e *preemptor) shift(node int32, k int, sign int32) {
+	p := e.t.M.Nodes[node].Bound[k]
+	resources.AddScaled(e.t.S.FreeOf(node), e.t.M.Classes[p.Class].Unshared(), -int64(sign))
+	if e.t.S.Topology != nil {
+		e.t.S.Topology.Place(layout.StakeOfBound(e.t.M.Topology, p, e.t.M.Classes[p.Class].Topology), node, sign)
+	}
+}
+
+// holds reports whether the pod could go on the node as it is now.
+func (e *preemptor) holds(c *podclass.Class, node int32) bool {
+	free := e.t.S.FreeOf(node)
+	for d, need := range e.t.S.Volumes.NeedOn(c, node) {
+		if need > 0 && need > free[d] {
+			return false
+		}
+	}
+	return e.t.S.Admits(c, node)
+}
+
+// reprieve puts a victim back if the pod still fits.
+func (e *preemptor) reprieve(c *podclass.Class, node int32, k int) bool {
+	e.shift(node, k, 1)
+	if e.holds(c, node) {
+		return true
+	}
+	e.shift(node, k, -1)
+	return false
+}
+
+// moreImportant orders pods as kube-scheduler lets them stay: by falling priority, then those that started first.
+func (e *preemptor) moreImportant(a, b existing.Pod) int {
+	m := e.t.M
+	return cmp.Or(cmp.Compare(m.Classes[b.Class].Priority, m.Classes[a.Class].Priority), startOf(a.Pod).Compare(startOf(b.Pod)), likeness.Compare(a.Pod, b.Pod))
+}
+
+func startOf(pod *corev1.Pod) time.Time {
+	if pod.Status.StartTime == nil {
+		return time.Unix(1<<40, 0) // not started: later than any
+	}
+	return pod.Status.StartTime.Time
+}
+
+// take lets the pod have its place, for pods that come after it.
+func (e *preemptor) take(class int32, v *victims) {
+	e.settle(v.node, -1)
+	if e.gone[v.node] == nil {
+		e.gone[v.node] = map[int]bool{}
+	}
+	if !slices.Contains(e.rooms, v.node) {
+		e.rooms = append(e.rooms, v.node)
+	}
+	for _, k := range v.fresh {
+		e.shift(v.node, k, -1)
+		e.gone[v.node][k] = true
+	}
+	e.t.Add(state.Binding{Class: class, Host: v.node, Count: 1, Stage: -1})
+}
+
+// preemption writes the victims down.
+func (v *victims) preemption(m *model.Model, pod planning.PodKey) planning.Preemption {
+	n := &m.Nodes[v.node]
+	out := planning.Preemption{Pod: pod, Node: n.Name, HighestPriority: v.highest, BudgetViolations: v.violations}
+	for _, k := range v.list {
+		out.Victims = append(out.Victims, planning.PodKey{Namespace: n.Bound[k].Pod.Namespace, Name: n.Bound[k].Pod.Name})
+	}
+	return out
+}

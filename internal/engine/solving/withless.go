@@ -1,0 +1,37 @@
+package solving
+
+import (
+	"context"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// maxPodsTwice is how many pods are placed twice: of few, one node more or less is a large part of the cost.
+const maxPodsTwice = 600
+
+// withLess places what was placed since the mark once more, with the least effort, and keeps the cheaper of the two. Rules between pods
+// make a cheaper filling of some nodes end dearer now and then, since it leaves others to pods that can share theirs with fewer.
+func (t Improving) withLess(ctx context.Context, before trial.Mark, classes []int32) {
+	if t.Options.Effort == planning.EffortFast || t.S.Topology == nil || t.S.Filled() == 0 || t.S.PodsSince(before.At) > maxPodsTwice {
+		return
+	}
+	found, cost := t.S.Record(before.At), newnodes.Of(t.Trial).NewCost()
+	if !found.OnlyOpens() {
+		return
+	}
+	proof, priorities, effort := t.Proof, t.prioritiesOf(classes), t.Options.Effort
+	want := t.value(found, priorities)
+	t.Undo(before)
+	t.Options.Effort = planning.EffortFast
+	Of(t.Trial).placeTiers(ctx, classes)
+	t.Options.Effort = effort
+	if other := t.S.Record(before.At); slices.Compare(t.value(other, priorities), want) >= 0 && newnodes.Of(t.Trial).NewCost() < cost {
+		return
+	}
+	t.Undo(before)
+	t.Restore(found)
+	t.Proof = proof
+}

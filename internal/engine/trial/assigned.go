@@ -1,0 +1,67 @@
+package trial
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Assigned is where the trial has put pods so far. It is Placed without what the new nodes are, and pods of a class that were
+// hidden together are placed together, whatever was placed and taken off before.
+func (t *Trial) Assigned() *planning.Assignment {
+	m := t.M
+	r := t.S.Pods()
+	from := r.HiddenOf()
+	counts := make([]int, len(m.Nodes)+len(t.S.Planned))
+	total := 0
+	for i := range t.S.Placed {
+		counts[t.S.Placed[i].Host] += len(r.ByBinding[i])
+		total += len(r.ByBinding[i])
+	}
+	// The lists of all hosts are parts of one.
+	keys, origins := make([]planning.PodKey, total), make([]int32, total)
+	at := make([]int, len(counts))
+	for host, sum := 0, 0; host < len(counts); host++ {
+		at[host] = sum
+		sum += counts[host]
+	}
+	for i := range t.S.Placed {
+		host := t.S.Placed[i].Host
+		for _, p := range r.ByBinding[i] {
+			pod, origin := r.Pod(p), int32(-1)
+			if p >= 0 {
+				origin = from[p]
+			}
+			keys[at[host]], origins[at[host]] = planning.PodKey{Namespace: pod.Namespace, Name: pod.Name}, origin
+			at[host]++
+		}
+	}
+	out := &planning.Assignment{Planned: make([][]planning.PodKey, len(t.S.Planned)), PlannedFrom: make([][]int32, len(t.S.Planned))}
+	var nodes []int32
+	for i := range m.Nodes {
+		if counts[i] > 0 {
+			nodes = append(nodes, int32(i))
+		}
+	}
+	slices.SortFunc(nodes, func(a, b int32) int { return cmp.Compare(m.Nodes[a].Name, m.Nodes[b].Name) })
+	part := func(host int) (list []planning.PodKey, from []int32) {
+		end := at[host]
+		first := end - counts[host]
+		return keys[first:end:end], origins[first:end:end]
+	}
+	for _, i := range nodes {
+		list, from := part(int(i))
+		out.Existing = append(out.Existing, planning.ExistingNode{Name: m.Nodes[i].Name, Pods: list})
+		out.ExistingFrom = append(out.ExistingFrom, from)
+	}
+	for i := range t.S.Planned {
+		if host := len(m.Nodes) + i; counts[host] > 0 {
+			out.Planned[i], out.PlannedFrom[i] = part(host)
+		}
+	}
+	for _, i := range t.S.Hidden {
+		out.Hidden = append(out.Hidden, m.Nodes[i].Name)
+	}
+	return out
+}

@@ -1,0 +1,316 @@
+package trial
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/devices"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Counting says that the claims of a node can be met together, or, of devices that exclude each other, that nothing says they can't.
+// kube-scheduler meets them one after another, with the first devices that match: where claims want the same devices it can take for one pod
+// what another one needed. So what was placed is admitted by allocating devices as kube-scheduler does, pod by pod, in an order that works.
+// What no order of a node works for goes elsewhere, and waits if there is no place where it works.
+
+const (
+	// MaxAdmitRounds bounds how often pods are placed again whose devices others have. What gets no devices then waits.
+	MaxAdmitRounds = 16
+	// maxOrders bounds the orders that are tried for one node.
+	maxOrders = 24
+)
+
+// deviceAdmission allocates the devices of nodes for one trial: what selectors say, and what was found, is remembered in it.
+type deviceAdmission struct {
+	t       *Trial
+	matches *devices.Matches
+	// claims are by class; known has the orders that were found, by node or type and classes.
+	claims map[int32][]*devices.Claim
+	known  map[string]sequence
+	// refused says of types and classes in an order whether some get no devices.
+	refused map[string]bool
+	// stocks are what new nodes have, which is never changed.
+	stocks map[*devices.Inventory]typeStock
+}
+
+// typeStock is what a new node of a type has, with a name for it.
+type typeStock struct {
+	usage *devices.Usage
+	name  string
+}
+
+// sequence is an order of a node's pods, by class; the last failed of them get no devices.
+type sequence struct {
+	classes []int32
+	failed  int
+}
+
+// NewDeviceAdmission is nil where no pod that the trial has placed needs devices.
+func (t *Trial) NewDeviceAdmission() *deviceAdmission {
+	x := t.M.Devices
+	if x == nil || !slices.ContainsFunc(t.S.Placed, func(b state.Binding) bool { return b.Count > 0 && x.Needed(t.M.Classes[b.Class].Requests) }) {
+		return nil
+	}
+	if t.admission == nil {
+		t.admission = &deviceAdmission{
+			t: t, matches: devices.NewMatches(t.M.Matcher), claims: map[int32][]*devices.Claim{}, known: map[string]sequence{}, refused: map[string]bool{},
+			stocks: map[*devices.Inventory]typeStock{},
+		}
+	}
+	return t.admission
+}
+
+// claimsOf are what a pod of the class claims. Extended resources that devices serve are not among it.
+func (a *deviceAdmission) claimsOf(class int32) []*devices.Claim {
+	if known, ok := a.claims[class]; ok {
+		return known
+	}
+	c, x := a.t.M.Classes[class], a.t.M.Devices
+	var out []*devices.Claim
+	if likeness.ClaimsDevices(&c.Sample.Spec) {
+		out = slices.Clone(x.Of(c.Sample).Claims)
+	}
+	a.claims[class] = out
+	return out
+}
+
+// stockOf is what of devices a host has: the usage, and a text that is equal for hosts that have the same. Nil for none.
+func (a *deviceAdmission) stockOf(host int32) (*devices.Usage, string) {
+	m := a.t.M
+	if int(host) < len(m.Nodes) {
+		name := m.Nodes[host].Name
+		return m.Devices.Usages[name], "node " + name
+	}
+	mc := a.t.NewNode(host)
+	table := m.Pools[mc.Pool].Table
+	return a.stockOfType(table.Catalog.Types[table.Catalog.Variants[table.Rows[mc.Row].Variant].Type])
+}
+
+// stockOfType is what a new node of the type has.
+func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType) (*devices.Usage, string) {
+	if len(it.Devices) == 0 {
+		return nil, ""
+	}
+	inv := a.t.M.Devices.Inventories[&it.Devices[0]]
+	if inv == nil {
+		return nil, ""
+	}
+	s, known := a.stocks[inv]
+	if !known {
+		s = typeStock{devices.NewUsage(inv), fmt.Sprintf("type %d", len(a.stocks))}
+		a.stocks[inv] = s
+	}
+	return s.usage, s.name
+}
+
+// order finds an order in which the pods, given by class, get their devices on a host with the usage, which is not changed.
+func (a *deviceAdmission) order(u *devices.Usage, name string, classes []int32) sequence {
+	key := keyOf(name, classes)
+	if known, ok := a.known[key]; ok {
+		return known
+	}
+	best := a.try(u, classes)
+	next := classes
+	for n := 0; best.failed > 0 && n < maxOrders; n++ {
+		if n == 0 {
+			next = a.hardestFirst(next)
+		} else {
+			// Those that got none come first.
+			last := a.try(u, next)
+			cut := len(last.classes) - last.failed
+			next = slices.Concat(last.classes[cut:], last.classes[:cut])
+		}
+		if s := a.try(u, next); s.failed < best.failed {
+			best = s
+		}
+	}
+	a.known[key] = best
+	return best
+}
+
+// keyOf is equal for the same classes in the same order on hosts that have the same.
+func keyOf(name string, classes []int32) string {
+	key := []byte(name)
+	for _, c := range classes {
+		key = binary.LittleEndian.AppendUint32(key, uint32(c))
+	}
+	return string(key)
+}
+
+// refuses reports whether some of the pods, given by class in their order, get no devices on a new node of the type.
+func (a *deviceAdmission) refuses(it *cloudprovider.InstanceType, classes []int32) bool {
+	u, name := a.stockOfType(it)
+	if u == nil {
+		return false
+	}
+	key := keyOf(name, classes)
+	no, known := a.refused[key]
+	if !known {
+		no = a.try(u, classes).failed > 0
+		a.refused[key] = no
+	}
+	return no
+}
+
+// hardestFirst puts those first that ask for more devices, or more of them.
+func (a *deviceAdmission) hardestFirst(classes []int32) []int32 {
+	out := slices.Clone(classes)
+	weight := func(class int32) (most int64) {
+		for _, at := range a.t.M.Devices.Dims {
+			most += a.t.M.Classes[class].Requests[at]
+		}
+		return most
+	}
+	slices.SortStableFunc(out, func(x, y int32) int { return cmp.Compare(weight(y), weight(x)) })
+	return out
+}
+
+// try allocates in the order given; those that get no devices stand last.
+func (a *deviceAdmission) try(u *devices.Usage, classes []int32) sequence {
+	usage := u.Clone()
+	var got, not []int32
+	for _, class := range classes {
+		claims := a.claimsOf(class)
+		if len(claims) > 0 {
+			if allocation, _ := devices.Allocate([]devices.Source{{Usage: usage}}, claims, a.matches); allocation == nil {
+				not = append(not, class)
+				continue
+			}
+		}
+		got = append(got, class)
+	}
+	return sequence{append(got, not...), len(not)}
+}
+
+// TakeOffRefused takes pods off hosts where no order gives all their devices, and keeps further ones off those hosts. It returns the
+// classes of those that may get them elsewhere, ascending.
+func (a *deviceAdmission) TakeOffRefused() []int32 {
+	t := a.t
+	loads := a.loadsOf(t.S.Placed)
+	var again []int32
+	for host := range loads {
+		if len(loads[host]) == 0 || t.NewOnly && host < len(t.M.Nodes)+t.Fresh {
+			continue
+		}
+		u, name := a.stockOf(int32(host))
+		if u == nil {
+			continue
+		}
+		s := a.order(u, name, loads[host])
+		if s.failed == 0 {
+			continue
+		}
+		for _, class := range s.classes[len(s.classes)-s.failed:] {
+			t.Proof = nil
+			t.S.TakeOne(int32(host), class)
+			if host < len(t.M.Nodes) || len(s.classes) > 1 { // else the same node would be found for it again
+				again = append(again, class)
+			}
+		}
+		t.S.Seal(int32(host), t.M.Devices.Dims)
+	}
+	t.S.AbandonEmpty()
+	slices.Sort(again)
+	return slices.Compact(again)
+}
+
+// loadsOf are the classes of the pods with claims of the bindings, by host and pod by pod.
+func (a *deviceAdmission) loadsOf(list []state.Binding) [][]int32 {
+	t := a.t
+	out := make([][]int32, len(t.M.Nodes)+len(t.S.Planned))
+	for _, b := range list {
+		if b.Count > 0 && len(a.claimsOf(b.Class)) > 0 {
+			for range b.Count {
+				out[b.Host] = append(out[b.Host], b.Class)
+			}
+		}
+	}
+	return out
+}
+
+// NewNode is the new node that the host is.
+func (t *Trial) NewNode(host int32) *state.Node { return &t.S.Planned[int(host)-len(t.M.Nodes)] }
+
+// OrderForDevices puts the pods of each host in an order in which they get their devices. Pods of other hosts keep their places.
+func (t *Trial) OrderForDevices(list []state.Binding) []state.Binding {
+	a := t.NewDeviceAdmission()
+	if a == nil {
+		return list
+	}
+	loads := a.loadsOf(list)
+	changed := false
+	for host := range loads {
+		if u, name := a.stockOf(int32(host)); u != nil && len(loads[host]) > 1 {
+			s := a.order(u, name, loads[host])
+			changed = changed || !slices.Equal(s.classes, loads[host])
+			loads[host] = s.classes
+		}
+	}
+	if !changed {
+		return list
+	}
+	return inOrder(list, loads, func(class int32) bool { return len(a.claimsOf(class)) > 0 })
+}
+
+// spreadsFirst has the bindings of each host that are about some of its pods follow the host's order of those.
+func inOrder(list []state.Binding, orders [][]int32, about func(class int32) bool) []state.Binding {
+	stages := map[[2]int32]state.Binding{}
+	for _, b := range list {
+		stages[[2]int32{b.Host, b.Class}] = b
+	}
+	out := make([]state.Binding, 0, len(list))
+	next := make([]int, len(orders))
+	for _, b := range list {
+		if !about(b.Class) {
+			out = append(out, b)
+			continue
+		}
+		for range b.Count {
+			class := orders[b.Host][next[b.Host]]
+			next[b.Host]++
+			one := stages[[2]int32{b.Host, class}]
+			one.Count = 1
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// allowed are the types of a new node on which its pods, given by class in their order, get their devices; the first one is kept.
+func (a *deviceAdmission) allowed(types []*cloudprovider.InstanceType, options []planning.InstanceTypeOption, classes []int32) []planning.InstanceTypeOption {
+	byName := map[string]*cloudprovider.InstanceType{}
+	for _, it := range types {
+		byName[it.Name] = it
+	}
+	out := slices.Clone(options[:1])
+	for _, o := range options[1:] {
+		if !a.refuses(byName[o.Name], classes) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// Narrow leaves a new node the types on which its pods get their devices. Types that minValues count stay.
+func (a *deviceAdmission) Narrow(node *planning.NewNode, pool int32, loads []state.Binding) {
+	p := a.t.M.Pools[pool]
+	if len(node.InstanceTypes) < 2 || len(p.Variety) > 0 {
+		return
+	}
+	var classes []int32
+	for _, b := range loads {
+		for range b.Count {
+			if len(a.claimsOf(b.Class)) > 0 {
+				classes = append(classes, b.Class)
+			}
+		}
+	}
+	if len(classes) > 1 {
+		node.InstanceTypes = a.allowed(p.Table.Catalog.Types, node.InstanceTypes, classes)
+	}
+}

@@ -1,0 +1,36 @@
+package trial
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
+// SpareLimits is what the plan leaves of each pool's limits, in equal shares for the new nodes of the pool that are counted:
+// their claims may name instance types that take so much more than the planned one, and all launched at their largest still keep
+// the limits. Nodes on their way out are counted as there: old and new overlap. Indexed by pool, then like its limits; nil for
+// pools without limits or without such nodes.
+func (t *Trial) SpareLimits(counted func(i int) bool) [][]int64 {
+	m := t.M
+	out := make([][]int64, len(m.Pools))
+	nodes := make([]int64, len(m.Pools))
+	for i := range t.S.Planned {
+		if mc := &t.S.Planned[i]; m.Pools[mc.Pool].Limits != nil && counted(i) {
+			if nodes[mc.Pool]++; out[mc.Pool] == nil {
+				out[mc.Pool] = slices.Clone(m.Pools[mc.Pool].Limits.Max)
+			}
+			resources.AddScaled(out[mc.Pool], m.Pools[mc.Pool].RowCost(int(mc.Row)), -1)
+		}
+	}
+	for i := range m.Nodes {
+		if n := &m.Nodes[i]; n.Pool >= 0 && out[n.Pool] != nil {
+			resources.AddScaled(out[n.Pool], m.Pools[n.Pool].Limits.Cost(n.Capacity), -1)
+		}
+	}
+	for pool, left := range out {
+		for i := range left {
+			left[i] = max(0, left[i]/nodes[pool])
+		}
+	}
+	return out
+}

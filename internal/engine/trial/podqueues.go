@@ -1,0 +1,48 @@
+package trial
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// PodQueues hands out the pods of each class one after another: first the snapshot's waiting ones, then those of hidden
+// nodes.
+type PodQueues struct {
+	t    *Trial
+	Next []int
+	// freed is indexed by class; nil when no node is hidden.
+	freed map[int32][]*corev1.Pod
+}
+
+// NewPodQueues begin with the first pod of each class.
+func NewPodQueues(t *Trial) *PodQueues {
+	q := &PodQueues{t: t, Next: make([]int, len(t.M.Classes))}
+	if len(t.S.Freed) > 0 {
+		q.freed = map[int32][]*corev1.Pod{}
+		for _, p := range t.S.Freed {
+			q.freed[p.Class] = append(q.freed[p.Class], p.Pod)
+		}
+	}
+	return q
+}
+
+// Take appends the next n pods of the class.
+func (q *PodQueues) Take(into []planning.PodKey, class int32, n int) []planning.PodKey {
+	for range n {
+		pod := q.One(class)
+		into = append(into, planning.PodKey{Namespace: pod.Namespace, Name: pod.Name})
+	}
+	return into
+}
+
+// One takes the next pod of the class.
+func (q *PodQueues) One(class int32) *corev1.Pod {
+	pending := q.t.M.Classes[class].Pending
+	i := q.Next[class]
+	q.Next[class]++
+	if i < len(pending) {
+		return q.t.M.Pods[pending[i]]
+	}
+	return q.freed[class][i-len(pending)]
+}

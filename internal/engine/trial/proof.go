@@ -1,0 +1,12 @@
+package trial
+
+import (
+	"github.com/drawknife/drawknife/internal/engine/offers"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+)
+
+// Proof is a problem and the values that bound it from below.
+type Proof struct {
+	P *offers.Choice
+	V *pricing.Values
+}

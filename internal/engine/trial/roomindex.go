@@ -1,0 +1,239 @@
+package trial
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/model"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
+// Sizes measures vectors by the share they take of all that is free on the nodes.
+func (t *Trial) Sizes(nodes []int32) func([]int64) float64 {
+	total := make([]float64, t.M.Resources.Len())
+	for _, i := range nodes {
+		for d, f := range t.S.FreeOf(i) {
+			total[d] += float64(max(f, 0))
+		}
+	}
+	return func(v []int64) float64 {
+		sum := 0.0
+		for d, x := range v {
+			if total[d] > 0 {
+				sum += float64(x) / total[d]
+			}
+		}
+		return sum
+	}
+}
+
+// roomIndex finds nodes of the snapshot with room for a pod without looking at all: for each group of nodes that
+// take the same shapes a tree over its nodes in a given order, whose inner entries are what the roomiest below has of
+// each resource. A trial keeps it up to date with what it places, hides and undoes.
+type roomIndex struct {
+	trees []roomTree
+	// rank is indexed by node: its number in the order, or -1 for none.
+	rank []int32
+	// leaf is indexed by node: its place in its group's tree.
+	leaf []int32
+	// size is indexed by class: how much of all room one pod takes, for an order by size.
+	size []float64
+	// need is indexed by class: the number of what one pod takes, alike for classes that take the same; needs counts them.
+	need  []int32
+	needs int
+}
+
+// roomTree is the tree of one group. What is searched for again and again is remembered: with several resources the most of
+// each promises room that no single node has, so that a search has to look into many entries.
+type roomTree struct {
+	nodes []int32
+	resources.MaxTree
+	// known is indexed by need: where to begin; nil before the first search.
+	known []startingPoint
+	// grown are the leaves that have got room, in that order; forgotten counts those before.
+	grown     []int32
+	forgotten int
+}
+
+// startingPoint says that no leaf before at had room when so many leaves had grown.
+type startingPoint struct {
+	at    int32
+	grown int
+}
+
+// mostGrown is how many leaves are remembered to have grown.
+const mostGrown = 128
+
+// NewRoomIndex indexes nodes in the given order; others are not found.
+func (t *Trial) NewRoomIndex(order []int32) *roomIndex {
+	m := t.M
+	dims := m.Resources.Len()
+	x := &roomIndex{trees: make([]roomTree, len(m.Groups)), rank: make([]int32, len(m.Nodes)), leaf: make([]int32, len(m.Nodes))}
+	for i := range x.rank {
+		x.rank[i] = -1
+	}
+	for rank, node := range order {
+		tree := &x.trees[m.Nodes[node].Group]
+		x.rank[node], x.leaf[node] = int32(rank), int32(len(tree.nodes))
+		tree.nodes = append(tree.nodes, node)
+	}
+	for g := range x.trees {
+		tree := &x.trees[g]
+		if len(tree.nodes) == 0 {
+			continue
+		}
+		tree.MaxTree = resources.NewMaxTree(len(tree.nodes), dims)
+		for i, node := range tree.nodes {
+			tree.write(i, t, node)
+		}
+		tree.PullAll()
+	}
+	x.numberNeeds(m)
+	size := t.Sizes(order)
+	x.size = make([]float64, len(m.Classes))
+	for i, c := range m.Classes {
+		x.size[i] = size(c.Requests)
+	}
+	return x
+}
+
+// numberNeeds tells apart what pods of the classes take.
+func (x *roomIndex) numberNeeds(m *model.Model) {
+	x.need = make([]int32, len(m.Classes))
+	numbers := make(map[string]int32, len(m.Classes))
+	var key []byte
+	for i, c := range m.Classes {
+		key = key[:0]
+		for _, n := range c.Unshared() {
+			key = binary.LittleEndian.AppendUint64(key, uint64(n))
+		}
+		n, has := numbers[string(key)]
+		if !has {
+			n = int32(len(numbers))
+			numbers[string(key)] = n
+		}
+		x.need[i] = n
+	}
+	x.needs = len(numbers)
+}
+
+// write sets a leaf to what the node has free; it reports whether that is more than before of anything.
+func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
+	e := tree.Leaf(leaf)
+	if !t.S.Usable.Has(int(node)) {
+		for d := range e {
+			e[d] = -1
+		}
+		return false
+	}
+	for d, n := range t.S.FreeOf(node) {
+		grew = grew || n > e[d]
+		e[d] = n
+	}
+	return grew
+}
+
+// start is the first leaf that has the need, by its number, without looking again at leaves known not to; -1 for none.
+func (x *roomIndex) start(tree *roomTree, number int32, need []int64) int {
+	if tree.known == nil {
+		tree.known = make([]startingPoint, x.needs)
+	}
+	k := &tree.known[number]
+	if k.grown < tree.forgotten {
+		*k = startingPoint{}
+	} else {
+		for _, leaf := range tree.grown[k.grown-tree.forgotten:] {
+			if leaf < k.at && resources.Fits(need, tree.Leaf(int(leaf))) {
+				k.at = leaf
+			}
+		}
+	}
+	k.grown = tree.forgotten + len(tree.grown)
+	at := tree.Next(need, int(k.at))
+	if k.at = int32(at); at < 0 {
+		k.at = int32(tree.Count)
+	}
+	return at
+}
+
+// update takes notice of what became of a node's room.
+func (x *roomIndex) update(t *Trial, node int32) {
+	if x.rank[node] < 0 {
+		return
+	}
+	tree := &x.trees[t.M.Nodes[node].Group]
+	leaf := x.leaf[node]
+	if tree.write(int(leaf), t, node) && tree.known != nil {
+		if len(tree.grown) == mostGrown {
+			tree.forgotten += len(tree.grown)
+			tree.grown = tree.grown[:0]
+		}
+		tree.grown = append(tree.grown, leaf)
+	}
+	tree.PullFrom(int(leaf))
+}
+
+// cursor walks the nodes of one group that have room for a need, in order.
+type cursor struct {
+	tree *roomTree
+	at   int
+}
+
+// First finds the first node, by rank, that has room for the need of the class's pods, is of a group that fits it at least as well as
+// asked, and that take says yes to. It returns -1 if there is none.
+func (x *roomIndex) First(m *model.Model, class int32, need []int64, fit uint32, exactly bool, take func(node int32) bool) int32 {
+	c := m.Classes[class]
+	var open []cursor
+	for g := range x.trees {
+		tree := &x.trees[g]
+		if len(tree.nodes) == 0 {
+			continue
+		}
+		if has := m.Fits.FitOf(int32(g), c.Shape); has < fit || (exactly && has != fit) {
+			continue
+		}
+		if at := x.start(tree, x.need[class], need); at >= 0 {
+			open = append(open, cursor{tree, at})
+		}
+	}
+	for len(open) > 0 {
+		best := 0
+		for i := range open[1:] {
+			if x.rank[open[i+1].tree.nodes[open[i+1].at]] < x.rank[open[best].tree.nodes[open[best].at]] {
+				best = i + 1
+			}
+		}
+		k := &open[best]
+		node := k.tree.nodes[k.at]
+		if take(node) {
+			return node
+		}
+		if k.at = k.tree.Next(need, k.at+1); k.at < 0 {
+			open = slices.Delete(open, best, best+1)
+		}
+	}
+	return -1
+}
+
+// Rank says which nodes of the snapshot Move may use, and in which order: each pod goes to the first that takes it. It
+// holds until the next Rank. A name that the snapshot does not have, or one given twice, is an error and changes nothing.
+func (t *Trial) Rank(order []string) error {
+	nodes := make([]int32, 0, len(order))
+	seen := bitset.New(len(t.M.Nodes))
+	for _, name := range order {
+		i, ok := t.M.NodeIndex[name]
+		switch {
+		case !ok:
+			return fmt.Errorf("ranking node %q: the snapshot has none of that name", name)
+		case seen.Has(i):
+			return fmt.Errorf("ranking node %q: it is named twice", name)
+		}
+		seen.Add(i)
+		nodes = append(nodes, int32(i))
+	}
+	t.Rooms = t.NewRoomIndex(nodes)
+	return nil
+}

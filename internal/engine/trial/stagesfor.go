@@ -1,0 +1,33 @@
+package trial
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// StagesFor are the class's stages under the trial's options: with preferences ignored, or too dear to keep, those that
+// keep them are left out.
+func (t *Trial) StagesFor(c *podclass.Class) []int32 {
+	if len(c.Stages) < 2 || t.M.Stages[c.Stages[0]].Kept == 0 {
+		return c.Stages
+	}
+	if t.Options.Preferences != planning.PreferencesIgnore {
+		if c.Costs == nil {
+			return c.Stages
+		}
+		plain := c.PlainCost()
+		for i, st := range c.Stages {
+			s := &t.M.Stages[st]
+			if s.Kept == 0 || c.Costs[i] <= plain*(1+t.Options.Premium()*s.Kept) {
+				return c.Stages[i:]
+			}
+		}
+	}
+	at := slices.IndexFunc(c.Stages, func(st int32) bool { return t.M.Stages[st].Kept == 0 })
+	if at < 0 {
+		return c.Stages // nothing but preferred nodes is left
+	}
+	return c.Stages[at:]
+}

@@ -1,0 +1,89 @@
+package trial
+
+import (
+	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/offers"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Trial is a what-if on a Model: nodes can be hidden, their pods placed elsewhere, and all of it undone. It is the
+// one engine of the library: Solve is a trial that places the waiting pods, disruption asks a trial what would happen
+// if a node went. A new trial starts with the snapshot's nodes, nothing hidden, and the waiting pods not placed.
+//
+// A Trial is not safe for concurrent use; a Model may have any number of them.
+type Trial struct {
+	M *model.Model
+	// state is what is where.
+	S state.State
+	// admission remembers how devices are allocated; nil until that is asked.
+	admission *deviceAdmission
+	Options   planning.PlaceOptions
+	// Lenient trials do without the variety that pools ask for: see placeTogether.
+	Lenient bool
+	// NewOnly keeps Place off the nodes of the snapshot and off the new ones before fresh: see PlaceNew.
+	NewOnly bool
+	Fresh   int
+	// RoomOnly keeps Place from relying on domains staying empty that pools can reach: see roomFirst.
+	RoomOnly bool
+	// Rooms finds nodes with room in the order given to Rank; nil without one.
+	Rooms *roomIndex
+	// Types remember which would do for new nodes.
+	Types knownTypes
+	// freedClass finds the class of the snapshot's waiting pods and of those of hidden nodes, for the first freedIndexed of freed;
+	// see WaitingClass. soughtLast is which of freed was last found.
+	freedClass   map[planning.PodKey]int32
+	freedIndexed int
+	soughtLast   int
+	// Cells, Sites and Assignments are remembered while classes are placed.
+	Cells       *layout.Cells
+	Sites       map[int32][]offers.Site
+	Varied      map[int32][]offers.Site // sites that are too lean to fill: see FindVariedSite
+	Assignments map[int32]map[int32][]nodepool.Assignment
+	// Proof is the problem behind the nodes, if one packing made them all.
+	Proof *Proof
+}
+
+// New starts a what-if.
+func New(m *model.Model) *Trial {
+	t := &Trial{M: m}
+	t.S.Begin(state.World{
+		Dims: m.Resources.Len(), Nodes: m.Nodes, Classes: m.Classes, Pools: m.Pools, Rules: m.Topology, Asked: m.AskedKeys,
+		VolumesBound: m.VolumesBound, Pods: m.Pods,
+	}, m.Free, m.Base)
+	t.S.Watch = (*trialWatch)(t)
+	t.promiseRoom()
+	return t
+}
+
+// Add puts pods on a host. Whoever calls it has checked that they may go there.
+func (t *Trial) Add(p state.Binding) {
+	t.Proof = nil
+	t.S.Place(p)
+}
+
+// Restore does again what was recorded at this point.
+func (t *Trial) Restore(w state.Record) {
+	if len(w.Bindings) > 0 {
+		t.Proof = nil
+	}
+	t.S.Restore(w)
+}
+
+// trialWatch keeps what a trial remembers of its state up to date.
+type trialWatch Trial
+
+func (t *trialWatch) RoomChanged(node int32) {
+	if t.Rooms != nil {
+		t.Rooms.update((*Trial)(t), node)
+	}
+}
+
+func (t *trialWatch) Returned(pods int) {
+	for left := len(t.S.Freed) - pods; t.freedIndexed > left; t.freedIndexed-- {
+		p := t.S.Freed[:t.freedIndexed][t.freedIndexed-1]
+		delete(t.freedClass, planning.PodKey{Namespace: p.Pod.Namespace, Name: p.Pod.Name})
+	}
+}

@@ -1,0 +1,179 @@
+package trial
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Waiting names pods that wait for a place, at most so many: those of hidden nodes, the last hidden first, then the snapshot's own.
+// Of pods of one class those count as placed that were hidden first.
+func (t *Trial) Waiting(most int) []planning.PodKey {
+	if most = min(most, t.S.WaitingPods()); most == 0 {
+		return nil
+	}
+	var out []planning.PodKey
+	seen := map[int32]int32{}
+	for i := len(t.S.Freed) - 1; i >= 0 && len(out) < most; i-- {
+		p := t.S.Freed[i]
+		if seen[p.Class] < t.S.Waiting[p.Class] {
+			seen[p.Class]++
+			out = append(out, planning.PodKey{Namespace: p.Pod.Namespace, Name: p.Pod.Name})
+		}
+	}
+	if len(t.M.Pods) == 0 || len(out) == most {
+		return out
+	}
+	for class, c := range t.M.Classes {
+		if t.S.Waiting[class] == 0 || c.Invalid != nil {
+			continue
+		}
+		rest := min(int(t.S.Waiting[class]-seen[int32(class)]), most-len(out))
+		for _, i := range c.Pending[:max(0, min(rest, len(c.Pending)))] {
+			p := t.M.Pods[i]
+			out = append(out, planning.PodKey{Namespace: p.Namespace, Name: p.Name})
+		}
+	}
+	return out
+}
+
+// WaitingClasses are those with pods that wait and could be placed, by priority, then size.
+func (t *Trial) WaitingClasses() []int32 {
+	var out []int32
+	for i, n := range t.S.Waiting {
+		if n > 0 {
+			out = append(out, int32(i))
+		}
+	}
+	size := func(class int32) float64 {
+		if t.Rooms == nil {
+			return 0
+		}
+		return t.Rooms.size[class]
+	}
+	slices.SortFunc(out, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(t.M.Classes[b].Priority, t.M.Classes[a].Priority), cmp.Compare(size(b), size(a)), cmp.Compare(a, b))
+	})
+	return out
+}
+
+// Ruled reports whether any pod states a rule about where others are: without one, places taken in one order can be taken in
+// any.
+func (t *Trial) Ruled() bool { return t.S.Topology != nil }
+
+// Expect makes room for so many pods that will be hidden and put somewhere, so that room for them is not found bit by bit.
+func (t *Trial) Expect(pods int) {
+	t.S.Expect(pods)
+}
+
+// WaitingClass is the class of a pod of a hidden node, or of one that the snapshot has waiting, if pods of that class wait.
+func (t *Trial) WaitingClass(key planning.PodKey) (int32, error) {
+	if p := t.freedOfLate(key); p != nil {
+		if t.S.Waiting[p.Class] == 0 {
+			return 0, notWaiting(key)
+		}
+		return p.Class, nil
+	}
+	if t.freedClass == nil {
+		pods := len(t.M.Pods)
+		for i := range t.M.Nodes {
+			pods += len(t.M.Nodes[i].Movable)
+		}
+		t.freedClass = make(map[planning.PodKey]int32, pods) // whoever puts pods where a plan has them has most of them move
+		for class, c := range t.M.Classes {
+			if c.Invalid != nil {
+				continue
+			}
+			for _, i := range c.Pending {
+				p := t.M.Pods[i]
+				t.freedClass[planning.PodKey{Namespace: p.Namespace, Name: p.Name}] = int32(class)
+			}
+		}
+	}
+	for ; t.freedIndexed < len(t.S.Freed); t.freedIndexed++ {
+		p := t.S.Freed[t.freedIndexed]
+		t.freedClass[planning.PodKey{Namespace: p.Pod.Namespace, Name: p.Pod.Name}] = p.Class
+	}
+	class, ok := t.freedClass[key]
+	if !ok || t.S.Waiting[class] == 0 {
+		return 0, notWaiting(key)
+	}
+	return class, nil
+}
+
+// mostOfLate is how many pods that were freed last are gone through before they are sought by name.
+const mostOfLate = 256
+
+// freedOfLate is the pod if it is one of those that were freed last: mostly pods are put somewhere right after their node was hidden, in the
+// order in which they were on it.
+func (t *Trial) freedOfLate(key planning.PodKey) *existing.Pod {
+	last := len(t.S.Freed) - 1
+	for i, n := min(t.soughtLast+1, last), 0; i >= 0 && n < mostOfLate; n++ {
+		if p := &t.S.Freed[i]; p.Pod.Name == key.Name && p.Pod.Namespace == key.Namespace {
+			t.soughtLast = i
+			return p
+		}
+		if i--; n == 0 {
+			i = last
+		}
+	}
+	return nil
+}
+
+func notWaiting(key planning.PodKey) error {
+	return fmt.Errorf("pod %s does not wait: it is of no hidden node and was not waiting, or is placed", key)
+}
+
+// NewNodes counts the new nodes opened so far, those without pods among them. They are numbered from 0 on in that order.
+func (t *Trial) NewNodes() int { return len(t.S.Planned) }
+
+// Filled are the numbers of the new nodes from the given one on that have pods.
+func (t *Trial) Filled(from int) []int {
+	var out []int
+	for i := from; i < len(t.S.Planned); i++ {
+		if !t.S.Planned[i].Empty() {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Drop takes a new node out of the trial, as if it had never been opened: its pods wait again. It reports how many those are.
+// A number that no new node has, or one without pods, is an error and changes nothing.
+func (t *Trial) Drop(number int) (pods int, err error) {
+	if number < 0 || number >= len(t.S.Planned) || t.S.Planned[number].Empty() {
+		return 0, fmt.Errorf("dropping new node %d: the trial has none of that number with pods", number)
+	}
+	return t.S.Drop(number), nil
+}
+
+// Grown are the numbers of the new nodes that were there at the mark and have received pods since, each once, ascending. The
+// mark must be one that could be rolled back to.
+func (t *Trial) Grown(since Mark) []int {
+	first := len(t.M.Nodes) + len(t.S.Planned) - t.S.Log.OpenedSince(since.At)
+	var out []int
+	for _, b := range t.S.PlacedSince(since.At) {
+		if b.Count > 0 && int(b.Host) >= len(t.M.Nodes) && int(b.Host) < first {
+			out = append(out, int(b.Host)-len(t.M.Nodes))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Receivers are the nodes of the snapshot that have received pods since the mark, each once, in the order they first did.
+// The mark must be one that could be rolled back to.
+func (t *Trial) Receivers(since Mark) []string {
+	var out []string
+	seen := map[int32]bool{}
+	for _, b := range t.S.PlacedSince(since.At) {
+		if b.Count > 0 && b.Host < int32(len(t.M.Nodes)) && !seen[b.Host] {
+			seen[b.Host] = true
+			out = append(out, t.M.Nodes[b.Host].Name)
+		}
+	}
+	return out
+}

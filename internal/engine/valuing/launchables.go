@@ -1,0 +1,137 @@
+package valuing
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Launchables tell which kinds of node new nodes with pods of the snapshot's nodes may be, as far as each pod alone decides:
+// of pools that launch now and whose taints it tolerates, those that meet what the pool and the pod require. What pods prefer,
+// rules between pods, limits and minValues narrow that further, so that every new node of every plan is one of these.
+// They remember what they found and must not be used by several goroutines at once.
+type Launchables struct {
+	m *model.Model
+	// ByClass is what was found of a class, by its number; groups are distinct lists of uses, groupOf finds them by their text.
+	byClass map[int32]reach
+	groups  [][]podclass.Use
+	groupOf map[string]int
+}
+
+// reach is what new nodes there are for a class.
+type reach struct {
+	group    int
+	cheapest int64 // noPrice if none of them has room for a pod
+}
+
+// FindLaunchables of the model's pools.
+func FindLaunchables(m *model.Model) *Launchables {
+	return &Launchables{m: m, byClass: map[int32]reach{}, groupOf: map[string]int{}}
+}
+
+// Of is the group of nodes that new nodes with the pod on them may be, a number for Kinds, and the price of the cheapest
+// of them that has room for the pod in addition to its DaemonSets, USD per hour. Others of the group may be too small for it; those of
+// pools that have none with room for it are not of the group. False if the node has no such pod that could move, or no node of
+// any pool would hold it.
+func (l *Launchables) Of(node string, pod planning.PodKey) (group int, cheapest float64, ok bool) {
+	i, known := l.m.NodeIndex[node]
+	if !known {
+		return 0, 0, false
+	}
+	list := l.m.Nodes[i].Movable
+	at := slices.IndexFunc(list, func(p existing.Pod) bool { return p.Pod.Name == pod.Name && p.Pod.Namespace == pod.Namespace })
+	if at < 0 {
+		return 0, 0, false
+	}
+	r := l.reachOf(list[at].Class)
+	return r.group, float64(r.cheapest) / market.NanoPerUSD, r.cheapest != market.NoPrice
+}
+
+func (l *Launchables) reachOf(class int32) reach {
+	if r, known := l.byClass[class]; known {
+		return r
+	}
+	m, c := l.m, l.m.Classes[class]
+	var uses []podclass.Use
+	r := reach{cheapest: market.NoPrice}
+	if c.Invalid == nil {
+		for _, st := range c.Stages {
+			uses = append(uses, m.Stages[st].Uses...)
+		}
+	}
+	slices.SortFunc(uses, func(a, b podclass.Use) int {
+		return cmp.Or(cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.Profile, b.Profile))
+	})
+	uses = slices.Compact(uses)
+	r.group = l.number(uses)
+	need, dims := c.Unshared(), m.Resources.Len()
+	for _, u := range uses {
+		t := m.Pools[u.Pool].Table
+		for row, price := range m.Pools[u.Pool].RowPrices(int(u.Profile)) {
+			if price < r.cheapest && resources.Fits(need, t.AllocOf(row, dims)) {
+				r.cheapest = price
+			}
+		}
+	}
+	l.byClass[class] = r
+	return r
+}
+
+func (l *Launchables) number(uses []podclass.Use) int {
+	text := make([]byte, 0, 8*len(uses))
+	for _, u := range uses {
+		text = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(text, uint32(u.Pool)), uint32(u.Profile))
+	}
+	n, known := l.groupOf[string(text)]
+	if !known {
+		n = len(l.groups)
+		l.groups, l.groupOf[string(text)] = append(l.groups, uses), n
+	}
+	return n
+}
+
+// Kinds are the nodes of the groups, each once, in the order of pools by which plans prefer them and then by type: every new
+// node with pods of these groups is one of them, whatever else it holds. Numbers that Of never gave stand for nothing.
+func (l *Launchables) Kinds(groups ...int) []planning.Launchable {
+	type kind struct {
+		pool int32
+		row  int
+	}
+	m := l.m
+	prices := map[kind]int64{}
+	for _, g := range groups {
+		if g < 0 || g >= len(l.groups) {
+			continue
+		}
+		for _, u := range l.groups[g] {
+			for row, price := range m.Pools[u.Pool].RowPrices(int(u.Profile)) {
+				k := kind{u.Pool, row}
+				if have, known := prices[k]; !known || price < have {
+					prices[k] = price
+				}
+			}
+		}
+	}
+	kinds := make([]kind, 0, len(prices))
+	for k := range prices {
+		kinds = append(kinds, k)
+	}
+	slices.SortFunc(kinds, func(a, b kind) int { return cmp.Or(cmp.Compare(a.pool, b.pool), cmp.Compare(a.row, b.row)) })
+	out := make([]planning.Launchable, len(kinds))
+	for i, k := range kinds {
+		p := m.Pools[k.pool]
+		c := p.Table.Catalog
+		out[i] = planning.Launchable{
+			Pool: p.Key, InstanceType: c.Types[c.Variants[p.Table.Rows[k.row].Variant].Type].Name,
+			Room: m.Resources.List(p.Table.AllocOf(k.row, m.Resources.Len())), Price: float64(prices[k]) / market.NanoPerUSD,
+		}
+	}
+	return out
+}

@@ -1,0 +1,105 @@
+package valuing
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/offers"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+)
+
+// NewProblem is shop.choose with rules about single nodes as caps, and what the trial's nodes leave of the commitments.
+func (t Valuing) NewProblem(items []pricing.Item, c *layout.Cells) *offers.Choice {
+	s := t.M.Shop()
+	caps := s.Caps(items, false)
+	return t.Complete(s.Choose(s.WithCaps(items, caps), c), caps)
+}
+
+// NewJoined is NewProblem with items that need not be told apart joined.
+func (t Valuing) NewJoined(items []pricing.Item, c *layout.Cells) *offers.Choice {
+	s := t.M.Shop()
+	caps := s.Caps(items, false)
+	join := s.Join
+	if t.M.Costs != nil {
+		join = offers.Apart
+	}
+	j := join(s.WithCaps(items, caps))
+	p := t.Complete(s.Choose(j.Items, c), caps)
+	p.Alike = j
+	return p
+}
+
+// NewProof is NewJoined for a bound.
+func (t Valuing) NewProof(items []pricing.Item) *offers.Choice {
+	s := t.M.Shop()
+	s.Most = true
+	caps := s.Caps(items, true)
+	given := s.WithCaps(items, caps)
+	if t.S.Topology != nil {
+		// Problems without rules between pods have certificates of multipliers alone.
+		given, caps = offers.CountWhole(given, caps, t.PlannedRooms(), t.M.Resources.Len())
+	}
+	j := s.Join(given)
+	p := t.Complete(s.Choose(j.Items, nil), caps)
+	p.Alike = j
+	return p
+}
+
+// Complete adds what is limited to a choice.
+func (t Valuing) Complete(p *offers.Choice, caps []offers.Cap) *offers.Choice {
+	p.Widen(caps)
+	if len(p.Committed) > 0 {
+		p.CommitmentLeft = newnodes.Of(t.Trial).CommitmentsLeft()
+	}
+	return p
+}
+
+// Provable is the item of a class for a proof: in any cell its stage allows, and as many on a node as its own rules
+// allow; rules between classes are left out, which can only lower the bound.
+func Provable(m *model.Model, class, stage int32, count int) pricing.Item {
+	c := m.Classes[class]
+	it := pricing.Item{Class: class, Place: pricing.Place{Stage: stage, Cell: layout.AnyCell}, Count: count, Need: c.Unshared(), PerNode: pricing.Unbounded, Topology: c.Topology}
+	if c.Topology != nil {
+		it.PerNode = topology.AdmitsHost(m.Topology, c.Topology, func(int32) topology.Tally { return topology.Tally{} })
+	}
+	if KeptApartByZone(m, c.Topology) {
+		it.PerNode = min(it.PerNode, 1)
+	}
+	return it
+}
+
+// PlannedRooms are the rooms of the planned nodes, those of one pool's row together.
+func (t Valuing) PlannedRooms() []offers.Room {
+	type row struct{ pool, row int32 }
+	var out []offers.Room
+	at := map[row]int{}
+	for _, planned := range t.S.Planned {
+		k := row{planned.Pool, planned.Row}
+		n, known := at[k]
+		if !known {
+			n = len(out)
+			at[k] = n
+			out = append(out, offers.Room{Alloc: t.M.Pools[k.pool].Table.AllocOf(int(k.row), t.M.Resources.Len())})
+		}
+		out[n].Nodes++
+	}
+	return out
+}
+
+// KeptApartByZone reports whether no two pods under the rules can share a new node, since they can't share a zone and each new node is
+// in one.
+func KeptApartByZone(m *model.Model, o *topology.Groups) bool {
+	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool {
+		group := &m.Topology[g]
+		return group.Kind == topology.Anti && group.Hard && group.Key == corev1.LabelTopologyZone && topology.Contains(o.In, g)
+	}) && !slices.ContainsFunc(m.Pools, func(p *nodepool.Pool) bool {
+		return p.Table != nil && slices.ContainsFunc(p.Table.Catalog.Slots, func(s market.Slot) bool { return s.Zone == "" })
+	})
+}

@@ -1,0 +1,232 @@
+package valuing
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Worth says what pods of the snapshot's nodes are worth: dual prices as Values gives them for pods that wait, of all pods
+// that would need another place if every node went. No node that a pool could launch holds pods worth more than it
+// costs. It is read-only.
+type Worth struct {
+	M       *model.Model
+	ByClass []int64
+	total   float64
+	// items are what was priced, and from are the prices that these came from; nil where they were found without.
+	items []pricing.Item
+	from  *KnownWorth
+	// Rent is what pods are worth together beyond total, nano-USD per hour: reservations hold them for less, but only so many.
+	Rent int64
+}
+
+// FindWorth prices the pods of the nodes. A cancelled context gives ctx.Err().
+func FindWorth(ctx context.Context, m *model.Model, q planning.Query) (*Worth, error) {
+	t, items := itemsOfNodes(m, q)
+	return worthOf(ctx, m, t, items)
+}
+
+// Total is a lower bound on what new nodes for all those pods would cost, USD per hour.
+func (w *Worth) Total() float64 { return w.total }
+
+// Node is what the pods of a node that could move are worth together, USD per hour; 0 for a name the snapshot lacks.
+func (w *Worth) Node(name string) float64 {
+	i, ok := w.M.NodeIndex[name]
+	if !ok {
+		return 0
+	}
+	sum := int64(0)
+	for _, p := range w.M.Nodes[i].Movable {
+		sum += w.ByClass[p.Class]
+	}
+	return float64(sum) / market.NanoPerUSD
+}
+
+// Waiting is what the pods that wait in a trial of the model are worth together, USD per hour: new nodes for them cost at
+// least that.
+func (w *Worth) Waiting(t *trial.Trial) float64 {
+	return float64(max(0, w.WaitingNano(t)-w.Rent)) / market.NanoPerUSD
+}
+
+// WaitingNano is what the pods that wait are worth by themselves, nano-USD per hour.
+func (w *Worth) WaitingNano(t *trial.Trial) int64 {
+	sum := int64(0)
+	for class, n := range t.S.Waiting {
+		if n > 0 {
+			sum += int64(n) * w.ByClass[class]
+		}
+	}
+	return sum
+}
+
+// Loads are what the trial has put on nodes of the snapshot, by name, and on new ones, by number.
+func (w *Worth) Loads(t *trial.Trial) (received map[string]planning.Load, planned []planning.Load) {
+	received, planned = map[string]planning.Load{}, make([]planning.Load, len(t.S.Planned))
+	for _, b := range t.S.Placed {
+		if b.Count == 0 {
+			continue
+		}
+		worth := float64(int64(b.Count)*w.ByClass[b.Class]) / market.NanoPerUSD
+		if i := int(b.Host) - len(t.M.Nodes); i >= 0 {
+			planned[i].Pods += int(b.Count)
+			planned[i].Worth += worth
+			continue
+		}
+		name := t.M.Nodes[b.Host].Name
+		l := received[name]
+		received[name] = planning.Load{Pods: l.Pods + int(b.Count), Worth: l.Worth + worth}
+	}
+	return received, planned
+}
+
+// KnownWorth is what pods were worth at one time, by what decides it: what they ask for, and which new nodes they may go on. It is
+// plain data that nobody changes, and no larger than the kinds of pods that there were. A nil one knows nothing.
+type KnownWorth struct{ byContent map[string]int64 }
+
+// From are the prices that these came from; nil where they were found without.
+func (w *Worth) From() *KnownWorth { return w.from }
+
+// Known is what the prices are, for another time; of prices that came from there, what was known then, so that prices get no
+// worse each time.
+func (w *Worth) Known() *KnownWorth {
+	switch {
+	case w == nil:
+		return nil
+	case w.from != nil:
+		return w.from
+	}
+	out := &KnownWorth{byContent: make(map[string]int64, len(w.items))}
+	c := contents{m: w.M}
+	for i := range w.items {
+		out.byContent[string(c.of(&w.items[i]))] = w.ByClass[w.items[i].Class]
+	}
+	return out
+}
+
+// WorthFrom is Worth with what is known from another time, which saves most of the work where few pods have changed: prices that
+// pods had are proven again, and those of new kinds of pods found to go with them. Where that proves less than all by leastProven of
+// what the prices came to, or many kinds are new, all are found as by Worth. The prices are as sound as those of Worth, though not the same.
+func WorthFrom(ctx context.Context, m *model.Model, q planning.Query, known *KnownWorth) (*Worth, error) {
+	t, items := itemsOfNodes(m, q)
+	if known == nil || len(items) == 0 {
+		return worthOf(ctx, m, t, items)
+	}
+	p := &Of(t).NewProblem(items, nil).Problem
+	if v := valuesAgain(m, p, items, known); v != nil {
+		w := newWorth(m, items, v)
+		w.from = known
+		return w, ctx.Err()
+	}
+	return newWorth(m, items, pricing.Find(ctx, p).Best()), ctx.Err()
+}
+
+const (
+	// leastProven is the least share of what all pods were worth that has to be proven of the prices from another time.
+	leastProven = 0.998
+	// newShare is one in how many pods may be of a kind that was not there then.
+	newShare = 20
+)
+
+// valuesAgain are values of the problem's items, which stand for those given, from known ones; nil if these don't do.
+func valuesAgain(m *model.Model, p *pricing.Problem, items []pricing.Item, known *KnownWorth) *pricing.Values {
+	if len(p.Options) == 0 || len(p.Committed) > 0 {
+		return nil
+	}
+	u, unknown := make([]float64, len(p.Items)), make([]bool, len(p.Items))
+	pods, fresh, sum := 0, 0, 0.0
+	c := contents{m: m}
+	for i := range p.Items {
+		it := &p.Items[i]
+		value, has := known.byContent[string(c.of(&items[i]))]
+		if pods += it.Count; !has {
+			fresh += it.Count
+			unknown[i] = true
+		}
+		u[i] = float64(value)
+		sum += u[i] * float64(it.Count)
+	}
+	if fresh*newShare > pods {
+		return nil
+	}
+	v := pricing.FromKnown(p, u, unknown)
+	if v.Bound < leastProven*sum {
+		return nil
+	}
+	return v
+}
+
+// contents put into words what decides what pods are worth.
+type contents struct {
+	m       *model.Model
+	byStage map[int32][]byte
+	text    []byte
+}
+
+// of is good until the next call.
+func (c *contents) of(it *pricing.Item) []byte {
+	stage, known := c.byStage[it.Stage]
+	if !known {
+		if c.byStage == nil {
+			c.byStage = map[int32][]byte{}
+		}
+		for _, u := range c.m.Stages[it.Stage].Uses {
+			f := &c.m.Pools[u.Pool].Profiles[u.Profile]
+			stage = binary.AppendUvarint(stage, uint64(u.Pool))
+			for _, set := range [][]uint64{f.Rows, f.Slots} {
+				stage = binary.AppendUvarint(stage, uint64(len(set)))
+				for _, word := range set {
+					stage = binary.LittleEndian.AppendUint64(stage, word)
+				}
+			}
+		}
+		c.byStage[it.Stage] = stage
+	}
+	c.text = binary.AppendUvarint(c.text[:0], uint64(it.PerNode))
+	for _, need := range c.m.Classes[it.Class].Unshared() {
+		c.text = binary.AppendVarint(c.text, need)
+	}
+	c.text = append(c.text, stage...)
+	return c.text
+}
+
+// itemsOfNodes are the pods of the nodes that could move, as items to be priced.
+func itemsOfNodes(m *model.Model, q planning.Query) (*trial.Trial, []pricing.Item) {
+	t := trial.New(m)
+	clear(t.S.Waiting)
+	for i := range m.Nodes {
+		for _, p := range m.Nodes[i].Movable {
+			t.S.Waiting[p.Class]++
+		}
+	}
+	t.Options = planning.PlaceOptions{Query: q}
+	var items []pricing.Item
+	for i, c := range m.Classes {
+		if stages := t.StagesFor(c); t.S.Waiting[i] > 0 && c.Invalid == nil && len(stages) > 0 {
+			items = append(items, Provable(m, int32(i), stages[0], int(t.S.Waiting[i])))
+		}
+	}
+	return t, items
+}
+
+func worthOf(ctx context.Context, m *model.Model, t *trial.Trial, items []pricing.Item) (*Worth, error) {
+	if len(items) == 0 {
+		return &Worth{M: m, ByClass: make([]int64, len(m.Classes))}, ctx.Err()
+	}
+	return newWorth(m, items, pricing.Find(ctx, &Of(t).NewProblem(items, nil).Problem).Best()), ctx.Err()
+}
+
+func newWorth(m *model.Model, items []pricing.Item, v *pricing.Values) *Worth {
+	w := &Worth{M: m, ByClass: make([]int64, len(m.Classes)), items: items, total: v.Bound / market.NanoPerUSD}
+	sum := int64(0)
+	for i, it := range items {
+		w.ByClass[it.Class] = v.Item[i]
+		sum += v.Item[i] * int64(it.Count)
+	}
+	w.Rent = max(0, sum-int64(v.Bound))
+	return w
+}
