@@ -34,6 +34,7 @@ func TestRepository(t *testing.T) {
 		"packages show their use":      rules.CheckPackageDocs,
 		"packages say how stable":      rules.CheckStability,
 		"users see no internal types":  rules.CheckAliases,
+		"types and facade stay small":  rules.CheckSizes,
 	} {
 		t.Run(name, func(t *testing.T) { report(t, rule(tree)) })
 	}

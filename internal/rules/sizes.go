@@ -1,0 +1,83 @@
+package rules
+
+import (
+	"go/ast"
+	"maps"
+	"slices"
+)
+
+// What packages and types of the planner may have at most: methods of one type, those of a public type of the facade that users touch,
+// and files of the facade, tests aside.
+const (
+	mostMethods       = 40
+	mostPublicMethods = 15
+	mostFacadeFiles   = 12
+)
+
+// wideTypes are the types with more methods than they should have, and how many, in the facade exported ones: they may only lose some.
+func wideTypes() map[string]int {
+	return map[string]int{"scheduling.Trial": 35, "internal/engine/state.State": 43}
+}
+
+// CheckSizes finds types of the planner with too many methods, and too many files in its facade: package scheduling itself has names
+// for users, and what is behind them stands in rooms.
+func CheckSizes(t *Tree) []Fault {
+	var faults []Fault
+	files := 0
+	for dir, list := range t.packages() {
+		if dir != "scheduling" && !within(dir, engine) {
+			continue
+		}
+		methods, public, at := make(map[string]int), make(map[string]int), make(map[string]string)
+		for _, f := range list {
+			if f.Test {
+				continue
+			}
+			if dir == "scheduling" {
+				if files++; files == mostFacadeFiles+1 {
+					faults = append(faults, fault(f.Name, "scheduling has more than %d files: what is behind its names belongs in rooms of %s", mostFacadeFiles, engine))
+				}
+			}
+			for _, d := range f.Syntax.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok || fn.Recv == nil {
+					continue
+				}
+				name := receiverName(fn)
+				if methods[name]++; fn.Name.IsExported() {
+					public[name]++
+				}
+				at[name] = t.at(fn)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(methods)) {
+			wide := wideTypes()[dir+"."+name]
+			switch most, inside := max(mostPublicMethods, wide), max(mostMethods, wide); {
+			case dir == "scheduling" && ast.IsExported(name) && public[name] > most:
+				faults = append(faults, fault(at[name], "%s has %d exported methods, and may have %d: group them by question", name, public[name], most))
+			case methods[name] > inside:
+				faults = append(faults, fault(at[name], "%s has %d methods, and may have %d: split it by question", name, methods[name], inside))
+			}
+		}
+	}
+	return sorted(faults)
+}
+
+// receiverName is the name of the type that a method is of.
+func receiverName(fn *ast.FuncDecl) string {
+	of := fn.Recv.List[0].Type
+	for {
+		switch inner := of.(type) {
+		case *ast.StarExpr:
+			of = inner.X
+		case *ast.IndexExpr:
+			of = inner.X
+		case *ast.IndexListExpr:
+			of = inner.X
+		case *ast.Ident:
+			return inner.Name
+		default:
+			return ""
+		}
+	}
+}
