@@ -17,6 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
 	"github.com/drawknife/drawknife/fake"
@@ -26,9 +28,11 @@ import (
 
 const deviceDriver = "gpu.example.com"
 
-// deviceTypes are generic types: those of 4 cores have a GPU of 24Gi, those of 16 cores two GPUs of 80Gi, and those of 8 cores a GPU that is in two halves.
-func deviceTypes() []*cloudprovider.InstanceType {
+// deviceTypes are generic types: those of 4 cores have a GPU of 24Gi, those of 16 cores two GPUs of 80Gi, those of 8 cores a GPU that is in two halves, and those of
+// 32 cores an H100 of NVIDIA's with its partitions, as the AWS provider lists it.
+func deviceTypes(t *testing.T) []*cloudprovider.InstanceType {
 	types := fake.GenericTypes(10)
+	partitioned := partitionedGPU(t)
 	for _, it := range types {
 		pool := cloudprovider.DevicePool{Driver: deviceDriver}
 		cpu := it.Capacity[corev1.ResourceCPU]
@@ -44,12 +48,35 @@ func deviceTypes() []*cloudprovider.InstanceType {
 				part.ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "gpu-0", Counters: map[string]resourcev1.Counter{"slices": {Value: resource.MustParse("2")}}}}
 				pool.Devices = append(pool.Devices, part)
 			}
+		case 32:
+			pool = partitioned
 		default:
 			continue
 		}
 		it.Devices = []cloudprovider.DevicePool{pool}
 	}
 	return types
+}
+
+// partitionedGPU is what NVIDIA's driver publishes for the H100 of a p5.4xlarge, with partitions that can be had as they are asked for.
+func partitionedGPU(t *testing.T) cloudprovider.DevicePool {
+	facts, err := catalog.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	types, err := instancetype.ResolveSettings(facts, instancetype.Settings{
+		DeviceDrivers: map[string]string{instancetype.DevicesNVIDIA: instancetype.NVIDIADriver}, NVIDIAMIG: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range types {
+		if it.Name == "p5.4xlarge" {
+			return it.Devices[0]
+		}
+	}
+	t.Fatal("there is no p5.4xlarge")
+	return cloudprovider.DevicePool{}
 }
 
 func testDevice(name, kind, memory string) resourcev1.Device {
@@ -128,8 +155,8 @@ func publishedSlices(node *corev1.Node, it *cloudprovider.InstanceType) []*resou
 	return out
 }
 
-// makeClass creates a class of the driver's devices of a type.
-func makeClass(t *testing.T, cluster *harness.Cluster, name, kind string) {
+// makeClass creates a class of a driver's devices of a type.
+func makeClass(t *testing.T, cluster *harness.Cluster, name, driver, kind string) {
 	t.Helper()
 	classes := cluster.Client.ResourceV1().DeviceClasses()
 	t.Cleanup(func() {
@@ -138,7 +165,7 @@ func makeClass(t *testing.T, cluster *harness.Cluster, name, kind string) {
 		}
 	})
 	_, err := classes.Create(t.Context(), &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.DeviceClassSpec{
-		Selectors: []resourcev1.DeviceSelector{selector("device.driver == '" + deviceDriver + "' && device.attributes['" + deviceDriver + "'].type == '" + kind + "'")},
+		Selectors: []resourcev1.DeviceSelector{selector("device.driver == '" + driver + "' && device.attributes['" + driver + "'].type == '" + kind + "'")},
 	}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -154,33 +181,56 @@ func atLeast(memory string) resourcev1.DeviceSelector {
 	return selector("device.capacity['" + deviceDriver + "'].memory.compareTo(quantity('" + memory + "')) >= 0")
 }
 
-// claiming creates a deployment whose pods claim devices by a template of the request.
+// profiled selects partitions of an NVIDIA GPU by profile.
+func profiled(profile string) resourcev1.DeviceSelector {
+	return selector("device.attributes['" + instancetype.NVIDIADriver + "'].profile == '" + profile + "'")
+}
+
+func specFor(request resourcev1.DeviceRequest) resourcev1.ResourceClaimSpec {
+	request.Name = "devices"
+	return resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{request}}}
+}
+
+// claiming creates a deployment whose pods claim devices by a template of the request, each its own.
 func claiming(t *testing.T, cluster *harness.Cluster, name string, replicas int32, request resourcev1.DeviceRequest) {
 	t.Helper()
-	request.Name = "devices"
 	_, err := cluster.Client.ResourceV1().ResourceClaimTemplates(cluster.Namespace).Create(t.Context(), &resourcev1.ResourceClaimTemplate{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: resourcev1.ResourceClaimTemplateSpec{Spec: resourcev1.ResourceClaimSpec{
-			Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{request}},
-		}},
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.ResourceClaimTemplateSpec{Spec: specFor(request)},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	deployClaiming(cluster, name, replicas, corev1.PodResourceClaim{Name: "devices", ResourceClaimTemplateName: &name})
+}
+
+// sharing creates a deployment whose pods all have the devices of one claim.
+func sharing(t *testing.T, cluster *harness.Cluster, name string, replicas int32, request resourcev1.DeviceRequest) {
+	t.Helper()
+	_, err := cluster.Client.ResourceV1().ResourceClaims(cluster.Namespace).Create(t.Context(), &resourcev1.ResourceClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: specFor(request),
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployClaiming(cluster, name, replicas, corev1.PodResourceClaim{Name: "devices", ResourceClaimName: &name})
+}
+
+func deployClaiming(cluster *harness.Cluster, name string, replicas int32, claim corev1.PodResourceClaim) {
 	pod := harness.Pod("500m", "512Mi")
-	pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "devices", ResourceClaimTemplateName: &name}}
-	pod.Spec.Containers[0].Resources.Claims = []corev1.ResourceClaim{{Name: "devices"}}
+	pod.Spec.ResourceClaims = []corev1.PodResourceClaim{claim}
+	pod.Spec.Containers[0].Resources.Claims = []corev1.ResourceClaim{{Name: claim.Name}}
 	cluster.CreateDeployment(name, replicas, pod)
 }
 
-// TestClaimedDevices has pods claim whole GPUs, halves of GPUs and alternatives. All run, on nodes that are initialised once the driver has published; the
-// scheduler has allocated no device twice, and no more halves than a GPU has.
+// TestClaimedDevices has pods claim whole GPUs, halves of GPUs, partitions (MIG), alternatives, and devices that they share. All run, on nodes that are initialised
+// once the driver has published, and of the types that were planned; the scheduler has allocated no device twice, and no more of a GPU than it has.
 func TestClaimedDevices(t *testing.T) {
-	types := deviceTypes()
+	types := deviceTypes(t)
 	cluster := server.Start(t, harness.Options{Types: types})
 	startDriver(t, cluster, types)
-	makeClass(t, cluster, "gpu", "gpu")
-	makeClass(t, cluster, "half", "half")
+	makeClass(t, cluster, "gpu", deviceDriver, "gpu")
+	makeClass(t, cluster, "half", deviceDriver, "half")
+	makeClass(t, cluster, "mig", instancetype.NVIDIADriver, "mig")
 	options := reconcilers.Options{DeviceMatcher: dra.New()}
 	options.Features.Devices = true
 	startController(t, cluster, options)
@@ -199,51 +249,133 @@ func TestClaimedDevices(t *testing.T) {
 		{Name: "huge", DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1, Selectors: []resourcev1.DeviceSelector{atLeast("200Gi")}},
 		{Name: "small", DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1},
 	}})
-	for name, n := range map[string]int{"any": 3, "pair": 1, "halves": 3, "either": 1} {
-		cluster.Eventually("the pods of "+name+" run", patience, cluster.PodsRun(name, n))
+	claiming(t, cluster, "slices", 9, exactly("mig", 1, profiled("1g.10gb")))
+	claiming(t, cluster, "thirds", 3, exactly("mig", 1, profiled("3g.40gb")))
+	sharing(t, cluster, "together", 3, exactly("gpu", 1, atLeast("48Gi")))
+	replicas := map[string]int{"any": 3, "pair": 1, "halves": 3, "either": 1, "slices": 9, "thirds": 3, "together": 3}
+	for _, name := range slices.Sorted(maps.Keys(replicas)) {
+		cluster.Eventually("the pods of "+name+" run", patience, cluster.PodsRun(name, replicas[name]))
 	}
 	cluster.Lap("%d nodes", len(cluster.Nodes()))
 	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
-	noneTwice(t, cluster)
+	noneTwice(t, cluster, types)
+	togetherOnOneNode(t, cluster, "together")
+	oneAlternative(t, cluster, "either", "devices/small")
 	claims, err := cluster.Claims()
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Of 24 pods: three with a GPU and one with either, one with two GPUs of 80Gi, two by two on halves, three that share a GPU of 80Gi, nine slices of which seven
+	// are a GPU's and three thirds of which two are. The scheduler binds in an order of its own, so that a pod may wait for a node more, but not for many.
+	if n := len(claims); n < 9 || n > 13 {
+		t.Errorf("%d NodeClaims, want 9 or a few more", n)
+	}
 	for i := range claims {
-		if got := claims[i].Annotations[v1.RequestedDRADriversAnnotationKey]; got != deviceDriver {
+		if got := claims[i].Annotations[v1.RequestedDRADriversAnnotationKey]; got != deviceDriver && got != instancetype.NVIDIADriver {
 			t.Errorf("NodeClaim %s waits for the drivers %q", claims[i].Name, got)
 		}
 	}
 }
 
-// noneTwice looks at what the scheduler has allocated.
-func noneTwice(t *testing.T, cluster *harness.Cluster) {
+// allocatedClaims are the claims that are allocated, by name; one that is not is an error.
+func allocatedClaims(t *testing.T, cluster *harness.Cluster) []resourcev1.ResourceClaim {
 	t.Helper()
 	list, err := cluster.Client.ResourceV1().ResourceClaims(cluster.Namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken := map[string]string{}
 	for i := range list.Items {
 		if list.Items[i].Status.Allocation == nil {
 			t.Errorf("claim %s is not allocated", list.Items[i].Name)
-			continue
-		}
-		for _, r := range list.Items[i].Status.Allocation.Devices.Results {
-			device := r.Pool + "/" + r.Device
-			if other := taken[device]; other != "" {
-				t.Errorf("%s is allocated to %s and to %s", device, other, list.Items[i].Name)
-			}
-			taken[device] = list.Items[i].Name
 		}
 	}
-	halves := map[string]int{}
-	for device := range taken {
-		if gpu, _, half := strings.Cut(device, "-half-"); half {
-			if halves[gpu]++; halves[gpu] > 2 {
-				t.Errorf("%d halves of %s are allocated", halves[gpu], gpu)
+	return slices.DeleteFunc(list.Items, func(c resourcev1.ResourceClaim) bool { return c.Status.Allocation == nil })
+}
+
+// noneTwice looks at what the scheduler has allocated: no device twice, and no more of a counter than a node of the type has.
+func noneTwice(t *testing.T, cluster *harness.Cluster, types []*cloudprovider.InstanceType) {
+	t.Helper()
+	taken := map[string]string{}
+	used := map[string]*resource.Quantity{} // by node, set and counter
+	for _, claim := range allocatedClaims(t, cluster) {
+		for _, r := range claim.Status.Allocation.Devices.Results {
+			device := r.Pool + "/" + r.Device
+			if other := taken[device]; other != "" {
+				t.Errorf("%s is allocated to %s and to %s", device, other, claim.Name)
+			}
+			taken[device] = claim.Name
+			node := cluster.Node(r.Pool)
+			for _, it := range types {
+				if it.Name != node.Labels[corev1.LabelInstanceTypeStable] {
+					continue
+				}
+				for _, d := range it.Devices[0].Devices {
+					if d.Name == r.Device {
+						consume(t, used, node.Name, &it.Devices[0], &d)
+					}
+				}
 			}
 		}
 	}
 	t.Logf("allocated: %v", slices.Sorted(maps.Keys(taken)))
+}
+
+// consume adds what a device takes of the counters of its node.
+func consume(t *testing.T, used map[string]*resource.Quantity, node string, pool *cloudprovider.DevicePool, d *resourcev1.Device) {
+	t.Helper()
+	for _, c := range d.ConsumesCounters {
+		for _, set := range pool.SharedCounters {
+			if set.Name != c.CounterSet {
+				continue
+			}
+			for name, amount := range c.Counters {
+				key := node + "/" + set.Name + "/" + name
+				if used[key] == nil {
+					used[key] = &resource.Quantity{}
+				}
+				used[key].Add(amount.Value)
+				if has := set.Counters[name].Value; used[key].Cmp(has) > 0 {
+					t.Errorf("%s is used up: %s of %s", key, used[key], &has)
+				}
+			}
+		}
+	}
+}
+
+// togetherOnOneNode looks at pods that share a claim: it has one device, reserved for all of them, and they are on one node.
+func togetherOnOneNode(t *testing.T, cluster *harness.Cluster, name string) {
+	t.Helper()
+	nodes := map[string]bool{}
+	pods := cluster.Pods(name)
+	for _, pod := range pods {
+		nodes[pod.Spec.NodeName] = true
+	}
+	if len(nodes) != 1 {
+		t.Errorf("the pods of %s are on %d nodes", name, len(nodes))
+	}
+	for _, claim := range allocatedClaims(t, cluster) {
+		if claim.Name == name && (len(claim.Status.Allocation.Devices.Results) != 1 || len(claim.Status.ReservedFor) != len(pods)) {
+			t.Errorf("claim %s has %d devices, and is reserved for %d of %d pods", name, len(claim.Status.Allocation.Devices.Results), len(claim.Status.ReservedFor), len(pods))
+		}
+	}
+}
+
+// oneAlternative looks at which alternative the claims of a deployment were allocated.
+func oneAlternative(t *testing.T, cluster *harness.Cluster, name, want string) {
+	t.Helper()
+	found := false
+	for _, claim := range allocatedClaims(t, cluster) {
+		if !strings.HasPrefix(claim.Name, name+"-") {
+			continue
+		}
+		found = true
+		for _, r := range claim.Status.Allocation.Devices.Results {
+			if r.Request != want {
+				t.Errorf("claim %s is allocated %s, want %s", claim.Name, r.Request, want)
+			}
+		}
+	}
+	if !found {
+		t.Errorf("no claim of %s", name)
+	}
 }
