@@ -27,7 +27,12 @@ const memorySlices = 8
 // migLayouts are the partitions that the driver's feature DynamicMIG publishes next to whole GPUs, by product. They are of GPUs that change their MIG mode
 // without a reset: Hopper and Blackwell. An A100 has either whole GPUs or partitions, as the node was booted, so its whole GPUs are what is counted on.
 //
-// Profiles, places and fractions are those of NVIDIA's MIG User Guide, "Supported MIG Profiles"; memory and multiprocessors those that nvidia-smi mig -lgip lists.
+// Profiles, places and fractions are those of NVIDIA's MIG User Guide, "Supported MIG Profiles". Memory and multiprocessors are those that nvidia-smi mig -lgip
+// lists, in GiB with two decimals, on nodes whose output was published:
+//   - H100 80GB HBM3: 9.75, 19.62, 39.50, 79.25; https://jbarrow.ai/field_notes/nvidia-mig/
+//   - H200: 16.00, 32.25, 69.50, 139.75; https://github.com/NVIDIA/mig-parted/issues/120
+//   - B200: 20.50 and 44.25; https://github.com/NVIDIA/mig-parted/pull/187, where an older driver had 22.00 (pull/166): the least counts. The larger
+//     profiles, 89.00 and 178.50, could not be checked against a second source.
 func migLayouts() map[string]migLayout {
 	all, pairs, low, halves, first := []int{0, 1, 2, 3, 4, 5, 6}, []int{0, 2, 4, 6}, []int{0, 2, 4}, []int{0, 4}, []int{0}
 	layout := func(names [7]string, memory [4]int64, processors [6]int64, copies int64) migLayout {
@@ -46,7 +51,7 @@ func migLayouts() map[string]migLayout {
 		"NVIDIA H100 80GB HBM3": layout([7]string{"1g.10gb", "1g.10gb+me", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb"},
 			[4]int64{9984, 20096, 40448, 81152}, hopper, 1),
 		"NVIDIA H200": layout([7]string{"1g.18gb", "1g.18gb+me", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb"},
-			[4]int64{16384, 33280, 71168, 143360}, hopper, 1),
+			[4]int64{16384, 33024, 71168, 143104}, hopper, 1),
 		"NVIDIA B200": layout([7]string{"1g.23gb", "1g.23gb+me", "1g.45gb", "2g.45gb", "3g.90gb", "4g.90gb", "7g.180gb"},
 			[4]int64{20992, 45312, 91136, 182784}, [6]int64{18, 30, 36, 70, 72, 148}, 2),
 	}
