@@ -236,10 +236,33 @@ func brokenCatalogues() []broken {
 		{clause: "CP-CATALOG-15", what: "a volume limit is negative", how: func(d *double) {
 			d.selling(dear, func(t *cloudprovider.InstanceType) { t.VolumeLimits = map[string]int32{"csi.example": -1} })
 		}},
-		{clause: "CP-CATALOG-16", what: "two devices have one name", how: func(d *double) {
-			d.selling(dear, func(t *cloudprovider.InstanceType) {
-				t.Devices = []cloudprovider.DevicePool{{Driver: "gpu.example.com", Devices: []resourcev1.Device{{Name: "gpu-0"}, {Name: "gpu-0"}}}}
-			})
-		}},
+		{clause: "CP-CATALOG-16", what: "two devices have one name", how: publishing(cloudprovider.DevicePool{
+			Driver: "gpu.example.com", Devices: []resourcev1.Device{{Name: "gpu-0"}, {Name: "gpu-0"}},
+		})},
+		{clause: "CP-CATALOG-16", what: "a driver has two pools of one name", how: publishing(
+			cloudprovider.DevicePool{Driver: "gpu.example.com", Devices: []resourcev1.Device{{Name: "gpu-0"}}},
+			cloudprovider.DevicePool{Driver: "gpu.example.com", Devices: []resourcev1.Device{{Name: "gpu-1"}}},
+		)},
+		{clause: "CP-CATALOG-16", what: "a partition takes counters that no device has", how: publishing(cloudprovider.DevicePool{
+			Driver: "gpu.example.com", Devices: []resourcev1.Device{{Name: "half-0", ConsumesCounters: []resourcev1.DeviceCounterConsumption{{CounterSet: "gpu-0"}}}},
+		})},
+		{clause: "CP-CATALOG-16", what: "a device has less than no memory", how: publishing(cloudprovider.DevicePool{
+			Driver: "gpu.example.com", Devices: []resourcev1.Device{{Name: "gpu-0", Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{
+				"memory": {Value: resource.MustParse("-1")},
+			}}},
+		})},
+		{clause: "CP-CATALOG-16", what: "a device is of a node that is not there yet", how: publishing(cloudprovider.DevicePool{
+			Driver: "gpu.example.com", Devices: []resourcev1.Device{{Name: "gpu-0", NodeName: new(string)}},
+		})},
+		{clause: "CP-CATALOG-16", what: "an attribute has no value", how: publishing(cloudprovider.DevicePool{
+			Driver: "gpu.example.com", Devices: []resourcev1.Device{{Name: "gpu-0", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"model": {}}}},
+		})},
+	}
+}
+
+// publishing has an instance type publish the pools of devices.
+func publishing(pools ...cloudprovider.DevicePool) func(*double) {
+	return func(d *double) {
+		d.selling(dear, func(t *cloudprovider.InstanceType) { t.Devices = pools })
 	}
 }
