@@ -3,6 +3,7 @@ package scheduling_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -77,5 +78,47 @@ func TestDevicesMissNamesClasses(t *testing.T) {
 	miss := scheduling.NearestMiss{Code: scheduling.MissResources, Amounts: amounts("devices of gpu=1", "devices of gpu#2=1")}
 	if got, want := miss.String(), "would fit if it asked for 1 less devices of class gpu"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Where no device meets what is asked, fewer of them would not help: the nearest miss says what would, and that does help.
+func TestCuresOfDevices(t *testing.T) {
+	for name, c := range map[string]struct {
+		request resourcev1.DeviceRequest
+		want    string
+		cured   resourcev1.DeviceRequest
+	}{
+		"a model that nobody has": {
+			gpuRequest("r", 1, "model=B200"), "would fit if request r of claim gpus allowed devices of gpu.example.com that have model A100", gpuRequest("r", 1, "model=A100"),
+		},
+		"a selector without a value": {
+			gpuRequest("r", 1, "error"), "would fit if the selector of request r of claim gpus could be evaluated: no such key", gpuRequest("r", 1),
+		},
+		"more of a model than a type has": {
+			gpuRequest("r", 9, "model=H100"), "would fit if it asked for 1 less devices of class gpu", gpuRequest("r", 8, "model=H100"),
+		},
+	} {
+		s := gpuCluster(pod("p", requests("cpu=1"), claims("t")))
+		template(s, "t", nil, c.request)
+		p := solveDevices(t, s)
+		if len(p.Unschedulable) != 1 || p.Unschedulable[0].Reasons[0].NearestMiss == nil {
+			t.Errorf("%s: %+v", name, p.Unschedulable)
+			continue
+		}
+		if got := p.Unschedulable[0].Reasons[0].NearestMiss.String(); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+		s = gpuCluster(pod("p", requests("cpu=1"), claims("t")))
+		template(s, "t", nil, c.cured)
+		newNodeOf(t, solveDevices(t, s), "p")
+	}
+	// On a node there is, in a cluster that can launch no others.
+	s := gpuCluster(node("n", allocatable("cpu=16", "memory=64Gi")), pod("p", requests("cpu=1"), claims("t")))
+	s.NodePools, s.Catalogs = nil, nil
+	published(s, "n", gpus(2, "A100"))
+	template(s, "t", nil, gpuRequest("r", 1, "model=B200"))
+	p := solveDevices(t, s)
+	if got := p.Unschedulable[0].Reasons[0].NearestMiss; got == nil || got.Node != "n" || !strings.Contains(got.String(), "allowed devices of gpu.example.com that have model A100") {
+		t.Errorf("on a node: %v", got)
 	}
 }

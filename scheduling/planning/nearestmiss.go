@@ -41,6 +41,8 @@ const (
 	MissNodePool MissCode = "NodePool"
 	// MissResourceGivenUp: like MissResources, but none of the resource would be left.
 	MissResourceGivenUp MissCode = "ResourceGivenUp"
+	// MissDevices: what the pod's claims ask of devices would have to be as Rule says: no device meets it as it is.
+	MissDevices MissCode = "Devices"
 	// MissOffering: the offering of InstanceType would have to be available.
 	MissOffering MissCode = "Offering"
 )
@@ -56,7 +58,7 @@ type NearestMiss struct {
 	Amounts corev1.ResourceList `json:"amounts,omitempty"`
 	// Reservation by the labels of its offerings, with MissReservation.
 	Reservation string `json:"reservation,omitempty"`
-	// Rule in words, and the MaxSkew that would do; with MissLabel "spec.os" or nothing.
+	// Rule in words, and the MaxSkew that would do; with MissLabel "spec.os" or nothing; with MissDevices what would have to be true of the claims, in words.
 	Rule    string `json:"rule,omitempty"`
 	MaxSkew int32  `json:"maxSkew,omitempty"`
 	// Key of a label, "field:metadata.name" for a node's name, which matchFields ask about; Values are at most three, those of the cheapest instance types, cheapest first.
@@ -133,6 +135,8 @@ func (n *NearestMiss) condition() string {
 			return "if the nodepool did not state label " + n.Key
 		}
 		return "if the nodepool allowed " + n.Key + " " + values
+	case MissDevices:
+		return "if " + n.Rule
 	case MissOffering:
 		if n.InstanceType != nil {
 			return fmt.Sprintf("if %s, %s in %s, were available", n.InstanceType.Name, n.InstanceType.CapacityType, n.InstanceType.Zone)

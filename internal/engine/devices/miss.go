@@ -98,6 +98,30 @@ func (m *Miss) String() string {
 	return wants
 }
 
+// Cure is what would have to be true of the request so that some devices meet it, as a clause; empty where a smaller number of devices would do, or where
+// it is not known.
+func (m *Miss) Cure() string {
+	if m.Code != MissSelectorError && m.Found > 0 {
+		return ""
+	}
+	what := fmt.Sprintf("request %s of claim %s", m.Request, m.Claim)
+	switch m.Code {
+	case MissSelectorError:
+		first, _, _ := strings.Cut(m.Detail, "\n") // a compiler shows the place below its message
+		return fmt.Sprintf("the selector of %s could be evaluated: %s", what, first)
+	case MissSelector:
+		if m.Detail != "" {
+			return fmt.Sprintf("%s allowed devices of %s that have %s", what, m.Driver, m.Detail)
+		}
+		return fmt.Sprintf("%s did not ask for %s, or devices of %s met that", what, m.Selector, m.Driver)
+	case MissCapacity:
+		return fmt.Sprintf("%s asked for no more capacity than devices of %s have%s", what, m.Driver, m.detail(": "))
+	case MissTaint:
+		return fmt.Sprintf("%s tolerated the taint %s of devices of %s", what, m.Detail, m.Driver)
+	}
+	return ""
+}
+
 func (m *Miss) detail(before string) string {
 	if m.Detail == "" {
 		return ""

@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
@@ -109,6 +110,7 @@ func (x *explainer) reasons() []planning.Reason {
 		return []planning.Reason{r}
 	case len(x.m.Pools) == 0:
 		r := nodeFaultsOf(x).existing()
+		r.NearestMiss = x.cureOfDevices(r.NearestMiss, nil)
 		if r.Nodes != nil {
 			r.Unknown = x.unknownOnNodes()
 		}
@@ -125,10 +127,11 @@ func (x *explainer) reasons() []planning.Reason {
 		}
 		var best finding
 		out[i], best = x.pool(int32(i), p)
+		var missed *devices.Miss
 		if out[i].Code == planning.ReasonInstanceTypes {
-			out[i].Devices = x.missingDevices(p)
+			out[i].Devices, missed = x.missingDevices(p)
 		}
-		if out[i].NearestMiss = missesOf(x).nearest(int32(i), p, best); out[i].NearestMiss == nil && out[i].Code != planning.ReasonTaint {
+		if out[i].NearestMiss = x.cureOfDevices(missesOf(x).nearest(int32(i), p, best), missed); out[i].NearestMiss == nil && out[i].Code != planning.ReasonTaint {
 			missesOf(x).further(&out[i], int32(i), p)
 		}
 	}
@@ -139,6 +142,7 @@ func (x *explainer) reasons() []planning.Reason {
 	}
 	if nodes > 0 {
 		r := nodeFaultsOf(x).existing()
+		r.NearestMiss = x.cureOfDevices(r.NearestMiss, nil)
 		r.Code = planning.ReasonExistingNodes
 		out = append(out, r)
 	}

@@ -483,8 +483,10 @@ func nearness(c planning.MissCode) int {
 		return 8
 	case planning.MissResourceGivenUp:
 		return 9
-	case planning.MissOffering:
+	case planning.MissDevices:
 		return 10
+	case planning.MissOffering:
+		return 11
 	}
 	return -1
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,5 +95,31 @@ func compare(t *testing.T, name, got string) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("other than %s (-want +got), -update writes it:\n%s", path, diff)
+	}
+}
+
+// A saved snapshot has classes, templates and claims, the devices of instance types, and nodes with what they have published: planned again it gives the same.
+func TestSavedSnapshots(t *testing.T) {
+	for _, args := range [][]string{
+		{"--device-drivers", "nvidia=gpu.nvidia.com", "testdata/inference"},
+		{"--device-drivers", "nvidia=gpu.nvidia.com", "--nvidia-mig", "testdata/mig"},
+		{"--device-drivers", "nvidia=gpu.nvidia.com", "--consolidate", "testdata/fleet"},
+	} {
+		saved := filepath.Join(t.TempDir(), "snapshot.yaml")
+		run := func(args ...string) string {
+			var stdout, stderr bytes.Buffer
+			if code := command.Run(context.Background(), args, strings.NewReader(""), &stdout, &stderr, command.Options{DeviceMatcher: dra.New()}); code != 0 && code != 2 {
+				t.Fatalf("%v: exit status %d\n%s", args, code, &stderr)
+			}
+			return durations.ReplaceAllString(stdout.String(), "$1")
+		}
+		first := run(append(args, "--now", "2026-05-04T10:00:00Z", "--save-snapshot", saved)...)
+		again := []string{"--snapshot", saved}
+		if slices.Contains(args, "--consolidate") {
+			again = append(again, "--consolidate")
+		}
+		if diff := cmp.Diff(first, run(again...)); diff != "" {
+			t.Errorf("%v: planned from the saved snapshot (-first +again):\n%s", args, diff)
+		}
 	}
 }
