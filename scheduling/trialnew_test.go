@@ -96,3 +96,16 @@ func TestModelRequested(t *testing.T) {
 		t.Errorf("of a node that is not there: %v", got)
 	}
 }
+
+// What a plan costs at least is that of the pods that have new nodes, not of those whose node was dropped.
+func TestTrialDropForgetsWhatPodsWouldCost(t *testing.T) {
+	trial := compile(t, cluster(pods("p", 3, requests("cpu=3")))).Trial()
+	mustPlace(t, trial, scheduling.PlaceOptions{})
+	planOf(t, trial)
+	if _, err := trial.Drop(0); err != nil {
+		t.Fatal(err)
+	}
+	if p := planOf(t, trial); p.LowerBound > p.HourlyCost+1e-9 {
+		t.Errorf("nodes for %.4f USD/h are said to cost %.4f at least", p.HourlyCost, p.LowerBound)
+	}
+}

@@ -147,6 +147,7 @@ func (t *Trial) Drop(number int) (pods int, err error) {
 	if number < 0 || number >= len(t.S.Planned) || t.S.Planned[number].Empty() {
 		return 0, fmt.Errorf("dropping new node %d: the trial has none of that number with pods", number)
 	}
+	t.Proof = nil
 	return t.S.Drop(number), nil
 }
 
