@@ -36,3 +36,8 @@ type Launching struct {
 
 // On works on the trial.
 func On(t *trial.Trial) *Launching { return &Launching{Trial: t} }
+
+// For works on a clone of the trial, with the same answers.
+func (t *Launching) For(clone *trial.Trial) Launching {
+	return Launching{Trial: clone, answers: t.answers}
+}

@@ -1,5 +1,7 @@
 package resources
 
+import "slices"
+
 // MaxTree finds the first of a row of amount vectors that has a need, without looking at all: a binary tree whose inner
 // entries are what those below have at most of each resource. Entry 1 is the root, entries width to 2*width-1 are the
 // leaves.
@@ -22,6 +24,13 @@ func NewMaxTree(count, dims int) MaxTree {
 		t.most[i] = -1
 	}
 	return t
+}
+
+// Clone is one of its own that is as this one is now.
+func (t *MaxTree) Clone() MaxTree {
+	out := *t
+	out.most = slices.Clone(t.most)
+	return out
 }
 
 // Leaf is the leaf's vector; who changes it calls PullFrom or PullAll before the next search.

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -91,6 +92,22 @@ func (s *State) Clone() *State {
 	}
 	for i := range out.Hosts {
 		out.Hosts[i].shared = true
+	}
+	return out
+}
+
+// Fork is Clone of a state that goes on changing itself. Both then copy what they share before they change it.
+func (s *State) Fork() *State {
+	for i := range s.Hosts {
+		s.Hosts[i].shared = true
+	}
+	out := s.Clone()
+	out.Binding, out.LooseHosts = s.Binding, s.LooseHosts
+	if s.Owned {
+		out.Owned, out.Domains = true, slices.Clone(s.Domains)
+		for i := range out.Domains {
+			out.Domains[i] = maps.Clone(out.Domains[i])
+		}
 	}
 	return out
 }

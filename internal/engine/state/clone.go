@@ -1,0 +1,46 @@
+package state
+
+import (
+	"maps"
+	"slices"
+)
+
+// Clone is a state of its own that is as this one is now, with all that can be undone. It is watched by nobody.
+func (s *State) Clone() State {
+	out := *s
+	out.Watch, out.onHost, out.roomLeft, out.seen = nil, nil, nil, nil
+	out.Free, out.Usable, out.closed = slices.Clone(s.Free), s.Usable.Clone(), slices.Clone(s.closed)
+	out.Waiting, out.Freed, out.Placed = slices.Clone(s.Waiting), slices.Clone(s.Freed), slices.Clone(s.Placed)
+	out.Planned = clonePlanned(s.Planned, s.w.Dims)
+	out.Hidden, out.HiddenSet, out.firstFreed = slices.Clone(s.Hidden), s.HiddenSet.Clone(), slices.Clone(s.firstFreed)
+	out.replaced, out.sealed = slices.Clone(s.replaced), slices.Clone(s.sealed)
+	if s.Topology != nil {
+		out.Topology = s.Topology.Fork()
+	}
+	out.Limits.Usage, out.Limits.Standing = cloneAmounts(s.Limits.Usage), cloneAmounts(s.Limits.Standing)
+	out.Limits.Reserved = maps.Clone(s.Limits.Reserved)
+	out.Volumes.placed = maps.Clone(s.Volumes.placed)
+	out.Log.changes, out.Log.cuts = slices.Clone(s.Log.changes), slices.Clone(s.Log.cuts)
+	out.received, out.last = slices.Clone(s.received), slices.Clone(s.last)
+	return out
+}
+
+// clonePlanned are the new nodes with amounts of their own.
+func clonePlanned(in []Node, dims int) []Node {
+	out, amounts := slices.Clone(in), make([]int64, 0, dims*len(in))
+	for i := range out {
+		from := len(amounts)
+		amounts = append(amounts, out[i].Used...)
+		out[i].Used = amounts[from:len(amounts):len(amounts)]
+	}
+	return out
+}
+
+// cloneAmounts keeps nil what is nil.
+func cloneAmounts(in [][]int64) [][]int64 {
+	out := slices.Clone(in)
+	for i := range out {
+		out[i] = slices.Clone(out[i])
+	}
+	return out
+}

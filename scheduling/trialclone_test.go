@@ -1,0 +1,58 @@
+package scheduling_test
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/internal/seeded"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// A clone comes to the same as its trial, whatever was done before and is done to both after; what is done to other clones meanwhile
+// changes neither.
+func TestTrialCloneDoesTheSame(t *testing.T) {
+	seeded.Check(t, func(rt *rapid.T) {
+		s := randomRuledSnapshot(rt)
+		m, err := scheduling.Compile(s)
+		if err != nil {
+			rt.Skip(err)
+		}
+		q := scheduling.Query{}
+		w, err := m.Worth(rt.Context(), q)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		first := m.Trial()
+		names := make([]string, len(s.Nodes))
+		for i := range names {
+			names[i] = s.Nodes[i].Name
+		}
+		if err := first.Rank(names); err != nil {
+			rt.Skip(err) // two nodes of a name
+		}
+		r := &recalling{rt: rt, s: s, w: w, trials: [2]*scheduling.Trial{first, first.Clone()}}
+		for range rapid.IntRange(1, 3).Draw(rt, "clones") {
+			for range rapid.IntRange(1, 4).Draw(rt, "steps") {
+				r.step(q)
+				r.each(func(t *scheduling.Trial) string { return fmt.Sprint(t.Move(q), t.Fill(q), t.Coined()) })
+			}
+			r.trials[1], r.marks = first.Clone(), nil
+			r.each(func(t *scheduling.Trial) string { return text(rt, planIn(rt, t)) })
+			alone := &recalling{rt: rt, s: s, w: w, trials: [2]*scheduling.Trial{first.Clone(), r.trials[1].Clone()}}
+			alone.step(q)
+			alone.each(func(t *scheduling.Trial) string { return fmt.Sprint(t.Move(q)) })
+			r.each(func(t *scheduling.Trial) string { return text(rt, planIn(rt, t)) })
+		}
+	})
+}
+
+// planIn is the plan of a trial in a property.
+func planIn(rt *rapid.T, t *scheduling.Trial) *scheduling.Plan {
+	plan, err := t.Plan(rt.Context())
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return plan
+}
