@@ -67,7 +67,8 @@ type Global struct {
 	// Work bounds the what-ifs of a plan: counted, not timed, so that plans do not depend on how fast they are made; 0 is
 	// DefaultWork.
 	Work int
-	// Parallelism is how many ways of searching are gone side by side; 0 is as many as GOMAXPROCS. Plans do not depend on it.
+	// Parallelism is how many ways of searching are gone side by side, and how many groups of nodes are tried ahead of their turn while the
+	// best is refined, at most eight then; 0 is as many as GOMAXPROCS. Plans do not depend on it.
 	Parallelism int
 	// Robustness is in how many orders, drawn by chance, the pods of each wave are scattered over nodes as kube-scheduler's
 	// scores would have it, instead of filling nodes up as planned: a wave loses commands, which the next plan has, until no

@@ -59,6 +59,10 @@ func (s *search) attempt(ctx context.Context, method Method, group []*unit, wher
 		s.pass.waiting = true
 		return &Block{Code: BlockNotReached}, nil
 	}
+	if s.found != nil {
+		s.work, s.withheld = s.work+s.found.work, s.found.withheld
+		return s.found.why, nil
+	}
 	if why := s.admissible(method, group); why != nil {
 		return why, nil
 	}
@@ -81,16 +85,6 @@ func (s *search) attempt(ctx context.Context, method Method, group []*unit, wher
 func (s *search) attemptUntried(ctx context.Context, method Method, group []*unit, where places) (*Block, error) {
 	mark := s.trial.Mark()
 	st, why, err := s.tryWithin(ctx, method, group, where, mark)
-	if err == nil && why == s.families.full && st != nil && len(st.grown) > 0 && !s.many() {
-		if err = s.trial.Rollback(mark); err == nil {
-			s.work++
-			s.ungrown = true
-			if st, why, err = s.tryWithin(ctx, method, group, where, mark); why != nil {
-				why = s.families.full // there are places: only not in one command
-			}
-			s.ungrown = false
-		}
-	}
 	if err == nil && why == nil {
 		why = s.take(method, st)
 	}
@@ -100,12 +94,33 @@ func (s *search) attemptUntried(ctx context.Context, method Method, group []*uni
 		}
 		return why, err
 	}
+	as := *s
+	as.ungrown = st.ungrown
+	s.scouts.note(deed{as: as, method: method, group: group, where: where, newNodes: s.trial.NewNodes()})
 	s.accept(st, s.trial.Receivers(mark))
 	return nil, nil
 }
 
 // tryWithin tries it, within what a command may remove and launch.
 func (s *search) tryWithin(ctx context.Context, method Method, group []*unit, where places, mark scheduling.Mark) (*step, *Block, error) {
+	st, why, err := s.tryBounded(ctx, method, group, where, mark)
+	if err != nil || why != s.families.full || st == nil || len(st.grown) == 0 || s.many() {
+		return st, why, err
+	}
+	if err := s.trial.Rollback(mark); err != nil {
+		return nil, nil, err
+	}
+	s.work++
+	s.ungrown = true
+	defer func() { s.ungrown = false }()
+	if st, why, err = s.tryBounded(ctx, method, group, where, mark); why != nil {
+		why = s.families.full // there are places: only not in one command
+	}
+	return st, why, err
+}
+
+// tryBounded tries it, and is in vain where more would have to go together than a command may remove and launch.
+func (s *search) tryBounded(ctx context.Context, method Method, group []*unit, where places, mark scheduling.Mark) (*step, *Block, error) {
 	st, why, err := s.try(ctx, method, group, where, mark)
 	if err == nil && why == nil {
 		why = s.tooLarge(st)
@@ -134,7 +149,7 @@ func (s *search) admissible(method Method, group []*unit) *Block {
 
 // try does it on the trial.
 func (s *search) try(ctx context.Context, method Method, group []*unit, where places, mark scheduling.Mark) (*step, *Block, error) {
-	st := &step{method: method, members: group, where: where}
+	st := &step{method: method, members: group, where: where, ungrown: s.ungrown}
 	spent, first := int64(0), s.trial.NewNodes()
 	for _, u := range group {
 		pods, err := s.hide(u)

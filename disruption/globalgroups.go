@@ -15,22 +15,7 @@ func (s *search) rebuild(ctx context.Context) error {
 	slices.SortStableFunc(list, func(a, b *unit) int {
 		return cmp.Or(cmp.Compare(a.Zone, b.Zone), a.Pool.Key.Compare(b.Pool.Key), cmp.Compare(a.CapacityType, b.CapacityType), cmp.Compare(s.waste(b), s.waste(a)))
 	})
-	for len(list) > 0 {
-		n, before := min(s.exchanged(), len(list)), len(s.steps)
-		for ; n > 0; n /= 2 {
-			if err := s.tryGroup(ctx, list[:n:n], onlyNew); err != nil {
-				return err
-			}
-			if len(s.steps) > before {
-				break
-			}
-		}
-		list = list[max(n, 1):]
-		if s.work > s.most {
-			return nil
-		}
-	}
-	return nil
+	return s.tryEach(ctx, &rebuilt{list: list})
 }
 
 // maxExchanged is how many nodes are exchanged at once at most, and for how many: more come together by one exchange upon
@@ -115,28 +100,7 @@ func (s *search) waste(u *unit) int64 { return u.price - s.worthOn(u) }
 func (s *search) exchangeGroups(ctx context.Context) error {
 	list := s.free()
 	slices.SortStableFunc(list, func(a, b *unit) int { return cmp.Compare(s.waste(b), s.waste(a)) })
-	for at, seed := range list {
-		if s.work > s.most {
-			return nil
-		}
-		if s.gone[seed] || s.fixed[seed] {
-			continue
-		}
-		for draw := range groupDraws {
-			group := s.drawGroup(list, at, draw)
-			if len(group) < 2 {
-				break
-			}
-			before := len(s.steps)
-			if err := s.tryGroup(ctx, group, useRoom); err != nil {
-				return err
-			}
-			if len(s.steps) > before {
-				break
-			}
-		}
-	}
-	return nil
+	return s.tryEach(ctx, &drawnGroups{list: list})
 }
 
 const (

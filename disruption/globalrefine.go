@@ -29,6 +29,8 @@ func (s *search) refine(ctx context.Context) error {
 		s.unrefined = s.commands()
 	}
 	s.refining, s.strict = true, true
+	s.scouts = s.newScouts()
+	defer func() { s.scouts = nil }()
 	list := append(ways(), way{theta: 1000, subsets: true})
 	if !s.many() {
 		for _, w := range ways()[:3] {
@@ -133,7 +135,9 @@ func (s *search) release() error {
 			}
 		}
 	}
-	return s.trial.Rank(s.rank(s.worthOn))
+	order := s.rank(s.worthOn)
+	s.scouts.note(deed{order: order})
+	return s.trial.Rank(order)
 }
 
 // plannedUnit is a step's new node as a node that could go. Evicting nobody costs nothing, but the order of the search goes

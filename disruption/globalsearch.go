@@ -25,8 +25,9 @@ type step struct {
 	// saving in nano-USD per hour, and what one step is worth in nano-USD: see search.value.
 	saving, value int64
 	pods          int
-	// where its pods were allowed to go.
-	where places
+	// where its pods were allowed to go; ungrown says that those were none of the new nodes that others have opened.
+	where   places
+	ungrown bool
 }
 
 // search is one way of looking for a plan: what it has decided so far, how it looks at groups at present, and what it has tried in vain. It
@@ -46,6 +47,9 @@ type search struct {
 	mode
 	tries
 	near []drawn // scratch of drawGroup
+	// scouts try groups ahead; found is what one found of the group that is tried now. Nil for none.
+	scouts *scouts
+	found  *finding
 }
 
 // decided is what a search has come to, which becomes the plan.
@@ -348,26 +352,10 @@ func (s *search) removeDrifted(ctx context.Context) error {
 
 // removeSingly takes nodes whose pods all have room elsewhere.
 func (s *search) removeSingly(ctx context.Context) error {
-	for _, u := range s.free() {
-		if s.gone[u] || s.fixed[u] {
-			continue
-		}
-		if err := s.tryGroup(ctx, []*unit{u}, onlyRoom); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.tryEach(ctx, &singly{s.free(), onlyRoom})
 }
 
 // replaceSingly takes nodes whose pods, those that find no room elsewhere, cost less on a new one.
 func (s *search) replaceSingly(ctx context.Context) error {
-	for _, u := range s.free() {
-		if s.gone[u] || s.fixed[u] {
-			continue
-		}
-		if err := s.tryGroup(ctx, []*unit{u}, useRoom); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.tryEach(ctx, &singly{s.free(), useRoom})
 }
