@@ -10,9 +10,9 @@ type lookahead struct {
 	s *search
 	// rest are the groups after those of the queue.
 	rest  series
-	queue []*errand
+	queue []*ahead
 	// last was taken off the queue last; nil for none since the last step.
-	last *errand
+	last *ahead
 	// vain is how many groups were tried in vain since then.
 	vain int
 }
@@ -35,7 +35,8 @@ func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *
 	}
 	l.last = l.queue[0]
 	l.queue = slices.Delete(l.queue, 0, 1)
-	if found = <-l.last.found; found == nil { // it may become a step
+	<-l.last.of.done
+	if found = l.last.found; found == nil { // it may become a step
 		l.s.scouts.rest()
 	}
 	return l.last.groupToTry, found, true
@@ -43,20 +44,32 @@ func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *
 
 // fill hands groups to scouts until these have enough to do. Those that are no news are left out.
 func (l *lookahead) fill() {
-	s, bounded := l.s, false
-	for most := s.scouts.enough(); len(l.queue) < most; {
-		t, more := l.rest.next(s, false)
+	most := l.s.scouts.enough()
+	for more := true; more && len(l.queue) <= most-errandSize; {
+		e := &errand{list: make([]*ahead, 0, errandSize), done: make(chan struct{})}
+		for len(e.list) < errandSize && more {
+			var a *ahead
+			if a, more = l.news(); more {
+				a.of = e
+				e.list = append(e.list, a)
+			}
+		}
+		l.queue = append(l.queue, e.list...)
+		l.s.scouts.send(e)
+	}
+}
+
+// news is the next group that is worth trying; false where there are no more.
+func (l *lookahead) news() (a *ahead, more bool) {
+	for bounded := false; ; {
+		t, more := l.rest.next(l.s, false)
 		if !more {
-			return
+			return nil, false
 		}
-		bounded = bounded || t.bounded
-		if !s.news(t.group, t.where) {
-			continue
+		if bounded = bounded || t.bounded; l.s.news(t.group, t.where) {
+			t.bounded = bounded
+			return &ahead{groupToTry: t, rest: l.rest.clone()}, true
 		}
-		t.bounded, bounded = bounded, false
-		e := &errand{groupToTry: t, rest: l.rest.clone(), found: make(chan *finding, 1)}
-		l.queue = append(l.queue, e)
-		s.scouts.send(e)
 	}
 }
 

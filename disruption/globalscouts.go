@@ -29,13 +29,21 @@ type scout struct {
 	lost bool
 }
 
-// errand is a group for the next scout that has nothing to do.
+// errand is some groups, one after another, for the next scout that has nothing to do.
 type errand struct {
+	list []*ahead
+	// done is closed once no more is found.
+	done chan struct{}
+}
+
+// ahead is a group that is tried ahead of its turn.
+type ahead struct {
 	groupToTry
 	// rest are the groups after it, if it is tried in vain.
 	rest series
-	// found is written once: nil where the search has to try itself.
-	found chan *finding
+	// of is its errand. found, which may be read once that is done, is nil where the search has to try itself.
+	of    *errand
+	found *finding
 }
 
 // finding is what became of a group that was tried in vain: see search.attempt.
@@ -61,8 +69,10 @@ const (
 	// mostScouts bounds the memory that scouts take, each as much as the state of the fleet. More would hardly find more: each step makes
 	// void what was found for groups after it.
 	mostScouts = 8
-	// errandsEach is how many groups for each scout are ahead of the search.
-	errandsEach = 4
+	// errandSize is how many groups a scout is given at a time, since many take less time than handing them over; errandsEach is how many
+	// errands there are for each scout.
+	errandSize  = 4
+	errandsEach = 2
 	// mostDeeds is how many deeds are kept for scouts to do; they begin with a copy of the trial where there are more.
 	mostDeeds = 64
 )
@@ -76,7 +86,7 @@ func (s *search) newScouts() *scouts {
 }
 
 // enough is how many groups scouts are given ahead of their turn.
-func (c *scouts) enough() int { return errandsEach * len(c.list) }
+func (c *scouts) enough() int { return errandSize * errandsEach * len(c.list) }
 
 // sent sends scouts ahead if they are at rest, and reports whether there are any.
 func (c *scouts) sent(ctx context.Context) bool {
@@ -101,8 +111,12 @@ func (c *scouts) sent(ctx context.Context) bool {
 	return true
 }
 
-// send gives scouts that were sent another errand. There are never more than enough.
-func (c *scouts) send(e *errand) { c.errands <- e }
+// send gives scouts that were sent another errand. There are never more than enough groups.
+func (c *scouts) send(e *errand) {
+	if len(e.list) > 0 {
+		c.errands <- e
+	}
+}
 
 // rest has scouts end what they are at. Errands that nobody has begun find nothing.
 func (c *scouts) rest() {
@@ -149,7 +163,12 @@ func (o *scout) serve(ctx context.Context, todo []deed, errands <-chan *errand) 
 		}
 	}
 	for e := range errands {
-		e.found <- o.find(ctx, e)
+		for _, a := range e.list {
+			if a.found = o.find(ctx, &a.groupToTry); a.found == nil {
+				break // what comes after a step is another question
+			}
+		}
+		close(e.done)
 	}
 }
 
@@ -165,15 +184,15 @@ func (o *scout) follow(d *deed) bool {
 }
 
 // find tries the group, and undoes it. It finds nothing where that may become a step, or isn't known.
-func (o *scout) find(ctx context.Context, e *errand) *finding {
+func (o *scout) find(ctx context.Context, t *groupToTry) *finding {
 	if o.lost || ctx.Err() != nil {
 		return nil
 	}
-	mark, method := o.trial.Mark(), methodFor(e.group)
+	mark, method := o.trial.Mark(), methodFor(t.group)
 	o.work, o.withheld = 0, false
-	why, err := o.admissible(method, e.group), error(nil)
+	why, err := o.admissible(method, t.group), error(nil)
 	if why == nil {
-		_, why, err = o.tryWithin(ctx, method, e.group, e.where, mark)
+		_, why, err = o.tryWithin(ctx, method, t.group, t.where, mark)
 	}
 	o.lost = o.trial.Rollback(mark) != nil || o.trial.Coined()
 	if err != nil || o.lost || why == nil {

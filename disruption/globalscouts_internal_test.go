@@ -39,9 +39,9 @@ func TestScoutsFindWhatTheSearchWould(t *testing.T) {
 		found, steps := 0, len(s.steps)
 		for lap := range 3 {
 			for _, list := range []series{&rebuilt{list: s.free()}, &singly{s.free(), useRoom}, &drawnGroups{list: s.free()}} {
-				ahead := lookahead{s: s, rest: list, vain: vainAlone}
+				look := lookahead{s: s, rest: list, vain: vainAlone}
 				for taken := false; ; {
-					group, finding, more := ahead.next(t.Context(), taken)
+					group, finding, more := look.next(t.Context(), taken)
 					if !more {
 						break
 					}
@@ -58,7 +58,7 @@ func TestScoutsFindWhatTheSearchWould(t *testing.T) {
 								fleet, finding.why, finding.work, finding.withheld, why, s.work-work-1, s.withheld)
 						}
 					}
-					ahead.came(taken)
+					look.came(taken)
 				}
 				s.scouts.rest()
 			}

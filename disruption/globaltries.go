@@ -20,10 +20,10 @@ type series interface {
 
 // tryEach tries one after another. Where the search has scouts they are sent ahead after a few tries in vain.
 func (s *search) tryEach(ctx context.Context, list series) error {
-	ahead := lookahead{s: s, rest: list}
+	look := lookahead{s: s, rest: list}
 	defer s.scouts.rest()
 	for taken := false; ; {
-		t, found, more := ahead.next(ctx, taken)
+		t, found, more := look.next(ctx, taken)
 		if !more || t.bounded && s.work > s.most {
 			return nil
 		}
@@ -35,7 +35,7 @@ func (s *search) tryEach(ctx context.Context, list series) error {
 			return err
 		}
 		if taken = len(s.steps) > before; taken || s.work > work {
-			ahead.came(taken)
+			look.came(taken)
 		}
 	}
 }
