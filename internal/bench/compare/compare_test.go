@@ -410,6 +410,9 @@ func TestWorks(t *testing.T) {
 		{"--scenario consolidate --small", "consolidate-60 consolidate-mixed-30 consolidate-m5-both-3z-1-20n"},
 		{"--scenario consolidate-m5-both-3z-4-20n", "consolidate-m5-both-3z-4-20n"},
 		{"--scenario consolidate-mixed-7", "consolidate-mixed-7"},
+		{"--scenario consolidate-ordinary-9 --seed 2", "consolidate-m5-none-3z-2-9n consolidate-m5-none-6z-2-9n consolidate-m5-both-3z-2-9n " +
+			"consolidate-m5-both-6z-2-9n consolidate-m5+c5+r5-none-3z-2-9n consolidate-m5+c5+r5-none-6z-2-9n consolidate-m5+c5+r5-both-3z-2-9n " +
+			"consolidate-m5+c5+r5-both-6z-2-9n"},
 		{"--scenario consolidate-x", "there are a to h"},
 		{"--scenario m5-both-3z-4-20p", "m5-both-3z-4-20p"},
 		{"--scenario fa-10", "fa-10"},

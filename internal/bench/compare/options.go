@@ -91,19 +91,17 @@ type work struct {
 
 // fleetWorks are the fleets to consolidate; nil if other scenarios are asked for.
 func (o *options) fleetWorks() []work {
-	names := []string{o.scenario}
+	names, nodes := []string{o.scenario}, 0
+	ordinary, _ := fmt.Sscanf(o.scenario, ordinaryFleets+"-%d", &nodes)
 	switch {
 	case o.scenario == fleets && o.small:
 		names = scenario.SmallFleets()
 	case o.scenario == fleets:
 		names = scenario.Fleets()
+	case ordinary == 1:
+		names = scenario.OrdinaryFleets(nodes, o.seed)
 	case !scenario.IsFleet(o.scenario):
 		return nil
-	default:
-		var nodes int
-		if _, err := fmt.Sscanf(o.scenario, ordinaryFleets+"-%d", &nodes); err == nil {
-			names = scenario.OrdinaryFleets(nodes, o.seed)
-		}
 	}
 	var list []work
 	for _, name := range names {
