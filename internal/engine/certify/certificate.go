@@ -55,7 +55,7 @@ func (t Certifying) ProofOf(ctx context.Context) *trial.Proof {
 	for i := range t.S.Planned {
 		p.Planned += float64(t.S.Planned[i].Price)
 	}
-	return &trial.Proof{p, pricing.Find(ctx, &p.Problem).Best()}
+	return &trial.Proof{P: p, V: pricing.Find(ctx, &p.Problem).Best()}
 }
 
 // seedProof gives the proof's linear program the planned nodes' fillings to begin with: the mix is then as cheap as the plan from the

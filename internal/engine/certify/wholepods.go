@@ -25,7 +25,7 @@ func (t Certifying) Counted(ctx context.Context, pf *trial.Proof) *trial.Proof {
 	}
 	t.seedProof(&q)
 	if found := pf.V.CountWhole(ctx, &q.Problem); found != nil {
-		return &trial.Proof{&q, found}
+		return &trial.Proof{P: &q, V: found}
 	}
 	return pf
 }
