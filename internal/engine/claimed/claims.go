@@ -16,9 +16,12 @@ import (
 
 // Why pods that claim devices are not planned.
 var (
-	errNoDeviceMatcher = errors.New("its claims of devices, or their classes, have selectors, and nothing evaluates them: give Compile the option WithDeviceMatcher, with scheduling/dra.New()")
-	errUnknownClaims   = errors.New("its claims of devices are not those of any pod of the snapshot")
-	errTooManyOverlaps = errors.New("the claims of devices in the cluster overlap in too many ways: use fewer kinds of selectors")
+	errNoDeviceMatcher  = errors.New("its claims of devices, or their classes, have selectors, and nothing evaluates them: give Compile the option WithDeviceMatcher, with scheduling/dra.New()")
+	errUnknownClaims    = errors.New("its claims of devices are not those of any pod of the snapshot")
+	errNetworkOfDaemon  = errors.New("it claims devices that several nodes can use, and those are given to pods that wait alone")
+	errNetworkContested = errors.New("it claims devices that several nodes can use, and claims of other pods for devices of a node could take all of them: have those select others")
+	errNetworkElsewhere = errors.New("it claims devices that several nodes can use, and its own rules leave it none of those nodes")
+	errTooManyOverlaps  = errors.New("the claims of devices in the cluster overlap in too many ways: use fewer kinds of selectors")
 )
 
 // maxUsers is how many pods can use a claim.
@@ -33,6 +36,8 @@ type Claims struct {
 	users map[planning.PodKey]int
 	// Groups are pods that share claims.
 	Groups deviceGroups
+	// network is devices that several nodes can use; nil without.
+	network *deviceNetwork
 }
 
 // NewClaims reads the claims of a snapshot.
@@ -108,12 +113,21 @@ func (c *Claims) key(pod *corev1.Pod) string {
 	for _, name := range c.unnamed(&pod.Spec) {
 		fmt.Fprintf(&b, "\ncontainers name %q", name)
 	}
+	b.WriteString(c.network.text(pod))
 	return b.String()
 }
 
-// of are the claims that the pod needs devices for: those of all its group if it leads one, none if it follows another. The error says why
-// they can't be planned.
+// of are the claims that the pod needs devices of its node for. The error says why they, or others of its claims, can't be planned.
 func (c *Claims) of(pod *corev1.Pod) ([]*devices.Claim, error) {
+	claims, err := c.all(pod)
+	if err != nil {
+		return nil, err
+	}
+	return c.network.of(pod, claims)
+}
+
+// all are the claims that the pod needs devices for: those of all its group if it leads one, none if it follows another.
+func (c *Claims) all(pod *corev1.Pod) ([]*devices.Claim, error) {
 	if wrong := c.unnamed(&pod.Spec); len(wrong) > 0 {
 		return nil, fmt.Errorf("a container claims the devices of %q, which spec.resourceClaims does not name", wrong[0])
 	}
@@ -181,6 +195,15 @@ func needless(pod *corev1.Pod, pc *corev1.PodResourceClaim) bool {
 // allocated is the claim object behind one of the pod's claims, if its devices are allocated and the pod has to go where they are: it waits,
 // or other nodes can use them as well. Nil otherwise.
 func (c *Claims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourcev1.ResourceClaim {
+	claim := c.objectOf(pod, pc)
+	if claim == nil || claim.Status.Allocation == nil || pod.Spec.NodeName != "" && (pc.ResourceClaimName == nil || ofOneNode(claim.Status.Allocation)) {
+		return nil
+	}
+	return claim
+}
+
+// objectOf is the claim object behind one of the pod's claims; nil if there is none yet.
+func (c *Claims) objectOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourcev1.ResourceClaim {
 	name := pc.ResourceClaimName
 	if name == nil {
 		for i := range pod.Status.ResourceClaimStatuses {
@@ -192,11 +215,7 @@ func (c *Claims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resour
 	if name == nil {
 		return nil
 	}
-	claim := c.claims[planning.PodKey{Namespace: pod.Namespace, Name: *name}]
-	if claim == nil || claim.Status.Allocation == nil || pod.Spec.NodeName != "" && (pc.ResourceClaimName == nil || ofOneNode(claim.Status.Allocation)) {
-		return nil
-	}
-	return claim
+	return c.claims[planning.PodKey{Namespace: pod.Namespace, Name: *name}]
 }
 
 // pins are where the devices are that the pod's claims have already.
@@ -206,6 +225,9 @@ func (c *Claims) pins(pod *corev1.Pod) []*corev1.NodeSelector {
 		if claim := c.allocated(pod, &pod.Spec.ResourceClaims[i]); claim != nil && claim.Status.Allocation.NodeSelector != nil {
 			out = append(out, claim.Status.Allocation.NodeSelector)
 		}
+	}
+	if c.network != nil {
+		out = append(out, c.network.shares[pod].pins...)
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
@@ -53,7 +54,7 @@ type deviceNeeds struct {
 }
 
 // New is nil where no pod claims devices, or asks for what devices could serve.
-func New(s *planning.Snapshot, r *likeness.Roster, table *resources.Table, matcher devices.Matcher) *Index {
+func New(s *planning.Snapshot, r *likeness.Roster, table *resources.Table, terms match.Terms, matcher devices.Matcher) *Index {
 	extended := extendedResources(s, r)
 	if len(extended) == 0 && !anyClaims(s, r) {
 		return nil
@@ -64,13 +65,18 @@ func New(s *planning.Snapshot, r *likeness.Roster, table *resources.Table, match
 		OfTypes: map[*cloudprovider.DevicePool]devices.Units{}, ofNodes: map[string]devices.Units{},
 		ceilings: map[*cloudprovider.DevicePool]*devices.Ceiling{},
 	}
+	stock := newDeviceStock(s)
+	if network := newDeviceNetwork(s, stock, x.matches, matcher != nil); network != nil {
+		x.Claims = NewClaims(s)
+		network.share(r, x.Claims, terms)
+		x.Claims.network = network
+	}
 	for i := range r.Patterns {
 		x.resolve(s, r.Patterns[i].First, matcher)
 	}
 	for _, set := range s.DaemonSets {
 		x.resolve(s, &corev1.Pod{ObjectMeta: set.ObjectMeta, Spec: set.Spec.Template.Spec}, matcher)
 	}
-	stock := newDeviceStock(s)
 	x.intern()
 	x.internExtended(deviceClasses(s), mostOf(s, r, extended))
 	x.count(stock)

@@ -52,7 +52,7 @@ func newDeviceStock(s *planning.Snapshot) *deviceStock {
 	return k
 }
 
-// addNodes reads the slices that are for one node, and who has which of its devices. Devices that several nodes can use are not counted.
+// addNodes reads the slices that are for one node, and who has which of its devices. For others see deviceNetwork.
 func (k *deviceStock) addNodes(s *planning.Snapshot, types map[string]*cloudprovider.InstanceType) {
 	slicesOf := map[string][]*resourcev1.ResourceSlice{}
 	type pool struct{ driver, name string }

@@ -20,8 +20,9 @@ func CheckObjects(s *planning.Snapshot, previous *Model, o *Options) (*likeness.
 		ofNodes[i] = len(s.Nodes[i].Pods)
 	}
 	r := likeness.NewRoster(len(s.Pods), len(s.Placeholders), ofNodes, len(s.DefaultTopologySpread) > 0)
-	if len(s.ResourceClaims)+len(s.ResourceClaimTemplates)+len(s.DeviceClasses) > 0 {
-		r.Apart = claimed.NewClaims(s).Apart
+	if network := claimed.HasNetwork(s); network || len(s.ResourceClaims)+len(s.ResourceClaimTemplates)+len(s.DeviceClasses) > 0 {
+		apart := claimed.NewClaims(s).Apart
+		r.Apart = func(pod *corev1.Pod) bool { return network && len(pod.Spec.ResourceClaims) > 0 || apart(pod) }
 	}
 	if err := addAll(r, s); err != nil {
 		return nil, err

@@ -126,7 +126,7 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	}
 	m.Volumes = volumes.New(VolumesOf(s, r.Claimants), m.Vocab)
 	m.Matcher = o.matcher
-	m.Devices = claimed.New(s, r, m.Resources, o.matcher)
+	m.Devices = claimed.New(s, r, m.Resources, m.Terms, o.matcher)
 	m.CollectResources(s, r)
 	if err := m.compileCatalogs(s, previous, o); err != nil {
 		return nil, err

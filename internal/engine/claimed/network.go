@@ -1,0 +1,284 @@
+package claimed
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/devices"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Some devices are not of one node: a slice says that all nodes can use them, or those that a selector selects. Who has one takes it from
+// all of these nodes. Such devices are no room of a node, so they are given to pods before any pod is placed, in the order in which
+// kube-scheduler takes pods from its queue: a pod that gets some goes where they can be used, like one whose claims are allocated already,
+// and a pod for which none is left is refused. Only requests that no device of a single node, there or of an instance type, could meet are
+// met so, and only by devices that no other request could take.
+
+// deviceNetwork is the devices that several nodes can use, and which pods get some.
+type deviceNetwork struct {
+	inventory *devices.Inventory
+	usage     *devices.Usage
+	matches   *devices.Matches
+	// evaluates says that selectors are: without, claims that have some are refused elsewhere.
+	evaluates bool
+	stock     *deviceStock
+	// shares are by pod.
+	shares map[*corev1.Pod]networkShare
+	// contested are devices that requests for devices of a node could take, by place in the inventory.
+	contested []bool
+}
+
+// networkShare is where a pod's devices are, or why it has none.
+type networkShare struct {
+	pins []*corev1.NodeSelector
+	err  error
+}
+
+// networkSlices are the snapshot's slices that are not for one node.
+func networkSlices(s *planning.Snapshot) []*resourcev1.ResourceSlice {
+	var out []*resourcev1.ResourceSlice
+	for _, slice := range s.ResourceSlices {
+		if slice != nil && slice.Spec.NodeName == nil {
+			out = append(out, slice)
+		}
+	}
+	return out
+}
+
+// HasNetwork reports whether the snapshot has devices that are not of one node.
+func HasNetwork(s *planning.Snapshot) bool { return len(networkSlices(s)) > 0 }
+
+// newDeviceNetwork is nil where each device is of one node.
+func newDeviceNetwork(s *planning.Snapshot, stock *deviceStock, matches *devices.Matches, evaluates bool) *deviceNetwork {
+	inv := devices.NewInventory(networkSlices(s))
+	if inv.Len() == 0 {
+		return nil
+	}
+	n := &deviceNetwork{
+		inventory: inv, usage: devices.NewUsage(inv), matches: matches, evaluates: evaluates, stock: stock, shares: map[*corev1.Pod]networkShare{}, contested: make([]bool, inv.Len()),
+	}
+	for _, claim := range s.ResourceClaims {
+		if claim.Status.Allocation != nil {
+			for i := range claim.Status.Allocation.Devices.Results {
+				n.usage.Hold(&claim.Status.Allocation.Devices.Results[i])
+			}
+		}
+	}
+	return n
+}
+
+// split parts the claims by whose devices meet them: those of a node, and those of several.
+func (n *deviceNetwork) split(claims []*devices.Claim) (ofNode, ofMany []*devices.Claim, err error) {
+	for _, c := range claims {
+		if !n.evaluates && c.Selects() {
+			ofNode = append(ofNode, c)
+			continue
+		}
+		there := make([]bool, c.Requests())
+		for r := range there {
+			many := slices.Contains(n.matches.Candidates(n.inventory, c, r), true)
+			if many && c.WantsAll(r) {
+				return nil, nil, fmt.Errorf("its claim %s wants all devices that match, among them some that several nodes can use: ask for a number", c.Name())
+			}
+			there[r] = many && !n.ofNode(c, r)
+		}
+		here, other, err := c.Split(there)
+		if err != nil {
+			return nil, nil, err
+		}
+		if here != nil {
+			ofNode = append(ofNode, here)
+		}
+		if other != nil {
+			ofMany = append(ofMany, other)
+		}
+	}
+	return ofNode, ofMany, nil
+}
+
+// ofNode reports whether the request is about a device of a node or of an instance type.
+func (n *deviceNetwork) ofNode(c *devices.Claim, request int) bool {
+	about := func(inv *devices.Inventory) bool { return slices.Contains(n.matches.Candidates(inv, c, request), true) }
+	return slices.ContainsFunc(n.stock.types, func(it *cloudprovider.InstanceType) bool { return about(n.stock.ofTypes[&it.Devices[0]]) }) ||
+		slices.ContainsFunc(n.stock.nodes, func(name string) bool { return about(n.stock.ofNodes[name].Inventory()) })
+}
+
+// contest notes the devices that claims for devices of a node could take.
+func (n *deviceNetwork) contest(ofNode []*devices.Claim) {
+	for _, c := range ofNode {
+		if !n.evaluates && c.Selects() {
+			continue
+		}
+		for r := range c.Requests() {
+			for i, could := range n.matches.Candidates(n.inventory, c, r) {
+				n.contested[i] = n.contested[i] || could
+			}
+		}
+	}
+}
+
+// networkUser is a pod with claims that devices of several nodes meet.
+type networkUser struct {
+	pod         *corev1.Pod
+	placeholder bool
+	claims      []*devices.Claim
+}
+
+// comparePlaceholders puts pods before placeholders.
+func comparePlaceholders(a, b networkUser) int {
+	switch {
+	case a.placeholder == b.placeholder:
+		return 0
+	case b.placeholder:
+		return -1
+	}
+	return 1
+}
+
+// share gives the pods of the roster their devices.
+func (n *deviceNetwork) share(r *likeness.Roster, c *Claims, terms match.Terms) {
+	type parts struct {
+		ofMany []*devices.Claim
+		err    error
+	}
+	known := map[string]parts{}
+	var waiting []networkUser
+	for i := range r.Patterns {
+		pod := r.Patterns[i].First
+		if len(pod.Spec.ResourceClaims) == 0 {
+			continue
+		}
+		key := c.key(pod)
+		p, seen := known[key]
+		if !seen {
+			var ofNode []*devices.Claim
+			if all, err := c.all(pod); err == nil {
+				ofNode, p.ofMany, p.err = n.split(all)
+			}
+			n.contest(ofNode)
+			known[key] = p
+		}
+		switch {
+		case p.err != nil:
+			n.shares[pod] = networkShare{err: p.err}
+		case len(p.ofMany) == 0:
+		case pod.Spec.NodeName != "":
+			n.shares[pod] = n.kept(pod, c)
+		default:
+			waiting = append(waiting, networkUser{pod, r.Patterns[i].Placeholder, p.ofMany})
+		}
+	}
+	slices.SortStableFunc(waiting, func(a, b networkUser) int {
+		return cmp.Or(comparePlaceholders(a, b), cmp.Compare(priorityOf(b.pod), priorityOf(a.pod)), likeness.Compare(a.pod, b.pod))
+	})
+	places := n.inventory.Places(func(at int) bool { return n.contested[at] })
+	for i := range waiting {
+		n.shares[waiting[i].pod] = n.give(&waiting[i], places, terms)
+	}
+}
+
+// kept is where the devices are that a running pod has: once it goes, its successor can have them.
+func (n *deviceNetwork) kept(pod *corev1.Pod, c *Claims) networkShare {
+	var out networkShare
+	for i := range pod.Spec.ResourceClaims {
+		claim := c.objectOf(pod, &pod.Spec.ResourceClaims[i])
+		if claim == nil || claim.Status.Allocation == nil {
+			continue
+		}
+		for j := range claim.Status.Allocation.Devices.Results {
+			r := &claim.Status.Allocation.Devices.Results[j]
+			if nodes := n.inventory.NodesOf(devices.ID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}); nodes != nil {
+				out.pins = append(out.pins, nodes)
+			}
+		}
+	}
+	return out
+}
+
+// give has the pod take devices at the first place where it may be and where there are some.
+func (n *deviceNetwork) give(u *networkUser, places []devices.Place, terms match.Terms) networkShare {
+	if len(places) == 0 {
+		return networkShare{err: errNetworkContested}
+	}
+	var why *devices.Miss
+	for i := range places {
+		if !mayBeAt(u.pod, places[i].Selector, terms) {
+			continue
+		}
+		a, miss := devices.Allocate([]devices.Source{{Usage: n.usage, Reach: places[i].Reach}}, u.claims, n.matches)
+		if a == nil {
+			if why == nil || miss.Nearer(why) {
+				why = miss
+			}
+			continue
+		}
+		if places[i].Selector == nil {
+			return networkShare{}
+		}
+		return networkShare{pins: []*corev1.NodeSelector{places[i].Selector}}
+	}
+	if why == nil {
+		return networkShare{err: errNetworkElsewhere}
+	}
+	return networkShare{err: fmt.Errorf("of the devices that several nodes can use, none are left for it: %s", why)}
+}
+
+func priorityOf(pod *corev1.Pod) int32 {
+	if p := pod.Spec.Priority; p != nil {
+		return *p
+	}
+	return 0
+}
+
+// mayBeAt reports whether the rules of the pod leave it nodes of the place.
+func mayBeAt(pod *corev1.Pod, at *corev1.NodeSelector, terms match.Terms) bool {
+	if at == nil {
+		return true
+	}
+	own, err := terms.Required(&pod.Spec)
+	if err != nil {
+		return false
+	}
+	there, err := terms.Required(&corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: at}}})
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(own, func(a match.Needs) bool {
+		return slices.ContainsFunc(there, func(b match.Needs) bool { both := a.And(b); return both.Conflict() == "" })
+	})
+}
+
+// of are the claims that devices of a node have to meet; all of them without a network. The error says why the pod has no share in the network.
+func (n *deviceNetwork) of(pod *corev1.Pod, claims []*devices.Claim) ([]*devices.Claim, error) {
+	if n == nil {
+		return claims, nil
+	}
+	ofNode, ofMany, err := n.split(claims)
+	if err != nil {
+		return nil, err
+	}
+	share, known := n.shares[pod]
+	if len(ofMany) > 0 && !known {
+		return nil, errNetworkOfDaemon
+	}
+	return ofNode, share.err
+}
+
+// text is equal for pods whose devices are at the same places.
+func (n *deviceNetwork) text(pod *corev1.Pod) string {
+	if n == nil {
+		return ""
+	}
+	share, known := n.shares[pod]
+	if !known {
+		return ""
+	}
+	return fmt.Sprintf("\nof many %v %v", share.pins, share.err)
+}

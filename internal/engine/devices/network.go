@@ -1,0 +1,129 @@
+package devices
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Place is nodes that can use the same devices of an Inventory of which several nodes can use some.
+type Place struct {
+	// Selector selects the nodes; nil for all.
+	Selector *corev1.NodeSelector
+	// Reach is the devices: those for all nodes, and those of the selector.
+	Reach *Reach
+}
+
+// Places are those of the inventory with devices, first that of all nodes. Devices for which skip is true belong to none.
+func (inv *Inventory) Places(skip func(at int) bool) []Place {
+	known := map[string]bool{}
+	var out []Place
+	for _, everywhere := range []bool{true, false} {
+		for i := range inv.devices {
+			w := &inv.devices[i].where
+			if text := w.text(); !skip(i) && w.all == everywhere && !known[text] && (w.all || w.nodes() != nil) {
+				known[text] = true
+				out = append(out, Place{Selector: w.nodes(), Reach: inv.reachOf(text, skip)})
+			}
+		}
+	}
+	return out
+}
+
+// reachOf is the devices for all nodes, and those of the place of the text.
+func (inv *Inventory) reachOf(text string, skip func(at int) bool) *Reach {
+	r := &Reach{devices: make([]bool, len(inv.devices)), pools: make([]bool, len(inv.pools))}
+	for i := range inv.devices {
+		w := &inv.devices[i].where
+		r.devices[i] = !skip(i) && (w.all || w.text() == text)
+		r.pools[inv.devices[i].pool] = r.pools[inv.devices[i].pool] || r.devices[i]
+	}
+	return r
+}
+
+// NodesOf selects the nodes that can use the device; nil if all can, or there is no such device.
+func (inv *Inventory) NodesOf(id ID) *corev1.NodeSelector {
+	at, ok := inv.index[id]
+	if !ok || inv.devices[at].where.all {
+		return nil
+	}
+	return inv.devices[at].where.nodes()
+}
+
+// Has reports whether the inventory has the device.
+func (inv *Inventory) Has(id ID) bool {
+	_, ok := inv.index[id]
+	return ok
+}
+
+func (w *where) text() string { return fmt.Sprintf("%t %q %v", w.all, w.node, w.selector) }
+
+// nodes selects those that can use the device, nil for none.
+func (w *where) nodes() *corev1.NodeSelector {
+	if w.node == "" || w.all {
+		return w.selector
+	}
+	return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{
+		Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{w.node},
+	}}}}}
+}
+
+// Requests is how many requests the claim has.
+func (c *Claim) Requests() int { return len(c.requests) }
+
+// WantsAll reports whether an alternative of the request wants all devices.
+func (c *Claim) WantsAll(request int) bool {
+	return slices.ContainsFunc(c.requests[request].alternatives, func(a alternative) bool { return a.all })
+}
+
+// Candidates says of each device of the inventory whether an alternative of the request is about it, free or not, or may be.
+func (m *Matches) Candidates(inv *Inventory, c *Claim, request int) []bool {
+	out := make([]bool, len(inv.devices))
+	for a := range c.requests[request].alternatives {
+		matching := m.of(inv, &c.requests[request].alternatives[a])
+		for i := range matching.verdicts {
+			out[i] = out[i] || matching.verdicts[i].matches() || matching.verdicts[i].err != nil
+		}
+	}
+	return out
+}
+
+// Split parts a claim by its requests: here are those for which there is false. Either is nil without any. The error, an *Error, names a
+// constraint that ties requests of both together.
+func (c *Claim) Split(there []bool) (here, other *Claim, err error) {
+	h, o := &Claim{name: c.name}, &Claim{name: c.name}
+	for r := range c.requests {
+		if there[r] {
+			o.requests = append(o.requests, c.requests[r])
+		} else {
+			h.requests = append(h.requests, c.requests[r])
+		}
+	}
+	for i := range c.constraints {
+		x := &c.constraints[i]
+		switch ties, both := o.ties(x), h.ties(x); {
+		case ties && both:
+			return nil, nil, &Error{Claim: c.name, Problem: fmt.Sprintf("has a constraint on %s between devices of a node and such that several nodes can use", x.attribute)}
+		case ties:
+			o.constraints = append(o.constraints, *x)
+		default:
+			h.constraints = append(h.constraints, *x)
+		}
+	}
+	if len(h.requests) == 0 {
+		h = nil
+	}
+	if len(o.requests) == 0 {
+		o = nil
+	}
+	return h, o, nil
+}
+
+// ties reports whether the constraint is about a request of the claim.
+func (c *Claim) ties(x *constraint) bool {
+	return slices.ContainsFunc(c.requests, func(r request) bool {
+		return slices.ContainsFunc(r.alternatives, func(a alternative) bool { return x.concerns(&r, &a) })
+	})
+}
