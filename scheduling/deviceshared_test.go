@@ -77,6 +77,52 @@ func TestPodsThatShareAClaim(t *testing.T) {
 	}
 }
 
+// Pods that share a claim are placed together or not at all: what keeps one of them off the node keeps all off, and nothing is paid for.
+func TestPodsThatShareAClaimAndCannotMeet(t *testing.T) {
+	alone := "it shares the devices of claim default/c with default/p-1: all of them have to run on one node, and there is none for all"
+	for name, c := range map[string]struct {
+		change func(*scheduling.Snapshot)
+		want   string
+		why    string
+	}{
+		"in zones of their own": {func(s *scheduling.Snapshot) {
+			selector(zoneKey + "=a")(s.Pods[0])
+			selector(zoneKey + "=b")(s.Pods[1])
+		}, "nowhere, nowhere", "the pod can't be planned: it, or a pod that shares claims with it, selects no node where"},
+		"one of them in a zone": {func(s *scheduling.Snapshot) { selector(zoneKey + "=b")(s.Pods[1]) }, "new h1/b/spot, new h1/b/spot", ""},
+		"one by affinity":       {func(s *scheduling.Snapshot) { required(in(zoneKey, "b", "c"))(s.Pods[1]) }, "new h1/b/spot, new h1/b/spot", ""},
+		"a taint that one does not tolerate": {func(s *scheduling.Snapshot) {
+			s.NodePools = []scheduling.NodePool{nodePool("default", poolTaints("x=y:NoSchedule"))}
+			tolerates(corev1.Toleration{Operator: corev1.TolerationOpExists})(s.Pods[0])
+		}, "nowhere, nowhere", alone},
+		"one of another node's name": {func(s *scheduling.Snapshot) {
+			s.Nodes = append(s.Nodes, node("n", allocatable("cpu=4", "memory=16Gi")))
+			requiredFields(corev1.NodeSelectorRequirement{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"n"}})(s.Pods[1])
+		}, "nowhere, nowhere", ""},
+		"pods that keep apart": {func(s *scheduling.Snapshot) {
+			for _, p := range s.Pods {
+				p.Labels = map[string]string{"app": "x"}
+				p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+					TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: p.Labels},
+				}}}}
+			}
+		}, "nowhere, nowhere", alone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := gpuCluster(pods("p", 2, requests("cpu=1"), claimsNamed("c")))
+			claimObject(s, "c", gpuRequest("r", 1))
+			c.change(s)
+			p := planDevices(t, s)
+			if got := place(p, "p-0") + ", " + place(p, "p-1"); got != c.want || c.want == "nowhere, nowhere" && len(p.NewNodes) > 0 {
+				t.Errorf("got %s on %s, want %s; %v", got, typesOf(p), c.want, p.Unschedulable)
+			}
+			if c.why != "" && !strings.Contains(fmt.Sprint(reasonsOf(t, p, "p-0")), c.why) {
+				t.Errorf("the reason is %v", reasonsOf(t, p, "p-0"))
+			}
+		})
+	}
+}
+
 func atoi(s string) (n int64) { _, _ = fmt.Sscan(s, &n); return n }
 
 func each(list []*corev1.Pod, change podOption) {

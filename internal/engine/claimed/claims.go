@@ -226,6 +226,9 @@ func (c *Claims) pins(pod *corev1.Pod) []*corev1.NodeSelector {
 			out = append(out, claim.Status.Allocation.NodeSelector)
 		}
 	}
+	if g := c.Groups[pod]; g != nil {
+		out = append(out, g.nodes...)
+	}
 	if c.network != nil {
 		out = append(out, c.network.shares[pod].pins...)
 	}

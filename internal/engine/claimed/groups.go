@@ -16,7 +16,8 @@ import (
 
 // Pods that share a ResourceClaim whose devices are those of one node run on that node together. They are planned as one: the first of
 // them, their leader, asks for the resources and devices of all, and the others follow it for nothing. So its node has room for all of
-// them. Rules of their own are looked at when they follow: one whose rules exclude that node waits.
+// them, and it is one that all of them select. Other rules of their own are looked at when they follow: if those of one exclude that node
+// all of them wait.
 
 // deviceGroup are pods that share claims, directly or by way of others.
 type deviceGroup struct {
@@ -24,6 +25,8 @@ type deviceGroup struct {
 	id string
 	// pods are in the order of likeness.Compare: the first leads.
 	pods []*corev1.Pod
+	// nodes are those that all of them select.
+	nodes []*corev1.NodeSelector
 }
 
 // leads reports whether the others follow the pod.
@@ -118,6 +121,9 @@ func joinedBy(users map[string][]*corev1.Pod) deviceGroups {
 	for _, g := range out {
 		if !slices.IsSortedFunc(g.pods, likeness.Compare) {
 			slices.SortFunc(g.pods, likeness.Compare)
+		}
+		if g.nodes == nil {
+			g.nodes = g.selectors()
 		}
 	}
 	return out

@@ -104,6 +104,8 @@ func (x *explainer) reasons() []planning.Reason {
 	switch {
 	case x.c.Invalid != nil:
 		return []planning.Reason{{Code: planning.ReasonPodInvalid, Detail: "the pod can't be planned: " + x.c.Invalid.Error()}}
+	case x.apart() != "":
+		return []planning.Reason{{Code: planning.ReasonNotPlaced, Detail: x.apart()}}
 	case x.optsOut():
 		r := nodeFaultsOf(x).existing()
 		r.Code = planning.ReasonOptedOut

@@ -98,7 +98,7 @@ func (r *Reader) pinned(terms []match.Needs, selectors []*corev1.NodeSelector) (
 	return terms, nil
 }
 
-var errPinnedElsewhere = errors.New("it selects no node where the devices are that its claims have been allocated")
+var errPinnedElsewhere = errors.New("it, or a pod that shares claims with it, selects no node where the devices are that its claims have been allocated, or where the others may run")
 
 // KeepShape is the shape of an earlier reader for this one. Its first class has the requests.
 func (r *Reader) KeepShape(s *Shape, requests []int64, profiles *ProfileNumbers) *Shape {

@@ -42,6 +42,7 @@ func (t Solving) placeAll(ctx context.Context) {
 		t.placeReal(ctx, real)
 		t.admitDevices(ctx)
 		t.placeTogether(ctx, placeholders)
+		t.keepTogether()
 		return
 	}
 	start := t.Mark()
@@ -59,6 +60,7 @@ func (t Solving) placeAll(ctx context.Context) {
 	if len(placeholders) > 0 {
 		t.placeTogether(ctx, placeholders)
 	}
+	t.keepTogether()
 }
 
 // placeTiers places real pods, and looks for places elsewhere for those that are in the way of others.

@@ -1,6 +1,8 @@
 package trial
 
 import (
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
@@ -20,7 +22,9 @@ type Trial struct {
 	S state.State
 	// admission remembers how devices are allocated; nil until that is asked.
 	admission *deviceAdmission
-	Options   planning.PlaceOptions
+	// Parted are the groups of pods that share claims and were taken off their nodes, since some of them had no place; nil for none.
+	Parted  sets.Set[string]
+	Options planning.PlaceOptions
 	// Lenient trials do without the variety that pools ask for: see placeTogether.
 	Lenient bool
 	// NewOnly keeps Place off the nodes of the snapshot and off the new ones before fresh: see PlaceNew.

@@ -1,0 +1,50 @@
+package solving
+
+import (
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/drawknife/drawknife/internal/engine/state"
+)
+
+// keepTogether takes pods that share claims off their nodes where others of them wait: the devices are had by all of them or by none.
+func (t Solving) keepTogether() {
+	waiting := t.waitingGroups()
+	t.Parted = nil
+	if len(waiting) == 0 {
+		return
+	}
+	var apart []state.Binding
+	for _, b := range t.S.Placed {
+		if id, _ := t.M.Devices.Follows(t.M.Classes[b.Class].Sample); b.Count > 0 && waiting.Has(id) && (!t.NewOnly || int(b.Host) >= len(t.M.Nodes)+t.Fresh) {
+			apart = append(apart, b)
+			if t.Parted == nil {
+				t.Parted = sets.New[string]()
+			}
+			t.Parted.Insert(id)
+		}
+	}
+	for _, b := range apart {
+		t.Proof = nil
+		for range b.Count {
+			t.S.TakeOne(b.Host, b.Class)
+		}
+	}
+	t.S.AbandonEmpty()
+}
+
+// waitingGroups are the groups of pods that share claims of which a pod waits.
+func (t Solving) waitingGroups() sets.Set[string] {
+	x := t.M.Devices
+	if x == nil || x.Claims == nil || len(x.Claims.Groups) == 0 {
+		return nil
+	}
+	out := sets.New[string]()
+	for class, c := range t.M.Classes {
+		if t.S.Waiting[class] > 0 && len(c.Sample.Spec.ResourceClaims) > 0 {
+			if id, _ := x.Follows(c.Sample); id != "" {
+				out.Insert(id)
+			}
+		}
+	}
+	return out
+}
