@@ -112,10 +112,14 @@ func CountsTooFew(m *model.Model) bool {
 // Ruled reports whether rules of the query keep some item from nodes that it may end on all the same: a bound over
 // what is left is none over what a plan may cost.
 func Ruled(m *model.Model, items []pricing.Item) bool {
-	return slices.ContainsFunc(items, func(it pricing.Item) bool {
-		return it.Rules&pricing.ReservedOnly != 0 || it.Rules&pricing.VarietyKept != 0 &&
-			slices.ContainsFunc(m.Stages[it.Stage].Uses, func(u podclass.Use) bool { return len(m.Pools[u.Pool].Variety) > 0 })
-	})
+	for i := range items {
+		it := &items[i]
+		if it.Rules&pricing.ReservedOnly != 0 || it.Rules&pricing.VarietyKept != 0 &&
+			slices.ContainsFunc(m.Stages[it.Stage].Uses, func(u podclass.Use) bool { return len(m.Pools[u.Pool].Variety) > 0 }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Certificate writes the proof down: one class per item, or for those that it counts together; one type per instance type that could be used, with the
