@@ -28,8 +28,8 @@ func TestCheckSizes(t *testing.T) {
 			[]string{"internal/engine/trial/a.go:42: Trial has 41 methods, and may have 40: split it by question"}},
 		{"many for users", files{"scheduling/a.go": methods("scheduling", "*Model", "A", 16)},
 			[]string{"scheduling/a.go:17: Model has 16 exported methods, and may have 15: group them by question"}},
-		{"more than there were", files{"scheduling/a.go": methods("scheduling", "*Trial", "A", 36)},
-			[]string{"scheduling/a.go:37: Trial has 36 exported methods, and may have 35: group them by question"}},
+		{"more than there were", files{"scheduling/a.go": methods("scheduling", "*Trial", "A", 38)},
+			[]string{"scheduling/a.go:39: Trial has 38 exported methods, and may have 37: group them by question"}},
 		{"many files", many,
 			[]string{"scheduling/m.go: scheduling has more than 12 files: what is behind its names belongs in rooms of internal/engine"}},
 	} {
