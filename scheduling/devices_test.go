@@ -228,13 +228,13 @@ func slicesOf(it *cloudprovider.InstanceType) []*resourcev1.ResourceSlice {
 	return list
 }
 
-// checkUnplaced fails if a pod has no place although a new node would have the devices that it claims without constraints.
+// checkUnplaced fails if a pod has no place although a new node would have the devices that it claims.
 func checkUnplaced(t fataler, s *scheduling.Snapshot, p *scheduling.Plan) {
 	t.Helper()
 	for _, u := range p.Unschedulable {
 		name, _, _ := strings.Cut(u.Pod.Name, "-")
 		for _, c := range s.ResourceClaimTemplates {
-			if c.Name != name || len(c.Spec.Spec.Devices.Constraints) > 0 {
+			if c.Name != name {
 				continue
 			}
 			claim, err := devices.NewClaim(name, &c.Spec.Spec.Devices, map[string]*resourcev1.DeviceClass{"gpu": s.DeviceClasses[0]})
@@ -417,6 +417,11 @@ func TestDevicesProperty(t *testing.T) {
 	seeded.Times(t, 150, func(t *rapid.T) {
 		s := gpuCluster(node("n", allocatable("cpu=16", "memory=64Gi")))
 		s.Catalogs["types"][2].Devices[0].Devices = append(s.Catalogs["types"][2].Devices[0].Devices, gpus(rapid.IntRange(0, 2).Draw(t, "more"), "H100")...)
+		for i := range rapid.IntRange(0, 2).Draw(t, "shared") {
+			yes := true
+			s.Catalogs["types"][0].Devices[0].Devices = append(s.Catalogs["types"][0].Devices[0].Devices, gpus(3, "A100")[i])
+			s.Catalogs["types"][0].Devices[0].Devices[i+1].AllowMultipleAllocations = &yes
+		}
 		var taken []string
 		for i := range rapid.IntRange(0, 2).Draw(t, "taken") {
 			taken = append(taken, fmt.Sprintf("a100-%d", i))
@@ -431,6 +436,9 @@ func TestDevicesProperty(t *testing.T) {
 			list := []resourcev1.DeviceRequest{gpuRequest("r", int64(rapid.IntRange(1, 3).Draw(t, "count")), selectors...)}
 			if rapid.Bool().Draw(t, "two") {
 				list = append(list, gpuRequest("s", 1))
+			}
+			if rapid.IntRange(0, 2).Draw(t, "either") == 0 {
+				list = append(list, firstOf("e", choice("x", 2, "model=A100"), choice("y", 1, "domain=0")))
 			}
 			name := fmt.Sprint("t", i)
 			template(s, name, same, list...)

@@ -170,4 +170,7 @@ func TestDevicePlans(t *testing.T) {
 	if refused*10000 > placed {
 		t.Errorf("kube-scheduler refuses %d of %d placements: more than 1 in 10,000", refused, placed+refused)
 	}
+	if missed*10000 > placed {
+		t.Errorf("%d pods have no place although a new node would have devices for them: more than 1 for 10,000 that have one", missed)
+	}
 }

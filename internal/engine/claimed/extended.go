@@ -122,10 +122,14 @@ func (x *Index) unplugged(allocatable corev1.ResourceList) map[corev1.ResourceNa
 }
 
 // fill writes how many devices a node with the units has to their places in a vector that has its other amounts already. Of an extended
-// resource that no plugin has, it has as many as devices can serve.
-func (x *Index) fill(units devices.Units, unplugged func(name corev1.ResourceName, at int) bool, into []int64) {
+// resource that no plugin has, it has as many as devices can serve. Further is what counts on top, nil for nothing.
+func (x *Index) fill(units devices.Units, further []int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) {
 	have := x.fillExtended(func(resource string) int64 { return x.Counts.Serves(units, resource) }, unplugged, into)
-	x.add(x.Counts.Room(units, have), into, true)
+	room := x.Counts.Room(units, have)
+	for i, n := range further {
+		room[i] += n
+	}
+	x.add(room, into, true)
 }
 
 // fillExtended writes how much devices can serve of the extended resources that no plugin has, and returns what plugins have of the others.

@@ -36,6 +36,8 @@ type Index struct {
 	ofNodes map[string]devices.Units
 	// ceilings are, by the same pools, what types have at most.
 	ceilings map[*cloudprovider.DevicePool]*devices.Ceiling
+	// further is what of types and nodes counts further than their units say, by the same keys: see addFurther.
+	further furtherRoom
 	// Inventories and usages are what the units were found in.
 	Inventories map[*cloudprovider.DevicePool]*devices.Inventory
 	Usages      map[string]*devices.Usage
@@ -80,6 +82,7 @@ func New(s *planning.Snapshot, r *likeness.Roster, table *resources.Table, terms
 	x.intern()
 	x.internExtended(deviceClasses(s), mostOf(s, r, extended))
 	x.count(stock)
+	x.addFurther(stock)
 	x.Inventories, x.Usages = stock.ofTypes, stock.ofNodes
 	x.until, x.typed, x.published = stock.until, stock.typed, stock.published
 	return x
@@ -264,13 +267,15 @@ func (x *Index) RoomOfType(it *cloudprovider.InstanceType, into []int64) {
 		return
 	}
 	var units devices.Units
+	var further []int64
 	if len(it.Devices) > 0 {
 		known := false
+		further = x.further.ofTypes[&it.Devices[0]]
 		if units, known = x.OfTypes[&it.Devices[0]]; !known { // a copy of a type that the snapshot has
 			units = x.Kinds.Units(devices.NewUsage(devices.NewInventory(TemplateSlices(it.Devices, "", nil))), nil, devices.NewMatches(x.matcher))
 		}
 	}
-	x.fill(units, func(_ corev1.ResourceName, at int) bool { return into[at] <= 0 }, into)
+	x.fill(units, further, func(_ corev1.ResourceName, at int) bool { return into[at] <= 0 }, into)
 }
 
 // MostOfType fills in how many devices a new node of the type has at most, for bounds: see devices.Ceiling.
@@ -301,7 +306,7 @@ func (x *Index) RoomOfNode(name string, allocatable corev1.ResourceList, free []
 	if len(x.extended) > 0 {
 		unplugged = x.unplugged(allocatable)
 	}
-	x.fill(x.ofNodes[name], func(name corev1.ResourceName, _ int) bool { return unplugged[name] }, free)
+	x.fill(x.ofNodes[name], x.further.ofNodes[name], func(name corev1.ResourceName, _ int) bool { return unplugged[name] }, free)
 }
 
 // deviceClasses are the snapshot's, by name.

@@ -10,8 +10,7 @@ import (
 type Ceiling struct {
 	// by has the devices that nothing else depends on, by the set of kinds that each could serve.
 	by map[uint64]int64
-	// shared are the devices that several claims can have, groups those that draw on the same counters.
-	shared []sharedCeiling
+	// groups are those that draw on the same counters, and each that several claims can have.
 	groups counterGroups
 	// present says of each presence whether it may be met.
 	present []bool
@@ -21,12 +20,6 @@ type Ceiling struct {
 
 // manyShares is what a shared device counts for that any number of claims can have: more than a node has pods.
 const manyShares = 1 << 20
-
-// sharedCeiling is a device that several claims can have: what is left of each capacity, and the least that a request of each kind takes.
-type sharedCeiling struct {
-	left  []int64
-	least map[int][]int64
-}
 
 // ceilingOf finds the ceiling of one node.
 type ceilingOf struct {
@@ -153,12 +146,12 @@ func (c *ceilingOf) constrain(at int) {
 
 // collect puts the devices together by what they depend on.
 func (c *ceilingOf) collect() {
-	var partitions []int
+	var partitions, shared []int
 	for i, set := range c.sets {
 		switch d := &c.inv.devices[i]; {
 		case set == 0:
 		case d.shared:
-			c.out.shared = append(c.out.shared, c.sharedOf(i))
+			shared = append(shared, i)
 		case len(d.consumes) == 0:
 			c.out.by[set]++
 		default:
@@ -166,53 +159,34 @@ func (c *ceilingOf) collect() {
 		}
 	}
 	c.out.groups = groupsOf(c.inv, c.u.left, c.sets, partitions)
+	for _, i := range shared {
+		c.out.groups.add(c.sharedOf(i))
+	}
 }
 
-// sharedOf is a shared device; that it may draw on counters plays no part.
-func (c *ceilingOf) sharedOf(i int) sharedCeiling {
-	d := &c.inv.devices[i]
-	out := sharedCeiling{left: make([]int64, len(d.capacity)), least: map[int][]int64{}}
-	for j := range d.capacity {
-		out.left[j] = d.capacity[j].value
-		if c.u.consumed[i] != nil {
-			out.left[j] -= c.u.consumed[i][j]
+// sharedOf is a shared device as devices that draw on its capacities: as many for each kind as there is capacity for if each takes the least
+// that a request of the kind does. That it may draw on counters plays no part.
+func (c *ceilingOf) sharedOf(i int) counterGroup {
+	g := counterGroup{left: c.u.capacitiesLeft(i)}
+	for _, at := range sortedKeys(c.least[i]) {
+		if c.sets[i]&(1<<at) == 0 {
+			continue
 		}
-	}
-	for at, amounts := range c.least[i] {
-		if c.sets[i]&(1<<at) != 0 {
-			out.least[at] = amounts
+		units := int64(manyShares)
+		takes := slices.Clone(c.least[i][at])
+		for len(takes) < len(g.left) {
+			takes = append(takes, 0)
 		}
-	}
-	return out
-}
-
-// times is how many requests of the kinds the device can serve at most: by each of its capacities, as many as the one that takes least of it.
-func (s *sharedCeiling) times(set uint64) int64 {
-	times, served := int64(manyShares), false
-	for j := range max(len(s.left), 1) {
-		least := int64(-1)
-		for rest := set; rest != 0; rest &= rest - 1 {
-			amounts, ok := s.least[bits.TrailingZeros64(rest)]
-			if !ok {
-				continue
-			}
-			served = true
-			amount := int64(0)
-			if j < len(amounts) {
-				amount = amounts[j]
-			}
-			if least < 0 || amount < least {
-				least = amount
+		for j, amount := range takes {
+			if amount > 0 {
+				units = min(units, max(g.left[j], 0)/amount)
 			}
 		}
-		if least > 0 {
-			times = min(times, s.left[j]/least)
+		if units > 0 {
+			g.parts = append(g.parts, counterPart{1 << at, takes, units})
 		}
 	}
-	if !served {
-		return 0
-	}
-	return times
+	return g
 }
 
 // of is how many requests' devices of the kinds can be had at most.
@@ -223,23 +197,12 @@ func (c *Ceiling) of(set uint64) int64 {
 			sum += n
 		}
 	}
-	for i := range c.shared {
-		sum += c.shared[i].times(set)
-	}
 	return min(sum+c.groups.of(set), Many)
 }
 
 // weigh is what the devices weigh at most that can be had together, each as the heaviest of the kinds that it could serve.
 func (c *Ceiling) weigh(w *weighted) int64 {
-	sum := w.ofMasks(c.by)
-	for i := range c.shared {
-		heaviest := int64(0)
-		for at := range c.shared[i].least {
-			heaviest = max(heaviest, w.weights[at])
-		}
-		sum += heaviest * c.shared[i].times(w.kinds)
-	}
-	return min(sum+c.groups.weigh(w), Many)
+	return min(w.ofMasks(c.by)+c.groups.weigh(w), Many)
 }
 
 // times is how many requests of a kind that is varied can be met at most.

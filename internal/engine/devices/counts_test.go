@@ -167,9 +167,9 @@ func TestCeiling(t *testing.T) {
 		"two GPUs or their partitions":     {mig(2), []*resourcev1.DeviceClaim{whole, part}, "counted [2 14 14] most [2 14 14]"},
 		"partitions or any":                {mig(1), []*resourcev1.DeviceClaim{part, any}, "counted [7 7] most [7 7]"},
 		"wholes or any":                    {mig(1), []*resourcev1.DeviceClaim{whole, any}, "counted [1 7 7] most [1 7 7]"},
-		"two of a domain, several times":   {domains, []*resourcev1.DeviceClaim{constrained(claimOf(exactly("r", 2)), match(driver+"/d"))}, "counted [2] most [4]"},
+		"two of a domain, several times":   {domains, []*resourcev1.DeviceClaim{constrained(claimOf(exactly("r", 2)), match(driver+"/d"))}, "counted [4] most [4]"},
 		"of two domains, several times":    {domains, []*resourcev1.DeviceClaim{constrained(claimOf(exactly("r", 2)), distinct(driver+"/d"))}, "counted [3] most [5]"},
-		"large and small shares of a GPU":  {shares, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, asks("memory", "5Gi"))), claimOf(exactly("r", 1, asks("memory", "2Gi")))}, "counted [3 0] most [3 8]"},
+		"large and small shares of a GPU":  {shares, []*resourcev1.DeviceClaim{claimOf(exactly("r", 1, asks("memory", "5Gi"))), claimOf(exactly("r", 1, asks("memory", "2Gi")))}, "counted [3 8 9 16] most [3 8 9 16]"},
 		"a request for two, one of either": {mig(1), []*resourcev1.DeviceClaim{claimOf(exactly("r", 2, where("m=whole"))), whole}, "counted [1] most [1]"},
 		"two parts or a whole":             {mig(1), []*resourcev1.DeviceClaim{claimOf(firstOf("r", exactly("x", 2, where("m=part")), exactly("y", 1, where("m=whole"))))}, "counted [6] most [14]"},
 	} {

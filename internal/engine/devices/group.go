@@ -2,7 +2,6 @@ package devices
 
 import (
 	"cmp"
-	"fmt"
 	"math/bits"
 	"slices"
 )
@@ -53,7 +52,6 @@ func groupsOf(inv *Inventory, left []int64, sets []uint64, list []int) counterGr
 		members[of] = append(members[of], i)
 	}
 	var out counterGroups
-	index := map[string]int{}
 	for _, of := range sortedKeys(members) {
 		g := counterGroup{}
 		for _, counter := range counters[of] {
@@ -66,14 +64,7 @@ func groupsOf(inv *Inventory, left []int64, sets []uint64, list []int) counterGr
 			}
 			g.add(sets[i], takes)
 		}
-		text := fmt.Sprint(g)
-		at, known := index[text]
-		if !known {
-			at = len(out.list)
-			index[text] = at
-			out.list, out.times = append(out.list, g), append(out.times, 0)
-		}
-		out.times[at]++
+		out.add(g)
 	}
 	return out
 }

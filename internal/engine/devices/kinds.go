@@ -219,6 +219,11 @@ func (k *Kinds) add(in kind, text string) (int, bool) {
 	return at, true
 }
 
+// Exact reports whether no kind depends on the node, or on what else its claim has.
+func (k *Kinds) Exact() bool {
+	return !slices.ContainsFunc(k.list, func(x kind) bool { return x.varied || x.bundle != "" })
+}
+
 func (k *Kinds) presence(a *alternative) int {
 	count := max(a.wanted(), 1)
 	text := fmt.Sprintf("%d of %s", count, a.text())

@@ -1,7 +1,6 @@
 package devices
 
 import (
-	"math/bits"
 	"slices"
 )
 
@@ -58,58 +57,4 @@ func (n *nodeUnits) part(list []int) {
 			}
 		}
 	}
-}
-
-// countShared counts devices that several claims can have: each for one kind, in turn, as often as its capacity allows.
-func (n *nodeUnits) countShared() {
-	turn := 0
-	for i, set := range n.sets {
-		d := &n.inv.devices[i]
-		if set == 0 || !d.shared || len(d.consumes) > 0 && n.u.uses[i] == 0 {
-			continue // partitions that are shared as well are not counted
-		}
-		skip := turn % bits.OnesCount64(set)
-		turn++
-		for range skip {
-			set &= set - 1
-		}
-		at := bits.TrailingZeros64(set)
-		units := n.unitsOf(i, at)
-		if n.list[at].count > 1 || n.chosen[at] != nil && n.chosen[at].all { // a request has each device once
-			units = min(units, 1)
-		}
-		if units > 0 {
-			n.sets[i], n.counted[i] = 1<<at, units
-			n.out.by[1<<at] += units
-		} else {
-			n.sets[i] = 0
-		}
-	}
-}
-
-// unitsOf is how many requests of the kind the shared device has capacity for.
-func (n *nodeUnits) unitsOf(i, at int) int64 {
-	units := int64(0)
-	d := &n.inv.devices[i]
-	for _, a := range n.list[at].alternatives {
-		matching := n.matches.of(n.inv, a)
-		if v := &matching.verdicts[i]; !v.matches() || v.tainted || n.chosen[at] != nil && n.chosen[at] != a {
-			continue
-		}
-		times := int64(manyUnits)
-		for j, amount := range matching.amounts[i] {
-			if amount <= 0 {
-				continue
-			}
-			left := d.capacity[j].value
-			if n.u.consumed[i] != nil {
-				left -= n.u.consumed[i][j]
-			}
-			times = min(times, left/amount)
-		}
-		if units == 0 || times < units { // whichever of them it will serve
-			units = times
-		}
-	}
-	return units
 }

@@ -35,6 +35,8 @@ type nodeUnits struct {
 	// sets are the kinds that each device could serve, counted the units that it is counted for.
 	sets    []uint64
 	counted []int64
+	// once are shared devices that count as had once: a claim must not have them twice.
+	once []bool
 	// takes is, by kind, how many devices a request takes on the node; 0 where it can't be met.
 	takes []int
 	// chosen is the alternative of kinds that are varied.
@@ -46,7 +48,7 @@ type nodeUnits struct {
 func (k *Kinds) Units(u *Usage, reach *Reach, m *Matches) Units {
 	inv := u.inventory
 	n := &nodeUnits{
-		Kinds: k, u: u, inv: inv, reach: reach, matches: m, sets: make([]uint64, len(inv.devices)), counted: make([]int64, len(inv.devices)),
+		Kinds: k, u: u, inv: inv, reach: reach, matches: m, sets: make([]uint64, len(inv.devices)), counted: make([]int64, len(inv.devices)), once: make([]bool, len(inv.devices)),
 		takes: make([]int, len(k.list)), chosen: make([]*alternative, len(k.list)),
 		out: Units{by: map[uint64]int64{}, present: make([]bool, len(k.presences)), varied: map[int]share{}, choice: map[int]int{}},
 	}
@@ -196,31 +198,6 @@ func (k *Kinds) firstOf(at int) bool {
 	return true
 }
 
-// constrain leaves the kinds of a bundle only devices of which any choice meets the constraints: those with the most useful value of an
-// attribute that must match, and one for each value of an attribute that must differ.
-func (n *nodeUnits) constrain(first int) {
-	claim := n.list[first].claim
-	for _, distinct := range []bool{false, true} {
-		for i := range claim.constraints {
-			c := &claim.constraints[i]
-			if c.distinct != distinct {
-				continue
-			}
-			var kinds []int
-			for at := range n.list {
-				if n.concerned(at, n.list[first].bundle, c) {
-					kinds = append(kinds, at)
-				}
-			}
-			if distinct {
-				n.keepOneEach(c, kinds)
-			} else {
-				n.keepBest(c, kinds)
-			}
-		}
-	}
-}
-
 // dropImpossible leaves the kinds of a bundle nothing if it has requests for all devices and the scheduler would not allocate its claim on the
 // node: it gives up where constraints exclude one of all the devices, whatever alternatives there are.
 func (n *nodeUnits) dropImpossible(first int) {
@@ -248,80 +225,10 @@ func (n *nodeUnits) dropImpossible(first int) {
 	}
 }
 
-// concerned reports whether the constraint of the bundle is about the kind, with the alternative that the node can meet.
-func (n *nodeUnits) concerned(at int, bundle string, c *constraint) bool {
-	x := &n.list[at]
-	a := x.alternatives[0]
-	if n.chosen[at] != nil {
-		a = n.chosen[at]
-	}
-	return x.bundle == bundle && c.concerns(x.request, a)
-}
-
-func (n *nodeUnits) keepOneEach(c *constraint, kinds []int) {
-	of := bitsOf(kinds)
-	seen := map[value]bool{}
-	for i := range n.sets {
-		if n.sets[i]&of == 0 {
-			continue
-		}
-		v := n.inv.devices[i].attribute(c.attribute)
-		if v.kind == 0 || seen[v] || n.inv.devices[i].shared {
-			n.sets[i] &^= of
-		}
-		seen[v] = true
-	}
-}
-
-func (n *nodeUnits) keepBest(c *constraint, kinds []int) {
-	of := bitsOf(kinds)
-	counts := map[value]map[int]int{}
-	var order []value
-	for i := range n.sets {
-		v := n.inv.devices[i].attribute(c.attribute)
-		if n.sets[i]&of == 0 || v.kind == 0 {
-			continue
-		}
-		if counts[v] == nil {
-			counts[v] = map[int]int{}
-			order = append(order, v)
-		}
-		for _, at := range kinds {
-			if n.sets[i]&(1<<at) != 0 {
-				counts[v][at]++
-			}
-		}
-	}
-	// The value that the most claims could have.
-	best, most := value{}, -1
-	for _, v := range order {
-		claims := manyUnits
-		for _, at := range kinds {
-			claims = min(claims, counts[v][at]/max(n.takes[at], 1))
-		}
-		if claims > most {
-			best, most = v, claims
-		}
-	}
-	for i := range n.sets {
-		if v := n.inv.devices[i].attribute(c.attribute); v.kind == 0 || v != best {
-			n.sets[i] &^= of
-		}
-	}
-}
-
-func bitsOf(kinds []int) uint64 {
-	var set uint64
-	for _, at := range kinds {
-		set |= 1 << at
-	}
-	return set
-}
-
 // countApart counts devices that nothing else depends on.
 func (n *nodeUnits) countApart() {
 	for i, set := range n.sets {
-		if d := &n.inv.devices[i]; set != 0 && !d.shared && len(d.consumes) == 0 {
+		if d := &n.inv.devices[i]; set != 0 && (!d.shared || n.once[i]) && len(d.consumes) == 0 {
 			n.out.by[set]++
 			n.counted[i] = 1
 		}

@@ -1,0 +1,96 @@
+package claimed
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/devices"
+)
+
+// Where counting is not exact it can say that a node has too few devices for a pod that could have them, were it there alone. Such a pod
+// would have no place at all. So each pair of claims and node about which counting and what there is at most differ is tried by allocating
+// devices, and where that works the node counts what is missing further. Pods that then compete for it are told apart by admission.
+
+// furtherRoom is by resource of the counts.
+type furtherRoom struct {
+	ofTypes map[*cloudprovider.DevicePool][]int64
+	ofNodes map[string][]int64
+}
+
+// addFurther finds it for types and nodes. The usages are not changed.
+func (x *Index) addFurther(stock *deviceStock) {
+	needs := x.distinctNeeds()
+	x.further = furtherRoom{map[*cloudprovider.DevicePool][]int64{}, map[string][]int64{}}
+	for _, it := range stock.types {
+		pool := &it.Devices[0]
+		if f := x.furtherOf(devices.NewUsage(stock.ofTypes[pool]), x.OfTypes[pool], x.ceilings[pool], needs); f != nil {
+			x.further.ofTypes[pool] = f
+		}
+	}
+	if x.Kinds.Exact() {
+		return
+	}
+	for _, name := range stock.nodes {
+		usage := stock.ofNodes[name]
+		ceiling := x.Kinds.Ceiling(usage, nil, x.matches)
+		if f := x.furtherOf(usage, x.ofNodes[name], &ceiling, needs); f != nil {
+			x.further.ofNodes[name] = f
+		}
+	}
+}
+
+// distinctNeeds are those that can be counted, each once, in an order of their own.
+func (x *Index) distinctNeeds() []deviceNeeds {
+	byText := map[string]deviceNeeds{}
+	for _, n := range x.needs {
+		if n.err == nil && len(n.Claims) > 0 {
+			byText[n.Needs.Text()] = n
+		}
+	}
+	texts := make([]string, 0, len(byText))
+	for text := range byText {
+		texts = append(texts, text)
+	}
+	slices.Sort(texts)
+	out := make([]deviceNeeds, 0, len(texts))
+	for _, text := range texts {
+		out = append(out, byText[text])
+	}
+	return out
+}
+
+// furtherOf is what is missing of the room of a node for the needs that can be met there alone; nil for nothing.
+func (x *Index) furtherOf(usage *devices.Usage, units devices.Units, ceiling *devices.Ceiling, needs []deviceNeeds) []int64 {
+	room, most := x.Counts.Room(units, nil), x.Counts.Most(ceiling, nil)
+	if slices.Equal(room, most) {
+		return nil
+	}
+	var out []int64
+	for i := range needs {
+		of := x.Counts.Of(needs[i].Needs)
+		if fitsIn(of, room) || !fitsIn(of, most) {
+			continue
+		}
+		a, _ := devices.Allocate([]devices.Source{{Usage: usage}}, needs[i].Claims, x.matches)
+		if a == nil {
+			continue
+		}
+		a.Release()
+		if out == nil {
+			out = make([]int64, len(room))
+		}
+		for d := range of {
+			out[d] = max(out[d], of[d]-room[d])
+		}
+	}
+	return out
+}
+
+func fitsIn(amounts, room []int64) bool {
+	for i, n := range amounts {
+		if n > room[i] {
+			return false
+		}
+	}
+	return true
+}

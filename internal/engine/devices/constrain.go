@@ -1,0 +1,170 @@
+package devices
+
+import (
+	"math/bits"
+)
+
+// constrain leaves the kinds of a bundle only devices of which any choice meets the constraints: those with a useful value of an attribute
+// that must match, and one for each value of an attribute that must differ.
+func (n *nodeUnits) constrain(first int) {
+	claim := n.list[first].claim
+	for _, distinct := range []bool{false, true} {
+		for i := range claim.constraints {
+			c := &claim.constraints[i]
+			if c.distinct != distinct {
+				continue
+			}
+			var kinds []int
+			for at := range n.list {
+				if n.concerned(at, n.list[first].bundle, c) {
+					kinds = append(kinds, at)
+				}
+			}
+			switch {
+			case len(kinds) == 1 && n.takes[kinds[0]] == 1 && !n.list[kinds[0]].varied:
+				n.keepWith(c, kinds)
+			case distinct:
+				n.keepOneEach(c, kinds)
+			case len(claim.constraints) == 1 && n.apart(kinds):
+				n.keepPerValue(c, kinds)
+			default:
+				n.keepBest(c, kinds)
+			}
+		}
+	}
+}
+
+// keepWith keeps the devices that have the attribute: a claim for one of them has no other to match, or to differ from.
+func (n *nodeUnits) keepWith(c *constraint, kinds []int) {
+	of := bitsOf(kinds)
+	for i := range n.sets {
+		if n.inv.devices[i].attribute(c.attribute).kind == 0 {
+			n.sets[i] &^= of
+		}
+	}
+}
+
+// apart reports whether each device that serves one of the kinds serves that alone, and depends on nothing else.
+func (n *nodeUnits) apart(kinds []int) bool {
+	of := bitsOf(kinds)
+	for i, set := range n.sets {
+		if d := &n.inv.devices[i]; set&of != 0 && (bits.OnesCount64(set) > 1 || d.shared || len(d.consumes) > 0) {
+			return false
+		}
+	}
+	for _, at := range kinds {
+		if n.list[at].varied {
+			return false
+		}
+	}
+	return true
+}
+
+// keepPerValue keeps, of each value of the attribute, the devices of as many claims as could have that value: nobody else wants them.
+func (n *nodeUnits) keepPerValue(c *constraint, kinds []int) {
+	of := bitsOf(kinds)
+	counts, _ := n.byValue(c, kinds)
+	left := map[value]map[int]int{}
+	for v, have := range counts {
+		claims := n.claimsOf(have, kinds)
+		left[v] = map[int]int{}
+		for _, at := range kinds {
+			left[v][at] = claims * max(n.takes[at], 1)
+		}
+	}
+	for i, set := range n.sets {
+		if set&of == 0 {
+			continue
+		}
+		at := bits.TrailingZeros64(set)
+		if v := n.inv.devices[i].attribute(c.attribute); v.kind == 0 || left[v][at] == 0 {
+			n.sets[i] = 0
+		} else {
+			left[v][at]--
+		}
+	}
+}
+
+// byValue is how many devices there are for each kind, by value of the attribute, and the values in the order of the devices.
+func (n *nodeUnits) byValue(c *constraint, kinds []int) (counts map[value]map[int]int, order []value) {
+	of := bitsOf(kinds)
+	counts = map[value]map[int]int{}
+	for i := range n.sets {
+		v := n.inv.devices[i].attribute(c.attribute)
+		if n.sets[i]&of == 0 || v.kind == 0 {
+			continue
+		}
+		if counts[v] == nil {
+			counts[v] = map[int]int{}
+			order = append(order, v)
+		}
+		for _, at := range kinds {
+			if n.sets[i]&(1<<at) != 0 {
+				counts[v][at]++
+			}
+		}
+	}
+	return counts, order
+}
+
+// claimsOf is how many claims there are devices for.
+func (n *nodeUnits) claimsOf(have map[int]int, kinds []int) int {
+	claims := manyUnits
+	for _, at := range kinds {
+		claims = min(claims, have[at]/max(n.takes[at], 1))
+	}
+	return claims
+}
+
+// concerned reports whether the constraint of the bundle is about the kind, with the alternative that the node can meet.
+func (n *nodeUnits) concerned(at int, bundle string, c *constraint) bool {
+	x := &n.list[at]
+	a := x.alternatives[0]
+	if n.chosen[at] != nil {
+		a = n.chosen[at]
+	}
+	return x.bundle == bundle && c.concerns(x.request, a)
+}
+
+// keepOneEach keeps one device of each value.
+func (n *nodeUnits) keepOneEach(c *constraint, kinds []int) {
+	of := bitsOf(kinds)
+	seen := map[value]bool{}
+	for i := range n.sets {
+		if n.sets[i]&of == 0 {
+			continue
+		}
+		v := n.inv.devices[i].attribute(c.attribute)
+		if v.kind == 0 || seen[v] {
+			n.sets[i] &^= of
+		} else {
+			n.once[i] = true
+		}
+		seen[v] = true
+	}
+}
+
+// keepBest keeps the devices with the value that the most claims could have.
+func (n *nodeUnits) keepBest(c *constraint, kinds []int) {
+	of := bitsOf(kinds)
+	counts, order := n.byValue(c, kinds)
+	best, most := value{}, -1
+	for _, v := range order {
+		if claims := n.claimsOf(counts[v], kinds); claims > most {
+			best, most = v, claims
+		}
+	}
+	for i := range n.sets {
+		if v := n.inv.devices[i].attribute(c.attribute); v.kind == 0 || v != best {
+			n.sets[i] &^= of
+		}
+	}
+}
+
+func bitsOf(kinds []int) uint64 {
+	var set uint64
+	for _, at := range kinds {
+		set |= 1 << at
+	}
+	return set
+}

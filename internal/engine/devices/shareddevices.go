@@ -1,0 +1,111 @@
+package devices
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// countShared finds the devices that several claims can have: each as often as its capacities allow, for whichever kinds. One that a varied
+// kind wants is counted for one kind alone, of all kinds in turn.
+func (n *nodeUnits) countShared() {
+	turn := 0
+	for i, set := range n.sets {
+		d := &n.inv.devices[i]
+		if set == 0 || !d.shared || n.once[i] && len(d.consumes) == 0 || len(d.consumes) > 0 && n.u.uses[i] == 0 {
+			continue // partitions that are shared as well are not counted
+		}
+		if !n.anyVaried(set) {
+			n.out.groups.add(n.sharedGroup(i, set))
+			continue
+		}
+		skip := turn % bits.OnesCount64(set)
+		turn++
+		for range skip {
+			set &= set - 1
+		}
+		at := bits.TrailingZeros64(set)
+		if units := n.unitsOf(i, at); units > 0 {
+			n.sets[i], n.counted[i] = 1<<at, units
+			n.out.by[1<<at] += units
+		} else {
+			n.sets[i] = 0
+		}
+	}
+}
+
+func (n *nodeUnits) anyVaried(set uint64) bool {
+	for rest := set; rest != 0; rest &= rest - 1 {
+		if n.list[bits.TrailingZeros64(rest)].varied {
+			return true
+		}
+	}
+	return false
+}
+
+// sharedGroup is a shared device as devices that draw on its capacities: as many for each kind as there is capacity for.
+func (n *nodeUnits) sharedGroup(i int, set uint64) counterGroup {
+	g := counterGroup{left: n.u.capacitiesLeft(i)}
+	for rest := set; rest != 0; rest &= rest - 1 {
+		at := bits.TrailingZeros64(rest)
+		if units := n.unitsOf(i, at); units > 0 {
+			g.parts = append(g.parts, counterPart{1 << at, n.takesOf(i, at), units})
+		}
+	}
+	return g
+}
+
+// capacitiesLeft is what is left of each capacity of the shared device.
+func (u *Usage) capacitiesLeft(i int) []int64 {
+	d := &u.inventory.devices[i]
+	out := make([]int64, len(d.capacity))
+	for j := range d.capacity {
+		out[j] = d.capacity[j].value
+		if u.consumed[i] != nil {
+			out[j] -= u.consumed[i][j]
+		}
+	}
+	return out
+}
+
+// takesOf is what a request of the kind takes of the shared device's capacities, whichever of its alternatives it has.
+func (n *nodeUnits) takesOf(i, at int) []int64 {
+	out := make([]int64, len(n.inv.devices[i].capacity))
+	for _, a := range n.list[at].alternatives {
+		matching := n.matches.of(n.inv, a)
+		if v := &matching.verdicts[i]; !v.matches() || v.tainted || n.chosen[at] != nil && n.chosen[at] != a {
+			continue
+		}
+		for j, amount := range matching.amounts[i] {
+			out[j] = max(out[j], amount)
+		}
+	}
+	return out
+}
+
+// unitsOf is how many requests of the kind the shared device has capacity for: one if a request wants several devices, or all, since it has
+// each once.
+func (n *nodeUnits) unitsOf(i, at int) int64 {
+	units := int64(manyUnits)
+	left := n.u.capacitiesLeft(i)
+	for j, amount := range n.takesOf(i, at) {
+		if amount > 0 {
+			units = min(units, max(left[j], 0)/amount)
+		}
+	}
+	if n.list[at].count > 1 || n.chosen[at] != nil && n.chosen[at].all {
+		units = min(units, 1)
+	}
+	return units
+}
+
+// add adds a group.
+func (s *counterGroups) add(g counterGroup) {
+	text := fmt.Sprint(g)
+	for i := range s.list {
+		if fmt.Sprint(s.list[i]) == text {
+			s.times[i]++
+			return
+		}
+	}
+	s.list, s.times = append(s.list, g), append(s.times, 1)
+}
