@@ -8,27 +8,50 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// The order of a plan gives each pod its devices as kube-scheduler would: those that can use others don't come first.
+// The order of a plan gives each pod its devices as kube-scheduler would: those that can use others don't come first, whether they ask by
+// claims or by an extended resource, and where rules between pods have a say in the order, too.
 func TestDevicesInTheOrderOfThePlan(t *testing.T) {
-	s := gpuCluster(node("n", allocatable("cpu=64", "memory=256Gi")), pods("any", 2, requests("cpu=1"), claims("any")), pods("some", 2, requests("cpu=1"), claims("some")))
-	s.NodePools = nil
-	template(s, "any", nil, gpuRequest("r", 1))
-	template(s, "some", nil, gpuRequest("r", 1, "model=A100"))
-	published(s, "n", append(gpus(2, "A100"), gpus(2, "H100")...))
-	p := solveDevices(t, s)
-	if len(p.Unschedulable) > 0 {
-		t.Fatalf("%v", p.Unschedulable)
-	}
-	seen := ""
-	for _, key := range p.Order {
-		seen += key.Name[:1]
-	}
-	if seen != "ssaa" {
-		t.Errorf("the order is %v", p.Order)
+	for name, c := range map[string]struct {
+		any    podOption
+		change func(*scheduling.Snapshot)
+	}{
+		"claims":               {claims("any"), func(*scheduling.Snapshot) {}},
+		"an extended resource": {requests("cpu=1", "example.com/gpu=1"), func(*scheduling.Snapshot) {}},
+		"spread over zones": {claims("any"), func(s *scheduling.Snapshot) {
+			for _, p := range s.Pods {
+				p.Labels = map[string]string{"app": "x"}
+				p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+					TopologyKey: zoneKey, MaxSkew: 1, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: p.Labels},
+				}}
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := gpuCluster(node("n", nodeLabel(zoneKey, "a"), allocatable("cpu=64", "memory=256Gi")), pods("any", 2, requests("cpu=1"), c.any), pods("some", 2, requests("cpu=1"), claims("some")))
+			s.NodePools = nil
+			resource := "example.com/gpu"
+			s.DeviceClasses[0].Spec.ExtendedResourceName = &resource
+			template(s, "any", nil, gpuRequest("r", 1))
+			template(s, "some", nil, gpuRequest("r", 1, "model=A100"))
+			published(s, "n", append(gpus(2, "A100"), gpus(2, "H100")...))
+			c.change(s)
+			p := planDevices(t, s)
+			if len(p.Unschedulable) > 0 {
+				t.Fatalf("%v", p.Unschedulable)
+			}
+			seen := ""
+			for _, key := range p.Order {
+				seen += key.Name[:1]
+			}
+			if seen != "ssaa" {
+				t.Errorf("the order is %v", p.Order)
+			}
+		})
 	}
 }
 

@@ -30,10 +30,28 @@ func (t *Answering) bindOrder() []state.Binding {
 	if t.S.Topology == nil || !placing.SpreadsOf(t.Trial).AnyPlaced(func(o *topology.Groups, _ int32) bool { return orderMatters(t.M, o) }) {
 		return t.OrderForDevices(t.S.Placed)
 	}
-	if order := t.queueOrder(); order != nil {
-		return order
+	order := t.queueOrder()
+	if order == nil {
+		order = t.placingOrder()
 	}
-	return t.placingOrder()
+	if adapted := t.OrderForDevices(order); t.canBeBound(adapted) {
+		return adapted
+	}
+	return order
+}
+
+// canBeBound reports whether rules let all be bound in the order.
+func (t *Answering) canBeBound(order []state.Binding) bool {
+	if t.M.Devices == nil {
+		return true // it is none that was adapted
+	}
+	s := t.beforePlacing()
+	for _, b := range order {
+		if bindAll(t.M.Classes[b.Class], s, &b); b.Count > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // orderMatters reports whether a pod with the stake may be bound only before or after others: whether it must be spread over

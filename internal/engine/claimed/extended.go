@@ -110,8 +110,33 @@ func (x *Index) addExtended(requests []int64) {
 	}
 }
 
-// unplugged are the extended resources that the node has none of by device plugins. allocatable is what it has in all.
-func (x *Index) unplugged(allocatable corev1.ResourceList) map[corev1.ResourceName]bool {
+// AdmittedClaim is a claim of a pod, or what it asks for of an extended resource as one, where devices serve that.
+type AdmittedClaim struct {
+	*devices.Claim
+	Resource corev1.ResourceName
+}
+
+// ExtendedClaims are the claims that kube-scheduler makes for the extended resources among requests where devices serve them.
+func (x *Index) ExtendedClaims(requests []int64) []AdmittedClaim {
+	var out []AdmittedClaim
+	for i := range x.extended {
+		e := &x.extended[i]
+		at, ok := x.table.At(e.name)
+		if !ok || e.err != nil || requests[at] <= 0 {
+			continue
+		}
+		spec := &resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{
+			Name: "r", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: e.class, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: requests[at]},
+		}}}
+		if claim, err := devices.NewClaim(string(e.name), spec, x.classes); err == nil {
+			out = append(out, AdmittedClaim{claim, e.name})
+		}
+	}
+	return out
+}
+
+// Unplugged are the extended resources that the node has none of by device plugins. allocatable is what it has in all.
+func (x *Index) Unplugged(allocatable corev1.ResourceList) map[corev1.ResourceName]bool {
 	out := make(map[corev1.ResourceName]bool, len(x.extended))
 	for i := range x.extended {
 		if q, ok := allocatable[x.extended[i].name]; !ok || q.Sign() <= 0 {
@@ -162,7 +187,7 @@ func (x *Index) ServedBy(types []*cloudprovider.InstanceType, options []planning
 		if !slices.ContainsFunc(options, func(o planning.InstanceTypeOption) bool { return o.Name == it.Name }) {
 			continue
 		}
-		for name := range x.unplugged(it.Allocatable()) {
+		for name := range x.Unplugged(it.Allocatable()) {
 			delete(asked, name)
 		}
 	}

@@ -31,6 +31,7 @@ type Index struct {
 	needs map[string]deviceNeeds
 	// extended are the extended resources that devices serve as well.
 	extended []extendedResource
+	classes  map[string]*resourcev1.DeviceClass
 	// OfTypes are the units of instance types, by the first of their pools, which copies of a type share; ofNodes those of nodes, by name.
 	OfTypes map[*cloudprovider.DevicePool]devices.Units
 	ofNodes map[string]devices.Units
@@ -62,7 +63,7 @@ func New(s *planning.Snapshot, r *likeness.Roster, table *resources.Table, terms
 		return nil
 	}
 	x := &Index{
-		table: table, matcher: matcher, extended: extended,
+		table: table, matcher: matcher, extended: extended, classes: deviceClasses(s),
 		matches: devices.NewMatches(matcher), Kinds: devices.NewKinds(), needs: map[string]deviceNeeds{},
 		OfTypes: map[*cloudprovider.DevicePool]devices.Units{}, ofNodes: map[string]devices.Units{},
 		ceilings: map[*cloudprovider.DevicePool]*devices.Ceiling{},
@@ -80,7 +81,7 @@ func New(s *planning.Snapshot, r *likeness.Roster, table *resources.Table, terms
 		x.resolve(s, &corev1.Pod{ObjectMeta: set.ObjectMeta, Spec: set.Spec.Template.Spec}, matcher)
 	}
 	x.intern()
-	x.internExtended(deviceClasses(s), mostOf(s, r, extended))
+	x.internExtended(x.classes, mostOf(s, r, extended))
 	x.count(stock)
 	x.addFurther(stock)
 	x.Inventories, x.Usages = stock.ofTypes, stock.ofNodes
@@ -304,7 +305,7 @@ func (x *Index) RoomOfNode(name string, allocatable corev1.ResourceList, free []
 	}
 	unplugged := map[corev1.ResourceName]bool(nil)
 	if len(x.extended) > 0 {
-		unplugged = x.unplugged(allocatable)
+		unplugged = x.Unplugged(allocatable)
 	}
 	x.fill(x.ofNodes[name], x.further.ofNodes[name], func(name corev1.ResourceName, _ int) bool { return unplugged[name] }, free)
 }

@@ -20,6 +20,9 @@ type View struct {
 	Initialized           bool
 }
 
+// Allocatable is what pods can have of the node in all.
+func (v *View) Allocatable() corev1.ResourceList { return v.allocatable }
+
 // ViewOf merges Node and NodeClaim: before registration the claim speaks, filled up by the node; after it the node,
 // filled up by the claim until it is initialised.
 func ViewOf(n *planning.Node) View {

@@ -6,9 +6,16 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/claimed"
 	"github.com/drawknife/drawknife/internal/engine/devices"
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
@@ -30,18 +37,22 @@ type deviceAdmission struct {
 	t       *Trial
 	matches *devices.Matches
 	// claims are by class; known has the orders that were found, by node or type and classes.
-	claims map[int32][]*devices.Claim
+	claims map[int32][]claimed.AdmittedClaim
 	known  map[string]sequence
 	// refused says of types and classes in an order whether some get no devices.
 	refused map[string]bool
-	// stocks are what new nodes have, which is never changed.
-	stocks map[*devices.Inventory]typeStock
+	// stocks are what new nodes have, which is never changed, by the first pool of their type.
+	stocks map[*cloudprovider.InstanceType]hostStock
+	// byName are the types of catalogs.
+	byName map[*market.Catalog]map[string]*cloudprovider.InstanceType
 }
 
-// typeStock is what a new node of a type has, with a name for it.
-type typeStock struct {
+// hostStock is what of devices a host has, with a name that is equal for hosts that have the same. The usage is nil for none.
+type hostStock struct {
 	usage *devices.Usage
 	name  string
+	// unplugged are the extended resources of which it has none by device plugins: devices serve those.
+	unplugged map[corev1.ResourceName]bool
 }
 
 // sequence is an order of a node's pods, by class; the last failed of them get no devices.
@@ -58,33 +69,37 @@ func (t *Trial) NewDeviceAdmission() *deviceAdmission {
 	}
 	if t.admission == nil {
 		t.admission = &deviceAdmission{
-			t: t, matches: devices.NewMatches(t.M.Matcher), claims: map[int32][]*devices.Claim{}, known: map[string]sequence{}, refused: map[string]bool{},
-			stocks: map[*devices.Inventory]typeStock{},
+			t: t, matches: devices.NewMatches(t.M.Matcher), claims: map[int32][]claimed.AdmittedClaim{}, known: map[string]sequence{}, refused: map[string]bool{},
+			stocks: map[*cloudprovider.InstanceType]hostStock{}, byName: map[*market.Catalog]map[string]*cloudprovider.InstanceType{},
 		}
 	}
 	return t.admission
 }
 
-// claimsOf are what a pod of the class claims. Extended resources that devices serve are not among it.
-func (a *deviceAdmission) claimsOf(class int32) []*devices.Claim {
+// claimsOf are what a pod of the class claims.
+func (a *deviceAdmission) claimsOf(class int32) []claimed.AdmittedClaim {
 	if known, ok := a.claims[class]; ok {
 		return known
 	}
 	c, x := a.t.M.Classes[class], a.t.M.Devices
-	var out []*devices.Claim
+	var out []claimed.AdmittedClaim
 	if likeness.ClaimsDevices(&c.Sample.Spec) {
-		out = slices.Clone(x.Of(c.Sample).Claims)
+		for _, claim := range x.Of(c.Sample).Claims {
+			out = append(out, claimed.AdmittedClaim{Claim: claim})
+		}
 	}
+	out = append(out, x.ExtendedClaims(c.Requests)...)
 	a.claims[class] = out
 	return out
 }
 
-// stockOf is what of devices a host has: the usage, and a text that is equal for hosts that have the same. Nil for none.
-func (a *deviceAdmission) stockOf(host int32) (*devices.Usage, string) {
+// stockOf is what a host has.
+func (a *deviceAdmission) stockOf(host int32) hostStock {
 	m := a.t.M
 	if int(host) < len(m.Nodes) {
 		name := m.Nodes[host].Name
-		return m.Devices.Usages[name], "node " + name
+		view := existing.ViewOf(m.Nodes[host].Source)
+		return hostStock{m.Devices.Usages[name], "node " + name, m.Devices.Unplugged(view.Allocatable())}
 	}
 	mc := a.t.NewNode(host)
 	table := m.Pools[mc.Pool].Table
@@ -92,40 +107,38 @@ func (a *deviceAdmission) stockOf(host int32) (*devices.Usage, string) {
 }
 
 // stockOfType is what a new node of the type has.
-func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType) (*devices.Usage, string) {
+func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType) hostStock {
 	if len(it.Devices) == 0 {
-		return nil, ""
+		return hostStock{}
 	}
-	inv := a.t.M.Devices.Inventories[&it.Devices[0]]
-	if inv == nil {
-		return nil, ""
-	}
-	s, known := a.stocks[inv]
+	s, known := a.stocks[it]
 	if !known {
-		s = typeStock{devices.NewUsage(inv), fmt.Sprintf("type %d", len(a.stocks))}
-		a.stocks[inv] = s
+		if inv := a.t.M.Devices.Inventories[&it.Devices[0]]; inv != nil {
+			s = hostStock{devices.NewUsage(inv), fmt.Sprintf("type %d", len(a.stocks)), a.t.M.Devices.Unplugged(it.Allocatable())}
+		}
+		a.stocks[it] = s
 	}
-	return s.usage, s.name
+	return s
 }
 
-// order finds an order in which the pods, given by class, get their devices on a host with the usage, which is not changed.
-func (a *deviceAdmission) order(u *devices.Usage, name string, classes []int32) sequence {
-	key := keyOf(name, classes)
+// order finds an order in which the pods, given by class, get their devices on a host with the stock, which is not changed.
+func (a *deviceAdmission) order(on hostStock, classes []int32) sequence {
+	key := keyOf(on.name, classes)
 	if known, ok := a.known[key]; ok {
 		return known
 	}
-	best := a.try(u, classes)
+	best := a.try(on, classes)
 	next := classes
 	for n := 0; best.failed > 0 && n < maxOrders; n++ {
 		if n == 0 {
 			next = a.hardestFirst(next)
 		} else {
 			// Those that got none come first.
-			last := a.try(u, next)
+			last := a.try(on, next)
 			cut := len(last.classes) - last.failed
 			next = slices.Concat(last.classes[cut:], last.classes[:cut])
 		}
-		if s := a.try(u, next); s.failed < best.failed {
+		if s := a.try(on, next); s.failed < best.failed {
 			best = s
 		}
 	}
@@ -144,14 +157,14 @@ func keyOf(name string, classes []int32) string {
 
 // refuses reports whether some of the pods, given by class in their order, get no devices on a new node of the type.
 func (a *deviceAdmission) refuses(it *cloudprovider.InstanceType, classes []int32) bool {
-	u, name := a.stockOfType(it)
-	if u == nil {
+	on := a.stockOfType(it)
+	if on.usage == nil {
 		return false
 	}
-	key := keyOf(name, classes)
+	key := keyOf(on.name, classes)
 	no, known := a.refused[key]
 	if !known {
-		no = a.try(u, classes).failed > 0
+		no = a.try(on, classes).failed > 0
 		a.refused[key] = no
 	}
 	return no
@@ -171,11 +184,16 @@ func (a *deviceAdmission) hardestFirst(classes []int32) []int32 {
 }
 
 // try allocates in the order given; those that get no devices stand last.
-func (a *deviceAdmission) try(u *devices.Usage, classes []int32) sequence {
-	usage := u.Clone()
+func (a *deviceAdmission) try(on hostStock, classes []int32) sequence {
+	usage := on.usage.Clone()
 	var got, not []int32
 	for _, class := range classes {
-		claims := a.claimsOf(class)
+		var claims []*devices.Claim
+		for _, claim := range a.claimsOf(class) {
+			if claim.Resource == "" || on.unplugged[claim.Resource] {
+				claims = append(claims, claim.Claim)
+			}
+		}
 		if len(claims) > 0 {
 			if allocation, _ := devices.Allocate([]devices.Source{{Usage: usage}}, claims, a.matches); allocation == nil {
 				not = append(not, class)
@@ -197,11 +215,11 @@ func (a *deviceAdmission) TakeOffRefused() []int32 {
 		if len(loads[host]) == 0 || t.NewOnly && host < len(t.M.Nodes)+t.Fresh {
 			continue
 		}
-		u, name := a.stockOf(int32(host))
-		if u == nil {
+		on := a.stockOf(int32(host))
+		if on.usage == nil {
 			continue
 		}
-		s := a.order(u, name, loads[host])
+		s := a.order(on, loads[host])
 		if s.failed == 0 {
 			continue
 		}
@@ -245,8 +263,11 @@ func (t *Trial) OrderForDevices(list []state.Binding) []state.Binding {
 	loads := a.loadsOf(list)
 	changed := false
 	for host := range loads {
-		if u, name := a.stockOf(int32(host)); u != nil && len(loads[host]) > 1 {
-			s := a.order(u, name, loads[host])
+		if len(loads[host]) < 2 {
+			continue
+		}
+		if on := a.stockOf(int32(host)); on.usage != nil {
+			s := a.order(on, loads[host])
 			changed = changed || !slices.Equal(s.classes, loads[host])
 			loads[host] = s.classes
 		}
@@ -257,7 +278,7 @@ func (t *Trial) OrderForDevices(list []state.Binding) []state.Binding {
 	return inOrder(list, loads, func(class int32) bool { return len(a.claimsOf(class)) > 0 })
 }
 
-// spreadsFirst has the bindings of each host that are about some of its pods follow the host's order of those.
+// inOrder has the bindings of each host that are about some of its pods follow the host's order of those.
 func inOrder(list []state.Binding, orders [][]int32, about func(class int32) bool) []state.Binding {
 	stages := map[[2]int32]state.Binding{}
 	for _, b := range list {
@@ -282,24 +303,26 @@ func inOrder(list []state.Binding, orders [][]int32, about func(class int32) boo
 }
 
 // allowed are the types of a new node on which its pods, given by class in their order, get their devices; the first one is kept.
-func (a *deviceAdmission) allowed(types []*cloudprovider.InstanceType, options []planning.InstanceTypeOption, classes []int32) []planning.InstanceTypeOption {
-	byName := map[string]*cloudprovider.InstanceType{}
-	for _, it := range types {
-		byName[it.Name] = it
-	}
-	out := slices.Clone(options[:1])
-	for _, o := range options[1:] {
-		if !a.refuses(byName[o.Name], classes) {
-			out = append(out, o)
+func (a *deviceAdmission) allowed(c *market.Catalog, options []planning.InstanceTypeOption, classes []int32) []planning.InstanceTypeOption {
+	byName := a.byName[c]
+	if byName == nil {
+		byName = make(map[string]*cloudprovider.InstanceType, len(c.Types))
+		for _, it := range c.Types {
+			byName[it.Name] = it
 		}
+		a.byName[c] = byName
 	}
-	return out
+	refuses := func(o planning.InstanceTypeOption) bool { return a.refuses(byName[o.Name], classes) }
+	if !slices.ContainsFunc(options[1:], refuses) {
+		return options
+	}
+	return append(slices.Clone(options[:1]), slices.DeleteFunc(slices.Clone(options[1:]), refuses)...)
 }
 
-// Narrow leaves a new node the types on which its pods get their devices. Types that minValues count stay.
+// Narrow leaves a new node the types on which its pods get their devices, unless its pool's minValues ask for others as well.
 func (a *deviceAdmission) Narrow(node *planning.NewNode, pool int32, loads []state.Binding) {
 	p := a.t.M.Pools[pool]
-	if len(node.InstanceTypes) < 2 || len(p.Variety) > 0 {
+	if len(node.InstanceTypes) < 2 {
 		return
 	}
 	var classes []int32
@@ -310,7 +333,26 @@ func (a *deviceAdmission) Narrow(node *planning.NewNode, pool int32, loads []sta
 			}
 		}
 	}
-	if len(classes) > 1 {
-		node.InstanceTypes = a.allowed(p.Table.Catalog.Types, node.InstanceTypes, classes)
+	if len(classes) == 0 {
+		return
 	}
+	if left := a.allowed(p.Table.Catalog, node.InstanceTypes, classes); len(left) < len(node.InstanceTypes) && variedEnough(p, left) {
+		node.InstanceTypes = left
+	}
+}
+
+// variedEnough reports whether the types have as many values of each key as the pool's minValues ask for.
+func variedEnough(p *nodepool.Pool, options []planning.InstanceTypeOption) bool {
+	for _, asked := range p.Variety {
+		values := sets.New[string]()
+		for _, it := range p.Table.Catalog.Types {
+			if slices.ContainsFunc(options, func(o planning.InstanceTypeOption) bool { return o.Name == it.Name }) {
+				values.Insert(it.Requirements.Get(asked.Key).Values()...)
+			}
+		}
+		if values.Len() < asked.N {
+			return false
+		}
+	}
+	return true
 }
