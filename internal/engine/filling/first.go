@@ -64,24 +64,35 @@ const (
 	// goodSeed is by which part of the bound the packing that the values began with may cost more for no other to be made: where prices
 	// grow with sizes, a packer by value does not come near that.
 	goodSeed = 1.0 / 22
+	// fewOptions is how many options count as few: nodes of one price may then be as good as any others.
+	fewOptions = 256
 	// poorStart is by which part a packing may cost more than another for it to be refined all the same.
 	poorStart = 0.1
 )
 
-// First is the packing to improve: the one that the values began with if it is near their bound or far cheaper than what the packer
-// finds by value, else that, refined. Where limits bind only the packer is asked.
+// First is the packing to improve: the one that the values began with, or one of nodes of a single price, if it is near their bound;
+// the former, too, if it is far cheaper than what the packer finds by value; else that, refined. Where limits bind only the packer is
+// asked.
 func (k *Packer) First(ctx context.Context) *Bins {
 	p, v := k.p, k.v
 	var seeded *Bins
 	if k.gate == nil {
 		seeded = k.seeded()
 	}
-	if seeded != nil && float64(seeded.cost(p)) <= v.Bound*(1+goodSeed) {
+	good := func(g *Bins) bool { return g != nil && float64(g.cost(p)) <= v.Bound*(1+goodSeed) }
+	if good(seeded) {
 		clear(k.Left)
 		return seeded
 	}
+	patterned := len(p.Items) < pricing.FewItems || v.Program.Nodes() >= nodesPerItem*len(p.Items)
+	if seeded != nil && !patterned && len(p.Options) <= fewOptions {
+		if balanced := k.balanced(ctx); good(balanced) {
+			clear(k.Left)
+			return balanced
+		}
+	}
 	packed := &Bins{}
-	if s := newPatterns(k.Task); s != nil && k.gate == nil && k.node == nil && (len(p.Items) < pricing.FewItems || v.Program.Nodes() >= nodesPerItem*len(p.Items)) {
+	if s := newPatterns(k.Task); s != nil && k.gate == nil && k.node == nil && patterned {
 		packed = s.pack(ctx, k.Left)
 	}
 	packed.List = append(packed.List, k.Pack(ctx).List...)
@@ -106,6 +117,30 @@ func (k *Task) seeded() *Bins {
 		g.List[i] = k.newBin(s.Option, s.Load)
 	}
 	return g
+}
+
+// balanced is a packing by the values of nodes of one price, each filled so that its resources run out together; nil if there is none.
+func (k *Task) balanced(ctx context.Context) *Bins {
+	q := newPackings(k, k.v.Item, k.v.Ratio)
+	q.out.Likely = k.v.Program.MeanPrice()
+	found := packing.Pack(ctx, &q.out, nil, 0, packing.Effort{Starts: 1, Steps: 100 * min(podsOf(k.p), 5_000)})
+	if found == nil {
+		return nil
+	}
+	g := &Bins{}
+	for i := range found {
+		g.List = append(g.List, k.newBin(found[i].Option, fromPacking(found[i].Load)))
+	}
+	return g
+}
+
+// podsOf is how many pods the problem has.
+func podsOf(p *pricing.Problem) int {
+	sum := 0
+	for i := range p.Items {
+		sum += p.Items[i].Count
+	}
+	return sum
 }
 
 // refine makes a packing cheaper without losing a pod.
