@@ -46,6 +46,9 @@ Karpenter's disruption controller asks `+"`disruption.Reference`"+` in place of 
 follows on a command is Karpenter's: the wait, the validation and the queue that carries it out. `+"`disruption.Global`"+`, the default, differs
 on purpose and is not compared.
 
+Where pods claim devices, Karpenter's own allocator then allocates what the plan counts on, in the plan's order, on each of the instance types that it leaves a
+new node. If it can't, the pod is not scheduled and the spec fails.
+
 ## Differences
 
 `, total.outside, total.notHere)

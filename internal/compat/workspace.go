@@ -52,7 +52,8 @@ func (w *workspace) writeModfile() error {
 		}
 	}
 	root := filepath.Dir(filepath.Dir(w.here))
-	args := []string{"mod", "edit", "-replace=github.com/drawknife/drawknife=" + root}
+	args := []string{"mod", "edit", "-replace=github.com/drawknife/drawknife=" + root,
+		"-replace=github.com/drawknife/drawknife/scheduling/dra=" + filepath.Join(root, "scheduling", "dra")}
 	for module, dir := range w.peers {
 		args = append(args, "-replace="+module+"="+dir)
 	}

@@ -29,7 +29,7 @@ func catalog(in []*cloudprovider.InstanceType) ([]*dkcp.InstanceType, error) {
 		if err != nil {
 			return nil, err
 		}
-		n := &dkcp.InstanceType{Name: t.Name, Requirements: reqs, Capacity: t.Capacity, Overhead: overhead(t.Overhead)}
+		n := &dkcp.InstanceType{Name: t.Name, Requirements: reqs, Capacity: t.Capacity, Overhead: overhead(t.Overhead), Devices: devicesOf(t)}
 		for _, o := range t.Offerings {
 			if reqs, err = set(o.Requirements); err != nil {
 				return nil, err

@@ -40,6 +40,8 @@ type Question struct {
 	GracePeriod      *metav1.Duration // of claims whose pool states none
 
 	IgnorePreferences, BestEffortMinValues, StrictReservations bool
+	// Devices says that pods may claim some.
+	Devices bool
 	// Placeholder tells the pods of capacity buffers from others.
 	Placeholder func(*corev1.Pod) bool
 }
@@ -49,6 +51,8 @@ type Answer struct {
 	New      []NewNode
 	Existing map[string][]*corev1.Pod // by node name
 	Refused  map[*corev1.Pod]Refusal
+	// Order is one in which all pods with a place get what they claim.
+	Order []*corev1.Pod
 }
 
 // NewNode is a planned node.
@@ -74,7 +78,7 @@ func Solve(ctx context.Context, q Question) (Answer, error) {
 	if err != nil {
 		return answer, err
 	}
-	model, err := dk.Compile(snapshot)
+	model, err := dk.Compile(snapshot, dk.WithDeviceMatcher(matcher(&q)))
 	if err != nil {
 		for _, p := range q.Pods {
 			answer.Refused[p] = Refusal{error: err}
@@ -109,6 +113,7 @@ func Solve(ctx context.Context, q Question) (Answer, error) {
 		planned.Pods = pods
 		answer.New = append(answer.New, planned)
 	}
+	answer.Order = find(plan.Order)
 	for _, e := range plan.Existing {
 		answer.Existing[e.Name] = find(e.Pods)
 	}
@@ -157,6 +162,7 @@ func newNodeOf(q *Question, s *dk.Snapshot, n *dk.NewNode, minValues dk.MinValue
 	if err != nil {
 		return NewNode{}, err
 	}
+	nameDrivers(q, s, n, claim)
 	theirs, err := convert[v1.NodeClaim](claim)
 	if err != nil {
 		return NewNode{}, err

@@ -50,6 +50,9 @@ func snapshotOf(ctx context.Context, q *Question) (*dk.Snapshot, map[string]*cor
 	if s.Nodes, err = nodesOf(q, pods, waiting); err != nil {
 		return nil, nil, err
 	}
+	if err := deviceObjects(ctx, q, s); err != nil {
+		return nil, nil, err
+	}
 	return s, waiting, surroundings(ctx, q, pods, s)
 }
 
