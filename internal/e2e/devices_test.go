@@ -277,6 +277,57 @@ func TestClaimedDevices(t *testing.T) {
 	}
 }
 
+// TestDevicesAreLearned has a driver publish two GPUs where the instance type says one. A pod that claims two of that kind, which no instance type lists, runs once a
+// node has shown them, and the NodePool keeps what was learned.
+func TestDevicesAreLearned(t *testing.T) {
+	types := deviceTypes(t)
+	published := make([]*cloudprovider.InstanceType, len(types))
+	for i, it := range types {
+		published[i] = it
+		if cpu := it.Capacity[corev1.ResourceCPU]; cpu.Value() == 4 {
+			other := *it
+			other.Devices = []cloudprovider.DevicePool{{Driver: deviceDriver, Devices: []resourcev1.Device{testDevice("gpu-0", "gpu", "24Gi"), testDevice("gpu-1", "gpu", "24Gi")}}}
+			published[i] = &other
+		}
+	}
+	cluster := server.Start(t, harness.Options{Types: types})
+	startDriver(t, cluster, published)
+	makeClass(t, cluster, "gpu", deviceDriver, "gpu")
+	options := reconcilers.Options{DeviceMatcher: dra.New()}
+	options.Features.Devices = true
+	startController(t, cluster, options)
+	cluster.CreateNodePool(harness.NodePool("default"))
+	poolsReady(t, cluster, "default")
+	small := func(count int64) resourcev1.DeviceRequest {
+		return resourcev1.DeviceRequest{Exactly: &resourcev1.ExactDeviceRequest{
+			DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: count,
+			Selectors: []resourcev1.DeviceSelector{selector("device.capacity['" + deviceDriver + "'].memory.compareTo(quantity('48Gi')) < 0")},
+		}}
+	}
+	claiming(t, cluster, "two", 1, small(2))
+	cluster.Eventually("no instance type is known to have two", patience, cluster.PodsUnschedulable("two", 1))
+	if claims, err := cluster.Claims(); err != nil || len(claims) > 0 {
+		t.Fatalf("%d NodeClaims, %v", len(claims), err)
+	}
+	cluster.Scale("two", 0) // so that the other pod takes one of the first node's, and two of one node need another
+	claiming(t, cluster, "one", 1, small(1))
+	cluster.Eventually("the pod with one runs", patience, cluster.PodsRun("one", 1))
+	cluster.Scale("two", 1)
+	cluster.Eventually("the pod with two runs", patience, cluster.PodsRun("two", 1))
+	if nodes := len(cluster.Nodes()); nodes != 2 {
+		t.Errorf("%d nodes, want one that was planned by what the first has", nodes)
+	}
+	cluster.Eventually("nodes, claims and instances belong together", patience, cluster.Settled(-1))
+	noneTwice(t, cluster, published)
+	cluster.Eventually("the pool keeps it", patience, func() (bool, string) {
+		pool, err := cluster.NodePools.Get(t.Context(), "default", metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		return pool.Annotations[v1.LearnedDevicesAnnotationKey] != "", fmt.Sprint(pool.Annotations)
+	})
+}
+
 // allocatedClaims are the claims that are allocated, by name; one that is not is an error.
 func allocatedClaims(t *testing.T, cluster *harness.Cluster) []resourcev1.ResourceClaim {
 	t.Helper()
