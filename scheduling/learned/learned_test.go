@@ -215,6 +215,10 @@ func TestNodesThatSayNothing(t *testing.T) {
 		"of a type that is not sold": func(_ *scheduling.Snapshot, n *scheduling.Node) {
 			n.Object.Labels[corev1.LabelInstanceTypeStable] = "old"
 		},
+		"drifted": func(_ *scheduling.Snapshot, n *scheduling.Node) {
+			n.Claim = &v1.NodeClaim{}
+			n.Claim.Status.Conditions = []metav1.Condition{{Type: v1.ConditionInitialized, Status: metav1.ConditionTrue}, {Type: v1.ConditionDrifted, Status: metav1.ConditionTrue}}
+		},
 		"a slice is missing":  func(s *scheduling.Snapshot, _ *scheduling.Node) { s.ResourceSlices[0].Spec.Pool.ResourceSliceCount = 2 },
 		"slices of all nodes": func(s *scheduling.Snapshot, _ *scheduling.Node) { s.ResourceSlices[0].Spec.NodeName = nil },
 		"a newer generation is not complete": func(s *scheduling.Snapshot, _ *scheduling.Node) {

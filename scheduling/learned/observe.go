@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -78,12 +79,16 @@ func publications(s *scheduling.Snapshot) map[kind][]published {
 	return out
 }
 
-// speaks reports whether what drivers publish on the node says something about the next node of its kind.
+// speaks reports whether what drivers publish on the node says something about the next node of its kind. One that has drifted was made by other settings.
 func speaks(n *scheduling.Node) bool {
 	if n.Object == nil || n.Leaving || n.Pool.IsZero() || n.Object.Labels[corev1.LabelInstanceTypeStable] == "" {
 		return false
 	}
-	return n.Object.Labels[v1.NodeInitializedLabelKey] == "true" || n.Claim != nil && n.Claim.DeepCopy().Conditions().IsTrue(v1.ConditionInitialized)
+	if n.Claim == nil {
+		return n.Object.Labels[v1.NodeInitializedLabelKey] == "true"
+	}
+	is := func(condition string) bool { return meta.IsStatusConditionTrue(n.Claim.Status.Conditions, condition) }
+	return !is(v1.ConditionDrifted) && (is(v1.ConditionInitialized) || n.Object.Labels[v1.NodeInitializedLabelKey] == "true")
 }
 
 func byDriver(list []*resourcev1.ResourceSlice) map[string][]*resourcev1.ResourceSlice {
