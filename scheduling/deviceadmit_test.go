@@ -85,6 +85,31 @@ func TestDevicesAfterRollback(t *testing.T) {
 	}
 }
 
+// Claims that overlap in more ways than are counted are planned all the same: what counting lets through is found by allocating.
+func TestDevicesOfKindsThatOverlapInManyWays(t *testing.T) {
+	const kinds = 16
+	var list []resourcev1.Device
+	for i := range kinds - 1 {
+		d := gpus(1, "A")[0]
+		d.Name = fmt.Sprint("d", i)
+		for _, of := range []int{i, i + 1} { // each device serves two kinds
+			yes := "1"
+			d.Attributes[resourcev1.QualifiedName(fmt.Sprint("k", of))] = resourcev1.DeviceAttribute{StringValue: &yes}
+		}
+		list = append(list, d)
+	}
+	s := cluster(publishes(machineType("chain", 3, "cpu=64", "memory=256Gi"), list...))
+	s.DeviceClasses = []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}
+	for i := range kinds {
+		name := fmt.Sprint("t", i)
+		template(s, name, nil, gpuRequest("r", 1, fmt.Sprintf("k%d=1", i)))
+		s.Pods = append(s.Pods, pod(fmt.Sprint("p", i), requests("cpu=1"), claims(name)))
+	}
+	if p := planDevices(t, s); len(p.Unschedulable) > 0 || len(p.NewNodes) != 2 {
+		t.Errorf("%d nodes, without a place %v", len(p.NewNodes), p.Unschedulable)
+	}
+}
+
 // Requests for devices that are too high are named by their classes, not by what the planner calls what it counts.
 func TestDevicesMissNamesClasses(t *testing.T) {
 	for of, want := range map[corev1.ResourceName]string{

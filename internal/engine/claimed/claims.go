@@ -21,7 +21,6 @@ var (
 	errNetworkOfDaemon  = errors.New("it claims devices that several nodes can use, and those are given to pods that wait alone")
 	errNetworkContested = errors.New("it claims devices that several nodes can use, and claims of other pods for devices of a node could take all of them: have those select others")
 	errNetworkElsewhere = errors.New("it claims devices that several nodes can use, and its own rules leave it none of those nodes")
-	errTooManyOverlaps  = errors.New("the claims of devices in the cluster overlap in too many ways: use fewer kinds of selectors")
 )
 
 // maxUsers is how many pods can use a claim.

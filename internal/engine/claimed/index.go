@@ -149,20 +149,7 @@ func (x *Index) count(stock *deviceStock) {
 		x.ofNodes[name] = units
 		all = append(all, units)
 	}
-	counts, ok := devices.NewCounts(x.Kinds, all)
-	if !ok {
-		for key, n := range x.needs {
-			if n.err == nil {
-				n.err = errTooManyOverlaps
-				x.needs[key] = n
-			}
-		}
-		for i := range x.extended {
-			x.extended[i].err = errTooManyOverlaps
-		}
-		counts, _ = devices.NewCounts(devices.NewKinds(), nil)
-	}
-	x.Counts = counts
+	x.Counts = devices.NewCounts(x.Kinds, all)
 }
 
 // AddNames adds the resources.

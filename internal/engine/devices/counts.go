@@ -29,14 +29,15 @@ type Counts struct {
 	weights []int64
 }
 
-// maxSets bounds the resources that kinds that overlap make.
-const maxSets = 64
+// maxUnions bounds the resources that kinds that overlap make, next to one for each kind. Beyond it the largest unions are left out: what
+// these would exclude is found when devices are allocated.
+const maxUnions = 64
 
 // Many is the amount where there is no bound.
 const Many = math.MaxInt32
 
-// NewCounts finds the resources for nodes with these units. It is false if kinds overlap in too many ways.
-func NewCounts(k *Kinds, nodes []Units) (*Counts, bool) {
+// NewCounts finds the resources for nodes with these units.
+func NewCounts(k *Kinds, nodes []Units) *Counts {
 	c := &Counts{kinds: k, weights: k.weights(nodes)}
 	seen := map[uint64]bool{}
 	var masks []uint64
@@ -64,12 +65,10 @@ func NewCounts(k *Kinds, nodes []Units) (*Counts, bool) {
 		}
 		c.sets = c.add(c.sets, known, k.closed(1<<at, masks))
 	}
-	for i := 0; i < len(c.sets); i++ {
-		if len(c.sets) > maxSets {
-			return nil, false
-		}
+	most := len(c.sets) + maxUnions
+	for i := 0; i < len(c.sets) && len(c.sets) < most; i++ {
 		near := touched(c.sets[i], masks) &^ c.sets[i]
-		for near != 0 {
+		for near != 0 && len(c.sets) < most {
 			at := bits.TrailingZeros64(near)
 			near &= near - 1
 			c.sets = c.add(c.sets, known, k.closed(c.sets[i]|1<<at, masks))
@@ -78,7 +77,7 @@ func NewCounts(k *Kinds, nodes []Units) (*Counts, bool) {
 	slices.Sort(c.sets)
 	c.shares = sharesOf(nodes, c.sets)
 	c.name()
-	return c, true
+	return c
 }
 
 func (c *Counts) add(sets []uint64, known map[uint64]bool, set uint64) []uint64 {
