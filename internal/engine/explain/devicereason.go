@@ -59,7 +59,7 @@ func (x *explainer) cureOfDevices(miss *planning.NearestMiss, missed *devices.Mi
 	}
 	if missed == nil && miss.Node != "" && x.m.Devices.Usages[miss.Node] != nil {
 		claims, matches := x.m.Devices.Of(x.c.Sample).Claims, devices.NewMatches(x.m.Matcher)
-		_, missed = devices.Allocate([]devices.Source{{Usage: x.m.Devices.Usages[miss.Node]}}, claims, matches)
+		_, missed = devices.Allocate([]devices.Source{{Usage: x.m.Devices.Usages[miss.Node].Clone()}}, claims, matches)
 	}
 	if missed == nil || missed.Cure() == "" {
 		return miss
