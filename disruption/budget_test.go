@@ -19,7 +19,7 @@ import (
 )
 
 // allowed counts how many of the nodes can be taken one after another.
-func allowed(f *disruption.Fleet, l *disruption.Ledger, r disruption.Reason) int {
+func allowed(f *disruption.Fleet, l *disruption.BudgetTracker, r disruption.Reason) int {
 	n := 0
 	for _, c := range f.Candidates {
 		if l.Take(c, r) == nil {
@@ -278,7 +278,7 @@ func TestValidateBudgets(t *testing.T) {
 		change(&bad)
 		w := newWorld()
 		w.input.Budgets = []disruption.Budget{bad}
-		_, err := disruption.NewLedger(w.fleet(t))
+		_, err := disruption.NewBudgetTracker(w.fleet(t))
 		var fault *disruption.BudgetError
 		if !errors.As(err, &fault) || fault.Field != field {
 			t.Errorf("%s: error %v", field, err)

@@ -302,10 +302,10 @@ func (w *world) fleet(t testing.TB) *disruption.Fleet {
 	return f
 }
 
-func (w *world) ledger(t testing.TB) (*disruption.Fleet, *disruption.Ledger) {
+func (w *world) ledger(t testing.TB) (*disruption.Fleet, *disruption.BudgetTracker) {
 	t.Helper()
 	f := w.fleet(t)
-	l, err := disruption.NewLedger(f)
+	l, err := disruption.NewBudgetTracker(f)
 	if err != nil {
 		t.Fatal("NewLedger:", err)
 	}

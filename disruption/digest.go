@@ -1,8 +1,9 @@
 package disruption
 
 import (
-	"github.com/drawknife/drawknife/disruption/decision"
 	"slices"
+
+	"github.com/drawknife/drawknife/disruption/decision"
 )
 
 // Digest names what the plan does: the digests of its commands, wave by wave. Two plans have the same digest if they do the same

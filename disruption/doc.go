@@ -18,12 +18,12 @@
 // hour.
 //
 //	words        candidates, blocks, budgets, commands, verdicts           vocabulary.go, package decision
-//	fleet        all nodes: candidates, and what keeps the others          fleet.go, eligibility.go, candidates.go, podkey.go
+//	fleet        all nodes: candidates, and what keeps the others          survey.go, fleet.go, eligibility.go, candidates.go, podkey.go
 //	quiet        consolidateAfter and the condition Consolidatable         quietsince.go, consolidatable.go
 //	cost         sums of money                                             cost.go
-//	budgets      how much may be disrupted: of NodePools and beyond        poolbudgets.go, ledger.go, window.go
+//	budgets      how much may be disrupted: of NodePools and beyond        budgettracker.go, poolbudgets.go, ledger.go, window.go
 //	generations  what pools born in the first one bring with them          firstgeneration.go
-//	back-off     pools whose replacements fail                             backoff.go
+//	back-off     pools whose replacements fail                             backoff.go, poolpauses.go
 //	drift        the condition Drifted, and hashes                         drift.go, hashes.go
 //	forced       what must go: broken, expired, interrupted nodes          repair.go, forced.go
 //	planner      what planners answer: commands and verdicts               planner.go, commands.go
@@ -39,7 +39,7 @@
 //	replay       whether any part of a plan is still good                  restrict.go
 //	what-if      where pods would go                                       simulate.go
 //	validation   whether a command is still good                           validate.go
-//	approval     an external system that may delay or refuse commands      approval.go, digest.go, refusals.go
+//	approval     an external system that may delay or refuse commands      approval.go, digest.go, refusals.go, nodepauses.go
 //	execution    write down, mark, launch, wait, delete; or take it back   execution.go, executionmarks.go, effects.go, queue.go
 //	recovery     what a process that begins finds of those before it       record.go, recover.go, history.go
 //	pace         when the next pass is due, when planning is of no use     pace.go, idle.go

@@ -21,7 +21,7 @@ const (
 )
 
 // look makes the candidate of a node, or says what keeps it from being one: the first that applies.
-func (f *Fleet) look(m *cluster.Machine, n *scheduling.Node) (*Candidate, *Block) {
+func (f *picture) look(m *cluster.Machine, n *scheduling.Node) (*Candidate, *Block) {
 	if why := f.notEligible(m); why != nil {
 		return nil, why
 	}
@@ -55,7 +55,7 @@ func (f *Fleet) look(m *cluster.Machine, n *scheduling.Node) (*Candidate, *Block
 }
 
 // notEligible looks at the node alone.
-func (f *Fleet) notEligible(m *cluster.Machine) *Block {
+func (f *picture) notEligible(m *cluster.Machine) *Block {
 	if id, executing := f.in.Executing[m.Name]; executing {
 		return &Block{Code: BlockInFlight, Command: id}
 	}
@@ -87,7 +87,7 @@ func (f *Fleet) notEligible(m *cluster.Machine) *Block {
 
 // podBlock is the first pod, by namespace and name, that must not be disrupted, else the first that budgets hold. Each
 // pod is asked about alone: how many of one budget would have to move is for planners that see several nodes.
-func (f *Fleet) podBlock(m *cluster.Machine) *Block {
+func (f *picture) podBlock(m *cluster.Machine) *Block {
 	for _, pod := range m.Pods {
 		if !pods.Disruptable(pod, f.now) {
 			return &Block{Code: BlockPod, Pod: keyOf(pod), Until: pods.ProtectionOf(pod, f.now).Until}
@@ -105,13 +105,13 @@ func (f *Fleet) podBlock(m *cluster.Machine) *Block {
 }
 
 // moves reports whether a plan has to find a pod on a node of the pool a place when that goes: nothing keeps it where it is.
-func (f *Fleet) moves(pool v1.PoolKey) func(*corev1.Pod) bool {
+func (f *picture) moves(pool v1.PoolKey) func(*corev1.Pod) bool {
 	marker := v1.MarkerOf(pool)
 	return func(pod *corev1.Pod) bool { return pods.ReschedulableNowFrom(marker, pod, f.pdbs, f.now) }
 }
 
 // accepts says what keeps the candidate from the method, budgets and places for its pods aside; nil for nothing.
-func (f *Fleet) accepts(c *Candidate, m Method) *Block {
+func (f *picture) accepts(c *Candidate, m Method) *Block {
 	if c.PodBlock != nil && m.Class() == ClassGraceful {
 		return c.PodBlock
 	}
@@ -134,7 +134,7 @@ func (f *Fleet) accepts(c *Candidate, m Method) *Block {
 }
 
 // acceptsEmptiness is why emptiness passes the candidate over, or nil. The consolidation policy does not matter.
-func (f *Fleet) acceptsEmptiness(c *Candidate) *Block {
+func (f *picture) acceptsEmptiness(c *Candidate) *Block {
 	switch {
 	case c.Pool.Object.IsStatic():
 		return &Block{Code: BlockStatic}
@@ -149,7 +149,7 @@ func (f *Fleet) acceptsEmptiness(c *Candidate) *Block {
 }
 
 // plain is a block that says no more than its code: nearly every node has some of these, so the fleet has one of each.
-func (f *Fleet) plain(code BlockCode) *Block {
+func (f *picture) plain(code BlockCode) *Block {
 	if b := f.plainBlocks[code]; b != nil {
 		return b
 	}
@@ -158,7 +158,7 @@ func (f *Fleet) plain(code BlockCode) *Block {
 
 // acceptsDrift is why a drift method passes the candidate over, or nil. Consolidation policy and consolidateAfter do not
 // matter.
-func (f *Fleet) acceptsDrift(c *Candidate, m Method) *Block {
+func (f *picture) acceptsDrift(c *Candidate, m Method) *Block {
 	static := c.Pool.Object.IsStatic()
 	switch {
 	case static && m == MethodDrift:
@@ -173,7 +173,7 @@ func (f *Fleet) acceptsDrift(c *Candidate, m Method) *Block {
 
 // acceptsConsolidation is why consolidation passes the candidate over, or nil. Empty nodes are left to emptiness, so that
 // they go under its reason.
-func (f *Fleet) acceptsConsolidation(c *Candidate) *Block {
+func (f *picture) acceptsConsolidation(c *Candidate) *Block {
 	disruption := &c.Pool.Object.Spec.Disruption
 	switch {
 	case c.Pool.Object.IsStatic():
@@ -198,7 +198,7 @@ func (f *Fleet) acceptsConsolidation(c *Candidate) *Block {
 
 // waits is the block of a candidate whose consolidateAfter has not passed, or has not begun since the claim does not say that
 // the node is initialised.
-func (f *Fleet) waits(c *Candidate) *Block {
+func (f *picture) waits(c *Candidate) *Block {
 	if c.QuietSince.IsZero() {
 		return &Block{Code: BlockNotInitialized}
 	}
@@ -209,7 +209,7 @@ func (f *Fleet) waits(c *Candidate) *Block {
 }
 
 // Eligible are the candidates that a method accepts, and what keeps the others from it, by name.
-func (f *Fleet) Eligible(m Method) (accepted []*Candidate, refused map[string]*Block) {
+func (f *picture) Eligible(m Method) (accepted []*Candidate, refused map[string]*Block) {
 	refused = map[string]*Block{}
 	for _, c := range f.Candidates {
 		if c == nil {
@@ -234,7 +234,7 @@ const (
 )
 
 // refuses says what keeps the candidate from each method. What consolidates is one to it, however many nodes go at once.
-func (f *Fleet) refuses(c *Candidate) (out byMethod) {
+func (f *picture) refuses(c *Candidate) (out byMethod) {
 	for i, m := range Methods() {
 		if m == MethodMultiNode {
 			continue

@@ -32,7 +32,7 @@ func ExampleBudget() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ledger, err := disruption.NewLedger(fleet)
+	ledger, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
 		log.Fatal(err) // a *BudgetError
 	}

@@ -21,7 +21,7 @@ func Example() {
 		fmt.Printf("%s: %.2f USD/h, empty: %v\n", c.Name, c.Price, c.Empty())
 	}
 	fmt.Println("busy:", fleet.Blocked["busy"])
-	ledger, err := disruption.NewLedger(fleet)
+	ledger, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,8 +3,9 @@ package disruption
 import (
 	"errors"
 	"fmt"
-	"github.com/drawknife/drawknife/disruption/decision"
 	"time"
+
+	"github.com/drawknife/drawknife/disruption/decision"
 )
 
 // launch has the replacements created. If one can't be, the command ends. Only then are members marked, so that nobody

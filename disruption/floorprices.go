@@ -31,7 +31,7 @@ type roomiest struct {
 
 // newFloorPrices finds what all proofs have in common; nil where the snapshot's cost model makes what nodes cost depend on more
 // than their type.
-func newFloorPrices(f *Fleet, model *scheduling.Model, units []*unit) *floorPrices {
+func newFloorPrices(f *picture, model *scheduling.Model, units []*unit) *floorPrices {
 	snapshot := f.in.View.Snapshot
 	if snapshot.CostModel != nil || len(units) == 0 {
 		return nil

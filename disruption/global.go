@@ -132,10 +132,11 @@ func (g *Global) reference() *Reference {
 
 // Plan decides for all nodes at once. Each way of searching is gone to its end, and the cheapest outcome is kept and refined.
 func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
-	if f == nil || f.in.View == nil {
+	p := f.seen()
+	if p == nil {
 		return nil, option.Missing("Global.Plan", "a fleet that Survey made")
 	}
-	ground, err := g.newGround(ctx, f, nil)
+	ground, err := g.newGround(ctx, p, nil)
 	if err != nil {
 		return nil, err
 	}

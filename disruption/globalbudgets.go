@@ -17,7 +17,7 @@ func (g *ground) withinBudgets(ctx context.Context, best *search) (*search, erro
 	for _, w := range list {
 		free, begun := w, w
 		free.prepare = func(_ context.Context, s *search) error {
-			s.pass.ledger = s.pass.ledger.unbound()
+			s.pass.ledger = s.pass.ledger.Unbound()
 			return nil
 		}
 		wish, err := g.search(ctx, free)
@@ -50,37 +50,34 @@ func (s *search) heldByBudgets() bool {
 func (s *search) takeBest(ctx context.Context, steps []*step) error {
 	var list []choice
 	var open []*step
-	var books []*book
-	index := map[*book]int{}
+	var drawn []int
+	index := map[int]int{}
 	for _, st := range steps {
 		if st.method.Reason() == ReasonDrifted {
 			continue
 		}
 		c := choice{value: st.value}
 		for _, u := range st.members {
-			concerned, amounts := s.pass.ledger.concerned(u.Machine, st.method.Reason())
-			for i, b := range concerned {
-				at, known := index[b]
+			for _, d := range s.pass.ledger.Draws(u.Machine, st.method.Reason()) {
+				at, known := index[d.Budget]
 				if !known {
-					at = len(books)
-					index[b], books = at, append(books, b)
+					at = len(drawn)
+					index[d.Budget], drawn = at, append(drawn, d.Budget)
 				}
 				for len(c.takes) <= at {
 					c.takes = append(c.takes, 0)
 				}
-				if b.Calendar.Counts(s.fleet.now) {
-					c.takes[at] += nanoUSD(amounts[i])
-				}
+				c.takes[at] += d.Amount
 			}
 		}
 		list, open = append(list, c), append(open, st)
 	}
-	room := make([]int64, len(books))
-	for i, b := range books {
-		room[i] = nanoUSD(b.Allows(b.total)+slack) - nanoUSD(b.inUse(s.fleet.now, s.fleet.now))
+	room := make([]int64, len(drawn))
+	for i, budget := range drawn {
+		room[i] = s.pass.ledger.Room(budget)
 	}
 	for i := range list {
-		list[i].takes = append(list[i].takes, make([]int64, len(books)-len(list[i].takes))...)
+		list[i].takes = append(list[i].takes, make([]int64, len(drawn)-len(list[i].takes))...)
 	}
 	for _, i := range choose(list, room) {
 		if err := s.tryGroup(ctx, open[i].members, open[i].where); err != nil {
@@ -89,6 +86,3 @@ func (s *search) takeBest(ctx context.Context, steps []*step) error {
 	}
 	return nil
 }
-
-// unbound is the same for the fleet without budgets.
-func (l *Ledger) unbound() *Ledger { return &Ledger{fleet: l.fleet, taken: map[string]taken{}} }

@@ -123,7 +123,7 @@ func TestGlobalPlansAreSound(t *testing.T) {
 		if waved != len(plan.Commands) {
 			rt.Errorf("waves have %d commands of %d", waved, len(plan.Commands))
 		}
-		ledger, err := disruption.NewLedger(f)
+		ledger, err := disruption.NewBudgetTracker(f)
 		if err != nil {
 			rt.Fatal(err)
 		}

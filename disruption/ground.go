@@ -21,7 +21,7 @@ import (
 // made is worked out once.
 type ground struct {
 	*Global
-	fleet *Fleet
+	fleet *picture
 	model *scheduling.Model
 	// units are the candidates, by name; byName finds them.
 	units  []*unit
@@ -84,7 +84,7 @@ type draw struct {
 }
 
 // newGround is that of the fleet. What the memory knows of pods that are as they were is not worked out again; nil for no memory.
-func (g *Global) newGround(ctx context.Context, f *Fleet, m *Memory) (*ground, error) {
+func (g *Global) newGround(ctx context.Context, f *picture, m *Memory) (*ground, error) {
 	settled, err := settled(ctx, f, g.Query)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (g *Global) newGround(ctx context.Context, f *Fleet, m *Memory) (*ground, e
 // closedNodes are the nodes that take no pods of others: those that may never come up, and those whose own waiting time is
 // running. coming are the former, but for those that are on their way out again: places that nobody may rely on yet, and for
 // whose pods nothing else is launched.
-func closedNodes(f *Fleet) (closed, coming []string) {
+func closedNodes(f *picture) (closed, coming []string) {
 	for i := range f.in.View.Machines {
 		m := &f.in.View.Machines[i]
 		unready := m.Claim != nil && m.Phase != cluster.PhaseInitialized
@@ -149,7 +149,7 @@ func (g *ground) awaited(t *scheduling.Trial) *Block {
 }
 
 // recentOwners are the owners of whose pods some had to move within the time.
-func recentOwners(f *Fleet, within time.Duration) map[types.UID]time.Time {
+func recentOwners(f *picture, within time.Duration) map[types.UID]time.Time {
 	out := map[types.UID]time.Time{}
 	for i := range f.in.History {
 		d := &f.in.History[i]

@@ -7,16 +7,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Ledger keeps the books on all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. What is
+// tracker keeps the books on all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. What is
 // taken never exceeds any of them, in whatever order nodes are taken and given back. It is safe for concurrent use.
-type Ledger struct {
+type tracker struct {
 	mu    sync.Mutex
-	fleet *Fleet
+	fleet *picture
 	books []*book
 	taken map[string]taken
 	// lists are those of books that nodes draw on, each once; amounts is scratch.
@@ -63,47 +62,6 @@ type taken struct {
 	books  []*book
 }
 
-// NewLedger opens the books: nothing is taken yet. The error is a *BudgetError for a budget that can't be.
-func NewLedger(f *Fleet) (*Ledger, error) {
-	if f == nil || f.in.View == nil {
-		return nil, option.Missing("NewLedger", "the fleet of Survey")
-	}
-	if err := ValidateBudgets(f.in.Budgets); err != nil {
-		return nil, err
-	}
-	l := &Ledger{fleet: f, taken: map[string]taken{}}
-	snapshot := f.in.View.Snapshot
-	var budgets []Budget
-	for i := range snapshot.NodePools {
-		budgets = append(budgets, budgetsOf(snapshot.NodePools[i].Identity(), snapshot.NodePools[i].Object)...)
-	}
-	stated := len(budgets)
-	budgets = append(budgets, f.in.Budgets...)
-	byPool := map[string][]*book{}
-	for i := range budgets {
-		b := &book{Budget: &budgets[i], ofPool: i < stated, takes: map[string]int64{}}
-		l.books = append(l.books, b)
-		byPool[b.Scope.Pool.String()] = append(byPool[b.Scope.Pool.String()], b)
-		b.remember(f.in.History, f.now)
-	}
-	nodes := f.in.View.Machines
-	for i := range nodes {
-		m := &nodes[i]
-		if !counted(m) {
-			continue
-		}
-		for _, b := range byPool[m.Pool.String()] {
-			b.count(f, m)
-		}
-		if !m.Pool.IsZero() {
-			for _, b := range byPool[(&Scope{}).Pool.String()] {
-				b.count(f, m)
-			}
-		}
-	}
-	return l, nil
-}
-
 func (b *book) remember(history []Disruption, now time.Time) {
 	if b.Window == 0 {
 		return
@@ -118,7 +76,7 @@ func (b *book) remember(history []Disruption, now time.Time) {
 }
 
 // count adds a node to the total, and to what is in use if it is disrupted already.
-func (b *book) count(f *Fleet, m *cluster.Machine) {
+func (b *book) count(f *picture, m *cluster.Machine) {
 	if !b.Scope.Includes(m.Pool, zoneOf(m), labels.Set(m.Node.Labels)) {
 		return
 	}
@@ -130,7 +88,7 @@ func (b *book) count(f *Fleet, m *cluster.Machine) {
 }
 
 // weigh is how much of a unit a node is.
-func (f *Fleet) weigh(u Unit, m *cluster.Machine) float64 {
+func (f *picture) weigh(u Unit, m *cluster.Machine) float64 {
 	if u == UnitNodes {
 		return 1
 	}
@@ -194,7 +152,7 @@ func (b *book) refuses(amount float64, now, at time.Time) *Block {
 
 // concerned are the budgets that a node of the fleet draws on for a reason, with how much of each. Many nodes share the list, so that
 // nobody may change it; the amounts are good until the next call.
-func (l *Ledger) concerned(m *cluster.Machine, r Reason) (list []*book, amounts []float64) {
+func (l *tracker) concerned(m *cluster.Machine, r Reason) (list []*book, amounts []float64) {
 	if m.Node == nil || r.Forced() {
 		return nil, nil
 	}
@@ -230,13 +188,13 @@ func (l *bookLists) shared(list []*book) []*book {
 
 // Take uses budgets up for the disruption of a candidate, or says which budget has no room; nothing is then changed. A
 // node that is taken already is not taken twice: its first reason stays.
-func (l *Ledger) Take(c *Candidate, r Reason) *Block {
+func (l *tracker) Take(c *Candidate, r Reason) *Block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.take(c, r)
 }
 
-func (l *Ledger) take(c *Candidate, r Reason) *Block {
+func (l *tracker) take(c *Candidate, r Reason) *Block {
 	if _, twice := l.taken[c.Name]; twice {
 		return nil
 	}
@@ -255,7 +213,7 @@ func (l *Ledger) take(c *Candidate, r Reason) *Block {
 }
 
 // TakeAll takes for all candidates or for none: the block is that of the first, by the order given, that has no room.
-func (l *Ledger) TakeAll(list []*Candidate, r Reason) (*Candidate, *Block) {
+func (l *tracker) TakeAll(list []*Candidate, r Reason) (*Candidate, *Block) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var fresh []*Candidate
@@ -275,13 +233,13 @@ func (l *Ledger) TakeAll(list []*Candidate, r Reason) (*Candidate, *Block) {
 }
 
 // Return gives back what a Take of the node used up; a node that was not taken is none.
-func (l *Ledger) Return(node string) {
+func (l *tracker) Return(node string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.giveBack(node)
 }
 
-func (l *Ledger) giveBack(node string) {
+func (l *tracker) giveBack(node string) {
 	for _, b := range l.taken[node].books {
 		b.sum -= b.takes[node]
 		delete(b.takes, node)
@@ -290,7 +248,7 @@ func (l *Ledger) giveBack(node string) {
 }
 
 // Blocks says which budget has no room for the candidate now; nil when Take would succeed.
-func (l *Ledger) Blocks(c *Candidate, r Reason) *Block {
+func (l *tracker) Blocks(c *Candidate, r Reason) *Block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, has := l.taken[c.Name]; has {
@@ -306,7 +264,7 @@ func (l *Ledger) Blocks(c *Candidate, r Reason) *Block {
 }
 
 // Uses says how all budgets stand now, those of pools first, in the order of the snapshot.
-func (l *Ledger) Uses() []BudgetUse {
+func (l *tracker) Uses() []BudgetUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := make([]BudgetUse, len(l.books))
@@ -314,4 +272,87 @@ func (l *Ledger) Uses() []BudgetUse {
 		out[i] = BudgetUse{Budget: b.Name, Counts: b.Calendar.Counts(l.fleet.now), Allowed: b.Allows(b.total), InUse: b.inUse(l.fleet.now, l.fleet.now)}
 	}
 	return out
+}
+
+// newTracker opens the books: nothing is taken yet. The error is a *BudgetError for a budget that can't be.
+func newTracker(f *picture) (*tracker, error) {
+	if err := ValidateBudgets(f.in.Budgets); err != nil {
+		return nil, err
+	}
+	l := &tracker{fleet: f, taken: map[string]taken{}}
+	snapshot := f.in.View.Snapshot
+	var budgets []Budget
+	for i := range snapshot.NodePools {
+		budgets = append(budgets, budgetsOf(snapshot.NodePools[i].Identity(), snapshot.NodePools[i].Object)...)
+	}
+	stated := len(budgets)
+	budgets = append(budgets, f.in.Budgets...)
+	byPool := map[string][]*book{}
+	for i := range budgets {
+		b := &book{Budget: &budgets[i], ofPool: i < stated, takes: map[string]int64{}}
+		l.books = append(l.books, b)
+		byPool[b.Scope.Pool.String()] = append(byPool[b.Scope.Pool.String()], b)
+		b.remember(f.in.History, f.now)
+	}
+	nodes := f.in.View.Machines
+	for i := range nodes {
+		m := &nodes[i]
+		if !counted(m) {
+			continue
+		}
+		for _, b := range byPool[m.Pool.String()] {
+			b.count(f, m)
+		}
+		if !m.Pool.IsZero() {
+			for _, b := range byPool[(&Scope{}).Pool.String()] {
+				b.count(f, m)
+			}
+		}
+	}
+	return l, nil
+}
+
+// Unbound is the same for the fleet without budgets.
+func (l *tracker) Unbound() *tracker { return &tracker{fleet: l.fleet, taken: map[string]taken{}} }
+
+// Draw is what the disruption of a node takes of the budget of that number, in billionths of its unit: 0 while its calendar has it not count.
+type Draw struct {
+	Budget int
+	Amount int64
+}
+
+// Draws are what the disruption of a node for a reason takes of each budget that is about it.
+func (l *tracker) Draws(m *cluster.Machine, r Reason) []Draw {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list, amounts := l.concerned(m, r)
+	out := make([]Draw, len(list))
+	for i, b := range list {
+		out[i].Budget = slices.Index(l.books, b)
+		if b.Calendar.Counts(l.fleet.now) {
+			out[i].Amount = nanoUSD(amounts[i])
+		}
+	}
+	return out
+}
+
+// Room is what the budget of that number has left now, in billionths of its unit; below 0 where more is in use than it allows.
+func (l *tracker) Room(budget int) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.books[budget]
+	return nanoUSD(b.Allows(b.total)+slack) - nanoUSD(b.inUse(l.fleet.now, l.fleet.now))
+}
+
+// Turning calls note with moments at which budgets may have more room or less though nothing happens: where calendars open and close, and
+// where what was started is longer ago than a rate remembers. They may lie before now.
+func (l *tracker) Turning(note func(time.Time)) {
+	now := l.fleet.now
+	for _, b := range l.books {
+		note(b.Calendar.Closes(now))
+		note(b.Calendar.Opens(now))
+		for _, c := range b.history {
+			note(c.at.Add(b.Window))
+		}
+	}
 }

@@ -40,11 +40,12 @@ type Memory struct {
 // Memory. Plans with a Memory may differ from plans without, and are not worth notably less; the same fleet, options and
 // memory give the same plan, byte for byte. The memory that is handed in is not changed. An error comes with no memory: the one
 // before is still good.
-func (g *Global) PlanAgain(ctx context.Context, f *Fleet, m *Memory) (*Plan, *Memory, error) {
+func (g *Global) PlanAgain(ctx context.Context, fleet *Fleet, m *Memory) (*Plan, *Memory, error) {
 	if ctx == nil {
 		return nil, nil, option.Missing("Global.PlanAgain", "the context")
 	}
-	if f == nil || f.in.View == nil {
+	f := fleet.seen()
+	if f == nil {
 		return nil, nil, option.Missing("Global.PlanAgain", "a fleet that Survey made")
 	}
 	if err := ctx.Err(); err != nil {
@@ -164,7 +165,7 @@ func (m *Memory) knownWorth() *scheduling.KnownWorth {
 }
 
 // knownUnits are the candidates of the memory if the fleet is a later one with the same PodDisruptionBudgets; nil for a nil memory.
-func (m *Memory) knownUnits(f *Fleet) map[string]*unit {
+func (m *Memory) knownUnits(f *picture) map[string]*unit {
 	if m == nil || f.now.Before(m.plan.Time) || !equal(m.sight.snapshot.PodDisruptionBudgets, f.in.View.Snapshot.PodDisruptionBudgets) {
 		return nil
 	}

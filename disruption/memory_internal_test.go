@@ -11,7 +11,8 @@ func Looked(m *Memory) int { return m.looked }
 
 // MovesApart names the nodes of which the memory has another idea of what their pods do when they go than a look at the fleet gives, and
 // says of how many nodes it has one.
-func MovesApart(ctx context.Context, g *Global, f *Fleet, m *Memory) (apart []string, known int, err error) {
+func MovesApart(ctx context.Context, g *Global, fleet *Fleet, m *Memory) (apart []string, known int, err error) {
+	f := fleet.seen()
 	with, err := g.newGround(ctx, f, m)
 	if err != nil {
 		return nil, 0, err

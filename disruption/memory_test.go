@@ -305,7 +305,7 @@ func holdBack(rt *rapid.T, s *scheduling.Snapshot) string {
 
 // sound checks places in the order of the waves, budgets, and candidates.
 func sound(rt *rapid.T, s *scheduling.Snapshot, f *disruption.Fleet, plan *disruption.Plan) {
-	ledger, err := disruption.NewLedger(f)
+	ledger, err := disruption.NewBudgetTracker(f)
 	if err != nil {
 		rt.Fatal(err)
 	}

@@ -25,39 +25,19 @@ type sighting struct {
 	buffered   map[string]bool
 	budgets    []Budget
 	history    []Disruption
-	backOff    map[v1.PoolKey]backedOff
+	backOff    map[v1.PoolKey]poolPause
 	refusals   map[refusalKey]refusal
 	closed     []string
 }
 
-func see(f *Fleet) sighting {
+func see(f *picture) sighting {
 	out := sighting{
 		snapshot: f.in.View.Snapshot, machines: f.in.View.Machines, candidates: f.Candidates, blocked: f.Blocked,
 		executing: maps.Clone(f.in.Executing), buffered: maps.Clone(f.in.Buffered), budgets: slices.Clone(f.in.Budgets), history: slices.Clone(f.in.History),
-		backOff: f.in.BackOff.now(), refusals: f.in.Refusals.now(),
+		backOff: f.in.BackOff.remembered(), refusals: f.in.Refusals.remembered(),
 	}
 	out.closed, _ = closedNodes(f)
 	return out
-}
-
-// now is what is remembered at the moment.
-func (b *BackOff) now() map[v1.PoolKey]backedOff {
-	if b == nil {
-		return nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return maps.Clone(b.pools)
-}
-
-// now is what is remembered at the moment.
-func (r *Refusals) now() map[refusalKey]refusal {
-	if r == nil {
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return maps.Clone(r.nodes)
 }
 
 // same reports whether plans for both must be the same but for what the time decides: see search.until.

@@ -40,20 +40,14 @@ func (s *search) until(plan *Plan) time.Time {
 			}
 		}
 	}
-	for _, b := range s.pass.ledger.books {
-		note(b.Calendar.Closes(now))
-		note(b.Calendar.Opens(now))
-		for _, c := range b.history {
-			note(c.at.Add(b.Window))
-		}
-	}
+	s.pass.ledger.Turning(note)
 	for i := range f.in.History {
 		note(f.in.History[i].Time)
 	}
-	for _, p := range f.in.BackOff.now() {
+	for _, p := range f.in.BackOff.remembered() {
 		note(p.until)
 	}
-	for _, r := range f.in.Refusals.now() {
+	for _, r := range f.in.Refusals.remembered() {
 		note(r.until)
 	}
 	return end

@@ -15,17 +15,19 @@ import (
 // Events tell of a plan for the fleet: what keeps nodes from being candidates, or from consolidation, and which ones
 // go. Blocks that are the mere state of things are silent.
 func (p *Plan) Events(f *Fleet) []Event {
-	if f == nil || f.in.View == nil {
+	seen := f.seen()
+	if seen == nil {
 		return nil
 	}
-	machines := map[string]*cluster.Machine{}
-	for i := range f.in.View.Machines {
-		machines[f.in.View.Machines[i].Name] = &f.in.View.Machines[i]
+	nodes := map[string]*cluster.Machine{}
+	for i := range seen.in.View.Machines {
+		m := &seen.in.View.Machines[i]
+		nodes[m.Name] = m
 	}
 	var out []Event
 	for i := range p.Verdicts {
 		v := &p.Verdicts[i]
-		if m := machines[v.Node]; m != nil && v.Outcome == OutcomeKept {
+		if m := nodes[v.Node]; m != nil && v.Outcome == OutcomeKept {
 			out = append(out, verdictEvents(m, v.Blocks)...)
 		}
 	}
@@ -103,21 +105,6 @@ func plannedEvents(c *Command) []Event {
 		}
 		e.Kind, e.Name = decision.KindNodePool, s.Pool.String()
 		out = append(out, e)
-	}
-	return out
-}
-
-// Events tell of the pools that have nodes and whose own budgets now let none go, for each reason.
-func (l *Ledger) Events() []Event {
-	var out []Event
-	for _, use := range l.PoolUses() {
-		if use.Allowed > 0 || use.Total == 0 {
-			continue
-		}
-		out = append(out, Event{
-			Kind: decision.KindNodePool, Name: use.Pool.String(), Reason: EventDisruptionBlocked, Identity: string(use.Reason), Every: poolBlockedEvery,
-			Message: fmt.Sprintf("no node may be disrupted for %s: spec.disruption.budgets allows 0 of %d", use.Reason, use.Total),
-		})
 	}
 	return out
 }

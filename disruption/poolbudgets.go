@@ -52,7 +52,7 @@ func budgetsOf(key v1.PoolKey, object *v1.NodePool) []Budget {
 
 // BudgetFaults are the budgets of NodePools that can't be read, by pool and number, as *BudgetErrors: until they are mended,
 // nothing goes for the reasons that they are about.
-func (f *Fleet) BudgetFaults() []error {
+func (f *picture) BudgetFaults() []error {
 	pools := slices.SortedFunc(maps.Values(f.pools), func(a, b *pool) int { return a.Key.Compare(b.Key) })
 	var out []error
 	for _, p := range pools {
@@ -98,7 +98,7 @@ func counted(m *cluster.Machine) bool {
 }
 
 // disrupting reports whether a node that counts is disrupted already: not ready, or on its way out, whatever for.
-func (f *Fleet) disrupting(m *cluster.Machine) bool {
+func (f *picture) disrupting(m *cluster.Machine) bool {
 	_, executing := f.in.Executing[m.Name]
 	return executing || m.Leaving || m.Marked || !ready(m.Node)
 }

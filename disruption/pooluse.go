@@ -6,9 +6,9 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// PoolUses says how the pools' own budgets stand now, pools by key. What was taken since the ledger was opened is not
+// PoolUses says how the pools' own budgets stand now, pools by key. What was taken since the books were opened is not
 // counted: it is on its way only once its command has started.
-func (l *Ledger) PoolUses() []PoolUse {
+func (l *tracker) PoolUses() []PoolUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var keys []v1.PoolKey
@@ -37,7 +37,7 @@ func (l *Ledger) PoolUses() []PoolUse {
 }
 
 // allowed is the least that a budget of the pool allows for the reason now.
-func (l *Ledger) allowed(key v1.PoolKey, r Reason) int {
+func (l *tracker) allowed(key v1.PoolKey, r Reason) int {
 	least := Unlimited
 	for _, b := range l.books {
 		if b.ofPool && b.Scope.Pool == key && b.Holds(r) && b.Calendar.Counts(l.fleet.now) {

@@ -67,8 +67,8 @@ func (r *Reference) delay(m Method) time.Duration {
 // pass is one run of Reference over a fleet.
 type pass struct {
 	*Reference
-	fleet  *Fleet
-	ledger *Ledger
+	fleet  *picture
+	ledger *tracker
 	// blocks are what keeps nodes from methods; otherwise says what else does, and is nil where nothing does.
 	blocks    map[Method]map[string]*Block
 	otherwise func(node string) byMethod
@@ -89,11 +89,11 @@ type pass struct {
 	unreached []v1.PoolKey
 }
 
-func (r *Reference) begin(ctx context.Context, f *Fleet) (*pass, error) {
+func (r *Reference) begin(ctx context.Context, f *picture) (*pass, error) {
 	if ctx == nil {
 		return nil, option.Missing("Reference", "the context")
 	}
-	ledger, err := NewLedger(f)
+	ledger, err := newTracker(f)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,11 @@ func (r *Reference) begin(ctx context.Context, f *Fleet) (*pass, error) {
 
 // Plan tries the methods in their order; the first that finds commands ends the pass. Start them and
 // plan again.
-func (r *Reference) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
+func (r *Reference) Plan(ctx context.Context, fleet *Fleet) (*Plan, error) {
+	f := fleet.seen()
+	if f == nil {
+		return nil, option.Missing("Reference.Plan", "a fleet that Survey made")
+	}
 	p, err := r.begin(ctx, f)
 	if err != nil {
 		return nil, err

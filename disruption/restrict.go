@@ -22,7 +22,11 @@ func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (g
 	case slices.Contains(commands, nil):
 		return nil, nil, option.Missing("Global.Restrict", "a command")
 	}
-	r, err := g.newReplay(ctx, f)
+	p := f.seen()
+	if p == nil {
+		return nil, nil, option.Missing("Global.Restrict", "a fleet that Survey made")
+	}
+	r, err := g.newReplay(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +80,7 @@ type replay struct {
 	known func(node string) *Candidate
 }
 
-func (g *Global) newReplay(ctx context.Context, f *Fleet) (*replay, error) {
+func (g *Global) newReplay(ctx context.Context, f *picture) (*replay, error) {
 	p, err := g.reference().begin(ctx, f)
 	if err != nil {
 		return nil, err

@@ -2,8 +2,6 @@ package disruption
 
 import (
 	"slices"
-	"strings"
-	"time"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -25,16 +23,6 @@ func (f *Fleet) Samples() []Sample {
 			}
 		}
 		out = append(out, Sample{Metric: MetricEligibleNodes, Labels: map[string]string{decision.LabelReason: r.Label()}, Value: float64(len(eligible))})
-	}
-	return out
-}
-
-// Samples are what pools' own budgets allow and how many nodes draw on them. The reason is spelled as in the API.
-func (l *Ledger) Samples() []Sample {
-	var out []Sample
-	for _, use := range l.PoolUses() {
-		labels := map[string]string{decision.LabelPool: use.Pool.String(), decision.LabelReason: string(use.Reason)}
-		out = append(out, Sample{Metric: MetricAllowedDisruptions, Labels: labels, Value: float64(use.Allowed)}, Sample{Metric: MetricConsumingBudgets, Labels: labels, Value: float64(use.Disrupting)})
 	}
 	return out
 }
@@ -104,8 +92,8 @@ func (f *Fleet) moveSamples(key v1.PoolKey, verb string, score *float64) []Sampl
 }
 
 func (f *Fleet) policyOf(key v1.PoolKey) string {
-	if p := f.pools[key]; p != nil {
-		return decision.PolicyLabel(p.Object)
+	if seen := f.seen(); seen != nil && seen.pools[key] != nil {
+		return decision.PolicyLabel(seen.pools[key].Object)
 	}
 	return ""
 }
@@ -155,21 +143,4 @@ func (r *Removal) Label() string {
 		return "instance_status"
 	}
 	return decision.SnakeCase(r.Detail)
-}
-
-// Samples are the pools that drift leaves alone, with the seconds that are left.
-func (b *BackOff) Samples(now time.Time) []Sample {
-	if b == nil {
-		return nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var out []Sample
-	for key, p := range b.pools {
-		out = append(out, Sample{Metric: MetricBackOffSeconds, Labels: map[string]string{decision.LabelPool: key.String()}, Value: max(0, p.until.Sub(now)).Seconds()})
-	}
-	slices.SortFunc(out, func(a, b Sample) int {
-		return strings.Compare(a.Labels[decision.LabelPool], b.Labels[decision.LabelPool])
-	})
-	return out
 }

@@ -18,7 +18,7 @@ func compareStrings(a, b string) int { return strings.Compare(a, b) }
 // for all: they take their room before anything is removed, and those that find none are provisioning's business. So
 // neither a pod that has no place anywhere nor one that gets a new node stands in the way.
 type simulator struct {
-	fleet *Fleet
+	fleet *picture
 	query scheduling.Query
 	trial *scheduling.Trial
 	// uninitialized are nodes that may not come up: nothing is moved onto them.
@@ -44,7 +44,7 @@ type simulation struct {
 
 // newSimulator places what waits. One for consolidation leaves nodes alone whose own waiting time is running, and plans as
 // few new nodes as can be.
-func newSimulator(ctx context.Context, f *Fleet, q scheduling.Query, consolidates bool) (*simulator, error) {
+func newSimulator(ctx context.Context, f *picture, q scheduling.Query, consolidates bool) (*simulator, error) {
 	model, err := settled(ctx, f, q)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (s *simulator) withoutFee(nodes []scheduling.NewNode) []scheduling.NewNode 
 }
 
 // settled is the model with only those waiting pods that have a place on the nodes there are.
-func settled(ctx context.Context, f *Fleet, q scheduling.Query) (*simulatorModel, error) {
+func settled(ctx context.Context, f *picture, q scheduling.Query) (*simulatorModel, error) {
 	snapshot := f.in.View.Snapshot
 	if len(snapshot.Pods)+len(snapshot.Placeholders) == 0 {
 		return &simulatorModel{f.in.Model, snapshot}, nil

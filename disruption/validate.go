@@ -16,7 +16,11 @@ func (r *Reference) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Comm
 	if cmd == nil {
 		return nil, option.Missing("Reference.Validate", "the command")
 	}
-	p, err := r.begin(ctx, f)
+	seen := f.seen()
+	if seen == nil {
+		return nil, option.Missing("Reference.Validate", "a fleet that Survey made")
+	}
+	p, err := r.begin(ctx, seen)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ const maxSteps = 1000
 // NextWindow says when budgets would let a candidate go for a reason if nothing but time changed: calendars close, and
 // what was started falls out of windows. What is under way now is taken to last: a budget that is used up by it has no end
 // in sight. A candidate that was taken has its share already, and may go now.
-func (l *Ledger) NextWindow(c *Candidate, r Reason) Window {
+func (l *tracker) NextWindow(c *Candidate, r Reason) Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := l.fleet.now

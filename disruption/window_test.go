@@ -120,7 +120,7 @@ func TestBudgetRefusesUntil(t *testing.T) {
 			Amount: float64(rapid.IntRange(0, 5).Draw(rt, "amount")), Window: minutes(rt, "window", 0, 90),
 			Calendar: calendars[rapid.SampledFrom([]string{"always", "day", "hour", "overlapping", "zone"}).Draw(rt, "calendar")],
 		}
-		ledger := func(at time.Time, history []disruption.Disruption) (*disruption.Fleet, *disruption.Ledger) {
+		ledger := func(at time.Time, history []disruption.Disruption) (*disruption.Fleet, *disruption.BudgetTracker) {
 			w := newWorld()
 			w.node("n", "c4", holding(pods("p", 2, "1")...))
 			w.node("m", "c4", holding(pods("q", 1, "1")...))

@@ -25,7 +25,7 @@ func publishDisruption(r *recorder, list []disruption.Event) {
 // tell reports why nodes stay or are removed: in events, in the report, and optionally in the log.
 func (d *disruptor) tell(fleet *disruption.Fleet, plan *disruption.Plan) {
 	d.publish(plan.Events(fleet))
-	ledger, err := disruption.NewLedger(fleet)
+	ledger, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
 		d.log.Error("cannot read disruption budgets", "error", err) // the planner also reported it
 		return

@@ -54,7 +54,7 @@ func gateKind(code disruption.BlockCode) string {
 
 // calendarsOf are the calendars of all nodes that verdicts speak of, by name. Budgets count what the plan takes of them.
 func calendarsOf(fleet *disruption.Fleet, plan *disruption.Plan, verdicts []disruption.Verdict) (map[string]calendarDocument, error) {
-	ledger, err := disruption.NewLedger(fleet)
+	ledger, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func calendarsOf(fleet *disruption.Fleet, plan *disruption.Plan, verdicts []disr
 }
 
 // calendarOf is that of a node that stays.
-func calendarOf(fleet *disruption.Fleet, now time.Time, ledger *disruption.Ledger, v *disruption.Verdict) calendarDocument {
+func calendarOf(fleet *disruption.Fleet, now time.Time, ledger *disruption.BudgetTracker, v *disruption.Verdict) calendarDocument {
 	d := calendarDocument{MayGo: &now, Gates: []gateDocument{}}
 	add := func(b *disruption.Block, until time.Time) {
 		kind := gateKind(b.Code)

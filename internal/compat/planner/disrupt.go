@@ -71,7 +71,7 @@ func Disrupt(ctx context.Context, q DisruptionQuestion) (answer DisruptionAnswer
 		return answer, err
 	}
 	logDisruption(fleet, plan)
-	budgets, err := dkdisruption.NewLedger(fleet)
+	budgets, err := dkdisruption.NewBudgetTracker(fleet)
 	if err != nil {
 		return answer, err
 	}

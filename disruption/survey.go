@@ -1,0 +1,156 @@
+package disruption
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// Input is all that disruption is decided from. Nothing in it is changed.
+type Input struct {
+	// View of the cluster, with its time and the pools' catalogs. Required; see ViewOf.
+	View *cluster.View
+	// Model of View.Snapshot, if there is one: it is compiled otherwise.
+	Model *scheduling.Model
+	// Executing are the nodes that commands under way are about to remove, with the commands' IDs.
+	Executing map[string]string
+	// Buffered are the nodes on which the last provisioning pass put placeholders of capacity buffers.
+	Buffered map[string]bool
+	// Budgets bound disruption in addition to those of the NodePools.
+	Budgets []Budget
+	// History are the disruptions that were started of late, by commands (DisruptionOf) and by force (ForcedDisruption): as
+	// long back as the longest window of a budget with a rate, and Global.CoolDown.
+	History []Disruption
+	// Unreached are the pools that the last plan did not come to, Plan.Unreached: they come first.
+	Unreached []v1.PoolKey
+	// BackOff are the pools whose replacements for drift failed of late; nil for none. See BackOff.ForgetGone.
+	BackOff *BackOff
+	// Refusals are the nodes that an Approver refused recently, or whose commands could not be carried out; nil for none.
+	Refusals *Refusals
+}
+
+// InputError is an Input that can't be.
+type InputError struct {
+	// Field is its path in Input.
+	Field string
+	// Rule that is broken, with what would mend it.
+	Rule string
+}
+
+func (e *InputError) Error() string { return fmt.Sprintf("disruption: input: %s: %s", e.Field, e.Rule) }
+
+// Fleet is a cluster as disruption sees it at one moment: which nodes are candidates, and why the others are not. It is
+// read-only and safe for concurrent use.
+type Fleet struct {
+	// Candidates may be disrupted by eventual methods, and those without PodBlock by graceful ones; by name.
+	Candidates []*Candidate
+	// Blocked are all other nodes, with the reason.
+	Blocked map[string]*Block
+
+	// picture is what planners see.
+	picture *picture
+}
+
+// ViewOf is a view of a snapshot that no live cluster is behind, such as one that was saved or read from manifests: no
+// node is nominated or marked, and the last pod event is what the NodeClaim says. A node is a candidate only if it has a
+// NodeClaim (scheduling.JoinNode puts both together), is initialised by its label karpenter.sh/initialized and by its claim's
+// condition Initialized, and bears the labels of its pool, instance type, zone and capacity type. One whose condition Ready is
+// not true counts as disrupted in its pool's budgets.
+func ViewOf(s *scheduling.Snapshot) *cluster.View {
+	if s == nil {
+		s = &scheduling.Snapshot{}
+	}
+	view := &cluster.View{Snapshot: s, Machines: make([]cluster.Machine, len(s.Nodes))}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		m := cluster.Machine{Name: n.Name, Pool: n.Pool, Node: n.Object, Claim: n.Claim, Pods: n.Pods, Leaving: n.Leaving}
+		if n.Claim != nil {
+			m.ProviderID, m.LastPodEvent = n.Claim.Status.ProviderID, n.Claim.Status.LastPodEventTime.Time
+		}
+		if n.Object != nil {
+			m.ProviderID = cmp.Or(m.ProviderID, n.Object.Spec.ProviderID)
+		}
+		m.Phase = phaseOf(&m)
+		view.Machines[i] = m
+	}
+	return view
+}
+
+// phaseOf is how far a node of a snapshot has come.
+func phaseOf(m *cluster.Machine) cluster.Phase {
+	switch {
+	case m.Claim == nil:
+		return cluster.PhaseInitialized // unmanaged nodes always count as initialised
+	case m.Node != nil && m.Node.Labels[v1.NodeInitializedLabelKey] == "true":
+		return cluster.PhaseInitialized
+	case m.Node != nil && m.Node.Labels[v1.NodeRegisteredLabelKey] == "true":
+		return cluster.PhaseRegistered
+	case m.ProviderID != "":
+		return cluster.PhaseLaunched
+	}
+	return cluster.PhaseLaunching
+}
+
+// Survey looks at every node of the cluster. The error is an *InputError, a *scheduling.SnapshotError for a snapshot that
+// can't be compiled, or a *pods.BudgetError: while a PodDisruptionBudget can't be read, nobody knows what it protects.
+func Survey(in Input) (*Fleet, error) {
+	switch {
+	case in.View == nil || in.View.Snapshot == nil:
+		return nil, &InputError{"View", "is missing: take it from cluster.State, or make one by ViewOf"}
+	case len(in.View.Machines) != len(in.View.Snapshot.Nodes):
+		return nil, &InputError{"View.Machines", fmt.Sprintf("has %d entries for %d nodes: they belong together", len(in.View.Machines), len(in.View.Snapshot.Nodes))}
+	}
+	p, err := newPicture(surveyInput{
+		View: in.View, Model: in.Model, Executing: in.Executing, Buffered: in.Buffered, Budgets: in.Budgets, History: in.History,
+		Unreached: in.Unreached, BackOff: in.BackOff.inner(), Refusals: in.Refusals.inner(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Fleet{Candidates: p.Candidates, Blocked: p.Blocked, picture: p}, nil
+}
+
+// seen is the fleet as planners see it; nil for one that Survey did not make.
+func (f *Fleet) seen() *picture {
+	if f == nil {
+		return nil
+	}
+	return f.picture
+}
+
+// Time is "now" for every decision that is made of the fleet.
+func (f *Fleet) Time() time.Time {
+	if f.seen() == nil {
+		return time.Time{}
+	}
+	return f.picture.now
+}
+
+// Candidate of a name; nil when the node is none.
+func (f *Fleet) Candidate(name string) *Candidate {
+	if f.seen() == nil {
+		return nil
+	}
+	return f.picture.byName[name]
+}
+
+// Eligible are the candidates that a method accepts, and what keeps the others from it, by name.
+func (f *Fleet) Eligible(m Method) (accepted []*Candidate, refused map[string]*Block) {
+	if f.seen() == nil {
+		return nil, map[string]*Block{}
+	}
+	return f.picture.Eligible(m)
+}
+
+// BudgetFaults are the budgets of NodePools that can't be read, by pool and number, as *BudgetErrors: until they are mended,
+// nothing goes for the reasons that they are about.
+func (f *Fleet) BudgetFaults() []error {
+	if f.seen() == nil {
+		return nil
+	}
+	return f.picture.BudgetFaults()
+}
