@@ -28,7 +28,7 @@ type agreement struct {
 }
 
 // agree checks the plan wave by wave.
-func (s *search) agree(ctx context.Context, out *Plan) error {
+func (s *search) agree(ctx context.Context, out *result) error {
 	if s.checks() == 0 || len(out.Commands) == 0 {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (s *search) agree(ctx context.Context, out *Plan) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.newReplay(ctx, s.fleet)
+	r, err := newReplay(ctx, s.reference().refOptions, s.fleet)
 	if err != nil {
 		return err
 	}

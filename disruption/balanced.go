@@ -19,7 +19,7 @@ type poolTotals struct {
 
 // totalsOf sums up all of the pool's nodes, candidates or not. What their pods are worth is counted as they are now, pods
 // that stay on their node left out.
-func (p *pass) totalsOf(key v1.PoolKey) *poolTotals {
+func (p *refPass) totalsOf(key v1.PoolKey) *poolTotals {
 	if t := p.totals[key]; t != nil {
 		return t
 	}
@@ -48,7 +48,7 @@ func (t *poolTotals) score(savings int64, disruption float64) float64 {
 
 // scores are those of the batch's Balanced pools, by pool, for a move with the savings: each is credited with its share of
 // them by the prices of its nodes.
-func (p *pass) scores(batch []*Candidate, savings float64) []Score {
+func (p *refPass) scores(batch []*Candidate, savings float64) []Score {
 	isBalanced := func(c *Candidate) bool {
 		return c.Pool.Object.Spec.Disruption.ConsolidationPolicy == v1.ConsolidationPolicyBalanced
 	}
@@ -95,7 +95,7 @@ func (p *pass) scores(batch []*Candidate, savings float64) []Score {
 
 // balanced says which Balanced pool of the batch does not approve of a move with the savings; nil when all do, and those
 // of other policies always do.
-func (p *pass) balanced(batch []*Candidate, savings float64) *Block {
+func (p *refPass) balanced(batch []*Candidate, savings float64) *Block {
 	for _, s := range p.scores(batch, savings) {
 		if !s.Approved() {
 			return &Block{Code: BlockScore, Pool: s.Pool, Score: s.Score, Threshold: s.Threshold}
@@ -105,4 +105,4 @@ func (p *pass) balanced(batch []*Candidate, savings float64) *Block {
 }
 
 // hopeless says that even removing the candidate for nothing would score too low.
-func (p *pass) hopeless(c *Candidate) *Block { return p.balanced([]*Candidate{c}, c.Price) }
+func (p *refPass) hopeless(c *Candidate) *Block { return p.balanced([]*Candidate{c}, c.Price) }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -53,13 +51,4 @@ func identify(c *Command) {
 	}
 	sum := sha256.Sum256(text)
 	c.ID = hex.EncodeToString(sum[:8])
-}
-
-// addOwners notes the pod's owners.
-func addOwners(m *Member, pod *corev1.Pod) {
-	for i := range pod.OwnerReferences {
-		if uid := pod.OwnerReferences[i].UID; !slices.Contains(m.Owners, uid) {
-			m.Owners = append(m.Owners, uid)
-		}
-	}
 }

@@ -9,7 +9,7 @@ import (
 
 // multiNode looks for the longest prefix of the candidates that can be removed for at most one new node. Batches never have
 // more than MaxBatch members (the reference's may have one more).
-func (p *pass) multiNode(ctx context.Context, accepted []*Candidate) (*Command, error) {
+func (p *refPass) multiNode(ctx context.Context, accepted []*Candidate) (*Command, error) {
 	list := slices.Clone(accepted)
 	bySavings(list)
 	var kept []*Candidate
@@ -22,8 +22,8 @@ func (p *pass) multiNode(ctx context.Context, accepted []*Candidate) (*Command, 
 	}
 	var found *Command
 	trials := 0
-	for low, high := 1, min(p.maxBatch(), len(kept))-1; low <= high; {
-		if trials++; trials > p.maxTrials() {
+	for low, high := 1, min(p.MaxBatch, len(kept))-1; low <= high; {
+		if trials++; trials > p.MaxTrials {
 			p.notReached(MethodMultiNode, kept)
 			break
 		}
@@ -50,7 +50,7 @@ func (p *pass) multiNode(ctx context.Context, accepted []*Candidate) (*Command, 
 	return found, nil
 }
 
-func (p *pass) notReached(m Method, list []*Candidate) {
+func (p *refPass) notReached(m Method, list []*Candidate) {
 	for _, c := range list {
 		if p.blocks[m][c.Name] == nil {
 			p.block(m, c, &Block{Code: BlockNotReached})
@@ -60,12 +60,12 @@ func (p *pass) notReached(m Method, list []*Candidate) {
 
 // singleNode takes the first candidate that can be removed for at most one new node. Pools take turns; those that were not
 // reached the last time come first.
-func (p *pass) singleNode(ctx context.Context, accepted []*Candidate) (*Command, error) {
+func (p *refPass) singleNode(ctx context.Context, accepted []*Candidate) (*Command, error) {
 	list := slices.Clone(accepted)
 	bySavings(list)
 	turns := p.takeTurns(list)
 	for i, c := range turns {
-		if i >= p.maxTrials() {
+		if i >= p.MaxTrials {
 			p.notReached(MethodSingleNode, turns[i:])
 			p.unreached = poolsBeyond(turns, i)
 			return nil, nil
@@ -94,7 +94,7 @@ func (p *pass) singleNode(ctx context.Context, accepted []*Candidate) (*Command,
 
 // takeTurns interleaves the pools: the first of each, the second of each, and so on; pools by name, those not reached the
 // last time first.
-func (p *pass) takeTurns(list []*Candidate) []*Candidate {
+func (p *refPass) takeTurns(list []*Candidate) []*Candidate {
 	byPool := map[v1.PoolKey][]*Candidate{}
 	var keys []v1.PoolKey
 	for _, c := range list {
@@ -143,7 +143,7 @@ func poolsBeyond(turns []*Candidate, n int) []v1.PoolKey {
 }
 
 // consolidate says what removing the batch comes to, or why it is not worth it.
-func (p *pass) consolidate(ctx context.Context, m Method, batch []*Candidate) (*Command, *Block, error) {
+func (p *refPass) consolidate(ctx context.Context, m Method, batch []*Candidate) (*Command, *Block, error) {
 	sims, err := p.closedSimulator(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -26,15 +26,15 @@
 //	back-off     pools whose replacements fail                             backoff.go, poolpauses.go
 //	drift        the condition Drifted, and hashes                         drift.go, hashes.go
 //	forced       what must go: broken, expired, interrupted nodes          repair.go, forced.go
-//	planner      what planners answer: commands and verdicts               planner.go, commands.go
-//	reference    Karpenter's methods, one after another                    reference.go, emptiness.go, driftmethods.go,
+//	planner      what planners answer: commands and verdicts               planner.go, result.go, commands.go
+//	reference    Karpenter's methods, one after another                    referenceplanner.go, reference.go, emptiness.go, driftmethods.go,
 //	                                                                       consolidation.go, replacement.go, balanced.go
 //	global       the whole fleet in one plan                               global.go, ground.go, globalsearch.go, globalgroups.go,
 //	                                                                       globalattempt.go, globallaunch.go, globalworth.go,
 //	                                                                       globalrefine.go, globalfamilies.go, globalcommands.go,
 //	                                                                       flexible.go, flexiblezones.go, globalplan.go, waves.go
 //	                                                                       selection.go, globalbudgets.go, robustness.go, agreement.go
-//	memory       what a plan of it leaves for the next                     memory.go, memorysight.go, memoryuntil.go, globalagain.go
+//	memory       what a plan of it leaves for the next                     planagain.go, memory.go, memorysight.go, memoryuntil.go, globalagain.go
 //	proofs       why nothing cheaper can be                                floorprices.go, floorsimplex.go, internal/engine/lp
 //	replay       whether any part of a plan is still good                  restrict.go
 //	what-if      where pods would go                                       simulate.go

@@ -9,7 +9,7 @@ import (
 
 // staticDrift replaces drifted nodes of static pools one for one, without asking where pods go: as many as budgets and the
 // pool's limit on nodes leave room for. The longest drifted go first.
-func (p *pass) staticDrift(accepted []*Candidate) []*Command {
+func (p *refPass) staticDrift(accepted []*Candidate) []*Command {
 	list := slices.Clone(accepted)
 	byDrift(list)
 	rooms := map[v1.PoolKey]int{}
@@ -47,7 +47,7 @@ func (p *pass) staticDrift(accepted []*Candidate) []*Command {
 
 // scalingDown is the block of a pool with more nodes than replicas: those that stay and those that are being
 // replaced.
-func (p *pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *Block {
+func (p *refPass) scalingDown(key v1.PoolKey, object *v1.NodePool) *Block {
 	n := 0
 	for _, m := range p.fleet.pools[key].machines {
 		_, executing := p.fleet.in.Executing[m.Name]
@@ -63,7 +63,7 @@ func (p *pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *Block {
 
 // staticRoom is how many more nodes the pool's limit allows: all NodeClaims that are there count, also those on their way
 // out. A Node that outlives its NodeClaim is not the pool's any more.
-func (p *pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
+func (p *refPass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 	n := 0
 	for _, m := range p.fleet.pools[key].machines {
 		if m.Claim != nil {
@@ -79,7 +79,7 @@ func (p *pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 
 // drift replaces the first drifted node that budgets let go and whose pods all have a place, by as many new nodes as that
 // takes, whatever they cost.
-func (p *pass) drift(ctx context.Context, accepted []*Candidate) (*Command, error) {
+func (p *refPass) drift(ctx context.Context, accepted []*Candidate) (*Command, error) {
 	list := slices.Clone(accepted)
 	byDrift(list)
 	sims, err := p.openSimulator(ctx)

@@ -244,3 +244,20 @@ func (f *picture) refuses(c *Candidate) (out byMethod) {
 	out[consolidating-1] = out[consolidating]
 	return out
 }
+
+// closedNodes are the nodes that take no pods of others: those that may never come up, and those whose own waiting time is
+// running. coming are the former, but for those that are on their way out again: places that nobody may rely on yet, and for
+// whose pods nothing else is launched.
+func (f *picture) closedNodes() (closed, coming []string) {
+	for i := range f.in.View.Machines {
+		m := &f.in.View.Machines[i]
+		unready := m.Claim != nil && m.Phase != cluster.PhaseInitialized
+		if p := f.pools[m.Pool]; unready || (p != nil && closedTo(m, p.Object, f.now)) {
+			closed = append(closed, m.Name)
+		}
+		if unready && !m.Leaving && !m.Marked {
+			coming = append(coming, m.Name)
+		}
+	}
+	return closed, coming
+}

@@ -4,7 +4,7 @@ import "slices"
 
 // emptiness removes all empty nodes that budgets let go, in one command and without asking for places: nobody has to
 // move.
-func (p *pass) emptiness(accepted []*Candidate) []*Command {
+func (p *refPass) emptiness(accepted []*Candidate) []*Command {
 	list := slices.Clone(accepted)
 	bySavings(list)
 	var members []*Candidate

@@ -11,6 +11,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
+// pass is the reference's pass as a search uses it: with what it found out about types that new nodes may be.
+type pass struct {
+	*refPass
+	// oneZone says that new nodes may be kept to one zone, keepsZone that they are now: see flexible.
+	oneZone, keepsZone bool
+	// cheapest is scratch of cheaper; allWanted remembers what it found, wanted the last of them.
+	cheapest  []*knownOffer
+	wanted    []*wanted
+	allWanted map[wantedKey]*wanted
+}
+
 // flexible narrows planned nodes down to the types whose launch leaves the command worth it: what may be spent is shared
 // out over the new nodes by their prices, and each keeps the types that can't cost more than its share, whatever way to
 // buy them succeeds. A node that comes for one that has drifted keeps all its types. Where such shares leave some node no type,
@@ -314,5 +325,5 @@ func (p *pass) restrictFor(pool *pool, node *scheduling.NewNode, spent int64) []
 // apart is the pass for a goroutine of its own, that reads but does not add to what is found: what is remembered on the way is
 // not shared.
 func (p *pass) apart() *pass {
-	return &pass{Reference: p.Reference, fleet: p.fleet, ledger: p.ledger, blocks: p.blocks, oneZone: p.oneZone, totals: map[v1.PoolKey]*poolTotals{}}
+	return &pass{refPass: p.refPass.apart(), oneZone: p.oneZone}
 }

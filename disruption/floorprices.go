@@ -11,6 +11,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
+// proofNode is a node that could go: its Price in nano-USD per hour, 0 when it is not known, the pods Moving when it does, and those of it
+// that have no need to.
+type proofNode struct {
+	Name   string
+	Pool   v1.PoolKey
+	Price  int64
+	Moving []*corev1.Pod
+	Stays  map[*corev1.Pod]bool
+}
+
 // floorPrices look for proofs. What they found for some pods is kept for others, so that proofs must be asked for one at a time.
 type floorPrices struct {
 	// list are the prices that proofs go by.
@@ -31,18 +41,17 @@ type roomiest struct {
 
 // newFloorPrices finds what all proofs have in common; nil where the snapshot's cost model makes what nodes cost depend on more
 // than their type.
-func newFloorPrices(f *picture, model *scheduling.Model, units []*unit) *floorPrices {
-	snapshot := f.in.View.Snapshot
-	if snapshot.CostModel != nil || len(units) == 0 {
+func newFloorPrices(snapshot *scheduling.Snapshot, model *scheduling.Model, nodes []proofNode) *floorPrices {
+	if snapshot.CostModel != nil || len(nodes) == 0 {
 		return nil
 	}
 	out := &floorPrices{
 		machines: model.Launchables(), scopes: map[string][]FloorPrices{},
 		first: map[corev1.ResourceName]roomiest{}, second: map[corev1.ResourceName]roomiest{},
 	}
-	byPool := map[v1.PoolKey][]*unit{}
-	for _, u := range units {
-		byPool[u.Pool.Key] = append(byPool[u.Pool.Key], u)
+	byPool := map[v1.PoolKey][]proofNode{}
+	for i := range nodes {
+		byPool[nodes[i].Pool] = append(byPool[nodes[i].Pool], nodes[i])
 	}
 	mean := corev1.ResourceList{}
 	out.directions = []corev1.ResourceList{mean}
@@ -62,13 +71,13 @@ func newFloorPrices(f *picture, model *scheduling.Model, units []*unit) *floorPr
 	return out
 }
 
-// requestedBy is what pods of the units that move ask for together; empty where none moves.
-func requestedBy(model *scheduling.Model, units []*unit) corev1.ResourceList {
-	names := make([]string, len(units))
-	for i, u := range units {
-		names[i] = u.Name
+// requestedBy is what pods of the nodes that move ask for together; empty where none moves.
+func requestedBy(model *scheduling.Model, nodes []proofNode) corev1.ResourceList {
+	names := make([]string, len(nodes))
+	for i := range nodes {
+		names[i] = nodes[i].Name
 	}
-	return model.RequestedTogether(names, func(at int, pod *corev1.Pod) bool { return units[at].moves(pod) })
+	return model.RequestedTogether(names, func(at int, pod *corev1.Pod) bool { return !nodes[at].Stays[pod] })
 }
 
 const (
@@ -148,32 +157,32 @@ func (p *floorPrices) number(y FloorPrices) int {
 	return i
 }
 
-// prove looks for a proof that removing the unit alone saves less than required, nano-USD per hour; nil if there is none, and if
+// prove looks for a proof that removing the node alone saves less than required, nano-USD per hour; nil if there is none, and if
 // a pod that needs a new node can't have any: then it is not money that is in the way.
-func (p *floorPrices) prove(u *unit, required int64) *Proof {
-	if p == nil || u.price == 0 {
+func (p *floorPrices) prove(n *proofNode, required int64) *Proof {
+	if p == nil || n.Price == 0 {
 		return nil
 	}
 	out := &Proof{Demand: corev1.ResourceList{}}
 	var groups []int
-	for _, pod := range u.moving {
+	for _, pod := range n.Moving {
 		requests := requestsOf(pod)
 		for _, name := range floorResources {
 			most := p.first[name]
-			if most.node == u.Name {
+			if most.node == n.Name {
 				most = p.second[name]
 			}
 			need := requests[name]
 			if need.MilliValue() <= max(most.free, 0) {
 				continue
 			}
-			group, cheapest, ok := p.machines.Of(u.Name, keyOf(pod))
+			group, cheapest, ok := p.machines.Of(n.Name, scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name})
 			if !ok {
 				return nil
 			}
 			free := need.DeepCopy()
 			free.SetMilli(max(most.free, 0))
-			out.Homeless = append(out.Homeless, HomelessPod{Pod: keyOf(pod), Resource: name, Need: need.String(), Most: free.String(), Cheapest: cheapest})
+			out.Homeless = append(out.Homeless, HomelessPod{Pod: scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}, Resource: name, Need: need.String(), Most: free.String(), Cheapest: cheapest})
 			groups = append(groups, group)
 			out.Floor = max(out.Floor, cheapest)
 			addAmounts(out.Demand, requests)
@@ -190,7 +199,7 @@ func (p *floorPrices) prove(u *unit, required int64) *Proof {
 		}
 	}
 	out.Floor = max(out.Floor, most)
-	if u.price-nanoUSD(out.Floor) >= max(required, 1) {
+	if n.Price-nanoUSD(out.Floor) >= max(required, 1) {
 		return nil
 	}
 	out.Prices = p.number(best)
@@ -199,3 +208,6 @@ func (p *floorPrices) prove(u *unit, required int64) *Proof {
 
 // floorResources are those that prices are found for, in the order in which decision.FloorPrices adds them up.
 var floorResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}
+
+// prices are those that proofs go by, by the numbers that these give.
+func (p *floorPrices) prices() []FloorPrices { return p.list }

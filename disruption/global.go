@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/drawknife/drawknife/api/option"
@@ -126,8 +127,20 @@ func (g *Global) checks() int               { return max(g.Checks, 0) }
 func (g *Global) drainLimit() time.Duration { return orNone(g.DrainLimit, DefaultDrainLimit) }
 
 // reference is the part of the work that both planners do alike.
-func (g *Global) reference() *Reference {
-	return &Reference{Query: g.Query, SpotToSpot: g.SpotToSpot, SpotToSpotTypes: g.SpotToSpotTypes, ValidationDelay: g.ValidationDelay}
+func (g *Global) reference() searchOptions {
+	return searchOptions{&refOptions{
+		Query: g.Query, SpotToSpot: g.SpotToSpot, SpotToSpotTypes: orDefault(g.SpotToSpotTypes, DefaultSpotToSpotTypes),
+		ValidationDelay: orNone(g.ValidationDelay, DefaultValidationDelay),
+	}}
+}
+
+// searchOptions are the reference's options as a search uses them.
+type searchOptions struct{ *refOptions }
+
+// begin is the pass of a search.
+func (o searchOptions) begin(ctx context.Context, f *picture) (*pass, error) {
+	p, err := o.refOptions.begin(ctx, f)
+	return &pass{refPass: p}, err
 }
 
 // Plan decides for all nodes at once. Each way of searching is gone to its end, and the cheapest outcome is kept and refined.
@@ -136,7 +149,7 @@ func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 	if p == nil {
 		return nil, option.Missing("Global.Plan", "a fleet that Survey made")
 	}
-	ground, err := g.newGround(ctx, p, nil)
+	ground, err := g.newContext(ctx, p, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -144,5 +157,40 @@ func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return best.plan(ctx)
+	found, err := best.plan(ctx)
+	return (*Plan)(found), err
+}
+
+// Restrict looks at some of a plan's commands again, in the order given, as if only they were carried out: which of them
+// are still good, and what is in the way of the others. As far as room goes any subset of a plan is; rules about how pods
+// are spread may depend on the rest. The fleet may be a later one than the plan's: a command that was planned to
+// save money must save some at the prices of the fleet, too.
+func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
+	switch {
+	case ctx == nil:
+		return nil, nil, option.Missing("Global.Restrict", "the context")
+	case slices.Contains(commands, nil):
+		return nil, nil, option.Missing("Global.Restrict", "a command")
+	}
+	p := f.seen()
+	if p == nil {
+		return nil, nil, option.Missing("Global.Restrict", "a fleet that Survey made")
+	}
+	return restrict(ctx, g.reference().refOptions, p, commands)
+}
+
+// Validate looks at a command again in the fleet as it is now. Its members must still qualify, budgets suffice for all of
+// them, each pod still have the place that was planned for it, and new nodes cost less than members if they did: what else has
+// changed does not matter. Emptiness goes on
+// with the members that still qualify, all others with all or none. The command that is returned is the one to start. The
+// error is a *RejectedError when there is none.
+func (g *Global) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error) {
+	good, rejected, err := g.Restrict(ctx, f, []*Command{cmd})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rejected) > 0:
+		return nil, rejected[0]
+	}
+	return good[0], nil
 }

@@ -26,7 +26,7 @@ const (
 // again searches on from what the memory has: commands whose nodes are as they were are made once more, and what is left of the
 // nodes that have changed or had to do with these is consolidated. Nil where too much has changed. looked is how often nodes were
 // looked at again since all was planned from nothing; a pod that waited and is gone counts as one, as it may have left room on any.
-func (g *ground) again(ctx context.Context, m *Memory, sight *sighting) (best *search, looked int, err error) {
+func (g *ground) again(ctx context.Context, m *memory, sight *sighting) (best *search, looked int, err error) {
 	if len(g.units) < leastAgain {
 		return nil, 0, nil
 	}
@@ -64,9 +64,9 @@ func (g *ground) again(ctx context.Context, m *Memory, sight *sighting) (best *s
 }
 
 // redoAll makes the commands of the memory once more that it can. Nodes of the others are added to those that have changed.
-func (s *search) redoAll(ctx context.Context, m *Memory, changed map[string]bool) error {
+func (s *search) redoAll(ctx context.Context, m *memory, changed map[string]bool) error {
 	s.trial.Expect(plannedBy(m.plan.Commands))
-	for _, cmd := range m.plan.at(s.fleet.now).Commands {
+	for _, cmd := range madeAt(m.plan, s.fleet.now).Commands {
 		if cmd.Reason != ReasonUnderutilized {
 			continue
 		}
@@ -136,7 +136,7 @@ func (s *search) tryAgain(ctx context.Context, cmd *Command, same bool, st *step
 		cmd = withOnly(cmd, s.waitingFor(st.members, same))
 	}
 	hidden := s.trial.Mark()
-	r := replay{pass: s.pass, trial: s.trial}
+	r := replay{pass: s.pass.refPass, trial: s.trial}
 	_, why, err := r.put(ctx, cmd)
 	if err != nil {
 		return nil, err
@@ -255,37 +255,6 @@ func plannedBy(commands []*Command) int {
 	return n
 }
 
-// plannedOf is how many pods of the members it has places for: a new node may also be for pods that wait anyway.
-func plannedOf(c *Command, members []*Candidate) int {
-	size := 0
-	for _, m := range members {
-		size += len(m.Pods)
-	}
-	own := make(map[scheduling.PodKey]bool, size)
-	for _, m := range members {
-		for _, pod := range m.Pods {
-			own[keyOf(pod)] = true
-		}
-	}
-	n := 0
-	count := func(list []scheduling.PodKey) {
-		for _, key := range list {
-			if own[key] {
-				n++
-			}
-		}
-	}
-	for i := range c.Receivers {
-		count(c.Receivers[i].Pods)
-	}
-	for i := range c.Replacements {
-		if node := c.Replacements[i].Node; node != nil {
-			count(node.Pods)
-		}
-	}
-	return n
-}
-
 // withOnly is the command with places for no pods but these.
 func withOnly(c *Command, pods map[scheduling.PodKey]bool) *Command {
 	gone := func(key scheduling.PodKey) bool { return !pods[key] }
@@ -310,7 +279,7 @@ func withOnly(c *Command, pods map[scheduling.PodKey]bool) *Command {
 
 // recall has nodes that are as they were stay for the reasons that they had, and adds those to the changed whose reasons may not
 // last: they depend on the time, on budgets, or on what became of other nodes.
-func (s *search) recall(m *Memory, changed map[string]bool) {
+func (s *search) recall(m *memory, changed map[string]bool) {
 	receives := map[string]bool{}
 	for _, u := range s.units {
 		if s.fixed[u] {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -296,6 +297,6 @@ func (w *commandWriter) receiversOf(members []*unit) []scheduling.ExistingNode {
 			out[i].Pods = append(out[i].Pods, e.Pods...)
 		}
 	}
-	slices.SortFunc(out, func(a, b scheduling.ExistingNode) int { return compareStrings(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b scheduling.ExistingNode) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

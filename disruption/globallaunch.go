@@ -5,9 +5,6 @@ import (
 	"context"
 )
 
-// maxNamed is how many pods without a place a block names.
-const maxNamed = 5
-
 // unlimited is more than anything costs.
 const unlimited = int64(1) << 60
 

@@ -8,14 +8,14 @@ import (
 )
 
 // plan writes the search down: commands, what becomes of each node, and in which order to go about it.
-func (s *search) plan(ctx context.Context) (*Plan, error) {
-	out := &Plan{Time: s.fleet.now}
+func (s *search) plan(ctx context.Context) (*result, error) {
+	out := &result{Time: s.fleet.now}
 	if err := s.order(ctx, out); err != nil {
 		return nil, err
 	}
 	s.noteBlocks()
 	if s.floor != nil {
-		out.FloorPrices = s.floor.list
+		out.FloorPrices = s.floor.prices()
 	}
 	cost := int64(0)
 	for _, u := range s.units {
@@ -35,7 +35,7 @@ func (s *search) plan(ctx context.Context) (*Plan, error) {
 // order puts the commands in waves. Where rules about how pods are spread make places depend on the order, they are carried
 // out on a trial until an order is found. If some have no place in it, those that would have been made before the search was refined
 // are tried instead of these, and instead of all; what is worth most counts, and what then is left is so for the next plan.
-func (s *search) order(ctx context.Context, out *Plan) error {
+func (s *search) order(ctx context.Context, out *result) error {
 	list := s.commands()
 	if s.trial.Ruled() && len(list) > 0 {
 		var err error
@@ -86,7 +86,7 @@ func (s *search) inOrder(ctx context.Context, list []*Command) ([]*Command, erro
 }
 
 func (s *search) replayOf(ctx context.Context) (*replay, error) {
-	r, err := s.newReplay(ctx, s.fleet)
+	r, err := newReplay(ctx, s.reference().refOptions, s.fleet)
 	if err == nil {
 		r.fresh, r.moves = true, func(c *Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
 		r.known = func(node string) *Candidate {
@@ -141,11 +141,12 @@ func (s *search) proven(u *unit, why *Block) *Block {
 		return why
 	}
 	required := s.required([]*unit{u})
-	proof := s.floor.prove(u, required)
-	if proof == nil {
+	node := u.toProve()
+	shown := s.floor.prove(&node, required)
+	if shown == nil {
 		return why
 	}
-	return &Block{Code: BlockFloor, Price: u.Price, Floor: proof.Floor, Required: usd(required), Proof: proof}
+	return &Block{Code: BlockFloor, Price: u.Price, Floor: shown.Floor, Required: usd(required), Proof: shown}
 }
 
 // noteBlocks notes for each unit that stays what keeps it from being consolidated.

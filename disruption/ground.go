@@ -12,7 +12,6 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
-	"github.com/drawknife/drawknife/scheduling/cluster"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
@@ -83,8 +82,8 @@ type draw struct {
 	allowed int
 }
 
-// newGround is that of the fleet. What the memory knows of pods that are as they were is not worked out again; nil for no memory.
-func (g *Global) newGround(ctx context.Context, f *picture, m *Memory) (*ground, error) {
+// newContext is that of the fleet. What the memory knows of pods that are as they were is not worked out again; nil for no memory.
+func (g *Global) newContext(ctx context.Context, f *picture, m *memory) (*ground, error) {
 	settled, err := settled(ctx, f, g.Query)
 	if err != nil {
 		return nil, err
@@ -94,7 +93,7 @@ func (g *Global) newGround(ctx context.Context, f *picture, m *Memory) (*ground,
 		return nil, err
 	}
 	out.answers = out.model.NewAnswers(out.worth, g.Query)
-	out.closed, out.coming = closedNodes(f)
+	out.closed, out.coming = f.closedNodes()
 	moved, known := recentOwners(f, g.coolDown()), m.knownUnits(f)
 	list := make([]unit, len(f.Candidates))
 	out.units = make([]*unit, len(list))
@@ -110,7 +109,7 @@ func (g *Global) newGround(ctx context.Context, f *picture, m *Memory) (*ground,
 		}
 	}
 	out.order = out.rank(func(u *unit) int64 { return u.worth })
-	out.floor = newFloorPrices(f, out.model, out.units)
+	out.floor = newFloorPrices(f.in.View.Snapshot, out.model, nodesToProve(out.units))
 	if len(out.coming) > 0 { // most are full of the pods that they come for, and each what-if asks
 		t, err := out.trial(ctx)
 		if err != nil {
@@ -119,23 +118,6 @@ func (g *Global) newGround(ctx context.Context, f *picture, m *Memory) (*ground,
 		out.coming = t.RoomyAmong(out.coming)
 	}
 	return out, nil
-}
-
-// closedNodes are the nodes that take no pods of others: those that may never come up, and those whose own waiting time is
-// running. coming are the former, but for those that are on their way out again: places that nobody may rely on yet, and for
-// whose pods nothing else is launched.
-func closedNodes(f *picture) (closed, coming []string) {
-	for i := range f.in.View.Machines {
-		m := &f.in.View.Machines[i]
-		unready := m.Claim != nil && m.Phase != cluster.PhaseInitialized
-		if p := f.pools[m.Pool]; unready || (p != nil && closedTo(m, p.Object, f.now)) {
-			closed = append(closed, m.Name)
-		}
-		if unready && !m.Leaving && !m.Marked {
-			coming = append(coming, m.Name)
-		}
-	}
-	return closed, coming
 }
 
 // awaited is the block of pods that wait in the trial and would have a place on nodes that are still coming up; nil where
@@ -319,4 +301,18 @@ func (g *ground) trial(ctx context.Context) (*scheduling.Trial, error) {
 	}
 	t.Commit()
 	return t, nil
+}
+
+// nodesToProve are the units as proofs see them.
+func nodesToProve(units []*unit) []proofNode {
+	out := make([]proofNode, len(units))
+	for i, u := range units {
+		out[i] = u.toProve()
+	}
+	return out
+}
+
+// toProve is the unit as proofs see it.
+func (u *unit) toProve() proofNode {
+	return proofNode{Name: u.Name, Pool: u.Pool.Key, Price: u.price, Moving: u.moving, Stays: u.stays}
 }

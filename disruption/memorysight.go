@@ -36,7 +36,7 @@ func see(f *picture) sighting {
 		executing: maps.Clone(f.in.Executing), buffered: maps.Clone(f.in.Buffered), budgets: slices.Clone(f.in.Budgets), history: slices.Clone(f.in.History),
 		backOff: f.in.BackOff.remembered(), refusals: f.in.Refusals.remembered(),
 	}
-	out.closed, _ = closedNodes(f)
+	out.closed, _ = f.closedNodes()
 	return out
 }
 

@@ -9,7 +9,7 @@ import (
 
 // until is until when the same fleet gives the same plan: the first moment at which something ends or begins that the plan, or
 // what a node was ruled out for, depends on. Zero for never. What Survey makes of the time is compared by itself.
-func (s *search) until(plan *Plan) time.Time {
+func (s *search) until(plan *result) time.Time {
 	now, f := s.fleet.now, s.fleet
 	end := soonest(now, time.Time{}, plan.Again)
 	note := func(t time.Time) { end = soonest(now, end, t) }

@@ -1,6 +1,8 @@
 package disruption
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/scheduling"
@@ -8,4 +10,13 @@ import (
 
 func keyOf(pod *corev1.Pod) scheduling.PodKey {
 	return scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}
+}
+
+// addOwners notes the pod's owners.
+func addOwners(m *Member, pod *corev1.Pod) {
+	for i := range pod.OwnerReferences {
+		if uid := pod.OwnerReferences[i].UID; !slices.Contains(m.Owners, uid) {
+			m.Owners = append(m.Owners, uid)
+		}
+	}
 }

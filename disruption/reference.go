@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/drawknife/drawknife/api/option"
@@ -11,62 +12,30 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Numbers of Reference, where its options leave them open.
-const (
-	// DefaultValidationDelay is how long consolidation waits before a command is validated and started.
-	DefaultValidationDelay = 15 * time.Second
-	// DefaultMaxBatch is how many nodes one command of multi-node consolidation removes at most.
-	DefaultMaxBatch = 100
-	// DefaultSpotToSpotTypes is how many cheaper types a spot node must have to be replaced by spot.
-	DefaultSpotToSpotTypes = 15
-	// DefaultMaxTrials is how many what-ifs multi-node and single-node consolidation try each.
-	DefaultMaxTrials = 5000
-)
-
-// Reference plans as Karpenter does, step by step as the specification of disruption says: the methods in their order,
-// and of those that find something the first. It is for those who come from there, and to compare others with. The zero
-// value is ready, and safe for concurrent use as long as it is not changed.
-type Reference struct {
-	// Query is how places for pods are looked for: as in provisioning.
-	Query scheduling.Query
-	// SpotToSpot allows replacing spot nodes by spot nodes.
-	SpotToSpot bool
-	// SpotToSpotTypes is how many cheaper types that takes for one node; 0 is DefaultSpotToSpotTypes.
+// refOptions say how the reference goes about it: disruption.Reference says what each means. All are as given, 0 is 0.
+type refOptions struct {
+	Query           scheduling.Query
+	SpotToSpot      bool
 	SpotToSpotTypes int
-	// MaxBatch bounds multi-node consolidation; 0 is DefaultMaxBatch.
-	MaxBatch int
-	// ValidationDelay is what Command.NotBefore leaves for things to change; 0 is DefaultValidationDelay, negative none.
+	MaxBatch        int
 	ValidationDelay time.Duration
-	// MaxTrials bounds the work of consolidation: a bound on what-ifs, so that plans do not depend on how fast they are made;
-	// 0 is DefaultMaxTrials. A context's deadline bounds it by the clock.
-	MaxTrials int
+	MaxTrials       int
 }
 
-func (r *Reference) maxBatch() int  { return orDefault(r.MaxBatch, DefaultMaxBatch) }
-func (r *Reference) maxTrials() int { return orDefault(r.MaxTrials, DefaultMaxTrials) }
-func (r *Reference) spotTypes() int { return orDefault(r.SpotToSpotTypes, DefaultSpotToSpotTypes) }
-
-func orDefault(n, otherwise int) int {
-	if n > 0 {
-		return n
-	}
-	return otherwise
-}
+// spotTypes is how many cheaper types a spot node must have to be replaced by spot.
+func (o *refOptions) spotTypes() int { return o.SpotToSpotTypes }
 
 // delay is how long a method's commands wait before they are validated.
-func (r *Reference) delay(m Method) time.Duration {
-	switch {
-	case m.Class() == ClassEventual || r.ValidationDelay < 0:
+func (o *refOptions) delay(m Method) time.Duration {
+	if m.Class() == ClassEventual {
 		return 0
-	case r.ValidationDelay == 0:
-		return DefaultValidationDelay
 	}
-	return r.ValidationDelay
+	return o.ValidationDelay
 }
 
-// pass is one run of Reference over a fleet.
-type pass struct {
-	*Reference
+// refPass is one run of the reference over a fleet.
+type refPass struct {
+	*refOptions
 	fleet  *picture
 	ledger *tracker
 	// blocks are what keeps nodes from methods; otherwise says what else does, and is nil where nothing does.
@@ -77,72 +46,14 @@ type pass struct {
 	again   time.Time
 	// open and closed are what-ifs with and without the destinations that consolidation must leave alone; nil until used.
 	open, closed *simulator
-	// oneZone says that new nodes may be kept to one zone, keepsZone that they are now: see flexible.
-	oneZone, keepsZone bool
 	// totals are those of Balanced pools.
 	totals map[v1.PoolKey]*poolTotals
-	// cheapest is scratch of cheaper; allWanted remembers what it found, wanted the last of them.
-	cheapest  []*knownOffer
-	wanted    []*wanted
-	allWanted map[wantedKey]*wanted
 	// unreached are the pools that single-node consolidation did not come to.
 	unreached []v1.PoolKey
 }
 
-func (r *Reference) begin(ctx context.Context, f *picture) (*pass, error) {
-	if ctx == nil {
-		return nil, option.Missing("Reference", "the context")
-	}
-	ledger, err := newTracker(f)
-	if err != nil {
-		return nil, err
-	}
-	return &pass{Reference: r, fleet: f, ledger: ledger, blocks: map[Method]map[string]*Block{}, totals: map[v1.PoolKey]*poolTotals{}}, nil
-}
-
-// Plan tries the methods in their order; the first that finds commands ends the pass. Start them and
-// plan again.
-func (r *Reference) Plan(ctx context.Context, fleet *Fleet) (*Plan, error) {
-	f := fleet.seen()
-	if f == nil {
-		return nil, option.Missing("Reference.Plan", "a fleet that Survey made")
-	}
-	p, err := r.begin(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	out := &Plan{Time: f.now}
-	for _, why := range f.Blocked { // such as nominations that end: nothing else shows that
-		p.later(why.Until)
-	}
-	for _, m := range Methods() {
-		accepted, refused := f.Eligible(m)
-		p.blocks[m] = refused
-		for _, why := range refused {
-			switch why.Code {
-			case BlockQuiet, BlockPod, BlockRefused, BlockFailed, BlockHeldBack:
-				p.later(why.Until)
-			}
-		}
-		if len(accepted) == 0 {
-			continue
-		}
-		commands, err := p.run(ctx, m, accepted)
-		if err != nil {
-			return nil, err
-		}
-		if len(commands) > 0 {
-			out.Commands = commands
-			break
-		}
-	}
-	out.Verdicts = p.verdicts(out.Commands)
-	out.Waiting, out.Again, out.Unreached = p.waiting, p.again, p.unreached
-	return out, nil
-}
-
 // run is one method over the candidates that it accepts.
-func (p *pass) run(ctx context.Context, m Method, accepted []*Candidate) ([]*Command, error) {
+func (p *refPass) run(ctx context.Context, m Method, accepted []*Candidate) ([]*Command, error) {
 	switch m {
 	case MethodEmptiness:
 		return p.emptiness(accepted), nil
@@ -164,20 +75,20 @@ func one(cmd *Command, err error) ([]*Command, error) {
 }
 
 // later notes that the plan may come out differently at some time although nothing happens.
-func (p *pass) later(t time.Time) {
+func (p *refPass) later(t time.Time) {
 	if t.After(p.fleet.now) && (p.again.IsZero() || t.Before(p.again)) {
 		p.again = t
 	}
 }
 
 // block notes what keeps a candidate from the method.
-func (p *pass) block(m Method, c *Candidate, why *Block) {
+func (p *refPass) block(m Method, c *Candidate, why *Block) {
 	p.blocks[m][c.Name] = why
 	p.noted(why)
 }
 
 // noted is what a block of a candidate makes of the plan.
-func (p *pass) noted(why *Block) {
+func (p *refPass) noted(why *Block) {
 	switch why.Code {
 	case BlockBudget:
 		p.waiting = true
@@ -190,13 +101,13 @@ func (p *pass) noted(why *Block) {
 }
 
 // finish completes a command of the method.
-func (p *pass) finish(cmd *Command) *Command {
+func (p *refPass) finish(cmd *Command) *Command {
 	cmd.NotBefore = cmd.Planned.Add(p.delay(cmd.Method))
 	return cmd
 }
 
 // verdicts are what the plan says of each node.
-func (p *pass) verdicts(commands []*Command) []Verdict {
+func (p *refPass) verdicts(commands []*Command) []Verdict {
 	members, owned := 0, 0
 	for _, cmd := range commands {
 		members += len(cmd.Members)
@@ -238,12 +149,12 @@ func (p *pass) verdicts(commands []*Command) []Verdict {
 		}
 		out = append(out, v)
 	}
-	slices.SortFunc(out, func(a, b Verdict) int { return compareStrings(a.Node, b.Node) })
+	slices.SortFunc(out, func(a, b Verdict) int { return strings.Compare(a.Node, b.Node) })
 	return out
 }
 
 // blocksOf appends to out why a node stays.
-func (p *pass) blocksOf(name string, out []MethodBlock) []MethodBlock {
+func (p *refPass) blocksOf(name string, out []MethodBlock) []MethodBlock {
 	if why := p.fleet.Blocked[name]; why != nil {
 		return append(out, MethodBlock{Block: why})
 	}
@@ -259,4 +170,56 @@ func (p *pass) blocksOf(name string, out []MethodBlock) []MethodBlock {
 		out = append(out, MethodBlock{Method: m, Block: why})
 	}
 	return out
+}
+
+func (o *refOptions) begin(ctx context.Context, f *picture) (*refPass, error) {
+	if ctx == nil {
+		return nil, option.Missing("Reference", "the context")
+	}
+	ledger, err := newTracker(f)
+	if err != nil {
+		return nil, err
+	}
+	return &refPass{refOptions: o, fleet: f, ledger: ledger, blocks: map[Method]map[string]*Block{}, totals: map[v1.PoolKey]*poolTotals{}}, nil
+}
+
+// plan tries the methods in their order; the first that finds commands ends the pass.
+func (o *refOptions) plan(ctx context.Context, f *picture) (*result, error) {
+	p, err := o.begin(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	out := &result{Time: f.now}
+	for _, why := range f.Blocked { // such as nominations that end: nothing else shows that
+		p.later(why.Until)
+	}
+	for _, m := range Methods() {
+		accepted, refused := f.Eligible(m)
+		p.blocks[m] = refused
+		for _, why := range refused {
+			switch why.Code {
+			case BlockQuiet, BlockPod, BlockRefused, BlockFailed, BlockHeldBack:
+				p.later(why.Until)
+			}
+		}
+		if len(accepted) == 0 {
+			continue
+		}
+		commands, err := p.run(ctx, m, accepted)
+		if err != nil {
+			return nil, err
+		}
+		if len(commands) > 0 {
+			out.Commands = commands
+			break
+		}
+	}
+	out.Verdicts = p.verdicts(out.Commands)
+	out.Waiting, out.Again, out.Unreached = p.waiting, p.again, p.unreached
+	return out, nil
+}
+
+// apart is the pass for a goroutine of its own, that reads but does not add to what is found.
+func (p *refPass) apart() *refPass {
+	return &refPass{refOptions: p.refOptions, fleet: p.fleet, ledger: p.ledger, blocks: p.blocks, totals: map[v1.PoolKey]*poolTotals{}}
 }

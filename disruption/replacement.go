@@ -21,7 +21,7 @@ type priced struct {
 }
 
 // replacement narrows a planned node down to what is sure to be cheaper than the batch.
-func (p *pass) replacement(m Method, batch []*Candidate, planned *scheduling.NewNode) (*scheduling.NewNode, *Block) {
+func (p *refPass) replacement(m Method, batch []*Candidate, planned *scheduling.NewNode) (*scheduling.NewNode, *Block) {
 	pool := p.fleet.pools[planned.Pool]
 	spent := int64(0)
 	for _, c := range batch {
@@ -77,7 +77,7 @@ func only(set requirements.Set, capacityType string) requirements.Set {
 
 // restrict keeps a node that could be spot or on demand to spot, for which its types were judged: should spot not be had
 // after all, it must not silently become dearer. Where no type that is cheaper has spot, it is kept to on demand.
-func (p *pass) restrict(pool *pool, node *scheduling.NewNode, list []priced, spent int64) []priced {
+func (p *refPass) restrict(pool *pool, node *scheduling.NewNode, list []priced, spent int64) []priced {
 	whole := node.Requirements
 	node.Requirements = only(whole, v1.CapacityTypeSpot)
 	if spot := cheaper(pool, node, spent); len(spot) > 0 {
@@ -186,7 +186,7 @@ func allocatableOf(pool *pool, option *scheduling.InstanceTypeOption) (has corev
 }
 
 // varied says whether the node's types still meet the minValues of its pool, whatever the policy for those is.
-func (p *pass) varied(pool *pool, node *scheduling.NewNode) *Block {
+func (p *refPass) varied(pool *pool, node *scheduling.NewNode) *Block {
 	for _, r := range pool.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {
 			continue

@@ -3,104 +3,21 @@ package disruption
 import (
 	"context"
 	"errors"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Restrict looks at some of a plan's commands again, in the order given, as if only they were carried out: which of them
-// are still good, and what is in the way of the others. As far as room goes any subset of a plan is; rules about how pods
-// are spread may depend on the rest. The fleet may be a later one than the plan's: a command that was planned to
-// save money must save some at the prices of the fleet, too.
-func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
-	switch {
-	case ctx == nil:
-		return nil, nil, option.Missing("Global.Restrict", "the context")
-	case slices.Contains(commands, nil):
-		return nil, nil, option.Missing("Global.Restrict", "a command")
-	}
-	p := f.seen()
-	if p == nil {
-		return nil, nil, option.Missing("Global.Restrict", "a fleet that Survey made")
-	}
-	r, err := g.newReplay(ctx, p)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, cmd := range commands {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		mark := r.trial.Mark()
-		next, why, err := r.step(ctx, cmd)
-		if err != nil {
-			return nil, nil, err
-		}
-		if why == nil {
-			if why, err = r.saves(next, mark); err != nil {
-				return nil, nil, err
-			}
-		}
-		if why != nil {
-			rejected = append(rejected, why)
-			continue
-		}
-		good = append(good, next)
-	}
-	return good, rejected, nil
-}
-
-// Validate looks at a command again in the fleet as it is now. Its members must still qualify, budgets suffice for all of
-// them, each pod still have the place that was planned for it, and new nodes cost less than members if they did: what else has
-// changed does not matter. Emptiness goes on
-// with the members that still qualify, all others with all or none. The command that is returned is the one to start. The
-// error is a *RejectedError when there is none.
-func (g *Global) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error) {
-	good, rejected, err := g.Restrict(ctx, f, []*Command{cmd})
-	switch {
-	case err != nil:
-		return nil, err
-	case len(rejected) > 0:
-		return nil, rejected[0]
-	}
-	return good[0], nil
-}
-
 // replay carries commands out on a trial, one after another, exactly as planned.
 type replay struct {
-	pass  *pass
+	pass  *refPass
 	trial *scheduling.Trial
 	// moves says which pods of a candidate need another place.
 	moves func(*Candidate) func(*corev1.Pod) bool
 	// fresh says that commands are of the fleet as it is; known then finds the candidates that are known to qualify for consolidation.
 	fresh bool
 	known func(node string) *Candidate
-}
-
-func (g *Global) newReplay(ctx context.Context, f *picture) (*replay, error) {
-	p, err := g.reference().begin(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	settled, err := settled(ctx, f, g.Query)
-	if err != nil {
-		return nil, err
-	}
-	t := settled.Trial()
-	if _, err := t.Place(ctx, scheduling.PlaceOptions{Query: g.Query, ExistingOnly: true}); err != nil {
-		return nil, err
-	}
-	closed, _ := closedNodes(f)
-	for _, name := range closed {
-		if err := t.Close(name); err != nil {
-			return nil, err
-		}
-	}
-	t.Commit()
-	return &replay{pass: p, trial: t, moves: func(c *Candidate) func(*corev1.Pod) bool { return f.moves(c.Machine.Pool) }}, nil
 }
 
 // arrange carries out what it can, in the order given as far as that goes: what has no place yet is tried again after the
@@ -183,7 +100,7 @@ func (r *replay) qualifies(cmd *Command, m *Member) (*Candidate, *RejectedError)
 func (r *replay) carryOut(ctx context.Context, cmd *Command, members []*Candidate) (*Command, *Block, error) {
 	if cmd.Method == MethodEmptiness || cmd.Method == MethodStaticDrift {
 		for _, c := range members {
-			if _, err := r.trial.HideMoving(c.Name, stays); err != nil {
+			if _, err := r.trial.HideMoving(c.Name, nobodyMoves); err != nil {
 				return nil, &Block{Code: BlockLeaving}, nil
 			}
 		}
@@ -299,4 +216,105 @@ func noPlace(err error, pods []scheduling.PodKey) *Block {
 		return &Block{Code: BlockUnschedulable, Pods: pods[:min(len(pods), maxNamed)], Detail: err.Error()}
 	}
 	return &Block{Code: BlockUnschedulable, Detail: err.Error()}
+}
+
+// newReplay begins with the fleet as it is, what waits placed.
+func newReplay(ctx context.Context, o *refOptions, f *picture) (*replay, error) {
+	p, err := o.begin(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	settled, err := settled(ctx, f, o.Query)
+	if err != nil {
+		return nil, err
+	}
+	t := settled.Trial()
+	if _, err := t.Place(ctx, scheduling.PlaceOptions{Query: o.Query, ExistingOnly: true}); err != nil {
+		return nil, err
+	}
+	closed, _ := f.closedNodes()
+	for _, name := range closed {
+		if err := t.Close(name); err != nil {
+			return nil, err
+		}
+	}
+	t.Commit()
+	return &replay{pass: p, trial: t, moves: func(c *Candidate) func(*corev1.Pod) bool { return f.moves(c.Machine.Pool) }}, nil
+}
+
+// plannedOf is how many pods of the members it has places for: a new node may also be for pods that wait anyway.
+func plannedOf(c *Command, members []*Candidate) int {
+	size := 0
+	for _, m := range members {
+		size += len(m.Pods)
+	}
+	own := make(map[scheduling.PodKey]bool, size)
+	for _, m := range members {
+		for _, pod := range m.Pods {
+			own[keyOf(pod)] = true
+		}
+	}
+	n := 0
+	count := func(list []scheduling.PodKey) {
+		for _, key := range list {
+			if own[key] {
+				n++
+			}
+		}
+	}
+	for i := range c.Receivers {
+		count(c.Receivers[i].Pods)
+	}
+	for i := range c.Replacements {
+		if node := c.Replacements[i].Node; node != nil {
+			count(node.Pods)
+		}
+	}
+	return n
+}
+
+// restrict looks at some of a plan's commands again: disruption.Global.Restrict.
+func restrict(ctx context.Context, o *refOptions, f *picture, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
+	r, err := newReplay(ctx, o, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, cmd := range commands {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		mark := r.trial.Mark()
+		next, why, err := r.step(ctx, cmd)
+		if err != nil {
+			return nil, nil, err
+		}
+		if why == nil {
+			if why, err = r.saves(next, mark); err != nil {
+				return nil, nil, err
+			}
+		}
+		if why != nil {
+			rejected = append(rejected, why)
+			continue
+		}
+		good = append(good, next)
+	}
+	return good, rejected, nil
+}
+
+// nobodyMoves is for nodes whose pods all stay where they are.
+func nobodyMoves(*corev1.Pod) bool { return false }
+
+// carried carries the commands out as planned; what can't be, since a command before it gave way, is left out.
+func (r *replay) carried(ctx context.Context, list []*Command) (good []*Command, err error) {
+	for _, cmd := range list {
+		next, why, err := r.step(ctx, cmd)
+		if err != nil {
+			return nil, err
+		}
+		if why == nil {
+			good = append(good, next)
+		}
+	}
+	return good, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -12,11 +13,11 @@ import (
 // with the commands of the waves before carried out as planned, all pods of a wave are scattered over the nodes there are and
 // its new ones, in some orders drawn by chance. As long as one of them leaves a pod without a place, the wave loses its last
 // command, which is left for the next plan.
-func (s *search) withstand(ctx context.Context, out *Plan) error {
+func (s *search) withstand(ctx context.Context, out *result) error {
 	if s.Robustness <= 0 || len(out.Commands) == 0 {
 		return nil
 	}
-	r, err := s.newReplay(ctx, s.fleet)
+	r, err := newReplay(ctx, s.reference().refOptions, s.fleet)
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (s *search) scatter(ctx context.Context, r *replay, list []*Command, random
 		for i := range cmd.Members {
 			moves := s.fleet.moves(cmd.Members[i].Pool)
 			if cmd.Method == MethodEmptiness || cmd.Method == MethodStaticDrift {
-				moves = stays
+				moves = nobodyMoves
 			}
 			if _, err := r.trial.HideMoving(cmd.Members[i].Node, moves); err != nil {
 				return nil, err
@@ -92,7 +93,7 @@ func (s *search) scatter(ctx context.Context, r *replay, list []*Command, random
 			}
 		}
 	}
-	slices.SortFunc(pods, func(a, b scheduling.PodKey) int { return compareStrings(a.String(), b.String()) })
+	slices.SortFunc(pods, func(a, b scheduling.PodKey) int { return strings.Compare(a.String(), b.String()) })
 	before := r.trial.Mark()
 	for range s.Robustness {
 		if err := ctx.Err(); err != nil {
@@ -124,18 +125,4 @@ func (s *search) giveWay(cmd *Command, lost []scheduling.PodKey) {
 		s.frail[u], s.later[u] = why, true
 	}
 	s.pass.waiting = true
-}
-
-// carried carries the commands out as planned; what can't be, since a command before it gave way, is left out.
-func (r *replay) carried(ctx context.Context, list []*Command) (good []*Command, err error) {
-	for _, cmd := range list {
-		next, why, err := r.step(ctx, cmd)
-		if err != nil {
-			return nil, err
-		}
-		if why == nil {
-			good = append(good, next)
-		}
-	}
-	return good, nil
 }

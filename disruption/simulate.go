@@ -12,8 +12,6 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-func compareStrings(a, b string) int { return strings.Compare(a, b) }
-
 // simulator asks what would happen if nodes went. Pods that wait anyway are placed first, on the nodes there are, and once
 // for all: they take their room before anything is removed, and those that find none are provisioning's business. So
 // neither a pod that has no place anywhere nor one that gets a new node stands in the way.
@@ -173,7 +171,7 @@ func (s *simulator) try(ctx context.Context, batch []*Candidate) (*simulation, *
 		delete(moving, key)
 	}
 	if len(moving) > 0 {
-		lost := slices.SortedFunc(maps.Keys(moving), func(a, b scheduling.PodKey) int { return compareStrings(a.String(), b.String()) })
+		lost := slices.SortedFunc(maps.Keys(moving), func(a, b scheduling.PodKey) int { return strings.Compare(a.String(), b.String()) })
 		return nil, &Block{Code: BlockUnschedulable, Pods: lost}, nil
 	}
 	sim := &simulation{newNodes: s.withoutFee(placed.NewNodes)}
@@ -206,7 +204,7 @@ func (s *simulator) try(ctx context.Context, batch []*Candidate) (*simulation, *
 }
 
 // openSimulator and closedSimulator are made when they are first needed.
-func (p *pass) openSimulator(ctx context.Context) (*simulator, error) {
+func (p *refPass) openSimulator(ctx context.Context) (*simulator, error) {
 	if p.open == nil {
 		s, err := newSimulator(ctx, p.fleet, p.Query, false)
 		if err != nil {
@@ -217,7 +215,7 @@ func (p *pass) openSimulator(ctx context.Context) (*simulator, error) {
 	return p.open, nil
 }
 
-func (p *pass) closedSimulator(ctx context.Context) (*simulator, error) {
+func (p *refPass) closedSimulator(ctx context.Context) (*simulator, error) {
 	if p.closed == nil {
 		s, err := newSimulator(ctx, p.fleet, p.Query, true)
 		if err != nil {
@@ -227,3 +225,6 @@ func (p *pass) closedSimulator(ctx context.Context) (*simulator, error) {
 	}
 	return p.closed, nil
 }
+
+// maxNamed is how many pods without a place a block names.
+const maxNamed = 5

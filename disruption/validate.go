@@ -4,56 +4,11 @@ import (
 	"context"
 	"slices"
 
-	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Validate looks at a command again in the fleet as it is now: its members must still qualify and budgets suffice for all
-// of them; pods must have places as planned, and the types to be launched must still be among those that would do.
-// Emptiness goes on with the members that still qualify, all others with all or none. The command that is returned is the
-// one to start.
-func (r *Reference) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error) {
-	if cmd == nil {
-		return nil, option.Missing("Reference.Validate", "the command")
-	}
-	seen := f.seen()
-	if seen == nil {
-		return nil, option.Missing("Reference.Validate", "a fleet that Survey made")
-	}
-	p, err := r.begin(ctx, seen)
-	if err != nil {
-		return nil, err
-	}
-	var members []*Candidate
-	var first *RejectedError
-	for i := range cmd.Members {
-		c, rejected := p.stillQualifies(cmd, &cmd.Members[i])
-		if rejected == nil {
-			members = append(members, c)
-			continue
-		}
-		if !cmd.MayShrink {
-			return nil, rejected
-		}
-		if first == nil {
-			first = rejected
-		}
-	}
-	if len(members) == 0 {
-		return nil, first
-	}
-	if cmd.Method == MethodMultiNode || cmd.Method == MethodSingleNode {
-		if rejected, err := p.samePlaces(ctx, cmd, members); err != nil {
-			return nil, err
-		} else if rejected != nil {
-			return nil, rejected
-		}
-	}
-	return shrunk(cmd, members), nil
-}
-
 // stillQualifies looks at one member and takes its share of the budgets.
-func (p *pass) stillQualifies(cmd *Command, m *Member) (*Candidate, *RejectedError) {
+func (p *refPass) stillQualifies(cmd *Command, m *Member) (*Candidate, *RejectedError) {
 	reject := func(category RejectionCategory, why *Block) *RejectedError {
 		return &RejectedError{Command: cmd.ID, Category: category, Node: m.Node, Block: why}
 	}
@@ -76,7 +31,7 @@ func (p *pass) stillQualifies(cmd *Command, m *Member) (*Candidate, *RejectedErr
 }
 
 // samePlaces tries the removal again.
-func (p *pass) samePlaces(ctx context.Context, cmd *Command, members []*Candidate) (*RejectedError, error) {
+func (p *refPass) samePlaces(ctx context.Context, cmd *Command, members []*Candidate) (*RejectedError, error) {
 	sims, err := p.closedSimulator(ctx)
 	if err != nil {
 		return nil, err
@@ -121,4 +76,38 @@ func shrunk(cmd *Command, members []*Candidate) *Command {
 	}
 	out.Savings = usd(saved)
 	return &out
+}
+
+// validate looks at a command again in the fleet as it is now: disruption.Reference.Validate. The error is a *RejectedError if it is void.
+func (o *refOptions) validate(ctx context.Context, f *picture, cmd *Command) (*Command, error) {
+	p, err := o.begin(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	var members []*Candidate
+	var first *RejectedError
+	for i := range cmd.Members {
+		c, rejected := p.stillQualifies(cmd, &cmd.Members[i])
+		if rejected == nil {
+			members = append(members, c)
+			continue
+		}
+		if !cmd.MayShrink {
+			return nil, rejected
+		}
+		if first == nil {
+			first = rejected
+		}
+	}
+	if len(members) == 0 {
+		return nil, first
+	}
+	if cmd.Method == MethodMultiNode || cmd.Method == MethodSingleNode {
+		if rejected, err := p.samePlaces(ctx, cmd, members); err != nil {
+			return nil, err
+		} else if rejected != nil {
+			return nil, rejected
+		}
+	}
+	return shrunk(cmd, members), nil
 }

@@ -22,6 +22,8 @@ func rooms() []room {
 		{"world", "fake/world", []string{"fake/world"}},
 		{"provisioning", "provisioning", []string{"provisioning"}},
 		{"disruption", "disruption", []string{"disruption"}},
+		{"consolidate", "internal/consolidate", []string{"internal/consolidate"}},
+		{"decision", "disruption/decision", []string{"disruption/decision"}},
 		{"aws", "aws", []string{"aws"}},
 		{"fake", "fake", []string{"fake"}},
 		{"scheduling", "scheduling", []string{"scheduling"}},

@@ -7,6 +7,13 @@ import (
 	"github.com/drawknife/drawknife/internal/rules"
 )
 
+func TestCheckConsolidate(t *testing.T) {
+	tree := files{"internal/consolidate/proof/x.go": imports("proof", "internal/consolidate/global"), "internal/consolidate/global/x.go": "package global"}.parse(t)
+	const page = "# P\n\n<!-- consolidate -->\n| Room | Its question |\n|---|---|\n| [global](a/global) | a |\n| [proof](a/proof) | b |\n"
+	wantFaults(t, []string{"internal/consolidate/proof/x.go:3: proof must not import global, which is above it (p.md)"}, rules.CheckConsolidate(tree, "p.md", page))
+	wantFaults(t, []string{"p.md: no line <!-- consolidate -->"}, rules.CheckConsolidate(tree, "p.md", "# P\n"))
+}
+
 func TestCheckEngine(t *testing.T) {
 	const page = "# P\n\n<!-- engine -->\n| Room | Its question |\n|---|---|\n| [state](a/state) | a |\n| [packing](a/packing) | b |\n"
 	rooms := func(more files) files {

@@ -48,8 +48,11 @@ func floors() map[string]int {
 
 		"provisioning": 5,
 		"disruption":   5,
-		"aws":          5,
-		"fake":         5,
+		// What planners of disruption answer with, and the planners, a room for each question (engine.go).
+		"disruption/decision":  5,
+		"internal/consolidate": 5,
+		"aws":                  5,
+		"fake":                 5,
 
 		"cloudprovider/conformance": 6,
 		"examples":                  6,
@@ -70,6 +73,10 @@ func hubs() map[string][]string {
 		"api/conversion":        {"internal/quantities"},
 		"aws/internal/mototest": {"internal"}, // the server that it connects to
 		"internal/engine":       {"scheduling/planning"},
+
+		// Commands and verdicts are below the planners, and these below the package that users plan with.
+		"internal/consolidate": {"disruption/decision"},
+		"disruption":           {"internal/consolidate", "disruption/decision"},
 
 		"api/kinds":        {"api/v1"},
 		"api/v1beta1":      {"api/v1"},

@@ -45,6 +45,7 @@ func TestPages(t *testing.T) {
 	})
 	t.Run("rooms of the engine are as the page has them", func(t *testing.T) {
 		report(t, rules.CheckEngine(tree, architecture, documents[architecture]))
+		report(t, rules.CheckConsolidate(tree, architecture, documents[architecture]))
 	})
 	t.Run("imports are as drawn", func(t *testing.T) {
 		if *update {
