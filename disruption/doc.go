@@ -33,9 +33,9 @@
 //	                                                                       globalattempt.go, globallaunch.go, globalworth.go,
 //	                                                                       globalrefine.go, globalfamilies.go, globalcommands.go,
 //	                                                                       flexible.go, flexiblezones.go, globalplan.go, waves.go
-//	                                                                       selection.go, globalbudgets.go, robustness.go, agreement.go
+//	                                                                       globalbudgets.go, robustness.go, agreement.go
 //	memory       what a plan of it leaves for the next                     planagain.go, memory.go, memorysight.go, memoryuntil.go, globalagain.go
-//	proofs       why nothing cheaper can be                                floorprices.go, floorsimplex.go, internal/engine/lp
+//	proofs       why nothing cheaper can be                                internal/consolidate/proof
 //	replay       whether any part of a plan is still good                  restrict.go
 //	what-if      where pods would go                                       simulate.go
 //	validation   whether a command is still good                           validate.go

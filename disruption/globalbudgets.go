@@ -1,6 +1,9 @@
 package disruption
 
-import "context"
+import (
+	"context"
+	"github.com/drawknife/drawknife/internal/consolidate/knapsack"
+)
 
 // withinBudgets looks once more where budgets kept a search from nodes: it searches as if consolidation had none, chooses of
 // what it finds what is worth most within the budgets, and begins a search with that. What goes node by node under budgets
@@ -48,7 +51,7 @@ func (s *search) heldByBudgets() bool {
 
 // takeBest makes those of the steps that are worth most within the budgets, in their order. Steps of drift were made already.
 func (s *search) takeBest(ctx context.Context, steps []*step) error {
-	var list []choice
+	var list []knapsack.Choice
 	var open []*step
 	var drawn []int
 	index := map[int]int{}
@@ -56,7 +59,7 @@ func (s *search) takeBest(ctx context.Context, steps []*step) error {
 		if st.method.Reason() == ReasonDrifted {
 			continue
 		}
-		c := choice{value: st.value}
+		c := knapsack.Choice{Value: st.value}
 		for _, u := range st.members {
 			for _, d := range s.pass.ledger.Draws(u.Machine, st.method.Reason()) {
 				at, known := index[d.Budget]
@@ -64,10 +67,10 @@ func (s *search) takeBest(ctx context.Context, steps []*step) error {
 					at = len(drawn)
 					index[d.Budget], drawn = at, append(drawn, d.Budget)
 				}
-				for len(c.takes) <= at {
-					c.takes = append(c.takes, 0)
+				for len(c.Takes) <= at {
+					c.Takes = append(c.Takes, 0)
 				}
-				c.takes[at] += d.Amount
+				c.Takes[at] += d.Amount
 			}
 		}
 		list, open = append(list, c), append(open, st)
@@ -77,9 +80,9 @@ func (s *search) takeBest(ctx context.Context, steps []*step) error {
 		room[i] = s.pass.ledger.Room(budget)
 	}
 	for i := range list {
-		list[i].takes = append(list[i].takes, make([]int64, len(drawn)-len(list[i].takes))...)
+		list[i].Takes = append(list[i].Takes, make([]int64, len(drawn)-len(list[i].Takes))...)
 	}
-	for _, i := range choose(list, room) {
+	for _, i := range knapsack.Choose(list, room) {
 		if err := s.tryGroup(ctx, open[i].members, open[i].where); err != nil {
 			return err
 		}

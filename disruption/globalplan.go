@@ -15,7 +15,7 @@ func (s *search) plan(ctx context.Context) (*result, error) {
 	}
 	s.noteBlocks()
 	if s.floor != nil {
-		out.FloorPrices = s.floor.prices()
+		out.FloorPrices = s.floor.Prices()
 	}
 	cost := int64(0)
 	for _, u := range s.units {
@@ -142,7 +142,7 @@ func (s *search) proven(u *unit, why *Block) *Block {
 	}
 	required := s.required([]*unit{u})
 	node := u.toProve()
-	shown := s.floor.prove(&node, required)
+	shown := s.floor.Prove(&node, required)
 	if shown == nil {
 		return why
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/proof"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
@@ -35,7 +36,7 @@ type ground struct {
 	// answers are the new nodes that were found for pods, whichever search asked.
 	answers *scheduling.Answers
 	// floor proves what new nodes cost at least.
-	floor *floorPrices
+	floor *proof.Prover
 }
 
 // unit is a candidate with what a search weighs. It is read-only once made.
@@ -109,7 +110,7 @@ func (g *Global) newContext(ctx context.Context, f *picture, m *memory) (*ground
 		}
 	}
 	out.order = out.rank(func(u *unit) int64 { return u.worth })
-	out.floor = newFloorPrices(f.in.View.Snapshot, out.model, nodesToProve(out.units))
+	out.floor = proof.NewProver(f.in.View.Snapshot, out.model, nodesToProve(out.units))
 	if len(out.coming) > 0 { // most are full of the pods that they come for, and each what-if asks
 		t, err := out.trial(ctx)
 		if err != nil {
@@ -304,8 +305,8 @@ func (g *ground) trial(ctx context.Context) (*scheduling.Trial, error) {
 }
 
 // nodesToProve are the units as proofs see them.
-func nodesToProve(units []*unit) []proofNode {
-	out := make([]proofNode, len(units))
+func nodesToProve(units []*unit) []proof.Node {
+	out := make([]proof.Node, len(units))
 	for i, u := range units {
 		out[i] = u.toProve()
 	}
@@ -313,6 +314,6 @@ func nodesToProve(units []*unit) []proofNode {
 }
 
 // toProve is the unit as proofs see it.
-func (u *unit) toProve() proofNode {
-	return proofNode{Name: u.Name, Pool: u.Pool.Key, Price: u.price, Moving: u.moving, Stays: u.stays}
+func (u *unit) toProve() proof.Node {
+	return proof.Node{Name: u.Name, Pool: u.Pool.Key, Price: u.price, Moving: u.moving, Stays: u.stays}
 }

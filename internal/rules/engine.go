@@ -15,7 +15,9 @@ const (
 const mostFiles = 25
 
 // CheckEngine holds the rooms of the engine to the table after the line <!-- engine -->.
-func CheckEngine(t *Tree, name, page string) []Fault { return checkRooms(t, engine, "engine", name, page) }
+func CheckEngine(t *Tree, name, page string) []Fault {
+	return checkRooms(t, engine, "engine", name, page)
+}
 
 // CheckConsolidate holds the rooms of the planners of disruption to the table after the line <!-- consolidate -->.
 func CheckConsolidate(t *Tree, name, page string) []Fault {

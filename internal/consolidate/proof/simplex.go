@@ -1,8 +1,9 @@
-package disruption
+package proof
 
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
@@ -22,8 +23,8 @@ func floorAmounts(list corev1.ResourceList) (amounts [3]float64) {
 
 // bestPrices are the floor prices by which the demand is worth most: the duals of covering it with nodes at the lowest price. Rounding
 // can't make them wrong, since they are scaled until they hold. Nil if there are none.
-func bestPrices(machines []offered, demand corev1.ResourceList) FloorPrices {
-	scale, unit := largest(machines)
+func bestPrices(offers []offered, demand corev1.ResourceList) decision.FloorPrices {
+	scale, unit := largest(offers)
 	goal := make([]float64, len(floorResources))
 	for d, name := range floorResources {
 		if scale[d] == 0 {
@@ -32,18 +33,18 @@ func bestPrices(machines []offered, demand corev1.ResourceList) FloorPrices {
 		q := demand[name]
 		goal[d] = q.AsApproximateFloat64() / scale[d]
 	}
-	columns := make([][]float64, len(machines))
-	for i := range machines {
+	columns := make([][]float64, len(offers))
+	for i := range offers {
 		columns[i] = make([]float64, len(goal))
 		for d := range goal {
-			columns[i][d] = machines[i].amounts[d] / scale[d]
+			columns[i][d] = offers[i].amounts[d] / scale[d]
 		}
 	}
-	cover := opened(machines, columns, goal, unit)
+	cover := opened(offers, columns, goal, unit)
 	for range maxPivots {
 		best, gain := -1, pivotGain
 		for i, column := range columns {
-			worth := -machines[i].price / unit
+			worth := -offers[i].price / unit
 			for d, y := range cover.Duals() {
 				worth += y * column[d]
 			}
@@ -51,7 +52,7 @@ func bestPrices(machines []offered, demand corev1.ResourceList) FloorPrices {
 				best, gain = i, worth
 			}
 		}
-		if best < 0 || cover.Enter(columns[best], machines[best].price/unit) < 0 {
+		if best < 0 || cover.Enter(columns[best], offers[best].price/unit) < 0 {
 			break
 		}
 		for range maxPivots {
@@ -60,18 +61,18 @@ func bestPrices(machines []offered, demand corev1.ResourceList) FloorPrices {
 			}
 		}
 	}
-	y := FloorPrices{}
+	y := decision.FloorPrices{}
 	for d, dual := range cover.Duals() {
 		y[floorResources[d]] = max(dual, 0) * unit / scale[d]
 	}
-	return held(y, machines)
+	return held(y, offers)
 }
 
 // largest amounts of each resource, by which they are scaled, and the highest price, 1 if all are 0.
-func largest(machines []offered) (scale [3]float64, unit float64) {
-	for i := range machines {
-		unit = max(unit, machines[i].price)
-		for d, amount := range machines[i].amounts {
+func largest(offers []offered) (scale [3]float64, unit float64) {
+	for i := range offers {
+		unit = max(unit, offers[i].price)
+		for d, amount := range offers[i].amounts {
 			scale[d] = max(scale[d], amount)
 		}
 	}
@@ -83,10 +84,10 @@ func largest(machines []offered) (scale [3]float64, unit float64) {
 
 // opened is the program that covers the goal, with each resource covered by the node that sells it at the lowest price, as if that had
 // nothing else. Leaving the rest of a node away makes it no better, so that such columns change no optimum.
-func opened(machines []offered, columns [][]float64, goal []float64, unit float64) *lp.Master {
+func opened(offers []offered, columns [][]float64, goal []float64, unit float64) *lp.Master {
 	amount, price := make([]float64, len(goal)), make([]float64, len(goal))
 	for i, column := range columns {
-		p := machines[i].price / unit
+		p := offers[i].price / unit
 		for d, a := range column {
 			if a > 0 && (amount[d] == 0 || p*amount[d] < price[d]*a) {
 				amount[d], price[d] = a, p
@@ -103,18 +104,18 @@ const pivotGain = 1e-12
 const maxPivots = 50
 
 // held scales prices down until no node costs less than it is worth.
-func held(y FloorPrices, machines []offered) FloorPrices {
+func held(y decision.FloorPrices, offers []offered) decision.FloorPrices {
 	worst := 1.0
-	for i := range machines {
+	for i := range offers {
 		worth := 0.0
 		for d, name := range floorResources {
-			worth += y[name] * machines[i].amounts[d]
+			worth += y[name] * offers[i].amounts[d]
 		}
-		if worth > 0 && machines[i].price <= 0 {
+		if worth > 0 && offers[i].price <= 0 {
 			return nil
 		}
 		if worth > 0 {
-			worst = max(worst, worth/machines[i].price)
+			worst = max(worst, worth/offers[i].price)
 		}
 	}
 	for name := range y {

@@ -1,4 +1,4 @@
-package disruption
+package knapsack
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 )
 
 // bestOfAll tries all subsets.
-func bestOfAll(list []choice, room []int64) int64 {
+func bestOfAll(list []Choice, room []int64) int64 {
 	best := int64(0)
 	for set := range 1 << len(list) {
 		left, value := append([]int64(nil), room...), int64(0)
@@ -18,8 +18,8 @@ func bestOfAll(list []choice, room []int64) int64 {
 			if set&(1<<i) == 0 {
 				continue
 			}
-			value += list[i].value
-			for b, n := range list[i].takes {
+			value += list[i].Value
+			for b, n := range list[i].Takes {
 				left[b] -= n
 				fits = fits && left[b] >= 0
 			}
@@ -41,21 +41,21 @@ func TestChoose(t *testing.T) {
 		for b := range room {
 			room[b] = int64(rapid.IntRange(0, 12).Draw(rt, "room"))
 		}
-		list := make([]choice, rapid.IntRange(0, 10).Draw(rt, "choices"))
+		list := make([]Choice, rapid.IntRange(0, 10).Draw(rt, "choices"))
 		for i := range list {
-			list[i] = choice{value: int64(rapid.IntRange(-2, 40).Draw(rt, "value")), takes: make([]int64, budgets)}
-			for b := range list[i].takes {
-				list[i].takes[b] = int64(rapid.IntRange(0, 5).Draw(rt, "takes"))
+			list[i] = Choice{Value: int64(rapid.IntRange(-2, 40).Draw(rt, "value")), Takes: make([]int64, budgets)}
+			for b := range list[i].Takes {
+				list[i].Takes[b] = int64(rapid.IntRange(0, 5).Draw(rt, "takes"))
 			}
 		}
 		got, left, last := int64(0), append([]int64(nil), room...), -1
-		for _, i := range choose(list, room) {
+		for _, i := range Choose(list, room) {
 			if i <= last {
 				rt.Fatalf("choice %d comes after %d", i, last)
 			}
 			last = i
-			got += list[i].value
-			for b, n := range list[i].takes {
+			got += list[i].Value
+			for b, n := range list[i].Takes {
 				if left[b] -= n; left[b] < 0 {
 					rt.Fatalf("budget %d is exceeded", b)
 				}
@@ -63,7 +63,7 @@ func TestChoose(t *testing.T) {
 		}
 		var open []int
 		for i := range list {
-			if list[i].value > 0 && within(list[i].takes, room) {
+			if list[i].Value > 0 && within(list[i].Takes, room) {
 				open = append(open, i)
 			}
 		}
@@ -87,11 +87,11 @@ func TestChoose(t *testing.T) {
 
 // A table that would be too large is not made: what is chosen keeps the budget all the same.
 func TestChooseManyUnits(t *testing.T) {
-	var list []choice
+	var list []Choice
 	for i := range int64(50) {
-		list = append(list, choice{value: 100 + i%7, takes: []int64{1_000_003 + 17*i}})
+		list = append(list, Choice{Value: 100 + i%7, Takes: []int64{1_000_003 + 17*i}})
 	}
-	got := choose(list, []int64{10_000_500})
+	got := Choose(list, []int64{10_000_500})
 	if len(got) != 9 {
 		t.Errorf("%d are chosen, want the 9 that there is room for", len(got))
 	}

@@ -1,4 +1,16 @@
-package disruption
+// Package proof answers one question: why can't it be worth it to remove a node, all others left as they are?
+//
+// Input are the snapshot's pools and nodes, the compiled model, and the nodes that could go, with the pods that would have to move. Output is
+// a decision.Proof, which a few multiplications check: pods that no other node has room for need new nodes, and whatever these are, they
+// cost too much; or nothing, if there is no such proof.
+//
+// The proof is weak duality of linear programming (for example Vanderbei, Linear Programming, chapter 5): prices of resources by which
+// no node on sale is worth more than it costs bound from below what any set of new nodes costs. The best such prices are the duals of
+// covering the pods' requests with nodes at the lowest price, which package internal/engine/lp solves; rounding can't make a proof
+// wrong, since prices are scaled until they hold. Prices for one demand take a few pivots, each over the kinds of nodes that may be
+// launched; they are made once for each choice of nodes that pods have, for a few demands. A proof then takes the pods of one node times the
+// prices.
+package proof
 
 import (
 	"fmt"
@@ -8,12 +20,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// proofNode is a node that could go: its Price in nano-USD per hour, 0 when it is not known, the pods Moving when it does, and those of it
+// Node is a node that could go: its Price in nano-USD per hour, 0 when it is not known, the pods Moving when it does, and those of it
 // that have no need to.
-type proofNode struct {
+type Node struct {
 	Name   string
 	Pool   v1.PoolKey
 	Price  int64
@@ -21,15 +35,15 @@ type proofNode struct {
 	Stays  map[*corev1.Pod]bool
 }
 
-// floorPrices look for proofs. What they found for some pods is kept for others, so that proofs must be asked for one at a time.
-type floorPrices struct {
+// Prover looks for proofs. What it found for some pods is kept for others, so that proofs must be asked for one at a time.
+type Prover struct {
 	// list are the prices that proofs go by.
-	list []FloorPrices
+	list []decision.FloorPrices
 	// directions are the demands that prices are made for.
 	directions []corev1.ResourceList
-	// nodes says what new nodes for pods may be; scopes are what was found of these, by the groups they are of.
-	machines *scheduling.Launchables
-	scopes   map[string][]FloorPrices
+	// launchables says what new nodes for pods may be; scopes are what was found of these, by the groups they are of.
+	launchables *scheduling.Launchables
+	scopes      map[string][]decision.FloorPrices
 	// first and second are the nodes with most free of a resource.
 	first, second map[corev1.ResourceName]roomiest
 }
@@ -39,17 +53,17 @@ type roomiest struct {
 	free int64
 }
 
-// newFloorPrices finds what all proofs have in common; nil where the snapshot's cost model makes what nodes cost depend on more
+// NewProver finds what all proofs have in common; nil where the snapshot's cost model makes what nodes cost depend on more
 // than their type.
-func newFloorPrices(snapshot *scheduling.Snapshot, model *scheduling.Model, nodes []proofNode) *floorPrices {
+func NewProver(snapshot *scheduling.Snapshot, model *scheduling.Model, nodes []Node) *Prover {
 	if snapshot.CostModel != nil || len(nodes) == 0 {
 		return nil
 	}
-	out := &floorPrices{
-		machines: model.Launchables(), scopes: map[string][]FloorPrices{},
+	out := &Prover{
+		launchables: model.Launchables(), scopes: map[string][]decision.FloorPrices{},
 		first: map[corev1.ResourceName]roomiest{}, second: map[corev1.ResourceName]roomiest{},
 	}
-	byPool := map[v1.PoolKey][]proofNode{}
+	byPool := map[v1.PoolKey][]Node{}
 	for i := range nodes {
 		byPool[nodes[i].Pool] = append(byPool[nodes[i].Pool], nodes[i])
 	}
@@ -72,7 +86,7 @@ func newFloorPrices(snapshot *scheduling.Snapshot, model *scheduling.Model, node
 }
 
 // requestedBy is what pods of the nodes that move ask for together; empty where none moves.
-func requestedBy(model *scheduling.Model, nodes []proofNode) corev1.ResourceList {
+func requestedBy(model *scheduling.Model, nodes []Node) corev1.ResourceList {
 	names := make([]string, len(nodes))
 	for i := range nodes {
 		names[i] = nodes[i].Name
@@ -87,7 +101,7 @@ const (
 	maxScopes = 64
 )
 
-func samePrices(a, b FloorPrices) bool {
+func samePrices(a, b decision.FloorPrices) bool {
 	for _, name := range floorResources {
 		if a[name] != b[name] {
 			return false
@@ -112,17 +126,17 @@ func addAmounts(into, amounts corev1.ResourceList) {
 }
 
 // pricesFor are prices for pods of the groups of nodes, each the best for one of the directions.
-func (p *floorPrices) pricesFor(groups []int) []FloorPrices {
+func (p *Prover) pricesFor(groups []int) []decision.FloorPrices {
 	slices.Sort(groups)
 	groups = slices.Compact(groups)
 	text := fmt.Sprint(groups)
 	if prices, known := p.scopes[text]; known || len(p.scopes) >= maxScopes {
 		return prices
 	}
-	machines := p.offered(groups)
-	var prices []FloorPrices
+	offers := p.offered(groups)
+	var prices []decision.FloorPrices
 	for _, d := range p.directions {
-		if y := bestPrices(machines, d); y != nil && !slices.ContainsFunc(prices, func(have FloorPrices) bool { return samePrices(have, y) }) {
+		if y := bestPrices(offers, d); y != nil && !slices.ContainsFunc(prices, func(have decision.FloorPrices) bool { return samePrices(have, y) }) {
 			prices = append(prices, y)
 		}
 	}
@@ -131,10 +145,10 @@ func (p *floorPrices) pricesFor(groups []int) []FloorPrices {
 }
 
 // offered are the nodes of the groups: those of one make at the lowest price.
-func (p *floorPrices) offered(groups []int) []offered {
+func (p *Prover) offered(groups []int) []offered {
 	var out []offered
 	at := map[[3]float64]int{}
-	for _, kind := range p.machines.Kinds(groups...) {
+	for _, kind := range p.launchables.Kinds(groups...) {
 		m := offered{floorAmounts(kind.Room), kind.Price}
 		i, known := at[m.amounts]
 		switch {
@@ -149,21 +163,21 @@ func (p *floorPrices) offered(groups []int) []offered {
 }
 
 // number of the prices in the list, to which they are added if they aren't there.
-func (p *floorPrices) number(y FloorPrices) int {
-	i := slices.IndexFunc(p.list, func(have FloorPrices) bool { return samePrices(have, y) })
+func (p *Prover) number(y decision.FloorPrices) int {
+	i := slices.IndexFunc(p.list, func(have decision.FloorPrices) bool { return samePrices(have, y) })
 	if i < 0 {
 		i, p.list = len(p.list), append(p.list, y)
 	}
 	return i
 }
 
-// prove looks for a proof that removing the node alone saves less than required, nano-USD per hour; nil if there is none, and if
+// Prove looks for a proof that removing the node alone saves less than required, nano-USD per hour; nil if there is none, and if
 // a pod that needs a new node can't have any: then it is not money that is in the way.
-func (p *floorPrices) prove(n *proofNode, required int64) *Proof {
+func (p *Prover) Prove(n *Node, required int64) *decision.Proof {
 	if p == nil || n.Price == 0 {
 		return nil
 	}
-	out := &Proof{Demand: corev1.ResourceList{}}
+	out := &decision.Proof{Demand: corev1.ResourceList{}}
 	var groups []int
 	for _, pod := range n.Moving {
 		requests := requestsOf(pod)
@@ -176,13 +190,13 @@ func (p *floorPrices) prove(n *proofNode, required int64) *Proof {
 			if need.MilliValue() <= max(most.free, 0) {
 				continue
 			}
-			group, cheapest, ok := p.machines.Of(n.Name, scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name})
+			group, cheapest, ok := p.launchables.Of(n.Name, scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name})
 			if !ok {
 				return nil
 			}
 			free := need.DeepCopy()
 			free.SetMilli(max(most.free, 0))
-			out.Homeless = append(out.Homeless, HomelessPod{Pod: scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}, Resource: name, Need: need.String(), Most: free.String(), Cheapest: cheapest})
+			out.Homeless = append(out.Homeless, decision.HomelessPod{Pod: scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}, Resource: name, Need: need.String(), Most: free.String(), Cheapest: cheapest})
 			groups = append(groups, group)
 			out.Floor = max(out.Floor, cheapest)
 			addAmounts(out.Demand, requests)
@@ -192,14 +206,14 @@ func (p *floorPrices) prove(n *proofNode, required int64) *Proof {
 	if len(out.Homeless) == 0 {
 		return nil
 	}
-	best, most := FloorPrices{}, 0.0
+	best, most := decision.FloorPrices{}, 0.0
 	for _, y := range p.pricesFor(groups) {
 		if worth := y.Worth(out.Demand); worth > most {
 			best, most = y, worth
 		}
 	}
 	out.Floor = max(out.Floor, most)
-	if n.Price-nanoUSD(out.Floor) >= max(required, 1) {
+	if n.Price-money.NanoUSD(out.Floor) >= max(required, 1) {
 		return nil
 	}
 	out.Prices = p.number(best)
@@ -209,5 +223,5 @@ func (p *floorPrices) prove(n *proofNode, required int64) *Proof {
 // floorResources are those that prices are found for, in the order in which decision.FloorPrices adds them up.
 var floorResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}
 
-// prices are those that proofs go by, by the numbers that these give.
-func (p *floorPrices) prices() []FloorPrices { return p.list }
+// Prices are those that proofs go by, by the numbers that these give.
+func (p *Prover) Prices() []decision.FloorPrices { return p.list }

@@ -1,18 +1,28 @@
-package disruption
+// Package knapsack answers one question: which of many choices are worth most together, where each takes of several budgets that must not
+// be exceeded?
+//
+// Input are choices with their value and what they take of each budget, and the room that each budget has, all as whole numbers; output
+// are the numbers of those that are picked. It knows nothing of nodes.
+//
+// This is the multidimensional 0-1 knapsack problem (Kellerer, Pferschy and Pisinger, Knapsack Problems, 2004, chapter 9). Where one budget
+// alone binds, as where one NodePool has one, it is solved exactly by dynamic programming (Bellman), which takes choices times units of the
+// budget. Where several bind, choices are taken by value for their share of the scarcest budget, and exchanged in pairs while that gains;
+// the work of that is bounded by a count.
+package knapsack
 
 import (
 	"cmp"
 	"slices"
 )
 
-// choice is something that may be done, with what it is worth and what it takes of each of several budgets, all in whole
+// Choice is something that may be done, with what it is worth and what it takes of each of several budgets, all in whole
 // numbers.
-type choice struct {
-	value int64
-	takes []int64
+type Choice struct {
+	Value int64
+	Takes []int64
 }
 
-// Bounds on the work of choose.
+// Bounds on the work of Choose.
 const (
 	// exactCells is how large the table of a budget that binds alone may be: choices times units.
 	exactCells = 4_000_000
@@ -20,14 +30,14 @@ const (
 	mostSwaps = 400_000
 )
 
-// choose picks choices of the most value in sum, so that none of the budgets is exceeded, and returns their numbers, ascending.
+// Choose picks choices of the most value in sum, so that none of the budgets is exceeded, and returns their numbers, ascending.
 // Where only one budget binds that is exact (dynamic programming, while the table is not too large). Where several do, it takes
 // first what is worth most for its share of the budget that it uses up most, and then exchanges: one for another, one for
 // two, two for one, for as long as that gains. What is worth nothing is left out.
-func choose(list []choice, room []int64) []int {
+func Choose(list []Choice, room []int64) []int {
 	var open []int
 	for i := range list {
-		if list[i].value > 0 && within(list[i].takes, room) {
+		if list[i].Value > 0 && within(list[i].Takes, room) {
 			open = append(open, i)
 		}
 	}
@@ -57,12 +67,12 @@ func within(takes, room []int64) bool {
 }
 
 // bindingBudgets are those that can't stand all the choices together.
-func bindingBudgets(list []choice, open []int, room []int64) []int {
+func bindingBudgets(list []Choice, open []int, room []int64) []int {
 	var out []int
 	for b := range room {
 		left := room[b]
 		for _, i := range open {
-			left -= list[i].takes[b]
+			left -= list[i].Takes[b]
 		}
 		if left < 0 {
 			out = append(out, b)
@@ -73,10 +83,10 @@ func bindingBudgets(list []choice, open []int, room []int64) []int {
 
 // chooseExactly is the knapsack of one budget, in units of what all choices take multiples of; false where that is too much
 // work.
-func chooseExactly(list []choice, open []int, room int64, budget int) ([]int, bool) {
+func chooseExactly(list []Choice, open []int, room int64, budget int) ([]int, bool) {
 	unit := int64(0)
 	for _, i := range open {
-		unit = gcd(unit, list[i].takes[budget])
+		unit = gcd(unit, list[i].Takes[budget])
 	}
 	if unit == 0 || room/unit+1 > exactCells/int64(len(open)) {
 		return nil, false
@@ -85,9 +95,9 @@ func chooseExactly(list []choice, open []int, room int64, budget int) ([]int, bo
 	best := make([]int64, units+1) // most value, by units used at most
 	took := make([]bool, len(open)*(units+1))
 	for k, i := range open {
-		n := int(list[i].takes[budget] / unit)
+		n := int(list[i].Takes[budget] / unit)
 		for u := units; u >= n; u-- {
-			if with := best[u-n] + list[i].value; with > best[u] {
+			if with := best[u-n] + list[i].Value; with > best[u] {
 				best[u], took[k*(units+1)+u] = with, true
 			}
 		}
@@ -96,7 +106,7 @@ func chooseExactly(list []choice, open []int, room int64, budget int) ([]int, bo
 	for k, u := len(open)-1, units; k >= 0; k-- {
 		if took[k*(units+1)+u] {
 			out = append(out, open[k])
-			u -= int(list[open[k]].takes[budget] / unit)
+			u -= int(list[open[k]].Takes[budget] / unit)
 		}
 	}
 	slices.Sort(out)
@@ -112,7 +122,7 @@ func gcd(a, b int64) int64 {
 
 // picker chooses under several budgets.
 type picker struct {
-	list []choice
+	list []Choice
 	// room is what is left.
 	room []int64
 	in   []bool
@@ -126,12 +136,12 @@ func (p *picker) rank(room []int64) {
 	density := make([]float64, len(p.list))
 	for _, i := range p.open {
 		share := 0.0
-		for b, n := range p.list[i].takes {
+		for b, n := range p.list[i].Takes {
 			if n > 0 {
 				share = max(share, float64(n)/float64(room[b]))
 			}
 		}
-		density[i] = float64(p.list[i].value)
+		density[i] = float64(p.list[i].Value)
 		if share > 0 {
 			density[i] /= share
 		} else {
@@ -144,14 +154,14 @@ func (p *picker) rank(room []int64) {
 
 func (p *picker) add(i int) {
 	p.in[i] = true
-	for b, n := range p.list[i].takes {
+	for b, n := range p.list[i].Takes {
 		p.room[b] -= n
 	}
 }
 
 func (p *picker) drop(i int) {
 	p.in[i] = false
-	for b, n := range p.list[i].takes {
+	for b, n := range p.list[i].Takes {
 		p.room[b] += n
 	}
 }
@@ -159,9 +169,9 @@ func (p *picker) drop(i int) {
 // fill takes what there is room for, in order; it returns the value and what was taken.
 func (p *picker) fill() (value int64, added []int) {
 	for _, i := range p.order {
-		if !p.in[i] && within(p.list[i].takes, p.room) {
+		if !p.in[i] && within(p.list[i].Takes, p.room) {
 			p.add(i)
-			value += p.list[i].value
+			value += p.list[i].Value
 			added = append(added, i)
 		}
 	}
@@ -198,11 +208,11 @@ func (p *picker) better() bool {
 func (p *picker) replace(out ...int) bool {
 	lost := int64(0)
 	for _, i := range out {
-		lost += p.list[i].value
+		lost += p.list[i].Value
 		p.drop(i)
 	}
 	for _, i := range p.order {
-		if p.in[i] || slices.Contains(out, i) || !within(p.list[i].takes, p.room) {
+		if p.in[i] || slices.Contains(out, i) || !within(p.list[i].Takes, p.room) {
 			continue
 		}
 		if p.swaps++; p.swaps > mostSwaps {
@@ -210,7 +220,7 @@ func (p *picker) replace(out ...int) bool {
 		}
 		p.add(i)
 		gained, added := p.fill()
-		if gained+p.list[i].value > lost {
+		if gained+p.list[i].Value > lost {
 			return true
 		}
 		for _, j := range added {
