@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -263,7 +264,7 @@ func (a *agreement) after(list []*Command, bound bool) (next *scheduling.Snapsho
 			continue
 		}
 		for _, pod := range n.Pods {
-			key := keyOf(pod)
+			key := survey.KeyOf(pod)
 			if !moving[key] {
 				continue
 			}
@@ -290,7 +291,7 @@ func (a *agreement) after(list []*Command, bound bool) (next *scheduling.Snapsho
 func (a *agreement) launched(planned *scheduling.NewNode, name string) scheduling.Node {
 	o := planned.InstanceTypes[0]
 	labels := map[string]string{}
-	p := a.s.fleet.pools[planned.Pool]
+	p := a.s.fleet.Pools[planned.Pool]
 	if p != nil {
 		maps.Copy(labels, p.Object.Spec.Template.Labels)
 	}

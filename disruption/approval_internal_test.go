@@ -23,7 +23,7 @@ func TestRefusalsAreForgotten(t *testing.T) {
 		note(fmt.Sprint("claim-", i), ReasonEmpty, 10*time.Minute)
 		r.Note(errors.New("something else"), at)
 		// Ten commands of two nodes each are refused now, and the one for a day.
-		if n := len(r.inner().remembered()); n > 22 {
+		if n := len(r.inner().Remembered()); n > 22 {
 			t.Fatalf("after %d refusals %d are remembered", i+1, n)
 		}
 	}

@@ -25,11 +25,11 @@ func (p *refPass) totalsOf(key v1.PoolKey) *poolTotals {
 	}
 	t := &poolTotals{}
 	p.totals[key] = t
-	for _, m := range p.fleet.pools[key].machines {
+	for _, m := range p.fleet.Pools[key].Nodes {
 		if m.Claim == nil {
 			continue
 		}
-		if price, ok := p.fleet.in.Model.NodePrice(m.Name); ok {
+		if price, ok := p.fleet.In.Model.NodePrice(m.Name); ok {
 			t.cost += nanoUSD(price.Price)
 		}
 		t.disruption += pods.RescheduleCost(m.Pods)

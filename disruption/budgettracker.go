@@ -5,11 +5,12 @@ import (
 
 	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
 // BudgetTracker keeps the books on all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. What is
 // taken never exceeds any of them, in whatever order nodes are taken and given back. It is safe for concurrent use.
-type BudgetTracker struct{ books *tracker }
+type BudgetTracker struct{ books *survey.BudgetTracker }
 
 // NewBudgetTracker opens the books: nothing is taken yet. The error is a *BudgetError for a budget that can't be.
 func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
@@ -17,7 +18,7 @@ func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
 	if p == nil {
 		return nil, option.Missing("NewBudgetTracker", "the fleet of Survey")
 	}
-	books, err := newTracker(p)
+	books, err := survey.NewBudgetTracker(p)
 	if err != nil {
 		return nil, err
 	}

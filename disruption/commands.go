@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -20,8 +21,8 @@ func memberOf(c *Candidate) Member {
 		m.Pods = make([]scheduling.PodKey, len(c.Pods))
 	}
 	for i, pod := range c.Pods {
-		m.Pods[i] = keyOf(pod)
-		addOwners(&m, pod)
+		m.Pods[i] = survey.KeyOf(pod)
+		survey.AddOwners(&m, pod)
 	}
 	return m
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
@@ -18,7 +19,7 @@ func MarkConsolidatable(claim *v1.NodeClaim, m *cluster.Machine, pool *v1.NodePo
 	if pool == nil || claim.DeletionTimestamp != nil {
 		return false, 0
 	}
-	quiet := QuietOf(pool, quietSince(m, now), now)
+	quiet := QuietOf(pool, survey.QuietSince(m, now), now)
 	if quiet.Reached {
 		return claim.Conditions().SetTrue(v1.ConditionConsolidatable, now), 0
 	}

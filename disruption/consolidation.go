@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
 // multiNode looks for the longest prefix of the candidates that can be removed for at most one new node. Batches never have
 // more than MaxBatch members (the reference's may have one more).
 func (p *refPass) multiNode(ctx context.Context, accepted []*Candidate) (*Command, error) {
 	list := slices.Clone(accepted)
-	bySavings(list)
+	survey.BySavings(list)
 	var kept []*Candidate
 	for _, c := range list {
 		if why := p.ledger.Take(c, ReasonUnderutilized); why != nil {
@@ -62,7 +63,7 @@ func (p *refPass) notReached(m Method, list []*Candidate) {
 // reached the last time come first.
 func (p *refPass) singleNode(ctx context.Context, accepted []*Candidate) (*Command, error) {
 	list := slices.Clone(accepted)
-	bySavings(list)
+	survey.BySavings(list)
 	turns := p.takeTurns(list)
 	for i, c := range turns {
 		if i >= p.MaxTrials {
@@ -104,7 +105,7 @@ func (p *refPass) takeTurns(list []*Candidate) []*Candidate {
 		byPool[c.Pool.Key] = append(byPool[c.Pool.Key], c)
 	}
 	rank := func(k v1.PoolKey) int {
-		if slices.Contains(p.fleet.in.Unreached, k) {
+		if slices.Contains(p.fleet.In.Unreached, k) {
 			return 0
 		}
 		return 1
@@ -152,7 +153,7 @@ func (p *refPass) consolidate(ctx context.Context, m Method, batch []*Candidate)
 	if err != nil || why != nil {
 		return nil, why, err
 	}
-	cmd := newCommand(m, batch, p.fleet.now)
+	cmd := newCommand(m, batch, p.fleet.Now)
 	cmd.Receivers = sim.receivers
 	switch len(sim.newNodes) {
 	case 0:

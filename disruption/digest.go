@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
 // Digest names what the plan does: the digests of its commands, wave by wave. Two plans have the same digest if they do the same
@@ -47,7 +48,7 @@ func MovedOn(f *Fleet, cmd *Command) *RejectedError {
 			return reject(&Block{Code: BlockUnmanaged, Detail: "its NodeClaim is another"})
 		}
 		for _, pod := range c.Pods {
-			if key := keyOf(pod); !slices.Contains(m.Pods, key) {
+			if key := survey.KeyOf(pod); !slices.Contains(m.Pods, key) {
 				return reject(&Block{Code: BlockUnapproved, Pod: key})
 			}
 		}

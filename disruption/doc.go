@@ -18,12 +18,11 @@
 // hour.
 //
 //	words        candidates, blocks, budgets, commands, verdicts           vocabulary.go, package decision
-//	fleet        all nodes: candidates, and what keeps the others          survey.go, fleet.go, eligibility.go, candidates.go, podkey.go
-//	quiet        consolidateAfter and the condition Consolidatable         quietsince.go, consolidatable.go
-//	cost         sums of money                                             cost.go
-//	budgets      how much may be disrupted: of NodePools and beyond        budgettracker.go, poolbudgets.go, ledger.go, window.go
-//	generations  what pools born in the first one bring with them          firstgeneration.go
-//	back-off     pools whose replacements fail                             backoff.go, poolpauses.go
+//	fleet        all nodes: candidates, and what keeps the others          survey.go, internal/consolidate/survey
+//	quiet        consolidateAfter and the condition Consolidatable         consolidatable.go
+//	cost         sums of money                                             cost.go, internal/consolidate/money
+//	budgets      how much may be disrupted: of NodePools and beyond        budgettracker.go
+//	back-off     pools whose replacements fail                             backoff.go
 //	drift        the condition Drifted, and hashes                         drift.go, hashes.go
 //	forced       what must go: broken, expired, interrupted nodes          repair.go, forced.go
 //	planner      what planners answer: commands and verdicts               planner.go, result.go, commands.go
@@ -39,11 +38,11 @@
 //	replay       whether any part of a plan is still good                  restrict.go
 //	what-if      where pods would go                                       simulate.go
 //	validation   whether a command is still good                           validate.go
-//	approval     an external system that may delay or refuse commands      approval.go, digest.go, refusals.go, nodepauses.go
+//	approval     an external system that may delay or refuse commands      approval.go, digest.go, refusals.go
 //	execution    write down, mark, launch, wait, delete; or take it back   execution.go, executionmarks.go, effects.go, queue.go
 //	recovery     what a process that begins finds of those before it       record.go, recover.go, history.go
 //	pace         when the next pass is due, when planning is of no use     pace.go, idle.go
-//	told         events, and samples of metrics, as data                   planevents.go, samples.go, pooluse.go
+//	told         events, and samples of metrics, as data                   planevents.go, samples.go
 //
 // # Deliberate differences
 //
@@ -96,7 +95,7 @@
 //     Empty, labels are asked for by consolidation alone, commands run side by side, and nodes of pools of v1beta1 get the
 //     taint of v1. Conversion keeps consolidation that was switched off switched off. Which generations are served is the API
 //     server's business. Pools born in the first generation keep what operators of such clusters rely on: see
-//     firstgeneration.go, quiet.go and v1.DisruptionMarker.
+//     internal/consolidate/survey and v1.DisruptionMarker.
 //   - Of Karpenter's quirks these are kept: nodes whose pods have no positive cost are empty, an empty list of reasons speaks
 //     of none, each pod is asked about its budget alone. The others have their entry here.
 //

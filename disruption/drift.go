@@ -10,6 +10,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
 // Reasons of the condition Drifted that no provider gives.
@@ -72,7 +73,7 @@ func MarkDrift(claim *v1.NodeClaim, s DriftState, now time.Time) (DriftStep, err
 		return DriftStep{}, nil
 	}
 	step := DriftStep{Again: DriftEvery}
-	if _, launched := trueSince(claim, v1.ConditionLaunched); !launched {
+	if _, launched := survey.TrueSince(claim, v1.ConditionLaunched); !launched {
 		step.Changed = claim.Conditions().Clear(v1.ConditionDrifted, now)
 		return step, nil
 	}

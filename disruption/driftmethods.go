@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
 // staticDrift replaces drifted nodes of static pools one for one, without asking where pods go: as many as budgets and the
 // pool's limit on nodes leave room for. The longest drifted go first.
 func (p *refPass) staticDrift(accepted []*Candidate) []*Command {
 	list := slices.Clone(accepted)
-	byDrift(list)
+	survey.ByDrift(list)
 	rooms := map[v1.PoolKey]int{}
 	var out []*Command
 	for _, c := range list {
@@ -28,7 +29,7 @@ func (p *refPass) staticDrift(accepted []*Candidate) []*Command {
 			p.block(MethodStaticDrift, c, &Block{Code: BlockLimit, Pool: key})
 			continue
 		}
-		if why := p.fleet.in.BackOff.Blocks(key, p.fleet.now); why != nil {
+		if why := p.fleet.In.BackOff.Blocks(key, p.fleet.Now); why != nil {
 			p.block(MethodStaticDrift, c, why)
 			continue
 		}
@@ -37,7 +38,7 @@ func (p *refPass) staticDrift(accepted []*Candidate) []*Command {
 			continue
 		}
 		rooms[key] = room - 1
-		cmd := newCommand(MethodStaticDrift, []*Candidate{c}, p.fleet.now)
+		cmd := newCommand(MethodStaticDrift, []*Candidate{c}, p.fleet.Now)
 		cmd.Replacements = []Replacement{{Pool: key, Static: true}}
 		cmd.Savings = 0 // which type comes is the provider's choice
 		out = append(out, p.finish(cmd))
@@ -49,8 +50,8 @@ func (p *refPass) staticDrift(accepted []*Candidate) []*Command {
 // replaced.
 func (p *refPass) scalingDown(key v1.PoolKey, object *v1.NodePool) *Block {
 	n := 0
-	for _, m := range p.fleet.pools[key].machines {
-		_, executing := p.fleet.in.Executing[m.Name]
+	for _, m := range p.fleet.Pools[key].Nodes {
+		_, executing := p.fleet.In.Executing[m.Name]
 		if m.Claim != nil && (executing || !m.Leaving && !m.Marked) {
 			n++
 		}
@@ -65,7 +66,7 @@ func (p *refPass) scalingDown(key v1.PoolKey, object *v1.NodePool) *Block {
 // out. A Node that outlives its NodeClaim is not the pool's any more.
 func (p *refPass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 	n := 0
-	for _, m := range p.fleet.pools[key].machines {
+	for _, m := range p.fleet.Pools[key].Nodes {
 		if m.Claim != nil {
 			n++
 		}
@@ -81,7 +82,7 @@ func (p *refPass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 // takes, whatever they cost.
 func (p *refPass) drift(ctx context.Context, accepted []*Candidate) (*Command, error) {
 	list := slices.Clone(accepted)
-	byDrift(list)
+	survey.ByDrift(list)
 	sims, err := p.openSimulator(ctx)
 	if err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func (p *refPass) drift(ctx context.Context, accepted []*Candidate) (*Command, e
 			p.block(MethodDrift, c, why)
 			continue
 		}
-		if why := p.fleet.in.BackOff.Blocks(c.Pool.Key, p.fleet.now); why != nil {
+		if why := p.fleet.In.BackOff.Blocks(c.Pool.Key, p.fleet.Now); why != nil {
 			p.block(MethodDrift, c, why)
 			continue
 		}
@@ -104,7 +105,7 @@ func (p *refPass) drift(ctx context.Context, accepted []*Candidate) (*Command, e
 			continue
 		}
 		p.ledger.Take(c, ReasonDrifted)
-		cmd := newCommand(MethodDrift, []*Candidate{c}, p.fleet.now)
+		cmd := newCommand(MethodDrift, []*Candidate{c}, p.fleet.Now)
 		cmd.Receivers = sim.receivers
 		saved := nanoUSD(cmd.Savings)
 		for i := range sim.newNodes {

@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
 // Periods of commands.
@@ -312,7 +313,7 @@ func (e *Execution) wait(o Observed, step *Step) {
 			continue
 		}
 		why := EventDisruptionLaunching
-		if _, launched := trueSince(r.Stored, v1.ConditionLaunched); launched {
+		if _, launched := survey.TrueSince(r.Stored, v1.ConditionLaunched); launched {
 			why = EventDisruptionWaitingReadiness
 		}
 		step.Events = append(step.Events, Event{
@@ -326,7 +327,7 @@ func (e *Execution) wait(o Observed, step *Step) {
 
 // isReady reports whether the replacement may take pods.
 func isReady(claim *v1.NodeClaim) bool {
-	_, ready := trueSince(claim, v1.ConditionInitialized)
+	_, ready := survey.TrueSince(claim, v1.ConditionInitialized)
 	return ready
 }
 

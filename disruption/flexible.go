@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -102,7 +103,7 @@ const (
 )
 
 // picky reports whether the pool asks for variety, so that a list of types must not be cut.
-func (p *pass) picky(pool *pool) bool {
+func (p *pass) picky(pool *survey.Pool) bool {
 	return slices.ContainsFunc(pool.Object.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.MinValues != nil })
 }
 
@@ -117,7 +118,7 @@ func sharedOut(price, planned, most int64) int64 {
 // offers keeps the node to the capacity type that it has to be bought as, and returns its types that cost less than its share. The
 // list is good until the next call.
 func (p *pass) offers(fromSpot bool, node *scheduling.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *Block) {
-	pool := p.fleet.pools[node.Pool]
+	pool := p.fleet.Pools[node.Pool]
 	if !p.picky(pool) && len(node.InstanceTypes) > limit {
 		node.InstanceTypes = node.InstanceTypes[:limit]
 	}
@@ -146,7 +147,7 @@ func allSpot(group []*unit) bool {
 // narrowed is one planned node with the types that cost less than its share. The rules for capacity types are those of the
 // reference, by what the whole group is bought as.
 func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent int64, bins, limit int) (*scheduling.NewNode, *Block) {
-	pool := p.fleet.pools[planned.Pool]
+	pool := p.fleet.Pools[planned.Pool]
 	node := *planned
 	if slices.ContainsFunc(group, func(u *unit) bool { return u.due }) {
 		if !p.picky(pool) && len(node.InstanceTypes) > limit {
@@ -180,7 +181,7 @@ func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent
 }
 
 // setOffers is setTypes for offers that are remembered. Nodes share what is alike: it must not be changed.
-func setOffers(pool *pool, node *scheduling.NewNode, list []*knownOffer) {
+func setOffers(pool *survey.Pool, node *scheduling.NewNode, list []*knownOffer) {
 	alike := len(list) <= len(node.InstanceTypes)
 	for i := 0; alike && i < len(list); i++ {
 		alike = sameOption(&node.InstanceTypes[i], &list[i].option)
@@ -267,7 +268,7 @@ func (p *pass) keepTo(capacityType string, node *scheduling.NewNode) {
 }
 
 // cheaper is the function of that name, with what was found for a type remembered. The list is good until the next call.
-func (p *pass) cheaper(pool *pool, node *scheduling.NewNode, spent int64) []*knownOffer {
+func (p *pass) cheaper(pool *survey.Pool, node *scheduling.NewNode, spent int64) []*knownOffer {
 	w := p.wants(node)
 	out := p.cheapest[:0]
 	defer func() { p.cheapest = out }()
@@ -290,7 +291,7 @@ func (p *pass) cheaper(pool *pool, node *scheduling.NewNode, spent int64) []*kno
 }
 
 // offer is what the node's type of that number may become.
-func (w *wanted) offer(pool *pool, node *scheduling.NewNode, number int) *knownOffer {
+func (w *wanted) offer(pool *survey.Pool, node *scheduling.NewNode, number int) *knownOffer {
 	o := &node.InstanceTypes[number]
 	for _, known := range w.known[o.Name] {
 		if p := &known.planned; p.Zone == o.Zone && p.CapacityType == o.CapacityType && p.Others == o.Others && p.Price == o.Price {
@@ -308,7 +309,7 @@ func (w *wanted) offer(pool *pool, node *scheduling.NewNode, number int) *knownO
 }
 
 // restrictFor is restrict with cheaper as above.
-func (p *pass) restrictFor(pool *pool, node *scheduling.NewNode, spent int64) []*knownOffer {
+func (p *pass) restrictFor(pool *survey.Pool, node *scheduling.NewNode, spent int64) []*knownOffer {
 	whole := *node
 	p.keepTo(v1.CapacityTypeSpot, node)
 	if spot := p.cheaper(pool, node, spent); len(spot) > 0 {

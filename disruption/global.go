@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/api/option"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -138,7 +139,7 @@ func (g *Global) reference() searchOptions {
 type searchOptions struct{ *refOptions }
 
 // begin is the pass of a search.
-func (o searchOptions) begin(ctx context.Context, f *picture) (*pass, error) {
+func (o searchOptions) begin(ctx context.Context, f *survey.Fleet) (*pass, error) {
 	p, err := o.refOptions.begin(ctx, f)
 	return &pass{refPass: p}, err
 }

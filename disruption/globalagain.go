@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -66,7 +67,7 @@ func (g *ground) again(ctx context.Context, m *memory, sight *sighting) (best *s
 // redoAll makes the commands of the memory once more that it can. Nodes of the others are added to those that have changed.
 func (s *search) redoAll(ctx context.Context, m *memory, changed map[string]bool) error {
 	s.trial.Expect(plannedBy(m.plan.Commands))
-	for _, cmd := range madeAt(m.plan, s.fleet.now).Commands {
+	for _, cmd := range madeAt(m.plan, s.fleet.Now).Commands {
 		if cmd.Reason != ReasonUnderutilized {
 			continue
 		}
@@ -193,15 +194,15 @@ func (s *search) waitingFor(members []*unit, anyway bool) map[scheduling.PodKey]
 	out := map[scheduling.PodKey]bool{}
 	note := func(list []*corev1.Pod) {
 		for _, pod := range list {
-			out[keyOf(pod)] = true
+			out[survey.KeyOf(pod)] = true
 		}
 	}
 	for _, u := range members {
 		note(u.moving)
 	}
 	if anyway {
-		note(s.fleet.in.View.Snapshot.Pods)
-		note(s.fleet.in.View.Snapshot.Placeholders)
+		note(s.fleet.In.View.Snapshot.Pods)
+		note(s.fleet.In.View.Snapshot.Placeholders)
 	}
 	return out
 }

@@ -270,7 +270,7 @@ func (w *commandWriter) stepOf(p *part) *step {
 }
 
 func (w *commandWriter) command(st *step) *Command {
-	cmd := newCommand(st.method, candidates(st.members), w.s.fleet.now)
+	cmd := newCommand(st.method, candidates(st.members), w.s.fleet.Now)
 	for i := range st.bins {
 		cmd.Replacements = append(cmd.Replacements, Replacement{Node: &st.bins[i], Pool: st.bins[i].Pool})
 	}

@@ -1,6 +1,9 @@
 package disruption
 
-import "context"
+import (
+	"context"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
+)
 
 // maxMerged is how many nodes a command removes at most that launches one at most.
 func (g *ground) maxMerged() int {
@@ -32,7 +35,7 @@ func (s *search) mergeMany(ctx context.Context) error {
 	}
 }
 
-// bySavings are the units that could be consolidated, in the order of Reference.
+// BySavings are the units that could be consolidated, in the order of Reference.
 func (s *search) bySavings() []*unit {
 	list := s.free()
 	byCandidate := make(map[*Candidate]*unit, len(list))
@@ -42,7 +45,7 @@ func (s *search) bySavings() []*unit {
 			byCandidate[u.Candidate], order = u, append(order, u.Candidate)
 		}
 	}
-	bySavings(order)
+	survey.BySavings(order)
 	list = list[:0]
 	for _, c := range order {
 		list = append(list, byCandidate[c])

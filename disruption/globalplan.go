@@ -4,12 +4,13 @@ import (
 	"context"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	corev1 "k8s.io/api/core/v1"
 )
 
 // plan writes the search down: commands, what becomes of each node, and in which order to go about it.
 func (s *search) plan(ctx context.Context) (*result, error) {
-	out := &result{Time: s.fleet.now}
+	out := &result{Time: s.fleet.Now}
 	if err := s.order(ctx, out); err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (s *search) replayOf(ctx context.Context) (*replay, error) {
 	if err == nil {
 		r.fresh, r.moves = true, func(c *Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
 		r.known = func(node string) *Candidate {
-			if u := s.byName[node]; u != nil && u.refused[consolidating] == nil {
+			if u := s.byName[node]; u != nil && u.refused[survey.Consolidating] == nil {
 				return u.Candidate
 			}
 			return nil
@@ -152,10 +153,10 @@ func (s *search) proven(u *unit, why *Block) *Block {
 // noteBlocks notes for each unit that stays what keeps it from being consolidated.
 func (s *search) noteBlocks() {
 	kept := make([]*Block, len(s.units))
-	s.pass.otherwise = func(node string) (out byMethod) {
+	s.pass.otherwise = func(node string) (out survey.ByMethod) {
 		if u := s.byName[node]; u != nil {
 			if out = u.refused; kept[u.at] != nil {
-				out[consolidating], out[consolidating-1] = kept[u.at], kept[u.at]
+				out[survey.Consolidating], out[survey.Consolidating-1] = kept[u.at], kept[u.at]
 			}
 		}
 		return out
@@ -171,11 +172,11 @@ func (s *search) noteBlocks() {
 			continue
 		case why != nil:
 		case s.fixed[u], s.received[u].Pods > 0:
-			why = s.fleet.plain(BlockReceiver)
+			why = s.fleet.Plain(BlockReceiver)
 		case s.why[u.Name] != nil:
 			why = s.proven(u, s.why[u.Name])
 		default:
-			why = s.fleet.plain(BlockNotReached)
+			why = s.fleet.Plain(BlockNotReached)
 		}
 		kept[u.at] = why
 		s.pass.noted(why)

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -322,7 +323,7 @@ func (s *search) sort(list []*unit) {
 // removeDrifted takes the nodes that have drifted, the longest first, whatever that costs.
 func (s *search) removeDrifted(ctx context.Context) error {
 	accepted := slices.Clone(s.accepted[MethodDrift])
-	byDrift(accepted)
+	survey.ByDrift(accepted)
 	for _, c := range accepted {
 		u := s.byName[c.Name]
 		if s.gone[u] || s.fixed[u] {
@@ -335,7 +336,7 @@ func (s *search) removeDrifted(ctx context.Context) error {
 			s.pass.block(MethodDrift, c, why)
 			continue
 		}
-		if why := s.fleet.in.BackOff.Blocks(c.Pool.Key, s.fleet.now); why != nil {
+		if why := s.fleet.In.BackOff.Blocks(c.Pool.Key, s.fleet.Now); why != nil {
 			s.pass.block(MethodDrift, c, why)
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/consolidate/proof"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
@@ -21,9 +22,9 @@ import (
 // made is worked out once.
 type ground struct {
 	*Global
-	fleet *picture
+	fleet *survey.Fleet
 	model *scheduling.Model
-	// units are the candidates, by name; byName finds them.
+	// units are the candidates, by name; ByName finds them.
 	units  []*unit
 	byName map[string]*unit
 	// accepted are the candidates that methods may take: see unit.refused.
@@ -50,7 +51,7 @@ type unit struct {
 	price, worth int64
 	podMoves
 	// refused is what keeps it from each method, budgets and places aside; blocked what keeps it from being consolidated. Nil is nothing.
-	refused byMethod
+	refused survey.ByMethod
 	blocked *Block
 	// due says that it has to go anyway: it has drifted, or expires soon.
 	due bool
@@ -84,7 +85,7 @@ type draw struct {
 }
 
 // newContext is that of the fleet. What the memory knows of pods that are as they were is not worked out again; nil for no memory.
-func (g *Global) newContext(ctx context.Context, f *picture, m *memory) (*ground, error) {
+func (g *Global) newContext(ctx context.Context, f *survey.Fleet, m *memory) (*ground, error) {
 	settled, err := settled(ctx, f, g.Query)
 	if err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func (g *Global) newContext(ctx context.Context, f *picture, m *memory) (*ground
 		return nil, err
 	}
 	out.answers = out.model.NewAnswers(out.worth, g.Query)
-	out.closed, out.coming = f.closedNodes()
+	out.closed, out.coming = f.ClosedNodes()
 	moved, known := recentOwners(f, g.coolDown()), m.knownUnits(f)
 	list := make([]unit, len(f.Candidates))
 	out.units = make([]*unit, len(list))
@@ -110,7 +111,7 @@ func (g *Global) newContext(ctx context.Context, f *picture, m *memory) (*ground
 		}
 	}
 	out.order = out.rank(func(u *unit) int64 { return u.worth })
-	out.floor = proof.NewProver(f.in.View.Snapshot, out.model, nodesToProve(out.units))
+	out.floor = proof.NewProver(f.In.View.Snapshot, out.model, nodesToProve(out.units))
 	if len(out.coming) > 0 { // most are full of the pods that they come for, and each what-if asks
 		t, err := out.trial(ctx)
 		if err != nil {
@@ -132,11 +133,11 @@ func (g *ground) awaited(t *scheduling.Trial) *Block {
 }
 
 // recentOwners are the owners of whose pods some had to move within the time.
-func recentOwners(f *picture, within time.Duration) map[types.UID]time.Time {
+func recentOwners(f *survey.Fleet, within time.Duration) map[types.UID]time.Time {
 	out := map[types.UID]time.Time{}
-	for i := range f.in.History {
-		d := &f.in.History[i]
-		if f.now.Sub(d.Time) >= within {
+	for i := range f.In.History {
+		d := &f.In.History[i]
+		if f.Now.Sub(d.Time) >= within {
 			continue
 		}
 		for _, uid := range d.Owners {
@@ -150,14 +151,14 @@ func recentOwners(f *picture, within time.Duration) map[types.UID]time.Time {
 
 // fill makes it the candidate's unit. was is what it was in an earlier plan, with the same PodDisruptionBudgets; nil if it was none.
 func (g *ground) fill(u *unit, c *Candidate, moved map[types.UID]time.Time, was *unit) {
-	*u = unit{Candidate: c, price: nanoUSD(c.Price), worth: nanoUSD(g.worth.Node(c.Name)), refused: g.fleet.refuses(c)}
-	u.blocked = u.refused[consolidating]
+	*u = unit{Candidate: c, price: nanoUSD(c.Price), worth: nanoUSD(g.worth.Node(c.Name)), refused: g.fleet.Refuses(c)}
+	u.blocked = u.refused[survey.Consolidating]
 	if was != nil && was.Zone == c.Zone && was.CapacityType == c.CapacityType && was.Pool.Key == c.Pool.Key && was.Price == c.Price {
 		u.like = was.like
 	} else {
 		u.like = likenessOf(c)
 	}
-	u.drifts = u.refused[drifting] == nil
+	u.drifts = u.refused[survey.Drifting] == nil
 	u.due = u.drifts || g.expiresSoon(c)
 	if u.blocked == nil && !u.due {
 		u.blocked = g.coolsDown(c, moved)
@@ -173,9 +174,9 @@ func (g *ground) fill(u *unit, c *Candidate, moved map[types.UID]time.Time, was 
 func (g *ground) movesOf(c *Candidate) (out podMoves) {
 	f, marker := g.fleet, v1.MarkerOf(c.Machine.Pool)
 	draws := map[types.NamespacedName]*draw{}
-	out.passing = slices.ContainsFunc(c.Machine.Pods, func(pod *corev1.Pod) bool { return !pods.Disruptable(pod, f.now) })
+	out.passing = slices.ContainsFunc(c.Machine.Pods, func(pod *corev1.Pod) bool { return !pods.Disruptable(pod, f.Now) })
 	for _, pod := range c.Machine.Pods {
-		if !pods.ReschedulableNowFrom(marker, pod, f.pdbs, f.now) {
+		if !pods.ReschedulableNowFrom(marker, pod, f.PDBs, f.Now) {
 			out.stay(pod)
 		}
 	}
@@ -184,7 +185,7 @@ func (g *ground) movesOf(c *Candidate) (out podMoves) {
 			continue
 		}
 		out.moving = append(out.moving, pod)
-		for _, b := range f.pdbs.Of(pod) {
+		for _, b := range f.PDBs.Of(pod) {
 			if b.SparesUnready && !pods.Ready(pod) {
 				continue
 			}
@@ -228,13 +229,13 @@ func (g *Global) drainTime(pods, allowed int) time.Duration {
 // expiresSoon reports whether the candidate's end is near enough to act on.
 func (g *ground) expiresSoon(c *Candidate) bool {
 	due, expires := ExpiryOf(c.Machine.Claim)
-	return expires && due.At.Sub(g.fleet.now) <= g.ExpireAhead
+	return expires && due.At.Sub(g.fleet.Now) <= g.ExpireAhead
 }
 
 // coolsDown is the block of a node that is new, or with pods of an owner some of whose had to move of late.
 func (g *ground) coolsDown(c *Candidate, moved map[types.UID]time.Time) *Block {
 	var until time.Time
-	if since, ok := trueSince(c.Machine.Claim, v1.ConditionInitialized); ok {
+	if since, ok := survey.TrueSince(c.Machine.Claim, v1.ConditionInitialized); ok {
 		until = since.Add(g.coolDown())
 	}
 	for _, pod := range c.Pods {
@@ -244,7 +245,7 @@ func (g *ground) coolsDown(c *Candidate, moved map[types.UID]time.Time) *Block {
 			}
 		}
 	}
-	if g.coolDown() == 0 || !until.After(g.fleet.now) {
+	if g.coolDown() == 0 || !until.After(g.fleet.Now) {
 		return nil
 	}
 	return &Block{Code: BlockCoolDown, Until: until}
@@ -258,13 +259,13 @@ func (g *ground) rank(worth func(*unit) int64) []string {
 		class int
 		keep  float64
 	}
-	list := make([]place, 0, len(g.fleet.in.View.Machines))
-	for i := range g.fleet.in.View.Machines {
-		m := &g.fleet.in.View.Machines[i]
+	list := make([]place, 0, len(g.fleet.In.View.Machines))
+	for i := range g.fleet.In.View.Machines {
+		m := &g.fleet.In.View.Machines[i]
 		p := place{name: m.Name}
 		if u := g.byName[m.Name]; u != nil {
 			switch {
-			case u.due || !ready(m.Node):
+			case u.due || !survey.Ready(m.Node):
 				p.class = 2
 			case u.blocked == nil:
 				p.class = 1

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -64,8 +65,8 @@ func (m *memory) knownWorth() *scheduling.KnownWorth {
 }
 
 // knownUnits are the candidates of the memory if the fleet is a later one with the same PodDisruptionBudgets; nil for a nil memory.
-func (m *memory) knownUnits(f *picture) map[string]*unit {
-	if m == nil || f.now.Before(m.plan.Time) || !equal(m.sight.snapshot.PodDisruptionBudgets, f.in.View.Snapshot.PodDisruptionBudgets) {
+func (m *memory) knownUnits(f *survey.Fleet) map[string]*unit {
+	if m == nil || f.Now.Before(m.plan.Time) || !equal(m.sight.snapshot.PodDisruptionBudgets, f.In.View.Snapshot.PodDisruptionBudgets) {
 		return nil
 	}
 	return m.units
@@ -97,7 +98,7 @@ type memory struct {
 }
 
 // again is a plan by what an earlier one remembers, and what is to be remembered of this one: see disruption.Global.PlanAgain.
-func (g *Global) again(ctx context.Context, f *picture, m *memory) (*result, *memory, error) {
+func (g *Global) again(ctx context.Context, f *survey.Fleet, m *memory) (*result, *memory, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -105,8 +106,8 @@ func (g *Global) again(ctx context.Context, f *picture, m *memory) (*result, *me
 	if !m.of(g) {
 		m = nil
 	}
-	if m.holds(f.now) && m.sight.same(&sight) {
-		return madeAt(m.plan, f.now), m.seeing(sight), nil
+	if m.holds(f.Now) && m.sight.same(&sight) {
+		return madeAt(m.plan, f.Now), m.seeing(sight), nil
 	}
 	if m != nil && (len(f.Candidates) < leastAgain || !m.sight.sameWorld(&sight)) {
 		m = nil

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
@@ -25,18 +26,18 @@ type sighting struct {
 	buffered   map[string]bool
 	budgets    []Budget
 	history    []Disruption
-	backOff    map[v1.PoolKey]poolPause
-	refusals   map[refusalKey]refusal
+	backOff    map[v1.PoolKey]survey.PoolPause
+	refusals   map[survey.RefusalKey]survey.Refusal
 	closed     []string
 }
 
-func see(f *picture) sighting {
+func see(f *survey.Fleet) sighting {
 	out := sighting{
-		snapshot: f.in.View.Snapshot, machines: f.in.View.Machines, candidates: f.Candidates, blocked: f.Blocked,
-		executing: maps.Clone(f.in.Executing), buffered: maps.Clone(f.in.Buffered), budgets: slices.Clone(f.in.Budgets), history: slices.Clone(f.in.History),
-		backOff: f.in.BackOff.remembered(), refusals: f.in.Refusals.remembered(),
+		snapshot: f.In.View.Snapshot, machines: f.In.View.Machines, candidates: f.Candidates, blocked: f.Blocked,
+		executing: maps.Clone(f.In.Executing), buffered: maps.Clone(f.In.Buffered), budgets: slices.Clone(f.In.Budgets), history: slices.Clone(f.In.History),
+		backOff: f.In.BackOff.Remembered(), refusals: f.In.Refusals.Remembered(),
 	}
-	out.closed, _ = f.closedNodes()
+	out.closed, _ = f.ClosedNodes()
 	return out
 }
 
@@ -177,7 +178,7 @@ func (s *sighting) gaveUp(o *sighting, changed map[string]bool) int {
 	gone := map[scheduling.PodKey]bool{}
 	for _, list := range [][]*corev1.Pod{s.snapshot.Pods, s.snapshot.Placeholders} {
 		for _, pod := range list {
-			gone[keyOf(pod)] = true
+			gone[survey.KeyOf(pod)] = true
 		}
 	}
 	if len(gone) == 0 {
@@ -185,7 +186,7 @@ func (s *sighting) gaveUp(o *sighting, changed map[string]bool) int {
 	}
 	forget := func(list []*corev1.Pod) {
 		for _, pod := range list {
-			delete(gone, keyOf(pod))
+			delete(gone, survey.KeyOf(pod))
 		}
 	}
 	forget(o.snapshot.Pods)

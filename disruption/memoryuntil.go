@@ -10,7 +10,7 @@ import (
 // until is until when the same fleet gives the same plan: the first moment at which something ends or begins that the plan, or
 // what a node was ruled out for, depends on. Zero for never. What Survey makes of the time is compared by itself.
 func (s *search) until(plan *result) time.Time {
-	now, f := s.fleet.now, s.fleet
+	now, f := s.fleet.Now, s.fleet
 	end := soonest(now, time.Time{}, plan.Again)
 	note := func(t time.Time) { end = soonest(now, end, t) }
 	block := func(why *Block) {
@@ -31,8 +31,8 @@ func (s *search) until(plan *result) time.Time {
 			note(due.At.Add(-s.ExpireAhead))
 		}
 	}
-	for i := range f.in.View.Machines {
-		m := &f.in.View.Machines[i]
+	for i := range f.In.View.Machines {
+		m := &f.In.View.Machines[i]
 		note(m.NominatedUntil)
 		for _, pod := range m.Pods {
 			if _, has := pod.Annotations[v1.DoNotDisruptAnnotationKey]; has {
@@ -41,14 +41,14 @@ func (s *search) until(plan *result) time.Time {
 		}
 	}
 	s.pass.ledger.Turning(note)
-	for i := range f.in.History {
-		note(f.in.History[i].Time)
+	for i := range f.In.History {
+		note(f.In.History[i].Time)
 	}
-	for _, p := range f.in.BackOff.remembered() {
-		note(p.until)
+	for _, p := range f.In.BackOff.Remembered() {
+		note(p.Until)
 	}
-	for _, r := range f.in.Refusals.remembered() {
-		note(r.until)
+	for _, r := range f.In.Refusals.Remembered() {
+		note(r.Until)
 	}
 	return end
 }

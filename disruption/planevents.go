@@ -20,8 +20,8 @@ func (p *Plan) Events(f *Fleet) []Event {
 		return nil
 	}
 	nodes := map[string]*cluster.Machine{}
-	for i := range seen.in.View.Machines {
-		m := &seen.in.View.Machines[i]
+	for i := range seen.In.View.Machines {
+		m := &seen.In.View.Machines[i]
 		nodes[m.Name] = m
 	}
 	var out []Event

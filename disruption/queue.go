@@ -7,6 +7,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
@@ -110,7 +111,7 @@ func CleanUp(view *cluster.View, executing map[string]string) []Effect {
 		}
 		if m.Node != nil && m.Node.DeletionTimestamp == nil {
 			out = append(out, unmark(m.Name, m.Node)...)
-			if _, is := trueSince(m.Claim, v1.ConditionDisruptionReason); is {
+			if _, is := survey.TrueSince(m.Claim, v1.ConditionDisruptionReason); is {
 				out = append(out, ClearReason{m.Claim.Name, m.Claim.UID})
 			}
 		}

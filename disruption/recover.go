@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
@@ -205,8 +206,8 @@ func (l *remains) command() *Command {
 		}
 		for _, pod := range r.machine.Pods {
 			if pods.Reschedulable(pod) {
-				m.Pods = append(m.Pods, keyOf(pod))
-				addOwners(&m, pod)
+				m.Pods = append(m.Pods, survey.KeyOf(pod))
+				survey.AddOwners(&m, pod)
 			}
 		}
 		sum += nanoUSD(r.Price)

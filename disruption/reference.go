@@ -9,6 +9,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -36,11 +37,11 @@ func (o *refOptions) delay(m Method) time.Duration {
 // refPass is one run of the reference over a fleet.
 type refPass struct {
 	*refOptions
-	fleet  *picture
-	ledger *tracker
+	fleet  *survey.Fleet
+	ledger *survey.BudgetTracker
 	// blocks are what keeps nodes from methods; otherwise says what else does, and is nil where nothing does.
 	blocks    map[Method]map[string]*Block
-	otherwise func(node string) byMethod
+	otherwise func(node string) survey.ByMethod
 	// waiting and again are the plan's.
 	waiting bool
 	again   time.Time
@@ -76,7 +77,7 @@ func one(cmd *Command, err error) ([]*Command, error) {
 
 // later notes that the plan may come out differently at some time although nothing happens.
 func (p *refPass) later(t time.Time) {
-	if t.After(p.fleet.now) && (p.again.IsZero() || t.Before(p.again)) {
+	if t.After(p.fleet.Now) && (p.again.IsZero() || t.Before(p.again)) {
 		p.again = t
 	}
 }
@@ -118,7 +119,7 @@ func (p *refPass) verdicts(commands []*Command) []Verdict {
 			by[cmd.Members[i].Node] = cmd
 		}
 	}
-	nodes := p.fleet.in.View.Machines
+	nodes := p.fleet.In.View.Machines
 	for i := range nodes {
 		if !nodes[i].Pool.IsZero() {
 			owned++
@@ -134,7 +135,7 @@ func (p *refPass) verdicts(commands []*Command) []Verdict {
 			continue
 		}
 		v := Verdict{Node: m.Name, Pool: m.Pool, Outcome: OutcomeKept}
-		if c := p.fleet.byName[m.Name]; c != nil {
+		if c := p.fleet.ByName[m.Name]; c != nil {
 			v.Price, v.Cost = c.Price, c.Cost
 		}
 		if cmd := by[m.Name]; cmd != nil {
@@ -158,7 +159,7 @@ func (p *refPass) blocksOf(name string, out []MethodBlock) []MethodBlock {
 	if why := p.fleet.Blocked[name]; why != nil {
 		return append(out, MethodBlock{Block: why})
 	}
-	var others byMethod
+	var others survey.ByMethod
 	if p.otherwise != nil {
 		others = p.otherwise(name)
 	}
@@ -172,11 +173,11 @@ func (p *refPass) blocksOf(name string, out []MethodBlock) []MethodBlock {
 	return out
 }
 
-func (o *refOptions) begin(ctx context.Context, f *picture) (*refPass, error) {
+func (o *refOptions) begin(ctx context.Context, f *survey.Fleet) (*refPass, error) {
 	if ctx == nil {
 		return nil, option.Missing("Reference", "the context")
 	}
-	ledger, err := newTracker(f)
+	ledger, err := survey.NewBudgetTracker(f)
 	if err != nil {
 		return nil, err
 	}
@@ -184,12 +185,12 @@ func (o *refOptions) begin(ctx context.Context, f *picture) (*refPass, error) {
 }
 
 // plan tries the methods in their order; the first that finds commands ends the pass.
-func (o *refOptions) plan(ctx context.Context, f *picture) (*result, error) {
+func (o *refOptions) plan(ctx context.Context, f *survey.Fleet) (*result, error) {
 	p, err := o.begin(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	out := &result{Time: f.now}
+	out := &result{Time: f.Now}
 	for _, why := range f.Blocked { // such as nominations that end: nothing else shows that
 		p.later(why.Until)
 	}

@@ -8,18 +8,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
 // Refusals remembers which nodes must not be disrupted for a while, so that plans leave them alone and verdicts say why: an Approver refused
 // (Note), the API server or the launch rate limiter did (Failed), or their NodePool can't be written to (ClosePool). It is kept in memory, holds no clock, and
 // is safe for concurrent use. The zero value is ready, a nil *Refusals remembers nothing.
-type Refusals struct{ pauses nodePauses }
+type Refusals struct{ pauses survey.Refusals }
 
 // NewRefusals remembers nothing yet.
 func NewRefusals() *Refusals { return &Refusals{} }
 
 // inner is what planners ask; nil for nil.
-func (r *Refusals) inner() *nodePauses {
+func (r *Refusals) inner() *survey.Refusals {
 	if r == nil {
 		return nil
 	}
@@ -36,7 +37,7 @@ func (r *Refusals) Note(err error, now time.Time) {
 	if why.By != "" {
 		text = why.By + ": " + text
 	}
-	r.inner().refuse(why.uids, why.Reason, text, now, now.Add(why.For))
+	r.inner().Refuse(why.uids, why.Reason, text, now, now.Add(why.For))
 }
 
 // Failed remembers that the command could not be carried out, by Step.Err of its execution, and reports whether its nodes are left alone for
@@ -50,9 +51,9 @@ func (r *Refusals) Failed(cmd *Command, err error, now time.Time) bool {
 	var held *HeldBackError
 	switch {
 	case errors.As(err, &held):
-		r.pauses.holdBack(cmd, held.Why, held.Launched, now, held.Until)
+		r.pauses.HoldBack(cmd, held.Why, held.Launched, now, held.Until)
 	case errors.Is(err, ErrTainting), errors.Is(err, ErrLaunch), errors.Is(err, ErrHistory):
-		r.pauses.fail(cmd, err.Error(), now)
+		r.pauses.Fail(cmd, err.Error(), now)
 	default:
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -22,7 +23,7 @@ type priced struct {
 
 // replacement narrows a planned node down to what is sure to be cheaper than the batch.
 func (p *refPass) replacement(m Method, batch []*Candidate, planned *scheduling.NewNode) (*scheduling.NewNode, *Block) {
-	pool := p.fleet.pools[planned.Pool]
+	pool := p.fleet.Pools[planned.Pool]
 	spent := int64(0)
 	for _, c := range batch {
 		spent += nanoUSD(c.Price)
@@ -77,7 +78,7 @@ func only(set requirements.Set, capacityType string) requirements.Set {
 
 // restrict keeps a node that could be spot or on demand to spot, for which its types were judged: should spot not be had
 // after all, it must not silently become dearer. Where no type that is cheaper has spot, it is kept to on demand.
-func (p *refPass) restrict(pool *pool, node *scheduling.NewNode, list []priced, spent int64) []priced {
+func (p *refPass) restrict(pool *survey.Pool, node *scheduling.NewNode, list []priced, spent int64) []priced {
 	whole := node.Requirements
 	node.Requirements = only(whole, v1.CapacityTypeSpot)
 	if spot := cheaper(pool, node, spent); len(spot) > 0 {
@@ -92,10 +93,10 @@ func (p *refPass) restrict(pool *pool, node *scheduling.NewNode, list []priced, 
 
 // cheaper are the node's types whose launch is sure to cost less than what is spent now, the cheapest first. Where a cost
 // model changes prices, it changes the worst of a type as it does its cheapest offering.
-func cheaper(pool *pool, node *scheduling.NewNode, spent int64) []priced {
+func cheaper(pool *survey.Pool, node *scheduling.NewNode, spent int64) []priced {
 	var out []priced
 	for _, option := range node.InstanceTypes {
-		t := pool.types[option.Name]
+		t := pool.Types[option.Name]
 		if t == nil {
 			continue
 		}
@@ -164,7 +165,7 @@ func otherTypes(batch []*Candidate, whole, list []priced) []priced {
 }
 
 // setTypes gives the node the types, and what it has of the first.
-func setTypes(pool *pool, node *scheduling.NewNode, list []priced) {
+func setTypes(pool *survey.Pool, node *scheduling.NewNode, list []priced) {
 	node.InstanceTypes = make([]scheduling.InstanceTypeOption, len(list))
 	for i := range list {
 		node.InstanceTypes[i] = list[i].option
@@ -175,8 +176,8 @@ func setTypes(pool *pool, node *scheduling.NewNode, list []priced) {
 }
 
 // allocatableOf is what a node of the option has; nil for an offering that its type does not have.
-func allocatableOf(pool *pool, option *scheduling.InstanceTypeOption) (has corev1.ResourceList) {
-	t, key := pool.types[option.Name], option.Offering()
+func allocatableOf(pool *survey.Pool, option *scheduling.InstanceTypeOption) (has corev1.ResourceList) {
+	t, key := pool.Types[option.Name], option.Offering()
 	for i := range t.Offerings {
 		if cloudprovider.KeyOf(t, &t.Offerings[i]) == key {
 			has = t.AllocatableOf(&t.Offerings[i])
@@ -186,15 +187,15 @@ func allocatableOf(pool *pool, option *scheduling.InstanceTypeOption) (has corev
 }
 
 // varied says whether the node's types still meet the minValues of its pool, whatever the policy for those is.
-func (p *refPass) varied(pool *pool, node *scheduling.NewNode) *Block {
+func (p *refPass) varied(pool *survey.Pool, node *scheduling.NewNode) *Block {
 	for _, r := range pool.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {
 			continue
 		}
-		key := p.fleet.lookup.Canonical(r.Key)
+		key := p.fleet.Lookup.Canonical(r.Key)
 		values := map[string]bool{}
 		for _, o := range node.InstanceTypes {
-			addValues(values, pool.types[o.Name], key, node.Requirements)
+			addValues(values, pool.Types[o.Name], key, node.Requirements)
 		}
 		if len(values) < *r.MinValues {
 			return &Block{Code: BlockMinValues, Key: key, Count: len(values), Need: *r.MinValues}

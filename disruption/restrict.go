@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -219,7 +220,7 @@ func noPlace(err error, pods []scheduling.PodKey) *Block {
 }
 
 // newReplay begins with the fleet as it is, what waits placed.
-func newReplay(ctx context.Context, o *refOptions, f *picture) (*replay, error) {
+func newReplay(ctx context.Context, o *refOptions, f *survey.Fleet) (*replay, error) {
 	p, err := o.begin(ctx, f)
 	if err != nil {
 		return nil, err
@@ -232,14 +233,14 @@ func newReplay(ctx context.Context, o *refOptions, f *picture) (*replay, error) 
 	if _, err := t.Place(ctx, scheduling.PlaceOptions{Query: o.Query, ExistingOnly: true}); err != nil {
 		return nil, err
 	}
-	closed, _ := f.closedNodes()
+	closed, _ := f.ClosedNodes()
 	for _, name := range closed {
 		if err := t.Close(name); err != nil {
 			return nil, err
 		}
 	}
 	t.Commit()
-	return &replay{pass: p, trial: t, moves: func(c *Candidate) func(*corev1.Pod) bool { return f.moves(c.Machine.Pool) }}, nil
+	return &replay{pass: p, trial: t, moves: func(c *Candidate) func(*corev1.Pod) bool { return f.Moves(c.Machine.Pool) }}, nil
 }
 
 // plannedOf is how many pods of the members it has places for: a new node may also be for pods that wait anyway.
@@ -251,7 +252,7 @@ func plannedOf(c *Command, members []*Candidate) int {
 	own := make(map[scheduling.PodKey]bool, size)
 	for _, m := range members {
 		for _, pod := range m.Pods {
-			own[keyOf(pod)] = true
+			own[survey.KeyOf(pod)] = true
 		}
 	}
 	n := 0
@@ -274,7 +275,7 @@ func plannedOf(c *Command, members []*Candidate) int {
 }
 
 // restrict looks at some of a plan's commands again: disruption.Global.Restrict.
-func restrict(ctx context.Context, o *refOptions, f *picture, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
+func restrict(ctx context.Context, o *refOptions, f *survey.Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
 	r, err := newReplay(ctx, o, f)
 	if err != nil {
 		return nil, nil, err

@@ -71,7 +71,7 @@ func (s *search) scatter(ctx context.Context, r *replay, list []*Command, random
 	var pods []scheduling.PodKey
 	for _, cmd := range list {
 		for i := range cmd.Members {
-			moves := s.fleet.moves(cmd.Members[i].Pool)
+			moves := s.fleet.Moves(cmd.Members[i].Pool)
 			if cmd.Method == MethodEmptiness || cmd.Method == MethodStaticDrift {
 				moves = nobodyMoves
 			}

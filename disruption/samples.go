@@ -92,8 +92,8 @@ func (f *Fleet) moveSamples(key v1.PoolKey, verb string, score *float64) []Sampl
 }
 
 func (f *Fleet) policyOf(key v1.PoolKey) string {
-	if seen := f.seen(); seen != nil && seen.pools[key] != nil {
-		return decision.PolicyLabel(seen.pools[key].Object)
+	if seen := f.seen(); seen != nil && seen.Pools[key] != nil {
+		return decision.PolicyLabel(seen.Pools[key].Object)
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
@@ -16,7 +17,7 @@ import (
 // for all: they take their room before anything is removed, and those that find none are provisioning's business. So
 // neither a pod that has no place anywhere nor one that gets a new node stands in the way.
 type simulator struct {
-	fleet *picture
+	fleet *survey.Fleet
 	query scheduling.Query
 	trial *scheduling.Trial
 	// uninitialized are nodes that may not come up: nothing is moved onto them.
@@ -42,14 +43,14 @@ type simulation struct {
 
 // newSimulator places what waits. One for consolidation leaves nodes alone whose own waiting time is running, and plans as
 // few new nodes as can be.
-func newSimulator(ctx context.Context, f *picture, q scheduling.Query, consolidates bool) (*simulator, error) {
+func newSimulator(ctx context.Context, f *survey.Fleet, q scheduling.Query, consolidates bool) (*simulator, error) {
 	model, err := settled(ctx, f, q)
 	if err != nil {
 		return nil, err
 	}
 	s := &simulator{fleet: f, query: q, uninitialized: map[string]bool{}}
 	if consolidates {
-		if model, s.fee, err = sparing(model, f.in.View.Snapshot); err != nil {
+		if model, s.fee, err = sparing(model, f.In.View.Snapshot); err != nil {
 			return nil, err
 		}
 	}
@@ -57,13 +58,13 @@ func newSimulator(ctx context.Context, f *picture, q scheduling.Query, consolida
 	if _, err := s.trial.Place(ctx, scheduling.PlaceOptions{Query: q, ExistingOnly: true}); err != nil {
 		return nil, err
 	}
-	for i := range f.in.View.Machines {
-		m := &f.in.View.Machines[i]
+	for i := range f.In.View.Machines {
+		m := &f.In.View.Machines[i]
 		if m.Claim != nil && m.Phase != cluster.PhaseInitialized {
 			s.uninitialized[m.Name] = true
 		}
-		p := f.pools[m.Pool]
-		if consolidates && p != nil && closedTo(m, p.Object, f.now) {
+		p := f.Pools[m.Pool]
+		if consolidates && p != nil && survey.ClosedTo(m, p.Object, f.Now) {
 			if err := s.trial.Close(m.Name); err != nil {
 				return nil, err
 			}
@@ -108,7 +109,7 @@ func (s *simulator) withoutFee(nodes []scheduling.NewNode) []scheduling.NewNode 
 		for j := range options {
 			o := &options[j]
 			o.Price = usd(nanoUSD(o.Price) - s.fee)
-			if o.Terms = o.Terms[:max(0, len(o.Terms)-1)]; s.fleet.in.View.Snapshot.CostModel == nil {
+			if o.Terms = o.Terms[:max(0, len(o.Terms)-1)]; s.fleet.In.View.Snapshot.CostModel == nil {
 				o.Terms = nil
 			}
 		}
@@ -118,25 +119,25 @@ func (s *simulator) withoutFee(nodes []scheduling.NewNode) []scheduling.NewNode 
 }
 
 // settled is the model with only those waiting pods that have a place on the nodes there are.
-func settled(ctx context.Context, f *picture, q scheduling.Query) (*simulatorModel, error) {
-	snapshot := f.in.View.Snapshot
+func settled(ctx context.Context, f *survey.Fleet, q scheduling.Query) (*simulatorModel, error) {
+	snapshot := f.In.View.Snapshot
 	if len(snapshot.Pods)+len(snapshot.Placeholders) == 0 {
-		return &simulatorModel{f.in.Model, snapshot}, nil
+		return &simulatorModel{f.In.Model, snapshot}, nil
 	}
-	trial := f.in.Model.Trial()
+	trial := f.In.Model.Trial()
 	out, err := trial.Place(ctx, scheduling.PlaceOptions{Query: q, ExistingOnly: true})
 	if err != nil || out.Unplaced == 0 {
-		return &simulatorModel{f.in.Model, snapshot}, err
+		return &simulatorModel{f.In.Model, snapshot}, err
 	}
 	placed := map[scheduling.PodKey]bool{}
 	for _, key := range trial.Placed().Order {
 		placed[key] = true
 	}
-	homeless := func(pod *corev1.Pod) bool { return !placed[keyOf(pod)] }
+	homeless := func(pod *corev1.Pod) bool { return !placed[survey.KeyOf(pod)] }
 	reduced := *snapshot
 	reduced.Pods = slices.DeleteFunc(slices.Clone(snapshot.Pods), homeless)
 	reduced.Placeholders = slices.DeleteFunc(slices.Clone(snapshot.Placeholders), homeless)
-	model, err := f.in.Model.Update(&reduced)
+	model, err := f.In.Model.Update(&reduced)
 	return &simulatorModel{model, &reduced}, err
 }
 
@@ -153,13 +154,13 @@ func (s *simulator) remove(ctx context.Context, batch []*Candidate) (*simulation
 func (s *simulator) try(ctx context.Context, batch []*Candidate) (*simulation, *Block, error) {
 	moving := map[scheduling.PodKey]bool{}
 	for _, c := range batch {
-		moves := s.fleet.moves(c.Machine.Pool)
+		moves := s.fleet.Moves(c.Machine.Pool)
 		for _, pod := range c.Pods {
 			if moves(pod) {
-				moving[keyOf(pod)] = true
+				moving[survey.KeyOf(pod)] = true
 			}
 		}
-		if _, err := s.trial.HideMoving(c.Name, func(pod *corev1.Pod) bool { return moving[keyOf(pod)] }); err != nil {
+		if _, err := s.trial.HideMoving(c.Name, func(pod *corev1.Pod) bool { return moving[survey.KeyOf(pod)] }); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -178,7 +179,7 @@ func (s *simulator) try(ctx context.Context, batch []*Candidate) (*simulation, *
 	own := map[scheduling.PodKey]bool{}
 	for _, c := range batch {
 		for _, pod := range c.Pods {
-			own[keyOf(pod)] = true
+			own[survey.KeyOf(pod)] = true
 		}
 	}
 	var unready []string

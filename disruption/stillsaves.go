@@ -14,7 +14,7 @@ func (r *replay) saves(cmd *Command, mark scheduling.Mark) (*RejectedError, erro
 	}
 	spent := int64(0)
 	for i := range cmd.Members {
-		spent += nanoUSD(r.pass.fleet.byName[cmd.Members[i].Node].Price)
+		spent += nanoUSD(r.pass.fleet.ByName[cmd.Members[i].Node].Price)
 	}
 	cost, known := leastCost(cmd.Replacements, r.trial.Planned(mark, 0))
 	if !known || cost < spent {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
@@ -52,7 +53,7 @@ type Fleet struct {
 	Blocked map[string]*Block
 
 	// picture is what planners see.
-	picture *picture
+	picture *survey.Fleet
 }
 
 // ViewOf is a view of a snapshot that no live cluster is behind, such as one that was saved or read from manifests: no
@@ -104,7 +105,7 @@ func Survey(in Input) (*Fleet, error) {
 	case len(in.View.Machines) != len(in.View.Snapshot.Nodes):
 		return nil, &InputError{"View.Machines", fmt.Sprintf("has %d entries for %d nodes: they belong together", len(in.View.Machines), len(in.View.Snapshot.Nodes))}
 	}
-	p, err := newPicture(surveyInput{
+	p, err := survey.Of(survey.Input{
 		View: in.View, Model: in.Model, Executing: in.Executing, Buffered: in.Buffered, Budgets: in.Budgets, History: in.History,
 		Unreached: in.Unreached, BackOff: in.BackOff.inner(), Refusals: in.Refusals.inner(),
 	})
@@ -115,7 +116,7 @@ func Survey(in Input) (*Fleet, error) {
 }
 
 // seen is the fleet as planners see it; nil for one that Survey did not make.
-func (f *Fleet) seen() *picture {
+func (f *Fleet) seen() *survey.Fleet {
 	if f == nil {
 		return nil
 	}
@@ -127,7 +128,7 @@ func (f *Fleet) Time() time.Time {
 	if f.seen() == nil {
 		return time.Time{}
 	}
-	return f.picture.now
+	return f.picture.Now
 }
 
 // Candidate of a name; nil when the node is none.
@@ -135,7 +136,7 @@ func (f *Fleet) Candidate(name string) *Candidate {
 	if f.seen() == nil {
 		return nil
 	}
-	return f.picture.byName[name]
+	return f.picture.ByName[name]
 }
 
 // Eligible are the candidates that a method accepts, and what keeps the others from it, by name.

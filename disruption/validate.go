@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -12,7 +13,7 @@ func (p *refPass) stillQualifies(cmd *Command, m *Member) (*Candidate, *Rejected
 	reject := func(category RejectionCategory, why *Block) *RejectedError {
 		return &RejectedError{Command: cmd.ID, Category: category, Node: m.Node, Block: why}
 	}
-	c := p.fleet.byName[m.Node]
+	c := p.fleet.ByName[m.Node]
 	switch why := p.fleet.Blocked[m.Node]; {
 	case why != nil && why.Code == BlockNominated:
 		return nil, reject(RejectedBudget, why)
@@ -21,7 +22,7 @@ func (p *refPass) stillQualifies(cmd *Command, m *Member) (*Candidate, *Rejected
 	case c == nil || c.Machine.Claim.UID != m.UID:
 		return nil, reject(RejectedChurn, &Block{Code: BlockUnmanaged, Detail: "its NodeClaim is another"})
 	}
-	if why := p.fleet.accepts(c, cmd.Method); why != nil {
+	if why := p.fleet.Accepts(c, cmd.Method); why != nil {
 		return nil, reject(RejectedChurn, why)
 	}
 	if why := p.ledger.Take(c, cmd.Reason); why != nil {
@@ -79,7 +80,7 @@ func shrunk(cmd *Command, members []*Candidate) *Command {
 }
 
 // validate looks at a command again in the fleet as it is now: disruption.Reference.Validate. The error is a *RejectedError if it is void.
-func (o *refOptions) validate(ctx context.Context, f *picture, cmd *Command) (*Command, error) {
+func (o *refOptions) validate(ctx context.Context, f *survey.Fleet, cmd *Command) (*Command, error) {
 	p, err := o.begin(ctx, f)
 	if err != nil {
 		return nil, err

@@ -832,7 +832,6 @@ func publicTypes() map[string]reflect.Type {
 		"disruption.DeleteMember":                          reflect.TypeFor[disruption.DeleteMember](),
 		"disruption.DeleteReplacement":                     reflect.TypeFor[disruption.DeleteReplacement](),
 		"disruption.Disruption":                            reflect.TypeFor[disruption.Disruption](),
-		"disruption.Draw":                                  reflect.TypeFor[disruption.Draw](),
 		"disruption.DriftState":                            reflect.TypeFor[disruption.DriftState](),
 		"disruption.DriftStep":                             reflect.TypeFor[disruption.DriftStep](),
 		"disruption.Due":                                   reflect.TypeFor[disruption.Due](),

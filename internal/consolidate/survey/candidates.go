@@ -1,25 +1,26 @@
-package disruption
+package survey
 
 import (
 	"cmp"
 	"slices"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// bySavings orders candidates by descending ratio. Where those are equal the less disturbing goes first, then the name
+// BySavings orders candidates by descending ratio. Where those are equal the less disturbing goes first, then the name
 // decides, so that the order is total: the ratio of the reference leaves equal ones in no order.
-func bySavings(list []*Candidate) {
-	slices.SortFunc(list, func(a, b *Candidate) int {
+func BySavings(list []*decision.Candidate) {
+	slices.SortFunc(list, func(a, b *decision.Candidate) int {
 		return cmp.Or(cmp.Compare(b.Ratio(), a.Ratio()), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// byDrift orders candidates for drift: those without pods to move first, then the longest drifted, then by name.
-func byDrift(list []*Candidate) {
-	rank := func(c *Candidate) int { return min(len(c.Pods), 1) }
-	slices.SortFunc(list, func(a, b *Candidate) int {
+// ByDrift orders candidates for drift: those without pods to move first, then the longest drifted, then by name.
+func ByDrift(list []*decision.Candidate) {
+	rank := func(c *decision.Candidate) int { return min(len(c.Pods), 1) }
+	slices.SortFunc(list, func(a, b *decision.Candidate) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Drifted.Compare(b.Drifted), cmp.Compare(a.Name, b.Name))
 	})
 }

@@ -1,4 +1,4 @@
-package disruption
+package survey
 
 import (
 	"errors"
@@ -9,28 +9,29 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
 // budgetsOf are the budgets that a NodePool states or that its generation brings with it, and faults in them: while there
 // is one, the pool lets nothing go for the reasons that the faulty budget is about. (The reference then lets nothing go
 // at all.)
-func budgetsOf(key v1.PoolKey, object *v1.NodePool) []Budget {
+func budgetsOf(key v1.PoolKey, object *v1.NodePool) []decision.Budget {
 	list := object.Spec.Disruption.Budgets
 	if list == nil {
 		list = []v1.Budget{{Nodes: v1.DefaultBudgetNodes}}
 	}
-	out := make([]Budget, 0, len(list))
+	out := make([]decision.Budget, 0, len(list))
 	for i := range list {
 		from := &list[i]
-		b := Budget{
-			Name: budgetName(key, i), Scope: Scope{Pool: key}, Unit: UnitNodes,
+		b := decision.Budget{
+			Name: budgetName(key, i), Scope: decision.Scope{Pool: key}, Unit: decision.UnitNodes,
 		}
 		if from.Reasons != nil {
-			b.Reasons = []Reason{} // an empty list speaks of none
+			b.Reasons = []decision.Reason{} // an empty list speaks of none
 		}
 		for _, r := range from.Reasons {
-			b.Reasons = append(b.Reasons, Reason(r))
+			b.Reasons = append(b.Reasons, decision.Reason(r))
 		}
 		nodes, err := v1.ParseBudgetNodes(from.Nodes)
 		calendar, calendarErr := calendarOf(from)
@@ -52,19 +53,19 @@ func budgetsOf(key v1.PoolKey, object *v1.NodePool) []Budget {
 
 // BudgetFaults are the budgets of NodePools that can't be read, by pool and number, as *BudgetErrors: until they are mended,
 // nothing goes for the reasons that they are about.
-func (f *picture) BudgetFaults() []error {
-	pools := slices.SortedFunc(maps.Values(f.pools), func(a, b *pool) int { return a.Key.Compare(b.Key) })
+func (f *Fleet) BudgetFaults() []error {
+	pools := slices.SortedFunc(maps.Values(f.Pools), func(a, b *Pool) int { return a.Key.Compare(b.Key) })
 	var out []error
 	for _, p := range pools {
 		for i := range p.Object.Spec.Disruption.Budgets {
 			b := &p.Object.Spec.Disruption.Budgets[i]
 			name := budgetName(p.Key, i)
 			if _, err := v1.ParseBudgetNodes(b.Nodes); err != nil {
-				out = append(out, &BudgetError{Budget: name, Field: "nodes", Rule: err.Error()})
+				out = append(out, &decision.BudgetError{Budget: name, Field: "nodes", Rule: err.Error()})
 			}
-			var fault *CalendarError
+			var fault *decision.CalendarError
 			if _, err := calendarOf(b); errors.As(err, &fault) {
-				out = append(out, &BudgetError{Budget: name, Field: fault.Field, Rule: fault.Err.Error()})
+				out = append(out, &decision.BudgetError{Budget: name, Field: fault.Field, Rule: fault.Err.Error()})
 			}
 		}
 	}
@@ -75,16 +76,16 @@ func budgetName(key v1.PoolKey, i int) string {
 	return fmt.Sprintf("spec.disruption.budgets[%d] of nodepool %s", i, key)
 }
 
-func calendarOf(b *v1.Budget) (*Calendar, error) {
+func calendarOf(b *v1.Budget) (*decision.Calendar, error) {
 	switch {
 	case b.Schedule == nil && b.Duration == nil:
 		return nil, nil
 	case b.Schedule == nil:
-		return nil, &CalendarError{Field: "schedule", Err: fmt.Errorf("is missing: a duration needs one")}
+		return nil, &decision.CalendarError{Field: "schedule", Err: fmt.Errorf("is missing: a duration needs one")}
 	case b.Duration == nil:
-		return nil, &CalendarError{Field: "duration", Err: fmt.Errorf("is missing: a schedule needs one")}
+		return nil, &decision.CalendarError{Field: "duration", Err: fmt.Errorf("is missing: a schedule needs one")}
 	}
-	return ParseCalendar(*b.Schedule, b.Duration.Duration, "")
+	return decision.ParseCalendar(*b.Schedule, b.Duration.Duration, "")
 }
 
 // counted reports whether the node is part of a budget's total: managed, initialised, and its instance not being
@@ -93,14 +94,14 @@ func counted(m *cluster.Machine) bool {
 	if m.Claim == nil || m.Node == nil || m.Phase != cluster.PhaseInitialized {
 		return false
 	}
-	_, ending := trueSince(m.Claim, v1.ConditionInstanceTerminating)
+	_, ending := TrueSince(m.Claim, v1.ConditionInstanceTerminating)
 	return !ending
 }
 
 // disrupting reports whether a node that counts is disrupted already: not ready, or on its way out, whatever for.
-func (f *picture) disrupting(m *cluster.Machine) bool {
-	_, executing := f.in.Executing[m.Name]
-	return executing || m.Leaving || m.Marked || !ready(m.Node)
+func (f *Fleet) disrupting(m *cluster.Machine) bool {
+	_, executing := f.In.Executing[m.Name]
+	return executing || m.Leaving || m.Marked || !Ready(m.Node)
 }
 
 func zoneOf(m *cluster.Machine) string { return label(m, corev1.LabelTopologyZone) }

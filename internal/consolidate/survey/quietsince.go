@@ -1,4 +1,4 @@
-package disruption
+package survey
 
 import (
 	"time"
@@ -7,14 +7,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// quietSince is when the waiting time of consolidateAfter begins: at the last pod event, without one at the claim's
+// QuietSince is when the waiting time of consolidateAfter begins: at the last pod event, without one at the claim's
 // initialisation, and not before a release of the first generation found the node empty. Zero when the claim is not
 // initialised.
-func quietSince(m *cluster.Machine, now time.Time) time.Time {
+func QuietSince(m *cluster.Machine, now time.Time) time.Time {
 	if m.Claim == nil {
 		return time.Time{}
 	}
-	initialized, ok := trueSince(m.Claim, v1.ConditionInitialized)
+	initialized, ok := TrueSince(m.Claim, v1.ConditionInitialized)
 	if !ok {
 		return time.Time{}
 	}
@@ -28,8 +28,8 @@ func quietSince(m *cluster.Machine, now time.Time) time.Time {
 	return since
 }
 
-// trueSince is since when a condition of the claim is true. The claim is only read.
-func trueSince(claim *v1.NodeClaim, kind string) (time.Time, bool) {
+// TrueSince is since when a condition of the claim is true. The claim is only read.
+func TrueSince(claim *v1.NodeClaim, kind string) (time.Time, bool) {
 	for i := range claim.Status.Conditions {
 		if c := &claim.Status.Conditions[i]; c.Type == kind {
 			return c.LastTransitionTime.Time, c.Status == "True"
@@ -38,13 +38,13 @@ func trueSince(claim *v1.NodeClaim, kind string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// closedTo reports whether the node takes no pods of nodes that are consolidated, since its own waiting time is
+// ClosedTo reports whether the node takes no pods of nodes that are consolidated, since its own waiting time is
 // running. Pools without one, and nodes that are not initialised, are always open.
-func closedTo(m *cluster.Machine, pool *v1.NodePool, now time.Time) bool {
+func ClosedTo(m *cluster.Machine, pool *v1.NodePool, now time.Time) bool {
 	if pool == nil {
 		return false
 	}
 	wait, ok := pool.Spec.Disruption.ConsolidateAfter.Duration()
-	since := quietSince(m, now)
+	since := QuietSince(m, now)
 	return ok && wait > 0 && !since.IsZero() && now.Sub(since) < wait
 }

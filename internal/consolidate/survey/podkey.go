@@ -1,19 +1,21 @@
-package disruption
+package survey
 
 import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-func keyOf(pod *corev1.Pod) scheduling.PodKey {
+// KeyOf is the pod's key.
+func KeyOf(pod *corev1.Pod) scheduling.PodKey {
 	return scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}
 }
 
-// addOwners notes the pod's owners.
-func addOwners(m *Member, pod *corev1.Pod) {
+// AddOwners notes the pod's owners.
+func AddOwners(m *decision.Member, pod *corev1.Pod) {
 	for i := range pod.OwnerReferences {
 		if uid := pod.OwnerReferences[i].UID; !slices.Contains(m.Owners, uid) {
 			m.Owners = append(m.Owners, uid)

@@ -1,4 +1,4 @@
-package disruption
+package survey
 
 import (
 	"slices"
@@ -7,15 +7,17 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// tracker keeps the books on all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. What is
+// BudgetTracker keeps the books on all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. What is
 // taken never exceeds any of them, in whatever order nodes are taken and given back. It is safe for concurrent use.
-type tracker struct {
+type BudgetTracker struct {
 	mu    sync.Mutex
-	fleet *picture
+	fleet *Fleet
 	books []*book
 	taken map[string]taken
 	// lists are those of books that nodes draw on, each once; amounts is scratch.
@@ -25,7 +27,7 @@ type tracker struct {
 
 // book is a budget with what is in use of it.
 type book struct {
-	*Budget
+	*decision.Budget
 	// ofPool says that a NodePool states it.
 	ofPool bool
 	// total of the scope, and what nodes that are disrupted already use, in the budget's unit.
@@ -58,11 +60,11 @@ type charge struct {
 }
 
 type taken struct {
-	reason Reason
+	reason decision.Reason
 	books  []*book
 }
 
-func (b *book) remember(history []Disruption, now time.Time) {
+func (b *book) remember(history []decision.Disruption, now time.Time) {
 	if b.Window == 0 {
 		return
 	}
@@ -76,7 +78,7 @@ func (b *book) remember(history []Disruption, now time.Time) {
 }
 
 // count adds a node to the total, and to what is in use if it is disrupted already.
-func (b *book) count(f *picture, m *cluster.Machine) {
+func (b *book) count(f *Fleet, m *cluster.Machine) {
 	if !b.Scope.Includes(m.Pool, zoneOf(m), labels.Set(m.Node.Labels)) {
 		return
 	}
@@ -88,8 +90,8 @@ func (b *book) count(f *picture, m *cluster.Machine) {
 }
 
 // weigh is how much of a unit a node is.
-func (f *picture) weigh(u Unit, m *cluster.Machine) float64 {
-	if u == UnitNodes {
+func (f *Fleet) weigh(u decision.Unit, m *cluster.Machine) float64 {
+	if u == decision.UnitNodes {
 		return 1
 	}
 	n := 0
@@ -98,15 +100,15 @@ func (f *picture) weigh(u Unit, m *cluster.Machine) float64 {
 			n++
 		}
 	}
-	price, _ := f.in.Model.NodePrice(m.Name)
+	price, _ := f.In.Model.NodePrice(m.Name)
 	return amountOf(u, n, price.Price)
 }
 
-func amountOf(u Unit, pods int, price float64) float64 {
+func amountOf(u decision.Unit, pods int, price float64) float64 {
 	switch u {
-	case UnitPods:
+	case decision.UnitPods:
 		return float64(pods)
-	case UnitPrice:
+	case decision.UnitPrice:
 		return max(0, price)
 	}
 	return 1
@@ -126,7 +128,7 @@ func (b *book) inUse(now, at time.Time) float64 {
 		sum += c.amount
 	}
 	if b.Window == 0 || at.Sub(now) < b.Window {
-		sum += usd(b.sum)
+		sum += money.USD(b.sum)
 	}
 	return sum
 }
@@ -135,7 +137,7 @@ func (b *book) inUse(now, at time.Time) float64 {
 const slack = 1e-9
 
 // refuses says why the budget has no room for so much more at a time; nil when it has.
-func (b *book) refuses(amount float64, now, at time.Time) *Block {
+func (b *book) refuses(amount float64, now, at time.Time) *decision.Block {
 	if !b.Calendar.Counts(at) {
 		return nil
 	}
@@ -143,7 +145,7 @@ func (b *book) refuses(amount float64, now, at time.Time) *Block {
 	if used+amount <= allowed+slack {
 		return nil
 	}
-	out := &Block{Code: BlockBudget, Detail: b.Name, Allowed: allowed, InUse: used, Until: b.frees(amount, now, at)}
+	out := &decision.Block{Code: decision.BlockBudget, Detail: b.Name, Allowed: allowed, InUse: used, Until: b.frees(amount, now, at)}
 	if b.Window == 0 {
 		out.Disrupted = b.before
 	}
@@ -152,7 +154,7 @@ func (b *book) refuses(amount float64, now, at time.Time) *Block {
 
 // concerned are the budgets that a node of the fleet draws on for a reason, with how much of each. Many nodes share the list, so that
 // nobody may change it; the amounts are good until the next call.
-func (l *tracker) concerned(m *cluster.Machine, r Reason) (list []*book, amounts []float64) {
+func (l *BudgetTracker) concerned(m *cluster.Machine, r decision.Reason) (list []*book, amounts []float64) {
 	if m.Node == nil || r.Forced() {
 		return nil, nil
 	}
@@ -188,24 +190,24 @@ func (l *bookLists) shared(list []*book) []*book {
 
 // Take uses budgets up for the disruption of a candidate, or says which budget has no room; nothing is then changed. A
 // node that is taken already is not taken twice: its first reason stays.
-func (l *tracker) Take(c *Candidate, r Reason) *Block {
+func (l *BudgetTracker) Take(c *decision.Candidate, r decision.Reason) *decision.Block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.take(c, r)
 }
 
-func (l *tracker) take(c *Candidate, r Reason) *Block {
+func (l *BudgetTracker) take(c *decision.Candidate, r decision.Reason) *decision.Block {
 	if _, twice := l.taken[c.Name]; twice {
 		return nil
 	}
 	list, amounts := l.concerned(c.Machine, r)
 	for i, b := range list {
-		if why := b.refuses(amounts[i], l.fleet.now, l.fleet.now); why != nil {
+		if why := b.refuses(amounts[i], l.fleet.Now, l.fleet.Now); why != nil {
 			return why
 		}
 	}
 	for i, b := range list {
-		b.takes[c.Name] = nanoUSD(amounts[i])
+		b.takes[c.Name] = money.NanoUSD(amounts[i])
 		b.sum += b.takes[c.Name]
 	}
 	l.taken[c.Name] = taken{r, list}
@@ -213,10 +215,10 @@ func (l *tracker) take(c *Candidate, r Reason) *Block {
 }
 
 // TakeAll takes for all candidates or for none: the block is that of the first, by the order given, that has no room.
-func (l *tracker) TakeAll(list []*Candidate, r Reason) (*Candidate, *Block) {
+func (l *BudgetTracker) TakeAll(list []*decision.Candidate, r decision.Reason) (*decision.Candidate, *decision.Block) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var fresh []*Candidate
+	var fresh []*decision.Candidate
 	for _, c := range list {
 		if _, has := l.taken[c.Name]; has {
 			continue
@@ -233,13 +235,13 @@ func (l *tracker) TakeAll(list []*Candidate, r Reason) (*Candidate, *Block) {
 }
 
 // Return gives back what a Take of the node used up; a node that was not taken is none.
-func (l *tracker) Return(node string) {
+func (l *BudgetTracker) Return(node string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.giveBack(node)
 }
 
-func (l *tracker) giveBack(node string) {
+func (l *BudgetTracker) giveBack(node string) {
 	for _, b := range l.taken[node].books {
 		b.sum -= b.takes[node]
 		delete(b.takes, node)
@@ -248,7 +250,7 @@ func (l *tracker) giveBack(node string) {
 }
 
 // Blocks says which budget has no room for the candidate now; nil when Take would succeed.
-func (l *tracker) Blocks(c *Candidate, r Reason) *Block {
+func (l *BudgetTracker) Blocks(c *decision.Candidate, r decision.Reason) *decision.Block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, has := l.taken[c.Name]; has {
@@ -256,7 +258,7 @@ func (l *tracker) Blocks(c *Candidate, r Reason) *Block {
 	}
 	list, amounts := l.concerned(c.Machine, r)
 	for i, b := range list {
-		if why := b.refuses(amounts[i], l.fleet.now, l.fleet.now); why != nil {
+		if why := b.refuses(amounts[i], l.fleet.Now, l.fleet.Now); why != nil {
 			return why
 		}
 	}
@@ -264,37 +266,37 @@ func (l *tracker) Blocks(c *Candidate, r Reason) *Block {
 }
 
 // Uses says how all budgets stand now, those of pools first, in the order of the snapshot.
-func (l *tracker) Uses() []BudgetUse {
+func (l *BudgetTracker) Uses() []decision.BudgetUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := make([]BudgetUse, len(l.books))
+	out := make([]decision.BudgetUse, len(l.books))
 	for i, b := range l.books {
-		out[i] = BudgetUse{Budget: b.Name, Counts: b.Calendar.Counts(l.fleet.now), Allowed: b.Allows(b.total), InUse: b.inUse(l.fleet.now, l.fleet.now)}
+		out[i] = decision.BudgetUse{Budget: b.Name, Counts: b.Calendar.Counts(l.fleet.Now), Allowed: b.Allows(b.total), InUse: b.inUse(l.fleet.Now, l.fleet.Now)}
 	}
 	return out
 }
 
-// newTracker opens the books: nothing is taken yet. The error is a *BudgetError for a budget that can't be.
-func newTracker(f *picture) (*tracker, error) {
-	if err := ValidateBudgets(f.in.Budgets); err != nil {
+// NewBudgetTracker opens the books: nothing is taken yet. The error is a *BudgetError for a budget that can't be.
+func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
+	if err := decision.ValidateBudgets(f.In.Budgets); err != nil {
 		return nil, err
 	}
-	l := &tracker{fleet: f, taken: map[string]taken{}}
-	snapshot := f.in.View.Snapshot
-	var budgets []Budget
+	l := &BudgetTracker{fleet: f, taken: map[string]taken{}}
+	snapshot := f.In.View.Snapshot
+	var budgets []decision.Budget
 	for i := range snapshot.NodePools {
 		budgets = append(budgets, budgetsOf(snapshot.NodePools[i].Identity(), snapshot.NodePools[i].Object)...)
 	}
 	stated := len(budgets)
-	budgets = append(budgets, f.in.Budgets...)
+	budgets = append(budgets, f.In.Budgets...)
 	byPool := map[string][]*book{}
 	for i := range budgets {
 		b := &book{Budget: &budgets[i], ofPool: i < stated, takes: map[string]int64{}}
 		l.books = append(l.books, b)
 		byPool[b.Scope.Pool.String()] = append(byPool[b.Scope.Pool.String()], b)
-		b.remember(f.in.History, f.now)
+		b.remember(f.In.History, f.Now)
 	}
-	nodes := f.in.View.Machines
+	nodes := f.In.View.Machines
 	for i := range nodes {
 		m := &nodes[i]
 		if !counted(m) {
@@ -304,7 +306,7 @@ func newTracker(f *picture) (*tracker, error) {
 			b.count(f, m)
 		}
 		if !m.Pool.IsZero() {
-			for _, b := range byPool[(&Scope{}).Pool.String()] {
+			for _, b := range byPool[(&decision.Scope{}).Pool.String()] {
 				b.count(f, m)
 			}
 		}
@@ -313,7 +315,9 @@ func newTracker(f *picture) (*tracker, error) {
 }
 
 // Unbound is the same for the fleet without budgets.
-func (l *tracker) Unbound() *tracker { return &tracker{fleet: l.fleet, taken: map[string]taken{}} }
+func (l *BudgetTracker) Unbound() *BudgetTracker {
+	return &BudgetTracker{fleet: l.fleet, taken: map[string]taken{}}
+}
 
 // Draw is what the disruption of a node takes of the budget of that number, in billionths of its unit: 0 while its calendar has it not count.
 type Draw struct {
@@ -322,32 +326,32 @@ type Draw struct {
 }
 
 // Draws are what the disruption of a node for a reason takes of each budget that is about it.
-func (l *tracker) Draws(m *cluster.Machine, r Reason) []Draw {
+func (l *BudgetTracker) Draws(m *cluster.Machine, r decision.Reason) []Draw {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list, amounts := l.concerned(m, r)
 	out := make([]Draw, len(list))
 	for i, b := range list {
 		out[i].Budget = slices.Index(l.books, b)
-		if b.Calendar.Counts(l.fleet.now) {
-			out[i].Amount = nanoUSD(amounts[i])
+		if b.Calendar.Counts(l.fleet.Now) {
+			out[i].Amount = money.NanoUSD(amounts[i])
 		}
 	}
 	return out
 }
 
 // Room is what the budget of that number has left now, in billionths of its unit; below 0 where more is in use than it allows.
-func (l *tracker) Room(budget int) int64 {
+func (l *BudgetTracker) Room(budget int) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.books[budget]
-	return nanoUSD(b.Allows(b.total)+slack) - nanoUSD(b.inUse(l.fleet.now, l.fleet.now))
+	return money.NanoUSD(b.Allows(b.total)+slack) - money.NanoUSD(b.inUse(l.fleet.Now, l.fleet.Now))
 }
 
 // Turning calls note with moments at which budgets may have more room or less though nothing happens: where calendars open and close, and
 // where what was started is longer ago than a rate remembers. They may lie before now.
-func (l *tracker) Turning(note func(time.Time)) {
-	now := l.fleet.now
+func (l *BudgetTracker) Turning(note func(time.Time)) {
+	now := l.fleet.Now
 	for _, b := range l.books {
 		note(b.Calendar.Closes(now))
 		note(b.Calendar.Opens(now))

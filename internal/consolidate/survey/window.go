@@ -1,6 +1,10 @@
-package disruption
+package survey
 
-import "time"
+import (
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"time"
+)
 
 // maxSteps bounds how many openings and closings of calendars NextWindow follows.
 const maxSteps = 1000
@@ -8,20 +12,20 @@ const maxSteps = 1000
 // NextWindow says when budgets would let a candidate go for a reason if nothing but time changed: calendars close, and
 // what was started falls out of windows. What is under way now is taken to last: a budget that is used up by it has no end
 // in sight. A candidate that was taken has its share already, and may go now.
-func (l *tracker) NextWindow(c *Candidate, r Reason) Window {
+func (l *BudgetTracker) NextWindow(c *decision.Candidate, r decision.Reason) decision.Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := l.fleet.now
+	at := l.fleet.Now
 	if _, has := l.taken[c.Name]; has {
-		return Window{Start: at}
+		return decision.Window{Start: at}
 	}
 	list, amounts := l.concerned(c.Machine, r)
-	var first *Block
+	var first *decision.Block
 	for range maxSteps {
 		blocked := false
 		next := at
 		for i, b := range list {
-			why := b.refuses(amounts[i], l.fleet.now, at)
+			why := b.refuses(amounts[i], l.fleet.Now, at)
 			if why == nil {
 				continue
 			}
@@ -30,18 +34,18 @@ func (l *tracker) NextWindow(c *Candidate, r Reason) Window {
 				first = why
 			}
 			if why.Until.IsZero() {
-				return Window{Block: why}
+				return decision.Window{Block: why}
 			}
 			if why.Until.After(next) {
 				next = why.Until
 			}
 		}
 		if !blocked {
-			return Window{Start: at, Block: first}
+			return decision.Window{Start: at, Block: first}
 		}
 		at = next
 	}
-	return Window{Block: first}
+	return decision.Window{Block: first}
 }
 
 // frees is the first moment after at, at which the budget has no room for the amount, at which it has if nothing but time changes:
@@ -64,7 +68,7 @@ func (b *book) roomAgain(amount float64, now, at time.Time) time.Time {
 	var last time.Time
 	if b.sum > 0 && at.Sub(now) < b.Window {
 		last = now.Add(b.Window)
-		if room -= usd(b.sum); room < 0 {
+		if room -= money.USD(b.sum); room < 0 {
 			return last
 		}
 	}

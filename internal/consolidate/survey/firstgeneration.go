@@ -1,4 +1,4 @@
-package disruption
+package survey
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1alpha5"
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
@@ -24,13 +25,13 @@ func statesBudgets(object *v1.NodePool) bool {
 // driftOneByOne is the bound on the drift of a pool that was born in the first generation: its releases knew no budgets and
 // replaced one drifted node at a time, which who rolls such a pool by its taint relies on. Pools with budgets of their own
 // go by these alone. Like any budget it counts every node of the pool that is being disrupted or not ready.
-func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (Budget, bool) {
+func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) {
 	if !alphaBorn(key) || statesBudgets(object) {
-		return Budget{}, false
+		return decision.Budget{}, false
 	}
-	return Budget{
+	return decision.Budget{
 		Name:    fmt.Sprintf("the rule that nodepool %s, born in %s without budgets, replaces one drifted node at a time", key, key.Generation),
-		Reasons: []Reason{ReasonDrifted}, Scope: Scope{Pool: key}, Unit: UnitNodes, Amount: 1,
+		Reasons: []decision.Reason{decision.ReasonDrifted}, Scope: decision.Scope{Pool: key}, Unit: decision.UnitNodes, Amount: 1,
 	}, true
 }
 

@@ -1,25 +1,26 @@
-package disruption
+package survey
 
 import (
 	"slices"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
 )
 
 // PoolUses says how the pools' own budgets stand now, pools by key. What was taken since the books were opened is not
 // counted: it is on its way only once its command has started.
-func (l *tracker) PoolUses() []PoolUse {
+func (l *BudgetTracker) PoolUses() []decision.PoolUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var keys []v1.PoolKey
-	for key := range l.fleet.pools {
+	for key := range l.fleet.Pools {
 		keys = append(keys, key)
 	}
 	slices.SortFunc(keys, v1.PoolKey.Compare)
-	var out []PoolUse
+	var out []decision.PoolUse
 	for _, key := range keys {
-		use := PoolUse{Pool: key}
-		for _, m := range l.fleet.pools[key].machines {
+		use := decision.PoolUse{Pool: key}
+		for _, m := range l.fleet.Pools[key].Nodes {
 			if !counted(m) {
 				continue
 			}
@@ -28,7 +29,7 @@ func (l *tracker) PoolUses() []PoolUse {
 				use.Disrupting++
 			}
 		}
-		for _, r := range VoluntaryReasons() {
+		for _, r := range decision.VoluntaryReasons() {
 			use.Reason, use.Allowed = r, l.allowed(key, r)
 			out = append(out, use)
 		}
@@ -37,10 +38,10 @@ func (l *tracker) PoolUses() []PoolUse {
 }
 
 // allowed is the least that a budget of the pool allows for the reason now.
-func (l *tracker) allowed(key v1.PoolKey, r Reason) int {
-	least := Unlimited
+func (l *BudgetTracker) allowed(key v1.PoolKey, r decision.Reason) int {
+	least := decision.Unlimited
 	for _, b := range l.books {
-		if b.ofPool && b.Scope.Pool == key && b.Holds(r) && b.Calendar.Counts(l.fleet.now) {
+		if b.ofPool && b.Scope.Pool == key && b.Holds(r) && b.Calendar.Counts(l.fleet.Now) {
 			least = min(least, int(b.Allows(b.total)))
 		}
 	}

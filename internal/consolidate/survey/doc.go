@@ -1,0 +1,19 @@
+// Package survey answers one question: which nodes may be disrupted, what keeps the others, and how many may go at a time?
+//
+// Input is a view of the cluster at one moment with what is under way, budgets, what was started before, and which nodes and pools are left
+// alone after failures. Output is a Fleet: candidates with what planners weigh, a block for each other node, and what keeps each candidate
+// from each method; and a BudgetTracker, which takes and gives back what nodes use of all disruption budgets at once. Package disruption
+// has a type of its own for each of these that users hold.
+//
+// Fleet looks at each node once, in time proportional to nodes and their pods. Taking from budgets takes as many steps as there are budgets
+// about the node, and as many more as disruptions that budgets with a window remember.
+//
+// The rules are those of Karpenter's documentation (Disruption: budgets, consolidateAfter, do-not-disrupt), with the differences that
+// docs/differences.md names.
+//
+//	fleet        candidates, and what keeps the others          fleet.go, eligibility.go, candidates.go, podkey.go
+//	quiet        since when a node is quiet                      quietsince.go
+//	budgets      of NodePools, and all that were handed in      poolbudgets.go, budgettracker.go, window.go, pooluse.go
+//	generations  what pools created as v1alpha5 bring with them firstgeneration.go
+//	pauses       nodes and pools left alone after failures      nodepauses.go, poolpauses.go
+package survey

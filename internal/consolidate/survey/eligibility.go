@@ -1,0 +1,264 @@
+package survey
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// Annotations of the first generations that are honoured for as long as somebody bears them.
+const (
+	// doNotEvictAnnotation "true" on a pod is do-not-disrupt.
+	doNotEvictAnnotation = "karpenter.sh/do-not-evict"
+	// doNotConsolidateAnnotation "true" on a node keeps it from consolidation.
+	doNotConsolidateAnnotation = "karpenter.sh/do-not-consolidate"
+)
+
+// look makes the candidate of a node, or says what keeps it from being one: the first that applies.
+func (f *Fleet) look(m *cluster.Machine, n *scheduling.Node) (*decision.Candidate, *decision.Block) {
+	if why := f.notEligible(m); why != nil {
+		return nil, why
+	}
+	p := f.Pools[m.Pool]
+	podBlock := f.podBlock(m)
+	if podBlock != nil && m.Claim.Spec.TerminationGracePeriod == nil {
+		return nil, podBlock // with a grace period drift may take it all the same
+	}
+	c := &decision.Candidate{
+		Name: m.Name, Machine: m, Node: n, Pool: p.NodePool, PodBlock: podBlock,
+		InstanceType: p.Types[label(m, corev1.LabelInstanceTypeStable)],
+		Zone:         label(m, corev1.LabelTopologyZone), CapacityType: label(m, v1.CapacityTypeLabelKey),
+		QuietSince: QuietSince(m, f.Now),
+	}
+	if price, ok := f.In.Model.NodePrice(m.Name); ok {
+		c.Price, c.Priced = price.Price, true
+	}
+	for _, pod := range m.Pods {
+		if pods.Reschedulable(pod) {
+			c.Pods = append(c.Pods, pod)
+		}
+	}
+	slices.SortFunc(c.Pods, func(a, b *corev1.Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	c.Cost = pods.RescheduleCost(c.Pods)
+	if since, ok := TrueSince(m.Claim, v1.ConditionDrifted); ok {
+		c.Drifted = since
+	}
+	return c, nil
+}
+
+// notEligible looks at the node alone.
+func (f *Fleet) notEligible(m *cluster.Machine) *decision.Block {
+	if id, executing := f.In.Executing[m.Name]; executing {
+		return &decision.Block{Code: decision.BlockInFlight, Command: id}
+	}
+	switch {
+	case m.Claim == nil:
+		return &decision.Block{Code: decision.BlockUnmanaged}
+	case m.Node == nil:
+		return &decision.Block{Code: decision.BlockNoNode}
+	case m.Phase != cluster.PhaseInitialized:
+		return &decision.Block{Code: decision.BlockNotInitialized}
+	case m.Leaving || m.Marked:
+		return &decision.Block{Code: decision.BlockLeaving}
+	case m.Nominated(f.Now):
+		return &decision.Block{Code: decision.BlockNominated, Until: m.NominatedUntil}
+	case m.Node.Annotations[v1.DoNotDisruptAnnotationKey] == "true":
+		return &decision.Block{Code: decision.BlockAnnotation, Key: v1.DoNotDisruptAnnotationKey}
+	case m.Pool.IsZero():
+		return &decision.Block{Code: decision.BlockNoPool}
+	}
+	p := f.Pools[m.Pool]
+	switch {
+	case p == nil:
+		return &decision.Block{Code: decision.BlockPoolUnknown, Pool: m.Pool}
+	case len(p.Types) == 0:
+		return &decision.Block{Code: decision.BlockNoInstanceTypes, Pool: m.Pool}
+	}
+	return nil
+}
+
+// podBlock is the first pod, by namespace and name, that must not be disrupted, else the first that budgets hold. Each
+// pod is asked about alone: how many of one budget would have to move is for planners that see several nodes.
+func (f *Fleet) podBlock(m *cluster.Machine) *decision.Block {
+	for _, pod := range m.Pods {
+		if !pods.Disruptable(pod, f.Now) {
+			return &decision.Block{Code: decision.BlockPod, Pod: KeyOf(pod), Until: pods.ProtectionOf(pod, f.Now).Until}
+		}
+		if pods.Active(pod) && pod.Annotations[doNotEvictAnnotation] == "true" {
+			return &decision.Block{Code: decision.BlockPod, Pod: KeyOf(pod)}
+		}
+	}
+	for _, pod := range m.Pods {
+		if why := f.PDBs.BlocksFrom(v1.MarkerOf(m.Pool), pod, f.Now); why != nil {
+			return &decision.Block{Code: decision.BlockPodDisruptionBudget, Pod: KeyOf(pod), Budgets: why.Budgets}
+		}
+	}
+	return nil
+}
+
+// Moves reports whether a plan has to find a pod on a node of the pool a place when that goes: nothing keeps it where it is.
+func (f *Fleet) Moves(pool v1.PoolKey) func(*corev1.Pod) bool {
+	marker := v1.MarkerOf(pool)
+	return func(pod *corev1.Pod) bool { return pods.ReschedulableNowFrom(marker, pod, f.PDBs, f.Now) }
+}
+
+// Accepts says what keeps the candidate from the method, budgets and places for its pods aside; nil for nothing.
+func (f *Fleet) Accepts(c *decision.Candidate, m decision.Method) *decision.Block {
+	if c.PodBlock != nil && m.Class() == decision.ClassGraceful {
+		return c.PodBlock
+	}
+	if c.Machine == nil || c.Machine.Claim == nil {
+		return &decision.Block{Code: decision.BlockUnmanaged}
+	}
+	if why := f.In.Refusals.Blocks(c.Machine.Claim.UID, m.Reason(), f.Now); why != nil {
+		return why
+	}
+	if why := f.In.Refusals.BlocksPool(c.Pool.Key, f.Now); why != nil {
+		return why
+	}
+	switch m {
+	case decision.MethodEmptiness:
+		return f.acceptsEmptiness(c)
+	case decision.MethodStaticDrift, decision.MethodDrift:
+		return f.acceptsDrift(c, m)
+	}
+	return f.acceptsConsolidation(c)
+}
+
+// acceptsEmptiness is why emptiness passes the candidate over, or nil. The consolidation policy does not matter.
+func (f *Fleet) acceptsEmptiness(c *decision.Candidate) *decision.Block {
+	switch {
+	case c.Pool.Object.IsStatic():
+		return &decision.Block{Code: decision.BlockStatic}
+	case c.Pool.Object.Spec.Disruption.ConsolidateAfter.IsNever():
+		return &decision.Block{Code: decision.BlockNever}
+	case f.In.Buffered[c.Name]:
+		return &decision.Block{Code: decision.BlockBuffer}
+	case !c.Empty():
+		return f.Plain(decision.BlockNotEmpty)
+	}
+	return f.waits(c)
+}
+
+// Plain is a block that says no more than its code: nearly every node has some of these, so the fleet has one of each.
+func (f *Fleet) Plain(code decision.BlockCode) *decision.Block {
+	if b := f.plainBlocks[code]; b != nil {
+		return b
+	}
+	return &decision.Block{Code: code}
+}
+
+// acceptsDrift is why a drift method passes the candidate over, or nil. Consolidation policy and consolidateAfter do not
+// matter.
+func (f *Fleet) acceptsDrift(c *decision.Candidate, m decision.Method) *decision.Block {
+	static := c.Pool.Object.IsStatic()
+	switch {
+	case static && m == decision.MethodDrift:
+		return &decision.Block{Code: decision.BlockStatic}
+	case !static && m == decision.MethodStaticDrift:
+		return f.Plain(decision.BlockNotStatic)
+	case c.Drifted.IsZero():
+		return f.Plain(decision.BlockNotDrifted)
+	}
+	return nil
+}
+
+// acceptsConsolidation is why consolidation passes the candidate over, or nil. Empty nodes are left to emptiness, so that
+// they go under its reason.
+func (f *Fleet) acceptsConsolidation(c *decision.Candidate) *decision.Block {
+	disruption := &c.Pool.Object.Spec.Disruption
+	switch {
+	case c.Pool.Object.IsStatic():
+		return &decision.Block{Code: decision.BlockStatic}
+	case c.InstanceType == nil:
+		return &decision.Block{Code: decision.BlockInstanceTypeUnknown, Key: label(c.Machine, corev1.LabelInstanceTypeStable)}
+	case c.CapacityType == "":
+		return &decision.Block{Code: decision.BlockNoLabel, Key: v1.CapacityTypeLabelKey}
+	case c.Zone == "":
+		return &decision.Block{Code: decision.BlockNoLabel, Key: corev1.LabelTopologyZone}
+	case disruption.ConsolidateAfter.IsNever():
+		return &decision.Block{Code: decision.BlockNever}
+	case c.Machine.Node.Annotations[doNotConsolidateAnnotation] == "true":
+		return &decision.Block{Code: decision.BlockAnnotation, Key: doNotConsolidateAnnotation}
+	case c.Empty():
+		return &decision.Block{Code: decision.BlockEmpty}
+	case disruption.ConsolidationPolicy == v1.ConsolidationPolicyWhenEmpty:
+		return &decision.Block{Code: decision.BlockPolicy}
+	}
+	return f.waits(c)
+}
+
+// waits is the block of a candidate whose consolidateAfter has not passed, or has not begun since the claim does not say that
+// the node is initialised.
+func (f *Fleet) waits(c *decision.Candidate) *decision.Block {
+	if c.QuietSince.IsZero() {
+		return &decision.Block{Code: decision.BlockNotInitialized}
+	}
+	if quiet := decision.QuietOf(c.Pool.Object, c.QuietSince, f.Now); !quiet.Reached {
+		return &decision.Block{Code: decision.BlockQuiet, Until: quiet.Until}
+	}
+	return nil
+}
+
+// Eligible are the candidates that a method accepts, and what keeps the others from it, by name.
+func (f *Fleet) Eligible(m decision.Method) (accepted []*decision.Candidate, refused map[string]*decision.Block) {
+	refused = map[string]*decision.Block{}
+	for _, c := range f.Candidates {
+		if c == nil {
+			continue
+		}
+		if why := f.Accepts(c, m); why != nil {
+			refused[c.Name] = why
+			continue
+		}
+		accepted = append(accepted, c)
+	}
+	return accepted, refused
+}
+
+// ByMethod is what keeps a node from each method, in the order of Methods; nil is nothing.
+type ByMethod [5]*decision.Block
+
+// Places of methods in it.
+const (
+	Drifting      = 2
+	Consolidating = 4
+)
+
+// Refuses says what keeps the candidate from each method. What consolidates is one to it, however many nodes go at once.
+func (f *Fleet) Refuses(c *decision.Candidate) (out ByMethod) {
+	for i, m := range decision.Methods() {
+		if m == decision.MethodMultiNode {
+			continue
+		}
+		out[i] = f.Accepts(c, m)
+	}
+	out[Consolidating-1] = out[Consolidating]
+	return out
+}
+
+// ClosedNodes are the nodes that take no pods of others: those that may never come up, and those whose own waiting time is
+// running. coming are the former, but for those that are on their way out again: places that nobody may rely on yet, and for
+// whose pods nothing else is launched.
+func (f *Fleet) ClosedNodes() (closed, coming []string) {
+	for i := range f.In.View.Machines {
+		m := &f.In.View.Machines[i]
+		unready := m.Claim != nil && m.Phase != cluster.PhaseInitialized
+		if p := f.Pools[m.Pool]; unready || (p != nil && ClosedTo(m, p.Object, f.Now)) {
+			closed = append(closed, m.Name)
+		}
+		if unready && !m.Leaving && !m.Marked {
+			coming = append(coming, m.Name)
+		}
+	}
+	return closed, coming
+}
