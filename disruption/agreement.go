@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -20,7 +21,7 @@ import (
 type agreement struct {
 	s *search
 	// model is of the fleet with the commands before carried out; asked counts the questions.
-	model *simulatorModel
+	model *reference.SimulatorModel
 	asked int
 	// replay carries out what is accepted, by the rules that commands are validated by.
 	replay *replay
@@ -29,15 +30,15 @@ type agreement struct {
 }
 
 // agree checks the plan wave by wave.
-func (s *search) agree(ctx context.Context, out *result) error {
+func (s *search) agree(ctx context.Context, out *reference.Plan) error {
 	if s.checks() == 0 || len(out.Commands) == 0 {
 		return nil
 	}
-	model, err := settled(ctx, s.fleet, s.Query)
+	model, err := reference.Settled(ctx, s.fleet, s.Query)
 	if err != nil {
 		return err
 	}
-	r, err := newReplay(ctx, s.reference().refOptions, s.fleet)
+	r, err := newReplay(ctx, s.reference().Options, s.fleet)
 	if err != nil {
 		return err
 	}
@@ -223,7 +224,7 @@ func (a *agreement) carry(list []*Command) error {
 	if err != nil {
 		return fmt.Errorf("carrying out a plan to check the rest: %w", err)
 	}
-	a.model = &simulatorModel{model, next}
+	a.model = &reference.SimulatorModel{Model: model, Snapshot: next}
 	return nil
 }
 
@@ -232,7 +233,7 @@ func (a *agreement) carry(list []*Command) error {
 func (a *agreement) after(list []*Command, bound bool) (next *scheduling.Snapshot, moving map[scheduling.PodKey]bool) {
 	members, places := map[string]bool{}, map[scheduling.PodKey]string{}
 	moving = map[scheduling.PodKey]bool{}
-	out := *a.model.snapshot
+	out := *a.model.Snapshot
 	var added []scheduling.Node
 	place := func(node string, pods []scheduling.PodKey) {
 		for _, key := range pods {
@@ -254,11 +255,11 @@ func (a *agreement) after(list []*Command, bound bool) (next *scheduling.Snapsho
 			}
 		}
 	}
-	out.Nodes = make([]scheduling.Node, 0, len(a.model.snapshot.Nodes)+len(added))
+	out.Nodes = make([]scheduling.Node, 0, len(a.model.Snapshot.Nodes)+len(added))
 	out.Pods = slices.Clone(out.Pods)
 	received := map[string][]*corev1.Pod{}
-	for i := range a.model.snapshot.Nodes {
-		n := &a.model.snapshot.Nodes[i]
+	for i := range a.model.Snapshot.Nodes {
+		n := &a.model.Snapshot.Nodes[i]
 		if !members[n.Name] {
 			out.Nodes = append(out.Nodes, *n)
 			continue
@@ -297,7 +298,7 @@ func (a *agreement) launched(planned *scheduling.NewNode, name string) schedulin
 	}
 	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 	object.Status.Allocatable, object.Status.Capacity = planned.Allocatable, planned.Allocatable
-	snapshot := a.model.snapshot
+	snapshot := a.model.Snapshot
 	at := slices.IndexFunc(snapshot.NodePools, func(p scheduling.NodePool) bool { return p.Identity() == planned.Pool })
 	if at >= 0 {
 		for _, it := range snapshot.Catalogs[snapshot.NodePools[at].Catalog] {
@@ -427,7 +428,7 @@ func (a *agreement) described(ctx context.Context, cmd *Command) ([]scheduling.N
 	}
 	bins := r.trial.Planned(mark, 0)
 	for i := range cmd.Members {
-		r.pass.ledger.Return(cmd.Members[i].Node)
+		r.pass.Ledger.Return(cmd.Members[i].Node)
 	}
 	if err := r.trial.Rollback(mark); err != nil || len(bins) != len(good.Replacements) {
 		return nil, &Block{Code: BlockLater}
@@ -458,7 +459,7 @@ func (a *agreement) priced(cmd *Command, bins []scheduling.NewNode) (*Command, *
 		return nil, &Block{Code: BlockManyNodes, Count: len(bins), Need: s.maxBins()}
 	}
 	spent := priceOf(st.members)
-	bins, why := s.pass.flexible(st.method, st.members, bins, spent, s.mostFor(st.method, st.members, spent), max(typesToList, s.pass.spotTypes()), false)
+	bins, why := s.pass.flexible(st.method, st.members, bins, spent, s.mostFor(st.method, st.members, spent), max(typesToList, s.pass.SpotTypes()), false)
 	if why != nil {
 		return nil, why
 	}

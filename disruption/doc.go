@@ -25,9 +25,8 @@
 //	back-off     pools whose replacements fail                             backoff.go
 //	drift        the condition Drifted, and hashes                         drift.go, hashes.go
 //	forced       what must go: broken, expired, interrupted nodes          repair.go, forced.go
-//	planner      what planners answer: commands and verdicts               planner.go, result.go, commands.go
-//	reference    Karpenter's methods, one after another                    referenceplanner.go, reference.go, emptiness.go, driftmethods.go,
-//	                                                                       consolidation.go, replacement.go, balanced.go
+//	planner      what planners answer: commands and verdicts               planner.go
+//	reference    Karpenter's methods, one after another                    referenceplanner.go, internal/consolidate/reference
 //	global       the whole fleet in one plan                               global.go, ground.go, globalsearch.go, globalgroups.go,
 //	                                                                       globalattempt.go, globallaunch.go, globalworth.go,
 //	                                                                       globalrefine.go, globalfamilies.go, globalcommands.go,
@@ -36,8 +35,6 @@
 //	memory       what a plan of it leaves for the next                     planagain.go, memory.go, memorysight.go, memoryuntil.go, globalagain.go
 //	proofs       why nothing cheaper can be                                internal/consolidate/proof
 //	replay       whether any part of a plan is still good                  restrict.go
-//	what-if      where pods would go                                       simulate.go
-//	validation   whether a command is still good                           validate.go
 //	approval     an external system that may delay or refuse commands      approval.go, digest.go, refusals.go
 //	execution    write down, mark, launch, wait, delete; or take it back   execution.go, executionmarks.go, effects.go, queue.go
 //	recovery     what a process that begins finds of those before it       record.go, recover.go, history.go

@@ -8,13 +8,14 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // pass is the reference's pass as a search uses it: with what it found out about types that new nodes may be.
 type pass struct {
-	*refPass
+	*reference.Pass
 	// oneZone says that new nodes may be kept to one zone, keepsZone that they are now: see flexible.
 	oneZone, keepsZone bool
 	// cheapest is scratch of cheaper; allWanted remembers what it found, wanted the last of them.
@@ -89,7 +90,7 @@ func (p *pass) needs(group []*unit, bins []scheduling.NewNode, limit int) []int6
 	for i := range bins {
 		node := bins[i]
 		if list, _, _ := p.offers(fromSpot, &node, unlimited, limit); len(list) > 0 {
-			out[i] = slices.MinFunc(list, func(a, b *knownOffer) int { return cmp.Compare(a.worst, b.worst) }).worst + 1
+			out[i] = slices.MinFunc(list, func(a, b *knownOffer) int { return cmp.Compare(a.Worst, b.Worst) }).Worst + 1
 		}
 	}
 	return out
@@ -118,7 +119,7 @@ func sharedOut(price, planned, most int64) int64 {
 // offers keeps the node to the capacity type that it has to be bought as, and returns its types that cost less than its share. The
 // list is good until the next call.
 func (p *pass) offers(fromSpot bool, node *scheduling.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *Block) {
-	pool := p.fleet.Pools[node.Pool]
+	pool := p.Fleet.Pools[node.Pool]
 	if !p.picky(pool) && len(node.InstanceTypes) > limit {
 		node.InstanceTypes = node.InstanceTypes[:limit]
 	}
@@ -147,7 +148,7 @@ func allSpot(group []*unit) bool {
 // narrowed is one planned node with the types that cost less than its share. The rules for capacity types are those of the
 // reference, by what the whole group is bought as.
 func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent int64, bins, limit int) (*scheduling.NewNode, *Block) {
-	pool := p.fleet.Pools[planned.Pool]
+	pool := p.Fleet.Pools[planned.Pool]
 	node := *planned
 	if slices.ContainsFunc(group, func(u *unit) bool { return u.due }) {
 		if !p.picky(pool) && len(node.InstanceTypes) > limit {
@@ -163,16 +164,16 @@ func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent
 		return nil, &Block{Code: BlockNotCheaper, Price: usd(spent), Floor: planned.InstanceTypes[0].Price}
 	}
 	setOffers(pool, &node, list)
-	if why := p.varied(pool, &node); why != nil {
+	if why := p.Varied(pool, &node); why != nil {
 		return nil, why
 	}
 	if spotToSpot && len(group) == 1 && bins == 1 {
-		if len(list) < p.spotTypes() {
-			return nil, &Block{Code: BlockFewTypes, Count: len(list), Need: p.spotTypes()}
+		if len(list) < p.SpotTypes() {
+			return nil, &Block{Code: BlockFewTypes, Count: len(list), Need: p.SpotTypes()}
 		}
-		for n := p.spotTypes(); ; n++ {
+		for n := p.SpotTypes(); ; n++ {
 			setOffers(pool, &node, list[:n])
-			if n == len(list) || p.varied(pool, &node) == nil {
+			if n == len(list) || p.Varied(pool, &node) == nil {
 				break
 			}
 		}
@@ -184,19 +185,19 @@ func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent
 func setOffers(pool *survey.Pool, node *scheduling.NewNode, list []*knownOffer) {
 	alike := len(list) <= len(node.InstanceTypes)
 	for i := 0; alike && i < len(list); i++ {
-		alike = sameOption(&node.InstanceTypes[i], &list[i].option)
+		alike = sameOption(&node.InstanceTypes[i], &list[i].Option)
 	}
 	if alike {
 		node.InstanceTypes = node.InstanceTypes[:len(list):len(list)]
 	} else {
 		node.InstanceTypes = make([]scheduling.InstanceTypeOption, len(list))
 		for i := range list {
-			node.InstanceTypes[i] = list[i].option
+			node.InstanceTypes[i] = list[i].Option
 		}
 	}
 	first := list[0]
 	if first.allocatable == nil {
-		first.allocatable = allocatableOf(pool, &first.option)
+		first.allocatable = reference.AllocatableOf(pool, &first.Option)
 	}
 	if first.allocatable != nil {
 		node.Allocatable = first.allocatable
@@ -220,7 +221,7 @@ type wanted struct {
 // knownOffer is a type, as it was planned, with what it may become: no options if it is not to be had.
 type knownOffer struct {
 	planned scheduling.InstanceTypeOption
-	priced
+	reference.Priced
 	had bool
 	// allocatable of option; nil until somebody asks.
 	allocatable corev1.ResourceList
@@ -261,7 +262,7 @@ func (p *pass) wants(node *scheduling.NewNode) *wanted {
 func (p *pass) keepTo(capacityType string, node *scheduling.NewNode) {
 	w := p.wants(node)
 	if w.narrower[capacityType] == nil {
-		one := scheduling.NewNode{Pool: node.Pool, Requirements: only(node.Requirements, capacityType)}
+		one := scheduling.NewNode{Pool: node.Pool, Requirements: reference.Only(node.Requirements, capacityType)}
 		w.narrower[capacityType] = p.wants(&one)
 	}
 	node.Requirements = w.narrower[capacityType].requirements
@@ -277,12 +278,12 @@ func (p *pass) cheaper(pool *survey.Pool, node *scheduling.NewNode, spent int64)
 		if nanoUSD(o.Price) >= spent {
 			break
 		}
-		if known := w.offer(pool, node, i); known.had && known.worst < spent {
+		if known := w.offer(pool, node, i); known.had && known.Worst < spent {
 			out = append(out, known)
 		}
 	}
 	byPrice := func(a, b *knownOffer) int {
-		return cmp.Or(cmp.Compare(a.option.Price, b.option.Price), cmp.Compare(a.option.Name, b.option.Name))
+		return cmp.Or(cmp.Compare(a.Option.Price, b.Option.Price), cmp.Compare(a.Option.Name, b.Option.Name))
 	}
 	if !slices.IsSortedFunc(out, byPrice) {
 		slices.SortStableFunc(out, byPrice)
@@ -301,8 +302,8 @@ func (w *wanted) offer(pool *survey.Pool, node *scheduling.NewNode, number int) 
 	one := *node
 	one.InstanceTypes = node.InstanceTypes[number : number+1]
 	known := &knownOffer{planned: *o}
-	if list := cheaper(pool, &one, unlimited); len(list) > 0 {
-		known.priced, known.had = list[0], true
+	if list := reference.Cheaper(pool, &one, unlimited); len(list) > 0 {
+		known.Priced, known.had = list[0], true
 	}
 	w.known[o.Name] = append(w.known[o.Name], known)
 	return known
@@ -326,5 +327,5 @@ func (p *pass) restrictFor(pool *survey.Pool, node *scheduling.NewNode, spent in
 // apart is the pass for a goroutine of its own, that reads but does not add to what is found: what is remembered on the way is
 // not shared.
 func (p *pass) apart() *pass {
-	return &pass{refPass: p.refPass.apart(), oneZone: p.oneZone}
+	return &pass{Pass: p.Pass.Apart(), oneZone: p.oneZone}
 }

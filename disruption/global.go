@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/api/option"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -129,19 +130,19 @@ func (g *Global) drainLimit() time.Duration { return orNone(g.DrainLimit, Defaul
 
 // reference is the part of the work that both planners do alike.
 func (g *Global) reference() searchOptions {
-	return searchOptions{&refOptions{
+	return searchOptions{&reference.Options{
 		Query: g.Query, SpotToSpot: g.SpotToSpot, SpotToSpotTypes: orDefault(g.SpotToSpotTypes, DefaultSpotToSpotTypes),
 		ValidationDelay: orNone(g.ValidationDelay, DefaultValidationDelay),
 	}}
 }
 
 // searchOptions are the reference's options as a search uses them.
-type searchOptions struct{ *refOptions }
+type searchOptions struct{ *reference.Options }
 
 // begin is the pass of a search.
 func (o searchOptions) begin(ctx context.Context, f *survey.Fleet) (*pass, error) {
-	p, err := o.refOptions.begin(ctx, f)
-	return &pass{refPass: p}, err
+	p, err := o.Options.Begin(ctx, f)
+	return &pass{Pass: p}, err
 }
 
 // Plan decides for all nodes at once. Each way of searching is gone to its end, and the cheapest outcome is kept and refined.
@@ -177,7 +178,7 @@ func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (g
 	if p == nil {
 		return nil, nil, option.Missing("Global.Restrict", "a fleet that Survey made")
 	}
-	return restrict(ctx, g.reference().refOptions, p, commands)
+	return restrict(ctx, g.reference().Options, p, commands)
 }
 
 // Validate looks at a command again in the fleet as it is now. Its members must still qualify, budgets suffice for all of

@@ -137,7 +137,7 @@ func (s *search) tryAgain(ctx context.Context, cmd *Command, same bool, st *step
 		cmd = withOnly(cmd, s.waitingFor(st.members, same))
 	}
 	hidden := s.trial.Mark()
-	r := replay{pass: s.pass.refPass, trial: s.trial}
+	r := replay{pass: s.pass.Pass, trial: s.trial}
 	_, why, err := r.put(ctx, cmd)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (s *search) tryAgain(ctx context.Context, cmd *Command, same bool, st *step
 			st.bins = append(st.bins, *cmd.Replacements[i].Node)
 		}
 	} else if len(st.numbers) > 0 {
-		types := max(typesToTry, s.pass.spotTypes())
+		types := max(typesToTry, s.pass.SpotTypes())
 		if st.bins, why = s.pass.flexible(cmd.Method, st.members, s.trial.Planned(mark, types), st.saving, s.mostFor(cmd.Method, st.members, st.saving), types, false); why != nil {
 			return why, nil
 		}

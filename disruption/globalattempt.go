@@ -56,7 +56,7 @@ func (s *search) attempt(ctx context.Context, method Method, group []*unit, wher
 		return nil, err
 	}
 	if s.work++; s.work > s.most && method != MethodDrift {
-		s.pass.waiting = true
+		s.pass.Waiting = true
 		return &Block{Code: BlockNotReached}, nil
 	}
 	if s.found != nil {
@@ -136,7 +136,7 @@ func (s *search) admissible(method Method, group []*unit) *Block {
 		}
 	}
 	for _, u := range standing(group) {
-		if why := s.pass.ledger.Blocks(u.Candidate, method.Reason()); why != nil {
+		if why := s.pass.Ledger.Blocks(u.Candidate, method.Reason()); why != nil {
 			return why
 		}
 		if limit := s.drainLimit(); limit > 0 && u.drain > limit && !u.due {
@@ -177,12 +177,12 @@ func (s *search) try(ctx context.Context, method Method, group []*unit, where pl
 		if err != nil || why != nil {
 			return nil, why, err
 		}
-		bins := s.trial.Planned(mark, max(typesToTry, s.pass.spotTypes()))
+		bins := s.trial.Planned(mark, max(typesToTry, s.pass.SpotTypes()))
 		if most := s.mostBins(where, len(group)); len(bins) > most && method != MethodDrift {
 			return nil, &Block{Code: BlockManyNodes, Count: len(bins), Need: most}, nil
 		}
 		// Refining goes by shares: steps that leave the family they join no slack keep others from joining it.
-		if st.bins, why = s.pass.flexible(method, group, bins, spent, most, max(typesToTry, s.pass.spotTypes()), s.strict); why != nil {
+		if st.bins, why = s.pass.flexible(method, group, bins, spent, most, max(typesToTry, s.pass.SpotTypes()), s.strict); why != nil {
 			s.withheld = s.withheld || s.strict && len(bins) > 1
 			return nil, why, nil
 		}
@@ -231,7 +231,7 @@ func (g *ground) mostFor(method Method, group []*unit, spent int64) int64 {
 
 // take draws on the budgets for all members, or none.
 func (s *search) take(method Method, st *step) *Block {
-	_, why := s.pass.ledger.TakeAll(candidates(standing(st.members)), method.Reason())
+	_, why := s.pass.Ledger.TakeAll(candidates(standing(st.members)), method.Reason())
 	return why
 }
 

@@ -20,7 +20,7 @@ func (g *ground) withinBudgets(ctx context.Context, best *search) (*search, erro
 	for _, w := range list {
 		free, begun := w, w
 		free.prepare = func(_ context.Context, s *search) error {
-			s.pass.ledger = s.pass.ledger.Unbound()
+			s.pass.Ledger = s.pass.Ledger.Unbound()
 			return nil
 		}
 		wish, err := g.search(ctx, free)
@@ -61,7 +61,7 @@ func (s *search) takeBest(ctx context.Context, steps []*step) error {
 		}
 		c := knapsack.Choice{Value: st.value}
 		for _, u := range st.members {
-			for _, d := range s.pass.ledger.Draws(u.Machine, st.method.Reason()) {
+			for _, d := range s.pass.Ledger.Draws(u.Machine, st.method.Reason()) {
 				at, known := index[d.Budget]
 				if !known {
 					at = len(drawn)
@@ -77,7 +77,7 @@ func (s *search) takeBest(ctx context.Context, steps []*step) error {
 	}
 	room := make([]int64, len(drawn))
 	for i, budget := range drawn {
-		room[i] = s.pass.ledger.Room(budget)
+		room[i] = s.pass.Ledger.Room(budget)
 	}
 	for i := range list {
 		list[i].Takes = append(list[i].Takes, make([]int64, len(drawn)-len(list[i].Takes))...)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -34,7 +35,7 @@ func (s *search) commands() []*Command {
 		out = append(out, written[i].commands...)
 		for _, u := range written[i].later {
 			s.later[u] = true
-			s.pass.waiting = true
+			s.pass.Waiting = true
 		}
 	}
 	return out
@@ -76,7 +77,7 @@ func (s *search) newCommandWriter() *commandWriter {
 	for i := range assigned.Existing {
 		w.receive(&assigned.Existing[i], assigned.ExistingFrom[i], hidden)
 	}
-	w.bins = s.trial.Planned(s.start, max(typesToList, s.pass.spotTypes()))
+	w.bins = s.trial.Planned(s.start, max(typesToList, s.pass.SpotTypes()))
 	numbers := map[v1.PoolKey]int{}
 	for i, number := range s.trial.Filled(0) {
 		bin := &w.bins[i]
@@ -253,7 +254,7 @@ func (w *commandWriter) stepOf(p *part) *step {
 		for i, number := range p.bins {
 			bins[i] = w.bins[number]
 		}
-		bins, why := w.pass.flexible(method, p.members, bins, st.saving, w.s.mostFor(method, p.members, st.saving), max(typesToList, w.pass.spotTypes()), false)
+		bins, why := w.pass.flexible(method, p.members, bins, st.saving, w.s.mostFor(method, p.members, st.saving), max(typesToList, w.pass.SpotTypes()), false)
 		if why != nil {
 			return nil
 		}
@@ -270,13 +271,13 @@ func (w *commandWriter) stepOf(p *part) *step {
 }
 
 func (w *commandWriter) command(st *step) *Command {
-	cmd := newCommand(st.method, candidates(st.members), w.s.fleet.Now)
+	cmd := reference.NewCommand(st.method, candidates(st.members), w.s.fleet.Now)
 	for i := range st.bins {
 		cmd.Replacements = append(cmd.Replacements, Replacement{Node: &st.bins[i], Pool: st.bins[i].Pool})
 	}
 	cmd.Receivers = w.receiversOf(st.members)
 	cmd.Savings = usd(st.saving)
-	return w.pass.finish(cmd)
+	return w.pass.Finish(cmd)
 }
 
 // receiversOf are the nodes that take pods of the members, by name.

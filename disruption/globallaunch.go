@@ -3,6 +3,7 @@ package disruption
 import (
 	"cmp"
 	"context"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
 )
 
 // unlimited is more than anything costs.
@@ -11,7 +12,7 @@ const unlimited = int64(1) << 60
 // launch finds new nodes for so many pods that wait: one for all of them, or several.
 func (s *search) launch(ctx context.Context, where places, most int64, waiting int) (*Block, error) {
 	if where == onlyRoom {
-		return &Block{Code: BlockUnschedulable, Pods: s.trial.Waiting(min(waiting, maxNamed))}, nil
+		return &Block{Code: BlockUnschedulable, Pods: s.trial.Waiting(min(waiting, reference.MaxNamed))}, nil
 	}
 	if floor := nanoUSD(s.worth.Waiting(s.trial)); floor >= most {
 		return &Block{Code: BlockNotCheaper, Price: usd(most), Floor: usd(floor)}, nil
@@ -116,7 +117,7 @@ func (s *search) launchAny(ctx context.Context, most int64) (*Block, error) {
 	case err != nil:
 		return nil, err
 	case out.Unplaced > 0:
-		return &Block{Code: BlockUnschedulable, Pods: s.trial.Waiting(min(out.Unplaced, maxNamed))}, nil
+		return &Block{Code: BlockUnschedulable, Pods: s.trial.Waiting(min(out.Unplaced, reference.MaxNamed))}, nil
 	case nanoUSD(out.NewCost) >= most:
 		return &Block{Code: BlockNotCheaper, Price: usd(most), Floor: out.NewCost}, nil
 	}

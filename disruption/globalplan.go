@@ -4,13 +4,14 @@ import (
 	"context"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	corev1 "k8s.io/api/core/v1"
 )
 
 // plan writes the search down: commands, what becomes of each node, and in which order to go about it.
-func (s *search) plan(ctx context.Context) (*result, error) {
-	out := &result{Time: s.fleet.Now}
+func (s *search) plan(ctx context.Context) (*reference.Plan, error) {
+	out := &reference.Plan{Time: s.fleet.Now}
 	if err := s.order(ctx, out); err != nil {
 		return nil, err
 	}
@@ -23,20 +24,20 @@ func (s *search) plan(ctx context.Context) (*result, error) {
 		cost += u.price
 	}
 	out.Cost, out.Floor = usd(cost), s.worth.Total()
-	out.Verdicts = s.pass.verdicts(out.Commands)
+	out.Verdicts = s.pass.Verdicts(out.Commands)
 	for i := range out.Verdicts {
 		for _, b := range out.Verdicts[i].Blocks {
-			s.pass.later(b.Block.Until)
+			s.pass.Later(b.Block.Until)
 		}
 	}
-	out.Waiting, out.Again = s.pass.waiting, s.pass.again
+	out.Waiting, out.Again = s.pass.Waiting, s.pass.Again
 	return out, ctx.Err()
 }
 
 // order puts the commands in waves. Where rules about how pods are spread make places depend on the order, they are carried
 // out on a trial until an order is found. If some have no place in it, those that would have been made before the search was refined
 // are tried instead of these, and instead of all; what is worth most counts, and what then is left is so for the next plan.
-func (s *search) order(ctx context.Context, out *result) error {
+func (s *search) order(ctx context.Context, out *reference.Plan) error {
 	list := s.commands()
 	if s.trial.Ruled() && len(list) > 0 {
 		var err error
@@ -87,7 +88,7 @@ func (s *search) inOrder(ctx context.Context, list []*Command) ([]*Command, erro
 }
 
 func (s *search) replayOf(ctx context.Context) (*replay, error) {
-	r, err := newReplay(ctx, s.reference().refOptions, s.fleet)
+	r, err := newReplay(ctx, s.reference().Options, s.fleet)
 	if err == nil {
 		r.fresh, r.moves = true, func(c *Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
 		r.known = func(node string) *Candidate {
@@ -129,7 +130,7 @@ func (s *search) putOff(commands []*Command, going map[string]bool) {
 	for name := range membersOf(commands) {
 		if !going[name] {
 			s.later[s.byName[name]] = true
-			s.pass.waiting = true
+			s.pass.Waiting = true
 		}
 	}
 }
@@ -153,7 +154,7 @@ func (s *search) proven(u *unit, why *Block) *Block {
 // noteBlocks notes for each unit that stays what keeps it from being consolidated.
 func (s *search) noteBlocks() {
 	kept := make([]*Block, len(s.units))
-	s.pass.otherwise = func(node string) (out survey.ByMethod) {
+	s.pass.Otherwise = func(node string) (out survey.ByMethod) {
 		if u := s.byName[node]; u != nil {
 			if out = u.refused; kept[u.at] != nil {
 				out[survey.Consolidating], out[survey.Consolidating-1] = kept[u.at], kept[u.at]
@@ -179,6 +180,6 @@ func (s *search) noteBlocks() {
 			why = s.fleet.Plain(BlockNotReached)
 		}
 		kept[u.at] = why
-		s.pass.noted(why)
+		s.pass.Noted(why)
 	}
 }

@@ -197,7 +197,7 @@ func (g *ground) newSearch(ctx context.Context, w way) (*search, error) {
 	}
 	p.oneZone = g.thorough()
 	for _, m := range Methods() {
-		p.blocks[m] = map[string]*Block{}
+		p.Blocks[m] = map[string]*Block{}
 	}
 	t, err := g.trial(ctx)
 	if err != nil {
@@ -270,7 +270,7 @@ func (s *search) removeEmpty(ctx context.Context) error {
 		if len(accepted) == 0 {
 			continue
 		}
-		commands, err := s.pass.run(ctx, m, accepted)
+		commands, err := s.pass.Run(ctx, m, accepted)
 		if err != nil {
 			return err
 		}
@@ -328,16 +328,16 @@ func (s *search) removeDrifted(ctx context.Context) error {
 		u := s.byName[c.Name]
 		if s.gone[u] || s.fixed[u] {
 			if s.fixed[u] {
-				s.pass.block(MethodDrift, c, &Block{Code: BlockReceiver})
+				s.pass.Block(MethodDrift, c, &Block{Code: BlockReceiver})
 			}
 			continue
 		}
-		if why := s.pass.ledger.Blocks(c, ReasonDrifted); why != nil {
-			s.pass.block(MethodDrift, c, why)
+		if why := s.pass.Ledger.Blocks(c, ReasonDrifted); why != nil {
+			s.pass.Block(MethodDrift, c, why)
 			continue
 		}
 		if why := s.fleet.In.BackOff.Blocks(c.Pool.Key, s.fleet.Now); why != nil {
-			s.pass.block(MethodDrift, c, why)
+			s.pass.Block(MethodDrift, c, why)
 			continue
 		}
 		why, err := s.attempt(ctx, MethodDrift, []*unit{u}, useRoom)
@@ -345,7 +345,7 @@ func (s *search) removeDrifted(ctx context.Context) error {
 			return err
 		}
 		if why != nil {
-			s.pass.block(MethodDrift, c, why)
+			s.pass.Block(MethodDrift, c, why)
 		}
 	}
 	return nil

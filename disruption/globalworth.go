@@ -94,5 +94,5 @@ func (g *ground) pays(p *pass, st *step) *Block {
 	if len(there) == 0 {
 		return nil
 	}
-	return p.balanced(candidates(there), usd(st.saving))
+	return p.Balanced(candidates(there), usd(st.saving))
 }

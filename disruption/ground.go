@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/consolidate/proof"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/pods"
@@ -86,7 +87,7 @@ type draw struct {
 
 // newContext is that of the fleet. What the memory knows of pods that are as they were is not worked out again; nil for no memory.
 func (g *Global) newContext(ctx context.Context, f *survey.Fleet, m *memory) (*ground, error) {
-	settled, err := settled(ctx, f, g.Query)
+	settled, err := reference.Settled(ctx, f, g.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (g *Global) newContext(ctx context.Context, f *survey.Fleet, m *memory) (*g
 // awaited is the block of pods that wait in the trial and would have a place on nodes that are still coming up; nil where
 // there is none. A plan that launched for such pods would launch for them twice, and again after each restart.
 func (g *ground) awaited(t *scheduling.Trial) *Block {
-	names := t.TakersAmong(g.Query, g.coming, maxNamed)
+	names := t.TakersAmong(g.Query, g.coming, reference.MaxNamed)
 	if len(names) == 0 {
 		return nil
 	}

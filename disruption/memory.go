@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -44,7 +45,7 @@ func (u *unit) fact() fact {
 }
 
 // remember is what the next plan needs of this one.
-func (s *search) remember(sight sighting, plan *result, looked int) *memory {
+func (s *search) remember(sight sighting, plan *reference.Plan, looked int) *memory {
 	return &memory{
 		planner: *s.Global, sight: sight, plan: madeAt(plan, plan.Time), until: s.until(plan), units: s.byName, why: s.why, worth: s.worth.Known(),
 		looked: looked, reach: reachOf(plan),
@@ -84,7 +85,7 @@ func renamed(list []string, ids map[string]string) []string {
 type memory struct {
 	planner Global
 	sight   sighting
-	plan    *result
+	plan    *reference.Plan
 	// until is when time alone may make the plan another one; zero for never.
 	until time.Time
 	// units are the candidates, why is what kept them from being consolidated; by name. worth is what pods were worth.
@@ -98,7 +99,7 @@ type memory struct {
 }
 
 // again is a plan by what an earlier one remembers, and what is to be remembered of this one: see disruption.Global.PlanAgain.
-func (g *Global) again(ctx context.Context, f *survey.Fleet, m *memory) (*result, *memory, error) {
+func (g *Global) again(ctx context.Context, f *survey.Fleet, m *memory) (*reference.Plan, *memory, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -150,7 +151,7 @@ func (g *Global) again(ctx context.Context, f *survey.Fleet, m *memory) (*result
 }
 
 // reachOf is what the commands save of what fleets with the same pods could cost less at most; 0 where nothing could be saved.
-func reachOf(p *result) float64 {
+func reachOf(p *reference.Plan) float64 {
 	most, sum := nanoUSD(p.Cost)-nanoUSD(p.Floor), int64(0)
 	for _, cmd := range p.Commands {
 		sum += nanoUSD(cmd.Savings)
@@ -162,7 +163,7 @@ func reachOf(p *result) float64 {
 }
 
 // madeAt is the same plan made at another time. Whoever begins commands writes in them, so they are copies.
-func madeAt(p *result, now time.Time) *result {
+func madeAt(p *reference.Plan, now time.Time) *reference.Plan {
 	out := *p
 	out.Time = now
 	out.Commands, out.Verdicts, out.Waves = slices.Clone(p.Commands), slices.Clone(p.Verdicts), slices.Clone(p.Waves)
@@ -173,7 +174,7 @@ func madeAt(p *result, now time.Time) *result {
 		list[i] = *cmd
 		next := &list[i]
 		if next.Planned, next.NotBefore = now, now.Add(cmd.NotBefore.Sub(cmd.Planned)); again {
-			identify(next)
+			reference.Identify(next)
 			ids[cmd.ID] = next.ID
 		}
 		out.Commands[i] = next

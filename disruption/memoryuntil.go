@@ -4,12 +4,13 @@ import (
 	"time"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
 // until is until when the same fleet gives the same plan: the first moment at which something ends or begins that the plan, or
 // what a node was ruled out for, depends on. Zero for never. What Survey makes of the time is compared by itself.
-func (s *search) until(plan *result) time.Time {
+func (s *search) until(plan *reference.Plan) time.Time {
 	now, f := s.fleet.Now, s.fleet
 	end := soonest(now, time.Time{}, plan.Again)
 	note := func(t time.Time) { end = soonest(now, end, t) }
@@ -40,7 +41,7 @@ func (s *search) until(plan *result) time.Time {
 			}
 		}
 	}
-	s.pass.ledger.Turning(note)
+	s.pass.Ledger.Turning(note)
 	for i := range f.In.History {
 		note(f.In.History[i].Time)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/api/option"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -46,7 +47,7 @@ func (r *Reference) Plan(ctx context.Context, fleet *Fleet) (*Plan, error) {
 	if f == nil {
 		return nil, option.Missing("Reference.Plan", "a fleet that Survey made")
 	}
-	p, err := r.options().plan(ctx, f)
+	p, err := r.options().Plan(ctx, f)
 	return (*Plan)(p), err
 }
 
@@ -62,12 +63,12 @@ func (r *Reference) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Comm
 	if p == nil {
 		return nil, option.Missing("Reference.Validate", "a fleet that Survey made")
 	}
-	return r.options().validate(ctx, p, cmd)
+	return r.options().Validate(ctx, p, cmd)
 }
 
 // options are those that the planner below goes by.
-func (r *Reference) options() *refOptions {
-	return &refOptions{
+func (r *Reference) options() *reference.Options {
+	return &reference.Options{
 		Query: r.Query, SpotToSpot: r.SpotToSpot, SpotToSpotTypes: orDefault(r.SpotToSpotTypes, DefaultSpotToSpotTypes),
 		MaxBatch: orDefault(r.MaxBatch, DefaultMaxBatch), ValidationDelay: orNone(r.ValidationDelay, DefaultValidationDelay),
 		MaxTrials: orDefault(r.MaxTrials, DefaultMaxTrials),

@@ -6,13 +6,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // replay carries commands out on a trial, one after another, exactly as planned.
 type replay struct {
-	pass  *refPass
+	pass  *reference.Pass
 	trial *scheduling.Trial
 	// moves says which pods of a candidate need another place.
 	moves func(*Candidate) func(*corev1.Pod) bool
@@ -53,7 +54,7 @@ func (r *replay) step(ctx context.Context, cmd *Command) (*Command, *RejectedErr
 	var first *RejectedError
 	giveUp := func() {
 		for _, c := range members {
-			r.pass.ledger.Return(c.Name)
+			r.pass.Ledger.Return(c.Name)
 		}
 	}
 	for i := range cmd.Members {
@@ -76,7 +77,7 @@ func (r *replay) step(ctx context.Context, cmd *Command) (*Command, *RejectedErr
 	mark := r.trial.Mark()
 	next, why, err := r.carryOut(ctx, cmd, members)
 	if err != nil || why == nil {
-		return shrunk(next, members), nil, err
+		return reference.Shrunk(next, members), nil, err
 	}
 	giveUp()
 	if err := r.trial.Rollback(mark); err != nil {
@@ -85,7 +86,7 @@ func (r *replay) step(ctx context.Context, cmd *Command) (*Command, *RejectedErr
 	return nil, &RejectedError{Command: cmd.ID, Category: RejectedScheduling, Node: cmd.Members[0].Node, Block: why}, nil
 }
 
-// qualifies is stillQualifies but for commands of a search whose members had to qualify to come into them, and have their shares of the
+// qualifies is StillQualifies but for commands of a search whose members had to qualify to come into them, and have their shares of the
 // budgets.
 func (r *replay) qualifies(cmd *Command, m *Member) (*Candidate, *RejectedError) {
 	if r.known != nil && cmd.Reason == ReasonUnderutilized {
@@ -93,7 +94,7 @@ func (r *replay) qualifies(cmd *Command, m *Member) (*Candidate, *RejectedError)
 			return c, nil
 		}
 	}
-	return r.pass.stillQualifies(cmd, m)
+	return r.pass.StillQualifies(cmd, m)
 }
 
 // carryOut moves the members' pods where the command says, and returns the command with its nodes in the order in which they
@@ -116,7 +117,7 @@ func (r *replay) carryOut(ctx context.Context, cmd *Command, members []*Candidat
 		moving += n
 	}
 	if !r.fresh && moving > plannedOf(cmd, members) {
-		return nil, &Block{Code: BlockUnschedulable, Pods: r.trial.Waiting(maxNamed), Detail: "pods came since it was planned"}, nil
+		return nil, &Block{Code: BlockUnschedulable, Pods: r.trial.Waiting(reference.MaxNamed), Detail: "pods came since it was planned"}, nil
 	}
 	return r.put(ctx, cmd)
 }
@@ -214,18 +215,18 @@ func inSomeOrder[N any](t *scheduling.Trial, list []N, put func(*N) ([]schedulin
 // noPlace is the block for pods of a place that is gone, with the error's own words.
 func noPlace(err error, pods []scheduling.PodKey) *Block {
 	if errors.Is(err, scheduling.ErrNoPlace) {
-		return &Block{Code: BlockUnschedulable, Pods: pods[:min(len(pods), maxNamed)], Detail: err.Error()}
+		return &Block{Code: BlockUnschedulable, Pods: pods[:min(len(pods), reference.MaxNamed)], Detail: err.Error()}
 	}
 	return &Block{Code: BlockUnschedulable, Detail: err.Error()}
 }
 
 // newReplay begins with the fleet as it is, what waits placed.
-func newReplay(ctx context.Context, o *refOptions, f *survey.Fleet) (*replay, error) {
-	p, err := o.begin(ctx, f)
+func newReplay(ctx context.Context, o *reference.Options, f *survey.Fleet) (*replay, error) {
+	p, err := o.Begin(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	settled, err := settled(ctx, f, o.Query)
+	settled, err := reference.Settled(ctx, f, o.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +276,7 @@ func plannedOf(c *Command, members []*Candidate) int {
 }
 
 // restrict looks at some of a plan's commands again: disruption.Global.Restrict.
-func restrict(ctx context.Context, o *refOptions, f *survey.Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
+func restrict(ctx context.Context, o *reference.Options, f *survey.Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
 	r, err := newReplay(ctx, o, f)
 	if err != nil {
 		return nil, nil, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -13,11 +14,11 @@ import (
 // with the commands of the waves before carried out as planned, all pods of a wave are scattered over the nodes there are and
 // its new ones, in some orders drawn by chance. As long as one of them leaves a pod without a place, the wave loses its last
 // command, which is left for the next plan.
-func (s *search) withstand(ctx context.Context, out *result) error {
+func (s *search) withstand(ctx context.Context, out *reference.Plan) error {
 	if s.Robustness <= 0 || len(out.Commands) == 0 {
 		return nil
 	}
-	r, err := newReplay(ctx, s.reference().refOptions, s.fleet)
+	r, err := newReplay(ctx, s.reference().Options, s.fleet)
 	if err != nil {
 		return err
 	}
@@ -119,10 +120,10 @@ func (s *search) scatter(ctx context.Context, r *replay, list []*Command, random
 
 // giveWay leaves a command for the next plan, with the pods that might find no place.
 func (s *search) giveWay(cmd *Command, lost []scheduling.PodKey) {
-	why := &Block{Code: BlockRobustness, Pods: lost[:min(len(lost), maxNamed)], Count: s.Robustness}
+	why := &Block{Code: BlockRobustness, Pods: lost[:min(len(lost), reference.MaxNamed)], Count: s.Robustness}
 	for i := range cmd.Members {
 		u := s.byName[cmd.Members[i].Node]
 		s.frail[u], s.later[u] = why, true
 	}
-	s.pass.waiting = true
+	s.pass.Waiting = true
 }

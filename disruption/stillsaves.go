@@ -14,14 +14,14 @@ func (r *replay) saves(cmd *Command, mark scheduling.Mark) (*RejectedError, erro
 	}
 	spent := int64(0)
 	for i := range cmd.Members {
-		spent += nanoUSD(r.pass.fleet.ByName[cmd.Members[i].Node].Price)
+		spent += nanoUSD(r.pass.Fleet.ByName[cmd.Members[i].Node].Price)
 	}
 	cost, known := leastCost(cmd.Replacements, r.trial.Planned(mark, 0))
 	if !known || cost < spent {
 		return nil, nil
 	}
 	for i := range cmd.Members {
-		r.pass.ledger.Return(cmd.Members[i].Node)
+		r.pass.Ledger.Return(cmd.Members[i].Node)
 	}
 	if err := r.trial.Rollback(mark); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package disruption
+package reference
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
@@ -44,7 +46,7 @@ type simulation struct {
 // newSimulator places what waits. One for consolidation leaves nodes alone whose own waiting time is running, and plans as
 // few new nodes as can be.
 func newSimulator(ctx context.Context, f *survey.Fleet, q scheduling.Query, consolidates bool) (*simulator, error) {
-	model, err := settled(ctx, f, q)
+	model, err := Settled(ctx, f, q)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +77,7 @@ func newSimulator(ctx context.Context, f *survey.Fleet, q scheduling.Query, cons
 }
 
 // sparing is the model with the fee on new nodes.
-func sparing(model *simulatorModel, snapshot *scheduling.Snapshot) (*simulatorModel, int64, error) {
+func sparing(model *SimulatorModel, snapshot *scheduling.Snapshot) (*SimulatorModel, int64, error) {
 	fee := float64(newNodeFee)
 	terms := []scheduling.CostTerm{{Name: "drawknife: fewest new nodes", Source: "consolidation launches at most one node", PerNode: &fee}}
 	if snapshot.CostModel != nil {
@@ -84,19 +86,19 @@ func sparing(model *simulatorModel, snapshot *scheduling.Snapshot) (*simulatorMo
 		}
 		terms = append(slices.Clone(snapshot.CostModel.Terms), terms...)
 	}
-	dear := *model.snapshot
+	dear := *model.Snapshot
 	dear.CostModel = &scheduling.CostModel{Terms: terms}
 	next, err := model.Update(&dear)
 	if err != nil {
 		return nil, 0, err
 	}
-	return &simulatorModel{next, &dear}, nanoUSD(fee), nil
+	return &SimulatorModel{next, &dear}, money.NanoUSD(fee), nil
 }
 
-// simulatorModel is a model with the snapshot it was made of.
-type simulatorModel struct {
+// SimulatorModel is a model with the snapshot it was made of.
+type SimulatorModel struct {
 	*scheduling.Model
-	snapshot *scheduling.Snapshot
+	Snapshot *scheduling.Snapshot
 }
 
 // withoutFee are planned nodes with the prices that they really have.
@@ -108,7 +110,7 @@ func (s *simulator) withoutFee(nodes []scheduling.NewNode) []scheduling.NewNode 
 		options := slices.Clone(nodes[i].InstanceTypes)
 		for j := range options {
 			o := &options[j]
-			o.Price = usd(nanoUSD(o.Price) - s.fee)
+			o.Price = money.USD(money.NanoUSD(o.Price) - s.fee)
 			if o.Terms = o.Terms[:max(0, len(o.Terms)-1)]; s.fleet.In.View.Snapshot.CostModel == nil {
 				o.Terms = nil
 			}
@@ -118,16 +120,16 @@ func (s *simulator) withoutFee(nodes []scheduling.NewNode) []scheduling.NewNode 
 	return nodes
 }
 
-// settled is the model with only those waiting pods that have a place on the nodes there are.
-func settled(ctx context.Context, f *survey.Fleet, q scheduling.Query) (*simulatorModel, error) {
+// Settled is the model with only those waiting pods that have a place on the nodes there are.
+func Settled(ctx context.Context, f *survey.Fleet, q scheduling.Query) (*SimulatorModel, error) {
 	snapshot := f.In.View.Snapshot
 	if len(snapshot.Pods)+len(snapshot.Placeholders) == 0 {
-		return &simulatorModel{f.In.Model, snapshot}, nil
+		return &SimulatorModel{f.In.Model, snapshot}, nil
 	}
 	trial := f.In.Model.Trial()
 	out, err := trial.Place(ctx, scheduling.PlaceOptions{Query: q, ExistingOnly: true})
 	if err != nil || out.Unplaced == 0 {
-		return &simulatorModel{f.In.Model, snapshot}, err
+		return &SimulatorModel{f.In.Model, snapshot}, err
 	}
 	placed := map[scheduling.PodKey]bool{}
 	for _, key := range trial.Placed().Order {
@@ -138,11 +140,11 @@ func settled(ctx context.Context, f *survey.Fleet, q scheduling.Query) (*simulat
 	reduced.Pods = slices.DeleteFunc(slices.Clone(snapshot.Pods), homeless)
 	reduced.Placeholders = slices.DeleteFunc(slices.Clone(snapshot.Placeholders), homeless)
 	model, err := f.In.Model.Update(&reduced)
-	return &simulatorModel{model, &reduced}, err
+	return &SimulatorModel{model, &reduced}, err
 }
 
 // remove asks what would happen if the candidates went, all together; or says why they can't, for their pods' sake.
-func (s *simulator) remove(ctx context.Context, batch []*Candidate) (*simulation, *Block, error) {
+func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*simulation, *decision.Block, error) {
 	mark := s.trial.Mark()
 	sim, why, err := s.try(ctx, batch)
 	if back := s.trial.Rollback(mark); back != nil && err == nil {
@@ -151,7 +153,7 @@ func (s *simulator) remove(ctx context.Context, batch []*Candidate) (*simulation
 	return sim, why, err
 }
 
-func (s *simulator) try(ctx context.Context, batch []*Candidate) (*simulation, *Block, error) {
+func (s *simulator) try(ctx context.Context, batch []*decision.Candidate) (*simulation, *decision.Block, error) {
 	moving := map[scheduling.PodKey]bool{}
 	for _, c := range batch {
 		moves := s.fleet.Moves(c.Machine.Pool)
@@ -173,7 +175,7 @@ func (s *simulator) try(ctx context.Context, batch []*Candidate) (*simulation, *
 	}
 	if len(moving) > 0 {
 		lost := slices.SortedFunc(maps.Keys(moving), func(a, b scheduling.PodKey) int { return strings.Compare(a.String(), b.String()) })
-		return nil, &Block{Code: BlockUnschedulable, Pods: lost}, nil
+		return nil, &decision.Block{Code: decision.BlockUnschedulable, Pods: lost}, nil
 	}
 	sim := &simulation{newNodes: s.withoutFee(placed.NewNodes)}
 	own := map[scheduling.PodKey]bool{}
@@ -199,15 +201,15 @@ func (s *simulator) try(ctx context.Context, batch []*Candidate) (*simulation, *
 		sim.receivers = append(sim.receivers, e)
 	}
 	if len(unready) > 0 {
-		return nil, &Block{Code: BlockDependsOnUninitialized, Detail: strings.Join(unready, ", ")}, nil
+		return nil, &decision.Block{Code: decision.BlockDependsOnUninitialized, Detail: strings.Join(unready, ", ")}, nil
 	}
 	return sim, nil, nil
 }
 
 // openSimulator and closedSimulator are made when they are first needed.
-func (p *refPass) openSimulator(ctx context.Context) (*simulator, error) {
+func (p *Pass) openSimulator(ctx context.Context) (*simulator, error) {
 	if p.open == nil {
-		s, err := newSimulator(ctx, p.fleet, p.Query, false)
+		s, err := newSimulator(ctx, p.Fleet, p.Query, false)
 		if err != nil {
 			return nil, err
 		}
@@ -216,9 +218,9 @@ func (p *refPass) openSimulator(ctx context.Context) (*simulator, error) {
 	return p.open, nil
 }
 
-func (p *refPass) closedSimulator(ctx context.Context) (*simulator, error) {
+func (p *Pass) closedSimulator(ctx context.Context) (*simulator, error) {
 	if p.closed == nil {
-		s, err := newSimulator(ctx, p.fleet, p.Query, true)
+		s, err := newSimulator(ctx, p.Fleet, p.Query, true)
 		if err != nil {
 			return nil, err
 		}
@@ -227,5 +229,5 @@ func (p *refPass) closedSimulator(ctx context.Context) (*simulator, error) {
 	return p.closed, nil
 }
 
-// maxNamed is how many pods without a place a block names.
-const maxNamed = 5
+// MaxNamed is how many pods without a place a block names.
+const MaxNamed = 5

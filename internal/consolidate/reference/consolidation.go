@@ -1,35 +1,37 @@
-package disruption
+package reference
 
 import (
 	"context"
 	"slices"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
 // multiNode looks for the longest prefix of the candidates that can be removed for at most one new node. Batches never have
 // more than MaxBatch members (the reference's may have one more).
-func (p *refPass) multiNode(ctx context.Context, accepted []*Candidate) (*Command, error) {
+func (p *Pass) multiNode(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
 	list := slices.Clone(accepted)
 	survey.BySavings(list)
-	var kept []*Candidate
+	var kept []*decision.Candidate
 	for _, c := range list {
-		if why := p.ledger.Take(c, ReasonUnderutilized); why != nil {
-			p.block(MethodMultiNode, c, why)
+		if why := p.Ledger.Take(c, decision.ReasonUnderutilized); why != nil {
+			p.Block(decision.MethodMultiNode, c, why)
 			continue
 		}
 		kept = append(kept, c)
 	}
-	var found *Command
+	var found *decision.Command
 	trials := 0
 	for low, high := 1, min(p.MaxBatch, len(kept))-1; low <= high; {
 		if trials++; trials > p.MaxTrials {
-			p.notReached(MethodMultiNode, kept)
+			p.notReached(decision.MethodMultiNode, kept)
 			break
 		}
 		middle := (low + high) / 2
-		cmd, why, err := p.consolidate(ctx, MethodMultiNode, kept[:middle+1])
+		cmd, why, err := p.consolidate(ctx, decision.MethodMultiNode, kept[:middle+1])
 		if err != nil {
 			return nil, err
 		}
@@ -38,56 +40,56 @@ func (p *refPass) multiNode(ctx context.Context, accepted []*Candidate) (*Comman
 			continue
 		}
 		high = middle - 1
-		p.block(MethodMultiNode, kept[middle], why)
+		p.Block(decision.MethodMultiNode, kept[middle], why)
 	}
 	for i, c := range kept {
 		if found == nil || i >= len(found.Members) {
-			p.ledger.Return(c.Name)
-			if p.blocks[MethodMultiNode][c.Name] == nil {
-				p.block(MethodMultiNode, c, &Block{Code: BlockNoBatch})
+			p.Ledger.Return(c.Name)
+			if p.Blocks[decision.MethodMultiNode][c.Name] == nil {
+				p.Block(decision.MethodMultiNode, c, &decision.Block{Code: decision.BlockNoBatch})
 			}
 		}
 	}
 	return found, nil
 }
 
-func (p *refPass) notReached(m Method, list []*Candidate) {
+func (p *Pass) notReached(m decision.Method, list []*decision.Candidate) {
 	for _, c := range list {
-		if p.blocks[m][c.Name] == nil {
-			p.block(m, c, &Block{Code: BlockNotReached})
+		if p.Blocks[m][c.Name] == nil {
+			p.Block(m, c, &decision.Block{Code: decision.BlockNotReached})
 		}
 	}
 }
 
 // singleNode takes the first candidate that can be removed for at most one new node. Pools take turns; those that were not
 // reached the last time come first.
-func (p *refPass) singleNode(ctx context.Context, accepted []*Candidate) (*Command, error) {
+func (p *Pass) singleNode(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
 	list := slices.Clone(accepted)
 	survey.BySavings(list)
 	turns := p.takeTurns(list)
 	for i, c := range turns {
 		if i >= p.MaxTrials {
-			p.notReached(MethodSingleNode, turns[i:])
+			p.notReached(decision.MethodSingleNode, turns[i:])
 			p.unreached = poolsBeyond(turns, i)
 			return nil, nil
 		}
-		if why := p.ledger.Blocks(c, ReasonUnderutilized); why != nil {
-			p.block(MethodSingleNode, c, why)
+		if why := p.Ledger.Blocks(c, decision.ReasonUnderutilized); why != nil {
+			p.Block(decision.MethodSingleNode, c, why)
 			continue
 		}
 		if why := p.hopeless(c); why != nil {
-			p.block(MethodSingleNode, c, why)
+			p.Block(decision.MethodSingleNode, c, why)
 			continue
 		}
-		cmd, why, err := p.consolidate(ctx, MethodSingleNode, []*Candidate{c})
+		cmd, why, err := p.consolidate(ctx, decision.MethodSingleNode, []*decision.Candidate{c})
 		if err != nil {
 			return nil, err
 		}
 		if why != nil {
-			p.block(MethodSingleNode, c, why)
+			p.Block(decision.MethodSingleNode, c, why)
 			continue
 		}
-		p.ledger.Take(c, ReasonUnderutilized)
+		p.Ledger.Take(c, decision.ReasonUnderutilized)
 		return cmd, nil
 	}
 	return nil, nil
@@ -95,8 +97,8 @@ func (p *refPass) singleNode(ctx context.Context, accepted []*Candidate) (*Comma
 
 // takeTurns interleaves the pools: the first of each, the second of each, and so on; pools by name, those not reached the
 // last time first.
-func (p *refPass) takeTurns(list []*Candidate) []*Candidate {
-	byPool := map[v1.PoolKey][]*Candidate{}
+func (p *Pass) takeTurns(list []*decision.Candidate) []*decision.Candidate {
+	byPool := map[v1.PoolKey][]*decision.Candidate{}
 	var keys []v1.PoolKey
 	for _, c := range list {
 		if byPool[c.Pool.Key] == nil {
@@ -105,7 +107,7 @@ func (p *refPass) takeTurns(list []*Candidate) []*Candidate {
 		byPool[c.Pool.Key] = append(byPool[c.Pool.Key], c)
 	}
 	rank := func(k v1.PoolKey) int {
-		if slices.Contains(p.fleet.In.Unreached, k) {
+		if slices.Contains(p.Fleet.In.Unreached, k) {
 			return 0
 		}
 		return 1
@@ -116,7 +118,7 @@ func (p *refPass) takeTurns(list []*Candidate) []*Candidate {
 		}
 		return a.Compare(b)
 	})
-	out := make([]*Candidate, 0, len(list))
+	out := make([]*decision.Candidate, 0, len(list))
 	for turn := 0; len(out) < len(list); turn++ {
 		for _, k := range keys {
 			if turn < len(byPool[k]) {
@@ -128,7 +130,7 @@ func (p *refPass) takeTurns(list []*Candidate) []*Candidate {
 }
 
 // poolsBeyond are the pools of which no candidate is among the first n, in their order.
-func poolsBeyond(turns []*Candidate, n int) []v1.PoolKey {
+func poolsBeyond(turns []*decision.Candidate, n int) []v1.PoolKey {
 	seen := map[v1.PoolKey]bool{}
 	for _, c := range turns[:n] {
 		seen[c.Pool.Key] = true
@@ -144,7 +146,7 @@ func poolsBeyond(turns []*Candidate, n int) []v1.PoolKey {
 }
 
 // consolidate says what removing the batch comes to, or why it is not worth it.
-func (p *refPass) consolidate(ctx context.Context, m Method, batch []*Candidate) (*Command, *Block, error) {
+func (p *Pass) consolidate(ctx context.Context, m decision.Method, batch []*decision.Candidate) (*decision.Command, *decision.Block, error) {
 	sims, err := p.closedSimulator(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -153,7 +155,7 @@ func (p *refPass) consolidate(ctx context.Context, m Method, batch []*Candidate)
 	if err != nil || why != nil {
 		return nil, why, err
 	}
-	cmd := newCommand(m, batch, p.fleet.Now)
+	cmd := NewCommand(m, batch, p.Fleet.Now)
 	cmd.Receivers = sim.receivers
 	switch len(sim.newNodes) {
 	case 0:
@@ -162,14 +164,14 @@ func (p *refPass) consolidate(ctx context.Context, m Method, batch []*Candidate)
 		if why != nil {
 			return nil, why, nil
 		}
-		cmd.Replacements = []Replacement{{Node: node, Pool: node.Pool}}
-		cmd.Savings = usd(nanoUSD(cmd.Savings) - nanoUSD(node.InstanceTypes[0].Price))
+		cmd.Replacements = []decision.Replacement{{Node: node, Pool: node.Pool}}
+		cmd.Savings = money.USD(money.NanoUSD(cmd.Savings) - money.NanoUSD(node.InstanceTypes[0].Price))
 	default:
-		return nil, &Block{Code: BlockManyNodes, Count: len(sim.newNodes)}, nil
+		return nil, &decision.Block{Code: decision.BlockManyNodes, Count: len(sim.newNodes)}, nil
 	}
-	if why := p.balanced(batch, cmd.Savings); why != nil {
+	if why := p.Balanced(batch, cmd.Savings); why != nil {
 		return nil, why, nil
 	}
 	cmd.Scores = p.scores(batch, cmd.Savings)
-	return p.finish(cmd), nil, nil
+	return p.Finish(cmd), nil, nil
 }

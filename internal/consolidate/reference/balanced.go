@@ -1,9 +1,11 @@
-package disruption
+package reference
 
 import (
 	"slices"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
@@ -19,18 +21,18 @@ type poolTotals struct {
 
 // totalsOf sums up all of the pool's nodes, candidates or not. What their pods are worth is counted as they are now, pods
 // that stay on their node left out.
-func (p *refPass) totalsOf(key v1.PoolKey) *poolTotals {
+func (p *Pass) totalsOf(key v1.PoolKey) *poolTotals {
 	if t := p.totals[key]; t != nil {
 		return t
 	}
 	t := &poolTotals{}
 	p.totals[key] = t
-	for _, m := range p.fleet.Pools[key].Nodes {
+	for _, m := range p.Fleet.Pools[key].Nodes {
 		if m.Claim == nil {
 			continue
 		}
-		if price, ok := p.fleet.In.Model.NodePrice(m.Name); ok {
-			t.cost += nanoUSD(price.Price)
+		if price, ok := p.Fleet.In.Model.NodePrice(m.Name); ok {
+			t.cost += money.NanoUSD(price.Price)
 		}
 		t.disruption += pods.RescheduleCost(m.Pods)
 	}
@@ -48,8 +50,8 @@ func (t *poolTotals) score(savings int64, disruption float64) float64 {
 
 // scores are those of the batch's Balanced pools, by pool, for a move with the savings: each is credited with its share of
 // them by the prices of its nodes.
-func (p *refPass) scores(batch []*Candidate, savings float64) []Score {
-	isBalanced := func(c *Candidate) bool {
+func (p *Pass) scores(batch []*decision.Candidate, savings float64) []decision.Score {
+	isBalanced := func(c *decision.Candidate) bool {
 		return c.Pool.Object.Spec.Disruption.ConsolidationPolicy == v1.ConsolidationPolicyBalanced
 	}
 	if !slices.ContainsFunc(batch, isBalanced) {
@@ -63,7 +65,7 @@ func (p *refPass) scores(batch []*Candidate, savings float64) []Score {
 	var keys []v1.PoolKey
 	total := int64(0)
 	for _, c := range batch {
-		total += nanoUSD(c.Price)
+		total += money.NanoUSD(c.Price)
 		s := shares[c.Pool.Key]
 		if s == nil {
 			s = &share{}
@@ -72,19 +74,19 @@ func (p *refPass) scores(batch []*Candidate, savings float64) []Score {
 				keys = append(keys, c.Pool.Key)
 			}
 		}
-		s.price += nanoUSD(c.Price)
+		s.price += money.NanoUSD(c.Price)
 		s.disruption += c.Cost
 	}
 	slices.SortFunc(keys, v1.PoolKey.Compare)
-	var out []Score
+	var out []decision.Score
 	for _, key := range keys {
 		s := shares[key]
-		credited := nanoUSD(savings)
+		credited := money.NanoUSD(savings)
 		if len(shares) > 1 && total > 0 {
-			credited = nanoUSD(savings * float64(s.price) / float64(total))
+			credited = money.NanoUSD(savings * float64(s.price) / float64(total))
 		}
 		t := p.totalsOf(key)
-		score := Score{Pool: key, Score: t.score(credited, s.disruption), Threshold: balancedThreshold}
+		score := decision.Score{Pool: key, Score: t.score(credited, s.disruption), Threshold: balancedThreshold}
 		if t.cost > 0 && t.disruption > 0 {
 			score.SavingsShare, score.DisruptionShare = float64(credited)/float64(t.cost), s.disruption/t.disruption
 		}
@@ -93,16 +95,18 @@ func (p *refPass) scores(batch []*Candidate, savings float64) []Score {
 	return out
 }
 
-// balanced says which Balanced pool of the batch does not approve of a move with the savings; nil when all do, and those
+// Balanced says which Balanced pool of the batch does not approve of a move with the savings; nil when all do, and those
 // of other policies always do.
-func (p *refPass) balanced(batch []*Candidate, savings float64) *Block {
+func (p *Pass) Balanced(batch []*decision.Candidate, savings float64) *decision.Block {
 	for _, s := range p.scores(batch, savings) {
 		if !s.Approved() {
-			return &Block{Code: BlockScore, Pool: s.Pool, Score: s.Score, Threshold: s.Threshold}
+			return &decision.Block{Code: decision.BlockScore, Pool: s.Pool, Score: s.Score, Threshold: s.Threshold}
 		}
 	}
 	return nil
 }
 
 // hopeless says that even removing the candidate for nothing would score too low.
-func (p *refPass) hopeless(c *Candidate) *Block { return p.balanced([]*Candidate{c}, c.Price) }
+func (p *Pass) hopeless(c *decision.Candidate) *decision.Block {
+	return p.Balanced([]*decision.Candidate{c}, c.Price)
+}

@@ -1,4 +1,4 @@
-package disruption
+package reference
 
 import (
 	"cmp"
@@ -10,61 +10,63 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// priced is an instance type that a replacement may become.
-type priced struct {
-	option scheduling.InstanceTypeOption
-	// worst is what a launch may cost at most, nano-USD per hour.
-	worst int64
+// Priced is an instance type that a replacement may become.
+type Priced struct {
+	Option scheduling.InstanceTypeOption
+	// Worst is what a launch may cost at most, nano-USD per hour.
+	Worst int64
 }
 
 // replacement narrows a planned node down to what is sure to be cheaper than the batch.
-func (p *refPass) replacement(m Method, batch []*Candidate, planned *scheduling.NewNode) (*scheduling.NewNode, *Block) {
-	pool := p.fleet.Pools[planned.Pool]
+func (p *Pass) replacement(m decision.Method, batch []*decision.Candidate, planned *scheduling.NewNode) (*scheduling.NewNode, *decision.Block) {
+	pool := p.Fleet.Pools[planned.Pool]
 	spent := int64(0)
 	for _, c := range batch {
-		spent += nanoUSD(c.Price)
+		spent += money.NanoUSD(c.Price)
 	}
 	node := *planned
 	admits := planned.Requirements.Get(v1.CapacityTypeLabelKey)
 	planOn := planned.InstanceTypes[0].CapacityType
 	spotToSpot := admits.Has(v1.CapacityTypeSpot) && planOn != v1.CapacityTypeReserved &&
-		!slices.ContainsFunc(batch, func(c *Candidate) bool { return c.CapacityType != v1.CapacityTypeSpot })
+		!slices.ContainsFunc(batch, func(c *decision.Candidate) bool { return c.CapacityType != v1.CapacityTypeSpot })
 	switch {
 	case spotToSpot && !p.SpotToSpot:
-		return nil, &Block{Code: BlockSpotToSpot}
+		return nil, &decision.Block{Code: decision.BlockSpotToSpot}
 	case spotToSpot:
-		node.Requirements = only(planned.Requirements, v1.CapacityTypeSpot)
+		node.Requirements = Only(planned.Requirements, v1.CapacityTypeSpot)
 	case planOn == v1.CapacityTypeReserved:
-		node.Requirements = only(planned.Requirements, v1.CapacityTypeReserved)
+		node.Requirements = Only(planned.Requirements, v1.CapacityTypeReserved)
 	}
-	list := cheaper(pool, &node, spent)
+	list := Cheaper(pool, &node, spent)
 	whole := list
 	if !spotToSpot && planOn != v1.CapacityTypeReserved && admits.Has(v1.CapacityTypeSpot) && admits.Has(v1.CapacityTypeOnDemand) {
 		list = p.restrict(pool, &node, list, spent)
 	}
 	if len(list) == 0 {
-		return nil, &Block{Code: BlockNotCheaper, Price: usd(spent)}
+		return nil, &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(spent)}
 	}
-	if m == MethodMultiNode {
+	if m == decision.MethodMultiNode {
 		if list = otherTypes(batch, whole, list); len(list) == 0 {
-			return nil, &Block{Code: BlockNotCheaper, Price: usd(spent)}
+			return nil, &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(spent)}
 		}
 	}
 	setTypes(pool, &node, list)
-	if why := p.varied(pool, &node); why != nil {
+	if why := p.Varied(pool, &node); why != nil {
 		return nil, why
 	}
 	if spotToSpot && len(batch) == 1 {
-		if len(list) < p.spotTypes() {
-			return nil, &Block{Code: BlockFewTypes, Count: len(list), Need: p.spotTypes()}
+		if len(list) < p.SpotTypes() {
+			return nil, &decision.Block{Code: decision.BlockFewTypes, Count: len(list), Need: p.SpotTypes()}
 		}
-		for n := p.spotTypes(); ; n++ {
+		for n := p.SpotTypes(); ; n++ {
 			setTypes(pool, &node, list[:n])
-			if n == len(list) || p.varied(pool, &node) == nil {
+			if n == len(list) || p.Varied(pool, &node) == nil {
 				break
 			}
 		}
@@ -72,29 +74,30 @@ func (p *refPass) replacement(m Method, batch []*Candidate, planned *scheduling.
 	return &node, nil
 }
 
-func only(set requirements.Set, capacityType string) requirements.Set {
+// Only keeps requirements to a capacity type.
+func Only(set requirements.Set, capacityType string) requirements.Set {
 	return set.With(requirements.In(v1.CapacityTypeLabelKey, capacityType))
 }
 
 // restrict keeps a node that could be spot or on demand to spot, for which its types were judged: should spot not be had
 // after all, it must not silently become dearer. Where no type that is cheaper has spot, it is kept to on demand.
-func (p *refPass) restrict(pool *survey.Pool, node *scheduling.NewNode, list []priced, spent int64) []priced {
+func (p *Pass) restrict(pool *survey.Pool, node *scheduling.NewNode, list []Priced, spent int64) []Priced {
 	whole := node.Requirements
-	node.Requirements = only(whole, v1.CapacityTypeSpot)
-	if spot := cheaper(pool, node, spent); len(spot) > 0 {
+	node.Requirements = Only(whole, v1.CapacityTypeSpot)
+	if spot := Cheaper(pool, node, spent); len(spot) > 0 {
 		return spot
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	node.Requirements = only(whole, v1.CapacityTypeOnDemand)
-	return cheaper(pool, node, spent)
+	node.Requirements = Only(whole, v1.CapacityTypeOnDemand)
+	return Cheaper(pool, node, spent)
 }
 
-// cheaper are the node's types whose launch is sure to cost less than what is spent now, the cheapest first. Where a cost
+// Cheaper are the node's types whose launch is sure to cost less than what is spent now, the cheapest first. Where a cost
 // model changes prices, it changes the worst of a type as it does its cheapest offering.
-func cheaper(pool *survey.Pool, node *scheduling.NewNode, spent int64) []priced {
-	var out []priced
+func Cheaper(pool *survey.Pool, node *scheduling.NewNode, spent int64) []Priced {
+	var out []Priced
 	for _, option := range node.InstanceTypes {
 		t := pool.Types[option.Name]
 		if t == nil {
@@ -106,14 +109,14 @@ func cheaper(pool *survey.Pool, node *scheduling.NewNode, spent int64) []priced 
 		}
 		correction := int64(0)
 		if list, ok := listPrice(t, option.Offering()); ok {
-			correction = nanoUSD(option.Price) - nanoUSD(list)
+			correction = money.NanoUSD(option.Price) - money.NanoUSD(list)
 		}
-		if w := nanoUSD(worst) + correction; w < spent {
-			out = append(out, priced{reoffered(t, node.Requirements, option, correction), w})
+		if w := money.NanoUSD(worst) + correction; w < spent {
+			out = append(out, Priced{reoffered(t, node.Requirements, option, correction), w})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b priced) int {
-		return cmp.Or(cmp.Compare(a.option.Price, b.option.Price), cmp.Compare(a.option.Name, b.option.Name))
+	slices.SortStableFunc(out, func(a, b Priced) int {
+		return cmp.Or(cmp.Compare(a.Option.Price, b.Option.Price), cmp.Compare(a.Option.Name, b.Option.Name))
 	})
 	return out
 }
@@ -147,36 +150,36 @@ func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option sche
 	key := cloudprovider.KeyOf(t, best)
 	return scheduling.InstanceTypeOption{
 		Name: option.Name, Zone: key.Zone, CapacityType: key.CapacityType, Others: key.Others,
-		Price: usd(nanoUSD(best.Price) + correction),
+		Price: money.USD(money.NanoUSD(best.Price) + correction),
 	}
 }
 
 // otherTypes drops what would only turn several nodes into one that some of them are already: removing the others comes
 // to the same with fewer evictions. A node of a type that only its capacity type keeps off the list counts too:
 // it is there, and need not be launched.
-func otherTypes(batch []*Candidate, whole, list []priced) []priced {
+func otherTypes(batch []*decision.Candidate, whole, list []Priced) []Priced {
 	least := int64(math.MaxInt64)
 	for _, c := range batch {
-		if slices.ContainsFunc(whole, func(x priced) bool { return x.option.Name == c.InstanceType.Name }) {
-			least = min(least, nanoUSD(c.Price))
+		if slices.ContainsFunc(whole, func(x Priced) bool { return x.Option.Name == c.InstanceType.Name }) {
+			least = min(least, money.NanoUSD(c.Price))
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(list), func(x priced) bool { return x.worst >= least })
+	return slices.DeleteFunc(slices.Clone(list), func(x Priced) bool { return x.Worst >= least })
 }
 
 // setTypes gives the node the types, and what it has of the first.
-func setTypes(pool *survey.Pool, node *scheduling.NewNode, list []priced) {
+func setTypes(pool *survey.Pool, node *scheduling.NewNode, list []Priced) {
 	node.InstanceTypes = make([]scheduling.InstanceTypeOption, len(list))
 	for i := range list {
-		node.InstanceTypes[i] = list[i].option
+		node.InstanceTypes[i] = list[i].Option
 	}
-	if has := allocatableOf(pool, &list[0].option); has != nil {
+	if has := AllocatableOf(pool, &list[0].Option); has != nil {
 		node.Allocatable = has
 	}
 }
 
-// allocatableOf is what a node of the option has; nil for an offering that its type does not have.
-func allocatableOf(pool *survey.Pool, option *scheduling.InstanceTypeOption) (has corev1.ResourceList) {
+// AllocatableOf is what a node of the option has; nil for an offering that its type does not have.
+func AllocatableOf(pool *survey.Pool, option *scheduling.InstanceTypeOption) (has corev1.ResourceList) {
 	t, key := pool.Types[option.Name], option.Offering()
 	for i := range t.Offerings {
 		if cloudprovider.KeyOf(t, &t.Offerings[i]) == key {
@@ -186,19 +189,19 @@ func allocatableOf(pool *survey.Pool, option *scheduling.InstanceTypeOption) (ha
 	return has
 }
 
-// varied says whether the node's types still meet the minValues of its pool, whatever the policy for those is.
-func (p *refPass) varied(pool *survey.Pool, node *scheduling.NewNode) *Block {
+// Varied says whether the node's types still meet the minValues of its pool, whatever the policy for those is.
+func (p *Pass) Varied(pool *survey.Pool, node *scheduling.NewNode) *decision.Block {
 	for _, r := range pool.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {
 			continue
 		}
-		key := p.fleet.Lookup.Canonical(r.Key)
+		key := p.Fleet.Lookup.Canonical(r.Key)
 		values := map[string]bool{}
 		for _, o := range node.InstanceTypes {
 			addValues(values, pool.Types[o.Name], key, node.Requirements)
 		}
 		if len(values) < *r.MinValues {
-			return &Block{Code: BlockMinValues, Key: key, Count: len(values), Need: *r.MinValues}
+			return &decision.Block{Code: decision.BlockMinValues, Key: key, Count: len(values), Need: *r.MinValues}
 		}
 	}
 	return nil

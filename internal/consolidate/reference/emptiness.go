@@ -1,19 +1,20 @@
-package disruption
+package reference
 
 import (
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"slices"
 )
 
 // emptiness removes all empty nodes that budgets let go, in one command and without asking for places: nobody has to
 // move.
-func (p *refPass) emptiness(accepted []*Candidate) []*Command {
+func (p *Pass) emptiness(accepted []*decision.Candidate) []*decision.Command {
 	list := slices.Clone(accepted)
 	survey.BySavings(list)
-	var members []*Candidate
+	var members []*decision.Candidate
 	for _, c := range list {
-		if why := p.ledger.Take(c, ReasonEmpty); why != nil {
-			p.block(MethodEmptiness, c, why)
+		if why := p.Ledger.Take(c, decision.ReasonEmpty); why != nil {
+			p.Block(decision.MethodEmptiness, c, why)
 			continue
 		}
 		members = append(members, c)
@@ -21,7 +22,7 @@ func (p *refPass) emptiness(accepted []*Candidate) []*Command {
 	if len(members) == 0 {
 		return nil
 	}
-	cmd := newCommand(MethodEmptiness, members, p.fleet.Now)
+	cmd := NewCommand(decision.MethodEmptiness, members, p.Fleet.Now)
 	cmd.MayShrink = true
-	return []*Command{p.finish(cmd)}
+	return []*decision.Command{p.Finish(cmd)}
 }

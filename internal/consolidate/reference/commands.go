@@ -1,4 +1,4 @@
-package disruption
+package reference
 
 import (
 	"crypto/sha256"
@@ -7,13 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // memberOf writes down what a command has to know of a candidate.
-func memberOf(c *Candidate) Member {
-	m := Member{
+func memberOf(c *decision.Candidate) decision.Member {
+	m := decision.Member{
 		Node: c.Name, Claim: c.Machine.Claim.Name, UID: c.Machine.Claim.UID, ProviderID: c.Machine.ProviderID,
 		Pool: c.Pool.Key, Static: c.Pool.Object.IsStatic(), Price: c.Price, Cost: c.Cost,
 	}
@@ -27,22 +29,22 @@ func memberOf(c *Candidate) Member {
 	return m
 }
 
-// newCommand makes a command of candidates; it sorts them.
-func newCommand(method Method, members []*Candidate, now time.Time) *Command {
-	cmd := &Command{Method: method, Reason: method.Reason(), Planned: now, NotBefore: now, Members: make([]Member, 0, len(members))}
+// NewCommand makes a command of candidates; it sorts them.
+func NewCommand(method decision.Method, members []*decision.Candidate, now time.Time) *decision.Command {
+	cmd := &decision.Command{Method: method, Reason: method.Reason(), Planned: now, NotBefore: now, Members: make([]decision.Member, 0, len(members))}
 	sum := int64(0)
 	for _, c := range members {
 		cmd.Members = append(cmd.Members, memberOf(c))
-		sum += nanoUSD(c.Price)
+		sum += money.NanoUSD(c.Price)
 	}
-	slices.SortFunc(cmd.Members, func(a, b Member) int { return strings.Compare(a.Node, b.Node) })
-	cmd.Savings = usd(sum)
-	identify(cmd)
+	slices.SortFunc(cmd.Members, func(a, b decision.Member) int { return strings.Compare(a.Node, b.Node) })
+	cmd.Savings = money.USD(sum)
+	Identify(cmd)
 	return cmd
 }
 
-// identify gives the command its ID.
-func identify(c *Command) {
+// Identify gives the command its ID.
+func Identify(c *decision.Command) {
 	var short [256]byte
 	text := append(append(short[:0], c.Method...), 0)
 	text = c.Planned.UTC().AppendFormat(text, time.RFC3339Nano)

@@ -1,0 +1,122 @@
+package reference
+
+import (
+	"context"
+	"slices"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
+)
+
+// staticDrift replaces drifted nodes of static pools one for one, without asking where pods go: as many as budgets and the
+// pool's limit on nodes leave room for. The longest drifted go first.
+func (p *Pass) staticDrift(accepted []*decision.Candidate) []*decision.Command {
+	list := slices.Clone(accepted)
+	survey.ByDrift(list)
+	rooms := map[v1.PoolKey]int{}
+	var out []*decision.Command
+	for _, c := range list {
+		key := c.Pool.Key
+		if why := p.scalingDown(key, c.Pool.Object); why != nil {
+			p.Block(decision.MethodStaticDrift, c, why)
+			continue
+		}
+		room, known := rooms[key]
+		if !known {
+			room = p.staticRoom(key, c.Pool.Object)
+		}
+		if room == 0 {
+			p.Block(decision.MethodStaticDrift, c, &decision.Block{Code: decision.BlockLimit, Pool: key})
+			continue
+		}
+		if why := p.Fleet.In.BackOff.Blocks(key, p.Fleet.Now); why != nil {
+			p.Block(decision.MethodStaticDrift, c, why)
+			continue
+		}
+		if why := p.Ledger.Take(c, decision.ReasonDrifted); why != nil {
+			p.Block(decision.MethodStaticDrift, c, why)
+			continue
+		}
+		rooms[key] = room - 1
+		cmd := NewCommand(decision.MethodStaticDrift, []*decision.Candidate{c}, p.Fleet.Now)
+		cmd.Replacements = []decision.Replacement{{Pool: key, Static: true}}
+		cmd.Savings = 0 // which type comes is the provider's choice
+		out = append(out, p.Finish(cmd))
+	}
+	return out
+}
+
+// scalingDown is the block of a pool with more nodes than replicas: those that stay and those that are being
+// replaced.
+func (p *Pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *decision.Block {
+	n := 0
+	for _, m := range p.Fleet.Pools[key].Nodes {
+		_, executing := p.Fleet.In.Executing[m.Name]
+		if m.Claim != nil && (executing || !m.Leaving && !m.Marked) {
+			n++
+		}
+	}
+	if want := int(*object.Spec.Replicas); n > want {
+		return &decision.Block{Code: decision.BlockScalingDown, Pool: key, Count: n, Need: want}
+	}
+	return nil
+}
+
+// staticRoom is how many more nodes the pool's limit allows: all NodeClaims that are there count, also those on their way
+// out. A Node that outlives its NodeClaim is not the pool's any more.
+func (p *Pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
+	n := 0
+	for _, m := range p.Fleet.Pools[key].Nodes {
+		if m.Claim != nil {
+			n++
+		}
+	}
+	limit, ok := object.Spec.Limits[v1.ResourceNodes]
+	if !ok {
+		return n
+	}
+	return max(0, int(limit.Value())-n)
+}
+
+// drift replaces the first drifted node that budgets let go and whose pods all have a place, by as many new nodes as that
+// takes, whatever they cost.
+func (p *Pass) drift(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
+	list := slices.Clone(accepted)
+	survey.ByDrift(list)
+	sims, err := p.openSimulator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range list {
+		if why := p.Ledger.Blocks(c, decision.ReasonDrifted); why != nil {
+			p.Block(decision.MethodDrift, c, why)
+			continue
+		}
+		if why := p.Fleet.In.BackOff.Blocks(c.Pool.Key, p.Fleet.Now); why != nil {
+			p.Block(decision.MethodDrift, c, why)
+			continue
+		}
+		sim, why, err := sims.remove(ctx, []*decision.Candidate{c})
+		if err != nil {
+			return nil, err
+		}
+		if why != nil {
+			p.Block(decision.MethodDrift, c, why)
+			continue
+		}
+		p.Ledger.Take(c, decision.ReasonDrifted)
+		cmd := NewCommand(decision.MethodDrift, []*decision.Candidate{c}, p.Fleet.Now)
+		cmd.Receivers = sim.receivers
+		saved := money.NanoUSD(cmd.Savings)
+		for i := range sim.newNodes {
+			n := &sim.newNodes[i]
+			cmd.Replacements = append(cmd.Replacements, decision.Replacement{Node: n, Pool: n.Pool})
+			saved -= money.NanoUSD(n.InstanceTypes[0].Price)
+		}
+		cmd.Savings = money.USD(saved)
+		return p.Finish(cmd), nil
+	}
+	return nil, nil
+}

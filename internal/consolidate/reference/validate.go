@@ -1,0 +1,116 @@
+package reference
+
+import (
+	"context"
+	"slices"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// StillQualifies looks at one member and takes its share of the budgets.
+func (p *Pass) StillQualifies(cmd *decision.Command, m *decision.Member) (*decision.Candidate, *decision.RejectedError) {
+	reject := func(category decision.RejectionCategory, why *decision.Block) *decision.RejectedError {
+		return &decision.RejectedError{Command: cmd.ID, Category: category, Node: m.Node, Block: why}
+	}
+	c := p.Fleet.ByName[m.Node]
+	switch why := p.Fleet.Blocked[m.Node]; {
+	case why != nil && why.Code == decision.BlockNominated:
+		return nil, reject(decision.RejectedBudget, why)
+	case why != nil:
+		return nil, reject(decision.RejectedChurn, why)
+	case c == nil || c.Machine.Claim.UID != m.UID:
+		return nil, reject(decision.RejectedChurn, &decision.Block{Code: decision.BlockUnmanaged, Detail: "its NodeClaim is another"})
+	}
+	if why := p.Fleet.Accepts(c, cmd.Method); why != nil {
+		return nil, reject(decision.RejectedChurn, why)
+	}
+	if why := p.Ledger.Take(c, cmd.Reason); why != nil {
+		return nil, reject(decision.RejectedBudget, why)
+	}
+	return c, nil
+}
+
+// samePlaces tries the removal again.
+func (p *Pass) samePlaces(ctx context.Context, cmd *decision.Command, members []*decision.Candidate) (*decision.RejectedError, error) {
+	sims, err := p.closedSimulator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sim, why, err := sims.remove(ctx, members)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case why != nil:
+	case len(sim.newNodes) != len(cmd.Replacements):
+		why = &decision.Block{Code: decision.BlockManyNodes, Count: len(sim.newNodes)}
+	case len(sim.newNodes) == 1 && !amongTypes(cmd.Replacements[0].Node, &sim.newNodes[0]):
+		why = &decision.Block{Code: decision.BlockNotCheaper, Price: members[0].Price, Detail: "types that were planned no longer suit"}
+	}
+	if why == nil {
+		return nil, nil
+	}
+	return &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedScheduling, Node: members[0].Name, Block: why}, nil
+}
+
+// amongTypes reports whether all planned types are among those that would do now.
+func amongTypes(planned, fresh *scheduling.NewNode) bool {
+	return !slices.ContainsFunc(planned.InstanceTypes, func(o scheduling.InstanceTypeOption) bool {
+		return !slices.ContainsFunc(fresh.InstanceTypes, func(x scheduling.InstanceTypeOption) bool { return x.Name == o.Name })
+	})
+}
+
+// Shrunk is the command with the members that are left; the same if all are.
+func Shrunk(cmd *decision.Command, members []*decision.Candidate) *decision.Command {
+	if len(members) == len(cmd.Members) {
+		return cmd
+	}
+	out := *cmd
+	out.Members, out.Savings = nil, 0
+	saved := int64(0)
+	for i := range cmd.Members {
+		if slices.ContainsFunc(members, func(c *decision.Candidate) bool { return c.Name == cmd.Members[i].Node }) {
+			out.Members = append(out.Members, cmd.Members[i])
+			saved += money.NanoUSD(cmd.Members[i].Price)
+		}
+	}
+	out.Savings = money.USD(saved)
+	return &out
+}
+
+// Validate looks at a command again in the fleet as it is now: disruption.Reference.Validate. The error is a *RejectedError if it is void.
+func (o *Options) Validate(ctx context.Context, f *survey.Fleet, cmd *decision.Command) (*decision.Command, error) {
+	p, err := o.Begin(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	var members []*decision.Candidate
+	var first *decision.RejectedError
+	for i := range cmd.Members {
+		c, rejected := p.StillQualifies(cmd, &cmd.Members[i])
+		if rejected == nil {
+			members = append(members, c)
+			continue
+		}
+		if !cmd.MayShrink {
+			return nil, rejected
+		}
+		if first == nil {
+			first = rejected
+		}
+	}
+	if len(members) == 0 {
+		return nil, first
+	}
+	if cmd.Method == decision.MethodMultiNode || cmd.Method == decision.MethodSingleNode {
+		if rejected, err := p.samePlaces(ctx, cmd, members); err != nil {
+			return nil, err
+		} else if rejected != nil {
+			return nil, rejected
+		}
+	}
+	return Shrunk(cmd, members), nil
+}
