@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -24,7 +25,7 @@ type agreement struct {
 	model *reference.SimulatorModel
 	asked int
 	// replay carries out what is accepted, by the rules that commands are validated by.
-	replay *replay
+	replay *replay.Replay
 	// unsettled are commands of which it is not known that no more nodes are needed, by ID.
 	unsettled []string
 }
@@ -38,7 +39,7 @@ func (s *search) agree(ctx context.Context, out *reference.Plan) error {
 	if err != nil {
 		return err
 	}
-	r, err := newReplay(ctx, s.reference().Options, s.fleet)
+	r, err := replay.New(ctx, s.reference().Options, s.fleet)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (a *agreement) settle(ctx context.Context, list []*Command) ([][]*Command, 
 		second, err := a.settle(ctx, list[len(list)/2:])
 		return append(first, second...), err
 	}
-	good, err := a.replay.carried(ctx, list)
+	good, err := a.replay.Carried(ctx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +137,8 @@ func (a *agreement) settleOne(ctx context.Context, cmd *Command) (*Command, erro
 			continue
 		}
 		known = known && wanted == nil
-		mark := a.replay.trial.Mark()
-		good, rejected, err := a.replay.step(ctx, cmd)
+		mark := a.replay.Trial.Mark()
+		good, rejected, err := a.replay.Step(ctx, cmd)
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +156,7 @@ func (a *agreement) settleOne(ctx context.Context, cmd *Command) (*Command, erro
 
 // describe gives the new nodes the requests of the pods that they have now.
 func (a *agreement) describe(cmd *Command, since scheduling.Mark) {
-	bins := a.replay.trial.Planned(since, 1)
+	bins := a.replay.Trial.Planned(since, 1)
 	if len(bins) != len(cmd.Replacements) {
 		return
 	}
@@ -421,16 +422,16 @@ func (a *agreement) adopted(ctx context.Context, cmd *Command, plan *scheduling.
 // described are the new nodes with all types that hold their pods and cost no less than those that they were placed on.
 func (a *agreement) described(ctx context.Context, cmd *Command) ([]scheduling.NewNode, *Block) {
 	r := a.replay
-	mark := r.trial.Mark()
-	good, rejected, err := r.step(ctx, cmd)
+	mark := r.Trial.Mark()
+	good, rejected, err := r.Step(ctx, cmd)
 	if err != nil || rejected != nil {
 		return nil, &Block{Code: BlockLater}
 	}
-	bins := r.trial.Planned(mark, 0)
+	bins := r.Trial.Planned(mark, 0)
 	for i := range cmd.Members {
-		r.pass.Ledger.Return(cmd.Members[i].Node)
+		r.Pass.Ledger.Return(cmd.Members[i].Node)
 	}
-	if err := r.trial.Rollback(mark); err != nil || len(bins) != len(good.Replacements) {
+	if err := r.Trial.Rollback(mark); err != nil || len(bins) != len(good.Replacements) {
 		return nil, &Block{Code: BlockLater}
 	}
 	for i := range bins {

@@ -34,7 +34,7 @@
 //	                                                                       globalbudgets.go, robustness.go, agreement.go
 //	memory       what a plan of it leaves for the next                     planagain.go, memory.go, memorysight.go, memoryuntil.go, globalagain.go
 //	proofs       why nothing cheaper can be                                internal/consolidate/proof
-//	replay       whether any part of a plan is still good                  restrict.go
+//	replay       whether any part of a plan is still good                  internal/consolidate/replay
 //	approval     an external system that may delay or refuse commands      approval.go, digest.go, refusals.go
 //	execution    write down, mark, launch, wait, delete; or take it back   execution.go, executionmarks.go, effects.go, queue.go
 //	recovery     what a process that begins finds of those before it       record.go, recover.go, history.go

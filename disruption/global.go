@@ -9,6 +9,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -178,7 +179,7 @@ func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (g
 	if p == nil {
 		return nil, nil, option.Missing("Global.Restrict", "a fleet that Survey made")
 	}
-	return restrict(ctx, g.reference().Options, p, commands)
+	return replay.Restrict(ctx, g.reference().Options, p, commands)
 }
 
 // Validate looks at a command again in the fleet as it is now. Its members must still qualify, budgets suffice for all of

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -137,8 +138,8 @@ func (s *search) tryAgain(ctx context.Context, cmd *Command, same bool, st *step
 		cmd = withOnly(cmd, s.waitingFor(st.members, same))
 	}
 	hidden := s.trial.Mark()
-	r := replay{pass: s.pass.Pass, trial: s.trial}
-	_, why, err := r.put(ctx, cmd)
+	r := replay.Replay{Pass: s.pass.Pass, Trial: s.trial}
+	_, why, err := r.Put(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -58,13 +59,13 @@ func (s *search) inOrder(ctx context.Context, list []*Command) ([]*Command, erro
 	if err != nil {
 		return nil, err
 	}
-	r.trial.Expect(plannedBy(list))
-	done, rest, err := r.arrange(ctx, list)
+	r.Trial.Expect(plannedBy(list))
+	done, rest, err := r.Arrange(ctx, list)
 	if err != nil || len(rest) == 0 {
 		return done, err
 	}
 	left := membersOf(rest)
-	more, _, err := r.arrange(ctx, slices.DeleteFunc(slices.Clone(s.unrefined), func(cmd *Command) bool {
+	more, _, err := r.Arrange(ctx, slices.DeleteFunc(slices.Clone(s.unrefined), func(cmd *Command) bool {
 		return slices.ContainsFunc(cmd.Members, func(m Member) bool { return !left[m.Node] })
 	}))
 	if err != nil {
@@ -75,7 +76,7 @@ func (s *search) inOrder(ctx context.Context, list []*Command) ([]*Command, erro
 		if r, err = s.replayOf(ctx); err != nil {
 			return nil, err
 		}
-		before, _, err := r.arrange(ctx, s.unrefined)
+		before, _, err := r.Arrange(ctx, s.unrefined)
 		if err != nil {
 			return nil, err
 		}
@@ -87,11 +88,11 @@ func (s *search) inOrder(ctx context.Context, list []*Command) ([]*Command, erro
 	return done, nil
 }
 
-func (s *search) replayOf(ctx context.Context) (*replay, error) {
-	r, err := newReplay(ctx, s.reference().Options, s.fleet)
+func (s *search) replayOf(ctx context.Context) (*replay.Replay, error) {
+	r, err := replay.New(ctx, s.reference().Options, s.fleet)
 	if err == nil {
-		r.fresh, r.moves = true, func(c *Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
-		r.known = func(node string) *Candidate {
+		r.Fresh, r.Moves = true, func(c *Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
+		r.Known = func(node string) *Candidate {
 			if u := s.byName[node]; u != nil && u.refused[survey.Consolidating] == nil {
 				return u.Candidate
 			}

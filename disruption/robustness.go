@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -18,7 +19,7 @@ func (s *search) withstand(ctx context.Context, out *reference.Plan) error {
 	if s.Robustness <= 0 || len(out.Commands) == 0 {
 		return nil
 	}
-	r, err := newReplay(ctx, s.reference().Options, s.fleet)
+	r, err := replay.New(ctx, s.reference().Options, s.fleet)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (s *search) withstand(ctx context.Context, out *reference.Plan) error {
 			s.giveWay(list[len(list)-1], lost)
 			list = list[:len(list)-1]
 		}
-		if list, err = r.carried(ctx, list); err != nil {
+		if list, err = r.Carried(ctx, list); err != nil {
 			return err
 		}
 		if len(list) == 0 {
@@ -62,10 +63,10 @@ func (s *search) withstand(ctx context.Context, out *reference.Plan) error {
 
 // scatter carries the commands out with their pods scattered, in as many orders as are asked for; it returns the pods that
 // one of them leaves without a place, and leaves nothing changed.
-func (s *search) scatter(ctx context.Context, r *replay, list []*Command, random *dice) (lost []scheduling.PodKey, err error) {
-	start := r.trial.Mark()
+func (s *search) scatter(ctx context.Context, r *replay.Replay, list []*Command, random *dice) (lost []scheduling.PodKey, err error) {
+	start := r.Trial.Mark()
 	defer func() {
-		if back := r.trial.Rollback(start); err == nil {
+		if back := r.Trial.Rollback(start); err == nil {
 			err = back
 		}
 	}()
@@ -74,9 +75,9 @@ func (s *search) scatter(ctx context.Context, r *replay, list []*Command, random
 		for i := range cmd.Members {
 			moves := s.fleet.Moves(cmd.Members[i].Pool)
 			if cmd.Method == MethodEmptiness || cmd.Method == MethodStaticDrift {
-				moves = nobodyMoves
+				moves = replay.NobodyMoves
 			}
-			if _, err := r.trial.HideMoving(cmd.Members[i].Node, moves); err != nil {
+			if _, err := r.Trial.HideMoving(cmd.Members[i].Node, moves); err != nil {
 				return nil, err
 			}
 		}
@@ -88,14 +89,14 @@ func (s *search) scatter(ctx context.Context, r *replay, list []*Command, random
 				pods = append(pods, n.Pods...)
 				empty := *n
 				empty.Pods = nil
-				if err := r.trial.PutNew(&empty); err != nil {
+				if err := r.Trial.PutNew(&empty); err != nil {
 					return n.Pods, nil
 				}
 			}
 		}
 	}
 	slices.SortFunc(pods, func(a, b scheduling.PodKey) int { return strings.Compare(a.String(), b.String()) })
-	before := r.trial.Mark()
+	before := r.Trial.Mark()
 	for range s.Robustness {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -104,14 +105,14 @@ func (s *search) scatter(ctx context.Context, r *replay, list []*Command, random
 			j := random.next(i + 1)
 			pods[i], pods[j] = pods[j], pods[i]
 		}
-		if lost, err = r.trial.Scatter(pods); err == nil && len(lost) == 0 {
+		if lost, err = r.Trial.Scatter(pods); err == nil && len(lost) == 0 {
 			// Pods that wait anyway and had room on a member, and now have it on another node, are of no command.
-			lost, err = r.trial.Scatter(r.trial.Waiting(math.MaxInt))
+			lost, err = r.Trial.Scatter(r.Trial.Waiting(math.MaxInt))
 		}
 		if err != nil || len(lost) > 0 {
 			return lost, err
 		}
-		if err := r.trial.Rollback(before); err != nil {
+		if err := r.Trial.Rollback(before); err != nil {
 			return nil, err
 		}
 	}

@@ -1,17 +1,18 @@
-package disruption
+package replay
 
 import (
 	"context"
 	"errors"
 	"slices"
 
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // putInTurns puts pods on the command's nodes one by one, so that nodes take turns: with two new nodes in two zones neither can take
 // all its pods of a spread before the other has some. All new nodes are there from the beginning, as they are before the first pod
 // has to go. It returns the order in which pods were put; nil if some have no place in any that it found.
-func (r *replay) putInTurns(ctx context.Context, cmd *Command) ([]scheduling.PodKey, error) {
+func (r *Replay) putInTurns(ctx context.Context, cmd *decision.Command) ([]scheduling.PodKey, error) {
 	turns, ok := r.turns(cmd)
 	if !ok {
 		return nil, nil
@@ -43,23 +44,23 @@ type turn struct {
 }
 
 // turns of the command's nodes, new ones opened; false if one can't be.
-func (r *replay) turns(cmd *Command) ([]turn, bool) {
+func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 	var out []turn
 	for i := range cmd.Receivers {
 		e := &cmd.Receivers[i]
-		out = append(out, turn{slices.Clone(e.Pods), func(pods []scheduling.PodKey) error { return r.trial.Put(e.Name, pods) }})
+		out = append(out, turn{slices.Clone(e.Pods), func(pods []scheduling.PodKey) error { return r.Trial.Put(e.Name, pods) }})
 	}
 	for i := range cmd.Replacements {
 		node := cmd.Replacements[i].Node
 		if node == nil {
 			continue
 		}
-		number, empty := r.trial.NewNodes(), *node
+		number, empty := r.Trial.NewNodes(), *node
 		empty.Pods = nil
-		if r.trial.PutNew(&empty) != nil {
+		if r.Trial.PutNew(&empty) != nil {
 			return nil, false
 		}
-		out = append(out, turn{slices.Clone(node.Pods), func(pods []scheduling.PodKey) error { return r.trial.PutMore(number, pods) }})
+		out = append(out, turn{slices.Clone(node.Pods), func(pods []scheduling.PodKey) error { return r.Trial.PutMore(number, pods) }})
 	}
 	return out, true
 }

@@ -1,4 +1,4 @@
-package disruption
+package replay
 
 import (
 	"context"
@@ -6,34 +6,35 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// replay carries commands out on a trial, one after another, exactly as planned.
-type replay struct {
-	pass  *reference.Pass
-	trial *scheduling.Trial
-	// moves says which pods of a candidate need another place.
-	moves func(*Candidate) func(*corev1.Pod) bool
-	// fresh says that commands are of the fleet as it is; known then finds the candidates that are known to qualify for consolidation.
-	fresh bool
-	known func(node string) *Candidate
+// Replay carries commands out on a trial, one after another, exactly as planned.
+type Replay struct {
+	Pass  *reference.Pass
+	Trial *scheduling.Trial
+	// Moves says which pods of a candidate need another place.
+	Moves func(*decision.Candidate) func(*corev1.Pod) bool
+	// Fresh says that commands are of the fleet as it is; known then finds the candidates that are known to qualify for consolidation.
+	Fresh bool
+	Known func(node string) *decision.Candidate
 }
 
-// arrange carries out what it can, in the order given as far as that goes: what has no place yet is tried again after the
+// Arrange carries out what it can, in the order given as far as that goes: what has no place yet is tried again after the
 // others. It returns what was carried out, in that order, and the rest.
-func (r *replay) arrange(ctx context.Context, commands []*Command) (done, rest []*Command, err error) {
+func (r *Replay) Arrange(ctx context.Context, commands []*decision.Command) (done, rest []*decision.Command, err error) {
 	rest = commands
 	for progress := true; progress && len(rest) > 0; {
 		progress = false
-		var again []*Command
+		var again []*decision.Command
 		for _, cmd := range rest {
 			if err := ctx.Err(); err != nil {
 				return nil, nil, err
 			}
-			next, why, err := r.step(ctx, cmd)
+			next, why, err := r.Step(ctx, cmd)
 			switch {
 			case err != nil:
 				return nil, nil, err
@@ -48,13 +49,13 @@ func (r *replay) arrange(ctx context.Context, commands []*Command) (done, rest [
 	return done, rest, nil
 }
 
-// step is the command as it can be carried out now, or what is in the way; nothing has changed then.
-func (r *replay) step(ctx context.Context, cmd *Command) (*Command, *RejectedError, error) {
-	members := make([]*Candidate, 0, len(cmd.Members))
-	var first *RejectedError
+// Step is the command as it can be carried out now, or what is in the way; nothing has changed then.
+func (r *Replay) Step(ctx context.Context, cmd *decision.Command) (*decision.Command, *decision.RejectedError, error) {
+	members := make([]*decision.Candidate, 0, len(cmd.Members))
+	var first *decision.RejectedError
 	giveUp := func() {
 		for _, c := range members {
-			r.pass.Ledger.Return(c.Name)
+			r.Pass.Ledger.Return(c.Name)
 		}
 	}
 	for i := range cmd.Members {
@@ -74,62 +75,62 @@ func (r *replay) step(ctx context.Context, cmd *Command) (*Command, *RejectedErr
 		giveUp()
 		return nil, first, nil
 	}
-	mark := r.trial.Mark()
+	mark := r.Trial.Mark()
 	next, why, err := r.carryOut(ctx, cmd, members)
 	if err != nil || why == nil {
 		return reference.Shrunk(next, members), nil, err
 	}
 	giveUp()
-	if err := r.trial.Rollback(mark); err != nil {
+	if err := r.Trial.Rollback(mark); err != nil {
 		return nil, nil, err
 	}
-	return nil, &RejectedError{Command: cmd.ID, Category: RejectedScheduling, Node: cmd.Members[0].Node, Block: why}, nil
+	return nil, &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedScheduling, Node: cmd.Members[0].Node, Block: why}, nil
 }
 
 // qualifies is StillQualifies but for commands of a search whose members had to qualify to come into them, and have their shares of the
 // budgets.
-func (r *replay) qualifies(cmd *Command, m *Member) (*Candidate, *RejectedError) {
-	if r.known != nil && cmd.Reason == ReasonUnderutilized {
-		if c := r.known(m.Node); c != nil {
+func (r *Replay) qualifies(cmd *decision.Command, m *decision.Member) (*decision.Candidate, *decision.RejectedError) {
+	if r.Known != nil && cmd.Reason == decision.ReasonUnderutilized {
+		if c := r.Known(m.Node); c != nil {
 			return c, nil
 		}
 	}
-	return r.pass.StillQualifies(cmd, m)
+	return r.Pass.StillQualifies(cmd, m)
 }
 
 // carryOut moves the members' pods where the command says, and returns the command with its nodes in the order in which they
 // take them. Pods that came to a member since it was planned have no place, and make it void; so does a place that is gone.
-func (r *replay) carryOut(ctx context.Context, cmd *Command, members []*Candidate) (*Command, *Block, error) {
-	if cmd.Method == MethodEmptiness || cmd.Method == MethodStaticDrift {
+func (r *Replay) carryOut(ctx context.Context, cmd *decision.Command, members []*decision.Candidate) (*decision.Command, *decision.Block, error) {
+	if cmd.Method == decision.MethodEmptiness || cmd.Method == decision.MethodStaticDrift {
 		for _, c := range members {
-			if _, err := r.trial.HideMoving(c.Name, nobodyMoves); err != nil {
-				return nil, &Block{Code: BlockLeaving}, nil
+			if _, err := r.Trial.HideMoving(c.Name, NobodyMoves); err != nil {
+				return nil, &decision.Block{Code: decision.BlockLeaving}, nil
 			}
 		}
 		return cmd, nil, nil
 	}
 	moving := 0
 	for _, c := range members {
-		n, err := r.trial.HideMoving(c.Name, r.moves(c))
+		n, err := r.Trial.HideMoving(c.Name, r.Moves(c))
 		if err != nil {
-			return nil, &Block{Code: BlockLeaving}, nil
+			return nil, &decision.Block{Code: decision.BlockLeaving}, nil
 		}
 		moving += n
 	}
-	if !r.fresh && moving > plannedOf(cmd, members) {
-		return nil, &Block{Code: BlockUnschedulable, Pods: r.trial.Waiting(reference.MaxNamed), Detail: "pods came since it was planned"}, nil
+	if !r.Fresh && moving > plannedOf(cmd, members) {
+		return nil, &decision.Block{Code: decision.BlockUnschedulable, Pods: r.Trial.Waiting(reference.MaxNamed), Detail: "pods came since it was planned"}, nil
 	}
-	return r.put(ctx, cmd)
+	return r.Put(ctx, cmd)
 }
 
-// put puts pods on the command's nodes, in turns if no order of the nodes will do.
-func (r *replay) put(ctx context.Context, cmd *Command) (*Command, *Block, error) {
-	mark := r.trial.Mark()
+// Put puts pods on the command's nodes, in turns if no order of the nodes will do.
+func (r *Replay) Put(ctx context.Context, cmd *decision.Command) (*decision.Command, *decision.Block, error) {
+	mark := r.Trial.Mark()
 	next, why, err := r.putWhole(cmd)
-	if err != nil || why == nil || !r.trial.Ruled() {
+	if err != nil || why == nil || !r.Trial.Ruled() {
 		return next, why, err
 	}
-	if err := r.trial.Rollback(mark); err != nil {
+	if err := r.Trial.Rollback(mark); err != nil {
 		return nil, nil, err
 	}
 	order, err := r.putInTurns(ctx, cmd)
@@ -143,18 +144,18 @@ func (r *replay) put(ctx context.Context, cmd *Command) (*Command, *Block, error
 
 // putWhole puts pods on the command's nodes, first those that are there. Where a rule about how pods are spread keeps some off a node,
 // that one comes after the others.
-func (r *replay) putWhole(cmd *Command) (*Command, *Block, error) {
-	receivers, why, err := inSomeOrder(r.trial, cmd.Receivers, func(e *scheduling.ExistingNode) ([]scheduling.PodKey, error) {
-		return e.Pods, r.trial.Put(e.Name, e.Pods)
+func (r *Replay) putWhole(cmd *decision.Command) (*decision.Command, *decision.Block, error) {
+	receivers, why, err := inSomeOrder(r.Trial, cmd.Receivers, func(e *scheduling.ExistingNode) ([]scheduling.PodKey, error) {
+		return e.Pods, r.Trial.Put(e.Name, e.Pods)
 	})
 	if err != nil || why != nil {
 		return nil, why, err
 	}
-	replacements, why, err := inSomeOrder(r.trial, cmd.Replacements, func(p *Replacement) ([]scheduling.PodKey, error) {
+	replacements, why, err := inSomeOrder(r.Trial, cmd.Replacements, func(p *decision.Replacement) ([]scheduling.PodKey, error) {
 		if p.Node == nil {
 			return nil, nil
 		}
-		return p.Node.Pods, r.trial.PutNew(p.Node)
+		return p.Node.Pods, r.Trial.PutNew(p.Node)
 	})
 	if err != nil || why != nil {
 		return nil, why, err
@@ -172,12 +173,12 @@ func sameList[N any](a, b []N) bool { return len(a) == len(b) && (len(a) == 0 ||
 
 // inSomeOrder puts pods on all nodes of the list, in its order as far as that goes, and returns the order in which it went: the list
 // itself where that is its own. The block is that of the first that takes its pods in none.
-func inSomeOrder[N any](t *scheduling.Trial, list []N, put func(*N) ([]scheduling.PodKey, error)) ([]N, *Block, error) {
+func inSomeOrder[N any](t *scheduling.Trial, list []N, put func(*N) ([]scheduling.PodKey, error)) ([]N, *decision.Block, error) {
 	inOrder, n := true, 0 // as long as that holds, what was done is the first n of the list
 	var done []N
 	for rest := list; len(rest) > 0; {
 		var again []N
-		var first *Block
+		var first *decision.Block
 		for i := range rest {
 			mark := t.Mark()
 			pods, err := put(&rest[i])
@@ -213,15 +214,15 @@ func inSomeOrder[N any](t *scheduling.Trial, list []N, put func(*N) ([]schedulin
 }
 
 // noPlace is the block for pods of a place that is gone, with the error's own words.
-func noPlace(err error, pods []scheduling.PodKey) *Block {
+func noPlace(err error, pods []scheduling.PodKey) *decision.Block {
 	if errors.Is(err, scheduling.ErrNoPlace) {
-		return &Block{Code: BlockUnschedulable, Pods: pods[:min(len(pods), reference.MaxNamed)], Detail: err.Error()}
+		return &decision.Block{Code: decision.BlockUnschedulable, Pods: pods[:min(len(pods), reference.MaxNamed)], Detail: err.Error()}
 	}
-	return &Block{Code: BlockUnschedulable, Detail: err.Error()}
+	return &decision.Block{Code: decision.BlockUnschedulable, Detail: err.Error()}
 }
 
-// newReplay begins with the fleet as it is, what waits placed.
-func newReplay(ctx context.Context, o *reference.Options, f *survey.Fleet) (*replay, error) {
+// New begins with the fleet as it is, what waits placed.
+func New(ctx context.Context, o *reference.Options, f *survey.Fleet) (*Replay, error) {
 	p, err := o.Begin(ctx, f)
 	if err != nil {
 		return nil, err
@@ -241,11 +242,11 @@ func newReplay(ctx context.Context, o *reference.Options, f *survey.Fleet) (*rep
 		}
 	}
 	t.Commit()
-	return &replay{pass: p, trial: t, moves: func(c *Candidate) func(*corev1.Pod) bool { return f.Moves(c.Machine.Pool) }}, nil
+	return &Replay{Pass: p, Trial: t, Moves: func(c *decision.Candidate) func(*corev1.Pod) bool { return f.Moves(c.Machine.Pool) }}, nil
 }
 
 // plannedOf is how many pods of the members it has places for: a new node may also be for pods that wait anyway.
-func plannedOf(c *Command, members []*Candidate) int {
+func plannedOf(c *decision.Command, members []*decision.Candidate) int {
 	size := 0
 	for _, m := range members {
 		size += len(m.Pods)
@@ -275,9 +276,9 @@ func plannedOf(c *Command, members []*Candidate) int {
 	return n
 }
 
-// restrict looks at some of a plan's commands again: disruption.Global.Restrict.
-func restrict(ctx context.Context, o *reference.Options, f *survey.Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
-	r, err := newReplay(ctx, o, f)
+// Restrict looks at some of a plan's commands again: disruption.Global.Restrict.
+func Restrict(ctx context.Context, o *reference.Options, f *survey.Fleet, commands []*decision.Command) (good []*decision.Command, rejected []*decision.RejectedError, err error) {
+	r, err := New(ctx, o, f)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -285,8 +286,8 @@ func restrict(ctx context.Context, o *reference.Options, f *survey.Fleet, comman
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		mark := r.trial.Mark()
-		next, why, err := r.step(ctx, cmd)
+		mark := r.Trial.Mark()
+		next, why, err := r.Step(ctx, cmd)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -304,13 +305,13 @@ func restrict(ctx context.Context, o *reference.Options, f *survey.Fleet, comman
 	return good, rejected, nil
 }
 
-// nobodyMoves is for nodes whose pods all stay where they are.
-func nobodyMoves(*corev1.Pod) bool { return false }
+// NobodyMoves is for nodes whose pods all stay where they are.
+func NobodyMoves(*corev1.Pod) bool { return false }
 
-// carried carries the commands out as planned; what can't be, since a command before it gave way, is left out.
-func (r *replay) carried(ctx context.Context, list []*Command) (good []*Command, err error) {
+// Carried carries the commands out as planned; what can't be, since a command before it gave way, is left out.
+func (r *Replay) Carried(ctx context.Context, list []*decision.Command) (good []*decision.Command, err error) {
 	for _, cmd := range list {
-		next, why, err := r.step(ctx, cmd)
+		next, why, err := r.Step(ctx, cmd)
 		if err != nil {
 			return nil, err
 		}

@@ -1,40 +1,42 @@
-package disruption
+package replay
 
 import (
 	"slices"
 
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // saves looks at the prices of a command that was carried out since the mark: one that was planned to save money and would not any
 // more is undone and rejected. Commands wait before they begin, for a wave or for somebody to approve them, and prices change.
-func (r *replay) saves(cmd *Command, mark scheduling.Mark) (*RejectedError, error) {
-	if len(cmd.Replacements) == 0 || cmd.Savings <= 0 || cmd.Method.Reason() != ReasonUnderutilized {
+func (r *Replay) saves(cmd *decision.Command, mark scheduling.Mark) (*decision.RejectedError, error) {
+	if len(cmd.Replacements) == 0 || cmd.Savings <= 0 || cmd.Method.Reason() != decision.ReasonUnderutilized {
 		return nil, nil
 	}
 	spent := int64(0)
 	for i := range cmd.Members {
-		spent += nanoUSD(r.pass.Fleet.ByName[cmd.Members[i].Node].Price)
+		spent += money.NanoUSD(r.Pass.Fleet.ByName[cmd.Members[i].Node].Price)
 	}
-	cost, known := leastCost(cmd.Replacements, r.trial.Planned(mark, 0))
+	cost, known := leastCost(cmd.Replacements, r.Trial.Planned(mark, 0))
 	if !known || cost < spent {
 		return nil, nil
 	}
 	for i := range cmd.Members {
-		r.pass.Ledger.Return(cmd.Members[i].Node)
+		r.Pass.Ledger.Return(cmd.Members[i].Node)
 	}
-	if err := r.trial.Rollback(mark); err != nil {
+	if err := r.Trial.Rollback(mark); err != nil {
 		return nil, err
 	}
-	return &RejectedError{
-		Command: cmd.ID, Category: RejectedScheduling, Node: cmd.Members[0].Node,
-		Block: &Block{Code: BlockNotCheaper, Price: usd(spent), Detail: "prices have changed since it was planned"},
+	return &decision.RejectedError{
+		Command: cmd.ID, Category: decision.RejectedScheduling, Node: cmd.Members[0].Node,
+		Block: &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(spent), Detail: "prices have changed since it was planned"},
 	}, nil
 }
 
 // leastCost is what the replacements cost now, each as the cheapest of the offerings that it may be launched as, in nano-USD per hour.
 // bins are the same nodes with all offerings that would do. It is not known if none of them is among these.
-func leastCost(planned []Replacement, bins []scheduling.NewNode) (sum int64, known bool) {
+func leastCost(planned []decision.Replacement, bins []scheduling.NewNode) (sum int64, known bool) {
 	if len(planned) != len(bins) {
 		return 0, false
 	}
@@ -44,8 +46,8 @@ func leastCost(planned []Replacement, bins []scheduling.NewNode) (sum int64, kno
 			o := &bins[i].InstanceTypes[k]
 			if may := planned[i].Node != nil && slices.ContainsFunc(planned[i].Node.InstanceTypes, func(p scheduling.InstanceTypeOption) bool {
 				return p.Offering() == o.Offering()
-			}); may && (least < 0 || nanoUSD(o.Price) < least) {
-				least = nanoUSD(o.Price)
+			}); may && (least < 0 || money.NanoUSD(o.Price) < least) {
+				least = money.NanoUSD(o.Price)
 			}
 		}
 		if least < 0 {
