@@ -32,7 +32,7 @@ type agreement struct {
 
 // agree checks the plan wave by wave.
 func (s *search) agree(ctx context.Context, out *reference.Plan) error {
-	if s.checks() == 0 || len(out.Commands) == 0 {
+	if s.Checks == 0 || len(out.Commands) == 0 {
 		return nil
 	}
 	model, err := reference.Settled(ctx, s.fleet, s.Query)
@@ -186,7 +186,7 @@ func (a *agreement) wanted(ctx context.Context, list []*Command) (plan *scheduli
 	if !slices.ContainsFunc(list, placesPods) {
 		return nil, true, nil
 	}
-	if a.asked++; a.asked > a.s.checks() {
+	if a.asked++; a.asked > a.s.Checks {
 		return nil, false, nil
 	}
 	next, moving := a.after(list, false)
@@ -217,7 +217,7 @@ func placesPods(c *Command) bool {
 
 // carry makes the commands part of the fleet that the next ones start from.
 func (a *agreement) carry(list []*Command) error {
-	if a.asked >= a.s.checks() {
+	if a.asked >= a.s.Checks {
 		return nil // nobody will ask
 	}
 	next, _ := a.after(list, true)
@@ -456,8 +456,8 @@ func (a *agreement) priced(cmd *Command, bins []scheduling.NewNode) (*Command, *
 	for i := range cmd.Members {
 		st.members = append(st.members, s.byName[cmd.Members[i].Node])
 	}
-	if len(bins) > s.maxBins() && st.method != MethodDrift {
-		return nil, &Block{Code: BlockManyNodes, Count: len(bins), Need: s.maxBins()}
+	if len(bins) > s.MaxBins && st.method != MethodDrift {
+		return nil, &Block{Code: BlockManyNodes, Count: len(bins), Need: s.MaxBins}
 	}
 	spent := priceOf(st.members)
 	bins, why := s.pass.flexible(st.method, st.members, bins, spent, s.mostFor(st.method, st.members, spent), max(typesToList, s.pass.SpotTypes()), false)

@@ -30,7 +30,7 @@
 //	global       the whole fleet in one plan                               global.go, ground.go, globalsearch.go, globalgroups.go,
 //	                                                                       globalattempt.go, globallaunch.go, globalworth.go,
 //	                                                                       globalrefine.go, globalfamilies.go, globalcommands.go,
-//	                                                                       flexible.go, flexiblezones.go, globalplan.go, waves.go
+//	                                                                       flexible.go, globalplan.go, waves.go
 //	                                                                       globalbudgets.go, robustness.go, agreement.go
 //	memory       what a plan of it leaves for the next                     planagain.go, memory.go, memorysight.go, memoryuntil.go, globalagain.go
 //	proofs       why nothing cheaper can be                                internal/consolidate/proof

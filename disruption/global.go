@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/api/option"
-	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/replay"
-	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -99,15 +97,6 @@ type Global struct {
 	ValidationDelay time.Duration
 }
 
-func (g *Global) maxMembers() int { return orDefault(g.MaxMembers, DefaultMaxMembers) }
-
-func (g *Global) maxBins() int { return orDefault(g.MaxBins, DefaultMaxBins) }
-func (g *Global) parallelism() int {
-	return orDefault(g.Parallelism, runtime.GOMAXPROCS(0))
-}
-
-func (g *Global) work() int { return orDefault(g.Work, DefaultWork) }
-
 // orNone is a duration or share of the options: the default for 0, nothing for less.
 func orNone[T cmp.Ordered](v, otherwise T) T {
 	var zero T
@@ -120,30 +109,17 @@ func orNone[T cmp.Ordered](v, otherwise T) T {
 	return v
 }
 
-func (g *Global) share() float64            { return orNone(g.MinSavingShare, DefaultMinSavingShare) }
-func (g *Global) disruptionPrice() float64  { return orNone(g.DisruptionPrice, DefaultDisruptionPrice) }
-func (g *Global) payBack() time.Duration    { return orNone(g.PayBack, DefaultPayBack) }
-func (g *Global) coolDown() time.Duration   { return orNone(g.CoolDown, DefaultCoolDown) }
-func (g *Global) launchTime() time.Duration { return orNone(g.LaunchTime, DefaultLaunchTime) }
-func (g *Global) readyTime() time.Duration  { return orNone(g.ReadyTime, DefaultReadyTime) }
-func (g *Global) checks() int               { return max(g.Checks, 0) }
-func (g *Global) drainLimit() time.Duration { return orNone(g.DrainLimit, DefaultDrainLimit) }
-
-// reference is the part of the work that both planners do alike.
-func (g *Global) reference() searchOptions {
-	return searchOptions{&reference.Options{
-		Query: g.Query, SpotToSpot: g.SpotToSpot, SpotToSpotTypes: orDefault(g.SpotToSpotTypes, DefaultSpotToSpotTypes),
-		ValidationDelay: orNone(g.ValidationDelay, DefaultValidationDelay),
-	}}
-}
-
-// searchOptions are the reference's options as a search uses them.
-type searchOptions struct{ *reference.Options }
-
-// begin is the pass of a search.
-func (o searchOptions) begin(ctx context.Context, f *survey.Fleet) (*pass, error) {
-	p, err := o.Options.Begin(ctx, f)
-	return &pass{Pass: p}, err
+// options are those that the search goes by: with defaults, and 0 is 0.
+func (g *Global) options() *searchOptions {
+	return &searchOptions{
+		Query: g.Query, PayBack: orNone(g.PayBack, DefaultPayBack), MinSaving: g.MinSaving,
+		MinSavingShare: orNone(g.MinSavingShare, DefaultMinSavingShare), DisruptionPrice: orNone(g.DisruptionPrice, DefaultDisruptionPrice),
+		CoolDown: orNone(g.CoolDown, DefaultCoolDown), SpotToSpot: g.SpotToSpot, SpotToSpotTypes: orDefault(g.SpotToSpotTypes, DefaultSpotToSpotTypes),
+		MaxMembers: orDefault(g.MaxMembers, DefaultMaxMembers), MaxMerged: orDefault(g.MaxMembers, DefaultMaxBatch), MaxBins: orDefault(g.MaxBins, DefaultMaxBins),
+		Work: orDefault(g.Work, DefaultWork), Parallelism: orDefault(g.Parallelism, runtime.GOMAXPROCS(0)), Robustness: g.Robustness,
+		Checks: max(g.Checks, 0), Seed: g.Seed, LaunchTime: orNone(g.LaunchTime, DefaultLaunchTime), ReadyTime: orNone(g.ReadyTime, DefaultReadyTime),
+		DrainLimit: orNone(g.DrainLimit, DefaultDrainLimit), ExpireAhead: g.ExpireAhead, ValidationDelay: orNone(g.ValidationDelay, DefaultValidationDelay),
+	}
 }
 
 // Plan decides for all nodes at once. Each way of searching is gone to its end, and the cheapest outcome is kept and refined.
@@ -152,15 +128,7 @@ func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 	if p == nil {
 		return nil, option.Missing("Global.Plan", "a fleet that Survey made")
 	}
-	ground, err := g.newContext(ctx, p, nil)
-	if err != nil {
-		return nil, err
-	}
-	best, err := ground.fromNothing(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found, err := best.plan(ctx)
+	found, err := g.options().makePlan(ctx, p)
 	return (*Plan)(found), err
 }
 
@@ -179,7 +147,7 @@ func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (g
 	if p == nil {
 		return nil, nil, option.Missing("Global.Restrict", "a fleet that Survey made")
 	}
-	return replay.Restrict(ctx, g.reference().Options, p, commands)
+	return replay.Restrict(ctx, g.options().reference().Options, p, commands)
 }
 
 // Validate looks at a command again in the fleet as it is now. Its members must still qualify, budgets suffice for all of

@@ -29,10 +29,10 @@ func (s *search) exchangeAfresh(ctx context.Context) error {
 
 // together is how many of the first units make a group.
 func (s *search) together(list []*unit) int {
-	groups := (len(list) + s.maxMembers() - 1) / s.maxMembers()
+	groups := (len(list) + s.MaxMembers - 1) / s.MaxMembers
 	n := (len(list) + groups - 1) / groups
 	for ; s.refining && n > 1; n-- {
-		if _, size := s.families.parties(list[:n]); size.members <= s.maxMembers() {
+		if _, size := s.families.parties(list[:n]); size.members <= s.MaxMembers {
 			break
 		}
 	}

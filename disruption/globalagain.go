@@ -315,7 +315,7 @@ func (s *search) lookAt(ctx context.Context, names map[string]bool) error {
 	list, pass := []way{{theta: 1000}}, s.eachBySelf
 	if len(s.units) <= thoroughFleet {
 		list, pass = ways(), s.consolidate
-		s.most = min(s.Global.work(), max(s.most, s.work+againLeast))
+		s.most = min(s.searchOptions.Work, max(s.most, s.work+againLeast))
 	}
 	for i, idle := 0, 0; idle < len(list) && s.work <= s.most; i++ {
 		before := len(s.steps)

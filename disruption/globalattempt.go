@@ -131,7 +131,7 @@ func (s *search) tryBounded(ctx context.Context, method Method, group []*unit, w
 // admissible looks at what needs no trial.
 func (s *search) admissible(method Method, group []*unit) *Block {
 	if s.refining {
-		if _, size := s.families.parties(group); size.members > s.maxMembers() && (size.bins > 1 || size.members > s.maxMerged()) {
+		if _, size := s.families.parties(group); size.members > s.MaxMembers && (size.bins > 1 || size.members > s.maxMerged()) {
 			return s.families.full
 		}
 	}
@@ -139,8 +139,8 @@ func (s *search) admissible(method Method, group []*unit) *Block {
 		if why := s.pass.Ledger.Blocks(u.Candidate, method.Reason()); why != nil {
 			return why
 		}
-		if limit := s.drainLimit(); limit > 0 && u.drain > limit && !u.due {
-			d := u.longest(s.Global)
+		if limit := s.DrainLimit; limit > 0 && u.drain > limit && !u.due {
+			d := u.longest(s.searchOptions)
 			return &Block{Code: BlockDrain, Budgets: budgetList(d), Count: d.pods, Need: d.allowed, Duration: u.drain.String()}
 		}
 	}
@@ -202,10 +202,10 @@ func (s *search) try(ctx context.Context, method Method, group []*unit, where pl
 // mostBins is how many nodes may be launched at once for so many.
 func (s *search) mostBins(where places, members int) int {
 	switch {
-	case members > s.maxMembers():
+	case members > s.MaxMembers:
 		return 1
 	case where == afresh:
-		return s.maxBins()
+		return s.MaxBins
 	}
 	return s.launched()
 }
@@ -244,7 +244,7 @@ func (s *search) tooLarge(st *step) *Block {
 	_, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown)...)
 	size.bins += len(st.numbers)
 	if st.method == MethodDrift {
-		size.bins = min(size.bins, s.maxBins())
+		size.bins = min(size.bins, s.MaxBins)
 	}
 	if !s.bears(size) {
 		return s.families.full
@@ -284,7 +284,7 @@ func (s *search) accept(st *step, receivers []string) {
 	s.vain.forget()
 }
 
-func (u *unit) longest(g *Global) draw {
+func (u *unit) longest(g *searchOptions) draw {
 	for _, d := range u.draws {
 		if g.drainTime(d.pods, d.allowed) == u.drain {
 			return d

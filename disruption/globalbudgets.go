@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"context"
+
 	"github.com/drawknife/drawknife/internal/consolidate/knapsack"
 )
 

@@ -22,7 +22,7 @@ func (s *search) commands() []*Command {
 	written := make([]writtenFamily, len(families))
 	var next atomic.Int32
 	var all sync.WaitGroup
-	for range min(s.parallelism(), 1+len(families)/familiesApart) {
+	for range min(s.Parallelism, 1+len(families)/familiesApart) {
 		all.Go(func() {
 			own := w.apart()
 			for i := int(next.Add(1)) - 1; i < len(families); i = int(next.Add(1)) - 1 {

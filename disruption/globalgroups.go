@@ -22,8 +22,8 @@ func (s *search) rebuild(ctx context.Context) error {
 // another.
 const maxExchanged = 8
 
-func (s *search) exchanged() int { return min(s.maxMembers(), maxExchanged) }
-func (s *search) launched() int  { return min(s.maxBins(), maxExchanged) }
+func (s *search) exchanged() int { return min(s.MaxMembers, maxExchanged) }
+func (s *search) launched() int  { return min(s.MaxBins, maxExchanged) }
 
 // maxSubset is how many nodes bestSubset tries all sets of.
 const maxSubset = 8

@@ -10,7 +10,7 @@ import (
 
 // drawnFrom are the groups drawn for each of the units as seed, by what each node is like.
 func drawnFrom(w way, list []*unit) [][]int64 {
-	s := &search{ground: &ground{Global: &Global{}}, way: w, decided: decided{gone: map[*unit]bool{}, fixed: map[*unit]bool{}}}
+	s := &search{ground: &ground{searchOptions: &searchOptions{MaxMembers: 16, MaxMerged: 100, MaxBins: 32}}, way: w, decided: decided{gone: map[*unit]bool{}, fixed: map[*unit]bool{}}}
 	var out [][]int64
 	for at := range list {
 		for draw := range groupDraws {

@@ -3,6 +3,7 @@ package disruption
 import (
 	"cmp"
 	"context"
+
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 )
 

@@ -2,20 +2,21 @@ package disruption
 
 import (
 	"context"
+
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
 // maxMerged is how many nodes a command removes at most that launches one at most.
 func (g *ground) maxMerged() int {
 	if len(g.units) > thoroughFleet {
-		return g.maxMembers()
+		return g.MaxMembers
 	}
-	return orDefault(g.MaxMembers, DefaultMaxBatch)
+	return g.MaxMerged
 }
 
 // bears reports whether one command may be so large.
 func (g *ground) bears(size familySize) bool {
-	return size.members <= g.maxMembers() && size.bins <= g.maxBins() || size.members <= g.maxMerged() && size.bins <= 1
+	return size.members <= g.MaxMembers && size.bins <= g.MaxBins || size.members <= g.maxMerged() && size.bins <= 1
 }
 
 // mergeMany exchanges many nodes for one new one at most, as Reference's multi-node consolidation does: the most of those first that save

@@ -4,10 +4,11 @@ import (
 	"context"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	corev1 "k8s.io/api/core/v1"
 )
 
 // plan writes the search down: commands, what becomes of each node, and in which order to go about it.

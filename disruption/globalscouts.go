@@ -79,7 +79,7 @@ const (
 
 // newScouts are those of the search, as many as may work side by side; nil where that is one.
 func (s *search) newScouts() *scouts {
-	if n := min(s.parallelism(), mostScouts); n > 1 {
+	if n := min(s.Parallelism, mostScouts); n > 1 {
 		return &scouts{s: s, list: make([]*scout, n)}
 	}
 	return nil

@@ -2,21 +2,26 @@ package disruption
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
 // refiningSearch is a search that begins to refine what it has found, with scouts.
 func refiningSearch(t *testing.T, fleet workload.Fleet) *search {
 	t.Helper()
-	f, err := Survey(Input{View: ViewOf(fleet.Snapshot())})
+	f, err := survey.Of(survey.Input{View: survey.ViewOf(fleet.Snapshot())})
 	if err != nil {
 		t.Fatal(err)
 	}
-	planner := &Global{CoolDown: -1, SpotToSpot: true, ValidationDelay: -1, Parallelism: 3}
-	g, err := planner.newGround(t.Context(), f, nil)
+	planner := &searchOptions{
+		PayBack: 2 * time.Hour, MinSavingShare: 0.15, DisruptionPrice: 0.002, SpotToSpot: true, SpotToSpotTypes: 15, MaxMembers: 16, MaxMerged: 100,
+		MaxBins: 32, Work: 60_000, Parallelism: 3, LaunchTime: 3 * time.Minute, ReadyTime: time.Minute, DrainLimit: time.Hour,
+	}
+	g, err := planner.newContext(t.Context(), f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

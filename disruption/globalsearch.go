@@ -146,7 +146,7 @@ func (g *ground) searchAll(ctx context.Context) (*search, error) {
 	done, errs := make([]*search, len(list)), make([]error, len(list))
 	var next atomic.Int32
 	var all sync.WaitGroup
-	for range min(g.parallelism(), len(list)) {
+	for range min(g.Parallelism, len(list)) {
 		all.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
 				done[i], errs[i] = g.search(ctx, list[i])
@@ -168,7 +168,7 @@ func (g *ground) searchAll(ctx context.Context) (*search, error) {
 
 // thorough says that all is tried that may save more, since there is time for it. Commands of many nodes, and of nodes that are kept to
 // one zone, are seldom settled by the checks, so that plans with checks are made of usual ones.
-func (g *ground) thorough() bool { return len(g.units) <= thoroughFleet && g.checks() == 0 }
+func (g *ground) thorough() bool { return len(g.units) <= thoroughFleet && g.Checks == 0 }
 
 // search goes one way to its end.
 func (g *ground) search(ctx context.Context, w way) (*search, error) {
@@ -209,7 +209,7 @@ func (g *ground) newSearch(ctx context.Context, w way) (*search, error) {
 			gone: map[*unit]bool{}, fixed: map[*unit]bool{}, firm: map[*unit]bool{}, families: newFamilies(),
 			later: map[*unit]bool{}, frail: map[*unit]*Block{}, why: map[string]*Block{},
 		},
-		tries: tries{most: g.work(), changed: map[identity]int{}, tried: map[uint64]bool{}},
+		tries: tries{most: g.Work, changed: map[identity]int{}, tried: map[uint64]bool{}},
 	}, nil
 }
 

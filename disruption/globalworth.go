@@ -36,17 +36,17 @@ func (g *ground) required(group []*unit) int64 {
 	if len(there) == 0 {
 		return 0
 	}
-	return max(int64(g.share()*float64(priceOf(there))), nanoUSD(g.MinSaving))
+	return max(int64(g.MinSavingShare*float64(priceOf(there))), nanoUSD(g.MinSaving))
 }
 
 // worthOf is what a saving is worth over the time in which it has to pay back, less what the disturbance costs, nano-USD.
 func (g *ground) worthOf(saving int64, cost float64) int64 {
-	return int64(float64(saving)*g.horizon().Hours()) - int64(g.disruptionPrice()*nanoPerUSD*cost)
+	return int64(float64(saving)*g.horizon().Hours()) - int64(g.DisruptionPrice*nanoPerUSD*cost)
 }
 
 // horizon is the time over which savings count: the pay-back time, an hour without one.
 func (g *ground) horizon() time.Duration {
-	if d := g.payBack(); d > 0 {
+	if d := g.PayBack; d > 0 {
 		return d
 	}
 	return time.Hour
@@ -70,10 +70,10 @@ func (g *ground) valueOf(st *step) int64 {
 	for i := range st.bins {
 		overlap += nanoUSD(st.bins[i].InstanceTypes[0].Price)
 	}
-	if g.payBack() == 0 {
+	if g.PayBack == 0 {
 		overlap = 0
 	}
-	return g.worthOf(st.saving, cost) - int64(float64(max(overlap, 0))*(g.launchTime()+drain).Hours())
+	return g.worthOf(st.saving, cost) - int64(float64(max(overlap, 0))*(g.LaunchTime+drain).Hours())
 }
 
 // pays says why a step is not worth it; nil when it is. The pass knows what pools ask for besides that.
@@ -88,7 +88,7 @@ func (g *ground) pays(p *pass, st *step) *Block {
 			return &Block{Code: BlockNoGain, Saving: usd(st.saving), Required: usd(required)}
 		}
 	}
-	if g.payBack() > 0 && st.value < 0 && spent > 0 {
+	if g.PayBack > 0 && st.value < 0 && spent > 0 {
 		return &Block{Code: BlockPayBack, Saving: usd(st.saving), Required: usd(st.saving - int64(float64(st.value)/g.horizon().Hours()))}
 	}
 	if len(there) == 0 {

@@ -22,7 +22,7 @@ import (
 // has none nor one that gets a new node stands in anybody's way, and everything that does not change while a plan is
 // made is worked out once.
 type ground struct {
-	*Global
+	*searchOptions
 	fleet *survey.Fleet
 	model *scheduling.Model
 	// units are the candidates, by name; ByName finds them.
@@ -86,18 +86,18 @@ type draw struct {
 }
 
 // newContext is that of the fleet. What the memory knows of pods that are as they were is not worked out again; nil for no memory.
-func (g *Global) newContext(ctx context.Context, f *survey.Fleet, m *memory) (*ground, error) {
+func (g *searchOptions) newContext(ctx context.Context, f *survey.Fleet, m *memory) (*ground, error) {
 	settled, err := reference.Settled(ctx, f, g.Query)
 	if err != nil {
 		return nil, err
 	}
-	out := &ground{Global: g, fleet: f, model: settled.Model, byName: make(map[string]*unit, len(f.Candidates)), accepted: map[Method][]*Candidate{}}
+	out := &ground{searchOptions: g, fleet: f, model: settled.Model, byName: make(map[string]*unit, len(f.Candidates)), accepted: map[Method][]*Candidate{}}
 	if out.worth, err = out.model.WorthFrom(ctx, g.Query, m.knownWorth()); err != nil {
 		return nil, err
 	}
 	out.answers = out.model.NewAnswers(out.worth, g.Query)
 	out.closed, out.coming = f.ClosedNodes()
-	moved, known := recentOwners(f, g.coolDown()), m.knownUnits(f)
+	moved, known := recentOwners(f, g.CoolDown), m.knownUnits(f)
 	list := make([]unit, len(f.Candidates))
 	out.units = make([]*unit, len(list))
 	for i, c := range f.Candidates {
@@ -222,9 +222,9 @@ func compareBudgets(a, b types.NamespacedName) int {
 
 // drainTime is how long it takes at least until pods of one budget are gone: so many at a time, each batch as long as pods
 // need to be ready elsewhere. A budget that lets none go now is expected to let one go at a time.
-func (g *Global) drainTime(pods, allowed int) time.Duration {
+func (g *searchOptions) drainTime(pods, allowed int) time.Duration {
 	allowed = max(allowed, 1)
-	return time.Duration((pods+allowed-1)/allowed) * g.readyTime()
+	return time.Duration((pods+allowed-1)/allowed) * g.ReadyTime
 }
 
 // expiresSoon reports whether the candidate's end is near enough to act on.
@@ -237,7 +237,7 @@ func (g *ground) expiresSoon(c *Candidate) bool {
 func (g *ground) coolsDown(c *Candidate, moved map[types.UID]time.Time) *Block {
 	var until time.Time
 	if since, ok := survey.TrueSince(c.Machine.Claim, v1.ConditionInitialized); ok {
-		until = since.Add(g.coolDown())
+		until = since.Add(g.CoolDown)
 	}
 	for _, pod := range c.Pods {
 		for i := range pod.OwnerReferences {
@@ -246,7 +246,7 @@ func (g *ground) coolsDown(c *Candidate, moved map[types.UID]time.Time) *Block {
 			}
 		}
 	}
-	if g.coolDown() == 0 || !until.After(g.fleet.Now) {
+	if g.CoolDown == 0 || !until.After(g.fleet.Now) {
 		return nil
 	}
 	return &Block{Code: BlockCoolDown, Until: until}

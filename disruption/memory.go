@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"context"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -24,8 +25,13 @@ func (g *ground) fromNothing(ctx context.Context) (*search, error) {
 }
 
 // of reports whether the memory is one of a plan by the same options.
-func (m *memory) of(g *Global) bool {
-	return m != nil && m.plan != nil && reflect.DeepEqual(m.planner, *g)
+func (m *memory) of(g *searchOptions) bool {
+	if m == nil || m.plan == nil {
+		return false
+	}
+	was, is := m.planner, *g
+	was.Parallelism, is.Parallelism = 0, 0 // plans do not depend on it
+	return reflect.DeepEqual(was, is)
 }
 
 // holds reports whether time alone has not made the plan another one.
@@ -47,7 +53,7 @@ func (u *unit) fact() fact {
 // remember is what the next plan needs of this one.
 func (s *search) remember(sight sighting, plan *reference.Plan, looked int) *memory {
 	return &memory{
-		planner: *s.Global, sight: sight, plan: madeAt(plan, plan.Time), until: s.until(plan), units: s.byName, why: s.why, worth: s.worth.Known(),
+		planner: *s.searchOptions, sight: sight, plan: madeAt(plan, plan.Time), until: s.until(plan), units: s.byName, why: s.why, worth: s.worth.Known(),
 		looked: looked, reach: reachOf(plan),
 	}
 }
@@ -83,7 +89,7 @@ func renamed(list []string, ids map[string]string) []string {
 
 // memory is what a plan leaves for the next one. It is plain data that nobody changes; a nil one remembers nothing.
 type memory struct {
-	planner Global
+	planner searchOptions
 	sight   sighting
 	plan    *reference.Plan
 	// until is when time alone may make the plan another one; zero for never.
@@ -99,7 +105,7 @@ type memory struct {
 }
 
 // again is a plan by what an earlier one remembers, and what is to be remembered of this one: see disruption.Global.PlanAgain.
-func (g *Global) again(ctx context.Context, f *survey.Fleet, m *memory) (*reference.Plan, *memory, error) {
+func (g *searchOptions) again(ctx context.Context, f *survey.Fleet, m *memory) (*reference.Plan, *memory, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -192,4 +198,31 @@ func madeAt(p *reference.Plan, now time.Time) *reference.Plan {
 	}
 	out.Unsettled = renamed(p.Unsettled, ids)
 	return &out
+}
+
+// Looked is how often nodes were looked at again since the memory's plan, or one before it, was made from nothing.
+func (m *memory) Looked() int { return m.looked }
+
+// movesApart names the nodes of which the memory has another idea of what their pods do when they go than a look at the fleet gives, and
+// says of how many nodes it has one: none may be named, or the next plan would rely on what is not so.
+func (o *searchOptions) movesApart(ctx context.Context, f *survey.Fleet, m *memory) (apart []string, known int, err error) {
+	with, err := o.newContext(ctx, f, m)
+	if err != nil {
+		return nil, 0, err
+	}
+	without, err := o.newContext(ctx, f, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	was := m.knownUnits(f)
+	for i, u := range with.units {
+		if v := without.units[i]; !slices.Equal(u.moving, v.moving) || !maps.Equal(u.stays, v.stays) || !slices.Equal(u.draws, v.draws) ||
+			u.drain != v.drain || u.passing != v.passing || u.like != v.like {
+			apart = append(apart, u.Name)
+		}
+		if before := was[u.Name]; before != nil && len(before.moving) > 0 && len(u.moving) > 0 && &before.moving[0] == &u.moving[0] {
+			known++
+		}
+	}
+	return apart, known, nil
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -197,12 +196,4 @@ func (s *sighting) gaveUp(o *sighting, changed map[string]bool) int {
 		}
 	}
 	return len(gone)
-}
-
-// soonest is the earlier of two times that are yet to come; zero stands for never.
-func soonest(now, a, b time.Time) time.Time {
-	if !b.After(now) || !a.IsZero() && a.Before(b) {
-		return a
-	}
-	return b
 }

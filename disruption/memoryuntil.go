@@ -53,3 +53,11 @@ func (s *search) until(plan *reference.Plan) time.Time {
 	}
 	return end
 }
+
+// soonest is the earlier of two times that are yet to come; zero stands for never.
+func soonest(now, a, b time.Time) time.Time {
+	if !b.After(now) || !a.IsZero() && a.Before(b) {
+		return a
+	}
+	return b
+}

@@ -36,7 +36,7 @@ func (g *Global) PlanAgain(ctx context.Context, fleet *Fleet, m *Memory) (*Plan,
 	if m != nil {
 		before = m.memory
 	}
-	plan, next, err := g.again(ctx, f, before)
+	plan, next, err := g.options().again(ctx, f, before)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,7 +1,6 @@
 package disruption
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -54,46 +53,6 @@ type Fleet struct {
 
 	// picture is what planners see.
 	picture *survey.Fleet
-}
-
-// ViewOf is a view of a snapshot that no live cluster is behind, such as one that was saved or read from manifests: no
-// node is nominated or marked, and the last pod event is what the NodeClaim says. A node is a candidate only if it has a
-// NodeClaim (scheduling.JoinNode puts both together), is initialised by its label karpenter.sh/initialized and by its claim's
-// condition Initialized, and bears the labels of its pool, instance type, zone and capacity type. One whose condition Ready is
-// not true counts as disrupted in its pool's budgets.
-func ViewOf(s *scheduling.Snapshot) *cluster.View {
-	if s == nil {
-		s = &scheduling.Snapshot{}
-	}
-	view := &cluster.View{Snapshot: s, Machines: make([]cluster.Machine, len(s.Nodes))}
-	for i := range s.Nodes {
-		n := &s.Nodes[i]
-		m := cluster.Machine{Name: n.Name, Pool: n.Pool, Node: n.Object, Claim: n.Claim, Pods: n.Pods, Leaving: n.Leaving}
-		if n.Claim != nil {
-			m.ProviderID, m.LastPodEvent = n.Claim.Status.ProviderID, n.Claim.Status.LastPodEventTime.Time
-		}
-		if n.Object != nil {
-			m.ProviderID = cmp.Or(m.ProviderID, n.Object.Spec.ProviderID)
-		}
-		m.Phase = phaseOf(&m)
-		view.Machines[i] = m
-	}
-	return view
-}
-
-// phaseOf is how far a node of a snapshot has come.
-func phaseOf(m *cluster.Machine) cluster.Phase {
-	switch {
-	case m.Claim == nil:
-		return cluster.PhaseInitialized // unmanaged nodes always count as initialised
-	case m.Node != nil && m.Node.Labels[v1.NodeInitializedLabelKey] == "true":
-		return cluster.PhaseInitialized
-	case m.Node != nil && m.Node.Labels[v1.NodeRegisteredLabelKey] == "true":
-		return cluster.PhaseRegistered
-	case m.ProviderID != "":
-		return cluster.PhaseLaunched
-	}
-	return cluster.PhaseLaunching
 }
 
 // Survey looks at every node of the cluster. The error is an *InputError, a *scheduling.SnapshotError for a snapshot that
@@ -155,3 +114,10 @@ func (f *Fleet) BudgetFaults() []error {
 	}
 	return f.picture.BudgetFaults()
 }
+
+// ViewOf is a view of a snapshot that no live cluster is behind, such as one that was saved or read from manifests: no
+// node is nominated or marked, and the last pod event is what the NodeClaim says. A node is a candidate only if it has a
+// NodeClaim (scheduling.JoinNode puts both together), is initialised by its label karpenter.sh/initialized and by its claim's
+// condition Initialized, and bears the labels of its pool, instance type, zone and capacity type. One whose condition Ready is
+// not true counts as disrupted in its pool's budgets.
+func ViewOf(s *scheduling.Snapshot) *cluster.View { return survey.ViewOf(s) }

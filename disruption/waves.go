@@ -139,10 +139,10 @@ func (s *search) waveOf(d *waveDraft) Wave {
 	w := Wave{}
 	span := d.drain
 	if slices.ContainsFunc(d.commands, func(c *Command) bool { return c.Pods() > 0 }) {
-		span = max(span, s.readyTime())
+		span = max(span, s.ReadyTime)
 	}
 	if d.launches {
-		span += s.launchTime()
+		span += s.LaunchTime
 	}
 	w.Seconds = span.Seconds()
 	overlap, savings := int64(0), int64(0)

@@ -1,0 +1,45 @@
+package survey
+
+import (
+	"cmp"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// ViewOf is a view of a snapshot that no live cluster is behind: see disruption.ViewOf.
+func ViewOf(s *scheduling.Snapshot) *cluster.View {
+	if s == nil {
+		s = &scheduling.Snapshot{}
+	}
+	view := &cluster.View{Snapshot: s, Machines: make([]cluster.Machine, len(s.Nodes))}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		m := cluster.Machine{Name: n.Name, Pool: n.Pool, Node: n.Object, Claim: n.Claim, Pods: n.Pods, Leaving: n.Leaving}
+		if n.Claim != nil {
+			m.ProviderID, m.LastPodEvent = n.Claim.Status.ProviderID, n.Claim.Status.LastPodEventTime.Time
+		}
+		if n.Object != nil {
+			m.ProviderID = cmp.Or(m.ProviderID, n.Object.Spec.ProviderID)
+		}
+		m.Phase = phaseOf(&m)
+		view.Machines[i] = m
+	}
+	return view
+}
+
+// phaseOf is how far a node of a snapshot has come.
+func phaseOf(m *cluster.Machine) cluster.Phase {
+	switch {
+	case m.Claim == nil:
+		return cluster.PhaseInitialized // unmanaged nodes always count as initialised
+	case m.Node != nil && m.Node.Labels[v1.NodeInitializedLabelKey] == "true":
+		return cluster.PhaseInitialized
+	case m.Node != nil && m.Node.Labels[v1.NodeRegisteredLabelKey] == "true":
+		return cluster.PhaseRegistered
+	case m.ProviderID != "":
+		return cluster.PhaseLaunched
+	}
+	return cluster.PhaseLaunching
+}
