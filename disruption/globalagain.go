@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/consolidate/replay"
+	"github.com/drawknife/drawknife/internal/consolidate/sighting"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -28,17 +29,17 @@ const (
 // again searches on from what the memory has: commands whose nodes are as they were are made once more, and what is left of the
 // nodes that have changed or had to do with these is consolidated. Nil where too much has changed. looked is how often nodes were
 // looked at again since all was planned from nothing; a pod that waited and is gone counts as one, as it may have left room on any.
-func (g *ground) again(ctx context.Context, m *memory, sight *sighting) (best *search, looked int, err error) {
+func (g *ground) again(ctx context.Context, m *memory, sight *sighting.Sighting) (best *search, looked int, err error) {
 	if len(g.units) < leastAgain {
 		return nil, 0, nil
 	}
-	changed := m.sight.changed(sight)
+	changed := m.sight.Changed(sight)
 	for _, u := range g.units {
 		if was := m.units[u.Name]; was == nil || was.fact() != u.fact() {
 			changed[u.Name] = true
 		}
 	}
-	gone := m.sight.gaveUp(sight, changed)
+	gone := m.sight.GaveUp(sight, changed)
 	tooMany := func(n int) bool {
 		return n+gone > len(g.units)/againShare || m.looked+n+gone > againRounds*len(g.units)
 	}

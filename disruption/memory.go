@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/sighting"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -51,7 +52,7 @@ func (u *unit) fact() fact {
 }
 
 // remember is what the next plan needs of this one.
-func (s *search) remember(sight sighting, plan *reference.Plan, looked int) *memory {
+func (s *search) remember(sight sighting.Sighting, plan *reference.Plan, looked int) *memory {
 	return &memory{
 		planner: *s.searchOptions, sight: sight, plan: madeAt(plan, plan.Time), until: s.until(plan), units: s.byName, why: s.why, worth: s.worth.Known(),
 		looked: looked, reach: reachOf(plan),
@@ -59,7 +60,7 @@ func (s *search) remember(sight sighting, plan *reference.Plan, looked int) *mem
 }
 
 // seeing is the memory with another look at a fleet that gives the same plan.
-func (m *memory) seeing(sight sighting) *memory {
+func (m *memory) seeing(sight sighting.Sighting) *memory {
 	return &memory{planner: m.planner, sight: sight, plan: m.plan, until: m.until, units: m.units, why: m.why, worth: m.worth, looked: m.looked, reach: m.reach}
 }
 
@@ -73,7 +74,7 @@ func (m *memory) knownWorth() *scheduling.KnownWorth {
 
 // knownUnits are the candidates of the memory if the fleet is a later one with the same PodDisruptionBudgets; nil for a nil memory.
 func (m *memory) knownUnits(f *survey.Fleet) map[string]*unit {
-	if m == nil || f.Now.Before(m.plan.Time) || !equal(m.sight.snapshot.PodDisruptionBudgets, f.In.View.Snapshot.PodDisruptionBudgets) {
+	if m == nil || f.Now.Before(m.plan.Time) || !sighting.Equal(m.sight.Snapshot.PodDisruptionBudgets, f.In.View.Snapshot.PodDisruptionBudgets) {
 		return nil
 	}
 	return m.units
@@ -90,7 +91,7 @@ func renamed(list []string, ids map[string]string) []string {
 // memory is what a plan leaves for the next one. It is plain data that nobody changes; a nil one remembers nothing.
 type memory struct {
 	planner searchOptions
-	sight   sighting
+	sight   sighting.Sighting
 	plan    *reference.Plan
 	// until is when time alone may make the plan another one; zero for never.
 	until time.Time
@@ -109,14 +110,14 @@ func (g *searchOptions) again(ctx context.Context, f *survey.Fleet, m *memory) (
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	sight := see(f)
+	sight := sighting.See(f)
 	if !m.of(g) {
 		m = nil
 	}
-	if m.holds(f.Now) && m.sight.same(&sight) {
+	if m.holds(f.Now) && m.sight.Same(&sight) {
 		return madeAt(m.plan, f.Now), m.seeing(sight), nil
 	}
-	if m != nil && (len(f.Candidates) < leastAgain || !m.sight.sameWorld(&sight)) {
+	if m != nil && (len(f.Candidates) < leastAgain || !m.sight.SameWorld(&sight)) {
 		m = nil
 	}
 	ground, err := g.newContext(ctx, f, m)

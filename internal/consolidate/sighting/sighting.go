@@ -1,0 +1,205 @@
+// Package sighting answers one question: is this the same fleet as before, as far as plans go, and if not, which nodes have changed?
+//
+// Input are two surveys. A Sighting keeps what a plan depends on in a form that can be compared: objects that are the same are the same
+// pointers, and others are compared by what they say, less what every write changes, such as resource versions. Two sightings of a fleet in
+// which nothing has changed take a few comparisons for each node; each changed object takes as many as it has fields.
+package sighting
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// Sighting is a fleet as it was when it was planned for, in a form that can be compared: objects that are the same are the same
+// pointers, others are compared by what they say.
+type Sighting struct {
+	Snapshot   *scheduling.Snapshot
+	machines   []cluster.Machine
+	candidates []*decision.Candidate
+	blocked    map[string]*decision.Block
+	executing  map[string]string
+	buffered   map[string]bool
+	budgets    []decision.Budget
+	history    []decision.Disruption
+	backOff    map[v1.PoolKey]survey.PoolPause
+	refusals   map[survey.RefusalKey]survey.Refusal
+	closed     []string
+}
+
+func See(f *survey.Fleet) Sighting {
+	out := Sighting{
+		Snapshot: f.In.View.Snapshot, machines: f.In.View.Machines, candidates: f.Candidates, blocked: f.Blocked,
+		executing: maps.Clone(f.In.Executing), buffered: maps.Clone(f.In.Buffered), budgets: slices.Clone(f.In.Budgets), history: slices.Clone(f.In.History),
+		backOff: f.In.BackOff.Remembered(), refusals: f.In.Refusals.Remembered(),
+	}
+	out.closed, _ = f.ClosedNodes()
+	return out
+}
+
+// Same reports whether plans for both must be the same but for what the time decides: see search.until.
+func (s *Sighting) Same(o *Sighting) bool {
+	if len(s.machines) != len(o.machines) || !s.SameWorld(o) || !s.sameBounds(o) || !s.sameCandidates(o) {
+		return false
+	}
+	for i := range s.machines {
+		if !sameMachine(&s.machines[i], &o.machines[i]) || !sameClaim(s.machines[i].Claim, o.machines[i].Claim) ||
+			!s.machines[i].LastPodEvent.Equal(o.machines[i].LastPodEvent) || s.machines[i].ProviderID != o.machines[i].ProviderID ||
+			!s.machines[i].NominatedUntil.Equal(o.machines[i].NominatedUntil) || !sameNode(&s.Snapshot.Nodes[i], &o.Snapshot.Nodes[i]) {
+			return false
+		}
+	}
+	return samePods(s.Snapshot.Pods, o.Snapshot.Pods) && samePods(s.Snapshot.Placeholders, o.Snapshot.Placeholders) &&
+		Equal(s.Snapshot.PodDisruptionBudgets, o.Snapshot.PodDisruptionBudgets)
+}
+
+// SameWorld reports whether everything is as it was but nodes, pods, and what bounds disruption.
+func (s *Sighting) SameWorld(o *Sighting) bool {
+	a, b := s.Snapshot, o.Snapshot
+	if !Equal(a.Vocabulary, b.Vocabulary) || !Equal(a.Catalogs, b.Catalogs) || !Equal(a.NodeOverlays, b.NodeOverlays) || !Equal(a.CostModel, b.CostModel) ||
+		!slices.EqualFunc(a.NodePools, b.NodePools, samePool) || !Equal(a.DaemonSets, b.DaemonSets) || !Equal(a.Namespaces, b.Namespaces) ||
+		!Equal(a.PersistentVolumeClaims, b.PersistentVolumeClaims) || !Equal(a.PersistentVolumes, b.PersistentVolumes) || !Equal(a.StorageClasses, b.StorageClasses) ||
+		!Equal(a.CSINodes, b.CSINodes) || !Equal(a.VolumeAttachments, b.VolumeAttachments) || !Equal(a.DefaultTopologySpread, b.DefaultTopologySpread) ||
+		!Equal(a.ResourceClaims, b.ResourceClaims) || !Equal(a.ResourceClaimTemplates, b.ResourceClaimTemplates) || !Equal(a.DeviceClasses, b.DeviceClasses) || !Equal(a.ResourceSlices, b.ResourceSlices) ||
+		!slices.Equal(a.UnsupportedVolumeTopologyKeys, b.UnsupportedVolumeTopologyKeys) || !slices.Equal(a.UnsupportedVolumeDrivers, b.UnsupportedVolumeDrivers) {
+		return false
+	}
+	return len(a.DefaultTopologySpread) == 0 || // nobody reads these otherwise
+		Equal(a.Services, b.Services) && Equal(a.ReplicaSets, b.ReplicaSets) && Equal(a.StatefulSets, b.StatefulSets) && Equal(a.ReplicationControllers, b.ReplicationControllers)
+}
+
+// sameBounds compares what bounds disruption.
+func (s *Sighting) sameBounds(o *Sighting) bool {
+	return maps.Equal(s.executing, o.executing) && maps.Equal(s.buffered, o.buffered) && Equal(s.budgets, o.budgets) && Equal(s.history, o.history) &&
+		maps.Equal(s.backOff, o.backOff) && maps.Equal(s.refusals, o.refusals) && slices.Equal(s.closed, o.closed)
+}
+
+// sameCandidates compares what Survey made of the nodes at its time.
+func (s *Sighting) sameCandidates(o *Sighting) bool {
+	return slices.EqualFunc(s.candidates, o.candidates, func(a, b *decision.Candidate) bool {
+		return a.Name == b.Name && a.Price == b.Price && a.Priced == b.Priced && a.Cost == b.Cost && a.QuietSince.Equal(b.QuietSince) &&
+			a.Drifted.Equal(b.Drifted) && Equal(a.PodBlock, b.PodBlock)
+	}) && maps.EqualFunc(s.blocked, o.blocked, Equal[*decision.Block])
+}
+
+// Equal compares by content, and soon comes to an end where both share what they point to.
+func Equal[T any](a, b T) bool { return reflect.DeepEqual(a, b) }
+
+func samePool(a, b scheduling.NodePool) bool {
+	if a.Key != b.Key || a.Catalog != b.Catalog || a.NotReady != b.NotReady || (a.Object == nil) != (b.Object == nil) {
+		return false
+	}
+	return a.Object == b.Object || sameMeta(&a.Object.ObjectMeta, &b.Object.ObjectMeta) && Equal(a.Object.Spec, b.Object.Spec)
+}
+
+// sameMeta leaves out what changes with every write.
+func sameMeta(a, b *metav1.ObjectMeta) bool {
+	x, y := *a, *b
+	x.ResourceVersion, y.ResourceVersion, x.Generation, y.Generation, x.ManagedFields, y.ManagedFields = "", "", 0, 0, nil, nil
+	return Equal(x, y)
+}
+
+// sameMachine compares what planners see of a node but for its claim and what time makes of it.
+func sameMachine(a, b *cluster.Machine) bool {
+	return a.Name == b.Name && a.Pool == b.Pool && a.Phase == b.Phase && a.Marked == b.Marked && a.Leaving == b.Leaving &&
+		(a.Claim == nil) == (b.Claim == nil) && sameObject(a.Node, b.Node) && samePods(a.Pods, b.Pods)
+}
+
+// sameNode compares what places for pods depend on.
+func sameNode(a, b *scheduling.Node) bool {
+	return a.Name == b.Name && a.Pool == b.Pool && a.Leaving == b.Leaving && sameObject(a.Object, b.Object) && samePods(a.Pods, b.Pods) &&
+		(a.Object != nil || sameClaim(a.Claim, b.Claim))
+}
+
+// sameObject compares Nodes, and passes over when their conditions were last looked at.
+func sameObject(a, b *corev1.Node) bool {
+	if a == b || a == nil || b == nil {
+		return a == b
+	}
+	if !sameMeta(&a.ObjectMeta, &b.ObjectMeta) || !Equal(a.Spec, b.Spec) || !slices.EqualFunc(a.Status.Conditions, b.Status.Conditions, func(x, y corev1.NodeCondition) bool {
+		return x.Type == y.Type && x.Status == y.Status
+	}) {
+		return false
+	}
+	x, y := a.Status, b.Status
+	x.Conditions, y.Conditions, x.Images, y.Images = nil, nil, nil, nil
+	return Equal(x, y)
+}
+
+func sameClaim(a, b *v1.NodeClaim) bool {
+	if a == b || a == nil || b == nil {
+		return a == b
+	}
+	return sameMeta(&a.ObjectMeta, &b.ObjectMeta) && Equal(a.Spec, b.Spec) && Equal(a.Status, b.Status)
+}
+
+func samePods(a, b []*corev1.Pod) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	if len(a) == 0 || &a[0] == &b[0] {
+		return true
+	}
+	for i := range a {
+		if a[i] != b[i] && !samePod(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func samePod(a, b *corev1.Pod) bool {
+	return a != nil && b != nil && sameMeta(&a.ObjectMeta, &b.ObjectMeta) && Equal(a.Spec, b.Spec) && Equal(a.Status, b.Status)
+}
+
+// Changed are the nodes that have come since, or are not as they were, by name.
+func (s *Sighting) Changed(o *Sighting) map[string]bool {
+	at := make(map[string]int, len(s.machines))
+	for i := range s.machines {
+		at[s.machines[i].Name] = i
+	}
+	out := map[string]bool{}
+	for i := range o.machines {
+		m := &o.machines[i]
+		k, known := at[m.Name]
+		if !known || !sameMachine(&s.machines[k], m) || !sameNode(&s.Snapshot.Nodes[k], &o.Snapshot.Nodes[i]) {
+			out[m.Name] = true
+		}
+	}
+	return out
+}
+
+// GaveUp is how many pods and placeholders waited that do so no more, and have not come to a node, which would have changed.
+func (s *Sighting) GaveUp(o *Sighting, changed map[string]bool) int {
+	gone := map[scheduling.PodKey]bool{}
+	for _, list := range [][]*corev1.Pod{s.Snapshot.Pods, s.Snapshot.Placeholders} {
+		for _, pod := range list {
+			gone[survey.KeyOf(pod)] = true
+		}
+	}
+	if len(gone) == 0 {
+		return 0
+	}
+	forget := func(list []*corev1.Pod) {
+		for _, pod := range list {
+			delete(gone, survey.KeyOf(pod))
+		}
+	}
+	forget(o.Snapshot.Pods)
+	forget(o.Snapshot.Placeholders)
+	for i := range o.Snapshot.Nodes {
+		if n := &o.Snapshot.Nodes[i]; changed[n.Name] {
+			forget(n.Pods)
+		}
+	}
+	return len(gone)
+}
