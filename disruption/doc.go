@@ -20,19 +20,14 @@
 //	words        candidates, blocks, budgets, commands, verdicts           vocabulary.go, package decision
 //	fleet        all nodes: candidates, and what keeps the others          survey.go, internal/consolidate/survey
 //	quiet        consolidateAfter and the condition Consolidatable         consolidatable.go
-//	cost         sums of money                                             cost.go, internal/consolidate/money
 //	budgets      how much may be disrupted: of NodePools and beyond        budgettracker.go
 //	back-off     pools whose replacements fail                             backoff.go
 //	drift        the condition Drifted, and hashes                         drift.go, hashes.go
 //	forced       what must go: broken, expired, interrupted nodes          repair.go, forced.go
 //	planner      what planners answer: commands and verdicts               planner.go
 //	reference    Karpenter's methods, one after another                    referenceplanner.go, internal/consolidate/reference
-//	global       the whole fleet in one plan                               global.go, ground.go, globalsearch.go, globalgroups.go,
-//	                                                                       globalattempt.go, globallaunch.go, globalworth.go,
-//	                                                                       globalrefine.go, globalfamilies.go, globalcommands.go,
-//	                                                                       flexible.go, globalplan.go, waves.go
-//	                                                                       globalbudgets.go, robustness.go, agreement.go
-//	memory       what a plan of it leaves for the next                     planagain.go, memory.go, memorysight.go, memoryuntil.go, globalagain.go
+//	global       the whole fleet in one plan                               global.go, internal/consolidate/global
+//	memory       what a plan of it leaves for the next                     planagain.go
 //	proofs       why nothing cheaper can be                                internal/consolidate/proof
 //	replay       whether any part of a plan is still good                  internal/consolidate/replay
 //	approval     an external system that may delay or refuse commands      approval.go, digest.go, refusals.go

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/api/option"
+	"github.com/drawknife/drawknife/internal/consolidate/global"
 	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -110,8 +111,8 @@ func orNone[T cmp.Ordered](v, otherwise T) T {
 }
 
 // options are those that the search goes by: with defaults, and 0 is 0.
-func (g *Global) options() *searchOptions {
-	return &searchOptions{
+func (g *Global) options() *global.Options {
+	return &global.Options{
 		Query: g.Query, PayBack: orNone(g.PayBack, DefaultPayBack), MinSaving: g.MinSaving,
 		MinSavingShare: orNone(g.MinSavingShare, DefaultMinSavingShare), DisruptionPrice: orNone(g.DisruptionPrice, DefaultDisruptionPrice),
 		CoolDown: orNone(g.CoolDown, DefaultCoolDown), SpotToSpot: g.SpotToSpot, SpotToSpotTypes: orDefault(g.SpotToSpotTypes, DefaultSpotToSpotTypes),
@@ -128,7 +129,7 @@ func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 	if p == nil {
 		return nil, option.Missing("Global.Plan", "a fleet that Survey made")
 	}
-	found, err := g.options().makePlan(ctx, p)
+	found, err := g.options().Plan(ctx, p)
 	return (*Plan)(found), err
 }
 
@@ -147,7 +148,7 @@ func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (g
 	if p == nil {
 		return nil, nil, option.Missing("Global.Restrict", "a fleet that Survey made")
 	}
-	return replay.Restrict(ctx, g.options().reference().Options, p, commands)
+	return replay.Restrict(ctx, g.options().Reference().Options, p, commands)
 }
 
 // Validate looks at a command again in the fleet as it is now. Its members must still qualify, budgets suffice for all of

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 )
 
 // MaxHistoryBytes bounds what History.Annotation writes. What is alike is written as one when there is more, with the latest
@@ -100,7 +101,7 @@ func (h History) Annotation(pool v1.PoolKey) string {
 			at = len(text.Labels)
 			places[key], text.Labels = at, append(text.Labels, set)
 		}
-		text.Lines = append(text.Lines, historyLine{d.Node, d.Command, d.Time.UnixMilli(), d.Reason, d.Zone, at, d.Pods, nanoUSD(d.Price), d.Owners, 0})
+		text.Lines = append(text.Lines, historyLine{d.Node, d.Command, d.Time.UnixMilli(), d.Reason, d.Zone, at, d.Pods, money.NanoUSD(d.Price), d.Owners, 0})
 	}
 	out := text.String()
 	if len(out) > MaxHistoryBytes {
@@ -220,7 +221,7 @@ func HistoryOf(pool *v1.NodePool) (History, error) {
 		}
 		d := Disruption{
 			Node: l.Node, Command: l.Command, Time: time.UnixMilli(l.Time).UTC(), Reason: l.Reason, Pool: key, Zone: l.Zone, Labels: text.Labels[l.Labels],
-			Pods: l.Pods, Price: usd(l.Price), Owners: l.Owners,
+			Pods: l.Pods, Price: money.USD(l.Price), Owners: l.Owners,
 		}
 		out = append(out, d)
 		d.Pods, d.Price = 0, 0 // the first speaks for all of them

@@ -8,5 +8,5 @@ func Looked(m *Memory) int { return m.memory.Looked() }
 // MovesApart names the nodes of which the memory has another idea of what their pods do when they go than a look at the fleet gives, and
 // says of how many nodes it has one.
 func MovesApart(ctx context.Context, g *Global, f *Fleet, m *Memory) (apart []string, known int, err error) {
-	return g.options().movesApart(ctx, f.seen(), m.memory)
+	return g.options().MovesApart(ctx, f.seen(), m.memory)
 }

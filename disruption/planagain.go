@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/drawknife/drawknife/api/option"
+	"github.com/drawknife/drawknife/internal/consolidate/global"
 )
 
 // Memory is what a plan of Global leaves for the next one: what it was made of, its commands, and why each other node stays. It
@@ -13,7 +14,7 @@ import (
 // plan itself, and the objects of the fleet's snapshot, which it holds on to. It relies on it that, as scheduling.Snapshot asks,
 // objects are not changed after they were handed in.
 type Memory struct {
-	memory *memory
+	memory *global.Memory
 }
 
 // PlanAgain is Plan with what an earlier plan remembers, and what is to be remembered of this one. While nothing has changed that
@@ -32,11 +33,11 @@ func (g *Global) PlanAgain(ctx context.Context, fleet *Fleet, m *Memory) (*Plan,
 	if f == nil {
 		return nil, nil, option.Missing("Global.PlanAgain", "a fleet that Survey made")
 	}
-	var before *memory
+	var before *global.Memory
 	if m != nil {
 		before = m.memory
 	}
-	plan, next, err := g.options().again(ctx, f, before)
+	plan, next, err := g.options().PlanAgain(ctx, f, before)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 )
 
 // Role is what a NodeClaim is to a command.
@@ -139,7 +140,7 @@ func (e *Execution) record(role Role, index int) *Record {
 func (e *Execution) memberRecord(index int) string {
 	m := &e.cmd.Members[index]
 	r := e.record(RoleMember, index)
-	r.Node, r.UID, r.Static, r.Price, r.Cost = m.Node, m.UID, m.Static, usd(nanoUSD(m.Price)), usd(nanoUSD(m.Cost))
+	r.Node, r.UID, r.Static, r.Price, r.Cost = m.Node, m.UID, m.Static, money.USD(money.NanoUSD(m.Price)), money.USD(money.NanoUSD(m.Cost))
 	return r.String()
 }
 

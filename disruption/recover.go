@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 	"github.com/drawknife/drawknife/scheduling/pods"
@@ -210,10 +211,10 @@ func (l *remains) command() *Command {
 				survey.AddOwners(&m, pod)
 			}
 		}
-		sum += nanoUSD(r.Price)
+		sum += money.NanoUSD(r.Price)
 		cmd.Members = append(cmd.Members, m)
 	}
-	cmd.Savings = usd(sum)
+	cmd.Savings = money.USD(sum)
 	return cmd
 }
 

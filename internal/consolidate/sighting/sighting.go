@@ -36,6 +36,7 @@ type Sighting struct {
 	closed     []string
 }
 
+// See is the fleet as it is now.
 func See(f *survey.Fleet) Sighting {
 	out := Sighting{
 		Snapshot: f.In.View.Snapshot, machines: f.In.View.Machines, candidates: f.Candidates, blocked: f.Blocked,

@@ -1,4 +1,4 @@
-package disruption
+package global
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -126,7 +128,7 @@ func (s *search) release() error {
 		}
 	}
 	for _, st := range s.steps {
-		if st.method == MethodDrift {
+		if st.method == decision.MethodDrift {
 			continue
 		}
 		for i, number := range st.numbers {
@@ -145,7 +147,7 @@ func (s *search) release() error {
 func (s *search) plannedUnit(st *step, i int, load scheduling.Load) *unit {
 	bin := &st.bins[i]
 	first := &bin.InstanceTypes[0]
-	c := &Candidate{
+	c := &decision.Candidate{
 		Name: fmt.Sprintf("~%06d", st.numbers[i]), Pool: &scheduling.NodePool{Key: bin.Pool}, Zone: first.Zone, CapacityType: v1.CapacityTypeOnDemand,
 		Price: first.Price, Cost: float64(1 + load.Pods),
 	}
@@ -156,5 +158,5 @@ func (s *search) plannedUnit(st *step, i int, load scheduling.Load) *unit {
 	if p.spot {
 		c.CapacityType = v1.CapacityTypeSpot
 	}
-	return &unit{Candidate: c, like: likenessOf(c), price: nanoUSD(first.Price), worth: nanoUSD(load.Worth), planned: p}
+	return &unit{Candidate: c, like: likenessOf(c), price: money.NanoUSD(first.Price), worth: money.NanoUSD(load.Worth), planned: p}
 }

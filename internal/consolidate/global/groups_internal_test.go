@@ -1,16 +1,18 @@
-package disruption
+package global
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // drawnFrom are the groups drawn for each of the units as seed, by what each node is like.
 func drawnFrom(w way, list []*unit) [][]int64 {
-	s := &search{ground: &ground{searchOptions: &searchOptions{MaxMembers: 16, MaxMerged: 100, MaxBins: 32}}, way: w, decided: decided{gone: map[*unit]bool{}, fixed: map[*unit]bool{}}}
+	s := &search{ground: &ground{Options: &Options{MaxMembers: 16, MaxMerged: 100, MaxBins: 32}}, way: w, decided: decided{gone: map[*unit]bool{}, fixed: map[*unit]bool{}}}
 	var out [][]int64
 	for at := range list {
 		for draw := range groupDraws {
@@ -28,8 +30,8 @@ func drawnFrom(w way, list []*unit) [][]int64 {
 func unlike(n, from int) []*unit {
 	var out []*unit
 	for i := range n {
-		c := &Candidate{Name: fmt.Sprintf("n-%d", from+i), Pool: &scheduling.NodePool{}, Zone: "a", Price: 0.2}
-		out = append(out, &unit{Candidate: c, at: from + i, number: from + i, like: likenessOf(c), price: nanoUSD(c.Price), worth: int64(i) << 16})
+		c := &decision.Candidate{Name: fmt.Sprintf("n-%d", from+i), Pool: &scheduling.NodePool{}, Zone: "a", Price: 0.2}
+		out = append(out, &unit{Candidate: c, at: from + i, number: from + i, like: likenessOf(c), price: money.NanoUSD(c.Price), worth: int64(i) << 16})
 	}
 	return out
 }

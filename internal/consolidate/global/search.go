@@ -1,4 +1,4 @@
-package disruption
+package global
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -16,7 +17,7 @@ import (
 // step is one accepted removal: what will be a command. Steps never touch each other's nodes: none puts pods on a node
 // that another removes, nor on one that another launches. So each is good without the others as far as room goes.
 type step struct {
-	method  Method
+	method  decision.Method
 	members []*unit
 	// bins are the new nodes with the types that may be launched, numbers what the trial calls them.
 	bins    []scheduling.NewNode
@@ -63,15 +64,15 @@ type decided struct {
 	// value is the sum of the steps'.
 	value int64
 	// made are commands that take no trial: of emptiness and of static pools.
-	made []*Command
+	made []*decision.Command
 	// unrefined are the commands that there were before the search was refined, where places depend on the order.
-	unrefined []*Command
+	unrefined []*decision.Command
 	// later are units whose commands have no place in the order of the plan, frail those whose commands a wave has lost: see
 	// Global.Robustness.
 	later map[*unit]bool
-	frail map[*unit]*Block
+	frail map[*unit]*decision.Block
 	// why keeps units from being consolidated, by name.
-	why map[string]*Block
+	why map[string]*decision.Block
 }
 
 // mode is how a search looks at groups at present.
@@ -191,13 +192,13 @@ func (s *search) better(other *search) bool {
 }
 
 func (g *ground) newSearch(ctx context.Context, w way) (*search, error) {
-	p, err := g.reference().begin(ctx, g.fleet)
+	p, err := g.Reference().begin(ctx, g.fleet)
 	if err != nil {
 		return nil, err
 	}
 	p.oneZone = g.thorough()
-	for _, m := range Methods() {
-		p.Blocks[m] = map[string]*Block{}
+	for _, m := range decision.Methods() {
+		p.Blocks[m] = map[string]*decision.Block{}
 	}
 	t, err := g.trial(ctx)
 	if err != nil {
@@ -207,7 +208,7 @@ func (g *ground) newSearch(ctx context.Context, w way) (*search, error) {
 		ground: g, way: w, pass: p, trial: t, start: t.Mark(), live: g.units,
 		decided: decided{
 			gone: map[*unit]bool{}, fixed: map[*unit]bool{}, firm: map[*unit]bool{}, families: newFamilies(),
-			later: map[*unit]bool{}, frail: map[*unit]*Block{}, why: map[string]*Block{},
+			later: map[*unit]bool{}, frail: map[*unit]*decision.Block{}, why: map[string]*decision.Block{},
 		},
 		tries: tries{most: g.Work, changed: map[identity]int{}, tried: map[uint64]bool{}},
 	}, nil
@@ -265,7 +266,7 @@ func (s *search) consolidate(ctx context.Context) error {
 
 // removeEmpty takes nodes from which nobody has to move, and drifted nodes of static pools.
 func (s *search) removeEmpty(ctx context.Context) error {
-	for _, m := range []Method{MethodEmptiness, MethodStaticDrift} {
+	for _, m := range []decision.Method{decision.MethodEmptiness, decision.MethodStaticDrift} {
 		accepted := s.accepted[m]
 		if len(accepted) == 0 {
 			continue
@@ -322,30 +323,30 @@ func (s *search) sort(list []*unit) {
 
 // removeDrifted takes the nodes that have drifted, the longest first, whatever that costs.
 func (s *search) removeDrifted(ctx context.Context) error {
-	accepted := slices.Clone(s.accepted[MethodDrift])
+	accepted := slices.Clone(s.accepted[decision.MethodDrift])
 	survey.ByDrift(accepted)
 	for _, c := range accepted {
 		u := s.byName[c.Name]
 		if s.gone[u] || s.fixed[u] {
 			if s.fixed[u] {
-				s.pass.Block(MethodDrift, c, &Block{Code: BlockReceiver})
+				s.pass.Block(decision.MethodDrift, c, &decision.Block{Code: decision.BlockReceiver})
 			}
 			continue
 		}
-		if why := s.pass.Ledger.Blocks(c, ReasonDrifted); why != nil {
-			s.pass.Block(MethodDrift, c, why)
+		if why := s.pass.Ledger.Blocks(c, decision.ReasonDrifted); why != nil {
+			s.pass.Block(decision.MethodDrift, c, why)
 			continue
 		}
 		if why := s.fleet.In.BackOff.Blocks(c.Pool.Key, s.fleet.Now); why != nil {
-			s.pass.Block(MethodDrift, c, why)
+			s.pass.Block(decision.MethodDrift, c, why)
 			continue
 		}
-		why, err := s.attempt(ctx, MethodDrift, []*unit{u}, useRoom)
+		why, err := s.attempt(ctx, decision.MethodDrift, []*unit{u}, useRoom)
 		if err != nil {
 			return err
 		}
 		if why != nil {
-			s.pass.Block(MethodDrift, c, why)
+			s.pass.Block(decision.MethodDrift, c, why)
 		}
 	}
 	return nil

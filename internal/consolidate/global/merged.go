@@ -1,8 +1,9 @@
-package disruption
+package global
 
 import (
 	"context"
 
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
@@ -39,8 +40,8 @@ func (s *search) mergeMany(ctx context.Context) error {
 // BySavings are the units that could be consolidated, in the order of Reference.
 func (s *search) bySavings() []*unit {
 	list := s.free()
-	byCandidate := make(map[*Candidate]*unit, len(list))
-	order := make([]*Candidate, 0, len(list))
+	byCandidate := make(map[*decision.Candidate]*unit, len(list))
+	order := make([]*decision.Candidate, 0, len(list))
 	for _, u := range list {
 		if u.planned == nil {
 			byCandidate[u.Candidate], order = u, append(order, u.Candidate)
@@ -60,11 +61,11 @@ func (s *search) mergeable(ctx context.Context, list []*unit) (most int, err err
 		middle := (low + high) / 2
 		group := list[:middle:middle]
 		s.work++
-		why := s.admissible(MethodMultiNode, group)
+		why := s.admissible(decision.MethodMultiNode, group)
 		if why == nil {
 			mark := s.trial.Mark()
 			var st *step
-			if st, why, err = s.try(ctx, MethodMultiNode, group, useRoom, mark); err == nil && why == nil && len(st.bins) > 1 {
+			if st, why, err = s.try(ctx, decision.MethodMultiNode, group, useRoom, mark); err == nil && why == nil && len(st.bins) > 1 {
 				why = s.families.full
 			}
 			if back := s.trial.Rollback(mark); err == nil {

@@ -1,9 +1,10 @@
-package disruption
+package global
 
 import (
 	"time"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
@@ -14,7 +15,7 @@ func (s *search) until(plan *reference.Plan) time.Time {
 	now, f := s.fleet.Now, s.fleet
 	end := soonest(now, time.Time{}, plan.Again)
 	note := func(t time.Time) { end = soonest(now, end, t) }
-	block := func(why *Block) {
+	block := func(why *decision.Block) {
 		if why != nil {
 			note(why.Until)
 		}
@@ -28,7 +29,7 @@ func (s *search) until(plan *reference.Plan) time.Time {
 		}
 		block(u.blocked)
 		block(u.PodBlock)
-		if due, expires := ExpiryOf(u.Machine.Claim); expires && !u.due {
+		if due, expires := decision.ExpiryOf(u.Machine.Claim); expires && !u.due {
 			note(due.At.Add(-s.ExpireAhead))
 		}
 	}

@@ -1,4 +1,4 @@
-package disruption
+package global
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/scheduling"
@@ -28,8 +30,8 @@ type pass struct {
 // out over the new nodes by their prices, and each keeps the types that can't cost more than its share, whatever way to
 // buy them succeeds. A node that comes for one that has drifted keeps all its types. Where such shares leave some node no type,
 // it gets what it needs of the others', unless the caller is strict. Where that does not do either, nodes may be kept to one zone.
-func (p *pass) flexible(m Method, group []*unit, bins []scheduling.NewNode, spent, most int64, limit int, strict bool) ([]scheduling.NewNode, *Block) {
-	if m == MethodDrift {
+func (p *pass) flexible(m decision.Method, group []*unit, bins []scheduling.NewNode, spent, most int64, limit int, strict bool) ([]scheduling.NewNode, *decision.Block) {
+	if m == decision.MethodDrift {
 		return bins, nil
 	}
 	most = min(most, unlimited)
@@ -51,16 +53,16 @@ func (p *pass) flexible(m Method, group []*unit, bins []scheduling.NewNode, spen
 // sharing narrows each new node to its share. A node whose share by its price leaves it no type gets what it needs, and the others
 // share what is left: one whose type costs more in another zone does not stop a command that saves enough. Without needs each has
 // to do with its share by price.
-func (p *pass) sharing(group []*unit, bins []scheduling.NewNode, needs []int64, spent, most int64, limit int) ([]scheduling.NewNode, *Block) {
+func (p *pass) sharing(group []*unit, bins []scheduling.NewNode, needs []int64, spent, most int64, limit int) ([]scheduling.NewNode, *decision.Block) {
 	planned, short := int64(0), make([]bool, len(bins))
 	for i := range bins {
-		planned += nanoUSD(bins[i].InstanceTypes[0].Price)
+		planned += money.NanoUSD(bins[i].InstanceTypes[0].Price)
 	}
 	out := make([]scheduling.NewNode, len(bins))
 	for again := true; again; {
 		again = false
 		for i := range bins {
-			price, share := nanoUSD(bins[i].InstanceTypes[0].Price), most
+			price, share := money.NanoUSD(bins[i].InstanceTypes[0].Price), most
 			switch {
 			case short[i]:
 				share = needs[i]
@@ -118,7 +120,7 @@ func sharedOut(price, planned, most int64) int64 {
 
 // offers keeps the node to the capacity type that it has to be bought as, and returns its types that cost less than its share. The
 // list is good until the next call.
-func (p *pass) offers(fromSpot bool, node *scheduling.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *Block) {
+func (p *pass) offers(fromSpot bool, node *scheduling.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	pool := p.Fleet.Pools[node.Pool]
 	if !p.picky(pool) && len(node.InstanceTypes) > limit {
 		node.InstanceTypes = node.InstanceTypes[:limit]
@@ -128,7 +130,7 @@ func (p *pass) offers(fromSpot bool, node *scheduling.NewNode, share int64, limi
 	spotToSpot = fromSpot && admits.Has(v1.CapacityTypeSpot) && planOn != v1.CapacityTypeReserved
 	switch {
 	case spotToSpot && !p.SpotToSpot:
-		return nil, true, &Block{Code: BlockSpotToSpot}
+		return nil, true, &decision.Block{Code: decision.BlockSpotToSpot}
 	case spotToSpot:
 		p.keepTo(v1.CapacityTypeSpot, node)
 	case planOn == v1.CapacityTypeReserved:
@@ -147,7 +149,7 @@ func allSpot(group []*unit) bool {
 
 // narrowed is one planned node with the types that cost less than its share. The rules for capacity types are those of the
 // reference, by what the whole group is bought as.
-func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent int64, bins, limit int) (*scheduling.NewNode, *Block) {
+func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent int64, bins, limit int) (*scheduling.NewNode, *decision.Block) {
 	pool := p.Fleet.Pools[planned.Pool]
 	node := *planned
 	if slices.ContainsFunc(group, func(u *unit) bool { return u.due }) {
@@ -161,7 +163,7 @@ func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent
 		return nil, why
 	}
 	if len(list) == 0 {
-		return nil, &Block{Code: BlockNotCheaper, Price: usd(spent), Floor: planned.InstanceTypes[0].Price}
+		return nil, &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(spent), Floor: planned.InstanceTypes[0].Price}
 	}
 	setOffers(pool, &node, list)
 	if why := p.Varied(pool, &node); why != nil {
@@ -169,7 +171,7 @@ func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent
 	}
 	if spotToSpot && len(group) == 1 && bins == 1 {
 		if len(list) < p.SpotTypes() {
-			return nil, &Block{Code: BlockFewTypes, Count: len(list), Need: p.SpotTypes()}
+			return nil, &decision.Block{Code: decision.BlockFewTypes, Count: len(list), Need: p.SpotTypes()}
 		}
 		for n := p.SpotTypes(); ; n++ {
 			setOffers(pool, &node, list[:n])
@@ -275,7 +277,7 @@ func (p *pass) cheaper(pool *survey.Pool, node *scheduling.NewNode, spent int64)
 	defer func() { p.cheapest = out }()
 	for i := range node.InstanceTypes {
 		o := &node.InstanceTypes[i]
-		if nanoUSD(o.Price) >= spent {
+		if money.NanoUSD(o.Price) >= spent {
 			break
 		}
 		if known := w.offer(pool, node, i); known.had && known.Worst < spent {
@@ -333,7 +335,7 @@ func (p *pass) apart() *pass {
 // sureOffers is offers, and where no type is sure to cost less than the share since it costs more in some zone, offers of a node that is kept
 // to one zone: the first, in the order of the planned types, in which a type is. Prices of spot instances differ by zone, and a
 // command that would only be worth it in one of them is worth it there.
-func (p *pass) sureOffers(fromSpot bool, node *scheduling.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *Block) {
+func (p *pass) sureOffers(fromSpot bool, node *scheduling.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	planned := *node
 	if list, spotToSpot, why = p.offers(fromSpot, node, share, limit); !p.keepsZone || why != nil || len(list) > 0 {
 		return list, spotToSpot, why
@@ -341,7 +343,7 @@ func (p *pass) sureOffers(fromSpot bool, node *scheduling.NewNode, share int64, 
 	var tried []string
 	for i := range planned.InstanceTypes[:min(limit, len(planned.InstanceTypes))] {
 		o := &planned.InstanceTypes[i]
-		if nanoUSD(o.Price) >= share {
+		if money.NanoUSD(o.Price) >= share {
 			break
 		}
 		if slices.Contains(tried, o.Zone) {

@@ -1,4 +1,4 @@
-package disruption
+package global
 
 import (
 	"testing"
@@ -17,7 +17,7 @@ func refiningSearch(t *testing.T, fleet workload.Fleet) *search {
 	if err != nil {
 		t.Fatal(err)
 	}
-	planner := &searchOptions{
+	planner := &Options{
 		PayBack: 2 * time.Hour, MinSavingShare: 0.15, DisruptionPrice: 0.002, SpotToSpot: true, SpotToSpotTypes: 15, MaxMembers: 16, MaxMerged: 100,
 		MaxBins: 32, Work: 60_000, Parallelism: 3, LaunchTime: 3 * time.Minute, ReadyTime: time.Minute, DrainLimit: time.Hour,
 	}

@@ -1,4 +1,4 @@
-package disruption
+package global
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
@@ -25,7 +27,7 @@ func (s *search) plan(ctx context.Context) (*reference.Plan, error) {
 	for _, u := range s.units {
 		cost += u.price
 	}
-	out.Cost, out.Floor = usd(cost), s.worth.Total()
+	out.Cost, out.Floor = money.USD(cost), s.worth.Total()
 	out.Verdicts = s.pass.Verdicts(out.Commands)
 	for i := range out.Verdicts {
 		for _, b := range out.Verdicts[i].Blocks {
@@ -55,7 +57,7 @@ func (s *search) order(ctx context.Context, out *reference.Plan) error {
 }
 
 // inOrder are commands that can be carried out one after another, in such an order.
-func (s *search) inOrder(ctx context.Context, list []*Command) ([]*Command, error) {
+func (s *search) inOrder(ctx context.Context, list []*decision.Command) ([]*decision.Command, error) {
 	r, err := s.replayOf(ctx)
 	if err != nil {
 		return nil, err
@@ -66,8 +68,8 @@ func (s *search) inOrder(ctx context.Context, list []*Command) ([]*Command, erro
 		return done, err
 	}
 	left := membersOf(rest)
-	more, _, err := r.Arrange(ctx, slices.DeleteFunc(slices.Clone(s.unrefined), func(cmd *Command) bool {
-		return slices.ContainsFunc(cmd.Members, func(m Member) bool { return !left[m.Node] })
+	more, _, err := r.Arrange(ctx, slices.DeleteFunc(slices.Clone(s.unrefined), func(cmd *decision.Command) bool {
+		return slices.ContainsFunc(cmd.Members, func(m decision.Member) bool { return !left[m.Node] })
 	}))
 	if err != nil {
 		return nil, err
@@ -90,10 +92,10 @@ func (s *search) inOrder(ctx context.Context, list []*Command) ([]*Command, erro
 }
 
 func (s *search) replayOf(ctx context.Context) (*replay.Replay, error) {
-	r, err := replay.New(ctx, s.reference().Options, s.fleet)
+	r, err := replay.New(ctx, s.Reference().Options, s.fleet)
 	if err == nil {
-		r.Fresh, r.Moves = true, func(c *Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
-		r.Known = func(node string) *Candidate {
+		r.Fresh, r.Moves = true, func(c *decision.Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
+		r.Known = func(node string) *decision.Candidate {
 			if u := s.byName[node]; u != nil && u.refused[survey.Consolidating] == nil {
 				return u.Candidate
 			}
@@ -104,7 +106,7 @@ func (s *search) replayOf(ctx context.Context) (*replay.Replay, error) {
 }
 
 // membersOf are the nodes that commands remove.
-func membersOf(commands []*Command) map[string]bool {
+func membersOf(commands []*decision.Command) map[string]bool {
 	out := map[string]bool{}
 	for _, cmd := range commands {
 		for i := range cmd.Members {
@@ -115,20 +117,20 @@ func membersOf(commands []*Command) map[string]bool {
 }
 
 // worthTogether is what the commands are worth, nano-USD.
-func (s *search) worthTogether(commands []*Command) int64 {
+func (s *search) worthTogether(commands []*decision.Command) int64 {
 	sum := int64(0)
 	for _, cmd := range commands {
 		cost := 0.0
 		for i := range cmd.Members {
 			cost += cmd.Members[i].Cost
 		}
-		sum += s.worthOf(nanoUSD(cmd.Savings), cost)
+		sum += s.worthOf(money.NanoUSD(cmd.Savings), cost)
 	}
 	return sum
 }
 
 // putOff leaves members of commands for the next plan, but for those that go.
-func (s *search) putOff(commands []*Command, going map[string]bool) {
+func (s *search) putOff(commands []*decision.Command, going map[string]bool) {
 	for name := range membersOf(commands) {
 		if !going[name] {
 			s.later[s.byName[name]] = true
@@ -138,9 +140,9 @@ func (s *search) putOff(commands []*Command, going map[string]bool) {
 }
 
 // proven is the block with a proof, if what is in the way is money and there is one.
-func (s *search) proven(u *unit, why *Block) *Block {
+func (s *search) proven(u *unit, why *decision.Block) *decision.Block {
 	switch why.Code {
-	case BlockUnschedulable, BlockNotCheaper, BlockNoGain, BlockManyNodes:
+	case decision.BlockUnschedulable, decision.BlockNotCheaper, decision.BlockNoGain, decision.BlockManyNodes:
 	default:
 		return why
 	}
@@ -150,12 +152,12 @@ func (s *search) proven(u *unit, why *Block) *Block {
 	if shown == nil {
 		return why
 	}
-	return &Block{Code: BlockFloor, Price: u.Price, Floor: shown.Floor, Required: usd(required), Proof: shown}
+	return &decision.Block{Code: decision.BlockFloor, Price: u.Price, Floor: shown.Floor, Required: money.USD(required), Proof: shown}
 }
 
 // noteBlocks notes for each unit that stays what keeps it from being consolidated.
 func (s *search) noteBlocks() {
-	kept := make([]*Block, len(s.units))
+	kept := make([]*decision.Block, len(s.units))
 	s.pass.Otherwise = func(node string) (out survey.ByMethod) {
 		if u := s.byName[node]; u != nil {
 			if out = u.refused; kept[u.at] != nil {
@@ -170,16 +172,16 @@ func (s *search) noteBlocks() {
 		case s.frail[u] != nil:
 			why = s.frail[u]
 		case s.later[u]:
-			why = &Block{Code: BlockLater}
+			why = &decision.Block{Code: decision.BlockLater}
 		case s.gone[u]:
 			continue
 		case why != nil:
 		case s.fixed[u], s.received[u].Pods > 0:
-			why = s.fleet.Plain(BlockReceiver)
+			why = s.fleet.Plain(decision.BlockReceiver)
 		case s.why[u.Name] != nil:
 			why = s.proven(u, s.why[u.Name])
 		default:
-			why = s.fleet.Plain(BlockNotReached)
+			why = s.fleet.Plain(decision.BlockNotReached)
 		}
 		kept[u.at] = why
 		s.pass.Noted(why)

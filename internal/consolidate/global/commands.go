@@ -1,4 +1,4 @@
-package disruption
+package global
 
 import (
 	"cmp"
@@ -9,13 +9,15 @@ import (
 	"sync/atomic"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // commands are those made without a trial, then those of the steps: nodes that share a new one go together, others apart
 // where each is worth it without the rest. Families have nothing to do with each other and are written side by side.
-func (s *search) commands() []*Command {
+func (s *search) commands() []*decision.Command {
 	out := slices.Clone(s.made)
 	w := s.newCommandWriter()
 	families := w.families()
@@ -52,7 +54,7 @@ type commandWriter struct {
 	// members are the nodes that go, in the order in which they were found.
 	members []*unit
 	// method that found a member, and receivers, the nodes that take its pods, by name; both by unit.at.
-	method    []Method
+	method    []decision.Method
 	receivers [][]scheduling.ExistingNode
 	// bins are the new nodes with all types that would hold their pods, as far as a command lists them; openedFor are the first
 	// members that they were opened for, and from are those that their pods come from, nil for pods that wait anyway.
@@ -62,7 +64,7 @@ type commandWriter struct {
 }
 
 func (s *search) newCommandWriter() *commandWriter {
-	w := &commandWriter{s: s, pass: s.pass, method: make([]Method, len(s.units)), receivers: make([][]scheduling.ExistingNode, len(s.units))}
+	w := &commandWriter{s: s, pass: s.pass, method: make([]decision.Method, len(s.units)), receivers: make([][]scheduling.ExistingNode, len(s.units))}
 	for _, st := range s.steps {
 		for _, u := range standing(st.members) {
 			w.members = append(w.members, u)
@@ -128,7 +130,7 @@ func (w *commandWriter) apart() *commandWriter {
 
 // writtenFamily is what came of a family: its commands, and the members that are left for the next plan.
 type writtenFamily struct {
-	commands []*Command
+	commands []*decision.Command
 	later    []*unit
 }
 
@@ -137,7 +139,7 @@ func (w *commandWriter) write(f *part) writtenFamily {
 	if steps == nil {
 		return writtenFamily{later: f.members}
 	}
-	out := writtenFamily{commands: make([]*Command, len(steps))}
+	out := writtenFamily{commands: make([]*decision.Command, len(steps))}
 	for i, st := range steps {
 		out.commands[i] = w.command(st)
 	}
@@ -245,7 +247,7 @@ func savingOf(st *step) int64 {
 // stepOf is the part as one step, with the types that its new nodes may be launched as; nil if it is not worth it.
 func (w *commandWriter) stepOf(p *part) *step {
 	method := w.method[p.members[0].at]
-	if method != MethodDrift {
+	if method != decision.MethodDrift {
 		method = methodFor(p.members)
 	}
 	st := &step{method: method, members: p.members, saving: priceOf(p.members)}
@@ -261,7 +263,7 @@ func (w *commandWriter) stepOf(p *part) *step {
 		st.bins = bins
 	}
 	for i := range st.bins {
-		st.saving -= nanoUSD(st.bins[i].InstanceTypes[0].Price)
+		st.saving -= money.NanoUSD(st.bins[i].InstanceTypes[0].Price)
 	}
 	st.value = w.s.valueOf(st)
 	if w.s.pays(w.pass, st) != nil {
@@ -270,13 +272,13 @@ func (w *commandWriter) stepOf(p *part) *step {
 	return st
 }
 
-func (w *commandWriter) command(st *step) *Command {
+func (w *commandWriter) command(st *step) *decision.Command {
 	cmd := reference.NewCommand(st.method, candidates(st.members), w.s.fleet.Now)
 	for i := range st.bins {
-		cmd.Replacements = append(cmd.Replacements, Replacement{Node: &st.bins[i], Pool: st.bins[i].Pool})
+		cmd.Replacements = append(cmd.Replacements, decision.Replacement{Node: &st.bins[i], Pool: st.bins[i].Pool})
 	}
 	cmd.Receivers = w.receiversOf(st.members)
-	cmd.Savings = usd(st.saving)
+	cmd.Savings = money.USD(st.saving)
 	return w.pass.Finish(cmd)
 }
 

@@ -1,4 +1,4 @@
-package disruption
+package global
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
@@ -39,19 +41,19 @@ func (s *search) agree(ctx context.Context, out *reference.Plan) error {
 	if err != nil {
 		return err
 	}
-	r, err := replay.New(ctx, s.reference().Options, s.fleet)
+	r, err := replay.New(ctx, s.Reference().Options, s.fleet)
 	if err != nil {
 		return err
 	}
 	a := &agreement{s: s, model: model, replay: r}
-	byID := make(map[string]*Command, len(out.Commands))
+	byID := make(map[string]*decision.Command, len(out.Commands))
 	for _, cmd := range out.Commands {
 		byID[cmd.ID] = cmd
 	}
 	waves := out.Waves
 	out.Commands, out.Waves = nil, nil
 	for _, wave := range waves {
-		list := make([]*Command, len(wave.Commands))
+		list := make([]*decision.Command, len(wave.Commands))
 		for i, id := range wave.Commands {
 			list[i] = byID[id]
 		}
@@ -73,7 +75,7 @@ func (s *search) agree(ctx context.Context, out *reference.Plan) error {
 
 // settle is the commands as waves that provisioning has places for, and carries them out. What does not go well together goes one
 // half after the other.
-func (a *agreement) settle(ctx context.Context, list []*Command) ([][]*Command, error) {
+func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*decision.Command, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -82,7 +84,7 @@ func (a *agreement) settle(ctx context.Context, list []*Command) ([][]*Command, 
 		if err != nil || cmd == nil {
 			return nil, err
 		}
-		return [][]*Command{{cmd}}, nil
+		return [][]*decision.Command{{cmd}}, nil
 	}
 	wanted, known, err := a.wanted(ctx, list)
 	if err != nil {
@@ -106,14 +108,14 @@ func (a *agreement) settle(ctx context.Context, list []*Command) ([][]*Command, 
 		return nil, err
 	}
 	for _, cmd := range list {
-		if !slices.ContainsFunc(good, func(c *Command) bool { return c.ID == cmd.ID }) {
-			a.leave(cmd, &Block{Code: BlockLater})
+		if !slices.ContainsFunc(good, func(c *decision.Command) bool { return c.ID == cmd.ID }) {
+			a.leave(cmd, &decision.Block{Code: decision.BlockLater})
 		}
 	}
 	if len(good) == 0 {
 		return nil, nil
 	}
-	return [][]*Command{good}, a.carry(good)
+	return [][]*decision.Command{good}, a.carry(good)
 }
 
 // maxExtended is how often a command is extended by what provisioning asks for. One for which it asks for yet more stays, and the
@@ -121,9 +123,9 @@ func (a *agreement) settle(ctx context.Context, list []*Command) ([][]*Command, 
 const maxExtended = 5
 
 // settleOne is the command, with such further nodes as provisioning asks for; nil if it is not worth it then.
-func (a *agreement) settleOne(ctx context.Context, cmd *Command) (*Command, error) {
+func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*decision.Command, error) {
 	for round := 0; ; round++ {
-		wanted, known, err := a.wanted(ctx, []*Command{cmd})
+		wanted, known, err := a.wanted(ctx, []*decision.Command{cmd})
 		if err != nil {
 			return nil, err
 		}
@@ -150,12 +152,12 @@ func (a *agreement) settleOne(ctx context.Context, cmd *Command) (*Command, erro
 			a.unsettled = append(a.unsettled, cmd.ID)
 		}
 		a.describe(good, mark)
-		return good, a.carry([]*Command{good})
+		return good, a.carry([]*decision.Command{good})
 	}
 }
 
 // describe gives the new nodes the requests of the pods that they have now.
-func (a *agreement) describe(cmd *Command, since scheduling.Mark) {
+func (a *agreement) describe(cmd *decision.Command, since scheduling.Mark) {
 	bins := a.replay.Trial.Planned(since, 1)
 	if len(bins) != len(cmd.Replacements) {
 		return
@@ -173,7 +175,7 @@ func (a *agreement) describe(cmd *Command, since scheduling.Mark) {
 }
 
 // leave keeps the members of a command, and says why.
-func (a *agreement) leave(cmd *Command, why *Block) {
+func (a *agreement) leave(cmd *decision.Command, why *decision.Block) {
 	for i := range cmd.Members {
 		u := a.s.byName[cmd.Members[i].Node]
 		a.s.frail[u], a.s.later[u] = why, true
@@ -182,7 +184,7 @@ func (a *agreement) leave(cmd *Command, why *Block) {
 
 // wanted is what provisioning plans for the pods of the commands if it needs further nodes for them, or has no place for one;
 // nil if it needs none. It is not known once too many questions were asked.
-func (a *agreement) wanted(ctx context.Context, list []*Command) (plan *scheduling.Plan, known bool, err error) {
+func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan *scheduling.Plan, known bool, err error) {
 	if !slices.ContainsFunc(list, placesPods) {
 		return nil, true, nil
 	}
@@ -211,12 +213,12 @@ func (a *agreement) wanted(ctx context.Context, list []*Command) (plan *scheduli
 }
 
 // placesPods reports whether the command has places for pods.
-func placesPods(c *Command) bool {
-	return len(c.Receivers) > 0 || slices.ContainsFunc(c.Replacements, func(r Replacement) bool { return r.Node != nil && len(r.Node.Pods) > 0 })
+func placesPods(c *decision.Command) bool {
+	return len(c.Receivers) > 0 || slices.ContainsFunc(c.Replacements, func(r decision.Replacement) bool { return r.Node != nil && len(r.Node.Pods) > 0 })
 }
 
 // carry makes the commands part of the fleet that the next ones start from.
-func (a *agreement) carry(list []*Command) error {
+func (a *agreement) carry(list []*decision.Command) error {
 	if a.asked >= a.s.Checks {
 		return nil // nobody will ask
 	}
@@ -231,7 +233,7 @@ func (a *agreement) carry(list []*Command) error {
 
 // after is the fleet once the commands' nodes are gone and their new ones there, with the pods that move at the places planned
 // for them, or waiting.
-func (a *agreement) after(list []*Command, bound bool) (next *scheduling.Snapshot, moving map[scheduling.PodKey]bool) {
+func (a *agreement) after(list []*decision.Command, bound bool) (next *scheduling.Snapshot, moving map[scheduling.PodKey]bool) {
 	members, places := map[string]bool{}, map[scheduling.PodKey]string{}
 	moving = map[scheduling.PodKey]bool{}
 	out := *a.model.Snapshot
@@ -332,7 +334,7 @@ func (a *agreement) launched(planned *scheduling.NewNode, name string) schedulin
 
 // extended is the command with the further nodes that provisioning plans, for the pods that it puts on them; or why it is not
 // worth it then.
-func (a *agreement) extended(ctx context.Context, cmd *Command, plan *scheduling.Plan) (*Command, *Block) {
+func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *scheduling.Plan) (*decision.Command, *decision.Block) {
 	own, further := map[scheduling.PodKey]bool{}, map[scheduling.PodKey]bool{}
 	for i := range cmd.Receivers {
 		for _, key := range cmd.Receivers[i].Pods {
@@ -346,7 +348,7 @@ func (a *agreement) extended(ctx context.Context, cmd *Command, plan *scheduling
 	}
 	for i := range plan.Unschedulable {
 		if key := plan.Unschedulable[i].Pod; own[key] {
-			return nil, &Block{Code: BlockUnschedulable, Pods: []scheduling.PodKey{key}}
+			return nil, &decision.Block{Code: decision.BlockUnschedulable, Pods: []scheduling.PodKey{key}}
 		}
 	}
 	var added []scheduling.NewNode
@@ -360,7 +362,7 @@ func (a *agreement) extended(ctx context.Context, cmd *Command, plan *scheduling
 		}
 	}
 	if len(added) == 0 {
-		return nil, &Block{Code: BlockLater}
+		return nil, &decision.Block{Code: decision.BlockLater}
 	}
 	stays := func(pods []scheduling.PodKey) []scheduling.PodKey {
 		return slices.DeleteFunc(slices.Clone(pods), func(key scheduling.PodKey) bool { return further[key] })
@@ -388,7 +390,7 @@ func (a *agreement) extended(ctx context.Context, cmd *Command, plan *scheduling
 }
 
 // adopted is the command with its pods where provisioning puts them.
-func (a *agreement) adopted(ctx context.Context, cmd *Command, plan *scheduling.Plan, own map[scheduling.PodKey]bool, added []scheduling.NewNode) (*Command, *Block) {
+func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *scheduling.Plan, own map[scheduling.PodKey]bool, added []scheduling.NewNode) (*decision.Command, *decision.Block) {
 	next := *cmd
 	next.Receivers, next.Replacements = nil, nil
 	put := map[string][]scheduling.PodKey{}
@@ -402,12 +404,12 @@ func (a *agreement) adopted(ctx context.Context, cmd *Command, plan *scheduling.
 		if pods := put[name]; len(pods) > 0 {
 			node := *cmd.Replacements[i].Node
 			node.Pods = pods
-			next.Replacements = append(next.Replacements, Replacement{Node: &node, Pool: node.Pool})
+			next.Replacements = append(next.Replacements, decision.Replacement{Node: &node, Pool: node.Pool})
 		}
 		delete(put, name)
 	}
 	for i := range added {
-		next.Replacements = append(next.Replacements, Replacement{Node: &added[i], Pool: added[i].Pool})
+		next.Replacements = append(next.Replacements, decision.Replacement{Node: &added[i], Pool: added[i].Pool})
 	}
 	for _, name := range slices.Sorted(maps.Keys(put)) {
 		next.Receivers = append(next.Receivers, scheduling.ExistingNode{Name: name, Pods: put[name]})
@@ -420,25 +422,25 @@ func (a *agreement) adopted(ctx context.Context, cmd *Command, plan *scheduling.
 }
 
 // described are the new nodes with all types that hold their pods and cost no less than those that they were placed on.
-func (a *agreement) described(ctx context.Context, cmd *Command) ([]scheduling.NewNode, *Block) {
+func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]scheduling.NewNode, *decision.Block) {
 	r := a.replay
 	mark := r.Trial.Mark()
 	good, rejected, err := r.Step(ctx, cmd)
 	if err != nil || rejected != nil {
-		return nil, &Block{Code: BlockLater}
+		return nil, &decision.Block{Code: decision.BlockLater}
 	}
 	bins := r.Trial.Planned(mark, 0)
 	for i := range cmd.Members {
 		r.Pass.Ledger.Return(cmd.Members[i].Node)
 	}
 	if err := r.Trial.Rollback(mark); err != nil || len(bins) != len(good.Replacements) {
-		return nil, &Block{Code: BlockLater}
+		return nil, &decision.Block{Code: decision.BlockLater}
 	}
 	for i := range bins {
 		was := good.Replacements[i].Node
 		at := slices.IndexFunc(bins[i].InstanceTypes, func(o scheduling.InstanceTypeOption) bool { return o.Name == was.InstanceTypes[0].Name })
 		if at < 0 {
-			return nil, &Block{Code: BlockLater}
+			return nil, &decision.Block{Code: decision.BlockLater}
 		}
 		bins[i].InstanceTypes, bins[i].Pods, bins[i].Allocatable = bins[i].InstanceTypes[at:], was.Pods, was.Allocatable
 	}
@@ -447,17 +449,17 @@ func (a *agreement) described(ctx context.Context, cmd *Command) ([]scheduling.N
 }
 
 // newName is what a command's new node is called while provisioning is asked.
-func newName(cmd *Command, i int) string { return fmt.Sprintf("~%s-%d", cmd.ID, i) }
+func newName(cmd *decision.Command, i int) string { return fmt.Sprintf("~%s-%d", cmd.ID, i) }
 
 // priced is the command with these new nodes, if it is worth it.
-func (a *agreement) priced(cmd *Command, bins []scheduling.NewNode) (*Command, *Block) {
+func (a *agreement) priced(cmd *decision.Command, bins []scheduling.NewNode) (*decision.Command, *decision.Block) {
 	s := a.s
 	st := &step{method: cmd.Method}
 	for i := range cmd.Members {
 		st.members = append(st.members, s.byName[cmd.Members[i].Node])
 	}
-	if len(bins) > s.MaxBins && st.method != MethodDrift {
-		return nil, &Block{Code: BlockManyNodes, Count: len(bins), Need: s.MaxBins}
+	if len(bins) > s.MaxBins && st.method != decision.MethodDrift {
+		return nil, &decision.Block{Code: decision.BlockManyNodes, Count: len(bins), Need: s.MaxBins}
 	}
 	spent := priceOf(st.members)
 	bins, why := s.pass.flexible(st.method, st.members, bins, spent, s.mostFor(st.method, st.members, spent), max(typesToList, s.pass.SpotTypes()), false)
@@ -470,13 +472,13 @@ func (a *agreement) priced(cmd *Command, bins []scheduling.NewNode) (*Command, *
 	for i := range bins {
 		numbers[bins[i].Pool]++
 		bins[i].Name = fmt.Sprintf("%s-%d", bins[i].Pool, numbers[bins[i].Pool])
-		cmd.Replacements = append(cmd.Replacements, Replacement{Node: &bins[i], Pool: bins[i].Pool})
-		st.saving -= nanoUSD(bins[i].InstanceTypes[0].Price)
+		cmd.Replacements = append(cmd.Replacements, decision.Replacement{Node: &bins[i], Pool: bins[i].Pool})
+		st.saving -= money.NanoUSD(bins[i].InstanceTypes[0].Price)
 	}
 	st.value = s.valueOf(st)
 	if why := s.pays(s.pass, st); why != nil {
 		return nil, why
 	}
-	cmd.Savings = usd(st.saving)
+	cmd.Savings = money.USD(st.saving)
 	return cmd, nil
 }

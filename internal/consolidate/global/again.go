@@ -1,4 +1,4 @@
-package disruption
+package global
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/internal/consolidate/sighting"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
@@ -29,7 +31,7 @@ const (
 // again searches on from what the memory has: commands whose nodes are as they were are made once more, and what is left of the
 // nodes that have changed or had to do with these is consolidated. Nil where too much has changed. looked is how often nodes were
 // looked at again since all was planned from nothing; a pod that waited and is gone counts as one, as it may have left room on any.
-func (g *ground) again(ctx context.Context, m *memory, sight *sighting.Sighting) (best *search, looked int, err error) {
+func (g *ground) again(ctx context.Context, m *Memory, sight *sighting.Sighting) (best *search, looked int, err error) {
 	if len(g.units) < leastAgain {
 		return nil, 0, nil
 	}
@@ -67,13 +69,13 @@ func (g *ground) again(ctx context.Context, m *memory, sight *sighting.Sighting)
 }
 
 // redoAll makes the commands of the memory once more that it can. Nodes of the others are added to those that have changed.
-func (s *search) redoAll(ctx context.Context, m *memory, changed map[string]bool) error {
+func (s *search) redoAll(ctx context.Context, m *Memory, changed map[string]bool) error {
 	s.trial.Expect(plannedBy(m.plan.Commands))
 	for _, cmd := range madeAt(m.plan, s.fleet.Now).Commands {
-		if cmd.Reason != ReasonUnderutilized {
+		if cmd.Reason != decision.ReasonUnderutilized {
 			continue
 		}
-		same := !slices.ContainsFunc(cmd.Members, func(m Member) bool { return changed[m.Node] })
+		same := !slices.ContainsFunc(cmd.Members, func(m decision.Member) bool { return changed[m.Node] })
 		done, err := s.redo(ctx, cmd, same)
 		if err != nil {
 			return err
@@ -93,7 +95,7 @@ func (s *search) redoAll(ctx context.Context, m *memory, changed map[string]bool
 
 // redo makes a command a step, if it is still sound, worth it and within budgets; nothing has changed if not. Same says that its
 // members are as they were. Pods that have come, and those whose places are gone, go where there is room.
-func (s *search) redo(ctx context.Context, cmd *Command, same bool) (bool, error) {
+func (s *search) redo(ctx context.Context, cmd *decision.Command, same bool) (bool, error) {
 	st := &step{method: cmd.Method, where: useRoom}
 	for i := range cmd.Members {
 		u := s.byName[cmd.Members[i].Node]
@@ -125,7 +127,7 @@ func (s *search) redo(ctx context.Context, cmd *Command, same bool) (bool, error
 }
 
 // tryAgain is try for places that are known.
-func (s *search) tryAgain(ctx context.Context, cmd *Command, same bool, st *step, mark scheduling.Mark) (*Block, error) {
+func (s *search) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st *step, mark scheduling.Mark) (*decision.Block, error) {
 	first := s.trial.NewNodes()
 	for _, u := range st.members {
 		pods, err := s.trial.HideMoving(u.Name, u.moves)
@@ -164,7 +166,7 @@ func (s *search) tryAgain(ctx context.Context, cmd *Command, same bool, st *step
 			left = s.trial.Fill(s.Query)
 		}
 		if left > 0 {
-			return &Block{Code: BlockUnschedulable}, nil
+			return &decision.Block{Code: decision.BlockUnschedulable}, nil
 		}
 		st.grown = s.trial.Grown(mark)
 	}
@@ -179,7 +181,7 @@ func (s *search) tryAgain(ctx context.Context, cmd *Command, same bool, st *step
 		}
 	}
 	for i := range st.bins {
-		st.saving -= nanoUSD(st.bins[i].InstanceTypes[0].Price)
+		st.saving -= money.NanoUSD(st.bins[i].InstanceTypes[0].Price)
 	}
 	st.value = s.valueOf(st)
 	if why := s.pays(s.pass, st); why != nil {
@@ -210,7 +212,7 @@ func (s *search) waitingFor(members []*unit, anyway bool) map[scheduling.PodKey]
 }
 
 // putSome puts pods where the command has them, as far as there is still a place.
-func (s *search) putSome(cmd *Command) error {
+func (s *search) putSome(cmd *decision.Command) error {
 	for i := range cmd.Receivers {
 		e := &cmd.Receivers[i]
 		for k := range e.Pods {
@@ -236,7 +238,7 @@ func (s *search) putSome(cmd *Command) error {
 }
 
 // placesIn is how many pods the command has places for.
-func placesIn(c *Command) int {
+func placesIn(c *decision.Command) int {
 	n := 0
 	for i := range c.Receivers {
 		n += len(c.Receivers[i].Pods)
@@ -250,7 +252,7 @@ func placesIn(c *Command) int {
 }
 
 // plannedBy is how many pods the commands have places for.
-func plannedBy(commands []*Command) int {
+func plannedBy(commands []*decision.Command) int {
 	n := 0
 	for _, cmd := range commands {
 		n += placesIn(cmd)
@@ -259,7 +261,7 @@ func plannedBy(commands []*Command) int {
 }
 
 // withOnly is the command with places for no pods but these.
-func withOnly(c *Command, pods map[scheduling.PodKey]bool) *Command {
+func withOnly(c *decision.Command, pods map[scheduling.PodKey]bool) *decision.Command {
 	gone := func(key scheduling.PodKey) bool { return !pods[key] }
 	out := *c
 	out.Receivers, out.Replacements, out.Order = nil, nil, nil
@@ -274,7 +276,7 @@ func withOnly(c *Command, pods map[scheduling.PodKey]bool) *Command {
 		}
 		n := *r.Node
 		if n.Pods = slices.DeleteFunc(slices.Clone(n.Pods), gone); len(n.Pods) > 0 {
-			out.Replacements = append(out.Replacements, Replacement{Node: &n, Pool: r.Pool})
+			out.Replacements = append(out.Replacements, decision.Replacement{Node: &n, Pool: r.Pool})
 		}
 	}
 	return &out
@@ -282,7 +284,7 @@ func withOnly(c *Command, pods map[scheduling.PodKey]bool) *Command {
 
 // recall has nodes that are as they were stay for the reasons that they had, and adds those to the changed whose reasons may not
 // last: they depend on the time, on budgets, or on what became of other nodes.
-func (s *search) recall(m *memory, changed map[string]bool) {
+func (s *search) recall(m *Memory, changed map[string]bool) {
 	receives := map[string]bool{}
 	for _, u := range s.units {
 		if s.fixed[u] {
@@ -301,7 +303,7 @@ func (s *search) recall(m *memory, changed map[string]bool) {
 			continue
 		}
 		switch why.Code {
-		case BlockLater, BlockNotReached, BlockRobustness, BlockBudget, BlockDrain, BlockDependsOnUninitialized:
+		case decision.BlockLater, decision.BlockNotReached, decision.BlockRobustness, decision.BlockBudget, decision.BlockDrain, decision.BlockDependsOnUninitialized:
 			changed[u.Name] = true
 		default:
 			s.why[u.Name] = why
@@ -316,7 +318,7 @@ func (s *search) lookAt(ctx context.Context, names map[string]bool) error {
 	list, pass := []way{{theta: 1000}}, s.eachBySelf
 	if len(s.units) <= thoroughFleet {
 		list, pass = ways(), s.consolidate
-		s.most = min(s.searchOptions.Work, max(s.most, s.work+againLeast))
+		s.most = min(s.Options.Work, max(s.most, s.work+againLeast))
 	}
 	for i, idle := 0, 0; idle < len(list) && s.work <= s.most; i++ {
 		before := len(s.steps)

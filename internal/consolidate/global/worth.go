@@ -1,6 +1,8 @@
-package disruption
+package global
 
 import (
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"slices"
 	"time"
 )
@@ -13,8 +15,8 @@ func standing(group []*unit) []*unit {
 	return slices.DeleteFunc(slices.Clone(group), func(u *unit) bool { return u.planned != nil })
 }
 
-func candidates(group []*unit) []*Candidate {
-	out := make([]*Candidate, len(group))
+func candidates(group []*unit) []*decision.Candidate {
+	out := make([]*decision.Candidate, len(group))
 	for i, u := range group {
 		out[i] = u.Candidate
 	}
@@ -36,12 +38,12 @@ func (g *ground) required(group []*unit) int64 {
 	if len(there) == 0 {
 		return 0
 	}
-	return max(int64(g.MinSavingShare*float64(priceOf(there))), nanoUSD(g.MinSaving))
+	return max(int64(g.MinSavingShare*float64(priceOf(there))), money.NanoUSD(g.MinSaving))
 }
 
 // worthOf is what a saving is worth over the time in which it has to pay back, less what the disturbance costs, nano-USD.
 func (g *ground) worthOf(saving int64, cost float64) int64 {
-	return int64(float64(saving)*g.horizon().Hours()) - int64(g.DisruptionPrice*nanoPerUSD*cost)
+	return int64(float64(saving)*g.horizon().Hours()) - int64(g.DisruptionPrice*money.NanoPerUSD*cost)
 }
 
 // horizon is the time over which savings count: the pay-back time, an hour without one.
@@ -68,7 +70,7 @@ func (g *ground) valueOf(st *step) int64 {
 		drain = max(drain, u.drain)
 	}
 	for i := range st.bins {
-		overlap += nanoUSD(st.bins[i].InstanceTypes[0].Price)
+		overlap += money.NanoUSD(st.bins[i].InstanceTypes[0].Price)
 	}
 	if g.PayBack == 0 {
 		overlap = 0
@@ -77,22 +79,22 @@ func (g *ground) valueOf(st *step) int64 {
 }
 
 // pays says why a step is not worth it; nil when it is. The pass knows what pools ask for besides that.
-func (g *ground) pays(p *pass, st *step) *Block {
-	if st.method == MethodDrift || slices.ContainsFunc(st.members, func(u *unit) bool { return u.due }) {
+func (g *ground) pays(p *pass, st *step) *decision.Block {
+	if st.method == decision.MethodDrift || slices.ContainsFunc(st.members, func(u *unit) bool { return u.due }) {
 		return nil
 	}
 	there, spent, required := standing(st.members), priceOf(st.members), g.required(st.members)
 	if st.saving <= 0 || st.saving < required {
 		// Removing what nobody knows the price of saves that price, whatever it is.
 		if spent > 0 || len(st.bins) > 0 {
-			return &Block{Code: BlockNoGain, Saving: usd(st.saving), Required: usd(required)}
+			return &decision.Block{Code: decision.BlockNoGain, Saving: money.USD(st.saving), Required: money.USD(required)}
 		}
 	}
 	if g.PayBack > 0 && st.value < 0 && spent > 0 {
-		return &Block{Code: BlockPayBack, Saving: usd(st.saving), Required: usd(st.saving - int64(float64(st.value)/g.horizon().Hours()))}
+		return &decision.Block{Code: decision.BlockPayBack, Saving: money.USD(st.saving), Required: money.USD(st.saving - int64(float64(st.value)/g.horizon().Hours()))}
 	}
 	if len(there) == 0 {
 		return nil
 	}
-	return p.Balanced(candidates(there), usd(st.saving))
+	return p.Balanced(candidates(there), money.USD(st.saving))
 }

@@ -1,6 +1,9 @@
-package disruption
+package global
 
-import "slices"
+import (
+	"github.com/drawknife/drawknife/disruption/decision"
+	"slices"
+)
 
 // families tell which nodes have to go together, while a search is going on: those that were exchanged for one another, one
 // exchange upon another, and those whose pods share a new node. A command is a family or less, so none becomes larger than a
@@ -15,13 +18,13 @@ type families struct {
 	guests map[*unit][]*unit
 	roots  []*unit // scratch
 	// full is the block of what would make a family larger than a command may be: the next plan begins with new families.
-	full *Block
+	full *decision.Block
 }
 
 type familySize struct{ members, bins int }
 
 func newFamilies() *families {
-	return &families{size: map[*unit]familySize{}, opener: map[int]*unit{}, guests: map[*unit][]*unit{}, full: &Block{Code: BlockLater}}
+	return &families{size: map[*unit]familySize{}, opener: map[int]*unit{}, guests: map[*unit][]*unit{}, full: &decision.Block{Code: decision.BlockLater}}
 }
 
 // of is the root of what the unit belongs to.

@@ -1,8 +1,10 @@
-package disruption
+package global
 
 import (
 	"cmp"
 	"context"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"hash/fnv"
 	"slices"
 )
@@ -82,15 +84,15 @@ func (s *search) bestSubset(ctx context.Context) error {
 	return nil
 }
 
-func methodFor(group []*unit) Method {
+func methodFor(group []*unit) decision.Method {
 	if len(group) == 1 {
-		return MethodSingleNode
+		return decision.MethodSingleNode
 	}
-	return MethodMultiNode
+	return decision.MethodMultiNode
 }
 
 // worthOn is what the pods on the unit are worth, those that it has been given among them.
-func (s *search) worthOn(u *unit) int64 { return u.worth + nanoUSD(s.received[u].Worth) }
+func (s *search) worthOn(u *unit) int64 { return u.worth + money.NanoUSD(s.received[u].Worth) }
 
 // waste is what the unit costs beyond that.
 func (s *search) waste(u *unit) int64 { return u.price - s.worthOn(u) }
@@ -148,13 +150,13 @@ func (s *search) likeness(u *unit) uint64 {
 }
 
 // likenessOf is what the candidate is bought as, as a number, whatever its name.
-func likenessOf(c *Candidate) uint64 {
+func likenessOf(c *decision.Candidate) uint64 {
 	h := fnv.New64a()
 	for _, part := range []string{c.Zone, c.CapacityType, c.Pool.Key.String()} {
 		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}
-	return h.Sum64() ^ uint64(nanoUSD(c.Price))
+	return h.Sum64() ^ uint64(money.NanoUSD(c.Price))
 }
 
 // dice are numbers without a pattern, the same for the same seed (splitmix64; Steele, Lea, Flood 2014).

@@ -1,4 +1,6 @@
-package disruption
+package global
+
+import "github.com/drawknife/drawknife/disruption/decision"
 
 // vainAttempts remember what a search has tried in vain since something was last changed for good: until the next step is accepted, the
 // same attempt comes to the same. Where nodes are few, groups are looked at in many ways that mostly end up at the same ones.
@@ -8,7 +10,7 @@ type vainAttempts struct{ known map[question]vainAttempt }
 type question struct {
 	// members is a number for the set of nodes and where their pods may go: see search.state.
 	members uint64
-	method  Method
+	method  decision.Method
 	// refining, subsets, strict and accepting are what the search was about: see the fields of way and search. alone says that limits
 	// on what may go together were not asked about.
 	refining, subsets, strict, accepting, alone bool
@@ -16,12 +18,12 @@ type question struct {
 
 // vainAttempt is why it came to nothing, and whether search.withheld was set by it.
 type vainAttempt struct {
-	why      *Block
+	why      *decision.Block
 	withheld bool
 }
 
 // question is the one that an attempt asks now.
-func (s *search) question(method Method, group []*unit, where places) question {
+func (s *search) question(method decision.Method, group []*unit, where places) question {
 	return question{s.state(group, where), method, s.refining, s.way.subsets, s.strict, s.accepting, false}
 }
 

@@ -1,9 +1,10 @@
-package disruption
+package global
 
 import (
 	"context"
 	"sync"
 
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -48,7 +49,7 @@ type ahead struct {
 
 // finding is what became of a group that was tried in vain: see search.attempt.
 type finding struct {
-	why      *Block
+	why      *decision.Block
 	work     int
 	withheld bool
 }
@@ -58,7 +59,7 @@ type deed struct {
 	order []string
 	// as is the search as it tried the step, which was its group, with places for its pods where it says.
 	as     search
-	method Method
+	method decision.Method
 	group  []*unit
 	where  places
 	// newNodes is how many the trial had afterwards.

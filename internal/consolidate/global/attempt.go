@@ -1,4 +1,4 @@
-package disruption
+package global
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -26,7 +28,7 @@ func (s *search) tryGroup(ctx context.Context, group []*unit, where places) erro
 		if u.planned != nil {
 			continue
 		}
-		if known := s.why[u.Name]; known == nil || len(group) == 1 && why.Code != BlockNotReached && !(where == onlyRoom && why.Code == BlockUnschedulable) {
+		if known := s.why[u.Name]; known == nil || len(group) == 1 && why.Code != decision.BlockNotReached && !(where == onlyRoom && why.Code == decision.BlockUnschedulable) {
 			s.why[u.Name] = why
 		}
 	}
@@ -51,13 +53,13 @@ const (
 func (p places) room() bool { return p == onlyRoom || p == useRoom }
 
 // attempt removes the units if that is worth it: it then becomes a step. Else nothing has changed, and the block says why.
-func (s *search) attempt(ctx context.Context, method Method, group []*unit, where places) (*Block, error) {
+func (s *search) attempt(ctx context.Context, method decision.Method, group []*unit, where places) (*decision.Block, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if s.work++; s.work > s.most && method != MethodDrift {
+	if s.work++; s.work > s.most && method != decision.MethodDrift {
 		s.pass.Waiting = true
-		return &Block{Code: BlockNotReached}, nil
+		return &decision.Block{Code: decision.BlockNotReached}, nil
 	}
 	if s.found != nil {
 		s.work, s.withheld = s.work+s.found.work, s.found.withheld
@@ -82,7 +84,7 @@ func (s *search) attempt(ctx context.Context, method Method, group []*unit, wher
 }
 
 // attemptUntried is attempt for what was not tried in vain.
-func (s *search) attemptUntried(ctx context.Context, method Method, group []*unit, where places) (*Block, error) {
+func (s *search) attemptUntried(ctx context.Context, method decision.Method, group []*unit, where places) (*decision.Block, error) {
 	mark := s.trial.Mark()
 	st, why, err := s.tryWithin(ctx, method, group, where, mark)
 	if err == nil && why == nil {
@@ -102,7 +104,7 @@ func (s *search) attemptUntried(ctx context.Context, method Method, group []*uni
 }
 
 // tryWithin tries it, within what a command may remove and launch.
-func (s *search) tryWithin(ctx context.Context, method Method, group []*unit, where places, mark scheduling.Mark) (*step, *Block, error) {
+func (s *search) tryWithin(ctx context.Context, method decision.Method, group []*unit, where places, mark scheduling.Mark) (*step, *decision.Block, error) {
 	st, why, err := s.tryBounded(ctx, method, group, where, mark)
 	if err != nil || why != s.families.full || st == nil || len(st.grown) == 0 || s.many() {
 		return st, why, err
@@ -120,7 +122,7 @@ func (s *search) tryWithin(ctx context.Context, method Method, group []*unit, wh
 }
 
 // tryBounded tries it, and is in vain where more would have to go together than a command may remove and launch.
-func (s *search) tryBounded(ctx context.Context, method Method, group []*unit, where places, mark scheduling.Mark) (*step, *Block, error) {
+func (s *search) tryBounded(ctx context.Context, method decision.Method, group []*unit, where places, mark scheduling.Mark) (*step, *decision.Block, error) {
 	st, why, err := s.try(ctx, method, group, where, mark)
 	if err == nil && why == nil {
 		why = s.tooLarge(st)
@@ -129,7 +131,7 @@ func (s *search) tryBounded(ctx context.Context, method Method, group []*unit, w
 }
 
 // admissible looks at what needs no trial.
-func (s *search) admissible(method Method, group []*unit) *Block {
+func (s *search) admissible(method decision.Method, group []*unit) *decision.Block {
 	if s.refining {
 		if _, size := s.families.parties(group); size.members > s.MaxMembers && (size.bins > 1 || size.members > s.maxMerged()) {
 			return s.families.full
@@ -140,15 +142,15 @@ func (s *search) admissible(method Method, group []*unit) *Block {
 			return why
 		}
 		if limit := s.DrainLimit; limit > 0 && u.drain > limit && !u.due {
-			d := u.longest(s.searchOptions)
-			return &Block{Code: BlockDrain, Budgets: budgetList(d), Count: d.pods, Need: d.allowed, Duration: u.drain.String()}
+			d := u.longest(s.Options)
+			return &decision.Block{Code: decision.BlockDrain, Budgets: budgetList(d), Count: d.pods, Need: d.allowed, Duration: u.drain.String()}
 		}
 	}
 	return nil
 }
 
 // try does it on the trial.
-func (s *search) try(ctx context.Context, method Method, group []*unit, where places, mark scheduling.Mark) (*step, *Block, error) {
+func (s *search) try(ctx context.Context, method decision.Method, group []*unit, where places, mark scheduling.Mark) (*step, *decision.Block, error) {
 	st := &step{method: method, members: group, where: where, ungrown: s.ungrown}
 	spent, first := int64(0), s.trial.NewNodes()
 	for _, u := range group {
@@ -178,8 +180,8 @@ func (s *search) try(ctx context.Context, method Method, group []*unit, where pl
 			return nil, why, err
 		}
 		bins := s.trial.Planned(mark, max(typesToTry, s.pass.SpotTypes()))
-		if most := s.mostBins(where, len(group)); len(bins) > most && method != MethodDrift {
-			return nil, &Block{Code: BlockManyNodes, Count: len(bins), Need: most}, nil
+		if most := s.mostBins(where, len(group)); len(bins) > most && method != decision.MethodDrift {
+			return nil, &decision.Block{Code: decision.BlockManyNodes, Count: len(bins), Need: most}, nil
 		}
 		// Refining goes by shares: steps that leave the family they join no slack keep others from joining it.
 		if st.bins, why = s.pass.flexible(method, group, bins, spent, most, max(typesToTry, s.pass.SpotTypes()), s.strict); why != nil {
@@ -193,7 +195,7 @@ func (s *search) try(ctx context.Context, method Method, group []*unit, where pl
 	}
 	st.saving = spent
 	for i := range st.bins {
-		st.saving -= nanoUSD(st.bins[i].InstanceTypes[0].Price)
+		st.saving -= money.NanoUSD(st.bins[i].InstanceTypes[0].Price)
 	}
 	st.value = s.valueOf(st)
 	return st, s.pays(s.pass, st), nil
@@ -222,28 +224,28 @@ func (s *search) hide(u *unit) (pods int, err error) {
 }
 
 // mostFor is what new nodes for the group may cost at most, nano-USD per hour.
-func (g *ground) mostFor(method Method, group []*unit, spent int64) int64 {
-	if method == MethodDrift || slices.ContainsFunc(group, func(u *unit) bool { return u.due }) {
+func (g *ground) mostFor(method decision.Method, group []*unit, spent int64) int64 {
+	if method == decision.MethodDrift || slices.ContainsFunc(group, func(u *unit) bool { return u.due }) {
 		return unlimited
 	}
 	return spent - g.required(group)
 }
 
 // take draws on the budgets for all members, or none.
-func (s *search) take(method Method, st *step) *Block {
+func (s *search) take(method decision.Method, st *step) *decision.Block {
 	_, why := s.pass.Ledger.TakeAll(candidates(standing(st.members)), method.Reason())
 	return why
 }
 
 // tooLarge is the block of a step with which nodes would have to go together that are more than a command may remove, or for
 // more new ones than it may launch.
-func (s *search) tooLarge(st *step) *Block {
+func (s *search) tooLarge(st *step) *decision.Block {
 	if !s.refining {
 		return nil // each step is a command
 	}
 	_, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown)...)
 	size.bins += len(st.numbers)
-	if st.method == MethodDrift {
+	if st.method == decision.MethodDrift {
 		size.bins = min(size.bins, s.MaxBins)
 	}
 	if !s.bears(size) {
@@ -272,7 +274,7 @@ func (s *search) accept(st *step, receivers []string) {
 			s.changed[u.identity()]++
 		}
 		s.families.receive(u, st.members)
-		if st.method == MethodDrift {
+		if st.method == decision.MethodDrift {
 			s.firm[u] = true
 		}
 		if !s.refining || s.firm[u] {
@@ -284,7 +286,7 @@ func (s *search) accept(st *step, receivers []string) {
 	s.vain.forget()
 }
 
-func (u *unit) longest(g *searchOptions) draw {
+func (u *unit) longest(g *Options) draw {
 	for _, d := range u.draws {
 		if g.drainTime(d.pods, d.allowed) == u.drain {
 			return d

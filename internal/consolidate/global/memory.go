@@ -1,4 +1,4 @@
-package disruption
+package global
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/sighting"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
@@ -26,7 +28,7 @@ func (g *ground) fromNothing(ctx context.Context) (*search, error) {
 }
 
 // of reports whether the memory is one of a plan by the same options.
-func (m *memory) of(g *searchOptions) bool {
+func (m *Memory) of(g *Options) bool {
 	if m == nil || m.plan == nil {
 		return false
 	}
@@ -36,7 +38,7 @@ func (m *memory) of(g *searchOptions) bool {
 }
 
 // holds reports whether time alone has not made the plan another one.
-func (m *memory) holds(now time.Time) bool {
+func (m *Memory) holds(now time.Time) bool {
 	return m != nil && !now.Before(m.plan.Time) && (m.until.IsZero() || now.Before(m.until))
 }
 
@@ -52,20 +54,20 @@ func (u *unit) fact() fact {
 }
 
 // remember is what the next plan needs of this one.
-func (s *search) remember(sight sighting.Sighting, plan *reference.Plan, looked int) *memory {
-	return &memory{
-		planner: *s.searchOptions, sight: sight, plan: madeAt(plan, plan.Time), until: s.until(plan), units: s.byName, why: s.why, worth: s.worth.Known(),
+func (s *search) remember(sight sighting.Sighting, plan *reference.Plan, looked int) *Memory {
+	return &Memory{
+		planner: *s.Options, sight: sight, plan: madeAt(plan, plan.Time), until: s.until(plan), units: s.byName, why: s.why, worth: s.worth.Known(),
 		looked: looked, reach: reachOf(plan),
 	}
 }
 
 // seeing is the memory with another look at a fleet that gives the same plan.
-func (m *memory) seeing(sight sighting.Sighting) *memory {
-	return &memory{planner: m.planner, sight: sight, plan: m.plan, until: m.until, units: m.units, why: m.why, worth: m.worth, looked: m.looked, reach: m.reach}
+func (m *Memory) seeing(sight sighting.Sighting) *Memory {
+	return &Memory{planner: m.planner, sight: sight, plan: m.plan, until: m.until, units: m.units, why: m.why, worth: m.worth, looked: m.looked, reach: m.reach}
 }
 
 // knownWorth is what pods were worth; nil for a nil memory.
-func (m *memory) knownWorth() *scheduling.KnownWorth {
+func (m *Memory) knownWorth() *scheduling.KnownWorth {
 	if m == nil {
 		return nil
 	}
@@ -73,7 +75,7 @@ func (m *memory) knownWorth() *scheduling.KnownWorth {
 }
 
 // knownUnits are the candidates of the memory if the fleet is a later one with the same PodDisruptionBudgets; nil for a nil memory.
-func (m *memory) knownUnits(f *survey.Fleet) map[string]*unit {
+func (m *Memory) knownUnits(f *survey.Fleet) map[string]*unit {
 	if m == nil || f.Now.Before(m.plan.Time) || !sighting.Equal(m.sight.Snapshot.PodDisruptionBudgets, f.In.View.Snapshot.PodDisruptionBudgets) {
 		return nil
 	}
@@ -88,16 +90,16 @@ func renamed(list []string, ids map[string]string) []string {
 	return out
 }
 
-// memory is what a plan leaves for the next one. It is plain data that nobody changes; a nil one remembers nothing.
-type memory struct {
-	planner searchOptions
+// Memory is what a plan leaves for the next one. It is plain data that nobody changes; a nil one remembers nothing.
+type Memory struct {
+	planner Options
 	sight   sighting.Sighting
 	plan    *reference.Plan
 	// until is when time alone may make the plan another one; zero for never.
 	until time.Time
 	// units are the candidates, why is what kept them from being consolidated; by name. worth is what pods were worth.
 	units map[string]*unit
-	why   map[string]*Block
+	why   map[string]*decision.Block
 	worth *scheduling.KnownWorth
 	// looked is how often nodes were looked at again since a plan was made from nothing.
 	looked int
@@ -105,8 +107,8 @@ type memory struct {
 	reach float64
 }
 
-// again is a plan by what an earlier one remembers, and what is to be remembered of this one: see disruption.Global.PlanAgain.
-func (g *searchOptions) again(ctx context.Context, f *survey.Fleet, m *memory) (*reference.Plan, *memory, error) {
+// PlanAgain is a plan by what an earlier one remembers, and what is to be remembered of this one: see disruption.Global.PlanAgain.
+func (g *Options) PlanAgain(ctx context.Context, f *survey.Fleet, m *Memory) (*reference.Plan, *Memory, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -159,9 +161,9 @@ func (g *searchOptions) again(ctx context.Context, f *survey.Fleet, m *memory) (
 
 // reachOf is what the commands save of what fleets with the same pods could cost less at most; 0 where nothing could be saved.
 func reachOf(p *reference.Plan) float64 {
-	most, sum := nanoUSD(p.Cost)-nanoUSD(p.Floor), int64(0)
+	most, sum := money.NanoUSD(p.Cost)-money.NanoUSD(p.Floor), int64(0)
 	for _, cmd := range p.Commands {
-		sum += nanoUSD(cmd.Savings)
+		sum += money.NanoUSD(cmd.Savings)
 	}
 	if most <= 0 {
 		return 0
@@ -176,7 +178,7 @@ func madeAt(p *reference.Plan, now time.Time) *reference.Plan {
 	out.Commands, out.Verdicts, out.Waves = slices.Clone(p.Commands), slices.Clone(p.Verdicts), slices.Clone(p.Waves)
 	again := !now.Equal(p.Time)
 	ids := map[string]string{}
-	list := make([]Command, len(p.Commands))
+	list := make([]decision.Command, len(p.Commands))
 	for i, cmd := range p.Commands {
 		list[i] = *cmd
 		next := &list[i]
@@ -202,11 +204,11 @@ func madeAt(p *reference.Plan, now time.Time) *reference.Plan {
 }
 
 // Looked is how often nodes were looked at again since the memory's plan, or one before it, was made from nothing.
-func (m *memory) Looked() int { return m.looked }
+func (m *Memory) Looked() int { return m.looked }
 
-// movesApart names the nodes of which the memory has another idea of what their pods do when they go than a look at the fleet gives, and
+// MovesApart names the nodes of which the memory has another idea of what their pods do when they go than a look at the fleet gives, and
 // says of how many nodes it has one: none may be named, or the next plan would rely on what is not so.
-func (o *searchOptions) movesApart(ctx context.Context, f *survey.Fleet, m *memory) (apart []string, known int, err error) {
+func (o *Options) MovesApart(ctx context.Context, f *survey.Fleet, m *Memory) (apart []string, known int, err error) {
 	with, err := o.newContext(ctx, f, m)
 	if err != nil {
 		return nil, 0, err

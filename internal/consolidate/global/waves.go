@@ -1,10 +1,12 @@
-package disruption
+package global
 
 import (
 	"cmp"
 	"slices"
 	"time"
 
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -13,7 +15,7 @@ type load struct{ pods, allowed int }
 
 // waveDraft is a wave in the making.
 type waveDraft struct {
-	commands []*Command
+	commands []*decision.Command
 	loads    map[types.NamespacedName]*load
 	launches bool
 	drain    time.Duration
@@ -25,11 +27,11 @@ func newWaveDraft() *waveDraft { return &waveDraft{loads: map[types.NamespacedNa
 // for another of the same wave: a command goes to the first wave whose drains, with it, take no longer than its own and
 // theirs did alone. Commands are returned in the order of the waves. Where rules about how pods are spread make places
 // depend on the order, it is the one in which they were found, in which all have their places.
-func (s *search) waves(commands []*Command) ([]*Command, []Wave) {
+func (s *search) waves(commands []*decision.Command) ([]*decision.Command, []decision.Wave) {
 	order := slices.Clone(commands)
 	ruled := s.trial.Ruled()
 	if !ruled {
-		slices.SortStableFunc(order, func(a, b *Command) int {
+		slices.SortStableFunc(order, func(a, b *decision.Command) int {
 			return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), cmp.Compare(density(b), density(a)))
 		})
 	}
@@ -53,7 +55,7 @@ func (s *search) waves(commands []*Command) ([]*Command, []Wave) {
 			s.add(d, cmd, draws)
 		}
 	}
-	out, list := make([]Wave, len(drafts)), make([]*Command, 0, len(commands))
+	out, list := make([]decision.Wave, len(drafts)), make([]*decision.Command, 0, len(commands))
 	for i, d := range drafts {
 		out[i] = s.waveOf(d)
 		list = append(list, d.commands...)
@@ -62,28 +64,28 @@ func (s *search) waves(commands []*Command) ([]*Command, []Wave) {
 }
 
 // rankOf puts first what disturbs nobody, then what has to go, then what saves.
-func rankOf(c *Command) int {
+func rankOf(c *decision.Command) int {
 	switch c.Reason {
-	case ReasonEmpty:
+	case decision.ReasonEmpty:
 		return 0
-	case ReasonDrifted:
+	case decision.ReasonDrifted:
 		return 1
 	}
 	return 2
 }
 
 // density is the saving for each unit of disturbance, in nano-USD per hour.
-func density(c *Command) int64 {
+func density(c *decision.Command) int64 {
 	cost := 0.0
 	for i := range c.Members {
 		cost += c.Members[i].Cost
 	}
-	return int64(float64(nanoUSD(c.Savings)) / max(cost, 1))
+	return int64(float64(money.NanoUSD(c.Savings)) / max(cost, 1))
 }
 
 // drawsOf appends to out what the command's pods take of PodDisruptionBudgets.
-func (s *search) drawsOf(cmd *Command, out []draw) []draw {
-	if cmd.Reason == ReasonEmpty {
+func (s *search) drawsOf(cmd *decision.Command, out []draw) []draw {
+	if cmd.Reason == decision.ReasonEmpty {
 		return out
 	}
 	for i := range cmd.Members {
@@ -110,7 +112,7 @@ func (s *search) drainOf(draws []draw) time.Duration {
 }
 
 // join adds the command, which draws on budgets so, to the wave if nobody waits for it.
-func (s *search) join(d *waveDraft, cmd *Command, draws []draw) bool {
+func (s *search) join(d *waveDraft, cmd *decision.Command, draws []draw) bool {
 	limit := max(d.drain, s.drainOf(draws))
 	for _, x := range draws {
 		if l := d.loads[x.budget]; l != nil && s.drainTime(l.pods+x.pods, x.allowed) > limit {
@@ -121,7 +123,7 @@ func (s *search) join(d *waveDraft, cmd *Command, draws []draw) bool {
 	return true
 }
 
-func (s *search) add(d *waveDraft, cmd *Command, draws []draw) {
+func (s *search) add(d *waveDraft, cmd *decision.Command, draws []draw) {
 	d.commands = append(d.commands, cmd)
 	d.launches = d.launches || len(cmd.Replacements) > 0
 	for _, x := range draws {
@@ -135,10 +137,10 @@ func (s *search) add(d *waveDraft, cmd *Command, draws []draw) {
 	}
 }
 
-func (s *search) waveOf(d *waveDraft) Wave {
-	w := Wave{}
+func (s *search) waveOf(d *waveDraft) decision.Wave {
+	w := decision.Wave{}
 	span := d.drain
-	if slices.ContainsFunc(d.commands, func(c *Command) bool { return c.Pods() > 0 }) {
+	if slices.ContainsFunc(d.commands, func(c *decision.Command) bool { return c.Pods() > 0 }) {
 		span = max(span, s.ReadyTime)
 	}
 	if d.launches {
@@ -149,13 +151,13 @@ func (s *search) waveOf(d *waveDraft) Wave {
 	for _, cmd := range d.commands {
 		w.Commands = append(w.Commands, cmd.ID)
 		w.Pods += cmd.Pods()
-		savings += nanoUSD(cmd.Savings)
+		savings += money.NanoUSD(cmd.Savings)
 		for _, r := range cmd.Replacements {
 			if r.Node != nil {
-				overlap += nanoUSD(r.Node.InstanceTypes[0].Price)
+				overlap += money.NanoUSD(r.Node.InstanceTypes[0].Price)
 			}
 		}
 	}
-	w.Overlap, w.Savings = usd(int64(float64(overlap)*span.Hours())), usd(savings)
+	w.Overlap, w.Savings = money.USD(int64(float64(overlap)*span.Hours())), money.USD(savings)
 	return w
 }

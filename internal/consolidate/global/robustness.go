@@ -1,4 +1,4 @@
-package disruption
+package global
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/scheduling"
@@ -19,11 +20,11 @@ func (s *search) withstand(ctx context.Context, out *reference.Plan) error {
 	if s.Robustness <= 0 || len(out.Commands) == 0 {
 		return nil
 	}
-	r, err := replay.New(ctx, s.reference().Options, s.fleet)
+	r, err := replay.New(ctx, s.Reference().Options, s.fleet)
 	if err != nil {
 		return err
 	}
-	byID := make(map[string]*Command, len(out.Commands))
+	byID := make(map[string]*decision.Command, len(out.Commands))
 	for _, cmd := range out.Commands {
 		byID[cmd.ID] = cmd
 	}
@@ -31,7 +32,7 @@ func (s *search) withstand(ctx context.Context, out *reference.Plan) error {
 	waves := out.Waves
 	out.Commands, out.Waves = nil, nil
 	for _, wave := range waves {
-		list := make([]*Command, len(wave.Commands))
+		list := make([]*decision.Command, len(wave.Commands))
 		for i, id := range wave.Commands {
 			list[i] = byID[id]
 		}
@@ -63,7 +64,7 @@ func (s *search) withstand(ctx context.Context, out *reference.Plan) error {
 
 // scatter carries the commands out with their pods scattered, in as many orders as are asked for; it returns the pods that
 // one of them leaves without a place, and leaves nothing changed.
-func (s *search) scatter(ctx context.Context, r *replay.Replay, list []*Command, random *dice) (lost []scheduling.PodKey, err error) {
+func (s *search) scatter(ctx context.Context, r *replay.Replay, list []*decision.Command, random *dice) (lost []scheduling.PodKey, err error) {
 	start := r.Trial.Mark()
 	defer func() {
 		if back := r.Trial.Rollback(start); err == nil {
@@ -74,7 +75,7 @@ func (s *search) scatter(ctx context.Context, r *replay.Replay, list []*Command,
 	for _, cmd := range list {
 		for i := range cmd.Members {
 			moves := s.fleet.Moves(cmd.Members[i].Pool)
-			if cmd.Method == MethodEmptiness || cmd.Method == MethodStaticDrift {
+			if cmd.Method == decision.MethodEmptiness || cmd.Method == decision.MethodStaticDrift {
 				moves = replay.NobodyMoves
 			}
 			if _, err := r.Trial.HideMoving(cmd.Members[i].Node, moves); err != nil {
@@ -120,8 +121,8 @@ func (s *search) scatter(ctx context.Context, r *replay.Replay, list []*Command,
 }
 
 // giveWay leaves a command for the next plan, with the pods that might find no place.
-func (s *search) giveWay(cmd *Command, lost []scheduling.PodKey) {
-	why := &Block{Code: BlockRobustness, Pods: lost[:min(len(lost), reference.MaxNamed)], Count: s.Robustness}
+func (s *search) giveWay(cmd *decision.Command, lost []scheduling.PodKey) {
+	why := &decision.Block{Code: decision.BlockRobustness, Pods: lost[:min(len(lost), reference.MaxNamed)], Count: s.Robustness}
 	for i := range cmd.Members {
 		u := s.byName[cmd.Members[i].Node]
 		s.frail[u], s.later[u] = why, true

@@ -1,9 +1,11 @@
-package disruption
+package global
 
 import (
 	"cmp"
 	"context"
 
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 )
 
@@ -11,12 +13,12 @@ import (
 const unlimited = int64(1) << 60
 
 // launch finds new nodes for so many pods that wait: one for all of them, or several.
-func (s *search) launch(ctx context.Context, where places, most int64, waiting int) (*Block, error) {
+func (s *search) launch(ctx context.Context, where places, most int64, waiting int) (*decision.Block, error) {
 	if where == onlyRoom {
-		return &Block{Code: BlockUnschedulable, Pods: s.trial.Waiting(min(waiting, reference.MaxNamed))}, nil
+		return &decision.Block{Code: decision.BlockUnschedulable, Pods: s.trial.Waiting(min(waiting, reference.MaxNamed))}, nil
 	}
-	if floor := nanoUSD(s.worth.Waiting(s.trial)); floor >= most {
-		return &Block{Code: BlockNotCheaper, Price: usd(most), Floor: usd(floor)}, nil
+	if floor := money.NanoUSD(s.worth.Waiting(s.trial)); floor >= most {
+		return &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most), Floor: money.USD(floor)}, nil
 	}
 	if where == afresh {
 		return s.launchAny(ctx, most)
@@ -24,7 +26,7 @@ func (s *search) launch(ctx context.Context, where places, most int64, waiting i
 	if s.few() && (where == onlyNew || s.accepting) {
 		return s.launchBest(ctx, most)
 	}
-	below, mark := usd(most), s.trial.Mark()
+	below, mark := money.USD(most), s.trial.Mark()
 	one, joint := s.trial.Launch(s.Query, below)
 	if joint && where != onlyNew && !s.way.subsets {
 		return nil, nil
@@ -39,11 +41,11 @@ func (s *search) launch(ctx context.Context, where places, most int64, waiting i
 		return nil, nil
 	}
 	if joint {
-		s.trial.Launch(s.Query, usd(most))
+		s.trial.Launch(s.Query, money.USD(most))
 		return nil, nil
 	}
 	if most < unlimited && (!s.few() || s.way.subsets) && s.trial.Plain(s.Query) {
-		return &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
+		return &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most)}, nil
 	}
 	return s.launchAny(ctx, most)
 }
@@ -60,27 +62,27 @@ func (s *search) launchSome(below float64) (price float64, ok bool) {
 const launchTries = 128
 
 // launchBest goes all ways to launch new nodes, and then the cheapest once more.
-func (s *search) launchBest(ctx context.Context, most int64) (*Block, error) {
+func (s *search) launchBest(ctx context.Context, most int64) (*decision.Block, error) {
 	mark, best, cheapest := s.trial.Mark(), -1, most
-	ways := []func() (int64, *Block, error){
-		func() (int64, *Block, error) {
-			if price, ok := s.trial.Launch(s.Query, usd(most)); ok {
-				return nanoUSD(price), nil, nil
+	ways := []func() (int64, *decision.Block, error){
+		func() (int64, *decision.Block, error) {
+			if price, ok := s.trial.Launch(s.Query, money.USD(most)); ok {
+				return money.NanoUSD(price), nil, nil
 			}
-			return 0, &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
+			return 0, &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most)}, nil
 		},
-		func() (int64, *Block, error) {
-			if price, ok := s.launchSome(usd(most)); ok {
-				return nanoUSD(price), nil, nil
+		func() (int64, *decision.Block, error) {
+			if price, ok := s.launchSome(money.USD(most)); ok {
+				return money.NanoUSD(price), nil, nil
 			}
-			return 0, &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
+			return 0, &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most)}, nil
 		},
-		func() (int64, *Block, error) {
+		func() (int64, *decision.Block, error) {
 			why, err := s.launchAny(ctx, most)
 			return s.anyCost, why, err
 		},
 	}
-	var first *Block
+	var first *decision.Block
 	for i, try := range ways {
 		price, why, err := try()
 		if err != nil {
@@ -97,7 +99,7 @@ func (s *search) launchBest(ctx context.Context, most int64) (*Block, error) {
 		}
 	}
 	if best < 0 {
-		return cmp.Or(first, &Block{Code: BlockNotCheaper, Price: usd(most)}), nil
+		return cmp.Or(first, &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most)}), nil
 	}
 	_, why, err := ways[best]()
 	return why, err
@@ -110,17 +112,17 @@ const smallFleet = 12
 func (s *search) few() bool { return !s.partly && len(s.live) <= smallFleet }
 
 // launchAny finds new nodes in all ways there are, which takes long.
-func (s *search) launchAny(ctx context.Context, most int64) (*Block, error) {
+func (s *search) launchAny(ctx context.Context, most int64) (*decision.Block, error) {
 	s.work += placeWork
 	out, err := s.trial.PlaceNew(ctx, s.Query)
-	s.anyCost = nanoUSD(out.NewCost)
+	s.anyCost = money.NanoUSD(out.NewCost)
 	switch {
 	case err != nil:
 		return nil, err
 	case out.Unplaced > 0:
-		return &Block{Code: BlockUnschedulable, Pods: s.trial.Waiting(min(out.Unplaced, reference.MaxNamed))}, nil
-	case nanoUSD(out.NewCost) >= most:
-		return &Block{Code: BlockNotCheaper, Price: usd(most), Floor: out.NewCost}, nil
+		return &decision.Block{Code: decision.BlockUnschedulable, Pods: s.trial.Waiting(min(out.Unplaced, reference.MaxNamed))}, nil
+	case money.NanoUSD(out.NewCost) >= most:
+		return &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most), Floor: out.NewCost}, nil
 	}
 	return nil, nil
 }

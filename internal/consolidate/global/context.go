@@ -1,4 +1,4 @@
-package disruption
+package global
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/proof"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
@@ -22,14 +24,14 @@ import (
 // has none nor one that gets a new node stands in anybody's way, and everything that does not change while a plan is
 // made is worked out once.
 type ground struct {
-	*searchOptions
+	*Options
 	fleet *survey.Fleet
 	model *scheduling.Model
 	// units are the candidates, by name; ByName finds them.
 	units  []*unit
 	byName map[string]*unit
 	// accepted are the candidates that methods may take: see unit.refused.
-	accepted map[Method][]*Candidate
+	accepted map[decision.Method][]*decision.Candidate
 	// closed are nodes that take no pods of others; coming are those of them that are still coming up and have room.
 	closed, coming []string
 	// worth is what pods are worth; order is the nodes that take pods, those first that are best kept.
@@ -43,7 +45,7 @@ type ground struct {
 
 // unit is a candidate with what a search weighs. It is read-only once made.
 type unit struct {
-	*Candidate
+	*decision.Candidate
 	// at is its place in ground.units; of no meaning for a new node.
 	at int
 	// number of it among the units.
@@ -53,7 +55,7 @@ type unit struct {
 	podMoves
 	// refused is what keeps it from each method, budgets and places aside; blocked what keeps it from being consolidated. Nil is nothing.
 	refused survey.ByMethod
-	blocked *Block
+	blocked *decision.Block
 	// due says that it has to go anyway: it has drifted, or expires soon.
 	due bool
 	// drifts says that drift may take it.
@@ -86,12 +88,12 @@ type draw struct {
 }
 
 // newContext is that of the fleet. What the memory knows of pods that are as they were is not worked out again; nil for no memory.
-func (g *searchOptions) newContext(ctx context.Context, f *survey.Fleet, m *memory) (*ground, error) {
+func (g *Options) newContext(ctx context.Context, f *survey.Fleet, m *Memory) (*ground, error) {
 	settled, err := reference.Settled(ctx, f, g.Query)
 	if err != nil {
 		return nil, err
 	}
-	out := &ground{searchOptions: g, fleet: f, model: settled.Model, byName: make(map[string]*unit, len(f.Candidates)), accepted: map[Method][]*Candidate{}}
+	out := &ground{Options: g, fleet: f, model: settled.Model, byName: make(map[string]*unit, len(f.Candidates)), accepted: map[decision.Method][]*decision.Candidate{}}
 	if out.worth, err = out.model.WorthFrom(ctx, g.Query, m.knownWorth()); err != nil {
 		return nil, err
 	}
@@ -105,7 +107,7 @@ func (g *searchOptions) newContext(ctx context.Context, f *survey.Fleet, m *memo
 		out.fill(u, c, moved, known[c.Name])
 		u.at, u.number = i, i
 		out.units[i], out.byName[u.Name] = u, u
-		for k, m := range Methods() {
+		for k, m := range decision.Methods() {
 			if u.refused[k] == nil {
 				out.accepted[m] = append(out.accepted[m], c)
 			}
@@ -125,12 +127,12 @@ func (g *searchOptions) newContext(ctx context.Context, f *survey.Fleet, m *memo
 
 // awaited is the block of pods that wait in the trial and would have a place on nodes that are still coming up; nil where
 // there is none. A plan that launched for such pods would launch for them twice, and again after each restart.
-func (g *ground) awaited(t *scheduling.Trial) *Block {
+func (g *ground) awaited(t *scheduling.Trial) *decision.Block {
 	names := t.TakersAmong(g.Query, g.coming, reference.MaxNamed)
 	if len(names) == 0 {
 		return nil
 	}
-	return &Block{Code: BlockDependsOnUninitialized, Detail: strings.Join(names, ", ")}
+	return &decision.Block{Code: decision.BlockDependsOnUninitialized, Detail: strings.Join(names, ", ")}
 }
 
 // recentOwners are the owners of whose pods some had to move within the time.
@@ -151,8 +153,8 @@ func recentOwners(f *survey.Fleet, within time.Duration) map[types.UID]time.Time
 }
 
 // fill makes it the candidate's unit. was is what it was in an earlier plan, with the same PodDisruptionBudgets; nil if it was none.
-func (g *ground) fill(u *unit, c *Candidate, moved map[types.UID]time.Time, was *unit) {
-	*u = unit{Candidate: c, price: nanoUSD(c.Price), worth: nanoUSD(g.worth.Node(c.Name)), refused: g.fleet.Refuses(c)}
+func (g *ground) fill(u *unit, c *decision.Candidate, moved map[types.UID]time.Time, was *unit) {
+	*u = unit{Candidate: c, price: money.NanoUSD(c.Price), worth: money.NanoUSD(g.worth.Node(c.Name)), refused: g.fleet.Refuses(c)}
 	u.blocked = u.refused[survey.Consolidating]
 	if was != nil && was.Zone == c.Zone && was.CapacityType == c.CapacityType && was.Pool.Key == c.Pool.Key && was.Price == c.Price {
 		u.like = was.like
@@ -172,7 +174,7 @@ func (g *ground) fill(u *unit, c *Candidate, moved map[types.UID]time.Time, was 
 }
 
 // movesOf is what the candidate's pods do when it goes.
-func (g *ground) movesOf(c *Candidate) (out podMoves) {
+func (g *ground) movesOf(c *decision.Candidate) (out podMoves) {
 	f, marker := g.fleet, v1.MarkerOf(c.Machine.Pool)
 	draws := map[types.NamespacedName]*draw{}
 	out.passing = slices.ContainsFunc(c.Machine.Pods, func(pod *corev1.Pod) bool { return !pods.Disruptable(pod, f.Now) })
@@ -222,19 +224,19 @@ func compareBudgets(a, b types.NamespacedName) int {
 
 // drainTime is how long it takes at least until pods of one budget are gone: so many at a time, each batch as long as pods
 // need to be ready elsewhere. A budget that lets none go now is expected to let one go at a time.
-func (g *searchOptions) drainTime(pods, allowed int) time.Duration {
+func (g *Options) drainTime(pods, allowed int) time.Duration {
 	allowed = max(allowed, 1)
 	return time.Duration((pods+allowed-1)/allowed) * g.ReadyTime
 }
 
 // expiresSoon reports whether the candidate's end is near enough to act on.
-func (g *ground) expiresSoon(c *Candidate) bool {
-	due, expires := ExpiryOf(c.Machine.Claim)
+func (g *ground) expiresSoon(c *decision.Candidate) bool {
+	due, expires := decision.ExpiryOf(c.Machine.Claim)
 	return expires && due.At.Sub(g.fleet.Now) <= g.ExpireAhead
 }
 
 // coolsDown is the block of a node that is new, or with pods of an owner some of whose had to move of late.
-func (g *ground) coolsDown(c *Candidate, moved map[types.UID]time.Time) *Block {
+func (g *ground) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time) *decision.Block {
 	var until time.Time
 	if since, ok := survey.TrueSince(c.Machine.Claim, v1.ConditionInitialized); ok {
 		until = since.Add(g.CoolDown)
@@ -249,7 +251,7 @@ func (g *ground) coolsDown(c *Candidate, moved map[types.UID]time.Time) *Block {
 	if g.CoolDown == 0 || !until.After(g.fleet.Now) {
 		return nil
 	}
-	return &Block{Code: BlockCoolDown, Until: until}
+	return &decision.Block{Code: decision.BlockCoolDown, Until: until}
 }
 
 // rank orders the nodes that take pods: first those that stay whatever happens, then those best kept, those whose pods

@@ -1,8 +1,9 @@
-package disruption
+package global
 
 import (
 	"context"
 
+	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/knapsack"
 )
 
@@ -43,7 +44,7 @@ func (g *ground) withinBudgets(ctx context.Context, best *search) (*search, erro
 // heldByBudgets reports whether a budget kept the search from consolidating some node.
 func (s *search) heldByBudgets() bool {
 	for _, why := range s.why {
-		if why.Code == BlockBudget {
+		if why.Code == decision.BlockBudget {
 			return true
 		}
 	}
@@ -57,7 +58,7 @@ func (s *search) takeBest(ctx context.Context, steps []*step) error {
 	var drawn []int
 	index := map[int]int{}
 	for _, st := range steps {
-		if st.method.Reason() == ReasonDrifted {
+		if st.method.Reason() == decision.ReasonDrifted {
 			continue
 		}
 		c := knapsack.Choice{Value: st.value}
