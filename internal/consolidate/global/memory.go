@@ -208,12 +208,12 @@ func (m *Memory) Looked() int { return m.looked }
 
 // MovesApart names the nodes of which the memory has another idea of what their pods do when they go than a look at the fleet gives, and
 // says of how many nodes it has one: none may be named, or the next plan would rely on what is not so.
-func (o *Options) MovesApart(ctx context.Context, f *survey.Fleet, m *Memory) (apart []string, known int, err error) {
-	with, err := o.newContext(ctx, f, m)
+func (g *Options) MovesApart(ctx context.Context, f *survey.Fleet, m *Memory) (apart []string, known int, err error) {
+	with, err := g.newContext(ctx, f, m)
 	if err != nil {
 		return nil, 0, err
 	}
-	without, err := o.newContext(ctx, f, nil)
+	without, err := g.newContext(ctx, f, nil)
 	if err != nil {
 		return nil, 0, err
 	}

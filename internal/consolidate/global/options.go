@@ -58,9 +58,9 @@ type Options struct {
 }
 
 // Reference are the options of the part of the work that both planners do alike.
-func (o *Options) Reference() passOptions {
+func (g *Options) Reference() passOptions {
 	return passOptions{&reference.Options{
-		Query: o.Query, SpotToSpot: o.SpotToSpot, SpotToSpotTypes: o.SpotToSpotTypes, ValidationDelay: o.ValidationDelay,
+		Query: g.Query, SpotToSpot: g.SpotToSpot, SpotToSpotTypes: g.SpotToSpotTypes, ValidationDelay: g.ValidationDelay,
 	}}
 }
 
@@ -74,8 +74,8 @@ func (o passOptions) begin(ctx context.Context, f *survey.Fleet) (*pass, error) 
 }
 
 // Plan decides for all nodes at once. Each way of searching is gone to its end, and the cheapest outcome is kept and refined.
-func (o *Options) Plan(ctx context.Context, f *survey.Fleet) (*reference.Plan, error) {
-	start, err := o.newContext(ctx, f, nil)
+func (g *Options) Plan(ctx context.Context, f *survey.Fleet) (*reference.Plan, error) {
+	start, err := g.newContext(ctx, f, nil)
 	if err != nil {
 		return nil, err
 	}
