@@ -1,0 +1,53 @@
+package rules
+
+import (
+	"go/ast"
+	"slices"
+)
+
+// mostFilesOfFacade is how many files a package has at most that rooms are behind.
+const mostFilesOfFacade = 30
+
+// CheckFacades finds packages that have grown beyond what one reader keeps in mind: packages with rooms behind them that have too many files,
+// and types with too many methods. Types that had more when the rule was made may have as many as then, by package and name; a type that
+// has fewer now is a fault too, so that its entry is lowered.
+func CheckFacades(t *Tree, facades, rooms []string, then map[string]int) []Fault {
+	files, methods, places := map[string]int{}, map[string]int{}, map[string]string{}
+	for _, f := range t.Files {
+		facade, room := slices.Contains(facades, f.Dir), within(f.Dir, rooms...)
+		if f.Test || !facade && !room {
+			continue
+		}
+		if files[f.Dir]++; facade {
+			places[f.Dir] = f.Name
+		}
+		for _, d := range f.Syntax.Decls {
+			method, ok := d.(*ast.FuncDecl)
+			if !ok || method.Recv == nil || facade && !method.Name.IsExported() {
+				continue
+			}
+			name := f.Dir + "." + receiverName(method)
+			methods[name]++
+			places[name] = t.at(method)
+		}
+	}
+	var faults []Fault
+	for _, dir := range facades {
+		if n := files[dir]; n > mostFilesOfFacade {
+			faults = append(faults, fault(places[dir], "%s has %d files, and at most %d: move what users don't touch to a room", dir, n, mostFilesOfFacade))
+		}
+	}
+	for name, n := range methods {
+		most := mostMethods
+		if slices.ContainsFunc(facades, func(dir string) bool { return len(name) > len(dir) && name[:len(dir)+1] == dir+"." }) {
+			most = mostPublicMethods
+		}
+		switch before := then[name]; {
+		case before == 0 && n > most:
+			faults = append(faults, fault(places[name], "%s has %d methods, and at most %d: give part of it a type of its own", name, n, most))
+		case before > 0 && n != before:
+			faults = append(faults, fault(places[name], "%s has %d methods, and %d are recorded: record fewer, or give part of it a type of its own", name, n, before))
+		}
+	}
+	return sorted(faults)
+}
