@@ -43,8 +43,11 @@ func (m Method) MetricLabels() map[string]string {
 	return map[string]string{LabelReason: m.Reason().Label(), LabelType: m.ConsolidationType()}
 }
 
-// PolicyLabel is the pool's consolidationPolicy as metrics spell it; the default's where it states none.
+// PolicyLabel is the pool's consolidationPolicy as metrics spell it; the default's where it states none, and "" for no pool.
 func PolicyLabel(pool *v1.NodePool) string {
+	if pool == nil {
+		return ""
+	}
 	policy := pool.Spec.Disruption.ConsolidationPolicy
 	if policy == "" {
 		policy = v1.ConsolidationPolicyWhenEmptyOrUnderutilized
