@@ -44,6 +44,9 @@ type published struct {
 func publications(s *scheduling.Snapshot) map[kind][]published {
 	byNode := map[string][]*resourcev1.ResourceSlice{}
 	for _, slice := range s.ResourceSlices {
+		if slice == nil {
+			continue
+		}
 		if name := slice.Spec.NodeName; name != nil {
 			byNode[*name] = append(byNode[*name], slice)
 		}

@@ -18,8 +18,13 @@ type PodKey struct {
 // String is "namespace/name".
 func (k PodKey) String() string { return k.Namespace + "/" + k.Name }
 
-// KeyOf names the pod.
-func KeyOf(pod *corev1.Pod) PodKey { return PodKey{Namespace: pod.Namespace, Name: pod.Name} }
+// KeyOf names the pod. The key of nil is empty.
+func KeyOf(pod *corev1.Pod) PodKey {
+	if pod == nil {
+		return PodKey{}
+	}
+	return PodKey{Namespace: pod.Namespace, Name: pod.Name}
+}
 
 // Plan is the answer to a Snapshot: where each pending pod goes, which nodes to launch for that, and why some pods
 // have no place. It is plain data, in a total order, the same for the same input.
