@@ -29,10 +29,14 @@ func VarietyOf(set requirements.Set) []Variety {
 // values count that the claim still allows and an available offering backs. The types take no more from the pool's limits than the
 // planned row.
 func (p *Pool) VariedFor(planned int32, need []int64, rows, slots bitset.Set) bool {
-	var most []int64
-	if p.Limits != nil {
-		most = p.RowCost(int(planned))
+	if p.Limits == nil {
+		return p.variedWithin(need, rows, slots, nil)
 	}
+	return p.variedWithin(need, rows, slots, p.RowCost(int(planned)))
+}
+
+// variedWithin is VariedFor with the most that a type may take from the pool's limits given; nil for any amount.
+func (p *Pool) variedWithin(need []int64, rows, slots bitset.Set, most []int64) bool {
 	found := make([]map[string]bool, len(p.Variety))
 	for i := range found {
 		found[i] = map[string]bool{}

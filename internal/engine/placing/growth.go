@@ -139,9 +139,7 @@ func (t Growth) MoveTo(class, i, stage int32, load []state.Binding) bool {
 				for _, key := range keys {
 					newnodes.KeepLabel(m, &at, &as, key, alikeRows, alikeSlots)
 				}
-				if at.Row, at.Slot, at.Price = m.Pools[at.Pool].CheapestWithin(at.Used, alikeRows, alikeSlots, t.S.Limits.Spare(mc)); at.Row >= 0 && offers.Reservation(m.Pools, mc.Pool, at.Slot) == mc.Reservation(m.Pools) {
-					found = append(found, at)
-				}
+				found = append(found, t.exchangesFor(mc, &at, alikeRows, alikeSlots)...)
 			}
 		}
 	}
@@ -232,12 +230,7 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 					p.Narrow(r, rows, slots)
 				}
 			}
-			row, slot, price := m.Pools[other.Pool].CheapestWithin(other.Used, rows, slots, t.S.Limits.Spare(mc))
-			if row < 0 || offers.Reservation(m.Pools, mc.Pool, slot) != mc.Reservation(m.Pools) {
-				continue
-			}
-			other.Row, other.Slot, other.Price = row, slot, price
-			if t.growInto(i, other, added, load) {
+			if slices.ContainsFunc(t.exchangesFor(mc, &other, rows, slots), func(at state.Node) bool { return t.growInto(i, at, added, load) }) {
 				return true
 			}
 		}

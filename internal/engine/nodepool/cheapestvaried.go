@@ -1,0 +1,35 @@
+package nodepool
+
+import (
+	"fmt"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
+// CheapestVaried is CheapestWithin for a row that leaves the variety which the pool's minValues ask for. Under limits that need
+// not be the cheapest row: a claim names types that take no more from the limits than the planned row, so the row has to be as
+// large as the types that the variety needs.
+func (p *Pool) CheapestVaried(need []int64, rows, slots bitset.Set, most []int64) (row, slot int32, price int64) {
+	if !p.variedWithin(need, rows, slots, most) {
+		return -1, -1, market.NoPrice
+	}
+	known := map[string]bool{}
+	return p.Table.CheapestWith(need, rows, slots, market.NoPrice, func(buy Purchase) bool {
+		if p.Limits == nil {
+			return true
+		}
+		cost := p.RowCost(int(buy.Row))
+		if most != nil && !resources.Fits(cost, most) {
+			return false
+		}
+		text := fmt.Sprint(cost)
+		varied, seen := known[text]
+		if !seen {
+			varied = p.variedWithin(need, rows, slots, cost)
+			known[text] = varied
+		}
+		return varied
+	})
+}
