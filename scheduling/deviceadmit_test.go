@@ -170,3 +170,24 @@ func TestCuresOfDevices(t *testing.T) {
 		t.Errorf("on a node: %v", got)
 	}
 }
+
+// Explaining why a pod has no devices takes none: the same model is asked again, by others at the same time too.
+func TestExplainingTakesNoDevices(t *testing.T) {
+	s := gpuCluster(node("n", allocatable("cpu=16", "memory=64Gi")), pods("p", 3, requests("cpu=1"), claims("t")))
+	s.NodePools, s.Catalogs = nil, nil
+	published(s, "n", gpus(2, "A100"))
+	template(s, "t", nil, gpuRequest("r", 1))
+	m, err := scheduling.Compile(s, scheduling.WithDeviceMatcher(modelIs{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		p, err := m.Solve(t.Context(), scheduling.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Unschedulable) != 1 {
+			t.Errorf("%d pods without a place, want 1", len(p.Unschedulable))
+		}
+	}
+}
