@@ -52,7 +52,7 @@ func (t *BudgetTracker) Uses() []BudgetUse { return t.books.Uses() }
 // counted: it is on its way only once its command has started.
 func (t *BudgetTracker) PoolUses() []PoolUse { return t.books.PoolUses() }
 
-// Events tell of the pools that have nodes and whose own budgets now let none go, for each reason.
+// Events are about the pools that have nodes and whose own budgets let none go now, one for each reason.
 func (t *BudgetTracker) Events() []Event {
 	var out []Event
 	for _, use := range t.PoolUses() {

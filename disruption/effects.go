@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Step is what an execution wants done, and when it wants to be asked again. Whoever carries it out does the effects in
+// Step is what an execution wants done, and when it wants to be asked again. The caller carries the effects out in
 // their order, reports in Observed what failed, and asks again with what there is then. Effects may be asked for again until
 // what they bring about is observed: each may be done twice.
 type Step struct {

@@ -105,7 +105,7 @@ func (e *Execution) membersGone(o Observed) string {
 	return ""
 }
 
-// failureEvents tell of the members that the command which had begun is taken back; a command that was void or refused is told of elsewhere.
+// failureEvents are events about the members: the command had begun and is taken back. Commands that were void or refused have events of their own.
 func (e *Execution) failureEvents() []Event {
 	if e.err == nil || errors.Is(e.err, ErrVoid) || errors.Is(e.err, ErrRefused) {
 		return nil

@@ -17,7 +17,7 @@ type Memory struct {
 	memory *global.Memory
 }
 
-// PlanAgain is Plan with what an earlier plan remembers, and what is to be remembered of this one. While nothing has changed that
+// PlanAgain is Plan with the memory of an earlier plan. It returns the memory for the next one as well. While nothing has changed that
 // matters, commands and verdicts are those of the plan before, with the times and IDs of now. After a small change, commands
 // whose nodes are as they were are kept, if they are still sound, sure to pay, and within budgets, and so is what keeps other
 // nodes; nodes that have changed, and those that had to do with them, are looked at again. After a large one, for small fleets,

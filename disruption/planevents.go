@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Events tell of a plan for the fleet: what keeps nodes from being candidates, or from consolidation, and which ones
+// Events are about a plan for the fleet: what keeps nodes from being candidates, or from consolidation, and which ones
 // go. Blocks that are the mere state of things are silent.
 func (p *Plan) Events(f *Fleet) []Event {
 	seen := f.seen()
@@ -88,7 +88,7 @@ func machineEvents(m *cluster.Machine, e Event) []Event {
 	return out
 }
 
-// plannedEvents tell of a command of consolidation that was found, and of the scores that let it pass.
+// plannedEvents are about a command of consolidation that was found, with the scores that let it pass.
 func plannedEvents(c *Command) []Event {
 	if c.Reason != ReasonUnderutilized {
 		return nil

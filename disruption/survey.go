@@ -22,12 +22,12 @@ type Input struct {
 	Buffered map[string]bool
 	// Budgets bound disruption in addition to those of the NodePools.
 	Budgets []Budget
-	// History are the disruptions that were started of late, by commands (DisruptionOf) and by force (ForcedDisruption): as
+	// History are the disruptions that were started recently, by commands (DisruptionOf) and by force (ForcedDisruption): as
 	// long back as the longest window of a budget with a rate, and Global.CoolDown.
 	History []Disruption
 	// Unreached are the pools that the last plan did not come to, Plan.Unreached: they come first.
 	Unreached []v1.PoolKey
-	// BackOff are the pools whose replacements for drift failed of late; nil for none. See BackOff.ForgetGone.
+	// BackOff are the pools whose replacements for drift failed recently; nil for none. See BackOff.ForgetGone.
 	BackOff *BackOff
 	// Refusals are the nodes that an Approver refused recently, or whose commands could not be carried out; nil for none.
 	Refusals *Refusals

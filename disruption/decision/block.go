@@ -73,7 +73,7 @@ const (
 	BlockScalingDown BlockCode = "ScalingDown"
 	// BlockLimit: the limit on nodes of its static pool has no room for a replacement.
 	BlockLimit BlockCode = "Limit"
-	// BlockBackOff: replacements of its pool failed of late; Until.
+	// BlockBackOff: replacements of its pool failed recently; Until.
 	BlockBackOff BlockCode = "BackOff"
 	// BlockRefused: a disruption.Approver refused to have it disrupted for the reason, Block.Detail; Until.
 	BlockRefused BlockCode = "Refused"
@@ -111,7 +111,7 @@ const (
 	// BlockRobustness: if kube-scheduler puts pods elsewhere than planned, Block.Pods may find no place: so one of Block.Count
 	// orders showed. The next plan looks again.
 	BlockRobustness BlockCode = "Robustness"
-	// BlockCoolDown: it is new, or owners of its pods had pods moved of late; Until.
+	// BlockCoolDown: it is new, or owners of its pods had pods moved recently; Until.
 	BlockCoolDown BlockCode = "CoolDown"
 	// BlockFloor: pods of it have no room on any other node, and new nodes for them cost at least Block.Floor, which leaves
 	// less to save than Block.Required of its Price: Block.Proof.

@@ -29,7 +29,7 @@ func (c *Command) RejectionEvents(err error) []Event {
 // rejectionUnknown is the category of what no RejectedError explains.
 const rejectionUnknown RejectionCategory = "unknown"
 
-// HeldBackEvents tell of the members that the command is not begun, or taken back, since its launches are held back, as err says.
+// HeldBackEvents are events about the members: the command is not begun, or is taken back, because its launches are held back for the reason in err.
 func (c *Command) HeldBackEvents(err error) []Event {
 	if err == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 )
 
 // Snapshot is everything a plan is made from, as plain data: saved as YAML it reproduces the decision. A planner
-// reads it and nothing else: no clock, no API server, no provider. Whoever makes one must not change it, or any
+// reads it and nothing else: no clock, no API server, no provider. Its maker must not change it, or any
 // object it points to, afterwards.
 type Snapshot struct {
 	// Time is "now" for every decision made from this snapshot. Placing pods needs none: zero will do.
@@ -59,7 +59,7 @@ type Snapshot struct {
 	ReplicaSets            []*appsv1.ReplicaSet            `json:"replicaSets,omitempty"`
 	StatefulSets           []*appsv1.StatefulSet           `json:"statefulSets,omitempty"`
 	ReplicationControllers []*corev1.ReplicationController `json:"replicationControllers,omitempty"`
-	// PodDisruptionBudgets say which pods may be evicted. Whoever decides which nodes to empty reads them; placing pods does only to
+	// PodDisruptionBudgets say which pods may be evicted. Planners that decide which nodes to empty read them; placing pods does only to
 	// find which pods others preempt.
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget `json:"podDisruptionBudgets,omitempty"`
 	// PersistentVolumeClaims, PersistentVolumes and StorageClasses tell where the volumes of pods are or can be made. A pod
@@ -89,7 +89,7 @@ type Snapshot struct {
 	UnsupportedVolumeTopologyKeys []string `json:"unsupportedVolumeTopologyKeys,omitempty"`
 	UnsupportedVolumeDrivers      []string `json:"unsupportedVolumeDrivers,omitempty"`
 
-	// Assumptions are sentences for people: what whoever made the snapshot took for granted, such as the region that prices are of.
+	// Assumptions are sentences for people: what the maker of the snapshot took for granted, such as the region that prices are of.
 	// Planning does not read them; who plans from a saved snapshot can say them again.
 	Assumptions []string `json:"assumptions,omitempty"`
 }

@@ -235,7 +235,7 @@ func (g *ground) expiresSoon(c *decision.Candidate) bool {
 	return expires && due.At.Sub(g.fleet.Now) <= g.ExpireAhead
 }
 
-// coolsDown is the block of a node that is new, or with pods of an owner some of whose had to move of late.
+// coolsDown is the block of a node that is new, or with pods of an owner some of whose pods had to move recently.
 func (g *ground) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time) *decision.Block {
 	var until time.Time
 	if since, ok := survey.TrueSince(c.Machine.Claim, v1.ConditionInitialized); ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// reachLess is how much less of what there is to be found a plan may find than the last that was made from nothing.
+// reachLess is how far the share of possible savings that a plan finds may be below that of the last plan made without a memory.
 const reachLess = 0.003
 
 // fromNothing goes all ways, and refines the best.
@@ -107,7 +107,7 @@ type Memory struct {
 	reach float64
 }
 
-// PlanAgain is a plan by what an earlier one remembers, and what is to be remembered of this one: see disruption.Global.PlanAgain.
+// PlanAgain makes a plan with the memory of an earlier one, and returns the memory for the next: see disruption.Global.PlanAgain.
 func (g *Options) PlanAgain(ctx context.Context, f *survey.Fleet, m *Memory) (*reference.Plan, *Memory, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -171,7 +171,7 @@ func reachOf(p *reference.Plan) float64 {
 	return float64(sum) / float64(most)
 }
 
-// madeAt is the same plan made at another time. Whoever begins commands writes in them, so they are copies.
+// madeAt is the same plan made at another time. Its commands are copies, because the caller writes in those that it begins.
 func madeAt(p *reference.Plan, now time.Time) *reference.Plan {
 	out := *p
 	out.Time = now

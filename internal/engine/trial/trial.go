@@ -62,7 +62,7 @@ func New(m *model.Model) *Trial {
 	return t
 }
 
-// Add puts pods on a host. Whoever calls it has checked that they may go there.
+// Add puts pods on a host. The caller has checked that they may go there.
 func (t *Trial) Add(p state.Binding) {
 	t.Proof = nil
 	t.S.Place(p)
