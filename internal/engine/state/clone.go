@@ -5,12 +5,14 @@ import (
 	"slices"
 )
 
-// Clone is a state of its own that is as this one is now, with all that can be undone. It is watched by nobody.
+// Clone is a state of its own that is as this one is now, with all that can be undone. It is watched by nobody, and
+// knows no Queue.
 func (s *State) Clone() State {
 	out := *s
-	out.Watch, out.onHost, out.roomLeft, out.seen = nil, nil, nil, nil
+	out.Watch, out.Queue, out.onHost, out.roomLeft, out.seen = nil, nil, nil, nil, nil
 	out.Free, out.Usable, out.closed = slices.Clone(s.Free), s.Usable.Clone(), slices.Clone(s.closed)
 	out.Waiting, out.Freed, out.Placed = slices.Clone(s.Waiting), slices.Clone(s.Freed), slices.Clone(s.Placed)
+	out.Ways = slices.Clone(s.Ways)
 	out.Planned = clonePlanned(s.Planned, s.w.Dims)
 	out.Hidden, out.HiddenSet, out.firstFreed = slices.Clone(s.Hidden), s.HiddenSet.Clone(), slices.Clone(s.firstFreed)
 	out.replaced, out.sealed = slices.Clone(s.replaced), slices.Clone(s.sealed)

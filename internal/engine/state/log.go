@@ -24,6 +24,7 @@ const (
 	changeClosed                      // node a was closed
 	changeStage                       // placement a was at stage b before
 	changeSealed                      // host a was sealed: the last of State.sealed
+	changeWay                         // gang a waited in way b before
 )
 
 // Log is what was done, in its order, as far as it can be undone.

@@ -100,7 +100,11 @@ func (r *Pods) free(from, to int) {
 func (r *Pods) queue(class int32) []int32 {
 	if !r.known.Has(int(class)) {
 		r.known.Add(int(class))
-		for _, i := range r.s.w.Classes[class].Pending {
+		queue := r.s.w.Classes[class].Pending
+		if r.s.Queue != nil {
+			queue = r.s.Queue(class)
+		}
+		for _, i := range queue {
 			r.waiting[class] = append(r.waiting[class], -1-int32(i))
 		}
 	}

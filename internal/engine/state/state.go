@@ -27,6 +27,8 @@ type World struct {
 	VolumesBound map[VolumeOn]int32
 	// Pods are those that wait at first; classes list theirs by number.
 	Pods []*corev1.Pod
+	// Gangs are pods that are placed together; see Choosing.
+	Gangs []Gang
 }
 
 // Watcher is told of changes, done or undone.
@@ -50,6 +52,10 @@ type State struct {
 	closed bitset.Set
 	// Waiting counts, by class, the pods that need a place.
 	Waiting []int32
+	// Ways are those that World.Gangs wait in. Queue lists the pods of a class in the order in which they are placed; nil stands for
+	// Class.Pending.
+	Ways  []int32
+	Queue func(class int32) []int32
 	// Freed are pods of hidden nodes, in the order they were hidden.
 	Freed []existing.Pod
 	// Placed lists what was put where, in an order in which it can be bound; Planned are the new nodes. Both only grow
@@ -96,6 +102,9 @@ func (s *State) Begin(w World, free []int64, counts *topology.State) {
 	}
 	for i, c := range w.Classes {
 		s.Waiting[i] = int32(len(c.Pending))
+	}
+	if len(w.Gangs) > 0 {
+		s.Ways = make([]int32, len(w.Gangs))
 	}
 	s.Limits, s.Volumes.bound = newLimits(w.Pools), w.VolumesBound
 	for i := range w.Nodes {

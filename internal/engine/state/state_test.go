@@ -29,6 +29,7 @@ func world() (w state.World, free []int64) {
 		w.Classes = append(w.Classes, &podclass.Class{Requests: []int64{int64(i + 1), 2, 1}, Pending: []int32{int32(i)}})
 		w.Pods = append(w.Pods, &corev1.Pod{})
 	}
+	w.Gangs = []state.Gang{{Ways: [][]state.Share{{{Class: 0, Count: 1}}, nil, {{Class: 1, Count: 1}}}}}
 	for range nodes {
 		n := existing.Node{Usable: true, Pool: -1, Source: &planning.Node{}}
 		for c := range classes {
@@ -46,6 +47,7 @@ func world() (w state.World, free []int64) {
 type seen struct {
 	free    []int64
 	waiting []int32
+	ways    []int32
 	usable  []int
 	hidden  []int32
 	placed  []state.Binding
@@ -56,7 +58,7 @@ type seen struct {
 
 func see(s *state.State) seen {
 	out := seen{
-		free: slices.Clone(s.Free), waiting: slices.Clone(s.Waiting), hidden: slices.Clone(s.Hidden), placed: slices.Clone(s.Placed),
+		free: slices.Clone(s.Free), waiting: slices.Clone(s.Waiting), ways: slices.Clone(s.Ways), hidden: slices.Clone(s.Hidden), placed: slices.Clone(s.Placed),
 		freed: len(s.Freed), drawn: s.Limits.Reserved["r"],
 	}
 	for i := range s.Usable.Members {
@@ -70,7 +72,7 @@ func see(s *state.State) seen {
 }
 
 func equal(a, b seen) bool {
-	return slices.Equal(a.free, b.free) && slices.Equal(a.waiting, b.waiting) && slices.Equal(a.usable, b.usable) && slices.Equal(a.hidden, b.hidden) &&
+	return slices.Equal(a.free, b.free) && slices.Equal(a.waiting, b.waiting) && slices.Equal(a.ways, b.ways) && slices.Equal(a.usable, b.usable) && slices.Equal(a.hidden, b.hidden) &&
 		slices.Equal(a.placed, b.placed) && a.freed == b.freed && a.drawn == b.drawn &&
 		slices.EqualFunc(a.planned, b.planned, func(x, y state.Node) bool {
 			return x.Row == y.Row && x.Slot == y.Slot && x.Price == y.Price && x.Abandoned == y.Abandoned && slices.Equal(x.Used, y.Used)

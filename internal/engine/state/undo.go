@@ -17,7 +17,7 @@ func (s *State) ApartSince(m Mark) (firstNode, firstPlaced int, apart bool) {
 		switch c.kind {
 		case changeOpened, changePlaced:
 			continue
-		case changeHidden, changeClosed, changeSealed:
+		case changeHidden, changeClosed, changeSealed, changeWay:
 			apart = false
 		case changeTaken, changeStage:
 			apart = int(c.a) >= firstPlaced
@@ -60,6 +60,8 @@ func (s *State) Undo(to Mark) bool {
 			s.reopen(int(last.a))
 		case changeStage:
 			s.Placed[last.a].Stage = last.b
+		case changeWay:
+			ChoosingOf(s).choose(last.a, last.b)
 		case changeSealed:
 			s.seal(last.a, s.sealed[len(s.sealed)-1], -1)
 			s.sealed = s.sealed[:len(s.sealed)-1]
