@@ -23,6 +23,8 @@
 //   - [Model.Update] makes the model of the next snapshot and shares what stays the same.
 //   - [Snapshot.Encode] and [DecodeSnapshot] save and read what a plan was made from: it makes the same plan again.
 //   - [Snapshot.Placeholders] keep room free: package scheduling/buffers makes them of CapacityBuffers.
+//   - [Snapshot.Gangs] are pods that are placed together or not at all, in one zone if they ask for it: [Plan.Gangs] says what became
+//     of each.
 //   - [Snapshot.CostModel] says what nodes cost beyond their list prices: discounts, fees, Reserved Instances, Savings Plans.
 //   - Package scheduling/manifests makes a Snapshot of files, scheduling/pods says which pods wait, scheduling/nodeclaims makes
 //     NodeClaims of a plan.
@@ -52,6 +54,7 @@
 //	   4. pack the rest onto new ones                  internal/engine/filling, internal/engine/packing, internal/engine/solving
 //	   5. admit all that by the exact rules            internal/engine/solving
 //	   6. place what is left pod by pod                internal/engine/placing (moving.go)
+//	   before all that: pods that are placed as one    internal/engine/gangs, internal/engine/solving
 //	   7. look for better ways where pods are few      internal/engine/solving
 //	           new nodes in place of hidden ones       internal/engine/launching (launching.go)
 //	   │

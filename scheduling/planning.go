@@ -42,6 +42,40 @@ type (
 	SizeError = planning.SizeError
 )
 
+// Pods that are placed together or not at all, and what a plan does with them. See package planning.
+type (
+	// Gang is pods that are useful only together: a plan places at least Minimum of them, or none.
+	Gang = planning.Gang
+	// GangTemplate is members of a gang that are alike and that nobody has made yet.
+	GangTemplate = planning.GangTemplate
+	// GangTopology keeps all members of a gang in one domain: on nodes that have the same value of a label.
+	GangTopology = planning.GangTopology
+	// GangTopologyPolicy says how strictly a gang is kept in one domain.
+	GangTopologyPolicy = planning.GangTopologyPolicy
+	// GangKey names a gang.
+	GangKey = planning.GangKey
+	// GangPlacement is what a plan does with a gang.
+	GangPlacement = planning.GangPlacement
+	// GangDomain is a value of a label that nodes of a gang share.
+	GangDomain = planning.GangDomain
+	// GangReasonCode says why a gang has no place.
+	GangReasonCode = planning.GangReasonCode
+	// GangReason is why a gang has no place, as one.
+	GangReason = planning.GangReason
+	// GangCure is a change after which a whole gang would have a place, everything else being as planned.
+	GangCure = planning.GangCure
+)
+
+// How strictly gangs are kept in a domain, and why one has no place.
+const (
+	GangTopologyRequired  GangTopologyPolicy = planning.GangTopologyRequired
+	GangTopologyPreferred GangTopologyPolicy = planning.GangTopologyPreferred
+	GangIncomplete        GangReasonCode     = planning.GangIncomplete
+	GangDeadlinePassed    GangReasonCode     = planning.GangDeadlinePassed
+	GangNoDomain          GangReasonCode     = planning.GangNoDomain
+	GangDoesNotFit        GangReasonCode     = planning.GangDoesNotFit
+)
+
 // ListPriceTerm is the name of the first term of every price.
 const (
 	ListPriceTerm = planning.ListPriceTerm
@@ -215,6 +249,7 @@ const (
 	ReasonTopology           ReasonCode  = planning.ReasonTopology
 	ReasonHostPorts          ReasonCode  = planning.ReasonHostPorts
 	ReasonExistingNodes      ReasonCode  = planning.ReasonExistingNodes
+	ReasonGang               ReasonCode  = planning.ReasonGang
 	ReasonNotPlaced          ReasonCode  = planning.ReasonNotPlaced
 	NodeUnavailable          NodeCheck   = planning.NodeUnavailable
 	NodeCordoned             NodeCheck   = planning.NodeCordoned

@@ -31,6 +31,7 @@ func Check(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	c.newNodes()
 	c.existingNodes()
 	c.preemptions()
+	c.gangs()
 	c.limits()
 	c.order()
 	c.unschedulable()
@@ -65,6 +66,7 @@ type checker struct {
 }
 
 func newChecker(s *scheduling.Snapshot, p *scheduling.Plan) *checker {
+	s = withTemplates(s)
 	c := &checker{
 		s: s, p: p, words: s.Vocabulary,
 		pods: map[scheduling.PodKey]*corev1.Pod{}, pools: map[v1.PoolKey]*scheduling.NodePool{}, nodes: map[string]*scheduling.Node{},

@@ -16,8 +16,8 @@ func (c *checker) unschedulable() {
 		if pod == nil {
 			continue
 		}
-		if c.explained(u) {
-			c.nowhere(w, u.Pod.String(), pod)
+		if c.explained(u) && !ofGang(u) {
+			c.nowhere(w, u.Pod.String(), c.withinGang(u.Pod, pod))
 		}
 	}
 }

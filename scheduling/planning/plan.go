@@ -40,6 +40,9 @@ type Plan struct {
 	Relaxations []Relaxation `json:"relaxations,omitempty"`
 	// Unschedulable are the pods without a place, in the order of the snapshot.
 	Unschedulable []Unschedulable `json:"unschedulable,omitempty"`
+	// Gangs says of each gang of the snapshot, in its order, whether it is placed, and if not, why. Members of a gang that has no place
+	// are in Unschedulable, too.
+	Gangs []GangPlacement `json:"gangs,omitempty"`
 	// Preemptions are the pods for which kube-scheduler makes room by preempting others, in the order it comes to them.
 	// With PreemptionExpect they stand here alone; else a node is planned for them all the same, or they are in
 	// Unschedulable. The plan has no new place for the victims.

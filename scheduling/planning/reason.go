@@ -50,6 +50,8 @@ const (
 	// ReasonExistingNodes: none of the nodes there are takes the pod; Nodes says why. It comes after the reasons of the
 	// NodePools, when the snapshot has nodes.
 	ReasonExistingNodes ReasonCode = "ExistingNodes"
+	// ReasonGang: the pod is a member of a gang that has no place as a whole; Detail says which and why.
+	ReasonGang ReasonCode = "GangNotPlaced"
 	// ReasonNotPlaced: an instance type of the pool would do for one pod alone, but the plan has none for it.
 	ReasonNotPlaced ReasonCode = "NotPlaced"
 )

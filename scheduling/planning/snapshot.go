@@ -44,6 +44,8 @@ type Snapshot struct {
 	// Placeholders are the pods of capacity buffers: room to keep free. They are placed after all real pods, and never
 	// in their stead.
 	Placeholders []*corev1.Pod `json:"placeholders,omitempty"`
+	// Gangs are pods that are placed together or not at all. Their members that wait are in Pods, too.
+	Gangs []Gang `json:"gangs,omitempty"`
 	// DefaultTopologySpread are the cluster's default spread constraints: for pods that have none of their own, with
 	// the selector deduced from their Services and controller. See ValidateDefaultTopologySpread.
 	DefaultTopologySpread []corev1.TopologySpreadConstraint `json:"defaultTopologySpread,omitempty"`

@@ -94,6 +94,9 @@ func Strip(s *scheduling.Snapshot) *scheduling.Snapshot {
 			return &resourcev1.ResourceSlice{ObjectMeta: metadata(&in.ObjectMeta), Spec: in.Spec}
 		}),
 	}
+	for i := range s.Gangs {
+		out.Gangs = append(out.Gangs, stripGang(&s.Gangs[i]))
+	}
 	for _, p := range s.NodePools {
 		kept := scheduling.NodePool{Key: p.Key, Catalog: p.Catalog, NotReady: p.NotReady}
 		if in := p.Object; in != nil {

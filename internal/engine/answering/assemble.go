@@ -52,13 +52,14 @@ func (t *Answering) Plan(ctx context.Context) (*planning.Plan, error) {
 	out := &planning.Plan{Notes: slices.Clone(t.M.Notes)}
 	q := trial.NewPodQueues(t.Trial)
 	t.writeBindings(out, q)
+	explain.Of(t.Trial).WriteGangs(ctx, out)
 	if t.S.Topology != nil {
 		t.S.Topology.Binding = true // what is refused was tried so in the end: see PlaceTightly
 		defer func() { t.S.Topology.Binding = false }()
 	}
 	explain.Of(t.Trial).WriteUnschedulable(out, q)
 	if len(out.NewNodes) > 0 {
-		pf := certify.Of(t.Trial).Counted(ctx, certify.Of(t.Trial).ProofOf(ctx))
+		pf := certify.Of(t.Trial).Counted(ctx, certify.Of(t.Trial).ProofOf(ctx, t.bindOrder))
 		out.LowerBound = pf.V.Bound / market.NanoPerUSD
 		out.Certificate = certify.Certificate(t.M, pf)
 	}

@@ -16,25 +16,20 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/pricing"
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/internal/engine/trial"
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// ProofOf returns the problem of placing what the trial put on new nodes, with values for it.
-func (t Certifying) ProofOf(ctx context.Context) *trial.Proof {
-	if t.Proof != nil {
+// ProofOf returns the problem of placing what the trial put on new nodes, with values for it. order is that in which pods are bound.
+func (t Certifying) ProofOf(ctx context.Context, order func() []state.Binding) *trial.Proof {
+	if t.Proof != nil && t.M.Gangs == nil {
 		return t.Proof
 	}
-	counts := map[[2]int32]int{}
-	for _, b := range t.S.Placed {
-		if b.Host >= int32(len(t.M.Nodes)) && b.Count > 0 {
-			counts[[2]int32{b.Class, b.Stage}] += int(b.Count)
-		}
-	}
 	var items []pricing.Item
-	for key, n := range counts {
+	for key, n := range t.placedOnNew(order) {
 		it := valuing.Provable(t.M, key[0], key[1], n)
 		if t.S.Tight > 0 && it.PerNode != pricing.Unbounded {
 			// Where all nodes have some, one may have more of them than a spread allows next to an empty one.

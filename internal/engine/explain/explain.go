@@ -37,7 +37,7 @@ func (t Explaining) WriteUnschedulable(out *planning.Plan, q *trial.PodQueues) {
 		if t.S.Waiting[c] == 0 {
 			continue
 		}
-		pending := t.M.Classes[c].Pending
+		pending := trial.GangsOf(t.Trial).QueueOf(int32(c))
 		for i, key := range q.Take(nil, int32(c), int(t.S.Waiting[c])) {
 			at := len(t.M.Pods)
 			if first := q.Next[c] - int(t.S.Waiting[c]) + i; first < len(pending) {
@@ -46,8 +46,15 @@ func (t Explaining) WriteUnschedulable(out *planning.Plan, q *trial.PodQueues) {
 			list = append(list, waitingPod{at, key, int32(c)})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b waitingPod) int { return cmp.Compare(a.at, b.at) })
 	reasons := map[int32][]planning.Reason{}
+	for _, i := range trial.GangsOf(t.Trial).Withheld() {
+		gang := t.M.Gangs.Of[i]
+		list = append(list, waitingPod{int(i), planning.KeyOf(t.M.Pods[i]), -1 - gang})
+		if reasons[-1-gang] == nil {
+			reasons[-1-gang] = []planning.Reason{{Code: planning.ReasonGang, Detail: out.Gangs[gang].String()}}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b waitingPod) int { return cmp.Compare(a.at, b.at) })
 	shared := newExplanations(t.Trial)
 	for _, w := range list {
 		if _, ok := reasons[w.c]; !ok {

@@ -87,6 +87,8 @@ type Model struct {
 	Free []int64
 	// Fits remembers which nodes take which pods, resources aside.
 	Fits *existing.Acceptance
+	// Gangs are the snapshot's; nil without any.
+	Gangs *GangIndex
 	// memo is what the next Update goes by; nil unless this model came from one.
 	memo *memoOwner
 }
@@ -108,6 +110,10 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	if s == nil {
 		return nil, &planning.SnapshotError{Path: "snapshot", Rule: "is nil", Cure: "give one; an empty Snapshot is a cluster without anything"}
 	}
+	s, err := withGangPods(s)
+	if err != nil {
+		return nil, err
+	}
 	vocabulary := s.Vocabulary
 	if vocabulary.IsZero() {
 		vocabulary = requirements.CoreVocabulary()
@@ -122,6 +128,9 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	}
 	r, err := CheckObjects(s, previous, o)
 	if err != nil {
+		return nil, err
+	}
+	if m.Gangs, err = newGangIndex(s, r, vocab); err != nil {
 		return nil, err
 	}
 	m.Volumes = volumes.New(VolumesOf(s, r.Claimants), m.Vocab)
@@ -149,6 +158,9 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	}
 	b := podclass.NewBook(m.reader(), m.TopologyIndex)
 	bound := m.classPods(s, r, w, b)
+	if m.Gangs != nil {
+		m.Gangs.setClasses(r, m.PodClass)
+	}
 	m.findResidents()
 	if err := m.compileNodes(s, r, bound); err != nil {
 		return nil, err
@@ -177,7 +189,7 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	for _, c := range m.Catalogs {
 		c.Freeze()
 	}
-	if previous != nil {
+	if previous != nil && m.Gangs == nil {
 		m.keepMemo(b, bound)
 	}
 	return m, nil

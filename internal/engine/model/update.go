@@ -22,7 +22,7 @@ import (
 // there before or not, with node selectors, topology keys, host ports, tolerations or labels that none had before; their
 // PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that come, go or change; NodePools and DaemonSets whose
 // status changed. A pod that asks for a resource that no other pod asks for, or the last that did so going, takes
-// compiling too, as do DaemonSets that come, go or change, the first volume of a CSI driver and the last, and pods of new
+// compiling too, as do gangs, DaemonSets that come, go or change, the first volume of a CSI driver and the last, and pods of new
 // namespaces where rules select namespaces by their labels. So do changes of devices: pods that claim some, or ask for a resource
 // that a DeviceClass stands behind, nodes that have devices or are of a type that publishes some, and the end of the time that a
 // node's drivers have to publish. What was compiled of catalogs and what overlays made of them is shared in any case where they
@@ -40,7 +40,7 @@ func (m *Model) Update(s *planning.Snapshot) (*Model, error) {
 // Updated is the model of a snapshot that differs from m's by little; nil if it has to be compiled.
 func (m *Model) Updated(s *planning.Snapshot) *Model {
 	k := m.memo.take()
-	if k == nil || s == nil || !m.sameWorld(s) {
+	if k == nil || s == nil || len(s.Gangs) > 0 || !m.sameWorld(s) {
 		return nil
 	}
 	u := &update{

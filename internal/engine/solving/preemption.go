@@ -67,7 +67,8 @@ func Preemptions(ctx context.Context, m *model.Model, solved *trial.Trial, q pla
 				}
 				out.hold(m, class, found)
 				e.take(class, found)
-				pod := m.Pods[c.Pending[len(c.Pending)-int(out.classes[class])]]
+				singles := m.Singles(class)
+				pod := m.Pods[singles[len(singles)-int(out.classes[class])]]
 				out.List = append(out.List, found.preemption(m, planning.PodKey{Namespace: pod.Namespace, Name: pod.Name}))
 			}
 		}

@@ -24,9 +24,18 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// placeAll places everything that waits: real pods together, then placeholders. If limits or lack of nodes leave
-// some pods without a place while pods of lower priority have one, it starts again, priority by priority.
+// placeAll places everything that waits.
 func (t Solving) placeAll(ctx context.Context) {
+	if t.M.Gangs != nil && !t.NewOnly {
+		GangsOf(t.Trial).place(ctx)
+		return
+	}
+	t.placePods(ctx)
+}
+
+// placePods places real pods together, then placeholders. If limits or lack of nodes leave some pods without a place while pods of
+// lower priority have one, it starts again, priority by priority.
+func (t Solving) placePods(ctx context.Context) {
 	m := t.M
 	var real, placeholders []int32
 	for i, c := range m.Classes {
@@ -449,12 +458,12 @@ func (t Solving) admitDevices(ctx context.Context) {
 // Place finds places for the waiting pods: first on nodes of the snapshot, then on planned ones. A cancelled context
 // ends it early with ctx.Err(); what is placed until then stays, and can be rolled back.
 func (t Solving) Place(ctx context.Context, o planning.PlaceOptions) (planning.Outcome, error) {
-	before, filled, costBefore := t.S.WaitingPods(), t.S.Filled(), newnodes.Of(t.Trial).NewCost()
+	before, filled, costBefore := trial.GangsOf(t.Trial).WaitingPods(), t.S.Filled(), newnodes.Of(t.Trial).NewCost()
 	if before > 0 {
 		t.Options = o
 		t.placeAll(ctx)
 	}
-	out := planning.Outcome{Unplaced: t.S.WaitingPods(), NewNodes: t.S.Filled() - filled}
+	out := planning.Outcome{Unplaced: trial.GangsOf(t.Trial).WaitingPods(), NewNodes: t.S.Filled() - filled}
 	out.Placed = before - out.Unplaced
 	cost := newnodes.Of(t.Trial).NewCost() - costBefore
 	out.NewCost = float64(cost) / market.NanoPerUSD

@@ -7,6 +7,9 @@ import "slices"
 func (t *Trial) Clone() *Trial {
 	out := &Trial{M: t.M, S: t.S.Clone(), Options: t.Options, Proof: t.Proof}
 	out.S.Watch = (*trialWatch)(out)
+	if t.M.Gangs != nil {
+		out.S.Queue = GangsOf(out).QueueOf
+	}
 	if t.Rooms != nil {
 		out.Rooms = t.Rooms.clone()
 	}

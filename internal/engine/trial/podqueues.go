@@ -38,7 +38,7 @@ func (q *PodQueues) Take(into []planning.PodKey, class int32, n int) []planning.
 
 // One takes the next pod of the class.
 func (q *PodQueues) One(class int32) *corev1.Pod {
-	pending := q.t.M.Classes[class].Pending
+	pending := GangsOf(q.t).QueueOf(class)
 	i := q.Next[class]
 	q.Next[class]++
 	if i < len(pending) {

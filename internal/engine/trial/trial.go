@@ -48,15 +48,22 @@ type Trial struct {
 	Assignments map[int32]map[int32][]nodepool.Assignment
 	// Proof is the problem behind the nodes, if one packing made them all.
 	Proof *Proof
+	// queues are those of the ways that gangs wait in; nil until they are asked for.
+	queues *gangQueues
 }
 
 // New starts a what-if.
 func New(m *model.Model) *Trial {
 	t := &Trial{M: m}
-	t.S.Begin(state.World{
+	world := state.World{
 		Dims: m.Resources.Len(), Nodes: m.Nodes, Classes: m.Classes, Pools: m.Pools, Rules: m.Topology, Asked: m.AskedKeys,
 		VolumesBound: m.VolumesBound, Pods: m.Pods,
-	}, m.Free, m.Base)
+	}
+	if m.Gangs != nil {
+		world.Gangs = m.Gangs.Ways
+	}
+	t.S.Begin(world, m.Free, m.Base)
+	GangsOf(t).withhold()
 	t.S.Watch = (*trialWatch)(t)
 	t.promiseRoom()
 	return t

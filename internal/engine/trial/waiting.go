@@ -12,7 +12,7 @@ import (
 // Waiting names pods that wait for a place, at most so many: those of hidden nodes, the last hidden first, then the snapshot's own.
 // Of pods of one class those count as placed that were hidden first.
 func (t *Trial) Waiting(most int) []planning.PodKey {
-	if most = min(most, t.S.WaitingPods()); most == 0 {
+	if most = min(most, GangsOf(t).WaitingPods()); most == 0 {
 		return nil
 	}
 	var out []planning.PodKey
@@ -32,9 +32,15 @@ func (t *Trial) Waiting(most int) []planning.PodKey {
 			continue
 		}
 		rest := min(int(t.S.Waiting[class]-seen[int32(class)]), most-len(out))
-		for _, i := range c.Pending[:max(0, min(rest, len(c.Pending)))] {
+		queue := GangsOf(t).QueueOf(int32(class))
+		for _, i := range queue[:max(0, min(rest, len(queue)))] {
 			p := t.M.Pods[i]
 			out = append(out, planning.PodKey{Namespace: p.Namespace, Name: p.Name})
+		}
+	}
+	for _, i := range GangsOf(t).Withheld() {
+		if len(out) < most {
+			out = append(out, planning.KeyOf(t.M.Pods[i]))
 		}
 	}
 	return out
@@ -71,6 +77,7 @@ func (t *Trial) Expect(pods int) {
 
 // WaitingClass is the class of a pod of a hidden node, or of one that the snapshot has waiting, if pods of that class wait.
 func (t *Trial) WaitingClass(key planning.PodKey) (int32, error) {
+	GangsOf(t).release(key)
 	if p := t.freedOfLate(key); p != nil {
 		if t.S.Waiting[p.Class] == 0 {
 			return 0, notWaiting(key)

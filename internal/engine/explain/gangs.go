@@ -1,0 +1,205 @@
+package explain
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/solving"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+const (
+	// mostGangsExplained bounds for how many gangs it is looked into what keeps them out; of the others only how many members would fit in
+	// the Likeliest domain.
+	mostGangsExplained = 50
+	// mostPoolsCured bounds of how many pools it is looked whether higher limits would do.
+	mostPoolsCured = 16
+	// limitsLifted is more than any pool uses, and small enough for sums.
+	limitsLifted = 1 << 60
+)
+
+// gangFaults finds what keeps a gang from being placed as one.
+type gangFaults struct{ solving.Gangs }
+
+func gangFaultsOf(t *trial.Trial) gangFaults { return gangFaults{solving.GangsOf(t)} }
+
+// WriteGangs says what has become of the gangs. All stays as it is.
+func (t Explaining) WriteGangs(ctx context.Context, out *planning.Plan) {
+	x := t.M.Gangs
+	if x == nil {
+		return
+	}
+	placed := make([]int, len(x.List))
+	for _, key := range out.Order {
+		if number, ok := x.ByKey[key]; ok {
+			placed[number]++
+		}
+	}
+	explained := 0
+	for i := range x.List {
+		g := &x.List[i]
+		p := planning.GangPlacement{Gang: g.Source.Key(), Members: g.Source.Size(), Minimum: g.Source.Needs(), Bound: g.Bound, Placed: placed[i]}
+		switch o := g.Option(t.S.Ways[i]); {
+		case o != nil:
+			p.Domains = o.Domains
+		case p.Bound+p.Placed < p.Minimum:
+			p.Reason = gangFaultsOf(t.Trial).reason(ctx, int32(i), explained < mostGangsExplained)
+			explained++
+		}
+		out.Gangs = append(out.Gangs, p)
+	}
+}
+
+// reason is why the gang has no place; in depth with what would have to be different.
+func (t gangFaults) reason(ctx context.Context, number int32, inDepth bool) *planning.GangReason {
+	g := &t.M.Gangs.List[number]
+	r := &planning.GangReason{Code: planning.GangDoesNotFit, Fit: g.Bound, Needed: g.Source.Needs()}
+	switch {
+	case g.There < r.Needed:
+		r.Code, r.Fit = planning.GangIncomplete, g.There
+		return r
+	case !g.Plannable(t.M.Snapshot):
+		r.Code = planning.GangDeadlinePassed
+		return r
+	case len(g.Levels[0]) == 0:
+		r.Code = planning.GangNoDomain
+		return r
+	case t.S.Ways[number] != model.GangWithheld:
+		return r
+	}
+	aside := state.ChoosingOf(&t.S).SetAside(t.RealClasses())
+	defer func() { state.ChoosingOf(&t.S).TakeBack(aside) }()
+	best := t.fullestOption(ctx, number, inDepth, r)
+	if inDepth {
+		t.explainMember(ctx, number, best, r)
+		r.Cures = t.cures(ctx, number)
+	}
+	return r
+}
+
+// fullestOption is the option in which most members have a place; the reason receives how many and where.
+func (t gangFaults) fullestOption(ctx context.Context, number int32, all bool, r *planning.GangReason) *model.GangOption {
+	g := &t.M.Gangs.List[number]
+	options := g.Levels[0]
+	order := t.Likeliest(number, options)
+	if !all {
+		order = order[:1]
+	}
+	best := &options[order[0]]
+	for i, at := range order {
+		before := t.Mark()
+		t.FitsOption(ctx, number, &options[at])
+		if fit := g.Bound + t.S.PodsSince(before.At); i == 0 || fit > r.Fit {
+			best, r.Fit, r.Domains = &options[at], fit, options[at].Domains
+		}
+		t.Undo(before)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return best
+}
+
+// explainMember says of the first member that has no place in the option why not.
+func (t gangFaults) explainMember(ctx context.Context, number int32, o *model.GangOption, r *planning.GangReason) {
+	before := t.Mark()
+	defer t.Undo(before)
+	if t.FitsOption(ctx, number, o) {
+		return
+	}
+	for _, share := range t.M.Gangs.Ways[number].Ways[o.Way] {
+		left := t.S.Waiting[share.Class]
+		if left == 0 {
+			continue
+		}
+		queue := trial.GangsOf(t.Trial).QueueOf(share.Class)
+		key := planning.KeyOf(t.M.Pods[queue[len(queue)-int(left)]])
+		r.Pod = &key
+		if t.S.Topology != nil {
+			t.S.Topology.Binding = true
+			defer func() { t.S.Topology.Binding = false }()
+		}
+		r.Reasons = newExplanations(t.Trial).explainer(share.Class).reasons()
+		return
+	}
+}
+
+// cures are single changes after which the gang would have a place.
+func (t gangFaults) cures(ctx context.Context, number int32) []planning.GangCure {
+	g := &t.M.Gangs.List[number]
+	var out []planning.GangCure
+	looked := 0
+	for i, p := range t.M.Pools {
+		if p.Limits == nil || p.Table == nil || looked == mostPoolsCured {
+			continue
+		}
+		looked++
+		if raised := t.raisedLimits(ctx, number, int32(i)); raised != nil {
+			out = append(out, planning.GangCure{Pool: p.Key, Limits: raised})
+			break
+		}
+	}
+	if o := g.Loose; o != nil {
+		before := t.Mark()
+		if t.FitsOption(ctx, number, o) {
+			var keys []string
+			for _, d := range g.Levels[0][0].Domains {
+				keys = append(keys, d.Key)
+			}
+			out = append(out, planning.GangCure{Without: keys})
+		}
+		t.Undo(before)
+	}
+	return out
+}
+
+// raisedLimits is by how much the limits of the pool would have to be raised for the gang to have a place; nil if that would not do.
+func (t gangFaults) raisedLimits(ctx context.Context, number, pool int32) corev1.ResourceList {
+	limits, usage := t.M.Pools[pool].Limits, t.S.Limits.Usage[pool]
+	t.lift(pool, -limitsLifted)
+	defer t.lift(pool, limitsLifted)
+	options := t.M.Gangs.List[number].Levels[0]
+	var least []int64
+	for _, at := range t.Likeliest(number, options) {
+		before := t.Mark()
+		if t.FitsOption(ctx, number, &options[at]) {
+			over := make([]int64, len(limits.Max))
+			for i := range over {
+				over[i] = max(usage[i]+limitsLifted-limits.Max[i], 0)
+			}
+			if least == nil || slices.Compare(over, least) < 0 {
+				least = over
+			}
+		}
+		t.Undo(before)
+	}
+	if least == nil || !slices.ContainsFunc(least, func(n int64) bool { return n > 0 }) {
+		return nil
+	}
+	return limitsList(limits, least)
+}
+
+// lift adds to what the pool uses. It is not logged.
+func (t gangFaults) lift(pool int32, by int64) {
+	for i := range t.S.Limits.Usage[pool] {
+		t.S.Limits.Usage[pool][i] += by
+	}
+}
+
+// limitsList has the amounts that are not 0.
+func limitsList(limits *nodepool.Limits, amounts []int64) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for i, n := range amounts {
+		if n > 0 {
+			out[limits.Names[i]] = resources.Quantity(limits.Names[i], n)
+		}
+	}
+	return out
+}

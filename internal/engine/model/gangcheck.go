@@ -1,0 +1,162 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+const (
+	// mostGangPods bounds how many pods the templates of all gangs of a snapshot may stand for together.
+	mostGangPods = 100_000
+	// mostGangLevels bounds how many topology constraints a gang may have.
+	mostGangLevels = 8
+)
+
+// checkGangs refuses gangs that contradict themselves or each other.
+func checkGangs(s *planning.Snapshot) error {
+	keys, memberOf := make(map[planning.GangKey]bool, len(s.Gangs)), map[planning.PodKey]int{}
+	made := 0
+	for i := range s.Gangs {
+		g := &s.Gangs[i]
+		path := fmt.Sprintf("gangs[%d]", i)
+		if keys[g.Key()] {
+			return &planning.SnapshotError{Path: path, Rule: "is a second gang " + g.Key().String(), Cure: "namespace and name are unique over all gangs"}
+		}
+		keys[g.Key()] = true
+		if err := checkGang(g, path); err != nil {
+			return err
+		}
+		for j, key := range g.Members {
+			if of, known := memberOf[key]; known {
+				return &planning.SnapshotError{
+					Path: fmt.Sprintf("%s.members[%d]", path, j), Rule: fmt.Sprintf("is pod %s, which is a member of gang %s already", key, s.Gangs[of].Key()),
+					Cure: "list each pod once, in one gang",
+				}
+			}
+			memberOf[key] = i
+		}
+		for j := range g.Templates {
+			if made += g.Templates[j].Count; made > mostGangPods {
+				return &planning.SnapshotError{
+					Path: fmt.Sprintf("%s.templates[%d].count", path, j), Rule: fmt.Sprintf("makes more than %d pods of all gangs' templates", mostGangPods),
+					Cure: "plan fewer of them at a time",
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checkGang refuses a gang that contradicts itself.
+func checkGang(g *planning.Gang, path string) error {
+	switch {
+	case g.Namespace == "" || g.Name == "":
+		return &planning.SnapshotError{Path: path, Rule: "lacks its namespace or its name", Cure: "give both: pods of templates are made in the namespace, and named after the gang"}
+	case len(g.Members)+len(g.Templates) == 0:
+		return &planning.SnapshotError{Path: path, Rule: "has neither members nor templates", Cure: "list its pods, or leave the gang out"}
+	case g.Minimum < 0:
+		return &planning.SnapshotError{Path: path + ".minimum", Rule: fmt.Sprintf("is %d", g.Minimum), Cure: "give how many members need a place together, or 0 for all"}
+	case len(g.Topology) > mostGangLevels:
+		return &planning.SnapshotError{Path: path + ".topology", Rule: fmt.Sprintf("has more than %d entries", mostGangLevels), Cure: "keep those that matter"}
+	}
+	for i, t := range g.Templates {
+		if t.Count < 1 {
+			return &planning.SnapshotError{Path: fmt.Sprintf("%s.templates[%d].count", path, i), Rule: fmt.Sprintf("is %d", t.Count), Cure: "give 1 or more, or leave the template out"}
+		}
+	}
+	levels := map[string]bool{}
+	for i, t := range g.Topology {
+		at := fmt.Sprintf("%s.topology[%d]", path, i)
+		if problems := validation.IsQualifiedName(t.Key); len(problems) > 0 {
+			return &planning.SnapshotError{Path: at + ".key", Rule: fmt.Sprintf("is %q, which is no label key: %s", t.Key, strings.Join(problems, "; ")), Cure: "name a label of nodes, " + corev1.LabelTopologyZone + " for instance"}
+		}
+		if levels[t.Key] {
+			return &planning.SnapshotError{Path: at + ".key", Rule: "repeats " + t.Key, Cure: "state each label once"}
+		}
+		levels[t.Key] = true
+		switch t.Policy {
+		case "", planning.GangTopologyRequired, planning.GangTopologyPreferred:
+		default:
+			return &planning.SnapshotError{Path: at + ".policy", Rule: fmt.Sprintf("is %q", t.Policy), Cure: fmt.Sprintf("say %s or %s", planning.GangTopologyRequired, planning.GangTopologyPreferred)}
+		}
+	}
+	return nil
+}
+
+// withGangPods is the snapshot with the pods that templates of its gangs stand for, as members of these; the snapshot itself if it has
+// none.
+func withGangPods(s *planning.Snapshot) (*planning.Snapshot, error) {
+	if len(s.Gangs) == 0 {
+		return s, nil
+	}
+	if err := checkGangs(s); err != nil {
+		return nil, err
+	}
+	made := 0
+	for i := range s.Gangs {
+		for j := range s.Gangs[i].Templates {
+			made += s.Gangs[i].Templates[j].Count
+		}
+	}
+	if made == 0 {
+		return s, nil
+	}
+	out := *s
+	out.Pods = append(make([]*corev1.Pod, 0, len(s.Pods)+made), s.Pods...)
+	out.Gangs = append([]planning.Gang(nil), s.Gangs...)
+	taken := podKeys(s)
+	for i := range out.Gangs {
+		g := &out.Gangs[i]
+		g.Members = append([]planning.PodKey(nil), g.Members...)
+		for j := range g.Templates {
+			for n := range g.Templates[j].Count {
+				pod := gangPod(g, &g.Templates[j], n)
+				key := planning.KeyOf(pod)
+				if taken[key] {
+					return nil, &planning.SnapshotError{
+						Path: fmt.Sprintf("gangs[%d].templates[%d]", i, j), Rule: fmt.Sprintf("makes pod %s, which is there already", key),
+						Cure: "name the template otherwise, or count fewer pods where some have been made",
+					}
+				}
+				taken[key] = true
+				out.Pods, g.Members = append(out.Pods, pod), append(g.Members, key)
+			}
+		}
+		g.Templates = nil
+	}
+	return &out, nil
+}
+
+// gangPod is the template's pod of that number.
+func gangPod(g *planning.Gang, t *planning.GangTemplate, number int) *corev1.Pod {
+	name := t.Name
+	if name == "" {
+		name = g.Name
+	}
+	pod := &corev1.Pod{ObjectMeta: t.Template.ObjectMeta, Spec: t.Template.Spec}
+	pod.Namespace, pod.Name, pod.GenerateName, pod.UID = g.Namespace, fmt.Sprintf("%s-%d", name, number), "", ""
+	return pod
+}
+
+// podKeys are the names of all pods of the snapshot.
+func podKeys(s *planning.Snapshot) map[planning.PodKey]bool {
+	out := make(map[planning.PodKey]bool, countPods(s))
+	add := func(pods []*corev1.Pod) {
+		for _, pod := range pods {
+			if pod != nil {
+				out[planning.KeyOf(pod)] = true
+			}
+		}
+	}
+	add(s.Pods)
+	add(s.Placeholders)
+	for i := range s.Nodes {
+		add(s.Nodes[i].Pods)
+	}
+	return out
+}

@@ -1,0 +1,336 @@
+package model
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/gangs"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/topology"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// A gang's waiting pods are withheld until they are placed together. To keep them in one domain, pods are known twice: as they are, and
+// for each domain as if their node selector named it. These are classes without pods of their own: a gang that is tried in a domain
+// has its pods wait as such, and nothing else in planning needs to know.
+
+// GangIndex is what a model knows of the snapshot's gangs.
+type GangIndex struct {
+	// List is indexed like Snapshot.Gangs; Order has those of the highest priority first.
+	List  []Gang
+	Order []int32
+	// Of is indexed like Model.Pods: the pod's gang, or -1. ByKey finds it by the pod's name.
+	Of    []int32
+	ByKey map[planning.PodKey]int32
+	// Ways are those of each gang: see the constants.
+	Ways []state.Gang
+}
+
+// The ways that a gang's pods can wait in: as pods on their own, not at all, and two for each option, for those that are needed and for all.
+const (
+	GangAsPods   = 0
+	GangWithheld = 1
+	GangOptions  = 2
+)
+
+// Gang is one made ready.
+type Gang struct {
+	Source *planning.Gang
+	// Pods are the members that wait, indices into Model.Pods; the first Needed of them need a place together.
+	Pods   []int32
+	Needed int
+	// Bound counts members on nodes; There counts all that the snapshot has.
+	Bound, There int
+	Priority     int32
+	// Levels are the options by how many wishes are kept, none first.
+	Levels [][]GangOption
+	// Loose is the gang without the topology that it requires; nil where it requires none. Only explanations try it.
+	Loose *GangOption
+}
+
+// GangOption is a domain that the gang could be in.
+type GangOption struct {
+	Domains []planning.GangDomain
+	// Way is the state's way in which the pods that are needed wait, Way+1 that for all.
+	Way int32
+	// patterns and Classes are indexed like Gang.Pods.
+	patterns, Classes []int32
+}
+
+// newGangIndex reads the snapshot's gangs and adds to the roster what their pods would be in each domain; nil without gangs.
+func newGangIndex(s *planning.Snapshot, r *likeness.Roster, lookup *requirements.Lookup) (*GangIndex, error) {
+	if len(s.Gangs) == 0 {
+		return nil, nil
+	}
+	b := &gangBuilder{s: s, r: r, index: &GangIndex{ByKey: map[planning.PodKey]int32{}, Of: make([]int32, len(s.Pods)+len(s.Placeholders))}, variants: map[string]int32{}, domains: map[string][][]string{}}
+	if err := b.readPools(lookup); err != nil {
+		return nil, err
+	}
+	for i := range s.Nodes {
+		b.labels = append(b.labels, existing.ViewOf(&s.Nodes[i]).Labels)
+	}
+	for i := range b.index.Of {
+		b.index.Of[i] = -1
+	}
+	b.findMembers()
+	for i := range s.Gangs {
+		b.addOptions(int32(i))
+	}
+	return b.index, nil
+}
+
+// gangBuilder makes an index.
+type gangBuilder struct {
+	s     *planning.Snapshot
+	r     *likeness.Roster
+	index *GangIndex
+	pools []gangs.Pool
+	// labels of nodes, indexed like Snapshot.Nodes; hosts are the nodes with members, by gang.
+	labels []map[string]string
+	hosts  [][]int
+	// variants are patterns of pods in a domain; domains are those of a list of keys.
+	variants map[string]int32
+	domains  map[string][][]string
+}
+
+func (b *gangBuilder) readPools(lookup *requirements.Lookup) error {
+	for i := range b.s.NodePools {
+		np := &b.s.NodePools[i]
+		if np.Catalog == "" || np.NotReady != "" {
+			continue
+		}
+		set, err := poolRequirements(np.Object, np.Identity(), lookup)
+		if err != nil {
+			return err
+		}
+		b.pools = append(b.pools, gangs.Pool{Template: set.Merge(lookup.FromLabels(np.Object.Spec.Template.Labels)), Types: b.s.Catalogs[np.Catalog]})
+	}
+	return nil
+}
+
+// findMembers finds the gangs' members among the pods.
+func (b *gangBuilder) findMembers() {
+	x := b.index
+	memberOf := map[planning.PodKey]int32{}
+	x.List, b.hosts = make([]Gang, len(b.s.Gangs)), make([][]int, len(b.s.Gangs))
+	for i := range b.s.Gangs {
+		x.List[i] = Gang{Source: &b.s.Gangs[i], Priority: math.MinInt32}
+		for _, key := range b.s.Gangs[i].Members {
+			memberOf[key] = int32(i)
+		}
+	}
+	waiting := make(map[planning.PodKey]int32, len(memberOf))
+	for i, pod := range b.s.Pods {
+		if g, ok := memberOf[planning.KeyOf(pod)]; ok {
+			waiting[planning.KeyOf(pod)] = int32(i)
+			x.Of[i], x.ByKey[planning.KeyOf(pod)] = g, g
+			x.List[g].rank(pod)
+		}
+	}
+	for i := range b.s.Nodes {
+		for _, pod := range b.s.Nodes[i].Pods {
+			if g, ok := memberOf[planning.KeyOf(pod)]; ok && !likeness.Ended(pod) {
+				x.List[g].Bound++
+				x.List[g].rank(pod)
+				b.hosts[g] = append(b.hosts[g], i)
+			}
+		}
+	}
+	for i := range x.List {
+		g := &x.List[i]
+		for _, key := range g.Source.Members {
+			if at, ok := waiting[key]; ok {
+				g.Pods = append(g.Pods, at)
+			}
+		}
+		g.There, g.Needed = g.Bound+len(g.Pods), max(g.Source.Needs()-g.Bound, 0)
+		if g.Source.Priority != nil {
+			g.Priority = *g.Source.Priority
+		}
+		x.Order = append(x.Order, int32(i))
+	}
+	slices.SortStableFunc(x.Order, func(a, b int32) int { return cmp.Compare(x.List[b].Priority, x.List[a].Priority) })
+}
+
+// rank raises the gang's priority to the pod's.
+func (g *Gang) rank(pod *corev1.Pod) {
+	priority := int32(0)
+	if pod.Spec.Priority != nil {
+		priority = *pod.Spec.Priority
+	}
+	g.Priority = max(g.Priority, priority)
+}
+
+// addOptions finds the domains that the gang could be in.
+func (b *gangBuilder) addOptions(number int32) {
+	g := &b.index.List[number]
+	var keys []string
+	var wishes []string
+	for _, t := range g.Source.Topology {
+		if t.Policy == planning.GangTopologyPreferred {
+			wishes = append(wishes, t.Key)
+		} else {
+			keys = append(keys, t.Key)
+		}
+	}
+	ways := state.Gang{Ways: make([][]state.Share, GangOptions)}
+	for level := 0; level <= len(wishes); level++ {
+		var options []GangOption
+		for _, values := range b.domainsOf(append(slices.Clone(keys), wishes[:level]...)) {
+			if o, ok := b.option(number, append(slices.Clone(keys), wishes[:level]...), values); ok {
+				o.Way = int32(len(ways.Ways))
+				ways.Ways = append(ways.Ways, nil, nil)
+				options = append(options, o)
+			}
+		}
+		g.Levels = append(g.Levels, options)
+	}
+	if len(keys) > 0 {
+		if o, ok := b.option(number, nil, nil); ok {
+			o.Way = int32(len(ways.Ways))
+			ways.Ways = append(ways.Ways, nil, nil)
+			g.Loose = &o
+		}
+	}
+	b.index.Ways = append(b.index.Ways, ways)
+}
+
+// domainsOf are the domains of the keys; one, without a value, for no keys.
+func (b *gangBuilder) domainsOf(keys []string) [][]string {
+	if len(keys) == 0 {
+		return [][]string{nil}
+	}
+	text := strings.Join(keys, "\x00")
+	if _, ok := b.domains[text]; !ok {
+		b.domains[text] = gangs.Domains(keys, b.labels, b.pools)
+	}
+	return b.domains[text]
+}
+
+// option is the gang in a domain; false if members are elsewhere, or ask for another.
+func (b *gangBuilder) option(number int32, keys, values []string) (GangOption, bool) {
+	g := &b.index.List[number]
+	var o GangOption
+	for i, key := range keys {
+		o.Domains = append(o.Domains, planning.GangDomain{Key: key, Value: values[i]})
+		for _, host := range b.hosts[number] {
+			if value, ok := b.labels[host][key]; !ok || value != values[i] {
+				return o, false
+			}
+		}
+	}
+	for _, pod := range g.Pods {
+		pattern, ok := b.variant(b.r.Like[pod], o.Domains)
+		if !ok {
+			return o, false
+		}
+		o.patterns = append(o.patterns, pattern)
+	}
+	return o, true
+}
+
+// variant is the pattern of pods in the domains; false if they ask for others.
+func (b *gangBuilder) variant(pattern int32, domains []planning.GangDomain) (int32, bool) {
+	if len(domains) == 0 {
+		return pattern, true
+	}
+	text := string([]byte{byte(pattern), byte(pattern >> 8), byte(pattern >> 16), byte(pattern >> 24)}) + planning.DomainsString(domains)
+	if known, ok := b.variants[text]; ok {
+		return known, known >= 0
+	}
+	was := b.r.Patterns[pattern]
+	pod, ok := podIn(was.First, domains)
+	if !ok {
+		b.variants[text] = -1
+		return -1, false
+	}
+	n := int32(len(b.r.Patterns))
+	b.r.Patterns = append(b.r.Patterns, likeness.Pattern{First: pod, Rules: topology.NoRules})
+	b.variants[text] = n
+	return n, true
+}
+
+// podIn is the pod as if its node selector named the domains.
+func podIn(pod *corev1.Pod, domains []planning.GangDomain) (*corev1.Pod, bool) {
+	out := *pod
+	out.Spec.NodeSelector = make(map[string]string, len(pod.Spec.NodeSelector)+len(domains))
+	for key, value := range pod.Spec.NodeSelector {
+		out.Spec.NodeSelector[key] = value
+	}
+	for _, d := range domains {
+		if value, ok := out.Spec.NodeSelector[d.Key]; ok && value != d.Value {
+			return nil, false
+		}
+		out.Spec.NodeSelector[d.Key] = d.Value
+	}
+	if choosesNodes(&pod.Spec) || len(pod.Spec.TopologySpreadConstraints) == 0 {
+		return &out, true
+	}
+	// Spreads count the domains that the pod itself leaves open: all, as it selects no nodes.
+	ignore := corev1.NodeInclusionPolicyIgnore
+	out.Spec.TopologySpreadConstraints = slices.Clone(pod.Spec.TopologySpreadConstraints)
+	for i := range out.Spec.TopologySpreadConstraints {
+		out.Spec.TopologySpreadConstraints[i].NodeAffinityPolicy = &ignore
+	}
+	return &out, true
+}
+
+// choosesNodes reports whether the pod requires some labels of its node.
+func choosesNodes(spec *corev1.PodSpec) bool {
+	a := spec.Affinity
+	return len(spec.NodeSelector) > 0 || a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
+}
+
+// Options yields all of them.
+func (g *Gang) Options(yield func(*GangOption) bool) {
+	for _, level := range g.Levels {
+		for i := range level {
+			if !yield(&level[i]) {
+				return
+			}
+		}
+	}
+	if g.Loose != nil {
+		yield(g.Loose)
+	}
+}
+
+// setClasses gives the options the classes that the roster's patterns came to be.
+func (x *GangIndex) setClasses(r *likeness.Roster, podClass []int32) {
+	for number := range x.List {
+		g, ways := &x.List[number], x.Ways[number].Ways
+		base := make([]int32, len(g.Pods))
+		for i, pod := range g.Pods {
+			base[i] = podClass[pod]
+		}
+		ways[GangAsPods] = shares(base)
+		for o := range g.Options {
+			o.Classes = make([]int32, len(o.patterns))
+			for p, pattern := range o.patterns {
+				o.Classes[p] = r.Patterns[pattern].Class
+			}
+			ways[o.Way], ways[o.Way+1] = shares(o.Classes[:min(g.Needed, len(o.Classes))]), shares(o.Classes)
+		}
+	}
+}
+
+// shares counts pods by class.
+func shares(classes []int32) []state.Share {
+	var out []state.Share
+	for _, class := range classes {
+		at := slices.IndexFunc(out, func(s state.Share) bool { return s.Class == class })
+		if at < 0 {
+			at = len(out)
+			out = append(out, state.Share{Class: class})
+		}
+		out[at].Count++
+	}
+	return out
+}

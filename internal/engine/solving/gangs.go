@@ -1,0 +1,305 @@
+package solving
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Gangs are placed before other pods, since they are harder to place, the one of the highest priority first: each is tried in every
+// domain that it could be in, and stays in the cheapest. One that has no place as a whole is withheld, and leaves its room to others.
+// Only if a pod of higher priority has no place then are gangs and pods placed in turn, priority by priority.
+
+const (
+	// mostGangDomains bounds in how many domains a gang is tried: those with most room on nodes that are there come first.
+	mostGangDomains = 64
+	// mostGangRepairs bounds how often all is placed again because a gang lost members to the rules of devices.
+	mostGangRepairs = 8
+)
+
+// Gangs places pods together or not at all.
+type Gangs struct{ Solving }
+
+// GangsOf works on the trial.
+func GangsOf(t *trial.Trial) Gangs { return Gangs{Of(t)} }
+
+// place is placePods for a snapshot with gangs.
+func (t Gangs) place(ctx context.Context) {
+	barred := map[int32]bool{}
+	start := t.Mark()
+	for repairs := 0; ; repairs++ {
+		t.placeGangsFirst(ctx, start, barred)
+		broken := t.brokenGangs()
+		if len(broken) == 0 {
+			return
+		}
+		t.Undo(start)
+		for _, number := range broken {
+			barred[number] = true
+		}
+		if repairs == mostGangRepairs {
+			t.placePods(ctx)
+			return
+		}
+	}
+}
+
+// placeGangsFirst places gangs, but for those that are barred, and then all other pods.
+func (t Gangs) placeGangsFirst(ctx context.Context, start trial.Mark, barred map[int32]bool) {
+	x := t.M.Gangs
+	lowest, placed := int32(math.MaxInt32), false
+	t.placeNominated(t.RealClasses(), math.MinInt32)
+	for _, number := range x.Order {
+		if !barred[number] && t.placeGang(ctx, number) {
+			lowest, placed = min(lowest, x.List[number].Priority), true
+		}
+	}
+	t.addExtras()
+	t.placePods(ctx)
+	highest, waits := t.highestWaiting(t.RealClasses())
+	switch {
+	case placed && waits && highest > lowest:
+		t.Undo(start)
+		t.placeInTurn(ctx, barred)
+	case t.S.Topology != nil:
+		t.placeFollowers(ctx, barred)
+	}
+}
+
+// placeInTurn places pods and gangs priority by priority.
+func (t Gangs) placeInTurn(ctx context.Context, barred map[int32]bool) {
+	x := t.M.Gangs
+	t.placeNominated(t.RealClasses(), math.MinInt32)
+	for at := 0; at < len(x.Order); {
+		priority := x.List[x.Order[at]].Priority
+		above := slices.DeleteFunc(t.RealClasses(), func(class int32) bool { return t.M.Classes[class].Priority <= priority })
+		if len(above) > 0 {
+			t.placeTiers(ctx, above)
+		}
+		for ; at < len(x.Order) && x.List[x.Order[at]].Priority == priority; at++ {
+			if !barred[x.Order[at]] {
+				t.placeGang(ctx, x.Order[at])
+			}
+		}
+	}
+	t.addExtras()
+	t.placePods(ctx)
+}
+
+// placeFollowers tries the gangs again that have no place: their pods may follow others that have one now.
+func (t Gangs) placeFollowers(ctx context.Context, barred map[int32]bool) {
+	again := false
+	for _, number := range t.M.Gangs.Order {
+		again = !barred[number] && t.S.Ways[number] == model.GangWithheld && t.placeGang(ctx, number) || again
+	}
+	if again {
+		t.addExtras()
+		t.placePods(ctx)
+	}
+}
+
+// RealClasses are those with waiting pods that are no placeholders.
+func (t Gangs) RealClasses() []int32 {
+	var out []int32
+	for i, c := range t.M.Classes {
+		if t.S.Waiting[i] > 0 && !c.Placeholder {
+			out = append(out, int32(i))
+		}
+	}
+	return out
+}
+
+// addExtras has the members of placed gangs wait that go beyond what the gangs need.
+func (t Gangs) addExtras() {
+	for number, way := range t.S.Ways {
+		if way >= model.GangOptions && way%2 == 0 {
+			state.ChoosingOf(&t.S).Choose(int32(number), way+1)
+		}
+	}
+}
+
+// placeGang places as many members of the gang as it needs, in the cheapest domain that holds them; false if there is none, and then
+// nothing is placed. Wishes are kept as far as the premium reaches.
+func (t Gangs) placeGang(ctx context.Context, number int32) bool {
+	g := &t.M.Gangs.List[number]
+	if t.S.Ways[number] != model.GangWithheld || !g.Plannable(t.M.Snapshot) {
+		return false
+	}
+	aside := state.ChoosingOf(&t.S).SetAside(t.RealClasses())
+	defer func() { state.ChoosingOf(&t.S).TakeBack(aside) }()
+	if len(g.Levels) == 1 && len(g.Levels[0]) == 1 {
+		before := t.Mark()
+		fits := t.FitsOption(ctx, number, &g.Levels[0][0])
+		if !fits {
+			t.Undo(before)
+		}
+		return fits
+	}
+	best := t.cheapestOption(ctx, number, g.Levels[0])
+	if best == nil {
+		return false
+	}
+	most := float64(best.cost) * (1 + t.Options.Premium())
+	for level := len(g.Levels) - 1; level > 0 && t.Options.Preferences != planning.PreferencesIgnore; level-- {
+		if kept := t.cheapestOption(ctx, number, g.Levels[level]); kept != nil && float64(kept.cost) <= most {
+			best = kept
+			break
+		}
+	}
+	state.ChoosingOf(&t.S).Choose(number, best.option.Way)
+	t.Restore(best.done)
+	return true
+}
+
+// gangTrial is how a gang was placed in a domain.
+type gangTrial struct {
+	option *model.GangOption
+	cost   int64
+	done   state.Record
+}
+
+// cheapestOption is the cheapest of the options that hold what the gang needs; nil for none. All is as before.
+func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model.GangOption) *gangTrial {
+	var best *gangTrial
+	for _, at := range t.Likeliest(number, options) {
+		o := &options[at]
+		before, cost := t.Mark(), newnodes.Of(t.Trial).NewCost()
+		if t.FitsOption(ctx, number, o) {
+			if cost := newnodes.Of(t.Trial).NewCost() - cost; best == nil || cost < best.cost {
+				best = &gangTrial{o, cost, t.S.Record(before.At)}
+			}
+		}
+		t.Undo(before)
+		if best != nil && best.cost == 0 || ctx.Err() != nil {
+			break
+		}
+	}
+	return best
+}
+
+// FitsOption places what the gang needs in the option; false if some of it has no place.
+func (t Gangs) FitsOption(ctx context.Context, number int32, o *model.GangOption) bool {
+	state.ChoosingOf(&t.S).Choose(number, o.Way)
+	classes := classesOf(t.M.Gangs.Ways[number].Ways[o.Way])
+	for _, share := range t.M.Gangs.Ways[number].Ways[o.Way] {
+		c := t.M.Classes[share.Class]
+		if c.Invalid != nil || len(c.Stages) == 0 && t.roomFor(share.Class, int(share.Count)) < int(share.Count) {
+			return false
+		}
+	}
+	if len(classes) > 0 {
+		t.placeReal(ctx, classes)
+		t.admitDevices(ctx)
+	}
+	return !slices.ContainsFunc(classes, func(class int32) bool { return t.S.Waiting[class] > 0 })
+}
+
+func classesOf(list []state.Share) []int32 {
+	out := make([]int32, len(list))
+	for i, share := range list {
+		out[i] = share.Class
+	}
+	return out
+}
+
+// Likeliest are the options to try, by number: first those whose domains have room for the gang on nodes that are there, the fullest
+// domain first, then the others, those with most room first.
+func (t Gangs) Likeliest(number int32, options []model.GangOption) []int {
+	out := make([]int, len(options))
+	for i := range out {
+		out[i] = i
+	}
+	if len(options) == 1 {
+		return out
+	}
+	need := t.M.Gangs.List[number].Needed
+	room := make([]int, len(options))
+	for i := range options {
+		if need > 0 {
+			room[i] = t.roomFor(options[i].Classes[0], 2*need)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int) int {
+		if holdsA, holdsB := room[a] >= need, room[b] >= need; holdsA != holdsB {
+			return model.BoolCompare(holdsB, holdsA)
+		} else if holdsA {
+			return cmp.Compare(room[a], room[b])
+		}
+		return cmp.Compare(room[b], room[a])
+	})
+	return out[:min(len(out), mostGangDomains)]
+}
+
+// roomFor is how many pods of the class the nodes that are there could take, rules between pods aside; at most so many.
+func (t Gangs) roomFor(class int32, most int) int {
+	c, room := t.M.Classes[class], 0
+	for i := range t.S.Usable.Members {
+		if room >= most {
+			break
+		}
+		if t.M.Fits.Accepts(t.M.Nodes[i].Group, c.Shape) {
+			room += resources.HowMany(c.Unshared(), t.S.FreeOf(int32(i)), most-room)
+		}
+	}
+	return room
+}
+
+// brokenGangs are the placed ones that lack some of the members that they need.
+func (t Gangs) brokenGangs() []int32 {
+	x := t.M.Gangs
+	spare := map[int32]int32{}
+	for class := range t.M.Classes {
+		if n := t.S.Waiting[class]; n > 0 {
+			spare[int32(class)] = n
+		}
+	}
+	if len(spare) == 0 {
+		return nil
+	}
+	for number, way := range t.S.Ways { // what may wait: members beyond the minimum, and pods of no gang
+		if g := &x.List[number]; way >= model.GangOptions && way%2 == 1 {
+			for _, class := range g.Option(way).Classes[g.Needed:] {
+				spare[class]--
+			}
+		}
+	}
+	for class, n := range spare {
+		if n > 0 {
+			spare[class] = n - int32(len(t.M.Singles(class))) - t.freedOf(class)
+		}
+	}
+	var out []int32
+	for _, number := range slices.Backward(x.Order) {
+		way := t.S.Ways[number]
+		if way < model.GangOptions {
+			continue
+		}
+		for _, share := range x.Ways[number].Ways[way&^1] {
+			if spare[share.Class] > 0 {
+				spare[share.Class] -= share.Count
+				if !slices.Contains(out, number) {
+					out = append(out, number)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// freedOf is how many pods of hidden nodes are of the class.
+func (t Gangs) freedOf(class int32) (n int32) {
+	for i := range t.S.Freed {
+		if t.S.Freed[i].Class == class {
+			n++
+		}
+	}
+	return n
+}

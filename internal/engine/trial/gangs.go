@@ -1,0 +1,78 @@
+package trial
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// gangQueues are the pods of each class in the order in which they are placed, for the ways that gangs wait in now.
+type gangQueues struct {
+	ways []int32
+	// byClass has the classes with members of gangs.
+	byClass map[int32][]int32
+}
+
+// Gangs says how the pods of a trial's gangs wait.
+type Gangs struct{ *Trial }
+
+// GangsOf looks at the trial.
+func GangsOf(t *Trial) Gangs { return Gangs{t} }
+
+// QueueOf lists the pods of the class, indices into Model.Pods, in the order in which they are placed: members that gangs need, then others
+// of placed gangs, then the rest. Pods of gangs that are withheld are in none.
+func (t Gangs) QueueOf(class int32) []int32 {
+	x := t.M.Gangs
+	if x == nil {
+		return t.M.Classes[class].Pending
+	}
+	if t.queues == nil || !slices.Equal(t.queues.ways, t.S.Ways) {
+		t.queues = &gangQueues{slices.Clone(t.S.Ways), x.Queues(t.M, t.S.Ways)}
+	}
+	if list, ok := t.queues.byClass[class]; ok {
+		return list
+	}
+	return t.M.Classes[class].Pending
+}
+
+// Withheld lists the pods of gangs that are not placed.
+func (t Gangs) Withheld() []int32 {
+	x := t.M.Gangs
+	if x == nil {
+		return nil
+	}
+	var out []int32
+	for number, way := range t.S.Ways {
+		if way == model.GangWithheld {
+			out = append(out, x.List[number].Pods...)
+		}
+	}
+	return out
+}
+
+// WaitingPods is how many pods have no place, those of gangs included.
+func (t Gangs) WaitingPods() int { return t.S.WaitingPods() + len(t.Withheld()) }
+
+// withhold keeps the pods of all gangs from being placed on their own.
+func (t Gangs) withhold() {
+	if t.M.Gangs == nil {
+		return
+	}
+	t.S.Queue = t.QueueOf
+	for number := range t.S.Ways {
+		state.ChoosingOf(&t.S).Choose(int32(number), model.GangWithheld)
+	}
+	t.S.Log.Commit()
+}
+
+// release has the pods of the gang that the pod is a member of wait like others, if they are withheld: a caller that puts a member somewhere
+// answers for the gang.
+func (t Gangs) release(key planning.PodKey) {
+	if x := t.M.Gangs; x != nil {
+		if number, ok := x.ByKey[key]; ok && t.S.Ways[number] == model.GangWithheld {
+			state.ChoosingOf(&t.S).Choose(number, model.GangAsPods)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package planvalidator
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// withTemplates is the snapshot with a pod for each that a template of its gangs stands for.
+func withTemplates(s *scheduling.Snapshot) *scheduling.Snapshot {
+	if len(s.Gangs) == 0 {
+		return s
+	}
+	out := *s
+	out.Pods, out.Gangs = append([]*corev1.Pod(nil), s.Pods...), append([]scheduling.Gang(nil), s.Gangs...)
+	for i := range out.Gangs {
+		g := &out.Gangs[i]
+		g.Members = append([]scheduling.PodKey(nil), g.Members...)
+		for _, template := range g.Templates {
+			prefix := template.Name
+			if prefix == "" {
+				prefix = g.Name
+			}
+			for n := range template.Count {
+				pod := &corev1.Pod{ObjectMeta: *template.Template.ObjectMeta.DeepCopy(), Spec: *template.Template.Spec.DeepCopy()}
+				pod.Namespace, pod.Name = g.Namespace, fmt.Sprintf("%s-%d", prefix, n)
+				out.Pods = append(out.Pods, pod)
+				g.Members = append(g.Members, scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name})
+			}
+		}
+		g.Templates = nil
+	}
+	return &out
+}
+
+// gangs: each is placed whole or not at all, in one domain of each label that it requires, and the plan says so.
+func (c *checker) gangs() {
+	if len(c.p.Gangs) != len(c.s.Gangs) {
+		c.fault("gangs", "are %d in the plan, and %d in the snapshot", len(c.p.Gangs), len(c.s.Gangs))
+		return
+	}
+	if len(c.s.Gangs) == 0 {
+		return
+	}
+	hosts := c.labelsOfPlaces()
+	for i := range c.s.Gangs {
+		c.gang(&c.s.Gangs[i], &c.p.Gangs[i], hosts)
+	}
+}
+
+func (c *checker) gang(g *scheduling.Gang, says *scheduling.GangPlacement, hosts map[scheduling.PodKey]func(key string) (string, bool)) {
+	where := "gang " + g.Key().String()
+	bound := map[scheduling.PodKey]bool{}
+	for i := range c.s.Nodes {
+		for _, pod := range c.s.Nodes[i].Pods {
+			bound[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] = pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+		}
+	}
+	placed, onNodes := 0, 0
+	for _, key := range g.Members {
+		if bound[key] {
+			onNodes++
+		} else if hosts[key] != nil {
+			placed++
+		}
+	}
+	switch {
+	case says.Gang != g.Key() || says.Members != len(g.Members) || says.Minimum != g.Needs() || says.Bound != onNodes || says.Placed != placed:
+		c.fault(where, "has %d members bound and %d placed, and the plan says %+v", onNodes, placed, says)
+	case placed > 0 && placed+onNodes < g.Needs():
+		c.fault(where, "is placed in part: %d of %d", placed+onNodes, g.Needs())
+	case says.Reason != nil && placed > 0:
+		c.fault(where, "is placed, and has a reason not to be")
+	case says.Reason == nil && placed+onNodes < g.Needs():
+		c.fault(where, "has no place, and no reason")
+	}
+	if placed > 0 && !g.Deadline.IsZero() && !c.s.Time.Before(g.Deadline) {
+		c.fault(where, "is placed after its deadline")
+	}
+	if placed > 0 {
+		c.gangDomains(where, g, says, hosts)
+	}
+}
+
+// gangDomains: what the gang requires is kept, and so is what the plan says of where it is.
+func (c *checker) gangDomains(where string, g *scheduling.Gang, says *scheduling.GangPlacement, hosts map[scheduling.PodKey]func(key string) (string, bool)) {
+	kept := map[string]string{}
+	for _, d := range says.Domains {
+		kept[d.Key] = d.Value
+	}
+	for _, topology := range g.Topology {
+		value, ok := kept[topology.Key]
+		if !ok {
+			if topology.Policy != scheduling.GangTopologyPreferred {
+				c.fault(where, "is in no domain of %s, which it requires", topology.Key)
+			}
+			continue
+		}
+		for _, key := range g.Members {
+			if label := hosts[key]; label != nil {
+				if got, ok := label(topology.Key); !ok || got != value {
+					c.fault(where, "is in %s=%s, and pod %s in %q", topology.Key, value, key, got)
+				}
+			}
+		}
+	}
+}
+
+// labelsOfPlaces reads labels of the node that each placed pod is on.
+func (c *checker) labelsOfPlaces() map[scheduling.PodKey]func(key string) (string, bool) {
+	out := map[scheduling.PodKey]func(key string) (string, bool){}
+	for i := range c.p.Existing {
+		n := c.nodes[c.p.Existing[i].Name]
+		if n == nil {
+			continue
+		}
+		for _, key := range c.p.Existing[i].Pods {
+			out[key] = func(label string) (string, bool) {
+				if n.Object != nil {
+					if value, ok := n.Object.Labels[label]; ok {
+						return value, ok
+					}
+				}
+				if n.Claim != nil {
+					value, ok := n.Claim.Labels[label]
+					return value, ok
+				}
+				return "", false
+			}
+		}
+	}
+	for i := range c.p.NewNodes {
+		n := &c.p.NewNodes[i]
+		for _, key := range n.Pods {
+			out[key] = func(label string) (string, bool) {
+				r := n.Requirements.Get(label)
+				if values := r.Values(); n.Requirements.Has(label) && !r.Complement() && len(values) == 1 {
+					return values[0], true
+				}
+				return "", false
+			}
+		}
+	}
+	return out
+}
+
+// ofGang reports whether the pod is left out because its gang has no place as a whole.
+func ofGang(u *scheduling.Unschedulable) bool {
+	return len(u.Reasons) == 1 && u.Reasons[0].Code == scheduling.ReasonGang
+}
+
+// withinGang is the pod as if it asked for the domains that its gang is in.
+func (c *checker) withinGang(key scheduling.PodKey, pod *corev1.Pod) *corev1.Pod {
+	for i := range c.p.Gangs {
+		if len(c.p.Gangs[i].Domains) == 0 || !slices.Contains(c.s.Gangs[i].Members, key) {
+			continue
+		}
+		out := *pod
+		out.Spec.NodeSelector = map[string]string{}
+		maps.Copy(out.Spec.NodeSelector, pod.Spec.NodeSelector)
+		for _, d := range c.p.Gangs[i].Domains {
+			out.Spec.NodeSelector[d.Key] = d.Value
+		}
+		return &out
+	}
+	return pod
+}

@@ -1,0 +1,208 @@
+package scheduling_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// gangOf is a gang of the pods in the namespace "default", all of which it needs.
+func gangOf(name string, list []*corev1.Pod, options ...func(*scheduling.Gang)) scheduling.Gang {
+	g := scheduling.Gang{Namespace: "default", Name: name}
+	for _, pod := range list {
+		g.Members = append(g.Members, scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name})
+	}
+	for _, o := range options {
+		o(&g)
+	}
+	return g
+}
+
+func minimum(n int) func(*scheduling.Gang) { return func(g *scheduling.Gang) { g.Minimum = n } }
+
+func together(keys ...string) func(*scheduling.Gang) {
+	return func(g *scheduling.Gang) {
+		for _, key := range keys {
+			g.Topology = append(g.Topology, scheduling.GangTopology{Key: key})
+		}
+	}
+}
+
+func ratherTogether(key string) func(*scheduling.Gang) {
+	return func(g *scheduling.Gang) {
+		g.Topology = append(g.Topology, scheduling.GangTopology{Key: key, Policy: scheduling.GangTopologyPreferred})
+	}
+}
+
+// withGangs is the snapshot with gangs.
+func withGangs(s *scheduling.Snapshot, list ...scheduling.Gang) *scheduling.Snapshot {
+	s.Gangs = list
+	return s
+}
+
+func TestGangs(t *testing.T) {
+	four := func() []*corev1.Pod { return pods("g", 4, requests("cpu=3", "memory=1Gi")) } // one on a medium node
+	priority := func(p int32) podOption { return func(pod *corev1.Pod) { pod.Spec.Priority = &p } }
+	for _, c := range []struct {
+		name string
+		s    func() *scheduling.Snapshot
+		// want has the sentence about each gang.
+		want []string
+		// nodes is how many are launched.
+		nodes int
+	}{
+		{"whole", func() *scheduling.Snapshot {
+			list := four()
+			return withGangs(cluster(list), gangOf("g", list))
+		}, []string{"gang default/g is placed with 4 of 4 members"}, 4},
+		{"a limit leaves room for two of four: nothing is launched", func() *scheduling.Snapshot {
+			list := four()
+			return withGangs(cluster(list, nodePool("p", limit("cpu=8"))), gangOf("g", list))
+		}, []string{`gang default/g has no place: 2 of 4 members fit; pod default/g-2: incompatible with nodepool "p", all instance types that would fit exceed the nodepool's limits (in use: cpu 8 of 8); it would fit if limit cpu were raised by 8 in nodepool "p"`}, 0},
+		{"the minimum is enough, and more are placed as there is room", func() *scheduling.Snapshot {
+			list := four()
+			return withGangs(cluster(list, nodePool("p", limit("cpu=12"))), gangOf("g", list, minimum(2)))
+		}, []string{"gang default/g is placed with 3 of 4 members"}, 3},
+		{"in one zone, where nodes have room", func() *scheduling.Snapshot {
+			list := four()
+			s := cluster(list)
+			for i := range 4 {
+				s.Nodes = append(s.Nodes, node(fmt.Sprintf("a-%d", i)), node(fmt.Sprintf("b-%d", i), nodeLabel(zoneKey, "b")))
+			}
+			s.Nodes = s.Nodes[1:]
+			return withGangs(s, gangOf("g", list, together(zoneKey)))
+		}, []string{"gang default/g is placed with 4 of 4 members in topology.kubernetes.io/zone=b"}, 0},
+		{"three nodes in each zone hold no gang of four, but together", func() *scheduling.Snapshot {
+			list := four()
+			s := cluster(list, nodePool("p", limit("cpu=0")))
+			for i := range 3 {
+				s.Nodes = append(s.Nodes, node(fmt.Sprintf("a-%d", i)), node(fmt.Sprintf("b-%d", i), nodeLabel(zoneKey, "b")))
+			}
+			return withGangs(s, gangOf("g", list, together(zoneKey)))
+		}, []string{"3 of 4 members fit in topology.kubernetes.io/zone=a"}, 0},
+		{"rather in one zone than not", func() *scheduling.Snapshot {
+			list := four()
+			s := cluster(list, nodePool("p", limit("cpu=0")))
+			for i := range 3 {
+				s.Nodes = append(s.Nodes, node(fmt.Sprintf("a-%d", i)), node(fmt.Sprintf("b-%d", i), nodeLabel(zoneKey, "b")))
+			}
+			return withGangs(s, gangOf("g", list, ratherTogether(zoneKey)))
+		}, []string{"gang default/g is placed with 4 of 4 members"}, 0},
+		{"racks within zones", func() *scheduling.Snapshot {
+			list := four()
+			s := cluster(list, nodePool("p", limit("cpu=0")))
+			for i := range 8 {
+				s.Nodes = append(s.Nodes, node(fmt.Sprintf("n-%d", i), nodeLabel(zoneKey, string("ab"[i/4])), nodeLabel("rack", fmt.Sprint(i/4*(1+i%2)))))
+			}
+			return withGangs(s, gangOf("g", list, together(zoneKey), ratherTogether("rack")))
+		}, []string{"gang default/g is placed with 4 of 4 members in topology.kubernetes.io/zone=a, rack=0"}, 0},
+		{"bound members count, and say where", func() *scheduling.Snapshot {
+			list := four()
+			s := cluster(list[2:])
+			s.Nodes = append(s.Nodes, node("x", nodeLabel(zoneKey, "b"), bound(list[0])), node("y", nodeLabel(zoneKey, "b"), bound(list[1])), node("z"), node("zz"))
+			return withGangs(s, gangOf("g", list, together(zoneKey)))
+		}, []string{"gang default/g is placed with 4 of 4 members in topology.kubernetes.io/zone=b"}, 2},
+		{"members are missing", func() *scheduling.Snapshot {
+			list := four()
+			return withGangs(cluster(list[:3]), gangOf("g", list))
+		}, []string{"gang default/g has no place: 3 of the 4 members that it needs are there"}, 0},
+		{"too late", func() *scheduling.Snapshot {
+			list := four()
+			return withGangs(cluster(list), gangOf("g", list, func(g *scheduling.Gang) { g.Deadline = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }))
+		}, []string{"its deadline has passed"}, 0},
+		{"no such domain", func() *scheduling.Snapshot {
+			list := four()
+			return withGangs(cluster(list), gangOf("g", list, together("example.com/block")))
+		}, []string{"no node and no instance type states"}, 0},
+		{"the higher priority gets what is scarce", func() *scheduling.Snapshot {
+			first, second := four(), pods("h", 4, requests("cpu=3", "memory=1Gi"), priority(7))
+			return withGangs(cluster(first, second, nodePool("p", limit("cpu=16"))), gangOf("g", first), gangOf("h", second))
+		}, []string{"gang default/g has no place: 0 of 4", "gang default/h is placed with 4 of 4"}, 4},
+		{"of equals the first", func() *scheduling.Snapshot {
+			first, second := four(), pods("h", 4, requests("cpu=3", "memory=1Gi"))
+			return withGangs(cluster(first, second, nodePool("p", limit("cpu=16"))), gangOf("h", second), gangOf("g", first))
+		}, []string{"gang default/h is placed with 4 of 4", "gang default/g has no place"}, 4},
+		{"a smaller one takes what a larger one can't use", func() *scheduling.Snapshot {
+			first, second := pods("g", 8, requests("cpu=3", "memory=1Gi"), priority(7)), pods("h", 2, requests("cpu=3", "memory=1Gi"))
+			return withGangs(cluster(first, second, nodePool("p", limit("cpu=16"))), gangOf("g", first), gangOf("h", second))
+		}, []string{"gang default/g has no place: 2 of 8", "gang default/h is placed with 2 of 2"}, 2},
+		{"templates stand for pods that are yet to be made", func() *scheduling.Snapshot {
+			worker := corev1.PodTemplateSpec{Spec: four()[0].Spec}
+			return withGangs(cluster(), scheduling.Gang{
+				Namespace: "default", Name: "g", Topology: []scheduling.GangTopology{{Key: zoneKey}},
+				Templates: []scheduling.GangTemplate{{Count: 3, Template: worker}, {Name: "driver", Count: 1, Template: worker}},
+			})
+		}, []string{"gang default/g is placed with 4 of 4 members in topology.kubernetes.io/zone=a"}, 4},
+		{"types say what racks there are", func() *scheduling.Snapshot {
+			list := four()
+			return withGangs(cluster(list,
+				with(machineType("cheap", 0.1, "cpu=4", "memory=16Gi"), requirements.In("rack", "1")),
+				with(machineType("dear", 0.9, "cpu=4", "memory=16Gi"), requirements.In("rack", "2")),
+			), gangOf("g", list, together("rack")))
+		}, []string{"gang default/g is placed with 4 of 4 members in rack=1"}, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := c.s()
+			p := solve(t, s)
+			for i, want := range c.want {
+				if got := p.Gangs[i].String(); !strings.Contains(got, want) {
+					t.Errorf("gang %d:\n%s\nwant\n%s", i, got, want)
+				}
+			}
+			if len(p.NewNodes) != c.nodes {
+				t.Errorf("%d new nodes, want %d", len(p.NewNodes), c.nodes)
+			}
+		})
+	}
+}
+
+// A gang takes nothing from pods of higher priority, and one that never fits takes nothing from anyone.
+func TestGangsAndOtherPods(t *testing.T) {
+	high, list := int32(5), pods("g", 4, requests("cpu=3", "memory=1Gi"))
+	single := pods("s", 2, requests("cpu=7", "memory=1Gi"), func(p *corev1.Pod) { p.Spec.Priority = &high })
+	p := solve(t, withGangs(cluster(list, single, nodePool("p", limit("cpu=16"))), gangOf("g", list)))
+	if place(p, "s-0") == "nowhere" || place(p, "s-1") == "nowhere" || p.Gangs[0].Reason == nil {
+		t.Errorf("pods of higher priority wait, and the gang is placed: %+v", p.Gangs)
+	}
+	never := pods("g", 50, requests("cpu=3", "memory=1Gi"), func(p *corev1.Pod) { p.Spec.Priority = &high })
+	others := pods("s", 2, requests("cpu=7", "memory=1Gi"))
+	p = solve(t, withGangs(cluster(never, others, nodePool("p", limit("cpu=16"))), gangOf("g", never)))
+	if place(p, "s-0") == "nowhere" || place(p, "s-1") == "nowhere" || len(p.Unschedulable) != 50 {
+		t.Errorf("a gang that never fits keeps others out: %+v", p.Unschedulable)
+	}
+}
+
+func TestGangsAreChecked(t *testing.T) {
+	list := pods("g", 2)
+	key := scheduling.PodKey{Namespace: "default", Name: "g-0"}
+	for _, c := range []struct {
+		name  string
+		gangs []scheduling.Gang
+		want  string
+	}{
+		{"twice", []scheduling.Gang{gangOf("g", list[:1]), gangOf("g", list[1:])}, "gangs[1] is a second gang default/g"},
+		{"nameless", []scheduling.Gang{{Members: []scheduling.PodKey{key}}}, "gangs[0] lacks its namespace or its name"},
+		{"empty", []scheduling.Gang{{Namespace: "default", Name: "g"}}, "gangs[0] has neither members nor templates"},
+		{"in two", []scheduling.Gang{gangOf("g", list), gangOf("h", list[1:])}, "gangs[1].members[0] is pod default/g-1, which is a member of gang default/g"},
+		{"below nothing", []scheduling.Gang{gangOf("g", list, minimum(-1))}, "gangs[0].minimum is -1"},
+		{"no key", []scheduling.Gang{gangOf("g", list, together("a b"))}, `gangs[0].topology[0].key is "a b"`},
+		{"a key twice", []scheduling.Gang{gangOf("g", list, together(zoneKey, zoneKey))}, "gangs[0].topology[1].key repeats"},
+		{"a policy", []scheduling.Gang{gangOf("g", list, func(g *scheduling.Gang) { g.Topology = []scheduling.GangTopology{{Key: zoneKey, Policy: "Maybe"}} })}, `gangs[0].topology[0].policy is "Maybe"`},
+		{"no count", []scheduling.Gang{{Namespace: "default", Name: "g", Templates: []scheduling.GangTemplate{{}}}}, "gangs[0].templates[0].count is 0"},
+		{"too many", []scheduling.Gang{{Namespace: "default", Name: "g", Templates: []scheduling.GangTemplate{{Count: 1 << 30}}}}, "gangs[0].templates[0].count makes more than"},
+		{"a pod that is there", []scheduling.Gang{{Namespace: "default", Name: "g", Templates: []scheduling.GangTemplate{{Count: 1}}}}, "gangs[0].templates[0] makes pod default/g-0, which is there already"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := scheduling.Compile(withGangs(cluster(list), c.gangs...))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,14 @@
+package redact
+
+import "github.com/drawknife/drawknife/scheduling"
+
+// stripGang is the gang without the name of what it was made from.
+func stripGang(in *scheduling.Gang) scheduling.Gang {
+	out := *in
+	out.Source, out.Templates = "", nil
+	for i := range in.Templates {
+		t := &in.Templates[i]
+		out.Templates = append(out.Templates, scheduling.GangTemplate{Name: t.Name, Count: t.Count, Template: template(&t.Template)})
+	}
+	return out
+}
