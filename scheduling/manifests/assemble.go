@@ -65,6 +65,7 @@ func (l *loader) assemble() *Result {
 	for i := range machines {
 		snapshot.Nodes = append(snapshot.Nodes, machines[i].node)
 	}
+	snapshot.Gangs = l.gangs(snapshot)
 	result := &Result{Snapshot: snapshot, Buffers: resolved, Warnings: l.warnings.result()}
 	for _, e := range l.objects.nodeClasses {
 		if e.born == v1.GenerationV1Alpha5 {

@@ -58,7 +58,8 @@ func TestDocumentedKubectlGetAsksForWhatIsRead(t *testing.T) {
 	// Pods say all there is to say of what a cluster runs; a CronJob would be taken to run once more. The rest is for
 	// capacity buffers or not installed everywhere, and kubectl prints nothing if asked for a kind that it lacks.
 	unasked := []string{"deployments", "jobs", "cronjobs", "podtemplates", "capacitybuffers", "nodeoverlays", "provisioners", "machines", "awsnodetemplates",
-		"resourceclaims", "resourceclaimtemplates", "deviceclasses", "resourceslices"}
+		"resourceclaims", "resourceclaimtemplates", "deviceclasses", "resourceslices",
+		"podgroups", "workloads", "compositepodgroups"}
 	var want []string
 	for g := range newLoader(nil, onAWS(Options{})).kinds {
 		plural := strings.ToLower(g.kind) + "s"

@@ -144,6 +144,7 @@ func decodeInto[P pointer[T], T any](place func(*objects) *[]entry[P]) func(*loa
 		if d.older && d.kind.upgrade != nil {
 			d.kind.upgrade(object)
 		}
+		l.noteGroup(d, object)
 		kept := place(&l.objects)
 		*kept = append(*kept, entry[P]{object: object, origin: d.origin})
 	}
@@ -315,6 +316,9 @@ func (l *loader) warnField(d document, name string, err error) {
 		return
 	}
 	path := fieldErr.FieldPath()
+	if strings.HasSuffix(path, ".spec."+fieldSchedulingGroup) || path == "spec."+fieldSchedulingGroup {
+		return // see noteGroup
+	}
 	r := remark{
 		code: WarningUnknownField, kind: d.groupKind.kind, name: name, path: path,
 		message: "the kind has no such field; it is ignored",

@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func deploymentWorkload(o origin, d *appsv1.Deployment) workload {
@@ -98,6 +99,7 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 	if w.kind == kindDeployment {
 		l.addReplicaSet(w)
 	}
+	group := l.groupOfTemplate[&w.template.Spec]
 	// The workload's own template stays as it was given.
 	w.template = w.template.DeepCopy()
 	l.admission.admit(l, w.admissible(), newPod)
@@ -118,6 +120,9 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 		pod.OwnerReferences = owners
 		pod.Spec = w.template.Spec
 		pod.Status.Phase = corev1.PodPending
+		if group != "" {
+			l.groupOfPod[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}] = group
+		}
 		l.addClaims(w, pod, index)
 		l.objects.pods = append(l.objects.pods, entry[*corev1.Pod]{object: pod, origin: w.origin})
 	}

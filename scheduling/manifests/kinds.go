@@ -60,6 +60,7 @@ type objects struct {
 	configMaps             []entry[*corev1.ConfigMap]
 	podTemplates           []entry[*corev1.PodTemplate]
 	capacityBuffers        []entry[*autoscalingv1beta1.CapacityBuffer]
+	podGroups              []entry[*podGroup]
 	nodePools              []entry[*v1.NodePool]
 	nodeClaims             []entry[*v1.NodeClaim]
 	nodeOverlays           []entry[*v1.NodeOverlay]

@@ -160,6 +160,20 @@ func kindCases() map[string]struct {
 			"apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\n" + meta + "spec: {requirements: [], price: \"1.5\"}\n",
 			func(r *Result) bool { return *r.Snapshot.NodeOverlays[0].Spec.Price == "1.5" },
 		},
+		"PodGroup": {
+			"apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\n" + meta + "spec: {schedulingPolicy: {gang: {minCount: 3}}}\n" +
+				"---\napiVersion: v1\nkind: Pod\n" + meta + "spec: {schedulingGroup: {podGroupName: a}, containers: [{name: x}]}\n",
+			func(r *Result) bool { return r.Snapshot.Gangs[0].Minimum == 3 && len(r.Warnings) == 0 },
+		},
+		"Workload": {
+			"apiVersion: scheduling.k8s.io/v1alpha1\nkind: Workload\n" + meta + "spec: {podGroups: [{name: g, policy: {gang: {minCount: 3}}}]}\n" +
+				"---\napiVersion: v1\nkind: Pod\n" + meta + "spec: {workloadRef: {name: a, podGroup: g}, containers: [{name: x}]}\n",
+			func(r *Result) bool { return r.Snapshot.Gangs[0].Name == "a-g" && r.Snapshot.Gangs[0].Minimum == 3 },
+		},
+		"CompositePodGroup": {
+			"apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\n" + meta + "spec: {schedulingPolicy: {gang: {minGroupCount: 2}}}\n",
+			func(r *Result) bool { return r.Warnings[0].Code == WarningPodGroup },
+		},
 		"Provisioner": {
 			oldPool,
 			func(r *Result) bool {

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/drawknife/drawknife/api/kinds"
 	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/requirements"
@@ -42,6 +45,9 @@ type Options struct {
 	Workloads []WorkloadKind
 	// Autoscaling says with how many pods workloads are planned that an autoscaler of the input scales. Empty: AutoscalingCurrent.
 	Autoscaling Autoscaling
+	// InferGangs makes gangs also of the pods of a JobSet, and of each group of a LeaderWorkerSet, though their APIs do not promise that
+	// these are placed together: a pod that has a place starts, and waits for the others.
+	InferGangs bool
 	// Limits bound the input. Nil is DefaultLimits.
 	Limits *Limits
 }
@@ -117,6 +123,9 @@ type loader struct {
 	scalers map[objectKey]scaler
 	custom  map[groupKind]*WorkloadKind
 	count   int
+	// groupOfPod and groupOfTemplate are the PodGroups that pods, and those made from templates, name.
+	groupOfPod      map[types.NamespacedName]string
+	groupOfTemplate map[*corev1.PodSpec]string
 	// unfolded is how many bytes of JSON YAML documents have become.
 	unfolded int64
 	// parsed is the last document that was parsed again to find a line.
@@ -138,8 +147,10 @@ func newLoader(sources []Source, opts Options) *loader {
 		scalers:   make(map[objectKey]scaler),
 		custom:    make(map[groupKind]*WorkloadKind),
 
+		groupOfPod: make(map[types.NamespacedName]string), groupOfTemplate: make(map[*corev1.PodSpec]string),
 		strictGroups: map[string]bool{v1.Group: true},
 	}
+	addGroupKinds(l.kinds)
 	l.addCloudKinds()
 	if len(opts.Settings.Names) > 0 {
 		l.kinds[groupKind{"", "ConfigMap"}] = kindConfigMap(opts.Settings.Names)

@@ -23,6 +23,8 @@ type document struct {
 	Existing      []existingNode     `json:"existing"`
 	Unschedulable []unschedulablePod `json:"unschedulable"`
 	Relaxations   []relaxation       `json:"relaxations"`
+	// Gangs are left out without any.
+	Gangs []gang `json:"gangs,omitempty"`
 	// Preemptions are left out without any.
 	Preemptions []preemption     `json:"preemptions,omitempty"`
 	Buffers     []bufferHeadroom `json:"buffers"`
@@ -163,6 +165,7 @@ func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve tim
 		Notes:         make([]planNote, 0, len(plan.Notes)),
 		Prices:        make([]priceSource, 0, 3),
 		Commitments:   newCommitmentUses(plan.Commitments),
+		Gangs:         newGangs(plan.Gangs),
 		Preemptions:   newPreemptions(plan.Preemptions),
 	}
 	arch := indexArchitectures(snapshot)

@@ -60,6 +60,7 @@ func (r textReport) write(w io.Writer) error {
 	r.writeCommitments(b)
 	r.writeHeadroom(b)
 	r.writeWishes(b)
+	r.writeGangs(b)
 	r.writeUnschedulable(b)
 	r.writePreemptions(b)
 	r.writeFoot(b)

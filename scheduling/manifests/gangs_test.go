@@ -1,0 +1,112 @@
+package manifests
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+const gangPod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {LABELS}, annotations: {ANNOTATIONS}}\nspec: {containers: [{name: x}]}\n"
+
+func gangPodWith(labels, annotations string) string {
+	return strings.NewReplacer("LABELS", labels, "ANNOTATIONS", annotations).Replace(gangPod)
+}
+
+// What a group says that is not a plain gang of all its pods.
+func TestGangs(t *testing.T) {
+	const basic = "apiVersion: scheduling.k8s.io/v1alpha3\nkind: PodGroup\nmetadata: {name: g}\nspec: {schedulingPolicy: {basic: {}}, schedulingConstraints: {topology: [{key: rack}]}}\n"
+	const old = "apiVersion: scheduling.sigs.k8s.io/v1alpha1\nkind: PodGroup\nmetadata: {name: g}\nspec: {minMember: 5}\n"
+	const grouped = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {schedulingGroup: {podGroupName: g}, containers: [{name: x}]}\n"
+	for _, c := range []struct {
+		name, text string
+		want       []scheduling.Gang
+	}{
+		{"a JobSet whose pods may start one by one", gangPodWith(jobSetLabels, "alpha.jobset.sigs.k8s.io/exclusive-topology: rack"), nil},
+		{"a LeaderWorkerSet whose pods may start one by one", gangPodWith(lwsLabels, "leaderworkerset.sigs.k8s.io/size: \"2\""), nil},
+		{"pods that are scheduled one by one, in one domain", basic + grouped, []scheduling.Gang{{Name: "g", Minimum: 1, Topology: []scheduling.GangTopology{{Key: "rack"}}}}},
+		{"pods that are scheduled one by one, anywhere", strings.Replace(basic, "{key: rack}", "", 1) + grouped, nil},
+		{"the old label", old + gangPodWith("pod-group.scheduling.sigs.k8s.io: g", ""), []scheduling.Gang{{Name: "g", Minimum: 5}}},
+		{"a group that is not there", gangPodWith("scheduling.x-k8s.io/pod-group: g", ""), nil},
+		{"a count that is none", gangPodWith("kueue.x-k8s.io/pod-group-name: g", "kueue.x-k8s.io/pod-group-total-count: many"), []scheduling.Gang{{Name: "g"}}},
+		{"Kueue requires a rack", gangPodWith("kueue.x-k8s.io/pod-group-name: g", "kueue.x-k8s.io/pod-group-total-count: \"2\", kueue.x-k8s.io/podset-required-topology: rack"),
+			[]scheduling.Gang{{Name: "g", Minimum: 2, Topology: []scheduling.GangTopology{{Key: "rack"}}}}},
+	} {
+		t.Run(c.name, func(t *testing.T) { wantGangs(t, load(t, c.text), c.want) })
+	}
+}
+
+const (
+	jobSetLabels = "jobset.sigs.k8s.io/jobset-name: s, jobset.sigs.k8s.io/replicatedjob-name: r, jobset.sigs.k8s.io/job-index: \"1\""
+	lwsLabels    = "leaderworkerset.sigs.k8s.io/name: l, leaderworkerset.sigs.k8s.io/group-index: \"1\""
+)
+
+// JobSets and groups of LeaderWorkerSets are gangs for whoever says that they are.
+func TestGangsAreInferred(t *testing.T) {
+	rack := []scheduling.GangTopology{{Key: "rack"}}
+	for _, c := range []struct {
+		name, text string
+		want       scheduling.Gang
+	}{
+		{"a JobSet", gangPodWith("jobset.sigs.k8s.io/jobset-name: s", ""), scheduling.Gang{Name: "s"}},
+		{"each Job of a JobSet has a domain", gangPodWith(jobSetLabels, "alpha.jobset.sigs.k8s.io/exclusive-topology: rack"), scheduling.Gang{Name: "s-r-1", Topology: rack}},
+		{"a group of a LeaderWorkerSet", gangPodWith(lwsLabels, "leaderworkerset.sigs.k8s.io/size: \"2\", leaderworkerset.sigs.k8s.io/exclusive-topology: rack"),
+			scheduling.Gang{Name: "l-1", Minimum: 2, Topology: rack}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			wantGangs(t, loadAll(t, Options{Now: now, InferGangs: true}, source("in.yaml", c.text)), []scheduling.Gang{c.want})
+		})
+	}
+}
+
+func wantGangs(t *testing.T, result *Result, want []scheduling.Gang) {
+	t.Helper()
+	got := result.Snapshot.Gangs
+	if len(got) != len(want) {
+		t.Fatalf("got %+v, want %+v", got, want)
+	}
+	for i, g := range got {
+		if w := want[i]; g.Name != w.Name || g.Minimum != w.Minimum || len(g.Members) != 1 || len(g.Topology) != len(w.Topology) || len(g.Topology) > 0 && g.Topology[0] != w.Topology[0] {
+			t.Errorf("got %+v, want %+v", g, w)
+		}
+	}
+}
+
+// Numbers that no group has are refused, and what should be a number and is none.
+func TestPodGroupsAreChecked(t *testing.T) {
+	const head = "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: g}\n"
+	for _, c := range []struct{ text, want string }{
+		{head + "spec: {schedulingPolicy: {gang: {minCount: -1}}}\n", "spec.schedulingPolicy.gang.minCount"},
+		{head + "spec: {schedulingPolicy: {gang: {minCount: 99999999999}}}\n", "spec.schedulingPolicy.gang.minCount"},
+		{head + "spec: {schedulingPolicy: {gang: {minCount: three}}}\n", "minCount"},
+		{"apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: g}\nspec: {minMember: -2}\n", "spec.minMember"},
+		{"apiVersion: scheduling.k8s.io/v1alpha1\nkind: Workload\nmetadata: {name: w}\nspec: {podGroups: [{name: a, policy: {gang: {minCount: -2}}}]}\n", "spec.podGroups[0].policy.gang.minCount"},
+		{head + "spec: {schedulingConstraints: {topology: [{key: a b}]}}\n", "spec.schedulingConstraints.topology[0].key"},
+		{head + "spec: {schedulingConstraints: {topology: [{key: a}, {key: a}]}}\n", "spec.schedulingConstraints.topology[1].key"},
+		{head + "spec: {schedulingConstraints: {topology: [" + strings.Repeat("{key: a},", 9) + "]}}\n", "at most 8 entries"},
+		{"apiVersion: scheduling.k8s.io/v9\nkind: PodGroup\nmetadata: {name: g}\n", "apiVersion"},
+	} {
+		_, err := Load([]Source{{Name: "in", Data: []byte(c.text)}}, Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s\ngives %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+// FuzzGangs has no input with pods of groups that a snapshot can't be compiled of.
+func FuzzGangs(f *testing.F) {
+	for _, kind := range []string{"PodGroup", "Workload", "CompositePodGroup"} {
+		f.Add([]byte(kindCases()[kind].text))
+	}
+	f.Add([]byte(gangPodWith("kueue.x-k8s.io/pod-group-name: g", "kueue.x-k8s.io/pod-group-total-count: \"2\", kueue.x-k8s.io/podset-required-topology: rack")))
+	f.Add([]byte(gangPodWith("jobset.sigs.k8s.io/jobset-name: s", "alpha.jobset.sigs.k8s.io/exclusive-topology: rack")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		result, err := Load([]Source{{Name: "fuzz.in", Data: data}}, Options{InferGangs: true, Limits: limited(func(l *Limits) { l.Replicas = 100; l.Objects = 100 })})
+		if err != nil || len(result.Snapshot.Gangs) == 0 {
+			return
+		}
+		if _, err := scheduling.Compile(result.Snapshot); err != nil && strings.Contains(err.Error(), "gangs[") {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package manifests
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	sigsjson "sigs.k8s.io/json"
+)
+
+// Groups of kinds that stand for pods which are scheduled together, and the kinds.
+const (
+	groupScheduling   = "scheduling.k8s.io"
+	groupCoscheduling = "scheduling.x-k8s.io"
+	// groupCoschedulingOld is what it was called until scheduler-plugins v0.24.
+	groupCoschedulingOld = "scheduling.sigs.k8s.io"
+	groupVolcano         = "scheduling.volcano.sh"
+
+	kindPodGroup          = "PodGroup"
+	kindWorkload          = "Workload"
+	kindCompositePodGroup = "CompositePodGroup"
+)
+
+// podGroup is what is read of objects of these kinds: of all kinds of PodGroup and of Workload the fields that planning uses. Sources:
+// k8s.io/api scheduling/v1alpha1 (v0.35) and scheduling/v1alpha3, v1beta1 (v0.37); sigs.k8s.io/scheduler-plugins
+// apis/scheduling/v1alpha1; volcano.sh/apis scheduling/v1beta1.
+type podGroup struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		podGroupTerms
+		// MinMember is that of coscheduling and Volcano.
+		MinMember int64 `json:"minMember"`
+		// PodGroups are those of a Workload of v1alpha1.
+		PodGroups []struct {
+			Name   string            `json:"name"`
+			Policy *schedulingPolicy `json:"policy"`
+		} `json:"podGroups"`
+	} `json:"spec"`
+	groupKind groupKind
+}
+
+// podGroupTerms are the fields of a PodGroup of Kubernetes.
+type podGroupTerms struct {
+	SchedulingPolicy      *schedulingPolicy `json:"schedulingPolicy"`
+	SchedulingConstraints *struct {
+		Topology []struct {
+			Key string `json:"key"`
+		} `json:"topology"`
+	} `json:"schedulingConstraints"`
+	Priority                    *int32  `json:"priority"`
+	PriorityClassName           string  `json:"priorityClassName"`
+	ParentCompositePodGroupName *string `json:"parentCompositePodGroupName"`
+}
+
+// schedulingPolicy is "basic", pods one by one, or "gang", all or nothing.
+type schedulingPolicy struct {
+	Gang *struct {
+		MinCount int64 `json:"minCount"`
+	} `json:"gang"`
+}
+
+// addGroupKinds adds the kinds of pod groups.
+func addGroupKinds(kinds map[groupKind]kind) {
+	for _, k := range []struct {
+		groupKind
+		version string
+		older   []string
+	}{
+		{groupKind{groupScheduling, kindPodGroup}, "v1beta1", []string{"v1alpha2", "v1alpha3"}},
+		// From v1alpha2 on a Workload holds templates of PodGroups: planning reads these themselves.
+		{groupKind{groupScheduling, kindWorkload}, "v1beta1", []string{"v1alpha1", "v1alpha2", "v1alpha3"}},
+		{groupKind{groupScheduling, kindCompositePodGroup}, "v1alpha3", nil},
+		{groupKind{groupCoscheduling, kindPodGroup}, "v1alpha1", nil},
+		{groupKind{groupCoschedulingOld, kindPodGroup}, "v1alpha1", nil},
+		{groupKind{groupVolcano, kindPodGroup}, "v1beta1", nil},
+	} {
+		kinds[k.groupKind] = kind{version: k.version, older: k.older, namespaced: true, decode: decodePodGroup}
+	}
+}
+
+// decodePodGroup keeps an object of such a kind. Fields that planning does not use may be anything.
+func decodePodGroup(l *loader, d document) {
+	object := &podGroup{groupKind: d.groupKind}
+	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(d.text, object); err != nil {
+		l.problem(d.origin, ProblemType, l.nameOf(d), "", strings.TrimPrefix(err.Error(), "json: "))
+		return
+	}
+	if !l.accept(d, object) {
+		return
+	}
+	name := objectName(d.groupKind.kind, qualifiedName(object))
+	check := func(path string, n int64) {
+		if n < 0 || n > int64(l.limits.Replicas) {
+			l.problem(d.origin, ProblemInvalid, name, path, fmt.Sprintf("must be a whole number from 0 to %d", l.limits.Replicas))
+		}
+	}
+	check("spec.minMember", object.Spec.MinMember)
+	if p := object.Spec.SchedulingPolicy; p != nil && p.Gang != nil {
+		check("spec.schedulingPolicy.gang.minCount", p.Gang.MinCount)
+	}
+	for i := range object.Spec.PodGroups {
+		if p := object.Spec.PodGroups[i].Policy; p != nil && p.Gang != nil {
+			check(fmt.Sprintf("spec.podGroups[%d].policy.gang.minCount", i), p.Gang.MinCount)
+		}
+	}
+	if c := object.Spec.SchedulingConstraints; c != nil {
+		seen := map[string]bool{}
+		for i, t := range c.Topology {
+			path := fmt.Sprintf("spec.schedulingConstraints.topology[%d].key", i)
+			switch {
+			case i == maxGroupTopology:
+				l.problem(d.origin, ProblemTooLarge, name, "spec.schedulingConstraints.topology", fmt.Sprintf("must have at most %d entries", maxGroupTopology))
+			case !isLabelKey(t.Key):
+				l.problem(d.origin, ProblemInvalid, name, path, fmt.Sprintf("%q is no label key", t.Key))
+			case seen[t.Key]:
+				l.problem(d.origin, ProblemInvalid, name, path, "repeats "+t.Key)
+			}
+			seen[t.Key] = true
+		}
+	}
+	if d.groupKind.kind == kindCompositePodGroup || object.Spec.ParentCompositePodGroupName != nil {
+		l.warn(d.origin, remark{
+			code: WarningPodGroup, kind: d.groupKind.kind, name: qualifiedName(object),
+			message: "groups of pod groups are not read: each PodGroup is planned by itself",
+		})
+	}
+	l.objects.podGroups = append(l.objects.podGroups, entry[*podGroup]{object: object, origin: d.origin})
+}
+
+// maxGroupTopology bounds the topology constraints of a group; Kubernetes allows one.
+const maxGroupTopology = 8
+
+func isLabelKey(key string) bool { return len(validation.IsQualifiedName(key)) == 0 }
+
+// fieldSchedulingGroup is a field of pods that is newer than the API library: Kubernetes has it since v1.36.
+const fieldSchedulingGroup = "schedulingGroup"
+
+// noteGroup notes the PodGroup that a pod, or a pod template of a workload, names in spec.schedulingGroup.
+func (l *loader) noteGroup(d document, object any) {
+	if !bytes.Contains(d.text, []byte(fieldSchedulingGroup)) {
+		return
+	}
+	template, path := templateOf(object)
+	var fields map[string]any
+	if template == nil || sigsjson.UnmarshalCaseSensitivePreserveInts(d.text, &fields) != nil {
+		return
+	}
+	name, _ := fieldAt(fields, path+"."+fieldSchedulingGroup+".podGroupName").(string)
+	if name == "" {
+		return
+	}
+	if pod, ok := object.(*corev1.Pod); ok {
+		l.groupOfPod[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}] = name
+	} else {
+		l.groupOfTemplate[template] = name
+	}
+}
+
+// templateOf is the pod spec of the object and its path; nil for an object without.
+func templateOf(object any) (spec *corev1.PodSpec, path string) {
+	const template = "spec.template.spec"
+	switch o := object.(type) {
+	case *corev1.Pod:
+		return &o.Spec, "spec"
+	case *appsv1.Deployment:
+		return &o.Spec.Template.Spec, template
+	case *appsv1.ReplicaSet:
+		return &o.Spec.Template.Spec, template
+	case *appsv1.StatefulSet:
+		return &o.Spec.Template.Spec, template
+	case *batchv1.Job:
+		return &o.Spec.Template.Spec, template
+	case *batchv1.CronJob:
+		return &o.Spec.JobTemplate.Spec.Template.Spec, "spec.jobTemplate." + template
+	}
+	return nil, ""
+}
