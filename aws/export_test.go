@@ -10,6 +10,6 @@ import (
 // What tests look into and change.
 
 func (p *Provider) Unavailable() *unavailable.Memory        { return p.unavailable }
-func (p *Provider) Reservations() *reservations.Ledger      { return p.reservations }
-func (p *Provider) Subnets() *subnets.Ledger                { return p.subnets.Ledger() }
+func (p *Provider) Reservations() *reservations.Tracker     { return p.reservations }
+func (p *Provider) Subnets() *subnets.Tracker               { return p.subnets.Tracker() }
 func (p *Provider) LaunchTemplates() *launchtemplates.Store { return p.templates }

@@ -55,7 +55,7 @@ type Provider struct {
 	memory       *discovery.Memory
 	prices       *prices.Board
 	unavailable  *unavailable.Memory
-	reservations *reservations.Ledger
+	reservations *reservations.Tracker
 	shifts       *zonalshift.Watcher // nil unless Config.ZonalShift
 	groups       *placement.Finder
 	market       offerings.Sources
@@ -170,7 +170,7 @@ func (p *Provider) assembleMarket(builtIn *catalog.Catalog) (err error) {
 		First: option.Or(p.config.UnavailableFor, 0), Longest: option.Or(p.config.UnavailableForAtMost, 0),
 		Neighbours: unavailable.LargerSizes(p.discovery.Known), VCPUs: unavailable.VCPUs(p.discovery.Known), Seed: p.config.Seed, Now: p.now,
 	})
-	p.reservations = reservations.NewLedger(p.now)
+	p.reservations = reservations.NewTracker(p.now)
 	p.groups = placement.NewFinder(p.options.Clients.EC2(sdk.Normal), p.now)
 	p.market = offerings.Sources{
 		Discovery: p.discovery, Prices: p.prices, Unavailable: p.unavailable, Reservations: p.reservations, Now: p.now,
@@ -203,10 +203,10 @@ func (p *Provider) assembleLaunch() (err error) {
 	if err != nil {
 		return err
 	}
-	ledger := subnets.New(subnets.Options{Lifetime: max(subnets.DefaultLifetime, option.Or(p.config.SubnetsEvery, 0)+4*time.Minute), Now: p.now})
-	p.subnets = subnets.NewCounter(p.options.Clients.EC2(sdk.Normal), ledger)
+	tracker := subnets.New(subnets.Options{Lifetime: max(subnets.DefaultLifetime, option.Or(p.config.SubnetsEvery, 0)+4*time.Minute), Now: p.now})
+	p.subnets = subnets.NewCounter(p.options.Clients.EC2(sdk.Normal), tracker)
 	p.launcher, err = launch.New(launch.Options{
-		EC2: urgent, Templates: templater{p}, Cluster: p.config.ClusterName, Subnets: ledger, Unavailable: p.unavailable,
+		EC2: urgent, Templates: templater{p}, Cluster: p.config.ClusterName, Subnets: tracker, Unavailable: p.unavailable,
 		Reservations: p.reservations, Lookup: p.lookup, Tags: p.config.Tags, Now: p.now, Logger: p.options.Logger,
 		Observe: p.options.observeFleetErrors(),
 	})

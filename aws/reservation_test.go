@@ -108,7 +108,7 @@ type bookedClients struct {
 
 func (c bookedClients) EC2(sdk.Priority) sdk.EC2API { return c.b }
 
-// open makes a provider on the account, whose class's reservations were found with the provider's own ledger, and what
+// open makes a provider on the account, whose class's reservations were found with the provider's own tracker, and what
 // that finding is repeated with.
 func (b *booking) open(t *testing.T) (*aws.Provider, func()) {
 	t.Helper()

@@ -95,7 +95,7 @@ func TestOverlapWithinLimits(t *testing.T) {
 		t.Fatalf("%q, %v", said(plan), err)
 	}
 	replacement := plan.Commands[0].Replacements[0]
-	ledger, asked := limits.NewLedger(), amounts("cpu=4")
+	ledger, asked := limits.NewTracker(), amounts("cpu=4")
 	if err := ledger.SetLimits(replacement.Pool, w.snapshot.NodePools[0].Object.Spec.Limits); err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ type LauncherOptions struct {
 	// Claims stores NodeClaims. Required.
 	Claims NodeClaimCreator
 	// Limits tracks NodePool limits. Nil: only the planner enforces limits.
-	Limits *limits.Ledger
+	Limits *limits.Tracker
 	// Governor limits the rate of launches. Nil: no limit.
 	Governor *Governor
 	// Parallelism is the maximum number of claims created in parallel, at least 1. Nil is DefaultLaunchParallelism.

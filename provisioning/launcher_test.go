@@ -79,7 +79,7 @@ func newLauncher(t *testing.T, o provisioning.LauncherOptions) *provisioning.Lau
 
 // PRV-040, PRV-043, OPP-32: each order on its own; limits count what is under way; nothing stays reserved of what failed.
 func TestLaunch(t *testing.T) {
-	ledger, store := limits.NewLedger(), &claimStore{fail: map[string]error{"pass-1/1": errors.New("admission webhook says no")}}
+	ledger, store := limits.NewTracker(), &claimStore{fail: map[string]error{"pass-1/1": errors.New("admission webhook says no")}}
 	pool := v1.NewPoolKey("default")
 	if err := ledger.SetLimits(pool, corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("12")}); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestLaunch(t *testing.T) {
 
 // A pass that is repeated because its answers were lost creates nothing twice and counts nothing twice.
 func TestLaunchIsRepeatable(t *testing.T) {
-	ledger, store := limits.NewLedger(), &claimStore{}
+	ledger, store := limits.NewTracker(), &claimStore{}
 	governor := newGovernor(t, provisioning.GovernorOptions{NodesPerMinute: 3})
 	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: store, Limits: ledger, Governor: governor})
 	orders := []provisioning.Launch{orderOf(4, 1), orderOf(4, 1)}
@@ -127,7 +127,7 @@ func TestLaunchIsRepeatable(t *testing.T) {
 
 // What the governor refuses is not reserved, and tells when to come back.
 func TestLaunchIsGoverned(t *testing.T) {
-	ledger := limits.NewLedger()
+	ledger := limits.NewTracker()
 	governor := newGovernor(t, provisioning.GovernorOptions{NodesPerMinute: 1})
 	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: &claimStore{}, Limits: ledger, Governor: governor})
 	out := launcher.Launch(t.Context(), "pass-1", []provisioning.Launch{orderOf(4, 1), orderOf(4, 1)}, start)

@@ -23,7 +23,7 @@ func TestSurface(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger := &limits.Ledger{}
+	ledger := &limits.Tracker{}
 	surface.Survive(t, scheduling.Compile, scheduling.DecodeSnapshot, scheduling.ValidateDefaultTopologySpread, model.Solve, model.Update,
 		manifests.Load, manifests.Read, redact.Strip, cloudprovider.LaunchOrder, (&clusters.State{}).Snapshot,
 		ledger.SetLimits, ledger.Reserve, ledger.Observe, ledger.Rename, ledger.Release, ledger.Usage, ledger.Entries)

@@ -106,14 +106,14 @@ func hall(n int) *customprovider.Inventory {
 	return inventory
 }
 
-func open(t testing.TB, path string) *customprovider.Ledger {
+func open(t testing.TB, path string) *customprovider.Journal {
 	t.Helper()
-	ledger, err := customprovider.OpenLedger(path)
+	journal, err := customprovider.OpenJournal(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = ledger.Close() })
-	return ledger
+	t.Cleanup(func() { _ = journal.Close() })
+	return journal
 }
 
 // sellOut lets another cluster take all machines that match.
@@ -175,26 +175,26 @@ func TestFirstGeneration(t *testing.T) {
 	}))
 }
 
-// subject makes providers over the inventory, each with a ledger of its own.
+// subject makes providers over the inventory, each with a journal of its own.
 func subject(inventory *customprovider.Inventory) conformance.Factory {
 	return func(t testing.TB) conformance.Subject {
 		power := &rack{on: map[string]customprovider.Boot{}, refuses: map[string]bool{}}
 		now := newClock()
-		path := filepath.Join(t.TempDir(), "ledger.jsonl")
-		provider := func(cluster string, ledger *customprovider.Ledger) *customprovider.Provider {
-			p, err := customprovider.New(inventory, ledger, power, customprovider.Options{Cluster: cluster, Clock: now})
+		path := filepath.Join(t.TempDir(), "journal.jsonl")
+		provider := func(cluster string, journal *customprovider.Journal) *customprovider.Provider {
+			p, err := customprovider.New(inventory, journal, power, customprovider.Options{Cluster: cluster, Clock: now})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return p
 		}
-		ledger := open(t, path)
-		return conformance.Subject{Provider: provider("lab", ledger), Hooks: conformance.Hooks{
+		journal := open(t, path)
+		return conformance.Subject{Provider: provider("lab", journal), Hooks: conformance.Hooks{
 			Advance:      now.Advance,
 			Restart:      func() cloudprovider.CloudProvider { return provider("lab", open(t, path)) },
-			OtherCluster: func() cloudprovider.CloudProvider { return provider("other", ledger) },
+			OtherCluster: func() cloudprovider.CloudProvider { return provider("other", journal) },
 			SellOut: func(match func(cloudprovider.OfferingKey) bool) func() {
-				return sellOut(t, provider("buyer", ledger), inventory, match)
+				return sellOut(t, provider("buyer", journal), inventory, match)
 			},
 			Inject: func(f conformance.Fault) (func(), error) {
 				if f.Method != conformance.MethodCreate || !f.Lost {

@@ -71,7 +71,7 @@ func (p *Provider) take(claim *v1.NodeClaim, order []cloudprovider.Candidate) (n
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := option.Time(p.options.Clock, time.Now)
-	err = p.ledger.update(func(holders map[string]Holder) (string, *Holder, error) {
+	err = p.journal.update(func(holders map[string]Holder) (string, *Holder, error) {
 		for machine, h := range holders {
 			if h.Cluster == p.options.Cluster && h.UID == string(claim.UID) && h.live() {
 				name, holder = machine, h
@@ -105,7 +105,7 @@ func (p *Provider) start(ctx context.Context, name string, claim *v1.NodeClaim, 
 		return fmt.Errorf("machine %s: %w", name, err)
 	}
 	holder.Started = true
-	return p.ledger.update(func(holders map[string]Holder) (string, *Holder, error) {
+	return p.journal.update(func(holders map[string]Holder) (string, *Holder, error) {
 		if now, ok := holders[name]; !ok || now.Launch != holder.Launch || !now.live() {
 			return "", nil, nil // deleted in the meantime
 		}
@@ -125,7 +125,7 @@ func (p *Provider) giveUp(name string) {
 	}
 	p.mu.Unlock()
 	// An error to write leaves it the claim's, which then goes on with it.
-	_ = p.ledger.update(func(holders map[string]Holder) (string, *Holder, error) {
+	_ = p.journal.update(func(holders map[string]Holder) (string, *Holder, error) {
 		holder, ok := holders[name]
 		if !ok {
 			return "", nil, nil

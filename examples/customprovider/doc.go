@@ -6,17 +6,17 @@
 //	if err != nil {
 //		return err
 //	}
-//	ledger, err := customprovider.OpenLedger("ledger.jsonl")
+//	journal, err := customprovider.OpenJournal("journal.jsonl")
 //	if err != nil {
 //		return err
 //	}
-//	defer ledger.Close()
-//	provider, err := customprovider.New(inventory, ledger, customprovider.Command{Path: "./power"}, customprovider.Options{Cluster: "lab"})
+//	defer journal.Close()
+//	provider, err := customprovider.New(inventory, journal, customprovider.Command{Path: "./power"}, customprovider.Options{Cluster: "lab"})
 //
 // It passes the level Core of the conformance kit (package cloudprovider/conformance).
 //
 //	inventory    which machines there are, read from YAML      inventory.go
-//	ledger       which of them is whose, kept in a file        ledger.go
+//	journal       which of them is whose, kept in a file        journal.go
 //	power        switching a machine on and off                power.go
 //	catalog      the inventory as instance types               catalog.go
 //	node class   its kind, for what reads manifests            nodeclass.go
@@ -24,6 +24,6 @@
 //
 // # Limits
 //
-// One process at a time may have a ledger open: the leader's. There is no spot capacity, no node class with settings (any name
+// One process at a time may have a journal open: the leader's. There is no spot capacity, no node class with settings (any name
 // of kind InventoryNodeClass will do), and whether a machine is broken is found out by trying.
 package customprovider

@@ -26,13 +26,13 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ledger, err := customprovider.OpenLedger(filepath.Join(dir, "ledger.jsonl"))
+	journal, err := customprovider.OpenJournal(filepath.Join(dir, "journal.jsonl"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer ledger.Close()
+	defer journal.Close()
 	power := &rack{on: map[string]customprovider.Boot{}} // customprovider.Command{Path: "./power"} switches real ones
-	provider, err := customprovider.New(inventory, ledger, power, customprovider.Options{Cluster: "lab"})
+	provider, err := customprovider.New(inventory, journal, power, customprovider.Options{Cluster: "lab"})
 	if err != nil {
 		log.Fatal(err)
 	}

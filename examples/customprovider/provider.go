@@ -37,7 +37,7 @@ const DefaultBrokenFor = 5 * time.Minute
 // Provider is a cloudprovider.CloudProvider over an inventory.
 type Provider struct {
 	inventory *Inventory
-	ledger    *Ledger
+	journal   *Journal
 	power     Power
 	options   Options
 	lookup    *requirements.Lookup
@@ -54,7 +54,7 @@ type Provider struct {
 var _ cloudprovider.CloudProvider = (*Provider)(nil)
 
 // New makes a provider. The inventory must not be changed any more.
-func New(inventory *Inventory, ledger *Ledger, power Power, options Options) (*Provider, error) {
+func New(inventory *Inventory, journal *Journal, power Power, options Options) (*Provider, error) {
 	if err := inventory.Validate(); err != nil {
 		return nil, fmt.Errorf("inventory: %w", err)
 	}
@@ -65,7 +65,7 @@ func New(inventory *Inventory, ledger *Ledger, power Power, options Options) (*P
 		options.Image = "inventory"
 	}
 	p := &Provider{
-		inventory: inventory, ledger: ledger, power: power, options: options,
+		inventory: inventory, journal: journal, power: power, options: options,
 		machines: map[string]Machine{}, types: map[string]*MachineType{},
 		broken: map[string]time.Time{}, catalog: map[string]*cloudprovider.InstanceType{},
 	}
@@ -91,7 +91,7 @@ func (p *Provider) InstanceTypes(ctx context.Context, _ *v1.NodePool) ([]*cloudp
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := option.Time(p.options.Clock, time.Now)
-	p.ledger.read(func(holders map[string]Holder) {
+	p.journal.read(func(holders map[string]Holder) {
 		for _, m := range p.inventory.Machines {
 			if free[m.Type] == nil {
 				free[m.Type] = map[string]bool{}
@@ -138,7 +138,7 @@ func (p *Provider) Delete(ctx context.Context, claim *v1.NodeClaim) error {
 	}
 	var name string
 	var holder Holder
-	err := p.ledger.update(func(holders map[string]Holder) (string, *Holder, error) {
+	err := p.journal.update(func(holders map[string]Holder) (string, *Holder, error) {
 		var err error
 		if name, holder, err = p.own(holders, claim.Status.ProviderID); err != nil || !holder.live() {
 			return "", nil, err
@@ -164,7 +164,7 @@ func (p *Provider) settle(ctx context.Context, name string, holder Holder) error
 		}
 		return nil
 	}
-	err = p.ledger.update(func(holders map[string]Holder) (string, *Holder, error) {
+	err = p.journal.update(func(holders map[string]Holder) (string, *Holder, error) {
 		if now, ok := holders[name]; !ok || now.Launch != holder.Launch {
 			return "", nil, nil // somebody else was faster
 		}
@@ -184,7 +184,7 @@ func (p *Provider) Get(ctx context.Context, providerID string) (*v1.NodeClaim, e
 	var name string
 	var holder Holder
 	var err error
-	p.ledger.read(func(holders map[string]Holder) { name, holder, err = p.own(holders, providerID) })
+	p.journal.read(func(holders map[string]Holder) { name, holder, err = p.own(holders, providerID) })
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 // held are the cluster's machines with their holders.
 func (p *Provider) held() map[string]Holder {
 	held := map[string]Holder{}
-	p.ledger.read(func(all map[string]Holder) {
+	p.journal.read(func(all map[string]Holder) {
 		for name, holder := range all {
 			if _, known := p.machines[name]; known && holder.Cluster == p.options.Cluster {
 				held[name] = holder
@@ -253,7 +253,7 @@ func (p *Provider) providerID(machine string, holder Holder) string {
 	return fmt.Sprintf("inventory:///%s/%s/%d", p.machines[machine].Zone, machine, holder.Launch)
 }
 
-// describe is a machine as Create, Get and List tell of it: from inventory and ledger alone, so that the next process tells
+// describe is a machine as Create, Get and List tell of it: from inventory and journal alone, so that the next process tells
 // the same.
 func (p *Provider) describe(name string, holder Holder) *v1.NodeClaim {
 	m := p.machines[name]

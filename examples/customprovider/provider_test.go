@@ -57,9 +57,9 @@ esac
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	ledger := open(t, filepath.Join(dir, "ledger.jsonl"))
+	journal := open(t, filepath.Join(dir, "journal.jsonl"))
 	start := func() *customprovider.Provider {
-		p, err := customprovider.New(office(t), ledger, customprovider.Command{Path: script}, customprovider.Options{Cluster: "lab"})
+		p, err := customprovider.New(office(t), journal, customprovider.Command{Path: script}, customprovider.Options{Cluster: "lab"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,10 +81,10 @@ esac
 		t.Errorf("the machine is told\n%s, not\n%s", got, want)
 	}
 
-	if err := ledger.Close(); err != nil { // the process ends here
+	if err := journal.Close(); err != nil { // the process ends here
 		t.Fatal(err)
 	}
-	ledger = open(t, filepath.Join(dir, "ledger.jsonl"))
+	journal = open(t, filepath.Join(dir, "journal.jsonl"))
 	provider = start()
 	again, err := provider.Create(t.Context(), claim("a"))
 	if err != nil || again.Status.ProviderID != machine.Status.ProviderID {
@@ -115,8 +115,8 @@ func TestCommandFails(t *testing.T) {
 	if err := os.WriteFile(script, []byte("#!/bin/sh\n[ $1 = status ] && echo off && exit\necho no route to the board >&2\nexit 3\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	ledger := open(t, filepath.Join(dir, "ledger.jsonl"))
-	provider, err := customprovider.New(office(t), ledger, customprovider.Command{Path: script}, customprovider.Options{Cluster: "lab"})
+	journal := open(t, filepath.Join(dir, "journal.jsonl"))
+	provider, err := customprovider.New(office(t), journal, customprovider.Command{Path: script}, customprovider.Options{Cluster: "lab"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestRefusedClaims(t *testing.T) {
 // A line that a crash cut short is dropped; one in the middle that can't be read is an error, since it may be about a machine
 // that somebody has.
 func TestLedger(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.jsonl")
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	const line = `{"machine":"desk-01","holder":{"launch":7,"cluster":"lab","claim":"c","uid":"u","since":"2026-05-04T10:00:00Z","started":true}}` + "\n"
 	if err := os.WriteFile(path, []byte(line+`{"machine":"desk-0`), 0o600); err != nil {
 		t.Fatal(err)
@@ -195,8 +195,8 @@ func TestLedger(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{\n"+line), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := customprovider.OpenLedger(path); err == nil || !strings.Contains(err.Error(), "line 1") {
-		t.Errorf("a broken ledger: %v", err)
+	if _, err := customprovider.OpenJournal(path); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("a broken journal: %v", err)
 	}
 }
 
@@ -246,8 +246,8 @@ func FuzzReadInventory(f *testing.F) {
 		if err != nil {
 			return
 		}
-		ledger := open(t, filepath.Join(t.TempDir(), "l"))
-		provider, err := customprovider.New(inventory, ledger, nil, customprovider.Options{Cluster: "lab"})
+		journal := open(t, filepath.Join(t.TempDir(), "l"))
+		provider, err := customprovider.New(inventory, journal, nil, customprovider.Options{Cluster: "lab"})
 		if err != nil {
 			t.Fatal(err)
 		}

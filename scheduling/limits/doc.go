@@ -1,11 +1,11 @@
 // Package limits keeps the books on NodePool limits: what each pool has, has ordered and means to order, so that
 // launches that go on side by side never exceed a limit together.
 //
-//	ledger := limits.NewLedger()
-//	if err := ledger.SetLimits(pool, nodePool.Spec.Limits); err != nil {
+//	tracker := limits.NewTracker()
+//	if err := tracker.SetLimits(pool, nodePool.Spec.Limits); err != nil {
 //		return err
 //	}
-//	if err := ledger.Reserve(pool, string(claim.UID), capacity); err != nil {
+//	if err := tracker.Reserve(pool, string(claim.UID), capacity); err != nil {
 //		return err // *ExceededError: which limit, how much is taken, how much was asked for
 //	}
 //

@@ -12,7 +12,7 @@ import (
 )
 
 // Two pods of one budget that lets one go: the second has to wait.
-func ExampleLedger() {
+func ExampleBudgetTracker() {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	budgets, err := pods.NewBudgets([]*policyv1.PodDisruptionBudget{{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"},
@@ -23,10 +23,10 @@ func ExampleLedger() {
 		fmt.Println(err)
 		return
 	}
-	ledger := pods.NewLedger(budgets)
+	tracker := pods.NewBudgetTracker(budgets)
 	for _, name := range []string{"web-1", "web-2"} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: map[string]string{"app": "web"}}}
-		if why := ledger.Take(pod, now); why != nil {
+		if why := tracker.Take(pod, now); why != nil {
 			fmt.Println(why)
 			continue
 		}

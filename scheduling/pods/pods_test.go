@@ -487,10 +487,10 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// A ledger counts what is taken, all pods of a list or none.
-func TestLedger(t *testing.T) {
+// A tracker counts what is taken, all pods of a list or none.
+func TestBudgetTracker(t *testing.T) {
 	b := budgets(t, budget("a", allows(2)))
-	l := pods.NewLedger(b)
+	l := pods.NewBudgetTracker(b)
 	three := []*corev1.Pod{pod(), pod(), pod()}
 	if why := l.TakeAll(three, now); why == nil {
 		t.Error("three pods were let go of a budget that allows two")
@@ -511,7 +511,7 @@ func TestLedger(t *testing.T) {
 	if why := l.Take(pod(), now); why != nil {
 		t.Errorf("after one was returned: %v", why)
 	}
-	if why := pods.NewLedger(nil).TakeAll(three, now); why != nil {
+	if why := pods.NewBudgetTracker(nil).TakeAll(three, now); why != nil {
 		t.Errorf("without budgets: %v", why)
 	}
 }

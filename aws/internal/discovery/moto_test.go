@@ -159,7 +159,7 @@ func TestMotoLacksAnswers(t *testing.T) {
 	})
 	finder := reservations.NewFinder(api, nil, start)
 	found, rejected, err := finder.Find(t.Context(), []awsv1.CapacityReservationSelectorTerm{{Tags: map[string]string{"team": "ml"}}})
-	if err != nil || rejected != nil || len(found) != 1 || found[0].ID != "cr-1" || finder.Ledger().Snapshot().Room("cr-1") != 3 {
+	if err != nil || rejected != nil || len(found) != 1 || found[0].ID != "cr-1" || finder.Tracker().Snapshot().Room("cr-1") != 3 {
 		t.Errorf("%+v, %v, %v", found, rejected, err)
 	}
 }

@@ -99,12 +99,12 @@ type world struct {
 	ec2       *mock.MockEC2API
 	templates *templates
 	memory    *unavailable.Memory
-	ledger    *subnets.Ledger
+	tracker   *subnets.Tracker
 	now       time.Time
 	launcher  *launch.Launcher
 	requests  []*ec2.CreateFleetInput
 	failures  []launch.Failure
-	reserved  *reservations.Ledger
+	reserved  *reservations.Tracker
 }
 
 // reserve has EC2 say how many places there are in a reservation.
@@ -119,12 +119,12 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, ec2: mock.NewMockEC2API(gomock.NewController(t)), templates: &templates{}, now: time.Unix(1.8e9, 0)}
 	now := func() time.Time { return w.now }
 	w.memory = unavailable.New(unavailable.Options{Now: now})
-	w.ledger = subnets.New(subnets.Options{Now: now})
-	w.reserved = reservations.NewLedger(now)
-	w.ledger.Observe(map[string]int64{"subnet-a": 1000, "subnet-b": 1000})
+	w.tracker = subnets.New(subnets.Options{Now: now})
+	w.reserved = reservations.NewTracker(now)
+	w.tracker.Observe(map[string]int64{"subnet-a": 1000, "subnet-b": 1000})
 	var err error
 	w.launcher, err = launch.New(launch.Options{
-		EC2: w.ec2, Templates: w.templates, Cluster: "demo", Subnets: w.ledger, Unavailable: w.memory, Reservations: w.reserved,
+		EC2: w.ec2, Templates: w.templates, Cluster: "demo", Subnets: w.tracker, Unavailable: w.memory, Reservations: w.reserved,
 		Tags: map[string]string{"team": "common", "env": "test"}, Now: now,
 		Observe: func(f launch.Failure) { w.failures = append(w.failures, f) },
 	})

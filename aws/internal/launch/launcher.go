@@ -31,12 +31,12 @@ type Options struct {
 	// Cluster is the name of the instances' cluster.
 	Cluster string
 	// Subnets chooses the subnet of a zone; nil: a new one without counts of free addresses.
-	Subnets *subnets.Ledger
+	Subnets *subnets.Tracker
 	// Unavailable remembers offerings that are out of stock; nil: a new one.
 	Unavailable *unavailable.Memory
 	// Reservations count the room in reservations, of which launches in progress take their places. Nil: nobody does, and the
 	// counts of the offerings alone are gone by.
-	Reservations *reservations.Ledger
+	Reservations *reservations.Tracker
 	// Lookup resolves aliases of labels in requirements; nil: no aliases.
 	Lookup *requirements.Lookup
 	// Tags are added to everything that is launched, unless the class has the same key; nil: none.

@@ -86,10 +86,10 @@ func TestLaunch(t *testing.T) {
 		t.Errorf("instance %+v", instance)
 	}
 	// AWI-190: the subnet that was used stays charged, the other does not.
-	if a, _ := w.ledger.Free("subnet-a"); a != 1000-58 {
+	if a, _ := w.tracker.Free("subnet-a"); a != 1000-58 {
 		t.Errorf("subnet-a has %d free addresses, want 942", a)
 	}
-	if b, _ := w.ledger.Free("subnet-b"); b != 1000 {
+	if b, _ := w.tracker.Free("subnet-b"); b != 1000 {
 		t.Errorf("subnet-b has %d free addresses, want 1000", b)
 	}
 }
@@ -252,7 +252,7 @@ func TestOutOfStock(t *testing.T) {
 		t.Errorf("told of %+v", w.failures)
 	}
 	for _, id := range []string{"subnet-a", "subnet-b"} {
-		if free, _ := w.ledger.Free(id); free != 1000 {
+		if free, _ := w.tracker.Free(id); free != 1000 {
 			t.Errorf("%s has %d free addresses: a failed launch must give them back", id, free)
 		}
 	}
@@ -370,7 +370,7 @@ func TestSubnetFull(t *testing.T) {
 	w := newWorld(t)
 	w.expect(refuses("InsufficientFreeAddressesInSubnet"))
 	_, _ = w.launch(nodeClaim())
-	if free, known := w.ledger.Free("subnet-a"); free != 0 || !known {
+	if free, known := w.tracker.Free("subnet-a"); free != 0 || !known {
 		t.Errorf("subnet-a has %d free addresses (%v), want none", free, known)
 	}
 }
@@ -429,7 +429,7 @@ func TestBeforeTheCall(t *testing.T) {
 				t.Errorf("got %v, want kind %s", err, c.kind)
 			}
 			for _, id := range []string{"subnet-a", "subnet-b"} {
-				if free, _ := w.ledger.Free(id); free != 1000 {
+				if free, _ := w.tracker.Free(id); free != 1000 {
 					t.Errorf("%s stays charged", id)
 				}
 			}

@@ -22,7 +22,7 @@ const (
 	pageSize = 500
 )
 
-// Counts receives the numbers of free addresses of subnets, by ID. *subnets.Ledger implements it.
+// Counts receives the numbers of free addresses of subnets, by ID. *subnets.Tracker implements it.
 type Counts interface {
 	Observe(free map[string]int64)
 }

@@ -66,9 +66,9 @@ func TestMotoLifeOfAClass(t *testing.T) {
 	must(err)
 	store, err := launchtemplates.New(api, launchtemplates.Options{ClusterName: "demo", Now: now})
 	must(err)
-	ledger := subnets.New(subnets.Options{Now: now})
+	tracker := subnets.New(subnets.Options{Now: now})
 	r, err := New(Options{
-		EC2: api, Network: NewFinder(api, FinderOptions{Counts: ledger, Now: now}), Images: resolver, Reservations: reservations.NewFinder(api, nil, now),
+		EC2: api, Network: NewFinder(api, FinderOptions{Counts: tracker, Now: now}), Images: resolver, Reservations: reservations.NewFinder(api, nil, now),
 		Groups: placement.NewFinder(api, now), Profiles: profiles, Templates: store, Now: now,
 		Cluster: func(context.Context) (Cluster, error) {
 			return Cluster{Version: "1.33", Cluster: launchtemplate.Cluster{Name: "demo", Endpoint: "https://api.demo.example", ServiceCIDR: "172.20.0.0/16"}}, nil
@@ -99,7 +99,7 @@ func TestMotoLifeOfAClass(t *testing.T) {
 	if slices.Sort(found); !slices.Equal(found, tagged) || len(c.Status.Subnets) != 2 || c.Status.Subnets[0].ZoneID == "" {
 		t.Errorf("subnets %+v, want %v", c.Status.Subnets, tagged)
 	}
-	if free, ok := ledger.Free(tagged[0]); !ok || free == 0 {
+	if free, ok := tracker.Free(tagged[0]); !ok || free == 0 {
 		t.Errorf("free addresses: %d, %t", free, ok)
 	}
 	if got := c.Status.SecurityGroups; len(got) != 1 || got[0].ID != *group.GroupId || got[0].Name != "nodes" {

@@ -32,7 +32,7 @@ type Sources struct {
 	Discovery    *discovery.Discoverer
 	Prices       *prices.Board
 	Unavailable  *unavailable.Memory
-	Reservations *reservations.Ledger
+	Reservations *reservations.Tracker
 	Shifts       *zonalshift.Watcher
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time

@@ -45,7 +45,7 @@ func TestSources(t *testing.T) {
 	}
 	s := offerings.Sources{
 		Discovery: known(t, c), Prices: board, Unavailable: unavailable.New(unavailable.Options{Now: start}),
-		Reservations: reservations.NewLedger(start), Shifts: zonalshift.New(nil, "arn", start), Now: start,
+		Reservations: reservations.NewTracker(start), Shifts: zonalshift.New(nil, "arn", start), Now: start,
 	}
 	full, err := s.Market()
 	if err != nil || full.Prices != board.Book() || full.Unavailable == nil || full.Rooms == nil || full.Shifted == nil || !full.Time.Equal(start()) {

@@ -231,11 +231,11 @@ func block(end time.Duration) func(*awsv1.CapacityReservation) {
 }
 
 func rooms(of map[string]int) *reservations.Rooms {
-	ledger := reservations.NewLedger(start)
+	tracker := reservations.NewTracker(start)
 	for id, n := range of {
-		ledger.Sync(start(), reservations.Reservation{CapacityReservation: awsv1.CapacityReservation{ID: id}, Available: n, Total: 100})
+		tracker.Sync(start(), reservations.Reservation{CapacityReservation: awsv1.CapacityReservation{ID: id}, Available: n, Total: 100})
 	}
-	return ledger.Snapshot()
+	return tracker.Snapshot()
 }
 
 func reserving(list ...awsv1.CapacityReservation) *awsv1.EC2NodeClass {

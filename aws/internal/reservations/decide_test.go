@@ -142,14 +142,14 @@ func TestDrifted(t *testing.T) {
 }
 
 func Example() {
-	ledger := reservations.NewLedger(nil)
-	ledger.Sync(time.Now(), reservations.Reservation{
+	tracker := reservations.NewTracker(nil)
+	tracker.Sync(time.Now(), reservations.Reservation{
 		CapacityReservation: awsv1.CapacityReservation{ID: "cr-1"}, Available: 3, Total: 5,
 	})
-	place := ledger.Hold(1, "cr-1") // a launch is under way
-	fmt.Println(ledger.Snapshot().Room("cr-1"))
+	place := tracker.Hold(1, "cr-1") // a launch is under way
+	fmt.Println(tracker.Snapshot().Room("cr-1"))
 	place.Settle("cr-1", time.Now()) // and has brought an instance
-	fmt.Println(ledger.Snapshot().Room("cr-1"))
+	fmt.Println(tracker.Snapshot().Room("cr-1"))
 	// Output:
 	// 2
 	// 2

@@ -3,14 +3,14 @@
 //
 //	found, err := finder.Find(ctx, class.Spec.CapacityReservationSelectorTerms) // at most once a minute per query
 //	class.Status.CapacityReservations = found.Status()
-//	room := finder.Ledger().Snapshot().Room("cr-1") // shared by all NodePools
+//	room := finder.Tracker().Snapshot().Room("cr-1") // shared by all NodePools
 //
-// A [Finder] asks EC2; nothing else here does. The [Ledger] follows launches and terminations between EC2's answers. [StateAt], the
+// A [Finder] asks EC2; nothing else here does. The [Tracker] follows launches and terminations between EC2's answers. [StateAt], the
 // state of a reservation at a time, and [Relabel], the labels of its instances, are pure functions.
 //
 // # Deliberate differences
 //
 //   - Lookups of different classes don't wait for each other.
-//   - A launch that is in progress holds its place ([Ledger.Hold]), and a count never passes what the reservation is of.
+//   - A launch that is in progress holds its place ([Tracker.Hold]), and a count never passes what the reservation is of.
 //   - Demotion takes the interruptible label off too, and instances that a reservation of the class takes in are promoted.
 package reservations

@@ -19,9 +19,9 @@ const Period = time.Minute
 
 // Finder asks EC2 for reservations. It is safe for concurrent use; no lock is held while EC2 is asked.
 type Finder struct {
-	api    sdk.EC2API
-	now    func() time.Time
-	ledger *Ledger
+	api     sdk.EC2API
+	now     func() time.Time
+	tracker *Tracker
 
 	mu      sync.Mutex
 	answers map[string]answer
@@ -34,20 +34,20 @@ type answer struct {
 	rejected []error
 }
 
-// NewFinder makes a finder that keeps the ledger up to date: that of the provider that launches into the reservations
+// NewFinder makes a finder that keeps the tracker up to date: that of the provider that launches into the reservations
 // (aws.Provider.Reservations), or nil for one of its own. now is the clock; nil means time.Now.
-func NewFinder(api sdk.EC2API, ledger *Ledger, now func() time.Time) *Finder {
+func NewFinder(api sdk.EC2API, tracker *Tracker, now func() time.Time) *Finder {
 	if now == nil {
 		now = time.Now
 	}
-	if ledger == nil {
-		ledger = NewLedger(now)
+	if tracker == nil {
+		tracker = NewTracker(now)
 	}
-	return &Finder{api: api, now: now, ledger: ledger, answers: map[string]answer{}}
+	return &Finder{api: api, now: now, tracker: tracker, answers: map[string]answer{}}
 }
 
-// Ledger counts the room in all reservations that were ever found.
-func (f *Finder) Ledger() *Ledger { return f.ledger }
+// Tracker counts the room in all reservations that were ever found.
+func (f *Finder) Tracker() *Tracker { return f.tracker }
 
 // Find are the reservations that any of the terms selects, sorted by id, without those that have ended.
 // Answers less than Period old are reused. Reservations that can't be used are left out, and rejected says why. err is
@@ -113,7 +113,7 @@ func (f *Finder) ask(ctx context.Context, q Query, newerThan time.Time) (answer,
 	case err != nil:
 		return answer{}, sdk.Wrap(fmt.Sprintf("reading capacity reservations by %s", q.describe()), err)
 	}
-	f.ledger.Sync(a.at, a.found...)
+	f.tracker.Sync(a.at, a.found...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if known, ok := f.answers[key]; ok && known.at.After(a.at) {

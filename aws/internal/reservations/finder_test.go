@@ -132,7 +132,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("asked %d questions, %v", len(*questions), err)
 	}
 	// AWI-124: every answer sets the counts.
-	if rooms := finder.Ledger().Snapshot(); rooms.Room("cr-1") != 1 || rooms.Room("cr-3") != 3 || rooms.Room("cr-gone") != 0 {
+	if rooms := finder.Tracker().Snapshot(); rooms.Room("cr-1") != 1 || rooms.Room("cr-3") != 3 || rooms.Room("cr-gone") != 0 {
 		t.Error("the counts are not those of the answers")
 	}
 }
@@ -195,7 +195,7 @@ func TestFindFails(t *testing.T) {
 	if found != nil || !errors.Is(err, cloudprovider.Throttled) || !strings.Contains(err.Error(), "tag:a=b") {
 		t.Errorf("found %v, %v", found, err)
 	}
-	if finder.Ledger().Snapshot().Room("cr-1") != 0 {
+	if finder.Tracker().Snapshot().Room("cr-1") != 0 {
 		t.Error("half an answer is counted")
 	}
 }
@@ -220,7 +220,7 @@ func TestNoLockAcrossCalls(t *testing.T) {
 	}()
 	<-entered
 	found, _, err := finder.Find(t.Context(), []awsv1.CapacityReservationSelectorTerm{{ID: "cr-fast"}})
-	if err != nil || ids(found) != "cr-fast" || finder.Ledger().Snapshot().Room("cr-fast") != 1 {
+	if err != nil || ids(found) != "cr-fast" || finder.Tracker().Snapshot().Room("cr-fast") != 1 {
 		t.Errorf("found %v, %v", found, err)
 	}
 	close(release)

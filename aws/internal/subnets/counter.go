@@ -22,31 +22,31 @@ const CountEvery = time.Minute
 // mostIDs is how many values EC2 takes in one filter.
 const mostIDs = 200
 
-// Counter asks EC2 how many addresses are free in subnets, when a ledger does not know: nobody who finds the subnets of
+// Counter asks EC2 how many addresses are free in subnets, when a tracker does not know: nobody who finds the subnets of
 // node classes has told it lately. It is safe for concurrent use, and callers at the same time share one call. Make one
 // with NewCounter.
 type Counter struct {
-	api    sdk.EC2API
-	ledger *Ledger
-	calls  *batch.Batcher[string, struct{}]
+	api     sdk.EC2API
+	tracker *Tracker
+	calls   *batch.Batcher[string, struct{}]
 }
 
-// NewCounter makes a counter that fills a ledger.
-func NewCounter(api sdk.EC2API, ledger *Ledger) *Counter {
-	c := &Counter{api: api, ledger: ledger}
+// NewCounter makes a counter that fills a tracker.
+func NewCounter(api sdk.EC2API, tracker *Tracker) *Counter {
+	c := &Counter{api: api, tracker: tracker}
 	c.calls = batch.New(batch.Options[string, struct{}]{
 		Name: "describe_subnets", Idle: 10 * time.Millisecond, Max: 100 * time.Millisecond, MaxItems: 1000, Do: c.count, Attempts: 1,
 	})
 	return c
 }
 
-// Ledger is the one that is filled.
-func (c *Counter) Ledger() *Ledger { return c.ledger }
+// Tracker is the one that is filled.
+func (c *Counter) Tracker() *Tracker { return c.tracker }
 
-// Refresh updates outdated counts of the subnets in the ledger. Where EC2 does not say, it is left as it was and the error says
+// Refresh updates outdated counts of the subnets in the tracker. Where EC2 does not say, it is left as it was and the error says
 // why; a launch may well go on.
 func (c *Counter) Refresh(ctx context.Context, found []awsv1.Subnet) error {
-	unknown := c.ledger.Unknown(CountEvery, found)
+	unknown := c.tracker.Unknown(CountEvery, found)
 	answers := make(chan error, len(unknown))
 	for _, id := range unknown {
 		go func() {
@@ -70,7 +70,7 @@ func (c *Counter) count(ctx context.Context, ids []string) []batch.Answer[struct
 	for lot := range slices.Chunk(distinct, mostIDs) {
 		free, err := c.read(ctx, lot)
 		if err == nil {
-			c.ledger.Observe(free)
+			c.tracker.Observe(free)
 			continue
 		}
 		for n, id := range ids {

@@ -45,7 +45,7 @@ func TestCounter(t *testing.T) {
 			t.Errorf("%d calls, want one of two pages for all", calls)
 		}
 		for id, want := range map[string]int64{"a1": 7, "b1": 9, "c1": 0} {
-			if got, known := c.Ledger().Free(id); got != want || !known {
+			if got, known := c.Tracker().Free(id); got != want || !known {
 				t.Errorf("%s: %d, %v", id, got, known)
 			}
 		}
@@ -71,7 +71,7 @@ func TestCounterFails(t *testing.T) {
 		if !errors.As(err, &unauthorized) || unauthorized.Action != "ec2:DescribeSubnets" {
 			t.Errorf("got %v", err)
 		}
-		if _, known := c.Ledger().Free("a1"); known {
+		if _, known := c.Tracker().Free("a1"); known {
 			t.Error("a failed call made a count known")
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -14,8 +14,8 @@ type record struct {
 	probe   time.Time // when the launch that tries it began; zero without one
 }
 
-// ledger holds the records of one kind of thing.
-type ledger[K comparable] struct {
+// tracker holds the records of one kind of thing.
+type tracker[K comparable] struct {
 	options *Options
 	name    func(K) string
 	records map[K]*record
@@ -23,7 +23,7 @@ type ledger[K comparable] struct {
 
 // mark closes a thing, for longer each time. Marks that come while it is closed renew its lifetime without making it
 // longer: they are of launches that were in progress together.
-func (l *ledger[K]) mark(key K, now time.Time) {
+func (l *tracker[K]) mark(key K, now time.Time) {
 	r := l.get(key)
 	if !now.Before(r.forget) {
 		*r = record{}
@@ -39,7 +39,7 @@ func (l *ledger[K]) mark(key K, now time.Time) {
 }
 
 // suspect puts a thing that nothing is known of on probation.
-func (l *ledger[K]) suspect(key K, now time.Time) {
+func (l *tracker[K]) suspect(key K, now time.Time) {
 	r := l.get(key)
 	if forget := now.Add(l.options.First); r.forget.Before(forget) {
 		r.forget = forget
@@ -49,7 +49,7 @@ func (l *ledger[K]) suspect(key K, now time.Time) {
 	}
 }
 
-func (l *ledger[K]) get(key K) *record {
+func (l *tracker[K]) get(key K) *record {
 	r, ok := l.records[key]
 	if !ok {
 		if l.records == nil {
@@ -61,20 +61,20 @@ func (l *ledger[K]) get(key K) *record {
 	return r
 }
 
-func (l *ledger[K]) has(key K) bool {
+func (l *tracker[K]) has(key K) bool {
 	_, ok := l.records[key]
 	return ok
 }
 
 // lifetime doubles with each strike up to the longest, give or take the jitter.
-func (l *ledger[K]) lifetime(key K, strikes int) time.Duration {
+func (l *tracker[K]) lifetime(key K, strikes int) time.Duration {
 	grown := float64(l.options.First) * math.Pow(2, float64(min(strikes, 64)-1))
 	capped := min(grown, float64(l.options.Longest))
 	return time.Duration(capped * (1 + l.options.Jitter*l.chance(key, strikes)))
 }
 
 // chance is a number from -1 to 1 that the seed, the thing and the strike decide, so that the order of calls does not.
-func (l *ledger[K]) chance(key K, strikes int) float64 {
+func (l *tracker[K]) chance(key K, strikes int) float64 {
 	h := fnv.New64a()
 	for _, n := range [...]uint64{l.options.Seed, uint64(strikes)} {
 		var word [8]byte
@@ -93,13 +93,13 @@ func (r *record) closedAt(now time.Time, timeout time.Duration) bool {
 }
 
 // closedAt reports whether a thing is closed, or being tried by a launch.
-func (l *ledger[K]) closedAt(key K, now time.Time) bool {
+func (l *tracker[K]) closedAt(key K, now time.Time) bool {
 	r, ok := l.records[key]
 	return ok && r.closedAt(now, l.options.ProbeTimeout)
 }
 
 // probe gives a thing on probation to a launch; false when it is not on probation.
-func (l *ledger[K]) probe(key K, now time.Time) bool {
+func (l *tracker[K]) probe(key K, now time.Time) bool {
 	r, ok := l.records[key]
 	if !ok || !now.Before(r.forget) || r.closedAt(now, l.options.ProbeTimeout) {
 		return false
@@ -109,7 +109,7 @@ func (l *ledger[K]) probe(key K, now time.Time) bool {
 }
 
 // release takes a thing from the launch that tried it; true when that changed anything.
-func (l *ledger[K]) release(key K) bool {
+func (l *tracker[K]) release(key K) bool {
 	r, ok := l.records[key]
 	if !ok || r.probe.IsZero() {
 		return false
@@ -119,7 +119,7 @@ func (l *ledger[K]) release(key K) bool {
 }
 
 // forgive forgets a thing that gave an instance; not one that was marked since it was asked for.
-func (l *ledger[K]) forgive(key K, now time.Time) bool {
+func (l *tracker[K]) forgive(key K, now time.Time) bool {
 	r, ok := l.records[key]
 	if !ok || now.Before(r.until) {
 		return false
@@ -130,7 +130,7 @@ func (l *ledger[K]) forgive(key K, now time.Time) bool {
 
 // closed are the things that are closed now. It forgets what is long past, and lowers until, if it is later or zero, to
 // the time at which the answer will be another.
-func (l *ledger[K]) closed(now time.Time, until *time.Time) map[K]struct{} {
+func (l *tracker[K]) closed(now time.Time, until *time.Time) map[K]struct{} {
 	out := map[K]struct{}{}
 	for key, r := range l.records {
 		if !now.Before(r.forget) && !r.closedAt(now, l.options.ProbeTimeout) {

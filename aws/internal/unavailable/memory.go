@@ -15,11 +15,11 @@ type Memory struct {
 	current atomic.Pointer[Snapshot]
 
 	mu            sync.Mutex
-	keys          ledger[Key]
-	capacityTypes ledger[string]
-	subnets       ledger[string]
-	quotas        ledger[Quota]
-	volumes       ledger[Volume]
+	keys          tracker[Key]
+	capacityTypes tracker[string]
+	subnets       tracker[string]
+	quotas        tracker[Quota]
+	volumes       tracker[Volume]
 	lowest        map[Quota]int64 // vCPUs from which on a quota's types are closed
 }
 
@@ -31,11 +31,11 @@ func New(o Options) *Memory {
 }
 
 func (m *Memory) reset() {
-	m.keys = ledger[Key]{options: &m.options, name: Key.String}
-	m.capacityTypes = ledger[string]{options: &m.options, name: func(s string) string { return "capacity type " + s }}
-	m.subnets = ledger[string]{options: &m.options, name: func(s string) string { return s }}
-	m.quotas = ledger[Quota]{options: &m.options, name: func(q Quota) string { return q.CapacityType + " quota " + q.Class }}
-	m.volumes = ledger[Volume]{options: &m.options, name: func(v Volume) string { return v.Type + " volumes in " + v.Zone }}
+	m.keys = tracker[Key]{options: &m.options, name: Key.String}
+	m.capacityTypes = tracker[string]{options: &m.options, name: func(s string) string { return "capacity type " + s }}
+	m.subnets = tracker[string]{options: &m.options, name: func(s string) string { return s }}
+	m.quotas = tracker[Quota]{options: &m.options, name: func(q Quota) string { return q.CapacityType + " quota " + q.Class }}
+	m.volumes = tracker[Volume]{options: &m.options, name: func(v Volume) string { return v.Type + " volumes in " + v.Zone }}
 	m.lowest = map[Quota]int64{}
 	m.current.Store(nil)
 }

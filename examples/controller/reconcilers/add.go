@@ -246,15 +246,15 @@ func newPlanner(mgr ctrl.Manager, o *Options, act *actor, state *cluster.State) 
 	if err != nil {
 		return nil, err
 	}
-	ledger := limits.NewLedger()
+	tracker := limits.NewTracker()
 	launcher, err := provisioning.NewLauncher(provisioning.LauncherOptions{
-		Claims: &claimStore{client: mgr.GetClient(), reader: mgr.GetAPIReader()}, Limits: ledger, Governor: act.governor,
+		Claims: &claimStore{client: mgr.GetClient(), reader: mgr.GetAPIReader()}, Limits: tracker, Governor: act.governor,
 	})
 	if err != nil {
 		return nil, err
 	}
 	p := &planner{
-		provider: act.provider, state: state, stock: act.stock, launcher: launcher, ledger: ledger, recorder: act.recorder, health: act.health, metrics: act.metrics,
+		provider: act.provider, state: state, stock: act.stock, launcher: launcher, limits: tracker, recorder: act.recorder, health: act.health, metrics: act.metrics,
 		lookup: act.provider.Describe().Vocabulary.Compile(), options: o, log: o.Logger, now: o.now, process: rand.Text(), triggers: newTriggers(), batch: batch,
 	}
 	if o.Features.CapacityBuffer {

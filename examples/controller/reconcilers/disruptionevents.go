@@ -25,15 +25,15 @@ func publishDisruption(r *recorder, list []disruption.Event) {
 // tell reports why nodes stay or are removed: in events, in the report, and optionally in the log.
 func (d *disruptor) tell(fleet *disruption.Fleet, plan *disruption.Plan) {
 	d.publish(plan.Events(fleet))
-	ledger, err := disruption.NewBudgetTracker(fleet)
+	tracker, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
 		d.log.Error("cannot read disruption budgets", "error", err) // the planner also reported it
 		return
 	}
-	d.told.show(ledger.Samples(), disruption.MetricAllowedDisruptions, disruption.MetricConsumingBudgets)
+	d.told.show(tracker.Samples(), disruption.MetricAllowedDisruptions, disruption.MetricConsumingBudgets)
 	d.told.show(d.backOff.Samples(d.now()), disruption.MetricBackOffSeconds)
-	d.publish(ledger.Events())
-	news := d.report.update(plan, ledger.PoolUses())
+	d.publish(tracker.Events())
+	news := d.report.update(plan, tracker.PoolUses())
 	if !d.log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}

@@ -113,13 +113,13 @@ func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 	return errors.Join(errs...)
 }
 
-// bringBooksUpToDate enters into the ledger what instances the cluster has. Those of the claims named are leaving.
+// bringBooksUpToDate enters into the limit tracker what instances the cluster has. Those of the claims named are leaving.
 func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 	view := p.state.Snapshot(cluster.Query{Time: p.now()})
 	known := map[string]bool{}
 	var errs []error
 	for _, pool := range p.state.NodePools() {
-		errs = append(errs, p.ledger.SetLimits(pool.Key(), pool.Spec.Limits))
+		errs = append(errs, p.limits.SetLimits(pool.Key(), pool.Spec.Limits))
 	}
 	for i := range view.Machines {
 		m := &view.Machines[i]
@@ -138,11 +138,11 @@ func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 		if phase == limits.Launching && len(m.Claim.Status.Capacity) == 0 {
 			continue // what it was ordered with stands
 		}
-		errs = append(errs, p.ledger.Observe(m.Pool, id, phase, view.Snapshot.Nodes[i].Capacity()))
+		errs = append(errs, p.limits.Observe(m.Pool, id, phase, view.Snapshot.Nodes[i].Capacity()))
 	}
-	for _, entry := range p.ledger.Entries() {
+	for _, entry := range p.limits.Entries() {
 		if entry.Phase != limits.Planned && !known[entry.ID] {
-			p.ledger.Release(entry.ID)
+			p.limits.Release(entry.ID)
 		}
 	}
 	return errors.Join(errs...)

@@ -54,7 +54,7 @@ func gateKind(code disruption.BlockCode) string {
 
 // calendarsOf are the calendars of all nodes that verdicts speak of, by name. Budgets count what the plan takes of them.
 func calendarsOf(fleet *disruption.Fleet, plan *disruption.Plan, verdicts []disruption.Verdict) (map[string]calendarDocument, error) {
-	ledger, err := disruption.NewBudgetTracker(fleet)
+	tracker, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func calendarsOf(fleet *disruption.Fleet, plan *disruption.Plan, verdicts []disr
 		for i := range cmd.Members {
 			begins[cmd.Members[i].Node] = cmd.NotBefore.UTC()
 			if c := fleet.Candidate(cmd.Members[i].Node); c != nil {
-				ledger.Take(c, cmd.Reason)
+				tracker.Take(c, cmd.Reason)
 			}
 		}
 	}
@@ -74,13 +74,13 @@ func calendarsOf(fleet *disruption.Fleet, plan *disruption.Plan, verdicts []disr
 			all[v.Node] = calendarDocument{MayGo: &at, Gates: []gateDocument{}}
 			continue
 		}
-		all[v.Node] = calendarOf(fleet, plan.Time.UTC(), ledger, v)
+		all[v.Node] = calendarOf(fleet, plan.Time.UTC(), tracker, v)
 	}
 	return all, nil
 }
 
 // calendarOf is that of a node that stays.
-func calendarOf(fleet *disruption.Fleet, now time.Time, ledger *disruption.BudgetTracker, v *disruption.Verdict) calendarDocument {
+func calendarOf(fleet *disruption.Fleet, now time.Time, tracker *disruption.BudgetTracker, v *disruption.Verdict) calendarDocument {
 	d := calendarDocument{MayGo: &now, Gates: []gateDocument{}}
 	add := func(b *disruption.Block, until time.Time) {
 		kind := gateKind(b.Code)
@@ -103,7 +103,7 @@ func calendarOf(fleet *disruption.Fleet, now time.Time, ledger *disruption.Budge
 		add(why, why.Until)
 	}
 	if c := fleet.Candidate(v.Node); c != nil {
-		if w := ledger.NextWindow(c, likelyReason(c)); w.Block != nil && w.Start.After(now) || w.Start.IsZero() && w.Block != nil {
+		if w := tracker.NextWindow(c, likelyReason(c)); w.Block != nil && w.Start.After(now) || w.Start.IsZero() && w.Block != nil {
 			add(w.Block, w.Start)
 		}
 	}

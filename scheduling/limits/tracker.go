@@ -15,9 +15,9 @@ import (
 // whatever its capacity says.
 const ResourceNodes corev1.ResourceName = "nodes"
 
-// Ledger holds the entries of all pools. It is safe for concurrent use: of two reservations that fit one by one but not
+// Tracker holds the entries of all pools. It is safe for concurrent use: of two reservations that fit one by one but not
 // together, one is refused. Amounts are added exactly, as quantities.
-type Ledger struct {
+type Tracker struct {
 	mu      sync.Mutex
 	pools   map[v1.PoolKey]*account
 	entries map[string]*entry
@@ -38,52 +38,52 @@ type entry struct {
 	capacity corev1.ResourceList // nodes: 1 included
 }
 
-// NewLedger has neither entries nor limits.
-func NewLedger() *Ledger {
-	return &Ledger{pools: make(map[v1.PoolKey]*account), entries: make(map[string]*entry)}
+// NewTracker has neither entries nor limits.
+func NewTracker() *Tracker {
+	return &Tracker{pools: make(map[v1.PoolKey]*account), entries: make(map[string]*entry)}
 }
 
 // SetLimits replaces the pool's limits; nil or empty: none. They bind from the next Reserve on: what is there already
 // stays. The error is a *LimitError for a negative amount, and nothing is then changed.
-func (l *Ledger) SetLimits(pool v1.PoolKey, limits corev1.ResourceList) error {
+func (t *Tracker) SetLimits(pool v1.PoolKey, limits corev1.ResourceList) error {
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		if limit := limits[name]; limit.Sign() < 0 {
 			return &LimitError{Pool: pool, Resource: name, Limit: limit}
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.account(pool).limits = limits.DeepCopy()
-	l.tidy(pool)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.account(pool).limits = limits.DeepCopy()
+	t.tidy(pool)
 	return nil
 }
 
 // Reserve enters a node that is planned, if the pool's limits have room for its capacity. The entry's ID, which
 // is unique over all pools, stays with the node: the NodeClaim's UID, or a name made up before there is one (see
 // Rename). The error is an *ExceededError, or an *EntryError if the ID is empty or taken; nothing is then changed.
-func (l *Ledger) Reserve(pool v1.PoolKey, id string, capacity corev1.ResourceList) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.free(id); err != nil {
+func (t *Tracker) Reserve(pool v1.PoolKey, id string, capacity corev1.ResourceList) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.free(id); err != nil {
 		return err
 	}
 	e := &entry{pool: pool, phase: Planned, capacity: withNode(capacity)}
-	if err := l.account(pool).room(pool, e.capacity); err != nil {
-		l.tidy(pool)
+	if err := t.account(pool).room(pool, e.capacity); err != nil {
+		t.tidy(pool)
 		return err
 	}
-	l.entries[id] = e
-	l.account(pool).add(e)
+	t.entries[id] = e
+	t.account(pool).add(e)
 	return nil
 }
 
 // Observe enters a node as it is, or brings its entry up to date: whatever the limits say, since it exists. A
 // phase may only be gone back on from what is not known yet: an entry that is launching or beyond never becomes
 // planned again. The error is an *EntryError for an empty ID, an unknown phase or such a step back.
-func (l *Ledger) Observe(pool v1.PoolKey, id string, phase Phase, capacity corev1.ResourceList) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	old := l.entries[id]
+func (t *Tracker) Observe(pool v1.PoolKey, id string, phase Phase, capacity corev1.ResourceList) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old := t.entries[id]
 	switch {
 	case id == "":
 		return &EntryError{ID: id, Rule: "an entry has a name"}
@@ -93,42 +93,42 @@ func (l *Ledger) Observe(pool v1.PoolKey, id string, phase Phase, capacity corev
 		return &EntryError{ID: id, Rule: "a node that is " + old.phase.String() + " is not planned any more"}
 	}
 	if old != nil {
-		l.remove(id, old)
+		t.remove(id, old)
 	}
 	e := &entry{pool: pool, phase: phase, capacity: withNode(capacity)}
-	l.init()
-	l.entries[id] = e
-	l.account(pool).add(e)
+	t.init()
+	t.entries[id] = e
+	t.account(pool).add(e)
 	return nil
 }
 
 // Rename gives an entry another ID, when a node that was planned gets its NodeClaim. The error is an *EntryError if
 // there is no such entry or the new ID is empty or taken.
-func (l *Ledger) Rename(id, to string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e := l.entries[id]
+func (t *Tracker) Rename(id, to string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.entries[id]
 	if e == nil {
 		return &EntryError{ID: id, Rule: "there is no such entry"}
 	}
 	if id == to {
 		return nil
 	}
-	if err := l.free(to); err != nil {
+	if err := t.free(to); err != nil {
 		return err
 	}
-	delete(l.entries, id)
-	l.entries[to] = e
+	delete(t.entries, id)
+	t.entries[to] = e
 	return nil
 }
 
 // Release forgets the node: it is gone, or will not be launched. One that is not known is none.
-func (l *Ledger) Release(id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if e := l.entries[id]; e != nil {
-		l.remove(id, e)
-		l.tidy(e.pool)
+func (t *Tracker) Release(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.entries[id]; e != nil {
+		t.remove(id, e)
+		t.tidy(e.pool)
 	}
 }
 
@@ -143,10 +143,10 @@ type Usage struct {
 }
 
 // Usage says what the pool has. A pool without entries and limits has empty lists. The lists are the caller's.
-func (l *Ledger) Usage(pool v1.PoolKey) Usage {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	a := l.pools[pool]
+func (t *Tracker) Usage(pool v1.PoolKey) Usage {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a := t.pools[pool]
 	if a == nil {
 		a = &account{}
 	}
@@ -173,47 +173,47 @@ type Entry struct {
 	Phase Phase
 }
 
-// Entries lists all nodes by ID: to see which the ledger knows that nobody else does.
-func (l *Ledger) Entries() []Entry {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := make([]Entry, 0, len(l.entries))
-	for _, id := range slices.Sorted(maps.Keys(l.entries)) {
-		list = append(list, Entry{ID: id, Pool: l.entries[id].pool, Phase: l.entries[id].phase})
+// Entries lists all nodes by ID: to see which the tracker knows that nobody else does.
+func (t *Tracker) Entries() []Entry {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := make([]Entry, 0, len(t.entries))
+	for _, id := range slices.Sorted(maps.Keys(t.entries)) {
+		list = append(list, Entry{ID: id, Pool: t.entries[id].pool, Phase: t.entries[id].phase})
 	}
 	return list
 }
 
 // free reports why the ID can't be given to a new entry.
-func (l *Ledger) free(id string) error {
+func (t *Tracker) free(id string) error {
 	switch {
 	case id == "":
 		return &EntryError{ID: id, Rule: "an entry has a name"}
-	case l.entries[id] != nil:
-		return &EntryError{ID: id, Rule: "there is one already, which is " + l.entries[id].phase.String()}
+	case t.entries[id] != nil:
+		return &EntryError{ID: id, Rule: "there is one already, which is " + t.entries[id].phase.String()}
 	}
 	return nil
 }
 
-// init makes the zero Ledger an empty one.
-func (l *Ledger) init() {
-	if l.pools == nil {
-		l.pools, l.entries = map[v1.PoolKey]*account{}, map[string]*entry{}
+// init makes the zero Tracker an empty one.
+func (t *Tracker) init() {
+	if t.pools == nil {
+		t.pools, t.entries = map[v1.PoolKey]*account{}, map[string]*entry{}
 	}
 }
 
-func (l *Ledger) account(pool v1.PoolKey) *account {
-	l.init()
-	a := l.pools[pool]
+func (t *Tracker) account(pool v1.PoolKey) *account {
+	t.init()
+	a := t.pools[pool]
 	if a == nil {
 		a = &account{used: corev1.ResourceList{}, live: corev1.ResourceList{}}
-		l.pools[pool] = a
+		t.pools[pool] = a
 	}
 	return a
 }
 
-func (l *Ledger) remove(id string, e *entry) {
-	a := l.account(e.pool)
+func (t *Tracker) remove(id string, e *entry) {
+	a := t.account(e.pool)
 	a.phases[e.phase]--
 	for _, sum := range a.sums(e.phase) {
 		for name, q := range e.capacity {
@@ -222,13 +222,13 @@ func (l *Ledger) remove(id string, e *entry) {
 			sum[name] = amount
 		}
 	}
-	delete(l.entries, id)
+	delete(t.entries, id)
 }
 
 // tidy forgets a pool of which there is nothing to say, so that pools that come and go leave nothing behind.
-func (l *Ledger) tidy(pool v1.PoolKey) {
-	if a := l.pools[pool]; a != nil && len(a.limits) == 0 && a.phases == [Leaving + 1]int{} {
-		delete(l.pools, pool)
+func (t *Tracker) tidy(pool v1.PoolKey) {
+	if a := t.pools[pool]; a != nil && len(a.limits) == 0 && a.phases == [Leaving + 1]int{} {
+		delete(t.pools, pool)
 	}
 }
 

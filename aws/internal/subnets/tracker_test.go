@@ -21,7 +21,7 @@ type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
 
-func newLedger() (*Ledger, *clock) {
+func newLedger() (*Tracker, *clock) {
 	c := &clock{now: time.Unix(1e9, 0)}
 	return New(Options{Now: c.Now}), c
 }

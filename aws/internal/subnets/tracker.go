@@ -12,7 +12,7 @@ import (
 // DefaultLifetime is how long a count of free addresses is believed.
 const DefaultLifetime = 5 * time.Minute
 
-// Options of a Ledger; the zero value takes the defaults.
+// Options of a Tracker; the zero value takes the defaults.
 type Options struct {
 	// Lifetime of a count; a subnet whose count is older counts as unknown. Zero: DefaultLifetime.
 	Lifetime time.Duration
@@ -20,9 +20,9 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Ledger knows how many addresses are free in subnets. It is safe for concurrent use and makes no calls. Make one with
+// Tracker knows how many addresses are free in subnets. It is safe for concurrent use and makes no calls. Make one with
 // New.
-type Ledger struct {
+type Tracker struct {
 	options Options
 
 	mu      sync.Mutex
@@ -37,58 +37,58 @@ type entry struct {
 	spent     int64     // charged by launches that ended in the subnet since EC2 counted
 }
 
-// New makes an empty ledger.
-func New(o Options) *Ledger {
+// New makes an empty tracker.
+func New(o Options) *Tracker {
 	if o.Lifetime <= 0 {
 		o.Lifetime = DefaultLifetime
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Ledger{options: o, entries: map[string]*entry{}}
+	return &Tracker{options: o, entries: map[string]*entry{}}
 }
 
 // Observe takes over what EC2 says is free, by subnet id. What ended launches were charged is forgotten, for it is in
 // the count; launches in progress stay charged.
-func (l *Ledger) Observe(free map[string]int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.options.Now()
+func (t *Tracker) Observe(free map[string]int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.options.Now()
 	for id, count := range free {
-		e := l.entry(id)
+		e := t.entry(id)
 		e.counted, e.countedAt, e.spent = count, now, 0
 	}
-	l.forget(now)
+	t.forget(now)
 }
 
 // Exhausted says that EC2 found a subnet without a free address: it is chosen last until it is counted again.
-func (l *Ledger) Exhausted(ids ...string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.options.Now()
+func (t *Tracker) Exhausted(ids ...string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.options.Now()
 	for _, id := range ids {
-		e := l.entry(id)
+		e := t.entry(id)
 		e.counted, e.countedAt, e.spent = 0, now, 0
 	}
 }
 
 // Free is how many addresses a subnet is believed to have left, less than none perhaps; unknown is 0 and false.
-func (l *Ledger) Free(id string) (int64, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.free(id, l.options.Now())
+func (t *Tracker) Free(id string) (int64, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.free(id, t.options.Now())
 }
 
 // Unknown are those of the subnets whose count is missing or older than age, in their order: what should be asked of
 // EC2 before a launch.
-func (l *Ledger) Unknown(age time.Duration, found []awsv1.Subnet) []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.options.Now()
+func (t *Tracker) Unknown(age time.Duration, found []awsv1.Subnet) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.options.Now()
 	var ids []string
 	for _, s := range found {
-		e := l.entries[s.ID]
-		if e == nil || e.countedAt.IsZero() || now.Sub(e.countedAt) >= min(age, l.options.Lifetime) {
+		e := t.entries[s.ID]
+		if e == nil || e.countedAt.IsZero() || now.Sub(e.countedAt) >= min(age, t.options.Lifetime) {
 			ids = append(ids, s.ID)
 		}
 	}
@@ -98,35 +98,35 @@ func (l *Ledger) Unknown(age time.Duration, found []awsv1.Subnet) []string {
 // Hold picks a subnet of each zone and charges it perNode addresses until the hold is settled: the one with most free
 // ones, of equal ones the first in the class's order. zones are the names of those wanted; nil wants
 // all. A zone in which the class has no subnet is left out. perNode below 0 counts as 0.
-func (l *Ledger) Hold(found []awsv1.Subnet, zones []string, perNode int64) *Hold {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.options.Now()
+func (t *Tracker) Hold(found []awsv1.Subnet, zones []string, perNode int64) *Hold {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.options.Now()
 	chosen := map[string]awsv1.Subnet{}
 	most := map[string]int64{}
 	for _, s := range found {
 		if zones != nil && !slices.Contains(zones, s.Zone) {
 			continue
 		}
-		free, _ := l.free(s.ID, now)
+		free, _ := t.free(s.ID, now)
 		if _, ok := chosen[s.Zone]; !ok || free > most[s.Zone] {
 			chosen[s.Zone], most[s.Zone] = s, free
 		}
 	}
-	h := &Hold{ledger: l, subnets: chosen, perNode: max(perNode, 0)}
+	h := &Hold{tracker: t, subnets: chosen, perNode: max(perNode, 0)}
 	for _, s := range chosen {
-		l.entry(s.ID).open += h.perNode
+		t.entry(s.ID).open += h.perNode
 	}
 	return h
 }
 
 // free is Free under the lock.
-func (l *Ledger) free(id string, now time.Time) (int64, bool) {
-	e := l.entries[id]
+func (t *Tracker) free(id string, now time.Time) (int64, bool) {
+	e := t.entries[id]
 	if e == nil {
 		return 0, false
 	}
-	if !e.known(now, l.options.Lifetime) {
+	if !e.known(now, t.options.Lifetime) {
 		// What is charged still tells a subnet apart from its neighbours.
 		return -e.open - e.spent, false
 	}
@@ -137,25 +137,25 @@ func (e *entry) known(now time.Time, lifetime time.Duration) bool {
 	return !e.countedAt.IsZero() && now.Sub(e.countedAt) < lifetime
 }
 
-func (l *Ledger) entry(id string) *entry {
-	e := l.entries[id]
+func (t *Tracker) entry(id string) *entry {
+	e := t.entries[id]
 	if e == nil {
 		e = &entry{}
-		l.entries[id] = e
+		t.entries[id] = e
 	}
 	return e
 }
 
 // forget drops what nobody asks for any more, so that memory is bounded by the subnets in use.
-func (l *Ledger) forget(now time.Time) {
-	maps.DeleteFunc(l.entries, func(_ string, e *entry) bool {
-		return e.open == 0 && !e.known(now, l.options.Lifetime)
+func (t *Tracker) forget(now time.Time) {
+	maps.DeleteFunc(t.entries, func(_ string, e *entry) bool {
+		return e.open == 0 && !e.known(now, t.options.Lifetime)
 	})
 }
 
 // Hold is a choice of subnets that is charged to a launch. It is safe for concurrent use.
 type Hold struct {
-	ledger  *Ledger
+	tracker *Tracker
 	subnets map[string]awsv1.Subnet
 	perNode int64
 	settled bool
@@ -167,14 +167,14 @@ func (h *Hold) Subnets() map[string]awsv1.Subnet { return maps.Clone(h.subnets) 
 // Settle ends the hold: subnets that instances were launched in, given by id, stay charged until EC2 counts again, the
 // others get back what they were charged. An id may occur once for each instance. Only the first call counts.
 func (h *Hold) Settle(used ...string) {
-	h.ledger.mu.Lock()
-	defer h.ledger.mu.Unlock()
+	h.tracker.mu.Lock()
+	defer h.tracker.mu.Unlock()
 	if h.settled {
 		return
 	}
 	h.settled = true
 	for _, s := range h.subnets {
-		e := h.ledger.entry(s.ID)
+		e := h.tracker.entry(s.ID)
 		e.open -= h.perNode
 		for _, id := range used {
 			if id == s.ID {

@@ -15,8 +15,8 @@ const Remember = 24 * time.Hour
 // rememberGone is how long an instance that made room is known: longer than a claim outlives its instance.
 const rememberGone = time.Hour
 
-// Ledger counts the room in reservations between EC2's answers. It is safe for concurrent use.
-type Ledger struct {
+// Tracker counts the room in reservations between EC2's answers. It is safe for concurrent use.
+type Tracker struct {
 	now     func() time.Time
 	current atomic.Pointer[Rooms]
 
@@ -32,22 +32,22 @@ type room struct {
 	held   int // by launches in progress
 }
 
-// NewLedger makes an empty ledger. now is the clock; nil means time.Now.
-func NewLedger(now func() time.Time) *Ledger {
+// NewTracker makes an empty tracker. now is the clock; nil means time.Now.
+func NewTracker(now func() time.Time) *Tracker {
 	if now == nil {
 		now = time.Now
 	}
-	return &Ledger{now: now, rooms: map[string]*room{}, gone: map[string]time.Time{}}
+	return &Tracker{now: now, rooms: map[string]*room{}, gone: map[string]time.Time{}}
 }
 
 // Sync takes over what EC2 said at a time. What was said later before is kept.
-func (l *Ledger) Sync(at time.Time, list ...Reservation) {
-	l.change(func() (changed bool) {
+func (t *Tracker) Sync(at time.Time, list ...Reservation) {
+	t.change(func() (changed bool) {
 		for _, r := range list {
-			known, ok := l.rooms[r.ID]
+			known, ok := t.rooms[r.ID]
 			if !ok {
 				known = &room{}
-				l.rooms[r.ID] = known
+				t.rooms[r.ID] = known
 			}
 			if ok && known.synced.After(at) {
 				continue
@@ -61,25 +61,25 @@ func (l *Ledger) Sync(at time.Time, list ...Reservation) {
 
 // Gone says that an instance in a reservation is gone: there is room for one more, though never more than the reservation
 // is of. Each instance counts once, however often it is told.
-func (l *Ledger) Gone(id, instance string) {
-	l.change(func() bool {
-		now := l.now()
-		maps.DeleteFunc(l.gone, func(_ string, at time.Time) bool { return now.Sub(at) >= rememberGone })
-		_, told := l.gone[instance]
-		r, ok := l.rooms[id]
+func (t *Tracker) Gone(id, instance string) {
+	t.change(func() bool {
+		now := t.now()
+		maps.DeleteFunc(t.gone, func(_ string, at time.Time) bool { return now.Sub(at) >= rememberGone })
+		_, told := t.gone[instance]
+		r, ok := t.rooms[id]
 		if told || !ok || r.total > 0 && r.free >= r.total {
 			return false
 		}
-		l.gone[instance] = now
+		t.gone[instance] = now
 		r.free++
 		return true
 	})
 }
 
 // Full says that a launch found no room in a reservation: there is none until EC2 says otherwise.
-func (l *Ledger) Full(id string) {
-	l.change(func() bool {
-		r, ok := l.rooms[id]
+func (t *Tracker) Full(id string) {
+	t.change(func() bool {
+		r, ok := t.rooms[id]
 		if !ok || r.free == 0 {
 			return false
 		}
@@ -91,11 +91,11 @@ func (l *Ledger) Full(id string) {
 // Hold takes places for a launch that is in progress, so that launches at the same time don't all count on the last one:
 // one in each of the reservations that have any left, in the order they are named, in at most that many of them. It may
 // have got none. Settle must be called once the launch has ended.
-func (l *Ledger) Hold(most int, ids ...string) *Hold {
-	h := &Hold{ledger: l}
-	l.change(func() bool {
+func (t *Tracker) Hold(most int, ids ...string) *Hold {
+	h := &Hold{tracker: t}
+	t.change(func() bool {
 		for _, id := range ids {
-			if r, ok := l.rooms[id]; ok && len(h.ids) < most && r.free > r.held && !slices.Contains(h.ids, id) {
+			if r, ok := t.rooms[id]; ok && len(h.ids) < most && r.free > r.held && !slices.Contains(h.ids, id) {
 				r.held++
 				h.ids = append(h.ids, id)
 			}
@@ -107,7 +107,7 @@ func (l *Ledger) Hold(most int, ids ...string) *Hold {
 
 // Hold is places in reservations that are kept for one launch. It is safe for concurrent use.
 type Hold struct {
-	ledger  *Ledger
+	tracker *Tracker
 	ids     []string
 	settled bool
 }
@@ -122,17 +122,17 @@ func (h *Hold) Empty() bool { return len(h.ids) == 0 }
 // for none: its place is taken, unless EC2 was asked after that, whose answer has the instance in it. The other
 // places are given back. Only the first call counts.
 func (h *Hold) Settle(used string, at time.Time) {
-	h.ledger.change(func() (changed bool) {
+	h.tracker.change(func() (changed bool) {
 		if h.settled {
 			return false
 		}
 		h.settled = true
 		for _, id := range h.ids {
-			if r, ok := h.ledger.rooms[id]; ok {
+			if r, ok := h.tracker.rooms[id]; ok {
 				r.held, changed = max(0, r.held-1), true
 			}
 		}
-		if r, ok := h.ledger.rooms[used]; ok && !r.synced.After(at) && r.free > 0 {
+		if r, ok := h.tracker.rooms[used]; ok && !r.synced.After(at) && r.free > 0 {
 			r.free--
 			changed = true
 		}
@@ -140,11 +140,11 @@ func (h *Hold) Settle(used string, at time.Time) {
 	})
 }
 
-func (l *Ledger) change(do func() (changed bool)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (t *Tracker) change(do func() (changed bool)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if do() {
-		l.current.Store(nil)
+		t.current.Store(nil)
 	}
 }
 
@@ -163,21 +163,21 @@ func (r *Rooms) Room(id string) int {
 }
 
 // Snapshot is the room there is now. It is the same pointer for as long as no count changes.
-func (l *Ledger) Snapshot() *Rooms {
-	now := l.now()
-	if s := l.current.Load(); s != nil && (s.until.IsZero() || now.Before(s.until)) {
+func (t *Tracker) Snapshot() *Rooms {
+	now := t.now()
+	if s := t.current.Load(); s != nil && (s.until.IsZero() || now.Before(s.until)) {
 		return s
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	s := &Rooms{free: map[string]int{}}
-	maps.DeleteFunc(l.rooms, func(_ string, r *room) bool { return now.Sub(r.synced) >= Remember && r.held == 0 })
-	for id, r := range l.rooms {
+	maps.DeleteFunc(t.rooms, func(_ string, r *room) bool { return now.Sub(r.synced) >= Remember && r.held == 0 })
+	for id, r := range t.rooms {
 		s.free[id] = max(0, r.free-r.held)
 		if forgotten := r.synced.Add(Remember); s.until.IsZero() || forgotten.Before(s.until) {
 			s.until = forgotten
 		}
 	}
-	l.current.Store(s)
+	t.current.Store(s)
 	return s
 }

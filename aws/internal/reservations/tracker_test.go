@@ -18,9 +18,9 @@ func of(id string, free int) reservations.Reservation {
 }
 
 // AWN-107, AWI-124, AWI-128, AWI-129, AWI-133: the counts between EC2's answers.
-func TestLedger(t *testing.T) {
+func TestTracker(t *testing.T) {
 	c := &clock{now: start()}
-	l := reservations.NewLedger(c.Now)
+	l := reservations.NewTracker(c.Now)
 	room := func(what string, want int) {
 		t.Helper()
 		if got := l.Snapshot().Room("cr-1"); got != want {
@@ -58,13 +58,13 @@ func TestLedger(t *testing.T) {
 }
 
 // launched is a launch into cr-1 by a call that began at a time.
-func launched(l *reservations.Ledger, at time.Time) { l.Hold(1, "cr-1").Settle("cr-1", at) }
+func launched(l *reservations.Tracker, at time.Time) { l.Hold(1, "cr-1").Settle("cr-1", at) }
 
 // An instance that is gone makes room once: told again after EC2's next answer, which has the room in it, it changes
 // nothing. After an hour nobody tells of it any more.
 func TestGoneOnce(t *testing.T) {
 	c := &clock{now: start()}
-	l := reservations.NewLedger(c.Now)
+	l := reservations.NewTracker(c.Now)
 	l.Sync(c.now, of("cr-1", 1))
 	l.Gone("cr-1", "i-1")
 	c.now = start().Add(time.Minute)
@@ -82,7 +82,7 @@ func TestGoneOnce(t *testing.T) {
 // Launches under way at the same time don't all count on the last place.
 func TestHold(t *testing.T) {
 	c := &clock{now: start()}
-	l := reservations.NewLedger(c.Now)
+	l := reservations.NewTracker(c.Now)
 	l.Sync(start(), of("cr-1", 1), of("cr-2", 1), of("cr-full", 0))
 	h := l.Hold(1, "cr-unknown", "cr-full", "cr-1", "cr-2")
 	if s := l.Snapshot(); s.Room("cr-1") != 0 || s.Room("cr-2") != 1 || !h.Has("cr-1") || h.Has("cr-2") || h.Has("cr-full") || h.Has("cr-unknown") {
@@ -108,9 +108,9 @@ func TestHold(t *testing.T) {
 }
 
 // CP-CATALOG-09: the same snapshot while nothing changes.
-func TestLedgerSnapshotIsShared(t *testing.T) {
+func TestTrackerSnapshotIsShared(t *testing.T) {
 	c := &clock{now: start()}
-	l := reservations.NewLedger(c.Now)
+	l := reservations.NewTracker(c.Now)
 	l.Sync(start(), of("cr-1", 1))
 	first := l.Snapshot()
 	c.now = start().Add(time.Minute)
@@ -129,10 +129,10 @@ func TestLedgerSnapshotIsShared(t *testing.T) {
 }
 
 // Whatever happens, counts stay between none and the reservation's size, and EC2's word wins.
-func TestLedgerBounds(t *testing.T) {
+func TestTrackerBounds(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
 		c := &clock{now: start()}
-		l := reservations.NewLedger(c.Now)
+		l := reservations.NewTracker(c.Now)
 		var holds []*reservations.Hold
 		instances := 0
 		t.Repeat(map[string]func(*rapid.T){
@@ -144,7 +144,7 @@ func TestLedgerBounds(t *testing.T) {
 				holds = nil
 				l.Sync(c.now, of("cr-1", n))
 				if got := l.Snapshot().Room("cr-1"); got != n {
-					t.Fatalf("EC2 says %d, the ledger %d", n, got)
+					t.Fatalf("EC2 says %d, the tracker %d", n, got)
 				}
 			},
 			"launched": func(*rapid.T) { launched(l, c.now) },
@@ -161,8 +161,8 @@ func TestLedgerBounds(t *testing.T) {
 	})
 }
 
-func TestLedgerConcurrently(t *testing.T) {
-	l := reservations.NewLedger(nil)
+func TestTrackerConcurrently(t *testing.T) {
+	l := reservations.NewTracker(nil)
 	l.Sync(time.Now(), of("cr-1", 10))
 	var group sync.WaitGroup
 	for range 10 {

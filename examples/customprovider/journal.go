@@ -40,9 +40,9 @@ type entry struct {
 	Holder  *Holder `json:"holder,omitempty"`
 }
 
-// Ledger knows which machine is whose, in a file that survives the process: each change is a line, written before anything is
+// Journal knows which machine is whose, in a file that survives the process: each change is a line, written before anything is
 // done about it. Safe for concurrent use; several clusters may share one in a process.
-type Ledger struct {
+type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
 	holders map[string]Holder
@@ -50,24 +50,24 @@ type Ledger struct {
 	launches int64
 }
 
-// OpenLedger reads the file, which is made if it is not there. A last line that was not written to its end, as by a crash, is
+// OpenJournal reads the file, which is made if it is not there. A last line that was not written to its end, as by a crash, is
 // dropped: what it tells of was not begun.
-func OpenLedger(path string) (*Ledger, error) {
+func OpenJournal(path string) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("opening the ledger: %w", err)
+		return nil, fmt.Errorf("opening the journal: %w", err)
 	}
-	l := &Ledger{file: file, holders: map[string]Holder{}}
-	if err := l.replay(); err != nil {
-		return nil, errors.Join(fmt.Errorf("reading the ledger %s: %w", path, err), file.Close())
+	j := &Journal{file: file, holders: map[string]Holder{}}
+	if err := j.replay(); err != nil {
+		return nil, errors.Join(fmt.Errorf("reading the journal %s: %w", path, err), file.Close())
 	}
-	return l, nil
+	return j, nil
 }
 
 // replay reads all lines, and leaves the file at the end of the last whole one.
-func (l *Ledger) replay() error {
+func (j *Journal) replay() error {
 	var whole int64
-	lines := bufio.NewReader(l.file)
+	lines := bufio.NewReader(j.file)
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
@@ -81,58 +81,58 @@ func (l *Ledger) replay() error {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 		whole += int64(len(line))
-		l.apply(e)
+		j.apply(e)
 	}
-	if err := l.file.Truncate(whole); err != nil {
+	if err := j.file.Truncate(whole); err != nil {
 		return err
 	}
-	_, err := l.file.Seek(whole, io.SeekStart)
+	_, err := j.file.Seek(whole, io.SeekStart)
 	return err
 }
 
-func (l *Ledger) apply(e entry) {
+func (j *Journal) apply(e entry) {
 	if e.Holder == nil {
-		delete(l.holders, e.Machine)
+		delete(j.holders, e.Machine)
 		return
 	}
-	l.holders[e.Machine] = *e.Holder
-	l.launches = max(l.launches, e.Holder.Launch)
+	j.holders[e.Machine] = *e.Holder
+	j.launches = max(j.launches, e.Holder.Launch)
 }
 
 // Close closes the file.
-func (l *Ledger) Close() error { return l.file.Close() }
+func (j *Journal) Close() error { return j.file.Close() }
 
 // update looks at all holders and changes one machine's: change gets the holders, which it must not keep or change, and
 // returns the machine's name with its new holder, nil to free it; an empty name changes nothing. A holder without a number gets
 // the next one. What is returned is on disk.
-func (l *Ledger) update(change func(map[string]Holder) (machine string, holder *Holder, err error)) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	machine, holder, err := change(l.holders)
+func (j *Journal) update(change func(map[string]Holder) (machine string, holder *Holder, err error)) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	machine, holder, err := change(j.holders)
 	if err != nil || machine == "" {
 		return err
 	}
 	if holder != nil && holder.Launch == 0 {
-		holder.Launch = l.launches + 1
+		holder.Launch = j.launches + 1
 	}
 	e := entry{Machine: machine, Holder: holder}
 	line, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	if _, err := l.file.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("writing the ledger: %w", err)
+	if _, err := j.file.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("writing the journal: %w", err)
 	}
-	if err := l.file.Sync(); err != nil {
-		return fmt.Errorf("writing the ledger: %w", err)
+	if err := j.file.Sync(); err != nil {
+		return fmt.Errorf("writing the journal: %w", err)
 	}
-	l.apply(e)
+	j.apply(e)
 	return nil
 }
 
 // read looks at all holders.
-func (l *Ledger) read(look func(map[string]Holder)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	look(l.holders)
+func (j *Journal) read(look func(map[string]Holder)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	look(j.holders)
 }

@@ -32,7 +32,7 @@ func must(t *testing.T, err error) {
 
 // SCH-171, SCH-172, OPP-11, OPP-32: what counts, and when there is no room.
 func TestReserve(t *testing.T) {
-	l := limits.NewLedger()
+	l := limits.NewTracker()
 	must(t, l.SetLimits(web, build.Amounts("cpu", "10", "nodes", "3")))
 	must(t, l.Reserve(web, "a", build.Amounts("cpu", "4", "memory", "1Ti")))
 	must(t, l.Observe(web, "b", limits.Live, build.Amounts("cpu", "4")))
@@ -65,7 +65,7 @@ func TestReserve(t *testing.T) {
 
 // An entry goes through its phases and counts once in each.
 func TestPhases(t *testing.T) {
-	l := limits.NewLedger()
+	l := limits.NewTracker()
 	must(t, l.Reserve(web, "plan-1", build.Amounts("cpu", "4")))
 	must(t, l.Rename("plan-1", "uid-1"))
 	must(t, l.Observe(web, "uid-1", limits.Launching, build.Amounts("cpu", "4")))
@@ -85,7 +85,7 @@ func TestPhases(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	l := limits.NewLedger()
+	l := limits.NewTracker()
 	must(t, l.Reserve(web, "a", nil))
 	must(t, l.Observe(web, "b", limits.Launching, nil))
 	var entry *limits.EntryError
@@ -110,7 +110,7 @@ func TestRefusals(t *testing.T) {
 
 // OPP-32: launches that go on side by side never exceed a limit together.
 func TestParallelReservations(t *testing.T) {
-	l := limits.NewLedger()
+	l := limits.NewTracker()
 	must(t, l.SetLimits(web, build.Amounts("cpu", "100")))
 	var granted atomic.Int64
 	var wg sync.WaitGroup
@@ -147,7 +147,7 @@ func TestReachedLimitOfFirstGeneration(t *testing.T) {
 		{"leaving", old, limits.Leaving, "2", true},
 		{"reached, of a later pool", web, limits.Live, "2", true},
 	} {
-		l := limits.NewLedger()
+		l := limits.NewTracker()
 		must(t, l.SetLimits(c.pool, build.Amounts("cpu", "100", "example.com/gpu", "2")))
 		must(t, l.Observe(c.pool, "a", c.phase, build.Amounts("cpu", "4", "example.com/gpu", c.gpus)))
 		err := l.Reserve(c.pool, "b", build.Amounts("cpu", "4"))
@@ -164,7 +164,7 @@ func TestReachedLimitOfFirstGeneration(t *testing.T) {
 		must(t, l.Observe(c.pool, "a", limits.Leaving, build.Amounts("cpu", "4", "example.com/gpu", c.gpus)))
 		must(t, l.Reserve(c.pool, "c", build.Amounts("cpu", "4")))
 	}
-	l := limits.NewLedger()
+	l := limits.NewTracker()
 	must(t, l.SetLimits(old, build.Amounts("example.com/gpu", "0")))
 	must(t, l.Reserve(old, "a", build.Amounts("cpu", "4")))
 	must(t, l.Observe(old, "a", limits.Live, build.Amounts("cpu", "4")))
@@ -180,7 +180,7 @@ func TestBooksBalance(t *testing.T) {
 			phase limits.Phase
 			cpu   int64
 		}
-		l, model := limits.NewLedger(), map[string]machine{}
+		l, model := limits.NewTracker(), map[string]machine{}
 		limit := map[v1.PoolKey]int64{}
 		used := func(pool v1.PoolKey) (cpu int64) {
 			for _, m := range model {
