@@ -65,7 +65,7 @@ func Survey(in Input) (*Fleet, error) {
 		return nil, &InputError{"View.Machines", fmt.Sprintf("has %d entries for %d nodes: they belong together", len(in.View.Machines), len(in.View.Snapshot.Nodes))}
 	}
 	p, err := survey.Of(survey.Input{
-		View: in.View, Model: in.Model, Executing: in.Executing, Buffered: in.Buffered, Budgets: in.Budgets, History: in.History,
+		View: in.View, Model: in.Model.Engine(), Executing: in.Executing, Buffered: in.Buffered, Budgets: in.Budgets, History: in.History,
 		Unreached: in.Unreached, BackOff: in.BackOff.inner(), Refusals: in.Refusals.inner(),
 	})
 	if err != nil {

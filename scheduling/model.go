@@ -20,6 +20,15 @@ import (
 // safe for concurrent use; any number of Solve and Trial calls may run on one Model.
 type Model struct{ c *model.Model }
 
+// Engine is what is behind the model, for the other planners of this module. Its type is internal: code outside the module can't do
+// anything with it.
+func (m *Model) Engine() *model.Model {
+	if m == nil {
+		return nil
+	}
+	return m.c
+}
+
 // Compile makes a Model of the snapshot. It refuses a snapshot that contradicts itself with a *SnapshotError; a pod
 // that can't be planned is no error, the plan explains it. The snapshot must not be changed afterwards.
 func Compile(s *Snapshot, options ...CompileOption) (*Model, error) {

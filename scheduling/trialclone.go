@@ -8,8 +8,8 @@ import (
 // same Rank. Both give the same answers to the same questions from now on, and may be used side by side. Marks of one are none of the
 // other. What was remembered to save time is not taken along, but for Answers, which both share.
 func (t *Trial) Clone() *Trial {
-	out := t.t.Clone()
-	return &Trial{t: out, launching: t.launching.For(out), answering: answering.Answering{Trial: out}}
+	out := t.launching.Clone()
+	return &Trial{t: out.Trial, launching: *out, answering: answering.Answering{Trial: out.Trial}}
 }
 
 // Coined reports whether new nodes of the trial, undone ones too, had labels that are domains which the model does not know: it has

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // BlockCode says what kind of thing keeps a node. Codes are stable.
@@ -132,14 +132,14 @@ type Block struct {
 	// Until is when it ends by itself; zero when that is not known.
 	Until time.Time `json:"until,omitzero"`
 	// Command, Key, Pool and Pod are what the code says.
-	Command string            `json:"command,omitempty"`
-	Key     string            `json:"key,omitempty"`
-	Pool    v1.PoolKey        `json:"pool,omitzero"`
-	Pod     scheduling.PodKey `json:"pod,omitzero"`
+	Command string          `json:"command,omitempty"`
+	Key     string          `json:"key,omitempty"`
+	Pool    v1.PoolKey      `json:"pool,omitzero"`
+	Pod     planning.PodKey `json:"pod,omitzero"`
 	// Budgets are PodDisruptionBudgets.
 	Budgets []types.NamespacedName `json:"budgets,omitempty"`
 	// Pods have no place.
-	Pods []scheduling.PodKey `json:"pods,omitempty"`
+	Pods []planning.PodKey `json:"pods,omitempty"`
 	// Allowed and InUse are what a disruption budget permits and what is taken of it, in its unit; Disrupted is the part of InUse
 	// that nodes take which are not ready or on their way out already.
 	Allowed   float64 `json:"allowed,omitempty"`
@@ -317,7 +317,7 @@ func (b *Block) budgetSentence() string {
 }
 
 // podList names the first five and counts the others.
-func podList(keys []scheduling.PodKey) string {
+func podList(keys []planning.PodKey) string {
 	const named = 5
 	parts := make([]string, 0, named+1)
 	for _, k := range keys[:min(len(keys), named)] {

@@ -6,21 +6,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/cloudprovider"
-	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/planning"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
 // Candidate is a node that may be disrupted as far as it alone is concerned, with what planners weigh. It is
 // read-only.
 type Candidate struct {
-	// Name is that of its scheduling.Node.
+	// Name is that of its planning.Node.
 	Name string
 	// Node and Node are it as the view has it.
 	Machine *cluster.Machine
-	Node    *scheduling.Node
+	Node    *planning.Node
 	// Pool that owns it.
-	Pool *scheduling.NodePool
+	Pool *planning.NodePool
 	// InstanceType by its label, overlays applied; nil when the provider does not list it.
 	InstanceType *cloudprovider.InstanceType
 	// Zone and CapacityType by its labels; may be empty.

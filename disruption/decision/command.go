@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Decision says what a command comes to.
@@ -36,7 +36,7 @@ type Member struct {
 	Price float64 `json:"price"`
 	Cost  float64 `json:"cost"`
 	// Pods that have to move, by namespace and name.
-	Pods []scheduling.PodKey `json:"pods,omitempty"`
+	Pods []planning.PodKey `json:"pods,omitempty"`
 	// Owners of those pods, each once: Disruption.Owners. They are no part of the command's JSON.
 	Owners []types.UID `json:"-"`
 }
@@ -45,7 +45,7 @@ type Member struct {
 type Replacement struct {
 	// Node as planned: its instance types are those that may be launched, cheapest first. Nil for a static pool's, which
 	// is made from the pool's template alone.
-	Node *scheduling.NewNode `json:"node,omitempty"`
+	Node *planning.NewNode `json:"node,omitempty"`
 	// Pool that launches it.
 	Pool v1.PoolKey `json:"pool"`
 	// Static says that the claim is made from the template alone.
@@ -65,10 +65,10 @@ type Command struct {
 	Replacements []Replacement `json:"replacements,omitempty"`
 	// Receivers are the nodes of the cluster that pods of the members are planned for, with these pods, in an order in which
 	// they can take them: rules about how pods are spread may ask for one.
-	Receivers []scheduling.ExistingNode `json:"receivers,omitempty"`
+	Receivers []planning.ExistingNode `json:"receivers,omitempty"`
 	// Order is one in which pods can be bound, where rules about how pods are spread have nodes take turns. Nil where the nodes take
 	// their pods one after another: Receivers, then Replacements.
-	Order []scheduling.PodKey `json:"order,omitempty"`
+	Order []planning.PodKey `json:"order,omitempty"`
 	// Savings in USD per hour: prices of the members less those of the replacements. Negative for a replacement that costs
 	// more, as drift's may.
 	Savings float64 `json:"savings"`

@@ -5,7 +5,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption/decision"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // A command in a sentence, and as a digest that stays the same when it is planned again.
@@ -13,7 +13,7 @@ func ExampleCommand() {
 	cmd := &decision.Command{
 		Method: decision.MethodMultiNode, Reason: decision.ReasonUnderutilized, Savings: 0.17,
 		Members: []decision.Member{
-			{Node: "worker-1", Claim: "default-a1", Pool: v1.PoolKey{Name: "default"}, Pods: []scheduling.PodKey{{Namespace: "shop", Name: "web-0"}}},
+			{Node: "worker-1", Claim: "default-a1", Pool: v1.PoolKey{Name: "default"}, Pods: []planning.PodKey{{Namespace: "shop", Name: "web-0"}}},
 			{Node: "worker-2", Claim: "default-b2", Pool: v1.PoolKey{Name: "default"}},
 		},
 	}

@@ -3,7 +3,7 @@ package decision
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // FloorPrices are prices of resources, USD per hour for each core, byte and pod, for the pods of the proofs that go by them: no
@@ -11,7 +11,7 @@ import (
 // worth by them.
 // New nodes for the pods then cost at least what they ask for is worth: weak duality of linear programming. Nodes that may be
 // launched for a pod are those of pools that launch now and whose taints it tolerates, as far as the pool's requirements and its own
-// allow: scheduling.Launchables. All prices are 0 where one of them costs nothing.
+// allow: planning.Launchable. All prices are 0 where one of them costs nothing.
 type FloorPrices map[corev1.ResourceName]float64
 
 // Worth of amounts at the prices, USD per hour.
@@ -41,7 +41,7 @@ type Proof struct {
 // HomelessPod is a pod that no node but its own has room for: it asks for Need of the resource, and no other node has more
 // than Most of it free.
 type HomelessPod struct {
-	Pod      scheduling.PodKey   `json:"pod"`
+	Pod      planning.PodKey     `json:"pod"`
 	Resource corev1.ResourceName `json:"resource"`
 	Need     string              `json:"need"`
 	Most     string              `json:"most"`

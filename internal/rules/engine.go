@@ -19,9 +19,25 @@ func CheckEngine(t *Tree, name, page string) []Fault {
 	return checkRooms(t, engine, "engine", name, page)
 }
 
-// CheckConsolidate holds the rooms of the planners of disruption to the table after the line <!-- consolidate -->.
+// CheckConsolidate holds the rooms of the planners of disruption to the table after the line <!-- consolidate -->, and to what they and
+// the package of their answers import: the engine's rooms and the data, not the facade that users call.
 func CheckConsolidate(t *Tree, name, page string) []Fault {
-	return checkRooms(t, consolidate, "consolidate", name, page)
+	return sorted(append(checkRooms(t, consolidate, "consolidate", name, page), checkAroundFacade(t, consolidate, "disruption/decision")...))
+}
+
+// checkAroundFacade finds imports of the planner's facade in the folders. What is only for planners of this module would have to become
+// part of the facade otherwise.
+func checkAroundFacade(t *Tree, folders ...string) []Fault {
+	var faults []Fault
+	for _, f := range t.Files {
+		if f.Test || !within(f.Dir, folders...) {
+			continue
+		}
+		if node := f.imports()[Module+"/scheduling"]; node != nil {
+			faults = append(faults, fault(t.at(node), "%s must not import scheduling, which is for users: use scheduling/planning and the rooms of %s", f.Dir, engine))
+		}
+	}
+	return faults
 }
 
 // checkRooms compares the table after a marker, whose rows begin with a link to a room, from above to below, with the packages of a

@@ -11,6 +11,14 @@ func TestCheckConsolidate(t *testing.T) {
 	tree := files{"internal/consolidate/proof/x.go": imports("proof", "internal/consolidate/global"), "internal/consolidate/global/x.go": "package global"}.parse(t)
 	const page = "# P\n\n<!-- consolidate -->\n| Room | Its question |\n|---|---|\n| [global](a/global) | a |\n| [proof](a/proof) | b |\n"
 	wantFaults(t, []string{"internal/consolidate/proof/x.go:3: proof must not import global, which is above it (p.md)"}, rules.CheckConsolidate(tree, "p.md", page))
+	facade := "must not import scheduling, which is for users: use scheduling/planning and the rooms of internal/engine"
+	around := files{
+		"internal/consolidate/proof/x.go":  imports("proof", "scheduling"),
+		"internal/consolidate/global/x.go": imports("global", "scheduling/planning"), "internal/consolidate/global/x_test.go": imports("global", "scheduling"),
+		"disruption/decision/x.go": imports("decision", "scheduling"), "disruption/x.go": imports("disruption", "scheduling"),
+	}.parse(t)
+	wantFaults(t, []string{"disruption/decision/x.go:3: disruption/decision " + facade, "internal/consolidate/proof/x.go:3: internal/consolidate/proof " + facade},
+		rules.CheckConsolidate(around, "p.md", page))
 	wantFaults(t, []string{"p.md: no line <!-- consolidate -->"}, rules.CheckConsolidate(tree, "p.md", "# P\n"))
 }
 

@@ -11,7 +11,9 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/internal/consolidate/sighting"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Numbers of plans that begin with an earlier one.
@@ -127,7 +129,7 @@ func (s *search) redo(ctx context.Context, cmd *decision.Command, same bool) (bo
 }
 
 // tryAgain is try for places that are known.
-func (s *search) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st *step, mark scheduling.Mark) (*decision.Block, error) {
+func (s *search) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st *step, mark trial.Mark) (*decision.Block, error) {
 	first := s.trial.NewNodes()
 	for _, u := range st.members {
 		pods, err := s.trial.HideMoving(u.Name, u.moves)
@@ -141,7 +143,7 @@ func (s *search) tryAgain(ctx context.Context, cmd *decision.Command, same bool,
 		cmd = withOnly(cmd, s.waitingFor(st.members, same))
 	}
 	hidden := s.trial.Mark()
-	r := replay.Replay{Pass: s.pass.Pass, Trial: s.trial}
+	r := replay.Replay{Pass: s.pass.Pass, Trial: s.trial.Trial}
 	_, why, err := r.Put(ctx, cmd)
 	if err != nil {
 		return nil, err
@@ -161,9 +163,9 @@ func (s *search) tryAgain(ctx context.Context, cmd *decision.Command, same bool,
 		same = false
 	}
 	if !same {
-		left := s.trial.Move(s.Query)
+		left := placing.Of(s.trial.Trial).Move(s.Query)
 		if left > 0 {
-			left = s.trial.Fill(s.Query)
+			left = placing.Of(s.trial.Trial).Fill(s.Query)
 		}
 		if left > 0 {
 			return &decision.Block{Code: decision.BlockUnschedulable}, nil
@@ -176,7 +178,7 @@ func (s *search) tryAgain(ctx context.Context, cmd *decision.Command, same bool,
 		}
 	} else if len(st.numbers) > 0 {
 		types := max(typesToTry, s.pass.SpotTypes())
-		if st.bins, why = s.pass.flexible(cmd.Method, st.members, s.trial.Planned(mark, types), st.saving, s.mostFor(cmd.Method, st.members, st.saving), types, false); why != nil {
+		if st.bins, why = s.pass.flexible(cmd.Method, st.members, s.trial.written.Planned(mark, types), st.saving, s.mostFor(cmd.Method, st.members, st.saving), types, false); why != nil {
 			return why, nil
 		}
 	}
@@ -194,8 +196,8 @@ func (s *search) tryAgain(ctx context.Context, cmd *decision.Command, same bool,
 }
 
 // waitingFor are the pods of the members that need another place, and those that wait anyway where asked for.
-func (s *search) waitingFor(members []*unit, anyway bool) map[scheduling.PodKey]bool {
-	out := map[scheduling.PodKey]bool{}
+func (s *search) waitingFor(members []*unit, anyway bool) map[planning.PodKey]bool {
+	out := map[planning.PodKey]bool{}
 	note := func(list []*corev1.Pod) {
 		for _, pod := range list {
 			out[survey.KeyOf(pod)] = true
@@ -217,7 +219,7 @@ func (s *search) putSome(cmd *decision.Command) error {
 		e := &cmd.Receivers[i]
 		for k := range e.Pods {
 			mark := s.trial.Mark()
-			if s.trial.Put(e.Name, e.Pods[k:k+1]) == nil {
+			if placing.Of(s.trial.Trial).Put(e.Name, e.Pods[k:k+1]) == nil {
 				continue
 			}
 			if err := s.trial.Rollback(mark); err != nil {
@@ -227,7 +229,7 @@ func (s *search) putSome(cmd *decision.Command) error {
 	}
 	for i := range cmd.Replacements {
 		mark := s.trial.Mark()
-		if s.trial.PutNew(cmd.Replacements[i].Node) == nil {
+		if placing.Of(s.trial.Trial).PutNew(cmd.Replacements[i].Node) == nil {
 			continue
 		}
 		if err := s.trial.Rollback(mark); err != nil {
@@ -261,8 +263,8 @@ func plannedBy(commands []*decision.Command) int {
 }
 
 // withOnly is the command with places for no pods but these.
-func withOnly(c *decision.Command, pods map[scheduling.PodKey]bool) *decision.Command {
-	gone := func(key scheduling.PodKey) bool { return !pods[key] }
+func withOnly(c *decision.Command, pods map[planning.PodKey]bool) *decision.Command {
+	gone := func(key planning.PodKey) bool { return !pods[key] }
 	out := *c
 	out.Receivers, out.Replacements, out.Order = nil, nil, nil
 	for _, e := range c.Receivers {

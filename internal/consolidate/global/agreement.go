@@ -15,7 +15,9 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/answering"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // agreement puts a plan to provisioning's own planner before it is given out: with the nodes of a wave gone and the new ones
@@ -157,8 +159,8 @@ func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*deci
 }
 
 // describe gives the new nodes the requests of the pods that they have now.
-func (a *agreement) describe(cmd *decision.Command, since scheduling.Mark) {
-	bins := a.replay.Trial.Planned(since, 1)
+func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
+	bins := a.replay.Planned(since, 1)
 	if len(bins) != len(cmd.Replacements) {
 		return
 	}
@@ -184,7 +186,7 @@ func (a *agreement) leave(cmd *decision.Command, why *decision.Block) {
 
 // wanted is what provisioning plans for the pods of the commands if it needs further nodes for them, or has no place for one;
 // nil if it needs none. It is not known once too many questions were asked.
-func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan *scheduling.Plan, known bool, err error) {
+func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan *planning.Plan, known bool, err error) {
 	if !slices.ContainsFunc(list, placesPods) {
 		return nil, true, nil
 	}
@@ -196,11 +198,11 @@ func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan 
 	if err != nil {
 		return nil, false, fmt.Errorf("asking provisioning about a plan: %w", err)
 	}
-	if plan, err = model.Solve(ctx, a.s.Query); err != nil {
+	if plan, err = answering.Solve(ctx, model, a.s.Query); err != nil {
 		return nil, false, err
 	}
 	for i := range plan.NewNodes {
-		if slices.ContainsFunc(plan.NewNodes[i].Pods, func(key scheduling.PodKey) bool { return moving[key] }) {
+		if slices.ContainsFunc(plan.NewNodes[i].Pods, func(key planning.PodKey) bool { return moving[key] }) {
 			return plan, true, nil
 		}
 	}
@@ -233,12 +235,12 @@ func (a *agreement) carry(list []*decision.Command) error {
 
 // after is the fleet once the commands' nodes are gone and their new ones there, with the pods that move at the places planned
 // for them, or waiting.
-func (a *agreement) after(list []*decision.Command, bound bool) (next *scheduling.Snapshot, moving map[scheduling.PodKey]bool) {
-	members, places := map[string]bool{}, map[scheduling.PodKey]string{}
-	moving = map[scheduling.PodKey]bool{}
+func (a *agreement) after(list []*decision.Command, bound bool) (next *planning.Snapshot, moving map[planning.PodKey]bool) {
+	members, places := map[string]bool{}, map[planning.PodKey]string{}
+	moving = map[planning.PodKey]bool{}
 	out := *a.model.Snapshot
-	var added []scheduling.Node
-	place := func(node string, pods []scheduling.PodKey) {
+	var added []planning.Node
+	place := func(node string, pods []planning.PodKey) {
 		for _, key := range pods {
 			places[key], moving[key] = node, true
 		}
@@ -258,7 +260,7 @@ func (a *agreement) after(list []*decision.Command, bound bool) (next *schedulin
 			}
 		}
 	}
-	out.Nodes = make([]scheduling.Node, 0, len(a.model.Snapshot.Nodes)+len(added))
+	out.Nodes = make([]planning.Node, 0, len(a.model.Snapshot.Nodes)+len(added))
 	out.Pods = slices.Clone(out.Pods)
 	received := map[string][]*corev1.Pod{}
 	for i := range a.model.Snapshot.Nodes {
@@ -292,7 +294,7 @@ func (a *agreement) after(list []*decision.Command, bound bool) (next *schedulin
 }
 
 // launched is the node that comes of a planned one's first type, once it is ready.
-func (a *agreement) launched(planned *scheduling.NewNode, name string) scheduling.Node {
+func (a *agreement) launched(planned *planning.NewNode, name string) planning.Node {
 	o := planned.InstanceTypes[0]
 	labels := map[string]string{}
 	p := a.s.fleet.Pools[planned.Pool]
@@ -302,7 +304,7 @@ func (a *agreement) launched(planned *scheduling.NewNode, name string) schedulin
 	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 	object.Status.Allocatable, object.Status.Capacity = planned.Allocatable, planned.Allocatable
 	snapshot := a.model.Snapshot
-	at := slices.IndexFunc(snapshot.NodePools, func(p scheduling.NodePool) bool { return p.Identity() == planned.Pool })
+	at := slices.IndexFunc(snapshot.NodePools, func(p planning.NodePool) bool { return p.Identity() == planned.Pool })
 	if at >= 0 {
 		for _, it := range snapshot.Catalogs[snapshot.NodePools[at].Catalog] {
 			if it.Name != o.Name {
@@ -326,16 +328,16 @@ func (a *agreement) launched(planned *scheduling.NewNode, name string) schedulin
 		}
 	}
 	maps.Copy(labels, map[string]string{
-		scheduling.PoolLabel(planned.Pool): planned.Pool.Name, corev1.LabelInstanceTypeStable: o.Name, corev1.LabelTopologyZone: o.Zone,
+		planned.Pool.LabelKey(): planned.Pool.Name, corev1.LabelInstanceTypeStable: o.Name, corev1.LabelTopologyZone: o.Zone,
 		v1.CapacityTypeLabelKey: o.CapacityType, corev1.LabelHostname: name, v1.NodeRegisteredLabelKey: "true", v1.NodeInitializedLabelKey: "true",
 	})
-	return scheduling.Node{Name: name, Object: object, Pool: planned.Pool}
+	return planning.Node{Name: name, Object: object, Pool: planned.Pool}
 }
 
 // extended is the command with the further nodes that provisioning plans, for the pods that it puts on them; or why it is not
 // worth it then.
-func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *scheduling.Plan) (*decision.Command, *decision.Block) {
-	own, further := map[scheduling.PodKey]bool{}, map[scheduling.PodKey]bool{}
+func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *planning.Plan) (*decision.Command, *decision.Block) {
+	own, further := map[planning.PodKey]bool{}, map[planning.PodKey]bool{}
 	for i := range cmd.Receivers {
 		for _, key := range cmd.Receivers[i].Pods {
 			own[key] = true
@@ -348,13 +350,13 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *s
 	}
 	for i := range plan.Unschedulable {
 		if key := plan.Unschedulable[i].Pod; own[key] {
-			return nil, &decision.Block{Code: decision.BlockUnschedulable, Pods: []scheduling.PodKey{key}}
+			return nil, &decision.Block{Code: decision.BlockUnschedulable, Pods: []planning.PodKey{key}}
 		}
 	}
-	var added []scheduling.NewNode
+	var added []planning.NewNode
 	for i := range plan.NewNodes {
 		node := plan.NewNodes[i]
-		if !slices.ContainsFunc(node.Pods, func(key scheduling.PodKey) bool { return !own[key] }) {
+		if !slices.ContainsFunc(node.Pods, func(key planning.PodKey) bool { return !own[key] }) {
 			added = append(added, node)
 			for _, key := range node.Pods {
 				further[key] = true
@@ -364,8 +366,8 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *s
 	if len(added) == 0 {
 		return nil, &decision.Block{Code: decision.BlockLater}
 	}
-	stays := func(pods []scheduling.PodKey) []scheduling.PodKey {
-		return slices.DeleteFunc(slices.Clone(pods), func(key scheduling.PodKey) bool { return further[key] })
+	stays := func(pods []planning.PodKey) []planning.PodKey {
+		return slices.DeleteFunc(slices.Clone(pods), func(key planning.PodKey) bool { return further[key] })
 	}
 	next := *cmd
 	next.Receivers = nil
@@ -374,7 +376,7 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *s
 			next.Receivers = append(next.Receivers, e)
 		}
 	}
-	var bins []scheduling.NewNode
+	var bins []planning.NewNode
 	for i := range cmd.Replacements {
 		node := *cmd.Replacements[i].Node
 		if node.Pods = stays(node.Pods); len(node.Pods) == 0 {
@@ -390,12 +392,12 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *s
 }
 
 // adopted is the command with its pods where provisioning puts them.
-func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *scheduling.Plan, own map[scheduling.PodKey]bool, added []scheduling.NewNode) (*decision.Command, *decision.Block) {
+func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *planning.Plan, own map[planning.PodKey]bool, added []planning.NewNode) (*decision.Command, *decision.Block) {
 	next := *cmd
 	next.Receivers, next.Replacements = nil, nil
-	put := map[string][]scheduling.PodKey{}
+	put := map[string][]planning.PodKey{}
 	for _, e := range plan.Existing {
-		if pods := slices.DeleteFunc(slices.Clone(e.Pods), func(key scheduling.PodKey) bool { return !own[key] }); len(pods) > 0 {
+		if pods := slices.DeleteFunc(slices.Clone(e.Pods), func(key planning.PodKey) bool { return !own[key] }); len(pods) > 0 {
 			put[e.Name] = pods
 		}
 	}
@@ -412,7 +414,7 @@ func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *sc
 		next.Replacements = append(next.Replacements, decision.Replacement{Node: &added[i], Pool: added[i].Pool})
 	}
 	for _, name := range slices.Sorted(maps.Keys(put)) {
-		next.Receivers = append(next.Receivers, scheduling.ExistingNode{Name: name, Pods: put[name]})
+		next.Receivers = append(next.Receivers, planning.ExistingNode{Name: name, Pods: put[name]})
 	}
 	bins, why := a.described(ctx, &next)
 	if why != nil {
@@ -422,14 +424,14 @@ func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *sc
 }
 
 // described are the new nodes with all types that hold their pods and cost no less than those that they were placed on.
-func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]scheduling.NewNode, *decision.Block) {
+func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]planning.NewNode, *decision.Block) {
 	r := a.replay
 	mark := r.Trial.Mark()
 	good, rejected, err := r.Step(ctx, cmd)
 	if err != nil || rejected != nil {
 		return nil, &decision.Block{Code: decision.BlockLater}
 	}
-	bins := r.Trial.Planned(mark, 0)
+	bins := r.Planned(mark, 0)
 	for i := range cmd.Members {
 		r.Pass.Ledger.Return(cmd.Members[i].Node)
 	}
@@ -438,7 +440,7 @@ func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]sch
 	}
 	for i := range bins {
 		was := good.Replacements[i].Node
-		at := slices.IndexFunc(bins[i].InstanceTypes, func(o scheduling.InstanceTypeOption) bool { return o.Name == was.InstanceTypes[0].Name })
+		at := slices.IndexFunc(bins[i].InstanceTypes, func(o planning.InstanceTypeOption) bool { return o.Name == was.InstanceTypes[0].Name })
 		if at < 0 {
 			return nil, &decision.Block{Code: decision.BlockLater}
 		}
@@ -452,7 +454,7 @@ func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]sch
 func newName(cmd *decision.Command, i int) string { return fmt.Sprintf("~%s-%d", cmd.ID, i) }
 
 // priced is the command with these new nodes, if it is worth it.
-func (a *agreement) priced(cmd *decision.Command, bins []scheduling.NewNode) (*decision.Command, *decision.Block) {
+func (a *agreement) priced(cmd *decision.Command, bins []planning.NewNode) (*decision.Command, *decision.Block) {
 	s := a.s
 	st := &step{method: cmd.Method}
 	for i := range cmd.Members {

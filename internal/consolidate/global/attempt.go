@@ -8,7 +8,8 @@ import (
 
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
 // tryGroup tries to consolidate the units, and notes what is in the way.
@@ -104,7 +105,7 @@ func (s *search) attemptUntried(ctx context.Context, method decision.Method, gro
 }
 
 // tryWithin tries it, within what a command may remove and launch.
-func (s *search) tryWithin(ctx context.Context, method decision.Method, group []*unit, where places, mark scheduling.Mark) (*step, *decision.Block, error) {
+func (s *search) tryWithin(ctx context.Context, method decision.Method, group []*unit, where places, mark trial.Mark) (*step, *decision.Block, error) {
 	st, why, err := s.tryBounded(ctx, method, group, where, mark)
 	if err != nil || why != s.families.full || st == nil || len(st.grown) == 0 || s.many() {
 		return st, why, err
@@ -122,7 +123,7 @@ func (s *search) tryWithin(ctx context.Context, method decision.Method, group []
 }
 
 // tryBounded tries it, and is in vain where more would have to go together than a command may remove and launch.
-func (s *search) tryBounded(ctx context.Context, method decision.Method, group []*unit, where places, mark scheduling.Mark) (*step, *decision.Block, error) {
+func (s *search) tryBounded(ctx context.Context, method decision.Method, group []*unit, where places, mark trial.Mark) (*step, *decision.Block, error) {
 	st, why, err := s.try(ctx, method, group, where, mark)
 	if err == nil && why == nil {
 		why = s.tooLarge(st)
@@ -150,7 +151,7 @@ func (s *search) admissible(method decision.Method, group []*unit) *decision.Blo
 }
 
 // try does it on the trial.
-func (s *search) try(ctx context.Context, method decision.Method, group []*unit, where places, mark scheduling.Mark) (*step, *decision.Block, error) {
+func (s *search) try(ctx context.Context, method decision.Method, group []*unit, where places, mark trial.Mark) (*step, *decision.Block, error) {
 	st := &step{method: method, members: group, where: where, ungrown: s.ungrown}
 	spent, first := int64(0), s.trial.NewNodes()
 	for _, u := range group {
@@ -163,9 +164,9 @@ func (s *search) try(ctx context.Context, method decision.Method, group []*unit,
 	}
 	left := st.pods
 	if where.room() {
-		left = s.trial.Move(s.Query)
+		left = placing.Of(s.trial.Trial).Move(s.Query)
 		if left > 0 && s.refining && !s.ungrown {
-			left = s.trial.Fill(s.Query)
+			left = placing.Of(s.trial.Trial).Fill(s.Query)
 		}
 	}
 	most := s.mostFor(method, group, spent)
@@ -179,7 +180,7 @@ func (s *search) try(ctx context.Context, method decision.Method, group []*unit,
 		if err != nil || why != nil {
 			return nil, why, err
 		}
-		bins := s.trial.Planned(mark, max(typesToTry, s.pass.SpotTypes()))
+		bins := s.trial.written.Planned(mark, max(typesToTry, s.pass.SpotTypes()))
 		if most := s.mostBins(where, len(group)); len(bins) > most && method != decision.MethodDrift {
 			return nil, &decision.Block{Code: decision.BlockManyNodes, Count: len(bins), Need: most}, nil
 		}

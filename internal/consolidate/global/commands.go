@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // commands are those made without a trial, then those of the steps: nodes that share a new one go together, others apart
@@ -55,16 +55,16 @@ type commandWriter struct {
 	members []*unit
 	// method that found a member, and receivers, the nodes that take its pods, by name; both by unit.at.
 	method    []decision.Method
-	receivers [][]scheduling.ExistingNode
+	receivers [][]planning.ExistingNode
 	// bins are the new nodes with all types that would hold their pods, as far as a command lists them; openedFor are the first
 	// members that they were opened for, and from are those that their pods come from, nil for pods that wait anyway.
-	bins      []scheduling.NewNode
+	bins      []planning.NewNode
 	openedFor []*unit
 	from      [][]*unit
 }
 
 func (s *search) newCommandWriter() *commandWriter {
-	w := &commandWriter{s: s, pass: s.pass, method: make([]decision.Method, len(s.units)), receivers: make([][]scheduling.ExistingNode, len(s.units))}
+	w := &commandWriter{s: s, pass: s.pass, method: make([]decision.Method, len(s.units)), receivers: make([][]planning.ExistingNode, len(s.units))}
 	for _, st := range s.steps {
 		for _, u := range standing(st.members) {
 			w.members = append(w.members, u)
@@ -79,7 +79,7 @@ func (s *search) newCommandWriter() *commandWriter {
 	for i := range assigned.Existing {
 		w.receive(&assigned.Existing[i], assigned.ExistingFrom[i], hidden)
 	}
-	w.bins = s.trial.Planned(s.start, max(typesToList, s.pass.SpotTypes()))
+	w.bins = s.trial.written.Planned(s.start, max(typesToList, s.pass.SpotTypes()))
 	numbers := map[v1.PoolKey]int{}
 	for i, number := range s.trial.Filled(0) {
 		bin := &w.bins[i]
@@ -103,7 +103,7 @@ func cameFrom(from []int32, hidden []*unit) []*unit {
 }
 
 // receive shares the pods that a node receives out to the units they come from.
-func (w *commandWriter) receive(e *scheduling.ExistingNode, from []int32, hidden []*unit) {
+func (w *commandWriter) receive(e *planning.ExistingNode, from []int32, hidden []*unit) {
 	for i := 0; i < len(from); {
 		end := i + 1
 		for end < len(from) && from[end] == from[i] {
@@ -114,7 +114,7 @@ func (w *commandWriter) receive(e *scheduling.ExistingNode, from []int32, hidden
 			if n := len(*list); n > 0 && (*list)[n-1].Name == e.Name {
 				(*list)[n-1].Pods = append((*list)[n-1].Pods, pods...)
 			} else {
-				*list = append(*list, scheduling.ExistingNode{Name: e.Name, Pods: pods})
+				*list = append(*list, planning.ExistingNode{Name: e.Name, Pods: pods})
 			}
 		}
 		i = end
@@ -252,7 +252,7 @@ func (w *commandWriter) stepOf(p *part) *step {
 	}
 	st := &step{method: method, members: p.members, saving: priceOf(p.members)}
 	if len(p.bins) > 0 {
-		bins := make([]scheduling.NewNode, len(p.bins))
+		bins := make([]planning.NewNode, len(p.bins))
 		for i, number := range p.bins {
 			bins[i] = w.bins[number]
 		}
@@ -283,12 +283,12 @@ func (w *commandWriter) command(st *step) *decision.Command {
 }
 
 // receiversOf are the nodes that take pods of the members, by name.
-func (w *commandWriter) receiversOf(members []*unit) []scheduling.ExistingNode {
+func (w *commandWriter) receiversOf(members []*unit) []planning.ExistingNode {
 	if len(members) == 1 {
 		return w.receivers[members[0].at]
 	}
 	at := map[string]int{}
-	var out []scheduling.ExistingNode
+	var out []planning.ExistingNode
 	for _, u := range members {
 		for _, e := range w.receivers[u.at] {
 			i, has := at[e.Name]
@@ -300,6 +300,6 @@ func (w *commandWriter) receiversOf(members []*unit) []scheduling.ExistingNode {
 			out[i].Pods = append(out[i].Pods, e.Pods...)
 		}
 	}
-	slices.SortFunc(out, func(a, b scheduling.ExistingNode) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b planning.ExistingNode) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

@@ -16,7 +16,12 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/proof"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/launching"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/solving"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/scheduling/planning"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
@@ -26,7 +31,7 @@ import (
 type ground struct {
 	*Options
 	fleet *survey.Fleet
-	model *scheduling.Model
+	model *model.Model
 	// units are the candidates, by name; ByName finds them.
 	units  []*unit
 	byName map[string]*unit
@@ -35,10 +40,10 @@ type ground struct {
 	// closed are nodes that take no pods of others; coming are those of them that are still coming up and have room.
 	closed, coming []string
 	// worth is what pods are worth; order is the nodes that take pods, those first that are best kept.
-	worth *scheduling.Worth
+	worth *valuing.Worth
 	order []string
 	// answers are the new nodes that were found for pods, whichever search asked.
-	answers *scheduling.Answers
+	answers *launching.Answers
 	// floor proves what new nodes cost at least.
 	floor *proof.Prover
 }
@@ -94,10 +99,10 @@ func (g *Options) newContext(ctx context.Context, f *survey.Fleet, m *Memory) (*
 		return nil, err
 	}
 	out := &ground{Options: g, fleet: f, model: settled.Model, byName: make(map[string]*unit, len(f.Candidates)), accepted: map[decision.Method][]*decision.Candidate{}}
-	if out.worth, err = out.model.WorthFrom(ctx, g.Query, m.knownWorth()); err != nil {
+	if out.worth, err = valuing.WorthFrom(ctx, out.model, g.Query, m.knownWorth()); err != nil {
 		return nil, err
 	}
-	out.answers = out.model.NewAnswers(out.worth, g.Query)
+	out.answers = launching.NewAnswers(out.model, out.worth, g.Query)
 	out.closed, out.coming = f.ClosedNodes()
 	moved, known := recentOwners(f, g.CoolDown), m.knownUnits(f)
 	list := make([]unit, len(f.Candidates))
@@ -120,15 +125,15 @@ func (g *Options) newContext(ctx context.Context, f *survey.Fleet, m *Memory) (*
 		if err != nil {
 			return nil, err
 		}
-		out.coming = t.RoomyAmong(out.coming)
+		out.coming = placing.Of(t.Trial).RoomyAmong(out.coming)
 	}
 	return out, nil
 }
 
 // awaited is the block of pods that wait in the trial and would have a place on nodes that are still coming up; nil where
 // there is none. A plan that launched for such pods would launch for them twice, and again after each restart.
-func (g *ground) awaited(t *scheduling.Trial) *decision.Block {
-	names := t.TakersAmong(g.Query, g.coming, reference.MaxNamed)
+func (g *ground) awaited(t *whatIf) *decision.Block {
+	names := placing.Of(t.Trial).TakersAmong(g.Query, g.coming, reference.MaxNamed)
 	if len(names) == 0 {
 		return nil
 	}
@@ -290,10 +295,10 @@ func (g *ground) rank(worth func(*unit) int64) []string {
 }
 
 // trial is a fresh one on the ground: waiting pods placed, and nodes closed that take no others.
-func (g *ground) trial(ctx context.Context) (*scheduling.Trial, error) {
-	t := g.model.Trial()
+func (g *ground) trial(ctx context.Context) (*whatIf, error) {
+	t := newWhatIf(g.model)
 	t.Recall(g.answers)
-	if _, err := t.Place(ctx, scheduling.PlaceOptions{Query: g.Query, ExistingOnly: true}); err != nil {
+	if _, err := solving.Of(t.Trial).Place(ctx, planning.PlaceOptions{Query: g.Query, ExistingOnly: true}); err != nil {
 		return nil, err
 	}
 	for _, name := range g.closed {

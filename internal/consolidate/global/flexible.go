@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // pass is the reference's pass as a search uses it: with what it found out about types that new nodes may be.
@@ -30,7 +30,7 @@ type pass struct {
 // out over the new nodes by their prices, and each keeps the types that can't cost more than its share, whatever way to
 // buy them succeeds. A node that comes for one that has drifted keeps all its types. Where such shares leave some node no type,
 // it gets what it needs of the others', unless the caller is strict. Where that does not do either, nodes may be kept to one zone.
-func (p *pass) flexible(m decision.Method, group []*unit, bins []scheduling.NewNode, spent, most int64, limit int, strict bool) ([]scheduling.NewNode, *decision.Block) {
+func (p *pass) flexible(m decision.Method, group []*unit, bins []planning.NewNode, spent, most int64, limit int, strict bool) ([]planning.NewNode, *decision.Block) {
 	if m == decision.MethodDrift {
 		return bins, nil
 	}
@@ -53,12 +53,12 @@ func (p *pass) flexible(m decision.Method, group []*unit, bins []scheduling.NewN
 // sharing narrows each new node to its share. A node whose share by its price leaves it no type gets what it needs, and the others
 // share what is left: one whose type costs more in another zone does not stop a command that saves enough. Without needs each has
 // to do with its share by price.
-func (p *pass) sharing(group []*unit, bins []scheduling.NewNode, needs []int64, spent, most int64, limit int) ([]scheduling.NewNode, *decision.Block) {
+func (p *pass) sharing(group []*unit, bins []planning.NewNode, needs []int64, spent, most int64, limit int) ([]planning.NewNode, *decision.Block) {
 	planned, short := int64(0), make([]bool, len(bins))
 	for i := range bins {
 		planned += money.NanoUSD(bins[i].InstanceTypes[0].Price)
 	}
-	out := make([]scheduling.NewNode, len(bins))
+	out := make([]planning.NewNode, len(bins))
 	for again := true; again; {
 		again = false
 		for i := range bins {
@@ -87,7 +87,7 @@ func (p *pass) sharing(group []*unit, bins []scheduling.NewNode, needs []int64, 
 }
 
 // needs is the least share for each new node that leaves it a type; 0 where nothing does.
-func (p *pass) needs(group []*unit, bins []scheduling.NewNode, limit int) []int64 {
+func (p *pass) needs(group []*unit, bins []planning.NewNode, limit int) []int64 {
 	out, fromSpot := make([]int64, len(bins)), allSpot(group)
 	for i := range bins {
 		node := bins[i]
@@ -120,7 +120,7 @@ func sharedOut(price, planned, most int64) int64 {
 
 // offers keeps the node to the capacity type that it has to be bought as, and returns its types that cost less than its share. The
 // list is good until the next call.
-func (p *pass) offers(fromSpot bool, node *scheduling.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
+func (p *pass) offers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	pool := p.Fleet.Pools[node.Pool]
 	if !p.picky(pool) && len(node.InstanceTypes) > limit {
 		node.InstanceTypes = node.InstanceTypes[:limit]
@@ -149,7 +149,7 @@ func allSpot(group []*unit) bool {
 
 // narrowed is one planned node with the types that cost less than its share. The rules for capacity types are those of the
 // reference, by what the whole group is bought as.
-func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent int64, bins, limit int) (*scheduling.NewNode, *decision.Block) {
+func (p *pass) narrowed(group []*unit, planned *planning.NewNode, share, spent int64, bins, limit int) (*planning.NewNode, *decision.Block) {
 	pool := p.Fleet.Pools[planned.Pool]
 	node := *planned
 	if slices.ContainsFunc(group, func(u *unit) bool { return u.due }) {
@@ -184,7 +184,7 @@ func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent
 }
 
 // setOffers is setTypes for offers that are remembered. Nodes share what is alike: it must not be changed.
-func setOffers(pool *survey.Pool, node *scheduling.NewNode, list []*knownOffer) {
+func setOffers(pool *survey.Pool, node *planning.NewNode, list []*knownOffer) {
 	alike := len(list) <= len(node.InstanceTypes)
 	for i := 0; alike && i < len(list); i++ {
 		alike = sameOption(&node.InstanceTypes[i], &list[i].Option)
@@ -192,7 +192,7 @@ func setOffers(pool *survey.Pool, node *scheduling.NewNode, list []*knownOffer) 
 	if alike {
 		node.InstanceTypes = node.InstanceTypes[:len(list):len(list)]
 	} else {
-		node.InstanceTypes = make([]scheduling.InstanceTypeOption, len(list))
+		node.InstanceTypes = make([]planning.InstanceTypeOption, len(list))
 		for i := range list {
 			node.InstanceTypes[i] = list[i].Option
 		}
@@ -206,7 +206,7 @@ func setOffers(pool *survey.Pool, node *scheduling.NewNode, list []*knownOffer) 
 	}
 }
 
-func sameOption(a, b *scheduling.InstanceTypeOption) bool {
+func sameOption(a, b *planning.InstanceTypeOption) bool {
 	return a.Name == b.Name && a.Zone == b.Zone && a.CapacityType == b.CapacityType && a.Others == b.Others && a.Price == b.Price && slices.Equal(a.Terms, b.Terms)
 }
 
@@ -222,7 +222,7 @@ type wanted struct {
 
 // knownOffer is a type, as it was planned, with what it may become: no options if it is not to be had.
 type knownOffer struct {
-	planned scheduling.InstanceTypeOption
+	planned planning.InstanceTypeOption
 	reference.Priced
 	had bool
 	// allocatable of option; nil until somebody asks.
@@ -238,7 +238,7 @@ type wantedKey struct {
 const lately = 8
 
 // wants finds what is known of nodes like it: nodes of a plan have few different requirements.
-func (p *pass) wants(node *scheduling.NewNode) *wanted {
+func (p *pass) wants(node *planning.NewNode) *wanted {
 	for _, w := range p.wanted {
 		if w.pool == node.Pool && w.requirements.Equal(node.Requirements) {
 			return w
@@ -261,17 +261,17 @@ func (p *pass) wants(node *scheduling.NewNode) *wanted {
 }
 
 // keepTo keeps the node to a capacity type.
-func (p *pass) keepTo(capacityType string, node *scheduling.NewNode) {
+func (p *pass) keepTo(capacityType string, node *planning.NewNode) {
 	w := p.wants(node)
 	if w.narrower[capacityType] == nil {
-		one := scheduling.NewNode{Pool: node.Pool, Requirements: reference.Only(node.Requirements, capacityType)}
+		one := planning.NewNode{Pool: node.Pool, Requirements: reference.Only(node.Requirements, capacityType)}
 		w.narrower[capacityType] = p.wants(&one)
 	}
 	node.Requirements = w.narrower[capacityType].requirements
 }
 
 // cheaper is the function of that name, with what was found for a type remembered. The list is good until the next call.
-func (p *pass) cheaper(pool *survey.Pool, node *scheduling.NewNode, spent int64) []*knownOffer {
+func (p *pass) cheaper(pool *survey.Pool, node *planning.NewNode, spent int64) []*knownOffer {
 	w := p.wants(node)
 	out := p.cheapest[:0]
 	defer func() { p.cheapest = out }()
@@ -294,7 +294,7 @@ func (p *pass) cheaper(pool *survey.Pool, node *scheduling.NewNode, spent int64)
 }
 
 // offer is what the node's type of that number may become.
-func (w *wanted) offer(pool *survey.Pool, node *scheduling.NewNode, number int) *knownOffer {
+func (w *wanted) offer(pool *survey.Pool, node *planning.NewNode, number int) *knownOffer {
 	o := &node.InstanceTypes[number]
 	for _, known := range w.known[o.Name] {
 		if p := &known.planned; p.Zone == o.Zone && p.CapacityType == o.CapacityType && p.Others == o.Others && p.Price == o.Price {
@@ -312,7 +312,7 @@ func (w *wanted) offer(pool *survey.Pool, node *scheduling.NewNode, number int) 
 }
 
 // restrictFor is restrict with cheaper as above.
-func (p *pass) restrictFor(pool *survey.Pool, node *scheduling.NewNode, spent int64) []*knownOffer {
+func (p *pass) restrictFor(pool *survey.Pool, node *planning.NewNode, spent int64) []*knownOffer {
 	whole := *node
 	p.keepTo(v1.CapacityTypeSpot, node)
 	if spot := p.cheaper(pool, node, spent); len(spot) > 0 {
@@ -335,7 +335,7 @@ func (p *pass) apart() *pass {
 // sureOffers is offers, and where no type is sure to cost less than the share since it costs more in some zone, offers of a node that is kept
 // to one zone: the first, in the order of the planned types, in which a type is. Prices of spot instances differ by zone, and a
 // command that would only be worth it in one of them is worth it there.
-func (p *pass) sureOffers(fromSpot bool, node *scheduling.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
+func (p *pass) sureOffers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	planned := *node
 	if list, spotToSpot, why = p.offers(fromSpot, node, share, limit); !p.keepsZone || why != nil || len(list) > 0 {
 		return list, spotToSpot, why

@@ -7,7 +7,7 @@ import (
 
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // drawnFrom are the groups drawn for each of the units as seed, by what each node is like.
@@ -30,7 +30,7 @@ func drawnFrom(w way, list []*unit) [][]int64 {
 func unlike(n, from int) []*unit {
 	var out []*unit
 	for i := range n {
-		c := &decision.Candidate{Name: fmt.Sprintf("n-%d", from+i), Pool: &scheduling.NodePool{}, Zone: "a", Price: 0.2}
+		c := &decision.Candidate{Name: fmt.Sprintf("n-%d", from+i), Pool: &planning.NodePool{}, Zone: "a", Price: 0.2}
 		out = append(out, &unit{Candidate: c, at: from + i, number: from + i, like: likenessOf(c), price: money.NanoUSD(c.Price), worth: int64(i) << 16})
 	}
 	return out

@@ -7,7 +7,31 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/engine/answering"
+	"github.com/drawknife/drawknife/internal/engine/launching"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/trial"
 )
+
+// whatIf is the trial of a search, with what opens new nodes on it. What puts pods on nodes that are there is in package placing.
+type whatIf struct {
+	*launching.Launching
+	// written says what the trial has come to.
+	written *answering.Answering
+}
+
+// newWhatIf is a trial of the model, which remembers no answers.
+func newWhatIf(m *model.Model) *whatIf {
+	t := trial.New(m)
+	return &whatIf{launching.On(t), answering.On(t)}
+}
+
+// clone is a trial of its own that is as this one is now. What was remembered to save time is not taken along, but for answers, which both
+// share.
+func (t *whatIf) clone() *whatIf {
+	out := t.Launching.Clone()
+	return &whatIf{out, answering.On(out.Trial)}
+}
 
 // unlimited is more than anything costs.
 const unlimited = int64(1) << 60
@@ -17,7 +41,7 @@ func (s *search) launch(ctx context.Context, where places, most int64, waiting i
 	if where == onlyRoom {
 		return &decision.Block{Code: decision.BlockUnschedulable, Pods: s.trial.Waiting(min(waiting, reference.MaxNamed))}, nil
 	}
-	if floor := money.NanoUSD(s.worth.Waiting(s.trial)); floor >= most {
+	if floor := money.NanoUSD(s.worth.Waiting(s.trial.Trial)); floor >= most {
 		return &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most), Floor: money.USD(floor)}, nil
 	}
 	if where == afresh {

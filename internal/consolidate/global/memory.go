@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/sighting"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
 // reachLess is how far the share of possible savings that a plan finds may be below that of the last plan made without a memory.
@@ -67,7 +67,7 @@ func (m *Memory) seeing(sight sighting.Sighting) *Memory {
 }
 
 // knownWorth is what pods were worth; nil for a nil memory.
-func (m *Memory) knownWorth() *scheduling.KnownWorth {
+func (m *Memory) knownWorth() *valuing.KnownWorth {
 	if m == nil {
 		return nil
 	}
@@ -100,7 +100,7 @@ type Memory struct {
 	// units are the candidates, why is what kept them from being consolidated; by name. worth is what pods were worth.
 	units map[string]*unit
 	why   map[string]*decision.Block
-	worth *scheduling.KnownWorth
+	worth *valuing.KnownWorth
 	// looked is how often nodes were looked at again since a plan was made from nothing.
 	looked int
 	// reach is what that plan found of all that there may be: see reachOf.

@@ -5,7 +5,7 @@
 // commands in waves with a verdict for each node, and a Memory for the next. disruption.Global is this planner.
 //
 // It is a local search with undo (Aarts and Lenstra, Local Search in Combinatorial Optimization, 1997). Candidates are removed one by
-// one and in groups, on one scheduling.Trial that hides them, places their pods on nodes that stay or on new ones, and rolls back what is
+// one and in groups, on one trial.Trial that hides them, places their pods on nodes that stay or on new ones, and rolls back what is
 // not worth it. Several strategies are gone side by side; the best of them is refined: nodes that it launches are candidates too, and nodes
 // that received pods are freed again. docs/algorithm.md explains it with figures.
 //
@@ -30,12 +30,12 @@ import (
 
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Options say how a search goes about it: disruption.Global says what each means. All are as given, 0 is 0.
 type Options struct {
-	Query               scheduling.Query
+	Query               planning.Query
 	PayBack             time.Duration
 	MinSaving           float64
 	MinSavingShare      float64

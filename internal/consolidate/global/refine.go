@@ -8,7 +8,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // plannedNode is a new node of the plan in the making, which can still be given up.
@@ -114,9 +114,9 @@ func (s *search) release() error {
 		s.vain.forget() // nodes are offered in another order from now on
 	}
 	s.released = len(s.steps)
-	received, planned := s.worth.Loads(s.trial)
+	received, planned := s.worth.Loads(s.trial.Trial)
 	clear(s.fixed)
-	s.received, s.live = map[*unit]scheduling.Load{}, nil
+	s.received, s.live = map[*unit]planning.Load{}, nil
 	for _, u := range s.units {
 		if s.gone[u] {
 			continue
@@ -144,11 +144,11 @@ func (s *search) release() error {
 
 // plannedUnit is a step's new node as a node that could go. Evicting nobody costs nothing, but the order of the search goes
 // by what its pods will cost to move once it is there.
-func (s *search) plannedUnit(st *step, i int, load scheduling.Load) *unit {
+func (s *search) plannedUnit(st *step, i int, load planning.Load) *unit {
 	bin := &st.bins[i]
 	first := &bin.InstanceTypes[0]
 	c := &decision.Candidate{
-		Name: fmt.Sprintf("~%06d", st.numbers[i]), Pool: &scheduling.NodePool{Key: bin.Pool}, Zone: first.Zone, CapacityType: v1.CapacityTypeOnDemand,
+		Name: fmt.Sprintf("~%06d", st.numbers[i]), Pool: &planning.NodePool{Key: bin.Pool}, Zone: first.Zone, CapacityType: v1.CapacityTypeOnDemand,
 		Price: first.Price, Cost: float64(1 + load.Pods),
 	}
 	p := &plannedNode{number: st.numbers[i], step: st, spot: true}

@@ -9,7 +9,8 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/replay"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // withstand keeps of each wave only what goes well when kube-scheduler puts pods where it likes and not where the plan does:
@@ -64,14 +65,14 @@ func (s *search) withstand(ctx context.Context, out *reference.Plan) error {
 
 // scatter carries the commands out with their pods scattered, in as many orders as are asked for; it returns the pods that
 // one of them leaves without a place, and leaves nothing changed.
-func (s *search) scatter(ctx context.Context, r *replay.Replay, list []*decision.Command, random *dice) (lost []scheduling.PodKey, err error) {
+func (s *search) scatter(ctx context.Context, r *replay.Replay, list []*decision.Command, random *dice) (lost []planning.PodKey, err error) {
 	start := r.Trial.Mark()
 	defer func() {
 		if back := r.Trial.Rollback(start); err == nil {
 			err = back
 		}
 	}()
-	var pods []scheduling.PodKey
+	var pods []planning.PodKey
 	for _, cmd := range list {
 		for i := range cmd.Members {
 			moves := s.fleet.Moves(cmd.Members[i].Pool)
@@ -90,13 +91,13 @@ func (s *search) scatter(ctx context.Context, r *replay.Replay, list []*decision
 				pods = append(pods, n.Pods...)
 				empty := *n
 				empty.Pods = nil
-				if err := r.Trial.PutNew(&empty); err != nil {
+				if err := placing.Of(r.Trial).PutNew(&empty); err != nil {
 					return n.Pods, nil
 				}
 			}
 		}
 	}
-	slices.SortFunc(pods, func(a, b scheduling.PodKey) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(pods, func(a, b planning.PodKey) int { return strings.Compare(a.String(), b.String()) })
 	before := r.Trial.Mark()
 	for range s.Robustness {
 		if err := ctx.Err(); err != nil {
@@ -106,9 +107,9 @@ func (s *search) scatter(ctx context.Context, r *replay.Replay, list []*decision
 			j := random.next(i + 1)
 			pods[i], pods[j] = pods[j], pods[i]
 		}
-		if lost, err = r.Trial.Scatter(pods); err == nil && len(lost) == 0 {
+		if lost, err = placing.Of(r.Trial).Scatter(pods); err == nil && len(lost) == 0 {
 			// Pods that wait anyway and had room on a member, and now have it on another node, are of no command.
-			lost, err = r.Trial.Scatter(r.Trial.Waiting(math.MaxInt))
+			lost, err = placing.Of(r.Trial).Scatter(r.Trial.Waiting(math.MaxInt))
 		}
 		if err != nil || len(lost) > 0 {
 			return lost, err
@@ -121,7 +122,7 @@ func (s *search) scatter(ctx context.Context, r *replay.Replay, list []*decision
 }
 
 // giveWay leaves a command for the next plan, with the pods that might find no place.
-func (s *search) giveWay(cmd *decision.Command, lost []scheduling.PodKey) {
+func (s *search) giveWay(cmd *decision.Command, lost []planning.PodKey) {
 	why := &decision.Block{Code: decision.BlockRobustness, Pods: lost[:min(len(lost), reference.MaxNamed)], Count: s.Robustness}
 	for i := range cmd.Members {
 		u := s.byName[cmd.Members[i].Node]

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/drawknife/drawknife/disruption/decision"
-	"github.com/drawknife/drawknife/scheduling"
 )
 
 // scouts try groups ahead of a search that refines, side by side, each on a trial of its own that is as the search's is. Nearly all
@@ -102,7 +101,7 @@ func (c *scouts) sent(ctx context.Context) bool {
 	for i, o := range c.list {
 		todo := c.done
 		if o == nil || o.lost {
-			o, todo = &scout{search: search{trial: c.s.trial.Clone(), pass: c.s.pass.apart()}}, nil
+			o, todo = &scout{search: search{trial: c.s.trial.clone(), pass: c.s.pass.apart()}}, nil
 			c.list[i] = o
 		}
 		o.search = c.s.seenFrom(o.pass, o.trial)
@@ -147,7 +146,7 @@ func (c *scouts) note(d deed) {
 }
 
 // seenFrom is the search for another trial that is as its own is, to try on and to roll back, by a goroutine of its own.
-func (s *search) seenFrom(p *pass, t *scheduling.Trial) search {
+func (s *search) seenFrom(p *pass, t *whatIf) search {
 	out := *s
 	out.pass, out.trial, out.scouts, out.found, out.near = p, t, nil, nil, nil
 	families := *s.families

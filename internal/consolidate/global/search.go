@@ -11,7 +11,8 @@ import (
 
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // step is one accepted removal: what will be a command. Steps never touch each other's nodes: none puts pods on a node
@@ -20,7 +21,7 @@ type step struct {
 	method  decision.Method
 	members []*unit
 	// bins are the new nodes with the types that may be launched, numbers what the trial calls them.
-	bins    []scheduling.NewNode
+	bins    []planning.NewNode
 	numbers []int
 	// grown are other new nodes that have received pods.
 	grown []int
@@ -38,13 +39,13 @@ type search struct {
 	*ground
 	way   way
 	pass  *pass
-	trial *scheduling.Trial
+	trial *whatIf
 	// start is the trial before anything was tried.
-	start scheduling.Mark
+	start trial.Mark
 	// live are the units that the search looks at: all, and once it is refined those left and those that stand for new nodes.
 	live []*unit
 	// received is what units have been given so far, as of when nodes were last freed again.
-	received map[*unit]scheduling.Load
+	received map[*unit]planning.Load
 	decided
 	mode
 	tries

@@ -22,7 +22,10 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Node is a node that could go: its Price in nano-USD per hour, 0 when it is not known, the pods Moving when it does, and those of it
@@ -42,7 +45,7 @@ type Prover struct {
 	// directions are the demands that prices are made for.
 	directions []corev1.ResourceList
 	// launchables says what new nodes for pods may be; scopes are what was found of these, by the groups they are of.
-	launchables *scheduling.Launchables
+	launchables *valuing.Launchables
 	scopes      map[string][]decision.FloorPrices
 	// first and second are the nodes with most free of a resource.
 	first, second map[corev1.ResourceName]roomiest
@@ -55,12 +58,12 @@ type roomiest struct {
 
 // NewProver finds what all proofs have in common; nil where the snapshot's cost model makes what nodes cost depend on more
 // than their type.
-func NewProver(snapshot *scheduling.Snapshot, model *scheduling.Model, nodes []Node) *Prover {
+func NewProver(snapshot *planning.Snapshot, m *model.Model, nodes []Node) *Prover {
 	if snapshot.CostModel != nil || len(nodes) == 0 {
 		return nil
 	}
 	out := &Prover{
-		launchables: model.Launchables(), scopes: map[string][]decision.FloorPrices{},
+		launchables: valuing.FindLaunchables(m), scopes: map[string][]decision.FloorPrices{},
 		first: map[corev1.ResourceName]roomiest{}, second: map[corev1.ResourceName]roomiest{},
 	}
 	byPool := map[v1.PoolKey][]Node{}
@@ -71,7 +74,7 @@ func NewProver(snapshot *scheduling.Snapshot, model *scheduling.Model, nodes []N
 	out.directions = []corev1.ResourceList{mean}
 	for i := range snapshot.NodePools {
 		list := byPool[snapshot.NodePools[i].Identity()]
-		requests := requestedBy(model, list)
+		requests := requestedBy(m, list)
 		addAmounts(mean, requests)
 		if len(requests) > 0 && len(out.directions) < maxDirections {
 			out.directions = append(out.directions, requests)
@@ -79,19 +82,19 @@ func NewProver(snapshot *scheduling.Snapshot, model *scheduling.Model, nodes []N
 	}
 	for _, name := range floorResources {
 		out.directions = append(out.directions, corev1.ResourceList{name: mean[name]})
-		room := model.Roomiest(name)
+		room := m.Roomiest(name)
 		out.first[name], out.second[name] = roomiest{room[0].Node, room[0].Free.MilliValue()}, roomiest{room[1].Node, room[1].Free.MilliValue()}
 	}
 	return out
 }
 
 // requestedBy is what pods of the nodes that move ask for together; empty where none moves.
-func requestedBy(model *scheduling.Model, nodes []Node) corev1.ResourceList {
+func requestedBy(m *model.Model, nodes []Node) corev1.ResourceList {
 	names := make([]string, len(nodes))
 	for i := range nodes {
 		names[i] = nodes[i].Name
 	}
-	return model.RequestedTogether(names, func(at int, pod *corev1.Pod) bool { return !nodes[at].Stays[pod] })
+	return m.RequestedTogether(names, func(at int, pod *corev1.Pod) bool { return !nodes[at].Stays[pod] })
 }
 
 const (
@@ -112,7 +115,7 @@ func samePrices(a, b decision.FloorPrices) bool {
 
 // requestsOf are what a pod asks for, itself included.
 func requestsOf(pod *corev1.Pod) corev1.ResourceList {
-	out := scheduling.PodRequests(pod)
+	out := resources.OfPod(pod)
 	out[corev1.ResourcePods] = *resource.NewQuantity(1, resource.DecimalSI)
 	return out
 }
@@ -190,13 +193,13 @@ func (p *Prover) Prove(n *Node, required int64) *decision.Proof {
 			if need.MilliValue() <= max(most.free, 0) {
 				continue
 			}
-			group, cheapest, ok := p.launchables.Of(n.Name, scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name})
+			group, cheapest, ok := p.launchables.Of(n.Name, planning.PodKey{Namespace: pod.Namespace, Name: pod.Name})
 			if !ok {
 				return nil
 			}
 			free := need.DeepCopy()
 			free.SetMilli(max(most.free, 0))
-			out.Homeless = append(out.Homeless, decision.HomelessPod{Pod: scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}, Resource: name, Need: need.String(), Most: free.String(), Cheapest: cheapest})
+			out.Homeless = append(out.Homeless, decision.HomelessPod{Pod: planning.PodKey{Namespace: pod.Namespace, Name: pod.Name}, Resource: name, Need: need.String(), Most: free.String(), Cheapest: cheapest})
 			groups = append(groups, group)
 			out.Floor = max(out.Floor, cheapest)
 			addAmounts(out.Demand, requests)

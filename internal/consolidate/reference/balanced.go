@@ -6,6 +6,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
@@ -31,7 +32,7 @@ func (p *Pass) totalsOf(key v1.PoolKey) *poolTotals {
 		if m.Claim == nil {
 			continue
 		}
-		if price, ok := p.Fleet.In.Model.NodePrice(m.Name); ok {
+		if price, ok := newnodes.NodePrice(p.Fleet.In.Model, m.Name); ok {
 			t.cost += money.NanoUSD(price.Price)
 		}
 		t.disruption += pods.RescheduleCost(m.Pods)

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // memberOf writes down what a command has to know of a candidate.
@@ -20,7 +20,7 @@ func memberOf(c *decision.Candidate) decision.Member {
 		Pool: c.Pool.Key, Static: c.Pool.Object.IsStatic(), Price: c.Price, Cost: c.Cost,
 	}
 	if len(c.Pods) > 0 {
-		m.Pods = make([]scheduling.PodKey, len(c.Pods))
+		m.Pods = make([]planning.PodKey, len(c.Pods))
 	}
 	for i, pod := range c.Pods {
 		m.Pods[i] = survey.KeyOf(pod)

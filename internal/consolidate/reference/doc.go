@@ -5,7 +5,7 @@
 // the first that finds something ends the pass. disruption.Reference is this planner, and a search for a plan of the whole fleet uses its
 // passes for what both do alike: empty nodes, static pools, and what a new node may be launched as.
 //
-// Whether nodes can go is asked of a scheduling.Trial, which hides them and places their pods. Emptiness and static drift ask nothing.
+// Whether nodes can go is asked of a trial.Trial, which hides them and places their pods. Emptiness and static drift ask nothing.
 // Consolidation of many nodes tries as many sets as halving their number takes; consolidation of one, and drift, try each candidate until
 // one can go, within a bound that is counted and not timed.
 //

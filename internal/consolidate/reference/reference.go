@@ -11,12 +11,12 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Options say how the reference goes about it: disruption.Reference says what each means. All are as given, 0 is 0.
 type Options struct {
-	Query           scheduling.Query
+	Query           planning.Query
 	SpotToSpot      bool
 	SpotToSpotTypes int
 	MaxBatch        int

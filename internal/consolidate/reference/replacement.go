@@ -13,18 +13,18 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Priced is an instance type that a replacement may become.
 type Priced struct {
-	Option scheduling.InstanceTypeOption
+	Option planning.InstanceTypeOption
 	// Worst is what a launch may cost at most, nano-USD per hour.
 	Worst int64
 }
 
 // replacement narrows a planned node down to what is sure to be cheaper than the batch.
-func (p *Pass) replacement(m decision.Method, batch []*decision.Candidate, planned *scheduling.NewNode) (*scheduling.NewNode, *decision.Block) {
+func (p *Pass) replacement(m decision.Method, batch []*decision.Candidate, planned *planning.NewNode) (*planning.NewNode, *decision.Block) {
 	pool := p.Fleet.Pools[planned.Pool]
 	spent := int64(0)
 	for _, c := range batch {
@@ -81,7 +81,7 @@ func Only(set requirements.Set, capacityType string) requirements.Set {
 
 // restrict keeps a node that could be spot or on demand to spot, for which its types were judged: should spot not be had
 // after all, it must not silently become dearer. Where no type that is cheaper has spot, it is kept to on demand.
-func (p *Pass) restrict(pool *survey.Pool, node *scheduling.NewNode, list []Priced, spent int64) []Priced {
+func (p *Pass) restrict(pool *survey.Pool, node *planning.NewNode, list []Priced, spent int64) []Priced {
 	whole := node.Requirements
 	node.Requirements = Only(whole, v1.CapacityTypeSpot)
 	if spot := Cheaper(pool, node, spent); len(spot) > 0 {
@@ -96,7 +96,7 @@ func (p *Pass) restrict(pool *survey.Pool, node *scheduling.NewNode, list []Pric
 
 // Cheaper are the node's types whose launch is sure to cost less than what is spent now, the cheapest first. Where a cost
 // model changes prices, it changes the worst of a type as it does its cheapest offering.
-func Cheaper(pool *survey.Pool, node *scheduling.NewNode, spent int64) []Priced {
+func Cheaper(pool *survey.Pool, node *planning.NewNode, spent int64) []Priced {
 	var out []Priced
 	for _, option := range node.InstanceTypes {
 		t := pool.Types[option.Name]
@@ -131,7 +131,7 @@ func listPrice(t *cloudprovider.InstanceType, key cloudprovider.OfferingKey) (fl
 }
 
 // reoffered is the option with its cheapest offering that meets the requirements, which may have become narrower.
-func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option scheduling.InstanceTypeOption, correction int64) scheduling.InstanceTypeOption {
+func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option planning.InstanceTypeOption, correction int64) planning.InstanceTypeOption {
 	var best *cloudprovider.Offering
 	for o := range t.OfferingsWithRoom() {
 		if !t.Offers(o, want) {
@@ -148,7 +148,7 @@ func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option sche
 		return option
 	}
 	key := cloudprovider.KeyOf(t, best)
-	return scheduling.InstanceTypeOption{
+	return planning.InstanceTypeOption{
 		Name: option.Name, Zone: key.Zone, CapacityType: key.CapacityType, Others: key.Others,
 		Price: money.USD(money.NanoUSD(best.Price) + correction),
 	}
@@ -168,8 +168,8 @@ func otherTypes(batch []*decision.Candidate, whole, list []Priced) []Priced {
 }
 
 // setTypes gives the node the types, and what it has of the first.
-func setTypes(pool *survey.Pool, node *scheduling.NewNode, list []Priced) {
-	node.InstanceTypes = make([]scheduling.InstanceTypeOption, len(list))
+func setTypes(pool *survey.Pool, node *planning.NewNode, list []Priced) {
+	node.InstanceTypes = make([]planning.InstanceTypeOption, len(list))
 	for i := range list {
 		node.InstanceTypes[i] = list[i].Option
 	}
@@ -179,7 +179,7 @@ func setTypes(pool *survey.Pool, node *scheduling.NewNode, list []Priced) {
 }
 
 // AllocatableOf is what a node of the option has; nil for an offering that its type does not have.
-func AllocatableOf(pool *survey.Pool, option *scheduling.InstanceTypeOption) (has corev1.ResourceList) {
+func AllocatableOf(pool *survey.Pool, option *planning.InstanceTypeOption) (has corev1.ResourceList) {
 	t, key := pool.Types[option.Name], option.Offering()
 	for i := range t.Offerings {
 		if cloudprovider.KeyOf(t, &t.Offerings[i]) == key {
@@ -190,7 +190,7 @@ func AllocatableOf(pool *survey.Pool, option *scheduling.InstanceTypeOption) (ha
 }
 
 // Varied says whether the node's types still meet the minValues of its pool, whatever the policy for those is.
-func (p *Pass) Varied(pool *survey.Pool, node *scheduling.NewNode) *decision.Block {
+func (p *Pass) Varied(pool *survey.Pool, node *planning.NewNode) *decision.Block {
 	for _, r := range pool.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {
 			continue

@@ -11,8 +11,12 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/answering"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/solving"
+	"github.com/drawknife/drawknife/internal/engine/trial"
 	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // simulator asks what would happen if nodes went. Pods that wait anyway are placed first, on the nodes there are, and once
@@ -20,8 +24,8 @@ import (
 // neither a pod that has no place anywhere nor one that gets a new node stands in the way.
 type simulator struct {
 	fleet *survey.Fleet
-	query scheduling.Query
-	trial *scheduling.Trial
+	query planning.Query
+	trial *answering.Answering
 	// uninitialized are nodes that may not come up: nothing is moved onto them.
 	uninitialized map[string]bool
 	// fee in nano-USD per hour is what each new node costs beyond its price.
@@ -38,26 +42,26 @@ const maxCostTerms = 256
 // simulation is what would happen.
 type simulation struct {
 	// NewNodes that it would take.
-	newNodes []scheduling.NewNode
+	newNodes []planning.NewNode
 	// receivers are the nodes that take pods of those that go.
-	receivers []scheduling.ExistingNode
+	receivers []planning.ExistingNode
 }
 
 // newSimulator places what waits. One for consolidation leaves nodes alone whose own waiting time is running, and plans as
 // few new nodes as can be.
-func newSimulator(ctx context.Context, f *survey.Fleet, q scheduling.Query, consolidates bool) (*simulator, error) {
-	model, err := Settled(ctx, f, q)
+func newSimulator(ctx context.Context, f *survey.Fleet, q planning.Query, consolidates bool) (*simulator, error) {
+	settled, err := Settled(ctx, f, q)
 	if err != nil {
 		return nil, err
 	}
 	s := &simulator{fleet: f, query: q, uninitialized: map[string]bool{}}
 	if consolidates {
-		if model, s.fee, err = sparing(model, f.In.View.Snapshot); err != nil {
+		if settled, s.fee, err = sparing(settled, f.In.View.Snapshot); err != nil {
 			return nil, err
 		}
 	}
-	s.trial = model.Trial()
-	if _, err := s.trial.Place(ctx, scheduling.PlaceOptions{Query: q, ExistingOnly: true}); err != nil {
+	s.trial = answering.On(trial.New(settled.Model))
+	if _, err := solving.Of(s.trial.Trial).Place(ctx, planning.PlaceOptions{Query: q, ExistingOnly: true}); err != nil {
 		return nil, err
 	}
 	for i := range f.In.View.Machines {
@@ -77,18 +81,18 @@ func newSimulator(ctx context.Context, f *survey.Fleet, q scheduling.Query, cons
 }
 
 // sparing is the model with the fee on new nodes.
-func sparing(model *SimulatorModel, snapshot *scheduling.Snapshot) (*SimulatorModel, int64, error) {
+func sparing(from *SimulatorModel, snapshot *planning.Snapshot) (*SimulatorModel, int64, error) {
 	fee := float64(newNodeFee)
-	terms := []scheduling.CostTerm{{Name: "drawknife: fewest new nodes", Source: "consolidation launches at most one node", PerNode: &fee}}
+	terms := []planning.CostTerm{{Name: "drawknife: fewest new nodes", Source: "consolidation launches at most one node", PerNode: &fee}}
 	if snapshot.CostModel != nil {
 		if len(snapshot.CostModel.Terms) >= maxCostTerms {
-			return model, 0, nil
+			return from, 0, nil
 		}
 		terms = append(slices.Clone(snapshot.CostModel.Terms), terms...)
 	}
-	dear := *model.Snapshot
-	dear.CostModel = &scheduling.CostModel{Terms: terms}
-	next, err := model.Update(&dear)
+	dear := *from.Snapshot
+	dear.CostModel = &planning.CostModel{Terms: terms}
+	next, err := from.Update(&dear)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -97,12 +101,12 @@ func sparing(model *SimulatorModel, snapshot *scheduling.Snapshot) (*SimulatorMo
 
 // SimulatorModel is a model with the snapshot it was made of.
 type SimulatorModel struct {
-	*scheduling.Model
-	Snapshot *scheduling.Snapshot
+	*model.Model
+	Snapshot *planning.Snapshot
 }
 
 // withoutFee are planned nodes with the prices that they really have.
-func (s *simulator) withoutFee(nodes []scheduling.NewNode) []scheduling.NewNode {
+func (s *simulator) withoutFee(nodes []planning.NewNode) []planning.NewNode {
 	if s.fee == 0 {
 		return nodes
 	}
@@ -121,26 +125,26 @@ func (s *simulator) withoutFee(nodes []scheduling.NewNode) []scheduling.NewNode 
 }
 
 // Settled is the model with only those waiting pods that have a place on the nodes there are.
-func Settled(ctx context.Context, f *survey.Fleet, q scheduling.Query) (*SimulatorModel, error) {
+func Settled(ctx context.Context, f *survey.Fleet, q planning.Query) (*SimulatorModel, error) {
 	snapshot := f.In.View.Snapshot
 	if len(snapshot.Pods)+len(snapshot.Placeholders) == 0 {
 		return &SimulatorModel{f.In.Model, snapshot}, nil
 	}
-	trial := f.In.Model.Trial()
-	out, err := trial.Place(ctx, scheduling.PlaceOptions{Query: q, ExistingOnly: true})
+	t := trial.New(f.In.Model)
+	out, err := solving.Of(t).Place(ctx, planning.PlaceOptions{Query: q, ExistingOnly: true})
 	if err != nil || out.Unplaced == 0 {
 		return &SimulatorModel{f.In.Model, snapshot}, err
 	}
-	placed := map[scheduling.PodKey]bool{}
-	for _, key := range trial.Placed().Order {
+	placed := map[planning.PodKey]bool{}
+	for _, key := range answering.On(t).Placed().Order {
 		placed[key] = true
 	}
 	homeless := func(pod *corev1.Pod) bool { return !placed[survey.KeyOf(pod)] }
 	reduced := *snapshot
 	reduced.Pods = slices.DeleteFunc(slices.Clone(snapshot.Pods), homeless)
 	reduced.Placeholders = slices.DeleteFunc(slices.Clone(snapshot.Placeholders), homeless)
-	model, err := f.In.Model.Update(&reduced)
-	return &SimulatorModel{model, &reduced}, err
+	settled, err := f.In.Model.Update(&reduced)
+	return &SimulatorModel{settled, &reduced}, err
 }
 
 // remove asks what would happen if the candidates went, all together; or says why they can't, for their pods' sake.
@@ -154,7 +158,7 @@ func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*s
 }
 
 func (s *simulator) try(ctx context.Context, batch []*decision.Candidate) (*simulation, *decision.Block, error) {
-	moving := map[scheduling.PodKey]bool{}
+	moving := map[planning.PodKey]bool{}
 	for _, c := range batch {
 		moves := s.fleet.Moves(c.Machine.Pool)
 		for _, pod := range c.Pods {
@@ -166,7 +170,7 @@ func (s *simulator) try(ctx context.Context, batch []*decision.Candidate) (*simu
 			return nil, nil, err
 		}
 	}
-	if _, err := s.trial.Place(ctx, scheduling.PlaceOptions{Query: s.query}); err != nil {
+	if _, err := solving.Of(s.trial.Trial).Place(ctx, planning.PlaceOptions{Query: s.query}); err != nil {
 		return nil, nil, err
 	}
 	placed := s.trial.Placed()
@@ -174,11 +178,11 @@ func (s *simulator) try(ctx context.Context, batch []*decision.Candidate) (*simu
 		delete(moving, key)
 	}
 	if len(moving) > 0 {
-		lost := slices.SortedFunc(maps.Keys(moving), func(a, b scheduling.PodKey) int { return strings.Compare(a.String(), b.String()) })
+		lost := slices.SortedFunc(maps.Keys(moving), func(a, b planning.PodKey) int { return strings.Compare(a.String(), b.String()) })
 		return nil, &decision.Block{Code: decision.BlockUnschedulable, Pods: lost}, nil
 	}
 	sim := &simulation{newNodes: s.withoutFee(placed.NewNodes)}
-	own := map[scheduling.PodKey]bool{}
+	own := map[planning.PodKey]bool{}
 	for _, c := range batch {
 		for _, pod := range c.Pods {
 			own[survey.KeyOf(pod)] = true
@@ -186,7 +190,7 @@ func (s *simulator) try(ctx context.Context, batch []*decision.Candidate) (*simu
 	}
 	var unready []string
 	for i := range placed.Existing {
-		e := scheduling.ExistingNode{Name: placed.Existing[i].Name}
+		e := planning.ExistingNode{Name: placed.Existing[i].Name}
 		for _, key := range placed.Existing[i].Pods {
 			if own[key] {
 				e.Pods = append(e.Pods, key)

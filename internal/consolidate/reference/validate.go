@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // StillQualifies looks at one member and takes its share of the budgets.
@@ -57,9 +57,9 @@ func (p *Pass) samePlaces(ctx context.Context, cmd *decision.Command, members []
 }
 
 // amongTypes reports whether all planned types are among those that would do now.
-func amongTypes(planned, fresh *scheduling.NewNode) bool {
-	return !slices.ContainsFunc(planned.InstanceTypes, func(o scheduling.InstanceTypeOption) bool {
-		return !slices.ContainsFunc(fresh.InstanceTypes, func(x scheduling.InstanceTypeOption) bool { return x.Name == o.Name })
+func amongTypes(planned, fresh *planning.NewNode) bool {
+	return !slices.ContainsFunc(planned.InstanceTypes, func(o planning.InstanceTypeOption) bool {
+		return !slices.ContainsFunc(fresh.InstanceTypes, func(x planning.InstanceTypeOption) bool { return x.Name == o.Name })
 	})
 }
 

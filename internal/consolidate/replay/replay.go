@@ -9,18 +9,32 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/answering"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/solving"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Replay carries commands out on a trial, one after another, exactly as planned.
 type Replay struct {
 	Pass  *reference.Pass
-	Trial *scheduling.Trial
+	Trial *trial.Trial
+	// written says what the trial has come to; nil until that is asked.
+	written *answering.Answering
 	// Moves says which pods of a candidate need another place.
 	Moves func(*decision.Candidate) func(*corev1.Pod) bool
 	// Fresh says that commands are of the fleet as it is; known then finds the candidates that are known to qualify for consolidation.
 	Fresh bool
 	Known func(node string) *decision.Candidate
+}
+
+// Planned are the new nodes that commands have opened since the mark, each with at most so many types; 0 for all.
+func (r *Replay) Planned(since trial.Mark, types int) []planning.NewNode {
+	if r.written == nil {
+		r.written = answering.On(r.Trial)
+	}
+	return r.written.Planned(since, types)
 }
 
 // Arrange carries out what it can, in the order given as far as that goes: what has no place yet is tried again after the
@@ -145,17 +159,17 @@ func (r *Replay) Put(ctx context.Context, cmd *decision.Command) (*decision.Comm
 // putWhole puts pods on the command's nodes, first those that are there. Where a rule about how pods are spread keeps some off a node,
 // that one comes after the others.
 func (r *Replay) putWhole(cmd *decision.Command) (*decision.Command, *decision.Block, error) {
-	receivers, why, err := inSomeOrder(r.Trial, cmd.Receivers, func(e *scheduling.ExistingNode) ([]scheduling.PodKey, error) {
-		return e.Pods, r.Trial.Put(e.Name, e.Pods)
+	receivers, why, err := inSomeOrder(r.Trial, cmd.Receivers, func(e *planning.ExistingNode) ([]planning.PodKey, error) {
+		return e.Pods, placing.Of(r.Trial).Put(e.Name, e.Pods)
 	})
 	if err != nil || why != nil {
 		return nil, why, err
 	}
-	replacements, why, err := inSomeOrder(r.Trial, cmd.Replacements, func(p *decision.Replacement) ([]scheduling.PodKey, error) {
+	replacements, why, err := inSomeOrder(r.Trial, cmd.Replacements, func(p *decision.Replacement) ([]planning.PodKey, error) {
 		if p.Node == nil {
 			return nil, nil
 		}
-		return p.Node.Pods, r.Trial.PutNew(p.Node)
+		return p.Node.Pods, placing.Of(r.Trial).PutNew(p.Node)
 	})
 	if err != nil || why != nil {
 		return nil, why, err
@@ -173,7 +187,7 @@ func sameList[N any](a, b []N) bool { return len(a) == len(b) && (len(a) == 0 ||
 
 // inSomeOrder puts pods on all nodes of the list, in its order as far as that goes, and returns the order in which it went: the list
 // itself where that is its own. The block is that of the first that takes its pods in none.
-func inSomeOrder[N any](t *scheduling.Trial, list []N, put func(*N) ([]scheduling.PodKey, error)) ([]N, *decision.Block, error) {
+func inSomeOrder[N any](t *trial.Trial, list []N, put func(*N) ([]planning.PodKey, error)) ([]N, *decision.Block, error) {
 	inOrder, n := true, 0 // as long as that holds, what was done is the first n of the list
 	var done []N
 	for rest := list; len(rest) > 0; {
@@ -191,7 +205,7 @@ func inSomeOrder[N any](t *scheduling.Trial, list []N, put func(*N) ([]schedulin
 			if first == nil {
 				first = noPlace(err, pods)
 			}
-			if !t.Ruled() || !errors.Is(err, scheduling.ErrNoPlace) {
+			if !t.Ruled() || !errors.Is(err, placing.ErrNoPlace) {
 				return nil, first, nil
 			}
 			if err := t.Rollback(mark); err != nil {
@@ -214,8 +228,8 @@ func inSomeOrder[N any](t *scheduling.Trial, list []N, put func(*N) ([]schedulin
 }
 
 // noPlace is the block for pods of a place that is gone, with the error's own words.
-func noPlace(err error, pods []scheduling.PodKey) *decision.Block {
-	if errors.Is(err, scheduling.ErrNoPlace) {
+func noPlace(err error, pods []planning.PodKey) *decision.Block {
+	if errors.Is(err, placing.ErrNoPlace) {
 		return &decision.Block{Code: decision.BlockUnschedulable, Pods: pods[:min(len(pods), reference.MaxNamed)], Detail: err.Error()}
 	}
 	return &decision.Block{Code: decision.BlockUnschedulable, Detail: err.Error()}
@@ -231,8 +245,8 @@ func New(ctx context.Context, o *reference.Options, f *survey.Fleet) (*Replay, e
 	if err != nil {
 		return nil, err
 	}
-	t := settled.Trial()
-	if _, err := t.Place(ctx, scheduling.PlaceOptions{Query: o.Query, ExistingOnly: true}); err != nil {
+	t := trial.New(settled.Model)
+	if _, err := solving.Of(t).Place(ctx, planning.PlaceOptions{Query: o.Query, ExistingOnly: true}); err != nil {
 		return nil, err
 	}
 	closed, _ := f.ClosedNodes()
@@ -251,14 +265,14 @@ func plannedOf(c *decision.Command, members []*decision.Candidate) int {
 	for _, m := range members {
 		size += len(m.Pods)
 	}
-	own := make(map[scheduling.PodKey]bool, size)
+	own := make(map[planning.PodKey]bool, size)
 	for _, m := range members {
 		for _, pod := range m.Pods {
 			own[survey.KeyOf(pod)] = true
 		}
 	}
 	n := 0
-	count := func(list []scheduling.PodKey) {
+	count := func(list []planning.PodKey) {
 		for _, key := range list {
 			if own[key] {
 				n++

@@ -5,12 +5,13 @@ import (
 
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // saves looks at the prices of a command that was carried out since the mark: one that was planned to save money and would not any
 // more is undone and rejected. Commands wait before they begin, for a wave or for somebody to approve them, and prices change.
-func (r *Replay) saves(cmd *decision.Command, mark scheduling.Mark) (*decision.RejectedError, error) {
+func (r *Replay) saves(cmd *decision.Command, mark trial.Mark) (*decision.RejectedError, error) {
 	if len(cmd.Replacements) == 0 || cmd.Savings <= 0 || cmd.Method.Reason() != decision.ReasonUnderutilized {
 		return nil, nil
 	}
@@ -18,7 +19,7 @@ func (r *Replay) saves(cmd *decision.Command, mark scheduling.Mark) (*decision.R
 	for i := range cmd.Members {
 		spent += money.NanoUSD(r.Pass.Fleet.ByName[cmd.Members[i].Node].Price)
 	}
-	cost, known := leastCost(cmd.Replacements, r.Trial.Planned(mark, 0))
+	cost, known := leastCost(cmd.Replacements, r.Planned(mark, 0))
 	if !known || cost < spent {
 		return nil, nil
 	}
@@ -36,7 +37,7 @@ func (r *Replay) saves(cmd *decision.Command, mark scheduling.Mark) (*decision.R
 
 // leastCost is what the replacements cost now, each as the cheapest of the offerings that it may be launched as, in nano-USD per hour.
 // bins are the same nodes with all offerings that would do. It is not known if none of them is among these.
-func leastCost(planned []decision.Replacement, bins []scheduling.NewNode) (sum int64, known bool) {
+func leastCost(planned []decision.Replacement, bins []planning.NewNode) (sum int64, known bool) {
 	if len(planned) != len(bins) {
 		return 0, false
 	}
@@ -44,7 +45,7 @@ func leastCost(planned []decision.Replacement, bins []scheduling.NewNode) (sum i
 		least := int64(-1)
 		for k := range bins[i].InstanceTypes {
 			o := &bins[i].InstanceTypes[k]
-			if may := planned[i].Node != nil && slices.ContainsFunc(planned[i].Node.InstanceTypes, func(p scheduling.InstanceTypeOption) bool {
+			if may := planned[i].Node != nil && slices.ContainsFunc(planned[i].Node.InstanceTypes, func(p planning.InstanceTypeOption) bool {
 				return p.Offering() == o.Offering()
 			}); may && (least < 0 || money.NanoUSD(o.Price) < least) {
 				least = money.NanoUSD(o.Price)

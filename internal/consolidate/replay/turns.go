@@ -6,18 +6,19 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/disruption/decision"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // putInTurns puts pods on the command's nodes one by one, so that nodes take turns: with two new nodes in two zones neither can take
 // all its pods of a spread before the other has some. All new nodes are there from the beginning, as they are before the first pod
 // has to go. It returns the order in which pods were put; nil if some have no place in any that it found.
-func (r *Replay) putInTurns(ctx context.Context, cmd *decision.Command) ([]scheduling.PodKey, error) {
+func (r *Replay) putInTurns(ctx context.Context, cmd *decision.Command) ([]planning.PodKey, error) {
 	turns, ok := r.turns(cmd)
 	if !ok {
 		return nil, nil
 	}
-	var order []scheduling.PodKey
+	var order []planning.PodKey
 	for progress, left := true, true; left; {
 		if !progress {
 			return nil, nil
@@ -39,8 +40,8 @@ func (r *Replay) putInTurns(ctx context.Context, cmd *decision.Command) ([]sched
 
 // turn is a node with the pods that it has still to take.
 type turn struct {
-	pods []scheduling.PodKey
-	put  func([]scheduling.PodKey) error
+	pods []planning.PodKey
+	put  func([]planning.PodKey) error
 }
 
 // turns of the command's nodes, new ones opened; false if one can't be.
@@ -48,7 +49,7 @@ func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 	var out []turn
 	for i := range cmd.Receivers {
 		e := &cmd.Receivers[i]
-		out = append(out, turn{slices.Clone(e.Pods), func(pods []scheduling.PodKey) error { return r.Trial.Put(e.Name, pods) }})
+		out = append(out, turn{slices.Clone(e.Pods), func(pods []planning.PodKey) error { return placing.Of(r.Trial).Put(e.Name, pods) }})
 	}
 	for i := range cmd.Replacements {
 		node := cmd.Replacements[i].Node
@@ -57,22 +58,22 @@ func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 		}
 		number, empty := r.Trial.NewNodes(), *node
 		empty.Pods = nil
-		if r.Trial.PutNew(&empty) != nil {
+		if placing.Of(r.Trial).PutNew(&empty) != nil {
 			return nil, false
 		}
-		out = append(out, turn{slices.Clone(node.Pods), func(pods []scheduling.PodKey) error { return r.Trial.PutMore(number, pods) }})
+		out = append(out, turn{slices.Clone(node.Pods), func(pods []planning.PodKey) error { return placing.Of(r.Trial).PutMore(number, pods) }})
 	}
 	return out, true
 }
 
 // take puts the pods on the node that it takes now. The error is one of a pod that has no place for another reason than that.
-func (t *turn) take() (put []scheduling.PodKey, err error) {
+func (t *turn) take() (put []planning.PodKey, err error) {
 	left := t.pods[:0]
 	for i, key := range t.pods {
 		switch err := t.put(t.pods[i : i+1]); {
 		case err == nil:
 			put = append(put, key)
-		case errors.Is(err, scheduling.ErrNoPlace):
+		case errors.Is(err, placing.ErrNoPlace):
 			left = append(left, key)
 		default:
 			return nil, err

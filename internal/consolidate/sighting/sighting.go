@@ -16,14 +16,14 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
-	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Sighting is a fleet as it was when it was planned for, in a form that can be compared: objects that are the same are the same
 // pointers, others are compared by what they say.
 type Sighting struct {
-	Snapshot   *scheduling.Snapshot
+	Snapshot   *planning.Snapshot
 	machines   []cluster.Machine
 	candidates []*decision.Candidate
 	blocked    map[string]*decision.Block
@@ -95,7 +95,7 @@ func (s *Sighting) sameCandidates(o *Sighting) bool {
 // Equal compares by content, and soon comes to an end where both share what they point to.
 func Equal[T any](a, b T) bool { return reflect.DeepEqual(a, b) }
 
-func samePool(a, b scheduling.NodePool) bool {
+func samePool(a, b planning.NodePool) bool {
 	if a.Key != b.Key || a.Catalog != b.Catalog || a.NotReady != b.NotReady || (a.Object == nil) != (b.Object == nil) {
 		return false
 	}
@@ -116,7 +116,7 @@ func sameMachine(a, b *cluster.Machine) bool {
 }
 
 // sameNode compares what places for pods depend on.
-func sameNode(a, b *scheduling.Node) bool {
+func sameNode(a, b *planning.Node) bool {
 	return a.Name == b.Name && a.Pool == b.Pool && a.Leaving == b.Leaving && sameObject(a.Object, b.Object) && samePods(a.Pods, b.Pods) &&
 		(a.Object != nil || sameClaim(a.Claim, b.Claim))
 }
@@ -181,7 +181,7 @@ func (s *Sighting) Changed(o *Sighting) map[string]bool {
 
 // GaveUp is how many pods and placeholders waited that do so no more, and have not come to a node, which would have changed.
 func (s *Sighting) GaveUp(o *Sighting, changed map[string]bool) int {
-	gone := map[scheduling.PodKey]bool{}
+	gone := map[planning.PodKey]bool{}
 	for _, list := range [][]*corev1.Pod{s.Snapshot.Pods, s.Snapshot.Placeholders} {
 		for _, pod := range list {
 			gone[survey.KeyOf(pod)] = true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
@@ -100,7 +101,7 @@ func (f *Fleet) weigh(u decision.Unit, m *cluster.Machine) float64 {
 			n++
 		}
 	}
-	price, _ := f.In.Model.NodePrice(m.Name)
+	price, _ := newnodes.NodePrice(f.In.Model, m.Name)
 	return amountOf(u, n, price.Price)
 }
 

@@ -8,8 +8,9 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption/decision"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
 	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/planning"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
@@ -22,7 +23,7 @@ const (
 )
 
 // look makes the candidate of a node, or says what keeps it from being one: the first that applies.
-func (f *Fleet) look(m *cluster.Machine, n *scheduling.Node) (*decision.Candidate, *decision.Block) {
+func (f *Fleet) look(m *cluster.Machine, n *planning.Node) (*decision.Candidate, *decision.Block) {
 	if why := f.notEligible(m); why != nil {
 		return nil, why
 	}
@@ -37,7 +38,7 @@ func (f *Fleet) look(m *cluster.Machine, n *scheduling.Node) (*decision.Candidat
 		Zone:         label(m, corev1.LabelTopologyZone), CapacityType: label(m, v1.CapacityTypeLabelKey),
 		QuietSince: QuietSince(m, f.Now),
 	}
-	if price, ok := f.In.Model.NodePrice(m.Name); ok {
+	if price, ok := newnodes.NodePrice(f.In.Model, m.Name); ok {
 		c.Price, c.Priced = price.Price, true
 	}
 	for _, pod := range m.Pods {

@@ -12,15 +12,16 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
 	"github.com/drawknife/drawknife/disruption/decision"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/planning"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
 // Input is all that disruption is decided from: disruption.Input says what each field means. Nothing in it is changed.
 type Input struct {
 	View      *cluster.View
-	Model     *scheduling.Model
+	Model     *model.Model
 	Executing map[string]string
 	Buffered  map[string]bool
 	Budgets   []decision.Budget
@@ -53,23 +54,23 @@ type Fleet struct {
 // Pool is a NodePool as disruption sees it.
 type Pool struct {
 	// NodePool is the snapshot's, its Key in full.
-	*scheduling.NodePool
+	*planning.NodePool
 	// Types of it with overlays applied, by name.
 	Types map[string]*cloudprovider.InstanceType
 	// nodes are all of the pool's, by name.
 	Nodes []*cluster.Machine
 }
 
-// Of looks at every node of the cluster. in.View has as many nodes as its snapshot. The error is a *scheduling.SnapshotError for a
+// Of looks at every node of the cluster. in.View has as many nodes as its snapshot. The error is a *planning.SnapshotError for a
 // snapshot that can't be compiled, or a *pods.BudgetError.
 func Of(in Input) (*Fleet, error) {
 	snapshot := in.View.Snapshot
 	if in.Model == nil {
-		model, err := scheduling.Compile(snapshot)
+		compiled, err := model.Compile(snapshot)
 		if err != nil {
 			return nil, err
 		}
-		in.Model = model
+		in.Model = compiled
 	}
 	budgets, err := pods.NewBudgets(snapshot.PodDisruptionBudgets)
 	if err != nil {

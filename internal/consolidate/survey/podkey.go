@@ -6,12 +6,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/disruption/decision"
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // KeyOf is the pod's key.
-func KeyOf(pod *corev1.Pod) scheduling.PodKey {
-	return scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}
+func KeyOf(pod *corev1.Pod) planning.PodKey {
+	return planning.PodKey{Namespace: pod.Namespace, Name: pod.Name}
 }
 
 // AddOwners notes the pod's owners.

@@ -4,14 +4,14 @@ import (
 	"cmp"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // ViewOf is a view of a snapshot that no live cluster is behind: see disruption.ViewOf.
-func ViewOf(s *scheduling.Snapshot) *cluster.View {
+func ViewOf(s *planning.Snapshot) *cluster.View {
 	if s == nil {
-		s = &scheduling.Snapshot{}
+		s = &planning.Snapshot{}
 	}
 	view := &cluster.View{Snapshot: s, Machines: make([]cluster.Machine, len(s.Nodes))}
 	for i := range s.Nodes {

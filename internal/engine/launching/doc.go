@@ -37,7 +37,7 @@ type Launching struct {
 // On works on the trial.
 func On(t *trial.Trial) *Launching { return &Launching{Trial: t} }
 
-// For works on a clone of the trial, with the same answers.
-func (t *Launching) For(clone *trial.Trial) Launching {
-	return Launching{Trial: clone, answers: t.answers}
+// Clone works on a clone of the trial, with the same answers.
+func (t *Launching) Clone() *Launching {
+	return &Launching{Trial: t.Trial.Clone(), answers: t.answers}
 }
