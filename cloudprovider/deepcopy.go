@@ -54,5 +54,18 @@ func (p DevicePool) DeepCopy() DevicePool {
 	for i := range p.SharedCounters {
 		p.SharedCounters[i] = *p.SharedCounters[i].DeepCopy()
 	}
+	p.Bindings = slices.Clone(p.Bindings)
+	for i := range p.Bindings {
+		p.Bindings[i] = p.Bindings[i].DeepCopy()
+	}
 	return p
+}
+
+// DeepCopy returns a copy of the binding that shares nothing with b.
+func (b AttributeBinding) DeepCopy() AttributeBinding {
+	b.Devices, b.Values = slices.Clone(b.Devices), maps.Clone(b.Values)
+	for label, value := range b.Values {
+		b.Values[label] = *value.DeepCopy()
+	}
+	return b
 }

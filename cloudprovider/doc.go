@@ -74,7 +74,9 @@
 //     Why: a new node has no CSINode with the limit, so too many pods with volumes would be planned on it and never bind.
 //   - CP-CATALOG-16: [InstanceType].Devices names every driver of Dynamic Resource Allocation that will publish devices on the
 //     instance, with at most the devices that it will publish. Names are valid and unique within a pool, counters exist, and no
-//     amount is negative. Why: a new node has no ResourceSlices yet, so pods could be planned on it for devices that never appear.
+//     amount is negative. An attribute whose value depends on the offering is bound ([AttributeBinding]) to a label of which each
+//     offering has a value, and no device states it otherwise. Why: a new node has no ResourceSlices yet, so pods could be planned
+//     on it for devices that never appear.
 //
 // # CP-CREATE: Create
 //

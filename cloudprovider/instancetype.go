@@ -45,6 +45,8 @@ type DevicePool struct {
 	Devices []resourcev1.Device `json:"devices"`
 	// SharedCounters are what partitions of devices share; Devices consume no others.
 	SharedCounters []resourcev1.CounterSet `json:"sharedCounters,omitempty"`
+	// Bindings are attributes of devices whose values depend on the offering that is launched. Nil: none do.
+	Bindings []AttributeBinding `json:"bindings,omitempty"`
 }
 
 // Overhead is the part of an instance's capacity that is not available to pods. A nil list means no overhead.

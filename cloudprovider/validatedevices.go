@@ -23,6 +23,26 @@ func (c *catalogCheck) devices() {
 		for _, fault := range ValidateDevicePool(p, field.NewPath("devices").Index(i)) {
 			c.fault("CP-CATALOG-16", "%s", fault.Error())
 		}
+		for j := range p.Bindings {
+			c.binding(&p.Bindings[j], fmt.Sprintf("devices[%d].bindings[%d]", i, j))
+		}
+	}
+}
+
+// binding checks that each offering has a value for the attribute, and one that an attribute can have.
+func (c *catalogCheck) binding(b *AttributeBinding, path string) {
+	for i := range c.t.Offerings {
+		o := &c.t.Offerings[i]
+		label := c.t.LabelOf(o, b.Label)
+		_, listed := b.Values[label]
+		switch {
+		case label == "":
+			c.fault("CP-CATALOG-16", "%s.label is %q, of which offering %s has no value: state it, or bind the attribute to another label", path, b.Label, KeyOf(c.t, o))
+		case b.Values != nil && !listed:
+			c.fault("CP-CATALOG-16", "%s.values lacks %q, which offering %s has for label %q", path, label, KeyOf(c.t, o), b.Label)
+		case b.Values == nil && len(label) > resourcev1.DeviceAttributeMaxValueLength:
+			c.fault("CP-CATALOG-16", "%s has the value %q on offering %s, which is longer than the %d characters that an attribute can have: give values", path, label, KeyOf(c.t, o), resourcev1.DeviceAttributeMaxValueLength)
+		}
 	}
 }
 
@@ -53,7 +73,7 @@ func ValidateDevicePool(p *DevicePool, path *field.Path) field.ErrorList {
 		names[d.Name] = true
 		faults = append(faults, validateDevice(d, sets, at)...)
 	}
-	return faults
+	return append(faults, p.validateBindings(names, path)...)
 }
 
 // counterSets finds the pool's counter sets.

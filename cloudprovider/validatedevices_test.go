@@ -29,6 +29,15 @@ func gpuPool(change func(*cloudprovider.DevicePool)) *cloudprovider.DevicePool {
 	return p
 }
 
+// binding is a valid one, changed.
+func binding(change func(*cloudprovider.AttributeBinding)) []cloudprovider.AttributeBinding {
+	b := cloudprovider.AttributeBinding{Attribute: "zone", Label: "topology.kubernetes.io/zone"}
+	if change != nil {
+		change(&b)
+	}
+	return []cloudprovider.AttributeBinding{b}
+}
+
 // CP-CATALOG-16: what no driver could publish is named with its path.
 func TestValidateDevicePool(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -51,6 +60,29 @@ func TestValidateDevicePool(t *testing.T) {
 		"a negative counter": {func(p *cloudprovider.DevicePool) {
 			p.SharedCounters[0].Counters["memory"] = resourcev1.Counter{Value: resource.MustParse("-1")}
 		}, "devices[0].sharedCounters[0].counters[memory]"},
+		"a bound attribute": {func(p *cloudprovider.DevicePool) { p.Bindings = binding(nil) }, ""},
+		"a binding of nothing": {func(p *cloudprovider.DevicePool) {
+			p.Bindings = binding(func(b *cloudprovider.AttributeBinding) { b.Attribute = "" })
+		}, "devices[0].bindings[0].attribute"},
+		"a binding to no label": {func(p *cloudprovider.DevicePool) {
+			p.Bindings = binding(func(b *cloudprovider.AttributeBinding) { b.Label = "" })
+		}, "devices[0].bindings[0].label"},
+		"a binding of no device": {func(p *cloudprovider.DevicePool) {
+			p.Bindings = binding(func(b *cloudprovider.AttributeBinding) { b.Devices = []string{"gpu-7"} })
+		}, "devices[0].bindings[0].devices"},
+		"a bound attribute without a value": {func(p *cloudprovider.DevicePool) {
+			p.Bindings = binding(func(b *cloudprovider.AttributeBinding) { b.Values = map[string]resourcev1.DeviceAttribute{"a": {}} })
+		}, "devices[0].bindings[0].values[a]"},
+		"a bound attribute of a long value": {func(p *cloudprovider.DevicePool) {
+			long := strings.Repeat("x", 65)
+			p.Bindings = binding(func(b *cloudprovider.AttributeBinding) {
+				b.Values = map[string]resourcev1.DeviceAttribute{"a": {StringValue: &long}}
+			})
+		}, "devices[0].bindings[0].values[a]"},
+		"a stated attribute is bound": {func(p *cloudprovider.DevicePool) {
+			p.Bindings = binding(func(b *cloudprovider.AttributeBinding) { b.Attribute = "gpu.example.com/model" })
+		}, "devices[0].bindings[0].attribute"},
+		"an attribute is bound twice": {func(p *cloudprovider.DevicePool) { p.Bindings = append(binding(nil), binding(nil)...) }, "devices[0].bindings[1].attribute"},
 		"a negative draw": {func(p *cloudprovider.DevicePool) {
 			p.Devices[0].ConsumesCounters[0].Counters["memory"] = resourcev1.Counter{Value: resource.MustParse("-1")}
 		}, "devices[0].devices[0].consumesCounters[0].counters[memory]"},
@@ -69,14 +101,22 @@ func TestValidateDevicePool(t *testing.T) {
 }
 
 func TestDeepCopyOfDevices(t *testing.T) {
-	it := &cloudprovider.InstanceType{Devices: []cloudprovider.DevicePool{*gpuPool(nil)}}
+	bound := func(p *cloudprovider.DevicePool) {
+		value := "x"
+		p.Bindings = binding(func(b *cloudprovider.AttributeBinding) {
+			b.Devices, b.Values = []string{"gpu-0"}, map[string]resourcev1.DeviceAttribute{"a": {StringValue: &value}}
+		})
+	}
+	it := &cloudprovider.InstanceType{Devices: []cloudprovider.DevicePool{*gpuPool(bound)}}
 	c := it.DeepCopy()
 	if diff := cmp.Diff(it.Devices, c.Devices); diff != "" {
 		t.Fatal(diff)
 	}
 	c.Devices[0].Devices[0].Capacity["memory"] = resourcev1.DeviceCapacity{}
 	c.Devices[0].SharedCounters[0].Counters["memory"] = resourcev1.Counter{}
-	if diff := cmp.Diff(gpuPool(nil), &it.Devices[0]); diff != "" {
+	c.Devices[0].Bindings[0].Devices[0] = "gpu-1"
+	*c.Devices[0].Bindings[0].Values["a"].StringValue = "y"
+	if diff := cmp.Diff(gpuPool(bound), &it.Devices[0]); diff != "" {
 		t.Errorf("the copy shares memory: %s", diff)
 	}
 }

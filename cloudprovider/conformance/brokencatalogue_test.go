@@ -257,6 +257,14 @@ func brokenCatalogues() []broken {
 		{clause: "CP-CATALOG-16", what: "an attribute has no value", how: publishing(cloudprovider.DevicePool{
 			Driver: "gpu.example.com", Devices: []resourcev1.Device{{Name: "gpu-0", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"model": {}}}},
 		})},
+		{clause: "CP-CATALOG-16", what: "an attribute is bound to a label that no offering states", how: publishing(cloudprovider.DevicePool{
+			Driver: "gpu.example.com", Devices: []resourcev1.Device{{Name: "gpu-0"}},
+			Bindings: []cloudprovider.AttributeBinding{{Attribute: "clique", Label: "example.com/clique"}},
+		})},
+		{clause: "CP-CATALOG-16", what: "a bound attribute has no value in some zone", how: publishing(cloudprovider.DevicePool{
+			Driver: "gpu.example.com", Devices: []resourcev1.Device{{Name: "gpu-0"}},
+			Bindings: []cloudprovider.AttributeBinding{{Attribute: "site", Label: corev1.LabelTopologyZone, Values: map[string]resourcev1.DeviceAttribute{"elsewhere": {StringValue: new(string)}}}},
+		})},
 	}
 }
 

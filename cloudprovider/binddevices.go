@@ -1,0 +1,186 @@
+package cloudprovider
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// AttributeBinding gives devices an attribute whose value depends on the offering that is launched: the zone, for instance, or what belongs to a
+// reservation. Claims that select by it, or want devices that match in it, leave open only offerings where that holds.
+type AttributeBinding struct {
+	// Attribute is its name as in resourcev1.Device.Attributes. The devices themselves don't state it.
+	Attribute resourcev1.QualifiedName `json:"attribute"`
+	// Label is the key of a label that each offering of the type states, such as topology.kubernetes.io/zone, karpenter.sh/capacity-type or that of a
+	// reservation, or of one that the type states for all.
+	Label string `json:"label"`
+	// Values are the attribute's, by the label's value. Nil: the attribute is a string, and its value that of the label.
+	Values map[string]resourcev1.DeviceAttribute `json:"values,omitempty"`
+	// Devices are the names of those that have the attribute. Nil: all of the pool.
+	Devices []string `json:"devices,omitempty"`
+}
+
+// value is the attribute where the label has the value; false for none.
+func (b *AttributeBinding) value(label string) (resourcev1.DeviceAttribute, bool) {
+	if b.Values != nil {
+		a, ok := b.Values[label]
+		return a, ok
+	}
+	return resourcev1.DeviceAttribute{StringValue: &label}, label != ""
+}
+
+// concerns reports whether the device of the name has the attribute.
+func (b *AttributeBinding) concerns(device string) bool {
+	return b.Devices == nil || slices.Contains(b.Devices, device)
+}
+
+// LabelOf is the value of a label on instances bought by the offering: the offering's own, else the type's. It is empty if neither has exactly one.
+func (t *InstanceType) LabelOf(o *Offering, key string) string {
+	if o != nil && o.Requirements.Has(key) {
+		return o.Value(key)
+	}
+	return single(t.Requirements, key)
+}
+
+// DeviceLabels are the keys of the labels that attributes of the type's devices are bound to, each once and sorted. Nil: none.
+func (t *InstanceType) DeviceLabels() []string {
+	var keys []string
+	for i := range t.Devices {
+		for j := range t.Devices[i].Bindings {
+			keys = append(keys, t.Devices[i].Bindings[j].Label)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// DevicesOf are the device pools of an instance bought by the offering: the type's, with the values of all bound attributes. It is Devices itself where
+// none is bound, and must not be changed.
+func (t *InstanceType) DevicesOf(o *Offering) []DevicePool {
+	return BindDevices(t.Devices, func(key string) string { return t.LabelOf(o, key) })
+}
+
+// BindDevices are the pools with the values of their bound attributes on a node with those labels, and without bindings; label is empty for a label that
+// the node lacks. Where nothing is bound it is the pools themselves. Neither must be changed.
+func BindDevices(pools []DevicePool, label func(key string) string) []DevicePool {
+	if !slices.ContainsFunc(pools, func(p DevicePool) bool { return len(p.Bindings) > 0 }) {
+		return pools
+	}
+	out := slices.Clone(pools)
+	for i := range out {
+		out[i].bind(label)
+	}
+	return out
+}
+
+// bind replaces the bindings by attributes of copies of the devices.
+func (p *DevicePool) bind(label func(key string) string) {
+	if len(p.Bindings) == 0 {
+		return
+	}
+	p.Devices = slices.Clone(p.Devices)
+	for i := range p.Devices {
+		d := &p.Devices[i]
+		d.Attributes = maps.Clone(d.Attributes)
+		for j := range p.Bindings {
+			b := &p.Bindings[j]
+			value, ok := b.value(label(b.Label))
+			if !ok || !b.concerns(d.Name) {
+				continue
+			}
+			if d.Attributes == nil {
+				d.Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{}
+			}
+			d.Attributes[b.Attribute] = value
+		}
+	}
+	p.Bindings = nil
+}
+
+// validateBindings checks them. names are those of the pool's devices.
+func (p *DevicePool) validateBindings(names map[string]bool, path *field.Path) field.ErrorList {
+	var faults field.ErrorList
+	bound := map[string]bool{}
+	for i := range p.Bindings {
+		b, at := &p.Bindings[i], path.Child("bindings").Index(i)
+		if b.Attribute == "" {
+			faults = append(faults, field.Required(at.Child("attribute"), "name the attribute"))
+		}
+		if problems := validation.IsQualifiedName(b.Label); len(problems) > 0 {
+			faults = append(faults, field.Invalid(at.Child("label"), b.Label, strings.Join(problems, "; ")))
+		}
+		for _, name := range b.Devices {
+			if !names[name] {
+				faults = append(faults, field.NotFound(at.Child("devices"), name))
+			}
+		}
+		for _, label := range namesOf(b.Values) {
+			a, here := b.Values[label], at.Child("values").Key(label)
+			if n := values(a); n != 1 {
+				faults = append(faults, field.Invalid(here, fmt.Sprintf("%d values", n), "must have exactly one value"))
+			}
+			if text := textValue(a); len(text) > resourcev1.DeviceAttributeMaxValueLength {
+				faults = append(faults, field.TooLong(here, text, resourcev1.DeviceAttributeMaxValueLength))
+			}
+		}
+		faults = append(faults, p.boundTwice(b, bound, at.Child("attribute"))...)
+	}
+	return faults
+}
+
+// boundTwice finds the devices that have the binding's attribute already: of their own, or by a binding before.
+func (p *DevicePool) boundTwice(b *AttributeBinding, bound map[string]bool, path *field.Path) field.ErrorList {
+	for i := range p.Devices {
+		d := &p.Devices[i]
+		if !b.concerns(d.Name) {
+			continue
+		}
+		key := d.Name + " " + p.qualified(b.Attribute)
+		for name := range d.Attributes {
+			bound[d.Name+" "+p.qualified(name)] = true
+		}
+		if bound[key] {
+			return field.ErrorList{field.Duplicate(path, fmt.Sprintf("%s of device %s", b.Attribute, d.Name))}
+		}
+		bound[key] = true
+		if n := len(d.Attributes) + len(d.Capacity) + p.bindingsOf(d.Name); n > resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice {
+			return field.ErrorList{field.TooMany(path, n, resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice)}
+		}
+	}
+	return nil
+}
+
+// bindingsOf is how many attributes of the device are bound.
+func (p *DevicePool) bindingsOf(device string) int {
+	n := 0
+	for i := range p.Bindings {
+		if p.Bindings[i].concerns(device) {
+			n++
+		}
+	}
+	return n
+}
+
+// qualified is an attribute's name with its domain, which is the driver's where it has none.
+func (p *DevicePool) qualified(name resourcev1.QualifiedName) string {
+	if strings.Contains(string(name), "/") {
+		return string(name)
+	}
+	return p.Driver + "/" + string(name)
+}
+
+// textValue is a string or a version; empty for other kinds.
+func textValue(a resourcev1.DeviceAttribute) string {
+	switch {
+	case a.StringValue != nil:
+		return *a.StringValue
+	case a.VersionValue != nil:
+		return *a.VersionValue
+	}
+	return ""
+}
