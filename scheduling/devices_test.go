@@ -200,7 +200,7 @@ func checkDevices(t fataler, s *scheduling.Snapshot, p *scheduling.Plan) {
 		for _, option := range n.InstanceTypes {
 			for _, it := range s.Catalogs["types"] {
 				if it.Name == option.Name {
-					allocate("a new "+it.Name, slicesOf(it), n.Pods)
+					allocate("a new "+it.Name, slicesOf(boughtAs(it, &option)), n.Pods)
 				}
 			}
 		}
@@ -214,6 +214,17 @@ func checkDevices(t fataler, s *scheduling.Snapshot, p *scheduling.Plan) {
 		}
 		allocate(p.Existing[i].Name, list, p.Existing[i].Pods)
 	}
+}
+
+// boughtAs is the type with what its devices say where it is bought by the option.
+func boughtAs(it *cloudprovider.InstanceType, option *scheduling.InstanceTypeOption) *cloudprovider.InstanceType {
+	out := *it
+	for i := range it.Offerings {
+		if cloudprovider.KeyOf(it, &it.Offerings[i]) == option.Offering() {
+			out.Devices = it.DevicesOf(&it.Offerings[i])
+		}
+	}
+	return &out
 }
 
 // slicesOf are what a new node of the type publishes.

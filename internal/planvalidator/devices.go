@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -24,11 +25,7 @@ func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling
 				if it.Name != option.Name {
 					continue
 				}
-				h := newDeviceHost()
-				for j := range it.Devices {
-					h.publish(it.Devices[j].Driver, "", it.Devices[j].Devices, it.Devices[j].SharedCounters)
-				}
-				c.host(n.Name+" as "+it.Name, h, n.Pods)
+				c.newNode(n, it)
 			}
 		}
 		c.apart(n.Name, n.Pods)
@@ -59,6 +56,59 @@ type deviceChecker struct {
 	matcher scheduling.DeviceMatcher
 	// hosts are the nodes of the pods of each shared claim.
 	hosts map[string]string
+}
+
+// newNode checks a new node as one of its types, by each of the offerings that its claim leaves open if these differ in their devices.
+func (c *deviceChecker) newNode(n *scheduling.NewNode, it *cloudprovider.InstanceType) {
+	if !slices.ContainsFunc(it.Devices, func(p cloudprovider.DevicePool) bool { return len(p.Bindings) > 0 }) {
+		c.host(n.Name+" as "+it.Name, publishing(it, nil), n.Pods)
+		return
+	}
+	claim := c.claim(n, c.pools[n.Pool])
+	for i := range it.Offerings {
+		o := &it.Offerings[i]
+		if _, open := c.nodeLabels(claim, it, o); open && o.Available {
+			c.host(n.Name+" as "+it.Name+"/"+o.Zone()+"/"+o.CapacityType(), publishing(it, o), n.Pods)
+		}
+	}
+}
+
+// publishing is what drivers will publish on an instance of the type bought by the offering; nil for one without bound attributes.
+func publishing(it *cloudprovider.InstanceType, o *cloudprovider.Offering) *deviceHost {
+	h := newDeviceHost()
+	for i := range it.Devices {
+		p := it.Devices[i].DeepCopy()
+		for j := range p.Devices {
+			for k := range p.Bindings {
+				bound(&p.Devices[j], &p.Bindings[k], it, o)
+			}
+		}
+		h.publish(p.Driver, "", p.Devices, p.SharedCounters)
+	}
+	return h
+}
+
+// bound gives the device the attribute of a binding.
+func bound(d *resourcev1.Device, b *cloudprovider.AttributeBinding, it *cloudprovider.InstanceType, o *cloudprovider.Offering) {
+	have := it.Requirements
+	if o.Requirements.Has(b.Label) {
+		have = o.Requirements
+	}
+	label := have.Get(b.Label).Values()
+	if len(label) != 1 || b.Devices != nil && !slices.Contains(b.Devices, d.Name) {
+		return
+	}
+	value, known := b.Values[label[0]]
+	if b.Values == nil {
+		value, known = resourcev1.DeviceAttribute{StringValue: &label[0]}, true
+	}
+	if !known {
+		return
+	}
+	if d.Attributes == nil {
+		d.Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{}
+	}
+	d.Attributes[b.Attribute] = value
 }
 
 // host checks the claims of one node's pods.

@@ -3,7 +3,6 @@ package claimed
 import (
 	"slices"
 
-	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/devices"
 )
 
@@ -13,18 +12,17 @@ import (
 
 // furtherRoom is by resource of the counts.
 type furtherRoom struct {
-	ofTypes map[*cloudprovider.DevicePool][]int64
+	ofTypes map[Template][]int64
 	ofNodes map[string][]int64
 }
 
 // addFurther finds it for types and nodes. The usages are not changed.
 func (x *Index) addFurther(stock *deviceStock) {
 	needs := x.distinctNeeds()
-	x.further = furtherRoom{map[*cloudprovider.DevicePool][]int64{}, map[string][]int64{}}
-	for _, it := range stock.types {
-		pool := &it.Devices[0]
-		if f := x.furtherOf(devices.NewUsage(stock.ofTypes[pool]), x.OfTypes[pool], x.ceilings[pool], needs); f != nil {
-			x.further.ofTypes[pool] = f
+	x.further = furtherRoom{map[Template][]int64{}, map[string][]int64{}}
+	for _, of := range stock.types {
+		if f := x.furtherOf(devices.NewUsage(stock.ofTypes[of]), x.OfTypes[of], x.ceilings[of], needs); f != nil {
+			x.further.ofTypes[of] = f
 		}
 	}
 	if x.Kinds.Exact() {

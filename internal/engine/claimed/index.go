@@ -32,15 +32,15 @@ type Index struct {
 	// extended are the extended resources that devices serve as well.
 	extended []extendedResource
 	classes  map[string]*resourcev1.DeviceClass
-	// OfTypes are the units of instance types, by the first of their pools, which copies of a type share; ofNodes those of nodes, by name.
-	OfTypes map[*cloudprovider.DevicePool]devices.Units
+	// OfTypes are the units of instance types; ofNodes those of nodes, by name.
+	OfTypes map[Template]devices.Units
 	ofNodes map[string]devices.Units
-	// ceilings are, by the same pools, what types have at most.
-	ceilings map[*cloudprovider.DevicePool]*devices.Ceiling
+	// ceilings are what types have at most.
+	ceilings map[Template]*devices.Ceiling
 	// further is what of types and nodes counts further than their units say, by the same keys: see addFurther.
 	further furtherRoom
 	// Inventories and usages are what the units were found in.
-	Inventories map[*cloudprovider.DevicePool]*devices.Inventory
+	Inventories map[Template]*devices.Inventory
 	Usages      map[string]*devices.Usage
 	// until, typed and published are those of deviceStock.
 	until            time.Time
@@ -65,8 +65,7 @@ func New(s *planning.Snapshot, r *likeness.Roster, table *resources.Table, terms
 	x := &Index{
 		table: table, matcher: matcher, extended: extended, classes: deviceClasses(s),
 		matches: devices.NewMatches(matcher), Kinds: devices.NewKinds(), needs: map[string]deviceNeeds{},
-		OfTypes: map[*cloudprovider.DevicePool]devices.Units{}, ofNodes: map[string]devices.Units{},
-		ceilings: map[*cloudprovider.DevicePool]*devices.Ceiling{},
+		OfTypes: map[Template]devices.Units{}, ofNodes: map[string]devices.Units{}, ceilings: map[Template]*devices.Ceiling{},
 	}
 	stock := newDeviceStock(s)
 	if network := newDeviceNetwork(s, stock, x.matches, matcher != nil); network != nil {
@@ -138,10 +137,10 @@ func (x *Index) intern() {
 // count finds the resources and what nodes and types have of them.
 func (x *Index) count(stock *deviceStock) {
 	var all []devices.Units
-	for _, it := range stock.types {
-		usage := devices.NewUsage(stock.ofTypes[&it.Devices[0]])
+	for _, of := range stock.types {
+		usage := devices.NewUsage(stock.ofTypes[of])
 		units, ceiling := x.Kinds.Units(usage, nil, x.matches), x.Kinds.Ceiling(usage, nil, x.matches)
-		x.OfTypes[&it.Devices[0]], x.ceilings[&it.Devices[0]] = units, &ceiling
+		x.OfTypes[of], x.ceilings[of] = units, &ceiling
 		all = append(all, units)
 	}
 	for _, name := range stock.nodes {
@@ -249,33 +248,33 @@ func (x *Index) add(amounts, into []int64, over bool) {
 	}
 }
 
-// RoomOfType fills in how many devices a new node of the type has, next to its other amounts.
-func (x *Index) RoomOfType(it *cloudprovider.InstanceType, into []int64) {
+// RoomOfType fills in how many devices a new node of the type bought by the offering has, next to its other amounts.
+func (x *Index) RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64) {
 	if x == nil || len(it.Devices) == 0 && len(x.extended) == 0 {
 		return
 	}
 	var units devices.Units
 	var further []int64
 	if len(it.Devices) > 0 {
-		known := false
-		further = x.further.ofTypes[&it.Devices[0]]
-		if units, known = x.OfTypes[&it.Devices[0]]; !known { // a copy of a type that the snapshot has
-			units = x.Kinds.Units(devices.NewUsage(devices.NewInventory(TemplateSlices(it.Devices, "", nil))), nil, devices.NewMatches(x.matcher))
+		known, of := false, TemplateOf(it, o)
+		further = x.further.ofTypes[of]
+		if units, known = x.OfTypes[of]; !known { // a copy of a type that the snapshot has
+			units = x.Kinds.Units(devices.NewUsage(Inventory(it, o)), nil, devices.NewMatches(x.matcher))
 		}
 	}
 	x.fill(units, further, func(_ corev1.ResourceName, at int) bool { return into[at] <= 0 }, into)
 }
 
-// MostOfType fills in how many devices a new node of the type has at most, for bounds: see devices.Ceiling.
-func (x *Index) MostOfType(it *cloudprovider.InstanceType, into []int64) {
+// MostOfType fills in how many devices a new node of the type bought by the offering has at most, for bounds: see devices.Ceiling.
+func (x *Index) MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64) {
 	if x == nil || len(it.Devices) == 0 && len(x.extended) == 0 {
 		return
 	}
 	ceiling := &devices.Ceiling{}
 	if len(it.Devices) > 0 {
 		known := false
-		if ceiling, known = x.ceilings[&it.Devices[0]]; !known { // a copy of a type that the snapshot has
-			found := x.Kinds.Ceiling(devices.NewUsage(devices.NewInventory(TemplateSlices(it.Devices, "", nil))), nil, devices.NewMatches(x.matcher))
+		if ceiling, known = x.ceilings[TemplateOf(it, o)]; !known { // a copy of a type that the snapshot has
+			found := x.Kinds.Ceiling(devices.NewUsage(Inventory(it, o)), nil, devices.NewMatches(x.matcher))
 			ceiling = &found
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/match"
@@ -106,7 +105,7 @@ func (n *deviceNetwork) split(claims []*devices.Claim) (ofNode, ofMany []*device
 // ofNode reports whether the request is about a device of a node or of an instance type.
 func (n *deviceNetwork) ofNode(c *devices.Claim, request int) bool {
 	about := func(inv *devices.Inventory) bool { return slices.Contains(n.matches.Candidates(inv, c, request), true) }
-	return slices.ContainsFunc(n.stock.types, func(it *cloudprovider.InstanceType) bool { return about(n.stock.ofTypes[&it.Devices[0]]) }) ||
+	return slices.ContainsFunc(n.stock.types, func(of Template) bool { return about(n.stock.ofTypes[of]) }) ||
 		slices.ContainsFunc(n.stock.nodes, func(name string) bool { return about(n.stock.ofNodes[name].Inventory()) })
 }
 

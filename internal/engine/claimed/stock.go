@@ -13,14 +13,15 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // deviceStock is which devices there are: those of nodes, with what claims have of them, and those of instance types.
 type deviceStock struct {
-	// types have devices, each list of pools once; OfTypes is by the first pool.
-	types   []*cloudprovider.InstanceType
-	ofTypes map[*cloudprovider.DevicePool]*devices.Inventory
+	// types are what instance types will publish, each once.
+	types   []Template
+	ofTypes map[Template]*devices.Inventory
 	// nodes are the names of those with devices, ofNodes what is used of them.
 	nodes   []string
 	ofNodes map[string]*devices.Usage
@@ -30,8 +31,25 @@ type deviceStock struct {
 	typed, published map[string]bool
 }
 
+// Template is what instances of a type will publish if they are bought by certain offerings: its first pool, which copies of the type share, and the
+// values that attributes are bound to, as market.BoundText.
+type Template struct {
+	pool  *cloudprovider.DevicePool
+	bound string
+}
+
+// TemplateOf is that of a type, which has devices, bought by the offering.
+func TemplateOf(it *cloudprovider.InstanceType, o *cloudprovider.Offering) Template {
+	return Template{&it.Devices[0], market.BoundText(it, o)}
+}
+
+// Inventory are the devices of a new node of the type bought by the offering.
+func Inventory(it *cloudprovider.InstanceType, o *cloudprovider.Offering) *devices.Inventory {
+	return devices.NewInventory(TemplateSlices(it.DevicesOf(o), "", nil))
+}
+
 func newDeviceStock(s *planning.Snapshot) *deviceStock {
-	k := &deviceStock{ofTypes: map[*cloudprovider.DevicePool]*devices.Inventory{}, ofNodes: map[string]*devices.Usage{}, typed: map[string]bool{}, published: map[string]bool{}}
+	k := &deviceStock{ofTypes: map[Template]*devices.Inventory{}, ofNodes: map[string]*devices.Usage{}, typed: map[string]bool{}, published: map[string]bool{}}
 	byName := map[string]*cloudprovider.InstanceType{}
 	for _, name := range slices.Sorted(maps.Keys(s.Catalogs)) {
 		for _, it := range s.Catalogs[name] {
@@ -42,14 +60,24 @@ func newDeviceStock(s *planning.Snapshot) *deviceStock {
 			if byName[it.Name] == nil {
 				byName[it.Name] = it
 			}
-			if k.ofTypes[&it.Devices[0]] == nil {
-				inv := devices.NewInventory(TemplateSlices(it.Devices, "", nil))
-				k.types, k.ofTypes[&it.Devices[0]] = append(k.types, it), inv
+			k.addType(it, nil)
+			if it.DeviceLabels() == nil {
+				continue
+			}
+			for i := range it.Offerings {
+				k.addType(it, &it.Offerings[i])
 			}
 		}
 	}
 	k.addNodes(s, byName)
 	return k
+}
+
+// addType adds what instances of the type bought by the offering will publish.
+func (k *deviceStock) addType(it *cloudprovider.InstanceType, o *cloudprovider.Offering) {
+	if of := TemplateOf(it, o); k.ofTypes[of] == nil {
+		k.types, k.ofTypes[of] = append(k.types, of), Inventory(it, o)
+	}
 }
 
 // addNodes reads the slices that are for one node, and who has which of its devices. For others see deviceNetwork.
@@ -70,7 +98,8 @@ func (k *deviceStock) addNodes(s *planning.Snapshot, types map[string]*cloudprov
 		k.noteStart(n, s.Time)
 		if view := existing.ViewOf(n); !view.Initialized || driversStart(n, s.Time) {
 			if it := types[view.Labels[corev1.LabelInstanceTypeStable]]; it != nil {
-				list = slices.Concat(list, TemplateSlices(it.Devices, n.Name, list))
+				pools := cloudprovider.BindDevices(it.Devices, func(key string) string { return view.Labels[key] })
+				list = slices.Concat(list, TemplateSlices(pools, n.Name, list))
 			}
 		}
 		if len(list) > 0 && k.ofNodes[n.Name] == nil {

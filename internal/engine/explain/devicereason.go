@@ -24,29 +24,35 @@ func (x *explainer) missingDevices(p *nodepool.Pool) (string, *devices.Miss) {
 	}
 	claims, matches := x.m.Devices.Of(x.c.Sample).Claims, devices.NewMatches(x.m.Matcher)
 	var nearest *devices.Miss
-	var of, uncounted *cloudprovider.InstanceType
-	looks := 0
-	for _, it := range p.Table.Catalog.Types {
-		if len(it.Devices) == 0 || looks == maxDeviceTypes {
+	of, uncounted := "", ""
+	looked := map[claimed.Template]bool{}
+	c := p.Table.Catalog
+	for i := range c.Variants {
+		v := &c.Variants[i]
+		it := c.Types[v.Type]
+		if len(it.Devices) == 0 || len(looked) == maxDeviceTypes || v.Offering == nil && it.DeviceLabels() != nil || looked[claimed.TemplateOf(it, v.Offering)] {
 			continue
 		}
-		looks++
-		inv := devices.NewInventory(claimed.TemplateSlices(it.Devices, it.Name, nil))
-		_, miss := devices.Allocate([]devices.Source{{Usage: devices.NewUsage(inv)}}, claims, matches)
+		looked[claimed.TemplateOf(it, v.Offering)] = true
+		name := it.Name
+		if v.Bound != "" {
+			name += " with " + v.Bound
+		}
+		_, miss := devices.Allocate([]devices.Source{{Usage: devices.NewUsage(claimed.Inventory(it, v.Offering))}}, claims, matches)
 		switch {
-		case miss == nil && x.hasDevices(it):
+		case miss == nil && x.hasDevices(it, v.Offering):
 			return "", nil
 		case miss == nil:
-			uncounted = it
+			uncounted = name
 		case nearest == nil || miss.Nearer(nearest):
-			nearest, of = miss, it
+			nearest, of = miss, name
 		}
 	}
 	switch {
-	case uncounted != nil:
-		return fmt.Sprintf("%s has such devices, but they can't be counted", uncounted.Name), nil
+	case uncounted != "":
+		return fmt.Sprintf("%s has such devices, but they can't be counted", uncounted), nil
 	case nearest != nil:
-		return fmt.Sprintf("on %s %s", of.Name, nearest), nearest
+		return fmt.Sprintf("on %s %s", of, nearest), nearest
 	}
 	return "no instance type of the pool has devices", nil
 }
@@ -77,11 +83,11 @@ func onlyDevices(miss *planning.NearestMiss) bool {
 	return len(miss.Amounts) > 0
 }
 
-// hasDevices reports whether a new node of the type has as many devices as a pod of the class needs.
-func (x *explainer) hasDevices(it *cloudprovider.InstanceType) bool {
+// hasDevices reports whether a new node of the type bought by the offering has as many devices as a pod of the class needs.
+func (x *explainer) hasDevices(it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	room := make([]int64, len(x.c.Requests))
 	x.m.Resources.Capacity(it.Allocatable(), room)
-	x.m.Devices.RoomOfType(it, room)
+	x.m.Devices.RoomOfType(it, o, room)
 	return !slices.ContainsFunc(x.m.Devices.Counts.Names(), func(name string) bool {
 		at, ok := x.m.Resources.At(resources.Devices(name))
 		return ok && x.c.Requests[at] > room[at]

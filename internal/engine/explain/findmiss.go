@@ -421,7 +421,7 @@ func (x misses) holdsDaemons(q *question, cand *candidate, key, value string, kn
 	need, have := slices.Clone(x.c.Requests), make([]int64, len(x.c.Requests))
 	m.Resources.Capacity(c.Variants[v].Allocatable, have)
 	m.Resources.AttachRoom(have, market.AttachLimit(c.Types[c.Variants[v].Type]))
-	m.Devices.RoomOfType(c.Types[c.Variants[v].Type], have)
+	m.Devices.RoomOfType(c.Types[c.Variants[v].Type], c.Variants[v].Offering, have)
 	for i := range masks {
 		if masks[i].RunsAt(v, cand.slot) {
 			resources.AddScaled(need, masks[i].Set.Requests, 1)

@@ -421,13 +421,13 @@ func (x *explanations) shutOfferings(c *market.Catalog) map[variantSlot]int64 {
 	}
 	out := map[variantSlot]int64{}
 	for v := range c.Variants {
-		typ := c.Variants[v].Type
-		if v > 0 && c.Variants[v-1].Type == typ {
-			continue // the type's own capacity comes first
+		if c.Variants[v].Override != "" {
+			continue
 		}
-		for i := range c.Types[typ].Offerings {
-			o := &c.Types[typ].Offerings[i]
-			if o.Available || market.OverrideText(o) != "" {
+		it := c.Types[c.Variants[v].Type]
+		for i := range it.Offerings {
+			o := &it.Offerings[i]
+			if o.Available || market.OverrideText(o) != "" || market.BoundText(it, o) != c.Variants[v].Bound {
 				continue
 			}
 			site := variantSlot{variant: int32(v), slot: slotOf[o.Requirements.String()]}

@@ -50,6 +50,8 @@ type Catalog struct {
 	OfferingKeys map[string]bool
 	// TypeKeys are the labels that some type states; true if some type leaves more than one value open.
 	TypeKeys map[string]bool
+	// DeviceLabels are the labels that attributes of devices are bound to, sorted; mostly none.
+	DeviceLabels []string
 	// full is set of all variants, all slots.
 	AllVariants, AllSlots bitset.Set
 	// variantMasks and slotMasks remember which variants or slots meet a requirement, by its text. They grow while
@@ -62,11 +64,16 @@ type Catalog struct {
 	costs *costTable
 }
 
-// Variant is an instance type with one allocatable: offerings may override capacity or overhead.
+// Variant is an instance type with one allocatable and one set of devices: offerings may override capacity or overhead, and attributes of devices may be
+// bound to their labels.
 type Variant struct {
 	Type        int // index into types
 	Capacity    corev1.ResourceList
 	Allocatable corev1.ResourceList
+	// Override is the OverrideText of its offerings, Bound their BoundText.
+	Override, Bound string
+	// Offering is one of them; nil for a type's own capacity without bound attributes.
+	Offering *cloudprovider.Offering
 }
 
 // Slot is one distinct set of offering labels: a zone and a capacity type, perhaps a reservation.
@@ -102,12 +109,15 @@ func NewCatalog(name string, types []*cloudprovider.InstanceType) *Catalog {
 	for i, it := range c.Types {
 		c.addVariants(i, it, slots[:len(it.Offerings)])
 		slots = slots[len(it.Offerings):]
+		c.DeviceLabels = append(c.DeviceLabels, it.DeviceLabels()...)
 		for r := range it.Requirements.All {
 			if !c.OfferingKeys[r.Key()] {
 				c.TypeKeys[r.Key()] = c.TypeKeys[r.Key()] || !match.SingleValued(r)
 			}
 		}
 	}
+	slices.Sort(c.DeviceLabels)
+	c.DeviceLabels = slices.Compact(c.DeviceLabels)
 	c.AllVariants, c.AllSlots = bitset.Full(len(c.Variants)), bitset.Full(len(c.Slots))
 	return c
 }
@@ -192,22 +202,27 @@ func newSlot(labels requirements.Set) Slot {
 	return s
 }
 
-// addVariants splits the type by the overrides of its offerings, of which slotOf are the slots; offerings without
-// overrides come first.
+// addVariants splits the type by the overrides of its offerings, of which slotOf are the slots, and by what attributes of its devices are
+// bound to; offerings without either come first.
 func (c *Catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf []int32) {
-	numbers := map[string]int{}
+	numbers := map[[2]string]int{}
+	labels := it.DeviceLabels()
+	textOf := func(o *cloudprovider.Offering) [2]string { return [2]string{OverrideText(o), boundText(it, o, labels)} }
 	variantOf := func(o *cloudprovider.Offering) int {
-		text := ""
+		text := [2]string{}
 		if o != nil {
-			text = OverrideText(o)
+			text = textOf(o)
 		}
 		if n, ok := numbers[text]; ok {
 			return n
 		}
 		n := len(c.Variants)
 		numbers[text] = n
-		v := Variant{Type: typ, Capacity: it.Capacity}
-		if text == "" {
+		v := Variant{Type: typ, Capacity: it.Capacity, Override: text[0], Bound: text[1]}
+		if text != [2]string{} {
+			v.Offering = o
+		}
+		if text[0] == "" {
 			v.Allocatable = it.Allocatable()
 		} else {
 			v.Capacity, v.Allocatable = it.CapacityOf(o), it.AllocatableOf(o)
@@ -219,10 +234,19 @@ func (c *Catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf []
 		return n
 	}
 	variantOf(nil)
-	overriding := slices.DeleteFunc(slices.Clone(it.Offerings), func(o cloudprovider.Offering) bool { return !o.Available || OverrideText(&o) == "" })
-	slices.SortFunc(overriding, func(a, b cloudprovider.Offering) int { return cmp.Compare(OverrideText(&a), OverrideText(&b)) })
-	for i := range overriding {
-		variantOf(&overriding[i])
+	var differing []*cloudprovider.Offering
+	for i := range it.Offerings {
+		o := &it.Offerings[i]
+		if override := OverrideText(o); override != "" && o.Available || override == "" && len(labels) > 0 {
+			differing = append(differing, o)
+		}
+	}
+	slices.SortStableFunc(differing, func(a, b *cloudprovider.Offering) int {
+		x, y := textOf(a), textOf(b)
+		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))
+	})
+	for _, o := range differing {
+		variantOf(o)
 	}
 	for i := range it.Offerings {
 		o := &it.Offerings[i]
@@ -258,6 +282,23 @@ func OverrideText(o *cloudprovider.Offering) string {
 		write(o.Overhead.KubeReserved)
 		write(o.Overhead.SystemReserved)
 		write(o.Overhead.EvictionThreshold)
+	}
+	return b.String()
+}
+
+// BoundText differs for offerings of the type on which attributes of its devices have different values; empty where none is bound.
+func BoundText(it *cloudprovider.InstanceType, o *cloudprovider.Offering) string {
+	return boundText(it, o, it.DeviceLabels())
+}
+
+// boundText is that for the labels that attributes are bound to.
+func boundText(it *cloudprovider.InstanceType, o *cloudprovider.Offering, labels []string) string {
+	var b strings.Builder
+	for i, key := range labels {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(key + "=" + it.LabelOf(o, key))
 	}
 	return b.String()
 }

@@ -3,7 +3,10 @@ package newnodes
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/model"
@@ -122,8 +125,24 @@ func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []s
 			}
 		}
 	}
+	claim = claim.Merge(keepBound(m, mc, rows, slots))
 	keepCovered(m, mc, rows, slots)
 	p.Table.KeepProduct(mc.Slot, slots)
+	return claim
+}
+
+// keepBound has the node keep its labels that decide attributes of devices that pods ask about. KeepProduct sees to zone and capacity type.
+func keepBound(m *model.Model, mc *state.Node, rows, slots bitset.Set) (claim requirements.Set) {
+	p := m.Pools[mc.Pool]
+	if !p.Table.Split {
+		return claim
+	}
+	as := nodepool.Assignment{Labels: mc.Labels}
+	for _, key := range p.Table.Catalog.DeviceLabels {
+		if key != corev1.LabelTopologyZone && key != v1.CapacityTypeLabelKey {
+			claim = claim.Merge(KeepLabel(m, mc, &as, key, rows, slots))
+		}
+	}
 	return claim
 }
 

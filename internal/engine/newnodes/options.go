@@ -82,9 +82,9 @@ func optionsFor(m *model.Model, out []planning.InstanceTypeOption, p *nodepool.P
 		if !resources.Fits(mc.Used, t.AllocOf(row, dims)) || (most != nil && !resources.Fits(p.RowCost(row), most)) {
 			continue
 		}
-		// Of a type's rows the cheapest counts. Without splits each type has but one.
+		// Of a type's rows the cheapest counts. Mostly each type has but one.
 		option := offers.option(m, p, i)
-		if t.Split && slices.ContainsFunc(out, func(have planning.InstanceTypeOption) bool { return have.Name == option.Name }) {
+		if t.Several && slices.ContainsFunc(out, func(have planning.InstanceTypeOption) bool { return have.Name == option.Name }) {
 			continue
 		}
 		out = append(out, *option)

@@ -22,8 +22,8 @@ type Table struct {
 	most []int64
 	// Taken is indexed alike: what DaemonSets take.
 	Taken []int64
-	// Split says that some type has several rows: what it holds depends on where it is bought.
-	Split bool
+	// Several says that some type has several rows, Split that what it holds depends on where it is bought.
+	Several, Split bool
 	// DaemonsOn is indexed by row: the DaemonSets there, by number.
 	DaemonsOn [][]int32
 	// InOrder is for CheapestFirst alone.
@@ -42,10 +42,10 @@ type Row struct {
 
 // Devices fills in what a new node of a type has besides its allocatable amounts.
 type Devices interface {
-	// RoomOfType fills in what pods can count on.
-	RoomOfType(it *cloudprovider.InstanceType, into []int64)
+	// RoomOfType fills in what pods can count on, if it is bought by the offering; nil where that does not matter.
+	RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64)
 	// MostOfType fills in what no pods can have more of, for bounds.
-	MostOfType(it *cloudprovider.InstanceType, into []int64)
+	MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64)
 }
 
 // NewTable is the catalog's table for pools on whose nodes the DaemonSets of the masks run. Devices may be nil.
@@ -58,8 +58,8 @@ func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, de
 		in.AttachRoom(alloc, market.AttachLimit(c.Types[c.Variants[v].Type]))
 		copy(most, alloc)
 		if devices != nil {
-			devices.RoomOfType(c.Types[c.Variants[v].Type], alloc)
-			devices.MostOfType(c.Types[c.Variants[v].Type], most)
+			devices.RoomOfType(c.Types[c.Variants[v].Type], c.Variants[v].Offering, alloc)
+			devices.MostOfType(c.Types[c.Variants[v].Type], c.Variants[v].Offering, most)
 		}
 		for _, slots := range slotGroups(masks, v, len(c.Slots)) {
 			clear(taken)
@@ -91,15 +91,28 @@ func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, de
 			}
 		}
 	}
+	for r := 1; r < len(t.Rows); r++ {
+		if c.Variants[t.Rows[r].Variant].Type == c.Variants[t.Rows[r-1].Variant].Type {
+			t.Several = true
+			t.Split = t.Split || !t.holdAlike(r-1, r, dims)
+		}
+	}
 	if slices.Equal(t.most, t.alloc) {
 		t.most = nil
 	}
-	for r := 1; r < len(t.Rows); r++ {
-		if c.Variants[t.Rows[r].Variant].Type == c.Variants[t.Rows[r-1].Variant].Type {
-			t.Split = true
-		}
-	}
 	return t
+}
+
+// holdAlike reports whether two rows of a type differ in nothing but attributes of devices that no pod asks about.
+func (t *Table) holdAlike(a, b, dims int) bool {
+	x, y := &t.Catalog.Variants[t.Rows[a].Variant], &t.Catalog.Variants[t.Rows[b].Variant]
+	same := func(amounts []int64) bool {
+		return slices.Equal(amounts[a*dims:(a+1)*dims], amounts[b*dims:(b+1)*dims])
+	}
+	if unsold := x.Offering == nil && y.Bound != "" && x.Override == y.Override; unsold {
+		return true
+	}
+	return x.Bound != y.Bound && x.Override == y.Override && same(t.alloc) && same(t.most) && same(t.Taken) && slices.Equal(t.DaemonsOn[a], t.DaemonsOn[b])
 }
 
 // AllocOf is what is left for pods on a node of the row.

@@ -9,12 +9,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/claimed"
 	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/scheduling/planning"
@@ -41,10 +43,16 @@ type deviceAdmission struct {
 	known  map[string]sequence
 	// refused says of types and classes in an order whether some get no devices.
 	refused map[string]bool
-	// stocks are what new nodes have, which is never changed, by the first pool of their type.
-	stocks map[*cloudprovider.InstanceType]hostStock
+	// stocks are what new nodes have, which is never changed.
+	stocks map[typeStock]hostStock
 	// byName are the types of catalogs.
 	byName map[*market.Catalog]map[string]*cloudprovider.InstanceType
+}
+
+// typeStock is a type and, of what its devices are bound to, a template.
+type typeStock struct {
+	it       *cloudprovider.InstanceType
+	template claimed.Template
 }
 
 // hostStock is what of devices a host has, with a name that is equal for hosts that have the same. The usage is nil for none.
@@ -70,7 +78,7 @@ func (t *Trial) NewDeviceAdmission() *deviceAdmission {
 	if t.admission == nil {
 		t.admission = &deviceAdmission{
 			t: t, matches: devices.NewMatches(t.M.Matcher), claims: map[int32][]claimed.AdmittedClaim{}, known: map[string]sequence{}, refused: map[string]bool{},
-			stocks: map[*cloudprovider.InstanceType]hostStock{}, byName: map[*market.Catalog]map[string]*cloudprovider.InstanceType{},
+			stocks: map[typeStock]hostStock{}, byName: map[*market.Catalog]map[string]*cloudprovider.InstanceType{},
 		}
 	}
 	return t.admission
@@ -103,20 +111,22 @@ func (a *deviceAdmission) stockOf(host int32) hostStock {
 	}
 	mc := a.t.NewNode(host)
 	table := m.Pools[mc.Pool].Table
-	return a.stockOfType(table.Catalog.Types[table.Catalog.Variants[table.Rows[mc.Row].Variant].Type])
+	v := &table.Catalog.Variants[table.Rows[mc.Row].Variant]
+	return a.stockOfType(table.Catalog.Types[v.Type], v.Offering)
 }
 
-// stockOfType is what a new node of the type has.
-func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType) hostStock {
+// stockOfType is what a new node of the type bought by the offering has.
+func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering) hostStock {
 	if len(it.Devices) == 0 {
 		return hostStock{}
 	}
-	s, known := a.stocks[it]
+	of := typeStock{it, claimed.TemplateOf(it, o)}
+	s, known := a.stocks[of]
 	if !known {
-		if inv := a.t.M.Devices.Inventories[&it.Devices[0]]; inv != nil {
+		if inv := a.t.M.Devices.Inventories[of.template]; inv != nil {
 			s = hostStock{devices.NewUsage(inv), fmt.Sprintf("type %d", len(a.stocks)), a.t.M.Devices.Unplugged(it.Allocatable())}
 		}
-		a.stocks[it] = s
+		a.stocks[of] = s
 	}
 	return s
 }
@@ -155,9 +165,33 @@ func keyOf(name string, classes []int32) string {
 	return string(key)
 }
 
-// refuses reports whether some of the pods, given by class in their order, get no devices on a new node of the type.
-func (a *deviceAdmission) refuses(it *cloudprovider.InstanceType, classes []int32) bool {
-	on := a.stockOfType(it)
+// refuses reports whether some of the pods, given by class in their order, get no devices on a new node of the type, by one of the offerings that the claim
+// leaves open.
+func (a *deviceAdmission) refuses(it *cloudprovider.InstanceType, claim requirements.Set, classes []int32) bool {
+	if it.DeviceLabels() == nil {
+		return a.refusesAs(it, nil, classes)
+	}
+	for o := range it.OfferingsWithRoom() {
+		if leavesOpen(claim, o) && a.refusesAs(it, o, classes) {
+			return true
+		}
+	}
+	return false
+}
+
+// leavesOpen reports whether the offering meets what the claim says of its labels.
+func leavesOpen(claim requirements.Set, o *cloudprovider.Offering) bool {
+	for r := range claim.All {
+		if o.Requirements.Has(r.Key()) && !match.Meets(o.Requirements, r) {
+			return false
+		}
+	}
+	return true
+}
+
+// refusesAs is that for the type bought by the offering.
+func (a *deviceAdmission) refusesAs(it *cloudprovider.InstanceType, o *cloudprovider.Offering, classes []int32) bool {
+	on := a.stockOfType(it, o)
 	if on.usage == nil {
 		return false
 	}
@@ -303,7 +337,8 @@ func inOrder(list []state.Binding, orders [][]int32, about func(class int32) boo
 }
 
 // allowed are the types of a new node on which its pods, given by class in their order, get their devices; the first one is kept.
-func (a *deviceAdmission) allowed(c *market.Catalog, options []planning.InstanceTypeOption, classes []int32) []planning.InstanceTypeOption {
+func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, classes []int32) []planning.InstanceTypeOption {
+	options := node.InstanceTypes
 	byName := a.byName[c]
 	if byName == nil {
 		byName = make(map[string]*cloudprovider.InstanceType, len(c.Types))
@@ -312,7 +347,7 @@ func (a *deviceAdmission) allowed(c *market.Catalog, options []planning.Instance
 		}
 		a.byName[c] = byName
 	}
-	refuses := func(o planning.InstanceTypeOption) bool { return a.refuses(byName[o.Name], classes) }
+	refuses := func(o planning.InstanceTypeOption) bool { return a.refuses(byName[o.Name], node.Requirements, classes) }
 	if !slices.ContainsFunc(options[1:], refuses) {
 		return options
 	}
@@ -336,7 +371,7 @@ func (a *deviceAdmission) Narrow(node *planning.NewNode, pool int32, loads []sta
 	if len(classes) == 0 {
 		return
 	}
-	if left := a.allowed(p.Table.Catalog, node.InstanceTypes, classes); len(left) < len(node.InstanceTypes) && variedEnough(p, left) {
+	if left := a.allowed(p.Table.Catalog, node, classes); len(left) < len(node.InstanceTypes) && variedEnough(p, left) {
 		node.InstanceTypes = left
 	}
 }
