@@ -40,6 +40,7 @@ func (c CRD) YAML() []byte {
 func All() []CRD {
 	return []CRD{
 		{Group: "autoscaling.x-k8s.io", Kind: "CapacityBuffer", Plural: "capacitybuffers", Versions: []string{"v1beta1"}, Namespaced: true},
+		{Group: "autoscaling.x-k8s.io", Kind: "ProvisioningRequest", Plural: "provisioningrequests", Versions: []string{"v1beta1", "v1"}, Namespaced: true},
 		{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Plural: "ec2nodeclasses", Versions: []string{"v1"}},
 		{Group: "karpenter.sh", Kind: "NodeClaim", Plural: "nodeclaims", Versions: []string{"v1"}},
 		{Group: "karpenter.sh", Kind: "NodeOverlay", Plural: "nodeoverlays", Versions: []string{"v1alpha1"}},

@@ -1,6 +1,6 @@
 // Package crds holds the CustomResourceDefinitions of all kinds, as YAML embedded in the program: an API server that has
-// them serves NodePools, NodeClaims, NodeOverlays, EC2NodeClasses and CapacityBuffers, fills in their defaults and refuses
-// what their validation in Go would refuse, as far as a schema can tell.
+// them serves NodePools, NodeClaims, NodeOverlays, EC2NodeClasses, CapacityBuffers and ProvisioningRequests, fills in their
+// defaults and refuses what their validation in Go would refuse, as far as a schema can tell.
 //
 //	for _, crd := range crds.All() {
 //		if err := apply(crd.Name(), crd.YAML()); err != nil {

@@ -12,6 +12,7 @@ func Example() {
 	}
 	// Output:
 	// capacitybuffers.autoscaling.x-k8s.io [v1beta1]
+	// provisioningrequests.autoscaling.x-k8s.io [v1beta1 v1]
 	// ec2nodeclasses.karpenter.k8s.aws [v1]
 	// nodeclaims.karpenter.sh [v1]
 	// nodeoverlays.karpenter.sh [v1alpha1]

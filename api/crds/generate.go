@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"log"
@@ -148,7 +149,18 @@ func complete(text []byte) ([]byte, error) {
 		}
 		conditions(schema)
 	}
+	slices.SortStableFunc(spec["versions"].([]any), func(a, b any) int {
+		return cmp.Compare(stored(a), stored(b))
+	})
 	return written(crd)
+}
+
+// stored is 1 for the version that is stored: it comes last.
+func stored(version any) int {
+	if version.(object)["storage"] == true {
+		return 1
+	}
+	return 0
 }
 
 // conditions lets conditions be without reason and message: Karpenter up to 0.36 wrote such, and an object that has one could

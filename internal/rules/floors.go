@@ -28,6 +28,7 @@ func floors() map[string]int {
 		"api/kinds":               0,
 		"api/v1beta1":             0,
 		"api/v1alpha5":            0,
+		"api/autoscaling/v1":      0,
 		"api/autoscaling/v1beta1": 0,
 		"api/crds":                0,
 		"aws/api/v1":              0,
@@ -78,11 +79,12 @@ func hubs() map[string][]string {
 		"internal/consolidate": {"disruption/decision"},
 		"disruption":           {"internal/consolidate", "disruption/decision"},
 
-		"api/kinds":        {"api/v1"},
-		"api/v1beta1":      {"api/v1"},
-		"api/v1alpha5":     {"api/v1beta1", "api/v1"},
-		"aws/api/v1beta1":  {"aws/api/v1"},
-		"aws/api/v1alpha1": {"aws/api/v1beta1", "aws/api/v1"},
+		"api/kinds":               {"api/v1"},
+		"api/autoscaling/v1beta1": {"api/autoscaling/v1"},
+		"api/v1beta1":             {"api/v1"},
+		"api/v1alpha5":            {"api/v1beta1", "api/v1"},
+		"aws/api/v1beta1":         {"aws/api/v1"},
+		"aws/api/v1alpha1":        {"aws/api/v1beta1", "aws/api/v1"},
 	}
 }
 

@@ -5,6 +5,7 @@ package surface_test
 import (
 	"reflect"
 
+	api_autoscaling_v1 "github.com/drawknife/drawknife/api/autoscaling/v1"
 	api_autoscaling_v1beta1 "github.com/drawknife/drawknife/api/autoscaling/v1beta1"
 	api_conditions "github.com/drawknife/drawknife/api/conditions"
 	api_conversion "github.com/drawknife/drawknife/api/conversion"
@@ -49,6 +50,10 @@ import (
 
 func publicFunctions() map[string]any {
 	return map[string]any{
+		"api/autoscaling/v1.AddToScheme":                    api_autoscaling_v1.AddToScheme,
+		"api/autoscaling/v1.Answered":                       api_autoscaling_v1.Answered,
+		"api/autoscaling/v1.ConsumedBy":                     api_autoscaling_v1.ConsumedBy,
+		"api/autoscaling/v1.GroupVersion":                   api_autoscaling_v1.GroupVersion,
 		"api/autoscaling/v1beta1.AddToScheme":               api_autoscaling_v1beta1.AddToScheme,
 		"api/autoscaling/v1beta1.GroupVersion":              api_autoscaling_v1beta1.GroupVersion,
 		"api/conditions.Complete":                           api_conditions.Complete,
@@ -484,11 +489,21 @@ func publicFunctions() map[string]any {
 
 func publicTypes() map[string]reflect.Type {
 	return map[string]reflect.Type{
+		"api/autoscaling/v1.Detail":                        reflect.TypeFor[api_autoscaling_v1.Detail](),
+		"api/autoscaling/v1.Parameter":                     reflect.TypeFor[api_autoscaling_v1.Parameter](),
+		"api/autoscaling/v1.PodSet":                        reflect.TypeFor[api_autoscaling_v1.PodSet](),
+		"api/autoscaling/v1.ProvisioningRequest":           reflect.TypeFor[api_autoscaling_v1.ProvisioningRequest](),
+		"api/autoscaling/v1.ProvisioningRequestList":       reflect.TypeFor[api_autoscaling_v1.ProvisioningRequestList](),
+		"api/autoscaling/v1.ProvisioningRequestSpec":       reflect.TypeFor[api_autoscaling_v1.ProvisioningRequestSpec](),
+		"api/autoscaling/v1.ProvisioningRequestStatus":     reflect.TypeFor[api_autoscaling_v1.ProvisioningRequestStatus](),
+		"api/autoscaling/v1.Reference":                     reflect.TypeFor[api_autoscaling_v1.Reference](),
 		"api/autoscaling/v1beta1.CapacityBuffer":           reflect.TypeFor[api_autoscaling_v1beta1.CapacityBuffer](),
 		"api/autoscaling/v1beta1.CapacityBufferList":       reflect.TypeFor[api_autoscaling_v1beta1.CapacityBufferList](),
 		"api/autoscaling/v1beta1.CapacityBufferSpec":       reflect.TypeFor[api_autoscaling_v1beta1.CapacityBufferSpec](),
 		"api/autoscaling/v1beta1.CapacityBufferStatus":     reflect.TypeFor[api_autoscaling_v1beta1.CapacityBufferStatus](),
 		"api/autoscaling/v1beta1.LocalObjectRef":           reflect.TypeFor[api_autoscaling_v1beta1.LocalObjectRef](),
+		"api/autoscaling/v1beta1.ProvisioningRequest":      reflect.TypeFor[api_autoscaling_v1beta1.ProvisioningRequest](),
+		"api/autoscaling/v1beta1.ProvisioningRequestList":  reflect.TypeFor[api_autoscaling_v1beta1.ProvisioningRequestList](),
 		"api/autoscaling/v1beta1.ScalableRef":              reflect.TypeFor[api_autoscaling_v1beta1.ScalableRef](),
 		"api/conditions.Conditions":                        reflect.TypeFor[api_conditions.Conditions](),
 		"api/conversion.Code":                              reflect.TypeFor[api_conversion.Code](),

@@ -49,7 +49,8 @@ func (o Options) definitions() ([]*apiextensionsv1.CustomResourceDefinition, err
 		if err := yaml.UnmarshalStrict(c.YAML(), crd); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name(), err)
 		}
-		if len(crd.Spec.Versions) > 1 {
+		// A version that is not served needs somebody who converts it; of two that are the objects are the same.
+		if o.Webhook != nil && !crd.Spec.Versions[0].Served {
 			crd.Spec.Versions[0].Served = true
 			crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{
 				Strategy: apiextensionsv1.WebhookConverter,

@@ -255,7 +255,7 @@ func TestCRDs(t *testing.T) {
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Errorf("definitions (-want +got):\n%s", diff)
 	}
-	_, objects = render(t, CRDs, "crds", []byte("capacityBuffer: {install: false}\nec2NodeClass: {install: false}\nadditionalLabels: {a: b}\n"))
+	_, objects = render(t, CRDs, "crds", []byte("capacityBuffer: {install: false}\nprovisioningRequest: {install: false}\nec2NodeClass: {install: false}\nadditionalLabels: {a: b}\n"))
 	if len(objects) != 3 || objects[0]["metadata"].(map[string]any)["labels"].(map[string]any)["a"] != "b" {
 		t.Errorf("%d definitions are left", len(objects))
 	}
@@ -303,13 +303,13 @@ func TestCRDsOfOlderGenerations(t *testing.T) {
 	}
 	const through = "v1beta1 v1 service: name: drawknife namespace: autoscaling path: /convert port: 8443"
 	if diff := cmp.Diff(map[string]string{
-		"NodePool": through, "NodeClaim": through, "EC2NodeClass": through, "NodeOverlay": "v1alpha1", "CapacityBuffer": "v1beta1",
+		"NodePool": through, "NodeClaim": through, "EC2NodeClass": through, "NodeOverlay": "v1alpha1", "CapacityBuffer": "v1beta1", "ProvisioningRequest": "v1beta1 v1",
 	}, shape("webhook: {enabled: true}")); diff != "" {
 		t.Errorf("with the webhook (-want +got):\n%s", diff)
 	}
 	const another = "v1beta1 v1 caBundle: Y2E= service: name: other namespace: kube-system path: /convert port: 443"
 	if diff := cmp.Diff(map[string]string{
-		"NodePool": another, "NodeClaim": another, "NodeOverlay": "v1alpha1", "CapacityBuffer": "v1beta1", "Provisioner": "v1alpha5", "Machine": "v1alpha5",
+		"NodePool": another, "NodeClaim": another, "NodeOverlay": "v1alpha1", "CapacityBuffer": "v1beta1", "ProvisioningRequest": "v1beta1 v1", "Provisioner": "v1alpha5", "Machine": "v1alpha5",
 	}, shape("webhook: {enabled: true, serviceName: other, serviceNamespace: kube-system, port: 443, caBundle: Y2E=}\nalpha: {install: true}\nec2NodeClass: {install: false}")); diff != "" {
 		t.Errorf("with everything (-want +got):\n%s", diff)
 	}

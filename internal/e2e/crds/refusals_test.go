@@ -100,6 +100,17 @@ func refusals() []refusal {
 		{kind: "CapacityBuffer", name: "another group", change: "spec: {scalableRef: {apiGroup: batch}}", says: "supported values", field: "spec.scalableRef.apiGroup"},
 		{kind: "CapacityBuffer", name: "no name", change: "spec: {scalableRef: {name: ''}}", says: "at least 1 chars", field: "spec.scalableRef.name"},
 		{kind: "CapacityBuffer", name: "template without a name", change: "spec: {scalableRef: null, podTemplateRef: {name: ''}}", says: "at least 1 chars", field: "spec.podTemplateRef.name"},
+
+		{kind: "ProvisioningRequest", name: "no pods", change: "spec: {podSets: []}", says: "at least 1 items", field: "spec.podSets"},
+		{kind: "ProvisioningRequest", name: "too many pod sets", change: "spec: {podSets: [" + many(33, "{podTemplateRef: {name: a%}, count: 1}") + "]}", says: "must have at most 32", field: "spec.podSets"},
+		{kind: "ProvisioningRequest", name: "count 0", change: "spec: {podSets: [{podTemplateRef: {name: a}, count: 0}]}", says: "greater than or equal to 1", field: "spec.podSets[0].count"},
+		{kind: "ProvisioningRequest", name: "bad template", change: "spec: {podSets: [{podTemplateRef: {name: A}, count: 1}]}", says: "should match", field: "spec.podSets[0].podTemplateRef.name"},
+		{kind: "ProvisioningRequest", name: "bad class", change: "spec: {provisioningClassName: A}", says: "should match", field: "spec.provisioningClassName"},
+		{kind: "ProvisioningRequest", name: "too many parameters", change: "spec: {parameters: {" + many(101, "p%: x") + "}}", says: "must have at most 100", field: "spec.parameters"},
+		{kind: "ProvisioningRequest", name: "long parameter", change: "spec: {parameters: {p: " + strings.Repeat("a", 256) + "}}", says: "may not be more than 255", field: "spec.parameters[p]"},
+		{kind: "ProvisioningRequest", name: "other pods", update: true, change: "spec: {podSets: [{podTemplateRef: {name: worker}, count: 5}]}", says: "make another request", field: "spec.podSets"},
+		{kind: "ProvisioningRequest", name: "another class", update: true, change: "spec: {provisioningClassName: plan.drawknife.dev}", says: "make another request", field: "spec.provisioningClassName"},
+		{kind: "ProvisioningRequest", name: "other parameters", update: true, change: "spec: {parameters: {noRetry: 'false'}}", says: "make another request", field: "spec.parameters"},
 	}
 	out = append(out, refusal{kind: "NodeOverlay", name: "NotIn without values", change: "spec: {requirements: [{key: a, operator: NotIn}]}",
 		says: "operator NotIn needs at least one value", field: "spec.requirements[0].values"})

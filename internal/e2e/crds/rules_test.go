@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	requestsv1 "github.com/drawknife/drawknife/api/autoscaling/v1"
 	buffersv1beta1 "github.com/drawknife/drawknife/api/autoscaling/v1beta1"
 	"github.com/drawknife/drawknife/api/crds"
 	"github.com/drawknife/drawknife/api/requirements"
@@ -66,6 +67,9 @@ func kinds(t *testing.T) map[string]*judged {
 			func(o *v1.NodeOverlay) field.ErrorList { return append(o.Validate(), entries(o.Spec.Requirements)...) }, nil)},
 		"EC2NodeClass":   {validate: validated((*awsv1.EC2NodeClass).Validate, nil)},
 		"CapacityBuffer": {validate: validated((*buffersv1beta1.CapacityBuffer).Validate, nil)},
+		"ProvisioningRequest": {validate: validated(
+			(*requestsv1.ProvisioningRequest).Validate,
+			func(r, old *requestsv1.ProvisioningRequest) field.ErrorList { return r.ValidateUpdate(old) })},
 	}
 	for _, c := range crds.All() {
 		crd, err := Read(c.YAML())

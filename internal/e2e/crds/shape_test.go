@@ -18,11 +18,12 @@ import (
 // API-199, API-217, PRV-001, PRV-004, AWN-001, AWN-002.
 func TestShapes(t *testing.T) {
 	want := map[string]string{
-		"NodePool":       "Cluster; karpenter; ; NodeClass Nodes Ready Age [Weight] [CPU] [Memory]; .spec.replicas .status.nodes",
-		"NodeClaim":      "Cluster; karpenter; ; Type Capacity Zone Node Ready Age [ImageID] [ID] [NodePool] [NodeClass] [Drifted]; ",
-		"NodeOverlay":    "Cluster; karpenter; overlays; Ready Age [Weight]; ",
-		"EC2NodeClass":   "Cluster; karpenter; ec2nc ec2ncs; Ready Age [Role]; ",
-		"CapacityBuffer": "Namespaced; autoscaling; cb; Strategy PodTemplate Replicas Ready Provisioning Age; ",
+		"NodePool":            "Cluster; karpenter; ; NodeClass Nodes Ready Age [Weight] [CPU] [Memory]; .spec.replicas .status.nodes",
+		"NodeClaim":           "Cluster; karpenter; ; Type Capacity Zone Node Ready Age [ImageID] [ID] [NodePool] [NodeClass] [Drifted]; ",
+		"NodeOverlay":         "Cluster; karpenter; overlays; Ready Age [Weight]; ",
+		"EC2NodeClass":        "Cluster; karpenter; ec2nc ec2ncs; Ready Age [Role]; ",
+		"ProvisioningRequest": "Namespaced; autoscaling; provreq provreqs; Class Accepted Provisioned Failed Age; ",
+		"CapacityBuffer":      "Namespaced; autoscaling; cb; Strategy PodTemplate Replicas Ready Provisioning Age; ",
 	}
 	for _, c := range crds.All() {
 		crd, err := Read(c.YAML())
