@@ -56,8 +56,8 @@ type Options struct {
 	// ListLag is the delay after which List shows a launch, a shutdown, and that an instance is gone. The cloud declares a
 	// consistency window of at least that.
 	ListLag time.Duration
-	// Weather are random faults; zero means none.
-	Weather Weather
+	// FaultModel is random faults; zero means none.
+	FaultModel FaultModel
 	// OnEvent is called for each event, including calls and changes by tests: a log of events can be replayed (Replay). Nil for
 	// nothing. Objects in an Event must not be changed.
 	OnEvent func(Event)
@@ -157,12 +157,12 @@ func New(types []*cloudprovider.InstanceType, options Options) (*Cloud, error) {
 			calls:          map[Method]int{},
 			stalls:         map[Method][]chan struct{}{},
 			inbox:          newInbox(),
-			chance:         newChance(options.Weather),
+			chance:         newChance(options.FaultModel),
 		},
 	}
 	_ = c.lever(Event{Name: "Open"}, func(now time.Time) error {
-		if options.Weather.PriceEvery > 0 {
-			c.timeline.plan(now.Add(options.Weather.PriceEvery), c.movePrices)
+		if options.FaultModel.PriceEvery > 0 {
+			c.timeline.plan(now.Add(options.FaultModel.PriceEvery), c.movePrices)
 		}
 		return nil
 	})
@@ -185,7 +185,7 @@ func (o Options) validate() error {
 	if err := cloudprovider.ValidateRepairPolicies(o.RepairPolicies); err != nil {
 		faults = append(faults, err)
 	}
-	return errors.Join(append(faults, o.Weather.validate())...)
+	return errors.Join(append(faults, o.FaultModel.validate())...)
 }
 
 func (o Options) withDefaults() Options {
@@ -193,7 +193,7 @@ func (o Options) withDefaults() Options {
 	o.Cluster = orDefault(o.Cluster, DefaultCluster)
 	o.ImageID = orDefault(o.ImageID, DefaultImageID)
 	o.KubeletVersion = orDefault(o.KubeletVersion, DefaultKubeletVersion)
-	o.Weather = o.Weather.withDefaults(o)
+	o.FaultModel = o.FaultModel.withDefaults(o)
 	if o.Clock == nil {
 		o.Clock = WallClock{}
 	}

@@ -143,7 +143,7 @@ func (c *Cloud) call(ctx context.Context, e *Event, work func(now time.Time) err
 }
 
 // answer does the work, unless a fault comes before it. Faults that were injected come before the cloud's own state, and that
-// before the weather.
+// before the fault model.
 func (c *Cloud) answer(method Method, now time.Time, work func(now time.Time) error) error {
 	fault := c.nextFault(method)
 	if fault == nil {

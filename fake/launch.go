@@ -178,7 +178,7 @@ func (c *Cloud) launch(own owner, nodeClaim *v1.NodeClaim, chosen choice, now ti
 	c.byOwner[own] = m
 	m.stillborn = c.chance.is(c.chance.Stillborn)
 	c.timeline.plan(m.RunningAt, func(at time.Time) { c.run(m, at) })
-	c.outlook(m)
+	c.forecast(m)
 	return m
 }
 

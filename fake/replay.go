@@ -12,7 +12,7 @@ import (
 )
 
 // Replay makes a cloud of the types and options, does to it what a log says was done, at the times it says, and gives the
-// cloud as it is then, with its own log. With the types and options of the first cloud, the weather's seed among them, the
+// cloud as it is then, with its own log. With the types and options of the first cloud, the fault model's seed among them, the
 // two logs are equal, in whatever order goroutines had called. The clock is the replay's own; OnEvent is called too. The
 // error is for a log that is not whole.
 func Replay(types []*cloudprovider.InstanceType, options Options, log []Event) (*Cloud, []Event, error) {

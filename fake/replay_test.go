@@ -22,9 +22,9 @@ import (
 	"github.com/drawknife/drawknife/fake"
 )
 
-// foul is weather with everything in it.
-func foul(seed uint64) fake.Weather {
-	return fake.Weather{
+// foul is a fault model with everything in it.
+func foul(seed uint64) fake.FaultModel {
+	return fake.FaultModel{
 		Seed: seed, Throttled: 0.05, Failed: 0.05, Lost: 0.05, OutOfStock: 0.1, Stillborn: 0.1, MeanLife: 6 * time.Hour,
 		MeanSpotLife: 2 * time.Hour, Duplicated: 0.3, PriceEvery: 20 * time.Minute, PriceMove: 0.1,
 	}
@@ -98,7 +98,7 @@ func TestReplay(t *testing.T) {
 	run := func(seed uint64) []fake.Event {
 		var log []fake.Event
 		cloud, clock := cloudOf(t, fake.Options{
-			LaunchLatency: 40 * time.Second, ShutdownLatency: 30 * time.Second, ListLag: 10 * time.Second, Weather: foul(seed),
+			LaunchLatency: 40 * time.Second, ShutdownLatency: 30 * time.Second, ListLag: 10 * time.Second, FaultModel: foul(seed),
 			OnEvent: func(e fake.Event) { log = append(log, e) },
 		}, fake.GenericTypes(8)...)
 		busy(cloud, clock, 7, 600)
@@ -119,7 +119,7 @@ func TestReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, again, err := fake.Replay(fake.GenericTypes(8), fake.Options{
-			LaunchLatency: 40 * time.Second, ShutdownLatency: 30 * time.Second, ListLag: 10 * time.Second, Weather: foul(seed),
+			LaunchLatency: 40 * time.Second, ShutdownLatency: 30 * time.Second, ListLag: 10 * time.Second, FaultModel: foul(seed),
 		}, read)
 		if err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func TestReplay(t *testing.T) {
 // What goroutines did side by side is replayed one after the other, in the order in which the cloud met it.
 func TestReplayOfManyCallers(t *testing.T) {
 	var log []fake.Event
-	options := fake.Options{LaunchLatency: time.Minute, Weather: foul(3)}
+	options := fake.Options{LaunchLatency: time.Minute, FaultModel: foul(3)}
 	recording := options
 	recording.OnEvent = func(e fake.Event) { log = append(log, e) } // hooks are serial: no lock
 	cloud, clock := cloudOf(t, recording, fake.GenericTypes(8)...)
@@ -368,13 +368,13 @@ func TestStall(t *testing.T) {
 	}
 }
 
-func TestWeatherIsChecked(t *testing.T) {
-	for field, w := range map[string]fake.Weather{
+func TestFaultModelIsChecked(t *testing.T) {
+	for field, w := range map[string]fake.FaultModel{
 		"Lost": {Lost: 1.5}, "Throttled + Failed + Lost": {Lost: 0.6, Failed: 0.6}, "Stillborn": {Stillborn: math.NaN()},
 		"MeanLife": {MeanLife: -1},
 	} {
 		var wrong *option.Error
-		if _, err := fake.New(fake.GenericTypes(1), fake.Options{Weather: w}); !errors.As(err, &wrong) || !strings.HasSuffix(wrong.Option, "."+field) {
+		if _, err := fake.New(fake.GenericTypes(1), fake.Options{FaultModel: w}); !errors.As(err, &wrong) || !strings.HasSuffix(wrong.Option, "."+field) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

@@ -164,7 +164,7 @@ type session struct {
 	options Options
 	report  Report
 	// histories are run once; each clause takes from them what is about it.
-	histories map[weather]*verdict
+	histories map[callFaults]*verdict
 	counter   counter
 	// ranOut is set once real time has run out on a wait; longest is the longest wait that was not in vain, in nanoseconds.
 	ranOut  atomic.Bool
@@ -177,7 +177,7 @@ func newSession(factory Factory, options Options) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{factory: factory, options: options, histories: map[weather]*verdict{}}, nil
+	return &session{factory: factory, options: options, histories: map[callFaults]*verdict{}}, nil
 }
 
 func (s *session) clauses(level Level) []clause {

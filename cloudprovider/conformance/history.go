@@ -11,12 +11,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// weather is whether calls of a history fail.
-type weather string
+// callFaults says whether calls of a history fail.
+type callFaults string
 
 const (
-	calm   weather = "calm"
-	stormy weather = "stormy"
+	noFaults   callFaults = "no faults"
+	someFaults callFaults = "some faults"
 )
 
 // verdict is the result of the random histories: the clause that one of them broke, and how. The zero value is of none.
@@ -35,15 +35,15 @@ func (s *session) fromHistories(l *lab, id string) {
 	if !slices.Contains(clausesOfHistories(), id) || l.Failed() {
 		return
 	}
-	for _, w := range []weather{calm, stormy} {
+	for _, f := range []callFaults{noFaults, someFaults} {
 		// A clause that fails without faults also fails with faults, in several ways.
-		if w == stormy && (l.Inject == nil || s.histories[calm].clause != "") {
+		if f == someFaults && (l.Inject == nil || s.histories[noFaults].clause != "") {
 			continue
 		}
-		found, done := s.histories[w]
+		found, done := s.histories[f]
 		if !done {
-			found = l.histories(w)
-			s.histories[w] = found
+			found = l.histories(f)
+			s.histories[f] = found
 		}
 		if found.clause == id {
 			l.Error(found.text)
@@ -53,14 +53,14 @@ func (s *session) fromHistories(l *lab, id string) {
 
 // histories tries the lifecycle laws on random sequences of calls, restarts and faults. What breaks one is made as short as
 // rapid can.
-func (l *lab) histories(w weather) *verdict {
+func (l *lab) histories(f callFaults) *verdict {
 	found := &verdict{}
 	examined := examine(l.TB, l.Name(), l.options.Deadline, func(p *probe) {
 		sub := l.session.newLab(p)
 		sub.property(func(t *rapid.T) {
 			sub.clear()
 			sub.renew()
-			h := &history{lab: sub, T: t, weather: w, found: found}
+			h := &history{lab: sub, T: t, faults: f, found: found}
 			h.play()
 		})
 	})
@@ -104,10 +104,10 @@ const (
 type history struct {
 	*lab
 	*rapid.T
-	weather weather
-	found   *verdict
-	lives   []*life
-	said    []string
+	faults callFaults
+	found  *verdict
+	lives  []*life
+	said   []string
 	// offerings that launches are drawn from.
 	offerings []cloudprovider.Candidate
 }
@@ -125,7 +125,7 @@ func (h *history) say(format string, args ...any) {
 
 func (h *history) play() {
 	actions := []string{"launch", "launch", "launch again", "delete", "delete", "get", "list", "wait", "restart"}
-	if h.weather == stormy {
+	if h.faults == someFaults {
 		actions = append(actions, "lose launch", "fail launch", "fail delete", "lose delete", "fail list", "brown-out")
 	}
 	for _, action := range rapid.SliceOfN(rapid.SampledFrom(actions), 1, h.options.Steps).Draw(h.T, "history") {
@@ -324,7 +324,7 @@ func (h *history) listed() {
 	}
 }
 
-// finish ends everything, once the weather is calm: what a failed launch has left is found by List, and goes.
+// finish ends everything, without faults: what a failed launch has left is found by List, and goes.
 func (h *history) finish() {
 	h.listed()
 	for _, one := range h.lives {

@@ -235,7 +235,7 @@ func TestFakeThatLags(t *testing.T) {
 		clock := fake.NewSimClock(time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC))
 		cloud, err := fake.New(catalogue(), fake.Options{
 			Clock: clock, LaunchLatency: 30 * time.Second, ShutdownLatency: 20 * time.Second, ListLag: 15 * time.Second,
-			Weather: fake.Weather{Seed: 1, Duplicated: 0.5, PriceEvery: time.Minute, PriceMove: 0.1},
+			FaultModel: fake.FaultModel{Seed: 1, Duplicated: 0.5, PriceEvery: time.Minute, PriceMove: 0.1},
 		})
 		if err != nil {
 			t.Fatal(err)

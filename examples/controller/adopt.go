@@ -27,8 +27,8 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-// keeper of the peace between this controller and Karpenter.
-type truce struct {
+// adoptionGuard keeps this controller and Karpenter from acting at the same time.
+type adoptionGuard struct {
 	guard  *adoption.Guard
 	client client.Client
 	adopt  settings.Adoption
@@ -37,9 +37,9 @@ type truce struct {
 	end context.CancelCauseFunc
 }
 
-// newTruce has this process act only while Karpenter does not, and after the cluster was taken over; end is called when Karpenter comes
+// newAdoptionGuard has this process act only while Karpenter does not, and after the cluster was taken over; end is called when Karpenter comes
 // back.
-func newTruce(config *rest.Config, options *ctrl.Options, p settings.Process, end context.CancelCauseFunc, log *slog.Logger) (*truce, error) {
+func newAdoptionGuard(config *rest.Config, options *ctrl.Options, p settings.Process, end context.CancelCauseFunc, log *slog.Logger) (*adoptionGuard, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(coordinationv1.AddToScheme(scheme), corev1.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func newTruce(config *rest.Config, options *ctrl.Options, p settings.Process, en
 	if p.KarpenterLease == settings.LeaseIgnored {
 		log.Info("ignoring lease of Karpenter: it must manage no NodePools")
 	}
-	out := &truce{guard: &adoption.Guard{Reader: c, Lease: p.KarpenterLease, Own: own, Ignored: p.KarpenterLease == settings.LeaseIgnored, Logger: log}, client: c, adopt: p.Adopt, log: log, end: end}
+	out := &adoptionGuard{guard: &adoption.Guard{Reader: c, Lease: p.KarpenterLease, Own: own, Ignored: p.KarpenterLease == settings.LeaseIgnored, Logger: log}, client: c, adopt: p.Adopt, log: log, end: end}
 	if p.Adopt == settings.AdoptDryRun {
 		// Whatever acts waits for an election that nobody wins.
 		options.LeaderElection, options.LeaderElectionResourceLockInterface = true, &adoption.Lock{Interface: nobody{}, Guard: out.guard}
@@ -79,7 +79,7 @@ func newTruce(config *rest.Config, options *ctrl.Options, p settings.Process, en
 }
 
 // first runs before this controller acts for the first time.
-func (t *truce) first(ctx context.Context, never bool) error {
+func (t *adoptionGuard) first(ctx context.Context, never bool) error {
 	var err error
 	switch {
 	case t.adopt == settings.AdoptYes:
@@ -100,7 +100,7 @@ func (t *truce) first(ctx context.Context, never bool) error {
 const guardEvery = 10 * time.Second
 
 // add has the process tell whether it is ready, and end when Karpenter comes back and there is no lease to lose.
-func (t *truce) add(ctx context.Context, mgr ctrl.Manager, p settings.Process) error {
+func (t *adoptionGuard) add(ctx context.Context, mgr ctrl.Manager, p settings.Process) error {
 	if err := mgr.AddReadyzCheck("karpenter", t.guard.Ready); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (t *truce) add(ctx context.Context, mgr ctrl.Manager, p settings.Process) e
 }
 
 // start runs the manager until ctx ends; if it does since Karpenter has come back, that is the error.
-func (t *truce) start(ctx context.Context, mgr ctrl.Manager) error {
+func (t *adoptionGuard) start(ctx context.Context, mgr ctrl.Manager) error {
 	err := mgr.Start(ctx)
 	var held *adoption.HeldError
 	if err == nil && errors.As(context.Cause(ctx), &held) {
@@ -178,7 +178,7 @@ func (nobody) Describe() string { return "dry run" }
 var errFindings = errors.New("taking the cluster over would change objects or instances: see the table")
 
 // dryRun prints what taking the cluster over means, and ends.
-func (t *truce) dryRun(ctx context.Context, mgr ctrl.Manager, provider cloudprovider.CloudProvider, out io.Writer) error {
+func (t *adoptionGuard) dryRun(ctx context.Context, mgr ctrl.Manager, provider cloudprovider.CloudProvider, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var result error
@@ -196,7 +196,7 @@ func (t *truce) dryRun(ctx context.Context, mgr ctrl.Manager, provider cloudprov
 	return result
 }
 
-func (t *truce) show(ctx context.Context, provider cloudprovider.CloudProvider, out io.Writer) error {
+func (t *adoptionGuard) show(ctx context.Context, provider cloudprovider.CloudProvider, out io.Writer) error {
 	var held *adoption.HeldError
 	if err := t.guard.Check(ctx); errors.As(err, &held) {
 		fmt.Fprintf(out, "Karpenter acts: %s holds the lease %s. Taking over waits until it is scaled to 0.\n\n", held.Holder, held.Lease)

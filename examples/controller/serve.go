@@ -60,7 +60,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	peace, err := newTruce(config, &options, s.Process, end, log)
+	guard, err := newAdoptionGuard(config, &options, s.Process, end, log)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	if err != nil {
 		return err
 	}
-	if err := peace.add(ctx, mgr, s.Process); err != nil {
+	if err := guard.add(ctx, mgr, s.Process); err != nil {
 		return err
 	}
 	if err := registerWebhook(mgr, keeper, s, log); err != nil {
@@ -92,7 +92,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 		return err
 	}
 	if dry {
-		return peace.dryRun(ctx, mgr, provider, extra.out)
+		return guard.dryRun(ctx, mgr, provider, extra.out)
 	}
 	wanted := reconcilerOptions(s.Planning)
 	wanted.Provider, wanted.Logger, wanted.Metrics = provider, log, ctrlmetrics.Registry
@@ -109,7 +109,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 		return err
 	}
 	log.Info("starting controller", "provider", provider.Name(), "leaderElection", s.Process.LeaderElection, "v1beta1IsServed", servesBeta(s))
-	return peace.start(ctx, mgr)
+	return guard.start(ctx, mgr)
 }
 
 func restConfig(p settings.Process) (*rest.Config, error) {

@@ -39,12 +39,12 @@ func onFake(t testing.TB) conformance.Subject {
 func TestFake(t *testing.T) { engine.Run(t, onFake, engine.DefaultOptions()) }
 
 // A cloud that fails now and then gets there as well.
-func TestFakeInFoulWeather(t *testing.T) {
+func TestFakeUnderManyFaults(t *testing.T) {
 	factory := func(t testing.TB) conformance.Subject {
 		clock := fake.NewSimClock(time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC))
 		cloud, err := fake.New(fake.GenericTypes(12), fake.Options{
 			Clock: clock, LaunchLatency: 30 * time.Second, ShutdownLatency: 20 * time.Second,
-			Weather: fake.Weather{Seed: 5, OutOfStock: 0.3, Stillborn: 0.1, MeanSpotLife: 12 * time.Hour, PriceEvery: 5 * time.Minute, PriceMove: 0.02},
+			FaultModel: fake.FaultModel{Seed: 5, OutOfStock: 0.3, Stillborn: 0.1, MeanSpotLife: 12 * time.Hour, PriceEvery: 5 * time.Minute, PriceMove: 0.02},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ const mostAllowed = 4096
 func (t NewNodes) Allowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	p := t.M.Pools[mc.Pool]
 	if mc.Labels.Len() > 0 || mc.Commitment != 0 || len(p.Variety) > 0 {
-		return t.Leeway(mc, loads)
+		return t.FindAllowed(mc, loads)
 	}
 	text := t.AllowedText(p, [3]int32{mc.Pool, mc.Row, mc.Slot}, loads)
 	k := &t.Types
@@ -33,7 +33,7 @@ func (t NewNodes) Allowed(mc *state.Node, loads []state.Binding) (rows, slots bi
 		k.ByText[string(text)] = known
 	}
 	if !known.Rows.Has(int(mc.Row)) || !known.Slots.Has(int(mc.Slot)) {
-		return t.Leeway(mc, loads)
+		return t.FindAllowed(mc, loads)
 	}
 	return known.Rows, known.Slots, known.Claim
 }

@@ -116,7 +116,7 @@ func (t Growth) MoveTo(class, i, stage int32, load []state.Binding) bool {
 			continue
 		}
 		f := &p.Profiles[u.Profile]
-		rows, slots, _ := newnodes.Of(t.Trial).Leeway(&other, load)
+		rows, slots, _ := newnodes.Of(t.Trial).FindAllowed(&other, load)
 		rows.And(f.Rows)
 		slots.And(f.Slots)
 		seen := map[string]bool{}
@@ -221,7 +221,7 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 				continue
 			}
 			other.Row, other.Slot, other.Labels = mc.Row, mc.Slot, labels
-			rows, slots, _ := newnodes.Of(t.Trial).Leeway(&other, with)
+			rows, slots, _ := newnodes.Of(t.Trial).FindAllowed(&other, with)
 			rows.And(f.Rows)
 			slots.And(f.Slots)
 			// The node as it is may be of a type that does not carry what has just been decided.
@@ -311,6 +311,6 @@ func (t Growth) StillVaried(i int32, load []state.Binding) bool {
 	if !t.StrictVariety(p) {
 		return true
 	}
-	rows, slots, _ := newnodes.Of(t.Trial).Leeway(mc, load)
+	rows, slots, _ := newnodes.Of(t.Trial).FindAllowed(mc, load)
 	return p.VariedFor(mc.Row, mc.Used, rows, slots)
 }

@@ -27,7 +27,7 @@ func (t Growth) KeepsVariety(host int32, c *podclass.Class, stage int32) bool {
 			loads = append(loads, b)
 		}
 	}
-	rows, slots, _ := newnodes.Of(t.Trial).Leeway(&mc, loads)
+	rows, slots, _ := newnodes.Of(t.Trial).FindAllowed(&mc, loads)
 	return t.M.Pools[mc.Pool].VariedFor(mc.Row, mc.Used, rows, slots) ||
 		(t.Options.MinValues == planning.MinValuesBestEffort && len(loads) > 1 && !t.StillVaried(i, loads[1:]))
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Defaults of Weather.
+// Defaults of FaultModel.
 const (
 	DefaultReclaimNotice = 2 * time.Minute
 	DefaultThrottleWait  = time.Second
 )
 
-// Weather are random faults. The zero value has none. They depend only on the seed and the order of calls, so calls from a single
+// FaultModel is random faults. The zero value has none. They depend only on the seed and the order of calls, so calls from a single
 // goroutine get the same faults each time. Shares are from 0 to 1.
-type Weather struct {
+type FaultModel struct {
 	// Seed of chance.
 	Seed uint64
 	// Throttled, Failed and Lost are the shares of calls that are throttled, that fail for no reason, and that succeed but return
@@ -48,7 +48,7 @@ type Weather struct {
 	PriceMove  float64
 }
 
-func (w Weather) validate() error {
+func (w FaultModel) validate() error {
 	var faults []error
 	for _, share := range []struct {
 		name  string
@@ -77,23 +77,23 @@ func (w Weather) validate() error {
 
 // outOfBounds says what is wrong with a field, or with several together.
 func outOfBounds(field, rule string, value any) error {
-	return &option.Error{Package: "fake", Option: "Weather." + field, Rule: fmt.Sprintf(rule, value)}
+	return &option.Error{Package: "fake", Option: "FaultModel." + field, Rule: fmt.Sprintf(rule, value)}
 }
 
-func (w Weather) withDefaults(o Options) Weather {
+func (w FaultModel) withDefaults(o Options) FaultModel {
 	wait, empty, notice := option.Or(w.ThrottleWait, DefaultThrottleWait), option.Or(w.EmptyFor, option.Or(o.StockOutMemory, DefaultStockOutMemory)), option.Or(w.ReclaimNotice, DefaultReclaimNotice)
 	w.ThrottleWait, w.EmptyFor, w.ReclaimNotice = &wait, &empty, &notice
 	return w
 }
 
-// chance draws what the weather decides. The account's lock guards it.
+// chance draws what the fault model decides. The account's lock guards it.
 type chance struct {
-	Weather
+	FaultModel
 	source *rand.Rand
 }
 
-func newChance(w Weather) chance {
-	return chance{Weather: w, source: rand.New(rand.NewPCG(w.Seed, 0x6472_6177_6b6e_6966))}
+func newChance(w FaultModel) chance {
+	return chance{FaultModel: w, source: rand.New(rand.NewPCG(w.Seed, 0x6472_6177_6b6e_6966))}
 }
 
 // is draws whether something of that share comes true. A share of zero draws nothing.
@@ -116,7 +116,7 @@ func (c *chance) after(mean time.Duration) (time.Duration, bool) {
 	return time.Duration(min(c.source.ExpFloat64()*float64(mean), float64(100*365*24*time.Hour))), true
 }
 
-// strike is the fault that the weather has for a call; nil for none.
+// strike is the fault that the fault model has for a call; nil for none.
 func (c *chance) strike(method Method) *Fault {
 	if c.Throttled+c.Failed+c.Lost == 0 {
 		return nil
@@ -132,9 +132,9 @@ func (c *chance) strike(method Method) *Fault {
 	return nil
 }
 
-// outlook plans what will become of an instance just launched. Only its provider ID is kept, so that an instance that is gone
+// forecast plans what will become of an instance just launched. Only its provider ID is kept, so that an instance that is gone
 // takes no room.
-func (a *account) outlook(m *machine) {
+func (a *account) forecast(m *machine) {
 	id := m.ProviderID
 	if life, ends := a.chance.after(a.chance.MeanLife); ends {
 		a.timeline.plan(m.RunningAt.Add(life), func(at time.Time) {

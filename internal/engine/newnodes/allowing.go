@@ -15,10 +15,10 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Leeway is which nodes of the pool would do for the node's pods, and what its claim says. Where topology rules
+// FindAllowed is which nodes of the pool would do for the node's pods, and what its claim says. Where topology rules
 // have taken notice of what is on the node, only nodes of the same domains, with the same DaemonSets and the same
 // labels that these rules look at, would do.
-func (t NewNodes) Leeway(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
+func (t NewNodes) FindAllowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	rows, slots, claim = t.narrowed(mc, loads)
 	// The planned node itself would do, whatever the labels that are not decided yet.
 	rows.Add(int(mc.Row))
