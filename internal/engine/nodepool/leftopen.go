@@ -12,25 +12,36 @@ import (
 // may leave such a label open. The claim repeats what the pods ask for, and the provider chooses among the values
 // that this leaves the type.
 
-// LeftOpenFor are the given assignments with the labels left open that they decide for one of the profiles, as far as that is
-// possible: each such label has what the profile asks for. Labels that topology rules tell apart stay decided.
+// LeftOpenFor are the given assignments with the labels left open that they decide for one of the profiles or although it does not
+// ask about them, as far as that is possible: each such label has what the profile asks for. Labels that topology rules tell apart
+// stay decided.
 func (p *Pool) LeftOpenFor(profiles []int32, d Domains, decided []Assignment) []Assignment {
 	var sets []requirements.Set
 	for _, n := range profiles {
 		f := &p.Profiles[n]
 		open := p.leftOpen(f, d)
 		for i := range decided {
-			if open.Len() == 0 {
-				break
-			}
-			set := decided[i].Labels.Without(open.Keys()...).Merge(open)
+			set := p.withoutUnasked(f, d, decided[i].Labels).Without(open.Keys()...).Merge(open)
 			as := Assignment{Labels: set}
-			if len(sets) < MaxAssignments && as.Allows(f) && !slices.ContainsFunc(sets, set.Equal) {
+			if len(sets) < MaxAssignments && !set.Equal(decided[i].Labels) && as.Allows(f) && !slices.ContainsFunc(sets, set.Equal) {
 				sets = append(sets, set)
 			}
 		}
 	}
 	return p.WithRows(sets)
+}
+
+// withoutUnasked are the labels without those that may stay open and the profile does not ask about: another does, and decided
+// for that one they would shut out types that would do for this one.
+func (p *Pool) withoutUnasked(f *Profile, d Domains, labels requirements.Set) requirements.Set {
+	var unasked []string
+	for _, key := range labels.Keys() {
+		asked := slices.ContainsFunc(f.Open, func(r requirements.Requirement) bool { return r.Key() == key })
+		if !asked && !slices.Contains(d.Keys, key) && p.MayStayOpen(p.Template.Get(key)) {
+			unasked = append(unasked, key)
+		}
+	}
+	return labels.Without(unasked...)
 }
 
 // leftOpen is what the profile asks for of the labels that may stay open.

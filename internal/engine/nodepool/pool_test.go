@@ -189,6 +189,28 @@ func TestAssignmentsLeftOpen(t *testing.T) {
 	}
 }
 
+// A label that one profile asks about stays open for another that doesn't, so that types which don't state it do for that one
+// beside those that do.
+func TestUnaskedLabelsLeftOpen(t *testing.T) {
+	two, without := instanceType("two", "2", offering("a", "on-demand", 0.1)), instanceType("without", "2", offering("a", "on-demand", 0.1))
+	two.Requirements = two.Requirements.With(requirements.In("gen", "6", "7"))
+	p := &nodepool.Pool{Template: requirements.NewSet(requirements.Exists("size").WithMinValues(2))}
+	p.Table = nodepool.NewTable(market.NewCatalog("c", []*cloudprovider.InstanceType{two, without}), resources.NewTable(), nil, nil)
+	p.Variety = nodepool.VarietyOf(p.Template)
+	p.Open()
+	asks, plain := int32(p.ProfileOf(match.Needs{requirements.In("gen", "7")})), int32(p.ProfileOf(nil))
+	left := func(d nodepool.Domains) []nodepool.Assignment {
+		return p.LeftOpenFor([]int32{asks, plain}, d, p.Assignments([]int32{asks, plain}, d))
+	}
+	list := left(nodepool.Domains{})
+	if len(list) != 1 || list[0].Labels.Len() != 0 || list[0].Rows != nil || !list[0].Allows(&p.Profiles[plain]) || list[0].Decides(&p.Profiles[asks]) {
+		t.Errorf("%v are left open", list)
+	}
+	if list := left(nodepool.Domains{Keys: []string{"gen"}, OnNodes: func(string) []string { return nil }}); len(list) != 0 {
+		t.Errorf("with gen for a topology key %v are left open", list)
+	}
+}
+
 // minValues count the types that would do for what is on the node.
 func TestVariety(t *testing.T) {
 	p := pool(nil, requirements.Exists("size").WithMinValues(2))
