@@ -200,7 +200,8 @@ func (l *loop) put(node *corev1.Node) {
 func (l *loop) disrupt(ctx context.Context) {
 	fleet, err := disruption.Survey(disruption.Input{View: l.view(ctx)})
 	check(err)
-	plan, err := (&disruption.Global{SpotToSpot: true, SpotToSpotTypes: 1}).Plan(ctx, fleet)
+	one := 1
+	plan, err := (&disruption.Global{SpotToSpot: true, SpotToSpotTypes: &one}).Plan(ctx, fleet)
 	check(err)
 	for _, command := range plan.Commands {
 		fmt.Println(command)

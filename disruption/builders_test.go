@@ -323,3 +323,5 @@ func blocked(f *disruption.Fleet, m disruption.Method, node string) disruption.B
 	}
 	return ""
 }
+
+func ptr[T any](v T) *T { return &v }

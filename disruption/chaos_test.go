@@ -371,7 +371,7 @@ func drawnChaos(rt *rapid.T) *chaosCase {
 // node is left over.
 func TestProcessDiesAnywhere(t *testing.T) {
 	for name, planner := range map[string]disruption.Planner{
-		"Global": &disruption.Global{PayBack: -1, MinSavingShare: -1}, "Reference": &disruption.Reference{},
+		"Global": &disruption.Global{PayBack: new(time.Duration), MinSavingShare: new(float64)}, "Reference": &disruption.Reference{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			deaths, launches := 0, 0

@@ -50,7 +50,7 @@ func (w *world) comingNode(name, instance, phase string) {
 
 func bothPlanners() map[string]disruption.Planner {
 	return map[string]disruption.Planner{
-		"Global": &disruption.Global{}, "Global without thresholds": &disruption.Global{PayBack: -1, MinSavingShare: -1, CoolDown: -1},
+		"Global": &disruption.Global{}, "Global without thresholds": &disruption.Global{PayBack: new(time.Duration), MinSavingShare: new(float64), CoolDown: new(time.Duration)},
 		"Reference": &disruption.Reference{},
 	}
 }

@@ -59,21 +59,21 @@ func TestGlobalEconomics(t *testing.T) {
 		says    string
 	}{
 		{"the least share of what its node costs", tight, disruption.Global{}, "", disruption.BlockNotCheaper, "cost at least 0.1800 USD/h, and have to cost less than 0.1700"},
-		{"a smaller share", tight, disruption.Global{MinSavingShare: 0.05}, "d4", "", ""},
-		{"no share", tight, disruption.Global{MinSavingShare: -1}, "d4", "", ""},
-		{"the least amount", tight, disruption.Global{MinSavingShare: -1, MinSaving: 0.05}, "", disruption.BlockNotCheaper, "have to cost less than 0.1500"},
+		{"a smaller share", tight, disruption.Global{MinSavingShare: ptr(0.05)}, "d4", "", ""},
+		{"no share", tight, disruption.Global{MinSavingShare: new(float64)}, "d4", "", ""},
+		{"the least amount", tight, disruption.Global{MinSavingShare: new(float64), MinSaving: 0.05}, "", disruption.BlockNotCheaper, "have to cost less than 0.1500"},
 		{"also of a node that goes for nothing", func(w *world) { tight(w); w.node("room", "c4", kept) }, disruption.Global{MinSaving: 0.25}, "", disruption.BlockNoGain,
 			"would save 0.2000 USD/h, and has to save 0.2500"},
-		{"new nodes beside old ones cost more than is earned in time", tight, disruption.Global{MinSavingShare: -1, LaunchTime: time.Hour},
+		{"new nodes beside old ones cost more than is earned in time", tight, disruption.Global{MinSavingShare: new(float64), LaunchTime: ptr(time.Hour)},
 			"", disruption.BlockPayBack, "saving 0.0200 USD/h would not pay back in time"},
-		{"more time to earn it", tight, disruption.Global{MinSavingShare: -1, LaunchTime: time.Hour, PayBack: 12 * time.Hour}, "d4", "", ""},
-		{"no time by which to earn it", tight, disruption.Global{MinSavingShare: -1, LaunchTime: time.Hour, PayBack: -1}, "d4", "", ""},
-		{"what disturbing four units is worth", wide, disruption.Global{DisruptionPrice: 0.4}, "", disruption.BlockPayBack, "beside the old: 0.8050 would"},
+		{"more time to earn it", tight, disruption.Global{MinSavingShare: new(float64), LaunchTime: ptr(time.Hour), PayBack: ptr(12 * time.Hour)}, "d4", "", ""},
+		{"no time by which to earn it", tight, disruption.Global{MinSavingShare: new(float64), LaunchTime: ptr(time.Hour), PayBack: new(time.Duration)}, "d4", "", ""},
+		{"what disturbing four units is worth", wide, disruption.Global{DisruptionPrice: ptr(0.4)}, "", disruption.BlockPayBack, "beside the old: 0.8050 would"},
 		{"next to nothing for each pod that moves", tiny, disruption.Global{}, "", disruption.BlockPayBack, "saving 0.0025 USD/h would not pay back in time"},
-		{"unless moving them is worth nothing", tiny, disruption.Global{DisruptionPrice: -1}, "d4", "", ""},
-		{"is not too much", wide, disruption.Global{DisruptionPrice: 0.2}, "c4", "", ""},
+		{"unless moving them is worth nothing", tiny, disruption.Global{DisruptionPrice: new(float64)}, "d4", "", ""},
+		{"is not too much", wide, disruption.Global{DisruptionPrice: ptr(0.2)}, "c4", "", ""},
 		{"a new node", func(w *world) { wide(w); w.initialized("n", 5*time.Minute) }, disruption.Global{}, "", disruption.BlockCoolDown, "until 2026-05-04T10:05:00Z"},
-		{"new for a shorter time", func(w *world) { wide(w); w.initialized("n", 5*time.Minute) }, disruption.Global{CoolDown: 5 * time.Minute}, "c4", "", ""},
+		{"new for a shorter time", func(w *world) { wide(w); w.initialized("n", 5*time.Minute) }, disruption.Global{CoolDown: ptr(5 * time.Minute)}, "c4", "", ""},
 		{"no longer new", func(w *world) { wide(w); w.initialized("n", 10*time.Minute) }, disruption.Global{}, "c4", "", ""},
 		{"pods whose like were moved of late", func(w *world) {
 			wide(w)
@@ -92,12 +92,12 @@ func TestGlobalEconomics(t *testing.T) {
 			wide(w)
 			w.initialized("n", 0)
 			w.input.History = []disruption.Disruption{{Node: "x", Time: now(), Owners: []types.UID{"web"}}}
-		}, disruption.Global{CoolDown: -1}, "c4", "", ""},
-		{"a drain that would take long", shy, disruption.Global{MinSavingShare: -1, DrainLimit: 2 * time.Minute}, "", disruption.BlockDrain,
+		}, disruption.Global{CoolDown: new(time.Duration)}, "c4", "", ""},
+		{"a drain that would take long", shy, disruption.Global{MinSavingShare: new(float64), DrainLimit: ptr(2 * time.Minute)}, "", disruption.BlockDrain,
 			"let 1 of its 3 pods go at a time: its drain would take 3m0s"},
-		{"pods that are ready sooner", shy, disruption.Global{MinSavingShare: -1, DrainLimit: 2 * time.Minute, ReadyTime: 40 * time.Second}, "d4", "", ""},
-		{"while pods go one by one, both nodes are paid for", shy, disruption.Global{MinSavingShare: -1, ReadyTime: time.Hour, DrainLimit: -1}, "", disruption.BlockPayBack, ""},
-		{"as long as it may take", shy, disruption.Global{MinSavingShare: -1, DrainLimit: 3 * time.Minute}, "d4", "", ""},
+		{"pods that are ready sooner", shy, disruption.Global{MinSavingShare: new(float64), DrainLimit: ptr(2 * time.Minute), ReadyTime: ptr(40 * time.Second)}, "d4", "", ""},
+		{"while pods go one by one, both nodes are paid for", shy, disruption.Global{MinSavingShare: new(float64), ReadyTime: ptr(time.Hour), DrainLimit: new(time.Duration)}, "", disruption.BlockPayBack, ""},
+		{"as long as it may take", shy, disruption.Global{MinSavingShare: new(float64), DrainLimit: ptr(3 * time.Minute)}, "d4", "", ""},
 		{"one that expires soon is replaced at any price", full, disruption.Global{ExpireAhead: time.Hour}, "c4", "", ""},
 		{"and need not wait until it is no longer new", func(w *world) { full(w); w.initialized("n", 5*time.Minute) }, disruption.Global{ExpireAhead: time.Hour}, "c4", "", ""},
 		{"where consolidation may not have it, it stays to the end", func(w *world) { full(w); w.pool("default", policy(v1.ConsolidationPolicyWhenEmpty)) },
@@ -138,7 +138,7 @@ func TestWaveTimes(t *testing.T) {
 	w := newWorld()
 	w.node("n", "c16", holding(pods("p", 3, "1", app("x"))...))
 	budget := w.pdb("b", "x", 1)
-	plan, err := (&disruption.Global{LaunchTime: 10 * time.Minute, ReadyTime: 2 * time.Minute}).Plan(t.Context(), w.fleet(t))
+	plan, err := (&disruption.Global{LaunchTime: ptr(10 * time.Minute), ReadyTime: ptr(2 * time.Minute)}).Plan(t.Context(), w.fleet(t))
 	if err != nil || len(plan.Waves) != 1 {
 		t.Fatal(plan, err)
 	}
@@ -150,7 +150,7 @@ func TestWaveTimes(t *testing.T) {
 		t.Errorf("old and new nodes cost %g USD beside each other, want %g", wave.Overlap, want)
 	}
 	budget.Status.DisruptionsAllowed = 2
-	plan, err = (&disruption.Global{LaunchTime: 10 * time.Minute, ReadyTime: 2 * time.Minute}).Plan(t.Context(), w.fleet(t))
+	plan, err = (&disruption.Global{LaunchTime: ptr(10 * time.Minute), ReadyTime: ptr(2 * time.Minute)}).Plan(t.Context(), w.fleet(t))
 	if err != nil || len(plan.Waves) != 1 || plan.Waves[0].Seconds != (14*time.Minute).Seconds() {
 		t.Errorf("three pods, two at a time: %+v, %v", plan.Waves, err)
 	}
@@ -163,7 +163,7 @@ func TestWaveTimes(t *testing.T) {
 	} {
 		w := newWorld()
 		w.node("n", "c16", c.node)
-		plan, err := (&disruption.Global{LaunchTime: 10 * time.Minute, ReadyTime: 2 * time.Minute}).Plan(t.Context(), w.fleet(t))
+		plan, err := (&disruption.Global{LaunchTime: ptr(10 * time.Minute), ReadyTime: ptr(2 * time.Minute)}).Plan(t.Context(), w.fleet(t))
 		if err != nil || len(plan.Waves) != 1 || plan.Waves[0].Seconds != c.want.Seconds() {
 			t.Errorf("%s: %+v, %v, want %s", name, plan.Waves, err, c.want)
 		}
@@ -186,8 +186,8 @@ func TestGlobalBounds(t *testing.T) {
 		}
 		for _, cmd := range plan.Commands {
 			most, all = max(most, len(cmd.Members)), all+len(cmd.Members)
-			if len(cmd.Replacements) > max(planner.MaxBins, 1) && planner.MaxBins > 0 {
-				t.Errorf("%s launches more than %d", cmd, planner.MaxBins)
+			if planner.MaxBins != nil && len(cmd.Replacements) > *planner.MaxBins {
+				t.Errorf("%s launches more than %d", cmd, *planner.MaxBins)
 			}
 		}
 		return most, all, plan
@@ -196,17 +196,17 @@ func TestGlobalBounds(t *testing.T) {
 		t.Errorf("%d of the eight nodes go, %d in one command", all, most)
 	}
 	for _, n := range []int{1, 2, 3, 5} {
-		if most, _, _ := members(&disruption.Global{MaxMembers: n}); most > n {
+		if most, _, _ := members(&disruption.Global{MaxMembers: ptr(n)}); most > n {
 			t.Errorf("a command has %d members of %d", most, n)
 		}
 	}
-	members(&disruption.Global{MaxBins: 1})
+	members(&disruption.Global{MaxBins: ptr(1)})
 	w = newWorld()
 	for i := range 20 {
 		w.node(fmt.Sprintf("n-%02d", i), "c16", holding(pods(fmt.Sprintf("p%d", i), 3, "1")...))
 	}
 	f = w.fleet(t)
-	_, all, plan := members(&disruption.Global{Work: 2, MaxMembers: 1})
+	_, all, plan := members(&disruption.Global{Work: ptr(2), MaxMembers: ptr(1)})
 	unreached := 0
 	for _, v := range plan.Verdicts {
 		if n := len(v.Blocks); n > 0 && v.Blocks[n-1].Block.Code == disruption.BlockNotReached {

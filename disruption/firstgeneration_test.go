@@ -69,7 +69,7 @@ func TestEmptinessTimestampSeedsTheWait(t *testing.T) {
 			if c.event > 0 {
 				w.machine("idle", func(m *cluster.Machine) { m.LastPodEvent = now().Add(-c.event) })
 			}
-			for name, planner := range map[string]disruption.Planner{"Reference": &disruption.Reference{}, "Global": &disruption.Global{CoolDown: -1}} {
+			for name, planner := range map[string]disruption.Planner{"Reference": &disruption.Reference{}, "Global": &disruption.Global{CoolDown: new(time.Duration)}} {
 				plan, err := planner.Plan(t.Context(), w.fleet(t))
 				if err != nil {
 					t.Fatal(err)
@@ -156,7 +156,7 @@ func TestDriftOfAlphaPools(t *testing.T) {
 
 // API-410: the verdict of a node that waits for its turn says whose rule it waits for, in both planners.
 func TestDriftOneByOneIsExplained(t *testing.T) {
-	for name, planner := range map[string]disruption.Planner{"Reference": &disruption.Reference{}, "Global": &disruption.Global{CoolDown: -1}} {
+	for name, planner := range map[string]disruption.Planner{"Reference": &disruption.Reference{}, "Global": &disruption.Global{CoolDown: new(time.Duration)}} {
 		w := newWorld()
 		w.alphaPool(after("Never"))
 		for i := range 12 {

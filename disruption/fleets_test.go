@@ -3,6 +3,7 @@ package disruption_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/internal/workload"
@@ -41,7 +42,7 @@ func surveyed(t testing.TB, s *scheduling.Snapshot) *disruption.Fleet {
 
 // thrifty has no thresholds and no cool-downs.
 func thrifty() *disruption.Global {
-	return &disruption.Global{PayBack: -1, MinSavingShare: -1, DisruptionPrice: -1, CoolDown: -1, SpotToSpot: true, SpotToSpotTypes: 1, ValidationDelay: -1, DrainLimit: -1}
+	return &disruption.Global{PayBack: new(time.Duration), MinSavingShare: new(float64), DisruptionPrice: new(float64), CoolDown: new(time.Duration), SpotToSpot: true, SpotToSpotTypes: ptr(1), ValidationDelay: new(time.Duration), DrainLimit: new(time.Duration)}
 }
 
 // costOf is what the fleet's nodes cost, USD per hour.

@@ -1,8 +1,8 @@
 package disruption
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"time"
@@ -13,130 +13,130 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Numbers of Global, where its options leave them open.
+// Defaults of Global, for options that are nil.
 const (
-	// DefaultPayBack is how soon a command has to have earned what it costs.
+	// DefaultPayBack is the time in which a command must earn back its cost.
 	DefaultPayBack = 2 * time.Hour
-	// DefaultDisruptionPrice is what a unit of disturbance has to earn within the pay-back time, USD. It is so little that it only
-	// keeps pods from moving for next to nothing: with the default pay-back time a move has to save 73 cents a month.
+	// DefaultDisruptionPrice is the price of a unit of disruption, USD. It is small, and only keeps pods from moving for almost no
+	// saving: with the default pay-back time, moving one pod must save 73 cents a month.
 	DefaultDisruptionPrice = 0.002
-	// DefaultMinSavingShare is the least share of what a command's nodes cost that it has to save.
+	// DefaultMinSavingShare is the minimum saving of a command as a share of its nodes' cost.
 	DefaultMinSavingShare = 0.15
-	// DefaultCoolDown is how long a new node is left alone, and pods of an owner of which some had to move.
+	// DefaultCoolDown is how long consolidation leaves new nodes alone, and workloads of which pods were moved.
 	DefaultCoolDown = 10 * time.Minute
-	// DefaultMaxMembers and DefaultMaxBins bound what one command removes and launches.
+	// DefaultMaxMembers and DefaultMaxBins limit how many nodes one command removes and launches.
 	DefaultMaxMembers = 16
 	DefaultMaxBins    = 32
-	// DefaultWork is how many what-ifs a plan takes at most.
+	// DefaultWork is the maximum number of what-ifs of a plan.
 	DefaultWork = 60_000
-	// DefaultLaunchTime is how long a new node takes to be ready, DefaultReadyTime how long a pod does once it has a place.
+	// DefaultLaunchTime is the assumed time until a new node is ready, DefaultReadyTime until a pod is ready on its new node.
 	DefaultLaunchTime = 3 * time.Minute
 	DefaultReadyTime  = time.Minute
-	// DefaultDrainLimit is how long a drain may be expected to take.
+	// DefaultDrainLimit is the maximum estimated duration of a drain.
 	DefaultDrainLimit = time.Hour
 )
 
-// Global plans for the whole fleet at once: which nodes go, where their pods go, and what is launched instead, in one plan
-// of many commands, for the least money that is worth the disturbance. In all durations, shares and the price of disruption 0 stands
-// for the default and a negative number for none. The zero value is ready, and safe for concurrent use as long as it is not
-// changed. The same fleet and options give the same plan, byte for byte. It is a search, and promises no optimum: fleets of up
-// to a dozen nodes that can be consolidated are searched so thoroughly that they hardly ever end dearer than by Reference's
-// methods, but now and then one does.
+// Global plans for the whole fleet at once: which nodes are removed, where their pods go, and which nodes are launched instead. One
+// plan consists of many commands, chosen for the lowest cost that is worth the disruption.
+//
+// The zero value is ready: an option that is nil has its default, and 0 is 0. Plan and the other methods refuse options outside
+// their range with an *option.Error. A Global is safe for concurrent use while nobody changes it. The same fleet and options give
+// the same plan, byte for byte. Global searches and does not promise an optimum. It searches fleets of up to a dozen consolidatable nodes so
+// thoroughly that they rarely end up more expensive than with Reference.
 type Global struct {
-	// Query is how places for pods are looked for: as in provisioning.
+	// Query says how to place pods; use the same as for provisioning.
 	Query scheduling.Query
-	// PayBack is the time in which a command has to earn what it costs: its new nodes running alongside the old ones, and the
-	// disturbance at DisruptionPrice. With none only the other thresholds count.
-	PayBack time.Duration
-	// MinSaving is the least that a command has to save, USD per hour; MinSavingShare the least share of what its nodes
-	// cost. Nodes that are due need not save anything.
+	// PayBack is the time in which a command must earn back its cost: its new nodes while the old ones still run, and the
+	// disruption at DisruptionPrice. At least 0; with 0 only the other thresholds count.
+	PayBack *time.Duration
+	// MinSaving is the minimum saving of a command, USD per hour; at least 0. MinSavingShare is the minimum saving as a share of
+	// its nodes' cost, from 0 to below 1. Nodes that are due need not save anything.
 	MinSaving      float64
-	MinSavingShare float64
-	// DisruptionPrice is what a unit of disturbance, an ordinary pod that has to move, is worth in USD (lambda); a command has to
+	MinSavingShare *float64
+	// DisruptionPrice is the price of a unit of disruption, that is of moving an ordinary pod, in USD; at least 0. A command must
 	// earn it within PayBack. Without PayBack it is no threshold.
-	DisruptionPrice float64
-	// CoolDown keeps consolidation off nodes that have not been there for so long, and off nodes with pods of an owner of
-	// whose pods some had to move within it, be it for a command or since their node was forced out: see
-	// Disruption.Owners.
-	CoolDown time.Duration
-	// SpotToSpot allows replacing spot nodes by spot nodes; SpotToSpotTypes is how many cheaper types that takes for one
-	// node, 0 for DefaultSpotToSpotTypes.
+	DisruptionPrice *float64
+	// CoolDown is how long consolidation leaves a node alone after its launch, and after a pod of one of its workloads was moved by a
+	// command or by a forced removal (see Disruption.Owners). At least 0.
+	CoolDown *time.Duration
+	// SpotToSpot allows replacing spot nodes by spot nodes. SpotToSpotTypes is how many cheaper types the replacement of a single
+	// node requires; at least 1.
 	SpotToSpot      bool
-	SpotToSpotTypes int
-	// MaxMembers and MaxBins bound how many nodes one command removes and launches; 0 is the default. What would take more is
-	// left for later plans. By default, in fleets of up to 750 nodes, one command removes up to DefaultMaxBatch nodes, as Reference's do,
-	// if it launches one at most: then there is only one launch that could fail.
-	MaxMembers, MaxBins int
-	// Work bounds the what-ifs of a plan: counted, not timed, so that plans do not depend on how fast they are made; 0 is
-	// DefaultWork.
-	Work int
-	// Parallelism is how many ways of searching are gone side by side, and how many groups of nodes are tried ahead of their turn while the
-	// best is refined, at most eight then; 0 is as many as GOMAXPROCS. Plans do not depend on it.
-	Parallelism int
-	// Robustness is in how many orders, drawn by chance, the pods of each wave are scattered over nodes as kube-scheduler's
-	// scores would have it, instead of filling nodes up as planned: a wave loses commands, which the next plan has, until no
-	// order leaves a pod without a place. 0, the default, does none of it: what pods find no place gets a new node, at worst.
-	// It takes time in proportion to pods times nodes.
+	SpotToSpotTypes *int
+	// MaxMembers and MaxBins limit how many nodes one command removes and launches; at least 1. Later plans do the rest. While
+	// MaxMembers is nil, a command that launches at most one node may remove up to DefaultMaxBatch nodes in fleets of up to 750
+	// nodes, like Reference's: only one launch can fail then.
+	MaxMembers, MaxBins *int
+	// Work is the maximum number of what-ifs of a plan; at least 1. It is a number and not a time, so that plans do not depend on
+	// the speed of the computer.
+	Work *int
+	// Parallelism is how many search strategies run in parallel, and (at most eight then) how many groups of nodes are tried ahead while
+	// the best result is refined; at least 1. Nil is GOMAXPROCS. Plans do not depend on it.
+	Parallelism *int
+	// Robustness is the number of random orders in which the pods of each wave are scattered over nodes by kube-scheduler's
+	// scores, instead of filling nodes as planned. Commands leave a wave until each order has a place for all pods; the next plan
+	// has them. With 0 nothing is scattered: in the worst case, pods without a place get a new node. The time it takes is
+	// proportional to pods times nodes.
 	Robustness int
-	// Checks bounds how often a plan is put to provisioning's own planner before it is given out: with the nodes of a wave gone and
-	// its new ones there, pods must have places without further nodes. Further nodes that it asks for become part of the command,
-	// or the command is left out if it is not worth it then. What it still is not content with, or was not asked about, is listed
-	// in Plan.Unsettled.
-	// 0, the default, asks nothing: without questions about one plan in 500 makes provisioning launch a node; with 64, a plan takes
-	// half as much time again, and fleets end slightly dearer, at nodes that the next plans give up again.
+	// Checks is how often a plan may be checked with provisioning's planner before it is returned: without the removed nodes of a
+	// wave and with its new ones, all pods must have places. Further nodes that provisioning asks for become part of the command;
+	// if it is not worth it then, the command is left out. Plan.Unsettled lists what was not checked, and what still fails.
+	// 0 checks nothing: one plan in 500 makes provisioning launch a node then. With 64, planning takes half as much time again, and
+	// fleets end slightly more expensive, with nodes that the next plans remove.
 	Checks int
 	// Seed of the search for groups of nodes. Any number will do.
 	Seed uint64
-	// LaunchTime, ReadyTime and DrainLimit say how long things take: see their defaults. A node whose pods would take longer
-	// than DrainLimit to go, for want of room in their PodDisruptionBudgets, stays unless it is due.
-	LaunchTime, ReadyTime, DrainLimit time.Duration
-	// ExpireAhead is how long before a node expires it counts as due, so that what comes in its stead is ready in time;
-	// 0 for not at all. It is consolidation that replaces it: where a pool's policy or consolidateAfter keeps that from a node,
-	// it stays until it expires.
+	// LaunchTime is the assumed time until a new node is ready, ReadyTime until a pod is ready on its new node; at least 0. A
+	// node stays, unless it is due, if PodDisruptionBudgets would make its drain take longer than DrainLimit; 0 is no limit.
+	LaunchTime, ReadyTime, DrainLimit *time.Duration
+	// ExpireAhead is how long before its expiry a node counts as due, so that its replacement is ready in time; 0 is at
+	// expiry. Consolidation replaces it: if the pool's policy or consolidateAfter prevents that, the node stays until it expires.
 	ExpireAhead time.Duration
-	// ValidationDelay is what Command.NotBefore leaves for things to change; 0 is DefaultValidationDelay, negative none.
-	ValidationDelay time.Duration
+	// ValidationDelay is the time before Command.NotBefore, in which the cluster may change; at least 0. Nil is DefaultValidationDelay.
+	ValidationDelay *time.Duration
 }
 
-// orNone is a duration or share of the options: the default for 0, nothing for less.
-func orNone[T cmp.Ordered](v, otherwise T) T {
-	var zero T
-	switch {
-	case v == zero:
-		return otherwise
-	case v < zero:
-		return zero
+// options are those of the search, with defaults filled in.
+func (g *Global) options() (*global.Options, error) {
+	o := &global.Options{
+		Query: g.Query, PayBack: option.Or(g.PayBack, DefaultPayBack), MinSaving: g.MinSaving,
+		MinSavingShare: option.Or(g.MinSavingShare, DefaultMinSavingShare), DisruptionPrice: option.Or(g.DisruptionPrice, DefaultDisruptionPrice),
+		CoolDown: option.Or(g.CoolDown, DefaultCoolDown), SpotToSpot: g.SpotToSpot, SpotToSpotTypes: option.Or(g.SpotToSpotTypes, DefaultSpotToSpotTypes),
+		MaxMembers: option.Or(g.MaxMembers, DefaultMaxMembers), MaxMerged: option.Or(g.MaxMembers, DefaultMaxBatch), MaxBins: option.Or(g.MaxBins, DefaultMaxBins),
+		Work: option.Or(g.Work, DefaultWork), Robustness: g.Robustness, Checks: g.Checks, Seed: g.Seed,
+		LaunchTime: option.Or(g.LaunchTime, DefaultLaunchTime), ReadyTime: option.Or(g.ReadyTime, DefaultReadyTime),
+		DrainLimit: option.Or(g.DrainLimit, DefaultDrainLimit), ExpireAhead: g.ExpireAhead, ValidationDelay: option.Or(g.ValidationDelay, DefaultValidationDelay),
 	}
-	return v
-}
-
-// options are those that the search goes by: with defaults, and 0 is 0.
-func (g *Global) options() *global.Options {
-	return &global.Options{
-		Query: g.Query, PayBack: orNone(g.PayBack, DefaultPayBack), MinSaving: g.MinSaving,
-		MinSavingShare: orNone(g.MinSavingShare, DefaultMinSavingShare), DisruptionPrice: orNone(g.DisruptionPrice, DefaultDisruptionPrice),
-		CoolDown: orNone(g.CoolDown, DefaultCoolDown), SpotToSpot: g.SpotToSpot, SpotToSpotTypes: orDefault(g.SpotToSpotTypes, DefaultSpotToSpotTypes),
-		MaxMembers: orDefault(g.MaxMembers, DefaultMaxMembers), MaxMerged: orDefault(g.MaxMembers, DefaultMaxBatch), MaxBins: orDefault(g.MaxBins, DefaultMaxBins),
-		Work: orDefault(g.Work, DefaultWork), Parallelism: orDefault(g.Parallelism, runtime.GOMAXPROCS(0)), Robustness: g.Robustness,
-		Checks: max(g.Checks, 0), Seed: g.Seed, LaunchTime: orNone(g.LaunchTime, DefaultLaunchTime), ReadyTime: orNone(g.ReadyTime, DefaultReadyTime),
-		DrainLimit: orNone(g.DrainLimit, DefaultDrainLimit), ExpireAhead: g.ExpireAhead, ValidationDelay: orNone(g.ValidationDelay, DefaultValidationDelay),
+	if o.Parallelism = runtime.GOMAXPROCS(0); g.Parallelism != nil {
+		o.Parallelism = *g.Parallelism
 	}
+	return o, errors.Join(
+		atLeast("Global.PayBack", o.PayBack, 0), amount("Global.MinSaving", o.MinSaving), share("Global.MinSavingShare", o.MinSavingShare),
+		amount("Global.DisruptionPrice", o.DisruptionPrice), atLeast("Global.CoolDown", o.CoolDown, 0), atLeast("Global.SpotToSpotTypes", o.SpotToSpotTypes, 1),
+		atLeast("Global.MaxMembers", o.MaxMembers, 1), atLeast("Global.MaxBins", o.MaxBins, 1), atLeast("Global.Work", o.Work, 1), atLeast("Global.Parallelism", o.Parallelism, 1),
+		atLeast("Global.Robustness", o.Robustness, 0), atLeast("Global.Checks", o.Checks, 0), atLeast("Global.LaunchTime", o.LaunchTime, 0), atLeast("Global.ReadyTime", o.ReadyTime, 0),
+		atLeast("Global.DrainLimit", o.DrainLimit, 0), atLeast("Global.ExpireAhead", o.ExpireAhead, 0), atLeast("Global.ValidationDelay", o.ValidationDelay, 0),
+	)
 }
 
-// Plan decides for all nodes at once. Each way of searching is gone to its end, and the cheapest outcome is kept and refined.
+// Plan decides for all nodes at once. It runs each search strategy to its end, and refines the cheapest result.
 func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 	p := f.seen()
 	if p == nil {
 		return nil, option.Missing("Global.Plan", "a fleet that Survey made")
 	}
-	found, err := g.options().Plan(ctx, p)
+	options, err := g.options()
+	if err != nil {
+		return nil, err
+	}
+	found, err := options.Plan(ctx, p)
 	return (*Plan)(found), err
 }
 
-// Restrict looks at some of a plan's commands again, in the order given, as if only they were carried out: which of them
-// are still good, and what is in the way of the others. As far as room goes any subset of a plan is; rules about how pods
-// are spread may depend on the rest. The fleet may be a later one than the plan's: a command that was planned to
-// save money must save some at the prices of the fleet, too.
+// Restrict validates some of a plan's commands, in the order given, as if only they were carried out: which of them are still
+// valid, and why the others are not. Room is enough for any subset of a plan; rules about how pods are spread may depend on the
+// other commands. The fleet may be a later one than the plan's: a command that was planned to save money must still save some at
+// the fleet's prices.
 func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
 	switch {
 	case ctx == nil:
@@ -148,14 +148,17 @@ func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (g
 	if p == nil {
 		return nil, nil, option.Missing("Global.Restrict", "a fleet that Survey made")
 	}
-	return replay.Restrict(ctx, g.options().Reference().Options, p, commands)
+	options, err := g.options()
+	if err != nil {
+		return nil, nil, err
+	}
+	return replay.Restrict(ctx, options.Reference().Options, p, commands)
 }
 
-// Validate looks at a command again in the fleet as it is now. Its members must still qualify, budgets suffice for all of
-// them, each pod still have the place that was planned for it, and new nodes cost less than members if they did: what else has
-// changed does not matter. Emptiness goes on
-// with the members that still qualify, all others with all or none. The command that is returned is the one to start. The
-// error is a *RejectedError when there is none.
+// Validate checks a command again in the fleet as it is now, and returns the command to start. Its members must still qualify,
+// budgets must allow all of them, each pod must still have its planned place, and new nodes must cost less than the members if they
+// did before. Other changes do not matter. An Emptiness command continues with the members that still qualify, any other with all
+// members or none. If there is nothing to start the error is a *RejectedError.
 func (g *Global) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error) {
 	good, rejected, err := g.Restrict(ctx, f, []*Command{cmd})
 	switch {

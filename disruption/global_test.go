@@ -3,6 +3,7 @@ package disruption_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +17,7 @@ import (
 
 // referenceOf is Reference with no more holding it back than thrifty.
 func referenceOf() *disruption.Reference {
-	return &disruption.Reference{SpotToSpot: true, SpotToSpotTypes: 1, ValidationDelay: -1}
+	return &disruption.Reference{SpotToSpot: true, SpotToSpotTypes: ptr(1), ValidationDelay: new(time.Duration)}
 }
 
 // Fleets that are two fifths full come to cost less by one plan, and in three rounds no more than what Karpenter's methods
@@ -45,7 +46,7 @@ func TestGlobalFleets(t *testing.T) {
 
 // restless has no cool-downs, and the thresholds of a planner that nobody has set.
 func restless() *disruption.Global {
-	return &disruption.Global{CoolDown: -1, SpotToSpot: true, ValidationDelay: -1}
+	return &disruption.Global{CoolDown: new(time.Duration), SpotToSpot: true, ValidationDelay: new(time.Duration)}
 }
 
 // comesToRest plans and applies until a plan comes to nothing, after so many rounds at most, none of which makes the fleet dearer

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -90,7 +91,7 @@ func drawnPlanner(rt *rapid.T) *disruption.Global {
 		p.Robustness = orders
 		return p
 	}
-	return &disruption.Global{Robustness: orders, SpotToSpot: rapid.Bool().Draw(rt, "spotToSpot"), SpotToSpotTypes: 2, CoolDown: -1}
+	return &disruption.Global{Robustness: orders, SpotToSpot: rapid.Bool().Draw(rt, "spotToSpot"), SpotToSpotTypes: ptr(2), CoolDown: new(time.Duration)}
 }
 
 func encoded(rt failing, plan *disruption.Plan) string {

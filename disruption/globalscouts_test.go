@@ -28,7 +28,7 @@ func TestGlobalPlansTheSameSideBySide(t *testing.T) {
 		for _, at := range []struct{ processors, parallelism int }{{1, 1}, {1, 3}, {2, 2}, {8, 4}} {
 			runtime.GOMAXPROCS(at.processors)
 			g := planner()
-			g.Parallelism = at.parallelism
+			g.Parallelism = &at.parallelism
 			plan, err := g.Plan(t.Context(), f)
 			if err != nil {
 				t.Fatal(err)
@@ -51,7 +51,7 @@ func TestGlobalPlansTheSameSideBySide(t *testing.T) {
 func TestGlobalLeavesNothingRunning(t *testing.T) {
 	f := surveyed(t, fleetSpec{nodes: 14, fill: 0.4}.snapshot())
 	g := thrifty()
-	g.Parallelism = 4
+	g.Parallelism = ptr(4)
 	looks := &impatient{Context: t.Context()}
 	looks.left.Store(1 << 30)
 	if _, err := g.Plan(looks, f); err != nil {
@@ -89,7 +89,7 @@ func BenchmarkGlobalSideBySide(b *testing.B) {
 		f := surveyed(b, fleetSpec{nodes: nodes, fill: 0.4, mixed: true}.snapshot())
 		for _, parallelism := range []int{1, 2, 4} {
 			b.Run(fmt.Sprintf("mixed/nodes=%d/parallelism=%d", nodes, parallelism), func(b *testing.B) {
-				planner := &disruption.Global{Parallelism: parallelism}
+				planner := &disruption.Global{Parallelism: ptr(parallelism)}
 				b.ReportAllocs()
 				before := processorTime(b)
 				for b.Loop() {

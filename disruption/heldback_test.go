@@ -182,7 +182,7 @@ func TestClosedPool(t *testing.T) {
 	w.input.Refusals = disruption.NewRefusals()
 	pool := w.pool("default").Key()
 	w.input.Refusals.ClosePool(pool, "denied by a webhook", now().Add(time.Minute))
-	for name, planner := range map[string]disruption.Planner{"Reference": &disruption.Reference{}, "Global": &disruption.Global{CoolDown: -1}} {
+	for name, planner := range map[string]disruption.Planner{"Reference": &disruption.Reference{}, "Global": &disruption.Global{CoolDown: new(time.Duration)}} {
 		p, err := planner.Plan(t.Context(), w.fleet(t))
 		if err != nil {
 			t.Fatal(err)

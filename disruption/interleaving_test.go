@@ -291,8 +291,8 @@ func (c *cell) drain() {
 // nothing is begun that takes a budget beyond what it allows, nor pods whose PodDisruptionBudget lets none go.
 func TestInterleavings(t *testing.T) {
 	for name, planner := range map[string]disruption.Planner{
-		"Global":    &disruption.Global{PayBack: -1, MinSavingShare: -1, CoolDown: -1, DrainLimit: -1, SpotToSpot: true, SpotToSpotTypes: 1},
-		"Reference": &disruption.Reference{SpotToSpot: true, SpotToSpotTypes: 1},
+		"Global":    &disruption.Global{PayBack: new(time.Duration), MinSavingShare: new(float64), CoolDown: new(time.Duration), DrainLimit: new(time.Duration), SpotToSpot: true, SpotToSpotTypes: ptr(1)},
+		"Reference": &disruption.Reference{SpotToSpot: true, SpotToSpotTypes: ptr(1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			starts, failures, held := 0, 0, map[disruption.Unit]int{}

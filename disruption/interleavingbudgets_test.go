@@ -168,7 +168,7 @@ func TestInterleavingsOfEmptyNodes(t *testing.T) {
 			}
 			w.node(fmt.Sprintf("n-%d", i), rapid.SampledFrom([]string{"c2", "c4"}).Draw(rt, "type"), more...)
 		}
-		c := &cell{world: w, rt: rt, now: now(), claims: map[string][]disruption.ReplacementState{}, begun: map[string]bool{}, planner: &disruption.Reference{ValidationDelay: -1}}
+		c := &cell{world: w, rt: rt, now: now(), claims: map[string][]disruption.ReplacementState{}, begun: map[string]bool{}, planner: &disruption.Reference{ValidationDelay: new(time.Duration)}}
 		if rapid.IntRange(0, 2).Draw(rt, "more") == 0 {
 			c.drawBudgets()
 		}

@@ -53,7 +53,7 @@ func TestGlobalBesideKarpenter(t *testing.T) {
 		w.pool("default", func(p *v1.NodePool) { p.Spec.Limits = amounts("cpu=8") })
 		w.node("n", "c8", holding(pods("p", 3, "1")...))
 	}
-	noThresholds := &disruption.Global{MinSavingShare: -1, DisruptionPrice: -1, SpotToSpot: true}
+	noThresholds := &disruption.Global{MinSavingShare: new(float64), DisruptionPrice: new(float64), SpotToSpot: true}
 	for _, tt := range []struct {
 		name    string
 		make    func(*world)

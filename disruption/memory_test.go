@@ -75,7 +75,7 @@ func TestMemoryKnowsWhatChanged(t *testing.T) {
 		w := drawnWorld(rt)
 		planner := drawnPlanner(rt)
 		if rapid.Bool().Draw(rt, "cool") {
-			planner.CoolDown = 0
+			planner.CoolDown = nil
 		}
 		planner.ExpireAhead = rapid.SampledFrom([]time.Duration{0, 30 * time.Minute}).Draw(rt, "ahead")
 		// The first change makes what the time may change, the second is one after the plan.
@@ -141,7 +141,7 @@ func TestMemoryPassesOverWhatIsOfNoConcern(t *testing.T) {
 			t.Errorf("%s, before: %s", v, before.Verdicts[i])
 		}
 	}
-	planner.MinSavingShare = 0.9
+	planner.MinSavingShare = ptr(0.9)
 	if other, _ := again(t, planner, surveyed(t, &next), left); encoded(t, other) != encoded(t, nothing(t, planner, surveyed(t, &next))) {
 		t.Error("other options give the plan of those before")
 	}

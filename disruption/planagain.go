@@ -37,7 +37,11 @@ func (g *Global) PlanAgain(ctx context.Context, fleet *Fleet, m *Memory) (*Plan,
 	if m != nil {
 		before = m.memory
 	}
-	plan, next, err := g.options().PlanAgain(ctx, f, before)
+	options, err := g.options()
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, next, err := options.PlanAgain(ctx, f, before)
 	if err != nil {
 		return nil, nil, err
 	}

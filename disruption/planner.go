@@ -2,8 +2,11 @@ package disruption
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
@@ -42,4 +45,28 @@ type Plan struct {
 	Unsettled []string `json:"unsettled,omitempty"`
 	// Unreached are pools that the search did not come to: hand them in with the next Input.
 	Unreached []v1.PoolKey `json:"unreached,omitempty"`
+}
+
+// atLeast is the error of a planner's option that is less than the minimum, or nil.
+func atLeast[T int | time.Duration](name string, value, minimum T) error {
+	if value >= minimum {
+		return nil
+	}
+	return &option.Error{Package: "disruption", Option: name, Rule: fmt.Sprintf("is %v: it must be at least %v", value, minimum)}
+}
+
+// amount is the error of a planner's option that is no amount of money, or nil.
+func amount(name string, value float64) error {
+	if value >= 0 && value <= math.MaxFloat64 {
+		return nil
+	}
+	return &option.Error{Package: "disruption", Option: name, Rule: fmt.Sprintf("is %g: it must be a finite number of at least 0", value)}
+}
+
+// share is the error of a planner's option that is no share of less than all, or nil.
+func share(name string, value float64) error {
+	if value >= 0 && value < 1 {
+		return nil
+	}
+	return &option.Error{Package: "disruption", Option: name, Rule: fmt.Sprintf("is %g: it must be at least 0 and less than 1, as 0.15 for 15 %%", value)}
 }

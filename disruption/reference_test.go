@@ -329,7 +329,7 @@ func TestReference(t *testing.T) {
 				w.node(fmt.Sprintf("n-%d", i), "c2", holding(pods(fmt.Sprintf("p%d", i), 1, "500m")...))
 			}
 			w.node("large", "c16", annotated(v1.DoNotDisruptAnnotationKey, "true"))
-		}, r: disruption.Reference{MaxBatch: 2}, want: "MultiNodeConsolidation: n-0 n-1"},
+		}, r: disruption.Reference{MaxBatch: ptr(2)}, want: "MultiNodeConsolidation: n-0 n-1"},
 		{name: "DIS-154, DIS-318: with no pool to launch from nodes are still removed", make: func(w *world) {
 			w.snapshot.NodePools[0].NotReady = "its node class is not"
 			w.node("n", "c4", holding(pods("p", 1, "1")...))
@@ -449,7 +449,7 @@ func TestReferenceTurns(t *testing.T) {
 		w.node("o", "c4", ofPool("other"), holding(pods("o", 4, "1")...))
 		return w
 	}
-	p := make().plan(t, &disruption.Reference{MaxTrials: 1})
+	p := make().plan(t, &disruption.Reference{MaxTrials: ptr(1)})
 	if got := why(t, p, "a", disruption.MethodSingleNode).Code; got != disruption.BlockNotCheaper {
 		t.Errorf("a is kept by %q", got)
 	}
@@ -461,7 +461,7 @@ func TestReferenceTurns(t *testing.T) {
 	}
 	w := make()
 	w.input.Unreached = p.Unreached
-	p = w.plan(t, &disruption.Reference{MaxTrials: 1})
+	p = w.plan(t, &disruption.Reference{MaxTrials: ptr(1)})
 	if got := why(t, p, "o", disruption.MethodSingleNode).Code; got != disruption.BlockNotCheaper {
 		t.Errorf("the next time o is kept by %q", got)
 	}

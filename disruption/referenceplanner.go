@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/drawknife/drawknife/api/option"
@@ -9,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Numbers of Reference, where its options leave them open.
+// Defaults of Reference, for options that are nil.
 const (
 	// DefaultValidationDelay is how long consolidation waits before a command is validated and started.
 	DefaultValidationDelay = 15 * time.Second
@@ -21,40 +22,43 @@ const (
 	DefaultMaxTrials = 5000
 )
 
-// Reference plans as Karpenter does, step by step as the specification of disruption says: the methods in their order,
-// and of those that find something the first. It is for those who come from there, and to compare others with. The zero
-// value is ready, and safe for concurrent use as long as it is not changed.
+// Reference plans step by step as Karpenter does: it tries the methods in Karpenter's order and takes the first that finds
+// something. Use it to keep Karpenter's behavior, and to compare other planners with it. The zero value is ready: an option that
+// is nil has its default, and 0 is 0. Options outside their range are refused with an *option.Error. A Reference is safe for
+// concurrent use while nobody changes it.
 type Reference struct {
-	// Query is how places for pods are looked for: as in provisioning.
+	// Query says how to place pods; use the same as for provisioning.
 	Query scheduling.Query
 	// SpotToSpot allows replacing spot nodes by spot nodes.
 	SpotToSpot bool
-	// SpotToSpotTypes is how many cheaper types that takes for one node; 0 is DefaultSpotToSpotTypes.
-	SpotToSpotTypes int
-	// MaxBatch bounds multi-node consolidation; 0 is DefaultMaxBatch.
-	MaxBatch int
-	// ValidationDelay is what Command.NotBefore leaves for things to change; 0 is DefaultValidationDelay, negative none.
-	ValidationDelay time.Duration
-	// MaxTrials bounds the work of consolidation: a bound on what-ifs, so that plans do not depend on how fast they are made;
-	// 0 is DefaultMaxTrials. A context's deadline bounds it by the clock.
-	MaxTrials int
+	// SpotToSpotTypes is how many cheaper types the replacement of a single spot node requires; at least 1.
+	SpotToSpotTypes *int
+	// MaxBatch is how many nodes a command of multi-node consolidation may remove; at least 1.
+	MaxBatch *int
+	// ValidationDelay is the time before Command.NotBefore, in which the cluster may change; at least 0.
+	ValidationDelay *time.Duration
+	// MaxTrials is the maximum number of what-ifs of consolidation; at least 1. It is a number and not a time, so that plans do not
+	// depend on the speed of the computer. The deadline of a context limits the time.
+	MaxTrials *int
 }
 
-// Plan tries the methods in their order; the first that finds commands ends the pass. Start them and
-// plan again.
+// Plan tries the methods in their order; the first that finds commands ends the pass. Start the commands and plan again.
 func (r *Reference) Plan(ctx context.Context, fleet *Fleet) (*Plan, error) {
 	f := fleet.seen()
 	if f == nil {
 		return nil, option.Missing("Reference.Plan", "a fleet that Survey made")
 	}
-	p, err := r.options().Plan(ctx, f)
+	options, err := r.options()
+	if err != nil {
+		return nil, err
+	}
+	p, err := options.Plan(ctx, f)
 	return (*Plan)(p), err
 }
 
-// Validate looks at a command again in the fleet as it is now: its members must still qualify and budgets suffice for all
-// of them; pods must have places as planned, and the types to be launched must still be among those that would do.
-// Emptiness goes on with the members that still qualify, all others with all or none. The command that is returned is the
-// one to start.
+// Validate checks a command again in the fleet as it is now, and returns the command to start. Its members must still qualify and
+// budgets must allow all of them, pods must have places as planned, and the types to launch must still be among the suitable ones.
+// An Emptiness command continues with the members that still qualify, any other with all members or none.
 func (r *Reference) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error) {
 	if cmd == nil {
 		return nil, option.Missing("Reference.Validate", "the command")
@@ -63,21 +67,22 @@ func (r *Reference) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Comm
 	if p == nil {
 		return nil, option.Missing("Reference.Validate", "a fleet that Survey made")
 	}
-	return r.options().Validate(ctx, p, cmd)
+	options, err := r.options()
+	if err != nil {
+		return nil, err
+	}
+	return options.Validate(ctx, p, cmd)
 }
 
-// options are those that the planner below goes by.
-func (r *Reference) options() *reference.Options {
-	return &reference.Options{
-		Query: r.Query, SpotToSpot: r.SpotToSpot, SpotToSpotTypes: orDefault(r.SpotToSpotTypes, DefaultSpotToSpotTypes),
-		MaxBatch: orDefault(r.MaxBatch, DefaultMaxBatch), ValidationDelay: orNone(r.ValidationDelay, DefaultValidationDelay),
-		MaxTrials: orDefault(r.MaxTrials, DefaultMaxTrials),
+// options are those of the planner in internal/consolidate, with defaults filled in.
+func (r *Reference) options() (*reference.Options, error) {
+	o := &reference.Options{
+		Query: r.Query, SpotToSpot: r.SpotToSpot, SpotToSpotTypes: option.Or(r.SpotToSpotTypes, DefaultSpotToSpotTypes),
+		MaxBatch: option.Or(r.MaxBatch, DefaultMaxBatch), ValidationDelay: option.Or(r.ValidationDelay, DefaultValidationDelay),
+		MaxTrials: option.Or(r.MaxTrials, DefaultMaxTrials),
 	}
-}
-
-func orDefault(n, otherwise int) int {
-	if n > 0 {
-		return n
-	}
-	return otherwise
+	return o, errors.Join(
+		atLeast("Reference.SpotToSpotTypes", o.SpotToSpotTypes, 1), atLeast("Reference.MaxBatch", o.MaxBatch, 1),
+		atLeast("Reference.ValidationDelay", o.ValidationDelay, 0), atLeast("Reference.MaxTrials", o.MaxTrials, 1),
+	)
 }

@@ -40,7 +40,7 @@ func TestRobustness(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			planner := thrifty()
 			planner.Robustness = c.orders
-			planner.MaxBins, planner.MinSaving = 1, 0.15 // a new node for the pods costs more than that leaves
+			planner.MaxBins, planner.MinSaving = ptr(1), 0.15 // a new node for the pods costs more than that leaves
 			plan, err := planner.Plan(t.Context(), frailWorld(c.large).fleet(t))
 			if err != nil {
 				t.Fatal(err)
@@ -146,7 +146,7 @@ func TestRobustnessKeepsPlacesOfWaitingPods(t *testing.T) {
 		w.node("tight", "c2", annotated(v1.DoNotDisruptAnnotationKey, "true"), holding(pod("q", asks("cpu=1", "memory=100Mi"))))
 		w.snapshot.Pods = append(w.snapshot.Pods, pod("waits", asks("cpu=2900m", "memory=100Mi"), func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }))
 		planner := thrifty()
-		planner.Robustness, planner.MaxBins, planner.MinSaving = orders, 1, 0.15
+		planner.Robustness, planner.MaxBins, planner.MinSaving = orders, ptr(1), 0.15
 		plan := nothing(t, planner, w.fleet(t))
 		if goes := len(plan.Commands) > 0; goes != want {
 			t.Errorf("%d orders: %v", orders, plan.Commands)

@@ -163,12 +163,12 @@ func TestConstants(t *testing.T) {
 // DIS-290: what the reference has built in are options here: the delay of validation, the size of batches, the bound on the
 // search; the period of planning is the caller's (Pace is one).
 func TestOptionsOfReference(t *testing.T) {
-	for delay, want := range map[time.Duration]time.Duration{0: 15 * time.Second, time.Minute: time.Minute, -1: 0} {
+	for delay, want := range map[*time.Duration]time.Duration{nil: 15 * time.Second, ptr(time.Minute): time.Minute, new(time.Duration): 0} {
 		w := newWorld()
 		w.node("n", "c4")
 		cmd := w.plan(t, &disruption.Reference{ValidationDelay: delay}).Commands[0]
 		if got := cmd.NotBefore.Sub(cmd.Planned); got != want {
-			t.Errorf("delay %s: %s", delay, got)
+			t.Errorf("got a delay of %s, want %s", got, want)
 		}
 	}
 	busy := func(r disruption.Reference) string {
@@ -180,7 +180,7 @@ func TestOptionsOfReference(t *testing.T) {
 		return said(w.plan(t, &r))
 	}
 	for want, r := range map[string]disruption.Reference{
-		"MultiNodeConsolidation: n-0 n-1 n-2 n-3": {}, "MultiNodeConsolidation: n-0 n-1 n-2": {MaxBatch: 3}, "MultiNodeConsolidation: n-0 n-1": {MaxTrials: 1, MaxBatch: 3},
+		"MultiNodeConsolidation: n-0 n-1 n-2 n-3": {}, "MultiNodeConsolidation: n-0 n-1 n-2": {MaxBatch: ptr(3)}, "MultiNodeConsolidation: n-0 n-1": {MaxTrials: ptr(1), MaxBatch: ptr(3)},
 	} {
 		if got := busy(r); got != want {
 			t.Errorf("%+v: %q, want %q", r, got, want)

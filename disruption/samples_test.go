@@ -264,7 +264,7 @@ func TestMoveSamples(t *testing.T) {
 	w.pool("other")
 	w.node("a", "c4", holding(pods("a", 4, "1")...))
 	w.node("o", "c4", ofPool("other"), holding(pods("o", 4, "1")...))
-	if diff := cmp.Diff([]string{"voluntary_disruption_consolidation_timeouts_total{consolidation_type=single} 1"}, run(w, disruption.Reference{MaxTrials: 1})); diff != "" {
+	if diff := cmp.Diff([]string{"voluntary_disruption_consolidation_timeouts_total{consolidation_type=single} 1"}, run(w, disruption.Reference{MaxTrials: ptr(1)})); diff != "" {
 		t.Errorf("DIS-110, DIS-121: a search that ends early (-want +got):\n%s", diff)
 	}
 }

@@ -148,7 +148,7 @@ func TestWhatIf(t *testing.T) {
 			for i := range 9 {
 				w.node(fmt.Sprintf("n-%d", i), "c4", holding(pods(fmt.Sprintf("p%d", i), 1, "4")...))
 			}
-		}, r: disruption.Reference{MaxTrials: 1}, node: "n-8", from: multi, code: disruption.BlockNotReached},
+		}, r: disruption.Reference{MaxTrials: ptr(1)}, node: "n-8", from: multi, code: disruption.BlockNotReached},
 		{name: "DIS-131 where all is equal the name decides, however many there are", make: func(w *world) {
 			w.pool("default", budgets(v1.Budget{Nodes: "5"}))
 			for i := range 60 {

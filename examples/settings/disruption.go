@@ -9,7 +9,7 @@ import (
 )
 
 // Disruption are the options of the disruption planners, as in disruption.Global; the planner reference uses only SpotToSpotTypes
-// and ValidationDelay. Unlike in Global, 0 means 0, and defaults are explicit: see DefaultDisruption.
+// and ValidationDelay. 0 means 0; start from DefaultDisruption.
 type Disruption struct {
 	// PayBack is the time in which a command must earn back its cost; at least 0, 2 hours by default. 0 disables the check.
 	PayBack time.Duration
@@ -61,9 +61,7 @@ func DefaultDisruption() Disruption {
 // Planner returns the planner of that name with these options; spotToSpot lets it replace spot nodes by spot nodes.
 func (d Disruption) Planner(name DisruptionPlanner, query scheduling.Query, spotToSpot bool) disruption.Planner {
 	if name == PlannerReference {
-		return &disruption.Reference{
-			Query: query, SpotToSpot: spotToSpot, SpotToSpotTypes: d.SpotToSpotTypes, ValidationDelay: noneFor0(d.ValidationDelay),
-		}
+		return &disruption.Reference{Query: query, SpotToSpot: spotToSpot, SpotToSpotTypes: &d.SpotToSpotTypes, ValidationDelay: &d.ValidationDelay}
 	}
 	return d.Global(query, spotToSpot)
 }
@@ -71,20 +69,12 @@ func (d Disruption) Planner(name DisruptionPlanner, query scheduling.Query, spot
 // Global returns the planner of the whole fleet with these options; spotToSpot lets it replace spot nodes by spot nodes.
 func (d Disruption) Global(query scheduling.Query, spotToSpot bool) *disruption.Global {
 	return &disruption.Global{
-		Query: query, SpotToSpot: spotToSpot, SpotToSpotTypes: d.SpotToSpotTypes,
-		PayBack: noneFor0(d.PayBack), MinSaving: d.MinSaving, MinSavingShare: noneFor0(d.MinSavingShare), DisruptionPrice: noneFor0(d.Price),
-		CoolDown: noneFor0(d.CoolDown), MaxMembers: d.MaxMembers, MaxBins: d.MaxBins, Work: d.Work, Robustness: d.Robustness, Checks: d.Checks,
-		LaunchTime: noneFor0(d.LaunchTime), ReadyTime: noneFor0(d.ReadyTime), DrainLimit: noneFor0(d.DrainLimit),
-		ExpireAhead: d.ExpireAhead, ValidationDelay: noneFor0(d.ValidationDelay),
+		Query: query, SpotToSpot: spotToSpot, SpotToSpotTypes: &d.SpotToSpotTypes,
+		PayBack: &d.PayBack, MinSaving: d.MinSaving, MinSavingShare: &d.MinSavingShare, DisruptionPrice: &d.Price,
+		CoolDown: &d.CoolDown, MaxMembers: &d.MaxMembers, MaxBins: &d.MaxBins, Work: &d.Work, Robustness: d.Robustness, Checks: d.Checks,
+		LaunchTime: &d.LaunchTime, ReadyTime: &d.ReadyTime, DrainLimit: &d.DrainLimit,
+		ExpireAhead: d.ExpireAhead, ValidationDelay: &d.ValidationDelay,
 	}
-}
-
-// noneFor0 converts 0 to -1, because 0 means the default for planners and a negative value none.
-func noneFor0[T time.Duration | float64](v T) T {
-	if v == 0 {
-		return -1
-	}
-	return v
 }
 
 // AddFlags registers the flags of these settings alone, for programs that don't need the others. The usage text shows d's values as

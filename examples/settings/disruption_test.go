@@ -15,7 +15,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// What nobody sets is the planner's own default, and 0 is none of it.
+func ptr[T any](v T) *T { return &v }
+
+func span(d time.Duration) *time.Duration { return &d }
+
+// The defaults are the planner's own, and 0 is 0.
 func TestDisruptionOptions(t *testing.T) {
 	query := scheduling.Query{Preferences: scheduling.PreferencesIgnore}
 	for name, c := range map[string]struct {
@@ -24,23 +28,23 @@ func TestDisruptionOptions(t *testing.T) {
 		want    disruption.Planner
 	}{
 		"defaults": {settings.PlannerGlobal, settings.DefaultDisruption(), &disruption.Global{
-			Query: query, SpotToSpot: true, PayBack: disruption.DefaultPayBack, MinSavingShare: disruption.DefaultMinSavingShare, DisruptionPrice: disruption.DefaultDisruptionPrice, CoolDown: disruption.DefaultCoolDown,
-			SpotToSpotTypes: disruption.DefaultSpotToSpotTypes, MaxMembers: disruption.DefaultMaxMembers, MaxBins: disruption.DefaultMaxBins, Work: disruption.DefaultWork,
-			LaunchTime: disruption.DefaultLaunchTime, ReadyTime: disruption.DefaultReadyTime, DrainLimit: disruption.DefaultDrainLimit, ValidationDelay: disruption.DefaultValidationDelay,
+			Query: query, SpotToSpot: true, PayBack: ptr(disruption.DefaultPayBack), MinSavingShare: ptr(disruption.DefaultMinSavingShare), DisruptionPrice: ptr(disruption.DefaultDisruptionPrice), CoolDown: ptr(disruption.DefaultCoolDown),
+			SpotToSpotTypes: ptr(disruption.DefaultSpotToSpotTypes), MaxMembers: ptr(disruption.DefaultMaxMembers), MaxBins: ptr(disruption.DefaultMaxBins), Work: ptr(disruption.DefaultWork),
+			LaunchTime: ptr(disruption.DefaultLaunchTime), ReadyTime: ptr(disruption.DefaultReadyTime), DrainLimit: ptr(disruption.DefaultDrainLimit), ValidationDelay: ptr(disruption.DefaultValidationDelay),
 		}},
 		"none": {settings.PlannerGlobal, settings.Disruption{SpotToSpotTypes: 1, MaxMembers: 1, MaxBins: 1, Work: 1}, &disruption.Global{
-			Query: query, SpotToSpot: true, PayBack: -1, MinSavingShare: -1, DisruptionPrice: -1, CoolDown: -1, SpotToSpotTypes: 1, MaxMembers: 1, MaxBins: 1, Work: 1,
-			LaunchTime: -1, ReadyTime: -1, DrainLimit: -1, ValidationDelay: -1,
+			Query: query, SpotToSpot: true, PayBack: span(0), MinSavingShare: ptr(0.0), DisruptionPrice: ptr(0.0), CoolDown: span(0), SpotToSpotTypes: ptr(1), MaxMembers: ptr(1), MaxBins: ptr(1), Work: ptr(1),
+			LaunchTime: span(0), ReadyTime: span(0), DrainLimit: span(0), ValidationDelay: span(0),
 		}},
 		"all": {settings.PlannerGlobal, settings.Disruption{
 			PayBack: 1, MinSaving: 2, MinSavingShare: 0.3, Price: 4, CoolDown: 5, SpotToSpotTypes: 6, MaxMembers: 7, MaxBins: 8, Work: 9, Robustness: 10, Checks: 16,
 			LaunchTime: 11, ReadyTime: 12, DrainLimit: 13, ExpireAhead: 14, ValidationDelay: 15,
 		}, &disruption.Global{
-			Query: query, SpotToSpot: true, PayBack: 1, MinSaving: 2, MinSavingShare: 0.3, DisruptionPrice: 4, CoolDown: 5, SpotToSpotTypes: 6, MaxMembers: 7, MaxBins: 8,
-			Work: 9, Robustness: 10, Checks: 16, LaunchTime: 11, ReadyTime: 12, DrainLimit: 13, ExpireAhead: 14, ValidationDelay: 15,
+			Query: query, SpotToSpot: true, PayBack: span(1), MinSaving: 2, MinSavingShare: ptr(0.3), DisruptionPrice: ptr(4.0), CoolDown: span(5), SpotToSpotTypes: ptr(6), MaxMembers: ptr(7), MaxBins: ptr(8),
+			Work: ptr(9), Robustness: 10, Checks: 16, LaunchTime: span(11), ReadyTime: span(12), DrainLimit: span(13), ExpireAhead: 14, ValidationDelay: span(15),
 		}},
 		"reference": {settings.PlannerReference, settings.Disruption{SpotToSpotTypes: 6, PayBack: 1, ValidationDelay: 15}, &disruption.Reference{
-			Query: query, SpotToSpot: true, SpotToSpotTypes: 6, ValidationDelay: 15,
+			Query: query, SpotToSpot: true, SpotToSpotTypes: ptr(6), ValidationDelay: span(15),
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,15 +23,15 @@ import (
 // planners are those that a user may choose from, in a hurry: they wait for less than they would in earnest.
 func planners() map[string]disruption.Planner {
 	return map[string]disruption.Planner{
-		"reference": &disruption.Reference{ValidationDelay: time.Second},
-		"global":    &disruption.Global{ValidationDelay: time.Second, CoolDown: -1, PayBack: -1},
+		"reference": &disruption.Reference{ValidationDelay: new(time.Second)},
+		"global":    &disruption.Global{ValidationDelay: new(time.Second), CoolDown: new(time.Duration), PayBack: new(time.Duration)},
 	}
 }
 
 // hasty are options of a controller that waits for less than it would in earnest.
 func hasty() reconcilers.Options {
 	return reconcilers.Options{Disruption: reconcilers.DisruptionOptions{
-		Planner: &disruption.Reference{ValidationDelay: time.Second}, Period: new(time.Second),
+		Planner: &disruption.Reference{ValidationDelay: new(time.Second)}, Period: new(time.Second),
 	}}
 }
 

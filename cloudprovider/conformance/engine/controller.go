@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -428,7 +429,7 @@ func (w *world) disrupt() {
 	if err != nil {
 		w.t.Fatalf("surveying the cluster: %v", err)
 	}
-	plan, err := (&disruption.Reference{ValidationDelay: -1}).Plan(w.t.Context(), fleet)
+	plan, err := (&disruption.Reference{ValidationDelay: new(time.Duration)}).Plan(w.t.Context(), fleet)
 	if err != nil {
 		w.t.Fatalf("planning disruption: %v", err)
 	}

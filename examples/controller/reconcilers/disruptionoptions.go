@@ -71,10 +71,7 @@ func withinRate(planner disruption.Planner, nodesPerMinute int) disruption.Plann
 		return planner
 	}
 	bound := *global
-	if bound.MaxBins <= 0 {
-		bound.MaxBins = disruption.DefaultMaxBins
-	}
-	bound.MaxBins = min(bound.MaxBins, nodesPerMinute)
+	bound.MaxBins = new(min(option.Or(bound.MaxBins, disruption.DefaultMaxBins), nodesPerMinute))
 	return &bound
 }
 
@@ -85,7 +82,7 @@ const approvalTimeout = 10 * time.Second
 func (d *DisruptionOptions) longestWindow() time.Duration {
 	longest := disruption.DefaultCoolDown
 	if global, ok := d.Planner.(*disruption.Global); ok {
-		longest = max(longest, global.CoolDown)
+		longest = max(longest, option.Or(global.CoolDown, 0))
 	}
 	for i := range d.Budgets {
 		longest = max(longest, d.Budgets[i].Window)

@@ -25,7 +25,7 @@ func TestNewNodeWaitsForItsPods(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, func(o *Options) {
 					o.Batch = c.batch
-					o.Disruption.Planner = &disruption.Reference{ValidationDelay: time.Second}
+					o.Disruption.Planner = &disruption.Reference{ValidationDelay: new(time.Second)}
 				})
 				w.change("default", func(p *v1.NodePool) { p.Spec.Disruption.ConsolidateAfter = v1.NewNillableDuration(0) })
 				w.create(newPod("a"))

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/fake"
@@ -90,13 +91,15 @@ func TestHeldBackReplacementsAreNotBegun(t *testing.T) {
 func TestNodesPerMinuteBoundsEachPlanner(t *testing.T) {
 	own := &disruption.Global{MinSaving: 1}
 	for _, c := range []struct{ set, most, want int }{{0, 0, 0}, {0, 2, 2}, {5, 2, 2}, {1, 2, 1}, {0, 1000, disruption.DefaultMaxBins}} {
-		own.MaxBins = c.set
+		if own.MaxBins = nil; c.set > 0 {
+			own.MaxBins = &c.set
+		}
 		o := DisruptionOptions{Planner: own}
 		if err := o.complete(&Options{Governor: provisioning.GovernorOptions{NodesPerMinute: c.most}}); err != nil {
 			t.Fatal(err)
 		}
-		if got := o.Planner.(*disruption.Global); got.MaxBins != c.want || got.MinSaving != 1 || own.MaxBins != c.set {
-			t.Errorf("MaxBins %d with %d nodes per minute: %d, want %d", c.set, c.most, got.MaxBins, c.want)
+		if got := o.Planner.(*disruption.Global); option.Or(got.MaxBins, 0) != c.want || got.MinSaving != 1 || option.Or(own.MaxBins, 0) != c.set {
+			t.Errorf("MaxBins %d with %d nodes per minute: %d, want %d", c.set, c.most, option.Or(got.MaxBins, 0), c.want)
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {

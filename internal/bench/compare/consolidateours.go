@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/internal/bench/judge"
@@ -42,9 +43,9 @@ type lookedOnce struct {
 func planner(name string, spotToSpot bool) (disruption.Planner, error) {
 	switch name {
 	case plannerGlobal:
-		return &disruption.Global{PayBack: -1, MinSavingShare: -1, DisruptionPrice: -1, CoolDown: -1, ValidationDelay: -1, DrainLimit: -1, SpotToSpot: spotToSpot}, nil
+		return &disruption.Global{PayBack: new(time.Duration), MinSavingShare: new(float64), DisruptionPrice: new(float64), CoolDown: new(time.Duration), ValidationDelay: new(time.Duration), DrainLimit: new(time.Duration), SpotToSpot: spotToSpot}, nil
 	case plannerReference:
-		return &disruption.Reference{ValidationDelay: -1, SpotToSpot: spotToSpot}, nil
+		return &disruption.Reference{ValidationDelay: new(time.Duration), SpotToSpot: spotToSpot}, nil
 	}
 	return nil, fmt.Errorf("no planner %q", name)
 }

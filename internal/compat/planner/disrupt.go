@@ -65,7 +65,7 @@ func Disrupt(ctx context.Context, q DisruptionQuestion) (answer DisruptionAnswer
 		return answer, err
 	}
 	query := queryOf(&q.Question)
-	reference := dkdisruption.Reference{Query: query, SpotToSpot: q.SpotToSpot, ValidationDelay: -1}
+	reference := dkdisruption.Reference{Query: query, SpotToSpot: q.SpotToSpot, ValidationDelay: new(time.Duration)}
 	plan, err := reference.Plan(ctx, fleet)
 	if err != nil {
 		return answer, err

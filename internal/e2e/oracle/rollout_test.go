@@ -72,11 +72,11 @@ func drawnPlanner(t *rapid.T, q scheduling.Query) disruption.Planner {
 	spot := rapid.Bool().Draw(t, "spot to spot")
 	switch rapid.IntRange(0, 3).Draw(t, "planner") {
 	case 0:
-		return &disruption.Reference{Query: q, SpotToSpot: spot, SpotToSpotTypes: 2}
+		return &disruption.Reference{Query: q, SpotToSpot: spot, SpotToSpotTypes: new(2)}
 	case 1:
-		return &disruption.Global{Query: q, SpotToSpot: spot, SpotToSpotTypes: 2, CoolDown: -1}
+		return &disruption.Global{Query: q, SpotToSpot: spot, SpotToSpotTypes: new(2), CoolDown: new(time.Duration)}
 	}
-	return &disruption.Global{Query: q, SpotToSpot: true, SpotToSpotTypes: 1, PayBack: -1, MinSavingShare: -1, DisruptionPrice: -1, CoolDown: -1, DrainLimit: -1}
+	return &disruption.Global{Query: q, SpotToSpot: true, SpotToSpotTypes: new(1), PayBack: new(time.Duration), MinSavingShare: new(float64), DisruptionPrice: new(float64), CoolDown: new(time.Duration), DrainLimit: new(time.Duration)}
 }
 
 // TestRollouts has plans of both planners carried out command by command, and asks kube-scheduler about each pod that has to

@@ -44,7 +44,7 @@ func (e *engine) shrink() error {
 		return err
 	}
 	planner := e.Disruption
-	planner.Query, planner.ValidationDelay, planner.Work = e.Query, -1, e.Work
+	planner.Query, planner.ValidationDelay, planner.Work = e.Query, new(time.Duration), &e.Work
 	plan, err := planner.Plan(e.ctx, fleet)
 	if err != nil {
 		return err
