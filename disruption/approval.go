@@ -77,9 +77,9 @@ type Approval struct {
 	Decision ApprovalDecision
 	// By and Reason are for operators: who decided, and why. Either may be empty.
 	By, Reason string
-	// For is, of a refusal, for how long the nodes need not be proposed again for the same reason; 0 is DefaultRefusal. Of
-	// a pending answer it is when to ask again; 0 is ApprovalPolicy.Every.
-	For time.Duration
+	// For is, of a refusal, how long not to propose the nodes again for the same reason; nil is DefaultRefusal, 0 proposes them
+	// again at once. Of a pending answer it is when to ask again; nil is ApprovalPolicy.Every.
+	For *time.Duration
 }
 
 // Times of approval.
@@ -95,30 +95,25 @@ const (
 // ApprovalPolicy says how long commands wait for an approver and what its silence means. While a command waits, its nodes
 // draw on their budgets and no other command has them; nothing is done to them. The zero value is ready.
 type ApprovalPolicy struct {
-	// Wait is how long a command waits at most, from when it was added to its queue; 0 or less is DefaultApprovalWait.
-	Wait time.Duration
+	// Wait is how long a command waits at most, from when it was added to its queue. Nil is DefaultApprovalWait; with 0 or less,
+	// Silence decides at once, unless there is an answer.
+	Wait *time.Duration
 	// Silence is what no answer until then means. Approved has the command started; anything else drops it, as a veto that
 	// can't be asked for might have been one.
 	Silence ApprovalDecision
-	// Every is how often an approver that has not decided is asked; 0 or less is DefaultApprovalEvery.
-	Every time.Duration
+	// Every is how often to ask an approver that has not decided; at most ten times a second. Nil is DefaultApprovalEvery.
+	Every *time.Duration
 }
 
-func (p *ApprovalPolicy) wait() time.Duration {
-	if p.Wait > 0 {
-		return p.Wait
-	}
-	return DefaultApprovalWait
-}
+func (p *ApprovalPolicy) wait() time.Duration { return option.Or(p.Wait, DefaultApprovalWait) }
 
-func (p *ApprovalPolicy) every(answer *Approval) time.Duration {
-	switch {
-	case answer != nil && answer.For > 0:
-		return answer.For
-	case p.Every > 0:
-		return p.Every
+// NextAsk returns how long to wait before an approver that has not decided is asked again. last is its answer; nil is none.
+func (p ApprovalPolicy) NextAsk(last *Approval) time.Duration {
+	next := option.Or(p.Every, DefaultApprovalEvery)
+	if last != nil {
+		next = option.Or(last.For, next)
 	}
-	return DefaultApprovalEvery
+	return max(next, 100*time.Millisecond)
 }
 
 // ErrRefused is errors.Is of every *RefusedError.
@@ -152,12 +147,9 @@ func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
 // refusalOf is the command's refusal.
 func refusalOf(c *Command, answer Approval) *RefusedError {
-	e := &RefusedError{Command: c.ID, Nodes: c.Nodes(), Reason: c.Reason, By: answer.By, Why: cmp.Or(answer.Reason, "no reason was given"), For: answer.For}
+	e := &RefusedError{Command: c.ID, Nodes: c.Nodes(), Reason: c.Reason, By: answer.By, Why: cmp.Or(answer.Reason, "no reason was given"), For: option.Or(answer.For, DefaultRefusal)}
 	for i := range c.Members {
 		e.uids = append(e.uids, c.Members[i].UID)
-	}
-	if e.For <= 0 {
-		e.For = DefaultRefusal
 	}
 	return e
 }
@@ -183,7 +175,7 @@ func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 		e.refuse(why, step)
 		return
 	}
-	step.Again = min(e.policy.every(answer), deadline.Sub(now))
+	step.Again = min(e.policy.NextAsk(answer), deadline.Sub(now))
 	step.Effects = append(step.Effects, AskApproval{Command: e.cmd, Deadline: deadline})
 	identity := ""
 	message := "waits for approval until " + deadline.UTC().Format(time.RFC3339)
@@ -193,7 +185,7 @@ func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 	}
 	message += ": " + e.cmd.String()
 	for i := range e.cmd.Members {
-		step.Events = append(step.Events, e.cmd.Members[i].Events(Event{Reason: EventDisruptionAwaitingApproval, Identity: identity, Message: message, Every: stateEvery})...)
+		step.Events = append(step.Events, e.cmd.Members[i].Events(Event{Reason: EventDisruptionAwaitingApproval, Identity: identity, Message: message, Every: every(stateEvery)})...)
 	}
 }
 

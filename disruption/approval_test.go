@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/internal/seeded"
@@ -24,7 +25,7 @@ func ExampleApprover() {
 		}
 		return disruption.Approval{Decision: disruption.Approved}, nil
 	})
-	queue := disruption.Queue{Approval: &disruption.ApprovalPolicy{Wait: time.Hour}}
+	queue := disruption.Queue{Approval: &disruption.ApprovalPolicy{Wait: ptr(time.Hour)}}
 	cmd, _ := newStage(2, 0) // a command over the nodes n0 and n1
 	execution, err := queue.Add(cmd)
 	if err != nil {
@@ -66,7 +67,7 @@ func TestApproval(t *testing.T) {
 	approved := disruption.Approval{Decision: disruption.Approved}
 	refused := disruption.Approval{Decision: disruption.Refused, By: "ann", Reason: "not today"}
 	silent := func(int) *disruption.Approval { return nil }
-	thinking := always(disruption.Approval{Reason: "ann is asked", For: time.Minute})
+	thinking := always(disruption.Approval{Reason: "ann is asked", For: ptr(time.Minute)})
 	later := func(asked int) *disruption.Approval {
 		if asked < 3 {
 			return nil
@@ -83,20 +84,22 @@ func TestApproval(t *testing.T) {
 	}{
 		"approved at once":                {disruption.ApprovalPolicy{}, always(approved), disruption.StateDelayed, 0, 0, ""},
 		"approved at the fourth time":     {disruption.ApprovalPolicy{}, later, disruption.StateValidating, 15 * time.Second, 3, ""},
-		"asked as often as it says":       {disruption.ApprovalPolicy{Every: time.Minute}, later, disruption.StateValidating, 3 * time.Minute, 3, ""},
+		"asked as often as it says":       {disruption.ApprovalPolicy{Every: ptr(time.Minute)}, later, disruption.StateValidating, 3 * time.Minute, 3, ""},
 		"refused":                         {disruption.ApprovalPolicy{}, always(refused), disruption.StateFailed, 0, 0, "by ann: not today"},
 		"refused without a word":          {disruption.ApprovalPolicy{}, always(disruption.Approval{Decision: disruption.Refused}), disruption.StateFailed, 0, 0, "no reason was given"},
 		"silence refuses, in ten minutes": {disruption.ApprovalPolicy{}, silent, disruption.StateFailed, 10 * time.Minute, 120, "nobody approved of it within 10m0s"},
-		"silence refuses when it is said": {disruption.ApprovalPolicy{Wait: time.Hour}, thinking, disruption.StateFailed, time.Hour, 60, "nobody approved of it within 1h0m0s"},
-		"silence approves if it is to":    {disruption.ApprovalPolicy{Wait: time.Hour, Silence: disruption.Approved}, silent, disruption.StateValidating, time.Hour, 720, ""},
-		"so does one who still thinks":    {disruption.ApprovalPolicy{Wait: time.Hour, Silence: disruption.Approved}, thinking, disruption.StateValidating, time.Hour, 60, ""},
-		"the last moment counts": {disruption.ApprovalPolicy{Wait: time.Minute, Every: 59 * time.Second}, func(asked int) *disruption.Approval {
+		"silence refuses when it is said": {disruption.ApprovalPolicy{Wait: ptr(time.Hour)}, thinking, disruption.StateFailed, time.Hour, 60, "nobody approved of it within 1h0m0s"},
+		"silence approves if it is to":    {disruption.ApprovalPolicy{Wait: ptr(time.Hour), Silence: disruption.Approved}, silent, disruption.StateValidating, time.Hour, 720, ""},
+		"so does one who still thinks":    {disruption.ApprovalPolicy{Wait: ptr(time.Hour), Silence: disruption.Approved}, thinking, disruption.StateValidating, time.Hour, 60, ""},
+		"the last moment counts": {disruption.ApprovalPolicy{Wait: ptr(time.Minute), Every: ptr(59 * time.Second)}, func(asked int) *disruption.Approval {
 			if asked < 2 {
 				return nil
 			}
 			return &approved
 		}, disruption.StateValidating, time.Minute, 2, ""},
-		"no decision that is known": {disruption.ApprovalPolicy{Silence: disruption.Approved}, always(disruption.Approval{Decision: "Maybe"}), disruption.StateFailed, 10 * time.Minute, 120, "nobody approved"},
+		"no time to wait: silence decides": {disruption.ApprovalPolicy{Wait: new(time.Duration)}, silent, disruption.StateFailed, 0, 0, "nobody approved of it within 0s"},
+		"asked ten times a second at most": {disruption.ApprovalPolicy{Wait: ptr(time.Second), Every: new(time.Duration)}, silent, disruption.StateFailed, time.Second, 10, "nobody approved"},
+		"no decision that is known":        {disruption.ApprovalPolicy{Silence: disruption.Approved}, always(disruption.Approval{Decision: "Maybe"}), disruption.StateFailed, 10 * time.Minute, 120, "nobody approved"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd, s := newStage(2, 1)
@@ -122,7 +125,7 @@ func TestApproval(t *testing.T) {
 // other command has them.
 func TestApprovalWaits(t *testing.T) {
 	cmd, _ := newStage(1, 0)
-	q := disruption.Queue{Approval: &disruption.ApprovalPolicy{Wait: time.Hour}}
+	q := disruption.Queue{Approval: &disruption.ApprovalPolicy{Wait: ptr(time.Hour)}}
 	e, err := q.Add(cmd)
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +178,7 @@ func TestRefusals(t *testing.T) {
 	w.input.Refusals = disruption.NewRefusals()
 	cmd := w.plan(t, &disruption.Reference{}).Commands[0]
 	e := disruption.ExecuteApproved(cmd, disruption.ApprovalPolicy{})
-	refusal := disruption.Approval{Decision: disruption.Refused, By: "ann", Reason: "not today", For: 2 * time.Hour}
+	refusal := disruption.Approval{Decision: disruption.Refused, By: "ann", Reason: "not today", For: ptr(2 * time.Hour)}
 	step := e.Next(disruption.Observed{Approval: &refusal}, now())
 	w.input.Refusals.Note(step.Err, now())
 	w.input.Refusals.Note(errors.New("something else"), now())
@@ -232,27 +235,30 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+func seconds(least, most int) *rapid.Generator[time.Duration] {
+	return rapid.Custom(func(rt *rapid.T) time.Duration {
+		return time.Duration(rapid.IntRange(least, most).Draw(rt, "seconds")) * time.Second
+	})
+}
+
 // Whatever an approver answers and whenever: nothing is done before it has approved, or its silence counts as that; and no
 // command waits longer than it may.
 func TestApprovalProperties(t *testing.T) {
 	seeded.Check(t, func(rt *rapid.T) {
 		cmd, s := newStage(1, rapid.IntRange(0, 1).Draw(rt, "replacements"))
 		policy := disruption.ApprovalPolicy{
-			Wait: time.Duration(rapid.IntRange(-1, 3600).Draw(rt, "wait")) * time.Second, Every: time.Duration(rapid.IntRange(-1, 100).Draw(rt, "every")) * time.Second,
+			Wait: rapid.Ptr(seconds(-1, 3600), true).Draw(rt, "wait"), Every: rapid.Ptr(seconds(-1, 100), true).Draw(rt, "every"),
 			Silence: rapid.SampledFrom([]disruption.ApprovalDecision{"", disruption.Approved, disruption.Refused}).Draw(rt, "silence"),
 		}
 		e := disruption.ExecuteApproved(cmd, policy)
-		limit := policy.Wait
-		if limit <= 0 {
-			limit = disruption.DefaultApprovalWait
-		}
+		limit := option.Or(policy.Wait, disruption.DefaultApprovalWait)
 		o := s.observed()
 		for e.State() == disruption.StateApproving {
 			o.Approval = nil
 			if rapid.IntRange(0, 3).Draw(rt, "answers") == 0 {
 				o.Approval = &disruption.Approval{
 					Decision: rapid.SampledFrom([]disruption.ApprovalDecision{"", "", "", disruption.Approved, disruption.Refused}).Draw(rt, "decision"),
-					For:      time.Duration(rapid.IntRange(-10, 4000).Draw(rt, "for")) * time.Second,
+					For:      rapid.Ptr(seconds(-10, 4000), true).Draw(rt, "for"),
 				}
 			}
 			step := e.Next(o, s.now)

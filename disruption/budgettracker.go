@@ -60,7 +60,7 @@ func (t *BudgetTracker) Events() []Event {
 			continue
 		}
 		out = append(out, Event{
-			Kind: decision.KindNodePool, Name: use.Pool.String(), Reason: EventDisruptionBlocked, Identity: string(use.Reason), Every: poolBlockedEvery,
+			Kind: decision.KindNodePool, Name: use.Pool.String(), Reason: EventDisruptionBlocked, Identity: string(use.Reason), Every: every(poolBlockedEvery),
 			Message: fmt.Sprintf("no node may be disrupted for %s: spec.disruption.budgets allows 0 of %d", use.Reason, use.Total),
 		})
 	}

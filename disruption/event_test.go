@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/disruption"
@@ -99,8 +100,8 @@ func TestPlanEvents(t *testing.T) {
 			if diff := cmp.Diff(c.want, told(list)); diff != "" {
 				t.Fatalf("(-want +got):\n%s", diff)
 			}
-			if len(list) > 0 && (!strings.Contains(list[0].Message, c.says) || list[0].Every != c.every) {
-				t.Errorf("%q every %s, want %q every %s", list[0].Message, list[0].Every, c.says, c.every)
+			if len(list) > 0 && (!strings.Contains(list[0].Message, c.says) || option.Or(list[0].Every, 0) != c.every) {
+				t.Errorf("%q every %s, want %q every %s", list[0].Message, option.Or(list[0].Every, 0), c.says, c.every)
 			}
 		})
 	}
@@ -186,7 +187,7 @@ func TestPoolBlockedEvents(t *testing.T) {
 	_, l := w.ledger(t)
 	var got []string
 	for _, e := range l.Events() {
-		got = append(got, fmt.Sprintf("%s/%s %s %s", e.Kind, e.Name, e.Identity, e.Every))
+		got = append(got, fmt.Sprintf("%s/%s %s %s", e.Kind, e.Name, e.Identity, option.Or(e.Every, 0)))
 	}
 	if diff := cmp.Diff([]string{"NodePool/default Empty 1m0s", "NodePool/default Drifted 1m0s"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -231,8 +232,8 @@ func TestRepairBlockedEvents(t *testing.T) {
 	step := disruption.Repair(disruption.RepairState{Node: list[0], Claim: claim, Policies: []cloudprovider.RepairPolicy{repairPolicies()[0]}, Nodes: list}, now())
 	events := step.Block.Events(list[0], claim)
 	want := []string{"Warning NodeRepairBlocked Node/n-00", "Warning NodeRepairBlocked NodeClaim/claim-n-00", "Warning NodeRepairBlocked NodePool/default"}
-	if diff := cmp.Diff(want, told(events)); diff != "" || events[0].Every != 15*time.Minute {
-		t.Errorf("every %s (-want +got):\n%s", events[0].Every, diff)
+	if diff := cmp.Diff(want, told(events)); diff != "" || option.Or(events[0].Every, 0) != 15*time.Minute {
+		t.Errorf("every %s (-want +got):\n%s", option.Or(events[0].Every, 0), diff)
 	}
 }
 
@@ -244,7 +245,7 @@ func TestExecutionEvents(t *testing.T) {
 	s.run(e, disruption.StateWaiting)
 	s.step(e)
 	step := s.step(e)
-	if len(step.Events) != 1 || step.Events[0].Kind != "NodeClaim" || step.Events[0].Name != "new-0" || step.Events[0].Identity != "Underutilized" || step.Events[0].Every != 0 || disruption.DefaultEventInterval != 2*time.Minute {
+	if len(step.Events) != 1 || step.Events[0].Kind != "NodeClaim" || step.Events[0].Name != "new-0" || step.Events[0].Identity != "Underutilized" || step.Events[0].Every != nil || disruption.DefaultEventInterval != 2*time.Minute {
 		t.Errorf("%+v", step.Events)
 	}
 	s.initialize(0)

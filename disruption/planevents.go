@@ -50,7 +50,7 @@ func verdictEvents(m *cluster.Machine, blocks []MethodBlock) []Event {
 		case b.Method == "", b.Method == MethodDrift && b.Block.Code == BlockUnschedulable:
 			e.Reason = EventDisruptionBlocked
 		case unconsolidatable(b.Block) && b.Method.ConsolidationType() != "":
-			e.Reason, e.Every = EventUnconsolidatable, stateEvery
+			e.Reason, e.Every = EventUnconsolidatable, every(stateEvery)
 		default:
 			continue
 		}
@@ -111,7 +111,7 @@ func plannedEvents(c *Command) []Event {
 
 // Events tell node, claim and pool that repair holds back. claim may be nil.
 func (b *RepairBlock) Events(node *corev1.Node, claim *v1.NodeClaim) []Event {
-	e := Event{Warning: true, Reason: EventNodeRepairBlocked, Message: b.String(), Every: stateEvery}
+	e := Event{Warning: true, Reason: EventNodeRepairBlocked, Message: b.String(), Every: every(stateEvery)}
 	out := machineEvents(&cluster.Machine{Node: node, Claim: claim}, e)
 	if !b.Pool.IsZero() {
 		e.Kind, e.Name, e.UID = decision.KindNodePool, b.Pool.String(), ""
@@ -148,3 +148,6 @@ const (
 	stateEvery       = 15 * time.Minute
 	poolBlockedEvery = time.Minute
 )
+
+// every is an event's interval.
+func every(interval time.Duration) *time.Duration { return &interval }

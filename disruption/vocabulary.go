@@ -153,7 +153,7 @@ func TerminationMode(claim *v1.NodeClaim) string {
 // Event is something that operators or a pod's owner should hear of: what the caller publishes as a Kubernetes event.
 type Event = decision.Event
 
-// DefaultEventInterval is for how long an event need not be repeated if it does not say.
+// DefaultEventInterval is how long not to repeat an event whose Every is nil.
 const DefaultEventInterval = decision.DefaultEventInterval
 
 // EventReason names a kind of event, in the words that operators' alerts know.

@@ -74,7 +74,7 @@ func noteDrivers(step Step, claim *v1.NodeClaim, message string, now time.Time) 
 	step.Again = untilDue(step.Again, driverPatience)
 	step.Events = append(step.Events, Event{
 		Kind: v1.KindNodeClaim, Name: claim.Name, UID: claim.UID, Warning: true, Reason: EventDriverMissing,
-		Message: fmt.Sprintf("%s Registered for %s.", message, now.Sub(since).Round(time.Minute)), Every: driverPatience,
+		Message: fmt.Sprintf("%s Registered for %s.", message, now.Sub(since).Round(time.Minute)), Every: every(driverPatience),
 	})
 	return step
 }

@@ -19,12 +19,15 @@ type Event struct {
 	Reason EventReason
 	// Message is one sentence.
 	Message string
-	// Every is how long the same event, by reason and object, need not be repeated; zero means DefaultEventInterval.
-	Every time.Duration
+	// Every is how long not to repeat the same event, by reason and object; nil is DefaultEventInterval.
+	Every *time.Duration
 }
 
-// DefaultEventInterval is how long an event need not be repeated by default.
+// DefaultEventInterval is how long not to repeat an event whose Every is nil.
 const DefaultEventInterval = 2 * time.Minute
+
+// every is an event's interval.
+func every(interval time.Duration) *time.Duration { return &interval }
 
 // EventReason names a kind of event. The words are those that operators' alerts know (provisioning specification,
 // section 16).

@@ -185,7 +185,7 @@ func eventsOf(done *Launched) []Event {
 			kind = v1alpha5.KindProvisioner
 		}
 		events = append(events, Event{
-			Kind: kind, Name: done.Launch.Pool.Name, Warning: true, Reason: EventLaunchFailed, Message: shortened(done.Err.Error()), Every: failedSchedulingEvery,
+			Kind: kind, Name: done.Launch.Pool.Name, Warning: true, Reason: EventLaunchFailed, Message: shortened(done.Err.Error()), Every: every(failedSchedulingEvery),
 		})
 	}
 	for i, key := range done.Launch.Pods {
@@ -196,7 +196,7 @@ func eventsOf(done *Launched) []Event {
 		if done.Err == nil {
 			event.Reason, event.Message = EventNominated, "Pod should schedule on: nodeclaim/"+done.Claim.Name
 		} else {
-			event.Warning, event.Reason, event.Message, event.Every = true, EventLaunchHeldBack, done.Err.Error(), failedSchedulingEvery
+			event.Warning, event.Reason, event.Message, event.Every = true, EventLaunchHeldBack, done.Err.Error(), every(failedSchedulingEvery)
 		}
 		events = append(events, event)
 	}

@@ -246,7 +246,7 @@ func (d *decision) nominated(orders *Orders, pods []scheduling.PodKey, target st
 func (d *decision) failed(orders *Orders, key scheduling.PodKey, why string) {
 	orders.Events = append(orders.Events, Event{
 		Kind: "Pod", Namespace: key.Namespace, Name: key.Name, UID: d.pods[key].UID, Warning: true, Reason: EventFailedScheduling,
-		Message: why, Every: failedSchedulingEvery,
+		Message: why, Every: every(failedSchedulingEvery),
 	})
 }
 

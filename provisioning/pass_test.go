@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/api/autoscaling/v1beta1"
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -110,7 +111,7 @@ func TestDecide(t *testing.T) {
 	}
 	var events []string
 	for _, e := range orders.Events {
-		events = append(events, fmt.Sprintf("%s %s %t %s", e.Name, e.Reason, e.Warning, e.Every))
+		events = append(events, fmt.Sprintf("%s %s %t %s", e.Name, e.Reason, e.Warning, option.Or(e.Every, 0)))
 	}
 	if diff := cmp.Diff([]string{"fits Nominated false 0s", "huge FailedScheduling true 5m0s"}, events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)

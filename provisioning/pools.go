@@ -99,7 +99,7 @@ func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.Instanc
 	if entry.NotReady != "" && !owner {
 		s.Events = append(s.Events, Event{
 			Kind: "NodePool", Name: entry.Object.Name, UID: entry.Object.UID, Warning: true, Reason: EventNoCompatibleInstanceTypes,
-			Message: entry.NotReady, Every: noCompatibleEvery,
+			Message: entry.NotReady, Every: every(noCompatibleEvery),
 		})
 		return
 	}

@@ -20,11 +20,11 @@ type Event struct {
 	Identity string
 	// Message is one sentence.
 	Message string
-	// Every is for how long the same event, by object, reason and identity, need not be repeated; 0 is DefaultEventInterval.
-	Every time.Duration
+	// Every is how long not to repeat the same event, by object, reason and identity; nil is DefaultEventInterval.
+	Every *time.Duration
 }
 
-// DefaultEventInterval is for how long an event need not be repeated if it does not say.
+// DefaultEventInterval is how long not to repeat an event whose Every is nil.
 const DefaultEventInterval = 2 * time.Minute
 
 // EventReason names a kind of event, in the words that operators' alerts know.

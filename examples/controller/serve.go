@@ -178,7 +178,7 @@ func reconcilerOptions(p settings.Planning) reconcilers.Options {
 	}
 	return reconcilers.Options{
 		Evictor: evictor, Batch: &provisioning.BatchOptions{Idle: p.BatchIdleDuration, Max: p.BatchMaxDuration},
-		Query: query, DeviceMatcher: dra.New(), Disruption: reconcilers.DisruptionOptions{Planner: planner, Approval: disruption.ApprovalPolicy{Wait: p.ApprovalWait}},
+		Query: query, DeviceMatcher: dra.New(), Disruption: reconcilers.DisruptionOptions{Planner: planner, Approval: disruption.ApprovalPolicy{Wait: &p.ApprovalWait}},
 		Features: reconcilers.Features{
 			NodeOverlay: p.FeatureGates.NodeOverlay, StaticCapacity: p.FeatureGates.StaticCapacity,
 			CapacityBuffer: p.FeatureGates.CapacityBuffer, NoReservedCapacity: !p.FeatureGates.ReservedCapacity,

@@ -33,7 +33,7 @@ func TestApproval(t *testing.T) {
 	options := hasty()
 	options.Batch = &provisioning.BatchOptions{Idle: 200 * time.Millisecond, Max: time.Second}
 	options.Disruption.ApprovalNamespace = metav1.NamespaceDefault
-	options.Disruption.Approval = disruption.ApprovalPolicy{Wait: time.Hour, Every: 200 * time.Millisecond}
+	options.Disruption.Approval = disruption.ApprovalPolicy{Wait: new(time.Hour), Every: new(200 * time.Millisecond)}
 	first := startController(t, cluster, options)
 	cluster.CreateNodePool(fourCores("default", time.Second))
 	cluster.CreateDeployment("web", 3, harness.Pod("1", "1Gi"))

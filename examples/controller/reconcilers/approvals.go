@@ -1,7 +1,6 @@
 package reconcilers
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/disruption"
 )
 
@@ -104,7 +104,7 @@ type approvalOutcome struct {
 
 func newApprovals(act *actor, reader client.Reader, o *DisruptionOptions, told func(ApprovalState)) *approvals {
 	return &approvals{
-		client: act.client, reader: reader, namespace: o.ApprovalNamespace, wait: cmp.Or(max(0, o.Approval.Wait), disruption.DefaultApprovalWait),
+		client: act.client, reader: reader, namespace: o.ApprovalNamespace, wait: max(0, option.Or(o.Approval.Wait, disruption.DefaultApprovalWait)),
 		log: act.log, now: act.now, told: told, known: map[string]*approvalObject{}, unsaved: map[string]approvalOutcome{},
 	}
 }
@@ -126,7 +126,7 @@ func (a *approvals) Approve(ctx context.Context, cmd *disruption.Command) (disru
 	err := a.reader.Get(ctx, types.NamespacedName{Namespace: a.namespace, Name: known.name}, object)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && object.UID != known.uid:
-		return disruption.Approval{Decision: disruption.Refused, Reason: "ConfigMap " + known.name + " was deleted", For: a.wait}, nil
+		return disruption.Approval{Decision: disruption.Refused, Reason: "ConfigMap " + known.name + " was deleted", For: &a.wait}, nil
 	case err != nil:
 		return disruption.Approval{}, err
 	}
@@ -144,7 +144,7 @@ func orPending(answer *disruption.Approval) disruption.Approval {
 func (a *approvals) decision(ctx context.Context, known *approvalObject, object *corev1.ConfigMap) disruption.Approval {
 	by := object.Annotations[DecidedByAnnotationKey]
 	if why, refused := object.Annotations[RefusedAnnotationKey]; refused {
-		return disruption.Approval{Decision: disruption.Refused, By: by, Reason: why, For: a.wait}
+		return disruption.Approval{Decision: disruption.Refused, By: by, Reason: why, For: &a.wait}
 	}
 	approved, has := object.Annotations[ApprovedAnnotationKey]
 	switch {
@@ -161,7 +161,7 @@ func (a *approvals) decision(ctx context.Context, known *approvalObject, object 
 	case has:
 		return disruption.Approval{Reason: fmt.Sprintf("annotation %s of ConfigMap %s is %q, and the digest is %s", ApprovedAnnotationKey, known.name, approved, known.digest)}
 	case !a.now().Before(known.deadline):
-		return disruption.Approval{Decision: disruption.Refused, Reason: fmt.Sprintf("nobody approved of it within %s", a.wait), For: disruption.DefaultRefusal}
+		return disruption.Approval{Decision: disruption.Refused, Reason: fmt.Sprintf("nobody approved of it within %s", a.wait), For: new(disruption.DefaultRefusal)}
 	}
 	return disruption.Approval{Reason: fmt.Sprintf("kubectl annotate configmap -n %s %s %s=%s", a.namespace, known.name, ApprovedAnnotationKey, known.digest)}
 }
@@ -187,7 +187,7 @@ func (a *approvals) propose(ctx context.Context, cmd *disruption.Command) (*appr
 			return &approvalObject{digest: digest, name: name, uid: object.UID, deadline: deadline}, nil, nil
 		}
 		if rests := timeIn(object, ApprovalRestsAnnotationKey); (state == ApprovalRefused || state == ApprovalExpired) && now.Before(rests) {
-			return nil, &disruption.Approval{Decision: disruption.Refused, Reason: object.Annotations[ApprovalOutcomeAnnotationKey], For: rests.Sub(now)}, nil
+			return nil, &disruption.Approval{Decision: disruption.Refused, Reason: object.Annotations[ApprovalOutcomeAnnotationKey], For: new(rests.Sub(now))}, nil
 		}
 		if err := a.remove(ctx, object); err != nil {
 			return nil, nil, err

@@ -25,7 +25,7 @@ const approvalNamespace = "kube-system"
 func asksApproval(o *Options) {
 	asKarpenter(o)
 	o.Disruption.ApprovalNamespace = approvalNamespace
-	o.Disruption.Approval.Wait = 10 * time.Minute
+	o.Disruption.Approval.Wait = new(10 * time.Minute)
 }
 
 // proposals are the ConfigMaps of commands.
@@ -313,7 +313,7 @@ func TestApprovalOutlivesLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forAnHour := func(o *Options) {
 			asksApproval(o)
-			o.Disruption.Approval.Wait = time.Hour
+			o.Disruption.Approval.Wait = new(time.Hour)
 		}
 		w := newWorld(t, forAnHour)
 		leader := w.wiring
@@ -399,7 +399,7 @@ func TestApprovalOfNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forAnHour := func(o *Options) {
 			asksApproval(o)
-			o.Disruption.Approval.Wait = time.Hour
+			o.Disruption.Approval.Wait = new(time.Hour)
 		}
 		w, node := emptied(t, forAnHour)
 		back := newPod("back")

@@ -1,7 +1,6 @@
 package reconcilers
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -36,14 +35,14 @@ func (d *disruptor) askApproval(ctx context.Context, run *commandRun, ask disrup
 	if now.Before(run.askAgain) {
 		return nil
 	}
-	run.askAgain = now.Add(cmp.Or(max(0, d.options.Approval.Every), disruption.DefaultApprovalEvery))
+	run.askAgain = now.Add(d.options.Approval.NextAsk(nil))
 	answer, err := disruption.Ask(ctx, d.options.Approver, ask, approvalTimeout)
 	if err != nil {
 		return err
 	}
 	run.approval = answer
-	if answer.Decision == disruption.ApprovalPending && answer.For > 0 {
-		run.askAgain = now.Add(answer.For)
+	if answer.Decision == disruption.ApprovalPending {
+		run.askAgain = now.Add(d.options.Approval.NextAsk(answer))
 	}
 	wake(d.moved)
 	return nil

@@ -40,7 +40,7 @@ func ExampleAdd_approver() {
 		hour := cmd.Planned.UTC().Hour()
 		for i := range cmd.Members {
 			if cmd.Members[i].Pool.Name == "production" && (hour < 8 || hour >= 18) {
-				return disruption.Approval{Decision: disruption.Refused, For: 30 * time.Minute, By: "office hours", Reason: "it is night"}, nil
+				return disruption.Approval{Decision: disruption.Refused, For: new(30 * time.Minute), By: "office hours", Reason: "it is night"}, nil
 			}
 		}
 		return disruption.Approval{Decision: disruption.Approved, By: "office hours"}, nil
@@ -49,7 +49,7 @@ func ExampleAdd_approver() {
 		Evictor: provisioning.SurgeFirst{},
 		Disruption: reconcilers.DisruptionOptions{
 			Approver: office,
-			Approval: disruption.ApprovalPolicy{Wait: time.Minute, Silence: disruption.Refused},
+			Approval: disruption.ApprovalPolicy{Wait: new(time.Minute), Silence: disruption.Refused},
 		},
 	}
 	_ = options // with a provider, it is what reconcilers.Add takes

@@ -96,7 +96,7 @@ func (r *poolReconciler) sayLearned(pool *v1.NodePool, c *learned.Correction) {
 		outcome = "plans count on that once a second node has published as few"
 	}
 	r.recorder.publishAs(c.InstanceType+" "+c.Driver, provisioning.Event{
-		Kind: "NodePool", Name: pool.Name, UID: pool.UID, Reason: eventDevicesLearned, Every: learnedEvery,
+		Kind: "NodePool", Name: pool.Name, UID: pool.UID, Reason: eventDevicesLearned, Every: new(learnedEvery),
 		Message: fmt.Sprintf("Instance type %s: driver %s has published %s on node %s; %s", c.InstanceType, c.Driver, c.Difference, c.Nodes[0], outcome),
 	})
 }

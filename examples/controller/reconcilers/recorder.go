@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/provisioning"
 )
@@ -75,14 +76,10 @@ func (r *recorder) admit(e *provisioning.Event, identity string) bool {
 	if e.Reason == provisioning.EventNominated && !r.takeNomination(now) {
 		return false
 	}
-	every := e.Every
-	if every == 0 {
-		every = provisioning.DefaultEventInterval
-	}
 	if len(r.until) >= mostRemembered {
 		r.prune(now)
 	}
-	r.until[key] = now.Add(every)
+	r.until[key] = now.Add(option.Or(e.Every, provisioning.DefaultEventInterval))
 	return true
 }
 

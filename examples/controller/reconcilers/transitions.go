@@ -53,7 +53,7 @@ func (t *transitions) compare(kind, name string, uid types.UID, before, after []
 		}
 		list = append(list, provisioning.Event{
 			Kind: kind, Name: name, UID: uid, Reason: provisioning.EventReason(c.Type), Message: message,
-			Every: time.Nanosecond, // each change is worth telling
+			Every: new(time.Duration), // each change is worth telling
 		})
 	}
 	t.recorder.publish(list)
