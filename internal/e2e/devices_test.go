@@ -130,7 +130,7 @@ func startDriver(t *testing.T, cluster *harness.Cluster, types []*cloudprovider.
 // publishedSlices are the slices of a node, counters in one of their own.
 func publishedSlices(node *corev1.Node, it *cloudprovider.InstanceType) []*resourcev1.ResourceSlice {
 	var out []*resourcev1.ResourceSlice
-	for _, pool := range it.Devices {
+	for _, pool := range cloudprovider.BindDevices(it.Devices, func(key string) string { return node.Labels[key] }) {
 		count := int64(1)
 		if len(pool.SharedCounters) > 0 {
 			count = 2

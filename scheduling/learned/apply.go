@@ -139,7 +139,7 @@ func (c *Corrector) corrected(it *cloudprovider.InstanceType, list Corrections, 
 	for i := range list {
 		one := &list[i]
 		out.Devices = slices.DeleteFunc(out.Devices, func(p cloudprovider.DevicePool) bool { return p.Driver == one.Driver })
-		out.Devices = append(out.Devices, one.Pools...)
+		out.Devices = append(out.Devices, boundAs(one.Pools, ofDriver(it.Devices, one.Driver))...)
 		out.Capacity = countDevices(out.Capacity, one)
 	}
 	slices.SortStableFunc(out.Devices, func(a, b cloudprovider.DevicePool) int { return strings.Compare(a.Driver, b.Driver) })

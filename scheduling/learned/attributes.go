@@ -74,8 +74,8 @@ func eachAttribute(driver string, pools []cloudprovider.DevicePool, visit func(v
 type attributeRule struct {
 	// repeated are the values that several nodes have published.
 	repeated map[value]bool
-	// stated are the attributes that templates of the type have.
-	stated map[attribute]bool
+	// stated are the attributes that templates of the type have, bound those whose values depend on the offering: these are not learned.
+	stated, bound map[attribute]bool
 	// alone says that one node speaks for its kind.
 	alone bool
 }
@@ -118,6 +118,8 @@ func (k *keeper) device(driver string, d *resourcev1.Device) {
 		a := d.Attributes[name]
 		v := value{attributeOf(driver, name), textOf(a)}
 		switch {
+		case k.bound[v.name]:
+			delete(d.Attributes, name)
 		case k.repeated[v], k.alone && k.stated[v.name]:
 		case a.StringValue != nil && (k.stated[v.name] || k.bearers[v] > 1):
 			if k.standIns[v] == "" {

@@ -90,7 +90,7 @@ func Devices(s *scheduling.Snapshot) (corrections Corrections, problems []error)
 		for driver, c := range drivers {
 			it := templates[k]
 			old := !s.Time.IsZero() && s.Time.Sub(c.Seen) >= Lifetime+day
-			if old || it != nil && same(ofDriver(it.Devices, driver), c.Pools) {
+			if old || it != nil && same(unbound(ofDriver(it.Devices, driver)), c.Pools) {
 				continue
 			}
 			c.Nodes = more(nil, c.Nodes)
@@ -130,8 +130,11 @@ func observed(s *scheduling.Snapshot, templates map[kind]*cloudprovider.Instance
 		if it == nil {
 			continue // nothing is planned that could be corrected
 		}
-		rule := &attributeRule{repeated: repeated, stated: map[attribute]bool{}, alone: len(nodes) == 1}
+		rule := &attributeRule{repeated: repeated, stated: map[attribute]bool{}, bound: map[attribute]bool{}, alone: len(nodes) == 1}
 		for i := range it.Devices {
+			for _, b := range it.Devices[i].Bindings {
+				rule.bound[attributeOf(it.Devices[i].Driver, b.Attribute)] = true
+			}
 			eachAttribute(it.Devices[i].Driver, it.Devices[i:i+1], func(v value) { rule.stated[v.name] = true })
 		}
 		byDriver := map[string][]publication{}

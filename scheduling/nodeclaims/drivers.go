@@ -1,6 +1,7 @@
 package nodeclaims
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -27,8 +28,7 @@ func RequestedDrivers(s *scheduling.Snapshot, pods []scheduling.PodKey, types []
 	var common map[string]bool
 	for _, t := range types {
 		drivers := map[string]bool{}
-		for i := range t.Devices {
-			p := &t.Devices[i]
+		for p := range poolsOf(t) {
 			if common != nil && !common[p.Driver] || drivers[p.Driver] {
 				continue
 			}
@@ -44,6 +44,26 @@ func RequestedDrivers(s *scheduling.Snapshot, pods []scheduling.PodKey, types []
 	}
 	names := slices.Sorted(maps.Keys(common))
 	return names[:min(len(names), v1.MaxRequestedDRADrivers)]
+}
+
+// poolsOf yields the pools of the type by each of its offerings, once where these don't differ.
+func poolsOf(t *cloudprovider.InstanceType) iter.Seq[*cloudprovider.DevicePool] {
+	return func(yield func(*cloudprovider.DevicePool) bool) {
+		for i := 0; i == 0 || i < len(t.Offerings); i++ {
+			pools := t.Devices
+			if len(t.Offerings) > 0 {
+				pools = t.DevicesOf(&t.Offerings[i])
+			}
+			for j := range pools {
+				if !yield(&pools[j]) {
+					return
+				}
+			}
+			if len(t.DeviceLabels()) == 0 {
+				return
+			}
+		}
+	}
 }
 
 // requestsOf are the selectors of each request and alternative of the pods' claims, those of its class first.

@@ -9,20 +9,22 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
 
-// byText takes an expression for the name of a driver, or of a device.
+// byText takes an expression for the name of a driver, of a device, or for a value of its attribute site.
 type byText struct{}
 
 func (byText) Matches(expression, driver string, d *resourcev1.Device) (bool, error) {
 	if expression == "error" {
 		return true, fmt.Errorf("no value")
 	}
-	return expression == driver || expression == d.Name, nil
+	site := d.Attributes["site"].StringValue
+	return expression == driver || expression == d.Name || site != nil && expression == *site, nil
 }
 
 func selecting(expressions ...string) []resourcev1.DeviceSelector {
@@ -39,6 +41,17 @@ func typeWith(devices ...string) *cloudprovider.InstanceType {
 	for i, text := range devices {
 		driver, name, _ := strings.Cut(text, "/")
 		it.Devices = append(it.Devices, cloudprovider.DevicePool{Driver: driver, Suffix: fmt.Sprint("-", i), Devices: []resourcev1.Device{{Name: name}}})
+	}
+	return it
+}
+
+// typeOfSites has a device of gpu.x whose attribute site is that of the zone, a or b.
+func typeOfSites() *cloudprovider.InstanceType {
+	it := typeWith("gpu.x/a")
+	it.Devices[0].Bindings = []cloudprovider.AttributeBinding{{Attribute: "site", Label: corev1.LabelTopologyZone}}
+	it.Offerings = nil
+	for _, zone := range []string{"site-a", "site-b"} {
+		it.Offerings = append(it.Offerings, cloudprovider.Offering{Requirements: requirements.NewSet(requirements.In(corev1.LabelTopologyZone, zone)), Available: true})
 	}
 	return it
 }
@@ -68,6 +81,8 @@ func TestRequestedDrivers(t *testing.T) {
 		"alternatives":            {[]resourcev1.DeviceRequest{alternatives}, []*cloudprovider.InstanceType{typeWith("gpu.x/small")}, byText{}, "gpu.x"},
 		"without a matcher":       {[]resourcev1.DeviceRequest{request("gpu")}, []*cloudprovider.InstanceType{typeWith("gpu.x/a")}, nil, ""},
 		"an unknown class":        {[]resourcev1.DeviceRequest{request("tpu")}, []*cloudprovider.InstanceType{typeWith("gpu.x/a")}, byText{}, ""},
+		"an attribute of a zone":  {[]resourcev1.DeviceRequest{request("gpu", "site-b")}, []*cloudprovider.InstanceType{typeOfSites()}, byText{}, "gpu.x"},
+		"an attribute of no zone": {[]resourcev1.DeviceRequest{request("gpu", "site-c")}, []*cloudprovider.InstanceType{typeOfSites()}, byText{}, ""},
 		"types without devices":   {[]resourcev1.DeviceRequest{request("any")}, []*cloudprovider.InstanceType{typeWith()}, byText{}, ""},
 		"no type":                 {[]resourcev1.DeviceRequest{request("any")}, nil, byText{}, ""},
 	} {

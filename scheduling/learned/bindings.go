@@ -1,0 +1,60 @@
+package learned
+
+import (
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// What nodes publish for an attribute that is bound to a label is what their own offerings have. So such attributes are not learned, and corrected types
+// keep the bindings of the provider's.
+
+// unbound are the pools without their bindings.
+func unbound(pools []cloudprovider.DevicePool) []cloudprovider.DevicePool {
+	out := slices.Clone(pools)
+	for i := range out {
+		out[i].Bindings = nil
+	}
+	return out
+}
+
+// boundAs are the pools with the bindings that the stated pools of the same suffix have, as far as there are the devices and these state no value.
+func boundAs(pools, stated []cloudprovider.DevicePool) []cloudprovider.DevicePool {
+	out := slices.Clone(pools)
+	for i := range out {
+		at := slices.IndexFunc(stated, func(p cloudprovider.DevicePool) bool { return p.Suffix == out[i].Suffix })
+		if at < 0 {
+			continue
+		}
+		for _, b := range stated[at].Bindings {
+			if kept, ok := bindingFor(&out[i], b); ok {
+				out[i].Bindings = append(out[i].Bindings, kept)
+			}
+		}
+	}
+	return out
+}
+
+// bindingFor is the binding for the devices that the pool has; false if there are none, or one states the attribute.
+func bindingFor(p *cloudprovider.DevicePool, b cloudprovider.AttributeBinding) (cloudprovider.AttributeBinding, bool) {
+	states := func(d resourcev1.Device) bool {
+		for name := range d.Attributes {
+			if attributeOf(p.Driver, name) == attributeOf(p.Driver, b.Attribute) {
+				return true
+			}
+		}
+		return false
+	}
+	if slices.ContainsFunc(p.Devices, states) {
+		return b, false
+	}
+	if b.Devices == nil {
+		return b, true
+	}
+	b.Devices = slices.DeleteFunc(slices.Clone(b.Devices), func(name string) bool {
+		return !slices.ContainsFunc(p.Devices, func(d resourcev1.Device) bool { return d.Name == name })
+	})
+	return b, len(b.Devices) > 0
+}
