@@ -42,6 +42,8 @@ func floors() map[string]int {
 
 		// What the scheduler is made of, a room for each question (engine.go).
 		"internal/engine": 3,
+		// Pods that belong together, for all that makes snapshots.
+		"internal/podgroups": 3,
 		// What planners read and write, below the rooms that make one of the other.
 		"scheduling/planning": 3,
 
@@ -74,6 +76,7 @@ func hubs() map[string][]string {
 		"api/conversion":        {"internal/quantities"},
 		"aws/internal/mototest": {"internal"}, // the server that it connects to
 		"internal/engine":       {"scheduling/planning"},
+		"internal/podgroups":    {"scheduling/planning"},
 
 		// Commands and verdicts are below the planners, and these below the package that users plan with.
 		"internal/consolidate": {"disruption/decision"},

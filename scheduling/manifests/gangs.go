@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/internal/podgroups"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -112,22 +113,23 @@ func (b *gangReader) ofPodGroup(pod *corev1.Pod) (gangKey, gangTerms, bool) {
 
 // ofWorkload reads spec.workloadRef of Kubernetes v1.35.
 func (b *gangReader) ofWorkload(pod *corev1.Pod) (gangKey, gangTerms, bool) {
-	ref := pod.Spec.WorkloadRef
-	if ref == nil {
+	// By the names of its fields: API libraries from v0.36 on don't have it.
+	workload, group, replica := podgroups.NewReader(false).WorkloadRef(pod)
+	if workload == "" {
 		return gangKey{}, gangTerms{}, false
 	}
 	kind := groupKind{groupScheduling, kindWorkload}
-	o := b.known[gangKey{systemOf(kind), pod.Namespace, ref.Name}]
+	o := b.known[gangKey{systemOf(kind), pod.Namespace, workload}]
 	if o == nil {
-		b.missing(pod, kind, ref.Name)
+		b.missing(pod, kind, workload)
 		return gangKey{}, gangTerms{}, false
 	}
-	name := ref.Name + "-" + ref.PodGroup
-	if ref.PodGroupReplicaKey != "" {
-		name += "-" + ref.PodGroupReplicaKey
+	name := workload + "-" + group
+	if replica != "" {
+		name += "-" + replica
 	}
 	for _, g := range o.Spec.PodGroups {
-		if g.Name == ref.PodGroup {
+		if g.Name == group {
 			terms := gangTerms{source: objectName(kindWorkload, qualifiedName(o)), minimum: minimumOf(g.Policy)}
 			return gangKey{systemOf(kind), pod.Namespace, name}, terms, true
 		}

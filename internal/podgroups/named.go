@@ -1,0 +1,186 @@
+package podgroups
+
+import (
+	"cmp"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Labels and annotations of pods that are scheduled together.
+const (
+	// Coscheduling: sigs.k8s.io/scheduler-plugins, apis/scheduling/v1alpha1; the second until v0.24.
+	labelPodGroup    = "scheduling.x-k8s.io/pod-group"
+	labelPodGroupOld = "pod-group.scheduling.sigs.k8s.io"
+	// Volcano: volcano.sh/apis, scheduling/v1beta1 KubeGroupNameAnnotationKey and VolcanoGroupNameAnnotationKey.
+	annotationKubeGroup    = "scheduling.k8s.io/group-name"
+	annotationVolcanoGroup = "scheduling.volcano.sh/group-name"
+	// Kueue: "Run a group of plain Pods" and "Topology Aware Scheduling" of its documentation.
+	labelKueueGroup         = "kueue.x-k8s.io/pod-group-name"
+	annotationKueueTotal    = "kueue.x-k8s.io/pod-group-total-count"
+	annotationKueueRequired = "kueue.x-k8s.io/podset-required-topology"
+	annotationKueuePrefers  = "kueue.x-k8s.io/podset-preferred-topology"
+	// LeaderWorkerSet: "Labels, Annotations and Environment Variables" of its documentation.
+	labelLWS              = "leaderworkerset.sigs.k8s.io/name"
+	labelLWSGroup         = "leaderworkerset.sigs.k8s.io/group-index"
+	annotationLWSSize     = "leaderworkerset.sigs.k8s.io/size"
+	annotationLWSTopology = "leaderworkerset.sigs.k8s.io/exclusive-topology"
+	// JobSet: api/jobset/v1alpha2.
+	labelJobSet              = "jobset.sigs.k8s.io/jobset-name"
+	labelJobSetJobs          = "jobset.sigs.k8s.io/replicatedjob-name"
+	labelJobSetJob           = "jobset.sigs.k8s.io/job-index"
+	annotationJobSetTopology = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+)
+
+// Named is a group that a pod names.
+type Named struct {
+	// Group of the pod.
+	Group Key
+	// Object that describes the group; zero for groups that need none. A pod that names an object which is not there is not of
+	// the group.
+	Object Key
+	// part is the pod group within a Workload.
+	part string
+	// terms of a group without an object.
+	terms terms
+}
+
+// terms are what a group asks for.
+type terms struct {
+	source   string
+	minimum  int
+	priority *int32
+	topology []planning.GangTopology
+}
+
+// Named lists the groups that the pod names: it is of the first that is described.
+func (r *Reader) Named(pod *corev1.Pod) []Named {
+	out := byObject(nil, PodGroup, pod, r.SchedulingGroup(pod))
+	if workload, group, replica := r.WorkloadRef(pod); workload != "" {
+		name := workload + "-" + group
+		if replica != "" {
+			name += "-" + replica
+		}
+		out = append(out, Named{Group: Key{Workload, pod.Namespace, name}, Object: Key{Workload, pod.Namespace, workload}, part: group})
+	}
+	if len(pod.Labels)+len(pod.Annotations) == 0 {
+		return out
+	}
+	out = byObject(out, CoschedulingPodGroup, pod, cmp.Or(pod.Labels[labelPodGroup], pod.Labels[labelPodGroupOld]))
+	out = byObject(out, VolcanoPodGroup, pod, cmp.Or(pod.Annotations[annotationKubeGroup], pod.Annotations[annotationVolcanoGroup]))
+	if named, ok := ofKueue(pod); ok {
+		return append(out, named)
+	}
+	if !r.inferred {
+		return out
+	}
+	if named, ok := ofLeaderWorkerSet(pod); ok {
+		return append(out, named)
+	}
+	if named, ok := ofJobSet(pod); ok {
+		return append(out, named)
+	}
+	return out
+}
+
+// byObject adds the group that the object of that name describes, if the pod names one.
+func byObject(out []Named, kind Kind, pod *corev1.Pod, name string) []Named {
+	if name == "" {
+		return out
+	}
+	key := Key{kind, pod.Namespace, name}
+	return append(out, Named{Group: key, Object: key})
+}
+
+// ofKueue reads a group of plain pods.
+func ofKueue(pod *corev1.Pod) (Named, bool) {
+	name := pod.Labels[labelKueueGroup]
+	if name == "" {
+		return Named{}, false
+	}
+	t := terms{source: "Kueue pod group " + pod.Namespace + "/" + name, minimum: countOf(pod.Annotations[annotationKueueTotal])}
+	if required := pod.Annotations[annotationKueueRequired]; required != "" {
+		t.within(required, planning.GangTopologyRequired)
+	} else {
+		t.within(pod.Annotations[annotationKueuePrefers], planning.GangTopologyPreferred)
+	}
+	return Named{Group: Key{Kueue, pod.Namespace, name}, terms: t}, true
+}
+
+// ofLeaderWorkerSet reads a leader with its workers.
+func ofLeaderWorkerSet(pod *corev1.Pod) (Named, bool) {
+	set, index := pod.Labels[labelLWS], pod.Labels[labelLWSGroup]
+	if set == "" || index == "" {
+		return Named{}, false
+	}
+	t := terms{source: "LeaderWorkerSet " + pod.Namespace + "/" + set, minimum: countOf(pod.Annotations[annotationLWSSize])}
+	t.within(pod.Annotations[annotationLWSTopology], planning.GangTopologyRequired)
+	return Named{Group: Key{LeaderWorkerSet, pod.Namespace, set + "-" + index}, terms: t}, true
+}
+
+// ofJobSet reads the pods of a JobSet: all together, or where each Job has a domain to itself, those of a Job.
+func ofJobSet(pod *corev1.Pod) (Named, bool) {
+	name := pod.Labels[labelJobSet]
+	if name == "" {
+		return Named{}, false
+	}
+	t := terms{source: "JobSet " + pod.Namespace + "/" + name}
+	if t.within(pod.Annotations[annotationJobSetTopology], planning.GangTopologyRequired) {
+		name += "-" + pod.Labels[labelJobSetJobs] + "-" + pod.Labels[labelJobSetJob]
+	}
+	return Named{Group: Key{JobSet, pod.Namespace, name}, terms: t}, true
+}
+
+// within keeps the group in one domain of the label; false, and nothing changes, for what is no label key.
+func (t *terms) within(key string, policy planning.GangTopologyPolicy) bool {
+	if !isLabelKey(key) {
+		return false
+	}
+	t.topology = []planning.GangTopology{{Key: key, Policy: policy}}
+	return true
+}
+
+// countOf reads a number of pods; 0, for all that are there, if it is none.
+func countOf(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > mostPods {
+		return 0
+	}
+	return n
+}
+
+// termsOf are those of the group: of its object, if it needs one. False if the object does not describe it.
+func (n *Named) termsOf(o *Object) (terms, bool) {
+	switch {
+	case n.Object == Key{}:
+		return n.terms, true
+	case o == nil || o.unreadable:
+		return terms{}, false
+	}
+	name := o.Namespace + "/" + o.Name
+	if n.Object.Kind == Workload {
+		for _, g := range o.Spec.PodGroups {
+			if g.Name == n.part {
+				return terms{source: "Workload " + name, minimum: minimumOf(g.Policy)}, true
+			}
+		}
+		return terms{}, false
+	}
+	t := terms{source: "PodGroup " + name, minimum: max(int(o.Spec.MinMember), minimumOf(o.Spec.SchedulingPolicy)), priority: o.Spec.Priority}
+	if c := o.Spec.SchedulingConstraints; c != nil {
+		for _, level := range c.Topology {
+			t.topology = append(t.topology, planning.GangTopology{Key: level.Key})
+		}
+	}
+	return t, true
+}
+
+// minimumOf is how many pods the policy asks for together; one for those that are scheduled one by one.
+func minimumOf(p *Policy) int {
+	if p == nil || p.Gang == nil {
+		return 1
+	}
+	return max(int(p.Gang.MinCount), 1)
+}

@@ -1,0 +1,159 @@
+package podgroups
+
+import (
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Kind is what makes pods a group: a kind of object, by its name and group in the API, or the labels of a controller.
+type Kind string
+
+// The kinds. Those with a dot are objects.
+const (
+	PodGroup             Kind = "PodGroup.scheduling.k8s.io"
+	Workload             Kind = "Workload.scheduling.k8s.io"
+	CoschedulingPodGroup Kind = "PodGroup.scheduling.x-k8s.io"
+	VolcanoPodGroup      Kind = "PodGroup.scheduling.volcano.sh"
+	Kueue                Kind = "kueue"
+	LeaderWorkerSet      Kind = "leaderworkerset"
+	JobSet               Kind = "jobset"
+)
+
+// KindOf is the kind of objects of the API group; empty for kinds that say nothing of pods that belong together.
+func KindOf(group, kind string) Kind {
+	if group == "scheduling.sigs.k8s.io" { // coscheduling until scheduler-plugins v0.24
+		group = "scheduling.x-k8s.io"
+	}
+	switch k := Kind(kind + "." + group); k {
+	case PodGroup, Workload, CoschedulingPodGroup, VolcanoPodGroup:
+		return k
+	}
+	return ""
+}
+
+// Key identifies a group of pods, or the object that describes it.
+type Key struct {
+	Kind            Kind
+	Namespace, Name string
+}
+
+// Object is an object that describes groups. Of all kinds of PodGroup and of Workload it has the fields that planning uses. Sources:
+// k8s.io/api scheduling/v1alpha1 (v0.35) and scheduling/v1alpha3, v1beta1 (v0.37); sigs.k8s.io/scheduler-plugins
+// apis/scheduling/v1alpha1; volcano.sh/apis scheduling/v1beta1.
+type Object struct {
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              Spec `json:"spec"`
+	Kind              Kind `json:"-"`
+	unreadable        bool
+}
+
+// Spec is what an Object asks for.
+type Spec struct {
+	SchedulingPolicy      *Policy `json:"schedulingPolicy"`
+	SchedulingConstraints *struct {
+		Topology []struct {
+			Key string `json:"key"`
+		} `json:"topology"`
+	} `json:"schedulingConstraints"`
+	Priority       *int32 `json:"priority"`
+	DisruptionMode *struct {
+		All *struct{} `json:"all"`
+	} `json:"disruptionMode"`
+	// MinMember is that of coscheduling and Volcano.
+	MinMember int64 `json:"minMember"`
+	// PodGroups are those of a Workload of v1alpha1.
+	PodGroups []struct {
+		Name   string  `json:"name"`
+		Policy *Policy `json:"policy"`
+	} `json:"podGroups"`
+}
+
+// Policy is "basic", pods one by one, or "gang", all or nothing.
+type Policy struct {
+	Gang *struct {
+		MinCount int64 `json:"minCount"`
+	} `json:"gang"`
+}
+
+const (
+	// mostPods bounds the numbers of pods that objects and annotations say.
+	mostPods = 1_000_000
+	// mostTopology bounds the topology constraints of a group; Kubernetes allows one.
+	mostTopology = 8
+)
+
+// InvalidError is an object that no gang can be made of.
+type InvalidError struct {
+	// Object and the field at fault; Rule that it breaks.
+	Object Key
+	Field  string
+	Rule   string
+}
+
+// Error names the field and the rule.
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("%s %s/%s: %s %s", e.Object.Kind, e.Object.Namespace, e.Object.Name, e.Field, e.Rule)
+}
+
+// Read reads the fields of an object of the kind, as the API writes them. The error is an *InvalidError.
+func Read(kind Kind, fields map[string]any) (*Object, error) {
+	meta, _ := fields["metadata"].(map[string]any)
+	key := Key{Kind: kind}
+	key.Namespace, _ = meta["namespace"].(string)
+	key.Name, _ = meta["name"].(string)
+	out := &Object{Kind: kind}
+	text, err := json.Marshal(map[string]any{"metadata": meta, "spec": fields["spec"]})
+	if err == nil {
+		err = json.Unmarshal(text, out)
+	}
+	if err != nil {
+		return nil, &InvalidError{Object: key, Field: "spec", Rule: "can't be read: " + err.Error()}
+	}
+	if field, rule := out.check(); rule != "" {
+		return nil, &InvalidError{Object: key, Field: field, Rule: rule}
+	}
+	return out, nil
+}
+
+// check finds the first field that a gang can't have; no rule if there is none.
+func (o *Object) check() (field, rule string) {
+	counts := map[string]int64{"spec.minMember": o.Spec.MinMember}
+	if p := o.Spec.SchedulingPolicy; p != nil && p.Gang != nil {
+		counts["spec.schedulingPolicy.gang.minCount"] = p.Gang.MinCount
+	}
+	for i := range o.Spec.PodGroups {
+		if p := o.Spec.PodGroups[i].Policy; p != nil && p.Gang != nil {
+			counts[fmt.Sprintf("spec.podGroups[%d].policy.gang.minCount", i)] = p.Gang.MinCount
+		}
+	}
+	for path, n := range counts {
+		if (n < 0 || n > mostPods) && (field == "" || path < field) {
+			field, rule = path, fmt.Sprintf("must be a whole number from 0 to %d", mostPods)
+		}
+	}
+	if c := o.Spec.SchedulingConstraints; c != nil && field == "" {
+		if len(c.Topology) > mostTopology {
+			return "spec.schedulingConstraints.topology", fmt.Sprintf("must have at most %d entries", mostTopology)
+		}
+		seen := map[string]bool{}
+		for i, t := range c.Topology {
+			if !isLabelKey(t.Key) || seen[t.Key] {
+				return fmt.Sprintf("spec.schedulingConstraints.topology[%d].key", i), fmt.Sprintf("must be a label key that is not repeated, not %q", t.Key)
+			}
+			seen[t.Key] = true
+		}
+	}
+	return field, rule
+}
+
+func isLabelKey(key string) bool { return len(validation.IsQualifiedName(key)) == 0 }
+
+// Unreadable stands for an object of the kind that can't be read: it describes no group.
+func Unreadable(kind Kind, object metav1.Object) *Object {
+	return &Object{Kind: kind, unreadable: true, ObjectMeta: metav1.ObjectMeta{
+		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
+	}}
+}
