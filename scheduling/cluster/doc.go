@@ -18,6 +18,7 @@
 //
 //	events   what State is told                                              event.go, kind.go
 //	state    objects by name, machines by provider ID, pods by node          state.go, machines.go, pods.go
+//	groups   which pods are gangs                                            groups.go
 //	lists    sorted lists that change without being copied event by event    sortedlist.go
 //	view     the snapshot, and what disruption needs in addition to it               view.go, snapshot.go
 //	shape    what a machine is reckoned to be until it is launched           shape.go

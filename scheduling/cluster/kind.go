@@ -9,9 +9,11 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/podgroups"
 )
 
 // Kind is a kind of object that State keeps, by the name it has in the API.
@@ -43,11 +45,17 @@ const (
 	KindReplicaSet            Kind = "ReplicaSet"            // *appsv1.ReplicaSet
 	KindStatefulSet           Kind = "StatefulSet"           // *appsv1.StatefulSet
 	KindReplicationController Kind = "ReplicationController" // *corev1.ReplicationController
+	// What makes gangs of pods. Each is an *unstructured.Unstructured with its apiVersion, whichever that is, since the kinds are
+	// newer than the API library, or not of Kubernetes. State does not wait for them unless Options.Kinds says so.
+	KindPodGroup             Kind = "PodGroup"                       // of scheduling.k8s.io
+	KindWorkload             Kind = "Workload"                       // of scheduling.k8s.io
+	KindCoschedulingPodGroup Kind = "PodGroup.scheduling.x-k8s.io"   // of the scheduler plugin coscheduling
+	KindVolcanoPodGroup      Kind = "PodGroup.scheduling.volcano.sh" // of Volcano
 )
 
 // KindOf is the kind of the object; empty if State keeps no such kind.
 func KindOf(object metav1.Object) Kind {
-	switch object.(type) {
+	switch object := object.(type) {
 	case *corev1.Pod:
 		return KindPod
 	case *corev1.Node:
@@ -90,8 +98,32 @@ func KindOf(object metav1.Object) Kind {
 		return KindStatefulSet
 	case *corev1.ReplicationController:
 		return KindReplicationController
+	case *unstructured.Unstructured:
+		return groupKindOf(object)
 	}
 	return ""
+}
+
+// groupKindOf is the kind of an object that makes gangs.
+func groupKindOf(object *unstructured.Unstructured) Kind {
+	if object == nil {
+		return KindPodGroup // Apply says what is wrong with it
+	}
+	kind := object.GroupVersionKind()
+	for name, of := range groupKinds() {
+		if of == podgroups.KindOf(kind.Group, kind.Kind) {
+			return name
+		}
+	}
+	return ""
+}
+
+// groupKinds are the kinds that make gangs.
+func groupKinds() map[Kind]podgroups.Kind {
+	return map[Kind]podgroups.Kind{
+		KindPodGroup: podgroups.PodGroup, KindWorkload: podgroups.Workload,
+		KindCoschedulingPodGroup: podgroups.CoschedulingPodGroup, KindVolcanoPodGroup: podgroups.VolcanoPodGroup,
+	}
 }
 
 func allKinds() []Kind {
@@ -100,6 +132,7 @@ func allKinds() []Kind {
 		KindPersistentVolumeClaim, KindStorageClass, KindCSINode, KindVolumeAttachment, KindResourceClaim, KindResourceClaimTemplate,
 		KindDeviceClass, KindResourceSlice, KindNamespace, KindPodDisruptionBudget, KindService,
 		KindReplicaSet, KindStatefulSet, KindReplicationController,
+		KindPodGroup, KindWorkload, KindCoschedulingPodGroup, KindVolcanoPodGroup,
 	}
 }
 

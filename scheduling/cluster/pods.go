@@ -29,6 +29,11 @@ func (s *State) applyPod(pod *corev1.Pod, e *Event) {
 	}
 	s.podEvents(old, pod, e.Time)
 	was, is := placeOf(old), placeOf(pod)
+	if is.node != "" || is.waits {
+		s.groups.setPod(keyOf(pod), s.groups.reader.Named(pod))
+	} else {
+		s.groups.setPod(keyOf(e.Object), nil)
+	}
 	if was.node != "" && was.node != is.node {
 		s.unbind(was.node, keyOf(old))
 	}

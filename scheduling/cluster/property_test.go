@@ -16,6 +16,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"pgregory.net/rapid"
@@ -132,7 +133,15 @@ func anyPod(t *rapid.T) *corev1.Pod {
 	if p.Spec.NodeName == "" && rapid.Bool().Draw(t, "unschedulable") {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
 	}
-	switch rapid.IntRange(0, 5).Draw(t, "kind of pod") {
+	switch rapid.IntRange(0, 8).Draw(t, "kind of pod") {
+	case 6:
+		p.Labels["scheduling.x-k8s.io/pod-group"] = oneOf(t, "group", "train", "sweep")
+	case 7:
+		p.Labels["kueue.x-k8s.io/pod-group-name"] = oneOf(t, "kueue group", "train", "queue")
+		p.Annotations = map[string]string{"kueue.x-k8s.io/pod-group-total-count": oneOf(t, "total", "2", "3")}
+	case 8:
+		p.Spec.WorkloadRef = &corev1.WorkloadReference{Name: oneOf(t, "workload", "train", "sweep"), PodGroup: oneOf(t, "part", "workers", "driver")}
+		p.Annotations = map[string]string{"scheduling.k8s.io/group-name": "train"}
 	case 0:
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "d", UID: "d"}}
 	case 1:
@@ -172,6 +181,23 @@ func anyOther(t *rapid.T) metav1.Object {
 	return &corev1.PersistentVolumeClaim{ObjectMeta: m}
 }
 
+// anyGroup is an object that makes a gang of pods that name it, or one that can't be read.
+func anyGroup(t *rapid.T) metav1.Object {
+	o := oneOf(t, "group kind", group("scheduling.x-k8s.io/v1alpha1", "PodGroup"), group("scheduling.volcano.sh/v1beta1", "PodGroup"), group("scheduling.k8s.io/v1alpha1", "Workload")).DeepCopy()
+	o.SetNamespace("default")
+	o.SetName(oneOf(t, "group name", "train", "sweep"))
+	count := oneOf(t, "minimum", int64(1), 2, 3, -1)
+	o.Object["spec"] = map[string]any{
+		"minMember": count,
+		"podGroups": []any{map[string]any{"name": "workers", "policy": map[string]any{"gang": map[string]any{"minCount": count}}}},
+	}
+	return o
+}
+
+func group(apiVersion, kind string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
+}
+
 // happen lets something happen to an object.
 func (s *server) happen(t *rapid.T) {
 	if rapid.IntRange(0, 3).Draw(t, "removal") == 0 && len(s.objects) > 0 {
@@ -179,7 +205,9 @@ func (s *server) happen(t *rapid.T) {
 		s.remove(rapid.SampledFrom(keys).Draw(t, "removed"))
 		return
 	}
-	switch rapid.IntRange(0, 9).Draw(t, "what") {
+	switch rapid.IntRange(0, 10).Draw(t, "what") {
+	case 10:
+		s.write(anyGroup(t))
 	case 0, 1, 2:
 		s.write(anyNode(t))
 	case 3, 4, 5:

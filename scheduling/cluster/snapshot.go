@@ -48,6 +48,7 @@ func (s *State) Snapshot(q Query) *View {
 		VolumeAttachments: l.volumeAttachments.sorted.values(),
 		ResourceClaims:    l.resourceClaims.sorted.values(), ResourceClaimTemplates: l.resourceClaimTemplates.sorted.values(),
 		DeviceClasses: l.deviceClasses.sorted.values(), ResourceSlices: l.resourceSlices.sorted.values(),
+		Gangs:                         s.groups.gangs(),
 		UnsupportedVolumeTopologyKeys: s.options.UnsupportedVolumeTopologyKeys, UnsupportedVolumeDrivers: s.options.UnsupportedVolumeDrivers,
 	}
 	view := &View{Snapshot: snapshot}

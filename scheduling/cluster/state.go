@@ -11,6 +11,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -33,6 +34,8 @@ type Options struct {
 	// Kinds that have to be known before State counts as synced. Nil: all, those for default topology spread only if
 	// there is any, and NodeOverlays not.
 	Kinds []Kind
+	// InferGangs also makes gangs of the pods of a LeaderWorkerSet or a JobSet, by their labels, as manifests.Options.InferGangs does.
+	InferGangs bool
 }
 
 // State is a live view of a cluster. It is safe for concurrent use; make it with New.
@@ -68,6 +71,8 @@ type State struct {
 	// displaced are copies of pods of leaving machines.
 	displaced map[types.NamespacedName]displacedPod
 	budgets   *pods.Budgets
+	// groups are the pods that are placed together.
+	groups *groups
 	// faulty are objects that would spoil a whole snapshot, with the reason.
 	faulty   map[ObjectKey]string
 	shapes   shapeCache
@@ -135,6 +140,7 @@ func New(o Options) (*State, error) {
 		leaving: make(map[machineKey]struct{}), unlaunched: make(map[machineKey]struct{}), incomplete: make(map[machineKey]struct{}),
 		keyless:   make(map[string]struct{}),
 		displaced: make(map[types.NamespacedName]displacedPod), faulty: make(map[ObjectKey]string),
+		groups: newGroups(o.InferGangs),
 	}
 	s.stores = map[Kind]anyStore{
 		KindPod: s.pods, KindNode: s.nodes, KindNodeClaim: s.claims, KindNodePool: s.lists.nodePools.store,
@@ -146,6 +152,9 @@ func New(o Options) (*State, error) {
 		KindPodDisruptionBudget: s.lists.podDisruptionBudgets.store, KindService: s.lists.services.store,
 		KindReplicaSet: s.lists.replicaSets.store, KindStatefulSet: s.lists.statefulSets.store,
 		KindReplicationController: s.lists.replicationControllers.store,
+	}
+	for name, of := range groupKinds() {
+		s.stores[name] = s.groups.objects[of]
 	}
 	var err error
 	s.barrier, err = newBarrier(o)
@@ -213,6 +222,8 @@ func (s *State) apply(e *Event) {
 		applyTo(s, s.lists.statefulSets, object, e)
 	case *corev1.ReplicationController:
 		applyTo(s, s.lists.replicationControllers, object, e)
+	case *unstructured.Unstructured:
+		s.applyGroup(object, e)
 	}
 	s.barrier.see(ObjectKey{KindOf(e.Object), keyOf(e.Object)}, e.Deleted)
 }

@@ -1,0 +1,204 @@
+package cluster
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/internal/podgroups"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// groups are the pods that are placed together, by what they name and by what objects say. Only pods that count in snapshots are
+// among them. A cluster in which no pod names a group has none, and pays nothing.
+type groups struct {
+	reader *podgroups.Reader
+	// objects that describe groups, by kind.
+	objects map[podgroups.Kind]*store[*podgroups.Object]
+	// named are the groups that pods name, naming the pods that name an object.
+	named  map[types.NamespacedName][]podgroups.Named
+	naming map[podgroups.Key]map[types.NamespacedName]struct{}
+	// of is the group that a pod is of, members the other way round.
+	of      map[types.NamespacedName]podgroups.Key
+	members map[podgroups.Key]map[types.NamespacedName]struct{}
+	// touched are the groups to be looked at again; list has the others as gangs.
+	touched map[podgroups.Key]struct{}
+	list    *sortedList[podgroups.Key, keyedGang]
+	made    []scheduling.Gang
+}
+
+type keyedGang struct {
+	key  podgroups.Key
+	gang scheduling.Gang
+}
+
+func newGroups(inferred bool) *groups {
+	g := &groups{
+		reader: podgroups.NewReader(inferred), objects: make(map[podgroups.Kind]*store[*podgroups.Object]),
+		named: make(map[types.NamespacedName][]podgroups.Named), naming: make(map[podgroups.Key]map[types.NamespacedName]struct{}),
+		of: make(map[types.NamespacedName]podgroups.Key), members: make(map[podgroups.Key]map[types.NamespacedName]struct{}),
+		touched: make(map[podgroups.Key]struct{}),
+		list:    newSortedList(func(k keyedGang) podgroups.Key { return k.key }, podgroups.Compare),
+	}
+	for _, kind := range groupKinds() {
+		g.objects[kind] = newStore[*podgroups.Object]()
+	}
+	return g
+}
+
+// applyGroup takes in an object that describes groups. One that can't be read describes none.
+func (s *State) applyGroup(raw *unstructured.Unstructured, e *Event) {
+	key := ObjectKey{groupKindOf(raw), keyOf(raw)}
+	kind := groupKinds()[key.Kind]
+	objects := s.groups.objects[kind]
+	if e.Deleted {
+		if _, news := objects.remove(raw, &s.gone); news {
+			delete(s.faulty, key)
+			s.groups.described(podgroups.Key{Kind: kind, Namespace: key.Namespace, Name: key.Name})
+		}
+		return
+	}
+	object, err := podgroups.Read(kind, raw.Object)
+	if err != nil {
+		object = podgroups.Unreadable(kind, raw)
+	}
+	if _, _, news := objects.put(object, e.Assumed, &s.gone); !news {
+		return
+	}
+	delete(s.faulty, key)
+	if err != nil {
+		s.faulty[key] = err.Error()
+	}
+	s.groups.described(podgroups.Key{Kind: kind, Namespace: key.Namespace, Name: key.Name})
+}
+
+// described has the pods looked at again that name the object, since it came, went or changed.
+func (g *groups) described(object podgroups.Key) {
+	for pod := range g.naming[object] {
+		g.sort(pod)
+		if of, ok := g.of[pod]; ok {
+			g.touched[of] = struct{}{}
+		}
+	}
+}
+
+// setPod notes the groups that the pod names now.
+func (g *groups) setPod(pod types.NamespacedName, named []podgroups.Named) {
+	before := g.named[pod]
+	if len(before)+len(named) == 0 {
+		return
+	}
+	for i := range before {
+		dropFrom(g.naming, before[i].Object, pod)
+	}
+	delete(g.named, pod)
+	if len(named) > 0 {
+		g.named[pod] = named
+	}
+	for i := range named {
+		addTo(g.naming, named[i].Object, pod)
+	}
+	g.sort(pod)
+	if of, ok := g.of[pod]; ok {
+		g.touched[of] = struct{}{} // it may say something else of the group
+	}
+}
+
+// sort finds the group that the pod is of: the first of those it names that is described.
+func (g *groups) sort(pod types.NamespacedName) {
+	was, member := g.of[pod]
+	for i := range g.named[pod] {
+		n := &g.named[pod][i]
+		if !n.Described(g.object(n.Object)) {
+			continue
+		}
+		if member && was == n.Group {
+			return
+		}
+		g.leave(pod)
+		g.of[pod] = n.Group
+		addTo(g.members, n.Group, pod)
+		g.touched[n.Group] = struct{}{}
+		return
+	}
+	g.leave(pod)
+}
+
+func (g *groups) leave(pod types.NamespacedName) {
+	was, member := g.of[pod]
+	if !member {
+		return
+	}
+	delete(g.of, pod)
+	dropFrom(g.members, was, pod)
+	g.touched[was] = struct{}{}
+}
+
+// object is the one of that name; nil if it is not there, or for no name.
+func (g *groups) object(key podgroups.Key) *podgroups.Object {
+	objects := g.objects[key.Kind]
+	if objects == nil {
+		return nil
+	}
+	return objects.get(types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
+}
+
+// gangs are those of the snapshot, the same slice while none has changed.
+func (g *groups) gangs() []scheduling.Gang {
+	if len(g.touched) == 0 {
+		return g.made
+	}
+	for key := range g.touched {
+		if gang, ok := g.gangOf(key); ok {
+			g.list.set(keyedGang{key, gang})
+		} else {
+			g.list.remove(key)
+		}
+	}
+	clear(g.touched)
+	list := g.list.values()
+	g.made = make([]scheduling.Gang, len(list))
+	taken := make(map[scheduling.GangKey]bool, len(list))
+	for i, k := range list {
+		g.made[i] = k.gang
+		g.made[i].Name = podgroups.Distinct(k.key.Kind, k.gang.Key(), taken)
+	}
+	if len(list) == 0 {
+		g.made = nil
+	}
+	return g.made
+}
+
+// gangOf is the group as a gang. What pods say of it is what the first of them says.
+func (g *groups) gangOf(key podgroups.Key) (scheduling.Gang, bool) {
+	var members []scheduling.PodKey
+	var first types.NamespacedName
+	for pod := range g.members[key] {
+		if len(members) == 0 || compareKeys(pod, first) < 0 {
+			first = pod
+		}
+		members = append(members, scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name})
+	}
+	for i := range g.named[first] {
+		if n := &g.named[first][i]; n.Group == key && len(members) > 0 {
+			return n.Gang(g.object(n.Object), members)
+		}
+	}
+	return scheduling.Gang{}, false
+}
+
+func addTo(all map[podgroups.Key]map[types.NamespacedName]struct{}, key podgroups.Key, pod types.NamespacedName) {
+	if key == (podgroups.Key{}) {
+		return
+	}
+	if all[key] == nil {
+		all[key] = make(map[types.NamespacedName]struct{})
+	}
+	all[key][pod] = struct{}{}
+}
+
+func dropFrom(all map[podgroups.Key]map[types.NamespacedName]struct{}, key podgroups.Key, pod types.NamespacedName) {
+	delete(all[key], pod)
+	if len(all[key]) == 0 {
+		delete(all, key)
+	}
+}
