@@ -183,7 +183,7 @@ func reconcilerOptions(p settings.Planning) reconcilers.Options {
 			NodeOverlay: p.FeatureGates.NodeOverlay, StaticCapacity: p.FeatureGates.StaticCapacity,
 			CapacityBuffer: p.FeatureGates.CapacityBuffer, NoReservedCapacity: !p.FeatureGates.ReservedCapacity,
 			SpotToSpotConsolidation: p.FeatureGates.SpotToSpotConsolidation, NodeRepair: p.FeatureGates.NodeRepair, NoDrift: !p.FeatureGates.Drift,
-			Devices: !p.IgnoreResourceClaims,
+			Devices: !p.IgnoreResourceClaims, Gangs: true,
 		},
 	}
 }

@@ -42,6 +42,9 @@ func Add(mgr ctrl.Manager, o Options) error {
 	if err := o.checkDevices(mgr.GetRESTMapper()); err != nil {
 		return err
 	}
+	if err := o.findGroups(mgr.GetRESTMapper()); err != nil {
+		return err
+	}
 	w, err := newWiring(mgr, &o)
 	if err != nil {
 		return err

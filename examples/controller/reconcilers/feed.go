@@ -61,7 +61,7 @@ func watchedKinds(o *Options) []watched {
 		kinds = append(kinds, watched{cluster.KindService, &corev1.Service{}}, watched{cluster.KindReplicaSet, &appsv1.ReplicaSet{}},
 			watched{cluster.KindStatefulSet, &appsv1.StatefulSet{}}, watched{cluster.KindReplicationController, &corev1.ReplicationController{}})
 	}
-	return kinds
+	return append(kinds, o.groups...)
 }
 
 func namesOf(kinds []watched) []cluster.Kind {

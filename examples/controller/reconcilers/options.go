@@ -66,6 +66,9 @@ type Options struct {
 	WithoutObjectMetrics bool
 	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
+
+	// groups are the kinds of pod groups that the API server serves.
+	groups []watched
 }
 
 // Features switch on what the API calls alpha.
@@ -81,6 +84,9 @@ type Features struct {
 	// Devices has pods planned that claim devices of Dynamic Resource Allocation, and nodes initialised only when the drivers that were planned with have
 	// published. Where the API server does not serve resource.k8s.io/v1 it is off. It needs permission to read the kinds of that group.
 	Devices bool
+	// Gangs has pods of PodGroups and the like planned together or not at all: of scheduling.k8s.io, coscheduling and Volcano, whichever the
+	// API server serves when the manager starts. It needs permission to read these kinds.
+	Gangs bool
 	// SpotToSpotConsolidation has spot nodes replaced by cheaper spot nodes.
 	SpotToSpotConsolidation bool
 	// NodeRepair has nodes replaced that stay unhealthy, by the provider's policies.

@@ -11,6 +11,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -181,6 +182,11 @@ func TestPermissions(t *testing.T) {
 		p.check(w.object, "", "get", "list", "watch")
 	}
 	o.Features.Devices = true
+	for _, k := range groupKinds() {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(k.of.WithVersion("v1beta1"))
+		p.check(object, "", "get", "list", "watch")
+	}
 	p.rules = chartRules(t, deviceRules)
 	for _, w := range watchedKinds(o) {
 		p.check(w.object, "", "get", "list", "watch")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -99,9 +100,18 @@ func (p *planner) seen(before, after client.Object) {
 		if old == nil || old.Generation != object.Generation || !ready(old) && ready(object) {
 			p.triggers.add(object.UID)
 		}
+	case *unstructured.Unstructured:
+		// A group that is there now, or needs others, may let pods have places that wait.
+		old, _ := before.(*unstructured.Unstructured)
+		if old == nil || old.GetGeneration() != object.GetGeneration() {
+			p.triggers.add(object.GetUID())
+		}
 	case nil:
-		if pod, ok := before.(*corev1.Pod); ok {
-			p.triggers.forget(pod.UID)
+		switch gone := before.(type) {
+		case *corev1.Pod:
+			p.triggers.forget(gone.UID)
+		case *unstructured.Unstructured: // its pods are planned one by one from now on
+			p.triggers.add(gone.GetUID())
 		}
 	}
 }

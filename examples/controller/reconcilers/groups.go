@@ -1,0 +1,55 @@
+package reconcilers
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// groupKind is a kind that says which pods are placed together.
+type groupKind struct {
+	kind cluster.Kind
+	of   schema.GroupKind
+	// version that is read; empty is the one that the API server prefers.
+	version string
+}
+
+func groupKinds() []groupKind {
+	return []groupKind{
+		{cluster.KindPodGroup, schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}, ""},
+		// Later Workloads say nothing of pods themselves: PodGroups are made of them.
+		{cluster.KindWorkload, schema.GroupKind{Group: "scheduling.k8s.io", Kind: "Workload"}, "v1alpha1"},
+		{cluster.KindCoschedulingPodGroup, schema.GroupKind{Group: "scheduling.x-k8s.io", Kind: "PodGroup"}, ""},
+		{cluster.KindVolcanoPodGroup, schema.GroupKind{Group: "scheduling.volcano.sh", Kind: "PodGroup"}, ""},
+	}
+}
+
+// findGroups finds which kinds of pod groups the API server serves: a watch of others would never begin.
+func (o *Options) findGroups(mapper meta.RESTMapper) error {
+	o.groups = nil
+	if !o.Features.Gangs {
+		return nil
+	}
+	for _, k := range groupKinds() {
+		var versions []string
+		if k.version != "" {
+			versions = []string{k.version}
+		}
+		mapping, err := mapper.RESTMapping(k.of, versions...)
+		if meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("asking whether the API server serves %s: %w", k.of, err)
+		}
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(mapping.GroupVersionKind)
+		o.groups = append(o.groups, watched{k.kind, object})
+		o.Logger.Info("planning pods of groups together", "groupVersion", mapping.GroupVersionKind.GroupVersion().String(), "kind", k.of.Kind)
+	}
+	return nil
+}
