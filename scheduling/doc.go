@@ -23,6 +23,7 @@
 //   - [Model.Update] makes the model of the next snapshot and shares what stays the same.
 //   - [Snapshot.Encode] and [DecodeSnapshot] save and read what a plan was made from: it makes the same plan again.
 //   - [Snapshot.Placeholders] keep room free: package scheduling/buffers makes them of CapacityBuffers.
+//   - ProvisioningRequests ask whether there is room for pods, or could be: package scheduling/requests answers them.
 //   - [Snapshot.Gangs] are pods that are placed together or not at all, in one zone if they ask for it: [Plan.Gangs] says what became
 //     of each.
 //   - [Snapshot.CostModel] says what nodes cost beyond their list prices: discounts, fees, Reserved Instances, Savings Plans.

@@ -46,6 +46,7 @@ import (
 	scheduling_planning "github.com/drawknife/drawknife/scheduling/planning"
 	scheduling_pods "github.com/drawknife/drawknife/scheduling/pods"
 	scheduling_redact "github.com/drawknife/drawknife/scheduling/redact"
+	scheduling_requests "github.com/drawknife/drawknife/scheduling/requests"
 )
 
 func publicFunctions() map[string]any {
@@ -485,6 +486,9 @@ func publicFunctions() map[string]any {
 		"scheduling/pods.Unbound":                           scheduling_pods.Unbound,
 		"scheduling/redact.Anonymize":                       scheduling_redact.Anonymize,
 		"scheduling/redact.Strip":                           scheduling_redact.Strip,
+		"scheduling/requests.Begin":                         scheduling_requests.Begin,
+		"scheduling/requests.Held":                          scheduling_requests.Held,
+		"scheduling/requests.With":                          scheduling_requests.With,
 	}
 }
 
@@ -1285,5 +1289,9 @@ func publicTypes() map[string]reflect.Type {
 		"scheduling/pods.Budgets":                          reflect.TypeFor[scheduling_pods.Budgets](),
 		"scheduling/pods.DrainTier":                        reflect.TypeFor[scheduling_pods.DrainTier](),
 		"scheduling/pods.Protection":                       reflect.TypeFor[scheduling_pods.Protection](),
+		"scheduling/requests.Answer":                       reflect.TypeFor[scheduling_requests.Answer](),
+		"scheduling/requests.Input":                        reflect.TypeFor[scheduling_requests.Input](),
+		"scheduling/requests.PlannedNodes":                 reflect.TypeFor[scheduling_requests.PlannedNodes](),
+		"scheduling/requests.Round":                        reflect.TypeFor[scheduling_requests.Round](),
 	}
 }

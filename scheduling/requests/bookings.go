@@ -1,0 +1,169 @@
+package requests
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/autoscaling/v1"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// slot is room for a pod on a node: for one that is not there yet, or for a consumer that waits.
+type slot struct {
+	set, number int
+	node        string
+	// taker is the consumer; nil for a pod that is not there yet.
+	taker *corev1.Pod
+}
+
+// slots are the room that the booking holds still, in a fixed order. Consumers that have a node hold it themselves, so that as much of
+// the booking is let go as is theirs: on their nodes first, then where they come last.
+func (d *demand) slots() []slot {
+	var out []slot
+	for set := range d.moulds {
+		left, total := map[string]int{}, 0
+		for node, counts := range d.booked {
+			left[node] = counts[set]
+			total += counts[set]
+		}
+		hold := max(min(total, d.want(set)), 0)
+		free := total - hold
+		for _, c := range d.bound[set] {
+			if free > 0 && left[c.node] > 0 {
+				left[c.node]--
+				free--
+			}
+		}
+		nodes := d.booked.nodes()
+		for _, node := range slices.Backward(nodes) {
+			n := min(free, left[node])
+			left[node] -= n
+			free -= n
+		}
+		waiting, number := d.waiting[set], 0
+		for _, node := range nodes {
+			for range left[node] {
+				s := slot{set: set, number: number, node: node}
+				if number < len(waiting) {
+					s.taker = waiting[number].pod
+				}
+				out = append(out, s)
+				number++
+			}
+		}
+	}
+	return out
+}
+
+// asPod is the slot as a pod that is nominated for its node. It preempts nothing.
+func (d *demand) asPod(s slot) *corev1.Pod {
+	if s.taker != nil {
+		return nominated(s.taker, s.node)
+	}
+	pod := d.pod(s.set, s.number)
+	lowest := int32(math.MinInt32)
+	pod.Spec.Priority, pod.Spec.PriorityClassName = &lowest, ""
+	pod.Status.NominatedNodeName = s.node
+	return pod
+}
+
+// nominated is the pod, nominated for the node unless it is for another.
+func nominated(pod *corev1.Pod, node string) *corev1.Pod {
+	if pod.Status.NominatedNodeName != "" {
+		return pod
+	}
+	out := *pod
+	out.Status.NominatedNodeName = node
+	return &out
+}
+
+// holdBookings looks whether the room of all bookings is there still. Room that has gone is looked for on other nodes that are there;
+// where there is none, the booking is revoked.
+func (r *Round) holdBookings(ctx context.Context) error {
+	slots := map[*demand][]slot{}
+	var pods []*corev1.Pod
+	for _, d := range r.booked {
+		slots[d] = d.slots()
+		for _, s := range slots[d] {
+			pods = append(pods, d.asPod(s))
+		}
+	}
+	if len(pods) == 0 {
+		return nil
+	}
+	at, err := r.placeOnExisting(ctx, pods)
+	if err != nil {
+		return err
+	}
+	for _, d := range r.booked {
+		if len(slots[d]) == 0 {
+			continue
+		}
+		lost := 0
+		var moved []slot
+		for _, s := range slots[d] {
+			node, ok := at[planning.KeyOf(d.asPod(s))]
+			if !ok {
+				lost++
+				continue
+			}
+			if node != s.node {
+				d.booked.add(s.node, s.set, len(d.moulds), -1)
+				d.booked.add(node, s.set, len(d.moulds), 1)
+				s.node = node
+			}
+			moved = append(moved, s)
+		}
+		if lost > 0 {
+			r.revoke(d, v1.ReasonCapacityIsLost, fmt.Sprintf("%d of the %d pods that room is booked for have none any more: nodes have gone, or other pods have taken it", lost, len(slots[d])))
+			continue
+		}
+		d.booked.write(d.answer.Status.ProvisioningClassDetails)
+		r.keep(d, moved)
+	}
+	return nil
+}
+
+// keep takes the room of the slots.
+func (r *Round) keep(d *demand, slots []slot) {
+	for _, s := range slots {
+		if s.taker != nil {
+			r.nominee[planning.KeyOf(s.taker)] = s.node
+			continue
+		}
+		r.held[s.node] = append(r.held[s.node], d.heldPod(s.set, s.number, s.node))
+	}
+}
+
+// Held are pods that stand for the room that is booked, by the node that they are on: for planners that must leave it alone, such as
+// those of disruption. Nobody looks whether the room is there still; that is what rounds do.
+func Held(in Input) map[string][]*corev1.Pod {
+	if in.Snapshot == nil {
+		return nil
+	}
+	r := newRound(in)
+	for _, d := range r.booked {
+		r.keep(d, d.slots())
+	}
+	return r.held
+}
+
+// With is the snapshot with pods on its nodes that stand for room which is booked. It shares with s what it does not change.
+func With(s *scheduling.Snapshot, held map[string][]*corev1.Pod) *scheduling.Snapshot {
+	if s == nil || len(held) == 0 {
+		return s
+	}
+	out := *s
+	out.Nodes = slices.Clone(s.Nodes)
+	for i := range out.Nodes {
+		if pods := held[out.Nodes[i].Name]; len(pods) > 0 {
+			out.Nodes[i].Pods = slices.Concat(out.Nodes[i].Pods, pods)
+		}
+	}
+	return &out
+}

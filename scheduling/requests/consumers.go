@@ -1,0 +1,79 @@
+package requests
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/autoscaling/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// consumer is a pod that uses a request.
+type consumer struct {
+	pod *corev1.Pod
+	// node that it is bound to; empty while it waits.
+	node string
+}
+
+func (c consumer) key() scheduling.PodKey {
+	return scheduling.PodKey{Namespace: c.pod.Namespace, Name: c.pod.Name}
+}
+
+// findConsumers are the pods of the snapshot that use requests, by the request: those with a node first.
+func findConsumers(s *scheduling.Snapshot) map[types.NamespacedName][]consumer {
+	found := map[types.NamespacedName][]consumer{}
+	note := func(pod *corev1.Pod, node string) {
+		if name := v1.ConsumedBy(pod); name != "" && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+			key := types.NamespacedName{Namespace: pod.Namespace, Name: name}
+			found[key] = append(found[key], consumer{pod, node})
+		}
+	}
+	for i := range s.Nodes {
+		if s.Nodes[i].Leaving {
+			continue // those that need a place again are listed as waiting
+		}
+		for _, pod := range s.Nodes[i].Pods {
+			note(pod, s.Nodes[i].Name)
+		}
+	}
+	for _, pod := range s.Pods {
+		note(pod, "")
+	}
+	return found
+}
+
+// match tells which PodSets the consumers are of: the annotation names the request alone. Each is of the first one with the same
+// requests that is not complete, else of the first that is not complete.
+func (d *demand) match(consumers []consumer) {
+	sets := d.given.Spec.PodSets
+	d.bound, d.waiting = make([][]consumer, len(sets)), make([][]consumer, len(sets))
+	requests := make([]corev1.ResourceList, len(sets))
+	for i, mould := range d.moulds {
+		requests[i] = scheduling.PodRequests(mould)
+	}
+	for _, c := range consumers {
+		set := -1
+		own := scheduling.PodRequests(c.pod)
+		for i := range sets {
+			if len(d.bound[i])+len(d.waiting[i]) >= int(sets[i].Count) {
+				continue
+			}
+			if equality.Semantic.DeepEqual(requests[i], own) {
+				set = i
+				break
+			}
+			if set < 0 {
+				set = i
+			}
+		}
+		switch {
+		case set >= 0 && c.node != "":
+			d.bound[set] = append(d.bound[set], c)
+		case set >= 0:
+			d.waiting[set] = append(d.waiting[set], c)
+		case c.node == "":
+			d.surplus = append(d.surplus, c)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+// Package requests answers ProvisioningRequests of autoscaling.x-k8s.io: is there room for these pods, could there be, and for how
+// much?
+//
+//	round, err := requests.Begin(ctx, requests.Input{Snapshot: snapshot, Requests: list, PodTemplates: templates})
+//	if err != nil {
+//		return err
+//	}
+//	// … plan round.Snapshot in place of the snapshot, launch what the plan asks for, and then:
+//	answers, err := round.Answer(ctx, plan)
+//	if err != nil {
+//		return err
+//	}
+//	for _, a := range answers {
+//		if a.Changed {
+//			update(a.Request)
+//		}
+//	}
+//
+// A round goes through these steps:
+//
+//  1. Bookings whose time is over end. The others hold their room on the nodes that the request's status names; pods that use a
+//     booking take its place. If room has gone, the booking moves to other nodes that are there, or is revoked.
+//  2. Requests of v1.ClassCheckCapacity are tried on nodes that are there, after all pods that wait, the oldest first. No NodePool
+//     takes part.
+//  3. Requests of v1.ClassBestEffortAtomicScaleUp join Round.Snapshot as gangs. They are provisioned once all their pods have room
+//     on nodes that are there; until then each round plans them again, on the nodes that are on their way.
+//  4. Requests of v1.ClassPlan are planned one by one on top of all that.
+//
+// All a round knows is in its input, and all it finds out is in the answers, which are for the status of the objects: a program that
+// starts again goes on where another stopped. The functions are pure and deterministic: they read no clock, change none of their
+// arguments, and don't depend on the order of lists. Requests of other classes are left alone.
+//
+// Stability: beta.
+package requests

@@ -1,0 +1,82 @@
+package requests
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/autoscaling/v1"
+	"github.com/drawknife/drawknife/api/option"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+const (
+	// DefaultBookFor is for how long room is booked where no time is given: what the Cluster Autoscaler takes.
+	DefaultBookFor = 10 * time.Minute
+	// DefaultMaxPods is how many pods requests may ask for together in one round where no number is given.
+	DefaultMaxPods = 50_000
+)
+
+// Input is what requests are answered from. Lists in any order; nothing is changed.
+type Input struct {
+	// Snapshot is the cluster. Its Time is now; without one nothing ends by time.
+	Snapshot *scheduling.Snapshot
+	// Requests to answer. Those of other classes, and those that are being deleted, are left alone.
+	Requests []*v1.ProvisioningRequest
+	// PodTemplates that requests may refer to, those of other namespaces among them.
+	PodTemplates []*corev1.PodTemplate
+	// Admit completes a pod as the cluster's admission would, were it created: defaults of LimitRanges, overhead of RuntimeClasses, the
+	// priority. It is called once per PodSet, with a pod of its own that it may change. Nil adds nothing.
+	Admit func(pod *corev1.Pod)
+	// Query is what plans are asked for.
+	Query scheduling.Query
+	// DeviceMatcher is that of the plans; may be nil.
+	DeviceMatcher scheduling.DeviceMatcher
+	// BookFor is for how long room is booked, and how long a plan's answer is good. Nil is DefaultBookFor.
+	BookFor *time.Duration
+	// MaxPods bounds the pods that requests ask for together in one round: a request for more fails, and one that is not the oldest
+	// waits. Nil is DefaultMaxPods; more than 100,000 count as that.
+	MaxPods *int
+}
+
+// mostPods is what planning takes of gangs.
+const mostPods = 100_000
+
+func (in *Input) maxPods() int {
+	return min(max(option.Or(in.MaxPods, DefaultMaxPods), 0), mostPods)
+}
+
+// Answer is what has become of a request.
+type Answer struct {
+	// Request is a copy of the one that was given, with the status it should have.
+	Request *v1.ProvisioningRequest
+	// Changed reports whether the status differs from the one that was given.
+	Changed bool
+}
+
+// mine are the requests to answer, the oldest first.
+func (in *Input) mine() []*v1.ProvisioningRequest {
+	var list []*v1.ProvisioningRequest
+	for _, r := range in.Requests {
+		if r != nil && v1.Answered(r.Spec.ProvisioningClassName) && r.DeletionTimestamp == nil {
+			list = append(list, r)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *v1.ProvisioningRequest) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	return slices.CompactFunc(list, func(a, b *v1.ProvisioningRequest) bool { return nameOf(a) == nameOf(b) })
+}
+
+func nameOf(r *v1.ProvisioningRequest) types.NamespacedName {
+	return types.NamespacedName{Namespace: r.Namespace, Name: r.Name}
+}
+
+// over reports whether the time has come.
+func (in *Input) over(until time.Time) bool {
+	return !in.Snapshot.Time.IsZero() && !in.Snapshot.Time.Before(until)
+}

@@ -1,0 +1,96 @@
+package requests
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	v1 "github.com/drawknife/drawknife/api/autoscaling/v1"
+)
+
+// places are where room is booked: for each node, how many pods of each PodSet.
+type places map[string][]int
+
+// add books room for pods of a PodSet, of which there are sets, on the node.
+func (p places) add(node string, set, sets, pods int) {
+	if p[node] == nil {
+		p[node] = make([]int, sets)
+	}
+	p[node][set] += pods
+}
+
+// nodes are their names, in order.
+func (p places) nodes() []string { return slices.Sorted(maps.Keys(p)) }
+
+// maxDetail is how long a detail may be, and maxBookingDetails how many of the 64 a booking may take.
+const (
+	maxDetail         = 32768
+	maxBookingDetails = 32
+)
+
+// write puts the places into the details, in place of those that are there. It reports whether there is room for all.
+func (p places) write(details map[string]v1.Detail) bool {
+	maps.DeleteFunc(details, func(key string, _ v1.Detail) bool { return isBooking(key) })
+	var b strings.Builder
+	n := 0
+	flush := func() {
+		if b.Len() > 0 {
+			details[bookingKey(n)] = v1.Detail(b.String())
+			b.Reset()
+			n++
+		}
+	}
+	for _, node := range p.nodes() {
+		counts, total := make([]string, len(p[node])), 0
+		for i, c := range p[node] {
+			counts[i] = strconv.Itoa(c)
+			total += c
+		}
+		if total == 0 {
+			continue // it was moved away
+		}
+		line := node + " " + strings.Join(counts, ",") + "\n"
+		if b.Len()+len(line) > maxDetail {
+			flush()
+		}
+		b.WriteString(line)
+	}
+	flush()
+	return n <= maxBookingDetails
+}
+
+func bookingKey(n int) string {
+	if n == 0 {
+		return v1.DetailBooking
+	}
+	return fmt.Sprintf("%s-%d", v1.DetailBooking, n)
+}
+
+func isBooking(key string) bool {
+	return key == v1.DetailBooking || strings.HasPrefix(key, v1.DetailBooking+"-")
+}
+
+// readPlaces are those that the details name, of so many PodSets. Lines that make no sense are left out: somebody else wrote them.
+func readPlaces(details map[string]v1.Detail, sets int) places {
+	p := places{}
+	for _, key := range slices.Sorted(maps.Keys(details)) {
+		if !isBooking(key) {
+			continue
+		}
+		for line := range strings.Lines(string(details[key])) {
+			node, counts, ok := strings.Cut(strings.TrimSpace(line), " ")
+			list := strings.Split(counts, ",")
+			if !ok || node == "" || len(list) != sets {
+				continue
+			}
+			for set, text := range list {
+				if n, err := strconv.Atoi(text); err == nil && n > 0 {
+					p.add(node, set, sets, n)
+				}
+			}
+		}
+	}
+	return p
+}

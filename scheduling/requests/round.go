@@ -1,0 +1,241 @@
+package requests
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/autoscaling/v1"
+	"github.com/drawknife/drawknife/api/option"
+	apiv1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Round answers requests once.
+type Round struct {
+	// Snapshot is what is planned: that of the input, in which bookings hold their room, with requests of v1.ClassBestEffortAtomicScaleUp
+	// as gangs, and without HeldBack.
+	Snapshot *scheduling.Snapshot
+	// HeldBack are pods that wait and use a request of v1.ClassCheckCapacity without having room booked: nothing is launched for them.
+	HeldBack []scheduling.PodKey
+
+	in      Input
+	demands []*demand
+	// booked, checks, scaleUps and plans are the demands that are worked on, by what is done with them.
+	booked, checks, scaleUps, plans []*demand
+	// held are pods that stand for booked room, by node; nominee are the nodes of pods that use some.
+	held    map[string][]*corev1.Pod
+	nominee map[scheduling.PodKey]string
+	// ready are the nodes that are there, rather than on their way.
+	ready map[string]bool
+	// inGang are the members of the snapshot's own gangs.
+	inGang map[scheduling.PodKey]bool
+}
+
+// Begin takes the steps of a round that come before the snapshot is planned. It fails with an *option.ArgumentError without a
+// snapshot, with a *scheduling.SnapshotError for one that contradicts itself, and with the error of the context.
+func Begin(ctx context.Context, in Input) (*Round, error) {
+	if in.Snapshot == nil {
+		return nil, option.Missing("requests.Begin", "the snapshot")
+	}
+	r := newRound(in)
+	if err := r.holdBookings(ctx); err != nil {
+		return nil, err
+	}
+	r.pickPods()
+	if err := r.checkCapacity(ctx); err != nil {
+		return nil, err
+	}
+	r.Snapshot = With(r.Snapshot, r.held)
+	for _, d := range r.scaleUps {
+		if g, any := d.gang(-1, r.inGang); any {
+			r.Snapshot.Gangs = append(r.Snapshot.Gangs, g)
+		}
+	}
+	return r, nil
+}
+
+// newRound sorts the requests by what is to be done with them, and ends those whose time is over.
+func newRound(in Input) *Round {
+	r := &Round{
+		in: in, held: map[string][]*corev1.Pod{}, nominee: map[scheduling.PodKey]string{},
+		ready: map[string]bool{}, inGang: map[scheduling.PodKey]bool{},
+	}
+	for i := range in.Snapshot.Nodes {
+		if n := &in.Snapshot.Nodes[i]; isReady(n) {
+			r.ready[n.Name] = true
+		}
+	}
+	left := in.maxPods()
+	for _, g := range in.Snapshot.Gangs {
+		left -= g.Size() - len(g.Members)
+		for _, key := range g.Members {
+			r.inGang[key] = true
+		}
+	}
+	moulds, consumers := newResolver(&in), findConsumers(in.Snapshot)
+	for _, request := range in.mine() {
+		d := &demand{given: request, answer: request.DeepCopy()}
+		if d.answer.Status.ProvisioningClassDetails == nil {
+			d.answer.Status.ProvisioningClassDetails = map[string]v1.Detail{}
+		}
+		r.demands = append(r.demands, d)
+		if r.sort(d, moulds) {
+			d.match(consumers[nameOf(request)])
+			r.assign(d, &left)
+		}
+	}
+	return r
+}
+
+// isReady reports whether the node is there: it has joined, and if it was launched for a claim, it is initialised.
+func isReady(n *scheduling.Node) bool {
+	return n.Object != nil && !n.Leaving && (n.Claim == nil || n.Object.Labels[apiv1.NodeInitializedLabelKey] == "true")
+}
+
+// sort ends the request if it is over, and makes its pods. It reports whether there is something to be done still.
+func (r *Round) sort(d *demand, moulds *resolver) bool {
+	if d.given.Done() {
+		return false
+	}
+	booked := d.given.Booked()
+	if booked && r.in.over(r.bookedUntil(d.given)) {
+		r.set(d, v1.ConditionBookingExpired, v1.ReasonCapacityReservationTimeExpired, "the time is over for which room was booked")
+		return false
+	}
+	if errs := d.given.Validate(); len(errs) > 0 {
+		r.set(d, v1.ConditionFailed, v1.ReasonFailedToCreatePods, errs.ToAggregate().Error())
+		return false
+	}
+	if most := r.in.maxPods(); d.count() > most {
+		r.set(d, v1.ConditionFailed, v1.ReasonFailedToCreatePods, fmt.Sprintf("it asks for %d pods, and more than %d are not planned together: make smaller requests", d.count(), most))
+		return false
+	}
+	late := r.in.over(d.given.ValidUntil()) && !booked
+	if name := moulds.missing(d.given); name != "" {
+		why := fmt.Sprintf("there is no PodTemplate %q in namespace %q", name, d.given.Namespace)
+		switch {
+		case booked:
+			r.revoke(d, v1.ReasonPodTemplateNotFound, why)
+		case late:
+			r.set(d, v1.ConditionFailed, v1.ReasonExpired, "its time is over: "+why)
+		default:
+			d.answer.SetCondition(v1.ConditionAccepted, no, v1.ReasonPodTemplateNotFound, why+" yet", r.in.Snapshot.Time)
+		}
+		return false
+	}
+	if tried := d.given.Condition(v1.ConditionProvisioned); late && tried.Status == no {
+		r.set(d, v1.ConditionFailed, v1.ReasonExpired, "its time is over: "+tried.Message)
+		return false
+	}
+	moulds.fill(d)
+	d.answer.SetCondition(v1.ConditionAccepted, yes, v1.ReasonAccepted, "the request is understood", r.in.Snapshot.Time)
+	return true
+}
+
+// assign decides what is done with the request. left is how many pods may still be asked for.
+func (r *Round) assign(d *demand, left *int) {
+	if d.given.Booked() {
+		d.booked = readPlaces(d.answer.Status.ProvisioningClassDetails, len(d.moulds))
+		r.booked = append(r.booked, d)
+		return
+	}
+	if d.class() == v1.ClassPlan {
+		if d.count() <= *left {
+			r.plans = append(r.plans, d)
+		}
+		return
+	}
+	if d.count() > *left {
+		return // the oldest come first; this one is for a later round
+	}
+	*left -= d.count()
+	if d.class() == v1.ClassCheckCapacity {
+		r.checks = append(r.checks, d)
+	} else {
+		r.scaleUps = append(r.scaleUps, d)
+	}
+}
+
+// bookedUntil is when the booking ends: as its status says, else a booking's time after it began.
+func (r *Round) bookedUntil(request *v1.ProvisioningRequest) time.Time {
+	if until, err := time.Parse(time.RFC3339, string(request.Status.ProvisioningClassDetails[v1.DetailBookedUntil])); err == nil {
+		return until
+	}
+	return request.Condition(v1.ConditionProvisioned).LastTransitionTime.Add(r.bookFor())
+}
+
+func (r *Round) bookFor() time.Duration { return option.Or(r.in.BookFor, DefaultBookFor) }
+
+// pickPods leaves out of the pods that are planned those that nothing may be launched for, and has those that use a booking take its
+// room.
+func (r *Round) pickPods() {
+	s := *r.in.Snapshot
+	s.Pods, s.Gangs = make([]*corev1.Pod, 0, len(s.Pods)), slices.Clone(s.Gangs)
+	back := map[scheduling.PodKey]bool{}
+	classes := map[scheduling.PodKey]string{}
+	for _, d := range r.demands {
+		classes[scheduling.PodKey{Namespace: d.given.Namespace, Name: d.given.Name}] = d.class()
+	}
+	for _, pod := range r.in.Snapshot.Pods {
+		key := planning.KeyOf(pod)
+		if node, ok := r.nominee[key]; ok {
+			pod = nominated(pod, node)
+		} else if name := v1.ConsumedBy(pod); name != "" && classes[scheduling.PodKey{Namespace: pod.Namespace, Name: name}] == v1.ClassCheckCapacity {
+			back[key] = true
+			r.HeldBack = append(r.HeldBack, key)
+			continue
+		}
+		s.Pods = append(s.Pods, pod)
+	}
+	r.Snapshot = &s
+}
+
+// existing is the snapshot with nothing but the nodes that are there, and bookings on them.
+func (r *Round) existing(pods []*corev1.Pod, gangs []scheduling.Gang) *scheduling.Snapshot {
+	s := *With(r.in.Snapshot, r.held)
+	s.Nodes = slices.DeleteFunc(slices.Clone(s.Nodes), func(n scheduling.Node) bool { return !r.ready[n.Name] })
+	s.NodePools, s.Catalogs, s.CostModel, s.NodeOverlays = nil, nil, nil, nil
+	s.Pods, s.Gangs, s.Placeholders = pods, gangs, nil
+	return &s
+}
+
+// solve plans a snapshot of the round.
+func (r *Round) solve(ctx context.Context, s *scheduling.Snapshot) (*scheduling.Plan, error) {
+	m, err := scheduling.Compile(s, scheduling.WithDeviceMatcher(r.in.DeviceMatcher))
+	if err != nil {
+		return nil, err
+	}
+	return m.Solve(ctx, r.in.Query)
+}
+
+// placeOnExisting is where pods have room on nodes that are there.
+func (r *Round) placeOnExisting(ctx context.Context, pods []*corev1.Pod) (map[scheduling.PodKey]string, error) {
+	plan, err := r.solve(ctx, r.existing(pods, nil))
+	if err != nil {
+		return nil, err
+	}
+	return hostsOf(plan), nil
+}
+
+// hostsOf are the nodes of the snapshot that the plan puts pods on.
+func hostsOf(plan *scheduling.Plan) map[scheduling.PodKey]string {
+	at := map[scheduling.PodKey]string{}
+	for i := range plan.Existing {
+		for _, key := range plan.Existing[i].Pods {
+			at[key] = plan.Existing[i].Name
+		}
+	}
+	return at
+}
+
+// last is the priority of requests that are to come after all pods.
+func last() *int32 {
+	lowest := int32(math.MinInt32)
+	return &lowest
+}
