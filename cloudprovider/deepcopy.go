@@ -34,6 +34,10 @@ func (o Offering) DeepCopy() Offering {
 		overhead := o.Overhead.DeepCopy()
 		o.Overhead = &overhead
 	}
+	if o.PriceBasis != nil {
+		basis := *o.PriceBasis
+		o.PriceBasis = &basis
+	}
 	return o
 }
 

@@ -68,6 +68,9 @@ type Offering struct {
 	Price float64 `json:"price"`
 	// PriceSource is the source of the price and its date, for people. Optional.
 	PriceSource string `json:"priceSource,omitempty"`
+	// PriceBasis says how far the price can be relied on; nil where that is not known. Plans sum it up: see Plan.Prices in package
+	// scheduling/planning.
+	PriceBasis *PriceBasis `json:"priceBasis,omitempty"`
 	// Available is false while the provider expects launches to fail because of missing capacity.
 	Available bool `json:"available"`
 	// ReservationCapacity is the number of instances left in the reservation; used only if the capacity type is reserved.

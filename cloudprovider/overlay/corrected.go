@@ -141,7 +141,7 @@ func (w *workshop) make(c *corrected) *cloudprovider.InstanceType {
 		if r != nil {
 			o := &t.Offerings[i]
 			o.Price = r.reprice(o.Price)
-			o.PriceSource = w.source(r.name, o.PriceSource)
+			o.PriceSource, o.PriceBasis = w.source(r.name, o.PriceSource), r.rebase(o.PriceBasis)
 		}
 	}
 	if len(c.capacity) == 0 {

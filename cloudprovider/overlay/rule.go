@@ -22,8 +22,10 @@ type rule struct {
 	weight int32
 	want   requirements.Set
 	// price is the text that sets or adjusts prices; empty when the overlay leaves them.
-	price    string
-	reprice  func(price float64) float64
+	price   string
+	reprice func(price float64) float64
+	// given: the overlay states the price, whatever it was.
+	given    bool
 	capacity []amount
 }
 
@@ -113,7 +115,7 @@ func (r *rule) readPrice(spec *v1.NodeOverlaySpec) error {
 		if err != nil {
 			return fmt.Errorf("spec.price: %w", err)
 		}
-		r.price, r.reprice = *spec.Price, func(float64) float64 { return price }
+		r.price, r.reprice, r.given = *spec.Price, func(float64) float64 { return price }, true
 	case spec.PriceAdjustment != nil:
 		adjustment, err := v1.ParsePriceAdjustment(*spec.PriceAdjustment)
 		if err != nil {
@@ -146,6 +148,17 @@ func StandInPrices(overlays []*v1.NodeOverlay, lookup *requirements.Lookup, type
 		}
 	}
 	return prices
+}
+
+// rebase is the basis of a price that the overlay made. One that it states is the user's own, without a range.
+func (r *rule) rebase(basis *cloudprovider.PriceBasis) *cloudprovider.PriceBasis {
+	switch {
+	case basis == nil:
+		return nil
+	case r.given:
+		return &cloudprovider.PriceBasis{Region: basis.Region, Confidence: cloudprovider.PriceGiven}
+	}
+	return basis.Repriced(r.reprice)
 }
 
 // sets reports whether the overlay has a say in prices.

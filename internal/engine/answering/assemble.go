@@ -59,6 +59,7 @@ func (t *Answering) Plan(ctx context.Context) (*planning.Plan, error) {
 	}
 	explain.Of(t.Trial).WriteUnschedulable(out, q)
 	if len(out.NewNodes) > 0 {
+		t.writePrices(out)
 		pf := certify.Of(t.Trial).Counted(ctx, certify.Of(t.Trial).ProofOf(ctx, t.bindOrder))
 		out.LowerBound = pf.V.Bound / market.NanoPerUSD
 		out.Certificate = certify.Certificate(t.M, pf)
