@@ -170,7 +170,7 @@ func (b *memoryBench) subject() conformance.Subject {
 			Advance:      func(d time.Duration) { b.ec2.clock.advance(d); b.look() },
 			Restart:      func() cloudprovider.CloudProvider { return b.another("demo") },
 			OtherCluster: func() cloudprovider.CloudProvider { return b.another("other") },
-			Machines:     b.machines, SellOut: b.sellOut, Inject: b.inject, Stall: b.stall,
+			Instances:    b.machines, SellOut: b.sellOut, Inject: b.inject, Stall: b.stall,
 			SetNodeClass: func(ref v1.NodeClassReference, state conformance.NodeClassState) error {
 				b.classes.put(ref.Name, inState(b.nodeClass(), state))
 				return nil
@@ -184,7 +184,7 @@ func (b *memoryBench) subject() conformance.Subject {
 	}
 }
 
-func (b *memoryBench) machines(context.Context) ([]conformance.Machine, error) {
+func (b *memoryBench) machines(context.Context) ([]conformance.Instance, error) {
 	userData := map[string]string{}
 	all := b.ec2.described()
 	b.ec2.mu.Lock()
@@ -192,7 +192,7 @@ func (b *memoryBench) machines(context.Context) ([]conformance.Machine, error) {
 		userData[*i.InstanceId] = i.userData
 	}
 	b.ec2.mu.Unlock()
-	var machines []conformance.Machine
+	var machines []conformance.Instance
 	for _, i := range all {
 		if i.State.Name == ec2types.InstanceStateNameTerminated {
 			continue
@@ -201,7 +201,7 @@ func (b *memoryBench) machines(context.Context) ([]conformance.Machine, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the user data of %s: %w", *i.InstanceId, err)
 		}
-		m := conformance.Machine{
+		m := conformance.Instance{
 			ProviderID: fmt.Sprintf("aws:///%s/%s", *i.Placement.AvailabilityZone, *i.InstanceId), Taints: taints,
 			Live: i.State.Name == ec2types.InstanceStateNamePending || i.State.Name == ec2types.InstanceStateNameRunning,
 		}

@@ -156,24 +156,24 @@ func (b *bench) subject() conformance.Subject {
 		Requirements:       []v1.NodeSelectorRequirementWithMinValues{in(corev1.LabelInstanceTypeStable, "m5.large", "m6g.large", "c5.large")},
 		VolumeTopologyKeys: []string{"topology.ebs.csi.aws.com/zone"},
 		Hooks: conformance.Hooks{
-			Advance: b.advance, Interrupt: b.interrupt, Noise: b.noise, Restart: another("demo"), OtherCluster: another("other"), Machines: b.machines,
+			Advance: b.advance, Interrupt: b.interrupt, Noise: b.noise, Restart: another("demo"), OtherCluster: another("other"), Instances: b.machines,
 			SellOut: b.sellOut, Inject: b.inject, Stall: b.stall, SetNodeClass: b.setNodeClass, MakeDrift: b.makeDrift,
 		},
 	}
 }
 
-func (b *bench) machines(ctx context.Context) ([]conformance.Machine, error) {
+func (b *bench) machines(ctx context.Context) ([]conformance.Instance, error) {
 	out, err := b.api.DescribeInstances(ctx, &ec2.DescribeInstancesInput{})
 	if err != nil {
 		return nil, err
 	}
-	var all []conformance.Machine
+	var all []conformance.Instance
 	for _, r := range out.Reservations {
 		for _, i := range r.Instances {
 			if i.State.Name == ec2types.InstanceStateNameTerminated {
 				continue
 			}
-			m := conformance.Machine{
+			m := conformance.Instance{
 				ProviderID: fmt.Sprintf("aws:///%s/%s", *i.Placement.AvailabilityZone, *i.InstanceId),
 				Live:       i.State.Name == ec2types.InstanceStateNamePending || i.State.Name == ec2types.InstanceStateNameRunning,
 			}

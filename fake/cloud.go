@@ -97,8 +97,8 @@ type account struct {
 
 	// mu guards everything below, and the parts of catalog that change. No hook and no caller's code runs under it.
 	mu             sync.Mutex
-	machines       map[string]*machine // by provider ID; gone ones are forgotten
-	byOwner        map[owner]*machine  // live ones only
+	instances      map[string]*instance // by provider ID; gone ones are forgotten
+	byOwner        map[owner]*instance  // live ones only
 	launched       int
 	timeline       timeline
 	imageID        string
@@ -109,7 +109,7 @@ type account struct {
 	stalls         map[Method][]chan struct{} // the ones that hold, in their order
 	inbox          inbox
 	// departed are instances that are gone and that List may still show.
-	departed      []*machine
+	departed      []*instance
 	chance        chance
 	quotas        []*quota
 	expired       bool
@@ -147,8 +147,8 @@ func New(types []*cloudprovider.InstanceType, options Options) (*Cloud, error) {
 			clock:          options.Clock,
 			options:        options,
 			catalog:        newCatalog(types, capabilities.ReservationIDLabel),
-			machines:       map[string]*machine{},
-			byOwner:        map[owner]*machine{},
+			instances:      map[string]*instance{},
+			byOwner:        map[owner]*instance{},
 			imageID:        options.ImageID,
 			kubeletVersion: options.KubeletVersion,
 			stockOutMemory: option.Or(options.StockOutMemory, DefaultStockOutMemory),

@@ -38,7 +38,7 @@ func cloudOf(t *testing.T, options fake.Options, types ...*cloudprovider.Instanc
 	return cloud, clock
 }
 
-// claim asks for any machine that meets the requirements.
+// claim asks for any instance that meets the requirements.
 func ptr[T any](v T) *T { return &v }
 
 func claim(name string, reqs ...requirements.Requirement) *v1.NodeClaim {

@@ -26,7 +26,7 @@
 //
 // Levers make a certain trouble at a certain moment: [Cloud.SetStock] and [Cloud.SetQuota] for launches, [Cloud.Inject] and
 // [Cloud.Heal] for errors and lost answers, [Cloud.BrownOut], [Cloud.ExpireCredentials] and [Cloud.Stall] for the cloud as a
-// whole, [Cloud.FailMachine] and [Cloud.Interrupt] for instances, [Cloud.SetPrices] for prices. [FaultModel] makes trouble by
+// whole, [Cloud.FailInstance] and [Cloud.Interrupt] for instances, [Cloud.SetPrices] for prices. [FaultModel] makes trouble by
 // chance, from a seed; Options.ListLag has List learn of everything later.
 //
 // # Logs

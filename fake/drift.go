@@ -25,13 +25,13 @@ func (c *Cloud) SetImageID(id string) {
 // there is no such instance.
 func (c *Cloud) SetDrift(providerID string, reason cloudprovider.DriftReason) error {
 	e := Event{Name: "SetDrift", ProviderID: providerID, Text: string(reason)}
-	return c.change("setting drift", e, func(m *machine) { m.drift = reason })
+	return c.change("setting drift", e, func(m *instance) { m.drift = reason })
 }
 
 // change is a test's lever on one instance of any cluster.
-func (c *Cloud) change(doing string, e Event, lever func(*machine)) error {
+func (c *Cloud) change(doing string, e Event, lever func(*instance)) error {
 	return c.lever(e, func(time.Time) error {
-		m, ok := c.machines[e.ProviderID]
+		m, ok := c.instances[e.ProviderID]
 		if !ok {
 			return fmt.Errorf("%s: %w", doing, cloudprovider.NewNodeClaimNotFoundError(e.ProviderID, nil))
 		}
@@ -42,7 +42,7 @@ func (c *Cloud) change(doing string, e Event, lever func(*machine)) error {
 
 // IsDrifted returns the reason given to SetDrift, else ImageDrift for an instance with another image than new ones.
 func (c *Cloud) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (reason cloudprovider.DriftReason, err error) {
-	err = c.onInstance(ctx, MethodIsDrifted, nodeClaim, func(m *machine, _ time.Time) {
+	err = c.onInstance(ctx, MethodIsDrifted, nodeClaim, func(m *instance, _ time.Time) {
 		switch {
 		case m.drift != "":
 			reason = m.drift

@@ -163,7 +163,7 @@ func (a *account) record(e Event) {
 }
 
 // happened records what an instance did by itself.
-func (a *account) happened(what string, m *machine, at time.Time) {
+func (a *account) happened(what string, m *instance, at time.Time) {
 	a.record(Event{At: at, Kind: EventHappening, Name: what, ProviderID: m.ProviderID})
 }
 

@@ -134,11 +134,11 @@ func (c *chance) strike(method Method) *Fault {
 
 // forecast plans what will become of an instance just launched. Only its provider ID is kept, so that an instance that is gone
 // takes no room.
-func (a *account) forecast(m *machine) {
+func (a *account) forecast(m *instance) {
 	id := m.ProviderID
 	if life, ends := a.chance.after(a.chance.MeanLife); ends {
 		a.timeline.plan(m.RunningAt.Add(life), func(at time.Time) {
-			if m := a.machines[id]; m != nil && m.live() {
+			if m := a.instances[id]; m != nil && m.live() {
 				a.happened("Failed", m, at)
 				a.shutDown(m, at)
 			}
@@ -149,7 +149,7 @@ func (a *account) forecast(m *machine) {
 	}
 	if life, ends := a.chance.after(a.chance.MeanSpotLife); ends {
 		a.timeline.plan(m.RunningAt.Add(life), func(at time.Time) {
-			if m := a.machines[id]; m != nil && m.live() && m.ReclaimAt.IsZero() {
+			if m := a.instances[id]; m != nil && m.live() && m.ReclaimAt.IsZero() {
 				a.announce(m, cloudprovider.InterruptionSpotReclaim, *a.chance.ReclaimNotice, at)
 			}
 		})

@@ -1,7 +1,7 @@
 package fake
 
-// tell puts a hook's call into the queue, with the instance as it is now.
-func (a *account) tell(hook func(Instance), m *machine) {
+// queueHook puts a hook's call into the queue, with the instance as it is now.
+func (a *account) queueHook(hook func(Instance), m *instance) {
 	if hook == nil {
 		return
 	}

@@ -39,7 +39,7 @@ func (i *inbox) wakeAll() {
 func (c *Cloud) Interrupt(providerID string, kind cloudprovider.InterruptionKind, notice time.Duration) error {
 	e := Event{Name: "Interrupt", ProviderID: providerID, Text: string(kind), Duration: notice}
 	return c.lever(e, func(now time.Time) error {
-		m, ok := c.machines[providerID]
+		m, ok := c.instances[providerID]
 		if !ok {
 			return fmt.Errorf("interrupting an instance: %w", cloudprovider.NewNodeClaimNotFoundError(providerID, nil))
 		}
@@ -49,7 +49,7 @@ func (c *Cloud) Interrupt(providerID string, kind cloudprovider.InterruptionKind
 }
 
 // announce sends the message about what will become of an instance, and has it so.
-func (a *account) announce(m *machine, kind cloudprovider.InterruptionKind, notice time.Duration, now time.Time) {
+func (a *account) announce(m *instance, kind cloudprovider.InterruptionKind, notice time.Duration, now time.Time) {
 	deadline := now.Add(notice)
 	switch kind {
 	case cloudprovider.InterruptionSpotReclaim, cloudprovider.InterruptionReservationReclaim:

@@ -148,11 +148,11 @@ func (c *Cloud) choose(plan launchPlan, now time.Time) (choice, error) {
 }
 
 // launch makes the instance and plans its start.
-func (c *Cloud) launch(own owner, nodeClaim *v1.NodeClaim, chosen choice, now time.Time) *machine {
+func (c *Cloud) launch(own owner, nodeClaim *v1.NodeClaim, chosen choice, now time.Time) *instance {
 	c.launched++
 	id := fmt.Sprintf("i-%08d", c.launched)
 	labels := instanceLabels(chosen.Type.MachineRequirements(chosen.Offering), chosen.want)
-	m := &machine{
+	m := &instance{
 		owner:       own,
 		labels:      labels,
 		reservation: chosen.state.reservation,
@@ -174,7 +174,7 @@ func (c *Cloud) launch(own owner, nodeClaim *v1.NodeClaim, chosen choice, now ti
 		},
 	}
 	maps.Copy(m.Labels, nodeClaim.Labels)
-	c.machines[m.ProviderID] = m
+	c.instances[m.ProviderID] = m
 	c.byOwner[own] = m
 	m.stillborn = c.chance.is(c.chance.Stillborn)
 	c.timeline.plan(m.RunningAt, func(at time.Time) { c.run(m, at) })

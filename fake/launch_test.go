@@ -201,7 +201,7 @@ func TestCreateGetListAgree(t *testing.T) {
 	}
 }
 
-// CP-CREATE-08, CP-LIST-04, API-220: a machine of a pool of the first generation tells of it by that generation's label, also to the
+// CP-CREATE-08, CP-LIST-04, API-220: an instance of a pool of the first generation says so by that generation's label, also to the
 // next process, and one of no pool by none.
 func TestOwnersOfBothGenerations(t *testing.T) {
 	cloud, _ := testCloud(t, fake.Options{})

@@ -12,7 +12,7 @@ import (
 )
 
 // run makes a pending instance a running one.
-func (a *account) run(m *machine, at time.Time) {
+func (a *account) run(m *instance, at time.Time) {
 	if m.Phase != Pending {
 		return
 	}
@@ -23,11 +23,11 @@ func (a *account) run(m *machine, at time.Time) {
 	}
 	m.Phase = Running
 	a.happened("Running", m, at)
-	a.tell(a.options.OnLaunch, m)
+	a.queueHook(a.options.OnLaunch, m)
 }
 
 // shutDown starts the end of a live instance. From here on its claim may have another.
-func (a *account) shutDown(m *machine, at time.Time) {
+func (a *account) shutDown(m *instance, at time.Time) {
 	if !m.live() {
 		return
 	}
@@ -40,21 +40,21 @@ func (a *account) shutDown(m *machine, at time.Time) {
 }
 
 // end forgets an instance.
-func (a *account) end(m *machine) {
+func (a *account) end(m *instance) {
 	m.Phase = Gone
-	delete(a.machines, m.ProviderID)
+	delete(a.instances, m.ProviderID)
 	a.happened("Gone", m, m.GoneAt)
 	if a.options.ListLag > 0 {
-		a.departed = slices.DeleteFunc(a.departed, func(d *machine) bool { return !m.GoneAt.Before(d.GoneAt.Add(a.options.ListLag)) })
+		a.departed = slices.DeleteFunc(a.departed, func(d *instance) bool { return !m.GoneAt.Before(d.GoneAt.Add(a.options.ListLag)) })
 		a.departed = append(a.departed, m)
 	}
 	a.catalog.changeReservation(m.reservation, 1)
-	a.tell(a.options.OnTerminate, m)
+	a.queueHook(a.options.OnTerminate, m)
 }
 
 // find is the instance of that provider ID if this cluster owns it.
-func (c *Cloud) find(providerID string) (*machine, error) {
-	m, ok := c.machines[providerID]
+func (c *Cloud) find(providerID string) (*instance, error) {
+	m, ok := c.instances[providerID]
 	if !ok || m.Tags[TagCluster] != c.cluster {
 		return nil, cloudprovider.NewNodeClaimNotFoundError(providerID, nil)
 	}
@@ -62,7 +62,7 @@ func (c *Cloud) find(providerID string) (*machine, error) {
 }
 
 // onInstance is a call about the instance of a claim; nothing but the claim's provider ID counts.
-func (c *Cloud) onInstance(ctx context.Context, method Method, nodeClaim *v1.NodeClaim, work func(m *machine, now time.Time)) error {
+func (c *Cloud) onInstance(ctx context.Context, method Method, nodeClaim *v1.NodeClaim, work func(m *instance, now time.Time)) error {
 	e := &Event{Name: string(method), On: nodeClaim == nil}
 	if nodeClaim != nil {
 		e.ProviderID, e.Text = nodeClaim.Status.ProviderID, nodeClaim.Name
@@ -82,7 +82,7 @@ func (c *Cloud) onInstance(ctx context.Context, method Method, nodeClaim *v1.Nod
 
 // Delete starts to shut down the claim's instance, or confirms that it is shutting down.
 func (c *Cloud) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
-	return c.onInstance(ctx, MethodDelete, nodeClaim, func(m *machine, now time.Time) { c.shutDown(m, now) })
+	return c.onInstance(ctx, MethodDelete, nodeClaim, func(m *instance, now time.Time) { c.shutDown(m, now) })
 }
 
 // Get describes one of this cluster's instances.
@@ -108,7 +108,7 @@ func (c *Cloud) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	e := &Event{Name: string(MethodList)}
 	err := c.call(ctx, e, func(now time.Time) error {
 		known := now.Add(-c.options.ListLag)
-		for _, m := range c.machines {
+		for _, m := range c.instances {
 			if m.Tags[TagCluster] == c.cluster && !m.LaunchedAt.After(known) {
 				claims = append(claims, m.asOf(known))
 			}
@@ -137,8 +137,8 @@ func (c *Cloud) Instances() []Instance {
 	defer c.mu.Unlock()
 	now = c.notBefore(now)
 	c.catchUp(now)
-	instances := make([]Instance, 0, len(c.machines))
-	for _, m := range c.machines {
+	instances := make([]Instance, 0, len(c.instances))
+	for _, m := range c.instances {
 		instances = append(instances, m.snapshot())
 	}
 	slices.SortFunc(instances, func(a, b Instance) int { return strings.Compare(a.ProviderID, b.ProviderID) })
@@ -154,7 +154,7 @@ func (c *Cloud) Instance(providerID string) (Instance, bool) {
 	defer c.mu.Unlock()
 	now = c.notBefore(now)
 	c.catchUp(now)
-	m, ok := c.machines[providerID]
+	m, ok := c.instances[providerID]
 	if !ok {
 		return Instance{}, false
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/internal/seeded"
 )
 
-// recorder notes what the hooks tell.
+// recorder notes what the hooks say.
 type recorder struct{ events []string }
 
 func (r *recorder) options(o fake.Options) fake.Options {

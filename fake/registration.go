@@ -12,12 +12,12 @@ import (
 // gate that was reported open stays open. The error is of kind NodeClaimNotFound when there is no such instance.
 func (c *Cloud) HoldRegistration(providerID, reason string) error {
 	e := Event{Name: "HoldRegistration", ProviderID: providerID, Text: reason}
-	return c.change("holding registration", e, func(m *machine) { m.gateHeld = reason })
+	return c.change("holding registration", e, func(m *instance) { m.gateHeld = reason })
 }
 
 // Registered opens the gate for instances that are running and not held. For a pending instance it returns the remaining boot time.
 func (c *Cloud) Registered(ctx context.Context, nodeClaim *v1.NodeClaim) (result cloudprovider.GateResult, err error) {
-	err = c.onInstance(ctx, MethodRegistered, nodeClaim, func(m *machine, now time.Time) {
+	err = c.onInstance(ctx, MethodRegistered, nodeClaim, func(m *instance, now time.Time) {
 		switch {
 		case m.gateOpened:
 		case m.Phase == Pending:

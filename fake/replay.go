@@ -127,8 +127,8 @@ func (c *Cloud) leverAgain(e Event) error {
 		c.setCredentials(e.On)
 	case "BrownOut":
 		c.BrownOut(e.Duration)
-	case "FailMachine":
-		_ = c.FailMachine(e.ProviderID)
+	case "FailInstance":
+		_ = c.FailInstance(e.ProviderID)
 	case "Interrupt":
 		_ = c.Interrupt(e.ProviderID, cloudprovider.InterruptionKind(e.Text), e.Duration)
 	case "Noise":

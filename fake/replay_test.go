@@ -81,7 +81,7 @@ func busy(cloud *fake.Cloud, clock *fake.SimClock, seed uint64, steps int) {
 				_ = cloud.AckInterruptions(ctx, got[0].ID)
 			}
 		case 19:
-			_ = cloud.FailMachine(id)
+			_ = cloud.FailInstance(id)
 		case 20:
 			cloud.ExpireCredentials()
 			_, _ = cloud.List(ctx)
@@ -338,13 +338,13 @@ func TestDown(t *testing.T) {
 	}
 	clock.Advance(time.Minute)
 	c := create(t, cloud, claim("a"))
-	if err := cloud.FailMachine(c.Status.ProviderID); err != nil {
+	if err := cloud.FailInstance(c.Status.ProviderID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := cloud.Get(ctx, c.Status.ProviderID); !cloudprovider.IsNodeClaimNotFound(err) {
 		t.Errorf("an instance that has failed: %v", err)
 	}
-	if err := cloud.FailMachine(c.Status.ProviderID); !cloudprovider.IsNodeClaimNotFound(err) {
+	if err := cloud.FailInstance(c.Status.ProviderID); !cloudprovider.IsNodeClaimNotFound(err) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -25,7 +25,7 @@ func (c *Cloud) Restore(claims ...*v1.NodeClaim) error {
 	}
 	return c.lever(e, func(now time.Time) error {
 		for _, claim := range claims {
-			if claim == nil || claim.Status.ProviderID == "" || c.machines[claim.Status.ProviderID] != nil {
+			if claim == nil || claim.Status.ProviderID == "" || c.instances[claim.Status.ProviderID] != nil {
 				continue
 			}
 			if err := c.restore(claim, now); err != nil {
@@ -59,7 +59,7 @@ func (c *Cloud) restore(claim *v1.NodeClaim, now time.Time) error {
 	}
 	own := owner{cluster: c.cluster, uid: claim.UID}
 	launched := claim.CreationTimestamp.Time
-	m := &machine{
+	m := &instance{
 		owner: own, labels: labels, reservation: state.reservation, gateOpened: true,
 		Instance: Instance{
 			ProviderID: id, NodeName: name, Phase: Running, Offering: key, Price: o.Price,
@@ -69,7 +69,7 @@ func (c *Cloud) restore(claim *v1.NodeClaim, now time.Time) error {
 		},
 	}
 	maps.Copy(m.Labels, claim.Labels)
-	c.machines[id], c.byOwner[own] = m, m
+	c.instances[id], c.byOwner[own] = m, m
 	c.launched = max(c.launched, number)
 	return nil
 }

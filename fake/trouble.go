@@ -127,11 +127,11 @@ func (c *Cloud) BrownOut(duration time.Duration) {
 	})
 }
 
-// FailMachine terminates an instance without a warning, like broken hardware. The error is of kind NodeClaimNotFound when there is
+// FailInstance terminates an instance without a warning, like broken hardware. The error is of kind NodeClaimNotFound when there is
 // no such instance.
-func (c *Cloud) FailMachine(providerID string) error {
-	return c.lever(Event{Name: "FailMachine", ProviderID: providerID}, func(now time.Time) error {
-		m, ok := c.machines[providerID]
+func (c *Cloud) FailInstance(providerID string) error {
+	return c.lever(Event{Name: "FailInstance", ProviderID: providerID}, func(now time.Time) error {
+		m, ok := c.instances[providerID]
 		if !ok {
 			return fmt.Errorf("failing an instance: %w", cloudprovider.NewNodeClaimNotFoundError(providerID, nil))
 		}

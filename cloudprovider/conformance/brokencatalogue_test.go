@@ -222,8 +222,8 @@ func brokenCatalogues() []broken {
 			}
 		}},
 		{clause: "CP-CATALOG-14", what: "nodes have less than was modelled", how: func(d *double) {
-			instances := d.subject.Machines
-			d.subject.Machines = func(ctx context.Context) ([]conformance.Machine, error) {
+			instances := d.subject.Instances
+			d.subject.Instances = func(ctx context.Context) ([]conformance.Instance, error) {
 				all, err := instances(ctx)
 				for _, m := range all {
 					memory := m.Observed.Allocatable[corev1.ResourceMemory]

@@ -84,8 +84,8 @@ func brokenLaunches() []broken {
 			}
 		}},
 		{clause: "CP-CREATE-04", what: "nodes join without the unregistered taint", how: func(d *double) {
-			instances := d.subject.Machines
-			d.subject.Machines = func(ctx context.Context) ([]conformance.Machine, error) {
+			instances := d.subject.Instances
+			d.subject.Instances = func(ctx context.Context) ([]conformance.Instance, error) {
 				all, err := instances(ctx)
 				for i := range all {
 					all[i].Taints = slices.DeleteFunc(all[i].Taints, func(t corev1.Taint) bool { return t.Key == v1.UnregisteredTaintKey })

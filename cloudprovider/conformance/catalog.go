@@ -290,7 +290,7 @@ func (l *lab) catalogObserved() {
 		}
 	})
 	if seen == 0 {
-		l.Skip("needs the hook Machines, with what nodes report")
+		l.Skip("needs the hook Instances, with what nodes report")
 	}
 }
 
@@ -323,7 +323,7 @@ func (l *lab) catalogVolumes() {
 
 // observe launches instances of a few types and gives what their nodes report. The result is how many there were.
 func (l *lab) observe(look func(created *v1.NodeClaim, o *Observed)) (seen int) {
-	if l.Machines == nil {
+	if l.Instances == nil {
 		return 0
 	}
 	candidates := l.withRoom(1)
@@ -334,7 +334,7 @@ func (l *lab) observe(look func(created *v1.NodeClaim, o *Observed)) (seen int) 
 	}
 	reported := map[string]*Observed{}
 	l.within(l.patience(), func() bool {
-		for _, m := range l.machines() {
+		for _, m := range l.instances() {
 			if created[m.ProviderID] != nil && m.Observed != nil {
 				reported[m.ProviderID] = m.Observed
 			}

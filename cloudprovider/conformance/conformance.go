@@ -122,7 +122,7 @@ func Run(t *testing.T, factory Factory, options Options) *Report {
 		}
 		t.Run(string(level), func(t *testing.T) {
 			for _, c := range chosen {
-				t.Run(c.id, func(t *testing.T) { tell(t, s.check(t, c)) })
+				t.Run(c.id, func(t *testing.T) { report(t, s.check(t, c)) })
 			}
 		})
 	}
@@ -144,8 +144,8 @@ func Check(t testing.TB, factory Factory, options Options) *Report {
 	return &s.report
 }
 
-// tell makes a finding a sub-test's own.
-func tell(t *testing.T, f finding) {
+// report makes a finding a sub-test's own.
+func report(t *testing.T, f finding) {
 	t.Helper()
 	for _, line := range f.log {
 		t.Log(line)

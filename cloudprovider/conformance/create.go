@@ -117,11 +117,11 @@ func (l *lab) meets(t fataler, claim, created *v1.NodeClaim) {
 
 // alone finds more than one live instance of a claim, as the cloud sees it.
 func (l *lab) alone(t fataler, uid types.UID) {
-	if l.Machines == nil {
+	if l.Instances == nil {
 		return
 	}
 	var ids []string
-	for _, m := range l.machines() {
+	for _, m := range l.instances() {
 		if m.Live && m.ClaimUID == string(uid) {
 			ids = append(ids, m.ProviderID)
 		}
@@ -207,7 +207,7 @@ func (l *lab) createCheapest() {
 	created := l.create(claim)
 	bought, ok := boughtAs(types, created)
 	if !ok {
-		l.Skip("the answer's labels tell no offering (CP-CREATE-05)")
+		l.Skip("the answer's labels name no offering (CP-CREATE-05)")
 	}
 	if bought.Offering.Price > cheapest.Offering.Price {
 		l.Errorf("bought was %s at %v USD/h, though %s at %v has room", bought.Key(), bought.Offering.Price, cheapest.Key(), cheapest.Offering.Price)
@@ -220,12 +220,12 @@ func (l *lab) createTaints() {
 	claim.Spec.StartupTaints = []corev1.Taint{{Key: "conformance-start", Value: "b", Effect: corev1.TaintEffectNoExecute}}
 	created := l.create(claim)
 	want := slices.Concat(claim.Spec.Taints, claim.Spec.StartupTaints, []corev1.Taint{{Key: v1.UnregisteredTaintKey, Effect: corev1.TaintEffectNoExecute}})
-	for _, m := range l.machines() {
+	for _, m := range l.instances() {
 		if m.ProviderID != created.Status.ProviderID {
 			continue
 		}
 		if m.Taints == nil {
-			l.Skip("the hook Machines does not tell taints")
+			l.Skip("the hook Instances does not report taints")
 		}
 		for _, taint := range want {
 			if !slices.ContainsFunc(m.Taints, func(has corev1.Taint) bool { return has.MatchTaint(&taint) && has.Value == taint.Value }) {
@@ -256,7 +256,7 @@ func (l *lab) createDescribes() {
 	}
 	bought, ok := boughtAs(types, created)
 	if !ok {
-		l.Fatalf("the answer's labels tell no offering of any instance type: %v", created.Labels)
+		l.Fatalf("the answer's labels name no offering of any instance type: %v", created.Labels)
 	}
 	for r := range bought.Type.MachineRequirements(bought.Offering).All {
 		if values := r.Values(); len(values) == 1 && !r.Complement() && created.Labels[r.Key()] != values[0] {
@@ -308,7 +308,7 @@ func (l *lab) createSellsWhatIsShown() {
 		created := l.create(l.ofOffering(c))
 		bought, ok := boughtAs(types, created)
 		if !ok {
-			l.Skip("the answer's labels tell no offering (CP-CREATE-05)")
+			l.Skip("the answer's labels name no offering (CP-CREATE-05)")
 		}
 		for what, pair := range map[string][2]corev1.ResourceList{
 			"capacity":    {created.Status.Capacity, bought.Type.CapacityOf(bought.Offering)},

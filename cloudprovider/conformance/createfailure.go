@@ -120,11 +120,11 @@ func (l *lab) createOwnership() {
 			return
 		}
 	}
-	if l.Machines == nil {
+	if l.Instances == nil {
 		return
 	}
 	known := map[string]bool{}
-	for _, m := range l.machines() {
+	for _, m := range l.instances() {
 		known[m.ClaimUID] = true
 	}
 	if c := l.create(claim); c != nil && known[""] {
@@ -172,8 +172,8 @@ func (l *lab) createLeavesNoOrphan() {
 // findable holds what there is of a claim, after a launch that failed, to what List shows and the next Create answers.
 func (l *lab) findable(claim *v1.NodeClaim) {
 	listed := l.list()
-	if l.Machines != nil {
-		for _, m := range l.machines() {
+	if l.Instances != nil {
+		for _, m := range l.instances() {
 			if m.ClaimUID == string(claim.UID) && listed[m.ProviderID] == nil {
 				l.Errorf("instance %q was left by a failed launch, and List does not show it", m.ProviderID)
 			}

@@ -39,7 +39,7 @@
 //
 // On a real cloud the factory gives the same provider each time, Options.Parallel is small, Options.Patience is what instances
 // take to join and to be gone (ten minutes, say), go test's -timeout is long, Options.RunID differs in each run,
-// Subject.Requirements keep instances cheap, and Hooks.Machines tells what nodes report as allocatable. What the provider
+// Subject.Requirements keep instances cheap, and Hooks.Instances reports what nodes report as allocatable. What the provider
 // models too high breaks CP-CATALOG-14; all differences are in the report as a table of corrections ([CorrectionTable]).
 // The kit ends the instances that it has launched; that all are gone is for the operator to see.
 //

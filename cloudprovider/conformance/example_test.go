@@ -38,8 +38,8 @@ func Example() {
 	// Passed []
 	// hooks that would let it test more clauses:
 	// Inject 10
-	// Machines 1
-	// Machines, with what nodes report 1
+	// Instances 1
+	// Instances, with what nodes report 1
 	// SellOut 2
 	// SetNodeClass 4
 	// Stall 1

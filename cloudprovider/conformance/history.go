@@ -87,8 +87,8 @@ var namedClause = regexp.MustCompile(`CP-[A-Z]+-[0-9]{2}`)
 type life struct {
 	claim *v1.NodeClaim
 	// instance it was given last; nil when none is known of.
-	machine *v1.NodeClaim
-	phase   phase
+	instance *v1.NodeClaim
+	phase    phase
 }
 
 type phase int
@@ -232,34 +232,34 @@ func (h *history) launch(one *life) {
 	if err != nil {
 		h.say("launch %s: %v", one.claim.Name, cloudprovider.KindOf(err))
 		if one.phase == finished {
-			one.phase, one.machine = unknown, nil
+			one.phase, one.instance = unknown, nil
 		}
 		return
 	}
 	h.say("launch %s: %s", one.claim.Name, created.Status.ProviderID)
 	h.lab.own(created)
-	same := one.machine != nil && one.machine.Status.ProviderID == created.Status.ProviderID
+	same := one.instance != nil && one.instance.Status.ProviderID == created.Status.ProviderID
 	switch {
 	case one.phase == living && !same:
-		h.breach("CP-CREATE-02", "claim %q has instance %q, and Create gives %q", one.claim.Name, one.machine.Status.ProviderID, created.Status.ProviderID)
+		h.breach("CP-CREATE-02", "claim %q has instance %q, and Create gives %q", one.claim.Name, one.instance.Status.ProviderID, created.Status.ProviderID)
 	case one.phase == finished && same:
 		h.breach("CP-CREATE-02", "claim %q was given instance %q again, which is gone", one.claim.Name, created.Status.ProviderID)
 	case one.phase == ending && same:
 		return
 	}
-	one.machine, one.phase = created, living
+	one.instance, one.phase = created, living
 }
 
 func (h *history) remove(one *life) {
-	if one.machine == nil {
+	if one.instance == nil {
 		return
 	}
-	err := h.Provider.Delete(h.lab.Context(), one.machine)
-	h.say("delete %s: %v", one.machine.Status.ProviderID, err)
+	err := h.Provider.Delete(h.lab.Context(), one.instance)
+	h.say("delete %s: %v", one.instance.Status.ProviderID, err)
 	switch {
 	case cloudprovider.IsNodeClaimNotFound(err):
-		id := one.machine.Status.ProviderID
-		if h.lab.Machines != nil && h.there(id) {
+		id := one.instance.Status.ProviderID
+		if h.lab.Instances != nil && h.there(id) {
 			h.breach("CP-DELETE-01", "Delete says that instance %q is gone; the cloud still has it", id)
 		}
 		if got, err := h.Provider.Get(h.lab.Context(), id); err == nil {
@@ -267,7 +267,7 @@ func (h *history) remove(one *life) {
 		}
 		one.phase = finished
 	case err == nil && one.phase == finished:
-		h.breach("CP-DELETE-02", "instance %q was gone, and Delete says that termination is under way", one.machine.Status.ProviderID)
+		h.breach("CP-DELETE-02", "instance %q was gone, and Delete says that termination is under way", one.instance.Status.ProviderID)
 	case err == nil:
 		one.phase = ending
 	case one.phase == living:
@@ -282,19 +282,19 @@ func (h *history) runs(id string) bool {
 }
 
 func (h *history) get(one *life) {
-	if one.machine == nil || one.phase == unknown {
+	if one.instance == nil || one.phase == unknown {
 		return
 	}
-	got, err := h.Provider.Get(h.lab.Context(), one.machine.Status.ProviderID)
-	h.say("get %s: %v", one.machine.Status.ProviderID, err)
+	got, err := h.Provider.Get(h.lab.Context(), one.instance.Status.ProviderID)
+	h.say("get %s: %v", one.instance.Status.ProviderID, err)
 	switch {
 	case err != nil && !cloudprovider.IsNodeClaimNotFound(err):
 	case one.phase == living && err != nil:
-		h.breach("CP-GET-01", "instance %q is running: %v", one.machine.Status.ProviderID, err)
-	case one.phase == living && differ(one.machine, got):
-		h.breach("CP-GET-01", "Get differs from Create\nCreate %+v\nGet    %+v", described(one.machine), described(got))
+		h.breach("CP-GET-01", "instance %q is running: %v", one.instance.Status.ProviderID, err)
+	case one.phase == living && differ(one.instance, got):
+		h.breach("CP-GET-01", "Get differs from Create\nCreate %+v\nGet    %+v", described(one.instance), described(got))
 	case one.phase == finished && err == nil:
-		h.breach("CP-GET-02", "instance %q is gone, and Get describes it", one.machine.Status.ProviderID)
+		h.breach("CP-GET-02", "instance %q is gone, and Get describes it", one.instance.Status.ProviderID)
 	}
 }
 
@@ -310,10 +310,10 @@ func (h *history) listed() {
 		byID[c.Status.ProviderID] = c
 	}
 	for _, one := range h.lives {
-		if one.machine == nil {
+		if one.instance == nil {
 			continue
 		}
-		id := one.machine.Status.ProviderID
+		id := one.instance.Status.ProviderID
 		entry := byID[id]
 		switch {
 		case one.phase == living && entry == nil:
@@ -339,19 +339,19 @@ func (h *history) finish() {
 			}
 		}
 		h.launch(one)
-		if one.machine != nil && left != "" && left != one.machine.Status.ProviderID {
-			h.breach("CP-CREATE-09", "a failed launch left instance %q, and the next gave %q", left, one.machine.Status.ProviderID)
+		if one.instance != nil && left != "" && left != one.instance.Status.ProviderID {
+			h.breach("CP-CREATE-09", "a failed launch left instance %q, and the next gave %q", left, one.instance.Status.ProviderID)
 		}
 	}
 	for _, one := range h.lives {
-		if one.machine != nil && one.phase != finished {
-			h.lab.end(one.machine)
+		if one.instance != nil && one.phase != finished {
+			h.lab.end(one.instance)
 		}
 	}
 	h.lag()
 	for id, c := range h.listBy(h.Provider) {
 		for _, one := range h.lives {
-			if c.UID == one.claim.UID && c.DeletionTimestamp.IsZero() && one.machine != nil && one.machine.Status.ProviderID != id && h.runs(id) {
+			if c.UID == one.claim.UID && c.DeletionTimestamp.IsZero() && one.instance != nil && one.instance.Status.ProviderID != id && h.runs(id) {
 				h.breach("CP-CREATE-09", "instance %q of claim %q is left, which Create never told of", id, one.claim.Name)
 			}
 		}

@@ -79,7 +79,7 @@ func subject(cloud *fake.Cloud, clock *fake.SimClock) conformance.Subject {
 			Advance:      func(d time.Duration) { clock.Advance(d); cloud.Settle() },
 			Restart:      func() cloudprovider.CloudProvider { return cloud.ForCluster(fake.DefaultCluster) },
 			OtherCluster: func() cloudprovider.CloudProvider { return cloud.ForCluster("another") },
-			Machines:     h.machines,
+			Instances:    h.instances,
 			SellOut:      h.sellOut,
 			Inject:       h.inject,
 			SetNodeClass: h.setNodeClass,
@@ -100,10 +100,10 @@ func subject(cloud *fake.Cloud, clock *fake.SimClock) conformance.Subject {
 
 type hooks struct{ cloud *fake.Cloud }
 
-func (h *hooks) machines(context.Context) ([]conformance.Machine, error) {
-	var all []conformance.Machine
+func (h *hooks) instances(context.Context) ([]conformance.Instance, error) {
+	var all []conformance.Instance
 	for _, i := range h.cloud.Instances() {
-		all = append(all, conformance.Machine{
+		all = append(all, conformance.Instance{
 			ProviderID: i.ProviderID, ClaimUID: i.Tags[fake.TagNodeClaimUID], Live: i.Phase == fake.Pending || i.Phase == fake.Running,
 			Taints: i.Taints, Observed: &conformance.Observed{Allocatable: i.Allocatable},
 		})

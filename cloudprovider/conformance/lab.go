@@ -319,7 +319,7 @@ func (l *lab) end(instance *v1.NodeClaim) {
 	if !l.patiently(func() bool {
 		last = l.Provider.Delete(l.Context(), instance)
 		// Whether the two agree is for CP-DELETE-01; everybody else waits for both.
-		return cloudprovider.IsNodeClaimNotFound(last) && (l.Machines == nil || !l.there(instance.Status.ProviderID))
+		return cloudprovider.IsNodeClaimNotFound(last) && (l.Instances == nil || !l.there(instance.Status.ProviderID))
 	}) {
 		l.Fatalf("instance %q is not gone %s, and the last Delete says %v (CP-DELETE-01)", instance.Status.ProviderID, l.waited(), last)
 	}
@@ -336,11 +336,11 @@ func (l *lab) clear() {
 }
 
 // instances are those that the cloud shows; the clause is skipped without the hook.
-func (l *lab) machines() []Machine {
-	if l.Machines == nil {
-		l.Skip("needs the hook Machines")
+func (l *lab) instances() []Instance {
+	if l.Instances == nil {
+		l.Skip("needs the hook Instances")
 	}
-	all, err := l.Machines(l.Context())
+	all, err := l.Instances(l.Context())
 	if err != nil {
 		l.Fatalf("looking at the cloud's instances: %v", err)
 	}
@@ -349,11 +349,11 @@ func (l *lab) machines() []Machine {
 
 // there reports whether the cloud has an instance; by the provider where the cloud can't be seen.
 func (l *lab) there(id string) bool {
-	if l.Machines == nil {
+	if l.Instances == nil {
 		_, err := l.Provider.Get(l.Context(), id)
 		return !cloudprovider.IsNodeClaimNotFound(err)
 	}
-	return slices.ContainsFunc(l.machines(), func(m Machine) bool { return m.ProviderID == id })
+	return slices.ContainsFunc(l.instances(), func(m Instance) bool { return m.ProviderID == id })
 }
 
 // boughtAs finds a type and one of its offerings that an instance's labels tell of; nil when there is none.

@@ -43,12 +43,12 @@ type Hooks struct {
 	// takes time.
 	Advance func(time.Duration)
 	// Restart is what the next process would hold: another provider for the same cluster and cloud, which knows nothing
-	// but what the cloud tells it.
+	// but what the cloud says.
 	Restart func() cloudprovider.CloudProvider
 	// OtherCluster is a provider for another cluster in the same cloud.
 	OtherCluster func() cloudprovider.CloudProvider
 	// Instances are those the cloud has, as its console shows them: all that are not gone, of this cluster at least.
-	Machines func(context.Context) ([]Machine, error)
+	Instances func(context.Context) ([]Instance, error)
 	// SellOut takes away the stock of the offerings that match, without telling the provider. The result puts it back.
 	SellOut func(match func(cloudprovider.OfferingKey) bool) (restock func())
 	// Inject makes calls of the provider meet trouble in the cloud until cleared. What this cloud can't have is
@@ -82,10 +82,10 @@ const (
 )
 
 // A Machine as the cloud knows it, not the provider.
-type Machine struct {
+type Instance struct {
 	// ProviderID as the provider would call it.
 	ProviderID string
-	// ClaimUID it was launched for, as tags tell; empty when none does.
+	// ClaimUID it was launched for, as its tags say; empty without such a tag.
 	ClaimUID string
 	// Live is true while it boots or runs, false while it shuts down.
 	Live bool

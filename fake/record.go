@@ -13,7 +13,7 @@ import (
 )
 
 // instance is the cloud's own record of an Instance. The account's lock guards it.
-type machine struct {
+type instance struct {
 	Instance
 	owner owner
 	// labels are the Instance's without what only the claim knows.
@@ -36,10 +36,10 @@ type owner struct {
 }
 
 // live reports whether the instance is there for its claim to have.
-func (m *machine) live() bool { return m.Phase == Pending || m.Phase == Running }
+func (m *instance) live() bool { return m.Phase == Pending || m.Phase == Running }
 
 // snapshot is a deep copy for others to keep.
-func (m *machine) snapshot() Instance {
+func (m *instance) snapshot() Instance {
 	c := m.Instance
 	c.Tags = maps.Clone(m.Tags)
 	c.Labels = maps.Clone(m.Labels)
@@ -50,7 +50,7 @@ func (m *machine) snapshot() Instance {
 }
 
 // claim describes the instance as Create, Get and List do, from the instance and its tags alone.
-func (m *machine) claim() *v1.NodeClaim {
+func (m *instance) claim() *v1.NodeClaim {
 	c := &v1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:              m.Tags[TagNodeClaim],
@@ -76,7 +76,7 @@ func (m *machine) claim() *v1.NodeClaim {
 }
 
 // asOf is claim as it was at a time that is not before the launch.
-func (m *machine) asOf(at time.Time) *v1.NodeClaim {
+func (m *instance) asOf(at time.Time) *v1.NodeClaim {
 	c := m.claim()
 	c.DeletionTimestamp = nil
 	if !m.ShutdownAt.IsZero() && !m.ShutdownAt.After(at) {

@@ -46,11 +46,11 @@ func (l *lab) deleteEnds() {
 	if err := l.Provider.Delete(l.Context(), instance); err != nil {
 		l.Fatalf("the first Delete of a running instance: %v, want nil", err)
 	}
-	if l.Machines != nil {
+	if l.Instances != nil {
 		// From now on, whatever Delete says is held to what the cloud shows.
 		l.patiently(func() bool {
 			gone := cloudprovider.IsNodeClaimNotFound(l.Provider.Delete(l.Context(), instance))
-			for _, m := range l.machines() {
+			for _, m := range l.instances() {
 				if m.ProviderID == id && gone {
 					l.Fatalf("Delete says that instance %q is gone; the cloud still has it", id)
 				}
@@ -213,16 +213,16 @@ func (l *lab) getEnding() {
 		l.Fatalf("Delete: %v", err)
 	}
 	if !l.patiently(func() bool {
-		if l.Machines == nil && cloudprovider.IsNodeClaimNotFound(l.Provider.Delete(l.Context(), instance)) {
+		if l.Instances == nil && cloudprovider.IsNodeClaimNotFound(l.Provider.Delete(l.Context(), instance)) {
 			return true
 		}
-		if l.Machines != nil && !l.there(id) {
+		if l.Instances != nil && !l.there(id) {
 			return true
 		}
 		switch got, err := l.Provider.Get(l.Context(), id); {
 		case err == nil && got.DeletionTimestamp.IsZero():
 			l.Fatalf("instance %q is shutting down and Get shows no deletion timestamp", id)
-		case cloudprovider.IsNodeClaimNotFound(err) && l.Machines != nil && l.there(id):
+		case cloudprovider.IsNodeClaimNotFound(err) && l.Instances != nil && l.there(id):
 			l.Fatalf("instance %q is still shutting down, and Get says that it is gone", id)
 		case err != nil && !cloudprovider.IsNodeClaimNotFound(err):
 			l.Fatalf("Get of an instance that ends: %v", err)
