@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -115,7 +116,7 @@ func BenchmarkProbe(b *testing.B) {
 			for i := range s.Nodes {
 				names[i] = s.Nodes[i].Name
 			}
-			trial := model.Trial()
+			trial := trialtest.New(model.Engine())
 			if err := trial.Rank(names); err != nil {
 				b.Fatal(err)
 			}

@@ -5,7 +5,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/internal/engine/valuing"
 	"github.com/drawknife/drawknife/internal/seeded"
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -20,13 +22,13 @@ func TestTrialRemembersWhichNodesWouldDo(t *testing.T) {
 			rt.Skip(err)
 		}
 		q := scheduling.Query{}
-		w, err := m.Worth(rt.Context(), q)
+		w, err := valuing.FindWorth(rt.Context(), m.Engine(), q)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		trial := m.Trial()
+		trial := trialtest.New(m.Engine())
 		agree := func() {
-			known, differs := scheduling.AllowedTypesAgree(trial)
+			known, differs := scheduling.AllowedTypesAgree(trial.Trial)
 			if looked += known; differs >= 0 {
 				rt.Fatalf("new node %d: what is remembered is not what is found:\n%s", differs, text(rt, trial.Placed()))
 			}

@@ -7,7 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/internal/engine/launching"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
 	"github.com/drawknife/drawknife/internal/seeded"
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -22,11 +25,11 @@ func TestTrialRecallsWhatItWouldFind(t *testing.T) {
 			rt.Skip(err)
 		}
 		q := scheduling.Query{}
-		w, err := m.Worth(rt.Context(), q)
+		w, err := valuing.FindWorth(rt.Context(), m.Engine(), q)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		r := &recalling{rt: rt, s: s, w: w, answers: m.NewAnswers(w, q), trials: [2]*scheduling.Trial{m.Trial(), m.Trial()}}
+		r := &recalling{rt: rt, s: s, w: w, answers: launching.NewAnswers(m.Engine(), w, q), trials: [2]*trialtest.Trial{trialtest.New(m.Engine()), trialtest.New(m.Engine())}}
 		r.trials[1].Recall(r.answers)
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			r.step(q)
@@ -42,15 +45,15 @@ func TestTrialRecallsWhatItWouldFind(t *testing.T) {
 type recalling struct {
 	rt      *rapid.T
 	s       *scheduling.Snapshot
-	w       *scheduling.Worth
-	answers *scheduling.Answers
-	trials  [2]*scheduling.Trial
-	marks   [][2]scheduling.Mark
+	w       *valuing.Worth
+	answers *launching.Answers
+	trials  [2]*trialtest.Trial
+	marks   [][2]trialtest.Mark
 	asked   int
 }
 
 // each does it on both.
-func (r *recalling) each(do func(*scheduling.Trial) string) {
+func (r *recalling) each(do func(*trialtest.Trial) string) {
 	r.rt.Helper()
 	if a, b := do(r.trials[0]), do(r.trials[1]); a != b {
 		r.rt.Fatalf("recalled it comes to something else:\n%s", cmp.Diff(a, b))
@@ -59,24 +62,24 @@ func (r *recalling) each(do func(*scheduling.Trial) string) {
 
 func (r *recalling) step(q scheduling.Query) {
 	rt := r.rt
-	r.marks = append(r.marks, [2]scheduling.Mark{r.trials[0].Mark(), r.trials[1].Mark()})
+	r.marks = append(r.marks, [2]trialtest.Mark{r.trials[0].Mark(), r.trials[1].Mark()})
 	for range rapid.IntRange(0, 2).Draw(rt, "nodes") {
 		if len(r.s.Nodes) > 0 {
 			name := r.s.Nodes[rapid.IntRange(0, len(r.s.Nodes)-1).Draw(rt, "node")].Name
-			r.each(func(t *scheduling.Trial) string { pods, err := t.Hide(name); return fmt.Sprint(pods, err) })
+			r.each(func(t *trialtest.Trial) string { pods, err := t.Hide(name); return fmt.Sprint(pods, err) })
 		}
 	}
 	if n := r.trials[0].NewNodes(); n > 0 && rapid.Bool().Draw(rt, "drop") {
 		filled := r.trials[0].Filled(0)
 		if len(filled) > 0 {
 			at := rapid.IntRange(0, len(filled)-1).Draw(rt, "new node")
-			r.each(func(t *scheduling.Trial) string { pods, err := t.Drop(t.Filled(0)[at]); return fmt.Sprint(pods, err) })
+			r.each(func(t *trialtest.Trial) string { pods, err := t.Drop(t.Filled(0)[at]); return fmt.Sprint(pods, err) })
 		}
 	}
 	most, below := rapid.IntRange(1, 4).Draw(rt, "most"), rapid.SampledFrom([]float64{0.5, 5, 1e6}).Draw(rt, "below")
 	how := rapid.IntRange(0, 2).Draw(rt, "launch")
 	r.asked++
-	r.each(func(t *scheduling.Trial) string {
+	r.each(func(t *trialtest.Trial) string {
 		switch how {
 		case 0:
 			price, ok := t.LaunchSome(q, r.w, most, below)
@@ -88,13 +91,13 @@ func (r *recalling) step(q scheduling.Query) {
 		out, err := t.PlaceNew(rt.Context(), q)
 		return fmt.Sprintf("%+v, %v", out, err)
 	})
-	r.each(func(t *scheduling.Trial) string { return text(rt, t.Placed()) })
+	r.each(func(t *trialtest.Trial) string { return text(rt, t.Placed()) })
 	if rapid.Bool().Draw(rt, "back") {
 		at := rapid.IntRange(0, len(r.marks)-1).Draw(rt, "to")
 		mustRollback(rt, r.trials[0], r.marks[at][0])
 		mustRollback(rt, r.trials[1], r.marks[at][1])
 		r.marks = r.marks[:at]
-		r.each(func(t *scheduling.Trial) string { return text(rt, t.Placed()) })
+		r.each(func(t *trialtest.Trial) string { return text(rt, t.Placed()) })
 	}
 }
 
@@ -103,11 +106,11 @@ func TestAnswersAreLookedUp(t *testing.T) {
 	spread := spreadBy(zoneKey, 1, "s")
 	m := compile(t, cluster(node("a", bound(pods("p", 2, requests("cpu=3"))...)), node("b", bound(pods("q", 2, requests("cpu=3"))...)),
 		node("c", inZone("a"), bound(pod("s", labelled("s"), spread))), node("d", inZone("b"), bound(pod("r", labelled("s"), spread)))))
-	w, err := m.Worth(t.Context(), scheduling.Query{})
+	w, err := valuing.FindWorth(t.Context(), m.Engine(), scheduling.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := m.NewAnswers(w, scheduling.Query{})
+	answers := launching.NewAnswers(m.Engine(), w, scheduling.Query{})
 	for i, step := range []struct {
 		query scheduling.Query
 		below float64
@@ -120,7 +123,7 @@ func TestAnswersAreLookedUp(t *testing.T) {
 		{scheduling.Query{}, 1e6, []string{"c"}, 4}, {scheduling.Query{}, 1e6, []string{"d"}, 5}, // the other member is elsewhere
 		{scheduling.Query{Effort: scheduling.EffortFast}, 1e6, []string{"a"}, 5}, // is none of the questions
 	} {
-		trial := m.Trial()
+		trial := trialtest.New(m.Engine())
 		trial.Recall(answers)
 		for _, name := range step.nodes {
 			mustHide(t, trial, name)
@@ -130,7 +133,7 @@ func TestAnswersAreLookedUp(t *testing.T) {
 			t.Errorf("step %d: %d answers are remembered, want %d", i, got, step.known)
 		}
 	}
-	other := compile(t, cluster(node("a", bound(pod("p"))))).Trial()
+	other := trialtest.New(compile(t, cluster(node("a", bound(pod("p"))))).Engine())
 	other.Recall(answers)
 	mustHide(t, other, "a")
 	if other.LaunchSome(scheduling.Query{}, w, 4, 1e6); answers.Len() != 5 {

@@ -13,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // tinyPod is a pod as the exhaustive search sees it.
@@ -185,7 +186,7 @@ func promisesNoMore(t *testing.T, s *scheduling.Snapshot) {
 		}
 		forged := *p
 		certificate := *p.Certificate
-		certificate.Classes = append([]scheduling.CertificateClass(nil), p.Certificate.Classes...)
+		certificate.Classes = append([]planning.CertificateClass(nil), p.Certificate.Classes...)
 		certificate.Classes[i].Value *= 1.05
 		forged.Certificate = &certificate
 		forged.LowerBound += 0.05 * p.Certificate.Classes[i].Value * float64(p.Certificate.Classes[i].Count)

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 func names(options []scheduling.InstanceTypeOption) []string {
@@ -104,18 +105,18 @@ func TestNoInstanceTypeFits(t *testing.T) {
 		name  string
 		parts []any
 		pod   []podOption
-		want  scheduling.Removed
+		want  planning.Removed
 		text  string
 	}{
-		{"too large", nil, []podOption{requests("cpu=9", "memory=1Gi")}, scheduling.Removed{Resources: 4},
+		{"too large", nil, []podOption{requests("cpu=9", "memory=1Gi")}, planning.Removed{Resources: 4},
 			`incompatible with nodepool "default", no instance type fits: of 4, 4 are too small for cpu 9, memory 1Gi`},
-		{"too large for the one type it wants", nil, []podOption{requests("cpu=3"), selector(typeKey + "=small")}, scheduling.Removed{Requirements: 3, Resources: 1},
+		{"too large for the one type it wants", nil, []podOption{requests("cpu=3"), selector(typeKey + "=small")}, planning.Removed{Requirements: 3, Resources: 1},
 			`incompatible with nodepool "default", no instance type fits: of 4, 3 don't meet the requirements, 1 are too small for cpu 3`},
-		{"not sold that way", []any{spotless}, []podOption{selector(capacityKey + "=spot")}, scheduling.Removed{Offering: 1},
+		{"not sold that way", []any{spotless}, []podOption{selector(capacityKey + "=spot")}, planning.Removed{Offering: 1},
 			`incompatible with nodepool "default", no instance type has karpenter.sh/capacity-type spot (known: on-demand): of 1, 1 have no available offering that meets the requirements`},
-		{"all three", []any{catalogue(), unsold}, []podOption{requests("cpu=9"), selector(archKey + "=amd64")}, scheduling.Removed{Requirements: 1, Resources: 3, Offering: 1},
+		{"all three", []any{catalogue(), unsold}, []podOption{requests("cpu=9"), selector(archKey + "=amd64")}, planning.Removed{Requirements: 1, Resources: 3, Offering: 1},
 			`incompatible with nodepool "default", no instance type fits: of 5, 1 don't meet the requirements, 3 are too small for cpu 9, 1 have no available offering that meets the requirements`},
-		{"a resource nobody has", nil, []podOption{requests("example.com/gpu=1")}, scheduling.Removed{Resources: 4},
+		{"a resource nobody has", nil, []podOption{requests("example.com/gpu=1")}, planning.Removed{Resources: 4},
 			`incompatible with nodepool "default", no instance type has resource example.com/gpu: of 4, 4 are too small for example.com/gpu 1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

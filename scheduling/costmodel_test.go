@@ -15,6 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/planvalidator"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // decoded reads a cost model.
@@ -389,7 +390,7 @@ func TestCertificateOfReservations(t *testing.T) {
 	}
 	forged := *p
 	certificate := *p.Certificate
-	certificate.Limits = append([]scheduling.CertificateLimit(nil), p.Certificate.Limits...)
+	certificate.Limits = append([]planning.CertificateLimit(nil), p.Certificate.Limits...)
 	certificate.Limits[0].Value -= 0.01
 	forged.Certificate, forged.LowerBound = &certificate, p.LowerBound+0.02
 	if faults := planvalidator.Check(s, &forged); !strings.Contains(errorsText(faults), "could hold") {

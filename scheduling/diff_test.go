@@ -14,6 +14,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 func keys(names ...string) []scheduling.PodKey {
@@ -43,14 +44,14 @@ func kind(instanceType, zone string) *scheduling.NodeKind {
 	return &scheduling.NodeKind{Pool: v1.NewPoolKey("default"), InstanceType: instanceType, Zone: zone, CapacityType: "spot"}
 }
 
-func move(name string, from, to scheduling.Place) scheduling.PodMove {
-	return scheduling.PodMove{Pod: keys(name)[0], From: from, To: to}
+func move(name string, from, to planning.Place) planning.PodMove {
+	return planning.PodMove{Pod: keys(name)[0], From: from, To: to}
 }
 
 // OPP-17: what becomes of nodes, pods and wishes from one plan to another.
 func TestDiff(t *testing.T) {
-	onA, onB := scheduling.Place{Node: "a"}, scheduling.Place{Node: "b"}
-	small, large := scheduling.Place{New: kind("small", "a")}, scheduling.Place{New: kind("large", "a")}
+	onA, onB := planning.Place{Node: "a"}, planning.Place{Node: "b"}
+	small, large := planning.Place{New: kind("small", "a")}, planning.Place{New: kind("large", "a")}
 	type plan = scheduling.Plan
 	for _, c := range []struct {
 		name string
@@ -59,16 +60,16 @@ func TestDiff(t *testing.T) {
 	}{
 		{"nothing", nil, &plan{}, scheduling.PlanDiff{}},
 		{"cost and bound", &plan{HourlyCost: 1, LowerBound: 0.5}, &plan{HourlyCost: 2, LowerBound: 1.5},
-			scheduling.PlanDiff{HourlyCost: scheduling.AmountChange{Before: 1, After: 2}, LowerBound: scheduling.AmountChange{Before: 0.5, After: 1.5}}},
+			scheduling.PlanDiff{HourlyCost: planning.AmountChange{Before: 1, After: 2}, LowerBound: planning.AmountChange{Before: 0.5, After: 1.5}}},
 		{"nodes added, removed and more of them",
 			&plan{NewNodes: []scheduling.NewNode{launched("small", "a", "p"), launched("small", "b", "q")}},
 			&plan{NewNodes: []scheduling.NewNode{launched("small", "b", "q"), launched("small", "b", "r"), launched("large", "a", "p")}},
 			scheduling.PlanDiff{
-				NewNodes: []scheduling.NodeChange{
+				NewNodes: []planning.NodeChange{
 					{NodeKind: *kind("large", "a"), After: 1}, {NodeKind: *kind("small", "a"), Before: 1}, {NodeKind: *kind("small", "b"), Before: 1, After: 2},
 				},
-				Moved:  []scheduling.PodMove{move("p", small, large)},
-				Placed: []scheduling.PodMove{move("r", scheduling.Place{}, scheduling.Place{New: kind("small", "b")})},
+				Moved:  []planning.PodMove{move("p", small, large)},
+				Placed: []planning.PodMove{move("r", planning.Place{}, planning.Place{New: kind("small", "b")})},
 			}},
 		{"nodes of one kind are alike",
 			&plan{NewNodes: []scheduling.NewNode{launched("small", "a", "p", "q"), launched("small", "a", "r")}},
@@ -77,16 +78,16 @@ func TestDiff(t *testing.T) {
 			&plan{Existing: []scheduling.ExistingNode{{Name: "a", Pods: keys("stays", "p", "q")}}},
 			&plan{Existing: []scheduling.ExistingNode{{Name: "a", Pods: keys("stays")}, {Name: "b", Pods: keys("p")}}, NewNodes: []scheduling.NewNode{launched("small", "a", "q")}},
 			scheduling.PlanDiff{
-				NewNodes: []scheduling.NodeChange{{NodeKind: *kind("small", "a"), After: 1}},
-				Moved:    []scheduling.PodMove{move("p", onA, onB), move("q", onA, small)},
+				NewNodes: []planning.NodeChange{{NodeKind: *kind("small", "a"), After: 1}},
+				Moved:    []planning.PodMove{move("p", onA, onB), move("q", onA, small)},
 			}},
 		{"pods placed, unplaced, new and gone",
 			&plan{Existing: []scheduling.ExistingNode{{Name: "a", Pods: keys("loses", "leaves")}}, Unschedulable: refused("wins", "waits", "given up")},
 			&plan{Existing: []scheduling.ExistingNode{{Name: "a", Pods: keys("wins")}}, Unschedulable: refused("waits", "loses", "new")},
 			scheduling.PlanDiff{
-				Placed:   []scheduling.PodMove{move("wins", scheduling.Place{}, onA)},
-				Unplaced: []scheduling.PodMove{move("loses", onA, scheduling.Place{}), move("new", scheduling.Place{}, scheduling.Place{})},
-				Gone:     []scheduling.PodMove{move("given up", scheduling.Place{}, scheduling.Place{}), move("leaves", onA, scheduling.Place{})},
+				Placed:   []planning.PodMove{move("wins", planning.Place{}, onA)},
+				Unplaced: []planning.PodMove{move("loses", onA, planning.Place{}), move("new", planning.Place{}, planning.Place{})},
+				Gone:     []planning.PodMove{move("given up", planning.Place{}, planning.Place{}), move("leaves", onA, planning.Place{})},
 			}},
 		{"wishes",
 			&plan{Relaxations: []scheduling.Relaxation{{Code: "ScheduleAnyway", Detail: "x", Pods: keys("q", "p")}, {Code: "PreferredPodAffinity", Detail: "y", Pods: keys("p")}}},

@@ -18,7 +18,8 @@
 //   - Whom no place was found for is in [Plan.Unschedulable], with a [Reason] for each pool: its String is a sentence, its
 //     [NearestMiss] the least that would have to be different ("would fit if it asked for 2Gi less memory").
 //   - [Query] says how strictly wishes, minValues and reservations are taken, and what keeping a wish may cost.
-//   - [Model.Trial] asks what would happen: [Trial.Hide] a node, [Trial.Place] its pods, read [Trial.Plan], [Trial.Rollback].
+//   - [Model.Trial] asks what would happen: [Trial.Hide] a node, [Trial.Place] its pods or [Trial.Put] them where you like, read
+//     [Trial.Plan], [Trial.Rollback].
 //   - [Diff] compares two plans: what changed in nodes, places and money.
 //   - [Model.Update] makes the model of the next snapshot and shares what stays the same.
 //   - [Snapshot.Encode] and [DecodeSnapshot] save and read what a plan was made from: it makes the same plan again.
@@ -35,7 +36,7 @@
 //	Snapshot   plain data                              scheduling/planning (planning.go has the names)
 //	   │ Compile
 //	   ▼
-//	Model      all of it, checked, made ready, shared  internal/engine/model (model.go, nodes.go, join.go)
+//	Model      all of it, checked, made ready, shared  internal/engine/model (model.go, join.go)
 //	           resources as int64 vectors, sets        internal/engine/resources, internal/engine/bitset
 //	           nodes of the snapshot                   internal/engine/existing
 //	           nodes to buy, with a price table        internal/engine/market, internal/engine/nodepool
@@ -50,14 +51,14 @@
 //	           the order of work                       internal/engine/solving
 //	   1. deal pods under wide rules out to cells      internal/engine/layout, internal/engine/placing
 //	   2. value pods by a linear program: the bound    internal/engine/valuing, internal/engine/offers, internal/engine/pricing,
-//	                                                   internal/engine/lp (worth.go)
+//	                                                   internal/engine/lp
 //	   3. fill the nodes there are, by value           internal/engine/solving
 //	   4. pack the rest onto new ones                  internal/engine/filling, internal/engine/packing, internal/engine/solving
 //	   5. admit all that by the exact rules            internal/engine/solving
-//	   6. place what is left pod by pod                internal/engine/placing (moving.go)
+//	   6. place what is left pod by pod                internal/engine/placing
 //	   before all that: pods that are placed as one    internal/engine/gangs, internal/engine/solving
 //	   7. look for better ways where pods are few      internal/engine/solving
-//	           new nodes in place of hidden ones       internal/engine/launching (launching.go)
+//	           new nodes in place of hidden ones       internal/engine/launching
 //	   │
 //	   ▼
 //	Plan       its types                               scheduling/planning

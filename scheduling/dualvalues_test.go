@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/internal/workload"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -15,7 +16,7 @@ func TestTrialValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trial := m.Trial()
+	trial := trialtest.New(m.Engine())
 	v, err := trial.Values(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 func solveQuery(t testing.TB, s *scheduling.Snapshot, q scheduling.Query) *scheduling.Plan {
@@ -43,22 +44,22 @@ func TestRemovedCountsAndRules(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		parts []any
-		want  scheduling.Removed
+		want  planning.Removed
 		text  string
 	}{
 		{"each check", []any{nodePool("banana", limit("memory=20Gi")), tight, free, reservedOnly, unsold, arm, wide,
 			node("n", bound(pod("w", labelled("w"), requests("cpu=4")))),
 			pod("p", requests("cpu=2"), selector(archKey+"=amd64"), labelled("w"), away)},
-			scheduling.Removed{Requirements: 1, Resources: 1, Offering: 1, Limits: 1, Reservation: 1, Topology: 1},
+			planning.Removed{Requirements: 1, Resources: 1, Offering: 1, Limits: 1, Reservation: 1, Topology: 1},
 			`incompatible with nodepool "banana", each node that would hold it is kept out by ` +
 				"topology spread by topology.kubernetes.io/zone with maxSkew 1 and minDomains 2 of pods that match app=w in namespace default " +
 				"(b has 0, a has 1; of 2 domains there are 1); " +
 				"and by pod anti-affinity by topology.kubernetes.io/zone to pods that match app=w in namespace default (a has 1)"},
-		{"limits before reservations", []any{nodePool("banana", limit("cpu=1")), free, reservedOnly, pod("p")}, scheduling.Removed{Limits: 2},
+		{"limits before reservations", []any{nodePool("banana", limit("cpu=1")), free, reservedOnly, pod("p")}, planning.Removed{Limits: 2},
 			`incompatible with nodepool "banana", all instance types that would fit exceed the nodepool's limits (in use: cpu 0 of 1)`},
-		{"a reservation", []any{nodePool("banana"), reservedOnly, pod("p")}, scheduling.Removed{Reservation: 1},
+		{"a reservation", []any{nodePool("banana"), reservedOnly, pod("p")}, planning.Removed{Reservation: 1},
 			`incompatible with nodepool "banana", no reservation that it could use has an instance left`},
-		{"a host port", []any{nodePool("banana"), free, daemonSet("proxy", []string{"cpu=1"}, onHostPort(80)), pod("p", onHostPort(80))}, scheduling.Removed{Topology: 1},
+		{"a host port", []any{nodePool("banana"), free, daemonSet("proxy", []string{"cpu=1"}, onHostPort(80)), pod("p", onHostPort(80))}, planning.Removed{Topology: 1},
 			`incompatible with nodepool "banana", each node that would hold it is kept out by host port TCP/80, held by DaemonSet kube-system/proxy`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -204,7 +205,7 @@ func TestExplanationsAreBounded(t *testing.T) {
 	plan := solveQuery(t, cluster(parts...), scheduling.Query{})
 	missed := 0
 	for _, u := range plan.Unschedulable {
-		if u.Reasons[0].Removed != (scheduling.Removed{Offering: 500}) {
+		if u.Reasons[0].Removed != (planning.Removed{Offering: 500}) {
 			t.Fatalf("pod %s: %+v", u.Pod, u.Reasons[0])
 		}
 		if u.Reasons[0].NearestMiss != nil {

@@ -16,6 +16,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // reasonFor is the pod's reason of that code.
@@ -63,14 +64,14 @@ func TestReasonsNameExistingNodes(t *testing.T) {
 		also  func(*scheduling.Snapshot)
 		want  string
 		miss  string
-		check func(t *testing.T, n *scheduling.RemovedNodes)
+		check func(t *testing.T, n *planning.RemovedNodes)
 	}{
 		{name: "a host port of a pod", parts: []any{node("n1", bound(pod("web", onHostPort(80)))), node("n2", bound(pod("web2", onHostPort(80))))},
 			pod:  []podOption{onHostPort(80)},
 			want: "no existing node takes it: of 2 existing nodes, 2 have its host port taken (n1: host port TCP/80, held by pod default/web)",
 			miss: "would fit if host port TCP/80 were free",
-			check: func(t *testing.T, n *scheduling.RemovedNodes) {
-				want := []scheduling.Holder{{Kind: scheduling.HolderPod, Namespace: "default", Name: "web"}}
+			check: func(t *testing.T, n *planning.RemovedNodes) {
+				want := []planning.Holder{{Kind: planning.HolderPod, Namespace: "default", Name: "web"}}
 				if diff := cmp.Diff(want, n.Examples[0].Rules[0].Holders); diff != "" || n.HostPorts != 2 {
 					t.Errorf("%+v (-want +got):\n%s", n, diff)
 				}
@@ -103,7 +104,7 @@ func TestReasonsNameExistingNodes(t *testing.T) {
 			want: "no existing node takes it: of 6 existing nodes, 1 takes no pods (n6 is leaving), 1 is cordoned (n1), 1 has taints it does not tolerate (n2: x=1:NoSchedule, y=:NoExecute), " +
 				"2 don't meet the requirements (n3: topology.kubernetes.io/zone is b), 1 has too little room (n5: 1 cpu free, 2 asked for, 1Gi memory free, 2Gi asked for)",
 			miss: "would fit if it tolerated node.kubernetes.io/unschedulable=:NoSchedule",
-			check: func(t *testing.T, n *scheduling.RemovedNodes) {
+			check: func(t *testing.T, n *planning.RemovedNodes) {
 				if n.Cordoned != 1 || n.Requirements != 2 || n.Taints != 1 || n.Resources != 1 || n.Unavailable != 1 || n.Total != 6 {
 					t.Errorf("counts %+v", n)
 				}
@@ -218,42 +219,42 @@ func TestUnknownNames(t *testing.T) {
 		name  string
 		parts []any
 		pod   []podOption
-		want  []scheduling.Unknown
+		want  []planning.Unknown
 		text  string
 		miss  string
 	}{
 		{"a resource", []any{catalogue(), gpu}, []podOption{requests("cpu=1", "memory=1Gi", "nvidia.com/gpus=1")},
-			[]scheduling.Unknown{{Kind: scheduling.UnknownResource, Name: "nvidia.com/gpus", Nearest: []string{"nvidia.com/gpu"}}},
+			[]planning.Unknown{{Kind: planning.UnknownResource, Name: "nvidia.com/gpus", Nearest: []string{"nvidia.com/gpu"}}},
 			`no instance type has resource nvidia.com/gpus (did you mean nvidia.com/gpu?): of 5, 5 are too small for cpu 1, memory 1Gi, nvidia.com/gpus 1`,
 			"would fit if it asked for 1 less nvidia.com/gpus"},
 		{"a resource like no other", nil, []podOption{requests("cpu=1", "example.com/fpga=1")},
-			[]scheduling.Unknown{{Kind: scheduling.UnknownResource, Name: "example.com/fpga"}},
+			[]planning.Unknown{{Kind: planning.UnknownResource, Name: "example.com/fpga"}},
 			`no instance type has resource example.com/fpga: of 4, 4 are too small for cpu 1, example.com/fpga 1`,
 			"would fit if it asked for 1 less example.com/fpga"},
 		{"a well-known label", nil, []podOption{selector("topology.kubernetes.io/zones=a")},
-			[]scheduling.Unknown{{Kind: scheduling.UnknownLabel, Name: "topology.kubernetes.io/zones", Nearest: []string{zoneKey}}},
+			[]planning.Unknown{{Kind: planning.UnknownLabel, Name: "topology.kubernetes.io/zones", Nearest: []string{zoneKey}}},
 			`incompatible requirements, label "topology.kubernetes.io/zones" does not have known values: the nodepool must state it as a label or a requirement; did you mean topology.kubernetes.io/zone?`,
 			"would fit if it asked nothing of label topology.kubernetes.io/zones"},
 		{"a label of nodes", []any{node("n", nodeLabel("example.com/team", "a"), nodeTaints("x=:NoSchedule"))}, []podOption{selector("example.com/taem=a")},
-			[]scheduling.Unknown{{Kind: scheduling.UnknownLabel, Name: "example.com/taem", Nearest: []string{"example.com/team"}}},
+			[]planning.Unknown{{Kind: planning.UnknownLabel, Name: "example.com/taem", Nearest: []string{"example.com/team"}}},
 			`incompatible requirements, label "example.com/taem" does not have known values: the nodepool must state it as a label or a requirement; did you mean example.com/team?`,
 			"would fit if it asked nothing of label example.com/taem"},
 		{"a zone", []any{six}, []podOption{selector(zoneKey + "=us-east-1z")},
-			[]scheduling.Unknown{{Kind: scheduling.UnknownValue, Key: zoneKey, Name: "us-east-1z", KnownCount: 6,
+			[]planning.Unknown{{Kind: planning.UnknownValue, Key: zoneKey, Name: "us-east-1z", KnownCount: 6,
 				Known: []string{"us-east-1a", "us-east-1b", "us-east-1c", "us-east-1d", "us-east-1e", "us-east-1f"}}},
 			`no instance type has topology.kubernetes.io/zone us-east-1z (known: us-east-1a, us-east-1b, us-east-1c, us-east-1d, us-east-1e, us-east-1f): ` +
 				`of 1, 1 have no available offering that meets the requirements`,
 			"would fit if it allowed topology.kubernetes.io/zone us-east-1a or us-east-1b or us-east-1c or others"},
 		{"a zone that the pool does not have either", []any{nodePool("banana", poolNeeds(zoneKey, opIn, "a"))}, []podOption{selector(zoneKey + "=z")},
-			[]scheduling.Unknown{{Kind: scheduling.UnknownValue, Key: zoneKey, Name: "z", KnownCount: 2, Nearest: []string{"a", "b"}, Known: []string{"a", "b"}}},
+			[]planning.Unknown{{Kind: planning.UnknownValue, Key: zoneKey, Name: "z", KnownCount: 2, Nearest: []string{"a", "b"}, Known: []string{"a", "b"}}},
 			`incompatible requirements, key topology.kubernetes.io/zone: the pod wants In [z], the pool allows In [a]; no instance type has topology.kubernetes.io/zone z (did you mean a or b? known: a, b)`,
 			"would fit if it allowed topology.kubernetes.io/zone a"},
 		{"an instance type", []any{many}, []podOption{selector(typeKey + "=m5.larg")},
-			[]scheduling.Unknown{{Kind: scheduling.UnknownValue, Key: typeKey, Name: "m5.larg", KnownCount: 12, Nearest: []string{"m5.large"}}},
+			[]planning.Unknown{{Kind: planning.UnknownValue, Key: typeKey, Name: "m5.larg", KnownCount: 12, Nearest: []string{"m5.large"}}},
 			`no instance type has node.kubernetes.io/instance-type m5.larg (did you mean m5.large?): of 12, 12 don't meet the requirements`,
 			"would fit if it allowed node.kubernetes.io/instance-type c5.2xlarge or c5.4xlarge or c5.large or others"},
 		{"an instance family", []any{many}, []podOption{selector("example.com/family=m55")},
-			[]scheduling.Unknown{{Kind: scheduling.UnknownValue, Key: "example.com/family", Name: "m55", KnownCount: 3, Nearest: []string{"m5"}, Known: []string{"c5", "m5", "r5"}}},
+			[]planning.Unknown{{Kind: planning.UnknownValue, Key: "example.com/family", Name: "m55", KnownCount: 3, Nearest: []string{"m5"}, Known: []string{"c5", "m5", "r5"}}},
 			`no instance type has example.com/family m55 (did you mean m5? known: c5, m5, r5): of 12, 12 don't meet the requirements`,
 			"would fit if it allowed example.com/family c5 or m5 or r5"},
 		{"a label that only nodes have", []any{node("n", nodeLabel("team", "a"), nodeTaints("x=:NoSchedule"))}, []podOption{selector("team=a")}, nil,
@@ -262,10 +263,10 @@ func TestUnknownNames(t *testing.T) {
 		{"one of two zones", []any{six, nodePool("banana", limit("cpu=0"))}, []podOption{required(in(zoneKey, "us-east-1a", "us-east-1z"))}, nil,
 			"all instance types that would fit exceed the nodepool's limits (in use: cpu 0 of 0)", "would fit if limit cpu were raised by 4"},
 		{"a zone in one of two alternatives", []any{six}, []podOption{required(in(zoneKey, "us-east-1z")), required(in(zoneKey, "us-east-1a"), in(archKey, "arm64"))},
-			[]scheduling.Unknown{
-				{Kind: scheduling.UnknownValue, Key: zoneKey, Name: "us-east-1z", KnownCount: 6,
+			[]planning.Unknown{
+				{Kind: planning.UnknownValue, Key: zoneKey, Name: "us-east-1z", KnownCount: 6,
 					Known: []string{"us-east-1a", "us-east-1b", "us-east-1c", "us-east-1d", "us-east-1e", "us-east-1f"}},
-				{Kind: scheduling.UnknownValue, Key: archKey, Name: "arm64", KnownCount: 1, Known: []string{"amd64"}},
+				{Kind: planning.UnknownValue, Key: archKey, Name: "arm64", KnownCount: 1, Known: []string{"amd64"}},
 			}, `no instance type has topology.kubernetes.io/zone us-east-1z (known: us-east-1a, us-east-1b, us-east-1c, us-east-1d, us-east-1e, us-east-1f); ` +
 				`no instance type has kubernetes.io/arch arm64 (known: amd64): of 1, 1 have no available offering that meets the requirements`,
 			"would fit if it allowed topology.kubernetes.io/zone us-east-1a or us-east-1b or us-east-1c or others"},
@@ -320,15 +321,15 @@ func TestReasonsOfTopologyRules(t *testing.T) {
 		parts []any
 		pod   []podOption
 		want  string
-		check func(t *testing.T, r scheduling.Rule)
+		check func(t *testing.T, r planning.Rule)
 	}{
 		{"a spread held back by the node of a tainted zone", []any{inZone("a"), one("n1", "a"), one("n2", "b"), node("n3", nodeLabel(zoneKey, "c"), nodeTaints("x=:NoSchedule"))},
 			[]podOption{labelled("w"), spreadBy(zoneKey, 1, "w")},
 			"topology spread by topology.kubernetes.io/zone with maxSkew 1 of pods that match app=w in namespace default (c has 0, a has 1, b has 1; " +
 				"c holds it back, where node n3 has taints it does not tolerate (x=:NoSchedule; with nodeTaintsPolicy Honor it would not count))",
-			func(t *testing.T, r scheduling.Rule) {
-				want := []scheduling.RuleDomain{{Name: "c", HoldsBack: true, Node: "n3", Check: scheduling.NodeTaints, Taint: &corev1.Taint{Key: "x", Effect: corev1.TaintEffectNoSchedule}}, {Name: "a", Pods: 1}, {Name: "b", Pods: 1}}
-				if diff := cmp.Diff(want, r.Domains); diff != "" || r.Kind != scheduling.RuleSpread || r.MaxSkew != 1 || !slices.Equal(r.Keys, []string{zoneKey}) {
+			func(t *testing.T, r planning.Rule) {
+				want := []planning.RuleDomain{{Name: "c", HoldsBack: true, Node: "n3", Check: planning.NodeTaints, Taint: &corev1.Taint{Key: "x", Effect: corev1.TaintEffectNoSchedule}}, {Name: "a", Pods: 1}, {Name: "b", Pods: 1}}
+				if diff := cmp.Diff(want, r.Domains); diff != "" || r.Kind != planning.RuleSpread || r.MaxSkew != 1 || !slices.Equal(r.Keys, []string{zoneKey}) {
 					t.Errorf("%+v (-want +got):\n%s", r, diff)
 				}
 			}},
@@ -342,8 +343,8 @@ func TestReasonsOfTopologyRules(t *testing.T) {
 				"zz holds it back, where node last is cordoned (node.kubernetes.io/unschedulable=:NoSchedule; with nodeTaintsPolicy Honor it would not count))", nil},
 		{"a key that no node has", nil, []podOption{labelled("w"), spreadBy("rack", 1, "w")},
 			"topology spread by rack with maxSkew 1 of pods that match app=w in namespace default (no node has label rack)",
-			func(t *testing.T, r scheduling.Rule) {
-				if diff := cmp.Diff([]scheduling.Unknown{{Kind: scheduling.UnknownLabel, Name: "rack"}}, r.Unknown); diff != "" {
+			func(t *testing.T, r planning.Rule) {
+				if diff := cmp.Diff([]planning.Unknown{{Kind: planning.UnknownLabel, Name: "rack"}}, r.Unknown); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 			}},
@@ -355,8 +356,8 @@ func TestReasonsOfTopologyRules(t *testing.T) {
 			"pod anti-affinity by topology.kubernetes.io/zone to pods that match app=w in namespace default (a has 1)", nil},
 		{"a host port of a DaemonSet", []any{daemonSet("proxy", []string{"cpu=100m"}, onHostPort(80))}, []podOption{onHostPort(80)},
 			"host port TCP/80, held by DaemonSet kube-system/proxy",
-			func(t *testing.T, r scheduling.Rule) {
-				if diff := cmp.Diff([]scheduling.Holder{{Kind: scheduling.HolderDaemonSet, Namespace: "kube-system", Name: "proxy"}}, r.Holders); diff != "" || r.Kind != scheduling.RuleHostPort {
+			func(t *testing.T, r planning.Rule) {
+				if diff := cmp.Diff([]planning.Holder{{Kind: planning.HolderDaemonSet, Namespace: "kube-system", Name: "proxy"}}, r.Holders); diff != "" || r.Kind != planning.RuleHostPort {
 					t.Errorf("%+v (-want +got):\n%s", r, diff)
 				}
 			}},
@@ -474,7 +475,7 @@ func TestMinValuesShortfall(t *testing.T) {
 	}
 	p := solve(t, cluster(nodePool("banana", varied), pod("p", requests("cpu=3"), selector(archKey+"=amd64"))))
 	r := reasonsOf(t, p, "p")[0]
-	if diff := cmp.Diff([]scheduling.MinValuesShortfall{{Key: typeKey, Asked: 3, Found: 2}}, r.MinValues); diff != "" {
+	if diff := cmp.Diff([]planning.MinValuesShortfall{{Key: typeKey, Asked: 3, Found: 2}}, r.MinValues); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	wantReason(t, p, "p", `incompatible with nodepool "banana", the instance types that would do are less varied than its minValues ask for: 3 values of node.kubernetes.io/instance-type, and there are 2`)

@@ -16,6 +16,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/trial"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -125,14 +126,14 @@ func Patterns(s *Snapshot) int {
 
 // AllowedTypesAgree compares what the trial remembers of which nodes would do in place of new ones with what it finds; it reports how many
 // new nodes were looked up, and the number of the first that differs, -1 for none.
-func AllowedTypesAgree(t *Trial) (known, differs int) {
-	n := newnodes.Of(t.t)
-	for i, load := range t.t.S.Loads(0) {
-		mc := &t.t.S.Planned[i]
+func AllowedTypesAgree(t *trial.Trial) (known, differs int) {
+	n := newnodes.Of(t)
+	for i, load := range t.S.Loads(0) {
+		mc := &t.S.Planned[i]
 		if len(load) == 0 {
 			continue
 		}
-		if t.t.Types.ByText[string(n.AllowedText(t.t.M.Pools[mc.Pool], [3]int32{mc.Pool, mc.Row, mc.Slot}, load))].Rows != nil {
+		if t.Types.ByText[string(n.AllowedText(t.M.Pools[mc.Pool], [3]int32{mc.Pool, mc.Row, mc.Slot}, load))].Rows != nil {
 			known++
 		}
 		rows, slots, claim := n.Allowed(mc, load)

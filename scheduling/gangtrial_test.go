@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/internal/seeded"
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -89,7 +90,7 @@ func TestMembersAreAssigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trial := m.Trial()
+	trial := trialtest.New(m.Engine())
 	if _, err := trial.Place(context.Background(), scheduling.PlaceOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -131,13 +132,13 @@ func TestTrialsWithGangsAreCloned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		place := func(trial *scheduling.Trial) string {
+		place := func(trial *trialtest.Trial) string {
 			if _, err := trial.Place(context.Background(), scheduling.PlaceOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			return text(t, planIn(t, trial))
 		}
-		trial := m.Trial()
+		trial := trialtest.New(m.Engine())
 		before := trial.Clone()
 		want := place(trial)
 		after := trial.Clone()

@@ -8,8 +8,10 @@ import (
 	"pgregory.net/rapid"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 func keyOf(name string) scheduling.PodKey {
@@ -51,7 +53,7 @@ func TestLaunchables(t *testing.T) {
 		{"none that is used up", []any{reserved(0), nodePool("p")}, pod("x", requests("cpu=1")), 0.1, []string{"p/small"}, []float64{0.1}, []string{"2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := compile(t, cluster(append(c.parts, node("n", bound(c.pod)))...)).Launchables()
+			l := valuing.FindLaunchables(compile(t, cluster(append(c.parts, node("n", bound(c.pod)))...)).Engine())
 			group, cheapest, ok := l.Of("n", keyOf("x"))
 			if !ok || cheapest != c.cheapest {
 				t.Errorf("the cheapest costs %g (%t), want %g", cheapest, ok, c.cheapest)
@@ -77,7 +79,7 @@ func notReady(np scheduling.NodePool) scheduling.NodePool {
 
 // Pods for which there is no new node, and names that there aren't.
 func TestLaunchablesNone(t *testing.T) {
-	l := compile(t, cluster(node("n", bound(pod("large", requests("cpu=1000")), pod("odd", selector("team=z")), pod("p"))))).Launchables()
+	l := valuing.FindLaunchables(compile(t, cluster(node("n", bound(pod("large", requests("cpu=1000")), pod("odd", selector("team=z")), pod("p"))))).Engine())
 	for _, c := range []struct{ node, pod string }{{"n", "large"}, {"n", "odd"}, {"n", "q"}, {"m", "p"}} {
 		if _, cheapest, ok := l.Of(c.node, keyOf(c.pod)); ok {
 			t.Errorf("%s of %s has a new node at %g", c.pod, c.node, cheapest)
@@ -103,7 +105,7 @@ func TestLaunchablesHoldAllPlans(t *testing.T) {
 		if err != nil {
 			rt.Fatalf("Compile: %v", err)
 		}
-		trial, l := m.Trial(), m.Launchables()
+		trial, l := m.Trial(), valuing.FindLaunchables(m.Engine())
 		groups, least, asked := map[scheduling.PodKey]int{}, map[scheduling.PodKey]float64{}, map[scheduling.PodKey]corev1.ResourceList{}
 		for i := range s.Nodes {
 			for _, p := range s.Nodes[i].Pods {
@@ -148,7 +150,7 @@ func TestLaunchablesHoldAllPlans(t *testing.T) {
 				continue
 			}
 			for _, o := range n.InstanceTypes {
-				if !slices.ContainsFunc(l.Kinds(of...), func(k scheduling.Launchable) bool {
+				if !slices.ContainsFunc(l.Kinds(of...), func(k planning.Launchable) bool {
 					return k.Pool == n.Pool && k.InstanceType == o.Name && k.Price <= o.Price+1e-9 && holds(k.Room, need)
 				}) {
 					show(rt, s)

@@ -14,6 +14,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
 )
 
 // Model is a Snapshot made ready for planning: labels, resources and pods turned into numbers. It is immutable and
@@ -74,6 +75,13 @@ func (m *Model) Update(s *Snapshot) (*Model, error) {
 // same model and query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
 func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
 	return answering.Solve(ctx, m.c, q)
+}
+
+// NodePrice is what a node of the snapshot costs now by its offering's list price, its pool's terms, and what commitments
+// cover of it; false for a name that the snapshot lacks, and for a node whose instance type or offering no catalog has. It
+// is safe for concurrent use.
+func (m *Model) NodePrice(name string) (NodePrice, bool) {
+	return newnodes.NodePrice(m.c, name)
 }
 
 // CompiledCatalog is a list of instance types made ready for planning. Compile makes it of each of the snapshot's catalogs;

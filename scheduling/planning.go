@@ -10,7 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// What a plan is made from. The types are declared in package planning, which what is behind this package shares.
+// What a plan is made from. All types are declared in package planning, which what is behind this package shares; those that users
+// seldom write down, such as parts of a reason, of a certificate or of a PlanDiff, have their name only there.
 type (
 	// Snapshot is everything a plan is made from, as plain data.
 	Snapshot = planning.Snapshot
@@ -139,32 +140,12 @@ type (
 	Note = planning.Note
 	// Certificate proves Plan.LowerBound by arithmetic alone.
 	Certificate = planning.Certificate
-	// CertificateRule is a rule about single nodes in a proof.
-	CertificateRule = planning.CertificateRule
-	// CertificateLimit is a reservation or a commitment in a proof.
-	CertificateLimit = planning.CertificateLimit
-	// CertificateDraw is the proof for one kind of node that uses something limited.
-	CertificateDraw = planning.CertificateDraw
-	// CertificateClass is a group of pods with equal requests.
-	CertificateClass = planning.CertificateClass
-	// CertificateType is the proof for one instance type.
-	CertificateType = planning.CertificateType
-	// CertificateCount is a resource of which the proof for a type counts whole pods, in so large units, rounded down.
-	CertificateCount = planning.CertificateCount
 	// Preemption is a pod for which kube-scheduler makes room on a node by preempting pods of lower priority.
 	Preemption = planning.Preemption
 	// PlanDiff is what changes from one plan to another.
 	PlanDiff = planning.PlanDiff
-	// AmountChange is a number before and after.
-	AmountChange = planning.AmountChange
 	// NodeKind is what the first instance type of a NewNode says.
 	NodeKind = planning.NodeKind
-	// NodeChange is how many planned nodes of a kind the plans have.
-	NodeChange = planning.NodeChange
-	// Place is where a plan puts a pod.
-	Place = planning.Place
-	// PodMove is a pod's place before and after.
-	PodMove = planning.PodMove
 )
 
 // Codes of a plan's remarks.
@@ -184,107 +165,50 @@ type (
 	PlaceOptions = planning.PlaceOptions
 	// Outcome is what Place achieved.
 	Outcome = planning.Outcome
-	// Assignment says where a trial has put pods, and where these were before.
-	Assignment = planning.Assignment
-	// Load is what a node has received.
-	Load = planning.Load
-	// NodeRoom is the room of a node.
-	NodeRoom = planning.NodeRoom
-	// Launchable is a kind of node that pods could get.
-	Launchable = planning.Launchable
 )
 
 // Why a pod has no place, and what would have to be different. See package planning.
 type (
 	// ReasonCode says at which check a pod was refused.
 	ReasonCode = planning.ReasonCode
-	// Removed counts instance types of a pool by the first check that ruled them out for a pod, in the order of the fields.
-	Removed = planning.Removed
 	// Reason is why a pod has no place in one NodePool, or on the nodes there are.
 	Reason = planning.Reason
-	// MinValuesShortfall is a minValues of a NodePool that the instance types which would do don't meet.
-	MinValuesShortfall = planning.MinValuesShortfall
-	// NotKnown is a resource of which it is not known how many some instance types have.
-	NotKnown = planning.NotKnown
-	// NodeCheck is a check that a node fails for a pod.
-	NodeCheck = planning.NodeCheck
-	// RemovedNodes counts nodes of the snapshot by the first check that ruled them out for a pod, in the order of the fields after Total.
-	RemovedNodes = planning.RemovedNodes
-	// NodeExample is a node that does not take a pod, with what the check found.
-	NodeExample = planning.NodeExample
-	// RuleKind says what kind of rule keeps a pod off nodes.
-	RuleKind = planning.RuleKind
-	// Rule is a topology rule or a host port that keeps a pod off nodes which would do otherwise.
-	Rule = planning.Rule
-	// RuleDomain is one value of a rule's topology label.
-	RuleDomain = planning.RuleDomain
-	// HolderKind says what a Holder is.
-	HolderKind = planning.HolderKind
-	// Holder is who has what a pod asks for.
-	Holder = planning.Holder
-	// UnknownKind says what kind of name is unknown.
-	UnknownKind = planning.UnknownKind
-	// Unknown is a name that a pod asks for and nothing has.
-	Unknown = planning.Unknown
 	// MissCode says what would have to be different.
 	MissCode = planning.MissCode
 	// NearestMiss is the smallest single change after which one more pod of its kind would have a place, everything else being as planned.
 	NearestMiss = planning.NearestMiss
 )
 
-// Codes of reasons and of what they count. Package planning says what each means.
+// Codes of reasons and of nearest misses. Package planning says what each means, and has those of what a reason counts.
 const (
-	ReasonPodInvalid         ReasonCode  = planning.ReasonPodInvalid
-	ReasonNoNodePools        ReasonCode  = planning.ReasonNoNodePools
-	ReasonOptedOut           ReasonCode  = planning.ReasonOptedOut
-	ReasonNodePoolNotReady   ReasonCode  = planning.ReasonNodePoolNotReady
-	ReasonNoInstanceTypes    ReasonCode  = planning.ReasonNoInstanceTypes
-	ReasonTaint              ReasonCode  = planning.ReasonTaint
-	ReasonRequirements       ReasonCode  = planning.ReasonRequirements
-	ReasonVolumes            ReasonCode  = planning.ReasonVolumes
-	ReasonInstanceTypes      ReasonCode  = planning.ReasonInstanceTypes
-	ReasonLimits             ReasonCode  = planning.ReasonLimits
-	ReasonReservation        ReasonCode  = planning.ReasonReservation
-	ReasonMinValues          ReasonCode  = planning.ReasonMinValues
-	ReasonTopology           ReasonCode  = planning.ReasonTopology
-	ReasonHostPorts          ReasonCode  = planning.ReasonHostPorts
-	ReasonExistingNodes      ReasonCode  = planning.ReasonExistingNodes
-	ReasonGang               ReasonCode  = planning.ReasonGang
-	ReasonNotPlaced          ReasonCode  = planning.ReasonNotPlaced
-	NodeUnavailable          NodeCheck   = planning.NodeUnavailable
-	NodeCordoned             NodeCheck   = planning.NodeCordoned
-	NodeTaints               NodeCheck   = planning.NodeTaints
-	NodeRequirements         NodeCheck   = planning.NodeRequirements
-	NodeVolumes              NodeCheck   = planning.NodeVolumes
-	NodeVolumeLimits         NodeCheck   = planning.NodeVolumeLimits
-	NodeResources            NodeCheck   = planning.NodeResources
-	NodeHostPorts            NodeCheck   = planning.NodeHostPorts
-	NodeTopology             NodeCheck   = planning.NodeTopology
-	NodeNotPlaced            NodeCheck   = planning.NodeNotPlaced
-	RuleSpread               RuleKind    = planning.RuleSpread
-	RuleAffinity             RuleKind    = planning.RuleAffinity
-	RuleAntiAffinity         RuleKind    = planning.RuleAntiAffinity
-	RuleAntiAffinityOfOthers RuleKind    = planning.RuleAntiAffinityOfOthers
-	RuleHostPort             RuleKind    = planning.RuleHostPort
-	RuleSharedVolume         RuleKind    = planning.RuleSharedVolume
-	RuleNewDomain            RuleKind    = planning.RuleNewDomain
-	HolderPod                HolderKind  = planning.HolderPod
-	HolderDaemonSet          HolderKind  = planning.HolderDaemonSet
-	HolderPlanned            HolderKind  = planning.HolderPlanned
-	UnknownResource          UnknownKind = planning.UnknownResource
-	UnknownLabel             UnknownKind = planning.UnknownLabel
-	UnknownValue             UnknownKind = planning.UnknownValue
-	MissToleration           MissCode    = planning.MissToleration
-	MissLimits               MissCode    = planning.MissLimits
-	MissReservation          MissCode    = planning.MissReservation
-	MissMinValues            MissCode    = planning.MissMinValues
-	MissTopology             MissCode    = planning.MissTopology
-	MissLabel                MissCode    = planning.MissLabel
-	MissResources            MissCode    = planning.MissResources
-	MissVolumes              MissCode    = planning.MissVolumes
-	MissNodePool             MissCode    = planning.MissNodePool
-	MissResourceGivenUp      MissCode    = planning.MissResourceGivenUp
-	MissOffering             MissCode    = planning.MissOffering
+	ReasonPodInvalid       ReasonCode = planning.ReasonPodInvalid
+	ReasonNoNodePools      ReasonCode = planning.ReasonNoNodePools
+	ReasonOptedOut         ReasonCode = planning.ReasonOptedOut
+	ReasonNodePoolNotReady ReasonCode = planning.ReasonNodePoolNotReady
+	ReasonNoInstanceTypes  ReasonCode = planning.ReasonNoInstanceTypes
+	ReasonTaint            ReasonCode = planning.ReasonTaint
+	ReasonRequirements     ReasonCode = planning.ReasonRequirements
+	ReasonVolumes          ReasonCode = planning.ReasonVolumes
+	ReasonInstanceTypes    ReasonCode = planning.ReasonInstanceTypes
+	ReasonLimits           ReasonCode = planning.ReasonLimits
+	ReasonReservation      ReasonCode = planning.ReasonReservation
+	ReasonMinValues        ReasonCode = planning.ReasonMinValues
+	ReasonTopology         ReasonCode = planning.ReasonTopology
+	ReasonHostPorts        ReasonCode = planning.ReasonHostPorts
+	ReasonExistingNodes    ReasonCode = planning.ReasonExistingNodes
+	ReasonGang             ReasonCode = planning.ReasonGang
+	ReasonNotPlaced        ReasonCode = planning.ReasonNotPlaced
+	MissToleration         MissCode   = planning.MissToleration
+	MissLimits             MissCode   = planning.MissLimits
+	MissReservation        MissCode   = planning.MissReservation
+	MissMinValues          MissCode   = planning.MissMinValues
+	MissTopology           MissCode   = planning.MissTopology
+	MissLabel              MissCode   = planning.MissLabel
+	MissResources          MissCode   = planning.MissResources
+	MissVolumes            MissCode   = planning.MissVolumes
+	MissNodePool           MissCode   = planning.MissNodePool
+	MissResourceGivenUp    MissCode   = planning.MissResourceGivenUp
+	MissOffering           MissCode   = planning.MissOffering
 )
 
 // DecodeSnapshot reads a snapshot written by Encode or EncodeJSON. Unknown fields are refused: a snapshot that is only

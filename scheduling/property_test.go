@@ -15,6 +15,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/planvalidator"
 	"github.com/drawknife/drawknife/internal/seeded"
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -183,15 +184,15 @@ func TestTrialRollbackRestores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trial := m.Trial()
+		trial := trialtest.New(m.Engine())
 		type step struct {
-			mark scheduling.Mark
+			mark trialtest.Mark
 			plan string
-			done []func(*scheduling.Trial)
+			done []func(*trialtest.Trial)
 		}
 		var marks []step
-		var done []func(*scheduling.Trial)
-		plan := func(x *scheduling.Trial) string {
+		var done []func(*trialtest.Trial)
+		plan := func(x *trialtest.Trial) string {
 			p, err := x.Plan(context.Background())
 			if err != nil {
 				t.Fatal(err)
@@ -205,13 +206,13 @@ func TestTrialRollbackRestores(t *testing.T) {
 			case 1:
 				if len(s.Nodes) > 0 {
 					name := oneOf(t, s.Nodes...).Name
-					hide := func(x *scheduling.Trial) { _, _ = x.Hide(name) }
+					hide := func(x *trialtest.Trial) { _, _ = x.Hide(name) }
 					hide(trial)
 					done = append(done, hide)
 				}
 			case 2, 3:
 				o := scheduling.PlaceOptions{ExistingOnly: chance(t, 3)}
-				place := func(x *scheduling.Trial) { _, _ = x.Place(context.Background(), o) }
+				place := func(x *trialtest.Trial) { _, _ = x.Place(context.Background(), o) }
 				place(trial)
 				done = append(done, place)
 			case 4:
@@ -227,7 +228,7 @@ func TestTrialRollbackRestores(t *testing.T) {
 				marks = marks[:at+1]
 			}
 		}
-		fresh := m.Trial()
+		fresh := trialtest.New(m.Engine())
 		for _, do := range done {
 			do(fresh)
 		}

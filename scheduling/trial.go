@@ -6,33 +6,38 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/answering"
-	"github.com/drawknife/drawknife/internal/engine/launching"
+	"github.com/drawknife/drawknife/internal/engine/placing"
 	"github.com/drawknife/drawknife/internal/engine/solving"
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Trial is a what-if on a Model: nodes can be hidden, their pods placed elsewhere, and all of it undone. It is the
-// one engine of the library: Solve is a trial that places the waiting pods, disruption asks a trial what would happen
-// if a node went. A new trial starts with the snapshot's nodes, nothing hidden, and the waiting pods not placed.
+// Trial is a what-if on a Model: nodes can be hidden, their pods placed elsewhere, and all of it undone. Solve is a trial that places
+// the waiting pods, and the planners of disruption ask trials what would happen if nodes went. A new trial starts with the snapshot's
+// nodes, nothing hidden, and the waiting pods not placed.
+//
+//	Hide, HideMoving, Close   what is different
+//	Place                     where the planner would put what waits
+//	Put, PutNew               where the caller would
+//	Waiting, Placed, Plan     what comes of it
+//	Mark, Rollback, Clone     trying something else
 //
 // A Trial is not safe for concurrent use; a Model may have any number of them.
-type Trial struct {
-	t         *trial.Trial
-	launching launching.Launching
-	answering answering.Answering
-}
+type Trial struct{ t *trial.Trial }
 
 // Trial starts a what-if.
 func (m *Model) Trial() *Trial {
-	t := trial.New(m.c)
-	return &Trial{t: t, launching: launching.Launching{Trial: t}, answering: answering.Answering{Trial: t}}
+	return &Trial{trial.New(m.c)}
 }
 
 // Mark is a point in a trial to come back to. The zero value is none.
 type Mark struct{ mark trial.Mark }
 
-// ErrStaleMark says that a trial was rolled back beyond the mark, or committed, since it was set.
-var ErrStaleMark = trial.ErrStaleMark
+var (
+	// ErrStaleMark says that a trial was rolled back beyond the mark since it was set, or that the mark is another trial's.
+	ErrStaleMark = trial.ErrStaleMark
+	// ErrNoPlace says that pods can't go where they were put.
+	ErrNoPlace = placing.ErrNoPlace
+)
 
 // Mark returns the present point.
 func (t *Trial) Mark() Mark {
@@ -45,8 +50,11 @@ func (t *Trial) Rollback(to Mark) error {
 	return t.t.Rollback(to.mark)
 }
 
-// Commit makes everything done so far permanent: it can't be rolled back any more. Marks taken before are void.
-func (t *Trial) Commit() { t.t.Commit() }
+// Clone is a trial of its own that is as this one is now: the same nodes are hidden and opened, the same pods wait. Both give the same
+// answers to the same questions from now on, and may be used side by side. Marks of one are none of the other.
+func (t *Trial) Clone() *Trial {
+	return &Trial{t.t.Clone()}
+}
 
 // Hide takes a node of the snapshot out of the trial, as if it were gone: its pods that can move begin to wait for
 // a place. It reports how many those are. A name the snapshot does not have, or a node already hidden, is an
@@ -73,30 +81,16 @@ func (t *Trial) Place(ctx context.Context, o PlaceOptions) (Outcome, error) {
 	return solving.Of(t.t).Place(ctx, o)
 }
 
-// Plan writes down what the trial has done so far, as Solve would: where the pods go that it has placed, those of hidden
-// nodes among them, and why the others have no place. It changes nothing, so that a trial can be explained, rolled back and
-// gone on with. A cancelled context ends it early with ctx.Err().
-func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
-	return t.answering.Plan(ctx)
+// Put places pods that wait, of hidden nodes or the snapshot's own, on a node of the snapshot, in their order, by the rules
+// that Place goes by. The error wraps ErrNoPlace for a pod that may not go there, and says of a pod that does not wait and of a
+// node that the snapshot does not have; pods before it are then placed, so roll back.
+func (t *Trial) Put(node string, pods []PodKey) error {
+	return placing.Of(t.t).Put(node, pods)
 }
 
-// Placed writes down where the trial has put pods so far, without reasons for those that have no place and without a
-// bound: what a planner that tries much can afford. Order and names are those that Solve would give.
-func (t *Trial) Placed() *Plan {
-	return t.answering.Placed()
-}
-
-// Planned are the new nodes opened since the mark that have pods, in their order: as in Placed, without names and without
-// their pods, and with the cheapest types only, at most so many, where their pool asks for no variety; 0 for all. Nodes that
-// are alike share lists of types and amounts, also with those that other calls return: don't change them.
-func (t *Trial) Planned(since Mark, types int) []NewNode {
-	return t.answering.Planned(since.mark, types)
-}
-
-// Assigned is where the trial has put pods so far. It is Placed without what the new nodes are, and pods of a class that were
-// hidden together are placed together, whatever was placed and taken off before.
-func (t *Trial) Assigned() *Assignment {
-	return t.t.Assigned()
+// PutNew opens a new node as planned, of its first instance type, and places its pods on it; errors are as for Put.
+func (t *Trial) PutNew(n *NewNode) error {
+	return placing.Of(t.t).PutNew(n)
 }
 
 // Waiting names pods that wait for a place, at most so many: those of hidden nodes, the last hidden first, then the snapshot's own.
@@ -105,13 +99,15 @@ func (t *Trial) Waiting(most int) []PodKey {
 	return t.t.Waiting(most)
 }
 
-// Ruled reports whether any pod states a rule about where others are: without one, places taken in one order can be taken in
-// any.
-func (t *Trial) Ruled() bool {
-	return t.t.Ruled()
+// Plan writes down what the trial has done so far, as Solve would: where the pods go that it has placed, those of hidden
+// nodes among them, and why the others have no place. It changes nothing, so that a trial can be explained, rolled back and
+// gone on with. A cancelled context ends it early with ctx.Err().
+func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
+	return answering.On(t.t).Plan(ctx)
 }
 
-// Expect makes room for so many pods that will be hidden and put somewhere, so that room for them is not found bit by bit.
-func (t *Trial) Expect(pods int) {
-	t.t.Expect(pods)
+// Placed is Plan without reasons for pods that have no place and without a lower bound, which take most of its time: for callers that
+// try much. Order and names are those of Plan.
+func (t *Trial) Placed() *Plan {
+	return answering.On(t.t).Placed()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -26,7 +27,12 @@ type testingT interface {
 	Fatal(args ...any)
 }
 
-func planOf(t testing.TB, trial *scheduling.Trial) *scheduling.Plan {
+// planner is a trial, of the facade or of the rooms behind it.
+type planner interface {
+	Plan(context.Context) (*scheduling.Plan, error)
+}
+
+func planOf(t testing.TB, trial planner) *scheduling.Plan {
 	t.Helper()
 	p, err := trial.Plan(context.Background())
 	if err != nil {
@@ -35,7 +41,9 @@ func planOf(t testing.TB, trial *scheduling.Trial) *scheduling.Plan {
 	return p
 }
 
-func mustPlace(t testing.TB, trial *scheduling.Trial, o scheduling.PlaceOptions) scheduling.Outcome {
+func mustPlace(t testing.TB, trial interface {
+	Place(context.Context, scheduling.PlaceOptions) (scheduling.Outcome, error)
+}, o scheduling.PlaceOptions) scheduling.Outcome {
 	t.Helper()
 	out, err := trial.Place(context.Background(), o)
 	if err != nil {
@@ -44,7 +52,7 @@ func mustPlace(t testing.TB, trial *scheduling.Trial, o scheduling.PlaceOptions)
 	return out
 }
 
-func mustHide(t testing.TB, trial *scheduling.Trial, name string) int {
+func mustHide(t testing.TB, trial interface{ Hide(string) (int, error) }, name string) int {
 	t.Helper()
 	n, err := trial.Hide(name)
 	if err != nil {
@@ -148,7 +156,7 @@ func TestTrialCommit(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		parts = append(parts, node(name, bound(pod("p-"+name, requests("cpu=4")))))
 	}
-	trial := compile(t, cluster(parts...)).Trial()
+	trial := trialtest.New(compile(t, cluster(parts...)).Engine())
 	mustHide(t, trial, "a")
 	void := trial.Mark()
 	mustHide(t, trial, "b")
@@ -169,7 +177,7 @@ func TestTrialCommit(t *testing.T) {
 
 // What is done after a commit can be rolled back to the commit.
 func TestTrialRollbackToCommit(t *testing.T) {
-	trial := compile(t, cluster(node("a", bound(pod("p-a"))), node("b", bound(pod("p-b"))))).Trial()
+	trial := trialtest.New(compile(t, cluster(node("a", bound(pod("p-a"))), node("b", bound(pod("p-b"))))).Engine())
 	mustHide(t, trial, "a")
 	trial.Commit()
 	committed := text(t, planOf(t, trial))
@@ -182,14 +190,14 @@ func TestTrialRollbackToCommit(t *testing.T) {
 	}
 }
 
-func mustRollback(t testingT, trial *scheduling.Trial, to scheduling.Mark) {
+func mustRollback[M any](t testingT, trial interface{ Rollback(M) error }, to M) {
 	t.Helper()
 	if err := trial.Rollback(to); err != nil {
 		t.Fatal("Rollback:", err)
 	}
 }
 
-func wantStale(t *testing.T, trial *scheduling.Trial, to scheduling.Mark) {
+func wantStale[M any](t *testing.T, trial interface{ Rollback(M) error }, to M) {
 	t.Helper()
 	if err := trial.Rollback(to); !errors.Is(err, scheduling.ErrStaleMark) {
 		t.Errorf("Rollback: %v, want ErrStaleMark", err)

@@ -6,7 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/internal/engine/valuing"
 	"github.com/drawknife/drawknife/internal/seeded"
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -20,11 +22,11 @@ func TestTrialCloneDoesTheSame(t *testing.T) {
 			rt.Skip(err)
 		}
 		q := scheduling.Query{}
-		w, err := m.Worth(rt.Context(), q)
+		w, err := valuing.FindWorth(rt.Context(), m.Engine(), q)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		first := m.Trial()
+		first := trialtest.New(m.Engine())
 		names := make([]string, len(s.Nodes))
 		for i := range names {
 			names[i] = s.Nodes[i].Name
@@ -32,24 +34,24 @@ func TestTrialCloneDoesTheSame(t *testing.T) {
 		if err := first.Rank(names); err != nil {
 			rt.Skip(err) // two nodes of a name
 		}
-		r := &recalling{rt: rt, s: s, w: w, trials: [2]*scheduling.Trial{first, first.Clone()}}
+		r := &recalling{rt: rt, s: s, w: w, trials: [2]*trialtest.Trial{first, first.Clone()}}
 		for range rapid.IntRange(1, 3).Draw(rt, "clones") {
 			for range rapid.IntRange(1, 4).Draw(rt, "steps") {
 				r.step(q)
-				r.each(func(t *scheduling.Trial) string { return fmt.Sprint(t.Move(q), t.Fill(q), t.Coined()) })
+				r.each(func(t *trialtest.Trial) string { return fmt.Sprint(t.Move(q), t.Fill(q), t.Coined()) })
 			}
 			r.trials[1], r.marks = first.Clone(), nil
-			r.each(func(t *scheduling.Trial) string { return text(rt, planIn(rt, t)) })
-			alone := &recalling{rt: rt, s: s, w: w, trials: [2]*scheduling.Trial{first.Clone(), r.trials[1].Clone()}}
+			r.each(func(t *trialtest.Trial) string { return text(rt, planIn(rt, t)) })
+			alone := &recalling{rt: rt, s: s, w: w, trials: [2]*trialtest.Trial{first.Clone(), r.trials[1].Clone()}}
 			alone.step(q)
-			alone.each(func(t *scheduling.Trial) string { return fmt.Sprint(t.Move(q)) })
-			r.each(func(t *scheduling.Trial) string { return text(rt, planIn(rt, t)) })
+			alone.each(func(t *trialtest.Trial) string { return fmt.Sprint(t.Move(q)) })
+			r.each(func(t *trialtest.Trial) string { return text(rt, planIn(rt, t)) })
 		}
 	})
 }
 
 // planIn is the plan of a trial in a property.
-func planIn(rt *rapid.T, t *scheduling.Trial) *scheduling.Plan {
+func planIn(rt *rapid.T, t planner) *scheduling.Plan {
 	plan, err := t.Plan(rt.Context())
 	if err != nil {
 		rt.Fatal(err)

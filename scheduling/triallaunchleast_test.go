@@ -3,6 +3,8 @@ package scheduling_test
 import (
 	"testing"
 
+	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -12,11 +14,11 @@ func TestLaunchLeastBounds(t *testing.T) {
 	good, wide := machineType("good", 1, "cpu=5", "memory=5Gi"), machineType("wide", 1.2, "cpu=6", "memory=6Gi")
 	m := compile(t, cluster(good, wide,
 		node("a", bound(pods("p", 2, requests("cpu=3"))...)), node("b", bound(pods("q", 2, requests("cpu=2"))...))))
-	w, err := m.Worth(t.Context(), scheduling.Query{})
+	w, err := valuing.FindWorth(t.Context(), m.Engine(), scheduling.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	trial := m.Trial()
+	trial := trialtest.New(m.Engine())
 	mustHide(t, trial, "a")
 	before := trial.Mark()
 	some, ok := trial.LaunchSome(scheduling.Query{}, w, 5, 1e6)

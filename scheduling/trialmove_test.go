@@ -8,7 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/internal/engine/valuing"
 	"github.com/drawknife/drawknife/internal/seeded"
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/internal/workload"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -16,7 +18,7 @@ import (
 // Move uses the nodes that Rank names, in its order, and no others.
 func TestTrialMoveByRank(t *testing.T) {
 	s := cluster(node("a", bound(pod("p"))), node("b"), node("c"), node("d"))
-	trial := compile(t, s).Trial()
+	trial := trialtest.New(compile(t, s).Engine())
 	if left := trial.Move(scheduling.Query{}); left != 0 {
 		t.Errorf("%d pods wait before anything is hidden", left)
 	}
@@ -49,7 +51,7 @@ func TestTrialMoveByRank(t *testing.T) {
 // Put places pods of hidden nodes where it is told to, if they may go there.
 func TestTrialPut(t *testing.T) {
 	s := cluster(node("a", bound(pod("p"), pod("q", requests("cpu=3")))), node("b"), node("c", bound(pod("r", requests("cpu=3")))))
-	trial := compile(t, s).Trial()
+	trial := trialtest.New(compile(t, s).Engine())
 	key := func(name string) []scheduling.PodKey { return []scheduling.PodKey{{Namespace: "default", Name: name}} }
 	if err := trial.Put("b", key("p")); err == nil {
 		t.Error("a pod that does not wait was put")
@@ -72,7 +74,7 @@ func TestTrialPut(t *testing.T) {
 // Put and PutNew place the snapshot's own waiting pods, too, and so does Scatter; Waiting names them after those of hidden nodes.
 func TestTrialPutPodsThatWait(t *testing.T) {
 	s := cluster(nodePool("general"), node("a", bound(pod("p"))), node("b"), pod("w", requests("cpu=1500m", "memory=1Gi")), pod("x", requests("cpu=1100m", "memory=1Gi")))
-	trial := compile(t, s).Trial()
+	trial := trialtest.New(compile(t, s).Engine())
 	mustHide(t, trial, "a")
 	waiting := func(want string) {
 		t.Helper()
@@ -108,12 +110,12 @@ func TestTrialMovesRollBack(t *testing.T) {
 	nodes := workload.Existing(catalog, 6, 0.6)
 	s := workload.Snapshot(catalog, nil, nodes)
 	m := compile(t, s)
-	w, err := m.Worth(t.Context(), scheduling.Query{})
+	w, err := valuing.FindWorth(t.Context(), m.Engine(), scheduling.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	seeded.Check(t, func(rt *rapid.T) {
-		trial := m.Trial()
+		trial := trialtest.New(m.Engine())
 		var order []string
 		for i := range s.Nodes {
 			order = append(order, s.Nodes[i].Name)
@@ -121,7 +123,7 @@ func TestTrialMovesRollBack(t *testing.T) {
 		if err := trial.Rank(order); err != nil {
 			rt.Fatal(err)
 		}
-		var marks []scheduling.Mark
+		var marks []trialtest.Mark
 		var texts []string
 		for range rapid.IntRange(1, 5).Draw(rt, "steps") {
 			marks, texts = append(marks, trial.Mark()), append(texts, text(rt, trial.Placed()))
@@ -132,7 +134,7 @@ func TestTrialMovesRollBack(t *testing.T) {
 			if rapid.Bool().Draw(rt, "move") && trial.Move(scheduling.Query{}) == 0 {
 				continue
 			}
-			floor := w.Waiting(trial)
+			floor := w.Waiting(trial.Trial)
 			price, ok := 0.0, false
 			switch rapid.IntRange(0, 2).Draw(rt, "launch") {
 			case 0:
@@ -168,7 +170,7 @@ func TestTrialMovesRollBack(t *testing.T) {
 
 // replayed puts everything where the plan has it, on a trial of its own.
 func replayed(rt *rapid.T, m *scheduling.Model, s *scheduling.Snapshot, p *scheduling.Plan) {
-	trial := m.Trial()
+	trial := trialtest.New(m.Engine())
 	moved := map[scheduling.PodKey]bool{}
 	for _, key := range p.Order {
 		moved[key] = true
@@ -213,11 +215,11 @@ func TestLaunchSomeLeavesTooSmallForDaemons(t *testing.T) {
 	small, sound := machineType("small", 0.01, "cpu=4", "memory=1Gi"), machineType("sound", 0.2, "cpu=4", "memory=8Gi")
 	set := daemonSet("d", []string{"memory=2Gi"})
 	m := compile(t, cluster(small, sound, set, node("a", bound(pod("p", requests("cpu=1")))), node("b", bound(pods("q", 3, requests("cpu=1"))...))))
-	w, err := m.Worth(t.Context(), scheduling.Query{})
+	w, err := valuing.FindWorth(t.Context(), m.Engine(), scheduling.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	trial := m.Trial()
+	trial := trialtest.New(m.Engine())
 	mark := trial.Mark()
 	mustHide(t, trial, "a")
 	price, ok := trial.LaunchSome(scheduling.Query{}, w, 3, 1e6)
@@ -232,7 +234,7 @@ func TestLaunchSomeLeavesTooSmallForDaemons(t *testing.T) {
 // Expect makes room for pods and changes nothing else.
 func TestTrialExpects(t *testing.T) {
 	m := compile(t, cluster(node("a", bound(pods("p", 3, requests("cpu=1"))...)), node("b", allocatable("cpu=8", "memory=8Gi", "pods=10"))))
-	trial := m.Trial()
+	trial := trialtest.New(m.Engine())
 	trial.Expect(3)
 	trial.Expect(-1)
 	if err := trial.Rank([]string{"b"}); err != nil {
@@ -244,7 +246,7 @@ func TestTrialExpects(t *testing.T) {
 		t.Errorf("%d pods wait", left)
 	}
 	mustRollback(t, trial, mark)
-	if got := text(t, trial.Placed()); got != text(t, m.Trial().Placed()) {
+	if got := text(t, trial.Placed()); got != text(t, trialtest.New(m.Engine()).Placed()) {
 		t.Errorf("rolled back: %s", got)
 	}
 }

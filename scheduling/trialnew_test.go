@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -14,8 +16,8 @@ import (
 func TestTrialNewNodes(t *testing.T) {
 	s := cluster(node("a", bound(pod("a-0", requests("cpu=1")))), node("b", bound(pod("b-0", requests("cpu=1")))), node("c", bound(pod("c-0", requests("cpu=1")))))
 	model := compile(t, s)
-	trial := model.Trial()
-	worth, err := model.Worth(t.Context(), scheduling.Query{})
+	trial := trialtest.New(model.Engine())
+	worth, err := valuing.FindWorth(t.Context(), model.Engine(), scheduling.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +33,7 @@ func TestTrialNewNodes(t *testing.T) {
 	if n, filled := trial.NewNodes(), trial.Filled(0); n != 2 || !slices.Equal(filled, []int{0, 1}) {
 		t.Fatalf("%d new nodes, %v with pods", n, filled)
 	}
-	if _, planned := worth.Loads(trial); len(planned) != 2 || planned[0].Pods != 1 || planned[1].Pods != 1 {
+	if _, planned := worth.Loads(trial.Trial); len(planned) != 2 || planned[0].Pods != 1 || planned[1].Pods != 1 {
 		t.Errorf("loads %+v", planned)
 	}
 	said := func() string {
@@ -72,22 +74,22 @@ func TestTrialNewNodes(t *testing.T) {
 func TestModelSumsAndRooms(t *testing.T) {
 	m := compile(t, cluster(node("a", allocatable("cpu=4"), bound(pod("p", requests("cpu=1")), pod("q", requests("cpu=500m")))),
 		node("b", allocatable("cpu=6"), bound(pod("r", requests("cpu=2")))), node("c", allocatable("cpu=9"), bound(pod("s", requests("cpu=9"))))))
-	all := m.RequestedTogether([]string{"a", "x", "b"}, func(at int, p *corev1.Pod) bool { return at == 2 || p.Name == "q" })
+	all := m.Engine().RequestedTogether([]string{"a", "x", "b"}, func(at int, p *corev1.Pod) bool { return at == 2 || p.Name == "q" })
 	if cpu, pods := all.Cpu().String(), all.Pods().String(); cpu != "2500m" || pods != "2" {
 		t.Errorf("%s cores of %s pods", cpu, pods)
 	}
-	rooms := m.Roomiest(corev1.ResourceCPU)
+	rooms := m.Engine().Roomiest(corev1.ResourceCPU)
 	if rooms[0].Node != "b" || rooms[0].Free.String() != "4" || rooms[1].Node != "a" || rooms[1].Free.String() != "2500m" {
 		t.Errorf("most room: %+v", rooms)
 	}
-	if none := m.Roomiest("example.com/none"); none[0].Node != "" || none[1].Node != "" {
+	if none := m.Engine().Roomiest("example.com/none"); none[0].Node != "" || none[1].Node != "" {
 		t.Errorf("room for what no node has: %+v", none)
 	}
 }
 
 // Requested is what those pods ask for that are to move.
 func TestModelRequested(t *testing.T) {
-	m := compile(t, cluster(node("a", bound(pod("p", requests("cpu=1")), pod("q", requests("cpu=500m"))))))
+	m := compile(t, cluster(node("a", bound(pod("p", requests("cpu=1")), pod("q", requests("cpu=500m")))))).Engine()
 	all := m.Requested("a", func(p *corev1.Pod) bool { return p.Name == "q" })
 	if cpu, pods := all.Cpu().String(), all.Pods().String(); cpu != "500m" || pods != "1" {
 		t.Errorf("%s cores of %s pods", cpu, pods)
@@ -99,7 +101,7 @@ func TestModelRequested(t *testing.T) {
 
 // What a plan costs at least is that of the pods that have new nodes, not of those whose node was dropped.
 func TestTrialDropForgetsWhatPodsWouldCost(t *testing.T) {
-	trial := compile(t, cluster(pods("p", 3, requests("cpu=3")))).Trial()
+	trial := trialtest.New(compile(t, cluster(pods("p", 3, requests("cpu=3")))).Engine())
 	mustPlace(t, trial, scheduling.PlaceOptions{})
 	planOf(t, trial)
 	if _, err := trial.Drop(0); err != nil {

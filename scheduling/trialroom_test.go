@@ -5,13 +5,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // A closed node is named if it has room for a pod that waits; a full one, a hidden one and one that is not there are not.
 func TestTrialTakersAmong(t *testing.T) {
 	full := node("full", bound(pod("f", requests("cpu=4"))))
-	trial := compile(t, cluster(node("n", bound(pod("a"))), node("closed"), full, node("hidden"))).Trial()
+	trial := trialtest.New(compile(t, cluster(node("n", bound(pod("a"))), node("closed"), full, node("hidden"))).Engine())
 	all := []string{"full", "closed", "hidden", "x"}
 	if got := trial.TakersAmong(scheduling.Query{}, all, 0); len(got) > 0 {
 		t.Errorf("%v, and no pod waits", got)

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -75,7 +76,7 @@ func TestTrialScatter(t *testing.T) {
 			for _, n := range c.others {
 				parts = append(parts, n)
 			}
-			trial := compile(t, cluster(parts...)).Trial()
+			trial := trialtest.New(compile(t, cluster(parts...)).Engine())
 			mustHide(t, trial, "a")
 			mark := trial.Mark()
 			left, err := trial.Scatter(keysOf(c.order))
@@ -101,7 +102,7 @@ func TestTrialScatter(t *testing.T) {
 // Scatter uses new nodes like others, and no closed ones; a pod that does not wait is an error.
 func TestTrialScatterOnNewNodes(t *testing.T) {
 	s := cluster(nodePool("general"), node("a", bound(pod("p"), pod("q"))), node("b", bound(pod("r", requests("cpu=1", "memory=2Gi")))), node("c"))
-	trial := compile(t, s).Trial()
+	trial := trialtest.New(compile(t, s).Engine())
 	if err := trial.Close("c"); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestTrialScatterOnNewNodes(t *testing.T) {
 		t.Errorf("on new nodes %v, on others %v, left %v", got.Planned, got.Existing, left)
 	}
 	for _, names := range []string{"p", "x"} {
-		if _, err := compile(t, s).Trial().Scatter(keysOf(names)); err == nil {
+		if _, err := trialtest.New(compile(t, s).Engine()).Scatter(keysOf(names)); err == nil {
 			t.Errorf("%s does not wait, and was scattered", names)
 		}
 	}

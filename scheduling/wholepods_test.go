@@ -13,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/planvalidator"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 const gpu = "nvidia.com/gpu"
@@ -52,7 +53,7 @@ func gpuPods(n int) []*corev1.Pod {
 
 // countsWhole reports whether the proof for some type counts whole pods.
 func countsWhole(p *scheduling.Plan) bool {
-	return p.Certificate != nil && slices.ContainsFunc(p.Certificate.Types, func(t scheduling.CertificateType) bool { return len(t.Whole) > 0 })
+	return p.Certificate != nil && slices.ContainsFunc(p.Certificate.Types, func(t planning.CertificateType) bool { return len(t.Whole) > 0 })
 }
 
 // Where few large pods share a node, the bound counts whole pods, and GPUs with them: in fractions of pods a node's memory is filled to
@@ -85,12 +86,12 @@ func TestCertificateInWholePodsCannotPromiseMore(t *testing.T) {
 	s := cluster(gpuNodes(), gpuPods(60))
 	promisesNoMore(t, s)
 	p := solve(t, s)
-	for name, change := range map[string]func(c *scheduling.CertificateType){
-		"larger units":    func(c *scheduling.CertificateType) { c.Whole[0].Unit = resource.MustParse("60Gi") },
-		"units of zero":   func(c *scheduling.CertificateType) { c.Whole[0].Unit = resource.MustParse("0") },
-		"nothing counted": func(c *scheduling.CertificateType) { c.Whole = nil },
-		"three counted": func(c *scheduling.CertificateType) {
-			one := scheduling.CertificateCount{Resource: corev1.ResourceCPU, Unit: resource.MustParse("1")}
+	for name, change := range map[string]func(c *planning.CertificateType){
+		"larger units":    func(c *planning.CertificateType) { c.Whole[0].Unit = resource.MustParse("60Gi") },
+		"units of zero":   func(c *planning.CertificateType) { c.Whole[0].Unit = resource.MustParse("0") },
+		"nothing counted": func(c *planning.CertificateType) { c.Whole = nil },
+		"three counted": func(c *planning.CertificateType) {
+			one := planning.CertificateCount{Resource: corev1.ResourceCPU, Unit: resource.MustParse("1")}
 			c.Whole = append(c.Whole, one, one)
 		},
 	} {

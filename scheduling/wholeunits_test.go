@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/planvalidator"
 	"github.com/drawknife/drawknife/internal/workload"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Where a node holds few pods, of sizes that never fill it to the last millicore, the bound counts resources in whole units, and is near
@@ -61,7 +62,7 @@ func halfCores() *scheduling.Snapshot {
 	return cluster(types, list)
 }
 
-func wholeUnits(r scheduling.CertificateRule) bool { return r.Resource != "" && r.Unit.Sign() > 0 }
+func wholeUnits(r planning.CertificateRule) bool { return r.Resource != "" && r.Unit.Sign() > 0 }
 
 // A certificate that counts in whole units is checked by arithmetic: with a higher value, or pods that take more or fewer units than
 // they ask for, it is refused.

@@ -8,7 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/internal/engine/valuing"
 	"github.com/drawknife/drawknife/internal/seeded"
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/internal/workload"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -18,7 +20,7 @@ import (
 func TestWorthFromAnotherTime(t *testing.T) {
 	before := workload.Fleet{Nodes: 60, Fill: 0.5, Mixed: true}.Snapshot()
 	was := compile(t, before)
-	first, err := was.Worth(t.Context(), scheduling.Query{})
+	first, err := valuing.FindWorth(t.Context(), was.Engine(), scheduling.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,26 +41,26 @@ func TestWorthFromAnotherTime(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		again, err := m.WorthFrom(rt.Context(), scheduling.Query{}, first.Known())
+		again, err := valuing.WorthFrom(rt.Context(), m.Engine(), scheduling.Query{}, first.Known())
 		if err != nil {
 			rt.Fatal(err)
 		}
 		if again.Known() != first.Known() && again.Total() == 0 {
 			rt.Fatal("nothing is worth anything")
 		}
-		fresh, err := m.Worth(rt.Context(), scheduling.Query{})
+		fresh, err := valuing.FindWorth(rt.Context(), m.Engine(), scheduling.Query{})
 		if err != nil {
 			rt.Fatal(err)
 		}
 		if again.Total() < 0.98*fresh.Total() {
 			rt.Errorf("pods are worth %.4f, from nothing %.4f", again.Total(), fresh.Total())
 		}
-		trial := m.Trial()
+		trial := trialtest.New(m.Engine())
 		for range rapid.IntRange(1, 5).Draw(rt, "nodes") {
 			name := now.Nodes[rapid.IntRange(0, len(now.Nodes)-1).Draw(rt, "gone")].Name
 			_, _ = trial.Hide(name) // twice is once
 		}
-		floor := again.Waiting(trial)
+		floor := again.Waiting(trial.Trial)
 		out, err := trial.PlaceNew(rt.Context(), scheduling.Query{})
 		if err != nil {
 			rt.Fatal(err)
@@ -73,12 +75,12 @@ func TestWorthFromAnotherTime(t *testing.T) {
 func TestWorthFromTheSamePods(t *testing.T) {
 	s := workload.Fleet{Nodes: 40, Fill: 0.4, Mixed: true}.Snapshot()
 	m := compile(t, s)
-	w, err := m.Worth(t.Context(), scheduling.Query{})
+	w, err := valuing.FindWorth(t.Context(), m.Engine(), scheduling.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	known := w.Known()
-	again, err := m.WorthFrom(t.Context(), scheduling.Query{}, known)
+	again, err := valuing.WorthFrom(t.Context(), m.Engine(), scheduling.Query{}, known)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,10 +91,10 @@ func TestWorthFromTheSamePods(t *testing.T) {
 		t.Errorf("worth %.6f in all, was %.6f", again.Total(), w.Total())
 	}
 	other := compile(t, workload.Fleet{Nodes: 40, Fill: 0.4, Seed: 9}.Snapshot())
-	if fresh, err := other.WorthFrom(t.Context(), scheduling.Query{}, known); err != nil || fresh.Known() == known {
+	if fresh, err := valuing.WorthFrom(t.Context(), other.Engine(), scheduling.Query{}, known); err != nil || fresh.Known() == known {
 		t.Errorf("prices of other pods are taken for theirs, or %v", err)
 	}
-	if none, err := m.WorthFrom(t.Context(), scheduling.Query{}, nil); err != nil || none.Total() != w.Total() {
+	if none, err := valuing.WorthFrom(t.Context(), m.Engine(), scheduling.Query{}, nil); err != nil || none.Total() != w.Total() {
 		t.Errorf("with nothing known pods are not worth what they are, or %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -66,7 +67,7 @@ func wasteTable(t *testing.T, s *scheduling.Snapshot) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trial := model.Trial()
+	trial := trialtest.New(model.Engine())
 	for i := range s.Nodes {
 		if _, err := trial.Hide(s.Nodes[i].Name); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // certificateRules checks that the classes name rules that there are, and that no new node of the plan breaks one: pods of classes
@@ -46,7 +47,7 @@ func (c *checker) certificateRules(cert *scheduling.Certificate) {
 }
 
 // ruleOf is the certificate's rule of that name; nil if it has none.
-func ruleOf(cert *scheduling.Certificate, name string) *scheduling.CertificateRule {
+func ruleOf(cert *scheduling.Certificate, name string) *planning.CertificateRule {
 	for i := range cert.Rules {
 		if cert.Rules[i].Name == name {
 			return &cert.Rules[i]
@@ -68,7 +69,7 @@ func amountOf(cert *scheduling.Certificate, name string, have corev1.ResourceLis
 }
 
 // wholeUnits is how many whole units of the rule's resource a list has.
-func wholeUnits(r *scheduling.CertificateRule, list corev1.ResourceList) int64 {
+func wholeUnits(r *planning.CertificateRule, list corev1.ResourceList) int64 {
 	q := list[r.Resource]
 	if r.Resource == corev1.ResourceCPU {
 		return q.MilliValue() / max(r.Unit.MilliValue(), 1)

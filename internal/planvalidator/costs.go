@@ -11,6 +11,7 @@ import (
 
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // close reports whether two sums of money are the same up to rounding.
@@ -159,14 +160,14 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 			}
 			for _, m := range nodes {
 				plain, _ := c.price(key, it, m.offering, uncovered)
-				if !alike && !slices.ContainsFunc(cert.Types, func(t scheduling.CertificateType) bool { return t.Name == it.Name && close(t.Price, plain) }) {
+				if !alike && !slices.ContainsFunc(cert.Types, func(t planning.CertificateType) bool { return t.Name == it.Name && close(t.Price, plain) }) {
 					continue
 				}
 				c.certificateType(cert, it, m.room, plain, c.reservedLimit(cert, np, m.offering))
 				for term, amount := range left {
 					t := &c.s.CostModel.Terms[term]
 					if price, uses := c.price(key, it, m.offering, term); uses > 0 && price < plain && c.applies(t, key, it, m.offering) {
-						c.certificateType(cert, it, m.room, price, limitOf(cert, scheduling.CertificateLimit{Commitment: t.Name, Amount: amount}, uses))
+						c.certificateType(cert, it, m.room, price, limitOf(cert, planning.CertificateLimit{Commitment: t.Name, Amount: amount}, uses))
 					}
 				}
 			}
@@ -185,11 +186,11 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 type allowance struct {
 	limited bool
 	beyond  float64
-	draws   []scheduling.CertificateDraw
+	draws   []planning.CertificateDraw
 }
 
 // limitOf is the allowance of a node that uses so much of what is limited.
-func limitOf(cert *scheduling.Certificate, want scheduling.CertificateLimit, uses float64) allowance {
+func limitOf(cert *scheduling.Certificate, want planning.CertificateLimit, uses float64) allowance {
 	out := allowance{limited: true}
 	for _, l := range cert.Limits {
 		if l.Reservation == want.Reservation && l.Commitment == want.Commitment {
@@ -226,7 +227,7 @@ func (c *checker) reservedLimit(cert *scheduling.Certificate, np *scheduling.Nod
 
 // certificateType checks that a node of the type and price holds no more than that and its allowance.
 func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, price float64, allowed allowance) {
-	at := slices.IndexFunc(cert.Types, func(t scheduling.CertificateType) bool { return t.Name == it.Name })
+	at := slices.IndexFunc(cert.Types, func(t planning.CertificateType) bool { return t.Name == it.Name })
 	var multipliers []prices
 	for i := range cert.Types {
 		// Of several for the type any will do. Where there is a limit, whatever proves it: kinds that others stand in for are
@@ -275,7 +276,7 @@ func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, h
 }
 
 // howMany is how many pods of the class an empty node holds, by its room and by the rules about single nodes.
-func howMany(cert *scheduling.Certificate, class *scheduling.CertificateClass, have corev1.ResourceList) int {
+func howMany(cert *scheduling.Certificate, class *planning.CertificateClass, have corev1.ResourceList) int {
 	most := int64(class.Count)
 	for name, takes := range class.Takes {
 		if takes > 0 {
@@ -295,16 +296,16 @@ type prices struct {
 	resources map[corev1.ResourceName]float64
 	rules     map[string]float64
 	// whole are resources that whole pods are counted in.
-	whole []scheduling.CertificateCount
+	whole []planning.CertificateCount
 }
 
-func pricesOf(t *scheduling.CertificateType) prices {
+func pricesOf(t *planning.CertificateType) prices {
 	return prices{t.Multipliers, t.RuleMultipliers, t.Whole}
 }
 
 func (c *checker) holdsAny(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList) bool {
 	have = withVolumes(cert, it, have)
-	return slices.ContainsFunc(cert.Classes, func(class scheduling.CertificateClass) bool {
+	return slices.ContainsFunc(cert.Classes, func(class planning.CertificateClass) bool {
 		class.Count = 1
 		return howMany(cert, &class, have) > 0
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/planvalidator"
 	"github.com/drawknife/drawknife/internal/workload"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // ruled is a snapshot of pods of two sizes that keep away from each other, and of others that don't.
@@ -49,13 +50,13 @@ func TestProofsWithRules(t *testing.T) {
 			}
 		}, "could hold"},
 		"a rule that the plan breaks": {func(p *scheduling.Plan) {
-			group := slices.IndexFunc(p.Certificate.Rules, func(r scheduling.CertificateRule) bool { return r.Resource == "" })
+			group := slices.IndexFunc(p.Certificate.Rules, func(r planning.CertificateRule) bool { return r.Resource == "" })
 			for i := range p.Certificate.Classes {
 				p.Certificate.Classes[i].Takes = map[string]int64{p.Certificate.Rules[group].Name: 1}
 			}
 		}, "allows 1 on a node"},
 		"more whole units than a class asks for": {func(p *scheduling.Plan) {
-			whole := slices.IndexFunc(p.Certificate.Rules, func(r scheduling.CertificateRule) bool { return r.Resource != "" })
+			whole := slices.IndexFunc(p.Certificate.Rules, func(r planning.CertificateRule) bool { return r.Resource != "" })
 			for i := range p.Certificate.Classes {
 				p.Certificate.Classes[i].Takes = map[string]int64{p.Certificate.Rules[whole].Name: 7}
 			}

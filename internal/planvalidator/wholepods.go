@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // wholePods are up to so many pods of a class on one node, what one is worth, and what it takes of the resources that are counted in
@@ -17,7 +17,7 @@ type wholePods struct {
 }
 
 // certificateCounts checks that the type counts at most two resources in whole pods, each in units.
-func (c *checker) certificateCounts(t *scheduling.CertificateType) {
+func (c *checker) certificateCounts(t *planning.CertificateType) {
 	if len(t.Whole) > 2 || len(t.Whole) == 2 && t.Whole[0].Resource == t.Whole[1].Resource {
 		c.fault("certificate", "%s counts whole pods in %v", t.Name, t.Whole)
 	}
@@ -29,10 +29,10 @@ func (c *checker) certificateCounts(t *scheduling.CertificateType) {
 }
 
 // unitsOf is how many units a list has of each counted resource, rounded down.
-func unitsOf(counted []scheduling.CertificateCount, list corev1.ResourceList) [2]int64 {
+func unitsOf(counted []planning.CertificateCount, list corev1.ResourceList) [2]int64 {
 	var out [2]int64
 	for i, c := range counted[:min(len(counted), len(out))] {
-		out[i] = wholeUnits(&scheduling.CertificateRule{Resource: c.Resource, Unit: c.Unit}, list)
+		out[i] = wholeUnits(&planning.CertificateRule{Resource: c.Resource, Unit: c.Unit}, list)
 	}
 	return out
 }

@@ -7,23 +7,24 @@ import (
 )
 
 // What packages and types of the planner may have at most: methods of one type, those of a public type of the facade that users touch,
-// and files of the facade, tests aside.
+// and of the facade its files, tests aside, and the names that it exports, methods aside.
 const (
 	mostMethods       = 40
 	mostPublicMethods = 15
 	mostFacadeFiles   = 12
+	mostFacadeNames   = 150
 )
 
 // wideTypes are the types with more methods than they should have, and how many, in the facade exported ones: they may only lose some.
 func wideTypes() map[string]int {
-	return map[string]int{"scheduling.Trial": 37, "internal/engine/state.State": 44}
+	return map[string]int{"internal/engine/state.State": 44}
 }
 
-// CheckSizes finds types of the planner with too many methods, and too many files in its facade: package scheduling itself has names
-// for users, and what is behind them stands in rooms.
+// CheckSizes finds types of the planner with too many methods, and too many files and exported names in its facade: package scheduling
+// itself has names for users, and what is behind them stands in rooms.
 func CheckSizes(t *Tree) []Fault {
 	var faults []Fault
-	files := 0
+	files, names := 0, 0
 	for dir, list := range t.packages() {
 		if dir != "scheduling" && !within(dir, engine) {
 			continue
@@ -36,6 +37,14 @@ func CheckSizes(t *Tree) []Fault {
 			if dir == "scheduling" {
 				if files++; files == mostFacadeFiles+1 {
 					faults = append(faults, fault(f.Name, "scheduling has more than %d files: what is behind its names belongs in rooms of %s", mostFacadeFiles, engine))
+				}
+			}
+			for _, name := range exportedNames(f.Syntax) {
+				if dir != "scheduling" {
+					break
+				}
+				if names++; names == mostFacadeNames+1 {
+					faults = append(faults, fault(t.at(name), "scheduling exports more than %d names: what users seldom write down has its name in scheduling/planning", mostFacadeNames))
 				}
 			}
 			for _, d := range f.Syntax.Decls {
@@ -61,6 +70,28 @@ func CheckSizes(t *Tree) []Fault {
 		}
 	}
 	return sorted(faults)
+}
+
+// exportedNames are the names that a file declares for others, methods aside.
+func exportedNames(f *ast.File) (out []*ast.Ident) {
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				out = append(out, d.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					out = append(out, spec.Name)
+				case *ast.ValueSpec:
+					out = append(out, spec.Names...)
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(name *ast.Ident) bool { return !name.IsExported() })
 }
 
 // receiverName is the name of the type that a method is of.

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // certificateDocument is the file of --certificate: the proof of the plan's lower bound, to be checked by arithmetic
@@ -12,8 +13,8 @@ type certificateDocument struct {
 	Classes []certificateClass `json:"classes"`
 	Types   []certificateType  `json:"types"`
 	// Rules and Limits are left out where there are none.
-	Rules  []scheduling.CertificateRule `json:"rules,omitempty"`
-	Limits []certificateLimit           `json:"limits,omitempty"`
+	Rules  []planning.CertificateRule `json:"rules,omitempty"`
+	Limits []certificateLimit         `json:"limits,omitempty"`
 }
 
 type certificateClass struct {
@@ -30,7 +31,7 @@ type certificateType struct {
 	// RuleMultipliers are left out where there are none.
 	RuleMultipliers map[string]float64 `json:"ruleMultipliers,omitempty"`
 	// Whole is left out where nothing is counted in whole pods.
-	Whole []scheduling.CertificateCount `json:"whole,omitempty"`
+	Whole []planning.CertificateCount `json:"whole,omitempty"`
 }
 
 type certificateLimit struct {
@@ -72,7 +73,7 @@ func newCertificateDocument(c *scheduling.Certificate) certificateDocument {
 	return doc
 }
 
-func newCertificateType(t scheduling.CertificateType) certificateType {
+func newCertificateType(t planning.CertificateType) certificateType {
 	multipliers := make(map[string]float64, len(t.Multipliers))
 	for name, value := range t.Multipliers {
 		multipliers[string(name)] = value

@@ -20,6 +20,7 @@ import (
 	"github.com/drawknife/drawknife/api/autoscaling/v1beta1"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -167,10 +168,10 @@ func handMade() (*scheduling.Snapshot, *scheduling.Plan) {
 		HourlyCost: 0.6486,
 		LowerBound: 0.6000000001,
 		Certificate: &scheduling.Certificate{
-			Classes: []scheduling.CertificateClass{{
+			Classes: []planning.CertificateClass{{
 				Requests: list(map[string]string{"cpu": "500m", "memory": "512Mi", "pods": "1"}), Count: 11, Value: 0.01,
 			}},
-			Types: []scheduling.CertificateType{{
+			Types: []planning.CertificateType{{
 				Name: "c7g.xlarge", Price: 0.0613, Multipliers: map[corev1.ResourceName]float64{"cpu": 0.0153},
 			}, {
 				Name: "m7g.xlarge", Price: 0.0708,

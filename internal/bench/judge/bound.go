@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Bound is a floor under the hourly cost of any machines that hold those of the pods that have no room on the nodes
@@ -236,7 +237,7 @@ func (c *class) fitting(room amounts) int64 {
 // hint gives each class the value of the certificate's class with equal requests. Where several have equal requests, the
 // classes whose pods are dearest alone get the highest values, as far as the counts go.
 func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64 {
-	byNeed := make(map[string][]scheduling.CertificateClass)
+	byNeed := make(map[string][]planning.CertificateClass)
 	for _, c := range stated.Classes {
 		k := amountsKey(j.vector(c.Requests))
 		byNeed[k] = append(byNeed[k], c)
@@ -249,7 +250,7 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 	values := make([]float64, len(classes))
 	for k, indices := range alike {
 		hints := byNeed[k]
-		slices.SortFunc(hints, func(a, b scheduling.CertificateClass) int { return cmp.Compare(b.Value, a.Value) })
+		slices.SortFunc(hints, func(a, b planning.CertificateClass) int { return cmp.Compare(b.Value, a.Value) })
 		slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(classes[b].alone, classes[a].alone) })
 		at, left := 0, 0 // the place in the hints, and how many pods of it are left
 		for _, i := range indices {

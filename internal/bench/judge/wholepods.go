@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // wholePods are resources in which a certificate counts whole pods of an instance type, which is a hint like its values: no pods fit on a
@@ -15,7 +15,7 @@ type wholePods []wholeUnit
 // maxTable is how many combinations of units most looks at; certificates count in no smaller ones.
 const maxTable = 1 << 20
 
-func (j *Judge) wholePods(t *scheduling.CertificateType) wholePods {
+func (j *Judge) wholePods(t *planning.CertificateType) wholePods {
 	var out wholePods
 	for _, c := range t.Whole {
 		at := slices.Index(j.resources, c.Resource)

@@ -1,0 +1,42 @@
+// Package trialtest has a what-if for tests, with all that the rooms of the engine do on one trial.
+package trialtest
+
+import (
+	"github.com/drawknife/drawknife/internal/engine/answering"
+	"github.com/drawknife/drawknife/internal/engine/launching"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/solving"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
+)
+
+// Trial is a trial with the methods of the rooms that work on it.
+type Trial struct {
+	*trial.Trial
+	*launching.Launching
+	*answering.Answering
+	placing.Placing
+	solving.Solving
+	valuing.Valuing
+}
+
+// Mark is a point in a trial to come back to.
+type Mark = trial.Mark
+
+// New starts a what-if on the model.
+func New(m *model.Model) *Trial {
+	return on(launching.On(trial.New(m)))
+}
+
+// Clone is a trial of its own that is as this one is, with the same answers.
+func (t *Trial) Clone() *Trial {
+	return on(t.Launching.Clone())
+}
+
+func on(l *launching.Launching) *Trial {
+	t := l.Trial
+	return &Trial{
+		Trial: t, Launching: l, Answering: answering.On(t), Placing: placing.Of(t), Solving: solving.Of(t), Valuing: valuing.Of(t),
+	}
+}
