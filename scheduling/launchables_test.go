@@ -11,7 +11,6 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
-	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 func keyOf(name string) scheduling.PodKey {
@@ -150,7 +149,7 @@ func TestLaunchablesHoldAllPlans(t *testing.T) {
 				continue
 			}
 			for _, o := range n.InstanceTypes {
-				if !slices.ContainsFunc(l.Kinds(of...), func(k planning.Launchable) bool {
+				if !slices.ContainsFunc(l.Kinds(of...), func(k valuing.Launchable) bool {
 					return k.Pool == n.Pool && k.InstanceType == o.Name && k.Price <= o.Price+1e-9 && holds(k.Room, need)
 				}) {
 					show(rt, s)

@@ -11,7 +11,7 @@ import (
 // worth by them.
 // New nodes for the pods then cost at least what they ask for is worth: weak duality of linear programming. Nodes that may be
 // launched for a pod are those of pools that launch now and whose taints it tolerates, as far as the pool's requirements and its own
-// allow: planning.Launchable. All prices are 0 where one of them costs nothing.
+// allow. All prices are 0 where one of them costs nothing.
 type FloorPrices map[corev1.ResourceName]float64
 
 // Worth of amounts at the prices, USD per hour.

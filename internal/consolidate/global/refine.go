@@ -8,6 +8,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
@@ -116,7 +117,7 @@ func (s *search) release() error {
 	s.released = len(s.steps)
 	received, planned := s.worth.Loads(s.trial.Trial)
 	clear(s.fixed)
-	s.received, s.live = map[*unit]planning.Load{}, nil
+	s.received, s.live = map[*unit]valuing.Load{}, nil
 	for _, u := range s.units {
 		if s.gone[u] {
 			continue
@@ -144,7 +145,7 @@ func (s *search) release() error {
 
 // plannedUnit is a step's new node as a node that could go. Evicting nobody costs nothing, but the order of the search goes
 // by what its pods will cost to move once it is there.
-func (s *search) plannedUnit(st *step, i int, load planning.Load) *unit {
+func (s *search) plannedUnit(st *step, i int, load valuing.Load) *unit {
 	bin := &st.bins[i]
 	first := &bin.InstanceTypes[0]
 	c := &decision.Candidate{

@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
@@ -45,7 +46,7 @@ type search struct {
 	// live are the units that the search looks at: all, and once it is refined those left and those that stand for new nodes.
 	live []*unit
 	// received is what units have been given so far, as of when nodes were last freed again.
-	received map[*unit]planning.Load
+	received map[*unit]valuing.Load
 	decided
 	mode
 	tries

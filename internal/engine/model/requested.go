@@ -4,20 +4,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/drawknife/drawknife/internal/engine/resources"
-	"github.com/drawknife/drawknife/scheduling/planning"
 )
-
-// FreeOn is what a node of the snapshot has free; false for a name that it lacks.
-func (m *Model) FreeOn(name string) (corev1.ResourceList, bool) {
-	i, ok := m.NodeIndex[name]
-	if !ok {
-		return nil, false
-	}
-	dims := m.Resources.Len()
-	return m.Resources.List(m.Free[i*dims : (i+1)*dims]), true
-}
 
 // Requested is what those pods of a node ask for together, themselves counted, that could move and that moves says so of; nil for a
 // name that the snapshot lacks.
@@ -51,9 +41,15 @@ func (m *Model) RequestedTogether(nodes []string, moves func(at int, pod *corev1
 	return m.Resources.List(sum)
 }
 
+// NodeRoom is how much of a resource a node has free.
+type NodeRoom struct {
+	Node string
+	Free resource.Quantity
+}
+
 // Roomiest are the two nodes of the snapshot with most of the resource free, of equals those that come first in the snapshot; zero where there
 // are fewer with any.
-func (m *Model) Roomiest(name corev1.ResourceName) (out [2]planning.NodeRoom) {
+func (m *Model) Roomiest(name corev1.ResourceName) (out [2]NodeRoom) {
 	d := slices.Index(m.Resources.Names, name)
 	if d < 0 || m.Snapshot == nil {
 		return out

@@ -7,9 +7,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
+// Assignment is where a trial has put pods.
+type Assignment struct {
+	// Existing are the nodes of the snapshot that have received some, by name.
+	Existing []planning.ExistingNode
+	// Planned are the pods of new nodes, by number.
+	Planned [][]planning.PodKey
+	// Hidden are the nodes that are hidden, in the order they were.
+	Hidden []string
+	// ExistingFrom and PlannedFrom tell for each of those pods which of Hidden it comes from; -1 for one that waits anyway.
+	ExistingFrom, PlannedFrom [][]int32
+}
+
 // Assigned is where the trial has put pods so far. It is Placed without what the new nodes are, and pods of a class that were
 // hidden together are placed together, whatever was placed and taken off before.
-func (t *Trial) Assigned() *planning.Assignment {
+func (t *Trial) Assigned() *Assignment {
 	m := t.M
 	r := t.S.Pods()
 	from := r.HiddenOf()
@@ -37,7 +49,7 @@ func (t *Trial) Assigned() *planning.Assignment {
 			at[host]++
 		}
 	}
-	out := &planning.Assignment{Planned: make([][]planning.PodKey, len(t.S.Planned)), PlannedFrom: make([][]int32, len(t.S.Planned))}
+	out := &Assignment{Planned: make([][]planning.PodKey, len(t.S.Planned)), PlannedFrom: make([][]int32, len(t.S.Planned))}
 	var nodes []int32
 	for i := range m.Nodes {
 		if counts[i] > 0 {

@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/model"
@@ -97,9 +100,21 @@ func (l *Launchables) number(uses []podclass.Use) int {
 	return n
 }
 
+// Launchable is a kind of node that a new node may be.
+type Launchable struct {
+	// Pool that launches it, and its InstanceType.
+	Pool         v1.PoolKey
+	InstanceType string
+	// Room is what it has for pods: its allocatable less what DaemonSets take, resources of which it has none left out.
+	Room corev1.ResourceList
+	// Price is the lowest for which the pool may buy it, USD per hour. What is not available and what draws on a reservation
+	// that is used up does not count; with a CostModel it is the price of a node that no commitment covers.
+	Price float64
+}
+
 // Kinds are the nodes of the groups, each once, in the order of pools by which plans prefer them and then by type: every new
 // node with pods of these groups is one of them, whatever else it holds. Numbers that Of never gave stand for nothing.
-func (l *Launchables) Kinds(groups ...int) []planning.Launchable {
+func (l *Launchables) Kinds(groups ...int) []Launchable {
 	type kind struct {
 		pool int32
 		row  int
@@ -124,11 +139,11 @@ func (l *Launchables) Kinds(groups ...int) []planning.Launchable {
 		kinds = append(kinds, k)
 	}
 	slices.SortFunc(kinds, func(a, b kind) int { return cmp.Or(cmp.Compare(a.pool, b.pool), cmp.Compare(a.row, b.row)) })
-	out := make([]planning.Launchable, len(kinds))
+	out := make([]Launchable, len(kinds))
 	for i, k := range kinds {
 		p := m.Pools[k.pool]
 		c := p.Table.Catalog
-		out[i] = planning.Launchable{
+		out[i] = Launchable{
 			Pool: p.Key, InstanceType: c.Types[c.Variants[p.Table.Rows[k.row].Variant].Type].Name,
 			Room: m.Resources.List(p.Table.AllocOf(k.row, m.Resources.Len())), Price: float64(prices[k]) / market.NanoPerUSD,
 		}

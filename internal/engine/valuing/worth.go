@@ -64,9 +64,15 @@ func (w *Worth) WaitingNano(t *trial.Trial) int64 {
 	return sum
 }
 
+// Load is what a trial has put on a node: how many pods, and what they are worth together, USD per hour.
+type Load struct {
+	Pods  int
+	Worth float64
+}
+
 // Loads are what the trial has put on nodes of the snapshot, by name, and on new ones, by number.
-func (w *Worth) Loads(t *trial.Trial) (received map[string]planning.Load, planned []planning.Load) {
-	received, planned = map[string]planning.Load{}, make([]planning.Load, len(t.S.Planned))
+func (w *Worth) Loads(t *trial.Trial) (received map[string]Load, planned []Load) {
+	received, planned = map[string]Load{}, make([]Load, len(t.S.Planned))
 	for _, b := range t.S.Placed {
 		if b.Count == 0 {
 			continue
@@ -79,7 +85,7 @@ func (w *Worth) Loads(t *trial.Trial) (received map[string]planning.Load, planne
 		}
 		name := t.M.Nodes[b.Host].Name
 		l := received[name]
-		received[name] = planning.Load{Pods: l.Pods + int(b.Count), Worth: l.Worth + worth}
+		received[name] = Load{Pods: l.Pods + int(b.Count), Worth: l.Worth + worth}
 	}
 	return received, planned
 }
