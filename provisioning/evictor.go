@@ -6,6 +6,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // Evictor decides how pods of drained nodes are evicted: EvictAtOnce, or SurgeFirst. DrainNode decides which pods must leave, the
@@ -51,13 +53,14 @@ func (EvictAtOnce) Evict(l Leaving, _ time.Time) Step {
 //
 // The zero value is ready.
 type SurgeFirst struct {
-	// Pods is the maximum number of additional pods of a workload; 0 or less means 1.
+	// Pods is the maximum number of additional pods of a workload; less than 1 counts as 1.
 	Pods int
-	// Patience is how long to wait for a replacement before the pods are evicted anyway; 0 or less means DefaultSurgePatience.
-	Patience time.Duration
+	// Patience is how long to wait for a replacement before the pods are evicted anyway; nil is DefaultSurgePatience, 0 or less does not
+	// wait.
+	Patience *time.Duration
 	// LastCall is how long before its deadline (EvictPod.Deadline) a pod is evicted at the latest, so that it is evicted and not
-	// deleted; 0 or less means DefaultSurgeLastCall.
-	LastCall time.Duration
+	// deleted; nil is DefaultSurgeLastCall, with 0 or less it may be deleted.
+	LastCall *time.Duration
 }
 
 // Times of SurgeFirst.
@@ -71,13 +74,6 @@ const (
 
 // EventSurgeGivenUp says that replacements did not become ready in time, so the pods are evicted without them. Karpenter has no such event.
 const EventSurgeGivenUp EventReason = "SurgeGivenUp"
-
-func positive[T int | time.Duration](n, otherwise T) T {
-	if n > 0 {
-		return n
-	}
-	return otherwise
-}
 
 // Evict is the next step of the surge.
 func (s SurgeFirst) Evict(l Leaving, now time.Time) Step {
@@ -99,10 +95,10 @@ func (s SurgeFirst) Evict(l Leaving, now time.Time) Step {
 		return step
 	}
 	step.Again = surgeEvery
-	patience := positive(s.Patience, DefaultSurgePatience)
+	patience := max(0, option.Or(s.Patience, DefaultSurgePatience))
 	switch {
 	case w.Surge == nil:
-		by := int32(min(positive(s.Pods, 1), len(staying)))
+		by := int32(min(max(1, s.Pods), len(staying)))
 		step.Effects = append(step.Effects, w.scale(w.Replicas+by, &Surge{From: w.Replicas, By: by, Since: now}))
 	case len(going) > 0 && now.Sub(w.Surge.Since) > patience/2:
 		// A replacement became ready, so the patience for the others starts again.
@@ -131,7 +127,7 @@ func (s SurgeFirst) sort(l Leaving, now time.Time) (going, staying []EvictPod) {
 			spare++
 		}
 	}
-	lastCall := positive(s.LastCall, DefaultSurgeLastCall)
+	lastCall := max(0, option.Or(s.LastCall, DefaultSurgeLastCall))
 	for _, e := range sortedEvictions(l.Evictions) {
 		late := !e.Deadline.IsZero() && !now.Before(e.Deadline.Add(-lastCall))
 		switch {
