@@ -55,7 +55,7 @@ type site struct {
 
 func sdkConfig(cloud *moto.Cloud) sdk.Config {
 	settings := mototest.Settings(cloud)
-	settings.MaxAttempts = 2 // tests count calls
+	settings.MaxAttempts = ptr(2) // tests count calls
 	return settings
 }
 

@@ -49,12 +49,12 @@ type Config struct {
 	Base *aws.Config
 	// UserAgent is added to the user agent of every request, "name/version"; empty adds "drawknife".
 	UserAgent string
-	// Timeout bounds one HTTP request; zero: DefaultTimeout. Ignored when Base brings its own HTTP client.
-	Timeout time.Duration
-	// MaxAttempts is how often a call is tried; zero: DefaultMaxAttempts.
-	MaxAttempts int
-	// MaxBackoff is the longest pause between attempts; zero: DefaultMaxBackoff.
-	MaxBackoff time.Duration
+	// Timeout is the longest duration of one HTTP request; 0 is no limit, nil DefaultTimeout. Ignored when Base has its own HTTP client.
+	Timeout *time.Duration
+	// MaxAttempts is how often a call is tried, at least once; nil is DefaultMaxAttempts.
+	MaxAttempts *int
+	// MaxBackoff is the longest pause between attempts; nil is DefaultMaxBackoff.
+	MaxBackoff *time.Duration
 	// Budget that calls draw on; nil: a new one with DefaultLimits. Share one between clients of one account and region.
 	Budget *Budget
 	// Observe is called for every call when it has ended, for metrics and logs; nil: none. It must be safe for
@@ -73,14 +73,14 @@ func (c Config) Validate() error {
 	if strings.ContainsAny(c.Region, " /:@") {
 		faults = append(faults, fmt.Errorf("region %q: must be a name such as eu-west-1", c.Region))
 	}
-	if c.Timeout < 0 {
-		faults = append(faults, fmt.Errorf("timeout %s: must not be negative", c.Timeout))
+	if timeout := option.Or(c.Timeout, DefaultTimeout); timeout < 0 {
+		faults = append(faults, fmt.Errorf("timeout %s: must not be negative", timeout))
 	}
-	if c.MaxAttempts < 0 {
-		faults = append(faults, fmt.Errorf("max attempts %d: must not be negative", c.MaxAttempts))
+	if attempts := option.Or(c.MaxAttempts, DefaultMaxAttempts); attempts < 1 {
+		faults = append(faults, fmt.Errorf("max attempts %d: must be at least 1", attempts))
 	}
-	if c.MaxBackoff < 0 {
-		faults = append(faults, fmt.Errorf("max backoff %s: must not be negative", c.MaxBackoff))
+	if backoff := option.Or(c.MaxBackoff, DefaultMaxBackoff); backoff < 0 {
+		faults = append(faults, fmt.Errorf("max backoff %s: must not be negative", backoff))
 	}
 	return errors.Join(faults...)
 }
@@ -115,13 +115,13 @@ func Load(ctx context.Context, c Config) (*Clients, error) {
 		base.BaseEndpoint = aws.String(c.Endpoint)
 	}
 	if base.HTTPClient == nil || c.Base == nil {
-		base.HTTPClient = &http.Client{Timeout: orDefault(c.Timeout, DefaultTimeout), Transport: newTransport(base.HTTPClient)}
+		base.HTTPClient = &http.Client{Timeout: option.Or(c.Timeout, DefaultTimeout), Transport: newTransport(base.HTTPClient)}
 	}
 	base.RetryMode, base.RetryMaxAttempts = "", 0
 	base.Retryer = func() aws.Retryer {
 		return retry.NewStandard(func(o *retry.StandardOptions) {
-			o.MaxAttempts = orDefault(c.MaxAttempts, DefaultMaxAttempts)
-			o.MaxBackoff = orDefault(c.MaxBackoff, DefaultMaxBackoff)
+			o.MaxAttempts = option.Or(c.MaxAttempts, DefaultMaxAttempts)
+			o.MaxBackoff = option.Or(c.MaxBackoff, DefaultMaxBackoff)
 		})
 	}
 	budget := c.Budget

@@ -70,7 +70,7 @@ func TestClientsThrottled(t *testing.T) {
 	var seen sdk.Call
 	budget := sdk.NewBudget(map[sdk.Class]sdk.Limit{sdk.ClassRead: {PerSecond: 1000, Burst: 1000}})
 	clients, err := sdk.Load(t.Context(), sdk.Config{
-		Base: static(), Endpoint: url, MaxAttempts: 2, MaxBackoff: time.Millisecond, Budget: budget, Observe: func(c sdk.Call) { seen = c },
+		Base: static(), Endpoint: url, MaxAttempts: ptr(2), MaxBackoff: ptr(time.Millisecond), Budget: budget, Observe: func(c sdk.Call) { seen = c },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestLoadRefuses(t *testing.T) {
 	if _, err := sdk.Load(t.Context(), sdk.Config{Base: &aws.Config{}}); !errors.Is(err, sdk.ErrNoRegion) {
 		t.Errorf("with a base without a region: %v", err)
 	}
-	_, err := sdk.Load(t.Context(), sdk.Config{Endpoint: "ftp://x", Region: "eu west", Timeout: -1, MaxAttempts: -1, MaxBackoff: -1})
+	_, err := sdk.Load(t.Context(), sdk.Config{Endpoint: "ftp://x", Region: "eu west", Timeout: ptr(time.Duration(-1)), MaxAttempts: ptr(0), MaxBackoff: ptr(time.Duration(-1))})
 	for _, field := range []string{"endpoint", "region", "timeout", "max attempts", "max backoff"} {
 		if err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%v does not name %s", err, field)
@@ -167,7 +167,7 @@ func TestFastLargeAnswers(t *testing.T) {
 		_, _ = io.WriteString(w, body.String())
 	}))
 	defer s.Close()
-	clients, err := sdk.Load(t.Context(), sdk.Config{Base: static(), Endpoint: s.URL, MaxAttempts: 1})
+	clients, err := sdk.Load(t.Context(), sdk.Config{Base: static(), Endpoint: s.URL, MaxAttempts: ptr(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,3 +178,5 @@ func TestFastLargeAnswers(t *testing.T) {
 		}
 	}
 }
+
+func ptr[T any](v T) *T { return &v }

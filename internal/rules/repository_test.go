@@ -45,6 +45,16 @@ func TestRepository(t *testing.T) {
 		}
 		report(t, rules.CheckOptions(tree.With("examples/controller", controller), "aws", unreachableOptions()))
 	})
+	t.Run("0 is 0", func(t *testing.T) {
+		report(t, rules.CheckZeros(tree, map[string]string{
+			"cloudprovider.Capabilities.LaunchTimeout": "what a provider says of itself in JSON: a field left out is 0",
+		}))
+		controller, err := rules.ParseTree(os.DirFS(filepath.Join(root, "examples/controller")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		report(t, rules.CheckZeros(controller, nil))
+	})
 	t.Run("log messages begin with a verb", func(t *testing.T) {
 		controller, err := rules.ParseTree(os.DirFS(filepath.Join(root, "examples/controller")))
 		if err != nil {

@@ -27,8 +27,8 @@ func Config(cloud *moto.Cloud) aws.Config {
 
 // Settings are for clients of package sdk that try again at once.
 func Settings(cloud *moto.Cloud) sdk.Config {
-	config := Config(cloud)
-	return sdk.Config{Base: &config, Endpoint: cloud.URL(), MaxAttempts: 3, MaxBackoff: time.Millisecond}
+	config, attempts, backoff := Config(cloud), 3, time.Millisecond
+	return sdk.Config{Base: &config, Endpoint: cloud.URL(), MaxAttempts: &attempts, MaxBackoff: &backoff}
 }
 
 // Clients are those of Settings.

@@ -14,6 +14,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // Path is where the webhook is served.
@@ -28,8 +30,8 @@ const DefaultMaxBytes = 64 << 20
 type Handler struct {
 	// Converter converts.
 	Converter Converter
-	// MaxBytes is the size of the largest review that is read; 0 is DefaultMaxBytes.
-	MaxBytes int64
+	// MaxBytes is the size of the largest review that is read; nil is DefaultMaxBytes.
+	MaxBytes *int64
 	// Logger receives what could not be converted; nil discards it.
 	Logger *slog.Logger
 }
@@ -45,10 +47,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "a ConversionReview is JSON: Content-Type has to be application/json", http.StatusUnsupportedMediaType)
 		return
 	}
-	most := h.MaxBytes
-	if most == 0 {
-		most = DefaultMaxBytes
-	}
+	most := option.Or(h.MaxBytes, DefaultMaxBytes)
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var large *http.MaxBytesError
 	switch {

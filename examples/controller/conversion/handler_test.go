@@ -98,7 +98,7 @@ func TestReviewFails(t *testing.T) {
 
 // What is no review is refused with a status that says so; the size is bounded.
 func TestNoReview(t *testing.T) {
-	h := &conversion.Handler{MaxBytes: 4096}
+	h := &conversion.Handler{MaxBytes: new(int64(4096))}
 	for name, c := range map[string]struct {
 		body string
 		want int

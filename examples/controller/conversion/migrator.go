@@ -1,7 +1,6 @@
 package conversion
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // Migrator has every object stored in the version that its definition says is stored, and then says in the definition that there
@@ -24,9 +25,9 @@ type Migrator struct {
 	Client client.Client
 	// Definitions are the names of CustomResourceDefinitions; nil is DefinitionNames.
 	Definitions []string
-	// Settle is how long the API server may take to store objects as their definition says, after it has begun to say so: what is
-	// written before stays as it is, and nothing says that. 0 is DefaultSettle, less is no time.
-	Settle time.Duration
+	// Settle is how long to wait, after a definition has changed, until the API server stores objects in the new version: objects
+	// written before are stored in the old one, and nothing reports that. Nil is DefaultSettle.
+	Settle *time.Duration
 	// Logger receives what was done; nil discards it.
 	Logger *slog.Logger
 }
@@ -90,7 +91,7 @@ func storedVersion(crd *apiextensionsv1.CustomResourceDefinition) string {
 
 // settle waits until every API server stores what is written from now on as the definitions say that were read before.
 func (m *Migrator) settle(ctx context.Context) error {
-	timer := time.NewTimer(max(0, cmp.Or(m.Settle, DefaultSettle)))
+	timer := time.NewTimer(max(0, option.Or(m.Settle, DefaultSettle)))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -13,6 +13,7 @@ package kubelet
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -25,6 +26,8 @@ import (
 	storagelisters "k8s.io/client-go/listers/storage/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // DefaultHeartbeat is how often a kubelet renews its lease.
@@ -35,8 +38,8 @@ const workers = 8
 
 // Options of a simulator.
 type Options struct {
-	// Heartbeat is how often leases are renewed; zero means DefaultHeartbeat.
-	Heartbeat time.Duration
+	// Heartbeat is how often leases are renewed; more than 0. Nil is DefaultHeartbeat.
+	Heartbeat *time.Duration
 	// Log takes errors that are tried again; nil discards them.
 	Log *slog.Logger
 }
@@ -89,8 +92,8 @@ type instance struct {
 
 // Start starts a simulator without instances. It works until the context ends; Wait waits for that.
 func Start(ctx context.Context, client kubernetes.Interface, options Options) (*Simulator, error) {
-	if options.Heartbeat == 0 {
-		options.Heartbeat = DefaultHeartbeat
+	if beat := option.Or(options.Heartbeat, DefaultHeartbeat); beat <= 0 {
+		return nil, &option.Error{Package: "kubelet", Option: "Heartbeat", Rule: fmt.Sprintf("is %s: it must be more than 0", beat)}
 	}
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)

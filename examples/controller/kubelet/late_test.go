@@ -180,7 +180,7 @@ func TestNamesakeOfRemovedPod(t *testing.T) {
 func TestNodeHeardOfAgain(t *testing.T) {
 	running := bound("web-0", "node")
 	client := fake.NewClientset(running)
-	s, err := kubelet.Start(t.Context(), client, kubelet.Options{Heartbeat: 10 * time.Millisecond})
+	s, err := kubelet.Start(t.Context(), client, kubelet.Options{Heartbeat: new(10 * time.Millisecond)})
 	if err != nil {
 		t.Fatal(err)
 	}

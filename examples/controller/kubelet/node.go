@@ -14,6 +14,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // leaseDuration is what kubelets write into their leases.
@@ -190,7 +192,7 @@ func (s *Simulator) tellDrivers(ctx context.Context, node *corev1.Node, behaviou
 
 // heartbeats renews the leases of all registered instances that run, and has their nodes be ready.
 func (s *Simulator) heartbeats() {
-	tick := time.NewTicker(s.options.Heartbeat)
+	tick := time.NewTicker(option.Or(s.options.Heartbeat, DefaultHeartbeat))
 	defer tick.Stop()
 	for {
 		select {

@@ -94,8 +94,9 @@ func Read(ctx context.Context, o Options) (*Market, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
-	if o.AWS.Timeout == 0 {
-		o.AWS.Timeout = requestTimeout
+	if o.AWS.Timeout == nil {
+		timeout := requestTimeout
+		o.AWS.Timeout = &timeout
 	}
 	o.Progress("looking for the AWS region and credentials")
 	clients, err := sdk.Load(ctx, o.AWS)

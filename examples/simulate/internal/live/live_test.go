@@ -21,7 +21,7 @@ import (
 func at(url string) sdk.Config {
 	return sdk.Config{
 		Base:     &aws.Config{Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")},
-		Endpoint: url, MaxAttempts: 1,
+		Endpoint: url, MaxAttempts: ptr(1),
 	}
 }
 
@@ -112,3 +112,5 @@ func TestDay(t *testing.T) {
 		t.Errorf("day is %s", got)
 	}
 }
+
+func ptr[T any](v T) *T { return &v }
