@@ -68,18 +68,18 @@ func TestGlobalEconomics(t *testing.T) {
 			"", disruption.BlockPayBack, "saving 0.0200 USD/h would not pay back in time"},
 		{"more time to earn it", tight, disruption.Global{MinSavingShare: new(float64), LaunchTime: ptr(time.Hour), PayBack: ptr(12 * time.Hour)}, "d4", "", ""},
 		{"no time by which to earn it", tight, disruption.Global{MinSavingShare: new(float64), LaunchTime: ptr(time.Hour), PayBack: new(time.Duration)}, "d4", "", ""},
-		{"what disturbing four units is worth", wide, disruption.Global{DisruptionPrice: ptr(0.4)}, "", disruption.BlockPayBack, "beside the old: 0.8050 would"},
+		{"what disturbing four units is worth", wide, disruption.Global{DisruptionPrice: ptr(0.4)}, "", disruption.BlockPayBack, "next to the old ones: 0.8050 would"},
 		{"next to nothing for each pod that moves", tiny, disruption.Global{}, "", disruption.BlockPayBack, "saving 0.0025 USD/h would not pay back in time"},
 		{"unless moving them is worth nothing", tiny, disruption.Global{DisruptionPrice: new(float64)}, "d4", "", ""},
 		{"is not too much", wide, disruption.Global{DisruptionPrice: ptr(0.2)}, "c4", "", ""},
 		{"a new node", func(w *world) { wide(w); w.initialized("n", 5*time.Minute) }, disruption.Global{}, "", disruption.BlockCoolDown, "until 2026-05-04T10:05:00Z"},
 		{"new for a shorter time", func(w *world) { wide(w); w.initialized("n", 5*time.Minute) }, disruption.Global{CoolDown: ptr(5 * time.Minute)}, "c4", "", ""},
 		{"no longer new", func(w *world) { wide(w); w.initialized("n", 10*time.Minute) }, disruption.Global{}, "c4", "", ""},
-		{"pods whose like were moved of late", func(w *world) {
+		{"pods whose like were moved recently", func(w *world) {
 			wide(w)
 			w.input.History = []disruption.Disruption{{Node: "x", Time: now().Add(-2 * time.Minute), Owners: []types.UID{"other", "web"}}}
-		}, disruption.Global{}, "", disruption.BlockCoolDown, "until 2026-05-04T10:08:00Z"},
-		{"DIS-148 pods whose like were forced out of late", func(w *world) {
+		}, disruption.Global{}, "", disruption.BlockCoolDown, "it is new, or pods of its workloads were moved recently until 2026-05-04T10:08:00Z"},
+		{"DIS-148 pods whose like were forced out recently", func(w *world) {
 			wide(w)
 			w.input.History = []disruption.Disruption{disruption.ForcedDisruption(&v1.NodeClaim{}, "x", disruption.ReasonInterrupted,
 				[]*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{UID: "web"}}}}}, now().Add(-3*time.Minute))}

@@ -231,7 +231,7 @@ func TestEmptyNodeHasATime(t *testing.T) {
 	w.machine("idle", func(m *cluster.Machine) { m.LastPodEvent = now().Add(-5 * time.Second) })
 	p := w.plan(t, &disruption.Reference{})
 	b := why(t, p, "idle", disruption.MethodEmptiness)
-	if got, want := b.String(), "pods came or went lately: consolidateAfter of its nodepool has not passed until 2026-05-04T10:00:25Z"; got != want {
+	if got, want := b.String(), "pods came or went recently: consolidateAfter of its nodepool has not passed until 2026-05-04T10:00:25Z"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if !p.Again.Equal(now().Add(25 * time.Second)) {

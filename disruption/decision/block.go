@@ -111,7 +111,7 @@ const (
 	// BlockRobustness: if kube-scheduler puts pods elsewhere than planned, Block.Pods may find no place: so one of Block.Count
 	// orders showed. The next plan looks again.
 	BlockRobustness BlockCode = "Robustness"
-	// BlockCoolDown: it is new, or owners of its pods had pods moved recently; Until.
+	// BlockCoolDown: it is new, or pods of its workloads were moved recently; Until.
 	BlockCoolDown BlockCode = "CoolDown"
 	// BlockFloor: pods of it have no room on any other node, and new nodes for them cost at least Block.Floor, which leaves
 	// less to save than Block.Required of its Price: Block.Proof.
@@ -257,7 +257,7 @@ func (b *Block) sentence() string {
 	case BlockNoGain:
 		return fmt.Sprintf("removing it would save %.4f USD/h, and has to save %.4f", b.Saving, b.Required)
 	case BlockPayBack:
-		return fmt.Sprintf("saving %.4f USD/h would not pay back in time for the disturbance and for new nodes beside the old: %.4f would", b.Saving, b.Required)
+		return fmt.Sprintf("saving %.4f USD/h would not pay back in time for the disruption and for new nodes next to the old ones: %.4f would", b.Saving, b.Required)
 	case BlockDrain:
 		return fmt.Sprintf("pod disruption budgets %v let %d of its %d pods go at a time: its drain would take %s", b.Budgets, b.Need, b.Count, b.Duration)
 	case BlockRobustness:
@@ -280,7 +280,7 @@ func fixedSentences(code BlockCode) (string, bool) {
 		BlockStatic:         "its nodepool has a fixed number of replicas",
 		BlockNotStatic:      "its nodepool has no fixed number of replicas",
 		BlockNever:          "consolidateAfter of its nodepool is Never",
-		BlockQuiet:          "pods came or went lately: consolidateAfter of its nodepool has not passed",
+		BlockQuiet:          "pods came or went recently: consolidateAfter of its nodepool has not passed",
 		BlockBuffer:         "capacity buffers count on its room",
 		BlockNotEmpty:       "pods would have to move",
 		BlockEmpty:          "no pod would have to move: it is removed as empty",
@@ -290,7 +290,7 @@ func fixedSentences(code BlockCode) (string, bool) {
 		BlockNoBatch:        "no batch that was tried with it among the nodes can be removed for at most one new node",
 		BlockReceiver:       "pods of nodes that go are planned for it",
 		BlockLater:          "its pods have places once other commands are done: the next plan looks at it again",
-		BlockCoolDown:       "it is new, or owners of its pods had pods moved of late",
+		BlockCoolDown:       "it is new, or pods of its workloads were moved recently",
 		BlockNotReached:     "the search ended before its turn",
 	}[code]
 	return s, ok
