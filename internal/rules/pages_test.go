@@ -47,6 +47,13 @@ func TestPages(t *testing.T) {
 		report(t, rules.CheckEngine(tree, architecture, documents[architecture]))
 		report(t, rules.CheckConsolidate(tree, architecture, documents[architecture]))
 	})
+	t.Run("places that are named exist", func(t *testing.T) {
+		controller, err := rules.ParseTree(os.DirFS(filepath.Join(root, "examples/controller")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		report(t, rules.CheckWhere(tree.With("examples/controller", controller), architecture, documents[architecture]))
+	})
 	t.Run("imports are as drawn", func(t *testing.T) {
 		if *update {
 			page, err := rules.SetFence(documents[architecture], "<!-- imports -->", "mermaid", rules.DrawImports(tree))
