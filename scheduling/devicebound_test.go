@@ -12,6 +12,7 @@ import (
 
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/devices"
+	"github.com/drawknife/drawknife/internal/planvalidator"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -110,6 +111,13 @@ func TestDevicesBoundOfWholesAndPartitions(t *testing.T) {
 	const small = 7 * 0.4 // on spot
 	if cheapest := cheapestByTrying(t, s); math.Abs(cheapest-3*small) > 1e-9 || math.Abs(p.HourlyCost-cheapest) > 1e-9 || math.Abs(p.LowerBound-cheapest) > 1e-6 {
 		t.Errorf("the bound is %v, the plan %v (%s), and %v do", p.LowerBound, p.HourlyCost, typesOf(p), cheapest)
+	}
+	// The bound is met, so no pod may be worth more than the certificate says.
+	for i := range p.Certificate.Classes {
+		p.Certificate.Classes[i].Value *= 1.01
+	}
+	if faults := planvalidator.CheckDevices(s, p, modelIs{}); len(faults) == 0 {
+		t.Error("values that nodes could not hold for what they cost are believed")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/internal/engine/devices"
+	"github.com/drawknife/drawknife/internal/planvalidator"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -55,7 +56,40 @@ func planAttached(t fataler, s *scheduling.Snapshot) *scheduling.Plan {
 	if err != nil {
 		t.Fatalf("Solve: %v", err)
 	}
+	for _, f := range planvalidator.CheckDevices(s, p, modelIs{}) {
+		t.Errorf("%v", f)
+	}
 	return p
+}
+
+// CheckDevices gives devices that several nodes can use out once, to nodes that can use them.
+func TestCheckFindsAttachedDevicesGivenTwice(t *testing.T) {
+	claiming := func(zones ...string) (*scheduling.Snapshot, *scheduling.Plan) {
+		s := gpuCluster(pods("p", 2, requests("cpu=40"), claims("nic")))
+		template(s, "nic", nil, gpuRequest("r", 1, "model=NIC"))
+		for i, zone := range zones {
+			attached(s, fmt.Sprint("net", i), zone, gpus(1, "NIC"))
+		}
+		return s, planAttached(t, s)
+	}
+	s, p := claiming("a", "b")
+	if faults := planvalidator.CheckDevices(s, p, modelIs{}); len(p.NewNodes) != 2 || len(faults) > 0 {
+		t.Fatalf("%d nodes, %v", len(p.NewNodes), faults)
+	}
+	for name, change := range map[string]func(){
+		"both in one zone": func() { p.NewNodes[0].Requirements = p.NewNodes[1].Requirements },
+		"in any zone":      func() { p.NewNodes[0].Requirements = p.NewNodes[0].Requirements.Without(zoneKey) },
+		"one device is held": func() {
+			allocatedOn(claimObject(s, "other", gpuRequest("r", 1)), "elsewhere", "nic-0")
+			s.ResourceClaims[0].Status.Allocation.Devices.Results[0].Pool = "net0"
+		},
+	} {
+		s, p = claiming("a", "b")
+		change()
+		if len(planvalidator.CheckDevices(s, p, modelIs{})) == 0 {
+			t.Errorf("%s: no fault is found", name)
+		}
+	}
 }
 
 // Devices that several nodes can use are given out once for the cluster, whichever nodes take them.

@@ -27,7 +27,7 @@ func (c *checker) certificateRules(cert *scheduling.Certificate) {
 		}
 		least := map[string]int64{}
 		for _, class := range cert.Classes {
-			text := amountsText(withoutVolumes(class.Requests))
+			text := amountsText(ordinary(class.Requests))
 			if known, ok := least[text]; !ok || class.Takes[r.Name] < known {
 				least[text] = class.Takes[r.Name]
 			}

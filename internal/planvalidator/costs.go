@@ -58,6 +58,22 @@ func withoutVolumes(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
+// ordinary is the list without attached volumes and devices.
+func ordinary(list corev1.ResourceList) corev1.ResourceList {
+	out := withoutVolumes(list)
+	for name := range out {
+		if countsDevices(name) {
+			delete(out, name)
+		}
+	}
+	return out
+}
+
+// countsDevices reports whether a certificate's resource counts devices, or shares of them.
+func countsDevices(name corev1.ResourceName) bool {
+	return strings.HasPrefix(string(name), planning.DevicesPrefix)
+}
+
 // nodeRulesAlone reports whether the pod's rules, if it has any, are about single nodes: no node is closed to it for their sake.
 func nodeRulesAlone(pod *corev1.Pod) bool {
 	if a := pod.Spec.Affinity; a != nil {
@@ -90,7 +106,7 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 	}
 	total := 0.0
 	for _, class := range cert.Classes {
-		left[amountsText(withoutVolumes(class.Requests))] -= class.Count
+		left[amountsText(ordinary(class.Requests))] -= class.Count
 		total += float64(class.Count) * class.Value
 		if class.Value < 0 || class.Count <= 0 {
 			c.fault("certificate", "a class counts %d pods of value %v", class.Count, class.Value)

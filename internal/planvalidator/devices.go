@@ -12,9 +12,12 @@ import (
 
 // CheckDevices returns what is wrong with the plan as to devices that pods claim: on each node, whichever of its types is launched, there must be
 // a way to give all claims their devices, found by trying; pods that share a claim must be on one node, and pods whose claims have devices where
-// these are. What the matcher says of selectors is believed. Capacity with a request policy and extended resources are not known.
+// these are. Devices that several nodes can use are given out once for all nodes together. No new node that could be launched may hold more of what
+// the certificate says pods are worth than it costs. What the matcher says of selectors is believed. Capacity with a request policy and extended
+// resources are not known.
 func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling.DeviceMatcher) []Fault {
 	c := &deviceChecker{checker: newChecker(s, p), matcher: matcher, hosts: map[string]string{}}
+	c.network = c.newNetwork()
 	for i := range p.NewNodes {
 		n := &p.NewNodes[i]
 		if c.pools[n.Pool] == nil {
@@ -32,23 +35,35 @@ func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling
 	}
 	for i := range p.Existing {
 		e := &p.Existing[i]
-		h := newDeviceHost()
-		for _, slice := range s.ResourceSlices {
-			if slice.Spec.NodeName != nil && *slice.Spec.NodeName == e.Name {
-				h.publish(slice.Spec.Driver, slice.Spec.Pool.Name, slice.Spec.Devices, slice.Spec.SharedCounters)
-			}
-		}
-		for _, claim := range s.ResourceClaims {
-			if claim.Status.Allocation != nil {
-				h.hold(claim.Status.Allocation.Devices.Results)
-			}
-		}
-		if len(h.devices) > 0 {
+		if h := c.published(e.Name); len(h.devices) > 0 {
 			c.host(e.Name, h, e.Pods)
 		}
 		c.apart(e.Name, e.Pods)
 	}
+	c.together()
+	c.deviceWorth()
 	return c.faults
+}
+
+// published are the devices of a node that exists, and what claims have of them.
+func (c *deviceChecker) published(node string) *deviceHost {
+	h := newDeviceHost()
+	for _, slice := range c.s.ResourceSlices {
+		if slice.Spec.NodeName != nil && *slice.Spec.NodeName == node {
+			h.publish(slice.Spec.Driver, slice.Spec.Pool.Name, slice.Spec.Devices, slice.Spec.SharedCounters)
+		}
+	}
+	c.holdAllocated(h)
+	return h
+}
+
+// holdAllocated takes what claims have of the host's devices.
+func (c *deviceChecker) holdAllocated(h *deviceHost) {
+	for _, claim := range c.s.ResourceClaims {
+		if claim.Status.Allocation != nil {
+			h.hold(claim.Status.Allocation.Devices.Results)
+		}
+	}
 }
 
 type deviceChecker struct {
@@ -56,6 +71,8 @@ type deviceChecker struct {
 	matcher scheduling.DeviceMatcher
 	// hosts are the nodes of the pods of each shared claim.
 	hosts map[string]string
+	// network are the devices that several nodes can use; nil without.
+	network *deviceNetwork
 }
 
 // newNode checks a new node as one of its types, by each of the offerings that its claim leaves open if these differ in their devices.
@@ -64,13 +81,11 @@ func (c *deviceChecker) newNode(n *scheduling.NewNode, it *cloudprovider.Instanc
 		c.host(n.Name+" as "+it.Name, publishing(it, nil), n.Pods)
 		return
 	}
-	claim := c.claim(n, c.pools[n.Pool])
-	for i := range it.Offerings {
-		o := &it.Offerings[i]
-		if _, open := c.nodeLabels(claim, it, o); open && o.Available {
+	c.eachOpen(n, func(as *cloudprovider.InstanceType, o *cloudprovider.Offering, _ labels) {
+		if as == it {
 			c.host(n.Name+" as "+it.Name+"/"+o.Zone()+"/"+o.CapacityType(), publishing(it, o), n.Pods)
 		}
-	}
+	})
 }
 
 // publishing is what drivers will publish on an instance of the type bought by the offering; nil for one without bound attributes.
@@ -113,8 +128,18 @@ func bound(d *resourcev1.Device, b *cloudprovider.AttributeBinding, it *cloudpro
 
 // host checks the claims of one node's pods.
 func (c *deviceChecker) host(where string, h *deviceHost, pods []scheduling.PodKey) {
-	var specs []*resourcev1.DeviceClaim
-	seen := map[string]bool{}
+	if c.network != nil {
+		return // see together
+	}
+	steps := maxDeviceSteps
+	if t := (&deviceTrial{c: c, claims: c.claimsOn(where, h.devices, pods, map[string]bool{}), steps: &steps}); !t.claim(0) && steps > 0 {
+		c.fault(where, "there is no way to give pods %v their devices", pods)
+	}
+}
+
+// claimsOn are the claims of the pods that have no devices yet, each of which can have the given ones. Those seen are left out.
+func (c *deviceChecker) claimsOn(where string, devices []*hostDevice, pods []scheduling.PodKey, seen map[string]bool) []hostedClaim {
+	var out []hostedClaim
 	for _, key := range pods {
 		pod := c.pods[key]
 		if pod == nil {
@@ -130,13 +155,10 @@ func (c *deviceChecker) host(where string, h *deviceHost, pods []scheduling.PodK
 				continue
 			}
 			seen[name] = true
-			specs = append(specs, spec)
+			out = append(out, hostedClaim{spec, devices})
 		}
 	}
-	steps := maxDeviceSteps
-	if t := (&deviceTrial{c: c, h: h, specs: specs, steps: &steps}); !t.claim(0) && steps > 0 {
-		c.fault(where, "there is no way to give pods %v their devices", pods)
-	}
+	return out
 }
 
 // apart checks that pods of one claim are where they can use its devices.

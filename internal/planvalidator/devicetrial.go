@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
@@ -15,9 +16,13 @@ const maxDeviceSteps = 200_000
 type deviceHost struct {
 	devices  []*hostDevice
 	counters map[string]resource.Quantity
+	// slices counts what was published.
+	slices int
 }
 
 type hostDevice struct {
+	of           *deviceHost
+	slice        int
 	driver, pool string
 	object       *resourcev1.Device
 	uses         int
@@ -25,16 +30,27 @@ type hostDevice struct {
 	left map[resourcev1.QualifiedName]resource.Quantity
 }
 
+// alike reports whether it makes no difference which of the two a claim has: they say the same, draw on the same counters, and as much is left.
+func (d *hostDevice) alike(o *hostDevice) bool {
+	if d.of != o.of || d.slice != o.slice || d.uses != o.uses || !equality.Semantic.DeepEqual(d.left, o.left) {
+		return false
+	}
+	x, y := *d.object, *o.object
+	x.Name, y.Name = "", ""
+	return equality.Semantic.DeepEqual(x, y)
+}
+
 func newDeviceHost() *deviceHost { return &deviceHost{counters: map[string]resource.Quantity{}} }
 
 func (h *deviceHost) publish(driver, pool string, list []resourcev1.Device, sets []resourcev1.CounterSet) {
+	h.slices++
 	for i := range sets {
 		for name, counter := range sets[i].Counters {
 			h.counters[strings.Join([]string{driver, pool, sets[i].Name, name}, "/")] = counter.Value
 		}
 	}
 	for i := range list {
-		d := &hostDevice{driver: driver, pool: pool, object: &list[i], left: map[resourcev1.QualifiedName]resource.Quantity{}}
+		d := &hostDevice{of: h, slice: h.slices, driver: driver, pool: pool, object: &list[i], left: map[resourcev1.QualifiedName]resource.Quantity{}}
 		for name, capacity := range list[i].Capacity {
 			d.left[name] = capacity.Value
 		}
@@ -104,12 +120,17 @@ func (h *deviceHost) over(d *hostDevice) bool {
 
 // deviceTrial tries to give claims their devices, one request after another.
 type deviceTrial struct {
-	c     *deviceChecker
-	h     *deviceHost
-	specs []*resourcev1.DeviceClaim
+	c      *deviceChecker
+	claims []hostedClaim
 	// got are the devices of the present claim, with the names of the requests that have them.
 	got   []gotDevice
 	steps *int
+}
+
+// hostedClaim is a claim with the devices that its pod's node can use.
+type hostedClaim struct {
+	spec    *resourcev1.DeviceClaim
+	devices []*hostDevice
 }
 
 type gotDevice struct {
@@ -117,10 +138,10 @@ type gotDevice struct {
 	request, full string
 }
 
-func (t *deviceTrial) claim(at int) bool { return at == len(t.specs) || t.request(at, 0) }
+func (t *deviceTrial) claim(at int) bool { return at == len(t.claims) || t.request(at, 0) }
 
 func (t *deviceTrial) request(claim, at int) bool {
-	spec := t.specs[claim]
+	spec := t.claims[claim].spec
 	if at == len(spec.Requests) {
 		if len(t.got) > resourcev1.AllocationResultsMaxSize || !t.keepsConstraints(spec) {
 			return false
@@ -150,12 +171,12 @@ func (t *deviceTrial) request(claim, at int) bool {
 // meet tries one alternative of a request.
 func (t *deviceTrial) meet(claim, at int, sub *resourcev1.DeviceSubRequest, full string) bool {
 	var about []*hostDevice
-	for _, d := range t.h.devices {
+	for _, d := range t.claims[claim].devices {
 		if t.c.matches(sub, d) {
 			about = append(about, d)
 		}
 	}
-	name := t.specs[claim].Requests[at].Name
+	name := t.claims[claim].spec.Requests[at].Name
 	if sub.AllocationMode == resourcev1.DeviceAllocationModeAll {
 		if len(about) == 0 || slices.ContainsFunc(about, func(d *hostDevice) bool { return !tolerates(sub, d.object) }) {
 			return false
@@ -176,6 +197,9 @@ func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of
 			return false
 		}
 		d := of[i]
+		if slices.ContainsFunc(of[:i], d.alike) {
+			continue // in place of one that would not do
+		}
 		amounts := map[resourcev1.QualifiedName]resource.Quantity{}
 		for name, capacity := range d.object.Capacity {
 			amounts[name] = capacity.Value
@@ -185,12 +209,12 @@ func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of
 				}
 			}
 		}
-		t.h.take(d, amounts, 1)
+		d.of.take(d, amounts, 1)
 		as.d = d
 		t.got = append(t.got, as)
-		done := !t.h.over(d) && t.choose(claim, at, sub, of[i+1:], left-1, as)
+		done := !d.of.over(d) && t.choose(claim, at, sub, of[i+1:], left-1, as)
 		t.got = t.got[:len(t.got)-1]
-		t.h.take(d, amounts, -1)
+		d.of.take(d, amounts, -1)
 		if done {
 			return true
 		}

@@ -1,0 +1,153 @@
+package planvalidator
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// deviceNetwork is the devices that are not of one node, with the nodes that can use each.
+type deviceNetwork struct {
+	host *deviceHost
+	// nodes are by the place of the device; nil for all.
+	nodes []*corev1.NodeSelector
+}
+
+// newNetwork is nil without such devices.
+func (c *deviceChecker) newNetwork() *deviceNetwork {
+	n := &deviceNetwork{host: newDeviceHost()}
+	for _, slice := range c.s.ResourceSlices {
+		if slice.Spec.NodeName != nil {
+			continue
+		}
+		n.host.publish(slice.Spec.Driver, slice.Spec.Pool.Name, slice.Spec.Devices, slice.Spec.SharedCounters)
+		for i := range slice.Spec.Devices {
+			n.nodes = append(n.nodes, nodesOf(slice, &slice.Spec.Devices[i]))
+		}
+	}
+	if len(n.nodes) == 0 {
+		return nil
+	}
+	c.holdAllocated(n.host)
+	return n
+}
+
+// nodesOf selects the nodes that can use the device; nil for all.
+func nodesOf(slice *resourcev1.ResourceSlice, d *resourcev1.Device) *corev1.NodeSelector {
+	all, selector, name := slice.Spec.AllNodes, slice.Spec.NodeSelector, (*string)(nil)
+	if slice.Spec.PerDeviceNodeSelection != nil && *slice.Spec.PerDeviceNodeSelection {
+		all, selector, name = d.AllNodes, d.NodeSelector, d.NodeName
+	}
+	switch {
+	case all != nil && *all:
+		return nil
+	case name != nil:
+		return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{
+			Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{*name},
+		}}}}}
+	case selector == nil:
+		return &corev1.NodeSelector{} // no node
+	}
+	return selector
+}
+
+// reached are the devices that nodes with each of the labels can use.
+func (c *deviceChecker) reached(of []labels) []*hostDevice {
+	var out []*hostDevice
+	for i, d := range c.network.host.devices {
+		if c.network.nodes[i] == nil || !slices.ContainsFunc(of, func(m labels) bool { return !c.selectedBy(m, c.network.nodes[i]) }) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// selectedBy reports whether the node is sure to be selected.
+func (c *deviceChecker) selectedBy(m labels, nodes *corev1.NodeSelector) bool {
+	if len(nodes.NodeSelectorTerms) == 0 {
+		return false
+	}
+	return c.accepts(m, &corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: nodes}}})
+}
+
+// together checks that the claims of all nodes can have their devices at once, where some devices are not of one node: by the first type of each new node,
+// and for each of its other types that its pods alone could have theirs.
+func (c *deviceChecker) together() {
+	if c.network == nil {
+		return
+	}
+	var all []hostedClaim
+	seen := map[string]bool{}
+	for i := range c.p.NewNodes {
+		n := &c.p.NewNodes[i]
+		for at, option := range n.InstanceTypes {
+			for _, host := range c.launchable(n, option.Name) {
+				devices := slices.Concat(host.devices, c.reached(c.labelsOf(n)))
+				if at == 0 {
+					all = append(all, c.claimsOn(n.Name, devices, n.Pods, seen)...)
+					break
+				}
+				c.possible(n.Name+" as "+option.Name, c.claimsOn(n.Name, devices, n.Pods, map[string]bool{}))
+			}
+		}
+	}
+	for i := range c.p.Existing {
+		e := &c.p.Existing[i]
+		for j := range c.s.Nodes {
+			if n := &c.s.Nodes[j]; n.Name == e.Name {
+				devices := slices.Concat(c.published(e.Name).devices, c.reached([]labels{c.view(n).labels}))
+				all = append(all, c.claimsOn(e.Name, devices, e.Pods, seen)...)
+			}
+		}
+	}
+	c.possible("the plan", all)
+}
+
+// possible checks that the claims can have their devices at once.
+func (c *deviceChecker) possible(where string, claims []hostedClaim) {
+	steps := maxDeviceSteps
+	if t := (&deviceTrial{c: c, claims: claims, steps: &steps}); !t.claim(0) && steps > 0 {
+		c.fault(where, "there is no way to give %d claims their devices, those that several nodes can use once", len(claims))
+	}
+}
+
+// labelsOf are what is known of the new node's labels, by each offering that its claim leaves open.
+func (c *deviceChecker) labelsOf(n *scheduling.NewNode) []labels {
+	var out []labels
+	c.eachOpen(n, func(_ *cloudprovider.InstanceType, _ *cloudprovider.Offering, m labels) { out = append(out, m) })
+	return out
+}
+
+// launchable are the devices of the new node as the type of that name, by each offering that its claim leaves open.
+func (c *deviceChecker) launchable(n *scheduling.NewNode, name string) []*deviceHost {
+	var out []*deviceHost
+	c.eachOpen(n, func(it *cloudprovider.InstanceType, o *cloudprovider.Offering, _ labels) {
+		if it.Name == name {
+			out = append(out, publishing(it, o))
+		}
+	})
+	return out
+}
+
+// eachOpen visits the available offerings of the node's types that its claim leaves open.
+func (c *deviceChecker) eachOpen(n *scheduling.NewNode, visit func(it *cloudprovider.InstanceType, o *cloudprovider.Offering, m labels)) {
+	np := c.pools[n.Pool]
+	if np == nil {
+		return
+	}
+	claim := c.claim(n, np)
+	for _, it := range c.typesOf(np) {
+		if !slices.ContainsFunc(n.InstanceTypes, func(o scheduling.InstanceTypeOption) bool { return o.Name == it.Name }) {
+			continue
+		}
+		for i := range it.Offerings {
+			if m, open := c.nodeLabels(claim, it, &it.Offerings[i]); open && it.Offerings[i].Available {
+				visit(it, &it.Offerings[i], m)
+			}
+		}
+	}
+}
