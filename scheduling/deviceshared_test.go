@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -94,7 +95,18 @@ func TestPodsThatShareAClaimAndCannotMeet(t *testing.T) {
 		"a taint that one does not tolerate": {func(s *scheduling.Snapshot) {
 			s.NodePools = []scheduling.NodePool{nodePool("default", poolTaints("x=y:NoSchedule"))}
 			tolerates(corev1.Toleration{Operator: corev1.TolerationOpExists})(s.Pods[0])
-		}, "nowhere, nowhere", alone},
+		}, "nowhere, nowhere", `incompatible with nodepool "default", a pod that shares claims with it did not tolerate x=y:NoSchedule`},
+		"a taint of one pool that one does not tolerate": {func(s *scheduling.Snapshot) {
+			dear := catalogOf("dear")
+			s.Catalogs["dear"] = []*cloudprovider.InstanceType{publishes(machineType("dear", 50, "cpu=16", "memory=64Gi"), gpus(1, "H100")...)}
+			s.NodePools = []scheduling.NodePool{nodePool("tainted", poolTaints("x=y:NoSchedule")), nodePool("plain", dear)}
+			tolerates(corev1.Toleration{Operator: corev1.TolerationOpExists})(s.Pods[0])
+		}, "new dear/a/spot, new dear/a/spot", ""},
+		"a taint that both tolerate in their own way": {func(s *scheduling.Snapshot) {
+			s.NodePools = []scheduling.NodePool{nodePool("default", poolTaints("x=y:NoSchedule"))}
+			tolerates(corev1.Toleration{Key: "x", Operator: corev1.TolerationOpExists})(s.Pods[0])
+			tolerates(corev1.Toleration{Key: "x", Value: "y", Effect: corev1.TaintEffectNoSchedule})(s.Pods[1])
+		}, "new h1/a/spot, new h1/a/spot", ""},
 		"one of another node's name": {func(s *scheduling.Snapshot) {
 			s.Nodes = append(s.Nodes, node("n", allocatable("cpu=4", "memory=16Gi")))
 			requiredFields(corev1.NodeSelectorRequirement{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"n"}})(s.Pods[1])
@@ -197,5 +209,36 @@ func TestPodsThatShareAClaimMoveTogether(t *testing.T) {
 		if out, err := trial.Place(context.Background(), scheduling.PlaceOptions{}); err != nil || out.Unplaced != want {
 			t.Errorf("with room for %s: %+v, %v", room, out, err)
 		}
+	}
+}
+
+// Whether a device's taint is tolerated is decided by the request of the shared claim, for all its pods: their own tolerations are about nodes.
+func TestTaintedDevicesOfASharedClaim(t *testing.T) {
+	for name, c := range map[string]struct {
+		claim, pods bool
+		want        string
+	}{
+		"the claim tolerates it":         {claim: true, want: "new h1/a/spot, new h1/a/spot"},
+		"the pods do, and the claim not": {pods: true, want: "nowhere, nowhere"},
+		"neither":                        {want: "nowhere, nowhere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sick := gpus(1, "H100")
+			sick[0].Taints = []resourcev1.DeviceTaint{{Key: "sick", Effect: resourcev1.DeviceTaintEffectNoSchedule}}
+			s := gpuCluster(pods("p", 2, requests("cpu=1"), claimsNamed("c")))
+			s.Catalogs["types"] = []*cloudprovider.InstanceType{publishes(machineType("h1", 5, "cpu=16", "memory=64Gi"), sick...)}
+			r := gpuRequest("r", 1)
+			if c.claim {
+				r.Exactly.Tolerations = []resourcev1.DeviceToleration{{Key: "sick", Operator: resourcev1.DeviceTolerationOpExists}}
+			}
+			if c.pods {
+				tolerates(corev1.Toleration{Operator: corev1.TolerationOpExists})(s.Pods[0])
+			}
+			claimObject(s, "c", r)
+			p := planDevices(t, s)
+			if got := place(p, "p-0") + ", " + place(p, "p-1"); got != c.want {
+				t.Errorf("got %s, want %s; %v", got, c.want, p.Unschedulable)
+			}
+		})
 	}
 }

@@ -81,7 +81,7 @@ type Reason struct {
 	// Pool the reason is about; zero when it is about the pod alone, or about existing nodes.
 	Pool v1.PoolKey `json:"pool,omitzero"`
 	Code ReasonCode `json:"code"`
-	// Taint that is not tolerated, with ReasonTaint. Further ones stand in Also.
+	// Taint that is not tolerated, with ReasonTaint. Further ones stand in Also. Where the pod itself tolerates it, Detail says who does not.
 	Taint *corev1.Taint `json:"taint,omitempty"`
 	// Key of the label where the requirements exclude each other, with ReasonRequirements.
 	Key string `json:"key,omitempty"`
@@ -158,7 +158,7 @@ func (r Reason) main() string {
 	switch r.Code {
 	case ReasonTaint:
 		if r.Taint != nil {
-			return "did not tolerate " + TaintString(*r.Taint)
+			return strings.TrimPrefix(r.Detail+" ", " ") + "did not tolerate " + TaintString(*r.Taint)
 		}
 	case ReasonNoNodePools:
 		return joined("there is no nodepool to launch nodes from", ", and ", r.Nodes.sentence()) + r.hints("node")

@@ -174,6 +174,9 @@ func (x *explainer) pool(at int32, p *nodepool.Pool) (planning.Reason, finding) 
 	}
 	if taints := intolerable(x.s.Tolerations, p.Taints); len(taints) > 0 {
 		r := planning.Reason{Code: planning.ReasonTaint, Taint: &taints[0]}
+		if len(intolerable(x.c.Sample.Spec.Tolerations, taints[:1])) == 0 {
+			r.Detail = "a pod that shares claims with it"
+		}
 		for i := range taints[1:min(len(taints), maxAlso)] {
 			r.Also = append(r.Also, planning.Reason{Code: planning.ReasonTaint, Taint: &taints[i+1]})
 		}

@@ -21,6 +21,8 @@ type Writer struct {
 	Requests  []int64
 	// Pins are where a pod that claims devices has to go because it has them already; nil where no pod does.
 	Pins func(pod *corev1.Pod) []*corev1.NodeSelector
+	// Tolerated are what it tolerates with those that have to go with it; nil where no pod claims devices.
+	Tolerated func(pod *corev1.Pod) []corev1.Toleration
 	// The shape is the part of the text from ShapeAt to ShapeEnd: before it stand the requests, after it what does not
 	// bear on which nodes would do.
 	ShapeAt, ShapeEnd int
@@ -49,6 +51,7 @@ func (w *Writer) Write(pod *corev1.Pod) []byte {
 		for _, selector := range w.Pins(pod) {
 			w.Text(selector.String())
 		}
+		w.Tolerations(w.Tolerated(pod))
 	}
 	w.ShapeEnd = len(w.Buf)
 	w.standing(pod)

@@ -145,7 +145,7 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	}
 	w := likeness.NewWriter(m.Resources, m.Volumes)
 	if m.Devices != nil {
-		w.Pins = m.Devices.Pins
+		w.Pins, w.Tolerated = m.Devices.Pins, m.Devices.Tolerations
 	}
 	m.Pods = s.Pods
 	if len(s.Placeholders) > 0 {

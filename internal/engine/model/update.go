@@ -49,7 +49,7 @@ func (m *Model) Updated(s *planning.Snapshot) *Model {
 		touched: make(map[int32]bool),
 	}
 	if m.Devices != nil {
-		u.writer.Pins = m.Devices.Pins
+		u.writer.Pins, u.writer.Tolerated = m.Devices.Pins, m.Devices.Tolerations
 	}
 	next := *m
 	u.next = &next

@@ -28,6 +28,8 @@ type Devices interface {
 	Text(pod *corev1.Pod) string
 	// Pins are where the devices are that the pod's claims have already: it has to go to nodes that all of them select.
 	Pins(pod *corev1.Pod) []*corev1.NodeSelector
+	// Tolerations are those of the pod, or what all pods tolerate that follow it.
+	Tolerations(pod *corev1.Pod) []corev1.Toleration
 	// AddTo adds what the pod claims to what it requests, and what devices could serve of that. The error says why that can't be planned.
 	AddTo(pod *corev1.Pod, requests []int64) error
 }

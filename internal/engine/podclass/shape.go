@@ -48,6 +48,7 @@ func (r *Reader) NewShape(sample *corev1.Pod, requests []int64) *Shape {
 		return s
 	}
 	if r.Devices != nil && len(sample.Spec.ResourceClaims) > 0 {
+		s.Tolerations = r.Devices.Tolerations(sample)
 		if s.Terms, s.Invalid = r.pinned(s.Terms, r.Devices.Pins(sample)); s.Invalid != nil {
 			return s
 		}
