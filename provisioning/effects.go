@@ -118,8 +118,10 @@ const (
 	ReasonRegistrationTimeout  DisruptedReason = "registration_timeout"
 	// ReasonInitializationTimeout does not exist in Karpenter.
 	ReasonInitializationTimeout DisruptedReason = "initialization_timeout"
-	ReasonExpired               DisruptedReason = "expired"
-	ReasonGarbageCollected      DisruptedReason = "garbage_collected"
+	// ReasonGroupIncomplete: others of the claim's launch group could not be launched.
+	ReasonGroupIncomplete  DisruptedReason = "launch_group_incomplete"
+	ReasonExpired          DisruptedReason = "expired"
+	ReasonGarbageCollected DisruptedReason = "garbage_collected"
 	// ReasonScaledDown is used for static pools.
 	ReasonScaledDown DisruptedReason = "scaled_down"
 )

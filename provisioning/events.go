@@ -54,6 +54,8 @@ const (
 	EventLaunchHeldBack EventReason = "LaunchHeldBack"
 	// EventLaunchFailed: an instance could not be launched, or a NodeClaim could not be stored. Karpenter has no such event.
 	EventLaunchFailed EventReason = "LaunchFailed"
+	// EventGroupGivenUp: a NodeClaim is deleted because others that its pods need could not be launched. Karpenter has no such event.
+	EventGroupGivenUp EventReason = "LaunchGroupGivenUp"
 	// EventGarbageCollected: an orphaned NodeClaim, instance or Node is removed. Karpenter has no such event.
 	EventGarbageCollected EventReason = "GarbageCollected"
 )

@@ -79,7 +79,8 @@ type Outcome struct {
 	Failed bool
 }
 
-// Launch creates the claims of the orders at the time now, each independently of the others. Limits and launch rate limiter are
+// Launch creates the claims of the orders at the time now, each independently of the others, except that orders of one group
+// (Launch.Group) are all let through by limits and launch rate limiter, or none: then each has a *GroupError. Limits and launch rate limiter are
 // checked in the order of the list, so that the same orders give the same refusals; then claims are created in parallel. pass names
 // the pass: together with the index of an order it forms the order's token, so a pass that is repeated after lost answers creates
 // nothing twice. When ctx ends, orders that were not started fail with its error.
@@ -87,11 +88,17 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 	out := Outcome{Launched: make([]Launched, len(orders))}
 	var group errgroup.Group
 	group.SetLimit(l.parallelism)
+	groups := l.admitGroups(ctx, pass, orders, now)
 	for i := range orders {
 		done := &out.Launched[i]
 		done.Launch = orders[i]
-		token := fmt.Sprintf("%s/%d", pass, i)
-		if done.Err = l.admit(ctx, token, &orders[i], now); done.Err != nil {
+		token := tokenOf(pass, i)
+		if err, grouped := groups[orders[i].Group]; grouped {
+			done.Err = err
+		} else {
+			done.Err = l.admit(ctx, token, &orders[i], now)
+		}
+		if done.Err != nil {
 			var governed *GovernedError
 			if errors.As(done.Err, &governed) {
 				done.RetryAt = governed.RetryAt
@@ -110,6 +117,9 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 	}
 	return out
 }
+
+// tokenOf identifies an order of a pass.
+func tokenOf(pass string, order int) string { return fmt.Sprintf("%s/%d", pass, order) }
 
 // admit asks the limits and the launch rate limiter. If the second refuses, the reservation in the first is released.
 func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now time.Time) error {

@@ -25,14 +25,20 @@ type LifecycleOptions struct {
 	// InitializationTimeout is how long after its registration a node may take to initialize before its claim is deleted. 0 waits
 	// forever, as Karpenter does.
 	InitializationTimeout time.Duration
+	// GroupTimeout is how long after the first of its claims a launch group (v1.LaunchGroup) may take until all of its nodes have joined;
+	// then it is given up. 0 has the timeouts of each claim alone.
+	GroupTimeout time.Duration
 }
 
 // DefaultRegistrationTimeout is how long a NodeClaim may be without a registered node by default.
 const DefaultRegistrationTimeout = 15 * time.Minute
 
-// DefaultLifecycleOptions are cloudprovider.DefaultLaunchTimeout and DefaultRegistrationTimeout; initialization has no timeout.
+// DefaultLifecycleOptions are cloudprovider.DefaultLaunchTimeout, DefaultRegistrationTimeout and DefaultGroupTimeout; initialization has
+// no timeout.
 func DefaultLifecycleOptions() LifecycleOptions {
-	return LifecycleOptions{LaunchTimeout: cloudprovider.DefaultLaunchTimeout, RegistrationTimeout: DefaultRegistrationTimeout}
+	return LifecycleOptions{
+		LaunchTimeout: cloudprovider.DefaultLaunchTimeout, RegistrationTimeout: DefaultRegistrationTimeout, GroupTimeout: DefaultGroupTimeout,
+	}
 }
 
 // Lifecycle leads a NodeClaim from its creation to a node that is ready for pods: finalizer, launch, registration, initialization,
@@ -52,6 +58,8 @@ func NewLifecycle(o LifecycleOptions) (*Lifecycle, error) {
 		}
 	case o.InitializationTimeout < 0:
 		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.InitializationTimeout", Rule: "is negative: 0 waits forever"}
+	case o.GroupTimeout < 0:
+		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.GroupTimeout", Rule: "is negative: 0 has the timeouts of each claim alone"}
 	}
 	return &Lifecycle{options: o}, nil
 }
@@ -66,6 +74,9 @@ type ClaimState struct {
 	// Slices are the ResourceSlices that drivers published for the claim's node; others may be among them. They are read while the claim is not initialised
 	// and waits for drivers. Nil: they are not known, and not waited for; make an empty list where there are none yet.
 	Slices []*resourcev1.ResourceSlice
+	// Group are the claims of the same launch group (v1.LaunchGroupOf), those that are being deleted too; others may be among them. They are
+	// read until the claim is registered. Nil: they are not known, and the claim does not wait for them.
+	Group []*v1.NodeClaim
 	// HasGates tells that there are registration gates to ask.
 	HasGates bool
 	// Gates are the answers of the registration gates, by name, if AskGates was just carried out; else nil.
@@ -91,6 +102,9 @@ func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
 		return Step{Effects: []Effect{PutClaim{Claim: claim}}}
 	}
 	if step, dead := l.liveness(s.Claim, now); dead {
+		return step
+	}
+	if step, waits := l.group(s, now); waits {
 		return step
 	}
 	conditions := s.Claim.DeepCopy().Conditions()

@@ -41,10 +41,15 @@ type Orders struct {
 	Nominations []Nomination
 	// Waiting are the pods without a place, with reasons; without placeholders.
 	Waiting []scheduling.Unschedulable
+	// Held are planned nodes that are not launched now: earlier launches for the same gangs are not complete. Plan again soon.
+	Held []HeldNode
 	// Refused are planned nodes for which no claim can be created; their pods stay pending.
 	Refused []RefusedNode
 	// Events for the pods' owners.
 	Events []Event
+
+	// refusedGroups are the launch groups of Refused.
+	refusedGroups []string
 }
 
 // Launch is one node to launch.
@@ -60,6 +65,15 @@ type Launch struct {
 	Capacity corev1.ResourceList
 	// Price of the cheapest offering, in USD per hour.
 	Price float64
+	// Group names the launches that are of use only together; empty for one on its own. The claim says the same (v1.LaunchGroup).
+	Group string
+}
+
+// HeldNode is a planned node that waits for earlier launches.
+type HeldNode struct {
+	Node scheduling.NewNode
+	// Why it waits: a sentence.
+	Why string
 }
 
 // Nomination is an existing node that pods were planned for.
@@ -97,11 +111,18 @@ func Decide(snapshot *scheduling.Snapshot, plan *scheduling.Plan, o PassOptions)
 	}
 	d := newDecision(snapshot, o)
 	orders := &Orders{}
+	gangs := d.gangsOf(plan)
 	for i := range plan.NewNodes {
-		if err := d.launch(orders, &plan.NewNodes[i]); err != nil {
+		group, held := gangs.groupOf(&plan.NewNodes[i])
+		if held != "" {
+			d.hold(orders, &plan.NewNodes[i], held)
+			continue
+		}
+		if err := d.launch(orders, &plan.NewNodes[i], group); err != nil {
 			return nil, err
 		}
 	}
+	orders.dropRefusedGroups(d)
 	for _, node := range plan.Existing {
 		if pods := d.real(node.Pods); len(pods) > 0 {
 			orders.Nominations = append(orders.Nominations, Nomination{Node: node.Name, Pods: pods, Until: snapshot.Time.Add(o.Nomination)})
@@ -150,7 +171,7 @@ func newDecision(snapshot *scheduling.Snapshot, o PassOptions) *decision {
 }
 
 // launch orders a planned node, or returns why it can't.
-func (d *decision) launch(orders *Orders, node *scheduling.NewNode) error {
+func (d *decision) launch(orders *Orders, node *scheduling.NewNode, group *v1.LaunchGroup) error {
 	pool := d.pools[node.Pool]
 	if pool == nil {
 		return fmt.Errorf("plan: node %s is of nodepool %s, which the snapshot does not have: use a plan of this snapshot", node.Name, node.Pool)
@@ -165,6 +186,9 @@ func (d *decision) launch(orders *Orders, node *scheduling.NewNode) error {
 	claim, err := nodeclaims.New(node, pool, options)
 	if err != nil {
 		orders.Refused = append(orders.Refused, RefusedNode{Node: *node, Err: err})
+		if group != nil {
+			orders.refusedGroups = append(orders.refusedGroups, group.Name)
+		}
 		for _, pod := range pods {
 			d.failed(orders, pod, err.Error())
 		}
@@ -177,9 +201,12 @@ func (d *decision) launch(orders *Orders, node *scheduling.NewNode) error {
 	if drivers := nodeclaims.RequestedDrivers(d.snapshot, node.Pods, named, d.options.DeviceMatcher); len(drivers) > 0 {
 		claim.Annotations[v1.RequestedDRADriversAnnotationKey] = strings.Join(drivers, ",")
 	}
-	orders.Launches = append(orders.Launches, Launch{
-		Claim: claim, Pool: node.Pool, Pods: pods, PodUIDs: d.uidsOf(pods), Capacity: most(named), Price: node.InstanceTypes[0].Price,
-	})
+	launch := Launch{Claim: claim, Pool: node.Pool, Pods: pods, PodUIDs: d.uidsOf(pods), Capacity: most(named), Price: node.InstanceTypes[0].Price}
+	if group != nil {
+		launch.Group = group.Name
+		claim.Annotations[v1.LaunchGroupAnnotationKey] = group.String()
+	}
+	orders.Launches = append(orders.Launches, launch)
 	return nil
 }
 

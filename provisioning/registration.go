@@ -15,6 +15,9 @@ import (
 	"github.com/drawknife/drawknife/api/v1alpha5"
 )
 
+// reasonGatesClosed is the reason of Registered while gates keep the node out.
+const reasonGatesClosed = "RegistrationHookPending"
+
 // gateRetry is when closed gates without a RetryAfter are asked again.
 const gateRetry = 5 * time.Second
 
@@ -32,6 +35,9 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 		claim.Conditions().SetFalse(v1.ConditionRegistered, "MultipleNodesFound",
 			"nodes "+strings.Join(namesOf(s.Nodes), ", ")+" have the provider ID "+claim.Status.ProviderID+": delete those that are not the instance's", now)
 		return changed(s.Claim, claim, wait)
+	}
+	if step, waits := l.joining(s, now); waits {
+		return step
 	}
 	observed := s.Nodes[0]
 	var events []Event
@@ -51,7 +57,7 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 		return step
 	}
 	if reason, again, closed := closedGates(s.Gates); closed {
-		claim.Conditions().SetUnknown(v1.ConditionRegistered, "RegistrationHookPending", reason, now)
+		claim.Conditions().SetUnknown(v1.ConditionRegistered, reasonGatesClosed, reason, now)
 		step := changed(s.Claim, claim, untilDue(again, wait))
 		step.Events = events
 		return step
@@ -96,6 +102,7 @@ func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	}
 	node.Annotations = merged(node.Annotations, claim.Annotations)
 	delete(node.Annotations, v1.DisruptionCommandAnnotationKey) // the taint ends with the command, and the node stays
+	delete(node.Annotations, v1.LaunchGroupAnnotationKey)       // about the launch of claims alone
 	if node.Labels[v1.NodeDoNotSyncTaintsLabelKey] != "true" {
 		node.Spec.Taints = v1.MergeTaints(v1.MergeTaints(node.Spec.Taints, claim.Spec.Taints), claim.Spec.StartupTaints)
 	}

@@ -27,6 +27,7 @@ type world struct {
 	clock     *fake.SimClock
 	cloud     *fake.Cloud
 	lifecycle *provisioning.Lifecycle
+	belief    *provisioning.Belief
 	claims    map[string]*v1.NodeClaim
 	nodes     map[string]*corev1.Node
 	pods      map[types.NamespacedName]*corev1.Pod
@@ -133,7 +134,7 @@ func (w *world) reconcileClaim(name string) error {
 			term.Claim, term.Nodes = claim, w.nodesOf(claim)
 			step = provisioning.TerminateClaim(term, w.clock.Now())
 		} else {
-			step = w.lifecycle.Next(provisioning.ClaimState{Claim: claim, Nodes: w.nodesOf(claim), HasGates: true, Gates: gates}, w.clock.Now())
+			step = w.lifecycle.Next(provisioning.ClaimState{Claim: claim, Nodes: w.nodesOf(claim), Group: slices.Collect(maps.Values(w.claims)), HasGates: true, Gates: gates}, w.clock.Now())
 		}
 		if len(step.Effects) == 0 {
 			return nil
@@ -261,6 +262,7 @@ func (w *world) carryOut(effect provisioning.Effect) (any, error) {
 		}
 	case provisioning.CreateInstance:
 		instance, err := w.cloud.Create(ctx, e.Claim)
+		provisioning.Feedback(err, w.belief, w.clock.Now())
 		return w.lifecycle.Created(e.Claim, instance, err, w.clock.Now()), nil
 	case provisioning.AskGates:
 		result, err := w.cloud.Registered(ctx, e.Claim)

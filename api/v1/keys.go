@@ -63,6 +63,8 @@ const (
 	// DisruptionHistoryAnnotationKey on a pool holds recent disruptions of its nodes, which count for budgets with a rate and for
 	// cool-downs: see disruption.History.
 	DisruptionHistoryAnnotationKey = "drawknife.dev/disruption-history"
+	// LaunchGroupAnnotationKey on a claim says with which others it is launched together or not at all: see LaunchGroup.
+	LaunchGroupAnnotationKey = "drawknife.dev/launch-group"
 	// LearnedDevicesAnnotationKey on a pool holds what devices nodes of its instance types have published: see
 	// scheduling/learned. Removing it forgets that.
 	LearnedDevicesAnnotationKey = "drawknife.dev/learned-devices"

@@ -1,0 +1,201 @@
+package provisioning
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// groupPatience is how long pods of no gang may wait before a node that is planned for them and for a gang is launched for their sake,
+// whatever becomes of the gang.
+const groupPatience = 3 * time.Minute
+
+// gangNodes are the nodes of a plan whose pods are of use only together.
+type gangNodes struct {
+	d    *decision
+	plan *scheduling.Plan
+	// gangOf is the gang, by its place in Plan.Gangs, that needs a place for the pod.
+	gangOf map[scheduling.PodKey]int
+	// group is, by gang, the least gang that it shares new nodes with, itself included.
+	group []int
+	// pending says which gangs have places on nodes of a launch that is not complete.
+	pending []bool
+	// claims counts the new nodes of each group.
+	claims map[int]int
+}
+
+// gangsOf looks at the plan's gangs; nil without any.
+func (d *decision) gangsOf(plan *scheduling.Plan) *gangNodes {
+	if len(plan.Gangs) == 0 {
+		return nil
+	}
+	g := &gangNodes{
+		d: d, plan: plan, gangOf: map[scheduling.PodKey]int{}, group: make([]int, len(plan.Gangs)), pending: make([]bool, len(plan.Gangs)),
+		claims: map[int]int{},
+	}
+	g.findMembers()
+	for i := range g.group {
+		g.group[i] = i
+	}
+	for i := range plan.NewNodes {
+		g.join(g.on(plan.NewNodes[i].Pods))
+	}
+	for i := range plan.NewNodes {
+		if on := g.on(plan.NewNodes[i].Pods); len(on) > 0 {
+			g.claims[g.root(on[0])]++
+		}
+	}
+	g.findPending()
+	return g
+}
+
+// findMembers finds the members that gangs need: those beyond are like other pods.
+func (g *gangNodes) findMembers() {
+	gangs := make(map[scheduling.GangKey]*scheduling.Gang, len(g.d.snapshot.Gangs))
+	for i := range g.d.snapshot.Gangs {
+		gangs[g.d.snapshot.Gangs[i].Key()] = &g.d.snapshot.Gangs[i]
+	}
+	for i := range g.plan.Gangs {
+		placement := &g.plan.Gangs[i]
+		gang := gangs[placement.Gang]
+		if placement.Reason != nil || gang == nil {
+			continue
+		}
+		needed := placement.Minimum - placement.Bound
+		for _, key := range gang.Members {
+			if needed > 0 && g.d.pods[key] != nil {
+				g.gangOf[key] = i
+				needed--
+			}
+		}
+	}
+}
+
+// on are the gangs with needed members among the pods.
+func (g *gangNodes) on(pods []scheduling.PodKey) (list []int) {
+	for _, key := range pods {
+		if gang, ok := g.gangOf[key]; ok && !slices.Contains(list, gang) {
+			list = append(list, gang)
+		}
+	}
+	return list
+}
+
+// join puts the gangs into one group.
+func (g *gangNodes) join(gangs []int) {
+	for _, gang := range gangs {
+		a, b := g.root(gangs[0]), g.root(gang)
+		g.group[max(a, b)] = min(a, b)
+	}
+}
+
+func (g *gangNodes) root(gang int) int {
+	for g.group[gang] != gang {
+		gang = g.group[gang]
+	}
+	return gang
+}
+
+// findPending finds the groups that have places on nodes of launches which are not complete.
+func (g *gangNodes) findPending() {
+	launching := map[string]bool{}
+	for i := range g.d.snapshot.Nodes {
+		n := &g.d.snapshot.Nodes[i]
+		if group, ok := v1.LaunchGroupOf(n.Claim); ok && !group.Kept && !wasRegistered(n.Claim) {
+			launching[n.Name] = true
+		}
+	}
+	for _, node := range g.plan.Existing {
+		if launching[node.Name] {
+			for _, gang := range g.on(node.Pods) {
+				g.pending[g.root(gang)] = true
+			}
+		}
+	}
+}
+
+// wasRegistered reports whether the claim's node is registered, or was.
+func wasRegistered(claim *v1.NodeClaim) bool {
+	return NodeLost(claim) || slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
+		return c.Type == v1.ConditionRegistered && c.Status == metav1.ConditionTrue
+	})
+}
+
+// groupOf is the launch group of a new node, none for a node that is launched on its own; held says why it is not to be launched now.
+func (g *gangNodes) groupOf(node *scheduling.NewNode) (group *v1.LaunchGroup, held string) {
+	if g == nil {
+		return nil, ""
+	}
+	gangs := g.on(node.Pods)
+	if len(gangs) == 0 {
+		return nil, ""
+	}
+	root := g.root(gangs[0])
+	kept := g.hasPatientPods(node)
+	switch {
+	case g.pending[root] && kept:
+		return nil, ""
+	case g.pending[root]:
+		return nil, fmt.Sprintf("gang %s waits until nodes that were launched for it are ready or given up", g.plan.Gangs[gangs[0]].Gang)
+	case g.claims[root] < 2:
+		return nil, ""
+	}
+	return &v1.LaunchGroup{
+		Name: g.plan.Gangs[root].Gang.String() + "@" + g.d.snapshot.Time.UTC().Format(time.RFC3339Nano), Claims: g.claims[root], Kept: kept,
+	}, ""
+}
+
+// hasPatientPods reports whether pods on the node that no gang needs have waited for long.
+func (g *gangNodes) hasPatientPods(node *scheduling.NewNode) bool {
+	return slices.ContainsFunc(node.Pods, func(key scheduling.PodKey) bool {
+		pod := g.d.pods[key]
+		if _, needed := g.gangOf[key]; needed || pod == nil {
+			return false
+		}
+		since := waitingSince(pod)
+		return !since.IsZero() && !g.d.snapshot.Time.Before(since.Add(groupPatience))
+	})
+}
+
+// waitingSince is when kube-scheduler first found no place for the pod, or when it was created.
+func waitingSince(pod *corev1.Pod) time.Time {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && !c.LastTransitionTime.IsZero() {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return pod.CreationTimestamp.Time
+}
+
+// hold leaves a planned node for a later pass.
+func (d *decision) hold(orders *Orders, node *scheduling.NewNode, why string) {
+	orders.Held = append(orders.Held, HeldNode{Node: *node, Why: why})
+	for _, pod := range d.real(node.Pods) {
+		orders.Events = append(orders.Events, Event{
+			Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: d.pods[pod].UID, Warning: true, Reason: EventLaunchHeldBack, Message: why,
+			Every: failedSchedulingEvery,
+		})
+	}
+}
+
+// dropRefusedGroups launches nothing for groups with a node for which no claim can be created.
+func (o *Orders) dropRefusedGroups(d *decision) {
+	if len(o.refusedGroups) == 0 {
+		return
+	}
+	o.Launches = slices.DeleteFunc(o.Launches, func(l Launch) bool {
+		drop := l.Group != "" && slices.Contains(o.refusedGroups, l.Group)
+		for _, pod := range l.Pods {
+			if drop {
+				d.failed(o, pod, "another node of launch group "+l.Group+" can't be launched")
+			}
+		}
+		return drop
+	})
+}

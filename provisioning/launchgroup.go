@@ -1,0 +1,160 @@
+package provisioning
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/api/conditions"
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Claims whose pods are of use only together form a launch group (v1.LaunchGroup). A group goes through four phases, all of which are
+// written on its claims:
+//
+//  1. created: no claim launches until all of them are there
+//  2. launching: each claim says that it has seen all others, then all launch
+//  3. joined: nodes that have joined stay unregistered, so that no pod is bound to them, until all have joined
+//  4. registered: from the first that is registered on, each claim is on its own
+//
+// A claim that goes before the fourth phase (no capacity, no quota, a timeout), or a group that takes too long, gives up the whole
+// group: the other claims are deleted, and its pods planned again, without what has just turned out to be short.
+
+// Reasons of conditions of claims that wait for others of their group.
+const (
+	// ReasonGroupCreated is that of Launched: all claims of the group were seen.
+	ReasonGroupCreated = "LaunchGroupCreated"
+	// ReasonGroupJoining is that of Registered: the claim's node has joined, those of others have not.
+	ReasonGroupJoining = "LaunchGroupJoining"
+)
+
+const (
+	// groupLook is how often a claim that waits for others looks at them; their changes should have it looked at sooner.
+	groupLook = 2 * time.Second
+	// groupCreation is how long the claims of a group may take to appear.
+	groupCreation = 30 * time.Second
+)
+
+// DefaultGroupTimeout is how long the nodes of a launch group may take to join by default.
+const DefaultGroupTimeout = 10 * time.Minute
+
+// launchGroup is what a claim's group has come to.
+type launchGroup struct {
+	v1.LaunchGroup
+	// there counts the claims that are not being deleted, kept of these those that wait for nobody; begun those that have seen all
+	// others, joined those whose nodes have joined. gone says that one is being deleted.
+	there, kept, begun, joined int
+	gone                       bool
+	// registered says that a claim's node is or was registered: the group is complete.
+	registered bool
+	// created is when the first of them was.
+	created time.Time
+}
+
+// groupOf looks at the claim's group; false if it has none, is not to wait for it, or does so no more.
+func groupOf(s ClaimState) (launchGroup, bool) {
+	group, ok := v1.LaunchGroupOf(s.Claim)
+	if !ok || group.Kept || s.Group == nil {
+		return launchGroup{}, false
+	}
+	g := launchGroup{LaunchGroup: group, created: s.Claim.CreationTimestamp.Time}
+	seen := false
+	for _, claim := range s.Group {
+		if claim.UID == s.Claim.UID {
+			claim, seen = s.Claim, true
+		}
+		g.add(claim)
+	}
+	if !seen {
+		g.add(s.Claim)
+	}
+	return g, !g.registered
+}
+
+func (g *launchGroup) add(claim *v1.NodeClaim) {
+	of, ok := v1.LaunchGroupOf(claim)
+	if !ok || of.Name != g.Name {
+		return
+	}
+	has := claim.DeepCopy().Conditions()
+	registered := has.Get(v1.ConditionRegistered)
+	isRegistered := registered.Status == metav1.ConditionTrue || NodeLost(claim)
+	g.registered = g.registered || isRegistered && !of.Kept
+	if claim.DeletionTimestamp != nil {
+		g.gone = true
+		return
+	}
+	g.there++
+	if of.Kept {
+		g.kept++
+	}
+	if launched := has.Get(v1.ConditionLaunched).Reason; of.Kept || launched != "" && launched != conditions.ReasonAwaitingReconciliation {
+		g.begun++
+	}
+	if isRegistered || registered.Reason == ReasonGroupJoining || registered.Reason == reasonGatesClosed {
+		g.joined++
+	}
+	if created := claim.CreationTimestamp.Time; created.Before(g.created) {
+		g.created = created
+	}
+}
+
+// group holds the claim back while others of its group are not as far as it is, or gives it up with them. Waits is false where the claim
+// goes on.
+func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
+	g, ok := groupOf(s)
+	if !ok {
+		return Step{}, false
+	}
+	if why := l.failed(&g, now); why != "" {
+		return Step{
+			Effects: []Effect{DeleteClaim{Name: s.Claim.Name, UID: s.Claim.UID, Reason: ReasonGroupIncomplete}},
+			Events:  []Event{claimEvent(s.Claim, EventGroupGivenUp, fmt.Sprintf("launch group %s is given up: %s", g.Name, why))},
+		}, true
+	}
+	wait := Step{Again: untilDue(groupLook, l.left(s.Claim, now))}
+	has := s.Claim.DeepCopy().Conditions()
+	switch launched := has.Get(v1.ConditionLaunched); {
+	case launched.Status == metav1.ConditionTrue:
+		return Step{}, false
+	case g.there < g.Claims:
+		return wait, true
+	case launched.Reason == "" || launched.Reason == conditions.ReasonAwaitingReconciliation:
+		claim := s.Claim.DeepCopy()
+		claim.Conditions().SetUnknown(v1.ConditionLaunched, ReasonGroupCreated, fmt.Sprintf("all %d claims of launch group %s are there", g.Claims, g.Name), now)
+		return changed(s.Claim, claim, groupLook), true
+	}
+	return wait, g.begun < g.Claims
+}
+
+// failed says why the group is to be given up; empty if it is not.
+func (l *Lifecycle) failed(g *launchGroup, now time.Time) string {
+	missing := g.Claims - g.there
+	switch {
+	case g.gone, missing > 0 && g.begun > g.kept:
+		return fmt.Sprintf("%d of its %d claims are gone or could not be launched", max(missing, 1), g.Claims)
+	case missing > 0 && !now.Before(g.created.Add(groupCreation)):
+		return fmt.Sprintf("%d of its %d claims were not created within %s", missing, g.Claims, groupCreation)
+	case l.options.GroupTimeout > 0 && !now.Before(g.created.Add(l.options.GroupTimeout)):
+		return fmt.Sprintf("%d of its %d nodes have not joined within %s", g.Claims-g.joined, g.Claims, l.options.GroupTimeout)
+	}
+	return ""
+}
+
+// joining keeps a node that has joined unregistered until all others of its group have joined.
+func (l *Lifecycle) joining(s ClaimState, now time.Time) (step Step, waits bool) {
+	g, ok := groupOf(s)
+	if !ok {
+		return Step{}, false
+	}
+	claim := s.Claim.DeepCopy()
+	switch reason := claim.Conditions().Get(v1.ConditionRegistered).Reason; {
+	case reason == reasonGatesClosed || reason == ReasonGroupJoining && g.joined == g.Claims:
+		return Step{}, false
+	case reason == ReasonGroupJoining:
+		return Step{Again: untilDue(groupLook, l.left(s.Claim, now))}, true
+	}
+	claim.Conditions().SetUnknown(v1.ConditionRegistered, ReasonGroupJoining, fmt.Sprintf("the nodes of launch group %s are registered when all %d have joined", g.Name, g.Claims), now)
+	return changed(s.Claim, claim, groupLook), true
+}
