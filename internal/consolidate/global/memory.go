@@ -2,7 +2,6 @@ package global
 
 import (
 	"context"
-	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -10,6 +9,8 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/internal/consolidate/searching"
 	"github.com/drawknife/drawknife/internal/consolidate/sighting"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/internal/engine/valuing"
@@ -17,15 +18,6 @@ import (
 
 // reachLess is how far the share of possible savings that a plan finds may be below that of the last plan made without a memory.
 const reachLess = 0.003
-
-// fromNothing goes all ways, and refines the best.
-func (g *ground) fromNothing(ctx context.Context) (*search, error) {
-	best, err := g.searchAll(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return best, best.refine(ctx)
-}
 
 // of reports whether the memory is one of a plan by the same options.
 func (m *Memory) of(g *Options) bool {
@@ -49,37 +41,36 @@ type fact struct {
 	price                int64
 }
 
-func (u *unit) fact() fact {
-	return fact{u.blocked != nil, u.due, u.drifts, len(u.moving), u.price}
+func factOf(c *searchcontext.Candidate) fact {
+	return fact{c.Blocked != nil, c.Due, c.Drifts, len(c.Moving), c.NanoPrice}
 }
 
 // remember is what the next plan needs of this one.
-func (s *search) remember(sight sighting.Sighting, plan *reference.Plan, looked int) *Memory {
+func (g *Options) remember(s *searching.Search, sight sighting.Sighting, plan *reference.Plan, looked int) *Memory {
 	return &Memory{
-		planner: *s.Options, sight: sight, plan: madeAt(plan, plan.Time), until: s.until(plan), units: s.byName, why: s.why, worth: s.worth.Known(),
+		planner: *g, sight: sight, plan: madeAt(plan, plan.Time), until: g.until(s, plan), candidates: s.ByName, why: s.Why(), worth: s.Worth.Known(),
 		looked: looked, reach: reachOf(plan),
 	}
 }
 
 // seeing is the memory with another look at a fleet that gives the same plan.
 func (m *Memory) seeing(sight sighting.Sighting) *Memory {
-	return &Memory{planner: m.planner, sight: sight, plan: m.plan, until: m.until, units: m.units, why: m.why, worth: m.worth, looked: m.looked, reach: m.reach}
+	return &Memory{
+		planner: m.planner, sight: sight, plan: m.plan, until: m.until, candidates: m.candidates, why: m.why, worth: m.worth, looked: m.looked, reach: m.reach,
+	}
 }
 
-// knownWorth is what pods were worth; nil for a nil memory.
-func (m *Memory) knownWorth() *valuing.KnownWorth {
+// known is what the memory knows that is still so in the fleet; nothing for a nil memory. Candidates are if the fleet is a later one with the
+// same PodDisruptionBudgets.
+func (m *Memory) known(f *survey.Fleet) (out searchcontext.Known) {
 	if m == nil {
-		return nil
+		return out
 	}
-	return m.worth
-}
-
-// knownUnits are the candidates of the memory if the fleet is a later one with the same PodDisruptionBudgets; nil for a nil memory.
-func (m *Memory) knownUnits(f *survey.Fleet) map[string]*unit {
-	if m == nil || f.Now.Before(m.plan.Time) || !sighting.Equal(m.sight.Snapshot.PodDisruptionBudgets, f.In.View.Snapshot.PodDisruptionBudgets) {
-		return nil
+	out.Worth = m.worth
+	if !f.Now.Before(m.plan.Time) && sighting.Equal(m.sight.Snapshot.PodDisruptionBudgets, f.In.View.Snapshot.PodDisruptionBudgets) {
+		out.Candidates = m.candidates
 	}
-	return m.units
+	return out
 }
 
 func renamed(list []string, ids map[string]string) []string {
@@ -97,10 +88,10 @@ type Memory struct {
 	plan    *reference.Plan
 	// until is when time alone may make the plan another one; zero for never.
 	until time.Time
-	// units are the candidates, why is what kept them from being consolidated; by name. worth is what pods were worth.
-	units map[string]*unit
-	why   map[string]*decision.Block
-	worth *valuing.KnownWorth
+	// candidates are the candidates, why is what kept them from being consolidated; by name. worth is what pods were worth.
+	candidates map[string]*searchcontext.Candidate
+	why        map[string]*decision.Block
+	worth      *valuing.KnownWorth
 	// looked is how often nodes were looked at again since a plan was made from nothing.
 	looked int
 	// reach is what that plan found of all that there may be: see reachOf.
@@ -122,41 +113,47 @@ func (g *Options) PlanAgain(ctx context.Context, f *survey.Fleet, m *Memory) (*r
 	if m != nil && (len(f.Candidates) < leastAgain || !m.sight.SameWorld(&sight)) {
 		m = nil
 	}
-	ground, err := g.newContext(ctx, f, m)
+	if m != nil {
+		plan, next, err := g.continued(ctx, f, m, &sight)
+		if err != nil || plan != nil {
+			return plan, next, err
+		}
+	}
+	start, err := g.context(ctx, f, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	var best *search
-	looked := 0
-	if m != nil {
-		if best, looked, err = ground.again(ctx, m, &sight); err != nil {
-			return nil, nil, err
-		}
-	}
-	if best != nil {
-		plan, err := best.plan(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		if share := reachOf(plan); share >= m.reach-reachLess {
-			next := best.remember(sight, plan, looked)
-			next.reach = m.reach
-			return plan, next, nil
-		}
-	}
-	if m != nil {
-		if ground, err = g.newContext(ctx, f, nil); err != nil {
-			return nil, nil, err
-		}
-	}
-	if best, err = ground.fromNothing(ctx); err != nil {
-		return nil, nil, err
-	}
-	plan, err := best.plan(ctx)
+	best, err := g.planner(start).Best(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	return plan, best.remember(sight, plan, 0), nil
+	plan, err := g.plan(ctx, best)
+	if err != nil {
+		return nil, nil, err
+	}
+	return plan, g.remember(best, sight, plan, 0), nil
+}
+
+// continued is a plan that begins with the memory's; nil where too much has changed, or where it falls behind a plan without a memory.
+func (g *Options) continued(ctx context.Context, f *survey.Fleet, m *Memory, sight *sighting.Sighting) (*reference.Plan, *Memory, error) {
+	start, err := g.context(ctx, f, m)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, looked, err := g.again(ctx, start, m, sight)
+	if err != nil || s == nil {
+		return nil, nil, err
+	}
+	plan, err := g.plan(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if reachOf(plan) < m.reach-reachLess {
+		return nil, nil, nil
+	}
+	next := g.remember(s, *sight, plan, looked)
+	next.reach = m.reach
+	return plan, next, nil
 }
 
 // reachOf is what the commands save of what fleets with the same pods could cost less at most; 0 where nothing could be saved.
@@ -209,21 +206,20 @@ func (m *Memory) Looked() int { return m.looked }
 // MovesApart names the nodes of which the memory has another idea of what their pods do when they go than a look at the fleet gives, and
 // says of how many nodes it has one: none may be named, or the next plan would rely on what is not so.
 func (g *Options) MovesApart(ctx context.Context, f *survey.Fleet, m *Memory) (apart []string, known int, err error) {
-	with, err := g.newContext(ctx, f, m)
+	with, err := g.context(ctx, f, m)
 	if err != nil {
 		return nil, 0, err
 	}
-	without, err := g.newContext(ctx, f, nil)
+	without, err := g.context(ctx, f, nil)
 	if err != nil {
 		return nil, 0, err
 	}
-	was := m.knownUnits(f)
-	for i, u := range with.units {
-		if v := without.units[i]; !slices.Equal(u.moving, v.moving) || !maps.Equal(u.stays, v.stays) || !slices.Equal(u.draws, v.draws) ||
-			u.drain != v.drain || u.passing != v.passing || u.like != v.like {
-			apart = append(apart, u.Name)
+	was := m.known(f).Candidates
+	for i, c := range with.Candidates {
+		if v := without.Candidates[i]; !c.Same(&v.PodMoves) || c.Likeness != v.Likeness {
+			apart = append(apart, c.Name)
 		}
-		if before := was[u.Name]; before != nil && len(before.moving) > 0 && len(u.moving) > 0 && &before.moving[0] == &u.moving[0] {
+		if before := was[c.Name]; before != nil && len(before.Moving) > 0 && len(c.Moving) > 0 && &before.Moving[0] == &c.Moving[0] {
 			known++
 		}
 	}

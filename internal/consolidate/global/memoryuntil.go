@@ -6,13 +6,14 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/searching"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
 // until is until when the same fleet gives the same plan: the first moment at which something ends or begins that the plan, or
 // what a node was ruled out for, depends on. Zero for never. What Survey makes of the time is compared by itself.
-func (s *search) until(plan *reference.Plan) time.Time {
-	now, f := s.fleet.Now, s.fleet
+func (g *Options) until(s *searching.Search, plan *reference.Plan) time.Time {
+	now, f := s.Fleet.Now, s.Fleet
 	end := soonest(now, time.Time{}, plan.Again)
 	note := func(t time.Time) { end = soonest(now, end, t) }
 	block := func(why *decision.Block) {
@@ -23,14 +24,14 @@ func (s *search) until(plan *reference.Plan) time.Time {
 	for _, why := range f.Blocked {
 		block(why)
 	}
-	for _, u := range s.units {
-		for _, why := range u.refused {
+	for _, c := range s.Candidates {
+		for _, why := range c.Refused {
 			block(why)
 		}
-		block(u.blocked)
-		block(u.PodBlock)
-		if due, expires := decision.ExpiryOf(u.Machine.Claim); expires && !u.due {
-			note(due.At.Add(-s.ExpireAhead))
+		block(c.Blocked)
+		block(c.PodBlock)
+		if due, expires := decision.ExpiryOf(c.Machine.Claim); expires && !c.Due {
+			note(due.At.Add(-g.ExpireAhead))
 		}
 	}
 	for i := range f.In.View.Machines {
@@ -42,7 +43,7 @@ func (s *search) until(plan *reference.Plan) time.Time {
 			}
 		}
 	}
-	s.pass.Ledger.Turning(note)
+	s.Types.Ledger.Turning(note)
 	for i := range f.In.History {
 		note(f.In.History[i].Time)
 	}

@@ -2,188 +2,96 @@ package global
 
 import (
 	"context"
-	"slices"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/consolidate/ordering"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
-	"github.com/drawknife/drawknife/internal/consolidate/replay"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/internal/consolidate/searching"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// plan writes the search down: commands, what becomes of each node, and in which order to go about it.
-func (s *search) plan(ctx context.Context) (*reference.Plan, error) {
-	out := &reference.Plan{Time: s.fleet.Now}
-	if err := s.order(ctx, out); err != nil {
+// Plan decides for all nodes at once. Each strategy is followed to its end, and the cheapest outcome is kept and refined.
+func (g *Options) Plan(ctx context.Context, f *survey.Fleet) (*reference.Plan, error) {
+	start, err := g.context(ctx, f, nil)
+	if err != nil {
 		return nil, err
 	}
-	s.noteBlocks()
-	if s.floor != nil {
-		out.FloorPrices = s.floor.Prices()
+	best, err := g.planner(start).Best(ctx)
+	if err != nil {
+		return nil, err
 	}
-	cost := int64(0)
-	for _, u := range s.units {
-		cost += u.price
+	return g.plan(ctx, best)
+}
+
+// plan writes the search down: commands, what becomes of each node, and in which order the commands are carried out.
+func (g *Options) plan(ctx context.Context, s *searching.Search) (*reference.Plan, error) {
+	order, err := g.orderer(s).Order(ctx, ordering.Found{Commands: s.Commands(), Ruled: s.Trial.Ruled(), Unrefined: s.Unrefined()})
+	if err != nil {
+		return nil, err
 	}
-	out.Cost, out.Floor = money.USD(cost), s.worth.Total()
-	out.Verdicts = s.pass.Verdicts(out.Commands)
+	out := &reference.Plan{Time: s.Fleet.Now, Commands: order.Commands, Waves: order.Waves, Unsettled: order.Unsettled}
+	noteBlocks(s, order.Left)
+	if s.LowerBounds != nil {
+		out.FloorPrices = s.LowerBounds.Prices()
+	}
+	out.Cost, out.Floor = money.USD(searchcontext.PriceOf(s.Candidates)), s.Worth.Total()
+	out.Verdicts = s.Types.Verdicts(out.Commands)
 	for i := range out.Verdicts {
 		for _, b := range out.Verdicts[i].Blocks {
-			s.pass.Later(b.Block.Until)
+			s.Types.Later(b.Block.Until)
 		}
 	}
-	out.Waiting, out.Again = s.pass.Waiting, s.pass.Again
+	out.Waiting, out.Again = s.Types.Waiting, s.Types.Again
 	return out, ctx.Err()
 }
 
-// order puts the commands in waves. Where rules about how pods are spread make places depend on the order, they are carried
-// out on a trial until an order is found. If some have no place in it, those that would have been made before the search was refined
-// are tried instead of these, and instead of all; what is worth most counts, and what then is left is so for the next plan.
-func (s *search) order(ctx context.Context, out *reference.Plan) error {
-	list := s.commands()
-	if s.trial.Ruled() && len(list) > 0 {
-		var err error
-		if list, err = s.inOrder(ctx, list); err != nil {
-			return err
-		}
-	}
-	out.Commands, out.Waves = s.waves(list)
-	if err := s.withstand(ctx, out); err != nil {
-		return err
-	}
-	return s.agree(ctx, out)
-}
-
-// inOrder are commands that can be carried out one after another, in such an order.
-func (s *search) inOrder(ctx context.Context, list []*decision.Command) ([]*decision.Command, error) {
-	r, err := s.replayOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r.Trial.Expect(plannedBy(list))
-	done, rest, err := r.Arrange(ctx, list)
-	if err != nil || len(rest) == 0 {
-		return done, err
-	}
-	left := membersOf(rest)
-	more, _, err := r.Arrange(ctx, slices.DeleteFunc(slices.Clone(s.unrefined), func(cmd *decision.Command) bool {
-		return slices.ContainsFunc(cmd.Members, func(m decision.Member) bool { return !left[m.Node] })
-	}))
-	if err != nil {
-		return nil, err
-	}
-	done = append(done, more...)
-	if len(s.unrefined) > 0 {
-		if r, err = s.replayOf(ctx); err != nil {
-			return nil, err
-		}
-		before, _, err := r.Arrange(ctx, s.unrefined)
-		if err != nil {
-			return nil, err
-		}
-		if s.worthTogether(before) > s.worthTogether(done) {
-			done = before
-		}
-	}
-	s.putOff(list, membersOf(done))
-	return done, nil
-}
-
-func (s *search) replayOf(ctx context.Context) (*replay.Replay, error) {
-	r, err := replay.New(ctx, s.Reference().Options, s.fleet)
-	if err == nil {
-		r.Fresh, r.Moves = true, func(c *decision.Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
-		r.Known = func(node string) *decision.Candidate {
-			if u := s.byName[node]; u != nil && u.refused[survey.Consolidating] == nil {
-				return u.Candidate
+// noteBlocks notes for each candidate that stays what keeps it from being consolidated.
+func noteBlocks(s *searching.Search, left map[*searchcontext.Candidate]*decision.Block) {
+	kept := make([]*decision.Block, len(s.Candidates))
+	s.Types.Otherwise = func(node string) (out survey.ByMethod) {
+		if c := s.ByName[node]; c != nil {
+			if out = c.Refused; kept[c.Number] != nil {
+				out[survey.Consolidating], out[survey.Consolidating-1] = kept[c.Number], kept[c.Number]
 			}
-			return nil
 		}
+		return out
 	}
-	return r, err
-}
-
-// membersOf are the nodes that commands remove.
-func membersOf(commands []*decision.Command) map[string]bool {
-	out := map[string]bool{}
-	for _, cmd := range commands {
-		for i := range cmd.Members {
-			out[cmd.Members[i].Node] = true
+	for _, c := range s.Candidates {
+		why := c.Blocked
+		switch {
+		case left[c] != nil:
+			why = left[c]
+		case s.Left(c):
+			why = &decision.Block{Code: decision.BlockLater}
+		case s.Gone(c):
+			continue
+		case why != nil:
+		case s.Receives(c):
+			why = s.Fleet.Plain(decision.BlockReceiver)
+		case s.Why()[c.Name] != nil:
+			why = proven(s, c, s.Why()[c.Name])
+		default:
+			why = s.Fleet.Plain(decision.BlockNotReached)
 		}
-	}
-	return out
-}
-
-// worthTogether is what the commands are worth, nano-USD.
-func (s *search) worthTogether(commands []*decision.Command) int64 {
-	sum := int64(0)
-	for _, cmd := range commands {
-		cost := 0.0
-		for i := range cmd.Members {
-			cost += cmd.Members[i].Cost
-		}
-		sum += s.worthOf(money.NanoUSD(cmd.Savings), cost)
-	}
-	return sum
-}
-
-// putOff leaves members of commands for the next plan, but for those that go.
-func (s *search) putOff(commands []*decision.Command, going map[string]bool) {
-	for name := range membersOf(commands) {
-		if !going[name] {
-			s.later[s.byName[name]] = true
-			s.pass.Waiting = true
-		}
+		kept[c.Number] = why
+		s.Types.Noted(why)
 	}
 }
 
-// proven is the block with a proof, if what is in the way is money and there is one.
-func (s *search) proven(u *unit, why *decision.Block) *decision.Block {
+// proven is the block with a proof, if money is what keeps the node and there is one.
+func proven(s *searching.Search, c *searchcontext.Candidate, why *decision.Block) *decision.Block {
 	switch why.Code {
 	case decision.BlockUnschedulable, decision.BlockNotCheaper, decision.BlockNoGain, decision.BlockManyNodes:
 	default:
 		return why
 	}
-	required := s.required([]*unit{u})
-	node := u.toProve()
-	shown := s.floor.Prove(&node, required)
+	required := s.Required([]*searchcontext.Candidate{c})
+	node := c.ToProve()
+	shown := s.LowerBounds.Prove(&node, required)
 	if shown == nil {
 		return why
 	}
-	return &decision.Block{Code: decision.BlockFloor, Price: u.Price, Floor: shown.Floor, Required: money.USD(required), Proof: shown}
-}
-
-// noteBlocks notes for each unit that stays what keeps it from being consolidated.
-func (s *search) noteBlocks() {
-	kept := make([]*decision.Block, len(s.units))
-	s.pass.Otherwise = func(node string) (out survey.ByMethod) {
-		if u := s.byName[node]; u != nil {
-			if out = u.refused; kept[u.at] != nil {
-				out[survey.Consolidating], out[survey.Consolidating-1] = kept[u.at], kept[u.at]
-			}
-		}
-		return out
-	}
-	for _, u := range s.units {
-		why := u.blocked
-		switch {
-		case s.frail[u] != nil:
-			why = s.frail[u]
-		case s.later[u]:
-			why = &decision.Block{Code: decision.BlockLater}
-		case s.gone[u]:
-			continue
-		case why != nil:
-		case s.fixed[u], s.received[u].Pods > 0:
-			why = s.fleet.Plain(decision.BlockReceiver)
-		case s.why[u.Name] != nil:
-			why = s.proven(u, s.why[u.Name])
-		default:
-			why = s.fleet.Plain(decision.BlockNotReached)
-		}
-		kept[u.at] = why
-		s.pass.Noted(why)
-	}
+	return &decision.Block{Code: decision.BlockFloor, Price: c.Price, Floor: shown.Floor, Required: money.USD(required), Proof: shown}
 }

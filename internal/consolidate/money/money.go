@@ -9,6 +9,9 @@ import "math"
 // NanoPerUSD is the unit in which planners compute with money: sums of it are exact, whatever the order.
 const NanoPerUSD = 1e9
 
+// Unlimited is more than anything costs, in billionths of a USD per hour.
+const Unlimited = int64(1) << 60
+
 // NanoUSD is a price as planners compute with it. What is no number counts as nothing; what is beyond all prices as more
 // than any.
 func NanoUSD(price float64) int64 {

@@ -1,0 +1,230 @@
+package allowedtypes
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Finder finds the allowed types of new nodes in one pass of the reference. It is not safe for concurrent use.
+type Finder struct {
+	*reference.Pass
+	// oneZone says that new nodes may be kept to one zone, keepsZone that they are now: see sureOffers.
+	oneZone, keepsZone bool
+	// cheapest is scratch of cheaper; allWanted remembers what it found, wanted the last of them.
+	cheapest  []*knownOffer
+	wanted    []*wanted
+	allWanted map[wantedKey]*wanted
+}
+
+// New is a finder for nodes of the pass. With oneZone it keeps new nodes to one zone where no type is sure to pay in all of them.
+func New(p *reference.Pass, oneZone bool) *Finder { return &Finder{Pass: p, oneZone: oneZone} }
+
+// Apart is a finder for a goroutine of its own, that reads but does not add to what is found: what it remembers is not shared.
+func (p *Finder) Apart() *Finder { return New(p.Pass.Apart(), p.oneZone) }
+
+// Group is what matters of the nodes that go.
+type Group struct {
+	Method decision.Method
+	// Spot says that all of them are spot instances, Due that one of them has to go anyway, One that there is only one.
+	Spot, Due, One bool
+}
+
+// Money is what a command may spend, in nano-USD per hour: Spent is what the nodes that go cost now, Most what new ones may cost in all.
+type Money struct{ Spent, Most int64 }
+
+// Lists of types are cut where nothing asks for more: what a search looks at to know that a command is good, and what a
+// command lists in the end, which is more than providers take for one launch.
+const (
+	mostTried  = 10
+	mostListed = 60
+)
+
+// ToTry is how many types of a node a search looks at.
+func (p *Finder) ToTry() int { return max(mostTried, p.SpotTypes()) }
+
+// ToList is how many types of a node a command lists.
+func (p *Finder) ToList() int { return max(mostListed, p.SpotTypes()) }
+
+// Narrow narrows planned nodes down to the types whose launch leaves the command worth it: what may be spent is shared
+// out over the new nodes by their prices, and each keeps the types that can't cost more than its share, whatever way to
+// buy them succeeds. A node that comes for one that has drifted keeps all its types. Where such shares leave some node no type,
+// it gets what it needs of the others', unless the caller is strict. Where that does not do either, nodes may be kept to one zone.
+// Lists are cut to the limit.
+func (p *Finder) Narrow(group Group, nodes []planning.NewNode, spend Money, limit int, strict bool) ([]planning.NewNode, *decision.Block) {
+	if group.Method == decision.MethodDrift {
+		return nodes, nil
+	}
+	spend.Most = min(spend.Most, money.Unlimited)
+	out, why := p.sharing(group, nodes, nil, spend, limit)
+	if why != nil && !strict && len(nodes) > 1 && spend.Most != money.Unlimited {
+		out, why = p.sharing(group, nodes, p.needs(group, nodes, limit), spend, limit)
+	}
+	if why == nil || !p.oneZone {
+		return out, why
+	}
+	p.keepsZone = true
+	defer func() { p.keepsZone = false }()
+	if kept, why := p.sharing(group, nodes, nil, spend, limit); why == nil {
+		return kept, nil
+	}
+	return nil, why
+}
+
+// sharing narrows each new node to its share. A node whose share by its price leaves it no type gets what it needs, and the others
+// share what is left: one whose type costs more in another zone does not stop a command that saves enough. Without needs each has
+// to do with its share by price.
+func (p *Finder) sharing(group Group, nodes []planning.NewNode, needs []int64, spend Money, limit int) ([]planning.NewNode, *decision.Block) {
+	planned, most, short := int64(0), spend.Most, make([]bool, len(nodes))
+	for i := range nodes {
+		planned += money.NanoUSD(nodes[i].InstanceTypes[0].Price)
+	}
+	out := make([]planning.NewNode, len(nodes))
+	for again := true; again; {
+		again = false
+		for i := range nodes {
+			price, share := money.NanoUSD(nodes[i].InstanceTypes[0].Price), most
+			switch {
+			case short[i]:
+				share = needs[i]
+			case most < money.Unlimited:
+				share = sharedOut(price, planned, most)
+			}
+			node, why := p.narrowed(group, &nodes[i], share, spend.Spent, len(nodes), limit)
+			if why == nil {
+				out[i] = *node
+				continue
+			}
+			if needs == nil || short[i] || needs[i] <= share {
+				return nil, why
+			}
+			short[i], again = true, true
+			if planned, most = planned-price, most-needs[i]; most < planned {
+				return nil, why
+			}
+		}
+	}
+	return out, nil
+}
+
+// needs is the least share for each new node that leaves it a type; 0 where nothing does.
+func (p *Finder) needs(group Group, nodes []planning.NewNode, limit int) []int64 {
+	out, fromSpot := make([]int64, len(nodes)), group.Spot
+	for i := range nodes {
+		node := nodes[i]
+		if list, _, _ := p.offers(fromSpot, &node, money.Unlimited, limit); len(list) > 0 {
+			out[i] = slices.MinFunc(list, func(a, b *knownOffer) int { return cmp.Compare(a.Worst, b.Worst) }).Worst + 1
+		}
+	}
+	return out
+}
+
+// picky reports whether the pool asks for variety, so that a list of types must not be cut.
+func (p *Finder) picky(pool *survey.Pool) bool {
+	return slices.ContainsFunc(pool.Object.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.MinValues != nil })
+}
+
+// sharedOut is the price with its part of what may be spent beyond all planned prices, rounded down.
+func sharedOut(price, planned, most int64) int64 {
+	if planned <= 0 {
+		return most
+	}
+	return price + int64(float64(most-planned)*float64(price)/float64(planned))
+}
+
+// offers keeps the node to the capacity type that it has to be bought as, and returns its types that cost less than its share. The
+// list is good until the next call.
+func (p *Finder) offers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
+	pool := p.Fleet.Pools[node.Pool]
+	if !p.picky(pool) && len(node.InstanceTypes) > limit {
+		node.InstanceTypes = node.InstanceTypes[:limit]
+	}
+	admits := node.Requirements.Get(v1.CapacityTypeLabelKey)
+	planOn := node.InstanceTypes[0].CapacityType
+	spotToSpot = fromSpot && admits.Has(v1.CapacityTypeSpot) && planOn != v1.CapacityTypeReserved
+	switch {
+	case spotToSpot && !p.SpotToSpot:
+		return nil, true, &decision.Block{Code: decision.BlockSpotToSpot}
+	case spotToSpot:
+		p.keepTo(v1.CapacityTypeSpot, node)
+	case planOn == v1.CapacityTypeReserved:
+		p.keepTo(v1.CapacityTypeReserved, node)
+	}
+	if !spotToSpot && planOn != v1.CapacityTypeReserved && admits.Has(v1.CapacityTypeSpot) && admits.Has(v1.CapacityTypeOnDemand) {
+		return p.restrictFor(pool, node, share), false, nil
+	}
+	return p.cheaper(pool, node, share), spotToSpot, nil
+}
+
+// narrowed is one planned node with the types that cost less than its share. The rules for capacity types are those of the
+// reference, by what the whole group is bought as.
+func (p *Finder) narrowed(group Group, planned *planning.NewNode, share, spent int64, nodes, limit int) (*planning.NewNode, *decision.Block) {
+	pool := p.Fleet.Pools[planned.Pool]
+	node := *planned
+	if group.Due {
+		if !p.picky(pool) && len(node.InstanceTypes) > limit {
+			node.InstanceTypes = node.InstanceTypes[:limit]
+		}
+		return &node, nil
+	}
+	list, spotToSpot, why := p.sureOffers(group.Spot, &node, share, limit)
+	if why != nil {
+		return nil, why
+	}
+	if len(list) == 0 {
+		return nil, &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(spent), Floor: planned.InstanceTypes[0].Price}
+	}
+	setOffers(pool, &node, list)
+	if why := p.Varied(pool, &node); why != nil {
+		return nil, why
+	}
+	if spotToSpot && group.One && nodes == 1 {
+		if len(list) < p.SpotTypes() {
+			return nil, &decision.Block{Code: decision.BlockFewTypes, Count: len(list), Need: p.SpotTypes()}
+		}
+		for n := p.SpotTypes(); ; n++ {
+			setOffers(pool, &node, list[:n])
+			if n == len(list) || p.Varied(pool, &node) == nil {
+				break
+			}
+		}
+	}
+	return &node, nil
+}
+
+// sureOffers is offers, and where no type is sure to cost less than the share since it costs more in some zone, offers of a node that is kept
+// to one zone: the first, in the order of the planned types, in which a type is. Prices of spot instances differ by zone, and a
+// command that would only be worth it in one of them is worth it there.
+func (p *Finder) sureOffers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
+	planned := *node
+	if list, spotToSpot, why = p.offers(fromSpot, node, share, limit); !p.keepsZone || why != nil || len(list) > 0 {
+		return list, spotToSpot, why
+	}
+	var tried []string
+	for i := range planned.InstanceTypes[:min(limit, len(planned.InstanceTypes))] {
+		o := &planned.InstanceTypes[i]
+		if money.NanoUSD(o.Price) >= share {
+			break
+		}
+		if slices.Contains(tried, o.Zone) {
+			continue
+		}
+		tried = append(tried, o.Zone)
+		kept := planned
+		kept.Requirements = planned.Requirements.With(requirements.In(corev1.LabelTopologyZone, o.Zone))
+		if list, sameKind, why := p.offers(fromSpot, &kept, share, limit); why == nil && len(list) > 0 {
+			*node = kept
+			return list, sameKind, nil
+		}
+	}
+	return list, spotToSpot, nil
+}

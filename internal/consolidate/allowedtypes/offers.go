@@ -1,0 +1,158 @@
+package allowedtypes
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// setOffers is setTypes for offers that are remembered. Nodes share what is alike: it must not be changed.
+func setOffers(pool *survey.Pool, node *planning.NewNode, list []*knownOffer) {
+	alike := len(list) <= len(node.InstanceTypes)
+	for i := 0; alike && i < len(list); i++ {
+		alike = sameOption(&node.InstanceTypes[i], &list[i].Option)
+	}
+	if alike {
+		node.InstanceTypes = node.InstanceTypes[:len(list):len(list)]
+	} else {
+		node.InstanceTypes = make([]planning.InstanceTypeOption, len(list))
+		for i := range list {
+			node.InstanceTypes[i] = list[i].Option
+		}
+	}
+	first := list[0]
+	if first.allocatable == nil {
+		first.allocatable = reference.AllocatableOf(pool, &first.Option)
+	}
+	if first.allocatable != nil {
+		node.Allocatable = first.allocatable
+	}
+}
+
+func sameOption(a, b *planning.InstanceTypeOption) bool {
+	return a.Name == b.Name && a.Zone == b.Zone && a.CapacityType == b.CapacityType && a.Others == b.Others && a.Price == b.Price && slices.Equal(a.Terms, b.Terms)
+}
+
+// wanted are nodes of a pool with the same requirements, with what is known of the types that they could be.
+type wanted struct {
+	pool         v1.PoolKey
+	requirements requirements.Set
+	// narrower are those kept to a capacity type.
+	narrower map[string]*wanted
+	// known is indexed by the type's name, and has nil for what is not to be had.
+	known map[string][]*knownOffer
+}
+
+// knownOffer is a type, as it was planned, with what it may become: no options if it is not to be had.
+type knownOffer struct {
+	planned planning.InstanceTypeOption
+	reference.Priced
+	had bool
+	// allocatable of option; nil until somebody asks.
+	allocatable corev1.ResourceList
+}
+
+type wantedKey struct {
+	pool         v1.PoolKey
+	requirements string
+}
+
+// lately is how many of what is wanted are found by comparing.
+const lately = 8
+
+// wants finds what is known of nodes like it: nodes of a plan have few different requirements.
+func (p *Finder) wants(node *planning.NewNode) *wanted {
+	for _, w := range p.wanted {
+		if w.pool == node.Pool && w.requirements.Equal(node.Requirements) {
+			return w
+		}
+	}
+	key := wantedKey{node.Pool, node.Requirements.String()}
+	w := p.allWanted[key]
+	if w == nil {
+		w = &wanted{pool: node.Pool, requirements: node.Requirements, narrower: map[string]*wanted{}, known: map[string][]*knownOffer{}}
+		if p.allWanted == nil {
+			p.allWanted = map[wantedKey]*wanted{}
+		}
+		p.allWanted[key] = w
+	}
+	if len(p.wanted) == lately {
+		p.wanted = slices.Delete(p.wanted, 0, 1)
+	}
+	p.wanted = append(p.wanted, w)
+	return w
+}
+
+// keepTo keeps the node to a capacity type.
+func (p *Finder) keepTo(capacityType string, node *planning.NewNode) {
+	w := p.wants(node)
+	if w.narrower[capacityType] == nil {
+		one := planning.NewNode{Pool: node.Pool, Requirements: reference.Only(node.Requirements, capacityType)}
+		w.narrower[capacityType] = p.wants(&one)
+	}
+	node.Requirements = w.narrower[capacityType].requirements
+}
+
+// cheaper is the function of that name, with what was found for a type remembered. The list is good until the next call.
+func (p *Finder) cheaper(pool *survey.Pool, node *planning.NewNode, spent int64) []*knownOffer {
+	w := p.wants(node)
+	out := p.cheapest[:0]
+	defer func() { p.cheapest = out }()
+	for i := range node.InstanceTypes {
+		o := &node.InstanceTypes[i]
+		if money.NanoUSD(o.Price) >= spent {
+			break
+		}
+		if known := w.offer(pool, node, i); known.had && known.Worst < spent {
+			out = append(out, known)
+		}
+	}
+	byPrice := func(a, b *knownOffer) int {
+		return cmp.Or(cmp.Compare(a.Option.Price, b.Option.Price), cmp.Compare(a.Option.Name, b.Option.Name))
+	}
+	if !slices.IsSortedFunc(out, byPrice) {
+		slices.SortStableFunc(out, byPrice)
+	}
+	return out
+}
+
+// offer is what the node's type of that number may become.
+func (w *wanted) offer(pool *survey.Pool, node *planning.NewNode, number int) *knownOffer {
+	o := &node.InstanceTypes[number]
+	for _, known := range w.known[o.Name] {
+		if p := &known.planned; p.Zone == o.Zone && p.CapacityType == o.CapacityType && p.Others == o.Others && p.Price == o.Price {
+			return known
+		}
+	}
+	one := *node
+	one.InstanceTypes = node.InstanceTypes[number : number+1]
+	known := &knownOffer{planned: *o}
+	if list := reference.Cheaper(pool, &one, money.Unlimited); len(list) > 0 {
+		known.Priced, known.had = list[0], true
+	}
+	w.known[o.Name] = append(w.known[o.Name], known)
+	return known
+}
+
+// restrictFor is restrict with cheaper as above.
+func (p *Finder) restrictFor(pool *survey.Pool, node *planning.NewNode, spent int64) []*knownOffer {
+	whole := *node
+	p.keepTo(v1.CapacityTypeSpot, node)
+	if spot := p.cheaper(pool, node, spent); len(spot) > 0 {
+		return spot
+	}
+	if len(p.cheaper(pool, &whole, spent)) == 0 {
+		return nil
+	}
+	node.Requirements = whole.Requirements
+	p.keepTo(v1.CapacityTypeOnDemand, node)
+	return p.cheaper(pool, node, spent)
+}

@@ -1,0 +1,132 @@
+package commands
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/components"
+	"github.com/drawknife/drawknife/internal/consolidate/paying"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// part is a set of members and new nodes that belong together, those by their place in writer.planned.
+type part struct {
+	members []*searchcontext.Candidate
+	nodes   []int
+	// openedFor are the members that each new node is for, while they are still to be parted.
+	openedFor []*searchcontext.Candidate
+}
+
+// parts are the components: what was exchanged for one another, with all new nodes that came of it.
+func (w *writer) parts() []*part {
+	all := &part{members: w.members, nodes: make([]int, len(w.planned)), openedFor: w.openedFor}
+	for i := range all.nodes {
+		all.nodes[i] = i
+	}
+	return grouped(all, &w.Components.Connected)
+}
+
+// split takes a component apart into members that share no new node. A new node of pods that wait anyway goes with those that it
+// was opened for.
+func (w *writer) split(f *part) []*part {
+	together := &components.Sets{}
+	alone := *f
+	alone.openedFor = slices.Clone(f.openedFor)
+	for i, number := range f.nodes {
+		for k, c := range w.from[number] {
+			if k == 0 {
+				alone.openedFor[i] = c
+			} else {
+				together.Join(w.from[number][0], c)
+			}
+		}
+	}
+	return grouped(&alone, together)
+}
+
+func grouped(f *part, by *components.Sets) []*part {
+	if len(f.members) == 1 {
+		return []*part{f}
+	}
+	at := make(map[*searchcontext.Candidate]*part, len(f.members))
+	var out []*part
+	for _, c := range f.members {
+		root := by.Find(c)
+		if at[root] == nil {
+			at[root] = &part{}
+			out = append(out, at[root])
+		}
+		at[root].members = append(at[root].members, c)
+	}
+	for i, number := range f.nodes {
+		p := at[by.Find(f.openedFor[i])]
+		p.nodes, p.openedFor = append(p.nodes, number), append(p.openedFor, f.openedFor[i])
+	}
+	return out
+}
+
+// viable are the parts of a component as commands that are good without each other: one that is not worth it by
+// itself goes with the one that saves most. Nil if it is not even worth it as a whole: it is left for the next plan.
+func (w *writer) viable(parts []*part) []*paying.Exchange {
+	out := make([]*paying.Exchange, len(parts))
+	for i, p := range parts {
+		out[i] = w.exchangeOf(p)
+	}
+	for {
+		bad := slices.Index(out, nil)
+		if bad < 0 {
+			return out
+		}
+		if len(parts) == 1 {
+			return nil
+		}
+		best := -1
+		for i := range parts {
+			if i != bad && (best < 0 || cmp.Or(boolRank(out[i] != nil)-boolRank(out[best] != nil), cmp.Compare(savingOf(out[i]), savingOf(out[best]))) > 0) {
+				best = i
+			}
+		}
+		into, from := min(bad, best), max(bad, best)
+		parts[into] = &part{append(parts[into].members, parts[from].members...), append(parts[into].nodes, parts[from].nodes...), nil}
+		out[into] = w.exchangeOf(parts[into])
+		parts, out = slices.Delete(parts, from, from+1), slices.Delete(out, from, from+1)
+	}
+}
+
+func boolRank(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func savingOf(e *paying.Exchange) int64 {
+	if e == nil {
+		return 0
+	}
+	return e.Saving
+}
+
+// exchangeOf is the part as one exchange, with the types that its new nodes may be launched as; nil if it is not worth it.
+func (w *writer) exchangeOf(p *part) *paying.Exchange {
+	method := w.method[p.members[0].Number]
+	if method != decision.MethodDrift {
+		method = searchcontext.MethodFor(p.members)
+	}
+	out := &paying.Exchange{Method: method, Members: p.members}
+	if len(p.nodes) > 0 {
+		nodes := make([]planning.NewNode, len(p.nodes))
+		for i, number := range p.nodes {
+			nodes[i] = w.planned[number]
+		}
+		if w.Narrow(w.types, out, nodes, w.types.ToList(), false) != nil {
+			return nil
+		}
+	}
+	if w.Weigh(w.types.Pass, out) != nil {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,26 @@
+package commands
+
+import "github.com/drawknife/drawknife/disruption/decision"
+
+// Places is how many pods the command has places for.
+func Places(c *decision.Command) int {
+	n := 0
+	for i := range c.Receivers {
+		n += len(c.Receivers[i].Pods)
+	}
+	for i := range c.Replacements {
+		if c.Replacements[i].Node != nil {
+			n += len(c.Replacements[i].Node.Pods)
+		}
+	}
+	return n
+}
+
+// AllPlaces is how many pods the commands have places for.
+func AllPlaces(list []*decision.Command) int {
+	n := 0
+	for _, cmd := range list {
+		n += Places(cmd)
+	}
+	return n
+}

@@ -1,0 +1,145 @@
+// Package components answers one question: which nodes have to go together, and which planned nodes come for them?
+//
+// Input are the steps of a search as they are accepted; output is, for a group of nodes, the component that it would become part of, with
+// how much that removes and launches: a command is a component or less, so none becomes larger than a command may be.
+//
+// Nodes belong together that were exchanged for one another, one exchange upon another, and those whose pods share a new node. Their sets
+// are kept as a forest (union-find; Galler and Fischer, An Improved Equivalence Algorithm, 1964). A question takes as long as the paths to
+// the roots of its nodes, and changes nothing: searches may ask side by side.
+package components
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+)
+
+// Components say which nodes have to go together, while a search is under way.
+type Components struct {
+	// Connected are the nodes that belong together.
+	Connected Sets
+	// size is what the component of a root removes and launches.
+	size map[*searchcontext.Candidate]Size
+	// openedFor is the first member that each new node was opened for, by number.
+	openedFor map[int]*searchcontext.Candidate
+	// receivedFrom are members whose pods a node that is there may have received.
+	receivedFrom map[*searchcontext.Candidate][]*searchcontext.Candidate
+	// TooLarge is the block of what would make a component larger than a command may be: the next plan begins with new components.
+	TooLarge *decision.Block
+}
+
+// Size is how many nodes a component removes and launches.
+type Size struct{ Members, NewNodes int }
+
+// New has no nodes together.
+func New() *Components {
+	return &Components{
+		size: map[*searchcontext.Candidate]Size{}, openedFor: map[int]*searchcontext.Candidate{},
+		receivedFrom: map[*searchcontext.Candidate][]*searchcontext.Candidate{}, TooLarge: &decision.Block{Code: decision.BlockLater},
+	}
+}
+
+// OpenedFor is the first member that the new node was opened for.
+func (x *Components) OpenedFor(number int) *searchcontext.Candidate { return x.openedFor[number] }
+
+// rootOf is the root of the component that the candidate is part of.
+func (x *Components) rootOf(c *searchcontext.Candidate) *searchcontext.Candidate {
+	if c.Planned {
+		c = x.openedFor[c.Number]
+	}
+	return x.Connected.Find(c)
+}
+
+// Union appends to roots those that come together if the group goes and pods of the others are put on the same new nodes, and says how
+// large that component is.
+func (x *Components) Union(roots []*searchcontext.Candidate, group, others []*searchcontext.Candidate) ([]*searchcontext.Candidate, Size) {
+	var size Size
+	add := func(c *searchcontext.Candidate) {
+		root := x.rootOf(c)
+		if slices.Contains(roots, root) {
+			return
+		}
+		roots = append(roots, root)
+		known, has := x.size[root]
+		if !has {
+			known.Members = 1
+		}
+		size.Members += known.Members
+		size.NewNodes += known.NewNodes
+	}
+	for _, c := range group {
+		add(c)
+		if c.Planned {
+			size.NewNodes--
+		}
+	}
+	for _, c := range others {
+		add(c)
+	}
+	return roots, size
+}
+
+// Sharing are the others whose pods may be on the same new nodes as the group's: those whose pods were on nodes of the group,
+// and those that the new nodes were opened for that have received pods. None, if no new node is concerned.
+func (x *Components) Sharing(group []*searchcontext.Candidate, opened, grown []int) []*searchcontext.Candidate {
+	if len(opened)+len(grown) == 0 {
+		return nil
+	}
+	var out []*searchcontext.Candidate
+	for _, c := range group {
+		out = append(out, x.receivedFrom[c]...)
+	}
+	for _, number := range grown {
+		out = append(out, x.openedFor[number])
+	}
+	return out
+}
+
+// Join makes the roots one component of that size, for which new nodes were opened.
+func (x *Components) Join(roots []*searchcontext.Candidate, size Size, opened []int) {
+	for _, root := range roots[1:] {
+		delete(x.size, root)
+		x.Connected.Join(roots[0], root)
+	}
+	root := x.Connected.Find(roots[0])
+	size.NewNodes += len(opened)
+	x.size[root] = size
+	for _, number := range opened {
+		x.openedFor[number] = root
+	}
+}
+
+// Receive notes that a node may have received pods of the group, or of others whose pods were on the group's nodes.
+func (x *Components) Receive(receiver *searchcontext.Candidate, group []*searchcontext.Candidate) {
+	list := x.receivedFrom[receiver]
+	for _, c := range group {
+		list = append(list, x.receivedFrom[c]...)
+	}
+	x.receivedFrom[receiver] = append(list, x.rootOf(group[0]))
+}
+
+// Sets are nodes joined together: nodes that were never joined are sets of their own. The zero value is ready.
+type Sets struct {
+	parent map[*searchcontext.Candidate]*searchcontext.Candidate
+}
+
+// Find is the node that stands for the candidate's set.
+func (x *Sets) Find(c *searchcontext.Candidate) *searchcontext.Candidate {
+	for x.parent[c] != nil {
+		c = x.parent[c]
+	}
+	return c
+}
+
+// Join makes the sets of two nodes one.
+func (x *Sets) Join(a, b *searchcontext.Candidate) {
+	a, b = x.Find(a), x.Find(b)
+	if a == b {
+		return
+	}
+	if x.parent == nil {
+		x.parent = map[*searchcontext.Candidate]*searchcontext.Candidate{}
+	}
+	x.parent[b] = a
+}

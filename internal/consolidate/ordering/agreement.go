@@ -1,0 +1,203 @@
+package ordering
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/replay"
+	"github.com/drawknife/drawknife/internal/engine/answering"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// agreement puts a plan to provisioning's own planner before it is given out: with the nodes of a wave gone and the new ones
+// there, has it places for the pods, or does it launch more nodes? Those nodes become part of the command, if it is still worth
+// it; else the command is left out.
+type agreement struct {
+	*Planner
+	out *Order
+	// model is of the fleet with the commands before carried out; asked counts the questions.
+	model *reference.SimulatorModel
+	asked int
+	// replay carries out what is accepted, by the rules that commands are validated by.
+	replay *replay.Replay
+}
+
+// agree checks the plan wave by wave.
+func (p *Planner) agree(ctx context.Context, out *Order) error {
+	if p.Checks == 0 || len(out.Commands) == 0 {
+		return nil
+	}
+	model, err := reference.Settled(ctx, p.Fleet, p.Query)
+	if err != nil {
+		return err
+	}
+	r, err := replay.New(ctx, p.Reference, p.Fleet)
+	if err != nil {
+		return err
+	}
+	a := &agreement{Planner: p, out: out, model: model, replay: r}
+	for _, list := range out.takeWaves() {
+		parts, err := a.settle(ctx, list)
+		if err != nil {
+			return err
+		}
+		for _, part := range parts {
+			p.addWave(out, part)
+		}
+	}
+	return nil
+}
+
+// settle is the commands as waves that provisioning has places for, and carries them out. What does not go well together goes one
+// half after the other.
+func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*decision.Command, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	if len(list) == 1 {
+		cmd, err := a.settleOne(ctx, list[0])
+		if err != nil || cmd == nil {
+			return nil, err
+		}
+		return [][]*decision.Command{{cmd}}, nil
+	}
+	wanted, known, err := a.wanted(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !known:
+		for _, cmd := range list {
+			a.out.Unsettled = append(a.out.Unsettled, cmd.ID)
+		}
+	case wanted != nil:
+		first, err := a.settle(ctx, list[:len(list)/2])
+		if err != nil {
+			return nil, err
+		}
+		second, err := a.settle(ctx, list[len(list)/2:])
+		return append(first, second...), err
+	}
+	good, err := a.replay.Carried(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	for _, cmd := range list {
+		if !slices.ContainsFunc(good, func(c *decision.Command) bool { return c.ID == cmd.ID }) {
+			a.leave(a.out, cmd, &decision.Block{Code: decision.BlockLater})
+		}
+	}
+	if len(good) == 0 {
+		return nil, nil
+	}
+	return [][]*decision.Command{good}, a.carry(good)
+}
+
+// maxExtended is how often a command is extended by what provisioning asks for. One for which it asks for yet more stays, and the
+// plan says so.
+const maxExtended = 5
+
+// settleOne is the command, with such further nodes as provisioning asks for; nil if it is not worth it then.
+func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*decision.Command, error) {
+	for round := 0; ; round++ {
+		wanted, known, err := a.wanted(ctx, []*decision.Command{cmd})
+		if err != nil {
+			return nil, err
+		}
+		if known && wanted != nil && round < maxExtended {
+			next, why := a.extended(ctx, cmd, wanted)
+			if why != nil {
+				a.leave(a.out, cmd, why)
+				return nil, nil
+			}
+			cmd = next
+			continue
+		}
+		known = known && wanted == nil
+		mark := a.replay.Trial.Mark()
+		good, rejected, err := a.replay.Step(ctx, cmd)
+		if err != nil {
+			return nil, err
+		}
+		if rejected != nil {
+			a.leave(a.out, cmd, rejected.Block)
+			return nil, nil
+		}
+		if !known {
+			a.out.Unsettled = append(a.out.Unsettled, cmd.ID)
+		}
+		a.describe(good, mark)
+		return good, a.carry([]*decision.Command{good})
+	}
+}
+
+// describe gives the new nodes the requests of the pods that they have now.
+func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
+	nodes := a.replay.Planned(since, 1)
+	if len(nodes) != len(cmd.Replacements) {
+		return
+	}
+	list := slices.Clone(cmd.Replacements)
+	for i := range list {
+		if list[i].Node == nil {
+			return
+		}
+		node := *list[i].Node
+		node.Requests = nodes[i].Requests
+		list[i].Node = &node
+	}
+	cmd.Replacements = list
+}
+
+// wanted is what provisioning plans for the pods of the commands if it needs further nodes for them, or has no place for one;
+// nil if it needs none. It is not known once too many questions were asked.
+func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan *planning.Plan, known bool, err error) {
+	if !slices.ContainsFunc(list, placesPods) {
+		return nil, true, nil
+	}
+	if a.asked++; a.asked > a.Checks {
+		return nil, false, nil
+	}
+	next, moving := a.after(list, false)
+	model, err := a.model.Update(next)
+	if err != nil {
+		return nil, false, fmt.Errorf("asking provisioning about a plan: %w", err)
+	}
+	if plan, err = answering.Solve(ctx, model, a.Query); err != nil {
+		return nil, false, err
+	}
+	for i := range plan.NewNodes {
+		if slices.ContainsFunc(plan.NewNodes[i].Pods, func(key planning.PodKey) bool { return moving[key] }) {
+			return plan, true, nil
+		}
+	}
+	for i := range plan.Unschedulable {
+		if moving[plan.Unschedulable[i].Pod] {
+			return plan, true, nil
+		}
+	}
+	return nil, true, nil
+}
+
+// placesPods reports whether the command has places for pods.
+func placesPods(c *decision.Command) bool {
+	return len(c.Receivers) > 0 || slices.ContainsFunc(c.Replacements, func(r decision.Replacement) bool { return r.Node != nil && len(r.Node.Pods) > 0 })
+}
+
+// carry makes the commands part of the fleet that the next ones start from.
+func (a *agreement) carry(list []*decision.Command) error {
+	if a.asked >= a.Checks {
+		return nil // nobody will ask
+	}
+	next, _ := a.after(list, true)
+	model, err := a.model.Update(next)
+	if err != nil {
+		return fmt.Errorf("carrying out a plan to check the rest: %w", err)
+	}
+	a.model = &reference.SimulatorModel{Model: model, Snapshot: next}
+	return nil
+}

@@ -1,0 +1,193 @@
+package ordering
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/allowedtypes"
+	"github.com/drawknife/drawknife/internal/consolidate/commands"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/consolidate/paying"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/replay"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
+	"github.com/drawknife/drawknife/internal/consolidate/waves"
+)
+
+// Settings say what a plan is checked for: disruption.Global says what each means. All are as given, 0 is 0.
+type Settings struct {
+	Robustness, Checks int
+	Seed               uint64
+	// MaxNewNodes is how many nodes one command launches at most.
+	MaxNewNodes int
+	Reference   *reference.Options
+}
+
+// Planner puts commands in order.
+type Planner struct {
+	*searchcontext.Context
+	paying.Terms
+	Settings
+	// Types finds what new nodes may be launched as.
+	Types *allowedtypes.Finder
+}
+
+// Found are the commands that a search has found.
+type Found struct {
+	Commands []*decision.Command
+	// Ruled says that rules about how pods are spread make places depend on the order. Unrefined are the commands that there were before the
+	// search was refined.
+	Ruled     bool
+	Unrefined []*decision.Command
+}
+
+// Order is how a plan is carried out.
+type Order struct {
+	Commands []*decision.Command
+	Waves    []decision.Wave
+	// Unsettled are commands of which it is not known that no more nodes are needed, by ID.
+	Unsettled []string
+	// Left are nodes whose commands are left out, with what keeps each.
+	Left map[*searchcontext.Candidate]*decision.Block
+}
+
+// Order puts the commands in waves. Where rules about how pods are spread make places depend on the order, they are carried
+// out on a trial until an order is found. If some have no place in it, those that would have been made before the search was refined
+// are tried instead of these, and instead of all; what is worth most counts, and what then is left is so for the next plan.
+func (p *Planner) Order(ctx context.Context, found Found) (*Order, error) {
+	list, out := found.Commands, &Order{Left: map[*searchcontext.Candidate]*decision.Block{}}
+	ruled := found.Ruled
+	if ruled && len(list) > 0 {
+		var err error
+		if list, err = p.inOrder(ctx, out, found); err != nil {
+			return nil, err
+		}
+	}
+	out.Commands, out.Waves = p.waves().Of(list, ruled)
+	if err := p.withstand(ctx, out); err != nil {
+		return nil, err
+	}
+	return out, p.agree(ctx, out)
+}
+
+// waves makes waves of the context's nodes.
+func (p *Planner) waves() *waves.Planner {
+	return &waves.Planner{Times: p.Times, Evictions: func(node string) []waves.Evictions { return p.ByName[node].Evictions }}
+}
+
+// inOrder are commands that can be carried out one after another, in such an order.
+func (p *Planner) inOrder(ctx context.Context, out *Order, found Found) ([]*decision.Command, error) {
+	r, err := p.replay(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.Trial.Expect(commands.AllPlaces(found.Commands))
+	done, rest, err := r.Arrange(ctx, found.Commands)
+	if err != nil || len(rest) == 0 {
+		return done, err
+	}
+	left := membersOf(rest)
+	more, _, err := r.Arrange(ctx, slices.DeleteFunc(slices.Clone(found.Unrefined), func(cmd *decision.Command) bool {
+		return slices.ContainsFunc(cmd.Members, func(m decision.Member) bool { return !left[m.Node] })
+	}))
+	if err != nil {
+		return nil, err
+	}
+	done = append(done, more...)
+	if len(found.Unrefined) > 0 {
+		if r, err = p.replay(ctx); err != nil {
+			return nil, err
+		}
+		before, _, err := r.Arrange(ctx, found.Unrefined)
+		if err != nil {
+			return nil, err
+		}
+		if p.worth(before) > p.worth(done) {
+			done = before
+		}
+	}
+	p.leaveAllBut(out, found.Commands, membersOf(done))
+	return done, nil
+}
+
+// replay carries commands of the fleet as it is out on a trial of its own.
+func (p *Planner) replay(ctx context.Context) (*replay.Replay, error) {
+	r, err := replay.New(ctx, p.Reference, p.Fleet)
+	if err == nil {
+		r.Fresh, r.Moves = true, func(c *decision.Candidate) func(*corev1.Pod) bool { return p.ByName[c.Name].Moves }
+		r.Known = func(node string) *decision.Candidate {
+			if c := p.ByName[node]; c != nil && c.Refused[survey.Consolidating] == nil {
+				return c.Candidate
+			}
+			return nil
+		}
+	}
+	return r, err
+}
+
+// membersOf are the nodes that commands remove.
+func membersOf(list []*decision.Command) map[string]bool {
+	out := map[string]bool{}
+	for _, cmd := range list {
+		for i := range cmd.Members {
+			out[cmd.Members[i].Node] = true
+		}
+	}
+	return out
+}
+
+// worth is what the commands are worth together, nano-USD.
+func (p *Planner) worth(list []*decision.Command) int64 {
+	sum := int64(0)
+	for _, cmd := range list {
+		cost := 0.0
+		for i := range cmd.Members {
+			cost += cmd.Members[i].Cost
+		}
+		sum += p.WorthOf(money.NanoUSD(cmd.Savings), cost)
+	}
+	return sum
+}
+
+// leaveAllBut leaves members of commands for the next plan, but for those that go.
+func (p *Planner) leaveAllBut(out *Order, list []*decision.Command, going map[string]bool) {
+	for name := range membersOf(list) {
+		if !going[name] {
+			out.Left[p.ByName[name]] = &decision.Block{Code: decision.BlockLater}
+			p.Types.Waiting = true
+		}
+	}
+}
+
+// leave leaves the members of a command for the next plan, and says why.
+func (p *Planner) leave(out *Order, cmd *decision.Command, why *decision.Block) {
+	for i := range cmd.Members {
+		out.Left[p.ByName[cmd.Members[i].Node]] = why
+	}
+}
+
+// takeWaves are the commands of each wave; the order has none any more.
+func (out *Order) takeWaves() [][]*decision.Command {
+	byID := make(map[string]*decision.Command, len(out.Commands))
+	for _, cmd := range out.Commands {
+		byID[cmd.ID] = cmd
+	}
+	list := make([][]*decision.Command, len(out.Waves))
+	for i, wave := range out.Waves {
+		list[i] = make([]*decision.Command, len(wave.Commands))
+		for k, id := range wave.Commands {
+			list[i][k] = byID[id]
+		}
+	}
+	out.Commands, out.Waves = nil, nil
+	return list
+}
+
+// addWave adds a wave of these commands.
+func (p *Planner) addWave(out *Order, list []*decision.Command) {
+	out.Commands, out.Waves = append(out.Commands, list...), append(out.Waves, p.waves().One(list))
+}

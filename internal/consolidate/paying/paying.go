@@ -1,0 +1,135 @@
+package paying
+
+import (
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/allowedtypes"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Terms say what a command has to earn: disruption.Global says what each means. All are as given, 0 is 0.
+type Terms struct {
+	PayBack                   time.Duration
+	MinSaving, MinSavingShare float64
+	DisruptionPrice           float64
+	// Launch is how long a new node takes to be ready.
+	Launch time.Duration
+}
+
+// Exchange is some nodes that go, and planned nodes that are launched for their pods.
+type Exchange struct {
+	Method  decision.Method
+	Members []*searchcontext.Candidate
+	// NewNodes have the types that may be launched.
+	NewNodes []planning.NewNode
+	// Saving in nano-USD per hour, and what that is worth in nano-USD: see Terms.Value.
+	Saving, Value int64
+}
+
+// group is what decides which types its new nodes may have.
+func (e *Exchange) group() allowedtypes.Group {
+	g := allowedtypes.Group{Method: e.Method, Spot: true, One: len(e.Members) == 1}
+	for _, c := range e.Members {
+		g.Spot, g.Due = g.Spot && c.CapacityType == v1.CapacityTypeSpot, g.Due || c.Due
+	}
+	return g
+}
+
+// Required is what removing the group has to save at least, nano-USD per hour. New nodes that are not launched yet are given
+// up for any saving: nobody is disturbed.
+func (t *Terms) Required(group []*searchcontext.Candidate) int64 {
+	there := searchcontext.Existing(group)
+	if len(there) == 0 {
+		return 0
+	}
+	return max(int64(t.MinSavingShare*float64(searchcontext.PriceOf(there))), money.NanoUSD(t.MinSaving))
+}
+
+// Most is what new nodes for the group, which costs so much, may cost at most, nano-USD per hour.
+func (t *Terms) Most(method decision.Method, group []*searchcontext.Candidate, spent int64) int64 {
+	if method == decision.MethodDrift || searchcontext.AnyDue(group) {
+		return money.Unlimited
+	}
+	return spent - t.Required(group)
+}
+
+// WorthOf is what a saving is worth over the time in which it has to pay back, less what the disturbance costs, nano-USD.
+func (t *Terms) WorthOf(saving int64, cost float64) int64 {
+	return int64(float64(saving)*t.horizon().Hours()) - int64(t.DisruptionPrice*money.NanoPerUSD*cost)
+}
+
+// horizon is the time over which savings count: the pay-back time, an hour without one.
+func (t *Terms) horizon() time.Duration {
+	if d := t.PayBack; d > 0 {
+		return d
+	}
+	return time.Hour
+}
+
+// Narrow gives the exchange the planned nodes, with those of their types for which it pays; or says why there are none. Lists of types are
+// cut to the limit. If it is strict, what may be spent is shared out by prices alone.
+func (t *Terms) Narrow(f *allowedtypes.Finder, e *Exchange, planned []planning.NewNode, limit int, strict bool) (why *decision.Block) {
+	spent := searchcontext.PriceOf(e.Members)
+	e.NewNodes, why = f.Narrow(e.group(), planned, allowedtypes.Money{Spent: spent, Most: t.Most(e.Method, e.Members, spent)}, limit, strict)
+	return why
+}
+
+// Weigh works out what the exchange saves and is worth, and says why it does not pay; nil when it does.
+func (t *Terms) Weigh(p *reference.Pass, e *Exchange) *decision.Block {
+	e.Saving = searchcontext.PriceOf(e.Members)
+	for i := range e.NewNodes {
+		e.Saving -= money.NanoUSD(e.NewNodes[i].InstanceTypes[0].Price)
+	}
+	e.Value = t.value(e)
+	return t.pays(p, e)
+}
+
+// value is what the exchange is worth: what it saves over the horizon, less what the disturbance and the time cost in which
+// new nodes run alongside the old ones. Nodes that are due cost no disturbance, since they have to go anyway.
+func (t *Terms) value(e *Exchange) int64 {
+	cost, drain := 0.0, time.Duration(0)
+	overlap := int64(0)
+	for _, c := range e.Members {
+		if c.Planned {
+			overlap -= c.NanoPrice
+			continue
+		}
+		if !c.Due {
+			cost += c.Cost
+		}
+		drain = max(drain, c.Drain)
+	}
+	for i := range e.NewNodes {
+		overlap += money.NanoUSD(e.NewNodes[i].InstanceTypes[0].Price)
+	}
+	if t.PayBack == 0 {
+		overlap = 0
+	}
+	return t.WorthOf(e.Saving, cost) - int64(float64(max(overlap, 0))*(t.Launch+drain).Hours())
+}
+
+// pays says why an exchange is not worth it; nil when it is. The pass knows what else pools ask for.
+func (t *Terms) pays(p *reference.Pass, e *Exchange) *decision.Block {
+	if e.Method == decision.MethodDrift || searchcontext.AnyDue(e.Members) {
+		return nil
+	}
+	there, spent, required := searchcontext.Existing(e.Members), searchcontext.PriceOf(e.Members), t.Required(e.Members)
+	if e.Saving <= 0 || e.Saving < required {
+		// Removing what nobody knows the price of saves that price, whatever it is.
+		if spent > 0 || len(e.NewNodes) > 0 {
+			return &decision.Block{Code: decision.BlockNoGain, Saving: money.USD(e.Saving), Required: money.USD(required)}
+		}
+	}
+	if t.PayBack > 0 && e.Value < 0 && spent > 0 {
+		return &decision.Block{Code: decision.BlockPayBack, Saving: money.USD(e.Saving), Required: money.USD(e.Saving - int64(float64(e.Value)/t.horizon().Hours()))}
+	}
+	if len(there) == 0 {
+		return nil
+	}
+	return p.Balanced(searchcontext.Surveyed(there), money.USD(e.Saving))
+}

@@ -1,0 +1,20 @@
+// Package pseudorandom answers one question: which number without a pattern follows from this seed?
+//
+// Input is a seed, output are numbers, the same for the same seed on every computer (SplitMix64; Steele, Lea and Flood, Fast Splittable
+// Pseudorandom Number Generators, 2014). A number takes a few instructions, so that a source may be made for one number alone.
+package pseudorandom
+
+// Source is a source of numbers; its value is the seed.
+type Source uint64
+
+// Draw is any number.
+func (s *Source) Draw() uint64 {
+	*s += 0x9e3779b97f4a7c15
+	z := uint64(*s)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// Below is a number from 0 to n-1.
+func (s *Source) Below(n int) int { return int(s.Draw() % uint64(n)) }

@@ -1,0 +1,107 @@
+package removing
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/components"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+)
+
+// Limits are how much one command may remove and launch: disruption.Global says what each means. All are as given.
+type Limits struct {
+	MaxMembers, MaxNewNodes int
+	// MaxMerged is how many nodes a command of a fleet that is searched thoroughly removes at most that launches one at most.
+	MaxMerged int
+	// DrainLimit is how long a drain may be expected to take; 0 for any time.
+	DrainLimit time.Duration
+}
+
+// maxExchanged is how many nodes are exchanged at once at most, and for how many: more come together by one exchange upon
+// another.
+const maxExchanged = 8
+
+// Exchanged is how many nodes are exchanged at once at most.
+func (l *Limits) Exchanged() int { return min(l.MaxMembers, maxExchanged) }
+
+// launched is how many nodes are launched at once at most.
+func (l *Limits) launched() int { return min(l.MaxNewNodes, maxExchanged) }
+
+// Merged is how many nodes a command removes at most that launches one at most.
+func (t *Trier) Merged() int {
+	if t.Many() {
+		return t.MaxMembers
+	}
+	return t.MaxMerged
+}
+
+// allows reports whether one command may be so large.
+func (t *Trier) allows(size components.Size) bool {
+	return size.Members <= t.MaxMembers && size.NewNodes <= t.MaxNewNodes || size.Members <= t.Merged() && size.NewNodes <= 1
+}
+
+// mostNewNodes is how many nodes may be launched at once for so many.
+func (t *Trier) mostNewNodes(where Places, members int) int {
+	switch {
+	case members > t.MaxMembers:
+		return 1
+	case where == LikeProvisioning:
+		return t.MaxNewNodes
+	}
+	return t.launched()
+}
+
+// Admissible looks at what needs no trial.
+func (t *Trier) Admissible(method decision.Method, group []*searchcontext.Candidate) *decision.Block {
+	if t.Refining {
+		if _, size := t.union(group, nil); size.Members > t.MaxMembers && (size.NewNodes > 1 || size.Members > t.Merged()) {
+			return t.Components.TooLarge
+		}
+	}
+	for _, c := range searchcontext.Existing(group) {
+		if why := t.Types.Ledger.Blocks(c.Candidate, method.Reason()); why != nil {
+			return why
+		}
+		if limit := t.DrainLimit; limit > 0 && c.Drain > limit && !c.Due {
+			e := c.Longest(t.Times)
+			return &decision.Block{Code: decision.BlockDrain, Budgets: []types.NamespacedName{e.Budget}, Count: e.Pods, Need: e.Allowed, Duration: c.Drain.String()}
+		}
+	}
+	return nil
+}
+
+// tooLarge is the block of a step with which nodes would have to go together that are more than a command may remove, or for
+// more new ones than it may launch.
+func (t *Trier) tooLarge(st *Step) *decision.Block {
+	if !t.Refining {
+		return nil // each step is a command
+	}
+	if !t.Fits(st) {
+		return t.Components.TooLarge
+	}
+	return nil
+}
+
+// Fits reports whether one command may be as large as the component that the step would become part of.
+func (t *Trier) Fits(st *Step) bool {
+	_, size := t.union(st.Members, t.Components.Sharing(st.Members, st.Numbers, st.Grown))
+	size.NewNodes += len(st.Numbers)
+	if st.Method == decision.MethodDrift {
+		size.NewNodes = min(size.NewNodes, t.MaxNewNodes)
+	}
+	return t.allows(size)
+}
+
+// Together is how large the component is that the group would become.
+func (t *Trier) Together(group []*searchcontext.Candidate) components.Size {
+	_, size := t.union(group, nil)
+	return size
+}
+
+// union is that of the components. The list is good until the next call.
+func (t *Trier) union(group, others []*searchcontext.Candidate) (roots []*searchcontext.Candidate, size components.Size) {
+	t.roots, size = t.Components.Union(t.roots[:0], group, others)
+	return t.roots, size
+}

@@ -1,0 +1,122 @@
+package removing
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
+)
+
+// launch finds new nodes for so many pods that wait: one for all of them, or several.
+func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting int) (*decision.Block, error) {
+	if where == OnlyRoom {
+		return &decision.Block{Code: decision.BlockUnschedulable, Pods: t.Trial.Waiting(min(waiting, reference.MaxNamed))}, nil
+	}
+	if least := money.NanoUSD(t.Worth.Waiting(t.Trial.Trial)); least >= most {
+		return &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most), Floor: money.USD(least)}, nil
+	}
+	if where == LikeProvisioning {
+		return t.launchFully(ctx, most)
+	}
+	if t.Few && (where == OnlyNew || t.Accepting) {
+		return t.launchBest(ctx, most)
+	}
+	below, mark := money.USD(most), t.Trial.Mark()
+	one, joint := t.Trial.Launch(t.Query, below)
+	if joint && where != OnlyNew && !t.Subsets {
+		return nil, nil
+	}
+	if joint {
+		below = one
+		if err := t.Trial.Rollback(mark); err != nil {
+			return nil, err
+		}
+	}
+	if _, some := t.launchSome(below); some {
+		return nil, nil
+	}
+	if joint {
+		t.Trial.Launch(t.Query, money.USD(most))
+		return nil, nil
+	}
+	if most < money.Unlimited && (!t.Few || t.Subsets) && t.Trial.Plain(t.Query) {
+		return &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most)}, nil
+	}
+	return t.launchFully(ctx, most)
+}
+
+// launchSome opens several new nodes, where nodes are few after a search for the cheapest.
+func (t *Trier) launchSome(below float64) (price float64, ok bool) {
+	if t.Few && (t.Subsets || t.Accepting) {
+		return t.Trial.LaunchLeast(t.Query, t.Worth, t.launched(), launchTries, below)
+	}
+	return t.Trial.LaunchSome(t.Query, t.Worth, t.launched(), below)
+}
+
+// launchTries is how many new nodes are opened, where nodes are few, to find the cheapest for one group of pods.
+const launchTries = 128
+
+// launchBest launches new nodes in each way that there is, undoes it, and then does the cheapest once more.
+func (t *Trier) launchBest(ctx context.Context, most int64) (*decision.Block, error) {
+	mark, best, cheapest := t.Trial.Mark(), -1, most
+	options := []func() (int64, *decision.Block, error){
+		func() (int64, *decision.Block, error) {
+			if price, ok := t.Trial.Launch(t.Query, money.USD(most)); ok {
+				return money.NanoUSD(price), nil, nil
+			}
+			return 0, &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most)}, nil
+		},
+		func() (int64, *decision.Block, error) {
+			if price, ok := t.launchSome(money.USD(most)); ok {
+				return money.NanoUSD(price), nil, nil
+			}
+			return 0, &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most)}, nil
+		},
+		func() (int64, *decision.Block, error) {
+			why, err := t.launchFully(ctx, most)
+			return t.fullCost, why, err
+		},
+	}
+	var first *decision.Block
+	for i, try := range options {
+		price, why, err := try()
+		if err != nil {
+			return nil, err
+		}
+		if why == nil && price < cheapest {
+			best, cheapest = i, price
+		}
+		if first == nil {
+			first = why
+		}
+		if err := t.Trial.Rollback(mark); err != nil {
+			return nil, err
+		}
+	}
+	if best < 0 {
+		return cmp.Or(first, &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most)}), nil
+	}
+	_, why, err := options[best]()
+	return why, err
+}
+
+// launchFully finds new nodes as provisioning does, which takes long.
+func (t *Trier) launchFully(ctx context.Context, most int64) (*decision.Block, error) {
+	t.Work += placeWork
+	out, err := t.Trial.PlaceNew(ctx, t.Query)
+	t.fullCost = money.NanoUSD(out.NewCost)
+	switch {
+	case err != nil:
+		return nil, err
+	case out.Unplaced > 0:
+		return &decision.Block{Code: decision.BlockUnschedulable, Pods: t.Trial.Waiting(min(out.Unplaced, reference.MaxNamed))}, nil
+	case money.NanoUSD(out.NewCost) >= most:
+		return &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most), Floor: out.NewCost}, nil
+	}
+	return nil, nil
+}
+
+// placeWork is how many what-ifs a full placement counts for.
+const placeWork = 50

@@ -1,0 +1,150 @@
+package removing
+
+import (
+	"context"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/allowedtypes"
+	"github.com/drawknife/drawknife/internal/consolidate/components"
+	"github.com/drawknife/drawknife/internal/consolidate/paying"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+)
+
+// Trier tries groups on a trial. It is not safe for concurrent use; triers with trials and types of their own may share the rest as long as
+// nobody accepts a step.
+type Trier struct {
+	*searchcontext.Context
+	Limits
+	paying.Terms
+	Trial *searchcontext.WhatIf
+	// Types finds what new nodes may be launched as, and has the budgets.
+	Types      *allowedtypes.Finder
+	Components *components.Components
+	Conditions
+	Effort
+	// fullCost is what the nodes of the last full placement cost, nano-USD per hour.
+	fullCost int64
+	roots    []*searchcontext.Candidate // scratch of union
+}
+
+// Effort is how much trying took.
+type Effort struct {
+	// Work is how many what-ifs were made.
+	Work int
+	// Withheld says that Conditions.Strict may have kept a group from being consolidated.
+	Withheld bool
+}
+
+// Apart is a trier for a goroutine of its own, with a copy of the trial as it is now.
+func (t *Trier) Apart() *Trier {
+	return &Trier{
+		Context: t.Context, Limits: t.Limits, Terms: t.Terms, Trial: t.Trial.Clone(), Types: t.Types.Apart(), Components: t.Components, Conditions: t.Conditions,
+	}
+}
+
+// TryWithin tries the group within what a command may remove and launch. Without a block the trial contains the step.
+func (t *Trier) TryWithin(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, where Places, mark trial.Mark) (*Step, *decision.Block, error) {
+	st, why, err := t.tryBounded(ctx, method, group, where, mark)
+	if err != nil || why != t.Components.TooLarge || st == nil || len(st.Grown) == 0 || t.Many() {
+		return st, why, err
+	}
+	if err := t.Trial.Rollback(mark); err != nil {
+		return nil, nil, err
+	}
+	t.Work++
+	t.Ungrown = true
+	defer func() { t.Ungrown = false }()
+	if st, why, err = t.tryBounded(ctx, method, group, where, mark); why != nil {
+		why = t.Components.TooLarge // there are places: only not in one command
+	}
+	return st, why, err
+}
+
+// tryBounded tries it, and fails where more would have to go together than a command may remove and launch.
+func (t *Trier) tryBounded(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, where Places, mark trial.Mark) (*Step, *decision.Block, error) {
+	st, why, err := t.Try(ctx, method, group, where, mark)
+	if err == nil && why == nil {
+		why = t.tooLarge(st)
+	}
+	return st, why, err
+}
+
+// Try removes the group on the trial, and finds places for its pods; the mark is the trial as it is.
+func (t *Trier) Try(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, where Places, mark trial.Mark) (*Step, *decision.Block, error) {
+	st := &Step{Exchange: paying.Exchange{Method: method, Members: group}, Where: where, Ungrown: t.Ungrown}
+	first := t.Trial.NewNodes()
+	for _, c := range group {
+		pods, err := t.hide(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		st.Pods += pods
+	}
+	left := st.Pods
+	if where.room() {
+		left = placing.Of(t.Trial.Trial).Move(t.Query)
+		if left > 0 && t.Refining && !t.Ungrown {
+			left = placing.Of(t.Trial.Trial).Fill(t.Query)
+		}
+	}
+	if left > 0 {
+		if why, err := t.open(ctx, st, left, first, mark); err != nil || why != nil {
+			return nil, why, err
+		}
+	}
+	if t.Refining {
+		st.Grown = t.Trial.Grown(mark)
+	}
+	return st, t.Weigh(t.Types.Pass, &st.Exchange), nil
+}
+
+// open opens new nodes for so many pods that wait, with the types that they may be launched as.
+func (t *Trier) open(ctx context.Context, st *Step, waiting, first int, mark trial.Mark) (*decision.Block, error) {
+	if why := t.Awaited(t.Trial); why != nil {
+		return why, nil
+	}
+	why, err := t.launch(ctx, st.Where, t.Most(st.Method, st.Members, searchcontext.PriceOf(st.Members)), waiting)
+	if err != nil || why != nil {
+		return why, err
+	}
+	limit := t.Types.ToTry()
+	planned := t.Trial.Written.Planned(mark, limit)
+	if most := t.mostNewNodes(st.Where, len(st.Members)); len(planned) > most && st.Method != decision.MethodDrift {
+		return &decision.Block{Code: decision.BlockManyNodes, Count: len(planned), Need: most}, nil
+	}
+	// Refining goes by shares: steps that leave the component they join nothing to spare keep others from joining it.
+	if why := t.Narrow(t.Types, &st.Exchange, planned, limit, t.Strict); why != nil {
+		t.Withheld = t.Withheld || t.Strict && len(planned) > 1
+		return why, nil
+	}
+	st.Numbers = t.Trial.Filled(first)
+	return nil, nil
+}
+
+// hide takes the candidate out of the trial; it reports how many pods then wait.
+func (t *Trier) hide(c *searchcontext.Candidate) (pods int, err error) {
+	if c.Planned {
+		return t.Trial.Drop(c.Number)
+	}
+	if _, err := t.Trial.HideMoving(c.Name, c.Moves); err != nil {
+		return 0, err
+	}
+	return len(c.Moving) + t.Received[c].Pods, nil
+}
+
+// Take draws on the budgets for all members, or none.
+func (t *Trier) Take(st *Step) *decision.Block {
+	_, why := t.Types.Ledger.TakeAll(searchcontext.Surveyed(searchcontext.Existing(st.Members)), st.Method.Reason())
+	return why
+}
+
+// Accept makes the step's members one component with those that share new nodes with them, and notes who received their pods.
+func (t *Trier) Accept(st *Step, receivers []*searchcontext.Candidate) {
+	roots, size := t.union(st.Members, t.Components.Sharing(st.Members, st.Numbers, st.Grown))
+	t.Components.Join(roots, size, st.Numbers)
+	for _, c := range receivers {
+		t.Components.Receive(c, st.Members)
+	}
+}

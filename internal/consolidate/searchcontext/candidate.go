@@ -1,0 +1,96 @@
+package searchcontext
+
+import (
+	"hash/fnv"
+	"slices"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/consolidate/proof"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
+)
+
+// Candidate is a node that may be removed, with what a search weighs: a node that is there, or a planned one of the search. It is read-only
+// once made.
+type Candidate struct {
+	*decision.Candidate
+	// Number is its place in Context.Candidates; for a planned node what the trial calls it.
+	Number int
+	// Planned says that it is a planned node.
+	Planned bool
+	// NanoPrice in nano-USD per hour, 0 when it is not known; PodWorth that of its pods.
+	NanoPrice, PodWorth int64
+	PodMoves
+	// Refused is what keeps it from each method, budgets and places aside; Blocked what keeps it from being consolidated. Nil is nothing.
+	Refused survey.ByMethod
+	Blocked *decision.Block
+	// Due says that it has to go anyway: it has drifted, or expires soon.
+	Due bool
+	// Drifts says that drift may take it.
+	Drifts bool
+	// Likeness is what it is bought as, as a number.
+	Likeness uint64
+}
+
+// Existing are the candidates that are there, not planned.
+func Existing(group []*Candidate) []*Candidate {
+	if !slices.ContainsFunc(group, func(c *Candidate) bool { return c.Planned }) {
+		return group
+	}
+	return slices.DeleteFunc(slices.Clone(group), func(c *Candidate) bool { return c.Planned })
+}
+
+// Surveyed are the candidates as the survey has them.
+func Surveyed(group []*Candidate) []*decision.Candidate {
+	out := make([]*decision.Candidate, len(group))
+	for i, c := range group {
+		out[i] = c.Candidate
+	}
+	return out
+}
+
+// PriceOf is what the candidates cost together, nano-USD per hour.
+func PriceOf(group []*Candidate) int64 {
+	sum := int64(0)
+	for _, c := range group {
+		sum += c.NanoPrice
+	}
+	return sum
+}
+
+// AnyDue reports whether one of them has to go anyway.
+func AnyDue(group []*Candidate) bool {
+	return slices.ContainsFunc(group, func(c *Candidate) bool { return c.Due })
+}
+
+// MethodFor is how a group is consolidated.
+func MethodFor(group []*Candidate) decision.Method {
+	if len(group) == 1 {
+		return decision.MethodSingleNode
+	}
+	return decision.MethodMultiNode
+}
+
+// LikenessOf is what the candidate is bought as, as a number, whatever its name.
+func LikenessOf(c *decision.Candidate) uint64 {
+	h := fnv.New64a()
+	for _, part := range []string{c.Zone, c.CapacityType, c.Pool.Key.String()} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return h.Sum64() ^ uint64(money.NanoUSD(c.Price))
+}
+
+// toProve are the candidates as proofs see them.
+func toProve(list []*Candidate) []proof.Node {
+	out := make([]proof.Node, len(list))
+	for i, c := range list {
+		out[i] = c.ToProve()
+	}
+	return out
+}
+
+// ToProve is the candidate as proofs see it.
+func (c *Candidate) ToProve() proof.Node {
+	return proof.Node{Name: c.Name, Pool: c.Pool.Key, Price: c.NanoPrice, Moving: c.Moving, Stays: c.Stays}
+}

@@ -1,0 +1,174 @@
+package searchcontext
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/consolidate/proof"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
+	"github.com/drawknife/drawknife/internal/consolidate/waves"
+	"github.com/drawknife/drawknife/internal/engine/launching"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Settings are what candidates depend on, apart from the fleet: disruption.Global says what each means. All are as given, 0 is 0.
+type Settings struct {
+	Query                 planning.Query
+	CoolDown, ExpireAhead time.Duration
+	Times                 waves.Times
+}
+
+// Known is what an earlier plan knew that is still so; the zero value is nothing.
+type Known struct {
+	// Candidates are its candidates by name, if PodDisruptionBudgets are the same.
+	Candidates map[string]*Candidate
+	Worth      *valuing.KnownWorth
+}
+
+// Context is what all searches of one plan start from: pods that wait anyway have their places, so that neither one that
+// has none nor one that gets a new node keeps a candidate from going, and everything that does not change while a plan is
+// made is worked out once.
+type Context struct {
+	Settings
+	Fleet *survey.Fleet
+	Model *model.Model
+	// Candidates are the nodes that there are, in the order of the fleet's; ByName finds them.
+	Candidates []*Candidate
+	ByName     map[string]*Candidate
+	// Accepted are the candidates that methods may take: see Candidate.Refused.
+	Accepted map[decision.Method][]*decision.Candidate
+	// Worth is what pods are worth.
+	Worth *valuing.Worth
+	// LowerBounds proves what new nodes cost at least.
+	LowerBounds *proof.Prover
+	// closed are nodes that take no pods of others; initializing are those of them that are still being initialized and have room.
+	closed, initializing []string
+	// order is the nodes that take pods, those first that are best kept.
+	order []string
+	// answers are the new nodes that were found for pods, whichever search asked.
+	answers *launching.Answers
+}
+
+// New is the context of the fleet.
+func New(ctx context.Context, s Settings, f *survey.Fleet, known Known) (*Context, error) {
+	settled, err := reference.Settled(ctx, f, s.Query)
+	if err != nil {
+		return nil, err
+	}
+	out := &Context{
+		Settings: s, Fleet: f, Model: settled.Model, ByName: make(map[string]*Candidate, len(f.Candidates)), Accepted: map[decision.Method][]*decision.Candidate{},
+	}
+	if out.Worth, err = valuing.WorthFrom(ctx, out.Model, s.Query, known.Worth); err != nil {
+		return nil, err
+	}
+	out.answers = launching.NewAnswers(out.Model, out.Worth, s.Query)
+	out.closed, out.initializing = f.ClosedNodes()
+	out.weigh(known.Candidates)
+	out.order = out.Rank(func(c *Candidate) int64 { return c.PodWorth })
+	out.LowerBounds = proof.NewProver(f.In.View.Snapshot, out.Model, toProve(out.Candidates))
+	if len(out.initializing) > 0 { // most are full of the pods that they come for, and each what-if asks
+		t, err := out.Begin(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out.initializing = placing.Of(t.Trial).RoomyAmong(out.initializing)
+	}
+	return out, nil
+}
+
+// weigh makes the candidates.
+func (x *Context) weigh(known map[string]*Candidate) {
+	moved, list := recentOwners(x.Fleet, x.CoolDown), make([]Candidate, len(x.Fleet.Candidates))
+	x.Candidates = make([]*Candidate, len(list))
+	for i, from := range x.Fleet.Candidates {
+		c := &list[i]
+		x.fill(c, from, moved, known[from.Name])
+		c.Number = i
+		x.Candidates[i], x.ByName[c.Name] = c, c
+		for k, m := range decision.Methods() {
+			if c.Refused[k] == nil {
+				x.Accepted[m] = append(x.Accepted[m], from)
+			}
+		}
+	}
+}
+
+// fill makes it the candidate. was is what it was in an earlier plan, with the same PodDisruptionBudgets; nil if it was none.
+func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.UID]time.Time, was *Candidate) {
+	*c = Candidate{Candidate: from, NanoPrice: money.NanoUSD(from.Price), PodWorth: money.NanoUSD(x.Worth.Node(from.Name)), Refused: x.Fleet.Refuses(from)}
+	c.Blocked = c.Refused[survey.Consolidating]
+	if was != nil && was.Zone == c.Zone && was.CapacityType == c.CapacityType && was.Pool.Key == c.Pool.Key && was.Price == c.Price {
+		c.Likeness = was.Likeness
+	} else {
+		c.Likeness = LikenessOf(from)
+	}
+	c.Drifts = c.Refused[survey.Drifting] == nil
+	c.Due = c.Drifts || x.expiresSoon(from)
+	if c.Blocked == nil && !c.Due {
+		c.Blocked = x.coolsDown(from, moved)
+	}
+	if was != nil && !was.Passing && was.Pool.Key == c.Pool.Key && slices.Equal(was.Machine.Pods, c.Machine.Pods) {
+		c.PodMoves = was.PodMoves
+	} else {
+		c.PodMoves = x.movesOf(from)
+	}
+}
+
+// recentOwners are the owners of whose pods some had to move within the time, each with when that is over.
+func recentOwners(f *survey.Fleet, within time.Duration) map[types.UID]time.Time {
+	out := map[types.UID]time.Time{}
+	for i := range f.In.History {
+		d := &f.In.History[i]
+		if f.Now.Sub(d.Time) >= within {
+			continue
+		}
+		for _, uid := range d.Owners {
+			if until := d.Time.Add(within); until.After(out[uid]) {
+				out[uid] = until
+			}
+		}
+	}
+	return out
+}
+
+// expiresSoon reports whether the candidate's end is near enough to act on.
+func (x *Context) expiresSoon(c *decision.Candidate) bool {
+	due, expires := decision.ExpiryOf(c.Machine.Claim)
+	return expires && due.At.Sub(x.Fleet.Now) <= x.ExpireAhead
+}
+
+// coolsDown is the block of a node that is new, or with pods of an owner some of whose pods had to move recently.
+func (x *Context) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time) *decision.Block {
+	var until time.Time
+	if since, ok := survey.TrueSince(c.Machine.Claim, v1.ConditionInitialized); ok {
+		until = since.Add(x.CoolDown)
+	}
+	for _, pod := range c.Pods {
+		for i := range pod.OwnerReferences {
+			if t := moved[pod.OwnerReferences[i].UID]; t.After(until) {
+				until = t
+			}
+		}
+	}
+	if x.CoolDown == 0 || !until.After(x.Fleet.Now) {
+		return nil
+	}
+	return &decision.Block{Code: decision.BlockCoolDown, Until: until}
+}
+
+// ThoroughFleet is how many candidates are few enough for a thorough search.
+const ThoroughFleet = 750
+
+// Many says that there are too many for that, however few of them are left: what a fleet of 1,000 nodes gains by it is a thousandth
+// of what is saved, and takes seven times as long as all the rest.
+func (x *Context) Many() bool { return len(x.Candidates) > ThoroughFleet }

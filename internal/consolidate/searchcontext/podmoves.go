@@ -1,0 +1,94 @@
+package searchcontext
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/waves"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// PodMoves are what a node's pods do when it goes.
+type PodMoves struct {
+	// Moving are the pods that need another place; Stays are others that would have to wait for none.
+	Moving []*corev1.Pod
+	Stays  map[*corev1.Pod]bool
+	// Evictions are what its pods need of PodDisruptionBudgets, by budget.
+	Evictions []waves.Evictions
+	// Drain is how long it takes at least until its pods are gone.
+	Drain time.Duration
+	// Passing says that some pod is protected now, and may not be later.
+	Passing bool
+}
+
+// movesOf is what the candidate's pods do when it goes.
+func (x *Context) movesOf(c *decision.Candidate) (out PodMoves) {
+	f, marker := x.Fleet, v1.MarkerOf(c.Machine.Pool)
+	needed := map[types.NamespacedName]*waves.Evictions{}
+	out.Passing = slices.ContainsFunc(c.Machine.Pods, func(pod *corev1.Pod) bool { return !pods.Disruptable(pod, f.Now) })
+	for _, pod := range c.Machine.Pods {
+		if !pods.ReschedulableNowFrom(marker, pod, f.PDBs, f.Now) {
+			out.stay(pod)
+		}
+	}
+	for _, pod := range c.Pods { // in an order of their own, whatever the node's is
+		if out.Stays[pod] {
+			continue
+		}
+		out.Moving = append(out.Moving, pod)
+		for _, b := range f.PDBs.Of(pod) {
+			if b.SparesUnready && !pods.Ready(pod) {
+				continue
+			}
+			e := needed[b.Key]
+			if e == nil {
+				e = &waves.Evictions{Budget: b.Key, Allowed: b.Allowed}
+				needed[b.Key] = e
+			}
+			e.Pods++
+		}
+	}
+	for _, e := range needed {
+		out.Evictions = append(out.Evictions, *e)
+		out.Drain = max(out.Drain, x.Times.Drain(e.Pods, e.Allowed))
+	}
+	slices.SortFunc(out.Evictions, func(a, b waves.Evictions) int { return compareBudgets(a.Budget, b.Budget) })
+	return out
+}
+
+func (p *PodMoves) stay(pod *corev1.Pod) {
+	if p.Stays == nil {
+		p.Stays = map[*corev1.Pod]bool{}
+	}
+	p.Stays[pod] = true
+}
+
+// Moves is what the trial asks for each pod of a node that goes.
+func (p *PodMoves) Moves(pod *corev1.Pod) bool { return !p.Stays[pod] }
+
+// Longest are the evictions that take the whole drain; none where nothing slows it down.
+func (p *PodMoves) Longest(t waves.Times) waves.Evictions {
+	for _, e := range p.Evictions {
+		if t.Drain(e.Pods, e.Allowed) == p.Drain {
+			return e
+		}
+	}
+	return waves.Evictions{}
+}
+
+// Same reports whether they are the same moves.
+func (p *PodMoves) Same(other *PodMoves) bool {
+	return slices.Equal(p.Moving, other.Moving) && maps.Equal(p.Stays, other.Stays) && slices.Equal(p.Evictions, other.Evictions) &&
+		p.Drain == other.Drain && p.Passing == other.Passing
+}
+
+func compareBudgets(a, b types.NamespacedName) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}

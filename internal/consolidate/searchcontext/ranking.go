@@ -1,0 +1,43 @@
+package searchcontext
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
+)
+
+// Rank orders the nodes that take pods: first those that stay whatever happens, then those best kept, those whose pods
+// are worth most of their price, and last those that have to go anyway. Nodes that nobody knows the price of stay.
+func (x *Context) Rank(worth func(*Candidate) int64) []string {
+	type receiver struct {
+		name  string
+		class int
+		keep  float64
+	}
+	list := make([]receiver, 0, len(x.Fleet.In.View.Machines))
+	for i := range x.Fleet.In.View.Machines {
+		m := &x.Fleet.In.View.Machines[i]
+		r := receiver{name: m.Name}
+		if c := x.ByName[m.Name]; c != nil {
+			switch {
+			case c.Due || !survey.Ready(m.Node):
+				r.class = 2
+			case c.Blocked == nil:
+				r.class = 1
+				if c.NanoPrice > 0 {
+					r.keep = float64(worth(c)) / float64(c.NanoPrice)
+				}
+			}
+		}
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b receiver) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(b.keep, a.keep), cmp.Compare(a.name, b.name))
+	})
+	order := make([]string, len(list))
+	for i := range list {
+		order[i] = list[i].name
+	}
+	return order
+}

@@ -1,0 +1,68 @@
+package searchcontext
+
+import (
+	"context"
+	"strings"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/engine/answering"
+	"github.com/drawknife/drawknife/internal/engine/launching"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/solving"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// WhatIf is the trial of a search, with what opens new nodes on it. What puts pods on nodes that are there is in package placing.
+type WhatIf struct {
+	*launching.Launching
+	// Written says what the trial has come to.
+	Written *answering.Answering
+}
+
+// newWhatIf is a trial of the model, which remembers no answers.
+func newWhatIf(m *model.Model) *WhatIf {
+	t := trial.New(m)
+	return &WhatIf{launching.On(t), answering.On(t)}
+}
+
+// Clone is a trial of its own that is as this one is now. What was remembered to save time is not taken along, but for answers, which both
+// share.
+func (t *WhatIf) Clone() *WhatIf {
+	out := t.Launching.Clone()
+	return &WhatIf{out, answering.On(out.Trial)}
+}
+
+// Begin is a new trial: waiting pods placed, and nodes closed that take no others.
+func (x *Context) Begin(ctx context.Context) (*WhatIf, error) {
+	t := newWhatIf(x.Model)
+	t.Recall(x.answers)
+	if _, err := solving.Of(t.Trial).Place(ctx, planning.PlaceOptions{Query: x.Query, ExistingOnly: true}); err != nil {
+		return nil, err
+	}
+	for _, name := range x.closed {
+		if err := t.Close(name); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.Rank(x.order); err != nil {
+		return nil, err
+	}
+	t.Commit()
+	return t, nil
+}
+
+// Awaited is the block of pods that wait in the trial and would have a place on nodes that are still being initialized; nil where
+// there is none. A plan that launched for such pods would launch for them twice, and again after each restart.
+func (x *Context) Awaited(t *WhatIf) *decision.Block {
+	if len(x.initializing) == 0 {
+		return nil
+	}
+	names := placing.Of(t.Trial).TakersAmong(x.Query, x.initializing, reference.MaxNamed)
+	if len(names) == 0 {
+		return nil
+	}
+	return &decision.Block{Code: decision.BlockDependsOnUninitialized, Detail: strings.Join(names, ", ")}
+}

@@ -1,0 +1,139 @@
+package searching
+
+import (
+	"context"
+	"slices"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/pseudorandom"
+	"github.com/drawknife/drawknife/internal/consolidate/removing"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+)
+
+// attempts try groups, and accept what pays. They remember what came to nothing.
+type attempts struct {
+	removing.Trier
+	decided
+	// most is how many what-ifs may be made.
+	most int
+	// round numbers the refinement rounds; tried are groups that came to nothing as they were: see worthTrying.
+	round int
+	tried map[uint64]bool
+	// failed are attempts that came to nothing since the last step, where nodes are few.
+	failed failures
+	// scouts try groups ahead; found is what one found of the group that is tried now. Nil for none.
+	scouts *scouts
+	found  *finding
+}
+
+// tryGroup tries to consolidate the group, and notes what keeps it.
+func (a *attempts) tryGroup(ctx context.Context, group []*searchcontext.Candidate, where removing.Places) error {
+	if !a.worthTrying(group, where) {
+		return nil
+	}
+	a.Withheld = false
+	why, err := a.attempt(ctx, searchcontext.MethodFor(group), group, where)
+	if err != nil || why == nil {
+		return err
+	}
+	if a.Refining && !a.Withheld {
+		a.tried[a.groupKey(group, where)] = true
+	}
+	a.keep(group, where, why)
+	return nil
+}
+
+// attempt removes the group if that is worth it: it then becomes a step. Else nothing has changed, and the block says why.
+func (a *attempts) attempt(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, where removing.Places) (*decision.Block, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if a.Work++; a.Work > a.most && method != decision.MethodDrift {
+		a.Types.Waiting = true
+		return &decision.Block{Code: decision.BlockNotReached}, nil
+	}
+	if a.found != nil {
+		a.Work, a.Withheld = a.Work+a.found.Work, a.found.Withheld
+		return a.found.why, nil
+	}
+	if why := a.Admissible(method, group); why != nil {
+		return why, nil
+	}
+	if !a.Few {
+		return a.attemptNew(ctx, method, group, where)
+	}
+	asked := a.attemptKey(method, group, where)
+	if known := a.failed.of(asked); known != nil {
+		a.Withheld = a.Withheld || known.withheld
+		return known.why, nil
+	}
+	why, err := a.attemptNew(ctx, method, group, where)
+	if err == nil && why != nil {
+		a.failed.note(asked, failure{why, a.Withheld})
+	}
+	return why, err
+}
+
+// attemptNew is attempt for what is not known to fail.
+func (a *attempts) attemptNew(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, where removing.Places) (*decision.Block, error) {
+	mark := a.Trial.Mark()
+	st, why, err := a.TryWithin(ctx, method, group, where, mark)
+	if err == nil && why == nil {
+		why = a.Take(st)
+	}
+	if err != nil || why != nil {
+		if back := a.Trial.Rollback(mark); back != nil && err == nil {
+			err = back
+		}
+		return why, err
+	}
+	tried := a.Conditions
+	tried.Ungrown = st.Ungrown
+	a.scouts.note(change{conditions: tried, method: method, group: group, where: where, newNodes: a.Trial.NewNodes()})
+	a.accept(st, mark)
+	return nil, nil
+}
+
+// accept makes what the trial contains since the mark a step for good.
+func (a *attempts) accept(st *removing.Step, since trial.Mark) {
+	names := a.Trial.Receivers(since)
+	receivers := make([]*searchcontext.Candidate, 0, len(names))
+	for _, name := range names {
+		if c := a.ByName[name]; c != nil {
+			receivers = append(receivers, c)
+		}
+	}
+	a.Accept(st, receivers)
+	a.noteStep(st, receivers, a.Refining)
+	a.failed.forget()
+}
+
+// worthTrying reports whether the group should be tried once more while refining: not as long as no member has received pods since it came
+// to nothing, by whichever strategy that was, until all groups are looked at once more in the end. Where nodes are many, there is no such
+// end, and rounds after the first look only at groups with a member that is a new node or has received pods: what else has happened has
+// taken room, or opened nodes, which are looked at themselves. Few nodes are looked at each time, and so is whether all pods of one
+// have room elsewhere.
+func (a *attempts) worthTrying(group []*searchcontext.Candidate, where removing.Places) bool {
+	many := a.Many()
+	switch {
+	case !a.Refining || a.Few:
+		return true
+	case where == removing.OnlyRoom && !many:
+		return true
+	case many && a.round > 0 && !slices.ContainsFunc(group, func(c *searchcontext.Candidate) bool { return a.changed[identityOf(c)] > 0 }):
+		return false
+	}
+	return !a.tried[a.groupKey(group, where)]
+}
+
+// groupKey is the group as it is, its members with how often they have received pods, and where its pods may go, as a number.
+func (a *attempts) groupKey(group []*searchcontext.Candidate, where removing.Places) uint64 {
+	sum := uint64(where)
+	for _, c := range group {
+		id := identityOf(c)
+		mixed := pseudorandom.Source(uint64(id.node)<<40 ^ uint64(id.planned)<<16 ^ uint64(a.changed[id]))
+		sum += mixed.Draw()
+	}
+	return sum
+}

@@ -1,0 +1,94 @@
+package searching
+
+import (
+	"context"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/knapsack"
+	"github.com/drawknife/drawknife/internal/consolidate/removing"
+)
+
+// withinBudgets looks once more where budgets kept a search from nodes: it searches as if consolidation had none, chooses of
+// what it finds what is worth most within the budgets, and begins a search with that. What goes node by node under budgets
+// takes what comes first, and that need not be worth most. Groups that are exchanged for new nodes leave little to choose
+// from; so where the best strategy does that, one without is followed too. Of all these searches the best is returned.
+func (p *Planner) withinBudgets(ctx context.Context, best *Search) (*Search, error) {
+	if !best.heldByBudgets() {
+		return best, nil
+	}
+	list := []strategy{best.strategy}
+	if best.strategy.rebuild || best.strategy.subsets {
+		list = append(list, strategy{roomWeight: best.strategy.roomWeight})
+	}
+	for _, st := range list {
+		free, begun := st, st
+		free.prepare = func(_ context.Context, s *Search) error {
+			s.Types.Ledger = s.Types.Ledger.Unbound()
+			return nil
+		}
+		unbound, err := p.search(ctx, free)
+		if err != nil {
+			return nil, err
+		}
+		begun.prepare = func(ctx context.Context, s *Search) error { return s.takeBest(ctx, unbound.steps) }
+		next, err := p.search(ctx, begun)
+		if err != nil {
+			return nil, err
+		}
+		if next.better(best) {
+			best = next
+		}
+	}
+	return best, nil
+}
+
+// heldByBudgets reports whether a budget kept the search from consolidating some node.
+func (s *Search) heldByBudgets() bool {
+	for _, why := range s.why {
+		if why.Code == decision.BlockBudget {
+			return true
+		}
+	}
+	return false
+}
+
+// takeBest makes those of the steps that are worth most within the budgets, in their order. Steps of drift were made already.
+func (s *Search) takeBest(ctx context.Context, steps []*removing.Step) error {
+	var list []knapsack.Choice
+	var choices []*removing.Step
+	var budgets []int
+	index := map[int]int{}
+	for _, st := range steps {
+		if st.Method.Reason() == decision.ReasonDrifted {
+			continue
+		}
+		c := knapsack.Choice{Value: st.Value}
+		for _, m := range st.Members {
+			for _, d := range s.Types.Ledger.Draws(m.Machine, st.Method.Reason()) {
+				at, known := index[d.Budget]
+				if !known {
+					at = len(budgets)
+					index[d.Budget], budgets = at, append(budgets, d.Budget)
+				}
+				for len(c.Takes) <= at {
+					c.Takes = append(c.Takes, 0)
+				}
+				c.Takes[at] += d.Amount
+			}
+		}
+		list, choices = append(list, c), append(choices, st)
+	}
+	room := make([]int64, len(budgets))
+	for i, budget := range budgets {
+		room[i] = s.Types.Ledger.Room(budget)
+	}
+	for i := range list {
+		list[i].Takes = append(list[i].Takes, make([]int64, len(budgets)-len(list[i].Takes))...)
+	}
+	for _, i := range knapsack.Choose(list, room) {
+		if err := s.tryGroup(ctx, choices[i].Members, choices[i].Where); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package searching
+
+import (
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/removing"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+)
+
+// decided is what a search has come to, which becomes the plan. What the steps have done to nodes and pods is on the trial, which nodes
+// belong together in the components.
+type decided struct {
+	// gone and fixed are candidates that are removed, and that receive pods: those stay. Those that receive pods of nodes that have
+	// drifted are firm: they stay even when the search is refined.
+	gone, fixed, firm map[*searchcontext.Candidate]bool
+	steps             []*removing.Step
+	// value is the sum of the steps'.
+	value int64
+	// made are commands that take no trial: of emptiness and of static pools.
+	made []*decision.Command
+	// unrefined are the commands that there were before the search was refined, where places depend on the order.
+	unrefined []*decision.Command
+	// left are nodes whose commands were not worth it: they are for the next plan.
+	left map[*searchcontext.Candidate]bool
+	// changed is how often nodes have received pods while refining, or 1 for new ones that were opened then.
+	changed map[identity]int
+	// why keeps nodes from being consolidated, by name.
+	why map[string]*decision.Block
+}
+
+func newDecided() decided {
+	return decided{
+		gone: map[*searchcontext.Candidate]bool{}, fixed: map[*searchcontext.Candidate]bool{}, firm: map[*searchcontext.Candidate]bool{},
+		left: map[*searchcontext.Candidate]bool{}, changed: map[identity]int{}, why: map[string]*decision.Block{},
+	}
+}
+
+// open reports whether the candidate could still go.
+func (d *decided) open(c *searchcontext.Candidate) bool { return !d.gone[c] && !d.fixed[c] }
+
+// identity says which node a candidate is, new ones too, however often the candidate is made again.
+type identity struct{ node, planned int }
+
+func identityOf(c *searchcontext.Candidate) identity {
+	if c.Planned {
+		return identity{planned: c.Number + 1}
+	}
+	return identity{node: c.Number + 1}
+}
+
+// pods is how many pods move.
+func (d *decided) pods() int {
+	n := 0
+	for _, st := range d.steps {
+		n += st.Pods
+	}
+	return n
+}
+
+// noteStep notes an accepted step whose pods were put on the receivers. Without refining, receivers are fixed.
+func (d *decided) noteStep(st *removing.Step, receivers []*searchcontext.Candidate, refining bool) {
+	for _, c := range st.Members {
+		d.gone[c] = true
+	}
+	if refining {
+		for _, number := range append(st.Grown, st.Numbers...) {
+			d.changed[identity{planned: number + 1}]++
+		}
+	}
+	for _, c := range receivers {
+		if refining {
+			d.changed[identityOf(c)]++
+		}
+		if st.Method == decision.MethodDrift {
+			d.firm[c] = true
+		}
+		if !refining || d.firm[c] {
+			d.fixed[c] = true
+		}
+	}
+	d.steps = append(d.steps, st)
+	d.value += st.Value
+}
+
+// keep notes why members of a group that could not go stay. What was found for a node alone counts for more than what was found for a
+// group, unless it is only that there was no room, or that the search did not come to it.
+func (d *decided) keep(group []*searchcontext.Candidate, where removing.Places, why *decision.Block) {
+	for _, c := range group {
+		if c.Planned {
+			continue
+		}
+		if known := d.why[c.Name]; known == nil || len(group) == 1 && why.Code != decision.BlockNotReached && !(where == removing.OnlyRoom && why.Code == decision.BlockUnschedulable) {
+			d.why[c.Name] = why
+		}
+	}
+}

@@ -1,0 +1,21 @@
+// Package searching answers one question: which groups of nodes are tried, in which order, so that the fleet ends cheapest?
+//
+// Input are a search context, Settings, and perhaps commands of an earlier plan; output is a Search: the steps that it has accepted, as
+// commands, and why each other node stays.
+//
+// It is a local search with undo (Aarts and Lenstra, Local Search in Combinatorial Optimization, 1997). Package removing says what becomes
+// of a group; what pays is accepted, all else rolled back. Several strategies are followed side by side; the best of them is refined: nodes
+// that it launches are candidates too, and nodes that received pods are freed again.
+//
+// Work is bounded by a number of what-ifs, each of which takes as long as placing the pods of its group; not by the clock, so that a plan is
+// the same on every computer, and at any parallelism.
+//
+// What a search has decided (decided.go) and the trial are state; attempts change it by accepting steps, and strategies only say what to try.
+//
+//	strategies  how a search proceeds, the best of several    planner.go, strategies.go, budgets.go
+//	searches    what one strategy tries                       search.go, groups.go, subsets.go, merging.go, series.go
+//	attempts    what is accepted, what is not tried again     attempts.go, decided.go, failures.go
+//	refining    new nodes as candidates, scouts               refine.go, lookahead.go, scouts.go
+//	again       a search that goes on from an earlier plan    redo.go, partly.go
+//	outcome     commands, and why nodes stay                  outcome.go
+package searching

@@ -1,0 +1,49 @@
+package searching
+
+import (
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/removing"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+)
+
+// failures remember which groups could not go since something was last changed for good: until the next step is accepted, the
+// same attempt comes to the same. Where nodes are few, strategies mostly end up at the same groups.
+type failures struct{ known map[attemptKey]failure }
+
+// attemptKey is an attempt with all that its answer depends on, as long as no step is accepted.
+type attemptKey struct {
+	// members is a number for the set of nodes and where their pods may go: see attempts.groupKey.
+	members uint64
+	method  decision.Method
+	// refining, subsets, strict and accepting are the search's: see removing.Conditions. unlimited says that limits
+	// on what may go together were not asked about.
+	refining, subsets, strict, accepting, unlimited bool
+}
+
+// failure is why an attempt came to nothing, and whether Withheld was set by it.
+type failure struct {
+	why      *decision.Block
+	withheld bool
+}
+
+// attemptKey is the key of an attempt that is made now.
+func (a *attempts) attemptKey(method decision.Method, group []*searchcontext.Candidate, where removing.Places) attemptKey {
+	return attemptKey{a.groupKey(group, where), method, a.Refining, a.Subsets, a.Strict, a.Accepting, false}
+}
+
+// of is what the attempt came to; nil where it was not made.
+func (f *failures) of(asked attemptKey) *failure {
+	if known, has := f.known[asked]; has {
+		return &known
+	}
+	return nil
+}
+
+func (f *failures) note(asked attemptKey, came failure) {
+	if f.known == nil {
+		f.known = map[attemptKey]failure{}
+	}
+	f.known[asked] = came
+}
+
+func (f *failures) forget() { clear(f.known) }

@@ -1,0 +1,86 @@
+package searching
+
+import (
+	"context"
+	"slices"
+)
+
+// lookahead is a series of groups to try, of which scouts get some ahead of their turn.
+type lookahead struct {
+	s *Search
+	// rest are the groups after those of the queue.
+	rest  series
+	queue []*ahead
+	// last was taken off the queue last; nil for none since the last step.
+	last *ahead
+	// failed is how many groups were tried without success since then.
+	failed int
+}
+
+// failuresAlone is how many groups are tried without success before scouts are sent ahead: it takes as long to copy a trial, or to repeat
+// on it what was done on another.
+const failuresAlone = 4
+
+// next is the next group, with what a scout found; nil for nothing.
+func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *finding, more bool) {
+	sent := l.failed >= failuresAlone && l.s.scouts.sent(ctx)
+	if sent {
+		l.fill()
+	}
+	if len(l.queue) == 0 {
+		if !sent {
+			t, more = l.rest.next(l.s, taken)
+		}
+		return t, nil, more
+	}
+	l.last = l.queue[0]
+	l.queue = slices.Delete(l.queue, 0, 1)
+	<-l.last.in.done
+	if found = l.last.found; found == nil { // it may become a step
+		l.s.scouts.rest()
+	}
+	return l.last.groupToTry, found, true
+}
+
+// fill gives groups to scouts until these have enough to do. Those that are not worth trying are left out.
+func (l *lookahead) fill() {
+	most := l.s.scouts.enough()
+	for more := true; more && len(l.queue) <= most-batchSize; {
+		b := &batch{list: make([]*ahead, 0, batchSize), done: make(chan struct{})}
+		for len(b.list) < batchSize && more {
+			var a *ahead
+			if a, more = l.nextToTry(); more {
+				a.in = b
+				b.list = append(b.list, a)
+			}
+		}
+		l.queue = append(l.queue, b.list...)
+		l.s.scouts.send(b)
+	}
+}
+
+// nextToTry is the next group that is worth trying; false where there are no more.
+func (l *lookahead) nextToTry() (a *ahead, more bool) {
+	for bounded := false; ; {
+		t, more := l.rest.next(l.s, false)
+		if !more {
+			return nil, false
+		}
+		if bounded = bounded || t.bounded; l.s.worthTrying(t.group, t.where) {
+			t.bounded = bounded
+			return &ahead{groupToTry: t, rest: l.rest.clone()}, true
+		}
+	}
+}
+
+// came notes whether a group that was tried became a step.
+func (l *lookahead) came(taken bool) {
+	if !taken {
+		l.failed++
+		return
+	}
+	if l.last != nil {
+		l.rest = l.last.rest
+	}
+	l.queue, l.last, l.failed = nil, nil, 0
+}

@@ -1,0 +1,74 @@
+package searching
+
+import (
+	"context"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/removing"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
+)
+
+// mergeMany exchanges many nodes for one new one at most, as Reference's multi-node consolidation does: the most of those first that save
+// most for what they disturb that have places together, as often as there are such. Where nodes are smaller by far than what could be
+// bought, groups of a command's usual size leave something over each time.
+func (g groups) mergeMany(ctx context.Context) error {
+	for {
+		list := g.bySavings()
+		most, err := g.mergeable(ctx, list)
+		if err != nil || most < 2 {
+			return err
+		}
+		before := len(g.steps)
+		if err := g.tryGroup(ctx, list[:most:most], removing.UseRoom); err != nil || len(g.steps) == before {
+			return err
+		}
+	}
+}
+
+// bySavings are the candidates that could be consolidated, in the order of Reference.
+func (g groups) bySavings() []*searchcontext.Candidate {
+	list := g.free()
+	byCandidate := make(map[*decision.Candidate]*searchcontext.Candidate, len(list))
+	order := make([]*decision.Candidate, 0, len(list))
+	for _, c := range list {
+		if !c.Planned {
+			byCandidate[c.Candidate], order = c, append(order, c.Candidate)
+		}
+	}
+	survey.BySavings(order)
+	list = list[:0]
+	for _, from := range order {
+		list = append(list, byCandidate[from])
+	}
+	return list
+}
+
+// mergeable is how many of the first candidates can go for one new node at most, found by halves; 0 if no two can.
+func (g groups) mergeable(ctx context.Context, list []*searchcontext.Candidate) (most int, err error) {
+	for low, high := 2, min(len(list), g.Merged()); low <= high && g.Work <= g.most; {
+		middle := (low + high) / 2
+		group := list[:middle:middle]
+		g.Work++
+		why := g.Admissible(decision.MethodMultiNode, group)
+		if why == nil {
+			mark := g.Trial.Mark()
+			var st *removing.Step
+			if st, why, err = g.Try(ctx, decision.MethodMultiNode, group, removing.UseRoom, mark); err == nil && why == nil && len(st.NewNodes) > 1 {
+				why = g.Components.TooLarge
+			}
+			if back := g.Trial.Rollback(mark); err == nil {
+				err = back
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
+		if why == nil {
+			most, low = middle, middle+1
+		} else {
+			high = middle - 1
+		}
+	}
+	return most, nil
+}

@@ -1,0 +1,75 @@
+package searching
+
+import (
+	"context"
+	"slices"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+)
+
+// Numbers of searches that look at part of a fleet.
+const (
+	// leastAgain is how many what-ifs are made where nodes are few.
+	leastAgain = 4000
+	// workAgain is how many what-ifs each node that is looked at again may take.
+	workAgain = 8
+)
+
+// Recall has nodes that are as they were stay for the reasons that they had, and adds those to the changed whose reasons may not
+// last: they depend on the time, on budgets, or on what became of other nodes.
+func (s *Search) Recall(reasons map[string]*decision.Block, changed map[string]bool) {
+	for _, c := range s.Candidates {
+		if c.Blocked != nil || s.gone[c] || changed[c.Name] {
+			continue
+		}
+		why := reasons[c.Name]
+		if why == nil {
+			if !s.fixed[c] {
+				changed[c.Name] = true
+			}
+			continue
+		}
+		switch why.Code {
+		case decision.BlockLater, decision.BlockNotReached, decision.BlockRobustness, decision.BlockBudget, decision.BlockDrain, decision.BlockDependsOnUninitialized:
+			changed[c.Name] = true
+		default:
+			s.why[c.Name] = why
+		}
+	}
+}
+
+// LookAt consolidates the named nodes as refining does: each by itself, and where nodes are not many also in groups, by all strategies.
+func (s *Search) LookAt(ctx context.Context, names map[string]bool) error {
+	s.partly, s.Refining, s.Strict = true, true, true
+	s.most = min(s.most, s.Work+workAgain*len(names))
+	list, consolidate := []strategy{usual()}, s.eachAlone
+	if !s.Many() {
+		list, consolidate = strategies(), s.consolidate
+		s.most = min(s.settings.Work, max(s.most, s.Work+leastAgain))
+	}
+	for i, idle := 0, 0; idle < len(list) && s.Work <= s.most; i++ {
+		before := len(s.steps)
+		s.follow(list[i%len(list)])
+		s.round = i
+		if err := s.release(); err != nil {
+			return err
+		}
+		s.considered = slices.DeleteFunc(s.considered, func(c *searchcontext.Candidate) bool { return !c.Planned && !names[c.Name] })
+		if err := consolidate(ctx); err != nil {
+			return err
+		}
+		if idle++; len(s.steps) > before && len(list) > 1 {
+			idle = 0
+		}
+	}
+	return nil
+}
+
+// eachAlone is consolidate without groups.
+func (s *Search) eachAlone(ctx context.Context) error {
+	if err := s.removeSingly(ctx); err != nil {
+		return err
+	}
+	return s.replaceSingly(ctx)
+}

@@ -1,0 +1,112 @@
+package searching
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/allowedtypes"
+	"github.com/drawknife/drawknife/internal/consolidate/components"
+	"github.com/drawknife/drawknife/internal/consolidate/paying"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/consolidate/removing"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+)
+
+// Settings say how searches proceed: disruption.Global says what each means. All are as given, 0 is 0.
+type Settings struct {
+	Limits    removing.Limits
+	Terms     paying.Terms
+	Reference *reference.Options
+	// Work is how many what-ifs a search may make.
+	Work        int
+	Parallelism int
+	Seed        uint64
+	// Checked says that provisioning is asked about the plan before it is given out.
+	Checked bool
+}
+
+// Planner searches the context for a plan.
+type Planner struct {
+	*searchcontext.Context
+	Settings
+}
+
+// Best goes by each strategy, and refines the best outcome.
+func (p *Planner) Best(ctx context.Context) (*Search, error) {
+	best, err := p.best(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return best, best.refine(ctx)
+}
+
+// best goes by each strategy, side by side, and returns the best: the one that is worth most, of equals the first.
+func (p *Planner) best(ctx context.Context) (*Search, error) {
+	list := p.strategies()
+	done, errs := make([]*Search, len(list)), make([]error, len(list))
+	var next atomic.Int32
+	var all sync.WaitGroup
+	for range min(p.Parallelism, len(list)) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
+				done[i], errs[i] = p.search(ctx, list[i])
+			}
+		})
+	}
+	all.Wait()
+	var best *Search
+	for i, s := range done {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if best == nil || s.better(best) {
+			best = s
+		}
+	}
+	return p.withinBudgets(ctx, best)
+}
+
+// few says that there are so few candidates that all sets of some of them are tried.
+func (p *Planner) few() bool { return len(p.Candidates) <= removing.FewCandidates }
+
+// thorough says that all is tried that may save more, since there is time for it. Commands of many nodes, and of nodes that are kept to
+// one zone, are seldom settled by the checks, so that plans with checks are made of usual ones.
+func (p *Planner) thorough() bool { return !p.Many() && !p.Checked }
+
+// search goes by one strategy to its end.
+func (p *Planner) search(ctx context.Context, st strategy) (*Search, error) {
+	s, err := p.begin(ctx, st)
+	if err == nil {
+		err = s.run(ctx)
+	}
+	return s, err
+}
+
+// begin is a search that has decided nothing yet.
+func (p *Planner) begin(ctx context.Context, st strategy) (*Search, error) {
+	pass, err := p.Reference.Begin(ctx, p.Fleet)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range decision.Methods() {
+		pass.Blocks[m] = map[string]*decision.Block{}
+	}
+	t, err := p.Context.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Search{
+		attempts: attempts{
+			Trier: removing.Trier{
+				Context: p.Context, Limits: p.Limits, Terms: p.Terms, Trial: t, Types: allowedtypes.New(pass, p.thorough()), Components: components.New(),
+				Conditions: removing.Conditions{Few: p.few()},
+			},
+			decided: newDecided(), most: p.Work, tried: map[uint64]bool{},
+		},
+		settings: p.Settings, start: t.Mark(), considered: p.Candidates,
+	}
+	s.follow(st)
+	return s, nil
+}

@@ -1,0 +1,221 @@
+package searching
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/commands"
+	"github.com/drawknife/drawknife/internal/consolidate/paying"
+	"github.com/drawknife/drawknife/internal/consolidate/removing"
+	"github.com/drawknife/drawknife/internal/consolidate/replay"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
+	"github.com/drawknife/drawknife/internal/engine/placing"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// redo is the part of a search that makes commands of an earlier plan once more.
+type redo struct{ *Search }
+
+// Again is a search that begins with commands of an earlier plan: those of them that it can it makes once more. Nodes of the others are added
+// to those that have changed, by name.
+func (p *Planner) Again(ctx context.Context, earlier []*decision.Command, changed map[string]bool) (*Search, error) {
+	s, err := p.begin(ctx, usual())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.removeUnneeded(ctx); err != nil {
+		return nil, err
+	}
+	return s, redo{s}.all(ctx, earlier, changed)
+}
+
+// all makes the commands once more that it can.
+func (s redo) all(ctx context.Context, earlier []*decision.Command, changed map[string]bool) error {
+	s.Trial.Expect(commands.AllPlaces(earlier))
+	for _, cmd := range earlier {
+		if cmd.Reason != decision.ReasonUnderutilized {
+			continue
+		}
+		same := !slices.ContainsFunc(cmd.Members, func(m decision.Member) bool { return changed[m.Node] })
+		done, err := s.one(ctx, cmd, same)
+		if err != nil {
+			return err
+		}
+		if done {
+			if same && s.Trial.Ruled() {
+				s.unrefined = append(s.unrefined, cmd)
+			}
+			continue
+		}
+		for i := range cmd.Members {
+			changed[cmd.Members[i].Node] = true
+		}
+	}
+	return nil
+}
+
+// one makes a command a step, if it is still sound, worth it and within budgets; nothing has changed if not. Same says that its
+// members are as they were. Pods that have come, and those whose places are gone, go where there is room.
+func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, error) {
+	st := &removing.Step{Exchange: paying.Exchange{Method: cmd.Method}, Where: removing.UseRoom}
+	for i := range cmd.Members {
+		c := s.ByName[cmd.Members[i].Node]
+		if c == nil || c.Blocked != nil || !s.open(c) || c.Machine.Claim.UID != cmd.Members[i].UID {
+			return false, nil
+		}
+		st.Members = append(st.Members, c)
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	s.Work++
+	if s.Admissible(cmd.Method, st.Members) != nil {
+		return false, nil
+	}
+	mark := s.Trial.Mark()
+	why, err := s.tryAgain(ctx, cmd, same, st, mark)
+	if err == nil && why == nil {
+		why = s.Take(st)
+	}
+	if err == nil && why == nil {
+		s.accept(st, mark)
+		return true, nil
+	}
+	if back := s.Trial.Rollback(mark); err == nil {
+		err = back
+	}
+	return false, err
+}
+
+// tryAgain is Try for places that are known.
+func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st *removing.Step, mark trial.Mark) (*decision.Block, error) {
+	first := s.Trial.NewNodes()
+	for _, c := range st.Members {
+		pods, err := s.Trial.HideMoving(c.Name, c.Moves)
+		if err != nil {
+			return nil, err
+		}
+		st.Pods += pods
+	}
+	if !same || commands.Places(cmd) > st.Pods { // then for some that waited, and may be gone
+		cmd = withOnly(cmd, s.waitingFor(st.Members, same))
+	}
+	hidden := s.Trial.Mark()
+	r := replay.Replay{Pass: s.Types.Pass, Trial: s.Trial.Trial}
+	_, why, err := r.Put(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	same = same && commands.Places(cmd) == st.Pods
+	if why != nil {
+		if err := s.Trial.Rollback(hidden); err != nil {
+			return nil, err
+		}
+		if err := s.putSome(cmd); err != nil {
+			return nil, err
+		}
+		same = false
+	}
+	// Pods that wait anyway and had room on a member are of no command.
+	if same && len(s.Trial.Waiting(1)) > 0 {
+		same = false
+	}
+	if !same {
+		left := placing.Of(s.Trial.Trial).Move(s.Query)
+		if left > 0 {
+			left = placing.Of(s.Trial.Trial).Fill(s.Query)
+		}
+		if left > 0 {
+			return &decision.Block{Code: decision.BlockUnschedulable}, nil
+		}
+		st.Grown = s.Trial.Grown(mark)
+	}
+	if st.Numbers = s.Trial.Filled(first); same {
+		for i := range cmd.Replacements {
+			st.NewNodes = append(st.NewNodes, *cmd.Replacements[i].Node)
+		}
+	} else if len(st.Numbers) > 0 {
+		limit := s.Types.ToTry()
+		if why := s.Narrow(s.Types, &st.Exchange, s.Trial.Written.Planned(mark, limit), limit, false); why != nil {
+			return why, nil
+		}
+	}
+	if why := s.Weigh(s.Types.Pass, &st.Exchange); why != nil {
+		return why, nil
+	}
+	if !s.Fits(st) {
+		return s.Components.TooLarge, nil
+	}
+	return nil, nil
+}
+
+// waitingFor are the pods of the members that need another place, and those that wait anyway where asked for.
+func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[planning.PodKey]bool {
+	out := map[planning.PodKey]bool{}
+	note := func(list []*corev1.Pod) {
+		for _, pod := range list {
+			out[survey.KeyOf(pod)] = true
+		}
+	}
+	for _, c := range members {
+		note(c.Moving)
+	}
+	if anyway {
+		note(s.Fleet.In.View.Snapshot.Pods)
+		note(s.Fleet.In.View.Snapshot.Placeholders)
+	}
+	return out
+}
+
+// putSome puts pods where the command has them, as far as there is still a place.
+func (s redo) putSome(cmd *decision.Command) error {
+	for i := range cmd.Receivers {
+		e := &cmd.Receivers[i]
+		for k := range e.Pods {
+			mark := s.Trial.Mark()
+			if placing.Of(s.Trial.Trial).Put(e.Name, e.Pods[k:k+1]) == nil {
+				continue
+			}
+			if err := s.Trial.Rollback(mark); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range cmd.Replacements {
+		mark := s.Trial.Mark()
+		if placing.Of(s.Trial.Trial).PutNew(cmd.Replacements[i].Node) == nil {
+			continue
+		}
+		if err := s.Trial.Rollback(mark); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withOnly is the command with places for no pods but these.
+func withOnly(c *decision.Command, pods map[planning.PodKey]bool) *decision.Command {
+	gone := func(key planning.PodKey) bool { return !pods[key] }
+	out := *c
+	out.Receivers, out.Replacements, out.Order = nil, nil, nil
+	for _, e := range c.Receivers {
+		if e.Pods = slices.DeleteFunc(slices.Clone(e.Pods), gone); len(e.Pods) > 0 {
+			out.Receivers = append(out.Receivers, e)
+		}
+	}
+	for _, r := range c.Replacements {
+		if r.Node == nil {
+			continue
+		}
+		n := *r.Node
+		if n.Pods = slices.DeleteFunc(slices.Clone(n.Pods), gone); len(n.Pods) > 0 {
+			out.Replacements = append(out.Replacements, decision.Replacement{Node: &n, Pool: r.Pool})
+		}
+	}
+	return &out
+}

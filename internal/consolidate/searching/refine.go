@@ -1,0 +1,119 @@
+package searching
+
+import (
+	"context"
+	"fmt"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/consolidate/removing"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// refine plans on from where the search has come to, as the next plan would, until nothing more is found: nodes that have
+// received pods may go after all, and new nodes, which nobody has launched yet, are given up for fewer or cheaper ones. No
+// pod moves more often for that. What the next plan would find is so in this one already.
+func (s *Search) refine(ctx context.Context) error {
+	if len(s.steps)+len(s.made) == 0 {
+		return nil // no strategy has found anything
+	}
+	if s.Trial.Ruled() {
+		s.unrefined = s.Commands()
+	}
+	s.Refining, s.Strict = true, true
+	s.scouts = s.newScouts()
+	defer func() { s.scouts = nil }()
+	list := s.refinements()
+	swept := 0 // how many steps there were when all groups were last looked at once more
+	for i, idle := 0, 0; idle < len(list) && s.Work <= s.most; i++ {
+		before := len(s.steps)
+		s.follow(list[i%len(list)])
+		s.round = i
+		if err := s.release(); err != nil {
+			return err
+		}
+		if !s.strategy.subsets || s.Few {
+			if err := s.consolidate(ctx); err != nil {
+				return err
+			}
+		}
+		if idle++; len(s.steps) > before {
+			idle = 0
+		}
+		if idle == len(list) && !s.Many() && (s.Strict || len(s.steps) > swept) {
+			idle, s.Strict, swept = 0, false, len(s.steps)
+			clear(s.tried)
+		}
+	}
+	return nil
+}
+
+// refinements are the strategies of refinement rounds, in turn.
+func (s *Search) refinements() []strategy {
+	list := append(strategies(), strategy{roomWeight: 1000, subsets: true})
+	if !s.Many() {
+		for _, st := range strategies()[:3] {
+			list = append(list, strategy{roomWeight: st.roomWeight, seed: 1})
+		}
+	}
+	return list
+}
+
+// release frees all nodes again that have neither drifted nor receive pods of such, and begins to treat new nodes as nodes.
+func (s *Search) release() error {
+	if s.released < len(s.steps) {
+		s.failed.forget() // nodes are offered in another order from now on
+	}
+	s.released = len(s.steps)
+	received, planned := s.Worth.Loads(s.Trial.Trial)
+	clear(s.fixed)
+	s.Received, s.considered = map[*searchcontext.Candidate]planning.Load{}, nil
+	for _, c := range s.Candidates {
+		if s.gone[c] {
+			continue
+		}
+		s.fixed[c] = s.firm[c]
+		s.considered = append(s.considered, c)
+		if load, has := received[c.Name]; has {
+			s.Received[c] = load
+		}
+	}
+	for _, st := range s.steps {
+		if st.Method == decision.MethodDrift {
+			continue
+		}
+		for i, number := range st.Numbers {
+			if load := planned[number]; load.Pods > 0 {
+				s.considered = append(s.considered, plannedCandidate(st, i, load))
+			}
+		}
+	}
+	s.Few = !s.partly && len(s.considered) <= removing.FewCandidates
+	order := s.Rank(s.worthOn)
+	s.scouts.note(change{order: order})
+	return s.Trial.Rank(order)
+}
+
+// plannedCandidate is a step's new node as a node that could go. Evicting nobody costs nothing, but the order of the search goes
+// by what its pods will cost to move once it is there.
+func plannedCandidate(st *removing.Step, i int, load planning.Load) *searchcontext.Candidate {
+	node := &st.NewNodes[i]
+	first := &node.InstanceTypes[0]
+	c := &decision.Candidate{
+		Name: fmt.Sprintf("~%06d", st.Numbers[i]), Pool: &planning.NodePool{Key: node.Pool}, Zone: first.Zone, CapacityType: v1.CapacityTypeOnDemand,
+		Price: first.Price, Cost: float64(1 + load.Pods),
+	}
+	spot := true
+	for _, m := range st.Members {
+		spot = spot && m.CapacityType == v1.CapacityTypeSpot
+	}
+	if spot {
+		c.CapacityType = v1.CapacityTypeSpot
+	}
+	return &searchcontext.Candidate{
+		Candidate: c, Number: st.Numbers[i], Planned: true, Likeness: searchcontext.LikenessOf(c), NanoPrice: money.NanoUSD(first.Price),
+		PodWorth: money.NanoUSD(load.Worth),
+	}
+}

@@ -1,0 +1,213 @@
+package searching
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
+	"github.com/drawknife/drawknife/internal/consolidate/removing"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
+	"github.com/drawknife/drawknife/internal/engine/trial"
+)
+
+// Search looks for a plan by one strategy at a time: it chooses groups, and attempts says what becomes of them. It is not safe for concurrent
+// use.
+type Search struct {
+	attempts
+	settings Settings
+	strategy strategy
+	// start is the trial before anything was tried.
+	start trial.Mark
+	// considered are the candidates that the search looks at: all, and once it is refined those left and those that stand for new nodes.
+	considered []*searchcontext.Candidate
+	// partly says that only part of the fleet is looked at: see LookAt.
+	partly bool
+	// released is how many steps there were when nodes were last freed again.
+	released int
+	near     []drawnCandidate // scratch of drawGroup
+}
+
+// follow has the search proceed by the strategy.
+func (s *Search) follow(st strategy) { s.strategy, s.Subsets = st, st.subsets }
+
+// better reports whether the search has come to more than the other: of the same worth, fewer pods that move are more.
+func (s *Search) better(other *Search) bool {
+	return cmp.Or(cmp.Compare(s.value, other.value), cmp.Compare(other.pods(), s.pods())) > 0
+}
+
+// run is the order of work: what costs nothing first, then what has to go anyway, then what saves.
+func (s *Search) run(ctx context.Context) error {
+	if err := s.removeUnneeded(ctx); err != nil {
+		return err
+	}
+	if s.strategy.prepare != nil {
+		if err := s.strategy.prepare(ctx, s); err != nil {
+			return err
+		}
+	}
+	return s.consolidate(ctx)
+}
+
+// removeUnneeded takes what goes whatever else is decided.
+func (s *Search) removeUnneeded(ctx context.Context) error {
+	if err := s.removeEmpty(ctx); err != nil {
+		return err
+	}
+	return s.removeDrifted(ctx)
+}
+
+// consolidate is what saves.
+func (s *Search) consolidate(ctx context.Context) error {
+	g := groups{s}
+	for _, part := range []struct {
+		wanted bool
+		of     func(context.Context) error
+	}{
+		{s.strategy.subsets, g.bestSubset},
+		{s.strategy.merged, g.mergeMany},
+		{s.strategy.wholeGroups, g.exchangeWhole},
+		{s.strategy.rebuild, g.rebuild},
+		{true, s.removeSingly},
+		{true, s.replaceSingly},
+		{!s.Refining || !s.Many(), g.exchange}, // what few groups there are left in a large fleet the next plan finds
+	} {
+		if !part.wanted {
+			continue
+		}
+		if err := part.of(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeEmpty takes nodes from which nobody has to move, and drifted nodes of static pools.
+func (s *Search) removeEmpty(ctx context.Context) error {
+	for _, m := range []decision.Method{decision.MethodEmptiness, decision.MethodStaticDrift} {
+		accepted := s.Accepted[m]
+		if len(accepted) == 0 {
+			continue
+		}
+		commands, err := s.Types.Run(ctx, m, accepted)
+		if err != nil {
+			return err
+		}
+		for _, cmd := range commands {
+			s.made = append(s.made, cmd)
+			for i := range cmd.Members {
+				c := s.ByName[cmd.Members[i].Node]
+				if _, err := s.Trial.HideMoving(c.Name, stays); err != nil {
+					return err
+				}
+				s.gone[c] = true
+				s.value += s.WorthOf(c.NanoPrice, 0)
+			}
+		}
+	}
+	return nil
+}
+
+// stays is for nodes whose pods all stay where they are.
+func stays(*corev1.Pod) bool { return false }
+
+// removeDrifted takes the nodes that have drifted, the longest first, whatever that costs.
+func (s *Search) removeDrifted(ctx context.Context) error {
+	accepted := slices.Clone(s.Accepted[decision.MethodDrift])
+	survey.ByDrift(accepted)
+	for _, from := range accepted {
+		c := s.ByName[from.Name]
+		if !s.open(c) {
+			if s.fixed[c] {
+				s.Types.Block(decision.MethodDrift, from, &decision.Block{Code: decision.BlockReceiver})
+			}
+			continue
+		}
+		why := s.Types.Ledger.Blocks(from, decision.ReasonDrifted)
+		if why == nil {
+			why = s.Fleet.In.BackOff.Blocks(from.Pool.Key, s.Fleet.Now)
+		}
+		if why == nil {
+			var err error
+			if why, err = s.attempt(ctx, decision.MethodDrift, []*searchcontext.Candidate{c}, removing.UseRoom); err != nil {
+				return err
+			}
+		}
+		if why != nil {
+			s.Types.Block(decision.MethodDrift, from, why)
+		}
+	}
+	return nil
+}
+
+// removeSingly takes nodes whose pods all have room elsewhere.
+func (s *Search) removeSingly(ctx context.Context) error {
+	return s.tryEach(ctx, &singly{s.free(), removing.OnlyRoom})
+}
+
+// replaceSingly takes nodes whose pods, those that find no room elsewhere, cost less on a new one.
+func (s *Search) replaceSingly(ctx context.Context) error {
+	return s.tryEach(ctx, &singly{s.free(), removing.UseRoom})
+}
+
+// tryEach tries one group after another. Where the search has scouts they are sent ahead after a few that come to nothing.
+func (s *Search) tryEach(ctx context.Context, list series) error {
+	look := lookahead{s: s, rest: list}
+	defer s.scouts.rest()
+	for taken := false; ; {
+		t, found, more := look.next(ctx, taken)
+		if !more || t.bounded && s.Work > s.most {
+			return nil
+		}
+		before, work := len(s.steps), s.Work
+		s.found = found
+		err := s.tryGroup(ctx, t.group, t.where)
+		s.found = nil
+		if err != nil {
+			return err
+		}
+		if taken = len(s.steps) > before; taken || s.Work > work {
+			look.came(taken)
+		}
+	}
+}
+
+// free are the candidates that could still be consolidated, in the order of the strategy: by what removing one saves, room charged
+// at its weight, for each unit of disturbance. Those that are due come first.
+func (s *Search) free() []*searchcontext.Candidate {
+	var out []*searchcontext.Candidate
+	for _, c := range s.considered {
+		if c.Blocked == nil && s.open(c) {
+			out = append(out, c)
+		}
+	}
+	s.sort(out)
+	return out
+}
+
+func (s *Search) sort(list []*searchcontext.Candidate) {
+	key := func(c *searchcontext.Candidate) int64 {
+		return int64(float64(c.NanoPrice-s.worthOn(c)/1000*s.strategy.roomWeight) / c.Cost)
+	}
+	rank := func(c *searchcontext.Candidate) int {
+		if c.Due {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(list, func(a, b *searchcontext.Candidate) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(key(b), key(a)), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// worthOn is what the pods on the candidate are worth, those that it has been given among them.
+func (s *Search) worthOn(c *searchcontext.Candidate) int64 {
+	return c.PodWorth + money.NanoUSD(s.Received[c].Worth)
+}
+
+// waste is what the candidate costs beyond that.
+func (s *Search) waste(c *searchcontext.Candidate) int64 { return c.NanoPrice - s.worthOn(c) }

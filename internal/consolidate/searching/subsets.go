@@ -1,0 +1,73 @@
+package searching
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/consolidate/removing"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+)
+
+// maxSubset is how many nodes bestSubset tries all sets of.
+const maxSubset = 8
+
+// bestSubset tries all sets of the first nodes, and takes the one that is worth most, of equals the one that moves fewest
+// pods: where nodes are few, that is soon done, and nothing that goes node by node or by chance is as sure.
+func (g groups) bestSubset(ctx context.Context) error {
+	list := g.free()
+	list = list[:min(len(list), maxSubset, g.Exchanged())]
+	var sets []*removing.Step
+	for set := 1; set < 1<<len(list); set++ {
+		var group []*searchcontext.Candidate
+		for i, c := range list {
+			if set&(1<<i) != 0 {
+				group = append(group, c)
+			}
+		}
+		st, err := g.tryAlone(ctx, group)
+		if err != nil {
+			return err
+		}
+		if st != nil {
+			sets = append(sets, st)
+		}
+	}
+	slices.SortStableFunc(sets, func(a, b *removing.Step) int {
+		return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.Pods, b.Pods))
+	})
+	g.Accepting = true
+	defer func() { g.Accepting = false }()
+	for _, st := range sets {
+		before := len(g.steps)
+		if err := g.tryGroup(ctx, st.Members, removing.UseRoom); err != nil || len(g.steps) > before {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryAlone is what would become of the group, whatever else would have to go with it; nil for nothing. The trial is as before.
+func (g groups) tryAlone(ctx context.Context, group []*searchcontext.Candidate) (*removing.Step, error) {
+	method := searchcontext.MethodFor(group)
+	if g.Work++; g.Admissible(method, group) != nil {
+		return nil, nil
+	}
+	asked := g.attemptKey(method, group, removing.UseRoom)
+	if asked.unlimited = true; g.failed.of(asked) != nil {
+		return nil, nil
+	}
+	mark := g.Trial.Mark()
+	st, why, err := g.Try(ctx, method, group, removing.UseRoom, mark)
+	if err == nil {
+		err = g.Trial.Rollback(mark)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if why != nil {
+		g.failed.note(asked, failure{why: why})
+		return nil, nil
+	}
+	return st, nil
+}

@@ -1,0 +1,182 @@
+package waves
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/money"
+)
+
+// Evictions are how many pods one PodDisruptionBudget has to let go, and how many it lets go at a time.
+type Evictions struct {
+	Budget        types.NamespacedName
+	Pods, Allowed int
+}
+
+// Times say how long a new node takes to be ready, and how long a pod takes once it has a place.
+type Times struct{ Launch, Ready time.Duration }
+
+// Drain is how long it takes at least until pods of one PodDisruptionBudget are gone: so many at a time, each batch as long as pods need to
+// be ready elsewhere. A budget that lets none go now is expected to let one go at a time.
+func (t Times) Drain(pods, allowed int) time.Duration {
+	allowed = max(allowed, 1)
+	return time.Duration((pods+allowed-1)/allowed) * t.Ready
+}
+
+// Planner makes waves.
+type Planner struct {
+	Times
+	// Evictions are what the pods of a node need of PodDisruptionBudgets, each budget once.
+	Evictions func(node string) []Evictions
+}
+
+// Of puts the commands in an order, what is worth most for its disturbance first, and in waves such that no drain waits
+// for another of the same wave: a command goes to the first wave whose drains, with it, take no longer than its own and
+// theirs did alone. Commands are returned in the order of the waves. With inOrder they keep the order in which they are, and no command
+// joins a wave before the last.
+func (p *Planner) Of(commands []*decision.Command, inOrder bool) ([]*decision.Command, []decision.Wave) {
+	order := slices.Clone(commands)
+	if !inOrder {
+		slices.SortStableFunc(order, func(a, b *decision.Command) int {
+			return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), cmp.Compare(density(b), density(a)))
+		})
+	}
+	var drafts []*draft
+	var evictions []Evictions
+	for _, cmd := range order {
+		evictions = p.of(cmd, evictions[:0])
+		open := drafts
+		if inOrder && len(open) > 1 {
+			open = open[len(open)-1:]
+		}
+		joined := slices.ContainsFunc(open, func(d *draft) bool { return p.join(d, cmd, evictions) })
+		if !joined {
+			d := newDraft()
+			drafts = append(drafts, d)
+			p.add(d, cmd, evictions)
+		}
+	}
+	out, list := make([]decision.Wave, len(drafts)), make([]*decision.Command, 0, len(commands))
+	for i, d := range drafts {
+		out[i] = p.wave(d)
+		list = append(list, d.commands...)
+	}
+	return list, out
+}
+
+// One is the wave of these commands.
+func (p *Planner) One(commands []*decision.Command) decision.Wave {
+	d := newDraft()
+	for _, cmd := range commands {
+		p.add(d, cmd, p.of(cmd, nil))
+	}
+	return p.wave(d)
+}
+
+// rankOf puts first what disturbs nobody, then what has to go, then what saves.
+func rankOf(c *decision.Command) int {
+	switch c.Reason {
+	case decision.ReasonEmpty:
+		return 0
+	case decision.ReasonDrifted:
+		return 1
+	}
+	return 2
+}
+
+// density is the saving for each unit of disturbance, in nano-USD per hour.
+func density(c *decision.Command) int64 {
+	cost := 0.0
+	for i := range c.Members {
+		cost += c.Members[i].Cost
+	}
+	return int64(float64(money.NanoUSD(c.Savings)) / max(cost, 1))
+}
+
+// draft is a wave that is not complete yet.
+type draft struct {
+	commands []*decision.Command
+	// evictions are those of all commands, by PodDisruptionBudget.
+	evictions map[types.NamespacedName]*Evictions
+	launches  bool
+	drain     time.Duration
+}
+
+func newDraft() *draft { return &draft{evictions: map[types.NamespacedName]*Evictions{}} }
+
+// of appends to out what the command's pods need of PodDisruptionBudgets.
+func (p *Planner) of(cmd *decision.Command, out []Evictions) []Evictions {
+	if cmd.Reason == decision.ReasonEmpty {
+		return out
+	}
+	for i := range cmd.Members {
+		for _, e := range p.Evictions(cmd.Members[i].Node) {
+			at := slices.IndexFunc(out, func(x Evictions) bool { return x.Budget == e.Budget })
+			if at < 0 {
+				out = append(out, e)
+				continue
+			}
+			out[at].Pods += e.Pods
+		}
+	}
+	return out
+}
+
+// join adds the command, with the evictions that it needs, to the wave if no drain waits for another then.
+func (p *Planner) join(d *draft, cmd *decision.Command, evictions []Evictions) bool {
+	limit := d.drain
+	for _, e := range evictions {
+		limit = max(limit, p.Drain(e.Pods, e.Allowed))
+	}
+	for _, e := range evictions {
+		if all := d.evictions[e.Budget]; all != nil && p.Drain(all.Pods+e.Pods, e.Allowed) > limit {
+			return false
+		}
+	}
+	p.add(d, cmd, evictions)
+	return true
+}
+
+func (p *Planner) add(d *draft, cmd *decision.Command, evictions []Evictions) {
+	d.commands = append(d.commands, cmd)
+	d.launches = d.launches || len(cmd.Replacements) > 0
+	for _, e := range evictions {
+		all := d.evictions[e.Budget]
+		if all == nil {
+			all = &Evictions{Budget: e.Budget, Allowed: e.Allowed}
+			d.evictions[e.Budget] = all
+		}
+		all.Pods += e.Pods
+		d.drain = max(d.drain, p.Drain(all.Pods, all.Allowed))
+	}
+}
+
+// wave is the draft as part of a plan.
+func (p *Planner) wave(d *draft) decision.Wave {
+	w := decision.Wave{}
+	span := d.drain
+	if slices.ContainsFunc(d.commands, func(c *decision.Command) bool { return c.Pods() > 0 }) {
+		span = max(span, p.Ready)
+	}
+	if d.launches {
+		span += p.Launch
+	}
+	w.Seconds = span.Seconds()
+	overlap, savings := int64(0), int64(0)
+	for _, cmd := range d.commands {
+		w.Commands = append(w.Commands, cmd.ID)
+		w.Pods += cmd.Pods()
+		savings += money.NanoUSD(cmd.Savings)
+		for _, r := range cmd.Replacements {
+			if r.Node != nil {
+				overlap += money.NanoUSD(r.Node.InstanceTypes[0].Price)
+			}
+		}
+	}
+	w.Overlap, w.Savings = money.USD(int64(float64(overlap)*span.Hours())), money.USD(savings)
+	return w
+}
