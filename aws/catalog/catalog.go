@@ -27,6 +27,8 @@ type Catalog struct {
 	// Sources say, for people, where the facts come from and of which day they are, by key: "hardware", and the keys
 	// that Type.OnDemandFrom and Type.SpotFrom name.
 	Sources map[string]string
+	// PriceFacts say how far prices can be relied on, by the keys of Sources; see OnDemandFacts.
+	PriceFacts map[string]PriceFacts
 	// Types sorted by name; names are unique.
 	Types []Type
 }
@@ -45,8 +47,8 @@ func New(c Catalog) (*Catalog, error) {
 	out := &Catalog{
 		Region:  c.Region,
 		Zones:   slices.Clone(c.Zones),
-		Sources: maps.Clone(c.Sources),
-		Types:   slices.Clone(c.Types),
+		Sources: maps.Clone(c.Sources), PriceFacts: maps.Clone(c.PriceFacts),
+		Types: slices.Clone(c.Types),
 	}
 	for i := range out.Types {
 		if out.Types[i].Name == "" { // while the index is still the caller's

@@ -23,6 +23,12 @@ func Embedded() (*Catalog, error) {
 		return nil, fmt.Errorf("embedded catalogue: %w", err)
 	}
 	setBranches(c.Types, nil)
+	c.PriceFacts = map[string]PriceFacts{}
+	for key, source := range c.Sources {
+		if key != hardwareSource && key != branchSource {
+			c.PriceFacts[key] = PriceFacts{Day: dayAtEnd(source), Kind: PriceDated}
+		}
+	}
 	c.Sources[branchSource] = branchTable()
 	return c, nil
 }

@@ -36,7 +36,9 @@ func InRegion(c *Catalog, region string, zones []Zone, present map[string]bool) 
 		return nil, err
 	}
 	out := Catalog{Region: region, Zones: zones, Sources: map[string]string{"hardware": c.Sources["hardware"], sourceEstimated: e.Source()}}
+	out.PriceFacts = map[string]PriceFacts{sourceEstimated: {Kind: PriceEstimated}}
 	if e.there != nil {
+		out.PriceFacts[sourceRegional] = PriceFacts{Day: e.there.AsOf.Format(time.DateOnly), Kind: PriceDated}
 		out.Sources[sourceRegional] = e.there.Source + ", " + e.there.AsOf.Format(time.DateOnly)
 	}
 	everywhere := make([]int, len(zones))
@@ -51,7 +53,8 @@ func InRegion(c *Catalog, region string, zones []Zone, present map[string]bool) 
 		e.price(&t)
 		t.Zones, t.SpotUSD, t.SpotFrom = everywhere, e.spot(&c.Types[i], len(zones)), ""
 		if t.SpotUSD != nil {
-			t.SpotFrom = sourceEstimated
+			low, high := c.Types[i].SpotRange()
+			t.SpotFrom, t.SpotLowUSD, t.SpotHighUSD = sourceEstimated, e.Price(t.Name, low), e.Price(t.Name, high)
 		}
 		out.Types = append(out.Types, t)
 	}

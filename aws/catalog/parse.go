@@ -29,11 +29,12 @@ func Parse(data []byte) (*Catalog, error) {
 		return nil, tooLarge("catalogue")
 	}
 	var file struct {
-		Schema  string            `json:"schema"`
-		Region  string            `json:"region"`
-		Zones   []Zone            `json:"zones"`
-		Sources map[string]string `json:"sources"`
-		Types   []json.RawMessage `json:"types"`
+		Schema     string                `json:"schema"`
+		Region     string                `json:"region"`
+		Zones      []Zone                `json:"zones"`
+		Sources    map[string]string     `json:"sources"`
+		PriceFacts map[string]PriceFacts `json:"priceFacts"`
+		Types      []json.RawMessage     `json:"types"`
 		// Answer is there only to recognise a file that belongs to ParseDescribeInstanceTypes.
 		Answer json.RawMessage `json:"InstanceTypes"`
 	}
@@ -55,7 +56,7 @@ func Parse(data []byte) (*Catalog, error) {
 			return nil, recordError(i, record, err)
 		}
 	}
-	return New(Catalog{Region: file.Region, Zones: file.Zones, Sources: file.Sources, Types: types})
+	return New(Catalog{Region: file.Region, Zones: file.Zones, Sources: file.Sources, PriceFacts: file.PriceFacts, Types: types})
 }
 
 // readAll reads at most MaxBytes.

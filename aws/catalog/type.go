@@ -64,6 +64,9 @@ type Type struct {
 	// SpotUSD are spot prices in USD per hour; see SpotPrice for the zone each belongs to. Empty when none is known;
 	// an entry of 0 means that its zone has no spot price.
 	SpotUSD []float64 `json:"spotUSD,omitempty"`
+	// SpotLowUSD and SpotHighUSD are the range of spot prices in USD per hour where SpotUSD does not show it; see SpotRange.
+	SpotLowUSD  float64 `json:"spotLowUSD,omitempty"`
+	SpotHighUSD float64 `json:"spotHighUSD,omitempty"`
 	// SpotFrom is the key in Catalog.Sources of the spot prices; empty means "b".
 	SpotFrom string `json:"spotFrom,omitempty"`
 	// SpotInterruption is the band of interruption frequency at the time of the prices, such as "5-10%".

@@ -2,7 +2,9 @@ package catalog
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -136,6 +138,9 @@ func (c *Catalog) validate() error {
 			// The map's order must not show in the message.
 			k.fail("sources", "each must have at most %d characters", maxSource)
 		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.PriceFacts)) {
+		c.PriceFacts[key].check(k, "priceFacts."+key)
 	}
 	names := make(map[string]bool, len(c.Zones))
 	for i, zone := range c.Zones {

@@ -19,11 +19,12 @@ func Write(w io.Writer, c *Catalog) error {
 		return option.Missing("Write", "the catalogue")
 	}
 	head, err := json.Marshal(struct {
-		Schema  string            `json:"schema"`
-		Region  string            `json:"region"`
-		Zones   []Zone            `json:"zones"`
-		Sources map[string]string `json:"sources"`
-	}{Schema, c.Region, c.Zones, c.Sources})
+		Schema     string                `json:"schema"`
+		Region     string                `json:"region"`
+		Zones      []Zone                `json:"zones"`
+		Sources    map[string]string     `json:"sources"`
+		PriceFacts map[string]PriceFacts `json:"priceFacts,omitempty"`
+	}{Schema, c.Region, c.Zones, c.Sources, c.PriceFacts})
 	if err != nil {
 		return fmt.Errorf("writing the catalogue: %w", err)
 	}

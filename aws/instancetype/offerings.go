@@ -20,10 +20,12 @@ type market struct {
 	onDemand  []requirements.Set // by index of the zone
 	spot      []requirements.Set
 	offerings []cloudprovider.Offering
+	// bases are those of on-demand prices by their facts.
+	bases map[catalog.PriceFacts]*cloudprovider.PriceBasis
 }
 
 func newMarket(c *catalog.Catalog, p *plan) *market {
-	m := &market{catalog: c, plan: p}
+	m := &market{catalog: c, plan: p, bases: map[catalog.PriceFacts]*cloudprovider.PriceBasis{}}
 	capacity := 0
 	for i := range c.Types {
 		capacity += 2 * len(c.Types[i].Zones)
@@ -56,27 +58,52 @@ func (m *market) of(shape *Shape) []cloudprovider.Offering {
 	onDemand, spot := sold(poolv1.CapacityTypeOnDemand), sold(poolv1.CapacityTypeSpot)
 	onDemandPrice, onDemandSource := shape.WithLicence(t.OnDemandUSD, m.catalog.OnDemandSource(t))
 	spotSource := m.catalog.SpotSource(t)
+	onDemandBasis, spotBasis := m.onDemandBasis(t), m.spotBasis(shape)
 	for i, zone := range t.Zones {
 		if !m.plan.zones[zone].usable {
 			continue
 		}
 		if onDemand && onDemandPrice > 0 {
-			m.add(m.onDemand[zone], onDemandPrice, onDemandSource, available)
+			m.add(m.onDemand[zone], onDemandPrice, onDemandSource, onDemandBasis, available)
 		}
 		if price := t.SpotPrice(i); spot && price > 0 {
 			price, source := shape.WithLicence(price, spotSource)
-			m.add(m.spot[zone], price, source, available)
+			m.add(m.spot[zone], price, source, spotBasis, available)
 		}
 	}
 	// The capacity is cut off so that appending to one type's offerings can't write into the next one's.
 	return slices.Clip(m.offerings[start:])
 }
 
-func (m *market) add(set requirements.Set, price float64, source string, available bool) {
+// onDemandBasis is shared by all types with prices of one source.
+func (m *market) onDemandBasis(t *catalog.Type) *cloudprovider.PriceBasis {
+	facts := m.catalog.OnDemandFacts(t)
+	if m.bases[facts] == nil {
+		m.bases[facts] = m.basisOf(facts)
+	}
+	return m.bases[facts]
+}
+
+// spotBasis is the type's own: it has the range of its prices.
+func (m *market) spotBasis(shape *Shape) *cloudprovider.PriceBasis {
+	if len(shape.Facts.SpotUSD) == 0 {
+		return nil
+	}
+	basis := m.basisOf(m.catalog.SpotFacts(shape.Facts))
+	basis.Low, basis.High = shape.Facts.SpotRange()
+	return shape.BasisWithLicence(basis)
+}
+
+func (m *market) basisOf(facts catalog.PriceFacts) *cloudprovider.PriceBasis {
+	return &cloudprovider.PriceBasis{Date: facts.Day, Region: m.catalog.Region, Confidence: cloudprovider.PriceConfidence(facts.Kind)}
+}
+
+func (m *market) add(set requirements.Set, price float64, source string, basis *cloudprovider.PriceBasis, available bool) {
 	m.offerings = append(m.offerings, cloudprovider.Offering{
 		Requirements: set,
 		Price:        price,
 		PriceSource:  source,
+		PriceBasis:   basis,
 		Available:    available,
 	})
 }

@@ -104,6 +104,19 @@ func TestPriceSources(t *testing.T) {
 			t.Errorf("%s: sources are %q", name, got)
 		}
 	}
+	// With its day and region; a spot price with the range of its type's prices, with the licence where there is one.
+	onDemand, spot := types["m5.large"].Offerings[0].PriceBasis, types["m5.large"].Offerings[1].PriceBasis
+	if want := (cloudprovider.PriceBasis{Date: "2026-07-20", Region: "us-east-1", Confidence: cloudprovider.PriceDated}); *onDemand != want {
+		t.Errorf("on demand: %+v", *onDemand)
+	}
+	want := cloudprovider.PriceBasis{Date: "2025-05-28", Region: "us-east-1", Confidence: cloudprovider.PriceDated, Low: 0.0315, High: 0.0383}
+	if *spot != want {
+		t.Errorf("spot: %+v", *spot)
+	}
+	want.Low, want.High = 0.1235, 0.1303
+	if spot := resolve(t, embedded(t), instancetype.Settings{AMIFamily: awsv1.AMIFamilyWindows2022})["m5.large"].Offerings[1].PriceBasis; *spot != want {
+		t.Errorf("spot with the licence of Windows: %+v", *spot)
+	}
 	dedicated := 0
 	for _, it := range types {
 		if strings.HasSuffix(it.Offerings[0].PriceSource, " (dedicated tenancy)") {

@@ -82,6 +82,14 @@ func (s *Shape) WithLicence(usd float64, source string) (float64, string) {
 	return math.Round((usd+s.LicenceUSD)*1e6) / 1e6, source + ", with the licence of Windows"
 }
 
+// BasisWithLicence adds LicenceUSD to the range of a price for Linux.
+func (s *Shape) BasisWithLicence(basis *cloudprovider.PriceBasis) *cloudprovider.PriceBasis {
+	return basis.Repriced(func(usd float64) float64 {
+		usd, _ = s.WithLicence(usd, "")
+		return usd
+	})
+}
+
 // Shapes are the types that nodes of the settings can be, sorted by name, whether or not they can be bought anywhere:
 // what Resolve gives, less the offerings. It is for providers that know offerings and prices from elsewhere than the
 // catalogue.

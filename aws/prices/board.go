@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/api/option"
+	"github.com/drawknife/drawknife/cloudprovider"
 )
 
 const (
@@ -226,7 +227,7 @@ func (b *Board) publish() {
 	if len(book.spot) == 0 {
 		book.asSpot = make(map[string]Quote, len(book.onDemand))
 		for name, q := range book.onDemand {
-			q.Source = untilSpotIsRead + q.Source
+			q.Source, q.Confidence = untilSpotIsRead+q.Source, cloudprovider.PriceEstimated
 			book.asSpot[name] = q
 		}
 	}

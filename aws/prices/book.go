@@ -1,6 +1,10 @@
 package prices
 
-import "time"
+import (
+	"time"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+)
 
 // Quote is a price with its provenance.
 type Quote struct {
@@ -9,10 +13,24 @@ type Quote struct {
 	// Source says, for people, where the price comes from and since when it is what it is. It changes only when the
 	// price, its source or its standing does, not with each refresh.
 	Source string
+	// Confidence says how far the price can be relied on.
+	Confidence cloudprovider.PriceConfidence
 	// Since is when the price became what it is, as far as is known.
 	Since time.Time
 	// Confirmed is when its source last said so.
 	Confirmed time.Time
+}
+
+// Day is that of the price: when its source last said so or, of a price that is not current, when it was what it is.
+func (q Quote) Day() string {
+	at := q.Confirmed
+	if q.Confidence == cloudprovider.PriceDated || q.Confidence == cloudprovider.PriceEstimated {
+		at = q.Since
+	}
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.DateOnly)
 }
 
 // Age is how long ago the price was last confirmed.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/aws/internal/refresh"
+	"github.com/drawknife/drawknife/cloudprovider"
 )
 
 // feed is a Feed with what it said so far.
@@ -82,7 +83,7 @@ func take[K comparable](t *taker, listed map[K]Price, before map[K]Quote) map[K]
 }
 
 func (t *taker) quote(p Price, before Quote) Quote {
-	q := Quote{USD: p.PerHour * t.rate, Since: p.Since, Confirmed: t.now}
+	q := Quote{USD: p.PerHour * t.rate, Since: p.Since, Confirmed: t.now, Confidence: cmp.Or(p.Confidence, t.list.Confidence, cloudprovider.PriceCurrent)}
 	if !t.list.AsOf.IsZero() {
 		q.Confirmed = t.list.AsOf
 	}

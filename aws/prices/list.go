@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/api/option"
+	"github.com/drawknife/drawknife/cloudprovider"
 )
 
 // Source reads prices. Implementations are safe for concurrent use and honour the context; an answer is whole or it is
@@ -42,6 +43,8 @@ type Price struct {
 	Since time.Time
 	// Source says where this price comes from, for people; empty means the list's Source.
 	Source string
+	// Confidence says how far the price can be relied on; empty means the list's.
+	Confidence cloudprovider.PriceConfidence
 }
 
 // List is what a source says. Once returned it is not changed.
@@ -50,6 +53,8 @@ type List struct {
 	Source string
 	// AsOf is the day of prices that are older than their reading, such as those of a file; zero means now.
 	AsOf time.Time
+	// Confidence says how far the prices can be relied on; empty means current.
+	Confidence cloudprovider.PriceConfidence
 	// Currency of all prices, "USD" or "CNY" for instance; empty means USD.
 	Currency string
 	// OnDemand prices by instance type.

@@ -1,6 +1,9 @@
 package prices
 
-import "github.com/drawknife/drawknife/aws/catalog"
+import (
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
 
 // Regional is the on-demand prices of a region that are built in, with their day; nil for a region that is not among
 // them, as those of China. They are older than the catalogue's own: see docs/catalog.md.
@@ -9,7 +12,7 @@ func Regional(region string) (*List, error) {
 	if err != nil || regional == nil {
 		return nil, err
 	}
-	list := &List{Source: regional.Source, AsOf: regional.AsOf, OnDemand: make(map[string]Price, len(regional.OnDemand))}
+	list := &List{Source: regional.Source, AsOf: regional.AsOf, Confidence: cloudprovider.PriceDated, OnDemand: make(map[string]Price, len(regional.OnDemand))}
 	for name, amount := range regional.OnDemand {
 		list.OnDemand[name] = Price{PerHour: amount}
 	}

@@ -283,7 +283,7 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &prices.List{
-		Source: "our contract", AsOf: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC),
+		Source: "our contract", Confidence: cloudprovider.PriceGiven, AsOf: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC),
 		OnDemand: map[string]prices.Price{"m5.large": {PerHour: 0.09}},
 		Spot:     map[prices.Pair]prices.Price{{InstanceType: "m5.large", Zone: "eu-west-1a"}: {PerHour: 0.03}},
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/cloudprovider"
 )
 
 // Static is a table of on-demand prices for a region, used until better prices are read, or always if none can be. For the
@@ -18,7 +19,7 @@ func Static(c *catalog.Catalog, region string) *List {
 	if c == nil {
 		return nil
 	}
-	list := &List{Source: "built-in table", OnDemand: make(map[string]Price, len(c.Types))}
+	list := &List{Source: "built-in table", Confidence: cloudprovider.PriceDated, OnDemand: make(map[string]Price, len(c.Types))}
 	estimator, err := catalog.NewEstimator(c.Region, region)
 	if err != nil {
 		estimator = nil // prices of another region are better than none
@@ -41,11 +42,17 @@ func Static(c *catalog.Catalog, region string) *List {
 			}
 			texts[source] = text
 		}
-		price := t.OnDemandUSD
-		if region != c.Region && estimator != nil {
-			price = estimator.Price(t.Name, price)
+		p := Price{PerHour: t.OnDemandUSD, Source: text}
+		if at, err := time.Parse(time.DateOnly, c.OnDemandFacts(t).Day); err == nil {
+			p.Since = at
 		}
-		list.OnDemand[t.Name] = Price{PerHour: price, Source: text}
+		if region != c.Region {
+			p.Confidence = cloudprovider.PriceEstimated
+			if estimator != nil {
+				p.PerHour = estimator.Price(t.Name, t.OnDemandUSD)
+			}
+		}
+		list.OnDemand[t.Name] = p
 	}
 	if region == c.Region {
 		return list
@@ -87,7 +94,7 @@ func FileAt(path string) Source {
 }
 
 func fromFile(p *catalog.Prices) (*List, error) {
-	list := &List{Source: p.Source, OnDemand: map[string]Price{}, Spot: map[Pair]Price{}}
+	list := &List{Source: p.Source, Confidence: cloudprovider.PriceGiven, OnDemand: map[string]Price{}, Spot: map[Pair]Price{}}
 	if p.AsOf != "" {
 		at, err := time.Parse(time.DateOnly, p.AsOf)
 		if err != nil {

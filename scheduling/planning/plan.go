@@ -49,7 +49,7 @@ type Plan struct {
 	Preemptions []Preemption `json:"preemptions,omitempty"`
 	// HourlyCost is the sum of NewNodes' prices, USD per hour: for each that of its first instance type.
 	HourlyCost float64 `json:"hourlyCost"`
-	// Prices says what HourlyCost rests on. Nil where no offering of the new nodes has a PriceBasis.
+	// Prices says what HourlyCost rests on. Nil where no offering of the new nodes says where its price is from.
 	Prices *PlanPrices `json:"prices,omitempty"`
 	// LowerBound is a proven floor under the hourly cost of any set of new nodes that holds the pods placed on
 	// NewNodes, USD per hour; Certificate proves it.

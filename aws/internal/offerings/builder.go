@@ -51,6 +51,8 @@ type builder struct {
 	zoneIDs      map[string]string // by zone name, as the class's subnets name them
 	reserved     map[string][]awsv1.CapacityReservation
 	reservedSets map[string][]requirements.Set // by reservation, then partition
+	// bases are those of on-demand prices, by what they say.
+	bases map[cloudprovider.PriceBasis]*cloudprovider.PriceBasis
 }
 
 // zone is what all offerings in a zone have in common.
@@ -168,16 +170,18 @@ func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Off
 	onDemand, spot := slices.Contains(t.UsageClasses, poolv1.CapacityTypeOnDemand), slices.Contains(t.UsageClasses, poolv1.CapacityTypeSpot)
 	standIn := b.view.StandInPrices[t.Name]
 	onDemandQuote, _ := b.market.Prices.OnDemand(t.Name)
+	onDemandBasis := b.basisOf(onDemandQuote)
+	low, high := b.spotRange(t)
 	for _, i := range t.Zones {
 		z := &b.zones[i]
 		if onDemand {
 			price, source := orStandIn(onDemandQuote.USD, onDemandQuote.Source, standIn)
-			b.buy(shape, z, poolv1.CapacityTypeOnDemand, z.onDemand, price, source, give)
+			b.buy(shape, z, poolv1.CapacityTypeOnDemand, z.onDemand, priced{price, source, onDemandBasis}, give)
 		}
 		if spot {
 			quote, _ := b.market.Prices.Spot(t.Name, z.name)
 			price, source := orStandIn(quote.USD, quote.Source, standIn)
-			b.buy(shape, z, poolv1.CapacityTypeSpot, z.spot, price, source, give)
+			b.buy(shape, z, poolv1.CapacityTypeSpot, z.spot, priced{price, source, b.basisOfRange(quote, low, high)}, give)
 		}
 	}
 	for _, r := range b.reserved[t.Name] {
@@ -196,24 +200,35 @@ func orStandIn(price float64, source string, standIn float64) (float64, string) 
 // sourceOverlay is the source of prices that an overlay sets: they are taken as they are.
 const sourceOverlay = "NodeOverlay"
 
+// priced is a price with what it rests on.
+type priced struct {
+	usd    float64
+	source string
+	basis  *cloudprovider.PriceBasis
+}
+
 // buy gives the offerings of a zone and capacity type, one for each partition.
-func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, sets []requirements.Set, price float64, source string, give func(cloudprovider.Offering, string)) {
+func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, sets []requirements.Set, p priced, give func(cloudprovider.Offering, string)) {
 	reason := cmp.Or(shape.Incompatible, z.reason)
 	if reason == "" && b.market.Unavailable.QuotaClosed(capacityType, shape.Type.Name, shape.Facts.VCPUs) {
 		reason = unavailable.ReasonQuota
 	}
 	switch {
-	case price <= 0:
+	case p.usd <= 0:
 		reason = cmp.Or(reason, ReasonNoPrice)
-	case source != sourceOverlay:
-		price, source = shape.WithLicence(price, source)
+		p.basis = nil
+	case p.source == sourceOverlay:
+		p.basis = b.shared(cloudprovider.PriceBasis{Region: b.market.Catalog.Region, Confidence: cloudprovider.PriceGiven})
+	default:
+		p.usd, p.source = shape.WithLicence(p.usd, p.source)
+		p.basis = shape.BasisWithLicence(p.basis)
 	}
 	for i, partition := range b.partitions {
 		why := reason
 		if why == "" {
 			why = b.closed(shape, z.name, capacityType, partition, z.subnets)
 		}
-		give(cloudprovider.Offering{Requirements: sets[i], Price: price, PriceSource: source, Available: why == ""}, why)
+		give(cloudprovider.Offering{Requirements: sets[i], Price: p.usd, PriceSource: p.source, PriceBasis: p.basis, Available: why == ""}, why)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/zonalshift"
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
 )
 
@@ -55,6 +56,9 @@ func TestSources(t *testing.T) {
 	o := resolve(t, full, view(t, c, class("c")))["m5.large"].Offerings[1]
 	if o.CapacityType() != "spot" || o.Price != 0.096 || o.PriceSource != "on-demand price, until spot prices are read; on-demand price table, 2026-07-20" {
 		t.Errorf("spot is %+v", o)
+	}
+	if b := o.PriceBasis; b == nil || b.Confidence != cloudprovider.PriceEstimated || b.Date != "2026-07-20" {
+		t.Errorf("spot rests on %+v", b)
 	}
 	again, err := s.Market()
 	if err != nil || again != full {

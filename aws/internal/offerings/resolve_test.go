@@ -183,6 +183,30 @@ func TestProvenance(t *testing.T) {
 		if o.PriceSource != "test, 2026-08-01" {
 			t.Errorf("%s is from %q", o.Requirements, o.PriceSource)
 		}
+		want := cloudprovider.PriceBasis{Date: "2026-08-01", Region: "us-east-1", Confidence: cloudprovider.PriceCurrent}
+		if o.PriceBasis == nil || *o.PriceBasis != want {
+			t.Errorf("%s: basis is %+v", o.Requirements, o.PriceBasis)
+		}
+	}
+}
+
+// A spot price has the range of its type's prices in all zones; a change of that alone is a change of the offering.
+func TestRangeOfSpotPrices(t *testing.T) {
+	c := small(t)
+	m := market(t, c)
+	list := &prices.List{Source: "test", AsOf: start(), OnDemand: map[string]prices.Price{"m5.large": {PerHour: 0.096}}, Spot: map[prices.Pair]prices.Price{}}
+	for i, z := range c.Zones {
+		list.Spot[prices.Pair{InstanceType: "m5.large", Zone: z.Name}] = prices.Price{PerHour: 0.03 + 0.01*float64(i)}
+	}
+	m.Prices = bookOf(t, list)
+	for _, o := range resolve(t, m, view(t, c, class("c")))["m5.large"].Offerings {
+		low, high := 0.0, 0.0
+		if o.CapacityType() == "spot" {
+			low, high = 0.03, 0.03+0.01*float64(len(c.Zones)-1)
+		}
+		if o.PriceBasis.Low != low || math.Abs(o.PriceBasis.High-high) > 1e-12 {
+			t.Errorf("%s: from %g to %g, want %g to %g", o.Requirements, o.PriceBasis.Low, o.PriceBasis.High, low, high)
+		}
 	}
 }
 

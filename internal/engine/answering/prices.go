@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// writePrices sums up what the prices of new nodes rest on. It writes nothing where no offering says.
+// writePrices sums up what the prices of new nodes rest on. It writes nothing where no offering says where its price is from.
 func (t *Answering) writePrices(out *planning.Plan) {
 	s := priceSum{from: map[planning.PricesFrom]*amounts{}, known: t.M.Standings == nil}
 	for i := range out.NewNodes {
@@ -60,7 +60,7 @@ type amounts struct {
 // priceSum adds up, node by node, in nano-USD per hour.
 type priceSum struct {
 	from map[planning.PricesFrom]*amounts
-	// based: some offering has a basis. ranged: some has a range. spot: some node is a spot node.
+	// based: some offering says where its price is from. ranged: some has a range. spot: some node is a spot node.
 	based, ranged, spot bool
 	// known is false where commitments make the cost on demand, and low and high, unknown. missing: some spot node has no price on demand.
 	known, missing bool
@@ -76,7 +76,7 @@ func (s *priceSum) add(c *market.Catalog, variant, slot int, price int64) {
 	key := planning.PricesFrom{CapacityType: c.Slots[slot].CapacityType}
 	low, high := price, price
 	if o != nil {
-		key.Source = o.PriceSource
+		key.Source, s.based = o.PriceSource, s.based || o.PriceSource != ""
 		if b := o.PriceBasis; b != nil {
 			s.based = true
 			key.Date, key.Region, key.Confidence = b.Date, b.Region, b.Confidence

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/prices"
@@ -24,7 +25,7 @@ type quotes struct {
 func (q quotes) on(facts, builtIn *catalog.Catalog) (*catalog.Catalog, []Note, error) {
 	w := &writer{
 		quotes: q, builtIn: builtIn, currency: dollars, static: prices.Static(builtIn, facts.Region), keys: map[string]string{},
-		out: catalog.Catalog{Region: facts.Region, Zones: facts.Zones, Types: slices.Clone(facts.Types), Sources: map[string]string{}},
+		out: catalog.Catalog{Region: facts.Region, Zones: facts.Zones, Types: slices.Clone(facts.Types), Sources: map[string]string{}, PriceFacts: map[string]catalog.PriceFacts{}},
 	}
 	for key, text := range facts.Sources {
 		w.out.Sources[key] = text
@@ -67,7 +68,7 @@ func (w *writer) priceOnDemand(t *catalog.Type) {
 	t.OnDemandUSD, t.OnDemandFrom, t.OnDemandTenancy = 0, "", ""
 	if w.onDemand != nil {
 		if p, ok := w.onDemand.OnDemand[t.Name]; ok {
-			t.OnDemandUSD, t.OnDemandFrom = p.PerHour, w.key(cmp.Or(p.Source, w.onDemand.Source)+", "+w.day)
+			t.OnDemandUSD, t.OnDemandFrom = p.PerHour, w.key(cmp.Or(p.Source, w.onDemand.Source)+", "+w.day, w.current())
 			return
 		}
 	}
@@ -76,7 +77,7 @@ func (w *writer) priceOnDemand(t *catalog.Type) {
 		w.unpriced = append(w.unpriced, t.Name)
 		return
 	}
-	t.OnDemandUSD, t.OnDemandFrom = p.PerHour, w.key(cmp.Or(p.Source, w.static.Source))
+	t.OnDemandUSD, t.OnDemandFrom = p.PerHour, w.key(cmp.Or(p.Source, w.static.Source), staticFacts(p))
 	if w.onDemand != nil {
 		w.unlisted = append(w.unlisted, t.Name)
 	}
@@ -92,7 +93,7 @@ func (w *writer) priceSpot(t *catalog.Type) {
 		for i, zone := range t.Zones {
 			amounts[i] = w.spot.Spot[prices.Pair{InstanceType: t.Name, Zone: w.out.Zones[zone].Name}].PerHour
 		}
-		w.setSpot(t, amounts, w.spot.Source+", "+w.day)
+		w.setSpot(t, amounts, w.spot.Source+", "+w.day, w.current())
 		return
 	}
 	if known := w.knownSpot(t.Name); len(known) > 0 {
@@ -105,13 +106,13 @@ func (w *writer) priceSpot(t *catalog.Type) {
 			amounts[i] = cmp.Or(known[w.out.Zones[zone].Name], highest)
 		}
 		builtIn, _ := w.builtIn.Lookup(t.Name)
-		w.setSpot(t, amounts, w.builtIn.SpotSource(builtIn))
+		w.setSpot(t, amounts, w.builtIn.SpotSource(builtIn), w.builtIn.SpotFacts(builtIn))
 		return
 	}
 	for i := range amounts {
 		amounts[i] = t.OnDemandUSD
 	}
-	w.setSpot(t, amounts, "on-demand price, for want of spot prices; "+w.out.Sources[t.OnDemandFrom])
+	w.setSpot(t, amounts, "on-demand price, for want of spot prices; "+w.out.Sources[t.OnDemandFrom], catalog.PriceFacts{Kind: catalog.PriceEstimated})
 }
 
 // knownSpot are the built-in spot prices of a type by zone; none for another region or currency than the table's.
@@ -130,20 +131,34 @@ func (w *writer) knownSpot(name string) map[string]float64 {
 }
 
 // setSpot gives a type its spot prices unless there is none among them.
-func (w *writer) setSpot(t *catalog.Type, amounts []float64, source string) {
+func (w *writer) setSpot(t *catalog.Type, amounts []float64, source string, facts catalog.PriceFacts) {
 	if slices.ContainsFunc(amounts, func(amount float64) bool { return amount > 0 }) {
-		t.SpotUSD, t.SpotFrom = amounts, w.key(source)
+		t.SpotUSD, t.SpotFrom = amounts, w.key(source, facts)
 	}
 }
 
 // key is the one in catalog.Sources of a text.
-func (w *writer) key(text string) string {
+func (w *writer) key(text string, facts catalog.PriceFacts) string {
 	key, ok := w.keys[text]
 	if !ok {
 		key = fmt.Sprintf("price-%d", len(w.keys)+1)
-		w.keys[text], w.out.Sources[key] = key, text
+		w.keys[text], w.out.Sources[key], w.out.PriceFacts[key] = key, text, facts
 	}
 	return key
+}
+
+// current is what is known of prices that AWS gave.
+func (w *writer) current() catalog.PriceFacts {
+	return catalog.PriceFacts{Day: w.day, Kind: catalog.PriceCurrent}
+}
+
+// staticFacts are what is known of a built-in price.
+func staticFacts(p prices.Price) catalog.PriceFacts {
+	facts := catalog.PriceFacts{Kind: cmp.Or(catalog.PriceKind(p.Confidence), catalog.PriceDated)}
+	if !p.Since.IsZero() {
+		facts.Day = p.Since.Format(time.DateOnly)
+	}
+	return facts
 }
 
 func (w *writer) notes() []Note {

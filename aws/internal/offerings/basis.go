@@ -1,0 +1,48 @@
+package offerings
+
+import (
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/prices"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// basisOf is what a quoted price rests on.
+func (b *builder) basisOf(q prices.Quote) *cloudprovider.PriceBasis { return b.basisOfRange(q, 0, 0) }
+
+func (b *builder) basisOfRange(q prices.Quote, low, high float64) *cloudprovider.PriceBasis {
+	return b.shared(cloudprovider.PriceBasis{Date: q.Day(), Region: b.market.Catalog.Region, Confidence: q.Confidence, Low: low, High: high})
+}
+
+// shared is one basis for all that say the same.
+func (b *builder) shared(basis cloudprovider.PriceBasis) *cloudprovider.PriceBasis {
+	if b.bases == nil {
+		b.bases = map[cloudprovider.PriceBasis]*cloudprovider.PriceBasis{}
+	}
+	if b.bases[basis] == nil {
+		b.bases[basis] = &basis
+	}
+	return b.bases[basis]
+}
+
+// spotRange is the lowest and the highest spot price of the type over its zones; 0 where they don't differ.
+func (b *builder) spotRange(t *catalog.Type) (low, high float64) {
+	for _, i := range t.Zones {
+		quote, ok := b.market.Prices.Spot(t.Name, b.zones[i].name)
+		if !ok || quote.USD <= 0 {
+			continue
+		}
+		if low == 0 || quote.USD < low {
+			low = quote.USD
+		}
+		high = max(high, quote.USD)
+	}
+	if low == high {
+		return 0, 0
+	}
+	return low, high
+}
+
+// sameBasis reports whether two bases say the same.
+func sameBasis(a, b *cloudprovider.PriceBasis) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
