@@ -264,7 +264,7 @@ func (l *lab) listComplete() {
 	if l.OtherCluster != nil {
 		instance, err := l.OtherCluster().Create(l.Context(), l.claim())
 		if err != nil {
-			l.Fatalf("launching a instance in another cluster: %v", err)
+			l.Fatalf("launching an instance in another cluster: %v", err)
 		}
 		theirs = instance.Status.ProviderID
 	}
@@ -326,7 +326,7 @@ func (l *lab) listOwners() {
 	for _, m := range instances {
 		got := listed[m.instance.Status.ProviderID]
 		if got == nil {
-			l.Skip("List does not have a instance (CP-LIST-01)")
+			l.Skip("List does not have an instance (CP-LIST-01)")
 		}
 		if pool := v1.PoolOf(got.Labels); got.Name != m.claim.Name || got.UID != m.claim.UID || pool != l.NodePool.Key() {
 			l.Fatalf("the entry of instance %s names claim %q, UID %q, nodepool %q; launched was it for %q, %q, %q",

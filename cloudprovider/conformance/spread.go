@@ -76,7 +76,7 @@ func stated(c cloudprovider.Candidate, key string) string {
 	return ""
 }
 
-// spreadInstance is a instance of a spread, and the offering that was asked for.
+// spreadInstance is an instance of a spread, and the offering that was asked for.
 type spreadInstance struct {
 	claim, instance *v1.NodeClaim
 	of              cloudprovider.OfferingKey
@@ -94,7 +94,7 @@ func (l *lab) launchSpread() []spreadInstance {
 		instance, err := l.tryCreate(claim)
 		switch {
 		case cloudprovider.IsInsufficientCapacity(err):
-			l.Logf("no room for a instance of %s: it is not looked at", c.Key())
+			l.Logf("no room for an instance of %s: it is not looked at", c.Key())
 		case err != nil:
 			l.Fatalf("launching claim %q of %s: %v", claim.Name, c.Key(), err)
 		default:
