@@ -148,7 +148,11 @@ func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (g
 	if p == nil {
 		return nil, nil, option.Missing("Global.Restrict", "a fleet that Survey made")
 	}
-	return replay.Restrict(ctx, g.options().Reference(), p, commands)
+	options, err := g.options()
+	if err != nil {
+		return nil, nil, err
+	}
+	return replay.Restrict(ctx, options.Reference(), p, commands)
 }
 
 // Validate checks a command again in the fleet as it is now, and returns the command to start. Its members must still qualify,

@@ -179,7 +179,7 @@ func (d *decision) hold(orders *Orders, node *scheduling.NewNode, why string) {
 	for _, pod := range d.real(node.Pods) {
 		orders.Events = append(orders.Events, Event{
 			Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: d.pods[pod].UID, Warning: true, Reason: EventLaunchHeldBack, Message: why,
-			Every: failedSchedulingEvery,
+			Every: every(failedSchedulingEvery),
 		})
 	}
 }

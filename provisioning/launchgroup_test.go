@@ -251,7 +251,7 @@ func TestLauncherAdmitsGroupsWhole(t *testing.T) {
 		}
 		return groups, others, errs
 	}
-	ledger := limits.NewLedger()
+	ledger := limits.NewTracker()
 	if err := ledger.SetLimits(v1.NewPoolKey("default"), corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("12")}); err != nil {
 		t.Fatal(err)
 	}

@@ -48,8 +48,8 @@ func account(t *testing.T) (*moto.Cloud, sdk.EC2API) {
 // clients try a call twice: tests count calls.
 func clients(t *testing.T, cloud *moto.Cloud) *sdk.Clients {
 	t.Helper()
-	settings := mototest.Settings(cloud)
-	settings.MaxAttempts = 2
+	settings, twice := mototest.Settings(cloud), 2
+	settings.MaxAttempts = &twice
 	clients, err := sdk.Load(t.Context(), settings)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/internal/engine/valuing"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
@@ -69,7 +70,7 @@ func (s *Search) release() error {
 	s.released = len(s.steps)
 	received, planned := s.Worth.Loads(s.Trial.Trial)
 	clear(s.fixed)
-	s.Received, s.considered = map[*searchcontext.Candidate]planning.Load{}, nil
+	s.Received, s.considered = map[*searchcontext.Candidate]valuing.Load{}, nil
 	for _, c := range s.Candidates {
 		if s.gone[c] {
 			continue
@@ -98,7 +99,7 @@ func (s *Search) release() error {
 
 // plannedCandidate is a step's new node as a node that could go. Evicting nobody costs nothing, but the order of the search goes
 // by what its pods will cost to move once it is there.
-func plannedCandidate(st *removing.Step, i int, load planning.Load) *searchcontext.Candidate {
+func plannedCandidate(st *removing.Step, i int, load valuing.Load) *searchcontext.Candidate {
 	node := &st.NewNodes[i]
 	first := &node.InstanceTypes[0]
 	c := &decision.Candidate{
