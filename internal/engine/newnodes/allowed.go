@@ -26,7 +26,7 @@ func (t NewNodes) Allowed(mc *state.Node, loads []state.Binding) (rows, slots bi
 	k := &t.Types
 	known, has := k.ByText[string(text)]
 	if !has {
-		known.Rows, known.Slots, known.Claim = t.narrowed(mc, loads)
+		known.Rows, known.Slots, known.Claim = t.narrowed(mc, loads, false)
 		if k.ByText == nil || len(k.ByText) >= mostAllowed {
 			k.ByText = map[string]trial.AllowedTypes{}
 		}

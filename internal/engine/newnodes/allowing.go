@@ -18,16 +18,24 @@ import (
 // FindAllowed is which nodes of the pool would do for the node's pods, and what its claim says. Where topology rules
 // have taken notice of what is on the node, only nodes of the same domains, with the same DaemonSets and the same
 // labels that these rules look at, would do.
-func (t NewNodes) FindAllowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
-	rows, slots, claim = t.narrowed(mc, loads)
+func (t NewNodes) Leeway(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
+	rows, slots, claim = t.narrowed(mc, loads, false)
 	// The planned node itself would do, whatever the labels that are not decided yet.
 	rows.Add(int(mc.Row))
 	slots.Add(int(mc.Slot))
 	return rows, slots, claim
 }
 
-// narrowed is that for a node that need not be among them.
-func (t NewNodes) narrowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
+// Wider is that for a caller that exchanges the node for one of them, and looks at what that does to spreads: rules that may be
+// broken don't stand in the way, nor do spreads of other pods that pass over it, or do not any more, unless they count the node's pods
+// and such a pod of theirs was placed.
+func (t NewNodes) Wider(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set) {
+	rows, slots, _ = t.narrowed(mc, loads, true)
+	return rows, slots
+}
+
+// narrowed is either for a node that need not be among them.
+func (t NewNodes) narrowed(mc *state.Node, loads []state.Binding, wider bool) (rows, slots bitset.Set, claim requirements.Set) {
 	m := t.M
 	p := m.Pools[mc.Pool]
 	rows, slots = p.Rows.Clone(), p.Slots.Clone()
@@ -47,6 +55,10 @@ func (t NewNodes) narrowed(mc *state.Node, loads []state.Binding) (rows, slots b
 		slots.And(f.Slots)
 		claim = claim.Merge(f.Demand.Set())
 	}
+	if wider {
+		t.keepNoticed(mc, rows, slots, t.boundBy(t.withResidents(mc, stakes)), true)
+		return rows, slots, claim
+	}
 	claim = claim.Merge(t.KeepAlike(mc, rows, slots, stakes))
 	decided := stayOut(m, mc, claim)
 	if len(p.Variety) == 0 {
@@ -63,21 +75,19 @@ func (t NewNodes) narrowed(mc *state.Node, loads []state.Binding) (rows, slots b
 func (t NewNodes) KeepAlike(mc *state.Node, rows, slots bitset.Set, stakes []*topology.Groups) (claim requirements.Set) {
 	m := t.M
 	p := m.Pools[mc.Pool]
-	for _, class := range p.Table.Rows[mc.Row].Residents {
-		stakes = append(stakes, m.Classes[class].Topology)
-	}
-	all := NoticedBy(m, stakes, true)
+	groups := t.withResidents(mc, stakes)
+	all := NoticedBy(m, groups, true)
 	if len(p.Variety) == 0 {
-		return t.keepNoticed(mc, rows, slots, all)
+		return t.keepNoticed(mc, rows, slots, all, false)
 	}
-	hard := NoticedBy(m, stakes, false)
+	hard := NoticedBy(m, groups, false)
 	if len(hard) == len(all) {
-		return t.keepNoticed(mc, rows, slots, all)
+		return t.keepNoticed(mc, rows, slots, all, false)
 	}
 	narrowRows, narrowSlots, wideRows, wideSlots := rows.Clone(), slots.Clone(), rows.Clone(), slots.Clone()
-	claim = t.keepNoticed(mc, narrowRows, narrowSlots, all)
+	claim = t.keepNoticed(mc, narrowRows, narrowSlots, all, false)
 	if !p.VariedFor(mc.Row, mc.Used, narrowRows, narrowSlots) {
-		wide := t.keepNoticed(mc, wideRows, wideSlots, hard)
+		wide := t.keepNoticed(mc, wideRows, wideSlots, hard, false)
 		if p.VariedFor(mc.Row, mc.Used, wideRows, wideSlots) {
 			narrowRows, narrowSlots, claim = wideRows, wideSlots, wide
 		}
@@ -87,8 +97,16 @@ func (t NewNodes) KeepAlike(mc *state.Node, rows, slots bitset.Set, stakes []*to
 	return claim
 }
 
-// keepNoticed is KeepAlike for the given labels by which rules take notice of the node's pods.
-func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []string) (claim requirements.Set) {
+// withResidents adds the groups of the DaemonSet pods on the node.
+func (t NewNodes) withResidents(mc *state.Node, groups []*topology.Groups) []*topology.Groups {
+	for _, class := range t.M.Pools[mc.Pool].Table.Rows[mc.Row].Residents {
+		groups = append(groups, t.M.Classes[class].Topology)
+	}
+	return groups
+}
+
+// keepNoticed is KeepAlike, or what Wider has instead, for the given labels by which rules take notice of the node's pods.
+func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []string, wider bool) (claim requirements.Set) {
 	m := t.M
 	p := m.Pools[mc.Pool]
 	c := p.Table.Catalog
@@ -117,7 +135,7 @@ func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []s
 		for _, key := range pinned {
 			claim = claim.Merge(KeepLabel(m, mc, &as, key, rows, slots))
 		}
-		claim = claim.Merge(t.stayKnown(mc, &as, pinned, rows, slots))
+		claim = claim.Merge(t.stayKnown(mc, &as, pinned, rows, slots, wider))
 		resident := p.Table.Rows[mc.Row].Resident
 		for r := range rows.Members {
 			if p.Table.Rows[r].Resident != resident {
@@ -131,29 +149,31 @@ func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []s
 	return claim
 }
 
-// keepBound has the node keep its labels that decide attributes of devices that pods ask about. KeepProduct sees to zone and capacity type.
-func keepBound(m *model.Model, mc *state.Node, rows, slots bitset.Set) (claim requirements.Set) {
-	p := m.Pools[mc.Pool]
-	if !p.Table.Split {
-		return claim
-	}
-	as := nodepool.Assignment{Labels: mc.Labels}
-	for _, key := range p.Table.Catalog.DeviceLabels {
-		if key != corev1.LabelTopologyZone && key != v1.CapacityTypeLabelKey {
-			claim = claim.Merge(KeepLabel(m, mc, &as, key, rows, slots))
-		}
-	}
-	return claim
+// NoticedBy are the labels by which rules that pods of these groups state, or that count them, tell nodes apart. Rules
+// that may be broken are left out unless wishes are asked for too.
+func NoticedBy(m *model.Model, groups []*topology.Groups, wishes bool) []string {
+	return labelsOf(m, groups, func(g int32, _ bool) bool { return wishes || m.Topology[g].Hard })
 }
 
-// NoticedBy are the labels by which rules that pods with the stakes state, or that count them, tell nodes apart. Rules
-// that may be broken are left out unless wishes are asked for too.
-func NoticedBy(m *model.Model, stakes []*topology.Groups, wishes bool) []string {
+// boundBy are the labels by which rules that must be kept tell nodes apart, but for spreads of other pods of which none was placed:
+// nothing depends on which pods those count.
+func (t NewNodes) boundBy(groups []*topology.Groups) []string {
+	return labelsOf(t.M, groups, func(g int32, owned bool) bool {
+		group := &t.M.Topology[g]
+		return group.Hard && (owned || group.Kind != topology.Spread || slices.ContainsFunc(t.S.Placed, func(b state.Binding) bool {
+			o := t.M.Classes[b.Class].Topology
+			return b.Count > 0 && o != nil && topology.Contains(o.Owns, g)
+		}))
+	})
+}
+
+// labelsOf are the labels of those rules that count; the function is told whether the pods state the rule themselves.
+func labelsOf(m *model.Model, groups []*topology.Groups, counts func(g int32, owned bool) bool) []string {
 	var keys []string
-	for _, o := range stakes {
-		for _, groups := range [][]int32{o.Owns, o.In} {
-			for _, g := range groups {
-				if !wishes && !m.Topology[g].Hard {
+	for _, o := range groups {
+		for n, list := range [][]int32{o.Owns, o.In} {
+			for _, g := range list {
+				if !counts(g, n == 0) {
 					continue
 				}
 				for _, key := range m.Topology[g].Labels {
@@ -169,8 +189,8 @@ func NoticedBy(m *model.Model, stakes []*topology.Groups, wishes bool) []string 
 
 // stayKnown narrows rows and slots of a node so that rules which don't concern its pods go on as they do: it can't bring
 // a domain that spreads of the plan don't reckon with. Where the node is planned and where others are already, it may be.
-// It returns the labels that say so. Those pinned are decided.
-func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []string, rows, slots bitset.Set) requirements.Set {
+// It returns the labels that say so. Those pinned are decided. With wider, which spreads pass it over may change.
+func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []string, rows, slots bitset.Set, wider bool) requirements.Set {
 	m := t.M
 	p := m.Pools[mc.Pool]
 	c := p.Table.Catalog
@@ -195,6 +215,9 @@ func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []st
 		r := requirements.In(key, values...)
 		p.Narrow(r, rows, slots)
 		kept = kept.With(r)
+	}
+	if wider {
+		return kept
 	}
 	for _, key := range filteredBy(m, mc, as) {
 		if !slices.Contains(pinned, key) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/model"
@@ -68,7 +69,7 @@ func (t Growth) grow(class int32) bool {
 			}
 		}
 	}
-	return t.growElsewhere(class, loads)
+	return t.growElsewhere(class, loads) || t.growAsOther(class, loads)
 }
 
 // maxMoved bounds how many new nodes are looked at for one that takes a pod in another domain.
@@ -193,11 +194,18 @@ func (t Growth) CouldAdmit(c *podclass.Class, i int32) bool {
 // its commitment covers as well rather than for another.
 func (t Growth) GrowTo(class, i, stage int32, load []state.Binding) bool {
 	commitment := t.S.Planned[i].Commitment
-	return t.growWithin(commitment, class, i, stage, load) || (commitment != 0 && t.growWithin(0, class, i, stage, load))
+	strict := func(mc *state.Node, load []state.Binding) (rows, slots bitset.Set) {
+		rows, slots, _ = newnodes.Of(t.Trial).Leeway(mc, load)
+		return rows, slots
+	}
+	return t.growWithin(commitment, class, i, stage, load, strict) || (commitment != 0 && t.growWithin(0, class, i, stage, load, strict))
 }
 
-// growWithin is GrowTo for nodes that the commitment covers; 0 for all.
-func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Binding) bool {
+// allowing is which nodes of the pool would do for the load.
+type allowing func(mc *state.Node, load []state.Binding) (rows, slots bitset.Set)
+
+// growWithin is GrowTo for nodes that the commitment covers, 0 for all, among those allowed.
+func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Binding, allowed allowing) bool {
 	m := t.M
 	mc := &t.S.Planned[i]
 	host := int32(len(m.Nodes)) + i
@@ -221,7 +229,7 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 				continue
 			}
 			other.Row, other.Slot, other.Labels = mc.Row, mc.Slot, labels
-			rows, slots, _ := newnodes.Of(t.Trial).FindAllowed(&other, with)
+			rows, slots := allowed(&other, with)
 			rows.And(f.Rows)
 			slots.And(f.Slots)
 			// The node as it is may be of a type that does not carry what has just been decided.
