@@ -138,6 +138,22 @@ func TestDevicesOfSeveralNodes(t *testing.T) {
 			template(s, "any", nil, gpuRequest("r", 1))
 			s.Pods = append(s.Pods, pod("greedy", requests("cpu=1"), claims("any")))
 		}, "nowhere, nowhere, nowhere, new h1/a/spot", "claims of other pods for devices of a node could take all of them"},
+		"too few for the number asked": {func(s *scheduling.Snapshot) {
+			attached(s, "net", "", gpus(3, "NIC"))
+			s.ResourceClaimTemplates[0].Spec.Spec.Devices.Requests[0].Exactly.Count = 2
+		}, "new plain/a/spot, nowhere, nowhere", "of the devices that several nodes can use, too few are left for it: request r of claim gpus wants 2; 1 of 3 matching devices of gpu.example.com are free"},
+		"more than a claim can have": {func(s *scheduling.Snapshot) {
+			attached(s, "net", "", gpus(3, "NIC"))
+			s.ResourceClaimTemplates[0].Spec.Spec.Devices.Requests[0].Exactly.Count = 50
+		}, "nowhere, nowhere, nowhere", "it claims devices that several nodes can use: request r of claim gpus wants 50, with which the claim has more devices than the 32 it can have"},
+		"two requests for more than a claim can have": {func(s *scheduling.Snapshot) {
+			attached(s, "net", "", gpus(40, "NIC"))
+			requests := &s.ResourceClaimTemplates[0].Spec.Spec.Devices.Requests
+			*requests = append(*requests, gpuRequest("more", 13, "model=NIC"))
+			(*requests)[0].Exactly.Count = 20
+		}, "nowhere, nowhere, nowhere", "it claims devices that several nodes can use: request more of claim gpus wants 13, with which the claim has more devices than the 32 it can have"},
+		"in a slice of no node": {func(s *scheduling.Snapshot) { attached(s, "net", "", gpus(3, "NIC")).Spec.AllNodes = nil },
+			"nowhere, nowhere, nowhere", "it claims devices of ResourceSlices that no node can use: these have neither nodeName nor nodeSelector nor allNodes"},
 		"next to one of the node": {func(s *scheduling.Snapshot) {
 			attached(s, "net", "b", gpus(2, "NIC"))
 			s.ResourceClaimTemplates[0].Spec.Spec.Devices.Requests = append(s.ResourceClaimTemplates[0].Spec.Spec.Devices.Requests, gpuRequest("gpu", 1, "model=A100"))

@@ -20,6 +20,7 @@ var (
 	errUnknownClaims    = errors.New("its claims of devices are not those of any pod of the snapshot")
 	errNetworkOfDaemon  = errors.New("it claims devices that several nodes can use, and those are given to pods that wait alone")
 	errNetworkContested = errors.New("it claims devices that several nodes can use, and claims of other pods for devices of a node could take all of them: have those select others")
+	errNetworkNowhere   = errors.New("it claims devices of ResourceSlices that no node can use: these have neither nodeName nor nodeSelector nor allNodes, and no device of theirs has")
 	errNetworkElsewhere = errors.New("it claims devices that several nodes can use, and its own rules leave it none of those nodes")
 )
 

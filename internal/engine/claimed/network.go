@@ -204,6 +204,9 @@ func (n *deviceNetwork) kept(pod *corev1.Pod, c *Claims) networkShare {
 // give has the pod take devices at the first place where it may be and where there are some.
 func (n *deviceNetwork) give(u *networkUser, places []devices.Place, terms match.Terms) networkShare {
 	if len(places) == 0 {
+		if len(n.inventory.Places(func(int) bool { return false })) == 0 {
+			return networkShare{err: errNetworkNowhere}
+		}
 		return networkShare{err: errNetworkContested}
 	}
 	var why *devices.Miss
@@ -223,8 +226,13 @@ func (n *deviceNetwork) give(u *networkUser, places []devices.Place, terms match
 		}
 		return networkShare{pins: []*corev1.NodeSelector{places[i].Selector}}
 	}
-	if why == nil {
+	switch {
+	case why == nil:
 		return networkShare{err: errNetworkElsewhere}
+	case why.Code == devices.MissTooMany:
+		return networkShare{err: fmt.Errorf("it claims devices that several nodes can use: %s", why)}
+	case why.Found > 0:
+		return networkShare{err: fmt.Errorf("of the devices that several nodes can use, too few are left for it: %s", why)}
 	}
 	return networkShare{err: fmt.Errorf("of the devices that several nodes can use, none are left for it: %s", why)}
 }

@@ -2,6 +2,7 @@ package devices
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -26,11 +27,12 @@ type alternative struct {
 	name  string
 	class string
 	// selectors are the CEL expressions of the class and of the request: all must be true of a device.
-	selectors   []string
-	count       int
-	all, admin  bool
-	tolerations []resourcev1.DeviceToleration
-	capacity    map[resourcev1.QualifiedName]int64
+	selectors []string
+	// count is no more than one above what a claim can have; asked is what is asked for.
+	count, asked int
+	all, admin   bool
+	tolerations  []resourcev1.DeviceToleration
+	capacity     map[resourcev1.QualifiedName]int64
 }
 
 // constraint wants one value of an attribute of all devices, or as many as there are devices.
@@ -114,7 +116,7 @@ func newRequest(claim string, in *resourcev1.DeviceRequest, classes map[string]*
 }
 
 func newAlternative(claim, name string, in *resourcev1.DeviceSubRequest, classes map[string]*resourcev1.DeviceClass) (alternative, error) {
-	a := alternative{name: name, class: in.DeviceClassName, count: int(min(in.Count, resourcev1.AllocationResultsMaxSize+1)), tolerations: in.Tolerations}
+	a := alternative{name: name, class: in.DeviceClassName, count: int(min(in.Count, resourcev1.AllocationResultsMaxSize+1)), asked: int(min(in.Count, math.MaxInt32)), tolerations: in.Tolerations}
 	wrong := func(format string, args ...any) (alternative, error) {
 		return a, &Error{Claim: claim, Request: name, Problem: fmt.Sprintf(format, args...)}
 	}
@@ -125,7 +127,7 @@ func newAlternative(claim, name string, in *resourcev1.DeviceSubRequest, classes
 	switch in.AllocationMode {
 	case resourcev1.DeviceAllocationModeExactCount, "":
 		if a.count == 0 {
-			a.count = 1 // as the API server fills it in
+			a.count, a.asked = 1, 1 // as the API server fills it in
 		}
 		if a.count < 0 {
 			return wrong("asks for %d devices", in.Count)

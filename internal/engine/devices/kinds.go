@@ -49,6 +49,11 @@ type presence struct {
 // MaxKinds is how many kinds there can be in a cluster.
 const MaxKinds = 64
 
+// tooManyKinds says what can't be planned of a kind beyond these, and what would help.
+func tooManyKinds() string {
+	return fmt.Sprintf("is one of more than %d kinds of requests in the cluster: have more of them ask alike, with the same selectors, tolerations and capacity", MaxKinds)
+}
+
 // maxOfClaim is how many devices a claim can have.
 const maxOfClaim = resourcev1.AllocationResultsMaxSize
 
@@ -88,7 +93,7 @@ func (k *Kinds) addClaim(c *Claim, n *Needs) error {
 		}
 		at, ok := k.intern(c, request, room)
 		if !ok {
-			return &Error{Claim: c.name, Request: a.name, Problem: fmt.Sprintf("is one of more than %d kinds of requests in the cluster", MaxKinds)}
+			return &Error{Claim: c.name, Request: a.name, Problem: tooManyKinds()}
 		}
 		if k.list[at].varied {
 			n.count[at]++
@@ -159,7 +164,7 @@ func (k *Kinds) Extended(resource, class string, classes map[string]*resourcev1.
 	}
 	at, ok := k.add(kind{claim: c, request: &c.requests[0], alternatives: []*alternative{&c.requests[0].alternatives[0]}, count: int(min(most, maxOfClaim)), resource: resource}, "resource "+resource)
 	if !ok {
-		return n, &Error{Claim: resource, Problem: fmt.Sprintf("is one of more than %d kinds of requests in the cluster", MaxKinds)}
+		return n, &Error{Claim: resource, Problem: tooManyKinds()}
 	}
 	n.count[at] = 1
 	return n, nil

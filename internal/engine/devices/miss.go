@@ -13,6 +13,8 @@ type Code string
 
 // The reasons, in the order in which they are looked for: a later one comes closer to an allocation.
 const (
+	// MissTooMany: the requests up to this one ask for more devices than a claim can have, whatever the node has.
+	MissTooMany Code = "TooMany"
 	// MissNoDevices: the node has no devices at all.
 	MissNoDevices Code = "NoDevices"
 	// MissPool: a pool is incomplete or invalid. Detail says which and why.
@@ -27,7 +29,7 @@ const (
 	MissCapacity Code = "Capacity"
 	// MissTaint: too few of them have no taint, or a tolerated one. Detail is a taint.
 	MissTaint Code = "Taint"
-	// MissCount: more devices are asked for than a claim can have.
+	// MissCount: more devices match than a claim can have, and all are asked for.
 	MissCount Code = "Count"
 	// MissInUse: too few of them are free.
 	MissInUse Code = "InUse"
@@ -82,7 +84,7 @@ func (m *Miss) String() string {
 		return fmt.Sprintf("%s; %d of %d matching devices of %s have the capacity%s", wants, m.Found, m.Of, driver, m.detail("; they have "))
 	case MissTaint:
 		return fmt.Sprintf("%s; %d of %d matching devices of %s are without the taint %s, which the request does not tolerate", wants, m.Found, m.Of, driver, m.Detail)
-	case MissCount:
+	case MissCount, MissTooMany:
 		return fmt.Sprintf("%s, with which the claim has more devices than the %d it can have", wants, resourcev1.AllocationResultsMaxSize)
 	case MissInUse:
 		return fmt.Sprintf("%s; %d of %d matching devices of %s are free", wants, m.Found, m.Of, driver)
@@ -140,13 +142,13 @@ func (m *Miss) Nearer(than *Miss) bool {
 // order of the codes: see there.
 func (c Code) order() int {
 	return slices.Index([]Code{
-		MissNoDevices, MissPool, MissSelectorError, MissNoMatcher, MissSelector, MissCapacity, MissTaint, MissCount, MissInUse, MissConstraint, MissAllConstraint, MissTogether, MissSteps,
+		MissTooMany, MissNoDevices, MissPool, MissSelectorError, MissNoMatcher, MissSelector, MissCapacity, MissTaint, MissCount, MissInUse, MissConstraint, MissAllConstraint, MissTogether, MissSteps,
 	}, c)
 }
 
 // erred is the reason for a selector without a value.
 func (s *search) erred(claim *Claim, a *alternative, err error) *Miss {
-	m := &Miss{Code: MissSelectorError, Claim: claim.name, Request: a.name, Wanted: a.wanted(), Detail: err.Error()}
+	m := &Miss{Code: MissSelectorError, Claim: claim.name, Request: a.name, Wanted: a.asks(), Detail: err.Error()}
 	if _, ok := err.(noMatcherError); ok {
 		m.Code, m.Detail = MissNoMatcher, ""
 	}
@@ -160,12 +162,24 @@ func (a *alternative) wanted() int {
 	return a.count
 }
 
+// asks is how many devices the request asks for, 0 for all, also where that is more than a claim can have.
+func (a *alternative) asks() int {
+	if a.all {
+		return 0
+	}
+	return a.asked
+}
+
 // why is the reason after a search that found nothing: of each request that of the alternative that came closest, of all requests the
 // one that is furthest.
 func (s *search) why() *Miss {
 	var worst *Miss
 	for c, claim := range s.claims {
 		for r := range claim.requests {
+			if claim.leastUpTo(r) > maxOfClaim {
+				a := &claim.requests[r].alternatives[0]
+				return &Miss{Code: MissTooMany, Claim: claim.name, Request: a.name, Wanted: a.asks()}
+			}
 			var best *Miss
 			for a := range claim.requests[r].alternatives {
 				if m := s.whyNot(c, &claim.requests[r], &claim.requests[r].alternatives[a]); best == nil || m.Code.order() > best.Code.order() {
@@ -183,7 +197,11 @@ func (s *search) why() *Miss {
 // whyNot counts the devices that come through each sieve, and stops at the first that lets too few through.
 func (s *search) whyNot(c int, r *request, a *alternative) *Miss {
 	claim := s.claims[c]
-	m := &Miss{Claim: claim.name, Request: a.name, Wanted: a.wanted()}
+	m := &Miss{Claim: claim.name, Request: a.name, Wanted: a.asks()}
+	if a.count > maxOfClaim {
+		m.Code = MissTooMany
+		return m
+	}
 	need := max(m.Wanted, 1)
 	all := s.reachable()
 	m.Of = len(all)
@@ -221,7 +239,7 @@ func (s *search) whyNot(c int, r *request, a *alternative) *Miss {
 	switch {
 	case !sieve(MissCapacity, func(d candidate) bool { return !verdictOf(d).small }):
 	case !sieve(MissTaint, func(d candidate) bool { return !verdictOf(d).tainted }):
-	case a.count > resourcev1.AllocationResultsMaxSize || a.all && len(left) > resourcev1.AllocationResultsMaxSize:
+	case a.all && len(left) > resourcev1.AllocationResultsMaxSize:
 		m.Code = MissCount
 	case !sieve(MissInUse, func(d candidate) bool {
 		return s.free(place{claim: c}, a, d, s.matches.of(s.sources[d.source].Usage.inventory, a).amounts[d.device])

@@ -250,7 +250,7 @@ func (s *search) takeSome(at place, alternative int, o *options, left int) bool 
 			return false
 		}
 		if s.steps--; s.steps < 0 {
-			s.failed = &Miss{Code: MissSteps, Claim: s.claims[at.claim].name, Request: a.name, Wanted: a.count}
+			s.failed = &Miss{Code: MissSteps, Claim: s.claims[at.claim].name, Request: a.name, Wanted: a.asks()}
 			return false
 		}
 		if o.groups[g].shared { // a request has a device once
