@@ -25,19 +25,16 @@ type hostDevice struct {
 	slice        int
 	driver, pool string
 	object       *resourcev1.Device
-	uses         int
+	// says is all but the name.
+	says string
+	uses int
 	// left is what is left of the capacities of a device that claims share.
 	left map[resourcev1.QualifiedName]resource.Quantity
 }
 
 // alike reports whether it makes no difference which of the two a claim has: they say the same, draw on the same counters, and as much is left.
 func (d *hostDevice) alike(o *hostDevice) bool {
-	if d.of != o.of || d.slice != o.slice || d.uses != o.uses || !equality.Semantic.DeepEqual(d.left, o.left) {
-		return false
-	}
-	x, y := *d.object, *o.object
-	x.Name, y.Name = "", ""
-	return equality.Semantic.DeepEqual(x, y)
+	return d.of == o.of && d.slice == o.slice && d.uses == o.uses && d.says == o.says && (d.uses == 0 || equality.Semantic.DeepEqual(d.left, o.left))
 }
 
 func newDeviceHost() *deviceHost { return &deviceHost{counters: map[string]resource.Quantity{}} }
@@ -51,6 +48,9 @@ func (h *deviceHost) publish(driver, pool string, list []resourcev1.Device, sets
 	}
 	for i := range list {
 		d := &hostDevice{of: h, slice: h.slices, driver: driver, pool: pool, object: &list[i], left: map[resourcev1.QualifiedName]resource.Quantity{}}
+		nameless := list[i]
+		nameless.Name = ""
+		d.says = nameless.String()
 		for name, capacity := range list[i].Capacity {
 			d.left[name] = capacity.Value
 		}
