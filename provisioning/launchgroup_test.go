@@ -261,14 +261,14 @@ func TestLauncherAdmitsGroupsWhole(t *testing.T) {
 	if groups != 0 || others != 1 || len(errs) != 2 || !errors.As(errs[0], &whole) || !errors.As(errs[1], &exceeded) {
 		t.Errorf("a limit with room for one of two: %d of the group, %d others, %v", groups, others, errs)
 	}
-	governor, err := provisioning.NewGovernor(provisioning.GovernorOptions{NodesPerMinute: 2})
+	limiter, err := provisioning.NewGovernor(provisioning.GovernorOptions{NodesPerMinute: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if groups, others, errs = created(provisioning.LauncherOptions{Governor: governor}); groups != 2 || others != 0 || len(errs) != 1 {
+	if groups, others, errs = created(provisioning.LauncherOptions{Governor: limiter}); groups != 2 || others != 0 || len(errs) != 1 {
 		t.Errorf("two nodes a minute: %d of the group, %d others, %v", groups, others, errs)
 	}
-	if groups, _, _ = created(provisioning.LauncherOptions{Governor: governor}); groups != 2 {
+	if groups, _, _ = created(provisioning.LauncherOptions{Governor: limiter}); groups != 2 {
 		t.Error("the same orders again, since their answers were lost, are refused")
 	}
 }

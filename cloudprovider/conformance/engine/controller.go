@@ -141,7 +141,7 @@ func (w *world) reconcileClaim(name string) {
 			term.Claim, term.Nodes = claim, w.nodesOf(claim)
 			step = provisioning.TerminateClaim(term, w.now)
 		} else {
-			step = w.lifecycle.Next(provisioning.ClaimState{Claim: claim, Nodes: w.nodesOf(claim), HasGates: gated, Gates: gates}, w.now)
+			step = w.lifecycle.Next(provisioning.ClaimState{Claim: claim, Nodes: w.nodesOf(claim), Group: slices.Collect(maps.Values(w.claims)), HasGates: gated, Gates: gates}, w.now)
 		}
 		if len(step.Effects) == 0 {
 			return

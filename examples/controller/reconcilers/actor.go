@@ -47,6 +47,8 @@ type round struct {
 	claims map[types.UID]*v1.NodeClaim
 	nodes  map[types.UID]*corev1.Node
 
+	// group are the claims of the claim's launch group, see claimReconciler.groupOf.
+	group []*v1.NodeClaim
 	// slices are those of the claim's node, see claimReconciler.slicesFor.
 	slices []*resourcev1.ResourceSlice
 

@@ -107,6 +107,9 @@ func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Du
 	if work.slices, err = r.slicesFor(ctx, claim, nodes); err != nil {
 		return 0, err
 	}
+	if work.group, err = r.groupOf(ctx, claim); err != nil {
+		return 0, err
+	}
 	for range longestRound {
 		claim = work.claims[uid]
 		if claim == nil {
@@ -173,7 +176,7 @@ func (r *claimReconciler) next(claim *v1.NodeClaim, work *round) (step provision
 			Claim: claim, Nodes: nodes, Searched: work.searched, Found: work.found, Instance: work.instance,
 		}, now), 0
 	}
-	step = r.lifecycle.Next(provisioning.ClaimState{Claim: claim, Nodes: nodes, Slices: work.slices, HasGates: len(r.gates) > 0, Gates: work.gates}, now)
+	step = r.lifecycle.Next(provisioning.ClaimState{Claim: claim, Nodes: nodes, Slices: work.slices, Group: work.group, HasGates: len(r.gates) > 0, Gates: work.gates}, now)
 	if len(step.Effects) == 1 {
 		if _, launch := step.Effects[0].(provisioning.CreateInstance); launch {
 			r.mu.Lock()

@@ -1,12 +1,16 @@
 package reconcilers
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
@@ -52,4 +56,20 @@ func (o *Options) findGroups(mapper meta.RESTMapper) error {
 		o.Logger.Info("planning pods of groups together", "groupVersion", mapping.GroupVersionKind.GroupVersion().String(), "kind", k.of.Kind)
 	}
 	return nil
+}
+
+// heldRetry is when a plan is made again that waits for nodes launched earlier for the same gang.
+const heldRetry = 10 * time.Second
+
+// groupOf are the claims of the same launch group; nil for a claim without one.
+func (r *claimReconciler) groupOf(ctx context.Context, claim *v1.NodeClaim) ([]*v1.NodeClaim, error) {
+	group, ok := v1.LaunchGroupOf(claim)
+	if !ok {
+		return nil, nil
+	}
+	var list v1.NodeClaimList
+	if err := r.client.List(ctx, &list, client.MatchingFields{claimByGroup: group.Name}); err != nil {
+		return nil, fmt.Errorf("listing the NodeClaims of launch group %s: %w", group.Name, err)
+	}
+	return pointers(list.Items), nil
 }

@@ -4,13 +4,18 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
@@ -81,4 +86,57 @@ func TestPodsOfSchedulingGroupsAreGangs(t *testing.T) {
 	if len(gangs) != 1 || len(gangs[0].Members) != 2 || gangs[0].Minimum != 2 || gangs[0].Priority == nil || *gangs[0].Priority != 100 || len(gangs[0].Topology) != 1 {
 		t.Errorf("gangs: %+v", gangs)
 	}
+}
+
+// The nodes of a gang come together: with one out of stock, what was launched is gone and no node was open to pods; with stock, all come.
+func TestGangsAreLaunchedTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		cheapest := func(k cloudprovider.OfferingKey) bool {
+			return k.CapacityType == v1.CapacityTypeOnDemand && strings.HasSuffix(k.Zone, "1a") && k.InstanceType == "m1.xlarge"
+		}
+		w.cloud.SetStock(0, func(cloudprovider.OfferingKey) bool { return true })
+		w.cloud.SetStock(1, cheapest)
+		for _, name := range []string{"train-0", "train-1"} {
+			pod := newPod(name)
+			pod.Labels = map[string]string{"kueue.x-k8s.io/pod-group-name": "train"}
+			pod.Annotations = map[string]string{"kueue.x-k8s.io/pod-group-total-count": "2"}
+			pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("3")
+			w.create(pod)
+		}
+		w.plan()
+		claims := w.allClaims()
+		if len(claims) != 2 {
+			t.Fatalf("%d claims", len(claims))
+		}
+		for _, c := range claims {
+			if group, ok := v1.LaunchGroupOf(c); !ok || group.Claims != 2 {
+				t.Fatalf("claim %s is of no group: %v", c.Name, c.Annotations)
+			}
+		}
+		for range 60 {
+			w.live(1)
+			for _, n := range w.allNodes() {
+				if n.Labels[v1.NodeRegisteredLabelKey] == "true" {
+					t.Fatal("a node is registered without the other")
+				}
+			}
+		}
+		if claims, instances := w.allClaims(), w.cloud.Instances(); len(claims)+len(instances) > 0 {
+			t.Fatalf("%d claims and %d instances are left", len(claims), len(instances))
+		}
+		w.cloud.SetStock(10, cheapest)
+		w.live(240) // what was sold out is shown as such for some minutes
+		w.plan()
+		w.live(30)
+		registered := 0
+		for _, n := range w.allNodes() {
+			if n.Labels[v1.NodeRegisteredLabelKey] == "true" {
+				registered++
+			}
+		}
+		if registered != 2 {
+			t.Errorf("%d nodes are registered: claims %d, %v", registered, len(w.allClaims()), w.told)
+		}
+	})
 }

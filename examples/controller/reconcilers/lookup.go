@@ -21,6 +21,7 @@ import (
 const (
 	nodeByProviderID  = "spec.providerID"
 	claimByProviderID = "status.providerID"
+	claimByGroup      = "launchGroup"
 	podByNode         = "spec.nodeName"
 	attachmentByNode  = "spec.nodeName"
 )
@@ -34,6 +35,10 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	}{
 		{&corev1.Node{}, nodeByProviderID, func(o client.Object) string { return o.(*corev1.Node).Spec.ProviderID }},
 		{&v1.NodeClaim{}, claimByProviderID, func(o client.Object) string { return o.(*v1.NodeClaim).Status.ProviderID }},
+		{&v1.NodeClaim{}, claimByGroup, func(o client.Object) string {
+			group, _ := v1.LaunchGroupOf(o.(*v1.NodeClaim))
+			return group.Name
+		}},
 		{&corev1.Pod{}, podByNode, func(o client.Object) string { return o.(*corev1.Pod).Spec.NodeName }},
 		{&storagev1.VolumeAttachment{}, attachmentByNode, func(o client.Object) string { return o.(*storagev1.VolumeAttachment).Spec.NodeName }},
 	} {

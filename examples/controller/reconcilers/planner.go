@@ -163,6 +163,9 @@ func (p *planner) pass(ctx context.Context) error {
 	for _, n := range orders.Nominations {
 		p.state.Nominate(n.Node, n.Until)
 	}
+	if at := p.now().Add(heldRetry); len(orders.Held) > 0 && (p.retryAt.IsZero() || at.Before(p.retryAt)) {
+		p.retryAt = at
+	}
 	p.recorder.publish(orders.Events)
 	if len(snapshot.Pods) > 0 {
 		p.log.Info("planned", "pods", len(snapshot.Pods), "newNodes", len(plan.NewNodes), "withoutPlace", len(orders.Waiting),
