@@ -67,8 +67,8 @@ func (l *Launcher) admitGroup(ctx context.Context, pass string, orders []Launch,
 			}
 		}
 	}
-	if l.options.Governor != nil {
-		if err := l.options.Governor.admitTogether(tokens, prices, now); err != nil {
+	if limiter := l.options.Governor; limiter != nil {
+		if err := limiter.admitTogether(tokens, prices, now); err != nil {
 			release(len(tokens))
 			return err
 		}

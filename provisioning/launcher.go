@@ -131,10 +131,11 @@ func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now t
 			return err
 		}
 	}
-	if l.options.Governor == nil {
+	limiter := l.options.Governor
+	if limiter == nil {
 		return nil
 	}
-	err := l.options.Governor.Admit(token, order.Price, now)
+	err := limiter.Admit(token, order.Price, now)
 	if err != nil {
 		l.release(token)
 	}
@@ -155,8 +156,8 @@ func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1
 	}
 	if err != nil {
 		l.release(token)
-		if l.options.Governor != nil {
-			l.options.Governor.Withdraw(token)
+		if limiter := l.options.Governor; limiter != nil {
+			limiter.Withdraw(token)
 		}
 		return nil, fmt.Errorf("creating a nodeclaim of nodepool %s: %w", order.Pool, err)
 	}
@@ -171,8 +172,8 @@ func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1
 
 // rename moves the reservation to the claim. If informers reported the claim first, it already has its own entry.
 func (l *Launcher) rename(token string, uid types.UID) {
-	if l.options.Governor != nil {
-		l.options.Governor.rename(token, string(uid))
+	if limiter := l.options.Governor; limiter != nil {
+		limiter.rename(token, string(uid))
 	}
 	if l.options.Limits != nil && l.options.Limits.Rename(token, string(uid)) != nil {
 		l.options.Limits.Release(token)

@@ -265,10 +265,11 @@ func TestLauncherAdmitsGroupsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if groups, others, errs = created(provisioning.LauncherOptions{Governor: limiter}); groups != 2 || others != 0 || len(errs) != 1 {
+	limited := provisioning.LauncherOptions{Governor: limiter}
+	if groups, others, errs = created(limited); groups != 2 || others != 0 || len(errs) != 1 {
 		t.Errorf("two nodes a minute: %d of the group, %d others, %v", groups, others, errs)
 	}
-	if groups, _, _ = created(provisioning.LauncherOptions{Governor: limiter}); groups != 2 {
+	if groups, _, _ = created(limited); groups != 2 {
 		t.Error("the same orders again, since their answers were lost, are refused")
 	}
 }
