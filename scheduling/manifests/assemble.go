@@ -66,7 +66,8 @@ func (l *loader) assemble() *Result {
 		snapshot.Nodes = append(snapshot.Nodes, machines[i].node)
 	}
 	snapshot.Gangs = l.gangs(snapshot)
-	result := &Result{Snapshot: snapshot, Buffers: resolved, Warnings: l.warnings.result()}
+	requests, templates := l.requests()
+	result := &Result{Snapshot: snapshot, Buffers: resolved, Requests: requests, PodTemplates: templates, Warnings: l.warnings.result()}
 	for _, e := range l.objects.nodeClasses {
 		if e.born == v1.GenerationV1Alpha5 {
 			result.FirstNodeClasses = append(result.FirstNodeClasses, e.object)

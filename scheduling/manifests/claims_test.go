@@ -56,8 +56,8 @@ func TestDocumentedKubectlGetAsksForWhatIsRead(t *testing.T) {
 		"pv": "persistentvolumes", "pvc": "persistentvolumeclaims", "sc": "storageclasses",
 	}
 	// Pods say all there is to say of what a cluster runs; a CronJob would be taken to run once more. The rest is for
-	// capacity buffers or not installed everywhere, and kubectl prints nothing if asked for a kind that it lacks.
-	unasked := []string{"deployments", "jobs", "cronjobs", "podtemplates", "capacitybuffers", "nodeoverlays", "provisioners", "machines", "awsnodetemplates",
+	// capacity buffers and requests, or not installed everywhere, and kubectl prints nothing if asked for a kind that it lacks.
+	unasked := []string{"deployments", "jobs", "cronjobs", "podtemplates", "capacitybuffers", "provisioningrequests", "nodeoverlays", "provisioners", "machines", "awsnodetemplates",
 		"resourceclaims", "resourceclaimtemplates", "deviceclasses", "resourceslices",
 		"podgroups", "workloads", "compositepodgroups"}
 	var want []string

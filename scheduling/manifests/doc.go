@@ -22,7 +22,7 @@
 //
 // Node, Pod, Namespace, Service, LimitRange, PersistentVolume, PersistentVolumeClaim, ReplicationController,
 // Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, PodDisruptionBudget, StorageClass, CSINode,
-// VolumeAttachment, PriorityClass, RuntimeClass, PodGroup and Workload, PodTemplate, CapacityBuffer, NodePool, NodeClaim and NodeOverlay. Node classes are a cloud's:
+// VolumeAttachment, PriorityClass, RuntimeClass, PodGroup and Workload, PodTemplate, CapacityBuffer, ProvisioningRequest, NodePool, NodeClaim and NodeOverlay. Node classes are a cloud's:
 // which kinds there are, Options.Kinds says (aws/convert.Kinds for AWS). Further kinds that keep pods by template are read where
 // Options.Workloads names them (CommonWorkloadKinds has those of well-known projects), and HorizontalPodAutoscalers and ScaledObjects
 // for the number of pods (Options.Autoscaling). Other kinds are skipped, counted and named in a warning; in the API groups of node
@@ -61,8 +61,10 @@
 // again.
 //
 // A CapacityBuffer becomes the placeholder pods it stands for (see package scheduling/buffers), completed like the pods
-// of workloads; a PodTemplate is only what buffers are made from. A buffer that refers to something that is not in the
+// of workloads; a PodTemplate is only what buffers and requests are made from. A buffer that refers to something that is not in the
 // input keeps no room, with a warning.
+//
+// A ProvisioningRequest asks for pods that nobody has made yet: Result.Requests are for package scheduling/requests to answer.
 //
 // Pods that are of use only together become gangs: those of a PodGroup of Kubernetes, of coscheduling or of Volcano, of a Workload of
 // v1alpha1, and of a Kueue pod group, by what the pods say of it. A PodGroup whose pods may be scheduled one by one, anywhere, is no

@@ -13,6 +13,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	autoscalingv1 "github.com/drawknife/drawknife/api/autoscaling/v1"
 	autoscalingv1beta1 "github.com/drawknife/drawknife/api/autoscaling/v1beta1"
 	"github.com/drawknife/drawknife/api/kinds"
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -60,6 +61,7 @@ type objects struct {
 	configMaps             []entry[*corev1.ConfigMap]
 	podTemplates           []entry[*corev1.PodTemplate]
 	capacityBuffers        []entry[*autoscalingv1beta1.CapacityBuffer]
+	requests               []entry[*autoscalingv1.ProvisioningRequest]
 	podGroups              []entry[*podGroup]
 	nodePools              []entry[*v1.NodePool]
 	nodeClaims             []entry[*v1.NodeClaim]

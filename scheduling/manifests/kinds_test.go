@@ -142,6 +142,13 @@ func kindCases() map[string]struct {
 				return r.Snapshot.Placeholders[0].Name == "capacity-buffer-b-0" && len(r.Snapshot.Pods) == 0
 			},
 		},
+		"ProvisioningRequest": {
+			podTemplateOf("a", "cpu: 1") + "---\napiVersion: autoscaling.x-k8s.io/v1\nkind: ProvisioningRequest\n" + meta +
+				"spec: {provisioningClassName: plan.drawknife.dev, podSets: [{podTemplateRef: {name: a}, count: 2}]}\n",
+			func(r *Result) bool {
+				return r.Requests[0].Spec.PodSets[0].Count == 2 && r.Requests[0].Namespace == "default" && r.PodTemplates[0].Name == "a"
+			},
+		},
 		"NodePool": {
 			goodPool,
 			func(r *Result) bool {

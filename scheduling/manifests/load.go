@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	autoscalingv1 "github.com/drawknife/drawknife/api/autoscaling/v1"
 	"github.com/drawknife/drawknife/api/kinds"
 	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/requirements"
@@ -66,6 +67,10 @@ type Result struct {
 	// Buffers are the capacity buffers of the input and the pods they stand for, by namespace and name. Their pods are
 	// in Snapshot.Placeholders.
 	Buffers []buffers.Resolved `json:",omitempty"`
+	// Requests are the ProvisioningRequests of the input, by namespace and name, for package scheduling/requests to answer, and
+	// PodTemplates those that they refer to, completed as pods of workloads are. The snapshot says nothing of them.
+	Requests     []*autoscalingv1.ProvisioningRequest `json:",omitempty"`
+	PodTemplates []*corev1.PodTemplate                `json:",omitempty"`
 	// Warnings are remarks on input that was loaded nevertheless.
 	Warnings []Warning
 	// Skipped counts the objects of kinds that planning does not read, by "Kind" or "Kind.group". Nil: none.
@@ -151,6 +156,7 @@ func newLoader(sources []Source, opts Options) *loader {
 		strictGroups: map[string]bool{v1.Group: true},
 	}
 	addGroupKinds(l.kinds)
+	addRequestKind(l.kinds)
 	l.addCloudKinds()
 	if len(opts.Settings.Names) > 0 {
 		l.kinds[groupKind{"", "ConfigMap"}] = kindConfigMap(opts.Settings.Names)

@@ -71,6 +71,9 @@ func (l *loader) validatePools() {
 		e.object.Default()
 		l.fieldProblems(e.origin, "CapacityBuffer "+qualifiedName(e.object), e.object.Validate())
 	}
+	for _, e := range l.objects.requests {
+		l.fieldProblems(e.origin, "ProvisioningRequest "+qualifiedName(e.object), e.object.Validate())
+	}
 	for _, e := range l.objects.nodeClasses {
 		e.object.Default()
 		l.fieldProblems(e.origin, objectName(classKeyOf(e).kind, e.object.GetName()), e.object.Validate())

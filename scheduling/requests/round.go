@@ -116,7 +116,7 @@ func (r *Round) sort(d *demand, moulds *resolver) bool {
 		r.set(d, v1.ConditionFailed, v1.ReasonFailedToCreatePods, fmt.Sprintf("it asks for %d pods, and more than %d are not planned together: make smaller requests", d.count(), most))
 		return false
 	}
-	late := r.in.over(d.given.ValidUntil()) && !booked
+	late := r.late(d.given) && !booked
 	if name := moulds.missing(d.given); name != "" {
 		why := fmt.Sprintf("there is no PodTemplate %q in namespace %q", name, d.given.Namespace)
 		switch {
@@ -136,6 +136,11 @@ func (r *Round) sort(d *demand, moulds *resolver) bool {
 	moulds.fill(d)
 	d.answer.SetCondition(v1.ConditionAccepted, yes, v1.ReasonAccepted, "the request is understood", r.in.Snapshot.Time)
 	return true
+}
+
+// late reports whether the request's time is over. One that no API server has seen has just been made.
+func (r *Round) late(request *v1.ProvisioningRequest) bool {
+	return !request.CreationTimestamp.IsZero() && r.in.over(request.ValidUntil())
 }
 
 // assign decides what is done with the request. left is how many pods may still be asked for.

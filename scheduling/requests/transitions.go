@@ -43,7 +43,7 @@ func (r *Round) provision(d *demand, reason, message string, p places) {
 // wait says what keeps the request from being provisioned; it is tried again.
 func (r *Round) wait(d *demand, reason, message string) {
 	d.answer.SetCondition(v1.ConditionProvisioned, no, reason, shortened(message), r.in.Snapshot.Time)
-	if r.in.over(d.given.ValidUntil()) {
+	if r.late(d.given) {
 		r.set(d, v1.ConditionFailed, v1.ReasonExpired, "its time is over: "+message)
 	}
 }

@@ -25,6 +25,8 @@ type document struct {
 	Relaxations   []relaxation       `json:"relaxations"`
 	// Gangs are left out without any.
 	Gangs []gang `json:"gangs,omitempty"`
+	// Requests are the answers to ProvisioningRequests; left out without any.
+	Requests []request `json:"requests,omitempty"`
 	// Preemptions are left out without any.
 	Preemptions []preemption     `json:"preemptions,omitempty"`
 	Buffers     []bufferHeadroom `json:"buffers"`
@@ -194,7 +196,7 @@ func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve tim
 // newSummary is that of a plan with real pods alone.
 func newSummary(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time.Duration) summary {
 	s := summary{
-		Pods: len(snapshot.Pods), Placed: countPlaced(plan), Unschedulable: len(plan.Unschedulable),
+		Pods: len(snapshot.Pods) + asked(snapshot), Placed: countPlaced(plan), Unschedulable: len(plan.Unschedulable),
 		ExistingNodes: len(snapshot.Nodes), NewNodes: len(plan.NewNodes),
 		// Rounding must not lift a bound above what it was proven to be.
 		LowerBound:  math.Floor(plan.LowerBound*dollarParts) / dollarParts,

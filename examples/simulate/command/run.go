@@ -13,11 +13,15 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
+	autoscalingv1 "github.com/drawknife/drawknife/api/autoscaling/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/internal/printable"
 	"github.com/drawknife/drawknife/internal/version"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/redact"
+	"github.com/drawknife/drawknife/scheduling/requests"
 )
 
 // Exit statuses, part of the contract in the package comment and in --help.
@@ -63,6 +67,10 @@ type simulation struct {
 	assumed *assumptions
 	// global are the settings that the input has; nil without any.
 	global *globalSettings
+	// requests are the ProvisioningRequests to answer, with the PodTemplates that they refer to. round answers them; nil without any.
+	requests     []*autoscalingv1.ProvisioningRequest
+	podTemplates []*corev1.PodTemplate
+	round        *requests.Round
 }
 
 // remark is a line for standard error: something the user should know that did not stop the run.
@@ -97,6 +105,8 @@ type result struct {
 	compile, solve time.Duration
 	// replaced are nodes that were left out; nil without --replace-nodes.
 	replaced *replaced
+	// answers are those to ProvisioningRequests.
+	answers []requests.Answer
 }
 
 func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr *printable.Writer, own Options) int {
@@ -155,6 +165,9 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 	if err := s.readCostModel(snapshot); err != nil {
 		return 0, err
 	}
+	if snapshot, err = s.beginRound(ctx, snapshot); err != nil {
+		return 0, err
+	}
 	if s.saveSnapshot != "" {
 		s.progress.enter("saving the snapshot")
 		if err := s.save(snapshot); err != nil {
@@ -182,6 +195,9 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	r.replaced = without
+	if r.answers, err = s.answer(ctx, r.plan); err != nil {
+		return 0, err
+	}
 	if s.certificate != "" {
 		s.progress.enter("writing the certificate")
 		if err := writeFile(s.certificate, newCertificateDocument(r.plan.Certificate).write); err != nil {
@@ -197,7 +213,7 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 	if err := s.print(r); err != nil {
 		return 0, withStatus(exitOutput, fmt.Errorf("writing the plan: %w", err))
 	}
-	if pods, _ := separate(r.snapshot, r.plan); len(pods.Unschedulable) > 0 {
+	if pods, _ := separate(r.snapshot, r.plan); len(pods.Unschedulable) > 0 || unanswered(r.answers) {
 		return exitUnschedulable, nil
 	}
 	return exitPlaced, nil
@@ -246,6 +262,7 @@ func (s *simulation) print(r result) error {
 		canvas:   newCanvas(s.stdout, s.color, os.Getenv),
 		snapshot: r.snapshot, plan: r.plan, summary: newSummary(r.snapshot, pods, r.solve),
 		preempted: s.query.Preemption == scheduling.PreemptionExpect,
+		answers:   r.answers,
 		verbose:   s.verbose, compile: r.compile, solve: r.solve, assumed: s.assumed, replaced: r.replaced, pricing: prices,
 	}
 	if r.replaced != nil {
@@ -263,6 +280,7 @@ func (s *simulation) print(r result) error {
 func (s *simulation) documentOf(r result, prices pricing) document {
 	d := newDocument(r.snapshot, r.plan, r.solve)
 	d.Notes = append(s.notes(), d.Notes...)
+	d.Requests = newRequests(r.answers)
 	d.Summary.CompileMillis = float64(r.compile.Microseconds()) / 1000
 	if r.replaced != nil {
 		d.Summary.ReplacedNodes, d.Summary.ReplacedUnpriced, d.Summary.ReplacedEstimated = &r.replaced.nodes, r.replaced.unpriced, r.replaced.estimated

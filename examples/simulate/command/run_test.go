@@ -71,6 +71,7 @@ func TestRun(t *testing.T) {
 		{name: "banana", args: []string{"--catalog", smallCatalog, "testdata/banana.yaml"}, code: exitUnschedulable},
 		{name: "deployment", args: []string{"testdata/deployment.yaml", "--catalog", smallCatalog}},
 		{name: "zones", args: []string{"testdata/deployment.yaml", "--catalog", smallCatalog, "--zones", "us-east-1c"}},
+		{name: "requests", args: []string{"testdata/requests", "--now", "2026-01-01T12:00:00Z"}, code: exitUnschedulable},
 		{name: "kubectl", args: []string{"--catalog", smallCatalog, "-"}, stdin: string(kubectl)},
 		{
 			name: "describe-instance-types",

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/requests"
 )
 
 const (
@@ -43,6 +44,8 @@ type textReport struct {
 	pricing pricing
 	// preempted tells that no node is planned for pods that preempt others.
 	preempted bool
+	// answers are those to ProvisioningRequests.
+	answers []requests.Answer
 	// verbose lists everything that is otherwise cut short.
 	verbose bool
 	// compile and solve are how long those steps took.
@@ -61,6 +64,7 @@ func (r textReport) write(w io.Writer) error {
 	r.writeHeadroom(b)
 	r.writeWishes(b)
 	r.writeGangs(b)
+	r.writeRequests(b)
 	r.writeUnschedulable(b)
 	r.writePreemptions(b)
 	r.writeFoot(b)

@@ -52,6 +52,7 @@ func indexWorkloads(snapshot *scheduling.Snapshot) workloadIndex {
 	for _, pod := range snapshot.Pods {
 		index[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] = workloadOf(pod, deployments)
 	}
+	index.addAsked(snapshot)
 	return index
 }
 
