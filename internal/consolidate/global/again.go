@@ -33,19 +33,14 @@ func (g *Options) again(ctx context.Context, start *searchcontext.Context, m *Me
 		}
 	}
 	gone := m.sight.GaveUp(sight, changed)
-	tooMany := func() bool {
-		again := len(changed) + gone
+	tooMany := func(changed int) bool {
+		again := changed + gone
 		return again > n/againShare || m.looked+again > againRounds*n
 	}
-	if tooMany() {
+	if tooMany(len(changed)) {
 		return nil, 0, nil
 	}
-	if s, err = g.planner(start).Again(ctx, madeAt(m.plan, start.Fleet.Now).Commands, changed); err != nil {
-		return nil, 0, err
-	}
-	if tooMany() {
-		return nil, 0, nil
-	}
-	s.Recall(m.why, changed)
-	return s, m.looked + len(changed) + gone, s.LookAt(ctx, changed)
+	from := searching.Earlier{Commands: madeAt(m.plan, start.Fleet.Now).Commands, Why: m.why, Changed: changed}
+	s, err = g.planner(start).Again(ctx, from, tooMany)
+	return s, m.looked + len(changed) + gone, err
 }

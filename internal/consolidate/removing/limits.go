@@ -54,14 +54,14 @@ func (t *Trier) mostNewNodes(where Places, members int) int {
 }
 
 // Admissible looks at what needs no trial.
-func (t *Trier) Admissible(method decision.Method, group []*searchcontext.Candidate) *decision.Block {
+func (t *Trier) Admissible(r Removal) *decision.Block {
 	if t.Refining {
-		if _, size := t.union(group, nil); size.Members > t.MaxMembers && (size.NewNodes > 1 || size.Members > t.Merged()) {
+		if _, size := t.union(r.Members, nil); size.Members > t.MaxMembers && (size.NewNodes > 1 || size.Members > t.Merged()) {
 			return t.Components.TooLarge
 		}
 	}
-	for _, c := range searchcontext.Existing(group) {
-		if why := t.Types.Ledger.Blocks(c.Candidate, method.Reason()); why != nil {
+	for _, c := range searchcontext.Existing(r.Members) {
+		if why := t.Types.Ledger.Blocks(c.Candidate, r.Method.Reason()); why != nil {
 			return why
 		}
 		if limit := t.DrainLimit; limit > 0 && c.Drain > limit && !c.Due {

@@ -1,6 +1,22 @@
 package removing
 
-import "github.com/drawknife/drawknife/internal/consolidate/paying"
+import (
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/paying"
+	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+)
+
+// Removal is a group of nodes that may go, and where its pods may go then.
+type Removal struct {
+	Method  decision.Method
+	Members []*searchcontext.Candidate
+	Where   Places
+}
+
+// Consolidating is the removal of a group to save money.
+func Consolidating(group []*searchcontext.Candidate, where Places) Removal {
+	return Removal{searchcontext.MethodFor(group), group, where}
+}
 
 // Step is one accepted removal: what will be a command. Steps never touch each other's nodes: none puts pods on a node
 // that another removes, nor on one that another launches. So each is good without the others as far as room goes.

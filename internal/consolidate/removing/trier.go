@@ -44,9 +44,9 @@ func (t *Trier) Apart() *Trier {
 	}
 }
 
-// TryWithin tries the group within what a command may remove and launch. Without a block the trial contains the step.
-func (t *Trier) TryWithin(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, where Places, mark trial.Mark) (*Step, *decision.Block, error) {
-	st, why, err := t.tryBounded(ctx, method, group, where, mark)
+// TryWithin tries the removal within what a command may remove and launch. Without a block the trial contains the step.
+func (t *Trier) TryWithin(ctx context.Context, r Removal, mark trial.Mark) (*Step, *decision.Block, error) {
+	st, why, err := t.tryBounded(ctx, r, mark)
 	if err != nil || why != t.Components.TooLarge || st == nil || len(st.Grown) == 0 || t.Many() {
 		return st, why, err
 	}
@@ -56,26 +56,26 @@ func (t *Trier) TryWithin(ctx context.Context, method decision.Method, group []*
 	t.Work++
 	t.Ungrown = true
 	defer func() { t.Ungrown = false }()
-	if st, why, err = t.tryBounded(ctx, method, group, where, mark); why != nil {
+	if st, why, err = t.tryBounded(ctx, r, mark); why != nil {
 		why = t.Components.TooLarge // there are places: only not in one command
 	}
 	return st, why, err
 }
 
 // tryBounded tries it, and fails where more would have to go together than a command may remove and launch.
-func (t *Trier) tryBounded(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, where Places, mark trial.Mark) (*Step, *decision.Block, error) {
-	st, why, err := t.Try(ctx, method, group, where, mark)
+func (t *Trier) tryBounded(ctx context.Context, r Removal, mark trial.Mark) (*Step, *decision.Block, error) {
+	st, why, err := t.Try(ctx, r, mark)
 	if err == nil && why == nil {
 		why = t.tooLarge(st)
 	}
 	return st, why, err
 }
 
-// Try removes the group on the trial, and finds places for its pods; the mark is the trial as it is.
-func (t *Trier) Try(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, where Places, mark trial.Mark) (*Step, *decision.Block, error) {
-	st := &Step{Exchange: paying.Exchange{Method: method, Members: group}, Where: where, Ungrown: t.Ungrown}
+// Try does the removal on the trial, and finds places for its pods; the mark is the trial as it is.
+func (t *Trier) Try(ctx context.Context, r Removal, mark trial.Mark) (*Step, *decision.Block, error) {
+	st := &Step{Exchange: paying.Exchange{Method: r.Method, Members: r.Members}, Where: r.Where, Ungrown: t.Ungrown}
 	first := t.Trial.NewNodes()
-	for _, c := range group {
+	for _, c := range r.Members {
 		pods, err := t.hide(c)
 		if err != nil {
 			return nil, nil, err
@@ -83,7 +83,7 @@ func (t *Trier) Try(ctx context.Context, method decision.Method, group []*search
 		st.Pods += pods
 	}
 	left := st.Pods
-	if where.room() {
+	if r.Where.room() {
 		left = placing.Of(t.Trial.Trial).Move(t.Query)
 		if left > 0 && t.Refining && !t.Ungrown {
 			left = placing.Of(t.Trial.Trial).Fill(t.Query)

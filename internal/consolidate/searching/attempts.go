@@ -33,7 +33,7 @@ func (a *attempts) tryGroup(ctx context.Context, group []*searchcontext.Candidat
 		return nil
 	}
 	a.Withheld = false
-	why, err := a.attempt(ctx, searchcontext.MethodFor(group), group, where)
+	why, err := a.attempt(ctx, removing.Consolidating(group, where))
 	if err != nil || why == nil {
 		return err
 	}
@@ -44,12 +44,12 @@ func (a *attempts) tryGroup(ctx context.Context, group []*searchcontext.Candidat
 	return nil
 }
 
-// attempt removes the group if that is worth it: it then becomes a step. Else nothing has changed, and the block says why.
-func (a *attempts) attempt(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, where removing.Places) (*decision.Block, error) {
+// attempt does the removal if that is worth it: it then becomes a step. Else nothing has changed, and the block says why.
+func (a *attempts) attempt(ctx context.Context, r removing.Removal) (*decision.Block, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if a.Work++; a.Work > a.most && method != decision.MethodDrift {
+	if a.Work++; a.Work > a.most && r.Method != decision.MethodDrift {
 		a.Types.Waiting = true
 		return &decision.Block{Code: decision.BlockNotReached}, nil
 	}
@@ -57,18 +57,18 @@ func (a *attempts) attempt(ctx context.Context, method decision.Method, group []
 		a.Work, a.Withheld = a.Work+a.found.Work, a.found.Withheld
 		return a.found.why, nil
 	}
-	if why := a.Admissible(method, group); why != nil {
+	if why := a.Admissible(r); why != nil {
 		return why, nil
 	}
 	if !a.Few {
-		return a.attemptNew(ctx, method, group, where)
+		return a.attemptNew(ctx, r)
 	}
-	asked := a.attemptKey(method, group, where)
+	asked := a.attemptKey(r)
 	if known := a.failed.of(asked); known != nil {
 		a.Withheld = a.Withheld || known.withheld
 		return known.why, nil
 	}
-	why, err := a.attemptNew(ctx, method, group, where)
+	why, err := a.attemptNew(ctx, r)
 	if err == nil && why != nil {
 		a.failed.note(asked, failure{why, a.Withheld})
 	}
@@ -76,9 +76,9 @@ func (a *attempts) attempt(ctx context.Context, method decision.Method, group []
 }
 
 // attemptNew is attempt for what is not known to fail.
-func (a *attempts) attemptNew(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, where removing.Places) (*decision.Block, error) {
+func (a *attempts) attemptNew(ctx context.Context, r removing.Removal) (*decision.Block, error) {
 	mark := a.Trial.Mark()
-	st, why, err := a.TryWithin(ctx, method, group, where, mark)
+	st, why, err := a.TryWithin(ctx, r, mark)
 	if err == nil && why == nil {
 		why = a.Take(st)
 	}
@@ -90,7 +90,7 @@ func (a *attempts) attemptNew(ctx context.Context, method decision.Method, group
 	}
 	tried := a.Conditions
 	tried.Ungrown = st.Ungrown
-	a.scouts.note(change{conditions: tried, method: method, group: group, where: where, newNodes: a.Trial.NewNodes()})
+	a.scouts.note(change{conditions: tried, removal: r, newNodes: a.Trial.NewNodes()})
 	a.accept(st, mark)
 	return nil, nil
 }

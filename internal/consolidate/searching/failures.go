@@ -3,7 +3,6 @@ package searching
 import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
-	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
 // failures remember which groups could not go since something was last changed for good: until the next step is accepted, the
@@ -27,8 +26,8 @@ type failure struct {
 }
 
 // attemptKey is the key of an attempt that is made now.
-func (a *attempts) attemptKey(method decision.Method, group []*searchcontext.Candidate, where removing.Places) attemptKey {
-	return attemptKey{a.groupKey(group, where), method, a.Refining, a.Subsets, a.Strict, a.Accepting, false}
+func (a *attempts) attemptKey(r removing.Removal) attemptKey {
+	return attemptKey{a.groupKey(r.Members, r.Where), r.Method, a.Refining, a.Subsets, a.Strict, a.Accepting, false}
 }
 
 // of is what the attempt came to; nil where it was not made.

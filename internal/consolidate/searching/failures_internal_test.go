@@ -13,19 +13,23 @@ func TestFailuresAreRemembered(t *testing.T) {
 	s := &attempts{decided: newDecided()}
 	a, b := &searchcontext.Candidate{Number: 1}, &searchcontext.Candidate{Number: 2}
 	why := &decision.Block{Code: decision.BlockNotCheaper}
-	asked := s.attemptKey(decision.MethodMultiNode, []*searchcontext.Candidate{a, b}, removing.UseRoom)
+	asked := s.attemptKey(removing.Consolidating([]*searchcontext.Candidate{a, b}, removing.UseRoom))
 	if s.failed.of(asked) != nil {
 		t.Fatal("an attempt is known that nobody made")
 	}
 	s.failed.note(asked, failure{why, true})
-	if known := s.failed.of(s.attemptKey(decision.MethodMultiNode, []*searchcontext.Candidate{b, a}, removing.UseRoom)); known == nil || known.why != why || !known.withheld {
+	if known := s.failed.of(s.attemptKey(removing.Consolidating([]*searchcontext.Candidate{b, a}, removing.UseRoom))); known == nil || known.why != why || !known.withheld {
 		t.Errorf("known is %+v", known)
 	}
-	others := []attemptKey{s.attemptKey(decision.MethodMultiNode, []*searchcontext.Candidate{a, b}, removing.OnlyNew), s.attemptKey(decision.MethodDrift, []*searchcontext.Candidate{a, b}, removing.UseRoom), s.attemptKey(decision.MethodMultiNode, []*searchcontext.Candidate{a}, removing.UseRoom)}
+	others := []attemptKey{
+		s.attemptKey(removing.Consolidating([]*searchcontext.Candidate{a, b}, removing.OnlyNew)),
+		s.attemptKey(removing.Removal{Method: decision.MethodDrift, Members: []*searchcontext.Candidate{a, b}, Where: removing.UseRoom}),
+		s.attemptKey(removing.Removal{Method: decision.MethodMultiNode, Members: []*searchcontext.Candidate{a}, Where: removing.UseRoom}),
+	}
 	s.Strict = true
-	others = append(others, s.attemptKey(decision.MethodMultiNode, []*searchcontext.Candidate{a, b}, removing.UseRoom))
+	others = append(others, s.attemptKey(removing.Consolidating([]*searchcontext.Candidate{a, b}, removing.UseRoom)))
 	s.Strict, s.Subsets = false, true
-	others = append(others, s.attemptKey(decision.MethodMultiNode, []*searchcontext.Candidate{a, b}, removing.UseRoom))
+	others = append(others, s.attemptKey(removing.Consolidating([]*searchcontext.Candidate{a, b}, removing.UseRoom)))
 	for i, q := range others {
 		if s.failed.of(q) != nil {
 			t.Errorf("other question %d is taken for the same", i)

@@ -50,11 +50,12 @@ func (g groups) mergeable(ctx context.Context, list []*searchcontext.Candidate) 
 		middle := (low + high) / 2
 		group := list[:middle:middle]
 		g.Work++
-		why := g.Admissible(decision.MethodMultiNode, group)
+		r := removing.Consolidating(group, removing.UseRoom)
+		why := g.Admissible(r)
 		if why == nil {
 			mark := g.Trial.Mark()
 			var st *removing.Step
-			if st, why, err = g.Try(ctx, decision.MethodMultiNode, group, removing.UseRoom, mark); err == nil && why == nil && len(st.NewNodes) > 1 {
+			if st, why, err = g.Try(ctx, r, mark); err == nil && why == nil && len(st.NewNodes) > 1 {
 				why = g.Components.TooLarge
 			}
 			if back := g.Trial.Rollback(mark); err == nil {

@@ -16,9 +16,9 @@ const (
 	workAgain = 8
 )
 
-// Recall has nodes that are as they were stay for the reasons that they had, and adds those to the changed whose reasons may not
+// recall has nodes that are as they were stay for the reasons that they had, and adds those to the changed whose reasons may not
 // last: they depend on the time, on budgets, or on what became of other nodes.
-func (s *Search) Recall(reasons map[string]*decision.Block, changed map[string]bool) {
+func (s redo) recall(reasons map[string]*decision.Block, changed map[string]bool) {
 	for _, c := range s.Candidates {
 		if c.Blocked != nil || s.gone[c] || changed[c.Name] {
 			continue
@@ -39,8 +39,8 @@ func (s *Search) Recall(reasons map[string]*decision.Block, changed map[string]b
 	}
 }
 
-// LookAt consolidates the named nodes as refining does: each by itself, and where nodes are not many also in groups, by all strategies.
-func (s *Search) LookAt(ctx context.Context, names map[string]bool) error {
+// lookAt consolidates the named nodes as refining does: each by itself, and where nodes are not many also in groups, by all strategies.
+func (s redo) lookAt(ctx context.Context, names map[string]bool) error {
 	s.partly, s.Refining, s.Strict = true, true, true
 	s.most = min(s.most, s.Work+workAgain*len(names))
 	list, consolidate := []strategy{usual()}, s.eachAlone
@@ -67,7 +67,7 @@ func (s *Search) LookAt(ctx context.Context, names map[string]bool) error {
 }
 
 // eachAlone is consolidate without groups.
-func (s *Search) eachAlone(ctx context.Context) error {
+func (s redo) eachAlone(ctx context.Context) error {
 	if err := s.removeSingly(ctx); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (p *Planner) Best(ctx context.Context) (*Search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return best, best.refine(ctx)
+	return best, refining{best}.all(ctx)
 }
 
 // best goes by each strategy, side by side, and returns the best: the one that is worth most, of equals the first.

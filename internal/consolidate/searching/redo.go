@@ -18,12 +18,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// redo is the part of a search that makes commands of an earlier plan once more.
+// Earlier is what a search that goes on from an earlier plan knows of it.
+type Earlier struct {
+	Commands []*decision.Command
+	// Why is what kept the nodes that stayed, by name.
+	Why map[string]*decision.Block
+	// Changed are the nodes that have changed since, by name. The search adds those that had to do with them.
+	Changed map[string]bool
+}
+
+// redo is the part of a search that makes commands of an earlier plan once more, and looks only at the nodes that this leaves.
 type redo struct{ *Search }
 
-// Again is a search that begins with commands of an earlier plan: those of them that it can it makes once more. Nodes of the others are added
-// to those that have changed, by name.
-func (p *Planner) Again(ctx context.Context, earlier []*decision.Command, changed map[string]bool) (*Search, error) {
+// Again is a search that begins with commands of an earlier plan: those of them that it can it makes once more. What is left of the nodes that
+// have changed or had to do with these is consolidated. It is nil if these are too many.
+func (p *Planner) Again(ctx context.Context, from Earlier, tooMany func(changed int) bool) (*Search, error) {
 	s, err := p.begin(ctx, usual())
 	if err != nil {
 		return nil, err
@@ -31,7 +40,15 @@ func (p *Planner) Again(ctx context.Context, earlier []*decision.Command, change
 	if err := s.removeUnneeded(ctx); err != nil {
 		return nil, err
 	}
-	return s, redo{s}.all(ctx, earlier, changed)
+	r := redo{s}
+	if err := r.all(ctx, from.Commands, from.Changed); err != nil {
+		return nil, err
+	}
+	if tooMany(len(from.Changed)) {
+		return nil, nil
+	}
+	r.recall(from.Why, from.Changed)
+	return s, r.lookAt(ctx, from.Changed)
 }
 
 // all makes the commands once more that it can.
@@ -74,7 +91,7 @@ func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, 
 		return false, err
 	}
 	s.Work++
-	if s.Admissible(cmd.Method, st.Members) != nil {
+	if s.Admissible(removing.Removal{Method: cmd.Method, Members: st.Members, Where: st.Where}) != nil {
 		return false, nil
 	}
 	mark := s.Trial.Mark()

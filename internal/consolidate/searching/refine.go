@@ -13,10 +13,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// refine plans on from where the search has come to, as the next plan would, until nothing more is found: nodes that have
+// refining is the part of a search that plans on from what it has found.
+type refining struct{ *Search }
+
+// all plans on from where the search has come to, as the next plan would, until nothing more is found: nodes that have
 // received pods may go after all, and new nodes, which nobody has launched yet, are given up for fewer or cheaper ones. No
 // pod moves more often for that. What the next plan would find is so in this one already.
-func (s *Search) refine(ctx context.Context) error {
+func (s refining) all(ctx context.Context) error {
 	if len(s.steps)+len(s.made) == 0 {
 		return nil // no strategy has found anything
 	}
@@ -24,9 +27,9 @@ func (s *Search) refine(ctx context.Context) error {
 		s.unrefined = s.Commands()
 	}
 	s.Refining, s.Strict = true, true
-	s.scouts = s.newScouts()
+	s.scouts = newScouts(s.Search)
 	defer func() { s.scouts = nil }()
-	list := s.refinements()
+	list := s.strategies()
 	swept := 0 // how many steps there were when all groups were last looked at once more
 	for i, idle := 0, 0; idle < len(list) && s.Work <= s.most; i++ {
 		before := len(s.steps)
@@ -51,8 +54,8 @@ func (s *Search) refine(ctx context.Context) error {
 	return nil
 }
 
-// refinements are the strategies of refinement rounds, in turn.
-func (s *Search) refinements() []strategy {
+// strategies are those of refinement rounds, in turn.
+func (s refining) strategies() []strategy {
 	list := append(strategies(), strategy{roomWeight: 1000, subsets: true})
 	if !s.Many() {
 		for _, st := range strategies()[:3] {

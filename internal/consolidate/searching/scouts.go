@@ -6,7 +6,6 @@ import (
 
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
-	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
 // scouts try groups ahead of a search that refines, side by side, each on a trial of its own that is as the search's is. Nearly all
@@ -57,11 +56,9 @@ type finding struct {
 // change is what changed a search's trial for good: a step, or where order isn't nil a new order of nodes.
 type change struct {
 	order []string
-	// conditions are those under which the group was tried that became the step, with places for its pods where it says.
+	// conditions are those under which the removal was tried that became the step.
 	conditions removing.Conditions
-	method     decision.Method
-	group      []*searchcontext.Candidate
-	where      removing.Places
+	removal    removing.Removal
 	// newNodes is how many the trial had afterwards.
 	newNodes int
 }
@@ -79,7 +76,7 @@ const (
 )
 
 // newScouts are those of the search, as many as may work side by side; nil where that is one.
-func (s *Search) newScouts() *scouts {
+func newScouts(s *Search) *scouts {
 	if n := min(s.settings.Parallelism, mostScouts); n > 1 {
 		return &scouts{s: s, list: make([]*scout, n)}
 	}
@@ -169,7 +166,7 @@ func (o *scout) follow(d *change) bool {
 		return o.Trial.Rank(d.order) == nil
 	}
 	o.Conditions = d.conditions
-	_, _, err := o.Try(context.Background(), d.method, d.group, d.where, o.Trial.Mark())
+	_, _, err := o.Try(context.Background(), d.removal, o.Trial.Mark())
 	return err == nil && o.Trial.NewNodes() == d.newNodes
 }
 
@@ -178,11 +175,11 @@ func (o *scout) find(ctx context.Context, t *groupToTry) *finding {
 	if o.lost || ctx.Err() != nil {
 		return nil
 	}
-	mark, method := o.Trial.Mark(), searchcontext.MethodFor(t.group)
+	mark, r := o.Trial.Mark(), removing.Consolidating(t.group, t.where)
 	o.Effort = removing.Effort{}
-	why, err := o.Admissible(method, t.group), error(nil)
+	why, err := o.Admissible(r), error(nil)
 	if why == nil {
-		_, why, err = o.TryWithin(ctx, method, t.group, t.where, mark)
+		_, why, err = o.TryWithin(ctx, r, mark)
 	}
 	o.lost = o.Trial.Rollback(mark) != nil || o.Trial.Coined()
 	if err != nil || o.lost || why == nil {

@@ -36,7 +36,7 @@ func refiningSearch(t *testing.T, fleet workload.Fleet) *Search {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.scouts = s.newScouts()
+	s.scouts = newScouts(s)
 	s.Refining, s.Strict = true, true
 	s.follow(usual())
 	if err := s.release(); err != nil {
@@ -60,7 +60,7 @@ func TestScoutsFindWhatTheSearchWould(t *testing.T) {
 					}
 					before, work := len(s.steps), s.Work
 					s.Withheld = false
-					why, err := s.attempt(t.Context(), searchcontext.MethodFor(group.group), group.group, group.where)
+					why, err := s.attempt(t.Context(), removing.Consolidating(group.group, group.where))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -25,7 +25,7 @@ type Search struct {
 	start trial.Mark
 	// considered are the candidates that the search looks at: all, and once it is refined those left and those that stand for new nodes.
 	considered []*searchcontext.Candidate
-	// partly says that only part of the fleet is looked at: see LookAt.
+	// partly says that only part of the fleet is looked at: see redo.lookAt.
 	partly bool
 	// released is how many steps there were when nodes were last freed again.
 	released int
@@ -133,7 +133,7 @@ func (s *Search) removeDrifted(ctx context.Context) error {
 		}
 		if why == nil {
 			var err error
-			if why, err = s.attempt(ctx, decision.MethodDrift, []*searchcontext.Candidate{c}, removing.UseRoom); err != nil {
+			if why, err = s.attempt(ctx, removing.Removal{Method: decision.MethodDrift, Members: []*searchcontext.Candidate{c}, Where: removing.UseRoom}); err != nil {
 				return err
 			}
 		}

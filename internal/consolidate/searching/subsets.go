@@ -49,16 +49,16 @@ func (g groups) bestSubset(ctx context.Context) error {
 
 // tryAlone is what would become of the group, whatever else would have to go with it; nil for nothing. The trial is as before.
 func (g groups) tryAlone(ctx context.Context, group []*searchcontext.Candidate) (*removing.Step, error) {
-	method := searchcontext.MethodFor(group)
-	if g.Work++; g.Admissible(method, group) != nil {
+	r := removing.Consolidating(group, removing.UseRoom)
+	if g.Work++; g.Admissible(r) != nil {
 		return nil, nil
 	}
-	asked := g.attemptKey(method, group, removing.UseRoom)
+	asked := g.attemptKey(r)
 	if asked.unlimited = true; g.failed.of(asked) != nil {
 		return nil, nil
 	}
 	mark := g.Trial.Mark()
-	st, why, err := g.Try(ctx, method, group, removing.UseRoom, mark)
+	st, why, err := g.Try(ctx, r, mark)
 	if err == nil {
 		err = g.Trial.Rollback(mark)
 	}
