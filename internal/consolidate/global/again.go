@@ -2,11 +2,19 @@ package global
 
 import (
 	"context"
+	"slices"
+	"time"
 
+	"github.com/drawknife/drawknife/disruption/decision"
+	"github.com/drawknife/drawknife/internal/consolidate/reference"
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 	"github.com/drawknife/drawknife/internal/consolidate/searching"
 	"github.com/drawknife/drawknife/internal/consolidate/sighting"
+	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
+
+// reachLess is how far the share of possible savings that a plan finds may be below that of the last plan made without a memory.
+const reachLess = 0.003
 
 // Numbers of plans that begin with an earlier one.
 const (
@@ -17,6 +25,64 @@ const (
 	// againRounds is how often on average each node is looked at again until all is planned from nothing.
 	againRounds = 2
 )
+
+// PlanAgain makes a plan with the memory of an earlier one, and returns the memory for the next: see disruption.Global.PlanAgain.
+func (g *Options) PlanAgain(ctx context.Context, f *survey.Fleet, m *Memory) (*reference.Plan, *Memory, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	sight := sighting.See(f)
+	if !m.of(g) {
+		m = nil
+	}
+	if m.holds(f.Now) && m.sight.Same(&sight) {
+		return madeAt(m.plan, f.Now), m.seeing(sight), nil
+	}
+	if m != nil && (len(f.Candidates) < leastAgain || !m.sight.SameWorld(&sight)) {
+		m = nil
+	}
+	if m != nil {
+		plan, next, err := g.continued(ctx, f, m, &sight)
+		if err != nil || plan != nil {
+			return plan, next, err
+		}
+	}
+	start, err := g.context(ctx, f, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	best, err := g.planner(start).Best(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := g.plan(ctx, best)
+	if err != nil {
+		return nil, nil, err
+	}
+	return plan, g.remember(best, sight, plan, 0), nil
+}
+
+// continued is a plan that begins with the memory's; nil where too much has changed, or where it falls behind a plan without a memory.
+func (g *Options) continued(ctx context.Context, f *survey.Fleet, m *Memory, sight *sighting.Sighting) (*reference.Plan, *Memory, error) {
+	start, err := g.context(ctx, f, m)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, looked, err := g.again(ctx, start, m, sight)
+	if err != nil || s == nil {
+		return nil, nil, err
+	}
+	plan, err := g.plan(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if reachOf(plan) < m.reach-reachLess {
+		return nil, nil, nil
+	}
+	next := g.remember(s, *sight, plan, looked)
+	next.reach = m.reach
+	return plan, next, nil
+}
 
 // again searches on from what the memory has: commands whose nodes are as they were are made once more, and what is left of the
 // nodes that have changed or had to do with these is consolidated. Nil where too much has changed. looked is how often nodes were
@@ -43,4 +109,44 @@ func (g *Options) again(ctx context.Context, start *searchcontext.Context, m *Me
 	from := searching.Earlier{Commands: madeAt(m.plan, start.Fleet.Now).Commands, Why: m.why, Changed: changed}
 	s, err = g.planner(start).Again(ctx, from, tooMany)
 	return s, m.looked + len(changed) + gone, err
+}
+
+// madeAt is the same plan made at another time. Its commands are copies, because the caller writes in those that it begins.
+func madeAt(p *reference.Plan, now time.Time) *reference.Plan {
+	out := *p
+	out.Time = now
+	out.Commands, out.Verdicts, out.Waves = slices.Clone(p.Commands), slices.Clone(p.Verdicts), slices.Clone(p.Waves)
+	again := !now.Equal(p.Time)
+	ids := map[string]string{}
+	list := make([]decision.Command, len(p.Commands))
+	for i, cmd := range p.Commands {
+		list[i] = *cmd
+		next := &list[i]
+		if next.Planned, next.NotBefore = now, now.Add(cmd.NotBefore.Sub(cmd.Planned)); again {
+			reference.Identify(next)
+			ids[cmd.ID] = next.ID
+		}
+		out.Commands[i] = next
+	}
+	if !again {
+		return &out
+	}
+	for i := range out.Verdicts {
+		if v := &out.Verdicts[i]; v.Command != "" {
+			v.Command = ids[v.Command]
+		}
+	}
+	for i := range out.Waves {
+		out.Waves[i].Commands = renamed(out.Waves[i].Commands, ids)
+	}
+	out.Unsettled = renamed(p.Unsettled, ids)
+	return &out
+}
+
+func renamed(list []string, ids map[string]string) []string {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i] = ids[out[i]]
+	}
+	return out
 }

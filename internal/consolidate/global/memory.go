@@ -3,7 +3,6 @@ package global
 import (
 	"context"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/drawknife/drawknife/disruption/decision"
@@ -15,71 +14,6 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
-
-// reachLess is how far the share of possible savings that a plan finds may be below that of the last plan made without a memory.
-const reachLess = 0.003
-
-// of reports whether the memory is one of a plan by the same options.
-func (m *Memory) of(g *Options) bool {
-	if m == nil || m.plan == nil {
-		return false
-	}
-	was, is := m.planner, *g
-	was.Parallelism, is.Parallelism = 0, 0 // plans do not depend on it
-	return reflect.DeepEqual(was, is)
-}
-
-// holds reports whether time alone has not made the plan another one.
-func (m *Memory) holds(now time.Time) bool {
-	return m != nil && !now.Before(m.plan.Time) && (m.until.IsZero() || now.Before(m.until))
-}
-
-// fact is what decides which parts of a plan a candidate may be in.
-type fact struct {
-	blocked, due, drifts bool
-	moving               int
-	price                int64
-}
-
-func factOf(c *searchcontext.Candidate) fact {
-	return fact{c.Blocked != nil, c.Due, c.Drifts, len(c.Moving), c.NanoPrice}
-}
-
-// remember is what the next plan needs of this one.
-func (g *Options) remember(s *searching.Search, sight sighting.Sighting, plan *reference.Plan, looked int) *Memory {
-	return &Memory{
-		planner: *g, sight: sight, plan: madeAt(plan, plan.Time), until: g.until(s, plan), candidates: s.ByName, why: s.Why(), worth: s.Worth.Known(),
-		looked: looked, reach: reachOf(plan),
-	}
-}
-
-// seeing is the memory with another look at a fleet that gives the same plan.
-func (m *Memory) seeing(sight sighting.Sighting) *Memory {
-	return &Memory{
-		planner: m.planner, sight: sight, plan: m.plan, until: m.until, candidates: m.candidates, why: m.why, worth: m.worth, looked: m.looked, reach: m.reach,
-	}
-}
-
-// known is what the memory knows that is still so in the fleet; nothing for a nil memory. Candidates are if the fleet is a later one with the
-// same PodDisruptionBudgets.
-func (m *Memory) known(f *survey.Fleet) (out searchcontext.Known) {
-	if m == nil {
-		return out
-	}
-	out.Worth = m.worth
-	if !f.Now.Before(m.plan.Time) && sighting.Equal(m.sight.Snapshot.PodDisruptionBudgets, f.In.View.Snapshot.PodDisruptionBudgets) {
-		out.Candidates = m.candidates
-	}
-	return out
-}
-
-func renamed(list []string, ids map[string]string) []string {
-	out := slices.Clone(list)
-	for i := range out {
-		out[i] = ids[out[i]]
-	}
-	return out
-}
 
 // Memory is what a plan leaves for the next one. It is plain data that nobody changes; a nil one remembers nothing.
 type Memory struct {
@@ -98,62 +32,58 @@ type Memory struct {
 	reach float64
 }
 
-// PlanAgain makes a plan with the memory of an earlier one, and returns the memory for the next: see disruption.Global.PlanAgain.
-func (g *Options) PlanAgain(ctx context.Context, f *survey.Fleet, m *Memory) (*reference.Plan, *Memory, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+// of reports whether the memory is one of a plan by the same options.
+func (m *Memory) of(g *Options) bool {
+	if m == nil || m.plan == nil {
+		return false
 	}
-	sight := sighting.See(f)
-	if !m.of(g) {
-		m = nil
-	}
-	if m.holds(f.Now) && m.sight.Same(&sight) {
-		return madeAt(m.plan, f.Now), m.seeing(sight), nil
-	}
-	if m != nil && (len(f.Candidates) < leastAgain || !m.sight.SameWorld(&sight)) {
-		m = nil
-	}
-	if m != nil {
-		plan, next, err := g.continued(ctx, f, m, &sight)
-		if err != nil || plan != nil {
-			return plan, next, err
-		}
-	}
-	start, err := g.context(ctx, f, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	best, err := g.planner(start).Best(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	plan, err := g.plan(ctx, best)
-	if err != nil {
-		return nil, nil, err
-	}
-	return plan, g.remember(best, sight, plan, 0), nil
+	was, is := m.planner, *g
+	was.Parallelism, is.Parallelism = 0, 0 // plans do not depend on it
+	return reflect.DeepEqual(was, is)
 }
 
-// continued is a plan that begins with the memory's; nil where too much has changed, or where it falls behind a plan without a memory.
-func (g *Options) continued(ctx context.Context, f *survey.Fleet, m *Memory, sight *sighting.Sighting) (*reference.Plan, *Memory, error) {
-	start, err := g.context(ctx, f, m)
-	if err != nil {
-		return nil, nil, err
+// holds reports whether time alone has not made the plan another one.
+func (m *Memory) holds(now time.Time) bool {
+	return m != nil && !now.Before(m.plan.Time) && (m.until.IsZero() || now.Before(m.until))
+}
+
+// known is what the memory knows that is still so in the fleet; nothing for a nil memory. Candidates are if the fleet is a later one with the
+// same PodDisruptionBudgets.
+func (m *Memory) known(f *survey.Fleet) (out searchcontext.Known) {
+	if m == nil {
+		return out
 	}
-	s, looked, err := g.again(ctx, start, m, sight)
-	if err != nil || s == nil {
-		return nil, nil, err
+	out.Worth = m.worth
+	if !f.Now.Before(m.plan.Time) && sighting.Equal(m.sight.Snapshot.PodDisruptionBudgets, f.In.View.Snapshot.PodDisruptionBudgets) {
+		out.Candidates = m.candidates
 	}
-	plan, err := g.plan(ctx, s)
-	if err != nil {
-		return nil, nil, err
+	return out
+}
+
+// remember is what the next plan needs of this one.
+func (g *Options) remember(s *searching.Search, sight sighting.Sighting, plan *reference.Plan, looked int) *Memory {
+	return &Memory{
+		planner: *g, sight: sight, plan: madeAt(plan, plan.Time), until: g.until(s, plan), candidates: s.ByName, why: s.Why(), worth: s.Worth.Known(),
+		looked: looked, reach: reachOf(plan),
 	}
-	if reachOf(plan) < m.reach-reachLess {
-		return nil, nil, nil
+}
+
+// seeing is the memory with another look at a fleet that gives the same plan.
+func (m *Memory) seeing(sight sighting.Sighting) *Memory {
+	return &Memory{
+		planner: m.planner, sight: sight, plan: m.plan, until: m.until, candidates: m.candidates, why: m.why, worth: m.worth, looked: m.looked, reach: m.reach,
 	}
-	next := g.remember(s, *sight, plan, looked)
-	next.reach = m.reach
-	return plan, next, nil
+}
+
+// fact is what decides which parts of a plan a candidate may be in.
+type fact struct {
+	blocked, due, drifts bool
+	moving               int
+	price                int64
+}
+
+func factOf(c *searchcontext.Candidate) fact {
+	return fact{c.Blocked != nil, c.Due, c.Drifts, len(c.Moving), c.NanoPrice}
 }
 
 // reachOf is what the commands save of what fleets with the same pods could cost less at most; 0 where nothing could be saved.
@@ -166,38 +96,6 @@ func reachOf(p *reference.Plan) float64 {
 		return 0
 	}
 	return float64(sum) / float64(most)
-}
-
-// madeAt is the same plan made at another time. Its commands are copies, because the caller writes in those that it begins.
-func madeAt(p *reference.Plan, now time.Time) *reference.Plan {
-	out := *p
-	out.Time = now
-	out.Commands, out.Verdicts, out.Waves = slices.Clone(p.Commands), slices.Clone(p.Verdicts), slices.Clone(p.Waves)
-	again := !now.Equal(p.Time)
-	ids := map[string]string{}
-	list := make([]decision.Command, len(p.Commands))
-	for i, cmd := range p.Commands {
-		list[i] = *cmd
-		next := &list[i]
-		if next.Planned, next.NotBefore = now, now.Add(cmd.NotBefore.Sub(cmd.Planned)); again {
-			reference.Identify(next)
-			ids[cmd.ID] = next.ID
-		}
-		out.Commands[i] = next
-	}
-	if !again {
-		return &out
-	}
-	for i := range out.Verdicts {
-		if v := &out.Verdicts[i]; v.Command != "" {
-			v.Command = ids[v.Command]
-		}
-	}
-	for i := range out.Waves {
-		out.Waves[i].Commands = renamed(out.Waves[i].Commands, ids)
-	}
-	out.Unsettled = renamed(p.Unsettled, ids)
-	return &out
 }
 
 // Looked is how often nodes were looked at again since the memory's plan, or one before it, was made from nothing.
