@@ -144,8 +144,11 @@
 //	  newNodes       number of nodes to launch
 //	  hourlyCost     of the new nodes, USD: the sum of their prices
 //	  lowerBound     USD per hour: no set of new nodes for these pods costs less
-//	  onDemandCost   of the new nodes, USD per hour, if the spot nodes were on-demand, too; absent without spot nodes, with a
-//	                 cost model, and if it is not known
+//	  onDemandCost   of the new nodes, USD per hour, if the spot nodes were on-demand, too; absent without spot nodes, with
+//	                 commitments, and if it is not known
+//	  lowCost, highCost
+//	                 of the new nodes, USD per hour, at the lowest and highest prices of their types in the region on the day
+//	                 of the prices; absent if no price has such a range, and with commitments
 //	  estimated      number of new nodes with an estimated price; absent if 0
 //	  solveMillis    how long solving took, milliseconds
 //	  compileMillis  how long reading the snapshot into the planner took, milliseconds
@@ -216,7 +219,11 @@
 //	  message        a sentence
 //	prices[]         where the prices of the nodes to launch come from
 //	  capacityType   spot, on-demand or reserved
-//	  source         with its day, as far as is known
+//	  source         in words, with its day; empty if it is not known
+//	  date           of the prices, such as 2026-07-20; absent if it is not known
+//	  region         of the prices; absent if it is not known
+//	  confidence     current: the cloud gave the prices; given: the user did; dated: they are from a public list of that
+//	                 day; estimated: they are computed from others; absent if it is not known
 //	  nodes          number of nodes with prices from this source
 //	  hourlyCost     of these, USD
 //	commitments[]    of the cost model, in its order; absent without any
@@ -336,6 +343,10 @@
 //	series[]         stretches of equal length: at, seconds since the start; costPerHour, USD; nodes, pending, on average; cpu and memory
 //	                 that pods on nodes ask for, as a share of what nodes have
 //	cost             of all nodes, USD
+//	prices           what that rests on
+//	  from[]         as prices[] of a plan, with launches, and cost in USD over the whole time, in place of nodes and hourlyCost
+//	  onDemandCost   if the spot nodes were on-demand, too; absent without spot nodes, and if it is not known
+//	  low, high      at the lowest and highest prices, as lowCost and highCost of a plan; absent likewise
 //	pods, unplaced, refused, never
 //	                 pods that came, that wait at the end, of which no place can be found for refused, and that were done
 //	                 before they had a node

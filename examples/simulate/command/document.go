@@ -47,7 +47,10 @@ type summary struct {
 	HourlyCost    float64 `json:"hourlyCost"`
 	LowerBound    float64 `json:"lowerBound"`
 	// OnDemandCost is left out without spot nodes, or where it is not known.
-	OnDemandCost  float64 `json:"onDemandCost,omitempty"`
+	OnDemandCost float64 `json:"onDemandCost,omitempty"`
+	// LowCost and HighCost are left out where no price has a range.
+	LowCost       float64 `json:"lowCost,omitempty"`
+	HighCost      float64 `json:"highCost,omitempty"`
 	SolveMillis   float64 `json:"solveMillis"`
 	CompileMillis float64 `json:"compileMillis"`
 	// Estimated of the new nodes have a price that is an estimate.

@@ -4,33 +4,61 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
-	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// priceSource is where prices of new nodes come from, and of which day they are.
+// priceSource is where prices of new nodes come from, of which day and region they are, and how far they can be relied on.
 type priceSource struct {
-	CapacityType string  `json:"capacityType"`
-	Source       string  `json:"source"`
-	Nodes        int     `json:"nodes"`
-	HourlyCost   float64 `json:"hourlyCost"`
+	CapacityType string `json:"capacityType"`
+	Source       string `json:"source"`
+	// Date, Region and Confidence are left out where they are not known.
+	Date       string  `json:"date,omitempty"`
+	Region     string  `json:"region,omitempty"`
+	Confidence string  `json:"confidence,omitempty"`
+	Nodes      int     `json:"nodes"`
+	HourlyCost float64 `json:"hourlyCost"`
 }
 
 // mark is what stands before the sum of estimates.
 func (s priceSource) mark() string {
-	if catalog.EstimatedSource(s.Source) {
+	if s.Confidence == string(cloudprovider.PriceEstimated) {
 		return "~"
 	}
 	return ""
 }
 
-// pricing has the sources of a plan's prices.
+// words say where the prices come from.
+func (s priceSource) words() string {
+	var standing []string
+	for _, word := range []string{s.Region, s.Confidence} {
+		if word != "" {
+			standing = append(standing, word)
+		}
+	}
+	text := cmp.Or(s.Source, "no source is given")
+	if len(standing) > 0 {
+		text += " (" + strings.Join(standing, ", ") + ")"
+	}
+	return text
+}
+
+// sourcesOf lists the origins of prices.
+func sourcesOf(list []planning.PricesFrom) []priceSource {
+	out := make([]priceSource, 0, len(list))
+	for _, f := range list {
+		out = append(out, priceSource{
+			CapacityType: f.CapacityType, Source: f.Source, Date: f.Date, Region: f.Region, Confidence: string(f.Confidence),
+			Nodes: f.Nodes, HourlyCost: roundDollars(f.HourlyCost),
+		})
+	}
+	return out
+}
+
+// pricing says what a plan's cost rests on.
 type pricing struct {
 	// sources of the new nodes' prices, by capacity type and source.
 	sources []priceSource
@@ -38,95 +66,62 @@ type pricing struct {
 	onDemand float64
 	// estimated: onDemand rests on estimates.
 	estimated bool
+	// low and high are what they cost at the lowest and highest prices seen; 0 if that is not known.
+	low, high float64
 }
 
-// pricingOf finds the offerings of the plan's nodes in the snapshot. With a cost model nothing is said of on-demand prices, which are
-// list prices.
-func pricingOf(snapshot *scheduling.Snapshot, plan *scheduling.Plan) pricing {
-	type key struct{ capacityType, source string }
-	var (
-		p     pricing
-		found = map[key]*priceSource{}
-		// of each catalogue, what pools launch from it
-		offers = map[string]map[[3]string]*cloudprovider.Offering{}
-		pools  = map[v1.PoolKey]string{}
-		spot   = false
-		known  = snapshot.CostModel == nil
-	)
-	for i := range snapshot.NodePools {
-		pools[snapshot.NodePools[i].Identity()] = snapshot.NodePools[i].Catalog
-	}
-	for _, node := range plan.NewNodes {
-		if len(node.InstanceTypes) == 0 {
-			continue
-		}
-		name, option := pools[node.Pool], node.InstanceTypes[0]
-		if offers[name] == nil {
-			offers[name] = offersOf(snapshot.Catalogs[name])
-		}
-		k := key{capacityType: option.CapacityType}
-		if o := offers[name][[3]string{option.Name, option.Zone, option.CapacityType}]; o != nil {
-			k.source = o.PriceSource
-		}
-		if found[k] == nil {
-			found[k] = &priceSource{CapacityType: k.capacityType, Source: k.source}
-		}
-		found[k].Nodes++
-		found[k].HourlyCost += option.Price
-		switch onDemand := offers[name][[3]string{option.Name, option.Zone, v1.CapacityTypeOnDemand}]; {
-		case option.CapacityType != v1.CapacityTypeSpot:
-			p.onDemand += option.Price
-		case onDemand == nil:
-			known = false
-		default:
-			spot = true
-			p.onDemand += onDemand.Price
-			p.estimated = p.estimated || catalog.EstimatedSource(onDemand.PriceSource)
+// pricingOf is what the plan says of its prices or, where it says nothing, how its nodes are bought.
+func pricingOf(plan *scheduling.Plan) pricing {
+	if p := plan.Prices; p != nil {
+		return pricing{
+			sources: sourcesOf(p.From), onDemand: roundDollars(p.OnDemandCost), estimated: p.OnDemandEstimated,
+			low: roundDollars(p.Low), high: roundDollars(p.High),
 		}
 	}
-	if !spot || !known {
-		p.onDemand = 0
+	var p pricing
+	for _, capacityType := range []string{"on-demand", "reserved", "spot"} {
+		s := priceSource{CapacityType: capacityType}
+		for i := range plan.NewNodes {
+			if o := &plan.NewNodes[i].InstanceTypes[0]; o.CapacityType == capacityType {
+				s.Nodes++
+				s.HourlyCost = roundDollars(s.HourlyCost + o.Price)
+			}
+		}
+		if s.Nodes > 0 {
+			p.sources = append(p.sources, s)
+		}
 	}
-	p.onDemand = roundDollars(p.onDemand)
-	for _, s := range slices.Collect(maps.Values(found)) {
-		s.HourlyCost = roundDollars(s.HourlyCost)
-		p.sources = append(p.sources, *s)
-	}
-	slices.SortFunc(p.sources, func(a, b priceSource) int {
-		return cmp.Or(strings.Compare(a.CapacityType, b.CapacityType), strings.Compare(a.Source, b.Source))
-	})
 	return p
 }
 
-func offersOf(types []*cloudprovider.InstanceType) map[[3]string]*cloudprovider.Offering {
-	offers := make(map[[3]string]*cloudprovider.Offering)
-	for _, t := range types {
-		for i := range t.Offerings {
-			o := &t.Offerings[i]
-			offers[[3]string{t.Name, o.Zone(), o.CapacityType()}] = o
-		}
+// otherwise says what the cost could be instead; empty for nothing.
+func (p pricing) otherwise() string {
+	mark := ""
+	if p.estimated {
+		mark = "~"
 	}
-	return offers
+	switch {
+	case p.onDemand > 0 && p.high > 0:
+		return fmt.Sprintf("Spot prices change from day to day. In their range the nodes cost %s/h to %s/h, on demand %s%s/h.",
+			dollars(p.low), dollars(p.high), mark, dollars(p.onDemand))
+	case p.onDemand > 0:
+		return fmt.Sprintf("Spot prices change from day to day. On demand the same nodes cost %s%s/h.", mark, dollars(p.onDemand))
+	case p.high > 0:
+		return fmt.Sprintf("In the range of these prices the nodes cost %s/h to %s/h.", dollars(p.low), dollars(p.high))
+	}
+	return ""
 }
 
-// write says of which day the prices are, and what spot nodes cost if they have to be bought on demand.
+// writePrices says what the prices rest on, and what nodes cost if they have to be bought otherwise.
 func (r textReport) writePrices(w io.Writer, p pricing) {
-	var items []string
-	for _, s := range p.sources {
-		items = append(items, fmt.Sprintf("%s, %s: %s", counted(s.Nodes, s.CapacityType+" node"), s.mark()+dollars(s.HourlyCost)+"/h", cmp.Or(s.Source, "no source is given")))
-	}
-	if len(items) == 0 {
+	if len(p.sources) == 0 {
 		return
 	}
 	fmt.Fprintln(w, "Prices:")
-	for _, item := range items {
-		r.writeWrapped(w, "  ", item)
+	for _, s := range p.sources {
+		r.writeWrapped(w, "  ", fmt.Sprintf("%s, %s: %s", counted(s.Nodes, s.CapacityType+" node"), s.mark()+dollars(s.HourlyCost)+"/h", s.words()))
 	}
-	if p.onDemand > 0 {
-		mark := ""
-		if p.estimated {
-			mark = "~"
-		}
-		r.writeWrapped(w, "  ", fmt.Sprintf("Spot prices change from day to day. On demand the same nodes cost %s%s/h.", mark, dollars(p.onDemand)))
+	if text := p.otherwise(); text != "" {
+		r.writeWrapped(w, "  ", text)
 	}
 }

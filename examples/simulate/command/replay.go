@@ -157,6 +157,13 @@ func (s *simulation) printReplay(r *replay.Result, took time.Duration) error {
 	t.write(b, c)
 	fmt.Fprintf(b, "\n%s in all, %s/h on average; %s in %s.\n", c.paint(bold, mark+dollars(r.Cost)), mark+dollars(r.Cost/r.Length.Hours()),
 		counted(r.Launches, "node")+" launched", counted(r.Passes, "planning run"))
+	if lines := r.Prices.Words(); len(lines) > 0 {
+		fmt.Fprintln(b, "Prices:")
+		text := textReport{canvas: c}
+		for _, line := range lines {
+			text.writeWrapped(b, "  ", line)
+		}
+	}
 	fmt.Fprintf(b, "Waited for a node: half of the pods up to %s, 90%% up to %s, 99%% up to %s, the longest %s.\n",
 		r.Pending(0.5), r.Pending(0.9), r.Pending(0.99), r.Pending(1))
 	fmt.Fprintf(b, "%s by consolidation, %d by %s of spot nodes.\n", counted(r.EvictionsByPlan, "eviction"), r.EvictionsBySpot, counted(r.Interruptions, "interruption"))

@@ -247,7 +247,7 @@ func (s *simulation) solve(ctx context.Context, snapshot *scheduling.Snapshot) (
 
 // print writes the plan to standard output in the form asked for.
 func (s *simulation) print(r result) error {
-	prices := pricingOf(r.snapshot, r.plan)
+	prices := pricingOf(r.plan)
 	if s.output.structured() {
 		// A large plan is written long after it was made: what writing leaves behind need not double the memory that the plan takes.
 		defer debug.SetGCPercent(debug.SetGCPercent(25))
@@ -289,6 +289,7 @@ func (s *simulation) documentOf(r result, prices pricing) document {
 	}
 	d.Assumptions = s.assumed.list()
 	d.Prices, d.Summary.OnDemandCost = append(d.Prices, prices.sources...), prices.onDemand
+	d.Summary.LowCost, d.Summary.HighCost = prices.low, prices.high
 	for i := range d.Nodes {
 		d.Nodes[i].PriceEstimated = s.assumed.isEstimated(d.Nodes[i].InstanceType, d.Nodes[i].CapacityType)
 		if d.Nodes[i].PriceEstimated {

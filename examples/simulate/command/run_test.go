@@ -170,7 +170,10 @@ func checkDocument(t testing.TB, d document) {
 		Pods: len(seen), Placed: placed, Unschedulable: len(d.Unschedulable), ExistingNodes: len(d.Existing),
 		NewNodes: len(d.Nodes), HourlyCost: s.HourlyCost, LowerBound: s.LowerBound, SolveMillis: s.SolveMillis,
 		ReplacedNodes: s.ReplacedNodes, ReplacedCost: s.ReplacedCost, ReplacedEstimated: s.ReplacedEstimated, CompileMillis: s.CompileMillis,
-		OnDemandCost: s.OnDemandCost,
+		OnDemandCost: s.OnDemandCost, LowCost: s.LowCost, HighCost: s.HighCost,
+	}
+	if s.HighCost > 0 && (s.LowCost > s.HourlyCost+1e-6 || s.HighCost < s.HourlyCost-1e-6) {
+		t.Errorf("%v is not between %v and %v", s.HourlyCost, s.LowCost, s.HighCost)
 	}
 	priced := 0
 	for _, p := range d.Prices {

@@ -35,6 +35,8 @@ type instance struct {
 	name  string
 	claim *v1.NodeClaim
 	price float64
+	// terms are what the price rests on.
+	terms terms
 	// estimated says that the price is an estimate.
 	estimated bool
 	spot      bool
@@ -374,6 +376,8 @@ func (e *engine) launch(claim *v1.NodeClaim) (*instance, error) {
 	if m.estimated = e.Estimated(claim.Labels[corev1.LabelInstanceTypeStable], claim.Labels[v1.CapacityTypeLabelKey]); m.estimated {
 		e.record.estimated++
 	}
+	m.terms = termsOf(e.Snapshot, claim, m.price)
+	e.record.prices.launched(&m.terms)
 	e.instances[m.name] = m
 	e.record.launches++
 	if err := e.state.Apply(cluster.Upsert(claim)); err != nil {

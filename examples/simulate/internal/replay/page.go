@@ -43,16 +43,22 @@ func (r *Result) WritePage(w io.Writer, title string) error {
 	}
 	return page.Execute(w, map[string]any{
 		"Title": title, "Facts": r.facts(), "Charts": charts, "Packing": packedOf(packing), "PackedMore": more, "PackedAt": dayOf(r.PackedAt),
-		"Assumptions": r.Assumptions,
-		"Sub":         fmt.Sprintf("%s from %s", days(r.Length), r.Start.UTC().Format("2006-01-02 15:04 MST")),
-		"Data":        template.JS(data), //nolint:gosec // json.Marshal escapes <, > and &
+		"Assumptions": r.Assumptions, "Prices": r.Prices.Words(),
+		"Sub":  fmt.Sprintf("%s from %s", days(r.Length), r.Start.UTC().Format("2006-01-02 15:04 MST")),
+		"Data": template.JS(data), //nolint:gosec // json.Marshal escapes <, > and &
 	})
 }
 
 func (r *Result) facts() []fact {
 	hours := r.Length.Hours()
-	return []fact{
-		{"cost", fmt.Sprintf("%s$%.2f", r.mark(), r.Cost)},
+	out := []fact{{"cost", fmt.Sprintf("%s$%.2f", r.mark(), r.Cost)}}
+	if r.Prices.OnDemandCost > 0 {
+		out = append(out, fact{"cost with all nodes on demand", fmt.Sprintf("%s$%.2f", r.mark(), r.Prices.OnDemandCost)})
+	}
+	if r.Prices.High > 0 {
+		out = append(out, fact{"cost at the lowest and highest prices", fmt.Sprintf("%s$%.2f to $%.2f", r.mark(), r.Prices.Low, r.Prices.High)})
+	}
+	return append(out, []fact{
 		{"cost per hour, on average", fmt.Sprintf("%s$%.4f", r.mark(), r.Cost/hours)},
 		{"pods", fmt.Sprint(r.Pods)},
 		{"waited: median", r.Pending(0.5).String()},
@@ -62,7 +68,7 @@ func (r *Result) facts() []fact {
 		{"interruptions", fmt.Sprint(r.Interruptions)},
 		{"evictions", fmt.Sprint(r.Evictions())},
 		{"without a node at the end", fmt.Sprint(r.Unplaced)},
-	}
+	}...)
 }
 
 // days writes a length as "30 days" or "6h0m0s".

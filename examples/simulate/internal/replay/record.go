@@ -35,6 +35,8 @@ type Result struct {
 	Series []Point `json:"series"`
 	// Cost of all nodes over the whole time, USD.
 	Cost float64 `json:"cost"`
+	// Prices are what that rests on.
+	Prices Prices `json:"prices"`
 	// Pods that came; Unplaced that still wait at the end, of which the last plan had no place for Refused; Never that were done
 	// before they had a node.
 	Pods     int `json:"pods"`
@@ -114,6 +116,8 @@ type record struct {
 	sums  []Point
 	width time.Duration
 	cost  float64
+	// prices are what the cost rests on.
+	prices priceRecord
 	// requested by pods on nodes: milli-CPU and bytes.
 	cpu, memory int64
 	most        int
@@ -175,6 +179,7 @@ func (r *record) pass(e *engine, to time.Time) {
 	if len(e.instances) > r.most && len(e.waiting) == 0 {
 		r.most, r.packedAt, r.packing = len(e.instances), from, packingOf(e)
 	}
+	r.prices.pass(e.instances, (until - from).Hours())
 	for from < until {
 		i := int(from / r.width)
 		stop := min(until, time.Duration(i+1)*r.width)
@@ -221,7 +226,7 @@ func share(part, whole int64) float64 {
 func (r *record) result(e *engine) *Result {
 	slices.Sort(r.waits)
 	out := &Result{
-		Start: e.Start, Length: e.Length, Cost: r.cost, Pods: r.arrived, Unplaced: len(e.waiting), Refused: min(r.unplaced, len(e.waiting)), Never: r.never,
+		Start: e.Start, Length: e.Length, Cost: r.cost, Prices: r.prices.result(), Pods: r.arrived, Unplaced: len(e.waiting), Refused: min(r.unplaced, len(e.waiting)), Never: r.never,
 		Launches: r.launches, Passes: r.passes, Looks: r.looks, Commands: r.commands, Estimated: r.estimated, Assumptions: e.Snapshot.Assumptions,
 		Interruptions: r.interruptions, EvictionsBySpot: r.evictedBySpot, EvictionsByPlan: r.evictedByPlan,
 		Waits: r.waits, Packing: r.packing, PackedAt: r.packedAt, Series: r.sums,

@@ -54,6 +54,44 @@ func run(t *testing.T, o replay.Options) *replay.Result {
 	return r
 }
 
+// The cost says what it rests on: what each source gave adds up to it, on demand it is dearer, and a range holds it.
+func TestPrices(t *testing.T) {
+	s := snapshot()
+	for _, it := range s.Catalogs["generic"] {
+		for i := range it.Offerings {
+			o := &it.Offerings[i]
+			o.PriceBasis = &cloudprovider.PriceBasis{Date: "2026-05-04", Region: "test", Confidence: cloudprovider.PriceDated}
+			if o.CapacityType() == v1.CapacityTypeSpot {
+				o.PriceBasis.Low, o.PriceBasis.High = o.Price/2, o.Price*2
+			}
+		}
+	}
+	r := run(t, replay.Options{Snapshot: s, Trace: trace(60), Length: 6 * time.Hour, Seed: 1})
+	cost, launches := 0.0, 0
+	for _, from := range r.Prices.From {
+		cost, launches = cost+from.Cost, launches+from.Launches
+		if from.Source != "generic" || from.Date != "2026-05-04" || from.Region != "test" || from.Confidence != cloudprovider.PriceDated {
+			t.Errorf("from %+v", from)
+		}
+	}
+	near := func(a, b float64) bool { return a-b < 1e-5 && b-a < 1e-5 }
+	if launches != r.Launches || !near(cost, r.Cost) {
+		t.Errorf("%d launches cost %v by source, %d cost %v", launches, cost, r.Launches, r.Cost)
+	}
+	if p := r.Prices; p.OnDemandCost <= r.Cost || !near(p.Low, r.Cost/2) || !near(p.High, r.Cost*2) {
+		t.Errorf("%v; on demand %v, from %v to %v", r.Cost, p.OnDemandCost, p.Low, p.High)
+	}
+	var b bytes.Buffer
+	if err := r.WritePage(&b, "prices"); err != nil {
+		t.Fatal(err)
+	}
+	for _, yes := range []string{"generic (test, dated)", "cost with all nodes on demand", "cost at the lowest and highest prices"} {
+		if !strings.Contains(b.String(), yes) {
+			t.Errorf("the page has no %s", yes)
+		}
+	}
+}
+
 // A day: every pod gets a node soon after a node could be there, the fleet follows the pods, and the books balance.
 func TestDay(t *testing.T) {
 	r := run(t, replay.Options{Snapshot: snapshot(), Trace: trace(240), Length: 24 * time.Hour, Seed: 1, Consolidate: 15 * time.Minute})
