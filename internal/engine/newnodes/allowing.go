@@ -18,7 +18,7 @@ import (
 // FindAllowed is which nodes of the pool would do for the node's pods, and what its claim says. Where topology rules
 // have taken notice of what is on the node, only nodes of the same domains, with the same DaemonSets and the same
 // labels that these rules look at, would do.
-func (t NewNodes) Leeway(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
+func (t NewNodes) FindAllowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	rows, slots, claim = t.narrowed(mc, loads, false)
 	// The planned node itself would do, whatever the labels that are not decided yet.
 	rows.Add(int(mc.Row))
@@ -146,6 +146,21 @@ func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []s
 	claim = claim.Merge(keepBound(m, mc, rows, slots))
 	keepCovered(m, mc, rows, slots)
 	p.Table.KeepProduct(mc.Slot, slots)
+	return claim
+}
+
+// keepBound has the node keep its labels that decide attributes of devices that pods ask about. KeepProduct sees to zone and capacity type.
+func keepBound(m *model.Model, mc *state.Node, rows, slots bitset.Set) (claim requirements.Set) {
+	p := m.Pools[mc.Pool]
+	if !p.Table.Split {
+		return claim
+	}
+	as := nodepool.Assignment{Labels: mc.Labels}
+	for _, key := range p.Table.Catalog.DeviceLabels {
+		if key != corev1.LabelTopologyZone && key != v1.CapacityTypeLabelKey {
+			claim = claim.Merge(KeepLabel(m, mc, &as, key, rows, slots))
+		}
+	}
 	return claim
 }
 

@@ -195,7 +195,7 @@ func (t Growth) CouldAdmit(c *podclass.Class, i int32) bool {
 func (t Growth) GrowTo(class, i, stage int32, load []state.Binding) bool {
 	commitment := t.S.Planned[i].Commitment
 	strict := func(mc *state.Node, load []state.Binding) (rows, slots bitset.Set) {
-		rows, slots, _ = newnodes.Of(t.Trial).Leeway(mc, load)
+		rows, slots, _ = newnodes.Of(t.Trial).FindAllowed(mc, load)
 		return rows, slots
 	}
 	return t.growWithin(commitment, class, i, stage, load, strict) || (commitment != 0 && t.growWithin(0, class, i, stage, load, strict))
