@@ -13,16 +13,15 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Approver is an external system that may delay or refuse a command before anything is done for it: a change calendar, a
-// person, another controller. It is asked about voluntary commands alone; what must go goes. It must be safe for concurrent
-// use.
+// Approver is an external system that may delay or refuse a command before anything is done for it: a change calendar, a person, another
+// controller. It is asked about voluntary commands only; forced removals don't wait for it. It must be safe for concurrent use.
 type Approver interface {
-	// Approve says what it thinks of the command, at once: it is asked again until it has decided, so that a person may take
-	// their time. An error is no answer, and it is asked again. It must return when ctx ends.
+	// Approve returns its decision about the command, without waiting: it is asked again until it has decided, so a person may take their
+	// time. An error is no answer, and it is asked again. It must return when ctx ends.
 	Approve(ctx context.Context, cmd *Command) (Approval, error)
 }
 
-// ApproverFunc is a function as an Approver.
+// ApproverFunc makes an Approver of a function.
 type ApproverFunc func(ctx context.Context, cmd *Command) (Approval, error)
 
 // Approve calls the function.
@@ -33,8 +32,8 @@ func (f ApproverFunc) Approve(ctx context.Context, cmd *Command) (Approval, erro
 	return f(ctx, cmd)
 }
 
-// Ask carries out an AskApproval: it gives the approver so long for an answer. An answer that comes with an error, or not in
-// time, is none: nil, with the error. A timeout of 0 or less leaves it to ctx.
+// Ask carries out an AskApproval: it waits for an answer until the timeout. If there is an error, or no answer in time, it returns nil and
+// the error. With a timeout of 0 or less only ctx limits the time.
 func Ask(ctx context.Context, a Approver, ask AskApproval, timeout time.Duration) (*Approval, error) {
 	switch {
 	case ctx == nil:
@@ -88,18 +87,18 @@ const (
 	DefaultApprovalWait = 10 * time.Minute
 	// DefaultApprovalEvery is how often an approver that has not decided is asked.
 	DefaultApprovalEvery = 5 * time.Second
-	// DefaultRefusal is for how long nodes are left alone that an approver refused.
+	// DefaultRefusal is how long nodes are left alone after an approver's refusal.
 	DefaultRefusal = 15 * time.Minute
 )
 
-// ApprovalPolicy says how long commands wait for an approver and what its silence means. While a command waits, its nodes
-// draw on their budgets and no other command has them; nothing is done to them. The zero value is ready.
+// ApprovalPolicy says how long commands wait for an approver, and what happens without an answer. While a command waits, its nodes count
+// against their budgets and are in no other command; nothing is done to them. The zero value is ready.
 type ApprovalPolicy struct {
 	// Wait is how long a command waits at most, from when it was added to its queue. Nil is DefaultApprovalWait; with 0 or less,
 	// Silence decides at once, unless there is an answer.
 	Wait *time.Duration
-	// Silence is what no answer until then means. Approved has the command started; anything else drops it, as a veto that
-	// can't be asked for might have been one.
+	// Silence decides if there is no answer until then. Approved starts the command; any other value drops it, because an approver that
+	// can't be reached might have refused.
 	Silence ApprovalDecision
 	// Every is how often to ask an approver that has not decided; at most ten times a second. Nil is DefaultApprovalEvery.
 	Every *time.Duration
@@ -116,19 +115,19 @@ func (p ApprovalPolicy) NextAsk(last *Approval) time.Duration {
 	return max(next, 100*time.Millisecond)
 }
 
-// ErrRefused is errors.Is of every *RefusedError.
+// ErrRefused is matched by every *RefusedError (errors.Is).
 var ErrRefused = errors.New("the command was refused")
 
 // RefusedError is a command that an approver refused, or did not approve in time.
 type RefusedError struct {
-	// Command's ID, its Nodes, and the reason that it was for.
+	// Command is its ID, Nodes its nodes, and Reason why they were to be removed.
 	Command string
 	Nodes   []string
 	Reason  Reason
-	// By and Why are the approver's; Late says that there was no answer in time.
+	// By and Why are the approver's; Late means that there was no answer in time.
 	By, Why string
 	Late    bool
-	// For is for how long to leave the nodes alone.
+	// For is how long to leave the nodes alone.
 	For time.Duration
 
 	uids []types.UID
@@ -145,7 +144,7 @@ func (e *RefusedError) Error() string {
 // Is reports whether target is ErrRefused.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
-// refusalOf is the command's refusal.
+// refusalOf makes the error of a refusal.
 func refusalOf(c *Command, answer Approval) *RefusedError {
 	e := &RefusedError{Command: c.ID, Nodes: c.Nodes(), Reason: c.Reason, By: answer.By, Why: cmp.Or(answer.Reason, "no reason was given"), For: option.Or(answer.For, DefaultRefusal)}
 	for i := range c.Members {
@@ -154,8 +153,8 @@ func refusalOf(c *Command, answer Approval) *RefusedError {
 	return e
 }
 
-// approve waits until the approver has decided, or time is up. A command that waited is validated before it is started,
-// whatever its method: the picture that it was planned on is old.
+// approve waits until the approver has decided, or until the deadline. A command that waited is validated before it is started, whatever
+// its method, because its plan is old.
 func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 	if e.asked.IsZero() {
 		e.asked = now
@@ -180,8 +179,8 @@ func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 	identity := ""
 	message := "waits for approval until " + deadline.UTC().Format(time.RFC3339)
 	if answer != nil && answer.Reason != "" {
-		identity = answer.Reason              // what the approver says now need not wait since the event was told without
-		message += " (" + answer.Reason + ")" // before the command, which may be long: the ends of long events are cut off
+		identity = answer.Reason              // a new reason of the approver is published at once
+		message += " (" + answer.Reason + ")" // in front of the command, which may be long: long events are cut off at the end
 	}
 	message += ": " + e.cmd.String()
 	for i := range e.cmd.Members {
@@ -191,7 +190,7 @@ func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 
 func (a *Approval) pending() bool { return a == nil || a.Decision == ApprovalPending }
 
-// refuse ends the execution: there is nothing to take back.
+// refuse ends the execution: nothing needs to be undone.
 func (e *Execution) refuse(why *RefusedError, step *Step) {
 	e.state, e.err = StateFailed, fmt.Errorf("command %s: %w", e.cmd.ID, why)
 	for i := range e.cmd.Members {

@@ -8,11 +8,11 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// BudgetTracker keeps the books on all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. What is
-// taken never exceeds any of them, in whatever order nodes are taken and given back. It is safe for concurrent use.
+// BudgetTracker tracks all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. What is taken never exceeds a
+// budget, in whatever order nodes are taken and returned. It is safe for concurrent use.
 type BudgetTracker struct{ books *survey.BudgetTracker }
 
-// NewBudgetTracker opens the books: nothing is taken yet. The error is a *BudgetError for a budget that can't be.
+// NewBudgetTracker returns a tracker with nothing taken. The error is a *BudgetError for an invalid budget.
 func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
 	p := f.seen()
 	if p == nil {
@@ -25,34 +25,34 @@ func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
 	return &BudgetTracker{books}, nil
 }
 
-// Take uses budgets up for the disruption of a candidate, or says which budget has no room; nothing is then changed. A
-// node that is taken already is not taken twice: its first reason stays.
+// Take reserves budget for the disruption of a candidate, or returns which budget has no room, and then changes nothing. A node that is
+// already taken is not taken twice: its first reason stays.
 func (t *BudgetTracker) Take(c *Candidate, r Reason) *Block { return t.books.Take(c, r) }
 
-// TakeAll takes for all candidates or for none: the block is that of the first, by the order given, that has no room.
+// TakeAll takes all candidates or none: the block is that of the first, in the given order, without room.
 func (t *BudgetTracker) TakeAll(list []*Candidate, r Reason) (*Candidate, *Block) {
 	return t.books.TakeAll(list, r)
 }
 
-// Return gives back what a Take of the node used up; a node that was not taken is none.
+// Return gives back what Take reserved for the node, if anything.
 func (t *BudgetTracker) Return(node string) { t.books.Return(node) }
 
-// Blocks says which budget has no room for the candidate now; nil when Take would succeed.
+// Blocks returns which budget has no room for the candidate now; nil if Take would succeed.
 func (t *BudgetTracker) Blocks(c *Candidate, r Reason) *Block { return t.books.Blocks(c, r) }
 
-// NextWindow says when budgets would let a candidate go for a reason if nothing but time changed: calendars close, and
-// what was started falls out of windows. What is under way now is taken to last: a budget that is used up by it has no end
-// in sight. A candidate that was taken has its share already, and may go now.
+// NextWindow returns when budgets would let a candidate go for a reason if only time passed: calendars close, and earlier starts leave
+// windows. It assumes that what is under way lasts: a budget used up by that gets no room. A candidate that was taken already has its
+// share, and may go now.
 func (t *BudgetTracker) NextWindow(c *Candidate, r Reason) Window { return t.books.NextWindow(c, r) }
 
-// Uses says how all budgets stand now, those of pools first, in the order of the snapshot.
+// Uses is the present use of all budgets, pools first, in the order of the snapshot.
 func (t *BudgetTracker) Uses() []BudgetUse { return t.books.Uses() }
 
-// PoolUses says how the pools' own budgets stand now, pools by key. What was taken since the books were opened is not
-// counted: it is on its way only once its command has started.
+// PoolUses is the present use of the pools' own budgets, by key. It does not count what was taken from this tracker: that is under way
+// only once its command has started.
 func (t *BudgetTracker) PoolUses() []PoolUse { return t.books.PoolUses() }
 
-// Events are about the pools that have nodes and whose own budgets let none go now, one for each reason.
+// Events are about pools that have nodes and whose own budgets allow no disruption now, one for each reason.
 func (t *BudgetTracker) Events() []Event {
 	var out []Event
 	for _, use := range t.PoolUses() {
@@ -67,7 +67,7 @@ func (t *BudgetTracker) Events() []Event {
 	return out
 }
 
-// Samples are what pools' own budgets allow and how many nodes draw on them. The reason is spelled as in the API.
+// Samples are how many nodes pools' own budgets allow, and how many count against them. The reason is spelled as in the API.
 func (t *BudgetTracker) Samples() []Sample {
 	var out []Sample
 	for _, use := range t.PoolUses() {

@@ -8,10 +8,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// MarkConsolidatable keeps the claim's condition Consolidatable: true once consolidateAfter has passed, absent before. It
-// reports whether the claim was changed, and when to look again if nothing happens before; 0 is never. pool is the
-// claim's; without one, and on a claim that is being deleted, nothing is changed. claim must not be shared. m.Claim need
-// not be the same object, but must be the same claim.
+// MarkConsolidatable maintains the claim's condition Consolidatable: true once consolidateAfter has passed, absent before. It returns
+// whether the claim was changed, and when to call again if nothing happens before; 0 is never. pool is the claim's pool. Without a pool,
+// and on a claim that is being deleted, nothing changes. claim must not be shared. m.Claim may be another object, but must be the same
+// claim.
 func MarkConsolidatable(claim *v1.NodeClaim, m *cluster.Machine, pool *v1.NodePool, now time.Time) (changed bool, again time.Duration) {
 	if claim == nil || m == nil || pool == nil {
 		return false, 0

@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// Digest names what the plan does: the digests of its commands, wave by wave. Two plans have the same digest if they do the same
-// in the same waves; see Command.Digest. A plan without commands has one, too.
+// Digest identifies what the plan does: it consists of the digests of its commands, wave by wave. Plans that do the same in the same waves
+// have equal digests; see Command.Digest. A plan without commands has one, too.
 func (p *Plan) Digest() string {
 	if p == nil {
 		return ""
@@ -31,9 +31,9 @@ func (p *Plan) Digest() string {
 	return decision.DigestOf(waves)
 }
 
-// MovedOn says why a command that was approved must not be started in the fleet as it is now: a member's NodeClaim is another, or
-// pods came to it that would be evicted without anybody having approved of it. Nil when neither is the case: pods that are gone
-// do not matter. It is asked besides Planner.Validate, which says whether the command is still worth it.
+// MovedOn returns why an approved command must not be started in the present fleet: a member's NodeClaim is another one, or pods came to a
+// member that would be evicted without approval. Nil if neither is so; pods that left do not matter. Check it in addition to
+// Planner.Validate, which checks whether the command is still worth it.
 func MovedOn(f *Fleet, cmd *Command) *RejectedError {
 	if f == nil || cmd == nil {
 		return nil

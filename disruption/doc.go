@@ -41,46 +41,42 @@
 // The behaviour is Karpenter's where that is not a defect. What differs, and why:
 //
 //   - All methods see one picture of the cluster: a Fleet.
-//   - Whether consolidateAfter has passed is reckoned from the objects, not read from the condition Consolidatable, which
-//     may lag behind. That a controller sees pods for the first time is no pod event.
-//   - Order is total: where ratios are equal the less disturbing node goes first, then the name decides.
-//   - A schedule that never comes opens no window; a budget that can't be read lets nothing go for the reasons that it
-//     is about, and no others.
+//   - Whether consolidateAfter has passed is computed from the objects, not read from the condition Consolidatable, which may lag behind.
+//     A controller that sees existing pods for the first time records no pod event.
+//   - The order is total: of equal ratios the node with less disruption goes first, then the name decides.
+//   - A schedule that never comes opens no window. An invalid budget allows nothing for its own reasons, and does not affect other reasons.
 //   - Pods that wait for a node are placed before anything is removed. Neither one that has no place nor one that needs a
 //     new node keeps others from being consolidated, and nodes can be removed while no pool can launch any.
 //   - Consolidation asks for as few new nodes as can be: where prices rise with size, two small ones for one large would
 //     otherwise be no command at all.
-//   - Which of the nodes there are takes a pod is the scheduler's choice, by room and not by name.
+//   - The planner chooses which existing node takes a pod, by room and not by name.
 //   - Searches are bounded by the number of what-ifs, not by the clock, so that a plan does not depend on how fast it was
-//     made. One that ends early is not taken for "nothing to do".
+//     made. A search that ends early does not count as "nothing to do".
 //   - A batch never has more members than it may.
 //   - What could be spot or on demand and has no spot offering that is cheaper is launched on demand.
-//   - The disruption of a Balanced pool is summed up again each time, pods that stay on their node left out.
-//   - Whether an instance type is gone is looked at as often as all else about drift, not every half hour: that asks
-//     nobody.
+//   - The disruption of a Balanced pool is computed each time, without pods that stay on their node.
+//   - Missing instance types are checked as often as other drift, not every half hour: the check needs no call.
 //   - A pool of drifted nodes whose replacements fail is left alone for a while.
-//   - Waiting until a command is validated stops nobody: Command.NotBefore says when. One that is void is dropped when it
-//     would begin, and the next pass plans again, with all candidates and every method. Rejections are told of whatever the
-//     method.
-//   - A what-if that fails is a fault of the planner, or its context has ended: the plan is none then, and the pass is
-//     repeated later. Half a search would look like a whole one.
+//   - Nothing is blocked while a command waits for its validation: Command.NotBefore says when it may start. A void command is dropped
+//     when it would start, and the next pass plans again, with all candidates and every method. Rejections are reported for every method.
+//   - If a what-if fails, the planner has a defect or its context has ended: there is no plan then, and the pass is repeated later. Half
+//     a search would look like a complete one.
 //   - Planning does not pause while launches are under way: a claim without a provider ID is part of the picture, as a place
 //     that nobody may rely on yet, and a view that lacks an object says which (cluster.View.Unconfirmed). No planner moves
 //     pods there, and none launches for pods that have room there: they wait (BlockDependsOnUninitialized), so that nothing is
 //     launched twice, not even by a process that forgot what the last one launched.
 //   - A pod that claims devices moves only to a node that has them for it, as package scheduling counts devices. A node with a
 //     pod whose claims it can't count stays.
-//   - A pod whose volume is local to its node may move to a new node alone: onto another that is there kube-scheduler
-//     does not let it.
-//   - Events say of the command that is carried out that its members are candidates, not of each batch that was tried; those
-//     of repair go to the objects that they are about. Every disruption is counted with all labels, those of failures each
+//   - A pod whose volume is local to its node may only move to a new node: kube-scheduler does not let it go on another existing one.
+//   - Events name the members of the command that is carried out as candidates, not those of each batch that was tried; events of repair
+//     go to the objects that they are about. Every disruption is counted with all labels, those of failures each
 //     under its own name.
-//   - A replacement that came up for a command that failed is removed again, unless pods run on it.
+//   - The replacement of a failed command is removed again, unless pods run on it.
 //   - Commands outlive their process: each is written on its members' NodeClaims before its first effect and on its
 //     replacements' as they are created. A process that begins calls Recover: a command whose replacements are all there goes
 //     on, with the deadline that it had; any other is taken back and planned again. What budgets with a rate and cool-downs
 //     remember is kept with the NodePools. See docs/disruption.md for what happens when the process ends at each step.
-//   - A node that the provider takes away at a time it names has that time as its deadline.
+//   - If the provider names the time at which it stops a node, that is the node's deadline.
 //   - Annotations of the first generations, do-not-evict on pods and do-not-consolidate on nodes, are still honoured.
 //   - Pools of older generations are planned in their v1 form, and all pools by the rules of the newest release: there is no
 //     switch that brings back how earlier ones went about it. So expiry is forced and no method, emptiness needs no condition
@@ -93,7 +89,7 @@
 //
 // Global differs in more, and on purpose: it plans empty, drifted and under-used nodes at once, in many commands; it
 // launches several nodes for several; it puts pods first on the nodes best kept; it asks for a least saving, a pay-back
-// time and a cool-down, which forced removals start too; it reckons how long drains under PodDisruptionBudgets take;
+// time and a cool-down, which forced removals start too; it estimates how long drains under PodDisruptionBudgets take;
 // drift leaves nodes alone that wait for their consolidateAfter; and a command is validated by whether its pods still
 // have their places, not by planning again.
 //

@@ -15,7 +15,7 @@ import (
 
 // Reasons of the condition Drifted that no provider gives.
 const (
-	// DriftNodePool: the pool's template is not the one that the claim was made from.
+	// DriftNodePool: the claim was made from another template than the pool's present one.
 	DriftNodePool cloudprovider.DriftReason = "NodePoolDrifted"
 	// DriftRequirements: the claim's labels don't meet the pool's requirements.
 	DriftRequirements cloudprovider.DriftReason = "RequirementsDrifted"
@@ -23,51 +23,49 @@ const (
 	DriftInstanceType cloudprovider.DriftReason = "InstanceTypeNotFound"
 )
 
-// When drift is looked at.
+// Times of drift checks.
 const (
-	// DriftEvery is how often claims are looked at.
+	// DriftEvery is how often to check claims.
 	DriftEvery = 5 * time.Minute
-	// goneFrom is the age from which a claim's instance type may be found missing: catalogs of young nodes may not
-	// have settled.
+	// goneFrom is the age from which an instance type may be reported missing: for younger nodes the catalog may still be incomplete.
 	goneFrom = time.Hour
 )
 
-// DriftState is what is known of a claim when its drift is looked at. Nothing in it is changed.
+// DriftState is the observed state of a claim. Nothing in it is changed.
 type DriftState struct {
-	// Claim and the pool that owns it. A nil Pool is one that does not exist.
+	// Claim and the pool that owns it. Pool is nil if the pool does not exist.
 	Claim *v1.NodeClaim
 	Pool  *v1.NodePool
-	// InstanceTypes are all of the pool's, available or not. Nil is not known: that the node's type is gone is then not
-	// found.
+	// InstanceTypes are all types of the pool, available or not. Nil if unknown: then a missing type is not noticed.
 	InstanceTypes []*cloudprovider.InstanceType
-	// Lookup is the provider's vocabulary: what labels are spelled alike. Nil is the common one.
+	// Lookup is the provider's vocabulary, with aliases of labels. Nil is the common vocabulary.
 	Lookup *requirements.Lookup
 	// Provider is the answer of its DriftDetector; nil while it has not been asked.
 	Provider *ProviderDrift
 }
 
-// ProviderDrift is what a provider's DriftDetector answered.
+// ProviderDrift is the answer of a provider's DriftDetector.
 type ProviderDrift struct {
 	Reason cloudprovider.DriftReason
 	Err    error
 }
 
-// DriftStep is what is to be done about a claim's drift.
+// DriftStep is what to do about a claim's drift.
 type DriftStep struct {
-	// Changed says that the condition of the claim that was handed in must be stored.
+	// Changed means that the claim's condition has changed and must be stored.
 	Changed bool
-	// Ask the provider's DriftDetector, and call again with its answer: nothing else has drifted.
+	// Ask means: ask the provider's DriftDetector and call again with its answer, because nothing else has drifted.
 	Ask bool
-	// Again is when to look again.
+	// Again is when to check again.
 	Again time.Duration
 }
 
-// MarkDrift keeps the claim's condition Drifted: the first check that finds something says why, and without one the
-// condition goes. The time of the condition is that at which the claim began to be drifted, also when the reason changes
-// later. claim is changed and must not be shared; s.Claim need not be the same object.
+// MarkDrift maintains the claim's condition Drifted: the first check that finds drift gives the reason, and without drift the condition is
+// removed. The condition's time is when the claim became drifted, even if the reason changes later. claim is changed and must not be
+// shared; s.Claim may be another object.
 //
-// What the provider can't answer leaves the condition as it is and is the error; that the node is gone is none, since
-// others see to it.
+// If the provider cannot answer, the condition stays as it is and its error is returned; that the node is gone is no error, because others
+// handle that.
 func MarkDrift(claim *v1.NodeClaim, s DriftState, now time.Time) (DriftStep, error) {
 	if s.Pool == nil || claim == nil || claim.DeletionTimestamp != nil {
 		return DriftStep{}, nil
@@ -101,7 +99,7 @@ func MarkDrift(claim *v1.NodeClaim, s DriftState, now time.Time) (DriftStep, err
 	return step, nil
 }
 
-// ownDrift is what can be seen without the provider.
+// ownDrift checks what can be seen without the provider.
 func ownDrift(s DriftState, now time.Time) (cloudprovider.DriftReason, error) {
 	if staticDrift(s.Claim, s.Pool) {
 		return DriftNodePool, nil
@@ -122,8 +120,7 @@ func ownDrift(s DriftState, now time.Time) (cloudprovider.DriftReason, error) {
 	return "", nil
 }
 
-// staticDrift compares the hashes that pool and claim bear. Hashes of different versions say nothing, nor does a missing
-// one.
+// staticDrift compares the hashes of pool and claim. Hashes of different versions, and missing ones, are not compared.
 func staticDrift(claim *v1.NodeClaim, pool *v1.NodePool) bool {
 	const hash, version = v1.NodePoolHashAnnotationKey, v1.NodePoolHashVersionAnnotationKey
 	for _, key := range []string{hash, version} {
@@ -136,8 +133,7 @@ func staticDrift(claim *v1.NodeClaim, pool *v1.NodePool) bool {
 	return claim.Annotations[version] == pool.Annotations[version] && claim.Annotations[hash] != pool.Annotations[hash]
 }
 
-// meetsPool reports whether the claim's labels meet what the pool asks of its nodes now. A label that is asked for and
-// missing does not.
+// meetsPool reports whether the claim's labels meet the pool's present requirements. A required label that is missing does not.
 func meetsPool(claim *v1.NodeClaim, pool *v1.NodePool, lookup *requirements.Lookup) (bool, error) {
 	want, err := lookup.ParseSet(pool.Spec.Template.Spec.Requirements)
 	if err != nil {
@@ -146,8 +142,8 @@ func meetsPool(claim *v1.NodeClaim, pool *v1.NodePool, lookup *requirements.Look
 	return lookup.FromLabels(claim.Labels).Compatible(want, nil) == nil, nil
 }
 
-// typeGone reports whether no type that is listed, available or not, could be the claim's node. A reserved node may
-// have become an on-demand one since, and its reservation does not matter.
+// typeGone reports whether the claim's node could be none of the listed types, available or not. A reserved node may have become on-demand
+// since, and its reservation does not matter.
 func typeGone(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) bool {
 	name := claim.Labels[corev1.LabelInstanceTypeStable]
 	for _, t := range types {

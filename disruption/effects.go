@@ -8,64 +8,63 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Step is what an execution wants done, and when it wants to be asked again. The caller carries the effects out in
-// their order, reports in Observed what failed, and asks again with what there is then. Effects may be asked for again until
-// what they bring about is observed: each may be done twice.
+// Step is what an execution needs done, and when to call it again. Carry the effects out in order, report failures in Observed, and call
+// again with the state observed then. An effect is repeated until its result is observed, so it must be safe to do it twice.
 type Step struct {
 	Effects []Effect
-	// Events to publish; they may get lost.
+	// Events to publish; it does not matter if some are lost.
 	Events []Event
-	// Again is when to ask again if nothing changes before; 0 once State is final.
+	// Again is when to call again if nothing changes before; 0 once State is final.
 	Again time.Duration
-	// State that the execution is in after this step.
+	// State after this step.
 	State State
-	// Err is why it failed, with StateFailed.
+	// Err is the cause of the failure, with StateFailed.
 	Err error
 }
 
-// Effect is one thing to do to the world: one of the types below that say so. Do hands it to a Handler.
+// Effect is one action: one of the types below. Do passes it to a Handler.
 type Effect interface {
-	// String says what is to be done, in a word or two and the object's name.
+	// String is the action and the object's name.
 	String() string
 	// do calls the method of its kind.
 	do(ctx context.Context, handler Handler) error
 }
 
-// ValidateCommand asks for Planner.Validate with a fleet of this moment, and its answer as Observed.Validation. That fleet's
-// Input.Executing leaves out the command's own members, which otherwise are no candidates for it.
+// ValidateCommand asks for a call of Planner.Validate with the present fleet; pass its answer in Observed.Validation. In that fleet's
+// Input.Executing leave out the command's own members: otherwise they are no candidates.
 type ValidateCommand struct{ Command *Command }
 
-// AskApproval asks the Approver about the command, by Ask for instance, and hands its answer in as Observed.Approval. At the
-// deadline its silence is taken for an answer.
+// AskApproval asks for the Approver's decision about the command, for instance by Ask; pass its answer in Observed.Approval. After the
+// deadline ApprovalPolicy.Silence decides.
 type AskApproval struct {
 	Command  *Command
 	Deadline time.Time
 }
 
-// WriteRecord puts the record on the claim, under v1.DisruptionCommandAnnotationKey.
+// WriteRecord writes the record to the claim, as v1.DisruptionCommandAnnotationKey.
 type WriteRecord struct {
 	Claim  string
 	UID    types.UID
 	Record string
 }
 
-// ClearRecord takes v1.DisruptionCommandAnnotationKey off the claim.
+// ClearRecord removes v1.DisruptionCommandAnnotationKey from the claim.
 type ClearRecord struct {
 	Claim string
 	UID   types.UID
 }
 
-// TaintNode puts the taint v1.DisruptedTaint on the node, so that nothing new comes to it: v1.MarkerTaint.Mark.
+// TaintNode adds the taint v1.DisruptedTaint to the node, so that it gets no new pods: v1.MarkerTaint.Mark.
 type TaintNode struct{ Node string }
 
-// UntaintNode takes it off again, and the taint of v1beta1 too: v1.TakeTaintOff.
+// UntaintNode removes it, and the taint of v1beta1: v1.TakeTaintOff.
 type UntaintNode struct{ Node string }
 
-// CordonNode cordons the node instead, if its pool was born in the first generation, and notes on it that it did, unless
-// somebody had: v1.MarkerCordon.Mark.
+// CordonNode cordons the node instead if its pool was created as v1alpha5, and records that on the node, unless it was already cordoned:
+// v1.MarkerCordon.Mark.
 type CordonNode struct{ Node string }
 
-// UncordonNode takes a cordon off that CordonNode put on, and no other: v1.TakeCordonOff.
+// UncordonNode removes a cordon of CordonNode, but no other: v1.TakeCordonOff.
 type UncordonNode struct{ Node string }
 
 // SetReason sets the claim's condition DisruptionReason to true, with the reason.
@@ -81,9 +80,9 @@ type ClearReason struct {
 	UID   types.UID
 }
 
-// LaunchReplacement creates the claim of a replacement, subject to limits and the launch rate limiter like any other launch, and reports
-// it in Observed.Replacements at the place of Index. Token is the same whichever process asks: a claim that was created for
-// it is there already. Record goes on the claim in the very request that creates it, under v1.DisruptionCommandAnnotationKey.
+// LaunchReplacement creates the claim of a replacement, within limits and the launch rate like any other launch; report the result in
+// Observed.Replacements at Index. Token is the same in every process: if a claim was created for it, it exists already. Record is written
+// in the same request that creates the claim, as v1.DisruptionCommandAnnotationKey.
 type LaunchReplacement struct {
 	Index       int
 	Replacement Replacement
@@ -91,20 +90,20 @@ type LaunchReplacement struct {
 	Record      string
 }
 
-// MarkNode marks the node as leaving in memory (cluster.State.Mark): from now on its pods are planned for.
+// MarkNode marks the node as leaving in memory (cluster.State.Mark): from now on its pods count as pending.
 type MarkNode struct{ Node string }
 
-// UnmarkNode takes the mark back.
+// UnmarkNode removes the mark.
 type UnmarkNode struct{ Node string }
 
-// NominateNode keeps a node that pods are planned for from disruption for a while (cluster.State.Nominate).
+// NominateNode protects a node that pods are planned for from disruption for a while (cluster.State.Nominate).
 type NominateNode struct{ Node string }
 
-// NoteDisruptions adds to the history (History.Add) and stores it with the NodePools (History.Annotation, under
-// v1.DisruptionHistoryAnnotationKey). That it failed is reported in Observed.NoteErr.
+// NoteDisruptions adds to the history (History.Add) and stores it with the NodePools (History.Annotation, as
+// v1.DisruptionHistoryAnnotationKey). Report a failure in Observed.NoteErr.
 type NoteDisruptions struct{ Disruptions []Disruption }
 
-// DeleteMember deletes the claim of a member: its node drains and goes. It counts one disruption.
+// DeleteMember deletes the claim of a member: its node is drained and terminated. It counts as one disruption.
 type DeleteMember struct {
 	Claim  string
 	UID    types.UID
@@ -112,7 +111,7 @@ type DeleteMember struct {
 	Reason Reason
 }
 
-// DeleteReplacement deletes the claim of a replacement that is of no use any more.
+// DeleteReplacement deletes the claim of a replacement that is no longer needed.
 type DeleteReplacement struct{ Claim string }
 
 // String names the effect and its object.

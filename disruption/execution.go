@@ -12,30 +12,30 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// Periods of commands.
+// Times of commands.
 const (
 	executionEvery  = time.Second
 	timeoutPerEntry = 80 * time.Millisecond
 	timeoutLeast    = 10 * time.Minute
 	timeoutMost     = time.Hour
-	// heldBackMost is for how long a command that has launched something waits for the launch rate limiter, all together, and notingMost for its
-	// history to be stored: nothing else is planned meanwhile.
+	// heldBackMost is how long a command that has launched something waits for the launch rate limiter in total, and notingMost how long
+	// for its history to be stored: nothing else is planned meanwhile.
 	heldBackMost = 2 * time.Minute
 	notingMost   = time.Minute
 )
 
-// State is how far an execution has come.
+// State is the progress of an execution.
 type State string
 
-// The states, in their order.
+// The states, in order.
 const (
-	// StateApproving: it waits for an Approver, if there is one to be asked.
+	// StateApproving: it waits for an Approver, if one is configured.
 	StateApproving State = "Approving"
 	// StateDelayed: it waits for Command.NotBefore.
 	StateDelayed State = "Delayed"
-	// StateValidating: it waits for the planner to say that the command is still good.
+	// StateValidating: it waits until the planner has validated the command.
 	StateValidating State = "Validating"
-	// StateRecording: it is written on its members' NodeClaims, before anything else is done for it.
+	// StateRecording: it writes records on its members' NodeClaims, before anything else.
 	StateRecording State = "Recording"
 	// StateTainting: its members get their taints and conditions.
 	StateTainting State = "Tainting"
@@ -45,20 +45,19 @@ const (
 	StateWaiting State = "Waiting"
 	// StateDeleting: the claims of its members are deleted.
 	StateDeleting State = "Deleting"
-	// StateUndoing: it has failed, and what it did is taken back.
+	// StateUndoing: it has failed, and undoes what it did.
 	StateUndoing State = "Undoing"
 	// StateDone and StateFailed are final.
 	StateDone   State = "Done"
 	StateFailed State = "Failed"
 )
 
-// Final reports whether nothing happens any more.
+// Final reports whether the execution has ended.
 func (s State) Final() bool { return s == StateDone || s == StateFailed }
 
-// Unsettled reports whether a plan had better wait: the command's members are about to leave and nothing shows it yet, or they
-// are being given back and are no places for pods yet. A plan that is made meanwhile may launch what nobody needs. It is
-// short, but for writes that fail again and again: don't wait for ever. Waiting for an Approver may take long, and nothing has
-// happened then.
+// Unsettled reports whether it is better not to plan now: the command's members are about to leave and no object shows it yet, or they are
+// being kept after all and can't take pods yet. A plan made now might launch unnecessary nodes. This takes a short time, unless writes
+// keep failing: don't wait forever. While a command waits for an Approver, which may take long, nothing has happened yet.
 func (s State) Unsettled() bool {
 	switch s {
 	case StateDelayed, StateValidating, StateRecording, StateTainting, StateLaunching, StateUndoing:
@@ -67,74 +66,73 @@ func (s State) Unsettled() bool {
 	return false
 }
 
-// Observed is what an execution is told of the world. Nothing in it is changed.
+// Observed is the state of the world that an execution needs. Nothing in it is changed.
 type Observed struct {
 	// Members by node. A member that is missing is gone.
 	Members map[string]MemberState
-	// Replacements at the places of Command.Replacements; may be shorter.
+	// Replacements, with the indexes of Command.Replacements; may be shorter.
 	Replacements []ReplacementState
-	// Validation is the answer to ValidateCommand: nil while there is none.
+	// Validation is the answer to ValidateCommand: nil if there is none yet.
 	Validation *Validation
-	// Approval is the answer to AskApproval: nil while there is none.
+	// Approval is the answer to AskApproval: nil if there is none yet.
 	Approval *Approval
-	// NoteErr is why the last NoteDisruptions failed; nil if it did not.
+	// NoteErr is the error of the last NoteDisruptions; nil if it succeeded.
 	NoteErr error
-	// Executing is how many members commands under way have, all together: the more, the longer each may take.
+	// Executing is the total number of members of commands under way: the more, the longer each may take.
 	Executing int
 }
 
-// MemberState is a member as it is now.
+// MemberState is the observed state of a member.
 type MemberState struct {
-	// Node and Claim; nil when they are gone.
+	// Node and Claim; nil if they are gone.
 	Node  *corev1.Node
 	Claim *v1.NodeClaim
-	// Marked says that it is marked in memory.
+	// Marked means that it is marked in memory.
 	Marked bool
-	// Err is why tainting it or setting its condition failed since the last step; nil otherwise. That the object is gone is no
-	// failure.
+	// Err is why tainting it or setting its condition failed since the last step; nil otherwise. A missing object is no failure.
 	Err error
 }
 
-// ReplacementState is a replacement as it is now. The zero value is one that has not been asked for.
+// ReplacementState is the observed state of a replacement. The zero value is one that was not requested yet.
 type ReplacementState struct {
 	// Claim's name once it is created.
 	Claim string
-	// Stored is the claim as the API has it, nil when it has none; Known says that it is there in memory. One that only one
-	// of them knows is on its way in or out.
+	// Stored is the claim in the API, nil if it has none; Known means that it is in the cluster state in memory. A claim that is only in
+	// one of them is just being added or removed.
 	Stored *v1.NodeClaim
 	Known  bool
-	// Pods says that pods that need a place are bound to its node.
+	// Pods means that pods that need a place are bound to its node.
 	Pods bool
 	// Err is why it could not be created.
 	Err error
-	// HeldBack says that it must not be created yet, as the launch rate limiter's answer does; nil if it may be tried at any time.
+	// HeldBack means that it must not be created yet, for instance because of the launch rate limiter; nil if it may be tried at any time.
 	HeldBack *HeldBack
 }
 
 // HeldBack is a launch that may be tried again later.
 type HeldBack struct {
-	// Until is when, Why what the matter is.
+	// Until is when; Why is the reason.
 	Until time.Time
 	Why   string
 }
 
-// Validation is what the planner said: the command to start, or why it is void.
+// Validation is the planner's answer: the command to start, or why it is void.
 type Validation struct {
 	Command *Command
 	Err     error
 }
 
-// Reasons for which executions fail, for errors.Is.
+// Causes of failure, for errors.Is.
 var (
-	// ErrVoid: the command was no longer good when it was to be started; the *RejectedError is in the chain.
+	// ErrVoid: the command was no longer valid when it was about to start; the *RejectedError is in the chain.
 	ErrVoid = errors.New("the command is void")
 	// ErrTainting: members could not be tainted.
 	ErrTainting = errors.New("tainting members")
 	// ErrLaunch: a replacement could not be created.
 	ErrLaunch = errors.New("launching replacements")
-	// ErrHistory: the disruptions could not be noted with the NodePools.
+	// ErrHistory: the disruptions could not be stored with the NodePools.
 	ErrHistory = errors.New("noting disruptions")
-	// ErrMemberGone: somebody else removed a member before replacements were launched.
+	// ErrMemberGone: someone else removed a member before replacements were launched.
 	ErrMemberGone = errors.New("a member is being removed by somebody else")
 	// ErrReplacementGone: a replacement disappeared before it was ready.
 	ErrReplacementGone = errors.New("a replacement is gone")
@@ -142,56 +140,55 @@ var (
 	ErrTimeout = errors.New("the command took too long")
 )
 
-// Execution follows one command until it is carried out or taken back: have it approved if there is an Approver, write it down,
-// taint, launch what is to come, wait until that is ready, delete what is to go. It holds no clock and is one goroutine's. It
-// is a cache of what the objects say: before its first effect the command is on its members' NodeClaims, and on its
-// replacements' from their creation, so that a process that begins finds it there (Recover) and goes on with it or takes it
-// back.
+// Execution carries out one command, or undoes it: approval if there is an Approver, records, taints, launching replacements, waiting
+// until they are ready, deleting members. It has no clock and must be used by one goroutine at a time. It is a cache of what the objects
+// say: the command is recorded on its members' NodeClaims before its first effect, and on its replacements' when they are created. So a
+// new process finds it there (Recover) and continues or undoes it.
 type Execution struct {
 	cmd     *Command
 	state   State
 	started time.Time
-	// digest of the command as it began.
+	// digest of the command when it started.
 	digest string
-	// policy of approval, nil without an approver; asked is when the waiting for it began; outdated that it took its time, so
-	// that the command is validated whatever its method.
+	// policy of approval, nil without an approver; asked is when waiting for it began; outdated means that it took time, so that the
+	// command is validated whatever its method.
 	policy   *ApprovalPolicy
 	asked    time.Time
 	outdated bool
-	// ready are replacements that were seen initialised once: they are not looked at again.
+	// ready are replacements that were seen initialized once: they are not checked again.
 	ready []bool
-	// dropped are members of a delete that could not be tainted.
+	// dropped are members that could not be tainted, of a command without replacements.
 	dropped map[string]bool
-	// nominated says that the receivers were, noted that the history was to be told.
+	// nominated means that the receivers were nominated, noted that the history was to be stored.
 	nominated, noted bool
-	// heldSince is when launches were first held back, notingSince when noting disruptions first failed.
+	// heldSince is when launches were first held back, notingSince when storing disruptions first failed.
 	heldSince, notingSince time.Time
-	// err is why it failed.
+	// err is the cause of the failure.
 	err error
 }
 
-// Execute begins a command. Nothing is done before the first Next.
+// Execute starts a command. Nothing is done before the first Next.
 func Execute(cmd *Command) *Execution {
 	if cmd == nil {
-		cmd = &Command{} // of no nodes, which is done at once
+		cmd = &Command{} // without nodes, which is done at once
 	}
 	return &Execution{cmd: cmd, state: StateDelayed, ready: make([]bool, len(cmd.Replacements)), dropped: map[string]bool{}}
 }
 
-// ExecuteApproved begins a command that waits for an Approver's decision first.
+// ExecuteApproved starts a command that first waits for an Approver's decision.
 func ExecuteApproved(cmd *Command, policy ApprovalPolicy) *Execution {
 	e := Execute(cmd)
 	e.state, e.policy = StateApproving, &policy
 	return e
 }
 
-// Command that is executed: after validation it may have fewer members.
+// Command is the command being executed: after validation it may have fewer members.
 func (e *Execution) Command() *Command { return e.cmd }
 
-// State it is in.
+// State is the present state.
 func (e *Execution) State() State { return e.state }
 
-// Unready counts the replacements that were not seen initialised: what a failure counts as.
+// Unready counts the replacements that were not seen initialized, for metrics of failures.
 func (e *Execution) Unready() int {
 	n := 0
 	for _, r := range e.ready {
@@ -202,7 +199,7 @@ func (e *Execution) Unready() int {
 	return n
 }
 
-// Next says what to do now, and when to ask again.
+// Next returns what to do now, and when to call it again.
 func (e *Execution) Next(o Observed, now time.Time) Step {
 	step, sound := Step{}, e.err == nil
 	for before := State(""); before != e.state; {
@@ -222,7 +219,7 @@ func (e *Execution) Next(o Observed, now time.Time) Step {
 	return step
 }
 
-// advance does what the present state asks for, and moves on if nothing is left of it.
+// advance does what the present state requires, and goes to the next state when that is complete.
 func (e *Execution) advance(o Observed, now time.Time, step *Step) {
 	if e.timedOut(o, now) {
 		e.fail(fmt.Errorf("%w: %s", ErrTimeout, now.Sub(e.started)))
@@ -260,7 +257,7 @@ func (e *Execution) start(now time.Time) {
 	e.state, e.started, e.digest = StateRecording, now, e.cmd.Digest()
 }
 
-// timedOut reports whether the command has taken too long: its age counts from the start, after validation.
+// timedOut reports whether the command has taken too long, counted from its start after validation.
 func (e *Execution) timedOut(o Observed, now time.Time) bool {
 	if e.started.IsZero() || e.state == StateUndoing || e.state.Final() {
 		return false
@@ -293,8 +290,7 @@ func replacementAt(o Observed, i int) ReplacementState {
 	return ReplacementState{}
 }
 
-// wait lasts until all replacements are initialised; one that neither the API nor memory knows any more ends the
-// command.
+// wait lasts until all replacements are initialized; a replacement that is neither in the API nor in memory ends the command.
 func (e *Execution) wait(o Observed, step *Step) {
 	for i := range e.cmd.Replacements {
 		r := replacementAt(o, i)
@@ -331,7 +327,7 @@ func isReady(claim *v1.NodeClaim) bool {
 	return ready
 }
 
-// delete has the claims of all members deleted; it does not wait for their nodes to drain.
+// delete requests the deletion of all members' claims; it does not wait for their nodes to drain.
 func (e *Execution) delete(o Observed, step *Step) {
 	left := false
 	for _, m := range e.members(o) {

@@ -8,9 +8,8 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// launch has the replacements created. If one can't be, the command ends. Only then are members marked, so that nobody
-// launches for the same pods a second time, receivers nominated, and the command entered into the history: that is done
-// before any member is deleted.
+// launch creates the replacements. If one can't be created, the command fails. Only then are members marked, so that nothing else is
+// launched for the same pods, receivers nominated, and the command added to the history, before any member is deleted.
 func (e *Execution) launch(o Observed, now time.Time, step *Step) {
 	if gone := e.membersGone(o); gone != "" {
 		e.fail(fmt.Errorf("%w: node %s", ErrMemberGone, gone))
@@ -50,7 +49,8 @@ func (e *Execution) launch(o Observed, now time.Time, step *Step) {
 	step.Effects = append(step.Effects, NoteDisruptions{e.disruptions(o, now)})
 }
 
-// missing asks for the replacements that are not there yet, and reports whether there are any. One that can't be created ends the command.
+// missing requests the missing replacements, and reports whether there are any. A replacement that can't be created makes the command
+// fail.
 func (e *Execution) missing(o Observed, now time.Time, step *Step) bool {
 	var launches []Effect
 	var held *HeldBack
@@ -80,8 +80,8 @@ func (e *Execution) missing(o Observed, now time.Time, step *Step) bool {
 	return len(launches) > 0
 }
 
-// holdsTooLong reports whether the command is better taken back than kept until the launch may be tried again: nobody plans while replacements
-// are launched, and what has launched nothing loses nothing.
+// holdsTooLong reports whether to undo the command instead of waiting until the launch may be tried again: nothing is planned while
+// replacements are launched, and a command that has launched nothing loses nothing.
 func (e *Execution) holdsTooLong(held *HeldBack, launched int, now time.Time) bool {
 	if e.heldSince.IsZero() {
 		e.heldSince = now
@@ -89,8 +89,8 @@ func (e *Execution) holdsTooLong(held *HeldBack, launched int, now time.Time) bo
 	return launched == 0 || held.Until.Sub(e.heldSince) > heldBackMost
 }
 
-// membersGone names a member that is going while nothing was launched in its stead; empty if there is none. Provisioning launches for pods of
-// nodes that leave, and the plan behind the command is old.
+// membersGone names a member that is being removed before anything was launched for it; empty if there is none. Provisioning launches
+// nodes for pods of leaving nodes, and the command's plan is out of date.
 func (e *Execution) membersGone(o Observed) string {
 	for i := range e.cmd.Replacements {
 		if replacementAt(o, i).Claim != "" {
@@ -105,7 +105,7 @@ func (e *Execution) membersGone(o Observed) string {
 	return ""
 }
 
-// failureEvents are events about the members: the command had begun and is taken back. Commands that were void or refused have events of their own.
+// failureEvents are the events of a command that had begun and is undone. Commands that were void or refused have their own events.
 func (e *Execution) failureEvents() []Event {
 	if e.err == nil || errors.Is(e.err, ErrVoid) || errors.Is(e.err, ErrRefused) {
 		return nil
@@ -122,7 +122,7 @@ func (e *Execution) failureEvents() []Event {
 	return out
 }
 
-// causeOf is why an execution failed, as metrics spell it.
+// causeOf is the cause of the failure, as metrics spell it.
 func causeOf(err error) string {
 	for _, cause := range []struct {
 		is   error

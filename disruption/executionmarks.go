@@ -11,7 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// members are those that are left, with what is known of them.
+// members are the remaining members, with their observed state.
 func (e *Execution) members(o Observed) []memberNow {
 	var out []memberNow
 	for i := range e.cmd.Members {
@@ -21,7 +21,7 @@ func (e *Execution) members(o Observed) []memberNow {
 		}
 		state := o.Members[m.Node]
 		if state.Claim != nil && state.Claim.UID != m.UID {
-			state = MemberState{} // the member is gone, and another bears its name
+			state = MemberState{} // the member is gone, and another node has its name
 		}
 		out = append(out, memberNow{m, state, i})
 	}
@@ -31,7 +31,7 @@ func (e *Execution) members(o Observed) []memberNow {
 type memberNow struct {
 	member *Member
 	now    MemberState
-	// index of it among the command's members.
+	// index among the command's members.
 	index int
 }
 
@@ -40,8 +40,8 @@ func (m *memberNow) going() bool {
 	return m.now.Claim == nil || m.now.Claim.DeletionTimestamp != nil
 }
 
-// taint has members marked, by taint or cordon, and given their condition. With replacements one that fails ends the command, and so do all;
-// a delete goes on without those that fail. What is gone needs neither.
+// taint marks members, by taint or cordon, and sets their condition. A command with replacements fails if one member fails, or if all do;
+// a command without continues with the others. Members that are gone need neither.
 func (e *Execution) taint(o Observed, step *Step) {
 	list := e.members(o)
 	if e.failing(list) {
@@ -74,9 +74,9 @@ func (e *Execution) taint(o Observed, step *Step) {
 	}
 }
 
-// undo takes back what was done, until none of it is seen any more: taints, conditions and marks of members that are not
-// going anyway, and replacements that nothing runs on, but for those that are up while members go whose pods are to come there. The reference leaves those to be found empty later. What was written
-// down goes last: a process that ends before leaves the command for the next one to take back.
+// undo removes what the command did until nothing of it is observed: taints, conditions and marks of members that stay, and replacements
+// without pods, except for replacements that are ready while members whose pods they should take are leaving. Karpenter leaves these until
+// they are found empty. Records are removed last, so that another process can go on undoing if this one ends.
 func (e *Execution) undo(o Observed, step *Step) {
 	clean, going := true, false
 	for i := range e.cmd.Members {
@@ -96,7 +96,7 @@ func (e *Execution) undo(o Observed, step *Step) {
 		switch {
 		case r.Pods || e.cmd.Replacements[i].Static:
 		case r.Stored == nil && r.Known:
-			clean = false // on its way in or out: what is not seen yet would come up for nothing
+			clean = false // it is just being added or removed: otherwise it would come up unnoticed
 		case r.Stored == nil || r.Stored.DeletionTimestamp != nil:
 		case going && isReady(r.Stored):
 		default:
@@ -112,7 +112,7 @@ func (e *Execution) undo(o Observed, step *Step) {
 	}
 }
 
-// forget takes the records off members that are not going, and off replacements that stay; it reports whether there were any.
+// forget removes the records of members and replacements that stay; it reports whether there were any.
 func (e *Execution) forget(o Observed, step *Step) (any bool) {
 	var list []*v1.NodeClaim
 	for i := range e.cmd.Members {
@@ -132,7 +132,7 @@ func (e *Execution) forget(o Observed, step *Step) (any bool) {
 	return any
 }
 
-// writeDown puts the command on its members' NodeClaims. What fails is as when tainting fails.
+// writeDown writes the command on its members' NodeClaims. Failures count like failures of tainting.
 func (e *Execution) writeDown(o Observed, step *Step) {
 	list := e.members(o)
 	if e.failing(list) {
@@ -155,7 +155,7 @@ func (e *Execution) writeDown(o Observed, step *Step) {
 	}
 }
 
-// failing ends the command if members failed to be written or marked: one with replacements, or all of them.
+// failing makes the command fail if members could not be recorded or marked: any member of a command with replacements, or all members.
 func (e *Execution) failing(list []memberNow) bool {
 	var failed []error
 	for i := range list {
@@ -170,7 +170,7 @@ func (e *Execution) failing(list []memberNow) bool {
 	return false
 }
 
-// disruptions are those of the members that are not gone, started now, as the history remembers them.
+// disruptions are the history's entries for the remaining members, with the present time as their start.
 func (e *Execution) disruptions(o Observed, now time.Time) []Disruption {
 	var out []Disruption
 	for _, m := range e.members(o) {
@@ -189,7 +189,7 @@ func (e *Execution) disruptions(o Observed, now time.Time) []Disruption {
 	return out
 }
 
-// unmake takes off a member what the execution put on it.
+// unmake removes the execution's marks from a member.
 func (e *Execution) unmake(m *memberNow) []Effect {
 	var out []Effect
 	if m.now.Node != nil {
@@ -206,7 +206,7 @@ func (e *Execution) unmake(m *memberNow) []Effect {
 	return out
 }
 
-// mark puts the marker on the member's node that fits its pool's generation; nil when there is no node or it is marked.
+// mark returns the effect that marks the member's node, by its pool's generation; nil if there is no node, or it is marked.
 func (m *memberNow) mark() Effect {
 	marker := v1.MarkerOf(m.member.Pool)
 	switch {
@@ -218,7 +218,7 @@ func (m *memberNow) mark() Effect {
 	return TaintNode{m.member.Node}
 }
 
-// unmark takes off the node whatever marks it as being disrupted, of any generation.
+// unmark returns the effects that remove marks of any generation from the node.
 func unmark(name string, node *corev1.Node) []Effect {
 	var out []Effect
 	if v1.DisruptionTainted(node) {
@@ -230,7 +230,7 @@ func unmark(name string, node *corev1.Node) []Effect {
 	return out
 }
 
-// reasonOf is what the claim's condition DisruptionReason says, if it is true.
+// reasonOf is the reason of the claim's condition DisruptionReason, if it is true.
 func reasonOf(claim *v1.NodeClaim) (reason string, is bool) {
 	for i := range claim.Status.Conditions {
 		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionDisruptionReason {

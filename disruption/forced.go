@@ -8,15 +8,15 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// ForcedStep is what becomes of a node that something forces out.
+// ForcedStep is what happens to a node that must go.
 type ForcedStep struct {
-	// Removal of it; nil when it stays for now.
+	// Removal of the node; nil if it stays for now.
 	Removal *Removal
-	// Again is when to look again; 0 is never.
+	// Again is when to check again; 0 is never.
 	Again time.Duration
 }
 
-// Expire removes a claim whose node has lived for as long as it may: budgets, pods and a missing Node do not matter.
+// Expire removes a claim whose node has reached its maximum age: budgets, pods and a missing Node don't matter.
 func Expire(claim *v1.NodeClaim, now time.Time) ForcedStep {
 	if claim == nil {
 		return ForcedStep{}
@@ -31,11 +31,10 @@ func Expire(claim *v1.NodeClaim, now time.Time) ForcedStep {
 	return ForcedStep{Removal: &Removal{Claim: claim, Reason: ReasonExpired, Detail: "expireAfter " + cmp.Or(claim.Spec.ExpireAfter.String(), v1.DefaultExpireAfter.String())}}
 }
 
-// Interrupted is what a message of the provider means for the claim of the node that it is about: the claim is deleted, so
-// that its pods get other places while they still run; at once and without regard to them if the node is broken. Where the
-// provider says when the node stops, that is the deadline: pods that nothing else moves get what is left of their grace
-// period, instead of being cut off. A mere recommendation to rebalance removes nothing. Nothing happens to a claim that is
-// being deleted, and none for a node that no claim is known of: a nil claim.
+// Interrupted returns what a message of the provider means for the claim of its node: the claim is deleted, so that its pods get other
+// places while they still run. If the node is broken, they are deleted at once. If the provider says when the node stops, that is the
+// deadline: remaining pods get the rest of their grace period instead of being cut off. A mere recommendation to rebalance removes
+// nothing. Nothing happens to a claim that is being deleted, or for a node without a known claim (nil).
 func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now time.Time) ForcedStep {
 	if claim == nil || claim.DeletionTimestamp != nil || claim.Status.ProviderID != message.ProviderID {
 		return ForcedStep{}
@@ -45,11 +44,11 @@ func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now ti
 	case cloudprovider.InterruptionRebalance:
 		return ForcedStep{}
 	case cloudprovider.InterruptionUnhealthy:
-		removal.Deadline = now // it is broken: its pods get no time
+		removal.Deadline = now // it is broken: its pods get no grace period
 	case cloudprovider.InterruptionSpotReclaim, cloudprovider.InterruptionReservationReclaim, cloudprovider.InterruptionMaintenance,
 		cloudprovider.InterruptionStopped, cloudprovider.InterruptionTerminated:
 	default:
-		return ForcedStep{} // what is not known is left alone
+		return ForcedStep{} // unknown kinds are ignored
 	}
 	return ForcedStep{Removal: removal}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Handler carries the effects of commands out, with a method for each kind. A kind that comes with a later release is a method more, so that a
-// Handler that lacks it no longer compiles, and no effect is overlooked. Do hands an effect to its method.
+// Handler carries out the effects of commands, with one method for each kind. A new kind in a later release is a new method, so a Handler
+// without it no longer compiles, and no effect is overlooked. Do calls the method of an effect.
 type Handler interface {
 	// ValidateCommand asks Planner.Validate whether the command is still good; the answer is Observed.Validation.
 	ValidateCommand(context.Context, ValidateCommand) error
@@ -20,25 +20,25 @@ type Handler interface {
 	ClearRecord(context.Context, ClearRecord) error
 	// TaintNode puts the taint on a node; one that is gone is no error.
 	TaintNode(context.Context, TaintNode) error
-	// UntaintNode takes the taint off a node; one that is gone is no error.
+	// UntaintNode removes the taint from a node; one that is gone is no error.
 	UntaintNode(context.Context, UntaintNode) error
 	// CordonNode cordons a node; one that is gone is no error.
 	CordonNode(context.Context, CordonNode) error
-	// UncordonNode takes off a cordon that CordonNode put on; a node that is gone is no error.
+	// UncordonNode removes a cordon of CordonNode; a node that is gone is no error.
 	UncordonNode(context.Context, UncordonNode) error
 	// SetReason sets the condition of a NodeClaim, unless it is gone or another one.
 	SetReason(context.Context, SetReason) error
 	// ClearReason removes the condition of a NodeClaim; one that is gone is no error.
 	ClearReason(context.Context, ClearReason) error
-	// LaunchReplacement creates the NodeClaim of a replacement; what came of it is Observed.Replacements.
+	// LaunchReplacement creates the NodeClaim of a replacement; the result is Observed.Replacements.
 	LaunchReplacement(context.Context, LaunchReplacement) error
 	// MarkNode marks a node as leaving, in memory.
 	MarkNode(context.Context, MarkNode) error
-	// UnmarkNode takes the mark back.
+	// UnmarkNode removes the mark.
 	UnmarkNode(context.Context, UnmarkNode) error
-	// NominateNode keeps a node from disruption for a while, in memory.
+	// NominateNode protects a node from disruption for a while, in memory.
 	NominateNode(context.Context, NominateNode) error
-	// NoteDisruptions adds to the history and stores it; that it failed is Observed.NoteErr.
+	// NoteDisruptions adds to the history and stores it; a failure is Observed.NoteErr.
 	NoteDisruptions(context.Context, NoteDisruptions) error
 	// DeleteMember deletes the NodeClaim of a member; one that is gone is no error.
 	DeleteMember(context.Context, DeleteMember) error
@@ -46,7 +46,7 @@ type Handler interface {
 	DeleteReplacement(context.Context, DeleteReplacement) error
 }
 
-// Do has the handler carry the effect out. The error is the handler's own, or an *option.ArgumentError for an effect or a handler that is nil.
+// Do calls the handler's method for the effect. The error is the handler's, or an *option.ArgumentError if effect or handler is nil.
 func Do(ctx context.Context, effect Effect, handler Handler) error {
 	switch {
 	case effect == nil:
@@ -79,7 +79,7 @@ func (e DeleteReplacement) do(ctx context.Context, h Handler) error {
 	return h.DeleteReplacement(ctx, e)
 }
 
-// RefusedEffectError is an effect that a Handler was never to be asked for.
+// RefusedEffectError is an effect that this Handler does not support.
 type RefusedEffectError struct{ Effect Effect }
 
 // Error names the effect.
@@ -87,8 +87,8 @@ func (e *RefusedEffectError) Error() string {
 	return fmt.Sprintf("cannot %v: there is no handler for it", e.Effect)
 }
 
-// RefuseEffects is a Handler that refuses everything with a *RefusedEffectError. Embed it in one that is asked for some kinds alone, such as
-// those of CleanUp. The compiler then says nothing of kinds that are new: a Handler of all should not embed it.
+// RefuseEffects is a Handler that refuses everything with a *RefusedEffectError. Embed it in a Handler for a few kinds only, such as those
+// of CleanUp. The compiler then does not report new kinds, so don't embed it in a Handler for all kinds.
 type RefuseEffects struct{}
 
 var _ Handler = RefuseEffects{}

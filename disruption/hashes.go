@@ -4,17 +4,16 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// HashStep is what is to be stored so that hashes can be compared.
+// HashStep is what to store so that hashes can be compared.
 type HashStep struct {
 	// Claims are changed copies, to be stored before the pool.
 	Claims []*v1.NodeClaim
-	// Pool is a changed copy, to be stored when all Claims are; nil when it is right as it is.
+	// Pool is a changed copy, to be stored after all Claims; nil if it need not change.
 	Pool *v1.NodePool
 }
 
-// UpdateHashes keeps the pool's drift hash. When hashes are made in another way than those that the pool bears, the claims
-// of the pool get the new version first; its hash too, unless they are drifted, so that an upgrade drifts nothing by itself
-// and ends no drift. Nothing handed in is changed.
+// UpdateHashes maintains the pool's drift hash. If the version of the hash differs from the pool's, the pool's claims first get the new
+// version, and the new hash unless they are drifted. So an upgrade alone causes no drift and ends no drift. The arguments are not changed.
 func UpdateHashes(pool *v1.NodePool, claims []*v1.NodeClaim) HashStep {
 	if pool == nil {
 		return HashStep{}

@@ -15,20 +15,20 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 )
 
-// MaxHistoryBytes bounds what History.Annotation writes. What is alike is written as one when there is more, with the latest
-// time of all; if nodes have too many different labels for that, those of a zone are alike that went for one reason, with the labels
-// that all nodes share. The oldest is left out if even that is not enough.
+// MaxHistoryBytes limits what History.Annotation writes. If there is more, similar entries become one, with the latest time of all. If
+// nodes have too many different labels for that, entries of the same zone and reason become one, with the labels that all nodes share. If
+// that is not enough, the oldest entries are left out.
 const MaxHistoryBytes = 48 << 10
 
-// History are disruptions that were started, the latest last: Input.History. The zero value is empty. It is a plain list;
-// methods leave it as it is and return another.
+// History is a list of disruptions that were started, latest last: Input.History. The zero value is empty. Methods don't change it but
+// return a new list.
 type History []Disruption
 
-// HistoryError is an annotation v1.DisruptionHistoryAnnotationKey that can't be read.
+// HistoryError is an annotation v1.DisruptionHistoryAnnotationKey that cannot be read.
 type HistoryError struct {
-	// Pool that bears it.
+	// Pool that has the annotation.
 	Pool v1.PoolKey
-	// Err is why.
+	// Err is the cause.
 	Err error
 }
 
@@ -39,7 +39,8 @@ func (e *HistoryError) Error() string {
 // Unwrap is Err.
 func (e *HistoryError) Unwrap() error { return e.Err }
 
-// Add has more disruptions. One of a command and node that it has is left out, so that a command may be noted twice.
+// Add returns the history with further disruptions. It skips entries of a command and node that it already has, so a command may be added
+// twice.
 func (h History) Add(more ...Disruption) History {
 	out := slices.Clone(h)
 	type key struct{ command, node string }
@@ -59,12 +60,12 @@ func (h History) Add(more ...Disruption) History {
 	return out
 }
 
-// Within are those that were started less than the window before now.
+// Within returns the disruptions that were started less than the window before now.
 func (h History) Within(window time.Duration, now time.Time) History {
 	return slices.DeleteFunc(slices.Clone(h), func(d Disruption) bool { return now.Sub(d.Time) >= window })
 }
 
-// historyLine is a disruption, or several alike, as the annotation holds it.
+// historyLine is a disruption, or several similar ones, in the annotation.
 type historyLine struct {
 	Node    string      `json:"n,omitempty"`
 	Command string      `json:"c,omitempty"`
@@ -83,8 +84,8 @@ type historyText struct {
 	Lines  []historyLine       `json:"lines,omitempty"`
 }
 
-// Annotation is the part of the history that is about the pool, for v1.DisruptionHistoryAnnotationKey; empty when there is none. It takes
-// at most MaxHistoryBytes.
+// Annotation is the part of the history about the pool, for v1.DisruptionHistoryAnnotationKey; empty if there is none. It takes at most
+// MaxHistoryBytes.
 func (h History) Annotation(pool v1.PoolKey) string {
 	var text historyText
 	places := map[string]int{}
@@ -94,7 +95,7 @@ func (h History) Annotation(pool v1.PoolKey) string {
 			continue
 		}
 		set := maps.Clone(d.Labels)
-		delete(set, corev1.LabelHostname) // of one node, and no budget is about one
+		delete(set, corev1.LabelHostname) // it names one node, and no budget is about one node
 		key := fmt.Sprint(set)            // maps are printed in the order of their keys
 		at, known := places[key]
 		if !known {
@@ -127,12 +128,12 @@ func (t *historyText) String() string {
 	}
 	out, err := json.Marshal(t)
 	if err != nil {
-		return "" // there is nothing in it that JSON does not know
+		return "" // JSON can represent all of it
 	}
 	return string(out)
 }
 
-// coalesce makes one line of all that budgets can't tell apart but by time, with the latest.
+// coalesce makes one line of all lines that differ, for budgets, only in their time, and keeps the latest.
 func (t *historyText) coalesce() {
 	type kind struct {
 		reason Reason
@@ -164,10 +165,10 @@ func (t *historyText) coalesce() {
 	slices.SortStableFunc(t.Lines, func(a, b historyLine) int { return cmp.Compare(a.Time, b.Time) })
 }
 
-// maxCount is how many disruptions one line speaks for at most: it has to be read again.
+// maxCount is the largest number of disruptions in one line, which limits what reading it creates.
 const maxCount = 10_000
 
-// shareLabels leaves out labels that are not the same for all lines.
+// shareLabels removes labels that differ between lines.
 func (t *historyText) shareLabels() {
 	if len(t.Labels) == 0 {
 		return
@@ -188,7 +189,7 @@ func (t *historyText) shareLabels() {
 // maxOwners is how many owners one line of several disruptions names.
 const maxOwners = 64
 
-// dropLabels leaves out sets of labels that no line names.
+// dropLabels removes sets of labels that no line refers to.
 func (t *historyText) dropLabels() {
 	var kept []map[string]string
 	places := map[int]int{}
@@ -224,7 +225,7 @@ func HistoryOf(pool *v1.NodePool) (History, error) {
 			Pods: l.Pods, Price: money.USD(l.Price), Owners: l.Owners,
 		}
 		out = append(out, d)
-		d.Pods, d.Price = 0, 0 // the first speaks for all of them
+		d.Pods, d.Price = 0, 0 // the first entry counts for all of them
 		for range l.Count - 1 {
 			out = append(out, d)
 		}

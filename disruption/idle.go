@@ -2,21 +2,20 @@ package disruption
 
 import "time"
 
-// idleFor is after how long a fruitless plan is repeated although nothing that can be seen has changed: prices and
-// availability may have.
+// idleFor is when to repeat a plan that found nothing although no visible state has changed: prices and availability may have.
 const idleFor = 5 * time.Minute
 
-// Idle remembers that there was nothing to do, so that nothing is planned again until that may have changed. The zero
-// value remembers nothing. It is one goroutine's.
+// Idle remembers that there was nothing to do, to avoid planning again until something may have changed. The zero value remembers nothing.
+// Use it from one goroutine.
 type Idle struct {
 	known    bool
 	revision uint64
 	until    time.Time
 }
 
-// Note remembers what became of a plan for a view of the revision (cluster.View.Revision): one that found something, or left
-// something out for lack of budget, is no reason to wait; one that knows when it may find something, until then. Drift is
-// not part of a revision: when a claim begins to be drifted, call Forget.
+// Note records the result of a plan for a view of the revision (cluster.View.Revision). After a plan that found something, or left
+// something out because of budgets, the next plan need not wait; if a plan knows when it may find something, the next one waits until
+// then. Drift is not part of a revision: call Forget when a claim becomes drifted.
 func (i *Idle) Note(p *Plan, revision uint64) {
 	if p == nil {
 		return
@@ -28,10 +27,10 @@ func (i *Idle) Note(p *Plan, revision uint64) {
 	}
 }
 
-// Forget has the next plan made whatever is remembered.
+// Forget forces the next pass to plan.
 func (i *Idle) Forget() { i.known = false }
 
-// Wait is for how long nothing needs to be planned if the revision stays; 0 is plan now.
+// Wait is how long planning is unnecessary if the revision stays; 0 means plan now.
 func (i *Idle) Wait(revision uint64, now time.Time) time.Duration {
 	if !i.known || i.revision != revision {
 		return 0

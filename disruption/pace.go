@@ -8,40 +8,38 @@ const (
 	PlanEvery = 10 * time.Second
 	// SyncEvery is how long to wait for a view that is not complete yet.
 	SyncEvery = time.Second
-	// paceFirst and paceMost bound the back-off after errors.
+	// paceFirst and paceMost limit the back-off after errors.
 	paceFirst = time.Second
 	paceMost  = time.Minute
 )
 
-// PassOutcome is what became of one pass: a view taken, leftovers cleaned up, a plan made, its commands begun.
+// PassOutcome is the result of a pass: take a view, clean up leftovers, plan, start commands.
 type PassOutcome int
 
 // The outcomes.
 const (
-	// PassFruitless: nothing was found, or nothing of it could be begun.
+	// PassFruitless: nothing was found, or nothing could be started.
 	PassFruitless PassOutcome = iota
-	// PassStarted: at least one command was begun: there may be more to do, and it is looked for at once, again from the
-	// first method on.
+	// PassStarted: at least one command was started. There may be more to do, so the next pass follows at once, with all methods.
 	PassStarted
-	// PassNotSynced: the view is not complete: nothing was planned.
+	// PassNotSynced: the view is incomplete, so nothing was planned.
 	PassNotSynced
-	// PassConflict: somebody else wrote to an object at the same time: all is looked at again at once.
+	// PassConflict: someone else wrote to an object at the same time; the pass is repeated at once.
 	PassConflict
 	// PassFailed: any other error.
 	PassFailed
 )
 
-// Pace says when the next pass of a loop that plans is due. It holds no clock. The zero value is
-// ready; it is one goroutine's.
+// Pace computes when a planning loop runs its next pass. It has no clock. The zero value is ready; use it from one goroutine.
 type Pace struct {
 	conflicts, failures int
 }
 
-// mostConflicts in a row are repeated at once; then they count as failures, so that two writers can't keep a loop spinning.
+// mostConflicts in a row are repeated at once; after that they count as failures, so that two writers can't keep a loop busy.
 const mostConflicts = 5
 
-// After is how long to wait after a pass with the outcome; 0 is not at all. Errors are waited for longer each time, from a
-// second to a minute, until a pass comes to its end.
+// After returns how long to wait after a pass; 0 is not at all. After errors it waits longer each time, from a second to a minute, until a
+// pass succeeds.
 func (p *Pace) After(o PassOutcome) time.Duration {
 	if o == PassConflict {
 		if p.conflicts++; p.conflicts <= mostConflicts {

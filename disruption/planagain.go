@@ -7,24 +7,22 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/global"
 )
 
-// Memory is what a plan of Global leaves for the next one: what it was made of, its commands, and why each other node stays. It
-// is plain data that nobody changes: hand it to PlanAgain of the same Global with a later Fleet, and keep what that returns in
-// its stead. A nil Memory and a zero one remember nothing; one may be forgotten at any time, and may be used by several
-// goroutines. Its size goes by the last fleet and its plan and not by how many plans there were: an entry for each node, the
-// plan itself, and the objects of the fleet's snapshot, which it holds on to. It relies on it that, as scheduling.Snapshot asks,
-// objects are not changed after they were handed in.
+// Memory is what a plan of Global keeps for the next one: its input, its commands, and why each other node stays. It is plain data that is
+// never changed: pass it to PlanAgain of the same Global with a later Fleet, and keep what that returns instead. A nil or zero Memory
+// remembers nothing. You may drop one at any time, and several goroutines may use it. Its size depends on the last fleet and plan, not on
+// the number of plans: an entry for each node, the plan, and the objects of the fleet's snapshot, which it keeps alive. As
+// scheduling.Snapshot requires, objects must not be changed after they were passed in.
 type Memory struct {
 	memory *global.Memory
 }
 
-// PlanAgain is Plan with the memory of an earlier plan. It returns the memory for the next one as well. While nothing has changed that
-// matters, commands and verdicts are those of the plan before, with the times and IDs of now. After a small change, commands
-// whose nodes are as they were are kept, if they are still sound, sure to pay, and within budgets, and so is what keeps other
-// nodes; nodes that have changed, and those that had to do with them, are looked at again. After a large one, for small fleets,
-// after a change of prices, pools or options, and now and then, all is planned from nothing, as by Plan; so it is with a nil
-// Memory. Plans with a Memory may differ from plans without, and are not worth notably less; the same fleet, options and
-// memory give the same plan, byte for byte. The memory that is handed in is not changed. An error comes with no memory: the one
-// before is still good.
+// PlanAgain plans like Plan, with the memory of an earlier plan, and returns the memory for the next one. If nothing relevant has changed,
+// commands and verdicts are the earlier ones, with the present times and new IDs. After a small change, commands with unchanged nodes are
+// kept if they are still valid, sure to pay, and within budgets, and so are the reasons why other nodes stay; changed nodes, and nodes
+// that depended on them, are examined again. After a large change, for small fleets, after a change of prices, pools or options, from time
+// to time, and with a nil Memory, everything is planned as by Plan. Plans with a Memory may differ from plans without, but are not worth
+// notably less. The same fleet, options and memory give the same plan, byte for byte. The memory passed in is not changed. With an error
+// no memory is returned: the earlier one stays valid.
 func (g *Global) PlanAgain(ctx context.Context, fleet *Fleet, m *Memory) (*Plan, *Memory, error) {
 	if ctx == nil {
 		return nil, nil, option.Missing("Global.PlanAgain", "the context")

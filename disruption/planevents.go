@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Events are about a plan for the fleet: what keeps nodes from being candidates, or from consolidation, and which ones
-// go. Blocks that are the mere state of things are silent.
+// Events are about a plan for the fleet: what keeps nodes from being candidates, or from consolidation, and which nodes go. Blocks that
+// are part of normal operation have no events.
 func (p *Plan) Events(f *Fleet) []Event {
 	seen := f.seen()
 	if seen == nil {
@@ -37,12 +37,12 @@ func (p *Plan) Events(f *Fleet) []Event {
 	return out
 }
 
-// verdictEvents tell why a node stays: at most one event of a reason for each of its objects.
+// verdictEvents say why a node stays: at most one event for each reason and object.
 func verdictEvents(m *cluster.Machine, blocks []MethodBlock) []Event {
 	var out []Event
 	told := map[EventReason]bool{}
 	for _, b := range blocks {
-		// The code is part of what is told: that something else keeps the node now is news.
+		// The code is part of the identity: if another reason keeps the node, that is a new event.
 		e := Event{Message: b.Block.String(), Identity: string(b.Block.Code)}
 		switch {
 		case b.Block.Silent():
@@ -58,13 +58,13 @@ func verdictEvents(m *cluster.Machine, blocks []MethodBlock) []Event {
 			continue
 		}
 		told[e.Reason] = true
-		out = append(out, machineEvents(m, e)...)
+		out = append(out, nodeEvents(m, e)...)
 	}
 	return out
 }
 
-// unconsolidatable reports whether operators hear of the block as the reason why a node is not consolidated: what is about
-// the node, its pool and what would replace it. Budgets are told of on the pool, scores in metrics.
+// unconsolidatable reports whether an event names the block as the reason why a node is not consolidated: blocks about the node, its pool
+// and its replacement. Budgets have events of the pool, scores have metrics.
 func unconsolidatable(b *Block) bool {
 	switch b.Code {
 	case BlockRefused, BlockFailed, BlockHeldBack, BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget,
@@ -74,8 +74,8 @@ func unconsolidatable(b *Block) bool {
 	return false
 }
 
-// machineEvents are the event for the node's Node and for its NodeClaim, as far as there are.
-func machineEvents(m *cluster.Machine, e Event) []Event {
+// nodeEvents are the event for the Node and for its NodeClaim, if they exist.
+func nodeEvents(m *cluster.Machine, e Event) []Event {
 	var out []Event
 	if m.Node != nil {
 		e.Kind, e.Name, e.UID = decision.KindNode, m.Node.Name, m.Node.UID
@@ -88,7 +88,7 @@ func machineEvents(m *cluster.Machine, e Event) []Event {
 	return out
 }
 
-// plannedEvents are about a command of consolidation that was found, with the scores that let it pass.
+// plannedEvents are about a planned consolidation command, with the scores that approved it.
 func plannedEvents(c *Command) []Event {
 	if c.Reason != ReasonUnderutilized {
 		return nil
@@ -109,10 +109,10 @@ func plannedEvents(c *Command) []Event {
 	return out
 }
 
-// Events tell node, claim and pool that repair holds back. claim may be nil.
+// Events for node, claim and pool say that repair is suspended. claim may be nil.
 func (b *RepairBlock) Events(node *corev1.Node, claim *v1.NodeClaim) []Event {
 	e := Event{Warning: true, Reason: EventNodeRepairBlocked, Message: b.String(), Every: every(stateEvery)}
-	out := machineEvents(&cluster.Machine{Node: node, Claim: claim}, e)
+	out := nodeEvents(&cluster.Machine{Node: node, Claim: claim}, e)
 	if !b.Pool.IsZero() {
 		e.Kind, e.Name, e.UID = decision.KindNodePool, b.Pool.String(), ""
 		out = append(out, e)
@@ -120,8 +120,8 @@ func (b *RepairBlock) Events(node *corev1.Node, claim *v1.NodeClaim) []Event {
 	return out
 }
 
-// ProtectionEvents tell a pod's owner what its do-not-disrupt annotation does now: that it protects until a time, that it
-// no longer does, or that its value means nothing. The value "true" says all itself.
+// ProtectionEvents for a pod say what its do-not-disrupt annotation does now: it protects the pod until a time, it no longer does, or its
+// value is invalid. The value "true" needs no event.
 func ProtectionEvents(pod *corev1.Pod, now time.Time) []Event {
 	if pod == nil {
 		return nil

@@ -10,40 +10,40 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Planner decides which nodes to disrupt. Implementations are pure: the same fleet gives the same plan, and nothing is
-// changed. Reference and Global are such.
+// Planner decides which nodes to disrupt. Implementations are pure: the same fleet gives the same plan, and nothing is changed. Reference
+// and Global are planners.
 type Planner interface {
 	// Plan finds what is worth doing now. A cancelled context gives ctx.Err() and no plan.
 	Plan(ctx context.Context, f *Fleet) (*Plan, error)
-	// Validate says whether a command that was planned before is still good in the fleet as it is now: the command to be
-	// started, which may have fewer members if it may shrink. The error is a *RejectedError when it is not.
+	// Validate checks whether an earlier command is still valid in the present fleet, and returns the command to start, which may have
+	// fewer members if it may shrink. The error is a *RejectedError if it is not valid.
 	Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error)
 }
 
-// Plan is what a planner decided, plain data in a total order.
+// Plan is a planner's result, plain data in a total order.
 type Plan struct {
 	// Time it was made for.
 	Time time.Time `json:"time"`
 	// Commands in the order in which they were found. All of them may be carried out at the same time.
 	Commands []*Command `json:"commands,omitempty"`
-	// Waves say in which order to carry them out and how long that takes; Commands are in that order. Reference makes none.
+	// Waves say in which order to carry the commands out and how long that takes; Commands are in that order. Reference makes none.
 	Waves []Wave `json:"waves,omitempty"`
-	// FloorPrices are what proofs in Verdicts go by, by the numbers that these give.
+	// FloorPrices are the prices that proofs in Verdicts refer to by number.
 	FloorPrices []FloorPrices `json:"floorPrices,omitempty"`
-	// Cost of the candidates in USD per hour; Floor is what new nodes for the pods of all nodes would cost at least. Reference
-	// leaves them 0.
+	// Cost of the candidates in USD per hour; Floor is the least that new nodes for the pods of all nodes would cost. Reference leaves
+	// them 0.
 	Cost  float64 `json:"cost,omitempty"`
 	Floor float64 `json:"floor,omitempty"`
 	// Verdicts, one for each node of the view that a pool owns, by name.
 	Verdicts []Verdict `json:"verdicts"`
-	// Waiting says that something was left out for lack of budget, or until a time: looking again is worth it although
-	// nothing has changed. Again is when, if that is known.
+	// Waiting means that something was left out because of budgets, or until some time: planning again is useful although nothing has
+	// changed. Again is when, if that is known.
 	Waiting bool      `json:"waiting,omitempty"`
 	Again   time.Time `json:"again,omitzero"`
-	// Unsettled are commands, by ID, for whose pods provisioning may launch further nodes: see Global.Checks. Reference, like
-	// Karpenter, does not look, and lists none.
+	// Unsettled are commands, by ID, for whose pods provisioning may launch further nodes: see Global.Checks. Reference, like Karpenter,
+	// does not check this and lists none.
 	Unsettled []string `json:"unsettled,omitempty"`
-	// Unreached are pools that the search did not come to: hand them in with the next Input.
+	// Unreached are pools that the search did not reach: pass them to the next Input.
 	Unreached []v1.PoolKey `json:"unreached,omitempty"`
 }
 

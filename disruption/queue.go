@@ -11,17 +11,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// Queue are the commands that are being executed, side by side. It is one goroutine's. The zero value is empty.
+// Queue holds the commands that are being executed in parallel. Use it from one goroutine. The zero value is empty.
 type Queue struct {
-	// Approval has each command wait for an Approver; nil has them begin without. It holds for commands added later.
+	// Approval makes each command wait for an Approver; with nil, commands start without. It applies to commands added later.
 	Approval *ApprovalPolicy
 
 	byID map[string]*Execution
 }
 
-// BusyError is a command one of whose members another is about to remove.
+// BusyError is a command with a member that another command is about to remove.
 type BusyError struct {
-	// Command that was refused, Node and the command that holds it.
+	// Command that was refused, Node, and By, the command that has the node.
 	Command, Node, By string
 }
 
@@ -29,7 +29,7 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("command %s: command %s is about to remove node %s", e.Command, e.By, e.Node)
 }
 
-// Add begins a command. The error is a *BusyError when one under way has any of its members.
+// Add starts a command. The error is a *BusyError if a command under way has one of its members.
 func (q *Queue) Add(cmd *Command) (*Execution, error) {
 	if cmd == nil {
 		return nil, option.Missing("Queue.Add", "the command")
@@ -51,7 +51,7 @@ func (q *Queue) Add(cmd *Command) (*Execution, error) {
 	return e, nil
 }
 
-// Adopt takes in an execution that Recover found. The error is a *BusyError as Add's is.
+// Adopt adds an execution that Recover found. The error is a *BusyError, as for Add.
 func (q *Queue) Adopt(e *Execution) error {
 	if e == nil || e.cmd == nil {
 		return option.Missing("Queue.Adopt", "an execution that Recover found")
@@ -69,7 +69,7 @@ func (q *Queue) Adopt(e *Execution) error {
 	return nil
 }
 
-// Executions are those under way, by their commands' IDs. What is final is dropped.
+// Executions are those under way, by their commands' IDs. Ended ones are dropped.
 func (q *Queue) Executions() []*Execution {
 	maps.DeleteFunc(q.byID, func(_ string, e *Execution) bool { return e.State().Final() })
 	out := make([]*Execution, 0, len(q.byID))
@@ -79,7 +79,7 @@ func (q *Queue) Executions() []*Execution {
 	return out
 }
 
-// Executing are the nodes that commands under way are about to remove, with their IDs: Input.Executing.
+// Executing are the nodes that commands under way are about to remove, with the commands' IDs: Input.Executing.
 func (q *Queue) Executing() map[string]string {
 	out := map[string]string{}
 	for _, e := range q.Executions() {
@@ -90,10 +90,10 @@ func (q *Queue) Executing() map[string]string {
 	return out
 }
 
-// CleanUp undoes what commands left that nobody executes any more: taints, cordons, conditions and records of nodes that are
-// not leaving, the taint that a release of v1beta1 left, too, and records of replacements whose command has ended. Do it
-// before each plan, and call Recover before the first: what CleanUp undoes can't be gone on with. Where another provider has
-// nodes of its own, leave them out of View.Machines: their marks belong to somebody else's commands.
+// CleanUp undoes what commands without an execution left behind: taints, cordons, conditions and records of nodes that stay, also the
+// taint of v1beta1, and records of replacements whose command has ended. Call it before each plan, but call Recover before the first:
+// commands that CleanUp undoes cannot continue. If another provider has its own nodes, leave them out of View.Machines: their marks belong
+// to other commands.
 func CleanUp(view *cluster.View, executing map[string]string) []Effect {
 	var out []Effect
 	if view == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 )
 
-// Role is what a NodeClaim is to a command.
+// Role is a NodeClaim's role in a command.
 type Role string
 
 // The roles.
@@ -23,10 +23,10 @@ const (
 	RoleReplacement Role = "replacement"
 )
 
-// Record is what a NodeClaim says, under v1.DisruptionCommandAnnotationKey, about the command that it belongs to: members from
-// before its first effect until they are gone or it was taken back, replacements from their creation until it has ended. It is enough, with those of the other NodeClaims,
-// to go on with the command or to take it back in a process that knows nothing else. It has no state: how far a command has
-// come is what the objects show, so that it can't be out of date. It takes less than 1 KiB.
+// Record is what a NodeClaim says, as v1.DisruptionCommandAnnotationKey, about its command: members have it from before the command's
+// first effect until they are gone or it was undone, replacements from their creation until it has ended. The records of all its
+// NodeClaims are enough to continue or undo the command in a process that knows nothing else. A record has no state, so it can't be out of
+// date: the objects show how far the command is. It takes less than 1 KiB.
 type Record struct {
 	// ID of the command, and the NodeClaim's Role in it.
 	ID   string `json:"id"`
@@ -36,31 +36,31 @@ type Record struct {
 	// Method and Reason of the command.
 	Method Method `json:"method"`
 	Reason Reason `json:"reason"`
-	// Members and Replacements are how many the command has.
+	// Members and Replacements are the numbers of members and replacements.
 	Members      int `json:"members"`
 	Replacements int `json:"replacements,omitempty"`
-	// Planned is when it was decided, Started when its members began to be marked: its deadline counts from then.
+	// Planned is when the command was planned, Started when marking of its members began: its deadline counts from then.
 	Planned time.Time `json:"planned"`
 	Started time.Time `json:"started"`
-	// Wave and Waves are Command's.
+	// Wave and Waves are those of the Command.
 	Wave  int `json:"wave,omitempty"`
 	Waves int `json:"waves,omitempty"`
-	// Digest is Command.Digest of the command as it began: all its records have the same.
+	// Digest is Command.Digest when the command started: equal in all its records.
 	Digest string `json:"digest,omitempty"`
-	// Node and UID of a member: its Node's name, and the UID of its NodeClaim. Pool of a replacement, as v1.PoolKey.String has it.
+	// Node and UID of a member: the name of its Node, and the UID of its NodeClaim. Pool of a replacement, as v1.PoolKey.String.
 	Node string    `json:"node,omitempty"`
 	UID  types.UID `json:"uid,omitempty"`
 	Pool string    `json:"pool,omitempty"`
 	// Static of members and replacements of pools with replicas.
 	Static bool `json:"static,omitempty"`
-	// Price of a member in USD per hour, and Cost of its disturbance, as they were planned.
+	// Price of a member in USD per hour, and Cost of its disruption, as planned.
 	Price float64 `json:"price,omitempty"`
 	Cost  float64 `json:"cost,omitempty"`
 }
 
-// RecordError is an annotation v1.DisruptionCommandAnnotationKey that can't be read.
+// RecordError is an annotation v1.DisruptionCommandAnnotationKey that cannot be read.
 type RecordError struct {
-	// Claim is the NodeClaim's name, Rule what is wrong with its annotation.
+	// Claim is the name of the NodeClaim, Rule what is wrong with its annotation.
 	Claim, Rule string
 }
 
@@ -92,7 +92,7 @@ func RecordOf(claim *v1.NodeClaim) (*Record, error) {
 	return r, nil
 }
 
-// command is the same for all records of one command.
+// command is the part that is equal in all records of one command.
 func (r *Record) command() Record {
 	out := *r
 	out.Role, out.Index, out.Node, out.UID, out.Pool, out.Static, out.Price, out.Cost = "", 0, "", "", "", false, 0, 0
@@ -100,11 +100,11 @@ func (r *Record) command() Record {
 	return out
 }
 
-// clockSkew is how far the clocks of a controller and an API server may be apart.
+// clockSkew is the assumed maximum difference between the clocks of a controller and an API server.
 const clockSkew = 5 * time.Minute
 
-// writtenFor reports whether the record was written for the claim, and not for another from which somebody has copied it. A replacement is
-// of the pool that was to launch it, and no older than its command.
+// writtenFor reports whether the record was written for this claim, and not copied from another one. A replacement is in the pool that was
+// to launch it, and not older than its command.
 func (r *Record) writtenFor(claim *v1.NodeClaim) bool {
 	if r.Role == RoleMember {
 		return r.UID == claim.UID
@@ -113,11 +113,11 @@ func (r *Record) writtenFor(claim *v1.NodeClaim) bool {
 	return r.Pool == v1.PoolOf(claim.Labels).String() && (created.IsZero() || !created.Time.Before(r.Planned.Add(-clockSkew)))
 }
 
-// String is the record as the annotation holds it.
+// String is the annotation's text.
 func (r *Record) String() string {
 	text, err := json.Marshal(r)
 	if err != nil {
-		return "" // prices are finite, times within their range
+		return "" // prices are finite, and times within their range
 	}
 	return string(text)
 }
@@ -128,7 +128,7 @@ func belongs(claim *v1.NodeClaim, id string) bool {
 	return err == nil && r != nil && r.ID == id
 }
 
-// record is what all records of the execution's command have in common.
+// record is the common part of the records of the execution's command.
 func (e *Execution) record(role Role, index int) *Record {
 	return &Record{
 		ID: e.cmd.ID, Role: role, Index: index, Method: e.cmd.Method, Reason: e.cmd.Reason, Members: len(e.cmd.Members),
@@ -150,5 +150,5 @@ func (e *Execution) replacementRecord(index int) string {
 	return r.String()
 }
 
-// token is the same for the same replacement of the same command, in whatever process.
+// token is the same for the same replacement of the same command, in every process.
 func (e *Execution) token(index int) string { return "command/" + e.cmd.ID + "/" + strconv.Itoa(index) }

@@ -14,17 +14,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// ErrInterrupted is why a command is taken back whose process ended before all its replacements were launched, or before it
-// began to delete what needs none. Nothing is lost: the next plan finds what is still worth doing.
+// ErrInterrupted is the cause of failure of a command whose process ended before all its replacements were launched, or before it began to
+// delete members that need no replacement. Nothing is lost: the next plan finds what is still worth doing.
 var ErrInterrupted = errors.New("the process that carried the command out has ended")
 
-// Recovery is what a process that begins finds of the commands of those before it.
+// Recovery is what a new process finds of the commands of earlier ones.
 type Recovery struct {
-	// Commands that are not at their end, by ID: hand each Execution to Queue.Adopt and step it like any other. Those
-	// with all their replacements go on, until their deadline; the others take back what was done for them.
+	// Commands that have not ended, by ID: pass each Execution to Queue.Adopt and step it like any other. Commands with all their
+	// replacements continue until their deadline; the others are undone.
 	Commands []Recovered
-	// Draining are commands that have deleted all their members, of which some are still there; by ID. Nothing needs to be
-	// done for them.
+	// Draining are commands that have deleted all their members, some of which still exist; by ID. Nothing needs to be done for them.
 	Draining []*Command
 	// History of all NodePools, for Input.History.
 	History History
@@ -32,11 +31,11 @@ type Recovery struct {
 	Effects []Effect
 }
 
-// Recovered is a command to go on with.
+// Recovered is a command to continue.
 type Recovered struct {
 	// Execution of it.
 	Execution *Execution
-	// Replacements at the places of Command.Replacements, as they are now; nil for one that was not launched or is gone.
+	// Replacements, with the indexes of Command.Replacements, as observed; nil for one that was not launched or is gone.
 	Replacements []*v1.NodeClaim
 }
 
@@ -55,16 +54,15 @@ func (r *Recovery) Executing() map[string]string {
 	return out
 }
 
-// Recover finds the commands of earlier processes by what they wrote on objects (Record, v1.DisruptionHistoryAnnotationKey). It is for a
-// new leader, once, before the first plan: the view must be complete, but for nodes of other providers (see CleanUp), and show what the
-// process before wrote last. Nothing in it is changed; nil has nothing to recover.
+// Recover finds the commands of earlier processes by what they wrote on objects (Record, v1.DisruptionHistoryAnnotationKey). A new leader
+// calls it once, before the first plan. The view must be complete, except for nodes of other providers (see CleanUp), and include the last
+// writes of the earlier process. Nothing in it is changed; a nil view has nothing to recover.
 //
-// A command whose replacements are all there goes on, since they are paid for. Any other is taken back: its members stay,
-// what it launched goes, and the next plan decides with the cluster as it is now. Either way no node is launched that the
-// earlier process would not have launched. Annotations that can't be read are taken off, and so are those that were not written
-// for the NodeClaim that has them: a member is known by its UID, a replacement by its pool, its age, and that its record says of the
-// command, its digest among it, what the members' say. Where two NodeClaims say that they are the same replacement, or
-// members do not agree, the command is taken back.
+// A command with all its replacements continues, because they are already paid for. Any other is undone: its members stay, its
+// replacements are deleted, and the next plan decides for the present cluster. In both cases no node is launched that the earlier process
+// would not have launched. Invalid annotations are removed, and so are annotations that were not written for the NodeClaim that has them:
+// a member is identified by its UID; a replacement by its pool, its age, and by its record, which must agree with the members' about the
+// command and its digest. If two NodeClaims claim to be the same replacement, or members disagree, the command is undone.
 func Recover(view *cluster.View) *Recovery {
 	out := &Recovery{}
 	if view == nil {
@@ -87,7 +85,7 @@ func Recover(view *cluster.View) *Recovery {
 		left := found[id]
 		foreign = append(foreign, left.sift()...)
 		switch {
-		case len(left.members) == 0: // it has ended, and its replacements are nodes like others
+		case len(left.members) == 0: // it has ended, and its replacements are ordinary nodes
 		case !slices.ContainsFunc(left.members, func(m *recorded) bool { return m.machine.Claim.DeletionTimestamp == nil }):
 			out.Draining = append(out.Draining, left.command())
 		default:
@@ -115,14 +113,14 @@ func Recover(view *cluster.View) *Recovery {
 	return out
 }
 
-// remains are what is left of one command.
+// remains are the remaining objects of one command.
 type remains struct {
 	members []*recorded
-	// launched are NodeClaims that say that they are replacements, until sift has put them in their places.
+	// launched are NodeClaims that claim to be replacements, until sift has assigned them.
 	launched     []*recorded
 	replacements []*v1.NodeClaim
 	static       []bool
-	// foreign are NodeClaims whose records are those of others; disagrees: members' records are not of one command.
+	// foreign are NodeClaims with records of other claims; disagrees means that members' records are of different commands.
 	foreign   []*v1.NodeClaim
 	disagrees bool
 }
@@ -145,8 +143,8 @@ func (l *remains) add(r *Record, m *cluster.Machine) {
 	}
 }
 
-// sift puts replacements in their places, but for those whose records are not those of the members' command. It returns what takes
-// records off NodeClaims that have nothing to do with it.
+// sift assigns replacements to their indexes, except for those whose records differ from the members'. It returns the effects that remove
+// records from NodeClaims that don't belong to the command.
 func (l *remains) sift() (clear []Effect) {
 	slices.SortFunc(l.members, func(a, b *recorded) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.machine.Name, b.machine.Name))
@@ -164,7 +162,7 @@ func (l *remains) sift() (clear []Effect) {
 	return clear
 }
 
-// place puts the replacements of the command in their places. Of two for one place neither is taken for it.
+// place assigns the replacements to their indexes. If two have the same index, neither is used.
 func (l *remains) place(of *Record) {
 	many := min(max(0, of.Replacements), maxReplacements)
 	l.replacements, l.static = make([]*v1.NodeClaim, many), make([]bool, many)
@@ -184,10 +182,10 @@ func (l *remains) place(of *Record) {
 	}
 }
 
-// maxReplacements bounds what an annotation that somebody else wrote can have made.
+// maxReplacements limits what an annotation written by someone else can make us allocate.
 const maxReplacements = 10_000
 
-// command is the command as far as its members and replacements tell; it has members.
+// command rebuilds the command from its members and replacements; it has members.
 func (l *remains) command() *Command {
 	first := l.members[0]
 	cmd := &Command{
@@ -218,7 +216,7 @@ func (l *remains) command() *Command {
 	return cmd
 }
 
-// notAfter is the time, and now for one that is later: that of a process whose clock was ahead. A snapshot without a time has no now.
+// notAfter is the time, or now for a later time, of a process whose clock was ahead. A snapshot without a time has no now.
 func notAfter(t, now time.Time) time.Time {
 	if t.After(now) && !now.IsZero() {
 		return now
@@ -226,8 +224,8 @@ func notAfter(t, now time.Time) time.Time {
 	return t
 }
 
-// recovered is the execution to go on with. A record without a start, which nobody here wrote, has its deadline count from now, and so
-// has one that begins later.
+// recovered is the execution that continues. If a record has no start (drawknife always writes one), or a start in the future, the
+// deadline counts from now.
 func (l *remains) recovered(view *cluster.View) Recovered {
 	cmd := l.command()
 	e := Execute(cmd)

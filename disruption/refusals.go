@@ -11,15 +11,15 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// Refusals remembers which nodes must not be disrupted for a while, so that plans leave them alone and verdicts say why: an Approver refused
-// (Note), the API server or the launch rate limiter did (Failed), or their NodePool can't be written to (ClosePool). It is kept in memory, holds no clock, and
-// is safe for concurrent use. The zero value is ready, a nil *Refusals remembers nothing.
+// Refusals remembers which nodes must not be disrupted for a while, so that plans leave them alone and verdicts say why: an Approver
+// refused (Note), the API server or the launch rate limiter did (Failed), or their NodePool can't be written (ClosePool). It is kept in
+// memory, has no clock, and is safe for concurrent use. The zero value is ready, a nil *Refusals remembers nothing.
 type Refusals struct{ pauses survey.Refusals }
 
-// NewRefusals remembers nothing yet.
+// NewRefusals returns an empty Refusals.
 func NewRefusals() *Refusals { return &Refusals{} }
 
-// inner is what planners ask; nil for nil.
+// inner is the type that planners use; nil for nil.
 func (r *Refusals) inner() *survey.Refusals {
 	if r == nil {
 		return nil
@@ -27,7 +27,7 @@ func (r *Refusals) inner() *survey.Refusals {
 	return &r.pauses
 }
 
-// Note remembers the refusal of an Approver in the chain of an execution's error, Step.Err; others it passes over.
+// Note remembers an Approver's refusal if it is in the chain of an execution's error, Step.Err; it ignores other errors.
 func (r *Refusals) Note(err error, now time.Time) {
 	var why *RefusedError
 	if !errors.As(err, &why) {
@@ -40,10 +40,10 @@ func (r *Refusals) Note(err error, now time.Time) {
 	r.inner().Refuse(why.uids, why.Reason, text, now, now.Add(why.For))
 }
 
-// Failed remembers that the command could not be carried out, by Step.Err of its execution, and reports whether its nodes are left alone for
-// that: they are if writes for it were refused (ErrTainting, ErrLaunch, ErrHistory), for a minute, then two, at most ten, whatever the reason
-// they are to go for; and if launches were held back (ErrHeldBack), until that is over. Other errors it passes over: those commands have their
-// time, or come to nothing at once.
+// Failed remembers that the command could not be carried out, given Step.Err of its execution, and reports whether its nodes are paused.
+// They are if writes for it were refused (ErrTainting, ErrLaunch, ErrHistory): for a minute, then two, at most ten, for every reason of
+// disruption. They also are if launches were held back (ErrHeldBack), until launches are allowed again. Other errors are ignored: such
+// commands took their time, or failed at once.
 func (r *Refusals) Failed(cmd *Command, err error, now time.Time) bool {
 	if r == nil || cmd == nil {
 		return false
@@ -63,33 +63,33 @@ func (r *Refusals) Failed(cmd *Command, err error, now time.Time) bool {
 // Succeeded forgets the failures of the command's nodes.
 func (r *Refusals) Succeeded(cmd *Command) { r.inner().Succeeded(cmd) }
 
-// ClosePool has all nodes of the pool left alone until then: nothing can be noted on it, as why says.
+// ClosePool pauses all nodes of the pool until then: its objects can't be written, as why explains.
 func (r *Refusals) ClosePool(pool v1.PoolKey, why string, until time.Time) {
 	r.inner().ClosePool(pool, why, until)
 }
 
-// OpenPool takes ClosePool back.
+// OpenPool reverts ClosePool.
 func (r *Refusals) OpenPool(pool v1.PoolKey) { r.inner().OpenPool(pool) }
 
-// Blocks says why and until when a claim's node is left alone; nil when it is not.
+// Blocks returns why and until when a claim's node is paused; nil if it is not.
 func (r *Refusals) Blocks(claim types.UID, reason Reason, now time.Time) *Block {
 	return r.inner().Blocks(claim, reason, now)
 }
 
-// BlocksPool says why and until when the nodes of the pool are left alone; nil when they are not.
+// BlocksPool returns why and until when the nodes of the pool are paused; nil if they are not.
 func (r *Refusals) BlocksPool(pool v1.PoolKey, now time.Time) *Block {
 	return r.inner().BlocksPool(pool, now)
 }
 
-// ErrHeldBack is errors.Is of every *HeldBackError.
+// ErrHeldBack is matched by every *HeldBackError (errors.Is).
 var ErrHeldBack = errors.New("launching replacements is held back")
 
-// HeldBackError is a command that is taken back since a replacement of it must not be launched yet: Failed has its nodes left alone until then.
+// HeldBackError is a command that is undone because one of its replacements must not be launched yet: Failed pauses its nodes until then.
 type HeldBackError struct {
-	// Until is when the launch may be tried again, Why who holds it back and for what.
+	// Until is when the launch may be tried again; Why says what holds it back.
 	Until time.Time
 	Why   string
-	// Launched are the replacements that were launched before, and go with the command.
+	// Launched are the replacements that were already launched, and are deleted with the command.
 	Launched int
 }
 

@@ -10,41 +10,41 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// How much may be broken before repair stops.
+// Limits of repair.
 const (
 	// repairShare is the percentage of nodes that may be unhealthy, rounded up.
 	repairShare = 20
-	// repairAgain is when to look again at what repair does not touch.
+	// repairAgain is when to check again after repair did nothing.
 	repairAgain = 5 * time.Minute
 )
 
-// RepairState is what is known when the health of a node is looked at. Nothing in it is changed.
+// RepairState is the observed state of a node. Nothing in it is changed.
 type RepairState struct {
-	// Node that is looked at, and its NodeClaim: without either there is nothing to repair.
+	// Node to check, and its NodeClaim: without both there is nothing to repair.
 	Node  *corev1.Node
 	Claim *v1.NodeClaim
-	// Policies of the provider; none turns repair off.
+	// Policies of the provider; without policies repair is off.
 	Policies []cloudprovider.RepairPolicy
-	// Nodes are all of the cluster.
+	// Nodes are all nodes of the cluster.
 	Nodes []*corev1.Node
 }
 
-// RepairStep is what becomes of a node.
+// RepairStep is what happens to a node.
 type RepairStep struct {
-	// Removal of the node; nil when it stays.
+	// Removal of the node; nil if it stays.
 	Removal *Removal
-	// Block says that too many nodes are unhealthy at once: more likely something else is at fault, and removing them
-	// would make it worse. Nil when that is not so.
+	// Block means that too many nodes are unhealthy at once: probably the cause is elsewhere, and removing nodes would make it worse. Nil
+	// if that is not so.
 	Block *RepairBlock
-	// Again is when to look again; 0 is when something changes.
+	// Again is when to check again; 0 is when something changes.
 	Again time.Duration
 }
 
-// RepairBlock is why nothing is repaired.
+// RepairBlock says why nothing is repaired.
 type RepairBlock struct {
-	// Pool that the nodes are counted of; the zero value for the whole cluster.
+	// Pool whose nodes are counted; the zero value for the whole cluster.
 	Pool v1.PoolKey
-	// Unhealthy of Nodes, and how many of them may be.
+	// Unhealthy of Nodes are unhealthy, and Allowed may be.
 	Unhealthy, Nodes, Allowed int
 }
 
@@ -57,23 +57,22 @@ func (b *RepairBlock) String() string {
 	return fmt.Sprintf("%d of %d nodes of %s are unhealthy, more than the %d that are repaired", b.Unhealthy, b.Nodes, of, b.Allowed)
 }
 
-// Removal is a node that must go, whatever stands in the way.
+// Removal is a node that must go in any case.
 type Removal struct {
 	// Claim to delete.
 	Claim *v1.NodeClaim
-	// Reason, and Detail of it for people and metrics.
+	// Reason, and its Detail for people and metrics.
 	Reason Reason
 	Detail string
-	// Condition of the node that calls it broken; empty unless Reason is ReasonUnhealthy.
+	// Condition of the node for which it counts as broken; empty unless Reason is ReasonUnhealthy.
 	Condition corev1.NodeConditionType
-	// Deadline is when its pods are deleted, whatever they say; zero leaves that to the claim's terminationGracePeriod. It
-	// belongs in the claim's annotation v1.NodeClaimTerminationTimestampAnnotationKey before the claim is deleted: see
-	// WithDeadline.
+	// Deadline is when its pods are deleted in any case; zero leaves that to the claim's terminationGracePeriod. Write it to the claim's
+	// annotation v1.NodeClaimTerminationTimestampAnnotationKey before you delete the claim: see WithDeadline.
 	Deadline time.Time
 }
 
-// WithDeadline is a copy of the claim whose annotation says the removal's deadline, and whether it differs from the claim:
-// an earlier deadline that is there already stays, a later one is overwritten.
+// WithDeadline returns a copy of the claim with the removal's deadline in its annotation, and whether it differs from the claim: an
+// earlier deadline stays, a later one is overwritten.
 func (r *Removal) WithDeadline() (claim *v1.NodeClaim, changed bool) {
 	claim = r.Claim.DeepCopy()
 	if r.Deadline.IsZero() {
@@ -87,9 +86,9 @@ func (r *Removal) WithDeadline() (claim *v1.NodeClaim, changed bool) {
 	return claim, true
 }
 
-// Repair removes a node that a policy of its provider calls broken for longer than it tolerates, unless more than a
-// fifth of the pool's nodes, or for a claim without a pool of the cluster's, match a policy. Pods get no time beyond the
-// least: see Removal.Deadline.
+// Repair removes a node that has been broken, by a policy of its provider, for longer than the policy tolerates. It does not if more than
+// a fifth of the pool's nodes match a policy (of the cluster's nodes for a claim without a pool). Pods get only the minimum time: see
+// Removal.Deadline.
 func Repair(s RepairState, now time.Time) RepairStep {
 	if s.Node == nil || s.Claim == nil || s.Claim.DeletionTimestamp != nil {
 		return RepairStep{}
@@ -110,7 +109,7 @@ func Repair(s RepairState, now time.Time) RepairStep {
 	}}
 }
 
-// repairDue is when the first matching policy runs out of patience.
+// repairDue is when the first matching policy no longer tolerates the condition.
 func repairDue(node *corev1.Node, policies []cloudprovider.RepairPolicy) (due time.Time, policy *cloudprovider.RepairPolicy) {
 	for i := range policies {
 		for j := range node.Status.Conditions {

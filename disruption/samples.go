@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// Samples are how many nodes may be disrupted for each voluntary reason, budgets aside.
+// Samples are how many nodes could be disrupted for each voluntary reason, without budgets.
 func (f *Fleet) Samples() []Sample {
 	var out []Sample
 	for _, r := range VoluntaryReasons() {
@@ -27,8 +27,7 @@ func (f *Fleet) Samples() []Sample {
 	return out
 }
 
-// Samples are the scores and moves of a plan, and the searches in it that ended early. Policies are those of the fleet that
-// it was made for.
+// Samples are the scores and moves of a plan, and its searches that ended early. Policies are those of the plan's fleet.
 func (p *Plan) Samples(f *Fleet) []Sample {
 	if f == nil {
 		return nil
@@ -62,12 +61,12 @@ func (p *Plan) Samples(f *Fleet) []Sample {
 	return out
 }
 
-// found reports whether the methods up to m found something, so that those after it had no turn.
+// found reports whether the methods up to m found something, so that later methods did not run.
 func (p *Plan) found(m Method) bool {
 	return slices.ContainsFunc(p.Commands, func(c *Command) bool { return slices.Index(Methods(), c.Method) <= slices.Index(Methods(), m) })
 }
 
-// moveSamples of a command that was found: one for each pool that loses nodes.
+// moveSamples of a planned command: one for each pool that loses nodes.
 func moveSamples(c *Command, f *Fleet) []Sample {
 	var out []Sample
 	for _, key := range c.Pools() {
@@ -98,8 +97,8 @@ func (f *Fleet) policyOf(key v1.PoolKey) string {
 	return ""
 }
 
-// FailureSamples count the command once its execution has failed, by why, and its replacements that were not ready then: decision and
-// consolidation type each under their own label. A command that was void or refused has none.
+// FailureSamples count a failed command by cause, and its replacements that were not ready: decision and consolidation type each under
+// their own label. A command that was void or refused has none.
 func (e *Execution) FailureSamples() []Sample {
 	if e.state != StateFailed && e.state != StateUndoing || e.started.IsZero() {
 		return nil
@@ -111,8 +110,7 @@ func (e *Execution) FailureSamples() []Sample {
 	return out
 }
 
-// Samples count the removal, with the pods that have to move from the node it is about; a repair also by the condition that
-// called the node broken.
+// Samples count the removal, with the pods that must move from its node; a repair is also counted by the node's condition.
 func (r *Removal) Samples(moving int) []Sample {
 	out := decision.DisruptedSamples(r.Claim, r.Label(), "", moving)
 	if r.Reason == ReasonUnhealthy && r.Claim != nil {
@@ -124,8 +122,7 @@ func (r *Removal) Samples(moving int) []Sample {
 	return out
 }
 
-// Label is the removal's reason as metrics spell it: for an interruption its kind, in the words of the providers'
-// messages.
+// Label is the removal's reason as metrics spell it; for an interruption its kind, in the words of the providers' messages.
 func (r *Removal) Label() string {
 	if r.Reason != ReasonInterrupted {
 		return r.Reason.Label()

@@ -10,22 +10,22 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// Input is all that disruption is decided from. Nothing in it is changed.
+// Input is everything that decisions depend on. Nothing in it is changed.
 type Input struct {
 	// View of the cluster, with its time and the pools' catalogs. Required; see ViewOf.
 	View *cluster.View
-	// Model of View.Snapshot, if there is one: it is compiled otherwise.
+	// Model of View.Snapshot, if there is one; otherwise it is compiled.
 	Model *scheduling.Model
 	// Executing are the nodes that commands under way are about to remove, with the commands' IDs.
 	Executing map[string]string
 	// Buffered are the nodes on which the last provisioning pass put placeholders of capacity buffers.
 	Buffered map[string]bool
-	// Budgets bound disruption in addition to those of the NodePools.
+	// Budgets limit disruption in addition to those of the NodePools.
 	Budgets []Budget
-	// History are the disruptions that were started recently, by commands (DisruptionOf) and by force (ForcedDisruption): as
-	// long back as the longest window of a budget with a rate, and Global.CoolDown.
+	// History are the disruptions that were started recently, by commands (DisruptionOf) and by force (ForcedDisruption). It must go back
+	// as far as the longest window of a budget with a rate, and as Global.CoolDown.
 	History []Disruption
-	// Unreached are the pools that the last plan did not come to, Plan.Unreached: they come first.
+	// Unreached are the pools that the last plan did not reach, Plan.Unreached: they come first.
 	Unreached []v1.PoolKey
 	// BackOff are the pools whose replacements for drift failed recently; nil for none. See BackOff.ForgetGone.
 	BackOff *BackOff
@@ -33,11 +33,11 @@ type Input struct {
 	Refusals *Refusals
 }
 
-// InputError is an Input that can't be.
+// InputError is an invalid Input.
 type InputError struct {
 	// Field is its path in Input.
 	Field string
-	// Rule that is broken, with what would mend it.
+	// Rule that is broken, and how to correct it.
 	Rule string
 }
 
@@ -46,17 +46,17 @@ func (e *InputError) Error() string { return fmt.Sprintf("disruption: input: %s:
 // Fleet is a cluster as disruption sees it at one moment: which nodes are candidates, and why the others are not. It is
 // read-only and safe for concurrent use.
 type Fleet struct {
-	// Candidates may be disrupted by eventual methods, and those without PodBlock by graceful ones; by name.
+	// Candidates may be disrupted by eventual methods, and those without PodBlock also by graceful methods; ordered by name.
 	Candidates []*Candidate
 	// Blocked are all other nodes, with the reason.
 	Blocked map[string]*Block
 
-	// picture is what planners see.
+	// picture is the fleet as planners see it.
 	picture *survey.Fleet
 }
 
-// Survey looks at every node of the cluster. The error is an *InputError, a *scheduling.SnapshotError for a snapshot that
-// can't be compiled, or a *pods.BudgetError: while a PodDisruptionBudget can't be read, nobody knows what it protects.
+// Survey looks at every node of the cluster. The error is an *InputError, a *scheduling.SnapshotError for an invalid snapshot, or a
+// *pods.BudgetError: while a PodDisruptionBudget can't be read, nobody knows what it protects.
 func Survey(in Input) (*Fleet, error) {
 	switch {
 	case in.View == nil || in.View.Snapshot == nil:
@@ -74,7 +74,7 @@ func Survey(in Input) (*Fleet, error) {
 	return &Fleet{Candidates: p.Candidates, Blocked: p.Blocked, picture: p}, nil
 }
 
-// seen is the fleet as planners see it; nil for one that Survey did not make.
+// seen is the fleet as planners see it; nil if Survey did not make it.
 func (f *Fleet) seen() *survey.Fleet {
 	if f == nil {
 		return nil
@@ -82,7 +82,7 @@ func (f *Fleet) seen() *survey.Fleet {
 	return f.picture
 }
 
-// Time is "now" for every decision that is made of the fleet.
+// Time is the present time for every decision about the fleet.
 func (f *Fleet) Time() time.Time {
 	if f.seen() == nil {
 		return time.Time{}
@@ -90,7 +90,7 @@ func (f *Fleet) Time() time.Time {
 	return f.picture.Now
 }
 
-// Candidate of a name; nil when the node is none.
+// Candidate returns the candidate of a name; nil if the node is none.
 func (f *Fleet) Candidate(name string) *Candidate {
 	if f.seen() == nil {
 		return nil
@@ -106,8 +106,8 @@ func (f *Fleet) Eligible(m Method) (accepted []*Candidate, refused map[string]*B
 	return f.picture.Eligible(m)
 }
 
-// BudgetFaults are the budgets of NodePools that can't be read, by pool and number, as *BudgetErrors: until they are mended,
-// nothing goes for the reasons that they are about.
+// BudgetFaults are the invalid budgets of NodePools, by pool and number, as *BudgetErrors: until they are corrected, nothing goes for
+// their reasons.
 func (f *Fleet) BudgetFaults() []error {
 	if f.seen() == nil {
 		return nil
@@ -115,9 +115,8 @@ func (f *Fleet) BudgetFaults() []error {
 	return f.picture.BudgetFaults()
 }
 
-// ViewOf is a view of a snapshot that no live cluster is behind, such as one that was saved or read from manifests: no
-// node is nominated or marked, and the last pod event is what the NodeClaim says. A node is a candidate only if it has a
-// NodeClaim (scheduling.JoinNode puts both together), is initialised by its label karpenter.sh/initialized and by its claim's
-// condition Initialized, and bears the labels of its pool, instance type, zone and capacity type. One whose condition Ready is
-// not true counts as disrupted in its pool's budgets.
+// ViewOf makes a view of a snapshot without a live cluster, for instance one that was saved or read from manifests: no node is nominated
+// or marked, and the last pod event is the NodeClaim's. A node is a candidate only if it has a NodeClaim (scheduling.JoinNode joins both),
+// is initialized by its label karpenter.sh/initialized and by its claim's condition Initialized, and has the labels of its pool, instance
+// type, zone and capacity type. A node whose condition Ready is not true counts as disrupted in its pool's budgets.
 func ViewOf(s *scheduling.Snapshot) *cluster.View { return survey.ViewOf(s) }

@@ -9,10 +9,10 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// BlockCode says what kind of thing keeps a node.
+// BlockCode is the kind of a block.
 type BlockCode = decision.BlockCode
 
-// What keeps a node from being a candidate at all, in the order in which it is looked at.
+// What keeps a node from being a candidate at all, in the order of the checks.
 const (
 	BlockInFlight            BlockCode = decision.BlockInFlight
 	BlockUnmanaged           BlockCode = decision.BlockUnmanaged
@@ -82,51 +82,50 @@ const (
 	UnitPrice Unit = decision.UnitPrice
 )
 
-// Scope says which nodes a budget is about: those that meet all that is set.
+// Scope says which nodes a budget is about: nodes that meet all fields that are set.
 type Scope = decision.Scope
 
-// Budget bounds how much may be disrupted at one time, or in some time: Amount of Unit, or a share of what there is, in a
-// Scope, for Reasons, while a Calendar counts.
+// Budget limits how much may be disrupted at one time, or within some time: Amount of Unit, or a share of the total, in a Scope, for
+// Reasons, while its Calendar is open.
 type Budget = decision.Budget
 
-// BudgetError is a Budget that can't be.
+// BudgetError is an invalid Budget.
 type BudgetError = decision.BudgetError
 
-// ValidateBudgets says what is wrong with a list of budgets: a *BudgetError for the first fault, or nil.
+// ValidateBudgets returns a *BudgetError for the first invalid budget, or nil.
 func ValidateBudgets(list []Budget) error {
 	return decision.ValidateBudgets(list)
 }
 
-// BudgetUse is how a budget stands.
+// BudgetUse is the present use of a budget.
 type BudgetUse = decision.BudgetUse
 
-// Unlimited is PoolUse.Allowed where no budget of the pool speaks of the reason.
+// Unlimited is PoolUse.Allowed if no budget of the pool is about the reason.
 const Unlimited = decision.Unlimited
 
-// PoolUse is how a NodePool's own budgets stand for a voluntary reason: what its metrics and events say.
+// PoolUse is the present use of a NodePool's own budgets for a voluntary reason, for metrics and events.
 type PoolUse = decision.PoolUse
 
-// Window is when a node may be disrupted as far as budgets are concerned.
+// Window is when budgets allow a node's disruption.
 type Window = decision.Window
 
-// Calendar is when a budget counts: for some time from each hit of a schedule.
+// Calendar is when a budget counts: for some time from each time of a schedule.
 type Calendar = decision.Calendar
 
-// CalendarError is a calendar that can't be read.
+// CalendarError is a calendar that cannot be read.
 type CalendarError = decision.CalendarError
 
-// ParseCalendar reads a schedule as v1.ParseSchedule does, in an IANA time zone ("Europe/Berlin"); an empty zone is UTC.
-// The budget counts for the duration, which is positive, from each hit on: a hit at h opens [h, h+duration). Zones are
-// looked up in the program's time zone database: import time/tzdata where the system may lack one. The error is a
-// *CalendarError.
+// ParseCalendar reads a schedule as v1.ParseSchedule does, in an IANA time zone ("Europe/Berlin"); an empty zone is UTC. The budget counts
+// for the duration, which is positive, from each time h of the schedule: in [h, h+duration). Zones come from the program's time zone
+// database: import time/tzdata if the system may not have one. The error is a *CalendarError.
 func ParseCalendar(schedule string, duration time.Duration, timeZone string) (*Calendar, error) {
 	return decision.ParseCalendar(schedule, duration, timeZone)
 }
 
-// Candidate is a node that may be disrupted as far as it alone is concerned, with what planners weigh.
+// Candidate is a node that may be disrupted, looked at alone, with what planners need to know about it.
 type Candidate = decision.Candidate
 
-// Decision says what a command comes to.
+// Decision is the kind of a command.
 type Decision = decision.Decision
 
 // The decisions. A command that does nothing is not made.
@@ -144,13 +143,13 @@ type Replacement = decision.Replacement
 // Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch before.
 type Command = decision.Command
 
-// TerminationMode is how a claim's node ends, as metrics spell it: gracefully, without a deadline; eventually, with one;
-// or forcefully, with one that has no length.
+// TerminationMode is how a claim's node ends, as metrics spell it: gracefully, without a deadline; eventually, with one; or forcefully,
+// with a deadline at once.
 func TerminationMode(claim *v1.NodeClaim) string {
 	return decision.TerminationMode(claim)
 }
 
-// Event is something that operators or a pod's owner should hear of: what the caller publishes as a Kubernetes event.
+// Event is a message for operators or a pod's owner, which the caller publishes as a Kubernetes event.
 type Event = decision.Event
 
 // DefaultEventInterval is how long not to repeat an event whose Every is nil.
@@ -182,13 +181,12 @@ const (
 // Due is when a claim's node must go, and why.
 type Due = decision.Due
 
-// ExpiryOf is when the claim's node expires, by the claim's own expireAfter; false when it never does, and when it is
-// being deleted already.
+// ExpiryOf is when the claim's node expires, by the claim's own expireAfter; false if it never does, or is already being deleted.
 func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 	return decision.ExpiryOf(claim)
 }
 
-// MetricKind is how a metric is counted.
+// MetricKind is the type of a metric.
 type MetricKind = decision.MetricKind
 
 // The kinds, as Prometheus knows them.
@@ -225,8 +223,8 @@ const (
 	MetricBackOffSeconds     = decision.MetricBackOffSeconds
 )
 
-// Metrics are those that the Samples of this package belong to. nodeclaims_disrupted_total is counted by provisioning too,
-// for claims that it gives up.
+// Metrics are the metrics of this package's Samples. Package provisioning also counts nodeclaims_disrupted_total, for claims that it gives
+// up.
 func Metrics() []Metric {
 	return decision.Metrics()
 }

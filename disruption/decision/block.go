@@ -11,10 +11,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// BlockCode says what kind of thing keeps a node. Codes are stable.
+// BlockCode is the kind of a block. Codes are stable.
 type BlockCode string
 
-// What keeps a node from being a candidate at all, in the order in which it is looked at.
+// What keeps a node from being a candidate at all, in the order of the checks.
 const (
 	// BlockInFlight: Block.Command is about to remove it.
 	BlockInFlight BlockCode = "InFlight"
@@ -28,7 +28,7 @@ const (
 	BlockLeaving BlockCode = "Leaving"
 	// BlockNominated: pods were planned for it, Block.Until.
 	BlockNominated BlockCode = "Nominated"
-	// BlockAnnotation: the Node bears the annotation Block.Key.
+	// BlockAnnotation: the Node has the annotation Block.Key.
 	BlockAnnotation BlockCode = "Annotation"
 	// BlockNoPool: no label names a NodePool.
 	BlockNoPool BlockCode = "NoPool"
@@ -50,13 +50,13 @@ const (
 	BlockNotStatic BlockCode = "NotStatic"
 	// BlockNever: its pool's consolidateAfter is Never.
 	BlockNever BlockCode = "ConsolidateAfterNever"
-	// BlockQuiet: pods came or went too lately; Until.
+	// BlockQuiet: pods came or went recently; Until.
 	BlockQuiet BlockCode = "ConsolidateAfter"
 	// BlockBuffer: placeholders of capacity buffers count on it.
 	BlockBuffer BlockCode = "CapacityBuffer"
 	// BlockNotEmpty: pods would have to move.
 	BlockNotEmpty BlockCode = "NotEmpty"
-	// BlockEmpty: no pod would have to move, so that it is emptiness's.
+	// BlockEmpty: no pod would have to move, so it is left to emptiness.
 	BlockEmpty BlockCode = "Empty"
 	// BlockPolicy: its pool's consolidationPolicy is WhenEmpty.
 	BlockPolicy BlockCode = "WhenEmpty"
@@ -64,12 +64,12 @@ const (
 	BlockInstanceTypeUnknown BlockCode = "InstanceTypeUnknown"
 	// BlockNoLabel: it lacks the label Block.Key.
 	BlockNoLabel BlockCode = "NoLabel"
-	// BlockNotDrifted: it is what its pool asks for.
+	// BlockNotDrifted: it is as its pool requires.
 	BlockNotDrifted BlockCode = "NotDrifted"
-	// BlockBudget: Block.Detail, a disruption budget, leaves no room: Allowed, InUse. Until its calendar closes, or until enough of what
-	// was started is longer ago than its rate remembers; nobody knows when what is under way at one time will have ended.
+	// BlockBudget: Block.Detail, a disruption budget, leaves no room: Allowed, InUse. Until is when its calendar closes, or when earlier
+	// starts leave the window of its rate; the end of disruptions under way is unknown.
 	BlockBudget BlockCode = "Budget"
-	// BlockScalingDown: its static pool has more nodes than replicas, and gives one back first.
+	// BlockScalingDown: its static pool has more nodes than replicas, and removes one first.
 	BlockScalingDown BlockCode = "ScalingDown"
 	// BlockLimit: the limit on nodes of its static pool has no room for a replacement.
 	BlockLimit BlockCode = "Limit"
@@ -77,7 +77,7 @@ const (
 	BlockBackOff BlockCode = "BackOff"
 	// BlockRefused: a disruption.Approver refused to have it disrupted for the reason, Block.Detail; Until.
 	BlockRefused BlockCode = "Refused"
-	// BlockFailed: what was to be written for its last command, or to its Pool, was refused, Block.Detail, Count times in a row; Until.
+	// BlockFailed: a write for its last command, or to its Pool, was refused: Block.Detail, Count times in a row; Until.
 	BlockFailed BlockCode = "Failed"
 	// BlockHeldBack: a replacement for it must not be launched yet, Block.Detail; Until.
 	BlockHeldBack BlockCode = "HeldBack"
@@ -89,47 +89,47 @@ const (
 	BlockDependsOnUninitialized BlockCode = "DependsOnUninitialized"
 	// BlockManyNodes: it would take Block.Count new nodes.
 	BlockManyNodes BlockCode = "ManyNodes"
-	// BlockNotCheaper: nothing that would hold its pods is sure to cost less than Block.Price, which is 0 where it is not known.
+	// BlockNotCheaper: no node for its pods is sure to cost less than Block.Price, which is 0 if unknown.
 	BlockNotCheaper BlockCode = "NotCheaper"
-	// BlockMinValues: what is cheaper is not as varied as the minValues of its pool ask for.
+	// BlockMinValues: the cheaper types have less variety than its pool's minValues require.
 	BlockMinValues BlockCode = "MinValues"
 	// BlockSpotToSpot: spot nodes are not replaced by spot nodes.
 	BlockSpotToSpot BlockCode = "SpotToSpot"
-	// BlockFewTypes: only Block.Count types are cheaper, and a spot node needs Block.Need to be replaced.
+	// BlockFewTypes: only Block.Count types are cheaper, and replacing a spot node requires Block.Need.
 	BlockFewTypes BlockCode = "FewCheaperTypes"
-	// BlockScore: the saving is too small for the disturbance: Block.Score is below Block.Threshold.
+	// BlockScore: the saving is too small for the disruption: Block.Score is below Block.Threshold.
 	BlockScore BlockCode = "BalancedScore"
-	// BlockNoBatch: no batch of nodes that has it among them can be removed for at most one new node.
+	// BlockNoBatch: no batch of nodes with this one can be removed for at most one new node.
 	BlockNoBatch BlockCode = "NoBatch"
 	// BlockNotReached: the search ended before its turn.
 	BlockNotReached BlockCode = "NotReached"
-	// BlockReceiver: pods of nodes that go are planned for it.
+	// BlockReceiver: pods of removed nodes are planned for it.
 	BlockReceiver BlockCode = "Receiver"
-	// BlockLater: its pods have places only once other commands are done, since rules ask for that order, or since all together would
-	// be more than one command may remove and launch: the next plan looks at it again.
+	// BlockLater: its pods have places only after other commands, because rules require that order, or because all together would exceed
+	// what one command may remove and launch: the next plan decides.
 	BlockLater BlockCode = "Later"
-	// BlockRobustness: if kube-scheduler puts pods elsewhere than planned, Block.Pods may find no place: so one of Block.Count
-	// orders showed. The next plan looks again.
+	// BlockRobustness: if kube-scheduler puts pods elsewhere than planned, Block.Pods may find no place, as one of Block.Count orders has
+	// shown. The next plan decides.
 	BlockRobustness BlockCode = "Robustness"
 	// BlockCoolDown: it is new, or pods of its workloads were moved recently; Until.
 	BlockCoolDown BlockCode = "CoolDown"
-	// BlockFloor: pods of it have no room on any other node, and new nodes for them cost at least Block.Floor, which leaves
-	// less to save than Block.Required of its Price: Block.Proof.
+	// BlockFloor: some of its pods have no room on any other node, and new nodes for them cost at least Block.Floor. Then removing it
+	// saves less than Block.Required of its Price: Block.Proof.
 	BlockFloor BlockCode = "Floor"
-	// BlockNoGain: removing it saves Block.Saving, and it takes Block.Required.
+	// BlockNoGain: removing it saves Block.Saving, and must save Block.Required.
 	BlockNoGain BlockCode = "NoGain"
-	// BlockPayBack: Block.Saving does not earn within the pay-back time what the removal costs; Block.Required would.
+	// BlockPayBack: Block.Saving does not earn the cost of the removal within the pay-back time; Block.Required would.
 	BlockPayBack BlockCode = "PayBack"
-	// BlockDrain: Block.Count of its pods are under Block.Budgets, which let Block.Need go at a time: that takes
-	// Block.Duration, which is too long.
+	// BlockDrain: Block.Count of its pods are under Block.Budgets, which release Block.Need at a time: that takes Block.Duration, which is
+	// too long.
 	BlockDrain BlockCode = "Drain"
 )
 
-// Block is why a node is not disrupted: a code with its operands. Times are absolute, money is USD per hour; fields that
-// the code does not speak of are zero.
+// Block is why a node is not disrupted: a code with its operands. Times are absolute, money is USD per hour; fields that the code does not
+// use are zero.
 type Block struct {
 	Code BlockCode `json:"code"`
-	// Until is when it ends by itself; zero when that is not known.
+	// Until is when it ends by itself; zero if unknown.
 	Until time.Time `json:"until,omitzero"`
 	// Command, Key, Pool and Pod are what the code says.
 	Command string          `json:"command,omitempty"`
@@ -145,28 +145,27 @@ type Block struct {
 	Allowed   float64 `json:"allowed,omitempty"`
 	InUse     float64 `json:"inUse,omitempty"`
 	Disrupted float64 `json:"disrupted,omitempty"`
-	// Count and Need are numbers that the code speaks of.
+	// Count and Need are operands of codes.
 	Count int `json:"count,omitempty"`
 	Need  int `json:"need,omitempty"`
-	// Price is that of what would be removed.
+	// Price of the nodes to remove.
 	Price float64 `json:"price,omitempty"`
-	// Saving is what removing it would save, Required what it would have to, and Floor what new nodes in its stead cost at
-	// least.
+	// Saving is what removing it would save, Required what it must save, and Floor what new nodes for its pods cost at least.
 	Saving   float64 `json:"saving,omitempty"`
 	Required float64 `json:"required,omitempty"`
 	Floor    float64 `json:"floor,omitempty"`
-	// Proof of what new nodes cost at least; nil where there is none.
+	// Proof of what new nodes cost at least; nil if there is none.
 	Proof *Proof `json:"proof,omitempty"`
 	// Duration is how long something takes, as time.Duration writes it.
 	Duration string `json:"duration,omitempty"`
-	// Score of a move under the policy Balanced, and Threshold what it takes.
+	// Score of a move under the policy Balanced, and the Threshold for it.
 	Score     float64 `json:"score,omitempty"`
 	Threshold float64 `json:"threshold,omitempty"`
 	// Detail is the rest of the sentence.
 	Detail string `json:"detail,omitempty"`
 }
 
-// Silent reports whether nobody needs to hear of it: the state of things, not an obstacle.
+// Silent reports whether the block is part of normal operation and not worth an event.
 func (b *Block) Silent() bool {
 	switch b.Code {
 	case BlockInFlight, BlockUnmanaged, BlockStatic, BlockNotStatic, BlockNotEmpty, BlockEmpty, BlockNotDrifted, BlockQuiet, BlockNoBatch, BlockNotReached:
@@ -268,7 +267,7 @@ func (b *Block) sentence() string {
 	return string(b.Code)
 }
 
-// fixedSentences are those without operands.
+// fixedSentences are the sentences without operands.
 func fixedSentences(code BlockCode) (string, bool) {
 	s, ok := map[BlockCode]string{
 		BlockUnmanaged:      "no nodeclaim made it",
@@ -296,7 +295,7 @@ func fixedSentences(code BlockCode) (string, bool) {
 	return s, ok
 }
 
-// disruptionBudgetSentence says of nodes that are not ready that they count: of those nobody would expect it.
+// disruptionBudgetSentence mentions nodes that are not ready, because nobody expects them to count.
 func (b *Block) disruptionBudgetSentence() string {
 	out := fmt.Sprintf("%s allows %g and %g are in use", b.Detail, b.Allowed, b.InUse)
 	if b.Disrupted > 0 {

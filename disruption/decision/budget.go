@@ -24,13 +24,13 @@ const (
 	UnitPrice Unit = "USD/h"
 )
 
-// Scope says which nodes a budget is about: those that meet all that is set. The zero value is the whole cluster.
+// Scope says which nodes a budget is about: nodes that meet all fields that are set. The zero value is the whole cluster.
 type Scope struct {
 	// Pool that owns the node.
 	Pool v1.PoolKey
 	// Zone that the node is in, by its label.
 	Zone string
-	// Labels that the node bears; nil or empty asks for none.
+	// Labels that the node must have; nil or empty requires none.
 	Labels labels.Selector
 }
 
@@ -39,29 +39,29 @@ func (s *Scope) Includes(pool v1.PoolKey, zone string, set labels.Set) bool {
 	return (s.Pool.IsZero() || s.Pool == pool) && (s.Zone == "" || s.Zone == zone) && (s.Labels == nil || s.Labels.Matches(set))
 }
 
-// Budget bounds how much may be disrupted at one time, or in some time: Amount of Unit, or a share of what there is, in a
-// Scope, for Reasons, while a Calendar counts. It holds voluntary disruption; what must go goes, and counts as in use.
+// Budget limits how much may be disrupted at one time, or within some time: Amount of Unit, or a share of the total, in a Scope, for
+// Reasons, while its Calendar is open. It limits voluntary disruption; forced removals go in any case, and count as in use.
 type Budget struct {
 	// Name for messages. Required and unique.
 	Name string
-	// Reasons that it holds; nil holds all voluntary ones, an empty list none.
+	// Reasons that it limits; nil means all voluntary ones, an empty list none.
 	Reasons []Reason
 	Scope   Scope
 	Unit    Unit
-	// Amount of Unit; with Percent a share of the total of managed, initialised nodes in the scope, 0 to 100. A share of
-	// nodes or pods is rounded up, so that any but 0 lets one go.
+	// Amount of Unit; with Percent a share, from 0 to 100, of the managed, initialized nodes in the scope. A share of nodes or pods is
+	// rounded up, so that any share above 0 allows at least one.
 	Amount  float64
 	Percent bool
-	// Window is 0 for a bound on what is being disrupted at one time. Otherwise it bounds what is started in any span of
-	// this length, whatever became of it.
+	// Window is 0 if the budget limits what is being disrupted at one time. Otherwise it limits what is started within any span of this
+	// length, however it ends.
 	Window time.Duration
 	// Calendar is when the budget counts; nil is always.
 	Calendar *Calendar
 }
 
-// BudgetError is a Budget that can't be.
+// BudgetError is an invalid Budget.
 type BudgetError struct {
-	// Budget by name, or by number where it has none.
+	// Budget is its name, or its number if it has none.
 	Budget string
 	// Field that is wrong, and Rule that it breaks.
 	Field, Rule string
@@ -71,7 +71,7 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("disruption budget %s: %s: %s", e.Budget, e.Field, e.Rule)
 }
 
-// ValidateBudgets says what is wrong with a list of budgets: a *BudgetError for the first fault, or nil.
+// ValidateBudgets returns a *BudgetError for the first invalid budget, or nil.
 func ValidateBudgets(list []Budget) error {
 	seen := make(map[string]bool, len(list))
 	for i := range list {
@@ -107,12 +107,12 @@ func ValidateBudgets(list []Budget) error {
 	return nil
 }
 
-// Holds reports whether the budget is about the reason.
+// Holds reports whether the budget limits the reason.
 func (b *Budget) Holds(r Reason) bool {
 	return b.Reasons == nil || slices.Contains(b.Reasons, r)
 }
 
-// Allows is how much the budget allows, in its unit, where there is so much of it in its scope.
+// Allows is how much the budget allows, in its unit, for this total in its scope.
 func (b *Budget) Allows(total float64) float64 {
 	if !b.Percent {
 		return b.Amount

@@ -7,8 +7,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Calendar is when a budget counts: for some time from each hit of a schedule. It is immutable; a nil *Calendar counts
-// always.
+// Calendar is when a budget counts: for some time from each time of a schedule. It is immutable; a nil *Calendar counts always.
 type Calendar struct {
 	schedule v1.Schedule
 	duration time.Duration
@@ -16,7 +15,7 @@ type Calendar struct {
 	text     string
 }
 
-// CalendarError is a calendar that can't be read.
+// CalendarError is a calendar that cannot be read.
 type CalendarError struct {
 	// Field is schedule, duration or timeZone.
 	Field string
@@ -30,10 +29,9 @@ func (e *CalendarError) Error() string {
 // Unwrap is what is wrong with the field.
 func (e *CalendarError) Unwrap() error { return e.Err }
 
-// ParseCalendar reads a schedule as v1.ParseSchedule does, in an IANA time zone ("Europe/Berlin"); an empty zone is UTC.
-// The budget counts for the duration, which is positive, from each hit on: a hit at h opens [h, h+duration). Zones are
-// looked up in the program's time zone database: import time/tzdata where the system may lack one. The error is a
-// *CalendarError.
+// ParseCalendar reads a schedule as v1.ParseSchedule does, in an IANA time zone ("Europe/Berlin"); an empty zone is UTC. The budget counts
+// for the duration, which is positive, from each time h of the schedule: in [h, h+duration). Zones come from the program's time zone
+// database: import time/tzdata if the system may not have one. The error is a *CalendarError.
 func ParseCalendar(schedule string, duration time.Duration, timeZone string) (*Calendar, error) {
 	parsed, err := v1.ParseSchedule(schedule)
 	if err != nil {
@@ -60,8 +58,7 @@ func (c *Calendar) String() string {
 	return c.text
 }
 
-// Counts reports whether t lies in an open window. A schedule without any hit never opens one (the reference's is
-// then open for good).
+// Counts reports whether t is in an open window. A schedule that never comes opens none (in Karpenter its window is then always open).
 func (c *Calendar) Counts(t time.Time) bool {
 	if c == nil {
 		return true
@@ -70,16 +67,17 @@ func (c *Calendar) Counts(t time.Time) bool {
 	return !hit.IsZero() && !hit.After(t)
 }
 
-// next is the first hit strictly after t, in t's zone, so that times of one plan are written alike; zero if there is none.
+// next is the first time of the schedule strictly after t, in t's zone, so that all times of a plan are printed in one zone; zero if there
+// is none.
 func (c *Calendar) next(t time.Time) time.Time {
 	return c.schedule.Next(t.In(c.location)).In(t.Location())
 }
 
-// maxWindows bounds how many windows in a row are followed to find where they end.
+// maxWindows limits how many consecutive windows are followed to find where they end.
 const maxWindows = 10_000
 
-// Closes is when the window that t lies in closes: windows that overlap or touch are one. Zero when t lies in none, and
-// when it never closes as far as can be seen.
+// Closes is when the window around t closes: windows that overlap or touch are one. Zero if t is in none, or if the window does not close
+// as far as we look.
 func (c *Calendar) Closes(t time.Time) time.Time {
 	if c == nil || !c.Counts(t) {
 		return time.Time{}
@@ -87,7 +85,7 @@ func (c *Calendar) Closes(t time.Time) time.Time {
 	hit := c.next(t.Add(-c.duration))
 	for range maxWindows {
 		end := hit.Add(c.duration)
-		// The last hit before or at the end of this window keeps it open.
+		// The last time of the schedule before the end of this window, or at it, keeps the window open.
 		following := c.next(hit)
 		if following.IsZero() || following.After(end) {
 			return end
@@ -97,7 +95,7 @@ func (c *Calendar) Closes(t time.Time) time.Time {
 	return time.Time{}
 }
 
-// Opens is when the next window opens that t does not lie in; zero for none.
+// Opens is when the next window opens, after the one around t; zero if there is none.
 func (c *Calendar) Opens(t time.Time) time.Time {
 	if c == nil {
 		return time.Time{}

@@ -11,12 +11,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Candidate is a node that may be disrupted as far as it alone is concerned, with what planners weigh. It is
-// read-only.
+// Candidate is a node that may be disrupted, looked at alone, with what planners need to know about it. It is read-only.
 type Candidate struct {
 	// Name is that of its planning.Node.
 	Name string
-	// Node and Node are it as the view has it.
+	// Machine and Node are the node in the view and in the snapshot.
 	Machine *cluster.Machine
 	Node    *planning.Node
 	// Pool that owns it.
@@ -25,30 +24,30 @@ type Candidate struct {
 	InstanceType *cloudprovider.InstanceType
 	// Zone and CapacityType by its labels; may be empty.
 	Zone, CapacityType string
-	// Price in USD per hour; 0 when it is not known, as Priced says.
+	// Price in USD per hour; 0 if Priced is false.
 	Price  float64
 	Priced bool
 	// Pods would need another place: those that are reschedulable, by namespace and name.
 	Pods []*corev1.Pod
-	// Cost of disrupting it, in units of an ordinary pod: 1 for the node and what each pod's eviction is worth.
+	// Cost of disrupting it, in units of an ordinary pod: 1 for the node plus the eviction costs of its pods.
 	Cost float64
-	// QuietSince is when the waiting time of consolidateAfter began.
+	// QuietSince is when consolidateAfter started.
 	QuietSince time.Time
-	// Drifted is since when it is drifted; zero when it is not.
+	// Drifted is since when it is drifted; zero if it is not.
 	Drifted time.Time
-	// PodBlock is the pod that holds it back from graceful methods, though not from eventual ones: its NodeClaim has a
-	// terminationGracePeriod. Nil when no pod does.
+	// PodBlock is the pod that keeps it from graceful methods, but not from eventual ones, because its NodeClaim has a
+	// terminationGracePeriod. Nil if there is none.
 	PodBlock *Block
 }
 
-// Empty reports whether no pod that matters would have to move.
+// Empty reports whether no pod with a cost would have to move.
 func (c *Candidate) Empty() bool { return c.Cost <= 1 }
 
-// Ratio is what removing it saves for each unit of disturbance: the order of consolidation.
+// Ratio is the saving of its removal per unit of disruption: the order of consolidation.
 func (c *Candidate) Ratio() float64 { return c.Price / c.Cost }
 
-// LegacyCost is the disruption cost by which consolidation used to order nodes, and by which static pools choose what to
-// give back: what evicting all its pods costs, whoever owns them, by the share of its life that it has before it.
+// LegacyCost is the disruption cost of earlier releases, by which static pools still choose nodes to remove: the cost of evicting all its
+// pods, with any owner, times the share of its lifetime that remains.
 func (c *Candidate) LegacyCost(now time.Time) float64 {
 	if c.Machine == nil {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Decision says what a command comes to.
+// Decision is the kind of a command.
 type Decision string
 
 // The decisions. A command that does nothing is not made.
@@ -32,7 +32,7 @@ type Member struct {
 	// Pool that owns it; Static if that has a fixed number of replicas.
 	Pool   v1.PoolKey `json:"pool"`
 	Static bool       `json:"static,omitempty"`
-	// Price in USD per hour, 0 when it is not known; Cost of the disturbance in units of an ordinary pod.
+	// Price in USD per hour, 0 if unknown; Cost of the disruption in units of an ordinary pod.
 	Price float64 `json:"price"`
 	Cost  float64 `json:"cost"`
 	// Pods that have to move, by namespace and name.
@@ -48,7 +48,7 @@ type Replacement struct {
 	Node *planning.NewNode `json:"node,omitempty"`
 	// Pool that launches it.
 	Pool v1.PoolKey `json:"pool"`
-	// Static says that the claim is made from the template alone.
+	// Static means that the claim is made from the template only.
 	Static bool `json:"static,omitempty"`
 }
 
@@ -57,7 +57,7 @@ type Replacement struct {
 type Command struct {
 	// ID is the same for the same method, members and time.
 	ID string `json:"id"`
-	// Method that found it, and Reason that its members go for.
+	// Method that found it, and Reason of the disruption.
 	Method Method `json:"method"`
 	Reason Reason `json:"reason"`
 	// Members by name, at least one. Replacements in an order in which they can take their pods.
@@ -72,21 +72,21 @@ type Command struct {
 	// Savings in USD per hour: prices of the members less those of the replacements. Negative for a replacement that costs
 	// more, as drift's may.
 	Savings float64 `json:"savings"`
-	// Scores are those that the Balanced pools of the members gave it, by pool; nil where none is.
+	// Scores of the members' Balanced pools, by pool; nil if there are none.
 	Scores []Score `json:"scores,omitempty"`
-	// Planned is when it was decided. NotBefore is when it may be started, after it was validated again; equal to Planned
-	// for methods that do not validate.
+	// Planned is when it was planned. NotBefore is when it may be started, after another validation; equal to Planned for methods without
+	// validation.
 	Planned   time.Time `json:"planned"`
 	NotBefore time.Time `json:"notBefore"`
-	// MayShrink says that members that no longer qualify may be left out, instead of giving all up.
+	// MayShrink means that members that no longer qualify may be left out, instead of dropping the command.
 	MayShrink bool `json:"mayShrink,omitempty"`
-	// Wave is the command's place among the Waves of its plan, from 1 on; both are 0 if nobody says. Whoever begins a wave
-	// fills them in, so that a later process knows that more was to come.
+	// Wave is the number of the command's wave in its plan, from 1, and Waves their count; both are 0 if unknown. Set them when you start
+	// a wave, so that a later process knows that more was to come.
 	Wave  int `json:"wave,omitempty"`
 	Waves int `json:"waves,omitempty"`
 }
 
-// Decision is what the command comes to.
+// Decision is delete without replacements, else replace.
 func (c *Command) Decision() Decision {
 	if len(c.Replacements) > 0 {
 		return DecisionReplace
@@ -112,7 +112,7 @@ func (c *Command) Nodes() []string {
 	return out
 }
 
-// String is one line: what goes, what comes, and what it saves.
+// String is one line: removed nodes, new nodes, and the saving.
 func (c *Command) String() string {
 	s := fmt.Sprintf("%s %s (%s)", c.Decision(), strings.Join(c.Nodes(), ", "), c.Reason)
 	for _, r := range c.Replacements {

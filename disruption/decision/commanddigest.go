@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// digestVersion changes with what digests are made of: digests of different versions never agree.
+// digestVersion changes with the input of digests: digests of different versions are never equal.
 const digestVersion = "drawknife.dev/disruption-digest/v1"
 
-// digestedCommand is what a command's digest is made of.
+// digestedCommand is the input of a command's digest.
 type digestedCommand struct {
 	Version      string                `json:"version"`
 	Reason       Reason                `json:"reason"`
@@ -80,13 +80,13 @@ func (c *Command) Digest() string {
 func digestOf(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		return "" // strings and booleans alone are always written
+		return "" // strings and booleans can always be encoded
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
 
-// DigestOf names what waves of commands do: the digests of each wave's commands, in any order, wave by wave.
+// DigestOf identifies what waves of commands do: the digests of each wave's commands, in any order, wave by wave.
 func DigestOf(waves [][]*Command) string {
 	all := [][]string{}
 	for _, commands := range waves {

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// RejectionEvents tell each member of a command of consolidation that it was void when it was to be started, and what kind
-// of change made it so. err is what disruption.Planner.Validate or
-// disruption.Step.Err said.
+// RejectionEvents tell each member of a consolidation command that the command was void when it was about to start, and which kind of
+// change is the cause. err is the error of disruption.Planner.Validate or disruption.Step.Err.
 func (c *Command) RejectionEvents(err error) []Event {
 	category := rejectionUnknown
 	var rejected *RejectedError
@@ -26,10 +25,11 @@ func (c *Command) RejectionEvents(err error) []Event {
 	return out
 }
 
-// rejectionUnknown is the category of what no RejectedError explains.
+// rejectionUnknown is the category if there is no RejectedError.
 const rejectionUnknown RejectionCategory = "unknown"
 
-// HeldBackEvents are events about the members: the command is not begun, or is taken back, because its launches are held back for the reason in err.
+// HeldBackEvents are events about the members: the command is not started, or undone, because its launches are held back for the reason in
+// err.
 func (c *Command) HeldBackEvents(err error) []Event {
 	if err == nil {
 		return nil

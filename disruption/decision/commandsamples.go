@@ -11,7 +11,7 @@ import (
 // Label is the reason as metrics spell it; see Removal.Label for forced ones.
 func (r Reason) Label() string { return SnakeCase(string(r)) }
 
-// SnakeCase is "WhenEmptyOrUnderutilized" as "when_empty_or_underutilized".
+// SnakeCase turns "WhenEmptyOrUnderutilized" into "when_empty_or_underutilized".
 func SnakeCase(s string) string {
 	var out strings.Builder
 	for i, r := range s {
@@ -23,8 +23,8 @@ func SnakeCase(s string) string {
 	return out.String()
 }
 
-// TerminationMode is how a claim's node ends, as metrics spell it: gracefully, without a deadline; eventually, with one;
-// or forcefully, with one that has no length.
+// TerminationMode is how a claim's node ends, as metrics spell it: gracefully, without a deadline; eventually, with one; or forcefully,
+// with a deadline at once.
 func TerminationMode(claim *v1.NodeClaim) string {
 	if claim == nil {
 		return ""
@@ -43,7 +43,7 @@ func (m Method) MetricLabels() map[string]string {
 	return map[string]string{LabelReason: m.Reason().Label(), LabelType: m.ConsolidationType()}
 }
 
-// PolicyLabel is the pool's consolidationPolicy as metrics spell it; the default's where it states none, and "" for no pool.
+// PolicyLabel is the pool's consolidationPolicy as metrics spell it; the default if it has none, and "" without a pool.
 func PolicyLabel(pool *v1.NodePool) string {
 	if pool == nil {
 		return ""
@@ -55,7 +55,7 @@ func PolicyLabel(pool *v1.NodePool) string {
 	return SnakeCase(string(policy))
 }
 
-// Pools are those that lose nodes, each once.
+// Pools are the pools that lose nodes, without duplicates.
 func (c *Command) Pools() []v1.PoolKey {
 	var out []v1.PoolKey
 	for i := range c.Members {
@@ -74,7 +74,7 @@ func (c *Command) MetricLabels() map[string]string {
 	return labels
 }
 
-// StartedSamples count the command once it is started.
+// StartedSamples count the command as started.
 func (c *Command) StartedSamples() []Sample {
 	out := []Sample{{MetricDecisions, c.MetricLabels(), 1}}
 	for _, key := range c.Pools() {
@@ -90,13 +90,13 @@ func (c *Command) RejectionSamples() []Sample {
 	return []Sample{{MetricFailedValidations, map[string]string{LabelType: c.Method.ConsolidationType()}, 1}}
 }
 
-// CauseHeldBack is the cause of a command that the launch rate limiter holds back, as metrics spell it.
+// CauseHeldBack is the cause of a command that the launch rate limiter holds back, in metrics.
 const CauseHeldBack = "held_back"
 
-// HeldBackSamples count the command as one that was not begun since its launches are held back.
+// HeldBackSamples count the command as not started because its launches are held back.
 func (c *Command) HeldBackSamples() []Sample { return c.FailureSamples(CauseHeldBack) }
 
-// FailureSamples count the command as one that failed, by the cause as metrics spell it.
+// FailureSamples count the command as failed, with the cause.
 func (c *Command) FailureSamples(cause string) []Sample {
 	labels := c.Method.MetricLabels()
 	labels[labelCause] = cause
@@ -115,8 +115,8 @@ func DisruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []S
 	return []Sample{{MetricDisrupted, labels, 1}, {MetricPodsDisrupted, labels, float64(moved)}}
 }
 
-// DisruptedSamples count a member of the command, once its claim is deleted. pool is the member's; its policy is told for
-// methods that consolidate. A nil pool says none.
+// DisruptedSamples count a member of the command, once its claim is deleted. pool is the member's; its policy is a label for methods that
+// consolidate. Nil means no pool.
 func (c *Command) DisruptedSamples(m *Member, claim *v1.NodeClaim, pool *v1.NodePool) []Sample {
 	if m == nil {
 		return nil

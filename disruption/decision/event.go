@@ -6,17 +6,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Event is something that operators or a pod's owner should hear of: what the caller publishes as a Kubernetes event.
+// Event is a message for operators or a pod's owner, which the caller publishes as a Kubernetes event.
 type Event struct {
-	// Kind is Node, NodeClaim, NodePool or Pod; Namespace, Name and UID say whose it is. Namespace is a pod's alone, UID may
-	// be empty. A pool's name is its key's String, so that one of the first generation is told from a later one of its name.
+	// Kind is Node, NodeClaim, NodePool or Pod; Namespace, Name and UID identify the object. Only pods have a Namespace, and UID may be
+	// empty. A pool's name is its key's String, so that a Provisioner and a NodePool of the same name differ.
 	Kind, Namespace, Name string
 	UID                   types.UID
-	// Warning events report trouble; the others are the course of things.
+	// Warning is true for problems, false for normal operation.
 	Warning bool
 	Reason  EventReason
-	// Identity tells events of one reason and object apart: those of different identity do not keep each other back.
-	// The message does not.
+	// Identity distinguishes events of the same reason and object: an event suppresses only events of its identity. The message does not
+	// matter.
 	Identity string
 	// Message is one sentence.
 	Message string
@@ -27,7 +27,7 @@ type Event struct {
 // DefaultEventInterval is how long not to repeat an event whose Every is nil.
 const DefaultEventInterval = 2 * time.Minute
 
-// EventReason names a kind of event, in the words that operators' alerts know.
+// EventReason is the reason of an event. Operators' alerts rely on these words.
 type EventReason string
 
 // The reasons of the events of disruption.
@@ -39,7 +39,7 @@ const (
 	EventUnconsolidatable EventReason = "Unconsolidatable"
 	// EventConsolidationCandidate: consolidation is about to remove a node.
 	EventConsolidationCandidate EventReason = "ConsolidationCandidate"
-	// EventConsolidationRejected: a command was void when it was to be started.
+	// EventConsolidationRejected: a command was void when it was about to start.
 	EventConsolidationRejected EventReason = "ConsolidationRejected"
 	// EventConsolidationApproved: a move of the policy Balanced scores high enough.
 	EventConsolidationApproved EventReason = "ConsolidationApproved"
@@ -48,18 +48,18 @@ const (
 	EventDisruptionWaitingReadiness EventReason = "DisruptionWaitingReadiness"
 	// EventDisruptionTerminating: a member of a command is deleted.
 	EventDisruptionTerminating EventReason = "DisruptionTerminating"
-	// EventDisruptionAwaitingApproval, EventDisruptionRefused: a disruption.Approver has yet to decide, or has refused. They are not
-	// the reference's.
+	// EventDisruptionAwaitingApproval, EventDisruptionRefused: a disruption.Approver has not decided yet, or has refused. Karpenter has no
+	// such events.
 	EventDisruptionAwaitingApproval EventReason = "DisruptionAwaitingApproval"
 	EventDisruptionRefused          EventReason = "DisruptionRefused"
-	// EventDisruptionHeldBack, EventDisruptionFailed: a command that had begun is taken back, since the launch rate limiter holds its launches back,
-	// or for any other reason. They are not the reference's.
+	// EventDisruptionHeldBack, EventDisruptionFailed: a command that had begun is undone, because the launch rate limiter holds its
+	// launches back, or for another reason. Karpenter has no such events.
 	EventDisruptionHeldBack EventReason = "DisruptionHeldBack"
 	EventDisruptionFailed   EventReason = "DisruptionFailed"
-	// EventDoNotDisruptUntil, EventDoNotDisruptElapsed: a pod protects itself for a time, or no longer.
+	// EventDoNotDisruptUntil, EventDoNotDisruptElapsed: a pod protects itself until a time, or no longer.
 	EventDoNotDisruptUntil   EventReason = "DoNotDisruptUntil"
 	EventDoNotDisruptElapsed EventReason = "DoNotDisruptGracePeriodElapsed"
-	// EventInvalidDoNotDisrupt: a pod's do-not-disrupt annotation means nothing.
+	// EventInvalidDoNotDisrupt: a pod's do-not-disrupt annotation is invalid.
 	EventInvalidDoNotDisrupt EventReason = "InvalidDoNotDisruptAnnotation"
 	// EventNodeRepairBlocked: too many nodes are unhealthy at once for one to be repaired.
 	EventNodeRepairBlocked EventReason = "NodeRepairBlocked"

@@ -18,11 +18,11 @@ const reachLess = 0.003
 
 // Numbers of plans that begin with an earlier one.
 const (
-	// leastAgain is how many candidates a fleet has for which that is worth it.
+	// leastAgain is the smallest number of candidates for which that is worth it.
 	leastAgain = 100
-	// againShare is which part of the nodes, one in so many, may have to be looked at again.
+	// againShare limits how many nodes are checked again: one in againShare.
 	againShare = 3
-	// againRounds is how often on average each node is looked at again until all is planned from nothing.
+	// againRounds is how often, on average, each node is checked again until a plan is made without a memory.
 	againRounds = 2
 )
 

@@ -32,17 +32,17 @@ type Memory struct {
 	reach float64
 }
 
-// of reports whether the memory is one of a plan by the same options.
+// of reports whether the memory is from a plan with the same options.
 func (m *Memory) of(g *Options) bool {
 	if m == nil || m.plan == nil {
 		return false
 	}
 	was, is := m.planner, *g
-	was.Parallelism, is.Parallelism = 0, 0 // plans do not depend on it
+	was.Parallelism, is.Parallelism = 0, 0 // plans do not depend on them
 	return reflect.DeepEqual(was, is)
 }
 
-// holds reports whether time alone has not made the plan another one.
+// holds reports whether the plan is still the same at this time, if nothing else has changed.
 func (m *Memory) holds(now time.Time) bool {
 	return m != nil && !now.Before(m.plan.Time) && (m.until.IsZero() || now.Before(m.until))
 }
@@ -68,7 +68,7 @@ func (g *Options) remember(s *searching.Search, sight sighting.Sighting, plan *r
 	}
 }
 
-// seeing is the memory with another look at a fleet that gives the same plan.
+// seeing is the memory after another look at a fleet that gives the same plan.
 func (m *Memory) seeing(sight sighting.Sighting) *Memory {
 	return &Memory{
 		planner: m.planner, sight: sight, plan: m.plan, until: m.until, candidates: m.candidates, why: m.why, worth: m.worth, looked: m.looked, reach: m.reach,
@@ -86,7 +86,7 @@ func factOf(c *searchcontext.Candidate) fact {
 	return fact{c.Blocked != nil, c.Due, c.Drifts, len(c.Moving), c.NanoPrice}
 }
 
-// reachOf is what the commands save of what fleets with the same pods could cost less at most; 0 where nothing could be saved.
+// reachOf is the saving of the commands as a share of what fleets with the same pods could save at most; 0 if nothing could be saved.
 func reachOf(p *reference.Plan) float64 {
 	most, sum := money.NanoUSD(p.Cost)-money.NanoUSD(p.Floor), int64(0)
 	for _, cmd := range p.Commands {
@@ -101,8 +101,8 @@ func reachOf(p *reference.Plan) float64 {
 // Looked is how often nodes were looked at again since the memory's plan, or one before it, was made from nothing.
 func (m *Memory) Looked() int { return m.looked }
 
-// MovesApart names the nodes of which the memory has another idea of what their pods do when they go than a look at the fleet gives, and
-// says of how many nodes it has one: none may be named, or the next plan would rely on what is not so.
+// MovesApart names the nodes for which the memory expects other moves of pods than the fleet gives, and counts the nodes that it knows. It
+// must name none: otherwise the next plan would rely on wrong data.
 func (g *Options) MovesApart(ctx context.Context, f *survey.Fleet, m *Memory) (apart []string, known int, err error) {
 	with, err := g.context(ctx, f, m)
 	if err != nil {

@@ -56,7 +56,7 @@ func (g *Options) until(s *searching.Search, plan *reference.Plan) time.Time {
 	return end
 }
 
-// soonest is the earlier of two times that are yet to come; zero stands for never.
+// soonest is the earlier of two future times; zero stands for never.
 func soonest(now, a, b time.Time) time.Time {
 	if !b.After(now) || !a.IsZero() && a.Before(b) {
 		return a

@@ -15,25 +15,24 @@ import (
 	"slices"
 )
 
-// Choice is something that may be done, with what it is worth and what it takes of each of several budgets, all in whole
-// numbers.
+// Choice is a possible action with its value and what it uses of each budget, all as whole numbers.
 type Choice struct {
 	Value int64
 	Takes []int64
 }
 
-// Bounds on the work of Choose.
+// Limits on the work of Choose.
 const (
-	// exactCells is how large the table of a budget that binds alone may be: choices times units.
+	// exactCells is the largest table for a single binding budget: choices times units.
 	exactCells = 4_000_000
 	// mostSwaps is how many exchanges are tried.
 	mostSwaps = 400_000
 )
 
-// Choose picks choices of the most value in sum, so that none of the budgets is exceeded, and returns their numbers, ascending.
-// Where only one budget binds that is exact (dynamic programming, while the table is not too large). Where several do, it takes
-// first what is worth most for its share of the budget that it uses up most, and then exchanges: one for another, one for
-// two, two for one, for as long as that gains. What is worth nothing is left out.
+// Choose picks the choices with the highest total value that exceed no budget, and returns their numbers in ascending order. If only one
+// budget binds, the result is exact (dynamic programming, while the table is not too large). If several do, it takes choices by value for
+// their share of the budget that they use most, and then exchanges one for another, one for two, or two for one, while that increases the
+// value. Choices without value are left out.
 func Choose(list []Choice, room []int64) []int {
 	var open []int
 	for i := range list {
@@ -66,7 +65,7 @@ func within(takes, room []int64) bool {
 	return true
 }
 
-// bindingBudgets are those that can't stand all the choices together.
+// bindingBudgets are the budgets that are too small for all choices together.
 func bindingBudgets(list []Choice, open []int, room []int64) []int {
 	var out []int
 	for b := range room {
@@ -81,8 +80,8 @@ func bindingBudgets(list []Choice, open []int, room []int64) []int {
 	return out
 }
 
-// chooseExactly is the knapsack of one budget, in units of what all choices take multiples of; false where that is too much
-// work.
+// chooseExactly solves the knapsack for one budget, in units of the greatest common divisor of what the choices use; false if that is too
+// much work.
 func chooseExactly(list []Choice, open []int, room int64, budget int) ([]int, bool) {
 	unit := int64(0)
 	for _, i := range open {
@@ -92,7 +91,7 @@ func chooseExactly(list []Choice, open []int, room int64, budget int) ([]int, bo
 		return nil, false
 	}
 	units := int(room / unit)
-	best := make([]int64, units+1) // most value, by units used at most
+	best := make([]int64, units+1) // highest value for at most so many units
 	took := make([]bool, len(open)*(units+1))
 	for k, i := range open {
 		n := int(list[i].Takes[budget] / unit)
@@ -123,15 +122,15 @@ func gcd(a, b int64) int64 {
 // picker chooses under several budgets.
 type picker struct {
 	list []Choice
-	// room is what is left.
+	// room is what remains of each budget.
 	room []int64
 	in   []bool
-	// open are the choices there are, order the same by what each is worth for its share of the scarcest budget.
+	// open are the possible choices, order the same by value for their share of the scarcest budget.
 	open, order []int
 	swaps       int
 }
 
-// rank orders the choices.
+// rank sorts the choices.
 func (p *picker) rank(room []int64) {
 	density := make([]float64, len(p.list))
 	for _, i := range p.open {
@@ -145,7 +144,7 @@ func (p *picker) rank(room []int64) {
 		if share > 0 {
 			density[i] /= share
 		} else {
-			density[i] *= 1e9 // it takes of nothing that is scarce
+			density[i] *= 1e9 // it uses nothing scarce
 		}
 	}
 	p.order = slices.Clone(p.open)
@@ -166,7 +165,7 @@ func (p *picker) drop(i int) {
 	}
 }
 
-// fill takes what there is room for, in order; it returns the value and what was taken.
+// fill takes choices in order while they fit; it returns their value and numbers.
 func (p *picker) fill() (value int64, added []int) {
 	for _, i := range p.order {
 		if !p.in[i] && within(p.list[i].Takes, p.room) {
@@ -178,13 +177,13 @@ func (p *picker) fill() (value int64, added []int) {
 	return value, added
 }
 
-// exchange improves what is chosen until nothing gains any more, or enough was tried.
+// exchange improves the selection until nothing increases its value, or enough was tried.
 func (p *picker) exchange() {
 	for p.better() && p.swaps < mostSwaps {
 	}
 }
 
-// better does one exchange that gains.
+// better makes one exchange that increases the value.
 func (p *picker) better() bool {
 	for _, out := range p.order {
 		if p.in[out] && p.replace(out) {
@@ -204,7 +203,7 @@ func (p *picker) better() bool {
 	return false
 }
 
-// replace takes some out, and puts in another, and whatever then has room, if all that is worth more.
+// replace removes some choices, adds another and whatever then fits, if the value increases.
 func (p *picker) replace(out ...int) bool {
 	lost := int64(0)
 	for _, i := range out {

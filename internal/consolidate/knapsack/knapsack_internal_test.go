@@ -31,8 +31,8 @@ func bestOfAll(list []Choice, room []int64) int64 {
 	return best
 }
 
-// What is chosen keeps all budgets; under one that binds it is the best there is, and under several near to it, and never
-// less than what comes of taking one after another.
+// The selection keeps all budgets. With one binding budget it is optimal; with several it is close, and never worse than taking one choice
+// after another.
 func TestChoose(t *testing.T) {
 	sum, sumBest, exact, total := int64(0), int64(0), 0, 0
 	seeded.Check(t, func(rt *rapid.T) {

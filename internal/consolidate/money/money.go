@@ -24,5 +24,5 @@ func NanoUSD(price float64) int64 {
 	return int64(math.Round(price * NanoPerUSD))
 }
 
-// USD is the price of so many billionths.
+// USD converts billionths back.
 func USD(nano int64) float64 { return float64(nano) / NanoPerUSD }

@@ -28,8 +28,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Node is a node that could go: its Price in nano-USD per hour, 0 when it is not known, the pods Moving when it does, and those of it
-// that have no need to.
+// Node is a node that could be removed: its Price in nano-USD per hour, 0 if unknown, its Moving pods, and the pods that need not move.
 type Node struct {
 	Name   string
 	Pool   v1.PoolKey
@@ -38,16 +37,16 @@ type Node struct {
 	Stays  map[*corev1.Pod]bool
 }
 
-// Prover looks for proofs. What it found for some pods is kept for others, so that proofs must be asked for one at a time.
+// Prover looks for proofs. It remembers what it found for some pods, so ask for one proof at a time.
 type Prover struct {
-	// list are the prices that proofs go by.
+	// list are the prices used by proofs.
 	list []decision.FloorPrices
-	// directions are the demands that prices are made for.
+	// directions are the demands for which prices are made.
 	directions []corev1.ResourceList
 	// launchables says what new nodes for pods may be; scopes are what was found of these, by the groups they are of.
 	launchables *valuing.Launchables
 	scopes      map[string][]decision.FloorPrices
-	// first and second are the nodes with most free of a resource.
+	// first and second are the nodes with the most free room for a resource.
 	first, second map[corev1.ResourceName]roomiest
 }
 
@@ -98,9 +97,9 @@ func requestedBy(m *model.Model, nodes []Node) corev1.ResourceList {
 }
 
 const (
-	// maxDirections bounds how many demands prices are made for, single resources aside.
+	// maxDirections limits the demands for which prices are made, not counting single resources.
 	maxDirections = 8
-	// maxScopes bounds for how many different choices of nodes prices are made.
+	// maxScopes limits the different sets of possible nodes for which prices are made.
 	maxScopes = 64
 )
 
@@ -113,7 +112,7 @@ func samePrices(a, b decision.FloorPrices) bool {
 	return true
 }
 
-// requestsOf are what a pod asks for, itself included.
+// requestsOf are the requests of a pod, and one for the pod itself.
 func requestsOf(pod *corev1.Pod) corev1.ResourceList {
 	out := resources.OfPod(pod)
 	out[corev1.ResourcePods] = *resource.NewQuantity(1, resource.DecimalSI)
@@ -128,7 +127,7 @@ func addAmounts(into, amounts corev1.ResourceList) {
 	}
 }
 
-// pricesFor are prices for pods of the groups of nodes, each the best for one of the directions.
+// pricesFor are prices for pods of these groups of nodes, each optimal for one of the directions.
 func (p *Prover) pricesFor(groups []int) []decision.FloorPrices {
 	slices.Sort(groups)
 	groups = slices.Compact(groups)
@@ -147,7 +146,7 @@ func (p *Prover) pricesFor(groups []int) []decision.FloorPrices {
 	return prices
 }
 
-// offered are the nodes of the groups: those of one make at the lowest price.
+// offered are the nodes of the groups; a node type that several sell has its lowest price.
 func (p *Prover) offered(groups []int) []offered {
 	var out []offered
 	at := map[[3]float64]int{}
@@ -165,7 +164,7 @@ func (p *Prover) offered(groups []int) []offered {
 	return out
 }
 
-// number of the prices in the list, to which they are added if they aren't there.
+// number returns the number of these prices in the list, and adds them if they are missing.
 func (p *Prover) number(y decision.FloorPrices) int {
 	i := slices.IndexFunc(p.list, func(have decision.FloorPrices) bool { return samePrices(have, y) })
 	if i < 0 {
@@ -174,8 +173,8 @@ func (p *Prover) number(y decision.FloorPrices) int {
 	return i
 }
 
-// Prove looks for a proof that removing the node alone saves less than required, nano-USD per hour; nil if there is none, and if
-// a pod that needs a new node can't have any: then it is not money that is in the way.
+// Prove looks for a proof that removing the node alone saves less than required, nano-USD per hour. It returns nil if there is none, and
+// if a pod that needs a new node can't have any: then the reason is not money.
 func (p *Prover) Prove(n *Node, required int64) *decision.Proof {
 	if p == nil || n.Price == 0 {
 		return nil
@@ -223,8 +222,8 @@ func (p *Prover) Prove(n *Node, required int64) *decision.Proof {
 	return out
 }
 
-// floorResources are those that prices are found for, in the order in which decision.FloorPrices adds them up.
+// floorResources are the resources with prices, in the order in which decision.FloorPrices adds them up.
 var floorResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}
 
-// Prices are those that proofs go by, by the numbers that these give.
+// Prices are the prices that proofs refer to by number.
 func (p *Prover) Prices() []decision.FloorPrices { return p.list }

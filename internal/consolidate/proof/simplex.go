@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
-// offered is a node that may be launched: what it has for pods of the floorResources, and its price.
+// offered is a node that may be launched: its floorResources for pods, and its price.
 type offered struct {
 	amounts [3]float64
 	price   float64
@@ -21,8 +21,8 @@ func floorAmounts(list corev1.ResourceList) (amounts [3]float64) {
 	return amounts
 }
 
-// bestPrices are the floor prices by which the demand is worth most: the duals of covering it with nodes at the lowest price. Rounding
-// can't make them wrong, since they are scaled until they hold. Nil if there are none.
+// bestPrices are the floor prices with the highest value of the demand: the duals of covering it with nodes at the lowest price. Rounding
+// cannot make them invalid, because they are scaled until they hold. Nil if there are none.
 func bestPrices(offers []offered, demand corev1.ResourceList) decision.FloorPrices {
 	scale, unit := largest(offers)
 	goal := make([]float64, len(floorResources))
@@ -68,7 +68,7 @@ func bestPrices(offers []offered, demand corev1.ResourceList) decision.FloorPric
 	return held(y, offers)
 }
 
-// largest amounts of each resource, by which they are scaled, and the highest price, 1 if all are 0.
+// largest returns the largest amount of each resource, for scaling, and the highest price; 1 instead of 0.
 func largest(offers []offered) (scale [3]float64, unit float64) {
 	for i := range offers {
 		unit = max(unit, offers[i].price)
@@ -82,8 +82,8 @@ func largest(offers []offered) (scale [3]float64, unit float64) {
 	return scale, unit
 }
 
-// opened is the program that covers the goal, with each resource covered by the node that sells it at the lowest price, as if that had
-// nothing else. Leaving the rest of a node away makes it no better, so that such columns change no optimum.
+// opened is the program that covers the goal. It starts with columns that cover each resource by the node that sells it at the lowest
+// price, as if that node had nothing else. Ignoring the rest of a node makes it no better, so such columns don't change the optimum.
 func opened(offers []offered, columns [][]float64, goal []float64, unit float64) *lp.Master {
 	amount, price := make([]float64, len(goal)), make([]float64, len(goal))
 	for i, column := range columns {
@@ -97,13 +97,13 @@ func opened(offers []offered, columns [][]float64, goal []float64, unit float64)
 	return lp.NewMaster(goal, amount, price)
 }
 
-// pivotGain is how much more than its price, as a share of the highest price, a node has to be worth to change the prices.
+// pivotGain is how much a node must be worth above its price, as a share of the highest price, to change the prices.
 const pivotGain = 1e-12
 
-// maxPivots bounds the simplex method.
+// maxPivots limits the steps of the simplex method.
 const maxPivots = 50
 
-// held scales prices down until no node costs less than it is worth.
+// held scales prices down until every node costs at least what it is worth.
 func held(y decision.FloorPrices, offers []offered) decision.FloorPrices {
 	worst := 1.0
 	for i := range offers {

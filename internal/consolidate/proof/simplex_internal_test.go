@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/seeded"
 )
 
-// Weak duality: by the prices no offer is worth more than it costs, and so no set of nodes that covers a demand costs less than the demand
-// is worth.
+// Weak duality: at these prices no offer is worth more than it costs. So no set of nodes that covers a demand costs less than the value of
+// the demand.
 func TestPricesBoundEveryCover(t *testing.T) {
 	seeded.Check(t, func(rt *rapid.T) {
 		drawn := func(name string) [3]float64 {

@@ -13,15 +13,15 @@ import (
 // balancedThreshold is 1/k of the policy Balanced, k being 2.
 const balancedThreshold = 0.5
 
-// poolTotals are what a Balanced pool's moves are measured by.
+// poolTotals are the totals of a Balanced pool, which scores are relative to.
 type poolTotals struct {
 	// cost in nano-USD per hour, disruption in units of an ordinary pod.
 	cost       int64
 	disruption float64
 }
 
-// totalsOf sums up all of the pool's nodes, candidates or not. What their pods are worth is counted as they are now, pods
-// that stay on their node left out.
+// totalsOf sums up all nodes of the pool, candidates or not, with the present value of their pods; pods that stay on their node are not
+// counted.
 func (p *Pass) totalsOf(key v1.PoolKey) *poolTotals {
 	if t := p.totals[key]; t != nil {
 		return t
@@ -40,8 +40,7 @@ func (p *Pass) totalsOf(key v1.PoolKey) *poolTotals {
 	return t
 }
 
-// score of a move in one pool: the share of the pool's cost that it saves by the share of its disruption that it
-// causes.
+// score of a move in one pool: the share of the pool's cost that it saves, divided by the share of the pool's disruption that it causes.
 func (t *poolTotals) score(savings int64, disruption float64) float64 {
 	if t.cost <= 0 || t.disruption <= 0 || savings <= 0 || disruption <= 0 {
 		return 0
@@ -49,8 +48,8 @@ func (t *poolTotals) score(savings int64, disruption float64) float64 {
 	return (float64(savings) / float64(t.cost)) / (disruption / t.disruption)
 }
 
-// scores are those of the batch's Balanced pools, by pool, for a move with the savings: each is credited with its share of
-// them by the prices of its nodes.
+// scores are the scores of the batch's Balanced pools for a move: each pool is credited with a share of the savings, by the prices of its
+// nodes.
 func (p *Pass) scores(batch []*decision.Candidate, savings float64) []decision.Score {
 	isBalanced := func(c *decision.Candidate) bool {
 		return c.Pool.Object.Spec.Disruption.ConsolidationPolicy == v1.ConsolidationPolicyBalanced
@@ -96,8 +95,8 @@ func (p *Pass) scores(batch []*decision.Candidate, savings float64) []decision.S
 	return out
 }
 
-// Balanced says which Balanced pool of the batch does not approve of a move with the savings; nil when all do, and those
-// of other policies always do.
+// Balanced returns the block of a Balanced pool of the batch that does not approve of a move with these savings; nil if all do. Pools with
+// other policies approve always.
 func (p *Pass) Balanced(batch []*decision.Candidate, savings float64) *decision.Block {
 	for _, s := range p.scores(batch, savings) {
 		if !s.Approved() {
@@ -107,7 +106,7 @@ func (p *Pass) Balanced(batch []*decision.Candidate, savings float64) *decision.
 	return nil
 }
 
-// hopeless says that even removing the candidate for nothing would score too low.
+// hopeless reports whether even removing the candidate at no cost would score too low.
 func (p *Pass) hopeless(c *decision.Candidate) *decision.Block {
 	return p.Balanced([]*decision.Candidate{c}, c.Price)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// memberOf writes down what a command has to know of a candidate.
+// memberOf makes a command's member of a candidate.
 func memberOf(c *decision.Candidate) decision.Member {
 	m := decision.Member{
 		Node: c.Name, Claim: c.Machine.Claim.Name, UID: c.Machine.Claim.UID, ProviderID: c.Machine.ProviderID,
@@ -43,7 +43,7 @@ func NewCommand(method decision.Method, members []*decision.Candidate, now time.
 	return cmd
 }
 
-// Identify gives the command its ID.
+// Identify sets the ID of the command.
 func Identify(c *decision.Command) {
 	var short [256]byte
 	text := append(append(short[:0], c.Method...), 0)

@@ -61,8 +61,8 @@ func (p *Pass) notReached(m decision.Method, list []*decision.Candidate) {
 	}
 }
 
-// singleNode takes the first candidate that can be removed for at most one new node. Pools take turns; those that were not
-// reached the last time come first.
+// singleNode takes the first candidate that can be removed for at most one new node. Pools take turns, starting with the ones that were
+// not reached last time.
 func (p *Pass) singleNode(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
 	list := slices.Clone(accepted)
 	survey.BySavings(list)
@@ -95,8 +95,8 @@ func (p *Pass) singleNode(ctx context.Context, accepted []*decision.Candidate) (
 	return nil, nil
 }
 
-// takeTurns interleaves the pools: the first of each, the second of each, and so on; pools by name, those not reached the
-// last time first.
+// takeTurns interleaves the pools: the first candidate of each, the second of each, and so on; pools by name, the ones not reached last
+// time first.
 func (p *Pass) takeTurns(list []*decision.Candidate) []*decision.Candidate {
 	byPool := map[v1.PoolKey][]*decision.Candidate{}
 	var keys []v1.PoolKey
@@ -129,7 +129,7 @@ func (p *Pass) takeTurns(list []*decision.Candidate) []*decision.Candidate {
 	return out
 }
 
-// poolsBeyond are the pools of which no candidate is among the first n, in their order.
+// poolsBeyond are the pools without a candidate among the first n, in their order.
 func poolsBeyond(turns []*decision.Candidate, n int) []v1.PoolKey {
 	seen := map[v1.PoolKey]bool{}
 	for _, c := range turns[:n] {
@@ -145,7 +145,7 @@ func poolsBeyond(turns []*decision.Candidate, n int) []v1.PoolKey {
 	return out
 }
 
-// consolidate says what removing the batch comes to, or why it is not worth it.
+// consolidate returns the command that removes the batch, or why it is not worth it.
 func (p *Pass) consolidate(ctx context.Context, m decision.Method, batch []*decision.Candidate) (*decision.Command, *decision.Block, error) {
 	sims, err := p.closedSimulator(ctx)
 	if err != nil {

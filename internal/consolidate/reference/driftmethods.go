@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// staticDrift replaces drifted nodes of static pools one for one, without asking where pods go: as many as budgets and the
-// pool's limit on nodes leave room for. The longest drifted go first.
+// staticDrift replaces drifted nodes of static pools one for one, without checking where pods go, within budgets and the pool's limit on
+// nodes. The ones drifted longest go first.
 func (p *Pass) staticDrift(accepted []*decision.Candidate) []*decision.Command {
 	list := slices.Clone(accepted)
 	survey.ByDrift(list)
@@ -42,13 +42,13 @@ func (p *Pass) staticDrift(accepted []*decision.Candidate) []*decision.Command {
 		rooms[key] = room - 1
 		cmd := NewCommand(decision.MethodStaticDrift, []*decision.Candidate{c}, p.Fleet.Now)
 		cmd.Replacements = []decision.Replacement{{Pool: key, Static: true}}
-		cmd.Savings = 0 // which type comes is the provider's choice
+		cmd.Savings = 0 // the provider chooses the type
 		out = append(out, p.Finish(cmd))
 	}
 	return out
 }
 
-// scalingDown is the block of a pool with more nodes than replicas: those that stay and those that are being
+// scalingDown returns the block of a pool with more nodes than replicas, counting the nodes that stay and the ones that are being
 // replaced.
 func (p *Pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *decision.Block {
 	n := 0
@@ -64,8 +64,8 @@ func (p *Pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *decision.Block 
 	return nil
 }
 
-// staticRoom is how many more nodes the pool's limit allows: all NodeClaims that are there count, also those on their way
-// out. A Node that outlives its NodeClaim is not the pool's any more.
+// staticRoom is how many more nodes the pool's limit allows: all existing NodeClaims count, also those being deleted. A Node whose
+// NodeClaim is gone no longer counts.
 func (p *Pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 	n := 0
 	for _, m := range p.Fleet.Pools[key].Nodes {
@@ -80,8 +80,7 @@ func (p *Pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 	return max(0, int(limit.Value())-n)
 }
 
-// drift replaces the first drifted node that budgets let go and whose pods all have a place, by as many new nodes as that
-// takes, whatever they cost.
+// drift replaces the first drifted node that budgets allow and whose pods all have a place, by as many new nodes as needed, at any cost.
 func (p *Pass) drift(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
 	list := slices.Clone(accepted)
 	survey.ByDrift(list)

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// emptiness removes all empty nodes that budgets let go, in one command and without asking for places: nobody has to
-// move.
+// emptiness removes all empty nodes that budgets allow, in one command and without looking for places: no pod has to move.
 func (p *Pass) emptiness(accepted []*decision.Candidate) []*decision.Command {
 	list := slices.Clone(accepted)
 	survey.BySavings(list)

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// Plan is what a planner decided: disruption.Plan, field by field, which says what each means.
+// Plan is a planner's result: the fields of disruption.Plan, which explains them.
 type Plan struct {
 	Time        time.Time
 	Commands    []*decision.Command

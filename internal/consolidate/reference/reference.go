@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Options say how the reference goes about it: disruption.Reference says what each means. All are as given, 0 is 0.
+// Options are those of disruption.Reference, with defaults filled in: 0 is 0.
 type Options struct {
 	Query           planning.Query
 	SpotToSpot      bool
@@ -40,21 +40,21 @@ type Pass struct {
 	*Options
 	Fleet  *survey.Fleet
 	Ledger *survey.BudgetTracker
-	// Blocks are what keeps nodes from methods; otherwise says what else does, and is nil where nothing does.
+	// Blocks keep nodes from methods; otherwise returns further blocks, and is nil if there are none.
 	Blocks    map[decision.Method]map[string]*decision.Block
 	Otherwise func(node string) survey.ByMethod
-	// Waiting and again are the plan's.
+	// Waiting and again are fields of the plan.
 	Waiting bool
 	Again   time.Time
-	// open and closed are what-ifs with and without the destinations that consolidation must leave alone; nil until used.
+	// open and closed are what-ifs with and without the destinations that consolidation must not use; nil until used.
 	open, closed *simulator
-	// totals are those of Balanced pools.
+	// totals are the totals of Balanced pools.
 	totals map[v1.PoolKey]*poolTotals
-	// unreached are the pools that single-node consolidation did not come to.
+	// unreached are the pools that single-node consolidation did not reach.
 	unreached []v1.PoolKey
 }
 
-// Run is one method over the candidates that it accepts.
+// Run runs one method on the candidates that it accepts.
 func (p *Pass) Run(ctx context.Context, m decision.Method, accepted []*decision.Candidate) ([]*decision.Command, error) {
 	switch m {
 	case decision.MethodEmptiness:
@@ -76,20 +76,20 @@ func one(cmd *decision.Command, err error) ([]*decision.Command, error) {
 	return []*decision.Command{cmd}, err
 }
 
-// Later notes that the plan may come out differently at some time although nothing happens.
+// Later records that the plan may change at this time although nothing happens.
 func (p *Pass) Later(t time.Time) {
 	if t.After(p.Fleet.Now) && (p.Again.IsZero() || t.Before(p.Again)) {
 		p.Again = t
 	}
 }
 
-// Block notes what keeps a candidate from the method.
+// Block records what keeps a candidate from the method.
 func (p *Pass) Block(m decision.Method, c *decision.Candidate, why *decision.Block) {
 	p.Blocks[m][c.Name] = why
 	p.Noted(why)
 }
 
-// Noted is what a block of a candidate makes of the plan.
+// Noted updates the plan for a candidate's block.
 func (p *Pass) Noted(why *decision.Block) {
 	switch why.Code {
 	case decision.BlockBudget:
@@ -108,7 +108,7 @@ func (p *Pass) Finish(cmd *decision.Command) *decision.Command {
 	return cmd
 }
 
-// Verdicts are what the plan says of each node.
+// Verdicts are the verdicts of all nodes.
 func (p *Pass) Verdicts(commands []*decision.Command) []decision.Verdict {
 	members, owned := 0, 0
 	for _, cmd := range commands {
@@ -155,7 +155,7 @@ func (p *Pass) Verdicts(commands []*decision.Command) []decision.Verdict {
 	return out
 }
 
-// blocksOf appends to out why a node stays.
+// blocksOf appends the reasons why a node stays to out.
 func (p *Pass) blocksOf(name string, out []decision.MethodBlock) []decision.MethodBlock {
 	if why := p.Fleet.Blocked[name]; why != nil {
 		return append(out, decision.MethodBlock{Block: why})
@@ -174,7 +174,7 @@ func (p *Pass) blocksOf(name string, out []decision.MethodBlock) []decision.Meth
 	return out
 }
 
-// Begin is a new pass over the fleet. The error is a *decision.BudgetError for a budget that can't be.
+// Begin starts a pass over the fleet. The error is a *decision.BudgetError for an invalid budget.
 func (o *Options) Begin(ctx context.Context, f *survey.Fleet) (*Pass, error) {
 	if ctx == nil {
 		return nil, option.Missing("Reference", "the context")
@@ -193,7 +193,7 @@ func (o *Options) Plan(ctx context.Context, f *survey.Fleet) (*Plan, error) {
 		return nil, err
 	}
 	out := &Plan{Time: f.Now}
-	for _, why := range f.Blocked { // such as nominations that end: nothing else shows that
+	for _, why := range f.Blocked { // nothing else shows, for instance, that nominations end
 		p.Later(why.Until)
 	}
 	for _, m := range decision.Methods() {
@@ -222,7 +222,7 @@ func (o *Options) Plan(ctx context.Context, f *survey.Fleet) (*Plan, error) {
 	return out, nil
 }
 
-// Apart is the pass for a goroutine of its own, that reads but does not add to what is found.
+// Apart returns the pass for another goroutine: it reads what was found but does not add to it.
 func (p *Pass) Apart() *Pass {
 	return &Pass{Options: p.Options, Fleet: p.Fleet, Ledger: p.Ledger, Blocks: p.Blocks, totals: map[v1.PoolKey]*poolTotals{}}
 }

@@ -74,7 +74,7 @@ func (p *Pass) replacement(m decision.Method, batch []*decision.Candidate, plann
 	return &node, nil
 }
 
-// Only keeps requirements to a capacity type.
+// Only restricts requirements to a capacity type.
 func Only(set requirements.Set, capacityType string) requirements.Set {
 	return set.With(requirements.In(v1.CapacityTypeLabelKey, capacityType))
 }
@@ -138,7 +138,7 @@ func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option plan
 			continue
 		}
 		if key := cloudprovider.KeyOf(t, o); key == option.Offering() {
-			return option // it is among them, and was the cheapest of more
+			return option // the present offering still meets them, and was the cheapest
 		}
 		if best == nil || o.Price < best.Price {
 			best = o
@@ -154,9 +154,9 @@ func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option plan
 	}
 }
 
-// otherTypes drops what would only turn several nodes into one that some of them are already: removing the others comes
-// to the same with fewer evictions. A node of a type that only its capacity type keeps off the list counts too:
-// it is there, and need not be launched.
+// otherTypes drops types that would only turn several nodes into one that some of them already are: removing the others has the same
+// result with fewer evictions. A node whose type is off the list only because of its capacity type counts, too: it exists, and need not be
+// launched.
 func otherTypes(batch []*decision.Candidate, whole, list []Priced) []Priced {
 	least := int64(math.MaxInt64)
 	for _, c := range batch {
@@ -207,7 +207,7 @@ func (p *Pass) Varied(pool *survey.Pool, node *planning.NewNode) *decision.Block
 	return nil
 }
 
-// addValues adds the values of a label that nodes of the type may have when they are bought as the node requires.
+// addValues adds the values of a label that nodes of the type can have within the node's requirements.
 func addValues(into map[string]bool, t *cloudprovider.InstanceType, key string, want requirements.Set) {
 	for o := range t.OfferingsWithRoom() {
 		if !t.Offers(o, want) {

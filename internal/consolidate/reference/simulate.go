@@ -19,27 +19,27 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// simulator asks what would happen if nodes went. Pods that wait anyway are placed first, on the nodes there are, and once
-// for all: they take their room before anything is removed, and those that find none are provisioning's business. So
-// neither a pod that has no place anywhere nor one that gets a new node stands in the way.
+// simulator simulates the removal of nodes. It first places pending pods on existing nodes, once for all simulations: they use their room
+// before anything is removed, and the ones without a place are left to provisioning. So a pod that has no place anywhere, or gets a new
+// node, does not prevent removals.
 type simulator struct {
 	fleet *survey.Fleet
 	query planning.Query
 	trial *answering.Answering
 	// uninitialized are nodes that may not come up: nothing is moved onto them.
 	uninitialized map[string]bool
-	// fee in nano-USD per hour is what each new node costs beyond its price.
+	// fee, in nano-USD per hour, is added to the price of each new node.
 	fee int64
 }
 
-// newNodeFee in USD per hour is more than any node costs: with it, plans have as few new nodes as can be. Consolidation
-// launches at most one, and where prices rise with size two small ones are often as good a bargain as a large one.
+// newNodeFee, in USD per hour, is more than any node costs, so that plans have the fewest possible new nodes. Consolidation launches at
+// most one, and when prices are proportional to size, two small nodes often cost no more than a large one.
 const newNodeFee = 10_000
 
 // maxCostTerms is how many terms a cost model may have.
 const maxCostTerms = 256
 
-// simulation is what would happen.
+// simulation is the result of a removal.
 type simulation struct {
 	// NewNodes that it would take.
 	newNodes []planning.NewNode
@@ -99,7 +99,7 @@ func sparing(from *SimulatorModel, snapshot *planning.Snapshot) (*SimulatorModel
 	return &SimulatorModel{next, &dear}, money.NanoUSD(fee), nil
 }
 
-// SimulatorModel is a model with the snapshot it was made of.
+// SimulatorModel is a model and the snapshot it was compiled from.
 type SimulatorModel struct {
 	*model.Model
 	Snapshot *planning.Snapshot
@@ -147,7 +147,7 @@ func Settled(ctx context.Context, f *survey.Fleet, q planning.Query) (*Simulator
 	return &SimulatorModel{settled, &reduced}, err
 }
 
-// remove asks what would happen if the candidates went, all together; or says why they can't, for their pods' sake.
+// remove simulates the removal of all candidates together, or returns why their pods don't allow it.
 func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*simulation, *decision.Block, error) {
 	mark := s.trial.Mark()
 	sim, why, err := s.try(ctx, batch)
@@ -210,7 +210,7 @@ func (s *simulator) try(ctx context.Context, batch []*decision.Candidate) (*simu
 	return sim, nil, nil
 }
 
-// openSimulator and closedSimulator are made when they are first needed.
+// openSimulator makes the simulator when it is first needed; so does closedSimulator.
 func (p *Pass) openSimulator(ctx context.Context) (*simulator, error) {
 	if p.open == nil {
 		s, err := newSimulator(ctx, p.Fleet, p.Query, false)
@@ -233,5 +233,5 @@ func (p *Pass) closedSimulator(ctx context.Context) (*simulator, error) {
 	return p.closed, nil
 }
 
-// MaxNamed is how many pods without a place a block names.
+// MaxNamed is how many pods without a place are named in a block.
 const MaxNamed = 5

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// StillQualifies looks at one member and takes its share of the budgets.
+// StillQualifies checks one member and takes its share of the budgets.
 func (p *Pass) StillQualifies(cmd *decision.Command, m *decision.Member) (*decision.Candidate, *decision.RejectedError) {
 	reject := func(category decision.RejectionCategory, why *decision.Block) *decision.RejectedError {
 		return &decision.RejectedError{Command: cmd.ID, Category: category, Node: m.Node, Block: why}
@@ -63,7 +63,7 @@ func amongTypes(planned, fresh *planning.NewNode) bool {
 	})
 }
 
-// Shrunk is the command with the members that are left; the same if all are.
+// Shrunk is the command with the remaining members; the same command if all remain.
 func Shrunk(cmd *decision.Command, members []*decision.Candidate) *decision.Command {
 	if len(members) == len(cmd.Members) {
 		return cmd
@@ -81,7 +81,8 @@ func Shrunk(cmd *decision.Command, members []*decision.Candidate) *decision.Comm
 	return &out
 }
 
-// Validate looks at a command again in the fleet as it is now: disruption.Reference.Validate. The error is a *RejectedError if it is void.
+// Validate checks a command again in the fleet as it is now: see disruption.Reference.Validate. The error is a *RejectedError if it is
+// void.
 func (o *Options) Validate(ctx context.Context, f *survey.Fleet, cmd *decision.Command) (*decision.Command, error) {
 	p, err := o.Begin(ctx, f)
 	if err != nil {

@@ -24,7 +24,8 @@ type Replay struct {
 	written *answering.Answering
 	// Moves says which pods of a candidate need another place.
 	Moves func(*decision.Candidate) func(*corev1.Pod) bool
-	// Fresh says that commands are of the fleet as it is; known then finds the candidates that are known to qualify for consolidation.
+	// Fresh means that the commands were planned for this same fleet; known then finds the candidates that are known to qualify for
+	// consolidation.
 	Fresh bool
 	Known func(node string) *decision.Candidate
 }
@@ -63,7 +64,7 @@ func (r *Replay) Arrange(ctx context.Context, commands []*decision.Command) (don
 	return done, rest, nil
 }
 
-// Step is the command as it can be carried out now, or what is in the way; nothing has changed then.
+// Step carries the command out as it can be now, or returns what prevents it and changes nothing.
 func (r *Replay) Step(ctx context.Context, cmd *decision.Command) (*decision.Command, *decision.RejectedError, error) {
 	members := make([]*decision.Candidate, 0, len(cmd.Members))
 	var first *decision.RejectedError
@@ -101,8 +102,7 @@ func (r *Replay) Step(ctx context.Context, cmd *decision.Command) (*decision.Com
 	return nil, &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedScheduling, Node: cmd.Members[0].Node, Block: why}, nil
 }
 
-// qualifies is StillQualifies but for commands of a search whose members had to qualify to come into them, and have their shares of the
-// budgets.
+// qualifies is StillQualifies, except for commands of a search, whose members had to qualify and already have their shares of the budgets.
 func (r *Replay) qualifies(cmd *decision.Command, m *decision.Member) (*decision.Candidate, *decision.RejectedError) {
 	if r.Known != nil && cmd.Reason == decision.ReasonUnderutilized {
 		if c := r.Known(m.Node); c != nil {
@@ -112,8 +112,8 @@ func (r *Replay) qualifies(cmd *decision.Command, m *decision.Member) (*decision
 	return r.Pass.StillQualifies(cmd, m)
 }
 
-// carryOut moves the members' pods where the command says, and returns the command with its nodes in the order in which they
-// take them. Pods that came to a member since it was planned have no place, and make it void; so does a place that is gone.
+// carryOut moves the members' pods as the command says, and returns the command with its nodes in the order in which they take pods. Pods
+// that came to a member after planning have no place and make the command void; so does a place that is gone.
 func (r *Replay) carryOut(ctx context.Context, cmd *decision.Command, members []*decision.Candidate) (*decision.Command, *decision.Block, error) {
 	if cmd.Method == decision.MethodEmptiness || cmd.Method == decision.MethodStaticDrift {
 		for _, c := range members {
@@ -137,7 +137,7 @@ func (r *Replay) carryOut(ctx context.Context, cmd *decision.Command, members []
 	return r.Put(ctx, cmd)
 }
 
-// Put puts pods on the command's nodes, in turns if no order of the nodes will do.
+// Put puts pods on the command's nodes, node by node, or in turns if no order of the nodes works.
 func (r *Replay) Put(ctx context.Context, cmd *decision.Command) (*decision.Command, *decision.Block, error) {
 	mark := r.Trial.Mark()
 	next, why, err := r.putWhole(cmd)
@@ -156,8 +156,8 @@ func (r *Replay) Put(ctx context.Context, cmd *decision.Command) (*decision.Comm
 	return &turns, nil, nil
 }
 
-// putWhole puts pods on the command's nodes, first those that are there. Where a rule about how pods are spread keeps some off a node,
-// that one comes after the others.
+// putWhole puts pods on the command's nodes, existing ones first. A node that a rule about the spread of pods excludes is tried again
+// after the others.
 func (r *Replay) putWhole(cmd *decision.Command) (*decision.Command, *decision.Block, error) {
 	receivers, why, err := inSomeOrder(r.Trial, cmd.Receivers, func(e *planning.ExistingNode) ([]planning.PodKey, error) {
 		return e.Pods, placing.Of(r.Trial).Put(e.Name, e.Pods)
@@ -235,7 +235,7 @@ func noPlace(err error, pods []planning.PodKey) *decision.Block {
 	return &decision.Block{Code: decision.BlockUnschedulable, Detail: err.Error()}
 }
 
-// New begins with the fleet as it is, what waits placed.
+// New starts with the fleet as it is, with pending pods placed.
 func New(ctx context.Context, o *reference.Options, f *survey.Fleet) (*Replay, error) {
 	p, err := o.Begin(ctx, f)
 	if err != nil {
@@ -259,7 +259,7 @@ func New(ctx context.Context, o *reference.Options, f *survey.Fleet) (*Replay, e
 	return &Replay{Pass: p, Trial: t, Moves: func(c *decision.Candidate) func(*corev1.Pod) bool { return f.Moves(c.Machine.Pool) }}, nil
 }
 
-// plannedOf is how many pods of the members it has places for: a new node may also be for pods that wait anyway.
+// plannedOf is how many pods of the members have places: a new node may also be for pending pods.
 func plannedOf(c *decision.Command, members []*decision.Candidate) int {
 	size := 0
 	for _, m := range members {
@@ -290,7 +290,7 @@ func plannedOf(c *decision.Command, members []*decision.Candidate) int {
 	return n
 }
 
-// Restrict looks at some of a plan's commands again: disruption.Global.Restrict.
+// Restrict validates some of a plan's commands: see disruption.Global.Restrict.
 func Restrict(ctx context.Context, o *reference.Options, f *survey.Fleet, commands []*decision.Command) (good []*decision.Command, rejected []*decision.RejectedError, err error) {
 	r, err := New(ctx, o, f)
 	if err != nil {
@@ -322,7 +322,7 @@ func Restrict(ctx context.Context, o *reference.Options, f *survey.Fleet, comman
 // NobodyMoves is for nodes whose pods all stay where they are.
 func NobodyMoves(*corev1.Pod) bool { return false }
 
-// Carried carries the commands out as planned; what can't be, since a command before it gave way, is left out.
+// Carried carries the commands out as planned, and leaves out those that are no longer possible because an earlier one was left out.
 func (r *Replay) Carried(ctx context.Context, list []*decision.Command) (good []*decision.Command, err error) {
 	for _, cmd := range list {
 		next, why, err := r.Step(ctx, cmd)

@@ -38,13 +38,13 @@ func (r *Replay) putInTurns(ctx context.Context, cmd *decision.Command) ([]plann
 	return order, nil
 }
 
-// turn is a node with the pods that it has still to take.
+// turn is a node and the pods that it must still take.
 type turn struct {
 	pods []planning.PodKey
 	put  func([]planning.PodKey) error
 }
 
-// turns of the command's nodes, new ones opened; false if one can't be.
+// turns are those of the command's nodes, with new ones opened; false if one can't be opened.
 func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 	var out []turn
 	for i := range cmd.Receivers {

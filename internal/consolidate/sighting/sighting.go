@@ -20,8 +20,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Sighting is a fleet as it was when it was planned for, in a form that can be compared: objects that are the same are the same
-// pointers, others are compared by what they say.
+// Sighting is a fleet at the time of planning, in a form that can be compared: equal pointers mean equal objects, others are compared by
+// content.
 type Sighting struct {
 	Snapshot   *planning.Snapshot
 	machines   []cluster.Machine
@@ -36,7 +36,7 @@ type Sighting struct {
 	closed     []string
 }
 
-// See is the fleet as it is now.
+// See makes a Sighting of the present fleet.
 func See(f *survey.Fleet) Sighting {
 	out := Sighting{
 		Snapshot: f.In.View.Snapshot, machines: f.In.View.Machines, candidates: f.Candidates, blocked: f.Blocked,
@@ -47,7 +47,7 @@ func See(f *survey.Fleet) Sighting {
 	return out
 }
 
-// Same reports whether plans for both must be the same but for what the time decides: see search.until.
+// Same reports whether plans for both must be the same, except for what depends on the time: see search.until.
 func (s *Sighting) Same(o *Sighting) bool {
 	if len(s.machines) != len(o.machines) || !s.SameWorld(o) || !s.sameBounds(o) || !s.sameCandidates(o) {
 		return false
@@ -63,7 +63,7 @@ func (s *Sighting) Same(o *Sighting) bool {
 		Equal(s.Snapshot.PodDisruptionBudgets, o.Snapshot.PodDisruptionBudgets)
 }
 
-// SameWorld reports whether everything is as it was but nodes, pods, and what bounds disruption.
+// SameWorld reports whether everything is the same except for nodes, pods, and the limits on disruption.
 func (s *Sighting) SameWorld(o *Sighting) bool {
 	a, b := s.Snapshot, o.Snapshot
 	if !Equal(a.Vocabulary, b.Vocabulary) || !Equal(a.Catalogs, b.Catalogs) || !Equal(a.NodeOverlays, b.NodeOverlays) || !Equal(a.CostModel, b.CostModel) ||
@@ -74,17 +74,17 @@ func (s *Sighting) SameWorld(o *Sighting) bool {
 		!slices.Equal(a.UnsupportedVolumeTopologyKeys, b.UnsupportedVolumeTopologyKeys) || !slices.Equal(a.UnsupportedVolumeDrivers, b.UnsupportedVolumeDrivers) {
 		return false
 	}
-	return len(a.DefaultTopologySpread) == 0 || // nobody reads these otherwise
+	return len(a.DefaultTopologySpread) == 0 || // otherwise nothing reads these
 		Equal(a.Services, b.Services) && Equal(a.ReplicaSets, b.ReplicaSets) && Equal(a.StatefulSets, b.StatefulSets) && Equal(a.ReplicationControllers, b.ReplicationControllers)
 }
 
-// sameBounds compares what bounds disruption.
+// sameBounds compares the limits on disruption.
 func (s *Sighting) sameBounds(o *Sighting) bool {
 	return maps.Equal(s.executing, o.executing) && maps.Equal(s.buffered, o.buffered) && Equal(s.budgets, o.budgets) && Equal(s.history, o.history) &&
 		maps.Equal(s.backOff, o.backOff) && maps.Equal(s.refusals, o.refusals) && slices.Equal(s.closed, o.closed)
 }
 
-// sameCandidates compares what Survey made of the nodes at its time.
+// sameCandidates compares Survey's results for the nodes, at its time.
 func (s *Sighting) sameCandidates(o *Sighting) bool {
 	return slices.EqualFunc(s.candidates, o.candidates, func(a, b *decision.Candidate) bool {
 		return a.Name == b.Name && a.Price == b.Price && a.Priced == b.Priced && a.Cost == b.Cost && a.QuietSince.Equal(b.QuietSince) &&
@@ -92,7 +92,7 @@ func (s *Sighting) sameCandidates(o *Sighting) bool {
 	}) && maps.EqualFunc(s.blocked, o.blocked, Equal[*decision.Block])
 }
 
-// Equal compares by content, and soon comes to an end where both share what they point to.
+// Equal compares by content; it is quick if both share what they point to.
 func Equal[T any](a, b T) bool { return reflect.DeepEqual(a, b) }
 
 func samePool(a, b planning.NodePool) bool {
@@ -109,7 +109,7 @@ func sameMeta(a, b *metav1.ObjectMeta) bool {
 	return Equal(x, y)
 }
 
-// sameMachine compares what planners see of a node but for its claim and what time makes of it.
+// sameMachine compares what planners see of a node, without its claim and without what depends on the time.
 func sameMachine(a, b *cluster.Machine) bool {
 	return a.Name == b.Name && a.Pool == b.Pool && a.Phase == b.Phase && a.Marked == b.Marked && a.Leaving == b.Leaving &&
 		(a.Claim == nil) == (b.Claim == nil) && sameObject(a.Node, b.Node) && samePods(a.Pods, b.Pods)
@@ -121,7 +121,7 @@ func sameNode(a, b *planning.Node) bool {
 		(a.Object != nil || sameClaim(a.Claim, b.Claim))
 }
 
-// sameObject compares Nodes, and passes over when their conditions were last looked at.
+// sameObject compares Nodes, without the times of their conditions' heartbeats.
 func sameObject(a, b *corev1.Node) bool {
 	if a == b || a == nil || b == nil {
 		return a == b
@@ -162,7 +162,7 @@ func samePod(a, b *corev1.Pod) bool {
 	return a != nil && b != nil && sameMeta(&a.ObjectMeta, &b.ObjectMeta) && Equal(a.Spec, b.Spec) && Equal(a.Status, b.Status)
 }
 
-// Changed are the nodes that have come since, or are not as they were, by name.
+// Changed are the nodes that are new or have changed, by name.
 func (s *Sighting) Changed(o *Sighting) map[string]bool {
 	at := make(map[string]int, len(s.machines))
 	for i := range s.machines {
@@ -179,7 +179,7 @@ func (s *Sighting) Changed(o *Sighting) map[string]bool {
 	return out
 }
 
-// GaveUp is how many pods and placeholders waited that do so no more, and have not come to a node, which would have changed.
+// GaveUp is how many pending pods and placeholders no longer wait, without having been bound to a node, which would have changed.
 func (s *Sighting) GaveUp(o *Sighting, changed map[string]bool) int {
 	gone := map[planning.PodKey]bool{}
 	for _, list := range [][]*corev1.Pod{s.Snapshot.Pods, s.Snapshot.Placeholders} {

@@ -14,36 +14,35 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// BudgetTracker keeps the books on all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. What is
-// taken never exceeds any of them, in whatever order nodes are taken and given back. It is safe for concurrent use.
+// BudgetTracker tracks all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. What is taken never exceeds a
+// budget, in whatever order nodes are taken and returned. It is safe for concurrent use.
 type BudgetTracker struct {
 	mu    sync.Mutex
 	fleet *Fleet
 	books []*book
 	taken map[string]taken
-	// lists are those of books that nodes draw on, each once; amounts is scratch.
+	// lists are the distinct lists of budgets of nodes; amounts is scratch space.
 	lists   bookLists
 	amounts []float64
 }
 
-// book is a budget with what is in use of it.
+// book is a budget and its use.
 type book struct {
 	*decision.Budget
-	// ofPool says that a NodePool states it.
+	// ofPool means that the budget is a NodePool's.
 	ofPool bool
-	// total of the scope, and what nodes that are disrupted already use, in the budget's unit.
+	// total is that of the scope; before is what nodes under disruption already use; both in the budget's unit.
 	total, before float64
-	// history are the starts that a budget with a window remembers, the latest first.
+	// history are the starts within the window of the budget, latest first.
 	history []charge
-	// takes is what was taken of it, by node, and sum all of that, both in billionths of the unit, so that the order of
-	// adding up does not matter.
+	// takes is what was taken, by node, and sum the total, both in billionths of the unit, so that the order of adding up does not matter.
 	takes map[string]int64
 	sum   int64
-	// closes is Calendar.Closes of the fleet's time, once it was asked for.
+	// closes is Calendar.Closes at the fleet's time, once it was computed.
 	closes *time.Time
 }
 
-// closing is when the calendar's window closes; the answer for now is kept, since it is asked for again and again.
+// closing is when the calendar's window closes. It remembers the answer for the present time, which is needed often.
 func (b *book) closing(now, at time.Time) time.Time {
 	if !at.Equal(now) {
 		return b.Calendar.Closes(at)
@@ -78,7 +77,7 @@ func (b *book) remember(history []decision.Disruption, now time.Time) {
 	slices.SortStableFunc(b.history, func(x, y charge) int { return y.at.Compare(x.at) })
 }
 
-// count adds a node to the total, and to what is in use if it is disrupted already.
+// count adds a node to the total, and to the use if it is already being disrupted.
 func (b *book) count(f *Fleet, m *cluster.Machine) {
 	if !b.Scope.Includes(m.Pool, zoneOf(m), labels.Set(m.Node.Labels)) {
 		return
@@ -90,7 +89,7 @@ func (b *book) count(f *Fleet, m *cluster.Machine) {
 	}
 }
 
-// weigh is how much of a unit a node is.
+// weigh is how many units a node counts as.
 func (f *Fleet) weigh(u decision.Unit, m *cluster.Machine) float64 {
 	if u == decision.UnitNodes {
 		return 1
@@ -115,8 +114,8 @@ func amountOf(u decision.Unit, pods int, price float64) float64 {
 	return 1
 }
 
-// inUse is what counts against the budget at a time: for one with a window what was started in it, else what is under way.
-// What is taken counts as started now.
+// inUse is what counts against the budget at a time: for a budget with a window, what was started in the window; otherwise what is under
+// way. What is taken counts as started now.
 func (b *book) inUse(now, at time.Time) float64 {
 	sum := 0.0
 	if b.Window == 0 {
@@ -134,10 +133,10 @@ func (b *book) inUse(now, at time.Time) float64 {
 	return sum
 }
 
-// slack absorbs what adding up prices rounds off.
+// slack absorbs rounding errors of sums of prices.
 const slack = 1e-9
 
-// refuses says why the budget has no room for so much more at a time; nil when it has.
+// refuses returns why the budget has too little room for the amount at this time; nil if it has enough.
 func (b *book) refuses(amount float64, now, at time.Time) *decision.Block {
 	if !b.Calendar.Counts(at) {
 		return nil
@@ -153,8 +152,8 @@ func (b *book) refuses(amount float64, now, at time.Time) *decision.Block {
 	return out
 }
 
-// concerned are the budgets that a node of the fleet draws on for a reason, with how much of each. Many nodes share the list, so that
-// nobody may change it; the amounts are good until the next call.
+// concerned are the budgets that a node of the fleet draws on for a reason, and how much it draws on each. Many nodes share the list, so
+// it must not be changed; the amounts are valid until the next call.
 func (l *BudgetTracker) concerned(m *cluster.Machine, r decision.Reason) (list []*book, amounts []float64) {
 	if m.Node == nil || r.Forced() {
 		return nil, nil
@@ -171,10 +170,10 @@ func (l *BudgetTracker) concerned(m *cluster.Machine, r decision.Reason) (list [
 	return l.lists.shared(found), amounts
 }
 
-// bookLists are different lists of books.
+// bookLists are distinct lists of books.
 type bookLists [][]*book
 
-// shared is the list with these books that was made first.
+// shared returns the first list made with these books.
 func (l *bookLists) shared(list []*book) []*book {
 	if len(list) == 0 {
 		return nil
@@ -189,8 +188,8 @@ func (l *bookLists) shared(list []*book) []*book {
 	return own
 }
 
-// Take uses budgets up for the disruption of a candidate, or says which budget has no room; nothing is then changed. A
-// node that is taken already is not taken twice: its first reason stays.
+// Take reserves budget for the disruption of a candidate, or returns which budget has no room, and then changes nothing. A node that is
+// already taken is not taken twice: its first reason stays.
 func (l *BudgetTracker) Take(c *decision.Candidate, r decision.Reason) *decision.Block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -215,7 +214,7 @@ func (l *BudgetTracker) take(c *decision.Candidate, r decision.Reason) *decision
 	return nil
 }
 
-// TakeAll takes for all candidates or for none: the block is that of the first, by the order given, that has no room.
+// TakeAll takes all candidates or none: the block is that of the first, in the given order, without room.
 func (l *BudgetTracker) TakeAll(list []*decision.Candidate, r decision.Reason) (*decision.Candidate, *decision.Block) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -235,7 +234,7 @@ func (l *BudgetTracker) TakeAll(list []*decision.Candidate, r decision.Reason) (
 	return nil, nil
 }
 
-// Return gives back what a Take of the node used up; a node that was not taken is none.
+// Return gives back what Take reserved for the node, if anything.
 func (l *BudgetTracker) Return(node string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -250,7 +249,7 @@ func (l *BudgetTracker) giveBack(node string) {
 	delete(l.taken, node)
 }
 
-// Blocks says which budget has no room for the candidate now; nil when Take would succeed.
+// Blocks returns which budget has no room for the candidate now; nil if Take would succeed.
 func (l *BudgetTracker) Blocks(c *decision.Candidate, r decision.Reason) *decision.Block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -266,7 +265,7 @@ func (l *BudgetTracker) Blocks(c *decision.Candidate, r decision.Reason) *decisi
 	return nil
 }
 
-// Uses says how all budgets stand now, those of pools first, in the order of the snapshot.
+// Uses is the present use of all budgets, pools first, in the order of the snapshot.
 func (l *BudgetTracker) Uses() []decision.BudgetUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -277,7 +276,7 @@ func (l *BudgetTracker) Uses() []decision.BudgetUse {
 	return out
 }
 
-// NewBudgetTracker opens the books: nothing is taken yet. The error is a *BudgetError for a budget that can't be.
+// NewBudgetTracker makes a tracker with nothing taken. The error is a *BudgetError for an invalid budget.
 func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
 	if err := decision.ValidateBudgets(f.In.Budgets); err != nil {
 		return nil, err
@@ -315,18 +314,19 @@ func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
 	return l, nil
 }
 
-// Unbound is the same for the fleet without budgets.
+// Unbound is a tracker for the same fleet without budgets.
 func (l *BudgetTracker) Unbound() *BudgetTracker {
 	return &BudgetTracker{fleet: l.fleet, taken: map[string]taken{}}
 }
 
-// Draw is what the disruption of a node takes of the budget of that number, in billionths of its unit: 0 while its calendar has it not count.
+// Draw is how much the disruption of a node takes from the budget with this number, in billionths of its unit; 0 while the budget's
+// calendar excludes the node.
 type Draw struct {
 	Budget int
 	Amount int64
 }
 
-// Draws are what the disruption of a node for a reason takes of each budget that is about it.
+// Draws are what the disruption of a node for a reason takes from each budget for that reason.
 func (l *BudgetTracker) Draws(m *cluster.Machine, r decision.Reason) []Draw {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -341,7 +341,7 @@ func (l *BudgetTracker) Draws(m *cluster.Machine, r decision.Reason) []Draw {
 	return out
 }
 
-// Room is what the budget of that number has left now, in billionths of its unit; below 0 where more is in use than it allows.
+// Room is what remains of the budget with this number, in billionths of its unit; negative if more is in use than it allows.
 func (l *BudgetTracker) Room(budget int) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -349,8 +349,8 @@ func (l *BudgetTracker) Room(budget int) int64 {
 	return money.NanoUSD(b.Allows(b.total)+slack) - money.NanoUSD(b.inUse(l.fleet.Now, l.fleet.Now))
 }
 
-// Turning calls note with moments at which budgets may have more room or less though nothing happens: where calendars open and close, and
-// where what was started is longer ago than a rate remembers. They may lie before now.
+// Turning calls note with the times at which the room of budgets may change although nothing happens: calendars open and close, and
+// earlier starts leave the window of a rate. Such times may be in the past.
 func (l *BudgetTracker) Turning(note func(time.Time)) {
 	now := l.fleet.Now
 	for _, b := range l.books {

@@ -9,15 +9,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// BySavings orders candidates by descending ratio. Where those are equal the less disturbing goes first, then the name
-// decides, so that the order is total: the ratio of the reference leaves equal ones in no order.
+// BySavings orders candidates by descending ratio of saving to disruption; equal ones by disruption, then by name. The order is total,
+// unlike Karpenter's, which leaves equal ratios in no order.
 func BySavings(list []*decision.Candidate) {
 	slices.SortFunc(list, func(a, b *decision.Candidate) int {
 		return cmp.Or(cmp.Compare(b.Ratio(), a.Ratio()), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// ByDrift orders candidates for drift: those without pods to move first, then the longest drifted, then by name.
+// ByDrift orders candidates for drift: nodes without pods to move first, then the ones drifted longest, then by name.
 func ByDrift(list []*decision.Candidate) {
 	rank := func(c *decision.Candidate) int { return min(len(c.Pods), 1) }
 	slices.SortFunc(list, func(a, b *decision.Candidate) int {
@@ -25,7 +25,7 @@ func ByDrift(list []*decision.Candidate) {
 	})
 }
 
-// label is a label of the Node, else of the NodeClaim before it is registered.
+// label is a label of the Node, or of the NodeClaim before the node is registered.
 func label(m *cluster.Machine, key string) string {
 	if m.Node != nil && (m.Claim == nil || m.Node.Labels[v1.NodeRegisteredLabelKey] == "true") {
 		return m.Node.Labels[key]

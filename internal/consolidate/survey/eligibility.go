@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Annotations of the first generations that are honoured for as long as somebody bears them.
+// Annotations of old generations, which are respected on any object that has them.
 const (
 	// doNotEvictAnnotation "true" on a pod is do-not-disrupt.
 	doNotEvictAnnotation = "karpenter.sh/do-not-evict"
@@ -30,7 +30,7 @@ func (f *Fleet) look(m *cluster.Machine, n *planning.Node) (*decision.Candidate,
 	p := f.Pools[m.Pool]
 	podBlock := f.podBlock(m)
 	if podBlock != nil && m.Claim.Spec.TerminationGracePeriod == nil {
-		return nil, podBlock // with a grace period drift may take it all the same
+		return nil, podBlock // drift may take a node with a grace period all the same
 	}
 	c := &decision.Candidate{
 		Name: m.Name, Machine: m, Node: n, Pool: p.NodePool, PodBlock: podBlock,
@@ -56,7 +56,7 @@ func (f *Fleet) look(m *cluster.Machine, n *planning.Node) (*decision.Candidate,
 	return c, nil
 }
 
-// notEligible looks at the node alone.
+// notEligible checks the node without its pods.
 func (f *Fleet) notEligible(m *cluster.Machine) *decision.Block {
 	if id, executing := f.In.Executing[m.Name]; executing {
 		return &decision.Block{Code: decision.BlockInFlight, Command: id}
@@ -87,8 +87,8 @@ func (f *Fleet) notEligible(m *cluster.Machine) *decision.Block {
 	return nil
 }
 
-// podBlock is the first pod, by namespace and name, that must not be disrupted, else the first that budgets hold. Each
-// pod is asked about alone: how many of one budget would have to move is for planners that see several nodes.
+// podBlock is the block of the first pod, by namespace and name, that must not be disrupted, or else of the first that
+// PodDisruptionBudgets hold. Each pod is checked alone: planners that see several nodes count how many pods of one budget would move.
 func (f *Fleet) podBlock(m *cluster.Machine) *decision.Block {
 	for _, pod := range m.Pods {
 		if !pods.Disruptable(pod, f.Now) {
@@ -106,13 +106,13 @@ func (f *Fleet) podBlock(m *cluster.Machine) *decision.Block {
 	return nil
 }
 
-// Moves reports whether a plan has to find a pod on a node of the pool a place when that goes: nothing keeps it where it is.
+// Moves reports whether a plan must find another place for a pod when its node in this pool goes.
 func (f *Fleet) Moves(pool v1.PoolKey) func(*corev1.Pod) bool {
 	marker := v1.MarkerOf(pool)
 	return func(pod *corev1.Pod) bool { return pods.ReschedulableNowFrom(marker, pod, f.PDBs, f.Now) }
 }
 
-// Accepts says what keeps the candidate from the method, budgets and places for its pods aside; nil for nothing.
+// Accepts returns what keeps the candidate from the method, without budgets and places for its pods; nil is nothing.
 func (f *Fleet) Accepts(c *decision.Candidate, m decision.Method) *decision.Block {
 	if c.PodBlock != nil && m.Class() == decision.ClassGraceful {
 		return c.PodBlock
@@ -135,7 +135,7 @@ func (f *Fleet) Accepts(c *decision.Candidate, m decision.Method) *decision.Bloc
 	return f.acceptsConsolidation(c)
 }
 
-// acceptsEmptiness is why emptiness passes the candidate over, or nil. The consolidation policy does not matter.
+// acceptsEmptiness returns why emptiness skips the candidate, or nil. The consolidation policy does not matter.
 func (f *Fleet) acceptsEmptiness(c *decision.Candidate) *decision.Block {
 	switch {
 	case c.Pool.Object.IsStatic():
@@ -150,7 +150,7 @@ func (f *Fleet) acceptsEmptiness(c *decision.Candidate) *decision.Block {
 	return f.waits(c)
 }
 
-// Plain is a block that says no more than its code: nearly every node has some of these, so the fleet has one of each.
+// Plain is a block that consists of its code only. Nearly every node has some of these, so the fleet shares one of each.
 func (f *Fleet) Plain(code decision.BlockCode) *decision.Block {
 	if b := f.plainBlocks[code]; b != nil {
 		return b
@@ -158,8 +158,7 @@ func (f *Fleet) Plain(code decision.BlockCode) *decision.Block {
 	return &decision.Block{Code: code}
 }
 
-// acceptsDrift is why a drift method passes the candidate over, or nil. Consolidation policy and consolidateAfter do not
-// matter.
+// acceptsDrift returns why a drift method skips the candidate, or nil. Consolidation policy and consolidateAfter do not matter.
 func (f *Fleet) acceptsDrift(c *decision.Candidate, m decision.Method) *decision.Block {
 	static := c.Pool.Object.IsStatic()
 	switch {
@@ -173,8 +172,8 @@ func (f *Fleet) acceptsDrift(c *decision.Candidate, m decision.Method) *decision
 	return nil
 }
 
-// acceptsConsolidation is why consolidation passes the candidate over, or nil. Empty nodes are left to emptiness, so that
-// they go under its reason.
+// acceptsConsolidation returns why consolidation skips the candidate, or nil. Empty nodes are left to emptiness, so that they go for that
+// reason.
 func (f *Fleet) acceptsConsolidation(c *decision.Candidate) *decision.Block {
 	disruption := &c.Pool.Object.Spec.Disruption
 	switch {
@@ -198,8 +197,7 @@ func (f *Fleet) acceptsConsolidation(c *decision.Candidate) *decision.Block {
 	return f.waits(c)
 }
 
-// waits is the block of a candidate whose consolidateAfter has not passed, or has not begun since the claim does not say that
-// the node is initialised.
+// waits returns the block of a candidate whose consolidateAfter has not passed, or has not started because the claim is not initialized.
 func (f *Fleet) waits(c *decision.Candidate) *decision.Block {
 	if c.QuietSince.IsZero() {
 		return &decision.Block{Code: decision.BlockNotInitialized}
@@ -229,13 +227,13 @@ func (f *Fleet) Eligible(m decision.Method) (accepted []*decision.Candidate, ref
 // ByMethod is what keeps a node from each method, in the order of Methods; nil is nothing.
 type ByMethod [5]*decision.Block
 
-// Places of methods in it.
+// Indexes of methods in ByMethod.
 const (
 	Drifting      = 2
 	Consolidating = 4
 )
 
-// Refuses says what keeps the candidate from each method. What consolidates is one to it, however many nodes go at once.
+// Refuses returns what keeps the candidate from each method. Consolidation counts as one method, for any number of nodes.
 func (f *Fleet) Refuses(c *decision.Candidate) (out ByMethod) {
 	for i, m := range decision.Methods() {
 		if m == decision.MethodMultiNode {
@@ -247,9 +245,9 @@ func (f *Fleet) Refuses(c *decision.Candidate) (out ByMethod) {
 	return out
 }
 
-// ClosedNodes are the nodes that take no pods of others: those that may never come up, and those whose own waiting time is
-// running. coming are the former, but for those that are on their way out again: places that nobody may rely on yet, and for
-// whose pods nothing else is launched.
+// ClosedNodes are the nodes that take no pods of others: nodes that may never come up, and nodes whose own consolidateAfter has not
+// passed. coming are the former, without nodes that are being deleted: plans must not rely on their places, but nothing else is launched
+// for the pods that wait for them.
 func (f *Fleet) ClosedNodes() (closed, coming []string) {
 	for i := range f.In.View.Machines {
 		m := &f.In.View.Machines[i]

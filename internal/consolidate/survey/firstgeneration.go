@@ -10,11 +10,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// alphaBorn reports whether the pool was born in the first generation, as a Provisioner.
+// alphaBorn reports whether the pool was created as v1alpha5, as a Provisioner.
 func alphaBorn(key v1.PoolKey) bool { return key.Generation == v1.GenerationV1Alpha5 }
 
-// statesBudgets reports whether somebody wrote budgets for the pool: neither none nor the one that defaulting writes. A
-// Provisioner has no field for them, so what is there came with its v1 form.
+// statesBudgets reports whether someone set budgets for the pool: neither none nor the default. A Provisioner has no field for them, so
+// they were set on its v1 form.
 func statesBudgets(object *v1.NodePool) bool {
 	list := object.Spec.Disruption.Budgets
 	byDefault := len(list) == 1 && list[0].Reasons == nil && list[0].Schedule == nil && list[0].Duration == nil &&
@@ -22,9 +22,9 @@ func statesBudgets(object *v1.NodePool) bool {
 	return list != nil && !byDefault
 }
 
-// driftOneByOne is the bound on the drift of a pool that was born in the first generation: its releases knew no budgets and
-// replaced one drifted node at a time, which who rolls such a pool by its taint relies on. Pools with budgets of their own
-// go by these alone. Like any budget it counts every node of the pool that is being disrupted or not ready.
+// driftOneByOne is the limit on drift of a pool created as v1alpha5: its releases had no budgets and replaced one drifted node at a time,
+// and people who roll such a pool by changing its taint rely on that. Pools with their own budgets use only these. Like any budget it
+// counts every node of the pool that is being disrupted or not ready.
 func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) {
 	if !alphaBorn(key) || statesBudgets(object) {
 		return decision.Budget{}, false
@@ -35,10 +35,9 @@ func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) 
 	}, true
 }
 
-// foundEmpty is when a release of the first generation found the node empty, as it noted on nodes of its pools: its Machine
-// knows of no pod events, so that without the note the waiting time would seem to be over at the moment the node is taken over.
-// Zero for nodes of other pools, without the note, for one that can't be read, and for a time that has yet to come. The note is
-// never written.
+// foundEmpty is when a v1alpha5 release found the node empty, as it noted on the node. Its Machine records no pod events: without the
+// note, consolidateAfter would seem to have passed as soon as the node is adopted. Zero for nodes of other pools, without the note, for an
+// unreadable note, and for a future time. The note is never written.
 func foundEmpty(m *cluster.Machine, now time.Time) time.Time {
 	if m.Node == nil || !alphaBorn(m.Pool) {
 		return time.Time{}

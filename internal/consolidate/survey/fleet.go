@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Input is all that disruption is decided from: disruption.Input says what each field means. Nothing in it is changed.
+// Input is everything that decisions depend on: disruption.Input explains each field. It is not changed.
 type Input struct {
 	View      *cluster.View
 	Model     *model.Model
@@ -34,12 +34,12 @@ type Input struct {
 // Fleet is a cluster as disruption sees it at one moment: which nodes are candidates, and why the others are not. It is
 // read-only and safe for concurrent use.
 type Fleet struct {
-	// Candidates may be disrupted by eventual methods, and those without PodBlock by graceful ones; by name. Blocked are all other
-	// nodes, with the reason.
+	// Candidates may be disrupted by eventual methods, and those without PodBlock also by graceful methods; ordered by name. Blocked are
+	// all other nodes, with the reason.
 	Candidates []*decision.Candidate
 	Blocked    map[string]*decision.Block
 
-	// In is what it was made of, the model compiled, and now its time.
+	// In is its input, with the compiled model; now is its time.
 	In  Input
 	Now time.Time
 	// Pools by key, ByName the candidates.
@@ -47,7 +47,7 @@ type Fleet struct {
 	ByName map[string]*decision.Candidate
 	PDBs   *pods.Budgets
 	Lookup *requirements.Lookup
-	// plainBlocks are blocks by their code, for those that say no more.
+	// plainBlocks are shared blocks that consist of their code only.
 	plainBlocks map[decision.BlockCode]*decision.Block
 }
 
@@ -57,7 +57,7 @@ type Pool struct {
 	*planning.NodePool
 	// Types of it with overlays applied, by name.
 	Types map[string]*cloudprovider.InstanceType
-	// nodes are all of the pool's, by name.
+	// Nodes are all of the pool's nodes, by name.
 	Nodes []*cluster.Machine
 }
 
@@ -97,7 +97,7 @@ func Of(in Input) (*Fleet, error) {
 	return f, nil
 }
 
-// poolsOf are the pools with their types as overlays leave them, and their nodes.
+// poolsOf are the pools with their nodes, and their types with overlays applied.
 func poolsOf(view *cluster.View) map[v1.PoolKey]*Pool {
 	s := view.Snapshot
 	in := overlay.Input{Overlays: s.NodeOverlays, Lookup: s.Vocabulary.Compile()}

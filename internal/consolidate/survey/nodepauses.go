@@ -11,30 +11,30 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// Bounds of what is remembered of commands that could not be carried out.
+// Limits of the memory of commands that could not be carried out.
 const (
-	// failureKept is for how long after its time a failure counts: one that follows has the node left alone for longer.
+	// failureKept is how long a failure counts after its pause has ended: another failure in that time makes a longer pause.
 	failureKept = 30 * time.Minute
-	// heldBackLeast is for how long a node whose replacement was held back is left alone at least.
+	// heldBackLeast is the shortest pause of a node whose replacement was held back.
 	heldBackLeast = 10 * time.Second
 )
 
-// Refusals remembers which nodes must not be disrupted for a while, and the pools that can't be written to. It holds no clock, and is safe
+// Refusals remembers which nodes must not be disrupted for a while, and pools whose objects can't be written. It has no clock, and is safe
 // for concurrent use. The zero value is ready, a nil *Refusals remembers nothing.
 type Refusals struct {
 	mu    sync.Mutex
 	nodes map[RefusalKey]Refusal
 }
 
-// RefusalKey is a node's claim, which a node of the same name later does not share, and what it was to go for; without a reason it is about all
-// of them. Or it is a pool, without a claim.
+// RefusalKey is a node's claim (a later node of the same name has another) and the reason of its disruption; an empty reason stands for
+// all. Or it is a pool, without a claim.
 type RefusalKey struct {
 	claim  types.UID
 	reason decision.Reason
 	pool   v1.PoolKey
 }
 
-// Refusal is until when and why, and after how many failures. It is forgotten later than it ends.
+// Refusal is the end and reason of a pause, and the number of failures. It is remembered for some time after its end.
 type Refusal struct {
 	code             decision.BlockCode
 	why              string
@@ -42,7 +42,7 @@ type Refusal struct {
 	Until, forgotten time.Time
 }
 
-// Refuse has nodes left alone until then, by their claims: they must not go for the reason.
+// Refuse pauses nodes until then, by their claims: they must not be disrupted for the reason.
 func (r *Refusals) Refuse(claims []types.UID, reason decision.Reason, why string, now, until time.Time) {
 	if r == nil {
 		return
@@ -55,15 +55,15 @@ func (r *Refusals) Refuse(claims []types.UID, reason decision.Reason, why string
 	}
 }
 
-// Fail has the command's nodes left alone, since it could not be carried out: longer each time.
+// Fail pauses the command's nodes because it could not be carried out; longer each time.
 func (r *Refusals) Fail(cmd *decision.Command, why string, now time.Time) {
 	r.note(cmd, now, func(level int) Refusal {
 		return Refusal{code: decision.BlockFailed, why: why, level: level + 1, Until: now.Add(failureWindow(level + 1))}
 	})
 }
 
-// HoldBack has the command's nodes left alone at least until then, since no replacement may be launched before; longer each time if
-// some were launched in vain.
+// HoldBack pauses the command's nodes at least until then, because no replacement may be launched earlier; longer each time if some were
+// launched without success.
 func (r *Refusals) HoldBack(cmd *decision.Command, why string, launched int, now, least time.Time) {
 	r.note(cmd, now, func(level int) Refusal {
 		next := Refusal{code: decision.BlockHeldBack, why: why, level: level, Until: now.Add(heldBackLeast)}
@@ -78,7 +78,7 @@ func (r *Refusals) HoldBack(cmd *decision.Command, why string, launched int, now
 	})
 }
 
-// note remembers something of each of the command's nodes, by the level of what is known of it.
+// note updates the entry of each of the command's nodes, based on its previous level.
 func (r *Refusals) note(cmd *decision.Command, now time.Time, next func(level int) Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +91,7 @@ func (r *Refusals) note(cmd *decision.Command, now time.Time, next func(level in
 	}
 }
 
-// failureWindow is for how long nodes are left alone after so many failures.
+// failureWindow is the length of the pause after so many failures.
 func failureWindow(level int) time.Duration {
 	if level > 4 {
 		return backOffMost
@@ -111,7 +111,7 @@ func (r *Refusals) Succeeded(cmd *decision.Command) {
 	}
 }
 
-// ClosePool has all nodes of the pool left alone until then: nothing can be noted on it, as why says.
+// ClosePool pauses all nodes of the pool until then: its objects can't be written, as why explains.
 func (r *Refusals) ClosePool(pool v1.PoolKey, why string, until time.Time) {
 	if r == nil {
 		return
@@ -122,7 +122,7 @@ func (r *Refusals) ClosePool(pool v1.PoolKey, why string, until time.Time) {
 	r.nodes[RefusalKey{pool: pool}] = Refusal{code: decision.BlockFailed, why: why, Until: until, forgotten: until}
 }
 
-// OpenPool takes ClosePool back.
+// OpenPool reverts ClosePool.
 func (r *Refusals) OpenPool(pool v1.PoolKey) {
 	if r == nil {
 		return
@@ -132,7 +132,7 @@ func (r *Refusals) OpenPool(pool v1.PoolKey) {
 	delete(r.nodes, RefusalKey{pool: pool})
 }
 
-// prune drops what is over. The lock is held.
+// prune drops expired entries. The lock is held.
 func (r *Refusals) prune(now time.Time) {
 	if r.nodes == nil {
 		r.nodes = map[RefusalKey]Refusal{}
@@ -144,7 +144,7 @@ func (r *Refusals) prune(now time.Time) {
 	}
 }
 
-// Blocks says why and until when a claim's node is left alone; nil when it is not.
+// Blocks returns why and until when a claim's node is paused; nil if it is not.
 func (r *Refusals) Blocks(claim types.UID, reason decision.Reason, now time.Time) *decision.Block {
 	if r == nil {
 		return nil
@@ -159,7 +159,7 @@ func (r *Refusals) Blocks(claim types.UID, reason decision.Reason, now time.Time
 	return nil
 }
 
-// BlocksPool says why and until when the nodes of the pool are left alone; nil when they are not.
+// BlocksPool returns why and until when the nodes of the pool are paused; nil if they are not.
 func (r *Refusals) BlocksPool(pool v1.PoolKey, now time.Time) *decision.Block {
 	if r == nil {
 		return nil
@@ -179,7 +179,7 @@ func (r *Refusal) block() *decision.Block {
 	return &decision.Block{Code: r.code, Until: r.Until, Count: r.level, Detail: r.why}
 }
 
-// Remembered is what is remembered at the moment.
+// Remembered is a copy of the present entries.
 func (r *Refusals) Remembered() map[RefusalKey]Refusal {
 	if r == nil {
 		return nil

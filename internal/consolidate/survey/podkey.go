@@ -14,7 +14,7 @@ func KeyOf(pod *corev1.Pod) planning.PodKey {
 	return planning.PodKey{Namespace: pod.Namespace, Name: pod.Name}
 }
 
-// AddOwners notes the pod's owners.
+// AddOwners adds the pod's owners to the member.
 func AddOwners(m *decision.Member, pod *corev1.Pod) {
 	for i := range pod.OwnerReferences {
 		if uid := pod.OwnerReferences[i].UID; !slices.Contains(m.Owners, uid) {

@@ -13,9 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// budgetsOf are the budgets that a NodePool states or that its generation brings with it, and faults in them: while there
-// is one, the pool lets nothing go for the reasons that the faulty budget is about. (The reference then lets nothing go
-// at all.)
+// budgetsOf are the budgets of a NodePool, or of its generation, and faults in them: while a budget is faulty, the pool allows no
+// disruption for the reasons of that budget. (Karpenter then allows none at all.)
 func budgetsOf(key v1.PoolKey, object *v1.NodePool) []decision.Budget {
 	list := object.Spec.Disruption.Budgets
 	if list == nil {
@@ -28,7 +27,7 @@ func budgetsOf(key v1.PoolKey, object *v1.NodePool) []decision.Budget {
 			Name: budgetName(key, i), Scope: decision.Scope{Pool: key}, Unit: decision.UnitNodes,
 		}
 		if from.Reasons != nil {
-			b.Reasons = []decision.Reason{} // an empty list speaks of none
+			b.Reasons = []decision.Reason{} // an empty list has no reasons
 		}
 		for _, r := range from.Reasons {
 			b.Reasons = append(b.Reasons, decision.Reason(r))
@@ -51,8 +50,8 @@ func budgetsOf(key v1.PoolKey, object *v1.NodePool) []decision.Budget {
 	return out
 }
 
-// BudgetFaults are the budgets of NodePools that can't be read, by pool and number, as *BudgetErrors: until they are mended,
-// nothing goes for the reasons that they are about.
+// BudgetFaults are the invalid budgets of NodePools, by pool and number, as *BudgetErrors: until they are corrected, nothing goes for
+// their reasons.
 func (f *Fleet) BudgetFaults() []error {
 	pools := slices.SortedFunc(maps.Values(f.Pools), func(a, b *Pool) int { return a.Key.Compare(b.Key) })
 	var out []error
@@ -88,8 +87,8 @@ func calendarOf(b *v1.Budget) (*decision.Calendar, error) {
 	return decision.ParseCalendar(*b.Schedule, b.Duration.Duration, "")
 }
 
-// counted reports whether the node is part of a budget's total: managed, initialised, and its instance not being
-// ended. Replacements that come up enlarge nothing.
+// counted reports whether the node is part of a budget's total: managed, initialized, and its instance not being terminated. Replacements
+// that are coming up don't count.
 func counted(m *cluster.Machine) bool {
 	if m.Claim == nil || m.Node == nil || m.Phase != cluster.PhaseInitialized {
 		return false
@@ -98,7 +97,7 @@ func counted(m *cluster.Machine) bool {
 	return !ending
 }
 
-// disrupting reports whether a node that counts is disrupted already: not ready, or on its way out, whatever for.
+// disrupting reports whether a counted node is already being disrupted: not ready, or being removed for any reason.
 func (f *Fleet) disrupting(m *cluster.Machine) bool {
 	_, executing := f.In.Executing[m.Name]
 	return executing || m.Leaving || m.Marked || !Ready(m.Node)

@@ -10,29 +10,29 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// Bounds of how long a pool is left alone after a failure.
+// Limits of the pause of a pool after a failure.
 const (
 	backOffFirst = time.Minute
 	backOffMost  = 10 * time.Minute
 )
 
-// BackOff remembers which pools' replacements for drift fail, so that one that keeps failing does not keep the others from
-// theirs. It holds no clock, and is safe for concurrent use. A nil *BackOff remembers nothing; the zero value is one with the seed 0.
+// BackOff remembers the pools whose replacements for drift fail, so that a pool that keeps failing does not keep other pools from theirs.
+// It has no clock, and is safe for concurrent use. A nil *BackOff remembers nothing; the zero value has seed 0.
 type BackOff struct {
 	mu    sync.Mutex
 	pools map[v1.PoolKey]PoolPause
-	// Seed decides for how long pools wait, between half of their window and all of it.
+	// Seed determines the pause of each pool, between half of its window and all of it.
 	Seed uint64
 }
 
-// PoolPause is until when a pool is left alone, after so many failures.
+// PoolPause is the end of a pool's pause, and the number of failures.
 type PoolPause struct {
 	level int
 	Until time.Time
 }
 
-// Failed says that a drift command of the pool could not be started, or failed for good: the pool is left alone for a
-// minute, then two, at most ten. While it is left alone a further failure changes nothing, and false is returned.
+// Failed records that a drift command of the pool could not be started, or failed for good: the pool pauses for a minute, then for two, at
+// most for ten. During a pause another failure changes nothing, and Failed returns false.
 func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) bool {
 	if b == nil {
 		return false
@@ -56,15 +56,15 @@ func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) bool {
 	return true
 }
 
-// share is an amount below span that differs by pool, level and seed, and is the same each time.
+// share is an amount below span that depends on pool, level and seed.
 func (b *BackOff) share(pool v1.PoolKey, level int, span time.Duration) time.Duration {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(pool.String())) // a hash takes everything
+	_, _ = h.Write([]byte(pool.String())) // writing to a hash never fails
 	_, _ = h.Write([]byte{byte(level), byte(b.Seed), byte(b.Seed >> 8), byte(b.Seed >> 16), byte(b.Seed >> 24)})
 	return time.Duration(h.Sum64() % uint64(span))
 }
 
-// Succeeded says that a drift command of the pool was carried out: what was remembered of it is forgotten.
+// Succeeded records that a drift command of the pool was carried out: its failures are forgotten.
 func (b *BackOff) Succeeded(pool v1.PoolKey) {
 	if b == nil {
 		return
@@ -74,7 +74,7 @@ func (b *BackOff) Succeeded(pool v1.PoolKey) {
 	delete(b.pools, pool)
 }
 
-// Blocks says until when the pool is left alone; nil when it is not.
+// Blocks returns until when the pool is paused; nil if it is not.
 func (b *BackOff) Blocks(pool v1.PoolKey, now time.Time) *decision.Block {
 	if b == nil {
 		return nil
@@ -102,7 +102,7 @@ func (b *BackOff) ForgetGone(f *Fleet) {
 	}
 }
 
-// Remembered is what is remembered at the moment, by pool.
+// Remembered is a copy of the present pauses, by pool.
 func (b *BackOff) Remembered() map[v1.PoolKey]PoolPause {
 	if b == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// PoolUses says how the pools' own budgets stand now, pools by key. What was taken since the books were opened is not
-// counted: it is on its way only once its command has started.
+// PoolUses is the present use of the pools' own budgets, by key. It does not count what was taken from this tracker: that is under way
+// only once its command has started.
 func (l *BudgetTracker) PoolUses() []decision.PoolUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,7 +37,7 @@ func (l *BudgetTracker) PoolUses() []decision.PoolUse {
 	return out
 }
 
-// allowed is the least that a budget of the pool allows for the reason now.
+// allowed is the smallest number that a budget of the pool allows for the reason now.
 func (l *BudgetTracker) allowed(key v1.PoolKey, r decision.Reason) int {
 	least := decision.Unlimited
 	for _, b := range l.books {

@@ -7,9 +7,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// QuietSince is when the waiting time of consolidateAfter begins: at the last pod event, without one at the claim's
-// initialisation, and not before a release of the first generation found the node empty. Zero when the claim is not
-// initialised.
+// QuietSince is when consolidateAfter starts: at the last pod event, or at the claim's initialization if there was none, and not before a
+// v1alpha5 release found the node empty. Zero if the claim is not initialized.
 func QuietSince(m *cluster.Machine, now time.Time) time.Time {
 	if m.Claim == nil {
 		return time.Time{}
@@ -38,8 +37,8 @@ func TrueSince(claim *v1.NodeClaim, kind string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// ClosedTo reports whether the node takes no pods of nodes that are consolidated, since its own waiting time is
-// running. Pools without one, and nodes that are not initialised, are always open.
+// ClosedTo reports whether the node takes no pods of consolidated nodes because its own consolidateAfter has not passed. Pools without
+// consolidateAfter, and nodes that are not initialized, are always open.
 func ClosedTo(m *cluster.Machine, pool *v1.NodePool, now time.Time) bool {
 	if pool == nil {
 		return false

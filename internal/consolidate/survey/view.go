@@ -29,11 +29,11 @@ func ViewOf(s *planning.Snapshot) *cluster.View {
 	return view
 }
 
-// phaseOf is how far a node of a snapshot has come.
+// phaseOf is the phase of a node of a snapshot.
 func phaseOf(m *cluster.Machine) cluster.Phase {
 	switch {
 	case m.Claim == nil:
-		return cluster.PhaseInitialized // unmanaged nodes always count as initialised
+		return cluster.PhaseInitialized // unmanaged nodes always count as initialized
 	case m.Node != nil && m.Node.Labels[v1.NodeInitializedLabelKey] == "true":
 		return cluster.PhaseInitialized
 	case m.Node != nil && m.Node.Labels[v1.NodeRegisteredLabelKey] == "true":

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// maxSteps bounds how many openings and closings of calendars NextWindow follows.
+// maxSteps limits how many openings and closings of calendars NextWindow follows.
 const maxSteps = 1000
 
-// NextWindow says when budgets would let a candidate go for a reason if nothing but time changed: calendars close, and
-// what was started falls out of windows. What is under way now is taken to last: a budget that is used up by it has no end
-// in sight. A candidate that was taken has its share already, and may go now.
+// NextWindow returns when budgets would let a candidate go for a reason if only time passed: calendars close, and earlier starts leave
+// windows. It assumes that what is under way lasts: a budget used up by that gets no room. A candidate that was taken already has its
+// share, and may go now.
 func (l *BudgetTracker) NextWindow(c *decision.Candidate, r decision.Reason) decision.Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,8 +48,8 @@ func (l *BudgetTracker) NextWindow(c *decision.Candidate, r decision.Reason) dec
 	return decision.Window{Block: first}
 }
 
-// frees is the first moment after at, at which the budget has no room for the amount, at which it has if nothing but time changes:
-// its calendar's window has closed, or enough of what was started is longer ago than a rate remembers. Zero if there is none.
+// frees is the first moment after at, when the budget has no room for the amount, at which it has room if only time passes: its calendar's
+// window has closed, or enough of what was started has left the window of the rate. Zero if there is none.
 func (b *book) frees(amount float64, now, at time.Time) time.Time {
 	closes, room := b.closing(now, at), b.roomAgain(amount, now, at)
 	if closes.IsZero() || !room.IsZero() && room.Before(closes) {
@@ -58,8 +58,9 @@ func (b *book) frees(amount float64, now, at time.Time) time.Time {
 	return closes
 }
 
-// roomAgain is when a budget with a window has room for the amount again, which it lacks at at; zero for one without, and if
-// the amount is more than it ever allows. From the latest start backwards, what does not fit together with the amount must be forgotten.
+// roomAgain is when a budget with a window has room for the amount again, if it has none at at; zero for a budget without a window, and if
+// the amount is more than it ever allows. Of the starts, counted from the latest backwards, those that don't fit together with the amount
+// must leave the window.
 func (b *book) roomAgain(amount float64, now, at time.Time) time.Time {
 	room := b.Allows(b.total) + slack - amount
 	if b.Window == 0 || room < 0 {

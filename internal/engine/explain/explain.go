@@ -25,7 +25,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// WriteUnschedulable lists the pods that are still waiting, with reasons made once per class.
+// WriteUnschedulable lists the pods that still wait, with reasons computed once per class.
 func (t Explaining) WriteUnschedulable(out *planning.Plan, q *trial.PodQueues) {
 	type waitingPod struct {
 		at  int
@@ -75,8 +75,8 @@ func newExplanations(t *trial.Trial) *explanations {
 	return x
 }
 
-// twinPools tells of each pool the first that no pod can tell from it: both sell the same nodes with the same labels,
-// their own name aside, and without limits, so that what keeps a pod off one keeps it off the other.
+// twinPools returns for each pool the first pool that is equal for all pods: both sell the same nodes with the same labels, except for
+// their own name, and without limits. So what keeps a pod off one keeps it off the other.
 func twinPools(m *model.Model) []int {
 	out := make([]int, len(m.Pools))
 	for i, p := range m.Pools {
@@ -106,7 +106,7 @@ func (x *explanations) explainer(class int32) *explainer {
 	return out
 }
 
-// reasons say, pool by pool and then for the nodes there are, why pods of the class have no place.
+// reasons explain for each pool, and then for the existing nodes, why pods of the class have no place.
 func (x *explainer) reasons() []planning.Reason {
 	switch {
 	case x.c.Invalid != nil:
@@ -158,8 +158,8 @@ func (x *explainer) reasons() []planning.Reason {
 	return out
 }
 
-// OptsOut reports whether no pool could launch a node for the pods, since they ask that the label of a node's pool be
-// absent, whatever the generation of the pools there are.
+// optsOut reports whether no pool could launch a node for the pods because they require that the label of a node's pool is absent, for
+// every generation of the present pools.
 func (x *explainer) optsOut() bool {
 	if len(x.m.Pools) == 0 {
 		return x.s.OptsOut(v1.NodePoolLabelKey)
@@ -167,7 +167,7 @@ func (x *explainer) optsOut() bool {
 	return !slices.ContainsFunc(x.m.Pools, func(p *nodepool.Pool) bool { return !x.s.OptsOut(p.Key.LabelKey()) })
 }
 
-// pool is why the pool has no place for the class, and the nearest of its nodes that fail a single check.
+// pool explains why the pool has no place for the class, and finds the nearest of its nodes that fail a single check.
 func (x *explainer) pool(at int32, p *nodepool.Pool) (planning.Reason, finding) {
 	if p.Table == nil {
 		return planning.Reason{Code: planning.ReasonNodePoolNotReady, Detail: "it launches no nodes: " + p.NotReady}, finding{}
@@ -185,7 +185,7 @@ func (x *explainer) pool(at int32, p *nodepool.Pool) (planning.Reason, finding) 
 	return x.nodesOf(at, p)
 }
 
-// nodesOf is pool for one that launches nodes and whose taints don't matter.
+// nodesOf is pool for a pool that launches nodes, without its taints.
 func (x *explainer) nodesOf(at int32, p *nodepool.Pool) (planning.Reason, finding) {
 	if p.Rows.Empty() {
 		return planning.Reason{Code: planning.ReasonNoInstanceTypes, Detail: fmt.Sprintf("the pool's own requirements leave none of its %d instance types with an available offering",
@@ -205,16 +205,15 @@ func (x *explainer) nodesOf(at int32, p *nodepool.Pool) (planning.Reason, findin
 	return x.counted(at, p, questions)
 }
 
-// demand is one alternative of the pods' own needs with one of their volumes'.
+// demand combines one alternative of the pods' own needs with one of their volumes'.
 type demand struct{ own, volumes match.Needs }
 
 func (d demand) both() match.Needs { return d.own.And(d.volumes) }
 
-// maxDemands bounds how many alternatives that a pool accepts are looked at more closely, and for how many a cure is
-// looked for.
+// maxDemands limits how many alternatives accepted by a pool are examined, and for how many a cure is searched.
 const maxDemands = 16
 
-// alternatives are all of the shape's demands for a new node. Own needs and volumes may contradict each other.
+// alternatives are all demands of the shape for a new node. Own needs and volumes may contradict each other.
 func alternatives(s *podclass.Shape) []demand {
 	var out []demand
 	for _, own := range s.Terms {
@@ -228,7 +227,7 @@ func alternatives(s *podclass.Shape) []demand {
 	return out
 }
 
-// excluded is why the pool itself, whatever its nodes, excludes all alternatives.
+// excluded is the reason why the pool, with any node, excludes all alternatives.
 func (x *explainer) excluded(p *nodepool.Pool) planning.Reason {
 	var refused *planning.Reason
 	for _, own := range x.s.Terms {
@@ -246,8 +245,8 @@ func (x *explainer) excluded(p *nodepool.Pool) planning.Reason {
 	return *refused
 }
 
-// contradiction is why no pool can meet an alternative that contradicts itself, such as a node selector for one operating
-// system and another in spec.os; nil if it does not.
+// contradiction is the reason why no pool can meet an alternative that contradicts itself, for instance a node selector for one operating
+// system and another one in spec.os; nil if it does not.
 func contradiction(p *nodepool.Pool, own match.Needs) *planning.Reason {
 	key := own.Conflict()
 	if key == "" {
@@ -256,7 +255,7 @@ func contradiction(p *nodepool.Pool, own match.Needs) *planning.Reason {
 	return &planning.Reason{Pool: p.Key, Code: planning.ReasonRequirements, Key: key, Detail: "the pod's own requirements exclude each other: " + own.About(key).String()}
 }
 
-// demandKey is why the pool itself excludes one requirement of a pod, whatever its instance types; nil if it does not.
+// demandKey is the reason why the pool excludes one requirement of a pod with any instance type; nil if it does not.
 func demandKey(m *model.Model, p *nodepool.Pool, r requirements.Requirement) *planning.Reason {
 	if p.Admits(r) {
 		return nil
@@ -278,7 +277,7 @@ func demandKey(m *model.Model, p *nodepool.Pool, r requirements.Requirement) *pl
 	return refuse(fmt.Sprintf("label %q does not have known values: the nodepool must state it as a label or a requirement", key))
 }
 
-// refusedBy is why the pool itself excludes the demand; nil if it does not.
+// refusedBy is the reason why the pool excludes the demand; nil if it does not.
 func refusedBy(m *model.Model, p *nodepool.Pool, demand match.Needs) *planning.Reason {
 	for _, r := range demand {
 		if reason := demandKey(m, p, r); reason != nil {
@@ -312,7 +311,7 @@ func (x *explainer) volumesReason() planning.Reason {
 		", and the nodepool has no node for the pod there"}
 }
 
-// counted says how many instance types of the pool each check rules out.
+// counted counts the instance types of the pool that each check rules out.
 func (x *explainer) counted(at int32, p *nodepool.Pool, questions []*question) (planning.Reason, finding) {
 	v := x.newSurvey(p)
 	for _, q := range questions {
@@ -383,7 +382,7 @@ func (x *explainer) askWithoutVolumes(at int32, p *nodepool.Pool, term int) *que
 	return x.ask(questionKey{at: at, demand: term, code: planning.MissVolumes}, func() (match.Needs, *nodepool.Pool) { return x.s.Terms[term], p })
 }
 
-// requests are the class's, for people.
+// requests are the requests of the class, as text for people.
 func (x *explainer) requests() corev1.ResourceList {
 	out := x.m.Resources.List(x.c.Requests)
 	for d, name := range x.m.Resources.Names {
@@ -409,7 +408,7 @@ func (t Explaining) limitsDetail(pl int32) string {
 	return "all instance types that would fit exceed the nodepool's limits (in use: " + strings.Join(parts, ", ") + ")"
 }
 
-// asked words what the pod and the pool say of a label, which is named once.
+// asked describes what the pod and the pool require of a label, which is named once.
 func asked(key string, wants match.Needs, allows requirements.Requirement) string {
 	short := func(r requirements.Requirement) string { return strings.TrimPrefix(r.String(), key+" ") }
 	parts := make([]string, len(wants))

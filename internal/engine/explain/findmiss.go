@@ -22,30 +22,30 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxMissValues bounds NearestMiss.Values.
+// maxMissValues limits NearestMiss.Values.
 const maxMissValues = 3
 
-// finding is the nearest miss so far, with what it is compared by. The zero value is none.
+// finding is the nearest miss so far, with the values that it is compared by. The zero value is none.
 type finding struct {
 	miss  *planning.NearestMiss
 	size  float64
 	price int64
-	// at is the node that would do, where it is a new one.
+	// at is the new node that would do, if it is a new one.
 	at candidate
 }
 
-// nearer reports whether a miss of that code, size and price would be nearer than the finding.
+// nearer reports whether a miss with that code, size and price would be nearer than the finding.
 func (f *finding) nearer(code planning.MissCode, size float64, price int64) bool {
 	return f.miss == nil || cmp.Or(cmp.Compare(nearness(code), nearness(f.miss.Code)), cmp.Compare(size, f.size), cmp.Compare(price, f.price)) < 0
 }
 
-// worth reports whether misses of the code are still worth looking for.
+// worth reports whether it is still useful to look for misses of the code.
 func (f *finding) worth(code planning.MissCode) bool {
 	return f.miss == nil || nearness(code) < nearness(f.miss.Code)
 }
 
-// cut is by how much, as a share, a request is too large for what there is, and the code of a miss that says so; empty if
-// none can. Nothing is said of pods: each is one.
+// cut is how much too large a request is, as a share, and the code of the miss; empty if there is no such miss. It is not used for the
+// resource pods: each pod is one.
 func (x misses) cut(dim int, have int64) (planning.MissCode, float64) {
 	need := x.c.Requests[dim]
 	share := float64(need-have) / float64(need)
@@ -58,14 +58,14 @@ func (x misses) cut(dim int, have int64) (planning.MissCode, float64) {
 	return planning.MissResources, share
 }
 
-// less is the miss of a request that is too large for what there is.
+// less is the miss for a request that is too large.
 func (x misses) less(code planning.MissCode, dim int, have int64) *planning.NearestMiss {
 	name := x.m.Resources.Names[dim]
 	return &planning.NearestMiss{Code: code, Amounts: corev1.ResourceList{name: resources.Quantity(name, x.c.Requests[dim]-have)}}
 }
 
-// unruled considers doing without a rule on a node that fails nothing but topology rules. It returns the miss if that
-// helps and is nearer than the finding.
+// unruled tries to leave out a rule on a node that fails only topology rules. It returns the miss if that helps and is nearer than the
+// finding.
 func (x misses) unruled(best *finding, r *rule, domains []int32, of func(int32) topology.Tally, price int64) *planning.NearestMiss {
 	maxSkew, size := int32(0), float64(math.MaxInt32)
 	if r.kind == topology.Spread {
@@ -84,20 +84,20 @@ func (x misses) unruled(best *finding, r *rule, domains []int32, of func(int32) 
 	return best.miss
 }
 
-// nearest is the pool's nearest miss: that of a single failed check, if nothing nearer is found by letting off what the
-// pod or the pool asks of labels.
+// nearest is the pool's nearest miss: the miss of a single failed check, unless leaving out a requirement of the pod or the pool on labels
+// gives a nearer one.
 func (x misses) nearest(at int32, p *nodepool.Pool, best finding) *planning.NearestMiss {
 	if p.Table == nil || x.brief {
 		return best.miss
 	}
 	if match.Untolerated(x.s.Tolerations, p.Taints, true) != nil {
-		x.tolerating(&best, at, p) // any other change would need that as well
+		x.tolerating(&best, at, p) // any other change would need this one, too
 		return best.miss
 	}
 	return x.nearestTolerated(at, p, best)
 }
 
-// nearestTolerated is nearest for a pool whose taints the pods tolerate, or as if they did.
+// nearestTolerated is nearest for a pool whose taints the pods tolerate, or as if they tolerated them.
 func (x misses) nearestTolerated(at int32, p *nodepool.Pool, best finding) *planning.NearestMiss {
 	if best.worth(planning.MissLabel) {
 		x.withoutLabels(&best, at, p)
@@ -117,7 +117,7 @@ func (x misses) nearestTolerated(at int32, p *nodepool.Pool, best finding) *plan
 // fewDemands are the first of the demands.
 func (x misses) fewDemands() []demand { return x.demands[:min(len(x.demands), maxDemands)] }
 
-// would reports whether a node from fitting is nearer than the finding and passes the checks that fitting leaves out.
+// would reports whether a node from fitting is nearer than the finding and passes the checks that fitting does not make.
 func (x misses) would(best *finding, code planning.MissCode, q *question, cand *candidate) bool {
 	return best.nearer(code, 0, cand.price) && x.keepsVariety(q, cand) && ruleFaultsOf(x.explainer).admits(q, cand, false)
 }
@@ -135,7 +135,7 @@ func (x misses) tolerating(best *finding, at int32, p *nodepool.Pool) {
 	}
 }
 
-// intolerable lists the taints that none of the tolerations matches, PreferNoSchedule aside.
+// intolerable lists the taints that none of the tolerations matches, without PreferNoSchedule.
 func intolerable(tolerations []corev1.Toleration, taints []corev1.Taint) []corev1.Taint {
 	var out []corev1.Taint
 	for i := range taints {
@@ -146,9 +146,9 @@ func intolerable(tolerations []corev1.Toleration, taints []corev1.Taint) []corev
 	return out
 }
 
-// valued collects nodes by what they have for a label: the cheapest ones of the values with the cheapest nodes.
+// valued collects nodes by their values of a label: the cheapest node of each of the values with the cheapest nodes.
 type valued struct {
-	// most is how many values there can be.
+	// most is the maximum number of values.
 	most   int
 	values []string
 	prices []int64
@@ -158,10 +158,10 @@ type valued struct {
 	cheapest candidate
 }
 
-// keptValues is how many values are collected: one more than are named, to know that there are more.
+// keptValues is how many values are collected: one more than are named, to know whether there are more.
 const keptValues = maxMissValues + 1
 
-// wants reports whether a node of the value and price would change the collection.
+// wants reports whether a node with this value and price would change the collection.
 func (v *valued) wants(value string, price int64) bool {
 	if at := slices.Index(v.values, value); at >= 0 {
 		return price < v.prices[at]
@@ -169,7 +169,7 @@ func (v *valued) wants(value string, price int64) bool {
 	return len(v.values) < keptValues || price < slices.Max(v.prices)
 }
 
-// tooDear is the least price at which no node would change the collection, whatever its value.
+// tooDear is the lowest price at which no node would change the collection, with any value.
 func (v *valued) tooDear() int64 {
 	if len(v.values) == 0 || len(v.values) < min(v.most, keptValues) {
 		return market.NoPrice
@@ -192,7 +192,7 @@ func (v *valued) note(value string, price int64, cand *candidate) {
 	}
 }
 
-// take makes the collection a finding.
+// take turns the collection into a finding.
 func (v *valued) take(best *finding, code planning.MissCode, key string) {
 	if v.option == nil || !best.nearer(code, 0, v.least) {
 		return
@@ -210,14 +210,13 @@ func (v *valued) take(best *finding, code planning.MissCode, key string) {
 	*best = finding{miss: &planning.NearestMiss{Code: code, Key: key, Values: values[:min(len(values), maxMissValues)], MoreValues: more, InstanceType: v.option}, price: v.least}
 }
 
-// labelled collects the nodes that answer the question by their values of a label; allowed may refuse some.
+// labelled collects the nodes that meet the question by their values of a label; allowed may refuse some.
 func (x misses) labelled(q *question, key string, allowed func(cand *candidate, value string) bool) *valued {
 	v := &valued{most: keptValues}
 	if q == nil {
 		return v
 	}
-	// The value is the same however a node is bought, if offerings don't state it, and for all types, if they don't
-	// either.
+	// The value is the same for all offerings of a type if offerings don't state it, and for all types if types don't either.
 	c := q.p.Table.Catalog
 	_, typed := c.TypeKeys[key]
 	last, known := candidate{row: -1, assign: -1}, ""
@@ -255,7 +254,7 @@ func (x misses) labelled(q *question, key string, allowed func(cand *candidate, 
 
 func anyValue(*candidate, string) bool { return true }
 
-// withoutLabels lets off, key by key, what the pod itself asks of labels.
+// withoutLabels tries to leave out the pod's own requirements on labels, key by key.
 func (x misses) withoutLabels(best *finding, at int32, p *nodepool.Pool) {
 	for i, d := range x.fewDemands() {
 		for _, key := range x.deciding(p, d.own, d.own.Keys()) {
@@ -266,13 +265,12 @@ func (x misses) withoutLabels(best *finding, at int32, p *nodepool.Pool) {
 	}
 }
 
-// maxMissKeys bounds for how many labels of one demand it is asked whether letting it off alone would do: each takes a look
-// at all nodes, and a pod can name thousands.
+// maxMissKeys limits for how many labels of one demand it is checked whether leaving one out is enough: each check goes through all nodes,
+// and a pod can name thousands of labels.
 const maxMissKeys = 64
 
-// deciding are those of the keys that, let off alone, could make the pool accept the needs, at most maxMissKeys. Where the
-// pool excludes what is asked of some label whatever its nodes, that can't be any other; where it does so of several,
-// none.
+// deciding are the keys, at most maxMissKeys, that could make the pool accept the needs if left out alone. If the pool excludes one
+// label's requirement with any node, only that key can help; if it excludes several, none can.
 func (x misses) deciding(p *nodepool.Pool, n match.Needs, keys []string) []string {
 	switch refused := x.refusedKeys(p, n); {
 	case len(refused) > 1:
@@ -283,8 +281,8 @@ func (x misses) deciding(p *nodepool.Pool, n match.Needs, keys []string) []strin
 	return x.fewKeys(p, keys)
 }
 
-// fewKeys are at most maxMissKeys of the keys: if there are more, first those by which the pool's nodes differ, and those
-// that the pool states, since the others refuse no node.
+// fewKeys are at most maxMissKeys of the keys. If there are more, keys in which the pool's nodes differ and keys that the pool states come
+// first, because the others refuse no node.
 func (x misses) fewKeys(p *nodepool.Pool, keys []string) []string {
 	if len(keys) <= maxMissKeys {
 		return keys
@@ -303,11 +301,11 @@ func (x misses) fewKeys(p *nodepool.Pool, keys []string) []string {
 	return out[:maxMissKeys]
 }
 
-// podSystem is the rule of a MissLabel that the pod's operating system causes.
+// podSystem is the rule of a MissLabel caused by the pod's operating system.
 const podSystem = "spec.os"
 
-// blameSystem makes a miss of the label for the operating system say so if it is the pod's spec.os that does not allow its
-// values: to change node selector and affinity alone would not help.
+// blameSystem corrects a miss of the label for the operating system if the cause is the pod's spec.os: then changing only node selector
+// and affinity would not help.
 func (x misses) blameSystem(miss *planning.NearestMiss) {
 	if miss == nil || miss.Code != planning.MissLabel || miss.Key != corev1.LabelOSStable || x.c.Sample.Spec.OS == nil || x.c.Sample.Spec.OS.Name == "" {
 		return
@@ -317,7 +315,7 @@ func (x misses) blameSystem(miss *planning.NearestMiss) {
 	}
 }
 
-// withoutVolumes lets the volumes be used anywhere; the miss names a label by which they can't be used there now.
+// withoutVolumes tries to let the volumes be used anywhere; the miss names a label of the places where they can be used now.
 func (x misses) withoutVolumes(best *finding, at int32, p *nodepool.Pool) {
 	first := x.s.Volumes.Alternatives[0]
 	keys := x.fewKeys(p, first.Keys())
@@ -329,7 +327,7 @@ func (x misses) withoutVolumes(best *finding, at int32, p *nodepool.Pool) {
 	}
 }
 
-// withoutPoolNeeds lets off, key by key, what the pool asks of labels, or states a label that it lacks.
+// withoutPoolNeeds tries to leave out the pool's requirements on labels, key by key, or to add a label that it lacks.
 func (x misses) withoutPoolNeeds(best *finding, at int32, p *nodepool.Pool) {
 	for i, d := range x.fewDemands() {
 		both := d.both()
@@ -345,8 +343,7 @@ func (x misses) withoutPoolNeeds(best *finding, at int32, p *nodepool.Pool) {
 	}
 }
 
-// poolKeys are the labels that the pool states and could state otherwise, and those that the demand asks for and nobody
-// states.
+// poolKeys are the labels that the pool states and could change, and the ones that the demand requires and nothing states.
 func (x misses) poolKeys(p *nodepool.Pool, n match.Needs) []string {
 	own := []string{v1.NodePoolLabelKey, "karpenter.sh/provisioner-name"}
 	if class := p.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
@@ -367,8 +364,8 @@ func (x misses) poolKeys(p *nodepool.Pool, n match.Needs) []string {
 	return slices.DeleteFunc(out, func(key string) bool { return slices.Contains(own, key) })
 }
 
-// changedPool is a copy of the pool that says nothing of the label, or what the demand asks where only the pool can say
-// it; nil where that can't be.
+// changedPool is a copy of the pool without the label, or with the value that the demand requires if only the pool can state it; nil if
+// that is impossible.
 func (x misses) changedPool(p *nodepool.Pool, key string, wanted match.Needs) *nodepool.Pool {
 	if slices.ContainsFunc(p.Variety, func(v nodepool.Variety) bool { return v.Key == key }) {
 		return nil
@@ -397,15 +394,15 @@ func (x misses) changedPool(p *nodepool.Pool, key string, wanted match.Needs) *n
 	return &out
 }
 
-// holdsDaemons reports whether the node of a changed pool holds the pod in addition to the DaemonSets that would run on it:
-// those follow the pool's labels.
+// holdsDaemons reports whether the node of a changed pool holds the pod and the DaemonSets that would run on it, which depend on the
+// pool's labels.
 func (x misses) holdsDaemons(q *question, cand *candidate, key, value string, known map[string][]daemonset.Mask) bool {
 	m := x.m
 	if len(m.DaemonSets) == 0 {
 		return true
 	}
 	if x.c.Topology != nil && slices.ContainsFunc(m.DaemonSets, func(d daemonset.Set) bool { return m.Classes[d.Class].Topology != nil }) {
-		return false // rules could notice them: not worth finding out
+		return false // rules could depend on them: not worth computing
 	}
 	c := q.p.Table.Catalog
 	masks, ok := known[value]
@@ -430,7 +427,7 @@ func (x misses) holdsDaemons(q *question, cand *candidate, key, value string, kn
 	return resources.Fits(need, have)
 }
 
-// withAllOfferings looks at the offerings that are not available now.
+// withAllOfferings includes offerings that are not available now.
 func (x misses) withAllOfferings(best *finding, at int32, p *nodepool.Pool) {
 	prices, over := x.shutOfferings(p.Table.Catalog), x.factsOf(at).over
 	for i, d := range x.fewDemands() {

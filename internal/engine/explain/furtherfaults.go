@@ -14,16 +14,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxAlso bounds Reason.Also.
+// maxAlso limits Reason.Also.
 const maxAlso = 4
 
-// Where no single change would make room in a pool, the pod has several faults. All are told, and two changes are looked for
-// that would do together.
+// If no single change would make room in a pool, the pod has several faults. All of them are reported, and we look for two changes that
+// together would help.
 
-// pairFinding is the nearest pair of changes so far: miss with the other in its Also.
+// pairFinding is the nearest pair of changes so far: miss, with the other one in its Also.
 type pairFinding struct{ finding }
 
-// nearer reports whether a pair of changes would be nearer than the finding: the farther of two counts first.
+// nearer reports whether a pair of changes would be nearer than the finding: the larger of the two counts first.
 func (f *pairFinding) nearer(a, b planning.MissCode, size float64, price int64) bool {
 	if f.miss == nil {
 		return true
@@ -36,7 +36,7 @@ func (f *pairFinding) nearer(a, b planning.MissCode, size float64, price int64) 
 	return cmp.Or(cmp.Compare(far, otherFar), cmp.Compare(close, otherClose), cmp.Compare(size, f.size), cmp.Compare(price, f.price)) < 0
 }
 
-// take makes the pair the nearest. The node is that of second.
+// take makes the pair the nearest. The node is the one of second.
 func (f *pairFinding) take(first *planning.NearestMiss, second finding) {
 	also := *second.miss
 	first.InstanceType = also.InstanceType
@@ -47,8 +47,7 @@ func (f *pairFinding) take(first *planning.NearestMiss, second finding) {
 	f.finding = finding{miss: first, size: second.size, price: second.price}
 }
 
-// further says what else keeps the pods off a pool for which no single change would do, its taints aside, and which two
-// would.
+// further adds what else keeps the pods off a pool for which no single change would do, without its taints, and which two changes would.
 func (x misses) further(r *planning.Reason, at int32, p *nodepool.Pool) {
 	if p.Table == nil || x.brief {
 		return
@@ -65,7 +64,7 @@ func (x misses) further(r *planning.Reason, at int32, p *nodepool.Pool) {
 	r.Also = r.Also[:min(len(r.Also), maxAlso)]
 }
 
-// furtherTaints is further for the pools whose taints the pods don't tolerate; list has the reasons of all pools.
+// furtherTaints is further for pools whose taints the pods don't tolerate; list has the reasons of all pools.
 func (x misses) furtherTaints(list []planning.Reason) {
 	for i := range list {
 		r := &list[i]
@@ -83,24 +82,24 @@ func (x misses) furtherTaints(list []planning.Reason) {
 	}
 }
 
-// addAlso adds a reason that holds even without r, and those that it has in Also.
+// addAlso adds a reason that is true even without r, and the reasons in its Also.
 func addAlso(r *planning.Reason, other planning.Reason) {
 	if other.Code == planning.ReasonNotPlaced || other.Code == planning.ReasonTopology && len(other.Rules) == 0 {
-		return // nothing by itself
+		return // it prevents nothing alone
 	}
 	also := other.Also
 	other.Also, other.NearestMiss, other.Pool = nil, nil, v1.PoolKey{}
 	r.Also = append(append(r.Also, other), also...)
 }
 
-// toleratedPool is what would keep the pods off a pool whose taints they tolerated.
+// toleratedPool is what would keep the pods off a pool if they tolerated its taints.
 type toleratedPool struct {
 	reason planning.Reason
 	miss   *planning.NearestMiss
 }
 
-// tolerated explains the pool as if the pods tolerated its taints. Pools that differ in nothing but taints share it; list has
-// the reasons of those whose taints they do tolerate.
+// tolerated explains the pool as if the pods tolerated its taints. Pools that differ only in taints share the result; list has the reasons
+// of pools whose taints they tolerate.
 func (x misses) tolerated(at int32, list []planning.Reason) (planning.Reason, *planning.NearestMiss) {
 	first := x.likeButForTaints(at)
 	if !x.mayAwait && !x.honoursTaints() {
@@ -113,7 +112,7 @@ func (x misses) tolerated(at int32, list []planning.Reason) (planning.Reason, *p
 	if known, ok := x.beyondTaints[first]; ok {
 		return known.reason, known.miss
 	}
-	// With another toleration the rules of spreads that honour taints may count other nodes.
+	// With other tolerations, spreads that honor taints may count other nodes.
 	x.loosely, x.wayOf = true, nil
 	p := x.m.Pools[first]
 	r, best := x.nodesOf(first, p)
@@ -129,13 +128,12 @@ func (x misses) tolerated(at int32, list []planning.Reason) (planning.Reason, *p
 	return r, miss
 }
 
-// honoursTaints reports whether a spread of the pods counts nodes by their tolerations.
+// honoursTaints reports whether a spread of the pods selects nodes by tolerations.
 func (x misses) honoursTaints() bool {
 	return x.c.Topology != nil && slices.ContainsFunc(x.c.Topology.Owns, func(g int32) bool { return x.m.Topology[g].Filter.Taints })
 }
 
-// likeButForTaints is the first pool that sells the same nodes as this one, with the same labels but for its name, and
-// without limits.
+// likeButForTaints is the first pool that sells the same nodes as this one, with the same labels except for its name, and without limits.
 func (x *explanations) likeButForTaints(at int32) int32 {
 	if x.untainted == nil {
 		x.untainted = make([]int32, len(x.t.M.Pools))
@@ -152,8 +150,8 @@ func (x *explanations) likeButForTaints(at int32) int32 {
 	return x.untainted[at]
 }
 
-// furtherNeeds adds to the reason of one requirement that the pool excludes those of the others, and what would keep the
-// pods off without all of these.
+// furtherNeeds adds, to the reason for one excluded requirement, the other excluded requirements, and what would keep the pods off without
+// all of these.
 func (x misses) furtherNeeds(r *planning.Reason, at int32, p *nodepool.Pool) {
 	d := x.demands[0]
 	refused := x.refusedKeys(p, d.own)
@@ -173,7 +171,7 @@ func (x misses) furtherNeeds(r *planning.Reason, at int32, p *nodepool.Pool) {
 	addAlso(r, other)
 }
 
-// furtherRules adds the rules that refuse every node, whatever it is: their topology key is a label that no node has.
+// furtherRules adds the rules that refuse every node because no node has the label of their topology key.
 func (x misses) furtherRules(r *planning.Reason) {
 	told := func(r planning.Reason) bool { return r.Code == planning.ReasonTopology }
 	if told(*r) || slices.ContainsFunc(r.Also, told) {
@@ -193,12 +191,12 @@ func (x misses) furtherRules(r *planning.Reason) {
 	}
 }
 
-// refusedKeys are the labels about which the pods ask for what the pool excludes, whatever its nodes.
+// refusedKeys are the labels for which the pods require something that the pool excludes with any node.
 func (x misses) refusedKeys(p *nodepool.Pool, n match.Needs) []string {
 	return slices.DeleteFunc(n.Keys(), func(key string) bool { return refusedBy(x.m, p, n.About(key)) == nil })
 }
 
-// askWithout asks for nodes that meet the demand but for some labels, which are ascending.
+// askWithout asks for nodes that meet the demand without some labels, which are ascending.
 func (x misses) askWithout(at int32, p *nodepool.Pool, demand int, keys []string) *question {
 	d := x.demands[demand]
 	return x.ask(questionKey{at: at, demand: demand, code: planning.MissLabel, key: strings.Join(keys, "\x00")}, func() (match.Needs, *nodepool.Pool) {
@@ -206,10 +204,10 @@ func (x misses) askWithout(at int32, p *nodepool.Pool, demand int, keys []string
 	})
 }
 
-// maxPairKeys bounds of how many labels pairs are made.
+// maxPairKeys is the number of labels of which pairs are tried.
 const maxPairKeys = 4
 
-// pair is the nearest of two changes together: of two labels, or of a label and of what a node fails without it.
+// pair is the nearest pair of changes: two labels, or a label and what a node fails without it.
 func (x misses) pair(at int32, p *nodepool.Pool) *planning.NearestMiss {
 	var best pairFinding
 	d := x.demands[0]
@@ -234,7 +232,7 @@ func (x misses) pair(at int32, p *nodepool.Pool) *planning.NearestMiss {
 	return best.miss
 }
 
-// withoutBoth lets off what the pods ask of two labels.
+// withoutBoth tries to leave out the pods' requirements on two labels.
 func (x misses) withoutBoth(best *pairFinding, q *question, a, b string) {
 	below := int64(market.NoPrice)
 	x.fitting(q, &below, func(cand *candidate) {
@@ -247,7 +245,7 @@ func (x misses) withoutBoth(best *pairFinding, q *question, a, b string) {
 	})
 }
 
-// withoutAnd lets off what the pods ask of a label, together with a single check that nodes fail then.
+// withoutAnd tries to leave out the pods' requirements on a label, together with the single check that nodes fail then.
 func (x misses) withoutAnd(best *pairFinding, q *question, key string) {
 	v := x.newSurvey(q.p)
 	v.missesOnly = true
@@ -257,7 +255,7 @@ func (x misses) withoutAnd(best *pairFinding, q *question, key string) {
 	}
 }
 
-// allowing is the miss of a label whose value on the node the pods don't allow.
+// allowing is the miss of a label with the node's value, which the pods don't allow.
 func (x misses) allowing(q *question, cand *candidate, key string) *planning.NearestMiss {
 	miss := &planning.NearestMiss{Code: planning.MissLabel, Key: key}
 	if value := x.labelOn(q, cand, key); value != "" {

@@ -11,17 +11,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxExampleFaults bounds NodeExample.Also.
+// maxExampleFaults limits NodeExample.Also.
 const maxExampleFaults = 6
 
-// nodeExamples keep, for each of NodeChecks, the node that fails the fewest others.
+// nodeExamples has, for each of NodeChecks, the node that fails the fewest other checks.
 type nodeExamples [10]struct {
 	node     int32
 	failings nodeFailings
 	known    bool
 }
 
-// consider takes the node as the example of the check if it has fewer failings than the one there was.
+// consider makes the node the example of the check if it fails fewer checks than the present example.
 func (n *nodeExamples) consider(check planning.NodeCheck, node int32, f *nodeFailings) {
 	checks := planning.NodeChecks()
 	e := &n[slices.Index(checks[:], check)]
@@ -30,7 +30,7 @@ func (n *nodeExamples) consider(check planning.NodeCheck, node int32, f *nodeFai
 	}
 }
 
-// examplesOf are the examples, with all that keeps the pods off each of them.
+// examplesOf are the examples, with everything that keeps the pods off each of them.
 func (x nodeFaults) examplesOf(n *nodeExamples) (out []planning.NodeExample) {
 	for i, check := range planning.NodeChecks() {
 		if e := &n[i]; e.known {
@@ -40,7 +40,7 @@ func (x nodeFaults) examplesOf(n *nodeExamples) (out []planning.NodeExample) {
 	return out
 }
 
-// example says what the check found on the node, and in Also what the checks after it find.
+// example describes the result of the check on the node, and in Also the results of later checks.
 func (x nodeFaults) example(node int32, check planning.NodeCheck, f *nodeFailings) planning.NodeExample {
 	e := planning.NodeExample{Check: check, Node: x.m.Nodes[node].Name}
 	if check == planning.NodeUnavailable {
@@ -62,7 +62,7 @@ func (x nodeFaults) example(node int32, check planning.NodeCheck, f *nodeFailing
 	return first
 }
 
-// faults are all that keeps the pods off the node, in the order of the checks; without the node's name.
+// faults are all reasons that keep the pods off the node, in the order of the checks; without the node's name.
 func (x nodeFaults) faults(node int32, f *nodeFailings) (out []planning.NodeExample) {
 	if f.cordoned {
 		out = append(out, planning.NodeExample{Check: planning.NodeCordoned})
@@ -91,8 +91,8 @@ func (x nodeFaults) faults(node int32, f *nodeFailings) (out []planning.NodeExam
 	return x.topologyFault(node, out)
 }
 
-// topologyFault adds what topology rules say of the node to its other faults, or that it has none. What spread says of a node that it
-// takes no notice of may change with these faults.
+// topologyFault adds the result of topology rules to the node's other faults, or that there is none. The result of a spread that ignores
+// the node may change with these faults.
 func (x nodeFaults) topologyFault(node int32, faults []planning.NodeExample) []planning.NodeExample {
 	refused := x.c.Topology != nil && !x.t.S.Topology.Admits(x.c.Topology, x.c.Shape, node)
 	switch {
@@ -108,7 +108,7 @@ func (x nodeFaults) topologyFault(node int32, faults []planning.NodeExample) []p
 	return faults
 }
 
-// tooSmall is the fault of a node with too little room, or with too little for volumes alone.
+// tooSmall is the fault of a node with too little room, or with too little room for volumes only.
 func (x nodeFaults) tooSmall(node int32, f *nodeFailings) planning.NodeExample {
 	e := planning.NodeExample{Check: planning.NodeResources, Requests: corev1.ResourceList{}, Free: corev1.ResourceList{}}
 	if f.attach {
@@ -121,8 +121,8 @@ func (x nodeFaults) tooSmall(node int32, f *nodeFailings) planning.NodeExample {
 	return e
 }
 
-// refusingOn are the rules that by themselves keep the pods off the node: of host ports, or all others; noticed leaves out spread that
-// takes no notice of the node.
+// refusingOn are the rules that each keep the pods off the node: rules for host ports, or all others; noticed leaves out spreads that
+// ignore the node.
 func (x nodeFaults) refusingOn(node int32, check planning.NodeCheck, noticed bool) []planning.Rule {
 	h := x.hostOf(node)
 	if h == nil || x.c.Topology == nil {

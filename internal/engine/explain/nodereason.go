@@ -12,18 +12,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxNodeLooks bounds how many nodes are looked at for explanations.existing, all kinds of pods together.
+// maxNodeLooks limits how many nodes are examined for explanations.existing, for all classes together.
 const maxNodeLooks = 4 << 20
 
-// maxNodeTries bounds for how many nodes of a kind of pods it is asked whether a change would make topology rules let the
-// pod on.
+// maxNodeTries limits for how many nodes of a class it is checked whether topology rules would allow the pod after a change.
 const maxNodeTries = 64
 
-// maxExampleDims and maxExampleRules bound what an example of a node says.
+// maxExampleDims and maxExampleRules limit the text about an example node.
 const maxExampleDims, maxExampleRules = 3, 3
 
-// existing is why none of the nodes there are takes the class: counts by first failing check, an example of each, and the
-// node that comes nearest.
+// existing explains why no existing node takes the class: counts by first failing check, an example of each, and the nearest node.
 func (x nodeFaults) existing() planning.Reason {
 	n := &planning.RemovedNodes{Total: len(x.m.Nodes)}
 	if n.Total == 0 {
@@ -52,17 +50,17 @@ func (x nodeFaults) existing() planning.Reason {
 // nodeFailings are the checks that a node of the snapshot fails.
 type nodeFailings struct {
 	groupFailings
-	// lacking are resources of which it has too little, at most maxExampleDims; dims is how many there are.
+	// lacking are resources of which it has too little, at most maxExampleDims; dims is their number.
 	lacking [maxExampleDims]int
 	dims    int
-	// attach says that it lacks nothing but room for volumes.
+	// attach means that it lacks only room for volumes.
 	attach bool
 }
 
-// groupFailings are those that all nodes of a group have in common.
+// groupFailings are the failings of all nodes of a group.
 type groupFailings struct {
 	known, cordoned, tainted, volumes bool
-	// unmet is how many labels don't meet the alternative that comes nearest, and term its number.
+	// unmet is how many labels don't meet the nearest alternative, and term is its number.
 	unmet, term int32
 }
 
@@ -77,7 +75,7 @@ func (f *nodeFailings) count() int {
 	return n
 }
 
-// checkNode is the first check that the node fails for the class, with all failings but those of topology.
+// checkNode is the first check that the node fails for the class, and all its failings except for topology.
 func (x nodeFaults) checkNode(node int32) (planning.NodeCheck, nodeFailings) {
 	if !x.t.S.Usable.Has(int(node)) {
 		return planning.NodeUnavailable, nodeFailings{}
@@ -153,7 +151,7 @@ func (x nodeFaults) taintsOf(node int32) []corev1.Taint {
 	return intolerable(x.s.Tolerations, x.m.Groups[x.m.Nodes[node].Group].Taints)
 }
 
-// unmetOn are the labels of the node that don't meet the alternative that comes nearest.
+// unmetOn are the labels of the node that don't meet the nearest alternative.
 func (x nodeFaults) unmetOn(node int32, f *nodeFailings) []string {
 	labels := x.m.Groups[x.m.Nodes[node].Group].Labels
 	return match.Needs(slices.DeleteFunc(slices.Clone(x.s.Terms[f.term]), func(r requirements.Requirement) bool { return match.Meets(labels, r) })).Keys()
@@ -167,7 +165,7 @@ func (x nodeFaults) portTaken(node int32) bool {
 	})
 }
 
-// considerNode takes the node as a finding if it fails a single check, and as second best if it fails two.
+// considerNode makes the node a finding if it fails a single check, and second best if it fails two.
 func (x nodeFaults) considerNode(best *finding, two *pairFinding, node int32, f *nodeFailings) {
 	switch f.count() {
 	case 0:
@@ -198,7 +196,7 @@ func (x nodeFaults) considerNode(best *finding, two *pairFinding, node int32, f 
 	}
 }
 
-// codesFor are the codes of changesFor, and how large the changes are.
+// codesFor are the codes of changesFor, and the sizes of the changes.
 func (x nodeFaults) codesFor(node int32, f *nodeFailings) (codes [2]planning.MissCode, size float64) {
 	n := 0
 	note := func(code planning.MissCode) {
@@ -221,8 +219,8 @@ func (x nodeFaults) codesFor(node int32, f *nodeFailings) (codes [2]planning.Mis
 	return codes, size
 }
 
-// changesFor are the changes that would make up for the node's failings, the nearest first; fewer than there are
-// failings where some can't be made up for. Of volumes only those could tell who know where else they can be.
+// changesFor are the changes that would correct the node's failings, nearest first; fewer than the failings if some can't be corrected.
+// For volumes this needs to be known: where else they can be.
 func (x nodeFaults) changesFor(node int32, f *nodeFailings) (misses []*planning.NearestMiss) {
 	if f.tainted {
 		misses = append(misses, &planning.NearestMiss{Code: planning.MissToleration, Taints: x.taintsOf(node)})
@@ -248,7 +246,7 @@ func (x nodeFaults) changesFor(node int32, f *nodeFailings) (misses []*planning.
 	return misses
 }
 
-// admitsChanged reports whether topology rules let the pod on the node once its failings are made up for.
+// admitsChanged reports whether topology rules would allow the pod on the node if its failings were corrected.
 func (x nodeFaults) admitsChanged(node int32, f *nodeFailings) bool {
 	if x.c.Topology == nil {
 		return true
@@ -265,7 +263,7 @@ func (x nodeFaults) admitsChanged(node int32, f *nodeFailings) bool {
 	return ruleFaultsOf(x.explainer).admitsAt(x.c.Topology, h.Domains, of, loosely)
 }
 
-// hostOf is what topology rules know of a node; nil without any.
+// hostOf is the node as topology rules see it; nil without any rules.
 func (x nodeFaults) hostOf(node int32) *topology.Host {
 	if x.t.S.Topology == nil {
 		return nil
@@ -273,8 +271,7 @@ func (x nodeFaults) hostOf(node int32) *topology.Host {
 	return &x.t.S.Topology.Hosts[node]
 }
 
-// countsWhoeverNotices are the counts on a node as if no group ignored it: a spread rule of pods with other demands
-// may take notice of it.
+// countsWhoeverNotices are the counts on a node as if no group ignored it: a spread of pods with other demands may include it.
 func (x nodeFaults) countsWhoeverNotices(node int32) func(group int32) topology.Tally {
 	return func(group int32) topology.Tally {
 		out := x.t.S.Topology.Hosts[node].Of(group)

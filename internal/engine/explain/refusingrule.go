@@ -9,16 +9,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Bounds of Rule.Domains and Rule.Holders.
+// Limits of Rule.Domains and Rule.Holders.
 const maxRuleDomains, maxHolders = 8, 3
 
-// ruleKey names what was found out of a rule: its first group and the pods' demands.
+// ruleKey identifies what is known about a rule: its first group and the pods' demands.
 type ruleKey struct {
 	group, shape int32
 	own          bool
 }
 
-// described is the rule with what it counts, for people.
+// described is the rule with its counts, for people.
 func (x ruleFaults) described(r *rule) planning.Rule {
 	key := ruleKey{r.groups[0], x.c.Shape, r.own}
 	if known, ok := x.rules[key]; ok {
@@ -41,8 +41,8 @@ func (x ruleFaults) described(r *rule) planning.Rule {
 	return out
 }
 
-// hasDomains reports whether nodes have the group's topology key, or could be launched with it. The trial's own list does not say so:
-// it also has domains of nodes that were only tried, by whatever class came first.
+// hasDomains reports whether nodes have the group's topology key, or could be launched with it. The trial's own list cannot be used: it
+// also has domains of nodes that other classes only tried.
 func (x ruleFaults) hasDomains(g *topology.Group) bool {
 	if g.At == topology.Hostname || len(x.m.Base.Domains[g.At]) > 0 ||
 		slices.ContainsFunc(x.t.S.Topology.Hosts, func(h topology.Host) bool { return h.Domains[g.At] != topology.NoDomain }) {
@@ -68,7 +68,7 @@ func (r *rule) publicKind() planning.RuleKind {
 	return planning.RuleHostPort
 }
 
-// countDomains fills in the domains of a rule by a label other than the nodes' names: of those there may be thousands.
+// countDomains fills in the domains of a rule whose key is not the node's name: of nodes there may be thousands.
 func (x ruleFaults) countDomains(r *rule, out *planning.Rule) {
 	g := r.groups[0]
 	group, s := &x.m.Topology[g], x.t.S.Topology
@@ -149,8 +149,8 @@ func (x ruleFaults) nameNodes(g int32, out *planning.Rule) {
 	}
 }
 
-// holdersOn are those on a host because of whom the rule refuses the pod: on a node of the snapshot, or with none (-1) the
-// DaemonSets of a new node.
+// holdersOn are the pods on a host that make the rule refuse the pod: pods on a node of the snapshot, or with -1 the DaemonSets of a new
+// node.
 func (x ruleFaults) holdersOn(r *rule, node int32, daemons []int32) []planning.Holder {
 	inTheWay := func(class int32) bool {
 		o := x.m.Classes[class].Topology
@@ -197,7 +197,7 @@ func (x ruleFaults) holdersOn(r *rule, node int32, daemons []int32) []planning.H
 	return firstHolders(out)
 }
 
-// firstHolders are the first few in an order of their own: that of a node's pods must play no part.
+// firstHolders are the first few, sorted, so that the order of a node's pods does not matter.
 func firstHolders(list []planning.Holder) []planning.Holder {
 	slices.SortFunc(list, func(a, b planning.Holder) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))

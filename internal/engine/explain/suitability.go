@@ -20,9 +20,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Explanations look at nodes one by one and note the checks that they fail: the check that the nodes of a type
-// fail first says why a pod was refused, and a node that fails just one says what would help. Nothing here decides
-// a placement.
+// Explanations look at nodes one by one and record the checks that they fail: the check that the nodes of a type fail first is the reason
+// for a refusal, and a node that fails only one check shows what would help. Nothing here decides a placement.
 
 // check is one step of the way to a new node, in the order in which explanations count them.
 type check uint8
@@ -38,10 +37,10 @@ const (
 	checksPassed
 )
 
-// explanations is what the explanations of one plan share.
+// explanations is shared by all explanations of a plan.
 type explanations struct {
 	t *trial.Trial
-	// shut are the offerings that are not available now, by catalog.
+	// shut are the offerings that are unavailable now, by catalog.
 	shut map[*market.Catalog]map[variantSlot]int64
 	// pools is indexed like Model.pools; filled as needed.
 	pools []*poolFacts
@@ -49,23 +48,23 @@ type explanations struct {
 	twins     []int
 	questions map[questionKey]*question
 	cells     *layout.Cells // nil without topology rules
-	// barred remembers, by cell, whether a new node there would bring a domain that must not come.
+	// barred remembers, by cell, whether a new node there would add a domain that is not allowed.
 	barred map[int32]bool
-	// looks counts the nodes looked at for nearest misses; nodeLooks the nodes looked at.
+	// looks counts the nodes examined for nearest misses; nodeLooks the existing nodes examined.
 	looks, nodeLooks int
-	// came is scratch of surveys.
+	// came is scratch space of surveys.
 	came []check
-	// everyone are, by spread group, its members by domain, on nodes that the group takes no notice of as well.
+	// everyone has, by spread group, its members by domain, including nodes that the group ignores.
 	everyone map[int32][]int32
-	// hosts are the new nodes that questions are about, without pods.
+	// hosts are the new nodes of questions, without pods.
 	hosts map[admission]topology.Host
-	// groups are failings of nodes, by shape and group; rules what is known of rules.
+	// groups are failings of nodes, by shape and group; rules is what is known about rules.
 	groups map[int32][]groupFailings
 	rules  map[ruleKey]planning.Rule
-	// untainted is indexed like Model.pools: see likeButForTaints. Nil as long as nobody asked.
+	// untainted is indexed like Model.pools: see likeButForTaints. Nil until it is needed.
 	untainted []int32
-	// What unknown names are compared with: values of labels and resources, by catalog, and label keys; near remembers
-	// what is near.
+	// Known names, which unknown names are compared with: values of labels and resources, by catalog, and label keys; near remembers
+	// similar names.
 	values    map[valuesKey][]string
 	resources map[*market.Catalog][]string
 	keys      []string
@@ -73,21 +72,20 @@ type explanations struct {
 	near      map[nearKey][]string
 }
 
-// maxLooks bounds explanations.looks, so that explaining never takes much longer than planning. Kinds of pods that are
-// explained after that have no nearest miss.
+// maxLooks limits explanations.looks, so that explaining never takes much longer than planning. Classes that are explained after that have
+// no nearest miss.
 const maxLooks = 4 << 20
 
-// poolFacts is what the pool by itself says of its nodes.
+// poolFacts describes the nodes of a pool, without the pods.
 type poolFacts struct {
-	// stated are the rows and slots that meet what the pool states of each key.
+	// stated are the rows and slots that meet the pool's requirement on each key.
 	stated map[string]nodepool.Mask
-	// cost is indexed [row*limits+limit]; over are the rows of which the limits allow no more node. Nil without
-	// limits.
+	// cost is indexed [row*limits+limit]; over are the rows of which the limits allow no further node. Nil without limits.
 	cost []int64
 	over bitset.Set
 }
 
-// explainer answers why pods of one class have no place.
+// explainer explains why pods of one class have no place.
 type explainer struct {
 	*explanations
 	m *model.Model
@@ -95,34 +93,32 @@ type explainer struct {
 	s *podclass.Shape
 	// demands are the shape's alternatives for a new node.
 	demands []demand
-	// awaits says that the pod must not be placed but on a reservation; mayAwait that it might have to be if its demands
-	// were others.
+	// awaits means that the pod may only be placed on a reservation; mayAwait that this might be so with other demands.
 	awaits, mayAwait bool
-	// brief explainers look for no nearest miss.
+	// brief explainers don't look for a nearest miss.
 	brief bool
-	// loosely says that the pods are explained as if they had other tolerations: see spreadsLoosely.
+	// loosely means that the pods are explained as if they had other tolerations: see spreadsLoosely.
 	loosely bool
-	// beyondTaints is what is known of pools whose taints they don't tolerate, by the first that is like them.
+	// beyondTaints is what is known about pools whose taints they don't tolerate, by the first pool of each kind.
 	beyondTaints map[int32]toleratedPool
-	// tries is how many nodes more may be asked about a change.
+	// tries is how many more nodes may be checked with a change.
 	tries int
 	// roomy are, by table, the rows that hold the pod.
 	roomy map[*nodepool.Table]bitset.Set
-	// admitted remembers what topology rules say; byWay what they say of the question's nodes by the way to buy them,
-	// if that decides.
+	// admitted remembers results of topology rules; byWay the results for the question's nodes by the way to buy them, if that decides.
 	admitted map[admission]bool
 	byWay    []verdict
 	wayOf    *question
-	// residents counts the DaemonSet pods of the candidate that is on trial.
+	// residents counts the DaemonSet pods of the candidate being tried.
 	residents int32
 	// varied remembers which sites keep their pool's minValues.
 	varied map[varietySite]bool
-	// lean are, for sites that don't, how many values there are, by the pool's minValues.
+	// lean has, for sites that don't, the numbers of values, in the order of the pool's minValues.
 	lean map[varietySite][]int
 }
 
-// ruleSite is what topology rules can tell of a new node: its cell and its DaemonSets; loosely if spread rules are
-// checked whatever nodes they count.
+// ruleSite is what topology rules see of a new node: its cell and its DaemonSets; loosely if spread rules are checked for any set of
+// counted nodes.
 type ruleSite struct {
 	cell, resident int32
 	loosely        bool
@@ -140,25 +136,23 @@ const (
 	verdictOpen verdict = iota
 	verdictAdmits
 	verdictRefuses
-	verdictAsked // refuses, and it is known which rules do
+	verdictAsked // refuses, and the refusing rules are known
 )
 
-// question is a demand on a pool, perhaps on a changed copy of one that the model has; requests aside, so that all
-// classes of a shape share it.
+// question is a demand on a pool, perhaps on a changed copy of a pool, without requests, so that all classes of a shape share it.
 type question struct {
 	p  *nodepool.Pool
 	at int32
-	// rows and slots meet the demand; assigned are ways to decide labels left open that meet it too.
+	// rows and slots meet the demand; assigned are the choices of values for open labels that also meet it.
 	rows, slots bitset.Set
 	assigned    []nodepool.Assignment
-	// changed says that the pod's own demands or the pool are not those that the plan was made with, so that spread
-	// rules may count other nodes.
+	// changed means that the pod's demands or the pool differ from the plan's, so that spread rules may count other nodes.
 	changed bool
-	// plain says that all types are in the same cell if bought the same way.
+	// plain means that all types are in the same cell if bought in the same way.
 	plain bool
 }
 
-// questionKey names a question: the shape's demand of that number on the pool, as it is or with one key let off by code.
+// questionKey identifies a question: the number of the shape's demand, the pool, and the key that is left out, if any, by code.
 type questionKey struct {
 	at, shape int32
 	demand    int
@@ -166,7 +160,7 @@ type questionKey struct {
 	key       string
 }
 
-// candidate is a node that could be bought: a row in a slot with one of the question's assignments.
+// candidate is a node that could be bought: a row in a slot, with one of the question's assignments.
 type candidate struct {
 	row, slot, assign int
 	price             int64
@@ -195,9 +189,8 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 	return f
 }
 
-// ask finds the nodes of a pool that meet the demand, resources aside; nil where the pool itself excludes it. demand
-// is called when the answer is not known yet; it returns what to ask of which pool, the key's or a changed copy of it, or
-// nil for none.
+// ask finds the nodes of a pool that meet the demand, without resources; nil if the pool itself excludes it. If the answer is not known
+// yet, it calls demand, which returns what to ask of which pool, the key's or a changed copy, or nil for none.
 func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.Pool)) *question {
 	key.shape = x.c.Shape
 	if q, ok := x.questions[key]; ok {
@@ -213,8 +206,7 @@ func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.P
 	return q
 }
 
-// narrow fills in the question's nodes: those that meet the demand and what the pool states, but of one key if let
-// off.
+// narrow fills in the question's nodes: the ones that meet the demand and the pool's requirements, without the key that is left out.
 func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key string) {
 	p := q.p
 	q.rows, q.slots = bitset.Full(len(p.Table.Rows)), p.Table.Catalog.AllSlots.Clone()
@@ -238,8 +230,8 @@ func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key str
 	q.rows.And(some)
 }
 
-// assignments are the ways to decide the pool's open labels under which a node meets the demand: labels that topology
-// rules look at with each of their values, others with one that will do.
+// assignments are the choices of values for the pool's open labels with which a node meets the demand: labels of topology rules with each
+// of their values, others with one suitable value.
 func (x *explainer) assignments(p *nodepool.Pool, demand match.Needs) []nodepool.Assignment {
 	sets := []requirements.Set{{}}
 	seen := map[string]bool{}
@@ -281,7 +273,7 @@ func (x *explainer) assignments(p *nodepool.Pool, demand match.Needs) []nodepool
 	return p.WithRows(sets)
 }
 
-// lacks counts the resources of which the row has too little, and names one; it stops at two.
+// lacks counts the resources of which the row has too little, up to two, and names one.
 func (x *explainer) lacks(q *question, row int) (n, dim int) {
 	have := q.p.Table.AllocOf(row, len(x.c.Requests))
 	for d, need := range x.c.Requests {
@@ -310,7 +302,7 @@ func (x *explainer) roomyIn(t *nodepool.Table) bitset.Set {
 	return out
 }
 
-// reservable reports whether the slot's reservation has an instance left, and whether the pod may do without one.
+// reservable reports whether the slot's reservation has an instance left, and whether the pod may use another offering.
 func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
 	c := q.p.Table.Catalog
 	id := c.Slots[slot].Reservation
@@ -320,15 +312,13 @@ func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
 	return x.t.S.Limits.Reserved[id] < c.Reservations[id]
 }
 
-// varietySite is what decides which nodes can stand in for a candidate with a pod of the class alone. row is 0 where
-// it makes no difference.
+// varietySite determines which nodes can replace a candidate with a single pod of the class. row is 0 if it does not matter.
 type varietySite struct {
 	q                                 *question
 	row, slot, assign, cell, resident int32
 }
 
-// KeepsVariety reports whether the types that can stand in for the candidate are as varied as the pool's minValues ask
-// for.
+// keepsVariety reports whether the types that can replace the candidate have the variety that the pool's minValues require.
 func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 	if !x.t.StrictVariety(q.p) {
 		return true
@@ -365,11 +355,11 @@ func (x *explainer) varietySiteOf(q *question, cand *candidate) varietySite {
 	return site
 }
 
-// changed reports whether the pods are explained as if they asked for something else.
+// changed reports whether the pods are explained as if they required something else.
 func (x *explainer) changed(q *question) bool { return q.changed || x.loosely }
 
-// fitting shows the nodes that meet the question, are open to be bought and cost less than *below; see has to ask
-// KeepsVariety and admits about those that it is interested in, and may lower *below.
+// fitting calls see for the nodes that meet the question, are available and cost less than *below. see must check keepsVariety and admits
+// for nodes that it needs, and may lower *below.
 func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 	if q == nil {
 		return
@@ -410,7 +400,7 @@ func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 // variantSlot is an offering of a catalog.
 type variantSlot struct{ variant, slot int32 }
 
-// shutOfferings are the prices of the offerings that are not available now and have their type's own capacity.
+// shutOfferings are the prices of the offerings that are unavailable now and have their type's own capacity.
 func (x *explanations) shutOfferings(c *market.Catalog) map[variantSlot]int64 {
 	if known, ok := x.shut[c]; ok {
 		return known
@@ -441,8 +431,8 @@ func (x *explanations) shutOfferings(c *market.Catalog) map[variantSlot]int64 {
 	return out
 }
 
-// labelOn is the value of a label on the candidate: like nodepool.Pool.Label, but for the question's pool, and with a
-// value of the node's type where it leaves several.
+// labelOn is the value of a label on the candidate: like nodepool.Pool.Label, but for the question's pool, and with one value of the
+// node's type if there are several.
 func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
 	c := q.p.Table.Catalog
 	have, decided := q.p.Template.Get(key), q.assigned[cand.assign].Labels
@@ -483,7 +473,7 @@ func (x *explainer) option(q *question, cand *candidate) *planning.InstanceTypeO
 	}
 }
 
-// limitShare is by how much the pool's limits are too low for one more node of the row, as a share of what they are.
+// limitShare is how much too low the pool's limits are for one more node of the row, as a share of the limits.
 func (x *explainer) limitShare(q *question, row int) float64 {
 	share := 0.0
 	x.exceeded(q, row, func(i int, over int64) { share += float64(over) / math.Max(float64(q.p.Limits.Max[i]), 1) })

@@ -13,31 +13,31 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// survey counts how far the nodes of a pool come, and keeps the nearest miss of those that fail a single check.
+// survey counts which checks the nodes of a pool fail, and keeps the nearest miss of nodes that fail a single check.
 type survey struct {
 	*explainer
-	// came is indexed by type: the check that its best node failed first.
+	// came is indexed by type: the first check that its best node fails.
 	came []check
-	// best is what nearest goes by; outline is its miss as long as no more than the code and the question it is of are known.
+	// best is the present nearest miss; outline is its description while only the code and the question are known.
 	best    finding
 	outline planning.NearestMiss
 	of      *question
 	// rules that concern the pod, and which of them refuse a node that would do without rules.
 	rules    []rule
 	refusing []bool
-	// newDomain: one that would do without rules brings a domain that must not come.
+	// newDomain: such a node adds a domain that is not allowed.
 	newDomain bool
 	ruled     map[ruleSite]bool
 	small     candidate // scratch
 	// held is indexed like rules: DaemonSets that have the host port.
 	held [][]planning.Holder
-	// found are, by the pool's minValues, the most values of a node that leaves too few.
+	// found are, by the pool's minValues, the most values of a node that has too few.
 	found []int
-	// missesOnly says that nothing but the nearest miss is asked for, on nodes that take no pod of the class as they are.
+	// missesOnly means that only the nearest miss is needed, of nodes that can't take a pod of the class as they are.
 	missesOnly bool
 }
 
-// newSurvey is one that has seen nothing yet. It is done with when the next is made.
+// newSurvey makes an empty survey. It becomes invalid when the next one is made.
 func (x *explainer) newSurvey(p *nodepool.Pool) *survey {
 	types := len(p.Table.Catalog.Types)
 	x.came = slices.Grow(x.came[:0], types)[:types]
@@ -78,8 +78,7 @@ func (v *survey) walk(q *question) {
 	}
 }
 
-// eachWay shows the ways to buy a row that meet the question, one after the other in cand, with noPrice where there is no
-// available offering.
+// eachWay sets cand to each way to buy a row that meets the question, with noPrice if there is no available offering.
 func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	row := &q.p.Table.Rows[r]
 	cand.row = r
@@ -98,7 +97,7 @@ func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	}
 }
 
-// way is the first check that a node which is large enough fails where it is bought.
+// way is the first check that a large enough node fails when bought in this way.
 func (v *survey) way(q *question, cand *candidate, closed bool) check {
 	reservable := v.reservable(q, cand.slot, v.awaits || (v.changed(q) && v.mayAwait))
 	switch {
@@ -114,7 +113,7 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 		id := q.p.Table.Catalog.Slots[cand.slot].Reservation
 		size := 0.0
 		if id == "" {
-			size = 1 // an instance more is nearer than another policy
+			size = 1 // one more instance is nearer than another policy
 		}
 		if v.isNearest(q, cand, planning.MissReservation, size) {
 			v.take(q, cand, planning.MissReservation, size)
@@ -133,7 +132,7 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 	return checksPassed
 }
 
-// noteVariety keeps the counts of the node that leaves most values, those that are not met first.
+// noteVariety keeps the counts of the node with the most values, unmet ones first.
 func (v *survey) noteVariety(q *question, cand *candidate) {
 	found := v.lean[v.varietySiteOf(q, cand)]
 	sum := func(list []int) (n int) {
@@ -147,13 +146,12 @@ func (v *survey) noteVariety(q *question, cand *candidate) {
 	}
 }
 
-// isNearest reports whether a node that fails one check is the nearest until now, and fails none of the others that
-// come last.
+// isNearest reports whether a node that fails one check is the nearest so far, and fails none of the remaining checks.
 func (v *survey) isNearest(q *question, cand *candidate, code planning.MissCode, size float64) bool {
 	return !v.brief && v.best.nearer(code, size, cand.price) && v.keepsVariety(q, cand) && ruleFaultsOf(v.explainer).admits(q, cand, false)
 }
 
-// take makes the node the nearest. What the miss says is found out in the end, by nearest.
+// take makes the node the nearest. The text of the miss is made at the end, by nearest.
 func (v *survey) take(q *question, cand *candidate, code planning.MissCode, size float64) {
 	v.outline.Code, v.of = code, q
 	v.best = finding{&v.outline, size, cand.price, *cand}
@@ -184,7 +182,7 @@ func (v *survey) nearest() finding {
 	return v.best
 }
 
-// tooSmall considers a row that lacks a single resource.
+// tooSmall considers a row with too little of a single resource.
 func (v *survey) tooSmall(q *question, r int) {
 	n, dim := v.lacks(q, r)
 	if n != 1 {
@@ -197,15 +195,15 @@ func (v *survey) tooSmall(q *question, r int) {
 	}
 	eachWay(q, r, &v.small, func(cand *candidate) {
 		v.looks++
-		// With lower requests the pod might have to wait for a reservation that it is too large for now.
+		// With lower requests the pod might have to wait for a reservation that is too small for it now.
 		if cand.price != market.NoPrice && v.reservable(q, cand.slot, v.awaits || v.mayAwait) && v.isNearest(q, cand, code, size) {
 			v.take(q, cand, code, size)
 		}
 	})
 }
 
-// askRules finds out which rules by themselves keep the pod off a node that fails nothing else, once for all
-// nodes that rules can't tell apart, and considers to do without each.
+// askRules finds out which rules each keep the pod off a node that fails nothing else, once for all nodes that are equal for rules, and
+// tries to leave each rule out.
 func (v *survey) askRules(q *question, cand *candidate) {
 	if known := ruleFaultsOf(v.explainer).verdictOn(q, cand); known != nil {
 		if *known == verdictAsked {

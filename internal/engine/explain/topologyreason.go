@@ -12,17 +12,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// rule is what people take for one topology rule: a constraint that the pod states, the anti-affinity of pods that have
-// a place already, or a host port.
+// rule is one topology rule as people see it: a constraint of the pod, the anti-affinity of pods with a place, or a host port.
 type rule struct {
 	kind topology.Kind
-	// own rules are the pod's; else others state it.
+	// own rules are the pod's; the others are stated by other pods.
 	own    bool
 	groups []int32
 }
 
-// rulesOf lists the hard rules that concern a pod with the stake. All its required pod affinity is one rule, since each
-// term looks only at pods that match all of them.
+// rulesOf lists the hard rules for a pod with the stake. All its required pod affinity is one rule, because each term selects only pods
+// that match all of them.
 func rulesOf(m *model.Model, o *topology.Groups) []rule {
 	if o == nil {
 		return nil
@@ -46,7 +45,7 @@ func rulesOf(m *model.Model, o *topology.Groups) []rule {
 		group := &m.Topology[g]
 		switch {
 		case group.Kind == topology.Exclusive:
-			// One port is as many groups as pods name addresses for it.
+			// A port has one group for each address that pods name for it.
 			port := group.Key[:strings.LastIndexByte(group.Key, '/')]
 			at, ok := ports[port]
 			if !ok {
@@ -62,7 +61,7 @@ func rulesOf(m *model.Model, o *topology.Groups) []rule {
 	return out
 }
 
-// leftOutOf is the stake as if nobody stated the rule.
+// leftOutOf is the stake without this rule.
 func (r *rule) leftOutOf(o *topology.Groups) *topology.Groups {
 	drop := func(list []int32) []int32 {
 		return slices.DeleteFunc(slices.Clone(list), func(g int32) bool { return topology.Contains(r.groups, g) })
@@ -74,11 +73,11 @@ func (r *rule) leftOutOf(o *topology.Groups) *topology.Groups {
 	return out
 }
 
-// aloneIn is the stake as if no other rule were stated.
+// aloneIn is the stake with this rule only.
 func (r *rule) aloneIn(o *topology.Groups, m *model.Model) *topology.Groups {
 	out := &topology.Groups{Owns: slices.DeleteFunc(slices.Clone(o.Owns), func(g int32) bool { return !topology.Contains(r.groups, g) })}
 	for _, g := range o.In {
-		// Spread and affinity count the pod itself; what does not belong to the rule and would refuse is left out.
+		// Spread and affinity count the pod itself; other rules that would refuse are left out.
 		if kind := m.Topology[g].Kind; topology.Contains(r.groups, g) || (kind != topology.Anti && kind != topology.Exclusive) {
 			out.In = append(out.In, g)
 		}
@@ -86,8 +85,8 @@ func (r *rule) aloneIn(o *topology.Groups, m *model.Model) *topology.Groups {
 	return out
 }
 
-// admits reports whether the rules allow the pod on the candidate; loosely for nodes that could not be bought when
-// the plan was made: see spreadsLoosely.
+// admits reports whether the rules allow the pod on the candidate; loosely for nodes that could not be bought for the plan: see
+// spreadsLoosely.
 func (x ruleFaults) admits(q *question, cand *candidate, loosely bool) bool {
 	if x.t.S.Topology == nil {
 		return true
@@ -115,7 +114,7 @@ func (x ruleFaults) admits(q *question, cand *candidate, loosely bool) bool {
 	return ok
 }
 
-// bars reports whether a new node in the cell would bring a domain that must not come.
+// bars reports whether a new node in the cell would add a domain that is not allowed.
 func (x *explanations) bars(cell int32) bool {
 	barred, known := x.barred[cell]
 	if !known {
@@ -125,7 +124,7 @@ func (x *explanations) bars(cell int32) bool {
 	return barred
 }
 
-// on makes the candidate a node of the trial for a moment, with the DaemonSet pods that come with it.
+// on adds the candidate to the trial for a moment, with its DaemonSet pods.
 func (x ruleFaults) on(q *question, cand *candidate, look func(*topology.Host)) {
 	s := x.t.S.Topology
 	host := x.addNode(q, cand)
@@ -142,8 +141,8 @@ func (x ruleFaults) on(q *question, cand *candidate, look func(*topology.Host)) 
 	s.DropHost()
 }
 
-// addNode adds the candidate to the trial's nodes and returns its number. Its labels decide how rules see it; they are
-// read once for all nodes that rules can't tell apart.
+// addNode adds the candidate to the trial's nodes and returns its number. Its labels determine how rules see it; they are read once for
+// all nodes that are equal for rules.
 func (x ruleFaults) addNode(q *question, cand *candidate) int32 {
 	s, at := x.t.S.Topology, admission{q, ruleSite{cell: x.cellOf(q, cand), resident: q.p.Table.Rows[cand.row].Resident}}
 	if known, ok := x.hosts[at]; ok {
@@ -169,7 +168,7 @@ func (x ruleFaults) addNode(q *question, cand *candidate) int32 {
 	return host
 }
 
-// verdictOn is what is known of the candidate by the way to buy it; nil where that does not decide.
+// verdictOn is what the way to buy the candidate decides; nil if that does not decide.
 func (x ruleFaults) verdictOn(q *question, cand *candidate) *verdict {
 	if !q.plain || q.p.Table.Rows[cand.row].Resident != 0 {
 		return nil
@@ -181,7 +180,7 @@ func (x ruleFaults) verdictOn(q *question, cand *candidate) *verdict {
 	return &x.byWay[cand.assign*slots+cand.slot]
 }
 
-// admitsAt reports whether a pod with the stake may go on a node in the domains with the counts.
+// admitsAt reports whether a pod with the stake may go on a node in the domains with these counts.
 func (x ruleFaults) admitsAt(o *topology.Groups, domains []int32, of func(group int32) topology.Tally, loosely bool) bool {
 	if loosely {
 		if !x.spreadsLoosely(o, domains) {
@@ -193,9 +192,9 @@ func (x ruleFaults) admitsAt(o *topology.Groups, domains []int32, of func(group 
 	return topology.AdmitsHost(x.m.Topology, o, of) > 0 && state.AdmitsDomains(o, x.c.Shape, domains) && state.AdmitsAffinity(o, domains, of)
 }
 
-// spreadsLoosely checks spread rules over domains larger than a node for a pod whose demands are not the plan's: which
-// nodes count may change with them, so that every member counts and the emptiest domain is taken to be empty. What
-// passes is allowed whatever counts.
+// spreadsLoosely checks spread rules over domains larger than a node for a pod whose demands differ from the plan's. The set of counted
+// nodes may change with the demands, so it counts every member and assumes that the emptiest domain is empty. What passes is allowed with
+// any set of counted nodes.
 func (x ruleFaults) spreadsLoosely(o *topology.Groups, domains []int32) bool {
 	for _, g := range o.Owns {
 		group := &x.m.Topology[g]
@@ -216,7 +215,7 @@ func withoutWideSpreads(o *topology.Groups, m *model.Model) *topology.Groups {
 	})}
 }
 
-// membersOf are the group's members by domain, on whatever node they are.
+// membersOf are the group's members by domain, on all nodes.
 func (x ruleFaults) membersOf(g int32) []int32 {
 	if known, ok := x.everyone[g]; ok {
 		return known
@@ -251,7 +250,7 @@ func (x ruleFaults) membersOf(g int32) []int32 {
 	return out
 }
 
-// podsOn are the classes of the pods that a node of the snapshot has, and of the DaemonSet pods that it will have.
+// podsOn are the classes of the pods on a node of the snapshot, and of the DaemonSet pods that it will get.
 func podsOn(m *model.Model, node int32) []int32 {
 	n := &m.Nodes[node]
 	var out []int32
@@ -264,7 +263,7 @@ func podsOn(m *model.Model, node int32) []int32 {
 	return out
 }
 
-// skewNeeded is the maxSkew with which a spread rule would allow the pod in the domains; 0 where none would.
+// skewNeeded is the maxSkew with which a spread rule would allow the pod in the domains; 0 if none would.
 func (x ruleFaults) skewNeeded(r *rule, domains []int32, of func(group int32) topology.Tally) int32 {
 	g := r.groups[0]
 	group := &x.m.Topology[g]
@@ -281,7 +280,7 @@ func (x ruleFaults) skewNeeded(r *rule, domains []int32, of func(group int32) to
 	return x.t.S.Topology.SkewAfter(x.c.Topology, g, x.c.Shape, domains[group.At])
 }
 
-// words say the rule.
+// words describe the rule.
 func (x ruleFaults) words(r *rule) string {
 	m := x.m
 	group := &m.Topology[r.groups[0]]
@@ -327,5 +326,5 @@ func (x ruleFaults) words(r *rule) string {
 	return planning.PortWords + group.Key[:strings.LastIndexByte(group.Key, '/')] + planning.TakenWords
 }
 
-// newDomainRule says why a node can't be bought where no other is.
+// newDomainRule explains why a node can't be bought in an empty domain.
 const newDomainRule = "topology spread of pods that have a place, which does not reckon with a node in another domain"

@@ -17,11 +17,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxKnown bounds Unknown.Known, maxUnknown how many unknown names a reason says.
+// maxKnown limits Unknown.Known, maxUnknown the number of unknown names in a reason.
 const maxKnown, maxUnknown = 10, 4
 
-// unknownsOf are the names that pods of the class ask a pool for and that nothing has. Names of alternatives are told if
-// each alternative has one.
+// unknownsOf are the names that pods of the class require of a pool and that nothing has. Names of alternatives are reported if each
+// alternative has one.
 func (x *explainer) unknownsOf(p *nodepool.Pool) []planning.Unknown {
 	out := x.unknownResources(p)
 	var names []planning.Unknown
@@ -45,7 +45,7 @@ func (x *explainer) unknownsOf(p *nodepool.Pool) []planning.Unknown {
 	return out[:min(len(out), maxUnknown)]
 }
 
-// unknownNeed is the label or the value that nobody has; nil if it is known.
+// unknownNeed is the label or the value that nothing has; nil if it is known.
 func (x *explainer) unknownNeed(p *nodepool.Pool, r requirements.Requirement) *planning.Unknown {
 	key := r.Key()
 	values, listed := x.knownValues(p.Table.Catalog, key)
@@ -70,7 +70,7 @@ func (x *explanations) stated(c *market.Catalog, key string) bool {
 	return typed || c.OfferingKeys[key]
 }
 
-// onSomeNode reports whether some node of the snapshot has the label; nodes' groups know of the labels that pods ask for.
+// onSomeNode reports whether some node of the snapshot has the label; nodes' groups know the labels that pods require.
 func (x *explainer) onSomeNode(key string) bool {
 	known, ok := x.onNodes[key]
 	if !ok {
@@ -80,8 +80,8 @@ func (x *explainer) onSomeNode(key string) bool {
 	return known
 }
 
-// nearLabels are labels that may have been meant by one that nobody has: first those of the pool and the well-known ones,
-// then those of instance types and nodes.
+// nearLabels are labels that an unknown one may have been meant to be: first labels of the pool and well-known ones, then labels of
+// instance types and nodes.
 func (x *explainer) nearLabels(known requirements.Set, key string, r requirements.Requirement) []string {
 	var e *requirements.IncompatibleError
 	if err := x.m.Vocab.Compatible(known, requirements.NewSet(r)); errors.As(err, &e) {
@@ -92,7 +92,7 @@ func (x *explainer) nearLabels(known requirements.Set, key string, r requirement
 	return x.nearest3(x.labelKeys(), key)
 }
 
-// nearest3 is spelling.Nearest, remembered: the same mistake stands in all pods of a workload.
+// nearest3 is spelling.Nearest with a memory: the same mistake is in all pods of a workload.
 func (x *explanations) nearest3(known []string, name string) []string {
 	if len(known) == 0 {
 		return nil
@@ -106,21 +106,21 @@ func (x *explanations) nearest3(known []string, name string) []string {
 	return out
 }
 
-// nearKey names a question to spelling.Nearest: a list that explanations keep, and a name.
+// nearKey identifies a question to spelling.Nearest: a list kept by explanations, and a name.
 type nearKey struct {
 	list *string
 	n    int
 	name string
 }
 
-// valuesKey names the values of a label in a catalog.
+// valuesKey identifies the values of a label in a catalog.
 type valuesKey struct {
 	c   *market.Catalog
 	key string
 }
 
-// knownValues are those that instance types or offerings of the catalog state for a label, sorted; false if they state
-// none, or leave open which.
+// knownValues are the values that instance types or offerings of the catalog state for a label, sorted; false if they state none, or leave
+// it open.
 func (x *explanations) knownValues(c *market.Catalog, key string) ([]string, bool) {
 	if !x.stated(c, key) {
 		return nil, false
@@ -165,7 +165,7 @@ func sortedSet[K ~string](set map[K]bool) []string {
 	return out
 }
 
-// unknownResources are those that the pods request and no type of the pool's catalog has.
+// unknownResources are the resources that the pods request and no type of the pool's catalog has.
 func (x *explainer) unknownResources(p *nodepool.Pool) []planning.Unknown {
 	var out []planning.Unknown
 	for d, name := range x.m.Resources.Names {
@@ -180,7 +180,7 @@ func (x *explainer) unknownResources(p *nodepool.Pool) []planning.Unknown {
 	return out
 }
 
-// notKnown are the resources that pods of the class ask for and of which nobody knows how many some types of the pool have.
+// notKnown are the requested resources whose amount is unknown for some types of the pool.
 func (x *explainer) notKnown(p *nodepool.Pool) []planning.NotKnown {
 	var out []planning.NotKnown
 	for d, name := range x.m.Resources.Names {
@@ -200,7 +200,7 @@ func (x *explainer) notKnown(p *nodepool.Pool) []planning.NotKnown {
 	return out
 }
 
-// resourcesOf are the resources of which some type of the catalog has any, sorted.
+// resourcesOf are the resources of some type of the catalog, sorted.
 func (x *explanations) resourcesOf(c *market.Catalog) []string {
 	if known, ok := x.resources[c]; ok {
 		return known
@@ -218,7 +218,7 @@ func (x *explanations) resourcesOf(c *market.Catalog) []string {
 	return out
 }
 
-// maxNodesRead bounds how many nodes are read for names that may have been meant.
+// maxNodesRead limits how many nodes are read for similar names.
 const maxNodesRead = 64
 
 // labelKeys are the labels of instance types, offerings and nodes, sorted.
@@ -251,7 +251,7 @@ func (x *explainer) labelKeys() []string {
 	return x.keys
 }
 
-// unknownOnNodes are the names that the pods ask for and that no node of the snapshot has.
+// unknownOnNodes are the names that the pods require and no node of the snapshot has.
 func (x *explainer) unknownOnNodes() []planning.Unknown {
 	var out []planning.Unknown
 	for d, name := range x.m.Resources.Names {

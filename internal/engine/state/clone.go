@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Clone is a state of its own that is as this one is now, with all that can be undone. It is watched by nobody, and
-// knows no Queue.
+// Clone copies the state as it is now, including everything that can be undone. The copy has no Watch and no Queue.
 func (s *State) Clone() State {
 	out := *s
 	out.Watch, out.Queue, out.onHost, out.roomLeft, out.seen = nil, nil, nil, nil, nil
@@ -27,7 +26,7 @@ func (s *State) Clone() State {
 	return out
 }
 
-// clonePlanned are the new nodes with amounts of their own.
+// clonePlanned copies the new nodes and their amounts.
 func clonePlanned(in []Node, dims int) []Node {
 	out, amounts := slices.Clone(in), make([]int64, 0, dims*len(in))
 	for i := range out {
@@ -38,7 +37,7 @@ func clonePlanned(in []Node, dims int) []Node {
 	return out
 }
 
-// cloneAmounts keeps nil what is nil.
+// cloneAmounts copies amounts; nil stays nil.
 func cloneAmounts(in [][]int64) [][]int64 {
 	out := slices.Clone(in)
 	for i := range out {

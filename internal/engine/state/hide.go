@@ -9,8 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/layout"
 )
 
-// Hide takes a node out, as if it were gone: those of its pods that can move, and that moves says so of, begin to wait. It returns how
-// many those are.
+// Hide removes a node, as if it were gone: its movable pods for which moves is true begin to wait. It returns how many these are.
 func (s *State) Hide(node int32, moves func(*corev1.Pod) bool) (pods int) {
 	n := &s.w.Nodes[node]
 	s.takeOff(node)
@@ -34,7 +33,7 @@ func (s *State) Hide(node int32, moves func(*corev1.Pod) bool) (pods int) {
 	return pods
 }
 
-// takeOff makes pods that were put on a host wait again.
+// takeOff makes the pods that were put on a host wait again.
 func (s *State) takeOff(host int32) {
 	if s.received[host] == 0 {
 		return
@@ -46,7 +45,7 @@ func (s *State) takeOff(host int32) {
 		}
 	}
 	s.onHost = list
-	for _, i := range slices.Backward(list) { // the first to come waits longest
+	for _, i := range slices.Backward(list) { // the last one to come is the first to wait again
 		p := &s.Placed[i]
 		s.apply(*p, -1)
 		s.Log.note(change{changeTaken, i, p.Count})
@@ -77,7 +76,7 @@ func (s *State) unhide(i int32, pods int) {
 	}
 }
 
-// countBound adds the node and its bound pods to the topology counts, or takes them off.
+// countBound adds the node and its bound pods to the topology counts, or removes them.
 func (s *State) countBound(node, n int32) {
 	if s.Topology == nil {
 		return
@@ -93,7 +92,7 @@ func (s *State) countBound(node, n int32) {
 	}
 }
 
-// Shut keeps pods that are placed from now on off a node: what is on it stays.
+// Shut keeps pods that are placed later off a node; pods on it stay.
 func (s *State) Shut(node int) {
 	if s.isClosed(node) {
 		return
@@ -118,7 +117,7 @@ func (s *State) reopen(node int) {
 	}
 }
 
-// Drop takes a new node out, as if it had never been opened: its pods wait again. It returns how many those are.
+// Drop removes a new node, as if it had never been opened: its pods wait again. It returns how many these are.
 func (s *State) Drop(number int) (pods int) {
 	for i := s.Planned[number].last - 1; i >= 0; i = s.Placed[i].Before - 1 {
 		p := &s.Placed[i]

@@ -10,14 +10,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Limits count what there is only so much of: what limits of pools are on, and instances of reservations.
+// Limits counts what is limited: resources of pools with limits, and instances of reservations.
 type Limits struct {
 	pools []*nodepool.Pool
-	// Usage is indexed by pool, then like the pool's limits: capacity of its nodes, hidden and new ones considered.
+	// Usage is indexed by pool, then like the pool's limits: the capacity of its nodes, with hidden and new ones taken into account.
 	Usage [][]int64
-	// Standing is likewise, without new nodes; nil for pools that don't ask (see nodepool.Limits.Reached).
+	// Standing is the same without new nodes; nil for pools that don't need it (see nodepool.Limits.Reached).
 	Standing [][]int64
-	// Reserved counts, by reservation, the instances bought of it.
+	// Reserved counts the instances bought from each reservation.
 	Reserved map[string]int
 }
 
@@ -35,7 +35,7 @@ func newLimits(pools []*nodepool.Pool) Limits {
 	return l
 }
 
-// countNode adds a node that is there, or takes it away again.
+// countNode adds an existing node, or removes it.
 func (l *Limits) countNode(n *existing.Node, times int64) {
 	l.count(n.Pool, n.Capacity, times)
 	if n.Pool >= 0 && l.Standing[n.Pool] != nil {
@@ -51,7 +51,7 @@ func (l *Limits) count(pool int32, capacity corev1.ResourceList, n int64) {
 	resources.AddScaled(l.Usage[pool], l.pools[pool].Limits.Cost(capacity), n)
 }
 
-// Allows reports whether a pool that uses so much may launch a node of the given cost.
+// Allows reports whether a pool with this usage may launch a node of the given cost.
 func (l *Limits) Allows(pool int32, used, cost []int64) bool {
 	limits := l.pools[pool].Limits
 	for i := range limits.Max {
@@ -71,7 +71,7 @@ func (l *Limits) Affordable(pool, row int32) bool {
 	return l.Allows(pool, l.Usage[pool], p.RowCost(int(row)))
 }
 
-// Spare is the most that a node may take from its pool's limits in place of node; nil for no limit.
+// Spare is the most that a node may use of its pool's limits instead of node; nil for no limit.
 func (l *Limits) Spare(node *Node) []int64 {
 	p := l.pools[node.Pool]
 	if p.Limits == nil {
@@ -89,14 +89,14 @@ func (l *Limits) Reservable(pool, row, slot int32) bool {
 	return Reservable(l.pools, pool, row, slot, l.Reserved)
 }
 
-// Reservable reports whether the slot's reservation has room for one more node besides those taken.
+// Reservable reports whether the slot's reservation has room for one more node than those taken.
 func Reservable(pools []*nodepool.Pool, pool, row, slot int32, taken map[string]int) bool {
 	t := pools[pool].Table
 	id := t.Catalog.Slots[slot].Reservation
 	return id == "" || taken[id] < t.Catalog.Reservations[id]
 }
 
-// reserve takes instances of the node's reservation, if it has one.
+// reserve takes instances from the node's reservation, if it has one.
 func (l *Limits) reserve(node *Node, n int) {
 	if id := node.Reservation(l.pools); id != "" {
 		if l.Reserved == nil {

@@ -8,7 +8,7 @@ import (
 // change is one undoable step.
 type change struct {
 	kind changeKind
-	// a and b are what the kind says.
+	// a and b are operands of the kind.
 	a, b int32
 }
 
@@ -17,22 +17,22 @@ type changeKind uint8
 const (
 	changeHidden    changeKind = iota // node a was hidden; b of its pods became waiting
 	changePlaced                      // the last placement was added
-	changeOpened                      // the last node was added, empty
-	changeTaken                       // b pods of placement a were taken off their host again
-	changeMoved                       // node a became another: the last of State.replaced
-	changeAbandoned                   // node a, which is empty, counts no more
+	changeOpened                      // the last node was added, without pods
+	changeTaken                       // b pods of placement a were removed from their host
+	changeMoved                       // node a was exchanged: its old form is the last of State.replaced
+	changeAbandoned                   // node a, which is empty, no longer counts
 	changeClosed                      // node a was closed
 	changeStage                       // placement a was at stage b before
 	changeSealed                      // host a was sealed: the last of State.sealed
 	changeWay                         // gang a waited in way b before
 )
 
-// Log is what was done, in its order, as far as it can be undone.
+// Log lists the changes that can be undone, in order.
 type Log struct {
 	changes []change
-	// epoch counts commits: marks of an earlier one are void.
+	// epoch counts commits: marks of earlier epochs are void.
 	epoch int
-	// cut numbers rollbacks; cuts are those of this epoch that no later one went beyond, ascending.
+	// cut numbers rollbacks; cuts are those of this epoch that no later one went behind, ascending.
 	cut  int
 	cuts []cut
 }
@@ -40,20 +40,20 @@ type Log struct {
 // cut is a rollback: what was logged from at on is gone.
 type cut struct{ number, at int }
 
-// Mark is a point to come back to.
+// Mark is a point to return to.
 type Mark struct{ log, epoch, taken int }
 
 // Now is the present point.
 func (l *Log) Now() Mark { return Mark{len(l.changes), l.epoch, l.cut} }
 
-// Commit makes everything done so far permanent: it can't be rolled back any more. Marks taken before are void.
+// Commit makes everything done so far permanent: it can no longer be rolled back. Earlier marks become void.
 func (l *Log) Commit() {
 	l.changes = l.changes[:0]
 	l.cuts = nil
 	l.epoch++
 }
 
-// goBack notes that what was done since the mark will be undone; false for a mark that is stale.
+// goBack records that everything since the mark will be undone; false for a stale mark.
 func (l *Log) goBack(to Mark) bool {
 	if to.epoch != l.epoch || l.isCut(to) {
 		return false
@@ -66,8 +66,8 @@ func (l *Log) goBack(to Mark) bool {
 	return true
 }
 
-// isCut reports whether a rollback since the mark was taken went back beyond it. Both numbers and places of cuts ascend, so
-// that the first one since then went back furthest.
+// isCut reports whether a rollback since the mark went back behind it. Both numbers and positions of cuts ascend, so the first cut since
+// then went back furthest.
 func (l *Log) isCut(m Mark) bool {
 	since, _ := slices.BinarySearchFunc(l.cuts, m.taken+1, func(c cut, number int) int { return cmp.Compare(c.number, number) })
 	return since < len(l.cuts) && l.cuts[since].at < m.log

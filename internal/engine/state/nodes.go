@@ -10,27 +10,27 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Node is a new one.
+// Node is a new node.
 type Node struct {
 	Pool, Row, Slot int32
-	// Labels are those decided for the node that neither its type nor its offering decides.
+	// Labels are decided labels that neither its type nor its offering states.
 	Labels requirements.Set
-	// Price of it, with no commitment covering it.
+	// Price without a commitment.
 	Price int64
-	// Commitment that it is planned to be covered by, by number from 1 on; 0 for none. It stays a node that is.
+	// Commitment that is planned to cover it, by number from 1; 0 for none. The node may keep it.
 	Commitment int32
-	// Used is what its pods take, by resource.
+	// Used is the sum of its pods' requests, by resource.
 	Used []int64
-	// Abandoned nodes got no pods and are not counted any more.
+	// Abandoned nodes got no pods and no longer count.
 	Abandoned bool
-	// last is the number of the last binding on it, from 1 on; 0 for none.
+	// last is the number of the last binding on it, from 1; 0 for none.
 	last int32
 }
 
 // Empty reports whether none of the node's pods was admitted: it is not bought.
 func (n *Node) Empty() bool { return n.Used[resources.Pods] == 0 }
 
-// Unused reports whether the node has no pods and is counted all the same.
+// Unused reports whether the node has no pods and counts nevertheless.
 func (n *Node) Unused() bool { return n.Empty() && !n.Abandoned }
 
 // Capacity is what instances of the node's type have.
@@ -39,12 +39,12 @@ func (n *Node) Capacity(pools []*nodepool.Pool) corev1.ResourceList {
 	return t.Catalog.Variants[t.Rows[n.Row].Variant].Capacity
 }
 
-// Reservation names the reservation that the node draws on; empty if it draws on none.
+// Reservation is the reservation that the node uses; empty if it uses none.
 func (n *Node) Reservation(pools []*nodepool.Pool) string {
 	return pools[n.Pool].Table.Catalog.Slots[n.Slot].Reservation
 }
 
-// DecidedLabels are the labels that are decided for a new node, as far as any rule or pod asks about them.
+// DecidedLabels are the labels decided for a new node, as far as rules or pods ask about them.
 func DecidedLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as *nodepool.Assignment) requirements.Set {
 	labels := map[string]string{}
 	for key := range asked {
@@ -55,7 +55,7 @@ func DecidedLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as
 	return requirements.FromLabels(labels)
 }
 
-// KnownLabels are DecidedLabels with what is known of labels that are not decided.
+// KnownLabels are DecidedLabels and what is known about undecided labels.
 func KnownLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as *nodepool.Assignment) requirements.Set {
 	return pools[node.Pool].WithOpen(DecidedLabels(pools, asked, node, as), int(node.Row), as, asked)
 }
@@ -76,10 +76,10 @@ func (s *State) Open(node Node) int32 {
 	return host
 }
 
-// seenByRules is where rules see a new node: its domains, and the groups that take no notice of it.
+// seenByRules is a new node as rules see it: its domains, and the groups that ignore it.
 type seenByRules struct{ domains, ignoredBy []int32 }
 
-// seenAs is where rules see the node. That is remembered of those whose labels their type and offering decide.
+// seenAs is the node as rules see it. It is remembered for nodes whose labels follow from type and offering.
 func (s *State) seenAs(node *Node) seenByRules {
 	at := [3]int32{node.Pool, node.Row, node.Slot}
 	if known, has := s.seen[at]; has && node.Labels.Len() == 0 {
@@ -99,8 +99,8 @@ func (s *State) seenAs(node *Node) seenByRules {
 	return out
 }
 
-// AbandonEmpty takes nodes whose pods were not admitted out of all counts: their domains, their pools' limits and their
-// reservations are free again.
+// AbandonEmpty removes nodes without admitted pods from all counts: their domains, their pools' limits and their reservations are free
+// again.
 func (s *State) AbandonEmpty() {
 	for i := range s.Planned {
 		if node := &s.Planned[i]; node.Unused() {
@@ -110,7 +110,7 @@ func (s *State) AbandonEmpty() {
 	}
 }
 
-// countNew takes an empty node out of all counts (n is -1), or back in (1).
+// countNew removes an empty node from all counts (n is -1), or adds it again (1).
 func (s *State) countNew(i int32, n int) {
 	node := &s.Planned[i]
 	node.Abandoned = n < 0
@@ -131,15 +131,15 @@ func (s *State) countNew(i int32, n int) {
 	}
 }
 
-// Exchange makes new node i another of its pool, undoably.
+// Exchange replaces new node i by another of its pool; it can be undone.
 func (s *State) Exchange(i int32, other Node) {
 	s.replaced = append(s.replaced, s.Planned[i])
 	s.Log.note(change{changeMoved, i, 0})
 	s.become(i, other)
 }
 
-// become makes node i another of its pool, with the same DaemonSet pods as far as rules notice them, and in the same
-// domains as far as rules concern the pods on it.
+// become replaces node i by another of its pool, with the same DaemonSet pods for rules, and in the same domains for rules about the pods
+// on it.
 func (s *State) become(i int32, other Node) {
 	node := &s.Planned[i]
 	s.Limits.count(node.Pool, node.Capacity(s.w.Pools), -1)
@@ -151,8 +151,7 @@ func (s *State) become(i int32, other Node) {
 	}
 }
 
-// relabel counts new node i by the labels that it has now: it may be in other domains, and spreads may take notice of it
-// that did not, or no more.
+// relabel counts new node i by its present labels: it may be in other domains, and other spreads may include or ignore it.
 func (s *State) relabel(i int32) {
 	node := &s.Planned[i]
 	host := int32(len(s.w.Nodes)) + i
@@ -175,7 +174,7 @@ func (s *State) relabel(i int32) {
 	recount(1)
 }
 
-// placeResidents counts the DaemonSet pods that come with a new node, the last host.
+// placeResidents counts the DaemonSet pods of a new node, the last host.
 func (s *State) placeResidents(node *Node, n int32) {
 	host := int32(len(s.Topology.Hosts) - 1)
 	for _, class := range s.w.Pools[node.Pool].Table.Rows[node.Row].Residents {

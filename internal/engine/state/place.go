@@ -7,14 +7,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Binding is count pods of a class put on a host: a node that was there, or beyond those a new one.
+// Binding is a number of pods of a class put on a host: an existing node, or after those a new one.
 type Binding struct {
 	Class, Host, Count int32
-	// Stage that allowed it, on a new node.
+	// Stage that allowed it on a new node.
 	Stage int32
-	// Tight bindings rest on there being no node with fewer members of a spread over nodes.
+	// Tight bindings are only valid because no node has fewer members of a spread over nodes.
 	Tight bool
-	// Before is the number, from 1 on, of the binding before it on the same host; 0 for none.
+	// Before is the number, from 1, of the previous binding on the same host; 0 for none.
 	Before int32
 }
 
@@ -27,14 +27,14 @@ func (s *State) Place(p Binding) {
 	s.apply(p, 1)
 }
 
-// Expect makes room for so many pods that will be hidden and put somewhere, so that room for them is not found bit by bit.
+// Expect reserves memory for pods that will be hidden and placed, so that it need not grow step by step.
 func (s *State) Expect(pods int) {
 	if pods > 0 {
 		s.Freed, s.Placed, s.Log.changes = slices.Grow(s.Freed, pods), slices.Grow(s.Placed, pods), slices.Grow(s.Log.changes, pods+pods/2)
 	}
 }
 
-// lastOn is the number of the last binding on the host, from 1 on; 0 for none.
+// lastOn is the number of the last binding on the host, from 1; 0 for none.
 func (s *State) lastOn(host int32) *int32 {
 	if i := int(host) - len(s.w.Nodes); i >= 0 {
 		return &s.Planned[i].last
@@ -79,7 +79,7 @@ func (s *State) Loads(from int) [][]Binding {
 	return out
 }
 
-// LoadOf is what was put on a host.
+// LoadOf are the pods put on a host.
 func (s *State) LoadOf(host int32) []Binding {
 	var out []Binding
 	for _, b := range s.Placed {

@@ -6,19 +6,18 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
-// Pods says which pods each binding is of, whatever was placed and taken off before. A pod is its number in State.Freed or, of those that
-// waited at first, -1 less that in World.Pods.
+// Pods tells which pods each binding contains, after any placements and removals. A pod is its number in State.Freed, or, for initially
+// pending pods, -1 minus its number in World.Pods.
 type Pods struct {
 	s *State
-	// waiting are the pods without a place, by class, those first that have waited longest; known are the classes that have
-	// got theirs.
+	// waiting are the pods without a place, by class, longest waiting first; known are the classes whose list is filled.
 	waiting [][]int32
 	known   bitset.Set
-	// ByBinding are those of each binding.
+	// ByBinding are the pods of each binding.
 	ByBinding [][]int32
 }
 
-// Pod is the one of that number.
+// Pod returns the pod of that number.
 func (r *Pods) Pod(number int32) *corev1.Pod {
 	if number < 0 {
 		return r.s.w.Pods[-1-number]
@@ -26,14 +25,14 @@ func (r *Pods) Pod(number int32) *corev1.Pod {
 	return r.s.Freed[number].Pod
 }
 
-// Pods goes through what was done.
+// Pods replays the log.
 func (s *State) Pods() *Pods {
 	r := &Pods{s: s, waiting: make([][]int32, len(s.w.Classes)), known: bitset.New(len(s.w.Classes)), ByBinding: make([][]int32, len(s.Placed))}
 	r.goThrough()
 	return r
 }
 
-// HiddenOf is, by pod of hidden nodes, which of them, in the order they were hidden, it was on.
+// HiddenOf has, for each pod of hidden nodes, the index of its node in the order of hiding.
 func (r *Pods) HiddenOf() []int32 {
 	s := r.s
 	from := make([]int32, len(s.Freed))
@@ -49,7 +48,7 @@ func (r *Pods) HiddenOf() []int32 {
 	return from
 }
 
-// goThrough hands out the pods of each binding, in the order of what was done.
+// goThrough assigns pods to each binding, in the order of the log.
 func (r *Pods) goThrough() {
 	s := r.s
 	counts := make([]int32, len(s.Placed))
@@ -88,7 +87,7 @@ func (r *Pods) goThrough() {
 	}
 }
 
-// free adds pods of hidden nodes, by number, to those that wait.
+// free adds pods of hidden nodes, by number, to the waiting ones.
 func (r *Pods) free(from, to int) {
 	for i := from; i < to; i++ {
 		class := r.s.Freed[i].Class
@@ -96,7 +95,7 @@ func (r *Pods) free(from, to int) {
 	}
 }
 
-// queue is waiting of the class, which begins with those that waited at first.
+// queue is waiting of the class, which starts with the initially pending pods.
 func (r *Pods) queue(class int32) []int32 {
 	if !r.known.Has(int(class)) {
 		r.known.Add(int(class))
@@ -111,7 +110,7 @@ func (r *Pods) queue(class int32) []int32 {
 	return r.waiting[class]
 }
 
-// place gives the binding n of the pods that have waited longest.
+// place gives the binding the n pods that have waited longest.
 func (r *Pods) place(binding int, n int32) {
 	class := r.s.Placed[binding].Class
 	list := r.queue(class)

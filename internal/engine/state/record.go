@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Record is what was placed, so that it can be done again after a rollback.
+// Record lists what was placed, so that it can be repeated after a rollback.
 type Record struct {
-	// Nodes are the new ones with pods.
+	// Nodes are the new nodes with pods.
 	Nodes    []Node
 	Bindings []Binding
-	// Existing is how many nodes there were at first; First is the host number of the first of Nodes.
+	// Existing is the number of existing nodes; First is the host number of the first of Nodes.
 	Existing, First int32
-	// grown are new nodes of before that became others, and restaged the stages that placements of before came to, by number.
+	// grown are earlier new nodes that were exchanged, and restaged are the new stages of earlier placements, by number.
 	grown    map[int32]Node
 	restaged map[int32]int32
 }
 
-// Record is what was placed since the mark; nodes without pods are left out.
+// Record lists what was placed since the mark, without nodes that have no pods.
 func (s *State) Record(since Mark) Record {
 	w := Record{Existing: int32(len(s.w.Nodes)), First: int32(len(s.w.Nodes))}
 	placements, opened := len(s.PlacedSince(since)), s.Log.OpenedSince(since)
@@ -66,7 +66,7 @@ func (s *State) PodsSince(since Mark) int {
 	return n
 }
 
-// Restore does again what was recorded at this point.
+// Restore repeats what was recorded at this point.
 func (s *State) Restore(w Record) {
 	s.Regrow(w)
 	for _, node := range w.Nodes {
@@ -77,7 +77,7 @@ func (s *State) Restore(w Record) {
 	}
 }
 
-// Regrow does again what became of nodes that were there before.
+// Regrow repeats the exchanges of earlier nodes.
 func (s *State) Regrow(w Record) {
 	for _, i := range slices.Sorted(maps.Keys(w.grown)) {
 		s.Exchange(i, w.grown[i])
@@ -87,18 +87,18 @@ func (s *State) Regrow(w Record) {
 	}
 }
 
-// Restage changes the stage that a placement goes by.
+// Restage changes the stage of a placement.
 func (s *State) Restage(placement, stage int32) {
 	s.Log.note(change{changeStage, placement, s.Placed[placement].Stage})
 	s.Placed[placement].Stage = stage
 }
 
-// OnlyOpens reports whether there are new nodes among it, and those that were there before are as they were.
+// OnlyOpens reports whether it opens new nodes and leaves earlier ones as they were.
 func (w *Record) OnlyOpens() bool {
 	return len(w.Nodes) > 0 && len(w.grown) == 0
 }
 
-// NodesUsed are the nodes that were there and received pods, ascending.
+// NodesUsed are the existing nodes that received pods, ascending.
 func (w *Record) NodesUsed() []int32 {
 	var out []int32
 	for _, b := range w.Bindings {

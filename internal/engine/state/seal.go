@@ -1,12 +1,12 @@
 package state
 
-// sealed is what a host had left of some resources when it was sealed.
+// sealed is the free amount of some resources of a host when it was sealed.
 type sealed struct {
 	dims []int
 	left []int64
 }
 
-// Seal keeps further pods that need any of the resources off the host: what it has left of them counts as taken.
+// Seal keeps further pods that request any of these resources off the host: what is left of them counts as used.
 func (s *State) Seal(host int32, dims []int) {
 	left, room := make([]int64, len(dims)), s.RoomOf(host)
 	for i, d := range dims {
@@ -18,7 +18,7 @@ func (s *State) Seal(host int32, dims []int) {
 	s.seal(host, what, 1)
 }
 
-// seal takes what is left on the host, or gives it back if sign is -1.
+// seal takes the free amount of the host, or returns it if sign is -1.
 func (s *State) seal(host int32, what sealed, sign int64) {
 	if i := int(host) - len(s.w.Nodes); i >= 0 {
 		for k, d := range what.dims {
@@ -32,7 +32,7 @@ func (s *State) seal(host int32, what sealed, sign int64) {
 	s.roomChanged(host)
 }
 
-// TakeOne has one pod of the class that was placed on the host wait again.
+// TakeOne makes one pod of the class, placed on the host, wait again.
 func (s *State) TakeOne(host, class int32) {
 	for i := *s.lastOn(host) - 1; i >= 0; i = s.Placed[i].Before - 1 {
 		p := &s.Placed[i]

@@ -12,84 +12,81 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// World is what a state starts from and never changes.
+// World is what a state starts from; it never changes.
 type World struct {
-	// Dims is how many resources there are.
+	// Dims is the number of resources.
 	Dims    int
 	Nodes   []existing.Node
 	Classes []*podclass.Class
 	Pools   []*nodepool.Pool
-	// Rules are those that pods state about where others are.
+	// Rules are the rules of pods about where other pods are.
 	Rules []topology.Group
-	// Asked are the labels that some pod or rule asks about.
+	// Asked are the labels that some pod or rule needs.
 	Asked map[string]bool
 	// VolumesBound counts the pods of each shared volume that are bound to nodes.
 	VolumesBound map[VolumeOn]int32
-	// Pods are those that wait at first; classes list theirs by number.
+	// Pods are the initially pending pods; classes list theirs by number.
 	Pods []*corev1.Pod
-	// Gangs are pods that are placed together; see Choosing.
+	// Gangs are groups of pods placed together; see Choosing.
 	Gangs []Gang
 }
 
-// Watcher is told of changes, done or undone.
+// Watcher is notified of changes and of their undoing.
 type Watcher interface {
-	// RoomChanged says that what a node has free, or whether it takes pods, is another.
+	// RoomChanged: the free amounts of a node changed, or whether it takes pods.
 	RoomChanged(node int32)
-	// Returned says that the last so many pods that wait do so no more, since their node is back.
+	// Returned: the last so many waiting pods no longer wait, because their node is back.
 	Returned(pods int)
 }
 
-// State is what is where. All changes to it can be undone.
+// State records where pods are. All changes can be undone.
 type State struct {
 	w World
-	// Watch is told of changes; nil for nobody.
+	// Watch is notified of changes; nil for nobody.
 	Watch Watcher
 	// Free is indexed [node*resources+resource].
 	Free []int64
-	// Usable says which nodes may take pods now.
+	// Usable are the nodes that may take pods now.
 	Usable bitset.Set
-	// closed are those that were closed; empty as long as none was.
+	// closed are the nodes that were shut; empty while there are none.
 	closed bitset.Set
-	// Waiting counts, by class, the pods that need a place.
+	// Waiting counts the pods without a place, by class.
 	Waiting []int32
-	// Ways are those that World.Gangs wait in. Queue lists the pods of a class in the order in which they are placed; nil stands for
-	// Class.Pending.
+	// Ways are the present ways of World.Gangs. Queue lists the pods of a class in the order of placement; nil stands for Class.Pending.
 	Ways  []int32
 	Queue func(class int32) []int32
-	// Freed are pods of hidden nodes, in the order they were hidden.
+	// Freed are pods of hidden nodes, in the order of hiding.
 	Freed []existing.Pod
-	// Placed lists what was put where, in an order in which it can be bound; Planned are the new nodes. Both only grow
-	// at the end.
+	// Placed lists the bindings, in an order in which pods can be bound; Planned are the new nodes. Both only grow at the end.
 	Placed  []Binding
 	Planned []Node
-	// Hidden are nodes that were there in the order they were hidden, HiddenSet the same as a set.
+	// Hidden are the hidden existing nodes in order, HiddenSet the same as a set.
 	Hidden    []int32
 	HiddenSet bitset.Set
-	// firstFreed is, for each of hidden, where its pods begin in freed.
+	// firstFreed has, for each hidden node, where its pods start in Freed.
 	firstFreed []int32
-	// replaced are new nodes as they were when they became others.
+	// replaced are the former states of exchanged new nodes.
 	replaced []Node
-	// sealed are the amounts that sealed hosts had left.
+	// sealed are the free amounts of sealed hosts.
 	sealed []sealed
-	// Topology counts who is where; nil when no pod states a topology rule.
+	// Topology counts pods by domain; nil if no pod has a topology rule.
 	Topology *topology.State
-	// Limits, Volumes and Log have what goes with the placements.
+	// Limits, Volumes and Log belong to the placements.
 	Limits  Limits
 	Volumes Volumes
 	Log     Log
 	// Tight counts the pods of tight bindings.
 	Tight int32
-	// received counts, by node that was there, the pods that were put on it since, and last is the number of the last
-	// binding on it, from 1 on; 0 for none.
+	// received counts the pods put on each existing node, and last is the number of the last binding on it, from 1; 0 for none.
 	received, last []int32
 	onHost         []int32 // scratch of takeOff
 	roomLeft       []int64 // scratch of RoomOf
-	// seen is where rules see nodes whose labels are decided, by pool, row and slot.
+	// seen is how rules see nodes whose labels are decided, by pool, row and slot.
 	seen map[[3]int32]seenByRules
 }
 
-// Begin starts with the world's nodes, nothing hidden, and nothing placed. free is what the nodes have free, counts who is where at
-// first, nil without rules.
+// Begin makes a state of the world's nodes, with nothing hidden or placed. free is what the nodes have free, counts are the initial
+// topology counts, nil without rules.
 func (s *State) Begin(w World, free []int64, counts *topology.State) {
 	*s = State{
 		w: w, Free: slices.Clone(free), Usable: bitset.New(len(w.Nodes)), HiddenSet: bitset.New(len(w.Nodes)), Waiting: make([]int32, len(w.Classes)),
@@ -117,7 +114,7 @@ func (s *State) Begin(w World, free []int64, counts *topology.State) {
 	}
 }
 
-// WaitingPods is how many pods of all classes wait.
+// WaitingPods is the number of waiting pods of all classes.
 func (s *State) WaitingPods() int {
 	n := 0
 	for _, w := range s.Waiting {
@@ -126,20 +123,20 @@ func (s *State) WaitingPods() int {
 	return n
 }
 
-// FreeOf is what a node that was there has free. What is written there is not undone.
+// FreeOf is what an existing node has free. Writing to it can't be undone.
 func (s *State) FreeOf(node int32) []int64 {
 	dims := int32(s.w.Dims)
 	return s.Free[node*dims : (node+1)*dims]
 }
 
-// roomChanged says so to who watches.
+// roomChanged notifies the watcher.
 func (s *State) roomChanged(node int32) {
 	if s.Watch != nil {
 		s.Watch.RoomChanged(node)
 	}
 }
 
-// RoomOf is what is free on a host; good until the next call.
+// RoomOf is what a host has free; valid until the next call.
 func (s *State) RoomOf(host int32) []int64 {
 	if host < int32(len(s.w.Nodes)) {
 		return s.FreeOf(host)

@@ -1,7 +1,7 @@
 package state
 
-// Rollback undoes everything done since the mark, in reverse order, and reports whether there was anything. For a mark that is stale,
-// taken before a commit or undone itself, it does nothing and is not ok.
+// Rollback undoes everything since the mark, in reverse order, and reports whether there was anything. For a stale mark, from before a
+// commit or itself undone, it does nothing and ok is false.
 func (s *State) Rollback(to Mark) (undone, ok bool) {
 	if !s.Log.goBack(to) {
 		return false, false
@@ -9,7 +9,7 @@ func (s *State) Rollback(to Mark) (undone, ok bool) {
 	return s.Undo(to), true
 }
 
-// ApartSince reports whether everything done since the mark concerns new nodes opened since: those from firstNode on, and placements from
+// ApartSince reports whether everything since the mark concerns new nodes opened since: nodes from firstNode on, and placements from
 // firstPlaced on.
 func (s *State) ApartSince(m Mark) (firstNode, firstPlaced int, apart bool) {
 	firstNode, firstPlaced = len(s.Planned)-s.Log.OpenedSince(m), len(s.Placed)-len(s.PlacedSince(m))
@@ -21,7 +21,7 @@ func (s *State) ApartSince(m Mark) (firstNode, firstPlaced int, apart bool) {
 			apart = false
 		case changeTaken, changeStage:
 			apart = int(c.a) >= firstPlaced
-		default: // a new node became another, or counts no more
+		default: // a new node was exchanged, or no longer counts
 			apart = int(c.a) >= firstNode
 		}
 		if !apart {
@@ -31,7 +31,7 @@ func (s *State) ApartSince(m Mark) (firstNode, firstPlaced int, apart bool) {
 	return firstNode, firstPlaced, true
 }
 
-// Undo undoes everything done since the mark, which is known to be good. It reports whether there was anything.
+// Undo undoes everything since the mark, which is known to be valid. It reports whether there was anything.
 func (s *State) Undo(to Mark) bool {
 	if len(s.Log.changes) == to.log {
 		return false

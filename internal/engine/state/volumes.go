@@ -13,17 +13,16 @@ type VolumeOn struct {
 	ID   volumes.ID
 }
 
-// Volumes count who uses volumes that several pods of a node share: those take one place, not one for each pod.
+// Volumes counts the users of volumes that several pods of a node share: each takes one attachment, not one per pod.
 type Volumes struct {
-	// bound are pods that were there, by host and volume, placed those that were put there.
+	// bound are pods of the snapshot, by host and volume; placed are pods placed since.
 	bound, placed map[VolumeOn]int32
 }
 
 // using is how many pods on the host use the volume.
 func (v *Volumes) using(on VolumeOn) int32 { return v.bound[on] + v.placed[on] }
 
-// share adds n pods of the class to those that use its volumes on the host, and gives back to free what they don't
-// take although they request it.
+// share adds n pods of the class to the users of its volumes on the host, and returns to free what they request but don't need.
 func (v *Volumes) share(c *podclass.Class, host, n int32, free []int64, sign int64) {
 	for _, shared := range c.Shared {
 		on := VolumeOn{host, shared.ID}
@@ -37,7 +36,7 @@ func (v *Volumes) share(c *podclass.Class, host, n int32, free []int64, sign int
 	}
 }
 
-// NeedOn is what one more pod of the class takes of the host: its requests without volumes that are there already.
+// NeedOn is what one more pod of the class uses of the host: its requests without volumes that are already there.
 func (v *Volumes) NeedOn(c *podclass.Class, host int32) []int64 {
 	var need []int64
 	for _, shared := range c.Shared {

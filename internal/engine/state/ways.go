@@ -1,19 +1,19 @@
 package state
 
-// Share is so many pods of a class.
+// Share is a number of pods of a class.
 type Share struct{ Class, Count int32 }
 
-// Gang is pods that wait together. Its ways say, each, of which classes they are while it is chosen; in the first they are of
-// the classes that list them as pending.
+// Gang is a group of pods that wait together. Each of its ways says to which classes they belong while it is chosen; in the first way
+// these are the classes that list them as pending.
 type Gang struct{ Ways [][]Share }
 
-// Choosing says in which ways gangs wait.
+// Choosing selects the ways in which gangs wait.
 type Choosing struct{ *State }
 
-// ChoosingOf changes the state.
+// ChoosingOf makes one for the state.
 func ChoosingOf(s *State) Choosing { return Choosing{s} }
 
-// Choose has the gang's pods wait as another of its ways says. It can be undone.
+// Choose makes the gang's pods wait in another of its ways. It can be undone.
 func (s Choosing) Choose(gang, way int32) {
 	if s.Ways[gang] == way {
 		return
@@ -33,8 +33,8 @@ func (s Choosing) choose(gang, way int32) {
 	s.Ways[gang] = way
 }
 
-// SetAside has pods of the classes wait no more, until TakeBack is called with what it returns. Neither is logged: in between
-// nothing from before may be undone.
+// SetAside stops pods of the classes from waiting until TakeBack is called with its result. Neither is logged: in between nothing earlier
+// may be undone.
 func (s Choosing) SetAside(classes []int32) []Share {
 	var out []Share
 	for _, class := range classes {
