@@ -380,7 +380,7 @@ func codes() []disruption.BlockCode {
 		disruption.BlockNotCheaper, disruption.BlockMinValues, disruption.BlockSpotToSpot, disruption.BlockFewTypes, disruption.BlockScore,
 		disruption.BlockNoBatch, disruption.BlockNotReached, disruption.BlockRefused, disruption.BlockReceiver, disruption.BlockLater,
 		disruption.BlockRobustness, disruption.BlockCoolDown, disruption.BlockNoGain, disruption.BlockPayBack, disruption.BlockDrain,
-		disruption.BlockFloor,
+		disruption.BlockFloor, disruption.BlockGang,
 	}
 }
 

@@ -67,7 +67,7 @@ func verdictEvents(m *cluster.Machine, blocks []MethodBlock) []Event {
 // and its replacement. Budgets have events of the pool, scores have metrics.
 func unconsolidatable(b *Block) bool {
 	switch b.Code {
-	case BlockRefused, BlockFailed, BlockHeldBack, BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget,
+	case BlockRefused, BlockFailed, BlockHeldBack, BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget, BlockGang,
 		BlockUnschedulable, BlockDependsOnUninitialized, BlockManyNodes, BlockNotCheaper, BlockMinValues, BlockSpotToSpot, BlockFewTypes:
 		return true
 	}

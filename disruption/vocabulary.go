@@ -26,6 +26,7 @@ const (
 	BlockNoInstanceTypes     BlockCode = decision.BlockNoInstanceTypes
 	BlockPod                 BlockCode = decision.BlockPod
 	BlockPodDisruptionBudget BlockCode = decision.BlockPodDisruptionBudget
+	BlockGang                BlockCode = decision.BlockGang
 )
 
 // What keeps a candidate from a method.

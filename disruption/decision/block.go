@@ -40,6 +40,8 @@ const (
 	BlockPod BlockCode = "Pod"
 	// BlockPodDisruptionBudget: Block.Budgets do not let Block.Pod go.
 	BlockPodDisruptionBudget BlockCode = "PodDisruptionBudget"
+	// BlockGang: Block.Pod is a member of the gang Block.Key, which runs on Block.Count nodes and is moved as a whole or not at all.
+	BlockGang BlockCode = "Gang"
 )
 
 // What keeps a candidate from a method.
@@ -203,6 +205,8 @@ func (b *Block) sentence() string {
 		return fmt.Sprintf("pod %s must not be disrupted (annotation %s)", b.Pod, v1.DoNotDisruptAnnotationKey)
 	case BlockPodDisruptionBudget:
 		return b.budgetSentence()
+	case BlockGang:
+		return fmt.Sprintf("pod %s is a member of gang %s, which runs on %d nodes and can only be moved as a whole", b.Pod, b.Key, b.Count)
 	case BlockInstanceTypeUnknown:
 		return fmt.Sprintf("the provider has no instance type %q", b.Key)
 	case BlockNoLabel:

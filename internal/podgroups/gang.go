@@ -27,6 +27,7 @@ func (n *Named) Gang(object *Object, members []planning.PodKey) (planning.Gang, 
 	})
 	return planning.Gang{
 		Namespace: n.Group.Namespace, Name: n.Group.Name, Source: t.source, Members: members, Minimum: t.minimum, Priority: t.priority, Topology: t.topology,
+		DisruptionMode: t.mode,
 	}, true
 }
 

@@ -53,6 +53,7 @@ type terms struct {
 	minimum  int
 	priority *int32
 	topology []planning.GangTopology
+	mode     planning.GangDisruptionMode
 }
 
 // Named lists the groups that the pod names: it is of the first that is described.
@@ -169,6 +170,9 @@ func (n *Named) termsOf(o *Object) (terms, bool) {
 		return terms{}, false
 	}
 	t := terms{source: "PodGroup " + name, minimum: max(int(o.Spec.MinMember), minimumOf(o.Spec.SchedulingPolicy)), priority: o.Spec.Priority}
+	if o.Kind == PodGroup && (o.Spec.DisruptionMode == nil || o.Spec.DisruptionMode.All == nil) {
+		t.mode = planning.GangDisruptedSingly // the API's default
+	}
 	if c := o.Spec.SchedulingConstraints; c != nil {
 		for _, level := range c.Topology {
 			t.topology = append(t.topology, planning.GangTopology{Key: level.Key})

@@ -77,3 +77,32 @@ func TestDistinct(t *testing.T) {
 		}
 	}
 }
+
+// Members of a PodGroup of Kubernetes are disrupted one by one unless it says otherwise, those of others together.
+func TestDisruptionMode(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", Labels: map[string]string{"scheduling.x-k8s.io/pod-group": "g"}}}
+	for _, tt := range []struct {
+		kind Kind
+		mode any
+		want planning.GangDisruptionMode
+	}{
+		{PodGroup, nil, planning.GangDisruptedSingly},
+		{PodGroup, map[string]any{"single": map[string]any{}}, planning.GangDisruptedSingly},
+		{PodGroup, map[string]any{"all": map[string]any{}}, ""},
+		{CoschedulingPodGroup, nil, ""},
+	} {
+		spec := map[string]any{"schedulingPolicy": map[string]any{"gang": map[string]any{"minCount": int64(2)}}}
+		if tt.mode != nil {
+			spec["disruptionMode"] = tt.mode
+		}
+		object, err := Read(tt.kind, map[string]any{"metadata": map[string]any{"namespace": "ns", "name": "g"}, "spec": spec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := Key{tt.kind, "ns", "g"}
+		gang, ok := (&Named{Group: key, Object: key}).Gang(object, []planning.PodKey{planning.KeyOf(pod)})
+		if !ok || gang.DisruptionMode != tt.want {
+			t.Errorf("%s with %v: %+v", tt.kind, tt.mode, gang)
+		}
+	}
+}

@@ -33,6 +33,8 @@ type Gang struct {
 	// Topology keeps the members together: for each entry all of them are on nodes with one value of a label. Entries come from
 	// the widest domain to the narrowest, and where not all wishes can be kept, the last are given up first.
 	Topology []GangTopology `json:"topology,omitempty"`
+	// DisruptionMode says whether members that run may be moved without the others. Empty is GangDisruptedTogether.
+	DisruptionMode GangDisruptionMode `json:"disruptionMode,omitempty"`
 	// Deadline is the time from which the gang is not placed any more; zero for never.
 	Deadline time.Time `json:"deadline,omitzero"`
 }
@@ -64,6 +66,16 @@ const (
 	GangTopologyRequired GangTopologyPolicy = "Required"
 	// GangTopologyPreferred: one domain is taken if that costs no more than Query.PreferencePremium allows.
 	GangTopologyPreferred GangTopologyPolicy = "Preferred"
+)
+
+// GangDisruptionMode says which members go together when nodes are disrupted.
+type GangDisruptionMode string
+
+const (
+	// GangDisruptedTogether: no member is moved unless all are.
+	GangDisruptedTogether GangDisruptionMode = "All"
+	// GangDisruptedSingly: members are moved like any pods.
+	GangDisruptedSingly GangDisruptionMode = "Single"
 )
 
 // GangKey names a gang.

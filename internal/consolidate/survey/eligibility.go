@@ -103,7 +103,7 @@ func (f *Fleet) podBlock(m *cluster.Machine) *decision.Block {
 			return &decision.Block{Code: decision.BlockPodDisruptionBudget, Pod: KeyOf(pod), Budgets: why.Budgets}
 		}
 	}
-	return nil
+	return f.gangBlock(m)
 }
 
 // Moves reports whether a plan must find another place for a pod when its node in this pool goes.

@@ -47,7 +47,9 @@ type Fleet struct {
 	ByName map[string]*decision.Candidate
 	PDBs   *pods.Budgets
 	Lookup *requirements.Lookup
-	// plainBlocks are shared blocks that consist of their code only.
+	// tied are pods whose gangs would be torn apart if their nodes went.
+	tied map[planning.PodKey]*decision.Block
+	// plainBlocks are blocks by their code, for those that say no more.
 	plainBlocks map[decision.BlockCode]*decision.Block
 }
 
@@ -82,7 +84,7 @@ func Of(in Input) (*Fleet, error) {
 	for _, code := range []decision.BlockCode{decision.BlockNotStatic, decision.BlockNotDrifted, decision.BlockNotEmpty, decision.BlockReceiver, decision.BlockNotReached} {
 		f.plainBlocks[code] = &decision.Block{Code: code}
 	}
-	f.Pools = poolsOf(in.View)
+	f.Pools, f.tied = poolsOf(in.View), tiedPods(in.View)
 	for i := range in.View.Machines {
 		m := &in.View.Machines[i]
 		c, why := f.look(m, &snapshot.Nodes[i])

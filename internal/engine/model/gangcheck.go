@@ -64,6 +64,11 @@ func checkGang(g *planning.Gang, path string) error {
 	case len(g.Topology) > mostGangLevels:
 		return &planning.SnapshotError{Path: path + ".topology", Rule: fmt.Sprintf("has more than %d entries", mostGangLevels), Cure: "keep those that matter"}
 	}
+	switch g.DisruptionMode {
+	case "", planning.GangDisruptedTogether, planning.GangDisruptedSingly:
+	default:
+		return &planning.SnapshotError{Path: path + ".disruptionMode", Rule: fmt.Sprintf("is %q", g.DisruptionMode), Cure: fmt.Sprintf("say %s or %s", planning.GangDisruptedTogether, planning.GangDisruptedSingly)}
+	}
 	for i, t := range g.Templates {
 		if t.Count < 1 {
 			return &planning.SnapshotError{Path: fmt.Sprintf("%s.templates[%d].count", path, i), Rule: fmt.Sprintf("is %d", t.Count), Cure: "give 1 or more, or leave the template out"}
