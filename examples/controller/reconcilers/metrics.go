@@ -46,6 +46,7 @@ type metrics struct {
 	costErrors                                                          *prometheus.CounterVec
 	// learnedTypes are instance types that plans count other devices of than the provider says.
 	learnedTypes *prometheus.GaugeVec
+	prices       priceMetrics
 
 	// What had lost what it belongs to, by kind: nodeclaim, instance, node.
 	garbageCollected, garbageFailed *prometheus.CounterVec
@@ -106,6 +107,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		providerErrors:   counter("cloudprovider", "errors_total", "Calls of the cloud provider that failed, by kind.", "controller", "method", "provider", "error"),
 	}
 	m.learnedTypes = gauge("nodepools", "learned_device_types", "Instance types of NodePools whose devices are planned as nodes have published them.", pool)
+	m.prices = newPriceMetrics(gauge)
 	m.costErrors = counter("nodepools", "cost_tracker_errors_total", "Times that the prices of a NodePool's instances could not be found out.", pool)
 	m.garbageCollected = counter("garbage", "collected_total",
 		"NodeClaims without an instance, instances without a NodeClaim and Nodes without either that were ended.", "kind", pool)
@@ -153,6 +155,7 @@ func (m *metrics) passDone(plan *scheduling.Plan, byZone map[string]int, took ti
 	for zone, pods := range byZone {
 		m.pendingByZone.WithLabelValues(controllerLabel, zone).Set(float64(pods))
 	}
+	m.prices.planned(plan)
 	m.passDuration.Observe(took.Seconds())
 }
 
