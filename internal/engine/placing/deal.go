@@ -12,14 +12,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Wish is pods of one class that want a place in one cell.
+// Wish is a number of pods of one class that need a place in one cell.
 type Wish struct {
 	Class, Cell, Count int32
-	// OnNodes says that some were dealt to the cell for the room on its nodes of the snapshot.
+	// OnNodes means that some were assigned to the cell because its nodes of the snapshot have room.
 	OnNodes bool
 }
 
-// dealer deals the pods of classes under wide rules out to cells.
+// dealer assigns the pods of classes under wide rules to cells.
 type dealer struct {
 	t     *trial.Trial
 	c     *layout.Cells
@@ -27,24 +27,24 @@ type dealer struct {
 	hands []hand
 }
 
-// hand is one class being dealt.
+// hand is a class whose pods are being assigned.
 type hand struct {
 	class int32
 	left  int32
-	// room is, by cell, how many would fit on nodes of the snapshot, or as many as there are; cost what one would cost on a new node,
+	// room is, by cell, how many pods fit on nodes of the snapshot, at most the number of pods; cost is the cost of one on a new node,
 	// nano-USD, or +Inf.
 	room map[int32]int
 	cost map[int32]float64
 	// cells in which the class could go, ascending.
 	cells []int32
 	dealt map[int32]int32
-	// OnNodes are the cells dealt for their room.
+	// OnNodes are the cells that were chosen for their room.
 	onNodes map[int32]bool
 }
 
-// Deal assigns cells to the waiting pods of the classes, one pod at a time: each to a cell that the rules allow as
-// things stand, where it fits on a node of the snapshot if it can, else where it costs least; soft rules make a
-// cell that breaks them dearer. Pods that have no cell now are tried again when others have found theirs.
+// Deal assigns cells to the waiting pods of the classes, one pod at a time: each to a cell that the rules allow now, where it fits on a
+// node of the snapshot if possible, else where it costs least. Soft rules make a cell that violates them more expensive. Pods without a
+// cell are tried again after others have been assigned.
 func (t Sites) Deal(c *layout.Cells, classes []int32) []Wish {
 	d := &dealer{t: t.Trial, c: c, state: t.S.Topology.CountsOnly()}
 	for _, class := range classes {
@@ -76,7 +76,7 @@ func (t Sites) Deal(c *layout.Cells, classes []int32) []Wish {
 	return out
 }
 
-// Follows reports whether the stake has a required pod affinity: such pods are dealt after those they may follow.
+// Follows reports whether the stake has a required pod affinity: such pods are assigned after the pods that they may follow.
 func Follows(m *model.Model, o *topology.Groups) bool {
 	return slices.ContainsFunc(o.Owns, func(g int32) bool { return m.Topology[g].Kind == topology.Affinity && m.Topology[g].Hard })
 }
@@ -116,7 +116,7 @@ func (d *dealer) newHand(class int32) hand {
 		}
 	}
 	if !t.Options.ExistingOnly {
-		alone := 1 / float64(max(t.S.WaitingPods(), 1)) // the pods that wait share a new node among them
+		alone := 1 / float64(max(t.S.WaitingPods(), 1)) // the waiting pods share a new node
 		for _, st := range t.StagesFor(c) {
 			for _, s := range t.SitesOf(d.c, st, t.Sites) {
 				share := resources.LargestShare(c.Requests, s.Alloc)
@@ -142,7 +142,7 @@ func (d *dealer) newHand(class int32) hand {
 	return h
 }
 
-// dealOne deals one pod of the hand, or reports that there is no cell for it now.
+// dealOne assigns one pod of the class, or reports that there is no cell for it now.
 func (d *dealer) dealOne(h *hand) bool {
 	c := d.t.M.Classes[h.class]
 	best, bestScore := int32(-1), [3]float64{}
@@ -179,7 +179,7 @@ func (d *dealer) dealOne(h *hand) bool {
 	return true
 }
 
-// crowd is how many members the pod's own spread groups have in the cell's domains: the tie-breaker.
+// crowd is the number of members of the pod's own spread groups in the cell's domains; it breaks ties.
 func (d *dealer) crowd(c *podclass.Class, domains []int32) int32 {
 	n := int32(0)
 	for _, g := range c.Topology.Owns {

@@ -6,9 +6,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// exchangesFor are the nodes to try in place of a new node, which then holds what other has in use: the cheapest of the rows and
-// slots, and where that is too small to stand for the types that the pool's minValues ask for, the cheapest that does. Neither
-// takes more than the pool's limits leave.
+// exchangesFor are the nodes to try in place of a new node, which then holds what is in use on it: the cheapest of the rows and slots,
+// and, if that is too small to leave the types that the pool's minValues require, the cheapest that does. Neither exceeds the pool's
+// remaining limits.
 func (t Growth) exchangesFor(mc, other *state.Node, rows, slots bitset.Set) (out []state.Node) {
 	p, most := t.M.Pools[mc.Pool], t.S.Limits.Spare(mc)
 	add := func(row, slot int32, price int64) {

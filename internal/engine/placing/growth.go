@@ -18,8 +18,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// decideAndJoin puts a pod of the class on a new node that costs no more for it once labels are decided that its pods have
-// left open so far.
+// decideAndJoin puts a pod of the class on a new node at no additional cost, by deciding labels that its pods have left open.
 func (t Growth) decideAndJoin(class int32) bool {
 	m := t.M
 	c := m.Classes[class]
@@ -43,7 +42,7 @@ func (t Growth) decideAndJoin(class int32) bool {
 	return false
 }
 
-// undecided reports whether pods at the stage ask about labels that are not decided for the node.
+// undecided reports whether pods at the stage need labels that are not decided for the node.
 func undecided(m *model.Model, stage int32, mc *state.Node) bool {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	return slices.ContainsFunc(m.Stages[stage].Uses, func(u podclass.Use) bool {
@@ -52,8 +51,8 @@ func undecided(m *model.Model, stage int32, mc *state.Node) bool {
 	})
 }
 
-// grow exchanges a new node for a larger one of its pool that takes a pod of the class as well: the last resort, for
-// pods that rules bind to a node or a cell where nothing else can be bought.
+// grow exchanges a new node for a larger one of its pool that also takes a pod of the class: the last resort, for pods that rules bind to
+// a node or a cell where nothing else can be bought.
 func (t Growth) grow(class int32) bool {
 	m := t.M
 	c := m.Classes[class]
@@ -72,11 +71,11 @@ func (t Growth) grow(class int32) bool {
 	return t.growElsewhere(class, loads) || t.growAsOther(class, loads)
 }
 
-// maxMoved bounds how many new nodes are looked at for one that takes a pod in another domain.
+// maxMoved limits how many new nodes are checked for one that takes a pod in another domain.
 const maxMoved = 64
 
-// growElsewhere exchanges a new node for one in another domain that takes a pod of the class as well. Its own pods must not
-// mind. That matters where limits allow no node for the pod in addition to it.
+// growElsewhere exchanges a new node for one in another domain that also takes a pod of the class, if the node's own pods allow that. This
+// matters if limits allow no separate node for the pod.
 func (t Growth) growElsewhere(class int32, loads [][]state.Binding) bool {
 	if t.S.Topology == nil || t.M.Classes[class].Topology == nil {
 		return false
@@ -95,8 +94,8 @@ func (t Growth) growElsewhere(class int32, loads [][]state.Binding) bool {
 	return false
 }
 
-// MoveTo is GrowTo for nodes in the domains that its pods leave open, the cheapest of each combination that rules of the
-// class tell apart, by price.
+// MoveTo is GrowTo for nodes in the domains that the present pods leave open: the cheapest of each combination that rules of the class
+// distinguish, by price.
 func (t Growth) MoveTo(class, i, stage int32, load []state.Binding) bool {
 	m := t.M
 	c := m.Classes[class]
@@ -155,7 +154,7 @@ func (t Growth) GrowAny(class, i int32, load []state.Binding) bool {
 	return slices.ContainsFunc(t.StagesFor(t.M.Classes[class]), func(st int32) bool { return t.GrowTo(class, i, st, load) })
 }
 
-// GrowUnwished is GrowAny for a node whose pods give up wishes that bind them to nodes like it: a wish costs no other
+// GrowUnwished is GrowAny for a node whose pods give up the preferences that bind them to such nodes: a preference must not cost another
 // pod its place.
 func (t Growth) GrowUnwished(class, i int32) bool {
 	m := t.M
@@ -183,15 +182,14 @@ func (t Growth) GrowUnwished(class, i int32) bool {
 	return false
 }
 
-// CouldAdmit reports whether rules admit a pod of the class on new node i, or might once labels are decided that they look
-// at.
+// CouldAdmit reports whether rules admit a pod of the class on new node i, or might do so once open labels are decided.
 func (t Growth) CouldAdmit(c *podclass.Class, i int32) bool {
 	return t.S.Admits(c, int32(len(t.M.Nodes))+i) ||
 		slices.ContainsFunc(t.StagesFor(c), func(st int32) bool { return undecided(t.M, st, &t.S.Planned[i]) })
 }
 
-// GrowTo exchanges new node i for one that takes a pod of the class at the stage as well, if there is one: for one that
-// its commitment covers as well rather than for another.
+// GrowTo exchanges new node i for one that also takes a pod of the class at the stage, if there is one; it prefers nodes covered by the
+// node's commitment.
 func (t Growth) GrowTo(class, i, stage int32, load []state.Binding) bool {
 	commitment := t.S.Planned[i].Commitment
 	strict := func(mc *state.Node, load []state.Binding) (rows, slots bitset.Set) {
@@ -215,7 +213,7 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 	resources.AddScaled(other.Used, t.S.Volumes.NeedOn(m.Classes[class], host), 1)
 	added := state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: SpreadsOf(t.Trial).Tightly(class)}
 	with := append(slices.Clone(load), added)
-	// What the new pod asks for is looked at below, since the node as it is may not meet it.
+	// The needs of the new pod are checked below, because the present node may not meet them.
 	with[len(load)].Stage = load[0].Stage
 	p := m.Pools[mc.Pool]
 	for _, u := range m.Stages[stage].Uses {
@@ -232,7 +230,7 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 			rows, slots := allowed(&other, with)
 			rows.And(f.Rows)
 			slots.And(f.Slots)
-			// The node as it is may be of a type that does not carry what has just been decided.
+			// The type of the present node may not carry what has just been decided.
 			for r := range labels.All {
 				if _, stated := p.Table.Catalog.TypeKeys[r.Key()]; stated {
 					p.Narrow(r, rows, slots)
@@ -246,7 +244,7 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 	return false
 }
 
-// growInto exchanges new node i, which has the load, for the other and adds pods to it, if that is allowed.
+// growInto exchanges new node i, which has the load, for the other node and adds pods to it, if that is allowed.
 func (t Growth) growInto(i int32, other state.Node, added state.Binding, load []state.Binding) bool {
 	before := t.Mark()
 	var domains []int32
@@ -266,8 +264,8 @@ func (t Growth) growInto(i int32, other state.Node, added state.Binding, load []
 	return false
 }
 
-// decisionsFor are ways to decide the labels that the profile asks about and nobody has cared about yet: first as the type of
-// the node as it is can carry them, then as any type of the pool can.
+// decisionsFor are values for labels that the profile needs and that are still undecided: first values of the present node's type, then
+// values of any type of the pool.
 func decisionsFor(m *model.Model, mc *state.Node, f *nodepool.Profile) []requirements.Set {
 	p := m.Pools[mc.Pool]
 	c := p.Table.Catalog
@@ -289,8 +287,8 @@ func decisionsFor(m *model.Model, mc *state.Node, f *nodepool.Profile) []require
 	return []requirements.Set{own}
 }
 
-// decideFor adds to the labels decided for a node those that the profile asks for and nobody has cared about yet. Labels
-// that rules can notice are decided when the node is opened.
+// decideFor decides the labels that the profile needs and that are still undecided. Labels that affect rules are decided when the node is
+// opened.
 func decideFor(m *model.Model, p *nodepool.Pool, labels requirements.Set, f *nodepool.Profile, decide func(string, requirements.Requirement) requirements.Requirement) requirements.Set {
 	for _, r := range f.Open {
 		key := r.Key()
@@ -303,7 +301,7 @@ func decideFor(m *model.Model, p *nodepool.Pool, labels requirements.Set, f *nod
 				wanted = wanted.Intersect(o)
 			}
 		}
-		// What is left open meets the needs of the pods that are there, and the decision must.
+		// Open labels meet the needs of the present pods, and so must the decision.
 		if r := decide(key, wanted); !labels.Has(key) || match.Meets(labels, r) {
 			labels = labels.With(r)
 		}
@@ -311,8 +309,7 @@ func decideFor(m *model.Model, p *nodepool.Pool, labels requirements.Set, f *nod
 	return labels
 }
 
-// StillVaried reports whether the types that would do for new node i with the load are as varied as its pool's
-// minValues ask for.
+// StillVaried reports whether the possible types of new node i with the load have the variety that its pool's minValues require.
 func (t Growth) StillVaried(i int32, load []state.Binding) bool {
 	mc := &t.S.Planned[i]
 	p := t.M.Pools[mc.Pool]

@@ -11,11 +11,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Move places waiting pods on nodes of the snapshot, by the same rules as Place but one class after another, the largest
-// first, each on the first node of Rank's order that takes it: a query costs the logarithm of the nodes, so that a planner
-// can try thousands of removals. Spreads count the domains that pools can reach, as in Place: what Move does not keep,
-// provisioning would make up for with a new node. A node on which no wish is given up comes before one where some is. It returns how many
-// pods still wait. Without a Rank nothing is placed.
+// Move places waiting pods on nodes of the snapshot by the same rules as Place, but one class after another, the largest first, each pod
+// on the first node of Rank's order that takes it. A query takes logarithmic time in the number of nodes, so that a planner can try
+// thousands of removals. Spreads count the domains that pools can reach, as in Place: otherwise provisioning would launch a new node. A
+// node on which no preference is given up comes before one where some is. Move returns how many pods still wait. Without a Rank nothing is
+// placed.
 func (t Placing) Move(q planning.Query) (left int) {
 	t.Options = planning.PlaceOptions{Query: q, ExistingOnly: true}
 	classes := t.WaitingClasses()
@@ -34,8 +34,8 @@ func (t Placing) Move(q planning.Query) (left int) {
 	return left
 }
 
-// unlaunchable are the waiting classes under spreads that must be kept for which limits leave no new node: for those, and for
-// no others, spreads count only the domains that there are, as Place does in the end.
+// unlaunchable are the waiting classes with hard spreads for which limits allow no new node: only for those, spreads count only existing
+// domains, as Place does at the end.
 func (t Placing) unlaunchable(classes []int32) []int32 {
 	if t.S.Topology == nil || !slices.ContainsFunc(t.M.Pools, func(p *nodepool.Pool) bool { return p.Limits != nil }) {
 		return nil
@@ -56,7 +56,7 @@ func (t Placing) unlaunchable(classes []int32) []int32 {
 	return out
 }
 
-// MoveClasses goes over the classes until nothing finds a place any more: a pod may have to wait for others.
+// MoveClasses repeats the classes until no pod finds a place any more: a pod may have to wait for others.
 func (t Placing) MoveClasses(classes []int32) {
 	for progress := true; progress; {
 		progress = false
@@ -72,7 +72,7 @@ func (t Placing) MoveClasses(classes []int32) {
 	}
 }
 
-// moveClass places pods of the class on nodes that fit it so well; false if it placed none.
+// moveClass places pods of the class on nodes with at least this fit; false if it placed none.
 func (t Placing) moveClass(class int32, c *podclass.Class, fit uint32, exactly bool) bool {
 	moved := false
 	need := c.Unshared()

@@ -13,12 +13,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// ErrNoPlace is what Put and PutNew wrap when a pod may not go where it is to be put.
+// ErrNoPlace is wrapped by errors of Put and PutNew if a pod may not go where it is to be put.
 var ErrNoPlace = errors.New("it has no place there")
 
-// Put places pods that wait, of hidden nodes or the snapshot's own, on a node of the snapshot, in their order, by the rules
-// that Place goes by. The error wraps ErrNoPlace for a pod that may not go there, and says of a pod that does not wait and of a
-// node that the snapshot does not have; pods before it are then placed, so roll back.
+// Put places waiting pods, of hidden nodes or of the snapshot, on a node of the snapshot, in order, by the same rules as Place. The error
+// wraps ErrNoPlace if a pod may not go there; other errors name pods that do not wait and unknown nodes. Earlier pods are then placed, so
+// roll back.
 func (t Placing) Put(node string, pods []planning.PodKey) error {
 	i, ok := t.M.NodeIndex[node]
 	if !ok {
@@ -39,7 +39,7 @@ func (t Placing) Put(node string, pods []planning.PodKey) error {
 	return nil
 }
 
-// admitsPut is admits for a pod whose domain is decided: spreads count the domains that there are.
+// admitsPut is admits for a pod whose domain is decided: spreads count only existing domains.
 func (t Placing) admitsPut(c *podclass.Class, host int32) bool {
 	if t.S.Admits(c, host) || t.S.Topology == nil {
 		return true
@@ -88,7 +88,7 @@ func (t Placing) PutMore(number int, pods []planning.PodKey) error {
 	return nil
 }
 
-// nodeFor is the node to buy for a planned node's first type.
+// nodeFor is the node that a planned node becomes with its first type.
 func (t Placing) nodeFor(pool int32, n *planning.NewNode) (state.Node, bool) {
 	p := t.M.Pools[pool]
 	c := p.Table.Catalog

@@ -8,10 +8,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Scatter places pods that wait, of hidden nodes or the snapshot's own, one by one, in the order given, each on the node that
-// then has the largest share of its cores and memory left, of the snapshot's and of those that the trial has opened: as
-// kube-scheduler does by default, where a plan would fill nodes up. It returns those that no node takes. It knows no wishes.
-// Each pod looks at every node: this is for asking what becomes of a plan, not for planning.
+// Scatter places waiting pods, of hidden nodes or of the snapshot, one by one in the given order, each on the node with the largest free
+// share of cores and memory, among the snapshot's and the trial's new nodes: kube-scheduler's default, where a plan would fill nodes. It
+// returns the pods that no node takes. It ignores preferences. Each pod looks at every node: use it to check a plan, not to plan.
 func (t Placing) Scatter(pods []planning.PodKey) (left []planning.PodKey, err error) {
 	hosts := len(t.M.Nodes) + len(t.S.Planned)
 	sizes := make([][2]int64, hosts)

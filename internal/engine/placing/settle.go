@@ -2,7 +2,7 @@ package placing
 
 import "github.com/drawknife/drawknife/internal/engine/newnodes"
 
-// Settle exchanges each new node for the cheapest that would do for the pods it ended up with.
+// Settle exchanges each new node for the cheapest one for the pods that it has at the end.
 func (t Growth) Settle() {
 	for k, load := range t.S.Loads(t.Fresh) {
 		if load == nil {
@@ -18,7 +18,7 @@ func (t Growth) Settle() {
 		other, before := *mc, t.Mark()
 		other.Row, other.Slot, other.Price = row, slot, price
 		if !t.exchangeVaried(int32(i), other, load) {
-			// The dearer one keeps more of the pool's limits, so that enough types may be launched.
+			// The more expensive node leaves more of the pool's limits, so that enough types may be launched.
 			t.Undo(before)
 			other = *mc
 			other.Price = price

@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// PlaceSingly looks for places pod by pod, by the exact rules, for what placing in bulk has left: on any node there
-// is, else on a new one. It goes round until nothing finds a place any more, so that a pod left waiting fits nowhere.
+// PlaceSingly places the remaining pods one by one, by the exact rules, on any existing node, else on a new one. It repeats until no pod
+// finds a place, so that a pod left waiting fits nowhere.
 func (t Placing) PlaceSingly(ctx context.Context, c *layout.Cells, classes []int32) {
 	order := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
 		return t.S.Waiting[class] == 0 || t.M.Classes[class].Invalid != nil
@@ -31,13 +31,12 @@ func (t Placing) PlaceSingly(ctx context.Context, c *layout.Cells, classes []int
 		}
 		order = slices.DeleteFunc(order, func(class int32) bool { return t.S.Waiting[class] == 0 })
 		if t.S.Topology == nil {
-			return // nothing that others do can help
+			return // no change by other pods can help
 		}
 	}
 }
 
-// placeOne places pods of the class on one host: as many as the first host found takes, if no rule concerns them, else
-// one.
+// placeOne places pods of the class on one host: as many as the first host takes if no rule concerns them, else one.
 func (t Placing) placeOne(c *layout.Cells, class int32) bool {
 	if host, stage := t.FindHost(class); host >= 0 {
 		t.Add(state.Binding{Class: class, Host: host, Count: t.BulkOn(class, host), Stage: stage, Tight: SpreadsOf(t.Trial).Tightly(class)})

@@ -17,8 +17,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// FindSite is the node to buy for a pod of the class: of its first stage that has one, the cheapest; for pods that
-// must share a node with their like, the one that holds most of them.
+// FindSite is the node to buy for a pod of the class: the cheapest of its first stage that has one; for pods that must share a node, the
+// one that holds the most of them.
 func (t Sites) FindSite(c *layout.Cells, class int32) *offers.Site {
 	m := t.M
 	cl := m.Classes[class]
@@ -50,8 +50,8 @@ func (t Sites) FindSite(c *layout.Cells, class int32) *offers.Site {
 	return nil
 }
 
-// FindVariedSite is a node to buy for one pod of the class from a pool whose minValues no full node would meet, but
-// one with little on it does: other types hold that too.
+// FindVariedSite is a node to buy for one pod of the class from a pool whose minValues no full node would meet, but a nearly empty one
+// does, because more types hold the pod.
 func (t Sites) FindVariedSite(c *layout.Cells, class int32) *offers.Site {
 	m := t.M
 	if !slices.ContainsFunc(m.Pools, t.StrictVariety) {
@@ -74,11 +74,11 @@ func (t Sites) FindVariedSite(c *layout.Cells, class int32) *offers.Site {
 	return nil
 }
 
-// maxSplitSites bounds how many nodes findSplitSite looks at.
+// maxSplitSites limits how many nodes findSplitSite checks.
 const maxSplitSites = 256
 
-// findSplitSite is FindVariedSite where what a type holds depends on where it is bought: its claim names one zone and one
-// capacity type, and a dearer way to buy may leave more types.
+// findSplitSite is FindVariedSite if a type's capacity depends on where it is bought: its claim names one zone and one capacity type, and
+// a more expensive offering may leave more types.
 func (t Sites) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.Site {
 	var list []offers.Site
 	for _, pool := range slices.Sorted(maps.Keys(t.Assignments[st])) {
@@ -98,13 +98,13 @@ func (t Sites) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.S
 	return nil
 }
 
-// CouldBuy reports whether the node may be bought for a pod of the class; waits says that it must be on a reservation.
+// CouldBuy reports whether the node may be bought for a pod of the class; waits means that it must be on a reservation.
 func (t Sites) CouldBuy(cl *podclass.Class, s *offers.Site, waits bool) bool {
 	return resources.Fits(cl.Requests, s.Alloc) && (!waits || s.Limited) && t.S.Limits.Affordable(s.Pool, s.Row) && t.S.Limits.Reservable(s.Pool, s.Row, s.Slot) &&
 		t.admitsAt(cl, s) && t.variedAt(cl, s)
 }
 
-// variedAt reports whether one pod of the class on a node yet to be bought leaves the variety that its pool asks for.
+// variedAt reports whether one pod of the class on a possible new node leaves the variety that its pool requires.
 func (t Sites) variedAt(cl *podclass.Class, s *offers.Site) bool {
 	if !t.StrictVariety(t.M.Pools[s.Pool]) {
 		return true
@@ -116,7 +116,7 @@ func (t Sites) variedAt(cl *podclass.Class, s *offers.Site) bool {
 	return ok
 }
 
-// MustShare reports whether pods of the class require a node with their like.
+// MustShare reports whether pods of the class must share a node with each other.
 func (t Sites) MustShare(c *podclass.Class) bool {
 	return c.Topology != nil && slices.ContainsFunc(c.Topology.Owns, func(g int32) bool {
 		gr := &t.M.Topology[g]
@@ -124,8 +124,8 @@ func (t Sites) MustShare(c *podclass.Class) bool {
 	})
 }
 
-// admitsAt checks the rules for a pod on a node yet to be bought, by buying it for a moment: the DaemonSet pods that
-// come with it count, and so does a domain that it brings.
+// admitsAt checks the rules for a pod on a possible new node by opening it for a moment: its DaemonSet pods count, and so does a domain
+// that it adds.
 func (t Sites) admitsAt(cl *podclass.Class, s *offers.Site) bool {
 	if t.S.Topology == nil {
 		return true
@@ -148,7 +148,7 @@ func (t Sites) cellAt(pool, row, slot int32, as *nodepool.Assignment) int32 {
 	return t.Cells.OfNew(pool, row, slot, as)
 }
 
-// eachNode shows the nodes of a pool that the stage allows for a pod of the class.
+// eachNode calls the function for the nodes of a pool that the stage allows for a pod of the class.
 func (t Sites) eachNode(c *podclass.Class, st, pool, a int32, see func(offers.Site)) {
 	m := t.M
 	p, as := m.Pools[pool], &t.Assignments[st][pool][a]
@@ -169,7 +169,7 @@ func (t Sites) eachNode(c *podclass.Class, st, pool, a int32, see func(offers.Si
 	}
 }
 
-// EachOfStage shows the nodes of all pools that the stage allows for a pod of the class, in a total order.
+// EachOfStage calls the function for the nodes of all pools that the stage allows for a pod of the class, in a total order.
 func (t Sites) EachOfStage(c *podclass.Class, st int32, see func(offers.Site)) {
 	for _, pool := range slices.Sorted(maps.Keys(t.Assignments[st])) {
 		for a := range t.Assignments[st][pool] {

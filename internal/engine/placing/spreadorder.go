@@ -11,13 +11,12 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// A spread constraint holds at the moment a pod is bound: kube-scheduler compares the domains that there are then. All
-// planned nodes are there before the first pod is bound, so each node more may bring a domain, with nothing in it
-// yet, that pods placed before did not reckon with.
+// A spread constraint is checked when a pod is bound: kube-scheduler compares the domains that exist then. All planned nodes exist before
+// the first pod is bound. So each further node may add an empty domain, which pods placed earlier did not take into account.
 
-// PlaceTightly tries what is left once more, with spreads counting as kube-scheduler does. Before, they also count domains
-// where a node could be had, so that pods come to all of them, and of nodes reckon with an empty one to come; here
-// a pod is placed rather than left waiting for a domain that it can't have.
+// PlaceTightly tries the remaining pods once more, with spreads as kube-scheduler counts them. Earlier steps also count domains in which a
+// node could be launched, so that pods come to all of them, and assume an empty node. Here a pod is placed rather than left waiting for a
+// domain that it can't have.
 func (t Spreads) PlaceTightly(ctx context.Context, c *layout.Cells, classes []int32) {
 	if t.RoomOnly {
 		return
@@ -37,12 +36,12 @@ func (t Spreads) PlaceTightly(ctx context.Context, c *layout.Cells, classes []in
 	t.S.Topology.Binding = false
 }
 
-// spreadHard reports whether the stake has a spread constraint that must be kept.
+// spreadHard reports whether the stake has a hard spread constraint.
 func spreadHard(m *model.Model, o *topology.Groups) bool {
 	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool { return m.Topology[g].Kind == topology.Spread && m.Topology[g].Hard })
 }
 
-// Tightly reports whether a pod placed now rests on there being no emptier node.
+// Tightly reports whether a pod placed now is only valid because there is no emptier node.
 func (t Spreads) Tightly(class int32) bool {
 	return t.S.Topology != nil && t.S.Topology.Binding && spreadHard(t.M, t.M.Classes[class].Topology)
 }

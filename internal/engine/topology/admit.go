@@ -21,9 +21,9 @@ func (s *State) Admits(o *Groups, shape int32, host int32) bool {
 	return AdmitsHostAbove(s.groups, o, h.Of, least) > 0 && s.AdmitsDomains(o, shape, h.Domains) && s.AdmitsAffinity(o, h.Domains, h.Of)
 }
 
-// passedOver reports whether a spread that pods of the groups must keep takes no notice of the node. They could go on it
-// only if it did: their own node affinity is the spread's filter. So the node has a label that is still open, and what it
-// will be is not known; nothing would count them there.
+// passedOver reports whether a spread that pods of the groups must keep ignores the node. Pods could go on the node only if the spread
+// included it, because their own node affinity is the spread's filter. So the node has an open label of unknown value, and nothing would
+// count the pods there.
 func (s *State) passedOver(o *Groups, h *Host) bool {
 	for _, g := range o.Owns {
 		if group := &s.groups[g]; group.Kind == Spread && group.Hard && h.Ignored(g) {
@@ -33,13 +33,12 @@ func (s *State) passedOver(o *Groups, h *Host) bool {
 	return false
 }
 
-// AdmitsHost is how many pods of the groups one node with the given counts may still take, as far as rules whose
-// domains are nodes go, affinity aside.
+// AdmitsHost is how many more pods of the groups a node with these counts may take, by rules whose domains are nodes, without affinity.
 func AdmitsHost(groups []Group, o *Groups, of func(group int32) Tally) int {
 	return AdmitsHostAbove(groups, o, of, nil)
 }
 
-// AdmitsHostAbove is AdmitsHost where each node is known to have at least some members of a group; nil for none.
+// AdmitsHostAbove is AdmitsHost when each node is known to have at least some members of a group; nil for none.
 func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, least func(group int32) int32) int {
 	room := math.MaxInt
 	for _, g := range o.Owns {
@@ -57,8 +56,8 @@ func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, leas
 				room = min(room, 1)
 			}
 		case Spread:
-			// A node without members can always be added, so the emptiest domain has none. When all are there, it
-			// is the one with the fewest.
+			// An empty node can always be added, so the emptiest domain has no members. Once all nodes exist, it is the one with the
+			// fewest.
 			left := int(group.MaxSkew - of(g).Members)
 			if least != nil {
 				left += int(least(g))
@@ -90,7 +89,7 @@ func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, leas
 	return room
 }
 
-// AdmitsDomains checks the rules whose domains are larger than a node, affinity aside, for one more pod.
+// AdmitsDomains checks the rules whose domains are larger than a node, without affinity, for one more pod.
 func (s *State) AdmitsDomains(o *Groups, shape int32, domains []int32) bool {
 	for _, g := range o.Owns {
 		group := &s.groups[g]
@@ -124,7 +123,7 @@ func (s *State) AdmitsDomains(o *Groups, shape int32, domains []int32) bool {
 	return true
 }
 
-// SkewAfter is what the spread's skew would be at domain d with one more pod.
+// SkewAfter is the spread's skew in domain d after one more pod.
 func (s *State) SkewAfter(o *Groups, g, shape, d int32) int32 {
 	count := CountAt(s.Members[g], d)
 	if Contains(o.In, g) {
@@ -133,8 +132,8 @@ func (s *State) SkewAfter(o *Groups, g, shape, d int32) int32 {
 	return count - s.Emptiest(g, shape)
 }
 
-// Emptiest is the least number of members in any domain that counts: those with nodes the group takes notice of,
-// and those where the owner's shape could get a node. With fewer domains in being than minDomains it is 0.
+// Emptiest is the least number of members in any domain that counts: domains with nodes that the group includes, and domains where the
+// owner's shape could get a node. With fewer existing domains than minDomains it is 0.
 func (s *State) Emptiest(g, shape int32) int32 {
 	group := &s.groups[g]
 	least, inBeing := int32(math.MaxInt32), int32(0)
@@ -158,8 +157,7 @@ func (s *State) Emptiest(g, shape int32) int32 {
 	return least
 }
 
-// leastOnHosts is the least number of members on any node that the group takes notice of; 0 with fewer of them than
-// minDomains.
+// leastOnHosts is the least number of members on any node that the group includes; 0 with fewer of them than minDomains.
 func (s *State) leastOnHosts(g int32) int32 {
 	if known, ok := s.least[g]; ok {
 		return known
@@ -181,8 +179,7 @@ func (s *State) leastOnHosts(g int32) int32 {
 	return least
 }
 
-// AdmitsAffinity checks required pod affinity: each rule's domain has a member, or no member is anywhere and the pod is
-// one itself.
+// AdmitsAffinity checks required pod affinity: each rule's domain has a member, or there is no member anywhere and the pod itself is one.
 func (s *State) AdmitsAffinity(o *Groups, domains []int32, of func(group int32) Tally) bool {
 	met, first := true, true
 	for _, g := range o.Owns {

@@ -90,8 +90,8 @@ func (x *Index) termGroup(pod *corev1.Pod, t *corev1.PodAffinityTerm, kind Kind)
 	return Group{Kind: kind, Key: t.TopologyKey, Hard: true, Weight: 100, namespaces: namespaces, selectors: []labels.Selector{selector}}, nil
 }
 
-// namespacesOf resolves a term's namespaces: the pod's own when neither list nor selector is given, else the list and
-// those the selector selects.
+// namespacesOf are the namespaces of a term: the pod's own if neither list nor selector is given, else the list and the ones the selector
+// selects.
 func (x *Index) namespacesOf(pod *corev1.Pod, t *corev1.PodAffinityTerm) ([]string, error) {
 	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
 		return []string{pod.Namespace}, nil
@@ -113,7 +113,7 @@ func (x *Index) namespacesOf(pod *corev1.Pod, t *corev1.PodAffinityTerm) ([]stri
 	return slices.Compact(out), nil
 }
 
-// listNamespace notes the labels of a namespace.
+// listNamespace records the labels of a namespace.
 func (x *Index) listNamespace(ns *corev1.Namespace) {
 	set := labels.Set{corev1.LabelMetadataName: ns.Name}
 	for k, v := range ns.Labels {
@@ -122,7 +122,7 @@ func (x *Index) listNamespace(ns *corev1.Namespace) {
 	x.namespaceLabels[ns.Name] = set
 }
 
-// KnowNamespace makes sure that the namespaces of all pods exist for selectors, with the name label every one has.
+// KnowNamespace makes sure that the namespaces of all pods exist for selectors, with the name label that every namespace has.
 func (x *Index) KnowNamespace(name string) {
 	if _, ok := x.namespaceLabels[name]; !ok {
 		x.namespaceLabels[name] = labels.Set{corev1.LabelMetadataName: name}
@@ -135,7 +135,7 @@ func (x *Index) KnowsNamespace(name string) bool {
 	return known
 }
 
-// SetNamespaces forgets which namespaces there are, but for these.
+// SetNamespaces replaces the known namespaces by these.
 func (x *Index) SetNamespaces(list []*corev1.Namespace) {
 	x.namespaceLabels = make(map[string]labels.Set, len(list))
 	for _, ns := range list {

@@ -39,7 +39,7 @@ func newDefaultSpread(s *Cluster) *defaultSpread {
 
 func (d *defaultSpread) any() bool { return len(d.constraints) > 0 }
 
-// constraintsFor is the defaults with the pod's deduced selector; nil when nothing selects the pod.
+// constraintsFor is the default constraints with the pod's deduced selector; nil if nothing selects the pod.
 func (d *defaultSpread) constraintsFor(pod *corev1.Pod) []corev1.TopologySpreadConstraint {
 	if !d.any() {
 		return nil

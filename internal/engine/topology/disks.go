@@ -8,10 +8,10 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// Disks that a pod names itself, without a PersistentVolumeClaim, by kube-scheduler's VolumeRestrictions: two pods of one
-// node can't use the same disk, unless both only read it. A disk of EBS can't even be read by two. Volumes of claims are
-// not looked at: their access modes are a matter of the storage. A disk is a group with anti-affinity by node: pods
-// that write it keep away from all that use it, and those from them.
+// Disks that a pod names itself, without a PersistentVolumeClaim, follow kube-scheduler's VolumeRestrictions: two pods of one node can't
+// use the same disk, unless both only read it; an EBS disk not even then. Volumes of claims are not checked, because their access modes
+// belong to the storage. A disk is a group with anti-affinity by node: pods that write it keep away from all that use it, and the other
+// way round.
 
 // diskGroups adds a group for each disk that the pod writes.
 func diskGroups(spec *corev1.PodSpec, add func(Group)) {

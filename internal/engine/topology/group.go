@@ -22,19 +22,19 @@ const (
 	Affinity
 	// Anti: the pod's own domain must have no member, and no domain of an owner may take a member.
 	Anti
-	// Exclusive: a node has room for one member. Host ports are such groups.
+	// Exclusive: a node has room for one member. Host ports are exclusive groups.
 	Exclusive
-	// Together: once a member has a domain, the others must go to the same. Pods that share a volume which has yet
-	// to be made are such a group: the first one's zone decides.
+	// Together: once a member has a domain, the others must go to the same one. Pods that share a volume that is still to be created are
+	// such a group: the zone of the first one decides.
 	Together
-	// Gone: no pod states the rule any more. Only an index that is kept for updates has such groups.
+	// Gone: no pod states the rule any more. Only an index kept for updates has such groups.
 	Gone
 )
 
 // Group is one distinct rule: pods that state the same one share it.
 type Group struct {
 	Kind Kind
-	// Key is the topology label, canonical; at is its place in Keys of PlaceKeys, or Hostname.
+	// Key is the topology label, canonical; At is its index in Keys of PlaceKeys, or Hostname.
 	Key string
 	At  int
 	// Hard rules must be kept; soft ones are kept if they cost little, weighted from 1 to 100.
@@ -42,39 +42,39 @@ type Group struct {
 	Weight int32
 	// MaxSkew and minDomains of a spread; minDomains is at least 1.
 	MaxSkew, MinDomains int32
-	// namespaces, sorted, and selectors say who is a member: pods of those namespaces that match all selectors.
+	// namespaces, sorted, and selectors determine the members: pods of those namespaces that match all selectors.
 	namespaces []string
 	selectors  []labels.Selector
 	// Claim is the volume whose pods are the members, of groups of Together.
 	Claim volumes.ID
 	// Disk is the disk whose pods are the members, of groups of Anti that keep the pods of one disk apart.
 	Disk string
-	// Shared is the claim of devices that the pods share whose leader is the member, of groups of Affinity.
+	// Shared is the claim of devices that pods share whose leader is the member, for groups of Affinity.
 	Shared string
-	// Filter says which nodes a spread takes notice of.
+	// Filter says which nodes a spread includes.
 	Filter Filter
-	// Labels are those that make a difference to the rule between nodes, but for their names: its key, those of the filter.
+	// Labels are the labels of nodes that matter to the rule, without their names: its key, and those of the filter.
 	Labels []string
 }
 
 // Hostname is the Group.At of groups whose domains are single nodes.
 const Hostname = -1
 
-// Filter is the part of a spread constraint that says which nodes count. The zero value counts all.
+// Filter is the part of a spread constraint that selects nodes. The zero value includes all.
 type Filter struct {
 	// Terms are alternatives of the owner's node selector and required affinity; nil for all nodes.
 	Terms []match.Needs
-	// tolerations of the owner are looked at if taints is true.
+	// tolerations of the owner are checked if taints is true.
 	Taints      bool
 	tolerations []corev1.Toleration
-	// keys are topology labels that a node must have, sorted: those of all the owner's hard constraints, if there are any
-	// in addition to the constraint's own, since kube-scheduler passes over nodes that lack any of them.
+	// keys are topology labels that a node must have, sorted. They are the keys of all hard constraints of the owner if there are further
+	// ones, because kube-scheduler ignores nodes that lack any of them.
 	keys []string
 	text string
 }
 
-// Groups are those of a class: the groups whose rules its pods state, Owns, and those that count its pods, In.
-// Both are ascending.
+// Groups are the groups of a class: the groups whose rules its pods state, Owns, and the groups that count its pods, In. Both are
+// ascending.
 type Groups struct {
 	Owns, In []int32
 }
@@ -94,7 +94,7 @@ func (g *Group) text() string {
 	return b.String()
 }
 
-// Selects reports whether the pod is a member, as far as namespaces and selectors go.
+// Selects reports whether the pod is a member, by namespaces and selectors.
 func (g *Group) Selects(pod *corev1.Pod) bool {
 	if _, ok := slices.BinarySearch(g.namespaces, pod.Namespace); !ok {
 		return false
@@ -107,8 +107,7 @@ func (g *Group) Selects(pod *corev1.Pod) bool {
 	return true
 }
 
-// PlaceKeys gives the keys of the groups their places. Returned are the keys in that order, and the labels of all
-// groups, sorted.
+// PlaceKeys numbers the keys of the groups. It returns the keys in that order, and the labels of all groups, sorted.
 func PlaceKeys(groups []Group) (keys, pinned []string) {
 	for i := range groups {
 		g := &groups[i]
@@ -145,7 +144,7 @@ func PlaceKeys(groups []Group) (keys, pinned []string) {
 	return keys, slices.Compact(pinned)
 }
 
-// Who says which pods the group counts.
+// Who describes the pods that the group counts.
 func (g *Group) Who() string {
 	var parts []string
 	for _, s := range g.selectors {

@@ -2,21 +2,21 @@ package topology
 
 import "slices"
 
-// HostCounter counts the pods of one node of the snapshot after another. It does what State.Place does, for all pods
-// of a node together, and takes the memory for what it finds in large pieces.
+// HostCounter counts the pods of one node of the snapshot after another. It does the same as State.Place, for all pods of a node together,
+// and allocates memory for the results in large pieces.
 type HostCounter struct {
 	s *State
-	// onHost says of each group whether its domains are nodes, and keepsAway whether those who state it keep others away.
+	// onHost says of each group whether its domains are nodes, and keepsAway whether its owners keep other pods away.
 	onHost, keepsAway []bool
 	host              int32
-	// members and owners are those on the node, by group; met are the groups that have some.
+	// members and owners are the counts on the node, by group; met are the groups with any.
 	members, owners []int32
 	met             []int32
 	has             []bool
 	arena           []Tally
 }
 
-// NewHostCounter counts for the state.
+// NewHostCounter makes a counter for the state.
 func NewHostCounter(s *State) *HostCounter {
 	n := len(s.groups)
 	c := &HostCounter{
@@ -70,7 +70,7 @@ func (c *HostCounter) meet(group int32) {
 	}
 }
 
-// End hands the node its tally.
+// End returns the node's counts.
 func (c *HostCounter) End() {
 	if len(c.met) == 0 {
 		return

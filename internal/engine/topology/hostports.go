@@ -7,14 +7,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Host ports: a node has each (protocol, port) once per address, and a pod that binds all addresses clashes with any
-// other on the port. Each address of a port that some pod names is a group with room for one member per node; a pod
-// that binds all addresses is a member of every group of the port.
+// Host ports: a node has each (protocol, port) once per address, and a pod that binds all addresses conflicts with any other pod on the
+// port. Each address of a port that some pod names is a group with room for one member per node; a pod that binds all addresses is a
+// member of every group of the port.
 
 // wildcardIP is what an empty hostIP means.
 const wildcardIP = "0.0.0.0"
 
-// HostPort is a port of the node that a pod takes.
+// HostPort is a port of the node that a pod uses.
 type HostPort struct {
 	Protocol corev1.Protocol
 	Port     int32
@@ -42,7 +42,7 @@ func sidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// HostPorts lists the pod's, those of its sidecars included, as kube-scheduler does.
+// HostPorts lists the pod's host ports, including those of its sidecars, as kube-scheduler does.
 func HostPorts(spec *corev1.PodSpec) []HostPort {
 	var out []HostPort
 	note := func(c *corev1.Container) {
@@ -71,7 +71,7 @@ func HostPorts(spec *corev1.PodSpec) []HostPort {
 	return out
 }
 
-// key names the group; it stands where other groups have a topology label.
+// key identifies the group; it is in the place of the topology label of other groups.
 func (p HostPort) key() string { return fmt.Sprintf("%s/%d/%s", p.Protocol, p.Port, p.IP) }
 
 func hostPortGroups(spec *corev1.PodSpec, add func(Group)) {
@@ -80,8 +80,8 @@ func hostPortGroups(spec *corev1.PodSpec, add func(Group)) {
 	}
 }
 
-// PortMembership lists the port groups the pod takes a place in: its own, and where it binds all addresses, those of
-// every address of the port.
+// PortMembership lists the port groups of which the pod is a member: its own, and, if it binds all addresses, those of every address of
+// the port.
 func (x *Index) PortMembership(spec *corev1.PodSpec) []int32 {
 	var out []int32
 	for _, p := range HostPorts(spec) {

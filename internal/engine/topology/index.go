@@ -17,7 +17,7 @@ import (
 // Cluster is what rules depend on in addition to pods.
 type Cluster struct {
 	Namespaces []*corev1.Namespace
-	// DefaultSpread are the constraints of pods that have none, with selectors by the other objects.
+	// DefaultSpread are the constraints for pods without any; the other objects give their selectors.
 	DefaultSpread          []corev1.TopologySpreadConstraint
 	Services               []*corev1.Service
 	ReplicaSets            []*appsv1.ReplicaSet
@@ -27,37 +27,36 @@ type Cluster struct {
 
 // Index collects groups while a model is compiled.
 type Index struct {
-	// terms and volumes read what pods ask of nodes and of volumes; asked notes which labels rules ask about.
+	// terms and volumes read the needs of pods; asked records which labels rules need.
 	terms   match.Terms
 	Volumes *volumes.Index
 	asked   map[string]bool
 	Groups  []Group
 	byText  map[string]int32
-	// Fresh are the groups that intern has made and nobody has yet looked at: see ReadFresh. vacant are the numbers that no group has
-	// any more.
+	// Fresh are the groups that intern has added since: see ReadFresh. vacant are free group numbers.
 	Fresh, vacant []int32
-	// SelectsNamespaces is true when some rule names namespaces by their labels: then it matters which namespaces there are.
+	// SelectsNamespaces is true if some rule selects namespaces by labels: then it matters which namespaces exist.
 	SelectsNamespaces bool
-	// readKeys are the label keys some group's selector reads, sorted.
+	// readKeys are the label keys that selectors of groups read, sorted.
 	readKeys []string
-	// members remembers which groups select pods of a namespace with certain values of readKeys.
+	// members remembers which groups select pods of a namespace with given values of readKeys.
 	members map[string][]int32
 	// namespaceLabels by name.
 	namespaceLabels map[string]labels.Set
 	defaults        *defaultSpread
-	// Follows says with which pods a pod has to run because they share claims of devices, empty for none, and whether these follow it:
-	// then they go on its node. Nil where none do.
+	// Follows returns with which pods a pod must run because they share claims of devices, empty for none, and whether it follows them, on
+	// to their node. Nil if there are none.
 	Follows func(pod *corev1.Pod) (id string, leads bool)
 	buf     []byte
-	// remembered is where in rules stands what collect returned, by ruleKey.
+	// remembered is the index in rules of what Collect returned, by ruleKey.
 	remembered map[string]int32
 	rules      []ownedRules
-	// vacantRules are the places in rules that are free.
+	// vacantRules are free indexes in rules.
 	vacantRules []int32
 	writer      podtext.Writer
 }
 
-// NewIndex is an index without rules. asked gets the labels that rules ask about.
+// NewIndex makes an index without rules. asked receives the labels that rules need.
 func NewIndex(terms match.Terms, vols *volumes.Index, asked map[string]bool, cluster *Cluster) *Index {
 	x := &Index{
 		terms: terms, Volumes: vols, asked: asked,
@@ -76,7 +75,7 @@ func (x *Index) ask(n match.Needs) {
 	}
 }
 
-// constrained reports whether the pod states any topology rule, the cheap question asked of every pod.
+// constrained reports whether the pod states any topology rule: a cheap check for every pod.
 func (x *Index) constrained(pod *corev1.Pod) bool {
 	spec := &pod.Spec
 	if len(spec.TopologySpreadConstraints) > 0 || x.defaults.any() {
@@ -88,13 +87,13 @@ func (x *Index) constrained(pod *corev1.Pod) bool {
 	return x.special(pod)
 }
 
-// special reports whether the pod's rules depend on more than labels and what it states: on host ports, volumes that are yet to be made, disks
-// that it names, or on claims of devices that it shares.
+// special reports whether the pod's rules depend on more than labels and what it states: on host ports, volumes still to be created, disks
+// that it names, or shared claims of devices.
 func (x *Index) special(pod *corev1.Pod) bool {
 	return HasHostPorts(&pod.Spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(&pod.Spec)) > 0 || x.leader(pod, true) != "" || x.leader(pod, false) != ""
 }
 
-// leader names the pods that the pod leads, or those whose leader it follows; empty for none.
+// leader identifies the pods that the pod leads, or those whose leader it follows; empty for none.
 func (x *Index) leader(pod *corev1.Pod, leads bool) string {
 	if x.Follows == nil || len(pod.Spec.ResourceClaims) == 0 {
 		return ""
@@ -105,7 +104,7 @@ func (x *Index) leader(pod *corev1.Pod, leads bool) string {
 	return ""
 }
 
-// unmade are the volumes of the pod that it shares with others and that are made where the first of them goes.
+// unmade are the volumes that the pod shares with others and that are created where the first of them goes.
 func (x *Index) unmade(pod *corev1.Pod) []volumes.ID {
 	var out []volumes.ID
 	if len(pod.Spec.Volumes) == 0 {
@@ -119,16 +118,16 @@ func (x *Index) unmade(pod *corev1.Pod) []volumes.ID {
 	return out
 }
 
-// Collect adds the pod's rules and returns where they stand, as remember does, and the numbers of their groups, ascending. With an error come the groups of
-// those rules that can be read: a bound pod keeps others away by them even if it could not be planned itself. The
-// result is shared.
+// Collect adds the pod's rules and returns their index, as Remember does, and the numbers of their groups, ascending. If there is an
+// error, it returns the groups of the rules that can be read: by them a bound pod keeps others away, even if it could not be planned
+// itself. The result is shared.
 func (x *Index) Collect(pod *corev1.Pod) (at int32, owns []int32, err error) {
 	at = x.Remember(pod)
 	owns, err = x.RulesAt(at, pod)
 	return at, owns, err
 }
 
-// RulesAt are the groups for a pod of which it is known what remember returned.
+// RulesAt are the groups of a pod, given the result of Remember.
 func (x *Index) RulesAt(n int32, pod *corev1.Pod) ([]int32, error) {
 	switch n {
 	case NoRules:
@@ -140,13 +139,13 @@ func (x *Index) RulesAt(n int32, pod *corev1.Pod) ([]int32, error) {
 }
 
 const (
-	// noRules: the pod states none.
+	// noRules: the pod has none.
 	NoRules = -1
-	// oddRules: they have to be read again.
+	// oddRules: they must be read again.
 	oddRules = -2
 )
 
-// Remember adds the pod's rules, and returns where in x.rules they stand from now on, or one of the constants above.
+// Remember adds the pod's rules, and returns their index in x.rules, or one of the constants above.
 func (x *Index) Remember(pod *corev1.Pod) int32 {
 	if !x.constrained(pod) {
 		return NoRules
@@ -171,7 +170,7 @@ func (x *Index) Remember(pod *corev1.Pod) int32 {
 	return n
 }
 
-// read is collect for a pod whose like has not been seen.
+// read is Collect for a pod with rules that were not seen before.
 func (x *Index) read(pod *corev1.Pod) ([]int32, error) {
 	var out []int32
 	add := func(g Group) { out = append(out, x.intern(g)) }
@@ -206,8 +205,8 @@ func (x *Index) intern(g Group) int32 {
 	return n
 }
 
-// Seal ends collecting: groups are numbered in the order of their text, so that the order of the input plays no part,
-// and the keys that selectors read are known.
+// Seal ends collecting: groups are numbered in the order of their text, so that the order of the input does not matter, and the keys that
+// selectors read are known.
 func (x *Index) Seal() {
 	texts := make([]string, 0, len(x.Groups))
 	for text := range x.byText {
@@ -233,7 +232,7 @@ func (x *Index) Seal() {
 	}
 }
 
-// readFor notes which labels the group's selectors read.
+// readFor records which labels the group's selectors read.
 func (x *Index) readFor(g *Group) {
 	for _, s := range g.selectors {
 		reqs, _ := s.Requirements()
@@ -289,8 +288,7 @@ func (x *Index) Membership(pod *corev1.Pod) []int32 {
 	return out
 }
 
-// ReadFresh takes notice of the groups that came since ForgetFresh and returns them: membership is found again, by what their selectors
-// read too.
+// ReadFresh processes the groups added since ForgetFresh and returns them: membership is computed again, with their selectors' keys.
 func (x *Index) ReadFresh() []*Group {
 	out := make([]*Group, len(x.Fresh))
 	for i, g := range x.Fresh {
@@ -301,10 +299,10 @@ func (x *Index) ReadFresh() []*Group {
 	return out
 }
 
-// ForgetFresh ends what ReadFresh began.
+// ForgetFresh ends the processing that ReadFresh began.
 func (x *Index) ForgetFresh() { x.Fresh = x.Fresh[:0] }
 
-// Drop forgets groups that nobody states any more. Their numbers are given to others later.
+// Drop removes groups that nothing states any more. Their numbers are reused later.
 func (x *Index) Drop(gone map[int32]bool) {
 	for _, g := range slices.Sorted(maps.Keys(gone)) {
 		delete(x.byText, x.Groups[g].text())
@@ -331,6 +329,5 @@ func (x *Index) InOrder() []int32 {
 	return out
 }
 
-// Detach makes the index independent of the model that it was made for: its groups change no more with those that were handed out, and
-// asked gets the labels that rules ask about.
+// Detach makes the index independent of its model: its groups are copies, and asked receives the labels that rules need.
 func (x *Index) Detach(asked map[string]bool) { x.asked, x.Groups = asked, slices.Clone(x.Groups) }

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// LabelSets are the distinct labels of the pods of a model, of which there are far fewer than pods: a new rule is compared
-// with each once to find out whom it counts.
+// LabelSets are the distinct labels of the pods of a model, of which there are far fewer than pods: a new rule is compared once with each,
+// to find the pods that it counts.
 type LabelSets struct {
 	seed   maphash.Seed
 	byHash map[uint64][]int32
@@ -23,11 +23,11 @@ type labelSet struct {
 	namespace string
 	labels    map[string]string
 	pods      int32
-	// kinds are those of the pods, and perhaps of others that were there before.
+	// kinds are the kinds of the pods, and perhaps of earlier pods.
 	kinds []int32
 }
 
-// NewLabelSets has no pods.
+// NewLabelSets makes an empty set.
 func NewLabelSets() *LabelSets {
 	return &LabelSets{seed: maphash.MakeSeed(), byHash: make(map[uint64][]int32)}
 }
@@ -35,7 +35,7 @@ func NewLabelSets() *LabelSets {
 // find is the pod's set, or -1, and its hash.
 func (l *LabelSets) find(pod *corev1.Pod) (int32, uint64) {
 	hash := maphash.String(l.seed, pod.Namespace)
-	for key, value := range pod.Labels { // in whichever order
+	for key, value := range pod.Labels { // in any order
 		hash += maphash.String(l.seed, key) * (2*maphash.String(l.seed, value) + 1)
 	}
 	for _, n := range l.byHash[hash] {
