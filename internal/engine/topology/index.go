@@ -44,8 +44,8 @@ type Index struct {
 	// namespaceLabels by name.
 	namespaceLabels map[string]labels.Set
 	defaults        *defaultSpread
-	// Follows returns with which pods a pod must run because they share claims of devices, empty for none, and whether it follows them, on
-	// to their node. Nil if there are none.
+	// Follows returns the pods with which a pod must run because they share claims of devices, empty for none, and whether the pod leads:
+	// then the others go on its node. Nil if there are none.
 	Follows func(pod *corev1.Pod) (id string, leads bool)
 	buf     []byte
 	// remembered is the index in rules of what Collect returned, by ruleKey.

@@ -6,18 +6,18 @@ type OneNode struct {
 	host   Host
 }
 
-// NewOneNode is a node without pods. groups are all rules.
+// NewOneNode makes a node without pods. groups are all rules.
 func NewOneNode(groups []Group) *OneNode { return &OneNode{groups: groups} }
 
-// Begin starts a node with what it has.
+// Begin starts a node with its present counts.
 func (n *OneNode) Begin(base []Tally) { n.host.Tally = append(n.host.Tally[:0], base...) }
 
 func (n *OneNode) of(group int32) Tally { return n.host.Of(group) }
 
-// Room is how many pods under the rules the node takes, as far as rules whose domains are nodes go.
+// Room is how many pods with these rules the node takes, by rules whose domains are nodes.
 func (n *OneNode) Room(o *Groups) int { return AdmitsHost(n.groups, o, n.of) }
 
-// Add counts pods under the rules.
+// Add counts pods with these rules.
 func (n *OneNode) Add(o *Groups, pods int32) {
 	for _, g := range o.In {
 		if n.groups[g].At == Hostname {

@@ -4,17 +4,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Reading a pod's rules means parsing selectors, and the pods of one workload state the same rules. So what one of them
-// was found to own is remembered by the text of all that collect reads.
+// Reading a pod's rules means parsing selectors, and the pods of one workload have the same rules. So the result is remembered by the text
+// of everything that Collect reads.
 
-// ownedRules is what collect returned.
+// ownedRules is a result of Collect.
 type ownedRules struct {
 	owns []int32
 	err  error
 }
 
-// ruleKey writes everything that collect reads in the pod. It reports false for pods whose rules depend on more: host
-// ports, volumes yet to be made, disks that they name, claims of devices that they share, and the cluster's default spreading, which looks at Services and owners.
+// ruleKey writes everything that Collect reads of the pod. It returns false for pods whose rules depend on more: host ports, volumes still
+// to be created, disks that they name, shared claims of devices, and the cluster's default spreading, which depends on Services and
+// owners.
 func (x *Index) ruleKey(pod *corev1.Pod) ([]byte, bool) {
 	spec := &pod.Spec
 	if x.special(pod) || (len(spec.TopologySpreadConstraints) == 0 && x.defaults.any()) {

@@ -51,7 +51,7 @@ func (x *Index) spreads(pod *corev1.Pod, add func(Group)) error {
 	return errors.Join(errs...)
 }
 
-// hardKeys are the topology keys of the constraints that must be kept, sorted. Every node has a name of its own.
+// hardKeys are the topology keys of the hard constraints, sorted, without the hostname, which every node has.
 func (x *Index) hardKeys(list []corev1.TopologySpreadConstraint) []string {
 	var keys []string
 	for i := range list {
@@ -64,8 +64,7 @@ func (x *Index) hardKeys(list []corev1.TopologySpreadConstraint) []string {
 	return slices.Compact(keys)
 }
 
-// spreadSelector is the constraint's selector with matchLabelKeys turned into equalities. A nil selector matches
-// nothing.
+// spreadSelector is the constraint's selector with matchLabelKeys turned into requirements. A nil selector matches nothing.
 func spreadSelector(c *corev1.TopologySpreadConstraint, podLabels map[string]string) (labels.Selector, error) {
 	selector, err := metav1.LabelSelectorAsSelector(c.LabelSelector)
 	if err != nil {
@@ -74,8 +73,8 @@ func spreadSelector(c *corev1.TopologySpreadConstraint, podLabels map[string]str
 	return withLabelKeys(selector, c.MatchLabelKeys, nil, podLabels)
 }
 
-// withLabelKeys adds "key in (pod's value)" for each of match and "key notin (pod's value)" for each of mismatch; keys
-// the pod lacks are passed over. The API server may have merged them already: the same requirement twice is harmless.
+// withLabelKeys adds "key in (pod's value)" for each key of match and "key notin (pod's value)" for each key of mismatch, and skips keys
+// that the pod lacks. The API server may already have added them: the same requirement twice is harmless.
 func withLabelKeys(selector labels.Selector, match, mismatch []string, podLabels map[string]string) (labels.Selector, error) {
 	for _, keys := range []struct {
 		list []string

@@ -10,42 +10,42 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// State counts, while a trial goes on, who is where.
+// State counts pods by domain during a trial.
 type State struct {
 	// groups are the rules, keys the labels whose values are domains.
 	groups []Group
 	keys   []string
-	// Reach lists the domains of a key where pods of a shape could get a new node, ascending.
+	// Reach lists the domains of a key in which pods of a shape could get a new node, ascending.
 	Reach func(shape int32, key int) []int32
-	// Members and owners are indexed [group][domain]: pods that the group counts, and pods that state an anti-affinity.
-	// Groups whose domains are nodes have their counts in hosts instead.
+	// Members and Owners are indexed [group][domain]: pods that the group counts, and pods that state an anti-affinity. Groups whose
+	// domains are nodes have their counts in Hosts instead.
 	Members, Owners [][]int32
 	// Total is indexed by group: members in any domain.
 	Total []int32
-	// Present is indexed [group][domain]: nodes of the domain that the group takes notice of.
+	// Present is indexed [group][domain]: nodes of the domain that the group includes.
 	Present [][]int32
 	// Hosts are the snapshot's nodes, then the new ones.
 	Hosts []Host
 	// Domains number the values of each topology key; those of the model first.
 	Domains []map[string]int32
-	Owned   bool // domains are this state's own, not shared with the model
-	// Binding makes spreads count as kube-scheduler does: the domains that there are, and no others. Else they also count
-	// those where a node could be had, and nodes yet to come.
+	Owned   bool // Domains belong to this state, and are not shared with the model
+	// Binding makes spreads count as kube-scheduler does: only existing domains. Otherwise they also count domains in which a node could
+	// be launched, and future nodes.
 	Binding bool
-	// LooseHosts makes spreads over nodes count an empty node even then: nothing placed rests on there being none.
+	// LooseHosts makes spreads over nodes count an empty node even then, so that no placement relies on there being none.
 	LooseHosts bool
-	// least remembers, by group whose domains are nodes, the least number of members on any; nil when not known.
+	// least remembers, by group whose domains are nodes, the least number of members on any; nil if unknown.
 	least map[int32]int32
 }
 
-// Host is what topology knows of one node.
+// Host is one node as topology sees it.
 type Host struct {
-	// Domains is indexed like State.keys; NoDomain where the node lacks the label.
+	// Domains is indexed like State.keys; NoDomain if the node lacks the label.
 	Domains []int32
-	// IgnoredBy lists the groups that take no notice of the node, ascending.
+	// IgnoredBy lists the groups that ignore the node, ascending.
 	IgnoredBy []int32
-	// Tally counts members and owners of groups on this node, by group ascending. shared marks it as belonging to
-	// another state too: copy before a change.
+	// Tally has the members and owners of groups on this node, by group, ascending. shared means that another state uses it, too: copy it
+	// before a change.
 	Tally  []Tally
 	shared bool
 	Gone   bool
@@ -54,10 +54,10 @@ type Host struct {
 // Tally is how many members and owners of a group a node has.
 type Tally struct{ group, Members, owners int32 }
 
-// NoDomain is where a node is that lacks the label.
+// NoDomain is the domain of a node without the label.
 const NoDomain = -1
 
-// NewState is a state without nodes, which has room for so many.
+// NewState makes a state without nodes, with memory for so many.
 func NewState(groups []Group, keys []string, reach func(shape int32, key int) []int32, nodes int) *State {
 	n := len(groups)
 	s := &State{
@@ -70,12 +70,12 @@ func NewState(groups []Group, keys []string, reach func(shape int32, key int) []
 	return s
 }
 
-// AddLike adds an empty node that is like one there is, but for notice, which must be told of all such nodes together.
+// AddLike adds an empty node equal to an existing one, but without Notice, which must be called for all such nodes together.
 func (s *State) AddLike(host int32) {
 	s.Hosts = append(s.Hosts, Host{Domains: s.Hosts[host].Domains, IgnoredBy: s.Hosts[host].IgnoredBy})
 }
 
-// DomainCounts is how many domains of each topology key are known.
+// DomainCounts is the number of known domains of each topology key.
 func (s *State) DomainCounts() []int {
 	out := make([]int, len(s.Domains))
 	for i := range s.Domains {
@@ -84,7 +84,7 @@ func (s *State) DomainCounts() []int {
 	return out
 }
 
-// Clone shares what is only read and tallies until they change.
+// Clone shares what is only read, and tallies until they change.
 func (s *State) Clone() *State {
 	out := &State{
 		groups: s.groups, keys: s.keys, Reach: s.Reach, Members: cloneCounts(s.Members), Owners: cloneCounts(s.Owners), Total: slices.Clone(s.Total),
@@ -96,7 +96,7 @@ func (s *State) Clone() *State {
 	return out
 }
 
-// Fork is Clone of a state that goes on changing itself. Both then copy what they share before they change it.
+// Fork is Clone of a state that itself goes on changing. Both then copy shared data before they change it.
 func (s *State) Fork() *State {
 	for i := range s.Hosts {
 		s.Hosts[i].shared = true
@@ -164,7 +164,7 @@ func (s *State) AddHost(label func(key string) string, labels requirements.Set, 
 	return s.AddHostIn(s.DomainsOf(label), s.IgnoredBy(labels, taints))
 }
 
-// AddHostIn is AddHost for a node whose domains and the groups that take no notice of it are known. Both are only read.
+// AddHostIn is AddHost for a node with known domains and known groups that ignore it. Both are only read.
 func (s *State) AddHostIn(domains, ignoredBy []int32) int32 {
 	at := int32(len(s.Hosts))
 	s.Hosts = append(s.Hosts, Host{Domains: domains, IgnoredBy: ignoredBy})
@@ -172,7 +172,7 @@ func (s *State) AddHostIn(domains, ignoredBy []int32) int32 {
 	return at
 }
 
-// IgnoredBy lists the groups that take no notice of a node with the labels and taints, ascending.
+// IgnoredBy lists the groups that ignore a node with the labels and taints, ascending.
 func (s *State) IgnoredBy(labels requirements.Set, taints []corev1.Taint) (groups []int32) {
 	for g := range s.groups {
 		if !s.groups[g].Filter.accepts(labels, taints) {
@@ -182,8 +182,7 @@ func (s *State) IgnoredBy(labels requirements.Set, taints []corev1.Taint) (group
 	return groups
 }
 
-// Rejoin gives a node that is there other domains and groups that take no notice of it; its pods must not be counted
-// meanwhile.
+// Rejoin changes the domains of an existing node and the groups that ignore it; its pods must not be counted meanwhile.
 func (s *State) Rejoin(host int32, domains, ignoredBy []int32) {
 	s.Notice(host, -1)
 	s.Hosts[host].Domains, s.Hosts[host].IgnoredBy = domains, ignoredBy
@@ -197,8 +196,7 @@ func (s *State) DropHost() {
 	s.Hosts = s.Hosts[:at]
 }
 
-// SetGone makes a node and its domains disappear from the counts of nodes, or come back. Its pods are placed and
-// removed by themselves.
+// SetGone removes a node and its domains from the counts of nodes, or adds them again. Its pods are placed and removed separately.
 func (s *State) SetGone(host int32, gone bool) {
 	if s.Hosts[host].Gone == gone {
 		return
@@ -211,7 +209,7 @@ func (s *State) SetGone(host int32, gone bool) {
 	s.Hosts[host].Gone = gone
 }
 
-// Notice counts the node in the domains of the groups that take notice of it.
+// Notice counts the node in the domains of the groups that include it.
 func (s *State) Notice(host, n int32) {
 	s.least = nil
 	h := &s.Hosts[host]
@@ -224,7 +222,7 @@ func (s *State) Notice(host, n int32) {
 	}
 }
 
-// Ignored reports whether the group takes no notice of the node.
+// Ignored reports whether the group ignores the node.
 func (h *Host) Ignored(group int32) bool {
 	if len(h.IgnoredBy) == 0 {
 		return false
@@ -233,8 +231,7 @@ func (h *Host) Ignored(group int32) bool {
 	return ok
 }
 
-// accepts reports whether the filter takes notice of a node, whatever values its labels will have that are not decided
-// yet.
+// accepts reports whether the filter includes a node, for every value of labels that are still undecided.
 func (f *Filter) accepts(labels requirements.Set, taints []corev1.Taint) bool {
 	if f.Terms != nil && !match.AnySureBy(f.Terms, labels) {
 		return false
@@ -256,7 +253,7 @@ func Bump(counts []int32, at, n int32) []int32 {
 	return counts
 }
 
-// CountAt is the count of a domain; 0 for one that none was counted in.
+// CountAt is the count of a domain; 0 for a domain without one.
 func CountAt(counts []int32, at int32) int32 {
 	if at < 0 || int(at) >= len(counts) {
 		return 0

@@ -2,8 +2,8 @@ package trial
 
 import "slices"
 
-// Clone is a trial of its own that is as this one is now. Both give the same answers to the same questions from now on, and may be used side
-// by side. Marks of one are none of the other. What is remembered to save time is not taken along.
+// Clone is an independent copy of the trial. Both answer the same questions alike from now on, and may be used in parallel. Marks of one
+// are not valid in the other. What is only remembered to save time is not copied.
 func (t *Trial) Clone() *Trial {
 	out := &Trial{M: t.M, S: t.S.Clone(), Options: t.Options, Proof: t.Proof}
 	out.S.Watch = (*trialWatch)(out)
@@ -16,11 +16,11 @@ func (t *Trial) Clone() *Trial {
 	return out
 }
 
-// Coined reports whether new nodes of the trial, undone ones too, had labels that are domains which the model does not know: it has
-// numbered those in the order in which it met them.
+// Coined reports whether new nodes of the trial, including undone ones, had labels that are domains unknown to the model: the trial
+// numbered these in the order in which it met them.
 func (t *Trial) Coined() bool { return t.S.Topology != nil && t.S.Topology.Owned }
 
-// clone is an index for a trial that is alike.
+// clone copies the index for an equal trial.
 func (x *roomIndex) clone() *roomIndex {
 	out := *x
 	out.trees = slices.Clone(x.trees)

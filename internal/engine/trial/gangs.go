@@ -8,21 +8,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// gangQueues are the pods of each class in the order in which they are placed, for the ways that gangs wait in now.
+// gangQueues are the pods of each class in the order of placement, for the present ways of gangs.
 type gangQueues struct {
 	ways []int32
 	// byClass has the classes with members of gangs.
 	byClass map[int32][]int32
 }
 
-// Gangs says how the pods of a trial's gangs wait.
+// Gangs knows how the pods of a trial's gangs wait.
 type Gangs struct{ *Trial }
 
 // GangsOf looks at the trial.
 func GangsOf(t *Trial) Gangs { return Gangs{t} }
 
-// QueueOf lists the pods of the class, indices into Model.Pods, in the order in which they are placed: members that gangs need, then others
-// of placed gangs, then the rest. Pods of gangs that are withheld are in none.
+// QueueOf lists the pods of the class, as indexes in Model.Pods, in the order of placement: members that gangs need, then other members of
+// placed gangs, then the rest. Pods of withheld gangs are in no list.
 func (t Gangs) QueueOf(class int32) []int32 {
 	x := t.M.Gangs
 	if x == nil {
@@ -52,7 +52,7 @@ func (t Gangs) Withheld() []int32 {
 	return out
 }
 
-// WaitingPods is how many pods have no place, those of gangs included.
+// WaitingPods is how many pods have no place, including pods of gangs.
 func (t Gangs) WaitingPods() int { return t.S.WaitingPods() + len(t.Withheld()) }
 
 // withhold keeps the pods of all gangs from being placed on their own.
@@ -67,8 +67,8 @@ func (t Gangs) withhold() {
 	t.S.Log.Commit()
 }
 
-// release has the pods of the gang that the pod is a member of wait like others, if they are withheld: a caller that puts a member somewhere
-// answers for the gang.
+// release makes the pods of the pod's gang wait like others, if they are withheld: a caller that places a member is responsible for the
+// gang.
 func (t Gangs) release(key planning.PodKey) {
 	if x := t.M.Gangs; x != nil {
 		if number, ok := x.ByKey[key]; ok && t.S.Ways[number] == model.GangWithheld {

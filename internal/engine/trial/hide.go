@@ -6,15 +6,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Hide takes a node of the snapshot out of the trial, as if it were gone: its pods that can move begin to wait for
-// a place. It reports how many those are. A name the snapshot does not have, or a node already hidden, is an
-// error and changes nothing.
+// Hide removes a node of the snapshot from the trial, as if it were gone: its movable pods begin to wait. It returns how many these are.
+// An unknown name, or a node that is already hidden, is an error and changes nothing.
 func (t *Trial) Hide(name string) (pods int, err error) {
 	return t.HideMoving(name, func(*corev1.Pod) bool { return true })
 }
 
-// HideMoving is Hide for a node some of whose pods need no other place, since they stay until they end or are never let go:
-// only those for which moves says so begin to wait. Pods of DaemonSets and static ones are not asked about.
+// HideMoving is Hide for a node some of whose pods need no other place, because they stay until they end or are never evicted: only the
+// pods for which moves is true begin to wait. moves is not called for pods of DaemonSets and static pods.
 func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int, err error) {
 	i, ok := t.M.NodeIndex[name]
 	if !ok {
@@ -26,8 +25,8 @@ func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int,
 	return t.S.Hide(int32(i), moves), nil
 }
 
-// Close keeps pods that are placed from now on off a node of the snapshot: what is on it stays. A name the snapshot does
-// not have is an error and changes nothing; a node that is closed or hidden already is none.
+// Close keeps pods that are placed later off a node of the snapshot; pods on it stay. An unknown name is an error and changes nothing; a
+// node that is already closed or hidden is no error.
 func (t *Trial) Close(name string) error {
 	i, ok := t.M.NodeIndex[name]
 	if !ok {

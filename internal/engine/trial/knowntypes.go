@@ -5,15 +5,16 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
-// knownTypes remember which types new nodes may be of by what decides it: planners describe nodes with pods of the same kinds again and again.
+// knownTypes remembers the possible types of new nodes by what determines them: planners describe nodes with pods of the same classes many
+// times.
 type knownTypes struct {
 	ByText map[string]AllowedTypes
 	Text   []byte // scratch
-	// ByRow says, by pool, whether nodes of different types differ to rules: 1 for yes, -1 for no, 0 where nobody has asked.
+	// ByRow says, by pool, whether rules distinguish nodes of different types: 1 for yes, -1 for no, 0 if unknown.
 	ByRow []int8
 }
 
-// AllowedTypes are rows and slots of a pool, and what a claim for them says.
+// AllowedTypes are rows and slots of a pool, and the requirements of a claim for them.
 type AllowedTypes struct {
 	Rows, Slots bitset.Set
 	Claim       requirements.Set

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Begin forgets what was remembered about nodes to buy; false if there is nothing to place.
+// Begin forgets what was remembered about possible new nodes; false if there is nothing to place.
 func (t *Trial) Begin(classes []int32) bool {
 	if len(classes) == 0 {
 		return false
@@ -27,7 +27,7 @@ func (t *Trial) Begin(classes []int32) bool {
 	return true
 }
 
-// rules are those that hold for every place now.
+// rules are the rules for all places now.
 func (t *Trial) rules() pricing.PlaceRules {
 	if t.Lenient {
 		return 0
@@ -35,7 +35,7 @@ func (t *Trial) rules() pricing.PlaceRules {
 	return pricing.VarietyKept
 }
 
-// RulesFor adds those for the class: pods that could use a reservation wait for one under ReservedStrict.
+// RulesFor adds the rules for the class: pods that could use a reservation wait for one under ReservedStrict.
 func (t *Trial) RulesFor(c *podclass.Class) pricing.PlaceRules {
 	if t.AwaitsReservation(c) {
 		return t.rules() | pricing.ReservedOnly
@@ -43,7 +43,7 @@ func (t *Trial) RulesFor(c *podclass.Class) pricing.PlaceRules {
 	return t.rules()
 }
 
-// AwaitsReservation reports whether the class must not be placed but on a reservation.
+// AwaitsReservation reports whether the class may only be placed on a reservation.
 func (t *Trial) AwaitsReservation(c *podclass.Class) bool {
 	return t.Options.Reserved == planning.ReservedStrict && slices.ContainsFunc(c.Stages, func(st int32) bool { return reservedFor(t.M, st, c.Requests) })
 }
@@ -75,12 +75,12 @@ func (t *Trial) Sells(c *layout.Cells, stage, cell int32, need []int64) bool {
 	return slices.ContainsFunc(t.SitesOf(c, stage, t.Sites), func(s offers.Site) bool { return s.Cell == cell && resources.Fits(need, s.Alloc) })
 }
 
-// SitesOf lists a stage's sites by price; made once per trial and stage.
+// SitesOf lists a stage's sites by price; computed once per trial and stage.
 func (t *Trial) SitesOf(c *layout.Cells, stage int32, cache map[int32][]offers.Site) []offers.Site {
 	return t.ListSites(c, stage, t.rules(), cache)
 }
 
-// ListSites is SitesOf under the given rules; the cache is for these rules alone.
+// ListSites is SitesOf with the given rules; the cache must only be used for these rules.
 func (t *Trial) ListSites(c *layout.Cells, stage int32, rules pricing.PlaceRules, cache map[int32][]offers.Site) []offers.Site {
 	if list, ok := cache[stage]; ok {
 		return list

@@ -6,16 +6,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// PodQueues hands out the pods of each class one after another: first the snapshot's waiting ones, then those of hidden
-// nodes.
+// PodQueues returns the pods of each class one after another: first the snapshot's pending ones, then those of hidden nodes.
 type PodQueues struct {
 	t    *Trial
 	Next []int
-	// freed is indexed by class; nil when no node is hidden.
+	// freed is indexed by class; nil if no node is hidden.
 	freed map[int32][]*corev1.Pod
 }
 
-// NewPodQueues begin with the first pod of each class.
+// NewPodQueues starts with the first pod of each class.
 func NewPodQueues(t *Trial) *PodQueues {
 	q := &PodQueues{t: t, Next: make([]int, len(t.M.Classes))}
 	if len(t.S.Freed) > 0 {

@@ -8,14 +8,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// VictimsOn are the pods on the node that are being deleted and have a lower priority: those that were preempted.
+// VictimsOn are the pods on the node that are being deleted and have a lower priority: they were preempted.
 func VictimsOn(m *model.Model, n *existing.Node, priority int32) []existing.Pod {
 	return slices.DeleteFunc(slices.Clone(n.Bound), func(p existing.Pod) bool {
 		return !p.Terminating || m.Classes[p.Class].Priority >= priority
 	})
 }
 
-// promiseRoom counts the room that preempted pods still hold as free as far as the pods need that are nominated for it.
+// promiseRoom counts room that preempted pods still use as free, as far as pods nominated for it need it.
 func (t *Trial) promiseRoom() {
 	m := t.M
 	type promise struct{ needs, victims []int64 }

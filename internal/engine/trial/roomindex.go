@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Sizes measures vectors by the share they take of all that is free on the nodes.
+// Sizes measures requests by their share of all free resources of the nodes.
 func (t *Trial) Sizes(nodes []int32) func([]int64) float64 {
 	total := make([]float64, t.M.Resources.Len())
 	for _, i := range nodes {
@@ -30,41 +30,41 @@ func (t *Trial) Sizes(nodes []int32) func([]int64) float64 {
 	}
 }
 
-// roomIndex finds nodes of the snapshot with room for a pod without looking at all: for each group of nodes that
-// take the same shapes a tree over its nodes in a given order, whose inner entries are what the roomiest below has of
-// each resource. A trial keeps it up to date with what it places, hides and undoes.
+// roomIndex finds nodes of the snapshot with room for a pod without checking all: for each group of nodes that accept the same shapes it
+// has a tree over the nodes in a given order, whose inner entries have the largest free amount of each resource below. A trial keeps it up
+// to date with placements, hidden nodes and undone changes.
 type roomIndex struct {
 	trees []roomTree
 	// rank is indexed by node: its number in the order, or -1 for none.
 	rank []int32
-	// leaf is indexed by node: its place in its group's tree.
+	// leaf is indexed by node: its index in its group's tree.
 	leaf []int32
-	// size is indexed by class: how much of all room one pod takes, for an order by size.
+	// size is indexed by class: the share of all free resources that one pod uses, for ordering by size.
 	size []float64
-	// need is indexed by class: the number of what one pod takes, alike for classes that take the same; needs counts them.
+	// need is indexed by class: the number of its requests, equal for classes with equal requests; needs is how many there are.
 	need  []int32
 	needs int
 }
 
-// roomTree is the tree of one group. What is searched for again and again is remembered: with several resources the most of
-// each promises room that no single node has, so that a search has to look into many entries.
+// roomTree is the tree of one group. It remembers searches that are repeated: with several resources, the largest amounts of each suggest
+// room that no single node has, so that a search has to check many entries.
 type roomTree struct {
 	nodes []int32
 	resources.MaxTree
-	// known is indexed by need: where to begin; nil before the first search.
+	// known is indexed by need: where to start; nil before the first search.
 	known []startingPoint
-	// grown are the leaves that have got room, in that order; forgotten counts those before.
+	// grown are the leaves that have gained room, in order; forgotten counts dropped ones.
 	grown     []int32
 	forgotten int
 }
 
-// startingPoint says that no leaf before at had room when so many leaves had grown.
+// startingPoint says that no leaf before at had room when this many leaves had grown.
 type startingPoint struct {
 	at    int32
 	grown int
 }
 
-// mostGrown is how many leaves are remembered to have grown.
+// mostGrown is how many grown leaves are remembered.
 const mostGrown = 128
 
 // NewRoomIndex indexes nodes in the given order; others are not found.
@@ -100,7 +100,7 @@ func (t *Trial) NewRoomIndex(order []int32) *roomIndex {
 	return x
 }
 
-// numberNeeds tells apart what pods of the classes take.
+// numberNeeds numbers the different requests of classes.
 func (x *roomIndex) numberNeeds(m *model.Model) {
 	x.need = make([]int32, len(m.Classes))
 	numbers := make(map[string]int32, len(m.Classes))
@@ -120,7 +120,7 @@ func (x *roomIndex) numberNeeds(m *model.Model) {
 	x.needs = len(numbers)
 }
 
-// write sets a leaf to what the node has free; it reports whether that is more than before of anything.
+// write sets a leaf to the free amounts of the node; it reports whether any of them has grown.
 func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
 	e := tree.Leaf(leaf)
 	if !t.S.Usable.Has(int(node)) {
@@ -136,7 +136,7 @@ func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
 	return grew
 }
 
-// start is the first leaf that has the need, by its number, without looking again at leaves known not to; -1 for none.
+// start is the first leaf with room for the need, by its number, without checking leaves again that are known to have none; -1 for none.
 func (x *roomIndex) start(tree *roomTree, number int32, need []int64) int {
 	if tree.known == nil {
 		tree.known = make([]startingPoint, x.needs)
@@ -159,7 +159,7 @@ func (x *roomIndex) start(tree *roomTree, number int32, need []int64) int {
 	return at
 }
 
-// update takes notice of what became of a node's room.
+// update updates the tree for a node's free amounts.
 func (x *roomIndex) update(t *Trial, node int32) {
 	if x.rank[node] < 0 {
 		return
@@ -182,8 +182,8 @@ type cursor struct {
 	at   int
 }
 
-// First finds the first node, by rank, that has room for the need of the class's pods, is of a group that fits it at least as well as
-// asked, and that take says yes to. It returns -1 if there is none.
+// First finds the first node, by rank, that has room for a pod of the class, is in a group with at least the given fit, and for which take
+// returns true. It returns -1 if there is none.
 func (x *roomIndex) First(m *model.Model, class int32, need []int64, fit uint32, exactly bool, take func(node int32) bool) int32 {
 	c := m.Classes[class]
 	var open []cursor
@@ -218,8 +218,8 @@ func (x *roomIndex) First(m *model.Model, class int32, need []int64, fit uint32,
 	return -1
 }
 
-// Rank says which nodes of the snapshot Move may use, and in which order: each pod goes to the first that takes it. It
-// holds until the next Rank. A name that the snapshot does not have, or one given twice, is an error and changes nothing.
+// Rank sets which nodes of the snapshot Move may use, and in which order: each pod goes to the first one that takes it. It is valid until
+// the next Rank. An unknown or duplicate name is an error and changes nothing.
 func (t *Trial) Rank(order []string) error {
 	nodes := make([]int32, 0, len(order))
 	seen := bitset.New(len(t.M.Nodes))

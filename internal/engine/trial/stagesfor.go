@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// StagesFor are the class's stages under the trial's options: with preferences ignored, or too dear to keep, those that
-// keep them are left out.
+// StagesFor are the class's stages under the trial's options: if preferences are ignored, or too expensive to keep, it leaves out the
+// stages that keep them.
 func (t *Trial) StagesFor(c *podclass.Class) []int32 {
 	if len(c.Stages) < 2 || t.M.Stages[c.Stages[0]].Kept == 0 {
 		return c.Stages
@@ -27,7 +27,7 @@ func (t *Trial) StagesFor(c *podclass.Class) []int32 {
 	}
 	at := slices.IndexFunc(c.Stages, func(st int32) bool { return t.M.Stages[st].Kept == 0 })
 	if at < 0 {
-		return c.Stages // nothing but preferred nodes is left
+		return c.Stages // all stages only prefer nodes
 	}
 	return c.Stages[at:]
 }

@@ -18,37 +18,37 @@ import (
 // A Trial is not safe for concurrent use; a Model may have any number of them.
 type Trial struct {
 	M *model.Model
-	// state is what is where.
+	// S is the state.
 	S state.State
-	// admission remembers how devices are allocated; nil until that is asked.
+	// admission remembers how devices are allocated; nil until it is needed.
 	admission *deviceAdmission
-	// Parted are the groups of pods that share claims and were taken off their nodes, since some of them had no place; nil for none.
+	// Parted are the groups of pods that share claims and were removed from their nodes because some of them had no place; nil for none.
 	Parted  sets.Set[string]
 	Options planning.PlaceOptions
-	// Lenient trials do without the variety that pools ask for: see placeTogether.
+	// Lenient trials ignore the variety that pools require: see placeTogether.
 	Lenient bool
 	// NewOnly keeps Place off the nodes of the snapshot and off the new ones before fresh: see PlaceNew.
 	NewOnly bool
 	Fresh   int
-	// RoomOnly keeps Place from relying on domains staying empty that pools can reach: see roomFirst.
+	// RoomOnly keeps Place from relying on reachable domains staying empty: see roomFirst.
 	RoomOnly bool
-	// Rooms finds nodes with room in the order given to Rank; nil without one.
+	// Rooms finds nodes with room in the order given to Rank; nil without an order.
 	Rooms *roomIndex
-	// Types remember which would do for new nodes.
+	// Types remembers the possible types of new nodes.
 	Types knownTypes
-	// freedClass finds the class of the snapshot's waiting pods and of those of hidden nodes, for the first freedIndexed of freed;
-	// see WaitingClass. soughtLast is which of freed was last found.
+	// freedClass finds the class of the snapshot's pending pods and of those of hidden nodes, for the first freedIndexed of freed; see
+	// WaitingClass. soughtLast is the index in freed of the last pod found.
 	freedClass   map[planning.PodKey]int32
 	freedIndexed int
 	soughtLast   int
 	// Cells, Sites and Assignments are remembered while classes are placed.
 	Cells       *layout.Cells
 	Sites       map[int32][]offers.Site
-	Varied      map[int32][]offers.Site // sites that are too lean to fill: see FindVariedSite
+	Varied      map[int32][]offers.Site // sites with too little variety to fill: see FindVariedSite
 	Assignments map[int32]map[int32][]nodepool.Assignment
 	// Proof is the problem behind the nodes, if one packing made them all.
 	Proof *Proof
-	// queues are those of the ways that gangs wait in; nil until they are asked for.
+	// queues are the queues for the present ways of gangs; nil until they are needed.
 	queues *gangQueues
 }
 
@@ -75,7 +75,7 @@ func (t *Trial) Add(p state.Binding) {
 	t.S.Place(p)
 }
 
-// Restore does again what was recorded at this point.
+// Restore repeats what was recorded at this point.
 func (t *Trial) Restore(w state.Record) {
 	if len(w.Bindings) > 0 {
 		t.Proof = nil
@@ -83,7 +83,7 @@ func (t *Trial) Restore(w state.Record) {
 	t.S.Restore(w)
 }
 
-// trialWatch keeps what a trial remembers of its state up to date.
+// trialWatch keeps what a trial remembers about its state up to date.
 type trialWatch Trial
 
 func (t *trialWatch) RoomChanged(node int32) {

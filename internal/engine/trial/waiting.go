@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Waiting names pods that wait for a place, at most so many: those of hidden nodes, the last hidden first, then the snapshot's own.
-// Of pods of one class those count as placed that were hidden first.
+// Waiting names pods that wait for a place, at most this many: pods of hidden nodes, the last hidden first, then the snapshot's own. Of
+// the pods of one class, the ones hidden first count as placed.
 func (t *Trial) Waiting(most int) []planning.PodKey {
 	if most = min(most, GangsOf(t).WaitingPods()); most == 0 {
 		return nil
@@ -46,7 +46,7 @@ func (t *Trial) Waiting(most int) []planning.PodKey {
 	return out
 }
 
-// WaitingClasses are those with pods that wait and could be placed, by priority, then size.
+// WaitingClasses are the classes with waiting pods that can be placed, by priority, then size.
 func (t *Trial) WaitingClasses() []int32 {
 	var out []int32
 	for i, n := range t.S.Waiting {
@@ -66,16 +66,16 @@ func (t *Trial) WaitingClasses() []int32 {
 	return out
 }
 
-// Ruled reports whether any pod states a rule about where others are: without one, places taken in one order can be taken in
+// Ruled reports whether any pod has a rule about where other pods are: without rules, places that were taken in one order can be taken in
 // any.
 func (t *Trial) Ruled() bool { return t.S.Topology != nil }
 
-// Expect makes room for so many pods that will be hidden and put somewhere, so that room for them is not found bit by bit.
+// Expect reserves memory for pods that will be hidden and placed, so that it need not grow step by step.
 func (t *Trial) Expect(pods int) {
 	t.S.Expect(pods)
 }
 
-// WaitingClass is the class of a pod of a hidden node, or of one that the snapshot has waiting, if pods of that class wait.
+// WaitingClass is the class of a pod of a hidden node, or of a pending pod of the snapshot, if pods of that class wait.
 func (t *Trial) WaitingClass(key planning.PodKey) (int32, error) {
 	GangsOf(t).release(key)
 	if p := t.freedOfLate(key); p != nil {
@@ -89,7 +89,7 @@ func (t *Trial) WaitingClass(key planning.PodKey) (int32, error) {
 		for i := range t.M.Nodes {
 			pods += len(t.M.Nodes[i].Movable)
 		}
-		t.freedClass = make(map[planning.PodKey]int32, pods) // whoever puts pods where a plan has them has most of them move
+		t.freedClass = make(map[planning.PodKey]int32, pods) // a caller that follows a plan moves most of them
 		for class, c := range t.M.Classes {
 			if c.Invalid != nil {
 				continue
@@ -111,11 +111,11 @@ func (t *Trial) WaitingClass(key planning.PodKey) (int32, error) {
 	return class, nil
 }
 
-// mostOfLate is how many pods that were freed last are gone through before they are sought by name.
+// mostOfLate is how many of the last freed pods are checked before the pod is looked up by name.
 const mostOfLate = 256
 
-// freedOfLate is the pod if it is one of those that were freed last: mostly pods are put somewhere right after their node was hidden, in the
-// order in which they were on it.
+// freedOfLate returns the pod if it is one of the last freed pods: most pods are placed right after their node was hidden, in the order in
+// which they were on it.
 func (t *Trial) freedOfLate(key planning.PodKey) *existing.Pod {
 	last := len(t.S.Freed) - 1
 	for i, n := min(t.soughtLast+1, last), 0; i >= 0 && n < mostOfLate; n++ {
@@ -134,7 +134,7 @@ func notWaiting(key planning.PodKey) error {
 	return fmt.Errorf("pod %s does not wait: it is of no hidden node and was not waiting, or is placed", key)
 }
 
-// NewNodes counts the new nodes opened so far, those without pods among them. They are numbered from 0 on in that order.
+// NewNodes counts the new nodes opened so far, including those without pods. They are numbered from 0 in that order.
 func (t *Trial) NewNodes() int { return len(t.S.Planned) }
 
 // Filled are the numbers of the new nodes from the given one on that have pods.
@@ -148,8 +148,8 @@ func (t *Trial) Filled(from int) []int {
 	return out
 }
 
-// Drop takes a new node out of the trial, as if it had never been opened: its pods wait again. It reports how many those are.
-// A number that no new node has, or one without pods, is an error and changes nothing.
+// Drop removes a new node from the trial, as if it had never been opened: its pods wait again. It returns how many these are. An unknown
+// number, or that of a node without pods, is an error and changes nothing.
 func (t *Trial) Drop(number int) (pods int, err error) {
 	if number < 0 || number >= len(t.S.Planned) || t.S.Planned[number].Empty() {
 		return 0, fmt.Errorf("dropping new node %d: the trial has none of that number with pods", number)
@@ -158,8 +158,8 @@ func (t *Trial) Drop(number int) (pods int, err error) {
 	return t.S.Drop(number), nil
 }
 
-// Grown are the numbers of the new nodes that were there at the mark and have received pods since, each once, ascending. The
-// mark must be one that could be rolled back to.
+// Grown are the numbers of the new nodes that existed at the mark and have received pods since, ascending and without duplicates. It must
+// be possible to roll back to the mark.
 func (t *Trial) Grown(since Mark) []int {
 	first := len(t.M.Nodes) + len(t.S.Planned) - t.S.Log.OpenedSince(since.At)
 	var out []int
@@ -172,8 +172,8 @@ func (t *Trial) Grown(since Mark) []int {
 	return slices.Compact(out)
 }
 
-// Receivers are the nodes of the snapshot that have received pods since the mark, each once, in the order they first did.
-// The mark must be one that could be rolled back to.
+// Receivers are the nodes of the snapshot that have received pods since the mark, without duplicates, in the order in which they first
+// did. It must be possible to roll back to the mark.
 func (t *Trial) Receivers(since Mark) []string {
 	var out []string
 	seen := map[int32]bool{}

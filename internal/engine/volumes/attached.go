@@ -9,8 +9,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// CSI drivers that took over volumes of plugins once built into Kubernetes, with the names of those plugins. Only
-// these four are counted by kube-scheduler under the driver's name.
+// CSI drivers that replaced volume plugins built into Kubernetes, with the names of those plugins. Only these four are counted by
+// kube-scheduler under the driver's name.
 const (
 	driverEBS       = "ebs.csi.aws.com"
 	driverGCEDisk   = "pd.csi.storage.gke.io"
@@ -23,7 +23,7 @@ const (
 	inTreeCinder    = "kubernetes.io/cinder"
 )
 
-// csiDriver is the driver behind a provisioner: itself, or the one that took its place.
+// csiDriver is the driver of a provisioner: the provisioner itself, or the driver that replaced it.
 func csiDriver(provisioner string) string {
 	switch provisioner {
 	case inTreeEBS:
@@ -38,22 +38,21 @@ func csiDriver(provisioner string) string {
 	return provisioner
 }
 
-// ID tells attachable volumes apart.
+// ID identifies attachable volumes.
 type ID struct {
-	// Driver is a CSI driver; empty for what is not attached.
+	// Driver is a CSI driver; empty if the volume is not attached.
 	Driver string
-	// Handle is the volume's handle, or the namespace/name of a claim that has no volume yet; empty for a claim that is not
-	// made yet, which is unlike any other.
+	// Handle is the volume's handle, or the namespace/name of a claim that has no volume yet; empty for a claim that does not exist yet,
+	// which is different from any other.
 	Handle string
 }
 
-// Claim is an attachable volume of a pod: it takes one of the node's slots for the driver, however many of the
-// node's pods use it.
+// Claim is an attachable volume of a pod: it uses one attachment of the driver on the node, for any number of the node's pods.
 type Claim struct {
 	ID
 	// Shared is true when another pod of the snapshot uses it too.
 	Shared bool
-	// Unbound is true for a volume that will be made where the first of its pods goes: the others have to follow it.
+	// Unbound is true for a volume that is created where the first of its pods goes: the others must follow.
 	Unbound bool
 }
 
@@ -63,7 +62,7 @@ type attachment struct {
 	last *corev1.Pod
 }
 
-// attachedVolume is what a volume attaches to a node; zero when that is nothing, or nothing that is counted.
+// attachedVolume is what a volume attaches to a node; zero if it attaches nothing, or nothing that is counted.
 func attachedVolume(pv *corev1.PersistentVolume) ID {
 	switch s := &pv.Spec.PersistentVolumeSource; {
 	case s.CSI != nil:
@@ -75,7 +74,7 @@ func attachedVolume(pv *corev1.PersistentVolume) ID {
 	}
 }
 
-// inlineVolume is what a pod's volume without a claim attaches; zero when that is nothing.
+// inlineVolume is what a pod's volume without a claim attaches; zero if it attaches nothing.
 func inlineVolume(v *corev1.Volume) ID {
 	if v.Cinder != nil {
 		return ID{driverCinder, v.Cinder.VolumeID}
@@ -96,8 +95,8 @@ func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPer
 	return ID{}
 }
 
-// attaches is what a claim attaches, whatever else is wrong with it: its volume or, as long as that is not there, one
-// of its class. What can't be resolved is not counted.
+// attaches is what a claim attaches, regardless of other faults: its volume, or, while that does not exist, a volume of its class. Claims
+// that can't be resolved are not counted.
 func (x *Index) attaches(pvc *corev1.PersistentVolumeClaim) ID {
 	if pv := x.volumes[pvc.Spec.VolumeName]; pv != nil && pvc.Spec.VolumeName != "" {
 		return attachedVolume(pv)
@@ -109,12 +108,12 @@ func (x *Index) attaches(pvc *corev1.PersistentVolumeClaim) ID {
 	return ID{csiDriver(class.Provisioner), pvc.Namespace + "/" + pvc.Name}
 }
 
-// provisions reports whether a class makes volumes, rather than having them made by hand.
+// provisions reports whether a class creates volumes, instead of waiting for someone to create them.
 func provisions(class *storagev1.StorageClass) bool {
 	return class.Provisioner != "" && class.Provisioner != noProvisioner
 }
 
-// Attached are the distinct attachable volumes of a pod, sorted by driver and id, also of one that of refuses.
+// Attached are the distinct attachable volumes of a pod, sorted by driver and ID, even if Of refuses the pod.
 func (x *Index) Attached(pod *corev1.Pod) []Claim {
 	var out []Claim
 	for i := range pod.Spec.Volumes {
@@ -163,7 +162,7 @@ func (x *Index) repeated(pod *corev1.Pod, i int, id ID) bool {
 	return false
 }
 
-// attachmentText appends the driver and, of a shared volume, which one it is.
+// attachmentText appends the driver and, for a shared volume, its identity.
 func attachmentText(buf []byte, id ID, shared bool) []byte {
 	buf = appendText(buf, id.Driver)
 	if !shared {

@@ -12,20 +12,20 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Annotations and names that Kubernetes' own volume controllers go by.
+// Annotations and names used by Kubernetes' own volume controllers.
 const (
-	// annBindCompleted: the claim and its volume are bound to each other for good.
+	// annBindCompleted: the claim and its volume are bound to each other permanently.
 	annBindCompleted = "pv.kubernetes.io/bind-completed"
-	// annSelectedNode: kube-scheduler has chosen a node and the provisioner is making the volume for it.
+	// annSelectedNode: kube-scheduler has chosen a node, and the provisioner is creating the volume for it.
 	annSelectedNode = "volume.kubernetes.io/selected-node"
 	// annDefaultClass marks the StorageClass of claims that name none.
 	annDefaultClass = "storageclass.kubernetes.io/is-default-class"
-	// noProvisioner is the provisioner of classes whose volumes are made by hand or by a static provisioner.
+	// noProvisioner is the provisioner of classes whose volumes are created manually or by a static provisioner.
 	noProvisioner = "kubernetes.io/no-provisioner"
 )
 
-// defaultStorageClass is the newest class that is marked as the default, of equally old ones the first by name: what
-// the API server's admission takes. Empty without one.
+// defaultStorageClass is the newest class marked as default, of equally old ones the first by name, as the API server's admission chooses.
+// Empty if there is none.
 func defaultStorageClass(classes []*storagev1.StorageClass) string {
 	var best *storagev1.StorageClass
 	for _, class := range classes {
@@ -47,8 +47,8 @@ func defaultStorageClass(classes []*storagev1.StorageClass) string {
 	return best.Name
 }
 
-// className is the StorageClass of an unbound claim: the annotation of old before the field, and the default one where
-// the field is not set, since a controller will set it to that. Empty: none.
+// className is the StorageClass of an unbound claim: the old annotation comes before the field; without both it is the default class,
+// because a controller will set it. Empty: none.
 func (x *Index) className(annotations map[string]string, spec *corev1.PersistentVolumeClaimSpec) string {
 	if name, ok := annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
@@ -59,14 +59,14 @@ func (x *Index) className(annotations map[string]string, spec *corev1.Persistent
 	return x.defaultClass
 }
 
-// NodesChosen reports whether a node was chosen for a volume that has yet to be made: then it matters which nodes are there.
+// NodesChosen reports whether a node was chosen for a volume that is still to be created: then it matters which nodes exist.
 func NodesChosen(claims []*corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(claims, func(c *corev1.PersistentVolumeClaim) bool {
 		return c.Spec.VolumeName == "" && c.Annotations[annSelectedNode] != ""
 	})
 }
 
-// resolveClaims finds out where each claim can be used and what it attaches.
+// resolveClaims determines where each claim can be used and what it attaches.
 func (x *Index) resolveClaims(s *Objects) {
 	var hostnames map[string]string
 	if NodesChosen(s.PersistentVolumeClaims) {
@@ -88,8 +88,8 @@ func (x *Index) resolveClaims(s *Objects) {
 	x.assignFreeVolumes(s.PersistentVolumes, waiting)
 }
 
-// resolveClaim reports why no pod can use the claim, or nil: its volume is lost, missing or going, or none can be made
-// for it. The checks are in kube-scheduler's order.
+// resolveClaim returns why no pod can use the claim, or nil: its volume is lost, missing or being deleted, or none can be created for it.
+// The checks are in kube-scheduler's order.
 func (x *Index) resolveClaim(c *claim, hostnames map[string]string) *Error {
 	pvc := c.object
 	volume := pvc.Spec.VolumeName
