@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Bins is a set of nodes to buy, with what goes on each.
+// Bins is a set of nodes to buy, with their pods.
 type Bins struct {
 	List []Bin
 }
@@ -21,7 +21,7 @@ type Bin struct {
 	worth  int64 // Σ count x value of the load
 }
 
-// newBin is a node of the option with the load.
+// newBin makes a node of the option with the load.
 func (k *Task) newBin(o int32, loads []pricing.Load) Bin {
 	p, v := k.p, k.v
 	b := Bin{Option: o, Load: slices.Clone(loads), used: make([]int64, p.Dims)}

@@ -9,16 +9,16 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Task is pods to buy nodes for, what each is worth, and which rules about single nodes hold.
+// Task is pods to buy nodes for, with their values and the rules about single nodes.
 type Task struct {
 	p *pricing.Problem
 	v *pricing.Values
-	// at is, by item, the position of its place.
+	// at is, by item, the index of its place.
 	at    []int
 	rules *Rules
 }
 
-// NewTask has values that go with the problem.
+// NewTask makes a task with values that belong to the problem.
 func NewTask(p *pricing.Problem, v *pricing.Values, rules *Rules) *Task {
 	k := &Task{p: p, v: v, at: make([]int, len(p.Items)), rules: rules}
 	places := pricing.PlacesInUse(p.Items)
@@ -28,27 +28,27 @@ func NewTask(p *pricing.Problem, v *pricing.Values, rules *Rules) *Task {
 	return k
 }
 
-// Rules are rules about single nodes, and the DaemonSet pods on new nodes that they count.
+// Rules are rules about single nodes, and the DaemonSet pods on new nodes that count for them.
 type Rules struct {
 	Groups []topology.Group
 	// Residents counts the DaemonSet pods of a new node.
 	Residents func(n *topology.OneNode, pool, row int32)
 }
 
-// newNode is an empty node of the option.
+// newNode makes an empty node of the option.
 func (r *Rules) newNode(opt *pricing.Option) *topology.OneNode {
 	n := topology.NewOneNode(r.Groups)
 	r.Residents(n, opt.Pool, opt.Row)
 	return n
 }
 
-// begin makes n an empty node of the option.
+// begin turns n into an empty node of the option.
 func (r *Rules) begin(n *topology.OneNode, opt *pricing.Option) {
 	n.Begin(nil)
 	r.Residents(n, opt.Pool, opt.Row)
 }
 
-// Gate says which nodes may be bought.
+// Gate decides which nodes may be bought.
 type Gate interface {
 	// Open reports whether one more node of the option may be bought.
 	Open(option int32) bool
@@ -56,23 +56,22 @@ type Gate interface {
 	Buy(option int32) bool
 }
 
-// nodesPerItem is how many nodes there must be for each item for whole patterns to be worth their while: they are bought as often as
-// the linear program says, rounded down.
+// nodesPerItem is the least number of nodes per item for which whole patterns are worth it: they are bought as often as the linear program
+// says, rounded down.
 const nodesPerItem = 2
 
 const (
-	// goodSeed is by which part of the bound the packing that the values began with may cost more for no other to be made: where prices
-	// grow with sizes, a packer by value does not come near that.
+	// goodSeed is how much more than the bound, as a share of it, the initial packing may cost to be kept: if prices are proportional to
+	// sizes, a packer by value does not come so close.
 	goodSeed = 1.0 / 22
-	// fewOptions is how many options count as few: nodes of one price may then be as good as any others.
+	// fewOptions is how many options count as few: then nodes of one price may be as good as any others.
 	fewOptions = 256
-	// poorStart is by which part a packing may cost more than another for it to be refined all the same.
+	// poorStart is how much more a packing may cost than another, as a share, to be refined nevertheless.
 	poorStart = 0.1
 )
 
-// First is the packing to improve: the one that the values began with, or one of nodes of a single price, if it is near their bound;
-// the former, too, if it is far cheaper than what the packer finds by value; else that, refined. Where limits bind only the packer is
-// asked.
+// First is the packing to improve: the initial one, or one with nodes of a single price, if it is close to the bound; the initial one also
+// if it is much cheaper than what the packer finds by value; otherwise the packer's, refined. If limits bind, only the packer is used.
 func (k *Packer) First(ctx context.Context) *Bins {
 	p, v := k.p, k.v
 	var seeded *Bins
@@ -106,7 +105,7 @@ func (k *Packer) First(ctx context.Context) *Bins {
 	return packed
 }
 
-// seeded is the packing that the values began with; nil if there is none.
+// seeded is the initial packing of the values; nil if there is none.
 func (k *Task) seeded() *Bins {
 	p := k.p
 	if len(p.Seeds) == 0 {
@@ -119,7 +118,7 @@ func (k *Task) seeded() *Bins {
 	return g
 }
 
-// balanced is a packing by the values of nodes of one price, each filled so that its resources run out together; nil if there is none.
+// balanced is a packing, by values, with nodes of one price, each filled so that its resources run out together; nil if there is none.
 func (k *Task) balanced(ctx context.Context) *Bins {
 	q := newPackings(k, k.v.Item, k.v.Ratio)
 	q.out.Likely = k.v.Program.MeanPrice()

@@ -8,9 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Improvement works on a finished packing, within a bound on work: each node is exchanged for the cheapest that
-// holds its load, nodes whose pods fit into the others' slack are dropped, and the worst nodes are emptied and
-// packed again.
+// Improvement works on a finished packing, within a limit on work: each node is exchanged for the cheapest one that holds its load, nodes
+// whose pods fit into free room of others are dropped, and the worst nodes are emptied and packed again.
 
 // rightSize exchanges each bin for the cheapest option that can hold its load.
 func (k *Task) rightSize(g *Bins) {
@@ -21,7 +20,7 @@ func (k *Task) rightSize(g *Bins) {
 	}
 }
 
-// cheapestFor is the cheapest option that could hold the bin's load: options are sorted by price, so the first.
+// cheapestFor is the cheapest option that can hold the bin's load: the first, because options are sorted by price.
 func (k *Task) cheapestFor(b *Bin) int32 {
 	p := k.p
 	for o := range p.Options {
@@ -36,7 +35,7 @@ func (k *Task) cheapestFor(b *Bin) int32 {
 	return -1
 }
 
-// holds reports whether a node of the option has room for the bin's load, and takes its pods.
+// holds reports whether a node of the option has room for the bin's load and accepts its pods.
 func (k *Task) holds(opt *pricing.Option, b *Bin) bool {
 	if !resources.Fits(b.used, opt.Alloc) {
 		return false
@@ -49,7 +48,7 @@ func (k *Task) holds(opt *pricing.Option, b *Bin) bool {
 	return true
 }
 
-// dropEmptiable removes bins whose whole load fits into the slack of the others, the least loaded first.
+// dropEmptiable removes bins whose whole load fits into free room of the others, the least loaded first.
 func (k *Task) dropEmptiable(g *Bins) {
 	order := make([]int, len(g.List))
 	for i := range order {
@@ -73,7 +72,7 @@ func (k *Task) dropEmptiable(g *Bins) {
 	g.List = kept
 }
 
-// spread moves the load of bin i into other bins if all of it fits, else changes nothing.
+// spread moves the load of bin i into other bins if all of it fits; otherwise it changes nothing.
 func (k *Task) spread(g *Bins, i int, gone []bool) bool {
 	p := k.p
 	type move struct {
@@ -127,8 +126,8 @@ func (k *Task) spread(g *Bins, i int, gone []bool) bool {
 	return true
 }
 
-// roomBeside is how many pods of the item rules about single nodes allow on the bin with what it has and what is to
-// be moved there.
+// roomBeside is how many pods of the item the rules about single nodes allow on the bin, in addition to its load and to what will be moved
+// there.
 func (k *Task) roomBeside(opt *pricing.Option, b *Bin, moved []pricing.Load, it *pricing.Item) int {
 	s := k.rules.newNode(opt)
 	for _, list := range [2][]pricing.Load{b.Load, moved} {
@@ -141,7 +140,7 @@ func (k *Task) roomBeside(opt *pricing.Option, b *Bin, moved []pricing.Load, it 
 	return s.Room(it.Topology)
 }
 
-// rulesAllow reports whether the load keeps the rules about single nodes on a node of the option.
+// rulesAllow reports whether the load meets the rules about single nodes on a node of the option.
 func (k *Task) rulesAllow(opt *pricing.Option, b *Bin) bool {
 	if !k.ruled(b) {
 		return true
@@ -161,7 +160,7 @@ func (k *Task) rulesAllow(opt *pricing.Option, b *Bin) bool {
 	return true
 }
 
-// ruled reports whether the load has pods that rules have to be asked about one by one.
+// ruled reports whether the load has pods for which rules must be checked one by one.
 func (k *Task) ruled(b *Bin) bool {
 	return slices.ContainsFunc(b.Load, func(l pricing.Load) bool { return k.p.Items[l.Item].Ruled })
 }

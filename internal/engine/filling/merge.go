@@ -9,15 +9,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// mergeWork bounds how many nodes, pairs of bins times options, merge looks at in a round, and mergeRounds how often.
+// mergeWork limits how many nodes (pairs of bins times options) merge checks in a round, and mergeRounds the number of rounds.
 const (
 	mergeWork   = 300_000
 	mergeRounds = 16
 )
 
-// merge puts the loads of two bins onto one node wherever one costs less than both: what a packer by value for money
-// misses when two small nodes are each the better bargain, but leave more unused together than a large one. Of all
-// pairs among the bins that hold least value for their price the one that saves most goes first.
+// merge puts the loads of two bins onto one node if that costs less than both. A packer by value misses this when each of two small nodes
+// is the better bargain, but together they leave more unused than a large one. Among pairs of the bins with the least value for their
+// price, the pair that saves most goes first.
 func (k *Task) merge(ctx context.Context, g *Bins) {
 	for range mergeRounds {
 		if len(g.List) < 2 || ctx.Err() != nil || !k.mergeOnce(g) {
@@ -26,7 +26,7 @@ func (k *Task) merge(ctx context.Context, g *Bins) {
 	}
 }
 
-// mergeOnce puts the loads of the two bins together that save most so; false if none do.
+// mergeOnce merges the two bins that save most; false if none do.
 func (k *Task) mergeOnce(g *Bins) bool {
 	p := k.p
 	take := 2
@@ -53,7 +53,7 @@ func (k *Task) mergeOnce(g *Bins) bool {
 	return true
 }
 
-// together is a bin with the loads of both, as yet without an option.
+// together is a bin with the loads of both, without an option yet.
 func (k *Task) together(a, b *Bin) Bin {
 	both := Bin{used: slices.Clone(a.used), Load: slices.Clone(a.Load), worth: a.worth + b.worth}
 	for _, l := range b.Load {
@@ -63,8 +63,7 @@ func (k *Task) together(a, b *Bin) Bin {
 	return both
 }
 
-// oneFor is the cheapest option that costs less than two nodes and holds the bin, and what it saves; -1 if there is
-// none.
+// oneFor is the cheapest option that costs less than the two nodes and holds the bin, and its saving; -1 if there is none.
 func (k *Task) oneFor(b *Bin, price int64) (found int32, saved int64) {
 	p := k.p
 	for _, l := range b.Load {

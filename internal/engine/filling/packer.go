@@ -11,37 +11,36 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Packer fills nodes with items by value: again and again it buys the node whose best filling is worth most per
-// dollar, as many of them as the items last for.
+// Packer fills nodes with items by value: repeatedly it buys the node whose best filling is worth most per dollar, as many of them as
+// there are items for.
 type Packer struct {
 	*Task
 	// gate limits what may be bought; nil for no limits.
 	gate Gate
-	// Keep says whether the filling of the option in trial is wanted; nil for any.
+	// Keep decides whether to use the filling in Trial for the option; nil accepts all.
 	Keep func(option int32) bool
-	// node counts, on the node being filled, what topology rules look at; nil where no item is under any.
+	// node counts, on the node being filled, what topology rules need; nil if no item has rules.
 	node *topology.OneNode
 	// Left is, by item, how many pods have no node yet.
 	Left []int
-	// order is indexed by option: its items, those first that are worth most for the room they take there. Made when
-	// the option first comes up.
+	// order is indexed by option: its items, most value for the room they take first. Computed when the option is first used.
 	order [][]int32
-	// skewed is the same items in another order, by dominant resource: see skewedOf.
+	// skewed has the same items in another order, by dominant resource: see skewedOf.
 	skewed [][][]int32
 	queue  ratioQueue
-	// Trial is the filling looked at last.
+	// Trial is the last filling that was tried.
 	Trial []pricing.Load
 	// scratch
 	other  []pricing.Load
 	free   []int64
-	cursor []int // by dominant resource: the item that is next, and how many of it are taken
+	cursor []int // by dominant resource: the next item, and how many of it are taken
 	taken  []int
 	skew   []float64
-	// least is no more than any item needs: what does not hold it is full.
+	// least is at most what any item needs: a node with less room is full.
 	least []int64
 }
 
-// NewPacker is for the task within what the gate lets pass; nil for all.
+// NewPacker makes a packer for the task, limited by the gate; nil for no limits.
 func NewPacker(t *Task, g Gate) *Packer {
 	p := t.p
 	k := &Packer{
@@ -58,14 +57,14 @@ func NewPacker(t *Task, g Gate) *Packer {
 	return k
 }
 
-// offer is an option with the value per dollar of the best filling it had when last looked at.
+// offer is an option with the value per dollar of its best filling when it was last checked.
 type offer struct {
 	option int32
 	ratio  float64
 	worth  int64
 }
 
-// ratioQueue is a heap: best ratio first, then the larger filling, then the cheaper option.
+// ratioQueue is a heap: highest ratio first, then the larger filling, then the cheaper option.
 type ratioQueue []offer
 
 func (q ratioQueue) Len() int { return len(q) }
@@ -81,18 +80,18 @@ func (q *ratioQueue) Pop() any {
 	return last
 }
 
-// Pack places as much as it can. What is left stays in k.left.
+// Pack places as much as it can. The rest stays in k.Left.
 func (k *Packer) Pack(ctx context.Context) *Bins {
 	out := &Bins{}
 	k.queue = k.queue[:0]
 	for o := range k.p.Options {
-		// The proof of the values says what an option can be worth at most: most are never looked at.
+		// The proof of the values limits what an option can be worth: most are never checked.
 		k.queue = append(k.queue, offer{option: int32(o), ratio: k.v.Ratio[o] * 1.001, worth: 1 << 62})
 	}
 	heap.Init(&k.queue)
 	for k.queue.Len() > 0 && ctx.Err() == nil {
 		top := k.queue[0]
-		// What an option is worth only falls as items run out, so an old figure is an upper bound.
+		// The worth of an option only falls as items run out, so an earlier figure is an upper bound.
 		now := k.offerFor(top.option)
 		if now.worth <= 0 {
 			heap.Pop(&k.queue)
@@ -124,9 +123,8 @@ func (k *Packer) offerFor(o int32) offer {
 	return offer{option: o, ratio: float64(worth) / float64(price), worth: worth}
 }
 
-// fill finds a good filling of one node of the option with what is left; it stays in k.trial. The result is its
-// worth. Two ways are tried: item by item in the order of value, and always from those items that need most of what
-// the node has most left of.
+// fill finds a good filling of one node of the option with the remaining items, in k.Trial. It returns its worth. It tries two ways: item
+// by item in the order of value, and always from the items that need most of the resource of which the node has most left.
 func (k *Packer) fill(o int32) int64 {
 	opt := &k.p.Options[o]
 	if k.gate != nil && !k.gate.Open(o) {
@@ -143,7 +141,7 @@ func (k *Packer) fill(o int32) int64 {
 		if live++; resources.Fits(k.least, k.free) {
 			worth += k.add(i, k.Left[i])
 		} else if live > 1 {
-			break // full, and whether other items are left is known
+			break // full, and we know whether other items are left
 		}
 	}
 	if 2*gone > len(order) {
@@ -169,7 +167,7 @@ func (k *Packer) begin(opt *pricing.Option) {
 	}
 }
 
-// add puts up to most pods of the item on the node being filled and returns what they are worth.
+// add puts up to most pods of the item on the node being filled and returns their value.
 func (k *Packer) add(i int32, most int) int64 {
 	it := &k.p.Items[i]
 	n := resources.HowMany(it.Need, k.free, min(most, it.PerNode))
@@ -184,12 +182,12 @@ func (k *Packer) add(i int32, most int) int64 {
 	}
 	resources.AddScaled(k.free, it.Need, -int64(n))
 	k.Trial = append(k.Trial, pricing.Load{Item: i, Count: int32(n)})
-	// An item of no value still wants a place.
+	// An item without value needs a place, too.
 	return int64(n) * max(k.v.Item[i], 1)
 }
 
-// fillBalanced fills the node so that no resource runs out long before the others: each step takes the next item, in
-// the order of value, among those whose scarcest resource here is the one of which most is left.
+// fillBalanced fills the node so that no resource runs out long before the others: each step takes the next item, in the order of value,
+// whose scarcest resource on this node is the one with the most left.
 func (k *Packer) fillBalanced(o int32) int64 {
 	p, opt := k.p, &k.p.Options[o]
 	k.begin(opt)
@@ -204,7 +202,7 @@ func (k *Packer) fillBalanced(o int32) int64 {
 		}
 		i := lists[d][k.cursor[d]]
 		it := &p.Items[i]
-		// Half of what would fit at a time, so that the balance is kept while few are left.
+		// Take half of what fits at a time, to keep the balance when few are left.
 		most := max((resources.HowMany(it.Need, k.free, k.Left[i])+1)/2, 1)
 		taken := k.taken[d]
 		w := k.add(i, min(most, k.Left[i]-taken, it.PerNode-taken))
@@ -220,9 +218,8 @@ func (k *Packer) fillBalanced(o int32) int64 {
 	return worth
 }
 
-// skewedOf sorts the option's items, by the resource of which they need most there, by how much more they take of one
-// resource than of the others: the lopsided ones go first, while there is something to balance them with, and what is
-// left at the end fits anywhere.
+// skewedOf sorts the option's items, by the resource that they need most of, by how much more they need of it than of the others:
+// unbalanced items go first, while others can balance them, and the remaining ones fit anywhere.
 func (k *Packer) skewedOf(o int32) [][]int32 {
 	if k.skewed[o] == nil {
 		opt := &k.p.Options[o]
@@ -247,7 +244,7 @@ func (k *Packer) skewedOf(o int32) [][]int32 {
 	return k.skewed[o]
 }
 
-// skewness is the largest share the need takes of a resource less the mean share of the others, slots for pods aside.
+// skewness is the largest share of a resource that the need takes, minus the mean share of the others, without pods.
 func skewness(need, alloc []int64) float64 {
 	largest, sum, n := 0.0, 0.0, 0.0
 	for d, amount := range need {
@@ -262,7 +259,7 @@ func skewness(need, alloc []int64) float64 {
 	return largest - (sum-largest)/max(n-1, 1)
 }
 
-// alive filters a list in place: items that have run out leave it for good, since counts only fall.
+// alive filters a list in place: items that have run out are removed permanently, because counts only fall.
 func (k *Packer) alive(list []int32) []int32 {
 	live := list[:0]
 	for _, i := range list {
@@ -296,7 +293,7 @@ func (k *Packer) richest(opt *pricing.Option, lists [][]int32) int {
 			k.cursor[d]++
 		}
 		if gone == 0 && k.cursor[d] > 0 {
-			// What has run out at the front never comes back.
+			// Items at the front that have run out never come back.
 			list = list[k.cursor[d]:]
 			lists[d], k.cursor[d] = list, 0
 		}
@@ -324,7 +321,7 @@ func (k *Packer) mergeTrial() {
 	k.Trial = out
 }
 
-// orderOf sorts the option's items: by value per room taken, in steps of 2 %, then the larger first.
+// orderOf sorts the option's items: by value for the room they take, in steps of 2 %, then larger ones first.
 func (k *Packer) orderOf(o int32) []int32 {
 	if k.order[o] != nil {
 		return k.order[o]
@@ -361,8 +358,8 @@ func (k *Packer) orderOf(o int32) []int32 {
 	return order
 }
 
-// weights are the resource prices of the option, with a little of each resource's share mixed in, so that no resource
-// is free to waste.
+// weights are the resource prices of the option, mixed with a small part of each resource's share, so that wasting a resource is never
+// free.
 func (k *Packer) weights(o int32) []float64 {
 	p := k.p
 	opt := &p.Options[o]
@@ -383,8 +380,8 @@ func (k *Packer) weights(o int32) []float64 {
 	return w
 }
 
-// buyAll adds nodes of the option with the filling in k.trial, as many as the items last for. It reports whether at
-// least one could be bought.
+// buyAll adds nodes of the option with the filling in k.Trial, as many as there are items for. It reports whether at least one could be
+// bought.
 func (k *Packer) buyAll(o int32, out *Bins) bool {
 	times := int32(1 << 30)
 	for _, l := range k.Trial {

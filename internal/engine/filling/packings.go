@@ -10,15 +10,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// packings hands a problem to package packing and takes back what it finds.
+// packings passes a problem to package packing and reads its result.
 type packings struct {
 	*Task
 	node *topology.OneNode
 	out  packing.Problem
 }
 
-// newPackings describes the problem. ratio is, by option, how good a bargain it is at most, 1 for the best; at is, by item, the
-// position of its place.
+// newPackings describes the problem. ratio is, by option, its best possible value for its price, 1 for the best option; at is, by item,
+// the index of its place.
 func newPackings(t *Task, value []int64, ratio []float64) *packings {
 	p, at := t.p, t.at
 	k := &packings{Task: t, node: topology.NewOneNode(t.rules.Groups)}
@@ -49,7 +49,7 @@ func newPackings(t *Task, value []int64, ratio []float64) *packings {
 	return k
 }
 
-// room asks the rules about single nodes that are no caps.
+// room checks the rules about single nodes that are not caps.
 func (k *packings) room(option int32, loads []packing.Load, item int32) int {
 	opt := &k.p.Options[option]
 	k.rules.begin(k.node, opt)
@@ -92,8 +92,8 @@ func (k *packings) improve(ctx context.Context, g *Bins, e packing.Effort) {
 	}
 }
 
-// Seed gives the problem's linear program fillings to begin with: those of a quick packing. With them it takes a fraction of the
-// columns, above all where prices grow with sizes and hundreds of fillings are about as good as each other.
+// Seed gives the problem's linear program initial fillings from a quick packing. With them it needs a fraction of the columns, above all
+// if prices are proportional to sizes and hundreds of fillings are about equally good.
 func Seed(ctx context.Context, p *pricing.Problem, rules *Rules, effort packing.Effort) {
 	if len(p.Items) < pricing.FewItems || len(p.Options) == 0 {
 		return
@@ -105,7 +105,7 @@ func Seed(ctx context.Context, p *pricing.Problem, rules *Rules, effort packing.
 	}
 }
 
-// bargains is, by option, how much of all that the items need it has for its price, 1 for the best.
+// bargains is, by option, how much of everything that the items need it has for its price, 1 for the best option.
 func bargains(p *pricing.Problem) []float64 {
 	total := make([]float64, p.Resources)
 	for i := range p.Items {

@@ -10,10 +10,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Patterns are whole fillings of one node. A second column generation, over whole pods this time, finds the mix of
-// patterns that covers all pods at least cost; bought as often as the mix says, rounded down, they place nearly
-// everything, and the packer places the rest. It pays where pods are alike: with more than maxLPRows items the packer
-// works alone.
+// Patterns are whole fillings of one node. A second column generation, over whole pods, finds the mix of patterns that covers all pods at
+// the lowest cost. Bought as often as the mix says, rounded down, they place nearly everything, and the packer places the rest. This helps
+// if pods are alike: with more than maxLPRows items the packer works alone.
 type patterns struct {
 	*Task
 	pr     *pricing.Program
@@ -35,21 +34,21 @@ type filling struct {
 }
 
 const (
-	// maxPatternPasses bounds the second column generation.
+	// maxPatternPasses limits the second column generation.
 	maxPatternPasses = 10
-	// maxPatternItems is how many items there may be.
+	// maxPatternItems is the largest number of items.
 	maxPatternItems = 400
-	// promising is the least share of its price that an option's best fractional filling must be worth to be looked at.
+	// promising is the least share of its price that an option's best fractional filling must be worth to be tried.
 	promising = 0.8
-	// optionsPerPlace is how many options of each place are looked at.
+	// optionsPerPlace is how many options of each place are tried.
 	optionsPerPlace = 5
-	// worthAPass is the least share of the cost that a pass must save for another to be made.
+	// worthAPass is the least share of the cost that a pass must save to be followed by another.
 	worthAPass = 2e-4
-	// reprice is after how many seeds the resource prices are made again.
+	// reprice is after how many seeds the resource prices are computed again.
 	reprice = 8
 )
 
-// newPatterns is nil where the method does not pay.
+// newPatterns returns nil if the method does not pay.
 func newPatterns(t *Task) *patterns {
 	p, pr := t.p, t.v.Program
 	if pr == nil || len(p.Items) == 0 || len(p.Items) > maxPatternItems || len(pr.Bundles) < len(p.Items) {
@@ -62,7 +61,7 @@ func newPatterns(t *Task) *patterns {
 	}
 }
 
-// pack returns the rounded-down mix; left receives what it does not place.
+// pack returns the rounded-down mix; left receives the rest.
 func (s *patterns) pack(ctx context.Context, left []int) *Bins {
 	s.start()
 	options := s.promisingOptions()
@@ -116,7 +115,7 @@ func (s *patterns) pays(o int32) bool {
 	return worth > float64(s.p.Options[o].Price)*(1+1e-7)+1e-3
 }
 
-// promisingOptions are those that the fractional program uses, and others that it finds worth (nearly) their price, the best few of
+// promisingOptions are the options that the fractional program uses, and options that it finds (nearly) worth their price, the best few of
 // each place.
 func (s *patterns) promisingOptions() []int32 {
 	out := s.pr.InMix()
@@ -138,8 +137,8 @@ func (s *patterns) promisingOptions() []int32 {
 	})
 }
 
-// seeded looks for whole fillings that hold at least one pod of each item in turn: without them the mix has only poor
-// patterns for the items that are nobody's first choice, and the values converge slowly.
+// seeded looks for whole fillings with at least one pod of each item in turn: without them the mix has only poor patterns for items that
+// no pattern prefers, and the values converge slowly.
 func (s *patterns) seeded(o int32) bool {
 	pr := s.pr
 	found, tried := false, 0
@@ -176,7 +175,7 @@ func (s *patterns) improve(o int32) bool {
 	return s.enter(o)
 }
 
-// enter brings the filling in s.best into the mix.
+// enter adds the filling in s.best to the mix.
 func (s *patterns) enter(o int32) bool {
 	opt := &s.p.Options[o]
 	column := s.pr.Column
@@ -202,7 +201,7 @@ func (s *patterns) enter(o int32) bool {
 	}
 }
 
-// fill leaves the best whole filling it finds in s.best, by bundle, and returns its worth.
+// fill puts the best whole filling that it finds into s.best, by bundle, and returns its worth.
 func (s *patterns) fill(o int32) float64 {
 	pr := s.pr
 	s.price(o)
@@ -215,7 +214,7 @@ func (s *patterns) fill(o int32) float64 {
 		best = w
 		s.best, s.try = s.try, s.best
 	}
-	// Give up one pod of each item in turn and fill the room again.
+	// Give up one pod of each item in turn and fill the free room again.
 	for range 4 {
 		improved := false
 		for _, b := range s.order {
@@ -238,7 +237,7 @@ func (s *patterns) fill(o int32) float64 {
 	return best
 }
 
-// price makes the option's resource prices and order those of the present values.
+// price computes the option's resource prices and order from the present values.
 func (s *patterns) price(o int32) {
 	pr := s.pr
 	for b := range pr.Bundles {
@@ -248,7 +247,7 @@ func (s *patterns) price(o int32) {
 	s.sortByDensity(o)
 }
 
-// sortByDensity orders the bundles by value per room taken on the option.
+// sortByDensity orders the bundles by value for the room they take on the option.
 func (s *patterns) sortByDensity(o int32) {
 	p, pr := s.p, s.pr
 	s.order = s.order[:0]
@@ -268,8 +267,8 @@ func (s *patterns) sortByDensity(o int32) {
 	})
 }
 
-// complete takes start, by bundle (nil for nothing), and fills the rest by density, passing over the bundles of skip. Counts go to
-// into, by bundle; the result is their worth.
+// complete starts from start, by bundle (nil for nothing), and fills the rest by density, without the bundles of skip. Counts go to into,
+// by bundle; the result is their worth.
 func (s *patterns) complete(o int32, start, into []int32, skip ...int32) float64 {
 	p, pr := s.p, s.pr
 	clear(into)
@@ -301,8 +300,7 @@ func (s *patterns) complete(o int32, start, into []int32, skip ...int32) float64
 	return worth
 }
 
-// round buys each pattern of the optimal mix as often as the mix says, rounded down, then once more where its pods are
-// all still there.
+// round buys each pattern of the optimal mix as often as the mix says, rounded down, then once more if all its pods are still unplaced.
 func (s *patterns) round(left []int) *Bins {
 	out := &Bins{}
 	for i := range s.p.Items {

@@ -13,10 +13,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// mostAllowed is how many are remembered.
+// mostAllowed is how many answers are remembered.
 const mostAllowed = 4096
 
-// Allowed are the rows and slots that would do in place of the node, and what its claim says, all remembered: nobody may change them.
+// Allowed are the rows and slots that could replace the node, and the requirements of its claim. All are remembered and must not be
+// changed.
 func (t NewNodes) Allowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	p := t.M.Pools[mc.Pool]
 	if mc.Labels.Len() > 0 || mc.Commitment != 0 || len(p.Variety) > 0 {
@@ -38,8 +39,8 @@ func (t NewNodes) Allowed(mc *state.Node, loads []state.Binding) (rows, slots bi
 	return known.Rows, known.Slots, known.Claim
 }
 
-// AllowedText puts into words what decides that: how the node is bought, as pool, row and slot, at which stages its pods are, and
-// which rules concern them. It is good until the next call.
+// AllowedText writes everything that determines them: how the node is bought (pool, row and slot), the stages of its pods, and their
+// rules. It is valid until the next call.
 func (t NewNodes) AllowedText(p *nodepool.Pool, bought [3]int32, loads []state.Binding) []byte {
 	m := t.M
 	pool, row := bought[0], bought[1]
@@ -69,7 +70,7 @@ func (t NewNodes) AllowedText(p *nodepool.Pool, bought [3]int32, loads []state.B
 	return text
 }
 
-// appendNumbers appends how many they are, and each.
+// appendNumbers appends the length and the numbers of a list.
 func appendNumbers(text []byte, list []int32) []byte {
 	text = binary.AppendUvarint(text, uint64(len(list)))
 	for _, n := range list {
@@ -78,7 +79,7 @@ func appendNumbers(text []byte, list []int32) []byte {
 	return text
 }
 
-// typesDiffer reports whether nodes of the pool may differ to rules by their types, residents aside.
+// typesDiffer reports whether rules may distinguish nodes of the pool by their types, without residents.
 func (t NewNodes) typesDiffer(pool int32) bool {
 	k := &t.Types
 	if k.ByRow == nil {
@@ -93,7 +94,7 @@ func (t NewNodes) typesDiffer(pool int32) bool {
 	return k.ByRow[pool] > 0
 }
 
-// rulesSeeTypes reports whether a rule goes by labels of nodes that instance types state, or by which labels its pods ask for.
+// rulesSeeTypes reports whether a rule depends on labels that instance types state, or on which labels its pods ask for.
 func rulesSeeTypes(m *model.Model, pool int32) bool {
 	c := m.Pools[pool].Table.Catalog
 	stated := func(key string) bool {
@@ -105,7 +106,7 @@ func rulesSeeTypes(m *model.Model, pool int32) bool {
 	})
 }
 
-// domainsKnown appends which domains that nodes of the pool may be in have nodes that all spreads take notice of.
+// domainsKnown appends the possible domains of the pool's nodes that have nodes included by all spreads.
 func (t NewNodes) domainsKnown(text []byte, pool int32) []byte {
 	if t.S.Topology == nil {
 		return text

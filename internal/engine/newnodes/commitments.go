@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// CommitmentsLeft is what the trial's nodes of the snapshot leave of each commitment for new ones.
+// CommitmentsLeft is the part of each commitment that the trial's nodes of the snapshot leave to new nodes.
 func (t NewNodes) CommitmentsLeft() []int64 {
 	switch s := t.M.Standings; {
 	case s == nil:
@@ -26,7 +26,7 @@ func (t NewNodes) CommitmentsLeft() []int64 {
 	}
 }
 
-// committedSavings is what commitments take off the cost of the trial's new nodes.
+// committedSavings is how much commitments reduce the cost of the trial's new nodes.
 func (t NewNodes) committedSavings() int64 {
 	if t.M.Standings == nil {
 		return 0
@@ -45,9 +45,8 @@ func (t NewNodes) committedSavings() int64 {
 	return sum
 }
 
-// NodePrice is what a node of the snapshot costs now by its offering's list price, its pool's terms, and what commitments
-// cover of it; false for a name that the snapshot lacks, and for a node whose instance type or offering no catalog has. It
-// is safe for concurrent use.
+// NodePrice is the present cost of a node of the snapshot: its offering's list price, its pool's terms, and what commitments cover. It is
+// false for an unknown name, and for a node whose instance type or offering is in no catalog. It is safe for concurrent use.
 func NodePrice(m *model.Model, name string) (planning.NodePrice, bool) {
 	i, ok := m.NodeIndex[name]
 	if !ok {
@@ -79,8 +78,8 @@ type BoughtNode struct {
 	Description
 }
 
-// WriteCommitments covers the plan's new nodes and writes down what that makes of their prices and of the commitments.
-// nodes are in the order of out.NewNodes.
+// WriteCommitments covers the plan's new nodes, and writes their resulting prices and the use of commitments. nodes are in the order of
+// out.NewNodes.
 func (t NewNodes) WriteCommitments(out *planning.Plan, nodes []BoughtNode) {
 	m := t.M
 	if m.Standings == nil {
@@ -116,7 +115,7 @@ func (t NewNodes) WriteCommitments(out *planning.Plan, nodes []BoughtNode) {
 	}
 }
 
-// coveredOptions are the node's options with the prices that they have with its shares covered: the first stays first.
+// coveredOptions are the node's options with their prices when its shares are covered: the first stays first.
 func coveredOptions(m *model.Model, n *BoughtNode, c *market.Covered) []planning.InstanceTypeOption {
 	p := m.Pools[n.Planned.Pool]
 	catalog := p.Table.Catalog
@@ -127,7 +126,7 @@ func coveredOptions(m *model.Model, n *BoughtNode, c *market.Covered) []planning
 			out = append(out, plain)
 			continue
 		}
-		// Of a type's rows the first offered counts, as in optionsFor.
+		// Of a type's rows the first one offered is used, as in optionsFor.
 		at := slices.IndexFunc(n.offers.rows, func(o rowOffer) bool {
 			return typeNameOf(p, o.row) == plain.Name && float64(o.price)/market.NanoPerUSD == plain.Price && resources.Fits(n.Planned.Used, p.Table.AllocOf(int(o.row), m.Resources.Len()))
 		})
@@ -139,8 +138,8 @@ func coveredOptions(m *model.Model, n *BoughtNode, c *market.Covered) []planning
 	return out
 }
 
-// keepCovered narrows the nodes that would do in place of one that is planned for a commitment to those that it
-// covers: bought where it covers the planned one, and covered wherever that is.
+// keepCovered restricts the possible replacements of a node planned for a commitment to nodes that it covers: bought where it covers the
+// planned one, and covered wherever that is.
 func keepCovered(m *model.Model, mc *state.Node, rows, slots bitset.Set) {
 	if mc.Commitment == 0 {
 		return
@@ -162,7 +161,7 @@ func keepCovered(m *model.Model, mc *state.Node, rows, slots bitset.Set) {
 	}
 }
 
-// unitOf is what the commitment counts.
+// unitOf is the unit of the commitment.
 func unitOf(c *planning.Commitment) string {
 	switch {
 	case c.Unit != "":

@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Description is what nodes with the same demands on them and the same load have in common.
+// Description is what nodes with the same demands and the same load have in common.
 type Description struct {
 	options []planning.InstanceTypeOption
 	claim   requirements.Set
@@ -25,31 +25,30 @@ type Description struct {
 	row, slot int
 	// requests of the pods and of what comes with the node.
 	requests corev1.ResourceList
-	// offers are what it was chosen from.
+	// offers are the offers from which it was chosen.
 	offers *offersOf
 }
 
-// Descriptions are those made so far, by demands and load, and what the nodes of the same demands could be, whatever
-// their load.
+// Descriptions remembers descriptions by demands and load, and the possible nodes for the same demands, with any load.
 type Descriptions struct {
 	byLoad  map[string]Description
 	offered map[string]*offersOf
-	// allocatable is shared by nodes whose first option is of one variant; nil where each has its own.
+	// allocatable is shared by nodes whose first option has the same variant; nil if each has its own.
 	allocatable map[variantOf]corev1.ResourceList
 	scratch     []planning.InstanceTypeOption
 	key         []byte // scratch
-	// Spare is indexed by pool, then like its limits: see SpareLimits. Nil gives no node more than its planned type takes.
+	// Spare is indexed by pool, then like its limits: see SpareLimits. With nil no node may use more than its planned type.
 	Spare [][]int64
-	// most is how many types are listed for nodes of pools that don't ask for variety; 0 for all.
+	// most is how many types are listed for nodes of pools that require no variety; 0 for all.
 	most int
 }
 
-// NewDescriptions are none yet.
+// NewDescriptions makes an empty one.
 func NewDescriptions() *Descriptions {
 	return &Descriptions{byLoad: map[string]Description{}, offered: map[string]*offersOf{}}
 }
 
-// NewShared are none yet. They are kept from plan to plan: nodes whose first option is of one variant share what it has.
+// NewShared makes an empty one that is kept from plan to plan: nodes whose first option has the same variant share its resources.
 func NewShared() *Descriptions {
 	d := NewDescriptions()
 	d.allocatable = map[variantOf]corev1.ResourceList{}
@@ -59,8 +58,7 @@ func NewShared() *Descriptions {
 // mostDescribed is how many descriptions are remembered.
 const mostDescribed = 4096
 
-// Begin lists at most so many types from now on, 0 for all, where pools don't ask for variety, and forgets descriptions where there
-// are very many.
+// Begin limits the listed types from now on, 0 for all, if pools require no variety, and forgets descriptions if there are very many.
 func (d *Descriptions) Begin(types int) {
 	if len(d.byLoad) > mostDescribed {
 		clear(d.byLoad)
@@ -68,21 +66,21 @@ func (d *Descriptions) Begin(types int) {
 	d.most = types
 }
 
-// offersOf are what nodes of the same demands could be, cheapest first, and what claims for them say.
+// offersOf are the possible nodes for the same demands, cheapest first, and the requirements of claims for them.
 type offersOf struct {
 	key  string
 	rows []rowOffer
-	// room is where the next options of rows go.
+	// room is where the next options are stored.
 	room   []planning.InstanceTypeOption
 	claims []nodeClaim
-	// forgotten counts claims that are not remembered any more.
+	// forgotten counts claims that are no longer remembered.
 	forgotten int
 }
 
 // mostClaims is how many claims are remembered for the same offers.
 const mostClaims = 64
 
-// nodeClaim is what the claim of a node with certain labels says, before and after it is told what is left to buy.
+// nodeClaim is the requirements of a claim for a node with certain labels, before and after it is limited to what may be bought.
 type nodeClaim struct{ labels, before, after requirements.Set }
 
 type variantOf struct {
@@ -90,11 +88,11 @@ type variantOf struct {
 	variant int
 }
 
-// rowOffer is a row with its cheapest offering among the slots that would do, and its price there.
+// rowOffer is a row with its cheapest offering among the suitable slots, and the price there.
 type rowOffer struct {
 	row, slot int32
 	price     int64
-	// option that it is; nil until somebody asks.
+	// option for it; nil until it is needed.
 	option *planning.InstanceTypeOption
 }
 
@@ -151,7 +149,7 @@ func (t NewNodes) Describe(node *planning.NewNode, mc *state.Node, loads []state
 	return d
 }
 
-// offersFor are those in the rows and slots of the node's pool.
+// offersFor are the offers in the rows and slots of the node's pool.
 func (d *Descriptions) offersFor(m *model.Model, mc *state.Node, rows, slots bitset.Set) *offersOf {
 	d.key = d.key[:0]
 	for _, set := range []bitset.Set{rows, slots} {
@@ -168,7 +166,7 @@ func (d *Descriptions) offersFor(m *model.Model, mc *state.Node, rows, slots bit
 	return offers
 }
 
-// claimFor is what the node's claim says, with a number by which it is told from others of the same offers.
+// claimFor is the requirements of the node's claim, and a number that identifies them among claims of the same offers.
 func (o *offersOf) claimFor(m *model.Model, mc *state.Node, claim requirements.Set, slots bitset.Set) (says requirements.Set, number int) {
 	at := slices.IndexFunc(o.claims, func(c nodeClaim) bool { return c.before.Equal(claim) && c.labels.Equal(mc.Labels) })
 	if at < 0 {
@@ -194,7 +192,7 @@ func (d *Descriptions) allocatableOf(c *market.Catalog, variant int) corev1.Reso
 	return list
 }
 
-// option is that of the offer with the number, which is made when it is first asked for.
+// option is the option of the offer with this number, made when it is first needed.
 func (o *offersOf) option(m *model.Model, p *nodepool.Pool, number int) *planning.InstanceTypeOption {
 	r := &o.rows[number]
 	if r.option == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// profileFor is the alternative of the stage under which the node takes the stage's pods.
+// profileFor is the stage's alternative under which the node accepts the stage's pods.
 func profileFor(m *model.Model, stage int32, mc *state.Node) *nodepool.Profile {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, u := range m.Stages[stage].Uses {
@@ -51,10 +51,10 @@ func typeNameOf(p *nodepool.Pool, row int32) string {
 	return c.Types[c.Variants[p.Table.Rows[row].Variant].Type].Name
 }
 
-// roomForOptions is how many options are made room for at once.
+// roomForOptions is how many options are allocated at once.
 const roomForOptions = 16
 
-// optionAt is a variant, of the type named, as it is sold in a slot.
+// optionAt is a variant, of the named type, as sold in a slot.
 func optionAt(m *model.Model, c *market.Catalog, name string, variant, slot int, price int64) planning.InstanceTypeOption {
 	s := &c.Slots[slot]
 	out := planning.InstanceTypeOption{Name: name, Zone: s.Zone, CapacityType: s.CapacityType, Others: s.Others, Price: float64(price) / market.NanoPerUSD}
@@ -64,9 +64,9 @@ func optionAt(m *model.Model, c *market.Catalog, name string, variant, slot int,
 	return out
 }
 
-// optionsFor appends to out the instance types that hold the node's pods, cheapest first, each with its cheapest
-// offering: the first so many, where commitments don't ask for the planned one among them. A type that would take more from the
-// pool's limits than the planned one and spare, the node's share of what the plan leaves of them, is left out.
+// optionsFor appends to out the instance types that hold the node's pods, cheapest first, each with its cheapest offering: the first so
+// many, unless commitments require the planned one. It leaves out types that would use more of the pool's limits than the planned one plus
+// spare, the node's share of what the plan leaves of them.
 func optionsFor(m *model.Model, out []planning.InstanceTypeOption, p *nodepool.Pool, mc *state.Node, spare []int64, offers *offersOf, limit int) []planning.InstanceTypeOption {
 	t, dims := p.Table, m.Resources.Len()
 	var most []int64
@@ -92,8 +92,8 @@ func optionsFor(m *model.Model, out []planning.InstanceTypeOption, p *nodepool.P
 	return out
 }
 
-// ownFirst puts the node itself first among the options if none is cheaper, and reports whether it did. Commitments cover
-// some nodes and not others of the same price, and the trial has reckoned with this one.
+// ownFirst puts the node itself first among the options if none is cheaper, and reports whether it did. Commitments cover some nodes and
+// not others of the same price, and the trial has counted on this one.
 func ownFirst(m *model.Model, options []planning.InstanceTypeOption, p *nodepool.Pool, mc *state.Node) bool {
 	if m.Standings == nil || len(options) == 0 {
 		return false

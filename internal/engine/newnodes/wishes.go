@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// BrokenWishes notes which wishes of the pods are not kept.
+// BrokenWishes records which preferences of the pods are not met.
 func (t NewNodes) BrokenWishes(b state.Binding, note func(code planning.RelaxationCode, detail string)) {
 	m := t.M
 	c := m.Classes[b.Class]
@@ -63,7 +63,7 @@ func (t NewNodes) BrokenWishes(b state.Binding, note func(code planning.Relaxati
 	}
 }
 
-// emptiestOf is the least number of members in any domain of the group as things stand.
+// emptiestOf is the least number of members in any domain of the group at present.
 func (t NewNodes) emptiestOf(g int32, c *podclass.Class) int32 {
 	if t.M.Topology[g].At != topology.Hostname {
 		return t.S.Topology.Emptiest(g, c.Shape)
@@ -79,7 +79,7 @@ func (t NewNodes) emptiestOf(g int32, c *podclass.Class) int32 {
 	return max(least, 0)
 }
 
-// labelsOf are a host's labels, as far as any pod asks about them.
+// labelsOf are a host's labels, as far as pods ask about them.
 func (t NewNodes) labelsOf(host int32) requirements.Set {
 	if host < int32(len(t.M.Nodes)) {
 		return t.M.Groups[t.M.Nodes[host].Group].Labels
