@@ -33,6 +33,10 @@ const (
 	idleColumns   = 4
 	roughProgress = 1e-4
 	roughIdle     = 1
+	// plannedIdle is how many fillings for each row may be looked at in vain for a plan's proof before all options are asked whether the
+	// best values known hold, and fairlyNear by which part of the plan's cost these may fall short of it then.
+	plannedIdle = 1
+	fairlyNear  = 2e-2
 	// centerWeight is how much of the best values known goes into those that fillings are looked for with.
 	centerWeight = 0.5
 	// maxRoughRows is how many rows the program may have where values only steer.
@@ -61,6 +65,8 @@ type Program struct {
 	center      []float64
 	centerBound float64
 	stuck       standstill
+	// checked is how many had been when some option held more of the best values known than its price: see idle.
+	checked int
 	// options are, by row of the master, those whose filling is its column; -1 for none.
 	options []int32
 }
@@ -124,7 +130,7 @@ func (pr *Program) generate(ctx context.Context) {
 		if pr.exhausted() || ctx.Err() != nil {
 			return
 		}
-		near := pr.near()
+		near := pr.near() || pr.idle()
 		if near {
 			copy(pr.Value, pr.center)
 		}
@@ -138,6 +144,7 @@ func (pr *Program) generate(ctx context.Context) {
 		}
 		if near && len(found) > 0 {
 			pr.shrinkCenter(found[0].ratio) // and go on, if only with the options looked at so far
+			pr.checked = pr.entered
 		} else if len(hot) == before {
 			return
 		}
@@ -154,7 +161,7 @@ func (pr *Program) converge(ctx context.Context, options []int32) {
 				again = pr.improve(o) || again
 			}
 		}
-		if !again || pr.near() || pr.exhausted() || ctx.Err() != nil {
+		if !again || pr.near() || pr.exhausted() || pr.idle() || ctx.Err() != nil {
 			pr.revalue()
 			return
 		}
@@ -224,6 +231,14 @@ func (pr *Program) exhausted() bool {
 		return true
 	}
 	return pr.p.Rough && pr.entered > roughColumns*rows || pr.entered*rows*rows > maxLPWork
+}
+
+// idle reports whether, for a plan's proof, a few fillings have made neither the mix nor the bound better although they are not far
+// apart. The mix begins with the plan's own fillings, and hundreds of others cost the same: the best values known are then as good as
+// they get, unless an option that was not looked at holds more of them than its price.
+func (pr *Program) idle() bool {
+	return pr.p.Planned > 0 && pr.entered-max(pr.stuck.entered, pr.checked) > plannedIdle*len(pr.Bundles) &&
+		pr.p.Planned-pr.centerBound <= pr.p.Planned*fairlyNear
 }
 
 // standstill is what the mix cost, the best bound, and how many fillings had been looked at when either last became better.

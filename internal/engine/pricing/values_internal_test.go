@@ -3,6 +3,7 @@ package pricing
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -78,6 +79,50 @@ func TestColumnGenerationEnds(t *testing.T) {
 	if pr := v.Program; len(pr.Bundles) != len(p.Items) || pr.entered < 200 {
 		t.Errorf("%d columns for %d rows and %d items", pr.entered, len(pr.Bundles), len(p.Items))
 	}
+}
+
+// A plan's proof ends soon where hundreds of fillings cost the same, and proves as much as a long search does.
+func TestProofOfPlanEndsSoon(t *testing.T) {
+	searched := 0
+	for seed := range uint64(60) {
+		p := linearPrices(seed)
+		long := WithoutCommitments(context.Background(), p)
+		rows := len(long.Program.Bundles)
+		if long.Program.entered < 2*rows {
+			continue // there was little to search
+		}
+		searched++
+		plan := *p
+		plan.Planned = long.Program.master.Objective()
+		soon := WithoutCommitments(context.Background(), &plan)
+		if soon.Program.entered > 3*rows/2 || soon.Bound < long.Bound*(1-nearEnough) {
+			t.Errorf("seed %d: %d columns for %d rows and a bound of %v, without the plan %d and %v",
+				seed, soon.Program.entered, rows, soon.Bound, long.Program.entered, long.Bound)
+		}
+	}
+	if searched == 0 {
+		t.Error("no problem takes a search")
+	}
+}
+
+// linearPrices is a problem of fifty sizes of pods, of a quarter of which a node takes one, on nodes of one shape in sizes of one price
+// for the same amount.
+func linearPrices(seed uint64) *Problem {
+	r := rand.New(rand.NewPCG(seed, 0))
+	open := bitset.New(1)
+	open.Add(0)
+	p := &Problem{Dims: 3}
+	for i := range 50 {
+		it := Item{Class: int32(i), Count: 1 + r.IntN(80), Need: []int64{125 << r.IntN(6), 128 << r.IntN(8), 1}, PerNode: Unbounded}
+		if it.Need[0] <= 1_000 && r.IntN(4) == 0 {
+			it.PerNode, it.Count = 1, 10+r.IntN(30)
+		}
+		p.Items = append(p.Items, it)
+	}
+	for _, size := range []int64{1, 2, 4, 8, 16, 24} {
+		p.Options = append(p.Options, Option{Open: open, Price: 192_000_000 * size, Alloc: []int64{3_920 * size, 15_000 * size, min(58*size, 234)}})
+	}
+	return p
 }
 
 // manySizes is a problem of n sizes of pods, a third of which ask for one to eight GPUs, and nodes of unlike shapes.
