@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/drawknife/drawknife/internal/engine/devices"
 )
 
@@ -15,9 +18,7 @@ func TestMoreKindsOfRequestsThanCanBeCounted(t *testing.T) {
 	for i := range devices.MaxKinds + further {
 		name := fmt.Sprintf("kind-%d", i)
 		r := gpuRequest("r", 1, "model=H100")
-		for range i {
-			r.Exactly.Selectors = append(r.Exactly.Selectors, r.Exactly.Selectors[0]) // another text, the same devices
-		}
+		r.Exactly.Capacity = &resourcev1.CapacityRequirements{Requests: map[resourcev1.QualifiedName]resource.Quantity{"memory": *resource.NewQuantity(int64(i+1)<<20, resource.BinarySI)}}
 		template(s, name, nil, r)
 		s.Pods = append(s.Pods, pod(name, requests("cpu=1"), claims(name)))
 	}

@@ -1,7 +1,6 @@
 package devices
 
 import (
-	"math/bits"
 	"slices"
 )
 
@@ -9,7 +8,7 @@ import (
 // some set of claims could have. A bound on what nodes can hold has to go by it. Where nothing competes the two are the same.
 type Ceiling struct {
 	// by has the devices that nothing else depends on, by the set of kinds that each could serve.
-	by map[uint64]int64
+	by map[kindSet]int64
 	// groups are those that draw on the same counters, and each that several claims can have.
 	groups counterGroups
 	// present says of each presence whether it may be met.
@@ -29,7 +28,7 @@ type ceilingOf struct {
 	reach   *Reach
 	matches *Matches
 	// sets are the kinds that each device could serve, least what a request takes of its capacities.
-	sets  []uint64
+	sets  []kindSet
 	least []map[int][]int64
 	out   Ceiling
 }
@@ -38,8 +37,8 @@ type ceilingOf struct {
 func (k *Kinds) Ceiling(u *Usage, reach *Reach, m *Matches) Ceiling {
 	inv := u.inventory
 	c := &ceilingOf{
-		Kinds: k, u: u, inv: inv, reach: reach, matches: m, sets: make([]uint64, len(inv.devices)), least: make([]map[int][]int64, len(inv.devices)),
-		out: Ceiling{by: map[uint64]int64{}, least: map[int]int64{}},
+		Kinds: k, u: u, inv: inv, reach: reach, matches: m, sets: make([]kindSet, len(inv.devices)), least: make([]map[int][]int64, len(inv.devices)),
+		out: Ceiling{by: map[kindSet]int64{}, least: map[int]int64{}},
 	}
 	for i := range k.presences {
 		c.out.present = append(c.out.present, k.presences[i].mayBeMet(inv, reach, m))
@@ -95,7 +94,7 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 		c.out.least[at] = takes
 	}
 	for _, i := range free {
-		c.sets[i] |= 1 << at
+		c.sets[i].add(at)
 		if c.inv.devices[i].shared {
 			c.lessen(i, at, matching.amounts[i])
 		}
@@ -131,14 +130,14 @@ func (c *ceilingOf) constrain(at int) {
 		}
 		have := map[value]int{}
 		for d := range c.sets {
-			if c.sets[d]&(1<<at) != 0 {
+			if c.sets[d].has(at) {
 				have[c.inv.devices[d].attribute(of.attribute)]++
 			}
 		}
 		for d := range c.sets {
 			v := c.inv.devices[d].attribute(of.attribute)
 			if v.kind == 0 || !of.distinct && !x.varied && have[v] < x.alternatives[0].count {
-				c.sets[d] &^= 1 << at
+				c.sets[d].remove(at)
 			}
 		}
 	}
@@ -149,7 +148,7 @@ func (c *ceilingOf) collect() {
 	var partitions, shared []int
 	for i, set := range c.sets {
 		switch d := &c.inv.devices[i]; {
-		case set == 0:
+		case set.empty():
 		case d.shared:
 			shared = append(shared, i)
 		case len(d.consumes) == 0:
@@ -169,7 +168,7 @@ func (c *ceilingOf) collect() {
 func (c *ceilingOf) sharedOf(i int) counterGroup {
 	g := counterGroup{left: c.u.capacitiesLeft(i)}
 	for _, at := range sortedKeys(c.least[i]) {
-		if c.sets[i]&(1<<at) == 0 {
+		if !c.sets[i].has(at) {
 			continue
 		}
 		units := int64(manyShares)
@@ -183,17 +182,17 @@ func (c *ceilingOf) sharedOf(i int) counterGroup {
 			}
 		}
 		if units > 0 {
-			g.parts = append(g.parts, counterPart{1 << at, takes, units})
+			g.parts = append(g.parts, counterPart{only(at), takes, units})
 		}
 	}
 	return g
 }
 
 // of is how many requests' devices of the kinds can be had at most.
-func (c *Ceiling) of(set uint64) int64 {
+func (c *Ceiling) of(set kindSet) int64 {
 	sum := int64(0)
 	for mask, n := range c.by {
-		if mask&set != 0 {
+		if mask.meets(set) {
 			sum += n
 		}
 	}
@@ -208,7 +207,7 @@ func (c *Ceiling) weigh(w *weighted) int64 {
 // times is how many requests of a kind that is varied can be met at most.
 func (c *Ceiling) times(at int) int64 {
 	if least := c.least[at]; least > 0 {
-		return c.of(1<<at) / least
+		return c.of(only(at)) / least
 	}
 	return 0
 }
@@ -216,10 +215,10 @@ func (c *Ceiling) times(at int) int64 {
 // Most is what a node with this ceiling can have at most, by resource: see Room.
 func (c *Counts) Most(most *Ceiling, plugins map[string]int64) []int64 {
 	out := make([]int64, len(c.names))
-	plugged := uint64(0)
+	plugged := kindSet{}
 	for at := range c.kinds.list {
 		if _, yes := plugins[c.kinds.list[at].resource]; yes {
-			plugged |= 1 << at
+			plugged.add(at)
 		}
 	}
 	for i := range c.shares {
@@ -227,13 +226,12 @@ func (c *Counts) Most(most *Ceiling, plugins map[string]int64) []int64 {
 		out[len(c.sets)+i] = min(most.weigh(&w)+c.pluggedIn(&c.shares[i], plugins), Many)
 	}
 	for i, set := range c.sets {
-		if at := bits.TrailingZeros64(set); c.kinds.list[at].varied && set == 1<<at {
+		if at := set.first(); c.kinds.list[at].varied && set == only(at) {
 			out[i] = min(most.times(at)*c.weights[at], Many)
 			continue
 		}
-		out[i] = most.of(set &^ plugged)
-		for rest := set; rest != 0; rest &= rest - 1 {
-			at := bits.TrailingZeros64(rest)
+		out[i] = most.of(set.without(plugged))
+		for at := range set.all {
 			if c.kinds.list[at].varied {
 				out[i] += max(c.weights[at]-most.least[at], 0) * most.times(at)
 			}
@@ -254,7 +252,7 @@ func (c *Counts) MostServed(most *Ceiling, resource string) int64 {
 	var sum int64
 	for at := range c.kinds.list {
 		if c.kinds.list[at].resource == resource {
-			sum += most.of(1 << at)
+			sum += most.of(only(at))
 		}
 	}
 	return sum

@@ -1,8 +1,6 @@
 package devices
 
-import (
-	"math/bits"
-)
+import ()
 
 // constrain leaves the kinds of a bundle only devices of which any choice meets the constraints: those with a useful value of an attribute
 // that must match, and one for each value of an attribute that must differ.
@@ -39,7 +37,7 @@ func (n *nodeUnits) keepWith(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	for i := range n.sets {
 		if n.inv.devices[i].attribute(c.attribute).kind == 0 {
-			n.sets[i] &^= of
+			n.sets[i] = n.sets[i].without(of)
 		}
 	}
 }
@@ -48,7 +46,7 @@ func (n *nodeUnits) keepWith(c *constraint, kinds []int) {
 func (n *nodeUnits) apart(kinds []int) bool {
 	of := bitsOf(kinds)
 	for i, set := range n.sets {
-		if d := &n.inv.devices[i]; set&of != 0 && (bits.OnesCount64(set) > 1 || d.shared || len(d.consumes) > 0) {
+		if d := &n.inv.devices[i]; set.meets(of) && (set.count() > 1 || d.shared || len(d.consumes) > 0) {
 			return false
 		}
 	}
@@ -73,12 +71,12 @@ func (n *nodeUnits) keepPerValue(c *constraint, kinds []int) {
 		}
 	}
 	for i, set := range n.sets {
-		if set&of == 0 {
+		if !set.meets(of) {
 			continue
 		}
-		at := bits.TrailingZeros64(set)
+		at := set.first()
 		if v := n.inv.devices[i].attribute(c.attribute); v.kind == 0 || left[v][at] == 0 {
-			n.sets[i] = 0
+			n.sets[i] = kindSet{}
 		} else {
 			left[v][at]--
 		}
@@ -91,7 +89,7 @@ func (n *nodeUnits) byValue(c *constraint, kinds []int) (counts map[value]map[in
 	counts = map[value]map[int]int{}
 	for i := range n.sets {
 		v := n.inv.devices[i].attribute(c.attribute)
-		if n.sets[i]&of == 0 || v.kind == 0 {
+		if !n.sets[i].meets(of) || v.kind == 0 {
 			continue
 		}
 		if counts[v] == nil {
@@ -99,7 +97,7 @@ func (n *nodeUnits) byValue(c *constraint, kinds []int) (counts map[value]map[in
 			order = append(order, v)
 		}
 		for _, at := range kinds {
-			if n.sets[i]&(1<<at) != 0 {
+			if n.sets[i].has(at) {
 				counts[v][at]++
 			}
 		}
@@ -131,12 +129,12 @@ func (n *nodeUnits) keepOneEach(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	seen := map[value]bool{}
 	for i := range n.sets {
-		if n.sets[i]&of == 0 {
+		if !n.sets[i].meets(of) {
 			continue
 		}
 		v := n.inv.devices[i].attribute(c.attribute)
 		if v.kind == 0 || seen[v] {
-			n.sets[i] &^= of
+			n.sets[i] = n.sets[i].without(of)
 		} else {
 			n.once[i] = true
 		}
@@ -156,15 +154,15 @@ func (n *nodeUnits) keepBest(c *constraint, kinds []int) {
 	}
 	for i := range n.sets {
 		if v := n.inv.devices[i].attribute(c.attribute); v.kind == 0 || v != best {
-			n.sets[i] &^= of
+			n.sets[i] = n.sets[i].without(of)
 		}
 	}
 }
 
-func bitsOf(kinds []int) uint64 {
-	var set uint64
+func bitsOf(kinds []int) kindSet {
+	var set kindSet
 	for _, at := range kinds {
-		set |= 1 << at
+		set.add(at)
 	}
 	return set
 }

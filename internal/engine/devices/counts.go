@@ -3,7 +3,6 @@ package devices
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 )
@@ -22,7 +21,7 @@ import (
 // several kinds want some of them there are more resources, see shares: necessary for claims to fit, but not always enough.
 type Counts struct {
 	kinds  *Kinds
-	sets   []uint64
+	sets   []kindSet
 	shares []weighted
 	names  []string
 	// weights are by kind: 1 for those that are not varied.
@@ -39,10 +38,10 @@ const Many = math.MaxInt32
 // NewCounts finds the resources for nodes with these units.
 func NewCounts(k *Kinds, nodes []Units) *Counts {
 	c := &Counts{kinds: k, weights: k.weights(nodes)}
-	seen := map[uint64]bool{}
-	var masks []uint64
+	seen := map[kindSet]bool{}
+	var masks []kindSet
 	for i := range nodes {
-		for _, mask := range append(sortedKeys(nodes[i].by), nodes[i].groups.masks()...) {
+		for _, mask := range append(sortedSets(nodes[i].by), nodes[i].groups.masks()...) {
 			if !seen[mask] {
 				seen[mask] = true
 				masks = append(masks, mask)
@@ -51,36 +50,37 @@ func NewCounts(k *Kinds, nodes []Units) *Counts {
 	}
 	for at := range k.list {
 		// Device plugins serve extended resources and nothing else.
-		if mask := uint64(1) << at; k.list[at].resource != "" && !seen[mask] {
+		if mask := only(at); k.list[at].resource != "" && !seen[mask] {
 			masks = append(masks, mask)
 		}
 	}
-	slices.Sort(masks)
+	slices.SortFunc(masks, compareSets)
 	// Every union of kinds is grown from a single one by kinds that share a device with it.
-	known := map[uint64]bool{}
+	known := map[kindSet]bool{}
 	for at := range k.list {
 		if k.list[at].varied {
-			c.sets = c.add(c.sets, known, 1<<at)
+			c.sets = c.add(c.sets, known, only(at))
 			continue
 		}
-		c.sets = c.add(c.sets, known, k.closed(1<<at, masks))
+		c.sets = c.add(c.sets, known, k.closed(only(at), masks))
 	}
 	most := len(c.sets) + maxUnions
 	for i := 0; i < len(c.sets) && len(c.sets) < most; i++ {
-		near := touched(c.sets[i], masks) &^ c.sets[i]
-		for near != 0 && len(c.sets) < most {
-			at := bits.TrailingZeros64(near)
-			near &= near - 1
-			c.sets = c.add(c.sets, known, k.closed(c.sets[i]|1<<at, masks))
+		near := touched(c.sets[i], masks).without(c.sets[i])
+		for at := range near.all {
+			if len(c.sets) == most {
+				break
+			}
+			c.sets = c.add(c.sets, known, k.closed(c.sets[i].union(only(at)), masks))
 		}
 	}
-	slices.Sort(c.sets)
+	slices.SortFunc(c.sets, compareSets)
 	c.shares = sharesOf(nodes, c.sets)
 	c.name()
 	return c
 }
 
-func (c *Counts) add(sets []uint64, known map[uint64]bool, set uint64) []uint64 {
+func (c *Counts) add(sets []kindSet, known map[kindSet]bool, set kindSet) []kindSet {
 	if known[set] {
 		return sets
 	}
@@ -89,11 +89,11 @@ func (c *Counts) add(sets []uint64, known map[uint64]bool, set uint64) []uint64 
 }
 
 // touched are all kinds that share a device with the set.
-func touched(set uint64, masks []uint64) uint64 {
-	var out uint64
+func touched(set kindSet, masks []kindSet) kindSet {
+	var out kindSet
 	for _, m := range masks {
-		if m&set != 0 {
-			out |= m
+		if m.meets(set) {
+			out = out.union(m)
 		}
 	}
 	return out
@@ -101,7 +101,7 @@ func touched(set uint64, masks []uint64) uint64 {
 
 // closed adds the kinds that only devices serve that serve the set too: they need no other room. A kind that nothing serves stays alone, and
 // sets are closed over kinds that are not varied: what the others add to the room of a set is for them.
-func (k *Kinds) closed(set uint64, masks []uint64) uint64 {
+func (k *Kinds) closed(set kindSet, masks []kindSet) kindSet {
 	out := set
 	for at := range k.list {
 		if k.list[at].varied {
@@ -109,13 +109,13 @@ func (k *Kinds) closed(set uint64, masks []uint64) uint64 {
 		}
 		served, outside := false, false
 		for _, m := range masks {
-			if m&(1<<at) != 0 {
+			if m.has(at) {
 				served = true
-				outside = outside || m&set == 0
+				outside = outside || !m.meets(set)
 			}
 		}
 		if served && !outside {
-			out |= 1 << at
+			out.add(at)
 		}
 	}
 	return out
@@ -160,10 +160,10 @@ func (c *Counts) name() {
 }
 
 // classesOf are the names of the classes of the kinds.
-func (c *Counts) classesOf(set uint64) string {
+func (c *Counts) classesOf(set kindSet) string {
 	var classes []string
-	for rest := set; rest != 0; rest &= rest - 1 {
-		if class := c.kinds.list[bits.TrailingZeros64(rest)].alternatives[0].class; !slices.Contains(classes, class) {
+	for at := range set.all {
+		if class := c.kinds.list[at].alternatives[0].class; !slices.Contains(classes, class) {
 			classes = append(classes, class)
 		}
 	}
@@ -182,7 +182,7 @@ func (c *Counts) Of(n Needs) []int64 {
 	out := make([]int64, len(c.names))
 	for i, set := range c.sets {
 		for at, count := range n.count {
-			if set&(1<<at) != 0 {
+			if set.has(at) {
 				out[i] += count * c.weights[at]
 			}
 		}
@@ -202,25 +202,24 @@ func (c *Counts) Of(n Needs) []int64 {
 // devices don't serve the resource.
 func (c *Counts) Room(u Units, plugins map[string]int64) []int64 {
 	out := make([]int64, len(c.names))
-	plugged := uint64(0)
+	plugged := kindSet{}
 	for at := range c.kinds.list {
 		if _, yes := plugins[c.kinds.list[at].resource]; yes {
-			plugged |= 1 << at
+			plugged.add(at)
 		}
 	}
 	for i, set := range c.sets {
-		if at := bits.TrailingZeros64(set); c.kinds.list[at].varied && set == 1<<at {
+		if at := set.first(); c.kinds.list[at].varied && set == only(at) {
 			out[i] = c.meets(u, at) * c.weights[at]
 			continue
 		}
 		for mask, count := range u.by {
-			if mask&set&^plugged != 0 {
+			if mask.meets(set.without(plugged)) {
 				out[i] += count
 			}
 		}
-		out[i] += u.groups.of(set &^ plugged)
-		for rest := set; rest != 0; rest &= rest - 1 {
-			at := bits.TrailingZeros64(rest)
+		out[i] += u.groups.of(set.without(plugged))
+		for at := range set.all {
 			if c.kinds.list[at].varied && c.meets(u, at) > 0 {
 				out[i] += c.weights[at] - u.varied[at].takes
 			}
@@ -242,8 +241,7 @@ func (c *Counts) Room(u Units, plugins map[string]int64) []int64 {
 // pluggedIn is what device plugins have of the resource of a share.
 func (c *Counts) pluggedIn(w *weighted, plugins map[string]int64) int64 {
 	sum := int64(0)
-	for rest := w.kinds; rest != 0; rest &= rest - 1 {
-		at := bits.TrailingZeros64(rest)
+	for at := range w.kinds.all {
 		sum += w.weights[at] * plugins[c.kinds.list[at].resource]
 	}
 	return sum
@@ -265,11 +263,11 @@ func (c *Counts) Serves(u Units, resource string) int64 {
 			continue
 		}
 		for mask, count := range u.by {
-			if mask&(1<<at) != 0 {
+			if mask.has(at) {
 				sum += count
 			}
 		}
-		sum += u.groups.of(1 << at)
+		sum += u.groups.of(only(at))
 	}
 	return sum
 }

@@ -207,13 +207,13 @@ func TestExtendedResourcesAreCounted(t *testing.T) {
 func TestWhatCannotBeCounted(t *testing.T) {
 	many := slice("n")
 	var each []*resourcev1.DeviceClaim
-	for i := range 65 {
+	for i := range 257 {
 		many.Spec.Devices = append(many.Spec.Devices, device(fmt.Sprint("d", i)))
 		each = append(each, claimOf(exactly("r", 1, where(fmt.Sprintf("m=%d", i)))))
 	}
 	for want, specs := range map[string][]*resourcev1.DeviceClaim{
-		"request s of claim c asks for more devices than the 32 that a claim can have":                                                                                 {claimOf(exactly("r", 20), exactly("s", 13))},
-		"request r of claim c is one of more than 64 kinds of requests in the cluster: have more of them ask alike, with the same selectors, tolerations and capacity": each,
+		"request s of claim c asks for more devices than the 32 that a claim can have":                                                                                  {claimOf(exactly("r", 20), exactly("s", 13))},
+		"request r of claim c is one of more than 256 kinds of requests in the cluster: have more of them ask alike, with the same selectors, tolerations and capacity": each,
 	} {
 		if _, err := count(t, []*resourcev1.ResourceSlice{many}, specs...); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

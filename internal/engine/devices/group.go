@@ -15,7 +15,7 @@ type counterGroup struct {
 // counterPart are devices of a group that are alike: the kinds that each could serve, what it takes of each of the group's counters, and
 // how many there are.
 type counterPart struct {
-	set   uint64
+	set   kindSet
 	takes []int64
 	count int64
 }
@@ -27,7 +27,7 @@ type counterGroups struct {
 }
 
 // groupsOf puts devices together that share counters. list are their places, sets the kinds that each could serve.
-func groupsOf(inv *Inventory, left []int64, sets []uint64, list []int) counterGroups {
+func groupsOf(inv *Inventory, left []int64, sets []kindSet, list []int) counterGroups {
 	root := map[int32]int32{}
 	find := func(counter int32) int32 {
 		for root[counter] != counter {
@@ -70,7 +70,7 @@ func groupsOf(inv *Inventory, left []int64, sets []uint64, list []int) counterGr
 }
 
 // add adds a device.
-func (g *counterGroup) add(set uint64, takes []int64) {
+func (g *counterGroup) add(set kindSet, takes []int64) {
 	for i := range g.parts {
 		if p := &g.parts[i]; p.set == set && slices.Equal(p.takes, takes) {
 			p.count++
@@ -81,23 +81,23 @@ func (g *counterGroup) add(set uint64, takes []int64) {
 }
 
 // masks are the sets of kinds that devices of the groups could serve, ascending.
-func (s *counterGroups) masks() []uint64 {
-	var out []uint64
+func (s *counterGroups) masks() []kindSet {
+	var out []kindSet
 	for i := range s.list {
 		for j := range s.list[i].parts {
 			out = append(out, s.list[i].parts[j].set)
 		}
 	}
-	slices.Sort(out)
+	slices.SortFunc(out, compareSets)
 	return slices.Compact(out)
 }
 
 // of is how many devices that serve one of the kinds can be had together.
-func (s *counterGroups) of(set uint64) int64 {
+func (s *counterGroups) of(set kindSet) int64 {
 	sum := int64(0)
 	for i := range s.list {
-		sum += s.times[i] * s.list[i].most(func(part uint64) int64 {
-			if part&set != 0 {
+		sum += s.times[i] * s.list[i].most(func(part kindSet) int64 {
+			if part.meets(set) {
 				return 1
 			}
 			return 0
@@ -127,7 +127,7 @@ type groupChoice struct {
 const maxGroupSteps = 4096
 
 // most is the largest weight of devices that can be had together; each weighs what its set of kinds does.
-func (g *counterGroup) most(weigh func(set uint64) int64) groupChoice {
+func (g *counterGroup) most(weigh func(set kindSet) int64) groupChoice {
 	s := groupSearch{left: slices.Clone(g.left), had: make([]int64, len(g.parts)), best: groupChoice{had: make([]int64, len(g.parts)), known: true}}
 	for i := range g.parts {
 		if weight := weigh(g.parts[i].set); weight > 0 {

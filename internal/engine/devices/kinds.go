@@ -47,7 +47,7 @@ type presence struct {
 }
 
 // MaxKinds is how many kinds there can be in a cluster.
-const MaxKinds = 64
+const MaxKinds = 256
 
 // tooManyKinds says what can't be planned of a kind beyond these, and what would help.
 func tooManyKinds() string {

@@ -6,19 +6,19 @@ import (
 
 // countPartitions finds the devices that draw on counters. Of those that varied kinds want some are counted that can be had together.
 func (n *nodeUnits) countPartitions() {
-	varied := uint64(0)
+	varied := kindSet{}
 	for at := range n.list {
 		if n.list[at].varied {
-			varied |= 1 << at
+			varied.add(at)
 		}
 	}
 	parted := map[int32]bool{}
 	var list []int
 	for i, set := range n.sets {
-		if d := &n.inv.devices[i]; set != 0 && !d.shared && len(d.consumes) > 0 {
+		if d := &n.inv.devices[i]; !set.empty() && !d.shared && len(d.consumes) > 0 {
 			list = append(list, i)
 			for _, c := range d.consumes {
-				parted[c.counter] = parted[c.counter] || set&varied != 0
+				parted[c.counter] = parted[c.counter] || set.meets(varied)
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (n *nodeUnits) part(list []int) {
 		again = false
 		for at := range n.list {
 			for _, i := range list {
-				if n.sets[i]&(1<<at) == 0 || n.counted[i] > 0 || !fits(i) {
+				if !n.sets[i].has(at) || n.counted[i] > 0 || !fits(i) {
 					continue
 				}
 				for _, c := range n.inv.devices[i].consumes {

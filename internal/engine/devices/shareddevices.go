@@ -2,7 +2,6 @@ package devices
 
 import (
 	"fmt"
-	"math/bits"
 )
 
 // countShared finds the devices that several claims can have: each as often as its capacities allow, for whichever kinds. One that a varied
@@ -11,31 +10,31 @@ func (n *nodeUnits) countShared() {
 	turn := 0
 	for i, set := range n.sets {
 		d := &n.inv.devices[i]
-		if set == 0 || !d.shared || n.once[i] && len(d.consumes) == 0 || len(d.consumes) > 0 && n.u.uses[i] == 0 {
+		if set.empty() || !d.shared || n.once[i] && len(d.consumes) == 0 || len(d.consumes) > 0 && n.u.uses[i] == 0 {
 			continue // partitions that are shared as well are not counted
 		}
 		if !n.anyVaried(set) {
 			n.out.groups.add(n.sharedGroup(i, set))
 			continue
 		}
-		skip := turn % bits.OnesCount64(set)
+		skip := turn % set.count()
 		turn++
 		for range skip {
-			set &= set - 1
+			set.remove(set.first())
 		}
-		at := bits.TrailingZeros64(set)
+		at := set.first()
 		if units := n.unitsOf(i, at); units > 0 {
-			n.sets[i], n.counted[i] = 1<<at, units
-			n.out.by[1<<at] += units
+			n.sets[i], n.counted[i] = only(at), units
+			n.out.by[only(at)] += units
 		} else {
-			n.sets[i] = 0
+			n.sets[i] = kindSet{}
 		}
 	}
 }
 
-func (n *nodeUnits) anyVaried(set uint64) bool {
-	for rest := set; rest != 0; rest &= rest - 1 {
-		if n.list[bits.TrailingZeros64(rest)].varied {
+func (n *nodeUnits) anyVaried(set kindSet) bool {
+	for at := range set.all {
+		if n.list[at].varied {
 			return true
 		}
 	}
@@ -43,12 +42,11 @@ func (n *nodeUnits) anyVaried(set uint64) bool {
 }
 
 // sharedGroup is a shared device as devices that draw on its capacities: as many for each kind as there is capacity for.
-func (n *nodeUnits) sharedGroup(i int, set uint64) counterGroup {
+func (n *nodeUnits) sharedGroup(i int, set kindSet) counterGroup {
 	g := counterGroup{left: n.u.capacitiesLeft(i)}
-	for rest := set; rest != 0; rest &= rest - 1 {
-		at := bits.TrailingZeros64(rest)
+	for at := range set.all {
 		if units := n.unitsOf(i, at); units > 0 {
-			g.parts = append(g.parts, counterPart{1 << at, n.takesOf(i, at), units})
+			g.parts = append(g.parts, counterPart{only(at), n.takesOf(i, at), units})
 		}
 	}
 	return g

@@ -2,7 +2,6 @@ package devices
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 )
 
@@ -16,20 +15,20 @@ import (
 type weighted struct {
 	// weights are by kind, 0 for most; kinds are the others.
 	weights []int64
-	kinds   uint64
+	kinds   kindSet
 }
 
 // heaviest is the weight of a device that could serve the kinds.
-func (w *weighted) heaviest(set uint64) int64 {
+func (w *weighted) heaviest(set kindSet) int64 {
 	most := int64(0)
-	for rest := set & w.kinds; rest != 0; rest &= rest - 1 {
-		most = max(most, w.weights[bits.TrailingZeros64(rest)])
+	for at := range set.both(w.kinds).all {
+		most = max(most, w.weights[at])
 	}
 	return most
 }
 
 // ofMasks is the weight of devices that nothing else depends on.
-func (w *weighted) ofMasks(by map[uint64]int64) int64 {
+func (w *weighted) ofMasks(by map[kindSet]int64) int64 {
 	sum := int64(0)
 	for mask, count := range by {
 		sum += count * w.heaviest(mask)
@@ -38,7 +37,9 @@ func (w *weighted) ofMasks(by map[uint64]int64) int64 {
 }
 
 // without is the same for nodes where devices do not serve some kinds.
-func (w *weighted) without(kinds uint64) weighted { return weighted{w.weights, w.kinds &^ kinds} }
+func (w *weighted) without(kinds kindSet) weighted {
+	return weighted{w.weights, w.kinds.without(kinds)}
+}
 
 // maxShares bounds the resources that groups make, maxShareUnit the amount that is 1 in weights.
 const (
@@ -47,7 +48,7 @@ const (
 )
 
 // sharesOf finds the shares of the groups of the nodes, those of the first nodes first, but for what sets say already.
-func sharesOf(nodes []Units, sets []uint64) []weighted {
+func sharesOf(nodes []Units, sets []kindSet) []weighted {
 	var out []weighted
 	for i := range nodes {
 		for j := range nodes[i].groups.list {
@@ -61,15 +62,15 @@ func sharesOf(nodes []Units, sets []uint64) []weighted {
 		}
 	}
 	slices.SortFunc(out, func(a, b weighted) int {
-		return cmp.Or(cmp.Compare(a.kinds, b.kinds), slices.Compare(a.weights, b.weights))
+		return cmp.Or(compareSets(a.kinds, b.kinds), slices.Compare(a.weights, b.weights))
 	})
 	return out
 }
 
 // alike reports whether all kinds have the same weight.
 func (w *weighted) alike() bool {
-	for rest := w.kinds; rest != 0; rest &= rest - 1 {
-		if w.weights[bits.TrailingZeros64(rest)] != w.weights[bits.TrailingZeros64(w.kinds)] {
+	for at := range w.kinds.all {
+		if w.weights[at] != w.weights[w.kinds.first()] {
 			return false
 		}
 	}
@@ -78,11 +79,11 @@ func (w *weighted) alike() bool {
 
 // shares are what the group's kinds weigh: one for each of them, where there are several.
 func (g *counterGroup) shares() []weighted {
-	all := uint64(0)
+	all := kindSet{}
 	for i := range g.parts {
-		all |= g.parts[i].set
+		all = all.union(g.parts[i].set)
 	}
-	if bits.OnesCount64(all) < 2 {
+	if all.count() < 2 {
 		return nil
 	}
 	// Those of which the group has room for few come first: they weigh most.
@@ -91,9 +92,8 @@ func (g *counterGroup) shares() []weighted {
 		most int64
 	}
 	var rooms []room
-	for rest := all; rest != 0; rest &= rest - 1 {
-		kind := bits.TrailingZeros64(rest)
-		w := weighted{make([]int64, MaxKinds), 1 << kind}
+	for kind := range all.all {
+		w := weighted{make([]int64, MaxKinds), only(kind)}
 		w.weights[kind] = 1
 		if most := g.most(w.heaviest); most.known && most.weight > 0 {
 			rooms = append(rooms, room{kind, most.weight})
@@ -102,7 +102,7 @@ func (g *counterGroup) shares() []weighted {
 	slices.SortStableFunc(rooms, func(a, b room) int { return cmp.Compare(a.most, b.most) })
 	var out []weighted
 	for _, first := range rooms {
-		l := lifting{g: g, unit: first.most, w: weighted{make([]int64, MaxKinds), 1 << first.kind}}
+		l := lifting{g: g, unit: first.most, w: weighted{make([]int64, MaxKinds), only(first.kind)}}
 		l.w.weights[first.kind] = 1
 		for _, other := range rooms {
 			if other.kind != first.kind {
@@ -125,7 +125,7 @@ type lifting struct {
 // lift gives the kind the largest weight with which the group has no more than the unit: as much as others leave of it to each, in the worst
 // of all ways to have some. Most is how many of the kind alone there can be.
 func (l *lifting) lift(kind int, most int64) {
-	l.w.kinds |= 1 << kind
+	l.w.kinds.add(kind)
 	l.share(kind, l.unit, most)
 	for l.w.weights[kind] > 0 {
 		found := l.g.most(l.w.heaviest)
@@ -136,7 +136,7 @@ func (l *lifting) lift(kind int, most int64) {
 		for i, had := range found.had {
 			set := l.g.parts[i].set
 			heaviest := l.w.heaviest(set)
-			if set&(1<<kind) != 0 && heaviest == l.w.weights[kind] {
+			if set.has(kind) && heaviest == l.w.weights[kind] {
 				n += had
 			} else {
 				rest -= had * heaviest
@@ -148,7 +148,7 @@ func (l *lifting) lift(kind int, most int64) {
 		l.share(kind, rest, n)
 	}
 	l.w.weights[kind] = 0
-	l.w.kinds &^= 1 << kind
+	l.w.kinds.remove(kind)
 }
 
 // share has the kind weigh the rest divided by n, in finer units if it must and they may be so fine.

@@ -8,7 +8,7 @@ import (
 // as many units.
 type Units struct {
 	// by has the number of units by the set of kinds, one bit each.
-	by map[uint64]int64
+	by map[kindSet]int64
 	// groups are the devices that draw on the same counters. What can be had of each together is asked of it.
 	groups counterGroups
 	// present says of each presence whether it is met.
@@ -33,7 +33,7 @@ type nodeUnits struct {
 	reach   *Reach
 	matches *Matches
 	// sets are the kinds that each device could serve, counted the units that it is counted for.
-	sets    []uint64
+	sets    []kindSet
 	counted []int64
 	// once are shared devices that count as had once: a claim must not have them twice.
 	once []bool
@@ -48,9 +48,9 @@ type nodeUnits struct {
 func (k *Kinds) Units(u *Usage, reach *Reach, m *Matches) Units {
 	inv := u.inventory
 	n := &nodeUnits{
-		Kinds: k, u: u, inv: inv, reach: reach, matches: m, sets: make([]uint64, len(inv.devices)), counted: make([]int64, len(inv.devices)), once: make([]bool, len(inv.devices)),
+		Kinds: k, u: u, inv: inv, reach: reach, matches: m, sets: make([]kindSet, len(inv.devices)), counted: make([]int64, len(inv.devices)), once: make([]bool, len(inv.devices)),
 		takes: make([]int, len(k.list)), chosen: make([]*alternative, len(k.list)),
-		out: Units{by: map[uint64]int64{}, present: make([]bool, len(k.presences)), varied: map[int]share{}, choice: map[int]int{}},
+		out: Units{by: map[kindSet]int64{}, present: make([]bool, len(k.presences)), varied: map[int]share{}, choice: map[int]int{}},
 	}
 	for i := range k.presences {
 		n.out.present[i] = k.presences[i].met(inv, reach, m)
@@ -79,7 +79,7 @@ func (n *nodeUnits) countVaried() {
 		}
 		var have int64
 		for i, set := range n.sets {
-			if set&(1<<at) != 0 {
+			if set.has(at) {
 				have += n.counted[i]
 			}
 		}
@@ -128,7 +128,7 @@ func (n *nodeUnits) mark(at int) {
 		free, ok := n.freeFor(a, kind.most)
 		if !ok {
 			for j := range n.sets {
-				n.sets[j] &^= 1 << at
+				n.sets[j].remove(at)
 			}
 			n.takes[at] = 0
 			return
@@ -140,7 +140,7 @@ func (n *nodeUnits) mark(at int) {
 			n.out.choice[at] = i
 		}
 		for _, j := range free {
-			n.sets[j] |= 1 << at
+			n.sets[j].add(at)
 		}
 		n.takes[at] = a.count
 		if a.all {
@@ -201,11 +201,11 @@ func (k *Kinds) firstOf(at int) bool {
 // dropImpossible leaves the kinds of a bundle nothing if it has requests for all devices and the scheduler would not allocate its claim on the
 // node: it gives up where constraints exclude one of all the devices, whatever alternatives there are.
 func (n *nodeUnits) dropImpossible(first int) {
-	kinds := uint64(0)
+	kinds := kindSet{}
 	all := false
 	for at := range n.list {
 		if n.list[at].bundle == n.list[first].bundle {
-			kinds |= 1 << at
+			kinds.add(at)
 			all = all || slices.ContainsFunc(n.list[at].alternatives, func(a *alternative) bool { return a.all })
 		}
 	}
@@ -216,10 +216,10 @@ func (n *nodeUnits) dropImpossible(first int) {
 		return
 	}
 	for i := range n.sets {
-		n.sets[i] &^= kinds
+		n.sets[i] = n.sets[i].without(kinds)
 	}
 	for at := range n.list {
-		if kinds&(1<<at) != 0 {
+		if kinds.has(at) {
 			n.takes[at] = 0
 		}
 	}
@@ -228,7 +228,7 @@ func (n *nodeUnits) dropImpossible(first int) {
 // countApart counts devices that nothing else depends on.
 func (n *nodeUnits) countApart() {
 	for i, set := range n.sets {
-		if d := &n.inv.devices[i]; set != 0 && (!d.shared || n.once[i]) && len(d.consumes) == 0 {
+		if d := &n.inv.devices[i]; !set.empty() && (!d.shared || n.once[i]) && len(d.consumes) == 0 {
 			n.out.by[set]++
 			n.counted[i] = 1
 		}
