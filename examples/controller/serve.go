@@ -181,7 +181,7 @@ func reconcilerOptions(p settings.Planning) reconcilers.Options {
 		Query: query, DeviceMatcher: dra.New(), Disruption: reconcilers.DisruptionOptions{Planner: planner, Approval: disruption.ApprovalPolicy{Wait: &p.ApprovalWait}},
 		Features: reconcilers.Features{
 			NodeOverlay: p.FeatureGates.NodeOverlay, StaticCapacity: p.FeatureGates.StaticCapacity,
-			CapacityBuffer: p.FeatureGates.CapacityBuffer, NoReservedCapacity: !p.FeatureGates.ReservedCapacity,
+			CapacityBuffer: p.FeatureGates.CapacityBuffer, ProvisioningRequest: p.FeatureGates.ProvisioningRequest, NoReservedCapacity: !p.FeatureGates.ReservedCapacity,
 			SpotToSpotConsolidation: p.FeatureGates.SpotToSpotConsolidation, NodeRepair: p.FeatureGates.NodeRepair, NoDrift: !p.FeatureGates.Drift,
 			Devices: !p.IgnoreResourceClaims, Gangs: true,
 		},

@@ -61,12 +61,12 @@ func TestInstanceTypeSettings(t *testing.T) {
 // SET-106, SET-107, SET-110: and the reconcilers.
 func TestPlanningSettings(t *testing.T) {
 	o := reconcilerOptions(loaded(t, "--batch-idle-duration=2s", "--batch-max-duration=20s", "--preference-policy=Ignore", "--min-values-policy=BestEffort", "--eviction=surge-first",
-		"--disruption-robustness=4", "--disruption-checks=7", "--feature-gates=NodeOverlay=true,StaticCapacity=true,CapacityBuffer=true,ReservedCapacity=false").Planning)
+		"--disruption-robustness=4", "--disruption-checks=7", "--feature-gates=NodeOverlay=true,StaticCapacity=true,CapacityBuffer=true,ProvisioningRequest=true,ReservedCapacity=false").Planning)
 	if global, ok := o.Disruption.Planner.(*disruption.Global); !ok || global.Robustness != 4 || global.Checks != 7 || global.Query.Preferences != "Ignore" {
 		t.Errorf("the planner is %+v", o.Disruption.Planner)
 	}
 	if o.Batch.Idle != 2*time.Second || o.Batch.Max != 20*time.Second || o.Query.Preferences != "Ignore" || o.Query.MinValues != "BestEffort" ||
-		o.Evictor != (provisioning.SurgeFirst{}) || !o.Features.NodeOverlay || !o.Features.StaticCapacity || !o.Features.CapacityBuffer || !o.Features.NoReservedCapacity {
+		o.Evictor != (provisioning.SurgeFirst{}) || !o.Features.NodeOverlay || !o.Features.StaticCapacity || !o.Features.CapacityBuffer || !o.Features.ProvisioningRequest || !o.Features.NoReservedCapacity {
 		t.Errorf("got %+v", o)
 	}
 }

@@ -132,6 +132,7 @@ func planningDefinitions() []*setting {
 			{"drift", "Drift"}, {"driftEnabled", "Drift"}, {"spotToSpotConsolidation", "SpotToSpotConsolidation"},
 			{"nodeRepair", "NodeRepair"}, {"reservedCapacity", "ReservedCapacity"}, {"nodeOverlay", "NodeOverlay"},
 			{"staticCapacity", "StaticCapacity"}, {"capacityBuffer", "CapacityBuffer"},
+			{"provisioningRequest", "ProvisioningRequest"},
 		} {
 			s.chart = append(s.chart, chartPath{path: "settings.featureGates." + g.path, gate: g.gate})
 		}

@@ -21,6 +21,8 @@ type FeatureGates struct {
 	StaticCapacity bool
 	// CapacityBuffer keeps room for what CapacityBuffers ask for. False by default.
 	CapacityBuffer bool
+	// ProvisioningRequest answers ProvisioningRequests. False by default.
+	ProvisioningRequest bool
 }
 
 // DefaultFeatureGates is what gates are that nobody names.
@@ -42,6 +44,7 @@ func (g *FeatureGates) gates() []gate {
 		{"NodeOverlay", &g.NodeOverlay},
 		{"StaticCapacity", &g.StaticCapacity},
 		{"CapacityBuffer", &g.CapacityBuffer},
+		{"ProvisioningRequest", &g.ProvisioningRequest},
 	}
 }
 

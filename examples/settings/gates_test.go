@@ -18,7 +18,7 @@ func TestFeatureGates(t *testing.T) {
 		{"", settings.FeatureGates{Drift: true, ReservedCapacity: true}},
 		{"Drift=false,SpotToSpotConsolidation=true", settings.FeatureGates{SpotToSpotConsolidation: true, ReservedCapacity: true}},
 		{" NodeRepair = true ,, ReservedCapacity=false,", settings.FeatureGates{Drift: true, NodeRepair: true}},
-		{"NodeOverlay=true,StaticCapacity=true,CapacityBuffer=true,NodeOverlay=true", settings.FeatureGates{Drift: true, ReservedCapacity: true, NodeOverlay: true, StaticCapacity: true, CapacityBuffer: true}},
+		{"NodeOverlay=true,StaticCapacity=true,CapacityBuffer=true,ProvisioningRequest=true,NodeOverlay=true", settings.FeatureGates{Drift: true, ReservedCapacity: true, NodeOverlay: true, StaticCapacity: true, CapacityBuffer: true, ProvisioningRequest: true}},
 	} {
 		loaded := load(t, settings.Sources{LookupEnv: environment(map[string]string{"CLUSTER_NAME": "blue", "FEATURE_GATES": c.text})})
 		if diff := cmp.Diff(c.want, loaded.Settings.Planning.FeatureGates); diff != "" {

@@ -37,7 +37,7 @@ func (r *Round) Answer(ctx context.Context, plan *scheduling.Plan) ([]Answer, er
 		if len(d.answer.Status.ProvisioningClassDetails) == 0 {
 			d.answer.Status.ProvisioningClassDetails = nil
 		}
-		answers = append(answers, Answer{Request: d.answer, Changed: !equality.Semantic.DeepEqual(d.given.Status, d.answer.Status)})
+		answers = append(answers, Answer{Given: d.given, Request: d.answer, Changed: !equality.Semantic.DeepEqual(d.given.Status, d.answer.Status)})
 	}
 	slices.SortFunc(answers, func(a, b Answer) int {
 		return cmp.Or(strings.Compare(a.Request.Namespace, b.Request.Namespace), strings.Compare(a.Request.Name, b.Request.Name))

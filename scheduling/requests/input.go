@@ -52,6 +52,8 @@ func (in *Input) maxPods() int {
 
 // Answer is what has become of a request.
 type Answer struct {
+	// Given is the request as it was given.
+	Given *v1.ProvisioningRequest
 	// Request is a copy of the one that was given, with the status it should have.
 	Request *v1.ProvisioningRequest
 	// Changed reports whether the status differs from the one that was given.

@@ -42,6 +42,17 @@ func (r *ProvisioningRequest) SetCondition(conditionType string, status metav1.C
 	return true
 }
 
+// Outcome is the condition that says most of the request: of those that are known, the one that comes last in its life. It is
+// ConditionAccepted, Unknown, while none is.
+func (r *ProvisioningRequest) Outcome() metav1.Condition {
+	for _, conditionType := range []string{ConditionFailed, ConditionCapacityRevoked, ConditionBookingExpired, ConditionProvisioned} {
+		if c := r.Condition(conditionType); c.Status != metav1.ConditionUnknown {
+			return c
+		}
+	}
+	return r.Condition(ConditionAccepted)
+}
+
 // Done reports whether the request is over: it has failed, its booking has expired, or it was revoked. Nothing is booked for it any more.
 func (r *ProvisioningRequest) Done() bool {
 	return r.Is(ConditionFailed) || r.Is(ConditionBookingExpired) || r.Is(ConditionCapacityRevoked)

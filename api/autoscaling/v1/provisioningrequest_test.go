@@ -112,13 +112,16 @@ func TestConditions(t *testing.T) {
 	if c := r.Condition(ConditionProvisioned); !c.LastTransitionTime.Time.Equal(first) || c.ObservedGeneration != 1 || len(r.Status.Conditions) != 1 {
 		t.Errorf("%+v", r.Status.Conditions)
 	}
+	if new(ProvisioningRequest).Outcome().Type != ConditionAccepted || r.Outcome().Type != ConditionProvisioned {
+		t.Errorf("the outcome is %+v", r.Outcome())
+	}
 	if !r.Booked() || r.Done() {
 		t.Error("a provisioned request is not booked")
 	}
 	for _, end := range []string{ConditionFailed, ConditionBookingExpired, ConditionCapacityRevoked} {
 		over := r.DeepCopy()
 		over.SetCondition(end, metav1.ConditionTrue, "Over", "", second)
-		if over.Booked() || !over.Done() {
+		if over.Booked() || !over.Done() || over.Outcome().Type != end {
 			t.Errorf("%s does not end the request", end)
 		}
 	}

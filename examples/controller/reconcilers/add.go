@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	autoscalingv1 "github.com/drawknife/drawknife/api/autoscaling/v1"
 	"github.com/drawknife/drawknife/api/autoscaling/v1beta1"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -27,7 +28,7 @@ import (
 // Scheme returns a scheme with all kinds that the reconcilers read and write.
 func Scheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme, v1beta1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme, v1beta1.AddToScheme, autoscalingv1.AddToScheme} {
 		utilruntime.Must(add(scheme)) // fails only for kinds that are registered twice
 	}
 	return scheme
@@ -66,6 +67,9 @@ func Add(mgr ctrl.Manager, o Options) error {
 	}
 	if o.Features.NodeOverlay {
 		errs = append(errs, w.overlays.setup(mgr))
+	}
+	if o.Features.ProvisioningRequest {
+		errs = append(errs, (&requestReconciler{w.planner.triggers.add}).setup(mgr))
 	}
 	return errors.Join(errs...)
 }
@@ -262,6 +266,11 @@ func newPlanner(mgr ctrl.Manager, o *Options, act *actor, state *cluster.State) 
 	}
 	if o.Features.CapacityBuffer {
 		p.buffers = &bufferResolver{client: mgr.GetClient(), log: o.Logger, now: o.now}
+	}
+	if o.Features.ProvisioningRequest {
+		p.requests = &requestAnswerer{
+			client: mgr.GetClient(), log: o.Logger, query: o.Query, matcher: o.DeviceMatcher, written: map[types.UID]writtenAnswer{},
+		}
 	}
 	return p, nil
 }

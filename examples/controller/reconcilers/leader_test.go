@@ -49,7 +49,7 @@ func TestOnlyTheLeaderActs(t *testing.T) {
 	recording := &recordingManager{Manager: mgr}
 	o := Options{
 		Provider: cloud, Metrics: prometheus.NewRegistry(),
-		Features: Features{NodeOverlay: true, StaticCapacity: true, CapacityBuffer: true, NodeRepair: true},
+		Features: Features{NodeOverlay: true, StaticCapacity: true, CapacityBuffer: true, ProvisioningRequest: true, NodeRepair: true},
 	}
 	if err := Add(recording, o); err != nil {
 		t.Fatal(err)

@@ -79,6 +79,8 @@ type Features struct {
 	StaticCapacity bool
 	// CapacityBuffer has room kept free for CapacityBuffer objects.
 	CapacityBuffer bool
+	// ProvisioningRequest has ProvisioningRequest objects answered, and room held that they have booked.
+	ProvisioningRequest bool
 	// NoReservedCapacity keeps instances from being launched into reservations.
 	NoReservedCapacity bool
 	// Devices has pods planned that claim devices of Dynamic Resource Allocation, and nodes initialised only when the drivers that were planned with have

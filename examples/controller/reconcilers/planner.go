@@ -19,6 +19,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 	"github.com/drawknife/drawknife/scheduling/limits"
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
+	"github.com/drawknife/drawknife/scheduling/requests"
 )
 
 // planner gathers what calls for instances, plans, and has instances ordered. One pass runs at a time.
@@ -27,8 +28,9 @@ type planner struct {
 	state    *cluster.State
 	stock    *provisioning.Belief
 	launcher *provisioning.Launcher
-	limits   *limits.Tracker
-	buffers  *bufferResolver // nil without the feature
+	ledger   *limits.Ledger
+	buffers  *bufferResolver  // nil without the feature
+	requests *requestAnswerer // nil without the feature
 	recorder *recorder
 	health   *health
 	metrics  *metrics
@@ -135,9 +137,15 @@ func (p *planner) pass(ctx context.Context) error {
 		return err
 	}
 	p.recorder.publish(set.Events)
-	if len(snapshot.Pods)+len(snapshot.Placeholders) == 0 {
+	round, snapshot, err := p.requests.begin(ctx, snapshot)
+	if err != nil {
+		return err
+	}
+	if len(snapshot.Pods)+len(snapshot.Placeholders)+len(snapshot.Gangs) == 0 {
 		p.waiting = 0
-		p.buffered.Store(nil)
+		if err := p.answer(ctx, round, snapshot, &scheduling.Plan{}); err != nil {
+			return err
+		}
 		p.metrics.passDone(&scheduling.Plan{}, effectiveZones(snapshot, p.lookup), 0)
 		return nil
 	}
@@ -146,11 +154,7 @@ func (p *planner) pass(ctx context.Context) error {
 		return err
 	}
 	p.waitingPods.planned(snapshot.Pods, plan)
-	hosts := map[string]bool{}
-	for _, name := range buffers.Hosts(snapshot.Placeholders, plan) {
-		hosts[name] = true
-	}
-	p.buffered.Store(&hosts)
+	p.keepHosts(buffers.Hosts(snapshot.Placeholders, plan))
 	orders, err := provisioning.Decide(snapshot, plan, provisioning.PassOptions{Claims: nodeclaims.Options{
 		MinValues: p.options.Query.MinValues, TerminationGracePeriod: p.gracePeriod(),
 	}, Nomination: p.options.nomination(), DeviceMatcher: p.options.DeviceMatcher})
@@ -175,8 +179,32 @@ func (p *planner) pass(ctx context.Context) error {
 	p.waiting = len(snapshot.Pods)
 	p.triesRefused(set, p.now())
 	p.buffers.planned(ctx, plan)
+	if err := p.answer(ctx, round, snapshot, plan); err != nil {
+		return err
+	}
 	p.metrics.passDone(plan, effectiveZones(snapshot, p.lookup), p.now().Sub(now))
 	return p.repeatAfter(outcome)
+}
+
+// answer answers the requests of the round by the plan of its snapshot.
+func (p *planner) answer(ctx context.Context, round *requests.Round, snapshot *scheduling.Snapshot, plan *scheduling.Plan) error {
+	hosts, err := p.requests.answer(ctx, round, plan)
+	if err != nil {
+		return err
+	}
+	p.keepHosts(buffers.Hosts(snapshot.Placeholders, plan), hosts)
+	return nil
+}
+
+// keepHosts has nodes count as not empty, which placeholders and requests count on.
+func (p *planner) keepHosts(lists ...[]string) {
+	hosts := map[string]bool{}
+	for _, list := range lists {
+		for _, name := range list {
+			hosts[name] = true
+		}
+	}
+	p.buffered.Store(&hosts)
 }
 
 // look is the cluster as a snapshot, with the instances that its pools may have.
@@ -194,7 +222,10 @@ func (p *planner) look(ctx context.Context, now time.Time) (*scheduling.Snapshot
 // view is what look sees, for those who remove instances.
 func (p *planner) view(ctx context.Context, now time.Time) (*cluster.View, error) {
 	view, _, err := p.resolve(ctx, now)
-	return view, err
+	if err != nil {
+		return nil, err
+	}
+	return p.requests.hold(ctx, view)
 }
 
 // bufferedNodes are the nodes on which the last pass put placeholders.

@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	crrecorder "sigs.k8s.io/controller-runtime/pkg/recorder"
 
+	autoscalingv1 "github.com/drawknife/drawknife/api/autoscaling/v1"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -91,7 +92,7 @@ func (w *world) begin(change func(*Options), capabilities cloudprovider.Capabili
 	builder := clientfake.NewClientBuilder().WithScheme(scheme).
 		// The tracker that notes who manages which field works out a map of all kinds at every patch, and nobody here asks for that.
 		WithObjectTracker(clienttesting.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())).
-		WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{}, &v1.NodeOverlay{}).
+		WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{}, &v1.NodeOverlay{}, &autoscalingv1.ProvisioningRequest{}).
 		WithInterceptorFuncs(w.apiServer())
 	if err := addIndexes(t.Context(), builderIndexer{builder}); err != nil {
 		t.Fatal(err)

@@ -149,17 +149,10 @@ func (r textReport) writeRequests(w io.Writer) {
 	}
 }
 
-// answerSentence is the condition of the request that comes last in its life.
+// answerSentence is the outcome in words.
 func answerSentence(r *autoscalingv1.ProvisioningRequest) string {
-	for _, conditionType := range []string{
-		autoscalingv1.ConditionFailed, autoscalingv1.ConditionCapacityRevoked, autoscalingv1.ConditionBookingExpired,
-		autoscalingv1.ConditionProvisioned, autoscalingv1.ConditionAccepted,
-	} {
-		if c := r.Condition(conditionType); c.Status != metav1.ConditionUnknown {
-			return fmt.Sprintf("%s %s, %s: %s", c.Type, c.Status, c.Reason, c.Message)
-		}
-	}
-	return "it was not looked at"
+	c := r.Outcome()
+	return fmt.Sprintf("%s %s, %s: %s", c.Type, c.Status, c.Reason, c.Message)
 }
 
 // shownDetail is how many characters of a detail are shown unless asked for all.
