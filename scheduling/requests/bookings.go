@@ -83,7 +83,7 @@ func nominated(pod *corev1.Pod, node string) *corev1.Pod {
 }
 
 // holdBookings looks whether the room of all bookings is there still. Room that has gone is looked for on other nodes that are there;
-// where there is none, the booking is revoked.
+// where there is none, the booking ends.
 func (r *Round) holdBookings(ctx context.Context) error {
 	slots := map[*demand][]slot{}
 	var pods []*corev1.Pod

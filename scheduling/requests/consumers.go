@@ -43,6 +43,9 @@ func findConsumers(s *scheduling.Snapshot) map[types.NamespacedName][]consumer {
 	return found
 }
 
+// used reports whether there are pods that use the request.
+func (d *demand) used() bool { return d.pods > 0 }
+
 // match tells which PodSets the consumers are of: the annotation names the request alone. Each is of the first one with the same
 // requests that is not complete, else of the first that is not complete.
 func (d *demand) match(consumers []consumer) {

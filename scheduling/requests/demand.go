@@ -32,6 +32,8 @@ type demand struct {
 	// bound and waiting are the pods that use the request, by PodSet; surplus are those that wait and that no PodSet has a place for.
 	bound, waiting [][]consumer
 	surplus        []consumer
+	// pods is how many pods use the request in all.
+	pods int
 	// booked is where room is booked.
 	booked places
 }

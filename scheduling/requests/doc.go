@@ -19,7 +19,7 @@
 // A round goes through these steps:
 //
 //  1. Bookings whose time is over end. The others hold their room on the nodes that the request's status names; pods that use a
-//     booking take its place. If room has gone, the booking moves to other nodes that are there, or is revoked.
+//     booking take its place. If room has gone, the booking moves to other nodes that are there, or ends.
 //  2. Requests of v1.ClassCheckCapacity are tried on nodes that are there, after all pods that wait, the oldest first. No NodePool
 //     takes part.
 //  3. Requests of v1.ClassBestEffortAtomicScaleUp join Round.Snapshot as gangs. They are provisioned once all their pods have room

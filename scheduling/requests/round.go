@@ -85,6 +85,7 @@ func newRound(in Input) *Round {
 			d.answer.Status.ProvisioningClassDetails = map[string]v1.Detail{}
 		}
 		r.demands = append(r.demands, d)
+		d.pods = len(consumers[nameOf(request)])
 		if r.sort(d, moulds) {
 			d.match(consumers[nameOf(request)])
 			r.assign(d, &left)

@@ -58,9 +58,14 @@ func (r *Round) notFound(d *demand, message string) {
 	r.wait(d, v1.ReasonCapacityIsNotFound, message)
 }
 
-// revoke ends a booking whose room is not there any more.
+// revoke ends a booking whose room is not there any more. v1.ConditionCapacityRevoked has Kueue give up a job for good, which is right
+// only for one whose pods wait and would go on waiting, since nothing is launched for them. Others can ask again.
 func (r *Round) revoke(d *demand, reason, message string) {
-	r.set(d, v1.ConditionCapacityRevoked, reason, message)
+	if d.class() == v1.ClassCheckCapacity && d.used() {
+		r.set(d, v1.ConditionCapacityRevoked, reason, message)
+		return
+	}
+	r.set(d, v1.ConditionBookingExpired, reason, message)
 }
 
 // maxMessage is how long the message of a condition may be.

@@ -23,6 +23,7 @@ const (
 	coming   = "+Accepted(Accepted) -Provisioned(CapacityIsBeingProvisioned)"
 	expired  = " +BookingExpired(CapacityReservationTimeExpired)"
 	failed   = " +Failed(Expired)"
+	lost     = " +BookingExpired(CapacityIsLost)"
 	revoked  = " +CapacityRevoked(CapacityIsLost)"
 )
 
@@ -71,7 +72,7 @@ func TestTransitions(t *testing.T) {
 			w.turn()
 			w.in.Snapshot.Nodes = w.in.Snapshot.Nodes[1:]
 			w.turn()
-		}, found + revoked, 0},
+		}, found + lost, 0},
 		{"check: a node with booked room is cordoned", func(w *world) {
 			w.ask("r", check, 4)
 			w.turn()
@@ -79,21 +80,33 @@ func TestTransitions(t *testing.T) {
 			n.Spec.Unschedulable, n.Spec.Taints = true, []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
 			w.in.Snapshot.Nodes[0].Object = n
 			w.turn()
-		}, found + revoked, 0},
+		}, found + lost, 0},
 		{"check: others take booked room", func(w *world) {
 			w.ask("r", check, 4)
 			w.turn().bind("n1", build.Pod("other", build.CPU("1")))
 			w.turn()
-		}, found + revoked, 0},
-		{"check: a revoked request books nothing", func(w *world) {
+		}, found + lost, 0},
+		{"check: a request that lost its room books nothing", func(w *world) {
 			w.ask("r", check, 4)
 			w.turn().bind("n1", build.Pod("other", build.CPU("1")))
 			w.turn()
 			w.ask("s", check, 1)
 			w.turn()
 			w.wantState("s", found)
+		}, found + lost, 0},
+		{"check: others take booked room that pods of the request use", func(w *world) {
+			w.ask("r", check, 4)
+			w.turn().bind("n1", build.Pod("other", build.CPU("1")))
+			w.in.Snapshot.Pods = []*corev1.Pod{worker("w", "r")}
+			w.turn()
 		}, found + revoked, 0},
-		{"check: the template goes", func(w *world) { w.ask("r", check, 4); w.turn(); w.in.PodTemplates = nil; w.turn() }, found + " +CapacityRevoked(PodTemplateNotFound)", 0},
+		{"atomic: others take booked room that pods of the request use", func(w *world) {
+			w.withPool("100").ask("r", atomic, 4)
+			w.turn().bind("n1", build.Pod("other", build.CPU("1")))
+			w.in.Snapshot.Pods = []*corev1.Pod{worker("w1", "r"), worker("w2", "r"), worker("w3", "r"), worker("w4", "r")}
+			w.turn()
+		}, found + lost, 1},
+		{"check: the template goes", func(w *world) { w.ask("r", check, 4); w.turn(); w.in.PodTemplates = nil; w.turn() }, found + " +BookingExpired(PodTemplateNotFound)", 0},
 		{"no template yet", func(w *world) { w.in.PodTemplates = nil; w.ask("r", check, 4); w.turn() }, "-Accepted(PodTemplateNotFound)", 0},
 		{"no template yet, then one", func(w *world) {
 			templates := w.in.PodTemplates
@@ -150,12 +163,12 @@ func TestTransitions(t *testing.T) {
 			w.launch()
 			w.after(time.Minute).turn()
 		}, coming + failed, 0},
-		{"atomic: revoked, and nothing launched for it", func(w *world) {
+		{"atomic: room is lost, and nothing launched for it", func(w *world) {
 			w.withPool("100").ask("r", atomic, 4)
 			w.turn()
 			w.in.Snapshot.Nodes = w.in.Snapshot.Nodes[1:]
 			w.turn()
-		}, found + revoked, 0},
+		}, found + lost, 0},
 
 		{"plan", func(w *world) { w.withPool("100").ask("r", v1.ClassPlan, 8); w.turn() }, "+Accepted(Accepted) -Provisioned(CapacityIsPlanned)", 0},
 		{"plan: beyond the limit", func(w *world) { w.withPool("4").ask("r", v1.ClassPlan, 8); w.turn() }, notFound, 0},

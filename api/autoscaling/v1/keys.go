@@ -44,9 +44,9 @@ const (
 	ConditionProvisioned = "Provisioned"
 	// ConditionFailed: the request will not be tried again.
 	ConditionFailed = "Failed"
-	// ConditionBookingExpired: the time is over for which room was booked.
+	// ConditionBookingExpired: the time is over for which room was booked, or the room has gone and no pod uses it.
 	ConditionBookingExpired = "BookingExpired"
-	// ConditionCapacityRevoked: room that was booked is not there any more.
+	// ConditionCapacityRevoked: room that was booked is not there any more, and pods that use it will go on waiting.
 	ConditionCapacityRevoked = "CapacityRevoked"
 )
 
@@ -82,7 +82,7 @@ const (
 	ReasonFailedToCreatePods = "FailedToCreatePods"
 	// ReasonCapacityReservationTimeExpired: of ConditionBookingExpired.
 	ReasonCapacityReservationTimeExpired = "CapacityReservationTimeExpired"
-	// ReasonCapacityIsLost: of ConditionCapacityRevoked; a node has gone, or others have taken the room.
+	// ReasonCapacityIsLost: of ConditionCapacityRevoked and ConditionBookingExpired; a node has gone, or others have taken the room.
 	ReasonCapacityIsLost = "CapacityIsLost"
 )
 
