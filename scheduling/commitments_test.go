@@ -167,8 +167,6 @@ func compareRounded(a, b float64) int {
 	return cmp.Compare(a, b)
 }
 
-func percent(x float64) *float64 { return &x }
-
 // randomTerms are up to four terms over the types.
 func randomTerms(t *rapid.T, types []billedType) []scheduling.CostTerm {
 	var terms []scheduling.CostTerm

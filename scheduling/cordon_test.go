@@ -24,8 +24,6 @@ func unchecked(t *testing.T, s *scheduling.Snapshot) *scheduling.Plan {
 	return p
 }
 
-func cordoned(n *scheduling.Node) { n.Object.Spec.Unschedulable = true }
-
 // A cordon keeps pods away by spec.unschedulable: its taint may be a moment behind, as the node lifecycle controller is.
 func TestCordonBeforeItsTaint(t *testing.T) {
 	tolerant := tolerates(toleration(corev1.TaintNodeUnschedulable, corev1.TolerationOpExists, "", corev1.TaintEffectNoSchedule))

@@ -9,29 +9,6 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// onDisk makes the pod name a disk without a claim.
-func onDisk(source corev1.VolumeSource) podOption {
-	return func(p *corev1.Pod) {
-		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "disk", VolumeSource: source})
-	}
-}
-
-func gceDisk(name string, readOnly bool) corev1.VolumeSource {
-	return corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: name, ReadOnly: readOnly}}
-}
-
-func ebsDisk(id string, readOnly bool) corev1.VolumeSource {
-	return corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: id, ReadOnly: readOnly}}
-}
-
-func iscsiDisk(iqn string, readOnly bool) corev1.VolumeSource {
-	return corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{TargetPortal: "10.0.0.1", IQN: iqn, ReadOnly: readOnly}}
-}
-
-func rbdDisk(pool, image string, readOnly bool, monitors ...string) corev1.VolumeSource {
-	return corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: monitors, RBDPool: pool, RBDImage: image, ReadOnly: readOnly}}
-}
-
 // kube-scheduler's VolumeRestrictions: two pods of one node can't use the same disk, unless both only read it, and one of
 // EBS not even then.
 func TestDisksThatPodsNameConflict(t *testing.T) {

@@ -4,9 +4,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/drawknife/drawknife/internal/engine/newnodes"
-	"github.com/drawknife/drawknife/scheduling/planning"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -16,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
-	"github.com/drawknife/drawknife/internal/engine/trial"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // DaemonOf is the UID of the DaemonSet that owns the pod.
@@ -122,25 +119,4 @@ func Patterns(s *Snapshot) int {
 		return -1
 	}
 	return len(r.Patterns)
-}
-
-// AllowedTypesAgree compares what the trial remembers of which nodes would do in place of new ones with what it finds; it reports how many
-// new nodes were looked up, and the number of the first that differs, -1 for none.
-func AllowedTypesAgree(t *trial.Trial) (known, differs int) {
-	n := newnodes.Of(t)
-	for i, load := range t.S.Loads(0) {
-		mc := &t.S.Planned[i]
-		if len(load) == 0 {
-			continue
-		}
-		if t.Types.ByText[string(n.AllowedText(t.M.Pools[mc.Pool], [3]int32{mc.Pool, mc.Row, mc.Slot}, load))].Rows != nil {
-			known++
-		}
-		rows, slots, claim := n.Allowed(mc, load)
-		wantRows, wantSlots, wantClaim := n.FindAllowed(mc, load)
-		if !slices.Equal(rows, wantRows) || !slices.Equal(slots, wantSlots) || !claim.Equal(wantClaim) || claim.String() != wantClaim.String() {
-			return known, i
-		}
-	}
-	return known, -1
 }

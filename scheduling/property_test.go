@@ -19,14 +19,6 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// show adds the snapshot to what a failing test prints.
-func show(t *rapid.T, s *scheduling.Snapshot) {
-	var b bytes.Buffer
-	if err := s.Encode(&b); err == nil {
-		t.Logf("the snapshot:\n%s", b.String())
-	}
-}
-
 // solved compiles and solves; errors fail the test.
 func solved(t *rapid.T, s *scheduling.Snapshot) *scheduling.Plan {
 	m, err := scheduling.Compile(s)

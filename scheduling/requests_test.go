@@ -10,27 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-func container(name string, pairs ...string) corev1.Container {
-	return corev1.Container{Name: name, Resources: corev1.ResourceRequirements{Requests: amounts(pairs...)}}
-}
-
 func containers(list ...corev1.Container) podOption {
 	return func(p *corev1.Pod) { p.Spec.Containers = list }
-}
-
-func initContainers(list ...corev1.Container) podOption {
-	return func(p *corev1.Pod) { p.Spec.InitContainers = list }
-}
-
-func sidecar(name string, pairs ...string) corev1.Container {
-	always := corev1.ContainerRestartPolicyAlways
-	c := container(name, pairs...)
-	c.RestartPolicy = &always
-	return c
-}
-
-func overhead(pairs ...string) podOption {
-	return func(p *corev1.Pod) { p.Spec.Overhead = amounts(pairs...) }
 }
 
 func podLevel(pairs ...string) podOption {

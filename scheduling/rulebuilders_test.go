@@ -5,40 +5,11 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/drawknife/drawknife/api/requirements"
-	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // The pods of these tests state topology rules about pods with their own value of the label app, or of another.
-
-func labelled(app string) podOption {
-	return func(p *corev1.Pod) { p.Labels = map[string]string{"app": app} }
-}
-
-func selecting(app string) *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
-}
-
-func spreadBy(key string, maxSkew int32, app string) podOption {
-	return func(p *corev1.Pod) {
-		p.Spec.TopologySpreadConstraints = append(p.Spec.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
-			MaxSkew: maxSkew, TopologyKey: key, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selecting(app),
-		})
-	}
-}
-
-func awayFrom(key, app string) podOption {
-	return func(p *corev1.Pod) {
-		if p.Spec.Affinity == nil {
-			p.Spec.Affinity = &corev1.Affinity{}
-		}
-		p.Spec.Affinity.PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
-			{TopologyKey: key, LabelSelector: selecting(app)},
-		}}
-	}
-}
 
 func closeTo(key, app string) podOption {
 	return func(p *corev1.Pod) {
@@ -89,10 +60,3 @@ func boundVolume(s *scheduling.Snapshot, name, zone string) {
 }
 
 func shut(o cloudprovider.Offering) cloudprovider.Offering { o.Available = false; return o }
-
-func reservedOffering(zone, id string, left int) cloudprovider.Offering {
-	o := offering(zone, v1.CapacityTypeReserved, 0)
-	o.Requirements = o.Requirements.With(requirements.In("example.com/reservation", id))
-	o.ReservationCapacity = left
-	return o
-}

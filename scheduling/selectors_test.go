@@ -10,15 +10,6 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-const (
-	opIn           = corev1.NodeSelectorOpIn
-	opNotIn        = corev1.NodeSelectorOpNotIn
-	opExists       = corev1.NodeSelectorOpExists
-	opDoesNotExist = corev1.NodeSelectorOpDoesNotExist
-	opGt           = corev1.NodeSelectorOpGt
-	opLt           = corev1.NodeSelectorOpLt
-)
-
 // SCH-063, SCH-064: node selector and required node affinity on the nodes of a pool.
 func TestRequirementsOnNewMachines(t *testing.T) {
 	for _, c := range []struct {

@@ -9,10 +9,6 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-func toleration(key string, op corev1.TolerationOperator, value string, effect corev1.TaintEffect) corev1.Toleration {
-	return corev1.Toleration{Key: key, Operator: op, Value: value, Effect: effect}
-}
-
 // SCH-050, SCH-051: a pod must tolerate every taint of the node, by kube-scheduler's rule.
 func TestPodsTolerateTaints(t *testing.T) {
 	for _, c := range []struct {

@@ -26,8 +26,6 @@ func soldIn(zones ...string) *cloudprovider.InstanceType {
 // nothingNew is a pool that launches no nodes.
 func nothingNew() scheduling.NodePool { return nodePool("none", catalogOf("")) }
 
-func inZone(zone string) nodeOption { return nodeLabel(zoneKey, zone) }
-
 // constraint changes the pod's last spread constraint.
 func constraint(change func(*corev1.TopologySpreadConstraint)) podOption {
 	return func(p *corev1.Pod) {

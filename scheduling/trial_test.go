@@ -1,75 +1,12 @@
 package scheduling_test
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
 )
-
-func compile(t testing.TB, s *scheduling.Snapshot) *scheduling.Model {
-	t.Helper()
-	m, err := scheduling.Compile(s)
-	if err != nil {
-		t.Fatalf("Compile: %v", err)
-	}
-	return m
-}
-
-// testingT is what testing.T and rapid.T share.
-type testingT interface {
-	Helper()
-	Fatal(args ...any)
-}
-
-// planner is a trial, of the facade or of the rooms behind it.
-type planner interface {
-	Plan(context.Context) (*scheduling.Plan, error)
-}
-
-func planOf(t testing.TB, trial planner) *scheduling.Plan {
-	t.Helper()
-	p, err := trial.Plan(context.Background())
-	if err != nil {
-		t.Fatalf("plan of the trial: %v", err)
-	}
-	return p
-}
-
-func mustPlace(t testing.TB, trial interface {
-	Place(context.Context, scheduling.PlaceOptions) (scheduling.Outcome, error)
-}, o scheduling.PlaceOptions) scheduling.Outcome {
-	t.Helper()
-	out, err := trial.Place(context.Background(), o)
-	if err != nil {
-		t.Fatalf("Place: %v", err)
-	}
-	return out
-}
-
-func mustHide(t testing.TB, trial interface{ Hide(string) (int, error) }, name string) int {
-	t.Helper()
-	n, err := trial.Hide(name)
-	if err != nil {
-		t.Fatalf("Hide: %v", err)
-	}
-	return n
-}
-
-// text is the plan as JSON, to compare byte for byte.
-func text(t testingT, p *scheduling.Plan) string {
-	t.Helper()
-	data, err := json.MarshalIndent(p, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
 
 // Hiding a node makes its pods wait; those of DaemonSets and static pods go with it.
 func TestTrialHide(t *testing.T) {
@@ -148,60 +85,6 @@ func TestTrialHideAfterPlace(t *testing.T) {
 	wantPlace(t, planOf(t, trial), "p", "new small/a/spot")
 	mustRollback(t, trial, mark)
 	wantPlace(t, planOf(t, trial), "p", "on n")
-}
-
-// Commit can't be rolled back, not even by chance: marks from before it are void for good.
-func TestTrialCommit(t *testing.T) {
-	parts := []any{pod("w")}
-	for _, name := range []string{"a", "b", "c", "d"} {
-		parts = append(parts, node(name, bound(pod("p-"+name, requests("cpu=4")))))
-	}
-	trial := trialtest.New(compile(t, cluster(parts...)).Engine())
-	mustHide(t, trial, "a")
-	void := trial.Mark()
-	mustHide(t, trial, "b")
-	trial.Commit()
-	committed := text(t, planOf(t, trial))
-	wantStale(t, trial, void)
-	if diff := cmp.Diff(committed, text(t, planOf(t, trial))); diff != "" {
-		t.Errorf("a mark from before the commit undid something (-committed +rolled back):\n%s", diff)
-	}
-	mustHide(t, trial, "c")
-	mustHide(t, trial, "d")
-	after := text(t, planOf(t, trial))
-	wantStale(t, trial, void)
-	if diff := cmp.Diff(after, text(t, planOf(t, trial))); diff != "" {
-		t.Errorf("a mark from before the commit undid what came after it (-before +after):\n%s", diff)
-	}
-}
-
-// What is done after a commit can be rolled back to the commit.
-func TestTrialRollbackToCommit(t *testing.T) {
-	trial := trialtest.New(compile(t, cluster(node("a", bound(pod("p-a"))), node("b", bound(pod("p-b"))))).Engine())
-	mustHide(t, trial, "a")
-	trial.Commit()
-	committed := text(t, planOf(t, trial))
-	mark := trial.Mark()
-	mustHide(t, trial, "b")
-	mustPlace(t, trial, scheduling.PlaceOptions{})
-	mustRollback(t, trial, mark)
-	if diff := cmp.Diff(committed, text(t, planOf(t, trial))); diff != "" {
-		t.Errorf("(-committed +rolled back):\n%s", diff)
-	}
-}
-
-func mustRollback[M any](t testingT, trial interface{ Rollback(M) error }, to M) {
-	t.Helper()
-	if err := trial.Rollback(to); err != nil {
-		t.Fatal("Rollback:", err)
-	}
-}
-
-func wantStale[M any](t *testing.T, trial interface{ Rollback(M) error }, to M) {
-	t.Helper()
-	if err := trial.Rollback(to); !errors.Is(err, scheduling.ErrStaleMark) {
-		t.Errorf("Rollback: %v, want ErrStaleMark", err)
-	}
 }
 
 // A mark is good until something before it is undone, also if as much is done again; it is of one trial.

@@ -1,11 +1,15 @@
-package scheduling_test
+package newnodes_test
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/trial"
 	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/internal/parts"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
@@ -16,7 +20,7 @@ import (
 func TestTrialRemembersWhichNodesWouldDo(t *testing.T) {
 	looked := 0
 	seeded.Check(t, func(rt *rapid.T) {
-		s := randomRuledSnapshot(rt)
+		s := parts.RandomRuledSnapshot(rt)
 		m, err := scheduling.Compile(s)
 		if err != nil {
 			rt.Skip(err)
@@ -28,9 +32,9 @@ func TestTrialRemembersWhichNodesWouldDo(t *testing.T) {
 		}
 		trial := trialtest.New(m.Engine())
 		agree := func() {
-			known, differs := scheduling.AllowedTypesAgree(trial.Trial)
+			known, differs := allowedTypesAgree(trial.Trial)
 			if looked += known; differs >= 0 {
-				rt.Fatalf("new node %d: what is remembered is not what is found:\n%s", differs, text(rt, trial.Placed()))
+				rt.Fatalf("new node %d: what is remembered is not what is found:\n%s", differs, parts.Text(rt, trial.Placed()))
 			}
 		}
 		for range rapid.IntRange(1, 10).Draw(rt, "steps") {
@@ -45,7 +49,7 @@ func TestTrialRemembersWhichNodesWouldDo(t *testing.T) {
 			}
 			agree()
 			if rapid.Bool().Draw(rt, "back") {
-				mustRollback(rt, trial, mark)
+				parts.MustRollback(rt, trial, mark)
 				agree()
 			}
 		}
@@ -53,4 +57,25 @@ func TestTrialRemembersWhichNodesWouldDo(t *testing.T) {
 	if looked == 0 {
 		t.Error("nothing was looked up")
 	}
+}
+
+// allowedTypesAgree compares what the trial remembers of which nodes would do in place of new ones with what it finds; it reports how many
+// new nodes were looked up, and the number of the first that differs, -1 for none.
+func allowedTypesAgree(t *trial.Trial) (known, differs int) {
+	n := newnodes.Of(t)
+	for i, load := range t.S.Loads(0) {
+		mc := &t.S.Planned[i]
+		if len(load) == 0 {
+			continue
+		}
+		if t.Types.ByText[string(n.AllowedText(t.M.Pools[mc.Pool], [3]int32{mc.Pool, mc.Row, mc.Slot}, load))].Rows != nil {
+			known++
+		}
+		rows, slots, claim := n.Allowed(mc, load)
+		wantRows, wantSlots, wantClaim := n.Leeway(mc, load)
+		if !slices.Equal(rows, wantRows) || !slices.Equal(slots, wantSlots) || !claim.Equal(wantClaim) || claim.String() != wantClaim.String() {
+			return known, i
+		}
+	}
+	return known, -1
 }

@@ -1,4 +1,4 @@
-package scheduling_test
+package valuing_test
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/internal/parts"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -20,15 +21,15 @@ func keyOf(name string) scheduling.PodKey {
 // What new nodes for a pod may be: what its pools and the pod allow, and no other offering of the catalog.
 func TestLaunchables(t *testing.T) {
 	both := func(name string, cores string, onDemand, spot float64) any {
-		return sold(machineType(name, onDemand, "cpu="+cores, "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, onDemand), offering("b", v1.CapacityTypeSpot, spot))
+		return parts.Sold(parts.InstanceType(name, onDemand, "cpu="+cores, "memory=16Gi"), parts.Offering("a", v1.CapacityTypeOnDemand, onDemand), parts.Offering("b", v1.CapacityTypeSpot, spot))
 	}
 	reserved := func(left int) any {
-		o := offering("a", v1.CapacityTypeReserved, 0)
+		o := parts.Offering("a", v1.CapacityTypeReserved, 0)
 		o.ReservationCapacity = left
-		return sold(machineType("small", 0.1, "cpu=2", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0.1), o)
+		return parts.Sold(parts.InstanceType("small", 0.1, "cpu=2", "memory=16Gi"), parts.Offering("a", v1.CapacityTypeOnDemand, 0.1), o)
 	}
 	small, large := both("small", "2", 0.1, 0.04), both("large", "4", 0.2, 0.07)
-	onDemand := poolNeeds(capacityKey, opIn, "on-demand")
+	onDemand := parts.PoolNeeds(parts.CapacityKey, parts.OpIn, "on-demand")
 	for _, c := range []struct {
 		name     string
 		parts    []any
@@ -38,21 +39,21 @@ func TestLaunchables(t *testing.T) {
 		prices   []float64
 		rooms    []string // cores
 	}{
-		{"all that there is", []any{small, large, nodePool("p")}, pod("x", requests("cpu=1")), 0.04, []string{"p/large", "p/small"}, []float64{0.07, 0.04}, []string{"4", "2"}},
-		{"the cheapest that holds the pod", []any{small, large, nodePool("p")}, pod("x", requests("cpu=3")), 0.07, []string{"p/large", "p/small"}, []float64{0.07, 0.04}, []string{"4", "2"}},
-		{"what the pool requires", []any{small, large, nodePool("p", onDemand)}, pod("x", requests("cpu=1")), 0.1, []string{"p/large", "p/small"}, []float64{0.2, 0.1}, []string{"4", "2"}},
-		{"what the pod requires", []any{small, large, nodePool("p")}, pod("x", requests("cpu=1"), selector(zoneKey+"=a")), 0.1, []string{"p/large", "p/small"}, []float64{0.2, 0.1}, []string{"4", "2"}},
-		{"not what it prefers", []any{small, nodePool("p")}, pod("x", requests("cpu=1"), preferred(1, in(zoneKey, "a"))), 0.04, []string{"p/small"}, []float64{0.04}, []string{"2"}},
-		{"pools whose taints it tolerates", []any{small, nodePool("p", poolTaints("x=1:NoSchedule")), nodePool("q", onDemand)}, pod("x", requests("cpu=1")), 0.1, []string{"q/small"}, []float64{0.1}, []string{"2"}},
-		{"pools of any weight", []any{small, nodePool("p", weight(1)), nodePool("q", onDemand, weight(10))}, pod("x", requests("cpu=1")), 0.04, []string{"q/small", "p/small"}, []float64{0.1, 0.04}, []string{"2", "2"}},
-		{"whatever their limits", []any{small, nodePool("p", limit("cpu=1"))}, pod("x", requests("cpu=1")), 0.04, []string{"p/small"}, []float64{0.04}, []string{"2"}},
-		{"none of a pool that launches nothing", []any{small, notReady(nodePool("p")), nodePool("q", onDemand)}, pod("x", requests("cpu=1")), 0.1, []string{"q/small"}, []float64{0.1}, []string{"2"}},
-		{"without what DaemonSets take", []any{small, large, nodePool("p"), daemonSet("d", []string{"cpu=500m", "memory=1Gi"})}, pod("x", requests("cpu=1700m")), 0.07, []string{"p/large", "p/small"}, []float64{0.07, 0.04}, []string{"3500m", "1500m"}},
-		{"a reservation that lasts", []any{reserved(1), nodePool("p")}, pod("x", requests("cpu=1")), 0, []string{"p/small"}, []float64{0}, []string{"2"}},
-		{"none that is used up", []any{reserved(0), nodePool("p")}, pod("x", requests("cpu=1")), 0.1, []string{"p/small"}, []float64{0.1}, []string{"2"}},
+		{"all that there is", []any{small, large, parts.NodePool("p")}, parts.Pod("x", parts.Requests("cpu=1")), 0.04, []string{"p/large", "p/small"}, []float64{0.07, 0.04}, []string{"4", "2"}},
+		{"the cheapest that holds the pod", []any{small, large, parts.NodePool("p")}, parts.Pod("x", parts.Requests("cpu=3")), 0.07, []string{"p/large", "p/small"}, []float64{0.07, 0.04}, []string{"4", "2"}},
+		{"what the pool requires", []any{small, large, parts.NodePool("p", onDemand)}, parts.Pod("x", parts.Requests("cpu=1")), 0.1, []string{"p/large", "p/small"}, []float64{0.2, 0.1}, []string{"4", "2"}},
+		{"what the pod requires", []any{small, large, parts.NodePool("p")}, parts.Pod("x", parts.Requests("cpu=1"), parts.Selector(parts.ZoneKey+"=a")), 0.1, []string{"p/large", "p/small"}, []float64{0.2, 0.1}, []string{"4", "2"}},
+		{"not what it prefers", []any{small, parts.NodePool("p")}, parts.Pod("x", parts.Requests("cpu=1"), parts.Preferred(1, parts.In(parts.ZoneKey, "a"))), 0.04, []string{"p/small"}, []float64{0.04}, []string{"2"}},
+		{"pools whose taints it tolerates", []any{small, parts.NodePool("p", parts.PoolTaints("x=1:NoSchedule")), parts.NodePool("q", onDemand)}, parts.Pod("x", parts.Requests("cpu=1")), 0.1, []string{"q/small"}, []float64{0.1}, []string{"2"}},
+		{"pools of any weight", []any{small, parts.NodePool("p", parts.Weight(1)), parts.NodePool("q", onDemand, parts.Weight(10))}, parts.Pod("x", parts.Requests("cpu=1")), 0.04, []string{"q/small", "p/small"}, []float64{0.1, 0.04}, []string{"2", "2"}},
+		{"whatever their limits", []any{small, parts.NodePool("p", parts.Limit("cpu=1"))}, parts.Pod("x", parts.Requests("cpu=1")), 0.04, []string{"p/small"}, []float64{0.04}, []string{"2"}},
+		{"none of a pool that launches nothing", []any{small, notReady(parts.NodePool("p")), parts.NodePool("q", onDemand)}, parts.Pod("x", parts.Requests("cpu=1")), 0.1, []string{"q/small"}, []float64{0.1}, []string{"2"}},
+		{"without what DaemonSets take", []any{small, large, parts.NodePool("p"), parts.DaemonSet("d", []string{"cpu=500m", "memory=1Gi"})}, parts.Pod("x", parts.Requests("cpu=1700m")), 0.07, []string{"p/large", "p/small"}, []float64{0.07, 0.04}, []string{"3500m", "1500m"}},
+		{"a reservation that lasts", []any{reserved(1), parts.NodePool("p")}, parts.Pod("x", parts.Requests("cpu=1")), 0, []string{"p/small"}, []float64{0}, []string{"2"}},
+		{"none that is used up", []any{reserved(0), parts.NodePool("p")}, parts.Pod("x", parts.Requests("cpu=1")), 0.1, []string{"p/small"}, []float64{0.1}, []string{"2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := valuing.FindLaunchables(compile(t, cluster(append(c.parts, node("n", bound(c.pod)))...)).Engine())
+			l := valuing.FindLaunchables(parts.Compile(t, parts.Cluster(append(c.parts, parts.Node("n", parts.Bound(c.pod)))...)).Engine())
 			group, cheapest, ok := l.Of("n", keyOf("x"))
 			if !ok || cheapest != c.cheapest {
 				t.Errorf("the cheapest costs %g (%t), want %g", cheapest, ok, c.cheapest)
@@ -78,7 +79,7 @@ func notReady(np scheduling.NodePool) scheduling.NodePool {
 
 // Pods for which there is no new node, and names that there aren't.
 func TestLaunchablesNone(t *testing.T) {
-	l := valuing.FindLaunchables(compile(t, cluster(node("n", bound(pod("large", requests("cpu=1000")), pod("odd", selector("team=z")), pod("p"))))).Engine())
+	l := valuing.FindLaunchables(parts.Compile(t, parts.Cluster(parts.Node("n", parts.Bound(parts.Pod("large", parts.Requests("cpu=1000")), parts.Pod("odd", parts.Selector("team=z")), parts.Pod("p"))))).Engine())
 	for _, c := range []struct{ node, pod string }{{"n", "large"}, {"n", "odd"}, {"n", "q"}, {"m", "p"}} {
 		if _, cheapest, ok := l.Of(c.node, keyOf(c.pod)); ok {
 			t.Errorf("%s of %s has a new node at %g", c.pod, c.node, cheapest)
@@ -94,9 +95,9 @@ func TestLaunchablesNone(t *testing.T) {
 func TestLaunchablesHoldAllPlans(t *testing.T) {
 	found := 0
 	seeded.Check(t, func(rt *rapid.T) {
-		drawn := randomSnapshot
+		drawn := parts.RandomSnapshot
 		if rapid.Bool().Draw(rt, "rules between pods") {
-			drawn = randomRuledSnapshot
+			drawn = parts.RandomRuledSnapshot
 		}
 		s := drawn(rt)
 		s.CostModel = nil
@@ -129,7 +130,7 @@ func TestLaunchablesHoldAllPlans(t *testing.T) {
 					if slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool { return p.Name == key.Name }) {
 						continue
 					}
-					show(rt, s)
+					parts.Show(rt, s)
 					rt.Errorf("%s is on a new node and was said to have none", key)
 					continue
 				}
@@ -141,7 +142,7 @@ func TestLaunchablesHoldAllPlans(t *testing.T) {
 					need[name] = sum
 				}
 				if least[key] > n.InstanceTypes[0].Price+1e-9 {
-					show(rt, s)
+					parts.Show(rt, s)
 					rt.Errorf("%s is on a node at %g, and was said to cost %g", key, n.InstanceTypes[0].Price, least[key])
 				}
 			}
@@ -152,7 +153,7 @@ func TestLaunchablesHoldAllPlans(t *testing.T) {
 				if !slices.ContainsFunc(l.Kinds(of...), func(k valuing.Launchable) bool {
 					return k.Pool == n.Pool && k.InstanceType == o.Name && k.Price <= o.Price+1e-9 && holds(k.Room, need)
 				}) {
-					show(rt, s)
+					parts.Show(rt, s)
 					rt.Errorf("%s of %s at %g is none of %+v", o.Name, n.Pool, o.Price, l.Kinds(of...))
 				}
 			}

@@ -1,4 +1,4 @@
-package scheduling_test
+package launching_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/launching"
 	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/internal/parts"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
@@ -19,7 +20,7 @@ import (
 func TestTrialRecallsWhatItWouldFind(t *testing.T) {
 	recalled := 0
 	seeded.Check(t, func(rt *rapid.T) {
-		s := randomRuledSnapshot(rt)
+		s := parts.RandomRuledSnapshot(rt)
 		m, err := scheduling.Compile(s)
 		if err != nil {
 			rt.Skip(err)
@@ -91,21 +92,21 @@ func (r *recalling) step(q scheduling.Query) {
 		out, err := t.PlaceNew(rt.Context(), q)
 		return fmt.Sprintf("%+v, %v", out, err)
 	})
-	r.each(func(t *trialtest.Trial) string { return text(rt, t.Placed()) })
+	r.each(func(t *trialtest.Trial) string { return parts.Text(rt, t.Placed()) })
 	if rapid.Bool().Draw(rt, "back") {
 		at := rapid.IntRange(0, len(r.marks)-1).Draw(rt, "to")
-		mustRollback(rt, r.trials[0], r.marks[at][0])
-		mustRollback(rt, r.trials[1], r.marks[at][1])
+		parts.MustRollback(rt, r.trials[0], r.marks[at][0])
+		parts.MustRollback(rt, r.trials[1], r.marks[at][1])
 		r.marks = r.marks[:at]
-		r.each(func(t *trialtest.Trial) string { return text(rt, t.Placed()) })
+		r.each(func(t *trialtest.Trial) string { return parts.Text(rt, t.Placed()) })
 	}
 }
 
 // A question asked again is looked up: which nodes pods come from makes no difference. So is that there is no answer.
 func TestAnswersAreLookedUp(t *testing.T) {
-	spread := spreadBy(zoneKey, 1, "s")
-	m := compile(t, cluster(node("a", bound(pods("p", 2, requests("cpu=3"))...)), node("b", bound(pods("q", 2, requests("cpu=3"))...)),
-		node("c", inZone("a"), bound(pod("s", labelled("s"), spread))), node("d", inZone("b"), bound(pod("r", labelled("s"), spread)))))
+	spread := parts.SpreadBy(parts.ZoneKey, 1, "s")
+	m := parts.Compile(t, parts.Cluster(parts.Node("a", parts.Bound(parts.Pods("p", 2, parts.Requests("cpu=3"))...)), parts.Node("b", parts.Bound(parts.Pods("q", 2, parts.Requests("cpu=3"))...)),
+		parts.Node("c", parts.InZone("a"), parts.Bound(parts.Pod("s", parts.Labelled("s"), spread))), parts.Node("d", parts.InZone("b"), parts.Bound(parts.Pod("r", parts.Labelled("s"), spread)))))
 	w, err := valuing.FindWorth(t.Context(), m.Engine(), scheduling.Query{})
 	if err != nil {
 		t.Fatal(err)
@@ -126,16 +127,16 @@ func TestAnswersAreLookedUp(t *testing.T) {
 		trial := trialtest.New(m.Engine())
 		trial.Recall(answers)
 		for _, name := range step.nodes {
-			mustHide(t, trial, name)
+			parts.MustHide(t, trial, name)
 		}
 		trial.LaunchSome(step.query, w, 4, step.below)
 		if got := answers.Len(); got != step.known {
 			t.Errorf("step %d: %d answers are remembered, want %d", i, got, step.known)
 		}
 	}
-	other := trialtest.New(compile(t, cluster(node("a", bound(pod("p"))))).Engine())
+	other := trialtest.New(parts.Compile(t, parts.Cluster(parts.Node("a", parts.Bound(parts.Pod("p"))))).Engine())
 	other.Recall(answers)
-	mustHide(t, other, "a")
+	parts.MustHide(t, other, "a")
 	if other.LaunchSome(scheduling.Query{}, w, 4, 1e6); answers.Len() != 5 {
 		t.Error("a trial of another model keeps its answers there")
 	}

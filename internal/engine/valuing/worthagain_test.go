@@ -1,4 +1,4 @@
-package scheduling_test
+package valuing_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/internal/parts"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/internal/workload"
@@ -19,7 +20,7 @@ import (
 // these are worth; and where few pods have changed they prove nearly as much as prices found from nothing.
 func TestWorthFromAnotherTime(t *testing.T) {
 	before := workload.Fleet{Nodes: 60, Fill: 0.5, Mixed: true}.Snapshot()
-	was := compile(t, before)
+	was := parts.Compile(t, before)
 	first, err := valuing.FindWorth(t.Context(), was.Engine(), scheduling.Query{})
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +35,7 @@ func TestWorthFromAnotherTime(t *testing.T) {
 			}
 			n.Pods = append([]*corev1.Pod(nil), n.Pods[1:]...)
 			if rapid.Bool().Draw(rt, "another") {
-				n.Pods = append(n.Pods, pod(fmt.Sprintf("new-%d", i), requests("cpu=700m", "memory=300Mi")))
+				n.Pods = append(n.Pods, parts.Pod(fmt.Sprintf("new-%d", i), parts.Requests("cpu=700m", "memory=300Mi")))
 			}
 		}
 		m, err := was.Update(&now)
@@ -74,7 +75,7 @@ func TestWorthFromAnotherTime(t *testing.T) {
 // Where nothing has changed prices stay as they were; those from another time are what is known after that, too.
 func TestWorthFromTheSamePods(t *testing.T) {
 	s := workload.Fleet{Nodes: 40, Fill: 0.4, Mixed: true}.Snapshot()
-	m := compile(t, s)
+	m := parts.Compile(t, s)
 	w, err := valuing.FindWorth(t.Context(), m.Engine(), scheduling.Query{})
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +91,7 @@ func TestWorthFromTheSamePods(t *testing.T) {
 	if math.Abs(again.Total()-w.Total()) > 1e-3*w.Total() {
 		t.Errorf("worth %.6f in all, was %.6f", again.Total(), w.Total())
 	}
-	other := compile(t, workload.Fleet{Nodes: 40, Fill: 0.4, Seed: 9}.Snapshot())
+	other := parts.Compile(t, workload.Fleet{Nodes: 40, Fill: 0.4, Seed: 9}.Snapshot())
 	if fresh, err := valuing.WorthFrom(t.Context(), other.Engine(), scheduling.Query{}, known); err != nil || fresh.Known() == known {
 		t.Errorf("prices of other pods are taken for theirs, or %v", err)
 	}

@@ -1,4 +1,4 @@
-package scheduling_test
+package launching_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/internal/parts"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/internal/trialtest"
 	"github.com/drawknife/drawknife/scheduling"
@@ -16,7 +17,7 @@ import (
 // changes neither.
 func TestTrialCloneDoesTheSame(t *testing.T) {
 	seeded.Check(t, func(rt *rapid.T) {
-		s := randomRuledSnapshot(rt)
+		s := parts.RandomRuledSnapshot(rt)
 		m, err := scheduling.Compile(s)
 		if err != nil {
 			rt.Skip(err)
@@ -41,20 +42,11 @@ func TestTrialCloneDoesTheSame(t *testing.T) {
 				r.each(func(t *trialtest.Trial) string { return fmt.Sprint(t.Move(q), t.Fill(q), t.Coined()) })
 			}
 			r.trials[1], r.marks = first.Clone(), nil
-			r.each(func(t *trialtest.Trial) string { return text(rt, planIn(rt, t)) })
+			r.each(func(t *trialtest.Trial) string { return parts.Text(rt, parts.PlanIn(rt, t)) })
 			alone := &recalling{rt: rt, s: s, w: w, trials: [2]*trialtest.Trial{first.Clone(), r.trials[1].Clone()}}
 			alone.step(q)
 			alone.each(func(t *trialtest.Trial) string { return fmt.Sprint(t.Move(q)) })
-			r.each(func(t *trialtest.Trial) string { return text(rt, planIn(rt, t)) })
+			r.each(func(t *trialtest.Trial) string { return parts.Text(rt, parts.PlanIn(rt, t)) })
 		}
 	})
-}
-
-// planIn is the plan of a trial in a property.
-func planIn(rt *rapid.T, t planner) *scheduling.Plan {
-	plan, err := t.Plan(rt.Context())
-	if err != nil {
-		rt.Fatal(err)
-	}
-	return plan
 }

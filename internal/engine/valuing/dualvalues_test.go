@@ -1,4 +1,4 @@
-package scheduling_test
+package valuing_test
 
 import (
 	"context"

@@ -1,0 +1,124 @@
+package parts
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Labelled gives the pod its value of the label app.
+func Labelled(app string) PodOption {
+	return func(p *corev1.Pod) { p.Labels = map[string]string{"app": app} }
+}
+
+// Selecting selects pods by their value of the label app.
+func Selecting(app string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
+}
+
+// SpreadBy adds a spread of pods with that value of the label app that must be kept.
+func SpreadBy(key string, maxSkew int32, app string) PodOption {
+	return func(p *corev1.Pod) {
+		p.Spec.TopologySpreadConstraints = append(p.Spec.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
+			MaxSkew: maxSkew, TopologyKey: key, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: Selecting(app),
+		})
+	}
+}
+
+// AwayFrom keeps the pod from pods with that value of the label app.
+func AwayFrom(key, app string) PodOption {
+	return func(p *corev1.Pod) {
+		if p.Spec.Affinity == nil {
+			p.Spec.Affinity = &corev1.Affinity{}
+		}
+		p.Spec.Affinity.PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+			{TopologyKey: key, LabelSelector: Selecting(app)},
+		}}
+	}
+}
+
+// ReservedOffering draws on a reservation with so many instances left.
+func ReservedOffering(zone, id string, left int) cloudprovider.Offering {
+	o := Offering(zone, v1.CapacityTypeReserved, 0)
+	o.Requirements = o.Requirements.With(requirements.In("example.com/reservation", id))
+	o.ReservationCapacity = left
+	return o
+}
+
+// InZone is the node's zone.
+func InZone(zone string) NodeOption { return NodeLabel(ZoneKey, zone) }
+
+// Operators of node affinity.
+const (
+	OpIn           = corev1.NodeSelectorOpIn
+	OpNotIn        = corev1.NodeSelectorOpNotIn
+	OpExists       = corev1.NodeSelectorOpExists
+	OpDoesNotExist = corev1.NodeSelectorOpDoesNotExist
+	OpGt           = corev1.NodeSelectorOpGt
+	OpLt           = corev1.NodeSelectorOpLt
+)
+
+// Toleration is one of all its fields.
+func Toleration(key string, op corev1.TolerationOperator, value string, effect corev1.TaintEffect) corev1.Toleration {
+	return corev1.Toleration{Key: key, Operator: op, Value: value, Effect: effect}
+}
+
+// Cordoned marks the node unschedulable.
+func Cordoned(n *scheduling.Node) { n.Object.Spec.Unschedulable = true }
+
+// OnDisk makes the pod name a disk without a claim.
+func OnDisk(source corev1.VolumeSource) PodOption {
+	return func(p *corev1.Pod) {
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "disk", VolumeSource: source})
+	}
+}
+
+// GCEDisk is a disk of GCE.
+func GCEDisk(name string, readOnly bool) corev1.VolumeSource {
+	return corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: name, ReadOnly: readOnly}}
+}
+
+// EBSDisk is a volume of EBS.
+func EBSDisk(id string, readOnly bool) corev1.VolumeSource {
+	return corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: id, ReadOnly: readOnly}}
+}
+
+// ISCSIDisk is a disk by iSCSI.
+func ISCSIDisk(iqn string, readOnly bool) corev1.VolumeSource {
+	return corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{TargetPortal: "10.0.0.1", IQN: iqn, ReadOnly: readOnly}}
+}
+
+// RBDDisk is an image of Ceph.
+func RBDDisk(pool, image string, readOnly bool, monitors ...string) corev1.VolumeSource {
+	return corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: monitors, RBDPool: pool, RBDImage: image, ReadOnly: readOnly}}
+}
+
+// Container requests amounts.
+func Container(name string, pairs ...string) corev1.Container {
+	return corev1.Container{Name: name, Resources: corev1.ResourceRequirements{Requests: Amounts(pairs...)}}
+}
+
+// InitContainers are those of the pod.
+func InitContainers(list ...corev1.Container) PodOption {
+	return func(p *corev1.Pod) { p.Spec.InitContainers = list }
+}
+
+// Sidecar is an init container that runs on.
+func Sidecar(name string, pairs ...string) corev1.Container {
+	always := corev1.ContainerRestartPolicyAlways
+	c := Container(name, pairs...)
+	c.RestartPolicy = &always
+	return c
+}
+
+// Overhead is that of the pod's runtime.
+func Overhead(pairs ...string) PodOption {
+	return func(p *corev1.Pod) { p.Spec.Overhead = Amounts(pairs...) }
+}
+
+// Percent is a pointer to the number.
+func Percent(x float64) *float64 { return &x }
