@@ -1,6 +1,7 @@
 package scheduling_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,5 +112,36 @@ func TestTrialStaleMarks(t *testing.T) {
 	mustRollback(t, trial, start)
 	if out := mustPlace(t, trial, scheduling.PlaceOptions{}); out != (scheduling.Outcome{}) {
 		t.Errorf("%+v: some pods were waiting", out)
+	}
+}
+
+// A clone goes on by itself, and what it finds can be put in the trial that it was made of.
+func TestTrialClone(t *testing.T) {
+	trial := compile(t, cluster(node("n", bound(pods("p", 3)...)), node("full", bound(pods("q", 3)...)))).Trial()
+	mustHide(t, trial, "n")
+	clone := trial.Clone()
+	mustPlace(t, clone, scheduling.PlaceOptions{})
+	if n := len(trial.Waiting(10)); n != 3 {
+		t.Fatalf("%d pods wait where nothing was placed, want 3", n)
+	}
+	found := clone.Placed()
+	if len(found.Existing) != 1 || len(found.NewNodes) != 1 {
+		t.Fatalf("on %v, new %v: want a node of each", found.Existing, found.NewNodes)
+	}
+	for _, e := range found.Existing {
+		if err := trial.Put(e.Name, e.Pods); err != nil {
+			t.Error(err)
+		}
+	}
+	for i := range found.NewNodes {
+		if err := trial.PutNew(&found.NewNodes[i]); err != nil {
+			t.Error(err)
+		}
+	}
+	if diff := cmp.Diff(text(t, planOf(t, clone)), text(t, planOf(t, trial))); diff != "" {
+		t.Errorf("(-clone +trial):\n%s", diff)
+	}
+	if err := trial.Rollback(clone.Mark()); !errors.Is(err, scheduling.ErrStaleMark) {
+		t.Errorf("a mark of the clone: %v, want ErrStaleMark", err)
 	}
 }
