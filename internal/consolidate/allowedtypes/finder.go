@@ -18,9 +18,9 @@ import (
 // Finder finds the allowed types of new nodes in one pass of the reference. It is not safe for concurrent use.
 type Finder struct {
 	*reference.Pass
-	// oneZone says that new nodes may be kept to one zone, keepsZone that they are now: see sureOffers.
+	// oneZone allows keeping new nodes to one zone, keepsZone does so now: see sureOffers.
 	oneZone, keepsZone bool
-	// cheapest is scratch of cheaper; allWanted remembers what it found, wanted the last of them.
+	// cheapest is scratch space of cheaper; allWanted remembers what it found, wanted is the last entry.
 	cheapest  []*knownOffer
 	wanted    []*wanted
 	allWanted map[wantedKey]*wanted
@@ -42,8 +42,8 @@ type Group struct {
 // Money is what a command may spend, in nano-USD per hour: Spent is what the nodes that go cost now, Most what new ones may cost in all.
 type Money struct{ Spent, Most int64 }
 
-// Lists of types are cut where nothing asks for more: what a search looks at to know that a command is good, and what a
-// command lists in the end, which is more than providers take for one launch.
+// Limits on the length of type lists, where no pool asks for more: one for the search, which only needs to know that a command is good, and
+// one for the command, which is more than providers use for one launch.
 const (
 	mostTried  = 10
 	mostListed = 60
@@ -55,11 +55,10 @@ func (p *Finder) ToTry() int { return max(mostTried, p.SpotTypes()) }
 // ToList is how many types of a node a command lists.
 func (p *Finder) ToList() int { return max(mostListed, p.SpotTypes()) }
 
-// Narrow narrows planned nodes down to the types whose launch leaves the command worth it: what may be spent is shared
-// out over the new nodes by their prices, and each keeps the types that can't cost more than its share, whatever way to
-// buy them succeeds. A node that comes for one that has drifted keeps all its types. Where such shares leave some node no type,
-// it gets what it needs of the others', unless the caller is strict. Where that does not do either, nodes may be kept to one zone.
-// Lists are cut to the limit.
+// Narrow restricts planned nodes to types that keep the command worth it. It divides the permitted cost among the new nodes by their
+// prices. Each node keeps the types that cannot cost more than its share, whichever offering is bought. A node that replaces a drifted one
+// keeps all its types. If a share leaves a node no type, the node gets what it needs from the others, unless the mode is strict. If that
+// fails, too, nodes may be kept to one zone. Lists are cut to the limit.
 func (p *Finder) Narrow(group Group, nodes []planning.NewNode, spend Money, limit int, strict bool) ([]planning.NewNode, *decision.Block) {
 	if group.Method == decision.MethodDrift {
 		return nodes, nil
@@ -80,9 +79,9 @@ func (p *Finder) Narrow(group Group, nodes []planning.NewNode, spend Money, limi
 	return nil, why
 }
 
-// sharing narrows each new node to its share. A node whose share by its price leaves it no type gets what it needs, and the others
-// share what is left: one whose type costs more in another zone does not stop a command that saves enough. Without needs each has
-// to do with its share by price.
+// sharing restricts each new node to its share. With needs, a node whose share leaves it no type gets what it needs, and the others divide
+// the rest: so one node whose type costs more in another zone does not stop a command that saves enough. Without needs each node has its
+// share by price.
 func (p *Finder) sharing(group Group, nodes []planning.NewNode, needs []int64, spend Money, limit int) ([]planning.NewNode, *decision.Block) {
 	planned, most, short := int64(0), spend.Most, make([]bool, len(nodes))
 	for i := range nodes {
@@ -116,7 +115,7 @@ func (p *Finder) sharing(group Group, nodes []planning.NewNode, needs []int64, s
 	return out, nil
 }
 
-// needs is the least share for each new node that leaves it a type; 0 where nothing does.
+// needs is the smallest share for each new node that leaves it a type; 0 if none does.
 func (p *Finder) needs(group Group, nodes []planning.NewNode, limit int) []int64 {
 	out, fromSpot := make([]int64, len(nodes)), group.Spot
 	for i := range nodes {
@@ -128,12 +127,12 @@ func (p *Finder) needs(group Group, nodes []planning.NewNode, limit int) []int64
 	return out
 }
 
-// picky reports whether the pool asks for variety, so that a list of types must not be cut.
+// picky reports whether the pool requires variety (minValues), so that a list of types must not be cut.
 func (p *Finder) picky(pool *survey.Pool) bool {
 	return slices.ContainsFunc(pool.Object.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.MinValues != nil })
 }
 
-// sharedOut is the price with its part of what may be spent beyond all planned prices, rounded down.
+// sharedOut is a node's price plus its part of what may be spent beyond all planned prices, rounded down.
 func sharedOut(price, planned, most int64) int64 {
 	if planned <= 0 {
 		return most
@@ -141,8 +140,7 @@ func sharedOut(price, planned, most int64) int64 {
 	return price + int64(float64(most-planned)*float64(price)/float64(planned))
 }
 
-// offers keeps the node to the capacity type that it has to be bought as, and returns its types that cost less than its share. The
-// list is good until the next call.
+// offers keeps the node to its capacity type and returns its types that cost less than its share. The list is valid until the next call.
 func (p *Finder) offers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	pool := p.Fleet.Pools[node.Pool]
 	if !p.picky(pool) && len(node.InstanceTypes) > limit {
@@ -165,8 +163,8 @@ func (p *Finder) offers(fromSpot bool, node *planning.NewNode, share int64, limi
 	return p.cheaper(pool, node, share), spotToSpot, nil
 }
 
-// narrowed is one planned node with the types that cost less than its share. The rules for capacity types are those of the
-// reference, by what the whole group is bought as.
+// narrowed returns one planned node with the types that cost less than its share. The rules for capacity types are the reference's, for the
+// whole group.
 func (p *Finder) narrowed(group Group, planned *planning.NewNode, share, spent int64, nodes, limit int) (*planning.NewNode, *decision.Block) {
 	pool := p.Fleet.Pools[planned.Pool]
 	node := *planned
@@ -201,9 +199,9 @@ func (p *Finder) narrowed(group Group, planned *planning.NewNode, share, spent i
 	return &node, nil
 }
 
-// sureOffers is offers, and where no type is sure to cost less than the share since it costs more in some zone, offers of a node that is kept
-// to one zone: the first, in the order of the planned types, in which a type is. Prices of spot instances differ by zone, and a
-// command that would only be worth it in one of them is worth it there.
+// sureOffers is offers with a fallback: if no type is sure to cost less than the share, because it costs more in some zone, the node is
+// kept to one zone, the first that has such a type in the order of the planned types. Prices of spot instances differ by zone, and a
+// command may be worth it only in one of them.
 func (p *Finder) sureOffers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	planned := *node
 	if list, spotToSpot, why = p.offers(fromSpot, node, share, limit); !p.keepsZone || why != nil || len(list) > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// setOffers is setTypes for offers that are remembered. Nodes share what is alike: it must not be changed.
+// setOffers is setTypes for remembered offers. Nodes share what is alike: it must not be changed.
 func setOffers(pool *survey.Pool, node *planning.NewNode, list []*knownOffer) {
 	alike := len(list) <= len(node.InstanceTypes)
 	for i := 0; alike && i < len(list); i++ {
@@ -41,22 +41,22 @@ func sameOption(a, b *planning.InstanceTypeOption) bool {
 	return a.Name == b.Name && a.Zone == b.Zone && a.CapacityType == b.CapacityType && a.Others == b.Others && a.Price == b.Price && slices.Equal(a.Terms, b.Terms)
 }
 
-// wanted are nodes of a pool with the same requirements, with what is known of the types that they could be.
+// wanted describes nodes of a pool with the same requirements: what is known of the types that they could have.
 type wanted struct {
 	pool         v1.PoolKey
 	requirements requirements.Set
-	// narrower are those kept to a capacity type.
+	// narrower has the same for each capacity type.
 	narrower map[string]*wanted
-	// known is indexed by the type's name, and has nil for what is not to be had.
+	// known is indexed by the type's name; nil if the type is not available.
 	known map[string][]*knownOffer
 }
 
-// knownOffer is a type, as it was planned, with what it may become: no options if it is not to be had.
+// knownOffer is a type as planned, with the options it may have: none if it is not available.
 type knownOffer struct {
 	planned planning.InstanceTypeOption
 	reference.Priced
 	had bool
-	// allocatable of option; nil until somebody asks.
+	// allocatable of option; nil until it is needed.
 	allocatable corev1.ResourceList
 }
 
@@ -65,10 +65,10 @@ type wantedKey struct {
 	requirements string
 }
 
-// lately is how many of what is wanted are found by comparing.
+// lately is how many entries are searched by comparing them.
 const lately = 8
 
-// wants finds what is known of nodes like it: nodes of a plan have few different requirements.
+// wants finds the entry of nodes like this one: nodes of a plan have few different requirements.
 func (p *Finder) wants(node *planning.NewNode) *wanted {
 	for _, w := range p.wanted {
 		if w.pool == node.Pool && w.requirements.Equal(node.Requirements) {
@@ -101,7 +101,7 @@ func (p *Finder) keepTo(capacityType string, node *planning.NewNode) {
 	node.Requirements = w.narrower[capacityType].requirements
 }
 
-// cheaper is the function of that name, with what was found for a type remembered. The list is good until the next call.
+// cheaper is the function of that name, with a memory for each type. The list is valid until the next call.
 func (p *Finder) cheaper(pool *survey.Pool, node *planning.NewNode, spent int64) []*knownOffer {
 	w := p.wants(node)
 	out := p.cheapest[:0]
@@ -124,7 +124,7 @@ func (p *Finder) cheaper(pool *survey.Pool, node *planning.NewNode, spent int64)
 	return out
 }
 
-// offer is what the node's type of that number may become.
+// offer returns the options of the node's type with that number.
 func (w *wanted) offer(pool *survey.Pool, node *planning.NewNode, number int) *knownOffer {
 	o := &node.InstanceTypes[number]
 	for _, known := range w.known[o.Name] {
@@ -142,7 +142,7 @@ func (w *wanted) offer(pool *survey.Pool, node *planning.NewNode, number int) *k
 	return known
 }
 
-// restrictFor is restrict with cheaper as above.
+// restrictFor is restrict with the cheaper of this file.
 func (p *Finder) restrictFor(pool *survey.Pool, node *planning.NewNode, spent int64) []*knownOffer {
 	whole := *node
 	p.keepTo(v1.CapacityTypeSpot, node)

@@ -59,21 +59,21 @@ func Write(f *Found) (list []*decision.Command, left []*searchcontext.Candidate)
 	return list, left
 }
 
-// componentsApart is how many components are worth a goroutine more.
+// componentsApart is how many components are worth another goroutine.
 const componentsApart = 8
 
-// writer turns steps into commands, in their order.
+// writer makes commands of steps, in their order.
 type writer struct {
 	*Found
 	// types finds the types that commands may launch.
 	types *allowedtypes.Finder
-	// members are the nodes that go, in the order in which they were found.
+	// members are the removed nodes, in the order in which they were found.
 	members []*searchcontext.Candidate
 	// method that found a member, and receivers, the nodes that take its pods, by name; both by the member's number.
 	method    []decision.Method
 	receivers [][]planning.ExistingNode
-	// planned are the new nodes with all types that would hold their pods, as far as a command lists them; openedFor are the first
-	// members that they were opened for, and from are those that their pods come from, nil for pods that wait anyway.
+	// planned are the new nodes with all types that would hold their pods, up to the length of a command's list. openedFor are the first
+	// members that they were opened for; from are the members that their pods come from, nil for pending pods.
 	planned   []planning.NewNode
 	openedFor []*searchcontext.Candidate
 	from      [][]*searchcontext.Candidate
@@ -108,7 +108,7 @@ func newWriter(f *Found) *writer {
 	return w
 }
 
-// cameFrom are the candidates that pods come from, in their order; each as often as others come between.
+// cameFrom are the candidates that pods come from, in the order of the pods; runs of the same candidate are listed once.
 func cameFrom(from []int32, hidden []*searchcontext.Candidate) []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for i, k := range from {
@@ -119,7 +119,7 @@ func cameFrom(from []int32, hidden []*searchcontext.Candidate) []*searchcontext.
 	return out
 }
 
-// receive shares the pods that a node receives out to the candidates they come from.
+// receive assigns the pods that a node receives to the candidates that they come from.
 func (w *writer) receive(e *planning.ExistingNode, from []int32, hidden []*searchcontext.Candidate) {
 	for i := 0; i < len(from); {
 		end := i + 1
@@ -138,14 +138,14 @@ func (w *writer) receive(e *planning.ExistingNode, from []int32, hidden []*searc
 	}
 }
 
-// apart is a writer for a goroutine of its own: what its finder remembers is not shared, all else is only read.
+// apart returns a writer for another goroutine: its finder has its own memory, everything else is only read.
 func (w *writer) apart() *writer {
 	return &writer{
 		Found: w.Found, types: w.types.Apart(), members: w.members, method: w.method, receivers: w.receivers, planned: w.planned, openedFor: w.openedFor, from: w.from,
 	}
 }
 
-// written is what came of a component: its commands, and the members that are left for the next plan.
+// written is the result of a component: its commands, and the members that are left to the next plan.
 type written struct {
 	commands []*decision.Command
 	left     []*searchcontext.Candidate
@@ -173,7 +173,7 @@ func (w *writer) command(e *paying.Exchange) *decision.Command {
 	return w.types.Finish(cmd)
 }
 
-// receiversOf are the nodes that take pods of the members, by name.
+// receiversOf are the nodes that take the members' pods, by name.
 func (w *writer) receiversOf(members []*searchcontext.Candidate) []planning.ExistingNode {
 	if len(members) == 1 {
 		return w.receivers[members[0].Number]

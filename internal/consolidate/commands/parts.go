@@ -15,11 +15,11 @@ import (
 type part struct {
 	members []*searchcontext.Candidate
 	nodes   []int
-	// openedFor are the members that each new node is for, while they are still to be parted.
+	// openedFor are the members that new nodes were opened for, until the parts are separated.
 	openedFor []*searchcontext.Candidate
 }
 
-// parts are the components: what was exchanged for one another, with all new nodes that came of it.
+// parts are the components: nodes that were exchanged for each other, with all resulting new nodes.
 func (w *writer) parts() []*part {
 	all := &part{members: w.members, nodes: make([]int, len(w.planned)), openedFor: w.openedFor}
 	for i := range all.nodes {
@@ -28,8 +28,7 @@ func (w *writer) parts() []*part {
 	return grouped(all, &w.Components.Connected)
 }
 
-// split takes a component apart into members that share no new node. A new node of pods that wait anyway goes with those that it
-// was opened for.
+// split divides a component into parts that share no new node. A new node of pending pods belongs to the members that it was opened for.
 func (w *writer) split(f *part) []*part {
 	together := &components.Sets{}
 	alone := *f
@@ -67,8 +66,8 @@ func grouped(f *part, by *components.Sets) []*part {
 	return out
 }
 
-// viable are the parts of a component as commands that are good without each other: one that is not worth it by
-// itself goes with the one that saves most. Nil if it is not even worth it as a whole: it is left for the next plan.
+// viable returns the parts of a component as exchanges that are good without each other. A part that is not worth it alone joins the part
+// that saves most. Nil means that not even the whole is worth it: the next plan decides.
 func (w *writer) viable(parts []*part) []*paying.Exchange {
 	out := make([]*paying.Exchange, len(parts))
 	for i, p := range parts {
@@ -109,7 +108,7 @@ func savingOf(e *paying.Exchange) int64 {
 	return e.Saving
 }
 
-// exchangeOf is the part as one exchange, with the types that its new nodes may be launched as; nil if it is not worth it.
+// exchangeOf makes one exchange of the part, with the types that its new nodes may be launched as; nil if it is not worth it.
 func (w *writer) exchangeOf(p *part) *paying.Exchange {
 	method := w.method[p.members[0].Number]
 	if method != decision.MethodDrift {

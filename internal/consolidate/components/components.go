@@ -19,13 +19,13 @@ import (
 type Components struct {
 	// Connected are the nodes that belong together.
 	Connected Sets
-	// size is what the component of a root removes and launches.
+	// size is how many nodes the component of a root removes and launches.
 	size map[*searchcontext.Candidate]Size
 	// openedFor is the first member that each new node was opened for, by number.
 	openedFor map[int]*searchcontext.Candidate
-	// receivedFrom are members whose pods a node that is there may have received.
+	// receivedFrom are members whose pods an existing node may have received.
 	receivedFrom map[*searchcontext.Candidate][]*searchcontext.Candidate
-	// TooLarge is the block of what would make a component larger than a command may be: the next plan begins with new components.
+	// TooLarge is the block of a group that would make a component larger than a command may be: the next plan starts with new components.
 	TooLarge *decision.Block
 }
 
@@ -80,8 +80,8 @@ func (x *Components) Union(roots []*searchcontext.Candidate, group, others []*se
 	return roots, size
 }
 
-// Sharing are the others whose pods may be on the same new nodes as the group's: those whose pods were on nodes of the group,
-// and those that the new nodes were opened for that have received pods. None, if no new node is concerned.
+// Sharing are the other candidates whose pods may be on the same new nodes as the group's: candidates whose pods were on nodes of the
+// group, and candidates for which new nodes were opened that have received pods. None, if no new node is involved.
 func (x *Components) Sharing(group []*searchcontext.Candidate, opened, grown []int) []*searchcontext.Candidate {
 	if len(opened)+len(grown) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (x *Components) Sharing(group []*searchcontext.Candidate, opened, grown []i
 	return out
 }
 
-// Join makes the roots one component of that size, for which new nodes were opened.
+// Join makes one component of the roots, of that size, for which new nodes were opened.
 func (x *Components) Join(roots []*searchcontext.Candidate, size Size, opened []int) {
 	for _, root := range roots[1:] {
 		delete(x.size, root)
@@ -110,7 +110,7 @@ func (x *Components) Join(roots []*searchcontext.Candidate, size Size, opened []
 	}
 }
 
-// Receive notes that a node may have received pods of the group, or of others whose pods were on the group's nodes.
+// Receive records that a node may have received pods of the group, or of others whose pods were on the group's nodes.
 func (x *Components) Receive(receiver *searchcontext.Candidate, group []*searchcontext.Candidate) {
 	list := x.receivedFrom[receiver]
 	for _, c := range group {
@@ -119,7 +119,7 @@ func (x *Components) Receive(receiver *searchcontext.Candidate, group []*searchc
 	x.receivedFrom[receiver] = append(list, x.rootOf(group[0]))
 }
 
-// Sets are nodes joined together: nodes that were never joined are sets of their own. The zero value is ready.
+// Sets are disjoint sets of candidates (union-find): a candidate that was never joined is its own set. The zero value is ready.
 type Sets struct {
 	parent map[*searchcontext.Candidate]*searchcontext.Candidate
 }

@@ -25,7 +25,7 @@ func (g *Options) Plan(ctx context.Context, f *survey.Fleet) (*reference.Plan, e
 	return g.plan(ctx, best)
 }
 
-// plan writes the search down: commands, what becomes of each node, and in which order the commands are carried out.
+// plan turns the search into a plan: commands, a verdict for each node, and the order of commands.
 func (g *Options) plan(ctx context.Context, s *searching.Search) (*reference.Plan, error) {
 	order, err := g.orderer(s).Order(ctx, ordering.Found{Commands: s.Commands(), Ruled: s.Trial.Ruled(), Unrefined: s.Unrefined()})
 	if err != nil {
@@ -47,7 +47,7 @@ func (g *Options) plan(ctx context.Context, s *searching.Search) (*reference.Pla
 	return out, ctx.Err()
 }
 
-// noteBlocks notes for each candidate that stays what keeps it from being consolidated.
+// noteBlocks records for each candidate that stays what keeps it from being consolidated.
 func noteBlocks(s *searching.Search, left map[*searchcontext.Candidate]*decision.Block) {
 	kept := make([]*decision.Block, len(s.Candidates))
 	s.Types.Otherwise = func(node string) (out survey.ByMethod) {

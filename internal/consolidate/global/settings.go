@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/waves"
 )
 
-// context is the search context of the fleet. What the memory knows of pods that are as they were is not worked out again; nil for no memory.
+// context makes the search context of a fleet. It takes what it can from the memory; nil is no memory.
 func (g *Options) context(ctx context.Context, f *survey.Fleet, m *Memory) (*searchcontext.Context, error) {
 	return searchcontext.New(ctx, searchcontext.Settings{
 		Query: g.Query, CoolDown: g.CoolDown, ExpireAhead: g.ExpireAhead, Times: waves.Times{Launch: g.LaunchTime, Ready: g.ReadyTime},

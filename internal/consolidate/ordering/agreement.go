@@ -13,16 +13,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// agreement puts a plan to provisioning's own planner before it is given out: with the nodes of a wave gone and the new ones
-// there, has it places for the pods, or does it launch more nodes? Those nodes become part of the command, if it is still worth
-// it; else the command is left out.
+// agreement checks a plan with provisioning's planner before it is returned: without the nodes of a wave and with its new ones, does that
+// planner place all pods, or launch more nodes? Such nodes become part of the command if it is still worth it; otherwise the command is
+// left out.
 type agreement struct {
 	*Planner
 	out *Order
-	// model is of the fleet with the commands before carried out; asked counts the questions.
+	// model describes the fleet after the earlier commands; asked counts the questions.
 	model *reference.SimulatorModel
 	asked int
-	// replay carries out what is accepted, by the rules that commands are validated by.
+	// replay carries out accepted commands, by the same rules as validation.
 	replay *replay.Replay
 }
 
@@ -52,8 +52,8 @@ func (p *Planner) agree(ctx context.Context, out *Order) error {
 	return nil
 }
 
-// settle is the commands as waves that provisioning has places for, and carries them out. What does not go well together goes one
-// half after the other.
+// settle returns the commands as waves for which provisioning has places, and carries them out. If a wave does not work, it tries one half
+// after the other.
 func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*decision.Command, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -97,11 +97,11 @@ func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*
 	return [][]*decision.Command{good}, a.carry(good)
 }
 
-// maxExtended is how often a command is extended by what provisioning asks for. One for which it asks for yet more stays, and the
-// plan says so.
+// maxExtended is how often a command is extended by nodes that provisioning asks for. If it asks for more, the command stays as it is, and
+// the plan says so.
 const maxExtended = 5
 
-// settleOne is the command, with such further nodes as provisioning asks for; nil if it is not worth it then.
+// settleOne returns the command with the further nodes that provisioning asks for; nil if it is not worth it then.
 func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*decision.Command, error) {
 	for round := 0; ; round++ {
 		wanted, known, err := a.wanted(ctx, []*decision.Command{cmd})
@@ -135,7 +135,7 @@ func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*deci
 	}
 }
 
-// describe gives the new nodes the requests of the pods that they have now.
+// describe updates the requests of the new nodes to the pods that they have now.
 func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
 	nodes := a.replay.Planned(since, 1)
 	if len(nodes) != len(cmd.Replacements) {
@@ -153,8 +153,8 @@ func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
 	cmd.Replacements = list
 }
 
-// wanted is what provisioning plans for the pods of the commands if it needs further nodes for them, or has no place for one;
-// nil if it needs none. It is not known once too many questions were asked.
+// wanted is provisioning's plan for the pods of the commands if it needs further nodes, or has no place for a pod; nil if it needs none.
+// The answer is unknown once too many questions were asked.
 func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan *planning.Plan, known bool, err error) {
 	if !slices.ContainsFunc(list, placesPods) {
 		return nil, true, nil
@@ -188,7 +188,7 @@ func placesPods(c *decision.Command) bool {
 	return len(c.Receivers) > 0 || slices.ContainsFunc(c.Replacements, func(r decision.Replacement) bool { return r.Node != nil && len(r.Node.Pods) > 0 })
 }
 
-// carry makes the commands part of the fleet that the next ones start from.
+// carry applies the commands to the fleet that the next ones start from.
 func (a *agreement) carry(list []*decision.Command) error {
 	if a.asked >= a.Checks {
 		return nil // nobody will ask

@@ -14,8 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// after is the fleet once the commands' nodes are gone and their new ones there, with the pods that move at the places planned
-// for them, or waiting.
+// after is the fleet after the commands: their nodes are gone, their new ones exist, and moved pods are at their planned places, or wait.
 func (a *agreement) after(list []*decision.Command, bound bool) (next *planning.Snapshot, moving map[planning.PodKey]bool) {
 	members, places := map[string]bool{}, map[planning.PodKey]string{}
 	moving = map[planning.PodKey]bool{}
@@ -74,7 +73,7 @@ func (a *agreement) after(list []*decision.Command, bound bool) (next *planning.
 	return &out, moving
 }
 
-// launched is the node that comes of a planned one's first type, once it is ready.
+// launched is the node that a planned one becomes with its first type, once it is ready.
 func (a *agreement) launched(planned *planning.NewNode, name string) planning.Node {
 	o := planned.InstanceTypes[0]
 	labels := map[string]string{}
@@ -115,5 +114,5 @@ func (a *agreement) launched(planned *planning.NewNode, name string) planning.No
 	return planning.Node{Name: name, Object: object, Pool: planned.Pool}
 }
 
-// newName is what a command's new node is called while provisioning is asked.
+// newName is the name of a command's new node in questions to provisioning.
 func newName(cmd *decision.Command, i int) string { return fmt.Sprintf("~%s-%d", cmd.ID, i) }

@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// extended is the command with the further nodes that provisioning plans, for the pods that it puts on them; or why it is not
-// worth it then.
+// extended returns the command with the further nodes that provisioning plans, for the pods that it puts on them; or why it is not worth it
+// then.
 func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *planning.Plan) (*decision.Command, *decision.Block) {
 	own, further := map[planning.PodKey]bool{}, map[planning.PodKey]bool{}
 	for i := range cmd.Receivers {
@@ -59,7 +59,7 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *p
 	for i := range cmd.Replacements {
 		node := *cmd.Replacements[i].Node
 		if node.Pods = stays(node.Pods); len(node.Pods) == 0 {
-			// One node would only take another's place.
+			// A single node would only replace another new node.
 			if adopted, why := a.adopted(ctx, cmd, plan, own, added); why == nil {
 				return adopted, nil
 			}
@@ -70,7 +70,7 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *p
 	return a.priced(&next, append(nodes, added...))
 }
 
-// adopted is the command with its pods where provisioning puts them.
+// adopted returns the command with its pods where provisioning puts them.
 func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *planning.Plan, own map[planning.PodKey]bool, added []planning.NewNode) (*decision.Command, *decision.Block) {
 	next := *cmd
 	next.Receivers, next.Replacements = nil, nil
@@ -102,7 +102,7 @@ func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *pl
 	return a.priced(&next, nodes)
 }
 
-// described are the new nodes with all types that hold their pods and cost no less than those that they were placed on.
+// described are the new nodes with all types that hold their pods and cost no less than the types they were planned with.
 func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]planning.NewNode, *decision.Block) {
 	r := a.replay
 	mark := r.Trial.Mark()
@@ -129,7 +129,7 @@ func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]pla
 	return nodes, nil
 }
 
-// priced is the command with these new nodes, if it is worth it.
+// priced returns the command with these new nodes, if it is worth it.
 func (a *agreement) priced(cmd *decision.Command, planned []planning.NewNode) (*decision.Command, *decision.Block) {
 	e := &paying.Exchange{Method: cmd.Method}
 	for i := range cmd.Members {

@@ -49,15 +49,15 @@ type Found struct {
 type Order struct {
 	Commands []*decision.Command
 	Waves    []decision.Wave
-	// Unsettled are commands of which it is not known that no more nodes are needed, by ID.
+	// Unsettled are commands, by ID, for which more nodes may be needed.
 	Unsettled []string
 	// Left are nodes whose commands are left out, with what keeps each.
 	Left map[*searchcontext.Candidate]*decision.Block
 }
 
-// Order puts the commands in waves. Where rules about how pods are spread make places depend on the order, they are carried
-// out on a trial until an order is found. If some have no place in it, those that would have been made before the search was refined
-// are tried instead of these, and instead of all; what is worth most counts, and what then is left is so for the next plan.
+// Order puts the commands in waves. If rules about how pods are spread make places depend on the order, it carries commands out on a trial
+// until an order is found. If some commands have no place in it, it also tries the commands from before refinement, in place of these or of
+// all, and takes what is worth most. The rest is left to the next plan.
 func (p *Planner) Order(ctx context.Context, found Found) (*Order, error) {
 	list, out := found.Commands, &Order{Left: map[*searchcontext.Candidate]*decision.Block{}}
 	ruled := found.Ruled
@@ -79,7 +79,7 @@ func (p *Planner) waves() *waves.Planner {
 	return &waves.Planner{Times: p.Times, Evictions: func(node string) []waves.Evictions { return p.ByName[node].Evictions }}
 }
 
-// inOrder are commands that can be carried out one after another, in such an order.
+// inOrder are commands that can be carried out one after another, in a possible order.
 func (p *Planner) inOrder(ctx context.Context, out *Order, found Found) ([]*decision.Command, error) {
 	r, err := p.replay(ctx)
 	if err != nil {
@@ -129,7 +129,7 @@ func (p *Planner) replay(ctx context.Context) (*replay.Replay, error) {
 	return r, err
 }
 
-// membersOf are the nodes that commands remove.
+// membersOf are the nodes that the commands remove.
 func membersOf(list []*decision.Command) map[string]bool {
 	out := map[string]bool{}
 	for _, cmd := range list {
@@ -140,7 +140,7 @@ func membersOf(list []*decision.Command) map[string]bool {
 	return out
 }
 
-// worth is what the commands are worth together, nano-USD.
+// worth is the total value of the commands, nano-USD.
 func (p *Planner) worth(list []*decision.Command) int64 {
 	sum := int64(0)
 	for _, cmd := range list {
@@ -153,7 +153,7 @@ func (p *Planner) worth(list []*decision.Command) int64 {
 	return sum
 }
 
-// leaveAllBut leaves members of commands for the next plan, but for those that go.
+// leaveAllBut leaves the members of commands to the next plan, except for members that go anyway.
 func (p *Planner) leaveAllBut(out *Order, list []*decision.Command, going map[string]bool) {
 	for name := range membersOf(list) {
 		if !going[name] {

@@ -14,10 +14,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// withstand keeps of each wave only what goes well when kube-scheduler puts pods where it likes and not where the plan does:
-// with the commands of the waves before carried out as planned, all pods of a wave are scattered over the nodes there are and
-// its new ones, in some random orders. As long as one of them leaves a pod without a place, the wave loses its last
-// command, which is left for the next plan.
+// withstand keeps only the part of each wave that works wherever kube-scheduler puts pods. It carries out the earlier waves as planned, and
+// scatters all pods of the wave over existing nodes and its new ones, in some random orders. While one of the orders leaves a pod without a
+// place, the wave loses its last command, which is left to the next plan.
 func (p *Planner) withstand(ctx context.Context, out *Order) error {
 	if p.Robustness <= 0 || len(out.Commands) == 0 {
 		return nil
@@ -51,8 +50,8 @@ func (p *Planner) withstand(ctx context.Context, out *Order) error {
 	return nil
 }
 
-// scatter carries the commands out with their pods scattered, in as many orders as are asked for; it returns the pods that
-// one of them leaves without a place, and leaves nothing changed.
+// scatter carries the commands out with their pods scattered, in the requested number of orders. It returns the pods that one of them
+// leaves without a place, and undoes everything.
 func (p *Planner) scatter(ctx context.Context, r *replay.Replay, list []*decision.Command, random *pseudorandom.Source) (lost []planning.PodKey, err error) {
 	start := r.Trial.Mark()
 	defer func() {
@@ -96,7 +95,7 @@ func (p *Planner) scatter(ctx context.Context, r *replay.Replay, list []*decisio
 			pods[i], pods[j] = pods[j], pods[i]
 		}
 		if lost, err = placing.Of(r.Trial).Scatter(pods); err == nil && len(lost) == 0 {
-			// Pods that wait anyway and had room on a member, and now have it on another node, are of no command.
+			// Pending pods that had room on a member and now have it on another node belong to no command.
 			lost, err = placing.Of(r.Trial).Scatter(r.Trial.Waiting(math.MaxInt))
 		}
 		if err != nil || len(lost) > 0 {

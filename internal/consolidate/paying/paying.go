@@ -27,7 +27,7 @@ type Exchange struct {
 	Members []*searchcontext.Candidate
 	// NewNodes have the types that may be launched.
 	NewNodes []planning.NewNode
-	// Saving in nano-USD per hour, and what that is worth in nano-USD: see Terms.Value.
+	// Saving is in nano-USD per hour; Value is what the exchange is worth, in nano-USD: see Terms.Weigh.
 	Saving, Value int64
 }
 
@@ -40,8 +40,8 @@ func (e *Exchange) group() allowedtypes.Group {
 	return g
 }
 
-// Required is what removing the group has to save at least, nano-USD per hour. New nodes that are not launched yet are given
-// up for any saving: nobody is disturbed.
+// Required is the minimum saving of removing the group, nano-USD per hour. New nodes that are not launched yet may go for any saving:
+// nobody is disturbed.
 func (t *Terms) Required(group []*searchcontext.Candidate) int64 {
 	there := searchcontext.Existing(group)
 	if len(there) == 0 {
@@ -50,7 +50,7 @@ func (t *Terms) Required(group []*searchcontext.Candidate) int64 {
 	return max(int64(t.MinSavingShare*float64(searchcontext.PriceOf(there))), money.NanoUSD(t.MinSaving))
 }
 
-// Most is what new nodes for the group, which costs so much, may cost at most, nano-USD per hour.
+// Most is the maximum cost of new nodes for the group, which costs so much now, nano-USD per hour.
 func (t *Terms) Most(method decision.Method, group []*searchcontext.Candidate, spent int64) int64 {
 	if method == decision.MethodDrift || searchcontext.AnyDue(group) {
 		return money.Unlimited
@@ -58,12 +58,12 @@ func (t *Terms) Most(method decision.Method, group []*searchcontext.Candidate, s
 	return spent - t.Required(group)
 }
 
-// WorthOf is what a saving is worth over the time in which it has to pay back, less what the disturbance costs, nano-USD.
+// WorthOf is the value of a saving over the pay-back time, minus the cost of the disturbance, nano-USD.
 func (t *Terms) WorthOf(saving int64, cost float64) int64 {
 	return int64(float64(saving)*t.horizon().Hours()) - int64(t.DisruptionPrice*money.NanoPerUSD*cost)
 }
 
-// horizon is the time over which savings count: the pay-back time, an hour without one.
+// horizon is the time over which savings count: the pay-back time, or an hour if there is none.
 func (t *Terms) horizon() time.Duration {
 	if d := t.PayBack; d > 0 {
 		return d
@@ -89,8 +89,8 @@ func (t *Terms) Weigh(p *reference.Pass, e *Exchange) *decision.Block {
 	return t.pays(p, e)
 }
 
-// value is what the exchange is worth: what it saves over the horizon, less what the disturbance and the time cost in which
-// new nodes run alongside the old ones. Nodes that are due cost no disturbance, since they have to go anyway.
+// value is the value of the exchange: its saving over the horizon, minus the cost of the disturbance and of the time in which old and new
+// nodes run together. Due nodes have no cost of the disturbance, because they must go anyway.
 func (t *Terms) value(e *Exchange) int64 {
 	cost, drain := 0.0, time.Duration(0)
 	overlap := int64(0)
@@ -113,14 +113,14 @@ func (t *Terms) value(e *Exchange) int64 {
 	return t.WorthOf(e.Saving, cost) - int64(float64(max(overlap, 0))*(t.Launch+drain).Hours())
 }
 
-// pays says why an exchange is not worth it; nil when it is. The pass knows what else pools ask for.
+// pays returns the block of an exchange that is not worth it, or nil. The pass knows further conditions of the pools.
 func (t *Terms) pays(p *reference.Pass, e *Exchange) *decision.Block {
 	if e.Method == decision.MethodDrift || searchcontext.AnyDue(e.Members) {
 		return nil
 	}
 	there, spent, required := searchcontext.Existing(e.Members), searchcontext.PriceOf(e.Members), t.Required(e.Members)
 	if e.Saving <= 0 || e.Saving < required {
-		// Removing what nobody knows the price of saves that price, whatever it is.
+		// Removing a node of unknown price saves that price, whatever it is.
 		if spent > 0 || len(e.NewNodes) > 0 {
 			return &decision.Block{Code: decision.BlockNoGain, Saving: money.USD(e.Saving), Required: money.USD(required)}
 		}

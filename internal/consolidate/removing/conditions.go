@@ -14,13 +14,13 @@ type Conditions struct {
 	Few bool
 	// Subsets says that all sets of a few nodes are tried.
 	Subsets bool
-	// Refining says that new nodes are among the candidates.
+	// Refining means that candidates include new nodes.
 	Refining bool
-	// Strict shares out what may be spent by prices alone, as refining does at first.
+	// Strict divides the permitted cost among new nodes by their prices alone, as refinement does at first.
 	Strict bool
-	// Ungrown keeps pods from new nodes that others have opened.
+	// Ungrown keeps pods away from new nodes of other steps.
 	Ungrown bool
-	// Accepting says that what is tried is worth every effort.
+	// Accepting means that the present attempt is worth any effort.
 	Accepting bool
 }
 

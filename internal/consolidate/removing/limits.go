@@ -19,8 +19,7 @@ type Limits struct {
 	DrainLimit time.Duration
 }
 
-// maxExchanged is how many nodes are exchanged at once at most, and for how many: more come together by one exchange upon
-// another.
+// maxExchanged is the maximum number of nodes to exchange at once, and of new nodes for them. Successive exchanges can form larger groups.
 const maxExchanged = 8
 
 // Exchanged is how many nodes are exchanged at once at most.
@@ -29,7 +28,7 @@ func (l *Limits) Exchanged() int { return min(l.MaxMembers, maxExchanged) }
 // launched is how many nodes are launched at once at most.
 func (l *Limits) launched() int { return min(l.MaxNewNodes, maxExchanged) }
 
-// Merged is how many nodes a command removes at most that launches one at most.
+// Merged is the largest number of nodes that a command with at most one new node may remove.
 func (t *Trier) Merged() int {
 	if t.Many() {
 		return t.MaxMembers
@@ -37,12 +36,12 @@ func (t *Trier) Merged() int {
 	return t.MaxMerged
 }
 
-// allows reports whether one command may be so large.
+// allows reports whether one command may have this size.
 func (t *Trier) allows(size components.Size) bool {
 	return size.Members <= t.MaxMembers && size.NewNodes <= t.MaxNewNodes || size.Members <= t.Merged() && size.NewNodes <= 1
 }
 
-// mostNewNodes is how many nodes may be launched at once for so many.
+// mostNewNodes is how many nodes may be launched at once for so many removed nodes.
 func (t *Trier) mostNewNodes(where Places, members int) int {
 	switch {
 	case members > t.MaxMembers:
@@ -53,7 +52,7 @@ func (t *Trier) mostNewNodes(where Places, members int) int {
 	return t.launched()
 }
 
-// Admissible looks at what needs no trial.
+// Admissible checks what needs no trial.
 func (t *Trier) Admissible(r Removal) *decision.Block {
 	if t.Refining {
 		if _, size := t.union(r.Members, nil); size.Members > t.MaxMembers && (size.NewNodes > 1 || size.Members > t.Merged()) {
@@ -72,8 +71,7 @@ func (t *Trier) Admissible(r Removal) *decision.Block {
 	return nil
 }
 
-// tooLarge is the block of a step with which nodes would have to go together that are more than a command may remove, or for
-// more new ones than it may launch.
+// tooLarge returns the block of a step if its component removes more nodes than one command may, or launches more.
 func (t *Trier) tooLarge(st *Step) *decision.Block {
 	if !t.Refining {
 		return nil // each step is a command

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
 )
 
-// launch finds new nodes for so many pods that wait: one for all of them, or several.
+// launch finds new nodes for the pending pods: one for all of them, or several.
 func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting int) (*decision.Block, error) {
 	if where == OnlyRoom {
 		return &decision.Block{Code: decision.BlockUnschedulable, Pods: t.Trial.Waiting(min(waiting, reference.MaxNamed))}, nil
@@ -47,7 +47,7 @@ func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting in
 	return t.launchFully(ctx, most)
 }
 
-// launchSome opens several new nodes, where nodes are few after a search for the cheapest.
+// launchSome opens several new nodes; in small fleets it searches for the cheapest ones.
 func (t *Trier) launchSome(below float64) (price float64, ok bool) {
 	if t.Few && (t.Subsets || t.Accepting) {
 		return t.Trial.LaunchLeast(t.Query, t.Worth, t.launched(), launchTries, below)
@@ -55,7 +55,7 @@ func (t *Trier) launchSome(below float64) (price float64, ok bool) {
 	return t.Trial.LaunchSome(t.Query, t.Worth, t.launched(), below)
 }
 
-// launchTries is how many new nodes are opened, where nodes are few, to find the cheapest for one group of pods.
+// launchTries is how many sets of new nodes a small fleet tries, to find the cheapest for one group of pods.
 const launchTries = 128
 
 // launchBest launches new nodes in each way that there is, undoes it, and then does the cheapest once more.
@@ -118,5 +118,5 @@ func (t *Trier) launchFully(ctx context.Context, most int64) (*decision.Block, e
 	return nil, nil
 }
 
-// placeWork is how many what-ifs a full placement counts for.
+// placeWork is how many what-ifs one full placement counts as.
 const placeWork = 50

@@ -18,14 +18,14 @@ func Consolidating(group []*searchcontext.Candidate, where Places) Removal {
 	return Removal{searchcontext.MethodFor(group), group, where}
 }
 
-// Step is one accepted removal: what will be a command. Steps never touch each other's nodes: none puts pods on a node
-// that another removes, nor on one that another launches. So each is good without the others as far as room goes.
+// Step is one accepted removal, which becomes a command. Steps are independent: no step puts pods on a node that another step removes or
+// launches. So each has room without the others.
 type Step struct {
 	paying.Exchange
 	// Numbers are what the trial calls the new nodes, Grown other new nodes that have received pods.
 	Numbers, Grown []int
 	Pods           int
-	// Where its pods were allowed to go; Ungrown says that those were none of the new nodes that others have opened.
+	// Where says where its pods may go; Ungrown excludes new nodes of other steps.
 	Where   Places
 	Ungrown bool
 }
@@ -34,15 +34,15 @@ type Step struct {
 type Places int
 
 const (
-	// OnlyRoom: on nodes there are.
+	// OnlyRoom: on existing nodes.
 	OnlyRoom Places = iota
-	// UseRoom: there first, else on new ones.
+	// UseRoom: on existing nodes if they have room, else on new ones.
 	UseRoom
-	// OnlyNew: on new ones.
+	// OnlyNew: on new nodes.
 	OnlyNew
-	// LikeProvisioning: on new ones, as many as a command may launch, found as provisioning does.
+	// LikeProvisioning: on new nodes, as many as a command may launch, found as provisioning finds them.
 	LikeProvisioning
 )
 
-// room reports whether nodes that are there may be used.
+// room reports whether pods may go on existing nodes.
 func (p Places) room() bool { return p == OnlyRoom || p == UseRoom }

@@ -33,7 +33,7 @@ type Trier struct {
 type Effort struct {
 	// Work is how many what-ifs were made.
 	Work int
-	// Withheld says that Conditions.Strict may have kept a group from being consolidated.
+	// Withheld means that Conditions.Strict may be the reason why a group was not consolidated.
 	Withheld bool
 }
 
@@ -62,7 +62,7 @@ func (t *Trier) TryWithin(ctx context.Context, r Removal, mark trial.Mark) (*Ste
 	return st, why, err
 }
 
-// tryBounded tries it, and fails where more would have to go together than a command may remove and launch.
+// tryBounded tries the group, and fails if more nodes would have to go together than a command may remove or launch.
 func (t *Trier) tryBounded(ctx context.Context, r Removal, mark trial.Mark) (*Step, *decision.Block, error) {
 	st, why, err := t.Try(ctx, r, mark)
 	if err == nil && why == nil {
@@ -114,7 +114,7 @@ func (t *Trier) open(ctx context.Context, st *Step, waiting, first int, mark tri
 	if most := t.mostNewNodes(st.Where, len(st.Members)); len(planned) > most && st.Method != decision.MethodDrift {
 		return &decision.Block{Code: decision.BlockManyNodes, Count: len(planned), Need: most}, nil
 	}
-	// Refining goes by shares: steps that leave the component they join nothing to spare keep others from joining it.
+	// During refinement new nodes get shares: a step that uses up the slack of its component keeps other steps from joining it.
 	if why := t.Narrow(t.Types, &st.Exchange, planned, limit, t.Strict); why != nil {
 		t.Withheld = t.Withheld || t.Strict && len(planned) > 1
 		return why, nil
@@ -123,7 +123,7 @@ func (t *Trier) open(ctx context.Context, st *Step, waiting, first int, mark tri
 	return nil, nil
 }
 
-// hide takes the candidate out of the trial; it reports how many pods then wait.
+// hide removes the candidate from the trial, and returns how many of its pods then wait.
 func (t *Trier) hide(c *searchcontext.Candidate) (pods int, err error) {
 	if c.Planned {
 		return t.Trial.Drop(c.Number)
@@ -134,7 +134,7 @@ func (t *Trier) hide(c *searchcontext.Candidate) (pods int, err error) {
 	return len(c.Moving) + t.Received[c].Pods, nil
 }
 
-// Take draws on the budgets for all members, or none.
+// Take reserves budget for all members, or for none.
 func (t *Trier) Take(st *Step) *decision.Block {
 	_, why := t.Types.Ledger.TakeAll(searchcontext.Surveyed(searchcontext.Existing(st.Members)), st.Method.Reason())
 	return why

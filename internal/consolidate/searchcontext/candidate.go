@@ -18,21 +18,21 @@ type Candidate struct {
 	Number int
 	// Planned says that it is a planned node.
 	Planned bool
-	// NanoPrice in nano-USD per hour, 0 when it is not known; PodWorth that of its pods.
+	// NanoPrice is in nano-USD per hour, 0 if unknown; PodWorth is the value of its pods.
 	NanoPrice, PodWorth int64
 	PodMoves
-	// Refused is what keeps it from each method, budgets and places aside; Blocked what keeps it from being consolidated. Nil is nothing.
+	// Refused has the block of each method, without budgets and places; Blocked is the block of consolidation. Nil means no block.
 	Refused survey.ByMethod
 	Blocked *decision.Block
-	// Due says that it has to go anyway: it has drifted, or expires soon.
+	// Due means that the node must go: it has drifted, or expires soon.
 	Due bool
-	// Drifts says that drift may take it.
+	// Drifts means that drift may remove it.
 	Drifts bool
 	// Likeness is what it is bought as, as a number.
 	Likeness uint64
 }
 
-// Existing are the candidates that are there, not planned.
+// Existing are the existing nodes among the candidates, without planned ones.
 func Existing(group []*Candidate) []*Candidate {
 	if !slices.ContainsFunc(group, func(c *Candidate) bool { return c.Planned }) {
 		return group
@@ -81,7 +81,7 @@ func LikenessOf(c *decision.Candidate) uint64 {
 	return h.Sum64() ^ uint64(money.NanoUSD(c.Price))
 }
 
-// toProve are the candidates as proofs see them.
+// toProve converts candidates to nodes of a proof.
 func toProve(list []*Candidate) []proof.Node {
 	out := make([]proof.Node, len(list))
 	for i, c := range list {
@@ -90,7 +90,7 @@ func toProve(list []*Candidate) []proof.Node {
 	return out
 }
 
-// ToProve is the candidate as proofs see it.
+// ToProve converts the candidate to a node of a proof.
 func (c *Candidate) ToProve() proof.Node {
 	return proof.Node{Name: c.Name, Pool: c.Pool.Key, Price: c.NanoPrice, Moving: c.Moving, Stays: c.Stays}
 }

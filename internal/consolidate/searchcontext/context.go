@@ -45,17 +45,17 @@ type Context struct {
 	// Candidates are the nodes that there are, in the order of the fleet's; ByName finds them.
 	Candidates []*Candidate
 	ByName     map[string]*Candidate
-	// Accepted are the candidates that methods may take: see Candidate.Refused.
+	// Accepted are the candidates of each method; see Candidate.Refused.
 	Accepted map[decision.Method][]*decision.Candidate
 	// Worth is what pods are worth.
 	Worth *valuing.Worth
-	// LowerBounds proves what new nodes cost at least.
+	// LowerBounds proves what new nodes must cost at least.
 	LowerBounds *proof.Prover
-	// closed are nodes that take no pods of others; initializing are those of them that are still being initialized and have room.
+	// closed are nodes that take no other pods; initializing are those of them that are still coming up and have room.
 	closed, initializing []string
-	// order is the nodes that take pods, those first that are best kept.
+	// order lists the nodes that take pods, the ones most worth keeping first.
 	order []string
-	// answers are the new nodes that were found for pods, whichever search asked.
+	// answers remembers the new nodes found for pods, by any search.
 	answers *launching.Answers
 }
 
@@ -103,7 +103,7 @@ func (x *Context) weigh(known map[string]*Candidate) {
 	}
 }
 
-// fill makes it the candidate. was is what it was in an earlier plan, with the same PodDisruptionBudgets; nil if it was none.
+// fill sets the candidate. was is the candidate in an earlier plan with the same PodDisruptionBudgets; nil if there was none.
 func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.UID]time.Time, was *Candidate) {
 	*c = Candidate{Candidate: from, NanoPrice: money.NanoUSD(from.Price), PodWorth: money.NanoUSD(x.Worth.Node(from.Name)), Refused: x.Fleet.Refuses(from)}
 	c.Blocked = c.Refused[survey.Consolidating]
@@ -124,7 +124,7 @@ func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.U
 	}
 }
 
-// recentOwners are the owners of whose pods some had to move within the time, each with when that is over.
+// recentOwners are the owners of pods that were moved within the time, each with when that is over.
 func recentOwners(f *survey.Fleet, within time.Duration) map[types.UID]time.Time {
 	out := map[types.UID]time.Time{}
 	for i := range f.In.History {
@@ -141,13 +141,13 @@ func recentOwners(f *survey.Fleet, within time.Duration) map[types.UID]time.Time
 	return out
 }
 
-// expiresSoon reports whether the candidate's end is near enough to act on.
+// expiresSoon reports whether the candidate counts as due because of its expiry.
 func (x *Context) expiresSoon(c *decision.Candidate) bool {
 	due, expires := decision.ExpiryOf(c.Machine.Claim)
 	return expires && due.At.Sub(x.Fleet.Now) <= x.ExpireAhead
 }
 
-// coolsDown is the block of a node that is new, or with pods of an owner some of whose pods had to move recently.
+// coolsDown returns the block of a new node, or of a node with pods of an owner whose pods were moved recently.
 func (x *Context) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time) *decision.Block {
 	var until time.Time
 	if since, ok := survey.TrueSince(c.Machine.Claim, v1.ConditionInitialized); ok {
@@ -169,6 +169,6 @@ func (x *Context) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time
 // ThoroughFleet is how many candidates are few enough for a thorough search.
 const ThoroughFleet = 750
 
-// Many says that there are too many for that, however few of them are left: what a fleet of 1,000 nodes gains by it is a thousandth
-// of what is saved, and takes seven times as long as all the rest.
+// Many reports whether the fleet has too many candidates for that, however few of them are left. A fleet of 1,000 nodes would gain a
+// thousandth of its savings, and need seven times as long as for everything else.
 func (x *Context) Many() bool { return len(x.Candidates) > ThoroughFleet }

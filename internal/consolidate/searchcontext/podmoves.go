@@ -15,20 +15,20 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// PodMoves are what a node's pods do when it goes.
+// PodMoves says what happens to a node's pods when it goes.
 type PodMoves struct {
-	// Moving are the pods that need another place; Stays are others that would have to wait for none.
+	// Moving are the pods that need another place; Stays are pods that don't block the removal.
 	Moving []*corev1.Pod
 	Stays  map[*corev1.Pod]bool
-	// Evictions are what its pods need of PodDisruptionBudgets, by budget.
+	// Evictions says how many of its pods count against each PodDisruptionBudget.
 	Evictions []waves.Evictions
-	// Drain is how long it takes at least until its pods are gone.
+	// Drain is the least time until its pods are gone.
 	Drain time.Duration
-	// Passing says that some pod is protected now, and may not be later.
+	// Passing means that some pod is protected now but may not be later.
 	Passing bool
 }
 
-// movesOf is what the candidate's pods do when it goes.
+// movesOf says what happens to the candidate's pods when it goes.
 func (x *Context) movesOf(c *decision.Candidate) (out PodMoves) {
 	f, marker := x.Fleet, v1.MarkerOf(c.Machine.Pool)
 	needed := map[types.NamespacedName]*waves.Evictions{}
@@ -70,7 +70,7 @@ func (p *PodMoves) stay(pod *corev1.Pod) {
 	p.Stays[pod] = true
 }
 
-// Moves is what the trial asks for each pod of a node that goes.
+// Moves answers the trial, which asks about each pod of a node that goes.
 func (p *PodMoves) Moves(pod *corev1.Pod) bool { return !p.Stays[pod] }
 
 // Longest are the evictions that take the whole drain; none where nothing slows it down.

@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// Rank orders the nodes that take pods: first those that stay whatever happens, then those best kept, those whose pods
-// are worth most of their price, and last those that have to go anyway. Nodes that nobody knows the price of stay.
+// Rank orders the nodes that take pods: first the ones that stay in any case, then by the value of their pods compared with their price,
+// and last the ones that must go. Nodes of unknown price stay.
 func (x *Context) Rank(worth func(*Candidate) int64) []string {
 	type receiver struct {
 		name  string

@@ -35,7 +35,7 @@ func (t *WhatIf) Clone() *WhatIf {
 	return &WhatIf{out, answering.On(out.Trial)}
 }
 
-// Begin is a new trial: waiting pods placed, and nodes closed that take no others.
+// Begin makes a new trial: pending pods have their places, and closed nodes take no other pods.
 func (x *Context) Begin(ctx context.Context) (*WhatIf, error) {
 	t := newWhatIf(x.Model)
 	t.Recall(x.answers)
@@ -54,8 +54,8 @@ func (x *Context) Begin(ctx context.Context) (*WhatIf, error) {
 	return t, nil
 }
 
-// Awaited is the block of pods that wait in the trial and would have a place on nodes that are still being initialized; nil where
-// there is none. A plan that launched for such pods would launch for them twice, and again after each restart.
+// Awaited returns a block if pending pods of the trial would have a place on nodes that are still coming up, else nil. A plan that launched
+// nodes for such pods would launch twice, and again after each restart.
 func (x *Context) Awaited(t *WhatIf) *decision.Block {
 	if len(x.initializing) == 0 {
 		return nil

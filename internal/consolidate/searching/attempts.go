@@ -22,12 +22,12 @@ type attempts struct {
 	tried map[uint64]bool
 	// failed are attempts that came to nothing since the last step, where nodes are few.
 	failed failures
-	// scouts try groups ahead; found is what one found of the group that is tried now. Nil for none.
+	// scouts try groups ahead; found is what a scout found for the present group. Nil is none.
 	scouts *scouts
 	found  *finding
 }
 
-// tryGroup tries to consolidate the group, and notes what keeps it.
+// tryGroup tries to consolidate the group, and records what prevents it.
 func (a *attempts) tryGroup(ctx context.Context, group []*searchcontext.Candidate, where removing.Places) error {
 	if !a.worthTrying(group, where) {
 		return nil
@@ -44,7 +44,7 @@ func (a *attempts) tryGroup(ctx context.Context, group []*searchcontext.Candidat
 	return nil
 }
 
-// attempt does the removal if that is worth it: it then becomes a step. Else nothing has changed, and the block says why.
+// attempt does the removal if that is worth it, which makes it a step. Otherwise nothing changes, and the block says why.
 func (a *attempts) attempt(ctx context.Context, r removing.Removal) (*decision.Block, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -109,11 +109,10 @@ func (a *attempts) accept(st *removing.Step, since trial.Mark) {
 	a.failed.forget()
 }
 
-// worthTrying reports whether the group should be tried once more while refining: not as long as no member has received pods since it came
-// to nothing, by whichever strategy that was, until all groups are looked at once more in the end. Where nodes are many, there is no such
-// end, and rounds after the first look only at groups with a member that is a new node or has received pods: what else has happened has
-// taken room, or opened nodes, which are looked at themselves. Few nodes are looked at each time, and so is whether all pods of one
-// have room elsewhere.
+// worthTrying reports whether it is worth trying the group again during refinement. It is not, while no member has received pods since any
+// strategy tried it without success, until all groups are tried again at the end. Large fleets have no such end, and later rounds look only
+// at groups with a member that is new or has received pods: other changes took room, or opened nodes, which are looked at themselves. A few
+// nodes are checked each time, as is whether all pods of one node have room elsewhere.
 func (a *attempts) worthTrying(group []*searchcontext.Candidate, where removing.Places) bool {
 	many := a.Many()
 	switch {
@@ -127,7 +126,7 @@ func (a *attempts) worthTrying(group []*searchcontext.Candidate, where removing.
 	return !a.tried[a.groupKey(group, where)]
 }
 
-// groupKey is the group as it is, its members with how often they have received pods, and where its pods may go, as a number.
+// groupKey identifies the group in its present state: its members, how often they have received pods, and where its pods may go.
 func (a *attempts) groupKey(group []*searchcontext.Candidate, where removing.Places) uint64 {
 	sum := uint64(where)
 	for _, c := range group {

@@ -8,10 +8,10 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 )
 
-// withinBudgets looks once more where budgets kept a search from nodes: it searches as if consolidation had none, chooses of
-// what it finds what is worth most within the budgets, and begins a search with that. What goes node by node under budgets
-// takes what comes first, and that need not be worth most. Groups that are exchanged for new nodes leave little to choose
-// from; so where the best strategy does that, one without is followed too. Of all these searches the best is returned.
+// withinBudgets searches again if budgets kept the search from some nodes. It searches without budgets for consolidation, chooses the steps
+// that are worth most within the budgets, and starts a search with these. Going node by node takes what comes first, which need not be
+// worth most. Groups that are exchanged for new nodes leave little to choose from, so if the best strategy makes such groups, one without
+// them runs, too. The best of all these searches is returned.
 func (p *Planner) withinBudgets(ctx context.Context, best *Search) (*Search, error) {
 	if !best.heldByBudgets() {
 		return best, nil
@@ -52,7 +52,7 @@ func (s *Search) heldByBudgets() bool {
 	return false
 }
 
-// takeBest makes those of the steps that are worth most within the budgets, in their order. Steps of drift were made already.
+// takeBest makes the steps that are worth most within the budgets, in their order. Steps of drift were already made.
 func (s *Search) takeBest(ctx context.Context, steps []*removing.Step) error {
 	var list []knapsack.Choice
 	var choices []*removing.Step

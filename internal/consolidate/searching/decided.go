@@ -9,21 +9,21 @@ import (
 // decided is what a search has come to, which becomes the plan. What the steps have done to nodes and pods is on the trial, which nodes
 // belong together in the components.
 type decided struct {
-	// gone and fixed are candidates that are removed, and that receive pods: those stay. Those that receive pods of nodes that have
-	// drifted are firm: they stay even when the search is refined.
+	// gone are removed candidates. fixed are candidates that received pods, and therefore stay. firm are candidates that received pods of
+	// drifted nodes; they also stay during refinement.
 	gone, fixed, firm map[*searchcontext.Candidate]bool
 	steps             []*removing.Step
-	// value is the sum of the steps'.
+	// value is the sum of the values of the steps.
 	value int64
-	// made are commands that take no trial: of emptiness and of static pools.
+	// made are commands that need no trial: for empty nodes and static pools.
 	made []*decision.Command
-	// unrefined are the commands that there were before the search was refined, where places depend on the order.
+	// unrefined are the commands before refinement, kept in case places depend on the order of commands.
 	unrefined []*decision.Command
 	// left are nodes whose commands were not worth it: they are for the next plan.
 	left map[*searchcontext.Candidate]bool
-	// changed is how often nodes have received pods while refining, or 1 for new ones that were opened then.
+	// changed counts how often nodes received pods during refinement (1 for new nodes opened then).
 	changed map[identity]int
-	// why keeps nodes from being consolidated, by name.
+	// why has the block that keeps each candidate from being consolidated, by name.
 	why map[string]*decision.Block
 }
 
@@ -37,7 +37,7 @@ func newDecided() decided {
 // open reports whether the candidate could still go.
 func (d *decided) open(c *searchcontext.Candidate) bool { return !d.gone[c] && !d.fixed[c] }
 
-// identity says which node a candidate is, new ones too, however often the candidate is made again.
+// identity identifies candidates, including new nodes that are made again.
 type identity struct{ node, planned int }
 
 func identityOf(c *searchcontext.Candidate) identity {

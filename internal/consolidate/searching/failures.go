@@ -5,13 +5,13 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 )
 
-// failures remember which groups could not go since something was last changed for good: until the next step is accepted, the
-// same attempt comes to the same. Where nodes are few, strategies mostly end up at the same groups.
+// failures remembers unsuccessful attempts since the last step: until the next step is accepted, the same attempt has the same result. In
+// small fleets strategies often reach the same groups.
 type failures struct{ known map[attemptKey]failure }
 
-// attemptKey is an attempt with all that its answer depends on, as long as no step is accepted.
+// attemptKey is an attempt with everything that its result depends on, as long as no step is accepted.
 type attemptKey struct {
-	// members is a number for the set of nodes and where their pods may go: see attempts.groupKey.
+	// members identifies the set of nodes and where their pods may go: see attempts.groupKey.
 	members uint64
 	method  decision.Method
 	// refining, subsets, strict and accepting are the search's: see removing.Conditions. unlimited says that limits
@@ -19,7 +19,7 @@ type attemptKey struct {
 	refining, subsets, strict, accepting, unlimited bool
 }
 
-// failure is why an attempt came to nothing, and whether Withheld was set by it.
+// failure is why the attempt failed, and whether it set Withheld.
 type failure struct {
 	why      *decision.Block
 	withheld bool
@@ -30,7 +30,7 @@ func (a *attempts) attemptKey(r removing.Removal) attemptKey {
 	return attemptKey{a.groupKey(r.Members, r.Where), r.Method, a.Refining, a.Subsets, a.Strict, a.Accepting, false}
 }
 
-// of is what the attempt came to; nil where it was not made.
+// of returns the result of the attempt; nil if it was not tried.
 func (f *failures) of(asked attemptKey) *failure {
 	if known, has := f.known[asked]; has {
 		return &known

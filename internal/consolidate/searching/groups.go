@@ -29,9 +29,9 @@ func (g groups) rebuild(ctx context.Context) error {
 	return g.tryEach(ctx, &rebuilt{list: g.alike()})
 }
 
-// exchangeWhole exchanges groups of nodes, as large as a command may be, for what provisioning would launch for all their pods: its
-// search weighs all of them at once, where groups that are exchanged for few nodes one after another leave something over each
-// time. Groups are candidates that are alike, as far as these go, about as large as each other.
+// exchangeWhole exchanges groups of nodes, as large as a command may be, for what provisioning would launch for all their pods. Its search
+// looks at all of them at once; exchanging small groups one after another leaves some room unused each time. A group has candidates that
+// are alike, if there are enough, and groups are of about the same size.
 func (g groups) exchangeWhole(ctx context.Context) error {
 	for list := g.alike(); len(list) > 0; {
 		n := g.together(list)
@@ -45,7 +45,7 @@ func (g groups) exchangeWhole(ctx context.Context) error {
 	return nil
 }
 
-// together is how many of the first candidates make a group.
+// together is how many of the first candidates form a group.
 func (g groups) together(list []*searchcontext.Candidate) int {
 	parts := (len(list) + g.MaxMembers - 1) / g.MaxMembers
 	n := (len(list) + parts - 1) / parts
@@ -57,8 +57,8 @@ func (g groups) together(list []*searchcontext.Candidate) int {
 	return n
 }
 
-// exchange looks for groups of nodes that cost less together as fewer or smaller ones: seeds by waste, partners near
-// them in that order, drawn without a pattern; each seed gets a few draws.
+// exchange looks for groups of nodes that could be replaced by fewer or smaller, cheaper ones. Seeds come in the order of waste, partners
+// from near them in that order, at random; each seed gets a few draws.
 func (g groups) exchange(ctx context.Context) error {
 	list := g.free()
 	slices.SortStableFunc(list, func(a, b *searchcontext.Candidate) int { return cmp.Compare(g.waste(b), g.waste(a)) })
@@ -68,13 +68,13 @@ func (g groups) exchange(ctx context.Context) error {
 const (
 	// groupDraws is how many groups are tried for each seed.
 	groupDraws = 3
-	// groupReach is how far from the seed, in the order of waste, partners are looked for, in group sizes.
+	// groupReach is how far from the seed, in the order of waste, to look for partners, in group sizes.
 	groupReach = 4
 )
 
-// drawGroup is the seed with partners that are still free: more of them with each draw, from two to as many as a command may
-// remove. Which ones goes by what they are like and not by their number, so that the next plan draws the same of nodes that
-// stayed the same: it does not find by luck what this one has missed.
+// drawGroup returns the seed with partners that are still free: more with each draw, from two to as many as a command may remove. The
+// choice depends on what partners are like and not on their number. So the next plan draws the same groups of unchanged nodes, and does not
+// find by luck what this one has missed.
 func (s *Search) drawGroup(list []*searchcontext.Candidate, at, draw int) []*searchcontext.Candidate {
 	size := []int{2, (s.Exchanged() + 2) / 2, s.Exchanged()}[draw%groupDraws]
 	random := pseudorandom.Source(s.settings.Seed ^ uint64(s.strategy.roomWeight)<<32 ^ uint64(draw) ^ s.strategy.seed<<20 ^ s.likeness(list[at]))
@@ -103,7 +103,7 @@ type drawnCandidate struct {
 	key uint64
 }
 
-// likeness is the same for nodes that are bought alike, with pods of the same worth as far as rounding lets that be seen.
+// likeness is equal for nodes that are bought alike and have pods of the same value, except for rounding.
 func (s *Search) likeness(c *searchcontext.Candidate) uint64 {
 	like := pseudorandom.Source(c.Likeness ^ uint64(s.worthOn(c)>>12))
 	return like.Draw()

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// lookahead is a series of groups to try, of which scouts get some ahead of their turn.
+// lookahead is a series of groups to try, some of which are given to scouts early.
 type lookahead struct {
 	s *Search
 	// rest are the groups after those of the queue.
 	rest  series
 	queue []*ahead
-	// last was taken off the queue last; nil for none since the last step.
+	// last was taken from the queue last; nil if none was since the last step.
 	last *ahead
-	// failed is how many groups were tried without success since then.
+	// failed counts the unsuccessful attempts since then.
 	failed int
 }
 
-// failuresAlone is how many groups are tried without success before scouts are sent ahead: it takes as long to copy a trial, or to repeat
-// on it what was done on another.
+// failuresAlone is how many unsuccessful attempts come before scouts are sent: copying a trial, or repeating on one what was done on
+// another, takes as long as these.
 const failuresAlone = 4
 
-// next is the next group, with what a scout found; nil for nothing.
+// next returns the next group and what a scout found; nil is nothing.
 func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *finding, more bool) {
 	sent := l.failed >= failuresAlone && l.s.scouts.sent(ctx)
 	if sent {
@@ -42,7 +42,7 @@ func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *
 	return l.last.groupToTry, found, true
 }
 
-// fill gives groups to scouts until these have enough to do. Those that are not worth trying are left out.
+// fill gives groups to scouts until they have enough work. It skips groups that are not worth trying.
 func (l *lookahead) fill() {
 	most := l.s.scouts.enough()
 	for more := true; more && len(l.queue) <= most-batchSize; {
@@ -59,7 +59,7 @@ func (l *lookahead) fill() {
 	}
 }
 
-// nextToTry is the next group that is worth trying; false where there are no more.
+// nextToTry returns the next group that is worth trying; false at the end.
 func (l *lookahead) nextToTry() (a *ahead, more bool) {
 	for bounded := false; ; {
 		t, more := l.rest.next(l.s, false)
@@ -73,7 +73,7 @@ func (l *lookahead) nextToTry() (a *ahead, more bool) {
 	}
 }
 
-// came notes whether a group that was tried became a step.
+// came records whether a group that was tried became a step.
 func (l *lookahead) came(taken bool) {
 	if !taken {
 		l.failed++

@@ -9,9 +9,9 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// mergeMany exchanges many nodes for one new one at most, as Reference's multi-node consolidation does: the most of those first that save
-// most for what they disturb that have places together, as often as there are such. Where nodes are smaller by far than what could be
-// bought, groups of a command's usual size leave something over each time.
+// mergeMany exchanges many nodes for at most one new one, like Reference's multi-node consolidation: it takes as many of the first nodes,
+// by saving per disturbance, as have places together, and repeats that. If existing nodes are much smaller than what could be bought,
+// groups of the usual size leave some room unused each time.
 func (g groups) mergeMany(ctx context.Context) error {
 	for {
 		list := g.bySavings()
@@ -26,7 +26,7 @@ func (g groups) mergeMany(ctx context.Context) error {
 	}
 }
 
-// bySavings are the candidates that could be consolidated, in the order of Reference.
+// bySavings are the candidates that could be consolidated, in Reference's order.
 func (g groups) bySavings() []*searchcontext.Candidate {
 	list := g.free()
 	byCandidate := make(map[*decision.Candidate]*searchcontext.Candidate, len(list))
@@ -44,7 +44,7 @@ func (g groups) bySavings() []*searchcontext.Candidate {
 	return list
 }
 
-// mergeable is how many of the first candidates can go for one new node at most, found by halves; 0 if no two can.
+// mergeable is how many of the first candidates can be replaced by at most one new node, found by bisection; 0 if no two can.
 func (g groups) mergeable(ctx context.Context, list []*searchcontext.Candidate) (most int, err error) {
 	for low, high := 2, min(len(list), g.Merged()); low <= high && g.Work <= g.most; {
 		middle := (low + high) / 2

@@ -10,14 +10,14 @@ import (
 
 // Numbers of searches that look at part of a fleet.
 const (
-	// leastAgain is how many what-ifs are made where nodes are few.
+	// leastAgain is the number of what-ifs for small fleets.
 	leastAgain = 4000
-	// workAgain is how many what-ifs each node that is looked at again may take.
+	// workAgain is the number of what-ifs for each node that is checked again.
 	workAgain = 8
 )
 
-// recall has nodes that are as they were stay for the reasons that they had, and adds those to the changed whose reasons may not
-// last: they depend on the time, on budgets, or on what became of other nodes.
+// recall keeps unchanged nodes for the same reasons as before, and adds nodes to the changed ones if their reasons may not last: reasons
+// that depend on the time, on budgets, or on other nodes.
 func (s redo) recall(reasons map[string]*decision.Block, changed map[string]bool) {
 	for _, c := range s.Candidates {
 		if c.Blocked != nil || s.gone[c] || changed[c.Name] {
@@ -39,7 +39,7 @@ func (s redo) recall(reasons map[string]*decision.Block, changed map[string]bool
 	}
 }
 
-// lookAt consolidates the named nodes as refining does: each by itself, and where nodes are not many also in groups, by all strategies.
+// lookAt consolidates the named nodes as refinement does: each alone, and in fleets that are not large also in groups, with all strategies.
 func (s redo) lookAt(ctx context.Context, names map[string]bool) error {
 	s.partly, s.Refining, s.Strict = true, true, true
 	s.most = min(s.most, s.Work+workAgain*len(names))

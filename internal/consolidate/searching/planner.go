@@ -42,7 +42,7 @@ func (p *Planner) Best(ctx context.Context) (*Search, error) {
 	return best, refining{best}.all(ctx)
 }
 
-// best goes by each strategy, side by side, and returns the best: the one that is worth most, of equals the first.
+// best runs all strategies and returns the result with the highest value; the first of equal ones.
 func (p *Planner) best(ctx context.Context) (*Search, error) {
 	list := p.strategies()
 	done, errs := make([]*Search, len(list)), make([]error, len(list))
@@ -71,11 +71,11 @@ func (p *Planner) best(ctx context.Context) (*Search, error) {
 // few says that there are so few candidates that all sets of some of them are tried.
 func (p *Planner) few() bool { return len(p.Candidates) <= removing.FewCandidates }
 
-// thorough says that all is tried that may save more, since there is time for it. Commands of many nodes, and of nodes that are kept to
-// one zone, are seldom settled by the checks, so that plans with checks are made of usual ones.
+// thorough reports whether the search has time to try everything that may save more. Checks seldom accept commands with many nodes, or with
+// nodes kept to one zone. So plans with checks use ordinary commands only.
 func (p *Planner) thorough() bool { return !p.Many() && !p.Checked }
 
-// search goes by one strategy to its end.
+// search runs one strategy to its end.
 func (p *Planner) search(ctx context.Context, st strategy) (*Search, error) {
 	s, err := p.begin(ctx, st)
 	if err == nil {

@@ -76,8 +76,8 @@ func (s redo) all(ctx context.Context, earlier []*decision.Command, changed map[
 	return nil
 }
 
-// one makes a command a step, if it is still sound, worth it and within budgets; nothing has changed if not. Same says that its
-// members are as they were. Pods that have come, and those whose places are gone, go where there is room.
+// one makes a command a step if it is still valid, worth it and within budgets; otherwise nothing changes. same means that its members are
+// unchanged. New pods, and pods whose places are gone, go where there is room.
 func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, error) {
 	st := &removing.Step{Exchange: paying.Exchange{Method: cmd.Method}, Where: removing.UseRoom}
 	for i := range cmd.Members {
@@ -109,7 +109,7 @@ func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, 
 	return false, err
 }
 
-// tryAgain is Try for places that are known.
+// tryAgain is Try for known places.
 func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st *removing.Step, mark trial.Mark) (*decision.Block, error) {
 	first := s.Trial.NewNodes()
 	for _, c := range st.Members {
@@ -138,7 +138,7 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 		}
 		same = false
 	}
-	// Pods that wait anyway and had room on a member are of no command.
+	// Pending pods that had room on a member belong to no command.
 	if same && len(s.Trial.Waiting(1)) > 0 {
 		same = false
 	}
@@ -171,7 +171,7 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 	return nil, nil
 }
 
-// waitingFor are the pods of the members that need another place, and those that wait anyway where asked for.
+// waitingFor are the pods of the members that need another place, and pending pods if asked for.
 func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[planning.PodKey]bool {
 	out := map[planning.PodKey]bool{}
 	note := func(list []*corev1.Pod) {
@@ -189,7 +189,7 @@ func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[pl
 	return out
 }
 
-// putSome puts pods where the command has them, as far as there is still a place.
+// putSome puts pods at their places of the command, as far as these still exist.
 func (s redo) putSome(cmd *decision.Command) error {
 	for i := range cmd.Receivers {
 		e := &cmd.Receivers[i]
@@ -215,7 +215,7 @@ func (s redo) putSome(cmd *decision.Command) error {
 	return nil
 }
 
-// withOnly is the command with places for no pods but these.
+// withOnly returns the command with places for only these pods.
 func withOnly(c *decision.Command, pods map[planning.PodKey]bool) *decision.Command {
 	gone := func(key planning.PodKey) bool { return !pods[key] }
 	out := *c

@@ -16,9 +16,9 @@ import (
 // refining is the part of a search that plans on from what it has found.
 type refining struct{ *Search }
 
-// all plans on from where the search has come to, as the next plan would, until nothing more is found: nodes that have
-// received pods may go after all, and new nodes, which nobody has launched yet, are given up for fewer or cheaper ones. No
-// pod moves more often for that. What the next plan would find is so in this one already.
+// all continues the search as the next plan would, until nothing more is found: nodes that have received pods may now go, and new nodes,
+// which nobody has launched yet, may be given up for fewer or cheaper ones. No pod moves more often because of that. So this plan already
+// has what the next one would find.
 func (s refining) all(ctx context.Context) error {
 	if len(s.steps)+len(s.made) == 0 {
 		return nil // no strategy has found anything
@@ -65,7 +65,7 @@ func (s refining) strategies() []strategy {
 	return list
 }
 
-// release frees all nodes again that have neither drifted nor receive pods of such, and begins to treat new nodes as nodes.
+// release frees all nodes that have not drifted and have received no pods of drifted nodes, and adds new nodes to the candidates.
 func (s *Search) release() error {
 	if s.released < len(s.steps) {
 		s.failed.forget() // nodes are offered in another order from now on

@@ -8,16 +8,15 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 )
 
-// scouts try groups ahead of a search that refines, side by side, each on a trial of its own that is as the search's is. Nearly all
-// groups come to nothing, which changes nothing: what a scout finds to come to nothing, the search needn't try itself. It takes findings in
-// the order in which it would have tried, and tries itself what may become a step, so that plans are the same with any number of
-// scouts. A nil *scouts has none.
+// scouts try groups ahead of a search that refines, in parallel, each on its own copy of the search's trial. Most groups are tried without
+// success and change nothing: the search need not try them again. It reads the findings in the order in which it would have tried, and
+// tries promising groups itself, so that plans are the same with any number of scouts. A nil *scouts has no scouts.
 type scouts struct {
 	s    *Search
 	list []*scout
-	// done is what was done on the search's trial since scouts were sent last.
+	// done is what happened on the search's trial since scouts were sent last.
 	done []change
-	// batches are open while scouts are sent; end has them give up what they are at.
+	// batches is open while scouts work; end makes them stop.
 	batches chan *batch
 	end     context.CancelFunc
 	all     sync.WaitGroup
@@ -26,23 +25,23 @@ type scouts struct {
 // scout tries groups on a trial of its own. What else decides what becomes of a group, it has from the search each time that it is sent.
 type scout struct {
 	*removing.Trier
-	// lost says that its trial is not as the search's is.
+	// lost means that its trial differs from the search's.
 	lost bool
 }
 
-// batch is some groups, one after another, for the next scout that has nothing to do.
+// batch is a list of groups for the next free scout.
 type batch struct {
 	list []*ahead
-	// done is closed once no more is found.
+	// done is closed when nothing more will be found.
 	done chan struct{}
 }
 
-// ahead is a group that is tried ahead of its turn.
+// ahead is a group that a scout tries early.
 type ahead struct {
 	groupToTry
-	// rest are the groups after it, if it comes to nothing.
+	// rest are the groups after it, for the case that it fails.
 	rest series
-	// in is its batch. found, which may be read once that is done, is nil where the search has to try itself.
+	// in is its batch. found may be read once that is done; nil means that the search must try the group itself.
 	in    *batch
 	found *finding
 }
@@ -53,29 +52,29 @@ type finding struct {
 	removing.Effort
 }
 
-// change is what changed a search's trial for good: a step, or where order isn't nil a new order of nodes.
+// change is a lasting change of a search's trial: a step, or, if order isn't nil, a new order of nodes.
 type change struct {
 	order []string
 	// conditions are those under which the removal was tried that became the step.
 	conditions removing.Conditions
 	removal    removing.Removal
-	// newNodes is how many the trial had afterwards.
+	// newNodes is how many new nodes the trial had afterwards.
 	newNodes int
 }
 
 const (
-	// mostScouts bounds the memory that scouts take, each as much as the state of the fleet. More would hardly find more: each step makes
-	// void what was found for groups after it.
+	// mostScouts limits the memory of scouts, each of which needs as much as the state of the fleet. More scouts would hardly help: each
+	// step invalidates what was found for later groups.
 	mostScouts = 8
-	// batchSize is how many groups a scout is given at a time, since many take less time than passing them on; batchesEach is how many
-	// batches there are for each scout.
+	// batchSize is how many groups a scout gets at a time: many take less time than passing them on. batchesEach is the number of batches
+	// per scout.
 	batchSize   = 4
 	batchesEach = 2
-	// mostChanges is how many changes are kept for scouts to repeat; they begin with a copy of the trial where there are more.
+	// mostChanges is how many changes are kept for scouts to repeat; if there are more, scouts start with a copy of the trial.
 	mostChanges = 64
 )
 
-// newScouts are those of the search, as many as may work side by side; nil where that is one.
+// newScouts makes the scouts of the search, as many as may run in parallel; nil if that is one.
 func newScouts(s *Search) *scouts {
 	if n := min(s.settings.Parallelism, mostScouts); n > 1 {
 		return &scouts{s: s, list: make([]*scout, n)}
@@ -83,10 +82,10 @@ func newScouts(s *Search) *scouts {
 	return nil
 }
 
-// enough is how many groups scouts are given ahead of their turn.
+// enough is how many groups scouts get ahead.
 func (c *scouts) enough() int { return batchSize * batchesEach * len(c.list) }
 
-// sent sends scouts ahead if they are at rest, and reports whether there are any.
+// sent sends scouts if they are idle, and reports whether there are any.
 func (c *scouts) sent(ctx context.Context) bool {
 	if c == nil || c.s.Few || c.s.Trial.Coined() {
 		return false
@@ -108,14 +107,14 @@ func (c *scouts) sent(ctx context.Context) bool {
 	return true
 }
 
-// send gives scouts that were sent another batch. There are never more than enough groups.
+// send gives active scouts another batch. There are never more than enough groups.
 func (c *scouts) send(b *batch) {
 	if len(b.list) > 0 {
 		c.batches <- b
 	}
 }
 
-// rest has scouts end what they are at. Batches that nobody has begun find nothing.
+// rest stops the scouts. Batches that no scout has begun find nothing.
 func (c *scouts) rest() {
 	if c == nil || c.batches == nil {
 		return
@@ -126,7 +125,7 @@ func (c *scouts) rest() {
 	c.batches, c.done = nil, nil
 }
 
-// note notes what was done on the trial.
+// note records a change of the trial.
 func (c *scouts) note(d change) {
 	switch {
 	case c == nil || c.list[0] == nil:
@@ -160,7 +159,7 @@ func (o *scout) serve(ctx context.Context, todo []change, now removing.Condition
 	}
 }
 
-// follow does on the scout's trial what was done on the search's, and reports whether it came to the same.
+// follow repeats a change of the search's trial on the scout's, and reports whether the result was the same.
 func (o *scout) follow(d *change) bool {
 	if d.order != nil {
 		return o.Trial.Rank(d.order) == nil
@@ -170,7 +169,7 @@ func (o *scout) follow(d *change) bool {
 	return err == nil && o.Trial.NewNodes() == d.newNodes
 }
 
-// find tries the group, and undoes it. It finds nothing where that may become a step, or isn't known.
+// find tries the group and undoes it. It finds nothing if the group may become a step, or if the result is unknown.
 func (o *scout) find(ctx context.Context, t *groupToTry) *finding {
 	if o.lost || ctx.Err() != nil {
 		return nil

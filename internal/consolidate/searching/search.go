@@ -21,11 +21,12 @@ type Search struct {
 	attempts
 	settings Settings
 	strategy strategy
-	// start is the trial before anything was tried.
+	// start marks the trial before the first attempt.
 	start trial.Mark
-	// considered are the candidates that the search looks at: all, and once it is refined those left and those that stand for new nodes.
+	// considered are the candidates that the search looks at: at first all candidates, during refinement the remaining ones and the ones
+	// that stand for new nodes.
 	considered []*searchcontext.Candidate
-	// partly says that only part of the fleet is looked at: see redo.lookAt.
+	// partly means that the search looks at only part of the fleet: see redo.lookAt.
 	partly bool
 	// released is how many steps there were when nodes were last freed again.
 	released int
@@ -40,7 +41,7 @@ func (s *Search) better(other *Search) bool {
 	return cmp.Or(cmp.Compare(s.value, other.value), cmp.Compare(other.pods(), s.pods())) > 0
 }
 
-// run is the order of work: what costs nothing first, then what has to go anyway, then what saves.
+// run does first what costs nothing, then what must go, then what saves money.
 func (s *Search) run(ctx context.Context) error {
 	if err := s.removeUnneeded(ctx); err != nil {
 		return err
@@ -61,7 +62,7 @@ func (s *Search) removeUnneeded(ctx context.Context) error {
 	return s.removeDrifted(ctx)
 }
 
-// consolidate is what saves.
+// consolidate does what saves money.
 func (s *Search) consolidate(ctx context.Context) error {
 	g := groups{s}
 	for _, part := range []struct {
@@ -86,7 +87,7 @@ func (s *Search) consolidate(ctx context.Context) error {
 	return nil
 }
 
-// removeEmpty takes nodes from which nobody has to move, and drifted nodes of static pools.
+// removeEmpty removes nodes without pods that must move, and drifted nodes of static pools.
 func (s *Search) removeEmpty(ctx context.Context) error {
 	for _, m := range []decision.Method{decision.MethodEmptiness, decision.MethodStaticDrift} {
 		accepted := s.Accepted[m]
@@ -112,10 +113,10 @@ func (s *Search) removeEmpty(ctx context.Context) error {
 	return nil
 }
 
-// stays is for nodes whose pods all stay where they are.
+// stays is for nodes all of whose pods stay where they are.
 func stays(*corev1.Pod) bool { return false }
 
-// removeDrifted takes the nodes that have drifted, the longest first, whatever that costs.
+// removeDrifted removes drifted nodes at any cost, the ones drifted longest first.
 func (s *Search) removeDrifted(ctx context.Context) error {
 	accepted := slices.Clone(s.Accepted[decision.MethodDrift])
 	survey.ByDrift(accepted)
@@ -144,17 +145,17 @@ func (s *Search) removeDrifted(ctx context.Context) error {
 	return nil
 }
 
-// removeSingly takes nodes whose pods all have room elsewhere.
+// removeSingly removes single nodes whose pods all have room elsewhere.
 func (s *Search) removeSingly(ctx context.Context) error {
 	return s.tryEach(ctx, &singly{s.free(), removing.OnlyRoom})
 }
 
-// replaceSingly takes nodes whose pods, those that find no room elsewhere, cost less on a new one.
+// replaceSingly replaces single nodes: pods without room elsewhere get a new, cheaper node.
 func (s *Search) replaceSingly(ctx context.Context) error {
 	return s.tryEach(ctx, &singly{s.free(), removing.UseRoom})
 }
 
-// tryEach tries one group after another. Where the search has scouts they are sent ahead after a few that come to nothing.
+// tryEach tries one group after another. After a few unsuccessful attempts it sends scouts ahead, if the search has any.
 func (s *Search) tryEach(ctx context.Context, list series) error {
 	look := lookahead{s: s, rest: list}
 	defer s.scouts.rest()
@@ -176,8 +177,8 @@ func (s *Search) tryEach(ctx context.Context, list series) error {
 	}
 }
 
-// free are the candidates that could still be consolidated, in the order of the strategy: by what removing one saves, room charged
-// at its weight, for each unit of disturbance. Those that are due come first.
+// free are the candidates that could still be consolidated, in the order of the strategy: by saving per unit of disturbance, with free room
+// priced at its weight. Due candidates come first.
 func (s *Search) free() []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for _, c := range s.considered {
@@ -204,10 +205,10 @@ func (s *Search) sort(list []*searchcontext.Candidate) {
 	})
 }
 
-// worthOn is what the pods on the candidate are worth, those that it has been given among them.
+// worthOn is the value of the pods on the candidate, including those that it has received.
 func (s *Search) worthOn(c *searchcontext.Candidate) int64 {
 	return c.PodWorth + money.NanoUSD(s.Received[c].Worth)
 }
 
-// waste is what the candidate costs beyond that.
+// waste is how much more the candidate costs than its pods are worth.
 func (s *Search) waste(c *searchcontext.Candidate) int64 { return c.NanoPrice - s.worthOn(c) }

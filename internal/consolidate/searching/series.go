@@ -5,23 +5,22 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// groupToTry is a group that is to be tried, and where its pods may go. A bounded one is left, with all after it, once the search has
-// made as many what-ifs as it may.
+// groupToTry is a group to try, and where its pods may go. If it is bounded, the search stops before it once it has used up its what-ifs.
 type groupToTry struct {
 	group   []*searchcontext.Candidate
 	where   removing.Places
 	bounded bool
 }
 
-// series are groups to try one after another. Which comes next depends on the search, and on nothing that trying without success changes.
+// series is a list of groups to try one after another. The next group depends on the search, but unsuccessful attempts don't change it.
 type series interface {
 	// next is the next group; taken says that the last one became a step.
 	next(s *Search, taken bool) (t groupToTry, more bool)
-	// clone is the rest of the series as it is now.
+	// clone copies the rest of the series.
 	clone() series
 }
 
-// singly are the candidates by themselves.
+// singly are single candidates.
 type singly struct {
 	list  []*searchcontext.Candidate
 	where removing.Places
@@ -40,13 +39,13 @@ func (l *singly) next(s *Search, _ bool) (t groupToTry, more bool) {
 	return t, false
 }
 
-// rebuilt are the first candidates of the list together, as many as are exchanged at once, then half as many, and so on: the next in the list
-// once that becomes a step, or not even the first one does by itself.
+// rebuilt tries the first candidates of the list together, as many as are exchanged at once, then half as many, and so on. It goes on in
+// the list once one of these becomes a step, or not even the first candidate does.
 type rebuilt struct {
 	list []*searchcontext.Candidate
-	// last is how many were tried last; 0 for none of the list as it is.
+	// last is how many were tried last; 0 if none of the present list was.
 	last int
-	// begun says that some were tried.
+	// begun means that some were tried.
 	begun bool
 }
 
@@ -69,7 +68,7 @@ func (l *rebuilt) next(s *Search, taken bool) (t groupToTry, more bool) {
 	return t, true
 }
 
-// drawnGroups are groups of seeds with partners, a few for each: see exchangeGroups.
+// drawnGroups are groups of seeds with partners, a few for each seed: see groups.exchange.
 type drawnGroups struct {
 	list []*searchcontext.Candidate
 	// at is the seed, draw the number of its next group.

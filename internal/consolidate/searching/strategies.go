@@ -4,20 +4,20 @@ import "context"
 
 // strategy is how a search proceeds.
 type strategy struct {
-	// roomWeight is the price put on room that pods take on nodes there are, in thousandths of what the pods are worth: with 0
-	// expensive nodes go first, with 1000 those whose pods are worth least compared with their price.
+	// roomWeight is the price of free room on existing nodes, in thousandths of the value of the pods that use it: with 0 expensive nodes
+	// go first, with 1000 the nodes whose pods are worth least compared with their price.
 	roomWeight int64
-	// seed draws other groups.
+	// seed is the seed for drawing groups.
 	seed uint64
-	// rebuild tries to exchange groups of nodes for new ones before room on the others is used.
+	// rebuild tries to exchange groups of nodes for new ones before it uses free room on the others.
 	rebuild bool
-	// wholeGroups begins with groups of nodes that are exchanged for what provisioning would launch.
+	// wholeGroups starts with groups of nodes that are exchanged for what provisioning would launch.
 	wholeGroups bool
-	// merged begins with as many nodes as one new one can take the pods of.
+	// merged starts with as many nodes as one new node can replace.
 	merged bool
-	// subsets tries all sets of a few nodes, and begins with the best.
+	// subsets tries all sets of a few nodes, and starts with the best.
 	subsets bool
-	// prepare is done before anything is consolidated; nil for nothing.
+	// prepare runs before anything is consolidated; nil is nothing.
 	prepare func(context.Context, *Search) error
 }
 

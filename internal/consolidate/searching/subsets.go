@@ -9,11 +9,11 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// maxSubset is how many nodes bestSubset tries all sets of.
+// maxSubset is the number of nodes of which bestSubset tries all sets.
 const maxSubset = 8
 
-// bestSubset tries all sets of the first nodes, and takes the one that is worth most, of equals the one that moves fewest
-// pods: where nodes are few, that is soon done, and nothing that goes node by node or by chance is as sure.
+// bestSubset tries all sets of the first nodes and takes the one with the highest value; of equal ones, the one that moves the fewest pods.
+// In small fleets this is quick, and more reliable than going node by node or drawing at random.
 func (g groups) bestSubset(ctx context.Context) error {
 	list := g.free()
 	list = list[:min(len(list), maxSubset, g.Exchanged())]

@@ -20,8 +20,8 @@ type Evictions struct {
 // Times say how long a new node takes to be ready, and how long a pod takes once it has a place.
 type Times struct{ Launch, Ready time.Duration }
 
-// Drain is how long it takes at least until pods of one PodDisruptionBudget are gone: so many at a time, each batch as long as pods need to
-// be ready elsewhere. A budget that lets none go now is expected to let one go at a time.
+// Drain is the least time until the pods of one PodDisruptionBudget are gone: the budget releases so many at a time, and each batch takes
+// as long as pods need to be ready elsewhere. A budget that releases none now is assumed to release one at a time.
 func (t Times) Drain(pods, allowed int) time.Duration {
 	allowed = max(allowed, 1)
 	return time.Duration((pods+allowed-1)/allowed) * t.Ready
@@ -34,10 +34,9 @@ type Planner struct {
 	Evictions func(node string) []Evictions
 }
 
-// Of puts the commands in an order, what is worth most for its disturbance first, and in waves such that no drain waits
-// for another of the same wave: a command goes to the first wave whose drains, with it, take no longer than its own and
-// theirs did alone. Commands are returned in the order of the waves. With inOrder they keep the order in which they are, and no command
-// joins a wave before the last.
+// Of orders the commands by value per disturbance, and groups them so that no drain waits for another of the same wave: a command joins the
+// first wave whose drains, with it, take no longer than each did alone. Commands are returned in the order of the waves. With inOrder it
+// keeps the order in which they are, and no command joins a wave before the last.
 func (p *Planner) Of(commands []*decision.Command, inOrder bool) ([]*decision.Command, []decision.Wave) {
 	order := slices.Clone(commands)
 	if !inOrder {
@@ -77,7 +76,7 @@ func (p *Planner) One(commands []*decision.Command) decision.Wave {
 	return p.wave(d)
 }
 
-// rankOf puts first what disturbs nobody, then what has to go, then what saves.
+// rankOf orders commands: first without disruption, then what must go, then what saves money.
 func rankOf(c *decision.Command) int {
 	switch c.Reason {
 	case decision.ReasonEmpty:
@@ -88,7 +87,7 @@ func rankOf(c *decision.Command) int {
 	return 2
 }
 
-// density is the saving for each unit of disturbance, in nano-USD per hour.
+// density is the saving per unit of disturbance, in nano-USD per hour.
 func density(c *decision.Command) int64 {
 	cost := 0.0
 	for i := range c.Members {
@@ -108,7 +107,7 @@ type draft struct {
 
 func newDraft() *draft { return &draft{evictions: map[types.NamespacedName]*Evictions{}} }
 
-// of appends to out what the command's pods need of PodDisruptionBudgets.
+// of appends to out how many pods the command evicts under each PodDisruptionBudget.
 func (p *Planner) of(cmd *decision.Command, out []Evictions) []Evictions {
 	if cmd.Reason == decision.ReasonEmpty {
 		return out
