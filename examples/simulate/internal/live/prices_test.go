@@ -79,10 +79,10 @@ func TestPricesOnFacts(t *testing.T) {
 		source       string    // of the spot price
 		notes        string
 	}{
-		{"all of AWS", far, quotes{onDemand: onDemand(""), spot: spot("", far)}, 0.5, []float64{0, 0.25}, true, "history, today",
+		{"all of AWS", far, quotes{onDemand: onDemand(""), spot: spot("", far)}, 0.5, []float64{0, 0.25}, true, "history, 2026-11-26",
 			"OnDemandPricesBuiltIn: AWS's price list lacks c7g.large"},
 		{"no spot prices", far, quotes{onDemand: onDemand(""), spotErr: refused}, 0.5, []float64{0.5, 0.5}, true,
-			"on-demand price, for want of spot prices; list, today", "SpotPricesBuiltIn: spot nodes are planned at on-demand prices, which they stay below: refused"},
+			"on-demand price, for want of spot prices; list, 2026-11-26", "SpotPricesBuiltIn: spot nodes are planned at on-demand prices, which they stay below: refused"},
 		{"no prices", far, quotes{onDemandErr: refused, spotErr: refused}, farList.OnDemand["m5.large"].PerHour,
 			[]float64{farList.OnDemand["m5.large"].PerHour, farList.OnDemand["m5.large"].PerHour}, true, "for want of spot prices; built-in",
 			"OnDemandPricesBuiltIn: on-demand prices are those built in, which are older and may be of another region: refused"},
@@ -96,7 +96,7 @@ func TestPricesOnFacts(t *testing.T) {
 			[]float64{m5.OnDemandUSD, m5.OnDemandUSD}, true, "for want of", "they are in CNY, but on-demand prices are available only in USD"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			test.quotes.day = "today"
+			test.quotes.day = "2026-11-26"
 			before := facts(t, test.region)
 			c, notes, err := test.quotes.on(before, builtIn)
 			if err != nil {
@@ -105,6 +105,11 @@ func TestPricesOnFacts(t *testing.T) {
 			large, _ := c.Lookup("m5.large")
 			if large.OnDemandUSD != test.onDemand {
 				t.Errorf("on-demand price is %v, want %v", large.OnDemandUSD, test.onDemand)
+			}
+			if facts := c.OnDemandFacts(large); test.quotes.onDemandErr == nil && facts != (catalog.PriceFacts{Day: "2026-11-26", Kind: catalog.PriceCurrent}) {
+				t.Errorf("the on-demand price is %v", facts)
+			} else if test.quotes.onDemandErr != nil && facts.Kind == catalog.PriceCurrent {
+				t.Errorf("the built-in on-demand price is %v", facts)
 			}
 			if diff := cmp.Diff(test.spot, large.SpotUSD); diff != "" {
 				t.Errorf("spot prices (-want +got):\n%s", diff)
