@@ -73,7 +73,12 @@
 //	  source: price list of the vendor, per host
 //	  perNode: 0.02
 //
-// A snapshot saved with --cost-model contains the model. With another --cost-model, the same snapshot is priced by that one.
+// --fees adds what nodes cost beyond their instances, with built-in figures: public-ipv4, root-volume, cross-zone-traffic,
+// eks-auto-mode, and licences of the operating system of the images: rhel, sles, ubuntu-pro. None is counted unless it is named.
+// root-volume=100 is for 100 GB, rhel@linux+batch for nodes of these NodePools. docs/costs.md has the figures with their sources.
+// They are terms of the cost model, after those of --cost-model.
+//
+// A snapshot saved with --cost-model or --fees contains the model. With another --cost-model, the same snapshot is priced by that one.
 //
 // # Settings of old releases
 //

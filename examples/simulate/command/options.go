@@ -63,6 +63,9 @@ type options struct {
 	anonymizeKey string
 	// costModel is the file with the cost model to plan by; empty for the snapshot's, or none.
 	costModel string
+	// fees are those of --fees, and feesText that flag.
+	fees     []chosenFee
+	feesText string
 	// certificate is the file the proof of the lower bound is written to; empty for nowhere.
 	certificate string
 	// now is the time the plan is made for; zero means the clock's.
@@ -133,6 +136,7 @@ func parseOptions(args []string) (options, error) {
 	flags.BoolVar(&o.anonymize, "anonymize", false, "")
 	flags.StringVar(&o.anonymizeKey, "anonymize-key", "", "")
 	flags.StringVar(&o.costModel, "cost-model", "", "")
+	flags.StringVar(&o.feesText, "fees", "", "")
 	flags.StringVar(&o.certificate, "certificate", "", "")
 	flags.BoolVar(&o.consolidate, "consolidate", false, "")
 	flags.StringVar(&o.diff, "diff", "", "")
@@ -190,6 +194,11 @@ func parseOptions(args []string) (options, error) {
 		return options{}, err
 	}
 	o.output, o.color, o.provider = outputFormat(output), colorMode(color), providerKind(provider)
+	fees, err := parseFees(o.feesText)
+	if err != nil {
+		return o, err
+	}
+	o.fees = fees
 	return o, o.check(given)
 }
 

@@ -162,7 +162,7 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := s.readCostModel(snapshot); err != nil {
+	if err := s.addCosts(snapshot); err != nil {
 		return 0, err
 	}
 	if snapshot, err = s.beginRound(ctx, snapshot); err != nil {
