@@ -28,7 +28,7 @@ type planner struct {
 	state    *cluster.State
 	stock    *provisioning.Belief
 	launcher *provisioning.Launcher
-	ledger   *limits.Ledger
+	limits   *limits.Tracker
 	buffers  *bufferResolver  // nil without the feature
 	requests *requestAnswerer // nil without the feature
 	recorder *recorder
