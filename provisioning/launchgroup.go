@@ -92,12 +92,17 @@ func (g *launchGroup) add(claim *v1.NodeClaim) {
 	if launched := has.Get(v1.ConditionLaunched).Reason; of.Kept || launched != "" && launched != conditions.ReasonAwaitingReconciliation {
 		g.begun++
 	}
-	if isRegistered || registered.Reason == ReasonGroupJoining || registered.Reason == reasonGatesClosed {
+	if isRegistered || hasJoined(registered) {
 		g.joined++
 	}
 	if created := claim.CreationTimestamp.Time; created.Before(g.created) {
 		g.created = created
 	}
+}
+
+// hasJoined reads from the condition Registered of a claim that its node has joined.
+func hasJoined(registered metav1.Condition) bool {
+	return registered.Status == metav1.ConditionTrue || registered.Reason == ReasonGroupJoining || registered.Reason == reasonGatesClosed
 }
 
 // group holds the claim back while others of its group are not as far as it is, or gives it up with them. Waits is false where the claim
@@ -107,9 +112,9 @@ func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	if !ok {
 		return Step{}, false
 	}
-	if why := l.failed(&g, now); why != "" {
+	if why, reason := l.failed(&g, s.Claim, now); why != "" {
 		return Step{
-			Effects: []Effect{DeleteClaim{Name: s.Claim.Name, UID: s.Claim.UID, Reason: ReasonGroupIncomplete}},
+			Effects: []Effect{DeleteClaim{Name: s.Claim.Name, UID: s.Claim.UID, Reason: reason}},
 			Events:  []Event{claimEvent(s.Claim, EventGroupGivenUp, fmt.Sprintf("launch group %s is given up: %s", g.Name, why))},
 		}, true
 	}
@@ -128,18 +133,26 @@ func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	return wait, g.begun < g.Claims
 }
 
-// failed says why the group is to be given up; empty if it is not.
-func (l *Lifecycle) failed(g *launchGroup, now time.Time) string {
+// failed says why the group is to be given up, and for what reason the claim is: its own, if it is the one that takes too long. Empty if the
+// group goes on.
+func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (why string, reason DisruptedReason) {
 	missing := g.Claims - g.there
 	switch {
 	case g.gone, missing > 0 && g.begun > g.kept:
-		return fmt.Sprintf("%d of its %d claims are gone or could not be launched", max(missing, 1), g.Claims)
+		return fmt.Sprintf("%d of its %d claims are gone or could not be launched", max(missing, 1), g.Claims), ReasonGroupIncomplete
 	case missing > 0 && !now.Before(g.created.Add(groupCreation)):
-		return fmt.Sprintf("%d of its %d claims were not created within %s", missing, g.Claims, groupCreation)
+		return fmt.Sprintf("%d of its %d claims were not created within %s", missing, g.Claims, groupCreation), ReasonGroupIncomplete
 	case l.options.GroupTimeout > 0 && !now.Before(g.created.Add(l.options.GroupTimeout)):
-		return fmt.Sprintf("%d of its %d nodes have not joined within %s", g.Claims-g.joined, g.Claims, l.options.GroupTimeout)
+		reason = ReasonGroupIncomplete
+		switch has := claim.DeepCopy().Conditions(); {
+		case !has.IsTrue(v1.ConditionLaunched):
+			reason = ReasonLaunchTimeout
+		case !hasJoined(has.Get(v1.ConditionRegistered)):
+			reason = ReasonRegistrationTimeout
+		}
+		return fmt.Sprintf("%d of its %d nodes have not joined within %s", g.Claims-g.joined, g.Claims, l.options.GroupTimeout), reason
 	}
-	return ""
+	return "", ""
 }
 
 // joining keeps a node that has joined unregistered until all others of its group have joined.

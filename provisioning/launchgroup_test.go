@@ -120,6 +120,10 @@ func TestGroupsRegisterTogether(t *testing.T) {
 	if step := next(0, int(provisioning.DefaultGroupTimeout/time.Second), true); len(step.Effects) != 1 || step.Effects[0].String() != "delete nodeclaim c0 (launch_group_incomplete)" || len(step.Events) != 1 {
 		t.Errorf("after the timeout: %v", step)
 	}
+	slow := l.Next(provisioning.ClaimState{Claim: claims[1], Group: claims}, at(float64(provisioning.DefaultGroupTimeout/time.Second)))
+	if fmt.Sprint(slow.Effects) != "[delete nodeclaim c1 (registration_timeout)]" { // what the pool's health is told
+		t.Errorf("the one that has not joined: %v", slow.Effects)
+	}
 	claims[0] = given
 	next(1, 7, true)
 	next(1, 7, true)

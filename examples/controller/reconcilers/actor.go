@@ -212,7 +212,7 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 	case provisioning.ReasonLaunchTimeout, provisioning.ReasonRegistrationTimeout:
 		a.health.givenUp(ctx, a.client, claim)
 		a.governor.Outcome(string(claim.UID), true, a.now())
-	case provisioning.ReasonInsufficientCapacity, provisioning.ReasonNodeClassNotReady:
+	case provisioning.ReasonInsufficientCapacity, provisioning.ReasonNodeClassNotReady, provisioning.ReasonGroupIncomplete:
 		a.governor.Withdraw(string(claim.UID))
 	}
 	return nil
