@@ -57,8 +57,11 @@ type terms struct {
 }
 
 // Named lists the groups that the pod names: it is of the first that is described.
-func (r *Reader) Named(pod *corev1.Pod) []Named {
-	out := byObject(nil, PodGroup, pod, r.SchedulingGroup(pod))
+func (r *Reader) Named(pod *corev1.Pod) []Named { return r.NamedIn(pod, r.SchedulingGroup(pod)) }
+
+// NamedIn is Named for a pod that names that PodGroup in spec.schedulingGroup, whatever its API library knows; empty for none.
+func (r *Reader) NamedIn(pod *corev1.Pod, schedulingGroup string) []Named {
+	out := byObject(nil, PodGroup, pod, schedulingGroup)
 	if workload, group, replica := r.WorkloadRef(pod); workload != "" {
 		name := workload + "-" + group
 		if replica != "" {
@@ -103,7 +106,7 @@ func ofKueue(pod *corev1.Pod) (Named, bool) {
 	}
 	t := terms{source: "Kueue pod group " + pod.Namespace + "/" + name, minimum: countOf(pod.Annotations[annotationKueueTotal])}
 	if required := pod.Annotations[annotationKueueRequired]; required != "" {
-		t.within(required, planning.GangTopologyRequired)
+		t.within(required, "")
 	} else {
 		t.within(pod.Annotations[annotationKueuePrefers], planning.GangTopologyPreferred)
 	}
@@ -117,7 +120,7 @@ func ofLeaderWorkerSet(pod *corev1.Pod) (Named, bool) {
 		return Named{}, false
 	}
 	t := terms{source: "LeaderWorkerSet " + pod.Namespace + "/" + set, minimum: countOf(pod.Annotations[annotationLWSSize])}
-	t.within(pod.Annotations[annotationLWSTopology], planning.GangTopologyRequired)
+	t.within(pod.Annotations[annotationLWSTopology], "")
 	return Named{Group: Key{LeaderWorkerSet, pod.Namespace, set + "-" + index}, terms: t}, true
 }
 
@@ -128,7 +131,7 @@ func ofJobSet(pod *corev1.Pod) (Named, bool) {
 		return Named{}, false
 	}
 	t := terms{source: "JobSet " + pod.Namespace + "/" + name}
-	if t.within(pod.Annotations[annotationJobSetTopology], planning.GangTopologyRequired) {
+	if t.within(pod.Annotations[annotationJobSetTopology], "") {
 		name += "-" + pod.Labels[labelJobSetJobs] + "-" + pod.Labels[labelJobSetJob]
 	}
 	return Named{Group: Key{JobSet, pod.Namespace, name}, terms: t}, true

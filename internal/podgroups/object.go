@@ -62,6 +62,9 @@ type Spec struct {
 	DisruptionMode *struct {
 		All *struct{} `json:"all"`
 	} `json:"disruptionMode"`
+	// PriorityClassName and ParentCompositePodGroupName are for who knows these objects.
+	PriorityClassName           string  `json:"priorityClassName"`
+	ParentCompositePodGroupName *string `json:"parentCompositePodGroupName"`
 	// MinMember is that of coscheduling and Volcano.
 	MinMember int64 `json:"minMember"`
 	// PodGroups are those of a Workload of v1alpha1.

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	sigsjson "sigs.k8s.io/json"
+
+	"github.com/drawknife/drawknife/internal/podgroups"
 )
 
 // Groups of kinds that stand for pods which are scheduled together, and the kinds.
@@ -27,43 +29,11 @@ const (
 	kindCompositePodGroup = "CompositePodGroup"
 )
 
-// podGroup is what is read of objects of these kinds: of all kinds of PodGroup and of Workload the fields that planning uses. Sources:
-// k8s.io/api scheduling/v1alpha1 (v0.35) and scheduling/v1alpha3, v1beta1 (v0.37); sigs.k8s.io/scheduler-plugins
-// apis/scheduling/v1alpha1; volcano.sh/apis scheduling/v1beta1.
+// podGroup is an object of these kinds, or a CompositePodGroup, of which nothing but its parts is read.
 type podGroup struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              struct {
-		podGroupTerms
-		// MinMember is that of coscheduling and Volcano.
-		MinMember int64 `json:"minMember"`
-		// PodGroups are those of a Workload of v1alpha1.
-		PodGroups []struct {
-			Name   string            `json:"name"`
-			Policy *schedulingPolicy `json:"policy"`
-		} `json:"podGroups"`
-	} `json:"spec"`
+	metav1.TypeMeta `json:",inline"`
+	podgroups.Object
 	groupKind groupKind
-}
-
-// podGroupTerms are the fields of a PodGroup of Kubernetes.
-type podGroupTerms struct {
-	SchedulingPolicy      *schedulingPolicy `json:"schedulingPolicy"`
-	SchedulingConstraints *struct {
-		Topology []struct {
-			Key string `json:"key"`
-		} `json:"topology"`
-	} `json:"schedulingConstraints"`
-	Priority                    *int32  `json:"priority"`
-	PriorityClassName           string  `json:"priorityClassName"`
-	ParentCompositePodGroupName *string `json:"parentCompositePodGroupName"`
-}
-
-// schedulingPolicy is "basic", pods one by one, or "gang", all or nothing.
-type schedulingPolicy struct {
-	Gang *struct {
-		MinCount int64 `json:"minCount"`
-	} `json:"gang"`
 }
 
 // addGroupKinds adds the kinds of pod groups.
@@ -88,6 +58,7 @@ func addGroupKinds(kinds map[groupKind]kind) {
 // decodePodGroup keeps an object of such a kind. Fields that planning does not use may be anything.
 func decodePodGroup(l *loader, d document) {
 	object := &podGroup{groupKind: d.groupKind}
+	object.Object.Kind = podgroups.KindOf(d.groupKind.group, d.groupKind.kind)
 	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(d.text, object); err != nil {
 		l.problem(d.origin, ProblemType, l.nameOf(d), "", strings.TrimPrefix(err.Error(), "json: "))
 		return
