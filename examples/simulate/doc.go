@@ -73,6 +73,9 @@
 //	  source: price list of the vendor, per host
 //	  perNode: 0.02
 //
+// The built-in spot prices are of a single day, and plans prefer those that were lowest. --spot-prices steady plans with the median
+// of a type's zones instead, and with no less than a share of the on-demand price, see docs/catalog.md; estimates are marked ~.
+//
 // --fees adds what nodes cost beyond their instances, with built-in figures: public-ipv4, root-volume, cross-zone-traffic,
 // eks-auto-mode, and licences of the operating system of the images: rhel, sles, ubuntu-pro. None is counted unless it is named.
 // root-volume=100 is for 100 GB, rhel@linux+batch for nodes of these NodePools. docs/costs.md has the figures with their sources.

@@ -16,6 +16,7 @@ import (
 	"github.com/drawknife/drawknife/api/conversion"
 	"github.com/drawknife/drawknife/api/kinds"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/convert"
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/scheduling"
@@ -26,6 +27,9 @@ import (
 //
 //go:embed builtin.yaml
 var builtinCluster []byte
+
+// steadyAssumption is what --spot-prices steady takes for granted.
+const steadyAssumption = "old spot prices are medians of zones, or where these are very low, a share of the on-demand price (marked ~)"
 
 // defaultNodePool is used when the input has no pool.
 //
@@ -69,8 +73,14 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.steadySpot {
+		facts = catalog.SteadySpot(facts)
+	}
 	if facts, err = s.inRegion(facts, snapshot); err != nil {
 		return nil, err
+	}
+	if s.steadySpot {
+		snapshot.Assumptions = append(snapshot.Assumptions, steadyAssumption)
 	}
 	s.facts, s.classes = facts, classesOf(loaded)
 	if err := s.addCatalogs(snapshot, facts, s.classes); err != nil {

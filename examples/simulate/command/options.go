@@ -66,6 +66,8 @@ type options struct {
 	// fees are those of --fees, and feesText that flag.
 	fees     []chosenFee
 	feesText string
+	// steadySpot plans with catalog.SteadySpot's prices.
+	steadySpot bool
 	// certificate is the file the proof of the lower bound is written to; empty for nowhere.
 	certificate string
 	// now is the time the plan is made for; zero means the clock's.
@@ -114,6 +116,7 @@ func parseOptions(args []string) (options, error) {
 		replace    string
 
 		preferences, minValues, reserved, preemption string
+		spotPrices                                   string
 	)
 	flags := flag.NewFlagSet("simulate", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -159,6 +162,7 @@ func parseOptions(args []string) (options, error) {
 	flags.DurationVar(&o.timeout, "timeout", 0, "")
 	flags.StringVar(&preferences, "preferences", "respect", "")
 	flags.StringVar(&minValues, "min-values", "strict", "")
+	flags.StringVar(&spotPrices, "spot-prices", "seen", "")
 	flags.StringVar(&reserved, "reserved", "fallback", "")
 	flags.StringVar(&preemption, "preemption", "ignore", "")
 
@@ -189,6 +193,9 @@ func parseOptions(args []string) (options, error) {
 		if o.now, err = time.Parse(time.RFC3339, now); err != nil {
 			return options{}, fmt.Errorf("--now %q: not a time like 2006-01-02T15:04:05Z (RFC 3339)", now)
 		}
+	}
+	if o.steadySpot, err = choose("spot-prices", spotPrices, choice[bool]{"seen", false}, choice[bool]{"steady", true}); err != nil {
+		return options{}, err
 	}
 	if o.query, err = parseQuery(preferences, minValues, reserved, preemption); err != nil {
 		return options{}, err
@@ -329,7 +336,7 @@ func (o options) check(given map[string]bool) error {
 	if o.strict {
 		return errors.New("--snapshot: a saved snapshot has no unknown fields; leave out --strict")
 	}
-	for _, name := range append([]string{"provider", "region", "catalog", "prices", "zones", "now", "diff", "template", "replicas"}, settings.InstanceTypeFlags()...) {
+	for _, name := range append([]string{"provider", "region", "catalog", "prices", "spot-prices", "zones", "now", "diff", "template", "replicas"}, settings.InstanceTypeFlags()...) {
 		if given[name] {
 			return fmt.Errorf("--snapshot: a saved snapshot has its own instance types, zones and time; leave out --%s", name)
 		}

@@ -1,0 +1,75 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// Keys of Sources in a catalogue that SteadySpot made.
+const (
+	sourceSteady = "steady"
+	sourceRaised = "raised"
+)
+
+// SteadySpot returns the catalogue with spot prices that plans can rest on for longer than the day on which they were seen. It is for
+// prices of a single day that are old, such as the built-in ones; prices that are current or the user's stay as they are.
+//
+// Each zone of a type has the median of the prices seen in its zones. A median whose share of the on-demand price is below the lower
+// quartile of all types' is raised to that quartile: many of these types had just been launched, when few asked for them. Such
+// prices are estimates, as EstimatedSource and the facts of their source say. No price is above the on-demand price, for which spot
+// instances can be replaced. SpotRange stays what was seen.
+func SteadySpot(c *Catalog) *Catalog {
+	if c == nil {
+		return nil
+	}
+	floor := lowerQuartile(c)
+	out := *c
+	out.Types, out.Sources, out.PriceFacts = slices.Clone(c.Types), maps.Clone(c.Sources), maps.Clone(c.PriceFacts)
+	for i := range out.Types {
+		t := &out.Types[i]
+		facts := c.SpotFacts(t)
+		share := medianShare(t)
+		if share == 0 || facts.Kind != PriceDated {
+			continue
+		}
+		key, source, kind := sourceSteady, "median of zones; "+c.SpotSource(t), PriceDated
+		if share < floor {
+			share, key, kind = floor, sourceRaised, PriceEstimated
+			source = fmt.Sprintf(estimateMark+"%.0f%% of the on-demand price, the lower quartile of types; seen for less, %s", floor*100, c.SpotSource(t))
+		}
+		out.Sources[key], out.PriceFacts[key] = source, PriceFacts{Day: facts.Day, Kind: kind}
+		low, high := t.SpotRange()
+		t.SpotUSD = slices.Repeat([]float64{math.Round(min(share, 1)*t.OnDemandUSD*1e6) / 1e6}, max(len(t.Zones), 1))
+		t.SpotFrom, t.SpotLowUSD, t.SpotHighUSD = key, low, max(high, t.SpotUSD[0])
+		if low == 0 {
+			t.SpotLowUSD, t.SpotHighUSD = 0, 0
+		}
+	}
+	return &out
+}
+
+// medianShare is the median of the spot prices seen as a share of the on-demand price; 0 where one is not known.
+func medianShare(t *Type) float64 {
+	known := slices.DeleteFunc(slices.Clone(t.SpotUSD), func(p float64) bool { return !isPrice(p) })
+	if len(known) == 0 || !isPrice(t.OnDemandUSD) || t.OnDemandTenancy != "" {
+		return 0
+	}
+	return median(known) / t.OnDemandUSD
+}
+
+// lowerQuartile of the shares of all types with dated spot prices; 0 for none.
+func lowerQuartile(c *Catalog) float64 {
+	var shares []float64
+	for i := range c.Types {
+		if share := medianShare(&c.Types[i]); share > 0 && c.SpotFacts(&c.Types[i]).Kind == PriceDated {
+			shares = append(shares, share)
+		}
+	}
+	if len(shares) == 0 {
+		return 0
+	}
+	slices.Sort(shares)
+	return shares[len(shares)/4]
+}
