@@ -11,8 +11,8 @@
 //	clock.Advance(time.Minute)
 //	cloud.Settle() // it has booted: OnLaunch was called
 //
-// A [Cloud] implements cloudprovider.CloudProvider and all its optional interfaces. Beside these it has the levers of a
-// test: [Cloud.SetStock] and [Cloud.SetAvailable] for offerings, [Cloud.Inject] for errors, [Cloud.Interrupt] for
+// A [Cloud] implements cloudprovider.CloudProvider and all its optional interfaces. In addition it has controls for tests:
+// [Cloud.SetStock] and [Cloud.SetAvailable] for offerings, [Cloud.Inject] for errors, [Cloud.Interrupt] for
 // reclaims and maintenance, [Cloud.SetNodeClassStatus], [Cloud.SetImageID], [Cloud.SetDrift], [Cloud.HoldRegistration].
 //
 // # Time

@@ -144,7 +144,7 @@ func PodRequests(pod *corev1.Pod) corev1.ResourceList {
 	return resources.OfPod(pod)
 }
 
-// CheckNode is what Compile would refuse about one node: an amount that can't be reckoned with. The error is a
+// CheckNode is the error that Compile would return because of this node: an amount that planning can't compute with. The error is a
 // *SnapshotError.
 func CheckNode(n *Node) error {
 	return model.CheckNode(n)
@@ -156,7 +156,7 @@ func CheckNodePool(np *NodePool, lookup *requirements.Lookup) error {
 	return model.CheckNodePool(np, lookup)
 }
 
-// CheckNodeOverlay is what Compile would refuse about one overlay: an amount that can't be reckoned with. Overlays that are
+// CheckNodeOverlay is the error that Compile would return because of this overlay: an amount that planning can't compute with. Overlays that are
 // invalid otherwise are left out by Compile itself, with a note. The error is a *SnapshotError.
 func CheckNodeOverlay(o *v1.NodeOverlay) error {
 	return model.CheckNodeOverlay(o)

@@ -30,8 +30,8 @@ type Residual struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// FirstGeneration reports whether the object was born as Provisioner, Machine or AWSNodeTemplate, whose names are a space
-// of their own: they may be those of later objects.
+// FirstGeneration reports whether the object was created as Provisioner, Machine or AWSNodeTemplate. Their names are separate: later
+// objects may have the same names.
 func (p Provenance) FirstGeneration() bool {
 	return slices.Contains([]string{"Provisioner", "Machine", "AWSNodeTemplate"}, p.Source.Kind)
 }

@@ -229,7 +229,7 @@ func constrain(schema object) error {
 			continue
 		}
 		if name == "volumeSize" {
-			// Its rules read it as a quantity, and what that may cost is reckoned from the longest text.
+			// Its rules read it as a quantity, and the cost of that is estimated from the longest text.
 			property["maxLength"] = 32
 			property["pattern"] = `^\+?[0-9]{1,18}(\.[0-9]{1,9})?([KMGT]i|[mkMGT])?$`
 		}

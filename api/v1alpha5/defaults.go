@@ -35,8 +35,8 @@ func DefaultRequirements() []RequirementDefault {
 	}
 }
 
-// Default appends the requirements that the defaults add, after the user's own. Which requirements are there already is
-// told by their keys, old names of a label counting as its new one. Applying it twice is applying it once.
+// Default appends the requirements that the defaults add, after the user's own. Existing requirements are found by their keys; an old name
+// of a label counts as its new name. Applying it twice is applying it once.
 func (p *Provisioner) Default(defaults []RequirementDefault) {
 	p.Spec.Requirements = append(p.Spec.Requirements, missing(p.Spec.Requirements, defaults)...)
 }

@@ -275,7 +275,7 @@ func (b *bundle) keepOwn(class *entry, own string, users []user) {
 			b.point(u, class.object.GetName(), class.object.GetName())
 		default:
 			if _, hub := u.entry.object.(*api.NodePool); hub {
-				continue // its block meant nothing so far, and is told as unknown
+				continue // its block meant nothing so far, and is reported as unknown
 			}
 			more := conversion.NewRecorder(api.KindNodePool, u.entry.object.GetName())
 			more.Add(conversion.CodeKubeletConflict, field.NewPath("spec", "template", "spec", "kubelet"), class.object.GetName())

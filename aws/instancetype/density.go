@@ -48,7 +48,7 @@ const (
 	prefixAddresses = 16
 	// hostPods run on the host's network on every instance: the CNI's own and kube-proxy.
 	hostPods = 2
-	// smallVCPUs and the bounds beside it are what Amazon recommends with prefixes, where addresses no longer limit pods.
+	// smallVCPUs and the limits next to it are Amazon's recommendation for prefixes, with which addresses no longer limit pods.
 	// Source: the EKS user guide, "choosing an instance type", and the max-pods calculator.
 	smallVCPUs     = 30
 	smallPodsBound = 110

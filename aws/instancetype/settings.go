@@ -49,7 +49,7 @@ type Settings struct {
 	ConnectionTracking bool `json:"connectionTracking,omitempty"`
 	// PlacementStrategy of the class's placement group: "cluster", "partition", "spread"; empty without a group.
 	PlacementStrategy string `json:"placementStrategy,omitempty"`
-	// PlacementGroupID of that group; empty leaves the group's labels to whoever knows it.
+	// PlacementGroupID of that group; empty leaves the group's labels to the caller.
 	PlacementGroupID string `json:"placementGroupID,omitempty"`
 	// PlacementPartitions is how many partitions a group of strategy "partition" has; at least 0.
 	PlacementPartitions int32 `json:"placementPartitions,omitempty"`
@@ -72,7 +72,8 @@ type Settings struct {
 	DeviceDrivers map[string]string `json:"deviceDrivers,omitempty"`
 	// NVIDIAMIG is true where NVIDIA's driver publishes partitions of GPUs next to whole ones (its feature gate DynamicMIG).
 	NVIDIAMIG bool `json:"nvidiaMIG,omitempty"`
-	// NVIDIAShares is how many claims NVIDIA's driver lets share a GPU, as its own setting consumableShares: SharesDisabled, SharesByMemory, SharesUnlimited,
+	// NVIDIAShares is how many claims NVIDIA's driver lets share a GPU, as its own setting consumableShares: SharesDisabled,
+	// SharesByMemory, SharesUnlimited,
 	// or a number. Not together with NVIDIAMIG.
 	NVIDIAShares string `json:"nvidiaShares,omitempty"`
 	// DeviceResources are names of extended resources by EC2's name of a device, for inference chips, FPGAs and media

@@ -158,8 +158,8 @@ func permissionCure(text string) string {
 	return fmt.Sprintf("no policy allows %s: grant it to the credentials in use", action)
 }
 
-// Unfulfillable reports whether a launch failed because there is nothing to be had at that place, now or within the
-// account's quotas, so that another place may do.
+// Unfulfillable reports whether a launch failed because nothing is available at that place, now or within the account's quotas, so that
+// another place may work.
 func Unfulfillable(code string) bool {
 	switch code {
 	case "InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity", "InsufficientCapacity",

@@ -32,7 +32,7 @@ type lab struct {
 	options Options
 	caps    cloudprovider.Capabilities
 	lookup  *requirements.Lookup
-	// owned are the provider IDs that the lab has to end.
+	// owned are the provider IDs of instances that the lab must terminate.
 	owned map[string]*v1.NodeClaim
 	// lastWait is how long the last wait was allowed to take.
 	lastWait time.Duration

@@ -54,8 +54,8 @@ type Hooks struct {
 	// Inject makes calls of the provider meet trouble in the cloud until cleared. What this cloud can't have is
 	// errors.ErrUnsupported.
 	Inject func(Fault) (heal func(), err error)
-	// Stall blocks the cloud's calls that the method needs until they are released. A call that hangs must not be answered for want
-	// of patience before a second. What can't be stalled is errors.ErrUnsupported.
+	// Stall blocks the cloud's calls that the method needs until they are released. A call that hangs must get at least a second before
+	// the kit gives up. What can't be stalled is errors.ErrUnsupported.
 	Stall func(Method) (release func(), err error)
 	// SetNodeClass makes a node class ready, missing and so on. A reference nobody spoke of before is a new node class.
 	SetNodeClass func(v1.NodeClassReference, NodeClassState) error

@@ -9,9 +9,9 @@ type Outcome string
 const (
 	// OutcomeKept: it stays, for the reasons that Verdict.Blocks give.
 	OutcomeKept Outcome = "Kept"
-	// OutcomeRemoved: it goes, and nothing comes in its stead.
+	// OutcomeRemoved: it goes without a replacement.
 	OutcomeRemoved Outcome = "Removed"
-	// OutcomeReplaced: it goes once what is launched in its stead is ready.
+	// OutcomeReplaced: it goes once its replacement is ready.
 	OutcomeReplaced Outcome = "Replaced"
 )
 

@@ -41,8 +41,8 @@ func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	}
 }
 
-// offers looks for a node of the pool that takes the pod: in place of n, with the pods of n, or beside all others if n
-// is nil. It calls found with the first and reports whether there is one.
+// offers looks for a node of the pool that takes the pod: in place of n, with the pods of n, or in addition to all others if n is nil. It
+// calls found with the first and reports whether there is one.
 func (c *checker) offers(w *world, pod *corev1.Pod, n *scheduling.NewNode, key v1.PoolKey, found func(what string)) bool {
 	np := c.pools[key]
 	if blocking(&pod.Spec, np.Object.Spec.Template.Spec.Taints) != nil {
@@ -282,7 +282,7 @@ func (c *checker) sharesUnmade(pod *corev1.Pod) bool {
 	})
 }
 
-// affordable reports whether the pool's limits allow the node, beside all others or in place of n.
+// affordable reports whether the pool's limits allow the node, in addition to all others or in place of n.
 func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	after, standing := c.afterwards(key), c.used(key)
 	for name, limit := range c.pools[key].Object.Spec.Limits {
@@ -344,7 +344,7 @@ func reservation(o *cloudprovider.Offering) string {
 	return "by " + o.Requirements.Without(corev1.LabelTopologyZone, "topology.k8s.aws/zone-id", corev1.LabelTopologyRegion, v1.CapacityTypeLabelKey).String()
 }
 
-// bought is the offering that the plan reckons with for a node.
+// bought is the offering that the plan assumes for a node.
 func (c *checker) bought(n *scheduling.NewNode) *cloudprovider.Offering {
 	np := c.pools[n.Pool]
 	if np == nil || len(n.InstanceTypes) == 0 {

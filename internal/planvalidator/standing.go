@@ -98,7 +98,7 @@ func (w *world) add(m *machine) {
 	w.byName[m.name] = m
 }
 
-// with is the same world but for one node: in place of the one of that name, or beside the others.
+// with is the same world with one more node, or with the node of that name replaced.
 func (w *world) with(m *machine) *world {
 	out := &world{c: w.c, byName: map[string]*machine{}}
 	for _, other := range w.machines {
@@ -165,8 +165,8 @@ func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovid
 	return m
 }
 
-// reckoned is a new node as planning reckons with it: DaemonSets that the pool's template allows take room on it, also
-// those that a label which the pool leaves open will keep away. Whether a plan could have bought it is judged
+// reckoned is a new node as planning assumes it: DaemonSets that the pool's template allows take room on it, even if an open label of the
+// pool will keep them away. Whether a plan could have bought it is judged
 // by that; whether what it did buy holds its pods, by what will run there.
 func (c *checker) reckoned(m *machine, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) *machine {
 	key := np.Key

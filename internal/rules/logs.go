@@ -19,7 +19,7 @@ func logMethods() map[string]int {
 	}
 }
 
-// logKeys are keys with one spelling: whoever reads logs by a program asks for that.
+// logKeys are keys with one spelling: programs that read logs rely on it.
 func logKeys() []string {
 	return []string{
 		"capacityType", "configMap", "error", "instanceID", "instanceType", "launchTemplate", "node", "nodeClaim", "nodeClass", "nodeOverlay",

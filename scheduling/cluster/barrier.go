@@ -119,7 +119,7 @@ func (s *State) knows(kind Kind, name types.NamespacedName) bool {
 }
 
 // Synced reports whether everything is known that was expected. Once true it stays true: claims that have no instance
-// yet do not close the barrier, they are reckoned with.
+// yet do not close the barrier, planning assumes what they will be.
 func (s *State) Synced() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

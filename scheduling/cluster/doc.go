@@ -28,7 +28,7 @@
 //
 // The behaviour is Karpenter's where that is not a defect. What differs, and why:
 //
-//   - A claim that has no instance yet does not stop planning: it is reckoned with by what any of its instance types
+//   - A claim that has no instance yet does not stop planning: planning assumes for it what any of its instance types
 //     has. The barrier is for what the API has and the view does not.
 //   - A Node that is being deleted is leaving, also while its claim is not: nothing can undo a deletion.
 //   - A machine that was ordered for pods is nominated for them once it is initialised (State.NominateNew): with a
@@ -36,7 +36,7 @@
 //   - What moves the consolidation timestamp moves View.Revision: a number needs no refresh by the clock.
 //   - Of objects that lay claim to one provider ID one is taken, by a rule, not the one that came last; the others are in
 //     View.LeftOut.
-//   - A claim that was created here and that the watch never showed is named (View.Unconfirmed); whoever feeds State looks it
+//   - A claim that was created here and that the watch never showed is named (View.Unconfirmed); the caller looks it
 //     up 15 seconds later and says what it found.
 //
 // Stability: beta.

@@ -26,8 +26,8 @@ type Event struct {
 // lately: neither a late event nor a late answer brings back what has passed.
 func Upsert(object metav1.Object) Event { return Event{Object: object} }
 
-// Delete says that the object is gone. Only its kind, namespace, name and UID are read; with an empty UID whatever
-// bears the name goes, else nothing but the object with that UID. Deleting what is not known is no error.
+// Delete says that the object is gone. Only its kind, namespace, name and UID are read; with an empty UID any object of that name is
+// removed, else only the object with that UID. Deleting what is not known is no error.
 func Delete(object metav1.Object) Event { return Event{Object: object, Deleted: true} }
 
 // Assume says what the API answered to a write of the caller's own, such as a NodeClaim just created, so that the next

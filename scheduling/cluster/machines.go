@@ -127,7 +127,7 @@ func (s *State) applyNode(node *corev1.Node, e *Event) {
 		}
 	}
 	if claim := s.claims.get(types.NamespacedName{Name: node.Name}); claim != nil {
-		s.touch(keyOfClaim(claim)) // it can't go by its name while another machine bears it
+		s.touch(keyOfClaim(claim)) // it can't use its name while another machine has it
 	}
 	s.sortStray(node.Name)
 }
@@ -357,7 +357,7 @@ func phaseOf(node *corev1.Node, claim *v1.NodeClaim) Phase {
 	return PhaseLaunching
 }
 
-// claimPrefix stands before the name of a machine without a Node if another machine's Node bears the claim's name. No object
+// claimPrefix is the prefix of the name of a machine without a Node, if another machine's Node has the claim's name. No object
 // of the API has a slash in its name.
 const claimPrefix = "nodeclaim/"
 

@@ -13,13 +13,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// A claim has no instance yet while its launch is under way. Its pods still wait, so a plan that did not reckon with it
-// would order the same machine again. What it will have is only known by what it asks for: the claim names the instance
-// types that it may become, and all of them have room for the pods it was made for. So it is reckoned with by what any
-// of them has: of each resource the least that is allocatable, the labels that all agree on, and against the pool's
-// limits the largest capacity.
+// A claim has no instance yet while its launch is under way. Its pods still wait, so a plan without it would order the same machine again.
+// What it will have is only known by what it asks for: the claim names the instance
+// types that it may become, and all of them have room for the pods it was made for. So planning assumes what all of them have: of each
+// resource the smallest allocatable amount, the labels that all agree on, and, for the pool's limits, the largest capacity.
 
-// shape is what a machine is reckoned to be until its provider has said what it is.
+// shape is what a machine is assumed to be until its provider reports it.
 type shape struct {
 	labels                map[string]string
 	capacity, allocatable corev1.ResourceList
@@ -44,7 +43,7 @@ func withoutCapacity(claim *v1.NodeClaim) bool {
 	return claim != nil && len(claim.Status.Capacity) == 0 && len(claim.Status.Allocatable) == 0
 }
 
-// addShapes gives claims that have no instance yet what they are reckoned with.
+// addShapes gives claims without an instance what planning assumes for them.
 func (s *State) addShapes(snapshot *scheduling.Snapshot, q Query) {
 	if len(s.unlaunched) == 0 {
 		s.shapes = shapeCache{}

@@ -22,7 +22,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Options are what a State is told once. The zero value is a cluster of a provider without a vocabulary of its own.
+// Options configure a State. The zero value is a cluster of a provider without a vocabulary of its own.
 type Options struct {
 	// Vocabulary is the provider's; the zero value stands for requirements.CoreVocabulary().
 	Vocabulary requirements.Vocabulary
@@ -66,7 +66,7 @@ type State struct {
 	shown   *sortedList[string, *shownMachine]
 	// leaving, unlaunched and incomplete are the machines that views treat otherwise than as they are in shown.
 	leaving, unlaunched, incomplete map[machineKey]struct{}
-	// keyless are Nodes that are left out for want of a provider ID.
+	// keyless are Nodes that are left out because they have no provider ID.
 	keyless map[string]struct{}
 	// displaced are copies of pods of leaving machines.
 	displaced map[types.NamespacedName]displacedPod
@@ -370,7 +370,7 @@ func (s *State) applyPool(pool *v1.NodePool, e *Event) {
 	}
 }
 
-// applyOverlay also sorts out overlays that can't be reckoned with.
+// applyOverlay also removes overlays that planning can't compute with.
 func (s *State) applyOverlay(o *v1.NodeOverlay, e *Event) {
 	old, known, news := applyTo(s, s.lists.nodeOverlays, o, e)
 	if !news {

@@ -18,7 +18,7 @@ type Query struct {
 	// NodePools with their catalogs, as provisioning.ResolvePools finds them. Nil: all that State knows, without catalogs:
 	// they own nodes and can't launch any.
 	NodePools []scheduling.NodePool
-	// Catalogs that NodePools name. Claims that have no instance yet are reckoned with by them; use the same slices while
+	// Catalogs that NodePools name. Planning uses them for claims that have no instance yet; use the same slices while
 	// the types are the same.
 	Catalogs map[string][]*cloudprovider.InstanceType
 	// Placeholders of capacity buffers, as buffers.Placeholders makes them. One that bears the name of a pod is left out.
@@ -123,7 +123,7 @@ const (
 	LeftOutSameProviderID LeftOutCode = "SameProviderID"
 	// LeftOutUnknownNode: the pod is bound to a Node, LeftOut.Other, that is not known or left out.
 	LeftOutUnknownNode LeftOutCode = "UnknownNode"
-	// LeftOutInvalid: the object can't be read or reckoned with; LeftOut.Other says why. No other object suffers: the pods of
+	// LeftOutInvalid: the object can't be read, or planning can't compute with it; LeftOut.Other says why. No other object suffers: the pods of
 	// such a machine are left out with it, those of such a pool's machines are not.
 	LeftOutInvalid LeftOutCode = "Invalid"
 )

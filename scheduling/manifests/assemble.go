@@ -84,7 +84,7 @@ func (l *loader) assemble() *Result {
 	return result
 }
 
-// admitAll completes the pods of the input, and the templates of DaemonSets, whose pods are only reckoned with.
+// admitAll completes the pods of the input, and the templates of DaemonSets, whose pods only count for the room that they need.
 // Templates of other workloads are completed when pods are made from them.
 func (l *loader) admitAll() {
 	l.admission = l.newAdmission()

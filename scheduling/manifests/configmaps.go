@@ -38,7 +38,7 @@ func kindConfigMap(names []string) kind {
 				Name string `json:"name"`
 			} `json:"metadata"`
 		}
-		// What can't be decoded is told of when it is decoded for its own sake.
+		// Objects that can't be decoded are reported when they are decoded themselves.
 		if err := json.Unmarshal(d.text, &head); err == nil && !slices.Contains(names, head.Metadata.Name) {
 			l.skip(d)
 			return

@@ -17,7 +17,7 @@ type span struct{ start, end int }
 var errTooDeep = errors.New("nested too deeply")
 
 // jsonScanner finds where values begin and end without decoding them, so that a list of fifty thousand pods is cut
-// into items at little more than the cost of reading it. It is lenient inside values: whoever decodes them checks.
+// into items at little more than the cost of reading it. It does not check values: decoding them does.
 type jsonScanner struct {
 	data     []byte
 	end      int

@@ -14,7 +14,7 @@ import (
 )
 
 // oldNames gives the annotations of pods that older generations read their present name, and says which pods ask for the label
-// of the first generation where no node bears it.
+// of the first generation where no node has it.
 func (l *loader) oldNames() {
 	inUse := l.firstGenerationInUse()
 	look := func(o origin, kind, name, metadata, path string, meta *metav1.ObjectMeta, spec *corev1.PodSpec) {
@@ -35,8 +35,7 @@ func (l *loader) oldNames() {
 	}
 }
 
-// firstGenerationInUse reports whether the label of the first generation can mean something: a pool was born there, or a node
-// bears it.
+// firstGenerationInUse reports whether the label of the first generation can mean something: a pool was created there, or a node has it.
 func (l *loader) firstGenerationInUse() bool {
 	for _, e := range l.objects.nodePools {
 		if e.born == v1.GenerationV1Alpha5 {

@@ -18,7 +18,7 @@ import (
 
 // Options say what a claim is made with in addition to its pool and plan. The zero value will do for pools without minValues.
 type Options struct {
-	// Lookup is the provider's vocabulary: keys it does not know are custom, and a claim bears a label for each. Nil
+	// Lookup is the provider's vocabulary: keys it does not know are custom, and a claim has a label for each. Nil
 	// knows the common vocabulary.
 	Lookup *requirements.Lookup
 	// InstanceTypes are the pool's, with overlays applied: what the plan was made from. Types of the plan that are not
@@ -140,7 +140,7 @@ func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
 	return claim
 }
 
-// ofTheClaim are the node's requirements without those that planning reckons with and a claim does not state: the instance
+// ofTheClaim are the node's requirements without those that only planning uses and a claim does not state: the instance
 // types are named apart, and the node has yet to get its name and come up.
 func ofTheClaim(node *scheduling.NewNode) requirements.Set {
 	return node.Requirements.Without(corev1.LabelInstanceTypeStable, corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)

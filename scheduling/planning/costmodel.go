@@ -8,8 +8,8 @@ import (
 
 // CostModel says what a node costs where that is not its list price: discounts, what is paid for beforehand, fees per
 // node, a price on carbon. It is plain data and part of the Snapshot, so that a plan can be replayed and each of its
-// prices be audited: an InstanceTypeOption lists the terms that made its price, with their source. What a plan is made
-// for, its lower bound and its explanations all reckon with these prices.
+// prices be audited: an InstanceTypeOption lists the terms that made its price, with their source. A plan, its lower bound and its
+// explanations all use these prices.
 //
 // An offering's price begins as its list price (node overlays included); each term that applies changes it, in the order
 // they are written, in whole nano-USD. A price never falls below 0 nor rises above 1e9 USD per hour: what a term would
@@ -26,7 +26,7 @@ type CostModel struct {
 type CostTerm struct {
 	// Name of the term, unique in its model: "enterprise discount".
 	Name string `json:"name"`
-	// Source says where the figure comes from, for whoever audits a plan: "contract 2026-17, page 4". Not empty.
+	// Source says where the figure comes from, for anyone who audits a plan: "contract 2026-17, page 4". Not empty.
 	Source string `json:"source"`
 	// Where says which offerings the term applies to. The zero value is all.
 	Where CostSelector `json:"where,omitzero"`

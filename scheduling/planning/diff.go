@@ -36,7 +36,7 @@ type AmountChange struct {
 	After  float64 `json:"after"`
 }
 
-// NodeKind is what the first instance type of a NewNode says: what the plan reckons with.
+// NodeKind is the first instance type of a NewNode, which the plan assumes.
 type NodeKind struct {
 	Pool         v1.PoolKey `json:"pool"`
 	InstanceType string     `json:"instanceType"`

@@ -69,7 +69,7 @@ type NewNode struct {
 	Name string `json:"name"`
 	// Pool that launches it.
 	Pool v1.PoolKey `json:"pool"`
-	// InstanceTypes are all types that would hold its pods, at least one. The first is what the plan reckons with, the others follow
+	// InstanceTypes are all types that would hold its pods, at least one. The first is the one that the plan assumes, the others follow
 	// cheapest first; it is the cheapest of them unless a commitment covers the node in part. A node that is planned for a
 	// commitment lists only types that it covers.
 	InstanceTypes []InstanceTypeOption `json:"instanceTypes"`
@@ -195,8 +195,8 @@ type Note struct {
 // rounded down. These have no multiplier. In place of Σ_c f_c max(0, …) stands the most that whole pods are worth, at most f_c of each
 // class, which together take no more of these resources than the node has: a knapsack that dynamic programming solves.
 //
-// Where nodes are to be had of which there are only so many, from a reservation or covered by a commitment, Limits give what
-// is limited a Value of its own: such a node may hold pods worth its price and, beyond that, what it uses of the limited
+// If some nodes are limited in number, by a reservation or a commitment, Limits give what is limited its own Value: such a node may hold
+// pods worth its price and, beyond that, what it uses of the limited
 // thing at that value. Any nodes that hold all pods then cost at least the sum of Count x Value over the classes less the
 // sum of Amount x Value over the limits: that is LowerBound.
 type Certificate struct {

@@ -53,8 +53,8 @@ type MinValuesPolicy string
 const (
 	// MinValuesStrict places nothing where the instance types left are not varied enough.
 	MinValuesStrict MinValuesPolicy = "Strict"
-	// MinValuesBestEffort gives minValues up for pods that could not have them even on a node of their own: they get one in
-	// the pool that they would be in anyway, and whoever fits may share it. NewNode.MinValuesRelaxed marks it.
+	// MinValuesBestEffort gives minValues up for pods that could not have them even on a node of their own: they get one in the pool that
+	// they would be in anyway, and other pods that fit may share it. NewNode.MinValuesRelaxed marks it.
 	MinValuesBestEffort MinValuesPolicy = "BestEffort"
 )
 

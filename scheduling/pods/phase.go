@@ -49,8 +49,8 @@ func OwnedByStatefulSet(pod *corev1.Pod) bool {
 	return ownedBy(pod, "apps", "StatefulSet")
 }
 
-// Static reports whether the pod is the mirror of one that the kubelet runs from a file: its node owns it, or it bears
-// the annotation by which the kubelet knows it.
+// Static reports whether the pod is the mirror of one that the kubelet runs from a file: its node owns it, or it has the annotation by
+// which the kubelet recognizes it.
 func Static(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false

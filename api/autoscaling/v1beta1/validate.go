@@ -92,7 +92,7 @@ func validateLimits(limits corev1.ResourceList, path *field.Path) field.ErrorLis
 	return errs
 }
 
-// countable reports whether the quantity is of a size that can be reckoned with: a few letters (1e99999999) can write
+// countable reports whether the quantity has a size that we can compute with: a few letters (1e99999999) can write
 // one whose digits would fill the memory.
 func countable(quantity resource.Quantity) bool {
 	const maxExponent = 30

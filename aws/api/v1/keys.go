@@ -121,7 +121,7 @@ const (
 	// AnnotationDeviceDrivers on a node class names the drivers of devices that run on its nodes, in place of those of the setting: a list such as
 	// "nvidia=gpu.nvidia.com,efa=dra.net", or an empty text where device plugins serve all.
 	AnnotationDeviceDrivers = "drawknife.dev/device-drivers"
-	// AnnotationNVIDIAConsumableCapacity on a node class is what NVIDIA's driver is told there by its own setting consumableShares.
+	// AnnotationNVIDIAConsumableCapacity on a node class is the value of the setting consumableShares of NVIDIA's driver there.
 	AnnotationNVIDIAConsumableCapacity = "karpenter.k8s.aws/nvidia-consumable-capacity"
 	// AnnotationInstanceTagged is "true" on a claim whose instance carries the tags that are known only after launch.
 	AnnotationInstanceTagged = "karpenter.k8s.aws/tagged"

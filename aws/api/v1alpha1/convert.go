@@ -21,7 +21,7 @@ func (o ConvertOptions) beta() v1beta1.ConvertOptions {
 	return v1beta1.ConvertOptions{ReferenceCompat: o.ReferenceCompat, Force: o.Force}
 }
 
-// ToV1 is ToV1Beta1 and from there to v1, with the warnings of both steps. What the API refuses of terms is told once.
+// ToV1 is ToV1Beta1 and from there to v1, with the warnings of both steps. Terms that the API refuses are reported once.
 func (n *AWSNodeTemplate) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conversion.Warnings) {
 	beta, warnings := n.ToV1Beta1(options)
 	if beta == nil {

@@ -12,7 +12,7 @@ import (
 	v1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// hubImages says in v1 which images are used: without terms an alias stands for those that AWS publishes for the family.
+// hubImages converts the images to v1: without terms, an alias stands for the images that AWS publishes for the family.
 func hubImages(in *EC2NodeClass, out *v1.EC2NodeClass, spec *field.Path, warnings *conversion.Recorder) {
 	family := spec.Child("amiFamily")
 	out.Spec.AMISelectorTerms = hubTerms(in.Spec.AMISelectorTerms)

@@ -33,8 +33,8 @@ type Options struct {
 	OnMessage func(Message)
 	// OnRemoved is called with the number of messages just removed from the queue. Nil: nobody is.
 	OnRemoved func(messages int)
-	// ReportOnly hands nothing out: what is heard is told to OnEvent and the other functions, and removed, as though it had
-	// been dealt with. ReceiveInterruptions then returns only with errors.
+	// ReportOnly returns nothing: messages are passed to OnEvent and the other functions, and removed as if they had been handled.
+	// ReceiveInterruptions then returns only with errors.
 	ReportOnly bool
 	// StatusEvery is how often EC2 is asked; 0 is DefaultStatusEvery.
 	StatusEvery time.Duration

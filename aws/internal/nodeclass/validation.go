@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// validation finds out whether the class is right and EC2 would launch its instances; the first that is wrong is told.
+// validation checks whether the class is valid and EC2 would launch its instances; it reports the first fault.
 func (w *round) validation(ctx context.Context) (time.Duration, error) {
 	const condition = awsv1.ConditionValidationSucceeded
 	if after, done, err := w.serviceRange(); done {
@@ -150,7 +150,7 @@ func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
 	}
 	var shape, disabled, invalid, family, other, tags field.ErrorList
 	all := class.ValidateWith(features)
-	// What would be fine with another setting is told apart by trying that.
+	// To see whether another setting would work, it is tried.
 	enabled := class.ValidateWith(awsv1.Features{KubeletExpressions: true})
 	custom := class.DeepCopy()
 	custom.Spec.AMIFamily = awsv1.AMIFamilyCustom

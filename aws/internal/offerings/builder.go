@@ -163,8 +163,8 @@ func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
 	return t
 }
 
-// offer gives all offerings that a type might have, those without a price included, with the reason why each is not to
-// be had; empty for those that are.
+// offer yields all offerings that a type might have, including those without a price, with the reason why each is unavailable; empty for
+// available ones.
 func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Offering, reason string)) {
 	t := shape.Facts
 	onDemand, spot := slices.Contains(t.UsageClasses, poolv1.CapacityTypeOnDemand), slices.Contains(t.UsageClasses, poolv1.CapacityTypeSpot)

@@ -9,6 +9,6 @@
 //		… // come back at schedule.Next()
 //	}
 //
-// A schedule reads no clock and starts nothing: it is told the time, so that tests step through a day at once. [Pages] reads
+// A schedule reads no clock and starts nothing: the caller passes the time, so that tests can step through a day at once. [Pages] reads
 // an answer of many pages, and [Turns] keeps callers from asking the same at the same time.
 package refresh

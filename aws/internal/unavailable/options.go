@@ -34,7 +34,7 @@ type Options struct {
 	// type: they go on probation with it. Nil means none; see LargerSizes. It is called without a lock held and must be
 	// safe for concurrent use.
 	Neighbours func(instanceType string) []string
-	// VCPUs is the number of vCPUs of a type, by which quotas are reckoned; nil or 0 means unknown, and a quota then
+	// VCPUs is the number of vCPUs of a type, which quotas are counted in; nil or 0 means unknown, and a quota then
 	// closes its whole class.
 	VCPUs func(instanceType string) int64
 	// Now is the clock; nil means time.Now.

@@ -21,7 +21,7 @@ type Config struct {
 	// CABundle is the certificate authority of the API server, PEM in base64. Empty when it is not known: the image
 	// then has to find it out.
 	CABundle string
-	// ServiceCIDR is the range of the cluster's service addresses. Required for AL2023; Windows is told if it is known.
+	// ServiceCIDR is the range of the cluster's service addresses. Required for AL2023; written for Windows if it is known.
 	ServiceCIDR string
 	// IPv6 is true when the cluster's pods have IPv6 addresses.
 	IPv6 bool

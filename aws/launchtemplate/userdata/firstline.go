@@ -7,7 +7,7 @@ const (
 	contentTypeCloudConfig = `text/cloud-config; charset="us-ascii"`
 )
 
-// firstLines are those by which cloud-init knows a text that comes without a type, and the types they stand for. A
+// firstLines are the first lines by which cloud-init recognizes the type of a text, and these types. A
 // longer one stands before one that it begins with.
 var firstLines = [...]struct{ begins, mediaType string }{
 	{"#include-once", "text/x-include-once-url"},

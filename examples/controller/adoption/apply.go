@@ -12,9 +12,10 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Apply writes down what Plan reckons with: drift hashes of the present version on NodePools and NodeClaims, and the labels that
+// Apply writes what Plan computed: drift hashes of the present version on NodePools and NodeClaims, and the labels that
 // claims of earlier releases lack. Claims come before their pools, so that at no moment one is compared with the hash of another
-// version. Before that, conditions get the reason and the generation that they lack. Nothing else is written, nothing is launched, replaced or ended. It
+// version. Before that, conditions get the reason and the generation that they lack. Nothing else is written, nothing is launched,
+// replaced or ended. It
 // returns how many writes were made; after an error, such as a conflict with somebody else's write, it can be called again.
 func Apply(ctx context.Context, c client.Client) (int, error) {
 	var o Observation

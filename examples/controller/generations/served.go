@@ -23,7 +23,7 @@ import (
 type Options struct {
 	// Legacy are the global settings of v1alpha5. Nil: none are known.
 	Legacy *convert.LegacySettings
-	// Logger receives what is told of objects that are not acted on; nil discards it.
+	// Logger receives reports about objects that are not acted on; nil discards them.
 	Logger *slog.Logger
 	// Clock is the clock. Nil: the real one.
 	Clock option.Clock

@@ -36,7 +36,7 @@ type claimReconciler struct {
 	supports func(v1.NodeClassReference) bool
 	// devices has nodes wait for the drivers that were planned with.
 	devices bool
-	// gone is told of claims that are no more.
+	// gone is called for claims that no longer exist.
 	gone func(types.NamespacedName)
 	// removed is called for expired instances, for budgets with a rate.
 	removed func(disruption.Disruption)

@@ -130,7 +130,7 @@ func (d *disruptor) stride(ctx context.Context, e *disruption.Execution) time.Du
 	return time.Millisecond
 }
 
-// seenAtOnce reports whether the effects show in what the next step is told, without waiting for the watch.
+// seenAtOnce reports whether the next step observes the effects without waiting for the watch.
 func seenAtOnce(effects []disruption.Effect) bool {
 	for _, effect := range effects {
 		switch effect.(type) {
@@ -142,8 +142,7 @@ func seenAtOnce(effects []disruption.Effect) bool {
 	return len(effects) > 0
 }
 
-// step asks the command what to do, and does it. The error is the first of what failed; the execution is told of what it has
-// to know.
+// step asks the command what to do, and does it. The error is the first failure; the execution gets the failures that it needs to know.
 func (d *disruptor) step(ctx context.Context, run *commandRun) (disruption.Step, error) {
 	observed, err := d.observe(ctx, run)
 	if err != nil {
@@ -184,7 +183,7 @@ func (d *disruptor) step(ctx context.Context, run *commandRun) (disruption.Step,
 	return step, errors.Join(errs...)
 }
 
-// observe is what the command's execution is told.
+// observe is the state that the command's execution gets.
 func (d *disruptor) observe(ctx context.Context, run *commandRun) (disruption.Observed, error) {
 	cmd := run.execution.Command()
 	out := disruption.Observed{Members: make(map[string]disruption.MemberState, len(cmd.Members))}

@@ -25,11 +25,11 @@ type feed struct {
 	informers cache.Informers
 	state     *cluster.State
 	kinds     []watched
-	// classes are objects of kinds that planning does not read: seen is told of their changes, and nobody else.
+	// classes are objects of kinds that planning does not read: only seen is called for their changes.
 	classes []client.Object
 	log     *slog.Logger
 	now     func() time.Time
-	// seen is told of every change, the object before and after; before is nil for a new one, after for one that went.
+	// seen is called for every change, with the object before and after; before is nil for a new one, after for one that went.
 	seen func(before, after client.Object)
 }
 

@@ -11,7 +11,7 @@ import (
 type remover struct {
 	*actor
 	told *disruptionMetrics
-	// removed is told of what goes, for budgets with a rate and the cool-down of owners.
+	// removed is called for each removal, for budgets with a rate and the cool-down of owners.
 	removed func(disruption.Disruption)
 }
 

@@ -55,7 +55,7 @@ type planner struct {
 	waiting int
 	retryAt time.Time
 
-	// launching is held while claims are ordered, so that limits are reckoned up once at a time; scaling while a static pool's
+	// launching is held while claims are ordered, so that limits are computed by one caller at a time; scaling while a static pool's
 	// number of nodes is looked at and changed.
 	launching, scaling sync.Mutex
 	// buffered are the nodes that hold placeholders since the last pass.

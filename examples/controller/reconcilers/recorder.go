@@ -40,7 +40,7 @@ type eventKey struct {
 }
 
 const (
-	// mostRemembered bounds the memory of events; with more the oldest expire early, at worst an event is told twice.
+	// mostRemembered limits how many events are remembered; beyond it the oldest expire early, so at worst an event is published twice.
 	mostRemembered = 20_000
 	// nominationRate and nominationBurst are how many Nominated events are published (PRV section 16).
 	nominationRate  = 5.0 // per second
@@ -64,7 +64,7 @@ func (r *recorder) publishAs(identity string, e provisioning.Event) {
 	}
 }
 
-// admit reports whether it is time to tell the event, and notes that it is told.
+// admit reports whether the event should be published now, and records that it is.
 func (r *recorder) admit(e *provisioning.Event, identity string) bool {
 	key := eventKey{e.Kind, e.Namespace, e.Name, e.UID, e.Reason, identity}
 	now := r.now()

@@ -59,7 +59,7 @@ type group struct {
 	key        string
 	namespaces func(string) bool
 	selectors  []labels.Selector // all must match
-	// eligible nodes, whose domains a spread reckons with; nil: all.
+	// eligible nodes, whose domains a spread counts; nil: all.
 	eligible []bool
 	domains  map[string]int
 	total    int

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Options say how a search goes about it: disruption.Global says what each means. All are as given, 0 is 0.
+// Options are those of disruption.Global, with defaults filled in: 0 is 0.
 type Options struct {
 	Query               planning.Query
 	PayBack             time.Duration
@@ -18,7 +18,7 @@ type Options struct {
 	SpotToSpot          bool
 	SpotToSpotTypes     int
 	MaxMembers, MaxBins int
-	// MaxMerged is how many nodes a command of a fleet that is searched thoroughly removes at most that launches one at most.
+	// MaxMerged is how many nodes a command with at most one new node may remove, in fleets that are searched thoroughly.
 	MaxMerged             int
 	Work                  int
 	Parallelism           int

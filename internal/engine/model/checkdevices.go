@@ -144,7 +144,7 @@ func (c *quantityCheck) claim(spec *resourcev1.DeviceClaim, path string) {
 	}
 }
 
-// amount refuses an amount that can't be planned with. Of several at fault that with the first path is told.
+// amount refuses an amount that can't be planned with. Of several faults, the one with the first path is reported.
 func (c *quantityCheck) amount(q resource.Quantity, path func() string) {
 	if !resources.Absurd(&q) && q.Sign() >= 0 {
 		return

@@ -57,7 +57,7 @@ func (t Placing) PutNew(n *planning.NewNode) error {
 	}
 	mc, ok := t.nodeFor(int32(pool), n)
 	if !ok {
-		return fmt.Errorf("putting pods on a new node of pool %s: %s is not to be had: %w", n.Pool, n.InstanceTypes[0].Name, ErrNoPlace)
+		return fmt.Errorf("putting pods on a new node of pool %s: %s is not available: %w", n.Pool, n.InstanceTypes[0].Name, ErrNoPlace)
 	}
 	host := t.S.Open(mc)
 	if SpreadsOf(t.Trial).Disturbs(host) {

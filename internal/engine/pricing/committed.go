@@ -52,8 +52,8 @@ func (v *Values) findCommitted(p *Problem) {
 // then they are worth less than what the best node brings, and pods less than what they cost elsewhere.
 var relaxed = [...]float64{0.7, 0.45, 0.25, 0.1, 0.03, 0}
 
-// tighten looks for values with a better bound: with nodes that commitments cover to be had without limit, at their price
-// and a share of what they use is worth. The bound is a concave function of that share.
+// tighten looks for values with a better bound: it assumes unlimited nodes covered by commitments, at their price plus a share of the
+// worth of what they use. The bound is a concave function of that share.
 func (v *Values) tighten(ctx context.Context, p *Problem) {
 	best := v
 	for _, share := range relaxed {

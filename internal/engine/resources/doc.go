@@ -8,7 +8,7 @@
 //
 // The method: [OfPod] follows kube-scheduler on containers, sidecars, resizes and overhead. [Fits], [HowMany] and [AddScaled] are loops over
 // a few integers; [MaxTree] finds the first of many vectors that has room for a need, by a binary tree of maxima (a tournament tree; Knuth,
-// The Art of Computer Programming, volume 3, section 5.4.1). Quantities that arithmetic would take minutes for are never reckoned with
+// The Art of Computer Programming, volume 3, section 5.4.1). The rooms never compute with quantities for which arithmetic would take minutes
 // ([Absurd]), and requests that no node could grant are found beforehand ([CheckPod]).
 //
 // The cost: a comparison takes as many steps as there are resources, a search in a tree of n vectors about log n comparisons, more where

@@ -22,7 +22,7 @@ const maxAmount = 1 << 50
 
 // Impossible reports whether no node of any kind could grant a request for so much of the resource: it is
 // negative, 2,000 CPUs or more, more than 100 TiB of memory, or more than 1 PiB of local storage or of anything else. It takes the same
-// short time for any quantity, also for those whose exponents other arithmetic on quantities would take minutes for.
+// short time for any quantity, also for exponents for which other arithmetic would take minutes.
 func Impossible(name corev1.ResourceName, q resource.Quantity) bool {
 	if Absurd(&q) || q.Sign() < 0 {
 		return true
@@ -36,14 +36,13 @@ func Impossible(name corev1.ResourceName, q resource.Quantity) bool {
 	return q.CmpInt64(impossibleStorage) > 0
 }
 
-// Absurd reports whether a quantity is too large or too small to reckon with: comparing or adding it would write out all
-// digits that its exponent stands for.
+// Absurd reports whether a quantity is too large or too small to compute with: comparing or adding it would write out all digits of its exponent.
 func Absurd(q *resource.Quantity) bool {
 	f := math.Abs(q.AsApproximateFloat64())
 	return !(f < 1e24) || (f < 1e-12 && !q.IsZero())
 }
 
-// bounded is q, or a quantity that is quickly reckoned with and as impossible if q is absurd.
+// bounded is q, or, if q is absurd, a quantity that is as impossible but quick to compute with.
 func bounded(q resource.Quantity) resource.Quantity {
 	if !Absurd(&q) {
 		return q

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Table gives each resource name that the model reckons with a small number: its place in every vector.
+// Table gives each resource name of the model a small number: its index in every vector.
 // Only resources that some pod asks for matter; what nobody wants can't run out.
 type Table struct {
 	// Names of the resources, in the order of their places. It is not changed but by Intern.

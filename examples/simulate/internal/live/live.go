@@ -34,7 +34,7 @@ type Options struct {
 	// AWS says how to reach AWS; the zero value takes region, credentials and endpoints from the environment and the
 	// shared configuration files, as the AWS command line does.
 	AWS sdk.Config
-	// Progress is told what is being done; nil for nobody. Calls don't overlap.
+	// Progress is called with what is being done; nil for no report. Calls don't overlap.
 	Progress func(stage string)
 	// Clock is the clock; nil means the real one.
 	Clock option.Clock

@@ -37,7 +37,7 @@ type Options struct {
 	Interruptions float64
 	// Estimated reports whether what a node of a type, bought in that way, costs is an estimate; nil for none.
 	Estimated func(instanceType, capacityType string) bool
-	// Progress is told now and then how far the clock is; nil for nobody.
+	// Progress is called from time to time with the simulated time; nil for no report.
 	Progress func(at time.Duration)
 }
 
