@@ -266,7 +266,7 @@ func familyOf(key cloudprovider.OfferingKey) cloudprovider.OfferingKey {
 	return cloudprovider.OfferingKey{InstanceType: family, Zone: key.Zone, CapacityType: key.CapacityType}
 }
 
-// typeOf is the neighbourhood of an offering's type in all zones.
+// typeOf identifies the offerings of the same type in all zones.
 func typeOf(key cloudprovider.OfferingKey) cloudprovider.OfferingKey {
 	return cloudprovider.OfferingKey{InstanceType: key.InstanceType, CapacityType: key.CapacityType}
 }

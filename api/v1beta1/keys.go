@@ -10,7 +10,7 @@ const (
 	NodeClassReferenceAnnotationKey = "compatibility.karpenter.sh/v1beta1-nodeclass-reference"
 )
 
-// Annotations of old that still work in v1beta1 in addition to karpenter.sh/do-not-disrupt.
+// Older annotations that still work in v1beta1, in addition to karpenter.sh/do-not-disrupt.
 const (
 	// DoNotConsolidateAnnotationKey opts a node out of voluntary disruption.
 	DoNotConsolidateAnnotationKey = "karpenter.sh/do-not-consolidate"

@@ -49,7 +49,7 @@ type Settings struct {
 	// WithoutInstanceProfiles says that node classes name instance profiles, not roles: none are made. Roles
 	// are passed to EC2 anyway.
 	WithoutInstanceProfiles bool
-	// WithoutEKS says that the cluster is not EKS's, or that all there is to know of it is configured.
+	// WithoutEKS means that the cluster is not on EKS, or that all details of it are configured.
 	WithoutEKS bool
 	// ZonalShift lets ARC be asked for zones that the EKS cluster is shifted away from.
 	ZonalShift bool

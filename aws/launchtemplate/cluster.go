@@ -15,7 +15,7 @@ const (
 	IPv6 IPFamily = "IPv6"
 )
 
-// Cluster is what nodes are told of the cluster they join.
+// Cluster is what nodes must know about the cluster that they join.
 type Cluster struct {
 	// Name of the cluster; it is part of every tag. Required.
 	Name string `json:"name"`

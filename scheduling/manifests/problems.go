@@ -76,7 +76,7 @@ type Problem struct {
 	Position
 	// Code is the kind of problem.
 	Code ProblemCode
-	// Object is "Kind namespace/name", or less where less is known.
+	// Object is "Kind namespace/name", without the parts that are unknown.
 	Object string
 	// Path is the field, as in "spec.containers[0].resources.requests[cpu]". Empty: the object as a whole.
 	Path string

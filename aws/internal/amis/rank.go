@@ -18,7 +18,7 @@ import (
 // candidate is an image for one set of requirements.
 type candidate struct {
 	awsv1.AMI
-	// created is zero, the oldest there is, when EC2 doesn't say.
+	// created is zero, the oldest time, if EC2 does not report it.
 	created time.Time
 }
 

@@ -23,7 +23,7 @@ type field struct {
 	Path []string `json:"path"`
 	// Was is what there and back makes of it, nil if nothing; as long as that is what is there, it is Is that counts.
 	Was *json.RawMessage `json:"was,omitempty"`
-	// Is is what it was meant to be, nil if nothing.
+	// Is is the field that was meant, nil if none.
 	Is *json.RawMessage `json:"is,omitempty"`
 }
 

@@ -311,7 +311,7 @@ func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 	wake(d.moved)
 }
 
-// beginning reports whether some command has not got to where its members are seen to leave, or gives them back.
+// beginning reports whether the members of some command are about to leave and no object shows it yet, or are being kept after all.
 func (d *disruptor) beginning() bool {
 	now := d.now()
 	d.mu.Lock()

@@ -25,7 +25,7 @@ type poolReconciler struct {
 	*actor
 	state  *cluster.State
 	lookup *requirements.Lookup
-	// classes says whether node classes are ready; nil if all are that are of a kind that is served.
+	// classes reports whether node classes are ready; with nil, all classes of served kinds count as ready.
 	classes cloudprovider.NodeClassStatus
 	// planner orders what static pools lack; static says whether they are managed.
 	planner *planner

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// roundsForReference is within how many rounds Global has to be as cheap as Reference is in the end.
+// roundsForReference is the number of rounds within which Global must reach the final cost of Reference.
 const roundsForReference = 3
 
 // consolidation is what is printed of a fleet that was consolidated.

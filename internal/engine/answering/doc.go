@@ -5,7 +5,8 @@
 // Input is a trial. Output is a planning.Plan ([Answering.Plan]), plain data in a total order; [Solve] makes a trial and a plan of a model.
 //
 // The method: pods are listed host by host and replayed in an order in which each keeps the rules when it is bound; new nodes are described
-// (package newnodes), broken wishes gathered, pods without a place explained (package explain) and the bound proved (package certify).
+// (package newnodes), violated preferences are listed, pods without a place are explained (package explain), and the bound is proved
+// (package certify).
 //
 // The cost: a pass over pods and new nodes, apart from the packages named.
 package answering

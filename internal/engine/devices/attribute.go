@@ -43,7 +43,7 @@ func valueOf(a resourcev1.DeviceAttribute) value {
 	return value{}
 }
 
-// attribute is the value of the attribute of that full name, domain/id. A device may leave out the domain where it is its driver's.
+// attribute is the value of the attribute of that full name, domain/id. A device may leave out the domain if that is its driver's name.
 func (d *device) attribute(name string) value {
 	if a, ok := d.object.Attributes[resourcev1.QualifiedName(name)]; ok {
 		return valueOf(a)

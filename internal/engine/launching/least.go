@@ -144,8 +144,7 @@ func (s *launchSearch) open(most int, spent int64) {
 	}
 }
 
-// choices are the nodes to open next, by what they would hold for their price. Of those that cost as much and would hold as
-// much only the first is among them.
+// choices are the nodes to open next, by what they would hold for their price. Of several with equal cost and room, only the first is listed.
 func (s *launchSearch) choices(spent int64) []opening {
 	t := s.t
 	anchor, kinds := t.anchorOf(s.classes)

@@ -34,8 +34,8 @@ type draw struct {
 	Lambda []float64
 }
 
-// certify finds the proof of the bound that the values give. What is limited has to be paid for at what the best node of
-// it is worth beyond its price; where that takes more off the bound than the pods on it add, all values are scaled down.
+// certify finds the proof of the bound that the values give. A limited resource is charged with the most that a node using it is worth
+// above its price. If that reduces the bound by more than its pods add, all values are scaled down instead.
 func (v *Values) certify(p *Problem) {
 	v.Certified = Certified{Item: v.Item, Scale: 1, Limits: v.limits(p)}
 	v.Bound = v.sum(p)
