@@ -22,14 +22,14 @@ type tinyPod struct {
 	want              map[string]string
 }
 
-// tinyMachine is one way to buy a node.
-type tinyMachine struct {
+// tinyNode is one way to buy a node.
+type tinyNode struct {
 	cpu, memory, gpus, pods int
 	labels                  map[string]string
 	price                   float64
 }
 
-func (m *tinyMachine) holds(pods []tinyPod, set uint) bool {
+func (m *tinyNode) holds(pods []tinyPod, set uint) bool {
 	cpu, memory, gpus := 0, 0, 0
 	for i := range pods {
 		if set&(1<<i) == 0 {
@@ -46,7 +46,7 @@ func (m *tinyMachine) holds(pods []tinyPod, set uint) bool {
 }
 
 // cheapestPlan looks at every way to split the pods into nodes.
-func cheapestPlan(pods []tinyPod, machines []tinyMachine) float64 {
+func cheapestPlan(pods []tinyPod, machines []tinyNode) float64 {
 	all := uint(1)<<len(pods) - 1
 	single := make([]float64, all+1)
 	for set := uint(1); set <= all; set++ {
@@ -77,10 +77,10 @@ func TestBoundOfGPUsAgainstExhaustiveSearch(t *testing.T) { boundAgainstExhausti
 func boundAgainstExhaustiveSearch(t *testing.T, gpus int) {
 	worst := 1.0
 	seeded.Check(t, func(t *rapid.T) {
-		var machines []tinyMachine
+		var machines []tinyNode
 		var types []*cloudprovider.InstanceType
 		for i := range number(t, 1, 4) {
-			m := tinyMachine{cpu: oneOf(t, 1, 2, 4, 8), memory: oneOf(t, 2, 4, 8, 16), pods: oneOf(t, 2, 4, 110)}
+			m := tinyNode{cpu: oneOf(t, 1, 2, 4, 8), memory: oneOf(t, 2, 4, 8, 16), pods: oneOf(t, 2, 4, 110)}
 			if gpus > 0 {
 				m.gpus = oneOf(t, 0, 1, gpus/2, gpus)
 			}
