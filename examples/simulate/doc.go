@@ -298,6 +298,7 @@
 //	  pods           that have to move
 //	  savings, savingsUnknown
 //	                 as in summary
+//	prices[]         where the prices of the nodes come from, as in a plan
 //	nodes[]          every node, by name
 //	  name, nodePool nodePool is empty for a node without one, which stays
 //	  outcome        kept, removed or replaced

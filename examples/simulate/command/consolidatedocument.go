@@ -25,6 +25,8 @@ type consolidationDocument struct {
 	// Waiting says that more may be possible later: at Again, if that is known.
 	Waiting bool      `json:"waiting"`
 	Again   time.Time `json:"again,omitzero"`
+	// Prices say where the prices of the nodes come from.
+	Prices []priceSource `json:"prices"`
 	// Assumptions are left out without any.
 	Assumptions []string `json:"assumptions,omitempty"`
 }
@@ -157,6 +159,7 @@ func newConsolidationDocument(c consolidation) consolidationDocument {
 	d.Summary.Savings = roundDollars(d.Summary.Savings)
 	d.Summary.EvictionCost = roundDollars(d.Summary.EvictionCost)
 	d.Summary.HourlyCost, d.Summary.HourlyCostAfter, d.Summary.nodeCounts = c.before.figure(), c.after.figure(), newNodeCounts(c.before, c.after)
+	d.Prices = c.prices.sources(c.snapshot)
 	d.Summary.PlanMillis = float64(c.planning.Microseconds()) / 1000
 	return d
 }

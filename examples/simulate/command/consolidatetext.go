@@ -255,6 +255,12 @@ func (r consolidationText) writeChange(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s instead of %s: %s%s/h %s%s%s, %s%s a month of %d h.\n",
 		r.paint(bold, r.result.after.String()), &r.result.before, mark, dollars(change), word, of, share, mark, r.paint(bold, monthly(change)), hoursPerMonth)
+	for i, s := range r.document.Prices {
+		if i == 0 {
+			fmt.Fprintln(w, "Prices of the nodes:")
+		}
+		r.writeWrapped(w, "  ", fmt.Sprintf("%s, %s/h: %s", counted(s.Nodes, s.CapacityType+" node"), s.mark()+dollars(s.HourlyCost), s.words()))
+	}
 }
 
 func (r consolidationText) writeSaving(w io.Writer) {

@@ -1,12 +1,14 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -14,6 +16,8 @@ import (
 type nodePrice struct {
 	price            float64
 	known, estimated bool
+	// offering that the node was bought as, where the price is known.
+	offering cloudprovider.OfferingKey
 }
 
 // figure is the price for documents; nil where it is not known.
@@ -52,7 +56,7 @@ func (s *simulation) nodePricesOf(snapshot *scheduling.Snapshot) (nodePrices, er
 	for i := range labelled.Nodes {
 		n := &labelled.Nodes[i]
 		price, ok := model.NodePrice(n.Name)
-		p := nodePrice{price: price.Price, known: ok}
+		p := nodePrice{price: price.Price, known: ok, offering: price.Offering}
 		if ok && n.Object != nil {
 			p.estimated = s.assumed.isEstimated(instanceTypeOf(n.Object), n.Object.Labels[v1.CapacityTypeLabelKey])
 		}
@@ -82,6 +86,53 @@ func (p nodePrices) cost() nodeCost {
 		c.add(p[name])
 	}
 	return c
+}
+
+// sources say where the known prices come from: those of the offerings that the nodes were bought as.
+func (p nodePrices) sources(snapshot *scheduling.Snapshot) []priceSource {
+	wanted := make(map[string]bool)
+	for _, price := range p {
+		wanted[price.offering.InstanceType] = price.known
+	}
+	offers := make(map[cloudprovider.OfferingKey]*cloudprovider.Offering)
+	for _, catalog := range sortedKeys(snapshot.Catalogs) {
+		for _, t := range snapshot.Catalogs[catalog] {
+			for i := range t.Offerings {
+				if key := cloudprovider.KeyOf(t, &t.Offerings[i]); wanted[t.Name] && offers[key] == nil {
+					offers[key] = &t.Offerings[i]
+				}
+			}
+		}
+	}
+	found := make(map[priceSource]*priceSource)
+	for _, name := range sortedKeys(p) {
+		price := p[name]
+		if !price.known {
+			continue
+		}
+		key := priceSource{CapacityType: price.offering.CapacityType}
+		if o := offers[price.offering]; o != nil {
+			key.Source = o.PriceSource
+			if b := o.PriceBasis; b != nil {
+				key.Date, key.Region, key.Confidence = b.Date, b.Region, string(b.Confidence)
+			}
+		}
+		if found[key] == nil {
+			s := key
+			found[key] = &s
+		}
+		found[key].Nodes++
+		found[key].HourlyCost += price.price
+	}
+	out := make([]priceSource, 0, len(found))
+	for _, s := range found {
+		s.HourlyCost = roundDollars(s.HourlyCost)
+		out = append(out, *s)
+	}
+	slices.SortFunc(out, func(a, b priceSource) int {
+		return cmp.Or(strings.Compare(a.CapacityType, b.CapacityType), strings.Compare(a.words(), b.words()), strings.Compare(a.Date, b.Date))
+	})
+	return out
 }
 
 // only are the prices of the nodes of these names.
