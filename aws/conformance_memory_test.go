@@ -170,7 +170,7 @@ func (b *memoryBench) subject() conformance.Subject {
 			Advance:      func(d time.Duration) { b.ec2.clock.advance(d); b.look() },
 			Restart:      func() cloudprovider.CloudProvider { return b.another("demo") },
 			OtherCluster: func() cloudprovider.CloudProvider { return b.another("other") },
-			Instances:    b.machines, SellOut: b.sellOut, Inject: b.inject, Stall: b.stall,
+			Instances:    b.instances, SellOut: b.sellOut, Inject: b.inject, Stall: b.stall,
 			SetNodeClass: func(ref v1.NodeClassReference, state conformance.NodeClassState) error {
 				b.classes.put(ref.Name, inState(b.nodeClass(), state))
 				return nil
@@ -184,7 +184,7 @@ func (b *memoryBench) subject() conformance.Subject {
 	}
 }
 
-func (b *memoryBench) machines(context.Context) ([]conformance.Instance, error) {
+func (b *memoryBench) instances(context.Context) ([]conformance.Instance, error) {
 	userData := map[string]string{}
 	all := b.ec2.described()
 	b.ec2.mu.Lock()
@@ -192,7 +192,7 @@ func (b *memoryBench) machines(context.Context) ([]conformance.Instance, error) 
 		userData[*i.InstanceId] = i.userData
 	}
 	b.ec2.mu.Unlock()
-	var machines []conformance.Instance
+	var instances []conformance.Instance
 	for _, i := range all {
 		if i.State.Name == ec2types.InstanceStateNameTerminated {
 			continue
@@ -210,9 +210,9 @@ func (b *memoryBench) machines(context.Context) ([]conformance.Instance, error) 
 				m.ClaimUID = *tag.Value
 			}
 		}
-		machines = append(machines, m)
+		instances = append(instances, m)
 	}
-	return machines, nil
+	return instances, nil
 }
 
 func (b *memoryBench) sellOut(match func(cloudprovider.OfferingKey) bool) func() {

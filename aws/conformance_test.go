@@ -156,13 +156,13 @@ func (b *bench) subject() conformance.Subject {
 		Requirements:       []v1.NodeSelectorRequirementWithMinValues{in(corev1.LabelInstanceTypeStable, "m5.large", "m6g.large", "c5.large")},
 		VolumeTopologyKeys: []string{"topology.ebs.csi.aws.com/zone"},
 		Hooks: conformance.Hooks{
-			Advance: b.advance, Interrupt: b.interrupt, Noise: b.noise, Restart: another("demo"), OtherCluster: another("other"), Instances: b.machines,
+			Advance: b.advance, Interrupt: b.interrupt, Noise: b.noise, Restart: another("demo"), OtherCluster: another("other"), Instances: b.instances,
 			SellOut: b.sellOut, Inject: b.inject, Stall: b.stall, SetNodeClass: b.setNodeClass, MakeDrift: b.makeDrift,
 		},
 	}
 }
 
-func (b *bench) machines(ctx context.Context) ([]conformance.Instance, error) {
+func (b *bench) instances(ctx context.Context) ([]conformance.Instance, error) {
 	out, err := b.api.DescribeInstances(ctx, &ec2.DescribeInstancesInput{})
 	if err != nil {
 		return nil, err

@@ -46,14 +46,14 @@ func (m *tinyNode) holds(pods []tinyPod, set uint) bool {
 }
 
 // cheapestPlan looks at every way to split the pods into nodes.
-func cheapestPlan(pods []tinyPod, machines []tinyNode) float64 {
+func cheapestPlan(pods []tinyPod, nodes []tinyNode) float64 {
 	all := uint(1)<<len(pods) - 1
 	single := make([]float64, all+1)
 	for set := uint(1); set <= all; set++ {
 		single[set] = math.Inf(1)
-		for i := range machines {
-			if machines[i].price < single[set] && machines[i].holds(pods, set) {
-				single[set] = machines[i].price
+		for i := range nodes {
+			if nodes[i].price < single[set] && nodes[i].holds(pods, set) {
+				single[set] = nodes[i].price
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func TestBoundOfGPUsAgainstExhaustiveSearch(t *testing.T) { boundAgainstExhausti
 func boundAgainstExhaustiveSearch(t *testing.T, gpus int) {
 	worst := 1.0
 	seeded.Check(t, func(t *rapid.T) {
-		var machines []tinyNode
+		var nodes []tinyNode
 		var types []*cloudprovider.InstanceType
 		for i := range number(t, 1, 4) {
 			m := tinyNode{cpu: oneOf(t, 1, 2, 4, 8), memory: oneOf(t, 2, 4, 8, 16), pods: oneOf(t, 2, 4, 110)}
@@ -92,7 +92,7 @@ func boundAgainstExhaustiveSearch(t *testing.T, gpus int) {
 				m.price = float64(number(t, 5, 60)*m.cpu) / 100
 				m.labels = map[string]string{zoneKey: zone, typeKey: name}
 				it.Offerings = append(it.Offerings, offering(zone, "on-demand", m.price))
-				machines = append(machines, m)
+				nodes = append(nodes, m)
 			}
 			types = append(types, it)
 		}
@@ -117,7 +117,7 @@ func boundAgainstExhaustiveSearch(t *testing.T, gpus int) {
 			small = append(small, p)
 			list = append(list, pod(fmt.Sprintf("p%d", i), append(options, requests(fmt.Sprintf("cpu=%d", p.cpu), fmt.Sprintf("memory=%dGi", p.memory), fmt.Sprintf("%s=%d", gpuName, p.gpus)))...))
 		}
-		want := cheapestPlan(small, machines)
+		want := cheapestPlan(small, nodes)
 		s := cluster(types, list)
 		p := solved(t, s)
 		if math.IsInf(want, 1) {

@@ -14,14 +14,14 @@
 // The view depends on the objects alone, not on the order in which they came: a Node may come before its NodeClaim
 // or after it, a pod before the node it is bound to, a deletion of what was never known. It equals one that is made from
 // scratch of the same objects. State is safe for concurrent use; an event costs a few map accesses, a snapshot what
-// has changed since the one before and a copy of the list of machines.
+// has changed since the one before and a copy of the list of nodes.
 //
 //	events   what State is told                                              event.go, kind.go
 //	state    objects by name, machines by provider ID, pods by node          state.go, machines.go, pods.go
 //	groups   which pods are gangs                                            groups.go
 //	lists    sorted lists that change without being copied event by event    sortedlist.go
 //	view     the snapshot, and what disruption needs in addition to it               view.go, snapshot.go
-//	shape    what a machine is reckoned to be until it is launched           shape.go
+//	shape    what a node counts as until it is launched           shape.go
 //	barrier  whether everything that the API has was seen                    barrier.go
 //
 // # Deliberate differences
@@ -31,7 +31,7 @@
 //   - A claim that has no instance yet does not stop planning: planning assumes for it what any of its instance types
 //     has. The barrier is for what the API has and the view does not.
 //   - A Node that is being deleted is leaving, also while its claim is not: nothing can undo a deletion.
-//   - A machine that was ordered for pods is nominated for them once it is initialised (State.NominateNew): with a
+//   - A node that was ordered for pods is nominated for them once it is initialised (State.NominateNew): with a
 //     consolidateAfter shorter than kube-scheduler takes to bind them, new nodes would go as empty.
 //   - What moves the consolidation timestamp moves View.Revision: a number needs no refresh by the clock.
 //   - Of objects that lay claim to one provider ID one is taken, by a rule, not the one that came last; the others are in

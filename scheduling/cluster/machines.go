@@ -127,7 +127,7 @@ func (s *State) applyNode(node *corev1.Node, e *Event) {
 		}
 	}
 	if claim := s.claims.get(types.NamespacedName{Name: node.Name}); claim != nil {
-		s.touch(keyOfClaim(claim)) // it can't use its name while another machine has it
+		s.touch(keyOfClaim(claim)) // it can't use its name while another node has it
 	}
 	s.sortStray(node.Name)
 }
@@ -189,7 +189,7 @@ func (m *machine) speakers(s *State) (*corev1.Node, *v1.NodeClaim) {
 	return node, claim
 }
 
-// refresh looks again at the machines that events have touched.
+// refresh looks again at the nodes that events have touched.
 func (s *State) refresh() {
 	if len(s.touched) == 0 {
 		return
@@ -298,7 +298,7 @@ func (m *Machine) note(f facts) {
 	}
 }
 
-// initializedSince is since when the claim's machine is ready for pods. The claim is shared and only read.
+// initializedSince is since when the claim's node is ready for pods. The claim is shared and only read.
 func initializedSince(claim *v1.NodeClaim) (time.Time, bool) {
 	for i := range claim.Status.Conditions {
 		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionInitialized {
@@ -339,7 +339,7 @@ func compareClaimants(a, b *metav1.ObjectMeta) int {
 	return cmp.Or(stays(a)-stays(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a.Name, b.Name), compareNames(a.Namespace, b.Namespace))
 }
 
-// complete reports whether a Node says enough to stand for its machine.
+// complete reports whether a Node says enough to be planned with.
 func complete(node *corev1.Node) bool {
 	return scheduling.PoolOf(node.Labels).IsZero() || node.Labels[v1.NodeInitializedLabelKey] == "true" ||
 		node.Labels[corev1.LabelInstanceTypeStable] != ""
@@ -357,7 +357,7 @@ func phaseOf(node *corev1.Node, claim *v1.NodeClaim) Phase {
 	return PhaseLaunching
 }
 
-// claimPrefix is the prefix of the name of a machine without a Node, if another machine's Node has the claim's name. No object
+// claimPrefix is the prefix of the name of a claim without a Node, if another claim's Node has the claim's name. No object
 // of the API has a slash in its name.
 const claimPrefix = "nodeclaim/"
 
@@ -380,7 +380,7 @@ func worthALook(before, after *shownMachine) bool {
 		!slices.EqualFunc(b.Pods, a.Pods, func(x, y *corev1.Pod) bool { return x.Namespace == y.Namespace && x.Name == y.Name && x.UID == y.UID })
 }
 
-// sortStray keeps the books on pods that are bound to a Node that stands for no machine.
+// sortStray keeps the books on pods that are bound to a Node that stands for no node of the cluster.
 func (s *State) sortStray(node string) {
 	if len(s.onNode[node]) > 0 && !s.hosted(node) {
 		s.strays[node] = struct{}{}
@@ -389,7 +389,7 @@ func (s *State) sortStray(node string) {
 	}
 }
 
-// hosted reports whether pods bound to the Node are on a machine, as of the last refresh.
+// hosted reports whether pods bound to the Node are on a node of the cluster, as of the last refresh.
 func (s *State) hosted(name string) bool {
 	node := s.nodes.get(types.NamespacedName{Name: name})
 	if node == nil {
@@ -399,7 +399,7 @@ func (s *State) hosted(name string) bool {
 	return ok && s.machines[key] != nil && s.machines[key].host == name
 }
 
-// objectOf is what the machine is known by.
+// objectOf is what the node is known by.
 func objectOf(node *corev1.Node, claim *v1.NodeClaim) ObjectKey {
 	if node != nil {
 		return objectKey(KindNode, node.Name)

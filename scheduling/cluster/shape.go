@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// A claim has no instance yet while its launch is under way. Its pods still wait, so a plan without it would order the same machine again.
+// A claim has no instance yet while its launch is under way. Its pods still wait, so a plan without it would order the same node again.
 // What it will have is only known by what it asks for: the claim names the instance
 // types that it may become, and all of them have room for the pods it was made for. So planning assumes what all of them have: of each
 // resource the smallest allocatable amount, the labels that all agree on, and, for the pool's limits, the largest capacity.
