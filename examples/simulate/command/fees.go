@@ -90,6 +90,21 @@ func parseFees(text string) ([]chosenFee, error) {
 	return out, nil
 }
 
+// checkPools refuses pools that the snapshot does not have: a fee for a misspelt one would be counted nowhere.
+func (c chosenFee) checkPools(snapshot *scheduling.Snapshot) error {
+	var known []string
+	for i := range snapshot.NodePools {
+		known = append(known, snapshot.NodePools[i].Identity().String())
+	}
+	slices.Sort(known)
+	for _, pool := range c.pools {
+		if !slices.Contains(known, pool) {
+			return fmt.Errorf("--fees %s@%s: the input has no nodepool %q, only %s", c.Name, strings.Join(c.pools, "+"), pool, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
 // terms are those of the fee, for the types of the snapshot.
 func (c chosenFee) terms(snapshot *scheduling.Snapshot) []scheduling.CostTerm {
 	var out []scheduling.CostTerm
@@ -148,6 +163,9 @@ func (s *simulation) addFees(snapshot *scheduling.Snapshot) error {
 		model.Terms = slices.Clone(snapshot.CostModel.Terms)
 	}
 	for _, c := range s.fees {
+		if err := c.checkPools(snapshot); err != nil {
+			return err
+		}
 		model.Terms = append(model.Terms, c.terms(snapshot)...)
 	}
 	snapshot.CostModel = model

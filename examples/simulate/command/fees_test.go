@@ -6,6 +6,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/drawknife/drawknife/fake/build"
+	"github.com/drawknife/drawknife/scheduling"
 )
 
 func TestParseFees(t *testing.T) {
@@ -112,5 +115,15 @@ func TestFeesInDocument(t *testing.T) {
 				t.Errorf("docs/costs.md has no $%g, of %s", cpu, name)
 			}
 		}
+	}
+}
+
+// A fee for a pool that is not there would be counted nowhere.
+func TestFeesOfUnknownPools(t *testing.T) {
+	s := &simulation{options: options{fees: []chosenFee{{fee: fee{Name: "rhel"}, pools: []string{"web", "wbe"}}}}}
+	snapshot := &scheduling.Snapshot{NodePools: []scheduling.NodePool{{Object: build.Pool("web")}, {Object: build.Pool("batch")}}}
+	err := s.addFees(snapshot)
+	if want := `--fees rhel@web+wbe: the input has no nodepool "wbe", only batch, web`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
