@@ -81,7 +81,7 @@ const (
 	NodeClassTerminating NodeClassState = "Terminating"
 )
 
-// A Machine as the cloud knows it, not the provider.
+// An Instance as the cloud knows it, not the provider.
 type Instance struct {
 	// ProviderID as the provider would call it.
 	ProviderID string
