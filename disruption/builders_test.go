@@ -307,7 +307,7 @@ func (w *world) ledger(t testing.TB) (*disruption.Fleet, *disruption.BudgetTrack
 	f := w.fleet(t)
 	l, err := disruption.NewBudgetTracker(f)
 	if err != nil {
-		t.Fatal("NewLedger:", err)
+		t.Fatal("NewBudgetTracker:", err)
 	}
 	return f, l
 }

@@ -253,7 +253,7 @@ func (p *Provider) providerID(machine string, holder Holder) string {
 	return fmt.Sprintf("inventory:///%s/%s/%d", p.machines[machine].Zone, machine, holder.Launch)
 }
 
-// describe is a machine as Create, Get and List tell of it: from inventory and journal alone, so that the next process tells
+// describe is a machine as Create, Get and List describe it: from inventory and journal alone, so that the next process says
 // the same.
 func (p *Provider) describe(name string, holder Holder) *v1.NodeClaim {
 	m := p.machines[name]

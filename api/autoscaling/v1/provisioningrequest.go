@@ -35,7 +35,7 @@ type ProvisioningRequestList struct {
 	Items []ProvisioningRequest `json:"items"`
 }
 
-// ProvisioningRequestSpec says which pods need room, and in which way the room is to be had.
+// ProvisioningRequestSpec says which pods need room, and how it may be found: in the cluster, or by new nodes.
 type ProvisioningRequestSpec struct {
 	// PodSets are the groups of pods, at least one.
 	// +kubebuilder:validation:MinItems=1

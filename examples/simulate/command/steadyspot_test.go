@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Steady spot prices are dearer than those of the single day, estimates are marked, and a saved snapshot has them already.
+// Steady spot prices are higher than those of the single day, estimates are marked, and a saved snapshot has them already.
 func TestSteadySpotPrices(t *testing.T) {
 	seen, steady := simulate(t, "", "-o", "json").plan(t), simulate(t, "", "-o", "json", "--spot-prices", "steady").plan(t)
 	if steady.Summary.HourlyCost <= seen.Summary.HourlyCost || steady.Summary.Estimated == 0 || seen.Summary.Estimated != 0 {
