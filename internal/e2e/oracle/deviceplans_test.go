@@ -1,8 +1,11 @@
 package oracle_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -99,7 +102,7 @@ func newSlices(it *cloudprovider.InstanceType) []*resourcev1.ResourceSlice {
 }
 
 // replayDevices has the judge allocate the claims of a node's pods one by one. It returns the pods that get none.
-func replayDevices(t *rapid.T, j *deviceJudge, s *scheduling.Snapshot, list []*resourcev1.ResourceSlice, pods []scheduling.PodKey) (placed int, refused []string) {
+func replayDevices(j *deviceJudge, s *scheduling.Snapshot, list []*resourcev1.ResourceSlice, pods []scheduling.PodKey) (placed int, refused []string) {
 	var taken []resourcev1.DeviceRequestAllocationResult
 	for _, key := range pods {
 		for _, template := range s.ResourceClaimTemplates {
@@ -119,58 +122,83 @@ func replayDevices(t *rapid.T, j *deviceJudge, s *scheduling.Snapshot, list []*r
 	return placed, refused
 }
 
-// kube-scheduler finds the devices that plans count on, when it binds pods as Plan.Order says. The long run is
-// ORACLE_SEED=7 ORACLE_DEVICEPLANS=20000 go -C internal/e2e/oracle test -v -timeout 4h -run TestDevicePlans .
-func TestDevicePlans(t *testing.T) {
-	setFlag(t, "rapid.seed", "ORACLE_SEED", "1")
-	setFlag(t, "rapid.checks", "ORACLE_DEVICEPLANS", "1500")
-	j := newDeviceJudge()
-	placed, refused, nowhere, missed, say := 0, 0, 0, 0, t.Logf
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawnDeviceCluster(t, j)
-		m, err := scheduling.Compile(s, scheduling.WithDeviceMatcher(j))
-		if err != nil {
-			t.Fatal(err)
+// devicePlans counts what the judge says of plans.
+type devicePlans struct {
+	placed, refused, nowhere, missed int
+}
+
+// judge plans a cluster and has the judge allocate what the plan says. It returns what the judge does otherwise.
+func (c *devicePlans) judge(t *testing.T, j *deviceJudge, s *scheduling.Snapshot) []string {
+	m, err := scheduling.Compile(s, scheduling.WithDeviceMatcher(j))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Solve(context.Background(), scheduling.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	on := func(where string, list []*resourcev1.ResourceSlice, pods []scheduling.PodKey) {
+		n, not := replayDevices(j, s, list, pods)
+		c.placed += n
+		c.refused += len(not)
+		if len(not) > 0 {
+			found = append(found, fmt.Sprintf("%s with %v refuses %v", where, pods, not))
 		}
-		p, err := m.Solve(context.Background(), scheduling.Query{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		judge := func(where string, list []*resourcev1.ResourceSlice, pods []scheduling.PodKey) {
-			n, not := replayDevices(t, j, s, list, pods)
-			placed += n
-			refused += len(not)
-			if len(not) > 0 {
-				say("%s with %v refuses %v", where, pods, not)
-			}
-		}
-		for i := range p.NewNodes {
-			for _, option := range p.NewNodes[i].InstanceTypes {
-				for _, it := range s.Catalogs["c"] {
-					if it.Name == option.Name {
-						judge("a new "+it.Name, newSlices(it), p.NewNodes[i].Pods)
-					}
-				}
-			}
-		}
-		for i := range p.Existing {
-			judge(p.Existing[i].Name, s.ResourceSlices, p.Existing[i].Pods)
-		}
-		for i := range p.Unschedulable {
-			nowhere++
+	}
+	for i := range p.NewNodes {
+		for _, option := range p.NewNodes[i].InstanceTypes {
 			for _, it := range s.Catalogs["c"] {
-				if n, _ := replayDevices(t, j, s, newSlices(it), []scheduling.PodKey{p.Unschedulable[i].Pod}); n > 0 {
-					missed++
-					break
+				if it.Name == option.Name {
+					on("a new "+it.Name, newSlices(it), p.NewNodes[i].Pods)
 				}
 			}
 		}
-	})
-	t.Logf("%d placed, %d refused, %d without a place, of which a new node would have devices for %d", placed, refused, nowhere, missed)
-	if refused*10000 > placed {
-		t.Errorf("kube-scheduler refuses %d of %d placements: more than 1 in 10,000", refused, placed+refused)
 	}
-	if missed*10000 > placed {
-		t.Errorf("%d pods have no place although a new node would have devices for them: more than 1 for 10,000 that have one", missed)
+	for i := range p.Existing {
+		on(p.Existing[i].Name, s.ResourceSlices, p.Existing[i].Pods)
 	}
+	for i := range p.Unschedulable {
+		c.nowhere++
+		for _, it := range s.Catalogs["c"] {
+			if n, _ := replayDevices(j, s, newSlices(it), []scheduling.PodKey{p.Unschedulable[i].Pod}); n > 0 {
+				c.missed++
+				found = append(found, fmt.Sprintf("%v has no place, and a new %s would have devices for it: %v", p.Unschedulable[i].Pod, it.Name, p.Unschedulable[i].Reasons))
+				break
+			}
+		}
+	}
+	return found
+}
+
+// kube-scheduler finds the devices that plans count on, when it binds pods as Plan.Order says. Each cluster has a seed of its own, which the test prints
+// for each placement that is refused: ORACLE_SEED is the first, ORACLE_DEVICEPLANS how many follow one another. The long run is
+// ORACLE_SEED=10000 ORACLE_DEVICEPLANS=20000 go -C internal/e2e/oracle test -v -timeout 4h -run TestDevicePlans .
+func TestDevicePlans(t *testing.T) {
+	first, draws := number(t, "ORACLE_SEED", "1"), number(t, "ORACLE_DEVICEPLANS", "1500")
+	j := newDeviceJudge()
+	clusters := rapid.Custom(func(t *rapid.T) *scheduling.Snapshot { return drawnDeviceCluster(t, j) })
+	var c devicePlans
+	for seed := first; seed < first+draws; seed++ {
+		for _, found := range c.judge(t, j, clusters.Example(seed)) {
+			t.Logf("ORACLE_SEED=%d ORACLE_DEVICEPLANS=1: %s", seed, found)
+		}
+	}
+	t.Logf("%d placed, %d refused, %d without a place, of which a new node would have devices for %d", c.placed, c.refused, c.nowhere, c.missed)
+	if c.refused*10000 > c.placed {
+		t.Errorf("kube-scheduler refuses %d of %d placements: more than 1 in 10,000", c.refused, c.placed+c.refused)
+	}
+	if c.missed*10000 > c.placed {
+		t.Errorf("%d pods have no place although a new node would have devices for them: more than 1 for 10,000 that have one", c.missed)
+	}
+}
+
+// number is a whole number of the environment.
+func number(t *testing.T, env, unset string) int {
+	t.Helper()
+	n, err := strconv.Atoi(cmp.Or(os.Getenv(env), unset))
+	if err != nil || n < 0 {
+		t.Fatalf("%s: %q is not a whole number", env, os.Getenv(env))
+	}
+	return n
 }
