@@ -143,6 +143,11 @@ func TestBrokenPlansAreNoticed(t *testing.T) {
 		{"a false allocatable", func(_ *scheduling.Snapshot, p *scheduling.Plan) {
 			p.NewNodes[0].Allocatable["cpu"] = resource.MustParse("3")
 		}, "allocatable cpu is 3, should be 2"},
+		{"a type that attaches too few volumes", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
+			find(s, "any").Spec.Volumes = []corev1.Volume{{Name: "disk", VolumeSource: corev1.VolumeSource{
+				GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "d"}}}}
+			s.Catalogs["c"][1].VolumeLimits = map[string]int32{"pd.csi.storage.gke.io": 0}
+		}, "as large/a/spot: does not attach all volumes of the pods"},
 		{"an unknown node", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Existing[0].Name = "x" }, "x: is no node of the snapshot"},
 		{"a leaving node", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Existing[0].Name = "gone" }, "is leaving"},
 		{"a node twice", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Existing = append(p.Existing, p.Existing[0]) }, "stands twice"},

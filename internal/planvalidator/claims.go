@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/drawknife/drawknife/cloudprovider"
 )
 
 // attached is one volume of a pod, as far as it matters where the pod goes.
@@ -193,6 +195,27 @@ func (w *world) volumesRefuse(m *machine, pod *corev1.Pod) string {
 		}
 	}
 	return ""
+}
+
+// attachesAll reports whether a new node of the type attaches all volumes of the pods, each volume once.
+func (c *checker) attachesAll(it *cloudprovider.InstanceType, pods []*corev1.Pod) bool {
+	type volume struct{ driver, id string }
+	seen, used := map[volume]bool{}, map[string]int64{}
+	for _, pod := range pods {
+		volumes, _ := c.volumesOf(pod)
+		for _, v := range volumes {
+			if !seen[volume{v.driver, v.id}] {
+				seen[volume{v.driver, v.id}] = true
+				used[v.driver]++
+			}
+		}
+	}
+	for driver, limit := range it.VolumeLimits {
+		if used[driver] > int64(limit) {
+			return false
+		}
+	}
+	return true
 }
 
 // limits reports whether the node attaches fewer volumes of the driver than n.

@@ -140,14 +140,14 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 		return
 	}
 	sum := corev1.ResourceList{}
-	var specs []*corev1.PodSpec
+	var pods []*corev1.Pod
 	for _, key := range n.Pods {
 		pod := c.pods[key]
 		if pod == nil {
 			continue
 		}
 		plus(sum, requestsOf(pod))
-		specs = append(specs, &pod.Spec)
+		pods = append(pods, pod)
 		if t := blocking(&pod.Spec, np.Object.Spec.Template.Spec.Taints); t != nil {
 			c.fault(n.Name, "pod %s does not tolerate %s", key, t.ToString())
 		}
@@ -163,7 +163,7 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 			c.fault(n.Name, "pool %s can't launch a %s", n.Pool, option.Name)
 			continue
 		}
-		c.option(n, np, c.typesOf(np)[at], option, claim, sum, specs)
+		c.option(n, np, c.typesOf(np)[at], option, claim, sum, pods)
 	}
 }
 
@@ -225,7 +225,7 @@ func (c *checker) variety(n *scheduling.NewNode, np *scheduling.NodePool, claim 
 
 // option checks one instance type of a new node: whichever of its offerings the claim leaves open is bought, the
 // pods are accepted and fit; and the one named is the cheapest of them.
-func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, named scheduling.InstanceTypeOption, claim labels, sum corev1.ResourceList, specs []*corev1.PodSpec) {
+func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, named scheduling.InstanceTypeOption, claim labels, sum corev1.ResourceList, pods []*corev1.Pod) {
 	cheapest, found := 0.0, false
 	for j := range it.Offerings {
 		o := &it.Offerings[j]
@@ -238,10 +238,13 @@ func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *clo
 			cheapest, found = plain, true
 		}
 		where := n.Name + " as " + it.Name + "/" + o.Zone() + "/" + o.CapacityType()
-		for k, spec := range specs {
-			if !c.accepts(m, spec) {
-				c.fault(where, "does not meet what pod %s asks for", n.Pods[k])
+		for _, pod := range pods {
+			if !c.accepts(m, &pod.Spec) {
+				c.fault(where, "does not meet what pod %s/%s asks for", pod.Namespace, pod.Name)
 			}
+		}
+		if !c.attachesAll(it, slices.Concat(c.daemonPodsOn(m, np.Object.Spec.Template.Spec.Taints), pods)) {
+			c.fault(where, "does not attach all volumes of the pods")
 		}
 		need := copyOf(sum)
 		plus(need, c.daemonsOn(m, np.Object.Spec.Template.Spec.Taints))

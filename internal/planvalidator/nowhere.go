@@ -437,7 +437,7 @@ func (c *checker) variedAmong(np *scheduling.NodePool, d demand, m *machine, o *
 				x := c.launched(m.name, np, it, other, known)
 				need := copyOf(m.taken)
 				plus(need, requestsOf(pods[len(pods)-1]))
-				if len(x.pods) != len(m.pods)-len(pods)+1 || lackNew(need, x.room) != "" ||
+				if len(x.pods) != len(m.pods)-len(pods)+1 || lackNew(need, x.room) != "" || !c.attachesAll(it, slices.Concat(x.pods, pods)) ||
 					slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return !c.accepts(known, &pod.Spec) }) {
 					continue
 				}
