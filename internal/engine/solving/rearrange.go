@@ -66,24 +66,27 @@ type rearranging struct {
 	spans bool
 	// steps are the nodes tried and the pods put back so far, of at most limit.
 	steps, limit int
+	// tried are the nodes of the snapshot on which some way has put pods; they are noted of few pods only.
+	tried []int32
 }
 
 // rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new nodes, or on one that may
-// be in the wrong domain, with as many of their wishes kept.
-func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []int32) {
+// be in the wrong domain, with as many of their wishes kept. It returns the nodes of the snapshot that it used on the way, if the pods
+// are few.
+func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []int32) (tried []int32) {
 	if t.Options.ExistingOnly || t.Options.MinValues == planning.MinValuesBestEffort || t.S.Tight > 0 || t.S.Filled() == 0 || t.nearlyProven() || t.S.PodsSince(before.At) > maxRearranged {
-		return
+		return nil
 	}
 	found, proof := t.S.Record(before.At), t.Proof
 	if len(found.Nodes) == 0 || (len(found.Nodes) == 1 && !t.concernsAny(found)) {
-		return
+		return nil
 	}
 	r := &rearranging{t: t.Trial, before: before, priorities: t.prioritiesOf(classes), size: t.shares(classes), best: found, cost: newnodes.Of(t.Trial).NewCost(), broken: t.countBroken(), ranks: t.ranks(found),
 		limit: min(found.Pods()*stepsPerPod, maxRearrangeSteps)}
 	r.placed = t.value(found, r.priorities)
 	r.spans = t.spansNodes(found)
 	if !t.Begin(classes) {
-		return
+		return nil
 	}
 	improved := r.all(ctx)
 	t.Undo(before)
@@ -97,6 +100,7 @@ func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []i
 	if !improved || maps.Equal(found.Stages(), r.best.Stages()) {
 		t.Proof = proof // it speaks of pods that have new nodes at their stages, whatever those are
 	}
+	return r.tried
 }
 
 // concernsAny reports whether rules over domains larger than a node concern pods of the way: even a single new node may then be in the
@@ -273,6 +277,9 @@ func lower(ranks, than map[int32]int) bool {
 func (r *rearranging) consider() bool {
 	t := r.t
 	w := t.S.Record(r.before.At)
+	if w.Pods() <= maxSparing {
+		r.tried = mergeNodes(r.tried, w.NodesUsed())
+	}
 	placed := ImprovingOf(t).value(w, r.priorities)
 	more := slices.Compare(placed, r.placed)
 	cost := newnodes.Of(t).NewCost()

@@ -76,8 +76,9 @@ func (t Solving) placePods(ctx context.Context) {
 func (t Solving) placeTiers(ctx context.Context, real []int32) {
 	before := t.Mark()
 	tried := t.placeReal(ctx, real)
-	ImprovingOf(t.Trial).sparePlaces(ctx, before, real, tried)
-	ImprovingOf(t.Trial).rearrange(ctx, before, real)
+	if !ImprovingOf(t.Trial).sparePlaces(ctx, before, real, tried) {
+		ImprovingOf(t.Trial).rearrange(ctx, before, real)
+	}
 }
 
 // placeReal places classes, as many pods of high priority as can be. It returns the nodes of the snapshot that it used
