@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// packCommitted buys nodes for the items in several ways, and keeps the one that leaves fewest pods, or costs least: as
-// if there were no commitments, which cover then what they happen to; and the nodes first that make most of them.
+// packCommitted buys nodes for the items in two ways and keeps the one that leaves the fewest pods, or else costs less: once as if there
+// were no commitments, and once with the nodes first that save most through commitments.
 func (t Solving) packCommitted(ctx context.Context, p *offers.Choice, v *pricing.Values) []int {
 	before := t.Mark()
 	first := *p
@@ -35,7 +35,7 @@ func (t Solving) packCommitted(ctx context.Context, p *offers.Choice, v *pricing
 	return left
 }
 
-// packBy buys the nodes that make most of the commitments, and others for what they leave.
+// packBy first buys the nodes that save most through commitments, then other nodes for the remaining pods.
 func (t Solving) packBy(ctx context.Context, p *offers.Choice, v *pricing.Values, c *pricing.CommittedValues) []int {
 	left := t.buyCommitted(ctx, p, v, c)
 	rest := make([]pricing.Item, 0, len(p.Items))
@@ -50,7 +50,7 @@ func (t Solving) packBy(ctx context.Context, p *offers.Choice, v *pricing.Values
 	if len(rest) == 0 {
 		return left
 	}
-	// The items already need amounts of p's caps, and rules that these say have gone from PerNode.
+	// The items already need amounts of p's caps, and PerNode no longer contains the rules that these caps express.
 	s := t.M.Shop()
 	q := valuing.Of(t.Trial).Complete(s.Choose(s.WithCaps(rest, p.Caps), p.Cells), p.Caps)
 	q.Committed = nil
@@ -60,15 +60,15 @@ func (t Solving) packBy(ctx context.Context, p *offers.Choice, v *pricing.Values
 	return left
 }
 
-// buyCommitted buys nodes that commitments cover, those first that bring most for what they use, as long as they last
-// and their pods are worth more than the node costs. Pools with minValues are passed over: what a commitment covers is
-// rarely so varied. The result is how many of each item have no node yet.
+// buyCommitted buys nodes that commitments cover, as long as the commitments last and the pods are worth more than the node costs. The
+// nodes that save most for the commitment they use come first. Pools with minValues are skipped: the types that a commitment covers are
+// rarely so varied. The result is how many pods of each item have no node yet.
 func (t Solving) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.Values, c *pricing.CommittedValues) []int {
 	sold := *p
 	sold.Problem = *c.P
 	g := newLedger(t.Trial, &sold)
 	for i := range t.S.Planned {
-		// What earlier nodes were bought for is taken.
+		// Subtract what earlier nodes use.
 		if mc := &t.S.Planned[i]; mc.Commitment > 0 && !mc.Empty() {
 			tb := t.M.Pools[mc.Pool].Table
 			g.committed[mc.Commitment-1] = max(0, g.committed[mc.Commitment-1]-tb.Catalog.Cover(int(mc.Commitment-1), tb.Rows[mc.Row].Variant, int(mc.Slot)).Used)
@@ -77,7 +77,7 @@ func (t Solving) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.
 	k := filling.NewPacker(filling.NewTask(c.P, &c.Values, hostRules(t.M)), g)
 	k.Keep = func(o int32) bool {
 		opt := &p.Committed[o]
-		worth := int64(0) // of what these pods cost elsewhere
+		worth := int64(0) // what these pods would cost elsewhere
 		for _, l := range k.Trial {
 			worth += int64(l.Count) * v.Item[l.Item]
 		}
@@ -85,7 +85,7 @@ func (t Solving) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.
 	}
 	packed := k.Pack(ctx)
 	for i := range c.P.Options {
-		// They are bought at the price that they have with nothing covered.
+		// Buy them at their price without commitments.
 		o := &c.P.Options[i]
 		tb := t.M.Pools[o.Pool].Table
 		o.Price = tb.Catalog.Price(tb.Rows[o.Row].Variant, int(o.Slot))

@@ -1,28 +1,29 @@
-// Package solving places all that waits.
+// Package solving places all pending pods.
 //
-// The question: which pods go on which nodes, so that as many as can be have a place, those of high priority first, and new nodes cost
+// The question: which pods go on which nodes, so that as many as possible have a place, pods of high priority first, and new nodes cost
 // little?
 //
 // Input are a trial and the options of a query. Output are bindings and new nodes in the trial's state ([Solving.Place]), and the pods for
 // which kube-scheduler would preempt others ([Preemptions]).
 //
-// The method: pods are valued, nodes there are filled by value, the rest packed onto new ones, all of that admitted by the exact rules, and
-// what is left placed one by one (package placing). Then the outcome is searched for better ones while pods are few: other orders, places
-// spared, nodes taken apart again, room kept for later, less bought. Each try is undone unless it is better.
+// The method: compute a value for each pod, fill existing nodes by value, pack the other pods onto new nodes, check all of that by the
+// exact rules, and place what is left one by one (package placing). While there are few pods, it then searches for better outcomes: other
+// orders, avoiding some nodes, repacking nodes, keeping room for later pods, buying less. Each attempt that is not better is undone.
 //
-// The cost: bounds on steps, not on time: see the constants of each search. A first pass is linear in pods and nodes, apart from pricing.
+// The cost: steps are bounded, not time; see the constants of each search. Without pricing, the first pass takes time linear in pods and
+// nodes.
 package solving
 
 import "github.com/drawknife/drawknife/internal/engine/trial"
 
-// Solving places all that waits, on a trial.
+// Solving places all pending pods on a trial.
 type Solving struct{ *trial.Trial }
 
-// Of works on the trial.
+// Of returns a Solving for the trial.
 func Of(t *trial.Trial) Solving { return Solving{t} }
 
-// Improving looks for a better outcome once all is placed, and undoes each try that is none.
+// Improving looks for a better outcome once all pods are placed, and undoes each attempt that is not better.
 type Improving struct{ *trial.Trial }
 
-// ImprovingOf works on the trial.
+// ImprovingOf returns an Improving for the trial.
 func ImprovingOf(t *trial.Trial) Improving { return Improving{t} }

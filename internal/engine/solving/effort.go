@@ -5,7 +5,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// packingEffort is how much work packing so many pods may take.
+// packingEffort bounds the work of packing so many pods.
 func packingEffort(e planning.Effort, pods int) packing.Effort {
 	switch e {
 	case planning.EffortFast:
@@ -15,7 +15,7 @@ func packingEffort(e planning.Effort, pods int) packing.Effort {
 	default:
 		perPod := 450
 		if pods > 5_000 {
-			perPod = 800 // a whole cluster at once: rare, and paid for by the hour
+			perPod = 800 // for a whole cluster at once, which is rare
 		}
 		return packing.Effort{
 			Starts: 8 + min(40, 10_000/max(pods, 1)), Steps: 10_000 + 800*min(pods, 5_000),
@@ -24,7 +24,7 @@ func packingEffort(e planning.Effort, pods int) packing.Effort {
 	}
 }
 
-// seedingEffort is how much work the first look at a packing may take.
+// seedingEffort bounds the work of the first attempt at a packing.
 func seedingEffort(pods int) packing.Effort {
 	return packing.Effort{Starts: 1, Steps: 100 * min(pods, 5_000)}
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Nodes of the snapshot are filled with the pods worth most, one node after another, and may end up full of one resource with much of
-// another left: what is left of the pods then needs more new nodes than it had to. So where few pods wait and some of them
-// need new nodes, those of the snapshot are filled once more with pods that go together, and the cheaper plan is kept.
+// Nodes of the snapshot are filled one after another with the pods worth most. Such a node may end up full of one resource while much of
+// another is free, and the remaining pods then need more new nodes than necessary. So if few pods are pending and some of them need new
+// nodes, the nodes of the snapshot are filled again with pods that fit well together, and the cheaper plan is kept.
 
-// fillAgain looks for a cheaper way to place the pods that were placed since the mark, with as many of them placed and as many wishes
-// kept. Unless new nodes have to hold less of some resource then, the second way is not gone to its end.
+// fillAgain looks for a cheaper way to place the pods that were placed since the mark. It must place as many of them and keep as many
+// preferences. The second attempt ends early unless its new nodes have to hold less of some resource.
 func (t Improving) fillAgain(ctx context.Context, before trial.Mark, classes []int32) {
 	if t.Options.ExistingOnly || t.Options.Effort == planning.EffortFast || t.NewOnly || len(t.M.Nodes) == 0 {
 		return
@@ -46,7 +46,7 @@ func (t Improving) fillAgain(ctx context.Context, before trial.Mark, classes []i
 	t.Proof = proof
 }
 
-// askedBeyond is what the pods of the classes ask for together that wait, or that the way places on new nodes.
+// askedBeyond sums the requests of those pods of the classes that are pending, or that the record places on new nodes.
 func (t Improving) askedBeyond(w state.Record, classes []int32) []int64 {
 	out := t.askedFor(classes)
 	for _, b := range w.Bindings {
@@ -57,7 +57,7 @@ func (t Improving) askedBeyond(w state.Record, classes []int32) []int64 {
 	return out
 }
 
-// askedFor is what the pods of the classes ask for together that wait.
+// askedFor sums the requests of the pending pods of the classes.
 func (t Improving) askedFor(classes []int32) []int64 {
 	out := make([]int64, t.M.Resources.Len())
 	for _, class := range classes {
@@ -68,8 +68,8 @@ func (t Improving) askedFor(classes []int32) []int64 {
 	return out
 }
 
-// fillBalanced fills the nodes one after another, those with least room first, again and again with the pod that leaves the least
-// weighted square of free shares: the vector heuristic that new nodes are packed with, too.
+// fillBalanced fills the nodes one after another, those with the least room first. Each time it adds the pod that leaves the least weighted
+// sum of squared free shares: the heuristic that also packs new nodes.
 func (t Improving) fillBalanced(ctx context.Context, classes []int32) {
 	Of(t.Trial).placeNominated(classes, math.MinInt32)
 	for _, node := range t.nodesByRoom() {
@@ -83,7 +83,7 @@ func (t Improving) fillBalanced(ctx context.Context, classes []int32) {
 	}
 }
 
-// demand is, by resource, how many times what is free on a node the waiting pods of the classes ask for together.
+// demand returns, by resource, the total requests of the pending pods as a multiple of what is free on a node.
 func (t Improving) demand(classes []int32, free []int64) []float64 {
 	out := make([]float64, len(free))
 	for d, asked := range t.askedFor(classes) {
@@ -94,8 +94,8 @@ func (t Improving) demand(classes []int32, free []int64) []float64 {
 	return out
 }
 
-// mostBalanced is the class of which a pod leaves the least weighted square of free shares on the node, of those that the node suits
-// best; -1 for none. whole is what was free before anything was put there.
+// mostBalanced returns the class whose pod leaves the least weighted sum of squared free shares on the node, among the classes that the
+// node suits best; -1 for none. whole is what was free before any pod was placed there.
 func (t Improving) mostBalanced(node int32, classes []int32, whole []int64, weights []float64) int32 {
 	best, most, kept := int32(-1), math.Inf(-1), uint32(0)
 	free := t.S.FreeOf(node)

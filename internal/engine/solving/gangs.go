@@ -14,21 +14,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Gangs are placed before other pods, since they are harder to place, the one of the highest priority first: each is tried in every
-// domain that it could be in, and stays in the cheapest. One that has no place as a whole is withheld, and leaves its room to others.
-// Only if a pod of higher priority has no place then are gangs and pods placed in turn, priority by priority.
+// Gangs are placed before other pods, since they are harder to place; the gang of the highest priority comes first. Each is tried in every
+// domain that it could be in, and stays in the cheapest. A gang that does not fit as a whole is withheld and leaves its room to others.
+// Only if a pod of higher priority then has no place, gangs and pods are placed in turn, priority by priority.
 
 const (
-	// mostGangDomains bounds in how many domains a gang is tried: those with most room on nodes that are there come first.
+	// mostGangDomains bounds in how many domains a gang is tried: those with the most room on existing nodes come first.
 	mostGangDomains = 64
-	// mostGangRepairs bounds how often all is placed again because a gang lost members to the rules of devices.
+	// mostGangRepairs bounds how often all pods are placed again because a gang lost members to the rules for devices.
 	mostGangRepairs = 8
 )
 
 // Gangs places pods together or not at all.
 type Gangs struct{ Solving }
 
-// GangsOf works on the trial.
+// GangsOf returns a Gangs for the trial.
 func GangsOf(t *trial.Trial) Gangs { return Gangs{Of(t)} }
 
 // place is placePods for a snapshot with gangs.
@@ -52,7 +52,7 @@ func (t Gangs) place(ctx context.Context) {
 	}
 }
 
-// placeGangsFirst places gangs, but for those that are barred, and then all other pods.
+// placeGangsFirst places gangs, except the barred ones, and then all other pods.
 func (t Gangs) placeGangsFirst(ctx context.Context, start trial.Mark, barred map[int32]bool) {
 	x := t.M.Gangs
 	lowest, placed := int32(math.MaxInt32), false
@@ -94,7 +94,7 @@ func (t Gangs) placeInTurn(ctx context.Context, barred map[int32]bool) {
 	t.placePods(ctx)
 }
 
-// placeFollowers tries the gangs again that have no place: their pods may follow others that have one now.
+// placeFollowers tries the gangs without a place again: their pods may follow others that have a place now.
 func (t Gangs) placeFollowers(ctx context.Context, barred map[int32]bool) {
 	again := false
 	for _, number := range t.M.Gangs.Order {
@@ -106,7 +106,7 @@ func (t Gangs) placeFollowers(ctx context.Context, barred map[int32]bool) {
 	}
 }
 
-// RealClasses are those with waiting pods that are no placeholders.
+// RealClasses returns the classes with pending pods that are not placeholders.
 func (t Gangs) RealClasses() []int32 {
 	var out []int32
 	for i, c := range t.M.Classes {
@@ -117,7 +117,7 @@ func (t Gangs) RealClasses() []int32 {
 	return out
 }
 
-// addExtras has the members of placed gangs wait that go beyond what the gangs need.
+// addExtras makes those members of placed gangs pending that the gangs don't need to be complete.
 func (t Gangs) addExtras() {
 	for number, way := range t.S.Ways {
 		if way >= model.GangOptions && way%2 == 0 {
@@ -126,8 +126,8 @@ func (t Gangs) addExtras() {
 	}
 }
 
-// placeGang places as many members of the gang as it needs, in the cheapest domain that holds them; false if there is none, and then
-// nothing is placed. Wishes are kept as far as the premium reaches.
+// placeGang places as many members of the gang as it needs, in the cheapest domain that holds them. It returns false, with nothing placed,
+// if no domain holds them. Preferences are kept as far as the premium reaches.
 func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	g := &t.M.Gangs.List[number]
 	if t.S.Ways[number] != model.GangWithheld || !g.Plannable(t.M.Snapshot) {
@@ -159,14 +159,14 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	return true
 }
 
-// gangTrial is how a gang was placed in a domain.
+// gangTrial records how a gang was placed in a domain.
 type gangTrial struct {
 	option *model.GangOption
 	cost   int64
 	done   state.Record
 }
 
-// cheapestOption is the cheapest of the options that hold what the gang needs; nil for none. All is as before.
+// cheapestOption returns the cheapest option that holds what the gang needs; nil for none. It leaves the trial as it was.
 func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model.GangOption) *gangTrial {
 	var best *gangTrial
 	for _, at := range t.Likeliest(number, options) {
@@ -185,7 +185,7 @@ func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model
 	return best
 }
 
-// FitsOption places what the gang needs in the option; false if some of it has no place.
+// FitsOption places what the gang needs in the option; false if some of it does not fit.
 func (t Gangs) FitsOption(ctx context.Context, number int32, o *model.GangOption) bool {
 	state.ChoosingOf(&t.S).Choose(number, o.Way)
 	classes := classesOf(t.M.Gangs.Ways[number].Ways[o.Way])
@@ -210,8 +210,8 @@ func classesOf(list []state.Share) []int32 {
 	return out
 }
 
-// Likeliest are the options to try, by number: first those whose domains have room for the gang on nodes that are there, the fullest
-// domain first, then the others, those with most room first.
+// Likeliest returns the options to try, by number: first those whose domains have room for the gang on existing nodes, the fullest domain
+// first; then the others, those with the most room first.
 func (t Gangs) Likeliest(number int32, options []model.GangOption) []int {
 	out := make([]int, len(options))
 	for i := range out {
@@ -238,7 +238,7 @@ func (t Gangs) Likeliest(number int32, options []model.GangOption) []int {
 	return out[:min(len(out), mostGangDomains)]
 }
 
-// roomFor is how many pods of the class the nodes that are there could take, rules between pods aside; at most so many.
+// roomFor counts the pods of the class that existing nodes could take, up to most. It ignores rules between pods.
 func (t Gangs) roomFor(class int32, most int) int {
 	c, room := t.M.Classes[class], 0
 	for i := range t.S.Usable.Members {
@@ -252,7 +252,7 @@ func (t Gangs) roomFor(class int32, most int) int {
 	return room
 }
 
-// brokenGangs are the placed ones that lack some of the members that they need.
+// brokenGangs returns the placed gangs that lack some of the members that they need.
 func (t Gangs) brokenGangs() []int32 {
 	x := t.M.Gangs
 	spare := map[int32]int32{}
@@ -264,7 +264,7 @@ func (t Gangs) brokenGangs() []int32 {
 	if len(spare) == 0 {
 		return nil
 	}
-	for number, way := range t.S.Ways { // what may wait: members beyond the minimum, and pods of no gang
+	for number, way := range t.S.Ways { // these may stay pending: members beyond the minimum, and pods without a gang
 		if g := &x.List[number]; way >= model.GangOptions && way%2 == 1 {
 			for _, class := range g.Option(way).Classes[g.Needed:] {
 				spare[class]--
@@ -294,7 +294,7 @@ func (t Gangs) brokenGangs() []int32 {
 	return out
 }
 
-// freedOf is how many pods of hidden nodes are of the class.
+// freedOf counts the pods of the class on hidden nodes.
 func (t Gangs) freedOf(class int32) (n int32) {
 	for i := range t.S.Freed {
 		if t.S.Freed[i].Class == class {

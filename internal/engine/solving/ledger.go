@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// ledger keeps a packing inside what is limited: NodePool limits and reservations. It is the gate of a packer.
+// ledger keeps a packing within NodePool limits and reservations. It is the packer's gate.
 type ledger struct {
 	t        *trial.Trial
 	p        *offers.Choice

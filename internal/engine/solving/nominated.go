@@ -10,13 +10,12 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Pods with status.nominatedNodeName have been promised room on a node: kube-scheduler makes it by preemption, and counts
-// them there for pods of equal and lower priority. When it comes to such a pod it looks at that node first. So they are
-// placed first, each on its node. Only if a pod of higher priority has no place without that room are they placed like
-// others.
+// Pods with status.nominatedNodeName have been promised room on a node. kube-scheduler makes that room by preemption, and reserves it from
+// pods of equal and lower priority. When kube-scheduler schedules such a pod, it tries that node first. So these pods are placed first,
+// each on its node. Only if a pod of higher priority finds no place because of that, they are placed like other pods.
 
-// placeNominated puts the pods of the classes on the nodes that they are nominated for, those of the highest priority
-// first, but for those below the lowest. It returns the lowest priority of those placed, and whether there are any.
+// placeNominated puts pods of the classes on the nodes that they are nominated for, those of the highest priority first. It skips pods
+// below the lowest priority. It returns the lowest priority of those placed, and whether there are any.
 func (t Solving) placeNominated(classes []int32, lowest int32) (least int32, any bool) {
 	m := t.M
 	list := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
@@ -41,7 +40,7 @@ func (t Solving) placeNominated(classes []int32, lowest int32) (least int32, any
 	return least, any
 }
 
-// highestWaiting is the highest priority of a pod of the classes that waits and could be planned.
+// highestWaiting returns the highest priority of a pending pod of the classes that could be planned.
 func (t Solving) highestWaiting(classes []int32) (highest int32, any bool) {
 	highest = math.MinInt32
 	for _, class := range classes {

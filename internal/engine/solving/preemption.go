@@ -13,22 +13,22 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxPreemptors bounds for how many pods preemption is looked into.
+// maxPreemptors bounds for how many pods preemptions are computed.
 const maxPreemptors = 1000
 
-// expectedPreemptions are those that kube-scheduler would make.
+// expectedPreemptions are the preemptions that kube-scheduler would make.
 type expectedPreemptions struct {
 	List []planning.Preemption
-	// classes counts the pods by class; holds is what they take of each node beyond what their victims had there; placed is
-	// where they go.
+	// classes counts the pods by class; holds is what they take of each node beyond the room of their victims there; placed says where they
+	// go.
 	classes map[int32]int32
 	holds   map[int32][]int64
 	placed  []state.Binding
 }
 
-// Preemptions plays kube-scheduler on the snapshot's nodes: it takes pods by priority, and preempts for those that have no
-// place, by the rules of its DefaultPreemption. solved says which pods have no place on the nodes that there are: without
-// any nothing is preempted.
+// Preemptions imitates kube-scheduler on the snapshot's nodes. It takes pods by priority, and preempts others for those without a place, by
+// the rules of kube-scheduler's DefaultPreemption. solved says which pods have no place on existing nodes: if all have one, nothing is
+// preempted.
 func Preemptions(ctx context.Context, m *model.Model, solved *trial.Trial, q planning.Query) expectedPreemptions {
 	out := expectedPreemptions{classes: map[int32]int32{}, holds: map[int32][]int64{}}
 	lowest := lowestBound(m)
@@ -76,7 +76,7 @@ func Preemptions(ctx context.Context, m *model.Model, solved *trial.Trial, q pla
 	return out
 }
 
-// lowestBound is the lowest priority of a pod on a node that takes pods.
+// lowestBound returns the lowest priority of a pod on a node that takes pods.
 func lowestBound(m *model.Model) int64 {
 	lowest := int64(math.MaxInt64)
 	for i := range m.Nodes {
@@ -90,8 +90,8 @@ func lowestBound(m *model.Model) int64 {
 	return lowest
 }
 
-// LeaveTo leaves pods out of the trial for which kube-scheduler makes room, and keeps what they need of the room that is
-// free now. They keep others away from where they go, but draw none, and spreads don't count them: they are not there yet.
+// LeaveTo removes the pods from the trial for which kube-scheduler makes room, and reserves what they need of the room that is free now.
+// They still keep other pods away from their nodes, but attract none and are not counted by spreads: they are not there yet.
 func (t Solving) LeaveTo(expected expectedPreemptions) {
 	for class, n := range expected.classes {
 		t.S.Waiting[class] -= n
@@ -110,7 +110,7 @@ func (t Solving) LeaveTo(expected expectedPreemptions) {
 	}
 }
 
-// keepingAway is what of a pod's rules keeps others away.
+// keepingAway returns those rules of a pod that keep others away.
 func keepingAway(m *model.Model, o *topology.Groups) *topology.Groups {
 	if o == nil {
 		return nil
@@ -121,7 +121,7 @@ func keepingAway(m *model.Model, o *topology.Groups) *topology.Groups {
 	return &topology.Groups{Owns: o.Owns, In: in}
 }
 
-// hold counts one more pod of the class, and those of its victims that no other has preempted.
+// hold counts one more pod of the class, and its victims that no other pod has preempted.
 func (x *expectedPreemptions) hold(m *model.Model, class int32, v *victims) {
 	n := &m.Nodes[v.node]
 	held := x.holds[v.node]

@@ -14,18 +14,18 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Placing works in two steps. First, proposals: which pods go where, found in bulk by value, with counts dealt out to
-// cells beforehand. Then admission: each proposal is checked by the exact rules, in an order in which the pods can be
-// bound; what turns out not to be allowed stays waiting and is looked at pod by pod.
+// Pods are placed in two steps. First, proposals say which pods go where. They are found in bulk by pod value, with counts assigned to
+// cells beforehand. Then each proposal is checked by the exact rules, in an order in which the pods can be bound. A proposal that breaks a
+// rule leaves its pod pending, and the pod is placed alone later.
 
-// proposal is a binding not yet admitted.
+// proposal is a binding that has not been checked yet.
 type proposal struct {
 	state.Binding
 	// bulk proposals are under no topology rule: they need no check.
 	bulk bool
 }
 
-// wishes are the waiting pods of the given classes, dealt out to cells where rules concern them.
+// wishes returns the pending pods of the classes, assigned to cells where rules concern them.
 func (t Solving) wishes(c *layout.Cells, classes []int32) []placing.Wish {
 	var out []placing.Wish
 	var dealt []int32
@@ -45,7 +45,7 @@ func (t Solving) wishes(c *layout.Cells, classes []int32) []placing.Wish {
 	return out
 }
 
-// rulesConcern reports whether rules over domains larger than a node concern pods with the stake.
+// rulesConcern reports whether rules over domains larger than a node concern pods with these topology groups.
 func rulesConcern(m *model.Model, o *topology.Groups) bool {
 	if o == nil {
 		return false
@@ -54,10 +54,10 @@ func rulesConcern(m *model.Model, o *topology.Groups) bool {
 	return slices.ContainsFunc(o.Owns, wide) || slices.ContainsFunc(o.In, wide)
 }
 
-// proposeExisting proposes places on nodes of the snapshot: what is free there costs nothing. Each node is filled
-// with the pods worth most; those that no new node could take come first, by priority. Nodes with the least
-// room are filled first, so that whole nodes stay free. Counts of the wishes fall by what is proposed. Places are at least as
-// good as the last of fits, and those that are as good as an earlier one are taken first.
+// proposeExisting proposes places on nodes of the snapshot: free room there costs nothing. Each node is filled with the pods worth most.
+// Pods that no new node could take come first, by priority. Nodes with the least room are filled first, so that whole nodes stay free. It
+// lowers the counts of the wishes by what is proposed. It takes places at least as good as the last of fits, and prefers places that are as
+// good as an earlier fit.
 func (t Solving) proposeExisting(ctx context.Context, c *layout.Cells, wishes []placing.Wish, worth []int64, fits ...uint32) []proposal {
 	m := t.M
 	order := make([]*placing.Wish, 0, len(wishes))
@@ -87,14 +87,14 @@ type filler struct {
 	t     *trial.Trial
 	c     *layout.Cells
 	nodes []int32
-	// free is what the proposals leave, indexed like Trial.free.
+	// free is what remains after the proposals, indexed like Trial.free.
 	free []int64
-	// bases are the counts on nodes that hold proposals under rules.
+	// bases are the pod counts on nodes that hold proposals under topology rules.
 	bases map[int32]*topology.OneNode
 	out   []proposal
 }
 
-// fill goes over the nodes once, taking only those fits that are at least as good as asked for.
+// fill goes over the nodes once, and uses only places that are at least as good as fit.
 func (f *filler) fill(ctx context.Context, order []*placing.Wish, fit uint32) {
 	m, c := f.t.M, f.c
 	dims := int32(m.Resources.Len())
@@ -142,7 +142,7 @@ func (f *filler) fill(ctx context.Context, order []*placing.Wish, fit uint32) {
 	}
 }
 
-// countsOn are the counts of a node with the proposals for it.
+// countsOn returns the pod counts of a node, including proposals for it.
 func (f *filler) countsOn(node int32) *topology.OneNode {
 	s, ok := f.bases[node]
 	if !ok {
@@ -153,8 +153,8 @@ func (f *filler) countsOn(node int32) *topology.OneNode {
 	return s
 }
 
-// admit places proposals: those under no rule at once, the others one pod at a time and round after round, since a pod
-// may become admissible when others have found their places. What is never admissible is dropped.
+// admit places proposals. Those under no rule are placed at once, the others one pod at a time in several rounds, since a pod may become
+// admissible after others have been placed. Pods that never become admissible stay pending.
 func (t Solving) admit(list []proposal) {
 	var open []proposal
 	for _, p := range list {

@@ -17,35 +17,33 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Placing in bulk deals pods out to zones before it packs them, class by class; with few pods, two halves of a node in
-// two zones cost more than a whole one in one. So a plan of few pods is taken apart again: the pods of some nodes are
-// placed again by the exact rules, each where it adds least to the cost, on nodes that grow for it. The room of a node of the
-// snapshot may also have gone to a pod that would be as well off elsewhere, while another has to go where it is followed: so now and
-// then these nodes are filled again, too.
+// Placing in bulk assigns pods to zones before it packs them, class by class. With few pods, two half-empty nodes in two zones may cost
+// more than one full node in one zone. So a plan of few pods is repacked: the pods of some nodes are placed again by the exact rules, each
+// where it adds least to the cost, and nodes grow to hold them. Room on a node of the snapshot may also have gone to a pod that could have
+// gone elsewhere, while another pod needs just that node because others follow it. So these nodes are sometimes filled again, too.
 
 const (
-	// maxRearranged bounds how many pods are placed again, and maxRearrangeSteps how many nodes may be tried, and pods put
-	// back, for that.
+	// maxRearranged bounds how many pods are placed again. maxRearrangeSteps bounds how many nodes are tried and pods moved back for that.
 	maxRearranged     = 128
 	maxRearrangeSteps = 2400
-	// stepsPerPod bounds the work on very few pods further.
+	// stepsPerPod bounds the work further when there are very few pods.
 	stepsPerPod = 80
 )
 
-// recipe is how pods are placed again.
+// recipe says in which order and how pods are placed again.
 type recipe struct {
-	// ruledFirst takes pods under topology rules before others of their priority, and the larger ones first within each; else
-	// size alone decides.
+	// ruledFirst takes pods under topology rules before others of their priority, and larger pods first within each group; otherwise only
+	// size decides.
 	ruledFirst bool
-	// growFirst buys one more node only where no other can grow, not where that is cheaper.
+	// growFirst buys one more node only if no other node can grow, even if buying is cheaper.
 	growFirst bool
-	// draw shuffles the pods of a priority instead; 0 for no.
+	// draw is the seed that shuffles the pods of a priority instead; 0 for no shuffling.
 	draw uint64
-	// afresh places pods on nodes of the snapshot again, too; these stay where they are otherwise.
+	// afresh also places the pods on nodes of the snapshot again; otherwise these stay where they are.
 	afresh bool
 }
 
-// recipes are all there are, those first that do better more often.
+// recipes lists all recipes, the most successful first.
 var recipes = [...]recipe{{ruledFirst: true}, {}, {ruledFirst: true, growFirst: true}, {growFirst: true}}
 
 // rearranging is one search for a cheaper plan.
@@ -53,27 +51,26 @@ type rearranging struct {
 	t          *trial.Trial
 	before     trial.Mark
 	priorities []int32
-	// size is indexed by class: what a pod takes of the largest node.
+	// size is, by class, the share of the largest node that a pod takes.
 	size []float64
 	best state.Record
-	// placed, broken and cost are those of best: pods by priority, wishes not kept, and nano-USD per hour. ranks are, by class,
-	// how far down their stages its pods came.
+	// placed, broken and cost describe the best plan so far: pods by priority, preferences not kept, and nano-USD per hour. ranks says, by
+	// class, how far down their stages its pods came.
 	placed []int
 	broken int
 	cost   int64
 	ranks  map[int32]int
-	// spans says that pods on nodes of the snapshot may be in the way of others.
+	// spans is true if pods on nodes of the snapshot may be in the way of others.
 	spans bool
-	// steps are the nodes tried and the pods put back so far, of at most limit.
+	// steps counts the nodes tried and the pods moved back so far; limit is the maximum.
 	steps, limit int
 	// tried are the nodes of the snapshot on which some way has put pods; they are noted of few pods only.
 	tried []int32
 }
 
-// rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new nodes, or on one that may
-// be in the wrong domain, with as many of their wishes kept. It returns the nodes of the snapshot that it used on the way, if the pods
-// are few.
-func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []int32) (tried []int32) {
+// rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new nodes, or on one node that may be
+// in the wrong domain. It keeps as many of their preferences.
+func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []int32) {
 	if t.Options.ExistingOnly || t.Options.MinValues == planning.MinValuesBestEffort || t.S.Tight > 0 || t.S.Filled() == 0 || t.nearlyProven() || t.S.PodsSince(before.At) > maxRearranged {
 		return nil
 	}
@@ -95,31 +92,31 @@ func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []i
 	}
 	t.Restore(r.best)
 	if improved {
-		Of(t.Trial).placeLeft(ctx, classes) // other nodes may have room, or bring domains, for pods that waited before
+		Of(t.Trial).placeLeft(ctx, classes) // other nodes may have room, or add domains, for pods that had no place before
 	}
 	if !improved || maps.Equal(found.Stages(), r.best.Stages()) {
-		t.Proof = proof // it speaks of pods that have new nodes at their stages, whatever those are
+		t.Proof = proof // the proof covers pods with new nodes at their stages, whichever nodes these are
 	}
 	return r.tried
 }
 
-// concernsAny reports whether rules over domains larger than a node concern pods of the way: even a single new node may then be in the
-// wrong domain, because of pods that were placed before, or of others dealt out to the same domain that have no place in the end.
+// concernsAny reports whether rules over domains larger than a node concern pods of the record. Then even a single new node may be in the
+// wrong domain: because of pods placed before, or of pods assigned to the same domain that have no place in the end.
 func (t Improving) concernsAny(w state.Record) bool {
 	return slices.ContainsFunc(w.Bindings, func(b state.Binding) bool { return rulesConcern(t.M, t.M.Classes[b.Class].Topology) })
 }
 
-// spansNodes reports whether nodes of the snapshot hold pods of the way, and rules over domains larger than a node concern some.
+// spansNodes reports whether nodes of the snapshot hold pods of the record, and rules over domains larger than a node concern some of them.
 func (t Improving) spansNodes(w state.Record) bool {
 	return t.concernsAny(w) && slices.ContainsFunc(w.Bindings, func(b state.Binding) bool { return b.Host < w.Existing })
 }
 
-// nearlyProven reports whether the plan is known to cost hardly more than any could.
+// nearlyProven reports whether the plan costs hardly more than its lower bound.
 func (t Improving) nearlyProven() bool {
 	return t.Proof != nil && float64(newnodes.Of(t.Trial).NewCost()) <= t.Proof.V.Bound*(1+1.0/filling.WorthRepacking)
 }
 
-// shares are the largest shares that pods of the classes take of what the largest nodes have.
+// shares returns, by class, the largest share that a pod takes of any resource of the largest nodes.
 func (t Improving) shares(classes []int32) []float64 {
 	m := t.M
 	dims := m.Resources.Len()
@@ -138,7 +135,7 @@ func (t Improving) shares(classes []int32) []float64 {
 	return out
 }
 
-// countBroken counts the wishes of placed pods that are not kept.
+// countBroken counts the preferences of placed pods that are not kept.
 func (t Improving) countBroken() int {
 	n := 0
 	for _, b := range t.S.Placed {
@@ -147,7 +144,7 @@ func (t Improving) countBroken() int {
 	return n
 }
 
-// ranks are, by class, the sum of the places that the stages of a way's pods have among all of the class.
+// ranks returns, by class, the sum of the stage ranks of the record's pods.
 func (t Improving) ranks(w state.Record) map[int32]int {
 	out := map[int32]int{}
 	for _, b := range w.Bindings {
@@ -156,13 +153,13 @@ func (t Improving) ranks(w state.Record) map[int32]int {
 	return out
 }
 
-// rank is a stage's place among those of the class; 0 on nodes of the snapshot.
+// rank is the position of a stage among the stages of the class; 0 on nodes of the snapshot.
 func (t Improving) rank(class, stage int32) int {
 	return max(slices.Index(t.StagesFor(t.M.Classes[class]), stage), 0)
 }
 
-// all places everything again, by each recipe, and then goes on with what is best, node by node and pair by pair, until
-// nothing gets cheaper, and then with nodes and orders drawn by lot.
+// all places everything again, once by each recipe. Then it repacks the best plan node by node and pair by pair until nothing gets cheaper,
+// and after that with randomly drawn nodes and orders.
 func (r *rearranging) all(ctx context.Context) (improved bool) {
 	everything := func(int32) bool { return true }
 	for _, how := range recipes {
@@ -178,7 +175,7 @@ func (r *rearranging) all(ctx context.Context) (improved bool) {
 	return improved
 }
 
-// drawn places the pods of a few nodes again in an order drawn by lot, or of all if they are few.
+// drawn places the pods of a few random nodes again in a random order, or all pods if there are few.
 func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
 	const few = 3
 	n := uint64(len(r.best.Nodes))
@@ -193,7 +190,7 @@ func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
 	return r.without(ctx, func(host int32) bool { return slices.Contains(lots[:], uint64(host-r.best.First)) }, how)
 }
 
-// mixed is a number that looks random, the same for the same arguments: the finalizer of SplitMix64.
+// mixed returns a pseudorandom number that depends only on the arguments: the finalizer of SplitMix64.
 func mixed(a, b uint64) uint64 {
 	x := a*0x9e3779b97f4a7c15 + b*0xd1b54a32d192ed03
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -201,7 +198,7 @@ func mixed(a, b uint64) uint64 {
 	return x ^ x>>31
 }
 
-// some places the pods of one node or of two again; it reports whether that was of use.
+// some places the pods of one or two nodes again, and reports whether that made the plan better.
 func (r *rearranging) some(ctx context.Context) bool {
 	n := int32(len(r.best.Nodes))
 	first := r.best.First
@@ -222,8 +219,7 @@ func (r *rearranging) some(ctx context.Context) bool {
 	return false
 }
 
-// without does the best way again without some of its nodes, places their pods again, and keeps the outcome if it is
-// better.
+// without restores the best plan without some of its nodes, places their pods again, and keeps the outcome if it is better.
 func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, how recipe) bool {
 	t := r.t
 	if r.steps >= r.limit || ctx.Err() != nil {
@@ -262,7 +258,7 @@ func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, h
 	return r.consider()
 }
 
-// lower reports whether pods of some class came further down their stages than they were.
+// lower reports whether pods of some class are further down their stages than before.
 func lower(ranks, than map[int32]int) bool {
 	for class, rank := range ranks {
 		if rank > than[class] {
@@ -272,8 +268,8 @@ func lower(ranks, than map[int32]int) bool {
 	return false
 }
 
-// consider keeps what is placed now if it is better than what is best so far, or another plan just as good, to go on from; it
-// reports whether it is better.
+// consider keeps the present plan if it is better than the best so far, or equally good but different, to continue from it. It reports
+// whether it is better.
 func (r *rearranging) consider() bool {
 	t := r.t
 	w := t.S.Record(r.before.At)
@@ -295,8 +291,8 @@ func (r *rearranging) consider() bool {
 	return better
 }
 
-// insert places pods of the class where they add least to the cost: on room that there is, on a node that grows for one
-// of them, or on one more node.
+// insert places pods of the class where they add least to the cost: in free room, on a node that grows for one of them, or on one more
+// node.
 func (r *rearranging) insert(class int32, how recipe) bool {
 	t := r.t
 	if host, stage := placing.Of(t).FindHost(class); host >= 0 {
@@ -337,8 +333,8 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 	return false
 }
 
-// restoreBut does again what was recorded at this point, without what was on some of its new nodes. What the exact rules
-// do not admit then waits.
+// restoreBut restores the record, but leaves out the pods of some of its new nodes. Pods that the exact rules do not admit then stay
+// pending.
 func (t Improving) restoreBut(w state.Record, gone func(host int32) bool) {
 	t.S.Regrow(w)
 	number := make([]int32, len(w.Nodes))

@@ -9,9 +9,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/placing"
 )
 
-// fillRoomy places all wishes on nodes of the snapshot, if there is room for all of them and none has to give anything up.
-// What pods are worth plays no part then, and to find that out is most of the work of placing few pods in a large cluster: it
-// takes a linear program over all nodes that could be bought. It reports false, with nothing placed, where some would be left.
+// fillRoomy places all wishes on nodes of the snapshot, if there is room for all of them and no preference has to be given up. Then pod
+// values are not needed. Computing them is most of the work of placing few pods in a large cluster, because it takes a linear program over
+// all nodes that could be bought. It returns false, with nothing placed, if some pods would be left.
 func (t Solving) fillRoomy(ctx context.Context, c *layout.Cells, wishes []placing.Wish) bool {
 	if slices.ContainsFunc(wishes, func(w placing.Wish) bool { return t.M.Classes[w.Class].Invalid != nil }) {
 		return false

@@ -17,22 +17,22 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Placing decides pod by pod and never takes back: a pod may get the one zone that two others would have needed. Where
-// that can be why pods wait, and few are planned, placing is tried in all ways there are; of many, once more with those
-// first that had to wait. What places more is kept.
+// Placing decides pod by pod and never goes back: a pod may get the only zone that two others would have needed. If that may be why pods
+// are pending, and few pods are planned, all ways of placing them are tried. With many pods, they are placed once more, beginning with
+// those that had no place. The plan that places more pods is kept.
 
 const (
-	// maxSearchedPods bounds how many pods are placed in all ways, and maxSearchSteps how many placements that may try.
+	// maxSearchedPods bounds for how many pods all ways are tried, and maxSearchSteps how many placements that may take.
 	maxSearchedPods = 12
 	maxSearchSteps  = 6000
-	// looksPerStep is how many nodes looked at make a step.
+	// looksPerStep says how many checks of a node count as one step.
 	looksPerStep = 64
 	// MaxRetriedPods bounds how many pods are placed once more in another order.
 	MaxRetriedPods = 1000
 )
 
-// searchFurther looks for a way to place more of the pods of the classes than has been placed since the mark. It returns the
-// nodes of the snapshot that were used by then.
+// searchFurther looks for a way to place more pods of the classes than have been placed since the mark. It returns the nodes of the
+// snapshot that were used until then.
 func (t Solving) searchFurther(ctx context.Context, before trial.Mark, classes []int32) (used []int32) {
 	left := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
 		return t.S.Waiting[class] == 0 || t.M.Classes[class].Invalid != nil
@@ -76,7 +76,7 @@ func (t Solving) searchFurther(ctx context.Context, before trial.Mark, classes [
 	return placed.NodesUsed()
 }
 
-// placeLeftFirst places everything again, of each priority first what had to wait.
+// placeLeftFirst places everything again: within each priority, the pods come first that had no place.
 func (t Solving) placeLeftFirst(ctx context.Context, classes, left []int32) {
 	for _, tier := range t.priorities(classes) {
 		waited := slices.DeleteFunc(slices.Clone(tier), func(class int32) bool { return !slices.Contains(left, class) })
@@ -86,26 +86,26 @@ func (t Solving) placeLeftFirst(ctx context.Context, classes, left []int32) {
 	t.placeTogether(ctx, classes)
 }
 
-// search is an exhaustive one, by classes of pods, depth first. It is deterministic and ends after maxSearchSteps.
+// search is an exhaustive depth-first search by classes of pods. It is deterministic and ends after maxSearchSteps.
 type search struct {
 	t       *trial.Trial
 	mark    trial.Mark
 	classes []int32
-	// hopeful are classes of which a pod has a place when it comes first; the others are not tried.
+	// hopeful contains the classes whose pods have a place when they come first; the others are not tried.
 	hopeful map[int32]bool
-	// priorities of the classes, highest first; values count placed pods alike.
+	// priorities of the classes, highest first; values counts the placed pods in the same order.
 	priorities []int32
 	goal, best []int
 	bestWay    state.Record
 	improved   bool
 	seen       map[string]bool
-	// kinds are the nodes that could be bought, by class.
+	// kinds lists the nodes that could be bought, by class.
 	kinds     map[int32][]offers.Site
 	kindTexts map[kindKey]string
 	steps     int
 }
 
-// newSearch starts a search among the classes; those that waited are tried first.
+// newSearch starts a search over the classes; it tries the classes in left first.
 func (t Solving) newSearch(classes, left []int32) *search {
 	s := &search{t: t.Trial, hopeful: map[int32]bool{}, seen: map[string]bool{}, kinds: map[int32][]offers.Site{}, kindTexts: map[kindKey]string{}}
 	s.priorities = ImprovingOf(t.Trial).prioritiesOf(classes)
@@ -136,8 +136,7 @@ func (s *search) any(classes []int32) bool {
 	return slices.ContainsFunc(classes, func(class int32) bool { return s.hopeful[class] })
 }
 
-// hasPlace reports whether a pod of the class has a place as things stand, or would have if some pod were there that it
-// has to follow.
+// hasPlace reports whether a pod of the class has a place now, or would have one if a pod that it has to follow were there.
 func (t Solving) hasPlace(class int32) bool {
 	if o := t.M.Classes[class].Topology; o != nil && placing.Follows(t.M, o) {
 		return true
@@ -181,14 +180,14 @@ func (s *search) step(ctx context.Context) {
 	}
 }
 
-// then places one more pod, goes on, and takes it back.
+// then places one more pod, continues, and undoes it.
 func (s *search) then(ctx context.Context, before trial.Mark) {
 	s.steps++
 	s.step(ctx)
 	s.t.Undo(before)
 }
 
-// onHosts tries the nodes that are there and those opened so far.
+// onHosts tries existing nodes and those opened so far.
 func (s *search) onHosts(ctx context.Context, class int32) {
 	t, m := s.t, s.t.M
 	c := m.Classes[class]
@@ -211,7 +210,7 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 	}
 }
 
-// joins places a pod of the class on new node i, as it is or as a larger one.
+// joins places a pod of the class on new node i, which may grow for it.
 func (t Solving) joins(class, i int32) bool {
 	m := t.M
 	c, mc := m.Classes[class], &t.S.Planned[i]
@@ -245,7 +244,7 @@ func (s *search) onNew(ctx context.Context, class int32) {
 	}
 }
 
-// text says where pods of which class are, the same for nodes in another order.
+// text describes which classes are on which nodes, independent of the order of nodes.
 func (s *search) text() string {
 	t := s.t
 	loads := map[int32]string{}

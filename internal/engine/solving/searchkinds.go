@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// kindsFor lists the nodes that a pod of the class could get, the best of each kind: those of one pool that rules
-// can't tell apart. Larger ones of a kind come about by growing.
+// kindsFor lists the nodes that a pod of the class could get, the best of each kind. Nodes of one pool are of one kind if rules can't tell
+// them apart. Larger nodes of a kind result from growing.
 func (s *search) kindsFor(class int32) []offers.Site {
 	if list, ok := s.kinds[class]; ok {
 		return list
@@ -22,7 +22,7 @@ func (s *search) kindsFor(class int32) []offers.Site {
 	list := []offers.Site{}
 	at := map[string]int{}
 	for _, st := range t.StagesFor(c) {
-		t.SitesOf(t.Cells, st, t.Sites) // finds the assignments
+		t.SitesOf(t.Cells, st, t.Sites) // computes the assignments
 		placing.SitesOf(t).EachOfStage(c, st, func(o offers.Site) {
 			kind := s.kindOf(&o)
 			if i, ok := at[kind]; !ok {
@@ -38,8 +38,8 @@ func (s *search) kindsFor(class int32) []offers.Site {
 	return list
 }
 
-// better reports whether it is better to begin with node a of a kind than with b: where limits count, with the one that
-// takes less of them, which may grow later; else with the cheaper one.
+// better reports whether node a of a kind is a better start than b: if limits matter, the one that takes less of them, since it may grow
+// later; otherwise the cheaper one.
 func (s *search) better(a, b *offers.Site) bool {
 	if p := s.t.M.Pools[a.Pool]; p.Limits != nil {
 		takes := func(o *offers.Site) float64 {
@@ -56,8 +56,8 @@ func (s *search) better(a, b *offers.Site) bool {
 	return pricing.CompareOptions(&a.Option, &b.Option) < 0
 }
 
-// kindOf is what rules can tell of a node: its pool, DaemonSets, and the labels that they look at; and where nodes are
-// few, the stage that it is bought at.
+// kindOf describes what rules can see of a node: its pool, DaemonSets, and the labels that rules use; if nodes are few, also the stage that
+// it is bought at.
 func (s *search) kindOf(o *offers.Site) string {
 	t, m := s.t, s.t.M
 	as := &t.Assignments[o.Stage][o.Pool][o.Assign]
@@ -71,7 +71,7 @@ func (s *search) kindOf(o *offers.Site) string {
 	}
 	text := fmt.Sprint(o.Pool, table.Rows[o.Row].Resident, o.Limited)
 	if o.Limited || m.Pools[o.Pool].Limits != nil {
-		text += fmt.Sprint(" ", o.Stage) // where there is nothing left for one that wishes are kept on, there may be for another
+		text += fmt.Sprint(" ", o.Stage) // even if no room is left for pods whose preferences are kept there, there may be room for others
 	}
 	for _, key := range m.PinnedKeys {
 		text += " " + m.Pools[o.Pool].Label(int(o.Row), int(o.Slot), as, key)
@@ -80,5 +80,5 @@ func (s *search) kindOf(o *offers.Site) string {
 	return text
 }
 
-// kindKey is what decides a node's kind.
+// kindKey determines a node's kind.
 type kindKey struct{ stage, pool, slot, assign, resident, variant int32 }

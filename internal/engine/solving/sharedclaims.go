@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// keepTogether takes pods that share claims off their nodes where others of them wait: the devices are had by all of them or by none.
+// keepTogether removes pods that share claims from their nodes if others of them are pending: either all of them get the devices or none.
 func (t Solving) keepTogether() {
 	waiting := t.waitingGroups()
 	t.Parted = nil
@@ -32,7 +32,7 @@ func (t Solving) keepTogether() {
 	t.S.AbandonEmpty()
 }
 
-// waitingGroups are the groups of pods that share claims of which a pod waits.
+// waitingGroups returns the groups of pods that share claims and have a pending pod.
 func (t Solving) waitingGroups() sets.Set[string] {
 	x := t.M.Devices
 	if x == nil || x.Claims == nil || len(x.Claims.Groups) == 0 {

@@ -24,7 +24,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// placeAll places everything that waits.
+// placeAll places all pending pods.
 func (t Solving) placeAll(ctx context.Context) {
 	if t.M.Gangs != nil && !t.NewOnly {
 		GangsOf(t.Trial).place(ctx)
@@ -72,7 +72,7 @@ func (t Solving) placePods(ctx context.Context) {
 	t.keepTogether()
 }
 
-// placeTiers places real pods, and looks for places elsewhere for those that are in the way of others.
+// placeTiers places real pods, and finds other places for pods that are in the way of others.
 func (t Solving) placeTiers(ctx context.Context, real []int32) {
 	before := t.Mark()
 	tried := t.placeReal(ctx, real)
@@ -81,8 +81,8 @@ func (t Solving) placeTiers(ctx context.Context, real []int32) {
 	}
 }
 
-// placeReal places classes, as many pods of high priority as can be. It returns the nodes of the snapshot that it used
-// before it looked for a way to place more.
+// placeReal places classes, with as many pods of high priority as possible. It returns the nodes of the snapshot that it used before it
+// searched for a way to place more.
 func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 	before := t.Mark()
 	t.placeTogether(ctx, real)
@@ -92,7 +92,7 @@ func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 			t.placeTogether(ctx, tier)
 		}
 		if t.S.Topology != nil && t.S.WaitingPods() > 0 {
-			t.placeTogether(ctx, real) // pods that follow others of lower priority
+			t.placeTogether(ctx, real) // pods that follow pods of lower priority
 		}
 	}
 	if t.NewOnly {
@@ -101,9 +101,8 @@ func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 	return t.searchFurther(ctx, before, real)
 }
 
-// placeTogether places classes. With MinValuesBestEffort those that have to settle for less variety than their pools ask
-// for go first, so that the others can use what room their nodes have left, but get no such node of their own unless
-// nothing else is left.
+// placeTogether places classes. With MinValuesBestEffort, pods that must accept less variety than their pools ask for go first, so that
+// other pods can use the free room of their nodes. Other pods get no such node of their own unless nothing else is left.
 func (t Solving) placeTogether(ctx context.Context, classes []int32) {
 	if t.Options.MinValues != planning.MinValuesBestEffort {
 		t.Lenient = false
@@ -142,7 +141,7 @@ func (t Solving) priorities(classes []int32) [][]int32 {
 	return out
 }
 
-// inverted reports whether a pod waits although a pod of lower priority was placed since the mark.
+// inverted reports whether a pod is pending although a pod of lower priority was placed since the mark.
 func (t Solving) inverted(since trial.Mark, classes []int32) bool {
 	highest, waits := int32(0), false
 	for _, class := range classes {
@@ -157,8 +156,8 @@ func (t Solving) inverted(since trial.Mark, classes []int32) bool {
 	return slices.ContainsFunc(t.S.Placed, func(p state.Binding) bool { return t.M.Classes[p.Class].Priority < highest })
 }
 
-// placeClasses is the order of work: value the pods, fill the nodes there are, pack the rest onto new ones, admit
-// all that by the exact rules, and look at what is left one by one.
+// placeClasses runs the stages in order: compute the value of pods, fill existing nodes, pack the other pods onto new nodes, check all that
+// by the exact rules, and place what is left one by one.
 func (t Solving) placeClasses(ctx context.Context, classes []int32) {
 	if !t.Begin(classes) {
 		return
@@ -180,20 +179,19 @@ func (t Solving) placeClasses(ctx context.Context, classes []int32) {
 	t.keepVaried(ctx, before, classes)
 }
 
-// placeLeft places what is left one by one, by the exact rules, so that a pod of the classes that still waits fits nowhere, and
-// exchanges new nodes for the cheapest that would do.
+// placeLeft places the remaining pods one by one by the exact rules, so that a pod of the classes that is still pending fits nowhere. Then
+// it replaces new nodes by the cheapest ones that suffice.
 func (t Solving) placeLeft(ctx context.Context, classes []int32) {
 	placing.Of(t.Trial).PlaceSingly(ctx, t.Cells, classes)
 	placing.SpreadsOf(t.Trial).PlaceTightly(ctx, t.Cells, classes)
 	placing.GrowthOf(t.Trial).Settle()
 }
 
-// maxDeals bounds how often up to MaxRetriedPods pods are dealt out to cells for the room that there is; more are dealt out
-// once.
+// maxDeals bounds how often up to MaxRetriedPods pods are assigned to cells of existing nodes; more pods are assigned once.
 const maxDeals = 4
 
-// fillNodes places wishes on nodes of the snapshot and returns those that are left. Each class is dealt out as if the
-// room in a cell were for it alone; where few find it taken, they are dealt out again, since another cell may have room.
+// fillNodes places wishes on nodes of the snapshot and returns the remaining ones. Each class is assigned to cells as if it had the room of
+// a cell for itself. If there are few pods, those that find no room are assigned again, since another cell may have room.
 func (t Solving) fillNodes(ctx context.Context, c *layout.Cells, classes []int32, wishes []placing.Wish) []placing.Wish {
 	if t.fillRoomy(ctx, c, wishes) {
 		return nil
@@ -209,8 +207,8 @@ func (t Solving) fillNodes(ctx context.Context, c *layout.Cells, classes []int32
 	}
 }
 
-// packStages packs wishes onto new nodes: each round every wish uses its best stage, and what limits leave without
-// a node falls to the next.
+// packStages packs wishes onto new nodes: in each round every wish uses its best stage, and pods that limits leave without a node fall to
+// the next stage.
 func (t Solving) packStages(ctx context.Context, c *layout.Cells, wishes []placing.Wish) {
 	stageNo := make([]int, len(wishes))
 	for ctx.Err() == nil {
@@ -255,7 +253,7 @@ func (t Solving) itemFor(c *layout.Cells, w *placing.Wish, stageNo *int) (pricin
 	return pricing.Item{}, false
 }
 
-// classWorth is what a pod of each class would cost on a new node, in nano-USD per hour.
+// classWorth returns the cost of a pod of each class on a new node, in nano-USD per hour.
 func (t Solving) classWorth(ctx context.Context, c *layout.Cells, wishes []placing.Wish) []int64 {
 	worth := make([]int64, len(t.M.Classes))
 	var items []pricing.Item
@@ -275,8 +273,8 @@ func (t Solving) classWorth(ctx context.Context, c *layout.Cells, wishes []placi
 	return worth
 }
 
-// nodesFor lists usable nodes that have room for a pod of some wish, ascending. The others play no part: where pods go
-// does not depend on nodes that could take none.
+// nodesFor lists usable nodes with room for a pod of at least one wish, ascending. Other nodes are ignored, so that placements don't depend
+// on nodes that can take no pod.
 func (t Solving) nodesFor(wishes []*placing.Wish) []int32 {
 	m := t.M
 	out := make([]int32, 0, len(m.Nodes))
@@ -303,12 +301,11 @@ func (t Solving) sortByRoom(nodes []int32, size func([]int64) float64) {
 	})
 }
 
-// packNew buys nodes for the items, as far as limits allow, and admits the pods. It returns how many of each item
-// found no node.
+// packNew buys nodes for the items, within limits, and admits the pods. It returns how many pods of each item got no node.
 func (t Solving) packNew(ctx context.Context, c *layout.Cells, items []pricing.Item) []int {
 	p := valuing.Of(t.Trial).NewJoined(items, c)
 	j := p.Alike
-	p.Rough = t.S.Topology != nil // the plan is then proven by another
+	p.Rough = t.S.Topology != nil // another problem will prove the plan
 	if !t.gated(p) && len(p.Committed) == 0 {
 		filling.Seed(ctx, &p.Problem, hostRules(t.M), seedingEffort(podsOf(p.Items)))
 	}
@@ -319,7 +316,7 @@ func (t Solving) packNew(ctx context.Context, c *layout.Cells, items []pricing.I
 	return j.Left(t.packProblem(ctx, p, v))
 }
 
-// Pods is how many pods the items are.
+// podsOf counts the pods of the items.
 func podsOf(items []pricing.Item) int {
 	sum := 0
 	for i := range items {
@@ -328,7 +325,7 @@ func podsOf(items []pricing.Item) int {
 	return sum
 }
 
-// packProblem is packNew for a problem with its values, commitments aside.
+// packProblem is packNew for a problem with known values, without commitments.
 func (t Solving) packProblem(ctx context.Context, p *offers.Choice, v *pricing.Values) []int {
 	m, items := t.M, p.Items
 	var g filling.Gate
@@ -350,9 +347,9 @@ func (t Solving) packProblem(ctx context.Context, p *offers.Choice, v *pricing.V
 	return k.Left
 }
 
-// buy opens the packing's nodes and admits their pods. Nodes whose types turn out less varied than their pool's
-// minValues ask for, since pods of several classes together leave too few, are not bought after all; and since others may
-// have been admitted because of their pods, everything is admitted again. What that leaves is looked at one by one later.
+// buy opens the packing's nodes and admits their pods. If the pods of a node leave too few instance types for their pool's minValues, the
+// node is not bought. Since other pods may have been admitted because of its pods, everything is then admitted again. The pods left over
+// are placed one by one later.
 func (t Solving) buy(p *offers.Choice, g *filling.Bins) {
 	skip := make([]bool, len(g.List))
 	for round := 1; ; round++ {
@@ -373,11 +370,10 @@ func (t Solving) buy(p *offers.Choice, g *filling.Bins) {
 	}
 }
 
-// maxBuys bounds how often a packing is admitted again; after that, no node is bought in bulk from a pool with minValues.
+// maxBuys bounds how often a packing is admitted again. After that, no node from a pool with minValues is bought in bulk.
 const maxBuys = 4
 
-// buyBins opens the nodes of the bins that are not to be skipped and admits their pods. It returns the host of each
-// bin, or -1.
+// buyBins opens the nodes of all bins that are not skipped, and admits their pods. It returns the host of each bin, or -1.
 func (t Solving) buyBins(p *offers.Choice, g *filling.Bins, skip []bool) []int32 {
 	var list []proposal
 	hosts := make([]int32, len(g.List))
@@ -396,7 +392,7 @@ func (t Solving) buyBins(p *offers.Choice, g *filling.Bins, skip []bool) []int32
 		host := t.S.Open(state.Node{Pool: o.Pool, Row: o.Row, Slot: o.Slot, Labels: p.Assigned[o.Pool][o.Assign].Labels, Price: o.Price, Commitment: o.Commitment})
 		if placing.SpreadsOf(t.Trial).Disturbs(host) {
 			t.Undo(before)
-			continue // its pods are looked at one by one
+			continue // its pods are placed one by one
 		}
 		hosts[i] = host
 		propose := func(it *pricing.Item, n int32) {
@@ -414,7 +410,7 @@ func (t Solving) buyBins(p *offers.Choice, g *filling.Bins, skip []bool) []int32
 	return hosts
 }
 
-// InOrder puts pods first that state a spread over single nodes: it looks at what is on the node when they come.
+// spreadsFirst puts pods first that have a spread over single nodes: that spread is checked against the pods on the node at that time.
 func spreadsFirst(m *model.Model, p *pricing.Problem, loads []pricing.Load) []pricing.Load {
 	if m.Topology == nil {
 		return loads
@@ -426,7 +422,7 @@ func spreadsFirst(m *model.Model, p *pricing.Problem, loads []pricing.Load) []pr
 	return out
 }
 
-// Rules are the rules about single nodes.
+// hostRules returns the rules about single nodes.
 func hostRules(m *model.Model) *filling.Rules {
 	return &filling.Rules{Groups: m.Topology, Residents: func(n *topology.OneNode, pool, row int32) { addResidents(m, n, pool, row) }}
 }
@@ -438,7 +434,7 @@ func addResidents(m *model.Model, n *topology.OneNode, pool, row int32) {
 	}
 }
 
-// admitDevices has pods placed again whose devices kube-scheduler would have given to others.
+// admitDevices places pods again if kube-scheduler would have given their devices to others.
 func (t Solving) admitDevices(ctx context.Context) {
 	for range trial.MaxAdmitRounds {
 		a := t.NewDeviceAdmission()
@@ -456,8 +452,8 @@ func (t Solving) admitDevices(ctx context.Context) {
 	}
 }
 
-// Place finds places for the waiting pods: first on nodes of the snapshot, then on planned ones. A cancelled context
-// ends it early with ctx.Err(); what is placed until then stays, and can be rolled back.
+// Place finds places for the pending pods: first on nodes of the snapshot, then on planned ones. A cancelled context ends it early with
+// ctx.Err(); pods placed until then stay, and can be rolled back.
 func (t Solving) Place(ctx context.Context, o planning.PlaceOptions) (planning.Outcome, error) {
 	before, filled, costBefore := trial.GangsOf(t.Trial).WaitingPods(), t.S.Filled(), newnodes.Of(t.Trial).NewCost()
 	if before > 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Room on nodes that are there costs nothing and is filled first. But a pod there may drag others along that follow it,
-// or drive others away that keep apart from it, and what they need then may be dearer.
+// Room on existing nodes costs nothing and is filled first. But a pod there may attract others that follow it, or drive away others that
+// must be apart from it, and the nodes that these need may be more expensive.
 
 const (
 	// maxSparing bounds how many pods are planned once more without some node.
@@ -22,22 +22,8 @@ const (
 	maxTriedRetries   = 8
 )
 
-// sparing is one search for a cheaper way that leaves some nodes of the snapshot out.
-type sparing struct {
-	t          Improving
-	before     trial.Mark
-	classes    []int32
-	priorities []int32
-	best       state.Record
-	cost       int64
-	improved   bool
-	// queue are the sets of nodes to be left out, and seen those that ever were in it.
-	queue, seen [][]int32
-}
-
-// sparePlaces looks for a cheaper way to place as many pods as since the mark, without some of the nodes that have
-// received any, or that were tried. It reports whether all that it did is to place the pods again, since no node was used.
-func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, tried []int32) (rearranged bool) {
+// sparePlaces looks for a cheaper way to place as many pods as since the mark, without some of the nodes that received pods or were tried.
+func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, tried []int32) {
 	if t.S.Topology == nil || newnodes.Of(t.Trial).NewCost() == 0 || t.Options.ExistingOnly || t.S.PodsSince(before.At) > maxSparing {
 		return false
 	}
@@ -52,34 +38,20 @@ func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, 
 	}) {
 		return false
 	}
-	used := mergeNodes(found.NodesUsed(), tried)
-	// What is cheaper is known only once the pods on new nodes have been placed again as well as they can be: it is nodes
-	// in the same zone that cost more, and each way may lead to others.
-	others := t.rearrange(ctx, before, classes)
-	if len(used) == 0 && len(others) == 0 {
-		return true
-	}
-	s := &sparing{t: t, before: before, classes: classes, priorities: t.prioritiesOf(classes), best: t.S.Record(before.At), cost: newnodes.Of(t.Trial).NewCost()}
-	s.extend(nil, used)
-	s.retry(ctx, maxSparingRetries)
-	s.queue = nil
-	s.extend(nil, others)
-	s.retry(ctx, maxTriedRetries)
-	t.Undo(before)
-	t.Restore(s.best)
-	if s.improved {
-		placing.GrowthOf(t.Trial).Settle()
-	}
-	return false
-}
-
-// extend queues the nodes left out together with one more of those used.
-func (s *sparing) extend(spared, used []int32) {
-	for _, node := range used {
-		next := append(slices.Clone(spared), node)
-		slices.Sort(next)
-		if !slices.ContainsFunc(s.seen, func(x []int32) bool { return slices.Equal(x, next) }) {
-			s.seen, s.queue = append(s.seen, next), append(s.queue, next)
+	// Which plan is cheaper is only known after the pods on new nodes have been repacked as well as possible: the nodes that cost more are
+	// in the same zone, and each plan may lead to others.
+	t.rearrange(ctx, before, classes)
+	found = t.S.Record(before.At)
+	priorities := t.prioritiesOf(classes)
+	best, cost, improved := found, newnodes.Of(t.Trial).NewCost(), false
+	queue, seen := [][]int32{}, [][]int32{}
+	extend := func(spared, used []int32) {
+		for _, node := range used {
+			next := append(slices.Clone(spared), node)
+			slices.Sort(next)
+			if !slices.ContainsFunc(seen, func(s []int32) bool { return slices.Equal(s, next) }) {
+				seen, queue = append(seen, next), append(queue, next)
+			}
 		}
 	}
 }
@@ -98,7 +70,7 @@ func (s *sparing) retry(ctx context.Context, most int) {
 			t.S.Usable.Add(int(node))
 		}
 		if t.S.WaitingPods() > 0 {
-			Of(t.Trial).placeTogether(ctx, s.classes) // whom the others keep from all else may have a place just there
+			Of(t.Trial).placeTogether(ctx, classes) // pods that others keep away from everywhere else may have a place here
 		}
 		w := t.S.Record(s.before.At)
 		s.extend(s.queue[n], mergeNodes(w.NodesUsed(), tried))
@@ -108,7 +80,7 @@ func (s *sparing) retry(ctx context.Context, most int) {
 	}
 }
 
-// mergeNodes are the nodes of either list, ascending.
+// mergeNodes returns the nodes of both lists, ascending.
 func mergeNodes(a, b []int32) []int32 {
 	out := slices.Concat(a, b)
 	slices.Sort(out)

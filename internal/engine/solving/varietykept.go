@@ -8,16 +8,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// What a claim leaves open hangs on other nodes too: it may name a zone that a spread counts only where some node is in
-// it. So a node that others leave, for a cheaper one elsewhere or for good, can cost a claim the variety that its pool asks
-// for.
+// Which instance types a claim allows also depends on other nodes: it may name a zone that a spread counts only because some node is in it.
+// So if other pods leave a node, for a cheaper one elsewhere or for good, a claim may lose the variety that its pool asks for.
 
-// keepVaried places the pods again that were placed since the mark on nodes which are not varied enough any more.
+// keepVaried places the pods again that were placed since the mark on nodes which are no longer varied enough.
 func (t Solving) keepVaried(ctx context.Context, before trial.Mark, classes []int32) {
 	for round := 0; !placing.GrowthOf(t.Trial).AllVaried(); round++ {
 		w := t.S.Record(before.At)
 		t.Undo(before)
-		t.Restore(w) // without empty nodes: those there are bear the numbers of the record
+		t.Restore(w) // without empty nodes: the remaining ones have the numbers of the record
 		bad := placing.GrowthOf(t.Trial).Unvaried(int(w.First)-len(t.M.Nodes), false)
 		t.Undo(before)
 		ImprovingOf(t.Trial).restoreBut(w, func(host int32) bool { return slices.Contains(bad, host-int32(len(t.M.Nodes))) })

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/existing"
 )
 
-// victimBudget is a PodDisruptionBudget as kube-scheduler's DefaultPreemption reads it. Unlike those that evict, it passes over a budget
-// whose selector can't be read or is empty, and lets a pod go that the budget says has been disrupted already.
+// victimBudget is a PodDisruptionBudget as kube-scheduler's DefaultPreemption interprets it. Unlike code that evicts pods, it ignores a
+// budget whose selector is empty or can't be parsed, and allows the eviction of a pod that the budget lists as disrupted already.
 type victimBudget struct {
 	namespace string
 	selector  labels.Selector
@@ -29,7 +29,7 @@ func newVictimBudgets(list []*policyv1.PodDisruptionBudget) []victimBudget {
 	return out
 }
 
-// byBudget parts the bound pods of the list that budgets would keep from being evicted, if all were, from the others.
+// byBudget separates the bound pods of the list: those whose eviction budgets would forbid, if all were evicted, and the others.
 func byBudget(budgets []victimBudget, n *existing.Node, list []int) (violating, others []int) {
 	spent := make([]int32, len(budgets))
 	for _, k := range list {

@@ -20,44 +20,43 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// preemptor looks for victims.
+// preemptor searches for victims.
 type preemptor struct {
 	t       *trial.Trial
 	budgets []victimBudget
-	// gone are the victims so far, by node and place among its bound pods.
+	// gone contains the victims so far, by node and index among its bound pods.
 	gone map[int32]map[int]bool
-	// found is indexed by node: the victims there for a pod of the class that is looked at, nil for none. looks counts how often
-	// a node was looked at.
+	// found is indexed by node: the victims there for a pod of the present class, nil for none. looks counts how often a node was examined.
 	found []*victims
 	looks int
-	// rooms are the nodes where victims may have left room for a further pod of that class.
+	// rooms lists the nodes where victims may have left room for another pod of that class.
 	rooms []int32
 }
 
-// begin makes the preemptor look at pods of another class.
+// begin prepares the preemptor for pods of another class.
 func (e *preemptor) begin() {
 	e.found, e.rooms = nil, slices.Sorted(maps.Keys(e.gone))
 }
 
-// maxLooksForVictims bounds how often a node is looked at for victims in one plan.
+// maxLooksForVictims bounds how often nodes are searched for victims in one plan.
 const maxLooksForVictims = 200_000
 
-// victims are those of one node, as places among its bound pods, by falling priority.
+// victims are the victims on one node, as indexes among its bound pods, by falling priority.
 type victims struct {
 	node int32
 	list []int
-	// fresh are those of the list that no pod has preempted before.
+	// fresh are the victims in list that no earlier pod has preempted.
 	fresh      []int
 	violations int
 	highest    int32
 	sum        int64
-	// started is when the first of those with the highest priority started.
+	// started is the earliest start of a victim with the highest priority.
 	started time.Time
 }
 
-// choose finds the node that kube-scheduler would choose for one more pod of the class; nil if preemption helps on
-// none. It prefers fewest violations of budgets, then the lowest highest priority, the lowest sum of priorities, fewest
-// victims, and those that started last.
+// choose returns the victims on the node that kube-scheduler would choose for one more pod of the class; nil if preemption helps on no
+// node. It prefers the fewest violations of budgets, then the lowest highest priority, the lowest sum of priorities, the fewest victims,
+// and the victims that started last.
 func (e *preemptor) choose(class int32) *victims {
 	m := e.t.M
 	c := m.Classes[class]
@@ -67,7 +66,7 @@ func (e *preemptor) choose(class int32) *victims {
 	if best := e.best(class); best != nil {
 		return best
 	}
-	// Where others have gone since may be a place that there was not before.
+	// Where other pods have gone since, there may be a place now.
 	if c.Topology == nil || e.found == nil {
 		return nil
 	}
@@ -75,14 +74,14 @@ func (e *preemptor) choose(class int32) *victims {
 	return e.best(class)
 }
 
-// best is the node that kube-scheduler would choose of those that were found to have victims for the class. All are looked at once,
-// and the one that is chosen again, since pods of the class may have come to it or near it.
+// best returns the node that kube-scheduler would choose among those with victims for the class. All nodes are examined once. The chosen
+// one is examined again, since pods of the class may have come to it or near it.
 func (e *preemptor) best(class int32) *victims {
 	t, m := e.t, e.t.M
 	if e.found == nil {
 		e.found = make([]*victims, len(m.Nodes))
 		for i := range t.S.Usable.Members {
-			// What preemption can't change is no matter of victims.
+			// Preemption can't change these constraints.
 			if m.Fits.Accepts(m.Nodes[i].Group, m.Classes[class].Shape) {
 				e.found[i] = e.on(int32(i), class)
 			}
@@ -106,8 +105,8 @@ func (e *preemptor) best(class int32) *victims {
 	}
 }
 
-// shared finds a node where victims of others leave room for one more pod of the class, which has those of them for victims
-// without whose room it would not fit; nil if there is none.
+// shared finds a node where the victims of other pods leave room for one more pod of the class. The pod gets those victims whose room it
+// needs; nil if there is no such node.
 func (e *preemptor) shared(class int32) *victims {
 	m, c := e.t.M, e.t.M.Classes[class]
 	for len(e.rooms) > 0 {
@@ -145,7 +144,7 @@ func (v *victims) compare(o *victims) int {
 		cmp.Compare(len(v.list), len(o.list)), o.started.Compare(v.started))
 }
 
-// on finds the victims on one node; nil if the pod would not fit without all pods of lower priority.
+// on finds the victims on one node; nil if the pod would not fit even without all pods of lower priority.
 func (e *preemptor) on(node, class int32) *victims {
 	m := e.t.M
 	c, n := m.Classes[class], &m.Nodes[node]
@@ -191,7 +190,7 @@ func (e *preemptor) on(node, class int32) *victims {
 	}
 	e.settle(node, 1)
 	if len(out.list) == 0 {
-		return nil // it fits as it is: what it waits for is elsewhere
+		return nil // it fits already: what it waits for is elsewhere
 	}
 	slices.SortStableFunc(out.list, func(a, b int) int { return e.moreImportant(n.Bound[a], n.Bound[b]) })
 	out.count(m)
@@ -199,7 +198,8 @@ func (e *preemptor) on(node, class int32) *victims {
 	return out
 }
 
-// count finds the highest of the victims' priorities, their sum, and since when those with the highest run.
+// count computes the highest priority of the victims, the sum of their priorities, and how long those with the highest priority have been
+// running.
 func (v *victims) count(m *model.Model) {
 	v.highest = math.MinInt32
 	for _, k := range v.list {
@@ -212,14 +212,14 @@ func (v *victims) count(m *model.Model) {
 	}
 }
 
-// settle takes what a node is overcommitted by off its free amounts (sign -1), or gives it back.
+// settle subtracts a node's overcommitted amounts from its free amounts (sign -1), or adds them again.
 func (e *preemptor) settle(node int32, sign int64) {
 	if over := e.t.M.Nodes[node].Over; over != nil && len(e.gone[node]) == 0 {
 		resources.AddScaled(e.t.S.FreeOf(node), over, sign)
 	}
 }
 
-// shift takes a bound pod off its node (sign -1), or puts it back.
+// shift removes a bound pod from its node (sign -1), or puts it back.
 func (e *preemptor) shift(node int32, k int, sign int32) {
 	p := e.t.M.Nodes[node].Bound[k]
 	resources.AddScaled(e.t.S.FreeOf(node), e.t.M.Classes[p.Class].Unshared(), -int64(sign))
@@ -249,7 +249,7 @@ func (e *preemptor) reprieve(c *podclass.Class, node int32, k int) bool {
 	return false
 }
 
-// moreImportant orders pods as kube-scheduler lets them stay: by falling priority, then those that started first.
+// moreImportant orders pods as kube-scheduler keeps them: by falling priority, then those that started first.
 func (e *preemptor) moreImportant(a, b existing.Pod) int {
 	m := e.t.M
 	return cmp.Or(cmp.Compare(m.Classes[b.Class].Priority, m.Classes[a.Class].Priority), startOf(a.Pod).Compare(startOf(b.Pod)), likeness.Compare(a.Pod, b.Pod))
@@ -257,12 +257,12 @@ func (e *preemptor) moreImportant(a, b existing.Pod) int {
 
 func startOf(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime == nil {
-		return time.Unix(1<<40, 0) // not started: later than any
+		return time.Unix(1<<40, 0) // not started: counts as later than any
 	}
 	return pod.Status.StartTime.Time
 }
 
-// take lets the pod have its place, for pods that come after it.
+// take reserves the place for the pod, so that later pods see it.
 func (e *preemptor) take(class int32, v *victims) {
 	e.settle(v.node, -1)
 	if e.gone[v.node] == nil {
@@ -278,7 +278,7 @@ func (e *preemptor) take(class int32, v *victims) {
 	e.t.Add(state.Binding{Class: class, Host: v.node, Count: 1, Stage: -1})
 }
 
-// preemption writes the victims down.
+// preemption converts the victims to the plan's form.
 func (v *victims) preemption(m *model.Model, pod planning.PodKey) planning.Preemption {
 	n := &m.Nodes[v.node]
 	out := planning.Preemption{Pod: pod, Node: n.Name, HighestPriority: v.highest, BudgetViolations: v.violations}

@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// prioritiesOf are the classes' priorities, highest first.
+// prioritiesOf returns the priorities of the classes, highest first.
 func (t Improving) prioritiesOf(classes []int32) []int32 {
 	var out []int32
 	for _, tier := range Of(t.Trial).priorities(classes) {
@@ -15,7 +15,7 @@ func (t Improving) prioritiesOf(classes []int32) []int32 {
 	return out
 }
 
-// value counts the pods that a way places, by priority.
+// value counts the pods that the record places, by priority.
 func (t Improving) value(w state.Record, priorities []int32) []int {
 	out := make([]int, len(priorities))
 	for _, b := range w.Bindings {

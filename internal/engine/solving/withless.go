@@ -9,11 +9,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxPodsTwice is how many pods are placed twice: of few, one node more or less is a large part of the cost.
+// maxPodsTwice bounds how many pods are placed twice: with few pods, one node more or less is a large part of the cost.
 const maxPodsTwice = 600
 
-// withLess places what was placed since the mark once more, with the least effort, and keeps the cheaper of the two. Rules between pods
-// make a cheaper filling of some nodes end dearer now and then, since it leaves others to pods that can share theirs with fewer.
+// withLess places the pods that were placed since the mark once more, with the least effort, and keeps the cheaper plan. With rules between
+// pods, a cheaper filling of some nodes sometimes leads to a more expensive plan, because the pods left over can share their nodes with
+// fewer others.
 func (t Improving) withLess(ctx context.Context, before trial.Mark, classes []int32) {
 	if t.Options.Effort == planning.EffortFast || t.S.Topology == nil || t.S.Filled() == 0 || t.S.PodsSince(before.At) > maxPodsTwice {
 		return
