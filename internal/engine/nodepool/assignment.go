@@ -8,29 +8,29 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// Some labels are decided neither by the instance type nor by the offering: a pool that says "team In [a, b]" makes
-// nodes of either team. Before packing, each way to decide them that some pod cares about becomes an assignment, and
-// options are offered once per assignment, so that pods that want different values never share a node.
+// Some labels are decided neither by the instance type nor by the offering: a pool with "team In [a, b]" can create nodes of either team.
+// Before packing, each combination of values that matters to some pod becomes an assignment, and options are listed once per assignment. So
+// pods that want different values never share a node.
 
-// Assignment gives each open key of a pool one value, or says which it may have: see LeftOpenFor. A pool without open keys has
-// one empty assignment.
+// Assignment gives each open key of a pool one value, or says which values it may have: see LeftOpenFor. A pool without open keys has one
+// empty assignment.
 type Assignment struct {
 	Labels requirements.Set
-	// Rows of the pool's table whose type may carry the labels; nil for all.
+	// Rows of the pool's table whose type may have these labels; nil for all.
 	Rows bitset.Set
 }
 
-// Domains are labels whose values topology rules tell apart.
+// Domains are labels whose values topology rules distinguish.
 type Domains struct {
 	Keys []string
-	// OnNodes are the values of such a label on nodes that are there, sorted.
+	// OnNodes returns the values of such a label on existing nodes, sorted.
 	OnNodes func(key string) []string
 }
 
-// MaxAssignments bounds how many assignments of one pool are looked at side by side.
+// MaxAssignments bounds how many assignments of one pool are considered together.
 const MaxAssignments = 256
 
-// Assignments lists those worth telling apart for the given profiles of a pool.
+// Assignments lists the assignments of the pool that make a difference for the given profiles.
 func (p *Pool) Assignments(profiles []int32, d Domains) []Assignment {
 	var keys []string
 	for _, n := range profiles {
@@ -66,7 +66,7 @@ func (p *Pool) Assignments(profiles []int32, d Domains) []Assignment {
 	return p.WithRows(sets)
 }
 
-// Candidates are the decisions for one open key that some profile tells apart: each value it lists, and one that none
+// Candidates lists the requirements to consider for one open key: one for each value that some profile lists, and one for a value that none
 // lists.
 func (p *Pool) Candidates(key string, profiles []int32, d Domains) []requirements.Requirement {
 	template := p.Template.Get(key)
@@ -101,7 +101,7 @@ func (p *Pool) Candidates(key string, profiles []int32, d Domains) []requirement
 			}
 		}
 		if v, ok := all.AnyValue(); ok && asked > 1 {
-			note([]string{v}) // what none of them suggests by itself
+			note([]string{v}) // a value that no profile lists by itself
 		}
 	}
 	if v, ok := template.Intersect(requirements.NotIn(key, values...)).AnyValue(); ok {
@@ -118,7 +118,7 @@ func (p *Pool) Candidates(key string, profiles []int32, d Domains) []requirement
 	return out
 }
 
-// statedValues are the values that the pool's instance types state for a key, sorted; nil if they don't state it.
+// statedValues returns the values of a key that the pool's instance types state, sorted; nil if no type states the key.
 func (p *Pool) statedValues(key string) []string {
 	c := p.Table.Catalog
 	if _, stated := c.TypeKeys[key]; !stated {
@@ -132,8 +132,8 @@ func (p *Pool) statedValues(key string) []string {
 	return slices.Compact(out)
 }
 
-// Decide picks one value that meets r, or absence. A label that types of the catalog state has one of the values that those of
-// the pool state, or is absent: a type that does not state it makes nodes without it, whatever the others state.
+// Decide picks one value that meets r, or absence. If types of the catalog state the label, it gets one of the values that the pool's types
+// state, or is absent. A type that does not state it makes nodes without it, whatever the other types state.
 func (p *Pool) Decide(key string, r requirements.Requirement) requirements.Requirement {
 	for _, v := range p.statedValues(key) {
 		if r.Has(v) {
@@ -148,7 +148,7 @@ func (p *Pool) Decide(key string, r requirements.Requirement) requirements.Requi
 	return requirements.DoesNotExist(key)
 }
 
-// ownAssignments are used where there are too many combinations: each profile's own decisions, one value for the rest.
+// ownAssignments is for too many combinations: each profile's own decisions, and one value for everything else.
 func (p *Pool) ownAssignments(keys []string, profiles []int32) []requirements.Set {
 	var out []requirements.Set
 	for _, n := range profiles {
@@ -164,7 +164,7 @@ func (p *Pool) ownAssignments(keys []string, profiles []int32) []requirements.Se
 	return out
 }
 
-// WithRows are the assignments that decide these labels, with the rows that may carry them.
+// WithRows returns assignments for these labels, with the rows that may have them.
 func (p *Pool) WithRows(sets []requirements.Set) []Assignment {
 	out := make([]Assignment, len(sets))
 	for i, s := range sets {
@@ -187,15 +187,15 @@ func (p *Pool) WithRows(sets []requirements.Set) []Assignment {
 	return out
 }
 
-// Decides reports whether the assignment has a value, or none, for each label that the profile asks about, or leaves it only
-// values that will do. Of one that is not decided nothing is known: that some pod may take it for absent binds nobody.
+// Decides reports whether the assignment fixes each label that the profile asks about, to a value or to absence, or leaves it only values
+// that the profile accepts. An open label may have any value: if another pod treats it as absent, that binds no one.
 func (a *Assignment) Decides(p *Profile) bool {
 	return !slices.ContainsFunc(p.Open, func(r requirements.Requirement) bool {
 		return !a.Labels.Has(r.Key()) || !match.SingleValued(a.Labels.Get(r.Key())) && !match.Ensures(a.Labels, r)
 	})
 }
 
-// Allows reports whether the profile's open requirements accept the assignment, whichever values it leaves open.
+// Allows reports whether the profile's open requirements accept the assignment, for every value that it leaves open.
 func (a *Assignment) Allows(p *Profile) bool {
 	for _, r := range p.Open {
 		if !match.Ensures(a.Labels, r) {
@@ -205,5 +205,5 @@ func (a *Assignment) Allows(p *Profile) bool {
 	return true
 }
 
-// Fits reports whether the row's type may carry the labels.
+// Fits reports whether the row's type may have the labels.
 func (a *Assignment) Fits(row int) bool { return a.Rows == nil || a.Rows.Has(row) }

@@ -8,9 +8,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// CheapestVaried is CheapestWithin for a row that leaves the variety which the pool's minValues ask for. Under limits that need
-// not be the cheapest row: a claim names types that take no more from the limits than the planned row, so the row has to be as
-// large as the types that the variety needs.
+// CheapestVaried is CheapestWithin for a row that keeps enough variety for the pool's minValues. Under limits that may not be the cheapest
+// row. A claim lists only types that take no more from the limits than the planned row, so the row must be as large as the types that the
+// variety needs.
 func (p *Pool) CheapestVaried(need []int64, rows, slots bitset.Set, most []int64) (row, slot int32, price int64) {
 	if !p.variedWithin(need, rows, slots, most) {
 		return -1, -1, market.NoPrice

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// Label is the value of a label on a new node of the pool; empty if it has none or it is not decided.
+// Label returns the value of a label on a new node of the pool; empty if it has none or its value is open.
 func (p *Pool) Label(row, slot int, as *Assignment, key string) string {
 	c := p.Table.Catalog
 	if c.OfferingKeys[key] {
@@ -25,8 +25,8 @@ func (p *Pool) Label(row, slot int, as *Assignment, key string) string {
 	return match.OnlyValue(known)
 }
 
-// OpenLabel is what is known of a label that will be on nodes of the pool and row although its value is not decided; false
-// for one that is decided, or that may be absent.
+// OpenLabel returns the possible values of a label that nodes of the pool and row will have although the value is open; false if the value
+// is decided or the label may be absent.
 func (p *Pool) OpenLabel(row int, as *Assignment, key string) (known requirements.Requirement, ok bool) {
 	if !p.LeftOpen(key) {
 		return known, false
@@ -48,8 +48,8 @@ func (p *Pool) OpenLabel(row int, as *Assignment, key string) (known requirement
 	return known, known.Operator() != requirements.OpDoesNotExist
 }
 
-// WithOpen adds to the labels decided for a node of the pool what is known of those of keys that are left open: one that must be
-// a or b will be there, and spreads that ask for no more than that take notice of the node.
+// WithOpen adds to the labels decided for a node of the pool those of keys that are left open. A label that must be a or b will be there,
+// so spreads that require no more than its presence count the node.
 func (p *Pool) WithOpen(labels requirements.Set, row int, as *Assignment, keys map[string]bool) requirements.Set {
 	for key := range keys {
 		if labels.Has(key) {

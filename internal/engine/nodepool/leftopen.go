@@ -7,14 +7,12 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// A value decided before packing shuts out the instance types that don't state it, and a pool with minValues may need them: where
-// one type states "gen In [6, 7]" and another states no gen, pods that ask for "gen NotIn [7]" can run on either. So an assignment
-// may leave such a label open. The claim repeats what the pods ask for, and the provider chooses among the values
-// that this leaves the type.
+// A value decided before packing excludes the instance types that don't state it, and a pool with minValues may need them: if one type
+// states "gen In [6, 7]" and another states no gen, pods with "gen NotIn [7]" can run on both. So an assignment may leave such a label
+// open. The claim repeats the pods' requirements, and the provider chooses among the values that these leave the type.
 
-// LeftOpenFor are the given assignments with the labels left open that they decide for one of the profiles or although it does not
-// ask about them, as far as that is possible: each such label has what the profile asks for. Labels that topology rules tell apart
-// stay decided.
+// LeftOpenFor returns the given assignments with labels left open where possible: labels that are decided because of one of the profiles,
+// or that it does not ask about. Each such label gets the profile's own requirement. Labels that topology rules distinguish stay decided.
 func (p *Pool) LeftOpenFor(profiles []int32, d Domains, decided []Assignment) []Assignment {
 	var sets []requirements.Set
 	for _, n := range profiles {
@@ -31,8 +29,8 @@ func (p *Pool) LeftOpenFor(profiles []int32, d Domains, decided []Assignment) []
 	return p.WithRows(sets)
 }
 
-// withoutUnasked are the labels without those that may stay open and the profile does not ask about: another does, and decided
-// for that one they would shut out types that would do for this one.
+// withoutUnasked removes the labels that may stay open and that the profile does not ask about: they were decided for another profile, and
+// would exclude types that suit this one.
 func (p *Pool) withoutUnasked(f *Profile, d Domains, labels requirements.Set) requirements.Set {
 	var unasked []string
 	for _, key := range labels.Keys() {
@@ -44,7 +42,7 @@ func (p *Pool) withoutUnasked(f *Profile, d Domains, labels requirements.Set) re
 	return labels.Without(unasked...)
 }
 
-// leftOpen is what the profile asks for of the labels that may stay open.
+// leftOpen returns the profile's requirements on labels that may stay open.
 func (p *Pool) leftOpen(f *Profile, d Domains) requirements.Set {
 	var out requirements.Set
 	for _, r := range f.Open {
@@ -64,8 +62,8 @@ func (p *Pool) leftOpen(f *Profile, d Domains) requirements.Set {
 	return out
 }
 
-// MayStayOpen reports whether a claim of the pool may leave a label as open as the requirement does: the pool asks for variety,
-// the pool's instance types say which values are possible, and several are left.
+// MayStayOpen reports whether a claim of the pool may leave a label as open as the requirement does: the pool has minValues, its instance
+// types state the possible values, and several values remain.
 func (p *Pool) MayStayOpen(r requirements.Requirement) bool {
 	_, byTypes := p.Table.Catalog.TypeKeys[r.Key()]
 	return len(p.Variety) > 0 && byTypes && p.LeftOpen(r.Key()) && !match.SingleValued(r)

@@ -13,31 +13,31 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Pool is a NodePool made ready for planning.
+// Pool is a NodePool prepared for planning.
 type Pool struct {
 	Key    v1.PoolKey
 	Object *v1.NodePool
-	// Weight, the higher the sooner; pools of one weight compete by price.
+	// Weight orders pools, the highest first; pools of equal weight compete by price.
 	Weight int32
 	// NotReady says why the pool launches nothing; then Table is nil.
 	NotReady string
-	// CatalogName is what the model calls the pool's catalog; empty for none.
+	// CatalogName is the name of the pool's catalog in the model; empty for none.
 	CatalogName string
 	Table       *Table
 	// Rows and Slots meet the pool's own requirements.
 	Rows, Slots bitset.Set
-	// Template is what every node of the pool is known to carry: requirements, labels and pool label.
+	// Template contains the labels and requirements that every node of the pool has: requirements, labels and pool label.
 	Template requirements.Set
 	Taints   []corev1.Taint
 	Limits   *Limits
-	// Variety is what the pool's minValues ask for, by key.
+	// Variety contains the pool's minValues, by key.
 	Variety []Variety
 	// Profiles are the distinct demands of pod classes on this pool.
 	Profiles []Profile
 	byText   map[string]int
 }
 
-// Narrow strikes the rows and slots that can't meet r; keys no node states are none of its business.
+// Narrow removes the rows and slots that can't meet r; it ignores keys that no node states.
 func (p *Pool) Narrow(r requirements.Requirement, rows, slots bitset.Set) {
 	c := p.Table.Catalog
 	switch key := r.Key(); {
@@ -56,8 +56,7 @@ func (p *Pool) Narrow(r requirements.Requirement, rows, slots bitset.Set) {
 	}
 }
 
-// LeftOpen reports whether nodes of the pool may end with different values for the key although pool, type and
-// offering are fixed.
+// LeftOpen reports whether the key's value can still differ between nodes of the pool with the same type and offering.
 func (p *Pool) LeftOpen(key string) bool {
 	c := p.Table.Catalog
 	if c.OfferingKeys[key] {
@@ -82,8 +81,8 @@ func (p *Pool) Open() {
 	}
 }
 
-// CheapestLike is the cheapest row and slot of those given that have room for the need and take no more from the pool's
-// limits than the planned row; row -1 if there is none.
+// CheapestLike returns the cheapest row and slot, of those given, with room for the need that take no more from the pool's limits than the
+// planned row; row -1 if there are none.
 func (p *Pool) CheapestLike(planned int32, need []int64, rows, slots bitset.Set) (row, slot int32, price int64) {
 	if p.Limits != nil {
 		return p.CheapestWithin(need, rows, slots, p.RowCost(int(planned)))
@@ -91,14 +90,14 @@ func (p *Pool) CheapestLike(planned int32, need []int64, rows, slots bitset.Set)
 	return p.CheapestWithin(need, rows, slots, nil)
 }
 
-// CheapestWithin is CheapestLike with the most it may take from the pool's limits given; nil for any amount.
+// CheapestWithin is CheapestLike with the given maximum to take from the pool's limits; nil for any amount.
 func (p *Pool) CheapestWithin(need []int64, rows, slots bitset.Set, most []int64) (row, slot int32, price int64) {
 	return p.Table.CheapestWith(need, rows, slots, market.NoPrice, func(buy Purchase) bool {
 		return most == nil || resources.Fits(p.RowCost(int(buy.Row)), most)
 	})
 }
 
-// SellsLike reports whether both pools sell the same nodes with the same labels, their own name aside, and without limits.
+// SellsLike reports whether both pools sell the same nodes with the same labels, except for the pool's name, and have no limits.
 func (p *Pool) SellsLike(o *Pool) bool {
 	return p.Table == o.Table && p.Limits == nil && o.Limits == nil && p.Key.Generation == o.Key.Generation &&
 		slices.Equal(p.Rows, o.Rows) && slices.Equal(p.Slots, o.Slots) &&

@@ -10,19 +10,19 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Profile is a demand on a pool: which of its nodes can meet it, and the labels left open that it narrows.
+// Profile is a demand on a pool: which of its nodes can meet it, and which open labels it narrows.
 type Profile struct {
 	Rows, Slots bitset.Set
 	// Demand it was made for.
 	Demand match.Needs
-	// Open are requirements on keys for which the pool or a type leaves several values: nodes carry the
-	// intersection of all their pods'. Sorted by key.
+	// Open contains requirements on keys for which the pool or a type allows several values: a node gets the intersection of its pods'
+	// requirements. Sorted by key.
 	Open []requirements.Requirement
-	// Robust are the rows that meet the pool's minValues: see FindRobust. Filled while the model is compiled.
+	// Robust contains the rows that meet the pool's minValues: see FindRobust. Filled while the model is compiled.
 	Robust bitset.Set
 }
 
-// ProfileOf is the number of the profile for a demand on the pool, or -1 if no node of the pool can meet it.
+// ProfileOf returns the number of the profile for a demand on the pool, or -1 if no node of the pool can meet it.
 func (p *Pool) ProfileOf(demand match.Needs) int {
 	rows, slots := p.Rows.Clone(), p.Slots.Clone()
 	var open []requirements.Requirement
@@ -47,7 +47,7 @@ func (p *Pool) ProfileOf(demand match.Needs) int {
 	return p.number(Profile{Rows: rows, Slots: slots, Demand: demand, Open: open})
 }
 
-// number is the number of a profile like the given one, which the pool has from now on if it had none.
+// number returns the number of a profile equal to the given one, and adds it to the pool if it is new.
 func (p *Pool) number(f Profile) int {
 	text := profileText(f.Rows, f.Slots, f.Open)
 	if n, ok := p.byText[text]; ok {
@@ -62,20 +62,20 @@ func (p *Pool) number(f Profile) int {
 	return n
 }
 
-// Adopt is number for the profile of a pool like this one, made for the demand.
+// Adopt is number for the profile of an equal pool, made for the demand.
 func (p *Pool) Adopt(f Profile, demand match.Needs) int {
 	f.Demand = demand
 	return p.number(f)
 }
 
-// WithoutProfiles is a pool like this one that no demand was made on.
+// WithoutProfiles returns a copy of the pool without any profiles.
 func (p *Pool) WithoutProfiles() *Pool {
 	own := *p
 	own.Profiles, own.byText = nil, nil
 	return &own
 }
 
-// Admits checks one requirement of a pod against what the pool says of the key, instance types and offerings aside.
+// Admits checks one requirement of a pod against the pool's own requirements, without instance types and offerings.
 func (p *Pool) Admits(r requirements.Requirement) bool {
 	key := r.Key()
 	if p.Template.Has(key) {
@@ -101,7 +101,7 @@ func profileText(rows, slots bitset.Set, open []requirements.Requirement) string
 	return string(text)
 }
 
-// Holds reports whether some node of the profile holds one pod.
+// Holds reports whether one pod fits on some node of the profile.
 func (p *Pool) Holds(profile int, requests []int64) bool {
 	for r := range p.Profiles[profile].Rows.Members {
 		if resources.Fits(requests, p.Table.AllocOf(r, len(requests))) {
@@ -111,10 +111,10 @@ func (p *Pool) Holds(profile int, requests []int64) bool {
 	return false
 }
 
-// Mask is a part of what a table sells.
+// Mask selects rows and slots of a table.
 type Mask struct{ Rows, Slots bitset.Set }
 
-// MaskOf are the rows and slots of the pool's table that meet a requirement.
+// MaskOf returns the rows and slots of the pool's table that meet a requirement.
 func (p *Pool) MaskOf(r requirements.Requirement) Mask {
 	out := Mask{bitset.Full(len(p.Table.Rows)), p.Table.Catalog.AllSlots.Clone()}
 	p.Narrow(r, out.Rows, out.Slots)

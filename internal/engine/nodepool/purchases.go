@@ -13,22 +13,22 @@ import (
 // Purchase is a row of a table bought in one of its slots.
 type Purchase struct{ Row, Slot int32 }
 
-// Purchases are the ways to buy a node of a table, sorted when somebody first asks.
+// Purchases lists the ways to buy a node of a table, sorted at the first request.
 type Purchases struct {
 	once sync.Once
-	// List has the cheapest first, of equal prices what leaves most for pods.
+	// List is sorted by price; of equal prices, the purchase with the most room for pods comes first.
 	List []Purchase
-	// room finds those with room for pods, by their number in the list.
+	// room finds the purchases with room for pods, by their number in the list.
 	room resources.MaxTree
 }
 
-// CheapestFirst are all purchases with a price: the cheapest first, of equal prices what leaves most for pods. The caller must
-// not change them.
+// CheapestFirst returns all purchases with a price, the cheapest first; of equal prices, the one with the most room for pods. The caller
+// must not change them.
 func (t *Table) CheapestFirst(dims int) []Purchase {
 	return t.Ordered(dims).List
 }
 
-// Ordered are they with what finds those that have room.
+// Ordered returns the same purchases with the tree that finds those with room.
 func (t *Table) Ordered(dims int) *Purchases {
 	t.InOrder.once.Do(func() {
 		for r := range t.Rows {
@@ -58,8 +58,8 @@ func (t *Table) Ordered(dims int) *Purchases {
 	return t.InOrder
 }
 
-// CheapestWith is the cheapest purchase of the rows and slots that has room for the need, costs less than below and that take
-// says yes to: of equal prices the first row, and of its slots the first; row -1 if there is none.
+// CheapestWith returns the cheapest purchase of the rows and slots that has room for the need, costs less than below, and that take
+// accepts. Of equal prices it is the first row, and the first of its slots; row -1 if there is none.
 func (t *Table) CheapestWith(need []int64, rows, slots bitset.Set, below int64, take func(Purchase) bool) (row, slot int32, price int64) {
 	row, slot, price = -1, -1, market.NoPrice
 	in := t.Ordered(len(need))
@@ -82,5 +82,5 @@ func (t *Table) CheapestWith(need []int64, rows, slots bitset.Set, below int64, 
 	return row, slot, price
 }
 
-// Next is the first purchase from the given one on that has room for the need; -1 if there is none.
+// Next returns the first purchase at or after from that has room for the need; -1 if there is none.
 func (p *Purchases) Next(need []int64, from int) int { return p.room.Next(need, from) }

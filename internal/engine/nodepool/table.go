@@ -11,22 +11,22 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Table is the nodes a pool could launch, with what its DaemonSets take already taken off. Pools with the same
-// catalog and the same daemons on it share one.
+// Table contains the nodes that a pool could launch, with the requests of its DaemonSets already subtracted. Pools with the same catalog
+// and the same DaemonSets share one table.
 type Table struct {
 	Catalog *market.Catalog
 	Rows    []Row
 	// alloc is indexed [row*resources+resource]: what is left for pods.
 	alloc []int64
-	// most is indexed alike: what is left at most, where devices are counted too few; nil where nothing is.
+	// most is indexed alike: the upper bound of what is left, if devices are undercounted; nil if they are not.
 	most []int64
 	// Taken is indexed alike: what DaemonSets take.
 	Taken []int64
-	// Several says that some type has several rows, Split that what it holds depends on where it is bought.
+	// Several is true if some type has several rows, Split if what a type holds depends on where it is bought.
 	Several, Split bool
 	// DaemonsOn is indexed by row: the DaemonSets there, by number.
 	DaemonsOn [][]int32
-	// InOrder is for CheapestFirst alone.
+	// InOrder is used only by CheapestFirst.
 	InOrder *Purchases
 }
 
@@ -34,21 +34,20 @@ type Table struct {
 type Row struct {
 	Variant int
 	Slots   bitset.Set
-	// Residents are the classes of the DaemonSet pods on it that topology rules could notice; Resident numbers the
-	// set, 0 for none.
+	// Residents are the classes of its DaemonSet pods that topology rules could see; Resident numbers the set, 0 for none.
 	Residents []int32
 	Resident  int32
 }
 
-// Devices fills in what a new node of a type has besides its allocatable amounts.
+// Devices computes what a new node of a type has in addition to its allocatable amounts.
 type Devices interface {
-	// RoomOfType fills in what pods can count on, if it is bought by the offering; nil where that does not matter.
+	// RoomOfType fills in what pods can rely on if the type is bought as the offering; nil if the offering does not matter.
 	RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64)
-	// MostOfType fills in what no pods can have more of, for bounds.
+	// MostOfType fills in an upper bound of what pods can have, for lower bounds of cost.
 	MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64)
 }
 
-// NewTable is the catalog's table for pools on whose nodes the DaemonSets of the masks run. Devices may be nil.
+// NewTable makes the catalog's table for pools on whose nodes the DaemonSets of the masks run. Devices may be nil.
 func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, devices Devices) *Table {
 	t := &Table{Catalog: c, InOrder: &Purchases{}}
 	dims := in.Len()
@@ -81,11 +80,11 @@ func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, de
 			for d := range alloc {
 				left := max(alloc[d]-taken[d], -1)
 				if left < 0 && resources.CountsDevices(in.Names[d]) {
-					left = 0 // the DaemonSet's pod waits there, and keeps nobody off
+					left = 0 // the DaemonSet's pod stays pending there, and takes no room from others
 				}
 				t.alloc = append(t.alloc, left)
 				if left = max(most[d]-taken[d], -1); left < 0 && resources.CountsDevices(in.Names[d]) {
-					left = most[d] // pods may have them that the DaemonSet's pod waits for
+					left = most[d] // pods may get the devices that the DaemonSet's pod waits for
 				}
 				t.most = append(t.most, left)
 			}
@@ -103,7 +102,7 @@ func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, de
 	return t
 }
 
-// holdAlike reports whether two rows of a type differ in nothing but attributes of devices that no pod asks about.
+// holdAlike reports whether two rows of a type differ only in device attributes that no pod asks about.
 func (t *Table) holdAlike(a, b, dims int) bool {
 	x, y := &t.Catalog.Variants[t.Rows[a].Variant], &t.Catalog.Variants[t.Rows[b].Variant]
 	same := func(amounts []int64) bool {
@@ -118,7 +117,7 @@ func (t *Table) holdAlike(a, b, dims int) bool {
 // AllocOf is what is left for pods on a node of the row.
 func (t *Table) AllocOf(row, dims int) []int64 { return t.alloc[row*dims : (row+1)*dims] }
 
-// MostOf is what is left at most for pods on a node of the row, for bounds.
+// MostOf is the upper bound of what is left for pods on a node of the row.
 func (t *Table) MostOf(row, dims int) []int64 {
 	if t.most == nil {
 		return t.AllocOf(row, dims)
@@ -126,7 +125,7 @@ func (t *Table) MostOf(row, dims int) []int64 {
 	return t.most[row*dims : (row+1)*dims]
 }
 
-// CountsTooFew reports whether some node may have more than AllocOf says.
+// CountsTooFew reports whether some node may have more room than AllocOf says.
 func (t *Table) CountsTooFew() bool { return t.most != nil }
 
 // sellable reports whether some offering of the row in one of slots is available.
@@ -139,7 +138,7 @@ func (t *Table) sellable(row int, slots bitset.Set) bool {
 	return false
 }
 
-// slotGroups splits the slots by the set of DaemonSets that run there on the variant; nearly always into one group.
+// slotGroups groups the slots by the set of DaemonSets that run there on the variant; nearly always into one group.
 func slotGroups(masks []daemonset.Mask, variant, slots int) []bitset.Set {
 	if len(masks) == 0 {
 		return []bitset.Set{bitset.Full(slots)}
@@ -166,7 +165,7 @@ func slotGroups(masks []daemonset.Mask, variant, slots int) []bitset.Set {
 	return groups
 }
 
-// TableText tells the tables of one model apart: those of the same text are alike.
+// TableText identifies a table within a model: equal texts mean equal tables.
 func TableText(catalogName string, masks []daemonset.Mask) string {
 	text := []byte(catalogName)
 	for i := range masks {

@@ -14,7 +14,7 @@ type Variety struct {
 	N   int
 }
 
-// VarietyOf are the minValues that the requirements state, by key.
+// VarietyOf returns the minValues that the requirements state, by key.
 func VarietyOf(set requirements.Set) []Variety {
 	var out []Variety
 	for r := range set.All {
@@ -25,9 +25,8 @@ func VarietyOf(set requirements.Set) []Variety {
 	return out
 }
 
-// VariedFor reports whether the instance types that would do for a node, those with room for the need, meet the pool's minValues. Only
-// values count that the claim still allows and an available offering backs. The types take no more from the pool's limits than the
-// planned row.
+// VariedFor reports whether the instance types that suit a node and have room for the need meet the pool's minValues. Only values count
+// that the claim still allows and that an available offering has. The types must take no more from the pool's limits than the planned row.
 func (p *Pool) VariedFor(planned int32, need []int64, rows, slots bitset.Set) bool {
 	if p.Limits == nil {
 		return p.variedWithin(need, rows, slots, nil)
@@ -35,7 +34,7 @@ func (p *Pool) VariedFor(planned int32, need []int64, rows, slots bitset.Set) bo
 	return p.variedWithin(need, rows, slots, p.RowCost(int(planned)))
 }
 
-// variedWithin is VariedFor with the most that a type may take from the pool's limits given; nil for any amount.
+// variedWithin is VariedFor with the given maximum that a type may take from the pool's limits; nil for any amount.
 func (p *Pool) variedWithin(need []int64, rows, slots bitset.Set, most []int64) bool {
 	found := make([]map[string]bool, len(p.Variety))
 	for i := range found {
@@ -76,7 +75,7 @@ func (p *Pool) variedWithin(need []int64, rows, slots bitset.Set, most []int64) 
 	return met == len(p.Variety)
 }
 
-// VarietyLeft is, for each minValues of the pool, how many values VariedFor finds.
+// VarietyLeft returns, for each minValues of the pool, how many values VariedFor finds.
 func (p *Pool) VarietyLeft(planned int32, need []int64, rows, slots bitset.Set) []int {
 	var most []int64
 	if p.Limits != nil {
@@ -111,8 +110,8 @@ func (p *Pool) VarietyLeft(planned int32, need []int64, rows, slots bitset.Set) 
 	return out
 }
 
-// FindRobust notes the rows of each profile on which a full node would still leave enough variety: those that enough other
-// types can stand in for.
+// FindRobust finds the rows of each profile on which even a full node would leave enough variety, because enough other types can replace
+// them.
 func (p *Pool) FindRobust(dims int) {
 	if len(p.Variety) == 0 {
 		return

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// maxLPRows bounds the linear program: more items than that are bundled by likeness. The bound stays proven, since the
-// proof looks at every item by itself, but it is a weak one where pods of a bundle use a node's resources in unlike shares: a few
-// node selectors are enough to make several hundred items of a hundred sizes.
+// maxLPRows bounds the rows of the linear program: if there are more items, similar ones are bundled. The bound stays proven, since the
+// proof looks at every item by itself. But it is weak if pods of a bundle use a node's resources in different proportions: a few node
+// selectors are enough to make several hundred items of a hundred sizes.
 const maxLPRows = 400
 
-// maxBundles is how many bundles are made where items are bundled.
+// maxBundles is the number of bundles if items are bundled.
 const maxBundles = 64
 
-// bundle is one row of the linear program: items with equal needs or, where there would be too many rows, much the same needs.
+// bundle is one row of the linear program: items with equal needs or, if there are too many rows, with similar needs.
 type bundle struct {
 	Items []int32
 	At    []int // positions of the items' places
@@ -29,7 +29,7 @@ type bundle struct {
 // takenBy reports whether the option is open to some item of the bundle.
 func (b *bundle) takenBy(o *Option) bool { return slices.ContainsFunc(b.At, o.Open.Has) }
 
-// PerOption is how many pods of the bundle's mean size fit on an empty node.
+// perOption is how many pods of the bundle's mean size fit on an empty node.
 func (b *bundle) perOption(o *Option) float64 {
 	if !b.takenBy(o) {
 		return 0
@@ -50,8 +50,8 @@ func (b *bundle) perOption(o *Option) float64 {
 	return max(most, 0)
 }
 
-// bundleItems groups items into bundles: those with equal needs; if that leaves more than maxLPRows, also of all cells that they are
-// dealt to; else those of one place are halved again and again along the resource in which they differ most.
+// bundleItems groups items with equal needs. If that leaves more than maxLPRows, it ignores which cell an item is assigned to; and if that
+// is not enough, it halves the items of each place repeatedly along the resource in which they differ most.
 func bundleItems(p *Problem, places []Place) (bundles []bundle, dims int) {
 	resources := p.Dims - len(p.Pressing)
 	pressing := 0
@@ -97,8 +97,8 @@ func bundleItems(p *Problem, places []Place) (bundles []bundle, dims int) {
 	return newBundles(p, parts, places, dims, false), dims
 }
 
-// equalItems are the items with equal needs, by the first dimensions, of one place, or of places that differ in nothing but their cell,
-// in the order of the first of each. Nil if they are more than maxLPRows.
+// equalItems groups items by equal needs in the first dimensions, within one place or within places that differ only in their cell, in the
+// order of the first item of each. It returns nil if there are more than maxLPRows groups.
 func equalItems(p *Problem, dims int, anywhere bool) [][]int32 {
 	var parts [][]int32
 	at := make(map[string]int, len(p.Items))
@@ -121,12 +121,12 @@ func equalItems(p *Problem, dims int, anywhere bool) [][]int32 {
 	return parts
 }
 
-// AppendKey adds what makes the item different from others by the first dimensions, its cell and count aside.
+// AppendKey appends what distinguishes the item from others in the first dimensions, except its cell and count.
 func (it *Item) AppendKey(key []byte, dims int) []byte {
 	key = binary.LittleEndian.AppendUint32(key, uint32(it.Stage))
 	key = append(key, byte(it.Rules))
 	if it.PerNode != Unbounded {
-		key = binary.LittleEndian.AppendUint32(key, uint32(it.Class)) // bounds of several classes don't add up to one
+		key = binary.LittleEndian.AppendUint32(key, uint32(it.Class)) // bounds of several classes can't be added up
 	}
 	for _, n := range it.Need[:dims] {
 		key = binary.LittleEndian.AppendUint64(key, uint64(n))
@@ -163,12 +163,12 @@ func newBundle(p *Problem, part []int32, places []Place, dims int, uniform bool)
 			b.need[d] = float64(n)
 		}
 	} else if b.limit < math.MaxInt && len(part) > 1 {
-		b.limit = math.MaxInt // several classes: their bounds don't add up to one of the bundle
+		b.limit = math.MaxInt // several classes: their bounds can't be added up to a bound of the bundle
 	}
 	return b
 }
 
-// widest is the resource in which a part's items differ most, and by what factor, weighted by how many they are.
+// widest returns the resource in which the items of a part differ most, and by what factor, weighted by their counts.
 func widest(p *Problem, part []int32, dims int) (dim int, spread float64) {
 	for d := range dims {
 		lo, hi := int64(math.MaxInt64), int64(0)
@@ -205,8 +205,7 @@ func halve(p *Problem, part []int32, dim int) (lo, hi []int32) {
 	return sorted[:mid], sorted[mid:]
 }
 
-// Bundles is indexed like the items of the values' problem: the number, from 1 on, of the bundle of items with equal needs that the
-// item is in; 0 for none.
+// Bundles is indexed by item: the number, from 1, of the item's bundle of equal needs; 0 for none.
 func (v *Values) Bundles() []int {
 	out := make([]int, len(v.Item))
 	if v.Program == nil {

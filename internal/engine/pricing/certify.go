@@ -6,36 +6,35 @@ import (
 	"slices"
 )
 
-// Certified is what proves a bound: values of the items, and a price for each unit of what is limited, such that no
-// node holds more value than its price and what it uses of the limited thing. Any nodes that hold all pods then cost
-// at least the pods' values less the whole of what is limited at its price.
+// Certified is the proof of a bound: values of the items, and a price for each unit of limited things, such that no node holds more value
+// than its price plus the price of the limited things it uses. Any nodes that hold all pods then cost at least the pods' values minus the
+// price of everything limited.
 type Certified struct {
-	// Item is what the certificate gives one pod of each item, nano-USD per hour; scale is what it multiplies the
-	// options' resource prices with, 0 to 1.
+	// Item is the certificate's value of one pod of each item, nano-USD per hour; scale multiplies the options' resource prices, 0 to 1.
 	Item   []int64
 	Scale  float64
 	Limits []LimitedUse
 }
 
-// LimitedUse is a reservation or commitment in a proof, with the options that draw on it.
+// LimitedUse is a reservation or commitment in a proof, with the options that use it.
 type LimitedUse struct {
 	Reservation string
 	Commitment  int32 // from 1 on; 0 for a reservation
-	// Left of it, in instances or in thousand-millionths of the commitment's unit; value of each, nano-USD per hour.
+	// Left is what remains of it, in instances or in billionths of the commitment's unit; value is that of each, nano-USD per hour.
 	Left  int64
 	Value float64
 	Draws []draw
 }
 
-// draw is an option that draws on something limited.
+// draw is an option that uses something limited.
 type draw struct {
 	Option *Option
 	Used   float64
 	Lambda []float64
 }
 
-// certify finds the proof of the bound that the values give. A limited resource is charged with the most that a node using it is worth
-// above its price. If that reduces the bound by more than its pods add, all values are scaled down instead.
+// certify computes the proof of the bound that the values give. A limited resource is priced at the most that a node using it is worth
+// above its own price. If that reduces the bound by more than the pods add, all values are scaled down instead.
 func (v *Values) certify(p *Problem) {
 	v.Certified = Certified{Item: v.Item, Scale: 1, Limits: v.limits(p)}
 	v.Bound = v.sum(p)
@@ -67,7 +66,7 @@ func (v *Values) certify(p *Problem) {
 	}
 }
 
-// sum is what the pods are worth together.
+// sum is the total value of the pods.
 func (v *Values) sum(p *Problem) float64 {
 	sum := 0.0
 	for i := range p.Items {
@@ -76,7 +75,7 @@ func (v *Values) sum(p *Problem) float64 {
 	return sum
 }
 
-// limits are the reservations, by name, and then the commitments that options of the problem draw on.
+// limits returns the reservations, by name, and then the commitments that options of the problem use.
 func (v *Values) limits(p *Problem) []LimitedUse {
 	var out []LimitedUse
 	of := func(reservation string, commitment int32, left int64) *LimitedUse {
@@ -107,8 +106,8 @@ func (v *Values) limits(p *Problem) []LimitedUse {
 	return out
 }
 
-// bestScale is the scale of all values that gives the highest bound. That is a concave function of the scale: each node's
-// worth grows with it, its price does not.
+// bestScale returns the scale of all values that gives the highest bound. The bound is a concave function of the scale: the worth of each
+// node grows with it, the price does not.
 func (v *Values) bestScale(w *Worths) float64 {
 	total := v.sum(w.p)
 	worth := make([][]float64, len(v.Certified.Limits))

@@ -8,38 +8,38 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
-// maxLPPasses and maxLPRounds bound column generation: how often all options are looked at, and how often in between those
-// that matter. It nearly always ends sooner, with no column left that would improve: as long as one is left, all values have to be
-// lowered by what that column is worth beyond its price. maxLPWork bounds the multiplications, of which a column takes the square of the
-// rows. maxNewOptions is how many options each pass adds to those that matter.
+// maxLPPasses and maxLPRounds bound column generation: how often all options are examined, and how often the relevant ones are examined in
+// between. It nearly always ends sooner, when no column improves the mix; as long as one would, all values have to be lowered by what that
+// column is worth beyond its price. maxLPWork bounds the multiplications; a column takes the square of the number of rows. maxNewOptions is
+// how many options each pass adds to the relevant ones.
 const (
 	maxLPPasses   = 60
 	maxLPRounds   = 800
 	maxLPWork     = 500_000_000
 	maxNewOptions = 8
-	// roughColumns is how many columns a row may take where values only steer: where hundreds of nodes are about as good a
-	// bargain as each other, the last part in a thousand takes most of the time.
+	// roughColumns bounds the columns for each row if values only steer. If hundreds of nodes are nearly equally good, the last thousandth
+	// takes most of the time.
 	roughColumns = 20
-	// nearEnough and roughlyNear are by which part of the cost the best values known may fall short of it.
+	// nearEnough and roughlyNear say by which share of the cost the best known values may be too low.
 	nearEnough  = 1e-5
 	roughlyNear = 2e-3
-	// gapShare is the part of the gap between a plan and its bound that may be left unexplored.
+	// gapShare is the share of the gap between a plan and its bound that may stay unexplored.
 	gapShare = 1.0 / 3
-	// progress is by which part of the cost the mix or the bound must become better within idleColumns fillings for each row, and
-	// gapProgress by which part of what they are apart: where hundreds of mixes cost the same, the search may stand still.
-	// roughProgress and roughIdle hold instead where values only steer.
+	// progress is by which share of the cost the mix or the bound must improve within idleColumns fillings per row, and gapProgress by
+	// which share of their difference. If hundreds of mixes cost the same, the search may make no progress. roughProgress and roughIdle
+	// apply instead if values only steer.
 	progress      = 1e-5
 	gapProgress   = 1.0 / 50
 	idleColumns   = 4
 	roughProgress = 1e-4
 	roughIdle     = 1
-	// plannedIdle is how many fillings for each row may be looked at in vain for a plan's proof before all options are asked whether the
-	// best values known hold, and fairlyNear by which part of the plan's cost these may fall short of it then.
+	// plannedIdle applies to a plan's proof: how many fillings per row may bring nothing before all options are checked against the best
+	// known values. fairlyNear says by which share of the plan's cost these values may then be too low.
 	plannedIdle = 1
 	fairlyNear  = 2e-2
-	// centerWeight is how much of the best values known goes into those that fillings are looked for with.
+	// centerWeight is the weight of the best known values in the values that fillings are searched with.
 	centerWeight = 0.5
-	// maxRoughRows is how many rows the program may have where values only steer.
+	// maxRoughRows bounds the rows of the program if values only steer.
 	maxRoughRows = 96
 )
 
@@ -47,7 +47,7 @@ const (
 type Program struct {
 	p       *Problem
 	Bundles []bundle
-	// Dims are the first dimensions of the problem that it looks at: all resources, and so many caps that rows stay few.
+	// Dims is the number of first dimensions that it uses: all resources, and as many caps as keep the number of rows small.
 	Dims int
 	// Need and most are indexed [bundle*dims+…] and [option][bundle]
 	Need   []float64
@@ -59,19 +59,19 @@ type Program struct {
 	scale  []float64 // per resource: planner units per LP unit
 	Lambda []float64 // [option*dims+d], LP units
 	Value  []float64 // scratch
-	// entered counts the columns brought in.
+	// entered counts the columns added so far.
 	entered int
-	// center are the values with the best bound among those tried, as far as the options looked at go, and centerBound is that.
+	// center are the best values tried so far, judged by the options examined, and centerBound is their bound.
 	center      []float64
 	centerBound float64
 	stuck       standstill
-	// checked is how many had been when some option held more of the best values known than its price: see idle.
+	// checked is the value of entered when some option last held more of the best known values than its price: see idle.
 	checked int
-	// options are, by row of the master, those whose filling is its column; -1 for none.
+	// options lists, by row of the master, the option whose filling is its column; -1 for none.
 	options []int32
 }
 
-// NewProgram is for the problem, whose items use the places.
+// NewProgram starts a program for the problem, whose items use the places.
 func NewProgram(p *Problem, places []Place) *Program {
 	pr := &Program{p: p}
 	pr.Bundles, pr.Dims = bundleItems(p, places)
@@ -107,9 +107,9 @@ func NewProgram(p *Problem, places []Place) *Program {
 	return pr
 }
 
-// generate runs column generation: as long as some node could be filled with more value than it costs, that filling
-// becomes a column and the values are corrected. Few options matter in the end: it goes on with those that do until
-// none improves, and only then looks whether any other would.
+// generate runs column generation: as long as a node can be filled with more value than it costs, that filling becomes a column and the
+// values are corrected. Few options matter in the end. So it works with the relevant ones until none improves the mix, and only then checks
+// all others.
 func (pr *Program) generate(ctx context.Context) {
 	hot := pr.start()
 	pr.spread(pr.startCenter())
@@ -143,7 +143,7 @@ func (pr *Program) generate(ctx context.Context) {
 			}
 		}
 		if near && len(found) > 0 {
-			pr.shrinkCenter(found[0].ratio) // and go on, if only with the options looked at so far
+			pr.shrinkCenter(found[0].ratio) // and continue, even if only with the options examined so far
 			pr.checked = pr.entered
 		} else if len(hot) == before {
 			return
@@ -151,7 +151,7 @@ func (pr *Program) generate(ctx context.Context) {
 	}
 }
 
-// converge improves the mix by the given options until none of them does.
+// converge improves the mix by the given options until none of them improves it.
 func (pr *Program) converge(ctx context.Context, options []int32) {
 	for range maxLPRounds {
 		again := pr.sweep(options)
@@ -169,8 +169,8 @@ func (pr *Program) converge(ctx context.Context, options []int32) {
 	pr.revalue()
 }
 
-// sweep looks at the options once, by values between the master's and the best known. The master's alone leap to and fro while hundreds
-// of fillings are about as good as each other; in between they lead there in a fraction of the columns.
+// sweep examines the options once, with values between the master's and the best known ones. The master's values alone oscillate while
+// hundreds of fillings are about equally good; values in between get there with a fraction of the columns.
 //
 // Source: P. Wentges, "Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming", 1997.
 func (pr *Program) sweep(options []int32) bool {
@@ -204,7 +204,7 @@ func (pr *Program) sweep(options []int32) bool {
 	return again
 }
 
-// near reports whether the best values known are within a small part of what the mix costs, which no values can exceed.
+// near reports whether the bound of the best known values is close to the cost of the mix, which no bound can exceed.
 func (pr *Program) near() bool {
 	apart := nearEnough
 	if pr.p.Rough {
@@ -218,7 +218,7 @@ func (pr *Program) near() bool {
 	return cost-pr.centerBound <= near
 }
 
-// exhausted reports whether as many fillings were looked at as the values are worth.
+// exhausted reports whether the search has used all the fillings that it may examine.
 func (pr *Program) exhausted() bool {
 	rows, idle, cost := len(pr.Bundles), idleColumns, pr.master.Objective()
 	least := max(cost*progress, (cost-pr.centerBound)*gapProgress)
@@ -233,21 +233,21 @@ func (pr *Program) exhausted() bool {
 	return pr.p.Rough && pr.entered > roughColumns*rows || pr.entered*rows*rows > maxLPWork
 }
 
-// idle reports whether, for a plan's proof, a few fillings have made neither the mix nor the bound better although they are not far
-// apart. The mix begins with the plan's own fillings, and hundreds of others cost the same: the best values known are then as good as
-// they get, unless an option that was not looked at holds more of them than its price.
+// idle is for a plan's proof: it reports whether a few fillings have improved neither the mix nor the bound although the two are not far
+// apart. The mix begins with the plan's own fillings, and hundreds of others cost the same. The best known values then hardly improve,
+// unless an unexamined option holds more of them than its price.
 func (pr *Program) idle() bool {
 	return pr.p.Planned > 0 && pr.entered-max(pr.stuck.entered, pr.checked) > plannedIdle*len(pr.Bundles) &&
 		pr.p.Planned-pr.centerBound <= pr.p.Planned*fairlyNear
 }
 
-// standstill is what the mix cost, the best bound, and how many fillings had been looked at when either last became better.
+// standstill records the cost of the mix, the best bound, and how many fillings had been examined when either last improved.
 type standstill struct {
 	cost, bound float64
 	entered     int
 }
 
-// shrinkCenter makes up for an option that holds more of the best values known than its price, by the ratio.
+// shrinkCenter scales the best known values down by the ratio, for an option that holds more of them than its price.
 func (pr *Program) shrinkCenter(ratio float64) {
 	if ratio <= 1 {
 		return
@@ -258,18 +258,19 @@ func (pr *Program) shrinkCenter(ratio float64) {
 	}
 }
 
-// worthMore is an option that is worth more than its price, and the most that a node of it holds of the present values, in prices.
+// worthMore is an option that is worth more than its price; ratio is the most that one of its nodes holds of the present values, divided by
+// the price.
 type worthMore struct {
 	option int32
 	ratio  float64
 }
 
-// scan returns the options that hold more of the present values than their price, those first that hold most for it.
+// scan returns the options that hold more of the present values than their price, in order of the ratio of value to price.
 func (pr *Program) scan() []worthMore {
 	var found []worthMore
 	for i := range pr.p.Options {
 		o := int32(i)
-		// Of limited nodes there are only so many: they are no measure of what pods are worth.
+		// Limited nodes are few, so they are no measure of what pods are worth.
 		if pr.p.Options[o].Limited || !pr.pays(o) {
 			continue
 		}
@@ -279,7 +280,7 @@ func (pr *Program) scan() []worthMore {
 	return found
 }
 
-// enter brings a filling of the option into the mix; false if that can't improve anything.
+// enter adds a filling of the option to the mix; false if that can't improve anything.
 func (pr *Program) enter(column []float64, o int32) bool {
 	row := pr.master.Enter(column, float64(pr.p.Options[o].Price))
 	if row < 0 {
@@ -295,8 +296,7 @@ func (pr *Program) enter(column []float64, o int32) bool {
 	return true
 }
 
-// improve prices one option against the present values and brings in its best filling if that is worth more than the
-// node.
+// improve prices one option by the present values and adds its best filling if that is worth more than the node.
 func (pr *Program) improve(o int32) bool {
 	if !pr.pays(o) {
 		return false
@@ -316,14 +316,14 @@ func (pr *Program) pays(o int32) bool {
 	return pr.Sacks[o].Solve(pr.Value, enough) > enough
 }
 
-// revalue makes pr.value the master's duals.
+// revalue sets pr.value to the master's duals.
 func (pr *Program) revalue() {
 	for b, y := range pr.master.Duals() {
 		pr.Value[b] = max(y, 0)
 	}
 }
 
-// MeanPrice is what a node of the mix costs in the mean, nano-USD per hour.
+// MeanPrice is the mean price of a node of the mix, nano-USD per hour.
 func (pr *Program) MeanPrice() int64 {
 	sum := 0.0
 	for _, level := range pr.master.Levels() {
@@ -332,7 +332,7 @@ func (pr *Program) MeanPrice() int64 {
 	return int64(pr.master.Objective() / max(sum, 1))
 }
 
-// InMix are the options of the mix, those on which most is spent first.
+// InMix returns the options of the mix, sorted by the money spent on them, most first.
 func (pr *Program) InMix() []int32 {
 	spent := map[int32]float64{}
 	var out []int32
@@ -349,7 +349,7 @@ func (pr *Program) InMix() []int32 {
 	return out
 }
 
-// Nodes is how many nodes the mix has.
+// Nodes is the number of nodes of the mix.
 func (pr *Program) Nodes() int {
 	sum := 0.0
 	for _, level := range pr.master.Levels() {
@@ -358,7 +358,7 @@ func (pr *Program) Nodes() int {
 	return int(sum)
 }
 
-// settle makes pr.lambda what the options' resources are worth at the given values, by bundle.
+// settle sets pr.lambda to the worth of the options' resources at the given values, by bundle.
 func (pr *Program) settle(value []float64) {
 	for b, u := range value {
 		pr.Value[b] = max(u, 0)

@@ -5,21 +5,20 @@ import (
 	"slices"
 )
 
-// A commitment is a limited amount of nodes that cost less. What a node that it covers is worth is known once the
-// pods' values are: they are what pods cost on nodes that are not covered. So much of a commitment's worth as one
-// node of the best kind brings for what it uses of it is the commitment's own dual value; kinds that bring less are
-// not worth it.
+// A commitment makes a limited number of nodes cheaper. The worth of a node that it covers follows from the pods' values: these are the
+// pods' costs on nodes that are not covered. The dual value of a commitment is its worth, per unit used, on the node that gains most from
+// it; nodes that gain less per unit are not worth the commitment.
 
-// CommittedValues are those of the problem whose options are the committed ones. Their ratio is what a node is worth by
-// the values of the items, divided by its price with what it uses of its commitment priced as well, nano-USD per hour.
+// CommittedValues are values of the problem whose options are the committed ones. Their ratio is the worth of a node by the values of the
+// items, divided by its price, nano-USD per hour. The price includes the dual value of the commitment that it uses.
 type CommittedValues struct {
 	P *Problem
 	Values
-	// worth is indexed by option; dual by commitment: what one thousand-millionth of its unit is worth.
+	// worth is indexed by option; dual by commitment: the worth of one billionth of its unit.
 	worth, dual []float64
 }
 
-// findCommitted values the committed options by the items' values, which v has.
+// findCommitted computes the values of the committed options from the items' values, which v has.
 func (v *Values) findCommitted(p *Problem) {
 	c := &CommittedValues{P: &Problem{}, worth: make([]float64, len(p.Committed))}
 	*c.P = *p
@@ -40,7 +39,7 @@ func (v *Values) findCommitted(p *Problem) {
 		dual[opt.Commitment-1] = max(dual[opt.Commitment-1], (c.worth[o]-float64(opt.Price))/float64(opt.Used))
 	}
 	for o := range c.P.Options {
-		// From here on the price says which kinds are worth buying first.
+		// From here on the price decides which nodes to buy first.
 		opt := &c.P.Options[o]
 		opt.Price += int64(dual[opt.Commitment-1] * float64(opt.Used))
 		c.Ratio[o] = c.worth[o] / float64(max(opt.Price, 1))
@@ -48,12 +47,12 @@ func (v *Values) findCommitted(p *Problem) {
 	v.Committed = c
 }
 
-// relaxed are the shares of what commitments are worth that are tried when they may be larger than what there is to cover:
-// then they are worth less than what the best node brings, and pods less than what they cost elsewhere.
+// relaxed are shares of the worth of commitments to try if commitments may exceed what there is to cover. Then a commitment is worth less
+// than what the best node gains from it, and pods cost less than elsewhere.
 var relaxed = [...]float64{0.7, 0.45, 0.25, 0.1, 0.03, 0}
 
-// tighten looks for values with a better bound: it assumes unlimited nodes covered by commitments, at their price plus a share of the
-// worth of what they use. The bound is a concave function of that share.
+// tighten looks for values with a better bound. It assumes that commitments cover unlimited nodes, at their price plus a share of the worth
+// of the commitment they use. The bound is a concave function of that share.
 func (v *Values) tighten(ctx context.Context, p *Problem) {
 	best := v
 	for _, share := range relaxed {
@@ -78,7 +77,7 @@ func (v *Values) tighten(ctx context.Context, p *Problem) {
 	}
 }
 
-// Best are the values with the best bound.
+// Best returns the values with the best bound.
 func (v *Values) Best() *Values {
 	if v.Tighter != nil {
 		return v.Tighter

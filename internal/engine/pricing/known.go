@@ -1,6 +1,6 @@
 package pricing
 
-// FromKnown proves values of the items that are known from a like problem, and finds those unknown to go with them. It changes u.
+// FromKnown proves values that are known from a similar problem, and computes the unknown ones to match. It changes u.
 func FromKnown(p *Problem, u []float64, unknown []bool) *Values {
 	pr := NewProgram(p, PlacesInUse(p.Items))
 	mean := make([]float64, len(pr.Bundles))
@@ -23,7 +23,7 @@ func FromKnown(p *Problem, u []float64, unknown []bool) *Values {
 				u[i] = mean[b]
 			}
 		}
-		if bn.uniform { // what is proven is one value for all of them
+		if bn.uniform { // the proof uses one value for all of them
 			for _, i := range bn.Items {
 				u[i] = min(u[i], u[bn.Items[0]])
 				u[bn.Items[0]] = u[i]

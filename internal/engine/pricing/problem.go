@@ -10,70 +10,70 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Problem is the packing of pods onto new nodes, stripped to numbers: items (classes with a count) and options
-// (nodes with a price). All orders in it are total, so that equal problems have equal solutions.
+// Problem is the packing of pods onto new nodes as plain numbers: items (classes with a count) and options (nodes with a price). All orders
+// in it are total, so that equal problems have equal solutions.
 type Problem struct {
-	// Dims are the dimensions of needs and rooms: resources first, then amounts that stand for rules.
+	// Dims is the number of dimensions of needs and rooms: resources first, then amounts that represent rules.
 	Dims, Resources int
 	Items           []Item
-	// Options that are worth looking at: no other option is at least as large, at most as dear and open to the same
-	// items. Sorted by price.
+	// Options lists the options to consider: no other option is at least as large, at most as expensive, and open to the same items. Sorted
+	// by price.
 	Options []Option
 	// Dominated lists the options left out, each with the index of one that dominates it.
 	Dominated []Dominated
-	// Celled problems have items that differ in nothing but their cell.
+	// Celled problems have items that differ only in their cell.
 	Celled bool
-	// Rough problems need values that steer, not values that prove.
+	// Rough problems need values that steer a search, not values that prove a bound.
 	Rough bool
-	// Planned is the cost of the plan whose bound is proven, 0 before there is a plan.
+	// Planned is the cost of the plan whose bound is computed, 0 before there is a plan.
 	Planned float64
-	// Reserved and left say which reservation each limited option draws on, and how many instances each has.
+	// Reserved names the reservation that each limited option uses, and left says how many instances each reservation still has.
 	Reserved map[int32]string
 	Left     map[string]int
-	// Committed are nodes that commitments cover, at their price then; CommitmentLeft is what each commitment has left
-	// for new nodes. Nil without commitments.
+	// Committed are nodes that commitments cover, at the covered price; CommitmentLeft is what each commitment has left for new nodes. Nil
+	// without commitments.
 	Committed      []Option
 	CommitmentLeft []int64
-	// Pressing is at least how many nodes the items need because of each of the rules about single nodes that are amounts. These are
-	// the last dimensions, those first that press most.
+	// Pressing is the least number of nodes that the items need because of each rule about single nodes that is expressed as an amount.
+	// These rules are the last dimensions, those that require most nodes first.
 	Pressing []int64
-	// Seeds are fillings of nodes that a packing is known to have.
+	// Seeds are fillings from a known packing.
 	Seeds []Seed
 }
 
-// reservation names what a limited option draws on.
+// reservation is the name of the reservation that a limited option uses.
 func (p *Problem) reservation(o int) string { return p.Reserved[int32(o)] }
 
-// Unbounded is the PerNode of items whose number on one node only its resources bound.
+// Unbounded is the PerNode of items whose number on one node is bounded only by resources.
 const Unbounded = math.MaxInt
 
 // Item is a class of pods that need new nodes.
 type Item struct {
 	Class int32
-	// where the class may go; items of one place may use the same options.
+	// where the class may go; items of one place may use the same options
 	Place
 	Count int
 	Need  []int64
-	// Topology is how rules about pods concern the class, nil for not at all.
+	// Topology says which rules about pods concern the class, nil for none.
 	Topology *topology.Groups
 	// PerNode bounds how many of the class one new node may hold; Unbounded for no bound.
 	PerNode int
-	// Ruled items are under rules about single nodes that neither PerNode nor caps say.
+	// Ruled items have rules about single nodes that neither PerNode nor caps express.
 	Ruled bool
 }
 
-// Place is a stage, and the cell that topology rules leave for the pods, or AnyCell.
+// Place is a stage, and the cell that topology rules assign to the pods, or AnyCell.
 type Place struct {
 	Stage, Cell int32
 	// Rules narrow the nodes further: see PlaceRules.
 	Rules PlaceRules
 }
 
-// PlaceRules are what a query asks of all nodes for the pods of a place.
+// PlaceRules are what a query requires of all nodes for the pods of a place.
 type PlaceRules uint8
 
 const (
-	// VarietyKept: only nodes that leave the variety their pool's minValues ask for.
+	// VarietyKept: only nodes that keep the variety of their pool's minValues.
 	VarietyKept PlaceRules = 1 << iota
 	// ReservedOnly: only nodes bought from a reservation.
 	ReservedOnly
@@ -84,18 +84,18 @@ type Option struct {
 	Pool, Row, Slot int32
 	// Assign is the pool's assignment of open labels.
 	Assign int32
-	// Cell the node would be in; AnyCell where cells play no part.
+	// Cell of the node; AnyCell if cells play no part.
 	Cell int32
-	// Limited is true for nodes bought from a reservation: there are only so many.
+	// Limited is true for nodes bought from a reservation, which has a limited number of instances.
 	Limited bool
-	// Commitment that covers it, by number from 1 on, and what it uses of it; 0 in all but Problem.Committed.
+	// Commitment is the number, from 1, of the commitment that covers it, and how much of it the node uses; 0 in all but Problem.Committed.
 	Commitment int32
 	Used       int64
-	// Resident numbers the set of DaemonSets on it that topology rules could notice; 0 for none.
+	// Resident numbers the set of its DaemonSets that topology rules could see; 0 for none.
 	Resident int32
 	Price    int64
 	Alloc    []int64
-	// Open has the positions, in PlacesInUse's order, of the places it belongs to.
+	// Open contains the positions of the places that may use it, in PlacesInUse's order.
 	Open bitset.Set
 }
 
@@ -105,13 +105,13 @@ type Load struct {
 	Count int32
 }
 
-// Seed is a filling of a node of the option.
+// Seed is a known filling of a node of the option.
 type Seed struct {
 	Load   []Load
 	Option int32
 }
 
-// Dominated is an option that the one numbered By stands in for.
+// Dominated is an option that the option numbered By can replace.
 type Dominated struct {
 	*Option
 	By int
@@ -133,7 +133,7 @@ func PlacesInUse(items []Item) []Place {
 	return places
 }
 
-// CompareOptions orders by price; of equals, the larger and then the one open to more comes first.
+// CompareOptions orders by price; of equal prices, the larger comes first, then the one open to more places.
 func CompareOptions(a, b *Option) int {
 	if a.Price != b.Price {
 		return cmp.Compare(a.Price, b.Price)
@@ -145,7 +145,7 @@ func CompareOptions(a, b *Option) int {
 		cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.Row, b.Row), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.Assign, b.Assign))
 }
 
-// PerOption is how many pods of the item fit on an empty node of the option, at most as many as there are.
+// PerOption is how many pods of the item fit on an empty node of the option, at most the item's count.
 func (p *Problem) PerOption(it *Item, at int, o *Option) int {
 	if !o.Open.Has(at) {
 		return 0
@@ -153,7 +153,7 @@ func (p *Problem) PerOption(it *Item, at int, o *Option) int {
 	return resources.HowMany(it.Need, o.Alloc, min(it.Count, it.PerNode))
 }
 
-// Smallest is the least amount of each resource that any item needs.
+// Smallest is the smallest need of any item for each resource.
 func Smallest(items []Item, dims int) []int64 {
 	small := make([]int64, dims)
 	for d := range small {
@@ -165,5 +165,5 @@ func Smallest(items []Item, dims int) []int64 {
 	return small
 }
 
-// FewItems is so few that a linear program needs no help.
+// FewItems is a number of items for which a linear program needs no shortcuts.
 const FewItems = 16

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
-// start opens the master with the cheapest single-class filling of each bundle and returns the options of those.
+// start opens the master with the cheapest single-class filling of each bundle and returns the options used.
 func (pr *Program) start() []int32 {
 	n := len(pr.Bundles)
 	demand, per, price, option := make([]float64, n), make([]float64, n), make([]float64, n), make([]int32, n)
@@ -24,7 +24,7 @@ func (pr *Program) start() []int32 {
 			}
 		}
 		if per[b] == 0 {
-			// The mean of a bundle may fit nowhere although each item does; a tiny filling keeps the row alive.
+			// The mean of a bundle may fit nowhere although each item fits; then a tiny filling keeps the row valid.
 			last := len(pr.p.Options) - 1
 			per[b], price[b], option[b] = 1, float64(pr.p.Options[last].Price), -1
 		}
@@ -36,7 +36,7 @@ func (pr *Program) start() []int32 {
 	return slices.DeleteFunc(option, func(o int32) bool { return o < 0 })
 }
 
-// seed brings in fillings known beforehand that are worth more than they cost: a good mix to begin with saves most of the way.
+// seed adds known fillings that are worth more than they cost: starting with a good mix saves most of the work.
 func (pr *Program) seed() {
 	bundleOf := make([]int, len(pr.p.Items))
 	for b := range pr.Bundles {
@@ -58,9 +58,9 @@ func (pr *Program) seed() {
 	}
 }
 
-// startCenter makes center what pods are worth at one price for each resource, the same for all options: the duals of buying all that
-// the pods need together. No option can hold more than its price of that, and where prices grow with sizes hardly anything is worth
-// more. It returns how many nodes of which options that buys.
+// startCenter sets center to the pods' values at one price for each resource, equal for all options: the duals of buying everything that
+// the pods need together. By these values, no option can hold more than its price; and if prices grow with size, hardly any filling is
+// worth more. It returns how many nodes of which options this buys.
 func (pr *Program) startCenter() []bought {
 	p := pr.p
 	var rows []int // dimensions that pods need
@@ -135,18 +135,19 @@ func (pr *Program) startCenter() []bought {
 	return mix
 }
 
-// bought is how many nodes of an option a mix has.
+// bought is the number of nodes of an option in a mix.
 type bought struct {
 	option int32
 	nodes  float64
 }
 
-// fewTypes is how many options count as few: of many, some are much better bargains than others, and the search soon finds those.
+// fewTypes is the number of options that count as few: among many, some are much better bargains than others, and the search soon finds
+// those.
 const fewTypes = 256
 
-// spread brings in fillings that are as mixed as all pods together: for each option of the mix what of every bundle falls on one of its
-// nodes. Together they cost what the resources cost, which nothing can be cheaper than, but for pods of which one node takes only so
-// many: where prices grow with sizes most of the search is over before it begins.
+// spread adds fillings that are as mixed as all pods together: for each option of the mix, the share of every bundle that falls on one of
+// its nodes. Together they cost what the resources cost. Nothing can be cheaper, except where one node takes only a limited number of pods.
+// If prices grow with size, this is most of the search.
 func (pr *Program) spread(mix []bought) {
 	if len(pr.Bundles) < FewItems || len(pr.p.Options) > fewTypes {
 		return
@@ -173,7 +174,8 @@ func (pr *Program) spread(mix []bought) {
 	}
 }
 
-// takers is, by bundle, how many kinds of options take it: options are of one kind if they take the same bundles, as those of one zone.
+// takers returns, by bundle, how many kinds of options take it. Options are of one kind if they take the same bundles, such as those of one
+// zone.
 func (pr *Program) takers() []float64 {
 	out := make([]float64, len(pr.Bundles))
 	known := map[string]bool{}
@@ -199,8 +201,8 @@ func (pr *Program) takers() []float64 {
 	return out
 }
 
-// mixed brings in the filling of an option that has the same share of all the given pods that it takes, or as many of them as one node
-// takes. What options of several kinds take is divided among the kinds.
+// mixed adds the filling of an option with an equal share of all given pods that it takes, or as many of them as one node takes. Pods that
+// several kinds take are divided among the kinds.
 func (pr *Program) mixed(o int32, pods, kinds []float64) {
 	clear(pr.Column)
 	for b, n := range pods {
@@ -219,7 +221,7 @@ func (pr *Program) mixed(o int32, pods, kinds []float64) {
 		}
 	}
 	if nodes == 0 || math.IsInf(nodes, 1) {
-		return // it takes none of them, or lacks what some need
+		return // it takes none of them, or lacks a resource that some need
 	}
 	worth := 0.0
 	for b, n := range pr.Column {
@@ -231,18 +233,18 @@ func (pr *Program) mixed(o int32, pods, kinds []float64) {
 	}
 }
 
-// splitSteps is how often an interval is halved to find how to split pods.
+// splitSteps is how often an interval is halved to find a split of the pods.
 const splitSteps = 24
 
-// split makes part what of the pods left goes on the nodes, so that its two scarcest resources are used alike: more of those
-// pods that need them in the proportion in which the nodes have them.
+// split sets part to those of the remaining pods that go on the nodes, so that the nodes' two scarcest resources are used equally: it takes
+// more of the pods whose needs are in the nodes' proportion.
 func (pr *Program) split(m bought, left, part []float64) {
 	first, second := pr.scarcest(m, left)
 	if second < 0 {
 		return
 	}
 	room := pr.Room[int(m.option)*pr.Dims:]
-	// lean is how far a pod leans towards the first resource, -1 to 1; size is what it takes of both, in nodes.
+	// lean is how much more a pod needs of the first resource, -1 to 1; size is its use of both, in nodes.
 	lean, size := make([]float64, len(left)), make([]float64, len(left))
 	for b := range left {
 		x, y := pr.Need[b*pr.Dims+first]/room[first], pr.Need[b*pr.Dims+second]/room[second]
@@ -250,7 +252,7 @@ func (pr *Program) split(m bought, left, part []float64) {
 			lean[b] = (x - y) / size[b]
 		}
 	}
-	// used is what the part takes of the resources together and how much more of the first, in nodes.
+	// used returns the part's use of both resources and its excess use of the first, in nodes.
 	used := func(level, slope float64) (sum, more float64) {
 		for b, n := range left {
 			z := level + slope*lean[b]
@@ -283,7 +285,8 @@ func (pr *Program) split(m bought, left, part []float64) {
 	}
 }
 
-// scarcest are the two resources of which the pods left need most, in nodes of the option; -1 for the second if there is but one.
+// scarcest returns the two resources of which the remaining pods need most, measured in nodes of the option; -1 for the second if there is
+// only one.
 func (pr *Program) scarcest(m bought, left []float64) (first, second int) {
 	first, second = -1, -1
 	most, next := 0.0, 0.0

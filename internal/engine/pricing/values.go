@@ -6,25 +6,24 @@ import (
 	"slices"
 )
 
-// Values say what placing one pod of each item is worth: the duals of covering all pods with nodes, by column
-// generation with fractional fillings (a value per pod class such that no node can hold more value than its price).
-// They steer the packing and, proved by certificate arithmetic, are the plan's lower bound.
+// Values contains the value of one pod of each item: the duals of covering all pods with nodes, found by column generation with fractional
+// fillings. No node can hold more value than its price. They steer the packing and, proven by integer arithmetic, are the plan's lower
+// bound.
 type Values struct {
-	// Item is indexed like problem.items: nano-USD per hour for one pod, rounded down to an integer before it steers
-	// anything.
+	// Item is indexed like Problem.Items: nano-USD per hour for one pod, rounded down to an integer before it steers anything.
 	Item []int64
-	// Lambda is indexed [option*dims+resource]: what the option's resources are worth, nano-USD per hour and unit.
+	// Lambda is indexed [option*dims+resource]: the worth of one unit of the option's resources, nano-USD per hour.
 	Lambda []float64
-	// Ratio is indexed by option: at most so much of its price can a filling of the option be worth.
+	// Ratio is indexed by option: the upper bound of a filling's value, divided by the price.
 	Ratio []float64
-	// Bound is the lower bound that certified proves, nano-USD per hour.
+	// Bound is the proven lower bound, nano-USD per hour.
 	Bound     float64
 	Certified Certified
 	// Committed are values for the problem's committed options; nil without any.
 	Committed *CommittedValues
 	// Tighter are values with a better bound, for a problem with committed options; nil if there are none.
 	Tighter *Values
-	// Whole says, by option, what the bound counts in whole pods; nil for nothing.
+	// Whole says, by option, which resources the bound counts in whole pods; nil for none.
 	Whole []WholeCount
 	// Program is the linear program they come from.
 	Program *Program
@@ -42,7 +41,7 @@ func Find(ctx context.Context, p *Problem) *Values {
 	return v
 }
 
-// WithoutCommitments are values for the problem with no commitment considered.
+// WithoutCommitments computes values for the problem without its commitments.
 func WithoutCommitments(ctx context.Context, p *Problem) *Values {
 	v := &Values{Item: make([]int64, len(p.Items)), Lambda: make([]float64, len(p.Options)*p.Dims)}
 	if len(p.Items) == 0 || len(p.Options) == 0 {
@@ -61,8 +60,8 @@ func WithoutCommitments(ctx context.Context, p *Problem) *Values {
 	return v
 }
 
-// take proves candidate values and keeps them if their bound is better than what v has. lambda are the options'
-// resource prices in LP units; nil values stand for what those prices make of each item on the option that suits it best.
+// take proves candidate values and keeps them if their bound is better than that of v. lambda are the options' resource prices in LP units.
+// If u is nil, each item is valued by those prices on the option that suits it best.
 func (v *Values) take(pr *Program, u, lambda []float64) {
 	if u == nil {
 		u = make([]float64, len(pr.p.Items))
@@ -80,7 +79,7 @@ func (v *Values) take(pr *Program, u, lambda []float64) {
 	}
 }
 
-// keep proves candidate values, which it changes, and keeps them if their bound is better than what v has.
+// keep proves candidate values, which it changes, and keeps them if their bound is better than that of v.
 func (v *Values) keep(pr *Program, u, lambda []float64) {
 	shrink, ratio := pr.prove(u, lambda)
 	found := &Values{Item: make([]int64, len(u)), Lambda: pr.perUnit(lambda, shrink), Ratio: ratio, Program: pr}
@@ -93,7 +92,7 @@ func (v *Values) keep(pr *Program, u, lambda []float64) {
 	}
 }
 
-// perUnit are resource prices in LP units as prices of a planner's unit, scaled, for all of the problem's dimensions.
+// perUnit converts resource prices from LP units to planner units, scaled, for all of the problem's dimensions.
 func (pr *Program) perUnit(lambda []float64, scale float64) []float64 {
 	dims := pr.p.Dims
 	out := make([]float64, len(pr.p.Options)*dims)
@@ -105,8 +104,8 @@ func (pr *Program) perUnit(lambda []float64, scale float64) []float64 {
 	return out
 }
 
-// bundleValues spreads the bundles' values over their items: in a bundle, a pod is worth the more, the more it would
-// cost at the resource prices of the node that suits it best.
+// bundleValues spreads the bundles' values over their items: within a bundle, a pod is worth more if it costs more at the resource prices
+// of the node that suits it best.
 func (pr *Program) bundleValues() []float64 {
 	u := make([]float64, len(pr.p.Items))
 	for b := range pr.Bundles {
@@ -129,7 +128,7 @@ func (pr *Program) bundleValues() []float64 {
 	return u
 }
 
-// fullPrices are the options' resource prices raised so that each node's resources together cost what it costs.
+// fullPrices returns the options' resource prices, raised so that each node's resources together cost the node's price.
 func (pr *Program) fullPrices() []float64 {
 	dims := pr.Dims
 	out := make([]float64, len(pr.Lambda))
@@ -149,7 +148,7 @@ func (pr *Program) fullPrices() []float64 {
 	return out
 }
 
-// cheapest is what the needs cost at the resource prices of the option where that is least.
+// cheapest returns what the needs cost at the resource prices of the option where they cost least.
 func (pr *Program) cheapest(bn *bundle, lambda []float64, need func(d int) float64) float64 {
 	p := pr.p
 	best := math.Inf(1)
@@ -171,12 +170,12 @@ func (pr *Program) cheapest(bn *bundle, lambda []float64, need func(d int) float
 	return best
 }
 
-// nearlyProven is by what factor an option's worth may be above its price for all values to be scaled down by it.
+// nearlyProven is the factor by which an option's worth may exceed its price if all values are to be scaled down by it.
 const nearlyProven = 1 + 1e-5
 
 // lower returns values and resource prices that are lowered for options that would hold far more value than their price, and for their
-// pods; nil if there are none. Where the linear program was not solved to its end, or has rows for bundles of unlike pods, scaling
-// all values down by the worst option takes from the pods of all others as well.
+// pods; nil if there are no such options. If the linear program was not solved to the end, or has rows for bundles of different pods,
+// scaling all values down by the worst option would also lower the values of all other pods.
 func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
 	if pr.p.Rough {
 		return nil, nil
@@ -200,8 +199,8 @@ func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
 	return values, prices
 }
 
-// lowerOption leaves the option no more than share of its worth: its resources' prices l are scaled by it, and so are the values of pods
-// that were worth more than what they use; the others are then worth no more than what they use.
+// lowerOption leaves the option no more than a share of its worth. It scales the resource prices l by that share, and also the values of
+// pods that were worth more than what they use; the other pods are then worth no more than what they use.
 func (pr *Program) lowerOption(o int, share float64, values, l []float64) {
 	opt := &pr.p.Options[o]
 	for b := range pr.Bundles {
@@ -223,8 +222,8 @@ func (pr *Program) lowerOption(o int, share float64, values, l []float64) {
 	}
 }
 
-// prove scales u down until no option that can be bought without limit holds more value than its price. It returns by how
-// much it scaled, and each option's ratio of value to price.
+// prove scales u down until no option with unlimited supply holds more value than its price. It returns the scale, and each option's ratio
+// of value to price.
 func (pr *Program) prove(u, lambda []float64) (shrink float64, ratio []float64) {
 	p := pr.p
 	worst := 1.0
@@ -246,8 +245,8 @@ func (pr *Program) prove(u, lambda []float64) (shrink float64, ratio []float64) 
 	return shrink, ratio
 }
 
-// worth is an upper bound on the value one node of the option can hold, by weak duality at multipliers l: the
-// node's resources at their prices, plus what each pod is worth beyond what it uses.
+// worth is an upper bound on the value that one node of the option can hold, by weak duality at multipliers l: the node's resources at
+// their prices, plus the value of each pod beyond what it uses.
 func (pr *Program) worth(o int, u, l []float64) float64 {
 	p := pr.p
 	opt := &p.Options[o]

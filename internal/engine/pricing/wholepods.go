@@ -7,30 +7,29 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
-// Where few large pods share a node, the linear program's fractions fill it and whole pods don't: of a node for 118 GiB that two pods of
-// 52 GiB are on, 14 GiB are left over. There the proof counts one or two resources of an instance type in whole pods: what the most
-// valuable filling with whole pods is worth is found by dynamic programming, and anybody can repeat that. The other resources keep their
-// prices.
+// If only a few large pods share a node, the linear program's fractions fill the node but whole pods don't: on a node with 118 GiB, two
+// pods of 52 GiB leave 14 GiB over. In such cases the proof counts one or two resources of an instance type in whole pods. Dynamic
+// programming finds the value of the best filling with whole pods, and anyone can repeat that. The other resources keep their prices.
 
 const (
-	// wholeGap is how far, as a part of the cost, a plan is above its bound for pods to be counted whole.
+	// wholeGap is the gap, as a share of the cost, above which pods are counted whole.
 	wholeGap = 0.0125
-	// wholePods is up to how many pods the planned nodes have in the mean for pods to be counted whole: small ones fill a node.
+	// wholePods is the mean number of pods on a planned node up to which pods are counted whole: smaller pods fill a node.
 	wholePods = 6
-	// wholeNodes is how many nodes must be planned: of fewer, what is lost to the last of them is more.
+	// wholeNodes is the least number of planned nodes: with fewer, the last node loses more than this gains.
 	wholeNodes = 50
-	// maxWholeStates bounds the states of one knapsack, and maxWholeSteps the steps of all of them for one plan.
+	// maxWholeStates bounds the states of one knapsack, maxWholeSteps the steps of all knapsacks of one plan.
 	maxWholeStates = 6_000
 	maxWholeSteps  = 300_000_000
-	// maxSmallRoom is up to how many units of a second resource a node has, such as GPUs, for it to be counted as well.
+	// maxSmallRoom bounds the units that a node may have of a second resource, such as GPUs, for that resource to be counted as well.
 	maxSmallRoom = 8
-	// wholeNear is by which part of the cost the bound may fall short of what the mix costs, and wholeShare which part of the gap it must
+	// wholeNear is by which share of the cost the bound may fall short of the mix's cost, and wholeShare the share of the gap that it must
 	// still be able to close.
 	wholeNear  = 5e-4
 	wholeShare = 1.0 / 10
 )
 
-// WholeCount says which resources of an option a proof counts in whole pods, and in which units; a unit of 0 is none.
+// WholeCount says which resources of an option a proof counts in whole pods, and in which units; unit 0 means none.
 type WholeCount struct {
 	Dim  [2]int
 	Unit [2]int64
@@ -48,12 +47,12 @@ type wholePricing struct {
 	sacks  []*lp.Whole
 	value  []float64 // scratch, as is excess
 	excess []float64
-	// steps taken so far, and the least cost of the mix at which it is worthwhile to go on.
+	// steps taken so far, and the least cost of the mix for which continuing pays
 	steps int
 	least float64
 }
 
-// CountWhole returns values with a better bound that counts pods whole; nil if there are none. The problem has the plan's fillings as its seeds.
+// CountWhole returns values with a better bound that counts whole pods; nil if it finds none. The problem's seeds are the plan's fillings.
 func (v *Values) CountWhole(ctx context.Context, p *Problem) *Values {
 	w := newWholePricing(p, v)
 	w.generate(ctx, v.Program.InMix())
@@ -63,7 +62,7 @@ func (v *Values) CountWhole(ctx context.Context, p *Problem) *Values {
 	return nil
 }
 
-// WorthCounting reports whether values for a plan on so many nodes may gain from counting pods whole: see CountWhole.
+// WorthCounting reports whether counting whole pods may improve the bound of a plan with so many nodes: see CountWhole.
 func (v *Values) WorthCounting(p *Problem, nodes int) bool {
 	pods := 0
 	for i := range p.Items {
@@ -73,7 +72,7 @@ func (v *Values) WorthCounting(p *Problem, nodes int) bool {
 		len(p.Committed) == 0 && len(v.Certified.Limits) == 0 && v.Program != nil && v.Program.Bundles[0].uniform
 }
 
-// newWholePricing starts from the plan's fillings and the values that are proven.
+// newWholePricing starts from the plan's fillings and the proven values.
 func newWholePricing(p *Problem, v *Values) *wholePricing {
 	pr := NewProgram(p, PlacesInUse(p.Items))
 	pr.start()
@@ -89,7 +88,7 @@ func newWholePricing(p *Problem, v *Values) *wholePricing {
 	}
 }
 
-// generate improves the values by the options, and by those that hold more than their price of what comes out.
+// generate improves the values by the given options, and then by further options that hold more of the new values than their price.
 func (w *wholePricing) generate(ctx context.Context, hot []int32) {
 	isHot := make([]bool, len(w.p.Options))
 	for _, o := range hot {
@@ -117,7 +116,7 @@ func (w *wholePricing) generate(ctx context.Context, hot []int32) {
 	}
 }
 
-// converge improves the mix by the given options until none does, or the values are as good as they get.
+// converge improves the mix by the given options until none improves it, or the values can't improve further.
 func (w *wholePricing) converge(ctx context.Context, options []int32) {
 	for range maxLPRounds {
 		again := w.sweep(options, centerWeight)
@@ -130,12 +129,12 @@ func (w *wholePricing) converge(ctx context.Context, options []int32) {
 	}
 }
 
-// ended reports whether the search took as many steps as it may, or can't come to much: no bound is above what the mix costs.
+// ended reports whether the search has used all its steps, or can't gain much: no bound is above the cost of the mix.
 func (w *wholePricing) ended(ctx context.Context) bool {
 	return w.steps > maxWholeSteps || w.master.Objective() < w.least || ctx.Err() != nil
 }
 
-// sweep looks at the options once, by values between the master's and the best known: see Program.sweep.
+// sweep examines the options once, with values between the master's and the best known ones: see Program.sweep.
 func (w *wholePricing) sweep(options []int32, weight float64) bool {
 	for b, y := range w.master.Duals() {
 		w.value[b] = weight*w.center[b] + (1-weight)*max(y, 0)
@@ -158,8 +157,8 @@ func (w *wholePricing) sweep(options []int32, weight float64) bool {
 	return again
 }
 
-// enterWhole brings the option's best filling into the mix, and then the best one with a pod of each bundle, as long as they are worth
-// more than a node: one round of dynamic programming finds them all.
+// enterWhole adds the option's best filling to the mix, and then the best filling with a pod of each bundle, as long as they are worth more
+// than a node. One round of dynamic programming finds them all.
 func (w *wholePricing) enterWhole(o int32) bool {
 	entered, enough := false, float64(w.p.Options[o].Price)*(1+1e-6)+1e-3
 	for with := -1; with < len(w.Bundles); with++ {
@@ -177,8 +176,8 @@ func (w *wholePricing) enterWhole(o int32) bool {
 	return entered
 }
 
-// worthOf is an upper bound on what one node of the option holds at the values, by bundle: with whole pods in the resources that matter
-// most, the others at their prices. Without whole pods in any, sacks has none for the option.
+// worthOf is an upper bound on what one node of the option holds at the values, by bundle: whole pods in the resources that matter most,
+// the others at their prices. If the option counts no resource in whole pods, sacks has no entry for it.
 func (w *wholePricing) worthOf(o int32, value []float64) float64 {
 	worth := w.Program.Sacks[o].Solve(value, -1)
 	if w.sacks[o] == nil && !w.open(o) {
@@ -189,8 +188,8 @@ func (w *wholePricing) worthOf(o int32, value []float64) float64 {
 	return min(worth, rest+w.sacks[o].Solve(w.excess))
 }
 
-// rest fills excess with what pods are worth beyond what they use of resources that aren't counted in whole pods, and returns what the
-// room in those is worth.
+// rest sets excess to the value of pods beyond their use of the resources that aren't counted in whole pods, and returns the worth of the
+// node's room in these resources.
 func (w *wholePricing) rest(o int32, value []float64) float64 {
 	kind, sum := &w.kinds[o], 0.0
 	copy(w.excess, value)
@@ -207,8 +206,8 @@ func (w *wholePricing) rest(o int32, value []float64) float64 {
 	return sum
 }
 
-// open makes the option's knapsack of whole pods: in the resource in which a node's room is worth most now, and in one of which it has
-// few units. False if no resource is worth anything.
+// open makes the option's knapsack of whole pods: for the resource in which a node's room is worth most now, and for one of which it has
+// few units. It returns false if no resource is worth anything.
 func (w *wholePricing) open(o int32) bool {
 	opt, kind := &w.p.Options[o], &w.kinds[o]
 	most, second := 0.0, -1
@@ -248,8 +247,8 @@ func (w *wholePricing) open(o int32) bool {
 	return true
 }
 
-// unitOf is the unit in which the resource is counted: the largest that divides what all pods need, if the room is not more than so many,
-// else the smallest for which it isn't.
+// unitOf is the unit in which the resource is counted: the greatest common divisor of all needs if the room then has at most most units,
+// otherwise the smallest unit that gives at most most units.
 func (w *wholePricing) unitOf(d int, room, most int64) int64 {
 	unit := int64(0)
 	for b := range w.Bundles {
@@ -263,7 +262,7 @@ func (w *wholePricing) unitOf(d int, room, most int64) int64 {
 	return room/most + 1
 }
 
-// proven are the best values, lowered until no option holds more than its price.
+// proven returns the best values, lowered until no option holds more than its price.
 func (w *wholePricing) proven() *Values {
 	p, worst := w.p, 1.0
 	whole := make([]WholeCount, len(p.Options))

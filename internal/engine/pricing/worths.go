@@ -2,13 +2,13 @@ package pricing
 
 import "slices"
 
-// Worths measures the value that nodes can hold, by the arithmetic that certificates are checked with.
+// Worths computes the value that nodes can hold, by the arithmetic that also checks certificates.
 type Worths struct {
 	p  *Problem
 	at []int // by item, the position of its place
 }
 
-// NewWorths is for the problem's items.
+// NewWorths prepares the problem's items.
 func NewWorths(p *Problem) *Worths {
 	w := &Worths{p: p, at: make([]int, len(p.Items))}
 	places := PlacesInUse(p.Items)
@@ -19,7 +19,8 @@ func NewWorths(p *Problem) *Worths {
 }
 
 // Of is an upper bound on the value that one node of the option holds, by weak duality: its resources at prices l, plus
-// what each pod is worth beyond what it uses. Resource prices and what pods beyond count are scaled; the items are not.
+// the value of each pod beyond what it uses. scale multiplies the resource prices and the pods' use at these prices; it does not multiply
+// the items' values.
 func (w *Worths) Of(o *Option, item []int64, l []float64, scale float64) float64 {
 	total := 0.0
 	for d, amount := range o.Alloc {
