@@ -16,29 +16,29 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Answers remember which new nodes trials of one model have found for pods that wait, by all that such an answer depends on: how many
-// pods of which class, what is left of limits and reservations, and where the members of their rules are. A planner asks the same
-// over and over, since different removals leave the same pods. Trials give the same answers with and without: see Trial.Recall. Answers
-// are safe for concurrent use.
+// Answers remember which new nodes trials of one model have found for pending pods. The key is everything the answer depends on: how many
+// pods of which class, what is left of limits and reservations, and where the members of their rules are. A planner asks the same question
+// again and again, since different removals leave the same pods. Trials give the same answers with Answers and without: see Trial.Recall.
+// Answers are safe for concurrent use.
 type Answers struct {
 	m *model.Model
 	w *valuing.Worth
 	q planning.Query
-	// none says that answers depend on more than is looked at; spreads are the rules that a domain more could break.
+	// none is true if answers depend on more than the key contains; spreads are the rules that an additional domain could break.
 	none    bool
 	spreads []int32
 	mu      sync.Mutex
 	known   map[string]answer
 	kept    int
-	// kinds are the nodes for pods at a stage, which lister lists.
+	// kinds are the nodes for pods at a stage, as listed by lister.
 	kinds  map[int32][]kind
 	lister kindLister
 }
 
-// mostAnswered bounds what is remembered: new nodes and lots of pods on them.
+// mostAnswered bounds the memory, counted in new nodes and lots of pods on them.
 const mostAnswered = 1 << 17
 
-// answer is the new nodes and their pods, hosts counted from the first of the nodes; nil for none, and what they cost.
+// answer is a list of new nodes with their pods and cost. Hosts are counted from the first of the nodes; nil for none.
 type answer struct {
 	nodes    []state.Node
 	bindings []state.Binding
@@ -46,8 +46,7 @@ type answer struct {
 	ok       bool
 }
 
-// NewAnswers remember what trials of the model are asked with these pod prices and this query; answers to other questions are not
-// remembered.
+// NewAnswers remember the answers to questions with these pod prices and this query; answers to other questions are not remembered.
 func NewAnswers(m *model.Model, w *valuing.Worth, q planning.Query) *Answers {
 	a := &Answers{m: m, w: w, q: q, known: map[string]answer{}, kinds: map[int32][]kind{}, lister: kindLister{m: m}}
 	a.none = m.Costs != nil && len(m.Costs.Commitments) > 0 || slices.ContainsFunc(m.Pools, func(p *nodepool.Pool) bool {
@@ -61,7 +60,7 @@ func NewAnswers(m *model.Model, w *valuing.Worth, q planning.Query) *Answers {
 	return a
 }
 
-// kindsOf are the nodes for pods at a stage, which all trials share.
+// kindsOf returns the nodes for pods at a stage, which all trials share.
 func (a *Answers) kindsOf(stage int32) []kind {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -73,22 +72,22 @@ func (a *Answers) kindsOf(stage int32) []kind {
 	return list
 }
 
-// Len is how many answers are remembered.
+// Len is the number of remembered answers.
 func (a *Answers) Len() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.known)
 }
 
-// Recall has PlaceNew, LaunchSome and LaunchLeast look up answers from now on, and keep what they find. Nil for none; those of another
-// model are none.
+// Recall makes PlaceNew, LaunchSome and LaunchLeast use these answers from now on, and add what they find. Nil means no answers, and
+// answers of another model are ignored.
 func (t *Launching) Recall(a *Answers) {
 	if t.answers = a; a != nil && a.m != t.M {
 		t.answers = nil
 	}
 }
 
-// askedOf tells questions apart.
+// askedOf is the function that asks, so that different questions have different keys.
 type askedOf byte
 
 const (
@@ -97,7 +96,7 @@ const (
 	askedLeast
 )
 
-// question is all that the answer depends on, as text; false where that is too much.
+// question returns everything that the answer depends on, as text; false if that is too much.
 func (t *Launching) question(of askedOf, q planning.Query, w *valuing.Worth, numbers ...int64) (string, bool) {
 	a := t.answers
 	if a == nil || a.none || q != a.q || of != askedPlace && w != a.w || t.S.Tight > 0 || t.Lenient {
@@ -141,8 +140,8 @@ func (t *Launching) question(of askedOf, q planning.Query, w *valuing.Worth, num
 	return t.countsAsked(key, slices.Compact(concerned))
 }
 
-// countsAsked adds to the key where rules see nodes, and where the members of those are that concern the pods that wait; false where a
-// domain more could keep pods from their places that were placed before.
+// countsAsked adds to the key where rules count nodes, and where the members of the rules are that concern the pending pods. It returns
+// false if an additional domain could make the places of earlier pods invalid.
 func (t *Launching) countsAsked(key []byte, concerned []int32) (string, bool) {
 	s := t.S.Topology
 	if s.Owned || s.Binding {
@@ -176,7 +175,7 @@ func (t *Launching) countsAsked(key []byte, concerned []int32) (string, bool) {
 	return string(key), true
 }
 
-// recalled does again what the answer says, if there is one.
+// recalled applies the remembered answer, if there is one.
 func (t *Launching) recalled(key string) (known answer, has bool) {
 	a := t.answers
 	a.mu.Lock()
@@ -196,7 +195,7 @@ func (t *Launching) recalled(key string) (known answer, has bool) {
 	return known, true
 }
 
-// keepAnswer remembers what was done since the mark, if it concerned nothing that was there before.
+// keepAnswer remembers what was done since the mark, if it changed nothing that existed before.
 func (t *Launching) keepAnswer(key string, since trial.Mark, price float64, ok bool) {
 	found, apart := t.answerSince(since)
 	if !apart {
@@ -213,13 +212,13 @@ func (t *Launching) keepAnswer(key string, since trial.Mark, price float64, ok b
 	a.kept += 1 + len(found.nodes) + len(found.bindings)
 }
 
-// answerSince are the new nodes with pods that were opened since the mark; false if anything else was changed.
+// answerSince returns the new nodes with pods that were opened since the mark; false if anything else was changed.
 func (t *Launching) answerSince(since trial.Mark) (found answer, ok bool) {
 	firstNode, firstPlaced, apart := t.S.ApartSince(since.At)
 	if !apart {
 		return found, false
 	}
-	number := make([]int32, len(t.S.Planned)-firstNode) // nodes without pods are not among them
+	number := make([]int32, len(t.S.Planned)-firstNode) // nodes without pods are left out
 	for i := range number {
 		if mc := t.S.Planned[firstNode+i]; !mc.Empty() {
 			number[i] = int32(len(found.nodes))

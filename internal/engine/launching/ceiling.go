@@ -5,22 +5,24 @@ import (
 	"slices"
 )
 
-// ceiling is the most that pods which wait are worth on a node by its room in one resource alone, those first that are worth most
-// for what they ask of it, and of the last a part. Nearly all kinds of nodes are passed over by it, without going through the pods.
+// ceiling is an upper bound on the value of the pending pods that a node can hold, computed from one resource: it takes the pods that are
+// worth most per unit of the resource first, and a fraction of the last. It excludes nearly all kinds of nodes without going through the
+// pods.
 type ceiling struct {
 	dim int
-	// free is what pods are worth that ask for none of it; need and worth are sums over the first pods, that of none first.
+	// free is the value of the pods that need none of the resource; need and worth are sums over the first pods, beginning with the sum of
+	// none.
 	free        float64
 	need, worth []float64
 }
 
-// lot is pods of one class as a ceiling sees them: what they ask for together, what they are worth, and the number of their demand.
+// lot is the pods of one class for a ceiling: their total need, their total value, and the number of their demand.
 type lot struct {
 	need, worth, density float64
 	demand               int32
 }
 
-// lotsOf are the loads by what they are worth for what they ask of the resource.
+// lotsOf returns the loads, sorted by value per unit of the resource.
 func lotsOf(dim int, loads []waitingLoad, into []lot) []lot {
 	into = into[:0]
 	for i := range loads {
@@ -35,7 +37,7 @@ func lotsOf(dim int, loads []waitingLoad, into []lot) []lot {
 	return into
 }
 
-// fill makes it the ceiling of those lots whose demands are among these, by number.
+// fill makes the ceiling for the lots whose demands are in the set, by number.
 func (c *ceiling) fill(dim int, lots []lot, among uint64) {
 	c.dim, c.free = dim, 0
 	c.need, c.worth = append(c.need[:0], 0), append(c.worth[:0], 0)
@@ -53,7 +55,7 @@ func (c *ceiling) fill(dim int, lots []lot, among uint64) {
 	}
 }
 
-// of is the ceiling for a node with so much of the resource, a little above it so that rounding does not matter.
+// of returns the ceiling for a node with that room, slightly raised so that rounding does not matter.
 func (c *ceiling) of(alloc []int64) int64 {
 	room := float64(alloc[c.dim])
 	i, _ := slices.BinarySearch(c.need, room)

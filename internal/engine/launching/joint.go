@@ -17,9 +17,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Launch opens one new node for all pods that wait: the cheapest that holds them together, of the pools they would get one
-// from first. It reports its price in USD per hour, and false, with nothing changed, if there is none that costs less than
-// below; Place knows more ways.
+// Launch opens one new node for all pending pods: the cheapest that holds them together, from the pools that they would use first. It
+// returns the price in USD per hour. It returns false, with nothing changed, if no node costs less than below; Place can find more.
 func (t *Launching) Launch(q planning.Query, below float64) (price float64, ok bool) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()
@@ -44,8 +43,8 @@ func (t *Launching) Launch(q planning.Query, below float64) (price float64, ok b
 	return 0, false
 }
 
-// joint are the nodes for all waiting pods of the classes together that cost less than most: for each pool and, where
-// rules concern the pods, each zone or other domain, the cheapest; by price.
+// joint returns the nodes that could hold all pending pods of the classes and cost less than most, sorted by price: the cheapest for each
+// pool and, if rules concern the pods, for each zone or other domain.
 func (t *Launching) joint(classes []int32, total []int64, most int64) []state.Node {
 	m := t.M
 	ruled := slices.ContainsFunc(classes, func(class int32) bool { return m.Classes[class].Topology != nil })
@@ -72,7 +71,7 @@ func (t *Launching) joint(classes []int32, total []int64, most int64) []state.No
 	return out
 }
 
-// jointByCell are the cheapest of the pool in each cell, those first of whose cell a purchase comes first by row and slot.
+// jointByCell returns the cheapest node of the pool in each cell, ordered by the first purchase of each cell, by row and slot.
 func (t *Launching) jointByCell(pool int32, total []int64, rows, slots bitset.Set, most int64, ruled bool) []state.Node {
 	table := t.M.Pools[pool].Table
 	type found struct {
@@ -119,8 +118,8 @@ func (t *Launching) jointByCell(pool int32, total []int64, rows, slots bitset.Se
 	return out
 }
 
-// jointProfile are the nodes of the pool that pods of all the classes may have, each at its first stage; false if some
-// class does not use the pool then, or leaves labels to be decided.
+// jointProfile returns the nodes of the pool that pods of all the classes may use, each class at its first stage; false if some class does
+// not use the pool then, or leaves labels undecided.
 func (t *Launching) jointProfile(pool int32, classes []int32) (rows, slots bitset.Set, ok bool) {
 	m := t.M
 	for _, key := range m.TopologyKeys {
@@ -151,7 +150,7 @@ func (t *Launching) jointProfile(pool int32, classes []int32) (rows, slots bitse
 	return rows, slots, !rows.Empty() && !slots.Empty()
 }
 
-// launch opens the node and puts all waiting pods of the classes on it, or changes nothing.
+// launch opens the node and puts all pending pods of the classes on it, or changes nothing.
 func (t *Launching) launch(mc *state.Node, classes []int32) bool {
 	before := t.Mark()
 	host := t.S.Open(*mc)
@@ -180,8 +179,8 @@ func (t *Launching) launch(mc *state.Node, classes []int32) bool {
 	return true
 }
 
-// PlaceNew is Place on new nodes of their own: nodes of the snapshot, and nodes planned before, take nothing. It is for
-// planners that have found by Move what those take.
+// PlaceNew is Place with new nodes only: nodes of the snapshot, and nodes planned before, take no pods. It is for planners that have
+// already used Move to fill those.
 func (t *Launching) PlaceNew(ctx context.Context, q planning.Query) (planning.Outcome, error) {
 	t.Fresh = len(t.S.Planned)
 	t.NewOnly = true
@@ -201,7 +200,7 @@ func (t *Launching) PlaceNew(ctx context.Context, q planning.Query) (planning.Ou
 		return out, ctx.Err()
 	}
 	out, err := solving.Of(t.Trial).Place(ctx, o)
-	// Where pods are left that a spread keeps from their places, each node has been looked at.
+	// If pods are left that a spread keeps from their places, every node has been tried.
 	if err == nil && (out.Unplaced == 0 || t.S.Topology == nil) {
 		t.keepAnswer(asked, before, out.NewCost, out.Unplaced == 0)
 	}

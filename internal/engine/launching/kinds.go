@@ -10,22 +10,22 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// kindLister lists the kinds of nodes for pods at a stage, one stage after another. It is not safe for concurrent use.
+// kindLister lists the kinds of nodes for pods at a stage, one stage at a time. It is not safe for concurrent use.
 type kindLister struct {
 	m *model.Model
-	// likenesses are likeness of pools, by number; nil for those that were not asked about.
+	// likenesses contains the likeness of each pool, by number; nil for pools not needed so far.
 	likenesses [][]int32
-	// own and out are scratch: the kinds of a pool, and those of all.
+	// own and out are scratch: the kinds of one pool, and those of all pools.
 	own, out []kind
-	// last is the number, from 1 on, of the last of out that is alike, before that of the one before each; 0 for none.
+	// last is the number, from 1, of the last equal entry of out; before links each entry to the previous equal one; 0 for none.
 	last   map[alikeKinds]int32
 	before []int32
 }
 
-// alikeKinds are bought in one slot, and alike to all pods.
+// alikeKinds are bought in one slot, and are equal for all pods.
 type alikeKinds struct{ slot, like int32 }
 
-// at are those of kindsOf, without their cells and the numbers of their rooms.
+// at returns the kinds of kindsOf, without their cells and the numbers of their rooms.
 func (l *kindLister) at(stage int32) []kind {
 	m := l.m
 	l.out = l.out[:0]
@@ -38,7 +38,7 @@ func (l *kindLister) at(stage int32) []kind {
 			r, s := int(buy.Row), int(buy.Slot)
 			alloc := p.Table.AllocOf(r, dims)
 			if slices.Min(alloc) < 0 {
-				continue // DaemonSets alone ask for more than it has: that suits nobody, not even pods that ask for none of it
+				continue // its DaemonSets need more than it has: it suits no pods, not even pods that need none of that resource
 			}
 			if f.Rows.Has(r) && f.Slots.Has(s) {
 				price := p.Table.Catalog.Price(p.Table.Rows[r].Variant, s)
@@ -53,8 +53,8 @@ func (l *kindLister) at(stage int32) []kind {
 	return out
 }
 
-// addLeanest adds to out the pool's own but for kinds that a cheaper one of the same slot can stand in for, for all pods there are. They
-// are in the order of CheapestFirst.
+// addLeanest adds the pool's own kinds to out, except those that a cheaper kind of the same slot can replace for all pods. They are sorted
+// as by CheapestFirst.
 func (l *kindLister) addLeanest(pool int32) {
 	p, like, first := l.m.Pools[pool], l.likeness(pool), int32(len(l.out))
 	if l.last == nil {
@@ -77,7 +77,7 @@ next:
 	}
 }
 
-// likeness is that of the pool, which is remembered.
+// likeness returns likenessOf for the pool, and remembers it.
 func (l *kindLister) likeness(pool int32) []int32 {
 	if l.likenesses == nil {
 		l.likenesses = make([][]int32, len(l.m.Pools))
@@ -88,7 +88,7 @@ func (l *kindLister) likeness(pool int32) []int32 {
 	return l.likenesses[pool]
 }
 
-// likenessOf numbers rows of a pool's table that are alike to all demands of pods.
+// likenessOf gives equal numbers to rows of a pool's table that no demand of pods can distinguish.
 func likenessOf(p *nodepool.Pool) []int32 {
 	out := make([]int32, len(p.Table.Rows))
 	numbers := map[string]int32{}

@@ -14,11 +14,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// LaunchSome opens new nodes for all pods that wait, one after another: each time the one that holds the most worth for
-// its price, for those first that have the fewest kinds of nodes to choose from. In the end each is exchanged for the
-// cheapest that would do. It reports the price in USD per hour, and false, with nothing changed, if it would take more
-// nodes than most or cost as much as below, or if it meets what it does not know: pools that ask for variety or leave labels
-// to be decided. Place knows more ways, and takes much longer.
+// LaunchSome opens new nodes for all pending pods, one after another. Each time it opens the node that holds the most value for its price,
+// and serves the pods with the fewest kinds of nodes first. In the end each node is replaced by the cheapest that suffices. It returns the
+// price in USD per hour. It returns false, with nothing changed, if it would need more than most nodes or cost at least below, or if a pool
+// has minValues or leaves labels undecided, which it does not support. Place supports more, and takes much longer.
 func (t *Launching) LaunchSome(q planning.Query, w *valuing.Worth, most int, below float64) (price float64, ok bool) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()
@@ -40,7 +39,7 @@ func (t *Launching) LaunchSome(q planning.Query, w *valuing.Worth, most int, bel
 	return price, ok
 }
 
-// launchSome is LaunchSome for the classes that wait, below the limit.
+// launchSome is LaunchSome for the pending classes, below the limit.
 func (t *Launching) launchSome(classes []int32, w *valuing.Worth, most int, limit int64) (price float64, ok bool) {
 	t.Begin(classes)
 	before, spent := t.Mark(), int64(0)
@@ -48,7 +47,7 @@ func (t *Launching) launchSome(classes []int32, w *valuing.Worth, most int, limi
 	defer func() { t.Fresh = 0 }()
 	for range most {
 		if spent+max(0, w.WaitingNano(t.Trial)-w.Rent) >= limit {
-			break // no node holds pods worth more than it costs
+			break // no node holds pods worth more than its price
 		}
 		opened, done := t.launchBest(classes, w, limit-spent)
 		if opened == 0 {
@@ -70,18 +69,18 @@ func (t *Launching) launchSome(classes []int32, w *valuing.Worth, most int, limi
 	return 0, false
 }
 
-// Plain reports whether all that pods which wait ask of new nodes is what LaunchSome knows.
+// Plain reports whether LaunchSome supports everything that the pending pods ask of new nodes.
 func (t *Launching) Plain(q planning.Query) bool {
 	t.Options = planning.PlaceOptions{Query: q}
 	anchor, _ := t.anchorOf(t.WaitingClasses())
 	return anchor >= 0
 }
 
-// dearest is beyond all prices, USD per hour.
+// dearest is above all prices, USD per hour.
 const dearest = 1e9
 
-// launchBest opens the node that holds most for its price and costs less than left, and places pods on it. It returns its
-// price, 0 for none, and whether no pod waits any more.
+// launchBest opens the node that holds the most value for its price and costs less than left, and places pods on it. It returns the node's
+// price, 0 for none, and whether no pod is pending any more.
 func (t *Launching) launchBest(classes []int32, w *valuing.Worth, left int64) (price int64, done bool) {
 	anchor, kinds := t.anchorOf(classes)
 	if anchor < 0 {
@@ -99,8 +98,8 @@ func (t *Launching) launchBest(classes []int32, w *valuing.Worth, left int64) (p
 			best, bestScore = i, score
 		}
 	}
-	// What all pods are worth, no node that costs as much can hold; so begin with that and look further both ways as long
-	// as something better may come.
+	// A node whose price is the value of all pods can't hold more value than its price. So begin there and search in both directions as
+	// long as a better node is possible.
 	worth := int64(0)
 	for _, class := range classes {
 		worth += int64(t.S.Waiting[class]) * max(w.ByClass[class], 1)
@@ -129,13 +128,14 @@ func (t *Launching) launchBest(classes []int32, w *valuing.Worth, left int64) (p
 }
 
 const (
-	// scorePrecision keeps fractions of value by price: a node that holds all that it is worth has about this score.
+	// scorePrecision scales value divided by price to an integer: a node that can hold exactly its price in value has about this score.
 	scorePrecision = 1 << 20
-	// goodScore is enough to look no further.
+	// goodScore is a score that ends the search.
 	goodScore = scorePrecision * 49 / 50
 )
 
-// anchorOf is the waiting class with the fewest kinds of nodes, and these; -1 if some class can't be helped here.
+// anchorOf returns the pending class with the fewest kinds of nodes, and these kinds; -1 if some class has no kinds or needs what is not
+// supported here.
 func (t *Launching) anchorOf(classes []int32) (anchor int32, kinds []kind) {
 	anchor = -1
 	for _, class := range classes {
@@ -158,8 +158,8 @@ func (t *Launching) anchorOf(classes []int32) (anchor int32, kinds []kind) {
 	return anchor, kinds
 }
 
-// kind is a node that could be bought; cell is where rules see it, AnyCell where there are none. alloc is its room, and room the
-// number of that.
+// kind is a node that could be bought. cell is where rules see it, AnyCell if no rule does. alloc is its room, and room the number of that
+// room.
 type kind struct {
 	pool, row, slot, cell int32
 	room                  int32
@@ -167,8 +167,8 @@ type kind struct {
 	alloc                 []int64
 }
 
-// kindsOf are the nodes for pods at a stage, by price, without those that a cheaper one bought in the same slot and told
-// from it by no pod can stand in for; false where pools ask for more than is looked at here. They are remembered.
+// kindsOf returns the nodes for pods at a stage, by price. It leaves out a node if no pod can distinguish it from a cheaper one bought in
+// the same slot. It returns false if pools ask for what is not supported here. The result is remembered.
 func (t *Launching) kindsOf(stage int32) ([]kind, bool) {
 	if list, known := t.kinds[stage]; known {
 		return list, list != nil
@@ -201,7 +201,7 @@ func (t *Launching) kindsOf(stage int32) ([]kind, bool) {
 	return out, true
 }
 
-// numberRoom is a number for the room of a kind, the same where that is.
+// numberRoom returns a number for the room of a kind; equal rooms have equal numbers.
 func (t *Launching) numberRoom(alloc []int64) int32 {
 	key := make([]byte, 0, 8*len(alloc))
 	for _, n := range alloc {
@@ -218,7 +218,7 @@ func (t *Launching) numberRoom(alloc []int64) int32 {
 	return number
 }
 
-// placesOfKinds number the cells of kinds, which are remembered longer than those of one call of Place.
+// placesOfKinds numbers the cells of kinds, which are remembered longer than the cells of one call of Place.
 func (t *Launching) placesOfKinds() *layout.Cells {
 	if t.kindCells == nil {
 		t.kindCells = layout.NewCells(t.M.Pools, t.M.TopologyKeys, t.S.Topology)
@@ -226,7 +226,7 @@ func (t *Launching) placesOfKinds() *layout.Cells {
 	return t.kindCells
 }
 
-// kindSuits reports whether pods may go on the kind at the stage.
+// kindSuits reports whether pods at the stage may go on the kind.
 func (t *Launching) kindSuits(k *kind, stage int32) bool {
 	for _, u := range t.M.Stages[stage].Uses {
 		if u.Pool == k.pool {

@@ -11,13 +11,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// LaunchLeast is LaunchSome for few pods: it does not only open the node that holds the most worth for its price each time,
-// but goes back and tries others instead, those first that come next by that, and puts pods first that rules hold apart or
-// together too; the cheapest outcome counts, of equals the first. A choice is given up as soon as what it has opened and what
-// the pods that still wait are worth come to as much as the cheapest so far, or below, USD per hour. It opens most nodes at most.
-// tries bounds those it opens to find out, the ones that it goes back on counted: where pods are put in two orders, the first
-// has half as many and the second as many as tries; so what it finds need not be the least there is. price is what the new
-// nodes cost together, USD per hour. ok is false, and nothing is opened, when nothing is found.
+// LaunchLeast is LaunchSome for few pods. It does not only open the node with the most value for its price each time, but goes back and
+// tries the next best ones instead; it also tries filling nodes first with pods that rules keep apart or together. The cheapest outcome
+// wins, of equal ones the first. A branch ends as soon as the cost of its nodes plus the value of the pods still pending reaches the
+// cheapest outcome so far, or below, USD per hour. It opens at most most nodes. tries bounds all nodes that it opens, including those that
+// it closes again; if pods are placed in two orders, the first order gets half as many tries and the second all of them. So the result need
+// not be the least possible. price is the total price of the new nodes, USD per hour. If it finds nothing, ok is false and nothing is
+// opened.
 func (t *Launching) LaunchLeast(q planning.Query, w *valuing.Worth, most, tries int, below float64) (price float64, ok bool) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()
@@ -39,7 +39,7 @@ func (t *Launching) LaunchLeast(q planning.Query, w *valuing.Worth, most, tries 
 	return price, ok
 }
 
-// launchLeast is LaunchLeast for the classes that wait, below the limit.
+// launchLeast is LaunchLeast for the pending classes, below the limit.
 func (t *Launching) launchLeast(classes []int32, w *valuing.Worth, most, tries int, limit int64) (price float64, ok bool) {
 	t.Begin(classes)
 	t.Fresh = len(t.S.Planned)
@@ -61,8 +61,8 @@ func (t *Launching) launchLeast(classes []int32, w *valuing.Worth, most, tries i
 	return float64(s.least) / market.NanoPerUSD, true
 }
 
-// loadingOrders are the orders in which new nodes are filled: by size, and, where rules concern some of the pods but not all,
-// those first.
+// loadingOrders returns the orders in which new nodes are filled: by size, and, if rules concern some of the pods but not all, those pods
+// first.
 func (t *Launching) loadingOrders(classes []int32) [][]int32 {
 	ruled := func(class int32) bool { return t.M.Classes[class].Topology != nil }
 	first := slices.Clone(classes)
@@ -81,19 +81,19 @@ func (t *Launching) loadingOrders(classes []int32) [][]int32 {
 	return [][]int32{classes, first}
 }
 
-// launchSearch looks for the cheapest new nodes for the pods that wait, depth first.
+// launchSearch looks for the cheapest new nodes for the pending pods, depth first.
 type launchSearch struct {
 	t       *Launching
 	w       *valuing.Worth
 	classes []int32
 	// tries is how many more nodes may be opened.
 	tries int
-	// path is what is open, best the cheapest that holds all pods, and least what that costs, or may cost at most.
+	// path contains the open nodes, best the cheapest nodes that hold all pods, and least their cost or the limit.
 	path, best []opening
 	least      int64
 }
 
-// opening is a node and how it is filled: the anchor's pods first, then the others in the order of the classes.
+// opening is a node and how to fill it: the anchor's pods first, then the others in the order of the classes.
 type opening struct {
 	kind    kind
 	anchor  int32
@@ -111,7 +111,7 @@ func (s *launchSearch) launch(l opening) bool {
 	return !t.S.Planned[len(t.S.Planned)-1].Empty()
 }
 
-// open opens nodes for the pods that wait, most at most, in addition to those that cost spent.
+// open opens at most most nodes for the pending pods, in addition to those that cost spent.
 func (s *launchSearch) open(most int, spent int64) {
 	t := s.t
 	worth, left := int64(0), 0
@@ -144,7 +144,8 @@ func (s *launchSearch) open(most int, spent int64) {
 	}
 }
 
-// choices are the nodes to open next, by what they would hold for their price. Of several with equal cost and room, only the first is listed.
+// choices returns the nodes to open next, by the value they would hold for their price. Of several with equal cost and room, only the first
+// is listed.
 func (s *launchSearch) choices(spent int64) []opening {
 	t := s.t
 	anchor, kinds := t.anchorOf(s.classes)
@@ -175,7 +176,7 @@ func (s *launchSearch) choices(spent int64) []opening {
 		}
 		at, _ := slices.BinarySearchFunc(scores, score, func(known, score float64) int {
 			if known >= score {
-				return -1 // of equals the first found comes first
+				return -1 // of equal ones, the first found comes first
 			}
 			return 1
 		})
@@ -185,7 +186,7 @@ func (s *launchSearch) choices(spent int64) []opening {
 	return out
 }
 
-// note keeps what is open if it costs less than the cheapest so far, each node exchanged for the cheapest that would do.
+// note keeps the open nodes if they cost less than the cheapest so far, each replaced by the cheapest that suffices.
 func (s *launchSearch) note() {
 	t := s.t
 	before := t.Mark()

@@ -9,33 +9,34 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// loading tries what nodes would hold of the waiting pods.
+// loading computes what nodes would hold of the pending pods.
 type loading struct {
 	t       *Launching
 	w       *valuing.Worth
 	classes []int32
 	anchor  int32
-	// kinds are the nodes, and loads what is known of the pods that wait whatever the node: the anchor's first, then the others,
-	// the largest first.
+	// kinds are the nodes, and loads what is known of the pending pods for every node: the anchor's first, then the others, the largest
+	// first.
 	kinds []kind
 	loads []waitingLoad
 	free  []int64
 }
 
-// waitingLoad is pods of a class that wait.
+// waitingLoad is the pending pods of a class.
 type waitingLoad struct {
 	class *podclass.Class
-	// most is how many of them one node may take by rules at most; each is worth so much.
+	// most is the number of them that rules allow on one node; worth is the value of each.
 	most  int
 	worth int64
-	// suits are the kinds that they may go on, by number; demand is the number of what they ask in addition to room: see metDemands.
+	// suits contains the kinds that they may go on, by number; demand is the number of what they require in addition to room: see
+	// metDemands.
 	suits  bitset.Set
 	demand int32
-	// least is the least that pods of this load or one after it ask for of each of the first resources.
+	// least is, for each of the first resources, the smallest need of the pods of this load and of all later ones.
 	least [resources.Pods + 1]int64
 }
 
-// newLoading is for the kinds of nodes that the anchor's pods choose from.
+// newLoading makes a loading for the kinds of nodes that suit the anchor's pods.
 func (t *Launching) newLoading(w *valuing.Worth, classes []int32, anchor int32, kinds []kind) *loading {
 	f := &loading{t: t, w: w, classes: classes, anchor: anchor, loads: t.loadsAhead[:0], free: make([]int64, 0, t.M.Resources.Len())}
 	if len(kinds) == 0 || !f.add(anchor, kinds) {
@@ -61,7 +62,7 @@ func (t *Launching) newLoading(w *valuing.Worth, classes []int32, anchor int32, 
 	return f
 }
 
-// add notes the pods of the class that wait; false if no node takes any.
+// add adds the pending pods of the class; false if no node takes any.
 func (f *loading) add(class int32, kinds []kind) bool {
 	t := f.t
 	c, n := t.M.Classes[class], int(t.S.Waiting[class])
@@ -77,8 +78,8 @@ func (f *loading) add(class int32, kinds []kind) bool {
 	return true
 }
 
-// value is what the kind of that number could hold: the anchor's pods first, then others, the largest first; 0 if none of the anchor's, or
-// less than wanted.
+// value returns the value that the kind of that number could hold: the anchor's pods first, then others, the largest first. It returns 0 if
+// the kind holds none of the anchor's pods, or less than wanted.
 func (f *loading) value(number int, wanted int64) int64 {
 	if number >= len(f.kinds) {
 		return 0
@@ -99,7 +100,7 @@ func (f *loading) value(number int, wanted int64) int64 {
 	return sum
 }
 
-// hold is what the kind holds of the loads whose demands it meets.
+// hold returns what the kind holds of the loads whose demands it meets.
 func (f *loading) hold(number int, k *kind, met uint64) int64 {
 	f.free = append(f.free[:0], k.alloc...)
 	sum := int64(0)
@@ -121,7 +122,7 @@ func (f *loading) hold(number int, k *kind, met uint64) int64 {
 	return sum
 }
 
-// full reports whether neither pods of the load nor of those after it fit any more.
+// full reports whether no pod of this load and of later ones fits any more.
 func (f *loading) full(l *waitingLoad) bool {
 	for d, n := range l.least {
 		if f.free[d] < n {
@@ -131,12 +132,13 @@ func (f *loading) full(l *waitingLoad) bool {
 	return false
 }
 
-// suits reports whether pods of the load may go on the kind, for those whose demand has no number.
+// suits reports whether pods of the load may go on the kind, for loads whose demand has no number.
 func (f *loading) suits(l *waitingLoad, number int, k *kind) bool {
 	return l.suits.Has(number) && (l.class.Topology == nil || f.t.S.Topology.AdmitsDomains(l.class.Topology, l.class.Shape, f.t.placesOfKinds().List[k.cell]))
 }
 
-// suitingKinds are the numbers of those kinds at one stage that pods at another may go on, at their first stage. They are remembered.
+// suitingKinds returns the numbers of those kinds at one stage that pods at another stage may use, at their first stage. The result is
+// remembered.
 func (t *Launching) suitingKinds(stage, other int32, kinds []kind) bitset.Set {
 	pair := [2]int32{stage, other}
 	out, known := t.kindsSuiting[pair]
@@ -156,7 +158,7 @@ func (t *Launching) suitingKinds(stage, other int32, kinds []kind) bitset.Set {
 	return out
 }
 
-// place puts pods on the node as value has counted them, as far as rules let them.
+// place puts pods on the node in the order in which value counted them, as far as rules allow.
 func (f *loading) place(k *kind, host int32) {
 	t := f.t
 	put := func(class int32) bool {

@@ -8,17 +8,17 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// launchDemand is what pods of some classes alike ask of a kind of node in addition to room: which kinds they may go on, and which rules
-// let them into its cell.
+// launchDemand is what pods of several equal classes require of a kind of node in addition to room: which kinds they may go on, and which
+// rules admit them to its cell.
 type launchDemand struct {
 	suits    bitset.Set
 	topology *topology.Groups
 	shape    int32
-	// admitted is what rules say of the cells of kinds.
+	// admitted caches the rules' verdict on the cells of kinds.
 	admitted []cellVerdict
 }
 
-// cellVerdict of rules on pods of a class in a cell.
+// cellVerdict says whether rules admit pods of a class to a cell.
 type cellVerdict uint8
 
 const (
@@ -27,8 +27,8 @@ const (
 	refused
 )
 
-// metDemands sorts kinds of nodes by whose demands they meet, and remembers by their room what those that meet the same hold
-// at most, and what they do hold: the same node is sold by several pools and in several zones.
+// metDemands groups kinds of nodes by the demands that they meet. For each group and room it remembers the upper bound of what such a kind
+// holds, and what it does hold: several pools and several zones sell the same node.
 type metDemands struct {
 	t       *Launching
 	demands []launchDemand
@@ -40,17 +40,17 @@ type metDemands struct {
 type metDemand struct {
 	among    uint64
 	ceilings [2]ceiling
-	// rooms are indexed by kind.room.
+	// rooms is indexed by kind.room.
 	rooms []heldInRoom
 }
 
-// heldInRoom is what kinds with so much room hold at most, and what they hold, both from 1 on; 0 where nobody has asked.
+// heldInRoom is the upper bound of what kinds with that room hold, and what they hold, both plus 1; 0 if not computed yet.
 type heldInRoom struct{ most, value int64 }
 
-// mostDemands is how many demands are told apart; all others have that number, and are asked about one by one.
+// mostDemands is how many demands are distinguished; all others share that number, and are checked one by one.
 const mostDemands = 63
 
-// begin is for other loads, which it gives the numbers of their demands.
+// begin starts with other loads, and sets the numbers of their demands.
 func (d *metDemands) begin(t *Launching, loads []waitingLoad) {
 	d.t, d.demands, d.known = t, d.demands[:0], d.known[:0]
 	for i := range loads {
@@ -61,10 +61,10 @@ func (d *metDemands) begin(t *Launching, loads []waitingLoad) {
 	}
 }
 
-// ceilingDims are the resources that there are ceilings for.
+// ceilingDims are the resources for which ceilings are computed.
 var ceilingDims = [...]int{resources.CPU, resources.Memory}
 
-// number is that of the demand.
+// number returns the number of the demand.
 func (d *metDemands) number(l *waitingLoad) int32 {
 	at := slices.IndexFunc(d.demands, func(x launchDemand) bool {
 		return &x.suits[0] == &l.suits[0] && x.topology == l.class.Topology && x.shape == l.class.Shape
@@ -83,7 +83,7 @@ func (d *metDemands) number(l *waitingLoad) int32 {
 	return int32(len(d.demands) - 1)
 }
 
-// of is what is known of kinds that meet the same demands as the one of that number.
+// of returns what is known of the kinds that meet the same demands as the kind of that number.
 func (d *metDemands) of(number int, k *kind) *metDemand {
 	among := uint64(1) << mostDemands
 	for i := range d.demands {
@@ -97,7 +97,7 @@ func (d *metDemands) of(number int, k *kind) *metDemand {
 		}
 	}
 	if len(d.known) < cap(d.known) {
-		d.known = d.known[:len(d.known)+1] // with its memory
+		d.known = d.known[:len(d.known)+1] // reuses the memory of the old element
 	} else {
 		d.known = append(d.known, metDemand{})
 	}
@@ -109,7 +109,7 @@ func (d *metDemands) of(number int, k *kind) *metDemand {
 	return met
 }
 
-// admits reports whether rules let pods of the demand into the cell.
+// admits reports whether rules admit pods of the demand to the cell.
 func (d *metDemands) admits(x *launchDemand, cell int32) bool {
 	if x.admitted[cell] == notAsked {
 		x.admitted[cell] = refused
@@ -120,7 +120,7 @@ func (d *metDemands) admits(x *launchDemand, cell int32) bool {
 	return x.admitted[cell] == admitted
 }
 
-// room is what is known of kinds with that room.
+// room returns what is known of kinds with that room.
 func (m *metDemand) room(k *kind) *heldInRoom {
 	for int(k.room) >= len(m.rooms) {
 		m.rooms = append(m.rooms, heldInRoom{})

@@ -4,12 +4,13 @@ package lp
 //
 //	max Σ_c value_c k_c   such that   Σ_c need_c[d] k_c <= room[d] for every resource d,   0 <= k_c <= most_c
 //
-// which fills one node with the most valuable pods, in fractions, solved by the bounded simplex method with one row for each resource. Only the
-// values change from one Solve to the next: the last solution remains a filling, and each Solve goes on from there. A Knapsack is not
-// safe for concurrent use, and neither are two that NewKnapsacks made in one call.
+// which fills one node with the most valuable pods, in fractions. It is solved by the bounded simplex method with one row for each
+// resource. Only the values change from one Solve to the next: the last solution remains a valid filling, and each Solve continues from
+// there. A Knapsack is not safe for concurrent use. Knapsacks made by one call of NewKnapsacks share memory: use them from one goroutine
+// only.
 type Knapsack struct {
 	dims int
-	// room is indexed by resource, need [class*dims+resource], most by class. They are the caller's.
+	// room is indexed by resource, need [class*dims+resource], most by class. The caller owns these slices.
 	room, need, most []float64
 	// open lists the classes with most > 0.
 	open []int32
@@ -22,12 +23,12 @@ type Knapsack struct {
 	inSlack []bool  // per resource: its slack is basic
 	inverse []float64
 	level   []float64
-	// moves counts the pivots since the basis was last built up from nothing.
+	// moves counts the pivots since the basis was last rebuilt.
 	moves int
 	*knapsackScratch
 }
 
-// knapsackScratch is what all knapsacks of one problem may share.
+// knapsackScratch is memory that all knapsacks of one problem may share.
 type knapsackScratch struct {
 	entry, cost []float64
 }
@@ -37,12 +38,12 @@ const (
 	atBound = -2
 )
 
-// maxMoves is after how many pivots a knapsack starts from nothing again, so that rounding errors don't add up.
+// maxMoves is the number of pivots after which a knapsack starts again from an empty node, so that rounding errors don't add up.
 const maxMoves = 100
 
 // NewKnapsacks makes one knapsack for each element of most. dims is the number of resources; room and lambda are indexed
-// [knapsack*dims+resource], need [class*dims+resource], most [knapsack][class]. The slices are kept: callers don't change room, need and
-// most afterwards, and read what the resources are worth, the duals, from lambda after each Solve.
+// [knapsack*dims+resource], need [class*dims+resource], most [knapsack][class]. The slices are kept: callers must not change room, need and
+// most afterwards. After each Solve they read the duals, which are the worth of the resources, from lambda.
 func NewKnapsacks(dims int, room, need []float64, most [][]float64, lambda []float64) []Knapsack {
 	n, count := len(need)/dims, len(most)
 	scratch := &knapsackScratch{entry: make([]float64, dims), cost: make([]float64, dims)}
@@ -78,8 +79,8 @@ func NewKnapsacks(dims int, room, need []float64, most [][]float64, lambda []flo
 	return list
 }
 
-// Solve finds the best filling for the values, by class, and returns an upper bound on what it is worth: exactly that, unless it turns
-// out on the way that no filling is worth more than enough. With an enough below 0 it is always exact.
+// Solve finds the best filling for the values, by class, and returns an upper bound on its worth. The bound is exact, unless Solve finds
+// earlier that no filling is worth more than enough. If enough is negative, the bound is always exact.
 func (s *Knapsack) Solve(value []float64, enough float64) float64 {
 	if s.moves >= maxMoves {
 		s.empty()
@@ -104,7 +105,7 @@ func (s *Knapsack) Solve(value []float64, enough float64) float64 {
 	return worth
 }
 
-// Filling writes the present solution to k, by class.
+// Filling writes the last solution to k, by class.
 func (s *Knapsack) Filling(k []float64) {
 	clear(k)
 	for _, c := range s.open {
@@ -133,7 +134,7 @@ func (s *Knapsack) empty() {
 	copy(s.level, s.room)
 }
 
-// price makes the duals those of the basis.
+// price sets the duals to those of the basis.
 func (s *Knapsack) price(value []float64) {
 	clear(s.lambda)
 	for i, c := range s.basis {
@@ -146,8 +147,8 @@ func (s *Knapsack) price(value []float64) {
 	}
 }
 
-// choose finds the variable whose move gains most: a class upwards from zero or downwards from its bound, or the slack
-// of a resource that is priced below zero. Unless it is a slack, worth is an upper bound on the best filling's value.
+// choose finds the variable whose change gains most: a class that rises from zero or falls from its bound, or the slack of a resource whose
+// price is negative. Unless it is a slack, worth is an upper bound on the best filling's value.
 func (s *Knapsack) choose(value []float64) (class, slack int, up bool, worth float64) {
 	for d, l := range s.lambda {
 		if !s.inSlack[d] && l < -eps {
@@ -187,8 +188,7 @@ func (s *Knapsack) choose(value []float64) (class, slack int, up bool, worth flo
 	return class, -1, up, worth
 }
 
-// step moves the entering variable as far as bounds allow, swapping it into the basis unless it reaches its own other
-// bound first.
+// step moves the entering variable as far as the bounds allow, and swaps it into the basis unless it reaches its own other bound first.
 func (s *Knapsack) step(c, slack int, up bool, value []float64) {
 	dims := s.dims
 	for i := range dims {

@@ -4,22 +4,22 @@ package lp
 //
 //	min Σ_j price_j x_j   such that   Σ_j column_j[i] x_j >= demand_i for every row i,   x >= 0
 //
-// which covers the demand of every row at the lowest price, solved by the revised simplex method. Columns are brought in one by one with
+// which covers the demand of every row at the lowest price. It is solved by the revised simplex method. Columns are added one by one with
 // Enter: callers generate them as they are needed (column generation; Gilmore and Gomory, 1961). A Master is not safe for concurrent use.
 type Master struct {
 	rows    int
 	inverse []float64 // rows x rows
 	level   []float64 // values of the basic variables
-	cost    []float64 // their prices
+	cost    []float64 // the prices of the basic variables
 	y       []float64 // duals
-	entry   []float64 // scratch: the entering column in terms of the basis
+	entry   []float64 // scratch: the entering column expressed in the basis
 	surplus []float64 // scratch
 	nonzero []int     // scratch: where the entering column is not zero
-	scale   float64   // of the duals, for tolerances
+	scale   float64   // scale of the duals, for tolerances
 }
 
-// NewMaster starts with one column for each row i, which has amount_i > 0 in that row alone and costs price_i. The three slices are
-// indexed by row; price is copied, and the others are not kept.
+// NewMaster starts with one column for each row i, which has amount_i > 0 in only that row and costs price_i. The three slices are indexed
+// by row; price is copied, and the others are not kept.
 func NewMaster(demand, amount, price []float64) *Master {
 	n := len(demand)
 	s := &Master{
@@ -38,14 +38,14 @@ func NewMaster(demand, amount, price []float64) *Master {
 // Rows is the number of rows.
 func (s *Master) Rows() int { return s.rows }
 
-// Duals are what one unit of each row is worth, by row: never more, over a column, than the price of a column of the basis. The slice is
-// the master's own and changes with the next Enter or DropNegative; callers only read it.
+// Duals are the worth of one unit of each row. By these values, no column of the basis is worth more than its price. The slice belongs to
+// the master and changes with the next Enter or DropNegative; callers must only read it.
 func (s *Master) Duals() []float64 { return s.y }
 
-// Levels are how often the basic column of each row is taken, by row. The slice is the master's own, like that of Duals.
+// Levels says how often the basic column of each row is used. The slice belongs to the master, like that of Duals.
 func (s *Master) Levels() []float64 { return s.level }
 
-// Prices are those of the basic columns, by row, 0 for surplus. The slice is the master's own, like that of Duals.
+// Prices are the prices of the basic columns, by row; 0 for a surplus variable. The slice belongs to the master, like that of Duals.
 func (s *Master) Prices() []float64 { return s.cost }
 
 // Objective is the price of the present solution.
@@ -57,7 +57,7 @@ func (s *Master) Objective() float64 {
 	return sum
 }
 
-// Enter brings a column, indexed by row, into the basis. It returns the row that the column takes there, or -1 when it cannot improve
+// Enter brings a column, indexed by row, into the basis. It returns the row that the column gets there, or -1 if the column cannot improve
 // anything within the tolerance.
 func (s *Master) Enter(column []float64, price float64) int {
 	s.nonzero = s.nonzero[:0]
@@ -84,7 +84,7 @@ func (s *Master) Enter(column []float64, price float64) int {
 	return leave
 }
 
-// express writes the entering column, of which s.nonzero are the entries, in terms of the basis.
+// express writes the entering column, whose non-zero rows are s.nonzero, in terms of the basis.
 func (s *Master) express(column []float64) {
 	n := s.rows
 	if len(s.nonzero) == 1 {
@@ -123,14 +123,14 @@ func (s *Master) pivot(leave int, ratio, price, reduced float64) {
 		}
 		subtract(s.inverse[i*n:(i+1)*n], pivotRow, f)
 	}
-	// The duals move along the pivot row until the entering column just pays for itself.
+	// The duals move along the pivot row until the entering column's worth equals its price.
 	for j, v := range pivotRow {
 		s.y[j] += reduced * v
 	}
 }
 
-// subtract takes f times the other row off a row. Nearly all the time of a master goes here, so eight at a time, through
-// arrays whose bounds are checked once.
+// subtract subtracts f times the other row from a row. A master spends nearly all its time here, so it handles eight elements at a time,
+// through arrays whose bounds are checked once.
 func subtract(row, other []float64, f float64) {
 	row = row[:len(other)]
 	j := 0
@@ -151,7 +151,7 @@ func subtract(row, other []float64, f float64) {
 }
 
 // DropNegative lets the surplus variable enter where a dual is most negative: covering more than the demand is allowed. It returns the row
-// that it takes, or -1 when no dual is negative. Call it until then, and Duals are prices.
+// that this variable gets, or -1 if no dual is negative. Call it until it returns -1; then all Duals are prices.
 func (s *Master) DropNegative() int {
 	worst, at := -eps, -1
 	for i, y := range s.y {

@@ -1,22 +1,22 @@
 package lp
 
-// Whole is a knapsack of whole pods in up to two resources that are counted in units:
+// Whole is a knapsack of whole pods, in up to two resources that are counted in units:
 //
 //	max Σ_c value_c k_c   such that   Σ_c need_c[d] k_c <= room[d] for both resources,   k_c = 0, 1, 2, … most_c
 //
-// It is solved exactly, by dynamic programming over what is left of the two. Only the values change from one Solve to the next. A Whole
-// is not safe for concurrent use.
+// It is solved exactly, by dynamic programming over the remaining units of both resources. Only the values change from one Solve to the
+// next. A Whole is not safe for concurrent use.
 type Whole struct {
 	room [2]int
 	need [][2]int
 	most []int
-	// parts are the passes of the last Solve, and took says, by part and state, whether the best filling of so much room has it.
+	// parts are the passes of the last Solve. took says, by part and state, whether the best filling of that room contains the part.
 	parts []wholePart
 	took  []bool
 	best  []float64
 }
 
-// wholePart is so many pods of a class as one.
+// wholePart is a number of pods of one class, taken together.
 type wholePart struct {
 	class  int32
 	count  int
@@ -24,19 +24,20 @@ type wholePart struct {
 	offset int
 }
 
-// NewWhole makes a knapsack with so many units of room. need and most are indexed by class; the slices are kept. Units are not negative.
+// NewWhole makes a knapsack with room for so many units. need and most are indexed by class; the slices are kept. Units must not be
+// negative.
 func NewWhole(room [2]int, need [][2]int, most []int) *Whole {
 	return &Whole{room: room, need: need, most: most, best: make([]float64, (room[0]+1)*(room[1]+1))}
 }
 
-// States is how many steps one class takes in Solve.
+// States is the number of steps that one class takes in Solve.
 func (s *Whole) States() int { return len(s.best) }
 
-// Solve finds the most valuable filling for the values, by class, and returns what it is worth.
+// Solve finds the most valuable filling for the values, by class, and returns its worth.
 func (s *Whole) Solve(value []float64) float64 {
 	clear(s.best)
 	s.parts = s.parts[:0]
-	free := 0.0 // pods that take nothing of either
+	free := 0.0 // worth of pods that need neither resource
 	for c, v := range value {
 		if v <= 0 || s.most[c] <= 0 {
 			continue
@@ -65,7 +66,7 @@ func (s *Whole) Solve(value []float64) float64 {
 	return free + s.best[len(s.best)-1]
 }
 
-// pass lets fillings have the part.
+// pass allows fillings to contain the part.
 func (s *Whole) pass(p wholePart, value float64) {
 	a, b := s.need[p.class][0]*p.count, s.need[p.class][1]*p.count
 	if a > s.room[0] || b > s.room[1] {
@@ -108,8 +109,9 @@ func (s *Whole) pass(p wholePart, value float64) {
 	}
 }
 
-// Filling writes the last solution to k, by class, or the best one that has a pod of the given class; with -1 any. False if it would
-// be too many pods of that class, or one doesn't fit. Classes that take nothing of either resource are in it with all that they may be.
+// Filling writes the last solution to k, by class. With a class as with, it is the best filling that has a pod of that class; with -1, the
+// best of all. It returns false if the filling would have too many pods of that class, or if one doesn't fit. Classes that need neither
+// resource are in it with their maximum.
 func (s *Whole) Filling(with int, value, k []float64) bool {
 	clear(k)
 	for c, v := range value {

@@ -9,34 +9,34 @@ import (
 type search struct {
 	p *Problem
 	f *filler
-	// ranked has the options of each cell, all of them for AnyCell: those that are a good bargain by price, then the others, best
+	// ranked lists the options of each cell, or all of them for AnyCell: first the good bargains by price, then the others, the best
 	// bargain first.
 	ranked map[int32]ranking
-	// cells that items are bound to, ascending.
+	// cells lists the cells that items are bound to, ascending.
 	cells []int32
-	// unit is a price that all others are multiples of.
+	// unit is a price of which all prices are multiples.
 	unit int64
-	// few is whether there are few pods.
+	// few is true if there are few pods.
 	few bool
 	// cellAt is, by item, the position of its cell in cells; -1 for AnyCell.
 	cellAt []int
-	// bound is scratch of choose: the value bound to each of cells.
+	// bound is scratch of choose: the value of the pods bound to each of cells.
 	bound []int64
-	// nodes are those constructed last, with their loads; amounts and live are scratch.
+	// nodes are the nodes of the last construction, with their loads; amounts and live are scratch.
 	nodes   []Node
 	loads   []Load
 	amounts []int64
 	live    []int32
 }
 
-// ranking is options of which the first good ones are nearly as good a bargain as the best, by price.
+// ranking is a list of options. The first good of them are nearly as good a bargain as the best, and are sorted by price.
 type ranking struct {
 	options []int32
 	good    int
 }
 
-// goodBargain is the share of the best ratio, in parts of RatioOne, that a good bargain has at least, and fairBargain the same where
-// pods are few: then it matters more that a node is full than what it could be filled with.
+// goodBargain is the least share of the best ratio, in parts of RatioOne, that makes a good bargain. fairBargain is the same for few pods:
+// then a full node matters more than the value it could hold.
 const (
 	goodBargain = RatioOne * 95 / 100
 	fairBargain = RatioOne * 60 / 100
@@ -79,7 +79,7 @@ func newSearch(p *Problem) *search {
 		least = fairBargain
 	}
 	if s.few && len(p.Options) <= fewOptions {
-		least = 0 // each is tried
+		least = 0 // all are tried
 	}
 	for _, c := range append([]int32{AnyCell}, s.cells...) {
 		s.ranked[c] = rank(p, byCell[c], least)
@@ -87,7 +87,7 @@ func newSearch(p *Problem) *search {
 	return s
 }
 
-// commonDivisor is the largest number that divides both.
+// commonDivisor returns the greatest common divisor.
 func commonDivisor(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b
@@ -95,7 +95,7 @@ func commonDivisor(a, b int64) int64 {
 	return a
 }
 
-// roundUp is the least that nodes can cost which cost so much at least.
+// roundUp returns the least possible cost of nodes that is at least the given cost.
 func (s *search) roundUp(cost int64) int64 {
 	if s.unit <= 1 {
 		return cost
@@ -128,20 +128,20 @@ func rank(p *Problem, options []int32, least int64) ranking {
 	return r
 }
 
-// way is how nodes are chosen and filled.
+// way says how nodes are chosen and filled.
 type way struct {
-	// price of the nodes to take: of the good bargains those are tried first that are next to it.
+	// price of the nodes to choose: good bargains with the nearest price are tried first.
 	price int64
-	// bonus is what pods bound to a cell get on top when a node is filled, in parts of 1,024.
+	// bonus raises the score of pods bound to a cell when a node is filled, in parts of 1,024.
 	bonus int64
-	// steady ways weigh resources by all pods, others by those left.
+	// steady ways weigh resources by the needs of all pods, others by the needs of the remaining pods.
 	steady bool
-	// bySize fills nodes with the largest pods first, whatever room that leaves.
+	// bySize fills nodes with the largest pods first, and ignores the room that this leaves.
 	bySize bool
 }
 
-// prices are those of up to n good bargains, the nearest to a price that is likely to be right first, then further away in steps of
-// a quarter, and where there are few, all others.
+// prices lists the prices of up to n good bargains: first the one nearest to the likely price, then others further away in steps of a
+// quarter, and if there are few, all others.
 func (s *search) prices(n int, likely int64) []int64 {
 	r := s.ranked[AnyCell]
 	if r.good == 0 {
@@ -174,7 +174,7 @@ func (s *search) prices(n int, likely int64) []int64 {
 	return out
 }
 
-// nearest is the position of the good bargain whose price is nearest.
+// nearest returns the position of the good bargain with the nearest price.
 func (s *search) nearest(r ranking, price int64) int {
 	at, _ := slices.BinarySearchFunc(r.options[:r.good], price, func(o int32, price int64) int { return cmp.Compare(s.p.Options[o].Price, price) })
 	if at == r.good || (at > 0 && price-s.p.Options[r.options[at-1]].Price < s.p.Options[r.options[at]].Price-price) {
@@ -183,12 +183,12 @@ func (s *search) nearest(r ranking, price int64) int {
 	return at
 }
 
-// construct packs what is left of the items, f.left, node by node. It reports false where some pod fits no option, where the nodes
-// cost as much as below, and where it takes more than the filler's steps. The nodes last until the next is constructed: see copyOf.
+// construct packs the remaining pods of the items, f.left, node by node. It returns false if some pod fits no option, if the nodes cost at
+// least below, or if it exceeds the filler's steps. The nodes are valid until the next construction: see copyOf.
 func (s *search) construct(items []int32, w way, below int64) (nodes []Node, cost int64, ok bool) {
 	p, f := s.p, s.f
 	s.nodes, s.loads, s.amounts, s.live = s.nodes[:0], s.loads[:0], s.amounts[:0], s.live[:0]
-	rest := int64(0) // what pods that are left cost at least, by their values
+	rest := int64(0) // the least cost of the remaining pods, by their values
 	for _, i := range items {
 		if f.left[i] > 0 {
 			s.live = append(s.live, i)
@@ -242,7 +242,7 @@ func (s *search) construct(items []int32, w way, below int64) (nodes []Node, cos
 	return s.nodes, cost, true
 }
 
-// filled is a node of the cheapest option that holds f.load, which was put on a node of the option.
+// filled returns a node of the cheapest option that holds f.load, which was packed on a node of the given option.
 func (s *search) filled(option int32) Node {
 	p, f := s.p, s.f
 	from := len(s.loads)
@@ -256,7 +256,7 @@ func (s *search) filled(option int32) Node {
 	return n
 }
 
-// worth is what a node's pods are worth.
+// worth is the value of a node's pods.
 func (s *search) worth(n *Node) int64 {
 	worth := int64(0)
 	for _, l := range n.Load {
@@ -265,7 +265,7 @@ func (s *search) worth(n *Node) int64 {
 	return worth
 }
 
-// rightSize makes the node, of which so much is used by dimension asked, one of the cheapest option that holds its load.
+// rightSize changes the node to the cheapest option that holds its load. used is what the load takes, by dimension asked.
 func (s *search) rightSize(n *Node, used []int64) {
 	p := s.p
 	limit := p.Options[n.Option].Price
@@ -281,7 +281,7 @@ func (s *search) rightSize(n *Node, used []int64) {
 	}
 }
 
-// holds reports whether a node of the option could have the load.
+// holds reports whether a node of the option can hold the load.
 func (s *search) holds(option int32, n *Node, used []int64) bool {
 	opt := &s.p.Options[option]
 	for k, d := range s.f.asked {
@@ -297,8 +297,8 @@ func (s *search) holds(option int32, n *Node, used []int64) bool {
 	return true
 }
 
-// choose is the option of the next node: in the cell with the most value bound to it, the good bargain that some pod can go on
-// whose price is next to the way's, or else the best bargain that takes any.
+// choose returns the option of the next node. It looks in the cell whose bound pods have the most value: for the good bargain with a price
+// next to the way's that takes some pod, or else for the best bargain that takes any.
 func (s *search) choose(live []int32, w way) int32 {
 	p, f := s.p, s.f
 	cell := int32(AnyCell)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// findFamilies sorts the items into families, by the scarce dimension that has most sizes.
+// findFamilies groups the items into families, by the scarce dimension with the most different sizes.
 func (f *filler) findFamilies() {
 	p, by, most := f.p, -1, 0
 	for _, d := range f.scarce {
@@ -47,15 +47,15 @@ func (f *filler) findFamilies() {
 	}
 }
 
-// fitted is how the items fit an empty node of an option.
+// fitted says how the items fit an empty node of an option.
 type fitted struct {
-	// shares is indexed [item*len(scarce)+j]: what a pod takes of the node's scarce[j].
+	// shares is indexed [item*len(scarce)+j]: the share of the node's scarce[j] that a pod takes.
 	shares []int64
-	// takes is, by item, whether the node takes a pod of it, rules that are no caps aside.
+	// takes says, by item, whether the node takes a pod of it, except for rules that are not caps.
 	takes []bool
 }
 
-// on is how the items fit the option.
+// on returns how the items fit the option.
 func (f *filler) on(option int32) *fitted {
 	if known := f.fitted[option]; known != nil {
 		return known
@@ -68,7 +68,7 @@ func (f *filler) on(option int32) *fitted {
 		fit.takes[i] = opt.open(it.Place) && fits(it.Need, opt.Alloc)
 		for j, d := range f.scarce {
 			if a := opt.Alloc[d]; a > 0 {
-				// Amounts may be near the largest number there is: the product has 128 bits.
+				// Amounts may be near the largest integer, so the product needs 128 bits.
 				hi, lo := bits.Mul64(uint64(min(max(it.Need[d], 0), a)), shareOne)
 				share, _ := bits.Div64(hi, lo, uint64(a))
 				fit.shares[i*n+j] = int64(share)

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Of packings that cost alike the one with fewer nodes is better: each node has a system of its own to run, and what is free on one
-// node together is of more use than the same on two.
+// Of packings with equal cost, the one with fewer nodes is better: each node runs its own system pods, and free room on one node is more
+// useful than the same room on two.
 
-// maxPairs bounds how many pairs of nodes are looked at for one that could take their place.
+// maxPairs bounds the pairs of nodes for which a single replacement is searched.
 const maxPairs = 60_000
 
-// fewer puts the pods of two nodes on one wherever that costs just as much, the cheapest nodes first.
+// fewer moves the pods of two nodes to one wherever that costs the same, the cheapest nodes first.
 func (s *search) fewer(nodes []Node) []Node {
 	price := func(n *Node) int64 { return s.p.Options[n.Option].Price }
 	queue := slices.Clone(nodes)
@@ -28,7 +28,7 @@ func (s *search) fewer(nodes []Node) []Node {
 			if from == to {
 				for ; i+1 < len(queue) && price(&queue[i+1]) == price(&queue[i]); i++ {
 				}
-				continue // nor is there one for others of that price
+				continue // other nodes of that price have no replacement either
 			}
 			var both Node
 			if both, merged = s.together(&first, &queue[i], from, to); merged {
@@ -42,12 +42,12 @@ func (s *search) fewer(nodes []Node) []Node {
 		}
 	}
 	if len(out) == len(nodes) {
-		return nodes // in the order that they were found in
+		return nodes // in the order in which they were found
 	}
 	return out
 }
 
-// priced are the options of just that price: those from the first number to before the second.
+// priced returns the options of exactly that price: from number from to before to.
 func (s *search) priced(price int64) (from, to int32) {
 	by := func(o Option, price int64) int { return cmp.Compare(o.Price, price) }
 	at, _ := slices.BinarySearchFunc(s.p.Options, price, by)
@@ -55,7 +55,7 @@ func (s *search) priced(price int64) (from, to int32) {
 	return int32(at), int32(end)
 }
 
-// together is a node of the first of the options that holds what both nodes do.
+// together returns a node of the first option that holds the loads of both nodes.
 func (s *search) together(a, b *Node, from, to int32) (Node, bool) {
 	p := s.p
 	both := Node{Load: slices.Clone(a.Load)}

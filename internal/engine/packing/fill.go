@@ -5,61 +5,61 @@ import (
 	"slices"
 )
 
-// shareOne is a whole node's amount of a resource, in the unit that shares are measured in.
+// shareOne is the share that stands for a whole node's amount of a resource.
 const shareOne = 1 << 20
 
-// weightOne is what the weights of all resources add up to.
+// weightOne is the sum of the weights of all resources.
 const weightOne = 1 << 12
 
-// filler fills one node after another with what is left of the items.
+// filler fills nodes one after another with the remaining pods of the items.
 type filler struct {
 	p    *Problem
 	left []int
-	// asked are the dimensions that some item needs; scarce those of Problem.Scarce among them.
+	// asked lists the dimensions that some item needs; scarce those of them that are in Problem.Scarce.
 	asked, scarce []int
 	// needs is indexed [item*len(asked)+k]: what a pod needs of asked[k].
 	needs []int64
-	// order has all items, those of one family next to each other, larger ones first; family is by item. Pods of a family need the same
-	// of all that is scarce but of one resource.
+	// order lists all items, those of one family next to each other, larger ones first; family is indexed by item. Pods of a family differ
+	// in one scarce resource only.
 	order, family []int32
-	// fitted is by option how the items fit it, nil as long as nobody asked.
+	// fitted says, by option, how the items fit it; nil until it is first needed.
 	fitted []*fitted
-	// option is that of the node that is filled, fit how the items fit it.
+	// option is the option of the node being filled, and fit how the items fit it.
 	option  int32
 	fit     *fitted
 	free    []int64 // by asked
 	weights []int64 // by scarce
 	rooms   []room  // by scarce
-	// load is what is on the node, by no order.
+	// load is what is on the node, in no particular order.
 	load []Load
 	// candidates are the items that may still go on the node, in order; heads are the first of each family among them.
 	candidates []int32
 	heads      []head
-	sizes      []size // of fillBySize
-	// steps is how many items may still be looked at.
+	sizes      []size // used by fillBySize
+	// steps is how many more items may be examined.
 	steps int
 }
 
-// room is the share of a resource that is free, and what a share of a pod scores there, before what it falls short.
+// room is the free share of a resource, and the score that a share of a pod gets there before its shortfall is subtracted.
 type room struct{ free, slope int64 }
 
 // head is the largest item of a family that may still go on the node.
 type head struct {
 	item int32
-	// at is its position in candidates, end that after the last of its family.
+	// at is its position in candidates, end the position after the last of its family.
 	at, end int32
 	// entry is its position in the load, or -1.
 	entry int32
 	// most is how many pods of it may still go on the node.
 	most int
-	// short is what its score falls short of that of its shares, bonus what is added in parts of 1,024.
+	// short is subtracted from the score of its shares; bonus is added, in parts of 1,024.
 	short, bonus int64
-	// shares are what a pod of it takes of an empty node, by scarce.
+	// shares are the shares of an empty node that a pod takes, by scarce.
 	shares []int64
 }
 
-// stepsPerScan, headsPerStep and stepsPerRule are what looking for the next pod counts for, how many items to choose from count for one
-// step more, and what asking the rules counts for.
+// stepsPerScan is the cost, in steps, of searching the next pod, headsPerStep the number of items to choose from that cost one more step,
+// and stepsPerRule the cost of checking the rules.
 const (
 	stepsPerScan = 4
 	headsPerStep = 2
@@ -88,7 +88,7 @@ func newFiller(p *Problem) *filler {
 	return f
 }
 
-// weigh makes the weights of resources what the given items need of them together, in nodes of the option.
+// weigh sets the weights of resources to the total needs of the given items, measured in nodes of the option.
 func (f *filler) weigh(option int32, items []int32) {
 	shares := f.on(option).shares
 	n := len(f.scarce)
@@ -107,13 +107,13 @@ func (f *filler) weigh(option int32, items []int32) {
 	}
 }
 
-// fill fills a node of the option with the items, which are in f.order: again and again with the pod that leaves the least weighted
-// square of free shares. The load is in f.load afterwards; f.left is unchanged. bonus is what pods bound to a cell get on top, in parts
-// of 1,024.
+// fill fills a node of the option with the items, which are in f.order. Each time it adds the pod that leaves the least weighted sum of
+// squared free shares. The load is in f.load afterwards; f.left is unchanged. bonus raises the score of pods bound to a cell, in parts of
+// 1,024.
 //
-// Of a family the largest item that can go on the node scores most, so that only one of each is looked at. And scores only fall while a
-// node fills, so that pods of the best item follow each other until it falls behind what the second best had when all were looked
-// at last.
+// In a family, the largest item that can go on the node has the highest score, so only one item of each family is examined. Scores only
+// fall while a node fills. So pods of the best item are added until its score falls below the score that the second best item had at the
+// last scan.
 //
 // Source: the norm-based greedy of Panigrahy, Talwar, Uyeda and Wieder, "Heuristics for vector bin packing", 2011.
 func (f *filler) fill(option int32, items []int32, bonus int64) {
@@ -121,7 +121,7 @@ func (f *filler) fill(option int32, items []int32, bonus int64) {
 	f.candidates, f.heads = f.candidates[:0], f.heads[:0]
 	if bonus == 0 {
 		f.list(items, 0, true, true)
-	} else { // pods with a bonus are families of their own
+	} else { // pods with a bonus form families of their own
 		f.list(items, 0, true, false)
 		f.list(items, bonus, false, true)
 	}
@@ -144,10 +144,10 @@ type scored struct {
 	score int64
 }
 
-// before reports whether the item goes before another: of equals, the one that comes first in the list.
+// before reports whether the item goes before another: of equal scores, the one that comes first in the list.
 func (a scored) before(b scored) bool { return a.score > b.score || a.score == b.score && a.at < b.at }
 
-// begin empties the node.
+// begin starts an empty node.
 func (f *filler) begin(option int32) {
 	f.option, f.fit, f.load = option, f.on(option), f.load[:0]
 	for k, d := range f.asked {
@@ -158,7 +158,7 @@ func (f *filler) begin(option int32) {
 	}
 }
 
-// list adds candidates and heads: pods that are free to go to any cell, bound to one, or both.
+// list adds candidates and heads: pods that may go to any cell (free), pods bound to one (bound), or both.
 func (f *filler) list(items []int32, bonus int64, free, bound bool) {
 	family := int32(-1)
 	for _, i := range items {
@@ -176,10 +176,10 @@ func (f *filler) list(items []int32, bonus int64, free, bound bool) {
 	}
 }
 
-// lead makes an item the first of its family.
+// lead makes an item the head of its family.
 //
-// The score of a pod is by how much it would lessen the weighted square of free shares, Σ weight·(room² − (room−share)²) =
-// Σ 2·weight·room·share − Σ weight·share²: the second sum, what it falls short, is the same whatever is on the node.
+// The score of a pod is how much it reduces the weighted sum of squared free shares, Σ weight·(room² − (room−share)²) = Σ
+// 2·weight·room·share − Σ weight·share². The second sum, called short, does not depend on what is on the node.
 func (f *filler) lead(h *head, item int32) {
 	h.item, h.entry, h.most, h.short = item, -1, min(f.left[item], f.p.Items[item].PerNode), 0
 	h.shares = f.shares(item)
@@ -188,13 +188,14 @@ func (f *filler) lead(h *head, item int32) {
 	}
 }
 
-// shares are what a pod of the item takes of an empty node, by scarce.
+// shares returns the shares of an empty node that a pod of the item takes, by scarce.
 func (f *filler) shares(item int32) []int64 {
 	n := len(f.rooms)
 	return f.fit.shares[int(item)*n:][:n]
 }
 
-// scan finds the best item that can go on the node, none if its head is below 0, and the one that comes next, whether or not it can.
+// scan finds the best item that can go on the node (none if its head is below 0), and the item with the next score, whether it can go there
+// or not.
 func (f *filler) scan() (best, second scored) {
 	best, second = scored{head: -1, score: gone}, scored{head: -1, score: gone}
 	f.steps -= stepsPerScan + len(f.heads)/headsPerStep
@@ -217,7 +218,7 @@ func (f *filler) scan() (best, second scored) {
 	return best, second
 }
 
-// next passes over an item that can't go on the node any more, and over those after it that have no room.
+// next skips an item that can't go on the node any more, and the following ones without room.
 func (f *filler) next(k int) {
 	h := &f.heads[k]
 	for h.at++; h.at < h.end; h.at++ {
@@ -231,10 +232,10 @@ func (f *filler) next(k int) {
 	f.heads = f.heads[:last]
 }
 
-// gone is the score of what takes more than is free; smaller pods would score more than it then.
+// gone is the score of an item that needs more than is free; otherwise smaller pods would get a higher score.
 const gone = -1
 
-// scored is the head with its score as it is now.
+// scored returns the head with its present score.
 func (f *filler) scored(k int) scored {
 	h := &f.heads[k]
 	score := -h.short
@@ -262,7 +263,7 @@ func (f *filler) fits(item int32) bool {
 	return true
 }
 
-// can reports whether another pod of the item can go on the node, of which that takes so many more.
+// can reports whether another pod of the item can go on the node, which takes at most most more of them.
 func (f *filler) can(item int32, most int) bool {
 	if most <= 0 || !f.fits(item) {
 		return false
@@ -289,7 +290,7 @@ func (f *filler) add(h *head) {
 	}
 }
 
-// take takes what a pod of the item needs from what is free.
+// take subtracts the needs of a pod of the item from what is free.
 func (f *filler) take(item int32) {
 	n := len(f.free)
 	for k, need := range f.needs[int(item)*n:][:n] {
@@ -297,14 +298,14 @@ func (f *filler) take(item int32) {
 	}
 }
 
-// size is how large an item is on an empty node: its largest share, and all of them together.
+// size is the size of an item on an empty node: its largest share, and the sum of its shares.
 type size struct {
 	item         int32
 	largest, sum float64
 }
 
-// fillBySize fills a node of the option as first fit decreasing would: with as many as fit of the largest item, then of the next. An
-// item is as large as its largest share of the node, and of two the larger is that whose shares add up to more.
+// fillBySize fills a node of the option by first fit decreasing: with as many pods as fit of the largest item, then of the next. The size
+// of an item is its largest share of the node; of equal sizes, the one with the larger sum of shares is larger.
 func (f *filler) fillBySize(option int32, items []int32) {
 	f.begin(option)
 	f.sizes = f.sizes[:0]

@@ -7,33 +7,33 @@ import (
 	"slices"
 )
 
-// Improving packs a few nodes once more, with nodes of about one price. Where pods that keep apart, in zones or on nodes of their own, need
-// small nodes that are nearly empty next to a large one, no single price is right. So a node also hands pods over: it becomes a smaller
-// one, or none, and what it has no room for any more goes to other nodes, which grow for it.
+// improve repacks a few nodes at a time, with nodes of about one price. Pods that must be apart, in zones or on separate nodes, may need
+// small nodes that are nearly empty in addition to a large one. Then no single price is right. So a node also hands pods over: it becomes a
+// smaller one, or disappears, and the pods that no longer fit go to other nodes, which grow for them.
 
 const (
-	// maxGivers is how many nodes try to hand pods over in a round, maxTakers how many may take part, and maxSmaller how many smaller
-	// options are tried for each.
+	// maxGivers bounds how many nodes try to hand pods over in a round, maxTakers how many nodes may take part, and maxSmaller how many
+	// smaller options are tried for each.
 	maxGivers, maxTakers, maxSmaller = 16, 32, 8
-	// maxHandOverSteps is how many pods may be tried on nodes; more brings nothing.
+	// maxHandOverSteps bounds how many pods are tried on nodes; more gains nothing.
 	maxHandOverSteps = 60_000
 )
 
-// handover is some nodes of which one, the giver, hands pods over to the others.
+// handover is a set of nodes of which one, the giver, hands pods over to the others.
 type handover struct {
 	s *search
-	// option, count and used are, by node, what it is and has; count is by item.
+	// option, count and used describe each node: its option, its pods by item, and what they use.
 	option []int32
 	count  [][]int32
 	used   [][]int64
 	giver  int
-	// cost is what the nodes cost together.
+	// cost is the total cost of the nodes.
 	cost int64
-	// trial is the copy that a way is tried on, made once.
+	// trial is a copy for trying a hand-over, allocated once.
 	trial *handover
 }
 
-// handOver lets nodes hand pods over as long as that makes the packing cheaper, within so many steps.
+// handOver lets nodes hand pods over as long as that makes the packing cheaper, for at most that many steps.
 func (s *search) handOver(ctx context.Context, nodes []Node, bound int64, steps int) []Node {
 	if !s.keepApart() {
 		return nodes
@@ -51,8 +51,8 @@ func (s *search) handOver(ctx context.Context, nodes []Node, bound int64, steps 
 	return nodes
 }
 
-// keepApart reports whether pods are bound to cells, or share nodes with few of their own or of a group: some dimension that is no
-// resource is then one that others don't ask for.
+// keepApart reports whether pods are bound to cells, or whether rules limit how many of them share a node: then some dimension that is not
+// a resource is needed by some pods only.
 func (s *search) keepApart() bool {
 	p := s.p
 	if len(s.cells) > 0 || slices.ContainsFunc(p.Items, func(it Item) bool { return it.Ruled || it.PerNode < it.Count }) {
@@ -63,7 +63,7 @@ func (s *search) keepApart() bool {
 	})
 }
 
-// byLoss are the numbers of the nodes, those first that cost most beyond what their pods are worth.
+// byLoss returns the numbers of the nodes, sorted by how much they cost beyond the value of their pods, most first.
 func (s *search) byLoss(nodes []Node) []int {
 	lost, order := make([]int64, len(nodes)), make([]int, len(nodes))
 	for i := range nodes {
@@ -76,7 +76,7 @@ func (s *search) byLoss(nodes []Node) []int {
 	return order
 }
 
-// newHandover is those of the nodes.
+// newHandover makes the handover of the given nodes.
 func (s *search) newHandover(nodes []Node, among []int) *handover {
 	h := &handover{s: s}
 	for _, i := range among {
@@ -93,7 +93,7 @@ func (s *search) newHandover(nodes []Node, among []int) *handover {
 	return h
 }
 
-// with is a copy with the given node as giver, in memory that the next one is in, too.
+// with returns a copy with the given node as giver; the next call reuses its memory.
 func (h *handover) with(giver int) *handover {
 	c := h.trial
 	if c == nil {
@@ -112,7 +112,7 @@ func (h *handover) with(giver int) *handover {
 	return c
 }
 
-// cheaper is the first way found in which a node hands pods over so that the nodes cost less.
+// cheaper returns the first hand-over that makes the nodes cheaper.
 func (h *handover) cheaper() (found *handover, ok bool) {
 	spare := h.spare()
 	for giver := 0; giver < min(len(h.option), maxGivers); giver++ {
@@ -131,7 +131,7 @@ func (h *handover) cheaper() (found *handover, ok bool) {
 	return nil, false
 }
 
-// spare is what is free on all nodes together, by dimension of Problem.Scarce.
+// spare is the total free room on all nodes, by dimension of Problem.Scarce.
 func (h *handover) spare() []int64 {
 	p := h.s.p
 	out := make([]int64, len(p.Scarce))
@@ -143,7 +143,7 @@ func (h *handover) spare() []int64 {
 	return out
 }
 
-// saves is what the giver's becoming one of the option saves, less what the room costs at least that would be missing then.
+// saves returns the saving if the giver becomes a node of the option, minus the least cost of the room that would then be missing.
 func (h *handover) saves(giver int, option int32, spare []int64) int64 {
 	p := h.s.p
 	was := &p.Options[h.option[giver]]
@@ -163,7 +163,7 @@ func (h *handover) saves(giver int, option int32, spare []int64) int64 {
 	return saved - int64(missing)
 }
 
-// rate is what one unit of a resource costs at least.
+// rate is the least cost of one unit of a resource.
 func (s *search) rate(d int) float64 {
 	least := math.Inf(1)
 	for o := range s.p.Options {
@@ -174,7 +174,7 @@ func (s *search) rate(d int) float64 {
 	return least
 }
 
-// smaller are options that a node could become, the dearest first; the last is none, -1.
+// smaller lists options that a node could become, the most expensive first; the last is -1, for no node.
 func (h *handover) smaller(node int) []int32 {
 	p := h.s.p
 	var out []int32
@@ -197,7 +197,7 @@ func (h *handover) bindsTo(node int, opt *Option) bool {
 	return true
 }
 
-// shrink makes the giver one of the option and hands over what it has no room for; false where that would cost as much as below.
+// shrink makes the giver a node of the option and hands over the pods that no longer fit; false if the result would cost at least below.
 func (h *handover) shrink(option int32, below int64) bool {
 	p := h.s.p
 	h.cost -= p.Options[h.option[h.giver]].Price
@@ -224,7 +224,7 @@ func (h *handover) shrink(option int32, below int64) bool {
 	return true
 }
 
-// become makes a taker one of the option.
+// become makes a taker a node of the option.
 func (h *handover) become(taker int, option int32) {
 	h.cost += h.s.p.Options[option].Price - h.s.p.Options[h.option[taker]].Price
 	h.option[taker] = option
@@ -240,7 +240,7 @@ func (h *handover) move(item int32, taker int) {
 	}
 }
 
-// best is the pod of the giver whose going relieves it most, for what it takes of the room of a taker that has room; -1 for none.
+// best returns the pod whose move relieves the giver most in relation to the room that it takes on a taker with room; -1 for none.
 func (h *handover) best() (item int32, taker int) {
 	item, taker = -1, -1
 	most := 0.0
@@ -264,7 +264,7 @@ func (h *handover) best() (item int32, taker int) {
 	return item, taker
 }
 
-// relief is by how much of what the giver has too much of a pod's going lessens it.
+// relief is the share of the giver's excess that moving a pod removes.
 func (h *handover) relief(item int32) float64 {
 	p := h.s.p
 	need, has := p.Items[item].Need, h.used[h.giver]
@@ -283,7 +283,7 @@ func (h *handover) relief(item int32) float64 {
 	return sum
 }
 
-// burden is how much of what is free on the taker a pod takes.
+// burden is the share of the taker's free room that a pod takes.
 func (h *handover) burden(item int32, taker int) float64 {
 	p := h.s.p
 	opt, sum := &p.Options[h.option[taker]], 1e-6
@@ -295,7 +295,7 @@ func (h *handover) burden(item int32, taker int) float64 {
 	return sum
 }
 
-// burdenOf is how much of the given amounts a pod with the need takes.
+// burdenOf is the share of the given amounts that a pod with the need takes.
 func (h *handover) burdenOf(need, of []int64) float64 {
 	sum := 0.0
 	for _, d := range h.s.p.Scarce {
@@ -306,7 +306,8 @@ func (h *handover) burdenOf(need, of []int64) float64 {
 	return sum
 }
 
-// grow makes a taker one that a pod of the giver has room on, for the least added to the cost; false if that would cost as much as below.
+// grow changes a taker to an option with room for a pod of the giver, for the least additional cost; false if that would cost at least
+// below.
 func (h *handover) grow(below int64) bool {
 	p := h.s.p
 	taker, to, least := -1, int32(-1), below-h.cost
@@ -335,7 +336,7 @@ func (h *handover) grow(below int64) bool {
 	return true
 }
 
-// cheapest is the first option up to the given one that holds what the node has.
+// cheapest returns the first option up to the given one that holds the node's pods.
 func (h *handover) cheapest(node int, option int32) int32 {
 	for o := range option {
 		if h.holds(node, o, -1) {
@@ -345,7 +346,7 @@ func (h *handover) cheapest(node int, option int32) int32 {
 	return option
 }
 
-// holds reports whether a node of the option could have what the node has and a pod of the item more, if that is not -1.
+// holds reports whether a node of the option could hold the node's pods and one more pod of the item, unless item is -1.
 func (h *handover) holds(node int, option, item int32) bool {
 	p := h.s.p
 	if option < 0 {
@@ -364,7 +365,7 @@ func (h *handover) holds(node int, option, item int32) bool {
 		return false
 	}
 	if option == h.option[node] && (item < 0 || !p.Items[item].Ruled) && node != h.giver {
-		return true // it has had all that it has
+		return true // it already holds all these pods
 	}
 	for i, n := range h.count[node] {
 		if n > 0 && !opt.open(p.Items[i].Place) {
@@ -374,7 +375,7 @@ func (h *handover) holds(node int, option, item int32) bool {
 	return p.Fits == nil || p.Fits(option, h.load(node, item))
 }
 
-// load is what the node has and a pod of the item more, if that is not -1.
+// load returns the node's pods plus one pod of the item, unless item is -1.
 func (h *handover) load(node int, item int32) []Load {
 	var out []Load
 	for i, n := range h.count[node] {
@@ -388,7 +389,7 @@ func (h *handover) load(node int, item int32) []Load {
 	return out
 }
 
-// packing is the nodes with what they are now in place of those they were made from.
+// packing returns the nodes, with the changed ones in place of the original ones.
 func (h *handover) packing(nodes []Node, among []int) []Node {
 	out := slices.Clone(nodes)
 	for k, i := range among {

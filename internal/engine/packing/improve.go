@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// improve takes a few nodes apart again and again, those that hold the least value for their price first, and packs their pods in
-// another way; what is cheaper is kept, and every other time what costs the same, so that others come together.
+// improve repeatedly takes a few nodes apart, those with the least value for their price first, and packs their pods in another way.
+// Cheaper packings are kept, and every other time also packings of equal cost, so that different pods come together.
 func (s *search) improve(ctx context.Context, nodes []Node, bound int64, rounds int) []Node {
 	p, f := s.p, s.f
 	cost := p.Cost(nodes)
@@ -28,7 +28,7 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, rounds 
 		}
 		below := before + int64(1-idle%2)
 		if s.roundUp(worth) >= below {
-			continue // no nodes for these pods cost less
+			continue // no nodes for these pods are cheaper
 		}
 		clear(f.left)
 		for _, i := range apart {
@@ -55,7 +55,7 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, rounds 
 	return nodes
 }
 
-// pick chooses which nodes to take apart: each is the one of a few drawn at random that loses most.
+// pick chooses the nodes to take apart: each is the one with the largest loss among a few drawn at random.
 func (s *search) pick(nodes []Node, r *rand.Rand) []int {
 	var out []int
 	few := 2 + r.IntN(7)

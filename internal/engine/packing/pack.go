@@ -1,6 +1,6 @@
-// Package packing finds cheap sets of new nodes for pods: vector bin packing with several kinds of bins. It knows nothing of
-// Kubernetes: pods are items with amounts, kinds of nodes are options with amounts and a price, and rules about single nodes are
-// amounts as well.
+// Package packing finds cheap sets of new nodes for pods by vector bin packing with several kinds of bins. It does not depend on
+// Kubernetes: pods are items with amounts, kinds of nodes are options with amounts and a price, and rules about single nodes are amounts as
+// well.
 package packing
 
 import (
@@ -12,17 +12,16 @@ import (
 
 // Effort bounds the work of a search.
 type Effort struct {
-	// Starts is how many prices of nodes a packing is begun with.
+	// Starts is the number of node prices with which a packing starts.
 	Starts int
-	// Steps is how many items may be looked at while nodes are filled from nothing, and Improve how many while they are taken apart.
+	// Steps bounds the items examined while nodes are filled from nothing, Improve those examined while nodes are repacked.
 	Steps, Improve int
-	// Rounds is how many times in a row, for each node, taking nodes apart may bring nothing before the search ends; 0 takes none
-	// apart.
+	// Rounds is how many times in a row, for each node, repacking may gain nothing before the search ends; 0 means no repacking.
 	Rounds int
 }
 
-// Pack returns the cheapest of several packings, that given among them, improved within the effort. Bound is what no packing can
-// cost less than: what is close to it is not improved. A nil packing stands for none; nil is returned if none is found.
+// Pack returns the cheapest of several packings, including the given one, improved within the effort. Bound is a lower bound on the cost of
+// any packing: a packing close to it is not improved. A nil packing means none; Pack returns nil if it finds none.
 func Pack(ctx context.Context, p *Problem, given []Node, bound int64, e Effort) []Node {
 	s := newSearch(p)
 	s.f.steps = e.Steps
@@ -70,10 +69,10 @@ func Pack(ctx context.Context, p *Problem, given []Node, bound int64, e Effort) 
 	return best
 }
 
-// Close reports whether a cost is so near its lower bound that looking further does not pay: one part in 500.
+// Close reports whether a cost is so near its lower bound that further search does not pay: within one part in 500.
 func Close(cost, bound int64) bool { return cost-bound <= bound/500 }
 
-// copyOf is the packing in memory of its own, with what each node loses.
+// copyOf copies the packing to memory of its own, and computes the loss of each node.
 func (s *search) copyOf(nodes []Node) []Node {
 	if nodes == nil {
 		return nil

@@ -1,25 +1,25 @@
 package packing
 
-// Problem is which new nodes to buy for pods, as numbers alone.
+// Problem describes which new nodes can be bought for which pods, in numbers only.
 type Problem struct {
 	// Dims is the number of dimensions of Item.Need and Option.Alloc: resources first, then caps, which are limits on how many
 	// pods of a group one node may hold.
 	Dims int
-	// Scarce are the dimensions whose balance matters when a node is filled. Slots for pods and caps are none of them.
+	// Scarce lists the dimensions whose balance matters when a node is filled. It does not contain pod slots and caps.
 	Scarce []int
 	Items  []Item
 	// Options are sorted by price, cheapest first.
 	Options []Option
-	// Likely is the price that nodes of a good packing are likely to have, nano-USD per hour; 0 if nothing is known.
+	// Likely is the likely price of a node in a good packing, nano-USD per hour; 0 if unknown.
 	Likely int64
-	// Room bounds how many more pods of an item rules that are no caps allow on a node of the option with the load. Nil if
-	// there are no such rules; asked only for items with Ruled.
+	// Room bounds how many more pods of an item fit on a node of the option with the load, by rules that are not caps. Nil if there are no
+	// such rules; called only for items with Ruled.
 	Room func(option int32, load []Load, item int32) int
-	// Fits reports whether those rules allow the whole load on a node of the option. Nil exactly if Room is.
+	// Fits reports whether those rules allow the whole load on a node of the option. Nil if and only if Room is nil.
 	Fits func(option int32, load []Load) bool
 }
 
-// Item is pods that are alike.
+// Item is a group of equal pods.
 type Item struct {
 	// Need of one pod, by dimension.
 	Need []int64
@@ -29,9 +29,9 @@ type Item struct {
 	Place int
 	// Cell that the item must be in, or AnyCell.
 	Cell int32
-	// Value of one pod, nano-USD per hour: about what its share of a node costs.
+	// Value of one pod, nano-USD per hour: about the cost of its share of a node.
 	Value int64
-	// Ruled items are under rules that Problem.Room knows.
+	// Ruled items have rules that Problem.Room checks.
 	Ruled bool
 }
 
@@ -42,16 +42,16 @@ const AnyCell = -1
 type Option struct {
 	// Price in nano-USD per hour.
 	Price int64
-	// Alloc is what it has for pods, by dimension.
+	// Alloc is its room for pods, by dimension.
 	Alloc []int64
-	// Open is the set of places, one bit each, whose pods it takes.
+	// Open is the set of places whose pods it takes, one bit each.
 	Open []uint64
 	Cell int32
-	// Ratio of the most value that it could hold to its price, in parts of RatioOne.
+	// Ratio is the most value that it could hold, divided by its price, in parts of RatioOne.
 	Ratio int64
 }
 
-// RatioOne is the Option.Ratio of a node that can be filled with just what it costs.
+// RatioOne is the Option.Ratio of a node that can hold exactly its price in value.
 const RatioOne = 1 << 10
 
 // Load is some pods of one item on a node.
@@ -59,12 +59,12 @@ type Load struct {
 	Item, Count int32
 }
 
-// Node is a node to buy with what goes on it.
+// Node is a node to buy with its pods.
 type Node struct {
 	Option int32
 	// Load is sorted by item.
 	Load []Load
-	// lost is what it costs beyond what its pods are worth.
+	// lost is its cost beyond the value of its pods.
 	lost int64
 }
 
