@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Why pods that claim devices are not planned.
+// Reasons why pods that claim devices are not planned.
 var (
 	errNoDeviceMatcher  = errors.New("its claims of devices, or their classes, have selectors, and nothing evaluates them: give Compile the option WithDeviceMatcher, with scheduling/dra.New()")
 	errUnknownClaims    = errors.New("its claims of devices are not those of any pod of the snapshot")
@@ -24,23 +24,23 @@ var (
 	errNetworkElsewhere = errors.New("it claims devices that several nodes can use, and its own rules leave it none of those nodes")
 )
 
-// maxUsers is how many pods can use a claim.
+// maxUsers is the largest number of pods that can use a claim.
 const maxUsers = resourcev1.ResourceClaimReservedForMaxSize
 
-// Claims reads which claims pods have.
+// Claims finds the claims of pods.
 type Claims struct {
 	classes   map[string]*resourcev1.DeviceClass
 	claims    map[planning.PodKey]*resourcev1.ResourceClaim
 	templates map[planning.PodKey]*resourcev1.ResourceClaimTemplate
 	// users counts the pods that name a claim and have not ended.
 	users map[planning.PodKey]int
-	// Groups are pods that share claims.
+	// Groups are the groups of pods that share claims.
 	Groups deviceGroups
-	// network is devices that several nodes can use; nil without.
+	// network contains the devices that several nodes can use; nil if there are none.
 	network *deviceNetwork
 }
 
-// NewClaims reads the claims of a snapshot.
+// NewClaims collects the claims of a snapshot.
 func NewClaims(s *planning.Snapshot) *Claims {
 	c := &Claims{
 		classes: deviceClasses(s), claims: make(map[planning.PodKey]*resourcev1.ResourceClaim, len(s.ResourceClaims)),
@@ -77,7 +77,8 @@ func (c *Claims) countUsers(pods []*corev1.Pod) {
 	}
 }
 
-// Apart reports whether the pod is unlike others that name the same claims: it shares them, or one that was made for it is allocated, or was not needed.
+// Apart reports whether the pod differs from others that name the same claims: because it shares them, or because a claim made for it is
+// allocated or was not needed.
 func (c *Claims) Apart(pod *corev1.Pod) bool {
 	if len(pod.Spec.ResourceClaims) == 0 {
 		return false
@@ -87,7 +88,7 @@ func (c *Claims) Apart(pod *corev1.Pod) bool {
 	})
 }
 
-// key is equal for pods that have the same claims, or such of the same templates.
+// key is equal for pods with the same claims, or with claims of the same templates.
 func (c *Claims) key(pod *corev1.Pod) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q", pod.Namespace)
@@ -117,7 +118,8 @@ func (c *Claims) key(pod *corev1.Pod) string {
 	return b.String()
 }
 
-// of are the claims that the pod needs devices of its node for. The error says why they, or others of its claims, can't be planned.
+// of returns the claims for which the pod needs devices of its node. The error says why these, or other claims of the pod, can't be
+// planned.
 func (c *Claims) of(pod *corev1.Pod) ([]*devices.Claim, error) {
 	claims, err := c.all(pod)
 	if err != nil {
@@ -126,7 +128,7 @@ func (c *Claims) of(pod *corev1.Pod) ([]*devices.Claim, error) {
 	return c.network.of(pod, claims)
 }
 
-// all are the claims that the pod needs devices for: those of all its group if it leads one, none if it follows another.
+// all returns the claims for which the pod needs devices: those of its whole group if it leads one, none if it follows another pod.
 func (c *Claims) all(pod *corev1.Pod) ([]*devices.Claim, error) {
 	if wrong := c.unnamed(&pod.Spec); len(wrong) > 0 {
 		return nil, fmt.Errorf("a container claims the devices of %q, which spec.resourceClaims does not name", wrong[0])
@@ -151,7 +153,7 @@ func (c *Claims) all(pod *corev1.Pod) ([]*devices.Claim, error) {
 	return out, nil
 }
 
-// ownClaims are the claims of a pod that it needs devices for, but for those that are known.
+// ownClaims returns the claims for which the pod itself needs devices, except those that are known already.
 func (c *Claims) ownClaims(pod *corev1.Pod, known map[planning.PodKey]bool) ([]*devices.Claim, error) {
 	var out []*devices.Claim
 	for i := range pod.Spec.ResourceClaims {
@@ -182,7 +184,7 @@ func (c *Claims) ownClaims(pod *corev1.Pod, known map[planning.PodKey]bool) ([]*
 	return out, nil
 }
 
-// needless reports whether the status of the pod says that no claim had to be made from the template.
+// needless reports whether the pod's status says that no claim had to be made from the template.
 func needless(pod *corev1.Pod, pc *corev1.PodResourceClaim) bool {
 	for i := range pod.Status.ResourceClaimStatuses {
 		if s := &pod.Status.ResourceClaimStatuses[i]; s.Name == pc.Name {
@@ -192,8 +194,8 @@ func needless(pod *corev1.Pod, pc *corev1.PodResourceClaim) bool {
 	return false
 }
 
-// allocated is the claim object behind one of the pod's claims, if its devices are allocated and the pod has to go where they are: it waits,
-// or other nodes can use them as well. Nil otherwise.
+// allocated returns the claim object behind one of the pod's claims, if its devices are allocated and decide where the pod can go: because
+// the pod is pending, or because other nodes can use the devices as well. Otherwise it returns nil.
 func (c *Claims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourcev1.ResourceClaim {
 	claim := c.objectOf(pod, pc)
 	if claim == nil || claim.Status.Allocation == nil || pod.Spec.NodeName != "" && (pc.ResourceClaimName == nil || ofOneNode(claim.Status.Allocation)) {
@@ -202,7 +204,7 @@ func (c *Claims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resour
 	return claim
 }
 
-// objectOf is the claim object behind one of the pod's claims; nil if there is none yet.
+// objectOf returns the claim object behind one of the pod's claims; nil if it does not exist yet.
 func (c *Claims) objectOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourcev1.ResourceClaim {
 	name := pc.ResourceClaimName
 	if name == nil {
@@ -218,7 +220,7 @@ func (c *Claims) objectOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourc
 	return c.claims[planning.PodKey{Namespace: pod.Namespace, Name: *name}]
 }
 
-// pins are where the devices are that the pod's claims have already.
+// pins returns selectors for the nodes that can use the devices already allocated to the pod's claims.
 func (c *Claims) pins(pod *corev1.Pod) []*corev1.NodeSelector {
 	var out []*corev1.NodeSelector
 	for i := range pod.Spec.ResourceClaims {
@@ -235,7 +237,7 @@ func (c *Claims) pins(pod *corev1.Pod) []*corev1.NodeSelector {
 	return out
 }
 
-// specOf finds what one of the pod's claims asks for.
+// specOf returns the spec of one of the pod's claims.
 func (c *Claims) specOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) (*resourcev1.ResourceClaimSpec, error) {
 	switch {
 	case pc.ResourceClaimTemplateName != nil:
@@ -261,7 +263,7 @@ func (c *Claims) specOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) (*resource
 	return nil, fmt.Errorf("its claim %s of devices names neither a ResourceClaim nor a ResourceClaimTemplate", pc.Name)
 }
 
-// unnamed are the names of claims of containers that are no claim of the pod.
+// unnamed returns the names of container claims that the pod's resourceClaims don't contain.
 func (c *Claims) unnamed(spec *corev1.PodSpec) []string {
 	var out []string
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {

@@ -15,17 +15,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// extendedResource is one that pods ask for and a DeviceClass stands behind: nodes whose device plugin has it serve it as ever, others
-// with devices of the class, as kube-scheduler does.
+// extendedResource is an extended resource that pods request and a DeviceClass backs. Nodes whose device plugin offers it serve it as
+// before; other nodes serve it with devices of the class, as in kube-scheduler.
 type extendedResource struct {
 	name corev1.ResourceName
-	// class is that of the devices, one is what a pod needs for one of the resource, or err why devices can't serve it.
+	// class is the class of the devices; one is the need of a pod for one of the resource; err says why devices can't serve it.
 	class string
 	one   devices.Needs
 	err   error
 }
 
-// extendedResources are those that pods of the roster or of DaemonSets ask for, by name. Without a DeviceClass there are none.
+// extendedResources returns those that pods of the roster or of DaemonSets request, by name. Without a DeviceClass it returns none.
 func extendedResources(s *planning.Snapshot, r *likeness.Roster) []extendedResource {
 	if len(s.DeviceClasses) == 0 {
 		return nil
@@ -47,8 +47,8 @@ func extendedResources(s *planning.Snapshot, r *likeness.Roster) []extendedResou
 	return out
 }
 
-// backedResources are the extended resources that classes name, with the classes: of several with one name the newest counts, of equally
-// old ones the first by name. Each class stands behind a resource of its own name, too.
+// backedResources returns the extended resources that classes name, with their classes. If several classes name one resource, the newest
+// counts, and of equally old ones the first by name. Each class also backs a resource of its own name.
 func backedResources(classes []*resourcev1.DeviceClass) map[corev1.ResourceName]string {
 	sorted := slices.SortedFunc(slices.Values(classes), func(a, b *resourcev1.DeviceClass) int {
 		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
@@ -63,7 +63,7 @@ func backedResources(classes []*resourcev1.DeviceClass) map[corev1.ResourceName]
 	return out
 }
 
-// mostOf is the largest amount of each resource that one pod of the roster or of a DaemonSet asks for.
+// mostOf returns the largest amount of each resource that one pod of the roster or of a DaemonSet requests.
 func mostOf(s *planning.Snapshot, r *likeness.Roster, list []extendedResource) []int64 {
 	out := make([]int64, len(list))
 	if len(list) == 0 {
@@ -86,7 +86,7 @@ func mostOf(s *planning.Snapshot, r *likeness.Roster, list []extendedResource) [
 	return out
 }
 
-// internExtended finds the kinds of devices that serve extended resources. most is what one pod asks for at most of each.
+// internExtended adds the kinds of devices that serve extended resources. most is the largest amount of each that one pod requests.
 func (x *Index) internExtended(classes map[string]*resourcev1.DeviceClass, most []int64) {
 	for i := range x.extended {
 		e := &x.extended[i]
@@ -94,7 +94,7 @@ func (x *Index) internExtended(classes map[string]*resourcev1.DeviceClass, most 
 	}
 }
 
-// addExtended adds to requests the devices that could serve the extended resources among them.
+// addExtended adds to requests the devices that could serve their extended resources.
 func (x *Index) addExtended(requests []int64) {
 	for i := range x.extended {
 		e := &x.extended[i]
@@ -110,13 +110,13 @@ func (x *Index) addExtended(requests []int64) {
 	}
 }
 
-// AdmittedClaim is a claim of a pod, or what it asks for of an extended resource as one, where devices serve that.
+// AdmittedClaim is a claim of a pod, or its request for an extended resource as a claim, if devices serve that resource.
 type AdmittedClaim struct {
 	*devices.Claim
 	Resource corev1.ResourceName
 }
 
-// ExtendedClaims are the claims that kube-scheduler makes for the extended resources among requests where devices serve them.
+// ExtendedClaims returns the claims that kube-scheduler makes for the extended resources among requests that devices serve.
 func (x *Index) ExtendedClaims(requests []int64) []AdmittedClaim {
 	var out []AdmittedClaim
 	for i := range x.extended {
@@ -135,7 +135,7 @@ func (x *Index) ExtendedClaims(requests []int64) []AdmittedClaim {
 	return out
 }
 
-// Unplugged are the extended resources that the node has none of by device plugins. allocatable is what it has in all.
+// Unplugged returns the extended resources for which the node has no device plugin. allocatable is the node's total.
 func (x *Index) Unplugged(allocatable corev1.ResourceList) map[corev1.ResourceName]bool {
 	out := make(map[corev1.ResourceName]bool, len(x.extended))
 	for i := range x.extended {
@@ -146,8 +146,8 @@ func (x *Index) Unplugged(allocatable corev1.ResourceList) map[corev1.ResourceNa
 	return out
 }
 
-// fill writes how many devices a node with the units has to their places in a vector that has its other amounts already. Of an extended
-// resource that no plugin has, it has as many as devices can serve. Further is what counts on top, nil for nothing.
+// fill writes the number of devices of a node with the units to a vector that already contains its other amounts. For an extended resource
+// without a plugin it writes the amount that devices can serve. further is added to that, nil for nothing.
 func (x *Index) fill(units devices.Units, further []int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) {
 	have := x.fillExtended(func(resource string) int64 { return x.Counts.Serves(units, resource) }, unplugged, into)
 	room := x.Counts.Room(units, have)
@@ -157,7 +157,8 @@ func (x *Index) fill(units devices.Units, further []int64, unplugged func(name c
 	x.add(room, into, true)
 }
 
-// fillExtended writes how much devices can serve of the extended resources that no plugin has, and returns what plugins have of the others.
+// fillExtended writes the amount that devices can serve of the extended resources without a plugin, and returns the amounts of plugins for
+// the others.
 func (x *Index) fillExtended(serves func(resource string) int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) map[string]int64 {
 	var have map[string]int64
 	for i := range x.extended {
@@ -177,7 +178,7 @@ func (x *Index) fillExtended(serves func(resource string) int64, unplugged func(
 	return have
 }
 
-// ServedBy takes out of what a new node's NodeClaim asks for the extended resources that devices serve on one of its types: such a node
+// ServedBy removes, from the requests of a new node's NodeClaim, the extended resources that devices serve on one of its types: such a node
 // has no device plugin for them.
 func (x *Index) ServedBy(types []*cloudprovider.InstanceType, options []planning.InstanceTypeOption, asked corev1.ResourceList) {
 	if x == nil || len(x.extended) == 0 {

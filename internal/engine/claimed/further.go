@@ -6,17 +6,17 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/devices"
 )
 
-// Where counting is not exact it can say that a node has too few devices for a pod that could have them, were it there alone. Such a pod
-// would have no place at all. So each pair of claims and node about which counting and what there is at most differ is tried by allocating
-// devices, and where that works the node counts what is missing further. Pods that then compete for it are told apart by admission.
+// If counting is not exact, it may say that a node has too few devices for a pod that could have them if it were alone there. Such a pod
+// would never find a place. So allocation is tried for each pair of claims and node for which the count is below the upper bound. If it
+// succeeds, the missing amount is added to the node's count. Admission later decides between pods that compete for this addition.
 
-// furtherRoom is by resource of the counts.
+// furtherRoom is indexed like the resources of the counts.
 type furtherRoom struct {
 	ofTypes map[Template][]int64
 	ofNodes map[string][]int64
 }
 
-// addFurther finds it for types and nodes. The usages are not changed.
+// addFurther computes it for types and nodes. The usages are not changed.
 func (x *Index) addFurther(stock *deviceStock) {
 	needs := x.distinctNeeds()
 	x.further = furtherRoom{map[Template][]int64{}, map[string][]int64{}}
@@ -37,7 +37,7 @@ func (x *Index) addFurther(stock *deviceStock) {
 	}
 }
 
-// distinctNeeds are those that can be counted, each once, in an order of their own.
+// distinctNeeds returns the different needs that can be counted, in a fixed order.
 func (x *Index) distinctNeeds() []deviceNeeds {
 	byText := map[string]deviceNeeds{}
 	for _, n := range x.needs {
@@ -57,7 +57,7 @@ func (x *Index) distinctNeeds() []deviceNeeds {
 	return out
 }
 
-// furtherOf is what is missing of the room of a node for the needs that can be met there alone; nil for nothing.
+// furtherOf returns the amounts missing from a node's room for the needs that can be met there alone; nil for none.
 func (x *Index) furtherOf(usage *devices.Usage, units devices.Units, ceiling *devices.Ceiling, needs []deviceNeeds) []int64 {
 	room, most := x.Counts.Room(units, nil), x.Counts.Most(ceiling, nil)
 	if slices.Equal(room, most) {

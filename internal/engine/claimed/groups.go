@@ -14,29 +14,28 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Pods that share a ResourceClaim whose devices are those of one node run on that node together. They are planned as one: the first of
-// them, their leader, asks for the resources and devices of all, and the others follow it for nothing. So its node has room for all of
-// them, and it is one that all of them select. Other rules of their own are looked at when they follow: if those of one exclude that node
-// all of them wait.
+// Pods that share a ResourceClaim with devices of one node run on that node together. They are planned as one pod: the leader, the first of
+// them, requests the resources and devices of all, and the others follow it without requests. So its node has room for all of them, and all
+// of them select it. Other rules of the followers are checked when they follow: if one of them excludes the node, all of them stay pending.
 
-// deviceGroup are pods that share claims, directly or by way of others.
+// deviceGroup is a group of pods that share claims, directly or through others.
 type deviceGroup struct {
 	// id is the first of the claims.
 	id string
-	// pods are in the order of likeness.Compare: the first leads.
+	// pods are in the order of likeness.Compare: the first is the leader.
 	pods []*corev1.Pod
-	// nodes are those that all of them select.
+	// nodes are the selectors that all of them have.
 	nodes []*corev1.NodeSelector
 }
 
-// leads reports whether the others follow the pod.
+// leads reports whether the pod is the leader.
 func (g *deviceGroup) leads(pod *corev1.Pod) bool { return g.pods[0] == pod }
 
-// deviceGroups are by pod.
+// deviceGroups contains the group of each pod.
 type deviceGroups map[*corev1.Pod]*deviceGroup
 
-// newDeviceGroups finds the pods that have to run together: those that wait and share a claim that is not allocated, and those on a node
-// that share one that is allocated there, which would need another one if the node went.
+// newDeviceGroups finds the pods that must run together: pending pods that share a claim which is not allocated, and pods on a node that
+// share a claim allocated there, which would need another node if this one were removed.
 func newDeviceGroups(s *planning.Snapshot, claims map[planning.PodKey]*resourcev1.ResourceClaim) deviceGroups {
 	if len(claims) == 0 {
 		return nil
@@ -85,7 +84,7 @@ func movesAlone(pod *corev1.Pod) bool {
 	return !ofDaemon && (owner == nil || owner.Kind != "Node")
 }
 
-// ofOneNode reports whether the allocated devices can be used on one node alone.
+// ofOneNode reports whether only one node can use the allocated devices.
 func ofOneNode(a *resourcev1.AllocationResult) bool {
 	if a.NodeSelector == nil || len(a.NodeSelector.NodeSelectorTerms) != 1 {
 		return false
@@ -95,7 +94,7 @@ func ofOneNode(a *resourcev1.AllocationResult) bool {
 	})
 }
 
-// joinedBy are the groups that the users of claims make.
+// joinedBy makes groups of the users of claims.
 func joinedBy(users map[string][]*corev1.Pod) deviceGroups {
 	out := deviceGroups{}
 	for _, id := range slices.Sorted(maps.Keys(users)) {
@@ -129,7 +128,7 @@ func joinedBy(users map[string][]*corev1.Pod) deviceGroups {
 	return out
 }
 
-// follows says with which pods the pod has to run, and whether these follow it. It is empty for a pod that shares no claim.
+// follows returns the group that the pod must run with, and whether the pod leads it. It is empty for a pod that shares no claim.
 func (g deviceGroups) follows(pod *corev1.Pod) (id string, leads bool) {
 	of := g[pod]
 	if of == nil {
@@ -138,7 +137,7 @@ func (g deviceGroups) follows(pod *corev1.Pod) (id string, leads bool) {
 	return of.id, of.leads(pod)
 }
 
-// share has the leader of a group ask for what all of its pods request, and the others for nothing.
+// share makes the leader of a group request what all of its pods request, and the others nothing.
 func (g deviceGroups) share(table *resources.Table, pod *corev1.Pod, requests []int64) {
 	of := g[pod]
 	if of == nil {

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// selectors are those of nodes that all pods of the group ask for: each of them goes where all may be. Equal ones are there once.
+// selectors returns the node selectors of all pods of the group, because each of them goes where all may be. Equal ones are listed once.
 func (g *deviceGroup) selectors() []*corev1.NodeSelector {
 	var out []*corev1.NodeSelector
 	known := sets.New[string]()

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Tolerations are those of the pod or, if others follow it, those that all of them have: it may only go where all may be.
+// Tolerations returns those of the pod or, if others follow it, those that all of them have in common.
 func (x *Index) Tolerations(pod *corev1.Pod) []corev1.Toleration {
 	if x.Claims != nil {
 		if g := x.Claims.Groups[pod]; g != nil && g.leads(pod) {
@@ -16,7 +16,7 @@ func (x *Index) Tolerations(pod *corev1.Pod) []corev1.Toleration {
 	return pod.Spec.Tolerations
 }
 
-// tolerations tolerate what each pod of the group tolerates, and nothing else.
+// tolerations returns tolerations for exactly the taints that each pod of the group tolerates.
 func (g *deviceGroup) tolerations() []corev1.Toleration {
 	all := g.pods[0].Spec.Tolerations
 	for _, pod := range g.pods[1:] {
@@ -27,7 +27,8 @@ func (g *deviceGroup) tolerations() []corev1.Toleration {
 	return all
 }
 
-// commonTolerations tolerate what both lists do: each of one with each of the other, as far as there are taints for both.
+// commonTolerations returns tolerations for what both lists tolerate: each of one list combined with each of the other, where some taint
+// matches both.
 func commonTolerations(a, b []corev1.Toleration) []corev1.Toleration {
 	var out []corev1.Toleration
 	for i := range a {
@@ -40,7 +41,7 @@ func commonTolerations(a, b []corev1.Toleration) []corev1.Toleration {
 	return out
 }
 
-// commonToleration tolerates what both do; false if there is no such taint, or no toleration for it.
+// commonToleration tolerates what both tolerate; false if no taint matches both, or if no toleration expresses it.
 func commonToleration(a, b *corev1.Toleration) (corev1.Toleration, bool) {
 	if sameToleration(*a, *b) {
 		return *a, true
@@ -49,7 +50,7 @@ func commonToleration(a, b *corev1.Toleration) (corev1.Toleration, bool) {
 		return corev1.Toleration{}, false
 	}
 	both := *a
-	if both.Operator == corev1.TolerationOpExists { // of any value: what the other says of it
+	if both.Operator == corev1.TolerationOpExists { // any value: use the other's condition
 		both.Operator, both.Value = b.Operator, b.Value
 	} else if b.Operator != corev1.TolerationOpExists && !sameValue(a, b) {
 		return corev1.Toleration{}, false
@@ -63,7 +64,7 @@ func commonToleration(a, b *corev1.Toleration) (corev1.Toleration, bool) {
 	return both, true
 }
 
-// sameValue reports whether both ask the same of the value. Comparisons with different numbers are not joined.
+// sameValue reports whether both have the same condition on the value. Comparisons with different numbers are not joined.
 func sameValue(a, b *corev1.Toleration) bool {
 	operator := func(t *corev1.Toleration) corev1.TolerationOperator {
 		if t.Operator == "" {
@@ -74,7 +75,7 @@ func sameValue(a, b *corev1.Toleration) bool {
 	return operator(a) == operator(b) && a.Value == b.Value
 }
 
-// sameToleration reports whether both tolerate the same, however long.
+// sameToleration reports whether both tolerate the same taints, for any duration.
 func sameToleration(a, b corev1.Toleration) bool {
 	return a.Key == b.Key && a.Effect == b.Effect && sameValue(&a, &b)
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Index is what pods claim of devices, and what nodes and instance types have of them, as resources: see devices.Counts.
+// Index contains what pods claim of devices, and what nodes and instance types have of them, as resources: see devices.Counts.
 type Index struct {
-	// table numbers the resources; matcher evaluates selectors, nil without.
+	// table numbers the resources; matcher evaluates selectors, nil for none.
 	table   *resources.Table
 	matcher devices.Matcher
 	Claims  *Claims
@@ -29,34 +29,34 @@ type Index struct {
 	Counts  *devices.Counts
 	// needs are by the text of Claims.key.
 	needs map[string]deviceNeeds
-	// extended are the extended resources that devices serve as well.
+	// extended are the extended resources that devices also serve.
 	extended []extendedResource
 	classes  map[string]*resourcev1.DeviceClass
 	// OfTypes are the units of instance types; ofNodes those of nodes, by name.
 	OfTypes map[Template]devices.Units
 	ofNodes map[string]devices.Units
-	// ceilings are what types have at most.
+	// ceilings are the upper bounds of types.
 	ceilings map[Template]*devices.Ceiling
-	// further is what of types and nodes counts further than their units say, by the same keys: see addFurther.
+	// further is what types and nodes have beyond their units, by the same keys: see addFurther.
 	further furtherRoom
-	// Inventories and usages are what the units were found in.
+	// Inventories and usages are what the units were computed from.
 	Inventories map[Template]*devices.Inventory
 	Usages      map[string]*devices.Usage
-	// until, typed and published are those of deviceStock.
+	// until, typed and published are copies of deviceStock's.
 	until            time.Time
 	typed, published map[string]bool
-	// Dims are the places of the resources in table, ascending.
+	// Dims are the indexes of the resources in table, ascending.
 	Dims []int
 }
 
-// deviceNeeds is what a pod claims, or why that can't be planned.
+// deviceNeeds are the needs of a pod, or the reason why they can't be planned.
 type deviceNeeds struct {
 	Claims []*devices.Claim
 	Needs  devices.Needs
 	err    error
 }
 
-// New is nil where no pod claims devices, or asks for what devices could serve.
+// New returns nil if no pod claims devices or requests what devices could serve.
 func New(s *planning.Snapshot, r *likeness.Roster, table *resources.Table, terms match.Terms, matcher devices.Matcher) *Index {
 	extended := extendedResources(s, r)
 	if len(extended) == 0 && !anyClaims(s, r) {
@@ -88,7 +88,7 @@ func New(s *planning.Snapshot, r *likeness.Roster, table *resources.Table, terms
 	return x
 }
 
-// anyClaims reports whether a pod, or one of a DaemonSet's, claims devices.
+// anyClaims reports whether a pod, or a pod of a DaemonSet, claims devices.
 func anyClaims(s *planning.Snapshot, r *likeness.Roster) bool {
 	return slices.ContainsFunc(r.Patterns, func(p likeness.Pattern) bool { return likeness.ClaimsDevices(&p.First.Spec) }) ||
 		slices.ContainsFunc(s.DaemonSets, func(set *appsv1.DaemonSet) bool { return likeness.ClaimsDevices(&set.Spec.Template.Spec) })
@@ -113,7 +113,7 @@ func (x *Index) resolve(s *planning.Snapshot, pod *corev1.Pod, matcher devices.M
 	x.needs[key] = n
 }
 
-// intern finds out what the claims need, in an order of their own, so that the order of pods plays no part.
+// intern computes what the claims need, in a fixed order, so that the order of pods does not matter.
 func (x *Index) intern() {
 	texts := map[string]string{}
 	var keys []string
@@ -134,7 +134,7 @@ func (x *Index) intern() {
 	}
 }
 
-// count finds the resources and what nodes and types have of them.
+// count computes the resources, and the amounts that nodes and types have.
 func (x *Index) count(stock *deviceStock) {
 	var all []devices.Units
 	for _, of := range stock.types {
@@ -161,7 +161,7 @@ func (x *Index) AddNames(into map[corev1.ResourceName]struct{}) {
 	}
 }
 
-// Locate finds the places of the resources, once all have one.
+// Locate finds the indexes of the resources, after all have one.
 func (x *Index) Locate() {
 	if x == nil {
 		return
@@ -174,7 +174,7 @@ func (x *Index) Locate() {
 	slices.Sort(x.Dims)
 }
 
-// Of is what the pod, which claims devices, needs.
+// Of returns the needs of a pod that claims devices.
 func (x *Index) Of(pod *corev1.Pod) deviceNeeds {
 	if x != nil && x.Claims != nil {
 		if n, ok := x.needs[x.Claims.key(pod)]; ok {
@@ -184,7 +184,7 @@ func (x *Index) Of(pod *corev1.Pod) deviceNeeds {
 	return deviceNeeds{err: errUnknownClaims}
 }
 
-// Text is equal for pods that need the same.
+// Text is equal for pods with equal needs.
 func (x *Index) Text(pod *corev1.Pod) string {
 	n := x.Of(pod)
 	if n.err != nil {
@@ -197,7 +197,8 @@ func (x *Index) Text(pod *corev1.Pod) string {
 	return text
 }
 
-// Pins are where the devices are that the pod's claims have already: it has to go to nodes that all of them select.
+// Pins returns selectors for the nodes that can use the devices already allocated to the pod's claims: the pod must go to a node that all
+// of them select.
 func (x *Index) Pins(pod *corev1.Pod) []*corev1.NodeSelector {
 	if x.Claims == nil {
 		return nil
@@ -205,12 +206,12 @@ func (x *Index) Pins(pod *corev1.Pod) []*corev1.NodeSelector {
 	return x.Claims.pins(pod)
 }
 
-// Follows says with which pods the pod has to run, see deviceGroups.
+// Follows returns the group that the pod must run with, see deviceGroups.
 func (x *Index) Follows(pod *corev1.Pod) (id string, leads bool) {
 	return x.Claims.Groups.follows(pod)
 }
 
-// AddTo adds what the pod claims of devices to its requests, and what devices could serve of these.
+// AddTo adds what the pod claims of devices to its requests, and the devices that could serve its extended resources.
 func (x *Index) AddTo(pod *corev1.Pod, requests []int64) error {
 	if x.Claims != nil {
 		x.Claims.Groups.share(x.table, pod, requests)
@@ -227,14 +228,15 @@ func (x *Index) AddTo(pod *corev1.Pod, requests []int64) error {
 	return nil
 }
 
-// AddDaemon adds what a DaemonSet's pod claims of devices to its requests. What can't be planned is left out: the pod waits.
+// AddDaemon adds what a DaemonSet's pod claims of devices to its requests. Claims that can't be planned are left out: the pod stays
+// pending.
 func (x *Index) AddDaemon(pod *corev1.Pod, requests []int64) {
 	if x != nil {
 		_ = x.AddTo(pod, requests)
 	}
 }
 
-// add writes amounts of devices to their places in a vector: over what is there, or on top of it.
+// add writes amounts of devices to a vector: over means it replaces the values there, otherwise it adds to them.
 func (x *Index) add(amounts, into []int64, over bool) {
 	for i, name := range x.Counts.Names() {
 		at, ok := x.table.At(resources.Devices(name))
@@ -248,7 +250,7 @@ func (x *Index) add(amounts, into []int64, over bool) {
 	}
 }
 
-// RoomOfType fills in how many devices a new node of the type bought by the offering has, next to its other amounts.
+// RoomOfType fills in the number of devices of a new node of the type bought as the offering, in addition to its other amounts.
 func (x *Index) RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64) {
 	if x == nil || len(it.Devices) == 0 && len(x.extended) == 0 {
 		return
@@ -258,14 +260,14 @@ func (x *Index) RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	if len(it.Devices) > 0 {
 		known, of := false, TemplateOf(it, o)
 		further = x.further.ofTypes[of]
-		if units, known = x.OfTypes[of]; !known { // a copy of a type that the snapshot has
+		if units, known = x.OfTypes[of]; !known { // a copy of a type of the snapshot
 			units = x.Kinds.Units(devices.NewUsage(Inventory(it, o)), nil, devices.NewMatches(x.matcher))
 		}
 	}
 	x.fill(units, further, func(_ corev1.ResourceName, at int) bool { return into[at] <= 0 }, into)
 }
 
-// MostOfType fills in how many devices a new node of the type bought by the offering has at most, for bounds: see devices.Ceiling.
+// MostOfType fills in the upper bound on the devices of a new node of the type bought as the offering: see devices.Ceiling.
 func (x *Index) MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64) {
 	if x == nil || len(it.Devices) == 0 && len(x.extended) == 0 {
 		return
@@ -273,7 +275,7 @@ func (x *Index) MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	ceiling := &devices.Ceiling{}
 	if len(it.Devices) > 0 {
 		known := false
-		if ceiling, known = x.ceilings[TemplateOf(it, o)]; !known { // a copy of a type that the snapshot has
+		if ceiling, known = x.ceilings[TemplateOf(it, o)]; !known { // a copy of a type of the snapshot
 			found := x.Kinds.Ceiling(devices.NewUsage(Inventory(it, o)), nil, devices.NewMatches(x.matcher))
 			ceiling = &found
 		}
@@ -283,8 +285,8 @@ func (x *Index) MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	x.add(x.Counts.Most(ceiling, have), into, true)
 }
 
-// RoomOfNode fills in how many devices of the node are free, whatever its pods claim: claims say what they have. allocatable is what the
-// node has in all.
+// RoomOfNode fills in how many devices of the node are free. It uses the allocated claims, not the pods of the node. allocatable is the
+// node's total.
 func (x *Index) RoomOfNode(name string, allocatable corev1.ResourceList, free []int64) {
 	if x == nil {
 		return
@@ -296,7 +298,7 @@ func (x *Index) RoomOfNode(name string, allocatable corev1.ResourceList, free []
 	x.fill(x.ofNodes[name], x.further.ofNodes[name], func(name corev1.ResourceName, _ int) bool { return unplugged[name] }, free)
 }
 
-// deviceClasses are the snapshot's, by name.
+// deviceClasses returns the snapshot's DeviceClasses, by name.
 func deviceClasses(s *planning.Snapshot) map[string]*resourcev1.DeviceClass {
 	out := make(map[string]*resourcev1.DeviceClass, len(s.DeviceClasses))
 	for _, c := range s.DeviceClasses {

@@ -14,33 +14,33 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Some devices are not of one node: a slice says that all nodes can use them, or those that a selector selects. Who has one takes it from
-// all of these nodes. Such devices are no room of a node, so they are given to pods before any pod is placed, in the order in which
-// kube-scheduler takes pods from its queue: a pod that gets some goes where they can be used, like one whose claims are allocated already,
-// and a pod for which none is left is refused. Only requests that no device of a single node, there or of an instance type, could meet are
-// met so, and only by devices that no other request could take.
+// Some devices do not belong to one node: their slice says that all nodes can use them, or those that a selector selects. Allocating one
+// takes it away from all of these nodes. Such devices are not part of a node's room. So they are given to pods before any pod is placed, in
+// the order in which kube-scheduler takes pods from its queue. A pod that gets some goes where they can be used, like one whose claims are
+// allocated already; a pod for which none is left is refused. This is only done for requests that no device of a single node, existing or
+// of an instance type, could meet, and only with devices that no other request could take.
 
-// deviceNetwork is the devices that several nodes can use, and which pods get some.
+// deviceNetwork contains the devices that several nodes can use, and the pods that get some.
 type deviceNetwork struct {
 	inventory *devices.Inventory
 	usage     *devices.Usage
 	matches   *devices.Matches
-	// evaluates says that selectors are: without, claims that have some are refused elsewhere.
+	// evaluates means that selectors can be evaluated; without it, claims with selectors are refused elsewhere.
 	evaluates bool
 	stock     *deviceStock
 	// shares are by pod.
 	shares map[*corev1.Pod]networkShare
-	// contested are devices that requests for devices of a node could take, by place in the inventory.
+	// contested are devices that requests for a node's own devices could also take, by index in the inventory.
 	contested []bool
 }
 
-// networkShare is where a pod's devices are, or why it has none.
+// networkShare says where the devices of a pod are, or why it has none.
 type networkShare struct {
 	pins []*corev1.NodeSelector
 	err  error
 }
 
-// networkSlices are the snapshot's slices that are not for one node.
+// networkSlices returns the snapshot's slices that are not for one node.
 func networkSlices(s *planning.Snapshot) []*resourcev1.ResourceSlice {
 	var out []*resourcev1.ResourceSlice
 	for _, slice := range s.ResourceSlices {
@@ -51,10 +51,10 @@ func networkSlices(s *planning.Snapshot) []*resourcev1.ResourceSlice {
 	return out
 }
 
-// HasNetwork reports whether the snapshot has devices that are not of one node.
+// HasNetwork reports whether the snapshot has devices that do not belong to one node.
 func HasNetwork(s *planning.Snapshot) bool { return len(networkSlices(s)) > 0 }
 
-// newDeviceNetwork is nil where each device is of one node.
+// newDeviceNetwork returns nil if each device belongs to one node.
 func newDeviceNetwork(s *planning.Snapshot, stock *deviceStock, matches *devices.Matches, evaluates bool) *deviceNetwork {
 	inv := devices.NewInventory(networkSlices(s))
 	if inv.Len() == 0 {
@@ -73,7 +73,7 @@ func newDeviceNetwork(s *planning.Snapshot, stock *deviceStock, matches *devices
 	return n
 }
 
-// split parts the claims by whose devices meet them: those of a node, and those of several.
+// split divides the claims into those that a node's own devices meet, and those that network devices meet.
 func (n *deviceNetwork) split(claims []*devices.Claim) (ofNode, ofMany []*devices.Claim, err error) {
 	for _, c := range claims {
 		if !n.evaluates && c.Selects() {
@@ -102,14 +102,14 @@ func (n *deviceNetwork) split(claims []*devices.Claim) (ofNode, ofMany []*device
 	return ofNode, ofMany, nil
 }
 
-// ofNode reports whether the request is about a device of a node or of an instance type.
+// ofNode reports whether a device of a node or of an instance type could meet the request.
 func (n *deviceNetwork) ofNode(c *devices.Claim, request int) bool {
 	about := func(inv *devices.Inventory) bool { return slices.Contains(n.matches.Candidates(inv, c, request), true) }
 	return slices.ContainsFunc(n.stock.types, func(of Template) bool { return about(n.stock.ofTypes[of]) }) ||
 		slices.ContainsFunc(n.stock.nodes, func(name string) bool { return about(n.stock.ofNodes[name].Inventory()) })
 }
 
-// contest notes the devices that claims for devices of a node could take.
+// contest marks the devices that claims for a node's own devices could take.
 func (n *deviceNetwork) contest(ofNode []*devices.Claim) {
 	for _, c := range ofNode {
 		if !n.evaluates && c.Selects() {
@@ -123,7 +123,7 @@ func (n *deviceNetwork) contest(ofNode []*devices.Claim) {
 	}
 }
 
-// networkUser is a pod with claims that devices of several nodes meet.
+// networkUser is a pod with claims that network devices meet.
 type networkUser struct {
 	pod         *corev1.Pod
 	placeholder bool
@@ -183,7 +183,7 @@ func (n *deviceNetwork) share(r *likeness.Roster, c *Claims, terms match.Terms) 
 	}
 }
 
-// kept is where the devices are that a running pod has: once it goes, its successor can have them.
+// kept returns where the devices of a running pod are: once it is removed, its successor can use them.
 func (n *deviceNetwork) kept(pod *corev1.Pod, c *Claims) networkShare {
 	var out networkShare
 	for i := range pod.Spec.ResourceClaims {
@@ -201,7 +201,7 @@ func (n *deviceNetwork) kept(pod *corev1.Pod, c *Claims) networkShare {
 	return out
 }
 
-// give has the pod take devices at the first place where it may be and where there are some.
+// give assigns devices to the pod at the first place where it may run and where enough are free.
 func (n *deviceNetwork) give(u *networkUser, places []devices.Place, terms match.Terms) networkShare {
 	if len(places) == 0 {
 		if len(n.inventory.Places(func(int) bool { return false })) == 0 {
@@ -244,7 +244,7 @@ func priorityOf(pod *corev1.Pod) int32 {
 	return 0
 }
 
-// mayBeAt reports whether the rules of the pod leave it nodes of the place.
+// mayBeAt reports whether the rules of the pod allow some nodes of the place.
 func mayBeAt(pod *corev1.Pod, at *corev1.NodeSelector, terms match.Terms) bool {
 	if at == nil {
 		return true
@@ -262,7 +262,8 @@ func mayBeAt(pod *corev1.Pod, at *corev1.NodeSelector, terms match.Terms) bool {
 	})
 }
 
-// of are the claims that devices of a node have to meet; all of them without a network. The error says why the pod has no share in the network.
+// of returns the claims that a node's own devices must meet; all of them without a network. The error says why the pod gets no devices of
+// the network.
 func (n *deviceNetwork) of(pod *corev1.Pod, claims []*devices.Claim) ([]*devices.Claim, error) {
 	if n == nil {
 		return claims, nil
@@ -278,7 +279,7 @@ func (n *deviceNetwork) of(pod *corev1.Pod, claims []*devices.Claim) ([]*devices
 	return ofNode, share.err
 }
 
-// text is equal for pods whose devices are at the same places.
+// text is equal for pods whose devices can be used on the same nodes.
 func (n *deviceNetwork) text(pod *corev1.Pod) string {
 	if n == nil {
 		return ""

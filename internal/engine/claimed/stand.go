@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// noteStart notes until when the node may wait for its drivers to publish.
+// noteStart updates until when the node may wait for its drivers to publish devices.
 func (k *deviceStock) noteStart(n *planning.Node, now time.Time) {
 	if !driversStart(n, now) {
 		return
@@ -25,12 +25,12 @@ func (k *deviceStock) noteStart(n *planning.Node, now time.Time) {
 	}
 }
 
-// Stand reports whether a later snapshot with the same claims, classes and slices has the same devices, as far as time goes.
+// Stand reports whether the index is still valid for a later snapshot with the same claims, classes and slices, at that snapshot's time.
 func (x *Index) Stand(s *planning.Snapshot) bool {
 	return x == nil || x.until.IsZero() || s.Time.Before(x.until)
 }
 
-// Concerns reports whether the pod asks for devices, or for what devices could serve.
+// Concerns reports whether the pod asks for devices, or for a resource that devices could serve.
 func (x *Index) Concerns(pod *corev1.Pod) bool {
 	if likeness.ClaimsDevices(&pod.Spec) {
 		return true
@@ -59,7 +59,7 @@ func (x *Index) Has(n *planning.Node) bool {
 	return x.typed[view.Labels[corev1.LabelInstanceTypeStable]]
 }
 
-// Reads is the index as classes of pods read it.
+// Reads returns the index in the form that classes of pods use.
 func (x *Index) Reads() podclass.Devices {
 	if x == nil {
 		return nil
@@ -67,12 +67,12 @@ func (x *Index) Reads() podclass.Devices {
 	return x
 }
 
-// Needed reports whether requests are for devices.
+// Needed reports whether requests include devices.
 func (x *Index) Needed(requests []int64) bool {
 	return slices.ContainsFunc(x.Dims, func(at int) bool { return requests[at] > 0 })
 }
 
-// ChoiceText says that so many pods alike get a later alternative on new nodes of the named type, and why.
+// ChoiceText says that so many equal pods get a later alternative on new nodes of the named type, and why.
 func (x *Index) ChoiceText(c *devices.Choice, name string, pods int32) string {
 	why := "no instance type has an earlier one"
 	for _, better := range x.OfTypes {

@@ -17,33 +17,33 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// deviceStock is which devices there are: those of nodes, with what claims have of them, and those of instance types.
+// deviceStock lists the existing devices: those of nodes, with the claims that have them, and those of instance types.
 type deviceStock struct {
-	// types are what instance types will publish, each once.
+	// types are the templates of instance types, each once.
 	types   []Template
 	ofTypes map[Template]*devices.Inventory
-	// nodes are the names of those with devices, ofNodes what is used of them.
+	// nodes are the names of nodes with devices, ofNodes their usage.
 	nodes   []string
 	ofNodes map[string]*devices.Usage
-	// until is when the first of the nodes has had the time that drivers have to publish; zero for none.
+	// until is the earliest end of a node's time for its drivers to publish; zero for none.
 	until time.Time
-	// typed are the names of the types, published those of nodes that slices are for.
+	// typed are the names of types with devices, published the names of nodes with slices.
 	typed, published map[string]bool
 }
 
-// Template is what instances of a type will publish if they are bought by certain offerings: its first pool, which copies of the type share, and the
-// values that attributes are bound to, as market.BoundText.
+// Template is what instances of a type publish if they are bought as certain offerings. It is identified by the type's first pool, which
+// copies of the type share, and by the values that attributes are bound to, as market.BoundText.
 type Template struct {
 	pool  *cloudprovider.DevicePool
 	bound string
 }
 
-// TemplateOf is that of a type, which has devices, bought by the offering.
+// TemplateOf returns the template of a type with devices, bought as the offering.
 func TemplateOf(it *cloudprovider.InstanceType, o *cloudprovider.Offering) Template {
 	return Template{&it.Devices[0], market.BoundText(it, o)}
 }
 
-// Inventory are the devices of a new node of the type bought by the offering.
+// Inventory returns the devices of a new node of the type bought as the offering.
 func Inventory(it *cloudprovider.InstanceType, o *cloudprovider.Offering) *devices.Inventory {
 	return devices.NewInventory(TemplateSlices(it.DevicesOf(o), "", nil))
 }
@@ -73,14 +73,14 @@ func newDeviceStock(s *planning.Snapshot) *deviceStock {
 	return k
 }
 
-// addType adds what instances of the type bought by the offering will publish.
+// addType adds what instances of the type bought as the offering will publish.
 func (k *deviceStock) addType(it *cloudprovider.InstanceType, o *cloudprovider.Offering) {
 	if of := TemplateOf(it, o); k.ofTypes[of] == nil {
 		k.types, k.ofTypes[of] = append(k.types, of), Inventory(it, o)
 	}
 }
 
-// addNodes reads the slices that are for one node, and who has which of its devices. For others see deviceNetwork.
+// addNodes reads the slices that are for one node, and which claims have their devices. For others see deviceNetwork.
 func (k *deviceStock) addNodes(s *planning.Snapshot, types map[string]*cloudprovider.InstanceType) {
 	slicesOf := map[string][]*resourcev1.ResourceSlice{}
 	type pool struct{ driver, name string }
@@ -121,16 +121,16 @@ func (k *deviceStock) addNodes(s *planning.Snapshot, types map[string]*cloudprov
 	}
 }
 
-// driverStart is how long a driver may take to publish the devices of a new node: until then what the instance type says counts. Else
-// another node would be launched for the pods that wait for this one's devices.
+// driverStart is the time that a driver may take to publish the devices of a new node: until then the devices of the instance type count.
+// Otherwise another node would be launched for the pods that wait for this one's devices.
 const driverStart = 10 * time.Minute
 
-// driversStart reports whether the node is so new that its drivers may not have published yet.
+// driversStart reports whether the node is so new that its drivers may not have published devices yet.
 func driversStart(n *planning.Node, now time.Time) bool {
 	return n.Object != nil && !n.Object.CreationTimestamp.IsZero() && now.Sub(n.Object.CreationTimestamp.Time) < driverStart
 }
 
-// TemplateSlices are the slices that drivers will publish on a node of the name, but for drivers that some of the slices there are of.
+// TemplateSlices returns the slices that drivers will publish on a node with that name, except for drivers that already have slices there.
 func TemplateSlices(pools []cloudprovider.DevicePool, node string, there []*resourcev1.ResourceSlice) []*resourcev1.ResourceSlice {
 	all := true
 	var out []*resourcev1.ResourceSlice

@@ -6,39 +6,39 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Source is devices that a node can use: its own, those of the network, those that its instance type will publish.
+// Source is a set of devices that a node can use: its own, those of the network, or those that its instance type will publish.
 type Source struct {
-	// Usage is what is allocated of them. Two sources must not have the same one.
+	// Usage records what is allocated of them. Two sources must not share one.
 	Usage *Usage
-	// Reach is which of them the node can use.
+	// Reach says which of them the node can use.
 	Reach *Reach
 }
 
 // MaxSteps is how many devices one allocation tries before it gives up.
 const MaxSteps = 20000
 
-// Result is a device that a request has.
+// Result is a device allocated to a request.
 type Result struct {
-	// Claim is the place of the claim in the list that was allocated.
+	// Claim is the index of the claim in the list that was allocated.
 	Claim int
-	// Request is its name, or request/subrequest.
+	// Request is the request's name, or request/subrequest.
 	Request string
 	ID      ID
 	Admin   bool
-	// source, device and amounts are what to give back.
+	// source, device and amounts are what Release returns.
 	source  int
 	device  int32
 	amounts []int64
 }
 
-// Allocation is the devices of some claims.
+// Allocation contains the devices allocated to some claims.
 type Allocation struct {
 	Results []Result
 	claims  []*Claim
 	sources []Source
 }
 
-// Release gives the devices back. An Allocation is released once.
+// Release returns the devices to the usages. Call it once.
 func (a *Allocation) Release() {
 	for i := len(a.Results) - 1; i >= 0; i-- {
 		if r := &a.Results[i]; !r.Admin {
@@ -77,9 +77,9 @@ func (a *Allocation) Of(claim int) resourcev1.DeviceAllocationResult {
 	return out
 }
 
-// Allocate finds devices for all claims together, or says why there are none; the usages of the sources then are as before. Of several
-// ways it takes the first one in the order in which the scheduler looks: requests as they stand, alternatives as they are preferred,
-// devices by pool and slice.
+// Allocate finds devices for all claims together, or says why that is impossible; then the usages of the sources are unchanged. Of several
+// solutions it returns the first in the order in which the scheduler searches: requests in their order, alternatives in order of
+// preference, devices by pool and slice.
 func Allocate(sources []Source, claims []*Claim, m *Matches) (*Allocation, *Miss) {
 	s := &search{sources: sources, claims: claims, matches: m, steps: MaxSteps}
 	if miss := s.prepare(); miss != nil {

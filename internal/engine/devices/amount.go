@@ -6,10 +6,10 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// most bounds an amount, in thousandths, so that sums of some hundred stay inside int64. It stands for more than 4,000 TiB.
+// most is the largest amount, in thousandths, so that sums of a few hundred amounts fit into int64. It corresponds to more than 4,000 TiB.
 const most = 1 << 52
 
-// down is a quantity in thousandths, rounded down; what is beyond most is most.
+// down converts a quantity to thousandths, rounded down; larger amounts become most.
 func down(q resource.Quantity) int64 {
 	n := up(q)
 	if n > -most && n < most && resource.NewMilliQuantity(n, q.Format).Cmp(q) > 0 {
@@ -18,20 +18,20 @@ func down(q resource.Quantity) int64 {
 	return n
 }
 
-// up is a quantity in thousandths, rounded up; what is beyond most is most.
+// up converts a quantity to thousandths, rounded up; larger amounts become most.
 func up(q resource.Quantity) int64 {
 	switch f := q.AsApproximateFloat64() * 1000; {
 	case f >= most:
 		return most
 	case f <= -most:
 		return -most
-	case resources.Absurd(&q): // next to nothing
+	case resources.Absurd(&q): // an amount near zero
 		return max(int64(q.Sign()), 0)
 	}
 	return q.MilliValue()
 }
 
-// quantity is an amount in thousandths as a quantity, in the format of another one.
+// quantity converts an amount in thousandths to a quantity, in the format of another one.
 func quantity(n int64, like resource.Quantity) resource.Quantity {
 	if n%1000 == 0 {
 		return *resource.NewQuantity(n/1000, like.Format)

@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// answers remembers what a Matcher said, by what an expression can see of a device. Most attributes that differ from device to device, such
-// as UUIDs, are in no expression: an expression that can only read what it names is asked once for all devices that differ in nothing else.
+// answers caches the verdicts of a Matcher, by what an expression can see of a device. No expression reads most attributes that differ from
+// device to device, such as UUIDs. So an expression that only reads attributes that it names is evaluated once for all devices that agree
+// in these.
 type answers struct {
 	matcher Matcher
 	known   map[answerKey]answer
-	// named are the names that an expression has, by expression and name.
+	// named caches, by expression and name, whether the expression contains the name.
 	named map[string]map[string]bool
 }
 
@@ -26,7 +27,7 @@ func newAnswers(m Matcher) *answers {
 	return &answers{matcher: m, known: map[answerKey]answer{}, named: map[string]map[string]bool{}}
 }
 
-// ask is what the matcher says of the device.
+// ask returns the matcher's verdict on the device.
 func (a *answers) ask(expression string, d *device) (bool, error) {
 	key := answerKey{expression, a.seen(expression, d)}
 	known, ok := a.known[key]
@@ -37,7 +38,7 @@ func (a *answers) ask(expression string, d *device) (bool, error) {
 	return known.matches, known.err
 }
 
-// seen writes what the expression can see of the device.
+// seen returns, as text, what the expression can see of the device.
 func (a *answers) seen(expression string, d *device) string {
 	named := a.named[expression]
 	if named == nil {
@@ -69,7 +70,7 @@ func (a *answers) seen(expression string, d *device) string {
 	return b.String()
 }
 
-// iterates reports whether the expression may read what it does not name: by going through maps, or by names that it computes.
+// iterates reports whether the expression may read attributes that it does not name: by iterating over maps, or by computed names.
 func iterates(expression string) bool {
 	if slices.ContainsFunc([]string{"exists", "all(", "map(", "filter(", "size(", "+", "format", "replace", "lowerAscii", "upperAscii", "join", "substring", "?"},
 		func(part string) bool { return strings.Contains(expression, part) }) {

@@ -14,7 +14,7 @@ type value struct {
 	int  int64
 }
 
-// String is the value for people.
+// String formats the value for people.
 func (v value) String() string {
 	switch v.kind {
 	case 'i':
@@ -43,7 +43,7 @@ func valueOf(a resourcev1.DeviceAttribute) value {
 	return value{}
 }
 
-// attribute is the value of the attribute of that full name, domain/id. A device may leave out the domain if that is its driver's name.
+// attribute returns the value of the attribute with that full name, domain/id. A device may omit the domain if that is its driver's name.
 func (d *device) attribute(name string) value {
 	if a, ok := d.object.Attributes[resourcev1.QualifiedName(name)]; ok {
 		return valueOf(a)

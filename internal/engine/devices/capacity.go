@@ -13,7 +13,7 @@ type capacity struct {
 	format resource.Quantity
 }
 
-// policy is which parts of a capacity can be had.
+// policy says which parts of a capacity can be allocated.
 type policy struct {
 	byDefault         *int64
 	values            []int64
@@ -51,7 +51,7 @@ func policyOf(p *resourcev1.CapacityRequestPolicy) *policy {
 	return out
 }
 
-// consumed is what a request for an amount takes; nil asks for none. It is false if no such part can be had.
+// consumed returns the amount that a request takes; nil requests none. It returns false if no such part can be allocated.
 func (c *capacity) consumed(wanted *int64) (int64, bool) {
 	p := c.policy
 	if wanted == nil {
@@ -86,7 +86,7 @@ func (p *policy) roundedUp(n int64) int64 {
 	return n
 }
 
-// allows reports whether the policy grants just that amount.
+// allows reports whether the policy allows exactly that amount.
 func (p *policy) allows(n int64) bool {
 	switch {
 	case p == nil, p.byDefault != nil && n == *p.byDefault:
@@ -111,8 +111,8 @@ func (p *policy) allows(n int64) bool {
 	return true
 }
 
-// consumption is what an alternative takes of a device's capacities, in their order. It is false if the device has not enough, even
-// when nobody else uses it.
+// consumption returns the amounts that an alternative takes of a device's capacities, in their order. It returns false if the device is too
+// small even when unused.
 func (d *device) consumption(wanted map[resourcev1.QualifiedName]int64) ([]int64, bool) {
 	found := 0
 	out := make([]int64, len(d.capacity))

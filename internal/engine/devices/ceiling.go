@@ -4,36 +4,37 @@ import (
 	"slices"
 )
 
-// Ceiling is what the devices of a node come to at most. Units never count more than can be had together; a ceiling never counts less than
-// some set of claims could have. A bound on what nodes can hold has to go by it. Where nothing competes the two are the same.
+// Ceiling is an upper bound on what the devices of a node can serve. Units never count more than can be allocated together; a ceiling never
+// counts less than some set of claims could get. Upper bounds on what nodes can hold must use it. If no devices compete with each other,
+// both are equal.
 type Ceiling struct {
-	// by has the devices that nothing else depends on, by the set of kinds that each could serve.
+	// by counts the devices on which no others depend, by the set of kinds that each could serve.
 	by map[kindSet]int64
-	// groups are those that draw on the same counters, and each that several claims can have.
+	// groups are devices that use the same counters, and each shared device.
 	groups counterGroups
-	// present says of each presence whether it may be met.
+	// present says, for each presence, whether it may be met.
 	present []bool
-	// least is, by kind that is varied, how many devices a request takes at least; 0 where it can't be met.
+	// least is, for each varied kind, the smallest number of devices that a request takes; 0 if it can't be met.
 	least map[int]int64
 }
 
-// manyShares is what a shared device counts for that any number of claims can have: more than a node has pods.
+// manyShares is what a shared device counts if any number of claims can use it: more than the pods of a node.
 const manyShares = 1 << 20
 
-// ceilingOf finds the ceiling of one node.
+// ceilingOf computes the ceiling of one node.
 type ceilingOf struct {
 	*Kinds
 	u       *Usage
 	inv     *Inventory
 	reach   *Reach
 	matches *Matches
-	// sets are the kinds that each device could serve, least what a request takes of its capacities.
+	// sets are the kinds that each device could serve; least is the smallest amount of its capacities that a request takes.
 	sets  []kindSet
 	least []map[int][]int64
 	out   Ceiling
 }
 
-// Ceiling finds the ceiling of a node. The usage is not changed.
+// Ceiling computes the ceiling of a node. The usage is not changed.
 func (k *Kinds) Ceiling(u *Usage, reach *Reach, m *Matches) Ceiling {
 	inv := u.inventory
 	c := &ceilingOf{
@@ -55,7 +56,7 @@ func (k *Kinds) Ceiling(u *Usage, reach *Reach, m *Matches) Ceiling {
 	return c.out
 }
 
-// mayBeMet is met where a selector without a value for some device doesn't count: the scheduler may not come to that device.
+// mayBeMet is met, but it ignores a selector that fails for some device: the scheduler may never evaluate it for that device.
 func (p *presence) mayBeMet(inv *Inventory, reach *Reach, m *Matches) bool {
 	matching, n := m.of(inv, p.alternative), 0
 	for i := range matching.verdicts {
@@ -66,7 +67,7 @@ func (p *presence) mayBeMet(inv *Inventory, reach *Reach, m *Matches) bool {
 	return n >= p.count
 }
 
-// mark adds the kind to the sets of the free devices that could serve it by the alternative.
+// mark adds the kind to the sets of the free devices that could serve it through the alternative.
 func (c *ceilingOf) mark(at int, a *alternative) {
 	matching := c.matches.of(c.inv, a)
 	var free []int32
@@ -84,7 +85,7 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 		return
 	}
 	if x := &c.list[at]; len(free) == 0 || (x.varied || x.bundle != "") && len(free) < a.wantedAtLeast() {
-		return // a request has each device once; other kinds are of requests for different numbers
+		return // a request gets each device once; other kinds are for requests for different numbers
 	}
 	takes := int64(a.count)
 	if a.all {
@@ -101,7 +102,7 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 	}
 }
 
-// lessen notes what a request of the kind takes of the shared device's capacities.
+// lessen lowers the least amount that requests take of the shared device's capacities to that of this kind.
 func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
 	if c.least[i] == nil {
 		c.least[i] = map[int][]int64{}
@@ -116,8 +117,8 @@ func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
 	}
 }
 
-// constrain takes the kind off devices that the constraints of its claim exclude whatever else is allocated: those without the attribute,
-// and those with a value that too few have. Claims that are alike may still have different values on one node.
+// constrain removes the kind from devices that the constraints of its claim always exclude: devices without the attribute, and devices with
+// a value that too few others have. Equal claims may still have different values on one node.
 func (c *ceilingOf) constrain(at int) {
 	x := &c.list[at]
 	if x.bundle == "" {
@@ -143,7 +144,7 @@ func (c *ceilingOf) constrain(at int) {
 	}
 }
 
-// collect puts the devices together by what they depend on.
+// collect groups the devices by what they depend on.
 func (c *ceilingOf) collect() {
 	var partitions, shared []int
 	for i, set := range c.sets {
@@ -163,8 +164,8 @@ func (c *ceilingOf) collect() {
 	}
 }
 
-// sharedOf is a shared device as devices that draw on its capacities: as many for each kind as there is capacity for if each takes the least
-// that a request of the kind does. That it may draw on counters plays no part.
+// sharedOf represents a shared device as a group of devices that use its capacities: for each kind as many as fit if each takes the least
+// amount that a request of the kind takes. It ignores counters that the device may use.
 func (c *ceilingOf) sharedOf(i int) counterGroup {
 	g := counterGroup{left: c.u.capacitiesLeft(i)}
 	for _, at := range sortedKeys(c.least[i]) {
@@ -188,7 +189,7 @@ func (c *ceilingOf) sharedOf(i int) counterGroup {
 	return g
 }
 
-// of is how many requests' devices of the kinds can be had at most.
+// of is the largest number of devices that requests of the kinds can get.
 func (c *Ceiling) of(set kindSet) int64 {
 	sum := int64(0)
 	for mask, n := range c.by {
@@ -199,12 +200,12 @@ func (c *Ceiling) of(set kindSet) int64 {
 	return min(sum+c.groups.of(set), Many)
 }
 
-// weigh is what the devices weigh at most that can be had together, each as the heaviest of the kinds that it could serve.
+// weigh is the largest total weight of devices that can be allocated together, each counted with the heaviest kind that it could serve.
 func (c *Ceiling) weigh(w *weighted) int64 {
 	return min(w.ofMasks(c.by)+c.groups.weigh(w), Many)
 }
 
-// times is how many requests of a kind that is varied can be met at most.
+// times is the largest number of requests of a varied kind that can be met.
 func (c *Ceiling) times(at int) int64 {
 	if least := c.least[at]; least > 0 {
 		return c.of(only(at)) / least
@@ -212,7 +213,7 @@ func (c *Ceiling) times(at int) int64 {
 	return 0
 }
 
-// Most is what a node with this ceiling can have at most, by resource: see Room.
+// Most is the upper bound of each resource on a node with this ceiling: see Room.
 func (c *Counts) Most(most *Ceiling, plugins map[string]int64) []int64 {
 	out := make([]int64, len(c.names))
 	plugged := kindSet{}
@@ -247,7 +248,7 @@ func (c *Counts) Most(most *Ceiling, plugins map[string]int64) []int64 {
 	return out
 }
 
-// MostServed is how many of the extended resource devices of a node with this ceiling can serve at most.
+// MostServed is the largest amount of the extended resource that devices of a node with this ceiling can serve.
 func (c *Counts) MostServed(most *Ceiling, resource string) int64 {
 	var sum int64
 	for at := range c.kinds.list {

@@ -2,14 +2,15 @@ package devices
 
 // Choice is the alternative of a request that a node can meet.
 type Choice struct {
-	// Claim and Request are their names, Alternative that of the one that is met: request/subrequest. Place is its place among the
-	// alternatives, from 1 on; Of is how many there are.
+	// Claim and Request are their names, Alternative is the name of the alternative met: request/subrequest. Place is its position among
+	// the alternatives, from 1; Of is their number.
 	Claim, Request, Alternative string
 	Place, Of                   int
 	kind                        int
 }
 
-// Choices are those alternatives by which a node with the units meets needs, where that is not the first one, in the order of kinds.
+// Choices returns the alternatives by which a node with the units meets the needs, except where that is the first alternative, in the order
+// of kinds.
 func (k *Kinds) Choices(n Needs, u Units) []Choice {
 	var out []Choice
 	for _, at := range sortedKeys(n.count) {
@@ -21,7 +22,7 @@ func (k *Kinds) Choices(n Needs, u Units) []Choice {
 	return out
 }
 
-// Betters reports whether a node with the units meets an alternative that comes before the choice.
+// Betters reports whether a node with the units meets an earlier alternative than the choice.
 func (c *Choice) Betters(u Units) bool {
 	i, known := u.choice[c.kind]
 	return known && i >= 0 && i+1 < c.Place

@@ -8,14 +8,14 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Claim is what a ResourceClaim asks for, made ready for allocation. It never changes.
+// Claim is what a ResourceClaim asks for, prepared for allocation. It never changes.
 type Claim struct {
 	name        string
 	requests    []request
 	constraints []constraint
 }
 
-// request has one alternative, or several in the order in which they are wanted.
+// request has one alternative, or several in order of preference.
 type request struct {
 	name         string
 	alternatives []alternative
@@ -23,23 +23,23 @@ type request struct {
 
 // alternative is one way to meet a request.
 type alternative struct {
-	// name is that of the request, or request/subrequest.
+	// name is the name of the request, or request/subrequest.
 	name  string
 	class string
-	// selectors are the CEL expressions of the class and of the request: all must be true of a device.
+	// selectors are the CEL expressions of the class and of the request: a device must meet all of them.
 	selectors []string
-	// count is no more than one above what a claim can have; asked is what is asked for.
+	// count is asked, limited to one more than a claim can have; asked is the requested number.
 	count, asked int
 	all, admin   bool
 	tolerations  []resourcev1.DeviceToleration
 	capacity     map[resourcev1.QualifiedName]int64
 }
 
-// constraint wants one value of an attribute of all devices, or as many as there are devices.
+// constraint requires that all devices have one value of an attribute, or that each has a different one.
 type constraint struct {
 	attribute string
 	distinct  bool
-	// requests it is about, by name; empty is all.
+	// requests are the names of the requests it applies to; empty means all.
 	requests []string
 }
 
@@ -47,15 +47,15 @@ func (c *constraint) concerns(r *request, a *alternative) bool {
 	return len(c.requests) == 0 || slices.Contains(c.requests, r.name) || slices.Contains(c.requests, a.name)
 }
 
-// Error is why a claim can't be allocated on any node.
+// Error says why a claim can't be allocated on any node.
 type Error struct {
-	// Claim is the name that NewClaim was given; Request the name of the request, empty where it is about the claim as a whole.
+	// Claim is the name that NewClaim was given; Request the name of the request, empty if the whole claim is wrong.
 	Claim, Request string
-	// Problem is to be read after what it is about.
+	// Problem continues a sentence that begins with the request or the claim.
 	Problem string
 }
 
-// Error is a sentence.
+// Error returns a sentence.
 func (e *Error) Error() string {
 	if e.Request == "" {
 		return fmt.Sprintf("claim %s %s", e.Claim, e.Problem)
@@ -63,7 +63,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("request %s of claim %s %s", e.Request, e.Claim, e.Problem)
 }
 
-// NewClaim reads a claim. The error is an *Error.
+// NewClaim parses a claim. The error is an *Error.
 func NewClaim(name string, spec *resourcev1.DeviceClaim, classes map[string]*resourcev1.DeviceClass) (*Claim, error) {
 	c := &Claim{name: name}
 	for i := range spec.Requests {
@@ -127,7 +127,7 @@ func newAlternative(claim, name string, in *resourcev1.DeviceSubRequest, classes
 	switch in.AllocationMode {
 	case resourcev1.DeviceAllocationModeExactCount, "":
 		if a.count == 0 {
-			a.count, a.asked = 1, 1 // as the API server fills it in
+			a.count, a.asked = 1, 1 // the API server's default
 		}
 		if a.count < 0 {
 			return wrong("asks for %d devices", in.Count)
@@ -157,14 +157,14 @@ func newAlternative(claim, name string, in *resourcev1.DeviceSubRequest, classes
 // Name is the name that NewClaim was given.
 func (c *Claim) Name() string { return c.name }
 
-// Selects reports whether any request or its class has a selector, for which a Matcher is needed.
+// Selects reports whether any request or its class has a selector, which needs a Matcher.
 func (c *Claim) Selects() bool {
 	return slices.ContainsFunc(c.requests, func(r request) bool {
 		return slices.ContainsFunc(r.alternatives, func(a alternative) bool { return len(a.selectors) > 0 })
 	})
 }
 
-// tolerates reports whether the device's taints let the alternative have it.
+// tolerates reports whether the alternative tolerates the device's taints.
 func (a *alternative) tolerates(d *device) bool {
 	return !slices.ContainsFunc(d.object.Taints, func(t resourcev1.DeviceTaint) bool { return a.refusedBy(&t) })
 }

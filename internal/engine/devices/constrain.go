@@ -2,8 +2,8 @@ package devices
 
 import ()
 
-// constrain leaves the kinds of a bundle only devices of which any choice meets the constraints: those with a useful value of an attribute
-// that must match, and one for each value of an attribute that must differ.
+// constrain restricts the kinds of a bundle to devices of which every choice meets the constraints: devices with a useful value of an
+// attribute that must match, and one device for each value of an attribute that must differ.
 func (n *nodeUnits) constrain(first int) {
 	claim := n.list[first].claim
 	for _, distinct := range []bool{false, true} {
@@ -32,7 +32,7 @@ func (n *nodeUnits) constrain(first int) {
 	}
 }
 
-// keepWith keeps the devices that have the attribute: a claim for one of them has no other to match, or to differ from.
+// keepWith keeps the devices that have the attribute: a claim for a single device has no other device to match or to differ from.
 func (n *nodeUnits) keepWith(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	for i := range n.sets {
@@ -42,7 +42,7 @@ func (n *nodeUnits) keepWith(c *constraint, kinds []int) {
 	}
 }
 
-// apart reports whether each device that serves one of the kinds serves that alone, and depends on nothing else.
+// apart reports whether each device that serves one of the kinds serves only that kind and depends on no other device.
 func (n *nodeUnits) apart(kinds []int) bool {
 	of := bitsOf(kinds)
 	for i, set := range n.sets {
@@ -58,7 +58,8 @@ func (n *nodeUnits) apart(kinds []int) bool {
 	return true
 }
 
-// keepPerValue keeps, of each value of the attribute, the devices of as many claims as could have that value: nobody else wants them.
+// keepPerValue keeps, for each value of the attribute, the devices of as many claims as could have that value: no other kind needs these
+// devices.
 func (n *nodeUnits) keepPerValue(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	counts, _ := n.byValue(c, kinds)
@@ -83,7 +84,7 @@ func (n *nodeUnits) keepPerValue(c *constraint, kinds []int) {
 	}
 }
 
-// byValue is how many devices there are for each kind, by value of the attribute, and the values in the order of the devices.
+// byValue counts the devices for each kind, by value of the attribute, and returns the values in the order of the devices.
 func (n *nodeUnits) byValue(c *constraint, kinds []int) (counts map[value]map[int]int, order []value) {
 	of := bitsOf(kinds)
 	counts = map[value]map[int]int{}
@@ -105,7 +106,7 @@ func (n *nodeUnits) byValue(c *constraint, kinds []int) (counts map[value]map[in
 	return counts, order
 }
 
-// claimsOf is how many claims there are devices for.
+// claimsOf is the number of claims for which there are devices.
 func (n *nodeUnits) claimsOf(have map[int]int, kinds []int) int {
 	claims := manyUnits
 	for _, at := range kinds {
@@ -114,7 +115,7 @@ func (n *nodeUnits) claimsOf(have map[int]int, kinds []int) int {
 	return claims
 }
 
-// concerned reports whether the constraint of the bundle is about the kind, with the alternative that the node can meet.
+// concerned reports whether the constraint of the bundle applies to the kind, with the alternative that the node can meet.
 func (n *nodeUnits) concerned(at int, bundle string, c *constraint) bool {
 	x := &n.list[at]
 	a := x.alternatives[0]
@@ -142,7 +143,7 @@ func (n *nodeUnits) keepOneEach(c *constraint, kinds []int) {
 	}
 }
 
-// keepBest keeps the devices with the value that the most claims could have.
+// keepBest keeps the devices with the value that most claims could have.
 func (n *nodeUnits) keepBest(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	counts, order := n.byValue(c, kinds)

@@ -7,35 +7,36 @@ import (
 	"strings"
 )
 
-// Counts makes resources of devices. Each is a set of kinds: a pod needs as many of it as it needs devices of these kinds, a node has as
-// many as it has units that could serve one of them. Claims fit a node if and only if they fit in each of these resources (Hall's
-// theorem on assignments); sets that follow from others are left out. Two kinds that no device serves both are resources of their own; a
-// kind that is a special case of another one makes the two resources "special" and "any".
+// Counts turns devices into countable resources. Each resource stands for a set of kinds: a pod needs as much of it as it needs devices of
+// these kinds, and a node has as much as it has units that could serve one of them. Claims fit a node if and only if they fit in each of
+// these resources (Hall's theorem on assignments); sets that follow from others are omitted. Two kinds without a common device are separate
+// resources. If a kind is a special case of another, the two resources are "special" and "any".
 //
-// A request of a kind that is varied takes another number of devices on each node, but needs are the same everywhere: they are what it
-// takes at most, its weight. Where it takes less a node has the difference more, in each set with such a kind of which it can meet a request.
-// With one such request that is exact; with none the sets without the kind decide; with more there is less than could be had. The set of
-// the kind alone has as much as so many requests need, nothing if there can be none.
+// A request of a varied kind takes a different number of devices on each node, but needs must be equal everywhere: the need is the largest
+// number, the kind's weight. A node where the request takes fewer devices gets the difference added, in each set that contains such a kind
+// of which it can meet a request. With one such request that is exact; without any, the sets without the kind decide; with several, it
+// counts less than could be allocated. The set of only that kind has as much as all requests of the kind that the node can meet need, and
+// nothing if it can meet none.
 //
-// Devices that draw on the same counters, such as a GPU and its partitions, can't be had all at once, whatever kinds they serve. Where
-// several kinds want some of them there are more resources, see shares: necessary for claims to fit, but not always enough.
+// Devices that use the same counters, such as a GPU and its partitions, can't all be allocated at once, whatever kinds they serve. If
+// several kinds compete for them there are more resources, see shares: necessary for claims to fit, but not always sufficient.
 type Counts struct {
 	kinds  *Kinds
 	sets   []kindSet
 	shares []weighted
 	names  []string
-	// weights are by kind: 1 for those that are not varied.
+	// weights are by kind: 1 for kinds that are not varied.
 	weights []int64
 }
 
-// maxUnions bounds the resources that kinds that overlap make, next to one for each kind. Beyond it the largest unions are left out: what
-// these would exclude is found when devices are allocated.
+// maxUnions bounds the resources for overlapping kinds, in addition to one for each kind. Beyond it the largest unions are omitted; what
+// they would exclude is found when devices are allocated.
 const maxUnions = 64
 
-// Many is the amount where there is no bound.
+// Many stands for an unlimited amount.
 const Many = math.MaxInt32
 
-// NewCounts finds the resources for nodes with these units.
+// NewCounts computes the resources for nodes with these units.
 func NewCounts(k *Kinds, nodes []Units) *Counts {
 	c := &Counts{kinds: k, weights: k.weights(nodes)}
 	seen := map[kindSet]bool{}
@@ -49,13 +50,13 @@ func NewCounts(k *Kinds, nodes []Units) *Counts {
 		}
 	}
 	for at := range k.list {
-		// Device plugins serve extended resources and nothing else.
+		// Device plugins serve only extended resources.
 		if mask := only(at); k.list[at].resource != "" && !seen[mask] {
 			masks = append(masks, mask)
 		}
 	}
 	slices.SortFunc(masks, compareSets)
-	// Every union of kinds is grown from a single one by kinds that share a device with it.
+	// Each union grows from a single kind by adding kinds that share a device with it.
 	known := map[kindSet]bool{}
 	for at := range k.list {
 		if k.list[at].varied {
@@ -88,7 +89,7 @@ func (c *Counts) add(sets []kindSet, known map[kindSet]bool, set kindSet) []kind
 	return append(sets, set)
 }
 
-// touched are all kinds that share a device with the set.
+// touched returns all kinds that share a device with the set.
 func touched(set kindSet, masks []kindSet) kindSet {
 	var out kindSet
 	for _, m := range masks {
@@ -99,8 +100,8 @@ func touched(set kindSet, masks []kindSet) kindSet {
 	return out
 }
 
-// closed adds the kinds that only devices serve that serve the set too: they need no other room. A kind that nothing serves stays alone, and
-// sets are closed over kinds that are not varied: what the others add to the room of a set is for them.
+// closed adds the kinds that are served only by devices which also serve the set: they need no other room. A kind without devices stays
+// alone. Sets are closed only over kinds that are not varied, because what a varied kind adds to the room of a set is for that kind only.
 func (k *Kinds) closed(set kindSet, masks []kindSet) kindSet {
 	out := set
 	for at := range k.list {
@@ -121,7 +122,7 @@ func (k *Kinds) closed(set kindSet, masks []kindSet) kindSet {
 	return out
 }
 
-// weights finds what a request of each kind takes at most of one of the nodes.
+// weights computes, for each kind, the largest number of devices that a request takes on any of the nodes.
 func (k *Kinds) weights(nodes []Units) []int64 {
 	out := make([]int64, len(k.list))
 	for at := range out {
@@ -138,7 +139,7 @@ func (k *Kinds) weights(nodes []Units) []int64 {
 	return out
 }
 
-// name gives the resources names for people: their classes, numbered where they have the same ones.
+// name gives the resources readable names: their classes, numbered if several have the same classes.
 func (c *Counts) name() {
 	used := map[string]int{}
 	give := func(name string) {
@@ -159,7 +160,7 @@ func (c *Counts) name() {
 	}
 }
 
-// classesOf are the names of the classes of the kinds.
+// classesOf returns the names of the kinds' classes.
 func (c *Counts) classesOf(set kindSet) string {
 	var classes []string
 	for at := range set.all {
@@ -171,13 +172,13 @@ func (c *Counts) classesOf(set kindSet) string {
 	return strings.Join(classes, "+")
 }
 
-// firstPresence is the place of the first resource of a presence.
+// firstPresence is the index of the first resource that stands for a presence.
 func (c *Counts) firstPresence() int { return len(c.sets) + len(c.shares) }
 
-// Names are those of the resources, each once.
+// Names returns the names of the resources, each once.
 func (c *Counts) Names() []string { return c.names }
 
-// Of is what needs come to, by resource.
+// Of converts needs to amounts, by resource.
 func (c *Counts) Of(n Needs) []int64 {
 	out := make([]int64, len(c.names))
 	for i, set := range c.sets {
@@ -198,8 +199,8 @@ func (c *Counts) Of(n Needs) []int64 {
 	return out
 }
 
-// Room is what a node with these units has, by resource. Of extended resources its device plugins have so many; where there are some,
-// devices don't serve the resource.
+// Room returns the amounts of a node with these units, by resource. plugins are the amounts of extended resources that device plugins
+// offer; if a plugin offers a resource, devices don't serve it.
 func (c *Counts) Room(u Units, plugins map[string]int64) []int64 {
 	out := make([]int64, len(c.names))
 	plugged := kindSet{}
@@ -238,7 +239,7 @@ func (c *Counts) Room(u Units, plugins map[string]int64) []int64 {
 	return out
 }
 
-// pluggedIn is what device plugins have of the resource of a share.
+// pluggedIn is the amount that device plugins offer of a share's resource.
 func (c *Counts) pluggedIn(w *weighted, plugins map[string]int64) int64 {
 	sum := int64(0)
 	for at := range w.kinds.all {
@@ -247,7 +248,8 @@ func (c *Counts) pluggedIn(w *weighted, plugins map[string]int64) int64 {
 	return sum
 }
 
-// meets is how many requests of a varied kind a node with these units can meet: none if each took more there than on any node that is known.
+// meets is how many requests of a varied kind a node with these units can meet: none if each takes more devices there than on any known
+// node.
 func (c *Counts) meets(u Units, at int) int64 {
 	if s := u.varied[at]; s.takes <= c.weights[at] {
 		return s.times
@@ -255,7 +257,7 @@ func (c *Counts) meets(u Units, at int) int64 {
 	return 0
 }
 
-// Serves is how many of the extended resource devices of a node with these units can serve.
+// Serves is the amount of the extended resource that devices of a node with these units can serve.
 func (c *Counts) Serves(u Units, resource string) int64 {
 	var sum int64
 	for at := range c.kinds.list {

@@ -6,27 +6,27 @@ import (
 	"slices"
 )
 
-// counterGroup are devices that draw on the same counters, directly or by way of others: a GPU and its partitions.
+// counterGroup is a set of devices that use the same counters, directly or through other devices: a GPU and its partitions.
 type counterGroup struct {
 	left  []int64
 	parts []counterPart
 }
 
-// counterPart are devices of a group that are alike: the kinds that each could serve, what it takes of each of the group's counters, and
-// how many there are.
+// counterPart is a set of equal devices of a group: the kinds that each could serve, what each takes of the group's counters, and their
+// number.
 type counterPart struct {
 	set   kindSet
 	takes []int64
 	count int64
 }
 
-// counterGroups are the groups of a node, those that are alike once.
+// counterGroups are the groups of a node, equal ones stored once.
 type counterGroups struct {
 	list  []counterGroup
 	times []int64
 }
 
-// groupsOf puts devices together that share counters. list are their places, sets the kinds that each could serve.
+// groupsOf groups devices that share counters. list contains their indexes, sets the kinds that each could serve.
 func groupsOf(inv *Inventory, left []int64, sets []kindSet, list []int) counterGroups {
 	root := map[int32]int32{}
 	find := func(counter int32) int32 {
@@ -80,7 +80,7 @@ func (g *counterGroup) add(set kindSet, takes []int64) {
 	g.parts = append(g.parts, counterPart{set, takes, 1})
 }
 
-// masks are the sets of kinds that devices of the groups could serve, ascending.
+// masks returns the sets of kinds that devices of the groups could serve, ascending.
 func (s *counterGroups) masks() []kindSet {
 	var out []kindSet
 	for i := range s.list {
@@ -92,7 +92,7 @@ func (s *counterGroups) masks() []kindSet {
 	return slices.Compact(out)
 }
 
-// of is how many devices that serve one of the kinds can be had together.
+// of is how many devices that serve one of the kinds can be allocated together.
 func (s *counterGroups) of(set kindSet) int64 {
 	sum := int64(0)
 	for i := range s.list {
@@ -106,7 +106,7 @@ func (s *counterGroups) of(set kindSet) int64 {
 	return sum
 }
 
-// weigh is what devices weigh at most that can be had together.
+// weigh is the largest total weight of devices that can be allocated together.
 func (s *counterGroups) weigh(w *weighted) int64 {
 	sum := int64(0)
 	for i := range s.list {
@@ -115,18 +115,18 @@ func (s *counterGroups) weigh(w *weighted) int64 {
 	return sum
 }
 
-// choice is what can be had of a group.
+// groupChoice is the best choice of devices of a group.
 type groupChoice struct {
-	// weight is the most; had is by what devices, which is not known if there were too many ways.
+	// weight is its weight; had says by which devices, unless there were too many combinations to know.
 	weight int64
 	had    []int64
 	known  bool
 }
 
-// maxGroupSteps bounds the search for the most devices of a group. Beyond it, what each counter alone allows is the answer.
+// maxGroupSteps bounds the search for the best choice in a group. Beyond it, the answer is the bound that each counter alone gives.
 const maxGroupSteps = 4096
 
-// most is the largest weight of devices that can be had together; each weighs what its set of kinds does.
+// most is the largest total weight of devices that can be allocated together; the weight of a device depends on its set of kinds.
 func (g *counterGroup) most(weigh func(set kindSet) int64) groupChoice {
 	s := groupSearch{left: slices.Clone(g.left), had: make([]int64, len(g.parts)), best: groupChoice{had: make([]int64, len(g.parts)), known: true}}
 	for i := range g.parts {
@@ -145,14 +145,14 @@ func (g *counterGroup) most(weigh func(set kindSet) int64) groupChoice {
 	return s.best
 }
 
-// heavyPart is a part with its place and what each of its devices weighs.
+// heavyPart is a part with its index and the weight of each of its devices.
 type heavyPart struct {
 	*counterPart
 	at     int
 	weight int64
 }
 
-// density is the weight of a device by what it takes of its group's counters, summed up as parts of what is left of each.
+// density is the weight of a device divided by what it takes of its group's counters, summed as shares of what is left of each.
 func (g *counterGroup) density(p *heavyPart) float64 {
 	share := 0.0
 	for j, n := range p.takes {
@@ -161,8 +161,8 @@ func (g *counterGroup) density(p *heavyPart) float64 {
 	return float64(p.weight) / max(share, 1e-9)
 }
 
-// undominated are the parts without those in place of which another one could be had always: one that weighs no less, takes no more, and can't
-// be had together with it.
+// undominated removes parts that another part can always replace: one that weighs no less, takes no more, and can't be allocated together
+// with it.
 func (g *counterGroup) undominated(parts []heavyPart) []heavyPart {
 	return slices.DeleteFunc(slices.Clone(parts), func(p heavyPart) bool {
 		return p.count == 1 && slices.ContainsFunc(parts, func(q heavyPart) bool {
@@ -182,7 +182,7 @@ func (g *counterGroup) dominates(q, p *heavyPart) bool {
 	return q.at != p.at && q.count == 1 && q.weight >= p.weight && !together
 }
 
-// compareProducts compares a·b with c·d, all of which are 0 or more.
+// compareProducts compares a·b with c·d; none of them is negative.
 func compareProducts(a, b, c, d int64) int {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	otherHigh, otherLow := bits.Mul64(uint64(c), uint64(d))
@@ -195,11 +195,11 @@ func compareProducts(a, b, c, d int64) int {
 	return 0
 }
 
-// groupSearch tries which devices can be had together.
+// groupSearch tries which devices can be allocated together.
 type groupSearch struct {
 	parts []heavyPart
 	left  []int64
-	// counters are sums of counters that have as much left, each alone among them.
+	// counters are sums of counters with equal amounts left, and each counter alone.
 	counters []counterSum
 	had      []int64
 	best     groupChoice
@@ -207,14 +207,14 @@ type groupSearch struct {
 	steps    int
 }
 
-// counterSum are counters taken as one, and the parts, by place, those first that weigh most for what they take of it.
+// counterSum is a set of counters taken as one. It has the parts, by index, sorted by weight per unit of the sum, largest first.
 type counterSum struct {
 	of    []int
 	takes []int64
 	order []int
 }
 
-// sortCounters finds the sums of counters to bound what can be had with.
+// sortCounters finds the sums of counters that give bounds.
 func (s *groupSearch) sortCounters() {
 	alike := map[int64][]int{}
 	for j, left := range s.left {
@@ -242,7 +242,7 @@ func (s *groupSearch) sumOf(counters []int) counterSum {
 	return out
 }
 
-// restOf bounds what the parts from that place on weigh that can be had with what is left: by each sum of counters alone.
+// restOf is an upper bound on the weight of the parts from that index on that fit in what is left, by each sum of counters alone.
 func (s *groupSearch) restOf(at int) int64 {
 	most := int64(0)
 	for i := at; i < len(s.parts); i++ {
@@ -254,7 +254,7 @@ func (s *groupSearch) restOf(at int) int64 {
 	return most
 }
 
-// by is what the parts from that place on weigh at most by the sum of counters.
+// by is the upper bound on the weight of the parts from that index on, by one sum of counters.
 func (s *groupSearch) by(c *counterSum, at int) int64 {
 	left := int64(0)
 	for _, j := range c.of {
@@ -272,13 +272,13 @@ func (s *groupSearch) by(c *counterSum, at int) int64 {
 		sum += n * p.weight
 		left -= n * c.takes[i]
 		if n < p.count {
-			return sum + p.weight*left/c.takes[i] // a part of one more
+			return sum + p.weight*left/c.takes[i] // a fraction of one more
 		}
 	}
 	return sum
 }
 
-// from goes on from the part at that place with devices of so much weight already: the most of it first.
+// from continues the search with the part at that index, with devices of weight have already chosen; it tries the largest number first.
 func (s *groupSearch) from(at int, have int64) {
 	if have > s.best.weight {
 		s.best.weight = have

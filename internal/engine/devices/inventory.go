@@ -16,27 +16,27 @@ type ID struct{ Driver, Pool, Device string }
 // String is driver/pool/device.
 func (id ID) String() string { return id.Driver + "/" + id.Pool + "/" + id.Device }
 
-// Inventory is what ResourceSlices publish, made ready for allocation. It never changes.
+// Inventory is what ResourceSlices publish, prepared for allocation. It never changes.
 type Inventory struct {
 	pools   []pool
 	devices []device
 	index   map[ID]int32
 	// counters are the amounts of all counters of all pools.
 	counters []int64
-	// shapes is how many kinds of devices there are that no selector can tell apart.
+	// shapes is the number of different devices as selectors see them.
 	shapes int
 }
 
 // pool is one pool of one driver, in its newest generation.
 type pool struct {
 	driver, name string
-	// incomplete says that slices are missing: nothing of it can be allocated.
+	// incomplete means that slices are missing: none of its devices can be allocated.
 	incomplete bool
-	// invalid says what is wrong with it; nothing of an invalid pool can be allocated either.
+	// invalid says what is wrong with it; no device of an invalid pool can be allocated either.
 	invalid string
-	// slices are the newest ones, by name.
+	// slices are those of the newest generation, by name.
 	slices []*resourcev1.ResourceSlice
-	// late says that devices have conditions to wait for before a pod is bound: other pools come first.
+	// late means that devices have binding conditions, for which a pod must wait before it is bound: other pools come first.
 	late bool
 }
 
@@ -47,27 +47,27 @@ type device struct {
 	shape  int32
 	object *resourcev1.Device
 	where  where
-	// shared says that several claims can have it, up to its capacity.
+	// shared means that several claims can use it, up to its capacity.
 	shared   bool
 	consumes []draw
 	// capacity is sorted by name.
 	capacity []capacity
 }
 
-// draw is what a device takes of one counter.
+// draw is the amount that a device takes of one counter.
 type draw struct {
 	counter int32
 	amount  int64
 }
 
-// where is which nodes can use a device.
+// where says which nodes can use a device.
 type where struct {
 	all      bool
 	node     string
 	selector *corev1.NodeSelector
 }
 
-// NewInventory reads slices. Order carries no meaning. Slices of older generations of a pool do not count.
+// NewInventory parses slices. Their order does not matter. Slices of older generations of a pool are ignored.
 func NewInventory(list []*resourcev1.ResourceSlice) *Inventory {
 	inv := &Inventory{index: map[ID]int32{}, pools: gather(list)}
 	texts := map[string]int32{}
@@ -126,7 +126,7 @@ func gather(list []*resourcev1.ResourceSlice) []pool {
 	return pools
 }
 
-// check finds out whether the pool can be used.
+// check finds out whether the pool is usable.
 func (p *pool) check() {
 	slices.SortFunc(p.slices, func(a, b *resourcev1.ResourceSlice) int { return cmp.Compare(a.Name, b.Name) })
 	p.incomplete = int64(len(p.slices)) != p.slices[0].Spec.Pool.ResourceSliceCount
@@ -157,7 +157,7 @@ func (p *pool) check() {
 	}
 }
 
-// wrongCounters says which counter the device consumes that is not there; empty if all are.
+// wrongCounters names the missing counter that the device consumes; empty if none is missing.
 func wrongCounters(d *resourcev1.Device, sets map[string]*resourcev1.CounterSet) string {
 	for _, c := range d.ConsumesCounters {
 		set := sets[c.CounterSet]
@@ -173,7 +173,7 @@ func wrongCounters(d *resourcev1.Device, sets map[string]*resourcev1.CounterSet)
 	return ""
 }
 
-// addCounters gives the pool's counters their places, which it returns by set and name.
+// addCounters numbers the pool's counters, and returns the numbers by set and name.
 func (inv *Inventory) addCounters(p *pool) map[[2]string]int32 {
 	places := map[[2]string]int32{}
 	for _, s := range p.slices {
@@ -219,7 +219,7 @@ func whereOf(s *resourcev1.ResourceSlice, d *resourcev1.Device) where {
 	return where{is(s.Spec.AllNodes), text(s.Spec.NodeName), s.Spec.NodeSelector}
 }
 
-// shapeText is all of a device that selectors can see.
+// shapeText contains everything of a device that selectors can see.
 func shapeText(driver string, d *resourcev1.Device) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %t", driver, is(d.AllowMultipleAllocations))
@@ -233,13 +233,13 @@ func shapeText(driver string, d *resourcev1.Device) string {
 	return b.String()
 }
 
-// Len is how many devices can be allocated if nothing is.
+// Len is the number of devices that can be allocated if none is.
 func (inv *Inventory) Len() int { return len(inv.devices) }
 
-// ID of a device, by its place, which is below Len.
+// ID returns the ID of a device, by its index, which is less than Len.
 func (inv *Inventory) ID(at int) ID { return inv.devices[at].id }
 
-// Problems are the pools of which nothing can be allocated, and why, sorted.
+// Problems lists the pools whose devices can't be allocated, and why, sorted.
 func (inv *Inventory) Problems() []string {
 	var out []string
 	for i := range inv.pools {

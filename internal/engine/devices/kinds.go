@@ -8,67 +8,67 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Devices can be counted like any other resource as long as a claim asks for a number of devices of which any that matches will do. Kinds are
-// what requests ask of a device. Units say how many devices a node has that could serve which kinds; Counts makes resources of them, see
-// there. What can't be counted exactly is counted so that there is never less than what is counted.
+// Devices can be counted like any other resource if a claim asks for a number of devices and any matching devices suffice. A kind is what a
+// request requires of a device. Units say how many devices a node has that could serve which kinds; Counts turns them into resources, see
+// there. What can't be counted exactly is undercounted, never overcounted.
 
-// Kinds are what the claims of a cluster ask of devices, each once.
+// Kinds are the different requirements on devices of all claims in a cluster.
 type Kinds struct {
 	list  []kind
 	index map[string]int
-	// presences are devices that must be there, in use or not.
+	// presences are devices that must exist, in use or not.
 	presences     []presence
 	presenceIndex map[string]int
 }
 
-// kind is what a request asks of each of its devices.
+// kind is what a request requires of each of its devices.
 type kind struct {
 	claim   *Claim
 	request *request
-	// alternatives are the ways to meet it. What is not varied has one, or such that any device of any of them will do.
+	// alternatives are the alternatives that meet it. A kind that is not varied has one alternative, or several such that any device of any
+	// of them suffices.
 	alternatives []*alternative
-	// count is the most that a request asks for, of all alternatives.
+	// count is the largest number that a request asks for, over all alternatives.
 	count int
-	// varied says that it depends on the node how many devices a request takes: all that there are, or as many as the alternative that
-	// the node can meet asks for. Needs count requests of such kinds, not devices.
+	// varied means that the number of devices a request takes depends on the node: all devices, or the number of the alternative that the
+	// node can meet. Needs count requests of such kinds, not devices.
 	varied bool
-	// most is how many devices one request for all may have.
+	// most is the largest number of devices that a request for all may get.
 	most int
-	// bundle is equal for kinds that a constraint of their claim ties together, empty without one.
+	// bundle is equal for kinds that a constraint of their claim connects, empty without one.
 	bundle string
-	// resource is the extended resource that the devices stand for, empty for claims.
+	// resource is the extended resource that the devices serve, empty for claims.
 	resource string
 }
 
-// presence is what a request for administration asks of a node.
+// presence is what a request for administration requires of a node.
 type presence struct {
 	alternative *alternative
 	count       int
 }
 
-// MaxKinds is how many kinds there can be in a cluster.
+// MaxKinds is the largest number of kinds in a cluster.
 const MaxKinds = 256
 
-// tooManyKinds says what can't be planned of a kind beyond these, and what would help.
+// tooManyKinds says that a kind beyond MaxKinds can't be planned, and what would help.
 func tooManyKinds() string {
 	return fmt.Sprintf("is one of more than %d kinds of requests in the cluster: have more of them ask alike, with the same selectors, tolerations and capacity", MaxKinds)
 }
 
-// maxOfClaim is how many devices a claim can have.
+// maxOfClaim is the largest number of devices of a claim.
 const maxOfClaim = resourcev1.AllocationResultsMaxSize
 
-// Needs is what the claims of a pod ask for.
+// Needs are what the claims of a pod require.
 type Needs struct {
-	// count is the number of devices by kind, or of requests for kinds that are varied; present whether devices are needed for
-	// administration.
+	// count is the number of devices by kind, or of requests for varied kinds; present lists the devices needed for administration.
 	count   map[int]int64
 	present map[int]bool
 }
 
-// NewKinds has none.
+// NewKinds returns an empty Kinds.
 func NewKinds() *Kinds { return &Kinds{index: map[string]int{}, presenceIndex: map[string]int{}} }
 
-// Needs reads the claims of one pod, each of which is for that pod alone. The error, an *Error, says what can't be counted.
+// Needs converts the claims of one pod, each of which is for that pod alone. The error, an *Error, says what can't be counted.
 func (k *Kinds) Needs(claims []*Claim) (Needs, error) {
 	n := Needs{count: map[int]int64{}, present: map[int]bool{}}
 	for _, c := range claims {
@@ -104,7 +104,7 @@ func (k *Kinds) addClaim(c *Claim, n *Needs) error {
 	return nil
 }
 
-// leastUpTo is the least number of devices that the first requests need, that one included.
+// leastUpTo is the least number of devices that the requests up to and including this one need.
 func (c *Claim) leastUpTo(request int) int {
 	sum := 0
 	for r := range c.requests[:request+1] {
@@ -121,7 +121,7 @@ func (c *Claim) leastUpTo(request int) int {
 	return sum
 }
 
-// roomForAll is how many devices each request for all may have, whichever alternatives the others take.
+// roomForAll is the number of devices that each request for all may get, whichever alternatives the other requests take.
 func (c *Claim) roomForAll() int {
 	left, every := maxOfClaim, 0
 	for r := range c.requests {
@@ -153,8 +153,8 @@ func (a *alternative) wantedAtLeast() int {
 	return a.count
 }
 
-// Extended is what a pod needs that asks for one of an extended resource, which devices of the class can serve as well. No pod asks for
-// more than most of it.
+// Extended returns the needs of a pod that asks for one of an extended resource, which devices of the class can serve as well. No pod asks
+// for more than most of the resource.
 func (k *Kinds) Extended(resource, class string, classes map[string]*resourcev1.DeviceClass, most int64) (Needs, error) {
 	n := Needs{count: map[int]int64{}}
 	spec := &resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{Name: "r", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: class, Count: 1}}}}
@@ -170,7 +170,7 @@ func (k *Kinds) Extended(resource, class string, classes map[string]*resourcev1.
 	return n, nil
 }
 
-// Add adds other needs of the same pod.
+// Add adds further needs of the same pod.
 func (n Needs) Add(other Needs) {
 	for at, count := range other.count {
 		n.count[at] += count
@@ -180,7 +180,7 @@ func (n Needs) Add(other Needs) {
 	}
 }
 
-// intern finds the kind of the request. Most is how many devices it may have if it asks for all.
+// intern returns the number of the request's kind. most is the number of devices it may get if it asks for all.
 func (k *Kinds) intern(c *Claim, r *request, most int) (int, bool) {
 	in := kind{claim: c, request: r, most: most}
 	var text strings.Builder
@@ -209,7 +209,7 @@ func (k *Kinds) intern(c *Claim, r *request, most int) (int, bool) {
 	return k.add(in, text.String())
 }
 
-// add is the kind's place, which it gets if none of the text has one.
+// add returns the number of the kind with that text, and adds the kind if it is new.
 func (k *Kinds) add(in kind, text string) (int, bool) {
 	if at, ok := k.index[text]; ok {
 		k.list[at].count = max(k.list[at].count, in.count)
@@ -224,7 +224,7 @@ func (k *Kinds) add(in kind, text string) (int, bool) {
 	return at, true
 }
 
-// Exact reports whether no kind depends on the node, or on what else its claim has.
+// Exact reports whether no kind depends on the node or on other requests of its claim.
 func (k *Kinds) Exact() bool {
 	return !slices.ContainsFunc(k.list, func(x kind) bool { return x.varied || x.bundle != "" })
 }
@@ -241,7 +241,7 @@ func (k *Kinds) presence(a *alternative) int {
 	return at
 }
 
-// text is equal for alternatives that the same devices match. Names play no part.
+// text is equal for alternatives that match the same devices. It does not contain names.
 func (a *alternative) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q", a.selectors)
@@ -255,7 +255,7 @@ func (a *alternative) text() string {
 	return b.String()
 }
 
-// Text is equal for claims that ask for the same, of the same classes. The claim's own name plays no part.
+// Text is equal for claims that ask for the same devices of the same classes. It does not contain the claim's own name.
 func (c *Claim) Text() string {
 	var b strings.Builder
 	for i := range c.requests {
@@ -271,7 +271,7 @@ func (c *Claim) Text() string {
 	return b.String()
 }
 
-// Text is equal for needs that are the same.
+// Text is equal for equal needs.
 func (n Needs) Text() string {
 	var b strings.Builder
 	for _, kind := range sortedKeys(n.count) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// kindSet is a set of kinds, by their places. Sets are compared by ==, and may be keys of maps.
+// kindSet is a set of kinds, by their numbers. Sets can be compared by == and used as keys of maps.
 type kindSet [MaxKinds / 64]uint64
 
 // only is the set of one kind.
@@ -34,7 +34,7 @@ func (s kindSet) meets(o kindSet) bool {
 	return false
 }
 
-// union has the kinds of either.
+// union returns the kinds of either set.
 func (s kindSet) union(o kindSet) kindSet {
 	for i := range s {
 		s[i] |= o[i]
@@ -42,7 +42,7 @@ func (s kindSet) union(o kindSet) kindSet {
 	return s
 }
 
-// both has the kinds of both.
+// both returns the kinds of both sets.
 func (s kindSet) both(o kindSet) kindSet {
 	for i := range s {
 		s[i] &= o[i]
@@ -50,7 +50,7 @@ func (s kindSet) both(o kindSet) kindSet {
 	return s
 }
 
-// without has the kinds that the other set lacks.
+// without returns the kinds that the other set lacks.
 func (s kindSet) without(o kindSet) kindSet {
 	for i := range s {
 		s[i] &^= o[i]
@@ -58,7 +58,7 @@ func (s kindSet) without(o kindSet) kindSet {
 	return s
 }
 
-// count is how many kinds there are.
+// count is the number of kinds.
 func (s kindSet) count() int {
 	n := 0
 	for _, w := range s {
@@ -67,7 +67,7 @@ func (s kindSet) count() int {
 	return n
 }
 
-// first is the first kind; MaxKinds if there is none.
+// first is the first kind; MaxKinds for an empty set.
 func (s kindSet) first() int {
 	for i, w := range s {
 		if w != 0 {
@@ -77,7 +77,7 @@ func (s kindSet) first() int {
 	return MaxKinds
 }
 
-// all yields the kinds in their order.
+// all yields the kinds in order.
 func (s kindSet) all(yield func(at int) bool) {
 	for i, w := range s {
 		for ; w != 0; w &= w - 1 {
@@ -88,7 +88,7 @@ func (s kindSet) all(yield func(at int) bool) {
 	}
 }
 
-// compareSets orders sets like numbers with a bit for each kind.
+// compareSets orders sets like numbers with one bit for each kind.
 func compareSets(a, b kindSet) int {
 	for i := len(a) - 1; i >= 0; i-- {
 		if order := cmp.Compare(a[i], b[i]); order != 0 {
@@ -98,7 +98,7 @@ func compareSets(a, b kindSet) int {
 	return 0
 }
 
-// sortedSets are the keys in order.
+// sortedSets returns the keys in order.
 func sortedSets[V any](m map[kindSet]V) []kindSet {
 	keys := make([]kindSet, 0, len(m))
 	for k := range m {

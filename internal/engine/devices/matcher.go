@@ -6,35 +6,35 @@ import (
 
 // Matcher evaluates CEL expressions. It must give the same answer each time, and be safe for concurrent use.
 type Matcher interface {
-	// Matches reports whether the expression is true of the device of the driver. The error says why it has no value. The device must
-	// not be changed.
+	// Matches reports whether the expression is true for the device of the driver. The error says why the expression has no value. It must
+	// not change the device.
 	Matches(expression, driver string, device *resourcev1.Device) (bool, error)
 }
 
-// matching is what an alternative says of the devices of an inventory, whatever is allocated.
+// matching is the verdict of an alternative on the devices of an inventory, independent of allocations.
 type matching struct {
 	// verdicts are by device.
 	verdicts []verdict
-	// amounts are what the alternative takes of each device's capacities, nil for none.
+	// amounts are what the alternative takes of each device's capacities, nil for nothing.
 	amounts [][]int64
 }
 
-// verdict is what an alternative says of a device.
+// verdict is the verdict of an alternative on a device.
 type verdict struct {
-	// err is why a selector has no value.
+	// err says why a selector has no value.
 	err error
-	// selector is the first one, counted from 1, that is false; 0 if all are true.
+	// selector is the number, from 1, of the first selector that is false; 0 if all are true.
 	selector int
-	// small says that the device has not the capacity, or not the one that is asked for.
+	// small means that the device has too little capacity, or lacks the requested one.
 	small bool
-	// tainted says that the device has a taint that is not tolerated.
+	// tainted means that the device has a taint that is not tolerated.
 	tainted bool
 }
 
-// matches reports whether the device is one of those that the alternative is about.
+// matches reports whether the device meets the alternative's selectors and has the capacity.
 func (v *verdict) matches() bool { return v.err == nil && v.selector == 0 && !v.small }
 
-// Matches remembers what claims say of the devices of inventories. It is not safe for concurrent use.
+// Matches caches the verdicts of claims on the devices of inventories. It is not safe for concurrent use.
 type Matches struct {
 	answers *answers
 	known   map[matchKey]*matching
@@ -45,12 +45,12 @@ type matchKey struct {
 	alternative *alternative
 }
 
-// NewMatches remembers what the matcher says. A nil matcher has every selector fail.
+// NewMatches caches what the matcher returns. With a nil matcher every selector fails.
 func NewMatches(m Matcher) *Matches {
 	return &Matches{answers: newAnswers(m), known: map[matchKey]*matching{}}
 }
 
-// noMatcherError is a type so that it can be told apart from what a Matcher says.
+// noMatcherError is a separate type so that it can be distinguished from errors of a Matcher.
 type noMatcherError struct{}
 
 func (noMatcherError) Error() string { return "nothing that evaluates selectors was given" }
@@ -80,7 +80,7 @@ func (m *Matches) of(inv *Inventory, a *alternative) *matching {
 	return out
 }
 
-// judge asks the selectors.
+// judge evaluates the selectors.
 func (m *Matches) judge(a *alternative, d *device) verdict {
 	for i, expression := range a.selectors {
 		if m.answers.matcher == nil {

@@ -8,49 +8,49 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Code says which kind of reason a Miss is.
+// Code is the kind of reason of a Miss.
 type Code string
 
-// The reasons, in the order in which they are looked for: a later one comes closer to an allocation.
+// The reasons, in the order of the checks: a later one is closer to an allocation.
 const (
-	// MissTooMany: the requests up to this one ask for more devices than a claim can have, whatever the node has.
+	// MissTooMany: the requests up to this one ask for more devices than a claim can have, on any node.
 	MissTooMany Code = "TooMany"
-	// MissNoDevices: the node has no devices at all.
+	// MissNoDevices: the node has no devices.
 	MissNoDevices Code = "NoDevices"
-	// MissPool: a pool is incomplete or invalid. Detail says which and why.
+	// MissPool: a pool is incomplete or invalid. Detail names the pool and the problem.
 	MissPool Code = "Pool"
-	// MissSelectorError: a selector has no value. Detail says why.
+	// MissSelectorError: a selector can't be evaluated. Detail says why.
 	MissSelectorError Code = "SelectorError"
-	// MissNoMatcher: there are selectors, and nothing that evaluates them.
+	// MissNoMatcher: there are selectors, but no Matcher.
 	MissNoMatcher Code = "NoMatcher"
-	// MissSelector: too few devices meet the selectors. Selector is the first one that too few meet, Detail what they have instead.
+	// MissSelector: too few devices meet the selectors. Selector is the first that too few devices meet, Detail what they have instead.
 	MissSelector Code = "Selector"
 	// MissCapacity: too few of them have the capacity. Detail says what they have.
 	MissCapacity Code = "Capacity"
-	// MissTaint: too few of them have no taint, or a tolerated one. Detail is a taint.
+	// MissTaint: too few of them are without an untolerated taint. Detail is a taint.
 	MissTaint Code = "Taint"
-	// MissCount: more devices match than a claim can have, and all are asked for.
+	// MissCount: the request asks for all matching devices, and there are more than a claim can have.
 	MissCount Code = "Count"
 	// MissInUse: too few of them are free.
 	MissInUse Code = "InUse"
-	// MissConstraint: no choice of them meets the constraint. Detail is its attribute.
+	// MissConstraint: no choice of the free devices meets the constraint. Detail is the constraint's attribute.
 	MissConstraint Code = "Constraint"
-	// MissAllConstraint: a constraint excludes some of the devices that a request wants all of. Detail is its attribute.
+	// MissAllConstraint: a constraint excludes some of the devices although the request asks for all. Detail is the constraint's attribute.
 	MissAllConstraint Code = "AllConstraint"
-	// MissTogether: each request alone could be met.
+	// MissTogether: each request alone can be met, but not all together.
 	MissTogether Code = "Together"
-	// MissSteps: the search was given up.
+	// MissSteps: the search exceeded MaxSteps.
 	MissSteps Code = "Steps"
 )
 
-// Miss is why claims have no devices: of the request that is furthest from having any.
+// Miss says why claims get no devices, for the request that is furthest from getting any.
 type Miss struct {
 	Code Code
 	// Claim and Request are names.
 	Claim, Request string
-	// Wanted is how many devices the request asks for, 0 for all; Found how many come up to what Code says; Of how many these are of.
+	// Wanted is the requested number of devices, 0 for all; Found is how many pass the check that Code names; Of is how many were checked.
 	Wanted, Found, Of int
-	// Driver of the devices that come closest.
+	// Driver of the closest devices.
 	Driver string
 	// Selector is a CEL expression.
 	Selector string
@@ -58,7 +58,7 @@ type Miss struct {
 	Detail string
 }
 
-// String is a sentence without a full stop.
+// String returns a sentence without a full stop.
 func (m *Miss) String() string {
 	what := fmt.Sprintf("request %s of claim %s", m.Request, m.Claim)
 	wants := fmt.Sprintf("%s wants %d", what, m.Wanted)
@@ -100,8 +100,8 @@ func (m *Miss) String() string {
 	return wants
 }
 
-// Cure is what would have to be true of the request so that some devices meet it, as a clause; empty where a smaller number of devices would do, or where
-// it is not known.
+// Cure returns the change to the request after which some devices would meet it, as a clause; empty if a smaller number of devices would
+// do, or if no change is known.
 func (m *Miss) Cure() string {
 	if m.Code != MissSelectorError && m.Found > 0 {
 		return ""
@@ -109,7 +109,7 @@ func (m *Miss) Cure() string {
 	what := fmt.Sprintf("request %s of claim %s", m.Request, m.Claim)
 	switch m.Code {
 	case MissSelectorError:
-		first, _, _ := strings.Cut(m.Detail, "\n") // a compiler shows the place below its message
+		first, _, _ := strings.Cut(m.Detail, "\n") // the compiler shows the position below its message
 		return fmt.Sprintf("the selector of %s could be evaluated: %s", what, first)
 	case MissSelector:
 		if m.Detail != "" {
@@ -131,7 +131,7 @@ func (m *Miss) detail(before string) string {
 	return before + m.Detail
 }
 
-// Nearer reports whether a miss comes closer to an allocation than another.
+// Nearer reports whether a miss is closer to an allocation than another.
 func (m *Miss) Nearer(than *Miss) bool {
 	if a, b := m.Code.order(), than.Code.order(); a != b {
 		return a > b
@@ -139,14 +139,14 @@ func (m *Miss) Nearer(than *Miss) bool {
 	return m.Found > than.Found
 }
 
-// order of the codes: see there.
+// order is the position of the code in the list of reasons.
 func (c Code) order() int {
 	return slices.Index([]Code{
 		MissTooMany, MissNoDevices, MissPool, MissSelectorError, MissNoMatcher, MissSelector, MissCapacity, MissTaint, MissCount, MissInUse, MissConstraint, MissAllConstraint, MissTogether, MissSteps,
 	}, c)
 }
 
-// erred is the reason for a selector without a value.
+// erred returns the reason for a selector that can't be evaluated.
 func (s *search) erred(claim *Claim, a *alternative, err error) *Miss {
 	m := &Miss{Code: MissSelectorError, Claim: claim.name, Request: a.name, Wanted: a.asks(), Detail: err.Error()}
 	if _, ok := err.(noMatcherError); ok {
@@ -162,7 +162,7 @@ func (a *alternative) wanted() int {
 	return a.count
 }
 
-// asks is how many devices the request asks for, 0 for all, also where that is more than a claim can have.
+// asks is the requested number of devices, 0 for all, even if a claim can't have that many.
 func (a *alternative) asks() int {
 	if a.all {
 		return 0
@@ -170,8 +170,8 @@ func (a *alternative) asks() int {
 	return a.asked
 }
 
-// why is the reason after a search that found nothing: of each request that of the alternative that came closest, of all requests the
-// one that is furthest.
+// why returns the reason after a search without result: for each request it takes the closest alternative, and of all requests the one that
+// is furthest from an allocation.
 func (s *search) why() *Miss {
 	var worst *Miss
 	for c, claim := range s.claims {
@@ -194,7 +194,7 @@ func (s *search) why() *Miss {
 	return worst
 }
 
-// whyNot counts the devices that come through each sieve, and stops at the first that lets too few through.
+// whyNot counts the devices that pass each check, and stops at the first that too few pass.
 func (s *search) whyNot(c int, r *request, a *alternative) *Miss {
 	claim := s.claims[c]
 	m := &Miss{Claim: claim.name, Request: a.name, Wanted: a.asks()}
@@ -256,7 +256,7 @@ func (s *search) whyNot(c int, r *request, a *alternative) *Miss {
 	return m
 }
 
-// reachable are all devices of the sources that the node can use.
+// reachable returns all devices of the sources that the node can use.
 func (s *search) reachable() []candidate {
 	var out []candidate
 	for at := range s.sources {
@@ -281,7 +281,7 @@ func (s *search) problem() string {
 	return ""
 }
 
-// rejected describes the first device that a sieve held back.
+// rejected describes the first device that fails a check.
 func (s *search) rejected(list []candidate, keep func(candidate) bool, code Code, a *alternative) string {
 	for _, c := range list {
 		if keep(c) {
@@ -311,7 +311,7 @@ func (s *search) rejected(list []candidate, keep func(candidate) bool, code Code
 	return ""
 }
 
-// have says what the first device that a selector rejected has of what the selector names.
+// have describes the first device that a selector rejected, by the attributes that the selector names.
 func (s *search) have(list, through []candidate, expression string) string {
 	for _, c := range list {
 		if slices.Contains(through, c) {
@@ -335,7 +335,7 @@ func (s *search) have(list, through []candidate, expression string) string {
 	return ""
 }
 
-// mentions reports whether the expression has the name, or the part after its domain, as a word.
+// mentions reports whether the expression contains the name, or its part after the domain, as a word.
 func mentions(expression, name string) bool {
 	if _, id, ok := strings.Cut(name, "/"); ok {
 		name = id

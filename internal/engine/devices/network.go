@@ -8,15 +8,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Place is nodes that can use the same devices of an Inventory of which several nodes can use some.
+// Place is a set of nodes that can use the same network devices of an Inventory, which are devices that several nodes can use.
 type Place struct {
 	// Selector selects the nodes; nil for all.
 	Selector *corev1.NodeSelector
-	// Reach is the devices: those for all nodes, and those of the selector.
+	// Reach contains the devices for all nodes, and those for the selected nodes.
 	Reach *Reach
 }
 
-// Places are those of the inventory with devices, first that of all nodes. Devices for which skip is true belong to none.
+// Places returns the places of the inventory that have devices; the place of all nodes comes first. Devices for which skip returns true
+// belong to no place.
 func (inv *Inventory) Places(skip func(at int) bool) []Place {
 	known := map[string]bool{}
 	var out []Place
@@ -32,7 +33,7 @@ func (inv *Inventory) Places(skip func(at int) bool) []Place {
 	return out
 }
 
-// reachOf is the devices for all nodes, and those of the place of the text.
+// reachOf returns the devices for all nodes, and those of the place with that text.
 func (inv *Inventory) reachOf(text string, skip func(at int) bool) *Reach {
 	r := &Reach{devices: make([]bool, len(inv.devices)), pools: make([]bool, len(inv.pools))}
 	for i := range inv.devices {
@@ -43,7 +44,7 @@ func (inv *Inventory) reachOf(text string, skip func(at int) bool) *Reach {
 	return r
 }
 
-// NodesOf selects the nodes that can use the device; nil if all can, or there is no such device.
+// NodesOf returns the selector of the nodes that can use the device; nil if all can, or if there is no such device.
 func (inv *Inventory) NodesOf(id ID) *corev1.NodeSelector {
 	at, ok := inv.index[id]
 	if !ok || inv.devices[at].where.all {
@@ -52,7 +53,7 @@ func (inv *Inventory) NodesOf(id ID) *corev1.NodeSelector {
 	return inv.devices[at].where.nodes()
 }
 
-// Has reports whether the inventory has the device.
+// Has reports whether the inventory contains the device.
 func (inv *Inventory) Has(id ID) bool {
 	_, ok := inv.index[id]
 	return ok
@@ -60,7 +61,7 @@ func (inv *Inventory) Has(id ID) bool {
 
 func (w *where) text() string { return fmt.Sprintf("%t %q %v", w.all, w.node, w.selector) }
 
-// nodes selects those that can use the device, nil for none.
+// nodes returns the selector of the nodes that can use the device, nil for none.
 func (w *where) nodes() *corev1.NodeSelector {
 	if w.node == "" || w.all {
 		return w.selector
@@ -70,15 +71,15 @@ func (w *where) nodes() *corev1.NodeSelector {
 	}}}}}
 }
 
-// Requests is how many requests the claim has.
+// Requests is the number of requests of the claim.
 func (c *Claim) Requests() int { return len(c.requests) }
 
-// WantsAll reports whether an alternative of the request wants all devices.
+// WantsAll reports whether an alternative of the request asks for all devices.
 func (c *Claim) WantsAll(request int) bool {
 	return slices.ContainsFunc(c.requests[request].alternatives, func(a alternative) bool { return a.all })
 }
 
-// Candidates says of each device of the inventory whether an alternative of the request is about it, free or not, or may be.
+// Candidates says, for each device of the inventory, whether it matches or may match an alternative of the request, free or not.
 func (m *Matches) Candidates(inv *Inventory, c *Claim, request int) []bool {
 	out := make([]bool, len(inv.devices))
 	for a := range c.requests[request].alternatives {
@@ -90,8 +91,8 @@ func (m *Matches) Candidates(inv *Inventory, c *Claim, request int) []bool {
 	return out
 }
 
-// Split parts a claim by its requests: here are those for which there is false. Either is nil without any. The error, an *Error, names a
-// constraint that ties requests of both together.
+// Split divides a claim by its requests: those for which there is false go to here, the others to other. A part without requests is nil.
+// The error, an *Error, names a constraint that connects requests of both parts.
 func (c *Claim) Split(there []bool) (here, other *Claim, err error) {
 	h, o := &Claim{name: c.name}, &Claim{name: c.name}
 	for r := range c.requests {
@@ -121,7 +122,7 @@ func (c *Claim) Split(there []bool) (here, other *Claim, err error) {
 	return h, o, nil
 }
 
-// ties reports whether the constraint is about a request of the claim.
+// ties reports whether the constraint applies to a request of the claim.
 func (c *Claim) ties(x *constraint) bool {
 	return slices.ContainsFunc(c.requests, func(r request) bool {
 		return slices.ContainsFunc(r.alternatives, func(a alternative) bool { return x.concerns(&r, &a) })

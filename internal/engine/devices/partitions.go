@@ -4,7 +4,8 @@ import (
 	"slices"
 )
 
-// countPartitions finds the devices that draw on counters. Of those that varied kinds want some are counted that can be had together.
+// countPartitions counts the devices that use counters. If varied kinds compete for them, it counts a set of devices that can be allocated
+// together.
 func (n *nodeUnits) countPartitions() {
 	varied := kindSet{}
 	for at := range n.list {
@@ -34,7 +35,7 @@ func (n *nodeUnits) countPartitions() {
 	n.part(apart)
 }
 
-// part counts all of the devices if counters suffice for all, else some that can be had together, of each kind in turn.
+// part counts all of the devices if the counters suffice for all; otherwise a set that can be allocated together, with each kind in turn.
 func (n *nodeUnits) part(list []int) {
 	left := slices.Clone(n.u.left)
 	fits := func(i int) bool {

@@ -7,12 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// Reach is what of an Inventory a node can use. Nil stands for all.
+// Reach says which devices of an Inventory a node can use. Nil means all.
 type Reach struct {
 	devices, pools []bool
 }
 
-// Reach finds out which devices the node of that name with these labels can use.
+// Reach finds the devices that the node with that name and these labels can use.
 func (inv *Inventory) Reach(node string, of map[string]string) *Reach {
 	r := &Reach{devices: make([]bool, len(inv.devices)), pools: make([]bool, len(inv.pools))}
 	for i := range inv.devices {
@@ -45,7 +45,7 @@ func (w *where) has(node string, of map[string]string) bool {
 	return false
 }
 
-// has reports whether any slice of the pool is for the node. Counters are for all nodes.
+// has reports whether any slice of the pool is for the node. Counters apply to all nodes.
 func (p *pool) has(node string, of map[string]string) bool {
 	for _, s := range p.slices {
 		if len(s.Spec.SharedCounters) > 0 {

@@ -8,43 +8,43 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// search looks for devices for some claims. It takes them from the usages as it goes, and gives them back where it goes back.
+// search looks for devices for some claims. It allocates them in the usages as it goes, and releases them when it goes back.
 type search struct {
 	sources []Source
 	claims  []*Claim
 	matches *Matches
-	// options are the devices that each alternative can have, by claim, request and alternative.
+	// options are the possible devices of each alternative, by claim, request and alternative.
 	options [][][]options
 	results []Result
-	// held counts the results of each claim; admin holds what each claim uses for administration.
+	// held counts the results of each claim; admin contains the devices that each claim uses for administration.
 	held  []int
 	steps int
-	// failed is why there is no point in going on.
+	// failed says why the search can stop.
 	failed *Miss
 }
 
-// place is where the search is.
+// place is the present position of the search.
 type place struct{ claim, request int }
 
-// options are the devices that an alternative can have.
+// options are the possible devices of an alternative.
 type options struct {
 	groups []group
-	// every are the devices that all of them have to be had of, for an alternative that wants all.
+	// every contains all matching devices, for an alternative that asks for all of them.
 	every []candidate
 	count int
 }
 
-// group are devices that make no difference to any of the claims: of those that are free the first one is taken.
+// group is a set of devices that are equal for all claims: the first free one is taken.
 type group struct {
 	members []candidate
-	// values are those of the attributes that constraints are about.
+	// values are the values of the attributes that constraints use.
 	values []value
 	// amounts are what a request takes of the devices' capacities.
 	amounts []int64
 	shared  bool
-	// err is why a selector has no value.
+	// err says why a selector can't be evaluated.
 	err error
-	// banned says that what could be had with it was tried.
+	// banned means that all solutions with it have been tried.
 	banned bool
 }
 
@@ -54,7 +54,7 @@ type candidate struct {
 	device int32
 }
 
-// prepare finds the devices that each alternative can have.
+// prepare finds the possible devices of each alternative.
 func (s *search) prepare() *Miss {
 	s.held = make([]int, len(s.claims))
 	s.options = make([][][]options, len(s.claims))
@@ -103,7 +103,7 @@ func (s *search) optionsOf(claim *Claim, r *request, a *alternative) (options, *
 	return o, nil
 }
 
-// everyOf finds the devices of an alternative that wants all: none may be unknown.
+// everyOf finds the devices of an alternative that asks for all: its pools must be complete.
 func (s *search) everyOf(claim *Claim, a *alternative) (options, *Miss) {
 	var o options
 	for at := range s.sources {
@@ -130,7 +130,7 @@ func (s *search) everyOf(claim *Claim, a *alternative) (options, *Miss) {
 	return o, nil
 }
 
-// likeness is equal for devices that no claim of the search can tell apart while they are free.
+// likeness is equal for devices that no claim of the search can distinguish while they are free.
 func (s *search) likeness(c candidate, claim *Claim, r *request, a *alternative, v *verdict) string {
 	d := s.device(c)
 	if d.shared || v.err != nil || s.anyAdmin() {
@@ -161,7 +161,7 @@ func (s *search) device(c candidate) *device {
 	return &s.sources[c.source].Usage.inventory.devices[c.device]
 }
 
-// valuesOf are the values of the attributes that the claim's constraints are about.
+// valuesOf returns the values of the attributes that the claim's constraints use.
 func valuesOf(claim *Claim, d *device) []value {
 	var out []value
 	for i := range claim.constraints {
@@ -170,7 +170,7 @@ func valuesOf(claim *Claim, d *device) []value {
 	return out
 }
 
-// next goes on with the request there: it is false if no way leads to the end.
+// next continues with the request at that position; false if there is no solution.
 func (s *search) next(at place) bool {
 	for at.claim < len(s.claims) && at.request == len(s.claims[at.claim].requests) {
 		at = place{claim: at.claim + 1}
@@ -198,7 +198,7 @@ func (s *search) next(at place) bool {
 	return false
 }
 
-// takeAll takes every device and goes on.
+// takeAll takes every device and continues.
 func (s *search) takeAll(at place, a *alternative, o *options) bool {
 	if o.count == 0 {
 		return false
@@ -210,9 +210,9 @@ func (s *search) takeAll(at place, a *alternative, o *options) bool {
 		amounts := s.matches.of(s.sources[c.source].Usage.inventory, a).amounts[c.device]
 		values := valuesOf(s.claims[at.claim], d)
 		if !a.tolerates(d) || !s.take(at, a, c, amounts, values) {
-			used := d.shared && s.sources[c.source].Usage.uses[c.device] > 0 // the scheduler looks at what is left of it last
+			used := d.shared && s.sources[c.source].Usage.uses[c.device] > 0 // the scheduler checks the remaining capacity last
 			if a.tolerates(d) && (used || s.free(at, a, c, amounts)) && !s.allowed(at, a, values) {
-				// The scheduler gives up, whatever alternatives there are.
+				// The scheduler gives up here, whatever other alternatives there are.
 				s.failed = s.excludes(at, a, values)
 			}
 			s.back(before)
@@ -226,8 +226,8 @@ func (s *search) takeAll(at place, a *alternative, o *options) bool {
 	return false
 }
 
-// takeSome takes as many devices of an alternative as are left to take, and goes on. Groups are tried in the order of their first
-// device that can be had; after one was tried, no way without it needs to try it again.
+// takeSome takes the remaining number of devices of an alternative, and continues. Groups are tried in the order of their first available
+// device; once a group has been tried, solutions without it need not try it again.
 func (s *search) takeSome(at place, alternative int, o *options, left int) bool {
 	if left == 0 {
 		return s.next(place{at.claim, at.request + 1})
@@ -253,7 +253,7 @@ func (s *search) takeSome(at place, alternative int, o *options, left int) bool 
 			s.failed = &Miss{Code: MissSteps, Claim: s.claims[at.claim].name, Request: a.name, Wanted: a.asks()}
 			return false
 		}
-		if o.groups[g].shared { // a request has a device once
+		if o.groups[g].shared { // a request gets a device only once
 			o.groups[g].banned = true
 			banned = append(banned, g)
 		}
@@ -273,7 +273,7 @@ func (s *search) takeSome(at place, alternative int, o *options, left int) bool 
 	}
 }
 
-// first is the first device that can be had, and its group; -1 if there is none.
+// first returns the first available device and its group; -1 if there is none.
 func (s *search) first(at place, a *alternative, o *options) (int, candidate) {
 	best, found := -1, candidate{}
 	for g := range o.groups {
@@ -297,17 +297,18 @@ func (c candidate) before(d candidate) bool {
 	return c.source < d.source || c.source == d.source && c.device < d.device
 }
 
-// free reports whether the alternative can have the device by what is allocated.
+// free reports whether the alternative can get the device, given what is allocated.
 func (s *search) free(at place, a *alternative, c candidate, amounts []int64) bool {
 	u := s.sources[c.source].Usage
 	if !a.admin {
 		return !s.administered(c, -1) && u.free(c.device, amounts)
 	}
-	// What others have is no obstacle, but no claim has a device twice.
+	// Administration may use devices that others have, but no claim gets a device twice.
 	return !s.administered(c, at.claim) && !s.taken(c, at.claim)
 }
 
-// administered reports whether the claim, or any if it is -1, has the device for administration: nobody of the pod has it as well.
+// administered reports whether the claim, or any claim if it is -1, uses the device for administration: then no other claim of the pod can
+// have it.
 func (s *search) administered(c candidate, claim int) bool {
 	return slices.ContainsFunc(s.results, func(r Result) bool {
 		return r.Admin && r.source == c.source && r.device == c.device && (claim < 0 || r.Claim == claim)
@@ -335,19 +336,19 @@ func (s *search) take(at place, a *alternative, c candidate, amounts []int64, va
 	return true
 }
 
-// excludes is the reason where a constraint excludes one of the devices that a request wants all of.
+// excludes returns the reason if a constraint excludes one of the devices of a request for all.
 func (s *search) excludes(at place, a *alternative, values []value) *Miss {
 	claim := s.claims[at.claim]
 	attribute := claim.constraints[s.violated(at, a, values)].attribute
 	return &Miss{Code: MissAllConstraint, Claim: claim.name, Request: a.name, Detail: attribute}
 }
 
-// allowed reports whether the claim's constraints let it have a device with these values.
+// allowed reports whether the claim's constraints allow a device with these values.
 func (s *search) allowed(at place, a *alternative, values []value) bool {
 	return s.violated(at, a, values) < 0
 }
 
-// violated is the first of the claim's constraints that does not let it have a device with these values; -1 if all do.
+// violated returns the first constraint of the claim that forbids a device with these values; -1 if all allow it.
 func (s *search) violated(at place, a *alternative, values []value) int {
 	claim := s.claims[at.claim]
 	request := &claim.requests[at.request]
@@ -373,13 +374,13 @@ func (s *search) violated(at place, a *alternative, values []value) int {
 	return -1
 }
 
-// concerned reports whether the constraint is about the request that has the device.
+// concerned reports whether the constraint applies to the request that has the device.
 func (s *search) concerned(claim *Claim, c *constraint, r *Result) bool {
 	name, _, _ := strings.Cut(r.Request, "/")
 	return len(c.requests) == 0 || slices.Contains(c.requests, name) || slices.Contains(c.requests, r.Request)
 }
 
-// back gives back all devices but the first n.
+// back releases all devices except the first n.
 func (s *search) back(n int) {
 	for len(s.results) > n {
 		r := &s.results[len(s.results)-1]

@@ -4,14 +4,14 @@ import (
 	"fmt"
 )
 
-// countShared finds the devices that several claims can have: each as often as its capacities allow, for whichever kinds. One that a varied
-// kind wants is counted for one kind alone, of all kinds in turn.
+// countShared counts the devices that several claims can share: each as often as its capacities allow, for all kinds together. A device
+// that a varied kind wants is counted for one kind only, choosing each kind in turn.
 func (n *nodeUnits) countShared() {
 	turn := 0
 	for i, set := range n.sets {
 		d := &n.inv.devices[i]
 		if set.empty() || !d.shared || n.once[i] && len(d.consumes) == 0 || len(d.consumes) > 0 && n.u.uses[i] == 0 {
-			continue // partitions that are shared as well are not counted
+			continue // shared partitions are not counted
 		}
 		if !n.anyVaried(set) {
 			n.out.groups.add(n.sharedGroup(i, set))
@@ -41,7 +41,7 @@ func (n *nodeUnits) anyVaried(set kindSet) bool {
 	return false
 }
 
-// sharedGroup is a shared device as devices that draw on its capacities: as many for each kind as there is capacity for.
+// sharedGroup represents a shared device as a group of devices that use its capacities: for each kind as many as its capacity allows.
 func (n *nodeUnits) sharedGroup(i int, set kindSet) counterGroup {
 	g := counterGroup{left: n.u.capacitiesLeft(i)}
 	for at := range set.all {
@@ -52,7 +52,7 @@ func (n *nodeUnits) sharedGroup(i int, set kindSet) counterGroup {
 	return g
 }
 
-// capacitiesLeft is what is left of each capacity of the shared device.
+// capacitiesLeft is the remaining amount of each capacity of the shared device.
 func (u *Usage) capacitiesLeft(i int) []int64 {
 	d := &u.inventory.devices[i]
 	out := make([]int64, len(d.capacity))
@@ -65,7 +65,7 @@ func (u *Usage) capacitiesLeft(i int) []int64 {
 	return out
 }
 
-// takesOf is what a request of the kind takes of the shared device's capacities, whichever of its alternatives it has.
+// takesOf is the amount of the shared device's capacities that a request of the kind takes, for any of its alternatives.
 func (n *nodeUnits) takesOf(i, at int) []int64 {
 	out := make([]int64, len(n.inv.devices[i].capacity))
 	for _, a := range n.list[at].alternatives {
@@ -80,8 +80,8 @@ func (n *nodeUnits) takesOf(i, at int) []int64 {
 	return out
 }
 
-// unitsOf is how many requests of the kind the shared device has capacity for: one if a request wants several devices, or all, since it has
-// each once.
+// unitsOf is how many requests of the kind the shared device has capacity for: one if a request asks for several devices or for all, since
+// it gets each device once.
 func (n *nodeUnits) unitsOf(i, at int) int64 {
 	units := int64(manyUnits)
 	left := n.u.capacitiesLeft(i)

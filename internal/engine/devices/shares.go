@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// Devices that draw on the same counters can't be had all at once: a GPU is had whole, or as so many partitions. For a node with n GPUs
-// and a kind of partition of which p fit on one, a whole GPU weighs p and a partition 1: of both together there is no more than n·p. That
-// is one resource, a share. Whatever weights kinds have, claims can be met only if they weigh no more than the heaviest devices that can be
-// had together, so a share never excludes what can be. Weights are chosen so that it excludes much of what can't: each kind in turn weighs what
-// makes as many of it as a group has room for weigh 1, and every other kind as much as it can without the group having room for more.
+// Devices that use the same counters can't all be allocated at once: a GPU is allocated as a whole, or as a number of partitions. For a
+// node with n GPUs, and a kind of partition of which p fit on one GPU, a whole GPU weighs p and a partition 1: the weight of both together
+// is at most n·p. That limit is one resource, called a share. For any weights of kinds, claims can only be met if they weigh no more than
+// the heaviest devices that can be allocated together. So a share never excludes what is possible. Weights are chosen so that a share
+// excludes much of what is impossible. Each kind in turn gets the weight at which as many of it as a group has room for weigh 1; every
+// other kind gets the largest weight with which the group still has no room for more.
 
 // weighted gives each kind a weight.
 type weighted struct {
-	// weights are by kind, 0 for most; kinds are the others.
+	// weights are by kind, 0 for most; kinds are those with a weight.
 	weights []int64
 	kinds   kindSet
 }
@@ -27,7 +28,7 @@ func (w *weighted) heaviest(set kindSet) int64 {
 	return most
 }
 
-// ofMasks is the weight of devices that nothing else depends on.
+// ofMasks is the total weight of devices on which no others depend.
 func (w *weighted) ofMasks(by map[kindSet]int64) int64 {
 	sum := int64(0)
 	for mask, count := range by {
@@ -36,18 +37,18 @@ func (w *weighted) ofMasks(by map[kindSet]int64) int64 {
 	return sum
 }
 
-// without is the same for nodes where devices do not serve some kinds.
+// without returns the same weights for nodes where devices do not serve some kinds.
 func (w *weighted) without(kinds kindSet) weighted {
 	return weighted{w.weights, w.kinds.without(kinds)}
 }
 
-// maxShares bounds the resources that groups make, maxShareUnit the amount that is 1 in weights.
+// maxShares bounds the resources that groups make; maxShareUnit bounds the amount that weighs 1.
 const (
 	maxShares    = 32
 	maxShareUnit = 1 << 14
 )
 
-// sharesOf finds the shares of the groups of the nodes, those of the first nodes first, but for what sets say already.
+// sharesOf finds the shares of the groups of the nodes, in the order of the nodes, except those that the sets express already.
 func sharesOf(nodes []Units, sets []kindSet) []weighted {
 	var out []weighted
 	for i := range nodes {
@@ -77,7 +78,7 @@ func (w *weighted) alike() bool {
 	return true
 }
 
-// shares are what the group's kinds weigh: one for each of them, where there are several.
+// shares returns the weights of the group's kinds: one set of weights for each kind, if there are several.
 func (g *counterGroup) shares() []weighted {
 	all := kindSet{}
 	for i := range g.parts {
@@ -86,7 +87,7 @@ func (g *counterGroup) shares() []weighted {
 	if all.count() < 2 {
 		return nil
 	}
-	// Those of which the group has room for few come first: they weigh most.
+	// Kinds of which the group has room for few come first: they weigh most.
 	type room struct {
 		kind int
 		most int64
@@ -115,15 +116,15 @@ func (g *counterGroup) shares() []weighted {
 	return out
 }
 
-// lifting gives kinds weights one after another. The group never has more than unit.
+// lifting gives weights to kinds one after another. The weight that the group has room for never exceeds unit.
 type lifting struct {
 	g    *counterGroup
 	unit int64
 	w    weighted
 }
 
-// lift gives the kind the largest weight with which the group has no more than the unit: as much as others leave of it to each, in the worst
-// of all ways to have some. Most is how many of the kind alone there can be.
+// lift gives the kind the largest weight with which the group still has room for no more than the unit: what the other kinds leave, divided
+// by the number of devices of the kind, in the worst combination. most is how many devices of only that kind fit.
 func (l *lifting) lift(kind int, most int64) {
 	l.w.kinds.add(kind)
 	l.share(kind, l.unit, most)
@@ -142,7 +143,7 @@ func (l *lifting) lift(kind int, most int64) {
 				rest -= had * heaviest
 			}
 		}
-		if n == 0 { // there are too many ways
+		if n == 0 { // too many combinations
 			break
 		}
 		l.share(kind, rest, n)
@@ -151,7 +152,7 @@ func (l *lifting) lift(kind int, most int64) {
 	l.w.kinds.remove(kind)
 }
 
-// share has the kind weigh the rest divided by n, in finer units if it must and they may be so fine.
+// share sets the weight of the kind to rest divided by n, in finer units if necessary and allowed.
 func (l *lifting) share(kind int, rest, n int64) {
 	if finer := n / gcd(max(rest, 0), n); finer > 1 && l.unit*finer <= maxShareUnit {
 		l.unit, rest = l.unit*finer, rest*finer
@@ -162,7 +163,7 @@ func (l *lifting) share(kind int, rest, n int64) {
 	l.w.weights[kind] = max(rest, 0) / n
 }
 
-// reduce divides all weights by what divides all.
+// reduce divides all weights by their greatest common divisor.
 func (l *lifting) reduce() {
 	by := int64(0)
 	for _, w := range l.w.weights {

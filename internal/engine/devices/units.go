@@ -4,47 +4,47 @@ import (
 	"slices"
 )
 
-// Units are the devices of a node that are free, by the kinds that each could serve. A device that can serve several claims at a time is
-// as many units.
+// Units are the free devices of a node, by the kinds that each could serve. A device that can serve several claims at once counts as that
+// many units.
 type Units struct {
-	// by has the number of units by the set of kinds, one bit each.
+	// by counts the units by set of kinds, one bit each.
 	by map[kindSet]int64
-	// groups are the devices that draw on the same counters. What can be had of each together is asked of it.
+	// groups are the devices that use the same counters. They compute how many of their devices can be allocated together.
 	groups counterGroups
-	// present says of each presence whether it is met.
+	// present says, for each presence, whether it is met.
 	present []bool
-	// varied is what the node has for kinds that are varied, by kind.
+	// varied is what the node has for varied kinds, by kind.
 	varied map[int]share
-	// choice is, by kind, which alternative the node can meet first: -1 for none. Kinds with one alternative have no entry.
+	// choice is, by kind, the first alternative that the node can meet: -1 for none. Kinds with one alternative have no entry.
 	choice map[int]int
 }
 
-// share is what a node has for a kind that is varied: how many devices a request takes there, and how many such requests it can meet.
+// share is what a node has for a varied kind: how many devices a request takes there, and how many such requests it can meet.
 type share struct{ takes, times int64 }
 
-// manyUnits is the most that one shared device counts for.
+// manyUnits is the largest number of units that one shared device counts.
 const manyUnits = 1 << 12
 
-// nodeUnits finds the units of one node.
+// nodeUnits computes the units of one node.
 type nodeUnits struct {
 	*Kinds
 	u       *Usage
 	inv     *Inventory
 	reach   *Reach
 	matches *Matches
-	// sets are the kinds that each device could serve, counted the units that it is counted for.
+	// sets are the kinds that each device could serve, counted the number of units of each device.
 	sets    []kindSet
 	counted []int64
-	// once are shared devices that count as had once: a claim must not have them twice.
+	// once contains shared devices that count as one unit: a claim must not get them twice.
 	once []bool
-	// takes is, by kind, how many devices a request takes on the node; 0 where it can't be met.
+	// takes is, by kind, the number of devices that a request takes on the node; 0 if it can't be met.
 	takes []int
-	// chosen is the alternative of kinds that are varied.
+	// chosen is the chosen alternative of varied kinds.
 	chosen []*alternative
 	out    Units
 }
 
-// Units finds the units of a node. The usage is not changed.
+// Units computes the units of a node. The usage is not changed.
 func (k *Kinds) Units(u *Usage, reach *Reach, m *Matches) Units {
 	inv := u.inventory
 	n := &nodeUnits{
@@ -71,7 +71,7 @@ func (k *Kinds) Units(u *Usage, reach *Reach, m *Matches) Units {
 	return n.out
 }
 
-// countVaried finds out how many requests of varied kinds can be met.
+// countVaried computes how many requests of varied kinds can be met.
 func (n *nodeUnits) countVaried() {
 	for at := range n.list {
 		if !n.list[at].varied {
@@ -98,7 +98,7 @@ func (n *nodeUnits) countVaried() {
 	}
 }
 
-// met reports whether as many devices are there, in use or not.
+// met reports whether that many devices exist, in use or not.
 func (p *presence) met(inv *Inventory, reach *Reach, m *Matches) bool {
 	matching := m.of(inv, p.alternative)
 	n := 0
@@ -117,8 +117,8 @@ func (p *presence) met(inv *Inventory, reach *Reach, m *Matches) bool {
 	return n >= p.count
 }
 
-// mark adds the kind to the sets of the free devices that could serve it: to none if a selector has no value for one of them, because then
-// the scheduler may refuse the node.
+// mark adds the kind to the sets of the free devices that could serve it. If a selector can't be evaluated for one of them it adds the kind
+// to none, because the scheduler may refuse the node.
 func (n *nodeUnits) mark(at int) {
 	kind := &n.list[at]
 	if len(kind.alternatives) > 1 {
@@ -153,8 +153,8 @@ func (n *nodeUnits) mark(at int) {
 	}
 }
 
-// freeFor are the devices that the alternative can have: all or none for one that asks for all. It is false if a selector has no value for
-// one of the node's devices.
+// freeFor returns the devices that the alternative can get: all or none for one that asks for all. It returns false if a selector can't be
+// evaluated for one of the node's devices.
 func (n *nodeUnits) freeFor(a *alternative, most int) ([]int32, bool) {
 	matching := n.matches.of(n.inv, a)
 	var out []int32
@@ -188,7 +188,7 @@ func (n *nodeUnits) poolsComplete() bool {
 	return true
 }
 
-// firstOf reports whether the kind is the first one of its bundle.
+// firstOf reports whether the kind is the first of its bundle.
 func (k *Kinds) firstOf(at int) bool {
 	for i := range at {
 		if k.list[i].bundle == k.list[at].bundle {
@@ -198,8 +198,8 @@ func (k *Kinds) firstOf(at int) bool {
 	return true
 }
 
-// dropImpossible leaves the kinds of a bundle nothing if it has requests for all devices and the scheduler would not allocate its claim on the
-// node: it gives up where constraints exclude one of all the devices, whatever alternatives there are.
+// dropImpossible removes all devices from the kinds of a bundle if it has requests for all devices and the scheduler would not allocate its
+// claim on the node: the scheduler gives up if constraints exclude one of all the devices, whatever alternatives there are.
 func (n *nodeUnits) dropImpossible(first int) {
 	kinds := kindSet{}
 	all := false
@@ -225,7 +225,7 @@ func (n *nodeUnits) dropImpossible(first int) {
 	}
 }
 
-// countApart counts devices that nothing else depends on.
+// countApart counts devices on which no others depend.
 func (n *nodeUnits) countApart() {
 	for i, set := range n.sets {
 		if d := &n.inv.devices[i]; !set.empty() && (!d.shared || n.once[i]) && len(d.consumes) == 0 {

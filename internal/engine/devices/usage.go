@@ -4,18 +4,18 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Usage is what is allocated of an Inventory. It is not safe for concurrent use.
+// Usage records what is allocated of an Inventory. It is not safe for concurrent use.
 type Usage struct {
 	inventory *Inventory
-	// uses counts the allocations of each device: at most one, unless it is shared.
+	// uses counts the allocations of each device: at most one, unless the device is shared.
 	uses []int32
-	// consumed is what is taken of each capacity of shared devices; nil for devices of which nothing was ever taken.
+	// consumed is the amount taken of each capacity of shared devices; nil for devices of which nothing was ever taken.
 	consumed [][]int64
-	// left is what is left of each counter. It is below zero where slices say less than what was allocated before.
+	// left is the remaining amount of each counter. It is negative if slices now publish less than was allocated before.
 	left []int64
 }
 
-// NewUsage is the usage of an inventory of which nothing is allocated.
+// NewUsage returns the usage of an inventory with nothing allocated.
 func NewUsage(inv *Inventory) *Usage {
 	u := &Usage{inventory: inv, uses: make([]int32, len(inv.devices)), left: make([]int64, len(inv.counters))}
 	copy(u.left, inv.counters)
@@ -28,7 +28,7 @@ func NewUsage(inv *Inventory) *Usage {
 	return u
 }
 
-// Clone is a copy that is changed on its own.
+// Clone returns an independent copy.
 func (u *Usage) Clone() *Usage {
 	c := &Usage{inventory: u.inventory, uses: append([]int32(nil), u.uses...), left: append([]int64(nil), u.left...)}
 	if u.consumed != nil {
@@ -40,11 +40,11 @@ func (u *Usage) Clone() *Usage {
 	return c
 }
 
-// Inventory is what the usage is of.
+// Inventory returns the inventory of the usage.
 func (u *Usage) Inventory() *Inventory { return u.inventory }
 
-// Hold takes the device of a claim's status, whether it is free or not. It reports whether the inventory has the device. Admin access
-// takes nothing.
+// Hold allocates the device named in a claim's status, whether it is free or not. It reports whether the inventory contains the device.
+// Admin access takes nothing.
 func (u *Usage) Hold(r *resourcev1.DeviceRequestAllocationResult) bool {
 	return u.hold(r, true)
 }
@@ -80,7 +80,7 @@ func (u *Usage) hold(r *resourcev1.DeviceRequestAllocationResult, take bool) boo
 	return true
 }
 
-// free reports whether the device can be had, with so much of its capacities.
+// free reports whether the device is available, with those amounts of its capacities.
 func (u *Usage) free(at int32, amounts []int64) bool {
 	d := &u.inventory.devices[at]
 	if u.uses[at] > 0 && !d.shared {
@@ -92,7 +92,7 @@ func (u *Usage) free(at int32, amounts []int64) bool {
 				return false
 			}
 		}
-		return true // its counters are drawn already
+		return true // its counters are already in use
 	}
 	for _, c := range d.consumes {
 		if u.left[c.counter] < c.amount {
