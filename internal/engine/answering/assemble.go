@@ -19,8 +19,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Solve places the snapshot's waiting pods, on nodes it has and on planned ones, and explains those it can't place. The
-// same model and query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
+// Solve places the snapshot's pending pods, on existing and planned nodes, and explains why the others have no place. The same model and
+// query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
 func Solve(ctx context.Context, m *model.Model, q planning.Query) (*planning.Plan, error) {
 	if ctx == nil {
 		return nil, options.Missing("Model.Solve", "the context")
@@ -45,16 +45,16 @@ func Solve(ctx context.Context, m *model.Model, q planning.Query) (*planning.Pla
 	return p, nil
 }
 
-// Plan writes down what the trial has done so far, as Solve would: where the pods go that it has placed, those of hidden
-// nodes among them, and why the others have no place. It changes nothing, so that a trial can be explained, rolled back and
-// gone on with. A cancelled context ends it early with ctx.Err().
+// Plan writes what the trial has done so far as a plan, like Solve: where it has placed pods, including those of hidden nodes, and why the
+// others have no place. It changes nothing, so a trial can be explained, rolled back and continued. A cancelled context ends it early with
+// ctx.Err().
 func (t *Answering) Plan(ctx context.Context) (*planning.Plan, error) {
 	out := &planning.Plan{Notes: slices.Clone(t.M.Notes)}
 	q := trial.NewPodQueues(t.Trial)
 	t.writeBindings(out, q)
 	explain.Of(t.Trial).WriteGangs(ctx, out)
 	if t.S.Topology != nil {
-		t.S.Topology.Binding = true // what is refused was tried so in the end: see PlaceTightly
+		t.S.Topology.Binding = true // pods without a place were last tried this way: see PlaceTightly
 		defer func() { t.S.Topology.Binding = false }()
 	}
 	explain.Of(t.Trial).WriteUnschedulable(out, q)
@@ -67,7 +67,7 @@ func (t *Answering) Plan(ctx context.Context) (*planning.Plan, error) {
 	return out, ctx.Err()
 }
 
-// writeBindings lists the placed pods in the order they can be bound, and again host by host.
+// writeBindings lists the placed pods in the order in which they can be bound, and again host by host.
 func (t *Answering) writeBindings(out *planning.Plan, q *trial.PodQueues) {
 	m := t.M
 	total := 0
@@ -114,7 +114,7 @@ func (t *Answering) writeNodes(out *planning.Plan, pods [][]planning.PodKey, loa
 	for i := range t.S.Planned {
 		mc := &t.S.Planned[i]
 		if len(pods[i]) == 0 {
-			continue // none of its pods was admitted
+			continue // no pod of it was admitted
 		}
 		numbers[mc.Pool]++
 		node := planning.NewNode{
@@ -139,17 +139,17 @@ func (t *Answering) writeNodes(out *planning.Plan, pods [][]planning.PodKey, loa
 	out.HourlyCost = float64(cost) / market.NanoPerUSD
 }
 
-// Placed writes down where the trial has put pods so far, without reasons for those that have no place and without a
-// bound: what a planner that tries much can afford. Order and names are those that Solve would give.
+// Placed writes where the trial has put pods so far, without reasons for pods that have no place and without a bound. It is cheap enough
+// for planners that try many things. Order and names are the same as Solve's.
 func (t *Answering) Placed() *planning.Plan {
 	out := &planning.Plan{}
 	t.writeBindings(out, trial.NewPodQueues(t.Trial))
 	return out
 }
 
-// Planned are the new nodes opened since the mark that have pods, in their order: as in Placed, without names and without
-// their pods, and with the cheapest types only, at most so many, where their pool asks for no variety; 0 for all. Nodes that
-// are alike share lists of types and amounts, also with those that other calls return: don't change them.
+// Planned returns the new nodes with pods that were opened since the mark, in their order. They are as in Placed, but without names and
+// pods, and with at most that many types, the cheapest, if their pool has no minValues; 0 means all types. Equal nodes share lists of types
+// and amounts, also with results of other calls: don't change them.
 func (t *Answering) Planned(since trial.Mark, types int) []planning.NewNode {
 	first := len(t.S.Planned) - t.S.Log.OpenedSince(since.At)
 	loads := make([][]state.Binding, len(t.S.Planned)-first)

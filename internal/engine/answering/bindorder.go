@@ -17,15 +17,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Plan.Order is an order in which kube-scheduler would bind the pods just as planned, once all planned nodes are there. Pods
-// are mostly placed in such an order. But a node whose labels are decided only when a later pod joins it brings a domain that
-// spreads of pods placed before did not count: then the pod that fills this domain must be bound before them. And
-// kube-scheduler has an order of its own, that of its queue: if the places of a plan are handed out in it, among pods that are
-// alike, most plans come true.
+// Plan.Order is an order in which kube-scheduler would bind the pods exactly as planned, once all planned nodes exist. Pods are usually
+// placed in such an order. But if a node's labels are decided only when a later pod joins it, the node adds a domain that spreads of
+// earlier pods did not count: then the pod that fills this domain must be bound before them. kube-scheduler also has its own order, that of
+// its queue. If the places of a plan are assigned to equal pods in that order, most plans come true.
 
-// bindOrder is what the trial has placed in an order in which it can be bound: for not too many pods that of kube-scheduler's
-// queue, as far as rules allow, else as near as possible to that of placing. What can't be bound in any order that is tried
-// comes last.
+// bindOrder returns what the trial has placed in an order in which it can be bound. If there are not too many pods, that is the order of
+// kube-scheduler's queue as far as rules allow; otherwise it is as close as possible to the order of placing. Pods that can't be bound in
+// any order tried come last.
 func (t *Answering) bindOrder() []state.Binding {
 	if t.S.Topology == nil || !placing.SpreadsOf(t.Trial).AnyPlaced(func(o *topology.Groups, _ int32) bool { return orderMatters(t.M, o) }) {
 		return t.OrderForDevices(t.S.Placed)
@@ -40,10 +39,10 @@ func (t *Answering) bindOrder() []state.Binding {
 	return order
 }
 
-// canBeBound reports whether rules let all be bound in the order.
+// canBeBound reports whether rules allow all pods to be bound in the order.
 func (t *Answering) canBeBound(order []state.Binding) bool {
 	if t.M.Devices == nil {
-		return true // it is none that was adapted
+		return true // the order was not changed
 	}
 	s := t.beforePlacing()
 	for _, b := range order {
@@ -54,8 +53,8 @@ func (t *Answering) canBeBound(order []state.Binding) bool {
 	return true
 }
 
-// orderMatters reports whether a pod with the stake may be bound only before or after others: whether it must be spread over
-// domains larger than a node, or follow other pods. Spreads over nodes and anti-affinity allow a place or not, in any order.
+// orderMatters reports whether a pod with these topology groups may be bound only before or after others: because of a required spread over
+// domains larger than a node, or because it follows other pods. Spreads over nodes and anti-affinity allow or forbid a place in any order.
 func orderMatters(m *model.Model, o *topology.Groups) bool {
 	return slices.ContainsFunc(o.Owns, func(g int32) bool {
 		group := &m.Topology[g]
@@ -63,7 +62,7 @@ func orderMatters(m *model.Model, o *topology.Groups) bool {
 	})
 }
 
-// placingOrder goes through what was placed in its order, again and again, and puts off what can't be bound yet.
+// placingOrder goes through the placed pods repeatedly in their order, and postpones those that can't be bound yet.
 func (t *Answering) placingOrder() []state.Binding {
 	s := t.beforePlacing()
 	out := make([]state.Binding, 0, len(t.S.Placed))
@@ -85,8 +84,7 @@ func (t *Answering) placingOrder() []state.Binding {
 	return append(out, left...)
 }
 
-// beforePlacing is the state with all nodes there are now and none of the pods that the trial has placed, which counts as
-// kube-scheduler does.
+// beforePlacing returns the state with all present nodes but without the pods that the trial has placed; it counts as kube-scheduler does.
 func (t *Answering) beforePlacing() *topology.State {
 	s := t.S.Topology.Clone()
 	s.Binding, s.LooseHosts = true, t.S.Tight == 0
@@ -96,7 +94,8 @@ func (t *Answering) beforePlacing() *topology.State {
 	return s
 }
 
-// bindAll binds as many pods of the binding, which are of the class, as the rules allow now, one by one. It returns those and leaves the rest in b.
+// bindAll binds as many pods of the binding, which has pods of the class, as the rules allow now, one by one. It returns those and leaves
+// the others in b.
 func bindAll(c *podclass.Class, s *topology.State, b *state.Binding) (bound state.Binding) {
 	bound = *b
 	bound.Count = 0
@@ -113,7 +112,7 @@ func bindAll(c *podclass.Class, s *topology.State, b *state.Binding) (bound stat
 }
 
 // queueOrder binds pods in the order of kube-scheduler's queue, each to the first place planned for its class that takes it
-// now; pods for which there is none are tried again after the others. It returns nil for many pods, or if that leaves some.
+// now; pods without such a place are tried again after the others. It returns nil if there are many pods, or if some can't be bound.
 func (t *Answering) queueOrder() []state.Binding {
 	pods := 0
 	for _, b := range t.S.Placed {
@@ -147,8 +146,8 @@ func (t *Answering) queueOrder() []state.Binding {
 	return out
 }
 
-// queue are the classes of the placed pods, pod by pod, in the order in which kube-scheduler takes them from its queue: by
-// priority, then by age. Placeholders, which stand for pods to come, are last.
+// queue returns the classes of the placed pods, pod by pod, in the order in which kube-scheduler takes them from its queue: by priority,
+// then by age. Placeholders come last.
 func (t *Answering) queue() []int32 {
 	type entry struct {
 		class int32
@@ -175,9 +174,9 @@ func (t *Answering) queue() []int32 {
 	return out
 }
 
-// places are those that a plan has for the pods of a class, by what rules can tell of them.
+// places are the planned places for the pods of a class, grouped by what rules can see of them.
 type places struct {
-	// alike are bindings that rules can't tell apart while pods are bound, each list in the order of placing.
+	// alike are groups of bindings that are equal for rules while pods are bound, each in the order of placing.
 	alike [][]state.Binding
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// noteChoices notes pods whose claims new nodes meet by a later alternative than the first.
+// noteChoices reports pods whose claims new nodes meet with an alternative other than the first.
 func (t *Answering) noteChoices(out *planning.Plan, loads [][]state.Binding) {
 	x := t.M.Devices
 	if x == nil || x.Claims == nil {

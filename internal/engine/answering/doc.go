@@ -1,14 +1,16 @@
-// Package answering writes down what a trial has done, as a plan.
+// Package answering converts what a trial has done to a plan.
 //
-// The question: in which order can the pods be bound, what are the new nodes, what is given up, and what does it all cost at least?
+// The question: in which order can the pods be bound, which new nodes are there, which preferences are not kept, and what is the lower
+// bound of the cost?
 //
-// Input is a trial. Output is a planning.Plan ([Answering.Plan]), plain data in a total order; [Solve] makes a trial and a plan of a model.
+// Input is a trial. Output is a planning.Plan ([Answering.Plan]), plain data in a total order; [Solve] makes a trial and a plan from a
+// model.
 //
-// The method: pods are listed host by host and replayed in an order in which each keeps the rules when it is bound; new nodes are described
-// (package newnodes), violated preferences are listed, pods without a place are explained (package explain), and the bound is proved
+// The method: pods are listed host by host and replayed in an order in which each meets its rules when it is bound; new nodes are described
+// (package newnodes), violated preferences are listed, pods without a place are explained (package explain), and the bound is proven
 // (package certify).
 //
-// The cost: a pass over pods and new nodes, apart from the packages named.
+// The cost: one pass over pods and new nodes, apart from the named packages.
 package answering
 
 import (
@@ -16,12 +18,12 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Answering writes down what a trial has done, as a plan.
+// Answering converts what a trial has done to a plan.
 type Answering struct {
 	*trial.Trial
-	// described remembers for Planned what nodes of the same demands could be.
+	// described caches, for Planned, what nodes with the same demands could be.
 	described *newnodes.Descriptions
 }
 
-// On works on the trial.
+// On returns an Answering for the trial.
 func On(t *trial.Trial) *Answering { return &Answering{Trial: t} }

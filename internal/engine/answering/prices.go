@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// writePrices sums up what the prices of new nodes rest on. It writes nothing where no offering says where its price is from.
+// writePrices sums up where the prices of new nodes come from. It writes nothing if no offering states the origin of its price.
 func (t *Answering) writePrices(out *planning.Plan) {
 	s := priceSum{from: map[planning.PricesFrom]*amounts{}, known: t.M.Standings == nil}
 	for i := range out.NewNodes {
@@ -20,7 +20,7 @@ func (t *Answering) writePrices(out *planning.Plan) {
 		c := t.M.Pools[t.M.PoolIndex[node.Pool]].Table.Catalog
 		variant, slot := placeOf(c, o)
 		if variant < 0 {
-			return // an offering that no catalog has: nothing is known of it
+			return // no catalog has this offering, so nothing is known about it
 		}
 		s.add(c, variant, slot, market.NanoUSD(o.Price))
 	}
@@ -29,7 +29,7 @@ func (t *Answering) writePrices(out *planning.Plan) {
 	}
 }
 
-// placeOf finds the offering in the catalog: its variant with the offering's price, or the first of the type; -1 without one.
+// placeOf finds the offering in the catalog: its variant with the offering's price, or the first variant of the type; -1 if there is none.
 func placeOf(c *market.Catalog, o *planning.InstanceTypeOption) (variant, slot int) {
 	slot = slices.IndexFunc(c.Slots, func(s market.Slot) bool {
 		return s.Zone == o.Zone && s.CapacityType == o.CapacityType && s.Others == o.Others
@@ -51,20 +51,20 @@ func placeOf(c *market.Catalog, o *planning.InstanceTypeOption) (variant, slot i
 	return at, slot
 }
 
-// amounts are what nodes with prices of one origin come to.
+// amounts sums nodes whose prices have one origin.
 type amounts struct {
 	nodes int
 	cost  int64
 }
 
-// priceSum adds up, node by node, in nano-USD per hour.
+// priceSum sums prices, node by node, in nano-USD per hour.
 type priceSum struct {
 	from map[planning.PricesFrom]*amounts
-	// based: some offering says where its price is from. ranged: some has a range. spot: some node is a spot node.
+	// based: some offering states the origin of its price. ranged: some offering has a range. spot: some node is a spot node.
 	based, ranged, spot bool
-	// known is false where commitments make the cost on demand, and low and high, unknown. missing: some spot node has no price on demand.
+	// known is false if commitments make the on-demand cost, low and high unknown. missing: some spot node has no on-demand price.
 	known, missing bool
-	// estimated: some price on demand is an estimate.
+	// estimated: some on-demand price is an estimate.
 	estimated           bool
 	onDemand, low, high int64
 }
@@ -97,7 +97,7 @@ func (s *priceSum) add(c *market.Catalog, variant, slot int, price int64) {
 	s.addOnDemand(c, it, variant, slot, price)
 }
 
-// addOnDemand counts what the node costs on demand.
+// addOnDemand adds the on-demand cost of the node.
 func (s *priceSum) addOnDemand(c *market.Catalog, it *cloudprovider.InstanceType, variant, slot int, price int64) {
 	if c.Slots[slot].CapacityType != v1.CapacityTypeSpot {
 		s.onDemand += price
@@ -139,7 +139,7 @@ func (s *priceSum) written() *planning.PlanPrices {
 	return out
 }
 
-// offeringIn is the cheapest available offering of the type whose labels are those asked for; nil without one.
+// offeringIn returns the type's cheapest available offering with the required labels; nil if there is none.
 func offeringIn(it *cloudprovider.InstanceType, labels func(requirements.Set) bool) *cloudprovider.Offering {
 	var best *cloudprovider.Offering
 	for i := range it.Offerings {

@@ -13,11 +13,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxDeviceTypes bounds how many instance types are looked at to say which devices are missing.
+// maxDeviceTypes bounds how many instance types are examined to explain missing devices.
 const maxDeviceTypes = 200
 
-// missingDevices says what the type of the pool that comes closest to the class's claims lacks, and as what it was found. It is empty if some type has the
-// devices: then something else is missing.
+// missingDevices says what the pool's closest instance type lacks for the class's claims, as text and as a Miss. It is empty if some type
+// has the devices: then the cause is something else.
 func (x *explainer) missingDevices(p *nodepool.Pool) (string, *devices.Miss) {
 	if x.m.Devices == nil || !likeness.ClaimsDevices(&x.c.Sample.Spec) {
 		return "", nil
@@ -57,8 +57,8 @@ func (x *explainer) missingDevices(p *nodepool.Pool) (string, *devices.Miss) {
 	return "no instance type of the pool has devices", nil
 }
 
-// cureOfDevices is the change that would do where the nearest miss is that all devices of a kind are given up: no smaller number would help, as none meets what
-// the request asks for. missed says what that is; nil where it is not known. The miss is returned as it is where it says something else.
+// cureOfDevices replaces a nearest miss that gives up all devices of a kind: no smaller number would help, since no device meets the
+// request. missed says what the request would have to change; nil if unknown. Any other miss is returned unchanged.
 func (x *explainer) cureOfDevices(miss *planning.NearestMiss, missed *devices.Miss) *planning.NearestMiss {
 	if miss == nil || miss.Code != planning.MissResourceGivenUp || miss.Also != nil || !onlyDevices(miss) {
 		return miss
@@ -73,7 +73,7 @@ func (x *explainer) cureOfDevices(miss *planning.NearestMiss, missed *devices.Mi
 	return &planning.NearestMiss{Code: planning.MissDevices, Rule: missed.Cure(), InstanceType: miss.InstanceType, Node: miss.Node}
 }
 
-// onlyDevices reports whether the miss is about devices alone.
+// onlyDevices reports whether the miss concerns only devices.
 func onlyDevices(miss *planning.NearestMiss) bool {
 	for name := range miss.Amounts {
 		if !resources.CountsDevices(name) {
@@ -83,7 +83,7 @@ func onlyDevices(miss *planning.NearestMiss) bool {
 	return len(miss.Amounts) > 0
 }
 
-// hasDevices reports whether a new node of the type bought by the offering has as many devices as a pod of the class needs.
+// hasDevices reports whether a new node of the type, bought as the offering, has as many devices as a pod of the class needs.
 func (x *explainer) hasDevices(it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	room := make([]int64, len(x.c.Requests))
 	x.m.Resources.Capacity(it.Allocatable(), room)

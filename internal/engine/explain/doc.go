@@ -1,31 +1,32 @@
-// Package explain says why a pod has no place, and what would have to be different.
+// Package explain says why a pod has no place, and what would have to change.
 //
-// The question: which check keeps a pod out of each pool and off each node there is, and what is the least change after which it would fit?
+// The question: which check keeps a pod out of each pool and off each existing node, and what is the smallest change after which it would
+// fit?
 //
-// Input is a trial in which pods still wait. Output are planning.Reasons for each of them ([Explaining.WriteUnschedulable]).
+// Input is a trial with pending pods. Output are planning.Reasons for each pending pod ([Explaining.WriteUnschedulable]).
 //
-// The method: a survey counts the nodes that a pool could launch by the first check that each fails, and remembers which fail one check
-// alone: these are the nearest misses. Then single changes are tried, in the order of planning.MissCode, and some pairs; names that
-// nothing has are compared with those that there are. Nodes there are go through the same checks.
+// The method: a survey counts the nodes that a pool could launch by the first check that each fails, and remembers nodes that fail only one
+// check: these are the nearest misses. Then single changes are tried, in the order of planning.MissCode, and some pairs; unknown names are
+// compared with known ones. Existing nodes go through the same checks.
 //
-// The cost: a pass over rows and slots of each pool for a class, bounded by a number of looks; what pools and nodes have in common is found
-// once for all classes.
+// The cost: for each class one pass over the rows and slots of each pool, with a bounded number of checks; what classes have in common is
+// computed once.
 package explain
 
 import "github.com/drawknife/drawknife/internal/engine/trial"
 
-// Explaining says why pods have no place, on a trial.
+// Explaining explains why pods of a trial have no place.
 type Explaining struct{ *trial.Trial }
 
-// Of works on the trial.
+// Of returns an Explaining for the trial.
 func Of(t *trial.Trial) Explaining { return Explaining{t} }
 
-// misses tries changes of the pods and the pools, one or two at a time, for the nearest after which a pod would fit.
+// misses tries changes to the pods and the pools, one or two at a time, to find the smallest after which a pod would fit.
 type misses struct{ *explainer }
 
 func missesOf(x *explainer) misses { return misses{x} }
 
-// nodeFaults finds what keeps a class off the nodes that there are.
+// nodeFaults finds what keeps a class off the existing nodes.
 type nodeFaults struct{ *explainer }
 
 func nodeFaultsOf(x *explainer) nodeFaults { return nodeFaults{x} }

@@ -25,7 +25,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// WriteUnschedulable lists the pods that still wait, with reasons computed once per class.
+// WriteUnschedulable lists the pending pods, with reasons computed once per class.
 func (t Explaining) WriteUnschedulable(out *planning.Plan, q *trial.PodQueues) {
 	type waitingPod struct {
 		at  int
@@ -76,7 +76,7 @@ func newExplanations(t *trial.Trial) *explanations {
 }
 
 // twinPools returns for each pool the first pool that is equal for all pods: both sell the same nodes with the same labels, except for
-// their own name, and without limits. So what keeps a pod off one keeps it off the other.
+// their own name, and without limits. So whatever keeps a pod out of one also keeps it out of the other.
 func twinPools(m *model.Model) []int {
 	out := make([]int, len(m.Pools))
 	for i, p := range m.Pools {
@@ -185,7 +185,7 @@ func (x *explainer) pool(at int32, p *nodepool.Pool) (planning.Reason, finding) 
 	return x.nodesOf(at, p)
 }
 
-// nodesOf is pool for a pool that launches nodes, without its taints.
+// nodesOf is pool for a pool that launches nodes, ignoring its taints.
 func (x *explainer) nodesOf(at int32, p *nodepool.Pool) (planning.Reason, finding) {
 	if p.Rows.Empty() {
 		return planning.Reason{Code: planning.ReasonNoInstanceTypes, Detail: fmt.Sprintf("the pool's own requirements leave none of its %d instance types with an available offering",
@@ -213,7 +213,7 @@ func (d demand) both() match.Needs { return d.own.And(d.volumes) }
 // maxDemands limits how many alternatives accepted by a pool are examined, and for how many a cure is searched.
 const maxDemands = 16
 
-// alternatives are all demands of the shape for a new node. Own needs and volumes may contradict each other.
+// alternatives are all demands of the shape for a new node. Own needs and the needs of volumes may contradict each other.
 func alternatives(s *podclass.Shape) []demand {
 	var out []demand
 	for _, own := range s.Terms {
@@ -382,7 +382,7 @@ func (x *explainer) askWithoutVolumes(at int32, p *nodepool.Pool, term int) *que
 	return x.ask(questionKey{at: at, demand: term, code: planning.MissVolumes}, func() (match.Needs, *nodepool.Pool) { return x.s.Terms[term], p })
 }
 
-// requests are the requests of the class, as text for people.
+// requests returns the requests of the class as readable text.
 func (x *explainer) requests() corev1.ResourceList {
 	out := x.m.Resources.List(x.c.Requests)
 	for d, name := range x.m.Resources.Names {

@@ -25,12 +25,12 @@ import (
 // maxMissValues limits NearestMiss.Values.
 const maxMissValues = 3
 
-// finding is the nearest miss so far, with the values that it is compared by. The zero value is none.
+// finding is the nearest miss so far, with the values by which misses are compared. The zero value is none.
 type finding struct {
 	miss  *planning.NearestMiss
 	size  float64
 	price int64
-	// at is the new node that would do, if it is a new one.
+	// at is the new node, if the nearest miss is a new one.
 	at candidate
 }
 
@@ -39,13 +39,13 @@ func (f *finding) nearer(code planning.MissCode, size float64, price int64) bool
 	return f.miss == nil || cmp.Or(cmp.Compare(nearness(code), nearness(f.miss.Code)), cmp.Compare(size, f.size), cmp.Compare(price, f.price)) < 0
 }
 
-// worth reports whether it is still useful to look for misses of the code.
+// worth reports whether misses with the code could still be nearer.
 func (f *finding) worth(code planning.MissCode) bool {
 	return f.miss == nil || nearness(code) < nearness(f.miss.Code)
 }
 
-// cut is how much too large a request is, as a share, and the code of the miss; empty if there is no such miss. It is not used for the
-// resource pods: each pod is one.
+// cut returns by how much a request is too large, as a share, and the code of the miss; empty if there is no such miss. It is not used for
+// the resource "pods", since each pod needs one.
 func (x misses) cut(dim int, have int64) (planning.MissCode, float64) {
 	need := x.c.Requests[dim]
 	share := float64(need-have) / float64(need)
@@ -91,7 +91,7 @@ func (x misses) nearest(at int32, p *nodepool.Pool, best finding) *planning.Near
 		return best.miss
 	}
 	if match.Untolerated(x.s.Tolerations, p.Taints, true) != nil {
-		x.tolerating(&best, at, p) // any other change would need this one, too
+		x.tolerating(&best, at, p) // any other change would also need this one
 		return best.miss
 	}
 	return x.nearestTolerated(at, p, best)
@@ -146,7 +146,7 @@ func intolerable(tolerations []corev1.Toleration, taints []corev1.Taint) []corev
 	return out
 }
 
-// valued collects nodes by their values of a label: the cheapest node of each of the values with the cheapest nodes.
+// valued collects nodes by their values of a label. For each of the values with the cheapest nodes it keeps the cheapest node.
 type valued struct {
 	// most is the maximum number of values.
 	most   int
@@ -158,7 +158,7 @@ type valued struct {
 	cheapest candidate
 }
 
-// keptValues is how many values are collected: one more than are named, to know whether there are more.
+// keptValues is the number of values collected: one more than are named, to know whether there are more.
 const keptValues = maxMissValues + 1
 
 // wants reports whether a node with this value and price would change the collection.
@@ -282,7 +282,7 @@ func (x misses) deciding(p *nodepool.Pool, n match.Needs, keys []string) []strin
 }
 
 // fewKeys are at most maxMissKeys of the keys. If there are more, keys in which the pool's nodes differ and keys that the pool states come
-// first, because the others refuse no node.
+// first, because the other keys exclude no node.
 func (x misses) fewKeys(p *nodepool.Pool, keys []string) []string {
 	if len(keys) <= maxMissKeys {
 		return keys

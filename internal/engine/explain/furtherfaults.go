@@ -23,7 +23,7 @@ const maxAlso = 4
 // pairFinding is the nearest pair of changes so far: miss, with the other one in its Also.
 type pairFinding struct{ finding }
 
-// nearer reports whether a pair of changes would be nearer than the finding: the larger of the two counts first.
+// nearer reports whether a pair of changes would be nearer than the finding: the larger of the two changes is compared first.
 func (f *pairFinding) nearer(a, b planning.MissCode, size float64, price int64) bool {
 	if f.miss == nil {
 		return true
@@ -47,7 +47,8 @@ func (f *pairFinding) take(first *planning.NearestMiss, second finding) {
 	f.finding = finding{miss: first, size: second.size, price: second.price}
 }
 
-// further adds what else keeps the pods off a pool for which no single change would do, without its taints, and which two changes would.
+// further adds what else keeps the pods out of a pool for which no single change is enough, apart from its taints, and which two changes
+// would be enough.
 func (x misses) further(r *planning.Reason, at int32, p *nodepool.Pool) {
 	if p.Table == nil || x.brief {
 		return
@@ -85,7 +86,7 @@ func (x misses) furtherTaints(list []planning.Reason) {
 // addAlso adds a reason that is true even without r, and the reasons in its Also.
 func addAlso(r *planning.Reason, other planning.Reason) {
 	if other.Code == planning.ReasonNotPlaced || other.Code == planning.ReasonTopology && len(other.Rules) == 0 {
-		return // it prevents nothing alone
+		return // alone it excludes nothing
 	}
 	also := other.Also
 	other.Also, other.NearestMiss, other.Pool = nil, nil, v1.PoolKey{}
@@ -255,7 +256,7 @@ func (x misses) withoutAnd(best *pairFinding, q *question, key string) {
 	}
 }
 
-// allowing is the miss of a label with the node's value, which the pods don't allow.
+// allowing is the miss for a label whose value on the node the pods don't allow.
 func (x misses) allowing(q *question, cand *candidate, key string) *planning.NearestMiss {
 	miss := &planning.NearestMiss{Code: planning.MissLabel, Key: key}
 	if value := x.labelOn(q, cand, key); value != "" {

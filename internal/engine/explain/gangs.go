@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// mostGangsExplained bounds for how many gangs it is looked into what keeps them out; of the others only how many members would fit in
-	// the Likeliest domain.
+	// mostGangsExplained bounds the gangs that are explained in detail; for the others only the number of members that fit in the Likeliest
+	// domain is reported.
 	mostGangsExplained = 50
-	// mostPoolsCured bounds of how many pools it is looked whether higher limits would do.
+	// mostPoolsCured bounds the pools for which higher limits are tried.
 	mostPoolsCured = 16
 	// limitsLifted is more than any pool uses, and small enough for sums.
 	limitsLifted = 1 << 60
 )
 
-// gangFaults finds what keeps a gang from being placed as one.
+// gangFaults finds what prevents a gang from being placed as a whole.
 type gangFaults struct{ solving.Gangs }
 
 func gangFaultsOf(t *trial.Trial) gangFaults { return gangFaults{solving.GangsOf(t)} }
 
-// WriteGangs says what has become of the gangs. All stays as it is.
+// WriteGangs reports what happened to the gangs. It leaves the trial unchanged.
 func (t Explaining) WriteGangs(ctx context.Context, out *planning.Plan) {
 	x := t.M.Gangs
 	if x == nil {
@@ -57,7 +57,7 @@ func (t Explaining) WriteGangs(ctx context.Context, out *planning.Plan) {
 	}
 }
 
-// reason is why the gang has no place; in depth with what would have to be different.
+// reason says why the gang has no place; with inDepth also what would have to change.
 func (t gangFaults) reason(ctx context.Context, number int32, inDepth bool) *planning.GangReason {
 	g := &t.M.Gangs.List[number]
 	r := &planning.GangReason{Code: planning.GangDoesNotFit, Fit: g.Bound, Needed: g.Source.Needs()}
@@ -84,7 +84,7 @@ func (t gangFaults) reason(ctx context.Context, number int32, inDepth bool) *pla
 	return r
 }
 
-// fullestOption is the option in which most members have a place; the reason receives how many and where.
+// fullestOption returns the option in which most members have a place, and records their number and the option in the reason.
 func (t gangFaults) fullestOption(ctx context.Context, number int32, all bool, r *planning.GangReason) *model.GangOption {
 	g := &t.M.Gangs.List[number]
 	options := g.Levels[0]
@@ -107,7 +107,7 @@ func (t gangFaults) fullestOption(ctx context.Context, number int32, all bool, r
 	return best
 }
 
-// explainMember says of the first member that has no place in the option why not.
+// explainMember explains why the first member without a place in the option has none.
 func (t gangFaults) explainMember(ctx context.Context, number int32, o *model.GangOption, r *planning.GangReason) {
 	before := t.Mark()
 	defer t.Undo(before)
@@ -131,7 +131,7 @@ func (t gangFaults) explainMember(ctx context.Context, number int32, o *model.Ga
 	}
 }
 
-// cures are single changes after which the gang would have a place.
+// cures returns single changes after which the gang would have a place.
 func (t gangFaults) cures(ctx context.Context, number int32) []planning.GangCure {
 	g := &t.M.Gangs.List[number]
 	var out []planning.GangCure
@@ -160,7 +160,7 @@ func (t gangFaults) cures(ctx context.Context, number int32) []planning.GangCure
 	return out
 }
 
-// raisedLimits is by how much the limits of the pool would have to be raised for the gang to have a place; nil if that would not do.
+// raisedLimits returns by how much the pool's limits would have to be raised for the gang to have a place; nil if that would not help.
 func (t gangFaults) raisedLimits(ctx context.Context, number, pool int32) corev1.ResourceList {
 	limits, usage := t.M.Pools[pool].Limits, t.S.Limits.Usage[pool]
 	t.lift(pool, -limitsLifted)
@@ -186,14 +186,14 @@ func (t gangFaults) raisedLimits(ctx context.Context, number, pool int32) corev1
 	return limitsList(limits, least)
 }
 
-// lift adds to what the pool uses. It is not logged.
+// lift adds to the pool's usage. It is not logged.
 func (t gangFaults) lift(pool int32, by int64) {
 	for i := range t.S.Limits.Usage[pool] {
 		t.S.Limits.Usage[pool][i] += by
 	}
 }
 
-// limitsList has the amounts that are not 0.
+// limitsList returns the amounts that are not 0.
 func limitsList(limits *nodepool.Limits, amounts []int64) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for i, n := range amounts {

@@ -14,7 +14,7 @@ import (
 // maxExampleFaults limits NodeExample.Also.
 const maxExampleFaults = 6
 
-// nodeExamples has, for each of NodeChecks, the node that fails the fewest other checks.
+// nodeExamples contains, for each of NodeChecks, the node that fails the fewest other checks.
 type nodeExamples [10]struct {
 	node     int32
 	failings nodeFailings
@@ -91,8 +91,8 @@ func (x nodeFaults) faults(node int32, f *nodeFailings) (out []planning.NodeExam
 	return x.topologyFault(node, out)
 }
 
-// topologyFault adds the result of topology rules to the node's other faults, or that there is none. The result of a spread that ignores
-// the node may change with these faults.
+// topologyFault adds the result of topology rules to the node's other faults, or that no rule excludes the node. The result of a spread
+// that ignores the node may change with these faults.
 func (x nodeFaults) topologyFault(node int32, faults []planning.NodeExample) []planning.NodeExample {
 	refused := x.c.Topology != nil && !x.t.S.Topology.Admits(x.c.Topology, x.c.Shape, node)
 	switch {
@@ -121,7 +121,7 @@ func (x nodeFaults) tooSmall(node int32, f *nodeFailings) planning.NodeExample {
 	return e
 }
 
-// refusingOn are the rules that each keep the pods off the node: rules for host ports, or all others; noticed leaves out spreads that
+// refusingOn returns the rules that each keep the pods off the node: rules for host ports, or all others; noticed leaves out spreads that
 // ignore the node.
 func (x nodeFaults) refusingOn(node int32, check planning.NodeCheck, noticed bool) []planning.Rule {
 	h := x.hostOf(node)

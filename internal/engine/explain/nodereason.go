@@ -157,7 +157,7 @@ func (x nodeFaults) unmetOn(node int32, f *nodeFailings) []string {
 	return match.Needs(slices.DeleteFunc(slices.Clone(x.s.Terms[f.term]), func(r requirements.Requirement) bool { return match.Meets(labels, r) })).Keys()
 }
 
-// portTaken reports whether a pod of the node has a host port of the class.
+// considerNode makes the node a finding if it fails a single check, and a candidate for a pair if it fails two.
 func (x nodeFaults) portTaken(node int32) bool {
 	h, o := x.hostOf(node), x.c.Topology
 	return h != nil && o != nil && slices.ContainsFunc(o.In, func(g int32) bool {
@@ -220,7 +220,7 @@ func (x nodeFaults) codesFor(node int32, f *nodeFailings) (codes [2]planning.Mis
 }
 
 // changesFor are the changes that would correct the node's failings, nearest first; fewer than the failings if some can't be corrected.
-// For volumes this needs to be known: where else they can be.
+// For volumes the alternative places must be known.
 func (x nodeFaults) changesFor(node int32, f *nodeFailings) (misses []*planning.NearestMiss) {
 	if f.tainted {
 		misses = append(misses, &planning.NearestMiss{Code: planning.MissToleration, Taints: x.taintsOf(node)})
@@ -271,7 +271,7 @@ func (x nodeFaults) hostOf(node int32) *topology.Host {
 	return &x.t.S.Topology.Hosts[node]
 }
 
-// countsWhoeverNotices are the counts on a node as if no group ignored it: a spread of pods with other demands may include it.
+// countsWhoeverNotices returns the counts on a node as if no group ignored it: a spread of pods with other demands may include it.
 func (x nodeFaults) countsWhoeverNotices(node int32) func(group int32) topology.Tally {
 	return func(group int32) topology.Tally {
 		out := x.t.S.Topology.Hosts[node].Of(group)

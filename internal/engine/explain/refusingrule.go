@@ -18,7 +18,7 @@ type ruleKey struct {
 	own          bool
 }
 
-// described is the rule with its counts, for people.
+// described returns the rule with its counts, in readable form.
 func (x ruleFaults) described(r *rule) planning.Rule {
 	key := ruleKey{r.groups[0], x.c.Shape, r.own}
 	if known, ok := x.rules[key]; ok {
@@ -68,7 +68,7 @@ func (r *rule) publicKind() planning.RuleKind {
 	return planning.RuleHostPort
 }
 
-// countDomains fills in the domains of a rule whose key is not the node's name: of nodes there may be thousands.
+// countDomains fills in the domains of a rule whose key is not the node's name; there may be thousands of nodes.
 func (x ruleFaults) countDomains(r *rule, out *planning.Rule) {
 	g := r.groups[0]
 	group, s := &x.m.Topology[g], x.t.S.Topology
@@ -125,7 +125,7 @@ func (x ruleFaults) countDomains(r *rule, out *planning.Rule) {
 	}
 }
 
-// nameNodes names a node of each domain that holds the spread back, and what keeps the pod off it.
+// nameNodes names a node of each domain that restricts the spread, and what keeps the pod off it.
 func (x ruleFaults) nameNodes(g int32, out *planning.Rule) {
 	group, s := &x.m.Topology[g], x.t.S.Topology
 	for i := range out.Domains {
@@ -197,7 +197,7 @@ func (x ruleFaults) holdersOn(r *rule, node int32, daemons []int32) []planning.H
 	return firstHolders(out)
 }
 
-// firstHolders are the first few, sorted, so that the order of a node's pods does not matter.
+// firstHolders returns the first few, sorted, so that the order of a node's pods does not matter.
 func firstHolders(list []planning.Holder) []planning.Holder {
 	slices.SortFunc(list, func(a, b planning.Holder) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))

@@ -8,7 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// apart says of a pod that could have a place why it has none: others that share its claims have none. It is empty where that is not so.
+// apart explains a pod that could have a place alone but has none because the others that share its claims have none. Otherwise it is
+// empty.
 func (x *explainer) apart() string {
 	d := x.m.Devices
 	if d == nil || d.Claims == nil || d.Claims.Groups[x.c.Sample] == nil {

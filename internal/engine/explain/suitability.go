@@ -20,10 +20,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Explanations look at nodes one by one and record the checks that they fail: the check that the nodes of a type fail first is the reason
-// for a refusal, and a node that fails only one check shows what would help. Nothing here decides a placement.
+// Explanations check nodes one by one and record the checks that they fail. The check that the nodes of a type fail first is the reason for
+// a refusal, and a node that fails only one check shows what would help. Nothing here decides a placement.
 
-// check is one step of the way to a new node, in the order in which explanations count them.
+// check is one step in choosing a new node, in the order in which explanations count them.
 type check uint8
 
 const (
@@ -37,10 +37,10 @@ const (
 	checksPassed
 )
 
-// explanations is shared by all explanations of a plan.
+// explanations contains what all explanations of a plan share.
 type explanations struct {
 	t *trial.Trial
-	// shut are the offerings that are unavailable now, by catalog.
+	// shut contains the offerings that are unavailable now, by catalog.
 	shut map[*market.Catalog]map[variantSlot]int64
 	// pools is indexed like Model.pools; filled as needed.
 	pools []*poolFacts
@@ -54,17 +54,17 @@ type explanations struct {
 	looks, nodeLooks int
 	// came is scratch space of surveys.
 	came []check
-	// everyone has, by spread group, its members by domain, including nodes that the group ignores.
+	// everyone lists, by spread group, its members by domain, including those on nodes that the group ignores.
 	everyone map[int32][]int32
 	// hosts are the new nodes of questions, without pods.
 	hosts map[admission]topology.Host
-	// groups are failings of nodes, by shape and group; rules is what is known about rules.
+	// groups caches failings of nodes, by shape and group; rules caches what is known about rules.
 	groups map[int32][]groupFailings
 	rules  map[ruleKey]planning.Rule
 	// untainted is indexed like Model.pools: see likeButForTaints. Nil until it is needed.
 	untainted []int32
-	// Known names, which unknown names are compared with: values of labels and resources, by catalog, and label keys; near remembers
-	// similar names.
+	// Known names, with which unknown names are compared: values of labels and resources, by catalog, and label keys; near caches similar
+	// names.
 	values    map[valuesKey][]string
 	resources map[*market.Catalog][]string
 	keys      []string
@@ -99,13 +99,13 @@ type explainer struct {
 	brief bool
 	// loosely means that the pods are explained as if they had other tolerations: see spreadsLoosely.
 	loosely bool
-	// beyondTaints is what is known about pools whose taints they don't tolerate, by the first pool of each kind.
+	// beyondTaints caches what is known about pools whose taints the pods don't tolerate, by the first pool of each kind.
 	beyondTaints map[int32]toleratedPool
 	// tries is how many more nodes may be checked with a change.
 	tries int
 	// roomy are, by table, the rows that hold the pod.
 	roomy map[*nodepool.Table]bitset.Set
-	// admitted remembers results of topology rules; byWay the results for the question's nodes by the way to buy them, if that decides.
+	// admitted caches results of topology rules; byWay the results by the way to buy the question's nodes, if that decides.
 	admitted map[admission]bool
 	byWay    []verdict
 	wayOf    *question
@@ -113,12 +113,12 @@ type explainer struct {
 	residents int32
 	// varied remembers which sites keep their pool's minValues.
 	varied map[varietySite]bool
-	// lean has, for sites that don't, the numbers of values, in the order of the pool's minValues.
+	// lean has, for sites without that variety, the numbers of values, in the order of the pool's minValues.
 	lean map[varietySite][]int
 }
 
-// ruleSite is what topology rules see of a new node: its cell and its DaemonSets; loosely if spread rules are checked for any set of
-// counted nodes.
+// ruleSite is what topology rules see of a new node: its cell and its DaemonSets. loosely means that spread rules are checked for any set
+// of counted nodes.
 type ruleSite struct {
 	cell, resident int32
 	loosely        bool
@@ -136,7 +136,7 @@ const (
 	verdictOpen verdict = iota
 	verdictAdmits
 	verdictRefuses
-	verdictAsked // refuses, and the refusing rules are known
+	verdictAsked // refused, and the refusing rules are known
 )
 
 // question is a demand on a pool, perhaps on a changed copy of a pool, without requests, so that all classes of a shape share it.
@@ -190,7 +190,7 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 }
 
 // ask finds the nodes of a pool that meet the demand, without resources; nil if the pool itself excludes it. If the answer is not known
-// yet, it calls demand, which returns what to ask of which pool, the key's or a changed copy, or nil for none.
+// yet, it calls demand, which returns the demand and the pool (the key's pool or a changed copy), or nil for none.
 func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.Pool)) *question {
 	key.shape = x.c.Shape
 	if q, ok := x.questions[key]; ok {

@@ -22,7 +22,7 @@ type survey struct {
 	best    finding
 	outline planning.NearestMiss
 	of      *question
-	// rules that concern the pod, and which of them refuse a node that would do without rules.
+	// rules concern the pod; the second list says which of them refuse a node that would otherwise do
 	rules    []rule
 	refusing []bool
 	// newDomain: such a node adds a domain that is not allowed.
@@ -49,7 +49,7 @@ func (x *explainer) newSurvey(p *nodepool.Pool) *survey {
 	return v
 }
 
-// walk looks at all nodes that meet the question.
+// walk examines all nodes that meet the question.
 func (v *survey) walk(q *question) {
 	v.ruled = nil
 	roomy, over := v.roomyIn(q.p.Table), v.factsOf(q.at).over
@@ -97,7 +97,7 @@ func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	}
 }
 
-// way is the first check that a large enough node fails when bought in this way.
+// way returns the first check that a large enough node fails when bought in this way.
 func (v *survey) way(q *question, cand *candidate, closed bool) check {
 	reservable := v.reservable(q, cand.slot, v.awaits || (v.changed(q) && v.mayAwait))
 	switch {
@@ -151,7 +151,7 @@ func (v *survey) isNearest(q *question, cand *candidate, code planning.MissCode,
 	return !v.brief && v.best.nearer(code, size, cand.price) && v.keepsVariety(q, cand) && ruleFaultsOf(v.explainer).admits(q, cand, false)
 }
 
-// take makes the node the nearest. The text of the miss is made at the end, by nearest.
+// take makes the node the nearest miss. nearest makes the text at the end.
 func (v *survey) take(q *question, cand *candidate, code planning.MissCode, size float64) {
 	v.outline.Code, v.of = code, q
 	v.best = finding{&v.outline, size, cand.price, *cand}
@@ -202,7 +202,7 @@ func (v *survey) tooSmall(q *question, r int) {
 	})
 }
 
-// askRules finds out which rules each keep the pod off a node that fails nothing else, once for all nodes that are equal for rules, and
+// askRules finds the rules that each keep the pod off a node that fails nothing else, once for all nodes that are equal for rules, and
 // tries to leave each rule out.
 func (v *survey) askRules(q *question, cand *candidate) {
 	if known := ruleFaultsOf(v.explainer).verdictOn(q, cand); known != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// rule is one topology rule as people see it: a constraint of the pod, the anti-affinity of pods with a place, or a host port.
+// rule is one topology rule as users know it: a constraint of the pod, the anti-affinity of placed pods, or a host port.
 type rule struct {
 	kind topology.Kind
 	// own rules are the pod's; the others are stated by other pods.
@@ -20,8 +20,8 @@ type rule struct {
 	groups []int32
 }
 
-// rulesOf lists the hard rules for a pod with the stake. All its required pod affinity is one rule, because each term selects only pods
-// that match all of them.
+// rulesOf lists the hard rules for a pod with these topology groups. All its required pod affinity is one rule, because each term selects
+// only pods that match all of them.
 func rulesOf(m *model.Model, o *topology.Groups) []rule {
 	if o == nil {
 		return nil
@@ -61,7 +61,7 @@ func rulesOf(m *model.Model, o *topology.Groups) []rule {
 	return out
 }
 
-// leftOutOf is the stake without this rule.
+// leftOutOf returns the topology groups without this rule.
 func (r *rule) leftOutOf(o *topology.Groups) *topology.Groups {
 	drop := func(list []int32) []int32 {
 		return slices.DeleteFunc(slices.Clone(list), func(g int32) bool { return topology.Contains(r.groups, g) })
@@ -73,7 +73,7 @@ func (r *rule) leftOutOf(o *topology.Groups) *topology.Groups {
 	return out
 }
 
-// aloneIn is the stake with this rule only.
+// aloneIn returns the topology groups with this rule only.
 func (r *rule) aloneIn(o *topology.Groups, m *model.Model) *topology.Groups {
 	out := &topology.Groups{Owns: slices.DeleteFunc(slices.Clone(o.Owns), func(g int32) bool { return !topology.Contains(r.groups, g) })}
 	for _, g := range o.In {
@@ -85,7 +85,7 @@ func (r *rule) aloneIn(o *topology.Groups, m *model.Model) *topology.Groups {
 	return out
 }
 
-// admits reports whether the rules allow the pod on the candidate; loosely for nodes that could not be bought for the plan: see
+// admits reports whether the rules allow the pod on the candidate. loosely is for nodes that could not be bought for the plan: see
 // spreadsLoosely.
 func (x ruleFaults) admits(q *question, cand *candidate, loosely bool) bool {
 	if x.t.S.Topology == nil {
@@ -168,7 +168,7 @@ func (x ruleFaults) addNode(q *question, cand *candidate) int32 {
 	return host
 }
 
-// verdictOn is what the way to buy the candidate decides; nil if that does not decide.
+// verdictOn returns the verdict that the way to buy the candidate decides; nil if it decides none.
 func (x ruleFaults) verdictOn(q *question, cand *candidate) *verdict {
 	if !q.plain || q.p.Table.Rows[cand.row].Resident != 0 {
 		return nil
@@ -180,7 +180,7 @@ func (x ruleFaults) verdictOn(q *question, cand *candidate) *verdict {
 	return &x.byWay[cand.assign*slots+cand.slot]
 }
 
-// admitsAt reports whether a pod with the stake may go on a node in the domains with these counts.
+// admitsAt reports whether a pod with these topology groups may go on a node in the domains with these counts.
 func (x ruleFaults) admitsAt(o *topology.Groups, domains []int32, of func(group int32) topology.Tally, loosely bool) bool {
 	if loosely {
 		if !x.spreadsLoosely(o, domains) {
@@ -193,8 +193,8 @@ func (x ruleFaults) admitsAt(o *topology.Groups, domains []int32, of func(group 
 }
 
 // spreadsLoosely checks spread rules over domains larger than a node for a pod whose demands differ from the plan's. The set of counted
-// nodes may change with the demands, so it counts every member and assumes that the emptiest domain is empty. What passes is allowed with
-// any set of counted nodes.
+// nodes may change with the demands, so it counts every member and assumes that the emptiest domain is empty. A node that passes is allowed
+// with any set of counted nodes.
 func (x ruleFaults) spreadsLoosely(o *topology.Groups, domains []int32) bool {
 	for _, g := range o.Owns {
 		group := &x.m.Topology[g]
@@ -280,7 +280,7 @@ func (x ruleFaults) skewNeeded(r *rule, domains []int32, of func(group int32) to
 	return x.t.S.Topology.SkewAfter(x.c.Topology, g, x.c.Shape, domains[group.At])
 }
 
-// words describe the rule.
+// words describes the rule.
 func (x ruleFaults) words(r *rule) string {
 	m := x.m
 	group := &m.Topology[r.groups[0]]

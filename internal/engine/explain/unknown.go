@@ -70,7 +70,7 @@ func (x *explanations) stated(c *market.Catalog, key string) bool {
 	return typed || c.OfferingKeys[key]
 }
 
-// onSomeNode reports whether some node of the snapshot has the label; nodes' groups know the labels that pods require.
+// onSomeNode reports whether some node of the snapshot has the label. It asks the nodes' groups, which know the labels that pods require.
 func (x *explainer) onSomeNode(key string) bool {
 	known, ok := x.onNodes[key]
 	if !ok {
@@ -80,7 +80,7 @@ func (x *explainer) onSomeNode(key string) bool {
 	return known
 }
 
-// nearLabels are labels that an unknown one may have been meant to be: first labels of the pool and well-known ones, then labels of
+// nearLabels returns labels that an unknown one may be a misspelling of: first labels of the pool and well-known ones, then labels of
 // instance types and nodes.
 func (x *explainer) nearLabels(known requirements.Set, key string, r requirements.Requirement) []string {
 	var e *requirements.IncompatibleError
@@ -92,7 +92,7 @@ func (x *explainer) nearLabels(known requirements.Set, key string, r requirement
 	return x.nearest3(x.labelKeys(), key)
 }
 
-// nearest3 is spelling.Nearest with a memory: the same mistake is in all pods of a workload.
+// nearest3 is spelling.Nearest with a cache: all pods of a workload have the same mistake.
 func (x *explanations) nearest3(known []string, name string) []string {
 	if len(known) == 0 {
 		return nil

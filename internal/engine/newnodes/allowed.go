@@ -13,10 +13,10 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// mostAllowed is how many answers are remembered.
+// mostAllowed bounds the number of remembered answers.
 const mostAllowed = 4096
 
-// Allowed are the rows and slots that could replace the node, and the requirements of its claim. All are remembered and must not be
+// Allowed returns the rows and slots that could replace the node, and the requirements of its claim. All are remembered and must not be
 // changed.
 func (t NewNodes) Allowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	p := t.M.Pools[mc.Pool]
@@ -39,8 +39,8 @@ func (t NewNodes) Allowed(mc *state.Node, loads []state.Binding) (rows, slots bi
 	return known.Rows, known.Slots, known.Claim
 }
 
-// AllowedText writes everything that determines them: how the node is bought (pool, row and slot), the stages of its pods, and their
-// rules. It is valid until the next call.
+// AllowedText writes everything that determines these results: how the node is bought (pool, row and slot), the stages of its pods, and
+// their rules. It is valid until the next call.
 func (t NewNodes) AllowedText(p *nodepool.Pool, bought [3]int32, loads []state.Binding) []byte {
 	m := t.M
 	pool, row := bought[0], bought[1]
@@ -79,7 +79,7 @@ func appendNumbers(text []byte, list []int32) []byte {
 	return text
 }
 
-// typesDiffer reports whether rules may distinguish nodes of the pool by their types, without residents.
+// typesDiffer reports whether rules may distinguish nodes of the pool by their types, even without DaemonSet pods.
 func (t NewNodes) typesDiffer(pool int32) bool {
 	k := &t.Types
 	if k.ByRow == nil {
@@ -94,7 +94,7 @@ func (t NewNodes) typesDiffer(pool int32) bool {
 	return k.ByRow[pool] > 0
 }
 
-// rulesSeeTypes reports whether a rule depends on labels that instance types state, or on which labels its pods ask for.
+// rulesSeeTypes reports whether a rule depends on labels that instance types state, or on the node labels that its pods require.
 func rulesSeeTypes(m *model.Model, pool int32) bool {
 	c := m.Pools[pool].Table.Catalog
 	stated := func(key string) bool {

@@ -15,26 +15,25 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// FindAllowed is which nodes of the pool would do for the node's pods, and what its claim says. Where topology rules
-// have taken notice of what is on the node, only nodes of the same domains, with the same DaemonSets and the same
-// labels that these rules look at, would do.
+// FindAllowed returns which nodes of the pool could hold the node's pods, and the requirements of its claim. If topology rules depend on
+// what is on the node, only nodes of the same domains, with the same DaemonSets and the same labels that these rules use, are allowed.
 func (t NewNodes) FindAllowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	rows, slots, claim = t.narrowed(mc, loads, false)
-	// The planned node itself would do, whatever the labels that are not decided yet.
+	// The planned node itself is allowed, whatever values its open labels get.
 	rows.Add(int(mc.Row))
 	slots.Add(int(mc.Slot))
 	return rows, slots, claim
 }
 
-// Wider is that for a caller that exchanges the node for one of them, and looks at what that does to spreads: rules that may be
-// broken don't stand in the way, nor do spreads of other pods that pass over it, or do not any more, unless they count the node's pods
-// and such a pod of theirs was placed.
+// Wider is FindAllowed for a caller that replaces the node by one of them and checks the spreads again. It ignores soft rules, and spreads
+// of other pods that do not count the node now or would no longer count it, unless they count the node's pods and one of their own pods was
+// placed.
 func (t NewNodes) Wider(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set) {
 	rows, slots, _ = t.narrowed(mc, loads, true)
 	return rows, slots
 }
 
-// narrowed is either for a node that need not be among them.
+// narrowed is FindAllowed or Wider for a node that need not itself be allowed.
 func (t NewNodes) narrowed(mc *state.Node, loads []state.Binding, wider bool) (rows, slots bitset.Set, claim requirements.Set) {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -69,9 +68,9 @@ func (t NewNodes) narrowed(mc *state.Node, loads []state.Binding, wider bool) (r
 	return rows, slots, claim.Merge(decided)
 }
 
-// KeepAlike narrows the nodes that would do for the pods of mc to those that may stand in for it: with its labels,
-// of its reservation or of none, and where rules could take notice of pods with the stakes, in the same domains. It returns
-// the labels that say so. Where that leaves less variety than the pool asks for, pods' wishes don't stand in the way.
+// KeepAlike narrows the nodes that can hold the pods of mc to those that may replace it: nodes with its labels, of its reservation or of
+// none, and, if rules could depend on pods with these topology groups, in the same domains. It returns the labels that express this. If
+// that leaves less variety than the pool's minValues, preferences of pods are ignored.
 func (t NewNodes) KeepAlike(mc *state.Node, rows, slots bitset.Set, stakes []*topology.Groups) (claim requirements.Set) {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -105,7 +104,7 @@ func (t NewNodes) withResidents(mc *state.Node, groups []*topology.Groups) []*to
 	return groups
 }
 
-// keepNoticed is KeepAlike, or what Wider has instead, for the given labels by which rules take notice of the node's pods.
+// keepNoticed is KeepAlike, or its counterpart for Wider, for the given labels by which rules see the node's pods.
 func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []string, wider bool) (claim requirements.Set) {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -116,7 +115,7 @@ func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []s
 		}
 	}
 	if reserved := c.Slots[mc.Slot].Reservation; reserved != "" {
-		// A node counted against a reservation must be bought from it.
+		// A node that is counted against a reservation must be bought from it.
 		for s := range slots.Members {
 			if c.Slots[s].Reservation != reserved {
 				slots.Remove(s)
@@ -139,7 +138,7 @@ func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []s
 		resident := p.Table.Rows[mc.Row].Resident
 		for r := range rows.Members {
 			if p.Table.Rows[r].Resident != resident {
-				rows.Remove(r) // DaemonSet pods that rules notice must not turn up where the plan has none, nor be missing
+				rows.Remove(r) // DaemonSet pods that rules see must be the same as in the plan
 			}
 		}
 	}
@@ -149,7 +148,8 @@ func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []s
 	return claim
 }
 
-// keepBound has the node keep its labels that decide attributes of devices that pods ask about. KeepProduct sees to zone and capacity type.
+// keepBound makes the node keep those of its labels that decide attributes of devices which pods ask about. KeepProduct handles zone and
+// capacity type.
 func keepBound(m *model.Model, mc *state.Node, rows, slots bitset.Set) (claim requirements.Set) {
 	p := m.Pools[mc.Pool]
 	if !p.Table.Split {
@@ -164,14 +164,14 @@ func keepBound(m *model.Model, mc *state.Node, rows, slots bitset.Set) (claim re
 	return claim
 }
 
-// NoticedBy are the labels by which rules that pods of these groups state, or that count them, tell nodes apart. Rules
-// that may be broken are left out unless wishes are asked for too.
+// NoticedBy returns the labels by which rules of pods in these groups, or rules that count these pods, distinguish nodes. Soft rules are
+// included only if wishes is true.
 func NoticedBy(m *model.Model, groups []*topology.Groups, wishes bool) []string {
 	return labelsOf(m, groups, func(g int32, _ bool) bool { return wishes || m.Topology[g].Hard })
 }
 
-// boundBy are the labels by which rules that must be kept tell nodes apart, but for spreads of other pods of which none was placed:
-// nothing depends on which pods those count.
+// boundBy returns the labels by which hard rules distinguish nodes. It leaves out spreads of other pods none of which was placed: nothing
+// depends on which pods those count.
 func (t NewNodes) boundBy(groups []*topology.Groups) []string {
 	return labelsOf(t.M, groups, func(g int32, owned bool) bool {
 		group := &t.M.Topology[g]
@@ -182,7 +182,7 @@ func (t NewNodes) boundBy(groups []*topology.Groups) []string {
 	})
 }
 
-// labelsOf are the labels of those rules that count; the function is told whether the pods state the rule themselves.
+// labelsOf returns the labels of those rules for which counts returns true; owned says whether the pods state the rule themselves.
 func labelsOf(m *model.Model, groups []*topology.Groups, counts func(g int32, owned bool) bool) []string {
 	var keys []string
 	for _, o := range groups {
@@ -202,9 +202,9 @@ func labelsOf(m *model.Model, groups []*topology.Groups, counts func(g int32, ow
 	return keys
 }
 
-// stayKnown narrows rows and slots of a node so that rules which don't concern its pods go on as they do: it can't bring
-// a domain that spreads of the plan don't reckon with. Where the node is planned and where others are already, it may be.
-// It returns the labels that say so. Those pinned are decided. With wider, which spreads pass it over may change.
+// stayKnown narrows rows and slots of a node so that rules which don't concern its pods are not affected: the node must not add a domain
+// that spreads of the plan have not counted. Domains of the planned node, and domains that already have nodes, are allowed. It returns the
+// labels that express this. pinned labels are already decided. With wider, the set of spreads that ignore the node may change.
 func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []string, rows, slots bitset.Set, wider bool) requirements.Set {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -217,7 +217,7 @@ func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []st
 		}
 		v := m.Pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), as, key)
 		if v == "" {
-			// Spreads that pass over nodes without it would take notice of one that has it.
+			// Spreads that ignore nodes without the label would count a node that has it.
 			kept = kept.Merge(KeepLabel(m, mc, as, key, rows, slots))
 			continue
 		}
@@ -242,8 +242,8 @@ func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []st
 	return kept
 }
 
-// filteredBy are the labels by which spreads that must be kept pass the node over: were one of them another, it could
-// be an empty domain of theirs. So are those by which spreads that ask for several domains take notice of it.
+// filteredBy returns the labels by which hard spreads ignore the node: with another value, the node could be an empty domain for them. It
+// also returns the labels by which spreads with minDomains count the node.
 func filteredBy(m *model.Model, mc *state.Node, as *nodepool.Assignment) []string {
 	var keys []string
 	var labels *requirements.Set
@@ -272,8 +272,8 @@ func filteredBy(m *model.Model, mc *state.Node, as *nodepool.Assignment) []strin
 	return slices.Compact(keys)
 }
 
-// barred reports whether no node in place of the planned one could meet the term, whatever its type and offering: it asks for a
-// label that these don't state, and the pool's nodes lack it or have another value.
+// barred reports whether no node in place of the planned one could meet the term, whatever its type and offering: the term requires a label
+// that types and offerings don't state, and the pool's nodes lack it or have another value.
 func barred(m *model.Model, mc *state.Node, term match.Needs, labels requirements.Set) bool {
 	c := m.Pools[mc.Pool].Table.Catalog
 	return slices.ContainsFunc(term, func(r requirements.Requirement) bool {
@@ -288,8 +288,8 @@ func barred(m *model.Model, mc *state.Node, term match.Needs, labels requirement
 	})
 }
 
-// stayOut decides labels that pool or instance type leave open, so that spreads which pass the node over because of them
-// go on doing so: of the values that the claim allows the first that none of their filters asks for.
+// stayOut decides labels that pool or instance type leave open, so that spreads which ignore the node because of them still ignore it. Of
+// the values that the claim allows, it takes the first that none of their filters requires.
 func stayOut(m *model.Model, mc *state.Node, claim requirements.Set) (decided requirements.Set) {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, key := range filteredBy(m, mc, &as) {
@@ -316,17 +316,16 @@ func stayOut(m *model.Model, mc *state.Node, claim requirements.Set) (decided re
 	return decided
 }
 
-// takesNotice reports whether a spread that must be kept passes over a node with the first labels and not with the
-// second.
+// takesNotice reports whether a hard spread ignores a node with the first labels and counts a node with the second.
 func takesNotice(m *model.Model, before, after requirements.Set) bool {
 	return slices.ContainsFunc(m.Topology, func(g topology.Group) bool {
 		return g.Kind == topology.Spread && g.Hard && g.Filter.Terms != nil && !match.AnySureBy(g.Filter.Terms, before) && match.AnySureBy(g.Filter.Terms, after)
 	})
 }
 
-// KeepLabel narrows rows and slots to the nodes that have the planned one's value of the label, or lack it if that
-// does, and returns the label. Where the planned one's type leaves the value open, those are kept that the same spreads pass
-// over, and nothing is returned. Pools that ask for variety can't spare the others.
+// KeepLabel narrows rows and slots to the nodes that have the planned node's value of the label, or lack it if the planned node does, and
+// returns the label. If the planned node's type leaves the value open, it keeps the nodes that the same spreads ignore, and returns
+// nothing. Pools with minValues may need the others, so theirs are not narrowed.
 func KeepLabel(m *model.Model, mc *state.Node, as *nodepool.Assignment, key string, rows, slots bitset.Set) (kept requirements.Set) {
 	p := m.Pools[mc.Pool]
 	c := p.Table.Catalog
@@ -352,12 +351,12 @@ func KeepLabel(m *model.Model, mc *state.Node, as *nodepool.Assignment, key stri
 	return kept
 }
 
-// spreadBy reports whether any spread that must be kept is over the topology key.
+// spreadBy reports whether a hard spread uses the topology key.
 func spreadBy(m *model.Model, at int) bool {
 	return slices.ContainsFunc(m.Topology, func(g topology.Group) bool { return g.Kind == topology.Spread && g.Hard && g.At == at })
 }
 
-// knownEverywhere reports whether all such spreads have nodes in the domain.
+// knownEverywhere reports whether all these spreads have nodes in the domain.
 func (t NewNodes) knownEverywhere(at int, d int32) bool {
 	for g := range t.M.Topology {
 		group := &t.M.Topology[g]

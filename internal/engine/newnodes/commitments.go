@@ -26,7 +26,7 @@ func (t NewNodes) CommitmentsLeft() []int64 {
 	}
 }
 
-// committedSavings is how much commitments reduce the cost of the trial's new nodes.
+// committedSavings is the amount by which commitments reduce the cost of the trial's new nodes.
 func (t NewNodes) committedSavings() int64 {
 	if t.M.Standings == nil {
 		return 0
@@ -46,7 +46,7 @@ func (t NewNodes) committedSavings() int64 {
 }
 
 // NodePrice is the present cost of a node of the snapshot: its offering's list price, its pool's terms, and what commitments cover. It is
-// false for an unknown name, and for a node whose instance type or offering is in no catalog. It is safe for concurrent use.
+// false for an unknown name, and for a node whose instance type or offering is in no catalog. It may be called concurrently.
 func NodePrice(m *model.Model, name string) (planning.NodePrice, bool) {
 	i, ok := m.NodeIndex[name]
 	if !ok {
@@ -72,7 +72,7 @@ func NodePrice(m *model.Model, name string) (planning.NodePrice, bool) {
 	return out, true
 }
 
-// BoughtNode is a new node of a plan as commitments see it.
+// BoughtNode is a new node of a plan for the calculation of commitments.
 type BoughtNode struct {
 	Planned *state.Node
 	Description
@@ -115,7 +115,7 @@ func (t NewNodes) WriteCommitments(out *planning.Plan, nodes []BoughtNode) {
 	}
 }
 
-// coveredOptions are the node's options with their prices when its shares are covered: the first stays first.
+// coveredOptions returns the node's options with their prices after commitments cover its shares: the first option stays first.
 func coveredOptions(m *model.Model, n *BoughtNode, c *market.Covered) []planning.InstanceTypeOption {
 	p := m.Pools[n.Planned.Pool]
 	catalog := p.Table.Catalog
@@ -126,7 +126,7 @@ func coveredOptions(m *model.Model, n *BoughtNode, c *market.Covered) []planning
 			out = append(out, plain)
 			continue
 		}
-		// Of a type's rows the first one offered is used, as in optionsFor.
+		// Of a type's rows, use the first that is offered, as in optionsFor.
 		at := slices.IndexFunc(n.offers.rows, func(o rowOffer) bool {
 			return typeNameOf(p, o.row) == plain.Name && float64(o.price)/market.NanoPerUSD == plain.Price && resources.Fits(n.Planned.Used, p.Table.AllocOf(int(o.row), m.Resources.Len()))
 		})
@@ -138,8 +138,8 @@ func coveredOptions(m *model.Model, n *BoughtNode, c *market.Covered) []planning
 	return out
 }
 
-// keepCovered restricts the possible replacements of a node planned for a commitment to nodes that it covers: bought where it covers the
-// planned one, and covered wherever that is.
+// keepCovered restricts the replacements of a node planned for a commitment to nodes that the commitment covers: bought where it covers the
+// planned node, and covered wherever it covers the planned node.
 func keepCovered(m *model.Model, mc *state.Node, rows, slots bitset.Set) {
 	if mc.Commitment == 0 {
 		return

@@ -29,7 +29,7 @@ type Description struct {
 	offers *offersOf
 }
 
-// Descriptions remembers descriptions by demands and load, and the possible nodes for the same demands, with any load.
+// Descriptions caches descriptions by demands and load, and the possible nodes for the same demands with any load.
 type Descriptions struct {
 	byLoad  map[string]Description
 	offered map[string]*offersOf
@@ -43,22 +43,22 @@ type Descriptions struct {
 	most int
 }
 
-// NewDescriptions makes an empty one.
+// NewDescriptions returns an empty cache.
 func NewDescriptions() *Descriptions {
 	return &Descriptions{byLoad: map[string]Description{}, offered: map[string]*offersOf{}}
 }
 
-// NewShared makes an empty one that is kept from plan to plan: nodes whose first option has the same variant share its resources.
+// NewShared returns an empty cache to keep from plan to plan: nodes whose first option has the same variant share its resources.
 func NewShared() *Descriptions {
 	d := NewDescriptions()
 	d.allocatable = map[variantOf]corev1.ResourceList{}
 	return d
 }
 
-// mostDescribed is how many descriptions are remembered.
+// mostDescribed bounds the number of cached descriptions.
 const mostDescribed = 4096
 
-// Begin limits the listed types from now on, 0 for all, if pools require no variety, and forgets descriptions if there are very many.
+// Begin limits the types listed from now on (0 for all) for pools without minValues, and drops the cache if it has become very large.
 func (d *Descriptions) Begin(types int) {
 	if len(d.byLoad) > mostDescribed {
 		clear(d.byLoad)
@@ -73,11 +73,11 @@ type offersOf struct {
 	// room is where the next options are stored.
 	room   []planning.InstanceTypeOption
 	claims []nodeClaim
-	// forgotten counts claims that are no longer remembered.
+	// forgotten counts claims that are no longer cached.
 	forgotten int
 }
 
-// mostClaims is how many claims are remembered for the same offers.
+// mostClaims bounds the claims cached for the same offers.
 const mostClaims = 64
 
 // nodeClaim is the requirements of a claim for a node with certain labels, before and after it is limited to what may be bought.
@@ -166,7 +166,7 @@ func (d *Descriptions) offersFor(m *model.Model, mc *state.Node, rows, slots bit
 	return offers
 }
 
-// claimFor is the requirements of the node's claim, and a number that identifies them among claims of the same offers.
+// claimFor returns the requirements of the node's claim, and a number that identifies them among claims of the same offers.
 func (o *offersOf) claimFor(m *model.Model, mc *state.Node, claim requirements.Set, slots bitset.Set) (says requirements.Set, number int) {
 	at := slices.IndexFunc(o.claims, func(c nodeClaim) bool { return c.before.Equal(claim) && c.labels.Equal(mc.Labels) })
 	if at < 0 {

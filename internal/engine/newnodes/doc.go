@@ -1,21 +1,22 @@
-// Package newnodes says what a new node could be.
+// Package newnodes computes which instance types and offerings a new node could have.
 //
-// The question: for a node that a trial has opened, which instance types and offerings would do with the pods it has, what must its claim
-// say, what does it cost with commitments, and which wishes of its pods does it break?
+// The question: for a node that a trial has opened, which instance types and offerings can hold its pods, which requirements does its claim
+// need, what does it cost with commitments, and which preferences of its pods does it not meet?
 //
-// Input are a trial with its new nodes and their loads. Output are the rows and slots that would do ([NewNodes.Allowed]), descriptions of
-// nodes for plans ([NewNodes.Describe]), prices after commitments ([NewNodes.WriteCommitments]) and broken wishes ([NewNodes.BrokenWishes]).
+// Input are a trial with its new nodes and their loads. Output are the rows and slots that suffice ([NewNodes.Allowed]), descriptions of
+// nodes for plans ([NewNodes.Describe]), prices after commitments ([NewNodes.WriteCommitments]) and preferences that are not met
+// ([NewNodes.BrokenWishes]).
 //
-// The method: all that holds the load is narrowed by what rules and other nodes would notice, until another choice changes nothing for
-// any pod. What is found is remembered by the text of what decides it.
+// The method: start with everything that holds the load, and remove what rules or other nodes would see as a difference, until another
+// choice changes nothing for any pod. Results are cached by the text of everything that determines them.
 //
 // The cost: an AND of sets for each stage of the load, and a pass over rules that see labels the node leaves open.
 package newnodes
 
 import "github.com/drawknife/drawknife/internal/engine/trial"
 
-// NewNodes says what new nodes could be, on a trial.
+// NewNodes computes what new nodes of a trial could be.
 type NewNodes struct{ *trial.Trial }
 
-// Of works on the trial.
+// Of returns a NewNodes for the trial.
 func Of(t *trial.Trial) NewNodes { return NewNodes{t} }

@@ -45,7 +45,7 @@ func rowOffers(m *model.Model, p *nodepool.Pool, rows, slots bitset.Set) []rowOf
 	return out
 }
 
-// nameOfType is the name of the row's instance type.
+// typeNameOf is the name of the row's instance type.
 func typeNameOf(p *nodepool.Pool, row int32) string {
 	c := p.Table.Catalog
 	return c.Types[c.Variants[p.Table.Rows[row].Variant].Type].Name
@@ -54,7 +54,7 @@ func typeNameOf(p *nodepool.Pool, row int32) string {
 // roomForOptions is how many options are allocated at once.
 const roomForOptions = 16
 
-// optionAt is a variant, of the named type, as sold in a slot.
+// optionAt describes a variant of the named type, as sold in a slot.
 func optionAt(m *model.Model, c *market.Catalog, name string, variant, slot int, price int64) planning.InstanceTypeOption {
 	s := &c.Slots[slot]
 	out := planning.InstanceTypeOption{Name: name, Zone: s.Zone, CapacityType: s.CapacityType, Others: s.Others, Price: float64(price) / market.NanoPerUSD}
@@ -64,9 +64,9 @@ func optionAt(m *model.Model, c *market.Catalog, name string, variant, slot int,
 	return out
 }
 
-// optionsFor appends to out the instance types that hold the node's pods, cheapest first, each with its cheapest offering: the first so
-// many, unless commitments require the planned one. It leaves out types that would use more of the pool's limits than the planned one plus
-// spare, the node's share of what the plan leaves of them.
+// optionsFor appends to out the instance types that hold the node's pods, cheapest first, each with its cheapest offering. It stops after
+// the requested number, unless commitments require the planned type. It leaves out types that would take more from the pool's limits than
+// the planned type plus spare, which is the node's share of what the plan leaves of the limits.
 func optionsFor(m *model.Model, out []planning.InstanceTypeOption, p *nodepool.Pool, mc *state.Node, spare []int64, offers *offersOf, limit int) []planning.InstanceTypeOption {
 	t, dims := p.Table, m.Resources.Len()
 	var most []int64
@@ -82,7 +82,7 @@ func optionsFor(m *model.Model, out []planning.InstanceTypeOption, p *nodepool.P
 		if !resources.Fits(mc.Used, t.AllocOf(row, dims)) || (most != nil && !resources.Fits(p.RowCost(row), most)) {
 			continue
 		}
-		// Of a type's rows the cheapest counts. Mostly each type has but one.
+		// Of a type's rows, the cheapest counts. Most types have only one row.
 		option := offers.option(m, p, i)
 		if t.Several && slices.ContainsFunc(out, func(have planning.InstanceTypeOption) bool { return have.Name == option.Name }) {
 			continue
@@ -93,7 +93,7 @@ func optionsFor(m *model.Model, out []planning.InstanceTypeOption, p *nodepool.P
 }
 
 // ownFirst puts the node itself first among the options if none is cheaper, and reports whether it did. Commitments cover some nodes and
-// not others of the same price, and the trial has counted on this one.
+// not others of the same price, and the trial assumed this one.
 func ownFirst(m *model.Model, options []planning.InstanceTypeOption, p *nodepool.Pool, mc *state.Node) bool {
 	if m.Standings == nil || len(options) == 0 {
 		return false
@@ -110,7 +110,7 @@ func ownFirst(m *model.Model, options []planning.InstanceTypeOption, p *nodepool
 	return true
 }
 
-// rowOf is the row behind the first option of the list: the type's cheapest that holds the node's pods, of equals the first.
+// rowOf returns the row of the first option in the list: the type's cheapest row that holds the node's pods; of equal rows the first.
 func rowOf(m *model.Model, p *nodepool.Pool, name string, mc *state.Node, offers []rowOffer) int {
 	for i := range offers { // by price, then name, then row
 		if row := offers[i].row; typeNameOf(p, row) == name && resources.Fits(mc.Used, p.Table.AllocOf(int(row), m.Resources.Len())) {

@@ -63,7 +63,7 @@ func (t NewNodes) BrokenWishes(b state.Binding, note func(code planning.Relaxati
 	}
 }
 
-// emptiestOf is the least number of members in any domain of the group at present.
+// emptiestOf is the present number of members in the group's emptiest domain.
 func (t NewNodes) emptiestOf(g int32, c *podclass.Class) int32 {
 	if t.M.Topology[g].At != topology.Hostname {
 		return t.S.Topology.Emptiest(g, c.Shape)
@@ -79,7 +79,7 @@ func (t NewNodes) emptiestOf(g int32, c *podclass.Class) int32 {
 	return max(least, 0)
 }
 
-// labelsOf are a host's labels, as far as pods ask about them.
+// labelsOf returns the labels of a host that pods ask about.
 func (t NewNodes) labelsOf(host int32) requirements.Set {
 	if host < int32(len(t.M.Nodes)) {
 		return t.M.Groups[t.M.Nodes[host].Group].Labels

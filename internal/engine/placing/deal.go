@@ -15,11 +15,11 @@ import (
 // Wish is a number of pods of one class that need a place in one cell.
 type Wish struct {
 	Class, Cell, Count int32
-	// OnNodes means that some were assigned to the cell because its nodes of the snapshot have room.
+	// OnNodes means that some of the pods were assigned to the cell because nodes of the snapshot have room there.
 	OnNodes bool
 }
 
-// dealer assigns the pods of classes under wide rules to cells.
+// dealer assigns to cells the pods of classes that have rules over domains larger than a node.
 type dealer struct {
 	t     *trial.Trial
 	c     *layout.Cells
@@ -31,20 +31,20 @@ type dealer struct {
 type hand struct {
 	class int32
 	left  int32
-	// room is, by cell, how many pods fit on nodes of the snapshot, at most the number of pods; cost is the cost of one on a new node,
+	// room is, by cell, how many pods fit on nodes of the snapshot, at most the number of pods; cost is the cost of one pod on a new node,
 	// nano-USD, or +Inf.
 	room map[int32]int
 	cost map[int32]float64
-	// cells in which the class could go, ascending.
+	// cells where the class could go, ascending
 	cells []int32
 	dealt map[int32]int32
-	// OnNodes are the cells that were chosen for their room.
+	// onNodes are the cells that were chosen for their room.
 	onNodes map[int32]bool
 }
 
-// Deal assigns cells to the waiting pods of the classes, one pod at a time: each to a cell that the rules allow now, where it fits on a
-// node of the snapshot if possible, else where it costs least. Soft rules make a cell that violates them more expensive. Pods without a
-// cell are tried again after others have been assigned.
+// Deal assigns cells to the pending pods of the classes, one pod at a time. Each pod gets a cell that the rules allow now: if possible one
+// where it fits on a node of the snapshot, otherwise the one where it costs least. Soft rules make a cell that violates them more
+// expensive. Pods without a cell are tried again after others have been assigned.
 func (t Sites) Deal(c *layout.Cells, classes []int32) []Wish {
 	d := &dealer{t: t.Trial, c: c, state: t.S.Topology.CountsOnly()}
 	for _, class := range classes {
@@ -76,7 +76,7 @@ func (t Sites) Deal(c *layout.Cells, classes []int32) []Wish {
 	return out
 }
 
-// Follows reports whether the stake has a required pod affinity: such pods are assigned after the pods that they may follow.
+// Follows reports whether the topology groups include a required pod affinity: such pods are assigned after the pods that they may follow.
 func Follows(m *model.Model, o *topology.Groups) bool {
 	return slices.ContainsFunc(o.Owns, func(g int32) bool { return m.Topology[g].Kind == topology.Affinity && m.Topology[g].Hard })
 }
@@ -116,7 +116,7 @@ func (d *dealer) newHand(class int32) hand {
 		}
 	}
 	if !t.Options.ExistingOnly {
-		alone := 1 / float64(max(t.S.WaitingPods(), 1)) // the waiting pods share a new node
+		alone := 1 / float64(max(t.S.WaitingPods(), 1)) // the pending pods share a new node
 		for _, st := range t.StagesFor(c) {
 			for _, s := range t.SitesOf(d.c, st, t.Sites) {
 				share := resources.LargestShare(c.Requests, s.Alloc)
@@ -142,7 +142,7 @@ func (d *dealer) newHand(class int32) hand {
 	return h
 }
 
-// dealOne assigns one pod of the class, or reports that there is no cell for it now.
+// dealOne assigns one pod of the class, or reports that it can't get a cell now.
 func (d *dealer) dealOne(h *hand) bool {
 	c := d.t.M.Classes[h.class]
 	best, bestScore := int32(-1), [3]float64{}
@@ -179,7 +179,7 @@ func (d *dealer) dealOne(h *hand) bool {
 	return true
 }
 
-// crowd is the number of members of the pod's own spread groups in the cell's domains; it breaks ties.
+// crowd is the number of members that the pod's own spread groups have in the cell's domains; it breaks ties.
 func (d *dealer) crowd(c *podclass.Class, domains []int32) int32 {
 	n := int32(0)
 	for _, g := range c.Topology.Owns {

@@ -6,9 +6,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// exchangesFor are the nodes to try in place of a new node, which then holds what is in use on it: the cheapest of the rows and slots,
-// and, if that is too small to leave the types that the pool's minValues require, the cheapest that does. Neither exceeds the pool's
-// remaining limits.
+// exchangesFor returns the nodes to try in place of a new node: the cheapest of the rows and slots that holds what is in use, and, if that
+// leaves fewer types than the pool's minValues require, the cheapest that leaves enough. Neither exceeds the pool's remaining limits.
 func (t Growth) exchangesFor(mc, other *state.Node, rows, slots bitset.Set) (out []state.Node) {
 	p, most := t.M.Pools[mc.Pool], t.S.Limits.Spare(mc)
 	add := func(row, slot int32, price int64) {

@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Fill places waiting pods on new nodes with room, by the rules of Move, the nodes in the order of their numbers. It returns how many pods
-// still wait.
+// Fill places pending pods on new nodes with room, by the rules of Move, in the order of the nodes' numbers. It returns how many pods are
+// still pending.
 func (t Placing) Fill(q planning.Query) (left int) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()

@@ -8,9 +8,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// growAsOther exchanges a new node for one that takes a pod of the class as well and that spreads see otherwise: those that may be
-// broken, and those that don't concern the pods on it. It is of another type, say, that these pass over. Neither is a reason for a pod
-// to go without a place.
+// growAsOther replaces a new node by one that also takes a pod of the class but that some spreads count differently: soft ones, and those
+// that don't concern the pods on it. For instance, it has another type that these spreads ignore. These spreads must not cost a pod its
+// place.
 func (t Growth) growAsOther(class int32, loads [][]state.Binding) bool {
 	if t.S.Topology == nil {
 		return false
@@ -35,10 +35,10 @@ func (t Growth) growAsOther(class int32, loads [][]state.Binding) bool {
 	return false
 }
 
-// seenIn is a domain that a spread which asks for several knows a node in.
+// seenIn is a domain in which a spread with minDomains counts a node.
 type seenIn struct{ group, domain int32 }
 
-// neededBy lists the domains that the spreads which must be kept and ask for several know the node in.
+// neededBy lists the domains in which hard spreads with minDomains count the node.
 func (t Growth) neededBy(host int32) (out []seenIn) {
 	h := &t.S.Topology.Hosts[host]
 	for g := range t.M.Topology {
@@ -52,7 +52,7 @@ func (t Growth) neededBy(host int32) (out []seenIn) {
 	return out
 }
 
-// missed reports whether such a spread knows no node in one of the domains any more.
+// missed reports whether such a spread has no node left in one of the domains.
 func (t Growth) missed(domains []seenIn) bool {
 	return slices.ContainsFunc(domains, func(s seenIn) bool { return topology.CountAt(t.S.Topology.Present[s.group], s.domain) == 0 })
 }

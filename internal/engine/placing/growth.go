@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// decideAndJoin puts a pod of the class on a new node at no additional cost, by deciding labels that its pods have left open.
+// decideAndJoin puts a pod of the class on a new node at no additional cost, by deciding labels that the node's pods have left open.
 func (t Growth) decideAndJoin(class int32) bool {
 	m := t.M
 	c := m.Classes[class]
@@ -51,8 +51,8 @@ func undecided(m *model.Model, stage int32, mc *state.Node) bool {
 	})
 }
 
-// grow exchanges a new node for a larger one of its pool that also takes a pod of the class: the last resort, for pods that rules bind to
-// a node or a cell where nothing else can be bought.
+// grow replaces a new node by a larger one of its pool that also takes a pod of the class. It is the last resort for pods that rules bind
+// to a node, or to a cell where nothing else can be bought.
 func (t Growth) grow(class int32) bool {
 	m := t.M
 	c := m.Classes[class]
@@ -74,7 +74,7 @@ func (t Growth) grow(class int32) bool {
 // maxMoved limits how many new nodes are checked for one that takes a pod in another domain.
 const maxMoved = 64
 
-// growElsewhere exchanges a new node for one in another domain that also takes a pod of the class, if the node's own pods allow that. This
+// growElsewhere replaces a new node by one in another domain that also takes a pod of the class, if the node's own pods allow that. This
 // matters if limits allow no separate node for the pod.
 func (t Growth) growElsewhere(class int32, loads [][]state.Binding) bool {
 	if t.S.Topology == nil || t.M.Classes[class].Topology == nil {
@@ -94,8 +94,8 @@ func (t Growth) growElsewhere(class int32, loads [][]state.Binding) bool {
 	return false
 }
 
-// MoveTo is GrowTo for nodes in the domains that the present pods leave open: the cheapest of each combination that rules of the class
-// distinguish, by price.
+// MoveTo is GrowTo for nodes in the domains that the present pods leave open. For each combination of domains that rules of the class
+// distinguish it tries the cheapest node, in order of price.
 func (t Growth) MoveTo(class, i, stage int32, load []state.Binding) bool {
 	m := t.M
 	c := m.Classes[class]
@@ -154,8 +154,8 @@ func (t Growth) GrowAny(class, i int32, load []state.Binding) bool {
 	return slices.ContainsFunc(t.StagesFor(t.M.Classes[class]), func(st int32) bool { return t.GrowTo(class, i, st, load) })
 }
 
-// GrowUnwished is GrowAny for a node whose pods give up the preferences that bind them to such nodes: a preference must not cost another
-// pod its place.
+// GrowUnwished is GrowAny for a node whose pods give up the preferences that require such nodes: a preference must not cost another pod its
+// place.
 func (t Growth) GrowUnwished(class, i int32) bool {
 	m := t.M
 	mc := &t.S.Planned[i]
@@ -188,8 +188,8 @@ func (t Growth) CouldAdmit(c *podclass.Class, i int32) bool {
 		slices.ContainsFunc(t.StagesFor(c), func(st int32) bool { return undecided(t.M, st, &t.S.Planned[i]) })
 }
 
-// GrowTo exchanges new node i for one that also takes a pod of the class at the stage, if there is one; it prefers nodes covered by the
-// node's commitment.
+// GrowTo replaces new node i by one that also takes a pod of the class at the stage, if possible; it prefers nodes covered by the node's
+// commitment.
 func (t Growth) GrowTo(class, i, stage int32, load []state.Binding) bool {
 	commitment := t.S.Planned[i].Commitment
 	strict := func(mc *state.Node, load []state.Binding) (rows, slots bitset.Set) {
@@ -199,10 +199,10 @@ func (t Growth) GrowTo(class, i, stage int32, load []state.Binding) bool {
 	return t.growWithin(commitment, class, i, stage, load, strict) || (commitment != 0 && t.growWithin(0, class, i, stage, load, strict))
 }
 
-// allowing is which nodes of the pool would do for the load.
+// allowing returns which nodes of the pool can hold the load.
 type allowing func(mc *state.Node, load []state.Binding) (rows, slots bitset.Set)
 
-// growWithin is GrowTo for nodes that the commitment covers, 0 for all, among those allowed.
+// growWithin is GrowTo for the allowed nodes that the commitment covers; 0 means all.
 func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Binding, allowed allowing) bool {
 	m := t.M
 	mc := &t.S.Planned[i]
@@ -230,7 +230,7 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 			rows, slots := allowed(&other, with)
 			rows.And(f.Rows)
 			slots.And(f.Slots)
-			// The type of the present node may not carry what has just been decided.
+			// The type of the present node may not have the label just decided.
 			for r := range labels.All {
 				if _, stated := p.Table.Catalog.TypeKeys[r.Key()]; stated {
 					p.Narrow(r, rows, slots)
@@ -244,7 +244,7 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 	return false
 }
 
-// growInto exchanges new node i, which has the load, for the other node and adds pods to it, if that is allowed.
+// growInto replaces new node i, which has the load, by the other node and adds pods to it, if that is allowed.
 func (t Growth) growInto(i int32, other state.Node, added state.Binding, load []state.Binding) bool {
 	before := t.Mark()
 	var domains []int32
@@ -264,7 +264,7 @@ func (t Growth) growInto(i int32, other state.Node, added state.Binding, load []
 	return false
 }
 
-// decisionsFor are values for labels that the profile needs and that are still undecided: first values of the present node's type, then
+// decisionsFor returns values for labels that the profile needs and that are still undecided: first values of the present node's type, then
 // values of any type of the pool.
 func decisionsFor(m *model.Model, mc *state.Node, f *nodepool.Profile) []requirements.Set {
 	p := m.Pools[mc.Pool]

@@ -10,7 +10,7 @@ import (
 // AllVaried reports whether the new nodes of pools with minValues keep the required variety with the present domains.
 func (t Growth) AllVaried() bool { return len(t.Unvaried(0, true)) == 0 }
 
-// Unvaried lists the new nodes, from the given one on, that do not, or only the first of them.
+// Unvaried lists the new nodes, from the given one on, that do not keep it, or only the first of them.
 func (t Growth) Unvaried(from int, first bool) (out []int32) {
 	if t.S.Topology == nil || !slices.ContainsFunc(t.M.Pools, t.StrictVariety) {
 		return nil
@@ -25,7 +25,7 @@ func (t Growth) Unvaried(from int, first bool) (out []int32) {
 	return out
 }
 
-// vacated reports whether a hard spread counts one node less in one of the domains, and none any more.
+// vacated reports whether a hard spread has lost its last node in one of the domains.
 func (t Growth) vacated(domains []int32) bool {
 	for g := range t.M.Topology {
 		group := &t.M.Topology[g]
@@ -39,7 +39,7 @@ func (t Growth) vacated(domains []int32) bool {
 	return false
 }
 
-// exchangeVaried is exchange; it reports whether the node with its load, and the others, still have the variety that their pools require.
+// exchangeVaried is exchange; it reports whether the node with its load, and all others, still have the variety that their pools require.
 func (t Growth) exchangeVaried(i int32, other state.Node, load []state.Binding) bool {
 	var domains []int32
 	if t.S.Topology != nil {

@@ -11,11 +11,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Move places waiting pods on nodes of the snapshot by the same rules as Place, but one class after another, the largest first, each pod
-// on the first node of Rank's order that takes it. A query takes logarithmic time in the number of nodes, so that a planner can try
-// thousands of removals. Spreads count the domains that pools can reach, as in Place: otherwise provisioning would launch a new node. A
-// node on which no preference is given up comes before one where some is. Move returns how many pods still wait. Without a Rank nothing is
-// placed.
+// Move places pending pods on nodes of the snapshot by the same rules as Place, but one class at a time, the largest first, each pod on the
+// first node in Rank's order that takes it. A lookup takes logarithmic time in the number of nodes, so a planner can try thousands of
+// removals. Spreads count the domains that pools can reach, as in Place: otherwise provisioning would launch a new node. Nodes on which no
+// preference is given up come first. Move returns how many pods are still pending. Without a Rank nothing is placed.
 func (t Placing) Move(q planning.Query) (left int) {
 	t.Options = planning.PlaceOptions{Query: q, ExistingOnly: true}
 	classes := t.WaitingClasses()
@@ -34,8 +33,8 @@ func (t Placing) Move(q planning.Query) (left int) {
 	return left
 }
 
-// unlaunchable are the waiting classes with hard spreads for which limits allow no new node: only for those, spreads count only existing
-// domains, as Place does at the end.
+// unlaunchable returns the pending classes with hard spreads for which limits allow no new node: only for those, spreads count only
+// existing domains, as Place does at the end.
 func (t Placing) unlaunchable(classes []int32) []int32 {
 	if t.S.Topology == nil || !slices.ContainsFunc(t.M.Pools, func(p *nodepool.Pool) bool { return p.Limits != nil }) {
 		return nil
@@ -56,7 +55,7 @@ func (t Placing) unlaunchable(classes []int32) []int32 {
 	return out
 }
 
-// MoveClasses repeats the classes until no pod finds a place any more: a pod may have to wait for others.
+// MoveClasses repeats the classes until no more pods find a place: a pod may need others to be placed first.
 func (t Placing) MoveClasses(classes []int32) {
 	for progress := true; progress; {
 		progress = false

@@ -13,12 +13,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// ErrNoPlace is wrapped by errors of Put and PutNew if a pod may not go where it is to be put.
+// ErrNoPlace is wrapped by errors of Put and PutNew if a pod may not go on the given node.
 var ErrNoPlace = errors.New("it has no place there")
 
-// Put places waiting pods, of hidden nodes or of the snapshot, on a node of the snapshot, in order, by the same rules as Place. The error
-// wraps ErrNoPlace if a pod may not go there; other errors name pods that do not wait and unknown nodes. Earlier pods are then placed, so
-// roll back.
+// Put places pending pods, of hidden nodes or of the snapshot, on a node of the snapshot, in order, by the same rules as Place. The error
+// wraps ErrNoPlace if a pod may not go there; other errors name pods that are not pending and unknown nodes. Pods before the failing one
+// then stay placed: roll back.
 func (t Placing) Put(node string, pods []planning.PodKey) error {
 	i, ok := t.M.NodeIndex[node]
 	if !ok {
@@ -39,7 +39,7 @@ func (t Placing) Put(node string, pods []planning.PodKey) error {
 	return nil
 }
 
-// admitsPut is admits for a pod whose domain is decided: spreads count only existing domains.
+// admitsPut is admits for a pod whose domain is fixed: spreads count only existing domains.
 func (t Placing) admitsPut(c *podclass.Class, host int32) bool {
 	if t.S.Admits(c, host) || t.S.Topology == nil {
 		return true
@@ -49,7 +49,7 @@ func (t Placing) admitsPut(c *podclass.Class, host int32) bool {
 	return t.S.Admits(c, host)
 }
 
-// PutNew opens a new node as planned, of its first instance type, and places its pods on it; errors are as for Put.
+// PutNew opens a planned node with its first instance type, and places its pods on it; errors are as for Put.
 func (t Placing) PutNew(n *planning.NewNode) error {
 	pool, ok := t.M.PoolIndex[n.Pool]
 	if !ok || len(n.InstanceTypes) == 0 || t.M.Pools[pool].Table == nil {
@@ -88,7 +88,7 @@ func (t Placing) PutMore(number int, pods []planning.PodKey) error {
 	return nil
 }
 
-// nodeFor is the node that a planned node becomes with its first type.
+// nodeFor converts a planned node to a node of its first type.
 func (t Placing) nodeFor(pool int32, n *planning.NewNode) (state.Node, bool) {
 	p := t.M.Pools[pool]
 	c := p.Table.Catalog

@@ -2,7 +2,7 @@ package placing
 
 import "github.com/drawknife/drawknife/internal/engine/newnodes"
 
-// Settle exchanges each new node for the cheapest one for the pods that it has at the end.
+// Settle replaces each new node by the cheapest that holds the pods it finally has.
 func (t Growth) Settle() {
 	for k, load := range t.S.Loads(t.Fresh) {
 		if load == nil {
@@ -18,7 +18,7 @@ func (t Growth) Settle() {
 		other, before := *mc, t.Mark()
 		other.Row, other.Slot, other.Price = row, slot, price
 		if !t.exchangeVaried(int32(i), other, load) {
-			// The more expensive node leaves more of the pool's limits, so that enough types may be launched.
+			// The more expensive node takes less from the pool's limits, so that enough types may be launched.
 			t.Undo(before)
 			other = *mc
 			other.Price = price

@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// PlaceSingly places the remaining pods one by one, by the exact rules, on any existing node, else on a new one. It repeats until no pod
-// finds a place, so that a pod left waiting fits nowhere.
+// PlaceSingly places the remaining pods one by one, by the exact rules, on any existing node, or else on a new one. It repeats until no pod
+// finds a place, so that a pod that stays pending fits nowhere.
 func (t Placing) PlaceSingly(ctx context.Context, c *layout.Cells, classes []int32) {
 	order := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
 		return t.S.Waiting[class] == 0 || t.M.Classes[class].Invalid != nil
@@ -31,12 +31,12 @@ func (t Placing) PlaceSingly(ctx context.Context, c *layout.Cells, classes []int
 		}
 		order = slices.DeleteFunc(order, func(class int32) bool { return t.S.Waiting[class] == 0 })
 		if t.S.Topology == nil {
-			return // no change by other pods can help
+			return // no change to other pods can help
 		}
 	}
 }
 
-// placeOne places pods of the class on one host: as many as the first host takes if no rule concerns them, else one.
+// placeOne places pods of the class on one host: as many as the first host takes if no rule concerns them, otherwise one.
 func (t Placing) placeOne(c *layout.Cells, class int32) bool {
 	if host, stage := t.FindHost(class); host >= 0 {
 		t.Add(state.Binding{Class: class, Host: host, Count: t.BulkOn(class, host), Stage: stage, Tight: SpreadsOf(t.Trial).Tightly(class)})
@@ -60,7 +60,7 @@ func (t Placing) placeOne(c *layout.Cells, class int32) bool {
 	return true
 }
 
-// BulkOn is how many pods of the class go on the host at once.
+// BulkOn is how many pods of the class can be placed on the host at once.
 func (t Placing) BulkOn(class, host int32) int32 {
 	c := t.M.Classes[class]
 	if i := host - int32(len(t.M.Nodes)); c.Topology != nil || (i >= 0 && t.StrictVariety(t.M.Pools[t.S.Planned[i].Pool])) {
@@ -101,7 +101,7 @@ func (t Placing) findPlanned(class int32) (host, stage int32) {
 	return -1, -1
 }
 
-// FillPlanned places pods on nodes planned before: for pods that come after others, room there costs nothing.
+// FillPlanned places pods on nodes planned before. It is for pods that come after all others, for which room there costs nothing.
 func (t Placing) FillPlanned(classes []int32) {
 	for _, class := range classes {
 		for t.S.Waiting[class] > 0 && t.M.Classes[class].Invalid == nil {
@@ -115,7 +115,7 @@ func (t Placing) FillPlanned(classes []int32) {
 	}
 }
 
-// FitsWith reports whether requests fit into what is free when so much more is taken.
+// FitsWith reports whether the need fits into alloc when used is taken already.
 func FitsWith(need, used, alloc []int64) bool {
 	for d, n := range need {
 		if n+used[d] > alloc[d] {

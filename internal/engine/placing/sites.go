@@ -17,8 +17,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// FindSite is the node to buy for a pod of the class: the cheapest of its first stage that has one; for pods that must share a node, the
-// one that holds the most of them.
+// FindSite returns the node to buy for a pod of the class: the cheapest of the first stage that has one; for pods that must share a node,
+// the node that holds the most of them.
 func (t Sites) FindSite(c *layout.Cells, class int32) *offers.Site {
 	m := t.M
 	cl := m.Classes[class]
@@ -50,8 +50,8 @@ func (t Sites) FindSite(c *layout.Cells, class int32) *offers.Site {
 	return nil
 }
 
-// FindVariedSite is a node to buy for one pod of the class from a pool whose minValues no full node would meet, but a nearly empty one
-// does, because more types hold the pod.
+// FindVariedSite returns a node to buy for one pod of the class from a pool whose minValues are met only by a nearly empty node, because
+// more types hold a single pod.
 func (t Sites) FindVariedSite(c *layout.Cells, class int32) *offers.Site {
 	m := t.M
 	if !slices.ContainsFunc(m.Pools, t.StrictVariety) {
@@ -77,8 +77,8 @@ func (t Sites) FindVariedSite(c *layout.Cells, class int32) *offers.Site {
 // maxSplitSites limits how many nodes findSplitSite checks.
 const maxSplitSites = 256
 
-// findSplitSite is FindVariedSite if a type's capacity depends on where it is bought: its claim names one zone and one capacity type, and
-// a more expensive offering may leave more types.
+// findSplitSite is FindVariedSite for types whose capacity depends on where they are bought: the claim names one zone and one capacity
+// type, and a more expensive offering may leave more types.
 func (t Sites) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.Site {
 	var list []offers.Site
 	for _, pool := range slices.Sorted(maps.Keys(t.Assignments[st])) {
@@ -98,7 +98,7 @@ func (t Sites) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.S
 	return nil
 }
 
-// CouldBuy reports whether the node may be bought for a pod of the class; waits means that it must be on a reservation.
+// CouldBuy reports whether the node may be bought for a pod of the class; waits means that it must use a reservation.
 func (t Sites) CouldBuy(cl *podclass.Class, s *offers.Site, waits bool) bool {
 	return resources.Fits(cl.Requests, s.Alloc) && (!waits || s.Limited) && t.S.Limits.Affordable(s.Pool, s.Row) && t.S.Limits.Reservable(s.Pool, s.Row, s.Slot) &&
 		t.admitsAt(cl, s) && t.variedAt(cl, s)
@@ -124,7 +124,7 @@ func (t Sites) MustShare(c *podclass.Class) bool {
 	})
 }
 
-// admitsAt checks the rules for a pod on a possible new node by opening it for a moment: its DaemonSet pods count, and so does a domain
+// admitsAt checks the rules for a pod on a possible new node by opening that node briefly: its DaemonSet pods count, and so does a domain
 // that it adds.
 func (t Sites) admitsAt(cl *podclass.Class, s *offers.Site) bool {
 	if t.S.Topology == nil {

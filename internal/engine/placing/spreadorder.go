@@ -12,11 +12,11 @@ import (
 )
 
 // A spread constraint is checked when a pod is bound: kube-scheduler compares the domains that exist then. All planned nodes exist before
-// the first pod is bound. So each further node may add an empty domain, which pods placed earlier did not take into account.
+// the first pod is bound. So each additional node may add an empty domain that earlier placements did not count.
 
-// PlaceTightly tries the remaining pods once more, with spreads as kube-scheduler counts them. Earlier steps also count domains in which a
-// node could be launched, so that pods come to all of them, and assume an empty node. Here a pod is placed rather than left waiting for a
-// domain that it can't have.
+// PlaceTightly tries the remaining pods once more, and counts spreads as kube-scheduler does. Earlier steps also count domains in which a
+// node could be launched, as if it had an empty node, so that pods get to all domains. Here a pod is placed instead of staying pending for
+// a domain that it can't get.
 func (t Spreads) PlaceTightly(ctx context.Context, c *layout.Cells, classes []int32) {
 	if t.RoomOnly {
 		return
@@ -36,18 +36,18 @@ func (t Spreads) PlaceTightly(ctx context.Context, c *layout.Cells, classes []in
 	t.S.Topology.Binding = false
 }
 
-// spreadHard reports whether the stake has a hard spread constraint.
+// spreadHard reports whether the topology groups include a hard spread constraint.
 func spreadHard(m *model.Model, o *topology.Groups) bool {
 	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool { return m.Topology[g].Kind == topology.Spread && m.Topology[g].Hard })
 }
 
-// Tightly reports whether a pod placed now is only valid because there is no emptier node.
+// Tightly reports whether a pod placed now is valid only because no emptier domain has a node.
 func (t Spreads) Tightly(class int32) bool {
 	return t.S.Topology != nil && t.S.Topology.Binding && spreadHard(t.M, t.M.Classes[class].Topology)
 }
 
-// Disturbs reports whether the last node opened keeps a pod placed before from being bound: by a domain that it brings,
-// or by DaemonSet pods that come with it.
+// Disturbs reports whether the last node opened would prevent a pod placed before from being bound: by a domain that it adds, or by its
+// DaemonSet pods.
 func (t Spreads) Disturbs(host int32) bool {
 	if t.S.Topology == nil {
 		return false
@@ -75,9 +75,9 @@ func (t Spreads) Disturbs(host int32) bool {
 	return false
 }
 
-// residentsDisturb reports whether DaemonSet pods on the last node opened keep a pod placed before from being bound: in
-// its domain they may be what it keeps away from, or keep it away; among the members of its spread they may be one too many;
-// and where it was the first of those that follow each other, they now come first.
+// residentsDisturb reports whether DaemonSet pods on the last node opened would prevent a pod placed before from being bound. They may
+// violate anti-affinity in its domain, in either direction; they may be one too many for its spread; or they may take the place of the
+// first pod in a group that follows each other.
 func (t Spreads) residentsDisturb(host int32) bool {
 	mc := &t.S.Planned[host-int32(len(t.M.Nodes))]
 	for _, class := range t.M.Pools[mc.Pool].Table.Rows[mc.Row].Residents {
@@ -115,7 +115,7 @@ func (t Spreads) residentsDisturb(host int32) bool {
 	return false
 }
 
-// firstOf reports whether the group has no members but pods that the trial has placed and what came with the host.
+// firstOf reports whether the group's only members are pods placed by the trial and pods that came with the host.
 func (t Spreads) firstOf(g, host int32) bool {
 	n := t.S.Topology.Total[g]
 	mc := &t.S.Planned[host-int32(len(t.M.Nodes))]
@@ -132,7 +132,7 @@ func (t Spreads) firstOf(g, host int32) bool {
 	return n <= 0
 }
 
-// AnyPlaced reports whether a pod that the trial has placed is as asked.
+// AnyPlaced reports whether the condition holds for some pod that the trial has placed.
 func (t Spreads) AnyPlaced(is func(o *topology.Groups, host int32) bool) bool {
 	return slices.ContainsFunc(t.S.Placed, func(b state.Binding) bool {
 		o := t.M.Classes[b.Class].Topology
@@ -145,7 +145,7 @@ func (t Spreads) spreads(g int32) bool {
 	return t.AnyPlaced(func(o *topology.Groups, _ int32) bool { return topology.Contains(o.Owns, g) })
 }
 
-// domainOf is a node's domain for the group: itself for rules over nodes, noDomain where the group takes no notice.
+// domainOf returns a node's domain for the group: the node itself for rules over nodes, noDomain if the group ignores the node.
 func (t Spreads) domainOf(g, host int32) int32 {
 	h := &t.S.Topology.Hosts[host]
 	switch {
@@ -157,8 +157,7 @@ func (t Spreads) domainOf(g, host int32) int32 {
 	return h.Domains[t.M.Topology[g].At]
 }
 
-// BreaksSpread reports whether a new node in these domains could bring a domain that keeps a pod placed before from
-// being bound.
+// BreaksSpread reports whether a new node in these domains could add a domain that prevents a pod placed before from being bound.
 func (t Spreads) BreaksSpread(domains []int32) bool {
 	for g := range t.M.Topology {
 		group := &t.M.Topology[g]
@@ -179,8 +178,8 @@ func (t Spreads) BreaksSpread(domains []int32) bool {
 	return false
 }
 
-// Strained reports whether some domain has more members than the spread allows next to domain d: if not, nothing needs a
-// closer look.
+// Strained reports whether some domain has more members than the spread allows in comparison with domain d: if not, no closer check is
+// needed.
 func (t Spreads) Strained(g, d int32) bool {
 	own := topology.CountAt(t.S.Topology.Members[g], d)
 	for other, n := range t.S.Topology.Present[g] {
@@ -191,8 +190,8 @@ func (t Spreads) Strained(g, d int32) bool {
 	return false
 }
 
-// bindable goes through what the trial has placed, in its order, and reports whether each pod that states the spread g
-// could still be bound at its turn with domain d in being too; for a spread over nodes, with an empty one more.
+// bindable replays what the trial has placed, in order, and reports whether each pod with the spread g could still be bound at its turn if
+// domain d also existed; for a spread over nodes, if one more empty node existed.
 func (t Spreads) bindable(g, d int32) bool {
 	group := &t.M.Topology[g]
 	counts := t.countsBefore(g)
@@ -205,7 +204,7 @@ func (t Spreads) bindable(g, d int32) bool {
 	return t.replays(g, counts)
 }
 
-// replays is bindable with the members that the domains had before.
+// replays is bindable with the given initial members of the domains.
 func (t Spreads) replays(g int32, counts map[int32]int32) bool {
 	group := &t.M.Topology[g]
 	for _, b := range t.S.Placed {
@@ -232,8 +231,7 @@ func (t Spreads) replays(g int32, counts map[int32]int32) bool {
 	return true
 }
 
-// countsBefore are the group's members by domain, as they were before the trial placed any pod, in each domain that there
-// is now.
+// countsBefore returns the group's members by domain before the trial placed any pod, for each domain that exists now.
 func (t Spreads) countsBefore(g int32) map[int32]int32 {
 	counts := map[int32]int32{}
 	for i := range t.S.Topology.Hosts {

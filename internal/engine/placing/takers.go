@@ -8,10 +8,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// TakersAmong returns those of the nodes that could take at least one of the waiting pods, in the order given. Closed
-// nodes are included: that is how a planner that keeps pods off nodes which are still coming up finds out that it would
-// launch for pods that have a place there. Hidden nodes, and names the snapshot does not have, take none. Nothing is
-// placed. most bounds the answer; 0 is no bound.
+// TakersAmong returns those of the nodes that could take at least one of the pending pods, in the given order. Closed nodes are included:
+// so a planner that keeps pods off nodes which are still starting can find out that it would launch nodes for pods that already have a
+// place there. Hidden nodes and unknown names take no pods. Nothing is placed. most bounds the answer; 0 means no bound.
 func (t Placing) TakersAmong(q planning.Query, nodes []string, most int) []string {
 	t.Options = planning.PlaceOptions{Query: q, ExistingOnly: true}
 	classes := t.WaitingClasses()
@@ -31,15 +30,15 @@ func (t Placing) TakersAmong(q planning.Query, nodes []string, most int) []strin
 	return out
 }
 
-// wouldTake reports whether a pod of the class could go on the node, were it open.
+// wouldTake reports whether a pod of the class could go on the node if it were open.
 func (t Placing) wouldTake(node, class int32) bool {
 	c := t.M.Classes[class]
 	return c.Invalid == nil && resources.Fits(t.S.Volumes.NeedOn(c, node), t.S.FreeOf(node)) && t.M.Fits.Accepts(t.M.Nodes[node].Group, c.Shape) && t.S.Admits(c, node)
 }
 
-// RoomyAmong returns those of the nodes that have room for at least one pod that waits or could move, rules about other pods
-// aside; closed nodes are included. As long as no pod leaves the others, TakersAmong names none of them: a planner that asks
-// it thousands of times hands it these alone.
+// RoomyAmong returns those of the nodes that have room for at least one pod that is pending or could move, without rules about other pods;
+// closed nodes are included. As long as no pod leaves the other nodes, TakersAmong names none of them. So a planner that calls it thousands
+// of times passes only these.
 func (t Placing) RoomyAmong(nodes []string) []string {
 	classes := bitset.New(len(t.M.Classes))
 	for class, n := range t.S.Waiting {

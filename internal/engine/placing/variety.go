@@ -32,8 +32,8 @@ func (t Growth) KeepsVariety(host int32, c *podclass.Class, stage int32) bool {
 		(t.Options.MinValues == planning.MinValuesBestEffort && len(loads) > 1 && !t.StillVaried(i, loads[1:]))
 }
 
-// SettlesForLess reports whether pods of the class do without the required variety, with MinValuesBestEffort: if even a single pod would
-// not have it in the pool where they would be anyway.
+// SettlesForLess reports whether pods of the class do without the required variety, with MinValuesBestEffort: if even a single pod could
+// not have it in the pool where it would be anyway.
 func (t Growth) SettlesForLess(class int32) bool {
 	c := t.M.Classes[class]
 	stages := t.StagesFor(c)
