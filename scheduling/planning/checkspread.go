@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateDefaultTopologySpread checks the cluster's default constraints as kube-scheduler's configuration does: a
-// positive maxSkew, a legal key and reaction, no selector of its own, no duplicates.
+// ValidateDefaultTopologySpread checks the cluster's default constraints like kube-scheduler's configuration: a positive maxSkew, a valid
+// topology key and whenUnsatisfiable, no selector, no duplicates.
 func ValidateDefaultTopologySpread(list []corev1.TopologySpreadConstraint, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	seen := sets.New[string]()

@@ -17,36 +17,35 @@ import (
 )
 
 const (
-	// maxCostModelBytes bounds what DecodeCostModel reads; a table of a million offerings stays below.
+	// maxCostModelBytes bounds what DecodeCostModel reads; a table of a million offerings is smaller.
 	maxCostModelBytes = 256 << 20
-	// maxCostTerms and maxTabulated bound a model.
+	// maxCostTerms and maxTabulated bound the size of a model.
 	maxCostTerms = 256
 	maxTabulated = 1_000_000
-	// minAmount is the least there is, USD per hour: prices are whole nano-USD.
+	// minAmount is the smallest amount, USD per hour: prices are whole nano-USD.
 	minAmount = 1e-9
 )
 
-// MaxPrice is the highest price there is, USD per hour.
+// MaxPrice is the highest possible price, USD per hour.
 const MaxPrice = 1e9
 
 // CostModelError says what is wrong with a CostModel.
 type CostModelError struct {
-	// Path of the field, from the model's root: "terms[2].percent".
+	// Path of the field from the model's root: "terms[2].percent".
 	Path string
-	// Rule that it breaks, to be read after the path.
+	// Rule that the field breaks; it continues a sentence that begins with the path.
 	Rule string
-	// Cure is what to do.
+	// Cure says what to do.
 	Cure string
 }
 
-// Error is "cost model: path rule: cure".
+// Error returns "cost model: path rule: cure".
 func (e *CostModelError) Error() string {
 	return fmt.Sprintf("cost model: %s %s: %s", e.Path, e.Rule, e.Cure)
 }
 
-// DecodeCostModel reads a CostModel as YAML or JSON, one document, at most 256 MiB, and validates it. Unknown fields are
-// refused: a term that is only half understood would make other prices. A model that breaks a rule is refused with a
-// *CostModelError.
+// DecodeCostModel reads a CostModel as YAML or JSON, one document, at most 256 MiB, and validates it. It refuses unknown fields: ignoring
+// part of a term would change prices. If the model breaks a rule, the error is a *CostModelError.
 func DecodeCostModel(r io.Reader) (*CostModel, error) {
 	if r == nil {
 		return nil, options.Missing("DecodeCostModel", "the reader")
@@ -90,8 +89,7 @@ func DecodeCostModel(r io.Reader) (*CostModel, error) {
 	return c, nil
 }
 
-// Validate says what is wrong with the model, with a *CostModelError for the first field that breaks a rule; nil if
-// nothing is. A nil model is valid.
+// Validate returns a *CostModelError for the first field that breaks a rule; nil if the model is valid. A nil model is valid.
 func (c *CostModel) Validate() error {
 	if c == nil {
 		return nil
@@ -120,7 +118,7 @@ func (c *CostModel) Validate() error {
 	return nil
 }
 
-// check looks at what the term does and where.
+// check checks what the term does and which offerings it applies to.
 func (t *CostTerm) check(path string) error {
 	given := 0
 	for _, is := range []bool{t.Percent != nil, t.PerNode != nil, t.PerResource != nil, t.Price != nil, t.Offerings != nil, t.Commitment != nil} {
@@ -204,7 +202,7 @@ func (c *Commitment) check(path string) error {
 	return nil
 }
 
-// within refuses what is not a number from lo to hi.
+// within refuses anything but a number from lo to hi.
 func within(path string, x, lo, hi float64) error {
 	if math.IsNaN(x) || x < lo || x > hi {
 		return &CostModelError{path, fmt.Sprintf("is %v", x), fmt.Sprintf("give a number from %v to %v", lo, hi)}
@@ -212,7 +210,7 @@ func within(path string, x, lo, hi float64) error {
 	return nil
 }
 
-// above refuses what is not a number above 0, at least a thousand-millionth, up to hi.
+// above refuses anything but a number from a billionth to hi.
 func above(path string, x, hi float64) error {
 	if math.IsNaN(x) || x < minAmount || x > hi {
 		return &CostModelError{path, fmt.Sprintf("is %v", x), fmt.Sprintf("give a number from %v to %v", minAmount, hi)}

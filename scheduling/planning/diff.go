@@ -10,22 +10,23 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// PlanDiff is what changes from one plan to another. It is plain data in a total order, the same for the same plans.
+// PlanDiff contains the differences between two plans. It is plain data in a total order, the same for the same plans.
 type PlanDiff struct {
 	// HourlyCost and LowerBound of the two plans, USD per hour.
 	HourlyCost AmountChange `json:"hourlyCost"`
 	LowerBound AmountChange `json:"lowerBound"`
-	// NewNodes lists the kinds of planned nodes of which the plans have different numbers.
+	// NewNodes lists the kinds of planned nodes whose number differs.
 	NewNodes []NodeChange `json:"newNodes,omitempty"`
 	// Moved are pods that have a place in both plans, but not the same.
 	Moved []PodMove `json:"moved,omitempty"`
-	// Placed are pods with a place in the second plan alone, Unplaced those without a place in the second that the first
-	// did not list as such, Gone those that only the first plan speaks of.
+	// Placed are pods that have a place only in the second plan. Unplaced are pods without a place in the second plan that the first did
+	// not list as such. Gone are pods that only the first plan mentions.
 	Placed   []PodMove `json:"placed,omitempty"`
 	Unplaced []PodMove `json:"unplaced,omitempty"`
 	Gone     []PodMove `json:"gone,omitempty"`
-	// GivenUp are wishes that the second plan does not keep for pods for which the first did, or did not place; Kept those
-	// that the first plan did not keep and the second does, or does not place. Pods by name.
+	// GivenUp are preferences that the second plan does not keep, for pods for which the first kept them or which it did not place. Kept
+	// are preferences that the first plan did not keep, and that the second keeps or whose pods it does not place. They are sorted by pod
+	// name.
 	GivenUp []Relaxation `json:"givenUp,omitempty"`
 	Kept    []Relaxation `json:"kept,omitempty"`
 }
@@ -36,7 +37,7 @@ type AmountChange struct {
 	After  float64 `json:"after"`
 }
 
-// NodeKind is the first instance type of a NewNode, which the plan assumes.
+// NodeKind describes a NewNode by its pool and by the first instance type, which the plan assumes.
 type NodeKind struct {
 	Pool         v1.PoolKey `json:"pool"`
 	InstanceType string     `json:"instanceType"`
@@ -44,20 +45,20 @@ type NodeKind struct {
 	CapacityType string     `json:"capacityType"`
 }
 
-// String is "pool instance-type/zone/capacity-type".
+// String returns "pool instance-type/zone/capacity-type".
 func (k NodeKind) String() string {
 	return fmt.Sprintf("%s %s/%s/%s", k.Pool, k.InstanceType, k.Zone, k.CapacityType)
 }
 
-// NodeChange is how many planned nodes of a kind the plans have.
+// NodeChange is how many planned nodes of a kind each plan has.
 type NodeChange struct {
 	NodeKind
 	Before int `json:"before"`
 	After  int `json:"after"`
 }
 
-// Place is where a plan puts a pod: on a node of the snapshot or on a planned one of some kind. The zero value is no
-// place. Planned nodes of one kind are one place: their names say nothing beyond the plan.
+// Place is where a plan puts a pod: on a node of the snapshot or on a planned one of some kind. The zero value means no place. Planned
+// nodes of one kind count as one place: their names mean nothing outside the plan.
 type Place struct {
 	// Node of the snapshot; empty for a planned one.
 	Node string `json:"node,omitempty"`
@@ -65,7 +66,7 @@ type Place struct {
 	New *NodeKind `json:"new,omitempty"`
 }
 
-// String is "node NAME", "new KIND" or "nowhere".
+// String returns "node NAME", "new KIND" or "nowhere".
 func (p Place) String() string {
 	switch {
 	case p.New != nil:
@@ -90,8 +91,8 @@ type PodMove struct {
 	To   Place  `json:"to,omitzero"`
 }
 
-// Diff tells what changes from plan a to plan b. A nil plan is one without nodes and pods. Neither is changed, and
-// the result shares nothing that can be changed with them but the pool keys.
+// Diff returns what changes from plan a to plan b. A nil plan is a plan without nodes and pods. Neither plan is changed, and the result
+// shares only the pool keys with them.
 func Diff(a, b *Plan) PlanDiff {
 	if a == nil {
 		a = &Plan{}
@@ -111,7 +112,7 @@ func Diff(a, b *Plan) PlanDiff {
 }
 
 // IsZero reports whether the plans do the same: equal numbers of planned nodes of each kind, each pod in an equal place with
-// the same wishes kept, for the same cost. Lower bounds play no part.
+// the same preferences kept, for the same cost. Lower bounds are ignored.
 func (d PlanDiff) IsZero() bool {
 	return d.HourlyCost.Before == d.HourlyCost.After &&
 		len(d.NewNodes)+len(d.Moved)+len(d.Placed)+len(d.Unplaced)+len(d.Gone)+len(d.GivenUp)+len(d.Kept) == 0
@@ -153,7 +154,7 @@ func diffNewNodes(a, b *Plan) []NodeChange {
 	return out
 }
 
-// placesIn are the places of all pods that the plan speaks of; no place for those it can't place.
+// placesIn returns the places of all pods that the plan mentions; the zero Place for those it can't place.
 func placesIn(p *Plan) map[PodKey]Place {
 	out := make(map[PodKey]Place, len(p.Order)+len(p.Unschedulable))
 	for i := range p.Existing {
@@ -173,7 +174,7 @@ func placesIn(p *Plan) map[PodKey]Place {
 	return out
 }
 
-// pods fills in what becomes of the pods, by name.
+// pods fills in the changes for pods, by name.
 func (d *PlanDiff) pods(before, after map[PodKey]Place) {
 	all := make([]PodKey, 0, max(len(before), len(after)))
 	for key := range before {
@@ -207,7 +208,7 @@ func comparePodKeys(a, b PodKey) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// relaxedOnlyIn lists the wishes that p does not keep for pods for which other says nothing of the kind.
+// relaxedOnlyIn lists the preferences that p does not keep, for pods for which other lists no such preference.
 func relaxedOnlyIn(p, other *Plan) []Relaxation {
 	type broken struct {
 		code   RelaxationCode
@@ -237,7 +238,7 @@ func relaxedOnlyIn(p, other *Plan) []Relaxation {
 	return out
 }
 
-// String is a short table for people, ending in a newline; the JSON form has all of it.
+// String returns a short table for readers, ending in a newline; the JSON form has everything.
 func (d PlanDiff) String() string {
 	if d.IsZero() {
 		return "no difference\n"
@@ -257,7 +258,7 @@ func (d PlanDiff) String() string {
 	for _, c := range d.NewNodes {
 		row(c.NodeKind.String(), c.Before, c.After, fmt.Sprintf("%+d", c.After-c.Before))
 	}
-	_ = w.Flush() // a strings.Builder takes everything
+	_ = w.Flush() // a strings.Builder never fails
 	for _, list := range []struct {
 		what  string
 		moves []PodMove
@@ -279,7 +280,7 @@ func (d PlanDiff) String() string {
 	return b.String()
 }
 
-// writeMoves writes one line for each route, the routes in the order in which pods take them.
+// writeMoves writes one line for each route, in the order in which pods first take it.
 func writeMoves(b *strings.Builder, what string, moves []PodMove, route func(PodMove) string) {
 	var routes []string
 	pods := map[string][]PodKey{}

@@ -1,6 +1,6 @@
-// Package planning holds what planners read and write, as plain data: the Snapshot of a cluster and the Query about it, and the Plan with
-// its reasons. Package scheduling has the same types under the same names, and makes plans of snapshots; import this one where data is all
-// that is needed:
+// Package planning holds the input and output of planners as plain data: the Snapshot of a cluster, the Query, and the Plan with its
+// reasons. Package scheduling has the same types under the same names, and makes plans from snapshots; import this package if you only need
+// the data:
 //
 //	snapshot, err := planning.DecodeSnapshot(file)
 //	if err != nil {
@@ -8,8 +8,8 @@
 //	}
 //	fmt.Println(len(snapshot.Nodes), "nodes,", len(snapshot.Pods), "pods waiting")
 //
-// What the types say of themselves is here too: [Reason] and [NearestMiss] are sentences, [Diff] compares two plans, and a [CostModel] is
-// read and checked. Nothing here decides anything.
+// The types can also describe themselves: [Reason] and [NearestMiss] become sentences, [Diff] compares two plans, and a [CostModel] is
+// parsed and validated. Nothing here decides anything.
 //
 //	Snapshot   a cluster at one moment                 snapshot.go, node.go, encode.go, encodeyaml.go, longtext.go, sizeerror.go,
 //	                                                   snapshoterror.go, checkspread.go

@@ -17,10 +17,10 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// maxSnapshotBytes bounds what DecodeSnapshot reads: twice what package manifests reads for one. The largest clusters stay well below.
+// maxSnapshotBytes bounds what DecodeSnapshot reads: twice the limit of package manifests. The largest clusters are well below it.
 const maxSnapshotBytes = 1 << 30
 
-// Encode writes the snapshot as YAML. What it writes, DecodeSnapshot reads back to an equal snapshot.
+// Encode writes the snapshot as YAML. DecodeSnapshot turns the output back into an equal snapshot.
 func (s *Snapshot) Encode(w io.Writer) error {
 	if w == nil {
 		return options.Missing("Snapshot.Encode", "the writer")
@@ -28,8 +28,7 @@ func (s *Snapshot) Encode(w io.Writer) error {
 	return encodeYAML(w, s)
 }
 
-// EncodeJSON writes the snapshot as JSON, which DecodeSnapshot reads as well and much faster: the form for large
-// clusters.
+// EncodeJSON writes the snapshot as JSON, which DecodeSnapshot also reads, and much faster: use it for large clusters.
 func (s *Snapshot) EncodeJSON(w io.Writer) error {
 	if w == nil {
 		return options.Missing("Snapshot.EncodeJSON", "the writer")
@@ -42,9 +41,9 @@ func (s *Snapshot) EncodeJSON(w io.Writer) error {
 	return nil
 }
 
-// DecodeSnapshot reads a snapshot written by Encode or EncodeJSON. Unknown fields are refused: a snapshot that is only
-// half understood would reproduce another decision. Manifests are refused with a *NotSnapshotError, a nil reader with an
-// *option.ArgumentError, and what is too large with a *SizeError. Others wrap what the reader or the decoder said.
+// DecodeSnapshot reads a snapshot written by Encode or EncodeJSON. It refuses unknown fields: ignoring part of a snapshot would reproduce a
+// different decision. For manifests the error is a *NotSnapshotError, for a nil reader an *option.ArgumentError, and for too much input a
+// *SizeError. Other errors wrap the error of the reader or the decoder.
 func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	if r == nil {
 		return nil, options.Missing("DecodeSnapshot", "the reader")
@@ -75,18 +74,18 @@ func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	return s, nil
 }
 
-// NotSnapshotError says that what DecodeSnapshot was given is not a snapshot but a Kubernetes object, or a list of them.
+// NotSnapshotError says that the input of DecodeSnapshot is not a snapshot but a Kubernetes object or a list of them.
 type NotSnapshotError struct {
 	// Kind of the first object.
 	Kind string
 }
 
-// Error says what it is and what reads it.
+// Error names the kind and the package that reads it.
 func (e *NotSnapshotError) Error() string {
 	return fmt.Sprintf("it holds Kubernetes objects (the first is a %s), not a snapshot: package scheduling/manifests makes one of them", e.Kind)
 }
 
-// kindOfObject is the kind of the first document if that is a Kubernetes object; empty otherwise.
+// kindOfObject returns the kind of the first document if that is a Kubernetes object; otherwise empty.
 func kindOfObject(data []byte) string {
 	doc, err := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data))).Read()
 	if err != nil {
@@ -140,7 +139,7 @@ func decodeDocument(data []byte) (*Snapshot, error) {
 	return s, yaml.UnmarshalStrict(data, s)
 }
 
-// countDocuments is how many YAML documents there are, empty ones aside.
+// countDocuments counts the YAML documents that are not empty.
 func countDocuments(data []byte) (int, error) {
 	docs := 0
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))

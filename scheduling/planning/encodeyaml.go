@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// chunk is how many objects of a list are turned into YAML at a time: that takes a hundred times the memory of the text.
+// chunk is the number of list elements converted to YAML at a time: the conversion needs a hundred times the memory of the text.
 const chunk = 64
 
-// encodeYAML writes a snapshot as yaml.Marshal would, byte for byte, but part by part.
+// encodeYAML writes the same bytes as yaml.Marshal, but part by part.
 func encodeYAML(w io.Writer, s *Snapshot) error {
 	if s == nil {
 		return writeYAML(w, s)
@@ -48,13 +48,13 @@ func writeYAML(w io.Writer, value any) error {
 	return err
 }
 
-// snapshotField is a field of a snapshot that is written.
+// snapshotField is a field of a snapshot to be written.
 type snapshotField struct {
 	name  string
 	value reflect.Value
 }
 
-// snapshotFields are those that are not empty, and the time.
+// snapshotFields returns the fields that are not empty, and the time.
 func snapshotFields(s *Snapshot) []snapshotField {
 	v := reflect.ValueOf(s).Elem()
 	var out []snapshotField

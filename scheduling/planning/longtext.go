@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// maxText bounds the lines of YAML and the texts of JSON, which a parser copies several times. No object that an API server takes is
-// half as long.
+// maxText bounds the lines of YAML and the strings of JSON, which a parser copies several times. The largest object that an API server
+// accepts is less than half as long.
 const maxText = 8 << 20
 
-// checkTexts refuses a document with a longer one before it is parsed.
+// checkTexts refuses a document with a longer one before parsing it.
 func checkTexts(data []byte) error {
 	longest := longestLine
 	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '{' {
@@ -29,7 +29,7 @@ func longestLine(data []byte) int {
 	return longest
 }
 
-// longestText is how long the longest text in quotes is.
+// longestText returns the length of the longest quoted string.
 func longestText(data []byte) int {
 	longest := 0
 	for {

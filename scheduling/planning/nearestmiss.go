@@ -9,10 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// MissCode says what would have to be different. Codes are stable, and listed here from the nearest to the farthest: of
-// several single changes that would do, the first in this order is named; of one code, the smallest change, then the
-// cheapest instance type. A change of the pool or the pod that stands further up asks less of people, or is nearer to what
-// the pod was meant to be.
+// MissCode says what would have to change. Codes are stable, and listed here from the nearest to the farthest: of several single changes
+// that would help, the first in this order is reported; of equal codes, the smallest change, then the cheapest instance type. A change
+// further up asks less of people, or is nearer to what the pod was meant to be.
 type MissCode string
 
 const (
@@ -20,62 +19,64 @@ const (
 	MissToleration MissCode = "Toleration"
 	// MissLimits: the pool's limits would have to be raised by Amounts.
 	MissLimits MissCode = "Limits"
-	// MissReservation: Reservation would have to have one more instance; with none named, the pod would have to be
-	// placed without waiting for a reservation (ReservedFallback).
+	// MissReservation: Reservation would need one more instance; if none is named, the pod would have to be placed without waiting for a
+	// reservation (ReservedFallback).
 	MissReservation MissCode = "Reservation"
 	// MissMinValues: the pool's minValues would have to be given up (MinValuesBestEffort).
 	MissMinValues MissCode = "MinValues"
-	// MissTopology: Rule would have to go, for all pods that state it; with a MaxSkew, that maxSkew would do. A host port
+	// MissTopology: Rule would have to be removed from all pods that have it; if MaxSkew is set, that maxSkew would be enough. A host port
 	// would have to be free.
 	MissTopology MissCode = "Topology"
-	// MissLabel: what the pod asks of label Key would have to allow one of Values, whichever; without Values it must ask
-	// nothing of the label. Where the operating system that the pod names (spec.os) stands in the way, Rule says so: it
-	// would have to be one of Values, too.
+	// MissLabel: the pod's requirement on label Key would have to allow any one of Values; without Values, the pod must not restrict the
+	// label. If the operating system that the pod names (spec.os) is the obstacle, Rule says so: then it too would have to be one of
+	// Values.
 	MissLabel MissCode = "Label"
-	// MissResources: the pod's requests would have to be lower by Amounts, of which some would be left.
+	// MissResources: the pod's requests would have to be lower by Amounts, and something of each would remain.
 	MissResources MissCode = "Resources"
-	// MissVolumes: the pod's volumes would have to be usable where label Key is one of Values, whichever.
+	// MissVolumes: the pod's volumes would have to be usable where label Key has any one of Values.
 	MissVolumes MissCode = "Volumes"
-	// MissNodePool: the pool would have to allow one of Values for label Key, whichever, or state it where instance types
-	// don't; without Values it must not state the label.
+	// MissNodePool: the pool would have to allow any one of Values for label Key, or state it if instance types don't; without Values, it
+	// must not state the label.
 	MissNodePool MissCode = "NodePool"
-	// MissResourceGivenUp: like MissResources, but none of the resource would be left.
+	// MissResourceGivenUp: like MissResources, but nothing of the resource would remain.
 	MissResourceGivenUp MissCode = "ResourceGivenUp"
-	// MissDevices: what the pod's claims ask of devices would have to be as Rule says: no device meets it as it is.
+	// MissDevices: the pod's claims would have to ask for devices as Rule says: no device meets them as they are.
 	MissDevices MissCode = "Devices"
 	// MissOffering: the offering of InstanceType would have to be available.
 	MissOffering MissCode = "Offering"
 )
 
-// NearestMiss is the smallest single change after which one more pod of its kind would have a place, everything else
-// being as planned. Where no single change would do it is the nearest of some pairs of changes: a toleration or a label with
-// any other change, and two resources of a node there is.
+// NearestMiss is the smallest single change after which one more pod of its kind would have a place, if everything else stays as planned.
+// If no single change is enough, it is the nearest of some pairs of changes: a toleration or a label with any other change, and two
+// resources of an existing node.
 type NearestMiss struct {
 	Code MissCode `json:"code"`
 	// Taints to tolerate, with MissToleration.
 	Taints []corev1.Taint `json:"taints,omitempty"`
-	// Amounts by which limits are too low or requests too high. Volumes stand under "attachable-volumes-csi-<driver>".
+	// Amounts by which limits are too low or requests too high. Volumes are listed as "attachable-volumes-csi-<driver>".
 	Amounts corev1.ResourceList `json:"amounts,omitempty"`
-	// Reservation by the labels of its offerings, with MissReservation.
+	// Reservation, named by the labels of its offerings, with MissReservation.
 	Reservation string `json:"reservation,omitempty"`
-	// Rule in words, and the MaxSkew that would do; with MissLabel "spec.os" or nothing; with MissDevices what would have to be true of the claims, in words.
+	// Rule in words, and the MaxSkew that would be enough; with MissLabel "spec.os" or empty; with MissDevices what the claims would have
+	// to ask for, in words.
 	Rule    string `json:"rule,omitempty"`
 	MaxSkew int32  `json:"maxSkew,omitempty"`
-	// Key of a label, "field:metadata.name" for a node's name, which matchFields ask about; Values are at most three, those of the cheapest instance types, cheapest first.
+	// Key of a label, or "field:metadata.name" for a node's name, which matchFields select; Values are at most three, those of the cheapest
+	// instance types, cheapest first.
 	Key    string   `json:"key,omitempty"`
 	Values []string `json:"values,omitempty"`
-	// MoreValues says that other values of the label would do as well.
+	// MoreValues means that other values of the label would also be enough.
 	MoreValues bool `json:"moreValues,omitempty"`
-	// InstanceType of the node that the pod would then get, if nothing else shares it; nil when it is a node there is.
+	// InstanceType of the node that the pod would then get, if no other pod shares it; nil for an existing node.
 	InstanceType *InstanceTypeOption `json:"instanceType,omitempty"`
-	// Node of the snapshot that the pod would then go on; empty when it is a planned one.
+	// Node of the snapshot that the pod would then go on; empty for a planned node.
 	Node string `json:"node,omitempty"`
-	// Also is a second change that is needed as well; it has no Node, and an InstanceType with MissOffering alone. Nil
-	// where one is enough.
+	// Also is a second change that is needed as well; it has no Node, and an InstanceType only with MissOffering. Nil if one change is
+	// enough.
 	Also *NearestMiss `json:"also,omitempty"`
 }
 
-// String is a sentence about the pod: "would fit if …".
+// String returns a sentence about the pod: "would fit if …".
 func (n *NearestMiss) String() string {
 	text := "would fit " + n.condition()
 	if n.Also != nil {
@@ -145,7 +146,7 @@ func (n *NearestMiss) condition() string {
 	return "if " + string(n.Code) + " were different"
 }
 
-// amounts words each amount; the format's operands are the resource and the quantity.
+// amounts describes each amount; the format's operands are the resource and the quantity.
 func (n *NearestMiss) amounts(format string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(n.Amounts)) {
@@ -167,7 +168,7 @@ func (n *NearestMiss) amounts(format string) string {
 	return strings.Join(parts, " and ")
 }
 
-// inWords names a label, with a word before it, or the field that stands among labels.
+// inWords names a label, with a word before it, or the node's name field.
 func inWords(before, key string) string {
 	if field, ok := strings.CutPrefix(key, "field:"); ok {
 		return "field " + field
@@ -175,19 +176,19 @@ func inWords(before, key string) string {
 	return before + key
 }
 
-// AttachedVolumesPrefix begins the names under which explanations and certificates count volumes that are attached to a node: the name of
+// AttachedVolumesPrefix begins the resource names under which explanations and certificates count volumes attached to a node: the name of
 // the CSI driver follows.
 const AttachedVolumesPrefix = "attachable-volumes-csi-"
 
-// DevicesPrefix begins the names under which they count devices that drivers publish: names of device classes follow, joined by "+",
-// and, after "#", a number that tells apart what is of the same classes.
+// DevicesPrefix begins the resource names under which they count devices that drivers publish: names of device classes follow, joined by
+// "+", and, after "#", a number that distinguishes resources of the same classes.
 const DevicesPrefix = "devices of "
 
-// DeviceSharesPrefix goes on with the names of those that count no devices, but what kinds that exclude each other weigh: of a GPU and its
-// partitions each has a share of what there is of them together.
+// DeviceSharesPrefix begins the names of resources that count weights instead of devices, for kinds that exclude each other: a GPU and its
+// partitions each take a share of what both have together.
 const DeviceSharesPrefix = DevicesPrefix + "shares of "
 
-// classesCounted are those that the resource counts; nil for another one.
+// classesCounted returns the device classes that the resource counts; nil for other resources.
 func classesCounted(resource string) []string {
 	text, ok := strings.CutPrefix(resource, DeviceSharesPrefix)
 	if !ok {

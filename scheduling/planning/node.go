@@ -10,32 +10,30 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Node is one the cluster has, or one that is on its way: Object is nil until it has joined, Claim is nil when
-// no NodeClaim made it. At least one is set.
+// Node is a node of the cluster, or one that is being launched: Object is nil until it has joined, Claim is nil if no NodeClaim made it. At
+// least one of both is set.
 type Node struct {
 	// Name is unique in the snapshot: the Node's name, else the NodeClaim's.
 	Name string `json:"name"`
-	// Pool is the pool that owns it, or the zero key.
+	// Pool is the pool that owns the node, or the zero key.
 	Pool v1.PoolKey `json:"pool,omitzero"`
 	// Object is the Kubernetes node.
 	Object *corev1.Node `json:"object,omitempty"`
-	// Claim is the NodeClaim it was made for.
+	// Claim is its NodeClaim.
 	Claim *v1.NodeClaim `json:"claim,omitempty"`
-	// Pods are bound here and hold its resources, DaemonSet pods among them. Pods that have finished may be listed; they count
-	// for nothing.
+	// Pods are bound here and use its resources, including DaemonSet pods. Pods that have finished may be listed; they are ignored.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
-	// Leaving marks a node that is being removed: it takes no pods and no longer counts against its pool's limits, nor do
-	// its pods for topology rules. Its Pods are left where they are: the plan has no place for them and says nothing of
-	// them. Those that will need a new place are listed in Snapshot.Pods instead, without spec.nodeName (package pods
-	// says which those are), or are set free by Trial.Hide.
+	// Leaving marks a node that is being removed: it takes no pods, it no longer counts against its pool's limits, and topology rules
+	// ignore its pods. Its Pods stay where they are: the plan does not mention them. Pods that will need a new place are listed in
+	// Snapshot.Pods instead, without spec.nodeName (package pods selects them), or Trial.Hide makes them pending.
 	Leaving bool `json:"leaving,omitempty"`
 }
 
-// limitNodes is the name under which a NodePool limits how many nodes it may have.
+// limitNodes is the resource name with which a NodePool limits its number of nodes.
 const limitNodes corev1.ResourceName = "nodes"
 
-// Capacity is what the node has in its present phase, with the one of "nodes" that each takes from the limits of its
-// pool. The result is the caller's.
+// Capacity is the node's capacity in its present phase, plus one of "nodes", which each node takes from the limits of its pool. The caller
+// owns the result.
 func (n *Node) Capacity() corev1.ResourceList {
 	capacity, _ := n.Amounts()
 	out := corev1.ResourceList{}
@@ -46,8 +44,8 @@ func (n *Node) Capacity() corev1.ResourceList {
 	return out
 }
 
-// Amounts are what the node has and what of that pods may use, in its present phase: before registration the claim speaks, filled up
-// by the node; after it the node, filled up by the claim until it is initialised. Neither is the caller's.
+// Amounts returns the node's capacity and allocatable: the claim's until the Node exists; then the Node's, with zero or missing amounts taken
+// from the claim until the node is initialised. Callers must not change them.
 func (n *Node) Amounts() (capacity, allocatable corev1.ResourceList) {
 	switch {
 	case n.Object == nil && n.Claim == nil:
@@ -62,7 +60,7 @@ func (n *Node) Amounts() (capacity, allocatable corev1.ResourceList) {
 	return filled(n.Object.Status.Capacity, n.Claim.Status.Capacity), filled(n.Object.Status.Allocatable, n.Claim.Status.Allocatable)
 }
 
-// countedDevices is a node's capacity with the counts of devices that its claim states: kubelets know none.
+// countedDevices returns a node's capacity with the device counts of its claim: kubelets report none.
 func countedDevices(capacity, stated corev1.ResourceList) corev1.ResourceList {
 	out := capacity
 	for name, amount := range stated {
@@ -80,7 +78,7 @@ func countedDevices(capacity, stated corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// filled is have with zero or missing entries taken from from.
+// filled returns have, with zero or missing entries taken from from.
 func filled(have, from corev1.ResourceList) corev1.ResourceList {
 	out := have.DeepCopy()
 	if out == nil {

@@ -2,33 +2,33 @@ package planning
 
 import "github.com/drawknife/drawknife/cloudprovider"
 
-// PlanPrices says what the cost of a plan's new nodes rests on, and what it could be instead.
+// PlanPrices says where the prices of a plan's new nodes come from, and what the nodes could cost instead.
 type PlanPrices struct {
-	// From says where the prices come from, by capacity type and then by source and basis.
+	// From lists the origins of the prices, by capacity type and then by source and basis.
 	From []PricesFrom `json:"from"`
-	// OnDemandCost is what the new nodes cost, USD per hour, when the spot nodes among them are on demand, too, in the same zones.
-	// 0 without spot nodes, where such a price is not known, and with commitments, which may cover on-demand nodes.
+	// OnDemandCost is the cost of the new nodes, USD per hour, if the spot nodes among them were on-demand in the same zones. It is 0
+	// without spot nodes, if such a price is unknown, and with commitments, which may cover on-demand nodes.
 	OnDemandCost float64 `json:"onDemandCost,omitempty"`
-	// OnDemandEstimated says that OnDemandCost contains estimates.
+	// OnDemandEstimated means that OnDemandCost contains estimates.
 	OnDemandEstimated bool `json:"onDemandEstimated,omitempty"`
-	// Low and High are what the new nodes cost, USD per hour, when each price with a range is at its lowest, and at its highest. Both
-	// are 0 where no price of the plan has a range, and with commitments.
+	// Low and High are the cost of the new nodes, USD per hour, if each price with a range is at its lowest, and at its highest. Both are 0
+	// if no price of the plan has a range, and with commitments.
 	Low  float64 `json:"low,omitempty"`
 	High float64 `json:"high,omitempty"`
 }
 
-// PricesFrom is one origin of prices of new nodes.
+// PricesFrom is one origin of the prices of new nodes.
 type PricesFrom struct {
-	// CapacityType of the nodes: spot, on-demand or reserved. It is the kind of the prices.
+	// CapacityType of the nodes: spot, on-demand or reserved. It is also the kind of the prices.
 	CapacityType string `json:"capacityType"`
-	// Source of the prices, as their offerings state it; empty where they don't.
+	// Source of the prices, as stated by their offerings; empty if they state none.
 	Source string `json:"source,omitempty"`
-	// Date, Region and Confidence are those of the offerings' PriceBasis.
+	// Date, Region and Confidence are copied from the offerings' PriceBasis.
 	Date       string                        `json:"date,omitempty"`
 	Region     string                        `json:"region,omitempty"`
 	Confidence cloudprovider.PriceConfidence `json:"confidence,omitempty"`
-	// Nodes with prices from there.
+	// Nodes is the number of nodes with prices from there.
 	Nodes int `json:"nodes"`
-	// HourlyCost of these, USD per hour.
+	// HourlyCost of these nodes, USD per hour.
 	HourlyCost float64 `json:"hourlyCost"`
 }

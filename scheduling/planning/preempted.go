@@ -10,16 +10,16 @@ type Preemption struct {
 	Pod PodKey `json:"pod"`
 	// Node whose pods are preempted, as in Snapshot.Nodes.
 	Node string `json:"node"`
-	// Victims are the pods that are preempted, by falling priority. Several pods may have the room of one victim.
+	// Victims are the preempted pods, by falling priority. Several pods may use the room of one victim.
 	Victims []PodKey `json:"victims"`
-	// HighestPriority is the highest of theirs.
+	// HighestPriority of the victims.
 	HighestPriority int32 `json:"highestPriority"`
-	// BudgetViolations counts the victims that a PodDisruptionBudget would keep from being evicted. kube-scheduler prefers
-	// nodes without any, but preempts such pods if there is no other way.
+	// BudgetViolations counts the victims whose eviction a PodDisruptionBudget would forbid. kube-scheduler prefers nodes without such
+	// victims, but preempts them if there is no other way.
 	BudgetViolations int `json:"budgetViolations,omitempty"`
 }
 
-// String is a sentence for operators.
+// String returns a sentence for operators.
 func (p Preemption) String() string {
 	names := make([]string, len(p.Victims))
 	for i, v := range p.Victims {

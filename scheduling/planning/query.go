@@ -1,42 +1,41 @@
 package planning
 
-// Query is what Solve is asked. The zero value asks for places for all waiting pods, with preferences respected,
-// minValues strict and reservations used while they last. Values that are none of the constants read as the zero value.
+// Query is a question to Solve. The zero value asks for places for all pending pods, with preferences respected, minValues strict and
+// reservations used while they last. Values other than the constants are treated as the zero value.
 type Query struct {
-	// Preferences says what to do with pods' wishes: preferred node affinity, preferred pod (anti-)affinity and spread
-	// constraints with ScheduleAnyway. PreferNoSchedule taints are avoided either way. Empty is PreferencesRespect.
+	// Preferences says what to do with pods' preferences: preferred node affinity, preferred pod (anti-)affinity and spread constraints
+	// with ScheduleAnyway. PreferNoSchedule taints are avoided in both cases. Empty means PreferencesRespect.
 	Preferences PreferencePolicy `json:"preferences,omitempty"`
-	// PreferencePremium is how much dearer a pod's place may be for all its wishes kept, as a share of what it costs
-	// with none kept: 0 keeps those that cost nothing, 0.5 pays half as much again, 3 four times as much in all. Wishes of
-	// less weight may cost proportionally less. Nil stands for DefaultPreferencePremium; below 0 reads as 0.
+	// PreferencePremium is how much more a pod's place may cost if all of its preferences are kept, as a share of the cost with none kept:
+	// 0 keeps those that cost nothing, 0.5 pays up to half as much again, 3 up to four times as much in total. Preferences of lower weight
+	// may cost proportionally less. Nil means DefaultPreferencePremium; a negative value means 0.
 	PreferencePremium *float64 `json:"preferencePremium,omitempty"`
-	// MinValues says what to do with a minValues that can't be met. Empty is MinValuesStrict.
+	// MinValues says what to do with minValues that can't be met. Empty means MinValuesStrict.
 	MinValues MinValuesPolicy `json:"minValues,omitempty"`
-	// Effort says how hard to look for a cheaper plan. Empty is EffortDefault.
+	// Effort says how hard to search for a cheaper plan. Empty means EffortDefault.
 	Effort Effort `json:"effort,omitempty"`
-	// Reserved says what pods do for which a reservation exists that has no room left. Empty is ReservedFallback.
+	// Reserved says what to do with pods whose reservation has no room left. Empty means ReservedFallback.
 	Reserved ReservedPolicy `json:"reserved,omitempty"`
-	// Preemption says whether a node is planned for a pod for which kube-scheduler makes room by preempting others. Plans
-	// list such pods in Plan.Preemptions either way. Only Solve reads it; Trial.Place ignores preemption. Empty is
-	// PreemptionIgnore.
+	// Preemption says whether a node is planned for a pod if kube-scheduler makes room for it by preempting others. Plans list such pods in
+	// Plan.Preemptions in both cases. Only Solve reads it; Trial.Place ignores preemption. Empty means PreemptionIgnore.
 	Preemption PreemptionPolicy `json:"preemption,omitempty"`
 }
 
-// PreferencePolicy says what to do with wishes.
+// PreferencePolicy says what to do with preferences.
 type PreferencePolicy string
 
 const (
-	// PreferencesRespect keeps wishes where that costs no more than the premium.
+	// PreferencesRespect keeps preferences if that costs no more than the premium.
 	PreferencesRespect PreferencePolicy = "Respect"
-	// PreferencesIgnore plans as if pods had none.
+	// PreferencesIgnore plans as if pods had no preferences.
 	PreferencesIgnore PreferencePolicy = "Ignore"
 )
 
-// DefaultPreferencePremium lets a pod's place cost up to four times as much for its wishes, 300 % on top: enough for on-demand
-// instead of spot or a dearer zone, not for a node of its own.
+// DefaultPreferencePremium lets a pod's place cost up to four times as much for its preferences, 300 % more: enough for on-demand instead
+// of spot or a more expensive zone, not for a node of its own.
 const DefaultPreferencePremium = 3.0
 
-// Premium is PreferencePremium as planning reads it: 0 where preferences are ignored.
+// Premium is the PreferencePremium that planning uses: 0 if preferences are ignored.
 func (q *Query) Premium() float64 {
 	switch {
 	case q.Preferences == PreferencesIgnore:
@@ -47,40 +46,40 @@ func (q *Query) Premium() float64 {
 	return max(*q.PreferencePremium, 0)
 }
 
-// MinValuesPolicy says what to do with a NodePool's minValues that can't be met.
+// MinValuesPolicy says what to do with minValues of a NodePool that can't be met.
 type MinValuesPolicy string
 
 const (
-	// MinValuesStrict places nothing where the instance types left are not varied enough.
+	// MinValuesStrict places nothing if the remaining instance types have too little variety.
 	MinValuesStrict MinValuesPolicy = "Strict"
-	// MinValuesBestEffort gives minValues up for pods that could not have them even on a node of their own: they get one in the pool that
-	// they would be in anyway, and other pods that fit may share it. NewNode.MinValuesRelaxed marks it.
+	// MinValuesBestEffort gives minValues up for pods that could not have them even on a node of their own: they get a node in the pool
+	// that they would use anyway, and other pods that fit may share it. NewNode.MinValuesRelaxed marks such nodes.
 	MinValuesBestEffort MinValuesPolicy = "BestEffort"
 )
 
-// ReservedPolicy says what pods do for which a reservation exists.
+// ReservedPolicy says what to do with pods for which a reservation exists.
 type ReservedPolicy string
 
 const (
-	// ReservedFallback uses reservations while they last and buys after that.
+	// ReservedFallback uses reservations while they last and buys other offerings after that.
 	ReservedFallback ReservedPolicy = "Fallback"
-	// ReservedStrict lets pods that could use a reservation wait rather than buy.
+	// ReservedStrict leaves pods pending that could use a reservation, instead of buying other offerings.
 	ReservedStrict ReservedPolicy = "Strict"
 )
 
-// Effort says how hard Solve looks for a cheaper plan. It bounds steps of work, not time: the same query gives the same plan on any
-// node. The work grows with the pods that need new nodes; a plan that is proven to be within one part in 500 of the cheapest is not
-// improved further at any effort.
+// Effort says how hard Solve searches for a cheaper plan. It bounds the number of steps, not time: the same query gives the same plan on
+// any computer. The work grows with the number of pods that need new nodes; a plan proven to be within one part in 500 of the cheapest is
+// not improved further at any effort.
 type Effort string
 
 const (
-	// EffortDefault is the zero value: most of what can be saved, at about a third as much processor time again as EffortFast. On
+	// EffortDefault is the zero value: it finds most of the savings, and takes about a third more processor time than EffortFast. On
 	// clusters of one instance family plans cost at most about 1 % more than the best known.
 	EffortDefault Effort = ""
-	// EffortFast is for an answer at once: some plans cost 1 to 2 % more than by default.
+	// EffortFast is for a quick answer: some plans cost 1 to 2 % more than by default.
 	EffortFast Effort = "Fast"
-	// EffortThorough is for plans that are made rarely and paid for long: four times the processor time of the default and more, and
-	// on ordinary clusters a quarter of a per cent cheaper.
+	// EffortThorough is for plans that are made rarely and paid for a long time: it takes at least four times the processor time of the
+	// default, and plans for ordinary clusters are a quarter of a per cent cheaper.
 	EffortThorough Effort = "Thorough"
 )
 
@@ -90,6 +89,6 @@ type PreemptionPolicy string
 const (
 	// PreemptionIgnore plans a node for a pod whether or not it preempts others.
 	PreemptionIgnore PreemptionPolicy = "Ignore"
-	// PreemptionExpect plans no node for a pod that preempts others: its victims need one when they are made again.
+	// PreemptionExpect plans no node for a pod that preempts others: its victims need one when they are created again.
 	PreemptionExpect PreemptionPolicy = "Expect"
 )

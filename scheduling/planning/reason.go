@@ -11,17 +11,16 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ReasonCode says at which check a pod was refused. Codes are stable.
+// ReasonCode is the check at which a pod was refused. Codes are stable.
 type ReasonCode string
 
 const (
-	// ReasonPodInvalid: the pod itself can't be planned; Detail says why.
+	// ReasonPodInvalid: the pod itself can't be planned for; Detail says why.
 	ReasonPodInvalid ReasonCode = "PodInvalid"
-	// ReasonNoNodePools: the snapshot has no pool that could launch a node; Nodes says why none of those there are
-	// takes the pod.
+	// ReasonNoNodePools: the snapshot has no pool that could launch a node; Nodes says why no existing node takes the pod.
 	ReasonNoNodePools ReasonCode = "NoNodePools"
-	// ReasonOptedOut: the pod asks for nodes that no pool made, which its owner means as they say: nothing is amiss that a
-	// pool could mend. Nodes says why none of those there are takes it.
+	// ReasonOptedOut: the pod asks for nodes that no pool made. This is assumed to be its owner's intention, so no pool is at fault. Nodes
+	// says why no existing node takes it.
 	ReasonOptedOut ReasonCode = "OptedOut"
 	// ReasonNodePoolNotReady: the pool may not launch nodes; Detail says why.
 	ReasonNodePoolNotReady ReasonCode = "NodePoolNotReady"
@@ -31,33 +30,33 @@ const (
 	ReasonTaint ReasonCode = "TaintNotTolerated"
 	// ReasonRequirements: the pod's requirements and the pool's exclude each other at Key.
 	ReasonRequirements ReasonCode = "IncompatibleRequirements"
-	// ReasonVolumes: the pod's volumes can be used only where the pool has no instance type for it; Detail names the places.
+	// ReasonVolumes: the pool has no instance type for the pod in the places where the pod's volumes can be used; Detail names the places.
 	ReasonVolumes ReasonCode = "VolumeTopology"
 	// ReasonInstanceTypes: each instance type fails the pod's requirements, its resources or the offerings; Removed
-	// says how many by which.
+	// counts the types by check.
 	ReasonInstanceTypes ReasonCode = "NoInstanceTypeFits"
 	// ReasonLimits: the pool's limits leave no room; Detail names the resource.
 	ReasonLimits ReasonCode = "LimitsExceeded"
-	// ReasonReservation: instance types that would do draw on a reservation, and none has an instance left; or the pod has to
-	// wait for one (ReservedStrict).
+	// ReasonReservation: suitable instance types use a reservation, and none has an instance left; or the pod must wait for one
+	// (ReservedStrict).
 	ReasonReservation ReasonCode = "NoReservationLeft"
-	// ReasonMinValues: the instance types that would do are less varied than the pool's minValues ask for.
+	// ReasonMinValues: the suitable instance types have less variety than the pool's minValues ask for.
 	ReasonMinValues ReasonCode = "MinValuesNotMet"
-	// ReasonTopology: instance types that would do are kept out by topology rules; Rules says by which.
+	// ReasonTopology: topology rules exclude suitable instance types; Rules says which.
 	ReasonTopology ReasonCode = "TopologyRefused"
-	// ReasonHostPorts: on instance types that would do, a DaemonSet has the pod's host port; Rules says which and whose.
+	// ReasonHostPorts: on suitable instance types, a DaemonSet uses the pod's host port; Rules names the port and the DaemonSet.
 	ReasonHostPorts ReasonCode = "HostPortTaken"
-	// ReasonExistingNodes: none of the nodes there are takes the pod; Nodes says why. It comes after the reasons of the
-	// NodePools, when the snapshot has nodes.
+	// ReasonExistingNodes: no existing node takes the pod; Nodes says why. If the snapshot has nodes, this reason follows those of the
+	// NodePools.
 	ReasonExistingNodes ReasonCode = "ExistingNodes"
-	// ReasonGang: the pod is a member of a gang that has no place as a whole; Detail says which and why.
+	// ReasonGang: the pod is a member of a gang that has no place as a whole; Detail names the gang and the reason.
 	ReasonGang ReasonCode = "GangNotPlaced"
-	// ReasonNotPlaced: an instance type of the pool would do for one pod alone, but the plan has none for it.
+	// ReasonNotPlaced: an instance type of the pool would suit the pod alone, but the plan has none for it.
 	ReasonNotPlaced ReasonCode = "NotPlaced"
 )
 
 // Removed counts instance types of a pool by the first check that ruled them out for a pod, in the order of the fields.
-// Where several ways to have a type were looked at, the one that came furthest counts.
+// If there are several ways to buy a type, the one that passed the most checks counts.
 type Removed struct {
 	// Requirements: the type's labels don't meet the pod's, its volumes' and the pool's requirements.
 	Requirements int `json:"requirements,omitempty"`
@@ -67,71 +66,71 @@ type Removed struct {
 	Offering int `json:"offering,omitempty"`
 	// Limits: launching the type would exceed the pool's limits.
 	Limits int `json:"limits,omitempty"`
-	// Reservation: its offerings draw on reservations that have no instance left, or the pod waits for a reservation.
+	// Reservation: its offerings use reservations that have no instance left, or the pod waits for a reservation.
 	Reservation int `json:"reservation,omitempty"`
-	// MinValues: with it, the types left would be less varied than the pool's minValues ask for.
+	// MinValues: with it, the remaining types would have less variety than the pool's minValues ask for.
 	MinValues int `json:"minValues,omitempty"`
-	// Topology: topology rules or host ports keep the pod off it.
+	// Topology: topology rules or host ports exclude the pod.
 	Topology int `json:"topology,omitempty"`
 }
 
-// Reason is why a pod has no place in one NodePool, or on the nodes there are: a code and its operands. String makes the
-// sentence.
+// Reason says why a pod has no place in one NodePool, or on the existing nodes: a code and its operands. String returns the sentence.
 type Reason struct {
-	// Pool the reason is about; zero when it is about the pod alone, or about existing nodes.
+	// Pool of the reason; zero if it concerns only the pod, or existing nodes.
 	Pool v1.PoolKey `json:"pool,omitzero"`
 	Code ReasonCode `json:"code"`
-	// Taint that is not tolerated, with ReasonTaint. Further ones stand in Also. Where the pod itself tolerates it, Detail says who does not.
+	// Taint that is not tolerated, with ReasonTaint. Further taints are in Also. If the pod itself tolerates it, Detail says which pod does
+	// not.
 	Taint *corev1.Taint `json:"taint,omitempty"`
 	// Key of the label where the requirements exclude each other, with ReasonRequirements.
 	Key string `json:"key,omitempty"`
-	// Requests of the pod with the DaemonSets' overhead left out, with ReasonInstanceTypes. Volumes it attaches stand
-	// under "attachable-volumes-csi-<driver>".
+	// Requests of the pod without the DaemonSets' overhead, with ReasonInstanceTypes. Volumes that it attaches are listed as
+	// "attachable-volumes-csi-<driver>".
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 	// Removed counts the pool's types by check, with ReasonInstanceTypes and the codes that follow it.
 	Removed Removed `json:"removed,omitzero"`
-	// Rules that keep the pod out, with ReasonTopology and ReasonHostPorts.
+	// Rules that exclude the pod, with ReasonTopology and ReasonHostPorts.
 	Rules []Rule `json:"rules,omitempty"`
 	// MinValues that are not met, with ReasonMinValues.
 	MinValues []MinValuesShortfall `json:"minValues,omitempty"`
-	// Nodes counts the nodes there are by check, with ReasonExistingNodes, ReasonNoNodePools and ReasonOptedOut.
+	// Nodes counts the existing nodes by check, with ReasonExistingNodes, ReasonNoNodePools and ReasonOptedOut.
 	Nodes *RemovedNodes `json:"nodes,omitempty"`
-	// Unknown are names that the pod asks for and that nothing has, at most four: most often misspellings.
+	// Unknown are names that the pod asks for and that do not exist, at most four: usually misspellings.
 	Unknown []Unknown `json:"unknown,omitempty"`
-	// NotKnown are resources that the pod asks for and of which nobody knows how many some of the pool's types have, with
-	// ReasonInstanceTypes: these types count as having none.
+	// NotKnown are resources that the pod requests and whose amount is unknown for some of the pool's types, with ReasonInstanceTypes:
+	// these types count as having none.
 	NotKnown []NotKnown `json:"notKnown,omitempty"`
-	// Devices says what the instance type that comes closest to the pod's claims of devices lacks, with ReasonInstanceTypes; empty where
-	// devices are not what is missing.
+	// Devices says what the closest instance type lacks for the pod's device claims, with ReasonInstanceTypes; empty if devices are not the
+	// cause.
 	Devices string `json:"devices,omitempty"`
-	// Detail is the rest of the sentence where operands don't make one.
+	// Detail is the rest of the sentence if the operands are not enough.
 	Detail string `json:"detail,omitempty"`
-	// Also are further reasons that hold for the same pool even without this one, at most four: other taints, or an
-	// architecture that the pool excludes and a taint as well. Other than taints they are looked for when no single change would help.
-	// They bear neither Pool nor NearestMiss.
+	// Also are further reasons for the same pool that would remain without this one, at most four: other taints, or both an architecture
+	// that the pool excludes and a taint. Reasons other than taints are only looked for if no single change would help. They have neither
+	// Pool nor NearestMiss.
 	Also []Reason `json:"also,omitempty"`
-	// NearestMiss is the least that would have to be different for the pod to have a place in the pool, or with
-	// ReasonExistingNodes, ReasonNoNodePools and ReasonOptedOut on a node there is; nil when neither a single change nor
-	// two of those that are looked for would do. It is no part of String.
+	// NearestMiss is the smallest change after which the pod would have a place in the pool, or, with ReasonExistingNodes,
+	// ReasonNoNodePools and ReasonOptedOut, on an existing node; nil if neither a single change nor one of the pairs tried would help. It
+	// is not part of String.
 	NearestMiss *NearestMiss `json:"nearestMiss,omitempty"`
 }
 
-// MinValuesShortfall is a minValues of a NodePool that the instance types which would do don't meet.
+// MinValuesShortfall is one of a NodePool's minValues that the suitable instance types don't meet.
 type MinValuesShortfall struct {
-	// Key of the label, how many values of it are Asked for, and how many are Found at most.
+	// Key of the label, how many values of it are Asked for, and the most values Found.
 	Key   string `json:"key"`
 	Asked int    `json:"asked"`
 	Found int    `json:"found"`
 }
 
-// NotKnown is a resource of which it is not known how many some instance types have.
+// NotKnown is a resource whose amount is unknown for some instance types.
 type NotKnown struct {
 	Resource corev1.ResourceName `json:"resource"`
-	// Types is how many of the pool's types that concerns.
+	// Types is the number of such types in the pool.
 	Types int `json:"types"`
 }
 
-// String is a sentence for operators, without the pod's name.
+// String returns a sentence for operators, without the pod's name.
 func (r Reason) String() string {
 	if r.Pool.IsZero() {
 		return r.sentence()
@@ -153,7 +152,7 @@ func (r Reason) sentence() string {
 	return text
 }
 
-// main is the sentence without what stands in Also.
+// main is the sentence without Also.
 func (r Reason) main() string {
 	switch r.Code {
 	case ReasonTaint:
@@ -178,7 +177,7 @@ func (r Reason) main() string {
 	return r.Detail + r.hints("instance type")
 }
 
-// joined is both texts with what stands between them; the first alone if the second is empty.
+// joined joins both texts with the text between; it returns the first alone if the second is empty.
 func joined(a, between, b string) string {
 	if b == "" {
 		return a
@@ -186,8 +185,8 @@ func joined(a, between, b string) string {
 	return a + between + b
 }
 
-// hints say of unknown names what may have been meant; who could have what is unknown. Of a label that Detail names no more
-// than that is said.
+// hints suggests corrections of unknown names; who is what could have such a name. For a label that Detail already names, only the
+// suggestion is added.
 func (r Reason) hints(who string) string {
 	text := ""
 	for _, u := range r.Unknown {
@@ -211,7 +210,7 @@ func (r Reason) shortfalls() string {
 	return strings.Join(parts, "; ")
 }
 
-// instanceTypes makes the sentence of ReasonInstanceTypes.
+// instanceTypes returns the sentence of ReasonInstanceTypes.
 func (r Reason) instanceTypes() string {
 	var c counts
 	c.add(r.Removed.Requirements, "don't meet the requirements")
@@ -239,7 +238,7 @@ func (r Reason) instanceTypes() string {
 	return text
 }
 
-// counts are the parts of a sentence that counts by check.
+// counts builds a sentence that counts by check.
 type counts struct {
 	total int
 	parts []string
@@ -252,7 +251,7 @@ func (c *counts) add(n int, what string) {
 	}
 }
 
-// requestsString leaves out that the pod is one, if it asks for anything else.
+// requestsString omits the pod's own count of one if it requests anything else.
 func requestsString(list corev1.ResourceList) string {
 	parts := make([]string, 0, len(list))
 	for _, name := range slices.Sorted(maps.Keys(list)) {
@@ -265,7 +264,7 @@ func requestsString(list corev1.ResourceList) string {
 	return strings.Join(parts, ", ")
 }
 
-// TaintString writes a taint as "key=value:Effect", the value empty or not.
+// TaintString formats a taint as "key=value:Effect", also if the value is empty.
 func TaintString(t corev1.Taint) string {
 	return t.Key + "=" + t.Value + ":" + string(t.Effect)
 }

@@ -9,12 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// NodeCheck is a check that a node fails for a pod. Values are stable, and listed in the order in which a node's checks
-// are looked at.
+// NodeCheck is a check that a node can fail for a pod. Values are stable, and listed in the order of the checks.
 type NodeCheck string
 
 const (
-	// NodeUnavailable: the node takes no pods: it is leaving, hidden, or holds more than it has room for.
+	// NodeUnavailable: the node takes no pods: it is leaving, hidden, or overcommitted.
 	NodeUnavailable NodeCheck = "Unavailable"
 	// NodeCordoned: the node is cordoned.
 	NodeCordoned NodeCheck = "Cordoned"
@@ -26,22 +25,22 @@ const (
 	NodeVolumes NodeCheck = "Volumes"
 	// NodeVolumeLimits: the node can't attach as many volumes of a CSI driver.
 	NodeVolumeLimits NodeCheck = "VolumeLimits"
-	// NodeResources: what is free is too little.
+	// NodeResources: the free resources are too small.
 	NodeResources NodeCheck = "Resources"
-	// NodeHostPorts: another pod has a host port that the pod asks for.
+	// NodeHostPorts: another pod uses a host port of the pod.
 	NodeHostPorts NodeCheck = "HostPorts"
-	// NodeTopology: topology rules keep the pod off.
+	// NodeTopology: topology rules exclude the pod.
 	NodeTopology NodeCheck = "Topology"
-	// NodeNotPlaced: the node would do for the pod alone, but the plan does not put it there.
+	// NodeNotPlaced: the node would suit the pod alone, but the plan does not place it there.
 	NodeNotPlaced NodeCheck = "NotPlaced"
 )
 
-// NodeChecks are all of them, in their order.
+// NodeChecks returns all checks in order.
 func NodeChecks() [10]NodeCheck {
 	return [...]NodeCheck{NodeUnavailable, NodeCordoned, NodeTaints, NodeRequirements, NodeVolumes, NodeVolumeLimits, NodeResources, NodeHostPorts, NodeTopology, NodeNotPlaced}
 }
 
-// words say what so many nodes that fail the check are or do.
+// words says what n nodes that fail the check are or do.
 func (c NodeCheck) words(n int) string {
 	one, more := "fails check "+string(c), "fail check "+string(c)
 	switch c {
@@ -72,59 +71,58 @@ func (c NodeCheck) words(n int) string {
 	return more
 }
 
-// RemovedNodes counts nodes of the snapshot by the first check that ruled them out for a pod, in the order of the
-// fields after Total.
+// RemovedNodes counts nodes of the snapshot by the first check that they failed for a pod, in the order of the fields after Total.
 type RemovedNodes struct {
-	// Total is how many nodes were looked at.
+	// Total is the number of nodes examined.
 	Total int `json:"total"`
-	// Unavailable: the node takes no pods: it is leaving, hidden, or holds more than it has room for.
+	// Unavailable: the node takes no pods: it is leaving, hidden, or overcommitted.
 	Unavailable int `json:"unavailable,omitempty"`
 	// Cordoned: spec.unschedulable is set.
 	Cordoned int `json:"cordoned,omitempty"`
-	// Taints: the pod does not tolerate one.
+	// Taints: the pod does not tolerate one of its taints.
 	Taints int `json:"taints,omitempty"`
 	// Requirements: the labels don't meet the pod's requirements.
 	Requirements int `json:"requirements,omitempty"`
 	// Volumes: the pod's volumes can't be used there.
 	Volumes int `json:"volumes,omitempty"`
-	// VolumeLimits: the node can't attach as many volumes of a CSI driver; other resources would do.
+	// VolumeLimits: the node can't attach as many volumes of a CSI driver; its other resources suffice.
 	VolumeLimits int `json:"volumeLimits,omitempty"`
-	// Resources: what is free is too little.
+	// Resources: the free resources are too small.
 	Resources int `json:"resources,omitempty"`
 	// HostPorts: another pod has the host port.
 	HostPorts int `json:"hostPorts,omitempty"`
-	// Topology: topology rules keep the pod off.
+	// Topology: topology rules exclude the pod.
 	Topology int `json:"topology,omitempty"`
-	// NotPlaced: the node would do for the pod alone, but the plan does not put it there.
+	// NotPlaced: the node would suit the pod alone, but the plan does not place it there.
 	NotPlaced int `json:"notPlaced,omitempty"`
-	// Examples has a node for each check that some node fails first, in the order of the fields above: the first of those that fail
-	// the fewest others.
+	// Examples has one node for each check that some node fails first, in the order of the fields above: the first of those that fail the
+	// fewest other checks.
 	Examples []NodeExample `json:"examples,omitempty"`
 }
 
-// NodeExample is a node that does not take a pod, with what the check found.
+// NodeExample is a node that does not take a pod, with the result of the check.
 type NodeExample struct {
 	Check NodeCheck `json:"check"`
 	Node  string    `json:"node"`
 	// Taints that the pod does not tolerate, with NodeTaints.
 	Taints []corev1.Taint `json:"taints,omitempty"`
-	// Key of a label that does not meet the requirements and its Value on the node, empty where the node lacks it.
+	// Key of a label that does not meet the requirements, and its Value on the node, empty if the node lacks the label.
 	Key   string `json:"key,omitempty"`
 	Value string `json:"value,omitempty"`
 	// Requests that are too large and what is Free of these resources, with NodeResources and NodeVolumeLimits. Volumes
-	// stand under "attachable-volumes-csi-<driver>".
+	// are listed as "attachable-volumes-csi-<driver>".
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 	Free     corev1.ResourceList `json:"free,omitempty"`
-	// Rules that keep the pod off, with NodeHostPorts and NodeTopology.
+	// Rules that exclude the pod, with NodeHostPorts and NodeTopology.
 	Rules []Rule `json:"rules,omitempty"`
 	// Detail says why the node takes no pods, with NodeUnavailable.
 	Detail string `json:"detail,omitempty"`
-	// Also is what the later checks find on the same node, at most six; each label that does not meet the requirements is one. They
+	// Also contains the results of later checks on the same node, at most six; each label that does not meet the requirements is one. They
 	// have no Node.
 	Also []NodeExample `json:"also,omitempty"`
 }
 
-// String names the node, and says what the checks found.
+// String names the node and the results of the checks.
 func (e NodeExample) String() string {
 	between := ": "
 	if e.Detail != "" || e.Key != "" && e.Value == "" {
@@ -143,7 +141,7 @@ func (e NodeExample) String() string {
 	return text
 }
 
-// found is what the check found; empty where the check says it all.
+// found describes the result of the check; empty if the check's name says it all.
 func (e NodeExample) found() string {
 	switch {
 	case e.Detail != "":
@@ -171,7 +169,7 @@ func (e NodeExample) found() string {
 	return ""
 }
 
-// Count is the counter of a check.
+// Count returns the counter of a check.
 func (n *RemovedNodes) Count(c NodeCheck) *int {
 	switch c {
 	case NodeUnavailable:
@@ -196,7 +194,7 @@ func (n *RemovedNodes) Count(c NodeCheck) *int {
 	return &n.NotPlaced
 }
 
-// sentence is "of 5 existing nodes, 2 are cordoned (n1), …"; empty without nodes.
+// sentence returns "of 5 existing nodes, 2 are cordoned (n1), …"; empty without nodes.
 func (n *RemovedNodes) sentence() string {
 	if n == nil || n.Total == 0 {
 		return ""
@@ -230,7 +228,7 @@ func rulesString(rules []Rule, separator string) string {
 	return strings.Join(parts, separator)
 }
 
-// maxTaintWords bounds how many taints a sentence names.
+// maxTaintWords bounds the number of taints in a sentence.
 const maxTaintWords = 4
 
 func taintsString(taints []corev1.Taint) string {

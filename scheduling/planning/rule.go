@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// RuleKind says what kind of rule keeps a pod off nodes. Values are stable.
+// RuleKind is the kind of a rule that excludes a pod. Values are stable.
 type RuleKind string
 
 const (
@@ -17,36 +17,34 @@ const (
 	RuleAffinity RuleKind = "PodAffinity"
 	// RuleAntiAffinity: required pod anti-affinity of the pod.
 	RuleAntiAffinity RuleKind = "PodAntiAffinity"
-	// RuleAntiAffinityOfOthers: required pod anti-affinity of pods that have a place, which keeps the pod away.
+	// RuleAntiAffinityOfOthers: required pod anti-affinity of placed pods against this pod.
 	RuleAntiAffinityOfOthers RuleKind = "PodAntiAffinityOfOthers"
-	// RuleHostPort: another pod of the node has the host port.
+	// RuleHostPort: another pod of the node uses the host port.
 	RuleHostPort RuleKind = "HostPort"
-	// RuleSharedVolume: a volume that is not made yet, shared with pods that have a place.
+	// RuleSharedVolume: a volume that does not exist yet, shared with placed pods.
 	RuleSharedVolume RuleKind = "SharedVolume"
-	// RuleNewDomain: topology spread of pods that have a place, which a node in another domain would break.
+	// RuleNewDomain: topology spread of placed pods, which a node in another domain would violate.
 	RuleNewDomain RuleKind = "NewDomain"
 )
 
-// Rule is a topology rule or a host port that keeps a pod off nodes which would do otherwise. String makes the sentence.
+// Rule is a topology rule or a host port that keeps a pod off nodes that would otherwise suit it. String returns the sentence.
 type Rule struct {
 	Kind RuleKind `json:"kind"`
 	// Text names the rule in words.
 	Text string `json:"text"`
 	// Keys are the topology labels of the rule; none for host ports.
 	Keys []string `json:"keys,omitempty"`
-	// MaxSkew and MinDomains of a spread; MinDomains is 0 where it is not stated. Present is how many domains there are
-	// for MinDomains.
+	// MaxSkew and MinDomains of a spread; MinDomains is 0 if not set. Present is the number of domains that count for MinDomains.
 	MaxSkew    int32 `json:"maxSkew,omitempty"`
 	MinDomains int32 `json:"minDomains,omitempty"`
 	Present    int32 `json:"present,omitempty"`
-	// Domains count the pods that the rule is about: of a spread those of each domain, the fewest first; of other rules
-	// those of the domains that have some, the most first. At most eight; MoreDomains is how many are left out.
+	// Domains counts the pods that the rule selects: for a spread those of each domain, the fewest first; for other rules those of the
+	// domains that have some, the most first. It has at most eight; MoreDomains is the number left out.
 	Domains     []RuleDomain `json:"domains,omitempty"`
 	MoreDomains int          `json:"moreDomains,omitempty"`
-	// Holders are pods for which the rule keeps this one away: those that have the host port or the anti-affinity. At most
-	// three.
+	// Holders are pods because of which the rule excludes this one: those that use the host port or have the anti-affinity. At most three.
 	Holders []Holder `json:"holders,omitempty"`
-	// Unknown are those of Keys that no node has, and that none would have.
+	// Unknown lists those of Keys that no node has or would have.
 	Unknown []Unknown `json:"unknown,omitempty"`
 }
 
@@ -54,38 +52,37 @@ type Rule struct {
 type RuleDomain struct {
 	// Name is the value of the label.
 	Name string `json:"name"`
-	// Pods there that the rule is about.
+	// Pods there that the rule selects.
 	Pods int32 `json:"pods"`
-	// HoldsBack says of a spread's domain that it has the fewest pods, so that others must not get more.
+	// HoldsBack means that a spread's domain has the fewest pods, so that others must not get more.
 	HoldsBack bool `json:"holdsBack,omitempty"`
-	// Node is one of the nodes of a domain that holds back, and Check what keeps the pod off it; empty if the domain has
-	// no node yet.
+	// Node is one of the nodes of a domain that holds back, and Check says why the pod can't go there; empty if the domain has no node yet.
 	Node  string    `json:"node,omitempty"`
 	Check NodeCheck `json:"check,omitempty"`
-	// Taint of that node which the spread does not mind, since its nodeTaintsPolicy is not Honor.
+	// Taint of that node which the spread ignores, because its nodeTaintsPolicy is not Honor.
 	Taint *corev1.Taint `json:"taint,omitempty"`
 }
 
-// HolderKind says what a Holder is. Values are stable.
+// HolderKind is the kind of a Holder. Values are stable.
 type HolderKind string
 
 const (
 	// HolderPod: a pod on a node.
 	HolderPod HolderKind = "Pod"
-	// HolderDaemonSet: the pods of a DaemonSet, on nodes that are there or on new ones.
+	// HolderDaemonSet: the pods of a DaemonSet, on existing nodes or on new ones.
 	HolderDaemonSet HolderKind = "DaemonSet"
-	// HolderPlanned: a pod like the named one, which the plan puts on the node.
+	// HolderPlanned: a pod like the named one, which the plan places on the node.
 	HolderPlanned HolderKind = "PlannedPod"
 )
 
-// Holder is who has what a pod asks for.
+// Holder is the pod or DaemonSet that has what a pod asks for.
 type Holder struct {
 	Kind      HolderKind `json:"kind"`
 	Namespace string     `json:"namespace"`
 	Name      string     `json:"name"`
 }
 
-// String names it with its kind.
+// String returns the name with the kind.
 func (h Holder) String() string {
 	name := h.Namespace + "/" + h.Name
 	switch h.Kind {
@@ -97,7 +94,7 @@ func (h Holder) String() string {
 	return "pod " + name
 }
 
-// String names the rule, and says what it counted and who is in the way.
+// String names the rule, its counts, and the pods in the way.
 func (r Rule) String() string {
 	if r.Kind == RuleHostPort {
 		if len(r.Holders) == 0 {
@@ -129,7 +126,7 @@ func holderString(list []Holder) string {
 	return strings.Join(names, " and ")
 }
 
-// counted says how many pods each domain has, and which of them hold a spread back.
+// counted says how many pods each domain has, and which domains hold a spread back.
 func (r Rule) counted() string {
 	if len(r.Domains) == 0 {
 		return ""
@@ -160,5 +157,5 @@ func (r Rule) counted() string {
 	return text
 }
 
-// What words of host ports begin and end with.
+// First and last words in the description of a host port.
 const PortWords, TakenWords = "host port ", ", which is taken"

@@ -2,13 +2,13 @@ package planning
 
 import "fmt"
 
-// SizeError is input with more bytes than are read.
+// SizeError is returned for input that is larger than the limit.
 type SizeError struct {
-	// Limit is the most that is read, in bytes.
+	// Limit is the largest accepted input, in bytes.
 	Limit int64
 }
 
-// Error says how much that is.
+// Error names the limit.
 func (e *SizeError) Error() string {
 	return fmt.Sprintf("the input is larger than %d bytes", e.Limit)
 }

@@ -14,103 +14,99 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Snapshot is everything a plan is made from, as plain data: saved as YAML it reproduces the decision. A planner
-// reads it and nothing else: no clock, no API server, no provider. Its maker must not change it, or any
-// object it points to, afterwards.
+// Snapshot is everything that a plan depends on, as plain data: saved as YAML it reproduces the decision. A planner reads nothing else: no
+// clock, no API server, no provider. Do not change it, or any object it points to, after it has been passed on.
 type Snapshot struct {
-	// Time is "now" for every decision made from this snapshot. Placing pods needs none: zero will do.
+	// Time is "now" for every decision made from this snapshot. Placing pods does not need it: zero is fine.
 	Time time.Time `json:"time"`
 	// Vocabulary says which label keys are well known, restricted or aliases: the provider's, or
-	// requirements.CoreVocabulary() where there is none. The zero value stands for requirements.CoreVocabulary(). It belongs
-	// to Catalogs: of a label that instance types state and the vocabulary does not know, pods can't select absent values.
+	// requirements.CoreVocabulary() without a provider. The zero value means requirements.CoreVocabulary(). It belongs to Catalogs: if
+	// instance types state a label that the vocabulary does not know, pods can't select its absence.
 	Vocabulary requirements.Vocabulary `json:"vocabulary,omitzero"`
-	// Catalogs are the lists of instance types, by name. Pools that may launch the same types name the same catalog, so
-	// that it is held, saved and compiled once.
+	// Catalogs are the lists of instance types, by name. Pools with the same instance types name the same catalog, so that it is stored and
+	// compiled once.
 	Catalogs map[string][]*cloudprovider.InstanceType `json:"catalogs,omitempty"`
-	// NodePools that may launch nodes or own some. Keys are unique. Order carries no meaning.
+	// NodePools that may launch nodes or own some. Keys are unique. Their order does not matter.
 	NodePools []NodePool `json:"nodePools,omitempty"`
 	// NodeOverlays change prices and capacities of instance types.
 	NodeOverlays []*v1.NodeOverlay `json:"nodeOverlays,omitempty"`
-	// CostModel says what nodes cost where that is not their list price. Nil is list price alone.
+	// CostModel says what nodes cost if that is not their list price. Nil means list prices only.
 	CostModel *CostModel `json:"costModel,omitempty"`
-	// Nodes are what the cluster has or is about to have, with the pods bound to them. Names are unique.
+	// Nodes are the nodes that exist or are being launched, with the pods bound to them. Names are unique.
 	Nodes []Node `json:"nodes,omitempty"`
-	// Pods are waiting for a place. They have no spec.nodeName. namespace/name is unique over all pods, bound ones
-	// included. Each is planned for, whatever its status: of a live cluster's list those that Provisionable in package
-	// scheduling/pods reports, which are not gated, with those that Nominated reports, and leave out what another scheduler places. Pods with
-	// status.nominatedNodeName are placed on that node before all others, and hold its room against pods of equal and
-	// lower priority.
+	// Pods are the pending pods. They have no spec.nodeName. namespace/name is unique over all pods, bound ones included. A plan tries to
+	// place each of them, whatever its status. From a live cluster, take the pods for which Provisionable in package scheduling/pods
+	// returns true and that are not gated, and those for which Nominated returns true; leave out pods of other schedulers. Pods with
+	// status.nominatedNodeName are placed on that node before all others, and its room is reserved for them against pods of equal and lower
+	// priority.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
 	// Placeholders are the pods of capacity buffers: room to keep free. They are placed after all real pods, and never
-	// in their stead.
+	// take their place.
 	Placeholders []*corev1.Pod `json:"placeholders,omitempty"`
-	// Gangs are pods that are placed together or not at all. Their members that wait are in Pods, too.
+	// Gangs are groups of pods that are placed together or not at all. Their pending members are also in Pods.
 	Gangs []Gang `json:"gangs,omitempty"`
-	// DefaultTopologySpread are the cluster's default spread constraints: for pods that have none of their own, with
-	// the selector deduced from their Services and controller. See ValidateDefaultTopologySpread.
+	// DefaultTopologySpread are the cluster's default spread constraints. They apply to pods without constraints of their own, with a
+	// selector derived from the Services and the controller of the pod. See ValidateDefaultTopologySpread.
 	DefaultTopologySpread []corev1.TopologySpreadConstraint `json:"defaultTopologySpread,omitempty"`
-	// DaemonSets whose pods each new node will have to carry.
+	// DaemonSets whose pods each new node will have to run.
 	DaemonSets []*appsv1.DaemonSet `json:"daemonSets,omitempty"`
 
-	// Namespaces, for the namespaceSelectors of pod (anti-)affinity. A namespace that pods are in and that is not listed
-	// has no labels but its name's.
+	// Namespaces, for the namespaceSelectors of pod (anti-)affinity. Pods may be in namespaces that are not listed: these have only the
+	// label with their name.
 	Namespaces []*corev1.Namespace `json:"namespaces,omitempty"`
-	// Services, ReplicaSets, StatefulSets and ReplicationControllers, for the selectors of DefaultTopologySpread: those that
-	// select or control a pod without constraints of its own. Without defaults they are not read.
+	// Services, ReplicaSets, StatefulSets and ReplicationControllers, for the selectors of DefaultTopologySpread: include those that select
+	// or control a pod without constraints of its own. They are not read without default constraints.
 	Services               []*corev1.Service               `json:"services,omitempty"`
 	ReplicaSets            []*appsv1.ReplicaSet            `json:"replicaSets,omitempty"`
 	StatefulSets           []*appsv1.StatefulSet           `json:"statefulSets,omitempty"`
 	ReplicationControllers []*corev1.ReplicationController `json:"replicationControllers,omitempty"`
-	// PodDisruptionBudgets say which pods may be evicted. Planners that decide which nodes to empty read them; placing pods does only to
-	// find which pods others preempt.
+	// PodDisruptionBudgets say which pods may be evicted. Planners of disruption use them; placing pods uses them only to predict
+	// preemptions.
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget `json:"podDisruptionBudgets,omitempty"`
-	// PersistentVolumeClaims, PersistentVolumes and StorageClasses tell where the volumes of pods are or can be made. A pod
-	// that names one that is missing is refused with the reason.
+	// PersistentVolumeClaims, PersistentVolumes and StorageClasses say where the volumes of pods exist or can be created. A pod that names
+	// a missing one is refused with a reason.
 	PersistentVolumeClaims []*corev1.PersistentVolumeClaim `json:"persistentVolumeClaims,omitempty"`
 	PersistentVolumes      []*corev1.PersistentVolume      `json:"persistentVolumes,omitempty"`
 	StorageClasses         []*storagev1.StorageClass       `json:"storageClasses,omitempty"`
-	// CSINodes tell, by the Node's name, how many volumes of each CSI driver a node can attach. A driver that
-	// it does not list has no limit. A node without one has none at all or, while it is coming up, those of its instance
-	// type.
+	// CSINodes say, by the Node's name, how many volumes of each CSI driver a node can attach. A driver that it does not list has no limit.
+	// A node without a CSINode has no limits or, while it is starting, those of its instance type.
 	CSINodes []*storagev1.CSINode `json:"csiNodes,omitempty"`
-	// VolumeAttachments tell which volumes are attached to which node. One that no pod of the node uses still takes one of
-	// the places for volumes of its driver there, until it is detached.
+	// VolumeAttachments say which volumes are attached to which node. A volume that no pod of the node uses still counts towards its
+	// driver's limit there, until it is detached.
 	VolumeAttachments []*storagev1.VolumeAttachment `json:"volumeAttachments,omitempty"`
 
-	// ResourceClaims, ResourceClaimTemplates, DeviceClasses and ResourceSlices tell which devices pods ask for through Dynamic
-	// Resource Allocation, which ones nodes publish, and which are allocated. A pod that names one of the first three that is missing
-	// is refused with the reason.
+	// ResourceClaims, ResourceClaimTemplates, DeviceClasses and ResourceSlices say which devices pods ask for through Dynamic Resource
+	// Allocation, which devices nodes publish, and which are allocated. A pod that names a missing object of the first three kinds is
+	// refused with a reason.
 	ResourceClaims         []*resourcev1.ResourceClaim         `json:"resourceClaims,omitempty"`
 	ResourceClaimTemplates []*resourcev1.ResourceClaimTemplate `json:"resourceClaimTemplates,omitempty"`
 	DeviceClasses          []*resourcev1.DeviceClass           `json:"deviceClasses,omitempty"`
 	ResourceSlices         []*resourcev1.ResourceSlice         `json:"resourceSlices,omitempty"`
 
-	// UnsupportedVolumeTopologyKeys and UnsupportedVolumeDrivers are what the provider's nodes can't do for volumes:
-	// label keys in a StorageClass's allowed topologies that no node of theirs meets, and CSI drivers whose volumes
-	// none can attach. Pods that need them are refused with a reason.
+	// UnsupportedVolumeTopologyKeys and UnsupportedVolumeDrivers are limits of the provider's nodes: label keys in a StorageClass's allowed
+	// topologies that no such node has, and CSI drivers whose volumes no such node can attach. Pods that need them are refused with a
+	// reason.
 	UnsupportedVolumeTopologyKeys []string `json:"unsupportedVolumeTopologyKeys,omitempty"`
 	UnsupportedVolumeDrivers      []string `json:"unsupportedVolumeDrivers,omitempty"`
 
-	// Assumptions are sentences for people: what the maker of the snapshot took for granted, such as the region that prices are of.
-	// Planning does not read them; who plans from a saved snapshot can say them again.
+	// Assumptions are sentences for readers: what the maker of the snapshot assumed, such as the region of the prices. Planning does not
+	// read them; a program that plans from a saved snapshot can print them again.
 	Assumptions []string `json:"assumptions,omitempty"`
 }
 
-// NodePool is a pool of the API with what planning needs in addition to it.
+// NodePool is a NodePool object with the additional data that planning needs.
 type NodePool struct {
-	// Key is the pool's identity. A zero Key stands for {GenerationV1, Object.Name}: read it by Identity.
+	// Key is the pool's identity. A zero Key means {GenerationV1, Object.Name}: use Identity to read it.
 	Key v1.PoolKey `json:"key"`
-	// Object is the pool in its v1 form, whatever generation it was born in.
+	// Object is the pool in its v1 form, whatever generation it was created in.
 	Object *v1.NodePool `json:"object"`
-	// Catalog names the entry of Snapshot.Catalogs with the instance types the pool may launch. Empty: none, the
-	// pool only owns nodes.
+	// Catalog names the entry of Snapshot.Catalogs with the instance types the pool may launch. Empty means none: the pool only owns nodes.
 	Catalog string `json:"catalog,omitempty"`
 	// NotReady says why the pool must not launch nodes now ("NodeClass not found"); empty means it may.
 	NotReady string `json:"notReady,omitempty"`
 }
 
-// Identity is the pool's key in full, as plans name it: Key, with what it leaves out filled in. It is zero where Key is
-// and Object is nil.
+// Identity is the pool's complete key, as in plans: Key, with missing parts filled in. It is zero if Key is zero and Object is nil.
 func (p *NodePool) Identity() v1.PoolKey {
 	key := p.Key
 	if key.IsZero() {

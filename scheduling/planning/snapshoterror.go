@@ -6,13 +6,13 @@ import "fmt"
 type SnapshotError struct {
 	// Path of the field, from the snapshot's root.
 	Path string
-	// Rule that it breaks, to be read after the path.
+	// Rule that the field breaks; it continues a sentence that begins with the path.
 	Rule string
-	// Cure is what to do.
+	// Cure says what to do.
 	Cure string
 }
 
-// Error is "path rule: cure".
+// Error returns "path rule: cure".
 func (e *SnapshotError) Error() string {
 	return fmt.Sprintf("snapshot: %s %s: %s", e.Path, e.Rule, e.Cure)
 }

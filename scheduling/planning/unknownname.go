@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// UnknownKind says what kind of name is unknown. Values are stable.
+// UnknownKind is the kind of an unknown name. Values are stable.
 type UnknownKind string
 
 const (
@@ -13,28 +13,28 @@ const (
 	UnknownResource UnknownKind = "Resource"
 	// UnknownLabel: the pod asks for a label that neither the NodePool nor its instance types nor any node has.
 	UnknownLabel UnknownKind = "Label"
-	// UnknownValue: the pod asks for a value of label Key that none of the NodePool's instance types has, offered now or not.
+	// UnknownValue: the pod asks for a value of label Key that none of the NodePool's instance types has, available now or not.
 	UnknownValue UnknownKind = "Value"
 )
 
-// Unknown is a name that a pod asks for and nothing has: most often a misspelling.
+// Unknown is a name that a pod asks for and that does not exist: usually a misspelling.
 type Unknown struct {
 	Kind UnknownKind `json:"kind"`
 	// Key of the label, with UnknownValue.
 	Key string `json:"key,omitempty"`
 	// Name is what the pod asks for.
 	Name string `json:"name"`
-	// Nearest are the known names that look most like it, at most three; empty when none does.
+	// Nearest are the most similar known names, at most three; empty if none is similar.
 	Nearest []string `json:"nearest,omitempty"`
-	// Known are all known values of label Key, sorted; empty when there are more than ten. KnownCount is how many there are.
+	// Known are all known values of label Key, sorted; empty when there are more than ten. KnownCount is their number.
 	Known      []string `json:"known,omitempty"`
 	KnownCount int      `json:"knownCount,omitempty"`
 }
 
-// String says that nothing has it, and what may have been meant.
+// String says that nothing has the name, and suggests similar ones.
 func (u Unknown) String() string { return u.text("instance type") }
 
-// text is String where those that could have the resource are nodes or instance types.
+// text is String with the kind of thing (nodes or instance types) that could have the resource.
 func (u Unknown) text(who string) string {
 	text := "no node has label " + u.Name
 	switch u.Kind {
@@ -49,7 +49,7 @@ func (u Unknown) text(who string) string {
 	return text
 }
 
-// hint says what may have been meant; empty if that is not known.
+// hint suggests similar names; empty if there are none.
 func (u Unknown) hint() string {
 	var parts []string
 	if len(u.Nearest) > 0 {

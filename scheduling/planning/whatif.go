@@ -1,19 +1,19 @@
 package planning
 
-// PlaceOptions say how pods are placed. The zero value respects preferences and plans as many nodes as it takes. They
-// hold for one call of Place; the next may have others.
+// PlaceOptions says how pods are placed. The zero value respects preferences and plans as many nodes as necessary. It applies to one call
+// of Place; the next call may use other options.
 type PlaceOptions struct {
 	Query
-	// ExistingOnly keeps Place from planning nodes: what has no room on those of the snapshot, and on those that the trial
-	// has planned before, stays without a place.
+	// ExistingOnly keeps Place from planning nodes: pods without room on nodes of the snapshot, and on nodes that the trial has planned
+	// before, stay without a place.
 	ExistingOnly bool
 }
 
-// Outcome is what Place achieved.
+// Outcome is the result of Place.
 type Outcome struct {
-	// Placed and Unplaced count the pods that were waiting.
+	// Placed and Unplaced count the pods that were pending.
 	Placed, Unplaced int
-	// NewNodes is how many nodes were planned, for NewCost USD per hour.
+	// NewNodes is the number of planned nodes, and NewCost their price in USD per hour.
 	NewNodes int
 	NewCost  float64
 }

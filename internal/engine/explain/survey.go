@@ -22,7 +22,7 @@ type survey struct {
 	best    finding
 	outline planning.NearestMiss
 	of      *question
-	// rules concern the pod; the second list says which of them refuse a node that would otherwise do
+	// rules concern the pod; refusing says which of them refuse a node that would otherwise do.
 	rules    []rule
 	refusing []bool
 	// newDomain: such a node adds a domain that is not allowed.
