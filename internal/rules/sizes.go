@@ -15,11 +15,6 @@ const (
 	mostFacadeNames   = 150
 )
 
-// wideTypes are the types with more methods than they should have, and how many, in the facade exported ones: they may only lose some.
-func wideTypes() map[string]int {
-	return map[string]int{"internal/engine/state.State": 44}
-}
-
 // CheckSizes finds types of the planner with too many methods, and too many files and exported names in its facade: package scheduling
 // itself has names for users, and what is behind them stands in rooms.
 func CheckSizes(t *Tree) []Fault {
@@ -60,12 +55,11 @@ func CheckSizes(t *Tree) []Fault {
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(methods)) {
-			wide := wideTypes()[dir+"."+name]
-			switch most, inside := max(mostPublicMethods, wide), max(mostMethods, wide); {
-			case dir == "scheduling" && ast.IsExported(name) && public[name] > most:
-				faults = append(faults, fault(at[name], "%s has %d exported methods, and may have %d: group them by question", name, public[name], most))
-			case methods[name] > inside:
-				faults = append(faults, fault(at[name], "%s has %d methods, and may have %d: split it by question", name, methods[name], inside))
+			switch {
+			case dir == "scheduling" && ast.IsExported(name) && public[name] > mostPublicMethods:
+				faults = append(faults, fault(at[name], "%s has %d exported methods, and may have %d: group them by question", name, public[name], mostPublicMethods))
+			case methods[name] > mostMethods:
+				faults = append(faults, fault(at[name], "%s has %d methods, and may have %d: split it by question", name, methods[name], mostMethods))
 			}
 		}
 	}

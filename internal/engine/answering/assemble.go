@@ -72,7 +72,7 @@ func (t *Answering) writeBindings(out *planning.Plan, q *trial.PodQueues) {
 	m := t.M
 	total := 0
 	counts := make([]int, len(m.Nodes)+len(t.S.Planned))
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		total += int(b.Count)
 		counts[b.Host] += int(b.Count)
 	}
@@ -153,7 +153,7 @@ func (t *Answering) Placed() *planning.Plan {
 func (t *Answering) Planned(since trial.Mark, types int) []planning.NewNode {
 	first := len(t.S.Planned) - t.S.Log.OpenedSince(since.At)
 	loads := make([][]state.Binding, len(t.S.Planned)-first)
-	for _, b := range t.S.PlacedSince(since.At) {
+	for _, b := range t.S.Placed.Since(&t.S.Log, since.At) {
 		if i := int(b.Host) - len(t.M.Nodes) - first; i >= 0 && b.Count > 0 {
 			loads[i] = append(loads[i], b)
 		}

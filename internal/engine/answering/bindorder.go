@@ -27,7 +27,7 @@ import (
 // any order tried come last.
 func (t *Answering) bindOrder() []state.Binding {
 	if t.S.Topology == nil || !placing.SpreadsOf(t.Trial).AnyPlaced(func(o *topology.Groups, _ int32) bool { return orderMatters(t.M, o) }) {
-		return t.OrderForDevices(t.S.Placed)
+		return t.OrderForDevices(t.S.Placed.All)
 	}
 	order := t.queueOrder()
 	if order == nil {
@@ -65,8 +65,8 @@ func orderMatters(m *model.Model, o *topology.Groups) bool {
 // placingOrder goes through the placed pods repeatedly in their order, and postpones those that can't be bound yet.
 func (t *Answering) placingOrder() []state.Binding {
 	s := t.beforePlacing()
-	out := make([]state.Binding, 0, len(t.S.Placed))
-	left := slices.Clone(t.S.Placed)
+	out := make([]state.Binding, 0, len(t.S.Placed.All))
+	left := slices.Clone(t.S.Placed.All)
 	for progress := true; progress && len(left) > 0; {
 		progress = false
 		kept := left[:0]
@@ -88,7 +88,7 @@ func (t *Answering) placingOrder() []state.Binding {
 func (t *Answering) beforePlacing() *topology.State {
 	s := t.S.Topology.Clone()
 	s.Binding, s.LooseHosts = true, t.S.Tight == 0
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		s.Place(t.M.Classes[b.Class].Topology, b.Host, -b.Count)
 	}
 	return s
@@ -115,7 +115,7 @@ func bindAll(c *podclass.Class, s *topology.State, b *state.Binding) (bound stat
 // now; pods without such a place are tried again after the others. It returns nil if there are many pods, or if some can't be bound.
 func (t *Answering) queueOrder() []state.Binding {
 	pods := 0
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		pods += int(b.Count)
 	}
 	if pods > solving.MaxRetriedPods {
@@ -123,7 +123,7 @@ func (t *Answering) queueOrder() []state.Binding {
 	}
 	queue := t.queue()
 	s, places := t.beforePlacing(), t.placesByClass()
-	out := make([]state.Binding, 0, len(t.S.Placed))
+	out := make([]state.Binding, 0, len(t.S.Placed.All))
 	for len(queue) > 0 {
 		again := queue[:0]
 		before := len(queue)
@@ -155,7 +155,7 @@ func (t *Answering) queue() []int32 {
 	}
 	var list []entry
 	q, placed := trial.NewPodQueues(t.Trial), make([]int32, len(t.M.Classes))
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		placed[b.Class] += b.Count
 	}
 	for class, n := range placed {
@@ -185,7 +185,7 @@ func (t *Answering) placesByClass() []places {
 	out := make([]places, len(t.M.Classes))
 	at := map[string]int{}
 	var key []byte
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		if b.Count == 0 {
 			continue
 		}

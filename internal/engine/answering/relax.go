@@ -19,7 +19,7 @@ func (t *Answering) writeRelaxations(out *planning.Plan) {
 	var runs []run // of out.Order
 	var counts []int
 	from := 0
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		first := from
 		from += int(b.Count)
 		newnodes.Of(t.Trial).BrokenWishes(b, func(code planning.RelaxationCode, detail string) {

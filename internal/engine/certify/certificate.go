@@ -81,7 +81,7 @@ func (t Certifying) seedProof(p *offers.Choice) {
 		note(bought{d.Pool, d.Row}, int32(d.By))
 	}
 	places := pricing.PlacesInUse(p.Items)
-	for i, bindings := range t.S.Loads(0) {
+	for i, bindings := range t.S.Placed.Loads(0) {
 		var s pricing.Seed
 		for _, b := range bindings {
 			if item, ok := itemOf[[2]int32{b.Class, b.Stage}]; ok {

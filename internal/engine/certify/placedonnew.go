@@ -11,7 +11,7 @@ import (
 func (t Certifying) placedOnNew(order func() []state.Binding) map[[2]int32]int {
 	counts := map[[2]int32]int{}
 	if t.M.Gangs == nil {
-		for _, b := range t.S.Placed {
+		for _, b := range t.S.Placed.All {
 			if b.Host >= int32(len(t.M.Nodes)) && b.Count > 0 {
 				counts[[2]int32{b.Class, b.Stage}] += int(b.Count)
 			}

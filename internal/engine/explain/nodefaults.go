@@ -116,7 +116,7 @@ func (x nodeFaults) tooSmall(node int32, f *nodeFailings) planning.NodeExample {
 	}
 	for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
 		name := x.m.Resources.Names[d]
-		e.Requests[name], e.Free[name] = resources.Quantity(name, x.c.Requests[d]), resources.Quantity(name, x.t.S.FreeOf(node)[d])
+		e.Requests[name], e.Free[name] = resources.Quantity(name, x.c.Requests[d]), resources.Quantity(name, x.t.S.Room.Of(node)[d])
 	}
 	return e
 }

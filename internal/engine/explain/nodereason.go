@@ -77,11 +77,11 @@ func (f *nodeFailings) count() int {
 
 // checkNode is the first check that the node fails for the class, and all its failings except for topology.
 func (x nodeFaults) checkNode(node int32) (planning.NodeCheck, nodeFailings) {
-	if !x.t.S.Usable.Has(int(node)) {
+	if !x.t.S.Room.Usable.Has(int(node)) {
 		return planning.NodeUnavailable, nodeFailings{}
 	}
 	f := nodeFailings{groupFailings: x.groupFails(x.m.Nodes[node].Group), attach: true}
-	free := x.t.S.FreeOf(node)
+	free := x.t.S.Room.Of(node)
 	for d, need := range x.c.Requests {
 		if need > 0 && need > free[d] {
 			if f.dims < maxExampleDims {
@@ -212,7 +212,7 @@ func (x nodeFaults) codesFor(node int32, f *nodeFailings) (codes [2]planning.Mis
 		note(planning.MissLabel)
 	}
 	for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
-		code, share := missesOf(x.explainer).cut(d, x.t.S.FreeOf(node)[d])
+		code, share := missesOf(x.explainer).cut(d, x.t.S.Room.Of(node)[d])
 		note(code)
 		size += share
 	}
@@ -238,7 +238,7 @@ func (x nodeFaults) changesFor(node int32, f *nodeFailings) (misses []*planning.
 		misses = append(misses, miss)
 	}
 	for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
-		have := x.t.S.FreeOf(node)[d]
+		have := x.t.S.Room.Of(node)[d]
 		if code, _ := missesOf(x.explainer).cut(d, have); code != "" {
 			misses = append(misses, missesOf(x.explainer).less(code, d, have))
 		}
@@ -287,7 +287,7 @@ func (x nodeFaults) countsWhoeverNotices(node int32) func(group int32) topology.
 		for _, class := range podsOn(x.m, node) {
 			note(class, 1)
 		}
-		for b := range x.t.S.On(node) {
+		for b := range x.t.S.Placed.On(node) {
 			note(b.Class, b.Count)
 		}
 		return out

@@ -188,7 +188,7 @@ func (x ruleFaults) holdersOn(r *rule, node int32, daemons []int32) []planning.H
 			note(planning.Holder{Kind: planning.HolderDaemonSet, Namespace: x.m.DaemonSets[d].Object.Namespace, Name: x.m.DaemonSets[d].Object.Name})
 		}
 	}
-	for b := range x.t.S.On(node) {
+	for b := range x.t.S.Placed.On(node) {
 		if inTheWay(b.Class) {
 			sample := x.m.Classes[b.Class].Sample
 			note(planning.Holder{Kind: planning.HolderPlanned, Namespace: sample.Namespace, Name: sample.Name})

@@ -237,7 +237,7 @@ func (x ruleFaults) membersOf(g int32) []int32 {
 			note(class, int32(i), 1)
 		}
 	}
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		note(b.Class, b.Host, b.Count)
 	}
 	for i := range t.S.Planned {

@@ -214,7 +214,7 @@ func (t *Launching) keepAnswer(key string, since trial.Mark, price float64, ok b
 
 // answerSince returns the new nodes with pods that were opened since the mark; false if anything else was changed.
 func (t *Launching) answerSince(since trial.Mark) (found answer, ok bool) {
-	firstNode, firstPlaced, apart := t.S.ApartSince(since.At)
+	firstNode, firstPlaced, apart := t.S.Log.ApartSince(since.At, len(t.S.Planned), len(t.S.Placed.All))
 	if !apart {
 		return found, false
 	}
@@ -226,7 +226,7 @@ func (t *Launching) answerSince(since trial.Mark) (found answer, ok bool) {
 			found.nodes = append(found.nodes, mc)
 		}
 	}
-	for _, b := range t.S.Placed[firstPlaced:] {
+	for _, b := range t.S.Placed.All[firstPlaced:] {
 		if b.Count == 0 {
 			continue
 		}

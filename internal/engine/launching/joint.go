@@ -193,9 +193,9 @@ func (t *Launching) PlaceNew(ctx context.Context, q planning.Query) (planning.Ou
 	if !memorable {
 		return solving.Of(t.Trial).Place(ctx, o)
 	}
-	before, pods, nodes, cost := t.Mark(), t.S.WaitingPods(), t.S.Filled(), newnodes.Of(t.Trial).NewCost()
+	before, pods, nodes, cost := t.Mark(), t.S.Waiting.Pods(), t.S.Planned.Filled(), newnodes.Of(t.Trial).NewCost()
 	if _, known := t.recalled(asked); known {
-		out := planning.Outcome{Unplaced: t.S.WaitingPods(), NewNodes: t.S.Filled() - nodes, NewCost: float64(newnodes.Of(t.Trial).NewCost()-cost) / market.NanoPerUSD}
+		out := planning.Outcome{Unplaced: t.S.Waiting.Pods(), NewNodes: t.S.Planned.Filled() - nodes, NewCost: float64(newnodes.Of(t.Trial).NewCost()-cost) / market.NanoPerUSD}
 		out.Placed = pods - out.Unplaced
 		return out, ctx.Err()
 	}

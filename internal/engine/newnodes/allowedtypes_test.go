@@ -63,7 +63,7 @@ func TestTrialRemembersWhichNodesWouldDo(t *testing.T) {
 // new nodes were looked up, and the number of the first that differs, -1 for none.
 func allowedTypesAgree(t *trial.Trial) (known, differs int) {
 	n := newnodes.Of(t)
-	for i, load := range t.S.Loads(0) {
+	for i, load := range t.S.Placed.Loads(0) {
 		mc := &t.S.Planned[i]
 		if len(load) == 0 {
 			continue

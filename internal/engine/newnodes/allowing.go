@@ -175,7 +175,7 @@ func NoticedBy(m *model.Model, groups []*topology.Groups, wishes bool) []string 
 func (t NewNodes) boundBy(groups []*topology.Groups) []string {
 	return labelsOf(t.M, groups, func(g int32, owned bool) bool {
 		group := &t.M.Topology[g]
-		return group.Hard && (owned || group.Kind != topology.Spread || slices.ContainsFunc(t.S.Placed, func(b state.Binding) bool {
+		return group.Hard && (owned || group.Kind != topology.Spread || slices.ContainsFunc(t.S.Placed.All, func(b state.Binding) bool {
 			o := t.M.Classes[b.Class].Topology
 			return b.Count > 0 && o != nil && topology.Contains(o.Owns, g)
 		}))

@@ -86,7 +86,7 @@ func (d *dealer) newHand(class int32) hand {
 	c := m.Classes[class]
 	h := hand{class: class, left: t.S.Waiting[class], room: map[int32]int{}, cost: map[int32]float64{}, dealt: map[int32]int32{}, onNodes: map[int32]bool{}}
 	var rooms []int // by cell
-	for i := range t.S.Usable.Members {
+	for i := range t.S.Room.Usable.Members {
 		n := &m.Nodes[i]
 		if t.NewOnly {
 			break
@@ -97,7 +97,7 @@ func (d *dealer) newHand(class int32) hand {
 		if !m.Fits.Accepts(n.Group, c.Shape) {
 			continue
 		}
-		if k := resources.HowMany(c.Requests, t.S.FreeOf(int32(i)), int(h.left)); k > 0 {
+		if k := resources.HowMany(c.Requests, t.S.Room.Of(int32(i)), int(h.left)); k > 0 {
 			if c.Topology != nil {
 				k = min(k, topology.AdmitsHost(m.Topology, c.Topology, t.S.Topology.Hosts[i].Of))
 			}
@@ -116,7 +116,7 @@ func (d *dealer) newHand(class int32) hand {
 		}
 	}
 	if !t.Options.ExistingOnly {
-		alone := 1 / float64(max(t.S.WaitingPods(), 1)) // the pending pods share a new node
+		alone := 1 / float64(max(t.S.Waiting.Pods(), 1)) // the waiting pods share a new node
 		for _, st := range t.StagesFor(c) {
 			for _, s := range t.SitesOf(d.c, st, t.Sites) {
 				share := resources.LargestShare(c.Requests, s.Alloc)

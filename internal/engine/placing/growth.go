@@ -33,7 +33,7 @@ func (t Growth) decideAndJoin(class int32) bool {
 			if cost < 0 {
 				cost = newnodes.Of(t.Trial).NewCost()
 			}
-			if load := t.S.LoadOf(host); len(load) > 0 && t.GrowTo(class, int32(i), st, load) && newnodes.Of(t.Trial).NewCost() <= cost {
+			if load := t.S.Placed.Load(host); len(load) > 0 && t.GrowTo(class, int32(i), st, load) && newnodes.Of(t.Trial).NewCost() <= cost {
 				return true
 			}
 			t.Undo(before)
@@ -56,7 +56,7 @@ func undecided(m *model.Model, stage int32, mc *state.Node) bool {
 func (t Growth) grow(class int32) bool {
 	m := t.M
 	c := m.Classes[class]
-	loads := t.S.Loads(0)
+	loads := t.S.Placed.Loads(0)
 	for _, wishes := range []bool{true, false} {
 		for i := range t.S.Planned {
 			mc := &t.S.Planned[i]
@@ -161,8 +161,8 @@ func (t Growth) GrowUnwished(class, i int32) bool {
 	mc := &t.S.Planned[i]
 	as := nodepool.Assignment{Labels: mc.Labels}
 	before, host := t.Mark(), int32(len(m.Nodes))+i
-	for n := range t.S.Placed {
-		b := &t.S.Placed[n]
+	for n := range t.S.Placed.All {
+		b := &t.S.Placed.All[n]
 		if b.Host != host || b.Count == 0 {
 			continue
 		}
@@ -175,7 +175,7 @@ func (t Growth) GrowUnwished(class, i int32) bool {
 			}
 		}
 	}
-	if t.S.Log.ChangedSince(before.At) && t.GrowAny(class, i, t.S.LoadOf(host)) {
+	if t.S.Log.ChangedSince(before.At) && t.GrowAny(class, i, t.S.Placed.Load(host)) {
 		return true
 	}
 	t.Undo(before)

@@ -15,7 +15,7 @@ func (t Growth) Unvaried(from int, first bool) (out []int32) {
 	if t.S.Topology == nil || !slices.ContainsFunc(t.M.Pools, t.StrictVariety) {
 		return nil
 	}
-	for i, load := range t.S.Loads(from) {
+	for i, load := range t.S.Placed.Loads(from) {
 		if len(load) > 0 && !t.StillVaried(int32(from+i), load) {
 			if out = append(out, int32(from+i)); first {
 				break

@@ -19,7 +19,7 @@ func (t Placing) Move(q planning.Query) (left int) {
 	t.Options = planning.PlaceOptions{Query: q, ExistingOnly: true}
 	classes := t.WaitingClasses()
 	if t.Rooms == nil || len(classes) == 0 {
-		return t.S.WaitingPods()
+		return t.S.Waiting.Pods()
 	}
 	t.MoveClasses(classes)
 	if stuck := t.unlaunchable(classes); len(stuck) > 0 {
@@ -77,7 +77,7 @@ func (t Placing) moveClass(class int32, c *podclass.Class, fit uint32, exactly b
 	need := c.Unshared()
 	for t.S.Waiting[class] > 0 {
 		node := t.Rooms.First(t.M, class, need, fit, exactly, func(node int32) bool {
-			return (len(c.Shared) == 0 || resources.Fits(t.S.Volumes.NeedOn(c, node), t.S.FreeOf(node))) && t.S.Admits(c, node)
+			return (len(c.Shared) == 0 || resources.Fits(t.S.Volumes.NeedOn(c, node), t.S.Room.Of(node))) && t.S.Admits(c, node)
 		})
 		if node < 0 {
 			return moved

@@ -31,7 +31,7 @@ func (t Placing) Put(node string, pods []planning.PodKey) error {
 			return fmt.Errorf("putting pods on node %q: %w", node, err)
 		}
 		c := t.M.Classes[class]
-		if !t.S.Usable.Has(i) || !resources.Fits(t.S.Volumes.NeedOn(c, host), t.S.FreeOf(host)) || !t.M.Fits.Accepts(t.M.Nodes[i].Group, c.Shape) || !t.admitsPut(c, host) {
+		if !t.S.Room.Usable.Has(i) || !resources.Fits(t.S.Volumes.NeedOn(c, host), t.S.Room.Of(host)) || !t.M.Fits.Accepts(t.M.Nodes[i].Group, c.Shape) || !t.admitsPut(c, host) {
 			return fmt.Errorf("putting pod %s on node %q: %w", key, node, ErrNoPlace)
 		}
 		t.Add(state.Binding{Class: class, Host: host, Count: 1, Stage: -1})

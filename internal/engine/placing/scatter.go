@@ -55,7 +55,7 @@ func (t Placing) Scatter(pods []planning.PodKey) (left []planning.PodKey, err er
 				if stage = t.StageOn(c, &t.S.Planned[i]); stage < 0 || t.S.Planned[i].Abandoned {
 					continue
 				}
-			} else if !t.S.Usable.Has(h) || !t.M.Fits.Accepts(t.M.Nodes[h].Group, c.Shape) {
+			} else if !t.S.Room.Usable.Has(h) || !t.M.Fits.Accepts(t.M.Nodes[h].Group, c.Shape) {
 				continue
 			}
 			if t.admitsPut(c, host) {

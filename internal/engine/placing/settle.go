@@ -4,7 +4,7 @@ import "github.com/drawknife/drawknife/internal/engine/newnodes"
 
 // Settle replaces each new node by the cheapest that holds the pods it finally has.
 func (t Growth) Settle() {
-	for k, load := range t.S.Loads(t.Fresh) {
+	for k, load := range t.S.Placed.Loads(t.Fresh) {
 		if load == nil {
 			continue
 		}

@@ -73,11 +73,11 @@ func (t Placing) BulkOn(class, host int32) int32 {
 func (t Placing) FindHost(class int32) (host, stage int32) {
 	m := t.M
 	c := m.Classes[class]
-	for i := range t.S.Usable.Members {
+	for i := range t.S.Room.Usable.Members {
 		if t.NewOnly {
 			break
 		}
-		if resources.Fits(t.S.Volumes.NeedOn(c, int32(i)), t.S.FreeOf(int32(i))) && m.Fits.Accepts(m.Nodes[i].Group, c.Shape) && t.S.Admits(c, int32(i)) {
+		if resources.Fits(t.S.Volumes.NeedOn(c, int32(i)), t.S.Room.Of(int32(i))) && m.Fits.Accepts(m.Nodes[i].Group, c.Shape) && t.S.Admits(c, int32(i)) {
 			return int32(i), -1
 		}
 	}

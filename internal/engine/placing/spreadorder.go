@@ -27,10 +27,10 @@ func (t Spreads) PlaceTightly(ctx context.Context, c *layout.Cells, classes []in
 	if len(spread) == 0 {
 		return
 	}
-	waiting := t.S.WaitingPods()
+	waiting := t.S.Waiting.Pods()
 	t.S.Topology.Binding = true
 	Of(t.Trial).PlaceSingly(ctx, c, spread)
-	if t.S.WaitingPods() < waiting {
+	if t.S.Waiting.Pods() < waiting {
 		Of(t.Trial).PlaceSingly(ctx, c, classes)
 	}
 	t.S.Topology.Binding = false
@@ -124,7 +124,7 @@ func (t Spreads) firstOf(g, host int32) bool {
 			n--
 		}
 	}
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		if o := t.M.Classes[b.Class].Topology; o != nil && topology.Contains(o.In, g) {
 			n -= b.Count
 		}
@@ -134,7 +134,7 @@ func (t Spreads) firstOf(g, host int32) bool {
 
 // AnyPlaced reports whether the condition holds for some pod that the trial has placed.
 func (t Spreads) AnyPlaced(is func(o *topology.Groups, host int32) bool) bool {
-	return slices.ContainsFunc(t.S.Placed, func(b state.Binding) bool {
+	return slices.ContainsFunc(t.S.Placed.All, func(b state.Binding) bool {
 		o := t.M.Classes[b.Class].Topology
 		return b.Count > 0 && o != nil && is(o, b.Host)
 	})
@@ -207,7 +207,7 @@ func (t Spreads) bindable(g, d int32) bool {
 // replays is bindable with the given initial members of the domains.
 func (t Spreads) replays(g int32, counts map[int32]int32) bool {
 	group := &t.M.Topology[g]
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		o := t.M.Classes[b.Class].Topology
 		at := topology.NoDomain
 		if b.Count > 0 && o != nil {
@@ -245,7 +245,7 @@ func (t Spreads) countsBefore(g int32) map[int32]int32 {
 			counts[d] = topology.CountAt(t.S.Topology.Members[g], d)
 		}
 	}
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		if o := t.M.Classes[b.Class].Topology; b.Count > 0 && o != nil && topology.Contains(o.In, g) {
 			if d := t.domainOf(g, b.Host); d != topology.NoDomain {
 				counts[d] -= b.Count

@@ -33,7 +33,7 @@ func (t Placing) TakersAmong(q planning.Query, nodes []string, most int) []strin
 // wouldTake reports whether a pod of the class could go on the node if it were open.
 func (t Placing) wouldTake(node, class int32) bool {
 	c := t.M.Classes[class]
-	return c.Invalid == nil && resources.Fits(t.S.Volumes.NeedOn(c, node), t.S.FreeOf(node)) && t.M.Fits.Accepts(t.M.Nodes[node].Group, c.Shape) && t.S.Admits(c, node)
+	return c.Invalid == nil && resources.Fits(t.S.Volumes.NeedOn(c, node), t.S.Room.Of(node)) && t.M.Fits.Accepts(t.M.Nodes[node].Group, c.Shape) && t.S.Admits(c, node)
 }
 
 // RoomyAmong returns those of the nodes that have room for at least one pod that is pending or could move, without rules about other pods;
@@ -59,7 +59,7 @@ func (t Placing) RoomyAmong(nodes []string) []string {
 		}
 		for class := range classes.Members {
 			c := t.M.Classes[class]
-			if c.Invalid == nil && resources.Fits(t.S.Volumes.NeedOn(c, int32(i)), t.S.FreeOf(int32(i))) && t.M.Fits.Accepts(t.M.Nodes[i].Group, c.Shape) {
+			if c.Invalid == nil && resources.Fits(t.S.Volumes.NeedOn(c, int32(i)), t.S.Room.Of(int32(i))) && t.M.Fits.Accepts(t.M.Nodes[i].Group, c.Shape) {
 				out = append(out, name)
 				break
 			}

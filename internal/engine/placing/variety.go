@@ -22,7 +22,7 @@ func (t Growth) KeepsVariety(host int32, c *podclass.Class, stage int32) bool {
 	mc.Used = append([]int64(nil), mc.Used...)
 	resources.AddScaled(mc.Used, c.Requests, 1)
 	loads := []state.Binding{{Class: int32(slices.Index(t.M.Classes, c)), Stage: stage}}
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		if b.Host == host && b.Count > 0 {
 			loads = append(loads, b)
 		}

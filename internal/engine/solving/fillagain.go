@@ -23,7 +23,7 @@ func (t Improving) fillAgain(ctx context.Context, before trial.Mark, classes []i
 	if t.Options.ExistingOnly || t.Options.Effort == planning.EffortFast || t.NewOnly || len(t.M.Nodes) == 0 {
 		return
 	}
-	pods := t.S.PodsSince(before.At)
+	pods := t.S.Placed.PodsSince(&t.S.Log, before.At)
 	if pods > maxPodsTwice || pods*len(t.M.Nodes) > maxRoomSteps {
 		return
 	}
@@ -73,7 +73,7 @@ func (t Improving) askedFor(classes []int32) []int64 {
 func (t Improving) fillBalanced(ctx context.Context, classes []int32) {
 	Of(t.Trial).placeNominated(classes, math.MinInt32)
 	for _, node := range t.nodesByRoom() {
-		whole := slices.Clone(t.S.FreeOf(node))
+		whole := slices.Clone(t.S.Room.Of(node))
 		weights := t.demand(classes, whole)
 		for class := int32(0); class >= 0 && ctx.Err() == nil; {
 			if class = t.mostBalanced(node, classes, whole, weights); class >= 0 {
@@ -98,7 +98,7 @@ func (t Improving) demand(classes []int32, free []int64) []float64 {
 // node suits best; -1 for none. whole is what was free before any pod was placed there.
 func (t Improving) mostBalanced(node int32, classes []int32, whole []int64, weights []float64) int32 {
 	best, most, kept := int32(-1), math.Inf(-1), uint32(0)
-	free := t.S.FreeOf(node)
+	free := t.S.Room.Of(node)
 	for _, class := range classes {
 		c := t.M.Classes[class]
 		if t.S.Waiting[class] == 0 || c.Invalid != nil {

@@ -241,12 +241,12 @@ func (t Gangs) Likeliest(number int32, options []model.GangOption) []int {
 // roomFor counts the pods of the class that existing nodes could take, up to most. It ignores rules between pods.
 func (t Gangs) roomFor(class int32, most int) int {
 	c, room := t.M.Classes[class], 0
-	for i := range t.S.Usable.Members {
+	for i := range t.S.Room.Usable.Members {
 		if room >= most {
 			break
 		}
 		if t.M.Fits.Accepts(t.M.Nodes[i].Group, c.Shape) {
-			room += resources.HowMany(c.Unshared(), t.S.FreeOf(int32(i)), most-room)
+			room += resources.HowMany(c.Unshared(), t.S.Room.Of(int32(i)), most-room)
 		}
 	}
 	return room

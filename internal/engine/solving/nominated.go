@@ -27,12 +27,12 @@ func (t Solving) placeNominated(classes []int32, lowest int32) (least int32, any
 	for _, class := range list {
 		c := m.Classes[class]
 		at, known := m.NodeIndex[c.Nominated]
-		if !known || !t.S.Usable.Has(at) || !m.Fits.Accepts(m.Nodes[at].Group, c.Shape) {
+		if !known || !t.S.Room.Usable.Has(at) || !m.Fits.Accepts(m.Nodes[at].Group, c.Shape) {
 			continue
 		}
 		host := int32(at)
 		preempted := len(trial.VictimsOn(m, &m.Nodes[at], c.Priority)) > 0
-		for t.S.Waiting[class] > 0 && resources.Fits(t.S.Volumes.NeedOn(c, host), t.S.FreeOf(host)) && (preempted || t.S.Admits(c, host)) {
+		for t.S.Waiting[class] > 0 && resources.Fits(t.S.Volumes.NeedOn(c, host), t.S.Room.Of(host)) && (preempted || t.S.Admits(c, host)) {
 			t.Add(state.Binding{Class: class, Host: host, Count: 1, Stage: -1})
 			least, any = c.Priority, true
 		}

@@ -33,7 +33,7 @@ func Preemptions(ctx context.Context, m *model.Model, solved *trial.Trial, q pla
 	out := expectedPreemptions{classes: map[int32]int32{}, holds: map[int32][]int64{}}
 	lowest := lowestBound(m)
 	onNew := make(map[int32]bool)
-	for _, b := range solved.S.Placed {
+	for _, b := range solved.S.Placed.All {
 		onNew[b.Class] = onNew[b.Class] || b.Count > 0 && b.Host >= int32(len(m.Nodes))
 	}
 	var real []int32
@@ -97,7 +97,7 @@ func (t Solving) LeaveTo(expected expectedPreemptions) {
 		t.S.Waiting[class] -= n
 	}
 	for node, held := range expected.holds {
-		free := t.S.FreeOf(node)
+		free := t.S.Room.Of(node)
 		for d := range free {
 			free[d] = max(free[d]-max(held[d], 0), 0)
 		}

@@ -75,7 +75,7 @@ func (t Solving) proposeExisting(ctx context.Context, c *layout.Cells, wishes []
 		return cmp.Or(model.BoolCompare(strandedB, strandedA), cmp.Compare(cb.Priority, ca.Priority),
 			-cmp.Compare(worth[a.Class], worth[b.Class]), -cmp.Compare(size(ca.Requests), size(cb.Requests)), cmp.Compare(a.Class, b.Class))
 	})
-	f := &filler{t: t.Trial, c: c, nodes: nodes, free: slices.Clone(t.S.Free), bases: map[int32]*topology.OneNode{}}
+	f := &filler{t: t.Trial, c: c, nodes: nodes, free: slices.Clone(t.S.Room.Free), bases: map[int32]*topology.OneNode{}}
 	for _, fit := range fits {
 		f.fill(ctx, order, fit)
 	}

@@ -71,8 +71,8 @@ type rearranging struct {
 // rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new nodes, or on one node that may be
 // in the wrong domain. It keeps as many of their preferences.
 func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []int32) {
-	if t.Options.ExistingOnly || t.Options.MinValues == planning.MinValuesBestEffort || t.S.Tight > 0 || t.S.Filled() == 0 || t.nearlyProven() || t.S.PodsSince(before.At) > maxRearranged {
-		return nil
+	if t.Options.ExistingOnly || t.Options.MinValues == planning.MinValuesBestEffort || t.S.Tight > 0 || t.S.Planned.Filled() == 0 || t.nearlyProven() || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxRearranged {
+		return
 	}
 	found, proof := t.S.Record(before.At), t.Proof
 	if len(found.Nodes) == 0 || (len(found.Nodes) == 1 && !t.concernsAny(found)) {
@@ -138,7 +138,7 @@ func (t Improving) shares(classes []int32) []float64 {
 // countBroken counts the preferences of placed pods that are not kept.
 func (t Improving) countBroken() int {
 	n := 0
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		newnodes.Of(t.Trial).BrokenWishes(b, func(planning.RelaxationCode, string) { n += int(b.Count) })
 	}
 	return n
@@ -300,7 +300,7 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 		return true
 	}
 	c := t.M.Classes[class]
-	loads, waits := t.S.Loads(0), t.AwaitsReservation(c)
+	loads, waits := t.S.Placed.Loads(0), t.AwaitsReservation(c)
 	s := placing.SitesOf(t).FindSite(t.Cells, class)
 	if s == nil {
 		s = placing.SitesOf(t).FindVariedSite(t.Cells, class)
@@ -336,7 +336,7 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 // restoreBut restores the record, but leaves out the pods of some of its new nodes. Pods that the exact rules do not admit then stay
 // pending.
 func (t Improving) restoreBut(w state.Record, gone func(host int32) bool) {
-	t.S.Regrow(w)
+	w.Regrow(&t.S)
 	number := make([]int32, len(w.Nodes))
 	for i, mc := range w.Nodes {
 		number[i] = -1

@@ -31,7 +31,7 @@ const (
 // roomFirst looks for a cheaper way to place the pods that were placed since the mark, with more of them on nodes of the
 // snapshot. It places as many pods, and puts no pod into a domain if its spread requires another domain that pools can reach.
 func (t Improving) roomFirst(ctx context.Context, before trial.Mark, classes []int32) {
-	if t.Options.ExistingOnly || t.NewOnly || t.S.Filled() == 0 || len(t.M.Nodes) == 0 || t.S.PodsSince(before.At) > maxRoomPods {
+	if t.Options.ExistingOnly || t.NewOnly || t.S.Planned.Filled() == 0 || len(t.M.Nodes) == 0 || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxRoomPods {
 		return
 	}
 	found, cost := t.S.Record(before.At), newnodes.Of(t.Trial).NewCost()
@@ -77,7 +77,7 @@ func (t Improving) fullest(ctx context.Context, before trial.Mark, classes, prio
 		case -1:
 			Of(t.Trial).placeTiers(ctx, classes)
 		default:
-			if t.S.WaitingPods()*len(nodes) > maxRoomSteps {
+			if t.S.Waiting.Pods()*len(nodes) > maxRoomSteps {
 				return best, false
 			}
 			t.packAlike(ctx, nodes, classes, size, uint64(draw))
@@ -101,8 +101,8 @@ func (t Improving) couldHold(classes []int32) bool {
 			resources.AddScaled(need, c.Requests, int64(t.S.Waiting[class]))
 		}
 	}
-	for i := range t.S.Usable.Members {
-		for d, n := range t.S.FreeOf(int32(i)) {
+	for i := range t.S.Room.Usable.Members {
+		for d, n := range t.S.Room.Of(int32(i)) {
 			free[d] += max(n, 0)
 		}
 	}
@@ -112,7 +112,7 @@ func (t Improving) couldHold(classes []int32) bool {
 // nodesByRoom returns the nodes that take pods, those with the least room first.
 func (t Improving) nodesByRoom() []int32 {
 	var nodes []int32
-	for i := range t.S.Usable.Members {
+	for i := range t.S.Room.Usable.Members {
 		nodes = append(nodes, int32(i))
 	}
 	Of(t.Trial).sortByRoom(nodes, t.Sizes(nodes))
@@ -175,7 +175,7 @@ func (t Improving) shareWeights(size func([]int64) float64) []float64 {
 func (t Improving) mostAlike(c *podclass.Class, nodes []int32, weights []float64) int32 {
 	best, most, kept := int32(-1), -1.0, uint32(0)
 	for _, node := range nodes {
-		need, free := t.S.Volumes.NeedOn(c, node), t.S.FreeOf(node)
+		need, free := t.S.Volumes.NeedOn(c, node), t.S.Room.Of(node)
 		fit := t.M.Fits.FitOf(t.M.Nodes[node].Group, c.Shape)
 		if fit < max(existing.FitGivingUp, kept) || !resources.Fits(need, free) {
 			continue

@@ -192,8 +192,8 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 	t, m := s.t, s.t.M
 	c := m.Classes[class]
 	s.steps += len(m.Nodes) / looksPerStep
-	for i := range t.S.Usable.Members {
-		if resources.Fits(t.S.Volumes.NeedOn(c, int32(i)), t.S.FreeOf(int32(i))) && m.Fits.Accepts(m.Nodes[i].Group, c.Shape) && t.S.Admits(c, int32(i)) {
+	for i := range t.S.Room.Usable.Members {
+		if resources.Fits(t.S.Volumes.NeedOn(c, int32(i)), t.S.Room.Of(int32(i))) && m.Fits.Accepts(m.Nodes[i].Group, c.Shape) && t.S.Admits(c, int32(i)) {
 			before := t.Mark()
 			t.Add(state.Binding{Class: class, Host: int32(i), Count: 1, Stage: -1, Tight: placing.SpreadsOf(t).Tightly(class)})
 			s.then(ctx, before)
@@ -221,7 +221,7 @@ func (t Solving) joins(class, i int32) bool {
 			return true
 		}
 	}
-	load := t.S.LoadOf(host)
+	load := t.S.Placed.Load(host)
 	return placing.GrowthOf(t.Trial).GrowAny(class, i, load) || placing.GrowthOf(t.Trial).GrowUnwished(class, i) || (m.Pools[mc.Pool].Limits != nil && c.Topology != nil && len(load) > 0 &&
 		slices.ContainsFunc(t.StagesFor(c), func(st int32) bool { return placing.GrowthOf(t.Trial).MoveTo(class, i, st, load) }))
 }

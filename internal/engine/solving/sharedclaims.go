@@ -14,7 +14,7 @@ func (t Solving) keepTogether() {
 		return
 	}
 	var apart []state.Binding
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		if id, _ := t.M.Devices.Follows(t.M.Classes[b.Class].Sample); b.Count > 0 && waiting.Has(id) && (!t.NewOnly || int(b.Host) >= len(t.M.Nodes)+t.Fresh) {
 			apart = append(apart, b)
 			if t.Parted == nil {

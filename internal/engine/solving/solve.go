@@ -91,8 +91,8 @@ func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 		for _, tier := range tiers {
 			t.placeTogether(ctx, tier)
 		}
-		if t.S.Topology != nil && t.S.WaitingPods() > 0 {
-			t.placeTogether(ctx, real) // pods that follow pods of lower priority
+		if t.S.Topology != nil && t.S.Waiting.Pods() > 0 {
+			t.placeTogether(ctx, real) // pods that follow others of lower priority
 		}
 	}
 	if t.NewOnly {
@@ -153,7 +153,7 @@ func (t Solving) inverted(since trial.Mark, classes []int32) bool {
 	if !waits {
 		return false
 	}
-	return slices.ContainsFunc(t.S.Placed, func(p state.Binding) bool { return t.M.Classes[p.Class].Priority < highest })
+	return slices.ContainsFunc(t.S.Placed.All, func(p state.Binding) bool { return t.M.Classes[p.Class].Priority < highest })
 }
 
 // placeClasses runs the stages in order: compute the value of pods, fill existing nodes, pack the other pods onto new nodes, check all that
@@ -197,10 +197,10 @@ func (t Solving) fillNodes(ctx context.Context, c *layout.Cells, classes []int32
 		return nil
 	}
 	for round := 1; ; round++ {
-		waiting := t.S.WaitingPods()
+		waiting := t.S.Waiting.Pods()
 		t.admit(t.proposeExisting(ctx, c, wishes, t.classWorth(ctx, c, wishes), existing.FitFully, existing.FitGivingUp))
 		crowded := slices.ContainsFunc(wishes, func(w placing.Wish) bool { return w.OnNodes && w.Count > 0 })
-		if !crowded || waiting > MaxRetriedPods || t.S.WaitingPods() == waiting || round == maxDeals || ctx.Err() != nil {
+		if !crowded || waiting > MaxRetriedPods || t.S.Waiting.Pods() == waiting || round == maxDeals || ctx.Err() != nil {
 			return wishes
 		}
 		wishes = t.wishes(c, classes)
@@ -278,8 +278,8 @@ func (t Solving) classWorth(ctx context.Context, c *layout.Cells, wishes []placi
 func (t Solving) nodesFor(wishes []*placing.Wish) []int32 {
 	m := t.M
 	out := make([]int32, 0, len(m.Nodes))
-	for i := range t.S.Usable.Members {
-		free, group := t.S.FreeOf(int32(i)), m.Nodes[i].Group
+	for i := range t.S.Room.Usable.Members {
+		free, group := t.S.Room.Of(int32(i)), m.Nodes[i].Group
 		if slices.ContainsFunc(wishes, func(w *placing.Wish) bool {
 			c := m.Classes[w.Class]
 			return resources.Fits(c.Requests, free) && m.Fits.Accepts(group, c.Shape)
@@ -294,7 +294,7 @@ func (t Solving) nodesFor(wishes []*placing.Wish) []int32 {
 func (t Solving) sortByRoom(nodes []int32, size func([]int64) float64) {
 	room := make([]float64, len(t.M.Nodes))
 	for _, i := range nodes {
-		room[i] = size(t.S.FreeOf(i))
+		room[i] = size(t.S.Room.Of(i))
 	}
 	slices.SortFunc(nodes, func(a, b int32) int {
 		return cmp.Or(model.BoolCompare(t.M.Nodes[b].Initialized, t.M.Nodes[a].Initialized), cmp.Compare(room[a], room[b]), cmp.Compare(a, b))
@@ -359,7 +359,7 @@ func (t Solving) buy(p *offers.Choice, g *filling.Bins) {
 			if host < 0 || !t.StrictVariety(t.M.Pools[p.Options[g.List[i].Option].Pool]) {
 				continue
 			}
-			if round == maxBuys || !placing.GrowthOf(t.Trial).StillVaried(host-int32(len(t.M.Nodes)), t.S.LoadOf(host)) {
+			if round == maxBuys || !placing.GrowthOf(t.Trial).StillVaried(host-int32(len(t.M.Nodes)), t.S.Placed.Load(host)) {
 				skip[i], again = true, true
 			}
 		}
@@ -455,12 +455,12 @@ func (t Solving) admitDevices(ctx context.Context) {
 // Place finds places for the pending pods: first on nodes of the snapshot, then on planned ones. A cancelled context ends it early with
 // ctx.Err(); pods placed until then stay, and can be rolled back.
 func (t Solving) Place(ctx context.Context, o planning.PlaceOptions) (planning.Outcome, error) {
-	before, filled, costBefore := trial.GangsOf(t.Trial).WaitingPods(), t.S.Filled(), newnodes.Of(t.Trial).NewCost()
+	before, filled, costBefore := trial.GangsOf(t.Trial).WaitingPods(), t.S.Planned.Filled(), newnodes.Of(t.Trial).NewCost()
 	if before > 0 {
 		t.Options = o
 		t.placeAll(ctx)
 	}
-	out := planning.Outcome{Unplaced: trial.GangsOf(t.Trial).WaitingPods(), NewNodes: t.S.Filled() - filled}
+	out := planning.Outcome{Unplaced: trial.GangsOf(t.Trial).WaitingPods(), NewNodes: t.S.Planned.Filled() - filled}
 	out.Placed = before - out.Unplaced
 	cost := newnodes.Of(t.Trial).NewCost() - costBefore
 	out.NewCost = float64(cost) / market.NanoPerUSD

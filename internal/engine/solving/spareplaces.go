@@ -24,8 +24,8 @@ const (
 
 // sparePlaces looks for a cheaper way to place as many pods as since the mark, without some of the nodes that received pods or were tried.
 func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, tried []int32) {
-	if t.S.Topology == nil || newnodes.Of(t.Trial).NewCost() == 0 || t.Options.ExistingOnly || t.S.PodsSince(before.At) > maxSparing {
-		return false
+	if t.S.Topology == nil || newnodes.Of(t.Trial).NewCost() == 0 || t.Options.ExistingOnly || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxSparing {
+		return
 	}
 	found := t.S.Record(before.At)
 	pods := found.Pods()
@@ -54,23 +54,19 @@ func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, 
 			}
 		}
 	}
-}
-
-// retry places everything again without the nodes queued, at most so many times, and keeps what is best.
-func (s *sparing) retry(ctx context.Context, most int) {
-	t := s.t
-	for n := 0; n < len(s.queue) && n < most && ctx.Err() == nil; n++ {
-		t.Undo(s.before)
-		for _, node := range s.queue[n] {
-			t.S.Usable.Remove(int(node))
+	extend(nil, used)
+	for n := 0; n < len(queue) && n < maxSparingRetries && ctx.Err() == nil; n++ {
+		t.Undo(before)
+		for _, node := range queue[n] {
+			t.S.Room.Usable.Remove(int(node))
 		}
-		tried := Of(t.Trial).placeReal(ctx, s.classes)
-		t.rearrange(ctx, s.before, s.classes)
-		for _, node := range s.queue[n] {
-			t.S.Usable.Add(int(node))
+		tried := Of(t.Trial).placeReal(ctx, classes)
+		t.rearrange(ctx, before, classes)
+		for _, node := range queue[n] {
+			t.S.Room.Usable.Add(int(node))
 		}
-		if t.S.WaitingPods() > 0 {
-			Of(t.Trial).placeTogether(ctx, classes) // pods that others keep away from everywhere else may have a place here
+		if t.S.Waiting.Pods() > 0 {
+			Of(t.Trial).placeTogether(ctx, classes) // whom the others keep from all else may have a place just there
 		}
 		w := t.S.Record(s.before.At)
 		s.extend(s.queue[n], mergeNodes(w.NodesUsed(), tried))

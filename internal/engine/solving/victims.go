@@ -80,8 +80,8 @@ func (e *preemptor) best(class int32) *victims {
 	t, m := e.t, e.t.M
 	if e.found == nil {
 		e.found = make([]*victims, len(m.Nodes))
-		for i := range t.S.Usable.Members {
-			// Preemption can't change these constraints.
+		for i := range t.S.Room.Usable.Members {
+			// What preemption can't change is no matter of victims.
 			if m.Fits.Accepts(m.Nodes[i].Group, m.Classes[class].Shape) {
 				e.found[i] = e.on(int32(i), class)
 			}
@@ -215,14 +215,14 @@ func (v *victims) count(m *model.Model) {
 // settle subtracts a node's overcommitted amounts from its free amounts (sign -1), or adds them again.
 func (e *preemptor) settle(node int32, sign int64) {
 	if over := e.t.M.Nodes[node].Over; over != nil && len(e.gone[node]) == 0 {
-		resources.AddScaled(e.t.S.FreeOf(node), over, sign)
+		resources.AddScaled(e.t.S.Room.Of(node), over, sign)
 	}
 }
 
 // shift removes a bound pod from its node (sign -1), or puts it back.
 func (e *preemptor) shift(node int32, k int, sign int32) {
 	p := e.t.M.Nodes[node].Bound[k]
-	resources.AddScaled(e.t.S.FreeOf(node), e.t.M.Classes[p.Class].Unshared(), -int64(sign))
+	resources.AddScaled(e.t.S.Room.Of(node), e.t.M.Classes[p.Class].Unshared(), -int64(sign))
 	if e.t.S.Topology != nil {
 		e.t.S.Topology.Place(layout.StakeOfBound(e.t.M.Topology, p, e.t.M.Classes[p.Class].Topology), node, sign)
 	}
@@ -230,7 +230,7 @@ func (e *preemptor) shift(node int32, k int, sign int32) {
 
 // holds reports whether the pod could go on the node as it is now.
 func (e *preemptor) holds(c *podclass.Class, node int32) bool {
-	free := e.t.S.FreeOf(node)
+	free := e.t.S.Room.Of(node)
 	for d, need := range e.t.S.Volumes.NeedOn(c, node) {
 		if need > 0 && need > free[d] {
 			return false

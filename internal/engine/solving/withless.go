@@ -16,7 +16,7 @@ const maxPodsTwice = 600
 // pods, a cheaper filling of some nodes sometimes leads to a more expensive plan, because the pods left over can share their nodes with
 // fewer others.
 func (t Improving) withLess(ctx context.Context, before trial.Mark, classes []int32) {
-	if t.Options.Effort == planning.EffortFast || t.S.Topology == nil || t.S.Filled() == 0 || t.S.PodsSince(before.At) > maxPodsTwice {
+	if t.Options.Effort == planning.EffortFast || t.S.Topology == nil || t.S.Planned.Filled() == 0 || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxPodsTwice {
 		return
 	}
 	found, cost := t.S.Record(before.At), newnodes.Of(t.Trial).NewCost()

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Clone copies the state as it is now, including everything that can be undone. The copy has no Watch and no Queue.
+// Clone copies the state as it is now, including everything that can be undone. The copy has no Room.Watch and no Queue.
 func (s *State) Clone() State {
 	out := *s
-	out.Watch, out.Queue, out.onHost, out.roomLeft, out.seen = nil, nil, nil, nil, nil
-	out.Free, out.Usable, out.closed = slices.Clone(s.Free), s.Usable.Clone(), slices.Clone(s.closed)
-	out.Waiting, out.Freed, out.Placed = slices.Clone(s.Waiting), slices.Clone(s.Freed), slices.Clone(s.Placed)
+	out.Queue, out.onHost, out.roomLeft, out.rules = nil, nil, nil, counting{}
+	out.Room, out.Placed = s.Room.clone(), s.Placed.clone()
+	out.Waiting, out.Freed = slices.Clone(s.Waiting), slices.Clone(s.Freed)
 	out.Ways = slices.Clone(s.Ways)
 	out.Planned = clonePlanned(s.Planned, s.w.Dims)
 	out.Hidden, out.HiddenSet, out.firstFreed = slices.Clone(s.Hidden), s.HiddenSet.Clone(), slices.Clone(s.firstFreed)
@@ -22,7 +22,7 @@ func (s *State) Clone() State {
 	out.Limits.Reserved = maps.Clone(s.Limits.Reserved)
 	out.Volumes.placed = maps.Clone(s.Volumes.placed)
 	out.Log.changes, out.Log.cuts = slices.Clone(s.Log.changes), slices.Clone(s.Log.cuts)
-	out.received, out.last = slices.Clone(s.received), slices.Clone(s.last)
+	out.received = slices.Clone(s.received)
 	return out
 }
 

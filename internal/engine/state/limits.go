@@ -51,6 +51,12 @@ func (l *Limits) count(pool int32, capacity corev1.ResourceList, n int64) {
 	resources.AddScaled(l.Usage[pool], l.pools[pool].Limits.Cost(capacity), n)
 }
 
+// countNew adds a new node (n is 1), or removes it (-1).
+func (l *Limits) countNew(node *Node, n int) {
+	l.count(node.Pool, node.Capacity(l.pools), int64(n))
+	l.reserve(node, n)
+}
+
 // Allows reports whether a pool with this usage may launch a node of the given cost.
 func (l *Limits) Allows(pool int32, used, cost []int64) bool {
 	limits := l.pools[pool].Limits

@@ -80,12 +80,39 @@ func (l *Log) note(c change) { l.changes = append(l.changes, c) }
 func (l *Log) ChangedSince(m Mark) bool { return len(l.changes) > m.log }
 
 // OpenedSince is how many new nodes were opened since the mark.
-func (l *Log) OpenedSince(m Mark) int {
+func (l *Log) OpenedSince(m Mark) int { return l.count(m, changeOpened) }
+
+// placedSince is how many bindings were added since the mark.
+func (l *Log) placedSince(m Mark) int { return l.count(m, changePlaced) }
+
+func (l *Log) count(m Mark, kind changeKind) int {
 	n := 0
 	for _, c := range l.changes[m.log:] {
-		if c.kind == changeOpened {
+		if c.kind == kind {
 			n++
 		}
 	}
 	return n
+}
+
+// ApartSince reports whether everything since the mark concerns new nodes opened since, of so many new nodes and bindings that there are
+// now: nodes from firstNode on, and placements from firstPlaced on.
+func (l *Log) ApartSince(m Mark, nodes, placements int) (firstNode, firstPlaced int, apart bool) {
+	firstNode, firstPlaced = nodes-l.OpenedSince(m), placements-l.placedSince(m)
+	for _, c := range l.changes[m.log:] {
+		switch c.kind {
+		case changeOpened, changePlaced:
+			continue
+		case changeHidden, changeClosed, changeSealed, changeWay:
+			apart = false
+		case changeTaken, changeStage:
+			apart = int(c.a) >= firstPlaced
+		default: // a new node was exchanged, or no longer counts
+			apart = int(c.a) >= firstNode
+		}
+		if !apart {
+			return firstNode, firstPlaced, false
+		}
+	}
+	return firstNode, firstPlaced, true
 }

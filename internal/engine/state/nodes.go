@@ -1,8 +1,6 @@
 package state
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
@@ -23,8 +21,6 @@ type Node struct {
 	Used []int64
 	// Abandoned nodes got no pods and no longer count.
 	Abandoned bool
-	// last is the number of the last binding on it, from 1; 0 for none.
-	last int32
 }
 
 // Empty reports whether none of the node's pods was admitted: it is not bought.
@@ -60,75 +56,79 @@ func KnownLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as *
 	return pools[node.Pool].WithOpen(DecidedLabels(pools, asked, node, as), int(node.Row), as, asked)
 }
 
+// Nodes are new nodes, in the order in which they were opened.
+type Nodes []Node
+
+// Filled counts those that have pods.
+func (l Nodes) Filled() int {
+	n := 0
+	for i := range l {
+		if !l[i].Empty() {
+			n++
+		}
+	}
+	return n
+}
+
 // Open adds a new, empty node and returns its host number.
 func (s *State) Open(node Node) int32 {
-	node.Used, node.last = make([]int64, s.w.Dims), 0
-	s.Limits.count(node.Pool, node.Capacity(s.w.Pools), 1)
-	s.Limits.reserve(&node, 1)
-	s.Planned = append(s.Planned, node)
+	node.Used = make([]int64, s.w.Dims)
+	s.Limits.countNew(&node, 1)
+	s.Planned, s.Placed.last = append(s.Planned, node), append(s.Placed.last, 0)
 	s.Log.note(change{kind: changeOpened})
-	host := int32(len(s.w.Nodes) + len(s.Planned) - 1)
+	i := len(s.Planned) - 1
+	host := s.w.hostOf(int32(i))
 	if s.Topology != nil {
-		seen := s.seenAs(&node)
-		s.Topology.AddHostIn(seen.domains, seen.ignoredBy)
-		s.placeResidents(&s.Planned[len(s.Planned)-1], 1)
+		s.rules.opened(&s.w, s.Topology, host, &s.Planned[i])
 	}
 	return host
 }
 
-// seenByRules is a new node as rules see it: its domains, and the groups that ignore it.
-type seenByRules struct{ domains, ignoredBy []int32 }
-
-// seenAs is the node as rules see it. It is remembered for nodes whose labels follow from type and offering.
-func (s *State) seenAs(node *Node) seenByRules {
-	at := [3]int32{node.Pool, node.Row, node.Slot}
-	if known, has := s.seen[at]; has && node.Labels.Len() == 0 {
-		return known
+// unopen undoes Open.
+func (s *State) unopen() {
+	i := len(s.Planned) - 1
+	node := &s.Planned[i]
+	s.Limits.countNew(node, -1)
+	if s.Topology != nil {
+		s.rules.unopened(&s.w, s.Topology, s.w.hostOf(int32(i)), node)
 	}
-	as := nodepool.Assignment{Labels: node.Labels}
-	out := seenByRules{
-		domains:   s.Topology.DomainsOf(func(key string) string { return s.w.Pools[node.Pool].Label(int(node.Row), int(node.Slot), &as, key) }),
-		ignoredBy: s.Topology.IgnoredBy(KnownLabels(s.w.Pools, s.w.Asked, node, &as), s.w.Pools[node.Pool].Taints),
-	}
-	if node.Labels.Len() == 0 {
-		if s.seen == nil {
-			s.seen = map[[3]int32]seenByRules{}
-		}
-		s.seen[at] = out
-	}
-	return out
+	s.Planned, s.Placed.last = s.Planned[:i], s.Placed.last[:len(s.Placed.last)-1]
 }
 
 // AbandonEmpty removes nodes without admitted pods from all counts: their domains, their pools' limits and their reservations are free
 // again.
 func (s *State) AbandonEmpty() {
 	for i := range s.Planned {
-		if node := &s.Planned[i]; node.Unused() {
-			s.countNew(int32(i), -1)
-			s.Log.note(change{changeAbandoned, int32(i), 0})
+		if s.Planned[i].Unused() {
+			s.abandon(int32(i))
 		}
 	}
+}
+
+// abandon removes an empty node from all counts.
+func (s *State) abandon(i int32) {
+	s.countNew(i, -1)
+	s.Log.note(change{changeAbandoned, i, 0})
 }
 
 // countNew removes an empty node from all counts (n is -1), or adds it again (1).
 func (s *State) countNew(i int32, n int) {
 	node := &s.Planned[i]
 	node.Abandoned = n < 0
-	s.Limits.count(node.Pool, node.Capacity(s.w.Pools), int64(n))
-	s.Limits.reserve(node, n)
-	if s.Topology == nil {
-		return
+	s.Limits.countNew(node, n)
+	if s.Topology != nil {
+		s.rules.abandoned(&s.w, s.Topology, s.w.hostOf(i), node, int32(n))
 	}
-	host := int32(len(s.w.Nodes)) + i
-	if n > 0 {
-		s.Topology.SetGone(host, false)
+}
+
+// Drop removes a new node, as if it had never been opened: its pods wait again. It returns how many these are.
+func (s *State) Drop(number int) (pods int) {
+	for i := range s.Placed.numbers(s.w.hostOf(int32(number))) {
+		pods += int(s.Placed.All[i].Count)
+		s.takeAway(i)
 	}
-	for _, class := range s.w.Pools[node.Pool].Table.Rows[node.Row].Residents {
-		s.Topology.Place(s.w.Classes[class].Topology, host, int32(n))
-	}
-	if n < 0 {
-		s.Topology.SetGone(host, true)
-	}
+	s.abandon(int32(number))
+	return pods
 }
 
 // Exchange replaces new node i by another of its pool; it can be undone.
@@ -147,48 +147,6 @@ func (s *State) become(i int32, other Node) {
 	node.Row, node.Slot, node.Price, node.Labels, node.Commitment = other.Row, other.Slot, other.Price, other.Labels, other.Commitment
 	s.Limits.count(node.Pool, node.Capacity(s.w.Pools), 1)
 	if relabelled {
-		s.relabel(i)
+		s.rules.relabelled(&s.w, s.Topology, s.w.hostOf(i), node, &s.Placed)
 	}
-}
-
-// relabel counts new node i by its present labels: it may be in other domains, and other spreads may include or ignore it.
-func (s *State) relabel(i int32) {
-	node := &s.Planned[i]
-	host := int32(len(s.w.Nodes)) + i
-	recount := func(n int32) {
-		for at := node.last - 1; at >= 0; at = s.Placed[at].Before - 1 {
-			if b := &s.Placed[at]; b.Count > 0 {
-				s.Topology.Place(s.w.Classes[b.Class].Topology, host, n*b.Count)
-			}
-		}
-		for _, class := range s.w.Pools[node.Pool].Table.Rows[node.Row].Residents {
-			s.Topology.Place(s.w.Classes[class].Topology, host, n)
-		}
-	}
-	seen := s.seenAs(node)
-	if h := &s.Topology.Hosts[host]; slices.Equal(seen.domains, h.Domains) && slices.Equal(seen.ignoredBy, h.IgnoredBy) {
-		return
-	}
-	recount(-1)
-	s.Topology.Rejoin(host, seen.domains, seen.ignoredBy)
-	recount(1)
-}
-
-// placeResidents counts the DaemonSet pods of a new node, the last host.
-func (s *State) placeResidents(node *Node, n int32) {
-	host := int32(len(s.Topology.Hosts) - 1)
-	for _, class := range s.w.Pools[node.Pool].Table.Rows[node.Row].Residents {
-		s.Topology.Place(s.w.Classes[class].Topology, host, n)
-	}
-}
-
-// Filled counts the new nodes that have pods.
-func (s *State) Filled() int {
-	n := 0
-	for i := range s.Planned {
-		if !s.Planned[i].Empty() {
-			n++
-		}
-	}
-	return n
 }

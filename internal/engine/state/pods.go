@@ -25,9 +25,9 @@ func (r *Pods) Pod(number int32) *corev1.Pod {
 	return r.s.Freed[number].Pod
 }
 
-// Pods replays the log.
-func (s *State) Pods() *Pods {
-	r := &Pods{s: s, waiting: make([][]int32, len(s.w.Classes)), known: bitset.New(len(s.w.Classes)), ByBinding: make([][]int32, len(s.Placed))}
+// PodsOf replays the log of the state.
+func PodsOf(s *State) *Pods {
+	r := &Pods{s: s, waiting: make([][]int32, len(s.w.Classes)), known: bitset.New(len(s.w.Classes)), ByBinding: make([][]int32, len(s.Placed.All))}
 	r.goThrough()
 	return r
 }
@@ -51,11 +51,11 @@ func (r *Pods) HiddenOf() []int32 {
 // goThrough assigns pods to each binding, in the order of the log.
 func (r *Pods) goThrough() {
 	s := r.s
-	counts := make([]int32, len(s.Placed))
-	for i, b := range s.Placed {
+	counts := make([]int32, len(s.Placed.All))
+	for i, b := range s.Placed.All {
 		counts[i] = b.Count
 	}
-	at, freed := len(s.Placed), len(s.Freed)
+	at, freed := len(s.Placed.All), len(s.Freed)
 	for _, c := range s.Log.changes {
 		switch c.kind {
 		case changeHidden:
@@ -80,7 +80,7 @@ func (r *Pods) goThrough() {
 			r.place(at, counts[at])
 			at++
 		case changeTaken:
-			class := s.Placed[c.a].Class
+			class := s.Placed.All[c.a].Class
 			r.waiting[class] = append(r.queue(class), r.ByBinding[c.a]...)
 			r.ByBinding[c.a] = nil
 		}
@@ -112,7 +112,7 @@ func (r *Pods) queue(class int32) []int32 {
 
 // place gives the binding the n pods that have waited longest.
 func (r *Pods) place(binding int, n int32) {
-	class := r.s.Placed[binding].Class
+	class := r.s.Placed.All[binding].Class
 	list := r.queue(class)
 	r.ByBinding[binding], r.waiting[class] = list[:n:n], list[n:]
 }

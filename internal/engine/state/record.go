@@ -20,7 +20,7 @@ type Record struct {
 // Record lists what was placed since the mark, without nodes that have no pods.
 func (s *State) Record(since Mark) Record {
 	w := Record{Existing: int32(len(s.w.Nodes)), First: int32(len(s.w.Nodes))}
-	placements, opened := len(s.PlacedSince(since)), s.Log.OpenedSince(since)
+	placements, opened := s.Log.placedSince(since), s.Log.OpenedSince(since)
 	for _, c := range s.Log.changes[since.log:] {
 		switch {
 		case c.kind == changeMoved && int(c.a) < len(s.Planned)-opened:
@@ -28,16 +28,16 @@ func (s *State) Record(since Mark) Record {
 				w.grown = map[int32]Node{}
 			}
 			w.grown[c.a] = s.Planned[c.a]
-		case c.kind == changeStage && int(c.a) < len(s.Placed)-placements:
+		case c.kind == changeStage && int(c.a) < len(s.Placed.All)-placements:
 			if w.restaged == nil {
 				w.restaged = map[int32]int32{}
 			}
-			w.restaged[c.a] = s.Placed[c.a].Stage
+			w.restaged[c.a] = s.Placed.All[c.a].Stage
 		}
 	}
 	w.First += int32(len(s.Planned) - opened)
 	number := map[int32]int32{}
-	for _, b := range s.Placed[len(s.Placed)-placements:] {
+	for _, b := range s.Placed.All[len(s.Placed.All)-placements:] {
 		if b.Count == 0 {
 			continue
 		}
@@ -57,18 +57,9 @@ func (s *State) Record(since Mark) Record {
 	return w
 }
 
-// PodsSince is how many pods were placed since the mark.
-func (s *State) PodsSince(since Mark) int {
-	n := 0
-	for _, b := range s.PlacedSince(since) {
-		n += int(b.Count)
-	}
-	return n
-}
-
-// Restore repeats what was recorded at this point.
-func (s *State) Restore(w Record) {
-	s.Regrow(w)
+// Restore repeats in the state what was recorded at this point.
+func (w *Record) Restore(s *State) {
+	w.Regrow(s)
 	for _, node := range w.Nodes {
 		s.Open(node)
 	}
@@ -78,19 +69,13 @@ func (s *State) Restore(w Record) {
 }
 
 // Regrow repeats the exchanges of earlier nodes.
-func (s *State) Regrow(w Record) {
+func (w *Record) Regrow(s *State) {
 	for _, i := range slices.Sorted(maps.Keys(w.grown)) {
 		s.Exchange(i, w.grown[i])
 	}
 	for _, n := range slices.Sorted(maps.Keys(w.restaged)) {
 		s.Restage(n, w.restaged[n])
 	}
-}
-
-// Restage changes the stage of a placement.
-func (s *State) Restage(placement, stage int32) {
-	s.Log.note(change{changeStage, placement, s.Placed[placement].Stage})
-	s.Placed[placement].Stage = stage
 }
 
 // OnlyOpens reports whether it opens new nodes and leaves earlier ones as they were.
@@ -111,24 +96,7 @@ func (w *Record) NodesUsed() []int32 {
 }
 
 // Pods is how many were placed.
-func (w *Record) Pods() int {
-	n := 0
-	for _, b := range w.Bindings {
-		n += int(b.Count)
-	}
-	return n
-}
-
-// PlacedSince are the bindings since the mark.
-func (s *State) PlacedSince(since Mark) []Binding {
-	n := 0
-	for _, c := range s.Log.changes[since.log:] {
-		if c.kind == changePlaced {
-			n++
-		}
-	}
-	return s.Placed[len(s.Placed)-n:]
-}
+func (w *Record) Pods() int { return podsOf(w.Bindings) }
 
 // Stages counts the pods on new nodes by class and stage.
 func (w *Record) Stages() map[[2]int32]int32 {

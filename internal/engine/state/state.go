@@ -1,8 +1,6 @@
 package state
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/bitset"
@@ -31,35 +29,24 @@ type World struct {
 	Gangs []Gang
 }
 
-// Watcher is notified of changes and of their undoing.
-type Watcher interface {
-	// RoomChanged: the free amounts of a node changed, or whether it takes pods.
-	RoomChanged(node int32)
-	// Returned: the last so many waiting pods no longer wait, because their node is back.
-	Returned(pods int)
-}
+// hostOf is the host number of a new node.
+func (w *World) hostOf(i int32) int32 { return int32(len(w.Nodes)) + i }
 
 // State records where pods are. All changes can be undone.
 type State struct {
 	w World
-	// Watch is notified of changes; nil for nobody.
-	Watch Watcher
-	// Free is indexed [node*resources+resource].
-	Free []int64
-	// Usable are the nodes that may take pods now.
-	Usable bitset.Set
-	// closed are the nodes that were shut; empty while there are none.
-	closed bitset.Set
+	// Room is what existing nodes have free.
+	Room Room
 	// Waiting counts the pods without a place, by class.
-	Waiting []int32
+	Waiting Waiting
 	// Ways are the present ways of World.Gangs. Queue lists the pods of a class in the order of placement; nil stands for Class.Pending.
 	Ways  []int32
 	Queue func(class int32) []int32
 	// Freed are pods of hidden nodes, in the order of hiding.
 	Freed []existing.Pod
-	// Placed lists the bindings, in an order in which pods can be bound; Planned are the new nodes. Both only grow at the end.
-	Placed  []Binding
-	Planned []Node
+	// Placed are the bindings, and Planned the new nodes, which only grow at the end.
+	Placed  Placements
+	Planned Nodes
 	// Hidden are the hidden existing nodes in order, HiddenSet the same as a set.
 	Hidden    []int32
 	HiddenSet bitset.Set
@@ -77,25 +64,32 @@ type State struct {
 	Log     Log
 	// Tight counts the pods of tight bindings.
 	Tight int32
-	// received counts the pods put on each existing node, and last is the number of the last binding on it, from 1; 0 for none.
-	received, last []int32
-	onHost         []int32 // scratch of takeOff
-	roomLeft       []int64 // scratch of RoomOf
-	// seen is how rules see nodes whose labels are decided, by pool, row and slot.
-	seen map[[3]int32]seenByRules
+	// received counts the pods put on each existing node.
+	received []int32
+	onHost   []int32 // scratch of takeOff
+	roomLeft []int64 // scratch of RoomOf
+	// rules keeps Topology up to date.
+	rules counting
+}
+
+// Waiting counts the pods without a place, by class.
+type Waiting []int32
+
+// Pods is their number in all classes.
+func (w Waiting) Pods() int {
+	n := 0
+	for _, count := range w {
+		n += int(count)
+	}
+	return n
 }
 
 // Begin makes a state of the world's nodes, with nothing hidden or placed. free is what the nodes have free, counts are the initial
 // topology counts, nil without rules.
 func (s *State) Begin(w World, free []int64, counts *topology.State) {
 	*s = State{
-		w: w, Free: slices.Clone(free), Usable: bitset.New(len(w.Nodes)), HiddenSet: bitset.New(len(w.Nodes)), Waiting: make([]int32, len(w.Classes)),
-		received: make([]int32, len(w.Nodes)), last: make([]int32, len(w.Nodes)),
-	}
-	for i := range w.Nodes {
-		if w.Nodes[i].Usable {
-			s.Usable.Add(i)
-		}
+		w: w, Room: newRoom(&w, free), HiddenSet: bitset.New(len(w.Nodes)), Waiting: make(Waiting, len(w.Classes)),
+		received: make([]int32, len(w.Nodes)), Placed: newPlacements(len(w.Nodes)),
 	}
 	for i, c := range w.Classes {
 		s.Waiting[i] = int32(len(c.Pending))
@@ -114,32 +108,10 @@ func (s *State) Begin(w World, free []int64, counts *topology.State) {
 	}
 }
 
-// WaitingPods is the number of waiting pods of all classes.
-func (s *State) WaitingPods() int {
-	n := 0
-	for _, w := range s.Waiting {
-		n += int(w)
-	}
-	return n
-}
-
-// FreeOf is what an existing node has free. Writing to it can't be undone.
-func (s *State) FreeOf(node int32) []int64 {
-	dims := int32(s.w.Dims)
-	return s.Free[node*dims : (node+1)*dims]
-}
-
-// roomChanged notifies the watcher.
-func (s *State) roomChanged(node int32) {
-	if s.Watch != nil {
-		s.Watch.RoomChanged(node)
-	}
-}
-
 // RoomOf is what a host has free; valid until the next call.
 func (s *State) RoomOf(host int32) []int64 {
 	if host < int32(len(s.w.Nodes)) {
-		return s.FreeOf(host)
+		return s.Room.Of(host)
 	}
 	node := &s.Planned[host-int32(len(s.w.Nodes))]
 	alloc := s.w.Pools[node.Pool].Table.AllocOf(int(node.Row), s.w.Dims)

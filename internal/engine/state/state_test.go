@@ -58,10 +58,10 @@ type seen struct {
 
 func see(s *state.State) seen {
 	out := seen{
-		free: slices.Clone(s.Free), waiting: slices.Clone(s.Waiting), ways: slices.Clone(s.Ways), hidden: slices.Clone(s.Hidden), placed: slices.Clone(s.Placed),
+		free: slices.Clone(s.Room.Free), waiting: slices.Clone(s.Waiting), ways: slices.Clone(s.Ways), hidden: slices.Clone(s.Hidden), placed: slices.Clone(s.Placed.All),
 		freed: len(s.Freed), drawn: s.Limits.Reserved["r"],
 	}
-	for i := range s.Usable.Members {
+	for i := range s.Room.Usable.Members {
 		out.usable = append(out.usable, i)
 	}
 	for _, n := range s.Planned {
@@ -105,7 +105,7 @@ func step(t *rapid.T, s *state.State) {
 		}
 	default:
 		class, host := draw("class", classes), draw("host", nodes+len(s.Planned))
-		free := host >= nodes && !s.Planned[host-nodes].Abandoned || host < nodes && s.Usable.Has(int(host))
+		free := host >= nodes && !s.Planned[host-nodes].Abandoned || host < nodes && s.Room.Usable.Has(int(host))
 		if s.Waiting[class] > 0 && free {
 			s.Place(state.Binding{Class: class, Host: host, Count: 1 + draw("count", int(s.Waiting[class])), Stage: -1})
 		}
@@ -143,10 +143,10 @@ func TestPodsAreToldApart(t *testing.T) {
 		for range rapid.IntRange(1, 15).Draw(t, "steps") {
 			step(t, &s)
 		}
-		p, count := s.Pods(), map[int32]int{}
+		p, count := state.PodsOf(&s), map[int32]int{}
 		for i, list := range p.ByBinding {
-			if len(list) != int(s.Placed[i].Count) {
-				t.Errorf("binding %d has %d pods, and names %d", i, s.Placed[i].Count, len(list))
+			if len(list) != int(s.Placed.All[i].Count) {
+				t.Errorf("binding %d has %d pods, and names %d", i, s.Placed.All[i].Count, len(list))
 			}
 			for _, pod := range list {
 				if count[pod]++; count[pod] > 1 {
@@ -155,11 +155,11 @@ func TestPodsAreToldApart(t *testing.T) {
 			}
 		}
 		placed, all := 0, len(s.Freed)+len(w.Pods)
-		for _, b := range s.Placed {
+		for _, b := range s.Placed.All {
 			placed += int(b.Count)
 		}
-		if placed+s.WaitingPods() != all {
-			t.Errorf("%d pods placed and %d wait of %d", placed, s.WaitingPods(), all)
+		if placed+s.Waiting.Pods() != all {
+			t.Errorf("%d pods placed and %d wait of %d", placed, s.Waiting.Pods(), all)
 		}
 	})
 }
@@ -199,11 +199,11 @@ func TestRecordsAreRestored(t *testing.T) {
 		for class := range int32(classes) {
 			s.Place(state.Binding{Class: class, Host: int32(rapid.IntRange(0, nodes+len(s.Planned)-1).Draw(t, "host")), Count: 1, Stage: -1})
 		}
-		used, cost, done := slices.Clone(s.Free), s.Filled(), s.Record(mark)
+		used, cost, done := slices.Clone(s.Room.Free), s.Planned.Filled(), s.Record(mark)
 		s.Undo(mark)
-		s.Restore(done)
-		if !slices.Equal(s.Free, used) || s.Filled() != cost || done.Pods() != classes || s.PodsSince(mark) != classes || s.Log.OpenedSince(mark) != cost {
-			t.Errorf("free %v, want %v; %d new nodes, want %d", s.Free, used, s.Filled(), cost)
+		done.Restore(&s)
+		if !slices.Equal(s.Room.Free, used) || s.Planned.Filled() != cost || done.Pods() != classes || s.Placed.PodsSince(&s.Log, mark) != classes || s.Log.OpenedSince(mark) != cost {
+			t.Errorf("free %v, want %v; %d new nodes, want %d", s.Room.Free, used, s.Planned.Filled(), cost)
 		}
 	})
 }
@@ -215,16 +215,16 @@ func TestWhatIsApart(t *testing.T) {
 	s.Begin(w, free, nil)
 	s.Open(state.Node{})
 	mark := s.Log.Now()
-	if _, _, apart := s.ApartSince(mark); !apart {
+	if _, _, apart := s.Log.ApartSince(mark, len(s.Planned), len(s.Placed.All)); !apart {
 		t.Error("nothing was done, and that is not apart")
 	}
 	host := s.Open(state.Node{})
 	s.Place(state.Binding{Class: 0, Host: host, Count: 1, Stage: -1})
-	if node, placed, apart := s.ApartSince(mark); node != 1 || placed != 0 || !apart {
+	if node, placed, apart := s.Log.ApartSince(mark, len(s.Planned), len(s.Placed.All)); node != 1 || placed != 0 || !apart {
 		t.Errorf("from node %d and placement %d on, apart: %v", node, placed, apart)
 	}
 	s.Exchange(0, state.Node{Row: 1})
-	if _, _, apart := s.ApartSince(mark); apart {
+	if _, _, apart := s.Log.ApartSince(mark, len(s.Planned), len(s.Placed.All)); apart {
 		t.Error("a node that was there before became another, and that is apart")
 	}
 }

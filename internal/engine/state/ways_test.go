@@ -31,7 +31,7 @@ func TestWays(t *testing.T) {
 	mark := s.Log.Now()
 	s.Place(state.Binding{Class: 1, Host: 0, Count: 2, Stage: -1})
 	state.ChoosingOf(&s).Choose(0, 0)
-	if _, _, apart := s.ApartSince(mark); apart {
+	if _, _, apart := s.Log.ApartSince(mark, len(s.Planned), len(s.Placed.All)); apart {
 		t.Error("a gang goes another way, and that is apart")
 	}
 	s.Undo(mark)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
@@ -23,12 +24,12 @@ type Assignment struct {
 // hidden together are placed together, whatever was placed and taken off before.
 func (t *Trial) Assigned() *Assignment {
 	m := t.M
-	r := t.S.Pods()
+	r := state.PodsOf(&t.S)
 	from := r.HiddenOf()
 	counts := make([]int, len(m.Nodes)+len(t.S.Planned))
 	total := 0
-	for i := range t.S.Placed {
-		counts[t.S.Placed[i].Host] += len(r.ByBinding[i])
+	for i := range t.S.Placed.All {
+		counts[t.S.Placed.All[i].Host] += len(r.ByBinding[i])
 		total += len(r.ByBinding[i])
 	}
 	// The lists of all hosts are parts of one.
@@ -38,8 +39,8 @@ func (t *Trial) Assigned() *Assignment {
 		at[host] = sum
 		sum += counts[host]
 	}
-	for i := range t.S.Placed {
-		host := t.S.Placed[i].Host
+	for i := range t.S.Placed.All {
+		host := t.S.Placed.All[i].Host
 		for _, p := range r.ByBinding[i] {
 			pod, origin := r.Pod(p), int32(-1)
 			if p >= 0 {

@@ -6,7 +6,7 @@ import "slices"
 // are not valid in the other. What is only remembered to save time is not copied.
 func (t *Trial) Clone() *Trial {
 	out := &Trial{M: t.M, S: t.S.Clone(), Options: t.Options, Proof: t.Proof}
-	out.S.Watch = (*trialWatch)(out)
+	out.S.Room.Watch = (*trialWatch)(out)
 	if t.M.Gangs != nil {
 		out.S.Queue = GangsOf(out).QueueOf
 	}

@@ -72,7 +72,7 @@ type sequence struct {
 // NewDeviceAdmission is nil where no pod that the trial has placed needs devices.
 func (t *Trial) NewDeviceAdmission() *deviceAdmission {
 	x := t.M.Devices
-	if x == nil || !slices.ContainsFunc(t.S.Placed, func(b state.Binding) bool { return b.Count > 0 && x.Needed(t.M.Classes[b.Class].Requests) }) {
+	if x == nil || !slices.ContainsFunc(t.S.Placed.All, func(b state.Binding) bool { return b.Count > 0 && x.Needed(t.M.Classes[b.Class].Requests) }) {
 		return nil
 	}
 	if t.admission == nil {
@@ -243,7 +243,7 @@ func (a *deviceAdmission) try(on hostStock, classes []int32) sequence {
 // classes of those that may get them elsewhere, ascending.
 func (a *deviceAdmission) TakeOffRefused() []int32 {
 	t := a.t
-	loads := a.loadsOf(t.S.Placed)
+	loads := a.loadsOf(t.S.Placed.All)
 	var again []int32
 	for host := range loads {
 		if len(loads[host]) == 0 || t.NewOnly && host < len(t.M.Nodes)+t.Fresh {

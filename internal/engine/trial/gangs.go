@@ -53,7 +53,7 @@ func (t Gangs) Withheld() []int32 {
 }
 
 // WaitingPods is how many pods have no place, including pods of gangs.
-func (t Gangs) WaitingPods() int { return t.S.WaitingPods() + len(t.Withheld()) }
+func (t Gangs) WaitingPods() int { return t.S.Waiting.Pods() + len(t.Withheld()) }
 
 // withhold keeps the pods of all gangs from being placed on their own.
 func (t Gangs) withhold() {

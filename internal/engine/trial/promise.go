@@ -43,7 +43,7 @@ func (t *Trial) promiseRoom() {
 		}
 	}
 	for at, p := range promised {
-		free := t.S.FreeOf(int32(at))
+		free := t.S.Room.Of(int32(at))
 		for d := range free {
 			gone := p.victims[d]
 			if over := m.Nodes[at].Over; over != nil {

@@ -15,7 +15,7 @@ import (
 func (t *Trial) Sizes(nodes []int32) func([]int64) float64 {
 	total := make([]float64, t.M.Resources.Len())
 	for _, i := range nodes {
-		for d, f := range t.S.FreeOf(i) {
+		for d, f := range t.S.Room.Of(i) {
 			total[d] += float64(max(f, 0))
 		}
 	}
@@ -123,13 +123,13 @@ func (x *roomIndex) numberNeeds(m *model.Model) {
 // write sets a leaf to the free amounts of the node; it reports whether any of them has grown.
 func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
 	e := tree.Leaf(leaf)
-	if !t.S.Usable.Has(int(node)) {
+	if !t.S.Room.Usable.Has(int(node)) {
 		for d := range e {
 			e[d] = -1
 		}
 		return false
 	}
-	for d, n := range t.S.FreeOf(node) {
+	for d, n := range t.S.Room.Of(node) {
 		grew = grew || n > e[d]
 		e[d] = n
 	}

@@ -51,12 +51,12 @@ func TestRoomIndexFindsTheFirst(t *testing.T) {
 	random, found := rand.New(rand.NewPCG(1, 2)), 0
 	for step := range 3 * mostGrown {
 		node := int32(random.IntN(nodes))
-		free := of.S.FreeOf(node)
+		free := of.S.Room.Of(node)
 		free[resources.CPU], free[resources.Memory] = m.Free[0]*int64(random.IntN(5))/5, m.Free[1]*int64(random.IntN(5))/5
 		if random.IntN(4) == 0 {
-			of.S.Usable.Remove(int(node))
+			of.S.Room.Usable.Remove(int(node))
 		} else {
-			of.S.Usable.Add(int(node))
+			of.S.Room.Usable.Add(int(node))
 		}
 		of.Rooms.update(of, node)
 		if step%11 < 7 {
@@ -65,7 +65,7 @@ func TestRoomIndexFindsTheFirst(t *testing.T) {
 		class := int32(random.IntN(len(m.Classes)))
 		need, want := m.Classes[class].Unshared(), int32(-1)
 		for _, i := range order {
-			if of.S.Usable.Has(int(i)) && resources.Fits(need, of.S.FreeOf(i)) {
+			if of.S.Room.Usable.Has(int(i)) && resources.Fits(need, of.S.Room.Of(i)) {
 				want = i
 				break
 			}

@@ -64,7 +64,7 @@ func New(m *model.Model) *Trial {
 	}
 	t.S.Begin(world, m.Free, m.Base)
 	GangsOf(t).withhold()
-	t.S.Watch = (*trialWatch)(t)
+	t.S.Room.Watch = (*trialWatch)(t)
 	t.promiseRoom()
 	return t
 }
@@ -80,7 +80,7 @@ func (t *Trial) Restore(w state.Record) {
 	if len(w.Bindings) > 0 {
 		t.Proof = nil
 	}
-	t.S.Restore(w)
+	w.Restore(&t.S)
 }
 
 // trialWatch keeps what a trial remembers about its state up to date.

@@ -163,7 +163,7 @@ func (t *Trial) Drop(number int) (pods int, err error) {
 func (t *Trial) Grown(since Mark) []int {
 	first := len(t.M.Nodes) + len(t.S.Planned) - t.S.Log.OpenedSince(since.At)
 	var out []int
-	for _, b := range t.S.PlacedSince(since.At) {
+	for _, b := range t.S.Placed.Since(&t.S.Log, since.At) {
 		if b.Count > 0 && int(b.Host) >= len(t.M.Nodes) && int(b.Host) < first {
 			out = append(out, int(b.Host)-len(t.M.Nodes))
 		}
@@ -177,7 +177,7 @@ func (t *Trial) Grown(since Mark) []int {
 func (t *Trial) Receivers(since Mark) []string {
 	var out []string
 	seen := map[int32]bool{}
-	for _, b := range t.S.PlacedSince(since.At) {
+	for _, b := range t.S.Placed.Since(&t.S.Log, since.At) {
 		if b.Count > 0 && b.Host < int32(len(t.M.Nodes)) && !seen[b.Host] {
 			seen[b.Host] = true
 			out = append(out, t.M.Nodes[b.Host].Name)

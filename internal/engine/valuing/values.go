@@ -38,7 +38,7 @@ func (t Valuing) Values(ctx context.Context) (*Values, error) {
 	v := pricing.Find(ctx, &t.NewProblem(items, nil).Problem).Best()
 	out.total = v.Bound / market.NanoPerUSD
 	q := trial.NewPodQueues(t.Trial)
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		q.Next[b.Class] += int(b.Count)
 	}
 	for i, it := range items {

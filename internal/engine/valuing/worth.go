@@ -73,7 +73,7 @@ type Load struct {
 // Loads are what the trial has put on nodes of the snapshot, by name, and on new ones, by number.
 func (w *Worth) Loads(t *trial.Trial) (received map[string]Load, planned []Load) {
 	received, planned = map[string]Load{}, make([]Load, len(t.S.Planned))
-	for _, b := range t.S.Placed {
+	for _, b := range t.S.Placed.All {
 		if b.Count == 0 {
 			continue
 		}

@@ -1,0 +1,88 @@
+package state
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/existing"
+)
+
+// Watcher is notified of changes and of their undoing.
+type Watcher interface {
+	// RoomChanged: the free amounts of a node changed, or whether it takes pods.
+	RoomChanged(node int32)
+	// Returned: the last so many waiting pods no longer wait, because their node is back.
+	Returned(pods int)
+}
+
+// Room is what existing nodes have free, and which of them take pods.
+type Room struct {
+	nodes []existing.Node
+	dims  int32
+	// Watch is notified of changes; nil for nobody.
+	Watch Watcher
+	// Free is indexed [node*resources+resource].
+	Free []int64
+	// Usable are the nodes that may take pods now.
+	Usable bitset.Set
+	// closed are the nodes that were shut; empty while there are none.
+	closed bitset.Set
+}
+
+func newRoom(w *World, free []int64) Room {
+	r := Room{nodes: w.Nodes, dims: int32(w.Dims), Free: slices.Clone(free), Usable: bitset.New(len(w.Nodes))}
+	for i := range w.Nodes {
+		if w.Nodes[i].Usable {
+			r.Usable.Add(i)
+		}
+	}
+	return r
+}
+
+// clone copies it without Watch.
+func (r *Room) clone() Room {
+	return Room{nodes: r.nodes, dims: r.dims, Free: slices.Clone(r.Free), Usable: r.Usable.Clone(), closed: slices.Clone(r.closed)}
+}
+
+// Of is what a node has free. Writing to it can't be undone.
+func (r *Room) Of(node int32) []int64 { return r.Free[node*r.dims : (node+1)*r.dims] }
+
+// changed notifies the watcher.
+func (r *Room) changed(node int32) {
+	if r.Watch != nil {
+		r.Watch.RoomChanged(node)
+	}
+}
+
+// block keeps pods off the node.
+func (r *Room) block(node int32) {
+	r.Usable.Remove(int(node))
+	r.changed(node)
+}
+
+// unblock lets pods onto the node again, unless it never took any or is shut.
+func (r *Room) unblock(node int32) {
+	if r.nodes[node].Usable && !r.isClosed(node) {
+		r.Usable.Add(int(node))
+		r.changed(node)
+	}
+}
+
+func (r *Room) isClosed(node int32) bool { return r.closed != nil && r.closed.Has(int(node)) }
+
+// reopen undoes shut.
+func (r *Room) reopen(node int32, hidden bool) {
+	r.closed.Remove(int(node))
+	if !hidden {
+		r.unblock(node)
+	}
+}
+
+// shut closes a node that is open.
+func (r *Room) shut(node int32) {
+	if r.closed == nil {
+		r.closed = bitset.New(len(r.nodes))
+	}
+	r.closed.Add(int(node))
+	r.block(node)
+}
