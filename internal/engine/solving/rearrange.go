@@ -68,11 +68,12 @@ type rearranging struct {
 	tried []int32
 }
 
-// rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new nodes, or on one node that may be
-// in the wrong domain. It keeps as many of their preferences.
-func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []int32) {
+// rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new nodes, or on one that may
+// be in the wrong domain, with as many of their wishes kept. It returns the nodes of the snapshot that it used on the way, if the pods
+// are few.
+func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []int32) (tried []int32) {
 	if t.Options.ExistingOnly || t.Options.MinValues == planning.MinValuesBestEffort || t.S.Tight > 0 || t.S.Planned.Filled() == 0 || t.nearlyProven() || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxRearranged {
-		return
+		return nil
 	}
 	found, proof := t.S.Record(before.At), t.Proof
 	if len(found.Nodes) == 0 || (len(found.Nodes) == 1 && !t.concernsAny(found)) {

@@ -92,7 +92,7 @@ func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 			t.placeTogether(ctx, tier)
 		}
 		if t.S.Topology != nil && t.S.Waiting.Pods() > 0 {
-			t.placeTogether(ctx, real) // pods that follow others of lower priority
+			t.placeTogether(ctx, real) // pods that follow pods of lower priority
 		}
 	}
 	if t.NewOnly {

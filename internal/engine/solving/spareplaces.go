@@ -22,10 +22,24 @@ const (
 	maxTriedRetries   = 8
 )
 
-// sparePlaces looks for a cheaper way to place as many pods as since the mark, without some of the nodes that received pods or were tried.
-func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, tried []int32) {
+// sparing is one search for a cheaper way that leaves some nodes of the snapshot out.
+type sparing struct {
+	t          Improving
+	before     trial.Mark
+	classes    []int32
+	priorities []int32
+	best       state.Record
+	cost       int64
+	improved   bool
+	// queue are the sets of nodes to be left out, and seen those that ever were in it.
+	queue, seen [][]int32
+}
+
+// sparePlaces looks for a cheaper way to place as many pods as since the mark, without some of the nodes that have
+// received any, or that were tried. It reports whether all that it did is to place the pods again, since no node was used.
+func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, tried []int32) (rearranged bool) {
 	if t.S.Topology == nil || newnodes.Of(t.Trial).NewCost() == 0 || t.Options.ExistingOnly || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxSparing {
-		return
+		return false
 	}
 	found := t.S.Record(before.At)
 	pods := found.Pods()
@@ -38,35 +52,53 @@ func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, 
 	}) {
 		return false
 	}
-	// Which plan is cheaper is only known after the pods on new nodes have been repacked as well as possible: the nodes that cost more are
-	// in the same zone, and each plan may lead to others.
-	t.rearrange(ctx, before, classes)
-	found = t.S.Record(before.At)
-	priorities := t.prioritiesOf(classes)
-	best, cost, improved := found, newnodes.Of(t.Trial).NewCost(), false
-	queue, seen := [][]int32{}, [][]int32{}
-	extend := func(spared, used []int32) {
-		for _, node := range used {
-			next := append(slices.Clone(spared), node)
-			slices.Sort(next)
-			if !slices.ContainsFunc(seen, func(s []int32) bool { return slices.Equal(s, next) }) {
-				seen, queue = append(seen, next), append(queue, next)
-			}
+	used := mergeNodes(found.NodesUsed(), tried)
+	// What is cheaper is known only once the pods on new nodes have been placed again as well as they can be: it is nodes
+	// in the same zone that cost more, and each way may lead to others.
+	others := t.rearrange(ctx, before, classes)
+	if len(used) == 0 && len(others) == 0 {
+		return true
+	}
+	s := &sparing{t: t, before: before, classes: classes, priorities: t.prioritiesOf(classes), best: t.S.Record(before.At), cost: newnodes.Of(t.Trial).NewCost()}
+	s.extend(nil, used)
+	s.retry(ctx, maxSparingRetries)
+	s.queue = nil
+	s.extend(nil, others)
+	s.retry(ctx, maxTriedRetries)
+	t.Undo(before)
+	t.Restore(s.best)
+	if s.improved {
+		placing.GrowthOf(t.Trial).Settle()
+	}
+	return false
+}
+
+// extend queues the nodes left out together with one more of those used.
+func (s *sparing) extend(spared, used []int32) {
+	for _, node := range used {
+		next := append(slices.Clone(spared), node)
+		slices.Sort(next)
+		if !slices.ContainsFunc(s.seen, func(x []int32) bool { return slices.Equal(x, next) }) {
+			s.seen, s.queue = append(s.seen, next), append(s.queue, next)
 		}
 	}
-	extend(nil, used)
-	for n := 0; n < len(queue) && n < maxSparingRetries && ctx.Err() == nil; n++ {
-		t.Undo(before)
-		for _, node := range queue[n] {
+}
+
+// retry places everything again without the nodes queued, at most so many times, and keeps what is best.
+func (s *sparing) retry(ctx context.Context, most int) {
+	t := s.t
+	for n := 0; n < len(s.queue) && n < most && ctx.Err() == nil; n++ {
+		t.Undo(s.before)
+		for _, node := range s.queue[n] {
 			t.S.Room.Usable.Remove(int(node))
 		}
-		tried := Of(t.Trial).placeReal(ctx, classes)
-		t.rearrange(ctx, before, classes)
-		for _, node := range queue[n] {
+		tried := Of(t.Trial).placeReal(ctx, s.classes)
+		t.rearrange(ctx, s.before, s.classes)
+		for _, node := range s.queue[n] {
 			t.S.Room.Usable.Add(int(node))
 		}
 		if t.S.Waiting.Pods() > 0 {
-			Of(t.Trial).placeTogether(ctx, classes) // whom the others keep from all else may have a place just there
+			Of(t.Trial).placeTogether(ctx, s.classes) // whom the others keep from all else may have a place just there
 		}
 		w := t.S.Record(s.before.At)
 		s.extend(s.queue[n], mergeNodes(w.NodesUsed(), tried))
