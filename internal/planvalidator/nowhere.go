@@ -58,7 +58,7 @@ func (c *checker) offers(w *world, pod *corev1.Pod, n *scheduling.NewNode, key v
 			if !o.Available || !c.affordable(key, n, it, o) || !c.reservable(w, n, np, it, o) {
 				continue
 			}
-			for _, all := range c.demands(pod) {
+			for _, all := range c.demands(pod, np) {
 				if !c.buys(w, pod, n, np, it, o, demand{claim, all}) {
 					continue
 				}
@@ -91,10 +91,10 @@ func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.
 	return known, true
 }
 
-// demands are what a pod asks of a new node, in alternatives: its own, with and without its wishes, each with each of its
-// volumes'.
-func (c *checker) demands(pod *corev1.Pod) [][]expression {
-	out := c.wished(pod, c.alternatives(&pod.Spec))
+// demands are what a pod asks of a new node of the pool, in alternatives: its own, with and without its wishes, each with each of
+// its volumes'.
+func (c *checker) demands(pod *corev1.Pod, np *scheduling.NodePool) [][]expression {
+	out := c.wished(pod, np, c.alternatives(&pod.Spec))
 	volumes, _ := c.volumesOf(pod)
 	for _, v := range volumes {
 		if v.onNew == nil {
