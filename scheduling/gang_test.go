@@ -178,6 +178,24 @@ func TestGangsAndOtherPods(t *testing.T) {
 	}
 }
 
+// Where pods of high priority come before a gang, those below it wait until the gang has had its turn.
+func TestPodsBelowGangsWaitTheirTurn(t *testing.T) {
+	priority := func(n int32) podOption { return func(p *corev1.Pod) { p.Spec.Priority = &n } }
+	high := priority(5)
+	single := append(pods("s", 4, requests("cpu=3", "memory=1Gi"), high), pods("t", 2, requests("cpu=1", "memory=6Gi"), high)...)
+	list, low := pods("g", 2, requests("cpu=3", "memory=1Gi")), pods("low", 6, requests("cpu=500m", "memory=1Gi"), priority(-1))
+	for limited := range 25 {
+		p := solve(t, withGangs(cluster(list, single, low, nodePool("p", limit(fmt.Sprintf("cpu=%d", limited)))), gangOf("g", list)))
+		places := map[string]bool{}
+		for _, pod := range single {
+			places[place(p, pod.Name)] = true
+		}
+		if places["nowhere"] && p.Gangs[0].Placed > 0 {
+			t.Errorf("%d cores: pods of higher priority wait, and the gang is placed: %+v", limited, p.Gangs)
+		}
+	}
+}
+
 func TestGangsAreChecked(t *testing.T) {
 	list := pods("g", 2)
 	key := scheduling.PodKey{Namespace: "default", Name: "g-0"}

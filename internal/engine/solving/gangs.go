@@ -80,10 +80,7 @@ func (t Gangs) placeInTurn(ctx context.Context, barred map[int32]bool) {
 	t.placeNominated(t.RealClasses(), math.MinInt32)
 	for at := 0; at < len(x.Order); {
 		priority := x.List[x.Order[at]].Priority
-		above := slices.DeleteFunc(t.RealClasses(), func(class int32) bool { return t.M.Classes[class].Priority <= priority })
-		if len(above) > 0 {
-			t.placeTiers(ctx, above)
-		}
+		t.placeAbove(ctx, priority)
 		for ; at < len(x.Order) && x.List[x.Order[at]].Priority == priority; at++ {
 			if !barred[x.Order[at]] {
 				t.placeGang(ctx, x.Order[at])
@@ -94,7 +91,25 @@ func (t Gangs) placeInTurn(ctx context.Context, barred map[int32]bool) {
 	t.placePods(ctx)
 }
 
-// placeFollowers tries the gangs without a place again: their pods may follow others that have a place now.
+// placeAbove places the pods whose priority is higher, as if no others waited.
+func (t Gangs) placeAbove(ctx context.Context, priority int32) {
+	var above, others []int32
+	for _, class := range t.RealClasses() {
+		if t.M.Classes[class].Priority > priority {
+			above = append(above, class)
+		} else {
+			others = append(others, class)
+		}
+	}
+	if len(above) == 0 {
+		return
+	}
+	aside := state.ChoosingOf(&t.S).SetAside(others)
+	t.placeTiers(ctx, above)
+	state.ChoosingOf(&t.S).TakeBack(aside)
+}
+
+// placeFollowers tries the gangs again that have no place: their pods may follow others that have one now.
 func (t Gangs) placeFollowers(ctx context.Context, barred map[int32]bool) {
 	again := false
 	for _, number := range t.M.Gangs.Order {
