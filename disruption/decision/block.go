@@ -41,6 +41,8 @@ const (
 	// BlockPodDisruptionBudget: Block.Budgets do not let Block.Pod go.
 	BlockPodDisruptionBudget BlockCode = "PodDisruptionBudget"
 	// BlockGang: Block.Pod is a member of the gang Block.Key, which runs on Block.Count nodes and is moved as a whole or not at all.
+	// Block.Because is what keeps the whole: all of it, or the node Block.Detail. Block.Pods are members that wait for a place, and a
+	// command may remove at most Block.Need nodes, where that is what keeps it.
 	BlockGang BlockCode = "Gang"
 )
 
@@ -165,6 +167,8 @@ type Block struct {
 	Threshold float64 `json:"threshold,omitempty"`
 	// Detail is the rest of the sentence.
 	Detail string `json:"detail,omitempty"`
+	// Because is what keeps a gang from being moved as a whole; nil if the code says it all.
+	Because *Block `json:"because,omitempty"`
 }
 
 // Silent reports whether the block is part of normal operation and not worth an event.
@@ -206,7 +210,7 @@ func (b *Block) sentence() string {
 	case BlockPodDisruptionBudget:
 		return b.budgetSentence()
 	case BlockGang:
-		return fmt.Sprintf("pod %s is a member of gang %s, which runs on %d nodes and can only be moved as a whole", b.Pod, b.Key, b.Count)
+		return b.gangSentence()
 	case BlockInstanceTypeUnknown:
 		return fmt.Sprintf("the provider has no instance type %q", b.Key)
 	case BlockNoLabel:
@@ -306,6 +310,26 @@ func (b *Block) disruptionBudgetSentence() string {
 		out += fmt.Sprintf(", %g by nodes that are not ready or on their way out", b.Disrupted)
 	}
 	return out
+}
+
+// gangSentence says which gang it is, and what keeps the whole of it.
+func (b *Block) gangSentence() string {
+	nodes := "1 node"
+	if b.Count != 1 {
+		nodes = fmt.Sprintf("%d nodes", b.Count)
+	}
+	s := fmt.Sprintf("pod %s is a member of gang %s, which runs on %s and can only be moved as a whole", b.Pod, b.Key, nodes)
+	switch {
+	case len(b.Pods) > 0:
+		s += ": members of it wait for a place: " + podList(b.Pods)
+	case b.Need > 0:
+		s += fmt.Sprintf(": a command removes at most %d", b.Need)
+	case b.Because != nil && b.Detail != "":
+		s += fmt.Sprintf(": node %s: %s", b.Detail, b.Because.sentence())
+	case b.Because != nil:
+		s += ": " + b.Because.sentence()
+	}
+	return s
 }
 
 func (b *Block) budgetSentence() string {

@@ -28,9 +28,14 @@ func (w *writer) parts() []*part {
 	return grouped(all, &w.Components.Connected)
 }
 
-// split divides a component into parts that share no new node. A new node of pending pods belongs to the members that it was opened for.
+// split divides a component into parts that share no new node and no gang that is moved as a whole. A new node of pending pods belongs to the members that it was opened for.
 func (w *writer) split(f *part) []*part {
 	together := &components.Sets{}
+	for _, c := range f.members {
+		if c.Tie != nil {
+			together.Join(w.ByName[c.Tie.Members[0].Name], c)
+		}
+	}
 	alone := *f
 	alone.openedFor = slices.Clone(f.openedFor)
 	for i, number := range f.nodes {

@@ -80,10 +80,11 @@ type fact struct {
 	blocked, due, drifts bool
 	moving               int
 	price                int64
+	tie                  string
 }
 
 func factOf(c *searchcontext.Candidate) fact {
-	return fact{c.Blocked != nil, c.Due, c.Drifts, len(c.Moving), c.NanoPrice}
+	return fact{c.Blocked != nil, c.Due, c.Drifts, len(c.Moving), c.NanoPrice, c.Tie.String()}
 }
 
 // reachOf is the saving of the commands as a share of what fleets with the same pods could save at most; 0 if nothing could be saved.

@@ -109,7 +109,10 @@ func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*deci
 			return nil, err
 		}
 		if known && wanted != nil && round < maxExtended {
-			next, why := a.extended(ctx, cmd, wanted)
+			next, why := cmd, &decision.Block{Code: decision.BlockLater}
+			if !a.tied(cmd) {
+				next, why = a.extended(ctx, cmd, wanted)
+			}
 			if why != nil {
 				a.leave(a.out, cmd, why)
 				return nil, nil
@@ -133,6 +136,11 @@ func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*deci
 		a.describe(good, mark)
 		return good, a.carry([]*decision.Command{good})
 	}
+}
+
+// tied reports whether the command moves a gang as a whole: its places were found for all members together.
+func (a *agreement) tied(cmd *decision.Command) bool {
+	return slices.ContainsFunc(cmd.Members, func(m decision.Member) bool { return a.Fleet.TieOf(m.Node) != nil })
 }
 
 // describe updates the requests of the new nodes to the pods that they have now.

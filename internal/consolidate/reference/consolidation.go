@@ -13,7 +13,7 @@ import (
 // multiNode looks for the longest prefix of the candidates that can be removed for at most one new node. Batches never have
 // more than MaxBatch members (the reference's may have one more).
 func (p *Pass) multiNode(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
-	list := slices.Clone(accepted)
+	list, tied := p.loose(accepted)
 	survey.BySavings(list)
 	var kept []*decision.Candidate
 	for _, c := range list {
@@ -50,7 +50,10 @@ func (p *Pass) multiNode(ctx context.Context, accepted []*decision.Candidate) (*
 			}
 		}
 	}
-	return found, nil
+	if found != nil {
+		return found, nil
+	}
+	return p.wholeGangs(ctx, tied, p.MaxTrials-trials)
 }
 
 func (p *Pass) notReached(m decision.Method, list []*decision.Candidate) {
@@ -64,8 +67,15 @@ func (p *Pass) notReached(m decision.Method, list []*decision.Candidate) {
 // singleNode takes the first candidate that can be removed for at most one new node. Pools take turns, starting with the ones that were
 // not reached last time.
 func (p *Pass) singleNode(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
-	list := slices.Clone(accepted)
+	list, tied := p.loose(accepted)
 	survey.BySavings(list)
+	for _, t := range tied {
+		for _, c := range t.Members {
+			if why := p.Blocks[decision.MethodMultiNode][c.Name]; why != nil {
+				p.Block(decision.MethodSingleNode, c, why)
+			}
+		}
+	}
 	turns := p.takeTurns(list)
 	for i, c := range turns {
 		if i >= p.MaxTrials {

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -81,32 +82,27 @@ func (p *Pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 }
 
 // drift replaces the first drifted node that budgets allow and whose pods all have a place, by as many new nodes as needed, at any cost.
+// Nodes that go together go with it.
 func (p *Pass) drift(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
-	list := slices.Clone(accepted)
-	survey.ByDrift(list)
 	sims, err := p.openSimulator(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range list {
-		if why := p.Ledger.Blocks(c, decision.ReasonDrifted); why != nil {
-			p.Block(decision.MethodDrift, c, why)
-			continue
-		}
-		if why := p.Fleet.In.BackOff.Blocks(c.Pool.Key, p.Fleet.Now); why != nil {
-			p.Block(decision.MethodDrift, c, why)
-			continue
-		}
-		sim, why, err := sims.remove(ctx, []*decision.Candidate{c})
-		if err != nil {
-			return nil, err
+	for _, c := range p.Fleet.DriftOrder(accepted) {
+		batch, tie := p.Fleet.Together(c)
+		why := p.DriftsNot(batch)
+		var sim *simulation
+		if why == nil {
+			if sim, why, err = sims.remove(ctx, batch); err != nil {
+				return nil, err
+			}
 		}
 		if why != nil {
-			p.Block(decision.MethodDrift, c, why)
+			p.BlockAll(decision.MethodDrift, batch, tie, why)
 			continue
 		}
-		p.Ledger.Take(c, decision.ReasonDrifted)
-		cmd := NewCommand(decision.MethodDrift, []*decision.Candidate{c}, p.Fleet.Now)
+		p.take(batch, decision.ReasonDrifted)
+		cmd := NewCommand(decision.MethodDrift, batch, p.Fleet.Now)
 		cmd.Receivers = sim.receivers
 		saved := money.NanoUSD(cmd.Savings)
 		for i := range sim.newNodes {
@@ -118,4 +114,19 @@ func (p *Pass) drift(ctx context.Context, accepted []*decision.Candidate) (*deci
 		return p.Finish(cmd), nil
 	}
 	return nil, nil
+}
+
+// DriftsNot is what keeps the batch from drift apart from places for its pods: a budget, or a pool that is left alone after failures.
+func (p *Pass) DriftsNot(batch []*decision.Candidate) *decision.Block {
+	return cmp.Or(p.room(batch, decision.ReasonDrifted), p.paused(batch))
+}
+
+// paused is the block of the first pool of the batch that is left alone after failures; nil if there is none.
+func (p *Pass) paused(batch []*decision.Candidate) *decision.Block {
+	for _, c := range batch {
+		if why := p.Fleet.In.BackOff.Blocks(c.Pool.Key, p.Fleet.Now); why != nil {
+			return why
+		}
+	}
+	return nil
 }

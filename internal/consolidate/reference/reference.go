@@ -89,6 +89,26 @@ func (p *Pass) Block(m decision.Method, c *decision.Candidate, why *decision.Blo
 	p.Noted(why)
 }
 
+// BlockAll records what keeps a batch from the method. For nodes that go together it says so.
+func (p *Pass) BlockAll(m decision.Method, batch []*decision.Candidate, tie *survey.Tie, why *decision.Block) {
+	for _, c := range batch {
+		if tie == nil {
+			p.Block(m, c, why)
+			continue
+		}
+		p.Blocks[m][c.Name] = tie.Block(c, why)
+		p.Noted(why)
+	}
+}
+
+// room is the block of the budget that has no room for the whole batch; nil if all have.
+func (p *Pass) room(batch []*decision.Candidate, r decision.Reason) *decision.Block {
+	return p.Ledger.BlocksAll(batch, r)
+}
+
+// take reserves budget for the batch, for which there is room.
+func (p *Pass) take(batch []*decision.Candidate, r decision.Reason) { p.Ledger.TakeAll(batch, r) }
+
 // Noted updates the plan for a candidate's block.
 func (p *Pass) Noted(why *decision.Block) {
 	switch why.Code {
@@ -201,7 +221,7 @@ func (o *Options) Plan(ctx context.Context, f *survey.Fleet) (*Plan, error) {
 		p.Blocks[m] = refused
 		for _, why := range refused {
 			switch why.Code {
-			case decision.BlockQuiet, decision.BlockPod, decision.BlockRefused, decision.BlockFailed, decision.BlockHeldBack:
+			case decision.BlockQuiet, decision.BlockPod, decision.BlockGang, decision.BlockRefused, decision.BlockFailed, decision.BlockHeldBack:
 				p.Later(why.Until)
 			}
 		}

@@ -33,6 +33,15 @@ func (p *Pass) StillQualifies(cmd *decision.Command, m *decision.Member) (*decis
 	return c, nil
 }
 
+// Torn rejects a command that would leave nodes behind that go together with its own: gangs may have grown since it was planned.
+func (p *Pass) Torn(cmd *decision.Command) *decision.RejectedError {
+	node, why := p.Fleet.Whole(cmd.Members)
+	if why == nil {
+		return nil
+	}
+	return &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedChurn, Node: node, Block: why}
+}
+
 // samePlaces tries the removal again.
 func (p *Pass) samePlaces(ctx context.Context, cmd *decision.Command, members []*decision.Candidate) (*decision.RejectedError, error) {
 	sims, err := p.closedSimulator(ctx)
@@ -87,6 +96,9 @@ func (o *Options) Validate(ctx context.Context, f *survey.Fleet, cmd *decision.C
 	p, err := o.Begin(ctx, f)
 	if err != nil {
 		return nil, err
+	}
+	if rejected := p.Torn(cmd); rejected != nil {
+		return nil, rejected
 	}
 	var members []*decision.Candidate
 	var first *decision.RejectedError

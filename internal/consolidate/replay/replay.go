@@ -66,6 +66,9 @@ func (r *Replay) Arrange(ctx context.Context, commands []*decision.Command) (don
 
 // Step carries the command out as it can be now, or returns what prevents it and changes nothing.
 func (r *Replay) Step(ctx context.Context, cmd *decision.Command) (*decision.Command, *decision.RejectedError, error) {
+	if why := r.Pass.Torn(cmd); why != nil {
+		return nil, why, nil
+	}
 	members := make([]*decision.Candidate, 0, len(cmd.Members))
 	var first *decision.RejectedError
 	giveUp := func() {

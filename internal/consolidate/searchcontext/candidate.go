@@ -30,6 +30,20 @@ type Candidate struct {
 	Drifts bool
 	// Likeness is what it is bought as, as a number.
 	Likeness uint64
+	// Tie is what it has to go together with; nil if it can go alone.
+	Tie *survey.Tie
+}
+
+// WithTied are the candidate and those that go together with it, by name.
+func (x *Context) WithTied(c *Candidate) []*Candidate {
+	if c.Tie == nil {
+		return []*Candidate{c}
+	}
+	out := make([]*Candidate, len(c.Tie.Members))
+	for i, from := range c.Tie.Members {
+		out[i] = x.ByName[from.Name]
+	}
+	return out
 }
 
 // Existing are the existing nodes among the candidates, without planned ones.

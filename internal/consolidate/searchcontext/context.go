@@ -101,11 +101,34 @@ func (x *Context) weigh(known map[string]*Candidate) {
 			}
 		}
 	}
+	for _, t := range x.Fleet.Ties {
+		x.weighTied(t)
+	}
+}
+
+// weighTied has nodes that go together be due, or blocked, together.
+func (x *Context) weighTied(t *survey.Tie) {
+	group := x.WithTied(x.ByName[t.Members[0].Name])
+	due := AnyDue(group)
+	for _, c := range group {
+		if due {
+			c.Due, c.Blocked = true, c.Refused[survey.Consolidating]
+		}
+	}
+	at := slices.IndexFunc(group, func(c *Candidate) bool { return c.Blocked != nil })
+	if at < 0 {
+		return
+	}
+	for _, c := range group {
+		if c.Blocked == nil {
+			c.Blocked = t.BlockBy(c.Candidate, group[at].Name, group[at].Blocked)
+		}
+	}
 }
 
 // fill sets the candidate. was is the candidate in an earlier plan with the same PodDisruptionBudgets; nil if there was none.
 func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.UID]time.Time, was *Candidate) {
-	*c = Candidate{Candidate: from, NanoPrice: money.NanoUSD(from.Price), PodWorth: money.NanoUSD(x.Worth.Node(from.Name)), Refused: x.Fleet.Refuses(from)}
+	*c = Candidate{Candidate: from, Tie: x.Fleet.TieOf(from.Name), NanoPrice: money.NanoUSD(from.Price), PodWorth: money.NanoUSD(x.Worth.Node(from.Name)), Refused: x.Fleet.Refuses(from)}
 	c.Blocked = c.Refused[survey.Consolidating]
 	if was != nil && was.Zone == c.Zone && was.CapacityType == c.CapacityType && was.Pool.Key == c.Pool.Key && was.Price == c.Price {
 		c.Likeness = was.Likeness

@@ -45,7 +45,7 @@ func (p *Planner) withinBudgets(ctx context.Context, best *Search) (*Search, err
 // heldByBudgets reports whether a budget kept the search from consolidating some node.
 func (s *Search) heldByBudgets() bool {
 	for _, why := range s.why {
-		if why.Code == decision.BlockBudget {
+		if causeOf(why).Code == decision.BlockBudget {
 			return true
 		}
 	}

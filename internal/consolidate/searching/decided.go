@@ -89,7 +89,7 @@ func (d *decided) keep(group []*searchcontext.Candidate, where removing.Places, 
 			continue
 		}
 		if known := d.why[c.Name]; known == nil || len(group) == 1 && why.Code != decision.BlockNotReached && !(where == removing.OnlyRoom && why.Code == decision.BlockUnschedulable) {
-			d.why[c.Name] = why
+			d.why[c.Name] = tiedBlock(c, why)
 		}
 	}
 }

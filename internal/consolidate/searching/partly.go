@@ -30,7 +30,7 @@ func (s redo) recall(reasons map[string]*decision.Block, changed map[string]bool
 			}
 			continue
 		}
-		switch why.Code {
+		switch causeOf(why).Code {
 		case decision.BlockLater, decision.BlockNotReached, decision.BlockRobustness, decision.BlockBudget, decision.BlockDrain, decision.BlockDependsOnUninitialized:
 			changed[c.Name] = true
 		default:
@@ -66,8 +66,11 @@ func (s redo) lookAt(ctx context.Context, names map[string]bool) error {
 	return nil
 }
 
-// eachAlone is consolidate without groups.
+// eachAlone is consolidate without groups, but for those that only go together.
 func (s redo) eachAlone(ctx context.Context) error {
+	if err := s.removeTied(ctx); err != nil {
+		return err
+	}
 	if err := s.removeSingly(ctx); err != nil {
 		return err
 	}

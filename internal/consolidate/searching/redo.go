@@ -79,6 +79,9 @@ func (s redo) all(ctx context.Context, earlier []*decision.Command, changed map[
 // one makes a command a step if it is still valid, worth it and within budgets; otherwise nothing changes. same means that its members are
 // unchanged. New pods, and pods whose places are gone, go where there is room.
 func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, error) {
+	if _, torn := s.Fleet.Whole(cmd.Members); torn != nil {
+		return false, nil
+	}
 	st := &removing.Step{Exchange: paying.Exchange{Method: cmd.Method}, Where: removing.UseRoom}
 	for i := range cmd.Members {
 		c := s.ByName[cmd.Members[i].Node]
@@ -141,6 +144,9 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 	// Pending pods that had room on a member belong to no command.
 	if same && len(s.Trial.Waiting(1)) > 0 {
 		same = false
+	}
+	if !same && slices.ContainsFunc(st.Members, func(c *searchcontext.Candidate) bool { return c.Tie != nil }) {
+		return &decision.Block{Code: decision.BlockLater}, nil // gangs are looked at as a whole again
 	}
 	if !same {
 		left := placing.Of(s.Trial.Trial).Move(s.Query)

@@ -11,7 +11,6 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
-	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
@@ -73,6 +72,7 @@ func (s *Search) consolidate(ctx context.Context) error {
 		{s.strategy.merged, g.mergeMany},
 		{s.strategy.wholeGroups, g.exchangeWhole},
 		{s.strategy.rebuild, g.rebuild},
+		{len(s.Fleet.Ties) > 0, s.removeTied},
 		{true, s.removeSingly},
 		{true, s.replaceSingly},
 		{!s.Refining || !s.Many(), g.exchange}, // what few groups there are left in a large fleet the next plan finds
@@ -118,28 +118,26 @@ func stays(*corev1.Pod) bool { return false }
 
 // removeDrifted removes drifted nodes at any cost, the ones drifted longest first.
 func (s *Search) removeDrifted(ctx context.Context) error {
-	accepted := slices.Clone(s.Accepted[decision.MethodDrift])
-	survey.ByDrift(accepted)
-	for _, from := range accepted {
-		c := s.ByName[from.Name]
-		if !s.open(c) {
-			if s.fixed[c] {
-				s.Types.Block(decision.MethodDrift, from, &decision.Block{Code: decision.BlockReceiver})
+	for _, from := range s.Fleet.DriftOrder(s.Accepted[decision.MethodDrift]) {
+		group := s.WithTied(s.ByName[from.Name])
+		if slices.ContainsFunc(group, func(c *searchcontext.Candidate) bool { return !s.open(c) }) {
+			for _, c := range group {
+				if s.fixed[c] {
+					s.Types.Block(decision.MethodDrift, c.Candidate, &decision.Block{Code: decision.BlockReceiver})
+				}
 			}
 			continue
 		}
-		why := s.Types.Ledger.Blocks(from, decision.ReasonDrifted)
-		if why == nil {
-			why = s.Fleet.In.BackOff.Blocks(from.Pool.Key, s.Fleet.Now)
-		}
+		batch := searchcontext.Surveyed(group)
+		why := s.Types.DriftsNot(batch)
 		if why == nil {
 			var err error
-			if why, err = s.attempt(ctx, removing.Removal{Method: decision.MethodDrift, Members: []*searchcontext.Candidate{c}, Where: removing.UseRoom}); err != nil {
+			if why, err = s.attempt(ctx, removing.Removal{Method: decision.MethodDrift, Members: group, Where: removing.UseRoom}); err != nil {
 				return err
 			}
 		}
 		if why != nil {
-			s.Types.Block(decision.MethodDrift, from, why)
+			s.Types.BlockAll(decision.MethodDrift, batch, s.Fleet.TieOf(from.Name), why)
 		}
 	}
 	return nil
@@ -177,12 +175,12 @@ func (s *Search) tryEach(ctx context.Context, list series) error {
 	}
 }
 
-// free are the candidates that could still be consolidated, in the order of the strategy: by saving per unit of disturbance, with free room
+// free are the candidates that could still be consolidated, alone or with any others, in the order of the strategy: by saving per unit of disturbance, with free room
 // priced at its weight. Due candidates come first.
 func (s *Search) free() []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for _, c := range s.considered {
-		if c.Blocked == nil && s.open(c) {
+		if c.Blocked == nil && c.Tie == nil && s.open(c) {
 			out = append(out, c)
 		}
 	}

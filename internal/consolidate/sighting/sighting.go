@@ -60,7 +60,7 @@ func (s *Sighting) Same(o *Sighting) bool {
 		}
 	}
 	return samePods(s.Snapshot.Pods, o.Snapshot.Pods) && samePods(s.Snapshot.Placeholders, o.Snapshot.Placeholders) &&
-		Equal(s.Snapshot.PodDisruptionBudgets, o.Snapshot.PodDisruptionBudgets)
+		Equal(s.Snapshot.Gangs, o.Snapshot.Gangs) && Equal(s.Snapshot.PodDisruptionBudgets, o.Snapshot.PodDisruptionBudgets)
 }
 
 // SameWorld reports whether everything is the same except for nodes, pods, and the limits on disruption.

@@ -234,6 +234,31 @@ func (l *BudgetTracker) TakeAll(list []*decision.Candidate, r decision.Reason) (
 	return nil, nil
 }
 
+// BlocksAll returns which budget has no room for all candidates together now; nil if TakeAll would succeed.
+func (l *BudgetTracker) BlocksAll(list []*decision.Candidate, r decision.Reason) *decision.Block {
+	if len(list) == 1 {
+		return l.Blocks(list[0], r)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var fresh []*decision.Candidate
+	defer func() {
+		for _, c := range fresh {
+			l.giveBack(c.Name)
+		}
+	}()
+	for _, c := range list {
+		if _, has := l.taken[c.Name]; has {
+			continue
+		}
+		if why := l.take(c, r); why != nil {
+			return why
+		}
+		fresh = append(fresh, c)
+	}
+	return nil
+}
+
 // Return gives back what Take reserved for the node, if anything.
 func (l *BudgetTracker) Return(node string) {
 	l.mu.Lock()

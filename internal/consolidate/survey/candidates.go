@@ -25,6 +25,28 @@ func ByDrift(list []*decision.Candidate) {
 	})
 }
 
+// DriftOrder are the candidates for drift in the order of ByDrift. Of nodes that go together only one is among them: the one that drifted
+// first.
+func (f *Fleet) DriftOrder(accepted []*decision.Candidate) []*decision.Candidate {
+	list := slices.Clone(accepted)
+	if len(f.Ties) > 0 {
+		list = slices.DeleteFunc(list, func(c *decision.Candidate) bool {
+			t := f.TieOf(c.Name)
+			return t != nil && t.firstDrifted() != c
+		})
+	}
+	ByDrift(list)
+	return list
+}
+
+// Together are the nodes that go with the candidate, itself among them, and what ties them; nil if it goes alone.
+func (f *Fleet) Together(c *decision.Candidate) ([]*decision.Candidate, *Tie) {
+	if t := f.TieOf(c.Name); t != nil {
+		return t.Members, t
+	}
+	return []*decision.Candidate{c}, nil
+}
+
 // label is a label of the Node, or of the NodeClaim before the node is registered.
 func label(m *cluster.Machine, key string) string {
 	if m.Node != nil && (m.Claim == nil || m.Node.Labels[v1.NodeRegisteredLabelKey] == "true") {

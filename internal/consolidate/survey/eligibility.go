@@ -103,7 +103,7 @@ func (f *Fleet) podBlock(m *cluster.Machine) *decision.Block {
 			return &decision.Block{Code: decision.BlockPodDisruptionBudget, Pod: KeyOf(pod), Budgets: why.Budgets}
 		}
 	}
-	return f.gangBlock(m)
+	return nil
 }
 
 // Moves reports whether a plan must find another place for a pod when its node in this pool goes.
@@ -112,8 +112,17 @@ func (f *Fleet) Moves(pool v1.PoolKey) func(*corev1.Pod) bool {
 	return func(pod *corev1.Pod) bool { return pods.ReschedulableNowFrom(marker, pod, f.PDBs, f.Now) }
 }
 
-// Accepts returns what keeps the candidate from the method, without budgets and places for its pods; nil is nothing.
+// Accepts returns what keeps the candidate from the method, without budgets and places for its pods; nil is nothing. Of nodes that go
+// together the method has to accept all.
 func (f *Fleet) Accepts(c *decision.Candidate, m decision.Method) *decision.Block {
+	if tie := f.ties[c.Name]; tie != nil {
+		return f.acceptsTied(tie, c, m)
+	}
+	return f.acceptsAlone(c, m)
+}
+
+// acceptsAlone is Accepts for the node as if it were of no gang.
+func (f *Fleet) acceptsAlone(c *decision.Candidate, m decision.Method) *decision.Block {
 	if c.PodBlock != nil && m.Class() == decision.ClassGraceful {
 		return c.PodBlock
 	}

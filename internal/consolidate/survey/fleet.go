@@ -47,8 +47,9 @@ type Fleet struct {
 	ByName map[string]*decision.Candidate
 	PDBs   *pods.Budgets
 	Lookup *requirements.Lookup
-	// tied are pods whose gangs would be torn apart if their nodes went.
-	tied map[planning.PodKey]*decision.Block
+	// Ties are the candidates that go together or not at all, in the order of their first nodes; ties finds them by node.
+	Ties []*Tie
+	ties map[string]*Tie
 	// plainBlocks are blocks by their code, for those that say no more.
 	plainBlocks map[decision.BlockCode]*decision.Block
 }
@@ -84,7 +85,7 @@ func Of(in Input) (*Fleet, error) {
 	for _, code := range []decision.BlockCode{decision.BlockNotStatic, decision.BlockNotDrifted, decision.BlockNotEmpty, decision.BlockReceiver, decision.BlockNotReached} {
 		f.plainBlocks[code] = &decision.Block{Code: code}
 	}
-	f.Pools, f.tied = poolsOf(in.View), tiedPods(in.View)
+	f.Pools = poolsOf(in.View)
 	for i := range in.View.Machines {
 		m := &in.View.Machines[i]
 		c, why := f.look(m, &snapshot.Nodes[i])
@@ -96,6 +97,7 @@ func Of(in Input) (*Fleet, error) {
 		f.ByName[c.Name] = c
 	}
 	slices.SortFunc(f.Candidates, func(a, b *decision.Candidate) int { return strings.Compare(a.Name, b.Name) })
+	f.tie()
 	return f, nil
 }
 

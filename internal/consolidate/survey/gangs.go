@@ -1,73 +1,283 @@
 package survey
 
 import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/drawknife/drawknife/disruption/decision"
-	"github.com/drawknife/drawknife/scheduling/cluster"
 	"github.com/drawknife/drawknife/scheduling/planning"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// tiedPods are the bound members of gangs that are moved as a whole or not at all, and that the removal of a node would tear apart, with
-// the block of their nodes: those on several nodes, since planners remove nodes one by one, and those that have to stay in one domain, since
-// planners find places for pods one by one. A gang on one node that may be anywhere goes with its node. Nil without gangs.
-func tiedPods(view *cluster.View) map[planning.PodKey]*decision.Block {
-	gangs := map[planning.PodKey]*planning.Gang{}
-	for i := range view.Snapshot.Gangs {
-		gang := &view.Snapshot.Gangs[i]
-		if gang.DisruptionMode == planning.GangDisruptedSingly {
+// Tie is nodes that go together or not at all, because they run gangs that are moved as a whole.
+type Tie struct {
+	// Gangs whose members run on the nodes, in the order of the snapshot.
+	Gangs []*planning.Gang
+	// Members are the nodes by name. All of them are candidates.
+	Members []*decision.Candidate
+	// nodes are the names; count is on how many of them each gang runs.
+	nodes []string
+	count map[*planning.Gang]int
+	text  string
+}
+
+// String names the nodes and the gangs with the domains that they need, so that ties that say the same are the same; "" for nil.
+func (t *Tie) String() string {
+	if t == nil {
+		return ""
+	}
+	return t.text
+}
+
+// describe sets the text.
+func (t *Tie) describe() {
+	var b strings.Builder
+	b.WriteString(strings.Join(t.nodes, ","))
+	for _, gang := range t.Gangs {
+		b.WriteString(" " + gang.Key().String())
+		for _, key := range requiredKeys(gang) {
+			b.WriteString("|" + key)
+		}
+	}
+	t.text = b.String()
+}
+
+// TieOf are the nodes that go together with the node, itself among them; nil if it can go alone.
+func (f *Fleet) TieOf(node string) *Tie { return f.ties[node] }
+
+// tie finds the nodes that go together. Where one of them is no candidate, none is.
+func (f *Fleet) tie() {
+	w := newWholeGangs(f.In.View.Snapshot)
+	if w == nil {
+		return
+	}
+	nodes := f.In.View.Snapshot.Nodes
+	for i := range nodes {
+		w.look(nodes[i].Name, nodes[i].Pods)
+	}
+	f.ties = map[string]*Tie{}
+	for _, tie := range w.ties() {
+		if why := f.keeps(tie, w); why != nil {
+			f.block(tie, w, why)
 			continue
 		}
-		for _, key := range gang.Members {
-			gangs[key] = gang
+		for _, node := range tie.nodes {
+			tie.Members = append(tie.Members, f.ByName[node])
+			f.ties[node] = tie
 		}
+		tie.describe()
+		f.Ties = append(f.Ties, tie)
 	}
-	if len(gangs) == 0 {
-		return nil
-	}
-	out := map[planning.PodKey]*decision.Block{}
-	nodes := map[*planning.Gang]int{}
-	for i := range view.Machines {
-		seen := map[*planning.Gang]bool{}
-		for _, pod := range view.Machines[i].Pods {
-			gang := gangs[planning.KeyOf(pod)]
-			if gang == nil || !pods.Active(pod) {
-				continue
-			}
-			if !seen[gang] {
-				seen[gang] = true
-				nodes[gang]++
-			}
-			out[planning.KeyOf(pod)] = &decision.Block{Code: decision.BlockGang, Pod: KeyOf(pod), Key: gang.Key().String()}
-		}
-	}
-	for key, block := range out {
-		gang := gangs[key]
-		if block.Count = nodes[gang]; block.Count < 2 && !staysTogether(gang) {
-			delete(out, key)
-		}
-	}
-	return out
 }
 
-// staysTogether reports whether the gang has to be in one domain.
-func staysTogether(gang *planning.Gang) bool {
-	for _, t := range gang.Topology {
-		if t.Policy != planning.GangTopologyPreferred {
-			return true
+// keeps is what keeps the nodes from going together by any method; nil for nothing.
+func (f *Fleet) keeps(tie *Tie, w *wholeGangs) *decision.Block {
+	for _, gang := range tie.Gangs {
+		switch {
+		case len(w.waiting[gang]) > 0:
+			return &decision.Block{Pods: w.waiting[gang]}
+		case len(requiredKeys(gang)) > 0:
+			return &decision.Block{}
 		}
 	}
-	return false
-}
-
-// gangBlock is the block of the first pod whose gang the node's removal would tear apart; nil if there is none.
-func (f *Fleet) gangBlock(m *cluster.Machine) *decision.Block {
-	if len(f.tied) == 0 {
-		return nil
-	}
-	for _, pod := range m.Pods {
-		if why := f.tied[planning.KeyOf(pod)]; why != nil {
-			return why
+	for _, node := range tie.nodes {
+		if why := f.Blocked[node]; why != nil {
+			return &decision.Block{Detail: node, Because: why, Until: why.Until}
 		}
 	}
 	return nil
+}
+
+// block keeps all nodes of the tie; why lacks what differs between them.
+func (f *Fleet) block(tie *Tie, w *wholeGangs, why *decision.Block) {
+	for _, node := range tie.nodes {
+		c := f.ByName[node]
+		if c == nil {
+			continue // it has a block of its own
+		}
+		f.Blocked[node] = tie.blockOf(c.Node.Pods, why)
+		delete(f.ByName, node)
+	}
+	f.Candidates = slices.DeleteFunc(f.Candidates, func(c *decision.Candidate) bool { return f.ByName[c.Name] == nil })
+}
+
+// blockOf is the block of a node with the pods, from what all nodes of the tie have in common.
+func (t *Tie) blockOf(list []*corev1.Pod, why *decision.Block) *decision.Block {
+	out := *why
+	out.Code = decision.BlockGang
+	for _, pod := range list {
+		for _, gang := range t.Gangs {
+			if pods.Active(pod) && pod.Namespace == gang.Namespace && slices.Contains(gang.Members, planning.KeyOf(pod)) {
+				out.Pod, out.Key, out.Count = KeyOf(pod), gang.Key().String(), t.count[gang]
+				return &out
+			}
+		}
+	}
+	return &out
+}
+
+// Block is the block of one of its nodes for what keeps all of them from going together.
+func (t *Tie) Block(c *decision.Candidate, because *decision.Block) *decision.Block {
+	return t.blockOf(c.Node.Pods, &decision.Block{Because: because, Until: because.Until})
+}
+
+// BlockBy is the block of one of its nodes for what keeps another from going.
+func (t *Tie) BlockBy(c *decision.Candidate, node string, because *decision.Block) *decision.Block {
+	return t.blockOf(c.Node.Pods, &decision.Block{Detail: node, Because: because, Until: because.Until})
+}
+
+// TooMany is the block of one of its nodes where a command removes at most so many.
+func (t *Tie) TooMany(c *decision.Candidate, most int) *decision.Block {
+	return t.blockOf(c.Node.Pods, &decision.Block{Need: most})
+}
+
+// firstDrifted is the node that drifted first; nil if none did.
+func (t *Tie) firstDrifted() *decision.Candidate {
+	var first *decision.Candidate
+	for _, c := range t.Members {
+		if !c.Drifted.IsZero() && (first == nil || c.Drifted.Before(first.Drifted)) {
+			first = c
+		}
+	}
+	return first
+}
+
+// acceptsTied is Accepts for one of the nodes that go together. Nodes that are drifted take the others along.
+func (f *Fleet) acceptsTied(t *Tie, c *decision.Candidate, m decision.Method) *decision.Block {
+	own := f.acceptsAlone(c, m)
+	switch m {
+	case decision.MethodEmptiness, decision.MethodStaticDrift:
+		if own == nil { // these look for no places
+			own = t.blockOf(c.Node.Pods, &decision.Block{})
+		}
+		return own
+	case decision.MethodDrift:
+		if !slices.ContainsFunc(t.Members, func(o *decision.Candidate) bool { return !o.Drifted.IsZero() }) {
+			return own
+		}
+	}
+	for _, o := range t.Members {
+		why := own
+		if o != c {
+			why = f.acceptsAlone(o, m)
+		}
+		switch {
+		case why == nil || m == decision.MethodDrift && why.Code == decision.BlockNotDrifted:
+		case o == c:
+			return own
+		default:
+			return t.BlockBy(c, o.Name, why)
+		}
+	}
+	return nil
+}
+
+// Whole returns a member and its block if a command with these members would leave behind others that go together with it; nil if not.
+func (f *Fleet) Whole(members []decision.Member) (node string, why *decision.Block) {
+	for i := range members {
+		t := f.ties[members[i].Node]
+		if t == nil {
+			continue
+		}
+		for _, c := range t.Members {
+			if !slices.ContainsFunc(members, func(m decision.Member) bool { return m.Node == c.Name }) {
+				return members[i].Node, t.blockOf(f.ByName[members[i].Node].Node.Pods, &decision.Block{})
+			}
+		}
+	}
+	return "", nil
+}
+
+// wholeGangs are the gangs of a snapshot that are moved as a whole, and where their members are.
+type wholeGangs struct {
+	memberOf map[planning.PodKey]*planning.Gang
+	list     []*planning.Gang
+	// nodes with members that run, by name in the order in which they were looked at; waiting are members without a node.
+	nodes   map[*planning.Gang][]string
+	waiting map[*planning.Gang][]planning.PodKey
+}
+
+// newWholeGangs finds them and their waiting members; nil if there are none.
+func newWholeGangs(s *planning.Snapshot) *wholeGangs {
+	w := &wholeGangs{memberOf: map[planning.PodKey]*planning.Gang{}, nodes: map[*planning.Gang][]string{}, waiting: map[*planning.Gang][]planning.PodKey{}}
+	for i := range s.Gangs {
+		gang := &s.Gangs[i]
+		if gang.DisruptionMode == planning.GangDisruptedSingly {
+			continue
+		}
+		w.list = append(w.list, gang)
+		for _, key := range gang.Members {
+			w.memberOf[key] = gang
+		}
+	}
+	if len(w.list) == 0 {
+		return nil
+	}
+	for _, pod := range s.Pods {
+		if gang := w.memberOf[planning.KeyOf(pod)]; gang != nil {
+			w.waiting[gang] = append(w.waiting[gang], planning.KeyOf(pod))
+		}
+	}
+	return w
+}
+
+// look notes which gangs run on the node.
+func (w *wholeGangs) look(node string, list []*corev1.Pod) {
+	for _, pod := range list {
+		gang := w.memberOf[planning.KeyOf(pod)]
+		if gang == nil || !pods.Active(pod) {
+			continue
+		}
+		if n := len(w.nodes[gang]); n == 0 || w.nodes[gang][n-1] != node {
+			w.nodes[gang] = append(w.nodes[gang], node)
+		}
+	}
+}
+
+// ties are the nodes that go together: those of a gang that runs on several or has to be in one domain, and those of all gangs that share
+// some of these. A gang on one node that may be anywhere goes with its node.
+func (w *wholeGangs) ties() []*Tie {
+	of := map[string]*Tie{}
+	var all []*Tie
+	for _, gang := range w.list {
+		nodes := w.nodes[gang]
+		if len(nodes) == 0 || len(nodes) == 1 && len(requiredKeys(gang)) == 0 {
+			continue
+		}
+		tie := &Tie{Gangs: []*planning.Gang{gang}, nodes: slices.Clone(nodes), count: map[*planning.Gang]int{gang: len(nodes)}}
+		for _, node := range nodes {
+			if other := of[node]; other != nil && !slices.Contains(tie.Gangs, other.Gangs[0]) {
+				tie.join(other)
+				all = slices.DeleteFunc(all, func(t *Tie) bool { return t == other })
+			}
+		}
+		slices.Sort(tie.nodes)
+		tie.nodes = slices.Compact(tie.nodes)
+		for _, node := range tie.nodes {
+			of[node] = tie
+		}
+		all = append(all, tie)
+	}
+	slices.SortFunc(all, func(a, b *Tie) int { return strings.Compare(a.nodes[0], b.nodes[0]) })
+	return all
+}
+
+// join adds what goes together with some of the tie's nodes.
+func (t *Tie) join(other *Tie) {
+	t.Gangs, t.nodes = append(other.Gangs, t.Gangs...), append(t.nodes, other.nodes...)
+	for gang, n := range other.count {
+		t.count[gang] = n
+	}
+}
+
+// requiredKeys are the labels of which all members of the gang need one value.
+func requiredKeys(gang *planning.Gang) (keys []string) {
+	for _, t := range gang.Topology {
+		if t.Policy != planning.GangTopologyPreferred {
+			keys = append(keys, t.Key)
+		}
+	}
+	return keys
 }
