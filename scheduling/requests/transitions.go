@@ -50,7 +50,7 @@ func (r *Round) wait(d *demand, reason, message string) {
 
 // notFound says that there is no room for the request. It is tried again, unless it asks not to be or its time is over.
 func (r *Round) notFound(d *demand, message string) {
-	if d.class() == v1.ClassCheckCapacity && d.given.Spec.Parameters[v1.ParameterNoRetry] == "true" {
+	if d.class() != v1.ClassPlan && d.given.Spec.Parameters[v1.ParameterNoRetry] == "true" {
 		d.answer.SetCondition(v1.ConditionProvisioned, no, v1.ReasonCapacityIsNotFound, shortened(message), r.in.Snapshot.Time)
 		r.set(d, v1.ConditionFailed, v1.ReasonCapacityIsNotFound, message)
 		return

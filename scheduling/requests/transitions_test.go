@@ -153,6 +153,13 @@ func TestTransitions(t *testing.T) {
 			w.turn()
 		}, coming, 1},
 		{"atomic: beyond the limit", func(w *world) { w.withPool("4").ask("r", atomic, 8); w.turn() }, notFound, 0},
+		{"atomic: beyond the limit, no retry", func(w *world) { w.withPool("4").ask("r", atomic, 8, v1.ParameterNoRetry, "true"); w.turn() }, notFound + " +Failed(CapacityIsNotFound)", 0},
+		{"atomic: on their way, no retry", func(w *world) {
+			w.withPool("100").ask("r", atomic, 8, v1.ParameterNoRetry, "true")
+			w.turn()
+			w.launch()
+			w.turn()
+		}, coming, 0},
 		{"atomic: beyond the limit in its time", func(w *world) {
 			w.withPool("4").ask("r", atomic, 8, v1.ParameterValidUntilSeconds, "60")
 			w.turn().after(time.Minute).turn()

@@ -14,7 +14,8 @@ const (
 const (
 	// ParameterValidUntilSeconds is for how many seconds after its creation a request is tried; DefaultValidFor if it does not say.
 	ParameterValidUntilSeconds = "ValidUntilSeconds"
-	// ParameterNoRetry is "true" for a request of ClassCheckCapacity that fails when there is no room at once. "false" is the default.
+	// ParameterNoRetry is "true" for a request of ClassCheckCapacity or ClassBestEffortAtomicScaleUp that fails as soon as there is no
+	// room, in place of being tried again. While nodes for it are on their way there is room. "false" is the default.
 	ParameterNoRetry = "noRetry"
 	// ParameterPartialCapacityCheck has ClassCheckCapacity look at each PodSet for itself when there is no room for all: one of the
 	// Partial constants.

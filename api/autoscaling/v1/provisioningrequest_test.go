@@ -46,6 +46,9 @@ func TestValidate(t *testing.T) {
 		}, "whole number of seconds from 0 to 3153600000"},
 		"no retry":          {func(r *ProvisioningRequest) { r.Spec.Parameters = parameters(ParameterNoRetry, "true") }, ""},
 		"no retry, unclear": {func(r *ProvisioningRequest) { r.Spec.Parameters = parameters(ParameterNoRetry, "yes") }, `spec.parameters[noRetry]: Unsupported value: "yes"`},
+		"no retry, of another class, unclear": {func(r *ProvisioningRequest) {
+			r.Spec.ProvisioningClassName, r.Spec.Parameters = ClassBestEffortAtomicScaleUp, parameters(ParameterNoRetry, "yes")
+		}, `spec.parameters[noRetry]: Unsupported value: "yes"`},
 		"partial": {func(r *ProvisioningRequest) {
 			r.Spec.Parameters = parameters(ParameterPartialCapacityCheck, PartialBook)
 		}, ""},

@@ -106,14 +106,14 @@ func (s *ProvisioningRequestSpec) validateParameter(name, value string, path *fi
 		}
 		return field.ErrorList{field.NotSupported(path, value, values)}
 	}
-	check := s.ProvisioningClassName == ClassCheckCapacity
+	check, atomic := s.ProvisioningClassName == ClassCheckCapacity, s.ProvisioningClassName == ClassBestEffortAtomicScaleUp
 	switch {
 	case !Answered(s.ProvisioningClassName):
 	case name == ParameterValidUntilSeconds:
 		if _, err := parseSeconds(value); err != nil {
 			return field.ErrorList{field.Invalid(path, value, err.Error())}
 		}
-	case name == ParameterNoRetry && check:
+	case name == ParameterNoRetry && (check || atomic):
 		return oneOf("true", "false")
 	case name == ParameterPartialCapacityCheck && check:
 		return oneOf(PartialBook, PartialCheckOnly)
