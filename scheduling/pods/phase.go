@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/podgroups"
 )
 
 // Terminal reports whether the pod has ended, well or badly: it holds no resources any more.
@@ -97,7 +98,8 @@ func condition(pod *corev1.Pod, kind corev1.PodConditionType) corev1.ConditionSt
 // Provisionable reports whether the pod waits for a node that is not there: kube-scheduler found it unschedulable, it is
 // bound to no node and nominated for none, and it is not tied to one node as pods of DaemonSets and static pods are.
 // Which scheduler it names, its phase and whether it is being deleted do not matter; a pod with scheduling gates is not
-// looked at by a scheduler and so never counts.
+// looked at by a scheduler and so never counts. Nor does one with which kube-scheduler met an error, unless a PodGroup has the pod:
+// of such pods kube-scheduler v1.37 says so where there are no nodes at all.
 func Provisionable(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -108,11 +110,14 @@ func Provisionable(pod *corev1.Pod) bool {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
 		if c.Type == corev1.PodScheduled {
-			return c.Reason == corev1.PodReasonUnschedulable
+			return c.Reason == corev1.PodReasonUnschedulable || c.Reason == corev1.PodReasonSchedulerError && grouped(pod)
 		}
 	}
 	return false
 }
+
+// grouped reports whether the pod is of a PodGroup of scheduling.k8s.io.
+func grouped(pod *corev1.Pod) bool { return podgroups.NewReader(false).SchedulingGroup(pod) != "" }
 
 // Nominated reports whether kube-scheduler has promised the pod room on a node that it is not bound to yet. It belongs in
 // Snapshot.Pods, where it holds that room, but does not by itself ask for a plan.

@@ -110,6 +110,7 @@ func TestProvisionable(t *testing.T) {
 		"SCH-090: marked unschedulable":            {pod(unscheduled), true},
 		"SCH-090: not looked at yet":               {pod(), false},
 		"SCH-090: gated":                           {pod(scheduled(corev1.PodReasonSchedulingGated)), false},
+		"an error of the scheduler":                {pod(scheduled(corev1.PodReasonSchedulerError)), false},
 		"SCH-090: bound":                           {pod(unscheduled, func(p *corev1.Pod) { p.Spec.NodeName = "n" }), false},
 		"SCH-090: preempting":                      {pod(unscheduled, func(p *corev1.Pod) { p.Status.NominatedNodeName = "n" }), false},
 		"SCH-090: of a DaemonSet":                  {pod(unscheduled, daemon), false},

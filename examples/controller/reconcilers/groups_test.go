@@ -17,6 +17,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
 // brokenMapper does not answer.
@@ -139,4 +140,19 @@ func TestGangsAreLaunchedTogether(t *testing.T) {
 			t.Errorf("%d nodes are registered: claims %d, %v", registered, len(w.allClaims()), w.told)
 		}
 	})
+}
+
+// Where there are no nodes kube-scheduler v1.37 does not call members of a PodGroup unschedulable, but tells of an error: they wait for
+// nodes all the same. Other pods that it met an error with do not.
+func TestGroupedPodsThatTheSchedulerStumbledOver(t *testing.T) {
+	for group, want := range map[string]bool{"train": true, "": false} {
+		pod := &corev1.Pod{}
+		if group != "" {
+			pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &group}
+		}
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulerError}}
+		if got := pods.Provisionable(pod); got != want {
+			t.Errorf("in PodGroup %q: %t, want %t", group, got, want)
+		}
+	}
 }
