@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -8,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/e2e/harness"
 )
 
-// server is the control plane of all tests here.
+// server is the control plane of all tests here but those of batchServer.
 var server harness.Server
 
 func TestMain(m *testing.M) {
@@ -16,8 +17,8 @@ func TestMain(m *testing.M) {
 		os.Exit(orphan())
 	}
 	code := m.Run()
-	if err := server.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the control plane:", err)
+	if err := errors.Join(server.Stop(), batchServer.Stop()); err != nil {
+		fmt.Fprintln(os.Stderr, "stopping the control planes:", err)
 		code = max(code, 1)
 	}
 	if err := removePrograms(programBuilt); err != nil {

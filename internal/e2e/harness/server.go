@@ -14,6 +14,9 @@ import (
 
 // Server is one control plane for all tests of a package. The zero value is ready and starts nothing yet.
 type Server struct {
+	// Options of the control plane; its binary is found.
+	Options plane.Options
+
 	mu     sync.Mutex
 	plane  *plane.ControlPlane
 	failed error
@@ -31,7 +34,8 @@ func (s *Server) Plane(t testing.TB) *plane.ControlPlane {
 			t.Skip(err)
 		}
 		if err == nil {
-			s.plane, err = start(t.Context(), binary)
+			s.Options.Binary = binary
+			s.plane, err = start(t.Context(), s.Options)
 		}
 		s.failed = err
 	}
@@ -47,8 +51,8 @@ func (s *Server) Plane(t testing.TB) *plane.ControlPlane {
 	return s.plane
 }
 
-func start(ctx context.Context, binary string) (*plane.ControlPlane, error) {
-	p, err := plane.Start(ctx, plane.Options{Binary: binary})
+func start(ctx context.Context, options plane.Options) (*plane.ControlPlane, error) {
+	p, err := plane.Start(ctx, options)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,7 @@ func controllers() string {
 		"persistentvolume-binder-controller", "persistentvolume-attach-detach-controller",
 		"persistentvolumeclaim-protection-controller", "persistentvolume-protection-controller",
 		"ephemeral-volume-controller", "resourceclaim-controller", "validatingadmissionpolicy-status-controller",
+		"podgroup-protection-controller",
 	}, ",")
 }
 
@@ -48,48 +49,60 @@ func (c *ControlPlane) etcdFlags() []string {
 }
 
 func (c *ControlPlane) apiServerFlags() []string {
-	return []string{
-		"--etcd-servers=" + c.etcdSocket(),
+	flags := append(c.gateFlags(),
+		"--etcd-servers="+c.etcdSocket(),
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1", // else it looks for a default route
 		"--endpoint-reconciler-type=none",
-		"--secure-port=" + strconv.Itoa(c.port),
-		"--tls-cert-file=" + c.path("serving.crt"),
-		"--tls-private-key-file=" + c.path("serving.key"),
-		"--client-ca-file=" + c.path("ca.crt"),
+		"--secure-port="+strconv.Itoa(c.port),
+		"--tls-cert-file="+c.path("serving.crt"),
+		"--tls-private-key-file="+c.path("serving.key"),
+		"--client-ca-file="+c.path("ca.crt"),
 		"--anonymous-auth=false",
 		"--authorization-mode=RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file=" + c.path("sa.pub"),
-		"--service-account-signing-key-file=" + c.path("sa.key"),
+		"--service-account-key-file="+c.path("sa.pub"),
+		"--service-account-signing-key-file="+c.path("sa.key"),
 		"--service-cluster-ip-range=10.0.0.0/24",
 		"--allow-privileged=true",
 		"--profiling=false",
-		"--v=" + strconv.Itoa(c.options.Verbosity),
+		"--v="+strconv.Itoa(c.options.Verbosity),
+	)
+	if config := c.options.RuntimeConfig; len(config) > 0 {
+		flags = append(flags, "--runtime-config="+strings.Join(config, ","))
 	}
+	return flags
+}
+
+// gateFlags are for every component but etcd.
+func (c *ControlPlane) gateFlags() []string {
+	if len(c.options.FeatureGates) == 0 {
+		return nil
+	}
+	return []string{"--feature-gates=" + strings.Join(c.options.FeatureGates, ",")}
 }
 
 func (c *ControlPlane) controllerManagerFlags() []string {
-	return []string{
-		"--kubeconfig=" + c.path(controllerManagerKubeconfig),
+	return append(c.gateFlags(),
+		"--kubeconfig="+c.path(controllerManagerKubeconfig),
 		"--secure-port=0",
 		"--leader-elect=false",
 		"--use-service-account-credentials=true", // each controller has its own rights, as in a cluster
-		"--service-account-private-key-file=" + c.path("sa.key"),
-		"--root-ca-file=" + c.path("ca.crt"),
-		"--controllers=" + controllers(),
+		"--service-account-private-key-file="+c.path("sa.key"),
+		"--root-ca-file="+c.path("ca.crt"),
+		"--controllers="+controllers(),
 		"--kube-api-qps=500", "--kube-api-burst=1000",
 		"--node-monitor-period=1s",
-		"--node-monitor-grace-period=" + c.options.NodeMonitorGracePeriod.String(),
-		"--flex-volume-plugin-dir=" + c.path("flexvolume"), // else it makes a folder under /usr/libexec
+		"--node-monitor-grace-period="+c.options.NodeMonitorGracePeriod.String(),
+		"--flex-volume-plugin-dir="+c.path("flexvolume"), // else it makes a folder under /usr/libexec
 		"--pvclaimbinder-sync-period=2s",
 		"--attach-detach-reconcile-sync-period=2s",
-		"--v=" + strconv.Itoa(c.options.Verbosity),
-	}
+		"--v="+strconv.Itoa(c.options.Verbosity),
+	)
 }
 
 func (c *ControlPlane) schedulerFlags() []string {
-	return []string{"--config=" + c.path(schedulerConfiguration), "--secure-port=0", "--v=" + strconv.Itoa(c.options.Verbosity)}
+	return append(c.gateFlags(), "--config="+c.path(schedulerConfiguration), "--secure-port=0", "--v="+strconv.Itoa(c.options.Verbosity))
 }
 
 // writeSchedulerConfiguration shortens the back-off of pods that no node took: with the usual ten seconds each step of a

@@ -63,6 +63,10 @@ type Options struct {
 	StartTimeout time.Duration
 	// Verbosity of the components' logs, 0 to 10.
 	Verbosity int
+	// FeatureGates are set in kube-apiserver, kube-controller-manager and kube-scheduler: "GenericWorkload=true".
+	FeatureGates []string
+	// RuntimeConfig switches API versions on that are off by default: "scheduling.k8s.io/v1beta1=true".
+	RuntimeConfig []string
 }
 
 // ControlPlane is a control plane that runs. It is safe for concurrent use. Make one with Start.
