@@ -2,7 +2,8 @@
 //
 //	go -C internal/e2e run ./up               prints "READY <kubeconfig>", ends with Ctrl-C or at the end of standard input with -stdin
 //	go -C internal/e2e run ./up -build-only   prints the path of the binary
-//	go -C internal/e2e run ./up -cached       likewise, but fails when it would have to be built
+//	go -C internal/e2e run ./up -kueue        likewise, of Kueue's manager in place of the control plane
+//	go -C internal/e2e run ./up -cached       likewise, of either, but fails when it would have to be built
 //
 // There are no nodes; a controller with a fake cloud makes some.
 package main
@@ -18,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/drawknife/drawknife/internal/e2e/binaries"
 	"github.com/drawknife/drawknife/internal/e2e/plane"
 )
 
@@ -31,6 +33,7 @@ func main() {
 func run() (err error) {
 	dir := flag.String("dir", "", "folder for data, logs and kubeconfigs, which is kept; empty for a temporary one")
 	buildOnly := flag.Bool("build-only", false, "build the binary if need be, and print its path")
+	kueue := flag.Bool("kueue", false, "build Kueue's manager if need be, and print the path of its binary")
 	cached := flag.Bool("cached", false, "print the binary's path, if it is built")
 	stdin := flag.Bool("stdin", false, "stop at the end of standard input")
 	verbosity := flag.Int("v", 1, "verbosity of the components' logs")
@@ -40,18 +43,18 @@ func run() (err error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if *cached {
-		binary, err := plane.Binary(ctx)
-		if err == nil {
-			fmt.Println(binary)
-		}
-		return err
+	program := binaries.ControlPlane()
+	if *kueue {
+		program = binaries.Kueue()
 	}
-	binary, err := plane.Build(ctx, os.Stderr)
+	binary, err := program.Find(ctx)
+	if !*cached && errors.Is(err, binaries.ErrNotBuilt) {
+		binary, err = program.Build(ctx, os.Stderr)
+	}
 	if err != nil {
 		return err
 	}
-	if *buildOnly {
+	if *buildOnly || *kueue || *cached {
 		fmt.Println(binary)
 		return nil
 	}

@@ -1,0 +1,243 @@
+// Package binaries builds programs that tests run as processes of their own, each from a nested module that says which release it is
+// made from, and keeps them: to compile one takes many minutes the first time.
+//
+//	path, err := binaries.ControlPlane().Find(ctx) // errors.Is(err, binaries.ErrNotBuilt): skip the test, or call Build
+package binaries
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// ErrNotBuilt says that a program is not there yet; the text of the error tells how to build it.
+var ErrNotBuilt = errors.New("is not built yet")
+
+// Program is one that tests run.
+type Program struct {
+	// Name is that of the folder of its nested module, and the first part of the file's.
+	Name string
+	// Variable of the environment that names the file to use instead of the one that is kept.
+	Variable string
+	// Module that it is a release of.
+	Module string
+	// Package to build: one of the nested module, or of what it requires.
+	Package string
+	// Versioned are variables of the program that the linker sets to what the release is called.
+	Versioned func(version string) map[string]string
+	// Flag of the command up that has it built, and what that takes.
+	Flag, Takes string
+}
+
+// ControlPlane is etcd, kube-apiserver, kube-controller-manager and kube-scheduler in one program.
+func ControlPlane() Program {
+	return Program{
+		Name: "controlplane", Variable: "DRAWKNIFE_CONTROLPLANE", Module: "k8s.io/kubernetes", Package: ".",
+		Flag: "-build-only", Takes: "12 to 14 minutes of processor time and 3 GB of memory",
+		// Checks of the server's version fail if it is not told which it is.
+		Versioned: func(version string) map[string]string {
+			number := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+			const of = "k8s.io/component-base/version."
+			return map[string]string{of + "gitVersion": version, of + "gitMajor": number[0], of + "gitMinor": number[1], of + "gitTreeState": "clean"}
+		},
+	}
+}
+
+// Kueue is the manager of Kueue, as it was released.
+func Kueue() Program {
+	return Program{
+		Name: "kueue", Variable: "DRAWKNIFE_KUEUE", Module: "sigs.k8s.io/kueue", Package: "sigs.k8s.io/kueue/cmd/kueue",
+		Flag: "-kueue", Takes: "4 to 5 minutes of processor time and 2 GB of memory",
+		Versioned: func(version string) map[string]string {
+			return map[string]string{"sigs.k8s.io/kueue/pkg/version.GitVersion": version}
+		},
+	}
+}
+
+// Find is the path of the program: the one that its variable names, else the one built earlier from the sources as they are and by this
+// Go. When there is none the error is ErrNotBuilt. The working directory is to be in the module internal/e2e.
+func (p Program) Find(ctx context.Context) (string, error) {
+	if named := os.Getenv(p.Variable); named != "" {
+		if _, err := os.Stat(named); err != nil {
+			return "", fmt.Errorf("%s: %w", p.Variable, err)
+		}
+		return filepath.Abs(named)
+	}
+	s, err := p.findSource(ctx)
+	if err != nil {
+		return "", err
+	}
+	path, err := s.cached()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("%s %w: run \"go -C internal/e2e run ./up %s\", which takes %s the first time, or set %s", p.Name, ErrNotBuilt, p.Flag, p.Takes, p.Variable)
+	}
+	return path, nil
+}
+
+// Build is Find, and builds the program when there is none. What the go command prints goes to progress.
+func (p Program) Build(ctx context.Context, progress io.Writer) (string, error) {
+	path, err := p.Find(ctx)
+	if !errors.Is(err, ErrNotBuilt) {
+		return path, err
+	}
+	s, err := p.findSource(ctx)
+	if err != nil {
+		return "", err
+	}
+	if path, err = s.cached(); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	// Built in addition to its place and moved there, so that a build that is broken off leaves nothing that looks whole.
+	half, err := os.MkdirTemp(filepath.Dir(path), "build-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(half) }()
+	built := filepath.Join(half, filepath.Base(path))
+	args := []string{"go", "build", "-ldflags", s.linkerFlags(), "-o", built, p.Package}
+	if nice, err := exec.LookPath("nice"); err == nil {
+		args = append([]string{nice, "-n", "10"}, args...)
+	}
+	command := exec.CommandContext(ctx, args[0], args[1:]...)
+	command.Dir, command.Stdout, command.Stderr = s.dir, progress, progress
+	if err := command.Run(); err != nil {
+		return "", fmt.Errorf("building %s in %s: %w", p.Name, s.dir, err)
+	}
+	if err := os.Rename(built, path); err != nil {
+		return "", err
+	}
+	return path, nil
+}
+
+// Sources is the folder of the module that the program is a release of, with the manifests that came with it.
+func (p Program) Sources(ctx context.Context) (string, error) {
+	dir, err := p.dir(ctx)
+	if err != nil {
+		return "", err
+	}
+	printed, err := output(ctx, dir, "go", "mod", "download", "-json", p.Module)
+	if err != nil {
+		return "", err
+	}
+	var module struct{ Dir string }
+	if err := json.Unmarshal([]byte(printed), &module); err != nil {
+		return "", fmt.Errorf("reading where %s is: %w", p.Module, err)
+	}
+	return module.Dir, nil
+}
+
+// dir is the folder of the nested module.
+func (p Program) dir(ctx context.Context) (string, error) {
+	goMod, err := output(ctx, "", "go", "env", "GOMOD")
+	return filepath.Join(filepath.Dir(strings.TrimSpace(goMod)), p.Name), err
+}
+
+// source is the nested module that a program is built from.
+type source struct {
+	Program
+	dir     string
+	version string // of the release: "v1.37.0"
+	key     string // of what the program depends on
+}
+
+func (p Program) findSource(ctx context.Context) (source, error) {
+	s := source{Program: p}
+	var err error
+	if s.dir, err = p.dir(ctx); err != nil {
+		return source{}, err
+	}
+	build, err := output(ctx, "", "go", "env", "GOVERSION", "GOOS", "GOARCH")
+	if err != nil {
+		return source{}, err
+	}
+	files, err := filepath.Glob(filepath.Join(s.dir, "*.go"))
+	if err != nil {
+		return source{}, err
+	}
+	hash := sha256.New()
+	fmt.Fprintln(hash, build)
+	for _, file := range append(files, filepath.Join(s.dir, "go.mod"), filepath.Join(s.dir, "go.sum")) {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return source{}, fmt.Errorf("reading the sources of %s (is the working directory in the module internal/e2e?): %w", p.Name, err)
+		}
+		fmt.Fprintf(hash, "%s %d\n%s", filepath.Base(file), len(content), content)
+	}
+	s.key = hex.EncodeToString(hash.Sum(nil))[:16]
+	s.version, err = p.release(ctx, s.dir)
+	return s, err
+}
+
+// cached is where the program is kept: $XDG_CACHE_HOME/drawknife/controlplane-v1.37.0-0123456789abcdef on Linux.
+func (s source) cached() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	name := s.Name + "-" + s.version + "-" + s.key
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return filepath.Join(base, "drawknife", name), nil
+}
+
+// linkerFlags tell the program which release it is.
+func (s source) linkerFlags() string {
+	flags, values := "-s -w", s.Versioned(s.version)
+	for _, variable := range slices.Sorted(maps.Keys(values)) {
+		flags += " -X " + variable + "=" + values[variable]
+	}
+	return flags
+}
+
+// release is the one of the program's module that a nested module requires.
+func (p Program) release(ctx context.Context, dir string) (string, error) {
+	printed, err := output(ctx, dir, "go", "mod", "edit", "-json")
+	if err != nil {
+		return "", err
+	}
+	var module struct {
+		Require []struct{ Path, Version string }
+	}
+	if err := json.Unmarshal([]byte(printed), &module); err != nil {
+		return "", fmt.Errorf("reading go.mod in %s: %w", dir, err)
+	}
+	for _, required := range module.Require {
+		if required.Path == p.Module && strings.Count(required.Version, ".") >= 2 {
+			return required.Version, nil
+		}
+	}
+	return "", fmt.Errorf("go.mod in %s does not require %s", dir, p.Module)
+}
+
+// output is what a command prints.
+func output(ctx context.Context, dir, name string, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, name, args...)
+	command.Dir = dir
+	printed, err := command.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			err = fmt.Errorf("%w: %s", err, exit.Stderr)
+		}
+		return "", fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return string(printed), nil
+}
