@@ -114,12 +114,16 @@
 // for --consolidate. Simulated time jumps from event to event, so a month takes a minute. The same seed gives the same result. The
 // trace is CSV:
 //
-//	name,arrival,departure,cpu,memory,gpu
-//	web-1,0,26h,500m,1Gi,
-//	job-1,3600,2h30m,4,8Gi,1
+//	name,arrival,departure,cpu,memory,gpu,resourceclaimtemplates,resourceclaims
+//	web-1,0,26h,500m,1Gi,,,
+//	job-1,3600,2h30m,4,8Gi,1,,
+//	llm-1,3600,,4,8Gi,,one-gpu,
+//	llm-2,3600,,4,8Gi,,,team/shared-gpu
 //
-// Times are seconds since the start, or durations; departure may be empty, the column gpu may be missing. The openb trace is
-// accepted unchanged. The simulation is simplified: a node is ready a minute after its launch, and its pods start at that moment;
+// Times are seconds since the start, or durations; departure may be empty, and the columns after memory may be missing. The openb
+// trace is accepted unchanged. resourceclaimtemplates and resourceclaims name those of the input that the pod claims devices by, as
+// namespace/name or, in the namespace default, as name; several are separated by spaces. A pod has its devices while it is on a
+// node, and a ResourceClaim has them while a pod that uses it is. The simulation is simplified: a node is ready a minute after its launch, and its pods start at that moment;
 // an evicted pod starts again and ends at its original time; DaemonSets reserve room but do not run; pods have no owners, so moving
 // a pod starts no cool-down for pods of the same owner.
 //
@@ -359,6 +363,9 @@
 //	pods, unplaced, refused, never
 //	                 pods that came, that wait at the end, of which no place can be found for refused, and that were done
 //	                 before they had a node
+//	refusals[]       why plans had no place for the refused, and for others that were done before they had a node; at most ten reasons:
+//	                 pods, how many; pod, one of them; reasons; nearest, what would help
+//	withoutDevices   bindings that failed because the node had no devices left for the claims of the pod; absent for none
 //	estimated        launches whose price is an estimate; absent for none
 //	launches, passes, looks, commands
 //	                 nodes launched, planning runs, looks for a smaller fleet and what came of them

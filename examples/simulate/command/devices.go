@@ -8,15 +8,19 @@ import (
 
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/examples/simulate/internal/replay"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/learned"
 )
 
 // remarkOnDevices says, where pods claim devices, what this run lacks to plan them: a program that evaluates selectors, or what drivers publish.
 func (s *simulation) remarkOnDevices(snapshot *scheduling.Snapshot) {
-	if !slices.ContainsFunc(snapshot.Pods, claimsDevices) {
-		return
+	if slices.ContainsFunc(snapshot.Pods, claimsDevices) {
+		s.remarkOnClaims(snapshot)
 	}
+}
+
+func (s *simulation) remarkOnClaims(snapshot *scheduling.Snapshot) {
 	if s.matcher == nil && selectsDevices(snapshot) {
 		s.note("DeviceSelectors", "pods claim devices by CEL selectors, which this program does not evaluate: build the one that does, which takes the same flags, with: "+
 			"go build -C scheduling/dra -o %q ./simulate", "$PWD/simulate-dra")
@@ -74,13 +78,10 @@ func hasSelectors(spec *resourcev1.ResourceClaimSpec) bool {
 
 func claimsDevices(pod *corev1.Pod) bool { return len(pod.Spec.ResourceClaims) > 0 }
 
-// withoutDeviceClaims leaves pods that claim devices out of a replay: nothing in it allocates devices as kube-scheduler does.
-func (s *simulation) withoutDeviceClaims(snapshot *scheduling.Snapshot) *scheduling.Snapshot {
-	if !slices.ContainsFunc(snapshot.Pods, claimsDevices) {
-		return snapshot
+// remarkOnReplayedDevices is remarkOnDevices where pods of a trace may claim devices, too.
+func (s *simulation) remarkOnReplayedDevices(snapshot *scheduling.Snapshot, trace []replay.Arrival) {
+	if slices.ContainsFunc(snapshot.Pods, claimsDevices) ||
+		slices.ContainsFunc(trace, func(a replay.Arrival) bool { return len(a.Claims)+len(a.ClaimTemplates) > 0 }) {
+		s.remarkOnClaims(snapshot)
 	}
-	out := *snapshot
-	out.Pods = slices.DeleteFunc(slices.Clone(snapshot.Pods), claimsDevices)
-	s.note("PodsLeftOut", "a replay allocates no devices: %s with claims of devices left out", counted(len(snapshot.Pods)-len(out.Pods), "pod"))
-	return &out
 }

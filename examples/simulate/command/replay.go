@@ -56,9 +56,10 @@ func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snaps
 	if every == 0 {
 		every = -1
 	}
-	snapshot = s.withoutDeviceClaims(snapshot)
+	window := replay.Window(trace, s.replay.from, length)
+	s.remarkOnReplayedDevices(snapshot, window)
 	result, err := replay.Run(ctx, replay.Options{
-		Snapshot: snapshot, Trace: replay.Window(trace, s.replay.from, length), Length: length, Seed: s.replay.seed, Query: s.query,
+		Snapshot: snapshot, DeviceMatcher: s.matcher, Trace: window, Length: length, Seed: s.replay.seed, Query: s.query,
 		Interruptions: s.replay.interruptions, Consolidate: every, Disruption: *s.disruption.Global(s.query, false),
 		Estimated: s.assumed.isEstimated,
 		Progress: func(at time.Duration) {
@@ -168,13 +169,31 @@ func (s *simulation) printReplay(r *replay.Result, took time.Duration) error {
 		r.Pending(0.5), r.Pending(0.9), r.Pending(0.99), r.Pending(1))
 	fmt.Fprintf(b, "%s by consolidation, %d by %s of spot nodes.\n", counted(r.EvictionsByPlan, "eviction"), r.EvictionsBySpot, counted(r.Interruptions, "interruption"))
 	if r.Unplaced+r.Never > 0 {
-		fmt.Fprintf(b, "%s were done before they had a node; %d wait at the end.\n", counted(r.Never, "pod"), r.Unplaced)
+		fmt.Fprintf(b, "Pods done before they had a node: %d. Pods that wait at the end: %d.\n", r.Never, r.Unplaced)
+	}
+	if r.WithoutDevices > 0 {
+		fmt.Fprintf(b, "%s failed: the node had no devices left for the claims of the pod.\n", counted(r.WithoutDevices, "binding"))
 	}
 	if r.Refused > 0 {
 		fmt.Fprintln(b, c.paint(red, counted(r.Refused, "pod")+" of these can have no place at all."))
 	}
+	writeRefusals(b, c, r.Refusals)
 	fmt.Fprintf(b, "Replayed in %s.\n", millis(took))
 	return b.Flush()
+}
+
+// writeRefusals says why pods of a replay have no place.
+func writeRefusals(b *bufio.Writer, c canvas, list []replay.Refusal) {
+	text := textReport{canvas: c}
+	for _, r := range list {
+		fmt.Fprintf(b, "  %s, as %s\n", counted(r.Pods, "pod"), r.Pod)
+		for _, reason := range r.Reasons {
+			text.writeWrapped(b, "    - ", reason)
+		}
+		if r.Nearest != "" {
+			text.writeWrapped(b, "      ", "nearest: "+r.Nearest)
+		}
+	}
 }
 
 // whenOf writes a time of a replay: by the day where it is long, by the minute else.

@@ -30,7 +30,7 @@ func extendedResources(s *planning.Snapshot, r *likeness.Roster) []extendedResou
 	if len(s.DeviceClasses) == 0 {
 		return nil
 	}
-	backed := backedResources(s.DeviceClasses)
+	backed := BackedResources(s.DeviceClasses)
 	asked := map[corev1.ResourceName]struct{}{}
 	for i := range r.Patterns {
 		likeness.ResourceNames(r.Patterns[i].First, asked)
@@ -47,9 +47,9 @@ func extendedResources(s *planning.Snapshot, r *likeness.Roster) []extendedResou
 	return out
 }
 
-// backedResources returns the extended resources that classes name, with their classes. If several classes name one resource, the newest
-// counts, and of equally old ones the first by name. Each class also backs a resource of its own name.
-func backedResources(classes []*resourcev1.DeviceClass) map[corev1.ResourceName]string {
+// BackedResources are the extended resources that classes name, with the classes: of several with one name the newest counts, of equally
+// old ones the first by name. Each class stands behind a resource of its own name, too.
+func BackedResources(classes []*resourcev1.DeviceClass) map[corev1.ResourceName]string {
 	sorted := slices.SortedFunc(slices.Values(classes), func(a, b *resourcev1.DeviceClass) int {
 		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})

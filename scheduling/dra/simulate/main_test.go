@@ -33,6 +33,8 @@ func TestExamples(t *testing.T) {
 		// A pod moves with its claim to the cheapest node with a device for it; where there is none the node stays, and says for which pod.
 		{"moves", []string{"--device-drivers", "nvidia=gpu.nvidia.com", "--consolidate", "testdata/fleet"}, 0},
 		{"stays", []string{"--device-drivers", "nvidia=gpu.nvidia.com", "--consolidate", "testdata/fleet/cluster.yaml", "testdata/l4only.yaml"}, 0},
+		// Pods of a trace have devices while they are on a node: five that come hourly share a node's, those of a shared claim one GPU.
+		{"replay", []string{"--device-drivers", "nvidia=gpu.nvidia.com", "testdata/trace", "--replay", "testdata/trace/trace.csv", "--spot-interruptions", "0"}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -77,7 +79,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-var durations = regexp.MustCompile(`(Compiled|Planned) in .*`)
+var durations = regexp.MustCompile(`(Compiled|Planned|Replayed) in .*`)
 
 // compare holds what was printed, less times, to a golden file.
 func compare(t *testing.T, name, got string) {

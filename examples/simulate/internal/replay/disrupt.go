@@ -28,8 +28,8 @@ func (e *engine) interrupt(m *instance) error {
 // shrink looks whether the fleet could be smaller, and begins what is worth it.
 func (e *engine) shrink() error {
 	e.agenda.enter(e.now.Add(e.Consolidate), e.shrink)
-	if len(e.waiting) > 0 || len(e.instances) == 0 {
-		return nil // placing pods comes first
+	if len(e.waiting) > len(e.refusedNow()) || len(e.instances) == 0 {
+		return nil // placing pods comes first; those that have no place don't hold it up
 	}
 	v := e.view()
 	if v.Revision == e.revision && len(e.moving) == 0 && !e.record.again(e.now) {
@@ -86,7 +86,7 @@ func (e *engine) carryOut(v *cluster.View, cmd *disruption.Command) error {
 			launch.NewNodes = append(launch.NewNodes, *r.Node)
 		}
 	}
-	orders, err := provisioning.Decide(v.Snapshot, launch, provisioning.PassOptions{})
+	orders, err := provisioning.Decide(v.Snapshot, launch, provisioning.PassOptions{DeviceMatcher: e.DeviceMatcher})
 	if err != nil {
 		return err
 	}
@@ -128,6 +128,9 @@ func (e *engine) empty(m *instance, after time.Duration, evicted *int) error {
 		delete(m.pods, key)
 		e.record.unbound(p)
 		p.on, p.since = nil, e.now
+		if err := e.state.Apply(e.devices.free(p.object)...); err != nil {
+			return err
+		}
 		p.object = unbound(p.object.DeepCopy())
 		e.waiting[key] = p
 		if err := e.await(p); err != nil {
@@ -150,6 +153,7 @@ func (e *engine) remove(m *instance) error {
 	events := []cluster.Event{cluster.Delete(m.claim)}
 	if m.ready {
 		events = append(events, cluster.Delete(nodeOf(m.claim, e.now)))
+		events = append(events, e.devices.withdraw(m.name)...)
 	}
 	return e.state.Apply(events...)
 }

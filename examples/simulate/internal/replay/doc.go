@@ -16,10 +16,12 @@
 //	options    what is run                               options.go
 //	events     what happens when                         events.go
 //	engine     passes, launches, departures              engine.go
+//	devices    what drivers publish, claims have         publish.go, devices.go
 //	disrupt    consolidation and interruptions           disrupt.go
-//	record     series, percentiles, the packing          record.go
+//	record     series, percentiles, the packing          record.go, refusals.go
 //	page       all of it as a page with charts           page.go, charts.go
 //
 // What is simplified: a pod is bound as soon as its node is ready; a node that is emptied is gone after Options.Drain; a pod
-// that is evicted starts again and stays until its time as if nothing had happened. DaemonSets are planned for and not run.
+// that is evicted starts again and stays until its time as if nothing had happened. DaemonSets are planned for and not run. Drivers
+// publish the devices of a node as soon as it is ready; a claim has its devices while a pod that uses it is on a node.
 package replay

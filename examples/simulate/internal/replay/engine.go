@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -61,6 +62,8 @@ type engine struct {
 	cloud  *fake.Cloud
 	state  *cluster.State
 	batch  *provisioning.Batch
+	// devices gives bound pods the devices that they claim.
+	devices *allocator
 	// wake is when the agenda has the next look at the batch.
 	wake  time.Time
 	model *scheduling.Model
@@ -93,6 +96,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	e.record = newRecord(e)
 	for i := range o.Trace {
 		a := &o.Trace[i]
+		if missing := e.devices.missing(a); missing != "" {
+			return nil, fmt.Errorf("pod %s of the trace: there is no %s", a.Name, missing)
+		}
 		e.agenda.enter(o.Start.Add(a.At), func() error { return e.arrive(podOf(a), o.Start.Add(a.Until), a.Until > 0) })
 	}
 	for _, p := range o.Snapshot.Pods {
@@ -156,7 +162,8 @@ func (e *engine) open() error {
 			return err
 		}
 	}
-	return nil
+	e.devices = newAllocator(e.Snapshot, e.DeviceMatcher)
+	return e.state.Apply(e.devices.open(e.Snapshot)...)
 }
 
 func sortedNames[V any](m map[string]V) []string {
@@ -180,10 +187,22 @@ func podOf(a *Arrival) *corev1.Pod {
 	}
 	controller := true
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "trace", Name: a.Name, UID: types.UID(a.Name),
+		Namespace: cmp.Or(a.Namespace, "trace"), Name: a.Name, UID: types.UID(a.Name),
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "trace", UID: "trace", Controller: &controller}},
 	}}
 	p.Spec.Containers = []corev1.Container{{Name: "c", Image: "trace", Resources: corev1.ResourceRequirements{Requests: requests, Limits: corev1.ResourceList{}}}}
+	claim := func(pc corev1.PodResourceClaim) {
+		pc.Name = fmt.Sprint("devices-", len(p.Spec.ResourceClaims))
+		p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, pc)
+		list := &p.Spec.Containers[0].Resources.Claims
+		*list = append(*list, corev1.ResourceClaim{Name: pc.Name})
+	}
+	for i := range a.ClaimTemplates {
+		claim(corev1.PodResourceClaim{ResourceClaimTemplateName: &a.ClaimTemplates[i]})
+	}
+	for i := range a.Claims {
+		claim(corev1.PodResourceClaim{ResourceClaimName: &a.Claims[i]})
+	}
 	return unbound(p)
 }
 
@@ -209,6 +228,9 @@ func keyOf(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
 func (e *engine) arrive(object *corev1.Pod, until time.Time, departs bool) error {
 	p := &pod{object: object, since: e.now}
 	key := keyOf(object)
+	if e.pods[key] != nil {
+		return fmt.Errorf("pod %s comes twice: the trace and the input both have one of that name", key)
+	}
 	e.pods[key], e.waiting[key] = p, p
 	e.record.arrived++
 	if departs {
@@ -257,12 +279,16 @@ func (e *engine) depart(key string) error {
 	}
 	if !p.bound {
 		e.record.never++
+		if refused := e.record.refused[key]; refused != nil {
+			e.record.gone = append(e.record.gone, refused)
+		}
 	}
 	delete(e.pods, key)
 	delete(e.waiting, key)
 	if p.on != nil {
 		delete(p.on.pods, key)
 		e.record.unbound(p)
+		return e.state.Apply(append(e.devices.free(p.object), cluster.Delete(p.object))...)
 	}
 	return e.state.Apply(cluster.Delete(p.object))
 }
@@ -279,7 +305,7 @@ func (e *engine) view() *cluster.View {
 func (e *engine) compile(s *scheduling.Snapshot) error {
 	var err error
 	if e.model == nil {
-		e.model, err = scheduling.Compile(s)
+		e.model, err = scheduling.Compile(s, scheduling.WithDeviceMatcher(e.DeviceMatcher))
 	} else {
 		e.model, err = e.model.Update(s)
 	}
@@ -313,7 +339,7 @@ func (e *engine) plan() error {
 			}
 		}
 	}
-	orders, err := provisioning.Decide(v.Snapshot, plan, provisioning.PassOptions{})
+	orders, err := provisioning.Decide(v.Snapshot, plan, provisioning.PassOptions{DeviceMatcher: e.DeviceMatcher})
 	if err != nil {
 		return err
 	}
@@ -328,18 +354,27 @@ func (e *engine) plan() error {
 			}
 		}
 	}
-	e.record.unplaced = len(plan.Unschedulable)
+	e.record.refuse(plan.Unschedulable)
 	return nil
 }
 
-// bind puts a pod on a node.
+// bind puts a pod on a node, if that has the devices that it claims. If not, the pod waits for the next pass.
 func (e *engine) bind(p *pod, m *instance) error {
 	if p == nil {
 		return nil
 	}
 	key := keyOf(p.object)
-	p.object = p.object.DeepCopy()
-	p.object.Spec.NodeName, p.object.Status.Phase = m.name, corev1.PodRunning
+	object := p.object.DeepCopy()
+	object.Spec.NodeName, object.Status.Phase = m.name, corev1.PodRunning
+	claims, has, err := e.devices.allocate(object, m.claim)
+	if err != nil {
+		return err
+	}
+	if !has {
+		e.record.withoutDevices++
+		return nil
+	}
+	p.object = object
 	p.on, m.pods[key] = m, p
 	delete(e.waiting, key)
 	if !p.bound {
@@ -347,7 +382,7 @@ func (e *engine) bind(p *pod, m *instance) error {
 		e.record.waited(e.now.Sub(p.since))
 	}
 	e.record.boundTo(p)
-	return e.state.Apply(cluster.Upsert(p.object))
+	return e.state.Apply(append(claims, cluster.Upsert(p.object))...)
 }
 
 // launch buys a node for a claim. What the cloud has no room for is planned again.
@@ -405,7 +440,7 @@ func (e *engine) join(m *instance) error {
 	m.claim = claim
 	node := nodeOf(claim, e.now)
 	m.ready = true
-	if err := e.state.Apply(cluster.Upsert(claim), cluster.Upsert(node)); err != nil {
+	if err := e.state.Apply(append(e.devices.publish(e.Snapshot, node), cluster.Upsert(claim), cluster.Upsert(node))...); err != nil {
 		return err
 	}
 	for _, key := range m.planned {

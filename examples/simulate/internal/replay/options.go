@@ -12,8 +12,10 @@ import (
 // Options say what is run.
 type Options struct {
 	// Snapshot has the pools, the instance types and what else planning reads. Its pods wait from the beginning, and stay; its
-	// nodes are left out. Required, with at least one NodePool.
+	// nodes are left out, and no claim of devices is allocated. Required, with at least one NodePool.
 	Snapshot *scheduling.Snapshot
+	// DeviceMatcher evaluates selectors of devices; nil has pods whose claims or classes have some wait without a node.
+	DeviceMatcher scheduling.DeviceMatcher
 	// Trace is what comes and goes, in the order of arrival.
 	Trace []Arrival
 	// Start is when the trace begins; zero is the snapshot's time.

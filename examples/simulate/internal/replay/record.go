@@ -43,6 +43,11 @@ type Result struct {
 	Unplaced int `json:"unplaced"`
 	Refused  int `json:"refused"`
 	Never    int `json:"never"`
+	// Refusals say why plans had no place for the Refused, and for others that were done before they had a node: at most ten reasons,
+	// those of most pods first.
+	Refusals []Refusal `json:"refusals,omitempty"`
+	// WithoutDevices is how often a pod was to be bound to a node that had no devices left for its claims, and was planned again.
+	WithoutDevices int `json:"withoutDevices,omitempty"`
 	// Launches, Passes that planned pods, Looks for a smaller fleet, and Commands that came of these.
 	Launches int `json:"launches"`
 	Passes   int `json:"passes"`
@@ -109,9 +114,12 @@ type record struct {
 	arrived, never, passes, looks, commands, launches int
 	estimated                                         int
 	interruptions, evictedBySpot, evictedByPlan       int
-	unplaced                                          int
-	waits                                             []time.Duration
-	lookAgain                                         time.Time
+	withoutDevices                                    int
+	// refused are the pods for which the last plan had no place, by name; gone those that were done meanwhile.
+	refused   map[string]*scheduling.Unschedulable
+	gone      []*scheduling.Unschedulable
+	waits     []time.Duration
+	lookAgain time.Time
 	// sums over time, of each stretch; width is a stretch's.
 	sums  []Point
 	width time.Duration
@@ -225,8 +233,10 @@ func share(part, whole int64) float64 {
 // result is what was counted.
 func (r *record) result(e *engine) *Result {
 	slices.Sort(r.waits)
+	refused := e.refusedNow()
 	out := &Result{
-		Start: e.Start, Length: e.Length, Cost: r.cost, Prices: r.prices.result(), Pods: r.arrived, Unplaced: len(e.waiting), Refused: min(r.unplaced, len(e.waiting)), Never: r.never,
+		Start: e.Start, Length: e.Length, Cost: r.cost, Prices: r.prices.result(), Pods: r.arrived, Unplaced: len(e.waiting), Never: r.never,
+		Refused: len(refused), Refusals: refusalsOf(append(refused, r.gone...)), WithoutDevices: r.withoutDevices,
 		Launches: r.launches, Passes: r.passes, Looks: r.looks, Commands: r.commands, Estimated: r.estimated, Assumptions: e.Snapshot.Assumptions,
 		Interruptions: r.interruptions, EvictionsBySpot: r.evictedBySpot, EvictionsByPlan: r.evictedByPlan,
 		Waits: r.waits, Packing: r.packing, PackedAt: r.packedAt, Series: r.sums,

@@ -191,11 +191,23 @@ func TestReadTrace(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("trace (-want +got):\n%s", diff)
 	}
+	claims, err := replay.ReadTrace(strings.NewReader("name,arrival,departure,cpu,memory,resourceclaims,resourceclaimtemplates\n" +
+		"a,0,,1,1Gi,team/all,team/one team/two\nb,0,,1,1Gi,,one\nc,0,,1,1Gi,,\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]replay.Arrival{
+		{Name: "a", MilliCPU: 1000, Memory: 1 << 30, Namespace: "team", Claims: []string{"all"}, ClaimTemplates: []string{"one", "two"}},
+		{Name: "b", MilliCPU: 1000, Memory: 1 << 30, Namespace: "default", ClaimTemplates: []string{"one"}},
+		{Name: "c", MilliCPU: 1000, Memory: 1 << 30},
+	}, claims); diff != "" {
+		t.Errorf("trace with claims (-want +got):\n%s", diff)
+	}
 	openb, err := replay.ReadTrace(strings.NewReader("name,cpu_milli,memory_mib,num_gpu,creation_time,deletion_time\np,12000,16384,1,0,86400\n"))
 	if err != nil || openb[0].MilliCPU != 12000 || openb[0].Memory != 16<<30 || openb[0].Until != 24*time.Hour {
 		t.Errorf("openb: %+v, %v", openb, err)
 	}
-	const head = "name,arrival,departure,cpu,memory\n"
+	const head, claimHead = "name,arrival,departure,cpu,memory\n", "name,arrival,departure,cpu,memory,resourceclaims\n"
 	for says, text := range map[string]string{
 		"empty":            "",
 		`column "cpu"`:     "name,arrival,departure,memory\n",
@@ -206,6 +218,9 @@ func TestReadTrace(t *testing.T) {
 		"twice":            head + "a,0,,1,1\na,0,,1,1\n",
 		"not a valid name": head + "!,0,,1,1\n",
 		"between 0":        head + "a,-1,,1,1\n",
+		"a pod is in one":  claimHead + "a,0,,1,1,b/x c/x\n",
+		`claims "B/x"`:     claimHead + "a,0,,1,1,B/x\n",
+		"more than 8":      claimHead + "a,0,,1,1,a b c d e f g h i\n",
 	} {
 		if _, err := replay.ReadTrace(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", text, err)
@@ -216,6 +231,7 @@ func TestReadTrace(t *testing.T) {
 // What is read makes sense, and no text makes the reader fail.
 func FuzzReadTrace(f *testing.F) {
 	f.Add("name,arrival,departure,cpu,memory\na,0,1h,1,1Gi\n")
+	f.Add("name,arrival,departure,cpu,memory,gpu,resourceclaims,resourceclaimtemplates\na,0,1h,1,1Gi,1,ml/a ml/b,ml/c\n")
 	f.Add("name,cpu_milli,memory_mib,num_gpu,creation_time,deletion_time\np,12000,16384,1,0,86400\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		list, err := replay.ReadTrace(strings.NewReader(text))
@@ -223,7 +239,7 @@ func FuzzReadTrace(f *testing.F) {
 			return
 		}
 		for i, a := range list {
-			if a.Name == "" || a.At < 0 || a.Until != 0 && a.Until < a.At || a.MilliCPU < 0 || a.Memory < 0 || a.GPU < 0 || i > 0 && a.At < list[i-1].At {
+			if a.Name == "" || a.At < 0 || a.Until != 0 && a.Until < a.At || a.MilliCPU < 0 || a.Memory < 0 || a.GPU < 0 || i > 0 && a.At < list[i-1].At || (a.Namespace == "") != (len(a.Claims)+len(a.ClaimTemplates) == 0) {
 				t.Errorf("%+v", a)
 			}
 		}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
@@ -22,6 +24,10 @@ type Arrival struct {
 	At, Until time.Duration
 	// MilliCPU, Memory in bytes, and GPU, whole devices: what it asks for.
 	MilliCPU, Memory, GPU int64
+	// Claims are ResourceClaims that it uses, perhaps with others, ClaimTemplates the ResourceClaimTemplates of those that are its own; by
+	// name, in its Namespace. That is empty for a pod without claims.
+	Claims, ClaimTemplates []string
+	Namespace              string
 }
 
 // Limits of a trace.
@@ -29,6 +35,8 @@ const (
 	maxPods   = 1_000_000
 	maxDays   = 3650
 	maxAmount = 1 << 50
+	// maxClaims is how many claims a pod names, or templates.
+	maxClaims = 8
 	// maxBytes is what the largest traces stay well below, with a line of a hundred characters for each pod.
 	maxBytes = 128 << 20
 )
@@ -52,15 +60,17 @@ func (b *bounded) Read(into []byte) (int, error) {
 // whole numbers of seconds, of thousandths of a core and of MiB.
 type columns struct {
 	name, arrival, departure, cpu, memory, gpu int
+	claims, templates                          int
 	openb                                      bool
 }
 
 // ReadTrace reads a trace as CSV, with a line of titles:
 //
-//	name, arrival, departure, cpu, memory, gpu
+//	name, arrival, departure, cpu, memory, gpu, resourceclaims, resourceclaimtemplates
 //
 // Times are seconds since the beginning of the trace, or durations as 1h30m; cpu and memory are quantities as Kubernetes writes
-// them; departure may be empty, and gpu may be left out. The openb trace is taken as it is (name, cpu_milli, memory_mib, num_gpu,
+// them; departure may be empty, and the columns that follow memory may be left out. Claims and templates are names with spaces between
+// them, as default/gpus or gpus for the same; the pod is in their namespace. The openb trace is taken as it is (name, cpu_milli, memory_mib, num_gpu,
 // creation_time, deletion_time). Pods come out in the order of their arrival.
 func ReadTrace(r io.Reader) ([]Arrival, error) {
 	in := csv.NewReader(&bounded{r, maxBytes + 1})
@@ -111,7 +121,8 @@ func readColumns(head []string) (columns, error) {
 	}
 	c := columns{
 		name: at("name"), arrival: at("arrival", "creation_time"), departure: at("departure", "deletion_time"),
-		cpu: at("cpu", "cpu_milli"), memory: at("memory", "memory_mib"), gpu: at("gpu", "num_gpu"), openb: at("cpu_milli") >= 0,
+		cpu: at("cpu", "cpu_milli"), memory: at("memory", "memory_mib"), gpu: at("gpu", "num_gpu"),
+		claims: at("resourceclaims"), templates: at("resourceclaimtemplates"), openb: at("cpu_milli") >= 0,
 	}
 	for title, column := range map[string]int{"arrival": c.arrival, "cpu": c.cpu, "memory": c.memory, "name": c.name, "departure": c.departure} {
 		if column < 0 {
@@ -162,7 +173,37 @@ func (c columns) arrivalOf(row []string) (Arrival, error) {
 			*amount.into = q.MilliValue()
 		}
 	}
+	for _, list := range []struct {
+		text string
+		into *[]string
+	}{{optional(row, c.claims), &a.Claims}, {optional(row, c.templates), &a.ClaimTemplates}} {
+		if *list.into, err = a.named(list.text); err != nil {
+			return a, err
+		}
+	}
 	return a, nil
+}
+
+// named are the names of claims or templates, all of one namespace, which it notes.
+func (a *Arrival) named(text string) ([]string, error) {
+	var out []string
+	for _, word := range strings.Fields(text) {
+		namespace, name, found := strings.Cut(word, "/")
+		if !found {
+			namespace, name = "default", word
+		}
+		if wrong := slices.Concat(validation.IsDNS1123Label(namespace), validation.IsDNS1123Subdomain(name)); len(wrong) > 0 {
+			return nil, fmt.Errorf("claims %.100q: %s", word, wrong[0])
+		}
+		if a.Namespace != "" && a.Namespace != namespace {
+			return nil, fmt.Errorf("claims of the namespaces %s and %s: a pod is in one", a.Namespace, namespace)
+		}
+		a.Namespace = namespace
+		if out = append(out, name); len(out) > maxClaims {
+			return nil, fmt.Errorf("more than %d claims", maxClaims)
+		}
+	}
+	return out, nil
 }
 
 func optional(row []string, column int) string {
