@@ -73,12 +73,15 @@ func TestCheckDependencyReasons(t *testing.T) {
 }
 
 func TestCheckCoverage(t *testing.T) {
-	tree := files{
+	tree, err := files{
 		"fake/x_test.go":          "package fake_test\n\nfunc TestStock() { run(\"runs out\") }\n\nfunc notATest() {}\n",
 		"examples/simulate/m.go":  "package main\n",
 		"scheduling/internal.go":  "package scheduling\n\nfunc TestNot() {}\n",
 		"scheduling/some_test.go": "package scheduling\n",
 	}.parse(t).With("examples/nested", files{"sub/y_test.go": "package sub\n\nfunc TestOwn() {}\n"}.parse(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	documents := map[string]string{"docs/a.md": "# A\n## The cluster's role\n```sh\n# not a heading\n```\n"}
 	for row, want := range map[string]string{
 		"| S0-001 | x | `fake: TestStock` |":                                    "",

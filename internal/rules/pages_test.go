@@ -27,11 +27,7 @@ func TestPages(t *testing.T) {
 	t.Run("tests that are named exist", func(t *testing.T) {
 		all := tree
 		for _, nested := range nestedModules(t) {
-			module, err := rules.ParseTree(os.DirFS(filepath.Join(root, nested)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = all.With(nested, module)
+			all = with(t, all, nested)
 		}
 		report(t, rules.CheckNamedTests(all, documents))
 	})
@@ -48,11 +44,7 @@ func TestPages(t *testing.T) {
 		report(t, rules.CheckConsolidate(tree, architecture, documents[architecture]))
 	})
 	t.Run("places that are named exist", func(t *testing.T) {
-		controller, err := rules.ParseTree(os.DirFS(filepath.Join(root, "examples/controller")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		report(t, rules.CheckWhere(tree.With("examples/controller", controller), architecture, documents[architecture]))
+		report(t, rules.CheckWhere(with(t, tree, "examples/controller"), architecture, documents[architecture]))
 	})
 	t.Run("imports are as drawn", func(t *testing.T) {
 		if *update {

@@ -17,6 +17,20 @@ import (
 // root is the repository, seen from this package.
 const root = "../.."
 
+// with is the tree with the files of a nested module of this repository.
+func with(t *testing.T, tree *rules.Tree, dir string) *rules.Tree {
+	t.Helper()
+	nested, err := rules.ParseTree(os.DirFS(filepath.Join(root, dir)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := tree.With(dir, nested)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 // TestRepository holds this very tree to the rules.
 func TestRepository(t *testing.T) {
 	tree, err := rules.ParseTree(os.DirFS(root))
@@ -39,11 +53,7 @@ func TestRepository(t *testing.T) {
 		t.Run(name, func(t *testing.T) { report(t, rule(tree)) })
 	}
 	t.Run("options can be reached", func(t *testing.T) {
-		controller, err := rules.ParseTree(os.DirFS(filepath.Join(root, "examples/controller")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		report(t, rules.CheckOptions(tree.With("examples/controller", controller), "aws", unreachableOptions()))
+		report(t, rules.CheckOptions(with(t, tree, "examples/controller"), "aws", unreachableOptions()))
 	})
 	t.Run("0 is 0", func(t *testing.T) {
 		report(t, rules.CheckZeros(tree, map[string]string{
@@ -56,15 +66,11 @@ func TestRepository(t *testing.T) {
 		report(t, rules.CheckZeros(controller, nil))
 	})
 	t.Run("log messages begin with a verb", func(t *testing.T) {
-		controller, err := rules.ParseTree(os.DirFS(filepath.Join(root, "examples/controller")))
-		if err != nil {
-			t.Fatal(err)
-		}
 		retired, err := rules.RetiredWords(read(t, "docs/glossary.md"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		report(t, rules.CheckLogs(tree.With("examples/controller", controller), retired))
+		report(t, rules.CheckLogs(with(t, tree, "examples/controller"), retired))
 	})
 	t.Run("top-level folders", func(t *testing.T) {
 		entries, err := os.ReadDir(root)
@@ -92,11 +98,7 @@ func TestRepository(t *testing.T) {
 	t.Run("coverage of the checklist", func(t *testing.T) {
 		all := tree
 		for _, nested := range []string{"examples/controller", "internal/e2e", "internal/e2e/charts", "internal/e2e/crds"} {
-			module, err := rules.ParseTree(os.DirFS(filepath.Join(root, nested)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = all.With(nested, module)
+			all = with(t, all, nested)
 		}
 		documents := make(map[string]string)
 		for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/*.md", "examples/controller/charts/*.md"} {

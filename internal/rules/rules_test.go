@@ -71,3 +71,28 @@ func TestParseTreeLeavesOutWhatIsNotTheModule(t *testing.T) {
 		t.Errorf("got %v", tree.Files)
 	}
 }
+
+// A fault in a nested module names the file and line there, whatever the outer module's files are like.
+func TestFaultsInNestedModules(t *testing.T) {
+	outer := files{"a.go": "package a\n", "b/b.go": "package b\n\n\n\n\n\n\n\n"}.parse(t)
+	nested := files{
+		"c.go":   "package c\n",
+		"d/d.go": "package d\n\nfunc f() {\n\tlog.Info(\"Node launched.\")\n}\n",
+	}.parse(t)
+	all, err := outer.With("examples/nested", nested)
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults := rules.CheckLogs(all, nil)
+	if len(faults) == 0 {
+		t.Fatal("the message is not found")
+	}
+	for _, f := range faults {
+		if want := "examples/nested/d/d.go:4: "; !strings.HasPrefix(f.String(), want) {
+			t.Errorf("got %q, want it to begin with %q", f, want)
+		}
+	}
+	if len(outer.Files) != 2 || len(all.Files) != 4 {
+		t.Errorf("%d files outside and %d in all, want 2 and 4", len(outer.Files), len(all.Files))
+	}
+}

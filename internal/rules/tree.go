@@ -35,6 +35,8 @@ type File struct {
 	Generated bool
 	// Syntax includes comments.
 	Syntax *ast.File
+
+	source []byte
 }
 
 // ParseTree reads all Go files of a module. A folder with a go.mod of its own is another module and is left out, as are
@@ -58,23 +60,28 @@ func ParseTree(fsys fs.FS) (*Tree, error) {
 		if err != nil {
 			return err
 		}
-		syntax, err := parser.ParseFile(t.fset, name, source, parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		dir := path.Dir(name)
-		if dir == "." {
-			dir = ""
-		}
-		t.Files = append(t.Files, &File{
-			Name: name, Dir: dir, Test: strings.HasSuffix(name, "_test.go"), Generated: ast.IsGenerated(syntax), Syntax: syntax,
-		})
-		return nil
+		return t.parse(name, source)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the source tree: %w", err)
 	}
 	return t, nil
+}
+
+// parse adds a file to the tree.
+func (t *Tree) parse(name string, source []byte) error {
+	syntax, err := parser.ParseFile(t.fset, name, source, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	dir := path.Dir(name)
+	if dir == "." {
+		dir = ""
+	}
+	t.Files = append(t.Files, &File{
+		Name: name, Dir: dir, Test: strings.HasSuffix(name, "_test.go"), Generated: ast.IsGenerated(syntax), Syntax: syntax, source: source,
+	})
+	return nil
 }
 
 func skipped(fsys fs.FS, dir string) bool {
@@ -86,16 +93,16 @@ func skipped(fsys fs.FS, dir string) bool {
 	return err == nil
 }
 
-// With is the tree with the files of a nested module as well, whose folder is dir. Only what looks at names and syntax can
-// use it: rules that say where in a file something is know the places of their own module.
-func (t *Tree) With(dir string, nested *Tree) *Tree {
+// With is the tree with the files of a nested module as well, whose folder is dir. Its files are parsed again, so that faults in them say
+// where they are.
+func (t *Tree) With(dir string, nested *Tree) (*Tree, error) {
 	all := &Tree{Files: slices.Clone(t.Files), fset: t.fset}
 	for _, f := range nested.Files {
-		moved := *f
-		moved.Name, moved.Dir = path.Join(dir, f.Name), path.Join(dir, f.Dir)
-		all.Files = append(all.Files, &moved)
+		if err := all.parse(path.Join(dir, f.Name), f.source); err != nil {
+			return nil, fmt.Errorf("reading the nested module %s: %w", dir, err)
+		}
 	}
-	return all
+	return all, nil
 }
 
 // at is the file and line of a node.
