@@ -45,7 +45,7 @@ func repairClauses() []clause {
 	}
 }
 
-// ability is an optional interface of the provider; without it the clause is skipped.
+// ability returns an optional interface of the provider; without it the clause is skipped.
 func ability[T any](l *lab, name string) T {
 	found, ok := cloudprovider.As[T](l.Provider)
 	if !ok {
@@ -58,7 +58,7 @@ func (l *lab) classes() cloudprovider.NodeClassStatus {
 	return ability[cloudprovider.NodeClassStatus](l, "NodeClassStatus")
 }
 
-// eachState puts the node class into every state that there is.
+// eachState puts the node class into every possible state.
 func (l *lab) eachState(look func(NodeClassState, cloudprovider.NodeClassReadiness)) {
 	classes := l.classes()
 	if l.SetNodeClass == nil {
@@ -127,7 +127,7 @@ func (l *lab) gate() cloudprovider.RegistrationGate {
 	return ability[cloudprovider.RegistrationGate](l, "RegistrationGate")
 }
 
-// opened waits until the gate lets an instance through.
+// opened waits until the gate opens for an instance.
 func (l *lab) opened(gate cloudprovider.RegistrationGate) *v1.NodeClaim {
 	instance := l.specOf(l.create(l.claim()))
 	if !l.patiently(func() bool {
@@ -264,7 +264,7 @@ func (l *lab) repairer() cloudprovider.Repairer {
 	return ability[cloudprovider.Repairer](l, "Repairer")
 }
 
-// hollow reports whether a policy says nothing of when an instance is broken. It is not none, which a list without entries is.
+// hollow reports whether a policy does not say when an instance is broken. That differs from having no policy, which is an empty list.
 func hollow(p cloudprovider.RepairPolicy) bool {
 	return p.ConditionType == "" || p.ConditionStatus == ""
 }

@@ -42,8 +42,7 @@ func catalogClauses() []clause {
 	}...)
 }
 
-// property checks a rule with random inputs, as often as the options say. Repetitions of a failure, while it is made smaller, are
-// not counted.
+// property checks a rule with random inputs, as often as the options say. Repetitions of a failure during shrinking are not counted.
 func (l *lab) property(law func(*rapid.T)) {
 	tries, failing := 0, false
 	rapid.Check(l.probe, func(t *rapid.T) {
@@ -57,7 +56,7 @@ func (l *lab) property(law func(*rapid.T)) {
 	})
 }
 
-// catalogValid sorts the faults of the catalogue by clause. Catalogues are looked at after some launches too.
+// catalogValid assigns the faults of the catalogue to clauses. It also checks the catalogue after some launches.
 func (l *lab) catalogValid(id string) {
 	for _, types := range [][]*cloudprovider.InstanceType{l.types(), l.afterTrouble()} {
 		for _, fault := range catalogFaults(types, l.caps) {
@@ -71,13 +70,13 @@ func (l *lab) catalogValid(id string) {
 	}
 }
 
-// afterTrouble is the catalogue once an offering was found out of stock.
+// afterTrouble returns the catalogue after an offering was found out of stock.
 func (l *lab) afterTrouble() []*cloudprovider.InstanceType {
 	l.closeOne()
 	return l.types()
 }
 
-// catalogFaults are the breaches that ValidateCatalog finds.
+// catalogFaults returns the faults that ValidateCatalog finds.
 func catalogFaults(types []*cloudprovider.InstanceType, caps cloudprovider.Capabilities) []*cloudprovider.CatalogError {
 	err := cloudprovider.ValidateCatalog(types, caps)
 	if err == nil {
@@ -97,7 +96,7 @@ func catalogFaults(types []*cloudprovider.InstanceType, caps cloudprovider.Capab
 	return faults
 }
 
-// shelf is which offerings there are and which of them are available.
+// shelf returns the existing offerings, and whether each is available.
 func shelf(types []*cloudprovider.InstanceType) map[cloudprovider.OfferingKey]bool {
 	all := map[cloudprovider.OfferingKey]bool{}
 	for _, t := range types {
@@ -108,7 +107,7 @@ func shelf(types []*cloudprovider.InstanceType) map[cloudprovider.OfferingKey]bo
 	return all
 }
 
-// catalogKeepsAll makes offerings unavailable and finds that nothing but that has changed.
+// catalogKeepsAll makes offerings unavailable and checks that nothing else has changed.
 func (l *lab) catalogKeepsAll() {
 	if l.SellOut == nil {
 		l.Skip("needs the hook SellOut")
@@ -132,7 +131,7 @@ func (l *lab) catalogKeepsAll() {
 	})
 }
 
-// written is a type's content, to compare later with.
+// written is a type's content, for later comparison.
 func written(t *cloudprovider.InstanceType) string {
 	data, err := json.Marshal(t)
 	if err != nil {
@@ -215,12 +214,11 @@ func (l *lab) sameList(by string, want, got []*cloudprovider.InstanceType) {
 	}
 }
 
-// Were answers kept for each NodePool, for each change, or for each pair of both, any of these would be more than the bound
-// allows.
+// If answers were kept for each NodePool, for each change, or for each pair of both, they would exceed the bound.
 const (
 	poolsOfMemoryTest   = 40
 	changesOfMemoryTest = 25
-	// changesSeenByAll are those after which every NodePool is asked for; a few are enough, and asking takes time.
+	// changesSeenByAll is the number of changes after which every NodePool is queried; a few are enough, because queries take time.
 	changesSeenByAll = 3
 )
 
@@ -230,7 +228,7 @@ func (l *lab) catalogMemory() {
 	for _, t := range types {
 		one += int64(len(written(t)))
 	}
-	// Each change is of another offering, so that no two catalogues are equal.
+	// Each change concerns another offering, so that no two catalogues are equal.
 	candidates := slices.DeleteFunc(l.order(l.claim()), func(c cloudprovider.Candidate) bool { return !c.Offering.HasRoom() })
 	if len(candidates) == 0 {
 		l.Skip("no instance type has room")
@@ -259,8 +257,8 @@ func (l *lab) catalogMemory() {
 		}
 		round(revision+1, asked)
 	}
-	// A catalogue of its own for every NodePool, or every change, would be above this. What the provider keeps about offerings
-	// out of stock, and the machinery of tests, needs some room.
+	// A separate catalogue for every NodePool, or for every change, would exceed this bound. The provider's memory of offerings out of
+	// stock, and the tests themselves, need some room.
 	if grown, most := liveBytes()-before, 4*one+512<<10+l.options.MemorySlack; grown > most {
 		l.Errorf("%d nodepools and %d changes hold %d more bytes, allowed are %d: answers are kept for each", len(pools), changesOfMemoryTest, grown, most)
 	}
@@ -321,7 +319,7 @@ func (l *lab) catalogVolumes() {
 	})
 }
 
-// observe launches instances of a few types and gives what their nodes report. The result is how many there were.
+// observe launches instances of a few types and passes on what their nodes report. It returns the number of instances.
 func (l *lab) observe(look func(created *v1.NodeClaim, o *Observed)) (seen int) {
 	if l.Instances == nil {
 		return 0

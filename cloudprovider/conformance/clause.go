@@ -2,7 +2,7 @@ package conformance
 
 import "slices"
 
-// clause is one clause of the contract and how it is tested.
+// clause is one clause of the contract and its test.
 type clause struct {
 	id    string
 	level Level
@@ -11,7 +11,7 @@ type clause struct {
 	check func(*lab)
 }
 
-// clauses are all of them, in the order of the contract.
+// clauses returns all clauses, in the order of the contract.
 func clauses() []clause {
 	return slices.Concat(
 		describeClauses(), catalogClauses(), createClauses(), deleteClauses(), getClauses(), listClauses(), errorClauses(),
@@ -20,7 +20,7 @@ func clauses() []clause {
 	)
 }
 
-// Clauses are the numbers of all clauses that the kit tests, in the order of the contract. The caller owns the slice.
+// Clauses returns the numbers of all clauses that the kit tests, in the order of the contract. The caller owns the slice.
 func Clauses() []string {
 	all := clauses()
 	ids := make([]string, len(all))

@@ -23,7 +23,7 @@ func concurrencyClauses() []clause {
 // liveBytes is the size of the heap after garbage collection.
 func liveBytes() int64 {
 	var m runtime.MemStats
-	for range 2 { // the first collection runs finalizers
+	for range 2 { // the first collection only runs finalizers
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)
@@ -94,14 +94,14 @@ func (l *lab) manyAtOnce() {
 	all.Wait()
 }
 
-// stallTime is how long other calls may take while one hangs. It is real time, and generous: a busy computer is slow.
+// stallTime is how long other calls may take while one is stalled. It is real time, and long, because a busy computer is slow.
 const stallTime = 10 * time.Second
 
-// hangTime is how long a call is given to come to where it hangs, in real time; were it to hang later, a lock that it holds then
-// would not be seen.
+// hangTime is how long, in real time, a call may take to reach the point where it is stalled; if it got there later, a lock that it holds
+// would not be noticed.
 const hangTime = 100 * time.Millisecond
 
-// endTime is how long goroutines may take that have been told to end, in real time, and endPoll how often they are counted.
+// endTime is how long goroutines may take to end after their context has ended, in real time, and endPoll how often they are counted.
 const (
 	endTime = 10 * time.Second
 	endPoll = 20 * time.Millisecond
@@ -115,7 +115,7 @@ func (l *lab) slowCall() {
 	tried := 0
 	for _, c := range l.calls(instance) {
 		if c.method == MethodDelete {
-			continue // it would end the instance
+			continue // Delete would end the instance
 		}
 		release, err := l.Stall(c.method)
 		if errors.Is(err, errors.ErrUnsupported) {
@@ -143,7 +143,7 @@ func (l *lab) slowCall() {
 	}
 }
 
-// othersGoOn calls methods that another call must not stop.
+// othersGoOn calls methods that a stalled call must not block.
 func (l *lab) othersGoOn(stalled Method, instance *v1.NodeClaim) {
 	ctx, cancel := context.WithTimeout(l.Context(), stallTime)
 	defer cancel()
@@ -182,7 +182,7 @@ func (l *lab) othersGoOn(stalled Method, instance *v1.NodeClaim) {
 
 func (l *lab) noGoroutines() {
 	instance := l.create(l.claim())
-	l.quickly(instance) // whatever is started once for all is started now
+	l.quickly(instance) // start everything now that is started only once
 	before := runtime.NumGoroutine()
 	for range 20 {
 		l.quickly(instance)
@@ -198,11 +198,11 @@ func (l *lab) noGoroutines() {
 	l.Errorf("%d goroutines before, %d after calls whose context has ended", before, after)
 }
 
-// quickly makes every call with contexts that end.
+// quickly makes every call with a context that ends soon.
 func (l *lab) quickly(instance *v1.NodeClaim) {
 	for _, c := range l.calls(instance) {
 		if c.method == MethodDelete || c.method == MethodCreate {
-			continue // instances of their own would have things to do
+			continue // instances of their own would need cleaning up
 		}
 		ctx, cancel := context.WithCancel(l.Context())
 		_ = c.make(ctx)
@@ -211,7 +211,7 @@ func (l *lab) quickly(instance *v1.NodeClaim) {
 	}
 }
 
-// stalledCalls ends the contexts of calls that hang, and sees them return.
+// stalledCalls ends the contexts of stalled calls, and checks that they return.
 func (l *lab) stalledCalls(instance *v1.NodeClaim) {
 	if l.Stall == nil {
 		return
@@ -244,7 +244,8 @@ func (l *lab) stalledCalls(instance *v1.NodeClaim) {
 	}
 }
 
-// instancesOfMemoryTest live one after the other. A leak of one kilobyte for each would be noticed.
+// instancesOfMemoryTest is the number of instances that are launched one after the other. A leak of one kilobyte per instance would be
+// noticed.
 const instancesOfMemoryTest = 400
 
 func (l *lab) instanceMemory() {
@@ -257,7 +258,7 @@ func (l *lab) instanceMemory() {
 	turn(max(n/10, 1))
 	before := liveBytes()
 	turn(n)
-	// A kilobyte is less than a claim is.
+	// A kilobyte is less than the size of a claim.
 	if grown, most := liveBytes()-before, int64(n)<<10+256<<10+l.options.MemorySlack; grown > most {
 		l.Errorf("%d instances that are gone hold %d bytes, allowed are %d", n, grown, most)
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Level is a part of the contract that a provider can keep as a whole.
+// Level is a part of the contract that a provider can meet as a whole.
 type Level string
 
-// The levels. Core is for every provider; the others are for those whose cloud has the thing.
+// The levels. Core is for every provider; the other levels are for clouds with that feature.
 const (
 	Core         Level = "Core"
 	Spot         Level = "Spot"
@@ -21,11 +21,11 @@ const (
 	Drift        Level = "Drift"
 	Repair       Level = "Repair"
 	Interruption Level = "Interruption"
-	// Engine is what package engine reports its scenarios as; it is none of Levels.
+	// Engine is the level under which package engine reports its scenarios; it is not in Levels.
 	Engine Level = "Engine"
 )
 
-// Levels are all levels, Core first. The caller owns the slice.
+// Levels returns all levels, Core first. The caller owns the slice.
 func Levels() []Level { return []Level{Core, Spot, Reserved, Drift, Repair, Interruption} }
 
 // Defaults of Options.
@@ -35,7 +35,7 @@ const (
 	DefaultParallel = 1000
 	DefaultSpread   = 12
 	DefaultPatience = 20 * time.Minute
-	// DefaultRealPatience is the Patience where time is real.
+	// DefaultRealPatience is the default Patience if time is real.
 	DefaultRealPatience = time.Minute
 	DefaultPoll         = 5 * time.Second
 	DefaultRunID        = "kit"
@@ -45,43 +45,41 @@ const (
 type Options struct {
 	// Levels to test; nil means all.
 	Levels []Level
-	// Clauses to test, "CP-CREATE-02" for instance; nil means all of the levels.
+	// Clauses to test, for instance "CP-CREATE-02"; nil means all clauses of the levels.
 	Clauses []string
-	// Trials is how many random histories and claims each property tries, at least 1. More than
-	// -rapid.checks are never tried.
+	// Trials is the number of random histories and claims that each property tries, at least 1. It is limited by -rapid.checks.
 	Trials int
-	// Steps is the most calls in one random history, at least 1.
+	// Steps is the largest number of calls in one random history, at least 1.
 	Steps int
-	// Parallel is how many instances are launched at once, at least 1. On a real cloud, a few, and once more than a page
-	// of its list holds: CP-CONCURRENCY-01 alone sees a List that reads one page.
+	// Parallel is the number of instances launched at once, at least 1. On a real cloud, use a small number, and once a number larger than
+	// a page of its list: only CP-CONCURRENCY-01 notices a List that reads one page.
 	Parallel int
-	// Spread is the most instances that a clause launches to see that those of every zone, capacity type, architecture, operating system
-	// and region are dealt with alike; at least 1.
+	// Spread is the largest number of instances that a clause launches to check every zone, capacity type, architecture, operating system
+	// and region; at least 1.
 	Spread int
-	// Patience is how long an instance may take to be gone, on the clock that Hooks.Advance moves, or in real time where
-	// there is none; more than 0. Nil is DefaultPatience, and DefaultRealPatience where time is real. Where real time has run out once, later
-	// waits get a tenth of it, or twice the longest that was not in vain: a provider whose instances never go is found
-	// in minutes.
+	// Patience is how long an instance may take to disappear, on the clock that Hooks.Advance moves, or in real time without that hook;
+	// more than 0. Nil means DefaultPatience, or DefaultRealPatience if time is real. After a wait in real time has timed out once, later
+	// waits get a tenth of it, or twice the longest successful wait: so a provider whose instances never disappear is found within minutes.
 	Patience *time.Duration
-	// Deadline is when the run has to be over: waits end, and clauses that there is no time for fail, saying so. Zero means just before
-	// the deadline of the test that Run is given (go test's -timeout), and none in Check.
+	// Deadline is the time at which the run must be over: waits end, and clauses without enough time fail with that reason. Zero means
+	// shortly before the deadline of the test passed to Run (go test's -timeout), and no deadline in Check.
 	Deadline time.Time
-	// Poll is how long to wait between two looks at it; more than 0.
+	// Poll is the time between two checks while waiting; more than 0.
 	Poll time.Duration
-	// MemorySlack is how many bytes the test's own cloud, living in the same process, may keep in addition to what the clauses about
-	// memory allow the provider. Zero for none.
+	// MemorySlack is how many bytes the test's own cloud, in the same process, may use in addition to what the clauses about memory allow
+	// the provider. Zero means none.
 	MemorySlack int64
-	// RunID sets the names and UIDs of this run's claims apart from those of other runs; empty means DefaultRunID. A cloud
-	// that outlives the run needs another for every run.
+	// RunID distinguishes the names and UIDs of this run's claims from those of other runs; empty means DefaultRunID. If the cloud outlives
+	// the run, use a different RunID for every run.
 	RunID string
 }
 
-// DefaultOptions test everything, with as much effort as an in-memory cloud is worth: DefaultTrials, DefaultSteps and so on.
+// DefaultOptions test everything, with effort suitable for an in-memory cloud: DefaultTrials, DefaultSteps and so on.
 func DefaultOptions() Options {
 	return Options{Trials: DefaultTrials, Steps: DefaultSteps, Parallel: DefaultParallel, Spread: DefaultSpread, Poll: DefaultPoll, RunID: DefaultRunID}
 }
 
-// checked are the options with what nil and empty stand for, or what is wrong with them.
+// checked returns the options with defaults for nil and empty values, or an error.
 func (o Options) checked() (Options, error) {
 	for name, effort := range map[string]int{"Trials": o.Trials, "Steps": o.Steps, "Parallel": o.Parallel, "Spread": o.Spread} {
 		if effort < 1 {
@@ -104,8 +102,8 @@ func (o Options) wants(c clause) bool {
 	return slices.Contains(o.Levels, c.level) && (o.Clauses == nil || slices.Contains(o.Clauses, c.id))
 }
 
-// Run tests a provider clause by clause, each as a sub-test "Level/clause" of t, and gives the report. A failure that
-// chance has found prints the seed and the file that repeat it.
+// Run tests a provider clause by clause, each as a sub-test "Level/clause" of t, and returns the report. If a random test fails, it prints
+// the seed and the file that repeat it.
 func Run(t *testing.T, factory Factory, options Options) *Report {
 	t.Helper()
 	if end, ok := t.Deadline(); ok && options.Deadline.IsZero() {
@@ -129,8 +127,8 @@ func Run(t *testing.T, factory Factory, options Options) *Report {
 	return &s.report
 }
 
-// Check is Run without sub-tests: t does not fail for a broken clause, the report says so. t lends its context, its
-// temporary folders and its name; it may be nil, for a factory that needs none of these.
+// Check is Run without sub-tests: if a clause is broken, t does not fail but the report says so. t provides the context, the temporary
+// folders and the name; it may be nil if the factory needs none of these.
 func Check(t testing.TB, factory Factory, options Options) *Report {
 	s, err := newSession(factory, options)
 	if err != nil {
@@ -144,7 +142,7 @@ func Check(t testing.TB, factory Factory, options Options) *Report {
 	return &s.report
 }
 
-// report makes a finding a sub-test's own.
+// report reports a finding as that of a sub-test.
 func report(t *testing.T, f finding) {
 	t.Helper()
 	for _, line := range f.log {
@@ -163,15 +161,15 @@ type session struct {
 	factory Factory
 	options Options
 	report  Report
-	// histories are run once; each clause takes from them what is about it.
+	// histories are run once; each clause uses the results that concern it.
 	histories map[callFaults]*verdict
 	counter   counter
-	// ranOut is set once real time has run out on a wait; longest is the longest wait that was not in vain, in nanoseconds.
+	// ranOut is set once a wait in real time has timed out; longest is the longest successful wait, in nanoseconds.
 	ranOut  atomic.Bool
 	longest atomic.Int64
 }
 
-// newSession is one with options that can be; the error is an *option.Error.
+// newSession checks the options; the error is an *option.Error.
 func newSession(factory Factory, options Options) (*session, error) {
 	options, err := options.checked()
 	if err != nil {
@@ -190,7 +188,7 @@ func (s *session) clauses(level Level) []clause {
 	return chosen
 }
 
-// check tests one clause and notes it in the report.
+// check tests one clause and adds the result to the report.
 func (s *session) check(tb testing.TB, c clause) finding {
 	name := string(c.level) + "/" + c.id
 	if tb != nil {

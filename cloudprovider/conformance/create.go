@@ -30,7 +30,7 @@ func createClauses() []clause {
 	}
 }
 
-// randomClaim asks for some of the types, zones and capacity types, and for part of what one of them has.
+// randomClaim asks for some of the types, zones and capacity types, and for part of the capacity of one of them.
 func (l *lab) randomClaim(t *rapid.T, candidates []cloudprovider.Candidate) *v1.NodeClaim {
 	pick := func(label string, of func(cloudprovider.Candidate) string) []string {
 		var values []string
@@ -68,7 +68,7 @@ func (l *lab) createMeetsClaim() {
 			l.launches(l.claim(in(corev1.LabelTopologyZone, c.Offering.Zone())))
 		}
 	}
-	// The largest of a few types, and all of its cores.
+	// The largest of a few types, with all of its cores.
 	slices.SortStableFunc(candidates, func(a, b cloudprovider.Candidate) int { return -a.Type.Capacity.Cpu().Cmp(*b.Type.Capacity.Cpu()) })
 	largest := l.claim()
 	largest.Spec.Resources.Requests[corev1.ResourceCPU] = candidates[0].Type.AllocatableOf(candidates[0].Offering)[corev1.ResourceCPU]
@@ -89,10 +89,10 @@ func (l *lab) createMeetsClaim() {
 	})
 }
 
-// mostZones bounds how many zones instances are asked for in, one by one.
+// mostZones bounds the number of zones in which instances are requested one by one.
 const mostZones = 3
 
-// launches holds a claim that offerings with room suit to an instance that meets it.
+// launches launches a claim for which suitable offerings have room, and checks that the instance meets it.
 func (l *lab) launches(claim *v1.NodeClaim) {
 	created := l.create(claim)
 	l.meets(l, claim, created)
@@ -100,7 +100,7 @@ func (l *lab) launches(claim *v1.NodeClaim) {
 	_ = l.Provider.Delete(l.Context(), created)
 }
 
-// meets compares an instance with its claim. What its labels leave out is for CP-CREATE-05.
+// meets compares an instance with its claim. CP-CREATE-05 covers missing labels.
 func (l *lab) meets(t fataler, claim, created *v1.NodeClaim) {
 	want := l.wants(claim)
 	for r := range want.All {
@@ -115,7 +115,7 @@ func (l *lab) meets(t fataler, claim, created *v1.NodeClaim) {
 	}
 }
 
-// alone finds more than one live instance of a claim, as the cloud sees it.
+// alone fails if the cloud has more than one live instance of a claim.
 func (l *lab) alone(t fataler, uid types.UID) {
 	if l.Instances == nil {
 		return
@@ -131,7 +131,7 @@ func (l *lab) alone(t fataler, uid types.UID) {
 	}
 }
 
-// fataler is what is common to a property's T and a lab.
+// fataler is implemented by a property's T and by a lab.
 type fataler interface {
 	Fatalf(format string, args ...any)
 }
@@ -193,7 +193,7 @@ func (l *lab) onceAtOnce() {
 	}
 }
 
-// createCheapest holds the choice on demand to the lowest price; other capacity types are for other levels.
+// createCheapest checks that an on-demand instance is bought at the lowest price; other levels cover other capacity types.
 func (l *lab) createCheapest() {
 	l.withRoom(1, v1.CapacityTypeOnDemand)
 	claim := l.claim(in(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand))
@@ -288,7 +288,7 @@ func (l *lab) createSharesNothing() {
 	}
 }
 
-// scribbled is an amount no instance has.
+// scribbled is an amount that no instance has.
 const scribbled = 987654321
 
 func scribble(c *v1.NodeClaim) {

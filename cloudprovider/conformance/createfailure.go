@@ -22,7 +22,7 @@ func (l *lab) createOutOfStock() {
 		in(corev1.LabelInstanceTypeStable, chosen[0].Type.Name, chosen[1].Type.Name),
 		in(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand),
 	)
-	// One of the two first: what is found empty on the way to a success.
+	// First one of the two: it is found out of stock on the way to a success.
 	first, second := chosen[0].Type.Name, chosen[1].Type.Name
 	restock := l.SellOut(func(k cloudprovider.OfferingKey) bool {
 		return k.InstanceType == first && k.CapacityType == v1.CapacityTypeOnDemand
@@ -40,7 +40,7 @@ func (l *lab) createOutOfStock() {
 	l.exhaust(claim)
 }
 
-// exhaust sells out all that suits a claim, and looks at what becomes of it.
+// exhaust sells out all offerings that suit a claim, and checks the effects.
 func (l *lab) exhaust(claim *v1.NodeClaim) {
 	suits := map[cloudprovider.OfferingKey]bool{}
 	var names []cloudprovider.OfferingKey
@@ -68,7 +68,7 @@ func (l *lab) exhaust(claim *v1.NodeClaim) {
 	if l.Failed() || l.Advance == nil {
 		return
 	}
-	// Long enough for any provider's memory of a stock-out.
+	// long enough for any provider to forget a stock-out
 	l.Advance(time.Hour)
 	for key, available := range shelf(l.types()) {
 		if suits[key] && before[key] && !available {
@@ -77,7 +77,7 @@ func (l *lab) exhaust(claim *v1.NodeClaim) {
 	}
 }
 
-// closed holds what InstanceTypes shows to what should have become unavailable since before.
+// closed compares what InstanceTypes returns with what should have become unavailable since before.
 func (l *lab) closed(before map[cloudprovider.OfferingKey]bool, pool *v1.NodePool, want func(cloudprovider.OfferingKey) bool, when string) {
 	after := shelf(l.typesFor(pool))
 	keys := make([]cloudprovider.OfferingKey, 0, len(before))
@@ -87,7 +87,7 @@ func (l *lab) closed(before map[cloudprovider.OfferingKey]bool, pool *v1.NodePoo
 	slices.SortFunc(keys, cloudprovider.OfferingKey.Compare)
 	for _, key := range keys {
 		switch available, listed := after[key]; {
-		case !listed: // that is CP-CATALOG-01
+		case !listed: // CP-CATALOG-01 covers this
 		case want(key) && available:
 			l.Errorf("%s: offering %s is still shown as available", when, key)
 		case !want(key) && before[key] && !available:
@@ -169,7 +169,7 @@ func (l *lab) createLeavesNoOrphan() {
 	l.findable(claim)
 }
 
-// findable holds what there is of a claim, after a launch that failed, to what List shows and the next Create answers.
+// findable compares what exists for a claim after a failed launch with the result of List and of the next Create.
 func (l *lab) findable(claim *v1.NodeClaim) {
 	listed := l.list()
 	if l.Instances != nil {

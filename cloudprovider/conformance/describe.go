@@ -44,7 +44,7 @@ func (l *lab) describeIsValid() {
 	}
 }
 
-// csiZoneLabels are zone labels that Kubernetes itself once used and volumes still have.
+// csiZoneLabels are zone labels that Kubernetes used earlier and volumes still have.
 func csiZoneLabels() []string { return []string{corev1.LabelFailureDomainBetaZone} }
 
 func (l *lab) describeAliases() {
@@ -89,7 +89,7 @@ func (l *lab) describeAlone() {
 	}
 }
 
-// closeOne has the provider find one offering out of stock, if the cloud can be sold out.
+// closeOne makes the provider find one offering out of stock, if the cloud has the hook SellOut.
 func (l *lab) closeOne() cloudprovider.OfferingKey {
 	if l.SellOut == nil {
 		return cloudprovider.OfferingKey{}

@@ -13,37 +13,37 @@
 //		report.WriteMarkdown(os.Stdout)
 //	}
 //
-// Each clause is a sub-test: `go test -run 'TestConformance/Core/CP-CREATE-02'`. A provider alone is enough. A clause that must
-// change the cloud, for example sell out an offering, is skipped unless the factory has the hook for it (see [Hooks]); the report
-// names the hook. [Check] returns the report without failing the test.
+// Each clause is a sub-test: `go test -run 'TestConformance/Core/CP-CREATE-02'`. You only need a provider. A clause that must change the
+// cloud, for example sell out an offering, is skipped unless the factory provides the hook for it (see [Hooks]); the report names the hook.
+// [Check] returns the report without failing the test.
 //
 // # Levels
 //
-// Core is every provider's. Spot and Reserved are for clouds that sell these, Drift, Repair and Interruption for providers
-// that implement DriftDetector, Repairer and InterruptionSource; without, all of the level is skipped. NodeClassStatus and
-// RegistrationGate are tested in Core where they are implemented.
+// Core is for every provider. Spot and Reserved are for clouds that sell these. Drift, Repair and Interruption are for providers that
+// implement DriftDetector, Repairer and InterruptionSource; otherwise the whole level is skipped. NodeClassStatus and RegistrationGate are
+// tested in Core if they are implemented.
 //
 // # Random histories
 //
-// Laws about any sequence of calls are tried on random ones with rapid: launches, repetitions, deletions, restarts and, where
-// there is the hook Inject, lost answers, throttling and brown-outs. What breaks a law is made as short as possible, listed
-// call by call and charged to the clause it breaks. The message ends with the flags that repeat it: -rapid.seed or, with the
-// file that rapid has written under testdata/rapid, -rapid.failfile. Options.Trials bounds the number of histories.
+// Laws about sequences of calls are tested with random sequences by rapid: launches, repetitions, deletions, restarts and, with the hook
+// Inject, lost answers, throttling and brown-outs. A sequence that breaks a law is shortened as far as possible, listed call by call, and
+// reported under the clause that it breaks. The message ends with the flags that repeat it: -rapid.seed or, for the file that rapid has
+// written under testdata/rapid, -rapid.failfile. Options.Trials bounds the number of histories.
 //
 // # Time
 //
-// Without the hook Advance time is real. A run never outlasts the deadline of its test: what there is no time for fails with
-// what to do about it, and the report is complete.
+// Without the hook Advance, time is real. A run never takes longer than the deadline of its test: clauses without enough time fail with
+// advice, and the report is complete.
 //
 // # Live clouds
 //
-// On a real cloud the factory gives the same provider each time, Options.Parallel is small, Options.Patience is what instances
-// take to join and to be gone (ten minutes, say), go test's -timeout is long, Options.RunID differs in each run,
-// Subject.Requirements keep instances cheap, and Hooks.Instances reports what nodes report as allocatable. What the provider
-// models too high breaks CP-CATALOG-14; all differences are in the report as a table of corrections ([CorrectionTable]).
-// The kit ends the instances that it has launched; that all are gone is for the operator to see.
+// For a real cloud, the factory should return the same provider each time. Options.Parallel should be small, Options.Patience as long as
+// instances take to join and to disappear (for example ten minutes), go test's -timeout long, and Options.RunID different in each run.
+// Subject.Requirements should keep instances cheap, and Hooks.Instances should return what nodes report as allocatable. If the provider's
+// model of an instance type has more than the node, CP-CATALOG-14 fails; the report lists all differences as a table of corrections
+// ([CorrectionTable]). The kit ends the instances that it has launched; the operator should verify that all are gone.
 //
-// Package engine, below this one, plugs a provider into the planners.
+// Package engine, below this one, connects a provider to the planners.
 //
 // Stability: beta.
 package conformance

@@ -22,13 +22,13 @@ func errorClauses() []clause {
 	}
 }
 
-// call is one method of the provider, made with what it needs.
+// call is one method of the provider, called with suitable arguments.
 type call struct {
 	method Method
 	make   func(context.Context) error
 }
 
-// calls are those of the methods that the provider has, about an instance that is there.
+// calls returns calls of the provider's methods for an instance that exists.
 func (l *lab) calls(instance *v1.NodeClaim) []call {
 	all := []call{
 		{MethodInstanceTypes, func(ctx context.Context) error { _, err := l.Provider.InstanceTypes(ctx, l.NodePool); return err }},
@@ -48,19 +48,19 @@ func (l *lab) calls(instance *v1.NodeClaim) []call {
 	if classes, ok := cloudprovider.As[cloudprovider.NodeClassStatus](l.Provider); ok {
 		all = append(all, call{MethodNodeClassStatus, func(ctx context.Context) error { _, err := classes.NodeClassStatus(ctx, l.NodeClass); return err }})
 	}
-	// Delete is the last, since it ends the instance.
+	// Delete is last, since it ends the instance.
 	return append(all, call{MethodDelete, func(ctx context.Context) error { return l.Provider.Delete(ctx, instance) }})
 }
 
-// specOf is a claim as a caller holds it: what Create answered, with the node class it was launched from.
+// specOf returns a claim as a caller holds it: what Create returned, with the node class it was launched from.
 func (l *lab) specOf(instance *v1.NodeClaim) *v1.NodeClaim {
 	claim := instance.DeepCopy()
 	claim.Spec.NodeClassRef = l.NodeClass
 	return claim
 }
 
-// struck makes each call meet the fault and gives what it came to; calls that the cloud can't trouble so, and those that did
-// not need the cloud, are left out. The clause is skipped when none is left.
+// struck makes each call with the fault injected and passes on the result. It leaves out calls for which the cloud can't have that fault,
+// and calls that did not need the cloud. The clause is skipped if none is left.
 func (l *lab) struck(fault Fault, look func(call, error)) {
 	instance := l.create(l.claim())
 	met, skipped := 0, error(nil)
@@ -87,7 +87,7 @@ func (l *lab) struck(fault Fault, look func(call, error)) {
 	}
 }
 
-// kindsOfAnyMethod are those that the cloud can answer to any call.
+// kindsOfAnyMethod returns the kinds of errors that the cloud can return for any call.
 func kindsOfAnyMethod() []cloudprovider.ErrorKind {
 	return []cloudprovider.ErrorKind{cloudprovider.Throttled, cloudprovider.Unauthorized, cloudprovider.Transient, cloudprovider.Permanent}
 }
@@ -122,7 +122,7 @@ func (l *lab) errorKinds() {
 }
 
 // keeps reports whether a launch has failed with an error that a NodeClaim's condition can show and that keeps the kind
-// inside. What has no kind is transient.
+// inside. An error without a kind is transient.
 func keeps(method Method, err error, kind cloudprovider.ErrorKind) bool {
 	if method != MethodCreate || cloudprovider.KindOf(err) != cloudprovider.CreateFailed {
 		return false
@@ -142,7 +142,7 @@ func (l *lab) errorData() {
 		_, err = l.Provider.List(l.Context())
 		heal()
 		if err == nil || cloudprovider.KindOf(err) != kind {
-			continue // that is CP-ERROR-01
+			continue // CP-ERROR-01 covers this
 		}
 		wrapped := errors.Join(errors.New("one more"), err)
 		if !errors.Is(wrapped, kind) || !errors.As(wrapped, dataOf(kind)) {
@@ -157,7 +157,7 @@ func (l *lab) errorData() {
 	}
 }
 
-// dataOf is a pointer to a pointer to the error type of a kind.
+// dataOf returns a pointer to a pointer to the error type of a kind.
 func dataOf(kind cloudprovider.ErrorKind) any {
 	switch kind {
 	case cloudprovider.Throttled:
@@ -178,7 +178,7 @@ func (l *lab) errorUnexplained() {
 	})
 }
 
-// retryAfter is an unusual duration that does not occur by chance.
+// retryAfter is an unusual duration, so that it can't occur by chance.
 const retryAfter = 17 * time.Second
 
 func (l *lab) errorRetryAfter() {

@@ -19,13 +19,13 @@ const (
 	someFaults callFaults = "some faults"
 )
 
-// verdict is the result of the random histories: the clause that one of them broke, and how. The zero value is of none.
+// verdict is the result of the random histories: the clause that one of them broke, and how. The zero value means that none was broken.
 type verdict struct {
 	clause string
 	text   string
 }
 
-// clausesOfHistories are those that a history can break. Each history runs once for all of them.
+// clausesOfHistories lists the clauses that a history can break. Each history runs once for all of them.
 func clausesOfHistories() []string {
 	return []string{"CP-CREATE-02", "CP-CREATE-09", "CP-DELETE-01", "CP-DELETE-02", "CP-GET-01", "CP-GET-02", "CP-LIST-01", "CP-LIST-02"}
 }
@@ -51,8 +51,8 @@ func (s *session) fromHistories(l *lab, id string) {
 	}
 }
 
-// histories tries the lifecycle laws on random sequences of calls, restarts and faults. What breaks one is made as short as
-// rapid can.
+// histories tests the laws of the lifecycle with random sequences of calls, restarts and faults. rapid shortens a sequence that breaks one
+// as far as possible.
 func (l *lab) histories(f callFaults) *verdict {
 	found := &verdict{}
 	examined := examine(l.TB, l.Name(), l.options.Deadline, func(p *probe) {
@@ -68,7 +68,7 @@ func (l *lab) histories(f callFaults) *verdict {
 		for _, line := range examined.faults {
 			found.text += line + "\n"
 		}
-		if found.clause == "" { // the lab's tools gave up, and name the clause
+		if found.clause == "" { // the lab's tools have failed, and their message names the clause
 			found.clause = namedClause.FindString(found.text)
 		}
 		for _, line := range examined.log {
@@ -86,7 +86,7 @@ var namedClause = regexp.MustCompile(`CP-[A-Z]+-[0-9]{2}`)
 // life is the state of one claim in a history.
 type life struct {
 	claim *v1.NodeClaim
-	// instance it was given last; nil when none is known of.
+	// instance that it was given last; nil if none is known
 	instance *v1.NodeClaim
 	phase    phase
 }
@@ -95,12 +95,12 @@ type phase int
 
 const (
 	unknown  phase = iota // a launch failed: there may be an instance
-	living                // Create has answered
+	living                // Create has returned an instance
 	ending                // Delete was accepted
-	finished              // Delete has said that it is gone
+	finished              // Delete has reported that the instance is gone
 )
 
-// history is one random sequence of calls and the model of what must come of it.
+// history is one random sequence of calls and the model of its expected results.
 type history struct {
 	*lab
 	*rapid.T
@@ -112,7 +112,7 @@ type history struct {
 	offerings []cloudprovider.Candidate
 }
 
-// Fatalf and the like are the property's, not the lab's.
+// Fatalf and similar methods are those of the property, not of the lab.
 func (h *history) breach(clause, format string, args ...any) {
 	text := fmt.Sprintf("%s: ", clause) + fmt.Sprintf(format, args...)
 	h.found.clause, h.found.text = clause, ""
@@ -180,8 +180,8 @@ func (h *history) step(action string) {
 	}
 }
 
-// anyClaim asks for whatever is cheapest, or for an offering of the spread: histories go through every zone and kind. Reserved ones are few,
-// and are for the clauses about them.
+// anyClaim asks for the cheapest offering, or for an offering of the spread, so that histories cover every zone and kind. It avoids
+// reserved offerings: there are few, and other clauses cover them.
 func (h *history) anyClaim() *v1.NodeClaim {
 	if h.offerings == nil {
 		h.offerings = slices.DeleteFunc(h.spread(), func(c cloudprovider.Candidate) bool { return c.Offering.Reserved() })
@@ -193,7 +193,7 @@ func (h *history) anyClaim() *v1.NodeClaim {
 	return h.ofOffering(h.offerings[i])
 }
 
-// any is a claim chosen by chance; nil when there is none.
+// any returns a random claim; nil if there is none.
 func (h *history) any() *life {
 	if len(h.lives) == 0 {
 		return nil
@@ -201,7 +201,7 @@ func (h *history) any() *life {
 	return h.lives[rapid.IntRange(0, len(h.lives)-1).Draw(h.T, "claim")]
 }
 
-// under does something while the fault lasts; nothing where the cloud can't have it.
+// under calls do while the fault is injected, unless the cloud can't have it.
 func (h *history) under(f Fault, do func()) {
 	heal, err := h.inject(f)
 	if err != nil {
@@ -271,7 +271,7 @@ func (h *history) remove(one *life) {
 	case err == nil:
 		one.phase = ending
 	case one.phase == living:
-		one.phase = ending // it may be: the answer was lost
+		one.phase = ending // it may be ending: the answer was lost
 	}
 }
 
@@ -324,7 +324,7 @@ func (h *history) listed() {
 	}
 }
 
-// finish ends everything, without faults: what a failed launch has left is found by List, and goes.
+// finish ends everything, without faults: List must find what a failed launch has left, and Delete must remove it.
 func (h *history) finish() {
 	h.listed()
 	for _, one := range h.lives {

@@ -47,7 +47,7 @@ func (l *lab) deleteEnds() {
 		l.Fatalf("the first Delete of a running instance: %v, want nil", err)
 	}
 	if l.Instances != nil {
-		// From now on, whatever Delete says is held to what the cloud shows.
+		// From now on, compare the result of Delete with what the cloud shows.
 		l.patiently(func() bool {
 			gone := cloudprovider.IsNodeClaimNotFound(l.Provider.Delete(l.Context(), instance))
 			for _, m := range l.instances() {
@@ -65,7 +65,7 @@ func (l *lab) deleteEnds() {
 	l.deleteSpread()
 }
 
-// deleteSpread ends instances of every zone and kind: all of them first, so that they are waited for together.
+// deleteSpread ends instances of every zone and kind: it deletes all of them first, so that it waits only once.
 func (l *lab) deleteSpread() {
 	instances := l.launchSpread()
 	for _, m := range instances {
@@ -94,7 +94,7 @@ func (l *lab) deleteRepeats() {
 	}
 }
 
-// strangers are provider IDs that no instance has.
+// strangers returns provider IDs that no instance has.
 func (l *lab) strangers() map[string]string {
 	ids := map[string]string{
 		"empty": "", "malformed": "no provider id", "of another provider": "other:///zone/i-1",
@@ -113,7 +113,7 @@ func (l *lab) strangers() map[string]string {
 	return ids
 }
 
-// unlike is a provider ID of the same form with other digits.
+// unlike returns a provider ID of the same form with other digits.
 func unlike(id string) string {
 	at := strings.LastIndexByte(id, '/') + 1
 	return id[:at] + strings.Map(func(r rune) rune {
@@ -137,7 +137,7 @@ func (l *lab) deleteUnknown() {
 
 func (l *lab) deleteByID() {
 	wanted, other := l.create(l.claim()), l.create(l.claim())
-	// A claim as a cache may hold it: another's name and UID, old labels, no spec.
+	// A claim as a cache may have it: with the name and UID of another claim, old labels, and no spec.
 	stale := &v1.NodeClaim{ObjectMeta: *other.ObjectMeta.DeepCopy()}
 	stale.Labels = map[string]string{}
 	stale.Status.ProviderID = wanted.Status.ProviderID
@@ -165,7 +165,7 @@ func (l *lab) deleteByID() {
 	_ = theirs.Delete(l.Context(), instance)
 }
 
-// described has the fields that must be equal in all descriptions of an instance.
+// described returns the fields that must be equal in all descriptions of an instance.
 func described(c *v1.NodeClaim) *v1.NodeClaim {
 	d := &v1.NodeClaim{}
 	d.Name, d.UID, d.Labels = c.Name, c.UID, c.Labels
@@ -185,7 +185,7 @@ func differ(a, b *v1.NodeClaim) bool {
 		x.Status.ProviderID != y.Status.ProviderID || x.Status.ImageID != y.Status.ImageID
 }
 
-// amounts are a list's quantities as text: equal amounts may be held in several ways.
+// amounts returns a list's quantities as text, because equal amounts may have different representations.
 func amounts(list corev1.ResourceList) map[string]string {
 	texts := make(map[string]string, len(list))
 	for name, q := range list {
@@ -233,7 +233,7 @@ func (l *lab) getEnding() {
 	}
 	var last *v1.NodeClaim
 	var err error
-	if !l.patiently(func() bool { // a provider may learn of it a little later
+	if !l.patiently(func() bool { // a provider may notice it a little later
 		last, err = l.Provider.Get(l.Context(), id)
 		return cloudprovider.IsNodeClaimNotFound(err)
 	}) {
@@ -251,7 +251,7 @@ func (l *lab) getUnknown() {
 }
 
 func (l *lab) listComplete() {
-	// Alike ones, and others of every zone and kind.
+	// Several equal ones, and others of every zone and kind.
 	instances := map[string]string{}
 	for range 3 {
 		id := l.create(l.claim()).Status.ProviderID
@@ -274,7 +274,7 @@ func (l *lab) listComplete() {
 	}
 }
 
-// has looks for instances, by provider ID, in the list of one provider.
+// has checks which instances, by provider ID, one provider's list contains.
 func (l *lab) has(provider cloudprovider.CloudProvider, instances map[string]string, theirs string) {
 	l.lag()
 	listed := l.listBy(provider)
@@ -344,7 +344,7 @@ func (l *lab) listWhole() {
 	defer heal()
 	provider := l.Provider
 	if l.Restart != nil {
-		provider = l.Restart() // one that can't know
+		provider = l.Restart() // a provider without memory
 	}
 	if all, err := provider.List(l.Context()); err == nil {
 		l.Errorf("the cloud could not be read, and List gives %d instances without an error", len(all))

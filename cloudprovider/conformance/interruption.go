@@ -22,11 +22,12 @@ func interruptionClauses() []clause {
 	}
 }
 
-// receiveTime is how long a message that is there may take to be received. It is real time, and generous: a busy machine is slow.
+// receiveTime is how long it may take to receive a message that is in the queue. It is real time, and long, because a busy computer is
+// slow.
 const receiveTime = 10 * time.Second
 
-// sharedTime is for how long several readers read what is there, in real time. In less a busy machine might not let two of them
-// have a turn, and a source that gives one message to both would pass.
+// sharedTime is how long several readers read the queue, in real time. With less time, a busy computer might not let two of them run, and a
+// source that gives one message to both would pass.
 const sharedTime = 300 * time.Millisecond
 
 func (l *lab) source() cloudprovider.InterruptionSource {
@@ -37,7 +38,7 @@ func (l *lab) source() cloudprovider.InterruptionSource {
 	return source
 }
 
-// warned launches an instance and has the cloud warn of it.
+// warned launches an instance and makes the cloud warn of its end.
 func (l *lab) warned() *v1.NodeClaim {
 	instance := l.create(l.claim())
 	err := l.Interrupt(instance.Status.ProviderID, cloudprovider.InterruptionRebalance, time.Hour)
@@ -50,7 +51,7 @@ func (l *lab) warned() *v1.NodeClaim {
 	return instance
 }
 
-// received is what comes about the instances within the time; other instances' messages are acknowledged and passed over.
+// received returns the messages about the instances within the time; messages about other instances are acknowledged and ignored.
 func (l *lab) received(source cloudprovider.InterruptionSource, within time.Duration, ids ...string) []cloudprovider.Interruption {
 	ctx, cancel := context.WithTimeout(l.Context(), within)
 	defer cancel()
@@ -62,7 +63,7 @@ func (l *lab) received(source cloudprovider.InterruptionSource, within time.Dura
 			}
 			return nil
 		}
-		if len(messages) == 0 { // that is CP-INTERRUPT-03
+		if len(messages) == 0 { // CP-INTERRUPT-03 covers this
 			pass(ctx, time.Millisecond)
 		}
 		about := slices.DeleteFunc(messages, func(m cloudprovider.Interruption) bool { return !slices.Contains(ids, m.ProviderID) })
@@ -160,7 +161,7 @@ func (l *lab) interruptWaits() {
 	}
 }
 
-// drain acknowledges what is there.
+// drain acknowledges all present messages.
 func (l *lab) drain(source cloudprovider.InterruptionSource) {
 	for {
 		ctx, cancel := context.WithTimeout(l.Context(), 20*time.Millisecond)
@@ -181,7 +182,7 @@ func (l *lab) interruptShared() {
 	for range 6 {
 		ours[l.warned().Status.ProviderID] = true
 	}
-	// A cloud may have sent a warning twice, so deliveries are counted, not instances.
+	// A cloud may send a warning twice, so deliveries are counted, not instances.
 	deliveries := map[string]int{}
 	var mu sync.Mutex
 	var readers sync.WaitGroup
@@ -201,7 +202,7 @@ func (l *lab) interruptShared() {
 					}
 				}
 				mu.Unlock()
-				if len(messages) == 0 { // that is CP-INTERRUPT-03
+				if len(messages) == 0 { // CP-INTERRUPT-03 covers this
 					pass(ctx, time.Millisecond)
 				}
 			}

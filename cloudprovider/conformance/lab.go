@@ -21,10 +21,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// poolName of the kit's NodePool and of its claims.
+// poolName is the name of the kit's NodePool and of its claims.
 const poolName = "conformance"
 
-// lab is where one clause is tested: a provider, and the tools to use it with.
+// lab is the environment for testing one clause: a provider and tools for it.
 type lab struct {
 	*probe
 	Subject
@@ -77,7 +77,7 @@ func (l *lab) otherPool(name string) *v1.NodePool {
 	return other
 }
 
-// types are those on offer now, never an empty list.
+// types returns the present instance types; the list is never empty.
 func (l *lab) types() []*cloudprovider.InstanceType {
 	return l.typesFor(l.NodePool)
 }
@@ -93,7 +93,7 @@ func (l *lab) typesFor(pool *v1.NodePool) []*cloudprovider.InstanceType {
 	return all
 }
 
-// claim asks for a small instance that meets the requirements. It has a name and a UID of its own.
+// claim asks for a small instance that meets the requirements. It has a unique name and UID.
 func (l *lab) claim(more ...v1.NodeSelectorRequirementWithMinValues) *v1.NodeClaim {
 	name := fmt.Sprintf("%s-%s-%d", poolName, l.options.RunID, l.session.counter.n.Add(1))
 	return &v1.NodeClaim{
@@ -109,12 +109,12 @@ func (l *lab) claim(more ...v1.NodeSelectorRequirementWithMinValues) *v1.NodeCla
 	}
 }
 
-// in is a requirement.
+// in returns a requirement.
 func in(key string, values ...string) v1.NodeSelectorRequirementWithMinValues {
 	return v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
 
-// ofOffering asks for an instance bought by just that offering, or one that can't be distinguished from it.
+// ofOffering asks for an instance of exactly that offering, or of one that can't be distinguished from it.
 func (l *lab) ofOffering(c cloudprovider.Candidate) *v1.NodeClaim {
 	wants := []v1.NodeSelectorRequirementWithMinValues{in(corev1.LabelInstanceTypeStable, c.Type.Name)}
 	for r := range c.Offering.Requirements.All {
@@ -125,7 +125,7 @@ func (l *lab) ofOffering(c cloudprovider.Candidate) *v1.NodeClaim {
 	return l.claim(wants...)
 }
 
-// order are the offerings that suit a claim, as the contract would try them.
+// order returns the offerings that suit a claim, in the order of the contract.
 func (l *lab) order(claim *v1.NodeClaim) []cloudprovider.Candidate {
 	return cloudprovider.LaunchOrder(l.types(), l.wants(claim), claim.Spec.Resources.Requests)
 }
@@ -138,8 +138,8 @@ func (l *lab) wants(claim *v1.NodeClaim) requirements.Set {
 	return set
 }
 
-// withRoom are the offerings with room that suit a small claim, at most one of each type; the test is skipped when there
-// are fewer than least.
+// withRoom returns the offerings with room that suit a small claim, at most one of each type; it skips the test if there are fewer than
+// least.
 func (l *lab) withRoom(least int, capacityTypes ...string) []cloudprovider.Candidate {
 	var found []cloudprovider.Candidate
 	seen := map[string]bool{}
@@ -163,7 +163,7 @@ func ofTypes(capacityTypes []string) string {
 	return " as " + strings.Join(capacityTypes, " or ")
 }
 
-// create launches an instance, which the lab ends when the clause is done.
+// create launches an instance, which the lab ends after the clause.
 func (l *lab) create(claim *v1.NodeClaim) *v1.NodeClaim {
 	created, err := l.Provider.Create(l.Context(), claim)
 	if err != nil {
@@ -172,7 +172,7 @@ func (l *lab) create(claim *v1.NodeClaim) *v1.NodeClaim {
 	return l.own(created)
 }
 
-// tryCreate launches an instance that may well be refused.
+// tryCreate launches an instance; the launch may fail.
 func (l *lab) tryCreate(claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	created, err := l.Provider.Create(l.Context(), claim)
 	if err != nil {
@@ -181,7 +181,7 @@ func (l *lab) tryCreate(claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	return l.own(created), nil
 }
 
-// inject is the hook of that name; an error when there is none, or the cloud can't have the fault.
+// inject calls the hook Inject; it fails if the hook is missing or the cloud can't have the fault.
 func (l *lab) inject(f Fault) (heal func(), err error) {
 	if l.Inject == nil {
 		return nil, errors.New("needs the hook Inject")
@@ -211,7 +211,7 @@ func (l *lab) own(created *v1.NodeClaim) *v1.NodeClaim {
 	return created
 }
 
-// list is the provider's list once it must be complete, by provider ID.
+// list returns the provider's list after the time when it must be complete, by provider ID.
 func (l *lab) list() map[string]*v1.NodeClaim {
 	l.lag()
 	return l.listBy(l.Provider)
@@ -239,7 +239,7 @@ func (l *lab) lag() {
 	}
 }
 
-// wait lets time pass, by the hook or for real.
+// wait lets time pass, by the hook or in reality.
 func (l *lab) wait(d time.Duration) {
 	if l.Advance != nil {
 		l.Advance(d)
@@ -248,7 +248,7 @@ func (l *lab) wait(d time.Duration) {
 	pass(l.Context(), d)
 }
 
-// later lets some time pass where that costs none.
+// later lets some time pass if the hook exists.
 func (l *lab) later() {
 	if l.Advance != nil {
 		l.Advance(l.options.Poll)
@@ -284,7 +284,8 @@ func (l *lab) waited() string {
 	return "after " + l.lastWait.String()
 }
 
-// patiently asks until done says so, and reports whether it did in time. A run that has waited in vain for real waits less from then on.
+// patiently polls done until it returns true, and reports whether it did in time. After a wait in real time has timed out, later waits are
+// shorter.
 func (l *lab) patiently(done func() bool) bool {
 	ok := l.within(l.patience(), done)
 	if !ok && l.Advance == nil {
@@ -293,7 +294,8 @@ func (l *lab) patiently(done func() bool) bool {
 	return ok
 }
 
-// within asks until done says so, and reports whether it did in time. In real time it asks often at first: many clouds are done at once.
+// within polls done until it returns true, and reports whether it did in time. In real time it polls often at first, because many clouds
+// need no time.
 func (l *lab) within(limit time.Duration, done func() bool) bool {
 	l.lastWait = limit
 	pause := l.options.Poll
@@ -313,12 +315,12 @@ func (l *lab) within(limit time.Duration, done func() bool) bool {
 	}
 }
 
-// end deletes an instance and waits until it is gone. Errors on the way are for the clauses about Delete.
+// end deletes an instance and waits until it is gone. Clauses about Delete cover its errors.
 func (l *lab) end(instance *v1.NodeClaim) {
 	var last error
 	if !l.patiently(func() bool {
 		last = l.Provider.Delete(l.Context(), instance)
-		// Whether the two agree is for CP-DELETE-01; everybody else waits for both.
+		// CP-DELETE-01 checks that the two agree; all other clauses wait for both.
 		return cloudprovider.IsNodeClaimNotFound(last) && (l.Instances == nil || !l.there(instance.Status.ProviderID))
 	}) {
 		l.Fatalf("instance %q is not gone %s, and the last Delete says %v (CP-DELETE-01)", instance.Status.ProviderID, l.waited(), last)
@@ -326,8 +328,8 @@ func (l *lab) end(instance *v1.NodeClaim) {
 	delete(l.owned, instance.Status.ProviderID)
 }
 
-// clear ends what the clause has left behind. Its context has ended, so it asks with one that has not, and it says nothing:
-// whether instances can be ended is for the clauses about that.
+// clear ends the instances that the clause has left. The clause's context has ended, so it uses another, and it reports nothing: other
+// clauses check whether instances can be ended.
 func (l *lab) clear() {
 	ctx := context.WithoutCancel(l.Context())
 	for _, id := range slices.Sorted(maps.Keys(l.owned)) {
@@ -335,7 +337,7 @@ func (l *lab) clear() {
 	}
 }
 
-// instances are those that the cloud shows; the clause is skipped without the hook.
+// instances returns the instances that the cloud shows; the clause is skipped without the hook.
 func (l *lab) instances() []Instance {
 	if l.Instances == nil {
 		l.Skip("needs the hook Instances")
@@ -347,7 +349,7 @@ func (l *lab) instances() []Instance {
 	return all
 }
 
-// there reports whether the cloud has an instance; by the provider where the cloud can't be seen.
+// there reports whether the cloud has an instance; without the hook it asks the provider.
 func (l *lab) there(id string) bool {
 	if l.Instances == nil {
 		_, err := l.Provider.Get(l.Context(), id)
@@ -356,7 +358,7 @@ func (l *lab) there(id string) bool {
 	return slices.ContainsFunc(l.instances(), func(m Instance) bool { return m.ProviderID == id })
 }
 
-// boughtAs finds a type and one of its offerings that an instance's labels tell of; nil when there is none.
+// boughtAs finds the type and the offering that match an instance's labels; false if there is none.
 func boughtAs(types []*cloudprovider.InstanceType, instance *v1.NodeClaim) (cloudprovider.Candidate, bool) {
 	for _, t := range types {
 		if t.Name != instance.Labels[corev1.LabelInstanceTypeStable] {

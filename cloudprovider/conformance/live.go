@@ -11,27 +11,26 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Correction is by how much a provider's model of one instance type differs from a node of that type.
+// Correction is the difference between a provider's model of one instance type and a node of that type.
 type Correction struct {
 	// InstanceType is its name.
 	InstanceType string `json:"instanceType"`
 	// Resource that differs.
 	Resource corev1.ResourceName `json:"resource"`
-	// Modelled are the provider's figures for the instance; Observed those that its node reports.
+	// Modelled is the provider's amount for the instance; Observed is the amount that its node reports.
 	Modelled resource.Quantity `json:"modelled"`
 	Observed resource.Quantity `json:"observed"`
 }
 
-// Excess is what the model promises and the node does not have; negative is what is wasted.
+// Excess is what the model promises beyond what the node has; a negative amount is wasted.
 func (c Correction) Excess() resource.Quantity {
 	excess := c.Modelled.DeepCopy()
 	excess.Sub(c.Observed)
 	return excess
 }
 
-// Compare is the correction of each resource in which the instance's node differs from what the provider told of the
-// instance, ordered by name; nil when they agree. Resources that only the node has, such as those of device plug-ins, are
-// passed over.
+// Compare returns the corrections for the resources in which the instance's node differs from the provider's description, ordered by name;
+// nil if they agree. Resources that only the node has, such as those of device plug-ins, are ignored.
 func Compare(instance *v1.NodeClaim, observed corev1.ResourceList) []Correction {
 	names := make([]corev1.ResourceName, 0, len(instance.Status.Allocatable))
 	for name := range instance.Status.Allocatable {
@@ -52,7 +51,7 @@ func Compare(instance *v1.NodeClaim, observed corev1.ResourceList) []Correction 
 	return corrections
 }
 
-// CorrectionTable is a Markdown table of corrections: what to add to each type's overhead, or to take off it.
+// CorrectionTable returns the corrections as a Markdown table: what to add to each type's overhead, or to subtract from it.
 func CorrectionTable(corrections []Correction) string {
 	var b strings.Builder
 	b.WriteString("| instance type | resource | modelled | observed | add to overhead |\n|---|---|---|---|---|\n")

@@ -22,23 +22,23 @@ type Result struct {
 	// Level and Clause that were tested: "Core", "CP-CREATE-02".
 	Level  Level  `json:"level"`
 	Clause string `json:"clause"`
-	// Says is the clause in a few words; the whole of it is in package cloudprovider.
+	// Says is a short form of the clause; package cloudprovider has the full text.
 	Says string `json:"says"`
 	// Outcome of the test.
 	Outcome Outcome `json:"outcome"`
 	// Reason why it was skipped; empty otherwise.
 	Reason string `json:"reason,omitempty"`
-	// Faults that were found; nil unless it failed.
+	// Faults found; nil unless it failed.
 	Faults []string `json:"faults,omitempty"`
 }
 
-// Report is what came of a run. It holds no times, so that the same provider gives the same report.
+// Report is the result of a run. It contains no times, so that the same provider gives the same report.
 type Report struct {
 	// Provider's name.
 	Provider string `json:"provider"`
-	// Results in the order of the levels, and in each in the order of the contract.
+	// Results in the order of the levels, and within each in the order of the contract.
 	Results []Result `json:"results"`
-	// Corrections that a live cloud asks for; nil where nodes were not observed. They are estimates to act on, no breach.
+	// Corrections for a live cloud; nil if nodes were not observed. They are estimates to use, not failures.
 	Corrections []Correction `json:"corrections,omitempty"`
 }
 
@@ -63,7 +63,7 @@ func (r *Report) Level(level Level) Outcome {
 	return outcome
 }
 
-// Failed are the clauses that failed, in the report's order; nil when none did.
+// Failed returns the clauses that failed, in the report's order; nil if none did.
 func (r *Report) Failed() []string {
 	var failed []string
 	for _, result := range r.Results {
@@ -74,7 +74,7 @@ func (r *Report) Failed() []string {
 	return failed
 }
 
-// WriteJSON writes the report for instances.
+// WriteJSON writes the report as JSON, for programs.
 func (r *Report) WriteJSON(w io.Writer) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
@@ -85,7 +85,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-// WriteMarkdown writes the report for people: the levels, then every clause, then the corrections.
+// WriteMarkdown writes the report as Markdown, for readers: the levels, then every clause, then the corrections.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Conformance of provider %s\n\nThe clauses are those of package `cloudprovider`.\n\n", r.Provider)
@@ -121,7 +121,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	return nil
 }
 
-// cell keeps a text on one line of a table.
+// cell removes line breaks from a text, for a table.
 func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "\n", " ").Replace(text)
 }

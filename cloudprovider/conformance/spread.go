@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// spread are offerings with room that suit a small claim, at most Options.Spread: the cheapest first, then those that show the most
-// that the ones before do not. With enough of them every zone is there with every capacity type, and every architecture, operating
-// system and region. A provider that uses only one region, or reads only one kind of instance, works only for the cheapest
+// spread returns offerings with room that suit a small claim, at most Options.Spread: the cheapest first, then those that add most variety
+// to the ones before. With enough of them, every zone occurs with every capacity type, and so does every architecture, operating system and
+// region. So it also finds providers that use only one region, or read only one kind of instance, and therefore work only for the cheapest
 // offering.
 func (l *lab) spread() []cloudprovider.Candidate {
 	var left, chosen []cloudprovider.Candidate
@@ -43,7 +43,7 @@ func (l *lab) spread() []cloudprovider.Candidate {
 	return chosen
 }
 
-// news counts what an offering shows that is not shown yet.
+// news counts the facets of an offering that are not shown yet.
 func news(c cloudprovider.Candidate, shown map[string]bool) int {
 	n := 0
 	for _, facet := range facets(c) {
@@ -54,7 +54,7 @@ func news(c cloudprovider.Candidate, shown map[string]bool) int {
 	return n
 }
 
-// facets are what providers distinguish instances by: where they are, how they are bought, what they run.
+// facets are the properties by which providers distinguish instances: where they are, how they are bought, what they run.
 func facets(c cloudprovider.Candidate) []string {
 	zone := stated(c, corev1.LabelTopologyZone)
 	return []string{
@@ -66,7 +66,7 @@ func facets(c cloudprovider.Candidate) []string {
 	}
 }
 
-// stated is the first value that the offering has for a label, or else its type; empty when neither has any.
+// stated returns the first value that the offering, or else its type, has for a label; empty if neither has one.
 func stated(c cloudprovider.Candidate, key string) string {
 	for _, set := range []requirements.Set{c.Offering.Requirements, c.Type.Requirements} {
 		if values := set.Get(key).Values(); set.Has(key) && len(values) > 0 {
@@ -76,7 +76,7 @@ func stated(c cloudprovider.Candidate, key string) string {
 	return ""
 }
 
-// spreadInstance is an instance of a spread, and the offering that was asked for.
+// spreadInstance is an instance of a spread, and the offering that was requested.
 type spreadInstance struct {
 	claim, instance *v1.NodeClaim
 	of              cloudprovider.OfferingKey
@@ -86,7 +86,7 @@ func (m spreadInstance) String() string {
 	return fmt.Sprintf("%q (%s)", m.instance.Status.ProviderID, m.of)
 }
 
-// launchSpread launches one instance of each offering of a spread. Offerings that have no room any more are left out.
+// launchSpread launches one instance of each offering of a spread. Offerings without room are left out.
 func (l *lab) launchSpread() []spreadInstance {
 	var launched []spreadInstance
 	for _, c := range l.spread() {

@@ -11,66 +11,62 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Factory makes a provider to be tested, on a cloud that has none of the kit's instances. It is called for every clause and, in
-// properties, for every trial. A factory for a real cloud may return the same provider each time, because the kit uses only its own
-// instances and terminates them. What the factory opens it closes with t.Cleanup; t.Fatal and t.Skip end the clause.
+// Factory makes a provider to test, on a cloud without any instances of the kit. It is called for every clause and, in properties, for
+// every trial. A factory for a real cloud may return the same provider each time, because the kit uses only its own instances and
+// terminates them. The factory closes what it opens with t.Cleanup; t.Fatal and t.Skip end the clause.
 type Factory func(t testing.TB) Subject
 
-// Subject is a provider under test, and what the kit may know of it and do to its cloud. Provider alone is required: a
-// clause that needs a hook which is nil is skipped, and the report says which hook it was.
+// Subject is a provider under test, with facts about it and hooks for its cloud. Only Provider is required: a clause that needs a missing
+// hook is skipped, and the report names the hook.
 type Subject struct {
 	// Provider under test.
 	Provider cloudprovider.CloudProvider
-	// NodePool that instance types are asked for and that claims are of; nil means one named "conformance" without requirements. With
-	// one of v1alpha5 (v1.SetGenerationOf) the kit looks whether the provider serves those too: claims have the label of
-	// that generation then, and instances have to.
+	// NodePool for which instance types are requested and to which claims belong; nil means one named "conformance" without requirements.
+	// If it is a v1alpha5 pool (v1.SetGenerationOf), the kit checks that the provider supports that generation: claims then have its label,
+	// and instances must have it.
 	NodePool *v1.NodePool
-	// NodeClass that claims are launched from; zero means one named "default" of the kind that the provider declares
-	// first.
+	// NodeClass from which claims are launched; zero means one named "default" of the first kind that the provider declares.
 	NodeClass v1.NodeClassReference
-	// Requirements are added to every claim, to keep a run on a real cloud to instances that cost little. Nil adds none.
+	// Requirements are added to every claim, to limit a run on a real cloud to cheap instances. Nil adds none.
 	Requirements []v1.NodeSelectorRequirementWithMinValues
-	// VolumeTopologyKeys are the zone labels that the cloud's CSI drivers put on volumes. Nil means that there are none of
-	// their own.
+	// VolumeTopologyKeys are the zone labels that the cloud's CSI drivers set on volumes. Nil means that they use no labels of their own.
 	VolumeTopologyKeys []string
 
 	Hooks
 }
 
-// Hooks let the kit act on the cloud behind the provider. Each may be nil.
+// Hooks let the kit act on the cloud behind the provider. Each hook may be nil.
 type Hooks struct {
-	// Advance moves the clock of the cloud and of the provider. Nil means that time is real: the kit then waits for what
-	// takes time.
+	// Advance moves the clock of the cloud and of the provider. Nil means that time is real: the kit then waits.
 	Advance func(time.Duration)
-	// Restart is what the next process would hold: another provider for the same cluster and cloud, which knows nothing
-	// but what the cloud says.
+	// Restart returns the provider of a restarted process: for the same cluster and cloud, but knowing only what the cloud reports.
 	Restart func() cloudprovider.CloudProvider
-	// OtherCluster is a provider for another cluster in the same cloud.
+	// OtherCluster returns a provider for another cluster in the same cloud.
 	OtherCluster func() cloudprovider.CloudProvider
-	// Instances are those the cloud has, as its console shows them: all that are not gone, of this cluster at least.
+	// Instances returns the cloud's instances as its console shows them: all that are not gone, at least those of this cluster.
 	Instances func(context.Context) ([]Instance, error)
-	// SellOut takes away the stock of the offerings that match, without telling the provider. The result puts it back.
+	// SellOut takes away the stock of the matching offerings, without informing the provider. The result restores it.
 	SellOut func(match func(cloudprovider.OfferingKey) bool) (restock func())
-	// Inject makes calls of the provider meet trouble in the cloud until cleared. What this cloud can't have is
-	// errors.ErrUnsupported.
+	// Inject makes calls of the provider fail in the cloud until heal is called. It returns errors.ErrUnsupported for a fault that this
+	// cloud can't have.
 	Inject func(Fault) (heal func(), err error)
-	// Stall blocks the cloud's calls that the method needs until they are released. A call that hangs must get at least a second before
-	// the kit gives up. What can't be stalled is errors.ErrUnsupported.
+	// Stall blocks the cloud's calls that the method needs until release is called. A stalled call must get at least a second before the
+	// kit gives up. It returns errors.ErrUnsupported for a method that can't be stalled.
 	Stall func(Method) (release func(), err error)
-	// SetNodeClass makes a node class ready, missing and so on. A reference nobody spoke of before is a new node class.
+	// SetNodeClass makes a node class ready, missing and so on. An unknown reference creates a new node class.
 	SetNodeClass func(v1.NodeClassReference, NodeClassState) error
 	// MakeDrift makes the instance differ from what its node class asks for.
 	MakeDrift func(providerID string) error
-	// Interrupt has the cloud announce what it will do to an instance after the notice, and then do it.
+	// Interrupt makes the cloud announce what it will do to an instance after the notice, and then do it.
 	Interrupt func(providerID string, kind cloudprovider.InterruptionKind, notice time.Duration) error
-	// WithoutRepair is a provider whose operator has turned repair off. Nil when providers know nothing of that, and their
-	// callers leave the policies aside.
+	// WithoutRepair returns a provider for which the operator has turned repair off. Nil if providers have no such setting, and callers
+	// ignore the policies instead.
 	WithoutRepair func() cloudprovider.CloudProvider
-	// Noise puts messages into the source of interruptions that mean nothing to a cluster, or can't be parsed.
+	// Noise puts messages into the source of interruptions that do not concern a cluster, or can't be parsed.
 	Noise func() error
 }
 
-// NodeClassState is a state that a node class can be put into.
+// NodeClassState is a state of a node class that SetNodeClass can set.
 type NodeClassState string
 
 // The states of node classes.
@@ -81,25 +77,25 @@ const (
 	NodeClassTerminating NodeClassState = "Terminating"
 )
 
-// An Instance as the cloud knows it, not the provider.
+// An Instance as the cloud shows it, not the provider.
 type Instance struct {
-	// ProviderID as the provider would call it.
+	// ProviderID in the provider's format.
 	ProviderID string
-	// ClaimUID it was launched for, as its tags say; empty without such a tag.
+	// ClaimUID of its claim, as its tags say; empty without such a tag.
 	ClaimUID string
 	// Live is true while it boots or runs, false while it shuts down.
 	Live bool
-	// Taints that its node joins with; nil when the hook does not know.
+	// Taints that its node joins with; nil if the hook does not know.
 	Taints []corev1.Taint
 	// Observed is what its node has reported; nil until there is a node.
 	Observed *Observed
 }
 
-// Observed is what a real node says of itself.
+// Observed is what a real node reports about itself.
 type Observed struct {
 	// Allocatable of status.allocatable.
 	Allocatable corev1.ResourceList
-	// VolumeLimits of CSINode.spec.drivers[].allocatable.count; nil when not known.
+	// VolumeLimits are those of CSINode.spec.drivers[].allocatable.count; nil if not known.
 	VolumeLimits map[string]int32
 }
 
@@ -119,17 +115,16 @@ const (
 	MethodRegistered           Method = "Registered"
 )
 
-// Fault is trouble in the cloud, in the words of what the provider should make of it.
+// Fault is a failure in the cloud, described by what the provider should make of it.
 type Fault struct {
-	// Method of the provider that meets it.
+	// Method of the provider that the fault affects.
 	Method Method
-	// Kind of error that the provider must come to. Empty is an error that the cloud explains in no way the provider
-	// could know.
+	// Kind of error that the provider must return. Empty means an error that the provider can't interpret.
 	Kind cloudprovider.ErrorKind
-	// Also is a second failure in the same call, which the error must also report. Empty for none.
+	// Also is a second failure in the same call, which the error must report too. Empty means none.
 	Also cloudprovider.ErrorKind
-	// RetryAfter is how long a throttling cloud asks to be left alone; zero when it does not say.
+	// RetryAfter is the delay that a throttling cloud requests; zero if it states none.
 	RetryAfter time.Duration
-	// Lost lets the cloud do what it was asked and loses its answer.
+	// Lost makes the cloud do what it was asked and lose its answer.
 	Lost bool
 }

@@ -45,7 +45,7 @@ func copyOf(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// lackNew is lack for a node to be launched: one whose DaemonSets take more than it has, of anything, is not.
+// lackNew is lack for a node to be launched: such a node must not be overcommitted by DaemonSets in any resource.
 func lackNew(need, have corev1.ResourceList) string {
 	for name, q := range have {
 		if q.Sign() < 0 {
@@ -55,8 +55,8 @@ func lackNew(need, have corev1.ResourceList) string {
 	return lack(need, have)
 }
 
-// lack says which resource is short; empty when need is within have. Only what is asked for is compared, as by
-// kube-scheduler's NodeResourcesFit: a node that is overcommitted in something else takes the pods.
+// lack names a resource of which need exceeds have; empty if there is none. Only requested resources are compared, as in kube-scheduler's
+// NodeResourcesFit: a node that is overcommitted in another resource still takes the pods.
 func lack(need, have corev1.ResourceList) string {
 	for name, q := range need {
 		if h := have[name]; q.Sign() > 0 && q.Cmp(h) > 0 {
@@ -66,7 +66,7 @@ func lack(need, have corev1.ResourceList) string {
 	return ""
 }
 
-// requestsOf is what a pod takes.
+// requestsOf returns the requests of a pod.
 func requestsOf(pod *corev1.Pod) corev1.ResourceList {
 	stubborn := pod.Status.Resize == corev1.PodResizeStatusInfeasible
 	for _, cond := range pod.Status.Conditions {
@@ -115,8 +115,8 @@ func requestsOf(pod *corev1.Pod) corev1.ResourceList {
 	return running
 }
 
-// daemonPod is the pod that stands for a DaemonSet: the newest one bound to a node that stays, with the template's node
-// affinity, else one made from the template.
+// daemonPod returns a pod that represents a DaemonSet: the newest one bound to a node that stays, with the template's node affinity, or
+// else one made from the template.
 func (c *checker) daemonPod(set *appsv1.DaemonSet) *corev1.Pod {
 	var newest *corev1.Pod
 	for i := range c.s.Nodes {
@@ -180,7 +180,7 @@ func daemonOf(pod *corev1.Pod, set *appsv1.DaemonSet) bool {
 	})
 }
 
-// room is what pods may have of a node of the type bought by the offering.
+// room is what pods can use on a node of the type bought as the offering.
 func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := capacity(it, o)
 	var huge resource.Quantity
@@ -218,7 +218,7 @@ func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.Reso
 	return out
 }
 
-// capacity is the whole node.
+// capacity is the whole node's.
 func capacity(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := copyOf(it.Capacity)
 	for name, q := range o.Capacity {

@@ -7,12 +7,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// certificateRules checks that the classes name rules that there are, and that no new node of the plan breaks one: pods of classes
-// that are told apart by nothing but a rule are counted as those that take least.
+// certificateRules checks that the classes name existing rules, and that no new node of the plan breaks one. Pods of classes that differ
+// only in a rule are counted as those that take least.
 func (c *checker) certificateRules(cert *scheduling.Certificate) {
 	for _, class := range cert.Classes {
 		for name, takes := range class.Takes {
-			// Of a resource in whole units a pod takes no more than it asks for.
+			// A pod takes no more of a resource in whole units than it requests.
 			if r := ruleOf(cert, name); takes <= 0 || r == nil || r.Resource == "" && r.Amount < takes || r.Resource != "" && wholeUnits(r, class.Requests) < takes {
 				c.fault("certificate", "a class takes %d of %s", takes, name)
 			}
@@ -46,7 +46,7 @@ func (c *checker) certificateRules(cert *scheduling.Certificate) {
 	}
 }
 
-// ruleOf is the certificate's rule of that name; nil if it has none.
+// ruleOf returns the certificate's rule with that name; nil if it has none.
 func ruleOf(cert *scheduling.Certificate, name string) *planning.CertificateRule {
 	for i := range cert.Rules {
 		if cert.Rules[i].Name == name {
@@ -56,7 +56,7 @@ func ruleOf(cert *scheduling.Certificate, name string) *planning.CertificateRule
 	return nil
 }
 
-// amountOf is what a node with that room has of a rule's amount; -1 if the certificate has no such rule.
+// amountOf returns the amount of a rule on a node with that room; -1 if the certificate has no such rule.
 func amountOf(cert *scheduling.Certificate, name string, have corev1.ResourceList) int64 {
 	switch r := ruleOf(cert, name); {
 	case r == nil:
@@ -68,7 +68,7 @@ func amountOf(cert *scheduling.Certificate, name string, have corev1.ResourceLis
 	}
 }
 
-// wholeUnits is how many whole units of the rule's resource a list has.
+// wholeUnits returns the whole units of the rule's resource in a list.
 func wholeUnits(r *planning.CertificateRule, list corev1.ResourceList) int64 {
 	q := list[r.Resource]
 	if r.Resource == corev1.ResourceCPU {

@@ -13,18 +13,18 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Fault is one thing that is wrong with a plan.
+// Fault is one fault of a plan.
 type Fault struct {
-	// Where is the part of the plan: a node, a pod, a pool.
+	// Where names the part of the plan: a node, a pod, a pool.
 	Where string
-	// What is wrong there, as a sentence.
+	// What describes the fault, as a sentence.
 	What string
 }
 
-// Error is "where: what".
+// Error returns "where: what".
 func (f Fault) Error() string { return f.Where + ": " + f.What }
 
-// Check returns everything that is wrong with the plan, nil for a plan that holds.
+// Check returns all faults of the plan, nil for a valid plan.
 func Check(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	c := newChecker(s, p)
 	c.podsOnce()
@@ -40,8 +40,8 @@ func Check(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	return c.faults
 }
 
-// CheckBound returns what is wrong with the plan's cost, its bound and the bound's certificate: a part of Check that takes little time
-// for hundreds of nodes, too.
+// CheckBound returns the faults in the plan's cost, its bound and the bound's certificate: the part of Check that is fast even for hundreds
+// of nodes.
 func CheckBound(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	c := newChecker(s, p)
 	c.costs()
@@ -56,11 +56,11 @@ type checker struct {
 	pools map[v1.PoolKey]*scheduling.NodePool
 	nodes map[string]*scheduling.Node
 	sets  []*corev1.Pod // one pod per DaemonSet
-	// spreading are the pods with spread constraints, waiting or bound.
+	// spreading are the pods with spread constraints, pending or bound.
 	spreading []*corev1.Pod
 	// namespaces are the labels of each namespace.
 	namespaces map[string]apilabels.Set
-	// statedOf are the label keys that a type's catalogs state.
+	// statedOf contains the label keys that a type's catalogs state.
 	statedOf map[*cloudprovider.InstanceType]statedKeys
 	faults   []Fault
 }
@@ -105,7 +105,7 @@ func (c *checker) fault(where, format string, args ...any) {
 	c.faults = append(c.faults, Fault{where, fmt.Sprintf(format, args...)})
 }
 
-// podsOnce: each waiting pod stands exactly once, and no other pod at all.
+// podsOnce checks that each pending pod is listed exactly once, and no other pod at all.
 func (c *checker) podsOnce() {
 	seen := map[scheduling.PodKey]int{}
 	for i := range c.p.NewNodes {
@@ -133,7 +133,7 @@ func (c *checker) podsOnce() {
 	}
 	for i := range c.p.Preemptions {
 		if key := c.p.Preemptions[i].Pod; seen[key] == 0 {
-			seen[key]++ // expected, so that it needs no place
+			seen[key]++ // kube-scheduler is expected to preempt for it, so it needs no place
 		}
 	}
 	for key := range c.pods {
@@ -143,7 +143,7 @@ func (c *checker) podsOnce() {
 	}
 }
 
-// typesOf are the instance types a pool may launch; none when it may launch nothing.
+// typesOf returns the instance types that a pool may launch; none if it may launch nothing.
 func (c *checker) typesOf(np *scheduling.NodePool) []*cloudprovider.InstanceType {
 	if np.NotReady != "" || np.Object.DeletionTimestamp != nil || np.Object.Spec.Replicas != nil {
 		return nil

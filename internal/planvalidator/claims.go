@@ -10,19 +10,18 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// attached is one volume of a pod, as far as it matters where the pod goes.
+// attached is one volume of a pod, with what restricts the pod's node.
 type attached struct {
-	// driver and id say what is attached to the node; no driver for what is not counted.
+	// driver and id identify what is attached to the node; no driver for volumes that are not counted.
 	driver, id string
-	// onNodes and onNew are alternatives of which a node must meet one; nil for any machine. New nodes can't be
-	// asked for a hostname.
+	// onNodes and onNew are alternatives of which a node must meet one; nil for any node. New nodes can't be selected by hostname.
 	onNodes, onNew [][]expression
-	// unmade volumes are made in the zone of the first pod that uses them.
+	// unmade volumes will be created in the zone of the first pod that uses them.
 	unmade bool
 }
 
-// volumesOf are the pod's volumes; false if something about them is beyond this checker: claims that wait for a volume made
-// by hand or were promised a node, PersistentVolumes of plugins built into Kubernetes.
+// volumesOf returns the pod's volumes. It returns false for volumes that this checker does not support: claims that wait for a manually
+// created volume or were assigned a node, and PersistentVolumes of in-tree plugins.
 func (c *checker) volumesOf(pod *corev1.Pod) ([]attached, bool) {
 	var out []attached
 	for i := range pod.Spec.Volumes {
@@ -34,8 +33,7 @@ func (c *checker) volumesOf(pod *corev1.Pod) ([]attached, bool) {
 		case v.Ephemeral != nil:
 			name = pod.Name + "-" + v.Name
 		default:
-			// Disks that pods name themselves can be used anywhere. They count as attached volumes of the driver that
-			// serves them.
+			// Disks that pods name directly can be used anywhere. They count as attached volumes of their driver.
 			if one := inlineDisk(&v.VolumeSource); one.driver != "" {
 				out = append(out, one)
 			}
@@ -50,7 +48,7 @@ func (c *checker) volumesOf(pod *corev1.Pod) ([]attached, bool) {
 	return out, true
 }
 
-// inlineDisk is the disk that a pod names without a claim; without a driver if it is not counted. Source: kube-scheduler's
+// inlineDisk returns the disk that a pod names without a claim; without a driver if it is not counted. Source: kube-scheduler's
 // NodeVolumeLimits with the translation of in-tree volumes to CSI.
 func inlineDisk(v *corev1.VolumeSource) attached {
 	switch {
@@ -92,7 +90,7 @@ func (c *checker) claimOf(namespace, name string, v *corev1.Volume) (attached, b
 	return attached{}, false
 }
 
-// unbound is a volume that a class will make: where its allowed topologies say.
+// unbound returns a volume that a class will create, limited by its allowed topologies.
 func (c *checker) unbound(id string, class *string) (attached, bool) {
 	for _, sc := range c.s.StorageClasses {
 		if class == nil || sc.Name != *class {
@@ -115,7 +113,7 @@ func (c *checker) unbound(id string, class *string) (attached, bool) {
 	return attached{}, false
 }
 
-// volume is one that is there: each term of its node affinity is an alternative, narrowed by its zone labels.
+// volume returns an existing volume: each term of its node affinity is an alternative, narrowed by its zone labels.
 func (c *checker) volume(pv *corev1.PersistentVolume) (attached, bool) {
 	var out attached
 	if pv.Spec.CSI != nil {
@@ -150,7 +148,7 @@ func (c *checker) volume(pv *corev1.PersistentVolume) (attached, bool) {
 	return out, true
 }
 
-// volumesRefuse checks where the pod's volumes are, that those yet to be made are used in one zone, and that the node
+// volumesRefuse checks that the pod's volumes can be used on the node, that those yet to be created are used in one zone, and that the node
 // can attach them all.
 func (w *world) volumesRefuse(m *machine, pod *corev1.Pod) string {
 	list, ok := w.c.volumesOf(pod)
@@ -224,7 +222,7 @@ func (m *machine) limits(driver string, n int64) bool {
 	return limited && n > limit
 }
 
-// togetherWith reports whether the pods that stand and use the volume are in the node's zone.
+// togetherWith reports whether the placed pods that use the volume are in the node's zone.
 func (w *world) togetherWith(m *machine, v attached) bool {
 	for _, other := range w.machines {
 		zone := w.domain(other, corev1.LabelTopologyZone)

@@ -14,10 +14,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// close reports whether two sums of money are the same up to rounding.
+// close reports whether two sums of money are equal up to rounding.
 func close(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(1, math.Abs(a), math.Abs(b)) }
 
-// costs: the cost is the sum of the prices, the bound is not above it and is what the certificate adds up to.
+// costs checks that the cost is the sum of the prices, and that the bound is not above it and equals what the certificate adds up to.
 func (c *checker) costs() {
 	sum := 0.0
 	for i := range c.p.NewNodes {
@@ -47,7 +47,7 @@ func (c *checker) costs() {
 // attachPrefix begins the names under which certificates count attached volumes, by driver.
 const attachPrefix = "attachable-volumes-csi-"
 
-// withoutVolumes is the list without attached volumes.
+// withoutVolumes returns the list without attached volumes.
 func withoutVolumes(list corev1.ResourceList) corev1.ResourceList {
 	out := copyOf(list)
 	for name := range out {
@@ -58,7 +58,7 @@ func withoutVolumes(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// ordinary is the list without attached volumes and devices.
+// ordinary returns the list without attached volumes and devices.
 func ordinary(list corev1.ResourceList) corev1.ResourceList {
 	out := withoutVolumes(list)
 	for name := range out {
@@ -74,7 +74,7 @@ func countsDevices(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), planning.DevicesPrefix)
 }
 
-// nodeRulesAlone reports whether the pod's rules, if it has any, are about single nodes: no node is closed to it for their sake.
+// nodeRulesAlone reports whether all of the pod's rules concern single nodes, so that they exclude no node.
 func nodeRulesAlone(pod *corev1.Pod) bool {
 	if a := pod.Spec.Affinity; a != nil {
 		if a.NodeAffinity != nil || a.PodAffinity != nil {
@@ -90,9 +90,8 @@ func nodeRulesAlone(pod *corev1.Pod) bool {
 	})
 }
 
-// certificate checks that its classes are the pods on new nodes, that their values add up to the bound and, where
-// every pod may use every node, that no type can hold more value than it costs. What its rules say of single nodes is checked by
-// the nodes of the plan, which keep them.
+// certificate checks that its classes are the pods on new nodes, that their values add up to the bound and, if every pod may use every
+// node, that no type can hold more value than it costs. Its rules about single nodes are checked on the nodes of the plan, which keep them.
 func (c *checker) certificate(cert *scheduling.Certificate) {
 	left := map[string]int{}
 	free := len(c.pools) == 1
@@ -145,10 +144,9 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 	}
 }
 
-// certificateTypes repeats the proof: for each node the pool may launch, the resources at their multipliers plus
-// what the pods that fit are worth beyond are within the price, or within the price and what it uses of something limited.
-// A certificate has one entry per instance type; where offerings of a type differ in what they leave for pods, it can only
-// be repeated for the price it names.
+// certificateTypes repeats the proof: for each node that the pool may launch, the resources at their multipliers plus the pods' worth
+// beyond these must not exceed the price, or the price plus the value of the limited things that the node uses. A certificate has one entry
+// per instance type; if offerings of a type differ in their room for pods, the proof can only be repeated for the price it names.
 func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 	type machine struct {
 		offering *cloudprovider.Offering
@@ -198,14 +196,14 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 	}
 }
 
-// allowance is what a node may be worth beyond its price, and whose multipliers may show that it isn't worth more.
+// allowance is how much a node may be worth beyond its price, and whose multipliers may prove it.
 type allowance struct {
 	limited bool
 	beyond  float64
 	draws   []planning.CertificateDraw
 }
 
-// limitOf is the allowance of a node that uses so much of what is limited.
+// limitOf returns the allowance of a node that uses that amount of a limited thing.
 func limitOf(cert *scheduling.Certificate, want planning.CertificateLimit, uses float64) allowance {
 	out := allowance{limited: true}
 	for _, l := range cert.Limits {
@@ -216,7 +214,7 @@ func limitOf(cert *scheduling.Certificate, want planning.CertificateLimit, uses 
 	return out
 }
 
-// reservedLimit is the allowance of an offering, none unless it is reserved.
+// reservedLimit returns the allowance of an offering; none unless it is reserved.
 func (c *checker) reservedLimit(cert *scheduling.Certificate, np *scheduling.NodePool, o *cloudprovider.Offering) allowance {
 	id := reservation(o)
 	if id == "" {
@@ -241,19 +239,19 @@ func (c *checker) reservedLimit(cert *scheduling.Certificate, np *scheduling.Nod
 	return allowance{limited: true}
 }
 
-// certificateType checks that a node of the type and price holds no more than that and its allowance.
+// certificateType checks that a node of the type and price holds no more value than its price and its allowance.
 func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, price float64, allowed allowance) {
 	at := slices.IndexFunc(cert.Types, func(t planning.CertificateType) bool { return t.Name == it.Name })
 	var multipliers []prices
 	for i := range cert.Types {
-		// Of several for the type any will do. Where there is a limit, whatever proves it: kinds that others stand in for are
+		// If the type has several, any may prove it. With a limit, any multipliers may prove it, because kinds that others can replace are
 		// left out.
 		if cert.Types[i].Name == it.Name || allowed.limited {
 			multipliers = append(multipliers, pricesOf(&cert.Types[i]))
 		}
 	}
 	if allowed.limited {
-		multipliers = append(multipliers, prices{}) // pods of no value
+		multipliers = append(multipliers, prices{}) // pods without value
 	}
 	for i := range allowed.draws {
 		multipliers = append(multipliers, pricesOf(&allowed.draws[i].CertificateType))
@@ -274,7 +272,7 @@ func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovide
 	}
 }
 
-// withVolumes is the room with what the type attaches of the volumes that classes count.
+// withVolumes returns the room plus the number of volumes that the type attaches, for volumes that classes count.
 func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList) corev1.ResourceList {
 	have = copyOf(have)
 	for _, class := range cert.Classes {
@@ -311,7 +309,7 @@ func howMany(cert *scheduling.Certificate, class *planning.CertificateClass, hav
 type prices struct {
 	resources map[corev1.ResourceName]float64
 	rules     map[string]float64
-	// whole are resources that whole pods are counted in.
+	// whole are resources that are counted in whole pods.
 	whole []planning.CertificateCount
 }
 
@@ -327,7 +325,7 @@ func (c *checker) holdsAny(cert *scheduling.Certificate, it *cloudprovider.Insta
 	})
 }
 
-// mostWorth bounds what a node can hold by multipliers.
+// mostWorth is an upper bound on what a node can hold, by the multipliers.
 func (c *checker) mostWorth(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, multipliers prices) float64 {
 	have = withVolumes(cert, it, have)
 	worth := 0.0
@@ -361,7 +359,7 @@ func (c *checker) mostWorth(cert *scheduling.Certificate, it *cloudprovider.Inst
 	return worth + mostFilling(filling, unitsOf(multipliers.whole, have))
 }
 
-// amountsText spells out a list in whole units, cpu in thousandths, zeros left out, so that equal lists have equal text.
+// amountsText formats a list in whole units, cpu in thousandths, without zeros, so that equal lists have equal text.
 func amountsText(list corev1.ResourceList) string {
 	var parts []string
 	for name, q := range list {

@@ -10,14 +10,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// deviceNetwork is the devices that are not of one node, with the nodes that can use each.
+// deviceNetwork contains the devices that do not belong to one node, with the nodes that can use each.
 type deviceNetwork struct {
 	host *deviceHost
-	// nodes are by the place of the device; nil for all.
+	// nodes are indexed like the devices; nil for all.
 	nodes []*corev1.NodeSelector
 }
 
-// newNetwork is nil without such devices.
+// newNetwork returns nil if there are no such devices.
 func (c *deviceChecker) newNetwork() *deviceNetwork {
 	n := &deviceNetwork{host: newDeviceHost()}
 	for _, slice := range c.s.ResourceSlices {
@@ -36,7 +36,7 @@ func (c *deviceChecker) newNetwork() *deviceNetwork {
 	return n
 }
 
-// nodesOf selects the nodes that can use the device; nil for all.
+// nodesOf returns a selector for the nodes that can use the device; nil for all.
 func nodesOf(slice *resourcev1.ResourceSlice, d *resourcev1.Device) *corev1.NodeSelector {
 	all, selector, name := slice.Spec.AllNodes, slice.Spec.NodeSelector, (*string)(nil)
 	if slice.Spec.PerDeviceNodeSelection != nil && *slice.Spec.PerDeviceNodeSelection {
@@ -55,7 +55,7 @@ func nodesOf(slice *resourcev1.ResourceSlice, d *resourcev1.Device) *corev1.Node
 	return selector
 }
 
-// reached are the devices that nodes with each of the labels can use.
+// reached returns the devices that nodes with any of these labels can use.
 func (c *deviceChecker) reached(of []labels) []*hostDevice {
 	var out []*hostDevice
 	for i, d := range c.network.host.devices {
@@ -66,7 +66,7 @@ func (c *deviceChecker) reached(of []labels) []*hostDevice {
 	return out
 }
 
-// selectedBy reports whether the node is sure to be selected.
+// selectedBy reports whether the selector certainly selects the node.
 func (c *deviceChecker) selectedBy(m labels, nodes *corev1.NodeSelector) bool {
 	if len(nodes.NodeSelectorTerms) == 0 {
 		return false
@@ -74,8 +74,8 @@ func (c *deviceChecker) selectedBy(m labels, nodes *corev1.NodeSelector) bool {
 	return c.accepts(m, &corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: nodes}}})
 }
 
-// together checks that the claims of all nodes can have their devices at once, where some devices are not of one node: by the first type of each new node,
-// and for each of its other types that its pods alone could have theirs.
+// together checks that the claims of all nodes can get their devices at once, if some devices do not belong to one node: with the first
+// type of each new node, and for each of its other types with its pods alone.
 func (c *deviceChecker) together() {
 	if c.network == nil {
 		return
@@ -107,7 +107,7 @@ func (c *deviceChecker) together() {
 	c.possible("the plan", all)
 }
 
-// possible checks that the claims can have their devices at once.
+// possible checks that the claims can get their devices at once.
 func (c *deviceChecker) possible(where string, claims []hostedClaim) {
 	steps := maxDeviceSteps
 	if t := (&deviceTrial{c: c, claims: claims, steps: &steps}); !t.claim(0) && steps > 0 {
@@ -115,14 +115,14 @@ func (c *deviceChecker) possible(where string, claims []hostedClaim) {
 	}
 }
 
-// labelsOf are what is known of the new node's labels, by each offering that its claim leaves open.
+// labelsOf returns what is known of the new node's labels, for each offering that its claim allows.
 func (c *deviceChecker) labelsOf(n *scheduling.NewNode) []labels {
 	var out []labels
 	c.eachOpen(n, func(_ *cloudprovider.InstanceType, _ *cloudprovider.Offering, m labels) { out = append(out, m) })
 	return out
 }
 
-// launchable are the devices of the new node as the type of that name, by each offering that its claim leaves open.
+// launchable returns the devices of the new node as the type with that name, for each offering that its claim allows.
 func (c *deviceChecker) launchable(n *scheduling.NewNode, name string) []*deviceHost {
 	var out []*deviceHost
 	c.eachOpen(n, func(it *cloudprovider.InstanceType, o *cloudprovider.Offering, _ labels) {
@@ -133,7 +133,7 @@ func (c *deviceChecker) launchable(n *scheduling.NewNode, name string) []*device
 	return out
 }
 
-// eachOpen visits the available offerings of the node's types that its claim leaves open.
+// eachOpen visits the available offerings of the node's types that its claim allows.
 func (c *deviceChecker) eachOpen(n *scheduling.NewNode, visit func(it *cloudprovider.InstanceType, o *cloudprovider.Offering, m labels)) {
 	np := c.pools[n.Pool]
 	if np == nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// CheckDevices returns what is wrong with the plan as to devices that pods claim: on each node, whichever of its types is launched, there must be
-// a way to give all claims their devices, found by trying; pods that share a claim must be on one node, and pods whose claims have devices where
-// these are. Devices that several nodes can use are given out once for all nodes together. No new node that could be launched may hold more of what
-// the certificate says pods are worth than it costs. What the matcher says of selectors is believed. Capacity with a request policy and extended
-// resources are not known.
+// CheckDevices returns the plan's faults in devices that pods claim. On each node, whichever of its types is launched, all claims must be
+// able to get their devices, which it tries; pods that share a claim must be on one node, and pods whose claims have devices must be where
+// these are. Devices that several nodes can use are assigned once for all nodes together. No new node that could be launched may hold pods
+// that, by the certificate's values, are worth more than the node costs. The matcher's verdicts on selectors are trusted. Capacity with a
+// request policy and extended resources are not supported.
 func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling.DeviceMatcher) []Fault {
 	c := &deviceChecker{checker: newChecker(s, p), matcher: matcher, hosts: map[string]string{}}
 	c.network = c.newNetwork()
@@ -45,7 +45,7 @@ func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling
 	return c.faults
 }
 
-// published are the devices of a node that exists, and what claims have of them.
+// published returns the devices of an existing node, and what is allocated of them.
 func (c *deviceChecker) published(node string) *deviceHost {
 	h := newDeviceHost()
 	for _, slice := range c.s.ResourceSlices {
@@ -57,7 +57,7 @@ func (c *deviceChecker) published(node string) *deviceHost {
 	return h
 }
 
-// holdAllocated takes what claims have of the host's devices.
+// holdAllocated subtracts what claims have of the host's devices.
 func (c *deviceChecker) holdAllocated(h *deviceHost) {
 	for _, claim := range c.s.ResourceClaims {
 		if claim.Status.Allocation != nil {
@@ -71,11 +71,11 @@ type deviceChecker struct {
 	matcher scheduling.DeviceMatcher
 	// hosts are the nodes of the pods of each shared claim.
 	hosts map[string]string
-	// network are the devices that several nodes can use; nil without.
+	// network contains the devices that several nodes can use; nil if there are none.
 	network *deviceNetwork
 }
 
-// newNode checks a new node as one of its types, by each of the offerings that its claim leaves open if these differ in their devices.
+// newNode checks a new node as one of its types, for each of the offerings that its claim allows if these differ in their devices.
 func (c *deviceChecker) newNode(n *scheduling.NewNode, it *cloudprovider.InstanceType) {
 	if !slices.ContainsFunc(it.Devices, func(p cloudprovider.DevicePool) bool { return len(p.Bindings) > 0 }) {
 		c.host(n.Name+" as "+it.Name, publishing(it, nil), n.Pods)
@@ -88,7 +88,8 @@ func (c *deviceChecker) newNode(n *scheduling.NewNode, it *cloudprovider.Instanc
 	})
 }
 
-// publishing is what drivers will publish on an instance of the type bought by the offering; nil for one without bound attributes.
+// publishing returns what drivers will publish on an instance of the type bought as the offering; nil for an offering without bound
+// attributes.
 func publishing(it *cloudprovider.InstanceType, o *cloudprovider.Offering) *deviceHost {
 	h := newDeviceHost()
 	for i := range it.Devices {
@@ -103,7 +104,7 @@ func publishing(it *cloudprovider.InstanceType, o *cloudprovider.Offering) *devi
 	return h
 }
 
-// bound gives the device the attribute of a binding.
+// bound adds the attribute of a binding to the device.
 func bound(d *resourcev1.Device, b *cloudprovider.AttributeBinding, it *cloudprovider.InstanceType, o *cloudprovider.Offering) {
 	have := it.Requirements
 	if o.Requirements.Has(b.Label) {
@@ -129,7 +130,7 @@ func bound(d *resourcev1.Device, b *cloudprovider.AttributeBinding, it *cloudpro
 // host checks the claims of one node's pods.
 func (c *deviceChecker) host(where string, h *deviceHost, pods []scheduling.PodKey) {
 	if c.network != nil {
-		return // see together
+		return // checked by together
 	}
 	steps := maxDeviceSteps
 	if t := (&deviceTrial{c: c, claims: c.claimsOn(where, h.devices, pods, map[string]bool{}), steps: &steps}); !t.claim(0) && steps > 0 {
@@ -137,7 +138,7 @@ func (c *deviceChecker) host(where string, h *deviceHost, pods []scheduling.PodK
 	}
 }
 
-// claimsOn are the claims of the pods that have no devices yet, each of which can have the given ones. Those seen are left out.
+// claimsOn returns the claims of the pods that have no devices yet; each can use the given devices. Claims in seen are left out.
 func (c *deviceChecker) claimsOn(where string, devices []*hostDevice, pods []scheduling.PodKey, seen map[string]bool) []hostedClaim {
 	var out []hostedClaim
 	for _, key := range pods {
@@ -161,7 +162,7 @@ func (c *deviceChecker) claimsOn(where string, devices []*hostDevice, pods []sch
 	return out
 }
 
-// apart checks that pods of one claim are where they can use its devices.
+// apart checks that pods that share a claim are where they can use its devices.
 func (c *deviceChecker) apart(host string, pods []scheduling.PodKey) {
 	for _, key := range pods {
 		pod := c.pods[key]
@@ -188,7 +189,7 @@ func (c *deviceChecker) apart(host string, pods []scheduling.PodKey) {
 	}
 }
 
-// claimed finds what a pod's claim asks for: its name if it is an object that pods may share, and the devices that it has.
+// claimed returns what a pod's claim asks for, its name if it is an object that pods may share, and the devices that it has.
 func (c *deviceChecker) claimed(pod *corev1.Pod, pc *corev1.PodResourceClaim) (string, *resourcev1.DeviceClaim, *resourcev1.AllocationResult) {
 	name := pc.ResourceClaimName
 	for i := range pod.Status.ResourceClaimStatuses {
@@ -211,7 +212,7 @@ func (c *deviceChecker) claimed(pod *corev1.Pod, pc *corev1.PodResourceClaim) (s
 	return "", nil, nil
 }
 
-// matches reports whether a request is about the device, free or not.
+// matches reports whether the device matches the request, free or not.
 func (c *deviceChecker) matches(r *resourcev1.DeviceSubRequest, d *hostDevice) bool {
 	at := slices.IndexFunc(c.s.DeviceClasses, func(class *resourcev1.DeviceClass) bool { return class.Name == r.DeviceClassName })
 	if at < 0 {
@@ -232,7 +233,7 @@ func (c *deviceChecker) matches(r *resourcev1.DeviceSubRequest, d *hostDevice) b
 	return true
 }
 
-// tolerates reports whether the device's taints let the request have it.
+// tolerates reports whether the request tolerates the device's taints.
 func tolerates(r *resourcev1.DeviceSubRequest, d *resourcev1.Device) bool {
 	for _, taint := range d.Taints {
 		if taint.Effect != resourcev1.DeviceTaintEffectNoSchedule && taint.Effect != resourcev1.DeviceTaintEffectNoExecute {

@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// maxDeviceSteps is how many devices are tried on one node. A node for which that is too few is passed over.
+// maxDeviceSteps bounds how many devices are tried on one node. If that is not enough, the node is skipped.
 const maxDeviceSteps = 200_000
 
-// deviceHost is the devices of a node, and what is left of them.
+// deviceHost contains the devices of a node, and what is left of them.
 type deviceHost struct {
 	devices  []*hostDevice
 	counters map[string]resource.Quantity
-	// slices counts what was published.
+	// slices counts the published slices.
 	slices int
 }
 
@@ -25,14 +25,14 @@ type hostDevice struct {
 	slice        int
 	driver, pool string
 	object       *resourcev1.Device
-	// says is all but the name.
+	// says describes everything except the name.
 	says string
 	uses int
-	// left is what is left of the capacities of a device that claims share.
+	// left is the remaining amount of each capacity of a device that claims share.
 	left map[resourcev1.QualifiedName]resource.Quantity
 }
 
-// alike reports whether it makes no difference which of the two a claim has: they say the same, draw on the same counters, and as much is left.
+// alike reports whether the two devices are interchangeable: equal descriptions, the same counters, and equal remaining amounts.
 func (d *hostDevice) alike(o *hostDevice) bool {
 	return d.of == o.of && d.slice == o.slice && d.uses == o.uses && d.says == o.says && (d.uses == 0 || equality.Semantic.DeepEqual(d.left, o.left))
 }
@@ -58,7 +58,7 @@ func (h *deviceHost) publish(driver, pool string, list []resourcev1.Device, sets
 	}
 }
 
-// hold takes what claims have.
+// hold subtracts what claims have.
 func (h *deviceHost) hold(list []resourcev1.DeviceRequestAllocationResult) {
 	for i := range list {
 		for _, d := range h.devices {
@@ -69,7 +69,7 @@ func (h *deviceHost) hold(list []resourcev1.DeviceRequestAllocationResult) {
 	}
 }
 
-// take takes the device with so much of its capacities, or gives it back if sign is -1.
+// take allocates the device with those amounts of its capacities, or releases it if sign is -1.
 func (h *deviceHost) take(d *hostDevice, amounts map[resourcev1.QualifiedName]resource.Quantity, sign int) {
 	if first := d.uses == 0 && sign > 0 || d.uses == 1 && sign < 0; first {
 		for _, draws := range d.object.ConsumesCounters {
@@ -95,7 +95,7 @@ func changed(have, by resource.Quantity, sign int) resource.Quantity {
 	return out
 }
 
-// over reports whether more is taken of the device than there is.
+// over reports whether more of the device is allocated than it has.
 func (h *deviceHost) over(d *hostDevice) bool {
 	if d.object.AllowMultipleAllocations == nil || !*d.object.AllowMultipleAllocations {
 		if d.uses > 1 {
@@ -122,7 +122,7 @@ func (h *deviceHost) over(d *hostDevice) bool {
 type deviceTrial struct {
 	c      *deviceChecker
 	claims []hostedClaim
-	// got are the devices of the present claim, with the names of the requests that have them.
+	// got are the devices of the present claim, with the names of their requests.
 	got   []gotDevice
 	steps *int
 }
@@ -156,7 +156,7 @@ func (t *deviceTrial) request(claim, at int) bool {
 	if e := r.Exactly; e != nil {
 		sub := &resourcev1.DeviceSubRequest{DeviceClassName: e.DeviceClassName, Selectors: e.Selectors, AllocationMode: e.AllocationMode, Count: e.Count, Tolerations: e.Tolerations, Capacity: e.Capacity}
 		if e.AdminAccess != nil && *e.AdminAccess {
-			return t.request(claim, at+1) // takes nothing
+			return t.request(claim, at+1) // needs no device
 		}
 		return t.meet(claim, at, sub, r.Name)
 	}
@@ -187,7 +187,7 @@ func (t *deviceTrial) meet(claim, at int, sub *resourcev1.DeviceSubRequest, full
 	return t.choose(claim, at, sub, about, int(max(sub.Count, 1)), gotDevice{request: name, full: full})
 }
 
-// choose takes left of the devices, in all ways, and goes on.
+// choose allocates left of the devices, in all combinations, and continues.
 func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of []*hostDevice, left int, as gotDevice) bool {
 	if left == 0 {
 		return t.request(claim, at+1)
@@ -198,7 +198,7 @@ func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of
 		}
 		d := of[i]
 		if slices.ContainsFunc(of[:i], d.alike) {
-			continue // in place of one that would not do
+			continue // this one equals a device that did not work
 		}
 		amounts := map[resourcev1.QualifiedName]resource.Quantity{}
 		for name, capacity := range d.object.Capacity {
@@ -222,7 +222,7 @@ func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of
 	return false
 }
 
-// keepsConstraints reports whether the claim's devices match, or differ, as it asks.
+// keepsConstraints reports whether the claim's devices match, or differ, as it requires.
 func (t *deviceTrial) keepsConstraints(spec *resourcev1.DeviceClaim) bool {
 	for i := range spec.Constraints {
 		k := &spec.Constraints[i]

@@ -12,20 +12,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Of devices a certificate counts resources that the planner made, with amounts that nobody else knows. What it proves can be checked all the same: pods of
-// its classes that a node can hold are worth no more than the node costs. So the most that a node can hold is looked for, by giving claims their devices.
+// For devices, a certificate counts resources that the planner invented, with amounts that only it knows. Its statement can still be
+// checked: pods of its classes that a node can hold are worth no more than the node costs. So this file searches for the most that a node
+// can hold, by giving claims their devices.
 
-// valuedPods are pods of new nodes that ask for the same.
+// valuedPods are pods of new nodes with equal requests and claims.
 type valuedPods struct {
 	requests corev1.ResourceList
 	claims   []*resourcev1.DeviceClaim
 	count    int
-	// value is the least that the certificate says one of them is worth.
+	// value is the least value that the certificate gives to one of them.
 	value float64
 }
 
-// deviceWorth checks that no node that could be launched holds pods that are worth more than it costs. It is left out where more than amounts and devices
-// decides that: rules, limits, several pools, costs of a model, DaemonSets, and claims that pods share.
+// deviceWorth checks that no node that could be launched holds pods worth more than it costs. It is skipped if more than amounts and
+// devices decides that: rules, limits, several pools, a cost model, DaemonSets, and claims that pods share.
 func (c *deviceChecker) deviceWorth() {
 	cert := c.p.Certificate
 	if cert == nil || len(cert.Rules)+len(cert.Limits)+len(c.s.DaemonSets) > 0 || len(c.pools) != 1 || c.s.CostModel != nil || c.network != nil {
@@ -52,7 +53,7 @@ func (c *deviceChecker) deviceWorth() {
 	}
 }
 
-// valued are the pods on new nodes, those first that are worth most; false if something else than amounts and devices decides where they fit.
+// valued returns the pods on new nodes, those with the highest value first; false if more than amounts and devices decides where they fit.
 func (c *deviceChecker) valued(cert *scheduling.Certificate) ([]*valuedPods, bool) {
 	groups := map[string]*valuedPods{}
 	for i := range c.p.NewNodes {
@@ -90,7 +91,8 @@ func (c *deviceChecker) valued(cert *scheduling.Certificate) ([]*valuedPods, boo
 	return out, true
 }
 
-// leastValue is the least that a class is worth that the pods may be counted in: it asks for the same amounts, for devices if they do, and has room for them.
+// leastValue is the least value of a class that may contain the pods: it has the same requests, asks for devices if they do, and has room
+// for them.
 func leastValue(cert *scheduling.Certificate, g *valuedPods) float64 {
 	least := math.Inf(1)
 	for i := range cert.Classes {
@@ -109,7 +111,7 @@ func leastValue(cert *scheduling.Certificate, g *valuedPods) float64 {
 	return least
 }
 
-// worthSearch looks for pods that a node holds and that are worth more than it costs.
+// worthSearch searches for pods that a node can hold and that are worth more than it costs.
 type worthSearch struct {
 	c       *deviceChecker
 	groups  []*valuedPods
@@ -122,8 +124,8 @@ type worthSearch struct {
 	worth   float64
 }
 
-// from tries so many pods of each group from that place on, next to what is worth have. It reports whether the node holds too much. A node for which the
-// steps are too few is passed over.
+// from tries all numbers of pods of each group from that index on, in addition to pods that are worth have. It reports whether the node
+// holds too much. A node that needs too many steps is skipped.
 func (w *worthSearch) from(at int, have float64) bool {
 	if have > w.price*(1+1e-6)+1e-8 {
 		w.worth = have
@@ -149,7 +151,7 @@ func (w *worthSearch) from(at int, have float64) bool {
 	}
 }
 
-// add puts one more pod of the group on the node, and reports whether it holds that.
+// add puts one more pod of the group on the node, and reports whether it fits.
 func (w *worthSearch) add(g *valuedPods) bool {
 	w.used = copyOf(w.used)
 	plus(w.used, g.requests)

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// diskClash says which disk that pods name themselves keeps the pod from the others' node; empty for none. Source:
-// kube-scheduler's VolumeRestrictions.
+// diskClash names a disk that pods name directly and that keeps the pod off the others' node; empty for none. Source: kube-scheduler's
+// VolumeRestrictions.
 func diskClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	for i := range pod.Spec.Volumes {
 		for _, x := range others {
@@ -39,7 +39,7 @@ func sameDisk(a, b *corev1.VolumeSource) string {
 	return ""
 }
 
-// takeAttached takes the volumes off the limits that VolumeAttachments attach to the node and none of its pods uses.
+// takeAttached subtracts from the limits those volumes that VolumeAttachments attach to the node and none of its pods uses.
 func (c *checker) takeAttached(n *scheduling.Node, limits map[string]int64) {
 	type volume struct{ driver, id string }
 	seen := map[volume]bool{}

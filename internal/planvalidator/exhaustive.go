@@ -11,10 +11,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Better looks for nodes and an order to bind pods in that place more pods than the plan: more of the highest
-// priority, or as many and more of the next, and so on. It tries everything: every set of nodes that the pools could
-// launch, up to one for each pod, and every order on every such set. It is for a handful of pods, without limits,
-// reservations or minValues. The result says what it found; empty for nothing.
+// Better searches for nodes and an order of binding that place more pods than the plan: more of the highest priority, or equally many and
+// more of the next, and so on. It tries everything: every set of nodes that the pools could launch, up to one for each pod, and every order
+// on every such set. It is for a handful of pods, without limits, reservations or minValues. The result describes what it found; empty for
+// nothing.
 func Better(s *scheduling.Snapshot, p *scheduling.Plan) string {
 	e := newExhaustive(newChecker(s, p))
 	if e.compare(e.possible(), e.best) <= 0 {
@@ -30,9 +30,9 @@ func Better(s *scheduling.Snapshot, p *scheduling.Plan) string {
 type exhaustive struct {
 	c    *checker
 	pods []*corev1.Pod
-	// alike is indexed like pods: the first pod that is the same but for its name.
+	// alike is indexed like pods: the first pod that is equal except for its name.
 	alike []int
-	// priorities of the pods, highest first; counts are indexed alike.
+	// priorities of the pods, highest first; counts have the same index.
 	priorities []int32
 	// kinds are the nodes worth launching.
 	kinds []*machine
@@ -71,7 +71,7 @@ func priorityOf(pod *corev1.Pod) int32 {
 	return *pod.Spec.Priority
 }
 
-// count is how many pods are as asked, by priority.
+// count returns how many pods satisfy the condition, by priority.
 func (e *exhaustive) count(is func(i int) bool) []int {
 	out := make([]int, len(e.priorities))
 	for i, pod := range e.pods {
@@ -85,7 +85,7 @@ func (e *exhaustive) count(is func(i int) bool) []int {
 // compare is positive if a is better than b.
 func (e *exhaustive) compare(a, b []int) int { return slices.Compare(a, b) }
 
-// possible counts the pods that some node takes, others aside.
+// possible counts the pods that some node takes when there are no other pods.
 func (e *exhaustive) possible() []int {
 	nodes := e.c.nodesThere()
 	return e.count(func(i int) bool {
@@ -93,7 +93,7 @@ func (e *exhaustive) possible() []int {
 	})
 }
 
-// takes reports whether the node suits the pod, other pods aside.
+// takes reports whether the node suits the pod when there are no other pods.
 func (e *exhaustive) takes(m *machine, pod *corev1.Pod) bool {
 	return blocking(&pod.Spec, m.taints) == nil && e.c.accepts(m.labels, &pod.Spec) && m.lack(requestsOf(pod)) == ""
 }
@@ -108,8 +108,8 @@ func (c *checker) nodesThere() []*machine {
 	return out
 }
 
-// findKinds lists the nodes that pools can launch and that take some pod. Of those that no rule and no pod can tell
-// apart, the ones with most room are enough.
+// findKinds lists the nodes that pools can launch and that take some pod. If no rule and no pod can distinguish several of them, only the
+// largest are kept.
 func (e *exhaustive) findKinds() {
 	c := e.c
 	texts := map[*machine]string{}
@@ -147,7 +147,7 @@ func (e *exhaustive) findKinds() {
 	})
 }
 
-// keep adds a kind unless one like it has as much room, and drops those that it replaces.
+// keep adds a kind unless an equivalent one has as much room, and drops those that it replaces.
 func (e *exhaustive) keep(m *machine, texts map[*machine]string) {
 	if slices.ContainsFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lackNew(m.room, k.room) == "" }) {
 		return
@@ -179,7 +179,7 @@ func (e *exhaustive) choose(set []*machine, at, n int) {
 	}
 }
 
-// bind tries all orders of binding pods to the nodes that are there and those of the set.
+// bind tries all orders of binding pods to the existing nodes and those of the set.
 func (e *exhaustive) bind(set []*machine) {
 	w := &world{c: e.c, byName: map[string]*machine{}}
 	for _, m := range e.c.nodesThere() {
@@ -197,7 +197,7 @@ func (e *exhaustive) bind(set []*machine) {
 	e.step(w, set, at, map[string]bool{})
 }
 
-// step binds one more pod in each way that is possible. at are the nodes of the pods, -1 for those that wait.
+// step binds one more pod in each possible way. at are the nodes of the pods, -1 for pending ones.
 func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bool) {
 	if text := fmt.Sprint(at); seen[text] || e.found != "" {
 		return
@@ -222,11 +222,11 @@ func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bo
 			j := slices.Index(e.pods, x)
 			return e.alike[j] == e.alike[i] && at[j] < 0
 		}) {
-			continue // bound, or one that is the same goes first
+			continue // bound, or an equal pod goes first
 		}
 		for n, m := range w.machines {
 			if n > there && set[n-there] == set[n-there-1] && !slices.Contains(at, n-1) && !slices.Contains(at, n) {
-				continue // of nodes that are the same, the first is filled first
+				continue // of equal nodes, the first is filled first
 			}
 			if w.refuses(m, pod) != "" {
 				continue

@@ -48,7 +48,7 @@ func (c *checker) view(n *scheduling.Node) view {
 	return out
 }
 
-// claimLabels are the claim's labels and what its requirements leave no choice about.
+// claimLabels returns the claim's labels and those that its requirements fix.
 func (c *checker) claimLabels(claim *v1.NodeClaim) labels {
 	single := map[string]string{}
 	for _, r := range claim.Spec.Requirements {
@@ -62,7 +62,7 @@ func (c *checker) claimLabels(claim *v1.NodeClaim) labels {
 	return c.fromMap(single)
 }
 
-// passing reports whether a node that comes up will lose the taint.
+// passing reports whether a node that is starting will lose the taint.
 func passing(t corev1.Taint, startup []corev1.Taint) bool {
 	for _, s := range startup {
 		if s.Key == t.Key && s.Effect == t.Effect {
@@ -87,8 +87,8 @@ func fill(have, from corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// freeOn is what waiting pods may have of a node: bound pods taken off, and for each DaemonSet that belongs there what
-// it will take beyond its pods that are bound.
+// freeOn returns what pending pods can use of a node: bound pods are subtracted, and for each DaemonSet that belongs there what it will
+// need beyond its bound pods.
 func (c *checker) freeOn(n *scheduling.Node, v view) corev1.ResourceList {
 	free := copyOf(v.room)
 	for _, pod := range n.Pods {

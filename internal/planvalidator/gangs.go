@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// withTemplates is the snapshot with a pod for each that a template of its gangs stands for.
+// withTemplates returns the snapshot with a pod for each member that a template of its gangs stands for.
 func withTemplates(s *scheduling.Snapshot) *scheduling.Snapshot {
 	if len(s.Gangs) == 0 {
 		return s
@@ -37,7 +37,7 @@ func withTemplates(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return &out
 }
 
-// gangs: each is placed whole or not at all, in one domain of each label that it requires, and the plan says so.
+// gangs checks that each gang is placed as a whole or not at all, in one domain of each label that it requires, and that the plan says so.
 func (c *checker) gangs() {
 	if len(c.p.Gangs) != len(c.s.Gangs) {
 		c.fault("gangs", "are %d in the plan, and %d in the snapshot", len(c.p.Gangs), len(c.s.Gangs))
@@ -86,7 +86,7 @@ func (c *checker) gang(g *scheduling.Gang, says *scheduling.GangPlacement, hosts
 	}
 }
 
-// gangDomains: what the gang requires is kept, and so is what the plan says of where it is.
+// gangDomains checks that the gang's requirements are met and that the plan names the right domains.
 func (c *checker) gangDomains(where string, g *scheduling.Gang, says *scheduling.GangPlacement, hosts map[scheduling.PodKey]func(key string) (string, bool)) {
 	kept := map[string]string{}
 	for _, d := range says.Domains {
@@ -110,7 +110,7 @@ func (c *checker) gangDomains(where string, g *scheduling.Gang, says *scheduling
 	}
 }
 
-// labelsOfPlaces reads labels of the node that each placed pod is on.
+// labelsOfPlaces returns functions that read the labels of each placed pod's node.
 func (c *checker) labelsOfPlaces() map[scheduling.PodKey]func(key string) (string, bool) {
 	out := map[scheduling.PodKey]func(key string) (string, bool){}
 	for i := range c.p.Existing {
@@ -153,7 +153,7 @@ func ofGang(u *scheduling.Unschedulable) bool {
 	return len(u.Reasons) == 1 && u.Reasons[0].Code == scheduling.ReasonGang
 }
 
-// withinGang is the pod as if it asked for the domains that its gang is in.
+// withinGang returns the pod with requirements for the domains of its gang.
 func (c *checker) withinGang(key scheduling.PodKey, pod *corev1.Pod) *corev1.Pod {
 	for i := range c.p.Gangs {
 		if len(c.p.Gangs[i].Domains) == 0 || !slices.Contains(c.s.Gangs[i].Members, key) {

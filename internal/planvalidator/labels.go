@@ -16,7 +16,7 @@ type rule struct {
 	values []string
 }
 
-// matches reports whether a node whose label has the value, or lacks it, keeps the rule.
+// matches reports whether a node meets the rule with that value of the label, or without the label.
 func (r rule) matches(value string, present bool) bool {
 	switch r.op {
 	case corev1.NodeSelectorOpIn:
@@ -44,8 +44,8 @@ func (r rule) matches(value string, present bool) bool {
 	return n <= bound // Lte
 }
 
-// label is what is known of one label of a node: every rule holds. No rules say nothing: the label may have any
-// value or be absent.
+// label is what is known of one label of a node: every rule holds. Without rules nothing is known: the label may have any value or be
+// absent.
 type label []rule
 
 func (l label) allows(value string, present bool) bool {
@@ -57,8 +57,8 @@ func (l label) allows(value string, present bool) bool {
 	return true
 }
 
-// samples are values that stand for all the label may have: each one listed in its rules or in r, their neighbours
-// when they are numbers, and one that is nobody's. Any rule treats an unlisted value like one of these.
+// samples returns values that represent all values the label may have: each value listed in its rules or in r, their neighbours if they are
+// numbers, and one value that no rule lists. Any rule treats an unlisted value like one of these.
 func (l label) samples(r rule) []string {
 	out := []string{"nobody-lists-this", "0", "1000000007"}
 	for _, x := range append(slices.Clone(l), r) {
@@ -74,7 +74,7 @@ func (l label) samples(r rule) []string {
 	return out
 }
 
-// ensures reports whether r holds whatever the label turns out to be. A label that nothing can satisfy ensures nothing.
+// ensures reports whether r holds for every value that the label may have. A label without any possible value ensures nothing.
 func (l label) ensures(r rule) bool {
 	possible := false
 	if l.allows("", false) {
@@ -94,7 +94,7 @@ func (l label) ensures(r rule) bool {
 	return possible
 }
 
-// possible reports whether any state of the label keeps all rules.
+// possible reports whether some value, or absence, satisfies all rules.
 func (l label) possible() bool {
 	anything := rule{op: corev1.NodeSelectorOpExists}
 	return l.allows("", false) || l.permits(anything)
@@ -108,7 +108,7 @@ func (l label) permits(r rule) bool {
 	return slices.ContainsFunc(l.samples(r), func(v string) bool { return l.allows(v, true) && r.matches(v, true) })
 }
 
-// labels is what is known of a node's labels. A key it does not hold is absent from the node.
+// labels is what is known of a node's labels. A key that is not in it is absent from the node.
 type labels map[string]label
 
 func (m labels) get(key string) label {
@@ -166,10 +166,11 @@ func (c *checker) fromMap(m map[string]string) labels {
 	return out
 }
 
-// nodeName is where the name of a Node stands among a node's labels, for matchFields.
+// nodeName is the key for the name of a Node among its labels, for matchFields.
 const nodeName = "(metadata.name)"
 
-// alternatives are what a pod selects, each with the operating system that it names: the kubelet of another rejects it.
+// alternatives returns what a pod selects, each alternative with the operating system that the pod names: the kubelet of another system
+// rejects it.
 func (c *checker) alternatives(spec *corev1.PodSpec) [][]expression {
 	out := c.selected(spec)
 	if spec.OS == nil || spec.OS.Name == "" {
@@ -181,8 +182,8 @@ func (c *checker) alternatives(spec *corev1.PodSpec) [][]expression {
 	return out
 }
 
-// selected are a pod's node selector joined with each of its required terms in turn; a term without expressions and fields
-// matches nothing and is left out. The one field is the node's name.
+// selected returns a pod's node selector combined with each of its required terms in turn; a term without expressions and fields matches
+// nothing and is left out. The only field is the node's name.
 func (c *checker) selected(spec *corev1.PodSpec) [][]expression {
 	var base []expression
 	for _, k := range slices.Sorted(maps.Keys(spec.NodeSelector)) {
@@ -208,12 +209,12 @@ func (c *checker) selected(spec *corev1.PodSpec) [][]expression {
 	return out
 }
 
-// accepts reports whether the node is sure to meet one of the pod's alternatives.
+// accepts reports whether the node certainly meets one of the pod's alternatives.
 func (c *checker) accepts(m labels, spec *corev1.PodSpec) bool {
 	return m.meetAny(c.alternatives(spec))
 }
 
-// meetAny reports whether the node is sure to meet one of the alternatives.
+// meetAny reports whether the node certainly meets one of the alternatives.
 func (m labels) meetAny(alternatives [][]expression) bool {
 	return slices.ContainsFunc(alternatives, func(all []expression) bool {
 		return !slices.ContainsFunc(all, func(e expression) bool { return !m.get(e.key).ensures(e.rule) })

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// template is what each node of the pool carries: its requirements, labels, pool and node class.
+// template returns the labels of each node of the pool: its requirements, labels, pool and node class.
 func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	spec := &np.Object.Spec.Template
 	out := c.fromEntries(spec.Spec.Requirements)
@@ -31,9 +31,8 @@ func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	return out
 }
 
-// nodeLabels is what is known of a node that the claim asks for once type and offering are chosen; false when
-// they contradict each other. A key that other offerings of the catalog state and this one does not is absent from the
-// node, and so is one that only other types state.
+// nodeLabels returns what is known of the labels of the claim's node once type and offering are chosen; false if they contradict each
+// other. A key that only other offerings or only other types of the catalog state is absent from the node.
 func (c *checker) nodeLabels(claim labels, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
 	ofTypes, ofOfferings := c.stated(it)
 	byType := c.fromEntries(it.Requirements.NodeSelectorRequirements())
@@ -58,13 +57,13 @@ func (c *checker) nodeLabels(claim labels, it *cloudprovider.InstanceType, o *cl
 // statedKeys are the label keys that some type, and that some offering, of a type's catalogs states.
 type statedKeys struct{ byType, byOffering map[string]bool }
 
-// stated are those of the type. It is asked for each offering of each type for each pod, so they are read once.
+// stated returns the keys for the type. It is called for each offering of each type for each pod, so they are computed once.
 func (c *checker) stated(it *cloudprovider.InstanceType) (byType, byOffering map[string]bool) {
 	keys := c.statedOf[it]
 	return keys.byType, keys.byOffering
 }
 
-// readCatalogs finds the keys that the catalog of each type states; a type may be in several.
+// readCatalogs finds the keys that the catalog of each type states; a type may be in several catalogs.
 func (c *checker) readCatalogs() {
 	c.statedOf = map[*cloudprovider.InstanceType]statedKeys{}
 	for _, list := range c.s.Catalogs {
@@ -94,7 +93,7 @@ func addAll(set map[string]bool, keys []string) {
 	}
 }
 
-// daemonsOn is what DaemonSets take of a node.
+// daemonsOn is what DaemonSets use of a node.
 func (c *checker) daemonsOn(m labels, taints []corev1.Taint) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, pod := range c.daemonPodsOn(m, taints) {
@@ -103,7 +102,7 @@ func (c *checker) daemonsOn(m labels, taints []corev1.Taint) corev1.ResourceList
 	return out
 }
 
-// daemonPodsOn are the pods that DaemonSets will have on a node.
+// daemonPodsOn returns the pods that DaemonSets will have on a node.
 func (c *checker) daemonPodsOn(m labels, taints []corev1.Taint) []*corev1.Pod {
 	known := maps.Clone(m)
 	known[v1.NodeRegisteredLabelKey] = label{isValue("true")}
@@ -167,8 +166,8 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 	}
 }
 
-// claim is what the node's claim says of its labels. A label that neither pool nor instance types state, and that
-// the claim lets be absent, is absent: nothing gives it a value.
+// claim returns the labels that the node's claim requires. If neither pool nor instance types state a label and the claim allows its
+// absence, it is absent: nothing gives it a value.
 func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
 	out := c.template(np, n.Pool)
 	ofPool := maps.Clone(out)
@@ -186,7 +185,7 @@ func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
 	return out
 }
 
-// variety checks that the types listed are as varied as the pool's minValues ask for, or said not to be.
+// variety checks that the listed types have the variety that the pool's minValues ask for, or that the plan says they don't.
 func (c *checker) variety(n *scheduling.NewNode, np *scheduling.NodePool, claim labels) {
 	relaxed := false
 	for _, r := range np.Object.Spec.Template.Spec.Requirements {
@@ -263,7 +262,7 @@ func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *clo
 	}
 }
 
-// amounts compares what the plan says of the first option.
+// amounts checks the plan's amounts for the first option.
 func (c *checker) amounts(where string, n *scheduling.NewNode, need, have corev1.ResourceList) {
 	for name, q := range n.Requests {
 		if want := need[name]; q.Cmp(want) < 0 {

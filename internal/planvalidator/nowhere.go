@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nowhere: with all else as the plan has it, the pod can be bound to no node of the snapshot, join none of the plan's,
-// whatever that would have to become for it, and no pool could launch one more for it.
+// nowhere checks that, with everything else as planned, no node of the snapshot can take the pod, no planned node can take it by becoming
+// another type, and no pool could launch one more node for it.
 func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	if _, known := c.volumesOf(pod); !known {
 		return
@@ -41,8 +41,8 @@ func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
 	}
 }
 
-// offers looks for a node of the pool that takes the pod: in place of n, with the pods of n, or in addition to all others if n is nil. It
-// calls found with the first and reports whether there is one.
+// offers searches for a node of the pool that takes the pod: in place of n, with the pods of n, or in addition to all others if n is nil.
+// It calls found for the first and reports whether there is one.
 func (c *checker) offers(w *world, pod *corev1.Pod, n *scheduling.NewNode, key v1.PoolKey, found func(what string)) bool {
 	np := c.pools[key]
 	if blocking(&pod.Spec, np.Object.Spec.Template.Spec.Taints) != nil {
@@ -70,13 +70,13 @@ func (c *checker) offers(w *world, pod *corev1.Pod, n *scheduling.NewNode, key v
 	return false
 }
 
-// demand is a claim with what one more pod asks for.
+// demand is a claim with the requirements of one more pod.
 type demand struct {
 	claim labels
 	all   []expression
 }
 
-// on is what is known of the node that the demand, the type and the offering make; false if they exclude each other.
+// on returns what is known of the labels of the node for the demand, the type and the offering; false if they exclude each other.
 func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
 	known, ok := c.nodeLabels(d.claim, it, o)
 	if !ok {
@@ -111,8 +111,8 @@ func (c *checker) demands(pod *corev1.Pod, np *scheduling.NodePool) [][]expressi
 	return out
 }
 
-// buys reports whether the node that the claim, the type and the offering make takes the pod beside those of n: by
-// itself, and so that the plan can still be bound as it stands.
+// buys reports whether the node of the claim, the type and the offering takes the pod in addition to those of n, both by itself and such
+// that the rest of the plan can still be bound.
 func (c *checker) buys(w *world, pod *corev1.Pod, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, d demand) bool {
 	known, ok := d.on(c, it, o)
 	if !ok {
@@ -143,8 +143,7 @@ func (c *checker) buys(w *world, pod *corev1.Pod, n *scheduling.NewNode, np *sch
 	return false
 }
 
-// decisions are the ways to decide labels that are left open and that rules between pods look at: each value that is
-// spoken of.
+// decisions returns the possible values for labels that are open and that rules between pods use: each value that is mentioned somewhere.
 func (c *checker) decisions(known labels) []labels {
 	out := []labels{known}
 	for key := range c.topologyKeys() {
@@ -163,15 +162,15 @@ func (c *checker) decisions(known labels) []labels {
 			}
 		}
 		if len(next) > 0 {
-			out = next // else the label is absent
+			out = next // otherwise the label is absent
 		}
 	}
 	return out
 }
 
-// spokenOf are the values that the label's rules list and that nodes of the snapshot have, and the number that a
-// label gets of which nothing else is known. Where a pod asks for the label and leaves its value open, as the pool
-// does, that is one value, and one that nobody asks for is another.
+// spokenOf returns the values that the label's rules list and that nodes of the snapshot have, and the number for a label of which nothing
+// else is known. If both a pod and the pool ask for the label without a fixed value, that counts as one value, and a value that no pod asks
+// for counts as another.
 func (c *checker) spokenOf(key string, l label) []string {
 	out, open := []string{"0"}, 0
 	for _, r := range l {
@@ -192,7 +191,7 @@ func (c *checker) spokenOf(key string, l label) []string {
 	return slices.Compact(out)
 }
 
-// topologyKeys are those that some pod's rule names.
+// topologyKeys returns the topology keys of all pods' rules.
 func (c *checker) topologyKeys() map[string]bool {
 	out := map[string]bool{}
 	for _, pod := range c.pods {
@@ -215,9 +214,9 @@ func (c *checker) topologyKeys() map[string]bool {
 	return out
 }
 
-// noticedKeys are those whose values on the node rules between pods could notice while the pods stand on it: spreads may
-// count a domain without pods too, the rest concerns the pods that state it and those that it picks. Pods that share a volume
-// which is yet to be made have to know in which zone that will be.
+// noticedKeys returns the labels of the node that rules between pods may use while the pods are on it: a spread may count a domain even
+// without pods; other rules concern the pods that have them and those that they select. For pods that share a volume which does not exist
+// yet, the zone must be known.
 func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	on := slices.Concat(m.pods, pods)
 	out := map[string]bool{}
@@ -232,7 +231,7 @@ func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	each := func(pod *corev1.Pod) {
 		for _, s := range pod.Spec.TopologySpreadConstraints {
 			if s.WhenUnsatisfiable == corev1.ScheduleAnyway {
-				continue // a wish costs no pod its place
+				continue // a preference costs no pod its place
 			}
 			key, _ := c.canonical(s.TopologyKey)
 			out[key] = true
@@ -256,7 +255,7 @@ func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	return out
 }
 
-// sharesUnmade reports whether another pod uses a volume of the pod's that is yet to be made.
+// sharesUnmade reports whether another pod uses a volume of the pod that does not exist yet.
 func (c *checker) sharesUnmade(pod *corev1.Pod) bool {
 	volumes, _ := c.volumesOf(pod)
 	return slices.ContainsFunc(volumes, func(v attached) bool {
@@ -287,10 +286,10 @@ func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudpro
 	after, standing := c.afterwards(key), c.used(key)
 	for name, limit := range c.pools[key].Object.Spec.Limits {
 		if q := after[name]; n == nil && q.Cmp(limit) > 0 {
-			return false // a pool over a limit is closed
+			return false // a pool above a limit gets no nodes
 		}
 		if q := standing[name]; n == nil && key.Generation == v1.GenerationV1Alpha5 && q.Sign() > 0 && q.Cmp(limit) >= 0 {
-			return false // one of the first generation that has reached it is, too
+			return false // neither does a v1alpha5 pool that has reached it
 		}
 	}
 	next := capacity(it, o)
@@ -310,8 +309,8 @@ func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudpro
 	return true
 }
 
-// reservable reports whether the offering draws on nothing reserved, or on what is left of it. A node that is planned
-// on a reservation stays on it, and one that is not stays off.
+// reservable reports whether the offering is not reserved, or its reservation has instances left. A node planned for a reservation keeps
+// it, and other nodes can't get one.
 func (c *checker) reservable(w *world, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	id := reservation(o)
 	if n != nil {
@@ -336,7 +335,7 @@ func (c *checker) reservable(w *world, n *scheduling.NewNode, np *scheduling.Nod
 	return left > 0
 }
 
-// reservation names what an offering draws on; empty for nothing.
+// reservation names the reservation that an offering uses; empty for none.
 func reservation(o *cloudprovider.Offering) string {
 	if o == nil || o.CapacityType() != v1.CapacityTypeReserved {
 		return ""
@@ -344,7 +343,7 @@ func reservation(o *cloudprovider.Offering) string {
 	return "by " + o.Requirements.Without(corev1.LabelTopologyZone, "topology.k8s.aws/zone-id", corev1.LabelTopologyRegion, v1.CapacityTypeLabelKey).String()
 }
 
-// bought is the offering that the plan assumes for a node.
+// bought returns the offering that the plan assumes for a node.
 func (c *checker) bought(n *scheduling.NewNode) *cloudprovider.Offering {
 	np := c.pools[n.Pool]
 	if np == nil || len(n.InstanceTypes) == 0 {
@@ -376,8 +375,7 @@ func takesMore(np *scheduling.NodePool, one, other corev1.ResourceList) bool {
 	return false
 }
 
-// alike reports whether spread constraints can't tell nodes with these labels apart: they look at the labels that their
-// pods select nodes by.
+// alike reports whether spread constraints can't distinguish nodes with these labels: they use the labels by which their pods select nodes.
 func (c *checker) alike(a, b labels) bool {
 	for _, pod := range c.spreading {
 		for _, all := range c.selected(&pod.Spec) {
@@ -391,9 +389,8 @@ func (c *checker) alike(a, b labels) bool {
 	return true
 }
 
-// varied reports whether enough types could be launched with the same pods on them to meet the pool's minValues: in the
-// same zone and way, or, where that makes no difference to what they hold, in any that rules between pods
-// can't tell from it.
+// varied reports whether enough types could be launched with the same pods to meet the pool's minValues: in the same zone and with the same
+// capacity type, or, if a type's room does not depend on these, in any that rules between pods can't distinguish.
 func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod) bool {
 	here := func(x *cloudprovider.Offering) bool {
 		return x.Zone() == o.Zone() && x.CapacityType() == o.CapacityType()
@@ -416,7 +413,7 @@ func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloud
 	})
 }
 
-// variedAmong is varied for the types that have an offering as asked.
+// variedAmong is varied for the types that have such an offering.
 func (c *checker) variedAmong(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod, is func(*cloudprovider.Offering) bool) bool {
 	for _, r := range np.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {

@@ -9,7 +9,7 @@ import (
 	apilabels "k8s.io/apimachinery/pkg/labels"
 )
 
-// picks is a rule's view of pods: those of the namespaces whose labels the selector matches.
+// picks selects pods for a rule: those in the namespaces whose labels match the selector.
 type picks struct {
 	namespaces []string
 	selector   apilabels.Selector
@@ -19,8 +19,8 @@ func (p picks) has(pod *corev1.Pod) bool {
 	return slices.Contains(p.namespaces, pod.Namespace) && p.selector.Matches(apilabels.Set(pod.Labels))
 }
 
-// selectorOf joins a selector with equalities for matchLabelKeys and inequalities for mismatchLabelKeys; a
-// selector that is missing or can't be read matches nothing.
+// selectorOf combines a selector with equalities for matchLabelKeys and inequalities for mismatchLabelKeys; a selector that is missing or
+// invalid matches nothing.
 func selectorOf(s *metav1.LabelSelector, match, mismatch []string, pod *corev1.Pod) apilabels.Selector {
 	if s == nil {
 		return apilabels.Nothing()
@@ -40,7 +40,7 @@ func selectorOf(s *metav1.LabelSelector, match, mismatch []string, pod *corev1.P
 	return out
 }
 
-// picksOf reads a term of pod (anti-)affinity.
+// picksOf parses a term of pod (anti-)affinity.
 func (c *checker) picksOf(t *corev1.PodAffinityTerm, pod *corev1.Pod) picks {
 	out := picks{selector: selectorOf(t.LabelSelector, t.MatchLabelKeys, t.MismatchLabelKeys, pod)}
 	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
@@ -86,9 +86,9 @@ func (c *checker) readNamespaces() {
 	}
 }
 
-// spreadRefuses checks spread constraints that must be kept, for the pod on the node as one more: its domain
-// may have at most maxSkew more members than the emptiest one. The domains are those of the nodes that the constraint
-// takes notice of; with fewer of them than minDomains the emptiest counts as having none.
+// spreadRefuses checks hard spread constraints for one more pod on the node: its domain may have at most maxSkew more members than the
+// emptiest one. The domains are those of the nodes that the constraint counts; if there are fewer than minDomains, the emptiest counts as
+// having none.
 func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		s := &pod.Spec.TopologySpreadConstraints[i]
@@ -131,8 +131,8 @@ func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 	return ""
 }
 
-// noticed reports whether the constraint counts the node. One that lacks the label of any constraint of the pod
-// that must be kept is passed over by all of them, as in kube-scheduler.
+// noticed reports whether the constraint counts the node. A node without the label of some hard constraint of the pod is ignored by all of
+// them, as in kube-scheduler.
 func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *machine) bool {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		if x := &pod.Spec.TopologySpreadConstraints[i]; x.WhenUnsatisfiable != corev1.ScheduleAnyway && w.domain(m, x.TopologyKey) == "" {
@@ -168,8 +168,8 @@ func (w *world) affinityRefuses(m *machine, pod *corev1.Pod) string {
 	return w.mustFollow(m, pod, pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 }
 
-// mustFollow checks required pod affinity: each term's domain has a pod that all terms pick; or nobody has any, and the
-// pod is one itself.
+// mustFollow checks required pod affinity: each term's domain has a pod that all terms select; or no pod matches anywhere, and the pod
+// itself does.
 func (w *world) mustFollow(m *machine, pod *corev1.Pod, terms []corev1.PodAffinityTerm) string {
 	all := func(x *corev1.Pod) bool {
 		return !slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return !w.c.picksOf(&t, pod).has(x) })
@@ -190,7 +190,7 @@ func (w *world) mustFollow(m *machine, pod *corev1.Pod, terms []corev1.PodAffini
 	return "pod affinity"
 }
 
-// inDomainOf reports whether a pod of which is holds stands in the node's domain.
+// inDomainOf reports whether a pod for which is returns true is in the node's domain.
 func (w *world) inDomainOf(m *machine, key string, is func(*corev1.Pod) bool) bool {
 	d := w.domain(m, key)
 	return d != "" && slices.ContainsFunc(w.machines, func(other *machine) bool {
@@ -205,7 +205,7 @@ func antiTerms(pod *corev1.Pod) []corev1.PodAffinityTerm {
 	return pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
-// portClash names a host port that the pod and one of the others both want; empty if there is none.
+// portClash names a host port that both the pod and one of the others need; empty if there is none.
 func portClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	for _, want := range portsOf(pod) {
 		for _, x := range others {
@@ -219,7 +219,7 @@ func portClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	return ""
 }
 
-// portsOf are the host ports of a pod's containers and sidecars, in one spelling.
+// portsOf returns the host ports of a pod's containers and sidecars, normalized.
 func portsOf(pod *corev1.Pod) []corev1.ContainerPort {
 	var out []corev1.ContainerPort
 	note := func(ctr corev1.Container) {

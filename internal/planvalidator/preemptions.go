@@ -8,17 +8,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// makesRoom reports whether the pod is being deleted for one of higher priority that is nominated for its node.
+// makesRoom reports whether the pod is being deleted for a pod of higher priority that is nominated for its node.
 func (c *checker) makesRoom(n *scheduling.Node, pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && slices.ContainsFunc(c.s.Pods, func(p *corev1.Pod) bool {
 		return p.Spec.NodeName == "" && p.Status.NominatedNodeName == n.Name && priorityOf(p) > priorityOf(pod)
 	})
 }
 
-// preemptions checks that the victims are on the node and of lower priority than their pod, which may preempt, and that
-// the pod could go there without them, resources and what preemption can't change. Several may have the room of one victim. Where
-// the plan counts on them, they and the pods that it places there must get on with each other. It does not count on one that has
-// a place in it, nor on one of which it says that it has none: what is placed is placed as if nothing were preempted.
+// preemptions checks that the victims are on the node and of lower priority than their pod, that this pod may preempt, and that it could go
+// there without them, by resources and by what preemption can't change. Several pods may use the room of one victim. If the plan relies on
+// preemptions, these pods and those that it places on the node must be compatible. It does not rely on one for a pod that it also places or
+// lists as unschedulable: then pods are placed as if nothing were preempted.
 func (c *checker) preemptions() {
 	gone := map[scheduling.PodKey]bool{}
 	came := map[string]corev1.ResourceList{}
@@ -73,12 +73,12 @@ func (c *checker) placed(key scheduling.PodKey) bool {
 	return slices.Contains(c.p.Order, key)
 }
 
-// without reports whether the plan says that it has no place for the pod.
+// without reports whether the plan lists the pod as unschedulable.
 func (c *checker) without(key scheduling.PodKey) bool {
 	return slices.ContainsFunc(c.p.Unschedulable, func(u scheduling.Unschedulable) bool { return u.Pod == key })
 }
 
-// company checks what the plan places on the node to which the pod comes by preemption.
+// company checks the pods that the plan places on a node to which the pod comes by preemption.
 func (c *checker) company(pod *corev1.Pod, n *scheduling.Node) {
 	keepsAway := func(a, b *corev1.Pod) bool {
 		return slices.ContainsFunc(antiTerms(a), func(t corev1.PodAffinityTerm) bool {

@@ -13,11 +13,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// uncovered asks for the price that an offering has while no commitment covers it.
+// uncovered requests the price of an offering without any commitment.
 const uncovered = -1
 
-// price repeats the cost model for an offering launched by the pool, with one of the commitments, by the number of its
-// term, covering it wholly: what it costs, and what it uses of the commitment.
+// price repeats the cost model for an offering launched by the pool, completely covered by one of the commitments, given by the number of
+// its term. It returns the price and the amount that it uses of the commitment.
 func (c *checker) price(pool v1.PoolKey, it *cloudprovider.InstanceType, o *cloudprovider.Offering, covering int) (price, uses float64) {
 	price = o.Price
 	if c.s.CostModel == nil {
@@ -66,7 +66,7 @@ func (c *checker) price(pool v1.PoolKey, it *cloudprovider.InstanceType, o *clou
 	return price, uses
 }
 
-// applies reports whether the term is about the offering.
+// applies reports whether the term applies to the offering.
 func (c *checker) applies(t *scheduling.CostTerm, pool v1.PoolKey, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	if len(t.Where.NodePools) > 0 && (pool.IsZero() || !slices.Contains(t.Where.NodePools, pool.String())) {
 		return false
@@ -104,8 +104,8 @@ type billed struct {
 	price float64
 }
 
-// bill covers the nodes of the snapshot and then those of the plan, and returns what each of the latter costs, by name, and
-// what of each commitment, by the number of its term, the former leave.
+// bill covers the nodes of the snapshot and then those of the plan. It returns the price of each planned node, by name, and what nodes of
+// the snapshot leave of each commitment, by the number of its term.
 func (c *checker) bill() (prices map[string]float64, left map[int]float64) {
 	var standing, planned []*billed
 	for i := range c.s.Nodes {
@@ -176,7 +176,7 @@ func (c *checker) use(term int, left float64, nodes []*billed) float64 {
 	return left
 }
 
-// boughtAs is the type and the cheapest offering that the labels of a node of the snapshot leave; nil without one.
+// boughtAs returns the type and the cheapest offering that match the labels of a node of the snapshot; nil if there is none.
 func (c *checker) boughtAs(n *scheduling.Node) (it *cloudprovider.InstanceType, o *cloudprovider.Offering) {
 	known := c.view(n).labels
 	value := func(key string) string { return known.get(key).only() }
@@ -213,7 +213,7 @@ func (c *checker) boughtAs(n *scheduling.Node) (it *cloudprovider.InstanceType, 
 	return nil, nil
 }
 
-// prices: with a cost model, each node costs what the model says, and the terms listed add up to that.
+// prices checks, with a cost model, that each node costs what the model says, and that the listed terms add up to that.
 func (c *checker) prices() {
 	if c.s.CostModel == nil || len(c.s.CostModel.Terms) == 0 {
 		return
@@ -237,7 +237,7 @@ func (c *checker) prices() {
 	}
 }
 
-// covers reports whether a commitment covers some of the node.
+// covers reports whether a commitment covers part of the node.
 func covers(n *scheduling.NewNode) bool {
 	return len(n.InstanceTypes) > 0 && slices.ContainsFunc(n.InstanceTypes[0].Terms, func(t scheduling.PriceTerm) bool { return t.Covered > 0 })
 }

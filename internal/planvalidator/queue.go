@@ -10,14 +10,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Chooser picks the node that kube-scheduler binds a pod to, as its scores would. Build one with LeastAllocated, AtRandom or
-// AsPlanned.
+// Chooser chooses the node to which kube-scheduler would bind a pod. Build one with LeastAllocated, AtRandom or AsPlanned.
 type Chooser struct {
-	// pick returns the place of the chosen one among the nodes that take the pod, of which there is at least one.
+	// pick returns the index of the chosen node among those that take the pod; there is at least one.
 	pick func(nodes []*machine, planned string, pod *corev1.Pod) int
 }
 
-// LeastAllocated picks the node with the largest share of CPU and memory left, as kube-scheduler's default scores do.
+// LeastAllocated chooses the node with the largest free share of CPU and memory, as kube-scheduler's default scores do.
 func LeastAllocated() Chooser {
 	return Chooser{func(nodes []*machine, _ string, pod *corev1.Pod) int {
 		best, most := 0, -1.0
@@ -30,20 +29,20 @@ func LeastAllocated() Chooser {
 	}}
 }
 
-// AtRandom picks any node. The same seed gives the same picks.
+// AtRandom chooses any node. The same seed gives the same choices.
 func AtRandom(seed uint64) Chooser {
 	r := rand.New(rand.NewPCG(seed, 0))
 	return Chooser{func(nodes []*machine, _ string, _ *corev1.Pod) int { return r.IntN(len(nodes)) }}
 }
 
-// AsPlanned picks the planned node where it takes the pod at its turn, else the first.
+// AsPlanned chooses the planned node if it takes the pod at that time, otherwise the first.
 func AsPlanned() Chooser {
 	return Chooser{func(nodes []*machine, planned string, _ *corev1.Pod) int {
 		return max(slices.IndexFunc(nodes, func(m *machine) bool { return m.name == planned }), 0)
 	}}
 }
 
-// left is the share of the node's CPU and memory that is free with the pod on it, on average.
+// left is the mean free share of the node's CPU and memory with the pod on it.
 func (m *machine) left(pod *corev1.Pod) float64 {
 	need, sum := requestsOf(pod), 0.0
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
@@ -55,21 +54,21 @@ func (m *machine) left(pod *corev1.Pod) float64 {
 	return sum / 2
 }
 
-// Queued is what came of a plan once its nodes were there and kube-scheduler bound its pods.
+// Queued is the result of a plan after its nodes have joined and kube-scheduler has bound its pods.
 type Queued struct {
-	// Refused pods could not go where the plan has them when their turn first came.
+	// Refused pods could not go where the plan has them when they were first tried.
 	Refused []scheduling.PodKey
 	// Moved pods were bound to another node than planned.
 	Moved []scheduling.PodKey
-	// Left pods found no node at all, however often they were tried again.
+	// Left pods found no node at all, although they were tried again.
 	Left []scheduling.PodKey
 }
 
-// Queue binds the plan's pods as kube-scheduler does once the planned nodes are there: in the order of its queue, which is by
-// priority, then by creation, then by name (w-2 before w-10), and not in that of the plan; each to any node that takes it at its turn. Pods that
-// no node takes are tried again after the others, as long as some pod is bound. Pods without a place in the plan take no part.
+// Queue binds the plan's pods as kube-scheduler does once the planned nodes have joined: in the order of its queue, which is by priority,
+// then by creation, then by name (w-2 before w-10), and not in the order of the plan. Each pod goes to any node that takes it at that time.
+// Pods that no node takes are tried again after the others, as long as some pod is bound. Pods without a place in the plan are ignored.
 //
-// Of snapshots with default spread constraints nothing is known: the result is empty.
+// Snapshots with default spread constraints are not supported: the result is empty.
 func Queue(s *scheduling.Snapshot, p *scheduling.Plan, choose Chooser) Queued {
 	var out Queued
 	c := newChecker(s, p)
@@ -83,7 +82,7 @@ func Queue(s *scheduling.Snapshot, p *scheduling.Plan, choose Chooser) Queued {
 		for _, key := range queue {
 			pod, planned := c.pods[key], w.byName[at[key]]
 			if pod == nil || planned == nil {
-				continue // what Check finds
+				continue // Check reports this
 			}
 			if _, known := c.volumesOf(pod); !known {
 				planned.put(pod)
@@ -117,7 +116,7 @@ func Queue(s *scheduling.Snapshot, p *scheduling.Plan, choose Chooser) Queued {
 	return out
 }
 
-// queue are the plan's placed pods in the order of kube-scheduler's queue; placeholders, which stand for pods to come, are last.
+// queue returns the plan's placed pods in the order of kube-scheduler's queue; placeholders are last.
 func (c *checker) queue() []scheduling.PodKey {
 	placeholder := map[scheduling.PodKey]int{}
 	for _, pod := range c.s.Placeholders {

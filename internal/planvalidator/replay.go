@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// order: bound one after another as the plan says, each pod may go where it is to go at its turn. All of the plan's
-// nodes are there from the start, each as its first instance type.
+// order checks that the pods can be bound one after another in the plan's order, each where it is planned. All of the plan's nodes exist
+// from the start, each as its first instance type.
 func (c *checker) order() {
 	if len(c.s.DefaultTopologySpread) > 0 {
 		return
@@ -17,7 +17,7 @@ func (c *checker) order() {
 	}
 }
 
-// hosts are the nodes of the plan's pods, by name.
+// hosts returns the node names of the plan's pods.
 func hosts(p *scheduling.Plan) map[scheduling.PodKey]string {
 	out := map[scheduling.PodKey]string{}
 	for i := range p.NewNodes {
@@ -33,7 +33,7 @@ func hosts(p *scheduling.Plan) map[scheduling.PodKey]string {
 	return out
 }
 
-// replay binds the plan's pods in their order. It stops at the first that is refused and says which and why.
+// replay binds the plan's pods in order. It stops at the first that is refused and returns it with the reason.
 func (w *world) replay(p *scheduling.Plan) (pod, why string) {
 	at := hosts(p)
 	for _, key := range p.Order {
@@ -51,8 +51,8 @@ func (w *world) replay(p *scheduling.Plan) (pod, why string) {
 	return "", ""
 }
 
-// replayed is the world with all pods of the plan in their places; nil if they can't be bound there, or if rules apply
-// that this checker does not know.
+// replayed returns the world with all pods of the plan in their places; nil if they can't be bound there, or if some rules are not
+// supported by this checker.
 func (c *checker) replayed() *world {
 	w := c.empty()
 	if len(c.s.DefaultTopologySpread) > 0 {

@@ -10,8 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// node is a node as pods find it: one of the snapshot, or one that the plan launches, as the type and offering that
-// it is made from.
+// machine is a node as pods see it: one of the snapshot, or one that the plan launches, with its type and offering.
 type machine struct {
 	name   string
 	isNew  bool
@@ -21,30 +20,30 @@ type machine struct {
 	whole corev1.ResourceList
 	// size is what it has for pods when it is empty.
 	size corev1.ResourceList
-	// room is what is free for pods that wait: bound pods and DaemonSets taken off.
+	// room is what is free for pending pods: bound pods and DaemonSets are subtracted.
 	room corev1.ResourceList
-	// volumes is how many volumes it attaches, by driver; a driver that is missing is not limited.
+	// volumes is how many volumes it can attach, by driver; a missing driver has no limit.
 	volumes map[string]int64
-	// pods stand on it: bound ones, those of DaemonSets, and those that the plan has put there so far.
+	// pods are on it: bound ones, those of DaemonSets, and those that the plan has placed there so far.
 	pods []*corev1.Pod
-	// taken is what the plan's pods have of the room.
+	// taken is what the plan's pods use of the room.
 	taken corev1.ResourceList
 }
 
-// put makes the pod stand on the node.
+// put places the pod on the node.
 func (m *machine) put(pod *corev1.Pod) {
 	m.pods = append(m.pods, pod)
 	plus(m.taken, requestsOf(pod))
 }
 
-// world is all nodes there are once the plan's have joined.
+// world contains all nodes after the plan's nodes have joined.
 type world struct {
 	c        *checker
 	machines []*machine
 	byName   map[string]*machine
 }
 
-// domain is the node's value of a topology key; empty when it has none or it is not decided.
+// domain returns the node's value of a topology key; empty if it has none or the value is open.
 func (w *world) domain(m *machine, key string) string {
 	key, _ = w.c.canonical(key)
 	if key == corev1.LabelHostname {
@@ -53,7 +52,7 @@ func (w *world) domain(m *machine, key string) string {
 	return m.labels.get(key).only()
 }
 
-// only is the one value that a label can have; empty if it may be absent or have another.
+// only returns the only possible value of a label; empty if the label may be absent or have another value.
 func (l label) only() string {
 	if l.allows("", false) {
 		return ""
@@ -77,7 +76,7 @@ func (l label) only() string {
 	return ""
 }
 
-// empty is the world before any of the plan's pods is there. Nodes that are leaving are not in it.
+// empty returns the world before any of the plan's pods is placed. It does not contain nodes that are leaving.
 func (c *checker) empty() *world {
 	w := &world{c: c, byName: map[string]*machine{}}
 	for i := range c.s.Nodes {
@@ -98,7 +97,7 @@ func (w *world) add(m *machine) {
 	w.byName[m.name] = m
 }
 
-// with is the same world with one more node, or with the node of that name replaced.
+// with returns the world with one more node, or with the node of that name replaced.
 func (w *world) with(m *machine) *world {
 	out := &world{c: w.c, byName: map[string]*machine{}}
 	for _, other := range w.machines {
@@ -110,7 +109,7 @@ func (w *world) with(m *machine) *world {
 	return out
 }
 
-// existing is a node of the snapshot with the pods bound to it and those that its DaemonSets will have there.
+// existing returns a node of the snapshot with the pods bound to it and those that its DaemonSets will have there.
 func (c *checker) existing(n *scheduling.Node) *machine {
 	v := c.view(n)
 	m := &machine{name: n.Name, labels: v.labels, taints: v.taints, size: v.room, room: c.freeOn(n, v), taken: corev1.ResourceList{}, volumes: c.attachable(n, v)}
@@ -128,7 +127,7 @@ func (c *checker) existing(n *scheduling.Node) *machine {
 	return m
 }
 
-// planned is a node of the plan as the first of its instance types; nil if the pool can't launch that.
+// planned returns a node of the plan as the first of its instance types; nil if the pool can't launch that.
 func (c *checker) planned(n *scheduling.NewNode) *machine {
 	np := c.pools[n.Pool]
 	if np == nil || len(n.InstanceTypes) == 0 {
@@ -153,7 +152,7 @@ func (c *checker) planned(n *scheduling.NewNode) *machine {
 	return nil
 }
 
-// launched is a new node without pods but those of DaemonSets.
+// launched returns a new node with only the pods of DaemonSets.
 func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, known labels) *machine {
 	taints := np.Object.Spec.Template.Spec.Taints
 	m := &machine{name: name, isNew: true, labels: known, taints: taints, whole: capacity(it, o), size: room(it, o), room: room(it, o), taken: corev1.ResourceList{}, volumes: map[string]int64{}}
@@ -165,9 +164,9 @@ func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovid
 	return m
 }
 
-// reckoned is a new node as planning assumes it: DaemonSets that the pool's template allows take room on it, even if an open label of the
-// pool will keep them away. Whether a plan could have bought it is judged
-// by that; whether what it did buy holds its pods, by what will run there.
+// reckoned returns a new node as planning assumes it: DaemonSets that the pool's template allows take room on it, even if an open label of
+// the pool will keep them away. This decides whether a plan could have bought the node; whether the bought node holds its pods is decided
+// by what will really run there.
 func (c *checker) reckoned(m *machine, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) *machine {
 	key := np.Key
 	if key.Name == "" {
@@ -180,7 +179,7 @@ func (c *checker) reckoned(m *machine, np *scheduling.NodePool, it *cloudprovide
 	return m
 }
 
-// attachable is how many volumes a node of the snapshot attaches, by driver.
+// attachable returns how many volumes a node of the snapshot can attach, by driver.
 func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
 	out := map[string]int64{}
 	for _, csi := range c.s.CSINodes {
@@ -210,7 +209,7 @@ func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
 	return out
 }
 
-// lack says which resource the node is short of with the need on it; empty when it holds it.
+// lack names the resource that the node lacks for the need; empty if it fits.
 func (m *machine) lack(need corev1.ResourceList) string {
 	if m.isNew {
 		return lackNew(need, m.room)
@@ -218,7 +217,7 @@ func (m *machine) lack(need corev1.ResourceList) string {
 	return lack(need, m.room)
 }
 
-// refuses says why the pod can't be bound to the node as things stand; empty if it can.
+// refuses says why the pod can't be bound to the node now; empty if it can.
 func (w *world) refuses(m *machine, pod *corev1.Pod) string {
 	if t := blocking(&pod.Spec, m.taints); t != nil {
 		return "taint " + t.ToString()

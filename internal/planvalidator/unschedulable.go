@@ -4,11 +4,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// unschedulable: a pod without a place is explained for each pool, and there really is no place for it.
+// unschedulable checks that a pod without a place is explained for each pool, and that no place exists for it.
 func (c *checker) unschedulable() {
 	w := c.replayed()
 	if w == nil {
-		return // what stands where is not known
+		return // the positions of the pods are unknown
 	}
 	for i := range c.p.Unschedulable {
 		u := &c.p.Unschedulable[i]
@@ -22,7 +22,7 @@ func (c *checker) unschedulable() {
 	}
 }
 
-// explained checks the reasons and reports whether they are about pools rather than the pod.
+// explained checks the reasons and reports whether they concern pools rather than the pod.
 func (c *checker) explained(u *scheduling.Unschedulable) bool {
 	where := u.Pod.String()
 	if len(u.Reasons) == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// wholePods are up to so many pods of a class on one node, what one is worth, and what it takes of the resources that are counted in
-// whole pods.
+// wholePods are pods of one class on a node, up to count, with the value of one and its use of the resources that are counted in whole
+// pods.
 type wholePods struct {
 	count int
 	value float64
@@ -28,7 +28,7 @@ func (c *checker) certificateCounts(t *planning.CertificateType) {
 	}
 }
 
-// unitsOf is how many units a list has of each counted resource, rounded down.
+// unitsOf returns the units of each counted resource in a list, rounded down.
 func unitsOf(counted []planning.CertificateCount, list corev1.ResourceList) [2]int64 {
 	var out [2]int64
 	for i, c := range counted[:min(len(counted), len(out))] {
@@ -37,11 +37,11 @@ func unitsOf(counted []planning.CertificateCount, list corev1.ResourceList) [2]i
 	return out
 }
 
-// mostStates bounds the table of mostFilling: certificates count in no smaller units.
+// mostStates bounds the table of mostFilling: certificates never count in units as small as that.
 const mostStates = 1 << 20
 
-// mostFilling is what the most valuable whole pods are worth that fit into the room together; infinite if that is too much to find out.
-// It goes on from pod to pod: worth[a][b] is the most that those looked at so far are worth in a and b units.
+// mostFilling is the value of the most valuable whole pods that fit into the room together; infinite if that is too much to compute. It
+// works pod by pod: worth[a][b] is the most that the pods so far are worth in a and b units.
 func mostFilling(pods []wholePods, room [2]int64) float64 {
 	if room[0] < 0 || room[1] < 0 || room[0] >= mostStates || (room[0]+1)*(room[1]+1) > mostStates {
 		return math.Inf(1)
@@ -51,7 +51,7 @@ func mostFilling(pods []wholePods, room [2]int64) float64 {
 		worth[a] = make([]float64, room[1]+1)
 	}
 	for _, p := range pods {
-		// 1, 2, 4, … pods at once, and the rest: any number up to count is a sum of some of these.
+		// 1, 2, 4, … pods at once, and the rest: any number up to count is a sum of some of these
 		for left, at := p.count, 1; left > 0; at *= 2 {
 			n := min(at, left)
 			left -= n

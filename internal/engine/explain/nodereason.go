@@ -157,7 +157,7 @@ func (x nodeFaults) unmetOn(node int32, f *nodeFailings) []string {
 	return match.Needs(slices.DeleteFunc(slices.Clone(x.s.Terms[f.term]), func(r requirements.Requirement) bool { return match.Meets(labels, r) })).Keys()
 }
 
-// considerNode makes the node a finding if it fails a single check, and a candidate for a pair if it fails two.
+// portTaken reports whether a pod of the node has a host port of the class.
 func (x nodeFaults) portTaken(node int32) bool {
 	h, o := x.hostOf(node), x.c.Topology
 	return h != nil && o != nil && slices.ContainsFunc(o.In, func(g int32) bool {
@@ -165,7 +165,7 @@ func (x nodeFaults) portTaken(node int32) bool {
 	})
 }
 
-// considerNode makes the node a finding if it fails a single check, and second best if it fails two.
+// considerNode makes the node a finding if it fails a single check, and a candidate for a pair if it fails two.
 func (x nodeFaults) considerNode(best *finding, two *pairFinding, node int32, f *nodeFailings) {
 	switch f.count() {
 	case 0:
