@@ -15,18 +15,18 @@ import (
 	"github.com/drawknife/drawknife/internal/bench/scenario"
 )
 
-// comparison is what is printed of a scenario.
+// comparison is what is printed for a scenario.
 type comparison struct {
 	Scenario string `json:"scenario"`
 	About    string `json:"about"`
 	Pods     int    `json:"pods"`
 	Seed     uint64 `json:"seed,omitempty"`
-	// Existing is the number of nodes there are already.
+	// Existing is the number of existing nodes.
 	Existing      int     `json:"existingNodes"`
 	InstanceTypes int     `json:"instanceTypes"`
 	Ours          outcome `json:"ours"`
 	Theirs        outcome `json:"theirs"`
-	// LowerBound is null when drawknife is cut off, since its certificate is what the bound is proven from.
+	// LowerBound is null if drawknife is cut off, because its certificate proves the bound.
 	LowerBound *float64 `json:"lowerBound"`
 	Speedup    *float64 `json:"speedup"`
 	CostRatio  *float64 `json:"costRatio"`
@@ -35,7 +35,7 @@ type comparison struct {
 	Karpenter  string   `json:"karpenter"`
 }
 
-// outcome is one side of it; all numbers are null for a side that was cut off.
+// outcome is the result of one side; all numbers are null for a side that was cut off.
 type outcome struct {
 	CutOff        string   `json:"cutOff,omitempty"`
 	WallSeconds   *float64 `json:"wallSeconds"`
@@ -50,7 +50,7 @@ type outcome struct {
 	Refusals      []string `json:"refusals,omitempty"`
 }
 
-// shownRefusals is how many are spelled out.
+// shownRefusals is how many refusals are printed.
 const shownRefusals = 10
 
 // runner compares scenarios.
@@ -129,7 +129,7 @@ func (c *comparison) relate(j *judge.Judge, ours, theirs *result) {
 	}
 }
 
-// ratio is a by b: 1 for two zeros, nil where there is none.
+// ratio returns a divided by b: 1 for two zeros, nil if one is missing.
 func ratio(a, b float64) *float64 {
 	q := a / b
 	if a == 0 && b == 0 {
@@ -141,7 +141,7 @@ func ratio(a, b float64) *float64 {
 	return &q
 }
 
-// placedByBoth are the pods that neither side leaves out; a side that was cut off leaves none out.
+// placedByBoth returns the pods that neither side leaves out; a side that was cut off leaves none out.
 func placedByBoth(ours, theirs *result) []string {
 	leftOut := make(map[string]bool)
 	var all []string
@@ -169,7 +169,7 @@ func placedByBoth(ours, theirs *result) []string {
 	return all
 }
 
-// worse says why the comparison does not do drawknife credit; "" if it does.
+// worse says why drawknife's result is not good enough; "" if it is.
 func (c *comparison) worse() string {
 	switch {
 	case c.Ours.CutOff != "":

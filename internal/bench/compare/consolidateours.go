@@ -16,8 +16,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// consolidateCommand as the first argument makes this program drawknife's side of a consolidation. A planner, whether spot
-// may be replaced by spot, and the file of the fleet follow.
+// With consolidateCommand as its first argument, this program runs drawknife's side of a consolidation. The other arguments are a planner,
+// whether spot may be replaced by spot, and the file of the fleet.
 const consolidateCommand = "consolidate-with-drawknife"
 
 // Names of drawknife's planners.
@@ -26,17 +26,17 @@ const (
 	plannerReference = "reference"
 )
 
-// maxRounds ends what does not end by itself.
+// maxRounds ends a consolidation that does not end by itself.
 const maxRounds = 5000
 
-// lookedOnce is a line of what a side of a consolidation prints: what one look at the fleet came to.
+// lookedOnce is a line of a consolidation's output: the result of one search.
 type lookedOnce struct {
-	// usage so far, this look included.
+	// usage so far, including this search
 	usage
 	replay.Round
-	// Timeouts is how often a search was broken off for lack of time so far. Drawknife's are bounded by work instead.
+	// Timeouts is how often a search was stopped at its time limit so far. Drawknife's searches are bounded by work instead.
 	Timeouts int `json:"timeouts,omitempty"`
-	// Done tells that nothing was found, and that this line is the last.
+	// Done means that nothing was found, and that this line is the last.
 	Done bool `json:"done,omitempty"`
 }
 
@@ -50,7 +50,7 @@ func planner(name string, spotToSpot bool) (disruption.Planner, error) {
 	return nil, fmt.Errorf("no planner %q", name)
 }
 
-// consolidateOurs plans and carries out until nothing is found any more. Measured is planning, from the objects: each look
+// consolidateOurs plans and executes commands until nothing more is found. Planning is measured, beginning with the objects: each search
 // compiles the fleet again.
 func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) != 3 {
@@ -68,7 +68,7 @@ func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Write
 	if err != nil {
 		return err
 	}
-	defer input.Close() // nothing was written, so closing can't lose anything
+	defer input.Close() // the file was only read, so closing can't lose anything
 	snapshot, err := scheduling.DecodeSnapshot(input)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Write
 	return fmt.Errorf("it still finds something after %d rounds", maxRounds)
 }
 
-// stepOf puts a command into words that need none of the planner's types.
+// stepOf converts a command to types that do not depend on the planner's.
 func stepOf(cmd *disruption.Command, prefix string) replay.Step {
 	step := replay.Step{Method: string(cmd.Method), Removed: cmd.Nodes()}
 	for _, r := range cmd.Receivers {

@@ -18,7 +18,7 @@ import (
 // roundsForReference is the number of rounds within which Global must reach the final cost of Reference.
 const roundsForReference = 3
 
-// consolidation is what is printed of a fleet that was consolidated.
+// consolidation is what is printed for a fleet that was consolidated.
 type consolidation struct {
 	Scenario      string `json:"scenario"`
 	About         string `json:"about"`
@@ -27,39 +27,39 @@ type consolidation struct {
 	Pods          int    `json:"pods"`
 	InstanceTypes int    `json:"instanceTypes"`
 	SpotToSpot    bool   `json:"spotToSpot"`
-	// HourlyCost of the fleet as it is given.
+	// HourlyCost of the given fleet.
 	HourlyCost float64 `json:"hourlyCost"`
-	// LowerBound of any machines that hold the pods.
+	// LowerBound of any nodes that hold the pods.
 	LowerBound float64 `json:"lowerBound"`
 	// Ours is disruption.Global, Reference disruption.Reference, Theirs Karpenter's methods.
 	Ours      drive `json:"ours"`
 	Reference drive `json:"reference"`
 	Theirs    drive `json:"theirs"`
-	// Speedup is null where a side is cut off. SpeedupAtLeast is there where only theirs is.
+	// Speedup is null if a side is cut off. SpeedupAtLeast is set if only theirs is cut off.
 	Speedup        *float64 `json:"speedup"`
 	SpeedupAtLeast *float64 `json:"speedupAtLeast,omitempty"`
 	CostRatio      *float64 `json:"costRatio"`
-	// ReferenceRatio is Global's cost after at most three rounds by Reference's in the end.
+	// ReferenceRatio is Global's cost after at most three rounds, divided by Reference's final cost.
 	ReferenceRatio *float64 `json:"referenceRatio"`
 	Karpenter      string   `json:"karpenter"`
 }
 
-// drive is how far one planner came, and what it took. With CutOff, all of it is as it was after the last command.
+// drive is the result of one planner, and what it used. With CutOff, all of it is as it was after the last command.
 type drive struct {
 	CutOff string `json:"cutOff,omitempty"`
 	usage
-	// Rounds are looks at the fleet that found something, Commands what they found.
+	// Rounds are searches that found something, Commands what they found.
 	Rounds   int `json:"rounds"`
 	Commands int `json:"commands"`
 	Removed  int `json:"removed"`
 	Launched int `json:"launched"`
-	// Timeouts is how often the planner broke off a search for lack of time on the clock.
+	// Timeouts is how often the planner stopped a search at its time limit.
 	Timeouts int `json:"timeouts"`
-	// Evictions count a pod each time it had to move.
+	// Evictions counts a pod each time it had to move.
 	Evictions  int     `json:"evictions"`
 	Nodes      int     `json:"nodes"`
 	HourlyCost float64 `json:"hourlyCost"`
-	// EvictionsPerDollar is by USD per hour saved; null if nothing is.
+	// EvictionsPerDollar is evictions per USD saved per hour; null if nothing is saved.
 	EvictionsPerDollar *float64 `json:"evictionsPerDollar"`
 	// CostByRound is the hourly cost after each round.
 	CostByRound []float64 `json:"costByRound"`
@@ -67,7 +67,7 @@ type drive struct {
 	Refusals    []string  `json:"refusals,omitempty"`
 }
 
-// consolidate has the three planners consolidate a fleet, each in a process of its own, one after the other.
+// consolidate runs the three planners on a fleet, each in a separate process, one after the other.
 func (r *runner) consolidate(ctx context.Context, s *scenario.Scenario, spotToSpot bool) (*consolidation, error) {
 	file := filepath.Join(r.folder, "fleet.json")
 	if err := save(file, s); err != nil {
@@ -125,7 +125,7 @@ func lowerBound(ctx context.Context, waiting *scheduling.Snapshot) (float64, err
 	return judge.New(waiting).Bound(plan.Certificate, pods), nil
 }
 
-// drive runs a side, of several runs the one with the least CPU time, and carries out what it says.
+// drive runs a side several times, takes the run with the least CPU time, and executes its commands.
 func (r *runner) drive(ctx context.Context, s *side, file string, runs int, snapshot *scheduling.Snapshot, into *drive) error {
 	var best []lookedOnce
 	for range runs {
@@ -152,7 +152,7 @@ func (r *runner) drive(ctx context.Context, s *side, file string, runs int, snap
 	return into.follow(best, snapshot)
 }
 
-// looks are the complete lines of what was printed.
+// looks returns the complete lines of the output.
 func looks(said []byte) ([]lookedOnce, error) {
 	if end := bytes.LastIndexByte(said, '\n'); end >= 0 {
 		said = said[:end+1]
@@ -172,7 +172,7 @@ func looks(said []byte) ([]lookedOnce, error) {
 	}
 }
 
-// follow carries out what a side said and has each step judged.
+// follow executes the commands of a side and has each step judged.
 func (d *drive) follow(lines []lookedOnce, snapshot *scheduling.Snapshot) error {
 	fleet, err := replay.New(snapshot)
 	if err != nil {
@@ -208,7 +208,7 @@ func (d *drive) follow(lines []lookedOnce, snapshot *scheduling.Snapshot) error 
 	return nil
 }
 
-// after is the hourly cost after so many rounds at most.
+// after is the hourly cost after at most that many rounds.
 func (c *consolidation) after(d *drive, rounds int) float64 {
 	if n := min(rounds, len(d.CostByRound)); n > 0 {
 		return d.CostByRound[n-1]
@@ -232,7 +232,7 @@ func (c *consolidation) relate() {
 	}
 }
 
-// worse says why the comparison does not do drawknife credit; "" if it does.
+// worse says why drawknife's result is not good enough; "" if it is.
 func (c *consolidation) worse() string {
 	switch {
 	case c.Ours.CutOff != "":

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// text is a consolidation for people.
+// text formats a consolidation for readers.
 func (c *consolidation) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s. %s nodes, %s pods, %s instance types, $%.3f/h, seed %d, spot to spot %t\n",
@@ -49,7 +49,7 @@ func (c *consolidation) text() string {
 	return b.String()
 }
 
-// faster is the speed-up, or what it is at least.
+// faster is the speed-up, or its lower bound.
 func (c *consolidation) faster() string {
 	if c.SpeedupAtLeast != nil {
 		least := math.Floor(*c.SpeedupAtLeast)
@@ -58,7 +58,7 @@ func (c *consolidation) faster() string {
 	return times(c.Speedup)
 }
 
-// money is a cost, marked where it is not the last.
+// money formats a cost, marked if it is not final.
 func (d *drive) money(cost float64) string {
 	if d.CutOff != "" {
 		return fmt.Sprintf("$%.3f by then", cost)

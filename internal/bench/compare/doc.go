@@ -1,5 +1,5 @@
-// The program compare plans one workload with drawknife and with Karpenter and prints time, memory and cost of each plan. Run it in
-// the folder internal/bench:
+// The program compare plans one workload with drawknife and with Karpenter, and prints time, memory and cost of each plan. Run it in the
+// folder internal/bench:
 //
 //	go run ./compare                                   # scenarios a to g, and h where $DRAWKNIFE_DATA has its files
 //	go run ./compare --scenario b --pods 1000          # one of them, at another size

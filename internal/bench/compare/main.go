@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Exit statuses; the package comment says what they mean.
+// Exit statuses; the package comment explains them.
 const (
 	exitMade  = 0
 	exitError = 1
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return status
 }
 
-// made is a comparison that was made.
+// made is a finished comparison.
 type made interface {
 	name() string
 	text() string

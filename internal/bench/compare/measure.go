@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// usage is what a piece of work took. Both sides of a comparison are measured by this file: it is the same, byte for
-// byte, in both modules.
+// usage is what a piece of work used. Both sides of a comparison are measured by this file: its copies in both modules are equal, byte for
+// byte.
 type usage struct {
 	WallSeconds float64 `json:"wallSeconds"`
-	// CPUSeconds is user and system time of the whole process, the garbage collector's included.
+	// CPUSeconds is user and system time of the whole process, including the garbage collector.
 	CPUSeconds float64 `json:"cpuSeconds"`
-	// AllocMB is what was allocated on the heap in total, in 10^6 bytes.
+	// AllocMB is the total amount allocated on the heap, in 10^6 bytes.
 	AllocMB float64 `json:"allocMB"`
-	// Mallocs is how many objects were allocated on the heap.
+	// Mallocs is the number of objects allocated on the heap.
 	Mallocs uint64 `json:"mallocs"`
-	// PeakMB is the largest resident size of the process while it worked, in 10^6 bytes, the input included.
+	// PeakMB is the largest resident size of the process during the work, in 10^6 bytes, including the input.
 	PeakMB float64 `json:"peakMB"`
 }
 
-// measure does the work from a clean heap.
+// measure does the work with a clean heap.
 func measure(work func() error) (usage, error) {
-	debug.FreeOSMemory() // collects garbage first
+	debug.FreeOSMemory() // this collects garbage first
 	resetPeak()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -41,17 +41,17 @@ func measure(work func() error) (usage, error) {
 	}, err
 }
 
-// meter adds up what pieces of work took that other work lies between.
+// meter adds up the usage of several pieces of work, without other work between them.
 type meter struct{ usage }
 
 // newMeter begins with a clean heap.
 func newMeter() *meter {
-	debug.FreeOSMemory() // collects garbage first
+	debug.FreeOSMemory() // this collects garbage first
 	resetPeak()
 	return &meter{}
 }
 
-// add does a piece of work. What the garbage collector does for it later is not counted, what it does of other work is.
+// add does a piece of work. What the garbage collector does for it later is not counted; what it does meanwhile for other work is.
 func (m *meter) add(work func() error) error {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -75,8 +75,7 @@ func cpuTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// resetPeak makes Linux forget the peak of resident memory (proc(5), clear_refs); elsewhere it stays that of the
-// process.
+// resetPeak resets the peak of resident memory on Linux (proc(5), clear_refs); on other systems the peak stays that of the whole process.
 func resetPeak() {
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }

@@ -75,13 +75,13 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	return o, nil
 }
 
-// fleets names those of the published figures, and begins the name of each.
+// fleets selects those of the published figures, and begins the name of each.
 const fleets = "consolidate"
 
-// ordinaryFleets, with a number of nodes after it, stands for the fleets of ordinary clusters; --seed is their seed.
+// ordinaryFleets, followed by a number of nodes, stands for the fleets of ordinary clusters; --seed is their seed.
 const ordinaryFleets = "consolidate-ordinary"
 
-// work is a scenario to be made when its turn comes.
+// work is a scenario that is made when its turn comes.
 type work struct {
 	name string
 	make func() (*scenario.Scenario, error)
@@ -89,7 +89,7 @@ type work struct {
 	fleet bool
 }
 
-// fleetWorks are the fleets to consolidate; nil if other scenarios are asked for.
+// fleetWorks returns the fleets to consolidate; nil if other scenarios are selected.
 func (o *options) fleetWorks() []work {
 	names, nodes := []string{o.scenario}, 0
 	ordinary, _ := fmt.Sscanf(o.scenario, ordinaryFleets+"-%d", &nodes)
@@ -110,7 +110,7 @@ func (o *options) fleetWorks() []work {
 	return list
 }
 
-// works are the scenarios asked for, in order.
+// works returns the selected scenarios, in order.
 func (o *options) works() ([]work, error) {
 	if ext := filepath.Ext(o.scenario); ext == ".yaml" || ext == ".yml" {
 		return []work{{base(o.scenario), func() (*scenario.Scenario, error) { return scenario.Read(o.scenario, o.pods) }, false}}, nil
@@ -150,7 +150,7 @@ func (o *options) works() ([]work, error) {
 	return list, nil
 }
 
-// namedWork is a scenario of the corpus, whose name says its size and seed.
+// namedWork returns a scenario of the corpus, whose name contains its size and seed.
 func (o *options) namedWork() ([]work, error) {
 	s, err := scenario.Named(o.scenario)
 	switch {

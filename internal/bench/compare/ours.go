@@ -12,25 +12,25 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// planCommand as the first argument makes this program drawknife's side: it plans the workload in the file that is the
-// second one, as internal/bench/karpenter does for the other side.
+// With planCommand as its first argument, this program runs drawknife's side: it plans the workload in the file that is the second
+// argument, as internal/bench/karpenter does for the other side.
 const planCommand = "plan-with-drawknife"
 
-// result is what either side prints.
+// result is what each side prints.
 type result struct {
 	usage
 	judge.Plan
-	// Certificate of the plan's own bound: drawknife's alone has one.
+	// Certificate of the plan's own bound: only drawknife has one.
 	Certificate *scheduling.Certificate `json:"certificate,omitempty"`
 }
 
-// planOurs is drawknife's side.
+// planOurs runs drawknife's side.
 func planOurs(ctx context.Context, file string, stdout, stderr io.Writer) error {
 	input, err := os.Open(file)
 	if err != nil {
 		return err
 	}
-	defer input.Close() // nothing was written, so closing can't lose anything
+	defer input.Close() // the file was only read, so closing can't lose anything
 	snapshot, err := scheduling.DecodeSnapshot(input)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func planOurs(ctx context.Context, file string, stdout, stderr io.Writer) error 
 	return b.Flush()
 }
 
-// inWords puts a plan into words that need none of the scheduler's types.
+// inWords converts a plan to types that do not depend on the scheduler's.
 func inWords(p *scheduling.Plan) judge.Plan {
 	out := judge.Plan{NewNodes: []judge.NewNode{}, Existing: []judge.ExistingNode{}, Unschedulable: []judge.Unschedulable{}, Order: names(p.Order)}
 	for i := range p.NewNodes {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// begins is the line with which a side says, on standard error, that the measured part begins.
+// begins is the line that a side prints to standard error when the measured part begins.
 const begins = "planning"
 
 // reading is how long a side may take to read the workload.
@@ -29,10 +29,10 @@ type side struct {
 	command []string
 }
 
-// errCutOff is that a side planned for longer than it may.
+// errCutOff means that a side planned for longer than allowed.
 var errCutOff = errors.New("cut off")
 
-// run has the side plan the workload in a file, as often as asked for, and returns the run with the least CPU time.
+// run lets the side plan the workload in a file several times, and returns the run with the least CPU time.
 func (s *side) run(ctx context.Context, file string, runs int, timeout time.Duration) (*result, error) {
 	var best *result
 	for range runs {
@@ -47,7 +47,7 @@ func (s *side) run(ctx context.Context, file string, runs int, timeout time.Dura
 	return best, nil
 }
 
-// once runs the program. It is killed when it plans for longer than timeout, which is errCutOff.
+// once runs the program. If it plans for longer than timeout, it is killed, and the error is errCutOff.
 func (s *side) once(ctx context.Context, file string, timeout time.Duration) (*result, error) {
 	said, err := s.output(ctx, file, timeout)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *side) once(ctx context.Context, file string, timeout time.Duration) (*r
 	return &r, nil
 }
 
-// output is what the program prints, with errCutOff what it had printed until it was killed.
+// output returns what the program prints; with errCutOff, what it had printed until it was killed.
 func (s *side) output(ctx context.Context, file string, timeout time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -94,7 +94,7 @@ func (s *side) output(ctx context.Context, file string, timeout time.Duration) (
 	return stdout.Bytes(), nil
 }
 
-// lineWriter keeps what is written and calls line for each line that is complete.
+// lineWriter stores what is written and calls line for each complete line.
 type lineWriter struct {
 	said *bytes.Buffer
 	line func(string)
@@ -114,13 +114,13 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	}
 }
 
-// lastLines is the end of what a failed side said.
+// lastLines returns the end of a failed side's output.
 func lastLines(said string) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	return strings.Join(lines[max(0, len(lines)-5):], "; ")
 }
 
-// oursSide is this program itself.
+// oursSide returns this program itself.
 func oursSide() (*side, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -129,7 +129,7 @@ func oursSide() (*side, error) {
 	return &side{name: "drawknife", command: []string{program, planCommand}}, nil
 }
 
-// theirsSide builds the program of internal/bench/karpenter into a folder, unless a built one is given.
+// theirsSide builds the program of internal/bench/karpenter into a folder, unless it gets a built one.
 func theirsSide(ctx context.Context, program, folder string, stderr io.Writer) (*side, error) {
 	if program == "" {
 		source, err := findSource()
@@ -139,7 +139,7 @@ func theirsSide(ctx context.Context, program, folder string, stderr io.Writer) (
 		program = filepath.Join(folder, "karpenter")
 		fmt.Fprintln(stderr, "compare: building internal/bench/karpenter (minutes the first time)")
 		build := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
-		build.Dir, build.Env = source, append(os.Environ(), "GOTOOLCHAIN=auto") // Karpenter may ask for a newer Go
+		build.Dir, build.Env = source, append(os.Environ(), "GOTOOLCHAIN=auto") // Karpenter may need a newer Go
 		if said, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("building internal/bench/karpenter: %w: %s", err, lastLines(string(said)))
 		}
@@ -151,7 +151,7 @@ func theirsSide(ctx context.Context, program, folder string, stderr io.Writer) (
 	return &side{"Karpenter", strings.TrimSpace(string(version)), []string{program}}, nil
 }
 
-// findSource is the folder of internal/bench/karpenter, from anywhere in the repository.
+// findSource returns the folder of internal/bench/karpenter, from anywhere in the repository.
 func findSource() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// markers are the lines between which a table stands.
+// markers are the lines around a table.
 type markers struct{ begins, ends string }
 
 var (
@@ -19,7 +19,7 @@ var (
 	fleetMarkers = markers{"<!-- consolidate: begin -->", "<!-- consolidate: end -->"}
 )
 
-// writeTable puts a table between its markers in a Markdown file.
+// writeTable writes a table between its markers in a Markdown file.
 func writeTable(name string, at markers, table string) error {
 	old, err := os.ReadFile(name)
 	if err != nil {
@@ -41,7 +41,7 @@ func (m markers) replace(document, table string) (string, error) {
 	return head + m.begins + "\n" + table + m.ends + tail, nil
 }
 
-// table is the results as Markdown.
+// table returns the results as Markdown.
 func table(made []*comparison, given []string, now time.Time) string {
 	var b strings.Builder
 	karpenter := ""
@@ -70,7 +70,7 @@ func table(made []*comparison, given []string, now time.Time) string {
 	return b.String()
 }
 
-// overBound is cost by bound; empty where there is none.
+// overBound is cost divided by bound; empty if there is no bound.
 func (c *comparison) overBound(o *outcome) string {
 	if o.HourlyCost == nil || c.LowerBound == nil || *c.LowerBound <= 0 {
 		return ""
@@ -82,7 +82,7 @@ func row(b *strings.Builder, cells ...string) {
 	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// command is what was typed, without what is this node's own.
+// command is the command line, without what is specific to this computer.
 func command(given []string) string {
 	words := []string{"go run ./compare"}
 	for _, word := range given {
@@ -94,7 +94,7 @@ func command(given []string) string {
 	return strings.Join(words, " ")
 }
 
-// node is the number of cores and what they are, as far as the system says it.
+// node describes the processor and its number of cores, if the system reports them.
 func node() string {
 	model := runtime.GOARCH
 	info, _ := os.ReadFile("/proc/cpuinfo")

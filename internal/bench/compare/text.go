@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// text is a comparison for people.
+// text formats a comparison for readers.
 func (c *comparison) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s. %s pods, %s instance types", c.Scenario, c.About, grouped(c.Pods), grouped(c.InstanceTypes))
@@ -58,7 +58,7 @@ func (c *comparison) text() string {
 	return b.String()
 }
 
-// version is the library's without the Go it was built by.
+// version is the library's version without the version of Go that built it.
 func version(stated string) string {
 	v, _, _ := strings.Cut(stated, " ")
 	return v
@@ -92,7 +92,7 @@ func (o *outcome) money() string {
 	return fmt.Sprintf("$%.3f", *o.HourlyCost)
 }
 
-// times is a speed-up: "1,412x".
+// times formats a speed-up: "1,412x".
 func times(q *float64) string {
 	switch {
 	case q == nil:
@@ -110,7 +110,7 @@ func quotient(q *float64) string {
 	return fmt.Sprintf("%.4f", *q)
 }
 
-// grouped is a number with commas.
+// grouped formats a number with commas.
 func grouped[N int | uint64](n N) string {
 	digits := fmt.Sprint(n)
 	var b strings.Builder

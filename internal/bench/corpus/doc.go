@@ -1,5 +1,5 @@
-// The program corpus plans a corpus of scenarios with drawknife and prints the cost of each plan next to a proven bound, the cost
-// of simple packers, Karpenter's cost and the best packing known. Run it in the folder internal/bench:
+// The program corpus plans a corpus of scenarios with drawknife. It prints the cost of each plan next to a proven bound, the cost of simple
+// packers, Karpenter's cost and the best packing known. Run it in the folder internal/bench:
 //
 //	go run ./corpus                                     # the ordinary clusters of seeds 1 and 2
 //	go run ./corpus --seeds 1-20 --families m5,m5+c5    # others

@@ -17,13 +17,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// karpenter is the program of internal/bench/karpenter.
+// karpenter runs the program of internal/bench/karpenter.
 type karpenter struct {
 	program, version, folder string
 	timeout                  time.Duration
 }
 
-// newKarpenter builds the program into a folder, unless a built one is given.
+// newKarpenter builds the program into a folder, unless it gets a built one.
 func newKarpenter(ctx context.Context, program, folder string, stderr io.Writer) (*karpenter, error) {
 	if program == "run" {
 		source := "karpenter"
@@ -33,7 +33,7 @@ func newKarpenter(ctx context.Context, program, folder string, stderr io.Writer)
 		program = filepath.Join(folder, "karpenter")
 		fmt.Fprintln(stderr, "corpus: building internal/bench/karpenter (minutes the first time)")
 		build := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
-		build.Dir, build.Env = source, append(os.Environ(), "GOTOOLCHAIN=auto") // Karpenter may ask for a newer Go
+		build.Dir, build.Env = source, append(os.Environ(), "GOTOOLCHAIN=auto") // Karpenter may need a newer Go
 		if said, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("building internal/bench/karpenter (run from internal/bench): %w: %s", err, strings.TrimSpace(string(said)))
 		}
@@ -45,7 +45,7 @@ func newKarpenter(ctx context.Context, program, folder string, stderr io.Writer)
 	return &karpenter{program, strings.TrimSpace(string(version)), folder, 15 * time.Minute}, nil
 }
 
-// plan has it plan a workload, and judges the plan. It is nil if that took longer than the timeout.
+// plan makes Karpenter plan a workload, and judges the plan. It returns nil if that took longer than the timeout.
 func (k *karpenter) plan(ctx context.Context, s *scheduling.Snapshot, j *judge.Judge) (*karpenterRecord, error) {
 	name := filepath.Join(k.folder, "workload.json")
 	if err := save(name, s); err != nil {

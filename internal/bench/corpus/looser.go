@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// settle carries what is known from one scenario to another with the same pods and types and fewer rules: a packing that
-// keeps more rules is one for fewer, and a bound that holds with fewer rules holds with more.
+// settle copies what is known between scenarios with the same pods and types but different rules: a packing that keeps more rules is also
+// valid with fewer, and a bound with fewer rules also holds with more.
 func (r records) settle() {
 	names := r.names()
 	for _, strict := range names {
@@ -24,7 +24,7 @@ func (r records) settle() {
 	}
 }
 
-// looser reports whether every packing of strict is one of loose.
+// looser reports whether every packing of strict is also one of loose.
 func looser(loose, strict string) bool {
 	switch {
 	case strict == "gap-6zones":

@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitGood
 }
 
-// runAll plans what is asked for, and reports whether some plan is not good enough.
+// runAll plans the selected scenarios, and reports whether some plan is not good enough.
 func runAll(ctx context.Context, args []string, stdout, stderr io.Writer) (worse bool, err error) {
 	known, err := readRecords()
 	if err != nil {

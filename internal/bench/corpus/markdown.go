@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// The lines between which the tables stand.
+// The lines around the tables.
 const (
 	tablesBegin = "<!-- corpus: begin -->"
 	tablesEnd   = "<!-- corpus: end -->"
@@ -34,7 +34,7 @@ func writeTables(name string, rows []*row, known records, args []string) error {
 	return os.WriteFile(name, []byte(head+tablesBegin+"\n"+text+tablesEnd+tail), 0o644)
 }
 
-// tables are three: the ordinary clusters of the first two seeds, a summary of all ordinary clusters, and the others.
+// tables returns three tables: the ordinary clusters of the first two seeds, a summary of all ordinary clusters, and the others.
 func tables(rows []*row, known records, args []string, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d cores, %s, %s. `%s`\n", now.UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), versions(rows), command(args))
@@ -65,7 +65,7 @@ func tables(rows []*row, known records, args []string, now time.Time) string {
 	return b.String()
 }
 
-// costs has a line for each scenario.
+// costs writes a line for each scenario.
 func costs(b *strings.Builder, rows []*row, known records) {
 	b.WriteString("| | pods | types | $/h, ours | Karpenter | ours / Karpenter | proven bound | ours / bound | reported gap | vector greedy | ours / greedy | best known | found by | ours / best | CPU, ours | Karpenter | speed-up |\n")
 	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|---:|\n")
@@ -84,7 +84,7 @@ func costs(b *strings.Builder, rows []*row, known records) {
 	}
 }
 
-// kinds has a line for each kind of ordinary cluster: families, rules and zones, whatever the seed.
+// kinds writes a line for each kind of ordinary cluster: families, rules and zones, over all seeds.
 func kinds(b *strings.Builder, rows []*row) {
 	b.WriteString("| families, rules, zones | clusters | ours / Karpenter | ours / bound | ours / greedy | ours / best known | speed-up |\n|---|---:|---:|---:|---:|---:|---:|\n")
 	kind := func(r *row) string {
@@ -115,7 +115,7 @@ func line(b *strings.Builder, name string, rows []*row) {
 		slowest(rows))
 }
 
-// meanAndWorst of a ratio.
+// meanAndWorst formats the mean and the worst of a ratio.
 func meanAndWorst(rows []*row, shown func(float64) string, of func(*row) float64) string {
 	mean, worst, _, n := statistics(rows, of)
 	if n == 0 {
@@ -124,7 +124,7 @@ func meanAndWorst(rows []*row, shown func(float64) string, of func(*row) float64
 	return fmt.Sprintf("%.3f, %s", mean, shown(worst))
 }
 
-// statistics are the geometric mean and the largest of a ratio, how many are above 1, and how many there are.
+// statistics returns the geometric mean and the largest value of a ratio, how many are above 1, and how many there are.
 func statistics(rows []*row, of func(*row) float64) (mean, worst float64, above, n int) {
 	logs := 0.0
 	for _, r := range rows {
@@ -157,7 +157,7 @@ func slowest(rows []*row) string {
 	return fmt.Sprintf("%s, %s", times(math.Exp(mean/float64(n))), times(least))
 }
 
-// marked is a ratio, in bold if it is above 1: there something else is better.
+// marked formats a ratio, in bold if it is above 1, which means that something else is better.
 func marked(x float64) string {
 	if x > 1+1e-9 {
 		return "**" + ratio(x) + "**"
@@ -194,7 +194,7 @@ func versions(rows []*row) string {
 	return "Karpenter " + strings.Join(found, ", ")
 }
 
-// command is what was typed, without what is this node's own.
+// command is the command line, without what is specific to this computer.
 func command(args []string) string {
 	words := []string{"go run ./corpus"}
 	for _, word := range args {

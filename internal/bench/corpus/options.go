@@ -25,7 +25,7 @@ type options struct {
 	table     string
 }
 
-// selection is which scenarios are asked for.
+// selection says which scenarios were selected.
 type selection struct {
 	set, scenarios, families, rules, zones, seeds string
 	pods                                          int
@@ -86,8 +86,7 @@ func (w *selection) names(records records) ([]string, error) {
 	return nil, fmt.Errorf("--set %s: give ordinary, named, all or small", w.set)
 }
 
-// ordinary are the ordinary clusters asked for. Without rules about zones their number makes no difference, so that only the
-// first is taken then.
+// ordinary returns the selected ordinary clusters. Without rules about zones, their number makes no difference, so only the first is used.
 func (w *selection) ordinary() ([]string, error) {
 	seeds, err := numbers("--seeds", w.seeds)
 	if err != nil {
@@ -118,7 +117,7 @@ func split(list string) []string {
 	return slices.DeleteFunc(strings.Split(list, ","), func(s string) bool { return s == "" })
 }
 
-// numbers reads 1,5-8,20.
+// numbers parses lists such as 1,5-8,20.
 func numbers(name, list string) ([]uint64, error) {
 	var out []uint64
 	for _, part := range split(list) {
@@ -147,7 +146,7 @@ func isOrdinary(name string) bool {
 func smallNames() []string {
 	w := selection{set: "ordinary", families: "m5,c5+m5+r5", rules: strings.Join(workload.OrdinaryRules(), ","), zones: "3,6", seeds: "1,2"}
 	names, err := w.ordinary()
-	if err != nil { // the numbers above are numbers
+	if err != nil { // the numbers above are valid
 		return nil
 	}
 	names = append(names, "fa-1000", "fe-1000", "f-1000", "a-1000", "b-1000", "c-1000", "c-1000-s9001", "d-1000", "gpu-500")

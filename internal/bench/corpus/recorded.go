@@ -14,14 +14,14 @@ import (
 //go:embed recorded.json
 var recordedJSON []byte
 
-// records are what is known of scenarios, by name.
+// records contains what is known of scenarios, by name.
 type records map[string]*record
 
-// record is what is known of one scenario; what is not known is left out. Costs are USD per hour.
+// record is what is known of one scenario; unknown values are omitted. Costs are USD per hour.
 type record struct {
 	Pods int `json:"pods"`
-	// Cost of drawknife's plan, the bound of that plan, the CPU time it took and what it came to, when the figures were recorded
-	// last. A bound of a plan that leaves pods out holds for the others.
+	// Cost of drawknife's plan, its bound, its CPU time and its other results, from the last recording. A bound of a plan that leaves pods
+	// out holds for the other pods.
 	Cost          float64 `json:"cost,omitempty"`
 	Bound         float64 `json:"bound,omitempty"`
 	CPUSeconds    float64 `json:"cpuSeconds,omitempty"`
@@ -29,10 +29,10 @@ type record struct {
 	Unschedulable int     `json:"unschedulable,omitempty"`
 	// Karpenter's plan; nil if it was not made.
 	Karpenter *karpenterRecord `json:"karpenter,omitempty"`
-	// ProvenBound is the highest lower bound anybody proved, ProvenBy how.
+	// ProvenBound is the highest proven lower bound, ProvenBy how it was proven.
 	ProvenBound float64 `json:"provenBound,omitempty"`
 	ProvenBy    string  `json:"provenBy,omitempty"`
-	// Best is the cheapest valid packing that anybody found, BestBy who.
+	// Best is the cheapest valid packing known, BestBy who found it.
 	Best   float64 `json:"best,omitempty"`
 	BestBy string  `json:"bestBy,omitempty"`
 }
@@ -46,7 +46,7 @@ type karpenterRecord struct {
 	Refused       int     `json:"refused,omitempty"`
 }
 
-// whole reports whether the plan places every pod where a cluster takes it.
+// whole reports whether the plan places every pod where a cluster would accept it.
 func (k *karpenterRecord) whole() bool { return k.Unschedulable == 0 && k.Refused == 0 }
 
 func readRecords() (records, error) {
@@ -59,7 +59,7 @@ func readRecords() (records, error) {
 
 func (r records) names() []string { return slices.Sorted(maps.Keys(r)) }
 
-// of is the record of a scenario, made if there is none.
+// of returns the record of a scenario; it makes one if there is none.
 func (r records) of(name string) *record {
 	if r[name] == nil {
 		r[name] = &record{}
@@ -67,24 +67,24 @@ func (r records) of(name string) *record {
 	return r[name]
 }
 
-// found keeps a packing if it is the cheapest so far, by more than rounding makes.
+// found keeps a packing if it is the cheapest so far, by more than rounding.
 func (r *record) found(cost float64, by string) {
 	if cost > 0 && !math.IsInf(cost, 1) && (r.Best == 0 || cost < r.Best*(1-1e-6)) {
 		r.Best, r.BestBy = rounded(cost), by
 	}
 }
 
-// proved keeps a bound if it is the highest so far, by more than rounding makes.
+// proved keeps a bound if it is the highest so far, by more than rounding.
 func (r *record) proved(bound float64, by string) {
 	if bound > r.ProvenBound*(1+1e-6) {
 		r.ProvenBound, r.ProvenBy = rounded(bound), by
 	}
 }
 
-// rounded has six digits after the point, which is more than prices have.
+// rounded rounds to six decimals, which is more than prices have.
 func rounded(x float64) float64 { return math.Round(x*1e6) / 1e6 }
 
-// write writes the records back into the folder of this program, found from the working directory.
+// write stores the records in the folder of this program, which it finds from the working directory.
 func (r records) write() error {
 	for _, folder := range []string{"corpus", ".", filepath.Join("internal", "bench", "corpus")} {
 		name := filepath.Join(folder, "recorded.json")

@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// row is what is printed of a scenario; the package comment says what the fields are.
+// row is what is printed for a scenario; the package comment explains the fields.
 type row struct {
 	Scenario string `json:"scenario"`
 	Pods     int    `json:"pods"`
@@ -52,11 +52,11 @@ type planner struct {
 	runs    int
 	check   bool
 	records records
-	// theirs is Karpenter's side; nil to use what is recorded of it.
+	// theirs is Karpenter's side; nil to use its recorded figures.
 	theirs *karpenter
 }
 
-// plan plans a scenario and compares the plan with what is known. What is new is added to the records.
+// plan plans a scenario and compares the plan with the known figures. New figures are added to the records.
 func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 	s, err := scenario.Named(name)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("scenario %s: %w", name, err)
 		}
-		if theirs != nil { // else what is recorded stays
+		if theirs != nil { // otherwise the recorded plan stays
 			known.Karpenter = theirs
 		}
 	}
@@ -137,14 +137,14 @@ func (p *planner) ours(ctx context.Context, s *scheduling.Snapshot, j *judge.Jud
 	return nil
 }
 
-// pack has the simple packers pack pods that have no rules.
+// pack runs the simple packers if the pods have no rules.
 func (r *row) pack(s *scheduling.Snapshot, known *record) {
 	problem, err := packers.Of(s)
 	if err != nil || problem.Ruled > 0 || problem.Steps() > mostSteps {
 		return
 	}
 	greedy, firstFit := problem.VectorGreedy(), problem.FirstFitDecreasing()
-	if math.IsInf(greedy.Cost, 1) { // some pod fits no type, as the plan says too
+	if math.IsInf(greedy.Cost, 1) { // some pod fits no type; the plan says so too
 		return
 	}
 	r.GreedyCost, r.FirstFitCost = greedy.Cost, firstFit.Cost
@@ -153,10 +153,10 @@ func (r *row) pack(s *scheduling.Snapshot, known *record) {
 	known.found(firstFit.Cost, "first fit decreasing")
 }
 
-// mostSteps bounds the work of the packers: half a minute or so.
+// mostSteps bounds the work of the packers to about half a minute.
 const mostSteps = 5_000_000_000
 
-// compare fills in what is known from elsewhere.
+// compare fills in the known figures.
 func (r *row) compare(known *record) {
 	r.ProvenBound = known.ProvenBound
 	if k := known.Karpenter; k != nil {
@@ -170,7 +170,7 @@ func (r *row) compare(known *record) {
 	r.OverBest = quotient(r.Cost, r.BestCost)
 }
 
-// overBest is by how much a plan may cost more than the best packing known.
+// overBest is by how much a plan may cost more than the best known packing.
 const overBest = 1.02
 
 // worse says why a plan is not good enough; "" if it is.
@@ -188,7 +188,7 @@ func (r *row) worse() string {
 	return strings.Join(why, "; ")
 }
 
-// quotient is a by b; 0 where there is none, 1 for two zeros.
+// quotient returns a divided by b; 0 if one is missing, 1 for two zeros.
 func quotient(a, b float64) float64 {
 	switch {
 	case a == 0 && b == 0:
@@ -207,7 +207,7 @@ func cpuTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// inWords puts a plan into words that need none of the scheduler's types.
+// inWords converts a plan to types that do not depend on the scheduler's.
 func inWords(p *scheduling.Plan) *judge.Plan {
 	out := &judge.Plan{Order: names(p.Order)}
 	for i := range p.NewNodes {

@@ -39,7 +39,7 @@ func (t *table) add(r *row) error {
 	return err
 }
 
-// summary has the means and the worst of each ratio.
+// summary prints the mean and the worst of each ratio.
 func (t *table) summary(rows []*row) {
 	var lines []string
 	for _, kind := range []struct {

@@ -1,9 +1,9 @@
-// Package exact finds the cheapest nodes for a handful of pods by trying every partition of them: the measure of what
-// planners leave on the table, for instances small enough.
+// Package exact finds the cheapest nodes for a handful of pods by trying every partition of them: it measures, on small instances, how far
+// planners are from the optimum.
 //
 //	cost, err := exact.Cost(snapshot)
 //
-// It knows what package judge knows of single nodes: price, room, node selector and affinity, taints, and required
+// It supports the same properties of single nodes as package judge: price, room, node selector and affinity, taints, and required
 // anti-affinity by hostname. Other rules between pods, existing nodes, limits and DaemonSets are refused.
 package exact
 
@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// MaxPods is how many pods Cost takes: 3^12 partitions into one node and the rest are tried at most.
+// MaxPods is the largest number of pods for Cost: it tries at most 3^12 partitions into one node and the rest.
 const MaxPods = 12
 
 // Cost is the hourly cost of the cheapest nodes that hold all pods, in USD; +Inf if there are none.
@@ -33,7 +33,7 @@ func Cost(s *scheduling.Snapshot) (float64, error) {
 	for i, pod := range s.Pods {
 		keys[i] = pod.Namespace + "/" + pod.Name
 	}
-	// machine[set] is the cheapest node that holds exactly the pods of the set.
+	// node[set] is the price of the cheapest node that holds exactly the pods of the set.
 	node := make([]float64, 1<<n)
 	for set := 1; set < 1<<n; set++ {
 		var pods []string
@@ -44,7 +44,7 @@ func Cost(s *scheduling.Snapshot) (float64, error) {
 		}
 		node[set] = j.CheapestNode(pods)
 	}
-	// best[set] is the cheapest partition of the set: one node takes its first pod, and others perhaps.
+	// best[set] is the price of the cheapest partition of the set: one node takes its first pod, and perhaps others.
 	best := make([]float64, 1<<n)
 	for set := 1; set < 1<<n; set++ {
 		best[set] = math.Inf(1)

@@ -10,10 +10,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// amounts are resources as whole numbers, in the order of the judge's resource names: thousandths of CPUs, bytes, pieces.
+// amounts are resources as integers, in the order of the judge's resource names: thousandths of CPUs, bytes, pieces.
 type amounts []int64
 
-// resourceNames are all resources that a pod of the workload asks for.
+// findResources finds all resources that a pod of the workload requests.
 func (j *Judge) findResources() {
 	found := map[corev1.ResourceName]bool{corev1.ResourcePods: true}
 	collect := func(pod *corev1.Pod) {
@@ -35,7 +35,7 @@ func (j *Judge) findResources() {
 	j.resources = slices.Sorted(maps.Keys(found))
 }
 
-// vector writes a list as amounts. Requests round up, as they do in Kubernetes; nodes have whole units.
+// vector converts a list to amounts. Requests are rounded up, as in Kubernetes; nodes have whole units.
 func (j *Judge) vector(list corev1.ResourceList) amounts {
 	v := make(amounts, len(j.resources))
 	for i, name := range j.resources {
@@ -51,7 +51,7 @@ func (j *Judge) vector(list corev1.ResourceList) amounts {
 	return v
 }
 
-// requests are a pod's, itself counted as one pod.
+// requests are those of a pod, which also counts as one pod.
 func (j *Judge) requests(pod *corev1.Pod) amounts {
 	list := maps.Clone(podresource.PodRequests(pod, podresource.PodResourcesOptions{}))
 	v := j.vector(list)
@@ -71,7 +71,7 @@ func (a amounts) add(b amounts) {
 	}
 }
 
-// lacking is the first resource of which a has less than b asks for; -1 if b fits.
+// lacking returns the first resource of which a has less than b needs; -1 if b fits.
 func (a amounts) lacking(b amounts) int {
 	for i := range a {
 		if b[i] > 0 && a[i] < b[i] {
@@ -81,8 +81,8 @@ func (a amounts) lacking(b amounts) int {
 	return -1
 }
 
-// allocatable is what a node bought by the offering has for pods: capacity without what it keeps for itself and
-// without memory that is set aside for huge pages.
+// allocatable is what a node bought as the offering has for pods: capacity without the node's own reserves and without memory reserved for
+// huge pages.
 func allocatable(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := maps.Clone(it.Capacity)
 	maps.Copy(out, o.Capacity)

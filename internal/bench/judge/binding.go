@@ -31,7 +31,7 @@ func newBinding(j *Judge) *binding {
 	return &binding{j: j, target: make(map[string]*machine), seen: make(map[string]int)}
 }
 
-// add has a node take part, with the pods the plan puts there.
+// add adds a node with the pods that the plan puts there.
 func (b *binding) add(m *machine, pods []string) {
 	m.freeAtFirst, m.portsAtFirst = m.free, m.ports
 	b.nodes = append(b.nodes, m)
@@ -42,7 +42,7 @@ func (b *binding) add(m *machine, pods []string) {
 	}
 }
 
-// stand counts the pods that are on the last node already.
+// stand counts the pods that already run on the last node.
 func (b *binding) stand(n *scheduling.Node) {
 	for _, pod := range n.Pods {
 		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
@@ -51,18 +51,18 @@ func (b *binding) stand(n *scheduling.Node) {
 	}
 }
 
-// homeless are pods whose node does not exist.
+// homeless lists pods whose node does not exist.
 func (b *binding) homeless(pods []string) {
 	for _, key := range pods {
 		b.seen[key]++
 	}
 }
 
-// leaveOut is a pod the plan does not place.
+// leaveOut marks a pod that the plan does not place.
 func (b *binding) leaveOut(key string) { b.seen[key]++ }
 
-// bind returns what was refused. Pods are bound in the plan's order where it states one, otherwise node by node;
-// those that are refused at first are tried again until nothing moves.
+// bind returns the refusals. Pods are bound in the plan's order if it states one, otherwise node by node; pods that are refused at first
+// are tried again until no more can be bound.
 func (b *binding) bind(order []string) []string {
 	for key, n := range b.seen {
 		if b.j.pods[key] == nil {
@@ -92,19 +92,19 @@ func (b *binding) bind(order []string) []string {
 	return append(b.refusals, least...)
 }
 
-// deferrals are the orders that are tried: which pods are bound after the others. The plan's order as it is may fail
-// because pods are counted before others that mind; an order in which all can be bound is good enough.
+// deferrals are the orders to try: each says which pods are bound after the others. The plan's own order may fail because pods are counted
+// before others that depend on the counts; an order in which all pods can be bound is enough.
 func deferrals() []func(*candidate) bool {
 	return []func(*candidate) bool{
 		func(*candidate) bool { return false },
-		// Pods without rules about others can only raise counts that hold others back.
+		// Pods without rules about others can only raise counts that block others.
 		func(c *candidate) bool { return !c.kind.asks() },
-		// A planner that fixes a node's zone with the first pod that minds it has not counted those before by zone.
+		// A planner that fixes a node's zone with the first pod that depends on the zone has not counted earlier pods by zone.
 		func(c *candidate) bool { return c.on.zoneless[c.key] },
 	}
 }
 
-// start forgets what was bound except for the workload's own pods.
+// start removes all bindings except those of the workload's own pods.
 func (b *binding) start() {
 	for _, m := range b.nodes {
 		m.free, m.ports = slices.Clone(m.freeAtFirst), maps.Clone(m.portsAtFirst)
@@ -113,7 +113,7 @@ func (b *binding) start() {
 	for _, m := range b.nodes {
 		m.zoneless = make(map[string]bool)
 	}
-	// All rules must be known before anything is counted: kindOf makes them known.
+	// All rules must be known before anything is counted: kindOf registers them.
 	minded := make(map[*machine]bool)
 	for _, key := range b.order {
 		if a := b.j.pods[key]; a != nil {
@@ -134,7 +134,7 @@ func (b *binding) refuse(format string, args ...any) {
 	b.refusals = append(b.refusals, fmt.Sprintf(format, args...))
 }
 
-// waiting are the pods to bind, each once, in the order stated and then in that of the plan.
+// waiting returns the pods to bind, each once, in the stated order and then in that of the plan.
 func (b *binding) waiting(order []string) []*candidate {
 	var out []*candidate
 	taken := make(map[string]bool, len(b.order))
@@ -156,8 +156,7 @@ type candidate struct {
 	on   *machine
 }
 
-// bindAll refuses what a node can't take whatever else is there and binds the rest as far as it goes, those last that
-// are for later.
+// bindAll refuses what a node can never take, and binds as many of the rest as possible, with the pods that later selects last.
 func (b *binding) bindAll(waiting []*candidate, later func(*candidate) bool) []string {
 	var refused []string
 	var first, last []*candidate
@@ -211,7 +210,7 @@ func (b *binding) why(c *candidate) string {
 	return b.peers.refuses(c.kind, c.on)
 }
 
-// hostPort is a port of a node; an empty address is any address.
+// hostPort is a port of a node; an empty address means any address.
 type hostPort struct {
 	address  string
 	protocol corev1.Protocol

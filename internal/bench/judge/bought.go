@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Now is the judge of the same pools and instance types at another moment: of the nodes and pending pods of s, which
-// may ask for no resource that those of New's workload do not.
+// Now returns the judge of the same pools and instance types at another time, with the nodes and pending pods of s. These may request only
+// resources that those of New's workload request.
 func (j *Judge) Now(s *scheduling.Snapshot) *Judge {
 	now := &Judge{
 		s: s, resources: j.resources, daemons: j.daemons, pools: j.pools, shapes: j.shapes, bought: j.bought,
@@ -23,7 +23,7 @@ func (j *Judge) Now(s *scheduling.Snapshot) *Judge {
 	return now
 }
 
-// Bought says whether a node of the type, zone and capacity type is a cheapest one of those that the plan leaves open.
+// Bought checks that a node of the type, zone and capacity type is a cheapest one of those that the plan allows.
 func (j *Judge) Bought(n *NewNode, instanceType, zone, capacityType string) error {
 	cheapest, err := j.launch(0, n)
 	if err != nil {

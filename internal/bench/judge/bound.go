@@ -14,11 +14,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Bound is a floor under the hourly cost of any machines that hold those of the pods that have no room on the nodes
-// there are. The certificate of a plan is taken as a hint alone, the proof is done here from the workload: each pod gets
-// a value, no node that can be bought may be able to hold pods worth more than it costs (values are lowered until that
-// is so), and what the nodes there are can hold at most is subtracted. Rules between pods are left out but
-// for a pod's keeping away from its like on one node; leaving them out can only lower the bound.
+// Bound is a lower bound on the hourly cost of any new nodes for those of the pods that do not fit on existing nodes. The certificate of a
+// plan is only a hint; the proof is made here from the workload. Each pod gets a value such that no node that can be bought can hold pods
+// worth more than it costs (values are lowered until that is true), and the most that existing nodes can hold is subtracted. Rules between
+// pods are ignored, except that equal pods may exclude each other on one node; ignoring rules can only lower the bound.
 func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if hint == nil {
 		return 0
@@ -50,7 +49,7 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if len(classes) > manyClasses {
 		return best
 	}
-	// Which of several classes with equal requests a value was meant for is a guess: exchange values where that proves more.
+	// The assignment of values to several classes with equal requests is a guess: exchange values if that proves more.
 	for a := range classes {
 		for b := range a {
 			if values[a] == values[b] || !slices.Equal(classes[a].need, classes[b].need) {
@@ -67,16 +66,16 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	return best
 }
 
-// hints are the certificate's multipliers by instance type, and what it counts in whole pods.
+// hints are the certificate's multipliers by instance type, and which resources it counts in whole pods.
 type hints struct {
 	l       map[string][]float64
 	counted map[string]wholePods
 }
 
-// manyClasses is for how many classes guesses are no longer improved: the work grows with their square.
+// manyClasses is the number of classes from which guesses are no longer improved: the work grows with the square of the classes.
 const manyClasses = 200
 
-// proven is the bound that the values prove once they are lowered as far as needed.
+// proven is the bound that the values prove after they have been lowered as far as necessary.
 func (j *Judge) proven(hinted []float64, classes []*class, multipliers hints, whole wholeUnits) float64 {
 	values := slices.Clone(hinted)
 	j.prove(values, classes, multipliers, whole)
@@ -87,18 +86,18 @@ func (j *Judge) proven(hinted []float64, classes []*class, multipliers hints, wh
 	return max(0, total-j.absorbed(classes, values, multipliers, whole))
 }
 
-// class is a number of pods that are alike for the bound.
+// class is a number of pods that are equal for the bound.
 type class struct {
 	need  amounts
 	shape *shape
-	// single: no two of them on one node.
+	// single: no two of them fit on one node
 	single bool
 	count  int
-	// price of one pod if nodes held nothing but its like.
+	// price of one pod if nodes held only pods of this class
 	alone float64
 }
 
-// classes groups the pods, in the order of their first.
+// classes groups the pods, in the order of the first pod of each class.
 func (j *Judge) classes(pods []string) []*class {
 	type key struct {
 		need, shape string
@@ -139,7 +138,7 @@ func amountsKey(a amounts) string {
 	return string(b)
 }
 
-// keepsAway reports whether two pods like this one can't share a node.
+// keepsAway reports whether two equal pods like this one can't share a node.
 func (j *Judge) keepsAway(pod *corev1.Pod) bool {
 	a := pod.Spec.Affinity
 	if a == nil || a.PodAntiAffinity == nil {
@@ -158,7 +157,7 @@ type offer struct {
 	accepts map[*shape]bool
 }
 
-// offers are all nodes that some pool can buy; of those with equal type, labels that pods ask for and room, the
+// offers returns all nodes that some pool can buy. Of those with equal type, room and values for the labels that pods use, it returns the
 // cheapest.
 func (j *Judge) offers() []*offer {
 	if j.bought != nil {
@@ -196,8 +195,8 @@ func (j *Judge) offers() []*offer {
 	return j.bought
 }
 
-// offer is an option as a node. Labels the option does not state could become anything, so that shapes that ask for them
-// are taken to be accepted.
+// offer converts an option to a node. Labels that the option does not state could get any value, so shapes that require them count as
+// accepted.
 func (p *pool) offer(o *option, shapes []*shape) *offer {
 	out := &offer{name: o.it.Name, node: &corev1.Node{}, room: slices.Clone(o.room), price: o.offering.Price, accepts: make(map[*shape]bool, len(shapes))}
 	out.node.Labels, out.node.Spec.Taints = o.labels, p.object.Spec.Template.Spec.Taints
@@ -209,7 +208,7 @@ func (p *pool) offer(o *option, shapes []*shape) *offer {
 	return out
 }
 
-// most is how many pods of the class alone one node of the offer holds.
+// most is how many pods of the class a node of the offer holds if it holds no others.
 func (c *class) most(o *offer) int64 {
 	if !o.accepts[c.shape] {
 		return 0
@@ -234,8 +233,8 @@ func (c *class) fitting(room amounts) int64 {
 	return n
 }
 
-// hint gives each class the value of the certificate's class with equal requests. Where several have equal requests, the
-// classes whose pods are dearest alone get the highest values, as far as the counts go.
+// hint gives each class the value of the certificate's class with equal requests. If several have equal requests, the classes whose pods
+// are most expensive alone get the highest values, as far as the counts allow.
 func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64 {
 	byNeed := make(map[string][]planning.CertificateClass)
 	for _, c := range stated.Classes {
@@ -252,9 +251,9 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 		hints := byNeed[k]
 		slices.SortFunc(hints, func(a, b planning.CertificateClass) int { return cmp.Compare(b.Value, a.Value) })
 		slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(classes[b].alone, classes[a].alone) })
-		at, left := 0, 0 // the place in the hints, and how many pods of it are left
+		at, left := 0, 0 // the index in the hints, and how many pods of it are left
 		for _, i := range indices {
-			// The mean value of the pods of the class, when both lists are laid side by side.
+			// The mean value of the class's pods, when both lists are aligned.
 			sum, n := 0.0, 0
 			for n < classes[i].count && at < len(hints) {
 				if left == 0 {
@@ -275,7 +274,7 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 	return values
 }
 
-// prove lowers values until no node on offer can hold pods worth more than it costs.
+// prove lowers values until no available node can hold pods worth more than it costs.
 func (j *Judge) prove(values []float64, classes []*class, multipliers hints, whole wholeUnits) {
 	none := make([]float64, len(j.resources)+len(whole))
 	for _, o := range j.offers() {
@@ -289,10 +288,10 @@ func (j *Judge) prove(values []float64, classes []*class, multipliers hints, who
 			continue
 		}
 		if p.counted == nil {
-			p.improve(o.price) // the multipliers are those of the type's cheapest offering: for another, others prove more
+			p.improve(o.price) // the multipliers are those of the type's cheapest offering: other multipliers prove more for another offering
 		}
 		base, excess := p.worth()
-		if base > o.price { // then values no higher than need·λ are worth no more than the price
+		if base > o.price { // then values of at most need·λ are worth at most the price
 			for r := range p.multipliers {
 				p.multipliers[r] *= o.price / base
 			}
@@ -304,20 +303,19 @@ func (j *Judge) prove(values []float64, classes []*class, multipliers hints, who
 	}
 }
 
-// pile is what pods a node could hold.
+// pile contains the pods that a node could hold.
 type pile struct {
 	classes     []*class
 	values      []float64
 	multipliers []float64
 	room        amounts
 	accepts     func(*class) bool
-	// counted are the resources that whole pods are counted in; nil for none.
+	// counted are the resources that are counted in whole pods; nil for none.
 	counted wholePods
 }
 
-// worth is no less than what the pods that fit are worth, whichever they are: any multipliers λ >= 0 prove that by
-// Σ room·λ, the base, and Σ fitting·max(0, value - need·λ), the excess. Where whole pods are counted in some resources, the excess is what
-// the best of those that fit together there have.
+// worth is an upper bound on the value of any pods that fit. Any multipliers λ >= 0 prove it: Σ room·λ, the base, plus Σ fitting·max(0,
+// value - need·λ), the excess. If some resources are counted in whole pods, the excess is that of the best pods that fit there together.
 func (p *pile) worth() (base, excess float64) {
 	for r, l := range p.multipliers {
 		base += l * float64(max(p.room[r], 0))
@@ -339,7 +337,7 @@ func (p *pile) worth() (base, excess float64) {
 	return base, excess
 }
 
-// paid is need·λ of a class.
+// paid is need·λ for a class.
 func (p *pile) paid(c *class) float64 {
 	sum := 0.0
 	for r, l := range p.multipliers {
@@ -348,8 +346,8 @@ func (p *pile) paid(c *class) float64 {
 	return sum
 }
 
-// improve looks for multipliers that prove less worth, in which worth is convex: along the ones it has, and along each
-// resource in turn.
+// improve searches for multipliers that prove a lower worth. The worth is convex in them; the search goes along the present ones, and along
+// each resource in turn.
 func (p *pile) improve(price float64) {
 	start := p.multipliers
 	if base, _ := p.worth(); base > 0 {
@@ -376,8 +374,7 @@ func (p *pile) improve(price float64) {
 	}
 }
 
-// search takes the best of the multipliers that at makes of the numbers from 0 to high, if it is better than the present
-// ones.
+// search takes the best multipliers that at makes from the numbers 0 to high, if they are better than the present ones.
 func (p *pile) search(high float64, at func(float64) []float64) {
 	value := func(l []float64) float64 {
 		q := *p
@@ -399,9 +396,9 @@ func (p *pile) search(high float64, at func(float64) []float64) {
 	}
 }
 
-// lower leaves the classes that fit only a share of what they are worth beyond their need·λ.
+// lower leaves the classes that fit only a share of their value beyond need·λ.
 func (p *pile) lower(share float64) {
-	share *= 1 - 1e-12 // rounding must not tip the proof
+	share *= 1 - 1e-12 // rounding must not invalidate the proof
 	for i, c := range p.classes {
 		paid := p.paid(c)
 		if over := p.values[i] - paid; over > 0 && p.accepts(c) && c.fitting(p.room) > 0 {
@@ -410,9 +407,9 @@ func (p *pile) lower(share float64) {
 	}
 }
 
-// absorbed is no less than the value of the pods that the nodes there are can take.
+// absorbed is an upper bound on the value of the pods that existing nodes can take.
 func (j *Judge) absorbed(classes []*class, values []float64, multipliers hints, whole wholeUnits) float64 {
-	// Any multipliers prove something; a sample of them keeps the work bounded.
+	// Any multipliers prove a bound; a sample of them limits the work.
 	names := slices.Sorted(maps.Keys(multipliers.l))
 	if fractions := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return multipliers.counted[n] != nil }); len(fractions) > 0 {
 		names = fractions

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Judge knows a workload and may check any number of plans, one at a time.
+// Judge knows a workload and can check any number of plans, one at a time.
 type Judge struct {
 	s         *scheduling.Snapshot
 	resources []corev1.ResourceName
@@ -24,7 +24,7 @@ type Judge struct {
 	bought    []*offer // see offers
 }
 
-// asking is a pod that waits for a place.
+// asking is a pending pod.
 type asking struct {
 	key   string
 	pod   *corev1.Pod
@@ -68,7 +68,7 @@ func (j *Judge) shapeOf(pod *corev1.Pod) *shape {
 		parts.Affinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution}
 	}
 	text, err := json.Marshal(parts)
-	if err != nil { // plain data can always be written
+	if err != nil { // plain data can always be encoded
 		text = []byte(pod.Namespace + "/" + pod.Name)
 	}
 	if j.shapes[string(text)] == nil {
@@ -150,7 +150,7 @@ func (j *Judge) Check(p *Plan) Verdict {
 	return v
 }
 
-// limited are the resources that limits of pools are checked for.
+// limited returns the resources for which limits of pools are checked.
 func limited() []corev1.ResourceName {
 	return []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, v1.ResourceNodes}
 }
@@ -163,7 +163,7 @@ func capacityOf(o *option) amounts {
 	return amounts{cpu.MilliValue(), memory.Value(), 1}
 }
 
-// overLimits finds pools whose nodes, present and new, have more than the pool's limits allow.
+// overLimits finds pools whose existing and new nodes together exceed the pool's limits.
 func (j *Judge) overLimits(used map[string]amounts) []string {
 	for i := range j.s.Nodes {
 		n := &j.s.Nodes[i]

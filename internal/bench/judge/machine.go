@@ -16,17 +16,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// node is a place for pods, existing or new.
+// machine is a node for pods, existing or new.
 type machine struct {
 	name   string
 	node   *corev1.Node // labels and taints
 	free   amounts
 	ports  map[hostPort]bool
 	isNew  bool
-	option *option // what a new node is bought by
+	option *option // what a new node is bought as
 	// zoneless are the plan's pods listed before the first that has a rule by zone.
 	zoneless map[string]bool
-	// as before any pod of the plan is bound
+	// freeAtFirst is free before any pod of the plan is bound.
 	freeAtFirst  amounts
 	portsAtFirst map[hostPort]bool
 }
@@ -35,7 +35,8 @@ type machine struct {
 type option struct {
 	it       *cloudprovider.InstanceType
 	offering *cloudprovider.Offering
-	// labels the node will have by pool, type and offering; stated are those three's keys, also of absent labels.
+	// labels that the node will have from pool, type and offering; stated are the keys that these three state, including those of absent
+	// labels.
 	labels map[string]string
 	stated map[string]bool
 	room   amounts
@@ -82,7 +83,7 @@ func (j *Judge) newPool(np *scheduling.NodePool) *pool {
 	return p
 }
 
-// state adds labels: one value is the label's, none makes it absent, of several none is certain.
+// state adds labels: a single value is the label's, no value makes it absent, and with several the value is unknown.
 func (o *option) state(entries []v1.NodeSelectorRequirementWithMinValues) {
 	for _, e := range entries {
 		switch {
@@ -95,8 +96,7 @@ func (o *option) state(entries []v1.NodeSelectorRequirementWithMinValues) {
 	}
 }
 
-// meets reports whether requirements leave the option open. Of keys that the option does not state, anything may come
-// true.
+// meets reports whether the requirements allow the option. Keys that the option does not state may still get any value.
 func (o *option) meets(entries []v1.NodeSelectorRequirementWithMinValues) bool {
 	for _, e := range entries {
 		value, present := o.labels[e.Key]
@@ -140,8 +140,7 @@ func allows(e v1.NodeSelectorRequirementWithMinValues, value string, present boo
 	return false
 }
 
-// launch is the final node of a planned one: the cheapest offering that the requirements leave open, of equal ones the
-// first by type.
+// launch returns the final node for a planned one: the cheapest offering that the requirements allow; of equal ones the first by type.
 func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	p := j.pools[n.Pool]
 	if p == nil {
@@ -178,7 +177,7 @@ func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	return m, nil
 }
 
-// standing is a node of the workload, without the room its pods and its DaemonSets' take.
+// standing returns a node of the workload, without the room that its pods and its DaemonSets use.
 func (j *Judge) standing(n *scheduling.Node) *machine {
 	m := &machine{name: n.Name, node: &corev1.Node{}, ports: make(map[hostPort]bool)}
 	var room corev1.ResourceList

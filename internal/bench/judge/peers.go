@@ -28,7 +28,7 @@ type kind struct {
 	spreads   []rule
 	together  []rule
 	apart     []rule
-	// matching are the groups whose selectors match the pod; filled for all groups known so far.
+	// matching are the groups whose selectors match the pod; complete for all groups known so far.
 	matching []*group
 	known    int
 }
@@ -36,7 +36,7 @@ type kind struct {
 // asks reports whether the pod has rules of its own.
 func (k *kind) asks() bool { return len(k.spreads)+len(k.together)+len(k.apart) > 0 }
 
-// minds reports whether one of its rules is by that key.
+// minds reports whether one of its rules uses that key.
 func (k *kind) minds(key string) bool {
 	for _, rules := range [][]rule{k.spreads, k.together, k.apart} {
 		if slices.ContainsFunc(rules, func(r rule) bool { return r.group.key == key }) {
@@ -46,7 +46,7 @@ func (k *kind) minds(key string) bool {
 	return false
 }
 
-// rule is one of a pod's rules: the group it counts, and whether the pod is one of it.
+// rule is one of a pod's rules: the group that it counts, and whether the pod belongs to it.
 type rule struct {
 	group      *group
 	self       bool
@@ -59,13 +59,13 @@ type group struct {
 	key        string
 	namespaces func(string) bool
 	selectors  []labels.Selector // all must match
-	// eligible nodes, whose domains a spread counts; nil: all.
+	// eligible nodes, whose domains a spread counts; nil for all
 	eligible []bool
 	domains  map[string]int
 	total    int
-	// least is the smallest count over the domains of eligible nodes, atLeast how many have it.
+	// least is the smallest count over the domains of eligible nodes, atLeast the number of domains with that count.
 	least, atLeast int
-	// owners are pods that keep away from the group, by domain.
+	// owners counts, by domain, the pods that keep away from the group.
 	owners map[string]int
 }
 
@@ -77,8 +77,8 @@ func newPeers(j *Judge, nodes []*machine) *peers {
 	return p
 }
 
-// kindOf finds or makes the kind of a pod. All pods that have rules must have been seen before pods are placed, or
-// earlier pods would be missing in their groups: place looks again at groups that are new.
+// kindOf finds or makes the kind of a pod. All pods with rules must be registered before pods are placed, because earlier pods would be
+// missing in their groups; place also checks groups that are new.
 func (p *peers) kindOf(pod *corev1.Pod) *kind {
 	rules := struct {
 		Namespace string
@@ -95,7 +95,7 @@ func (p *peers) kindOf(pod *corev1.Pod) *kind {
 		rules.Shape = p.j.shapeOf(pod).key
 	}
 	text, err := json.Marshal(rules)
-	if err != nil { // plain data can always be written
+	if err != nil { // plain data can always be encoded
 		text = []byte(pod.Namespace + "/" + pod.Name)
 	}
 	k := p.kinds[string(text)]
@@ -129,8 +129,8 @@ func (p *peers) newKind(pod *corev1.Pod) *kind {
 	return k
 }
 
-// spread is the group of a spread constraint: its domains are those of the nodes that the pod's node selector and
-// affinity match and that have the keys of all its constraints.
+// spread returns the group of a spread constraint: its domains are those of the nodes that the pod's node selector and affinity match and
+// that have the keys of all its constraints.
 func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c *corev1.TopologySpreadConstraint) rule {
 	selector := withLabels(c.LabelSelector, pod, c.MatchLabelKeys, nil)
 	shape := p.j.shapeOf(pod)
@@ -173,7 +173,7 @@ func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c
 	return r
 }
 
-// affinity is the group of a term. Pods count if all the terms given match them.
+// affinity returns the group of a term. Pods count if all the given terms match them.
 func (p *peers) affinity(pod *corev1.Pod, terms []corev1.PodAffinityTerm, t *corev1.PodAffinityTerm) rule {
 	id := []string{"affinity", t.TopologyKey}
 	var selectors []labels.Selector
@@ -195,7 +195,7 @@ func (p *peers) affinity(pod *corev1.Pod, terms []corev1.PodAffinityTerm, t *cor
 	return rule{group: g, self: self}
 }
 
-// namespaces are those a term looks at, as text and as a question.
+// namespaces returns the namespaces of a term, as text and as a function.
 func (p *peers) namespaces(pod *corev1.Pod, t *corev1.PodAffinityTerm) (string, func(string) bool) {
 	names := slices.Clone(t.Namespaces)
 	if len(names) == 0 && t.NamespaceSelector == nil {
@@ -214,11 +214,11 @@ func (p *peers) namespaces(pod *corev1.Pod, t *corev1.PodAffinityTerm) (string, 
 			names = append(names, ns.Name)
 		}
 	}
-	everywhere := selector.Empty() // also namespaces the workload does not list
+	everywhere := selector.Empty() // also for namespaces that the workload does not list
 	return text + ";" + selector.String(), func(ns string) bool { return everywhere || slices.Contains(names, ns) }
 }
 
-// withLabels is a selector with what the pod's own labels add to it.
+// withLabels returns a selector including the conditions from the pod's own labels.
 func withLabels(s *metav1.LabelSelector, pod *corev1.Pod, match, mismatch []string) labels.Selector {
 	if s == nil {
 		return labels.Nothing()
@@ -252,7 +252,7 @@ func (p *peers) group(id []string, key string, namespaces func(string) bool, sel
 	return g
 }
 
-// matches are the groups that count a kind.
+// matches returns the groups that count a kind.
 func (p *peers) matches(k *kind) []*group {
 	for ; k.known < len(p.all); k.known++ {
 		g := p.all[k.known]
@@ -263,7 +263,7 @@ func (p *peers) matches(k *kind) []*group {
 	return k.matching
 }
 
-// refuses says which rule keeps a pod of the kind from the node; "" if none does.
+// refuses names the rule that keeps a pod of the kind from the node; "" if none does.
 func (p *peers) refuses(k *kind, m *machine) string {
 	for _, r := range k.spreads {
 		domain, present := m.node.Labels[r.group.key]
@@ -281,7 +281,7 @@ func (p *peers) refuses(k *kind, m *machine) string {
 			return "spread over " + r.group.key + " is too uneven"
 		}
 	}
-	first := true // no pod to be near to, and the pod itself is one of those it wants to be near
+	first := true // no pod matches anywhere, and the pod itself matches its own term
 	met := true
 	for _, r := range k.together {
 		domain, present := m.node.Labels[r.group.key]

@@ -4,16 +4,16 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Plan is what either planner decided, in words that need none of its types. Pods are "namespace/name".
+// Plan is what either planner decided, in types that do not depend on theirs. Pods are "namespace/name".
 type Plan struct {
 	NewNodes      []NewNode       `json:"newNodes"`
 	Existing      []ExistingNode  `json:"existing"`
 	Unschedulable []Unschedulable `json:"unschedulable"`
-	// Order lists the placed pods in an order in which they can be bound, where the planner knows one.
+	// Order lists the placed pods in an order in which they can be bound, if the planner knows one.
 	Order []string `json:"order,omitempty"`
 }
 
-// NewNode is a node to launch: any of the instance types, in any offering the requirements allow.
+// NewNode is a node to launch: any of the instance types, with any offering that the requirements allow.
 type NewNode struct {
 	Pool          string                                    `json:"pool"`
 	Requirements  []v1.NodeSelectorRequirementWithMinValues `json:"requirements"`
@@ -33,14 +33,14 @@ type Unschedulable struct {
 	Reason string `json:"reason"`
 }
 
-// Verdict is what a plan comes to.
+// Verdict is the evaluation of a plan.
 type Verdict struct {
 	// Nodes is the number of nodes to launch.
 	Nodes int
-	// Unschedulable is the number of pods the plan leaves out.
+	// Unschedulable is the number of pods that the plan leaves out.
 	Unschedulable int
 	// HourlyCost is the sum of the prices of the final nodes, USD per hour.
 	HourlyCost float64
-	// Refusals are the placements a cluster would refuse, and whatever else is wrong with the plan; nil for a sound one.
+	// Refusals are the placements that a cluster would refuse, and all other faults of the plan; nil for a valid plan.
 	Refusals []string
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// wholePods are resources in which a certificate counts whole pods of an instance type, which is a hint like its values: no pods fit on a
-// node that together take more units than it has.
+// wholePods are resources that a certificate counts in whole pods of an instance type. This is a hint, like its values: pods that together
+// take more units than a node has do not fit on it.
 type wholePods []wholeUnit
 
-// maxTable is how many combinations of units most looks at; certificates count in no smaller ones.
+// maxTable bounds the combinations of units that most examines; certificates use no smaller units.
 const maxTable = 1 << 20
 
 func (j *Judge) wholePods(t *planning.CertificateType) wholePods {
@@ -30,8 +30,8 @@ func (j *Judge) wholePods(t *planning.CertificateType) wholePods {
 	return out
 }
 
-// most is the most that whole pods are worth which fit together, value being what one of each class is worth. A table of all combinations
-// of units is filled pod by pod; where it would be too large, whole pods are not counted.
+// most is the largest value of whole pods that fit together; value is the value of one pod of each class. It fills a table of all
+// combinations of units pod by pod; if the table would be too large, it does not count whole pods.
 func (w wholePods) most(classes []*class, value []float64, room amounts) float64 {
 	size, width := int64(1), make([]int64, len(w))
 	for i, u := range w {

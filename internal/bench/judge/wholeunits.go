@@ -9,7 +9,7 @@ import (
 )
 
 // wholeUnits are the resources that a certificate counts in whole units, which is a hint like its values. Pods that fit on a node
-// together fit in whole units too, each one's need rounded down and the node's room: the proof may count them as further resources.
+// together also fit in whole units, with each need and the node's room rounded down: so the proof may count them as further resources.
 type wholeUnits []wholeUnit
 
 type wholeUnit struct {
@@ -37,7 +37,7 @@ func (j *Judge) wholeUnits(hint *scheduling.Certificate) wholeUnits {
 	return out
 }
 
-// counted are the amounts, and after them how many whole units they are.
+// counted returns the amounts, followed by their numbers of whole units.
 func (w wholeUnits) counted(a amounts) amounts {
 	out := make(amounts, len(a), len(a)+len(w))
 	copy(out, a)

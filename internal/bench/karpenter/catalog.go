@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/scheduling"
 )
 
-// instanceTypes are a catalogue's types as a provider hands them to the scheduler.
+// instanceTypes converts a catalogue's types to what a provider returns to the scheduler.
 func instanceTypes(catalog []instanceType) []*cloudprovider.InstanceType {
 	types := make([]*cloudprovider.InstanceType, len(catalog))
 	for i, t := range catalog {
@@ -31,8 +31,8 @@ func instanceTypes(catalog []instanceType) []*cloudprovider.InstanceType {
 	return types
 }
 
-// typeRequirements are what the type states and, for keys that only its offerings state, all values of those that are
-// available: the scheduler learns from them which zones there are.
+// typeRequirements returns what the type states and, for keys that only its offerings state, all values of the available ones: from these
+// the scheduler learns which zones exist.
 func typeRequirements(t instanceType) scheduling.Requirements {
 	all := scheduling.NewNodeSelectorRequirementsWithMinValues(t.Requirements...)
 	values := make(map[string][]string)

@@ -17,8 +17,8 @@ import (
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
-// reader answers what the scheduler asks of the API server, from memory. Like the cache a controller reads, it gives
-// copies. It embeds a nil client: planning writes nothing, and a call that is not below is a fault to be seen.
+// reader answers the scheduler's requests to the API server from memory. Like the cache of a controller, it returns copies. It embeds a nil
+// client: planning writes nothing, and a call that is not implemented below must be noticed.
 type reader struct {
 	client.Client
 
@@ -140,7 +140,7 @@ func (r *reader) List(_ context.Context, list client.ObjectList, options ...clie
 	return fmt.Errorf("listing %T is not expected of the scheduler", list)
 }
 
-// copies are those of the objects that match.
+// copies returns copies of the matching objects.
 func copies[T any, P interface {
 	*T
 	client.Object
@@ -157,14 +157,14 @@ func copies[T any, P interface {
 	return out
 }
 
-// labelSet lets selectors look at labels.
+// labelSet implements the interface that selectors use.
 type labelSet map[string]string
 
 func (l labelSet) Has(label string) bool              { _, ok := l[label]; return ok }
 func (l labelSet) Get(label string) string            { return l[label] }
 func (l labelSet) Lookup(label string) (string, bool) { v, ok := l[label]; return v, ok }
 
-// sortedKeys are a map's keys in order.
+// sortedKeys returns a map's keys in order.
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for key := range m {

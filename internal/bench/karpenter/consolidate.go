@@ -24,24 +24,24 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator/options"
 )
 
-// maxFruitless is how many looks in a row may come to nothing without the methods calling the fleet consolidated: the command
-// they find turns out to be invalid after its delay, or can't be launched.
+// maxFruitless is how many attempts in a row may find nothing usable before the methods call the fleet consolidated: the command that they
+// find is invalid after its delay, or can't be launched.
 const maxFruitless = 5
 
-// pollingPeriod is that of the library's controller.
+// pollingPeriod is the polling period of the library's controller.
 const pollingPeriod = 10 * time.Second
 
-// errNotForSale is that no available offering meets the requirements of a node to launch.
+// errNotForSale means that no available offering meets the requirements of a node to launch.
 var errNotForSale = errors.New("nothing that is for sale meets the requirements of a node to launch")
 
-// method is a consolidation method with what its embedded half has.
+// method is a consolidation method including the methods of its embedded type.
 type method interface {
 	disruption.Method
 	disruption.NodePoolTotalsSetter
 	IsConsolidated() bool
 }
 
-// drive is a fleet that is consolidated.
+// drive is a fleet being consolidated.
 type drive struct {
 	*cluster
 	clock       *steppingClock
@@ -52,7 +52,7 @@ type drive struct {
 	launched    int
 }
 
-// steppingClock is a clock that nobody waits for: time goes on by as much as is waited.
+// steppingClock is a clock on which waiting advances the time, so that no one has to wait.
 type steppingClock struct{ *clocktesting.FakeClock }
 
 func (c *steppingClock) After(d time.Duration) <-chan time.Time {
@@ -62,15 +62,15 @@ func (c *steppingClock) After(d time.Duration) <-chan time.Time {
 	return fired
 }
 
-// unhurried is a context in which no time limit is set: one that is derived with a limit takes its parent's deadline for the
-// nearer one, and that one never comes. Multi-node consolidation has a minute on the real clock, which on a busy machine
-// would decide what it finds.
+// unhurried is a context without time limits: a context derived from it with a limit takes its parent's deadline as the nearer one, and
+// that one never comes. Multi-node consolidation has a limit of one minute on the real clock, which on a busy computer would decide what it
+// finds.
 type unhurried struct{ context.Context }
 
 func (unhurried) Deadline() (time.Time, bool) { return time.Time{}, true }
 
-// consolidate has the library's methods consolidate a fleet until they find nothing more. Each command is carried out at
-// once: nodes are there as soon as they are launched, and pods are bound where the simulation put them.
+// consolidate runs the library's methods on a fleet until they find nothing more. Each command is executed at once: nodes exist as soon as
+// they are launched, and pods are bound where the simulation put them.
 func consolidate(ctx context.Context, w *workload, spotToSpot bool, begins func(), out io.Writer) error {
 	gates := options.DefaultFeatureGates()
 	gates.SpotToSpotConsolidation = spotToSpot
@@ -100,7 +100,7 @@ func consolidate(ctx context.Context, w *workload, spotToSpot bool, begins func(
 		for i := range found {
 			s, err := d.carryOut(ctx, by, &found[i])
 			if errors.Is(err, errNotForSale) {
-				continue // a launch that fails: the nodes stay
+				continue // the launch fails: the nodes stay
 			}
 			if err != nil {
 				return err
@@ -121,7 +121,7 @@ func consolidate(ctx context.Context, w *workload, spotToSpot bool, begins func(
 	}
 }
 
-// timeouts is how often the library has broken off a search for lack of time, as its metric counts it.
+// timeouts is how often the library has stopped a search at its time limit, according to its metric.
 func timeouts() (int, error) {
 	families, err := metrics.Registry.Gather()
 	if err != nil {
@@ -170,7 +170,7 @@ func newDrive(ctx context.Context, w *workload) (*drive, error) {
 	return d, nil
 }
 
-// defaultPool fills in what the API server and the pools' own controllers would.
+// defaultPool sets what the API server and the pools' own controllers would set.
 func defaultPool(p *v1.NodePool) {
 	if after := &p.Spec.Disruption.ConsolidateAfter; after.Duration == nil && after.Raw == nil {
 		*after = v1.MustParseNillableDuration("0s")
@@ -182,8 +182,8 @@ func defaultPool(p *v1.NodePool) {
 	p.StatusConditions().SetTrue(v1.ConditionTypeNodeClassReady)
 }
 
-// look tries one method after the other, as the library's controller does; the first that finds commands ends it, and by is
-// its name. settled tells that all methods found nothing and call the fleet consolidated.
+// look tries one method after the other, as the library's controller does. The first that finds commands ends it, and by is its name.
+// settled is true if all methods found nothing and call the fleet consolidated.
 func (d *drive) look(ctx context.Context) (found []disruption.Command, by string, settled bool, err error) {
 	settled = true
 	for _, m := range d.methods {
@@ -213,7 +213,7 @@ func (d *drive) look(ctx context.Context) (found []disruption.Command, by string
 	return nil, "", settled, nil
 }
 
-// carryOut changes the cluster by a command and says what was done. With errNotForSale nothing is.
+// carryOut changes the cluster by a command and returns what was done. With errNotForSale, nothing was done.
 func (d *drive) carryOut(ctx context.Context, by string, cmd *disruption.Command) (*step, error) {
 	s := &step{Method: by}
 	var types []*cloudprovider.InstanceType
@@ -276,7 +276,7 @@ func (d *drive) carryOut(ctx context.Context, by string, cmd *disruption.Command
 	return s, nil
 }
 
-// buy takes the cheapest available offering that a claim leaves open, of equal ones the first by type.
+// buy takes the cheapest available offering that a claim allows; of equal ones the first by type.
 func (d *drive) buy(claim *scheduling.NodeClaim) (*launch, *cloudprovider.InstanceType, error) {
 	var best *cloudprovider.Offering
 	var of *cloudprovider.InstanceType
@@ -299,7 +299,7 @@ func (d *drive) buy(claim *scheduling.NodeClaim) (*launch, *cloudprovider.Instan
 	}, of, nil
 }
 
-// addNode has a launched node be there, initialized and with nothing on it.
+// addNode adds a launched node, initialized and empty.
 func (d *drive) addNode(ctx context.Context, l *launch, it *cloudprovider.InstanceType) error {
 	pool := d.nodePools[slices.IndexFunc(d.nodePools, func(p *v1.NodePool) bool { return p.Name == l.Pool })]
 	labels := maps.Clone(pool.Spec.Template.Labels)

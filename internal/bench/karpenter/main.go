@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		if err != nil {
 			return err
 		}
-		defer file.Close() // nothing was written, so closing can't lose anything
+		defer file.Close() // the file was only read, so closing can't lose anything
 		input = file
 	case len(args) > 1:
 		return fmt.Errorf("%d arguments: give one file, or none for standard input", len(args))
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return b.Flush()
 }
 
-// version is that of the library, with the Go it was built by.
+// version is the library's version, with the version of Go that built it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if ok {

@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/utils/nodepool"
 )
 
-// cluster is the workload as objects of the library: everything that is there before planning begins.
+// cluster is the workload as objects of the library: everything that exists before planning begins.
 type cluster struct {
 	reader    *reader
 	state     *state.Cluster
@@ -37,7 +37,7 @@ type cluster struct {
 	clock     clock.Clock
 }
 
-// plan builds the cluster, says that planning begins, and plans.
+// plan builds the cluster, reports that planning begins, and plans.
 func plan(ctx context.Context, w *workload, begins func()) (*result, error) {
 	ctx = configure(injection.WithControllerName(ctx, "provisioner"), w, options.DefaultFeatureGates())
 	c, err := newCluster(ctx, w, clock.RealClock{})
@@ -67,7 +67,7 @@ func plan(ctx context.Context, w *workload, begins func()) (*result, error) {
 	return r, nil
 }
 
-// configure sets what the library holds for the whole process, and has the options travel in the context.
+// configure sets the library's global settings, and puts the options into the context.
 func configure(ctx context.Context, w *workload, gates options.FeatureGates) context.Context {
 	ctrllog.SetLogger(logr.Discard())
 	v1.WellKnownLabels.Insert(w.Vocabulary.WellKnown...)
@@ -81,7 +81,7 @@ func newCluster(ctx context.Context, w *workload, clk clock.Clock) (*cluster, er
 	c := &cluster{reader: newReader(w), pods: w.Pods, clock: clk, types: make(map[string][]*cloudprovider.InstanceType)}
 	for _, pod := range c.reader.pods {
 		if pod.UID == "" {
-			pod.UID = types.UID(pod.Namespace + "/" + pod.Name) // the scheduler tells pods apart by it
+			pod.UID = types.UID(pod.Namespace + "/" + pod.Name) // the scheduler identifies pods by it
 		}
 	}
 	catalogs := make(map[string][]*cloudprovider.InstanceType)
@@ -136,7 +136,7 @@ func (c *cluster) addNodes(ctx context.Context, nodes []node) error {
 	return nil
 }
 
-// solve is what the provisioner does between knowing its pods and creating NodeClaims.
+// solve does what the provisioner does between collecting its pods and creating NodeClaims.
 func (c *cluster) solve(ctx context.Context) (scheduling.Results, error) {
 	var none scheduling.Results
 	settings := []scheduling.Options{
@@ -168,7 +168,7 @@ func (c *cluster) solve(ctx context.Context) (scheduling.Results, error) {
 	return planned.TruncateInstanceTypes(ctx, scheduling.MaxInstanceTypes), nil
 }
 
-// report puts the results into words that need none of the library's types.
+// report converts the results to types that do not depend on the library's.
 func report(planned scheduling.Results) *result {
 	r := &result{NewNodes: []newNode{}, Existing: []existingNode{}, Unschedulable: []unschedulable{}}
 	for _, claim := range planned.NewNodeClaims {
@@ -190,7 +190,7 @@ func report(planned scheduling.Results) *result {
 func newNodeOf(claim *scheduling.NodeClaim) newNode {
 	n := newNode{Pool: claim.NodePoolName, Pods: names(claim.Pods)}
 	for _, entry := range claim.Requirements.NodeSelectorRequirements() {
-		// The template carries these two for DaemonSets alone; a NodeClaim is made without them.
+		// The template has these two only for DaemonSets; a NodeClaim is made without them.
 		if entry.Key != v1.NodeRegisteredLabelKey && entry.Key != v1.NodeInitializedLabelKey {
 			n.Requirements = append(n.Requirements, entry)
 		}

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/events"
 )
 
-// provider is a cloud of which planning asks nothing but what there is to buy: it launches and deletes nothing.
+// provider is a cloud that only lists what there is to buy: it launches and deletes nothing.
 type provider struct {
 	types map[string][]*cloudprovider.InstanceType // by NodePool
 	class *nodeClass
@@ -42,13 +42,13 @@ func (p *provider) GetInstanceTypes(_ context.Context, pool *v1.NodePool) ([]*cl
 	return p.types[pool.Name], nil
 }
 
-// nodeClass is of the kind that the workload's pools name, which is all that planning looks at.
+// nodeClass has the kind that the workload's pools name, which is all that planning uses.
 type nodeClass struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
 }
 
-// newNodeClass makes the kind known to the library.
+// newNodeClass registers the kind with the library.
 func newNodeClass(ref *v1.NodeClassReference) *nodeClass {
 	kind := schema.GroupVersionKind{Group: ref.Group, Version: "v1", Kind: ref.Kind}
 	if !scheme.Scheme.Recognizes(kind) {
@@ -69,7 +69,7 @@ func (n *nodeClass) StatusConditions(options ...status.ForOption) status.Conditi
 	return status.NewReadyConditions().For(n, options...)
 }
 
-// noEvents is a recorder of nothing.
+// noEvents is a recorder that discards all events.
 type noEvents struct{}
 
 func (noEvents) Publish(...events.Event) {}

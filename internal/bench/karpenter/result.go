@@ -1,16 +1,16 @@
 package main
 
-// result is what is printed: what planning took, and what was planned.
+// result is what is printed: the measurements and the plan.
 type result struct {
 	usage
 	NewNodes      []newNode       `json:"newNodes"`
 	Existing      []existingNode  `json:"existing"`
 	Unschedulable []unschedulable `json:"unschedulable"`
-	// Order lists the placed pods in the order the scheduler took them up in.
+	// Order lists the placed pods in the order in which the scheduler handled them.
 	Order []string `json:"order"`
 }
 
-// newNode is a node to launch: any of the instance types, in any offering the requirements allow.
+// newNode is a node to launch: any of the instance types, with any offering that the requirements allow.
 type newNode struct {
 	Pool          string        `json:"pool"`
 	Requirements  []requirement `json:"requirements"`
@@ -29,18 +29,18 @@ type unschedulable struct {
 	Reason string `json:"reason"`
 }
 
-// look is a line of what a consolidation prints: what one look at the fleet came to.
+// look is a line of a consolidation's output: the result of one search.
 type look struct {
-	// usage so far, this look included.
+	// usage so far, including this search
 	usage
 	Steps []step `json:"steps"`
-	// Timeouts is how often a search was broken off for lack of time so far.
+	// Timeouts is how often a search was stopped at its time limit so far.
 	Timeouts int `json:"timeouts"`
-	// Done tells that nothing was found, and that this line is the last.
+	// Done means that nothing was found, and that this line is the last.
 	Done bool `json:"done,omitempty"`
 }
 
-// step is one command: nodes to remove, nodes to launch before, and where the pods go.
+// step is one command: nodes to remove, nodes to launch before that, and where the pods go.
 type step struct {
 	Method   string         `json:"method"`
 	Removed  []string       `json:"removed"`
@@ -48,7 +48,7 @@ type step struct {
 	Existing []existingNode `json:"existing,omitempty"`
 }
 
-// launch is a node that is launched, with what was bought.
+// launch is a launched node with what was bought.
 type launch struct {
 	Name string `json:"name"`
 	newNode

@@ -14,7 +14,7 @@ import (
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
-// workload is the input: the fields of a saved snapshot that this program uses or must know to be empty.
+// workload is the input: the fields of a saved snapshot that this program uses or requires to be empty.
 type workload struct {
 	Time       metav1.Time `json:"time"`
 	Vocabulary struct {

@@ -1,5 +1,5 @@
-// Package replay carries out what a disruption planner decided on a saved fleet, command by command, and has package judge
-// look at each: which nodes go, which are bought, and where the pods are bound.
+// Package replay executes what a disruption planner decided on a saved fleet, command by command, and lets package judge check each: which
+// nodes are removed, which are bought, and where the pods are bound.
 //
 //	fleet := replay.New(snapshot)
 //	for _, step := range round.Steps {
@@ -8,5 +8,5 @@
 //	}
 //	fmt.Println(fleet.HourlyCost(), fleet.Evictions)
 //
-// Both sides of a comparison tell their commands in the words of this package and of judge, which need none of their types.
+// Both sides of a comparison describe their commands with the types of this package and of judge, which do not depend on theirs.
 package replay

@@ -15,11 +15,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Fleet is a saved fleet and what has become of it.
+// Fleet is a saved fleet and its changes.
 type Fleet struct {
-	// Snapshot as it is now. It is replaced by Apply, never changed.
+	// Snapshot of its present state. It is replaced by Apply, never changed.
 	Snapshot *scheduling.Snapshot
-	// Evictions so far: pods that had to move.
+	// Evictions so far: the number of pods that had to move.
 	Evictions int
 	// Launched and Removed nodes so far.
 	Launched, Removed int
@@ -28,10 +28,10 @@ type Fleet struct {
 	prices map[offer]float64
 }
 
-// offer is what a node was bought by.
+// offer is what a node was bought as.
 type offer struct{ instanceType, zone, capacityType string }
 
-// New is a fleet before anything was done. It may have neither pending pods nor nodes without a Node.
+// New returns a fleet before any command. It must have no pending pods, and all nodes must have a Node.
 func New(s *scheduling.Snapshot) (*Fleet, error) {
 	if len(s.Pods) > 0 {
 		return nil, fmt.Errorf("%d pods are pending: a fleet to consolidate must have none", len(s.Pods))
@@ -62,7 +62,7 @@ func valueOf(o *cloudprovider.Offering, key string) string {
 	return ""
 }
 
-// Waiting is the fleet's workload without its nodes: all pods wait.
+// Waiting returns the fleet's workload without its nodes: all pods are pending.
 func Waiting(s *scheduling.Snapshot) *scheduling.Snapshot {
 	out := *s
 	out.Nodes = nil
@@ -74,7 +74,7 @@ func Waiting(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return &out
 }
 
-// InStock is a workload with nothing sold out: a bound for it holds also for nodes that were bought when they could be.
+// InStock returns the workload with everything available: a bound for it also holds for nodes that were bought while they were available.
 func InStock(s *scheduling.Snapshot) *scheduling.Snapshot {
 	out := *s
 	out.Catalogs = make(map[string][]*cloudprovider.InstanceType, len(s.Catalogs))
@@ -107,7 +107,7 @@ func (f *Fleet) HourlyCost() float64 {
 	return sum
 }
 
-// Check says what of a step a cluster would refuse, and whatever else is wrong with it; nil for a sound one. Nothing is changed.
+// Check returns what a cluster would refuse of a step, and all other faults; nil for a valid step. It changes nothing.
 func (f *Fleet) Check(step *Step) []string {
 	now := *f.Snapshot
 	now.Nodes, now.Pods = nil, nil
@@ -143,8 +143,8 @@ func (f *Fleet) Check(step *Step) []string {
 	return append(refusals, at.Check(&plan).Refusals...)
 }
 
-// Apply carries a step out: an hour later the nodes are gone, what was launched is ready, and the pods are bound where
-// they were planned. The error is what can't be carried out; the fleet is then as it was.
+// Apply executes a step: an hour later the nodes are gone, launched nodes are ready, and the pods are bound where they were planned. If the
+// step can't be executed, it returns an error, and the fleet is unchanged.
 func (f *Fleet) Apply(step *Step) error {
 	next := *f.Snapshot
 	next.Time = f.Snapshot.Time.Add(time.Hour)
@@ -205,7 +205,7 @@ func (f *Fleet) Apply(step *Step) error {
 	return nil
 }
 
-// launch is the node that comes of it, an hour old.
+// launch returns the launched node, an hour old.
 func (f *Fleet) launch(l *Launch) (scheduling.Node, error) {
 	var none scheduling.Node
 	s := f.Snapshot

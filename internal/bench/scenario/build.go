@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// snapshot is what the file says as objects; catalogues are looked for from the folder.
+// snapshot converts the file to objects; catalogues are relative to the folder.
 func (f *File) snapshot(folder string) (*scheduling.Snapshot, error) {
 	s := &scheduling.Snapshot{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Vocabulary: requirements.CoreVocabulary()}
 	if err := f.addPools(s, folder); err != nil {
@@ -124,7 +124,7 @@ func labelSet(labels map[string]string) requirements.Set {
 	return requirements.NewSet(all...)
 }
 
-// pod is one of the deployment's.
+// pod returns a pod of the deployment.
 func (d *Deployment) pod(name string) *corev1.Pod {
 	pod := &corev1.Pod{}
 	pod.Namespace, pod.Name, pod.Labels = d.Namespace, name, maps.Clone(d.Labels)
@@ -154,7 +154,7 @@ func (d *Deployment) pod(name string) *corev1.Pod {
 	return pod
 }
 
-// podTerms are all terms about other pods.
+// podTerms returns all terms about other pods.
 func podTerms(a *corev1.Affinity) []*corev1.PodAffinityTerm {
 	var terms []*corev1.PodAffinityTerm
 	add := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
@@ -174,7 +174,7 @@ func podTerms(a *corev1.Affinity) []*corev1.PodAffinityTerm {
 	return terms
 }
 
-// node is a node there is, with its pods.
+// node returns an existing node with its pods.
 func (n *Nodes) node(name string, t *cloudprovider.InstanceType, pool string, deployments map[string]*Deployment) scheduling.Node {
 	object := &corev1.Node{}
 	object.Name = name

@@ -1,12 +1,12 @@
 // Package scenario makes the workloads that both schedulers plan: a to g from a seed, h from Kubernetes objects and a
-// catalogue, any from a file a user writes, and those of the corpus by name (Named): ordinary clusters, saved cases, traces drawn
-// from the openb trace.
+// catalogue, others from a file that a user writes, and those of the corpus by name (Named), which are ordinary clusters, saved cases, and
+// traces drawn from the openb trace.
 //
 //	s, err := scenario.Generated("b", 10_000, workload.Seed)
 //
 // # Scenario files
 //
-// A file is YAML. Unknown fields are refused.
+// A file is YAML. It refuses unknown fields.
 //
 //	name: shop                     # what the results call it; the file's name if left out
 //	catalog: ec2-like              # ec2-like: the 806 types of scenarios a to e (the default); ec2: the catalogue built

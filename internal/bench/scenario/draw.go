@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Draw draws a trace of the same family as a given one: its rows are drawn with replacement, its sizes are changed a little,
-// as another cluster of the same house would have others. The same Draw gives the same trace.
+// Draw draws a trace similar to a given one: it draws rows with replacement and changes sizes a little, like another cluster of the same
+// organization. The same Draw gives the same trace.
 type Draw struct {
 	// Kind is one of DrawKinds.
 	Kind string
@@ -19,11 +19,11 @@ type Draw struct {
 	Seed uint64
 }
 
-// DrawKinds are the kinds of traces that can be drawn: plain, as many pods as the given one has; cpu, in which pods without
-// GPUs are two and a half times as frequent; gpu, in which a third of the pods with GPUs require models.
+// DrawKinds returns the kinds of traces that can be drawn: plain has as many pods as the given trace; in cpu, pods without GPUs are two and
+// a half times as frequent; in gpu, a third of the pods with GPUs require models.
 func DrawKinds() []string { return []string{"plain", "cpu", "gpu"} }
 
-// parseDraw reads what Name writes.
+// parseDraw parses a name made by Name.
 func parseDraw(name string) (Draw, bool) {
 	for _, kind := range DrawKinds() {
 		if seed, found := strings.CutPrefix(name, "openb-"+kind+"-"); found {
@@ -37,7 +37,7 @@ func parseDraw(name string) (Draw, bool) {
 	return Draw{}, false
 }
 
-// Name is openb-KIND-SEED.
+// Name returns openb-KIND-SEED.
 func (d Draw) Name() string { return fmt.Sprintf("openb-%s-%d", d.Kind, d.Seed) }
 
 // FromTrace draws a trace from the pod list among the files.
@@ -63,7 +63,7 @@ func drawnTrace(d Draw) (*Scenario, error) {
 	return FromTrace(o, d)
 }
 
-// rows draws the trace. Sizes are changed by size, not by pod: a trace has few sizes, each of many pods.
+// rows draws the trace. Sizes are changed per size, not per pod: a trace has few sizes, each with many pods.
 func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
 	if len(given) == 0 {
 		return nil, errors.New("cannot draw a trace from a trace without pods")
@@ -75,7 +75,7 @@ func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
 	for _, row := range given {
 		s := shape{row.cpu, row.memory, row.gpus}
 		if _, known := changed[s]; !known {
-			// A tenth more or less, most often; CPU in steps of 0.1, memory in steps of 64 MiB.
+			// Usually a tenth more or less; CPU in steps of 0.1, memory in steps of 64 MiB.
 			changed[s] = shape{step(row.cpu, 100, r), step(row.memory, 64, r), row.gpus}
 		}
 		if row.gpus == 0 {
@@ -103,14 +103,14 @@ func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
 	return out, nil
 }
 
-// step changes an amount by a factor that is drawn from a log-normal distribution, and rounds it to whole steps.
+// step multiplies an amount by a factor drawn from a log-normal distribution, and rounds it to whole steps.
 func step(amount, size int64, r *rand.Rand) int64 {
 	by := math.Exp(0.1 * max(-2, min(2, r.NormFloat64())))
 	return max(1, int64(math.Round(float64(amount)*by/float64(size)))) * size
 }
 
-// models draws the models that a pod requires: those of the trace that EC2 sells, by EC2's names, more often the more the
-// trace's nodes have. One pod in ten takes either of two.
+// models draws the models that a pod requires: those of the trace that EC2 sells, by EC2's names, in proportion to their number in the
+// trace's nodes. One pod in ten takes either of two.
 func models(r *rand.Rand) []string {
 	switch n := r.IntN(10); {
 	case n < 5:

@@ -25,7 +25,7 @@ type File struct {
 	Nodes         []Nodes        `json:"nodes,omitempty"`
 }
 
-// InstanceType is a kind of node.
+// InstanceType is an instance type of the scenario.
 type InstanceType struct {
 	Name      string              `json:"name"`
 	Capacity  corev1.ResourceList `json:"capacity"`
@@ -40,11 +40,11 @@ type Offering struct {
 	CapacityType string `json:"capacityType"`
 	// Price in USD per hour.
 	Price float64 `json:"price"`
-	// Available is true if left out.
+	// Available is true if omitted.
 	Available *bool `json:"available,omitempty"`
 }
 
-// Deployment is a number of pods that are alike.
+// Deployment is a number of equal pods.
 type Deployment struct {
 	Name      string              `json:"name"`
 	Namespace string              `json:"namespace,omitempty"`
@@ -58,26 +58,26 @@ type Deployment struct {
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 }
 
-// Nodes are nodes there are, all alike.
+// Nodes are a number of equal existing nodes.
 type Nodes struct {
 	InstanceType string `json:"instanceType"`
 	Zone         string `json:"zone"`
 	CapacityType string `json:"capacityType"`
 	Count        int    `json:"count"`
-	// Pods are how many of each deployment run on each of the nodes, in addition to those that wait.
+	// Pods is how many pods of each deployment run on each of the nodes, in addition to the pending ones.
 	Pods map[string]int `json:"pods,omitempty"`
 }
 
 // maxFileBytes bounds a scenario file.
 const maxFileBytes = 16 << 20
 
-// Read makes the scenario of a file. pods > 0 scales the deployments so that so many pods wait in all.
+// Read makes the scenario of a file. pods > 0 scales the deployments to that number of pending pods in total.
 func Read(name string, pods int) (*Scenario, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // nothing was written, so closing can't lose anything
+	defer file.Close() // the file was only read, so closing can't lose anything
 	data, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -92,7 +92,7 @@ func Read(name string, pods int) (*Scenario, error) {
 	return s, nil
 }
 
-// FromText makes a scenario of the text of a file; catalogues it names are looked for in the working directory.
+// FromText makes a scenario from the text of a file; catalogues that it names are relative to the working directory.
 func FromText(name, text string) (*Scenario, error) { return read(name, []byte(text), 0, ".") }
 
 func read(name string, data []byte, pods int, folder string) (*Scenario, error) {
@@ -113,7 +113,7 @@ func read(name string, data []byte, pods int, folder string) (*Scenario, error) 
 	return &Scenario{f.Name, "scenario file", 0, s}, nil
 }
 
-// Parse reads a scenario file and checks it. All that is wrong is reported, with the path of the field.
+// Parse parses and validates a scenario file. It reports all faults, with the path of each field.
 func Parse(data []byte) (*File, error) {
 	var f File
 	if err := yaml.UnmarshalStrict(data, &f); err != nil {
@@ -196,7 +196,7 @@ func (f *File) check() error {
 	return errors.Join(wrong...)
 }
 
-// scale makes the deployments' counts add up to the number of pods, each in proportion.
+// scale scales the deployments' counts proportionally so that they add up to the number of pods.
 func (f *File) scale(pods int) error {
 	if pods < 0 || pods > maxPods {
 		return fmt.Errorf("%d pods: give 1 to %d", pods, maxPods)
@@ -208,7 +208,7 @@ func (f *File) scale(pods int) error {
 	if pods == 0 || total == 0 {
 		return nil
 	}
-	// Rounding the running sums spreads what is left over evenly and ends at the number asked for.
+	// Rounding the running sums spreads the rounding error evenly and ends at the requested number.
 	before, sum := 0, 0
 	for i := range f.Deployments {
 		sum += f.Deployments[i].Count

@@ -9,10 +9,10 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// fleetFill is how full the nodes of a fleet are.
+// fleetFill is the share of a fleet's nodes that is used.
 const fleetFill = 0.4
 
-// maxFleet bounds what is generated.
+// maxFleet bounds the number of nodes.
 const maxFleet = 20_000
 
 var fleetName = regexp.MustCompile(`^consolidate(-mixed)?-([1-9][0-9]{0,4})$`)
@@ -30,18 +30,18 @@ func IsFleet(name string) bool {
 	return found && err == nil
 }
 
-// Fleets are the fleets of the published figures.
+// Fleets returns the fleets of the published figures.
 func Fleets() []string {
 	return []string{"consolidate-500", "consolidate-mixed-500", "consolidate-2000", "consolidate-mixed-2000"}
 }
 
-// SmallFleets are those of the tests.
+// SmallFleets returns those of the tests.
 func SmallFleets() []string {
 	return []string{"consolidate-60", "consolidate-mixed-30", fleetPrefix + "m5-both-3z-1-20n"}
 }
 
-// OrdinaryFleets are ordinary clusters that have shrunk: one family and three, 3 zones and 6, without rules and with both, each
-// with so many nodes.
+// OrdinaryFleets returns ordinary clusters that have shrunk: with one or three families, 3 or 6 zones, without or with rules, each with
+// that many nodes.
 func OrdinaryFleets(nodes int, seed uint64) []string {
 	var names []string
 	for _, families := range [][]string{{"m5"}, {"m5", "c5", "r5"}} {
@@ -55,8 +55,8 @@ func OrdinaryFleets(nodes int, seed uint64) []string {
 	return names
 }
 
-// Fleet makes a fleet to consolidate: consolidate-N are N nodes that are two fifths full, consolidate-mixed-N such whose
-// pods have constraints; consolidate-FAMILIES-RULES-ZONESz-SEED-Nn are N nodes of an ordinary cluster, whose name has its seed.
+// Fleet makes a fleet to consolidate. consolidate-N has N nodes that are two fifths full; in consolidate-mixed-N the pods have constraints;
+// consolidate-FAMILIES-RULES-ZONESz-SEED-Nn has N nodes of an ordinary cluster with the seed in its name.
 func Fleet(name string, seed uint64) (*Scenario, error) {
 	parts := fleetName.FindStringSubmatch(name)
 	if parts == nil {

@@ -11,25 +11,25 @@ import (
 
 // Scenario is a workload with a name.
 type Scenario struct {
-	// Name as in the results: a letter, or what a file says.
+	// Name as in the results: a letter, or the name in the file.
 	Name string
-	// About says what it is, for people.
+	// About is a description for readers.
 	About string
-	// Seed it was made from; 0 where none was.
+	// Seed of the generator; 0 if none was used.
 	Seed     uint64
 	Snapshot *scheduling.Snapshot
 }
 
-// Size is how many pods a generated scenario has.
+// Size is the number of pods of a generated scenario.
 type Size struct {
 	Name string
-	// About says what the scenario is, for people.
+	// About is a description for readers.
 	About string
 	// Full is the size of the published figures, Small that of the tests.
 	Full, Small int
 }
 
-// Sizes are the generated scenarios in order.
+// Sizes returns the generated scenarios in order.
 func Sizes() []Size {
 	return []Size{
 		{"a", "identical pods", 10_000, 1_000},
@@ -42,7 +42,7 @@ func Sizes() []Size {
 	}
 }
 
-// maxPods bounds what is generated: beyond, memory for the objects themselves runs out first.
+// maxPods bounds what is generated: beyond it, the objects themselves use up the memory.
 const maxPods = 1_000_000
 
 // Generated makes one of Sizes with that many pods; 0 means its full size.

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// sized is LETTERS-PODS, with -sSEED for another seed than workload.Seed.
+// sized is LETTERS-PODS, with -sSEED for a seed other than workload.Seed.
 var sized = regexp.MustCompile(`^([a-z]+)-([1-9][0-9]{0,6})(?:-s([0-9]{1,19}))?$`)
 
 // Named makes any scenario of the corpus by its name:
@@ -21,7 +21,7 @@ var sized = regexp.MustCompile(`^([a-z]+)-([1-9][0-9]{0,6})(?:-s([0-9]{1,19}))?$
 //	h                     the openb trace in the folder $DRAWKNIFE_DATA
 //	openb-cpu-7           a trace drawn from it: kind and seed (Draw)
 //
-// A scenario whose data is not there is a *NoDataError.
+// If data of the scenario is missing, the error is a *NoDataError.
 func Named(name string) (*Scenario, error) {
 	if slices.Contains(Saved(), name) {
 		return readSaved(name)
@@ -71,7 +71,7 @@ func namedMix(name, mix, count, seedText string) (*Scenario, error) {
 // DataVariable names the environment variable with the folder of large data that is not in the repository.
 const DataVariable = "DRAWKNIFE_DATA"
 
-// NoDataError is that a scenario needs files which are not there.
+// NoDataError means that a scenario needs files that are missing.
 type NoDataError struct {
 	// Scenario that needs them.
 	Scenario string

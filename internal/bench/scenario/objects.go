@@ -26,13 +26,13 @@ type Objects struct {
 	// Files and folders with objects: pods or workloads, NodePools, node classes, nodes. A file that ends in .csv is a
 	// pod list of the openb trace, in its columns.
 	Files []string
-	// Catalog is a catalogue of EC2 in the form of simulate --catalog; empty is the one built in.
+	// Catalog is a catalogue of EC2 in the form of simulate --catalog; empty means the built-in one.
 	Catalog string
 	// draw, if set, draws another trace from each pod list.
 	draw *Draw
 }
 
-// OpenB are the files of the openb trace in a folder of data, and false if they are not there.
+// OpenB returns the files of the openb trace in a data folder, and false if they are missing.
 func OpenB(folder string) (Objects, bool) {
 	o := Objects{
 		Files:   []string{filepath.Join(folder, "openb", "pods.csv"), filepath.Join(folder, "openb", "nodepool.yaml")},
@@ -46,7 +46,7 @@ func OpenB(folder string) (Objects, bool) {
 	return o, true
 }
 
-// FromObjects makes scenario h. pods > 0 keeps only that many, the first by namespace and name.
+// FromObjects makes scenario h. pods > 0 keeps only that many pods, the first by namespace and name.
 func FromObjects(o Objects, pods int) (*Scenario, error) {
 	if len(o.Files) == 0 {
 		return nil, errors.New("scenario h needs --pods-file")
@@ -63,7 +63,7 @@ func FromObjects(o Objects, pods int) (*Scenario, error) {
 		return nil, err
 	}
 	s := loaded.Snapshot
-	s.Placeholders = nil // room to keep free is no part of the comparison
+	s.Placeholders = nil // placeholders are not part of the comparison
 	if len(s.NodePools) == 0 {
 		s.NodePools = []scheduling.NodePool{anyNode()}
 	}
@@ -117,7 +117,7 @@ func readCatalog(name string) (*catalog.Catalog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the catalogue: %w", err)
 	}
-	defer file.Close() // nothing was written, so closing can't lose anything
+	defer file.Close() // the file was only read, so closing can't lose anything
 	facts, err := catalog.Load(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -125,8 +125,8 @@ func readCatalog(name string) (*catalog.Catalog, error) {
 	return facts, nil
 }
 
-// addTypes gives each pool the instance types its node class makes of the facts; a class that is not there is the default
-// one. Pools with equal settings share a list.
+// addTypes gives each pool the instance types that its node class makes from the facts; a missing class counts as the default one. Pools
+// with equal settings share a list.
 func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.NodeClass) error {
 	byName := make(map[string]*awsv1.EC2NodeClass, len(classes))
 	for _, object := range classes {
@@ -152,7 +152,7 @@ func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.No
 	return nil
 }
 
-// anyNode is the pool of an input without any: Linux on either architecture, bought either way.
+// anyNode is the pool of an input without any: Linux on either architecture, with either capacity type.
 func anyNode() scheduling.NodePool {
 	np := &v1.NodePool{}
 	np.Name = "default"

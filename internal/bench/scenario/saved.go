@@ -13,7 +13,7 @@ import (
 //go:embed saved
 var savedFiles embed.FS
 
-// saved is a snapshot that is kept because its plan was bad once.
+// saved is a snapshot that is kept because its plan was bad at some time.
 type saved struct{ name, about, file string }
 
 func savedCases() []saved {
@@ -24,7 +24,7 @@ func savedCases() []saved {
 	}
 }
 
-// Saved are the names of the saved snapshots.
+// Saved returns the names of the saved snapshots.
 func Saved() []string {
 	var names []string
 	for _, c := range savedCases() {
@@ -43,7 +43,7 @@ func readSaved(name string) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // nothing was written, so closing can't lose anything
+	defer file.Close() // the file was only read, so closing can't lose anything
 	text, err := gzip.NewReader(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.file, err)

@@ -13,8 +13,8 @@ import (
 type traceRow struct {
 	name, qos   string
 	cpu, memory int64 // thousandths of a CPU, MiB
-	gpus        int64 // whole ones: a pod that shares a GPU asks for one
-	// models are the names of the GPUs that would do, as EC2's nodes have them; nil for any.
+	gpus        int64 // whole GPUs: a pod that shares a GPU asks for one
+	// models are the names of suitable GPUs, as in the labels of EC2 nodes; nil for any.
 	models []string
 }
 
@@ -23,7 +23,7 @@ func readTrace(name string) ([]traceRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // nothing was written, so closing can't lose anything
+	defer file.Close() // the file was only read, so closing can't lose anything
 	table, err := csv.NewReader(file).ReadAll()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -56,10 +56,10 @@ func readTrace(name string) ([]traceRow, error) {
 	return rows, err
 }
 
-// gpuModelLabel is the label of EC2's nodes with their GPU's model.
+// gpuModelLabel is the label of EC2 nodes with their GPU model.
 const gpuModelLabel = "karpenter.k8s.aws/instance-gpu-name"
 
-// traceObjects turns rows into waiting pods.
+// traceObjects converts rows to pending pods.
 func traceObjects(rows []traceRow) ([]byte, error) {
 	type object = map[string]any
 	items := make([]object, 0, len(rows))
