@@ -11,8 +11,8 @@ import (
 //go:embed branches.txt
 var embeddedBranches string
 
-// BranchLimits says how many branch interfaces instance types can have as trunks, 0 for those that can't be one, by name. It is the same in
-// all regions. A type that is missing is newer than the table: nothing is known of it. The caller owns the map.
+// BranchLimits returns how many branch interfaces each instance type can have as a trunk, by name; 0 for types that can't be a trunk. It is
+// the same in all regions. A missing type is newer than the table, and its limit is unknown. The caller owns the map.
 func BranchLimits() map[string]int64 {
 	limits := make(map[string]int64, strings.Count(embeddedBranches, "\n"))
 	for line := range strings.Lines(embeddedBranches) {
@@ -24,7 +24,7 @@ func BranchLimits() map[string]int64 {
 	return limits
 }
 
-// branchTable says where the limits are from.
+// branchTable says where the limits come from.
 func branchTable() string {
 	first, _, _ := strings.Cut(embeddedBranches, "\n")
 	_, source, _ := strings.Cut(first, "table of ")
@@ -32,7 +32,7 @@ func branchTable() string {
 	return source
 }
 
-// setBranches fills in the limits of types, which a table of ours knows better than an older catalogue, from which comes what it does not know.
+// setBranches sets the limits of types: from the embedded table, or else from the older catalogue.
 func setBranches(types []Type, older *Catalog) {
 	limits := BranchLimits()
 	for i := range types {

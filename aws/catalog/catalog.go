@@ -10,24 +10,23 @@ import (
 	"strings"
 )
 
-// Schema is the value of "schema" in a catalogue file of the shape this package reads.
+// Schema is the value of "schema" in catalogue files with the format that this package reads.
 const Schema = "drawknife-ec2-catalog/1"
 
 // defaultSpotSource is the key of the spot prices' source in catalogue files, whose records don't name it.
 const defaultSpotSource = "b"
 
 // Catalog is a list of EC2 instance types of one region. It is made by Embedded, Load, Parse,
-// ParseDescribeInstanceTypes or New and not changed afterwards: it may be shared between goroutines. The zero value is
-// an empty catalogue.
+// ParseDescribeInstanceTypes or New and not changed afterwards, so goroutines may share it. The zero value is an empty catalogue.
 type Catalog struct {
-	// Region the zones and prices are of, such as "us-east-1".
+	// Region of the zones and prices, such as "us-east-1".
 	Region string
 	// Zones of the region.
 	Zones []Zone
-	// Sources say, for people, where the facts come from and of which day they are, by key: "hardware", and the keys
-	// that Type.OnDemandFrom and Type.SpotFrom name.
+	// Sources say, for readers, where the facts come from and of which day they are, by key: "hardware", and the keys in Type.OnDemandFrom
+	// and Type.SpotFrom.
 	Sources map[string]string
-	// PriceFacts say how far prices can be relied on, by the keys of Sources; see OnDemandFacts.
+	// PriceFacts say how reliable prices are, by the keys of Sources; see OnDemandFacts.
 	PriceFacts map[string]PriceFacts
 	// Types sorted by name; names are unique.
 	Types []Type
@@ -35,14 +34,14 @@ type Catalog struct {
 
 // Zone is an availability zone.
 type Zone struct {
-	// Name such as "us-east-1a"; which zone it is differs between accounts.
+	// Name such as "us-east-1a"; the same name may mean different zones in different accounts.
 	Name string `json:"name"`
 	// ID such as "use1-az2", the same in every account; empty when unknown.
 	ID string `json:"id,omitempty"`
 }
 
-// New checks c, sorts its types and returns a catalogue with them. The slices of c are copied, what they point to is
-// shared: the caller must not change it afterwards. The error is a *FieldError.
+// New checks c, sorts its types and returns a catalogue with them. The slices of c are copied, but what they point to is shared: the caller
+// must not change it afterwards. The error is a *FieldError.
 func New(c Catalog) (*Catalog, error) {
 	out := &Catalog{
 		Region:  c.Region,
@@ -51,7 +50,7 @@ func New(c Catalog) (*Catalog, error) {
 		Types: slices.Clone(c.Types),
 	}
 	for i := range out.Types {
-		if out.Types[i].Name == "" { // while the index is still the caller's
+		if out.Types[i].Name == "" { // the index still refers to the caller's order
 			return nil, &FieldError{Type: fmt.Sprintf("types[%d]", i), Field: "name", Problem: "must not be empty"}
 		}
 	}
@@ -71,7 +70,7 @@ func (c *Catalog) Lookup(name string) (*Type, bool) {
 	return &c.Types[i], true
 }
 
-// OnDemandSource says where the type's on-demand price comes from, for people; empty when that is unknown.
+// OnDemandSource says where the type's on-demand price comes from, for readers; empty if unknown.
 func (c *Catalog) OnDemandSource(t *Type) string {
 	if t == nil {
 		return ""
@@ -83,7 +82,7 @@ func (c *Catalog) OnDemandSource(t *Type) string {
 	return source
 }
 
-// SpotSource says where the type's spot prices come from, for people; empty when that is unknown.
+// SpotSource says where the type's spot prices come from, for readers; empty if unknown.
 func (c *Catalog) SpotSource(t *Type) string {
 	if t == nil {
 		return ""
@@ -91,8 +90,8 @@ func (c *Catalog) SpotSource(t *Type) string {
 	return c.Sources[cmp.Or(t.SpotFrom, defaultSpotSource)]
 }
 
-// Family yields the types that share the part of the name before the dot with the named one, itself included, in the
-// order of their names. They point into the catalogue: they are not to be changed.
+// Family yields the types whose name has the same part before the dot as the named one, including that type, ordered by name. They point
+// into the catalogue: callers must not change them.
 func (c *Catalog) Family(name string) iter.Seq[*Type] {
 	family, _, _ := strings.Cut(name, ".")
 	family += "."

@@ -18,9 +18,9 @@ const (
 )
 
 // ParseDescribeInstanceTypes makes a catalogue of what `aws ec2 describe-instance-types --output json` prints and a
-// prices file (see Prices). Fields of EC2's answer that this package does not know are passed over, because EC2 adds
-// some every year; the prices file is held to its shape. How many branch interfaces a type can have is not in EC2's
-// answer: it is taken from the embedded catalogue, and unknown for types that one does not have.
+// prices file (see Prices). Fields of EC2's answer that this package does not know are ignored, because EC2 adds some every year; unknown
+// fields in the prices file are errors. EC2's answer does not say how many branch interfaces a type can have. This is taken from the
+// embedded catalogue, and unknown for types that are not in it.
 func ParseDescribeInstanceTypes(answer, prices io.Reader) (*Catalog, error) {
 	data, err := readAll(answer, "instance types")
 	if err != nil {
@@ -84,7 +84,7 @@ func answerError(i int, name string, err error) error {
 	return recordError(i, record, err)
 }
 
-// instanceTypeInfo is what is read of an entry of InstanceTypes in EC2's answer; names are those of the API.
+// instanceTypeInfo is the part of an entry of InstanceTypes in EC2's answer that is read; names are those of the API.
 type instanceTypeInfo struct {
 	InstanceType                  string
 	BareMetal                     bool
@@ -187,7 +187,7 @@ type deviceInfo struct {
 	}
 }
 
-// facts is the record in the shape of this package, without zones and prices.
+// facts converts the record to this package's type, without zones and prices.
 func (info *instanceTypeInfo) facts() Type {
 	t := Type{
 		Name:                info.InstanceType,
@@ -233,7 +233,7 @@ func (info *instanceTypeInfo) facts() Type {
 	}
 	for _, g := range info.GpuInfo.Gpus {
 		gpu := GPU{Name: g.Name, Manufacturer: g.Manufacturer, Count: g.Count, MemoryMiB: g.MemoryInfo.SizeInMiB}
-		// EC2 fills these in for whole GPUs as well, where they say nothing new.
+		// EC2 sets these also for whole GPUs, where they add no information.
 		if g.GpuPartitionSize > 0 && g.GpuPartitionSize < 1 {
 			gpu.LogicalCount, gpu.Partition = g.LogicalGpuCount, g.GpuPartitionSize
 		}
@@ -273,8 +273,8 @@ func (info *instanceTypeInfo) network() Network {
 	return n
 }
 
-// otherInference are the inference accelerators except for those that EC2 lists among Neuron devices as well: it reports
-// Inferentia under both headings.
+// otherInference returns the inference accelerators, except those that EC2 also lists among Neuron devices: it reports Inferentia in both
+// lists.
 func (info *instanceTypeInfo) otherInference() []deviceInfo {
 	neuron := func(d deviceInfo) bool {
 		return slices.ContainsFunc(info.NeuronInfo.NeuronDevices, func(n deviceInfo) bool { return n.Name == d.Name })
@@ -296,10 +296,9 @@ func accelerators(devices []deviceInfo) []Accelerator {
 	return out
 }
 
-// sustainedMbps is the bandwidth in Mbit/s that EC2 promises for a grade: an exact grade ("100 Gigabit",
-// "4x 100 Gigabit") counts as it is, an "Up to" grade is what the cards have as their baseline, together, and Low,
-// Moderate and High promise nothing: 0. The rule agrees with Amazon's published tables of baseline bandwidth on all
-// but three of 1,373 types.
+// sustainedMbps is the bandwidth in Mbit/s that EC2 guarantees for a grade. An exact grade ("100 Gigabit", "4x 100 Gigabit") counts as it
+// is, an "Up to" grade counts as the sum of the cards' baselines, and Low, Moderate and High guarantee nothing: 0. The rule agrees with
+// Amazon's published tables of baseline bandwidth on all but three of 1,373 types.
 func sustainedMbps(grade string, cards []networkCardInfo) int64 {
 	if strings.HasPrefix(grade, "Up to ") {
 		sum := 0.0
@@ -327,7 +326,7 @@ func sustainedMbps(grade string, cards []networkCardInfo) int64 {
 	return mbps(gbps * float64(times))
 }
 
-// mbps rounds Gbit/s to whole Mbit/s; -1, which no check lets pass, for what no card can do.
+// mbps rounds Gbit/s to whole Mbit/s; -1, which every check refuses, for impossible values.
 func mbps(gbps float64) int64 {
 	v := math.Round(gbps * 1000)
 	if math.IsNaN(v) || v < 0 || v > maxRate {

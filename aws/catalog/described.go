@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// Description is what EC2 says of a region's instance types in several answers.
+// Description is EC2's description of a region's instance types, in several answers.
 type Description struct {
-	// Region the answers are of.
+	// Region of the answers.
 	Region string
-	// Source says, for people, where the facts come from and of which day they are.
+	// Source says, for readers, where the facts come from and of which day they are.
 	Source string
 	// Records are the entries of InstanceTypes in DescribeInstanceTypes' answers, each as JSON with the API's names.
 	Records [][]byte
-	// Zones are the names of the zones that offer a type, by type, of DescribeInstanceTypeOfferings.
+	// Zones are the names of the zones that offer each type, by type, from DescribeInstanceTypeOfferings.
 	Zones map[string][]string
-	// ZoneIDs are the ids of zones by name; a zone that is not here has none.
+	// ZoneIDs are the ids of zones by name; a missing zone has none.
 	ZoneIDs map[string]string
 }
 
-// FromDescription makes a catalogue without prices of EC2's answers. Records that can't be used are left out, and
-// skipped says why, one *FieldError each: a type that EC2 describes in a new way must not cost all others. How many
-// branch interfaces a type can have is taken from builtIn, which may be nil.
+// FromDescription makes a catalogue without prices from EC2's answers. Records that can't be used are left out, and skipped says why, one
+// *FieldError each: a type that EC2 describes in a new way must not make all others unusable. How many branch interfaces a type can have is
+// taken from builtIn, which may be nil.
 func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []error, err error) {
 	out := Catalog{
 		Region:  d.Region,
@@ -41,7 +41,7 @@ func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []err
 		}
 		t := info.facts()
 		if seen[t.Name] {
-			continue // a page that was read twice says the same
+			continue // equal to the first, because the page was read twice
 		}
 		seen[t.Name] = true
 		for _, zone := range d.Zones[t.Name] {
@@ -60,7 +60,7 @@ func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []err
 	return c, skipped, err
 }
 
-// zones fills in the zones of a catalogue, sorted by name, and gives their places.
+// zones sets the zones of a catalogue, sorted by name, and returns their indexes.
 func (d *Description) zones(c *Catalog) map[string]int {
 	index := map[string]int{}
 	for _, names := range d.Zones {
@@ -78,7 +78,7 @@ func (d *Description) zones(c *Catalog) map[string]int {
 	return index
 }
 
-// check holds one type to what New would.
+// check checks one type like New.
 func (c *Catalog) check(t *Type, i int) error {
 	if t.Name == "" {
 		return &FieldError{Type: fmt.Sprintf("types[%d]", i), Field: "name", Problem: "must not be empty"}

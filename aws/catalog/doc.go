@@ -1,5 +1,5 @@
-// Package catalog holds what EC2 instance types are: hardware facts, the zones that offer them and what they cost.
-// It is plain data, read without any call to AWS and without credentials.
+// Package catalog describes EC2 instance types: hardware facts, the zones that offer them and their prices. It is plain data, read without
+// any call to AWS and without credentials.
 //
 //	c, err := catalog.Embedded() // the types of us-east-1, built in
 //	if err != nil { … }
@@ -8,24 +8,24 @@
 //
 // # Where a catalogue comes from
 //
-//   - [Embedded] is the one built into the package. Its sources and their dates are in Catalog.Sources, and the
-//     notices that go with them in the file NOTICE of this module.
+//   - [Embedded] returns the catalogue built into the package. Its sources and their dates are in Catalog.Sources, and their notices in the
+//     file NOTICE of this module.
 //   - [Load] and [Parse] read a catalogue file: one JSON object with "schema" ([Schema]), "region", "zones" (name and
 //     id), "sources" (text by key) and "types", whose records have the fields of [Type] under its JSON names. Fields
-//     that are false, empty or unknown are left out; a field the shape does not have is refused.
-//   - [ParseDescribeInstanceTypes] reads what `aws ec2 describe-instance-types` prints, with a prices file in addition to it
-//     (see [Prices] for its shape), because EC2's answer has neither prices nor zones.
-//   - [New] checks and takes over records from anywhere else.
+//     that are false, empty or unknown are left out; unknown fields are errors.
+//   - [ParseDescribeInstanceTypes] reads the output of `aws ec2 describe-instance-types` and a prices file (see [Prices] for its format),
+//     because EC2's answer has neither prices nor zones.
+//   - [New] makes a catalogue of records from elsewhere.
 //
-// All four give the same [Catalog], with the same guarantees: types sorted by name and unique, every number finite,
-// not negative and small enough that the arithmetic done with it cannot overflow.
+// All four return a [Catalog] with the same guarantees: types are sorted by name and unique, and every number is finite, not negative, and
+// small enough that calculations with it cannot overflow.
 //
 // # Refreshing the embedded catalogue
 //
 //	go run generate.go CATALOG.json
 //
 // in this directory replaces ec2.json.gz by the given file of the same shape, after checking it; `go generate` without
-// a file checks the one that is there. NOTICE names the sources: change it when they change.
+// a file checks the one that is there. NOTICE names the sources: update it when they change.
 //
 // Stability: beta.
 package catalog

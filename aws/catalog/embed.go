@@ -11,8 +11,7 @@ import (
 var embedded string
 
 // Embedded decodes the catalogue that is built into the package: every EC2 instance type offered in us-east-1. Its
-// sources and their dates are in Catalog.Sources. Decoding a megabyte takes some tens of milliseconds: call it once
-// and keep the result.
+// sources and their dates are in Catalog.Sources. Decoding takes some tens of milliseconds: call it once and keep the result.
 func Embedded() (*Catalog, error) {
 	z, err := gzip.NewReader(bytes.NewReader([]byte(embedded)))
 	if err != nil {

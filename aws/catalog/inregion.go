@@ -14,16 +14,15 @@ const (
 	sourceEstimated = "estimated"
 )
 
-// InRegion returns the catalogue as it would be in another region, for those who can't ask AWS. Every type is offered in all the
-// zones given.
+// InRegion returns the catalogue for another region, for programs that can't ask AWS. Every type is offered in all the given zones.
 //
-// On-demand prices are those of RegionalPrices. A type without a price there is estimated (see EstimatedPrice): its price in c's
-// region, times what its family costs there in proportion, or the median type. Spot prices are all such estimates, of the median
-// over c's zones. Types that the table has for other regions alone are left out, as not sold in the region, and so are
-// types of families that the region has no price of, except for those that present names: types of nodes that run there. For
-// a region without built-in prices all types are kept, with c's prices as estimates.
+// On-demand prices come from RegionalPrices. A type without a price there gets an estimate (see EstimatedPrice): its price in c's region,
+// multiplied by the price ratio of its family in that region, or else by the ratio of the median type. All spot prices are such estimates,
+// from the median over c's zones. Types that the table lists only for other regions are left out, as not sold in the region. Types of
+// families without any price in the region are left out too, except those in present: types of nodes that run there. For a region without
+// built-in prices all types are kept, with c's prices as estimates.
 //
-// For c's own region it is c. The error is a *FieldError if the zones are no zones, or if the built-in table can't be read.
+// For c's own region it returns c. The error is a *FieldError if the zones are invalid, or if the built-in table can't be read.
 func InRegion(c *Catalog, region string, zones []Zone, present map[string]bool) (*Catalog, error) {
 	if c == nil {
 		return nil, &FieldError{Field: "catalogue", Problem: "there is none to take hardware from"}
@@ -64,23 +63,23 @@ func InRegion(c *Catalog, region string, zones []Zone, present map[string]bool) 
 // EstimatedPrice reports whether the type's on-demand price is an estimate that InRegion made.
 func EstimatedPrice(t *Type) bool { return t != nil && t.OnDemandFrom == sourceEstimated }
 
-// EstimatedSource reports whether a price whose source, as OnDemandSource and SpotSource give it, is this text is an estimate.
+// EstimatedSource reports whether a price with this source, as returned by OnDemandSource and SpotSource, is an estimate.
 func EstimatedSource(source string) bool { return strings.HasPrefix(source, estimateMark) }
 
-// estimateMark is what the sources of estimates begin with.
+// estimateMark begins the sources of estimates.
 const estimateMark = "estimated: "
 
-// Estimator estimates prices of one region from those of another, by what the types that both sell cost. It is not changed
-// after NewEstimator: it may be shared between goroutines.
+// Estimator estimates prices of one region from those of another, by the prices of the types that both sell. It is not changed after
+// NewEstimator, so goroutines may share it.
 type Estimator struct {
 	from, region string
-	// there are the built-in prices of the region; nil where there are none.
+	// there are the built-in prices of the region; nil if there are none.
 	there    *Regional
 	families map[string]float64
 	median   float64
 }
 
-// NewEstimator makes an estimator of prices in region from prices in another. The error says that the built-in table can't be read.
+// NewEstimator makes an estimator of prices in region from prices in another. It returns an error if the built-in table can't be read.
 func NewEstimator(from, region string) (*Estimator, error) {
 	e := &Estimator{from: from, region: region, families: map[string]float64{}, median: 1}
 	here, err := RegionalPrices(from)
@@ -107,7 +106,7 @@ func NewEstimator(from, region string) (*Estimator, error) {
 	return e, nil
 }
 
-// Price estimates what the type costs per hour, given its price in the region that the estimator knows.
+// Price estimates the type's price per hour from its price in the known region.
 func (e *Estimator) Price(name string, price float64) float64 {
 	ratio, ok := e.families[familyOf(name)]
 	if !ok {
@@ -116,7 +115,7 @@ func (e *Estimator) Price(name string, price float64) float64 {
 	return math.Round(price*ratio*1e6) / 1e6
 }
 
-// Source says, for people, how estimates are made.
+// Source says, for readers, how estimates are made.
 func (e *Estimator) Source() string {
 	if e.there == nil {
 		return fmt.Sprintf(estimateMark+"the price of %s, no price of %s is built in", e.from, e.region)
@@ -124,7 +123,7 @@ func (e *Estimator) Source() string {
 	return fmt.Sprintf(estimateMark+"the price of %s times what the type's family, or else the median type, costs in %s in proportion", e.from, e.region)
 }
 
-// sold reports whether the region sells the type, as far as is known.
+// sold reports whether the region sells the type, as far as known.
 func (e *Estimator) sold(name string) bool {
 	if e.there == nil {
 		return true
@@ -145,7 +144,7 @@ func (e *Estimator) price(t *Type) {
 	}
 }
 
-// spot is the estimated spot price of each zone; nil where none is known.
+// spot returns the estimated spot price of each zone; nil if none is known.
 func (e *Estimator) spot(t *Type, zones int) []float64 {
 	known := slices.DeleteFunc(slices.Clone(t.SpotUSD), func(p float64) bool { return !isPrice(p) })
 	if len(known) == 0 || zones == 0 {

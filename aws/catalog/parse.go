@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// MaxBytes is the most that any reader of this package takes in: several times the largest answer EC2 gives. More is
-// refused before it is parsed.
+// MaxBytes is the largest input of any reader of this package: several times EC2's largest answer. Larger input is refused before it is
+// parsed.
 const MaxBytes = 64 << 20
 
 // Load reads a catalogue file; see Parse.
@@ -21,9 +21,9 @@ func Load(r io.Reader) (*Catalog, error) {
 	return Parse(data)
 }
 
-// Parse reads the text of a catalogue file. It is strict: an unknown field, a missing or unreasonable number, a type
-// that is there twice or a zone that does not exist refuses the whole file. A fact that is wrong is a *FieldError
-// naming the type and the field; text that isn't JSON is an error with the place in it.
+// Parse parses a catalogue file. It is strict: an unknown field, a missing or unreasonable number, a duplicate type or an unknown zone
+// makes the whole file invalid. For a wrong fact the error is a *FieldError with the type and the field; for text that isn't JSON it is an
+// error with the position.
 func Parse(data []byte) (*Catalog, error) {
 	if len(data) > MaxBytes {
 		return nil, tooLarge("catalogue")
@@ -35,7 +35,7 @@ func Parse(data []byte) (*Catalog, error) {
 		Sources    map[string]string     `json:"sources"`
 		PriceFacts map[string]PriceFacts `json:"priceFacts"`
 		Types      []json.RawMessage     `json:"types"`
-		// Answer is there only to recognise a file that belongs to ParseDescribeInstanceTypes.
+		// Answer is only used to recognise a file for ParseDescribeInstanceTypes.
 		Answer json.RawMessage `json:"InstanceTypes"`
 	}
 	if err := decodeStrict(data, &file); err != nil {
@@ -78,7 +78,7 @@ func tooLarge(what string) error {
 	return fmt.Errorf("reading the %s: it has more than %d MiB, the maximum", what, MaxBytes>>20)
 }
 
-// decodeStrict reads exactly one JSON value into v and refuses fields that v has not.
+// decodeStrict decodes exactly one JSON value into v and refuses unknown fields.
 func decodeStrict(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -91,7 +91,7 @@ func decodeStrict(data []byte, v any) error {
 	return nil
 }
 
-// describeJSONError adds the place to errors that know it but don't print it.
+// describeJSONError adds the position to errors that have one but don't print it.
 func describeJSONError(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -103,12 +103,12 @@ func describeJSONError(err error) error {
 	return err
 }
 
-// recordError says which type's record could not be decoded, and which field of it if that is known.
+// recordError names the type whose record could not be decoded, and the field if known.
 func recordError(i int, record []byte, err error) error {
 	var id struct {
 		Name string `json:"name"`
 	}
-	// The record is known to be bad: what can be read of its name is enough, else its place stands for it.
+	// The record is known to be bad: use its name if that can be read, otherwise its index.
 	if err := json.Unmarshal(record, &id); err != nil || id.Name == "" {
 		id.Name = fmt.Sprintf("types[%d]", i)
 	}

@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// PriceKind says how prices came to be known. Values are stable, and those of cloudprovider.PriceConfidence.
+// PriceKind says how prices are known. Values are stable, and equal those of cloudprovider.PriceConfidence.
 type PriceKind string
 
 const (
-	// PriceCurrent: AWS gave the prices, to plan with.
+	// PriceCurrent: AWS returned the prices, to plan with.
 	PriceCurrent PriceKind = "current"
-	// PriceGiven: the user gave them, in a file.
+	// PriceGiven: the user provided them in a file.
 	PriceGiven PriceKind = "given"
-	// PriceDated: they are from a public list of some day.
+	// PriceDated: they come from a public list of some day.
 	PriceDated PriceKind = "dated"
-	// PriceEstimated: they are computed from others.
+	// PriceEstimated: they are computed from other prices.
 	PriceEstimated PriceKind = "estimated"
 )
 
-// PriceFacts say how far the prices of a source can be relied on.
+// PriceFacts say how reliable the prices of a source are.
 type PriceFacts struct {
-	// Day of the prices, "2026-07-20"; empty where it is not known.
+	// Day of the prices, "2026-07-20"; empty if unknown.
 	Day string `json:"day,omitempty"`
-	// Kind says how they came to be known.
+	// Kind says how they are known.
 	Kind PriceKind `json:"kind"`
 }
 
-// OnDemandFacts say how far the type's on-demand price can be relied on. A source that Catalog.PriceFacts does not have is the
-// user's, of the day that its text ends with.
+// OnDemandFacts say how reliable the type's on-demand price is. A source that is not in Catalog.PriceFacts is the user's; its day is taken
+// from the end of its text.
 func (c *Catalog) OnDemandFacts(t *Type) PriceFacts {
 	if t == nil {
 		return PriceFacts{}
@@ -37,7 +37,7 @@ func (c *Catalog) OnDemandFacts(t *Type) PriceFacts {
 	return c.factsOf(t.OnDemandFrom)
 }
 
-// SpotFacts say how far the type's spot prices can be relied on; see OnDemandFacts.
+// SpotFacts say how reliable the type's spot prices are; see OnDemandFacts.
 func (c *Catalog) SpotFacts(t *Type) PriceFacts {
 	if t == nil {
 		return PriceFacts{}
@@ -52,7 +52,7 @@ func (c *Catalog) factsOf(key string) PriceFacts {
 	return PriceFacts{Day: dayAtEnd(c.Sources[key]), Kind: PriceGiven}
 }
 
-// dayAtEnd is the day that a source's text ends with, as in "price list, 2026-07-20"; empty without one.
+// dayAtEnd returns the day at the end of a source's text, as in "price list, 2026-07-20"; empty if there is none.
 func dayAtEnd(source string) string {
 	last := source[strings.LastIndexAny(source, " ,")+1:]
 	if _, err := time.Parse(time.DateOnly, last); err != nil {
@@ -61,8 +61,8 @@ func dayAtEnd(source string) string {
 	return last
 }
 
-// SpotRange is the lowest and the highest spot price of the type that was seen in the region, USD per hour; 0 where fewer than two
-// prices are known, or where they don't differ.
+// SpotRange returns the lowest and the highest spot price of the type seen in the region, USD per hour; 0 if fewer than two prices are
+// known, or if they are equal.
 func (t *Type) SpotRange() (low, high float64) {
 	low, high = t.SpotLowUSD, t.SpotHighUSD
 	if low == 0 && high == 0 {

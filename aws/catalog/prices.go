@@ -9,8 +9,7 @@ import (
 // PricesSchema is the value of "schema" in a prices file.
 const PricesSchema = "drawknife-ec2-prices/1"
 
-// Prices is a prices file: what EC2's description of its instance types leaves out, namely zones and prices. It is one
-// JSON object:
+// Prices is a prices file: zones and prices, which EC2's description of its instance types does not contain. It is one JSON object:
 //
 //	{
 //	  "schema": "drawknife-ec2-prices/1",
@@ -24,34 +23,34 @@ const PricesSchema = "drawknife-ec2-prices/1"
 //	  }
 //	}
 //
-// Types that EC2's answer does not have are passed over: a price list usually covers more than one asks about.
+// Types that EC2's answer does not have are ignored: a price list usually covers more types than needed.
 type Prices struct {
 	// Schema must be PricesSchema.
 	Schema string `json:"schema"`
-	// Region the prices and zones are of.
+	// Region of the prices and zones.
 	Region string `json:"region"`
-	// Source says where the prices come from, for people. Required: a price without origin is worth little.
+	// Source says where the prices come from, for readers. Required: a price without origin is worth little.
 	Source string `json:"source"`
-	// AsOf is the day of the prices, for people, such as "2026-08-01". Optional.
+	// AsOf is the day of the prices, for readers, such as "2026-08-01". Optional.
 	AsOf string `json:"asOf,omitempty"`
-	// Zones of the region; at least one. The ID may be left out.
+	// Zones of the region; at least one. The ID is optional.
 	Zones []Zone `json:"zones"`
-	// Types by name. A type that is left out is offered in no zone.
+	// Types by name. A missing type is offered in no zone.
 	Types map[string]TypePrices `json:"types"`
 }
 
 // TypePrices are the zones and prices of one instance type.
 type TypePrices struct {
-	// OnDemand is the on-demand price in USD per hour; 0 or absent when it is not sold so.
+	// OnDemand is the on-demand price in USD per hour; 0 or absent if it is not sold on demand.
 	OnDemand float64 `json:"onDemand,omitempty"`
-	// Spot prices in USD per hour by zone name. A zone that is left out has no spot offering.
+	// Spot prices in USD per hour by zone name. A missing zone has no spot offering.
 	Spot map[string]float64 `json:"spot,omitempty"`
 	// Zones that offer the type, by name; absent means all zones of the file.
 	Zones []string `json:"zones,omitempty"`
 }
 
-// LoadPrices reads a prices file. It is strict about its shape: an unknown field or a wrong schema refuses the file. What
-// it says about zones and prices of single types is for the reader to judge.
+// LoadPrices reads a prices file. It is strict about the format: an unknown field or a wrong schema is an error. Zones and prices of single
+// types are not checked here.
 func LoadPrices(r io.Reader) (*Prices, error) {
 	data, err := readAll(r, "prices")
 	if err != nil {
@@ -60,8 +59,7 @@ func LoadPrices(r io.Reader) (*Prices, error) {
 	return parsePrices(data)
 }
 
-// parsePrices reads the text of a prices file strictly. What it says about single types is checked by apply, for the
-// types that are there.
+// parsePrices parses the text of a prices file strictly. Zones and prices of single types are checked by apply, for the types that exist.
 func parsePrices(data []byte) (*Prices, error) {
 	var p Prices
 	if err := decodeStrict(data, &p); err != nil {
@@ -79,7 +77,7 @@ func parsePrices(data []byte) (*Prices, error) {
 	return &p, nil
 }
 
-// apply writes zones and prices into t.
+// apply sets the zones and prices of t.
 func (p *Prices) apply(t *Type, sourceKey string) error {
 	prices, ok := p.Types[t.Name]
 	if !ok {

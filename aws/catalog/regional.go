@@ -18,29 +18,29 @@ import (
 //go:embed regions.tsv.gz
 var regions string
 
-// regionalSource says where the built-in prices of regions come from.
+// regionalSource is the source of the built-in prices of regions.
 const regionalSource = "built-in price snapshot of all regions"
 
-// maxTable bounds the table that is read.
+// maxTable bounds the size of the table.
 const maxTable = 4 << 20
 
 // maxPerHour is more than any instance costs.
 const maxPerHour = 1e9
 
-// Regional is the on-demand prices of one region that are built in.
+// Regional has the built-in on-demand prices of one region.
 type Regional struct {
-	// Source says where they come from, for people.
+	// Source says where they come from, for readers.
 	Source string
 	// AsOf is their day.
 	AsOf time.Time
 	// OnDemand prices by type, USD per hour.
 	OnDemand map[string]float64
-	// Elsewhere are the types of which the table has a price in other regions alone.
+	// Elsewhere are the types that have prices only in other regions of the table.
 	Elsewhere map[string]bool
 }
 
-// RegionalPrices returns the built-in on-demand prices of a region; nil for a region that is not among them, such as those of
-// China. They are older than the catalogue's own: docs/catalog.md has their day.
+// RegionalPrices returns the built-in on-demand prices of a region; nil for other regions, such as those of China. They are older than the
+// catalogue's own prices: docs/catalog.md has their day.
 func RegionalPrices(region string) (*Regional, error) {
 	z, err := gzip.NewReader(strings.NewReader(regions))
 	if err != nil {
@@ -53,8 +53,8 @@ func RegionalPrices(region string) (*Regional, error) {
 	return list, nil
 }
 
-// parseTable reads one column of a table as internal/ec2catalog writes it: the day and the regions, then each type with
-// its prices, apart by tabs.
+// parseTable reads one column of a table as written by internal/ec2catalog: the day and the regions, then each type with its prices,
+// separated by tabs.
 func parseTable(r io.Reader, region string) (*Regional, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<16)
@@ -90,7 +90,7 @@ func parseTable(r io.Reader, region string) (*Regional, error) {
 	return list, lines.Err()
 }
 
-// isPrice reports whether an amount can be a price. Zero is none: an instance that costs nothing would draw every pod.
+// isPrice reports whether an amount can be a price. Zero is not: an instance that costs nothing would attract every pod.
 func isPrice(perHour float64) bool {
 	return perHour > 0 && perHour <= maxPerHour && !math.IsNaN(perHour)
 }

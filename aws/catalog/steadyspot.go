@@ -13,13 +13,13 @@ const (
 	sourceRaised = "raised"
 )
 
-// SteadySpot returns the catalogue with spot prices that plans can rest on for longer than the day on which they were seen. It is for
-// prices of a single day that are old, such as the built-in ones; prices that are current or the user's stay as they are.
+// SteadySpot returns the catalogue with spot prices that are useful for longer than the day on which they were seen. It is for old prices
+// of a single day, such as the built-in ones; current prices and the user's stay as they are.
 //
-// Each zone of a type has the median of the prices seen in its zones. A median whose share of the on-demand price is below the lower
-// quartile of all types' is raised to that quartile: many of these types had just been launched, when few asked for them. Such
-// prices are estimates, as EstimatedSource and the facts of their source say. No price is above the on-demand price, for which spot
-// instances can be replaced. SpotRange stays what was seen.
+// Each zone of a type gets the median of the prices seen in the type's zones. If the median's share of the on-demand price is below the
+// lower quartile of all types, it is raised to that quartile: many of these types were new when the prices were seen, and in low demand.
+// Such prices are marked as estimates, in EstimatedSource and the facts of their source. No price exceeds the on-demand price, because
+// on-demand instances can replace spot instances. SpotRange still returns the range that was seen.
 func SteadySpot(c *Catalog) *Catalog {
 	if c == nil {
 		return nil
@@ -50,7 +50,7 @@ func SteadySpot(c *Catalog) *Catalog {
 	return &out
 }
 
-// medianShare is the median of the spot prices seen as a share of the on-demand price; 0 where one is not known.
+// medianShare is the median of the seen spot prices divided by the on-demand price; 0 if one of them is unknown.
 func medianShare(t *Type) float64 {
 	known := slices.DeleteFunc(slices.Clone(t.SpotUSD), func(p float64) bool { return !isPrice(p) })
 	if len(known) == 0 || !isPrice(t.OnDemandUSD) || t.OnDemandTenancy != "" {
@@ -59,7 +59,7 @@ func medianShare(t *Type) float64 {
 	return median(known) / t.OnDemandUSD
 }
 
-// lowerQuartile of the shares of all types with dated spot prices; 0 for none.
+// lowerQuartile returns the lower quartile of the shares of all types with dated spot prices; 0 for none.
 func lowerQuartile(c *Catalog) float64 {
 	var shares []float64
 	for i := range c.Types {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Type is one EC2 instance type: its hardware as EC2 describes it, the zones that offer it and its prices. The JSON
-// names are those of a catalogue file. A zero field means "none", "no" or "not known", as its comment says.
+// Type is one EC2 instance type: its hardware as described by EC2, the zones that offer it and its prices. The JSON names are those of a
+// catalogue file. A zero field means "none", "no" or "not known", as its comment says.
 type Type struct {
 	// Name as in the API, such as "m5.large".
 	Name string `json:"name"`
@@ -14,7 +14,7 @@ type Type struct {
 	VCPUs int64 `json:"vcpu"`
 	// Cores is the default number of physical cores; 0 when unknown.
 	Cores int64 `json:"cores,omitempty"`
-	// MemoryMiB is the memory as EC2 reports it, nothing taken off.
+	// MemoryMiB is the memory as EC2 reports it, without any deduction.
 	MemoryMiB int64 `json:"memMiB"`
 	// Architectures in EC2's names and order: "x86_64", "arm64", "i386", "x86_64_mac", "arm64_mac".
 	Architectures []string `json:"arch"`
@@ -52,19 +52,18 @@ type Type struct {
 	UsageClasses []string `json:"usage,omitempty"`
 	// Zones that offer the type: indexes into Catalog.Zones, rising.
 	Zones []int `json:"zones,omitempty"`
-	// BranchENIs is how many branch interfaces the type can have as a trunk, 0 when it cannot be one; nil when
-	// unknown (EC2 has no API for it).
+	// BranchENIs is how many branch interfaces the type can have as a trunk, 0 if it can't be one; nil if unknown (EC2 has no API for it).
 	BranchENIs *int64 `json:"branchENIs,omitempty"`
-	// OnDemandUSD is the on-demand price in USD per hour; 0 when none is known.
+	// OnDemandUSD is the on-demand price in USD per hour; 0 if unknown.
 	OnDemandUSD float64 `json:"odUSD,omitempty"`
 	// OnDemandFrom is the key in Catalog.Sources of the on-demand price.
 	OnDemandFrom string `json:"odFrom,omitempty"`
 	// OnDemandTenancy is "dedicated" when only a dedicated-tenancy quote is known; empty means shared tenancy.
 	OnDemandTenancy string `json:"odTenancy,omitempty"`
-	// SpotUSD are spot prices in USD per hour; see SpotPrice for the zone each belongs to. Empty when none is known;
-	// an entry of 0 means that its zone has no spot price.
+	// SpotUSD are spot prices in USD per hour; see SpotPrice for the zone each belongs to. Empty if none is known; an entry of 0 means that
+	// its zone has no spot price.
 	SpotUSD []float64 `json:"spotUSD,omitempty"`
-	// SpotLowUSD and SpotHighUSD are the range of spot prices in USD per hour where SpotUSD does not show it; see SpotRange.
+	// SpotLowUSD and SpotHighUSD are the range of spot prices in USD per hour if SpotUSD does not show it; see SpotRange.
 	SpotLowUSD  float64 `json:"spotLowUSD,omitempty"`
 	SpotHighUSD float64 `json:"spotHighUSD,omitempty"`
 	// SpotFrom is the key in Catalog.Sources of the spot prices; empty means "b".
@@ -81,15 +80,15 @@ type Network struct {
 	ENIsDefaultCard int64 `json:"enisDefaultCard"`
 	// Cards is the number of network cards; 0 when EC2 reports none.
 	Cards int64 `json:"cards,omitempty"`
-	// ENIsPerCard is given only when the cards differ; see CardENIs.
+	// ENIsPerCard is set only if the cards differ; see CardENIs.
 	ENIsPerCard []int64 `json:"enisPerCard,omitempty"`
 	// IPv4PerENI is the number of IPv4 addresses of one interface, its primary one included.
 	IPv4PerENI int64 `json:"ipv4PerENI"`
 	// IPv6PerENI is the number of IPv6 addresses of one interface; 0 without IPv6.
 	IPv6PerENI int64 `json:"ipv6PerENI,omitempty"`
-	// Grade is EC2's wording: "Up to 10 Gigabit", "4x 100 Gigabit", "Moderate".
+	// Grade is EC2's description: "Up to 10 Gigabit", "4x 100 Gigabit", "Moderate".
 	Grade string `json:"grade,omitempty"`
-	// Mbps is the sustained bandwidth in Mbit/s; 0 for the grades that promise no number.
+	// Mbps is the sustained bandwidth in Mbit/s; 0 for grades without a number.
 	Mbps int64 `json:"mbps,omitempty"`
 	// BurstMbps is the peak bandwidth in Mbit/s; 0 when unknown.
 	BurstMbps int64 `json:"burstMbps,omitempty"`
@@ -214,9 +213,9 @@ type Accelerator struct {
 	MemoryMiB int64 `json:"memMiB,omitempty"`
 }
 
-// SpotPrice is the spot price, in USD per hour, in the i-th zone of the type (Zones[i]), or 0 when there is none. The
-// i-th zone takes the i-th price and further zones the highest, so that a list of prices that is not tied to zones
-// never promises more than was seen.
+// SpotPrice is the spot price, in USD per hour, in the i-th zone of the type (Zones[i]), or 0 if there is none. The i-th zone has the i-th
+// price; zones beyond the end of the list have the highest price, so that a list that does not assign prices to zones never promises a
+// price lower than any seen.
 func (t *Type) SpotPrice(i int) float64 {
 	if i < 0 || i >= len(t.Zones) || len(t.SpotUSD) == 0 {
 		return 0

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Bounds on what a catalogue may say. They are far above any machine there is, and low enough that no product formed
-// from them (bytes of memory, pods times megabytes) leaves the range of an int64.
+// Bounds of the numbers in a catalogue. They are far above those of any instance, and low enough that no product formed from them (bytes of
+// memory, pods times megabytes) overflows an int64.
 const (
 	maxCount     = 1 << 20   // vCPUs, devices
-	maxENIs      = 1 << 14   // interfaces, and addresses of one of them: their product is multiplied by megabytes
+	maxENIs      = 1 << 14   // interfaces, and addresses of one interface: their product is multiplied by megabytes
 	maxMemoryMiB = 1 << 32   // 4 PiB
 	maxGB        = 1 << 32   // decimal gigabytes of local storage
 	maxRate      = 1 << 40   // Mbit/s, I/O operations per second
 	maxClockGHz  = 1 << 10   // GHz
 	maxUSD       = 1_000_000 // USD per hour
 	maxText      = 63        // what a label value can hold
-	maxSource    = 1 << 10   // text for people
+	maxSource    = 1 << 10   // text for readers
 	maxItems     = 1 << 10   // entries of a list within a type
 	maxZones     = 1 << 10   // zones of a region
 	maxTypes     = 1 << 16   // types of a catalogue
@@ -27,11 +27,11 @@ const (
 
 // FieldError says which fact of a catalogue is wrong, and why.
 type FieldError struct {
-	// Type is the name of the instance type, or "types[i]" when it has none; empty for what concerns no type.
+	// Type is the name of the instance type, or "types[i]" if it has none; empty if the fact belongs to no type.
 	Type string
-	// Field is the path of the field, in the names of the file that was read: "net.enis", "zones[2].name".
+	// Field is the path of the field, by the names of the file: "net.enis", "zones[2].name".
 	Field string
-	// Problem is what is wrong with it.
+	// Problem says what is wrong with it.
 	Problem string
 }
 
@@ -47,7 +47,7 @@ func (e *FieldError) Error() string {
 	return strings.Join(append(parts, e.Problem), ": ")
 }
 
-// checker collects the first problem of a type; the checks after it do nothing.
+// checker records the first problem of a type; later checks then do nothing.
 type checker struct {
 	name string
 	err  *FieldError
@@ -84,7 +84,7 @@ func (c *checker) text(field, v string) {
 	}
 }
 
-// label holds text to what can be a label value.
+// label checks that a text can be a label value.
 func (c *checker) label(field, v string) {
 	c.text(field, v)
 	for i := 0; i < len(v); i++ {
@@ -120,7 +120,7 @@ func (c *checker) texts(field string, list []string) {
 	}
 }
 
-// validate checks everything that New promises.
+// validate checks everything that New guarantees.
 func (c *Catalog) validate() error {
 	k := &checker{}
 	if c.Region == "" {
@@ -135,7 +135,7 @@ func (c *Catalog) validate() error {
 	}
 	for _, text := range c.Sources {
 		if len(text) > maxSource {
-			// The map's order must not show in the message.
+			// The message must not depend on the map's order.
 			k.fail("sources", "each must have at most %d characters", maxSource)
 		}
 	}
@@ -197,7 +197,7 @@ func (c *Catalog) validateType(k *checker, t *Type) {
 	}
 }
 
-// validateName holds a name to what a label value may be, less upper case, which EC2 does not use.
+// validateName checks that a name is a label value without upper-case letters, which EC2 does not use.
 func validateName(k *checker, name string) {
 	k.label("name", name)
 	if name != strings.ToLower(name) {

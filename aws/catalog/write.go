@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Write writes a catalogue file, which Load reads: one type a line, so that two versions can be compared. Equal
-// catalogues give equal files.
+// Write writes a catalogue file, which Load reads: one type per line, so that two versions can be compared. Equal catalogues give equal
+// files.
 func Write(w io.Writer, c *Catalog) error {
 	switch {
 	case w == nil:
@@ -29,7 +29,7 @@ func Write(w io.Writer, c *Catalog) error {
 		return fmt.Errorf("writing the catalogue: %w", err)
 	}
 	b := bufio.NewWriter(w)
-	b.Write(head[:len(head)-1]) // an error sticks to the writer, and comes out of Flush
+	b.Write(head[:len(head)-1]) // the writer keeps its first error and returns it from Flush
 	b.WriteString(",\"types\":[")
 	for i := range c.Types {
 		text, err := json.Marshal(&c.Types[i])

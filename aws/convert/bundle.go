@@ -17,7 +17,7 @@ import (
 	awsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// entry is one object on its way.
+// entry is one object during the conversion.
 type entry struct {
 	// document it came from, by index.
 	document int
@@ -25,26 +25,26 @@ type entry struct {
 	born     conversion.Provenance
 }
 
-// label is "Kind/name" of what it has become.
+// label is "Kind/name" of its present form.
 func (e *entry) label() string { return Converted{Object: e.object}.name() }
 
-// bundle is all objects of one conversion.
+// bundle contains all objects of one conversion.
 type bundle struct {
 	options Options
-	// live says that the objects are those of an API server, not manifests.
+	// live means that the objects are those of an API server, not manifests.
 	live    bool
 	entries []*entry
-	// refused are documents that gave an error; nothing of them is kept.
+	// refused are documents with an error; nothing of them is kept.
 	refused map[int]bool
 	// said are the warnings of each document.
 	said []conversion.Warnings
-	// documents are what is converted.
+	// documents are the input.
 	documents []Document
-	// judged are the paths that judge has found wrong in each document, so that conversions don't say them again.
+	// judged are the paths of the faults that judge has found in each document, so that conversions don't report them again.
 	judged []map[string]bool
 }
 
-// note records warnings of a document; of one with an error among them nothing is kept.
+// note records warnings of a document; if one is an error, nothing of the document is kept.
 func (b *bundle) note(document int, warnings conversion.Warnings) {
 	for _, w := range warnings {
 		again := w.Code == conversion.CodeReferenceRefused && slices.ContainsFunc(b.said[document], func(said conversion.Warning) bool {
@@ -66,7 +66,7 @@ func newBundle(documents []Document, options Options) *bundle {
 	}
 }
 
-// takeIn brings every document to v1beta1 or a later generation.
+// takeIn converts every document to v1beta1 or a later generation.
 func (b *bundle) takeIn() {
 	for i, d := range b.documents {
 		b.said[i] = slices.Clone(d.Warnings)
@@ -94,7 +94,7 @@ func (b *bundle) add(document int, object Object, born conversion.Provenance) {
 	b.entries = append(b.entries, &entry{document: document, object: object, born: born})
 }
 
-// takeProvisioner adds the pool, and the node class that its inline provider block becomes. Both or none.
+// takeProvisioner adds the pool, and the node class that its inline provider block becomes. It adds both or none.
 func (b *bundle) takeProvisioner(i int, p *v1alpha5.Provisioner) {
 	options := b.options.ProvisionerOptions()
 	if b.live && !(b.options.Unadmitted && unadmitted(p)) {
@@ -105,7 +105,7 @@ func (b *bundle) takeProvisioner(i int, p *v1alpha5.Provisioner) {
 	more := conversion.NewRecorder(v1alpha5.KindProvisioner, p.Name)
 	spec := field.NewPath("spec")
 	if s := b.options.Legacy; s != nil {
-		if !b.live { // who reads heeds it: EnablePodENI is theirs to look at
+		if !b.live { // the caller handles EnablePodENI itself
 			more.Add(conversion.CodePodENI, nil)
 		}
 		if pool != nil && s.unlimitedDensity() && limitDensity(pool) {
@@ -141,10 +141,10 @@ func (b *bundle) takeProvisioner(i int, p *v1alpha5.Provisioner) {
 	}
 }
 
-// mostRequirements is what early releases of v1beta1 take.
+// mostRequirements is the limit of early releases of v1beta1.
 const mostRequirements = 30
 
-// inProvider says the paths of an inline block as those of its Provisioner.
+// inProvider converts the paths of an inline block to paths in its Provisioner.
 func inProvider(warnings conversion.Warnings, name string) conversion.Warnings {
 	out := slices.Clone(warnings)
 	for i := range out {
@@ -159,7 +159,7 @@ func inProvider(warnings conversion.Warnings, name string) conversion.Warnings {
 	return out
 }
 
-// limitDensity gives nodes of the pool 110 pods, unless it says how many itself.
+// limitDensity limits nodes of the pool to 110 pods, unless the pool has its own limit.
 func limitDensity(p *v1beta1.NodePool) bool {
 	const pods = 110
 	spec := &p.Spec.Template.Spec
@@ -201,7 +201,7 @@ func (b *bundle) takeNodeTemplate(i int, n *awsv1alpha1.AWSNodeTemplate) {
 	}
 }
 
-// takeInstance takes a live Machine in; of a manifest it is left out, since machines are replaced, not rewritten.
+// takeInstance adds a live Machine; it leaves out a manifest, since Machines are replaced, not rewritten.
 func (b *bundle) takeInstance(i int, m *v1alpha5.Machine) {
 	if !b.live {
 		more := conversion.NewRecorder(v1alpha5.KindMachine, m.Name)
@@ -216,7 +216,7 @@ func (b *bundle) takeInstance(i int, m *v1alpha5.Machine) {
 	}
 }
 
-// takeForeign passes on what is not converted, refuses what only looks like it, and leaves out the rest.
+// takeForeign passes other objects through, refuses those that only look like ours, and leaves out the rest.
 func (b *bundle) takeForeign(i int, o *unstructured.Unstructured) {
 	kind := o.GroupVersionKind()
 	more := conversion.NewRecorder(kind.Kind, o.GetName())
@@ -240,7 +240,7 @@ func isClass(ref v1beta1.NodeClassReference) bool {
 	return (group == "" || group == awsv1.Group) && (ref.Kind == "" || ref.Kind == awsv1.KindEC2NodeClass || ref.Kind == awsv1alpha1.KindAWSNodeTemplate)
 }
 
-// toV1 brings what is left to v1, in order.
+// toV1 converts the remaining objects to v1, in order.
 func (b *bundle) toV1() {
 	expiries := b.expiries()
 	for _, e := range b.entries {
@@ -271,7 +271,7 @@ func (b *bundle) toV1() {
 			continue
 		}
 		if b.live {
-			// The annotation is where a live object keeps its block.
+			// A live object keeps its block in the annotation.
 			warnings = slices.DeleteFunc(warnings, func(w conversion.Warning) bool { return w.Code == conversion.CodeKubeletAnnotated })
 		}
 		e.object = out
@@ -280,7 +280,7 @@ func (b *bundle) toV1() {
 	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool { return e.object == nil })
 }
 
-// expiries are how long the nodes of each pool live.
+// expiries returns the maximum age of each pool's nodes.
 func (b *bundle) expiries() map[api.PoolKey]api.NillableDuration {
 	out := make(map[api.PoolKey]api.NillableDuration)
 	for _, e := range b.entries {
@@ -298,7 +298,7 @@ func (b *bundle) expiries() map[api.PoolKey]api.NillableDuration {
 	return out
 }
 
-// result is what is left, in order.
+// result returns the remaining objects, in order.
 func (b *bundle) result() Result {
 	var out Result
 	for _, e := range b.entries {

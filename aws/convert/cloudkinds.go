@@ -8,7 +8,7 @@ import (
 	awsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// Kinds are AWS's kinds of node classes, for what reads objects of any cloud (scheduling/manifests.Options): EC2NodeClasses of v1 and
+// Kinds returns AWS's kinds of node classes, for readers of objects of any cloud (scheduling/manifests.Options): EC2NodeClasses of v1 and
 // v1beta1, and AWSNodeTemplates. The caller owns the set.
 func Kinds() kinds.Set {
 	return kinds.Set{
@@ -23,7 +23,7 @@ func Kinds() kinds.Set {
 	}
 }
 
-// Conversion converts what was read of older generations on AWS as Read does with Options.Unadmitted. Target is not heeded.
+// Conversion converts objects of older generations on AWS, like Read with Options.Unadmitted. It ignores Target.
 func Conversion(options Options) kinds.Conversion {
 	options.Unadmitted = true
 	return func(older []kinds.Object, pools []*api.NodePool) []kinds.Converted {

@@ -25,66 +25,65 @@ import (
 
 // Bounds of the input.
 const (
-	// MaxBytes is how much all sources together may hold.
+	// MaxBytes is the largest size of all sources together.
 	MaxBytes = 64 << 20
-	// MaxObjects is how many objects they may hold.
+	// MaxObjects is the largest number of objects.
 	MaxObjects = 100_000
-	// maxProblems is how many problems are told.
+	// maxProblems is how many problems are reported.
 	maxProblems = 100
 )
 
 // Source is one input: the whole content of a file or stream.
 type Source struct {
-	// Name is what messages call the source; a file's path as the user wrote it, "-" for standard input.
+	// Name is the source's name in messages: a file's path as the user wrote it, "-" for standard input.
 	Name string
 	// Data is the content: YAML or JSON, one document or many.
 	Data []byte
-	// Found says that the source was found in a folder, and not named. What in it is no Kubernetes object, such as values of a chart, is
-	// left out with a warning (conversion.CodeNoObject); in a source that was named it is a problem.
+	// Found means that the source was found in a folder, and not named. Documents in it that are no Kubernetes objects, such as values of a
+	// chart, are left out with a warning (conversion.CodeNoObject); in a named source they are problems.
 	Found bool
 }
 
-// DecodeOptions steer Decode.
+// DecodeOptions are the options of Decode.
 type DecodeOptions struct {
-	// Strict refuses fields that a kind doesn't have, in pods and workloads of Kubernetes too. Without it those of the kinds that are
-	// converted are warned of and left out, and workloads are not looked into. The kubelet block of a NodePool of v1 whose node class is
-	// in the input is warned of anyway, since Rewrite may move it there, and drops the warning then.
+	// Strict makes unknown fields errors, also in pods and workloads of Kubernetes. Without it, unknown fields of converted kinds cause
+	// warnings and are left out, and workloads are not checked. The kubelet block of a v1 NodePool whose node class is in the input causes
+	// a warning in both cases, since Rewrite may move it there, and then drops the warning.
 	Strict bool
-	// KeepGoing gives the documents that can be read although others can't. Those are documents without an object, with an error among
+	// KeepGoing returns the documents that can be read although others can't. Unreadable documents then have no object, and an error among
 	// their warnings (conversion.CodeUnreadable).
 	KeepGoing bool
 }
 
 // Document is one object of the input.
 type Document struct {
-	// Position is where it stands.
+	// Position in the input.
 	Position Position
 	// Object is a *v1alpha5.Provisioner or one of the other kinds that are converted, or *unstructured.Unstructured for
-	// every other kind. Nil for what could not be read and for what is no object; Warnings say why.
+	// every other kind. Nil if it could not be read or is no object; Warnings say why.
 	Object Object
 	// Warnings are the fields that were left out (conversion.CodeUnknownField), or why there is no object.
 	Warnings conversion.Warnings
 	// kubelet is the block of a NodePool of v1, which has no such field; nil for none.
 	kubelet json.RawMessage
-	// strayed is the problem that this is to strict reading, unless the pool's node class is in the input; empty for none.
+	// strayed is the problem for strict reading, unless the pool's node class is in the input; empty for none.
 	strayed string
 }
 
-// decoder collects what Decode finds.
+// decoder collects the results of Decode.
 type decoder struct {
 	options   DecodeOptions
 	documents []Document
 	problems  []Problem
-	// before is how many documents there were before each problem.
+	// before is how many documents preceded each problem.
 	before []int
-	// found is Source.Found of the source that is read.
+	// found is Source.Found of the present source.
 	found bool
 }
 
-// Decode reads the sources in order: YAML documents, JSON objects and lists of any mixture of generations and kinds. What
-// kind an object is of is decided by apiVersion and kind alone. Text that is no YAML or JSON, fields of the wrong type and,
-// if the options ask for it, unknown fields are a *DecodeError with all problems; there are no documents then, unless
-// KeepGoing asks for those that can be read.
+// Decode reads the sources in order: YAML documents, JSON objects and lists, in any mixture of generations and kinds. Only apiVersion and
+// kind decide the kind of an object. Text that is no YAML or JSON, fields of the wrong type and, with Strict, unknown fields cause a
+// *DecodeError with all problems; then no documents are returned, unless KeepGoing requests those that can be read.
 func Decode(options DecodeOptions, sources ...Source) ([]Document, error) {
 	d := &decoder{options: options}
 	size := 0
@@ -103,7 +102,7 @@ func Decode(options DecodeOptions, sources ...Source) ([]Document, error) {
 	return d.documents, nil
 }
 
-// problem notes why a document can't be read.
+// problem records why a document can't be read.
 func (d *decoder) problem(at Position, object, message string) {
 	p := Problem{Position: at, Object: object, Message: message}
 	if !d.options.KeepGoing {
@@ -113,7 +112,7 @@ func (d *decoder) problem(at Position, object, message string) {
 	d.without(at, conversion.CodeUnreadable, cmp.Or(object, at.Source), "can't be read: "+p.place()+message)
 }
 
-// tooMuch notes that the input is larger than it may be, which ends everything.
+// tooMuch records that the input is too large, which ends decoding.
 func (d *decoder) tooMuch(at Position, object, message string) {
 	d.refuse(Problem{Position: at, Object: object, Message: message})
 }
@@ -124,7 +123,7 @@ func (d *decoder) refuse(p Problem) {
 	}
 }
 
-// without notes a document of which there is no object, and why.
+// without records a document without an object, and why.
 func (d *decoder) without(at Position, code conversion.Code, object, message string) {
 	warning := conversion.Warning{Code: code, Severity: code.Severity(), Object: object, Message: message}
 	if n := len(d.documents); n > 0 && d.documents[n-1].Position.sameDocument(at) {
@@ -135,7 +134,7 @@ func (d *decoder) without(at Position, code conversion.Code, object, message str
 	d.documents = append(d.documents, Document{Position: at, Warnings: conversion.Warnings{warning}})
 }
 
-// document adds one that was read, unless something of it could not be.
+// document adds a document, unless part of it could not be read.
 func (d *decoder) document(read Document) {
 	if n := len(d.documents); n > 0 && d.documents[n-1].Object == nil && d.documents[n-1].Position.sameDocument(read.Position) {
 		return
@@ -143,7 +142,7 @@ func (d *decoder) document(read Document) {
 	d.documents = append(d.documents, read)
 }
 
-// source cuts a source into documents at lines that begin with "---".
+// source splits a source into documents at lines that begin with "---".
 func (d *decoder) source(s Source) {
 	data := bytes.TrimPrefix(s.Data, []byte("\xef\xbb\xbf"))
 	at := Position{Source: s.Name, Line: 1}
@@ -163,8 +162,8 @@ func (d *decoder) source(s Source) {
 	}
 }
 
-// cut returns the first document and what follows. The line of a separator belongs to the document it opens, one of three dots
-// to the document it ends.
+// cut returns the first document and what follows. A separator line belongs to the document that it begins; a line of three dots belongs to
+// the document that it ends.
 func cut(data []byte) (document, rest []byte) {
 	for pos := 0; ; {
 		next := bytes.IndexByte(data[pos:], '\n')
@@ -183,13 +182,13 @@ func cut(data []byte) (document, rest []byte) {
 	}
 }
 
-// isMarker reports whether a line begins with the three characters, and they are a word of their own.
+// isMarker reports whether a line begins with the three characters, followed by white space or the end.
 func isMarker(line []byte, marker string) bool {
 	after, ok := bytes.CutPrefix(line, []byte(marker))
 	return ok && (len(after) == 0 || strings.IndexByte(" \t\r", after[0]) >= 0)
 }
 
-// blank reports whether a document holds nothing but separators, comments and directives.
+// blank reports whether a document contains only separators, comments and directives.
 func blank(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("---")))
@@ -210,7 +209,7 @@ func (d *decoder) yaml(at Position, text []byte) {
 		if bytes.Contains(text, []byte("{{")) {
 			message += `; it looks like a template: give what it is rendered to ("helm template" does so for charts)`
 		}
-		// Of some faults the parser tells all, one a line, below a heading.
+		// For some faults the parser lists several, one per line, below a heading.
 		for one := range strings.SplitSeq(strings.TrimPrefix(message, "unmarshal errors:\n"), "\n") {
 			one, where := strings.TrimSpace(one), at
 			if m := yamlLine.FindStringSubmatch(one); m != nil {
@@ -226,7 +225,7 @@ func (d *decoder) yaml(at Position, text []byte) {
 	d.object(at, converted, schema.GroupVersionKind{})
 }
 
-// onlyYAML reports whether what looks like JSON is none, and is an object in YAML: there names may go without quotes, and comments
+// onlyYAML reports whether text that looks like JSON is not JSON but an object in YAML, where names may be unquoted and comments may
 // follow.
 func onlyYAML(text []byte) bool {
 	for stream := json.NewDecoder(bytes.NewReader(text)); ; {
@@ -276,14 +275,14 @@ func errorOffset(err error, text []byte) int {
 	return len(text)
 }
 
-// header is what tells the kind of an object, and what a list has.
+// header contains the fields that identify the kind of an object, and those of a list.
 type header struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
 	Items      []json.RawMessage `json:"items"`
 }
 
-// object reads one object, or the items of a list. inherited is what the items of a typed list are when they don't say.
+// object reads one object, or the items of a list. inherited is the kind of the items of a typed list if they don't state one.
 func (d *decoder) object(at Position, text []byte, inherited schema.GroupVersionKind) {
 	if string(bytes.TrimSpace(text)) == "null" {
 		return
@@ -355,7 +354,7 @@ func (d *decoder) decode(at Position, text []byte, kind schema.GroupVersionKind)
 				Name string `json:"name"`
 			} `json:"metadata"`
 		}
-		_ = sigsjson.UnmarshalCaseSensitivePreserveInts(text, &head) // the name is for the message alone
+		_ = sigsjson.UnmarshalCaseSensitivePreserveInts(text, &head) // the name is only for the message
 		for line := range strings.Lines(err.Error()) {
 			d.problem(at, kind.Kind+"/"+head.Metadata.Name, strings.TrimSuffix(line, "\n"))
 		}
@@ -397,10 +396,10 @@ func (d *decoder) decode(at Position, text []byte, kind schema.GroupVersionKind)
 	d.document(document)
 }
 
-// kubeletOfPool is where NodePools of v1beta1 have their kubelet block. Those of v1 have none.
+// kubeletOfPool is the path of the kubelet block in NodePools of v1beta1. NodePools of v1 have none.
 const kubeletOfPool = "spec.template.spec.kubelet"
 
-// kubeletIn is that block as text.
+// kubeletIn returns that block as text.
 func kubeletIn(pool []byte) json.RawMessage {
 	var in struct {
 		Spec struct {
@@ -417,7 +416,7 @@ func kubeletIn(pool []byte) json.RawMessage {
 	return in.Spec.Template.Spec.Kubelet
 }
 
-// unknownField is the path in a complaint about an unknown field; ok is false for other complaints.
+// unknownField returns the path in an error about an unknown field; ok is false for other errors.
 func unknownField(err error) (path string, ok bool) {
 	quoted, ok := strings.CutPrefix(err.Error(), "unknown field ")
 	if !ok {

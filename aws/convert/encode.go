@@ -29,7 +29,7 @@ func WriteYAML(w io.Writer, objects []Converted) error {
 	return nil
 }
 
-// WriteJSON writes the objects in order: one as it is, several as the items of a List.
+// WriteJSON writes the objects in order: a single one as it is, several as the items of a List.
 func WriteJSON(w io.Writer, objects []Converted) error {
 	if w == nil {
 		return field.Required(field.NewPath("w"), "give a writer")

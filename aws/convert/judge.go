@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// judge finds what conversions don't look at, before anything moves between objects: what is wrong with objects that are of
-// the target generation already, and what ValidatePool has against pools of any.
+// judge finds faults that conversions don't check, before anything moves between objects: faults of objects that are already of the target
+// generation, and faults that ValidatePool reports for pools of any.
 func (b *bundle) judge() {
 	for i, d := range b.documents {
 		if d.Object == nil {
@@ -20,7 +20,7 @@ func (b *bundle) judge() {
 		}
 		kind := d.Object.GetObjectKind().GroupVersionKind()
 		var errs field.ErrorList
-		// Overlays have one generation alone, whatever the target is.
+		// Overlays have only one generation, whatever the target is.
 		_, isOverlay := d.Object.(*api.NodeOverlay)
 		if o, ok := d.Object.(interface{ Validate() field.ErrorList }); ok && (isOverlay || kind.Version == string(b.options.Target)) {
 			errs = o.Validate()
@@ -39,7 +39,8 @@ func (b *bundle) judge() {
 				errs = append(errs, b.options.ValidatePool(pool)...)
 			}
 		}
-		// Of faults that a conversion has found already the same field is enough, whatever the words; two judges use the same.
+		// For faults that a conversion has already found, an equal field is enough, whatever the message; two checkers may report the same
+		// fault.
 		known, judged := make(map[string]bool), make(map[string]bool)
 		for _, w := range b.said[i] {
 			known[w.Path] = known[w.Path] || w.Code == conversion.CodeResultInvalid
@@ -60,7 +61,7 @@ func (b *bundle) judge() {
 	}
 }
 
-// poolOf is the pool that a document becomes, whatever is wrong with it; nil for other kinds.
+// poolOf returns the pool that a document becomes, even if it has faults; nil for other kinds.
 func (b *bundle) poolOf(o Object) *api.NodePool {
 	var pool *api.NodePool
 	switch o := o.(type) {

@@ -48,8 +48,8 @@ func newObject(kind schema.GroupVersionKind) Object {
 	return nil
 }
 
-// ourGroup reports whether the group is one of node autoscaling itself: leaving out one of its objects could change what
-// a cluster does.
+// ourGroup reports whether the group belongs to node autoscaling itself: leaving out one of its objects could change the behaviour of a
+// cluster.
 func ourGroup(group string) bool {
 	return slices.Contains([]string{api.Group, awsv1.Group}, group)
 }

@@ -17,9 +17,9 @@ import (
 	awsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// EffectiveKubelet is the kubelet block that an instance is launched with: that of the annotation on its claim, else that
-// on its pool, else that of the node class. pool and class may be nil; so may the result, which leaves all to the family.
-// An annotation that can't be read is an error. The result is the caller's.
+// EffectiveKubelet returns the kubelet block with which an instance is launched: from the annotation on its claim, else on its pool, else
+// from the node class. pool and class may be nil; a nil result leaves all settings to the image family. An annotation that can't be parsed
+// is an error. The caller owns the result.
 func EffectiveKubelet(claim *api.NodeClaim, pool *api.NodePool, class *awsv1.EC2NodeClass) (*awsv1.KubeletConfiguration, error) {
 	var annotated []map[string]string
 	if claim != nil {
@@ -45,8 +45,8 @@ func EffectiveKubelet(claim *api.NodeClaim, pool *api.NodePool, class *awsv1.EC2
 	return class.Spec.Kubelet.DeepCopy(), nil
 }
 
-// settleKubelets makes problems of the kubelet blocks that strict reading has found in pools of v1 and that can't be moved, as the pool's
-// node class is not in the input.
+// settleKubelets reports kubelet blocks in v1 pools that strict reading has found and that can't be moved, because the pool's node class is
+// not in the input.
 func (d *decoder) settleKubelets() {
 	classes := make(map[string]bool)
 	for _, read := range d.documents {
@@ -86,8 +86,8 @@ type user struct {
 	block string
 }
 
-// moveKubelets moves the kubelet blocks of v1beta1 pools to their node classes. Where pools that share one have different
-// blocks, that of the first in name order stays on it, and each of the others gets a copy; pools of v1 keep theirs.
+// moveKubelets moves the kubelet blocks of v1beta1 pools to their node classes. If pools that share a node class have different blocks, the
+// node class gets that of the first in name order, and each other block goes to a copy of the node class; v1 pools keep theirs.
 func (b *bundle) moveKubelets() {
 	for _, class := range slices.Clone(b.entries) {
 		if b.refused[class.document] {
@@ -100,8 +100,8 @@ func (b *bundle) moveKubelets() {
 	}
 }
 
-// users are the pools of a node class, in name order; those that are of v1 already come first, so that the node class stays as
-// they know it and they pass through unchanged.
+// users returns the pools of a node class, in name order; pools that are already v1 come first, so that their node class and they
+// themselves stay unchanged.
 func (b *bundle) users(class *entry) []user {
 	var out []user
 	for _, e := range b.entries {
@@ -133,7 +133,7 @@ func (b *bundle) users(class *entry) []user {
 	return out
 }
 
-// misplaced is the block that a pool of v1 has though it has no such field; empty for none, and for one that can't be read or means
+// misplaced returns the kubelet block of a v1 pool, which has no such field; empty for none, and for one that can't be parsed or means
 // nothing to a node class.
 func (b *bundle) misplaced(e *entry) string {
 	raw := b.documents[e.document].kubelet
@@ -153,7 +153,7 @@ func (b *bundle) misplaced(e *entry) string {
 	return canonical(string(raw))
 }
 
-// blockText is a block as it would stand in a node class; empty for none.
+// blockText returns a block in the form of a node class; empty for none.
 func blockText(k *v1beta1.KubeletConfiguration) string {
 	if k == nil {
 		return ""
@@ -188,7 +188,7 @@ func (b *bundle) moveTo(class *entry) {
 		b.keepOwn(class, own, users)
 		return
 	}
-	// Which node class has which block; the original has that of the first pool.
+	// Maps each block to its node class; the original has the block of the first pool.
 	classes := map[string]string{users[0].block: class.object.GetName()}
 	original := deepCopy(class.object)
 	b.giveBlock(class, users[0].block)
@@ -215,8 +215,8 @@ func (b *bundle) moveTo(class *entry) {
 	}
 }
 
-// returnKubelets gives the kubelet blocks of node classes of v1 back to their pools, which have them in v1beta1. A class none of
-// whose pools is in the input keeps its block, and loses it on the way.
+// returnKubelets moves the kubelet blocks of v1 node classes back to their pools, which have them in v1beta1. If none of a class's pools is
+// in the input, its block is lost.
 func (b *bundle) returnKubelets() {
 	for _, class := range b.entries {
 		hub, ok := class.object.(*awsv1.EC2NodeClass)
@@ -235,7 +235,7 @@ func (b *bundle) returnKubelets() {
 			}
 			names = append(names, pool.Name)
 			if _, own := pool.Annotations[v1beta1.KubeletAnnotationKey]; own {
-				continue // it counts instead of the class's
+				continue // it overrides the class's
 			}
 			pool = pool.DeepCopy()
 			if pool.Annotations == nil {
@@ -256,7 +256,7 @@ func (b *bundle) returnKubelets() {
 	}
 }
 
-// ownBlock is the kubelet block that the node class has already.
+// ownBlock returns the node class's present kubelet block.
 func ownBlock(class *entry) (string, bool) {
 	hub, ok := class.object.(*awsv1.EC2NodeClass)
 	if !ok || hub.Spec.Kubelet == nil {
@@ -266,7 +266,7 @@ func ownBlock(class *entry) (string, bool) {
 	return string(text), err == nil
 }
 
-// keepOwn leaves the node class as it is: pools must agree with it.
+// keepOwn leaves the node class as it is: its pools must have the same block.
 func (b *bundle) keepOwn(class *entry, own string, users []user) {
 	for _, u := range users {
 		switch u.block {
@@ -275,7 +275,7 @@ func (b *bundle) keepOwn(class *entry, own string, users []user) {
 			b.point(u, class.object.GetName(), class.object.GetName())
 		default:
 			if _, hub := u.entry.object.(*api.NodePool); hub {
-				continue // its block meant nothing so far, and is reported as unknown
+				continue // its block had no effect so far, and is reported as unknown
 			}
 			more := conversion.NewRecorder(api.KindNodePool, u.entry.object.GetName())
 			more.Add(conversion.CodeKubeletConflict, field.NewPath("spec", "template", "spec", "kubelet"), class.object.GetName())
@@ -284,7 +284,7 @@ func (b *bundle) keepOwn(class *entry, own string, users []user) {
 	}
 }
 
-// giveBlock writes the block into the node class, which is of v1 from then on.
+// giveBlock writes the block to the node class, which is v1 from then on.
 func (b *bundle) giveBlock(class *entry, block string) {
 	if block == "" {
 		return
@@ -337,7 +337,7 @@ func (b *bundle) point(u user, name, original string) {
 	b.note(u.entry.document, more.Warnings())
 }
 
-// there is the node class of that name; nil when the name is free.
+// there returns the node class of that name; nil if the name is free.
 func (b *bundle) there(class *entry) *entry {
 	if i := slices.IndexFunc(b.entries, func(e *entry) bool { return e.label() == class.label() }); i >= 0 {
 		return b.entries[i]
@@ -353,14 +353,14 @@ func deepCopy(o Object) Object {
 	return copied
 }
 
-// generatedName is a name that is not too long for an object: a longer one is cut and told apart by a hash of the whole.
+// generatedName returns a name that is short enough for an object: a longer one is cut, and a hash of the whole makes it unique.
 func generatedName(name string) string {
 	const most = 253
 	if len(name) <= most {
 		return name
 	}
 	h := fnv.New64a()
-	h.Write([]byte(name)) // a hash takes everything
+	h.Write([]byte(name)) // a hash never fails
 	suffix := fmt.Sprintf("-%016x", h.Sum64())
 	return strings.TrimRight(name[:most-len(suffix)], "-.") + suffix
 }

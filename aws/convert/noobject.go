@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// noObject says why a document of a source that was found in a folder is no Kubernetes object; empty if it may be one. Folders of
-// manifests hold values and descriptions of charts, lists of files for Kustomize and patches. What has metadata, or a kind, was meant as
-// an object.
+// noObject says why a document in a folder is no Kubernetes object; empty if it may be one. Folders of manifests may contain values and
+// descriptions of charts, lists of files for Kustomize and patches. A document with metadata or a kind was meant as an object.
 func (d *decoder) noObject(at Position, text []byte) string {
 	if !d.found || at.Item > 0 {
 		return ""
@@ -33,7 +32,7 @@ func (d *decoder) noObject(at Position, text []byte) string {
 	return "it has no apiVersion and kind"
 }
 
-// instead says what to convert instead of a file that a tool makes manifests from; empty for all others.
+// instead says what to convert instead of a file from which a tool makes manifests; empty for all others.
 func instead(name string) string {
 	folder := filepath.Dir(name)
 	base := strings.ToLower(filepath.Base(name))

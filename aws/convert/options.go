@@ -13,67 +13,66 @@ import (
 	awsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// Version is a generation that can be written.
+// Version is a generation to write.
 type Version string
 
 const (
 	// V1 is the present generation.
 	V1 Version = "v1"
-	// V1Beta1 is that of releases 0.32 to 0.37.
+	// V1Beta1 is the generation of releases 0.32 to 0.37.
 	V1Beta1 Version = "v1beta1"
 )
 
-// Options steer Rewrite and Read. The zero value rewrites to v1 with a placeholder as the role.
+// Options are the options of Rewrite and Read. The zero value rewrites to v1 with a placeholder as the role.
 type Options struct {
-	// Target is the generation to write. Empty is V1. Read always gives V1.
+	// Target is the generation to write. Empty means V1. Read always returns V1.
 	Target Version
-	// IgnoreDefaults leaves out the requirements that a webhook used to add to Provisioners. Read always does: what an API
-	// server returned has them.
+	// IgnoreDefaults leaves out the requirements that a webhook used to add to Provisioners. Read always does so: objects of an API server
+	// contain them.
 	IgnoreDefaults bool
-	// NodeRole is the role of node classes that come from node templates. Empty is awsv1alpha1.NodeRolePlaceholder.
+	// NodeRole is the role of node classes that come from node templates. Empty means awsv1alpha1.NodeRolePlaceholder.
 	NodeRole string
-	// KeepInstanceProfile keeps the instance profile of node templates instead of writing a role. Read always does.
+	// KeepInstanceProfile keeps the instance profile of node templates instead of writing a role. Read always does so.
 	KeepInstanceProfile bool
 	// Legacy are the global settings of v1alpha5. Nil: not known.
 	Legacy *LegacySettings
-	// Workloads are passed on with keys renamed; without it they are left out like every foreign object.
+	// Workloads passes workloads on with renamed keys; otherwise they are left out like all other objects.
 	Workloads bool
-	// ReferenceCompat gives what Karpenter's tool and webhook give, where that is something else.
+	// ReferenceCompat produces the output of Karpenter's tool and webhook where it differs.
 	ReferenceCompat bool
-	// Unadmitted says of Read that not all objects come from an API server: one that has neither UID nor creation time gets
-	// what a webhook would have given it, which are the default requirements of a Provisioner. A node template without an
-	// instance profile, its own or that of Legacy, gets NodeRole.
+	// Unadmitted tells Read that not all objects come from an API server: an object with neither UID nor creation time gets what a webhook
+	// would have added, which are the default requirements of a Provisioner. A node template without an instance profile, its own or that
+	// of Legacy, gets NodeRole.
 	Unadmitted bool
-	// ValidatePool says what else is wrong with a pool, such as label keys that the provider's vocabulary restricts; each is
-	// an error of Rewrite. Nil asks nothing more than the rules of the kinds themselves. Neither Read nor ReferenceCompat
-	// asks it.
+	// ValidatePool returns further faults of a pool, such as label keys that the provider's vocabulary restricts; each is an error of
+	// Rewrite. Nil applies only the rules of the kinds. Read and ReferenceCompat do not use it.
 	ValidatePool func(*api.NodePool) field.ErrorList
-	// ValidateRequirements says what else is wrong with the requirements at a path of a NodeClaim of v1 or a NodeOverlay; each is
-	// an error of Rewrite. Nil asks nothing more than the rules of the kinds themselves. Neither Read nor ReferenceCompat asks it.
+	// ValidateRequirements returns further faults of the requirements at a path of a v1 NodeClaim or a NodeOverlay; each is an error of
+	// Rewrite. Nil applies only the rules of the kinds. Read and ReferenceCompat do not use it.
 	ValidateRequirements func([]api.NodeSelectorRequirementWithMinValues, *field.Path) field.ErrorList
-	// Force gives objects even though they have warnings of severity error.
+	// Force returns objects even if they have warnings of severity error.
 	Force bool
 }
 
-// LegacySettings are global settings of v1alpha5 that a node class or pool says itself later.
+// LegacySettings are global settings of v1alpha5 that later generations have in node classes or pools.
 type LegacySettings struct {
 	// DefaultInstanceProfile is that of node templates without one.
 	DefaultInstanceProfile string
 	// Tags are merged under those of node templates.
 	Tags map[string]string
-	// EnablePodENI is whether pods could have network interfaces of their own. It has no counterpart.
+	// EnablePodENI says whether pods could have their own network interfaces. It has no counterpart.
 	EnablePodENI bool
-	// ENILimitedPodDensity is whether a node takes as many pods as its interfaces have addresses. Nil is true.
+	// ENILimitedPodDensity says whether the number of pods on a node is limited by the addresses of its interfaces. Nil means true.
 	ENILimitedPodDensity *bool
 }
 
-// unlimitedDensity reports whether nodes took 110 pods whatever their interfaces.
+// unlimitedDensity reports whether nodes took 110 pods, whatever their interfaces.
 func (s *LegacySettings) unlimitedDensity() bool {
 	return s != nil && s.ENILimitedPodDensity != nil && !*s.ENILimitedPodDensity
 }
 
-// DefaultRequirements are what a webhook used to add to the requirements of a Provisioner on AWS, in its order. The slice
-// is the caller's.
+// DefaultRequirements returns what a webhook used to add to the requirements of a Provisioner on AWS, in its order. The caller owns the
+// slice.
 func DefaultRequirements() []v1alpha5.RequirementDefault {
 	return append(v1alpha5.DefaultRequirements(), v1alpha5.RequirementDefault{
 		Unless: []string{corev1.LabelInstanceTypeStable, awsv1.LabelInstanceFamily, awsv1.LabelInstanceCategory, awsv1.LabelInstanceGeneration},
@@ -84,7 +83,7 @@ func DefaultRequirements() []v1alpha5.RequirementDefault {
 	})
 }
 
-// ProvisionerOptions are the options of single Provisioners and Machines on AWS.
+// ProvisionerOptions returns the options for single Provisioners and Machines on AWS.
 func (o Options) ProvisionerOptions() v1alpha5.ConvertOptions {
 	out := v1alpha5.ConvertOptions{
 		RetiredLabels: awsv1alpha1.RetiredLabels(), NodeTemplate: nodeTemplate(), NodeClass: nodeClass(),
@@ -96,7 +95,7 @@ func (o Options) ProvisionerOptions() v1alpha5.ConvertOptions {
 	return out
 }
 
-// NodeTemplateOptions are the options of single AWSNodeTemplates.
+// NodeTemplateOptions returns the options for single AWSNodeTemplates.
 func (o Options) NodeTemplateOptions() awsv1alpha1.ConvertOptions {
 	out := awsv1alpha1.ConvertOptions{NodeRole: o.NodeRole, ReferenceCompat: o.ReferenceCompat, Force: o.Force}
 	if o.KeepInstanceProfile {
@@ -108,7 +107,7 @@ func (o Options) NodeTemplateOptions() awsv1alpha1.ConvertOptions {
 	return out
 }
 
-// NodePoolOptions are the options of single NodePools and NodeClaims on AWS.
+// NodePoolOptions returns the options for single NodePools and NodeClaims on AWS.
 func (o Options) NodePoolOptions() v1beta1.ConvertOptions {
 	return v1beta1.ConvertOptions{
 		NodeClass:       schema.GroupKind{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass},
@@ -116,7 +115,7 @@ func (o Options) NodePoolOptions() v1beta1.ConvertOptions {
 	}
 }
 
-// NodeClassOptions are the options of single EC2NodeClasses.
+// NodeClassOptions returns the options for single EC2NodeClasses.
 func (o Options) NodeClassOptions() awsv1beta1.ConvertOptions {
 	return awsv1beta1.ConvertOptions{ReferenceCompat: o.ReferenceCompat, Force: o.Force}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Position is where in the input an object stands.
+// Position is the position of an object in the input.
 type Position struct {
 	// Source is the name of the file or stream.
 	Source string `json:"source,omitempty"`
@@ -13,11 +13,11 @@ type Position struct {
 	Document int `json:"document"`
 	// Item is the number of the item in a list, from 1; 0 outside of lists.
 	Item int `json:"item,omitempty"`
-	// Line is where the document begins, or where the text stops making sense, from 1.
+	// Line where the document begins, or where the text becomes invalid, from 1.
 	Line int `json:"line"`
 }
 
-// String is "file.yaml:12 (document 2, item 3)".
+// String returns "file.yaml:12 (document 2, item 3)".
 func (p Position) String() string {
 	text := fmt.Sprintf("%s:%d (document %d", p.Source, p.Line, p.Document)
 	if p.Item > 0 {
@@ -26,24 +26,24 @@ func (p Position) String() string {
 	return text + ")"
 }
 
-// sameDocument reports whether both stand in the same document, or item of a list.
+// sameDocument reports whether both are in the same document, or item of a list.
 func (p Position) sameDocument(o Position) bool {
 	return p.Source == o.Source && p.Document == o.Document && p.Item == o.Item
 }
 
-// Problem is one thing for which the input can't be read.
+// Problem is one reason why the input can't be read.
 type Problem struct {
 	Position
-	// Object is "Kind/name" as far as it is known.
+	// Object is "Kind/name" as far as known.
 	Object string `json:"object,omitempty"`
 	// Message says what is wrong.
 	Message string `json:"message"`
 }
 
-// place is where the problem stands, and a colon.
+// place is the position of the problem, and a colon.
 func (p Problem) place() string { return p.Position.String() + ": " }
 
-// String is the problem on one line.
+// String returns the problem on one line.
 func (p Problem) String() string {
 	text := p.place()
 	if p.Object != "" {
@@ -52,13 +52,13 @@ func (p Problem) String() string {
 	return text + p.Message
 }
 
-// DecodeError says why the input can't be read, all of it at once.
+// DecodeError lists all reasons why the input can't be read.
 type DecodeError struct {
 	// Problems are the reasons, in the order of the input; there is at least one.
 	Problems []Problem
 }
 
-// Error lists the problems, one a line.
+// Error lists the problems, one per line.
 func (e *DecodeError) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {

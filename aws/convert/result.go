@@ -8,26 +8,25 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// Result has the objects that the documents hold, converted, with what was noticed.
+// Result contains the converted objects of the documents, and warnings.
 type Result struct {
-	// Objects in the order of the documents; what a conversion created follows the object it came from.
+	// Objects in the order of the documents; an object created by a conversion follows its source.
 	Objects []Converted
-	// Warnings of all objects, those that were left out among them, in the order of the documents.
+	// Warnings of all objects, including those left out, in the order of the documents.
 	Warnings conversion.Warnings
-	// ByDocument is Warnings again, those of the document with the same index; as many as there are documents.
+	// ByDocument contains the same warnings by document, with the same indexes as the documents.
 	ByDocument []conversion.Warnings
 }
 
 // Converted is one object of a result.
 type Converted struct {
-	// Object is a *NodePool, *NodeClaim or *EC2NodeClass of the target generation, or *unstructured.Unstructured for what is
-	// passed on.
+	// Object is a *NodePool, *NodeClaim or *EC2NodeClass of the target generation, or *unstructured.Unstructured if it is passed on.
 	Object Object
-	// Document is the index of the document it came from.
+	// Document is the index of the document that it came from.
 	Document int
-	// Position is where the object it came from stands.
+	// Position of the object that it came from.
 	Position Position
-	// Provenance is what it was born as. It is the zero value for objects that are passed on.
+	// Provenance describes the object as it was created. It is the zero value for objects that are passed on.
 	Provenance conversion.Provenance
 }
 
@@ -36,7 +35,7 @@ func (c Converted) name() string {
 	return c.Object.GetObjectKind().GroupVersionKind().Kind + "/" + c.Object.GetName()
 }
 
-// Generation is the space of names the object was born in.
+// Generation is the generation in which the object was created; names are unique within it.
 func (c Converted) Generation() api.Generation {
 	if c.Provenance.FirstGeneration() {
 		return api.GenerationV1Alpha5
@@ -56,8 +55,8 @@ func (c Converted) PoolKey() api.PoolKey {
 	return api.PoolKey{}
 }
 
-// ClassOf returns the node class that a pool or claim of this result refers to. One of v1alpha5 refers to node
-// classes of that generation alone, one of a later to later ones; there is no falling back. ok is false when there is none.
+// ClassOf returns the node class that a pool or claim of this result refers to. A v1alpha5 object refers only to node classes of that
+// generation, later objects only to later ones. ok is false if there is none.
 func (r Result) ClassOf(c Converted) (class Converted, ok bool) {
 	var ref api.NodeClassReference
 	switch o := c.Object.(type) {

@@ -19,9 +19,9 @@ import (
 	awsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// Rewrite makes manifests of the target generation. Objects of that generation pass through unchanged; of those that are
-// converted only name, labels, annotations and finalizers of the metadata are kept, except for what kubectl apply noted in an
-// annotation. Objects of other groups are left out with a warning.
+// Rewrite makes manifests of the target generation. Objects of that generation pass through unchanged; for converted objects, only name,
+// labels, annotations and finalizers of the metadata are kept, except the annotation of kubectl apply. Objects of other groups are left out
+// with a warning.
 func Rewrite(documents []Document, options Options) Result {
 	options.Target = cmp.Or(options.Target, V1)
 	b := newBundle(documents, options)
@@ -55,8 +55,8 @@ func Read(documents []Document, options Options) Result {
 	return b.result()
 }
 
-// rewritten reports whether the entry is of another generation than the target, so that it doesn't pass through as it is. Overlays
-// and workloads do.
+// rewritten reports whether the entry has another generation than the target, so that it doesn't pass through unchanged. Overlays and
+// workloads pass through.
 func (e *entry) rewritten(target Version) bool {
 	switch e.object.(type) {
 	case *unstructured.Unstructured, *api.NodeOverlay:
@@ -65,9 +65,9 @@ func (e *entry) rewritten(target Version) bool {
 	return !e.born.Source.Empty() && e.born.Source.Version != string(target)
 }
 
-// dropApplied leaves out of an object that is rewritten the manifest that kubectl apply was last given for it, and says so. An object
-// created with that would have the next apply compare with fields of the generation of old: what is taken out of the new
-// manifest then would stay in the cluster.
+// dropApplied removes from a rewritten object the annotation with the manifest that kubectl apply was last given, and reports it. With that
+// annotation, the next apply would compare with fields of the old generation: a field removed from the new manifest would then stay in the
+// cluster.
 func (b *bundle) dropApplied(e *entry) {
 	const key = corev1.LastAppliedConfigAnnotation
 	annotations := e.object.GetAnnotations()
@@ -82,7 +82,7 @@ func (b *bundle) dropApplied(e *entry) {
 	b.note(e.document, told.Warnings())
 }
 
-// trim leaves out of an object that is rewritten what an API server wrote.
+// trim removes from a rewritten object what an API server wrote.
 func trim(e *entry, target Version) {
 	if !e.rewritten(target) {
 		return
@@ -106,8 +106,8 @@ func trim(e *entry, target Version) {
 	}
 }
 
-// single reports whether there may be one such object alone. Of live objects an API server has seen to that, except for a node
-// template and an inline provider block, which become node classes of one generation.
+// single reports whether only one such object may exist. For live objects an API server has ensured that, except for a node template and an
+// inline provider block, which both become node classes of one generation.
 func (b *bundle) single(e *entry) bool {
 	switch e.object.(type) {
 	case *unstructured.Unstructured:
@@ -118,7 +118,7 @@ func (b *bundle) single(e *entry) bool {
 	return !b.live
 }
 
-// refuseClashes finds results of one kind and name: of equal ones the first is kept, of others the later document is refused.
+// refuseClashes finds results of one kind and name: of equal ones the first is kept; otherwise the later document is refused.
 func (b *bundle) refuseClashes() {
 	first := make(map[string]*entry)
 	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool {
@@ -140,7 +140,7 @@ func (b *bundle) refuseClashes() {
 	})
 }
 
-// describe is an object that is there, with where it comes from, since it may have been born under another kind.
+// describe returns an object with its origin, since it may have been created as another kind.
 func (b *bundle) describe(e *entry) string {
 	text, from := e.label(), b.documents[e.document]
 	var origin []string
@@ -156,7 +156,7 @@ func (b *bundle) describe(e *entry) string {
 	return text + ", " + strings.Join(origin, ", ") + ","
 }
 
-// meaning is the object in v1 as text, without status and what an API server adds to metadata.
+// meaning returns the object in v1 as text, without status and without metadata that an API server adds.
 func meaning(o Object) string {
 	o = deepCopy(o)
 	options := Options{Force: true}
@@ -180,7 +180,7 @@ func meaning(o Object) string {
 	return string(text)
 }
 
-// toV1Beta1 brings objects of v1 back to v1beta1, which is offered for parity.
+// toV1Beta1 converts v1 objects back to v1beta1, as Karpenter's webhook also does.
 func (b *bundle) toV1Beta1() {
 	if !b.options.ReferenceCompat {
 		b.returnKubelets()

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// newWorkload is an empty object of a kind of Kubernetes that has pods; nil for every other kind.
+// newWorkload returns an empty object of a Kubernetes kind that has pods; nil for every other kind.
 func newWorkload(kind schema.GroupVersionKind) any {
 	switch kind.GroupVersion() {
 	case corev1.SchemeGroupVersion:
@@ -49,8 +49,8 @@ func newWorkload(kind schema.GroupVersionKind) any {
 	return nil
 }
 
-// checkWorkload names what is wrong with the fields of a workload: those that its kind does not have, and values of the wrong type. The
-// object itself is passed on as it is, so that this matters to strict reading alone.
+// checkWorkload reports faults in the fields of a workload: unknown fields, and values of the wrong type. The object itself is passed on
+// unchanged, so this matters only to strict reading.
 func (d *decoder) checkWorkload(at Position, text []byte, kind schema.GroupVersionKind, name string) {
 	object := newWorkload(kind)
 	if object == nil {

@@ -16,7 +16,7 @@ import (
 // oldDisruptionTaintKey is the key of v1beta1's taint of nodes that are being disrupted.
 const oldDisruptionTaintKey = "karpenter.sh/disruption"
 
-// templateOf is where an object of that kind has the metadata and spec of its pods; ok is false for kinds without.
+// templateOf returns the path of the pods' metadata and spec in an object of that kind; ok is false for kinds without pods.
 func templateOf(o *unstructured.Unstructured) (path []string, ok bool) {
 	switch o.GetKind() {
 	case "Pod":
@@ -42,11 +42,10 @@ type workload struct {
 	warnings *conversion.Recorder
 }
 
-// Workload returns a workload or pod whose pods speak of nodes as the target generation does, with all that changed: the
-// annotation that keeps a pod from being evicted is renamed, selectors, affinities and spreads by a Provisioner's label go
-// by the pool's, and who stays away from nodes of Provisioners stays away from those of pools too. For v1 a toleration of
-// the disruption taint gets company by one of its new name. Objects without pods come back as they are. The argument is
-// not changed.
+// Workload converts the node selection of a workload's or pod's pods to the target generation, and returns all changes. It renames the
+// annotation that prevents eviction, changes selectors, affinities and spreads by a Provisioner's label to the pool's label, and makes pods
+// that avoid nodes of Provisioners also avoid nodes of pools. For v1 it adds a toleration with the new name of the disruption taint.
+// Objects without pods are returned unchanged. The argument is not changed.
 func Workload(o *unstructured.Unstructured, options Options) (*unstructured.Unstructured, conversion.Warnings) {
 	if o == nil {
 		return nil, nil
@@ -151,7 +150,7 @@ func (w *workload) affinity(affinity map[string]any, path *field.Path) {
 	}
 }
 
-// expressions renames keys in a term; one that says there must be no such label gets company.
+// expressions renames keys in a term; for an expression that requires the label's absence, it adds one for the new label.
 func (w *workload) expressions(term map[string]any, path *field.Path) {
 	list, _ := term["matchExpressions"].([]any)
 	var out []any
@@ -193,7 +192,7 @@ func (w *workload) topologyKey(o map[string]any, path *field.Path) {
 	}
 }
 
-// tolerations adds one of the taint's new name, which has no value.
+// tolerations adds a toleration with the taint's new name, which has no value.
 func (w *workload) tolerations(spec map[string]any, path *field.Path) {
 	list, _ := spec["tolerations"].([]any)
 	if slices.ContainsFunc(objects(list), func(o map[string]any) bool { return o["key"] == api.DisruptedTaintKey }) {
@@ -213,7 +212,7 @@ func (w *workload) tolerations(spec map[string]any, path *field.Path) {
 	}
 }
 
-// objects are the entries of a list that are objects; entries of other kinds are nil, so that the places stay.
+// objects returns the entries of a list that are objects; other entries become nil, so that the indexes stay.
 func objects(list any) []map[string]any {
 	items, _ := list.([]any)
 	out := make([]map[string]any, len(items))

@@ -8,12 +8,12 @@ type Call struct {
 	API string
 	// Method of it, as "CreateFleet".
 	Method string
-	// Actions are what IAM has to allow for it, sorted: "ec2:CreateFleet", "ec2:RunInstances", ….
+	// Actions are what IAM must allow for it, sorted: "ec2:CreateFleet", "ec2:RunInstances", ….
 	Actions []string
 }
 
-// Calls lists every call that the code can make, by interface, with the actions it takes. Which of them are made depends
-// on the settings. The caller may change the list.
+// Calls lists every call that the code can make, by interface, with its actions. The settings decide which of them are made. The caller may
+// change the list.
 func Calls() []Call {
 	var out []Call
 	for _, c := range table() {
@@ -33,11 +33,11 @@ type grant struct {
 	action string
 }
 
-// call is a row of the table. The policies have what these rows grant and nothing else.
+// call is a row of the table. The policies allow exactly what these rows grant.
 type call struct {
 	api, method string
 	grants      []grant
-	// when tells whether the call is made with such settings; nil: always.
+	// when reports whether the call is made with these settings; nil: always.
 	when func(Settings) bool
 }
 
@@ -50,13 +50,13 @@ func in(action string, scopes ...scope) []grant {
 	return out
 }
 
-// table is the calls of package aws/sdk with what each takes. Several actions for one call are AWS's rule: who creates
-// with tags must be allowed to tag, who launches with a role to pass it, and CreateFleet runs instances.
+// table lists the calls of package aws/sdk with the actions of each. AWS requires several actions for some calls: creating with tags also
+// needs permission to tag, launching with a role permission to pass it, and CreateFleet runs instances.
 func table() []call {
 	reserved := func(s Settings) bool { return !s.WithoutReservedCapacity }
 	profiles := func(s Settings) bool { return !s.WithoutInstanceProfiles }
 	listed := func(s Settings) bool { return !s.WithoutInstanceProfiles && !s.IsolatedVPC }
-	// The price list has no prices of GovCloud, so that nobody asks for them.
+	// The price list has no prices of GovCloud, so it is not read there.
 	priced := func(s Settings) bool { return !s.IsolatedVPC && s.Partition != PartitionGovCloud }
 	queued := func(s Settings) bool { return s.Queue != "" }
 	onEKS := func(s Settings) bool { return !s.WithoutEKS }
@@ -105,7 +105,7 @@ func table() []call {
 		call{api: "SQSAPI", method: "GetQueueUrl", grants: in("sqs:GetQueueUrl", readQueue), when: queued},
 		call{api: "SQSAPI", method: "ReceiveMessage", grants: in("sqs:ReceiveMessage", readQueue), when: queued},
 		call{api: "SQSAPI", method: "DeleteMessage", grants: in("sqs:DeleteMessage", readQueue), when: queued},
-		// SQS has no action of its own for deleting several messages.
+		// SQS has no separate action for deleting several messages.
 		call{api: "SQSAPI", method: "DeleteMessageBatch", grants: in("sqs:DeleteMessage", readQueue), when: queued},
 	)
 }

@@ -1,6 +1,6 @@
-// Package iam makes the IAM policies that the AWS provider needs and no more, the trust and policies of the instances'
-// role, the queue of interruption events and the rules of EventBridge that fill it. It makes no AWS calls: it returns
-// documents for whatever tool manages the account.
+// Package iam makes exactly the IAM policies that the AWS provider needs, the trust and policies of the instances' role, the queue of
+// interruption events and the rules of EventBridge that fill it. It makes no AWS calls: it returns documents for the tool that manages the
+// account.
 //
 //	setup, err := iam.Generate(iam.Settings{
 //		Region: "eu-central-1", AccountID: "111122223333", ClusterName: "demo", NodeRoles: []string{"demo-nodes"}, Queue: "demo",
@@ -10,21 +10,20 @@
 //		err := os.WriteFile(file.Name, file.Data, 0o644) // for aws iam create-policy --policy-document file://…
 //	}
 //
-// The controller's policies follow from a table of the calls that the code can make, each with the actions it takes and
-// where it takes them. A test holds the table against the interfaces of package aws/sdk and against the requests that
-// the code builds. Calls returns it: a call that AWS refuses names an action, which is found there. With fewer features switched on there are fewer calls and so fewer permissions.
+// The controller's policies are computed from a table of the calls that the code can make, each with its actions and resources. A test
+// compares the table with the interfaces of package aws/sdk and with the requests that the code builds. Calls returns the table: if AWS
+// refuses a call, its error names an action that can be looked up there. Fewer enabled features mean fewer calls and so fewer permissions.
 //
-// Each policy has at most MaxPolicySize characters. What does not fit goes into another one of the same name with a
-// number, so that the names of the others stay.
+// Each policy has at most MaxPolicySize characters. The rest goes into another policy with the same name and a number, so that the names of
+// the others don't change.
 //
 // # What is not here
 //
-// Keys: EBS
-// volumes, images and queues that are encrypted with a customer's own key need grants on that key. Instances of
-// the first API generation have karpenter.sh/provisioner-name instead of karpenter.sh/nodepool: with Settings.ServeAlpha there is a
-// policy for them in addition, which stays attached as long as one lives. Those from before release 0.28,
-// which do not say which cluster manages them, are beyond these policies: they need the one they were launched with. Denials of permission
-// boundaries and organisations are beyond what an account's policies can say.
+// Encryption keys: EBS volumes, images and queues that are encrypted with a customer's own key need grants on that key. Instances of
+// v1alpha5 have the tag karpenter.sh/provisioner-name instead of karpenter.sh/nodepool: with Settings.ServeAlpha there is an additional
+// policy for them, which must stay attached while such an instance exists. These policies do not cover instances from before release 0.28,
+// which do not have the name of their cluster: keep the policy with which they were launched. Permission boundaries and policies of
+// organisations can deny calls in addition.
 //
 // # Differences from Karpenter
 //

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Document is a policy, as IAM and SQS have them. Equal documents have equal JSON.
+// Document is a policy document for IAM or SQS. Equal documents have equal JSON.
 type Document struct {
 	// Version of the policy language: always "2012-10-17".
 	Version string
@@ -23,25 +23,25 @@ const (
 	Deny  Effect = "Deny"
 )
 
-// Statement is one of a policy.
+// Statement is one statement of a policy.
 type Statement struct {
-	// Sid names it: letters and digits, once in a document.
+	// Sid names it: letters and digits, unique in a document.
 	Sid string
 	// Effect is Allow or Deny.
 	Effect Effect
-	// Principal is whom it is about; nil in policies of a role, which are about the role.
+	// Principal says to whom it applies; nil in policies of a role, which apply to the role.
 	Principal *Principal `json:",omitempty"`
-	// Action are what it is about, sorted; "*" stands for any text.
+	// Action lists the actions, sorted; "*" stands for any text.
 	Action []string
 	// Resource are ARNs with "*" for any text; nil in trust policies.
 	Resource []string `json:",omitempty"`
-	// Condition has to hold as a whole; nil always holds.
+	// Condition must be true as a whole; nil is always true.
 	Condition Condition `json:",omitempty"`
 }
 
-// Principal is whom a statement is about: AWS services, or accounts and roles.
+// Principal is a set of AWS services, or of accounts and roles.
 type Principal struct {
-	// AWS are accounts or roles; "*" is everybody.
+	// AWS are accounts or roles; "*" means everyone.
 	AWS []string `json:",omitempty"`
 	// Service are names of services.
 	Service []string `json:",omitempty"`
@@ -49,7 +49,7 @@ type Principal struct {
 	Federated []string `json:",omitempty"`
 }
 
-// Condition has, by operator and key, the values of which one has to match.
+// Condition has the values by operator and key; one of the values must match.
 type Condition map[string]map[string][]string
 
 func (c Condition) with(operator, key string, values ...string) Condition {
@@ -60,10 +60,10 @@ func (c Condition) with(operator, key string, values ...string) Condition {
 	return c
 }
 
-// JSON is the document in as few characters as it can have: what IAM counts. The same for equal documents.
+// JSON returns the document in as few characters as possible, as IAM counts them. It is equal for equal documents.
 func (d Document) JSON() []byte { return encode(d, false) }
 
-// String is the document for people to read: JSON, indented, with a line break at the end.
+// String returns the document for readers: indented JSON with a final line break.
 func (d Document) String() string { return string(encode(d, true)) }
 
 // Size is the number of characters that IAM counts: all but white space.
@@ -77,7 +77,7 @@ func (d Document) Size() int {
 	return n
 }
 
-// encode is JSON of a value without what JSON can't have, so that there is not an error.
+// encode returns the JSON of a value that JSON can always represent, so there is no error.
 func encode(value any, indented bool) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -8,27 +8,27 @@ import (
 
 // Limits of IAM.
 const (
-	// MaxPolicySize is how many characters a managed policy may have, white space not counted.
+	// MaxPolicySize is the largest number of characters in a managed policy, without white space.
 	MaxPolicySize = 6144
-	// MaxPoliciesPerRole is how many managed policies a role may have, unless AWS was asked for more.
+	// MaxPoliciesPerRole is AWS's default limit of managed policies per role.
 	MaxPoliciesPerRole = 10
 )
 
 // Policy is a managed policy for the role that the controller runs with.
 type Policy struct {
-	// Name of the policy, which begins with the cluster's.
+	// Name of the policy, which begins with the cluster's name.
 	Name string `json:"name"`
-	// Description is what it is for, for people.
+	// Description of its purpose, for readers.
 	Description string `json:"description"`
 	// Document is its content, of at most MaxPolicySize characters.
 	Document Document `json:"document"`
 }
 
-// LimitError is settings that take more than IAM's limits let through.
+// LimitError means that the settings need more than IAM's limits allow.
 type LimitError struct {
 	// Policies that would be needed.
 	Policies int
-	// Max is how many there may be.
+	// Max is the largest possible number.
 	Max int
 }
 
@@ -83,8 +83,8 @@ func policies(a account) ([]Policy, error) {
 	return out, nil
 }
 
-// divide puts statements into as many documents as they need, in their order. A statement too large for one is cut into
-// several with a part of the resources each, which together allow the same.
+// divide distributes statements over as many documents as they need, in order. A statement that is too large for one document is divided
+// into several with a part of the resources each, which together allow the same.
 func divide(statements []Statement) []Document {
 	var out []Document
 	for len(statements) > 0 {

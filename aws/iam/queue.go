@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// Queue is the queue of interruption events, for the provider to read.
+// Queue is the queue of interruption events that the provider reads.
 type Queue struct {
-	// Name and ARN of it.
+	// Name and ARN of the queue.
 	Name string `json:"name"`
 	ARN  string `json:"arn"`
-	// Retention is how long it keeps messages: what is older is no news any more.
+	// Retention is how long it keeps messages: older ones are useless.
 	Retention time.Duration `json:"-"`
-	// Policy lets the rules send, and nobody in without TLS.
+	// Policy allows the rules to send, and denies access without TLS.
 	Policy Document `json:"policy"`
 }
 
-// Attributes are the queue's, as SQS's CreateQueue and SetQueueAttributes take them. The caller may change the map.
+// Attributes returns the queue's attributes for SQS's CreateQueue and SetQueueAttributes. The caller may change the map.
 func (q Queue) Attributes() map[string]string {
 	return map[string]string{
 		"MessageRetentionPeriod": strconv.Itoa(int(q.Retention / time.Second)),
@@ -29,33 +29,33 @@ func (q Queue) Attributes() map[string]string {
 
 // Rule is a rule of the account's default event bus in EventBridge, which sends events to the queue.
 type Rule struct {
-	// Name and ARN of it.
+	// Name and ARN of the rule.
 	Name string `json:"name"`
 	ARN  string `json:"arn"`
-	// Description is what it is for, for people.
+	// Description of its purpose, for readers.
 	Description string `json:"description"`
-	// Pattern is what events it takes.
+	// Pattern selects its events.
 	Pattern Pattern `json:"pattern"`
-	// TargetID names the target within the rule, TargetARN is the queue.
+	// TargetID names the target within the rule, TargetARN is the queue's.
 	TargetID  string `json:"targetId"`
 	TargetARN string `json:"targetArn"`
 }
 
-// Pattern is what an event must be for a rule to take it: of each list one value has to match.
+// Pattern selects events: of each list one value must match.
 type Pattern struct {
 	Source     []string `json:"source"`
 	DetailType []string `json:"detail-type"`
-	// Detail are members of the event's detail; nil: they don't matter.
+	// Detail are members of the event's detail; nil ignores the detail.
 	Detail map[string][]string `json:"detail,omitempty"`
 }
 
-// JSON is the pattern as EventBridge takes it; the same for equal patterns.
+// JSON returns the pattern for EventBridge; it is equal for equal patterns.
 func (p Pattern) JSON() []byte { return encode(p, false) }
 
 // retention of the queue.
 const retention = 300 * time.Second
 
-// rules are one for each source and type of event, five in all.
+// rules returns five rules, one for each source and type of event.
 func rules(a account) []Rule {
 	event := func(suffix, description, source, detailType string, detail map[string][]string) Rule {
 		name := ruleName(a.ClusterName, suffix)
@@ -81,7 +81,7 @@ func rules(a account) []Rule {
 // maxRuleName is EventBridge's limit.
 const maxRuleName = 64
 
-// ruleName is the cluster's name and the suffix. Of a cluster whose name is too long for that, the beginning and a hash.
+// ruleName returns the cluster's name and the suffix. If that is too long, it uses the beginning of the name and a hash.
 func ruleName(cluster, suffix string) string {
 	if name := cluster + "-" + suffix; len(name) <= maxRuleName {
 		return name
@@ -91,7 +91,7 @@ func ruleName(cluster, suffix string) string {
 	return cluster[:maxRuleName-len(tail)] + tail
 }
 
-// queue is the queue that these rules send to.
+// queue returns the queue to which these rules send.
 func queue(a account, rules []Rule) *Queue {
 	var sources []string
 	for _, r := range rules {

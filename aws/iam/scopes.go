@@ -6,21 +6,21 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// scope has the resources and conditions of allowed actions: a statement of a policy. Their order is that of the statements.
+// scope is the resources and conditions of allowed actions: a statement of a policy. Their order is that of the statements.
 type scope int
 
 const (
-	// useShared: what launches refer to that is not the cluster's own.
+	// useShared: resources that launches refer to and that do not belong to the cluster.
 	useShared scope = iota
 	// useTemplates: the cluster's own launch templates.
 	useTemplates
-	// createTagged: what a launch makes, if it is tagged as the cluster's.
+	// createTagged: resources that a launch creates, if they are tagged as the cluster's.
 	createTagged
-	// createTemplates: launch templates, likewise.
+	// createTemplates: launch templates, tagged likewise.
 	createTemplates
-	// tagAtCreation: the tags of these, at the moment they are made.
+	// tagAtCreation: the tags of these at their creation.
 	tagAtCreation
-	// tagLater: the tags that are known once a node has joined.
+	// tagLater: the tags that are known only after a node has joined.
 	tagLater
 	// end: instances and launch templates of the cluster.
 	end
@@ -41,16 +41,16 @@ const (
 
 	readQueue
 
-	// createAlpha, tagAlphaAtCreation and endAlpha are createTagged, tagAtCreation and end for instances of pools of the first
-	// generation. Their tags are all put on at once, and their launch templates are like those of others.
+	// createAlpha, tagAlphaAtCreation and endAlpha are createTagged, tagAtCreation and end for instances of v1alpha5 pools. All their tags
+	// are set at once, and their launch templates are like those of others.
 	createAlpha
 	tagAlphaAtCreation
 	endAlpha
 
-	scopes // how many there are
+	scopes // number of scopes
 )
 
-// The policies that statements are in.
+// The policies that contain the statements.
 const (
 	policyNodes        = "nodes"
 	policyProfiles     = "instance-profiles"
@@ -59,7 +59,7 @@ const (
 	policyAlpha        = "nodes-v1alpha5"
 )
 
-// policy is the one that the statement is in.
+// policy is the policy that contains the statement.
 func (s scope) policy() string {
 	switch {
 	case s <= spotRole:
@@ -74,7 +74,7 @@ func (s scope) policy() string {
 	return policyAlpha
 }
 
-// statement is the scope in an account, without actions. It has no resources when nothing is to be allowed.
+// statement is the scope in an account, without actions. It has no resources if nothing is allowed.
 func (s scope) statement(a account) Statement {
 	everything := []string{"*"}
 	if s >= createAlpha && !a.ServeAlpha {
@@ -133,12 +133,12 @@ func (s scope) statement(a account) Statement {
 	case listProfiles:
 		return Statement{Sid: "ListProfiles", Resource: everything}
 	case readRegion:
-		// Describing has no narrower resource than everything in the region.
+		// For describing, the region is the narrowest possible resource.
 		return Statement{Sid: "ReadRegion", Resource: everything, Condition: Condition{}.with("StringEquals", "aws:RequestedRegion", a.Region)}
 	case readParameters:
 		return Statement{Sid: "ReadImageParameters", Resource: append([]string{a.arn("ssm", "", "parameter/aws/service/*")}, a.parameters...)}
 	case readPrices:
-		// The price list is served in few regions, so that the cluster's is no condition.
+		// Only a few regions serve the price list, so the cluster's region is no condition.
 		return Statement{Sid: "ReadPrices", Resource: everything}
 	case readCluster:
 		return Statement{Sid: "ReadCluster", Resource: []string{a.cluster()}}
@@ -158,7 +158,7 @@ func (s scope) statement(a account) Statement {
 	return Statement{}
 }
 
-// Prefixes of condition keys: tags that a request brings, and tags that a resource has.
+// Prefixes of condition keys: tags of a request, and tags of a resource.
 const (
 	requestTag  = "aws:RequestTag/"
 	resourceTag = "aws:ResourceTag/"
@@ -166,12 +166,12 @@ const (
 
 const owned = "owned"
 
-// launched are the types of resources that a launch makes.
+// launched are the types of resources that a launch creates.
 func launched() []string {
 	return []string{"fleet", "instance", "volume", "network-interface", "spot-instances-request"}
 }
 
-// own are resources of EC2 in the account itself.
+// own returns resources of EC2 in the account itself.
 func (a account) own(kinds ...string) []string {
 	var out []string
 	for _, kind := range kinds {
@@ -180,9 +180,9 @@ func (a account) own(kinds ...string) []string {
 	return out
 }
 
-// profiles are the instance profiles of the cluster: below its path, first, and those of earlier versions, at the root under a
-// name that begins with the cluster's. IAM also takes the latter form for a profile that it is asked
-// for by name and that does not exist: without it that answer would be a refusal.
+// profiles returns the instance profiles of the cluster: first those below its path, then those of earlier versions, at the root with a
+// name that begins with the cluster's. IAM also uses the latter form for a profile that is requested by name and does not exist: without
+// it, IAM would refuse the request instead of answering that it does not exist.
 func (a account) profiles() []string {
 	return []string{
 		a.iam("instance-profile/karpenter/" + a.Region + "/" + a.ClusterName + "/*"),
@@ -190,8 +190,7 @@ func (a account) profiles() []string {
 	}
 }
 
-// tagged holds if a request tags what it makes as a node pool's of the cluster. The pool may be the empty text, as in
-// dry runs.
+// tagged requires that a request tags what it creates with a node pool of the cluster. The pool may be empty, as in dry runs.
 func (a account) tagged() Condition {
 	return Condition{}.
 		with("StringEquals", requestTag+awsv1.TagClusterPrefix+a.ClusterName, owned).
@@ -199,15 +198,15 @@ func (a account) tagged() Condition {
 		with("StringLike", requestTag+awsv1.TagNodePool, "*")
 }
 
-// ownedNode holds for what has these tags.
+// ownedNode requires these tags on a resource.
 func (a account) ownedNode() Condition {
 	return Condition{}.
 		with("StringEquals", resourceTag+awsv1.TagClusterPrefix+a.ClusterName, owned).
 		with("StringLike", resourceTag+awsv1.TagNodePool, "*")
 }
 
-// alphaTags holds for what has the tags of v1alpha5, in the request or itself, and is managed by the cluster: those
-// that releases from 0.28 on write.
+// alphaTags requires the tags of v1alpha5, in the request or on the resource, with the cluster as manager: those that releases from 0.28 on
+// set.
 func (a account) alphaTags(prefix string) Condition {
 	return Condition{}.
 		with("StringEquals", prefix+awsv1.TagClusterPrefix+a.ClusterName, owned).
@@ -215,8 +214,8 @@ func (a account) alphaTags(prefix string) Condition {
 		with("StringLike", prefix+awsv1.TagProvisioner, "*")
 }
 
-// profileTags holds for instance profiles with the cluster's tags, in the request or on the profile. Profiles of earlier
-// versions lack the tag with the cluster's name.
+// profileTags requires the cluster's tags, in the request or on the instance profile. Profiles of earlier versions lack the tag with the
+// cluster's name.
 func (a account) profileTags(prefix string, named bool) Condition {
 	c := Condition{}.
 		with("StringEquals", prefix+awsv1.TagClusterPrefix+a.ClusterName, owned).

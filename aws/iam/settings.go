@@ -8,66 +8,65 @@ import (
 	"strings"
 )
 
-// Partitions that documents can be made for.
+// Partitions for which documents can be made.
 const (
 	PartitionAWS      = "aws"
 	PartitionChina    = "aws-cn"
 	PartitionGovCloud = "aws-us-gov"
 )
 
-// Settings are what the documents are made for. Region, AccountID, ClusterName and NodeRoles are required.
+// Settings determine the documents. Region, AccountID, ClusterName and NodeRoles are required.
 type Settings struct {
 	// Partition is one of the Partition constants; empty: that of the region.
 	Partition string
-	// Region the cluster is in, as "eu-central-1".
+	// Region of the cluster, such as "eu-central-1".
 	Region string
-	// AccountID that instances are launched in: twelve digits.
+	// AccountID in which instances are launched: twelve digits.
 	AccountID string
-	// ClusterName as the provider has it: what it makes is known by it.
+	// ClusterName as in the provider: it identifies what the provider creates.
 	ClusterName string
-	// NodeRoles are the roles that instances are launched with: names, with their path if they have one ("team/nodes"),
-	// or ARNs. All that node classes name, and those in the instance profiles that they name.
+	// NodeRoles are the roles with which instances are launched: names, with their path if they have one ("team/nodes"), or ARNs. Include
+	// all roles that node classes name, and those in the instance profiles that they name.
 	NodeRoles []string
-	// ServiceAccount that the controller's pods run with, as namespace/name; empty: DefaultServiceAccount.
+	// ServiceAccount of the controller's pods, as namespace/name; empty: DefaultServiceAccount.
 	ServiceAccount string
-	// OIDCIssuer is the issuer of the cluster's tokens, as EKS tells it, with or without "https://". The role of the
-	// controller then trusts the service account's tokens. Empty: it trusts EKS Pod Identity, which the association of role
-	// and service account has to be made for.
+	// OIDCIssuer is the issuer of the cluster's tokens, as EKS reports it, with or without "https://". The role of the controller then
+	// trusts the service account's tokens. Empty: the role trusts EKS Pod Identity, which needs an association of role and service account.
 	OIDCIssuer string
-	// Queue is the name of the queue of interruption events. Empty: there is none, nor rules.
+	// Queue is the name of the queue of interruption events. Empty: there is no queue, and there are no rules.
 	Queue string
-	// SSMParameters are those that node classes read images from, in addition to AWS's own: names, or ARNs. "*" stands for any
-	// text. Nil: none.
+	// SSMParameters are those from which node classes read images, in addition to AWS's own: names, or ARNs. "*" stands for any text. Nil:
+	// none.
 	SSMParameters []string
-	// LaunchResources are further types of EC2 resources that launches refer to, as EC2's ARNs name them, for what is
-	// added to launch templates that node classes have no field for: "key-pair", "dedicated-host". Nil: none.
+	// LaunchResources are further types of EC2 resources that launches refer to, as in EC2's ARNs, if launch templates are extended with
+	// them: "key-pair", "dedicated-host". Nil: none.
 	LaunchResources []string
-	// IsolatedVPC leaves out what can't be reached from one: the price list, and the list of instance profiles.
+	// IsolatedVPC leaves out what can't be reached from such a VPC: the price list, and the list of instance profiles.
 	IsolatedVPC bool
 	// WithoutReservedCapacity leaves capacity reservations out.
 	WithoutReservedCapacity bool
-	// WithoutInstanceProfiles says that node classes name instance profiles, not roles: none are made. Roles
-	// are passed to EC2 anyway.
+	// WithoutInstanceProfiles means that node classes name instance profiles instead of roles, so none are created. Roles are still passed
+	// to EC2.
 	WithoutInstanceProfiles bool
-	// WithoutEKS means that the cluster is not on EKS, or that all details of it are configured.
+	// WithoutEKS means that the cluster is not on EKS, or that all its details are configured.
 	WithoutEKS bool
-	// ZonalShift lets ARC be asked for zones that the EKS cluster is shifted away from.
+	// ZonalShift allows asking ARC for zones that the EKS cluster is shifted away from.
 	ZonalShift bool
-	// ServeAlpha adds a policy for machines of pools of v1alpha5, which are known by that generation's tags:
-	// keep it attached as well while instances have them.
+	// ServeAlpha adds a policy for instances of v1alpha5 pools, which have that generation's tags: keep it attached while instances have
+	// them.
 	ServeAlpha bool
-	// SpotServiceLinkedRole lets the first spot launch of the account make the role that EC2 needs for it. It
-	// is not needed where that role exists.
+	// SpotServiceLinkedRole allows the first spot launch of the account to create the role that EC2 needs for it. It is not needed if that
+	// role exists.
 	SpotServiceLinkedRole bool
 }
 
-// SettingError is a setting that can't be. Errors of this package join one for each.
+// SettingError is an invalid setting. Errors of this package join one for each invalid setting.
 type SettingError struct {
 	// Setting is the name of the field, with the index for one of a list: "NodeRoles[1]".
 	Setting string
-	// Value it has; may be empty.
+	// Value of the setting; may be empty.
 	Value string
-	// Rule that is broken, and what to do.
+	// Rule that it breaks, and what to do.
 	Rule string
 }
 
@@ -81,7 +80,7 @@ func (e *SettingError) Error() string {
 // Bounds of lists: a policy has 6,144 characters, a role ten policies.
 const maxList = 100
 
-// Names as AWS takes them. None has what means something in a policy: "*", "?" and "${".
+// Valid names in AWS. None may contain text with a meaning in a policy: "*", "?" and "${".
 var (
 	regionName     = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$`)
 	accountID      = regexp.MustCompile(`^[0-9]{12}$`)
@@ -97,13 +96,13 @@ var (
 	roleARN        = regexp.MustCompile(`^arn:([a-z-]+):iam::([0-9]{12}):role/(.+)$`)
 )
 
-// account is checked settings.
+// account is the checked settings.
 type account struct {
 	Settings
 	roles, parameters []string // as ARNs
 }
 
-// check completes settings and finds what is wrong with them, all at once.
+// check completes the settings and reports everything that is wrong with them at once.
 func check(s Settings) (account, error) {
 	var faults []error
 	refuse := func(setting, value, format string, args ...any) {
@@ -153,7 +152,7 @@ func check(s Settings) (account, error) {
 	return a, nil
 }
 
-// checkLists reads roles and parameters as ARNs, and refuses what of the lists can't be.
+// checkLists converts roles and parameters to ARNs, and refuses invalid entries.
 func (a *account) checkLists(refuse func(setting, value, format string, args ...any)) {
 	if len(a.NodeRoles) == 0 {
 		refuse("NodeRoles", "", "required: without a role to pass no instance can be launched")
@@ -192,7 +191,7 @@ func (a *account) checkLists(refuse func(setting, value, format string, args ...
 	}
 }
 
-// partitionOf is the partition of a region; "" for those this package knows nothing about.
+// partitionOf returns the partition of a region; "" for unknown regions.
 func partitionOf(region string) string {
 	for _, prefix := range []string{"us-iso-", "us-isob-", "us-isof-", "eu-isoe-", "eusc-"} {
 		if strings.HasPrefix(region, prefix) {
@@ -208,7 +207,7 @@ func partitionOf(region string) string {
 	return PartitionAWS
 }
 
-// role is the ARN of a node role; why says what is wrong with it.
+// role returns the ARN of a node role; why says what is wrong with it.
 func (a account) role(value string) (arn, why string) {
 	path := value
 	if strings.HasPrefix(value, "arn:") {
@@ -233,7 +232,7 @@ func (a account) role(value string) (arn, why string) {
 	return a.iam("role/" + path), ""
 }
 
-// parameter is the ARN of an SSM parameter; why says what is wrong with it.
+// parameter returns the ARN of an SSM parameter; why says what is wrong with it.
 func (a account) parameter(value string) (arn, why string) {
 	if parts := parameterARN.FindStringSubmatch(value); parts != nil {
 		switch {
@@ -254,12 +253,12 @@ func (a account) parameter(value string) (arn, why string) {
 
 func isParameter(name string) bool { return len(name) <= 1011 && parameterName.MatchString(name) }
 
-// arn names something in the region.
+// arn returns the ARN of a resource in the region.
 func (a account) arn(service, account, resource string) string {
 	return "arn:" + a.Partition + ":" + service + ":" + a.Region + ":" + account + ":" + resource
 }
 
-// iam names something of IAM, which has no region.
+// iam returns the ARN of an IAM resource, which has no region.
 func (a account) iam(resource string) string {
 	return "arn:" + a.Partition + ":iam::" + a.AccountID + ":" + resource
 }
@@ -270,8 +269,8 @@ func (a account) cluster() string { return a.arn("eks", a.AccountID, "cluster/"+
 // queue is the ARN of the queue.
 func (a account) queue() string { return a.arn("sqs", a.AccountID, a.Queue) }
 
-// passedTo are the names under which roles are passed to EC2. China has both: launches pass them to the one with its
-// own ending, instance profiles to the other.
+// passedTo returns the service names under which roles are passed to EC2. China has two: launches pass roles to the one with China's own
+// ending, instance profiles to the other.
 func (a account) passedTo() []string {
 	if a.Partition == PartitionChina {
 		return []string{"ec2.amazonaws.com", "ec2.amazonaws.com.cn"}
@@ -279,7 +278,7 @@ func (a account) passedTo() []string {
 	return []string{"ec2.amazonaws.com"}
 }
 
-// ec2 is the name under which EC2 assumes a role.
+// ec2 is the service name under which EC2 assumes a role.
 func (a account) ec2() string {
 	if a.Partition == PartitionChina {
 		return "ec2.amazonaws.com.cn"

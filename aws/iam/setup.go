@@ -1,12 +1,12 @@
 package iam
 
-// Setup is all that a cluster needs in IAM, SQS and EventBridge. It marshals to JSON that is the same for equal settings.
+// Setup contains everything that a cluster needs in IAM, SQS and EventBridge. It marshals to JSON that is the same for equal settings.
 type Setup struct {
-	// ControllerPolicies are for the role that the controller runs with: at most MaxPoliciesPerRole.
+	// ControllerPolicies are for the controller's role: at most MaxPoliciesPerRole.
 	ControllerPolicies []Policy `json:"controllerPolicies"`
 	// ControllerTrust is that role's trust policy: the controller's service account may assume it.
 	ControllerTrust Document `json:"controllerTrust"`
-	// NodeRole is what the roles of the instances need.
+	// NodeRole contains what the roles of the instances need.
 	NodeRole NodeRole `json:"nodeRole"`
 	// Queue of interruption events; nil without Settings.Queue.
 	Queue *Queue `json:"queue,omitempty"`
@@ -14,19 +14,19 @@ type Setup struct {
 	Rules []Rule `json:"rules,omitempty"`
 }
 
-// NodeRole is what a role needs for instances to work and join.
+// NodeRole contains what a role needs so that instances work and join.
 type NodeRole struct {
 	// Trust is its trust policy: EC2 may assume it.
 	Trust Document `json:"trust"`
 	// ManagedPolicies are the ARNs of AWS's policies to attach to it.
 	ManagedPolicies []string `json:"managedPolicies"`
-	// Mappings let instances with the roles join a cluster that has its users in the ConfigMap aws-auth: one for each of
+	// Mappings allow instances with the roles to join a cluster that lists its users in the ConfigMap aws-auth: one for each of
 	// Settings.NodeRoles, in the order of their ARNs. Clusters with access entries need one of type EC2_LINUX instead.
 	Mappings []Mapping `json:"mappings"`
 }
 
-// Generate makes the documents for such settings. Errors are of types *SettingError, one for each setting that can't be,
-// and *LimitError. It is a pure function, safe for concurrent use.
+// Generate makes the documents for the settings. Errors are of types *SettingError, one for each invalid setting, and *LimitError. It is a
+// pure function, safe for concurrent use.
 func Generate(settings Settings) (Setup, error) {
 	a, err := check(settings)
 	if err != nil {
@@ -54,7 +54,7 @@ func Generate(settings Settings) (Setup, error) {
 	return out, nil
 }
 
-// File is a document to hand to AWS's command line or to another tool.
+// File is a document for AWS's command line or another tool.
 type File struct {
 	// Name of the file.
 	Name string
@@ -62,11 +62,10 @@ type File struct {
 	Data []byte
 }
 
-// Files are the setup as files: a policy each, the trust policies of both roles, the mappings of the instances' roles, the
-// attributes of the queue, and the pattern of each rule, which AWS's command line takes as they are: iam create-policy, iam
-// create-role, sqs create-queue and events put-rule. The mappings are for the key mapRoles of the ConfigMap aws-auth, which is
-// YAML, and so is JSON. Policies have the name of their file, rules that of theirs without "rule-". The caller may change
-// the list.
+// Files returns the setup as files that AWS's command line accepts (iam create-policy, iam create-role, sqs create-queue and events
+// put-rule): one for each policy, the trust policies of both roles, the mappings of the instances' roles, the attributes of the queue, and
+// the pattern of each rule. The mappings are for the key mapRoles of the ConfigMap aws-auth, which is YAML; JSON is valid there. A policy
+// has the name of its file, a rule that of its file without "rule-". The caller may change the list.
 func (s Setup) Files() []File {
 	var out []File
 	add := func(name string, value any) { out = append(out, File{Name: name + ".json", Data: encode(value, true)}) }

@@ -2,16 +2,16 @@ package iam
 
 import "strings"
 
-// DefaultServiceAccount is the one that the controller's chart makes, in the namespace that Karpenter recommends.
+// DefaultServiceAccount is the one that the controller's chart creates, in the namespace that Karpenter recommends.
 const DefaultServiceAccount = "kube-system/drawknife"
 
-// Mapping lets instances with a role join the cluster, as an entry of mapRoles in the ConfigMap kube-system/aws-auth.
+// Mapping allows instances with a role to join the cluster, as an entry of mapRoles in the ConfigMap kube-system/aws-auth.
 type Mapping struct {
-	// RoleARN is the role's, not its instance profile's, and without the role's path, which aws-auth does not know.
+	// RoleARN is the role's, not its instance profile's, and without the role's path, which aws-auth does not support.
 	RoleARN string `json:"rolearn"`
-	// Username has a placeholder that the cluster fills in: it has to stay as it is.
+	// Username has a placeholder that the cluster fills in: keep it unchanged.
 	Username string `json:"username"`
-	// Groups that the instance is in.
+	// Groups of the instance.
 	Groups []string `json:"groups"`
 }
 
@@ -24,8 +24,8 @@ func mapping(role string) Mapping {
 	}
 }
 
-// controllerTrust lets the controller's service account, and no other, assume the controller's role: by the tokens of the
-// cluster, or by EKS Pod Identity, which tags the session with where it comes from.
+// controllerTrust allows only the controller's service account to assume the controller's role: by the tokens of the cluster, or by EKS Pod
+// Identity, which tags the session with its origin.
 func controllerTrust(a account) Document {
 	namespace, name, _ := strings.Cut(a.ServiceAccount, "/")
 	if a.OIDCIssuer != "" {
