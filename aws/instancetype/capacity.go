@@ -15,9 +15,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Extended resources of EC2 instances. Each is the name that the device plugin or controller serving it advertises.
+// Extended resources of EC2 instances. Each is the name that its device plugin or controller advertises.
 const (
-	// ResourceNVIDIAGPU counts NVIDIA GPUs: whole ones, and with Settings.FractionalGPUs parts as well.
+	// ResourceNVIDIAGPU counts NVIDIA GPUs: whole ones, and with Settings.FractionalGPUs also parts.
 	ResourceNVIDIAGPU corev1.ResourceName = "nvidia.com/gpu"
 	// ResourceAMDGPU counts whole AMD GPUs.
 	ResourceAMDGPU corev1.ResourceName = "amd.com/gpu"
@@ -31,16 +31,16 @@ const (
 	ResourceQualcommAI corev1.ResourceName = "qualcomm.com/qaic"
 	// ResourceEFA counts Elastic Fabric Adapter interfaces.
 	ResourceEFA corev1.ResourceName = "vpc.amazonaws.com/efa"
-	// ResourcePodENI counts branch interfaces, one for each pod with security groups of its own.
+	// ResourcePodENI counts branch interfaces, one for each pod with its own security groups.
 	ResourcePodENI corev1.ResourceName = "vpc.amazonaws.com/pod-eni"
 	// ResourcePrivateIPv4Address counts addresses for pods on Windows nodes.
 	ResourcePrivateIPv4Address corev1.ResourceName = "vpc.amazonaws.com/PrivateIPv4Address"
 )
 
-// defaultMaxPods is the pod limit where neither the class nor the network interfaces set one: Kubernetes' own default.
+// defaultMaxPods is the pod limit if neither the class nor the network interfaces set one: Kubernetes' own default.
 const defaultMaxPods = 110
 
-// contiguousMemoryMiB is what Graviton instances keep for contiguous allocations and don't report.
+// contiguousMemoryMiB is what Graviton instances reserve for contiguous allocations and don't report.
 const contiguousMemoryMiB = 64
 
 // capacity is an instance's capacity in integers: equal capacities share one resource list.
@@ -49,7 +49,7 @@ type capacity struct {
 	memory int64 // bytes
 	disk   storage
 	pods   int64
-	// reservedPods is the number of pods that daemons keep memory for; 0 leaves it to the family.
+	// reservedPods is the number of pods for which daemons reserve memory; 0 leaves it to the family.
 	reservedPods int64
 	nvidia       int64
 	amd          int64
@@ -60,16 +60,16 @@ type capacity struct {
 	podENI       int64
 	addresses    int64 // Windows only
 	windows      bool
-	others       string // further devices, as DeviceResources names them: "resource=count,"; a text, so that it compares
+	others       string // further devices, as named in DeviceResources: "resource=count,"; a text, so that it is comparable
 }
 
-// storage is a size in bytes that is shown in decimal or binary units.
+// storage is a size in bytes that is displayed in decimal or binary units.
 type storage struct {
 	bytes   int64
 	decimal bool
 }
 
-// capacityOf is what an instance of the type has of each resource, before anything is kept for the system.
+// capacityOf returns the amount of each resource of an instance of the type, before reservations for the system.
 func (p *plan) capacityOf(t *catalog.Type) capacity {
 	c := capacity{
 		vcpus:   t.VCPUs,
@@ -112,8 +112,8 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 	return c
 }
 
-// gpus is how many GPUs of a kind an instance has for pods. Of a part of a GPU, EC2's count is 0: who asks for a GPU most
-// likely means a whole one, so the part counts only when that is wanted.
+// gpus is the number of GPUs of a kind that an instance has for pods. For a part of a GPU, EC2's count is 0. A pod that requests a GPU most
+// likely needs a whole one, so a part counts only if that is enabled.
 func (p *plan) gpus(g catalog.GPU) int64 {
 	if g.Count == 0 && p.FractionalGPUs {
 		return g.LogicalCount
@@ -121,7 +121,7 @@ func (p *plan) gpus(g catalog.GPU) int64 {
 	return g.Count
 }
 
-// devices are the accelerators that are neither GPUs nor Neuron devices, by the resource that serves them.
+// devices returns the accelerators that are neither GPUs nor Neuron devices, by resource name.
 func (p *plan) devices(t *catalog.Type) string {
 	var b strings.Builder
 	for _, kind := range [][]catalog.Accelerator{t.Accelerators.Inference, t.Accelerators.FPGA, t.Accelerators.Media} {
@@ -138,7 +138,7 @@ func (p *plan) devices(t *catalog.Type) string {
 	return b.String()
 }
 
-// deviceCounts are how many devices drivers publish, by which NodePools can limit them.
+// deviceCounts returns how many devices drivers publish, so that NodePools can limit them.
 func (p *plan) deviceCounts(t *catalog.Type) string {
 	var b strings.Builder
 	for _, pool := range p.deviceTemplates(t) {
@@ -147,7 +147,7 @@ func (p *plan) deviceCounts(t *catalog.Type) string {
 	return b.String()
 }
 
-// estimatedMemoryMiB is the memory less what hypervisor and kernel are taken to keep.
+// estimatedMemoryMiB is the memory minus the estimated share of hypervisor and kernel.
 func (p *plan) estimatedMemoryMiB(t *catalog.Type) int64 {
 	m := t.MemoryMiB
 	if len(t.Architectures) > 0 && t.Architectures[0] == "arm64" {
@@ -160,7 +160,7 @@ func (p *plan) estimatedMemoryMiB(t *catalog.Type) int64 {
 	return m - kept
 }
 
-// memoryBytes prefers what was seen on such instances over the estimate.
+// memoryBytes prefers the memory seen on such instances to the estimate.
 func (p *plan) memoryBytes(t *catalog.Type) int64 {
 	if seen, ok := p.DiscoveredMemory[t.Name]; ok && seen > 0 {
 		return seen
@@ -180,7 +180,7 @@ func (p *plan) ephemeralStorage(t *catalog.Type) storage {
 	}
 	size := p.family.ephemeralBytes
 	if p.family.ephemeralDevice == "" {
-		// Which device of a custom image is the kubelet's isn't known; the last one is the best guess there is.
+		// The kubelet's device in a custom image is unknown; the last one is the best guess.
 		if n := len(p.BlockDevices); n > 0 {
 			size = p.BlockDevices[n-1].SizeBytes
 		}
@@ -195,7 +195,7 @@ func (p *plan) ephemeralStorage(t *catalog.Type) storage {
 	return storage{bytes: size}
 }
 
-// pods is the pod limit, and for how many pods daemons keep memory; 0 leaves that to the family.
+// pods returns the pod limit, and the number of pods for which daemons reserve memory; 0 leaves that to the family.
 func (p *plan) pods(t *catalog.Type) (limit, reserved int64) {
 	limit = defaultMaxPods
 	switch {
@@ -219,13 +219,13 @@ func (p *plan) density(t *catalog.Type, reservedENIs int64) Density {
 	return p.PodDensity.Density(t, usable)
 }
 
-// eniLimitedPods is how many pods get addresses as secondary addresses of the interfaces of the default network card,
-// and two more that run on the host's network. The images assume this number at boot, whatever the density in force.
+// eniLimitedPods is the number of pods that get secondary addresses of the interfaces of the default network card, plus two that use the
+// host's network. The images assume this number at boot, whatever pod density is configured.
 func (p *plan) eniLimitedPods(t *catalog.Type) int64 {
 	return VPCCNI{}.Density(t, t.Network.ENIsDefaultCard-p.efaOnlyCard0).MaxPods
 }
 
-// list writes c as a resource list, zeros included, and the huge pages that the settings name.
+// list converts c to a resource list, including zeros and the huge pages of the settings.
 func (c capacity) list(hugePages reserved) corev1.ResourceList {
 	list := corev1.ResourceList{
 		corev1.ResourceCPU:              *resource.NewQuantity(c.vcpus, resource.DecimalSI),

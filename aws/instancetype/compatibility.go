@@ -10,12 +10,12 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// ReasonNoImage is why a type can't be launched that none of Settings.Images boots on: a claim open to both architectures
-// would otherwise be launched as the cheaper one, of which the class may have no image.
+// ReasonNoImage is the reason for a type on which none of Settings.Images boots: otherwise a claim for both architectures would be launched
+// with the cheaper one, for which the class may have no image.
 const ReasonNoImage = "no image of the node class boots on it"
 
-// images tells which types the class's images boot on. Whether they do hangs on a few labels, in which most types agree,
-// so that each combination is looked at once.
+// images says on which types the class's images boot. This depends on a few labels that most types share, so each combination is checked
+// once.
 type images struct {
 	wants []requirements.Set
 	keys  []string
@@ -33,8 +33,8 @@ func newImages(wants []requirements.Set) *images {
 	return m
 }
 
-// boot reports whether one of the images boots on instances with these labels, or the images are not known. Types state
-// values or the absence of a label.
+// boot reports whether one of the images boots on instances with these labels, or the images are unknown. Types state values or the absence
+// of a label.
 func (m *images) boot(labels requirements.Set) bool {
 	if len(m.wants) == 0 {
 		return true
@@ -58,9 +58,8 @@ func (m *images) boot(labels requirements.Set) bool {
 	return boots
 }
 
-// Incompatible says why instances of a type can't be launched with the settings, in a sentence; it is empty when they
-// can. Resolve lists such a type with all its offerings unavailable. It looks at the type alone; whether an image boots on
-// it follows from its labels: see ReasonNoImage.
+// Incompatible says in a sentence why instances of a type can't be launched with the settings; it is empty if they can. Resolve lists such
+// a type with all its offerings unavailable. It only looks at the type; its labels decide whether an image boots on it: see ReasonNoImage.
 func Incompatible(t *catalog.Type, s Settings) string {
 	if t == nil {
 		return "there is no type"

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Kinds of devices that Settings.DeviceDrivers names drivers of.
+// Kinds of devices for which Settings.DeviceDrivers names drivers.
 const (
 	// DevicesNVIDIA are NVIDIA's GPUs, which otherwise are ResourceNVIDIAGPU.
 	DevicesNVIDIA = "nvidia"
@@ -23,12 +23,12 @@ const (
 	DevicesNeuron = "neuron"
 )
 
-// deviceKinds are all of them, sorted, with the driver that its maker publishes.
+// deviceKinds returns all of them with the driver of the device's maker.
 func deviceKinds() map[string]string {
 	return map[string]string{DevicesNVIDIA: NVIDIADriver, DevicesEFA: EFADriver, DevicesNeuron: NeuronDriver}
 }
 
-// checkDrivers refuses kinds that are not known and names that no driver can have.
+// checkDrivers refuses unknown kinds and invalid driver names.
 func checkDrivers(drivers map[string]string) error {
 	known := deviceKinds()
 	for _, kind := range slices.Sorted(maps.Keys(drivers)) {
@@ -43,7 +43,7 @@ func checkDrivers(drivers map[string]string) error {
 	return nil
 }
 
-// readDeviceAnnotations takes over what a class says of drivers, in place of the options.
+// readDeviceAnnotations applies a class's annotations about drivers, which override the options.
 func (s *Settings) readDeviceAnnotations(annotations map[string]string) error {
 	if text, ok := annotations[awsv1.AnnotationDeviceDrivers]; ok {
 		s.DeviceDrivers = nil
@@ -73,7 +73,7 @@ func (s *Settings) readDeviceAnnotations(annotations map[string]string) error {
 	return nil
 }
 
-// checkSharing refuses what NVIDIA's driver can't do, and what is not planned.
+// checkSharing refuses settings that NVIDIA's driver does not support, or that can't be planned for.
 func (s *Settings) checkSharing() error {
 	if _, ok := sharesOf(s.NVIDIAShares); !ok {
 		return badSetting("nvidiaShares", "must be %q, %q or a number from 1 to %d, is %q", SharesByMemory, SharesUnlimited, maxShares, s.NVIDIAShares)
@@ -84,7 +84,7 @@ func (s *Settings) checkSharing() error {
 	return nil
 }
 
-// deviceTemplates are what the drivers of the settings will publish on an instance of the type.
+// deviceTemplates returns the devices that the configured drivers will publish on an instance of the type.
 func (p *plan) deviceTemplates(t *catalog.Type) []cloudprovider.DevicePool {
 	var out []cloudprovider.DevicePool
 	if driver := p.DeviceDrivers[DevicesNVIDIA]; driver != "" {
@@ -99,7 +99,7 @@ func (p *plan) deviceTemplates(t *catalog.Type) []cloudprovider.DevicePool {
 	return out
 }
 
-// efas is how many EFA interfaces an instance of the class has: those that the class lists, or all that the type offers.
+// efas is the number of EFA interfaces of an instance of the class: those that the class lists, or all that the type offers.
 func (p *plan) efas(t *catalog.Type) int64 {
 	if p.NetworkInterfaces != nil {
 		return p.efaOnly

@@ -1,34 +1,30 @@
-// Package instancetype turns EC2 facts into instance types that a planner can work with: labels, capacity, what a node
-// keeps for itself, and offerings with prices. It is pure: no AWS call, no clock, no state. The same catalogue and
-// settings give the same result.
+// Package instancetype converts EC2 facts to instance types for planners: labels, capacity, system reservations, and offerings with prices.
+// It is pure: no AWS call, no clock, no state. The same catalogue and settings give the same result.
 //
 //	facts, err := catalog.Embedded()
 //	if err != nil { … }
 //	types, err := instancetype.Resolve(facts, nil, instancetype.Options{}) // nil: the default node class
 //
-// What of a node class matters is in [Settings]; [NewSettings] reads them from an EC2NodeClass. A type that can't be
-// launched with a class (see [Incompatible]) is listed all the same, its offerings unavailable; types that no node of
-// the class can ever be are left out (see [Resolve]).
+// [Settings] contains the relevant part of a node class; [NewSettings] reads them from an EC2NodeClass. A type that can't be launched with
+// a class (see [Incompatible]) is listed with unavailable offerings; types that can never be nodes of the class are left out (see
+// [Resolve]).
 //
-// Providers that know prices and stock from elsewhere take [Shapes], which are all of that but the offerings.
+// Providers that know prices and stock from elsewhere use [Shapes], which contain everything except the offerings.
 //
-// Every key of [Vocabulary] is stated for every type, as absent where it does not apply; karpenter.sh/nodepool alone
-// is the pool's business. Capacity and overhead give exactly the allocatable resources of Karpenter's AWS provider.
+// Every type states every key of [Vocabulary], as absent if it does not apply; only karpenter.sh/nodepool is left to the pool. Capacity and
+// overhead give exactly the same allocatable resources as Karpenter's AWS provider.
 //
-// Beyond the reference, when settings ask for it: pod limits by address prefixes, custom networking or another network
-// ([PodDensity]), a prior for memory that follows measurements ([MemoryPriorMeasured]), parts of GPUs as GPUs
-// (Settings.FractionalGPUs), resources for accelerators that are neither GPUs nor Neuron devices, and huge pages.
+// Settings can enable what Karpenter does not have: pod limits by address prefixes, custom networking or another network ([PodDensity]), a
+// memory estimate from measurements ([MemoryPriorMeasured]), parts of GPUs as GPUs (Settings.FractionalGPUs), resources for accelerators
+// that are neither GPUs nor Neuron devices, and huge pages.
 //
 // # Deliberate differences
 //
-//   - Resolve gives a zone that instances can't be launched in no offering instead of an unavailable one; the provider
-//     lists it.
-//   - A type that would be unusable whatever happens is left out: planners would only skip it.
-//   - A zone id that is unknown is absent instead of left open: an open key matches whatever a pod asks for.
-//   - A percentage eviction threshold is of the discovered memory where there is one, so that threshold and capacity
-//     can't contradict each other.
-//   - Kubelet expressions are refused instead of dropped: a class that says something else than it means is found
-//     when it is written.
+//   - For a zone in which instances can't be launched, Resolve returns no offering, while the provider lists an unavailable one.
+//   - A type that can never be used is left out, because planners would only skip it.
+//   - An unknown zone id is absent instead of open: an open key matches everything that a pod asks for.
+//   - A percentage eviction threshold refers to the discovered memory if known, so that threshold and capacity can't contradict each other.
+//   - Kubelet expressions are refused instead of ignored, so that a mistake in a class is found when the class is written.
 //
 // Stability: beta.
 package instancetype

@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// EFADriver is the driver that AWS gives for Elastic Fabric Adapters: DRANET.
+	// EFADriver is the driver that AWS recommends for Elastic Fabric Adapters: DRANET.
 	EFADriver = "dra.net"
 	// NeuronDriver is the driver of Inferentia2 and Trainium devices.
 	NeuronDriver = "neuron.aws.com"
 )
 
-// efaDevice is what an EFA interface is called by the data base of PCI devices.
+// efaDevice is the name of an EFA interface in the database of PCI devices.
 const efaDevice = "Elastic Fabric Adapter (EFA)"
 
-// efasOnRoot is how many EFA interfaces share a PCIe root with a GPU, for the types where that is documented.
+// efasOnRoot is the number of EFA interfaces that share a PCIe root with a GPU, for types for which that is documented.
 func efasOnRoot() map[string]int64 { return map[string]int64{"p5.48xlarge": 4} }
 
-// efaPools are the EFA interfaces of an instance as DRANET publishes them. It publishes the other interfaces too; claims for these are not planned. Attributes are
-// of the domain dra.net, whatever the driver is called.
+// efaPools returns the EFA interfaces of an instance as DRANET publishes them. It also publishes the other interfaces; claims for these are
+// not planned. The attributes have the domain dra.net, whatever the driver's name is.
 //
 // Sources: https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html and pkg/apis/attributes.go of https://github.com/kubernetes-sigs/dranet.
 func efaPools(t *catalog.Type, driver string, count int64) []cloudprovider.DevicePool {
@@ -48,7 +48,7 @@ func efaPools(t *catalog.Type, driver string, count int64) []cloudprovider.Devic
 	return []cloudprovider.DevicePool{pool}
 }
 
-// EFAs is how many devices of a pool are EFA interfaces; 0 for a nil pool.
+// EFAs is the number of devices of a pool that are EFA interfaces; 0 for a nil pool.
 func EFAs(pool *cloudprovider.DevicePool) int {
 	n := 0
 	if pool != nil {
@@ -61,7 +61,8 @@ func EFAs(pool *cloudprovider.DevicePool) int {
 	return n
 }
 
-// neuronPools are the Neuron devices of an instance. Groups of connected devices are stand-ins: claims compare them. The first generation of Inferentia has no such driver.
+// neuronPools returns the Neuron devices of an instance. The values for groups of connected devices are placeholders: claims only compare
+// them. The first generation of Inferentia has no such driver.
 //
 // Source: https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/dra.html and
 // https://docs.aws.amazon.com/eks/latest/userguide/device-management-neuron.html.

@@ -4,20 +4,20 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// family is what an AMI family changes about capacity, overhead and labels.
+// family contains the differences between AMI families in capacity, overhead and labels.
 type family struct {
 	// eniLimitedPods: without maxPods, the number of pods follows from network interfaces; otherwise it is 110.
 	eniLimitedPods bool
-	// podsPerCore is honoured.
+	// podsPerCore is supported.
 	podsPerCore bool
-	// reservedFromENIs: memory for Kubernetes' daemons follows from the ENI-limited number of pods, whatever the pod
-	// limit is; otherwise from the pod limit.
+	// reservedFromENIs: memory for Kubernetes' daemons is computed from the ENI-limited number of pods, whatever the pod limit is;
+	// otherwise from the pod limit.
 	reservedFromENIs bool
-	// ephemeralDevice is where the kubelet's root lies; empty when that is unknown.
+	// ephemeralDevice is the device with the kubelet's root; empty if unknown.
 	ephemeralDevice string
-	// ephemeralBytes is the size of that device's default volume; 0 when there is none.
+	// ephemeralBytes is the size of that device's default volume; 0 if there is none.
 	ephemeralBytes int64
-	// imageDevices are the volumes that the family's images bring along; none when that is unknown.
+	// imageDevices are the volumes of the family's images; none if unknown.
 	imageDevices []string
 	// windowsBuild is the value of the windows-build label; empty for Linux.
 	windowsBuild string
@@ -25,7 +25,7 @@ type family struct {
 
 const gibi = 1 << 30
 
-// familyOf returns the traits of a family. Ubuntu and unknown names behave as AL2.
+// familyOf returns the properties of a family. Ubuntu and unknown names behave like AL2.
 func familyOf(name awsv1.AMIFamily) family {
 	f := family{
 		eniLimitedPods:   true,

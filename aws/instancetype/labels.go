@@ -13,35 +13,34 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// LabelInstanceGPUPartition is how much of a GPU each device of the instance is: "1" for whole GPUs, "0.125" for an
-// eighth. It is drawknife's own and in its own domain; absent without a GPU and with several kinds of them.
+// LabelInstanceGPUPartition is the share of a GPU that each device of the instance has: "1" for whole GPUs, "0.125" for an eighth. It is
+// drawknife's own and in its own domain; absent without a GPU and with several kinds of GPUs.
 const LabelInstanceGPUPartition = "drawknife.dev/instance-gpu-partition"
 
-// labeller states the labels of one type after the other. Each type states the same keys, so they are sorted once:
-// absent has them all as absent, and what applies to a type is put in their places. Requirements that types have in
-// common are made once and shared.
+// labeller states the labels of one type after the other. All types state the same keys, so they are sorted once: absent contains all of
+// them as absent, and the labels of a type replace these. Requirements that types have in common are created once and shared.
 type labeller struct {
 	plan   *plan
 	region string
 	absent []requirements.Requirement // sorted by key
-	place  map[string]int             // of a key in absent and reqs
-	reqs   []requirements.Requirement // of the type at hand; a Set copies what it is given
+	place  map[string]int             // index of each key in absent and reqs
+	reqs   []requirements.Requirement // of the present type; a Set copies its argument
 	shared map[label]placed
 	zones  map[string]zoneRequirements // by the type's zones, as text
-	// of every type alike
+	// equal for all types
 	tenancy    requirements.Requirement
 	partitions requirements.Requirement
 }
 
 type label struct{ key, value string }
 
-// placed is a requirement with its place, which is less than 0 for a key that is not in absent.
+// placed is a requirement with its index, which is negative for a key that is not in absent.
 type placed struct {
 	requirements.Requirement
 	place int
 }
 
-// zoneRequirements are what a type says about the zones it can be launched in.
+// zoneRequirements are a type's requirements for its zones.
 type zoneRequirements struct {
 	zone, id requirements.Requirement
 }
@@ -66,7 +65,7 @@ func newLabeller(p *plan, region string) *labeller {
 	return l
 }
 
-// state puts a requirement in its place.
+// state sets a requirement at its index.
 func (l *labeller) state(r requirements.Requirement) {
 	if i, ok := l.place[r.Key()]; ok {
 		l.reqs[i] = r
@@ -95,15 +94,15 @@ func (l *labeller) is(key, value string) {
 // number states a whole number as a label's value.
 func (l *labeller) number(key string, value int64) { l.is(key, strconv.FormatInt(value, 10)) }
 
-// wording states a text of EC2's; there may be none.
+// wording states a text from EC2, which may be empty.
 func (l *labeller) wording(key, text string) {
 	if value := kebab(text); value != "" {
 		l.is(key, value)
 	}
 }
 
-// requirements are all labels of a type. What is not stated here is absent, so that a pod that requires it never gets the
-// type. That goes for reservations and placement groups too: offerings speak of those.
+// requirements returns all labels of a type. Labels that are not stated here are absent, so that a pod that requires one never gets the
+// type. That includes reservations and placement groups: offerings state those.
 func (l *labeller) requirements(t *catalog.Type) requirements.Set {
 	l.reqs = append(l.reqs[:0], l.absent...)
 	l.kubernetes(t)
@@ -115,9 +114,9 @@ func (l *labeller) requirements(t *catalog.Type) requirements.Set {
 	return requirements.NewSet(l.reqs...)
 }
 
-// kubernetes states the labels that Kubernetes gives a meaning, and the capacity type.
+// kubernetes states the labels defined by Kubernetes, and the capacity type.
 func (l *labeller) kubernetes(t *catalog.Type) {
-	// The name is of one type alone: nothing to share.
+	// The name is unique to the type, so it is not shared.
 	l.state(requirements.In(corev1.LabelInstanceTypeStable, t.Name))
 	l.is(corev1.LabelArchStable, architecture(t))
 	if build := l.plan.family.windowsBuild; build != "" {
@@ -166,7 +165,7 @@ func (l *labeller) zoneRequirements(t *catalog.Type) zoneRequirements {
 	return made
 }
 
-// naming states what follows from the type's name.
+// naming states the labels derived from the type's name.
 func (l *labeller) naming(t *catalog.Type) {
 	if category, generation, ok := categoryAndGeneration(t.Name); ok {
 		l.is(awsv1.LabelInstanceCategory, category)
@@ -200,7 +199,7 @@ func (l *labeller) hardware(t *catalog.Type) {
 	l.is(awsv1.LabelInstanceEncryptionInTransitSupported, strconv.FormatBool(t.Network.EncryptInTransit))
 }
 
-// devices states GPUs and accelerators. With several kinds of a device in one instance there is no one value to state.
+// devices states GPUs and accelerators. With several kinds of a device in one instance there is no single value to state.
 func (l *labeller) devices(t *catalog.Type) {
 	if len(t.GPUs) == 1 {
 		gpu := t.GPUs[0]
@@ -219,7 +218,7 @@ func (l *labeller) devices(t *catalog.Type) {
 	}
 }
 
-// partition writes the size of a GPU's part without trailing zeros.
+// partition formats the share of a GPU without trailing zeros.
 func partition(gpu catalog.GPU) string {
 	if gpu.Partition > 0 && gpu.Partition < 1 {
 		return strconv.FormatFloat(gpu.Partition, 'f', -1, 64)
@@ -242,7 +241,7 @@ func (l *labeller) placement() {
 	l.state(l.partitions)
 }
 
-// partitions are the numbers of a placement group's partitions, from 1.
+// partitions returns the numbers of a placement group's partitions, from 1.
 func partitions(n int32) []string {
 	var out []string
 	for i := range n {
@@ -251,8 +250,7 @@ func partitions(n int32) []string {
 	return out
 }
 
-// architecture is the first of the type's architectures that Kubernetes has a name for, in that name; empty when
-// there is none.
+// architecture returns Kubernetes' name of the type's first architecture that has one; empty if none has.
 func architecture(t *catalog.Type) string {
 	for _, a := range t.Architectures {
 		switch a {
@@ -265,8 +263,8 @@ func architecture(t *catalog.Type) string {
 	return ""
 }
 
-// kebab writes EC2's wording as a label value: in lower case, with hyphens for spaces, and without what a label value
-// can't have, such as the brackets in "VU47P (half)".
+// kebab converts EC2's text to a label value: lower case, hyphens for spaces, and without characters that are invalid in label values, such
+// as the brackets in "VU47P (half)".
 func kebab(text string) string {
 	legal := strings.Map(func(r rune) rune {
 		switch {
@@ -281,8 +279,7 @@ func kebab(text string) string {
 	return strings.Trim(legal, "-_.")
 }
 
-// categoryAndGeneration takes a type's name apart: letters, possibly the memory as in "-6tb", the generation's digits,
-// and something with a dot in it.
+// categoryAndGeneration splits a type's name: letters, possibly the memory as in "-6tb", the generation's digits, and a rest with a dot.
 func categoryAndGeneration(name string) (category, generation string, ok bool) {
 	letters := span(name, func(c byte) bool { return c >= 'a' && c <= 'z' })
 	rest := name[letters:]

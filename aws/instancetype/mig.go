@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// migProfile is a kind of partition of a GPU (MIG), with what each takes of the GPU. Memory slices are placed: a partition at place p takes those from p on.
+// migProfile is a kind of GPU partition (MIG) with its resources. Memory slices have positions: a partition at position p takes the slices
+// from p on.
 type migProfile struct {
 	name                                                            string
 	id                                                              int
@@ -18,17 +19,18 @@ type migProfile struct {
 	places                                                          []int
 }
 
-// migLayout are the profiles of a model; the last takes all of the GPU.
+// migLayout contains the profiles of a model; the last takes the whole GPU.
 type migLayout []migProfile
 
-// memorySlices is how many slices the memory of a GPU has, on all models that have a layout here.
+// memorySlices is the number of memory slices of a GPU, for all models that have a layout here.
 const memorySlices = 8
 
-// migLayouts are the partitions that the driver's feature DynamicMIG publishes next to whole GPUs, by product. They are of GPUs that change their MIG mode
-// without a reset: Hopper and Blackwell. An A100 has either whole GPUs or partitions, as the node was booted, so its whole GPUs are what is counted on.
+// migLayouts returns the partitions that the driver's feature DynamicMIG publishes in addition to whole GPUs, by product. They are for GPUs
+// that change their MIG mode without a reset: Hopper and Blackwell. An A100 has either whole GPUs or partitions, as configured at boot, so
+// only its whole GPUs are used for planning.
 //
-// Profiles, places and fractions are those of NVIDIA's MIG User Guide, "Supported MIG Profiles". Memory and multiprocessors are those that nvidia-smi mig -lgip
-// lists, in GiB with two decimals, on nodes whose output was published:
+// Profiles, positions and fractions are from NVIDIA's MIG User Guide, "Supported MIG Profiles". Memory and multiprocessors are from
+// published outputs of nvidia-smi mig -lgip, in GiB with two decimals:
 //   - H100 80GB HBM3: 9.75, 19.62, 39.50, 79.25; https://jbarrow.ai/field_notes/nvidia-mig/
 //   - H200: 16.00, 32.25, 69.50, 139.75; https://github.com/NVIDIA/mig-parted/issues/120
 //   - B200: 20.50 and 44.25; https://github.com/NVIDIA/mig-parted/pull/187, where an older driver had 22.00 (pull/166): the least counts. The larger
@@ -57,7 +59,8 @@ func migLayouts() map[string]migLayout {
 	}
 }
 
-// of are the counters of a GPU and its partitions. The GPU itself takes all of the counters, and has the capacity of the largest partition.
+// of returns the counters of a GPU and its partitions. The GPU itself takes all of the counters, and has the capacity of the largest
+// partition.
 func (l migLayout) of(g *nvidiaGPU, whole *resourcev1.Device, minor int) (resourcev1.CounterSet, []resourcev1.Device) {
 	set := fmt.Sprintf("gpu-%d-counter-set", minor)
 	full := &l[len(l)-1]
@@ -66,7 +69,7 @@ func (l migLayout) of(g *nvidiaGPU, whole *resourcev1.Device, minor int) (resour
 	var parts []resourcev1.Device
 	for i := range l {
 		p := &l[i]
-		// Device names have no dots, and no plus.
+		// Device names contain no dots and no plus signs.
 		label := strings.ReplaceAll(strings.ReplaceAll(p.name, ".", ""), "+", "-")
 		for _, place := range p.places {
 			d := resourcev1.Device{
@@ -74,7 +77,7 @@ func (l migLayout) of(g *nvidiaGPU, whole *resourcev1.Device, minor int) (resour
 				ConsumesCounters: []resourcev1.DeviceCounterConsumption{{CounterSet: set, Counters: p.counters(place)}},
 			}
 			d.Attributes["profile"] = words(p.name)
-			// Which GPU it is a part of is compared, as by claims for two partitions of one GPU.
+			// The parent GPU's value is only compared, for instance by claims for two partitions of one GPU.
 			d.Attributes["parentUUID"] = words(fmt.Sprintf("gpu-%d", minor))
 			parts = append(parts, d)
 		}
@@ -92,7 +95,7 @@ func (p *migProfile) capacity() map[resourcev1.QualifiedName]resourcev1.DeviceCa
 	}
 }
 
-// counters are what a partition at the place takes.
+// counters returns the counters that a partition at the position takes.
 func (p *migProfile) counters(place int) map[string]resourcev1.Counter {
 	names := map[resourcev1.QualifiedName]string{"copyEngines": "copy-engines", "jpegEngines": "jpeg-engines", "ofaEngines": "ofa-engines"}
 	out := map[string]resourcev1.Counter{}

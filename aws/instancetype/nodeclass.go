@@ -13,22 +13,22 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// Options are what a node class does not say itself. The zero value takes the defaults.
+// Options contain what a node class does not state itself. The zero value means the defaults.
 type Options struct {
 	// Zones that instances can be launched in; nil means those of the class's subnets, or all of the catalogue if its
 	// status lists no subnet.
 	Zones []catalog.Zone
 	// PlacementStrategy is the strategy of the placement group that the class selects: "cluster", "partition",
-	// "spread"; empty without one.
+	// "spread"; empty for none.
 	PlacementStrategy string
-	// PlacementGroupID and PlacementPartitions are those of that group.
+	// PlacementGroupID and PlacementPartitions describe that group.
 	PlacementGroupID    string
 	PlacementPartitions int32
 	// VMMemoryOverheadPercent is a fraction; nil means DefaultVMMemoryOverheadPercent.
 	VMMemoryOverheadPercent *float64
-	// MemoryPrior is what is taken for the overhead when VMMemoryOverheadPercent is nil.
+	// MemoryPrior is the estimate to use if VMMemoryOverheadPercent is nil.
 	MemoryPrior MemoryPrior
-	// PodDensity is how many pods the network has addresses for; nil means VPCCNI{}.
+	// PodDensity says for how many pods the network has addresses; nil means VPCCNI{}.
 	PodDensity PodDensity
 	// WithoutPodENI, FractionalGPUs, DeviceDrivers, NVIDIAMIG, NVIDIAShares, DeviceResources and HugePages are as in Settings.
 	WithoutPodENI   bool
@@ -38,13 +38,13 @@ type Options struct {
 	NVIDIAShares    string
 	DeviceResources map[string]string
 	HugePages       map[string]string
-	// ReservedENIs are network interfaces that pods get no addresses from.
+	// ReservedENIs is the number of network interfaces whose addresses pods don't use.
 	ReservedENIs int64
-	// DiscoveredMemory is the memory capacity in bytes that instances of the class were seen to have, by instance type.
+	// DiscoveredMemory is the memory capacity in bytes seen on instances of the class, by instance type.
 	DiscoveredMemory map[string]int64
 }
 
-// Validate finds the first of the options that can't be, as a *SettingError; nil when there is none. Zones are checked by Resolve, which knows the
+// Validate returns the first invalid option as a *SettingError; nil if all are valid. Zones are checked by Resolve, which knows the
 // catalogue.
 func (o Options) Validate() error {
 	_, err := prepare(&catalog.Catalog{}, Settings{
@@ -54,9 +54,9 @@ func (o Options) Validate() error {
 	return err
 }
 
-// NewSettings reads the settings of a node class; a nil class is the default class, AL2023 and nothing else set. The
-// catalogue tells which of the class's zones there are facts about: it is an error, most likely the wrong region, when
-// there is none. Expressions in the kubelet block (a gated alpha feature of the reference) are refused.
+// NewSettings reads the settings of a node class; a nil class is the default class, AL2023 without further settings. The catalogue says for
+// which of the class's zones there are facts: if there are none, it is an error, because the region is probably wrong. Expressions in the
+// kubelet block (a gated alpha feature of Karpenter) are refused.
 func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Settings, error) {
 	s := Settings{
 		AMIFamily:               awsv1.AMIFamilyAL2023,
@@ -151,8 +151,7 @@ func (s *Settings) readKubelet(k *awsv1.KubeletConfiguration) error {
 	return nil
 }
 
-// readImages takes over what the images ask for, each wish once and in an order of their own: which image of a kind is the
-// newest changes no type.
+// readImages takes the requirements of the images, each once and sorted: which image of a kind is the newest changes no type.
 func (s *Settings) readImages(amis []awsv1.AMI) {
 	byText := map[string][]corev1.NodeSelectorRequirement{}
 	for _, ami := range amis {
@@ -165,7 +164,7 @@ func (s *Settings) readImages(amis []awsv1.AMI) {
 	}
 }
 
-// readSubnets takes over the zones of the subnets that the catalogue has facts about.
+// readSubnets takes the zones of the subnets for which the catalogue has facts.
 func (s *Settings) readSubnets(c *catalog.Catalog, subnets []awsv1.Subnet) error {
 	var unknown []string
 	for _, subnet := range subnets {

@@ -13,18 +13,18 @@ import (
 // NVIDIADriver is the driver of NVIDIA's GPUs for Dynamic Resource Allocation.
 const NVIDIADriver = "gpu.nvidia.com"
 
-// pcieRoot is the attribute by which a claim asks for devices on the same PCIe root. Its values are stand-ins: they are compared and say nothing else.
+// pcieRoot is the attribute with which a claim asks for devices on the same PCIe root. Its values are placeholders that are only compared.
 const pcieRoot resourcev1.QualifiedName = "resource.kubernetes.io/pcieRoot"
 
-// nvidiaGPU is what NVIDIA's driver says of a model: what NVML does. Memory is what NVML counts where that is
-// less than EC2 states, and else what EC2 states: a claim that asks for more is not planned there.
+// nvidiaGPU is what NVIDIA's driver publishes for a model, from NVML. Memory is NVML's value if that is less than EC2's, and otherwise
+// EC2's: a claim for more is not planned there.
 type nvidiaGPU struct {
 	product, brand, architecture, compute string
 	memoryMiB                             int64
 }
 
-// nvidiaGPUs are the models that are known, by EC2's name and memory. Instances with others publish none as far as plans go. The brand is left
-// out where it depends on the driver.
+// nvidiaGPUs returns the known models, by EC2's name and memory. For planning, instances with other models publish no devices. The brand is
+// left out if it depends on the driver.
 func nvidiaGPUs() map[string]nvidiaGPU {
 	return map[string]nvidiaGPU{
 		"T4/16384":    {"Tesla T4", "", "Turing", "7.5.0", 15360},
@@ -40,21 +40,22 @@ func nvidiaGPUs() map[string]nvidiaGPU {
 	}
 }
 
-// gpusOnRoot is how many GPUs of an instance share a PCIe root, for the types where that is documented. Others publish no root as far as plans go.
+// gpusOnRoot is the number of GPUs of an instance that share a PCIe root, for types for which that is documented. For planning, other types
+// publish no root.
 func gpusOnRoot() map[string]int {
 	return map[string]int{"p4d.24xlarge": 2, "p5.48xlarge": 1, "p6-b200.48xlarge": 2}
 }
 
-// NVIDIADevices are what NVIDIA's driver publishes on an instance of the type by its own defaults: a device for each whole GPU, with the attributes that are
-// known beforehand; nil for a nil type, for models that are not known and for parts of GPUs. Not among them are UUIDs, addresses and driver versions, so that
-// selectors on these refuse the type.
+// NVIDIADevices returns what NVIDIA's driver publishes on an instance of the type by default: a device for each whole GPU, with the
+// attributes that are known beforehand; nil for a nil type, for unknown models and for parts of GPUs. UUIDs, addresses and driver versions
+// are unknown, so selectors on these refuse the type.
 //
-// Names are those of the driver's own source, https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu (before: NVIDIA/k8s-dra-driver-gpu).
+// Names are taken from the driver's source, https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu (before: NVIDIA/k8s-dra-driver-gpu).
 func NVIDIADevices(t *catalog.Type) []cloudprovider.DevicePool {
 	return nvidiaPools(t, NVIDIADriver, false, SharesDisabled)
 }
 
-// nvidiaPools are the devices of NVIDIA's driver under the name, with partitions and shares as its settings have it.
+// nvidiaPools returns the devices of NVIDIA's driver under the given name, with partitions and shares according to its settings.
 func nvidiaPools(t *catalog.Type, driver string, mig bool, shares string) []cloudprovider.DevicePool {
 	if t == nil {
 		return nil
@@ -98,7 +99,7 @@ func (g *nvidiaGPU) device(minor int) resourcev1.Device {
 	return d
 }
 
-// attributes are those that a GPU and its partitions have in common.
+// attributes returns the attributes that a GPU and its partitions share.
 func (g *nvidiaGPU) attributes(kind string) map[resourcev1.QualifiedName]resourcev1.DeviceAttribute {
 	out := map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
 		"type": words(kind), "productName": words(g.product), "architecture": words(g.architecture), "cudaComputeCapability": {VersionValue: &g.compute},

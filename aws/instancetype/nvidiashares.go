@@ -7,20 +7,20 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Values of Settings.NVIDIAShares other than a number: those of the setting consumableShares of NVIDIA's driver.
+// Values of Settings.NVIDIAShares other than a number, from the setting consumableShares of NVIDIA's driver.
 const (
-	// SharesDisabled: each GPU serves one claim. The default.
+	// SharesDisabled: each GPU serves one claim. This is the default.
 	SharesDisabled = ""
-	// SharesByMemory: claims share a GPU by the memory that they ask for; who asks for none takes all.
+	// SharesByMemory: claims share a GPU by the memory that they request; a claim without a memory request takes all.
 	SharesByMemory = "memory"
-	// SharesUnlimited: any number of claims share a GPU, whatever memory they ask for.
+	// SharesUnlimited: any number of claims share a GPU, whatever memory they request.
 	SharesUnlimited = "unlimited"
 )
 
-// maxShares bounds a number of shares; time-slicing among more makes no sense.
+// maxShares bounds the number of shares; time-slicing among more is useless.
 const maxShares = 1000
 
-// sharesOf reads a number of shares; 0 for other values. False for what is neither.
+// sharesOf parses a number of shares; 0 for the other valid values. It returns false for invalid values.
 func sharesOf(text string) (int64, bool) {
 	switch text {
 	case SharesDisabled, SharesByMemory, SharesUnlimited:
@@ -30,7 +30,7 @@ func sharesOf(text string) (int64, bool) {
 	return n, err == nil && n > 0 && n <= maxShares
 }
 
-// share has several claims share a device, as the driver's setting does. Memory is counted in MiB.
+// share makes a device shareable by several claims, according to the driver's setting. Memory is counted in MiB.
 //
 // Source: cmd/gpu-kubelet-plugin/consumable_shares.go of the driver's repository.
 func share(d *resourcev1.Device, shares string) {

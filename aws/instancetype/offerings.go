@@ -12,15 +12,15 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// market writes the offerings of all types one after the other into one slice. What an offering requires depends on
-// zone and capacity type alone, so there are only as many requirement sets as there are such pairs.
+// market writes the offerings of all types into one slice. An offering's requirements depend only on zone and capacity type, so there is
+// one requirement set for each such pair.
 type market struct {
 	catalog   *catalog.Catalog
 	plan      *plan
 	onDemand  []requirements.Set // by index of the zone
 	spot      []requirements.Set
 	offerings []cloudprovider.Offering
-	// bases are those of on-demand prices by their facts.
+	// bases are the bases of on-demand prices, by their facts.
 	bases map[catalog.PriceFacts]*cloudprovider.PriceBasis
 }
 
@@ -49,8 +49,8 @@ func offeringRequirements(zone zoneUse, capacityType string) requirements.Set {
 	return requirements.NewSet(reqs...)
 }
 
-// of are the offerings of a type in the zones that can be used, by zone in the catalogue's order, on-demand before
-// spot. There is none without a price.
+// of returns the offerings of a type in the usable zones, by zone in the catalogue's order, on-demand before spot. Zones without a price
+// have none.
 func (m *market) of(shape *Shape) []cloudprovider.Offering {
 	start, t := len(m.offerings), shape.Facts
 	available := shape.Incompatible == ""
@@ -71,11 +71,11 @@ func (m *market) of(shape *Shape) []cloudprovider.Offering {
 			m.add(m.spot[zone], price, source, spotBasis, available)
 		}
 	}
-	// The capacity is cut off so that appending to one type's offerings can't write into the next one's.
+	// The capacity is limited so that appending to one type's offerings can't overwrite the next one's.
 	return slices.Clip(m.offerings[start:])
 }
 
-// onDemandBasis is shared by all types with prices of one source.
+// onDemandBasis is shared by all types whose prices have one source.
 func (m *market) onDemandBasis(t *catalog.Type) *cloudprovider.PriceBasis {
 	facts := m.catalog.OnDemandFacts(t)
 	if m.bases[facts] == nil {
@@ -84,7 +84,7 @@ func (m *market) onDemandBasis(t *catalog.Type) *cloudprovider.PriceBasis {
 	return m.bases[facts]
 }
 
-// spotBasis is the type's own: it has the range of its prices.
+// spotBasis is unique to the type, because it has the range of its prices.
 func (m *market) spotBasis(shape *Shape) *cloudprovider.PriceBasis {
 	if len(shape.Facts.SpotUSD) == 0 {
 		return nil

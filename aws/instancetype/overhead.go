@@ -13,11 +13,11 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// reserved are quantities that a class sets aside, by resource.
+// reserved are quantities that a class reserves, by resource.
 type reserved map[corev1.ResourceName]resource.Quantity
 
-// parseReserved reads a kubeReserved or systemReserved block. Process ids ("pid") are valid there but are no resource
-// of a node, and are left out.
+// parseReserved parses a kubeReserved or systemReserved block. Process ids ("pid") are valid there but are not a node resource, so they are
+// left out.
 func parseReserved(path string, block map[string]string) (reserved, error) {
 	out := reserved{}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, "pid"} {
@@ -40,35 +40,35 @@ func parseReserved(path string, block map[string]string) (reserved, error) {
 		switch name {
 		case "cpu", "memory", "ephemeral-storage", "pid":
 		default:
-			// Which of several unknown names is reported must not depend on the map's order.
+			// The error must not depend on the map's order if there are several unknown names.
 			return nil, badSetting(path, "keys must be cpu, memory, ephemeral-storage or pid")
 		}
 	}
 	return out, nil
 }
 
-// threshold is a hard eviction threshold: a number of bytes, or a fraction of what there is.
+// threshold is a hard eviction threshold: a number of bytes, or a fraction of the total.
 type threshold struct {
 	bytes                  int64
 	numerator, denominator uint64 // the fraction, when denominator is not 0
 }
 
-// of is the threshold in bytes for a resource of which there are total bytes; a fraction is rounded up.
+// of returns the threshold in bytes for a resource with that total; a fraction is rounded up.
 func (t threshold) of(total int64) int64 {
 	if t.denominator == 0 {
 		return t.bytes
 	}
 	high, low := bits.Mul64(uint64(max(0, total)), t.numerator)
 	low, carry := bits.Add64(low, t.denominator-1, 0)
-	// The fraction is less than 1, so that the quotient fits.
+	// The fraction is less than 1, so the quotient fits.
 	quotient, _ := bits.Div64(high+carry, low, t.denominator)
 	return int64(quotient)
 }
 
-// maxThreshold is more than any machine has, and far from overflowing.
+// maxThreshold is more than any instance has, and far from overflowing.
 const maxThreshold = 1 << 60
 
-// parseThreshold reads one signal of an eviction block, or returns the default when it isn't there.
+// parseThreshold parses one signal of an eviction block, or returns the default if it is missing.
 func parseThreshold(path string, block map[string]string, signal string, byDefault threshold) (threshold, error) {
 	text, ok := block[signal]
 	if !ok {
@@ -93,7 +93,7 @@ func parseThreshold(path string, block map[string]string, signal string, byDefau
 	return threshold{numerator: fraction.Num().Uint64(), denominator: fraction.Denom().Uint64()}, nil
 }
 
-// parsePercent reads plain decimal digits with up to nine places as a fraction from 0 to 1.
+// parsePercent parses plain decimal digits with up to nine decimal places as a fraction from 0 to 1.
 func parsePercent(text string) (*big.Rat, bool) {
 	whole, places, hasPlaces := strings.Cut(text, ".")
 	if len(whole) == 0 || len(whole) > 3 || len(places) > 9 || hasPlaces && places == "" {
@@ -110,14 +110,14 @@ func parsePercent(text string) (*big.Rat, bool) {
 	return v, v.Cmp(big.NewRat(1, 1)) <= 0
 }
 
-// reservation is what an instance keeps for Kubernetes' daemons by default.
+// reservation is what an instance reserves for Kubernetes' daemons by default.
 type reservation struct {
 	milliCPU  int64
 	memoryMiB int64
 }
 
-// reservationOf is what is kept for Kubernetes' daemons unless the class says otherwise, by the rules of the EKS images'
-// bootstrap: CPU by the number of vCPUs, and 255 MiB of memory with 11 MiB for each pod.
+// reservationOf returns what is reserved for Kubernetes' daemons unless the class overrides it, by the rules of the EKS images' bootstrap:
+// CPU by the number of vCPUs, and 255 MiB of memory plus 11 MiB for each pod.
 func (p *plan) reservationOf(t *catalog.Type, c capacity) reservation {
 	pods := c.pods
 	switch {
@@ -145,7 +145,7 @@ func reservedMilliCPU(vcpus int64) int64 {
 	return reserved
 }
 
-// list writes r as a resource list with the class's own entries in place of the computed ones.
+// list converts r to a resource list, with the class's own entries replacing the computed ones.
 func (r reservation) list(own reserved) corev1.ResourceList {
 	list := corev1.ResourceList{
 		corev1.ResourceCPU:              *resource.NewMilliQuantity(r.milliCPU, resource.DecimalSI),
@@ -163,8 +163,8 @@ type eviction struct {
 	memory, disk int64
 }
 
-// evictionOf is what the kubelet keeps free by evicting pods. A percentage is of the memory the instance is modelled with, discovered or estimated, so
-// that threshold and capacity can't contradict each other.
+// evictionOf is what the kubelet keeps free by evicting pods. A percentage refers to the memory that the instance is modelled with,
+// discovered or estimated, so that threshold and capacity can't contradict each other.
 func (p *plan) evictionOf(c capacity) eviction {
 	return eviction{memory: p.memoryEviction.of(c.memory), disk: p.diskEviction.of(c.disk.bytes)}
 }

@@ -13,16 +13,16 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Resolve turns the catalogue into the instance types that pools of a node class can launch, sorted by name. A nil
-// class is the default class: AL2023 and nothing else set. It resolves all types or none: settings that can't be used
-// are a *SettingError, with the class's name around it.
+// Resolve converts the catalogue to the instance types that pools of a node class can launch, sorted by name. A nil class is the default
+// class: AL2023 without further settings. It resolves all types or none: for invalid settings the error is a *SettingError, wrapped with
+// the class's name.
 //
-// Left out are types that no node of the class can ever be: of an architecture without an operating system, without an
-// offering in the zones that can be used, or too small for what the class reserves. A type that merely can't be
-// launched with the class (see Incompatible and ReasonNoImage) is listed with its offerings unavailable.
+// It leaves out types that can never be nodes of the class: types of an architecture without an operating system, without an offering in
+// the usable zones, or too small for what the class reserves. A type that merely can't be launched with the class (see Incompatible and
+// ReasonNoImage) is listed with its offerings unavailable.
 //
-// The result is shared data: nobody may change it. Planners tell instance types apart by identity, so resolve once per
-// class (or once per Settings.Key) and hand all its pools the same list.
+// The result is shared: nobody may change it. Planners identify instance types by pointer, so resolve once per class (or once per
+// Settings.Key) and give all its pools the same list.
 func Resolve(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) ([]*cloudprovider.InstanceType, error) {
 	s, err := NewSettings(c, class, o)
 	if err != nil {
@@ -35,7 +35,7 @@ func Resolve(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) ([]*cloud
 	return types, err
 }
 
-// ResolveSettings is Resolve for settings that come from elsewhere than a node class.
+// ResolveSettings is Resolve for settings that do not come from a node class.
 func ResolveSettings(c *catalog.Catalog, s Settings) ([]*cloudprovider.InstanceType, error) {
 	p, err := prepare(c, s)
 	if err != nil {
@@ -59,30 +59,29 @@ func ResolveSettings(c *catalog.Catalog, s Settings) ([]*cloudprovider.InstanceT
 	return out, nil
 }
 
-// Shape is an instance type as instances of a node class, before it is known where it can be bought and for how much.
+// Shape is an instance type as configured by a node class, without offerings and prices.
 type Shape struct {
-	// Facts are the catalogue's; they are not to be changed.
+	// Facts are the catalogue's; do not change them.
 	Facts *catalog.Type
-	// Type has all but the offerings. Its lists are shared with other shapes: nobody may change them.
+	// Type contains everything except the offerings. Its lists are shared with other shapes: do not change them.
 	Type cloudprovider.InstanceType
-	// Incompatible says why the type can't be launched with the settings; empty when it can (see Incompatible and
-	// ReasonNoImage).
+	// Incompatible says why the type can't be launched with the settings; empty if it can (see Incompatible and ReasonNoImage).
 	Incompatible string
-	// LicenceUSD is what the operating system adds to the price of an instance that runs Linux, USD per hour: the licence of Windows,
-	// or 0. Prices of reservations, which are paid for, are without it.
+	// LicenceUSD is what the operating system adds to the Linux price of an instance, USD per hour: the Windows licence, or 0. Prices of
+	// reservations, which are already paid for, do not contain it.
 	LicenceUSD float64
 }
 
-// WithLicence adds LicenceUSD to a price for Linux, USD per hour, and says so in its source.
+// WithLicence adds LicenceUSD to a Linux price, USD per hour, and to the text of its source.
 func (s *Shape) WithLicence(usd float64, source string) (float64, string) {
 	if s == nil || s.LicenceUSD == 0 || usd <= 0 {
 		return usd, source
 	}
-	// A sum of decimal prices is to look like one.
+	// The sum of decimal prices should have no rounding errors.
 	return math.Round((usd+s.LicenceUSD)*1e6) / 1e6, source + ", with the licence of Windows"
 }
 
-// BasisWithLicence adds LicenceUSD to the range of a price for Linux.
+// BasisWithLicence adds LicenceUSD to the range of a Linux price.
 func (s *Shape) BasisWithLicence(basis *cloudprovider.PriceBasis) *cloudprovider.PriceBasis {
 	return basis.Repriced(func(usd float64) float64 {
 		usd, _ = s.WithLicence(usd, "")
@@ -90,9 +89,8 @@ func (s *Shape) BasisWithLicence(basis *cloudprovider.PriceBasis) *cloudprovider
 	})
 }
 
-// Shapes are the types that nodes of the settings can be, sorted by name, whether or not they can be bought anywhere:
-// what Resolve gives, less the offerings. It is for providers that know offerings and prices from elsewhere than the
-// catalogue.
+// Shapes returns the types that nodes with these settings can have, sorted by name, whether or not they can be bought: the result of
+// Resolve without the offerings. It is for providers that know offerings and prices from elsewhere.
 func Shapes(c *catalog.Catalog, s Settings) ([]Shape, error) {
 	p, err := prepare(c, s)
 	if err != nil {
@@ -150,9 +148,8 @@ func shapesOf(c *catalog.Catalog, p *plan) []Shape {
 	return out
 }
 
-// launchable reports whether nodes can be made of the type at all: it runs HVM images of an architecture there are
-// node images for, which Mac types don't, and of which there is one for the operating system: Windows runs on amd64
-// alone.
+// launchable reports whether the type can be a node at all: it runs HVM images of an architecture with node images, which excludes Mac
+// types, and with one for the operating system: Windows runs only on amd64.
 func (p *plan) launchable(t *catalog.Type) bool {
 	hvm := len(t.VirtualizationTypes) == 0 || slices.Contains(t.VirtualizationTypes, "hvm")
 	arch := architecture(t)
@@ -180,8 +177,7 @@ func (l *resourceLists) hasRoom(it *cloudprovider.InstanceType) bool {
 	return true
 }
 
-// resourceLists makes each distinct list once: a few hundred capacities, a few dozen reservations and volume limits
-// serve all types.
+// resourceLists creates each distinct list once: all types share a few hundred capacities and a few dozen reservations and volume limits.
 type resourceLists struct {
 	plan           *plan
 	capacities     map[capacity]corev1.ResourceList

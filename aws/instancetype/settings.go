@@ -19,29 +19,29 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// DefaultVMMemoryOverheadPercent is the fraction of an instance's memory that is taken to be lost to the hypervisor and
-// the kernel as long as nothing better is known.
+// DefaultVMMemoryOverheadPercent is the fraction of an instance's memory that hypervisor and kernel are assumed to use until a better value
+// is known.
 const DefaultVMMemoryOverheadPercent = 0.075
 
-// Settings are all that decides, besides the catalogue, what EC2's facts become as instance types. Equal settings give
-// equal instance types: see Key. The zero value is the default class: AL2023, no kubelet settings, all zones.
+// Settings determine, together with the catalogue, the instance types. Equal settings give equal instance types: see Key. The zero value is
+// the default class: AL2023, no kubelet settings, all zones.
 type Settings struct {
 	// AMIFamily is the effective AMI family. Empty means AL2023; an unknown family, Ubuntu's included, behaves as
 	// AL2.
 	AMIFamily awsv1.AMIFamily `json:"amiFamily,omitempty"`
-	// Images are the labels that each of the class's images asks of the instances it boots on. A type that none boots on
-	// can't be launched. Empty means that the images are not known, so that they keep nothing away.
+	// Images are the labels that each of the class's images requires of its instances. A type that none boots on can't be launched. Empty
+	// means that the images are unknown and exclude nothing.
 	Images [][]corev1.NodeSelectorRequirement `json:"images,omitempty"`
-	// Kubelet is the part of the kubelet's configuration that the scheduler has to know.
+	// Kubelet is the part of the kubelet's configuration that affects scheduling.
 	Kubelet Kubelet `json:"kubelet,omitzero"`
 	// BlockDevices are the class's own volumes; empty means those of the family.
 	BlockDevices []BlockDevice `json:"blockDevices,omitempty"`
-	// InstanceStorePolicy RAID0 makes node ephemeral storage of the local disks; empty leaves them alone.
+	// InstanceStorePolicy RAID0 uses the local disks as node ephemeral storage; empty leaves them unused.
 	InstanceStorePolicy awsv1.InstanceStorePolicy `json:"instanceStorePolicy,omitempty"`
-	// NetworkInterfaces the class lists. Nil and empty differ: a class with a list, even an empty one, has exactly the
-	// EFA interfaces it lists; one without has all the type offers.
+	// NetworkInterfaces that the class lists. Nil and empty differ: a class with a list, even an empty one, has exactly the EFA interfaces
+	// it lists; one without has all the type offers.
 	NetworkInterfaces []NetworkInterface `json:"networkInterfaces"`
-	// IPPrefixCount is how many address prefixes each interface is to have; 0 leaves it to EC2.
+	// IPPrefixCount is the number of address prefixes of each interface; 0 leaves it to EC2.
 	IPPrefixCount int64 `json:"ipPrefixCount,omitempty"`
 	// NestedVirtualization is true when the class asks for it.
 	NestedVirtualization bool `json:"nestedVirtualization,omitempty"`
@@ -49,47 +49,45 @@ type Settings struct {
 	ConnectionTracking bool `json:"connectionTracking,omitempty"`
 	// PlacementStrategy of the class's placement group: "cluster", "partition", "spread"; empty without a group.
 	PlacementStrategy string `json:"placementStrategy,omitempty"`
-	// PlacementGroupID of that group; empty leaves the group's labels to the caller.
+	// PlacementGroupID of that group; empty means that the caller adds the group's labels.
 	PlacementGroupID string `json:"placementGroupID,omitempty"`
-	// PlacementPartitions is how many partitions a group of strategy "partition" has; at least 0.
+	// PlacementPartitions is the number of partitions of a group of strategy "partition"; at least 0.
 	PlacementPartitions int32 `json:"placementPartitions,omitempty"`
-	// Zones that instances can be launched in, by name; nil means all of the catalogue. An ID that is given replaces
-	// the catalogue's: which zone a name means differs between accounts.
+	// Zones that instances can be launched in, by name; nil means all of the catalogue. An ID given here replaces the catalogue's: the same
+	// zone name may mean different zones in different accounts.
 	Zones []catalog.Zone `json:"zones"`
 	// VMMemoryOverheadPercent is a fraction, at least 0 and less than 1; nil means DefaultVMMemoryOverheadPercent.
 	VMMemoryOverheadPercent *float64 `json:"vmMemoryOverheadPercent,omitempty"`
-	// MemoryPrior is what is taken for the overhead when VMMemoryOverheadPercent is nil; see MemoryPriorMeasured.
+	// MemoryPrior is the estimate to use if VMMemoryOverheadPercent is nil; see MemoryPriorMeasured.
 	MemoryPrior MemoryPrior `json:"memoryPrior,omitempty"`
-	// PodDensity is how many pods the network has addresses for; nil means VPCCNI{}, secondary addresses.
+	// PodDensity says for how many pods the network has addresses; nil means VPCCNI{}, secondary addresses.
 	PodDensity PodDensity `json:"-"`
-	// FractionalGPUs has instances with a part of a GPU (g6f, gr6f) offer it as a GPU, which is what their device plugin
-	// does. Otherwise they offer none, since a pod that asks for a GPU gets no say in how much of one it is; with it, pods
-	// that need a whole GPU have to ask for LabelInstanceGPUPartition "1".
+	// FractionalGPUs makes instances with a part of a GPU (g6f, gr6f) offer it as a GPU, as their device plugin does. Otherwise they offer
+	// none, because a pod that requests a GPU can't say which share it needs. With this setting, pods that need a whole GPU must require
+	// LabelInstanceGPUPartition "1".
 	FractionalGPUs bool `json:"fractionalGPUs,omitempty"`
-	// DeviceDrivers are the drivers of Dynamic Resource Allocation that run in the cluster in place of device plugins, by the kind of their
-	// devices: {DevicesNVIDIA: NVIDIADriver}. Instances publish their devices instead of having the plugin's extended resources. Nil: none,
+	// DeviceDrivers are the drivers of Dynamic Resource Allocation that run in the cluster instead of device plugins, by kind of device:
+	// {DevicesNVIDIA: NVIDIADriver}. Instances publish their devices instead of having the plugin's extended resources. Nil means none:
 	// plugins serve all devices.
 	DeviceDrivers map[string]string `json:"deviceDrivers,omitempty"`
-	// NVIDIAMIG is true where NVIDIA's driver publishes partitions of GPUs next to whole ones (its feature gate DynamicMIG).
+	// NVIDIAMIG is true if NVIDIA's driver publishes partitions of GPUs in addition to whole ones (its feature gate DynamicMIG).
 	NVIDIAMIG bool `json:"nvidiaMIG,omitempty"`
-	// NVIDIAShares is how many claims NVIDIA's driver lets share a GPU, as its own setting consumableShares: SharesDisabled,
-	// SharesByMemory, SharesUnlimited,
-	// or a number. Not together with NVIDIAMIG.
+	// NVIDIAShares says how many claims may share a GPU, like the setting consumableShares of NVIDIA's driver: SharesDisabled,
+	// SharesByMemory, SharesUnlimited, or a number. It can't be combined with NVIDIAMIG.
 	NVIDIAShares string `json:"nvidiaShares,omitempty"`
-	// DeviceResources are names of extended resources by EC2's name of a device, for inference chips, FPGAs and media
-	// accelerators: {"U30": "xilinx.com/u30"}. EC2 and Kubernetes have no common name for these but for Qualcomm's, so
-	// others are a resource only when they are named here.
+	// DeviceResources maps EC2's name of a device to the name of its extended resource, for inference chips, FPGAs and media accelerators:
+	// {"U30": "xilinx.com/u30"}. Apart from Qualcomm's, EC2 and Kubernetes have no common names for these, so other devices are a resource
+	// only if named here.
 	DeviceResources map[string]string `json:"deviceResources,omitempty"`
-	// HugePages are quantities by resource name ("hugepages-2Mi", "hugepages-1Gi") that instances set aside at boot. They
-	// are listed as capacity, and pods get so much less ordinary memory.
+	// HugePages are quantities by resource name ("hugepages-2Mi", "hugepages-1Gi") that instances allocate at boot. They are listed as
+	// capacity, and reduce the ordinary memory for pods.
 	HugePages map[string]string `json:"hugePages,omitempty"`
 	// WithoutPodENI leaves branch interfaces out of the capacity, for clusters whose CNI does not serve them
 	// (ENABLE_POD_ENI).
 	WithoutPodENI bool `json:"withoutPodENI,omitempty"`
-	// ReservedENIs are network interfaces that pods get no addresses from; at least 0.
+	// ReservedENIs is the number of network interfaces whose addresses pods don't use; at least 0.
 	ReservedENIs int64 `json:"reservedENIs,omitempty"`
-	// DiscoveredMemory is the memory capacity in bytes that instances were seen to have, by instance type; it replaces
-	// the estimate.
+	// DiscoveredMemory is the memory capacity in bytes seen on instances, by instance type; it replaces the estimate.
 	DiscoveredMemory map[string]int64 `json:"discoveredMemory,omitempty"`
 }
 
@@ -104,7 +102,7 @@ type Kubelet struct {
 	// KubeReserved are quantities by resource name that replace the computed ones, entry by entry.
 	KubeReserved map[string]string `json:"kubeReserved,omitempty"`
 	// EvictionHard are thresholds by signal, quantities or percentages. "memory.available" and "nodefs.available"
-	// count; other signals change no schedulable resource.
+	// are used; other signals affect no schedulable resource.
 	EvictionHard map[string]string `json:"evictionHard,omitempty"`
 }
 
@@ -112,13 +110,13 @@ type Kubelet struct {
 type BlockDevice struct {
 	// DeviceName such as "/dev/xvda".
 	DeviceName string `json:"deviceName,omitempty"`
-	// SizeBytes of the volume; 0 when its snapshot decides.
+	// SizeBytes of the volume; 0 if its snapshot decides.
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
-	// Root is true for the volume the kubelet's root lies on.
+	// Root is true for the volume with the kubelet's root.
 	Root bool `json:"root,omitempty"`
 }
 
-// NetworkInterface is a network interface the class asks for.
+// NetworkInterface is a network interface that the class lists.
 type NetworkInterface struct {
 	// Card and Device are the indexes of the network card, and of the interface on it.
 	Card   int `json:"card,omitempty"`
@@ -127,12 +125,12 @@ type NetworkInterface struct {
 	EFAOnly bool `json:"efaOnly,omitempty"`
 }
 
-// Key is a text that is equal for settings that are equal, so that classes with the same inputs can share one list of
-// instance types. Settings that mean the same but are written differently may have different keys.
+// Key returns a text that is equal for equal settings, so that classes with the same inputs can share one list of instance types. Settings
+// that mean the same but are written differently may have different keys.
 func (s Settings) Key() string {
 	text, err := json.Marshal(s) // sorts maps
 	if err != nil {
-		// A fraction that is not a number, which Resolve refuses: there is nothing to share.
+		// A fraction that is not a number, which Resolve refuses: the result is never shared.
 		return fmt.Sprintf("%+v", s)
 	}
 	if s.PodDensity != nil {
@@ -156,7 +154,7 @@ func badSetting(field, format string, args ...any) error {
 	return &SettingError{Field: field, Problem: fmt.Sprintf(format, args...)}
 }
 
-// plan is Settings made ready: parsed, checked, with defaults, and with what it needs of the catalogue.
+// plan is Settings parsed, checked, and completed with defaults and facts of the catalogue.
 type plan struct {
 	Settings
 	family         family
@@ -172,7 +170,7 @@ type plan struct {
 	zones          []zoneUse
 }
 
-// zoneUse says, for a zone of the catalogue, whether it can be used and under which ID.
+// zoneUse says whether a zone of the catalogue can be used and under which ID.
 type zoneUse struct {
 	name, id string
 	usable   bool
@@ -245,7 +243,7 @@ func (p *plan) prepareImages() error {
 	return nil
 }
 
-// prepareDevices checks the names of extended resources, and reads the huge pages.
+// prepareDevices checks the names of extended resources, and parses the huge pages.
 func (p *plan) prepareDevices() error {
 	if err := checkDrivers(p.DeviceDrivers); err != nil {
 		return err
@@ -254,7 +252,7 @@ func (p *plan) prepareDevices() error {
 		return err
 	}
 	for _, device := range slices.Sorted(maps.Keys(p.DeviceResources)) {
-		// A name without a domain would be one of Kubernetes' own resources.
+		// A name without a domain would be a resource of Kubernetes itself.
 		name := p.DeviceResources[device]
 		if !strings.Contains(name, "/") || strings.ContainsAny(name, "=,") || len(validation.IsQualifiedName(name)) > 0 {
 			return badSetting("deviceResources["+device+"]", "must be the name of an extended resource such as %q, is %q", "example.com/fpga", name)

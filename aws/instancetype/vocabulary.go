@@ -7,12 +7,11 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// ebsZoneLabel is the key under which the EBS CSI driver tells the zone of its volumes.
+// ebsZoneLabel is the key under which the EBS CSI driver states the zone of its volumes.
 const ebsZoneLabel = "topology.ebs.csi.aws.com/zone"
 
-// Vocabulary is what AWS declares about label keys, the common part (requirements.CoreVocabulary) included: the labels
-// that instance types state, the domain that is AWS's own, and the EBS CSI driver's name for the zone. The result is
-// the caller's.
+// Vocabulary returns AWS's label keys together with the common ones (requirements.CoreVocabulary): the labels that instance types state,
+// AWS's own domain, and the EBS CSI driver's name for the zone. The caller owns the result.
 func Vocabulary() requirements.Vocabulary {
 	return requirements.CoreVocabulary().Merge(requirements.Vocabulary{
 		WellKnown:         append(awsv1.WellKnownLabels(), LabelInstanceGPUPartition),

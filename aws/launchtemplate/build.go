@@ -17,10 +17,10 @@ import (
 
 // Result is the answer to a request.
 type Result struct {
-	// Templates that the claim's instance may be launched from; at least one. A type is served by one of them, or, if it
-	// has several capacity reservations, by one for each.
+	// Templates that the claim's instance may be launched from; at least one. Each type has one template, or, if it has several capacity
+	// reservations, one for each.
 	Templates []Template
-	// Unserved are the instance types that no template is for, by name.
+	// Unserved are the instance types without a template, by name.
 	Unserved []Unserved
 }
 
@@ -32,26 +32,25 @@ type Unserved struct {
 	Reason string
 }
 
-// Reasons that errors of Build carry for a NodeClaim's condition, in a cloudprovider.CreateError.
+// Reasons in errors of Build for a NodeClaim's condition, in a cloudprovider.CreateError.
 const (
 	// ReasonNoImage: no image of the class boots on any of the instance types.
 	ReasonNoImage = "NoCompatibleImage"
 	// ReasonUserDataMalformed: the class's own user data breaks the format of its family.
 	ReasonUserDataMalformed = awsv1.ReasonUserDataMalformed
-	// ReasonUserDataTooLarge: the user data is longer than EC2 takes.
+	// ReasonUserDataTooLarge: the user data is longer than EC2 allows.
 	ReasonUserDataTooLarge = awsv1.ReasonUserDataSizeLimitExceeded
-	// ReasonUserDataSettings: a setting of the cluster, the class or the claim can't be put into user data.
+	// ReasonUserDataSettings: a setting of the cluster, the class or the claim is invalid in user data.
 	ReasonUserDataSettings = "UserDataSettingsInvalid"
 )
 
 // Build makes the templates that a claim needs. Equal requests give equal results, byte for byte, whatever the order of
 // instance types, images of one id, security groups and maps.
 //
-// A class whose status says too little, and a service range that is not known, are a
-// cloudprovider.NodeClassNotReadyError. A class that no instance of these types can boot with, and user data that can't be
-// made, are a cloudprovider.CreateError with one of the reasons above; a *userdata.MalformedError, *userdata.TooLargeError
-// or *NoImageError is inside. A reserved launch for which no reservation has room is a
-// cloudprovider.InsufficientCapacityError.
+// If a class's status is incomplete, or the service range is unknown, the error is a cloudprovider.NodeClassNotReadyError. If no instance
+// of these types can boot with the class, or user data can't be made, it is a cloudprovider.CreateError with one of the reasons above,
+// which wraps a *userdata.MalformedError, *userdata.TooLargeError or *NoImageError. If no reservation has room for a reserved launch, it is
+// a cloudprovider.InsufficientCapacityError.
 func Build(r Request) (Result, error) {
 	p, err := prepare(r)
 	if err != nil {
@@ -78,7 +77,7 @@ func Build(r Request) (Result, error) {
 	return result, nil
 }
 
-// nothing is the error of a request that no template serves.
+// nothing returns the error for a request without any template.
 func (p *plan) nothing(unserved []Unserved) error {
 	for _, t := range p.InstanceTypes {
 		if _, ok := p.imageFor(t); ok {
@@ -144,8 +143,8 @@ func (p *plan) userData(g group, found *image) (userdata.Rendered, error) {
 		fmt.Sprintf("the user data of node class %q can't be made: %v", p.NodeClass.Name, err), err)
 }
 
-// labels the node joins with. Without the last one the taints that the kubelet registers by itself would be
-// added a second time, after somebody may already have taken them away.
+// labels returns the labels with which the node joins. Without the last label, the kubelet's own taints would be added a second time, after
+// they may have been removed.
 func (p *plan) labels() map[string]string {
 	labels := maps.Clone(p.NodeClaim.Labels)
 	if labels == nil {
@@ -158,7 +157,7 @@ func (p *plan) labels() map[string]string {
 	return labels
 }
 
-// taints the node joins with: the claim's, its start-up taints, and the one that says it isn't registered yet.
+// taints returns the taints with which the node joins: the claim's, its start-up taints, and the one for unregistered nodes.
 func (p *plan) taints() []corev1.Taint {
 	taints := slices.Concat(p.NodeClaim.Spec.Taints, p.NodeClaim.Spec.StartupTaints)
 	unregistered := corev1.Taint{Key: v1.UnregisteredTaintKey, Effect: corev1.TaintEffectNoExecute}

@@ -15,31 +15,30 @@ const (
 	IPv6 IPFamily = "IPv6"
 )
 
-// Cluster is what nodes must know about the cluster that they join.
+// Cluster contains what nodes must know about the cluster that they join.
 type Cluster struct {
 	// Name of the cluster; it is part of every tag. Required.
 	Name string `json:"name"`
 	// Endpoint is the URL of the API server. Required except for images of family Custom.
 	Endpoint string `json:"endpoint,omitempty"`
-	// CABundle is the certificate authority of the API server, PEM in base64. Empty when it is not known.
+	// CABundle is the certificate authority of the API server, PEM in base64. Empty if unknown.
 	CABundle string `json:"caBundle,omitempty"`
-	// ServiceCIDR is the range of the cluster's service addresses. AL2023 can't do without.
+	// ServiceCIDR is the range of the cluster's service addresses. AL2023 requires it.
 	ServiceCIDR string `json:"serviceCIDR,omitempty"`
-	// DNS is the address of the cluster's DNS service, for classes that give none. Empty when it is not known.
+	// DNS is the address of the cluster's DNS service, for classes that state none. Empty if unknown.
 	DNS string `json:"dns,omitempty"`
-	// IPFamily of the cluster. Empty reads as that of DNS, else of ServiceCIDR, else of the class's own clusterDNS, else
-	// IPv4.
+	// IPFamily of the cluster. Empty means that of DNS, else of ServiceCIDR, else of the class's own clusterDNS, else IPv4.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
-	// Region the templates are for, "us-east-1". Some regions lack members of the API. Empty: none of these.
+	// Region of the templates, "us-east-1". In some regions the API lacks some members. Empty means none of these.
 	Region string `json:"region,omitempty"`
-	// Tags are put on everything that is made, unless the class has the same key. Nil: none.
+	// Tags are set on everything that is created, unless the class has the same key. Nil means none.
 	Tags map[string]string `json:"tags,omitempty"`
-	// IgnoreReservations leaves it to EC2 how capacity reservations are used. Otherwise reserved launches use the
-	// reservation they are for, and no other launch uses any.
+	// IgnoreReservations leaves the use of capacity reservations to EC2. Otherwise reserved launches use their reservation, and other
+	// launches use none.
 	IgnoreReservations bool `json:"ignoreReservations,omitempty"`
 }
 
-// ipv6 says whether the cluster is an IPv6 cluster. clusterDNS is what the class says itself.
+// ipv6 reports whether the cluster is an IPv6 cluster. clusterDNS is the class's own setting.
 func (c *Cluster) ipv6(clusterDNS []string) (bool, error) {
 	switch c.IPFamily {
 	case IPv4, IPv6:

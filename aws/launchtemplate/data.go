@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/aws/launchtemplate/userdata"
 )
 
-// data is the content of a template for EC2.
+// data returns the content of a template for EC2.
 func (p *plan) data(g group, rendered userdata.Rendered) (*ec2types.RequestLaunchTemplateData, error) {
 	spec := &p.NodeClass.Spec
 	userData, profile := rendered.Base64(), p.instanceProfile()
@@ -47,7 +47,7 @@ func (p *plan) data(g group, rendered userdata.Rendered) (*ec2types.RequestLaunc
 	return data, nil
 }
 
-// placement is the tenancy, and the placement group with its partition.
+// placement returns the tenancy, and the placement group with its partition.
 func (p *plan) placement() (*ec2types.LaunchTemplatePlacementRequest, error) {
 	placement := &ec2types.LaunchTemplatePlacementRequest{Tenancy: ec2types.TenancyDefault}
 	if tenancy := p.want.Get(awsv1.LabelInstanceTenancy); !tenancy.Has(awsv1.TenancyDefault) && tenancy.Has(awsv1.TenancyDedicated) {
@@ -72,8 +72,8 @@ func (p *plan) placement() (*ec2types.LaunchTemplatePlacementRequest, error) {
 	return placement, nil
 }
 
-// metadataOptions are the class's with defaults filled in. Tags in the metadata are always
-// off: an account may turn them on for all, and the keys of ours are none that it takes.
+// metadataOptions returns the class's options, completed with defaults. Tags in the metadata are always off: an account may turn them on
+// for all instances, but the keys of our tags are invalid there.
 func (p *plan) metadataOptions() *ec2types.LaunchTemplateInstanceMetadataOptionsRequest {
 	class := &awsv1.EC2NodeClass{}
 	class.Spec.MetadataOptions = p.NodeClass.Spec.MetadataOptions.DeepCopy()
@@ -93,15 +93,14 @@ func (p *plan) metadataOptions() *ec2types.LaunchTemplateInstanceMetadataOptions
 	return request
 }
 
-// regionsWithoutMetadataIPv6 are those whose API lacks the member.
+// regionsWithoutMetadataIPv6 are the regions whose API lacks the member.
 func regionsWithoutMetadataIPv6() []string {
 	return []string{
 		"us-iso-east-1", "us-iso-west-1", "us-isob-east-1", "us-isob-west-1", "us-isof-south-1", "us-isof-east-1",
 	}
 }
 
-// reservation says how capacity reservations are used. "none" keeps instances that nobody planned for
-// a reservation out of open ones.
+// reservation sets how capacity reservations are used. "none" keeps instances that were not planned for a reservation out of open ones.
 func (p *plan) reservation(data *ec2types.RequestLaunchTemplateData, r CapacityReservation) {
 	if p.Cluster.IgnoreReservations {
 		return
@@ -124,8 +123,7 @@ func (p *plan) reservation(data *ec2types.RequestLaunchTemplateData, r CapacityR
 	}
 }
 
-// tagSpecifications are the tags of what EC2 makes by the template alone; those of instances and volumes come with the
-// launch.
+// tagSpecifications returns the tags of resources that EC2 creates only by the template; the launch sets those of instances and volumes.
 func (p *plan) tagSpecifications() []ec2types.LaunchTemplateTagSpecificationRequest {
 	specifications := []ec2types.LaunchTemplateTagSpecificationRequest{{ResourceType: ec2types.ResourceTypeNetworkInterface, Tags: p.tags}}
 	if p.CapacityType == v1.CapacityTypeSpot {

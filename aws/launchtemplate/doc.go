@@ -16,13 +16,13 @@
 //	}
 //
 // One claim may need several templates: the image, the number of pods, the EFA interfaces and the capacity reservation
-// are part of a template, and the claim's instance types may differ in them. Types that agree share one.
+// are part of a template, and the claim's instance types may differ in them. Types that need the same template share one.
 //
-// A template's name is made from its content, so that equal templates are one and a changed one is new. Names change
-// between versions of this package only together with NameVersion.
+// A template's name is derived from its content, so equal templates have one name and a changed one has a new name. Names change between
+// versions of this package only if NameVersion changes.
 //
-// The provider (package aws) creates them, keeps them for as long as they are used and deletes them; package userdata in
-// this folder has the formats of user data.
+// The provider (package aws) creates the templates, keeps them while they are used and deletes them; package userdata in this folder has
+// the formats of user data.
 //
 // # Differences from Karpenter
 //
@@ -30,7 +30,7 @@
 //
 // # Secrets
 //
-// User data may hold secrets: a Template shows only its name and size to fmt and log/slog.
+// User data may contain secrets: a Template shows only its name and size to fmt and log/slog.
 //
 // Stability: beta.
 package launchtemplate

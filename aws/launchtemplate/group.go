@@ -17,20 +17,20 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// group is all that may differ between the templates of one request; equal groups share a template. What a
-// family does not write into its user data is left at zero, so that it sets no types apart.
+// group contains everything that may differ between the templates of one request; equal groups share a template. Values that a family does
+// not write into its user data stay zero, so that types don't differ in them.
 type group struct {
 	imageID string
 	efas    int32
 	maxPods int32
-	// hasMaxPods: a limit is known.
+	// hasMaxPods means that a limit is known.
 	hasMaxPods bool
 	// kubeReserved and systemReserved are written as key=value, sorted, so that groups can be compared.
 	kubeReserved, systemReserved string
 	reservation                  CapacityReservation
 }
 
-// compare orders groups, so that templates come in the same order each time.
+// compare orders groups, so that templates always come in the same order.
 func (g group) compare(o group) int {
 	return cmp.Or(
 		cmp.Compare(g.imageID, o.imageID),
@@ -42,13 +42,13 @@ func (g group) compare(o group) int {
 	)
 }
 
-// members are the types of a group, and the image they boot from.
+// members are the types of a group, and their image.
 type members struct {
 	image *image
 	types []*cloudprovider.InstanceType
 }
 
-// groups sorts the instance types into groups, and says of those in none why.
+// groups assigns the instance types to groups, and explains why others are in none.
 func (p *plan) groups() (map[group]*members, []Unserved, error) {
 	all := make(map[group]*members)
 	var unserved []Unserved
@@ -82,7 +82,8 @@ func (p *plan) groups() (map[group]*members, []Unserved, error) {
 	return all, unserved, nil
 }
 
-// efasOf is how many EFA interfaces instances of the type get: all, if the claim's pods ask for some, of the device plugin or of a driver.
+// efasOf is the number of EFA interfaces of instances of the type: all, if the claim's pods request some, from the device plugin or from a
+// driver.
 func (p *plan) efasOf(t *cloudprovider.InstanceType) int64 {
 	count := int64(0)
 	if p.efa {
@@ -123,14 +124,14 @@ func (p *plan) groupOf(t *cloudprovider.InstanceType, found *image) (group, erro
 }
 
 const (
-	// maxInterfaces is beyond what any machine has, and far from overflowing.
+	// maxInterfaces is more than any instance has, and far from overflowing.
 	maxInterfaces = 1 << 10
 	// maxPodLimit likewise.
 	maxPodLimit = 1 << 30
 )
 
-// reserved writes one of the class's reserved blocks for a type. What is no quantity is an expression, and its result is
-// what the type was planned with, so that the scheduler and the node see the same numbers.
+// reserved writes one of the class's reserved blocks for a type. A value that is no quantity is an expression. Its result is the value that
+// the type was planned with, so that the scheduler and the node see the same numbers.
 func (p *plan) reserved(name string, block map[string]string, t *cloudprovider.InstanceType, planned corev1.ResourceList) (string, error) {
 	entries := make([]string, 0, len(block))
 	for _, key := range slices.Sorted(maps.Keys(block)) {
@@ -148,7 +149,7 @@ func (p *plan) reserved(name string, block map[string]string, t *cloudprovider.I
 	return strings.Join(entries, ","), nil
 }
 
-// unreserved is the map that reserved wrote; nil when it is empty.
+// unreserved returns the map that reserved wrote; nil if it is empty.
 func unreserved(text string) map[string]string {
 	if text == "" {
 		return nil
@@ -161,8 +162,8 @@ func unreserved(text string) map[string]string {
 	return block
 }
 
-// reservationsOf are the reservations that an instance of the type may be launched into: those that the claim allows and
-// that have room, each once.
+// reservationsOf returns the reservations into which an instance of the type may be launched: those that the claim allows and that have
+// room, each once.
 func (p *plan) reservationsOf(t *cloudprovider.InstanceType) ([]CapacityReservation, error) {
 	byID := make(map[string]CapacityReservation)
 	for o := range t.OfferingsWithRoom() {

@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// ImageFor is the id of the image that instances of a type boot from now: the first of the class's status that boots on it.
-// It is empty when none does. The error is about a status that can't be read.
+// ImageFor returns the id of the image from which instances of a type boot now: the first in the class's status that boots on it. It is
+// empty if none does. It returns an error for an invalid status.
 func ImageFor(class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType) (string, error) {
 	if class == nil || t == nil {
 		return "", nil

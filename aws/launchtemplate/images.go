@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// image is an entry of the class's status, and which instance types it boots on.
+// image is an image in the class's status, with the instance types on which it boots.
 type image struct {
 	awsv1.AMI
 	want requirements.Set
@@ -31,7 +31,7 @@ func parseImages(amis []awsv1.AMI) ([]image, error) {
 	return images, nil
 }
 
-// imageFor is the first image that boots on the type.
+// imageFor returns the first image that boots on the type.
 func (p *plan) imageFor(t *cloudprovider.InstanceType) (*image, bool) {
 	for i := range p.images {
 		if t.Requirements.Compatible(p.images[i].want, nil) == nil {
@@ -41,8 +41,8 @@ func (p *plan) imageFor(t *cloudprovider.InstanceType) (*image, bool) {
 	return nil, false
 }
 
-// bottlerocketVersion finds out the version of Bottlerocket that an image holds: the alias's, else that of the
-// image's own name, else one that the terms or another image mention. Empty when nothing tells.
+// bottlerocketVersion returns the Bottlerocket version of an image: from the alias, else from the image's own name, else from the terms or
+// another image. It is empty if unknown.
 func bottlerocketVersion(class *awsv1.EC2NodeClass, used *image) string {
 	if alias, ok := class.Spec.Alias(); ok {
 		return alias.Version
@@ -63,7 +63,7 @@ func bottlerocketVersion(class *awsv1.EC2NodeClass, used *image) string {
 	return ""
 }
 
-// versionIn is the first piece of a name between hyphens that looks like v1.46.0.
+// versionIn returns the first part of a name between hyphens that looks like v1.46.0.
 func versionIn(name string) string {
 	for piece := range strings.SplitSeq(name, "-") {
 		if strings.HasPrefix(piece, "v") && strings.Contains(piece, ".") {

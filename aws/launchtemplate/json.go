@@ -7,8 +7,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// MarshalJSON writes the template as "aws ec2 create-launch-template --cli-input-json" takes it, without members that
-// are not set. User data, which may be secret, is part of it.
+// MarshalJSON writes the template as input of "aws ec2 create-launch-template --cli-input-json", without unset members. User data, which
+// may be secret, is part of it.
 func (t Template) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(struct {
 		LaunchTemplateName string
@@ -25,13 +25,12 @@ func (t Template) MarshalJSON() ([]byte, error) {
 	return json.Marshal(pruned(value))
 }
 
-// TagSpecifications are the template's own tags as CreateLaunchTemplate takes them. The caller owns the list, its tags
-// are shared.
+// TagSpecifications returns the template's own tags for CreateLaunchTemplate. The caller owns the list; its tags are shared.
 func (t Template) TagSpecifications() []ec2types.TagSpecification {
 	return []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: t.Tags}}
 }
 
-// pruned is a JSON value without members that are null, the empty text, or empty themselves. A tag's value stays.
+// pruned removes members of a JSON value that are null, empty texts, or empty themselves. Values of tags stay.
 func pruned(value any) any {
 	switch v := value.(type) {
 	case []any:

@@ -11,15 +11,14 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// NamePrefix is what the names of all templates begin with.
+// NamePrefix begins the names of all templates.
 const NamePrefix = "karpenter.k8s.aws/"
 
-// NameVersion is hashed into every name. It changes when the same request is to give other names.
+// NameVersion is hashed into every name. It changes when the same request must get new names.
 const NameVersion = "drawknife-v1"
 
-// nameOf is a template's name: the prefix and 64 bits of a hash of the template's content, as a decimal number. The order of lists,
-// which means nothing in this data, does not matter; members that are left out don't count, so that a newer SDK gives the same
-// names.
+// nameOf returns a template's name: the prefix and 64 bits of a hash of the template's content, as a decimal number. The order of lists,
+// which has no meaning in this data, does not matter; missing members don't count, so a newer SDK gives the same names.
 func nameOf(data *ec2types.RequestLaunchTemplateData, tags []ec2types.Tag) (string, error) {
 	text, err := json.Marshal(struct {
 		Version string
@@ -41,8 +40,7 @@ func nameOf(data *ec2types.RequestLaunchTemplateData, tags []ec2types.Tag) (stri
 	return NamePrefix + strconv.FormatUint(binary.BigEndian.Uint64(sum[:8]), 10), nil
 }
 
-// sortLists is a JSON value whose lists are sorted by what their elements are written as. Objects are written sorted by
-// key anyway.
+// sortLists sorts the lists of a JSON value by the JSON text of their elements. Objects are always written sorted by key.
 func sortLists(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

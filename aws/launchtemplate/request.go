@@ -12,56 +12,56 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Request has the input for launch templates. It is not changed.
+// Request is the input for launch templates. It is not changed.
 type Request struct {
 	// Cluster the nodes join.
 	Cluster Cluster
-	// NodeClass of the nodes. Its status tells the images, the security groups and the instance profile (of the latter
-	// the spec will do); all three are required. Required.
+	// NodeClass of the nodes. Its status states the images, the security groups and the instance profile (for the latter, the spec is
+	// enough); all three are required. Required.
 	NodeClass *awsv1.EC2NodeClass
-	// NodeClaim to launch an instance for: its labels and taints, whether its pods ask for EFA or enclaves, the tenancy, the
-	// reservations and the partition it allows. Nil means a claim without any of that.
+	// NodeClaim to launch an instance for: its labels and taints, whether its pods request EFA or enclaves, and the tenancy, the
+	// reservations and the partition that it allows. Nil means a claim without any of that.
 	NodeClaim *v1.NodeClaim
-	// InstanceTypes the claim may become. At least one.
+	// InstanceTypes that the claim allows. At least one.
 	InstanceTypes []*cloudprovider.InstanceType
 	// CapacityType the instance is bought as: see the CapacityType constants of api/v1. Required.
 	CapacityType string
 	// PlacementGroupID is the group the class selects; empty for none.
 	PlacementGroupID string
-	// Extend may add what a node class has no field for (licences, a key pair, hibernation) to the data of each template,
-	// before the name is made from it. It has to be a pure function, and sets members instead of writing through the
-	// pointers that are there, which other templates share. Nil adds nothing.
+	// Extend may add settings that a node class has no field for (licences, a key pair, hibernation) to the data of each template, before
+	// its name is computed. It must be a pure function, and must set members instead of writing through existing pointers, which other
+	// templates share. Nil adds nothing.
 	Extend func(data *ec2types.RequestLaunchTemplateData)
 }
 
-// CapacityReservation is a reservation that a template's instances are launched into.
+// CapacityReservation is a reservation into which a template's instances are launched.
 type CapacityReservation struct {
 	// ID is "cr-…".
 	ID string `json:"id"`
 	// Type of the reservation.
 	Type awsv1.CapacityReservationType `json:"type"`
-	// Interruptible says that its owner may take instances back.
+	// Interruptible means that its owner may reclaim instances.
 	Interruptible bool `json:"interruptible,omitempty"`
 }
 
-// Resources of claims that change a template.
+// Resources in claims that change a template.
 const (
-	// ResourceEFA is asked for by pods that use Elastic Fabric Adapters.
+	// ResourceEFA is requested by pods that use Elastic Fabric Adapters.
 	ResourceEFA = "vpc.amazonaws.com/efa"
-	// ResourceNitroSandbox is asked for by pods that run Nitro enclaves.
+	// ResourceNitroSandbox is requested by pods that run Nitro enclaves.
 	ResourceNitroSandbox = "eks.amazonaws.com/nitro-sandbox"
-	// ResourceNIPSlots is what releases 1.14.0 and 1.14.1 of Karpenter call the same.
+	// ResourceNIPSlots is the name of the same resource in releases 1.14.0 and 1.14.1 of Karpenter.
 	ResourceNIPSlots = "eks.amazonaws.com/nip-slots"
 )
 
-// plan is a request made ready: everything that all its templates have in common.
+// plan is a prepared request: everything that all its templates have in common.
 type plan struct {
 	Request
 	family awsv1.AMIFamily
 	want   requirements.Set
 	ipv6   bool
 	efa    bool
-	// drivers are those of devices that the claim was planned with.
+	// drivers are the device drivers that the claim was planned with.
 	drivers []string
 	images  []image
 	tags    []ec2types.Tag
@@ -74,7 +74,7 @@ func prepare(r Request) (*plan, error) {
 	if r.NodeClaim == nil {
 		r.NodeClaim = &v1.NodeClaim{}
 	}
-	// What is made shares nothing with the caller's object.
+	// The result shares nothing with the caller's object.
 	r.NodeClass = r.NodeClass.DeepCopy()
 	p := &plan{Request: r, family: r.NodeClass.Spec.EffectiveAMIFamily()}
 	if r.Cluster.Name == "" {
@@ -110,7 +110,7 @@ func prepare(r Request) (*plan, error) {
 	return p, nil
 }
 
-// ready finds out whether the class says all that a template needs.
+// ready checks whether the class has everything that a template needs.
 func (p *plan) ready() error {
 	status := &p.NodeClass.Status
 	switch {
@@ -134,13 +134,13 @@ func (p *plan) instanceProfile() string {
 	return ""
 }
 
-// asks says whether the claim's pods ask for a resource.
+// asks reports whether the claim's pods request a resource.
 func (p *plan) asks(resource corev1.ResourceName) bool {
 	quantity, ok := p.NodeClaim.Spec.Resources.Requests[resource]
 	return ok && quantity.Sign() > 0
 }
 
-// failed says whose templates could not be made.
+// failed adds to an error whose templates could not be made.
 func (p *plan) failed(err error) error {
 	return fmt.Errorf("launch templates of node class %q: %w", p.NodeClass.Name, err)
 }

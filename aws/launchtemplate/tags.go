@@ -9,9 +9,9 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// Tags are those of everything that is made for a launch: the cluster's, overridden by the class's, overridden by those
-// that say whose it is. nodePool is v1.PoolKey.String: launch templates are of one kind whatever the generation of the
-// pool, so that they are found and deleted by one rule. The caller owns the map.
+// Tags returns the tags of everything that a launch creates: the cluster's, overridden by the class's, overridden by those that identify
+// the owner. nodePool is v1.PoolKey.String: launch templates have the same tags for all generations of pools, so that one rule finds and
+// deletes them. The caller owns the map.
 func Tags(cluster Cluster, class *awsv1.EC2NodeClass, nodePool string) map[string]string {
 	if class == nil {
 		return nil
@@ -26,7 +26,7 @@ func Tags(cluster Cluster, class *awsv1.EC2NodeClass, nodePool string) map[strin
 	return tags
 }
 
-// sortedTags writes tags as EC2 wants them, by key.
+// sortedTags converts tags for EC2, sorted by key.
 func sortedTags(tags map[string]string) []ec2types.Tag {
 	list := make([]ec2types.Tag, 0, len(tags))
 	for _, key := range slices.Sorted(maps.Keys(tags)) {

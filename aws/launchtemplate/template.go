@@ -10,31 +10,31 @@ import (
 	"github.com/drawknife/drawknife/aws/launchtemplate/userdata"
 )
 
-// Template is one launch template. Nobody may change it once it was made: it may be shared.
+// Template is one launch template. It may be shared: nobody may change it.
 type Template struct {
-	// Name is made from the content.
+	// Name is derived from the content.
 	Name string
 	// Data is the content of the template for EC2.
 	Data *ec2types.RequestLaunchTemplateData
 	// Tags of the template itself, by key.
 	Tags []ec2types.Tag
-	// UserData is that of Data, not encoded, with warnings about it.
+	// UserData of Data, not encoded, with warnings about it.
 	UserData userdata.Rendered
-	// ImageID is the image its instances boot from.
+	// ImageID is the image from which its instances boot.
 	ImageID string
-	// InstanceTypes are the names of the types it serves, sorted. They are no part of the content.
+	// InstanceTypes are the names of its types, sorted. They are not part of the content.
 	InstanceTypes []string
-	// CapacityType its instances are bought as.
+	// CapacityType of its instances.
 	CapacityType string
 	// MaxPods is the pod limit in the user data; 0 if it has none.
 	MaxPods int32
-	// EFAs is how many EFA interfaces the claim's pods get; 0 when they ask for none or the class lists interfaces.
+	// EFAs is the number of EFA interfaces that the claim's pods get; 0 if they request none or the class lists interfaces.
 	EFAs int32
-	// Reservation its instances are launched into; nil for none.
+	// Reservation into which its instances are launched; nil for none.
 	Reservation *CapacityReservation
 }
 
-// String is the name, the image and the number of types: nothing that may be secret.
+// String returns the name, the image and the number of types, but nothing that may be secret.
 func (t Template) String() string {
 	return fmt.Sprintf("launch template %s: image %s, %s, %d instance types, %v", t.Name, t.ImageID, t.CapacityType, len(t.InstanceTypes), t.UserData)
 }
@@ -42,7 +42,7 @@ func (t Template) String() string {
 // GoString is String.
 func (t Template) GoString() string { return t.String() }
 
-// LogValue is what String tells, in parts.
+// LogValue returns the parts of String.
 func (t Template) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.String("name", t.Name), slog.String("image", t.ImageID), slog.String("capacityType", t.CapacityType),

@@ -130,7 +130,7 @@ func (s *EC2NodeClassSpec) VolumeTypes() []string {
 
 // DefaultBlockDeviceMappings returns the volumes of a family when the node class has no mapping of its own: encrypted gp3, the one
 // that holds the kubelet's files last. It is nil for Custom, whose image decides; an unknown family gets the volumes of AL2. The
-// slice and what it points to are the caller's.
+// caller owns the slice and what it points to.
 func DefaultBlockDeviceMappings(family AMIFamily) []BlockDeviceMapping {
 	volume := func(device, size string) BlockDeviceMapping {
 		encrypted, kind, quantity := true, VolumeTypeGP3, resource.MustParse(size)

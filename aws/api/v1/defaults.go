@@ -1,7 +1,7 @@
 package v1
 
 // DefaultMetadataOptions returns the default metadata options: the service is on, only over IPv4, tokens are required, and the hop
-// limit of 1 keeps answers in the instance's own network. What it points to is the caller's.
+// limit of 1 keeps answers in the instance's own network. The caller owns what it points to.
 func DefaultMetadataOptions() *MetadataOptions {
 	endpoint, ipv6, hops, tokens := Enabled, Disabled, int64(1), HTTPTokensRequired
 	return &MetadataOptions{
@@ -13,7 +13,7 @@ func DefaultMetadataOptions() *MetadataOptions {
 }
 
 // Default sets unset fields: each member of the metadata options, and in the status the kind and state of each capacity
-// reservation. Nothing that is set is changed; applying it twice is applying it once. The AMI family and the volumes are not set,
+// reservation. Values that are set stay unchanged; applying it twice has no further effect. The AMI family and the volumes are not set,
 // because they are derived: see EffectiveAMIFamily and DefaultBlockDeviceMappings.
 func (c *EC2NodeClass) Default() {
 	if c.Spec.MetadataOptions == nil {

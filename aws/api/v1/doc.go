@@ -1,9 +1,8 @@
-// Package v1 holds AWS's node class, EC2NodeClass of the API group karpenter.k8s.aws: everything about a pool's instances
-// that is EC2's own business (subnets, security groups, images, user data, volumes, the instance's role). It brings the
-// kind's defaults, validation, conditions, the drift hash, and the label keys that AWS knows. It makes no AWS calls and
-// imports no AWS SDK.
+// Package v1 contains AWS's node class, EC2NodeClass of the API group karpenter.k8s.aws: everything about a pool's instances that is
+// specific to EC2 (subnets, security groups, images, user data, volumes, the instance's role). It also contains the kind's defaults,
+// validation, conditions, the drift hash, and AWS's label keys. It makes no AWS calls and imports no AWS SDK.
 //
-// The smallest real use: read a manifest, fill in what it leaves out, and say what is wrong with it.
+// The smallest real use: read a manifest, set defaults, and report what is wrong with it.
 //
 //	var class awsv1.EC2NodeClass
 //	if err := yaml.UnmarshalStrict(manifest, &class); err != nil {
@@ -14,27 +13,26 @@
 //		return errs.ToAggregate()
 //	}
 //
-// Validate refuses what the API server would refuse, and what Karpenter's controller would refuse later. Whether
-// subnets, images or roles exist is for package aws to find out.
+// Validate refuses what the API server would refuse, and what Karpenter's controller would refuse later. Package aws checks whether
+// subnets, images or roles exist.
 //
 // # Deliberate differences
 //
-//   - Defaults are a function, not only the API server's business, and there is one set of them.
-//   - A malformed alias is an error, never the end of the process; it has exactly one @.
-//   - A selector list with one bad term among good ones is refused, as is an SSM parameter next to an id or an alias.
+//   - There is one set of defaults, available as a function in addition to the API server's.
+//   - A malformed alias is an error, never a panic; it has exactly one @.
+//   - A selector list with one bad term among good ones is refused, and so is an SSM parameter together with an id or an alias.
 //   - Volumes may have any size from 1G to 64Ti, and a mapping needs its ebs block.
-//   - Of the kubelet block all errors are reported, not only the first wrong type.
-//   - Expressions in the kubelet block are told apart from numbers and refused unless the provider says it acts on them;
-//     the language is none of this package's.
-//   - Labels are data that a provider declares; nothing is registered anywhere.
-//   - Classes of v1beta1 are nothing to this package: only v1 is managed, and what older manifests become is said where
-//     they are converted. Its reserved tags are refused as v1's are.
-//   - Numbers of the drift hash are our own, with a version of their own; printer columns, short names and the like are
-//     in the CRD.
+//   - All errors of the kubelet block are reported, not only the first wrong type.
+//   - Expressions in the kubelet block are distinguished from numbers and refused unless the provider supports them; this package does not
+//     interpret them.
+//   - Labels are data that a provider declares; there is no global registry.
+//   - This package does not handle v1beta1 classes: only v1 is managed, and the packages that convert older manifests describe the results.
+//     Reserved tags of v1beta1 are refused like those of v1.
+//   - The drift hash has its own version and differs from Karpenter's; printer columns, short names and the like are in the CRD.
 //
 // # Concurrency
 //
-// An object may be read by many goroutines at once as long as nobody changes it.
+// Goroutines may read an object concurrently as long as nobody changes it.
 //
 // Stability: stable.
 package v1

@@ -4,8 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// EC2NodeClass is what pools on EC2 refer to for all that is EC2's own business. Several pools may share one. It is
-// cluster-scoped.
+// EC2NodeClass contains the settings of pools that are specific to EC2. Several pools may share one. It is cluster-scoped.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=ec2nodeclasses,scope=Cluster,categories=karpenter,shortName={ec2nc,ec2ncs}
@@ -20,7 +19,7 @@ type EC2NodeClass struct {
 
 	// Spec is what the user wants.
 	Spec EC2NodeClassSpec `json:"spec"`
-	// Status is what was found in the account; a manifest has none.
+	// Status is what was found in the account; manifests have none.
 	// +optional
 	Status EC2NodeClassStatus `json:"status,omitzero"`
 }
@@ -32,7 +31,7 @@ type EC2NodeClassList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
 
-	// Items are the node classes; their order carries no meaning.
+	// Items are the node classes; their order does not matter.
 	Items []EC2NodeClass `json:"items"`
 }
 
@@ -43,7 +42,7 @@ type EC2NodeClassList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.amiFamily) || self.amiFamily == 'Custom' || self.amiSelectorTerms.all(x, !has(x.alias) || x.alias.startsWith(self.amiFamily.lowerAscii() + '@'))",message="amiFamily contradicts the alias: leave it out, or write the alias' family or Custom"
 // +kubebuilder:validation:XValidation:rule="!has(self.associatePublicIPAddress) || !self.associatePublicIPAddress || !has(self.networkInterfaces) || size(self.networkInterfaces) <= 1",message="EC2 gives a public address only to an instance with a single interface"
 type EC2NodeClassSpec struct {
-	// SubnetSelectorTerms select the subnets instances may be launched in. Required, 1 to 30.
+	// SubnetSelectorTerms select the subnets in which instances may be launched. Required, 1 to 30.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=30
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id))",message="a term must select by one of tags, id"
@@ -62,7 +61,7 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id) || has(x.instanceMatchCriteria))",message="a term must select by one of tags, id, instanceMatchCriteria"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.id) && (has(x.tags) || has(x.ownerID) || has(x.instanceMatchCriteria))))",message="id can't be combined with other fields of its term"
 	CapacityReservationSelectorTerms []CapacityReservationSelectorTerm `json:"capacityReservationSelectorTerms,omitzero"`
-	// PlacementGroupSelector selects the one placement group instances are launched in. Nil: none.
+	// PlacementGroupSelector selects the placement group in which instances are launched. Nil means none.
 	// +optional
 	PlacementGroupSelector *PlacementGroupSelector `json:"placementGroupSelector,omitempty"`
 	// AMISelectorTerms select the images. Required, 1 to 30.
@@ -74,32 +73,29 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.ssmParameter) && (has(x.alias) || has(x.tags) || has(x.id) || has(x.name) || has(x.owner))))",message="ssmParameter can't be combined with other fields of its term"
 	// +kubebuilder:validation:XValidation:rule="!(self.exists(x, has(x.alias)) && size(self) > 1)",message="an alias stands alone: remove the other terms"
 	AMISelectorTerms []AMISelectorTerm `json:"amiSelectorTerms"`
-	// AMIFamily decides the format of user data, default volumes and what the image can do; never which image is
-	// used. Required unless a term has an alias; empty then reads as the alias' family.
+	// AMIFamily determines the format of user data, default volumes and the image's features; never which image is used. Required unless a
+	// term has an alias; empty then means the alias' family.
 	// +optional
 	AMIFamily AMIFamily `json:"amiFamily,omitempty"`
 	// UserData is the user's own start-up configuration, in the format of the family. Nil: none.
 	// +optional
 	UserData *string `json:"userData,omitempty"`
-	// Role is the name of the IAM role of the nodes; the instance profile is made from it. Exactly one of Role and
-	// InstanceProfile is given.
+	// Role is the name of the IAM role of the nodes; an instance profile is created for it. Set exactly one of Role and InstanceProfile.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	Role *string `json:"role,omitempty"`
-	// InstanceProfile is the name of an instance profile that the user manages. Exactly one of Role and
-	// InstanceProfile is given.
+	// InstanceProfile is the name of an instance profile that the user manages. Set exactly one of Role and InstanceProfile.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	InstanceProfile *string `json:"instanceProfile,omitempty"`
 	// AssociatePublicIPAddress overrides the subnet's setting. Nil: the subnet decides.
 	// +optional
 	AssociatePublicIPAddress *bool `json:"associatePublicIPAddress,omitempty"`
-	// IPPrefixCount asks for so many prefixes (of the cluster's IP family) on each interface that carries addresses.
-	// Nil: none.
+	// IPPrefixCount is the number of prefixes (of the cluster's IP family) of each interface that carries addresses. Nil: none.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	IPPrefixCount *int32 `json:"ipPrefixCount,omitempty"`
-	// NetworkInterfaces lays out the instance's interfaces. At most 150; nil or empty: one, as EC2 makes it.
+	// NetworkInterfaces lists the instance's interfaces. At most 150; nil or empty means one, as EC2 creates it.
 	// +optional
 	// +kubebuilder:validation:MaxItems=150
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.exists(x, x.networkCardIndex == 0 && x.deviceIndex == 0 && x.interfaceType == 'interface')",message="an instance needs its primary interface: networkCardIndex 0, deviceIndex 0, interfaceType interface"
@@ -109,8 +105,7 @@ type EC2NodeClassSpec struct {
 	// ConnectionTracking sets the idle timeouts of security groups' connection tracking. Nil: EC2's.
 	// +optional
 	ConnectionTracking *ConnectionTracking `json:"connectionTracking,omitempty"`
-	// Tags are put on everything that is made for a launch. Some keys are reserved. A nil map and an empty one differ
-	// for the drift hash alone.
+	// Tags are set on everything that a launch creates. Some keys are reserved. Nil and empty maps differ only in the drift hash.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!('' in self)",message="a tag's key must not be empty"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('kubernetes.io/cluster'))",message="tags that begin with kubernetes.io/cluster are set on every instance"
@@ -126,25 +121,25 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.filter(x, has(x.rootVolume) && x.rootVolume).size() <= 1",message="only one volume holds the kubelet's files"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.ebs))",message="describe the volume in ebs, at least by volumeSize or snapshotID"
 	BlockDeviceMappings []BlockDeviceMapping `json:"blockDeviceMappings,omitzero"`
-	// InstanceStorePolicy says what becomes of local disks. Nil: nothing is done with them.
+	// InstanceStorePolicy says how local disks are used. Nil leaves them unused.
 	// +optional
 	InstanceStorePolicy *InstanceStorePolicy `json:"instanceStorePolicy,omitempty"`
-	// DetailedMonitoring asks for one-minute metrics, which EC2 charges for. Nil: off.
+	// DetailedMonitoring enables one-minute metrics, for which EC2 charges. Nil: off.
 	// +optional
 	DetailedMonitoring *bool `json:"detailedMonitoring,omitempty"`
-	// MetadataOptions sets up the instance metadata service. Nil reads as the default of each member.
+	// MetadataOptions configures the instance metadata service. Nil means the default of each member.
 	// +optional
 	// +kubebuilder:default:={httpEndpoint: "enabled", httpProtocolIPv6: "disabled", httpPutResponseHopLimit: 1, httpTokens: "required"}
 	MetadataOptions *MetadataOptions `json:"metadataOptions,omitempty"`
 	// CPUOptions are settings of the processor. Nil: EC2's.
 	// +optional
 	CPUOptions *CPUOptions `json:"cpuOptions,omitempty"`
-	// Context is opaque text handed to EC2 with a launch. Nil: none.
+	// Context is opaque text passed to EC2 with a launch. Nil: none.
 	// +optional
 	Context *string `json:"context,omitempty"`
 }
 
-// InstanceStorePolicy says what becomes of an instance's local disks.
+// InstanceStorePolicy says how an instance's local disks are used.
 //
 // +kubebuilder:validation:Enum=RAID0
 type InstanceStorePolicy string
@@ -154,7 +149,7 @@ const InstanceStorePolicyRAID0 InstanceStorePolicy = "RAID0"
 
 // EC2NodeClassStatus is what was found in the account.
 type EC2NodeClassStatus struct {
-	// Subnets that the terms match, those with most free addresses first.
+	// Subnets that the terms match, those with the most free addresses first.
 	// +optional
 	Subnets []Subnet `json:"subnets,omitzero"`
 	// SecurityGroups that the terms match, by id.
@@ -166,7 +161,7 @@ type EC2NodeClassStatus struct {
 	// AMIs that the terms match, in the order in which they are tried.
 	// +optional
 	AMIs []AMI `json:"amis,omitzero"`
-	// InstanceProfile is the name of the profile that instances are launched with.
+	// InstanceProfile is the name of the profile with which instances are launched.
 	// +optional
 	InstanceProfile string `json:"instanceProfile,omitempty"`
 	// Conditions of the node class: see the Condition constants.
@@ -174,7 +169,7 @@ type EC2NodeClassStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitzero"`
 }
 
-// Subnet is a subnet that was found.
+// Subnet is a subnet that the terms match.
 type Subnet struct {
 	// ID is "subnet-…".
 	ID string `json:"id"`
@@ -185,7 +180,7 @@ type Subnet struct {
 	ZoneID string `json:"zoneID,omitempty"`
 }
 
-// SecurityGroup is a security group that was found.
+// SecurityGroup is a security group that the terms match.
 type SecurityGroup struct {
 	// ID is "sg-…".
 	ID string `json:"id"`

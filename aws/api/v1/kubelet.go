@@ -18,8 +18,8 @@ type KubeletConfiguration struct {
 	// ClusterDNS are the addresses of the cluster's DNS service. Nil: discovered.
 	// +optional
 	ClusterDNS []string `json:"clusterDNS,omitzero"`
-	// MaxPods is how many pods the node takes: a number, or a CEL expression over the instance type's facts (a gated
-	// alpha feature of Karpenter). Nil: computed for the instance type.
+	// MaxPods is the pod limit of the node: a number, or a CEL expression over the instance type's facts (a gated alpha feature of
+	// Karpenter). Nil: computed for the instance type.
 	// +optional
 	MaxPods *intstr.IntOrString `json:"maxPods,omitempty"`
 	// PodsPerCore limits the pods per vCPU; it never raises MaxPods. 0 means no limit.
@@ -29,7 +29,7 @@ type KubeletConfiguration struct {
 	// +optional
 	SystemReserved map[string]string `json:"systemReserved,omitzero"`
 	// KubeReserved is reserved for Kubernetes' own daemons: resource name to quantity, or to a CEL expression. A
-	// resource that is not named is computed for the instance type.
+	// resource that is not listed is computed for the instance type.
 	// +optional
 	KubeReserved map[string]string `json:"kubeReserved,omitzero"`
 	// EvictionHard are thresholds at which pods are evicted at once: signal to quantity or percentage.
@@ -53,7 +53,7 @@ type KubeletConfiguration struct {
 	// CPUCFSQuota enforces CPU limits by CFS quota. Nil: the kubelet's default, on.
 	// +optional
 	CPUCFSQuota *bool `json:"cpuCFSQuota,omitempty"`
-	// Other has all further keys with their values. A key that is one of the fields above does not belong here and is not written.
+	// Other contains all further keys with their values. Keys of the fields above do not belong here and are not written.
 	Other map[string]RawJSON `json:"-"`
 }
 
@@ -97,7 +97,7 @@ func (k *KubeletConfiguration) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &other); err != nil {
 		return fmt.Errorf("kubelet must be an object: %w", err)
 	}
-	// encoding/json matches names regardless of case, so it is shown the managed keys alone.
+	// encoding/json matches names regardless of case, so it only gets the managed keys.
 	managed := make(map[string]RawJSON)
 	for _, key := range ManagedKubeletKeys() {
 		if value, ok := other[key]; ok {
@@ -124,7 +124,7 @@ func (k *KubeletConfiguration) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// RawJSON is one JSON value, as it was written.
+// RawJSON is one JSON value as it was written.
 type RawJSON []byte
 
 // MarshalJSON returns the value; nil is null.

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// shape is what the value of a kubelet key looks like.
+// shape describes the value of a kubelet key.
 type shape struct {
 	kind string
 	// fields of an object.
@@ -20,7 +20,7 @@ type shape struct {
 	of *shape
 }
 
-// Kinds of shapes, as they are named to users.
+// Kinds of shapes, by the names that users see.
 const (
 	shapeAny      = "anything"
 	shapeBool     = "true or false"
@@ -146,7 +146,7 @@ func validateShape(raw RawJSON, want shape, path *field.Path) field.ErrorList {
 }
 
 func (s shape) check(value any, path *field.Path) field.ErrorList {
-	// The kubelet takes null for a key that is not there.
+	// For the kubelet, null means that the key is missing.
 	if value == nil || s.kind == shapeAny {
 		return nil
 	}
@@ -210,7 +210,7 @@ func unknownKubeletKey(path *field.Path, key string) *field.Error {
 	return field.Invalid(path, key, "is no key of the kubelet's configuration (kubelet.config.k8s.io/v1beta1): check the spelling")
 }
 
-// jsonText is a value as it was written, except for its layout.
+// jsonText returns a value as it was written, except for its layout.
 func jsonText(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TagAnyValue as the value of a tag selects every resource that has the key. Other values may hold EC2's wildcards.
+// TagAnyValue as the value of a tag selects every resource with the key. Other values may contain EC2's wildcards.
 const TagAnyValue = "*"
 
 // SubnetSelectorTerm selects subnets by their tags or one by its id.
@@ -141,7 +141,7 @@ const (
 	CapacityReservationStateExpiring CapacityReservationState = "expiring"
 )
 
-// CapacityReservation is a capacity reservation that was found.
+// CapacityReservation is a capacity reservation that the terms match.
 type CapacityReservation struct {
 	// AvailabilityZone is the name of its zone.
 	AvailabilityZone string `json:"availabilityZone"`
@@ -150,24 +150,24 @@ type CapacityReservation struct {
 	EndTime *metav1.Time `json:"endTime,omitempty"`
 	// ID is "cr-…".
 	ID string `json:"id"`
-	// InstanceMatchCriteria is which launches it takes by itself.
+	// InstanceMatchCriteria says which launches use it automatically.
 	InstanceMatchCriteria InstanceMatchCriteria `json:"instanceMatchCriteria"`
-	// InstanceType is what it is a reservation of.
+	// InstanceType of its instances.
 	InstanceType string `json:"instanceType"`
 	// OwnerID is the account that owns it.
 	OwnerID string `json:"ownerID"`
-	// ReservationType is its kind. Empty reads as default.
+	// ReservationType is its kind. Empty means default.
 	// +optional
 	ReservationType CapacityReservationType `json:"reservationType,omitempty"`
-	// Interruptible says that its owner may take instances back. False when EC2 doesn't say.
+	// Interruptible means that its owner may reclaim instances. False if EC2 doesn't say.
 	// +optional
 	Interruptible bool `json:"interruptible,omitempty"`
-	// State is how long it is still good for. Empty reads as active.
+	// State says how long it can still be used. Empty means active.
 	// +optional
 	State CapacityReservationState `json:"state,omitempty"`
 }
 
-// AMI is an image that was found.
+// AMI is an image that the terms match.
 type AMI struct {
 	// ID is "ami-…".
 	ID string `json:"id"`

@@ -28,9 +28,8 @@ type Features struct {
 	KubeletExpressions bool
 }
 
-// Validate returns what is wrong with the node class, each with its path, the rule and the cure; nothing when it is fine. Unset
-// fields are checked with their defaults. No feature of Features is on: a provider with some, aws.Config.Features, judges by
-// ValidateWith.
+// Validate returns what is wrong with the node class, each error with its path, the rule and the cure; nil if it is valid. Unset fields are
+// checked with their defaults. All Features are off: a provider with some, aws.Config.Features, uses ValidateWith.
 func (c *EC2NodeClass) Validate() field.ErrorList { return c.ValidateWith(Features{}) }
 
 // ValidateWith is Validate for a provider that supports the given features.
@@ -119,7 +118,7 @@ func validateTags(tags map[string]string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// oneOf checks a value that may be left out.
+// oneOf checks an optional value.
 func oneOf[T ~string](value *T, path *field.Path, known ...T) field.ErrorList {
 	if value == nil || slices.Contains(known, *value) {
 		return nil
@@ -127,7 +126,7 @@ func oneOf[T ~string](value *T, path *field.Path, known ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, *value, known)}
 }
 
-// between checks a number that may be left out.
+// between checks an optional number.
 func between[T int32 | int64](value *T, path *field.Path, least, most T) field.ErrorList {
 	if value == nil || *value >= least && *value <= most {
 		return nil
@@ -135,7 +134,7 @@ func between[T int32 | int64](value *T, path *field.Path, least, most T) field.E
 	return field.ErrorList{field.Invalid(path, *value, fmt.Sprintf("must be between %d and %d", least, most))}
 }
 
-// notNegative checks a number that may be left out.
+// notNegative checks an optional number.
 func notNegative[T int32 | int64](value *T, path *field.Path) field.ErrorList {
 	if value == nil || *value >= 0 {
 		return nil
@@ -143,7 +142,7 @@ func notNegative[T int32 | int64](value *T, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, *value, "must not be negative")}
 }
 
-// listLength checks the number of entries and reports it, which field.TooMany does not.
+// listLength checks the number of entries and reports it, which field.TooMany does not do.
 func listLength(path *field.Path, have, most int) field.ErrorList {
 	if have <= most {
 		return nil

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// minVolumeBytes is 1G, the least the API lets one write; anything below is a forgotten or mistaken unit.
+	// minVolumeBytes is 1G, the smallest size in the API; smaller sizes have a missing or wrong unit.
 	minVolumeBytes = 1_000_000_000
 	// maxVolumeGiB is the largest volume EBS makes.
 	maxVolumeGiB = 65536
-	// maxVolumeExponent is beyond any power of ten that maxVolumeGiB has.
+	// maxVolumeExponent is larger than any power of ten within maxVolumeGiB.
 	maxVolumeExponent = 30
 )
 
@@ -57,7 +57,7 @@ func validateBlockDevice(ebs *BlockDevice, path *field.Path) field.ErrorList {
 
 func validateVolumeSize(ebs *BlockDevice, path *field.Path) field.ErrorList {
 	size := ebs.VolumeSize
-	// A few letters (1e99999999) can write a size whose digits would fill the memory, and comparing it writes them out.
+	// A few letters (1e99999999) can denote a size whose digits would fill the memory, and comparing it writes them out.
 	exact := size.DeepCopy()
 	if exact.AsDec().Scale() < -maxVolumeExponent {
 		return field.ErrorList{field.Invalid(path, size.String(), "is more than 64Ti, the largest volume there is")}

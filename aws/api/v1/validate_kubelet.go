@@ -29,8 +29,8 @@ func ReservedResources() []string { return []string{"cpu", "ephemeral-storage", 
 
 var percentageForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?%$`)
 
-// validateKubelet checks what the block means and whether the family can carry it out. Of the keys without a field it
-// knows that they exist and what their values look like.
+// validateKubelet checks the values of the block and whether the family supports them. For keys without a field it only checks that they
+// exist and the form of their values.
 func validateKubelet(k *KubeletConfiguration, family AMIFamily, features Features, path *field.Path) field.ErrorList {
 	if k == nil {
 		return nil
@@ -134,8 +134,7 @@ func validateGracePeriods(periods map[string]string, path *field.Path) field.Err
 	return errs
 }
 
-// validateSoftPairs: a soft threshold without its grace period makes the kubelet refuse to start, and so does the
-// reverse.
+// validateSoftPairs: the kubelet refuses to start if a soft threshold has no grace period, or a grace period no threshold.
 func validateSoftPairs(k *KubeletConfiguration, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, signal := range slices.Sorted(maps.Keys(k.EvictionSoft)) {
@@ -191,8 +190,8 @@ func validateOther(other map[string]RawJSON, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateFamilySupport refuses what a family's start-up configuration can't say. AL2023 can say everything; Custom says
-// nothing, and the user's own user data has to.
+// validateFamilySupport refuses settings that a family's start-up configuration can't express. AL2023 can express everything; Custom
+// nothing, so the user's own user data must do it.
 func validateFamilySupport(k *KubeletConfiguration, family AMIFamily, path *field.Path) field.ErrorList {
 	if family == AMIFamilyAL2023 || family == AMIFamilyCustom {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Forms of ids. Those of subnets, security groups and images need not be the whole text, as in the API's own schema.
+// Forms of ids. Those of subnets, security groups and images may be part of a text, as in the API's own schema.
 var (
 	subnetIDForm              = regexp.MustCompile(`subnet-[0-9a-z]+`)
 	securityGroupIDForm       = regexp.MustCompile(`sg-[0-9a-z]+`)
@@ -136,19 +136,19 @@ func requiredTerms(path *field.Path, have int) field.ErrorList {
 	return listLength(path, have, maxSelectorTerms)
 }
 
-// termField is a field of a selector term and how it goes with others.
+// termField is a field of a selector term with the rules for combining it.
 type termField struct {
 	name  string
 	given bool
-	// alone says that no other field may be given with it.
+	// alone means that no other field may be set with it.
 	alone bool
-	// narrows says that it selects nothing by itself.
+	// narrows means that it is not enough by itself.
 	narrows bool
 }
 
 type termFields []termField
 
-// validateTerm checks one term by itself: a bad term is refused even among good ones.
+// validateTerm checks a single term: a bad term is refused even among good ones.
 func validateTerm(path *field.Path, fields termFields) field.ErrorList {
 	var selecting, given []string
 	var loner string
@@ -188,7 +188,7 @@ func validateSelectorTags(tags map[string]string, path *field.Path) field.ErrorL
 	return errs
 }
 
-// matches checks an id that may be left out.
+// matches checks an optional id.
 func matches(value string, form *regexp.Regexp, path *field.Path, example string) field.ErrorList {
 	if value == "" || form.MatchString(value) {
 		return nil

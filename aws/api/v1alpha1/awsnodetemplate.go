@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// AWSNodeTemplate is what Provisioners on EC2 refer to for all that is EC2's own business; later generations call it
-// EC2NodeClass. It is cluster-scoped.
+// AWSNodeTemplate contains the settings of Provisioners that are specific to EC2; later generations call it EC2NodeClass. It is
+// cluster-scoped.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=awsnodetemplates,scope=Cluster,categories=karpenter
@@ -21,7 +21,7 @@ type AWSNodeTemplate struct {
 	// Spec is what the user wants.
 	// +optional
 	Spec AWSNodeTemplateSpec `json:"spec,omitzero"`
-	// Status is what was found in the account; a manifest has none.
+	// Status is what was found in the account; manifests have none.
 	// +optional
 	Status AWSNodeTemplateStatus `json:"status,omitzero"`
 }
@@ -37,14 +37,14 @@ type AWSNodeTemplateList struct {
 	Items []AWSNodeTemplate `json:"items"`
 }
 
-// AWSNodeTemplateSpec is what a user asks of EC2.
+// AWSNodeTemplateSpec contains the user's settings for EC2 instances.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.subnetSelector) && size(self.subnetSelector) > 0",message="select the subnets by subnetSelector, such as by karpenter.sh/discovery: name-of-the-cluster"
 // +kubebuilder:validation:XValidation:rule="has(self.launchTemplate) || has(self.securityGroupSelector) && size(self.securityGroupSelector) > 0",message="select the security groups by securityGroupSelector, or name a launchTemplate"
 // +kubebuilder:validation:XValidation:rule="!has(self.launchTemplate) || !(has(self.securityGroupSelector) || has(self.metadataOptions) || has(self.amiFamily) || has(self.instanceProfile) || has(self.blockDeviceMappings) || has(self.userData) || has(self.amiSelector))",message="launchTemplate says itself what securityGroupSelector, metadataOptions, amiFamily, instanceProfile, blockDeviceMappings, userData and amiSelector say: leave one or the others out"
 // +kubebuilder:validation:XValidation:rule="!has(self.amiFamily) || self.amiFamily != 'Custom' || has(self.amiSelector) && size(self.amiSelector) > 0",message="family Custom has no images of its own: select some by amiSelector"
 type AWSNodeTemplateSpec struct {
-	// AWS is what an inline provider block can say too.
+	// AWS contains the fields that an inline provider block also has.
 	AWS `json:",inline"`
 	// UserData is the user's own start-up configuration, in the format of the family. Nil: none.
 	// +optional
@@ -58,21 +58,20 @@ type AWSNodeTemplateSpec struct {
 	DetailedMonitoring *bool `json:"detailedMonitoring,omitempty"`
 }
 
-// AWS is the part of a node template that a Provisioner can also have inline.
+// AWS is the part of a node template that a Provisioner can also contain inline.
 type AWS struct {
-	// AMIFamily decides which images are used when none are selected, the format of user data, and the default volumes.
-	// Nil is AL2.
+	// AMIFamily determines which images are used if none are selected, the format of user data, and the default volumes. Nil means AL2.
 	// +optional
 	AMIFamily *v1beta1.AMIFamily `json:"amiFamily,omitempty"`
 	// Context is opaque text handed to EC2 with a launch. Nil: none.
 	// +optional
 	Context *string `json:"context,omitempty"`
-	// InstanceProfile is the name of the nodes' instance profile. Nil: that of the global settings.
+	// InstanceProfile is the name of the nodes' instance profile. Nil means that of the global settings.
 	// +optional
 	InstanceProfile *string `json:"instanceProfile,omitempty"`
 	// SubnetSelector selects the subnets instances may be launched in: tags by key and value, all of which must hold. A
-	// value of * is any; several values are separated by commas. The keys aws-ids and aws::ids are a comma separated list
-	// of ids. Required.
+	// value of * matches any value; several values are separated by commas. The keys aws-ids and aws::ids contain a comma-separated list of
+	// ids. Required.
 	// +optional
 	SubnetSelector map[string]string `json:"subnetSelector,omitzero"`
 	// SecurityGroupSelector selects the security groups, as SubnetSelector does subnets. Required without LaunchTemplate.
@@ -82,12 +81,12 @@ type AWS struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!('' in self)",message="a tag's key must not be empty"
 	Tags map[string]string `json:"tags,omitzero"`
-	// LaunchTemplate is the name of a launch template that the user manages. It excludes what such a template says
-	// itself. Later generations don't have it.
+	// LaunchTemplate is the name of a launch template that the user manages. It excludes the settings that such a template contains itself.
+	// Later generations don't have it.
 	// +optional
 	LaunchTemplate *string `json:"launchTemplate,omitempty"`
-	// MetadataOptions sets up the instance metadata service. Nil: MetadataOptions' defaults; what a block leaves out is
-	// EC2's to decide.
+	// MetadataOptions sets up the instance metadata service. Nil means the defaults of MetadataOptions; EC2 decides about members that a
+	// block leaves out.
 	// +optional
 	MetadataOptions *MetadataOptions `json:"metadataOptions,omitempty"`
 	// BlockDeviceMappings are the instance's volumes; a list replaces the family's as a whole. Nil or empty: the family's.
@@ -97,8 +96,8 @@ type AWS struct {
 	BlockDeviceMappings []BlockDeviceMapping `json:"blockDeviceMappings,omitzero"`
 }
 
-// MetadataOptions sets up the instance metadata service. A nil member is EC2's to decide: the service on, over IPv4 alone,
-// one hop, tokens optional.
+// MetadataOptions sets up the instance metadata service. For a nil member EC2 decides: the service is on, only over IPv4, one hop, tokens
+// optional.
 type MetadataOptions struct {
 	// HTTPEndpoint switches the service.
 	// +optional

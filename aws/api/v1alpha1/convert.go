@@ -16,12 +16,12 @@ import (
 	"github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// beta are the options of the second step.
+// beta returns the options of the second step.
 func (o ConvertOptions) beta() v1beta1.ConvertOptions {
 	return v1beta1.ConvertOptions{ReferenceCompat: o.ReferenceCompat, Force: o.Force}
 }
 
-// ToV1 is ToV1Beta1 and from there to v1, with the warnings of both steps. Terms that the API refuses are reported once.
+// ToV1 converts to v1beta1 and from there to v1, with the warnings of both steps. Terms that the API refuses are reported once.
 func (n *AWSNodeTemplate) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conversion.Warnings) {
 	beta, warnings := n.ToV1Beta1(options)
 	if beta == nil {
@@ -34,10 +34,9 @@ func (n *AWSNodeTemplate) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conver
 	return hub, append(warnings, slices.DeleteFunc(more, told)...)
 }
 
-// ToV1Beta1 returns the node class that the node template has become, with all that changed on the way. The node template
-// should be valid (see Validate): what is wrong with it is found wrong again in the result, as
-// conversion.CodeResultInvalid. The result shares nothing with n. It is nil when a warning has severity error, unless
-// options force it; all such warnings come at once.
+// ToV1Beta1 converts the node template to a node class, and reports all changes. The node template should be valid (see Validate): faults
+// are found again in the result, as conversion.CodeResultInvalid. The result shares nothing with n. It is nil if a warning has severity
+// error, unless the options force it; all such warnings are reported at once.
 func (n *AWSNodeTemplate) ToV1Beta1(options ConvertOptions) (*v1beta1.EC2NodeClass, conversion.Warnings) {
 	warnings := conversion.NewRecorder(KindAWSNodeTemplate, n.Name)
 	in := n.DeepCopy()
@@ -85,7 +84,7 @@ func (n *AWSNodeTemplate) ToV1Beta1(options ConvertOptions) (*v1beta1.EC2NodeCla
 	return out, warnings.Warnings()
 }
 
-// identityToBeta writes the role or the profile of the nodes. The role of a profile is unknown here.
+// identityToBeta converts the role or the profile of the nodes. The role of a profile is unknown here.
 func identityToBeta(in *AWSNodeTemplate, out *v1beta1.EC2NodeClass, options ConvertOptions, warnings *conversion.Recorder) {
 	path := field.NewPath("spec", "instanceProfile")
 	profile := options.DefaultInstanceProfile
@@ -109,7 +108,7 @@ func identityToBeta(in *AWSNodeTemplate, out *v1beta1.EC2NodeClass, options Conv
 	}
 }
 
-// tagsToBeta merges the tags of the global settings in and drops what has become reserved.
+// tagsToBeta merges the tags of the global settings and drops tags that became reserved.
 func tagsToBeta(own map[string]string, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) map[string]string {
 	out := maps.Clone(own)
 	var merged []string
@@ -141,7 +140,7 @@ func reservedInBeta(key string) bool {
 		slices.Contains([]string{v1.TagNodePool, v1.TagNodeClaim, v1.TagNodeClass, tagManagedBy, tagProvisioner}, key)
 }
 
-// metadataToBeta writes out what a block leaves to EC2, whose defaults are not those of the later schemas.
+// metadataToBeta writes the members explicitly that a block leaves to EC2, because the defaults of later schemas differ.
 func metadataToBeta(o *MetadataOptions, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) *v1beta1.MetadataOptions {
 	if o == nil {
 		return nil
@@ -199,17 +198,17 @@ func mappingsToBeta(mappings []BlockDeviceMapping, options ConvertOptions, path 
 	return out
 }
 
-// sizeForm is a size that every release takes.
+// sizeForm is the form of a size that every release accepts.
 var sizeForm = regexp.MustCompile(`^[0-9]+(Gi|G|Ti|T)$`)
 
-// volumeSize is the size in units that the API takes: the smallest that is exact, else rounded up to Gi. It is not ok for
-// sizes that are none, which validation refuses.
+// volumeSize converts the size to units that the API accepts: the smallest exact one, otherwise it rounds up to Gi. It returns false for
+// invalid sizes, which validation refuses.
 func volumeSize(text string, size apiresource.Quantity) (apiresource.Quantity, bool) {
 	if sizeForm.MatchString(text) {
 		return size, true
 	}
 	const largest = 1 << 50
-	// One whose exponent is far out is no size, and comparing it would write its digits out.
+	// A size with a huge exponent is invalid, and comparing it would write out its digits.
 	const mostExponent = 30
 	scaled := size.DeepCopy()
 	if scale := scaled.AsDec().Scale(); scale < -mostExponent || scale > mostExponent {

@@ -14,18 +14,18 @@ import (
 	"github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// residueSpec is where the node template's whole spec is kept: nearly all of it is said otherwise in a node class.
+// residueSpec is the key for the node template's whole spec: nearly all of it has another form in a node class.
 const residueSpec = "spec"
 
-// Provenance is what the node template was born as, with what of it has no place in a node class. FromV1Beta1 puts that
-// back. A provider that launches by the user's own launch template finds it there: see LaunchTemplateOf.
+// Provenance describes the node template as it was created, including the parts that a node class can't represent. FromV1Beta1 restores
+// them. A provider that launches with the user's own launch template finds its name there: see LaunchTemplateOf.
 func (n *AWSNodeTemplate) Provenance() conversion.Provenance {
 	out := conversion.Provenance{Source: GroupVersion().WithKind(KindAWSNodeTemplate), Name: n.Name}
 	out.Keep(residueSpec, n.Spec)
 	return out
 }
 
-// LaunchTemplateOf is the launch template that the node template named; empty when it named none or was none.
+// LaunchTemplateOf returns the launch template that the node template named; empty if it named none, or if there was no node template.
 func LaunchTemplateOf(born conversion.Provenance) string {
 	var spec AWSNodeTemplateSpec
 	if !born.FirstGeneration() || !born.Restore(residueSpec, &spec) || spec.LaunchTemplate == nil {
@@ -34,7 +34,7 @@ func LaunchTemplateOf(born conversion.Provenance) string {
 	return *spec.LaunchTemplate
 }
 
-// FromV1 is from v1 to v1beta1 and on to the node template, with the warnings of both steps.
+// FromV1 converts from v1 to v1beta1 and then to the node template, with the warnings of both steps.
 func FromV1(c *v1.EC2NodeClass, born conversion.Provenance, options ConvertOptions) (*AWSNodeTemplate, conversion.Warnings) {
 	if c == nil {
 		return nil, nil
@@ -47,10 +47,9 @@ func FromV1(c *v1.EC2NodeClass, born conversion.Provenance, options ConvertOptio
 	return out, append(warnings, more...)
 }
 
-// FromV1Beta1 returns the node class as the node template it was born as, with all that was lost on the way: what was not
-// changed since is as it was written. born is AWSNodeTemplate.Provenance of that object, or the zero value for a node
-// class that never was one; options are those it was converted with. The result shares nothing with c. It is nil when a
-// warning has severity error, unless options force it.
+// FromV1Beta1 converts the node class back to the node template from which it was created, and reports all losses: unchanged parts are as
+// they were written. born is AWSNodeTemplate.Provenance of that object, or the zero value if there was none; options are those of the
+// original conversion. The result shares nothing with c. It is nil if a warning has severity error, unless the options force it.
 func FromV1Beta1(c *v1beta1.EC2NodeClass, born conversion.Provenance, options ConvertOptions) (*AWSNodeTemplate, conversion.Warnings) {
 	if c == nil {
 		return nil, nil
@@ -98,13 +97,13 @@ func FromV1Beta1(c *v1beta1.EC2NodeClass, born conversion.Provenance, options Co
 	return out, warnings.Warnings()
 }
 
-// earlier is what the node template said, and what that gave.
+// earlier is the original node template, and its conversion.
 type earlier struct {
 	said *AWSNodeTemplateSpec
 	gave *v1beta1.EC2NodeClass
 }
 
-// before converts once more what the node template said; nil when nobody knows.
+// before repeats the conversion of the original node template; nil if there was none.
 func before(name string, born conversion.Provenance, options ConvertOptions) *earlier {
 	node := &AWSNodeTemplate{}
 	if !born.FirstGeneration() || !born.Restore(residueSpec, &node.Spec) {
@@ -117,7 +116,8 @@ func before(name string, born conversion.Provenance, options ConvertOptions) *ea
 	return &earlier{said: &node.Spec, gave: gave}
 }
 
-// back puts in what a node class says otherwise: as it was written if it is still the same, else as well as can be.
+// back restores the parts that have another form in a node class: as originally written if they are unchanged, otherwise as well as
+// possible.
 func back(in *v1beta1.EC2NodeClass, out *AWSNodeTemplate, kept *earlier, spec *field.Path, warnings *conversion.Recorder) {
 	same := func(part func(*v1beta1.EC2NodeClassSpec) any) bool {
 		return kept != nil && equality.Semantic.DeepEqual(part(&in.Spec), part(&kept.gave.Spec))
@@ -176,7 +176,7 @@ func back(in *v1beta1.EC2NodeClass, out *AWSNodeTemplate, kept *earlier, spec *f
 	}
 }
 
-// collapse writes terms as one selector map: any number of ids, or one term of other things. A map can't say more.
+// collapse converts terms to one selector map: any number of ids, or one term with other conditions. A map can't express more.
 func collapse(terms []term, path *field.Path, warnings *conversion.Recorder) map[string]string {
 	if len(terms) == 0 {
 		return nil
@@ -194,7 +194,7 @@ func collapse(terms []term, path *field.Path, warnings *conversion.Recorder) map
 	if out == nil {
 		out = make(map[string]string)
 	}
-	// A value with a comma in it means another thing there.
+	// A value with a comma has another meaning there.
 	comma := slices.ContainsFunc(slices.Collect(maps.Values(out)), func(v string) bool { return strings.Contains(v, ",") }) || strings.Contains(terms[0].name, ",")
 	if len(terms) > 1 || comma {
 		warnings.Add(conversion.CodeNotExpressible, path, "this list of terms")

@@ -4,9 +4,8 @@ import (
 	v1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// DefaultMetadataOptions returns the metadata options of a node template that has no such block at all: the service on,
-// tokens required, two hops, and over IPv6 too if the cluster's DNS service has such an address. What it points to is the
-// caller's.
+// DefaultMetadataOptions returns the metadata options of a node template without such a block: the service is on, tokens are required, two
+// hops, and also over IPv6 if the cluster's DNS service has an IPv6 address. The caller owns what it points to.
 func DefaultMetadataOptions(ipv6DNS IPFamily) *MetadataOptions {
 	endpoint, ipv6, hops, tokens := v1.Enabled, v1.Disabled, int64(2), v1.HTTPTokensRequired
 	if ipv6DNS == IPv6 {

@@ -1,8 +1,8 @@
-// Package v1alpha1 holds AWSNodeTemplate of the API group karpenter.k8s.aws as releases up to 0.32 wrote it, and the inline
-// provider block of a Provisioner, with validation, and converts them to and from packages aws/api/v1beta1 and
-// aws/api/v1, the latter being what everything else in the library works on. It makes no AWS calls and imports no AWS SDK.
+// Package v1alpha1 contains AWSNodeTemplate of the API group karpenter.k8s.aws as in releases up to 0.32, and the inline provider block of
+// a Provisioner, with validation. It converts them to and from packages aws/api/v1beta1 and aws/api/v1; the rest of the library uses the
+// latter. It makes no AWS calls and imports no AWS SDK.
 //
-// The smallest real use: read a manifest of that generation and go on with v1.
+// The smallest real use: read a manifest of that generation and convert it to v1.
 //
 //	var old v1alpha1.AWSNodeTemplate
 //	if err := yaml.UnmarshalStrict(manifest, &old); err != nil {
@@ -16,24 +16,24 @@
 //		return err
 //	}
 //
-// A conversion is a pure function: it never changes its argument, and gives the same result for the same input. All that
-// is left out, or means something else afterwards, is said by a warning with a code (package api/conversion). A warning of
-// severity error stops the object unless ConvertOptions.Force is set; all of them come at once.
+// A conversion is a pure function: it never changes its argument, and returns the same result for the same input. Each loss or change of
+// meaning is reported as a warning with a code (package api/conversion). With a warning of severity error there is no object unless
+// ConvertOptions.Force is set; all such warnings are reported at once.
 //
-// A selector map becomes terms: see ConvertOptions for what is done where a map says more than terms can. What has no
-// place in a node class is residue, which AWSNodeTemplate.Provenance returns and FromV1Beta1 puts back.
+// A selector map becomes terms: see ConvertOptions for maps that terms can't express. Parts that a node class can't represent are returned
+// by AWSNodeTemplate.Provenance and restored by FromV1Beta1.
 //
 // # Deliberate differences
 //
-// ConvertOptions.ReferenceCompat gives what Karpenter's conversion tool gives instead:
+// ConvertOptions.ReferenceCompat produces the result of Karpenter's conversion tool instead of:
 //
-//   - Members that partly set metadata options leave out are written out as EC2 applied them; the tool leaves
-//     them to the schema, which has other defaults.
-//   - Sizes of volumes are written in units that the API takes; the tool prints what may be refused.
-//   - Ids stand in terms of their own; the tool mixes them with other conditions, which is refused.
-//   - Image tags without owners search self and amazon, as they did; the tool's search everybody.
+//   - Members that a metadata options block leaves out get EC2's defaults explicitly; the tool leaves them to the schema, which has other
+//     defaults.
+//   - Sizes of volumes use units that the API accepts; the tool may print invalid ones.
+//   - Ids get separate terms; the tool mixes them with other conditions, which is refused.
+//   - Image tags without owners search self and amazon, as before; the tool's search all owners.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
+// The types have no locks: goroutines may read an object concurrently as long as nobody changes it.
 //
 // Stability: stable.
 package v1alpha1

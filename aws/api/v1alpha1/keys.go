@@ -4,7 +4,7 @@ package v1alpha1
 const (
 	// SelectorIDs lists ids, separated by commas.
 	SelectorIDs = "aws::ids"
-	// SelectorOldIDs is what SelectorIDs was called first. It works in every release.
+	// SelectorOldIDs is the earlier name of SelectorIDs. It works in every release.
 	SelectorOldIDs = "aws-ids"
 	// SelectorName lists names of images, separated by commas; wildcards work.
 	SelectorName = "aws::name"
@@ -15,7 +15,7 @@ const (
 // AnnotationHash holds the drift hash.
 const AnnotationHash = "karpenter.k8s.aws/nodetemplate-hash"
 
-// InterruptionFinalizer was on node templates of early releases. Nothing acts on it: it must be removed where it is met.
+// InterruptionFinalizer was on node templates of early releases. Nothing acts on it: remove it wherever it is found.
 const InterruptionFinalizer = "karpenter.k8s.aws/interruption-infrastructure"
 
 // Labels of nodes that later generations don't have.
@@ -26,7 +26,7 @@ const (
 	LabelInstanceAcceleratorMemory = "karpenter.k8s.aws/instance-accelerator-memory"
 )
 
-// RetiredLabels are the label keys that later generations don't have. The caller owns the slice.
+// RetiredLabels returns the label keys that later generations don't have. The caller owns the slice.
 func RetiredLabels() []string { return []string{LabelInstancePods, LabelInstanceAcceleratorMemory} }
 
 // Tags that this generation or early releases of the next one reserve.

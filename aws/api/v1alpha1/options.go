@@ -1,10 +1,10 @@
 package v1alpha1
 
-// NodeRolePlaceholder is the role of a node class that was made where nobody said which role it is. It is made to be
-// filled in by envsubst; a controller refuses to act on a role that begins with $.
+// NodeRolePlaceholder is the role of a node class if no role was given. envsubst can replace it; a controller refuses a role that begins
+// with $.
 const NodeRolePlaceholder = "$KARPENTER_NODE_ROLE"
 
-// IdentityMode says what becomes of the instance profile, which early releases of v1beta1 don't take.
+// IdentityMode says how to convert the instance profile, which early releases of v1beta1 don't accept.
 //
 // +kubebuilder:object:generate=false
 type IdentityMode string
@@ -16,21 +16,21 @@ const (
 	IdentityKeep IdentityMode = "keep"
 )
 
-// ConvertOptions steer a conversion. The zero value asks for the meaning to be kept, with a placeholder as the role.
+// ConvertOptions are the options of a conversion. The zero value keeps the meaning, with a placeholder as the role.
 //
 // +kubebuilder:object:generate=false
 type ConvertOptions struct {
-	// Identity says what becomes of the instance profile. Empty is IdentityRole.
+	// Identity says how to convert the instance profile. Empty means IdentityRole.
 	Identity IdentityMode
-	// NodeRole is what IdentityRole writes. Empty is NodeRolePlaceholder.
+	// NodeRole is what IdentityRole writes. Empty means NodeRolePlaceholder.
 	NodeRole string
-	// DefaultInstanceProfile is what the global settings say of node templates without a profile.
+	// DefaultInstanceProfile is the instance profile in the global settings, for node templates without one.
 	DefaultInstanceProfile string
 	// GlobalTags are the tags of the global settings; those of the node template win.
 	GlobalTags map[string]string
-	// ReferenceCompat asks for what Karpenter's conversion tool gives, where that is something else: see the package.
+	// ReferenceCompat produces the result of Karpenter's conversion tool where it differs: see the package.
 	ReferenceCompat bool
-	// Force gives an object even though there are warnings of severity error. Without it the object is nil then.
+	// Force returns an object even if there are warnings of severity error. Without it the object is then nil.
 	Force bool
 }
 

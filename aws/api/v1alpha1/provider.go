@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// What the header of an inline provider block says, if it has one.
+// Values of the header of an inline provider block, if it has one.
 const (
 	providerAPIVersion = "extensions.karpenter.sh/v1alpha1"
 	providerKind       = "AWS"
@@ -25,10 +25,10 @@ type provider struct {
 	AWS             `json:",inline"`
 }
 
-// DecodeProvider reads the provider block of the Provisioner of that name, as JSON, and returns the equivalent node template, with
-// the same name. It is strict: unknown fields, what an inline block can't say, and a header of another kind are errors with the
-// path in the Provisioner, all at once. The node template is nil then. So are quantities that would take minutes to read: the block
-// may come from anybody, and nobody else looks into it.
+// DecodeProvider parses the JSON provider block of the Provisioner of that name, and returns the equivalent node template with the same
+// name. It is strict: unknown fields, fields that an inline block can't have, and a header of another kind are errors with the path in the
+// Provisioner, all at once. Then the node template is nil. It also refuses quantities that would take minutes to parse: the block may come
+// from anyone, and nothing else checks it.
 func DecodeProvider(name string, block []byte) (*AWSNodeTemplate, field.ErrorList) {
 	path := field.NewPath("spec", "provider")
 	if errs := outOfBounds(block, path); len(errs) > 0 {

@@ -20,13 +20,13 @@ const (
 	mostTags  = 20
 )
 
-// resource is what a selector selects.
+// resource is the kind of resource that a selector selects.
 type resource struct {
 	// name of its id, for readers.
 	name string
 	// id is the form of its ids.
 	id *regexp.Regexp
-	// image has names and owners too.
+	// image kinds also have names and owners.
 	image bool
 }
 
@@ -42,20 +42,20 @@ type condition struct {
 	values []string
 }
 
-// selection is a selector map taken apart. Its meaning is the product of its parts.
+// selection is a parsed selector map. Its meaning is the product of its parts.
 type selection struct {
 	ids, names, owners []string
 	tags               []condition
 }
 
-// take takes a selector map apart, in the order of its keys.
+// take parses a selector map, in the order of its keys.
 func take(selector map[string]string, of resource) selection {
 	var s selection
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
 		values := split(selector[key])
 		switch {
 		case key == SelectorIDs || key == SelectorOldIDs:
-			// aws::ids sorts after aws-ids, and wins.
+			// aws::ids sorts after aws-ids, and overrides it.
 			s.ids = values
 		case key == SelectorName && of.image:
 			s.names = values
@@ -76,14 +76,14 @@ func split(value string) []string {
 	return parts
 }
 
-// term is one selector term of whatever resource.
+// term is one selector term for any resource.
 type term struct {
 	id, name, owner string
 	tags            map[string]string
 }
 
-// expand writes a selector map as terms that select the same: owners vary slowest, then ids, then names, then tags, of
-// whose keys the first varies fastest.
+// expand converts a selector map to terms that select the same: owners vary slowest, then ids, then names, then tags, of whose keys the
+// first varies fastest.
 func expand(selector map[string]string, of resource, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) []term {
 	if len(selector) == 0 {
 		return nil
@@ -99,7 +99,7 @@ func expand(selector map[string]string, of resource, options ConvertOptions, pat
 	}
 	count := max(len(s.ids), 1) * max(len(s.names), 1) * max(len(s.owners), 1)
 	for _, tag := range s.tags {
-		// Beyond the bound it doesn't matter by how much, and the product of many would overflow.
+		// Beyond the bound the exact count doesn't matter, and the product of many counts would overflow.
 		count = min(count, mostTerms+1) * len(tag.values)
 	}
 	if count > mostTerms || len(s.tags) > mostTags {
@@ -109,7 +109,7 @@ func expand(selector map[string]string, of resource, options ConvertOptions, pat
 	return s.product()
 }
 
-// idTerms are terms of ids alone, each once. Conditions next to ids can't be said.
+// idTerms returns terms with ids only, each once. They can't be combined with other conditions.
 func idTerms(selector map[string]string, ids []string, path *field.Path, warnings *conversion.Recorder) []term {
 	var dropped []string
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
@@ -133,7 +133,7 @@ func idTerms(selector map[string]string, ids []string, path *field.Path, warning
 	return out
 }
 
-// checkSelection says what of a selector can't be meant, and what releases read differently.
+// checkSelection reports parts of a selector that can't be intended, and parts that releases interpret differently.
 func checkSelection(selector map[string]string, s selection, of resource, path *field.Path, warnings *conversion.Recorder) {
 	for _, id := range s.ids {
 		if !of.id.MatchString(id) {
@@ -153,7 +153,7 @@ func checkSelection(selector map[string]string, s selection, of resource, path *
 	}
 }
 
-// product is one term for each combination.
+// product returns one term for each combination.
 func (s selection) product() []term {
 	sets := []map[string]string{nil}
 	for _, tag := range s.tags {

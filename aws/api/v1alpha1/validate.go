@@ -12,9 +12,9 @@ import (
 	"github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// Validate returns what is wrong with the node template, each with its path, the rule and the cure; nothing when it is
-// fine. Where releases of the generation differ, the most lenient counts, so that what was stored under any of them is
-// fine: ids may stand next to other conditions, and few tags are reserved.
+// Validate returns what is wrong with the node template, each error with its path, the rule and the cure; nil if it is valid. If releases
+// of the generation differ, the most lenient rule counts, so that objects stored under any of them are valid: ids may be combined with
+// other conditions, and few tags are reserved.
 func (n *AWSNodeTemplate) Validate() field.ErrorList {
 	errs := validateName(n.Name, n.GenerateName)
 	s, spec := &n.Spec, field.NewPath("spec")
@@ -75,7 +75,7 @@ func validateFamily(s *AWSNodeTemplateSpec, spec *field.Path) field.ErrorList {
 	if s.AMIFamily == nil {
 		return nil
 	}
-	// AL2023 came after this generation.
+	// AL2023 came after this generation
 	families := slices.DeleteFunc(v1beta1.AMIFamilies(), func(f v1beta1.AMIFamily) bool { return f == v1beta1.AMIFamilyAL2023 })
 	switch {
 	case !slices.Contains(families, *s.AMIFamily):
@@ -86,7 +86,7 @@ func validateFamily(s *AWSNodeTemplateSpec, spec *field.Path) field.ErrorList {
 	return nil
 }
 
-// validateLaunchTemplate: what a launch template says must not be said next to it.
+// validateLaunchTemplate refuses settings that a launch template contains itself.
 func validateLaunchTemplate(s *AWSNodeTemplateSpec, spec *field.Path) field.ErrorList {
 	if s.LaunchTemplate == nil {
 		return nil
@@ -111,7 +111,7 @@ func validateLaunchTemplate(s *AWSNodeTemplateSpec, spec *field.Path) field.Erro
 	return errs
 }
 
-// validateInstance judges by v1beta1's rules what it has in the same place under the same rules.
+// validateInstance checks fields with the same place and rules in v1beta1 by v1beta1's rules.
 func validateInstance(s *AWSNodeTemplateSpec) field.ErrorList {
 	role := "any"
 	same := &v1beta1.EC2NodeClass{Spec: v1beta1.EC2NodeClassSpec{

@@ -12,20 +12,18 @@ import (
 	v1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// ConvertOptions steer a conversion. The zero value asks for the meaning to be kept.
+// ConvertOptions are the options of a conversion. The zero value keeps the meaning.
 type ConvertOptions struct {
-	// ReferenceCompat asks for what Karpenter's conversion webhook gives, where that is something else: see the package.
+	// ReferenceCompat produces the result of Karpenter's conversion webhook where it differs: see the package.
 	ReferenceCompat bool
-	// Force gives an object even though there are warnings of severity error. Without it the object is nil then.
+	// Force returns an object even if there are warnings of severity error. Without it the object is then nil.
 	Force bool
 }
 
-// ToV1 returns the node class in v1 with all that changed on the way. It should be valid (see Validate): what is wrong with
-// it is found wrong again in the result, as conversion.CodeResultInvalid. The result shares nothing with c. It is nil when
-// a warning has severity error, unless options force it.
+// ToV1 converts the node class to v1, and reports all changes. It should be valid (see Validate): faults are found again in the result, as
+// conversion.CodeResultInvalid. The result shares nothing with c. It is nil if a warning has severity error, unless the options force it.
 //
-// The kubelet block, which v1 keeps here, comes from pools that refer to the node class, and is not this function's
-// business.
+// The kubelet block, which v1 has here, comes from the pools of the node class and is not handled by this function.
 func (c *EC2NodeClass) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conversion.Warnings) {
 	warnings := conversion.NewRecorder(KindEC2NodeClass, c.Name)
 	in := c.DeepCopy()
@@ -73,7 +71,7 @@ func (c *EC2NodeClass) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conversio
 	return out, warnings.Warnings()
 }
 
-// explicitMetadata writes every member out, since v1's default of one of them is another.
+// explicitMetadata writes every member explicitly, because the default of one of them differs in v1.
 func explicitMetadata(o *MetadataOptions, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) *v1.MetadataOptions {
 	if o == nil && options.ReferenceCompat {
 		return v1.DefaultMetadataOptions()
@@ -86,13 +84,13 @@ func explicitMetadata(o *MetadataOptions, options ConvertOptions, path *field.Pa
 	return hubMetadata(class.Spec.MetadataOptions)
 }
 
-// reservedInV1 reports whether v1 refuses the tag. An empty key is refused by both generations, and no tag to drop.
+// reservedInV1 reports whether v1 refuses the tag. Both generations refuse an empty key, so it is not dropped.
 func reservedInV1(key string) bool {
 	return strings.HasPrefix(key, strings.TrimSuffix(v1.TagClusterPrefix, "/")) ||
 		slices.Contains([]string{v1.TagClusterName, v1.TagNodePool, v1.TagNodeClaim, v1.TagNodeClass}, key)
 }
 
-// withoutTags drops the tags that are reserved. The map given is changed.
+// withoutTags drops the tags that are reserved. It changes the given map.
 func withoutTags(tags map[string]string, reserved func(string) bool, path *field.Path, warnings *conversion.Recorder) map[string]string {
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		if reserved(key) {
@@ -103,9 +101,8 @@ func withoutTags(tags map[string]string, reserved func(string) bool, path *field
 	return tags
 }
 
-// FromV1 returns the node class in v1beta1 with all that was lost on the way. The family Ubuntu comes from the annotation
-// that remembers it. The result shares nothing with c. It is nil when a warning has severity error, unless options force
-// it.
+// FromV1 converts the node class to v1beta1, and reports all losses. The family Ubuntu is restored from the annotation. The result shares
+// nothing with c. It is nil if a warning has severity error, unless the options force it.
 func FromV1(c *v1.EC2NodeClass, options ConvertOptions) (*EC2NodeClass, conversion.Warnings) {
 	if c == nil {
 		return nil, nil
@@ -150,7 +147,7 @@ func FromV1(c *v1.EC2NodeClass, options ConvertOptions) (*EC2NodeClass, conversi
 	return out, warnings.Warnings()
 }
 
-// dropLaterFields says which fields of v1 were given and have no place.
+// dropLaterFields reports the fields of v1 that are set and that v1beta1 does not have.
 func dropLaterFields(s *v1.EC2NodeClassSpec, spec *field.Path, warnings *conversion.Recorder) {
 	for _, later := range []struct {
 		name  string
@@ -170,7 +167,7 @@ func dropLaterFields(s *v1.EC2NodeClassSpec, spec *field.Path, warnings *convers
 	}
 }
 
-// metadataFromHub writes every member out, since the default of one of them is another.
+// metadataFromHub writes every member explicitly, because the default of one of them differs.
 func metadataFromHub(o *v1.MetadataOptions, path *field.Path, warnings *conversion.Recorder) *MetadataOptions {
 	if o == nil || o.HTTPPutResponseHopLimit == nil {
 		warnings.Add(conversion.CodeShortHopLimitKept, path.Child("httpPutResponseHopLimit"))

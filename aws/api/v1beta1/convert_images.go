@@ -12,7 +12,7 @@ import (
 	v1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// hubImages converts the images to v1: without terms, an alias stands for the images that AWS publishes for the family.
+// hubImages converts the images to v1: a class without terms gets an alias for the images that AWS publishes for the family.
 func hubImages(in *EC2NodeClass, out *v1.EC2NodeClass, spec *field.Path, warnings *conversion.Recorder) {
 	family := spec.Child("amiFamily")
 	out.Spec.AMISelectorTerms = hubTerms(in.Spec.AMISelectorTerms)
@@ -37,8 +37,8 @@ func hubImages(in *EC2NodeClass, out *v1.EC2NodeClass, spec *field.Path, warning
 	}
 }
 
-// hubUbuntu writes Ubuntu as AL2, whose user data has the same format, with Ubuntu's own volume where none is given; an
-// annotation remembers what was made up.
+// hubUbuntu converts Ubuntu to AL2, whose user data has the same format, and adds Ubuntu's default volume if there is none; an annotation
+// records what was added.
 func hubUbuntu(out *v1.EC2NodeClass, path *field.Path, warnings *conversion.Recorder) {
 	out.Spec.AMIFamily = v1.AMIFamilyAL2
 	made := []string{UbuntuCompatibilityAMIFamily}
@@ -67,7 +67,7 @@ func ubuntuMappings() []v1.BlockDeviceMapping {
 	}}
 }
 
-// imagesFromHub says in v1beta1 which images are used: an alias becomes its family, and an annotation brings Ubuntu back.
+// imagesFromHub converts the images to v1beta1: an alias becomes its family, and an annotation restores Ubuntu.
 func imagesFromHub(in *v1.EC2NodeClass, out *EC2NodeClass, spec *field.Path, warnings *conversion.Recorder) {
 	terms := spec.Child("amiSelectorTerms")
 	out.Spec.AMIFamily = AMIFamily(in.Spec.AMIFamily)
@@ -77,7 +77,7 @@ func imagesFromHub(in *v1.EC2NodeClass, out *EC2NodeClass, spec *field.Path, war
 		if slices.Contains(made, UbuntuCompatibilityAMIFamily) && in.Spec.AMIFamily == v1.AMIFamilyAL2 {
 			out.Spec.AMIFamily = AMIFamilyUbuntu
 		}
-		// What was changed since is no longer what was made up.
+		// A value that was changed since is no longer the added one.
 		if slices.Contains(made, UbuntuCompatibilityBlockDeviceMappings) && equality.Semantic.DeepEqual(in.Spec.BlockDeviceMappings, ubuntuMappings()) {
 			out.Spec.BlockDeviceMappings = nil
 		}
@@ -100,7 +100,7 @@ func imagesFromHub(in *v1.EC2NodeClass, out *EC2NodeClass, spec *field.Path, war
 	out.Spec.AMISelectorTerms = termsFromHub(in.Spec.AMISelectorTerms, terms, warnings)
 }
 
-// without removes the key. The map given is changed; one that holds nothing more is nil.
+// without removes the key. It changes the given map; it returns nil if nothing is left.
 func without(annotations map[string]string, key string) map[string]string {
 	delete(annotations, key)
 	if len(annotations) == 0 {
@@ -120,7 +120,7 @@ func hubTerms(terms []AMISelectorTerm) []v1.AMISelectorTerm {
 	return out
 }
 
-// termsFromHub leaves out what v1beta1 can't select by. A term that is left with nothing is refused by validation.
+// termsFromHub leaves out what v1beta1 can't select. Validation refuses terms that become empty.
 func termsFromHub(terms []v1.AMISelectorTerm, path *field.Path, warnings *conversion.Recorder) []AMISelectorTerm {
 	if terms == nil {
 		return nil

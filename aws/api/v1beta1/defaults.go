@@ -4,12 +4,11 @@ import (
 	v1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// DefaultHopLimit is how many hops an answer of the metadata service may travel when a node class of this generation does
-// not say. v1's default is 1.
+// DefaultHopLimit is the default number of hops that an answer of the metadata service may travel in this generation. v1's default is 1.
 const DefaultHopLimit int64 = 2
 
-// DefaultMetadataOptions returns the metadata options of a node class that gives none: the service on, over IPv4 alone,
-// tokens required, answers that travel DefaultHopLimit hops. What it points to is the caller's.
+// DefaultMetadataOptions returns the metadata options of a node class that states none: the service is on, only over IPv4, tokens are
+// required, and answers travel DefaultHopLimit hops. The caller owns what it points to.
 func DefaultMetadataOptions() *MetadataOptions {
 	endpoint, ipv6, hops, tokens := v1.Enabled, v1.Disabled, DefaultHopLimit, v1.HTTPTokensRequired
 	return &MetadataOptions{
@@ -20,8 +19,8 @@ func DefaultMetadataOptions() *MetadataOptions {
 	}
 }
 
-// Default fills in what the node class leaves out: each member of the metadata options. Nothing that is set is changed;
-// applying it twice is applying it once.
+// Default sets unset fields: each member of the metadata options. Values that are set stay unchanged; applying it twice has no further
+// effect.
 func (c *EC2NodeClass) Default() {
 	if c.Spec.MetadataOptions == nil {
 		c.Spec.MetadataOptions = &MetadataOptions{}

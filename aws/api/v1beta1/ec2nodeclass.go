@@ -8,7 +8,7 @@ import (
 	v1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// EC2NodeClass is what pools on EC2 refer to for all that is EC2's own business. It is cluster-scoped.
+// EC2NodeClass contains the settings of pools that are specific to EC2. It is cluster-scoped.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=ec2nodeclasses,scope=Cluster,categories=karpenter,shortName={ec2nc,ec2ncs}
@@ -19,7 +19,7 @@ type EC2NodeClass struct {
 
 	// Spec is what the user wants.
 	Spec EC2NodeClassSpec `json:"spec"`
-	// Status is what was found in the account; a manifest has none.
+	// Status is what was found in the account; manifests have none.
 	// +optional
 	Status EC2NodeClassStatus `json:"status,omitzero"`
 }
@@ -35,7 +35,7 @@ type EC2NodeClassList struct {
 	Items []EC2NodeClass `json:"items"`
 }
 
-// EC2NodeClassSpec is what a user asks of EC2. In selector lists terms are ORed and the fields of one term ANDed.
+// EC2NodeClassSpec contains the user's settings for EC2 instances. In selector lists terms are ORed and the fields of one term ANDed.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.role) != has(self.instanceProfile)",message="give exactly one of role and instanceProfile"
 // +kubebuilder:validation:XValidation:rule="has(self.role) == has(oldSelf.role)",message="role and instanceProfile can't be exchanged: make another EC2NodeClass instead"
@@ -60,7 +60,7 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id) || has(x.name))",message="a term must select by one of tags, id, name"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.id) && (has(x.tags) || has(x.name) || has(x.owner))))",message="id can't be combined with other fields of its term"
 	AMISelectorTerms []AMISelectorTerm `json:"amiSelectorTerms,omitzero"`
-	// AMIFamily decides which images are used when no terms select them, the format of user data, and the default volumes.
+	// AMIFamily determines which images are used if no terms select them, the format of user data, and the default volumes.
 	AMIFamily AMIFamily `json:"amiFamily"`
 	// UserData is the user's own start-up configuration, in the format of the family. Nil: none.
 	// +optional
@@ -73,7 +73,7 @@ type EC2NodeClassSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	InstanceProfile *string `json:"instanceProfile,omitempty"`
-	// AssociatePublicIPAddress overrides the subnet's setting. Nil: none where all subnets are private, else the subnet
+	// AssociatePublicIPAddress overrides the subnet's setting. Nil means no public address if all subnets are private, otherwise the subnet
 	// decides.
 	// +optional
 	AssociatePublicIPAddress *bool `json:"associatePublicIPAddress,omitempty"`
@@ -89,13 +89,13 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:XValidation:rule="self.filter(x, has(x.rootVolume) && x.rootVolume).size() <= 1",message="only one volume holds the kubelet's files"
 	BlockDeviceMappings []BlockDeviceMapping `json:"blockDeviceMappings,omitzero"`
-	// InstanceStorePolicy says what becomes of local disks. Nil: nothing is done with them.
+	// InstanceStorePolicy says how local disks are used. Nil leaves them unused.
 	// +optional
 	InstanceStorePolicy *v1.InstanceStorePolicy `json:"instanceStorePolicy,omitempty"`
 	// DetailedMonitoring asks for one-minute metrics, which EC2 charges for. Nil: off.
 	// +optional
 	DetailedMonitoring *bool `json:"detailedMonitoring,omitempty"`
-	// MetadataOptions sets up the instance metadata service. Nil reads as the default of each member.
+	// MetadataOptions sets up the instance metadata service. Nil means the default of each member.
 	// +optional
 	// +kubebuilder:default:={httpEndpoint: "enabled", httpProtocolIPv6: "disabled", httpPutResponseHopLimit: 2, httpTokens: "required"}
 	MetadataOptions *MetadataOptions `json:"metadataOptions,omitempty"`
@@ -116,13 +116,13 @@ const (
 	AMIFamilyAL2023 AMIFamily = "AL2023"
 	// AMIFamilyBottlerocket is Bottlerocket.
 	AMIFamilyBottlerocket AMIFamily = "Bottlerocket"
-	// AMIFamilyUbuntu is Canonical's Ubuntu for EKS. v1 has it no more.
+	// AMIFamilyUbuntu is Canonical's Ubuntu for EKS. v1 no longer has it.
 	AMIFamilyUbuntu AMIFamily = "Ubuntu"
 	// AMIFamilyWindows2019 is Windows Server 2019.
 	AMIFamilyWindows2019 AMIFamily = "Windows2019"
 	// AMIFamilyWindows2022 is Windows Server 2022.
 	AMIFamilyWindows2022 AMIFamily = "Windows2022"
-	// AMIFamilyCustom is any image: user data is handed over as it is.
+	// AMIFamilyCustom is any image: user data is passed unchanged.
 	AMIFamilyCustom AMIFamily = "Custom"
 )
 
@@ -237,7 +237,7 @@ type EC2NodeClassStatus struct {
 	// InstanceProfile is the name of the profile that instances are launched with.
 	// +optional
 	InstanceProfile string `json:"instanceProfile,omitempty"`
-	// Conditions of the node class; late releases alone write them.
+	// Conditions of the node class; only late releases write them.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitzero"`
 }

@@ -1,12 +1,11 @@
 package v1beta1
 
-// Annotations that hold what one generation said and the other has no place for.
+// Annotations for values that the other generation can't represent.
 const (
-	// UbuntuAnnotationKey says, on a v1 node class, what was made up when the family Ubuntu was left behind: a comma
-	// separated list of the UbuntuCompatibility constants.
+	// UbuntuAnnotationKey says, on a v1 node class, what was added when the family Ubuntu was converted: a comma-separated list of the
+	// UbuntuCompatibility constants.
 	UbuntuAnnotationKey = "compatibility.karpenter.k8s.aws/v1beta1-ubuntu"
-	// AliasVersionAnnotationKey holds, on a v1beta1 node class, the version of the image alias of the v1 node class, when
-	// it is not latest.
+	// AliasVersionAnnotationKey contains, on a v1beta1 node class, the version of the v1 node class's image alias, if it is not latest.
 	AliasVersionAnnotationKey = "compatibility.karpenter.k8s.aws/v1-alias-version"
 )
 
@@ -16,13 +15,11 @@ const (
 	UbuntuCompatibilityAMIFamily = "amiFamily"
 	// UbuntuCompatibilityBlockDeviceMappings: there were none, and Ubuntu's own were written out.
 	UbuntuCompatibilityBlockDeviceMappings = "blockDeviceMappings"
-	// UbuntuCompatibilityIncompatible: there were no image terms, and a placeholder stands in for them. Such a node class
-	// is not ready.
+	// UbuntuCompatibilityIncompatible: there were no image terms, and a placeholder replaces them. Such a node class is not ready.
 	UbuntuCompatibilityIncompatible = "incompatible"
 )
 
-// UbuntuPlaceholderAMI is the id in the image term of a node class that is marked UbuntuCompatibilityIncompatible. There
-// is no such image.
+// UbuntuPlaceholderAMI is the id in the image term of a node class marked UbuntuCompatibilityIncompatible. There is no such image.
 const UbuntuPlaceholderAMI = "ami-placeholder"
 
 // Tags that this generation reserves and v1 does not.

@@ -12,7 +12,7 @@ const (
 	Group = "karpenter.k8s.aws"
 	// Version is the version of EC2NodeClass in this package.
 	Version = "v1beta1"
-	// APIVersion is what apiVersion reads in it.
+	// APIVersion is its apiVersion.
 	APIVersion = Group + "/" + Version
 	// KindEC2NodeClass is the kind of EC2NodeClass.
 	KindEC2NodeClass = "EC2NodeClass"

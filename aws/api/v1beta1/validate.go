@@ -20,11 +20,11 @@ const (
 
 var amiIDForm = regexp.MustCompile(`ami-[0-9a-z]+`)
 
-// Validate returns what is wrong with the node class, each with its path, the rule and the cure; nothing when it is fine.
-// What is unset is judged as its default. Where releases of the generation differ, the most lenient counts, so that what
-// was stored under any of them is fine; volumes may have any size from 1G to 64Ti.
+// Validate returns what is wrong with the node class, each error with its path, the rule and the cure; nil if it is valid. Unset fields are
+// checked with their defaults. If releases of the generation differ, the most lenient rule counts, so that objects stored under any of them
+// are valid; volumes may have any size from 1G to 64Ti.
 func (c *EC2NodeClass) Validate() field.ErrorList {
-	// What v1 has in the same place under the same rules is judged by them. Its images are any that it finds no fault with.
+	// Fields with the same place and rules in v1 are checked by v1's rules. Its images are any valid ones.
 	same := &v1.EC2NodeClass{ObjectMeta: c.ObjectMeta, Spec: v1.EC2NodeClassSpec{
 		SubnetSelectorTerms:        c.Spec.SubnetSelectorTerms,
 		SecurityGroupSelectorTerms: c.Spec.SecurityGroupSelectorTerms,
@@ -41,12 +41,11 @@ func (c *EC2NodeClass) Validate() field.ErrorList {
 	return append(errs, validateTags(c.Spec.Tags, spec.Child("tags"))...)
 }
 
-// ValidateUpdate returns what is wrong with turning old into c: everything that is wrong with c, and an exchange of role
-// and instanceProfile.
+// ValidateUpdate returns what is wrong with changing old to c: all errors of c, and a change between role and instanceProfile.
 func (c *EC2NodeClass) ValidateUpdate(old *EC2NodeClass) field.ErrorList {
 	errs := c.Validate()
 	if old == nil {
-		return errs // it is new
+		return errs // the problem is new
 	}
 	if (c.Spec.Role == nil) != (old.Spec.Role == nil) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "role"), "role and instanceProfile can't be exchanged: make another EC2NodeClass instead"))
@@ -109,7 +108,7 @@ func reservedTag(key string) bool {
 	return strings.HasPrefix(key, strings.TrimSuffix(v1.TagClusterPrefix, "/")) || key == v1.TagNodePool || key == tagManagedBy
 }
 
-// atMost checks the number of entries and says it, which field.TooMany alone leaves for the reader to count.
+// atMost checks the number of entries and reports it, which field.TooMany does not do.
 func atMost(path *field.Path, have, most int) field.ErrorList {
 	if have <= most {
 		return nil
