@@ -14,7 +14,7 @@ import (
 
 func embedded(t testing.TB) *catalog.Catalog {
 	t.Helper()
-	c, err := catalog.Embedded()
+	c, err := catalog.EmbeddedAsSeen()
 	if err != nil {
 		t.Fatal(err)
 	}

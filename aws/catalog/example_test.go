@@ -19,16 +19,11 @@ func Example() {
 		return
 	}
 	fmt.Printf("%d vCPUs, %d MiB, $%g/h in %s\n", m5.VCPUs, m5.MemoryMiB, m5.OnDemandUSD, c.Region)
-	for i, zone := range m5.Zones {
-		fmt.Printf("spot in %s: $%g/h\n", c.Zones[zone].Name, m5.SpotPrice(i))
-	}
+	low, high := m5.SpotRange()
+	fmt.Printf("spot: $%g/h in each of %d zones, seen from $%g to $%g\n", m5.SpotPrice(0), len(m5.Zones), low, high)
 	// Output:
 	// 2 vCPUs, 8192 MiB, $0.096/h in us-east-1
-	// spot in us-east-1a: $0.0315/h
-	// spot in us-east-1b: $0.0323/h
-	// spot in us-east-1c: $0.0324/h
-	// spot in us-east-1d: $0.036/h
-	// spot in us-east-1f: $0.0383/h
+	// spot: $0.0324/h in each of 5 zones, seen from $0.0315 to $0.0383
 }
 
 // A slip in a file is reported with the type and the field.

@@ -7,7 +7,7 @@ import (
 
 // The built-in prices are dated, those of another region partly estimated, and those of a file are the user's.
 func TestPriceFacts(t *testing.T) {
-	c, err := Embedded()
+	c, err := EmbeddedAsSeen()
 	if err != nil {
 		t.Fatal(err)
 	}

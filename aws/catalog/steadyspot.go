@@ -16,22 +16,25 @@ const (
 // SteadySpot returns the catalogue with spot prices that are useful for longer than the day on which they were seen. It is for old prices
 // of a single day, such as the built-in ones; current prices and the user's stay as they are.
 //
-// Each zone of a type gets the median of the prices seen in the type's zones. If the median's share of the on-demand price is below the
-// lower quartile of all types, it is raised to that quartile: many of these types were new when the prices were seen, and in low demand.
-// Such prices are marked as estimates, in EstimatedSource and the facts of their source. No price exceeds the on-demand price, because
-// on-demand instances can replace spot instances. SpotRange still returns the range that was seen.
+// Each zone of a type has the median of the prices seen in its zones. A median whose share of the on-demand price is below the lower
+// quartile of all types' is raised to that quartile: many of these types had just been launched, when few asked for them. Such
+// prices are estimates, as EstimatedSource and the facts of their source say. No price is above the on-demand price, for which spot
+// instances can be replaced. SpotRange stays what was seen. Where there is nothing to change, what is
+// returned is the catalogue itself.
 func SteadySpot(c *Catalog) *Catalog {
 	if c == nil {
 		return nil
 	}
 	floor := lowerQuartile(c)
+	if floor == 0 {
+		return c
+	}
 	out := *c
 	out.Types, out.Sources, out.PriceFacts = slices.Clone(c.Types), maps.Clone(c.Sources), maps.Clone(c.PriceFacts)
 	for i := range out.Types {
 		t := &out.Types[i]
-		facts := c.SpotFacts(t)
-		share := medianShare(t)
-		if share == 0 || facts.Kind != PriceDated {
+		facts, share := c.SpotFacts(t), medianShare(t)
+		if share == 0 || !isSeen(c, t) {
 			continue
 		}
 		key, source, kind := sourceSteady, "median of zones; "+c.SpotSource(t), PriceDated
@@ -50,7 +53,12 @@ func SteadySpot(c *Catalog) *Catalog {
 	return &out
 }
 
-// medianShare is the median of the seen spot prices divided by the on-demand price; 0 if one of them is unknown.
+// isSeen reports whether the type's spot prices are as they were seen on a past day.
+func isSeen(c *Catalog, t *Type) bool {
+	return c.SpotFacts(t).Kind == PriceDated && t.SpotFrom != sourceSteady
+}
+
+// medianShare is the median of the spot prices seen as a share of the on-demand price; 0 where one is not known.
 func medianShare(t *Type) float64 {
 	known := slices.DeleteFunc(slices.Clone(t.SpotUSD), func(p float64) bool { return !isPrice(p) })
 	if len(known) == 0 || !isPrice(t.OnDemandUSD) || t.OnDemandTenancy != "" {
@@ -63,7 +71,7 @@ func medianShare(t *Type) float64 {
 func lowerQuartile(c *Catalog) float64 {
 	var shares []float64
 	for i := range c.Types {
-		if share := medianShare(&c.Types[i]); share > 0 && c.SpotFacts(&c.Types[i]).Kind == PriceDated {
+		if share := medianShare(&c.Types[i]); share > 0 && isSeen(c, &c.Types[i]) {
 			shares = append(shares, share)
 		}
 	}

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -57,13 +58,22 @@ func TestSteadySpot(t *testing.T) {
 	}
 }
 
-// Of the built-in prices none is left below the quartile, and the catalogue is one that New takes.
+// Embedded has steady prices: of these none is left below the quartile, and the catalogue is one that New takes.
 func TestSteadySpotOfBuiltIn(t *testing.T) {
-	c, err := Embedded()
+	c, err := EmbeddedAsSeen()
 	if err != nil {
 		t.Fatal(err)
 	}
-	steady := SteadySpot(c)
+	steady, err := Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(SteadySpot(c), steady) {
+		t.Error("the steady prices of what was seen are not those that are built in")
+	}
+	if SteadySpot(steady) != steady {
+		t.Error("steady prices were changed once more")
+	}
 	if _, err := New(*steady); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func Example() {
 	// Output:
 	// g6.xlarge: 3920m CPU, 14162 MiB, 58 pods, 1 GPU
 	// karpenter.k8s.aws/instance-gpu-name In [l4]
-	// $0.3556/h in us-east-1a
+	// $0.38285/h in us-east-1a
 }
 
 // A node class changes what is left for pods.

@@ -32,9 +32,19 @@ func offered(it *cloudprovider.InstanceType) []string {
 	return out
 }
 
+// asSeen is the built-in catalogue with a price of its own in each zone.
+func asSeen(t *testing.T) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.EmbeddedAsSeen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // AWI-091 to AWI-093: zones times capacity types, as far as there are prices and zones that can be used.
 func TestOfferings(t *testing.T) {
-	c := embedded(t)
+	c := asSeen(t)
 	for _, test := range []struct {
 		name     string
 		settings instancetype.Settings
@@ -94,7 +104,7 @@ func TestTypesWithoutOfferingsAreLeftOut(t *testing.T) {
 
 // Prices say where they come from and of which day they are.
 func TestPriceSources(t *testing.T) {
-	types := resolve(t, embedded(t), instancetype.Settings{})
+	types := resolve(t, asSeen(t), instancetype.Settings{})
 	for name, want := range map[string][2]string{
 		"m5.large":  {"on-demand price table, 2026-07-20", "on-demand and spot price snapshot, 2025-05-28"},
 		"c6g.metal": {"on-demand and spot price snapshot, 2025-05-28", "on-demand and spot price snapshot, 2025-05-28"},
@@ -114,7 +124,7 @@ func TestPriceSources(t *testing.T) {
 		t.Errorf("spot: %+v", *spot)
 	}
 	want.Low, want.High = 0.1235, 0.1303
-	if spot := resolve(t, embedded(t), instancetype.Settings{AMIFamily: awsv1.AMIFamilyWindows2022})["m5.large"].Offerings[1].PriceBasis; *spot != want {
+	if spot := resolve(t, asSeen(t), instancetype.Settings{AMIFamily: awsv1.AMIFamilyWindows2022})["m5.large"].Offerings[1].PriceBasis; *spot != want {
 		t.Errorf("spot with the licence of Windows: %+v", *spot)
 	}
 	dedicated := 0

@@ -73,8 +73,8 @@
 //	  source: price list of the vendor, per host
 //	  perNode: 0.02
 //
-// The built-in spot prices are of a single day, and plans prefer those that were lowest. --spot-prices steady plans with the median
-// of a type's zones instead, and with no less than a share of the on-demand price, see docs/catalog.md; estimates are marked ~.
+// The built-in spot prices are of a single day, long ago. Plans take the median of a type's zones, and no less than a share of the
+// on-demand price, see docs/catalog.md; estimates are marked ~. --spot-prices seen plans with each zone's price of that day.
 //
 // --fees adds what nodes cost beyond their instances, with built-in figures: public-ipv4, root-volume, cross-zone-traffic,
 // eks-auto-mode, and licences of the operating system of the images: rhel, sles, ubuntu-pro. None is counted unless it is named.

@@ -119,7 +119,7 @@ func region(t testing.TB) *ec2Stub {
 }
 
 // builtIn is decoded once: catalogues are not changed.
-var builtIn = sync.OnceValues(catalog.Embedded)
+var builtIn = sync.OnceValues(catalog.EmbeddedAsSeen)
 
 type clock struct{ now time.Time }
 

@@ -17,11 +17,8 @@ type assumptions struct {
 	estimated map[[2]string]bool
 }
 
-// assumptionsOf are those that stand in a snapshot; nil without any.
+// assumptionsOf are those that stand in a snapshot, and the estimates among its prices; nil without any.
 func assumptionsOf(snapshot *scheduling.Snapshot) *assumptions {
-	if len(snapshot.Assumptions) == 0 {
-		return nil
-	}
 	a := &assumptions{lines: snapshot.Assumptions, estimated: make(map[[2]string]bool)}
 	for _, types := range snapshot.Catalogs {
 		for _, t := range types {
@@ -31,6 +28,9 @@ func assumptionsOf(snapshot *scheduling.Snapshot) *assumptions {
 				}
 			}
 		}
+	}
+	if len(a.lines)+len(a.estimated) == 0 {
+		return nil
 	}
 	return a
 }

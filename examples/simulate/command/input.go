@@ -28,9 +28,6 @@ import (
 //go:embed builtin.yaml
 var builtinCluster []byte
 
-// steadyAssumption is what --spot-prices steady takes for granted.
-const steadyAssumption = "old spot prices are medians of zones, or where these are very low, a share of the on-demand price (marked ~)"
-
 // defaultNodePool is used when the input has no pool.
 //
 //go:embed default-nodepool.yaml
@@ -73,14 +70,11 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.steadySpot {
+	if !s.spotAsSeen {
 		facts = catalog.SteadySpot(facts)
 	}
 	if facts, err = s.inRegion(facts, snapshot); err != nil {
 		return nil, err
-	}
-	if s.steadySpot {
-		snapshot.Assumptions = append(snapshot.Assumptions, steadyAssumption)
 	}
 	s.facts, s.classes = facts, classesOf(loaded)
 	if err := s.addCatalogs(snapshot, facts, s.classes); err != nil {

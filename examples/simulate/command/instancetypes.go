@@ -23,6 +23,9 @@ func (s *simulation) readCatalog(ctx context.Context) (*catalog.Catalog, error) 
 		facts, err := s.readLive(ctx)
 		return facts, withStatus(exitCloud, err)
 	}
+	if s.catalog == "" && s.spotAsSeen {
+		return catalog.EmbeddedAsSeen()
+	}
 	if s.catalog == "" {
 		return catalog.Embedded()
 	}

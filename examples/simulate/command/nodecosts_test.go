@@ -128,12 +128,12 @@ func TestDiffUnknownPrices(t *testing.T) {
 	}{
 		"some not known": {
 			fleetWith(t, `"m7g.xlarge"`, "z9.huge"),
-			[]string{"What 4 nodes cost is not known", "web       NodePoolDrifted      4  unknown", "$0.1839/h and 4 nodes at an unknown price with these NodePools", "what that changes is unknown"},
+			[]string{"What 4 nodes cost is not known", "web       NodePoolDrifted      4  unknown", "$0.2000/h and 4 nodes at an unknown price with these NodePools", "what that changes is unknown"},
 			nodeCounts{Unpriced: 4}, 1,
 		},
 		"one that stays": {
 			fleetWith(t, `"m5.large"`, "z9.huge"),
-			[]string{"$0.7407/h and 1 node at an unknown price with these", "$0.0213/h and 1 node at an unknown price with the others", ": $0.7194/h less"},
+			[]string{"$0.7568/h and 1 node at an unknown price with these", "$0.0471/h and 1 node at an unknown price with the others", ": $0.7097/h less"},
 			nodeCounts{Unpriced: 1, UnpricedAfter: 1}, 5,
 		},
 		"estimates": {

@@ -66,8 +66,8 @@ type options struct {
 	// fees are those of --fees, and feesText that flag.
 	fees     []chosenFee
 	feesText string
-	// steadySpot plans with catalog.SteadySpot's prices.
-	steadySpot bool
+	// spotAsSeen plans with old spot prices as they are, instead of catalog.SteadySpot's.
+	spotAsSeen bool
 	// certificate is the file the proof of the lower bound is written to; empty for nowhere.
 	certificate string
 	// now is the time the plan is made for; zero means the clock's.
@@ -162,7 +162,7 @@ func parseOptions(args []string) (options, error) {
 	flags.DurationVar(&o.timeout, "timeout", 0, "")
 	flags.StringVar(&preferences, "preferences", "respect", "")
 	flags.StringVar(&minValues, "min-values", "strict", "")
-	flags.StringVar(&spotPrices, "spot-prices", "seen", "")
+	flags.StringVar(&spotPrices, "spot-prices", "steady", "")
 	flags.StringVar(&reserved, "reserved", "fallback", "")
 	flags.StringVar(&preemption, "preemption", "ignore", "")
 
@@ -194,7 +194,7 @@ func parseOptions(args []string) (options, error) {
 			return options{}, fmt.Errorf("--now %q: not a time like 2006-01-02T15:04:05Z (RFC 3339)", now)
 		}
 	}
-	if o.steadySpot, err = choose("spot-prices", spotPrices, choice[bool]{"seen", false}, choice[bool]{"steady", true}); err != nil {
+	if o.spotAsSeen, err = choose("spot-prices", spotPrices, choice[bool]{"steady", false}, choice[bool]{"seen", true}); err != nil {
 		return options{}, err
 	}
 	if o.query, err = parseQuery(preferences, minValues, reserved, preemption); err != nil {

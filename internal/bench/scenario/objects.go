@@ -111,7 +111,7 @@ func (o Objects) sources() ([]manifests.Source, error) {
 
 func readCatalog(name string) (*catalog.Catalog, error) {
 	if name == "" {
-		return catalog.Embedded()
+		return catalog.EmbeddedAsSeen() // the prices of all results on record
 	}
 	file, err := os.Open(name)
 	if err != nil {
