@@ -38,6 +38,10 @@ func (o Offering) DeepCopy() Offering {
 		basis := *o.PriceBasis
 		o.PriceBasis = &basis
 	}
+	if o.InterruptionRate != nil {
+		rate := *o.InterruptionRate
+		o.InterruptionRate = &rate
+	}
 	return o
 }
 

@@ -53,8 +53,8 @@
 //     none for any other key; a reserved offering names its reservation and the number of instances left in it, and no other
 //     offering has labels of a reservation. Why: an offering is one thing that can be bought.
 //   - CP-CATALOG-07: prices are finite, positive and all USD per hour; zero is allowed only for reservations that are already paid
-//     for. Better give these a tiny price in proportion to their size, so that small ones are used first. Why: if a missing price
-//     is read as zero, all pods go to that type.
+//     for. Better give these a tiny price in proportion to their size, so that small ones are used first. An interruption rate is
+//     optional; its ends are shares from 0 to 1. Why: if a missing price is read as zero, all pods go to that type.
 //   - CP-CATALOG-08: capacity has cpu, memory and pods; nothing is negative, and overhead leaves cpu and memory for
 //     pods. Why: limits, packing and node size all start from it.
 //   - CP-CATALOG-09: neither the provider nor the caller changes a returned instance type. For a change the provider creates a new

@@ -71,6 +71,9 @@ type Offering struct {
 	// PriceBasis says how far the price can be relied on; nil where that is not known. Plans sum it up: see Plan.Prices in package
 	// scheduling/planning.
 	PriceBasis *PriceBasis `json:"priceBasis,omitempty"`
+	// InterruptionRate says how often such instances are taken back; nil where that is not known, and where they are not taken back.
+	// Planners don't look at it: package scheduling/spotrisk makes terms of the cost model of it, for those who want them.
+	InterruptionRate *InterruptionRate `json:"interruptionRate,omitempty"`
 	// Available is false while the provider expects launches to fail because of missing capacity.
 	Available bool `json:"available"`
 	// ReservationCapacity is the number of instances left in the reservation; used only if the capacity type is reserved.

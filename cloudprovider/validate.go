@@ -183,6 +183,9 @@ func (c *catalogCheck) offeringLabels(key OfferingKey, o *Offering) {
 }
 
 func (c *catalogCheck) price(key OfferingKey, o *Offering) {
+	if r := o.InterruptionRate; !r.valid() {
+		c.offeringFault(key, "CP-CATALOG-07", "the interruption rate is from %v to %v; both are shares from 0 to 1, the lower one first", r.Low, r.High)
+	}
 	switch {
 	case math.IsNaN(o.Price) || math.IsInf(o.Price, 0):
 		c.offeringFault(key, "CP-CATALOG-07", "the price must be finite")

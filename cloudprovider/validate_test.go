@@ -70,6 +70,12 @@ func TestValidateCatalogNamesTheBrokenClause(t *testing.T) {
 		{"free spot", "CP-CATALOG-07", func(it *instanceType) { it.Offerings[0].Price = 0 }},
 		{"negative price", "CP-CATALOG-07", func(it *instanceType) { it.Offerings[2].Price = -1 }},
 		{"price not a number", "CP-CATALOG-07", func(it *instanceType) { it.Offerings[0].Price = math.NaN() }},
+		{"interrupted more often than always", "CP-CATALOG-07", func(it *instanceType) {
+			it.Offerings[0].InterruptionRate = &cloudprovider.InterruptionRate{Low: 0.2, High: 2}
+		}},
+		{"interruption rate upside down", "CP-CATALOG-07", func(it *instanceType) {
+			it.Offerings[0].InterruptionRate = &cloudprovider.InterruptionRate{Low: 0.2, High: 0.1}
+		}},
 		{"infinite price", "CP-CATALOG-07", func(it *instanceType) { it.Offerings[0].Price = math.Inf(1) }},
 		{"no pods", "CP-CATALOG-08", func(it *instanceType) { delete(it.Capacity, corev1.ResourcePods) }},
 		{"negative extended resource", "CP-CATALOG-08", func(it *instanceType) { it.Capacity["x.test/gpu"] = build.Amounts("x", "-1")["x"] }},

@@ -21,9 +21,9 @@ type Description struct {
 	ZoneIDs map[string]string
 }
 
-// FromDescription makes a catalogue without prices from EC2's answers. Records that can't be used are left out, and skipped says why, one
-// *FieldError each: a type that EC2 describes in a new way must not make all others unusable. How many branch interfaces a type can have is
-// taken from builtIn, which may be nil.
+// FromDescription makes a catalogue without prices of EC2's answers. Records that can't be used are left out, and
+// skipped says why, one *FieldError each: a type that EC2 describes in a new way must not cost all others. How many
+// branch interfaces a type can have is taken from builtIn, which may be nil, and so is its band of interruptions if builtIn is of the region.
 func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []error, err error) {
 	out := Catalog{
 		Region:  d.Region,
@@ -56,6 +56,7 @@ func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []err
 		out.Types = append(out.Types, t)
 	}
 	setBranches(out.Types, builtIn)
+	setInterruptions(&out, builtIn)
 	c, err = New(out)
 	return c, skipped, err
 }

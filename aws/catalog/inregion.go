@@ -51,6 +51,7 @@ func InRegion(c *Catalog, region string, zones []Zone, present map[string]bool) 
 		}
 		e.price(&t)
 		t.Zones, t.SpotUSD, t.SpotFrom = everywhere, e.spot(&c.Types[i], len(zones)), ""
+		t.SpotInterruption = "" // that of another region
 		if t.SpotUSD != nil {
 			low, high := c.Types[i].SpotRange()
 			t.SpotFrom, t.SpotLowUSD, t.SpotHighUSD = sourceEstimated, e.Price(t.Name, low), e.Price(t.Name, high)

@@ -22,10 +22,12 @@ type market struct {
 	offerings []cloudprovider.Offering
 	// bases are the bases of on-demand prices, by their facts.
 	bases map[catalog.PriceFacts]*cloudprovider.PriceBasis
+	// rates are those of interruptions by the text of their band.
+	rates map[string]*cloudprovider.InterruptionRate
 }
 
 func newMarket(c *catalog.Catalog, p *plan) *market {
-	m := &market{catalog: c, plan: p, bases: map[catalog.PriceFacts]*cloudprovider.PriceBasis{}}
+	m := &market{catalog: c, plan: p, bases: map[catalog.PriceFacts]*cloudprovider.PriceBasis{}, rates: map[string]*cloudprovider.InterruptionRate{}}
 	capacity := 0
 	for i := range c.Types {
 		capacity += 2 * len(c.Types[i].Zones)
@@ -58,17 +60,21 @@ func (m *market) of(shape *Shape) []cloudprovider.Offering {
 	onDemand, spot := sold(poolv1.CapacityTypeOnDemand), sold(poolv1.CapacityTypeSpot)
 	onDemandPrice, onDemandSource := shape.WithLicence(t.OnDemandUSD, m.catalog.OnDemandSource(t))
 	spotSource := m.catalog.SpotSource(t)
-	onDemandBasis, spotBasis := m.onDemandBasis(t), m.spotBasis(shape)
+	onDemandBasis, spotBasis, rate := m.onDemandBasis(t), m.spotBasis(shape), m.rate(t)
 	for i, zone := range t.Zones {
 		if !m.plan.zones[zone].usable {
 			continue
 		}
 		if onDemand && onDemandPrice > 0 {
-			m.add(m.onDemand[zone], onDemandPrice, onDemandSource, onDemandBasis, available)
+			m.offerings = append(m.offerings, cloudprovider.Offering{
+				Requirements: m.onDemand[zone], Price: onDemandPrice, PriceSource: onDemandSource, PriceBasis: onDemandBasis, Available: available,
+			})
 		}
 		if price := t.SpotPrice(i); spot && price > 0 {
 			price, source := shape.WithLicence(price, spotSource)
-			m.add(m.spot[zone], price, source, spotBasis, available)
+			m.offerings = append(m.offerings, cloudprovider.Offering{
+				Requirements: m.spot[zone], Price: price, PriceSource: source, PriceBasis: spotBasis, InterruptionRate: rate, Available: available,
+			})
 		}
 	}
 	// The capacity is limited so that appending to one type's offerings can't overwrite the next one's.
@@ -98,12 +104,11 @@ func (m *market) basisOf(facts catalog.PriceFacts) *cloudprovider.PriceBasis {
 	return &cloudprovider.PriceBasis{Date: facts.Day, Region: m.catalog.Region, Confidence: cloudprovider.PriceConfidence(facts.Kind)}
 }
 
-func (m *market) add(set requirements.Set, price float64, source string, basis *cloudprovider.PriceBasis, available bool) {
-	m.offerings = append(m.offerings, cloudprovider.Offering{
-		Requirements: set,
-		Price:        price,
-		PriceSource:  source,
-		PriceBasis:   basis,
-		Available:    available,
-	})
+// rate is shared by all types of a band; nil where it is not known.
+func (m *market) rate(t *catalog.Type) *cloudprovider.InterruptionRate {
+	low, high, source := m.catalog.Interruptions(t)
+	if high > 0 && m.rates[t.SpotInterruption] == nil {
+		m.rates[t.SpotInterruption] = &cloudprovider.InterruptionRate{Low: low, High: high, Source: source}
+	}
+	return m.rates[t.SpotInterruption]
 }

@@ -123,6 +123,10 @@ func TestPriceSources(t *testing.T) {
 	if *spot != want {
 		t.Errorf("spot: %+v", *spot)
 	}
+	rate := cloudprovider.InterruptionRate{Low: 0.1, High: 0.15, Source: "on-demand and spot price snapshot, 2025-05-28"}
+	if offerings := types["m5.large"].Offerings; offerings[0].InterruptionRate != nil || *offerings[1].InterruptionRate != rate {
+		t.Errorf("interruptions: %+v on demand, %+v on spot", offerings[0].InterruptionRate, offerings[1].InterruptionRate)
+	}
 	want.Low, want.High = 0.1235, 0.1303
 	if spot := resolve(t, asSeen(t), instancetype.Settings{AMIFamily: awsv1.AMIFamilyWindows2022})["m5.large"].Offerings[1].PriceBasis; *spot != want {
 		t.Errorf("spot with the licence of Windows: %+v", *spot)

@@ -42,6 +42,27 @@ func (b *builder) spotRange(t *catalog.Type) (low, high float64) {
 	return low, high
 }
 
+// rateOf is how often spot instances of the type are taken back; one for all types with the same band, nil where it is not known.
+func (b *builder) rateOf(t *catalog.Type) *cloudprovider.InterruptionRate {
+	low, high, source := b.market.Catalog.Interruptions(t)
+	if high == 0 {
+		return nil
+	}
+	rate := cloudprovider.InterruptionRate{Low: low, High: high, Source: source}
+	if b.rates == nil {
+		b.rates = map[cloudprovider.InterruptionRate]*cloudprovider.InterruptionRate{}
+	}
+	if b.rates[rate] == nil {
+		b.rates[rate] = &rate
+	}
+	return b.rates[rate]
+}
+
+// sameRate reports whether two rates say the same.
+func sameRate(a, b *cloudprovider.InterruptionRate) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
 // sameBasis reports whether two bases say the same.
 func sameBasis(a, b *cloudprovider.PriceBasis) bool {
 	return a == b || a != nil && b != nil && *a == *b

@@ -53,6 +53,8 @@ type builder struct {
 	reservedSets map[string][]requirements.Set // by reservation, then partition
 	// bases are those of on-demand prices, by what they say.
 	bases map[cloudprovider.PriceBasis]*cloudprovider.PriceBasis
+	// rates are those of interruptions, by what they say.
+	rates map[cloudprovider.InterruptionRate]*cloudprovider.InterruptionRate
 }
 
 // zone is what all offerings in a zone have in common.
@@ -172,16 +174,17 @@ func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Off
 	onDemandQuote, _ := b.market.Prices.OnDemand(t.Name)
 	onDemandBasis := b.basisOf(onDemandQuote)
 	low, high := b.spotRange(t)
+	rate := b.rateOf(t)
 	for _, i := range t.Zones {
 		z := &b.zones[i]
 		if onDemand {
 			price, source := orStandIn(onDemandQuote.USD, onDemandQuote.Source, standIn)
-			b.buy(shape, z, poolv1.CapacityTypeOnDemand, z.onDemand, priced{price, source, onDemandBasis}, give)
+			b.buy(shape, z, poolv1.CapacityTypeOnDemand, z.onDemand, priced{price, source, onDemandBasis, nil}, give)
 		}
 		if spot {
 			quote, _ := b.market.Prices.Spot(t.Name, z.name)
 			price, source := orStandIn(quote.USD, quote.Source, standIn)
-			b.buy(shape, z, poolv1.CapacityTypeSpot, z.spot, priced{price, source, b.basisOfRange(quote, low, high)}, give)
+			b.buy(shape, z, poolv1.CapacityTypeSpot, z.spot, priced{price, source, b.basisOfRange(quote, low, high), rate}, give)
 		}
 	}
 	for _, r := range b.reserved[t.Name] {
@@ -205,6 +208,7 @@ type priced struct {
 	usd    float64
 	source string
 	basis  *cloudprovider.PriceBasis
+	rate   *cloudprovider.InterruptionRate
 }
 
 // buy gives the offerings of a zone and capacity type, one for each partition.
@@ -228,7 +232,7 @@ func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, s
 		if why == "" {
 			why = b.closed(shape, z.name, capacityType, partition, z.subnets)
 		}
-		give(cloudprovider.Offering{Requirements: sets[i], Price: p.usd, PriceSource: p.source, PriceBasis: p.basis, Available: why == ""}, why)
+		give(cloudprovider.Offering{Requirements: sets[i], Price: p.usd, PriceSource: p.source, PriceBasis: p.basis, InterruptionRate: p.rate, Available: why == ""}, why)
 	}
 }
 

@@ -156,7 +156,8 @@ func (a *arena) put(t cloudprovider.InstanceType, offerings []cloudprovider.Offe
 func sameOfferings(old *cloudprovider.InstanceType, offerings []cloudprovider.Offering) bool {
 	return slices.EqualFunc(old.Offerings, offerings, func(a, b cloudprovider.Offering) bool {
 		return a.Price == b.Price && a.Available == b.Available && a.ReservationCapacity == b.ReservationCapacity &&
-			a.PriceSource == b.PriceSource && sameBasis(a.PriceBasis, b.PriceBasis) && a.Requirements.Equal(b.Requirements)
+			a.PriceSource == b.PriceSource && sameBasis(a.PriceBasis, b.PriceBasis) &&
+			sameRate(a.InterruptionRate, b.InterruptionRate) && a.Requirements.Equal(b.Requirements)
 	})
 }
 

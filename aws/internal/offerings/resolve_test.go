@@ -187,6 +187,9 @@ func TestProvenance(t *testing.T) {
 		if o.PriceBasis == nil || *o.PriceBasis != want {
 			t.Errorf("%s: basis is %+v", o.Requirements, o.PriceBasis)
 		}
+		if rate := o.InterruptionRate; (rate != nil) != (o.CapacityType() == "spot") || rate != nil && (rate.Low != 0.1 || rate.High != 0.15) {
+			t.Errorf("%s: interruption rate is %+v", o.Requirements, rate)
+		}
 	}
 }
 

@@ -1,0 +1,33 @@
+package cloudprovider
+
+import "math"
+
+// InterruptionRate says how often the cloud takes back instances that are bought in one way. Offerings share it: it must not be changed.
+//
+// What is known publicly is a band: of so many instances in a hundred that ran in a month of 730 hours, the cloud took one away. It is
+// an average of the past, not a promise.
+type InterruptionRate struct {
+	// Low and High are the ends of the band, as shares of instances per month, from 0 to 1. Equal ends are an exact share. High is 1
+	// where no upper end is known.
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+	// Source of the figures and their date, for people. Optional.
+	Source string `json:"source,omitempty"`
+}
+
+// Share is the share to compute with: the middle of the band. Of a band without an upper end it is one and a half times the lower end,
+// which is an estimate. Nil has none: 0.
+func (r *InterruptionRate) Share() float64 {
+	switch {
+	case r == nil:
+		return 0
+	case r.High >= 1:
+		return math.Min(1.5*r.Low, 0.99)
+	}
+	return (r.Low + r.High) / 2
+}
+
+// valid reports whether the ends are shares in order; nil is valid.
+func (r *InterruptionRate) valid() bool {
+	return r == nil || 0 <= r.Low && r.Low <= r.High && r.High <= 1
+}
