@@ -193,6 +193,19 @@ func TestDevicePlans(t *testing.T) {
 	}
 }
 
+// Clusters in which kube-scheduler refused a placement. In all of these a planned node named first a type that costs as much as the one for which the
+// order of its pods was found, and on which they get their devices in another order only.
+func TestDevicePlansRefusedBefore(t *testing.T) {
+	j := newDeviceJudge()
+	clusters := rapid.Custom(func(t *rapid.T) *scheduling.Snapshot { return drawnDeviceCluster(t, j) })
+	for _, seed := range []int{19194, 48462, 68438, 74011, 85766} {
+		var c devicePlans
+		if found := c.judge(t, j, clusters.Example(seed)); len(found) > 0 {
+			t.Errorf("seed %d: %v", seed, found)
+		}
+	}
+}
+
 // number is a whole number of the environment.
 func number(t *testing.T, env, unset string) int {
 	t.Helper()

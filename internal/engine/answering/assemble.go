@@ -124,7 +124,7 @@ func (t *Answering) writeNodes(out *planning.Plan, pods [][]planning.PodKey, loa
 		}
 		d := newnodes.Of(t.Trial).Describe(&node, mc, loads[i], described)
 		if admission != nil {
-			admission.Narrow(&node, mc.Pool, loads[i])
+			d = newnodes.Of(t.Trial).Keep(&node, admission.Options(&node, mc.Pool, loads[i]), mc, loads[i], d, described)
 		}
 		out.NewNodes = append(out.NewNodes, node)
 		if m.Standings != nil {

@@ -129,17 +129,12 @@ func (t NewNodes) Describe(node *planning.NewNode, mc *state.Node, loads []state
 		described.scratch = described.scratch[:min(most, len(described.scratch))]
 		d.options = slices.Clone(described.scratch)
 		d.claim = says
-		d.row = rowOf(m, p, d.options[0].Name, mc, offers.rows)
-		d.slot, _ = c.Cheapest(p.Table.Rows[d.row].Variant, p.Table.Rows[d.row].Slots, slots)
+		d.offers = offers
+		d.assume(m, mc, slots)
 		if own {
 			d.row, d.slot = int(mc.Row), int(mc.Slot)
 		}
-		d.offers = offers
-		used := slices.Clone(mc.Used)
-		dims := m.Resources.Len()
-		resources.AddScaled(used, p.Table.Taken[d.row*dims:(d.row+1)*dims], 1)
-		d.requests = m.Resources.List(used)
-		m.Devices.ServedBy(c.Types, d.options, d.requests)
+		d.request(m, mc)
 		described.byLoad[string(described.key)] = d
 	}
 	node.InstanceTypes, node.Requirements = d.options, d.claim
@@ -147,6 +142,40 @@ func (t NewNodes) Describe(node *planning.NewNode, mc *state.Node, loads []state
 	node.Requests = d.requests
 	node.Allocatable = described.allocatableOf(c, p.Table.Rows[d.row].Variant)
 	return d
+}
+
+// Keep leaves a described node some of its options, which may have another one first.
+func (t NewNodes) Keep(node *planning.NewNode, options []planning.InstanceTypeOption, mc *state.Node, loads []state.Binding, d Description, described *Descriptions) Description {
+	first := node.InstanceTypes[0]
+	node.InstanceTypes = options
+	if options[0].Name == first.Name {
+		return d
+	}
+	m := t.M
+	p := m.Pools[mc.Pool]
+	_, slots, _ := t.Allowed(mc, loads)
+	d.options = options
+	d.assume(m, mc, slots)
+	d.request(m, mc)
+	node.Requests = d.requests
+	node.Allocatable = described.allocatableOf(p.Table.Catalog, p.Table.Rows[d.row].Variant)
+	return d
+}
+
+// assume finds the row and slot of the first option.
+func (d *Description) assume(m *model.Model, mc *state.Node, slots bitset.Set) {
+	p := m.Pools[mc.Pool]
+	d.row = rowOf(m, p, d.options[0].Name, mc, d.offers.rows)
+	d.slot, _ = p.Table.Catalog.Cheapest(p.Table.Rows[d.row].Variant, p.Table.Rows[d.row].Slots, slots)
+}
+
+// request adds up what the node's claim asks for: what its pods and, on its row, DaemonSets do.
+func (d *Description) request(m *model.Model, mc *state.Node) {
+	p := m.Pools[mc.Pool]
+	used, dims := slices.Clone(mc.Used), m.Resources.Len()
+	resources.AddScaled(used, p.Table.Taken[d.row*dims:(d.row+1)*dims], 1)
+	d.requests = m.Resources.List(used)
+	m.Devices.ServedBy(p.Table.Catalog.Types, d.options, d.requests)
 }
 
 // offersFor are the offers in the rows and slots of the node's pool.

@@ -336,7 +336,7 @@ func inOrder(list []state.Binding, orders [][]int32, about func(class int32) boo
 	return out
 }
 
-// allowed are the types of a new node on which its pods, given by class in their order, get their devices; the first one is kept.
+// allowed are the types of a new node on which its pods, given by class in their order, get their devices; all of them if there is none.
 func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, classes []int32) []planning.InstanceTypeOption {
 	options := node.InstanceTypes
 	byName := a.byName[c]
@@ -348,17 +348,21 @@ func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, cla
 		a.byName[c] = byName
 	}
 	refuses := func(o planning.InstanceTypeOption) bool { return a.refuses(byName[o.Name], node.Requirements, classes) }
-	if !slices.ContainsFunc(options[1:], refuses) {
+	if !slices.ContainsFunc(options, refuses) {
 		return options
 	}
-	return append(slices.Clone(options[:1]), slices.DeleteFunc(slices.Clone(options[1:]), refuses)...)
+	if left := slices.DeleteFunc(slices.Clone(options), refuses); len(left) > 0 {
+		return left
+	}
+	return options
 }
 
-// Narrow leaves a new node the types on which its pods get their devices, unless its pool's minValues ask for others as well.
-func (a *deviceAdmission) Narrow(node *planning.NewNode, pool int32, loads []state.Binding) {
+// Options are the types of a new node on which its pods get their devices, unless its pool's minValues ask for others as well. The type for which the
+// order of its pods was found need not be the first: another one may cost as little, or less for the pods that stayed.
+func (a *deviceAdmission) Options(node *planning.NewNode, pool int32, loads []state.Binding) []planning.InstanceTypeOption {
 	p := a.t.M.Pools[pool]
 	if len(node.InstanceTypes) < 2 {
-		return
+		return node.InstanceTypes
 	}
 	var classes []int32
 	for _, b := range loads {
@@ -369,11 +373,12 @@ func (a *deviceAdmission) Narrow(node *planning.NewNode, pool int32, loads []sta
 		}
 	}
 	if len(classes) == 0 {
-		return
+		return node.InstanceTypes
 	}
-	if left := a.allowed(p.Table.Catalog, node, classes); len(left) < len(node.InstanceTypes) && variedEnough(p, left) {
-		node.InstanceTypes = left
+	if left := a.allowed(p.Table.Catalog, node, classes); variedEnough(p, left) {
+		return left
 	}
+	return node.InstanceTypes
 }
 
 // variedEnough reports whether the types have as many values of each key as the pool's minValues ask for.
