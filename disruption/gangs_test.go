@@ -2,9 +2,14 @@ package disruption_test
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
@@ -194,6 +199,81 @@ func TestGangsThatHaveGrownVoidCommands(t *testing.T) {
 		var rejected *disruption.RejectedError
 		if !errors.As(err, &rejected) || rejected.Block.Code != disruption.BlockGang {
 			t.Errorf("%s: %v", planner, err)
+		}
+	}
+}
+
+// A gang that has to be in one domain goes to one that holds all of it: the one in which it costs least, whether its members have to be in one
+// zone, on one rack of a zone, or on one node. Where none does it stays, and the verdicts say so.
+func TestGangsAreMovedIntoOneDomain(t *testing.T) {
+	const rack = "example.com/rack"
+	zone := []scheduling.GangTopology{{Key: corev1.LabelTopologyZone}}
+	racks := append(zone, scheduling.GangTopology{Key: rack})
+	on := func(zone, of string) []nodeOption {
+		return []nodeOption{labelled(corev1.LabelTopologyZone, zone), labelled(rack, of), annotated(v1.DoNotDisruptAnnotationKey, "true")}
+	}
+	for name, tt := range map[string]struct {
+		topology []scheduling.GangTopology
+		// rooms are nodes of four cores with three free, by zone and rack.
+		rooms [][2]string
+		// pods is how many members ask for one core each. want are the nodes that take them; "new" is a new node.
+		pods int
+		want string
+	}{
+		"room for all in another zone":    {zone, [][2]string{{"a", "r1"}, {"b", "r2"}, {"b", "r3"}}, 4, "room-1 room-2"},
+		"room for all in its zone":        {zone, [][2]string{{"a", "r1"}, {"a", "r2"}, {"b", "r3"}}, 4, "room-0 room-1"},
+		"room for some in each zone":      {zone, [][2]string{{"a", "r1"}, {"b", "r2"}}, 4, "new room-0"},
+		"room for some in each, anywhere": {nil, [][2]string{{"a", "r1"}, {"b", "r2"}}, 4, "room-0 room-1"},
+		"room on a rack":                  {racks, [][2]string{{"a", "r1"}, {"a", "r2"}, {"b", "r3"}, {"b", "r3"}}, 4, "room-2 room-3"},
+		"room for some on each rack":      {racks, [][2]string{{"a", "r1"}, {"a", "r2"}, {"b", "r3"}}, 4, ""},
+		"room on a node":                  {[]scheduling.GangTopology{{Key: corev1.LabelHostname}}, [][2]string{{"a", "r1"}}, 3, "room-0"},
+		"room on no node":                 {[]scheduling.GangTopology{{Key: corev1.LabelHostname}}, [][2]string{{"a", "r1"}, {"a", "r2"}}, 4, ""},
+		"a domain that is only a wish":    {[]scheduling.GangTopology{{Key: corev1.LabelTopologyZone, Policy: scheduling.GangTopologyPreferred}}, [][2]string{{"a", "r1"}, {"b", "r2"}}, 4, "room-0 room-1"},
+	} {
+		for planner, p := range planners() {
+			w := newWorld()
+			gang := gangOf("wide")
+			gang.Topology = tt.topology
+			for i := range 2 {
+				var list []*corev1.Pod
+				for k := i; k < tt.pods; k += 2 {
+					list = append(list, pod(fmt.Sprintf("wide-%d", k), asks("cpu=1000m")))
+					gang.Members = append(gang.Members, planning.KeyOf(list[len(list)-1]))
+				}
+				w.node(fmt.Sprintf("n%d", i), "c8", holding(list...), labelled(rack, "r0"), drifted(time.Hour))
+			}
+			for i, at := range tt.rooms {
+				w.node(fmt.Sprintf("room-%d", i), "c4", append(on(at[0], at[1]), holding(pod(fmt.Sprintf("other-%d", i), asks("cpu=900m"))))...)
+			}
+			w.snapshot.Gangs = []scheduling.Gang{gang}
+			plan, err := p.Plan(t.Context(), w.fleet(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, why := range torn(w.snapshot, plan.Commands) {
+				t.Errorf("%s, %s: %s", planner, name, why)
+			}
+			got := map[string]bool{}
+			for _, cmd := range plan.Commands {
+				for _, r := range cmd.Receivers {
+					got[r.Name] = true
+				}
+				if len(cmd.Replacements) > 0 {
+					got["new"] = true
+				}
+			}
+			if text := strings.Join(slices.Sorted(maps.Keys(got)), " "); text != tt.want {
+				t.Errorf("%s, %s: pods go to %q, want %q: %v", planner, name, text, tt.want, plan.Verdicts[0])
+			}
+			if tt.want == "" {
+				said := ""
+				for _, b := range plan.Verdicts[0].Blocks {
+					said += b.Block.String() + "\n"
+				}
+				if !strings.Contains(said, "gang default/wide, which runs on 2 nodes and can only be moved as a whole: pods would have no place") {
+					t.Errorf("%s, %s: n0 is kept by\n%s", planner, name, said)
+				}
+			}
 		}
 	}
 }

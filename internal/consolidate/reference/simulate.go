@@ -147,17 +147,58 @@ func Settled(ctx context.Context, f *survey.Fleet, q planning.Query) (*Simulator
 	return &SimulatorModel{settled, &reduced}, err
 }
 
-// remove simulates the removal of all candidates together, or returns why their pods don't allow it.
+// remove simulates the removal of all candidates together, or returns why their pods don't allow it. Gangs that have to be in one domain go
+// to the one in which new nodes cost least.
 func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*simulation, *decision.Block, error) {
-	mark := s.trial.Mark()
-	sim, why, err := s.try(ctx, batch)
-	if back := s.trial.Rollback(mark); back != nil && err == nil {
-		err = back
+	ways, nowhere := s.ways(batch)
+	var best *simulation
+	for _, way := range ways {
+		mark := s.trial.Mark()
+		sim, why, err := s.try(ctx, batch, way)
+		if back := s.trial.Rollback(mark); back != nil && err == nil {
+			err = back
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if nowhere == nil {
+			nowhere = why
+		}
+		if why == nil && (best == nil || sim.cost() < best.cost()) {
+			best = sim
+		}
+		if best != nil && len(best.newNodes) == 0 {
+			break
+		}
 	}
-	return sim, why, err
+	if best == nil {
+		return nil, nowhere, nil
+	}
+	return best, nil, nil
 }
 
-func (s *simulator) try(ctx context.Context, batch []*decision.Candidate) (*simulation, *decision.Block, error) {
+// ways are those in which gangs of the batch can be moved, and the block where there are none.
+func (s *simulator) ways(batch []*decision.Candidate) ([]*trial.GangWay, *decision.Block) {
+	tie := s.fleet.TieOf(batch[0].Name)
+	if tie == nil {
+		return []*trial.GangWay{nil}, nil
+	}
+	ways := trial.WaysOf(s.trial.M, tie.Gangs)
+	if len(ways) == 0 {
+		return nil, tie.Nowhere()
+	}
+	return ways, nil
+}
+
+// cost is what the new nodes cost at least, in nano-USD per hour.
+func (s *simulation) cost() (sum int64) {
+	for i := range s.newNodes {
+		sum += money.NanoUSD(s.newNodes[i].InstanceTypes[0].Price)
+	}
+	return sum
+}
+
+func (s *simulator) try(ctx context.Context, batch []*decision.Candidate, way *trial.GangWay) (*simulation, *decision.Block, error) {
 	moving := map[planning.PodKey]bool{}
 	for _, c := range batch {
 		moves := s.fleet.Moves(c.Machine.Pool)
@@ -166,7 +207,7 @@ func (s *simulator) try(ctx context.Context, batch []*decision.Candidate) (*simu
 				moving[survey.KeyOf(pod)] = true
 			}
 		}
-		if _, err := s.trial.HideMoving(c.Name, func(pod *corev1.Pod) bool { return moving[survey.KeyOf(pod)] }); err != nil {
+		if _, err := s.trial.HideIn(c.Name, func(pod *corev1.Pod) bool { return moving[survey.KeyOf(pod)] }, way); err != nil {
 			return nil, nil, err
 		}
 	}

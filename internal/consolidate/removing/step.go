@@ -4,6 +4,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/paying"
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
 // Removal is a group of nodes that may go, and where its pods may go then.
@@ -11,11 +12,13 @@ type Removal struct {
 	Method  decision.Method
 	Members []*searchcontext.Candidate
 	Where   Places
+	// Way is how gangs on the nodes are moved; nil where none has to be in one domain.
+	Way *trial.GangWay
 }
 
 // Consolidating is the removal of a group to save money.
 func Consolidating(group []*searchcontext.Candidate, where Places) Removal {
-	return Removal{searchcontext.MethodFor(group), group, where}
+	return Removal{Method: searchcontext.MethodFor(group), Members: group, Where: where}
 }
 
 // Step is one accepted removal, which becomes a command. Steps are independent: no step puts pods on a node that another step removes or

@@ -76,7 +76,7 @@ func (t *Trier) Try(ctx context.Context, r Removal, mark trial.Mark) (*Step, *de
 	st := &Step{Exchange: paying.Exchange{Method: r.Method, Members: r.Members}, Where: r.Where, Ungrown: t.Ungrown}
 	first := t.Trial.NewNodes()
 	for _, c := range r.Members {
-		pods, err := t.hide(c)
+		pods, err := t.hide(c, r.Way)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -124,11 +124,11 @@ func (t *Trier) open(ctx context.Context, st *Step, waiting, first int, mark tri
 }
 
 // hide removes the candidate from the trial, and returns how many of its pods then wait.
-func (t *Trier) hide(c *searchcontext.Candidate) (pods int, err error) {
+func (t *Trier) hide(c *searchcontext.Candidate, way *trial.GangWay) (pods int, err error) {
 	if c.Planned {
 		return t.Trial.Drop(c.Number)
 	}
-	if _, err := t.Trial.HideMoving(c.Name, c.Moves); err != nil {
+	if _, err := t.Trial.HideIn(c.Name, c.Moves, way); err != nil {
 		return 0, err
 	}
 	return len(c.Moving) + t.Received[c].Pods, nil

@@ -29,19 +29,29 @@ type attempts struct {
 
 // tryGroup tries to consolidate the group, and records what prevents it.
 func (a *attempts) tryGroup(ctx context.Context, group []*searchcontext.Candidate, where removing.Places) error {
-	if !a.worthTrying(group, where) {
+	return a.tryRemoval(ctx, removing.Consolidating(group, where))
+}
+
+// tryRemoval is tryGroup for a removal.
+func (a *attempts) tryRemoval(ctx context.Context, r removing.Removal) error {
+	if !a.worthTrying(r) {
 		return nil
 	}
 	a.Withheld = false
-	why, err := a.attempt(ctx, removing.Consolidating(group, where))
+	why, err := a.attempt(ctx, r)
 	if err != nil || why == nil {
 		return err
 	}
-	if a.Refining && !a.Withheld {
-		a.tried[a.groupKey(group, where)] = true
-	}
-	a.keep(group, where, why)
+	a.noteTried(r)
+	a.keep(r.Members, r.Where, why)
 	return nil
+}
+
+// noteTried remembers that the removal came to nothing.
+func (a *attempts) noteTried(r removing.Removal) {
+	if a.Refining && !a.Withheld {
+		a.tried[a.groupKey(r)] = true
+	}
 }
 
 // attempt does the removal if that is worth it, which makes it a step. Otherwise nothing changes, and the block says why.
@@ -113,23 +123,26 @@ func (a *attempts) accept(st *removing.Step, since trial.Mark) {
 // strategy tried it without success, until all groups are tried again at the end. Large fleets have no such end, and later rounds look only
 // at groups with a member that is new or has received pods: other changes took room, or opened nodes, which are looked at themselves. A few
 // nodes are checked each time, as is whether all pods of one node have room elsewhere.
-func (a *attempts) worthTrying(group []*searchcontext.Candidate, where removing.Places) bool {
+func (a *attempts) worthTrying(r removing.Removal) bool {
 	many := a.Many()
 	switch {
 	case !a.Refining || a.Few:
 		return true
-	case where == removing.OnlyRoom && !many:
+	case r.Where == removing.OnlyRoom && !many:
 		return true
-	case many && a.round > 0 && !slices.ContainsFunc(group, func(c *searchcontext.Candidate) bool { return a.changed[identityOf(c)] > 0 }):
+	case many && a.round > 0 && !slices.ContainsFunc(r.Members, func(c *searchcontext.Candidate) bool { return a.changed[identityOf(c)] > 0 }):
 		return false
 	}
-	return !a.tried[a.groupKey(group, where)]
+	return !a.tried[a.groupKey(r)]
 }
 
 // groupKey identifies the group in its present state: its members, how often they have received pods, and where its pods may go.
-func (a *attempts) groupKey(group []*searchcontext.Candidate, where removing.Places) uint64 {
-	sum := uint64(where)
-	for _, c := range group {
+func (a *attempts) groupKey(r removing.Removal) uint64 {
+	sum := uint64(r.Where)
+	if r.Way != nil {
+		sum += uint64(r.Way.Number) << 32
+	}
+	for _, c := range r.Members {
 		id := identityOf(c)
 		mixed := pseudorandom.Source(uint64(id.node)<<40 ^ uint64(id.planned)<<16 ^ uint64(a.changed[id]))
 		sum += mixed.Draw()

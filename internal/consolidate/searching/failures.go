@@ -27,7 +27,7 @@ type failure struct {
 
 // attemptKey is the key of an attempt that is made now.
 func (a *attempts) attemptKey(r removing.Removal) attemptKey {
-	return attemptKey{a.groupKey(r.Members, r.Where), r.Method, a.Refining, a.Subsets, a.Strict, a.Accepting, false}
+	return attemptKey{a.groupKey(r), r.Method, a.Refining, a.Subsets, a.Strict, a.Accepting, false}
 }
 
 // of returns the result of the attempt; nil if it was not tried.

@@ -8,31 +8,138 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// removeTied removes nodes that only go together: those of a gang that is moved as a whole. Each such group is tried with the room that there
-// is, and then with new nodes alone.
+// removeTied removes nodes that only go together: those of a gang that is moved as a whole. Each such group is looked at with the room that
+// there is and with new nodes alone, in each domain that its gangs could be in, and goes in the way that is worth most.
 func (s *Search) removeTied(ctx context.Context) error {
+	limit := min(s.most, s.Work+s.most/tiedShare)
 	for _, group := range s.tied() {
+		if s.Work > limit {
+			s.Types.Waiting = true
+			return nil
+		}
 		if most := max(s.MaxMembers, s.Merged()); len(group) > most {
 			for _, c := range group {
 				s.why[c.Name] = c.Tie.TooMany(c.Candidate, most)
 			}
 			continue
 		}
-		for _, where := range []removing.Places{removing.UseRoom, removing.LikeProvisioning} {
-			if err := s.tryGroup(ctx, group, where); err != nil {
-				return err
-			}
-			if s.gone[group[0]] {
-				break
-			}
-		}
-		if s.Work > s.most {
-			return nil
+		if err := s.tryTied(ctx, group); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// tiedShare is one in how many of a search's what-ifs each look at such groups may take.
+const tiedShare = 8
+
+// tryTied consolidates the group in the way that is worth most, or records what prevents it.
+func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) error {
+	ways := s.waysOf(group)
+	if len(ways) == 0 {
+		s.keep(group, removing.UseRoom, group[0].Tie.Nowhere())
+		return nil
+	}
+	if len(ways) == 1 {
+		for _, r := range removals(searchcontext.MethodFor(group), group, ways) {
+			if err := s.tryRemoval(ctx, r); err != nil || s.gone[group[0]] {
+				return err
+			}
+		}
+		return nil
+	}
+	best, why, err := s.bestOf(ctx, removals(searchcontext.MethodFor(group), group, ways))
+	switch {
+	case err != nil:
+		return err
+	case best != nil:
+		return s.tryRemoval(ctx, *best)
+	case why != nil:
+		s.keep(group, removing.UseRoom, why)
+	}
+	return nil
+}
+
+// waysOf are the ways in which gangs of the group can be moved.
+func (s *Search) waysOf(group []*searchcontext.Candidate) []*trial.GangWay {
+	if group[0].Tie == nil {
+		return []*trial.GangWay{nil}
+	}
+	return trial.WaysOf(s.Model, group[0].Tie.Gangs)
+}
+
+// removals are those of the group in each of the ways.
+func removals(method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (out []removing.Removal) {
+	for _, way := range ways {
+		for _, where := range []removing.Places{removing.UseRoom, removing.LikeProvisioning} {
+			out = append(out, removing.Removal{Method: method, Members: group, Where: where, Way: way})
+		}
+	}
+	return out
+}
+
+// bestOf is the removal that is worth most; nil if there is none, with what keeps the first that was tried. The trial is as before.
+func (s *Search) bestOf(ctx context.Context, list []removing.Removal) (best *removing.Removal, first *decision.Block, err error) {
+	value := int64(0)
+	for i := range list {
+		r := &list[i]
+		if !s.worthTrying(*r) {
+			continue
+		}
+		s.Withheld = false
+		st, why, err := s.lookAtRemoval(ctx, *r)
+		if err != nil {
+			return nil, nil, err
+		}
+		if why != nil {
+			s.noteTried(*r)
+			first = cmp.Or(first, why)
+			continue
+		}
+		if best == nil || st.Value > value {
+			best, value = r, st.Value
+		}
+	}
+	return best, first, nil
+}
+
+// lookAtRemoval is what would become of the removal. The trial is as before.
+func (s *Search) lookAtRemoval(ctx context.Context, r removing.Removal) (*removing.Step, *decision.Block, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if s.Work++; s.Work > s.most && r.Method != decision.MethodDrift {
+		s.Types.Waiting = true
+		return nil, &decision.Block{Code: decision.BlockNotReached}, nil
+	}
+	if why := s.Admissible(r); why != nil {
+		return nil, why, nil
+	}
+	mark := s.Trial.Mark()
+	st, why, err := s.TryWithin(ctx, r, mark)
+	if back := s.Trial.Rollback(mark); err == nil {
+		err = back
+	}
+	return st, why, err
+}
+
+// driftTied has the group go because one of it has drifted, or says what prevents it.
+func (s *Search) driftTied(ctx context.Context, group []*searchcontext.Candidate) (*decision.Block, error) {
+	ways := s.waysOf(group)
+	switch len(ways) {
+	case 0:
+		return group[0].Tie.Nowhere(), nil
+	case 1:
+		return s.attempt(ctx, removing.Removal{Method: decision.MethodDrift, Members: group, Where: removing.UseRoom, Way: ways[0]})
+	}
+	best, why, err := s.bestOf(ctx, removals(decision.MethodDrift, group, ways))
+	if err != nil || best == nil {
+		return cmp.Or(why, &decision.Block{Code: decision.BlockNotReached}), err
+	}
+	return s.attempt(ctx, *best)
 }
 
 // tied are the groups that could still be consolidated, those first that waste most.

@@ -3,6 +3,8 @@ package searching
 import (
 	"context"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/consolidate/removing"
 )
 
 // lookahead is a series of groups to try, some of which are given to scouts early.
@@ -66,7 +68,7 @@ func (l *lookahead) nextToTry() (a *ahead, more bool) {
 		if !more {
 			return nil, false
 		}
-		if bounded = bounded || t.bounded; l.s.worthTrying(t.group, t.where) {
+		if bounded = bounded || t.bounded; l.s.worthTrying(removing.Consolidating(t.group, t.where)) {
 			t.bounded = bounded
 			return &ahead{groupToTry: t, rest: l.rest.clone()}, true
 		}

@@ -88,6 +88,9 @@ func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, 
 		if c == nil || c.Blocked != nil || !s.open(c) || c.Machine.Claim.UID != cmd.Members[i].UID {
 			return false, nil
 		}
+		if ways := s.waysOf([]*searchcontext.Candidate{c}); len(ways) != 1 || ways[0] != nil {
+			return false, nil // where its gang has to be the search decides
+		}
 		st.Members = append(st.Members, c)
 	}
 	if err := ctx.Err(); err != nil {

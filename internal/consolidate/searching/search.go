@@ -132,7 +132,7 @@ func (s *Search) removeDrifted(ctx context.Context) error {
 		why := s.Types.DriftsNot(batch)
 		if why == nil {
 			var err error
-			if why, err = s.attempt(ctx, removing.Removal{Method: decision.MethodDrift, Members: group, Where: removing.UseRoom}); err != nil {
+			if why, err = s.driftTied(ctx, group); err != nil {
 				return err
 			}
 		}

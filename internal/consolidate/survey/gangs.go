@@ -75,11 +75,8 @@ func (f *Fleet) tie() {
 // keeps is what keeps the nodes from going together by any method; nil for nothing.
 func (f *Fleet) keeps(tie *Tie, w *wholeGangs) *decision.Block {
 	for _, gang := range tie.Gangs {
-		switch {
-		case len(w.waiting[gang]) > 0:
+		if len(w.waiting[gang]) > 0 {
 			return &decision.Block{Pods: w.waiting[gang]}
-		case len(requiredKeys(gang)) > 0:
-			return &decision.Block{}
 		}
 	}
 	for _, node := range tie.nodes {
@@ -126,6 +123,17 @@ func (t *Tie) Block(c *decision.Candidate, because *decision.Block) *decision.Bl
 // BlockBy is the block of one of its nodes for what keeps another from going.
 func (t *Tie) BlockBy(c *decision.Candidate, node string, because *decision.Block) *decision.Block {
 	return t.blockOf(c.Node.Pods, &decision.Block{Detail: node, Because: because, Until: because.Until})
+}
+
+// Nowhere is the block where no domain would do for a gang that has to be in one.
+func (t *Tie) Nowhere() *decision.Block {
+	out := &decision.Block{Code: decision.BlockUnschedulable}
+	for _, gang := range t.Gangs {
+		if len(requiredKeys(gang)) > 0 {
+			out.Pods = append(out.Pods, gang.Members...)
+		}
+	}
+	return out
 }
 
 // TooMany is the block of one of its nodes where a command removes at most so many.

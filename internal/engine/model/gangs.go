@@ -53,6 +53,8 @@ type Gang struct {
 	Levels [][]GangOption
 	// Loose is the gang without the topology that it requires; nil where it requires none. Only explanations try it.
 	Loose *GangOption
+	// Moves are the domains that it could be moved to; nil where it requires none, or members wait.
+	Moves []GangMove
 }
 
 // GangOption is a domain that the gang could be in.
@@ -83,6 +85,7 @@ func newGangIndex(s *planning.Snapshot, r *likeness.Roster, lookup *requirements
 	for i := range s.Gangs {
 		b.addOptions(int32(i))
 	}
+	b.addMoves()
 	return b.index, nil
 }
 
@@ -207,12 +210,15 @@ func (b *gangBuilder) domainsOf(keys []string) [][]string {
 	if len(keys) == 0 {
 		return [][]string{nil}
 	}
-	text := strings.Join(keys, "\x00")
+	text := domainsText(keys)
 	if _, ok := b.domains[text]; !ok {
 		b.domains[text] = gangs.Domains(keys, b.labels, b.pools)
 	}
 	return b.domains[text]
 }
+
+// domainsText tells lists of keys, or of their values, apart.
+func domainsText(list []string) string { return strings.Join(list, "\x00") }
 
 // option is the gang in a domain; false if members are elsewhere, or ask for another.
 func (b *gangBuilder) option(number int32, keys, values []string) (GangOption, bool) {
@@ -302,8 +308,9 @@ func (g *Gang) Options(yield func(*GangOption) bool) {
 	}
 }
 
-// setClasses gives the options the classes that the roster's patterns came to be.
+// setClasses gives the options and moves the classes that the roster's patterns came to be.
 func (x *GangIndex) setClasses(r *likeness.Roster, podClass []int32) {
+	x.setMoveClasses(r)
 	for number := range x.List {
 		g, ways := &x.List[number], x.Ways[number].Ways
 		base := make([]int32, len(g.Pods))

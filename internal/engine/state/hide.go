@@ -6,8 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Hide removes a node, as if it were gone: its movable pods for which moves is true begin to wait. It returns how many these are.
-func (s *State) Hide(node int32, moves func(*corev1.Pod) bool) (pods int) {
+// Hide removes a node, as if it were gone: its movable pods for which moves is true begin to wait. It returns how many these are. Pods wait
+// as what as makes of their class; nil leaves it.
+func (s *State) Hide(node int32, moves func(*corev1.Pod) bool, as func(pod *corev1.Pod, class int32) int32) (pods int) {
 	n := &s.w.Nodes[node]
 	s.takeOff(node)
 	s.Room.block(node)
@@ -16,6 +17,9 @@ func (s *State) Hide(node int32, moves func(*corev1.Pod) bool) (pods int) {
 	s.firstFreed = append(s.firstFreed, int32(len(s.Freed)))
 	for _, p := range n.Movable {
 		if moves(p.Pod) {
+			if as != nil {
+				p.Class = as(p.Pod, p.Class)
+			}
 			s.Waiting[p.Class]++
 			s.Freed = append(s.Freed, p)
 			pods++

@@ -85,7 +85,7 @@ func step(t *rapid.T, s *state.State) {
 	switch draw("step", 7) {
 	case 0:
 		if i := draw("node", nodes); !s.HiddenSet.Has(int(i)) {
-			s.Hide(i, func(*corev1.Pod) bool { return true })
+			s.Hide(i, func(*corev1.Pod) bool { return true }, nil)
 		}
 	case 1:
 		s.Shut(int(draw("node", nodes)))

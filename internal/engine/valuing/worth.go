@@ -234,5 +234,20 @@ func newWorth(m *model.Model, items []pricing.Item, v *pricing.Values) *Worth {
 		sum += v.Item[i] * int64(it.Count)
 	}
 	w.Rent = max(0, sum-int64(v.Bound))
+	w.addMoves()
 	return w
+}
+
+// addMoves has pods of gangs be worth as much in a domain that they could be moved to as anywhere: there are no more nodes for them there.
+func (w *Worth) addMoves() {
+	if w.M.Gangs == nil {
+		return
+	}
+	for i := range w.M.Gangs.List {
+		for _, move := range w.M.Gangs.List[i].Moves {
+			for from, to := range move.Classes {
+				w.ByClass[to] = max(w.ByClass[to], w.ByClass[from])
+			}
+		}
+	}
 }
