@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,8 @@ type disruptor struct {
 
 	// changed triggers planning, moved triggers the execution of commands.
 	changed, moved chan struct{}
+	// hosts are the nodes that counted as not empty in the last pass, since placeholders or requests count on them.
+	hosts map[string]bool
 	// stale is true after a change that the view's revision does not show.
 	stale   atomic.Bool
 	backOff *disruption.BackOff
@@ -183,7 +186,8 @@ func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, a
 	if d.options.Off {
 		return disruption.PassFruitless, again, nil
 	}
-	if d.stale.Swap(false) {
+	if hosts := d.planner.bufferedNodes(); d.stale.Swap(false) || !maps.Equal(hosts, d.hosts) {
+		d.hosts = hosts // these are not part of the revision either
 		d.idle.Forget()
 	}
 	if wait := d.idle.Wait(view.Revision, now); wait > 0 {

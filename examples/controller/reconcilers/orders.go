@@ -50,7 +50,8 @@ func (p *planner) launchInstead(ctx context.Context, token string, orders []prov
 		if err := p.state.Apply(cluster.Assume(claim).At(p.now())); err != nil {
 			p.log.Error("cannot add NodeClaim to the cluster state", "nodeClaim", claim.Name, "error", err)
 		}
-		if len(launched.Launch.Pods) > 0 || len(leaving) > 0 {
+		// Nodes are planned for pods, those that have to leave others, placeholders, and pods of requests that nobody has made yet.
+		if reason == reasonPlanned || len(leaving) > 0 {
 			p.state.NominateNew(v1.QualifiedName(claim), p.options.nomination())
 		}
 		p.metrics.claimCreated(claim, reason)
@@ -60,6 +61,9 @@ func (p *planner) launchInstead(ctx context.Context, token string, orders []prov
 	p.recorder.publish(outcome.Events)
 	return outcome
 }
+
+// reasonPlanned is why nodes are launched that a pass has planned, as metrics have it.
+const reasonPlanned = "provisioned"
 
 // amounts are resources as people write them in logs: {"cpu":"2","memory":"4Gi"}.
 type amounts corev1.ResourceList

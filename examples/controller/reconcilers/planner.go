@@ -175,7 +175,7 @@ func (p *planner) pass(ctx context.Context) error {
 		p.log.Info("planned", "pods", len(snapshot.Pods), "newNodes", len(plan.NewNodes), "withoutPlace", len(orders.Waiting),
 			"costPerHour", plan.HourlyCost, "took", p.now().Sub(now).Round(time.Millisecond))
 	}
-	outcome := p.launch(ctx, orders.Launches, "provisioned")
+	outcome := p.launch(ctx, orders.Launches, reasonPlanned)
 	p.waiting = len(snapshot.Pods)
 	p.triesRefused(set, p.now())
 	p.buffers.planned(ctx, plan)

@@ -104,6 +104,50 @@ func TestCheckCapacity(t *testing.T) {
 	})
 }
 
+// Nodes that a request waits for are not empty before it is answered: it is as soon as one of them is initialised.
+func TestNodesOfRequestsAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := withRequests(t)
+		w.change("default", func(p *v1.NodePool) { p.Spec.Disruption.ConsolidateAfter = v1.NewNillableDuration(0) })
+		w.ask("r", autoscalingv1.ClassBestEffortAtomicScaleUp, 3)
+		w.plan()
+		claims := len(w.allClaims())
+		w.live(8)
+		w.planner.triggers.mu.Lock()
+		called := w.planner.triggers.added[requestsTrigger]
+		w.planner.triggers.mu.Unlock()
+		if !called {
+			t.Error("nodes of a request are initialised, and no pass is called for")
+		}
+		w.disrupt(10)
+		if got := len(w.allClaims()); got != claims {
+			t.Errorf("before the request is answered %d of its %d nodes are left", got, claims)
+		}
+	})
+}
+
+// Nodes of a request that is deleted go at once, though nothing else has changed since there was nothing to do.
+func TestNodesOfDeletedRequestsGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := withRequests(t)
+		w.change("default", func(p *v1.NodePool) { p.Spec.Disruption.ConsolidateAfter = v1.NewNillableDuration(0) })
+		w.ask("r", autoscalingv1.ClassBestEffortAtomicScaleUp, 3)
+		w.plan()
+		w.live(8)
+		w.plan()
+		w.disrupt(60)
+		if len(w.allClaims()) == 0 {
+			t.Fatal("nodes with booked room are removed")
+		}
+		w.delete(w.requestOf("r"))
+		w.plan()
+		w.disrupt(60)
+		if left := len(w.allClaims()); left > 0 {
+			t.Errorf("a minute after their request %d nodes are left", left)
+		}
+	})
+}
+
 // A request for new nodes is provisioned once they are initialised. They stay, though they are empty, for as long as the booking
 // does, and its pods are nominated for them.
 func TestAtomicScaleUp(t *testing.T) {

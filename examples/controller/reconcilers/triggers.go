@@ -91,8 +91,13 @@ func (p *planner) seen(before, after client.Object) {
 			p.triggers.add(object.UID)
 		}
 	case *v1.NodeClaim:
-		if old, _ := before.(*v1.NodeClaim); object.DeletionTimestamp != nil && (old == nil || old.DeletionTimestamp == nil) {
+		old, _ := before.(*v1.NodeClaim)
+		if object.DeletionTimestamp != nil && (old == nil || old.DeletionTimestamp == nil) {
 			p.triggers.add(object.UID)
+		}
+		// A request may wait for this very node, and until it is answered nobody knows that the node is needed.
+		if p.requests != nil && initialized(object) && (old == nil || !initialized(old)) {
+			p.triggers.add(requestsTrigger)
 		}
 	case *v1.NodePool:
 		// A pool that has just become ready, or was changed, may have room for pods that wait.
@@ -119,6 +124,10 @@ func (p *planner) seen(before, after client.Object) {
 // leaves reports whether the node is being emptied: its pods will need places.
 func leaves(node *corev1.Node) bool {
 	return node.DeletionTimestamp != nil || v1.DisruptionMarked(node)
+}
+
+func initialized(claim *v1.NodeClaim) bool {
+	return claim.DeepCopy().Conditions().IsTrue(v1.ConditionInitialized)
 }
 
 func ready(pool *v1.NodePool) bool { return pool.DeepCopy().Conditions().IsTrue(v1.ConditionReady) }
