@@ -19,9 +19,14 @@ import (
 )
 
 // withRequests is a world whose controller answers requests, with a PodTemplate for pods of a core.
-func withRequests(t *testing.T) *world {
+func withRequests(t *testing.T, more ...func(*Options)) *world {
 	t.Helper()
-	w := newWorld(t, answersRequests)
+	w := newWorld(t, func(o *Options) {
+		answersRequests(o)
+		for _, change := range more {
+			change(o)
+		}
+	})
 	worker := &corev1.PodTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "worker"}}
 	worker.Template.Spec = build.Pod("worker", build.CPU("1")).Spec
 	w.create(worker)
@@ -107,7 +112,7 @@ func TestCheckCapacity(t *testing.T) {
 // Nodes that a request waits for are not empty before it is answered: it is as soon as one of them is initialised.
 func TestNodesOfRequestsAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := withRequests(t)
+		w := withRequests(t, asKarpenter)
 		w.change("default", func(p *v1.NodePool) { p.Spec.Disruption.ConsolidateAfter = v1.NewNillableDuration(0) })
 		w.ask("r", autoscalingv1.ClassBestEffortAtomicScaleUp, 3)
 		w.plan()
@@ -119,7 +124,12 @@ func TestNodesOfRequestsAreKept(t *testing.T) {
 		if !called {
 			t.Error("nodes of a request are initialised, and no pass is called for")
 		}
-		w.disrupt(10)
+		w.disrupt(28)
+		for _, c := range w.allClaims() {
+			if c.DeletionTimestamp != nil {
+				t.Errorf("%s is removed before the request is answered", c.Name)
+			}
+		}
 		if got := len(w.allClaims()); got != claims {
 			t.Errorf("before the request is answered %d of its %d nodes are left", got, claims)
 		}
