@@ -191,6 +191,12 @@ func (a *api) run(command string, change func(*unstructured.Unstructured)) {
 			condition, status = of, wanted
 		}
 		a.cluster.Eventually(command, patience, a.have(strings.Join(words[1:], "/"), condition, status))
+	case words[0] == "patch":
+		patch, ok := strings.CutPrefix(words[len(words)-1], "-p=")
+		if !ok || !slices.Contains(flags, "--type=merge") {
+			a.t.Fatalf("the test knows no patch %q", command)
+		}
+		a.patch(words[1], words[2], patch)
 	case words[0] == "delete":
 		a.delete(strings.Join(words[1:], "/"))
 	default:
@@ -250,6 +256,19 @@ func conditionOf(object *unstructured.Unstructured, condition string) map[string
 		}
 	}
 	return nil
+}
+
+// patch is kubectl patch --type=merge.
+func (a *api) patch(resource, name, patch string) {
+	a.t.Helper()
+	patch = strings.Trim(patch, "'")
+	a.cluster.Retry("patching "+name, func() error {
+		client, err := a.resource(resource)
+		if err == nil {
+			_, err = client.Patch(a.t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		}
+		return err
+	})
 }
 
 // delete deletes an object, or all objects of a kind, with what they own.

@@ -122,7 +122,7 @@ func flavourByFlavour(t *testing.T, cluster *harness.Cluster, api *api) {
 	cluster.Lap("all nodes are gone")
 }
 
-// ranIn checks that the pods of a job have run, all on nodes of a pool.
+// ranIn checks that the pods of a job have run, with a node selector for a pool unless that is empty.
 func ranIn(t *testing.T, cluster *harness.Cluster, job string, members int, pool string) {
 	t.Helper()
 	pods := slices.DeleteFunc(slices.Clone(cluster.Pods("")), func(pod *corev1.Pod) bool { return pod.Labels["batch.kubernetes.io/job-name"] != job })
