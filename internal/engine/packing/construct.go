@@ -27,6 +27,7 @@ type search struct {
 	loads   []Load
 	amounts []int64
 	live    []int32
+	picked  []int // of pick
 }
 
 // ranking is a list of options. The first good of them are nearly as good a bargain as the best, and are sorted by price.

@@ -22,15 +22,17 @@ type filler struct {
 	// order lists all items, those of one family next to each other, larger ones first; family is indexed by item. Pods of a family differ
 	// in one scarce resource only.
 	order, family []int32
-	// fitted says, by option, how the items fit it; nil until it is first needed.
+	// ruled is, by item, whether Problem.Room has to be asked.
+	ruled []bool
+	// fitted is by option how the items fit it, nil as long as nobody asked.
 	fitted []*fitted
 	// option is the option of the node being filled, and fit how the items fit it.
 	option  int32
 	fit     *fitted
 	free    []int64 // by asked
 	weights []int64 // by scarce
-	rooms   []room  // by scarce
-	// load is what is on the node, in no particular order.
+	rooms   []room  // by scarce, two at least
+	// load is what is on the node, by no order.
 	load []Load
 	// candidates are the items that may still go on the node, in order; heads are the first of each family among them.
 	candidates []int32
@@ -40,22 +42,14 @@ type filler struct {
 	steps int
 }
 
-// room is the free share of a resource, and the score that a share of a pod gets there before its shortfall is subtracted.
-type room struct{ free, slope int64 }
+// room is the share of a resource that is free, and what a share of a pod scores there, before what it falls short: free times
+// double, which is twice the weight of the resource.
+type room struct{ free, slope, double int64 }
 
-// head is the largest item of a family that may still go on the node.
-type head struct {
-	item int32
-	// at is its position in candidates, end the position after the last of its family.
-	at, end int32
-	// entry is its position in the load, or -1.
-	entry int32
-	// most is how many pods of it may still go on the node.
-	most int
-	// short is subtracted from the score of its shares; bonus is added, in parts of 1,024.
-	short, bonus int64
-	// shares are the shares of an empty node that a pod takes, by scarce.
-	shares []int64
+// take takes a share of the resource.
+func (r *room) take(share int64) {
+	r.free -= share
+	r.slope = r.double * r.free
 }
 
 // stepsPerScan is the cost, in steps, of searching the next pod, headsPerStep the number of items to choose from that cost one more step,
@@ -77,13 +71,15 @@ func newFiller(p *Problem) *filler {
 		}
 	}
 	f.needs = make([]int64, 0, len(p.Items)*len(f.asked))
+	f.ruled = make([]bool, len(p.Items))
 	for i := range p.Items {
+		f.ruled[i] = p.Items[i].Ruled
 		for _, d := range f.asked {
 			f.needs = append(f.needs, p.Items[i].Need[d])
 		}
 	}
 	n := len(f.scarce)
-	f.free, f.weights, f.rooms = make([]int64, len(f.asked)), make([]int64, n), make([]room, n)
+	f.free, f.weights, f.rooms = make([]int64, len(f.asked)), make([]int64, n), make([]room, max(n, 2))
 	f.findFamilies()
 	return f
 }
@@ -120,10 +116,10 @@ func (f *filler) fill(option int32, items []int32, bonus int64) {
 	f.begin(option)
 	f.candidates, f.heads = f.candidates[:0], f.heads[:0]
 	if bonus == 0 {
-		f.list(items, 0, true, true)
-	} else { // pods with a bonus form families of their own
-		f.list(items, 0, true, false)
-		f.list(items, bonus, false, true)
+		f.list(items)
+	} else { // pods with a bonus are families of their own
+		f.listBound(items, 0, false)
+		f.listBound(items, bonus, true)
 	}
 	for {
 		best, second := f.scan()
@@ -131,124 +127,21 @@ func (f *filler) fill(option int32, items []int32, bonus int64) {
 			return
 		}
 		h := &f.heads[best.head]
-		for again := true; again; again = f.can(h.item, h.most) && f.scored(best.head).before(second) {
+		for again := true; again; again = f.can(h.item, h.most) && (scored{best.head, h.at, f.score(h)}).before(second) {
 			f.add(h)
 		}
 	}
 }
 
-// scored is a head with its score and its position in candidates.
-type scored struct {
-	head  int
-	at    int32
-	score int64
-}
-
-// before reports whether the item goes before another: of equal scores, the one that comes first in the list.
-func (a scored) before(b scored) bool { return a.score > b.score || a.score == b.score && a.at < b.at }
-
-// begin starts an empty node.
+// begin empties the node.
 func (f *filler) begin(option int32) {
 	f.option, f.fit, f.load = option, f.on(option), f.load[:0]
 	for k, d := range f.asked {
 		f.free[k] = f.p.Options[option].Alloc[d]
 	}
 	for j, weight := range f.weights {
-		f.rooms[j] = room{shareOne, 2 * weight * shareOne}
+		f.rooms[j] = room{shareOne, 2 * weight * shareOne, 2 * weight}
 	}
-}
-
-// list adds candidates and heads: pods that may go to any cell (free), pods bound to one (bound), or both.
-func (f *filler) list(items []int32, bonus int64, free, bound bool) {
-	family := int32(-1)
-	for _, i := range items {
-		if f.left[i] == 0 || !f.fit.takes[i] || !free && f.p.Items[i].Cell == AnyCell || !bound && f.p.Items[i].Cell != AnyCell {
-			continue
-		}
-		if f.family[i] != family {
-			family = f.family[i]
-			at := int32(len(f.candidates))
-			f.heads = append(f.heads, head{item: i, at: at, bonus: bonus})
-			f.lead(&f.heads[len(f.heads)-1], i)
-		}
-		f.candidates = append(f.candidates, i)
-		f.heads[len(f.heads)-1].end = int32(len(f.candidates))
-	}
-}
-
-// lead makes an item the head of its family.
-//
-// The score of a pod is how much it reduces the weighted sum of squared free shares, Σ weight·(room² − (room−share)²) = Σ
-// 2·weight·room·share − Σ weight·share². The second sum, called short, does not depend on what is on the node.
-func (f *filler) lead(h *head, item int32) {
-	h.item, h.entry, h.most, h.short = item, -1, min(f.left[item], f.p.Items[item].PerNode), 0
-	h.shares = f.shares(item)
-	for j, share := range h.shares {
-		h.short += f.weights[j] * share * share
-	}
-}
-
-// shares returns the shares of an empty node that a pod of the item takes, by scarce.
-func (f *filler) shares(item int32) []int64 {
-	n := len(f.rooms)
-	return f.fit.shares[int(item)*n:][:n]
-}
-
-// scan finds the best item that can go on the node (none if its head is below 0), and the item with the next score, whether it can go there
-// or not.
-func (f *filler) scan() (best, second scored) {
-	best, second = scored{head: -1, score: gone}, scored{head: -1, score: gone}
-	f.steps -= stepsPerScan + len(f.heads)/headsPerStep
-	for k := 0; k < len(f.heads); {
-		switch s := f.scored(k); {
-		case s.score == gone:
-			f.next(k)
-		case !s.before(second):
-			k++
-		case !s.before(best):
-			second = s
-			k++
-		case f.can(f.heads[k].item, f.heads[k].most):
-			best, second = s, best
-			k++
-		default:
-			f.next(k)
-		}
-	}
-	return best, second
-}
-
-// next skips an item that can't go on the node any more, and the following ones without room.
-func (f *filler) next(k int) {
-	h := &f.heads[k]
-	for h.at++; h.at < h.end; h.at++ {
-		if item := f.candidates[h.at]; f.fits(item) {
-			f.lead(h, item)
-			return
-		}
-	}
-	last := len(f.heads) - 1
-	f.heads[k] = f.heads[last]
-	f.heads = f.heads[:last]
-}
-
-// gone is the score of an item that needs more than is free; otherwise smaller pods would get a higher score.
-const gone = -1
-
-// scored returns the head with its present score.
-func (f *filler) scored(k int) scored {
-	h := &f.heads[k]
-	score := -h.short
-	rooms := f.rooms[:len(h.shares)]
-	for j, share := range h.shares {
-		room := &rooms[j]
-		if share > room.free {
-			return scored{k, h.at, gone}
-		}
-		score += room.slope * share
-	}
-	score >>= 10
-	return scored{k, h.at, score + score>>10*h.bonus}
 }
 
 // fits reports whether there is room for another pod of the item.
@@ -268,7 +161,7 @@ func (f *filler) can(item int32, most int) bool {
 	if most <= 0 || !f.fits(item) {
 		return false
 	}
-	if !f.p.Items[item].Ruled {
+	if !f.ruled[item] {
 		return true
 	}
 	f.steps -= stepsPerRule
@@ -284,9 +177,11 @@ func (f *filler) add(h *head) {
 	}
 	f.load[h.entry].Count++
 	f.take(h.item)
-	for j, share := range h.shares {
-		f.rooms[j].free -= share
-		f.rooms[j].slope = 2 * f.weights[j] * f.rooms[j].free
+	a, b := &f.rooms[0], &f.rooms[1]
+	a.take(h.a)
+	b.take(h.b)
+	for j, share := range h.more {
+		f.rooms[2+j].take(share)
 	}
 }
 

@@ -55,9 +55,9 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, rounds 
 	return nodes
 }
 
-// pick chooses the nodes to take apart: each is the one with the largest loss among a few drawn at random.
+// pick chooses which nodes to take apart: each is the one of a few drawn at random that loses most. They last until the next are picked.
 func (s *search) pick(nodes []Node, r *rand.Rand) []int {
-	var out []int
+	out := s.picked[:0]
 	few := 2 + r.IntN(7)
 	for range 2 + r.IntN(7) {
 		worst, most := -1, int64(0)
@@ -72,6 +72,7 @@ func (s *search) pick(nodes []Node, r *rand.Rand) []int {
 		}
 	}
 	slices.Sort(out)
+	s.picked = out
 	return out
 }
 

@@ -1,0 +1,183 @@
+package packing
+
+// The pod that a node takes next is the best of the heads, one for each family. Nearly all of the time that packing takes goes here, and
+// nearly all problems have two scarce resources, CPU and memory: these two are looked at without loops.
+
+// head is the largest item of a family that may still go on the node.
+type head struct {
+	item int32
+	// at is its position in candidates, end that after the last of its family.
+	at, end int32
+	// entry is its position in the load, or -1.
+	entry int32
+	// most is how many pods of it may still go on the node.
+	most int
+	// short is what its score falls short of that of its shares, bonus what is added in parts of 1,024.
+	short, bonus int64
+	// a and b are what a pod of it takes of an empty node's first two scarce resources, more what it takes of others.
+	a, b int64
+	more []int64
+}
+
+// scored is a head with its score and its position in candidates.
+type scored struct {
+	head  int
+	at    int32
+	score int64
+}
+
+// before reports whether the item goes before another: of equals, the one that comes first in the list.
+func (a scored) before(b scored) bool { return a.score > b.score || a.score == b.score && a.at < b.at }
+
+// list makes the items candidates, with the heads of their families.
+func (f *filler) list(items []int32) {
+	takes, family, last := f.fit.takes, f.family[:len(f.fit.takes)], int32(-1)
+	candidates := f.candidates
+	for _, i := range items {
+		if !takes[i] || f.left[i] == 0 {
+			continue
+		}
+		if family[i] != last {
+			last = family[i]
+			f.endAt(len(candidates))
+			f.heads = append(f.heads, head{at: int32(len(candidates))})
+			f.lead(&f.heads[len(f.heads)-1], i)
+		}
+		candidates = append(candidates, i)
+	}
+	f.candidates = candidates
+	f.endAt(len(candidates))
+}
+
+// listBound is list for those of the items that are bound to a cell, or for those that aren't, with a bonus.
+func (f *filler) listBound(items []int32, bonus int64, bound bool) {
+	family := int32(-1)
+	for _, i := range items {
+		if f.left[i] == 0 || !f.fit.takes[i] || bound != (f.p.Items[i].Cell != AnyCell) {
+			continue
+		}
+		if f.family[i] != family {
+			family = f.family[i]
+			f.heads = append(f.heads, head{at: int32(len(f.candidates)), bonus: bonus})
+			f.lead(&f.heads[len(f.heads)-1], i)
+		}
+		f.candidates = append(f.candidates, i)
+		f.endAt(len(f.candidates))
+	}
+}
+
+// endAt says where the candidates of the last head end, if there is one.
+func (f *filler) endAt(end int) {
+	if n := len(f.heads); n > 0 {
+		f.heads[n-1].end = int32(end)
+	}
+}
+
+// lead makes an item the first of its family.
+//
+// The score of a pod is by how much it would lessen the weighted square of free shares, Σ weight·(room² − (room−share)²) =
+// Σ 2·weight·room·share − Σ weight·share²: the second sum, what it falls short, is the same whatever is on the node.
+func (f *filler) lead(h *head, item int32) {
+	h.item, h.entry, h.most = item, -1, min(f.left[item], f.p.Items[item].PerNode)
+	shares := f.shares(item)
+	h.short = 0
+	for j, share := range shares {
+		h.short += f.weights[j] * share * share
+	}
+	h.a, h.b, h.more = 0, 0, nil
+	switch len(shares) {
+	case 0:
+	case 1:
+		h.a = shares[0]
+	case 2:
+		h.a, h.b = shares[0], shares[1]
+	default:
+		h.a, h.b, h.more = shares[0], shares[1], shares[2:]
+	}
+}
+
+// shares are what a pod of the item takes of an empty node, by scarce.
+func (f *filler) shares(item int32) []int64 {
+	n := len(f.scarce)
+	return f.fit.shares[int(item)*n:][:n]
+}
+
+// scan finds the best item that can go on the node, none if its head is below 0, and the one that comes next, whether or not it can.
+func (f *filler) scan() (best, second scored) {
+	best, second = scored{head: -1, score: gone}, scored{head: -1, score: gone}
+	f.steps -= stepsPerScan + len(f.heads)/headsPerStep
+	a, b := f.rooms[0], f.rooms[1]
+	for k := 0; k < len(f.heads); {
+		h := &f.heads[k]
+		if h.a > a.free || h.b > b.free {
+			f.next(k)
+			continue
+		}
+		score := a.slope*h.a + b.slope*h.b - h.short
+		if h.more != nil {
+			if score = f.withMore(h, score); score == gone {
+				f.next(k)
+				continue
+			}
+		}
+		score >>= 10
+		switch s := (scored{k, h.at, score + score>>10*h.bonus}); {
+		case !s.before(second):
+			k++
+		case !s.before(best):
+			second = s
+			k++
+		case f.can(h.item, h.most):
+			best, second = s, best
+			k++
+		default:
+			f.next(k)
+		}
+	}
+	return best, second
+}
+
+// next passes over an item that can't go on the node any more, and over those after it that have no room.
+func (f *filler) next(k int) {
+	h := &f.heads[k]
+	for h.at++; h.at < h.end; h.at++ {
+		if item := f.candidates[h.at]; f.fits(item) {
+			f.lead(h, item)
+			return
+		}
+	}
+	last := len(f.heads) - 1
+	f.heads[k] = f.heads[last]
+	f.heads = f.heads[:last]
+}
+
+// gone is the score of what takes more than is free; smaller pods would score more than it then.
+const gone = -1
+
+// score is the head's as it is now.
+func (f *filler) score(h *head) int64 {
+	a, b := &f.rooms[0], &f.rooms[1]
+	if h.a > a.free || h.b > b.free {
+		return gone
+	}
+	score := a.slope*h.a + b.slope*h.b - h.short
+	if h.more != nil {
+		if score = f.withMore(h, score); score == gone {
+			return gone
+		}
+	}
+	score >>= 10
+	return score + score>>10*h.bonus
+}
+
+// withMore is the score with what the head takes of more than two scarce resources.
+func (f *filler) withMore(h *head, score int64) int64 {
+	for j, share := range h.more {
+		room := &f.rooms[2+j]
+		if share > room.free {
+			return gone
+		}
+		score += room.slope * share
+	}
+	return score
+}
