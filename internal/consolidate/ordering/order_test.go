@@ -117,6 +117,8 @@ func zonal() *fleettest.Fleet {
 func TestOrderByRules(t *testing.T) {
 	p := planner(t, zonal(), ordering.Settings{})
 	across, back, home := removal(t, p.Context, "across", "a1", "b1"), removal(t, p.Context, "back", "b2", "a2"), removal(t, p.Context, "home", "a1", "a2")
+	there, dear := removal(t, p.Context, "there", "b2", "b1"), removal(t, p.Context, "dear", "a2", "a1")
+	dear.Savings = 9
 	for _, c := range []struct {
 		name      string
 		commands  []*decision.Command
@@ -127,6 +129,9 @@ func TestOrderByRules(t *testing.T) {
 		{"within its zone", []*decision.Command{home}, nil, [][]string{{"home"}}, nil},
 		{"across zones it skews", []*decision.Command{across}, nil, nil, map[string]decision.BlockCode{"a1": decision.BlockLater}},
 		{"what was found before refinement takes its place", []*decision.Command{across}, []*decision.Command{home}, [][]string{{"home"}}, nil},
+		{"beside what was found", []*decision.Command{home, back}, []*decision.Command{there}, [][]string{{"home", "there"}}, nil},
+		{"if all of it is worth more, all that was found gives way", []*decision.Command{home, back}, []*decision.Command{dear, there},
+			[][]string{{"dear", "there"}}, map[string]decision.BlockCode{"a1": decision.BlockLater}},
 		{"the other way too", []*decision.Command{back}, nil, nil, map[string]decision.BlockCode{"b2": decision.BlockLater}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

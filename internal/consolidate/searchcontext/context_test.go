@@ -112,13 +112,14 @@ func TestDue(t *testing.T) {
 func TestRank(t *testing.T) {
 	f := fleettest.New()
 	f.Node("due", "c4", fleettest.Pods("a", 1, "1")...)
+	f.Node("poor", "c4", fleettest.Pods("e", 1, "1")...)
 	f.Node("full", "c4", fleettest.Pods("b", 3, "1")...)
 	f.Node("half", "c4", fleettest.Pods("c", 2, "1")...)
 	f.Node("kept", "c4", fleettest.Pods("d", 1, "1")...)
 	f.Snapshot.Nodes[0].Claim.Conditions().Set(v1.ConditionDrifted, metav1.ConditionTrue, "x", "x", fleettest.Now().Add(-time.Minute))
-	f.Snapshot.Nodes[3].Object.Annotations = map[string]string{v1.DoNotDisruptAnnotationKey: "true"}
+	f.Snapshot.Nodes[4].Object.Annotations = map[string]string{v1.DoNotDisruptAnnotationKey: "true"}
 	x := f.Context(t)
-	if got := x.Rank(func(c *searchcontext.Candidate) int64 { return int64(len(c.Moving)) }); !slices.Equal(got, []string{"kept", "full", "half", "due"}) {
+	if got := x.Rank(func(c *searchcontext.Candidate) int64 { return int64(len(c.Moving)) - 1 }); !slices.Equal(got, []string{"kept", "full", "half", "poor", "due"}) {
 		t.Errorf("in the order %v", got)
 	}
 }
