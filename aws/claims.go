@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// resolver finds instance types, once for each node class. It belongs to one call.
+// resolver finds instance types, once for each node class. It is used for one call.
 type resolver struct {
 	classes map[string]*awsv1.EC2NodeClass
 	types   map[poolOfClass]map[string]*cloudprovider.InstanceType
@@ -41,7 +41,7 @@ func (p *Provider) describe(ctx context.Context, i instances.Instance, r *resolv
 	return p.claimOf(i, class, t, p.offeringOf(i, t)), class
 }
 
-// classOf is the class that an instance was launched from; nil when it is not known any more.
+// classOf returns the class from which an instance was launched; nil if unknown.
 func (p *Provider) classOf(ctx context.Context, i instances.Instance, r *resolver) *awsv1.EC2NodeClass {
 	name := i.NodeClass()
 	if class, known := r.classes[name]; known || name == "" {
@@ -55,7 +55,7 @@ func (p *Provider) classOf(ctx context.Context, i instances.Instance, r *resolve
 	return class
 }
 
-// typeOf is an instance's type as its pool sees it; nil when it is not known.
+// typeOf returns an instance's type as its pool sees it; nil if unknown.
 func (p *Provider) typeOf(ctx context.Context, i instances.Instance, class *awsv1.EC2NodeClass, r *resolver) *cloudprovider.InstanceType {
 	if class == nil {
 		return nil
@@ -76,7 +76,7 @@ func (p *Provider) typeOf(ctx context.Context, i instances.Instance, class *awsv
 	return byName[i.Type]
 }
 
-// offeringOf is the offering by which an instance was bought; nil if its type does not have it (any more).
+// offeringOf returns the offering as which an instance was bought; nil if its type does not have it (any more).
 func (p *Provider) offeringOf(i instances.Instance, t *cloudprovider.InstanceType) *cloudprovider.Offering {
 	if t == nil {
 		return nil

@@ -99,7 +99,7 @@ func typesFailed(err error) error {
 	return cloudprovider.NewCreateError("InstanceTypeResolutionFailed", err.Error(), err)
 }
 
-// oldest is the instance that was launched first. If there are several, earlier calls returned it, too.
+// oldest is the instance that was launched first. If there are several, earlier calls also returned this one.
 func oldest(live []instances.Instance) instances.Instance {
 	return slices.MinFunc(live, func(a, b instances.Instance) int { return a.LaunchTime.Compare(b.LaunchTime) })
 }
@@ -127,7 +127,7 @@ func (p *Provider) adopt(ctx context.Context, nodeClaim *v1.NodeClaim, i instanc
 func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, class *awsv1.EC2NodeClass) {
 	info, err := p.options.Cluster.ClusterInfo(ctx)
 	if err != nil {
-		// Without a hash there is no drift by hash; the other kinds of drift are seen.
+		// Without a hash, drift by hash can't be found; the other kinds of drift can.
 		p.log.Warn("cannot compute drift hash without the certificate of the cluster", "nodeClaim", claim.Name, "error", err)
 		return
 	}

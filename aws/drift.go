@@ -43,7 +43,7 @@ type Drift struct {
 	Unknown error
 }
 
-// Difference is one field in which an instance differs from its node class: the cause of drift, for people.
+// Difference is one field in which an instance differs from its node class: the cause of drift, for readers.
 type Difference struct {
 	// Field of the class that the instance differs in: "status.securityGroups".
 	Field string
@@ -51,11 +51,11 @@ type Difference struct {
 	Have, Want []string
 }
 
-// String is a sentence: which field, what the instance has and what the class wants.
+// String returns a sentence: which field, what the instance has and what the class wants.
 func (d Difference) String() string { return nodeclass.Difference(d).String() }
 
-// IsForeignSecurityGroups reports whether the instance has all security groups of the class and further ones, which somebody else
-// must have added.
+// IsForeignSecurityGroups reports whether the instance has all security groups of the class and additional ones, which someone else must
+// have added.
 func (d Difference) IsForeignSecurityGroups() bool {
 	return nodeclass.Difference(d).IsForeignSecurityGroups()
 }

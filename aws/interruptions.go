@@ -127,8 +127,8 @@ func (m *machines) replace(list []instances.Instance, now time.Time) {
 	m.byID, m.at, m.complete = byID, now, m.listening
 }
 
-// listen says that somebody is to hear of interruptions, and reports whether instances have to be listed first. Of several
-// who begin at once each lists: none may hear of instances that another is still looking for.
+// listen records that interruptions are received from now on, and reports whether instances must be listed first. If several callers begin
+// at once, each lists: none may receive interruptions for instances that another is still listing.
 func (m *machines) listen() (first bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

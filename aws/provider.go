@@ -253,7 +253,7 @@ func capabilities(region string) cloudprovider.Capabilities {
 // Catalog has the known instance types, to save them for Options.Types; nil while none are known.
 func (p *Provider) Catalog() *catalog.Catalog { return p.discovery.Known() }
 
-// reserved reports whether a tag is the provider's own, so that nobody else may set it.
+// reserved reports whether a tag is the provider's own, which users must not set.
 func reserved(key string) bool {
 	return len(key) >= len(awsv1.TagClusterPrefix) && key[:len(awsv1.TagClusterPrefix)] == awsv1.TagClusterPrefix ||
 		slices.Contains([]string{awsv1.TagClusterName, awsv1.TagNodePool, awsv1.TagNodeClaim, awsv1.TagNodeClass, awsv1.TagProvisioner, awsv1.TagManagedBy, launch.TagNodeClaimUID}, key)

@@ -57,10 +57,10 @@ func (e *NothingInRegionError) Error() string {
 	return (&discovery.EmptyError{Missing: e.Missing, Region: e.Region}).Error()
 }
 
-// Unwrap gives Err.
+// Unwrap returns Err.
 func (e *NothingInRegionError) Unwrap() error { return e.Err }
 
-// nothingInRegion has an error that wraps discovery's own be one of this package's too, for callers of both.
+// nothingInRegion converts an error that wraps discovery's own type to one that is also of this package's type.
 func nothingInRegion(err error) error {
 	var empty *discovery.EmptyError
 	if !errors.As(err, &empty) {

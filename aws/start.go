@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// start reads what the provider needs from AWS. With instance types handed in it goes on without answers, as long as what keeps
-// them away may pass; what can't pass, a permission for instance, is an error anyway.
+// start reads what the provider needs from AWS. If instance types were passed in, it continues without answers as long as the cause may be
+// temporary; a permanent cause, such as a missing permission, is an error in any case.
 func (p *Provider) start(ctx context.Context) error {
 	seeded := p.options.Types != nil
 	bearable := func(err error) bool {

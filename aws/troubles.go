@@ -4,9 +4,9 @@ import (
 	"fmt"
 )
 
-// Trouble is data of AWS that is missing or outdated because the last read failed.
+// Trouble describes data of AWS that is missing or outdated because the last read failed.
 type Trouble struct {
-	// Of is the data: "instance types", "zonal shifts", or "prices" with the name of the feed.
+	// Of is the kind of data: "instance types", "zonal shifts", or "prices" with the name of the feed.
 	Of string
 	// Meanwhile says what is used instead.
 	Meanwhile string
@@ -14,7 +14,7 @@ type Trouble struct {
 	Err error
 }
 
-// String is the trouble as a sentence.
+// String returns the trouble as a sentence.
 func (t Trouble) String() string {
 	return fmt.Sprintf("%s could not be read: %v; %s", t.Of, t.Err, t.Meanwhile)
 }

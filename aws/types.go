@@ -55,8 +55,8 @@ func (p *Provider) typesOfPool(ctx context.Context, nodePool *v1.NodePool) ([]*c
 	return types, err
 }
 
-// types returns the instance types of a node class for a NodePool, and the placement group of the class. An empty name stands for
-// no NodePool, and so for no overlays.
+// types returns the instance types of a node class for a NodePool, and the placement group of the class. An empty name means no NodePool,
+// and therefore no overlays.
 func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePool string) ([]*cloudprovider.InstanceType, *placement.Group, error) {
 	group, err := p.groups.Find(ctx, class.Spec.PlacementGroupSelector)
 	var missing *placement.NotFoundError
@@ -96,7 +96,7 @@ func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePoo
 	return types, group, nil
 }
 
-// view has the instance types of a class for some options.
+// view returns the instance types of a class for the options.
 func (p *Provider) view(market offerings.Market, class *awsv1.EC2NodeClass, options offerings.Options) ([]*cloudprovider.InstanceType, error) {
 	view, err := offerings.NewView(market.Catalog, class, options)
 	if err != nil {
@@ -109,7 +109,8 @@ func (p *Provider) view(market offerings.Market, class *awsv1.EC2NodeClass, opti
 	return types, nil
 }
 
-// standIns are the instance types of a class with those among them that AWS has no price for and somebody else has. types are those without.
+// standIns returns the instance types of a class, including those for which AWS has no price but the pricer has one. types are those
+// without a price.
 func (p *Provider) standIns(ctx context.Context, pricer StandInPricer, market offerings.Market, class *awsv1.EC2NodeClass, options offerings.Options, types []*cloudprovider.InstanceType) ([]*cloudprovider.InstanceType, error) {
 	options.StandInPrices = make(map[string]float64)
 	for i := range market.Catalog.Types {

@@ -13,11 +13,12 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// reasonDevicesMissing is the reason, of Karpenter's name, of a claim's condition Initialized while drivers have not published the devices that were planned with.
+// reasonDevicesMissing is the reason, with Karpenter's name, of a claim's condition Initialized while drivers have not published the
+// planned devices.
 const reasonDevicesMissing = "DRADriverPoolsNotPublished"
 
-// driverPatience is how long after the registration of a node its drivers may take to publish before an event says which is missing. Plans count on what the
-// instance type says for as long.
+// driverPatience is how long after the registration of a node its drivers may take to publish devices before an event names the missing
+// driver. Until then, plans use the devices of the instance type.
 const driverPatience = 10 * time.Minute
 
 // missingDevices names the drivers that the claim was planned with and that have not published all of their devices on the node.
@@ -38,7 +39,7 @@ func missingDevices(s ClaimState, node *corev1.Node) (reason, message string) {
 		strings.Join(missing, " and "), node.Name)
 }
 
-// published reports whether the driver has a pool for the node, and all slices of each.
+// published reports whether the driver has a pool for the node, and all slices of each pool.
 func published(list []*resourcev1.ResourceSlice, driver, node string) bool {
 	type progress struct{ generation, want, have int64 }
 	pools := map[string]progress{}
@@ -64,7 +65,7 @@ func published(list []*resourcev1.ResourceSlice, driver, node string) bool {
 	return len(pools) > 0
 }
 
-// noteDrivers adds the event once drivers have had their time, and asks to be asked again then.
+// noteDrivers adds the event after the drivers' time is over, and asks to be called again then.
 func noteDrivers(step Step, claim *v1.NodeClaim, message string, now time.Time) Step {
 	since := registeredSince(claim)
 	if left := since.Add(driverPatience).Sub(now); left > 0 {
@@ -79,7 +80,7 @@ func noteDrivers(step Step, claim *v1.NodeClaim, message string, now time.Time) 
 	return step
 }
 
-// registeredSince is when the claim's node was registered.
+// registeredSince returns when the claim's node was registered.
 func registeredSince(claim *v1.NodeClaim) time.Time {
 	i := slices.IndexFunc(claim.Status.Conditions, func(c metav1.Condition) bool { return c.Type == v1.ConditionRegistered })
 	if i < 0 {

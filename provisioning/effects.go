@@ -107,10 +107,10 @@ func (e TerminateInstance) String() string { return "terminate instance of " + n
 func (e EvictPod) String() string          { return "evict pod " + e.Key.String() }
 func (e DeletePod) String() string         { return "delete pod " + e.Key.String() }
 
-// DisruptedReason is why a claim was deleted: the value of a metric label.
+// DisruptedReason says why a claim was deleted: the value of a metric label.
 type DisruptedReason string
 
-// The reasons that provisioning has.
+// The reasons in provisioning.
 const (
 	ReasonInsufficientCapacity DisruptedReason = "insufficient_capacity"
 	ReasonNodeClassNotReady    DisruptedReason = "nodeclass_not_ready"

@@ -29,8 +29,7 @@ const DefaultEventInterval = 2 * time.Minute
 // every is an event's interval.
 func every(interval time.Duration) *time.Duration { return &interval }
 
-// EventReason names a kind of event. The words are those that operators' alerts know (provisioning specification,
-// section 16).
+// EventReason names a kind of event. The words are those that existing alerts use (provisioning specification, section 16).
 type EventReason string
 
 // The reasons of provisioning's events.
@@ -46,9 +45,9 @@ const (
 	EventAwaitingVolumeDetachment       EventReason = "AwaitingVolumeDetachment"
 	EventEvicted                        EventReason = "Evicted"
 	EventDisrupted                      EventReason = "Disrupted"
-	// EventDriverMissing is on the NodeClaim of a node whose drivers of devices, which pods were planned for, have published nothing for a while.
+	// EventDriverMissing: a driver of devices that the pods of the NodeClaim's node were planned with has published nothing for some time.
 	EventDriverMissing EventReason = "DeviceDriverMissing"
-	// EventInvalidDoNotDisrupt: a pod's do-not-disrupt annotation is ignored, since its value means nothing.
+	// EventInvalidDoNotDisrupt: a pod's do-not-disrupt annotation is ignored because its value is invalid.
 	EventInvalidDoNotDisrupt EventReason = "InvalidDoNotDisruptAnnotation"
 	// EventLaunchHeldBack: the launch rate limiter or a NodePool limit delays a launch. Karpenter has no such event.
 	EventLaunchHeldBack EventReason = "LaunchHeldBack"

@@ -9,7 +9,7 @@ import (
 // ForcefulTermination is the eviction reason for pods of a node that no command disrupts.
 const ForcefulTermination = "Forceful Termination"
 
-// EvictionReason is why pods are evicted from the claim's node: the reason of the command that disrupts it (condition
+// EvictionReason returns why pods are evicted from the claim's node: the reason of the command that disrupts it (condition
 // DisruptionReason), else ForcefulTermination, also for a nil claim.
 func EvictionReason(claim *v1.NodeClaim) string {
 	if claim == nil {
@@ -23,7 +23,7 @@ func EvictionReason(claim *v1.NodeClaim) string {
 	return ForcefulTermination
 }
 
-// explain writes down why the pods go.
+// explain sets the reason on the evictions.
 func (d *Drain) explain(why string) {
 	for i, effect := range d.Effects {
 		switch e := effect.(type) {

@@ -12,25 +12,25 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// groupPatience is how long pods of no gang may wait before a node that is planned for them and for a gang is launched for their sake,
-// whatever becomes of the gang.
+// groupPatience is how long pods outside of gangs may wait before a node planned for both them and a gang is launched even if the gang
+// can't be.
 const groupPatience = 3 * time.Minute
 
-// gangNodes are the nodes of a plan whose pods are of use only together.
+// gangNodes are the nodes of a plan whose pods are useful only together.
 type gangNodes struct {
 	d    *decision
 	plan *scheduling.Plan
-	// gangOf is the gang, by its place in Plan.Gangs, that needs a place for the pod.
+	// gangOf is, by pod, the index in Plan.Gangs of the gang that needs the pod.
 	gangOf map[scheduling.PodKey]int
-	// group is, by gang, the least gang that it shares new nodes with, itself included.
+	// group is, by gang, the lowest gang with which it shares new nodes, including itself.
 	group []int
-	// pending says which gangs have places on nodes of a launch that is not complete.
+	// pending says which gangs have places on nodes of an incomplete launch.
 	pending []bool
 	// claims counts the new nodes of each group.
 	claims map[int]int
 }
 
-// gangsOf looks at the plan's gangs; nil without any.
+// gangsOf returns the plan's gangs; nil if there are none.
 func (d *decision) gangsOf(plan *scheduling.Plan) *gangNodes {
 	if len(plan.Gangs) == 0 {
 		return nil
@@ -55,7 +55,7 @@ func (d *decision) gangsOf(plan *scheduling.Plan) *gangNodes {
 	return g
 }
 
-// findMembers finds the members that gangs need: those beyond are like other pods.
+// findMembers finds the members that gangs need: further members count as other pods.
 func (g *gangNodes) findMembers() {
 	gangs := make(map[scheduling.GangKey]*scheduling.Gang, len(g.d.snapshot.Gangs))
 	for i := range g.d.snapshot.Gangs {
@@ -77,7 +77,7 @@ func (g *gangNodes) findMembers() {
 	}
 }
 
-// on are the gangs with needed members among the pods.
+// on returns the gangs that need some of the pods.
 func (g *gangNodes) on(pods []scheduling.PodKey) (list []int) {
 	for _, key := range pods {
 		if gang, ok := g.gangOf[key]; ok && !slices.Contains(list, gang) {
@@ -87,7 +87,7 @@ func (g *gangNodes) on(pods []scheduling.PodKey) (list []int) {
 	return list
 }
 
-// join puts the gangs into one group.
+// join merges the gangs into one group.
 func (g *gangNodes) join(gangs []int) {
 	for _, gang := range gangs {
 		a, b := g.root(gangs[0]), g.root(gang)
@@ -102,7 +102,7 @@ func (g *gangNodes) root(gang int) int {
 	return gang
 }
 
-// findPending finds the groups that have places on nodes of launches which are not complete.
+// findPending finds the groups with places on nodes of incomplete launches.
 func (g *gangNodes) findPending() {
 	launching := map[string]bool{}
 	for i := range g.d.snapshot.Nodes {
@@ -120,14 +120,14 @@ func (g *gangNodes) findPending() {
 	}
 }
 
-// wasRegistered reports whether the claim's node is registered, or was.
+// wasRegistered reports whether the claim's node is or was registered.
 func wasRegistered(claim *v1.NodeClaim) bool {
 	return NodeLost(claim) || slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
 		return c.Type == v1.ConditionRegistered && c.Status == metav1.ConditionTrue
 	})
 }
 
-// groupOf is the launch group of a new node, none for a node that is launched on its own; held says why it is not to be launched now.
+// groupOf returns the launch group of a new node, none for a node that is launched alone; held says why it must not be launched now.
 func (g *gangNodes) groupOf(node *scheduling.NewNode) (group *v1.LaunchGroup, held string) {
 	if g == nil {
 		return nil, ""
@@ -151,7 +151,7 @@ func (g *gangNodes) groupOf(node *scheduling.NewNode) (group *v1.LaunchGroup, he
 	}, ""
 }
 
-// hasPatientPods reports whether pods on the node that no gang needs have waited for long.
+// hasPatientPods reports whether pods on the node that no gang needs have waited for a long time.
 func (g *gangNodes) hasPatientPods(node *scheduling.NewNode) bool {
 	return slices.ContainsFunc(node.Pods, func(key scheduling.PodKey) bool {
 		pod := g.d.pods[key]
@@ -163,7 +163,7 @@ func (g *gangNodes) hasPatientPods(node *scheduling.NewNode) bool {
 	})
 }
 
-// waitingSince is when kube-scheduler first found no place for the pod, or when it was created.
+// waitingSince returns when kube-scheduler first found no place for the pod, or when it was created.
 func waitingSince(pod *corev1.Pod) time.Time {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && !c.LastTransitionTime.IsZero() {

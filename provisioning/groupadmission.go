@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// GroupError is an order that was not carried out because another one of its group can't be.
+// GroupError is an order that was not executed because another order of its group can't be.
 type GroupError struct {
 	// Group as in Launch.Group.
 	Group string
@@ -19,11 +19,11 @@ func (e *GroupError) Error() string {
 	return fmt.Sprintf("launch group %s needs all of its nodes: %v", e.Group, e.Err)
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *GroupError) Unwrap() error { return e.Err }
 
-// admitGroups asks the limits and the launch rate limiter for each group of orders as a whole, and says of each what is wrong with it, nil
-// for those that may be launched. Groups are asked for in the order of their first orders, before orders that are on their own.
+// admitGroups asks the limits and the launch rate limiter for each group of orders as a whole, and returns the error of each group, nil for
+// groups that may be launched. It asks for groups in the order of their first orders, before orders without a group.
 func (l *Launcher) admitGroups(ctx context.Context, pass string, orders []Launch, now time.Time) map[string]error {
 	var names []string
 	members := map[string][]int{}
@@ -45,7 +45,7 @@ func (l *Launcher) admitGroups(ctx context.Context, pass string, orders []Launch
 	return out
 }
 
-// admitGroup lets all of the orders through or none.
+// admitGroup admits all of the orders or none.
 func (l *Launcher) admitGroup(ctx context.Context, pass string, orders []Launch, members []int, now time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (l *Launcher) admitGroup(ctx context.Context, pass string, orders []Launch,
 	return nil
 }
 
-// admitTogether allows the launches together, as Allows says, or none of them.
+// admitTogether admits the launches together, as Allows describes, or none of them.
 func (g *Governor) admitTogether(ids []string, prices []float64, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// initialize waits until the node is what was ordered, and says on the claim what is in the way.
+// initialize waits until the node is as ordered, and shows the obstacle on the claim.
 func (l *Lifecycle) initialize(s ClaimState, now time.Time) Step {
 	claim := s.Claim.DeepCopy()
 	wait := l.left(s.Claim, now)
@@ -36,7 +36,7 @@ func (l *Lifecycle) initialize(s ClaimState, now time.Time) Step {
 	return step
 }
 
-// obstacle is what keeps the node from being initialised; empty if nothing does.
+// obstacle returns what prevents initialization; empty if nothing does.
 func obstacle(s ClaimState) (reason, message string) {
 	if len(s.Nodes) != 1 {
 		return "NodeNotFound", fmt.Sprintf("%d nodes have the provider ID %s", len(s.Nodes), s.Claim.Status.ProviderID)

@@ -56,8 +56,8 @@ func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Tim
 }
 
 // launchFailed shows the error on the claim, which stays and is tried again: after as long as it has
-// been tried by now, so that the waits double from one second to one minute without being counted; or when the cloud
-// says; or, when only an operator can help, every minute.
+// been tried so far, so that the waits double from one second to one minute without a counter; or when the cloud says; or every minute if
+// only an operator can help.
 func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovider.ErrorKind, now time.Time) Step {
 	reason, message := "LaunchFailed", cut(err.Error())
 	var create *cloudprovider.CreateError

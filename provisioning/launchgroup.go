@@ -10,27 +10,27 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Claims whose pods are of use only together form a launch group (v1.LaunchGroup). A group goes through four phases, all of which are
-// written on its claims:
+// Claims whose pods are useful only together form a launch group (v1.LaunchGroup). A group has four phases, all of which are recorded on
+// its claims:
 //
-//  1. created: no claim launches until all of them are there
-//  2. launching: each claim says that it has seen all others, then all launch
+//  1. created: no claim launches until all of them exist
+//  2. launching: each claim records that it has seen all others, then all launch
 //  3. joined: nodes that have joined stay unregistered, so that no pod is bound to them, until all have joined
-//  4. registered: from the first that is registered on, each claim is on its own
+//  4. registered: as soon as one is registered, each claim is independent
 //
-// A claim that goes before the fourth phase (no capacity, no quota, a timeout), or a group that takes too long, gives up the whole
-// group: the other claims are deleted, and its pods planned again, without what has just turned out to be short.
+// If a claim fails before the fourth phase (no capacity, no quota, a timeout), or a group takes too long, the whole group is given up: the
+// other claims are deleted, and its pods are planned again, without the offerings that just failed.
 
 // Reasons of conditions of claims that wait for others of their group.
 const (
-	// ReasonGroupCreated is that of Launched: all claims of the group were seen.
+	// ReasonGroupCreated, for the condition Launched: all claims of the group were seen.
 	ReasonGroupCreated = "LaunchGroupCreated"
-	// ReasonGroupJoining is that of Registered: the claim's node has joined, those of others have not.
+	// ReasonGroupJoining, for the condition Registered: the claim's node has joined, but not those of all others.
 	ReasonGroupJoining = "LaunchGroupJoining"
 )
 
 const (
-	// groupLook is how often a claim that waits for others looks at them; their changes should have it looked at sooner.
+	// groupLook is how often a waiting claim checks the others; a change to one of them should trigger the check earlier.
 	groupLook = 2 * time.Second
 	// groupCreation is how long the claims of a group may take to appear.
 	groupCreation = 30 * time.Second
@@ -39,20 +39,20 @@ const (
 // DefaultGroupTimeout is how long the nodes of a launch group may take to join by default.
 const DefaultGroupTimeout = 10 * time.Minute
 
-// launchGroup is what a claim's group has come to.
+// launchGroup is the present state of a claim's group.
 type launchGroup struct {
 	v1.LaunchGroup
-	// there counts the claims that are not being deleted, kept of these those that wait for nobody; begun those that have seen all
-	// others, joined those whose nodes have joined. gone says that one is being deleted.
+	// there counts the claims that are not being deleted, and kept those of them that no longer wait; begun counts those that have seen all
+	// others, joined those whose nodes have joined. gone means that one is being deleted.
 	there, kept, begun, joined int
 	gone                       bool
-	// registered says that a claim's node is or was registered: the group is complete.
+	// registered means that a claim's node is or was registered: the group is complete.
 	registered bool
-	// created is when the first of them was.
+	// created is when the first of them was created.
 	created time.Time
 }
 
-// groupOf looks at the claim's group; false if it has none, is not to wait for it, or does so no more.
+// groupOf returns the state of the claim's group; false if it has none, or does not wait for it (any more).
 func groupOf(s ClaimState) (launchGroup, bool) {
 	group, ok := v1.LaunchGroupOf(s.Claim)
 	if !ok || group.Kept || s.Group == nil {
@@ -100,13 +100,13 @@ func (g *launchGroup) add(claim *v1.NodeClaim) {
 	}
 }
 
-// hasJoined reads from the condition Registered of a claim that its node has joined.
+// hasJoined reports, by the condition Registered of a claim, whether its node has joined.
 func hasJoined(registered metav1.Condition) bool {
 	return registered.Status == metav1.ConditionTrue || registered.Reason == ReasonGroupJoining || registered.Reason == reasonGatesClosed
 }
 
-// group holds the claim back while others of its group are not as far as it is, or gives it up with them. Waits is false where the claim
-// goes on.
+// group holds the claim back while others of its group are behind, or gives it up together with them. waits is false if the claim may
+// continue.
 func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	g, ok := groupOf(s)
 	if !ok {
@@ -133,8 +133,8 @@ func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	return wait, g.begun < g.Claims
 }
 
-// failed says why the group is to be given up, and for what reason the claim is: its own, if it is the one that takes too long. Empty if the
-// group goes on.
+// failed says why the group must be given up, and the reason for this claim: its own, if it is the one that takes too long. Empty if the
+// group continues.
 func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (why string, reason DisruptedReason) {
 	missing := g.Claims - g.there
 	switch {

@@ -25,10 +25,10 @@ type PoolSet struct {
 
 // ResolvePools asks the provider for the instance types of every pool that may launch nodes at the time now: the provider supports
 // its kind of node class, the pool is ready by the conditions that PoolStatus writes, and it is not being deleted. Static pools and
-// those that may not launch take part as owners of their nodes, with the types that those are of if the provider tells. A pool
-// whose types can't be read launches nothing, with the reason, and does not affect the others; it is an error only if ctx ended.
-// belief may be nil; it closes offerings that are probably out of stock. The key of each pool contains the API version in which it
-// was created (v1.GenerationOf).
+// those that may not launch are included as owners of their nodes, with their instance types if the provider returns them. A pool whose
+// types can't be read launches nothing, with the reason, and does not affect the others; it is an error only if ctx ended. belief may be
+// nil; it closes offerings that are probably out of stock. The key of each pool contains the API version in which it was created
+// (v1.GenerationOf).
 func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, pools []*v1.NodePool, belief *Belief, now time.Time) (*PoolSet, error) {
 	switch {
 	case provider == nil:

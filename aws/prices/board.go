@@ -15,38 +15,39 @@ import (
 )
 
 const (
-	// DefaultEvery is how often a feed is read.
+	// DefaultEvery is the default interval for reading a feed.
 	DefaultEvery = 12 * time.Hour
 	// DefaultSpotEvery is the default interval for reading spot prices, which change all day.
 	DefaultSpotEvery = 15 * time.Minute
-	// DefaultKeep is how long a price is kept that its feed no longer names.
+	// DefaultKeep is how long a price is kept by default after its feed no longer names it.
 	DefaultKeep = 7 * 24 * time.Hour
 )
 
-// Feed is a source that is read again and again.
+// Feed is a source that is read repeatedly.
 type Feed struct {
 	// Name for status and errors: "spot". Required, unique.
 	Name string
 	// Source to read. Required.
 	Source Source
-	// Every is how often; 0 is once. Nil is DefaultEvery.
+	// Every is the interval; 0 means once. Nil means DefaultEvery.
 	Every *time.Duration
-	// Keep is how long a price is kept after the last answer that named it; 0 drops it at
-	// once. Nil is DefaultKeep. While the whole feed fails, prices stay.
+	// Keep is how long a price is kept after the last answer with it; 0 drops it at once. Nil means DefaultKeep. While the whole feed
+	// fails, its prices stay.
 	Keep *time.Duration
 }
 
 // Options are the settings of a Board.
 type Options struct {
-	// Region is for people, and part of the seed of the feeds' schedules. Required.
+	// Region is for messages, and part of the seed of the feeds' schedules. Required.
 	Region string
-	// Static is in force where no feed has a price; nil for none. See Static.
+	// Static has prices that apply if no feed has one; nil for none. See Static.
 	Static *List
-	// Feeds in rising order of precedence: a price of a later one wins.
+	// Feeds in order of precedence: a price of a later feed overrides earlier ones.
 	Feeds []Feed
-	// USDPer converts currencies: {"CNY": 0.14}. Prices of a currency that is not here stay as they are.
+	// USDPer converts currencies: {"CNY": 0.14}. Prices in a currency that is not listed stay unchanged.
 	USDPer map[string]float64
-	// MinSpotDiscount is a fraction from 0 to 1 by which spot must be below on-demand to be offered; 0 asks for nothing.
+	// MinSpotDiscount is the fraction, from 0 to 1, by which a spot price must be below the on-demand price to be offered; 0 for no
+	// minimum.
 	MinSpotDiscount float64
 	// Seed decides the jitter of refreshes.
 	Seed uint64
@@ -86,7 +87,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// nowOf is the clock's time, or the real one without a clock.
+// nowOf returns the clock's time, or the real one without a clock.
 func nowOf(clock option.Clock) time.Time {
 	if clock == nil {
 		return time.Now()
@@ -94,8 +95,7 @@ func nowOf(clock option.Clock) time.Time {
 	return clock.Now()
 }
 
-// Board keeps prices fresh. It is safe for concurrent use: Book never waits, and no lock is held while a source is
-// read.
+// Board keeps prices fresh. It is safe for concurrent use: Book never blocks, and no lock is held while a source is read.
 type Board struct {
 	options Options
 	book    atomic.Pointer[Book]
@@ -104,7 +104,7 @@ type Board struct {
 	feeds []*feed
 }
 
-// NewBoard makes a board that has the static prices. It reads nothing yet.
+// NewBoard makes a board with the static prices. It reads nothing yet.
 func NewBoard(o Options) (*Board, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -131,25 +131,24 @@ func seedOf(o Options, name string) uint64 {
 	return h.Sum64() ^ o.Seed
 }
 
-// Book is the prices in force. It is the same pointer until a refresh brings something new or confirms something.
+// Book returns the present prices. It is the same pointer until a refresh changes or confirms something.
 func (b *Board) Book() *Book { return b.book.Load() }
 
-// FeedError is a feed that could not be read. The prices it gave before stay.
+// FeedError means that a feed could not be read. Its earlier prices stay.
 type FeedError struct {
 	// Feed is its name.
 	Feed string
-	// Cause is why.
+	// Cause is the underlying error.
 	Cause error
 }
 
 func (e *FeedError) Error() string { return fmt.Sprintf("price feed %q: %v", e.Feed, e.Cause) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *FeedError) Unwrap() error { return e.Cause }
 
-// Refresh reads the feeds that are due, all at once, and publishes what they say. The time is when to call it again;
-// zero means never. The error joins a *FeedError for each feed that failed; those are tried again with back-off. Calls
-// at the same time don't read a feed twice.
+// Refresh reads the feeds that are due in parallel, and publishes their prices. next is when to call it again; zero means never. The error
+// joins a *FeedError for each feed that failed; these are retried with back-off. Concurrent calls don't read a feed twice.
 func (b *Board) Refresh(ctx context.Context) (next time.Time, err error) {
 	var (
 		due   = b.claim()
@@ -213,7 +212,7 @@ func (b *Board) next() time.Time {
 	return next
 }
 
-// publish builds the book again from all feeds. The lock is held.
+// publish builds the book from all feeds. The caller holds the lock.
 func (b *Board) publish() {
 	book := &Book{onDemand: map[string]Quote{}, spot: map[Pair]Quote{}, minSpotDiscount: b.options.MinSpotDiscount}
 	for _, f := range b.feeds {
@@ -234,24 +233,24 @@ func (b *Board) publish() {
 	b.book.Store(book)
 }
 
-// Status is how a feed stands.
+// Status is the state of a feed.
 type Status struct {
 	// Feed is its name; "static" for the static list.
 	Feed string
-	// Read is when it last gave an answer; zero if never.
+	// Read is when it last answered; zero if never.
 	Read time.Time
-	// Next is when it is to be read again; zero means never.
+	// Next is when it will be read again; zero means never.
 	Next time.Time
-	// OnDemand and Spot count its prices; Vanished those of them that its last answer did not name.
+	// OnDemand and Spot count its prices; Vanished counts those of them that are not in its last answer.
 	OnDemand, Spot, Vanished int
-	// Skipped counts the records of its last answer that could not be used.
+	// Skipped counts unusable records of its last answer.
 	Skipped int
-	// Failures in a row, and the last of them; 0 and nil while it works.
+	// Failures is the number of failures in a row, Err the last of them; 0 and nil while it works.
 	Failures int
 	LastErr  error
 }
 
-// Status is how all feeds stand, in their order.
+// Status returns the states of all feeds, in order.
 func (b *Board) Status() []Status {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,18 +10,18 @@ import (
 type Quote struct {
 	// USD per hour; see the package comment for the China regions.
 	USD float64
-	// Source says, for people, where the price comes from and since when it is what it is. It changes only when the
-	// price, its source or its standing does, not with each refresh.
+	// Source says, for readers, where the price comes from and since when it is valid. It changes only with the price, its source or its
+	// reliability, not with each refresh.
 	Source string
-	// Confidence says how far the price can be relied on.
+	// Confidence says how reliable the price is.
 	Confidence cloudprovider.PriceConfidence
-	// Since is when the price became what it is, as far as is known.
+	// Since is when the price took this value, as far as known.
 	Since time.Time
-	// Confirmed is when its source last said so.
+	// Confirmed is when its source last confirmed it.
 	Confirmed time.Time
 }
 
-// Day is that of the price: when its source last said so or, of a price that is not current, when it was what it is.
+// Day is the day of the price: when its source last confirmed it or, for a price that is not current, when it was valid.
 func (q Quote) Day() string {
 	at := q.Confirmed
 	if q.Confidence == cloudprovider.PriceDated || q.Confidence == cloudprovider.PriceEstimated {
@@ -36,20 +36,19 @@ func (q Quote) Day() string {
 // Age is how long ago the price was last confirmed.
 func (q Quote) Age(now time.Time) time.Duration { return now.Sub(q.Confirmed) }
 
-// Book is the prices in force at one time. It never changes; a nil Book has no prices. Lookups never call AWS and never
-// fail.
+// Book contains the prices at one time. It never changes; a nil Book has no prices. Lookups never call AWS and never fail.
 type Book struct {
 	onDemand map[string]Quote
 	spot     map[Pair]Quote
-	// asSpot are the on-demand prices as spot prices, by type, when no spot price was ever read; else nil.
+	// asSpot has the on-demand prices as spot prices, by type, until spot prices have been read; then nil.
 	asSpot          map[string]Quote
 	minSpotDiscount float64
 }
 
-// untilSpotIsRead is the source of spot prices that are on-demand prices.
+// untilSpotIsRead begins the source of spot prices that are on-demand prices.
 const untilSpotIsRead = "on-demand price, until spot prices are read; "
 
-// OnDemand is the on-demand price of a type; false when none is known.
+// OnDemand returns the on-demand price of a type; false if unknown.
 func (b *Book) OnDemand(instanceType string) (Quote, bool) {
 	if b == nil {
 		return Quote{}, false
@@ -58,9 +57,8 @@ func (b *Book) OnDemand(instanceType string) (Quote, bool) {
 	return q, ok
 }
 
-// Spot is the spot price of a type in a zone; false when none is known, or when it is not as far below the on-demand
-// price as Options.MinSpotDiscount asks. Before spot prices were read for the first time it is the on-demand price,
-// which spot prices stay below.
+// Spot returns the spot price of a type in a zone; false if unknown, or if the discount is less than Options.MinSpotDiscount. Until spot
+// prices are read for the first time it returns the on-demand price, which is an upper bound.
 func (b *Book) Spot(instanceType, zone string) (Quote, bool) {
 	switch {
 	case b == nil:
@@ -78,7 +76,7 @@ func (b *Book) Spot(instanceType, zone string) (Quote, bool) {
 	return q, ok
 }
 
-// Len is how many prices of either kind there are.
+// Len returns the numbers of on-demand and of spot prices.
 func (b *Book) Len() (onDemand, spot int) {
 	if b == nil {
 		return 0, 0

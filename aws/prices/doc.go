@@ -1,4 +1,4 @@
-// Package prices knows what EC2 instances cost, where each price comes from and how old it is.
+// Package prices provides the prices of EC2 instances, with their source and age.
 //
 //	quarterHour := 15 * time.Minute
 //	board, err := prices.NewBoard(prices.Options{
@@ -13,29 +13,28 @@
 //	next, err := board.Refresh(ctx) // reads what is due; call it again at next
 //	quote, ok := board.Book().Spot("m5.large", "eu-west-1a")
 //
-// A [Source] reads a [List]: [OnDemand] and [Spot] ask AWS, [File] reads a prices file, [Static] is the dated tables
-// built into the library, [Adjust] changes what another source says: discounts, premiums, negotiated prices. A [Board] keeps
-// the lists of several feeds, later ones over earlier ones, and publishes them as a [Book], which never changes: readers
-// never wait for AWS, and a refresh that fails leaves the prices that are there.
+// A [Source] reads a [List]: [OnDemand] and [Spot] ask AWS, [File] reads a prices file, [Static] has the dated tables built into the
+// library, and [Adjust] changes the prices of another source: discounts, premiums, negotiated prices. A [Board] combines the lists of
+// several feeds, of which later ones override earlier ones, and publishes them as an immutable [Book]: readers never wait for AWS, and a
+// failed refresh keeps the present prices.
 //
 // Each [Quote] has its source, the time of the last change, and the time when it was last confirmed. A price that its feed no
-// longer names is kept for a while, marked as such, and then dropped.
+// longer names is kept for some time, marked as such, and then dropped.
 //
-// Amounts are US dollars an hour. In the China regions AWS has prices in CNY: give Options.USDPer a rate, or they
-// stay in CNY, comparable among themselves, and their provenance says so.
+// Amounts are US dollars an hour. In the China regions AWS has prices in CNY: set a rate in Options.USDPer, or they stay in CNY, comparable
+// with each other, and their source says so.
 //
 // # Deliberate differences
 //
 //   - Spot prices are best read every [DefaultSpotEvery] and on-demand prices every [DefaultEvery]; each feed
 //     has its own period.
-//   - Bare-metal types are asked for with shared tenancy first, dedicated quotes only fill the gaps.
-//     A region without bare metal is no failure.
-//   - Of several prices for one type the highest counts, not the last one met, so that the answer does not
-//     depend on its order.
-//   - Prices that vanish age and go instead of staying forever.
+//   - Bare-metal types are requested with shared tenancy first; dedicated prices only fill gaps. A region without bare metal is not an
+//     error.
+//   - If there are several prices for one type, the highest counts, so that the result does not depend on their order.
+//   - Prices that disappear from their feed expire instead of staying forever.
 //   - No lock is held while prices are read.
-//   - The static table has prices of every region but those of China, for which there is no free source: they
-//     have those of us-east-1, and their provenance says so.
+//   - The static table has prices of every region except China, for which there is no free source: these regions get the prices of
+//     us-east-1, and their source says so.
 //
 // Stability: beta.
 package prices

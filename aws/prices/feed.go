@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// feed is a Feed with what it said so far.
+// feed is a Feed with its present prices.
 type feed struct {
 	Feed
 	keep      time.Duration
@@ -27,8 +27,7 @@ func newFeed(f Feed, seed uint64) *feed {
 	return &feed{Feed: f, keep: option.Or(f.Keep, DefaultKeep), schedule: refresh.Schedule{Every: option.Or(f.Every, DefaultEvery), Seed: seed}}
 }
 
-// take lays a list over what the feed said before. Maps are made again: books that are out have the old quotes, not the
-// maps, so this is for tidiness alone.
+// take merges a list into the feed's present prices. It creates new maps, although published books have quotes and not the maps.
 func (f *feed) take(list *List, now time.Time, usdPer map[string]float64) {
 	t := taker{list: list, now: now, keep: f.keep, rate: 1, texts: map[provenance]string{}}
 	if list.Currency != "" && list.Currency != "USD" {
@@ -54,14 +53,14 @@ type taker struct {
 	texts    map[provenance]string
 }
 
-// provenance is what the text of a quote says; so many quotes share one that each text is made once.
+// provenance is the content of a quote's text; many quotes share one, so each text is made once.
 type provenance struct {
 	source   string
 	since    time.Time
 	vanished time.Time
 }
 
-// take makes quotes of a list's prices and keeps earlier ones that it does not name for a while.
+// take makes quotes from a list's prices, and keeps earlier quotes that are not in the list for some time.
 func take[K comparable](t *taker, listed map[K]Price, before map[K]Quote) map[K]Quote {
 	quotes := make(map[K]Quote, max(len(listed), len(before)))
 	for key, p := range listed {
@@ -98,7 +97,7 @@ func (t *taker) quote(p Price, before Quote) Quote {
 	return q
 }
 
-// text says where a price is from, as of when. Hours are enough for people, and let quotes share texts.
+// text says where a price comes from, and since when it is valid. Hours are precise enough for readers, and let quotes share texts.
 func (t *taker) text(p provenance) string {
 	p.since = p.since.UTC().Truncate(time.Hour)
 	if !p.vanished.IsZero() {
@@ -107,7 +106,7 @@ func (t *taker) text(p provenance) string {
 	text, ok := t.texts[p]
 	if !ok {
 		text = p.source
-		if p.source == t.list.Source { // a source of its own says its day itself
+		if p.source == t.list.Source { // a price with its own source states its day there
 			text += ", " + day(p.since) + t.note
 		}
 		if !p.vanished.IsZero() {
@@ -118,7 +117,7 @@ func (t *taker) text(p provenance) string {
 	return text
 }
 
-// day writes a time without what says nothing.
+// day formats a time without parts that are zero.
 func day(at time.Time) string {
 	if at.Equal(at.Truncate(24 * time.Hour)) {
 		return at.Format(time.DateOnly)

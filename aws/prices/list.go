@@ -10,13 +10,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Source reads prices. Implementations are safe for concurrent use and honour the context; an answer is whole or it is
-// an error.
+// Source reads prices. Implementations are safe for concurrent use and obey the context; they return a complete list or an error.
 type Source interface {
 	Prices(ctx context.Context) (*List, error)
 }
 
-// SourceFunc is a Source that is one function.
+// SourceFunc is a function as a Source.
 type SourceFunc func(ctx context.Context) (*List, error)
 
 // Prices implements Source.
@@ -39,37 +38,36 @@ type Pair struct {
 type Price struct {
 	// PerHour in the list's currency.
 	PerHour float64
-	// Since is when the price became what it is; zero when the source doesn't know.
+	// Since is when the price took this value; zero if the source doesn't know.
 	Since time.Time
-	// Source says where this price comes from, for people; empty means the list's Source.
+	// Source says where this price comes from, for readers; empty means the list's Source.
 	Source string
-	// Confidence says how far the price can be relied on; empty means the list's.
+	// Confidence says how reliable the price is; empty means the list's.
 	Confidence cloudprovider.PriceConfidence
 }
 
-// List is what a source says. Once returned it is not changed.
+// List is the answer of a source. It is not changed after it was returned.
 type List struct {
-	// Source says where the prices come from, for people: "AWS price list". Required.
+	// Source says where the prices come from, for readers: "AWS price list". Required.
 	Source string
 	// AsOf is the day of prices that are older than their reading, such as those of a file; zero means now.
 	AsOf time.Time
-	// Confidence says how far the prices can be relied on; empty means current.
+	// Confidence says how reliable the prices are; empty means current.
 	Confidence cloudprovider.PriceConfidence
-	// Currency of all prices, "USD" or "CNY" for instance; empty means USD.
+	// Currency of all prices, for instance "USD" or "CNY"; empty means USD.
 	Currency string
 	// OnDemand prices by instance type.
 	OnDemand map[string]Price
 	// Spot prices by instance type and zone.
 	Spot map[Pair]Price
-	// Skipped counts records of the source that could not be used.
+	// Skipped counts unusable records of the source.
 	Skipped int
 }
 
-// maxPerHour is more than any machine costs, in any currency in use.
+// maxPerHour is more than any instance costs, in any currency.
 const maxPerHour = 1e9
 
-// usable reports whether an amount can be a price. Zero is none: an instance that costs nothing would draw every pod
-// (CP-CATALOG-07).
+// usable reports whether an amount can be a price. Zero is not: an instance that costs nothing would attract every pod (CP-CATALOG-07).
 func usable(perHour float64) bool {
 	return perHour > 0 && perHour <= maxPerHour && !math.IsNaN(perHour)
 }
@@ -89,7 +87,7 @@ func (e *ListError) Error() string {
 	return fmt.Sprintf("prices of %q: %s", e.Source, e.Problem)
 }
 
-// check holds a list to its shape.
+// check checks the form of a list.
 func (l *List) check() error {
 	switch {
 	case l == nil:

@@ -17,8 +17,8 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Published reports whether AWS's price list service can be asked for on-demand prices of a region: not in GovCloud,
-// and not in a VPC without a way to it. why says so for people.
+// Published reports whether AWS's price list service has on-demand prices of a region and can be reached: not in GovCloud, and not in an
+// isolated VPC. why explains it for readers.
 func Published(region string, isolatedVPC bool) (ok bool, why string) {
 	switch {
 	case isolatedVPC:
@@ -31,7 +31,7 @@ func Published(region string, isolatedVPC bool) (ok bool, why string) {
 	return true, ""
 }
 
-// Currency is what AWS has a region's prices in.
+// Currency returns the currency of AWS's prices for a region.
 func Currency(region string) string {
 	if strings.HasPrefix(region, "cn-") {
 		return "CNY"
@@ -47,7 +47,7 @@ type OnDemand struct {
 	Region string
 }
 
-// query is one question to the price list.
+// query is one query to the price list.
 type query struct {
 	family, tenancy string
 }
@@ -57,8 +57,8 @@ const (
 	metalFamily   = "Compute Instance (bare metal)"
 )
 
-// Prices implements Source. Bare-metal types are asked for with shared tenancy, which is what launches without a
-// tenancy get, and with dedicated tenancy for those that are listed so alone.
+// Prices implements Source. Bare-metal types are requested with shared tenancy, which launches without a tenancy get, and with dedicated
+// tenancy if they are only listed with that.
 func (s OnDemand) Prices(ctx context.Context) (*List, error) {
 	if s.API == nil {
 		return nil, option.Missing("OnDemand.Prices", "the API")
@@ -88,14 +88,14 @@ func (s OnDemand) Prices(ctx context.Context) (*List, error) {
 		}
 		list.Skipped += skipped[i]
 	}
-	// Virtual machines are sold in every region: an answer without any is not one.
+	// Virtual instances are sold in every region: an answer without any is invalid.
 	if len(answers[len(answers)-1]) == 0 {
 		return nil, &ListError{Source: list.Source, Problem: fmt.Sprintf("there are no prices of virtual machines in %s", s.Region)}
 	}
 	return list, nil
 }
 
-// filters of a question.
+// filters returns the filters of a query.
 func (q query) filters(region string) []pricingtypes.Filter {
 	var out []pricingtypes.Filter
 	for _, f := range [][2]string{
@@ -135,8 +135,8 @@ func (s OnDemand) ask(ctx context.Context, q query) (prices map[string]float64, 
 	return prices, skipped, err
 }
 
-// parseProduct reads a document of the price list. Of several prices of one type the highest counts, so that
-// the answer's order does not matter and nothing costs more than was said.
+// parseProduct parses a document of the price list. If one type has several prices, the highest counts, so that the order does not matter
+// and no instance costs more than stated.
 func parseProduct(text []byte, currency string) (instanceType string, perHour float64, ok bool) {
 	var doc struct {
 		Product struct {

@@ -13,8 +13,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Spot reads the spot prices for Linux of all types and zones of a region from EC2. It works in isolated VPCs
-// and in GovCloud as well.
+// Spot reads the spot prices for Linux of all types and zones of a region from EC2. It also works in isolated VPCs and in GovCloud.
 type Spot struct {
 	// API is a client for the region.
 	API sdk.EC2API
@@ -29,7 +28,7 @@ func (s Spot) Prices(ctx context.Context) (*List, error) {
 	if s.API == nil {
 		return nil, option.Missing("Spot.Prices", "the API")
 	}
-	// A start of now gives the prices in force, whenever they came into force.
+	// A start time of now returns the prices that are valid now, whenever they were set.
 	start := nowOf(s.Clock)
 	list := &List{Source: "EC2 spot price history", Currency: Currency(s.Region), Spot: map[Pair]Price{}}
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {
@@ -56,8 +55,7 @@ func (s Spot) Prices(ctx context.Context) (*List, error) {
 	return list, nil
 }
 
-// takeSpot takes over a record of EC2's. Of several for one pair the latest counts, and of those the highest, whatever
-// the answer's order.
+// takeSpot adds a record of EC2. If several are for one pair, the latest counts, and of equally old ones the highest, whatever the order.
 func (l *List) takeSpot(record ec2types.SpotPrice) {
 	amount, err := strconv.ParseFloat(aws.ToString(record.SpotPrice), 64)
 	if err != nil || record.Timestamp == nil || !usable(amount) || record.InstanceType == "" || aws.ToString(record.AvailabilityZone) == "" {

@@ -12,9 +12,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Static is a table of on-demand prices for a region, used until better prices are read, or always if none can be. For the
-// catalogue's own region it is the catalogue's prices, for others those of Regional. Types without a price there are estimated from
-// the catalogue's (catalog.Estimator), and their provenance says so.
+// Static returns a table of on-demand prices for a region, used until better prices are read, or always if none can be read. For the
+// catalogue's own region it has the catalogue's prices, for others those of Regional. Types without a price there get estimates from the
+// catalogue's prices (catalog.Estimator), and their source says so.
 func Static(c *catalog.Catalog, region string) *List {
 	if c == nil {
 		return nil
@@ -59,7 +59,7 @@ func Static(c *catalog.Catalog, region string) *List {
 	}
 	regional, err := Regional(region)
 	if err != nil || regional == nil {
-		return list // whose prices say what they are for lack of
+		return list // these prices state their origin themselves
 	}
 	source := regional.Source + ", " + regional.AsOf.Format(time.DateOnly)
 	for name, p := range regional.OnDemand {
@@ -68,8 +68,8 @@ func Static(c *catalog.Catalog, region string) *List {
 	return list
 }
 
-// File reads a prices file of the shape of catalog.Prices again and again, so that a file that is replaced takes
-// effect: for isolated networks, and for negotiated prices. open is called for each reading.
+// File reads a prices file in the format of catalog.Prices repeatedly, so that replacing the file takes effect. It is for isolated networks
+// and for negotiated prices. open is called for each reading.
 func File(open func() (io.ReadCloser, error)) Source {
 	return SourceFunc(func(ctx context.Context) (*List, error) {
 		if err := ctx.Err(); err != nil {

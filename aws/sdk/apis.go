@@ -40,7 +40,7 @@ type EC2API interface {
 	DeleteLaunchTemplate(context.Context, *ec2.DeleteLaunchTemplateInput, ...func(*ec2.Options)) (*ec2.DeleteLaunchTemplateOutput, error)
 	// CreateFleet launches instances.
 	CreateFleet(context.Context, *ec2.CreateFleetInput, ...func(*ec2.Options)) (*ec2.CreateFleetOutput, error)
-	// RunInstances is used as a dry run alone, to find out what the credentials are allowed.
+	// RunInstances is only used as a dry run, to check the permissions.
 	RunInstances(context.Context, *ec2.RunInstancesInput, ...func(*ec2.Options)) (*ec2.RunInstancesOutput, error)
 	// DescribeInstances reads instances.
 	DescribeInstances(context.Context, *ec2.DescribeInstancesInput, ...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error)
@@ -52,22 +52,22 @@ type EC2API interface {
 	CreateTags(context.Context, *ec2.CreateTagsInput, ...func(*ec2.Options)) (*ec2.CreateTagsOutput, error)
 }
 
-// SSMAPI is what is used of Systems Manager: the parameters that name the newest images.
+// SSMAPI contains the Systems Manager calls in use: for the parameters that name the newest images.
 type SSMAPI interface {
 	GetParameter(context.Context, *ssm.GetParameterInput, ...func(*ssm.Options)) (*ssm.GetParameterOutput, error)
 }
 
-// EKSAPI is what is used of EKS: what there is to know of a cluster.
+// EKSAPI contains the EKS calls in use: for details of a cluster.
 type EKSAPI interface {
 	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput, error)
 }
 
-// PricingAPI is what is used of the price list: on-demand prices.
+// PricingAPI contains the price list calls in use: for on-demand prices.
 type PricingAPI interface {
 	GetProducts(context.Context, *pricing.GetProductsInput, ...func(*pricing.Options)) (*pricing.GetProductsOutput, error)
 }
 
-// IAMAPI are the IAM calls that are used: for instance profiles and their roles.
+// IAMAPI contains the IAM calls in use: for instance profiles and their roles.
 type IAMAPI interface {
 	// GetInstanceProfile reads one instance profile.
 	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error)
@@ -85,7 +85,7 @@ type IAMAPI interface {
 	TagInstanceProfile(context.Context, *iam.TagInstanceProfileInput, ...func(*iam.Options)) (*iam.TagInstanceProfileOutput, error)
 }
 
-// SQSAPI are the SQS calls that are used: for the queue of interruption messages.
+// SQSAPI contains the SQS calls in use: for the queue of interruption messages.
 type SQSAPI interface {
 	// GetQueueUrl finds a queue by its name.
 	GetQueueUrl(context.Context, *sqs.GetQueueUrlInput, ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error)
@@ -97,7 +97,7 @@ type SQSAPI interface {
 	DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatchInput, ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
 }
 
-// ZonalShiftAPI is what is used of ARC zonal shift: the zones that a cluster is shifted away from.
+// ZonalShiftAPI contains the ARC zonal shift calls in use: for the zones that a cluster is shifted away from.
 type ZonalShiftAPI interface {
 	GetManagedResource(context.Context, *arczonalshift.GetManagedResourceInput, ...func(*arczonalshift.Options)) (*arczonalshift.GetManagedResourceOutput, error)
 }

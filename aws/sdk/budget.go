@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Class is a set of calls that AWS counts together when it throttles.
+// Class is a set of calls for which AWS has a common rate limit.
 type Class string
 
 // Classes of calls.
 const (
 	// ClassRead: EC2 calls that change nothing.
 	ClassRead Class = "read"
-	// ClassWrite: EC2 calls that change something and have no class of their own, CreateFleet among them.
+	// ClassWrite: EC2 calls that change something and have no class of their own, such as CreateFleet.
 	ClassWrite Class = "write"
 	// ClassRun: RunInstances.
 	ClassRun Class = "run"
@@ -30,7 +30,7 @@ const (
 	ClassOther Class = "other"
 )
 
-// classOf is the class of a call, by the names the SDK has for service and call.
+// classOf returns the class of a call, by the SDK's names of the service and the call.
 func classOf(service, operation string) Class {
 	switch service {
 	case "EC2":
@@ -54,16 +54,16 @@ func classOf(service, operation string) Class {
 	return ClassOther
 }
 
-// Limit is what a token bucket holds and how fast it fills.
+// Limit is the size and the rate of a token bucket.
 type Limit struct {
-	// PerSecond is how many calls a second are possible for long. Zero or less: no limit.
+	// PerSecond is the number of calls per second in the long run. Zero or less means no limit.
 	PerSecond float64
-	// Burst is how many calls are possible at once after a rest; at least 1 is assumed.
+	// Burst is the number of calls possible at once after a pause; values below 1 count as 1.
 	Burst float64
 }
 
-// DefaultLimits are the limits that EC2 documents for an account and region, which all that runs there shares; those of SSM
-// and the price list likewise. The caller owns the map.
+// DefaultLimits returns the limits that EC2 documents for an account and region, which are shared by everything that runs there, and those
+// of SSM and the price list. The caller owns the map.
 func DefaultLimits() map[Class]Limit {
 	return map[Class]Limit{
 		ClassRead:       {PerSecond: 20, Burst: 100},
@@ -76,15 +76,14 @@ func DefaultLimits() map[Class]Limit {
 	}
 }
 
-// Priority says who goes first when calls have to wait for tokens.
+// Priority decides which calls go first if they have to wait for tokens.
 type Priority int
 
-// Priorities, the last ones first served.
+// Priorities; later ones are served first.
 const (
-	// Background is for what is refreshed from time to time: types, prices, images. It leaves half of a burst to
-	// others.
+	// Background is for data that is refreshed regularly: types, prices, images. It leaves half of a burst to others.
 	Background Priority = iota
-	// Normal is for what somebody waits for: listing, tagging. It leaves a tenth of a burst to what is urgent.
+	// Normal is for calls that a caller waits for: listing, tagging. It leaves a tenth of a burst to urgent calls.
 	Normal
 	// Urgent is for launching and terminating.
 	Urgent
@@ -93,19 +92,19 @@ const (
 )
 
 const (
-	// longestWait ends the precedence of others: who has waited for so long is served first, so that a busy cluster
-	// still learns of new types and prices.
+	// longestWait limits the precedence of others: a caller that has waited that long is served first, so that a busy cluster still gets
+	// new types and prices.
 	longestWait = 30 * time.Second
-	// recovery is the time without throttling after which a class that was slowed down doubles its rate.
+	// recovery is the time without throttling after which a slowed-down class doubles its rate.
 	recovery = 30 * time.Second
-	// slowest is the least part of its rate that throttling slows a class down to.
+	// slowest is the lowest rate to which throttling slows a class down, as a share of its rate.
 	slowest = 1.0 / 8
 )
 
-// Budget spends a token for each call, by class. Callers wait for theirs in order of priority, then of arrival. When AWS
-// throttles a class anyway, for other programs draw on the same account, its bucket is emptied and its rate halved
-// until it has been quiet for a while. A Budget is safe for concurrent use; clients that share an account and region
-// should share one. Make one with NewBudget.
+// Budget limits the rate of calls by class: each call takes a token. Callers wait for tokens in order of priority, then of arrival. If AWS
+// throttles a class anyway, because other programs use the same account, its bucket is emptied and its rate halved until there was no
+// throttling for some time. A Budget is safe for concurrent use; clients of one account and region should share one. Make one with
+// NewBudget.
 type Budget struct {
 	mu      sync.Mutex
 	buckets map[Class]*bucket
@@ -128,8 +127,8 @@ func NewBudget(limits map[Class]Limit) *Budget {
 	return b
 }
 
-// Wait takes a token for a call of the class, or waits until there is one. The error wraps ctx's when that ends first;
-// no token is lost then.
+// Wait takes a token for a call of the class, and waits until there is one. The error wraps ctx's error if that ends first; then no token
+// is lost.
 func (b *Budget) Wait(ctx context.Context, class Class, p Priority) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("waiting for the budget of %s calls: %w", class, err)
@@ -147,7 +146,7 @@ func (b *Budget) Wait(ctx context.Context, class Class, p Priority) error {
 	}
 }
 
-// Throttled tells the budget that AWS refused a call of the class because there were too many.
+// Throttled reports to the budget that AWS refused a call of the class because there were too many.
 func (b *Budget) Throttled(class Class) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -158,7 +157,7 @@ func (b *Budget) Throttled(class Class) {
 	now := time.Now()
 	k.fill(now)
 	k.tokens = 0
-	// Calls that were in progress together are refused together; they count once.
+	// Calls that were in progress together are refused together, so they count once.
 	if now.Sub(k.throttled) > time.Second {
 		k.pace = max(k.pace/2, slowest)
 		k.throttled = now
@@ -166,7 +165,7 @@ func (b *Budget) Throttled(class Class) {
 	b.schedule(k, now)
 }
 
-// enqueue takes a token at once, or gives back a place in the queue.
+// enqueue takes a token at once, or returns a place in the queue.
 func (b *Budget) enqueue(class Class, p Priority) *waiter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -186,7 +185,7 @@ func (b *Budget) enqueue(class Class, p Priority) *waiter {
 	}
 }
 
-// leave takes a waiter out of the queue. One that was served in the same moment gives its token back.
+// leave removes a waiter from the queue. If it was served at the same moment, it returns its token.
 func (b *Budget) leave(class Class, w *waiter) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -204,7 +203,7 @@ func (b *Budget) leave(class Class, w *waiter) {
 	b.serve(k, now)
 }
 
-// serve hands out what tokens there are and has itself called again when the next waiter can have one.
+// serve distributes the present tokens and schedules itself for when the next waiter can get one.
 func (b *Budget) serve(k *bucket, now time.Time) {
 	k.fill(now)
 	for {
@@ -219,7 +218,7 @@ func (b *Budget) serve(k *bucket, now time.Time) {
 	b.schedule(k, now)
 }
 
-// schedule sets the one timer of a bucket to the moment when its next waiter can be served.
+// schedule sets the timer of a bucket to the time when its next waiter can be served.
 func (b *Budget) schedule(k *bucket, now time.Time) {
 	if k.timer != nil {
 		k.timer.Stop()
@@ -230,7 +229,7 @@ func (b *Budget) schedule(k *bucket, now time.Time) {
 		return
 	}
 	wait := time.Duration(max(0, needed-k.tokens) / k.rate() * float64(time.Second))
-	// Old waiters need less, and may go before the one who is next now.
+	// Old waiters need fewer tokens, and may go before the present next one.
 	wait = min(wait, max(longestWait-now.Sub(k.oldest()), time.Millisecond))
 	k.timer = time.AfterFunc(wait+time.Microsecond, func() {
 		b.mu.Lock()
@@ -249,7 +248,7 @@ type bucket struct {
 	limit     Limit
 	tokens    float64
 	filled    time.Time
-	pace      float64 // part of the rate that is used at present
+	pace      float64 // share of the rate used at present
 	throttled time.Time
 	queues    [priorities][]*waiter
 	timer     *time.Timer
@@ -257,7 +256,7 @@ type bucket struct {
 
 func (k *bucket) rate() float64 { return k.limit.PerSecond * k.pace }
 
-// fill adds the tokens that came since the last time.
+// fill adds the tokens since the last call.
 func (k *bucket) fill(now time.Time) {
 	for k.pace < 1 && now.Sub(k.throttled) >= recovery {
 		k.throttled = k.throttled.Add(recovery)
@@ -267,7 +266,7 @@ func (k *bucket) fill(now time.Time) {
 	k.filled = now
 }
 
-// next is who is to be served next and how many tokens must be there for it, what has to be left to others included.
+// next returns the next waiter and how many tokens the bucket must have for it, including those reserved for others.
 func (k *bucket) next(now time.Time) (*waiter, float64) {
 	var first *waiter
 	for p := len(k.queues) - 1; p >= 0; p-- {
@@ -288,7 +287,7 @@ func (k *bucket) next(now time.Time) (*waiter, float64) {
 	return first, 1 + k.reserve(first.priority)
 }
 
-// reserve is how many tokens callers of the priority leave to those before them.
+// reserve is the number of tokens that callers of the priority leave to higher priorities.
 func (k *bucket) reserve(p Priority) float64 {
 	switch p {
 	case Urgent:
@@ -299,7 +298,7 @@ func (k *bucket) reserve(p Priority) float64 {
 	return min(k.limit.Burst/2, k.limit.Burst-1)
 }
 
-// oldest is when the waiter that has waited longest came; now only if there is none.
+// oldest returns when the longest-waiting waiter came; now if there is none.
 func (k *bucket) oldest() time.Time {
 	var oldest time.Time
 	for _, queue := range k.queues {

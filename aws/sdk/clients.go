@@ -25,44 +25,42 @@ import (
 
 // Defaults of a Config.
 const (
-	// DefaultTimeout is for one HTTP request, of which a call may need several.
+	// DefaultTimeout applies to one HTTP request, of which a call may need several.
 	DefaultTimeout = 4 * time.Minute
-	// DefaultMaxAttempts is how often a call is tried, the first time included.
+	// DefaultMaxAttempts is the number of attempts of a call, including the first.
 	DefaultMaxAttempts = 3
 	// DefaultMaxBackoff is the longest pause between two attempts.
 	DefaultMaxBackoff = 20 * time.Second
 
-	// loadTimeout bounds the search for a region and for credentials, which may ask an instance metadata service that
-	// isn't there.
+	// loadTimeout bounds the search for a region and for credentials, which may ask a missing instance metadata service.
 	loadTimeout = 15 * time.Second
 )
 
 // Config says how to reach AWS. The zero value takes everything from the environment, the shared configuration files and
 // the instance metadata service, as the AWS command line does.
 type Config struct {
-	// Region to work in; empty: the environment's, else that of the instance this runs on.
+	// Region to work in; empty: the environment's, else that of the instance on which this runs.
 	Region string
-	// Endpoint is the URL that all services are called at, for a test server; empty: AWS's own.
+	// Endpoint is the URL for all services, for a test server; empty: AWS's own.
 	Endpoint string
-	// Base is a loaded configuration with credentials, for programs that have one; nil: the default chain is asked.
-	// The other fields win over it.
+	// Base is a loaded configuration with credentials, for programs that have one; nil: the default chain is used. The other fields
+	// override it.
 	Base *aws.Config
 	// UserAgent is added to the user agent of every request, "name/version"; empty adds "drawknife".
 	UserAgent string
 	// Timeout is the longest duration of one HTTP request; 0 is no limit, nil DefaultTimeout. Ignored when Base has its own HTTP client.
 	Timeout *time.Duration
-	// MaxAttempts is how often a call is tried, at least once; nil is DefaultMaxAttempts.
+	// MaxAttempts is the number of attempts of a call, at least 1; nil is DefaultMaxAttempts.
 	MaxAttempts *int
 	// MaxBackoff is the longest pause between attempts; nil is DefaultMaxBackoff.
 	MaxBackoff *time.Duration
-	// Budget that calls draw on; nil: a new one with DefaultLimits. Share one between clients of one account and region.
+	// Budget for the calls; nil: a new one with DefaultLimits. Share one between clients of one account and region.
 	Budget *Budget
-	// Observe is called for every call when it has ended, for metrics and logs; nil: none. It must be safe for
-	// concurrent use and return soon.
+	// Observe is called after every call, for metrics and logs; nil: none. It must be safe for concurrent use and return quickly.
 	Observe func(Call)
 }
 
-// Validate finds what is wrong with the configuration, all at once; nil when there is nothing.
+// Validate returns everything that is wrong with the configuration; nil if it is valid.
 func (c Config) Validate() error {
 	var faults []error
 	if c.Endpoint != "" {
@@ -85,18 +83,17 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// ErrNoRegion says that nothing names a region.
+// ErrNoRegion means that no region is configured.
 var ErrNoRegion = errors.New("no AWS region: name one in the configuration or in AWS_REGION")
 
-// Clients make API clients that share a configuration and a budget. They are safe for concurrent use. Make them with
-// Load.
+// Clients creates API clients that share a configuration and a budget. They are safe for concurrent use. Make them with Load.
 type Clients struct {
 	base   aws.Config
 	budget *Budget
 }
 
-// Load reads what the configuration leaves open and makes clients. It is an error when no region is known; whether the
-// credentials are any good shows at the first call (see Probe).
+// Load completes the configuration and makes clients. It returns an error if no region is known; only the first call shows whether the
+// credentials are valid (see Probe).
 func Load(ctx context.Context, c Config) (*Clients, error) {
 	if ctx == nil {
 		return nil, option.Missing("Load", "the context")
@@ -134,7 +131,7 @@ func Load(ctx context.Context, c Config) (*Clients, error) {
 	return clients, nil
 }
 
-// load is the configuration with region and credentials.
+// load returns the configuration with region and credentials.
 func (c Config) load(ctx context.Context) (aws.Config, error) {
 	if c.Base != nil {
 		base := c.Base.Copy()
@@ -157,10 +154,10 @@ func (c Config) load(ctx context.Context) (aws.Config, error) {
 	return base, nil
 }
 
-// Region that the clients work in.
+// Region of the clients.
 func (c *Clients) Region() string { return c.base.Region }
 
-// at is the configuration for calls of a priority.
+// at returns the configuration for calls of a priority.
 func (c *Clients) at(p Priority) aws.Config {
 	base := c.base.Copy()
 	base.APIOptions = append(base.APIOptions[:len(base.APIOptions):len(base.APIOptions)], budgeted(c.budget, p))
@@ -187,14 +184,14 @@ func (c *Clients) ZonalShift(p Priority) ZonalShiftAPI {
 	return arczonalshift.NewFromConfig(c.at(p))
 }
 
-// Pricing makes a client of the price list, in the region that has the one for the clients' region.
+// Pricing makes a client of the price list, in the region that serves the prices of the clients' region.
 func (c *Clients) Pricing(p Priority) PricingAPI {
 	base := c.at(p)
 	base.Region = PricingRegion(base.Region)
 	return pricing.NewFromConfig(base)
 }
 
-// PricingRegion is the region whose price list covers a region.
+// PricingRegion returns the region that serves the price list of a region.
 func PricingRegion(region string) string {
 	switch {
 	case strings.HasPrefix(region, "ap-"):
@@ -207,8 +204,8 @@ func PricingRegion(region string) string {
 	return "us-east-1"
 }
 
-// Probe finds out with a dry run whether EC2 can be reached in the region and knows the credentials. The error
-// has a kind: unauthorised when the credentials are missing or wrong, permanent when the region does not exist.
+// Probe checks with a dry run whether EC2 can be reached in the region and accepts the credentials. The error has a kind: unauthorised if
+// the credentials are missing or wrong, permanent if the region does not exist.
 func Probe(ctx context.Context, api EC2API) error {
 	if api == nil {
 		return option.Missing("Probe", "the API")

@@ -6,14 +6,14 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// CredentialsError says that credentials are missing, or that AWS does not accept them. It is of kind Unauthorized; no permission
-// would help.
+// CredentialsError means that credentials are missing, or that AWS does not accept them. It is of kind Unauthorized; no additional
+// permission would help.
 type CredentialsError struct {
-	// Action is the permission of the call that was to be made, "ec2:CreateFleet"; empty when it is not known.
+	// Action is the permission for the call, "ec2:CreateFleet"; empty if unknown.
 	Action string
-	// Missing is true when no credentials were found, false when AWS refused those that were.
+	// Missing is true if no credentials were found, false if AWS refused them.
 	Missing bool
-	// Cause is what the SDK or AWS said.
+	// Cause is the error of the SDK or of AWS.
 	Cause error
 }
 
@@ -35,5 +35,5 @@ func (e *CredentialsError) Kind() cloudprovider.ErrorKind { return cloudprovider
 // Is makes errors.Is(err, Unauthorized) true.
 func (e *CredentialsError) Is(target error) bool { return target == cloudprovider.Unauthorized }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *CredentialsError) Unwrap() error { return e.Cause }

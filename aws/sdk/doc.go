@@ -1,5 +1,5 @@
-// Package sdk is how the other packages of aws talk to AWS: narrow interfaces with just the calls that are used, real
-// clients behind them that keep to a budget of requests, and what AWS's error codes mean.
+// Package sdk connects the other packages of aws to AWS: narrow interfaces with only the calls in use, real clients that obey a budget of
+// requests, and the meaning of AWS's error codes.
 //
 //	clients, err := sdk.Load(ctx, sdk.Config{Region: "eu-west-1"})
 //	if err != nil { … }
@@ -9,9 +9,8 @@
 //		return sdk.Wrap("reading instances", err) // of a cloudprovider.ErrorKind, the missing permission named
 //	}
 //
-// Every attempt of a call, retries included, first takes a token from the [Budget] of its class of calls, so that a
-// burst waits here instead of being throttled there; launches go before what is only refreshed. Package sdk/mock has
-// gomock mocks of the interfaces.
+// Every attempt of a call, including retries, first takes a token from the [Budget] of its class of calls, so that a burst waits here
+// instead of being throttled by AWS; launches go before refreshes. Package sdk/mock has gomock mocks of the interfaces.
 //
 // Stability: beta.
 package sdk

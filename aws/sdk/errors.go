@@ -16,8 +16,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Code is AWS's own word for what went wrong, "InvalidInstanceID.NotFound" for instance; empty for an error that did
-// not come from a service.
+// Code returns AWS's error code, for instance "InvalidInstanceID.NotFound"; empty for an error that did not come from a service.
 func Code(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) {
@@ -26,8 +25,7 @@ func Code(err error) string {
 	return ""
 }
 
-// Message is AWS's own sentence about what went wrong; for an error that did not come from a service, its text. Empty
-// for nil.
+// Message returns AWS's error message, or the text of an error that did not come from a service. It is empty for nil.
 func Message(err error) string {
 	var api smithy.APIError
 	switch {
@@ -39,7 +37,7 @@ func Message(err error) string {
 	return err.Error()
 }
 
-// RequestID is the id of the failed request, for AWS's support; empty when there was no answer.
+// RequestID returns the id of the failed request, for AWS's support; empty if there was no answer.
 func RequestID(err error) string {
 	var withID interface{ ServiceRequestID() string }
 	if errors.As(err, &withID) {
@@ -48,8 +46,8 @@ func RequestID(err error) string {
 	return ""
 }
 
-// Action is the permission that the failed call needs, "ec2:CreateFleet" for instance: the one that the message names,
-// else the call's own. Empty when neither is known.
+// Action returns the permission that the failed call needs, for instance "ec2:CreateFleet": the one in the message, else the call's own. It
+// is empty if neither is known.
 func Action(err error) string {
 	if action := namedAction(Message(err)); action != "" {
 		return action
@@ -61,7 +59,7 @@ func Action(err error) string {
 	return ""
 }
 
-// namesAction finds the permission in the sentences of IAM and EC2 about a refused call.
+// namesAction matches the permission in the messages of IAM and EC2 about a refused call.
 var namesAction = regexp.MustCompile(`not authorized to perform:? ([a-z0-9-]+:[A-Za-z0-9]+)`)
 
 func namedAction(message string) string {
@@ -71,13 +69,13 @@ func namedAction(message string) string {
 	return ""
 }
 
-// actionOf makes the name IAM policies use of the SDK's names for a service and its call.
+// actionOf converts the SDK's names of a service and its call to the name in IAM policies.
 func actionOf(service, operation string) string {
 	prefix := strings.ToLower(strings.ReplaceAll(service, " ", "-"))
 	return prefix + ":" + operation
 }
 
-// IsNotFound reports whether the thing asked for does not exist.
+// IsNotFound reports whether the requested object does not exist.
 func IsNotFound(err error) bool {
 	switch Code(err) {
 	case "InvalidCapacityReservationId.NotFound",
@@ -97,7 +95,7 @@ func IsNotFound(err error) bool {
 	return false
 }
 
-// IsLaunchTemplateNotFound reports whether a launch named a launch template that is not there.
+// IsLaunchTemplateNotFound reports whether a launch named a missing launch template.
 func IsLaunchTemplateNotFound(err error) bool { return launchTemplateNotFound(Code(err)) }
 
 func launchTemplateNotFound(code string) bool {
@@ -108,7 +106,7 @@ func launchTemplateNotFound(code string) bool {
 	return false
 }
 
-// IsAlreadyExists reports whether what was to be made is there already.
+// IsAlreadyExists reports whether the object to create already exists.
 func IsAlreadyExists(err error) bool {
 	switch Code(err) {
 	case "EntityAlreadyExists", "EntityAlreadyExistsException", "InvalidLaunchTemplateName.AlreadyExistsException":
@@ -140,17 +138,17 @@ func refused(code string) bool {
 	case "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure", "NotAuthorized", "OptInRequired":
 		return true
 	}
-	// AuthFailure.ServiceLinkedRoleCreationNotPermitted is about spot alone and has its own reason.
+	// AuthFailure.ServiceLinkedRoleCreationNotPermitted concerns only spot and has its own reason.
 	return false
 }
 
-// badCredentials reports whether nobody could say who is calling, or not any more.
+// badCredentials reports whether the caller could not be authenticated, or no longer.
 func badCredentials(err error) bool {
 	switch Code(err) {
 	case "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException", "InvalidToken",
 		"SignatureDoesNotMatch", "IncompleteSignature", "MissingAuthenticationToken", "RequestExpired":
 		return true
-	case "AuthFailure": // EC2 also has it for resources of others
+	case "AuthFailure": // EC2 also returns it for resources of other accounts
 		return strings.Contains(Message(err), "validate the provided access credentials")
 	case "":
 		var op *smithy.OperationError
@@ -162,7 +160,7 @@ func badCredentials(err error) bool {
 // IsDryRun reports whether a dry run found that the call would have succeeded.
 func IsDryRun(err error) bool { return Code(err) == "DryRunOperation" }
 
-// IsServerFault reports whether the service itself is in trouble, which passes.
+// IsServerFault reports whether the service itself has a temporary failure.
 func IsServerFault(err error) bool {
 	var api smithy.APIError
 	if errors.As(err, &api) && api.ErrorFault() == smithy.FaultServer {
@@ -172,12 +170,12 @@ func IsServerFault(err error) bool {
 	return errors.As(err, &response) && response.HTTPStatusCode() >= http.StatusInternalServerError
 }
 
-// IsTokenMismatch reports whether a client token was used before, for a request that was not the same.
+// IsTokenMismatch reports whether a client token was used before for a different request.
 func IsTokenMismatch(err error) bool { return Code(err) == "IdempotentParameterMismatch" }
 
-// Wrap says what was being done when a call failed and gives the error its kind: throttled, unauthorised with the
-// missing permission or as a *CredentialsError, permanent, or transient (CP-ERROR-01). A context that ended is left visible (CP-ERROR-07). What
-// is wrapped already keeps its kind. Nil gives nil.
+// Wrap adds to an error what was being done, and gives it its kind: throttled, unauthorised with the missing permission or as a
+// *CredentialsError, permanent, or transient (CP-ERROR-01). An ended context stays recognisable (CP-ERROR-07). An error that is already
+// wrapped keeps its kind. Nil returns nil.
 func Wrap(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -209,7 +207,7 @@ func typed(err error) error {
 	return cloudprovider.NewTransientError(err)
 }
 
-// badRequest are the codes of requests that are wrong in themselves.
+// badRequest matches the codes of invalid requests.
 func badRequest(code string) bool {
 	switch code {
 	case "InvalidParameter", "InvalidParameterValue", "InvalidParameterCombination", "MissingParameter", "UnknownParameter",
@@ -219,7 +217,7 @@ func badRequest(code string) bool {
 	return strings.HasSuffix(code, ".Malformed")
 }
 
-// unknownHost reports whether the service has no address, as is so for a region that does not exist.
+// unknownHost reports whether the service has no address, as in a region that does not exist.
 func unknownHost(err error) bool {
 	var dns interface {
 		error
@@ -228,7 +226,7 @@ func unknownHost(err error) bool {
 	return errors.As(err, &dns) && !dns.Temporary() && strings.Contains(err.Error(), "no such host")
 }
 
-// operation is the SDK's name of the call that failed.
+// operation returns the SDK's name of the failed call.
 func operation(err error) string {
 	var op *smithy.OperationError
 	if errors.As(err, &op) {
@@ -237,7 +235,7 @@ func operation(err error) string {
 	return "the call"
 }
 
-// retryAfter is how long the service asks to be left alone; zero when it doesn't say.
+// retryAfter returns the delay that the service requests; zero if it requests none.
 func retryAfter(err error) time.Duration {
 	var response *smithyhttp.ResponseError
 	if !errors.As(err, &response) || response.Response == nil || response.Response.Response == nil {
@@ -247,7 +245,7 @@ func retryAfter(err error) time.Duration {
 	if parseErr != nil || seconds < 0 {
 		return 0
 	}
-	const longest = 3600 // a header must not silence a caller for a day
+	const longest = 3600 // a header must not block a caller for a day
 	return time.Duration(min(seconds, longest)) * time.Second
 }
 

@@ -10,21 +10,21 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Call is one call of an API, with all its attempts, after it has ended.
+// Call is one finished call of an API, with all its attempts.
 type Call struct {
 	// Service is the SDK's name of the service, "EC2" for instance.
 	Service string
 	// Operation is the SDK's name of the call, "CreateFleet" for instance.
 	Operation string
-	// Attempts is how many requests were sent, at least 1 once one was.
+	// Attempts is the number of requests sent, at least 1 if any was sent.
 	Attempts int
-	// Duration from the first attempt's wait for the budget to the last one's answer.
+	// Duration from the first attempt's wait for the budget to the last answer.
 	Duration time.Duration
-	// Code is AWS's error code; empty when the call succeeded or got no answer.
+	// Code is AWS's error code; empty if the call succeeded or got no answer.
 	Code string
 	// RequestID of the last attempt; empty without an answer.
 	RequestID string
-	// Err is what the caller got.
+	// Err is the caller's error.
 	Err error
 }
 
@@ -36,7 +36,7 @@ func userAgent(product string) func(*middleware.Stack) error {
 	return awsmiddleware.AddUserAgentKeyValue(name, version)
 }
 
-// observing tells observe of each call; it stands outside of the retries.
+// observing reports each call to observe; it is outside the retries.
 func observing(observe func(Call)) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
 		if observe == nil {
@@ -67,7 +67,7 @@ func observing(observe func(Call)) func(*middleware.Stack) error {
 	}
 }
 
-// budgeted makes every attempt wait for the budget; it stands inside of the retries.
+// budgeted makes every attempt wait for the budget; it is inside the retries.
 func budgeted(budget *Budget, p Priority) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
 		wait := middleware.FinalizeMiddlewareFunc("drawknife:budget", func(

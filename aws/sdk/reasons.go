@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Reason is a CamelCase word for a failed launch, fit for the reason of a condition.
+// Reason is a CamelCase word for a failed launch, usable as the reason of a condition.
 type Reason string
 
 // Reasons of failed launches.
 const (
-	// ReasonSpotRole: the account lacks the service-linked role that spot needs, and nobody may make it.
+	// ReasonSpotRole: the account lacks the service-linked role that spot needs, and permission to create it is missing.
 	ReasonSpotRole Reason = "SpotSLRCreationFailed"
 	// ReasonUnauthorized: a permission is missing.
 	ReasonUnauthorized Reason = "Unauthorized"
 	// ReasonAMIUnauthorized: the account may not use the image.
 	ReasonAMIUnauthorized Reason = "AMIAuthorizationFailure"
-	// ReasonVPCMismatch: security groups and subnets are of different networks.
+	// ReasonVPCMismatch: security groups and subnets belong to different VPCs.
 	ReasonVPCMismatch Reason = "SecurityGroupSubnetVPCMismatch"
 	// ReasonInstanceProfile: the instance profile does not exist or its name is malformed.
 	ReasonInstanceProfile Reason = "InstanceProfileNameInvalid"
@@ -26,17 +26,17 @@ const (
 	ReasonUserData Reason = "UserDataSizeLimitExceeded"
 	// ReasonAMIInvalid: the image id is malformed.
 	ReasonAMIInvalid Reason = "InvalidAMIID"
-	// ReasonAMINotFound: there is no such image.
+	// ReasonAMINotFound: the image does not exist.
 	ReasonAMINotFound Reason = "AMINotFound"
 	// ReasonThrottled: there were too many calls.
 	ReasonThrottled Reason = "RequestLimitExceeded"
-	// ReasonInternal: EC2 is in trouble.
+	// ReasonInternal: EC2 has an internal error.
 	ReasonInternal Reason = "InternalError"
-	// ReasonFreeTier: the account is of the free tier, which the type is not in.
+	// ReasonFreeTier: the account uses the free tier, which does not include the type.
 	ReasonFreeTier Reason = "FreeTierIneligible"
 	// ReasonFleetQuota: the account has too many fleets.
 	ReasonFleetQuota Reason = "FleetQuotaExceeded"
-	// ReasonPendingVerification: AWS is still checking the account.
+	// ReasonPendingVerification: AWS is still verifying the account.
 	ReasonPendingVerification Reason = "AccountPendingVerification"
 	// ReasonSpotQuota: the account may not have more spot instances.
 	ReasonSpotQuota Reason = "SpotQuotaExceeded"
@@ -44,11 +44,11 @@ const (
 	ReasonVCPUQuota Reason = "VCPULimitExceeded"
 	// ReasonInstanceQuota: the account may not have more instances of this kind.
 	ReasonInstanceQuota Reason = "InstanceLimitExceeded"
-	// ReasonVolumeQuota: the account may not have more volumes, or none that are larger in sum.
+	// ReasonVolumeQuota: the account may not have more volumes, or a larger total size.
 	ReasonVolumeQuota Reason = "VolumeLimitExceeded"
-	// ReasonIOPSQuota: the account may not have volumes with more operations a second in sum.
+	// ReasonIOPSQuota: the account may not have volumes with a higher total of operations per second.
 	ReasonIOPSQuota Reason = "MaxIOPSLimitExceeded"
-	// ReasonSpotPrice: the most that may be paid for a spot instance is below its price.
+	// ReasonSpotPrice: the maximum price for a spot instance is below the current price.
 	ReasonSpotPrice Reason = "SpotMaxPriceTooLow"
 	// ReasonVolumeCapacity: the zone has no room for volumes of this type.
 	ReasonVolumeCapacity Reason = "InsufficientVolumeCapacity"
@@ -58,9 +58,8 @@ const (
 	ReasonLaunchFailed Reason = "LaunchFailed"
 )
 
-// Explain turns a code and message of EC2 into the reason of a failed launch and a sentence for people that says what
-// to do where that is known. Both texts may be several, joined; the first reason in the order of the table
-// wins. Either may be empty.
+// Explain converts a code and message of EC2 to the reason of a failed launch and a sentence for readers with the cure if known. Both may
+// be joined from several errors; the first reason in the order of the table is returned. Either may be empty.
 func Explain(code, message string) (Reason, string) {
 	text := code + ": " + message
 	for _, row := range explanations() {
@@ -141,7 +140,7 @@ func unauthorizedReason(text string) Reason {
 	return ReasonUnauthorized
 }
 
-// permissionCure tells apart the policies that can refuse a call.
+// permissionCure names the kinds of policies that can refuse a call.
 func permissionCure(text string) string {
 	action := namedAction(text)
 	if action == "" {
@@ -158,8 +157,8 @@ func permissionCure(text string) string {
 	return fmt.Sprintf("no policy allows %s: grant it to the credentials in use", action)
 }
 
-// Unfulfillable reports whether a launch failed because nothing is available at that place, now or within the account's quotas, so that
-// another place may work.
+// Unfulfillable reports whether a launch failed because nothing is available at that place, either at present or within the account's
+// quotas, so that another place may work.
 func Unfulfillable(code string) bool {
 	switch code {
 	case "InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity", "InsufficientCapacity",
@@ -170,7 +169,7 @@ func Unfulfillable(code string) bool {
 	return Quota(code)
 }
 
-// Quota reports whether a launch failed because the account may not have more.
+// Quota reports whether a launch failed because of a quota of the account.
 func Quota(code string) bool {
 	switch code {
 	case "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded", "InstanceLimitExceeded":
@@ -179,7 +178,7 @@ func Quota(code string) bool {
 	return AccountQuota(code)
 }
 
-// AccountQuota reports whether a launch failed because of a quota that every launch of the account in the region runs into, whatever its
+// AccountQuota reports whether a launch failed because of a quota that affects every launch of the account in the region, whatever its
 // instance type and zone.
 func AccountQuota(code string) bool {
 	switch code {
@@ -190,7 +189,7 @@ func AccountQuota(code string) bool {
 }
 
 // SpotRoleMissing reports whether a launch failed because the account has no service-linked role for spot: no spot
-// offering works until somebody makes it.
+// offering works until it is created.
 func SpotRoleMissing(code string) bool {
 	return code == "AuthFailure.ServiceLinkedRoleCreationNotPermitted"
 }

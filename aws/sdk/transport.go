@@ -10,13 +10,13 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
-// transport sends requests with a body of its own. The SDK closes the one it made as soon as there is an answer, and its
-// reader then ends with an error where net/http, which may still be looking for the end of it, expects none: the connection
-// is closed in the middle of the answer. That takes a server which answers at once, as those of tests do.
+// transport sends requests with its own copy of the body. The SDK closes its body as soon as there is an answer. Its reader then returns an
+// error where net/http, which may still look for the end of the body, expects none, and the connection is closed in the middle of the
+// answer. This only happens with a server that answers at once, such as those of tests.
 type transport struct{ next http.RoundTripper }
 
-// newTransport is the default one with room for as many open connections as there are calls at once in a burst, and with
-// the certificate authorities of the client that the configuration gave (AWS_CA_BUNDLE).
+// newTransport returns the default one with enough open connections for a burst of calls, and with the certificate authorities of the
+// configured client (AWS_CA_BUNDLE).
 func newTransport(loaded aws.HTTPClient) http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// al2 is the user's parts and then a script that calls the image's bootstrap.
+// al2 returns the user's parts followed by a script that calls the image's bootstrap.
 func al2(c *Config, warn func(string, ...any)) (string, error) {
 	warnOther(c, warn)
 	parts, err := userParts(c, warn, typeByFirstLine)
@@ -20,8 +20,8 @@ func al2(c *Config, warn func(string, ...any)) (string, error) {
 	return writeArchive(append(parts, newPart(contentTypeScript, script))), nil
 }
 
-// bootstrapScript is the generated script. The image's bootstrap takes options and values as words of their own: an
-// equals sign between them is not understood.
+// bootstrapScript returns the generated script. The image's bootstrap expects options and values as separate words: an equals sign between
+// them is not supported.
 func bootstrapScript(c *Config) (string, error) {
 	flags, err := kubeletFlags(c)
 	if err != nil {
@@ -52,8 +52,8 @@ func bootstrapScript(c *Config) (string, error) {
 		strings.Join(lines, " \\\n"), nil
 }
 
-// familyUbuntu is a family of the older generations: AL2's user data on images without its set-up of local disks.
+// familyUbuntu is a family of the older generations: AL2's user data on images that do not set up local disks.
 const familyUbuntu awsv1.AMIFamily = "Ubuntu"
 
-// shellQuote makes one word of a text, whatever is in it.
+// shellQuote quotes a text as one shell word.
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -18,8 +18,8 @@ const (
 	nodeConfigGroupPrefix = "node.eks.aws/"
 )
 
-// al2023 is the user's parts and then a NodeConfig. nodeadm merges such documents in their order and the later one
-// wins, so that generated values beat the user's.
+// al2023 returns the user's parts followed by a NodeConfig. nodeadm merges such documents in order and later ones override earlier ones, so
+// generated values override the user's.
 func al2023(c *Config, warn func(string, ...any)) (string, error) {
 	if c.ServiceCIDR == "" {
 		return "", badConfig("serviceCIDR", "is not known, and family %s can't do without: give the range of the cluster's service addresses", c.Family)
@@ -48,7 +48,7 @@ func al2023(c *Config, warn func(string, ...any)) (string, error) {
 	return writeArchive(append(parts, newPart(mediaTypeNodeConfig, document))), nil
 }
 
-// nodeConfig is the generated document. Its keys are sorted.
+// nodeConfig returns the generated document. Its keys are sorted.
 func nodeConfig(c *Config) (string, error) {
 	cluster := map[string]any{"name": c.ClusterName, "apiServerEndpoint": c.Endpoint, "cidr": c.ServiceCIDR}
 	if c.CABundle != "" {
@@ -74,8 +74,7 @@ func nodeConfig(c *Config) (string, error) {
 	return nodeConfigComment + string(text), nil
 }
 
-// kubeletConfig is the class's kubelet block as it was written, so that durations keep their spelling, with
-// what is generated in it.
+// kubeletConfig returns the class's kubelet block as it was written, so that durations keep their spelling, with generated values added.
 func kubeletConfig(c *Config) (map[string]any, error) {
 	text, err := json.Marshal(c.Kubelet)
 	if err != nil {
@@ -92,7 +91,7 @@ func kubeletConfig(c *Config) (map[string]any, error) {
 	if dns := c.dns(); len(c.Kubelet.ClusterDNS) == 0 && dns != "" {
 		config["clusterDNS"] = []string{dns}
 	}
-	// An empty list, not null, when there are no taints.
+	// An empty list, not null, if there are no taints.
 	taints := make([]map[string]string, 0, len(c.Taints))
 	for _, taint := range c.Taints {
 		taints = append(taints, taintItem(taint))

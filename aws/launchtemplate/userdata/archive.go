@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// archiveReader takes a multipart message apart, line by line. It reads what either reader of a node reads: nodeadm's,
-// which is Go's mime/multipart, and cloud-init's, which is Python's email and reads almost anything. What only one of
-// them reads is odd: it becomes a warning, since the archive is written again without the oddity.
+// archiveReader parses a multipart message, line by line. It accepts what either reader on a node accepts: nodeadm's, which is Go's
+// mime/multipart, and cloud-init's, which is Python's email and accepts almost anything. What only one of them accepts is an oddity: it
+// causes a warning, because the archive is written again without it.
 type archiveReader struct {
 	c     *Config
 	lines []string
 	// at is the index of the next line; first is the number of line 0 in the user's text.
 	at, first int
-	// odd has the first line of each kind of oddity, by what is said about it.
+	// odd has the first line of each kind of oddity, by its message.
 	odd map[string]int
 }
 
-// next gives the next line. ok is false at the end.
+// next returns the next line. ok is false at the end.
 func (r *archiveReader) next() (line string, ok bool) {
 	if r.at == len(r.lines) {
 		return "", false
@@ -30,17 +30,17 @@ func (r *archiveReader) next() (line string, ok bool) {
 	return r.lines[r.at-1], true
 }
 
-// number is that of the line that next gave last.
+// number is the number of the line that next returned last.
 func (r *archiveReader) number() int { return r.first + r.at - 1 }
 
-// note remembers an oddity of the line that next gave last. Each kind is reported only once, because a text can have thousands.
+// note records an oddity of the line that next returned last. Each kind is reported only once, because a text can have thousands.
 func (r *archiveReader) note(what string) {
 	if _, told := r.odd[what]; !told {
 		r.odd[what] = r.number()
 	}
 }
 
-// oddities are the warnings, in the order of their lines.
+// oddities returns the warnings, in the order of their lines.
 func (r *archiveReader) oddities() []string {
 	var all []string
 	for what, line := range r.odd {
@@ -53,7 +53,7 @@ func (r *archiveReader) oddities() []string {
 	return all
 }
 
-// readArchive takes a multipart message apart. Its own reader can say where in the text something is odd.
+// readArchive parses a multipart message. It does not use Go's reader, so that it can name the line of an oddity.
 func readArchive(c *Config, warn func(string, ...any), text string, firstLine int) ([]part, error) {
 	r := &archiveReader{c: c, lines: strings.Split(text, "\n"), first: firstLine, odd: make(map[string]int)}
 	top, err := r.readHeaders("")
@@ -87,7 +87,7 @@ func readArchive(c *Config, warn func(string, ...any), text string, firstLine in
 	return parts, nil
 }
 
-// unquotedBoundary finds a boundary with characters that need quotes and have none. Python takes it so.
+// unquotedBoundary matches a boundary with characters that need quotes but have none. Python accepts it.
 var unquotedBoundary = regexp.MustCompile(`(?i)^[ \t]*(multipart/[a-z0-9.+-]+)[ \t]*;(?:.*;)?[ \t]*boundary[ \t]*=[ \t]*([^"; \t]+)[ \t]*(?:;|$)`)
 
 // lenientBoundary reads a Content-Type that Go's mime package does not; kind is empty if it can't be read at all.
@@ -117,7 +117,7 @@ const (
 	closesArchive
 )
 
-// delimiter tells what a line is. White space after a boundary is none of it.
+// delimiter returns the kind of a line. White space after a boundary is ignored.
 func delimiter(line, boundary string) delimiterKind {
 	switch strings.TrimRight(line, " \t") {
 	case boundary:
@@ -128,7 +128,7 @@ func delimiter(line, boundary string) delimiterKind {
 	return noDelimiter
 }
 
-// readParts reads up to the closing line. What stands before the first part and after the last means nothing.
+// readParts reads up to the closing line. Text before the first part and after the last is ignored.
 func (r *archiveReader) readParts(boundary string) ([]part, error) {
 	for {
 		line, ok := r.next()
@@ -184,7 +184,7 @@ func (r *archiveReader) readParts(boundary string) ([]part, error) {
 	}
 }
 
-// restIsBlank is true when nothing but white space follows.
+// restIsBlank reports whether only white space follows.
 func (r *archiveReader) restIsBlank() bool {
 	for _, line := range r.lines[r.at:] {
 		if strings.TrimSpace(line) != "" {
@@ -194,7 +194,7 @@ func (r *archiveReader) restIsBlank() bool {
 	return true
 }
 
-// readBody reads up to the next delimiter, and says which it was: noDelimiter at the end of the text.
+// readBody reads up to the next delimiter, and returns its kind: noDelimiter at the end of the text.
 func (r *archiveReader) readBody(boundary string) (lines []string, ended delimiterKind) {
 	for {
 		line, ok := r.next()
@@ -211,27 +211,27 @@ func (r *archiveReader) readBody(boundary string) (lines []string, ended delimit
 	}
 }
 
-// checkHeaders warns of a part that only some readers know what to do with.
+// checkHeaders warns of a part that only some readers support.
 func (r *archiveReader) checkHeaders(p part) {
 	if strings.TrimSpace(p.body) != "" && p.mediaType() == "" {
 		r.note("the part that ends here has no Content-Type: cloud-init goes by its first line, and nodeadm passes over it")
 	}
 }
 
-// headerBlock is what stands before a body.
+// headerBlock contains the headers before a body.
 type headerBlock struct {
 	headers []header
-	// contentTypeLine is where the Content-Type stands, or else where the block begins.
+	// contentTypeLine is the line of the Content-Type, or else the line where the block begins.
 	contentTypeLine int
-	// ended says that something follows the headers: an empty line, or a line that is no header.
+	// ended means that something follows the headers: an empty line, or a line that is no header.
 	ended bool
 }
 
-// readHeaders reads up to the empty line that ends headers. A line that begins with white space goes on with the one
-// before. As with Python, a line that is no header ends them too, and belongs to the body.
+// readHeaders reads up to the empty line after the headers. A line that begins with white space continues the line before. As with Python,
+// a line that is no header ends them too, and belongs to the body.
 func (r *archiveReader) readHeaders(boundary string) (headerBlock, error) {
 	b := headerBlock{contentTypeLine: r.first + r.at}
-	left := false // the header before this line is left out, and with it the lines that go on with it
+	left := false // the previous header was left out, and so are its continuation lines
 	for {
 		line, ok := r.next()
 		if !ok {

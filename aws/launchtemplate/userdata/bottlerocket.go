@@ -13,8 +13,8 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// bottlerocket is the user's settings with the generated ones laid over them. The document is
-// written again with sorted keys: comments and layout are lost.
+// bottlerocket returns the user's settings, overridden by the generated ones. The document is written again with sorted keys: comments and
+// layout are lost.
 func bottlerocket(c *Config, warn func(string, ...any)) (string, error) {
 	warnOther(c, warn)
 	if c.Kubelet.PodsPerCore != nil {
@@ -46,8 +46,8 @@ func bottlerocket(c *Config, warn func(string, ...any)) (string, error) {
 	return string(text), nil
 }
 
-// bottlerocketShape is what the generated values are merged with, so that its types must be right. The TOML reader says
-// where one is not.
+// bottlerocketShape describes the settings into which generated values are merged, so their types must be right. The TOML reader reports
+// the position of a wrong type.
 type bottlerocketShape struct {
 	Settings struct {
 		Kubernetes struct {
@@ -62,10 +62,10 @@ type bottlerocketShape struct {
 	} `toml:"settings"`
 }
 
-// bootstrapMode is when a bootstrap command runs. It is no string: the TOML reader would not ask it.
+// bootstrapMode says when a bootstrap command runs. It is not a string, because the TOML reader would not call its method then.
 type bootstrapMode struct{}
 
-// UnmarshalText refuses other words than Bottlerocket's.
+// UnmarshalText accepts only Bottlerocket's words.
 func (*bootstrapMode) UnmarshalText(text []byte) error {
 	if !slices.Contains([]string{"always", "once", "off"}, string(text)) {
 		return errors.New("the mode of a bootstrap command must be always, once or off")
@@ -73,7 +73,7 @@ func (*bootstrapMode) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// userSettings are the user's settings. Bottlerocket reads nothing else of user data.
+// userSettings parses the user's settings. Bottlerocket uses nothing else in user data.
 func userSettings(c *Config, warn func(string, ...any)) (map[string]any, error) {
 	var document map[string]any
 	if err := toml.Unmarshal([]byte(c.UserData), &document); err != nil {
@@ -98,11 +98,11 @@ func userSettings(c *Config, warn func(string, ...any)) (map[string]any, error) 
 	return settings, nil
 }
 
-// maxDepth is far beyond any setting. Written as TOML, each table begins with the names of all that it stands in: a text of a few
-// kilobytes, with thousands of tables in one another, would become a gigabyte.
+// maxDepth is far more than any setting needs. In TOML, each table begins with the names of all tables around it: a text of a few kilobytes
+// with thousands of nested tables would become a gigabyte.
 const maxDepth = 64
 
-// deeper reports whether a value has tables or lists more than so many deep.
+// deeper reports whether tables or lists in a value are nested more than most levels deep.
 func deeper(value any, most int) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -117,8 +117,8 @@ func deeper(value any, most int) bool {
 	return false
 }
 
-// karpenterKeeps is true for the settings of kubernetes that Karpenter knows. It drops all others, so that user data
-// that worked there may have settings that no Bottlerocket knows.
+// karpenterKeeps reports whether Karpenter knows the Kubernetes setting. It drops all others, so user data that worked there may contain
+// settings that Bottlerocket does not know.
 func karpenterKeeps(key string) bool {
 	switch key {
 	case "allowed-unsafe-sysctls", "api-server", "cloud-provider", "cluster-certificate", "cluster-dns-ip", "cluster-domain", "cluster-name",
@@ -136,7 +136,7 @@ func karpenterKeeps(key string) bool {
 	return false
 }
 
-// malformedTOML keeps the place and leaves out the reader's words, which may quote the text.
+// malformedTOML keeps the position and drops the reader's message, which may quote the text.
 func malformedTOML(c *Config, err error, problem string) error {
 	var line, column int
 	var decode *toml.DecodeError
@@ -146,7 +146,7 @@ func malformedTOML(c *Config, err error, problem string) error {
 	return c.malformed(line, column, "%s", problem)
 }
 
-// table is a table of another one, made if it isn't there.
+// table returns a table within another one, and creates it if it is missing.
 func table(of map[string]any, key string) map[string]any {
 	if t, ok := of[key].(map[string]any); ok {
 		return t
@@ -156,7 +156,7 @@ func table(of map[string]any, key string) map[string]any {
 	return t
 }
 
-// overlayKubernetes lays the generated values over settings.kubernetes.
+// overlayKubernetes writes the generated values to settings.kubernetes.
 func overlayKubernetes(c *Config, kubernetes map[string]any) error {
 	k := &c.Kubelet
 	kubernetes["cluster-name"] = c.ClusterName
@@ -209,7 +209,7 @@ func overlayKubernetes(c *Config, kubernetes map[string]any) error {
 	return nil
 }
 
-// taintTable is Bottlerocket's form of taints: several of one key share a list.
+// taintTable converts taints to Bottlerocket's form: taints with the same key share a list.
 func taintTable(taints []corev1.Taint) map[string][]string {
 	byKey := make(map[string][]string)
 	for _, taint := range taints {
@@ -218,10 +218,10 @@ func taintTable(taints []corev1.Taint) map[string][]string {
 	return byKey
 }
 
-// storageCommandName sorts before the user's commands, so that storage is there when they run.
+// storageCommandName sorts before the user's commands, so that storage is ready when they run.
 const storageCommandName = "000-mount-instance-storage"
 
-// storageCommand sets up local disks as node storage. From 1.46 Bottlerocket knows by itself what to put there.
+// storageCommand uses local disks as node storage. From 1.46 on, Bottlerocket decides itself what to store there.
 func storageCommand(version string) map[string]any {
 	bind := []string{"apiclient", "ephemeral-storage", "bind"}
 	if known, old := before(version, 46); !known || old {
@@ -234,7 +234,7 @@ func storageCommand(version string) map[string]any {
 	}
 }
 
-// before says whether a version of Bottlerocket is known, and older than 1.minor.
+// before reports whether a version of Bottlerocket is known, and older than 1.minor.
 func before(version string, minor int) (known, older bool) {
 	if version == awsv1.AliasVersionLatest {
 		return true, false
@@ -254,7 +254,7 @@ func before(version string, minor int) (known, older bool) {
 	return true, have[0] < 1 || have[0] == 1 && have[1] < minor
 }
 
-// decimal reads up to nine digits.
+// decimal parses up to nine digits.
 func decimal(text string) (n int, ok bool) {
 	if text == "" || len(text) > 9 {
 		return 0, false

@@ -14,8 +14,8 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// check refuses what would end up in a script, an argument list or a configuration file as something else than it is.
-// Labels, taints and the like come from objects that were validated; user data runs as root, so they are looked at again.
+// check refuses values that would have another meaning in a script, an argument list or a configuration file. Labels, taints and the like
+// come from validated objects; but user data runs as root, so they are checked again.
 func (c *Config) check() error {
 	if c.ClusterName == "" {
 		return badConfig("clusterName", "is empty, and a node can't join a cluster without a name: give it")
@@ -69,7 +69,7 @@ func (c *Config) checkAddresses() error {
 	return nil
 }
 
-// checkKubelet refuses values that would leave the quotes they are put in, and expressions that nobody worked out.
+// checkKubelet refuses values that would end their quotes, and expressions that were not evaluated.
 func checkKubelet(k *awsv1.KubeletConfiguration) error {
 	for _, address := range k.ClusterDNS {
 		if !isAddress(address) {
@@ -95,7 +95,7 @@ func checkKubelet(k *awsv1.KubeletConfiguration) error {
 	return nil
 }
 
-// isAddress takes zones for no part of an address: they mean nothing on another instance.
+// isAddress refuses addresses with a zone, which has no meaning on another instance.
 func isAddress(text string) bool {
 	address, err := netip.ParseAddr(text)
 	return err == nil && address.Zone() == ""
@@ -105,7 +105,7 @@ func hasControl(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-// isPlain is true for what needs no quoting anywhere.
+// isPlain reports whether a text needs no quoting anywhere.
 func isPlain(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.%+-_") == ""
 }

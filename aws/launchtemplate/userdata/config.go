@@ -10,67 +10,64 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// Config is all that goes into an instance's user data.
+// Config contains everything that goes into an instance's user data.
 type Config struct {
-	// Family of the image. Empty reads as AL2023.
+	// Family of the image. Empty means AL2023.
 	Family awsv1.AMIFamily
 	// ClusterName is the cluster's name. Required except for Custom.
 	ClusterName string
 	// Endpoint is the URL of the cluster's API server. Required except for Custom.
 	Endpoint string
-	// CABundle is the certificate authority of the API server, PEM in base64. Empty when it is not known: the image
-	// then has to find it out.
+	// CABundle is the certificate authority of the API server, PEM in base64. Empty if unknown: the image must then find it.
 	CABundle string
 	// ServiceCIDR is the range of the cluster's service addresses. Required for AL2023; written for Windows if it is known.
 	ServiceCIDR string
 	// IPv6 is true when the cluster's pods have IPv6 addresses.
 	IPv6 bool
-	// DiscoveredDNS is the address of the cluster's DNS service; it is used where Kubelet.ClusterDNS is empty.
-	// Empty when it is not known.
+	// DiscoveredDNS is the address of the cluster's DNS service; it is used if Kubelet.ClusterDNS is empty. Empty if unknown.
 	DiscoveredDNS string
-	// Kubelet is the class's kubelet block with its expressions worked out. MaxPods is the pod limit of the instance, a
-	// number; nil leaves it to the image.
+	// Kubelet is the class's kubelet block with evaluated expressions. MaxPods is the pod limit of the instance, a number; nil leaves it to
+	// the image.
 	Kubelet awsv1.KubeletConfiguration
-	// Labels the node joins with. Those that a kubelet may not set on itself are left out.
+	// Labels the node joins with. Labels that a kubelet may not set on itself are left out.
 	Labels map[string]string
 	// Taints the node joins with, in this order.
 	Taints []corev1.Taint
-	// InstanceStorePolicy says what becomes of local disks; empty leaves them alone.
+	// InstanceStorePolicy says how local disks are used; empty leaves them unused.
 	InstanceStorePolicy awsv1.InstanceStorePolicy
-	// OSVersion is the version of Bottlerocket, "1.46.0", "v1.46.0" or "latest"; empty when it is not known. Other
-	// families don't look at it.
+	// OSVersion is the version of Bottlerocket, "1.46.0", "v1.46.0" or "latest"; empty if unknown. Other families ignore it.
 	OSVersion string
 	// UserData is the user's own, in the format of the family. Empty: none.
 	UserData string
 }
 
-// Rendered is user data ready for an instance. It may hold secrets: printing or logging it shows its size alone.
+// Rendered is the finished user data of an instance. It may contain secrets: printing or logging it shows only its size.
 type Rendered struct {
 	// Text is the user data, not encoded.
 	Text string
-	// Warnings are sentences about what was left out or will surprise; none as a rule.
+	// Warnings are sentences about parts that were left out or may be unexpected; usually there are none.
 	Warnings []string
 }
 
-// Base64 is the text as EC2 takes it.
+// Base64 returns the text in the encoding that EC2 expects.
 func (r Rendered) Base64() string { return base64.StdEncoding.EncodeToString([]byte(r.Text)) }
 
-// String tells the size.
+// String returns the size.
 func (r Rendered) String() string { return fmt.Sprintf("user data of %d bytes", len(r.Text)) }
 
 // GoString is String.
 func (r Rendered) GoString() string { return r.String() }
 
-// LogValue is the size.
+// LogValue returns the size.
 func (r Rendered) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("bytes", len(r.Text)), slog.Any("warnings", r.Warnings))
 }
 
-// renderer makes one family's user data of a checked configuration; it may add warnings.
+// renderer makes one family's user data from a checked configuration; it may add warnings.
 type renderer func(c *Config, warn func(format string, args ...any)) (string, error)
 
-// Render makes the user data of an instance. The error is a *MalformedError when the user's own text is at fault, a
-// *TooLargeError when the whole is longer than EC2 takes, and a *ConfigError otherwise.
+// Render makes the user data of an instance. The error is a *MalformedError if the user's own text is wrong, a *TooLargeError if the whole
+// is longer than EC2 allows, and a *ConfigError otherwise.
 func Render(c Config) (Rendered, error) {
 	if c.Family == "" {
 		c.Family = awsv1.AMIFamilyAL2023
@@ -113,10 +110,10 @@ func rendererOf(family awsv1.AMIFamily) renderer {
 	}
 }
 
-// custom hands the user's bytes over: nothing is merged.
+// custom returns the user's bytes unchanged.
 func custom(c *Config, _ func(string, ...any)) (string, error) { return c.UserData, nil }
 
-// dns is the address of the cluster's DNS service for the node; empty when it is not known.
+// dns returns the address of the cluster's DNS service for the node; empty if unknown.
 func (c *Config) dns() string {
 	if len(c.Kubelet.ClusterDNS) > 0 {
 		return c.Kubelet.ClusterDNS[0]

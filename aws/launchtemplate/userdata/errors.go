@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// Limit is the most bytes of user data that EC2 takes, before the base64 encoding.
+// Limit is the largest size of user data in EC2, in bytes before the base64 encoding.
 const Limit = 16384
 
 // NoticeAt is the number of bytes from which Render warns that the limit is near: nine tenths of Limit.
 const NoticeAt = 14745
 
-// maxInput bounds the user's own text before it is read: comments fall away in some formats, so more than Limit can do.
+// maxInput bounds the user's own text before it is parsed: some formats drop comments, so a text longer than Limit may be valid.
 const maxInput = 4 * Limit
 
-// MalformedError says that the user's own user data can't be read, or says something it may not.
+// MalformedError means that the user's own user data can't be parsed, or contains something that is not allowed.
 type MalformedError struct {
-	// Family whose format is broken.
+	// Family of the format.
 	Family string
-	// Line and Column of the user's text, from 1; 0 when they are not known.
+	// Line and Column of the user's text, from 1; 0 if unknown.
 	Line, Column int
 	// Problem says what is wrong and what to do, without quoting the text.
 	Problem string
 }
 
-// Error names the field of the node class, the place and the problem.
+// Error names the field of the node class, the position and the problem.
 func (e *MalformedError) Error() string {
 	var at strings.Builder
 	if e.Line > 0 {
@@ -36,21 +36,21 @@ func (e *MalformedError) Error() string {
 	return fmt.Sprintf("spec.userData (%s)%s: %s", e.Family, at.String(), e.Problem)
 }
 
-// TooLargeError says that user data is longer than EC2 takes.
+// TooLargeError means that user data is longer than EC2 allows.
 type TooLargeError struct {
-	// Bytes it has.
+	// Bytes is its size.
 	Bytes int
-	// Limit it is held to: Limit for what was rendered, more for the user's own text before that.
+	// Limit that applies: Limit for the result, more for the user's own text.
 	Limit int
 }
 
-// Error gives both numbers and the cure.
+// Error names both numbers and the cure.
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("spec.userData: with what is generated the user data has %d bytes, and at most %d are taken: "+
 		"shorten it, or have it fetch the rest", e.Bytes, e.Limit)
 }
 
-// ConfigError is a member of Config that can't be rendered.
+// ConfigError is an invalid member of Config.
 type ConfigError struct {
 	// Field is the path of the member, as in clusterName or kubelet.evictionSoftGracePeriod[memory.available].
 	Field string

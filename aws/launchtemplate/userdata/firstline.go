@@ -7,8 +7,8 @@ const (
 	contentTypeCloudConfig = `text/cloud-config; charset="us-ascii"`
 )
 
-// firstLines are the first lines by which cloud-init recognizes the type of a text, and these types. A
-// longer one stands before one that it begins with.
+// firstLines are the first lines by which cloud-init recognizes the type of a text, and these types. Longer ones come before their own
+// prefixes.
 var firstLines = [...]struct{ begins, mediaType string }{
 	{"#include-once", "text/x-include-once-url"},
 	{"#include", "text/x-include-url"},
@@ -20,8 +20,8 @@ var firstLines = [...]struct{ begins, mediaType string }{
 	{"## template: jinja", "text/jinja2"},
 }
 
-// typeByFirstLine says what a text that is no archive is: a script, unless its first line says that it is something else
-// to cloud-init. PowerShell is refused: no Linux image runs it.
+// typeByFirstLine returns the type of a text that is no archive: a script, unless cloud-init recognizes another type by its first line.
+// PowerShell is refused: no Linux image runs it.
 func typeByFirstLine(c *Config, warn func(string, ...any), text string) (contentType string, err error) {
 	lead := len(text) - len(strings.TrimLeft(text, " \t\n"))
 	first, _, _ := strings.Cut(text[lead:], "\n")

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// kubeletFlags are the kubelet's arguments for families that configure it on the command line: in
-// the documented order, with sorted keys, and with maps and lists in double quotes.
+// kubeletFlags returns the kubelet's arguments for families that configure it on the command line: in the documented order, with sorted
+// keys, and with maps and lists in double quotes.
 func kubeletFlags(c *Config) (string, error) {
 	k := &c.Kubelet
 	var flags []string
@@ -26,7 +26,7 @@ func kubeletFlags(c *Config) (string, error) {
 	}
 
 	quoted("node-labels", pairs(nodeLabels(c.Labels), "="))
-	// Even without taints the flag is there.
+	// The flag is set even without taints.
 	flags = append(flags, `--register-with-taints="`+strings.Join(taintTexts(c.Taints), ",")+`"`)
 	if k.MaxPods != nil {
 		number("max-pods", &k.MaxPods.IntVal)
@@ -50,7 +50,7 @@ func kubeletFlags(c *Config) (string, error) {
 	return strings.Join(flags, " "), nil
 }
 
-// goDurations writes durations as Go prints them: 90s is 1m30s.
+// goDurations formats durations like Go: 90s is 1m30s.
 func goDurations(periods map[string]string) (map[string]string, error) {
 	printed := make(map[string]string, len(periods))
 	for signal, text := range periods {
@@ -63,7 +63,7 @@ func goDurations(periods map[string]string) (map[string]string, error) {
 	return printed, nil
 }
 
-// warnOther names kubelet keys that a family has no way to hand on; validation refuses them.
+// warnOther names kubelet keys that a family can't express; validation refuses them.
 func warnOther(c *Config, warn func(string, ...any)) {
 	for _, key := range sortedOther(c) {
 		warn("kubelet.%s is left out: family %s can't set it", key, c.Family)

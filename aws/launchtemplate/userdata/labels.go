@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// nodeLabels are the labels a kubelet may set on itself.
+// nodeLabels returns the labels that a kubelet may set on itself.
 func nodeLabels(labels map[string]string) map[string]string {
 	kept := make(map[string]string, len(labels))
 	for key, value := range labels {
@@ -19,8 +19,7 @@ func nodeLabels(labels map[string]string) map[string]string {
 	return kept
 }
 
-// restricted says whether a key's domain is, or is below, one of those that belong to Kubernetes or to the cluster's
-// administrators.
+// restricted reports whether a key's domain is, or is below, one that belongs to Kubernetes or to the cluster's administrators.
 func restricted(key string) bool {
 	domain, _, ok := strings.Cut(key, "/")
 	if !ok {
@@ -34,7 +33,7 @@ func restricted(key string) bool {
 	return false
 }
 
-// taintTexts are taints as the kubelet's flag wants them.
+// taintTexts formats taints for the kubelet's flag.
 func taintTexts(taints []corev1.Taint) []string {
 	texts := make([]string, 0, len(taints))
 	for _, taint := range taints {
@@ -47,7 +46,7 @@ func taintTexts(taints []corev1.Taint) []string {
 	return texts
 }
 
-// pairs writes a map as a flag wants it, sorted by key.
+// pairs formats a map for a flag, sorted by key.
 func pairs(m map[string]string, between string) string {
 	texts := make([]string, 0, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {

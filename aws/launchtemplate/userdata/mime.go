@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// boundary separates the parts unless a part holds such a line itself.
+// boundary separates the parts unless a part contains such a line itself.
 const boundary = "//"
 
 // header is one header of a part, its name in canonical form.
@@ -27,7 +27,7 @@ func newPart(contentType, body string) part {
 	return part{headers: []header{{"Content-Type", contentType}}, body: body, line: 1}
 }
 
-// mediaType is the part's type without its parameters; empty when it has none.
+// mediaType returns the part's type without its parameters; empty if it has none.
 func (p *part) mediaType() string {
 	for _, h := range p.headers {
 		if h.name == "Content-Type" {
@@ -38,8 +38,8 @@ func (p *part) mediaType() string {
 	return ""
 }
 
-// decoded is the body without its transfer encoding. readable is false when that can't be undone, or leaves something
-// that is no text, such as what gzip writes.
+// decoded returns the body without its transfer encoding. readable is false if that can't be decoded, or if the result is no text, such as
+// the output of gzip.
 func (p *part) decoded() (text string, readable bool) {
 	encoding := ""
 	for _, h := range p.headers {
@@ -61,11 +61,11 @@ func (p *part) decoded() (text string, readable bool) {
 	return string(decoded), err == nil && utf8.Valid(decoded)
 }
 
-// typeOfText says what type a text has that is no archive.
+// typeOfText returns the type of a text that is no archive.
 type typeOfText func(c *Config, warn func(string, ...any), text string) (contentType string, err error)
 
-// userParts reads the user's own data: an archive is taken apart, other text is one part of the type that typeOf tells,
-// and nothing is no part. Carriage returns are dropped, so that lines end as Linux expects.
+// userParts parses the user's own data: an archive becomes its parts, other text becomes one part of the type that typeOf returns, and
+// empty data becomes no part. Carriage returns are removed, because Linux expects lines without them.
 func userParts(c *Config, warn func(string, ...any), typeOf typeOfText) ([]part, error) {
 	text := strings.ReplaceAll(c.UserData, "\r", "")
 	trimmed := strings.TrimSpace(text)
@@ -83,7 +83,7 @@ func userParts(c *Config, warn func(string, ...any), typeOf typeOfText) ([]part,
 	return readArchive(c, warn, trimmed, before+1)
 }
 
-// isArchive tells an archive by its first line. Names of headers are the same in any case.
+// isArchive recognises an archive by its first line. Names of headers are case-insensitive.
 func isArchive(text string) bool {
 	for _, name := range []string{"MIME-Version:", "Content-Type:"} {
 		if len(text) >= len(name) && strings.EqualFold(text[:len(name)], name) {
@@ -93,7 +93,7 @@ func isArchive(text string) bool {
 	return false
 }
 
-// writeArchive puts parts together.
+// writeArchive writes parts as an archive.
 func writeArchive(parts []part) string {
 	separator := separatorFor(parts)
 	var b strings.Builder
@@ -109,8 +109,7 @@ func writeArchive(parts []part) string {
 	return b.String()
 }
 
-// separatorFor is boundary, or boundary with the first number after it that no line of a part begins with: a part may
-// be an archive itself.
+// separatorFor returns boundary, or boundary with the first number that no line of a part begins with: a part may itself be an archive.
 func separatorFor(parts []part) string {
 	taken := make(map[string]bool)
 	for _, p := range parts {
@@ -120,7 +119,7 @@ func separatorFor(parts []part) string {
 				continue
 			}
 			taken[""] = true
-			// Readers may look no further than the boundary's own length.
+			// Readers may compare only the length of the boundary.
 			for n := 1; n <= len(rest) && n <= 9 && rest[n-1] >= '0' && rest[n-1] <= '9'; n++ {
 				taken[rest[:n]] = true
 			}

@@ -10,9 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// nodeConfigOrScript tells what a text for AL2023 that is no archive is. A script is a script even if it could be read
-// as YAML; a NodeConfig says so by apiVersion and kind. What was plainly meant as a NodeConfig and is none is
-// refused: as a script it would only fail on the instance.
+// nodeConfigOrScript returns the type of a text for AL2023 that is no archive. A script is a script even if it is also valid YAML; a
+// NodeConfig has its apiVersion and kind. A text that was obviously meant as a NodeConfig but is invalid is refused: as a script it would
+// only fail on the instance.
 func nodeConfigOrScript(c *Config, warn func(string, ...any), text string) (contentType string, err error) {
 	if strings.HasPrefix(strings.TrimLeft(text, " \t\n"), "#!") {
 		return contentTypeScript, nil
@@ -38,19 +38,19 @@ func nodeConfigOrScript(c *Config, warn func(string, ...any), text string) (cont
 	return typeByFirstLine(c, warn, text)
 }
 
-// meantAsNodeConfig finds what nobody writes in a script by chance.
+// meantAsNodeConfig matches text that does not occur in a script by chance.
 var meantAsNodeConfig = regexp.MustCompile(`(?m)^[ {]*"?(apiVersion"?:[ \t]*["']?node\.eks\.aws/|kind"?:[ \t]*["']?NodeConfig)`)
 
-// nodeConfigHeader is what tells a NodeConfig from other YAML.
+// nodeConfigHeader contains what distinguishes a NodeConfig from other YAML.
 type nodeConfigHeader struct {
 	apiVersion, kind string
-	// hasSpec: there is a spec with one of nodeadm's blocks.
+	// hasSpec means that there is a spec with one of nodeadm's blocks.
 	hasSpec bool
-	// line the mapping begins on, and the second document if there is one; from 1, 0 for none.
+	// line on which the mapping begins, and the line of a second document; from 1, 0 for none.
 	line, secondDocument int
 }
 
-// nodeConfigFields reads the first document. What is not a mapping has no fields. The error is that of the YAML reader.
+// nodeConfigFields parses the first document. A document that is not a mapping has no fields. The error is the YAML reader's.
 func nodeConfigFields(text string) (nodeConfigHeader, error) {
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	var document, second yaml.Node
@@ -100,8 +100,7 @@ func hasNodeConfigBlock(spec *yaml.Node) bool {
 	return false
 }
 
-// checkNodeConfig refuses a document of an archive, its first line being that of the whole text, that nodeadm could not
-// read.
+// checkNodeConfig refuses a document of an archive that nodeadm could not parse; firstLine is its first line in the whole text.
 func checkNodeConfig(c *Config, text string, firstLine int) error {
 	h, err := nodeConfigFields(text)
 	if err != nil {
@@ -119,14 +118,14 @@ func checkNodeConfig(c *Config, text string, firstLine int) error {
 
 var yamlErrorLine = regexp.MustCompile(`line ([0-9]+)`)
 
-// malformedYAML takes the line out of what the YAML reader says. Its words are left out: they may quote the text.
+// malformedYAML takes the line from the YAML reader's error. It drops the message, which may quote the text.
 func malformedYAML(c *Config, err error, text string, firstLine int) error {
 	line := firstLine
 	if found := yamlErrorLine.FindStringSubmatch(err.Error()); found != nil {
 		if n, err := strconv.Atoi(found[1]); err == nil {
 			line = firstLine + n - 1
 		}
-		// Of what its grammar misses the reader counts lines from 0, of what its scanner stumbles over from 1.
+		// The reader counts lines from 0 in errors of its grammar, and from 1 in errors of its scanner.
 		if strings.Contains(err.Error(), "did not find expected") {
 			line++
 		}

@@ -7,7 +7,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// windows is one block of PowerShell: the user's commands, then a call of the image's start script.
+// windows returns one block of PowerShell: the user's commands, then a call of the image's start script.
 func windows(c *Config, warn func(string, ...any)) (string, error) {
 	warnOther(c, warn)
 	if c.InstanceStorePolicy == awsv1.InstanceStorePolicyRAID0 {
@@ -34,7 +34,7 @@ func windows(c *Config, warn func(string, ...any)) (string, error) {
 		call = append(call, "-DNSClusterIP", powershellQuote(dns))
 	}
 	if c.ServiceCIDR != "" {
-		// Left to itself the script guesses one of two ranges.
+		// Without it the script guesses one of two ranges.
 		call = append(call, "-ServiceCIDR", powershellQuote(c.ServiceCIDR))
 	}
 	var b strings.Builder
@@ -46,10 +46,10 @@ func windows(c *Config, warn func(string, ...any)) (string, error) {
 	return b.String(), nil
 }
 
-// launchTags are those by which EC2's launch agent finds the blocks of user data, in any case.
+// launchTags are the tags by which EC2's launch agent finds the blocks of user data, in upper or lower case.
 var launchTags = regexp.MustCompile(`(?i)</?(powershell|script)>`)
 
-// powershellQuote makes one literal of a text. PowerShell takes typographic apostrophes for quotes too.
+// powershellQuote quotes a text as one literal. PowerShell also treats typographic apostrophes as quotes.
 func powershellQuote(text string) string {
 	var b strings.Builder
 	b.WriteByte('\'')
