@@ -1,11 +1,11 @@
-// Package components answers one question: which nodes have to go together, and which planned nodes come for them?
+// Package components answers one question: which nodes must go together, and which planned nodes replace them?
 //
-// Input are the steps of a search as they are accepted; output is, for a group of nodes, the component that it would become part of, with
-// how much that removes and launches: a command is a component or less, so none becomes larger than a command may be.
+// Input are the accepted steps of a search. Output is, for a group of nodes, the component that it would become part of, with the number of
+// nodes which that removes and launches. A command is a component or a part of one, so no component may become larger than a command.
 //
-// Nodes belong together that were exchanged for one another, one exchange upon another, and those whose pods share a new node. Their sets
-// are kept as a forest (union-find; Galler and Fischer, An Improved Equivalence Algorithm, 1964). A question takes as long as the paths to
-// the roots of its nodes, and changes nothing: searches may ask side by side.
+// Nodes belong together if they were exchanged for one another, directly or in several exchanges, or if their pods share a new node. Their
+// sets are kept as a forest (union-find; Galler and Fischer, An Improved Equivalence Algorithm, 1964). A query takes as long as the paths
+// to the roots of its nodes, and changes nothing: searches may query in parallel.
 package components
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// Components say which nodes have to go together, while a search is under way.
+// Components says which nodes must go together, while a search is running.
 type Components struct {
 	// Connected are the nodes that belong together.
 	Connected Sets
@@ -32,7 +32,7 @@ type Components struct {
 // Size is how many nodes a component removes and launches.
 type Size struct{ Members, NewNodes int }
 
-// New has no nodes together.
+// New returns an empty Components.
 func New() *Components {
 	return &Components{
 		size: map[*searchcontext.Candidate]Size{}, openedFor: map[int]*searchcontext.Candidate{},
@@ -40,10 +40,10 @@ func New() *Components {
 	}
 }
 
-// OpenedFor is the first member that the new node was opened for.
+// OpenedFor returns the first member for which the new node was opened.
 func (x *Components) OpenedFor(number int) *searchcontext.Candidate { return x.openedFor[number] }
 
-// rootOf is the root of the component that the candidate is part of.
+// rootOf returns the root of the candidate's component.
 func (x *Components) rootOf(c *searchcontext.Candidate) *searchcontext.Candidate {
 	if c.Planned {
 		c = x.openedFor[c.Number]
@@ -51,8 +51,8 @@ func (x *Components) rootOf(c *searchcontext.Candidate) *searchcontext.Candidate
 	return x.Connected.Find(c)
 }
 
-// Union appends to roots those that come together if the group goes and pods of the others are put on the same new nodes, and says how
-// large that component is.
+// Union appends to roots the components that are joined if the group goes and pods of the others are put on the same new nodes, and returns
+// the size of the joined component.
 func (x *Components) Union(roots []*searchcontext.Candidate, group, others []*searchcontext.Candidate) ([]*searchcontext.Candidate, Size) {
 	var size Size
 	add := func(c *searchcontext.Candidate) {
@@ -80,8 +80,8 @@ func (x *Components) Union(roots []*searchcontext.Candidate, group, others []*se
 	return roots, size
 }
 
-// Sharing are the other candidates whose pods may be on the same new nodes as the group's: candidates whose pods were on nodes of the
-// group, and candidates for which new nodes were opened that have received pods. None, if no new node is involved.
+// Sharing returns the other candidates whose pods may be on the same new nodes as the group's: candidates whose pods were on nodes of the
+// group, and candidates for which new nodes were opened that have received pods. It returns none if no new node is involved.
 func (x *Components) Sharing(group []*searchcontext.Candidate, opened, grown []int) []*searchcontext.Candidate {
 	if len(opened)+len(grown) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (x *Components) Sharing(group []*searchcontext.Candidate, opened, grown []i
 	return out
 }
 
-// Join makes one component of the roots, of that size, for which new nodes were opened.
+// Join makes one component of that size from the roots, for which the new nodes were opened.
 func (x *Components) Join(roots []*searchcontext.Candidate, size Size, opened []int) {
 	for _, root := range roots[1:] {
 		delete(x.size, root)
@@ -124,7 +124,7 @@ type Sets struct {
 	parent map[*searchcontext.Candidate]*searchcontext.Candidate
 }
 
-// Find is the node that stands for the candidate's set.
+// Find returns the node that represents the candidate's set.
 func (x *Sets) Find(c *searchcontext.Candidate) *searchcontext.Candidate {
 	for x.parent[c] != nil {
 		c = x.parent[c]
@@ -132,7 +132,7 @@ func (x *Sets) Find(c *searchcontext.Candidate) *searchcontext.Candidate {
 	return c
 }
 
-// Join makes the sets of two nodes one.
+// Join merges the sets of two nodes.
 func (x *Sets) Join(a, b *searchcontext.Candidate) {
 	a, b = x.Find(a), x.Find(b)
 	if a == b {

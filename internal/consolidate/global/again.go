@@ -16,7 +16,7 @@ import (
 // reachLess is how far the share of possible savings that a plan finds may be below that of the last plan made without a memory.
 const reachLess = 0.003
 
-// Numbers of plans that begin with an earlier one.
+// Limits of plans that continue an earlier plan.
 const (
 	// leastAgain is the smallest number of candidates for which that is worth it.
 	leastAgain = 100
@@ -62,7 +62,7 @@ func (g *Options) PlanAgain(ctx context.Context, f *survey.Fleet, m *Memory) (*r
 	return plan, g.remember(best, sight, plan, 0), nil
 }
 
-// continued is a plan that begins with the memory's; nil where too much has changed, or where it falls behind a plan without a memory.
+// continued returns a plan that continues the memory's; nil if too much has changed, or if it is much worse than a plan without a memory.
 func (g *Options) continued(ctx context.Context, f *survey.Fleet, m *Memory, sight *sighting.Sighting) (*reference.Plan, *Memory, error) {
 	start, err := g.context(ctx, f, m)
 	if err != nil {
@@ -84,9 +84,9 @@ func (g *Options) continued(ctx context.Context, f *survey.Fleet, m *Memory, sig
 	return plan, next, nil
 }
 
-// again searches on from what the memory has: commands whose nodes are as they were are made once more, and what is left of the
-// nodes that have changed or had to do with these is consolidated. Nil where too much has changed. looked is how often nodes were
-// looked at again since all was planned from nothing; a pod that waited and is gone counts as one, as it may have left room on any.
+// again continues the search from the memory: commands whose nodes are unchanged are made again, and the remaining nodes that have changed
+// or are related to these are consolidated. It returns nil if too much has changed. looked counts how often nodes were checked again since
+// the last plan from scratch; a pending pod that is gone counts as one, because it may have left room on any node.
 func (g *Options) again(ctx context.Context, start *searchcontext.Context, m *Memory, sight *sighting.Sighting) (s *searching.Search, looked int, err error) {
 	n := len(start.Candidates)
 	if n < leastAgain {
@@ -111,7 +111,7 @@ func (g *Options) again(ctx context.Context, start *searchcontext.Context, m *Me
 	return s, m.looked + len(changed) + gone, err
 }
 
-// madeAt is the same plan made at another time. Its commands are copies, because the caller writes in those that it begins.
+// madeAt returns the same plan with another time. Its commands are copies, because the caller modifies those that it begins.
 func madeAt(p *reference.Plan, now time.Time) *reference.Plan {
 	out := *p
 	out.Time = now

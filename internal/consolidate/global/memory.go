@@ -15,20 +15,20 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// Memory is what a plan leaves for the next one. It is plain data that nobody changes; a nil one remembers nothing.
+// Memory is what a plan passes on to the next one. It is plain data and never changed; a nil Memory is empty.
 type Memory struct {
 	planner Options
 	sight   sighting.Sighting
 	plan    *reference.Plan
-	// until is when time alone may make the plan another one; zero for never.
+	// until is the time from which the plan may differ although nothing has changed; zero for never.
 	until time.Time
-	// candidates are the candidates, why is what kept them from being consolidated; by name. worth is what pods were worth.
+	// candidates are the candidates by name, why says what kept each from being consolidated; worth contains the values of pods.
 	candidates map[string]*searchcontext.Candidate
 	why        map[string]*decision.Block
 	worth      *valuing.KnownWorth
-	// looked is how often nodes were looked at again since a plan was made from nothing.
+	// looked counts how often nodes were checked again since the last plan from scratch.
 	looked int
-	// reach is what that plan found of all that there may be: see reachOf.
+	// reach is the share of all possible savings that that plan found: see reachOf.
 	reach float64
 }
 
@@ -38,17 +38,17 @@ func (m *Memory) of(g *Options) bool {
 		return false
 	}
 	was, is := m.planner, *g
-	was.Parallelism, is.Parallelism = 0, 0 // plans do not depend on them
+	was.Parallelism, is.Parallelism = 0, 0 // plans do not depend on it
 	return reflect.DeepEqual(was, is)
 }
 
-// holds reports whether the plan is still the same at this time, if nothing else has changed.
+// holds reports whether the plan is still valid at this time, if nothing else has changed.
 func (m *Memory) holds(now time.Time) bool {
 	return m != nil && !now.Before(m.plan.Time) && (m.until.IsZero() || now.Before(m.until))
 }
 
-// known is what the memory knows that is still so in the fleet; nothing for a nil memory. Candidates are if the fleet is a later one with the
-// same PodDisruptionBudgets.
+// known returns the part of the memory that is still valid for the fleet; nothing for a nil memory. Candidates are valid if the fleet is a
+// later one with the same PodDisruptionBudgets.
 func (m *Memory) known(f *survey.Fleet) (out searchcontext.Known) {
 	if m == nil {
 		return out
@@ -60,7 +60,7 @@ func (m *Memory) known(f *survey.Fleet) (out searchcontext.Known) {
 	return out
 }
 
-// remember is what the next plan needs of this one.
+// remember returns what the next plan needs of this one.
 func (g *Options) remember(s *searching.Search, sight sighting.Sighting, plan *reference.Plan, looked int) *Memory {
 	return &Memory{
 		planner: *g, sight: sight, plan: madeAt(plan, plan.Time), until: g.until(s, plan), candidates: s.ByName, why: s.Why(), worth: s.Worth.Known(),
@@ -68,14 +68,14 @@ func (g *Options) remember(s *searching.Search, sight sighting.Sighting, plan *r
 	}
 }
 
-// seeing is the memory after another look at a fleet that gives the same plan.
+// seeing returns the memory after another survey of a fleet that gives the same plan.
 func (m *Memory) seeing(sight sighting.Sighting) *Memory {
 	return &Memory{
 		planner: m.planner, sight: sight, plan: m.plan, until: m.until, candidates: m.candidates, why: m.why, worth: m.worth, looked: m.looked, reach: m.reach,
 	}
 }
 
-// fact is what decides which parts of a plan a candidate may be in.
+// fact is a property of a candidate that decides in which parts of a plan it may be.
 type fact struct {
 	blocked, due, drifts bool
 	moving               int
@@ -87,7 +87,7 @@ func factOf(c *searchcontext.Candidate) fact {
 	return fact{c.Blocked != nil, c.Due, c.Drifts, len(c.Moving), c.NanoPrice, c.Tie.String()}
 }
 
-// reachOf is the saving of the commands as a share of what fleets with the same pods could save at most; 0 if nothing could be saved.
+// reachOf is the saving of the commands as a share of the largest possible saving of fleets with the same pods; 0 if nothing can be saved.
 func reachOf(p *reference.Plan) float64 {
 	most, sum := money.NanoUSD(p.Cost)-money.NanoUSD(p.Floor), int64(0)
 	for _, cmd := range p.Commands {
@@ -99,11 +99,11 @@ func reachOf(p *reference.Plan) float64 {
 	return float64(sum) / float64(most)
 }
 
-// Looked is how often nodes were looked at again since the memory's plan, or one before it, was made from nothing.
+// Looked returns how often nodes were checked again since the last plan from scratch.
 func (m *Memory) Looked() int { return m.looked }
 
-// MovesApart names the nodes for which the memory expects other moves of pods than the fleet gives, and counts the nodes that it knows. It
-// must name none: otherwise the next plan would rely on wrong data.
+// MovesApart names the nodes for which the memory expects other moves of pods than the fleet, and counts the nodes that it knows. It must
+// name none: otherwise the next plan would rely on wrong data.
 func (g *Options) MovesApart(ctx context.Context, f *survey.Fleet, m *Memory) (apart []string, known int, err error) {
 	with, err := g.context(ctx, f, m)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// Plan decides for all nodes at once. Each strategy is followed to its end, and the cheapest outcome is kept and refined.
+// Plan decides for all nodes at once. Each strategy is run to its end, and the cheapest result is kept and refined.
 func (g *Options) Plan(ctx context.Context, f *survey.Fleet) (*reference.Plan, error) {
 	start, err := g.context(ctx, f, nil)
 	if err != nil {
@@ -25,7 +25,7 @@ func (g *Options) Plan(ctx context.Context, f *survey.Fleet) (*reference.Plan, e
 	return g.plan(ctx, best)
 }
 
-// plan turns the search into a plan: commands, a verdict for each node, and the order of commands.
+// plan converts the search to a plan: commands, a verdict for each node, and the order of commands.
 func (g *Options) plan(ctx context.Context, s *searching.Search) (*reference.Plan, error) {
 	order, err := g.orderer(s).Order(ctx, ordering.Found{Commands: s.Commands(), Ruled: s.Trial.Ruled(), Unrefined: s.Unrefined()})
 	if err != nil {
@@ -47,7 +47,7 @@ func (g *Options) plan(ctx context.Context, s *searching.Search) (*reference.Pla
 	return out, ctx.Err()
 }
 
-// noteBlocks records for each candidate that stays what keeps it from being consolidated.
+// noteBlocks records what keeps each remaining candidate from being consolidated.
 func noteBlocks(s *searching.Search, left map[*searchcontext.Candidate]*decision.Block) {
 	kept := make([]*decision.Block, len(s.Candidates))
 	s.Types.Otherwise = func(node string) (out survey.ByMethod) {
@@ -80,7 +80,7 @@ func noteBlocks(s *searching.Search, left map[*searchcontext.Candidate]*decision
 	}
 }
 
-// proven is the block with a proof, if money is what keeps the node and there is one.
+// proven returns the block with a proof, if the reason is money and there is a proof.
 func proven(s *searching.Search, c *searchcontext.Candidate, why *decision.Block) *decision.Block {
 	switch why.Code {
 	case decision.BlockUnschedulable, decision.BlockNotCheaper, decision.BlockNoGain, decision.BlockManyNodes:

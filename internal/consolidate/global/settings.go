@@ -12,21 +12,21 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/waves"
 )
 
-// context makes the search context of a fleet. It takes what it can from the memory; nil is no memory.
+// context makes the search context of a fleet. It uses what it can from the memory; nil means no memory.
 func (g *Options) context(ctx context.Context, f *survey.Fleet, m *Memory) (*searchcontext.Context, error) {
 	return searchcontext.New(ctx, searchcontext.Settings{
 		Query: g.Query, CoolDown: g.CoolDown, ExpireAhead: g.ExpireAhead, Times: waves.Times{Launch: g.LaunchTime, Ready: g.ReadyTime},
 	}, f, m.known(f))
 }
 
-// terms say what a command has to earn.
+// terms returns what a command must earn.
 func (g *Options) terms() paying.Terms {
 	return paying.Terms{
 		PayBack: g.PayBack, MinSaving: g.MinSaving, MinSavingShare: g.MinSavingShare, DisruptionPrice: g.DisruptionPrice, Launch: g.LaunchTime,
 	}
 }
 
-// planner searches the context for a plan.
+// planner returns the planner that searches the context.
 func (g *Options) planner(start *searchcontext.Context) *searching.Planner {
 	return &searching.Planner{Context: start, Settings: searching.Settings{
 		Limits:    removing.Limits{MaxMembers: g.MaxMembers, MaxNewNodes: g.MaxBins, MaxMerged: g.MaxMerged, DrainLimit: g.DrainLimit},
@@ -35,7 +35,7 @@ func (g *Options) planner(start *searchcontext.Context) *searching.Planner {
 	}}
 }
 
-// orderer puts the commands of a search in order.
+// orderer returns the planner that orders the commands of a search.
 func (g *Options) orderer(s *searching.Search) *ordering.Planner {
 	return &ordering.Planner{
 		Context: s.Context, Terms: g.terms(), Types: s.Types,

@@ -1,19 +1,18 @@
-// Package money answers one question: how much do prices come to together, exactly?
+// Package money answers one question: how can prices be added up exactly?
 //
-// Planners add up prices in whole billionths of a USD per hour: such sums do not depend on their order, so that neither do plans. Input and
+// Planners add up prices in whole billionths of a USD per hour: such sums do not depend on their order, so plans don't either. Input and
 // output are prices as users know them, float64 USD per hour.
 package money
 
 import "math"
 
-// NanoPerUSD is the unit in which planners compute with money: sums of it are exact, whatever the order.
+// NanoPerUSD is the unit in which planners compute with money: sums of it are exact in any order.
 const NanoPerUSD = 1e9
 
 // Unlimited is more than anything costs, in billionths of a USD per hour.
 const Unlimited = int64(1) << 60
 
-// NanoUSD is a price as planners compute with it. What is no number counts as nothing; what is beyond all prices as more
-// than any.
+// NanoUSD converts a price to that unit. A value that is not a number becomes 0; a value above all prices becomes Unlimited.
 func NanoUSD(price float64) int64 {
 	switch {
 	case math.IsNaN(price):

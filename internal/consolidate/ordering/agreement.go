@@ -19,10 +19,10 @@ import (
 type agreement struct {
 	*Planner
 	out *Order
-	// model describes the fleet after the earlier commands; asked counts the questions.
+	// model describes the fleet after the earlier commands; asked counts the queries.
 	model *reference.SimulatorModel
 	asked int
-	// replay carries out accepted commands, by the same rules as validation.
+	// replay executes accepted commands, by the same rules as validation.
 	replay *replay.Replay
 }
 
@@ -52,8 +52,8 @@ func (p *Planner) agree(ctx context.Context, out *Order) error {
 	return nil
 }
 
-// settle returns the commands as waves for which provisioning has places, and carries them out. If a wave does not work, it tries one half
-// after the other.
+// settle returns the commands as waves for which provisioning has places, and executes them. If a wave does not work, it tries its halves
+// one after the other.
 func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*decision.Command, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -161,8 +161,8 @@ func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
 	cmd.Replacements = list
 }
 
-// wanted is provisioning's plan for the pods of the commands if it needs further nodes, or has no place for a pod; nil if it needs none.
-// The answer is unknown once too many questions were asked.
+// wanted returns provisioning's plan for the pods of the commands if that needs further nodes, or has no place for a pod; nil if it needs
+// none. The answer is unknown after too many queries.
 func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan *planning.Plan, known bool, err error) {
 	if !slices.ContainsFunc(list, placesPods) {
 		return nil, true, nil
@@ -199,7 +199,7 @@ func placesPods(c *decision.Command) bool {
 // carry applies the commands to the fleet that the next ones start from.
 func (a *agreement) carry(list []*decision.Command) error {
 	if a.asked >= a.Checks {
-		return nil // nobody will ask
+		return nil // no further query will follow
 	}
 	next, _ := a.after(list, true)
 	model, err := a.model.Update(next)

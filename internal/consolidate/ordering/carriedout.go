@@ -14,7 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// after is the fleet after the commands: their nodes are gone, their new ones exist, and moved pods are at their planned places, or wait.
+// after returns the fleet after the commands: their nodes are gone, their new ones exist, and moved pods are at their planned places, or
+// pending.
 func (a *agreement) after(list []*decision.Command, bound bool) (next *planning.Snapshot, moving map[planning.PodKey]bool) {
 	members, places := map[string]bool{}, map[planning.PodKey]string{}
 	moving = map[planning.PodKey]bool{}
@@ -73,7 +74,7 @@ func (a *agreement) after(list []*decision.Command, bound bool) (next *planning.
 	return &out, moving
 }
 
-// launched is the node that a planned one becomes with its first type, once it is ready.
+// launched returns the node that a planned one becomes with its first type, once it is ready.
 func (a *agreement) launched(planned *planning.NewNode, name string) planning.Node {
 	o := planned.InstanceTypes[0]
 	labels := map[string]string{}
@@ -114,5 +115,5 @@ func (a *agreement) launched(planned *planning.NewNode, name string) planning.No
 	return planning.Node{Name: name, Object: object, Pool: planned.Pool}
 }
 
-// newName is the name of a command's new node in questions to provisioning.
+// newName is the name of a command's new node in queries to provisioning.
 func newName(cmd *decision.Command, i int) string { return fmt.Sprintf("~%s-%d", cmd.ID, i) }

@@ -1,12 +1,12 @@
-// Package ordering answers one question: in which order, and in which waves, are the commands of a plan carried out?
+// Package ordering answers one question: in which order, and in which waves, are the commands of a plan executed?
 //
-// Input are the commands that a search has found; output are those that hold, in waves, and the nodes that are left for the next plan, with
-// what keeps each. Where rules about how pods are spread make places depend on the order, commands are carried out on a trial until an order
-// is found. Asked for it, each wave is also held against kube-scheduler, which puts pods where it likes, and against provisioning's planner,
-// which may ask for further nodes.
+// Input are the commands that a search has found. Output are the executable ones, in waves, and the nodes left for the next plan, with what
+// keeps each. If spread rules make places depend on the order, commands are executed on a trial until an order is found. On request, each
+// wave is also checked with kube-scheduler's freedom to place pods elsewhere, and with provisioning's planner, which may need further
+// nodes.
 //
-// Without rules and checks it takes what package waves takes. An order takes what package replay takes, robustness pods times nodes for each
-// random order, and each check a plan of provisioning for the whole cluster.
+// Without rules and checks it takes as long as package waves. Finding an order takes as long as package replay, the check of robustness
+// pods times nodes for each random order, and each query to provisioning a plan for the whole cluster.
 //
 //	order        that can be carried out            order.go
 //	robustness   whatever kube-scheduler does       robustness.go

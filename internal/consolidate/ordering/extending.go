@@ -102,7 +102,7 @@ func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *pl
 	return a.priced(&next, nodes)
 }
 
-// described are the new nodes with all types that hold their pods and cost no less than the types they were planned with.
+// described returns the new nodes with all types that hold their pods and cost no less than the types they were planned with.
 func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]planning.NewNode, *decision.Block) {
 	r := a.replay
 	mark := r.Trial.Mark()

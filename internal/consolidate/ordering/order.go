@@ -18,46 +18,45 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/waves"
 )
 
-// Settings say what a plan is checked for: disruption.Global says what each means. All are as given, 0 is 0.
+// Settings say what a plan is checked for: disruption.Global explains each. All values are used as given: 0 means 0.
 type Settings struct {
 	Robustness, Checks int
 	Seed               uint64
-	// MaxNewNodes is how many nodes one command launches at most.
+	// MaxNewNodes is the largest number of nodes that one command launches.
 	MaxNewNodes int
 	Reference   *reference.Options
 }
 
-// Planner puts commands in order.
+// Planner orders commands.
 type Planner struct {
 	*searchcontext.Context
 	paying.Terms
 	Settings
-	// Types finds what new nodes may be launched as.
+	// Types finds the instance types of new nodes.
 	Types *allowedtypes.Finder
 }
 
-// Found are the commands that a search has found.
+// Found contains the commands that a search has found.
 type Found struct {
 	Commands []*decision.Command
-	// Ruled says that rules about how pods are spread make places depend on the order. Unrefined are the commands that there were before the
-	// search was refined.
+	// Ruled means that spread rules make places depend on the order. Unrefined are the commands before the search was refined.
 	Ruled     bool
 	Unrefined []*decision.Command
 }
 
-// Order is how a plan is carried out.
+// Order says how a plan is executed.
 type Order struct {
 	Commands []*decision.Command
 	Waves    []decision.Wave
-	// Unsettled are commands, by ID, for which more nodes may be needed.
+	// Unsettled are the IDs of commands for which more nodes may be needed.
 	Unsettled []string
-	// Left are nodes whose commands are left out, with what keeps each.
+	// Left are the nodes of omitted commands, with what keeps each.
 	Left map[*searchcontext.Candidate]*decision.Block
 }
 
-// Order puts the commands in waves. If rules about how pods are spread make places depend on the order, it carries commands out on a trial
-// until an order is found. If some commands have no place in it, it also tries the commands from before refinement, in place of these or of
-// all, and takes what is worth most. The rest is left to the next plan.
+// Order groups the commands in waves. If spread rules make places depend on the order, it executes commands on a trial until an order is
+// found. If some commands can't be executed in it, it also tries the commands from before refinement, instead of these or of all, and takes
+// the result with the highest value. The rest is left to the next plan.
 func (p *Planner) Order(ctx context.Context, found Found) (*Order, error) {
 	list, out := found.Commands, &Order{Left: map[*searchcontext.Candidate]*decision.Block{}}
 	ruled := found.Ruled
@@ -74,12 +73,12 @@ func (p *Planner) Order(ctx context.Context, found Found) (*Order, error) {
 	return out, p.agree(ctx, out)
 }
 
-// waves makes waves of the context's nodes.
+// waves returns the planner of waves for the context's nodes.
 func (p *Planner) waves() *waves.Planner {
 	return &waves.Planner{Times: p.Times, Evictions: func(node string) []waves.Evictions { return p.ByName[node].Evictions }}
 }
 
-// inOrder are commands that can be carried out one after another, in a possible order.
+// inOrder returns the commands that can be executed one after another, in a possible order.
 func (p *Planner) inOrder(ctx context.Context, out *Order, found Found) ([]*decision.Command, error) {
 	r, err := p.replay(ctx)
 	if err != nil {
@@ -114,7 +113,7 @@ func (p *Planner) inOrder(ctx context.Context, out *Order, found Found) ([]*deci
 	return done, nil
 }
 
-// replay carries commands of the fleet as it is out on a trial of its own.
+// replay returns a Replay of the present fleet on a separate trial.
 func (p *Planner) replay(ctx context.Context) (*replay.Replay, error) {
 	r, err := replay.New(ctx, p.Reference, p.Fleet)
 	if err == nil {
@@ -129,7 +128,7 @@ func (p *Planner) replay(ctx context.Context) (*replay.Replay, error) {
 	return r, err
 }
 
-// membersOf are the nodes that the commands remove.
+// membersOf returns the nodes that the commands remove.
 func membersOf(list []*decision.Command) map[string]bool {
 	out := map[string]bool{}
 	for _, cmd := range list {
@@ -153,7 +152,7 @@ func (p *Planner) worth(list []*decision.Command) int64 {
 	return sum
 }
 
-// leaveAllBut leaves the members of commands to the next plan, except for members that go anyway.
+// leaveAllBut leaves the members of commands to the next plan, except members that go anyway.
 func (p *Planner) leaveAllBut(out *Order, list []*decision.Command, going map[string]bool) {
 	for name := range membersOf(list) {
 		if !going[name] {
@@ -163,14 +162,14 @@ func (p *Planner) leaveAllBut(out *Order, list []*decision.Command, going map[st
 	}
 }
 
-// leave leaves the members of a command for the next plan, and says why.
+// leave leaves the members of a command to the next plan, with the reason.
 func (p *Planner) leave(out *Order, cmd *decision.Command, why *decision.Block) {
 	for i := range cmd.Members {
 		out.Left[p.ByName[cmd.Members[i].Node]] = why
 	}
 }
 
-// takeWaves are the commands of each wave; the order has none any more.
+// takeWaves returns the commands of each wave and removes them from the order.
 func (out *Order) takeWaves() [][]*decision.Command {
 	byID := make(map[string]*decision.Command, len(out.Commands))
 	for _, cmd := range out.Commands {

@@ -14,9 +14,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// withstand keeps only the part of each wave that works wherever kube-scheduler puts pods. It carries out the earlier waves as planned, and
-// scatters all pods of the wave over existing nodes and its new ones, in some random orders. While one of the orders leaves a pod without a
-// place, the wave loses its last command, which is left to the next plan.
+// withstand keeps only the part of each wave that works wherever kube-scheduler puts pods. It executes the earlier waves as planned, and
+// scatters all pods of the wave over existing nodes and its new ones, in several random orders. While one of the orders leaves a pod
+// without a place, the wave loses its last command, which is left to the next plan.
 func (p *Planner) withstand(ctx context.Context, out *Order) error {
 	if p.Robustness <= 0 || len(out.Commands) == 0 {
 		return nil
@@ -50,8 +50,8 @@ func (p *Planner) withstand(ctx context.Context, out *Order) error {
 	return nil
 }
 
-// scatter carries the commands out with their pods scattered, in the requested number of orders. It returns the pods that one of them
-// leaves without a place, and undoes everything.
+// scatter executes the commands with their pods scattered, in the requested number of orders. It returns the pods that one of them leaves
+// without a place, and undoes everything.
 func (p *Planner) scatter(ctx context.Context, r *replay.Replay, list []*decision.Command, random *pseudorandom.Source) (lost []planning.PodKey, err error) {
 	start := r.Trial.Mark()
 	defer func() {

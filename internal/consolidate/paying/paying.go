@@ -12,26 +12,26 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Terms say what a command has to earn: disruption.Global says what each means. All are as given, 0 is 0.
+// Terms say what a command must earn: disruption.Global explains each. All values are used as given: 0 means 0.
 type Terms struct {
 	PayBack                   time.Duration
 	MinSaving, MinSavingShare float64
 	DisruptionPrice           float64
-	// Launch is how long a new node takes to be ready.
+	// Launch is the time until a new node is ready.
 	Launch time.Duration
 }
 
-// Exchange is some nodes that go, and planned nodes that are launched for their pods.
+// Exchange is a number of nodes that go, and the planned nodes that are launched for their pods.
 type Exchange struct {
 	Method  decision.Method
 	Members []*searchcontext.Candidate
 	// NewNodes have the types that may be launched.
 	NewNodes []planning.NewNode
-	// Saving is in nano-USD per hour; Value is what the exchange is worth, in nano-USD: see Terms.Weigh.
+	// Saving is in nano-USD per hour; Value is the value of the exchange, in nano-USD: see Terms.Weigh.
 	Saving, Value int64
 }
 
-// group is what decides which types its new nodes may have.
+// group determines the allowed types of its new nodes.
 func (e *Exchange) group() allowedtypes.Group {
 	g := allowedtypes.Group{Method: e.Method, Spot: true, One: len(e.Members) == 1}
 	for _, c := range e.Members {
@@ -40,8 +40,8 @@ func (e *Exchange) group() allowedtypes.Group {
 	return g
 }
 
-// Required is the minimum saving of removing the group, nano-USD per hour. New nodes that are not launched yet may go for any saving:
-// nobody is disturbed.
+// Required is the minimum saving of removing the group, nano-USD per hour. New nodes that are not launched yet may go for any saving,
+// because no pod is disturbed.
 func (t *Terms) Required(group []*searchcontext.Candidate) int64 {
 	there := searchcontext.Existing(group)
 	if len(there) == 0 {
@@ -50,7 +50,7 @@ func (t *Terms) Required(group []*searchcontext.Candidate) int64 {
 	return max(int64(t.MinSavingShare*float64(searchcontext.PriceOf(there))), money.NanoUSD(t.MinSaving))
 }
 
-// Most is the maximum cost of new nodes for the group, which costs so much now, nano-USD per hour.
+// Most is the maximum cost of new nodes for the group, which costs spent now, nano-USD per hour.
 func (t *Terms) Most(method decision.Method, group []*searchcontext.Candidate, spent int64) int64 {
 	if method == decision.MethodDrift || searchcontext.AnyDue(group) {
 		return money.Unlimited
@@ -71,15 +71,15 @@ func (t *Terms) horizon() time.Duration {
 	return time.Hour
 }
 
-// Narrow gives the exchange the planned nodes, with those of their types for which it pays; or says why there are none. Lists of types are
-// cut to the limit. If it is strict, what may be spent is shared out by prices alone.
+// Narrow gives the exchange the planned nodes, with those of their types for which it pays; or returns why there are none. Lists of types
+// are cut to the limit. If it is strict, the permitted cost is divided by prices only.
 func (t *Terms) Narrow(f *allowedtypes.Finder, e *Exchange, planned []planning.NewNode, limit int, strict bool) (why *decision.Block) {
 	spent := searchcontext.PriceOf(e.Members)
 	e.NewNodes, why = f.Narrow(e.group(), planned, allowedtypes.Money{Spent: spent, Most: t.Most(e.Method, e.Members, spent)}, limit, strict)
 	return why
 }
 
-// Weigh works out what the exchange saves and is worth, and says why it does not pay; nil when it does.
+// Weigh computes the saving and the value of the exchange, and returns why it does not pay; nil if it does.
 func (t *Terms) Weigh(p *reference.Pass, e *Exchange) *decision.Block {
 	e.Saving = searchcontext.PriceOf(e.Members)
 	for i := range e.NewNodes {

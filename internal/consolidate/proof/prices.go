@@ -1,15 +1,15 @@
-// Package proof answers one question: why can't it be worth it to remove a node, all others left as they are?
+// Package proof answers one question: why can't it pay to remove a node, if all others stay as they are?
 //
 // Input are the snapshot's pools and nodes, the compiled model, and the nodes that could go, with the pods that would have to move. Output is
-// a decision.Proof, which a few multiplications check: pods that no other node has room for need new nodes, and whatever these are, they
-// cost too much; or nothing, if there is no such proof.
+// a decision.Proof, which a few multiplications check: pods for which no other node has room need new nodes, and any such nodes cost too
+// much. There may be no such proof.
 //
-// The proof is weak duality of linear programming (for example Vanderbei, Linear Programming, chapter 5): prices of resources by which
-// no node on sale is worth more than it costs bound from below what any set of new nodes costs. The best such prices are the duals of
-// covering the pods' requests with nodes at the lowest price, which package internal/engine/lp solves; rounding can't make a proof
-// wrong, since prices are scaled until they hold. Prices for one demand take a few pivots, each over the kinds of nodes that may be
-// launched; they are made once for each choice of nodes that pods have, for a few demands. A proof then takes the pods of one node times the
-// prices.
+// The proof is weak duality of linear programming (for example Vanderbei, Linear Programming, chapter 5): if at some prices of resources no
+// available node is worth more than it costs, these prices give a lower bound on the cost of any new nodes. The best such prices are the
+// duals of covering the pods' requests with nodes at the lowest price, which package internal/engine/lp solves. Rounding can't make a proof
+// invalid, since prices are scaled until they are valid. Prices for one demand take a few pivots, each over the kinds of nodes that may be
+// launched; they are computed once for each set of nodes that pods may use, for a few demands. A proof then takes one multiplication for
+// each pod of a node and each price.
 package proof
 
 import (
@@ -37,13 +37,13 @@ type Node struct {
 	Stays  map[*corev1.Pod]bool
 }
 
-// Prover looks for proofs. It remembers what it found for some pods, so ask for one proof at a time.
+// Prover searches for proofs. It caches results for pods, so it is not safe for concurrent use.
 type Prover struct {
 	// list are the prices used by proofs.
 	list []decision.FloorPrices
-	// directions are the demands for which prices are made.
+	// directions are the demands for which prices are computed.
 	directions []corev1.ResourceList
-	// launchables says what new nodes for pods may be; scopes are what was found of these, by the groups they are of.
+	// launchables says what new nodes for pods may be; scopes caches results for these, by group.
 	launchables *valuing.Launchables
 	scopes      map[string][]decision.FloorPrices
 	// first and second are the nodes with the most free room for a resource.
@@ -55,8 +55,7 @@ type roomiest struct {
 	free int64
 }
 
-// NewProver finds what all proofs have in common; nil where the snapshot's cost model makes what nodes cost depend on more
-// than their type.
+// NewProver computes what all proofs have in common; nil if the cost of nodes depends on more than their type in the snapshot's cost model.
 func NewProver(snapshot *planning.Snapshot, m *model.Model, nodes []Node) *Prover {
 	if snapshot.CostModel != nil || len(nodes) == 0 {
 		return nil
@@ -87,7 +86,7 @@ func NewProver(snapshot *planning.Snapshot, m *model.Model, nodes []Node) *Prove
 	return out
 }
 
-// requestedBy is what pods of the nodes that move ask for together; empty where none moves.
+// requestedBy sums the requests of the nodes' pods that move; empty if none moves.
 func requestedBy(m *model.Model, nodes []Node) corev1.ResourceList {
 	names := make([]string, len(nodes))
 	for i := range nodes {

@@ -23,7 +23,7 @@ type Priced struct {
 	Worst int64
 }
 
-// replacement narrows a planned node down to what is sure to be cheaper than the batch.
+// replacement narrows a planned node to types that are certainly cheaper than the batch.
 func (p *Pass) replacement(m decision.Method, batch []*decision.Candidate, planned *planning.NewNode) (*planning.NewNode, *decision.Block) {
 	pool := p.Fleet.Pools[planned.Pool]
 	spent := int64(0)
@@ -79,8 +79,8 @@ func Only(set requirements.Set, capacityType string) requirements.Set {
 	return set.With(requirements.In(v1.CapacityTypeLabelKey, capacityType))
 }
 
-// restrict keeps a node that could be spot or on demand to spot, for which its types were judged: should spot not be had
-// after all, it must not silently become dearer. Where no type that is cheaper has spot, it is kept to on demand.
+// restrict limits a node that could be spot or on demand to spot, for which its types were evaluated: if spot is unavailable, it must not
+// silently become more expensive. If no cheaper type has spot, it is limited to on demand.
 func (p *Pass) restrict(pool *survey.Pool, node *planning.NewNode, list []Priced, spent int64) []Priced {
 	whole := node.Requirements
 	node.Requirements = Only(whole, v1.CapacityTypeSpot)
@@ -94,8 +94,8 @@ func (p *Pass) restrict(pool *survey.Pool, node *planning.NewNode, list []Priced
 	return Cheaper(pool, node, spent)
 }
 
-// Cheaper are the node's types whose launch is sure to cost less than what is spent now, the cheapest first. Where a cost
-// model changes prices, it changes the worst of a type as it does its cheapest offering.
+// Cheaper returns the node's types whose launch certainly costs less than what is spent now, the cheapest first. If a cost model changes
+// prices, it changes a type's highest price like its cheapest offering.
 func Cheaper(pool *survey.Pool, node *planning.NewNode, spent int64) []Priced {
 	var out []Priced
 	for _, option := range node.InstanceTypes {
@@ -130,7 +130,7 @@ func listPrice(t *cloudprovider.InstanceType, key cloudprovider.OfferingKey) (fl
 	return 0, false
 }
 
-// reoffered is the option with its cheapest offering that meets the requirements, which may have become narrower.
+// reoffered returns the option with its cheapest offering that meets the requirements, which may have been narrowed.
 func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option planning.InstanceTypeOption, correction int64) planning.InstanceTypeOption {
 	var best *cloudprovider.Offering
 	for o := range t.OfferingsWithRoom() {
@@ -167,7 +167,7 @@ func otherTypes(batch []*decision.Candidate, whole, list []Priced) []Priced {
 	return slices.DeleteFunc(slices.Clone(list), func(x Priced) bool { return x.Worst >= least })
 }
 
-// setTypes gives the node the types, and what it has of the first.
+// setTypes sets the node's types, and the amounts of the first.
 func setTypes(pool *survey.Pool, node *planning.NewNode, list []Priced) {
 	node.InstanceTypes = make([]planning.InstanceTypeOption, len(list))
 	for i := range list {
@@ -178,7 +178,7 @@ func setTypes(pool *survey.Pool, node *planning.NewNode, list []Priced) {
 	}
 }
 
-// AllocatableOf is what a node of the option has; nil for an offering that its type does not have.
+// AllocatableOf returns the allocatable resources of a node of the option; nil for an offering that its type does not have.
 func AllocatableOf(pool *survey.Pool, option *planning.InstanceTypeOption) (has corev1.ResourceList) {
 	t, key := pool.Types[option.Name], option.Offering()
 	for i := range t.Offerings {
@@ -189,7 +189,7 @@ func AllocatableOf(pool *survey.Pool, option *planning.InstanceTypeOption) (has 
 	return has
 }
 
-// Varied says whether the node's types still meet the minValues of its pool, whatever the policy for those is.
+// Varied reports whether the node's types still meet the minValues of its pool, whatever the policy for those is.
 func (p *Pass) Varied(pool *survey.Pool, node *planning.NewNode) *decision.Block {
 	for _, r := range pool.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {

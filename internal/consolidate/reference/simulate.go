@@ -36,19 +36,19 @@ type simulator struct {
 // most one, and when prices are proportional to size, two small nodes often cost no more than a large one.
 const newNodeFee = 10_000
 
-// maxCostTerms is how many terms a cost model may have.
+// maxCostTerms is the largest number of terms of a cost model.
 const maxCostTerms = 256
 
 // simulation is the result of a removal.
 type simulation struct {
-	// NewNodes that it would take.
+	// newNodes that it would need.
 	newNodes []planning.NewNode
-	// receivers are the nodes that take pods of those that go.
+	// receivers are the nodes that take pods of removed nodes.
 	receivers []planning.ExistingNode
 }
 
-// newSimulator places what waits. One for consolidation leaves nodes alone whose own waiting time is running, and plans as
-// few new nodes as can be.
+// newSimulator places the pending pods. A simulator for consolidation does not use nodes whose own consolidateAfter has not passed, and
+// plans as few new nodes as possible.
 func newSimulator(ctx context.Context, f *survey.Fleet, q planning.Query, consolidates bool) (*simulator, error) {
 	settled, err := Settled(ctx, f, q)
 	if err != nil {
@@ -80,7 +80,7 @@ func newSimulator(ctx context.Context, f *survey.Fleet, q planning.Query, consol
 	return s, nil
 }
 
-// sparing is the model with the fee on new nodes.
+// sparing returns the model with the fee on new nodes.
 func sparing(from *SimulatorModel, snapshot *planning.Snapshot) (*SimulatorModel, int64, error) {
 	fee := float64(newNodeFee)
 	terms := []planning.CostTerm{{Name: "drawknife: fewest new nodes", Source: "consolidation launches at most one node", PerNode: &fee}}
@@ -105,7 +105,7 @@ type SimulatorModel struct {
 	Snapshot *planning.Snapshot
 }
 
-// withoutFee are planned nodes with the prices that they really have.
+// withoutFee returns planned nodes with their real prices.
 func (s *simulator) withoutFee(nodes []planning.NewNode) []planning.NewNode {
 	if s.fee == 0 {
 		return nodes
@@ -124,7 +124,7 @@ func (s *simulator) withoutFee(nodes []planning.NewNode) []planning.NewNode {
 	return nodes
 }
 
-// Settled is the model with only those waiting pods that have a place on the nodes there are.
+// Settled returns the model with only those pending pods that have a place on existing nodes.
 func Settled(ctx context.Context, f *survey.Fleet, q planning.Query) (*SimulatorModel, error) {
 	snapshot := f.In.View.Snapshot
 	if len(snapshot.Pods)+len(snapshot.Placeholders) == 0 {

@@ -65,14 +65,14 @@ func (p *Pass) samePlaces(ctx context.Context, cmd *decision.Command, members []
 	return &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedScheduling, Node: members[0].Name, Block: why}, nil
 }
 
-// amongTypes reports whether all planned types are among those that would do now.
+// amongTypes reports whether all planned types are still suitable.
 func amongTypes(planned, fresh *planning.NewNode) bool {
 	return !slices.ContainsFunc(planned.InstanceTypes, func(o planning.InstanceTypeOption) bool {
 		return !slices.ContainsFunc(fresh.InstanceTypes, func(x planning.InstanceTypeOption) bool { return x.Name == o.Name })
 	})
 }
 
-// Shrunk is the command with the remaining members; the same command if all remain.
+// Shrunk returns the command with the remaining members; the same command if all remain.
 func Shrunk(cmd *decision.Command, members []*decision.Candidate) *decision.Command {
 	if len(members) == len(cmd.Members) {
 		return cmd
@@ -90,8 +90,7 @@ func Shrunk(cmd *decision.Command, members []*decision.Candidate) *decision.Comm
 	return &out
 }
 
-// Validate checks a command again in the fleet as it is now: see disruption.Reference.Validate. The error is a *RejectedError if it is
-// void.
+// Validate checks a command again in the present fleet: see disruption.Reference.Validate. The error is a *RejectedError if it is void.
 func (o *Options) Validate(ctx context.Context, f *survey.Fleet, cmd *decision.Command) (*decision.Command, error) {
 	p, err := o.Begin(ctx, f)
 	if err != nil {

@@ -5,14 +5,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// Conditions are what a search decides about how groups are tried. With the trial, the budgets and the components they decide what becomes of
-// a group: of two triers with the same of all these, one may try groups for the other. They are a value that nobody changes in place.
+// Conditions are settings of a search for trying groups. Together with the trial, the budgets and the components they determine the result
+// of a group: if two triers have all these in common, one may try groups for the other. They are a value that is never changed in place.
 type Conditions struct {
-	// Received is what candidates have been given so far, as of when nodes were last freed again. The map is not changed once it is made.
+	// Received contains the load that candidates have received since nodes were last freed again. The map is not changed once it is made.
 	Received map[*searchcontext.Candidate]valuing.Load
-	// Few says that the search looks at few candidates, so that each is worth more effort.
+	// Few means that the search has few candidates, so that each is worth more effort.
 	Few bool
-	// Subsets says that all sets of a few nodes are tried.
+	// Subsets means that all sets of a few nodes are tried.
 	Subsets bool
 	// Refining means that candidates include new nodes.
 	Refining bool
@@ -24,5 +24,5 @@ type Conditions struct {
 	Accepting bool
 }
 
-// FewCandidates is how many candidates are few enough to try all kinds of launches for each.
+// FewCandidates is the number of candidates up to which all kinds of launches are tried for each.
 const FewCandidates = 12

@@ -10,19 +10,19 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// Limits are how much one command may remove and launch: disruption.Global says what each means. All are as given.
+// Limits say how much one command may remove and launch: disruption.Global explains each. All values are used as given.
 type Limits struct {
 	MaxMembers, MaxNewNodes int
-	// MaxMerged is how many nodes a command of a fleet that is searched thoroughly removes at most that launches one at most.
+	// MaxMerged is the largest number of nodes that a command with at most one new node removes, in fleets that are searched thoroughly.
 	MaxMerged int
-	// DrainLimit is how long a drain may be expected to take; 0 for any time.
+	// DrainLimit is how long a drain may be expected to take; 0 means any time.
 	DrainLimit time.Duration
 }
 
 // maxExchanged is the maximum number of nodes to exchange at once, and of new nodes for them. Successive exchanges can form larger groups.
 const maxExchanged = 8
 
-// Exchanged is how many nodes are exchanged at once at most.
+// Exchanged is the largest number of nodes that are exchanged at once.
 func (l *Limits) Exchanged() int { return min(l.MaxMembers, maxExchanged) }
 
 // launched is how many nodes are launched at once at most.
@@ -74,7 +74,7 @@ func (t *Trier) Admissible(r Removal) *decision.Block {
 // tooLarge returns the block of a step if its component removes more nodes than one command may, or launches more.
 func (t *Trier) tooLarge(st *Step) *decision.Block {
 	if !t.Refining {
-		return nil // each step is a command
+		return nil // each step is its own command
 	}
 	if !t.Fits(st) {
 		return t.Components.TooLarge
@@ -92,13 +92,13 @@ func (t *Trier) Fits(st *Step) bool {
 	return t.allows(size)
 }
 
-// Together is how large the component is that the group would become.
+// Together returns the size of the component that the group would become.
 func (t *Trier) Together(group []*searchcontext.Candidate) components.Size {
 	_, size := t.union(group, nil)
 	return size
 }
 
-// union is that of the components. The list is good until the next call.
+// union returns the joined components. The list is valid until the next call.
 func (t *Trier) union(group, others []*searchcontext.Candidate) (roots []*searchcontext.Candidate, size components.Size) {
 	t.roots, size = t.Components.Union(t.roots[:0], group, others)
 	return t.roots, size

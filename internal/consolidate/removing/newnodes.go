@@ -58,7 +58,7 @@ func (t *Trier) launchSome(below float64) (price float64, ok bool) {
 // launchTries is how many sets of new nodes a small fleet tries, to find the cheapest for one group of pods.
 const launchTries = 128
 
-// launchBest launches new nodes in each way that there is, undoes it, and then does the cheapest once more.
+// launchBest launches new nodes in each possible way, undoes it, and then repeats the cheapest.
 func (t *Trier) launchBest(ctx context.Context, most int64) (*decision.Block, error) {
 	mark, best, cheapest := t.Trial.Mark(), -1, most
 	options := []func() (int64, *decision.Block, error){
@@ -102,7 +102,7 @@ func (t *Trier) launchBest(ctx context.Context, most int64) (*decision.Block, er
 	return why, err
 }
 
-// launchFully finds new nodes as provisioning does, which takes long.
+// launchFully finds new nodes like provisioning, which takes long.
 func (t *Trier) launchFully(ctx context.Context, most int64) (*decision.Block, error) {
 	t.Work += placeWork
 	out, err := t.Trial.PlaceNew(ctx, t.Query)
@@ -118,5 +118,5 @@ func (t *Trier) launchFully(ctx context.Context, most int64) (*decision.Block, e
 	return nil, nil
 }
 
-// placeWork is how many what-ifs one full placement counts as.
+// placeWork is the number of what-ifs that one full placement counts as.
 const placeWork = 50

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Removal is a group of nodes that may go, and where its pods may go then.
+// Removal is a group of nodes that may go, and the places where its pods may go then.
 type Removal struct {
 	Method  decision.Method
 	Members []*searchcontext.Candidate
@@ -25,7 +25,7 @@ func Consolidating(group []*searchcontext.Candidate, where Places) Removal {
 // launches. So each has room without the others.
 type Step struct {
 	paying.Exchange
-	// Numbers are what the trial calls the new nodes, Grown other new nodes that have received pods.
+	// Numbers are the trial's numbers of the new nodes; Grown are other new nodes that have received pods.
 	Numbers, Grown []int
 	Pods           int
 	// Where says where its pods may go; Ungrown excludes new nodes of other steps.
@@ -39,11 +39,11 @@ type Places int
 const (
 	// OnlyRoom: on existing nodes.
 	OnlyRoom Places = iota
-	// UseRoom: on existing nodes if they have room, else on new ones.
+	// UseRoom: on existing nodes if they have room, otherwise on new ones.
 	UseRoom
 	// OnlyNew: on new nodes.
 	OnlyNew
-	// LikeProvisioning: on new nodes, as many as a command may launch, found as provisioning finds them.
+	// LikeProvisioning: on new nodes, as many as a command may launch, found as provisioning does.
 	LikeProvisioning
 )
 

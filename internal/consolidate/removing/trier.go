@@ -12,39 +12,39 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Trier tries groups on a trial. It is not safe for concurrent use; triers with trials and types of their own may share the rest as long as
-// nobody accepts a step.
+// Trier tries groups on a trial. It is not safe for concurrent use; triers with their own trials and types may share everything else as
+// long as no step is accepted.
 type Trier struct {
 	*searchcontext.Context
 	Limits
 	paying.Terms
 	Trial *searchcontext.WhatIf
-	// Types finds what new nodes may be launched as, and has the budgets.
+	// Types finds the instance types of new nodes, and has the budgets.
 	Types      *allowedtypes.Finder
 	Components *components.Components
 	Conditions
 	Effort
-	// fullCost is what the nodes of the last full placement cost, nano-USD per hour.
+	// fullCost is the cost of the nodes of the last full placement, nano-USD per hour.
 	fullCost int64
 	roots    []*searchcontext.Candidate // scratch of union
 }
 
-// Effort is how much trying took.
+// Effort records the effort of trying.
 type Effort struct {
-	// Work is how many what-ifs were made.
+	// Work is the number of what-ifs made.
 	Work int
 	// Withheld means that Conditions.Strict may be the reason why a group was not consolidated.
 	Withheld bool
 }
 
-// Apart is a trier for a goroutine of its own, with a copy of the trial as it is now.
+// Apart returns a trier for another goroutine, with a copy of the present trial.
 func (t *Trier) Apart() *Trier {
 	return &Trier{
 		Context: t.Context, Limits: t.Limits, Terms: t.Terms, Trial: t.Trial.Clone(), Types: t.Types.Apart(), Components: t.Components, Conditions: t.Conditions,
 	}
 }
 
-// TryWithin tries the removal within what a command may remove and launch. Without a block the trial contains the step.
+// TryWithin tries the removal within the limits of a command. Without a block the trial contains the step.
 func (t *Trier) TryWithin(ctx context.Context, r Removal, mark trial.Mark) (*Step, *decision.Block, error) {
 	st, why, err := t.tryBounded(ctx, r, mark)
 	if err != nil || why != t.Components.TooLarge || st == nil || len(st.Grown) == 0 || t.Many() {
@@ -57,7 +57,7 @@ func (t *Trier) TryWithin(ctx context.Context, r Removal, mark trial.Mark) (*Ste
 	t.Ungrown = true
 	defer func() { t.Ungrown = false }()
 	if st, why, err = t.tryBounded(ctx, r, mark); why != nil {
-		why = t.Components.TooLarge // there are places: only not in one command
+		why = t.Components.TooLarge // the pods have places, but not within one command
 	}
 	return st, why, err
 }
@@ -71,7 +71,7 @@ func (t *Trier) tryBounded(ctx context.Context, r Removal, mark trial.Mark) (*St
 	return st, why, err
 }
 
-// Try does the removal on the trial, and finds places for its pods; the mark is the trial as it is.
+// Try executes the removal on the trial, and finds places for its pods; mark is the present state of the trial.
 func (t *Trier) Try(ctx context.Context, r Removal, mark trial.Mark) (*Step, *decision.Block, error) {
 	st := &Step{Exchange: paying.Exchange{Method: r.Method, Members: r.Members}, Where: r.Where, Ungrown: t.Ungrown}
 	first := t.Trial.NewNodes()
@@ -100,7 +100,7 @@ func (t *Trier) Try(ctx context.Context, r Removal, mark trial.Mark) (*Step, *de
 	return st, t.Weigh(t.Types.Pass, &st.Exchange), nil
 }
 
-// open opens new nodes for so many pods that wait, with the types that they may be launched as.
+// open opens new nodes for that many pending pods, with the types that they may be launched as.
 func (t *Trier) open(ctx context.Context, st *Step, waiting, first int, mark trial.Mark) (*decision.Block, error) {
 	if why := t.Awaited(t.Trial); why != nil {
 		return why, nil
@@ -140,7 +140,8 @@ func (t *Trier) Take(st *Step) *decision.Block {
 	return why
 }
 
-// Accept makes the step's members one component with those that share new nodes with them, and notes who received their pods.
+// Accept joins the step's members with those that share new nodes with them into one component, and records which nodes received their
+// pods.
 func (t *Trier) Accept(st *Step, receivers []*searchcontext.Candidate) {
 	roots, size := t.union(st.Members, t.Components.Sharing(st.Members, st.Numbers, st.Grown))
 	t.Components.Join(roots, size, st.Numbers)

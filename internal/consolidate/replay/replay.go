@@ -16,11 +16,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Replay carries commands out on a trial, one after another, exactly as planned.
+// Replay executes commands on a trial, one after another, exactly as planned.
 type Replay struct {
 	Pass  *reference.Pass
 	Trial *trial.Trial
-	// written says what the trial has come to; nil until that is asked.
+	// written describes the present trial; nil until it is needed.
 	written *answering.Answering
 	// Moves says which pods of a candidate need another place.
 	Moves func(*decision.Candidate) func(*corev1.Pod) bool
@@ -30,7 +30,7 @@ type Replay struct {
 	Known func(node string) *decision.Candidate
 }
 
-// Planned are the new nodes that commands have opened since the mark, each with at most so many types; 0 for all.
+// Planned returns the new nodes that commands have opened since the mark, each with at most that many types; 0 for all.
 func (r *Replay) Planned(since trial.Mark, types int) []planning.NewNode {
 	if r.written == nil {
 		r.written = answering.On(r.Trial)
@@ -38,8 +38,8 @@ func (r *Replay) Planned(since trial.Mark, types int) []planning.NewNode {
 	return r.written.Planned(since, types)
 }
 
-// Arrange carries out what it can, in the order given as far as that goes: what has no place yet is tried again after the
-// others. It returns what was carried out, in that order, and the rest.
+// Arrange executes the commands that it can, in the given order as far as possible: commands without places are tried again after the
+// others. It returns the executed ones, in that order, and the rest.
 func (r *Replay) Arrange(ctx context.Context, commands []*decision.Command) (done, rest []*decision.Command, err error) {
 	rest = commands
 	for progress := true; progress && len(rest) > 0; {
@@ -64,7 +64,7 @@ func (r *Replay) Arrange(ctx context.Context, commands []*decision.Command) (don
 	return done, rest, nil
 }
 
-// Step carries the command out as it can be now, or returns what prevents it and changes nothing.
+// Step executes the command as far as possible now, or returns what prevents it and changes nothing.
 func (r *Replay) Step(ctx context.Context, cmd *decision.Command) (*decision.Command, *decision.RejectedError, error) {
 	if why := r.Pass.Torn(cmd); why != nil {
 		return nil, why, nil
@@ -188,10 +188,10 @@ func (r *Replay) putWhole(cmd *decision.Command) (*decision.Command, *decision.B
 // sameList reports whether both are the same elements in memory.
 func sameList[N any](a, b []N) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// inSomeOrder puts pods on all nodes of the list, in its order as far as that goes, and returns the order in which it went: the list
-// itself where that is its own. The block is that of the first that takes its pods in none.
+// inSomeOrder puts pods on all nodes of the list, in its order as far as possible, and returns the order that worked: the list itself if
+// that is its own order. The block is that of the first node that takes its pods in no order.
 func inSomeOrder[N any](t *trial.Trial, list []N, put func(*N) ([]planning.PodKey, error)) ([]N, *decision.Block, error) {
-	inOrder, n := true, 0 // as long as that holds, what was done is the first n of the list
+	inOrder, n := true, 0 // as long as that is true, the first n of the list are done
 	var done []N
 	for rest := list; len(rest) > 0; {
 		var again []N
@@ -325,7 +325,7 @@ func Restrict(ctx context.Context, o *reference.Options, f *survey.Fleet, comman
 // NobodyMoves is for nodes whose pods all stay where they are.
 func NobodyMoves(*corev1.Pod) bool { return false }
 
-// Carried carries the commands out as planned, and leaves out those that are no longer possible because an earlier one was left out.
+// Carried executes the commands as planned, and leaves out those that are no longer possible because an earlier one was left out.
 func (r *Replay) Carried(ctx context.Context, list []*decision.Command) (good []*decision.Command, err error) {
 	for _, cmd := range list {
 		next, why, err := r.Step(ctx, cmd)

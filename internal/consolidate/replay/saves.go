@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// saves looks at the prices of a command that was carried out since the mark: one that was planned to save money and would not any
-// more is undone and rejected. Commands wait before they begin, for a wave or for somebody to approve them, and prices change.
+// saves checks the prices of a command that was executed since the mark: if it was planned to save money and would not any more, it is
+// undone and rejected. Commands wait before they begin, for a wave or for approval, and prices change.
 func (r *Replay) saves(cmd *decision.Command, mark trial.Mark) (*decision.RejectedError, error) {
 	if len(cmd.Replacements) == 0 || cmd.Savings <= 0 || cmd.Method.Reason() != decision.ReasonUnderutilized {
 		return nil, nil
@@ -35,8 +35,8 @@ func (r *Replay) saves(cmd *decision.Command, mark trial.Mark) (*decision.Reject
 	}, nil
 }
 
-// leastCost is what the replacements cost now, each as the cheapest of the offerings that it may be launched as, in nano-USD per hour.
-// bins are the same nodes with all offerings that would do. It is not known if none of them is among these.
+// leastCost is the present cost of the replacements, each as the cheapest of the offerings that it may be launched as, in nano-USD per
+// hour. bins are the same nodes with all suitable offerings. It is unknown if none of a replacement's offerings is among these.
 func leastCost(planned []decision.Replacement, bins []planning.NewNode) (sum int64, known bool) {
 	if len(planned) != len(bins) {
 		return 0, false

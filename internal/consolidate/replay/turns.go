@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// putInTurns puts pods on the command's nodes one by one, so that nodes take turns: with two new nodes in two zones neither can take
-// all its pods of a spread before the other has some. All new nodes are there from the beginning, as they are before the first pod
-// has to go. It returns the order in which pods were put; nil if some have no place in any that it found.
+// putInTurns puts pods on the command's nodes one by one, so that nodes take turns: with two new nodes in two zones, neither can take all
+// its pods of a spread before the other has some. All new nodes exist from the beginning, as they do before the first pod must go. It
+// returns the order in which pods were put; nil if some have no place in any order found.
 func (r *Replay) putInTurns(ctx context.Context, cmd *decision.Command) ([]planning.PodKey, error) {
 	turns, ok := r.turns(cmd)
 	if !ok {
@@ -44,7 +44,7 @@ type turn struct {
 	put  func([]planning.PodKey) error
 }
 
-// turns are those of the command's nodes, with new ones opened; false if one can't be opened.
+// turns returns those of the command's nodes, with new ones opened; false if one can't be opened.
 func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 	var out []turn
 	for i := range cmd.Receivers {
@@ -66,7 +66,7 @@ func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 	return out, true
 }
 
-// take puts the pods on the node that it takes now. The error is one of a pod that has no place for another reason than that.
+// take puts as many of the pods on the node as it takes now. It returns an error if a pod has no place for another reason.
 func (t *turn) take() (put []planning.PodKey, err error) {
 	left := t.pods[:0]
 	for i, key := range t.pods {

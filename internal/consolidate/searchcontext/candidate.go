@@ -10,13 +10,13 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// Candidate is a node that may be removed, with what a search weighs: a node that is there, or a planned one of the search. It is read-only
+// Candidate is a node that may be removed, with what a search weighs: an existing node, or a planned one of the search. It is read-only
 // once made.
 type Candidate struct {
 	*decision.Candidate
-	// Number is its place in Context.Candidates; for a planned node what the trial calls it.
+	// Number is its index in Context.Candidates; for a planned node, the trial's number.
 	Number int
-	// Planned says that it is a planned node.
+	// Planned means that it is a planned node.
 	Planned bool
 	// NanoPrice is in nano-USD per hour, 0 if unknown; PodWorth is the value of its pods.
 	NanoPrice, PodWorth int64
@@ -28,7 +28,7 @@ type Candidate struct {
 	Due bool
 	// Drifts means that drift may remove it.
 	Drifts bool
-	// Likeness is what it is bought as, as a number.
+	// Likeness identifies the offering that it was bought as, as a number.
 	Likeness uint64
 	// Tie is what it has to go together with; nil if it can go alone.
 	Tie *survey.Tie
@@ -46,7 +46,7 @@ func (x *Context) WithTied(c *Candidate) []*Candidate {
 	return out
 }
 
-// Existing are the existing nodes among the candidates, without planned ones.
+// Existing returns the existing nodes among the candidates, without planned ones.
 func Existing(group []*Candidate) []*Candidate {
 	if !slices.ContainsFunc(group, func(c *Candidate) bool { return c.Planned }) {
 		return group
@@ -54,7 +54,7 @@ func Existing(group []*Candidate) []*Candidate {
 	return slices.DeleteFunc(slices.Clone(group), func(c *Candidate) bool { return c.Planned })
 }
 
-// Surveyed are the candidates as the survey has them.
+// Surveyed returns the candidates of the survey.
 func Surveyed(group []*Candidate) []*decision.Candidate {
 	out := make([]*decision.Candidate, len(group))
 	for i, c := range group {
@@ -63,7 +63,7 @@ func Surveyed(group []*Candidate) []*decision.Candidate {
 	return out
 }
 
-// PriceOf is what the candidates cost together, nano-USD per hour.
+// PriceOf is the total price of the candidates, nano-USD per hour.
 func PriceOf(group []*Candidate) int64 {
 	sum := int64(0)
 	for _, c := range group {
@@ -72,12 +72,12 @@ func PriceOf(group []*Candidate) int64 {
 	return sum
 }
 
-// AnyDue reports whether one of them has to go anyway.
+// AnyDue reports whether one of them must go anyway.
 func AnyDue(group []*Candidate) bool {
 	return slices.ContainsFunc(group, func(c *Candidate) bool { return c.Due })
 }
 
-// MethodFor is how a group is consolidated.
+// MethodFor returns the method by which a group is consolidated.
 func MethodFor(group []*Candidate) decision.Method {
 	if len(group) == 1 {
 		return decision.MethodSingleNode
@@ -85,7 +85,7 @@ func MethodFor(group []*Candidate) decision.Method {
 	return decision.MethodMultiNode
 }
 
-// LikenessOf is what the candidate is bought as, as a number, whatever its name.
+// LikenessOf identifies the offering that the candidate was bought as, as a number, independent of its name.
 func LikenessOf(c *decision.Candidate) uint64 {
 	h := fnv.New64a()
 	for _, part := range []string{c.Zone, c.CapacityType, c.Pool.Key.String()} {

@@ -21,35 +21,34 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Settings are what candidates depend on, apart from the fleet: disruption.Global says what each means. All are as given, 0 is 0.
+// Settings are what candidates depend on, apart from the fleet: disruption.Global explains each. All values are used as given: 0 means 0.
 type Settings struct {
 	Query                 planning.Query
 	CoolDown, ExpireAhead time.Duration
 	Times                 waves.Times
 }
 
-// Known is what an earlier plan knew that is still so; the zero value is nothing.
+// Known is the part of an earlier plan's knowledge that is still valid; the zero value is empty.
 type Known struct {
-	// Candidates are its candidates by name, if PodDisruptionBudgets are the same.
+	// Candidates are its candidates by name, if PodDisruptionBudgets are unchanged.
 	Candidates map[string]*Candidate
 	Worth      *valuing.KnownWorth
 }
 
-// Context is what all searches of one plan start from: pods that wait anyway have their places, so that neither one that
-// has none nor one that gets a new node keeps a candidate from going, and everything that does not change while a plan is
-// made is worked out once.
+// Context is the common start of all searches of one plan. Pending pods are already placed, so that neither a pod without a place nor one
+// that gets a new node keeps a candidate from going; and everything that does not change during planning is computed once.
 type Context struct {
 	Settings
 	Fleet *survey.Fleet
 	Model *model.Model
-	// Candidates are the nodes that there are, in the order of the fleet's; ByName finds them.
+	// Candidates are the existing nodes that may go, in the fleet's order; ByName finds them.
 	Candidates []*Candidate
 	ByName     map[string]*Candidate
 	// Accepted are the candidates of each method; see Candidate.Refused.
 	Accepted map[decision.Method][]*decision.Candidate
-	// Worth is what pods are worth.
+	// Worth contains the values of pods.
 	Worth *valuing.Worth
-	// LowerBounds proves what new nodes must cost at least.
+	// LowerBounds proves lower bounds on the cost of new nodes.
 	LowerBounds *proof.Prover
 	// closed are nodes that take no other pods; initializing are those of them that are still coming up and have room.
 	closed, initializing []string
@@ -59,7 +58,7 @@ type Context struct {
 	answers *launching.Answers
 }
 
-// New is the context of the fleet.
+// New makes the context of the fleet.
 func New(ctx context.Context, s Settings, f *survey.Fleet, known Known) (*Context, error) {
 	settled, err := reference.Settled(ctx, f, s.Query)
 	if err != nil {
@@ -76,7 +75,7 @@ func New(ctx context.Context, s Settings, f *survey.Fleet, known Known) (*Contex
 	out.weigh(known.Candidates)
 	out.order = out.Rank(func(c *Candidate) int64 { return c.PodWorth })
 	out.LowerBounds = proof.NewProver(f.In.View.Snapshot, out.Model, toProve(out.Candidates))
-	if len(out.initializing) > 0 { // most are full of the pods that they come for, and each what-if asks
+	if len(out.initializing) > 0 { // most are filled by the pods for which they are launched, and each what-if would check them
 		t, err := out.Begin(ctx)
 		if err != nil {
 			return nil, err
@@ -147,7 +146,7 @@ func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.U
 	}
 }
 
-// recentOwners are the owners of pods that were moved within the time, each with when that is over.
+// recentOwners returns the owners of pods that were moved within the time, each with the time until which that counts.
 func recentOwners(f *survey.Fleet, within time.Duration) map[types.UID]time.Time {
 	out := map[types.UID]time.Time{}
 	for i := range f.In.History {
@@ -189,7 +188,7 @@ func (x *Context) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time
 	return &decision.Block{Code: decision.BlockCoolDown, Until: until}
 }
 
-// ThoroughFleet is how many candidates are few enough for a thorough search.
+// ThoroughFleet is the number of candidates up to which a fleet is searched thoroughly.
 const ThoroughFleet = 750
 
 // Many reports whether the fleet has too many candidates for that, however few of them are left. A fleet of 1,000 nodes would gain a

@@ -11,18 +11,18 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// attempts try groups, and accept what pays. They remember what came to nothing.
+// attempts tries groups, and accepts those that pay. It remembers failed attempts.
 type attempts struct {
 	removing.Trier
 	decided
-	// most is how many what-ifs may be made.
+	// most is the largest number of what-ifs.
 	most int
-	// round numbers the refinement rounds; tried are groups that came to nothing as they were: see worthTrying.
+	// round is the number of the refinement round; tried are groups that failed in their present state: see worthTrying.
 	round int
 	tried map[uint64]bool
-	// failed are attempts that came to nothing since the last step, where nodes are few.
+	// failed are attempts that failed since the last step; used in small fleets.
 	failed failures
-	// scouts try groups ahead; found is what a scout found for the present group. Nil is none.
+	// scouts try groups ahead; found is a scout's finding for the present group. Nil means none.
 	scouts *scouts
 	found  *finding
 }
@@ -54,7 +54,7 @@ func (a *attempts) noteTried(r removing.Removal) {
 	}
 }
 
-// attempt does the removal if that is worth it, which makes it a step. Otherwise nothing changes, and the block says why.
+// attempt executes the removal if that is worth it, which makes it a step. Otherwise nothing changes, and the block says why.
 func (a *attempts) attempt(ctx context.Context, r removing.Removal) (*decision.Block, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (a *attempts) attempt(ctx context.Context, r removing.Removal) (*decision.B
 	return why, err
 }
 
-// attemptNew is attempt for what is not known to fail.
+// attemptNew is attempt for attempts that are not known to fail.
 func (a *attempts) attemptNew(ctx context.Context, r removing.Removal) (*decision.Block, error) {
 	mark := a.Trial.Mark()
 	st, why, err := a.TryWithin(ctx, r, mark)
@@ -105,7 +105,7 @@ func (a *attempts) attemptNew(ctx context.Context, r removing.Removal) (*decisio
 	return nil, nil
 }
 
-// accept makes what the trial contains since the mark a step for good.
+// accept makes what the trial contains since the mark a permanent step.
 func (a *attempts) accept(st *removing.Step, since trial.Mark) {
 	names := a.Trial.Receivers(since)
 	receivers := make([]*searchcontext.Candidate, 0, len(names))

@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// decided is what a search has come to, which becomes the plan. What the steps have done to nodes and pods is on the trial, which nodes
-// belong together in the components.
+// decided contains the decisions of a search, which become the plan. The effects of the steps on nodes and pods are in the trial; the
+// components say which nodes belong together.
 type decided struct {
 	// gone are removed candidates. fixed are candidates that received pods, and therefore stay. firm are candidates that received pods of
 	// drifted nodes; they also stay during refinement.
@@ -47,7 +47,7 @@ func identityOf(c *searchcontext.Candidate) identity {
 	return identity{node: c.Number + 1}
 }
 
-// pods is how many pods move.
+// pods is the number of pods that move.
 func (d *decided) pods() int {
 	n := 0
 	for _, st := range d.steps {
@@ -56,7 +56,7 @@ func (d *decided) pods() int {
 	return n
 }
 
-// noteStep notes an accepted step whose pods were put on the receivers. Without refining, receivers are fixed.
+// noteStep records an accepted step whose pods were put on the receivers. Without refining, receivers become fixed.
 func (d *decided) noteStep(st *removing.Step, receivers []*searchcontext.Candidate, refining bool) {
 	for _, c := range st.Members {
 		d.gone[c] = true
@@ -81,8 +81,8 @@ func (d *decided) noteStep(st *removing.Step, receivers []*searchcontext.Candida
 	d.value += st.Value
 }
 
-// keep notes why members of a group that could not go stay. What was found for a node alone counts for more than what was found for a
-// group, unless it is only that there was no room, or that the search did not come to it.
+// keep records why members of a failed group stay. A reason found for a node alone replaces one found for a group, unless it is only
+// missing room or the end of the search.
 func (d *decided) keep(group []*searchcontext.Candidate, where removing.Places, why *decision.Block) {
 	for _, c := range group {
 		if c.Planned {

@@ -1,16 +1,17 @@
-// Package searching answers one question: which groups of nodes are tried, in which order, so that the fleet ends cheapest?
+// Package searching answers one question: which groups of nodes are tried, in which order, so that the fleet becomes cheapest?
 //
-// Input are a search context, Settings, and perhaps commands of an earlier plan; output is a Search: the steps that it has accepted, as
-// commands, and why each other node stays.
+// Input are a search context, Settings, and perhaps commands of an earlier plan; output is a Search: its accepted steps, as commands, and
+// why each other node stays.
 //
-// It is a local search with undo (Aarts and Lenstra, Local Search in Combinatorial Optimization, 1997). Package removing says what becomes
-// of a group; what pays is accepted, all else rolled back. Several strategies are followed side by side; the best of them is refined: nodes
-// that it launches are candidates too, and nodes that received pods are freed again.
+// It is a local search with undo (Aarts and Lenstra, Local Search in Combinatorial Optimization, 1997). Package removing tries a group; if
+// it pays it is accepted, otherwise it is rolled back. Several strategies run in parallel; the result of the best is refined: nodes that it
+// launches also become candidates, and nodes that received pods are freed again.
 //
-// Work is bounded by a number of what-ifs, each of which takes as long as placing the pods of its group; not by the clock, so that a plan is
-// the same on every computer, and at any parallelism.
+// Work is bounded by a number of what-ifs, each of which takes as long as placing the pods of its group. It is not bounded by time, so a
+// plan is the same on every computer, and with any parallelism.
 //
-// What a search has decided (decided.go) and the trial are state; attempts change it by accepting steps, and strategies only say what to try.
+// The decisions of a search (decided.go) and the trial are its state; attempts changes it by accepting steps, and strategies only say what
+// to try.
 //
 //	strategies  how a search proceeds, the best of several    planner.go, strategies.go, budgets.go
 //	searches    what one strategy tries                       search.go, groups.go, subsets.go, merging.go, series.go

@@ -14,18 +14,18 @@ type attemptKey struct {
 	// members identifies the set of nodes and where their pods may go: see attempts.groupKey.
 	members uint64
 	method  decision.Method
-	// refining, subsets, strict and accepting are the search's: see removing.Conditions. unlimited says that limits
-	// on what may go together were not asked about.
+	// refining, subsets, strict and accepting are the search's: see removing.Conditions. unlimited means that limits on what may go
+	// together were not checked.
 	refining, subsets, strict, accepting, unlimited bool
 }
 
-// failure is why the attempt failed, and whether it set Withheld.
+// failure is the reason of a failed attempt, and whether the attempt set Withheld.
 type failure struct {
 	why      *decision.Block
 	withheld bool
 }
 
-// attemptKey is the key of an attempt that is made now.
+// attemptKey returns the key of a present attempt.
 func (a *attempts) attemptKey(r removing.Removal) attemptKey {
 	return attemptKey{a.groupKey(r), r.Method, a.Refining, a.Subsets, a.Strict, a.Accepting, false}
 }

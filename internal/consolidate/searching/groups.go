@@ -13,8 +13,8 @@ import (
 // groups is the part of a search that chooses nodes to go together.
 type groups struct{ *Search }
 
-// alike are the free candidates, those of one zone, pool and capacity type after each other, whose pods are likely to go together; of these
-// those first that waste most.
+// alike returns the free candidates, grouped by zone, pool and capacity type, whose pods can probably go together; within each group, those
+// that waste most come first.
 func (g groups) alike() []*searchcontext.Candidate {
 	list := g.free()
 	slices.SortStableFunc(list, func(a, b *searchcontext.Candidate) int {
@@ -23,15 +23,15 @@ func (g groups) alike() []*searchcontext.Candidate {
 	return list
 }
 
-// rebuild exchanges groups of nodes for new ones that hold all their pods, before room on other nodes is used: where nodes
-// are of the wrong kind or badly filled, new ones cost less than what is left of the old ones. Groups are candidates that are alike.
+// rebuild exchanges groups of nodes for new ones that hold all their pods, before it uses room on other nodes: if nodes are of an
+// unsuitable type or badly filled, new ones cost less than what remains of the old ones. Groups consist of similar candidates.
 func (g groups) rebuild(ctx context.Context) error {
 	return g.tryEach(ctx, &rebuilt{list: g.alike()})
 }
 
 // exchangeWhole exchanges groups of nodes, as large as a command may be, for what provisioning would launch for all their pods. Its search
-// looks at all of them at once; exchanging small groups one after another leaves some room unused each time. A group has candidates that
-// are alike, if there are enough, and groups are of about the same size.
+// considers all of them at once; exchanging small groups one after another leaves some room unused each time. A group has similar
+// candidates, if there are enough, and groups have about the same size.
 func (g groups) exchangeWhole(ctx context.Context) error {
 	for list := g.alike(); len(list) > 0; {
 		n := g.together(list)
@@ -45,7 +45,7 @@ func (g groups) exchangeWhole(ctx context.Context) error {
 	return nil
 }
 
-// together is how many of the first candidates form a group.
+// together is the number of first candidates that form a group.
 func (g groups) together(list []*searchcontext.Candidate) int {
 	parts := (len(list) + g.MaxMembers - 1) / g.MaxMembers
 	n := (len(list) + parts - 1) / parts
@@ -103,7 +103,7 @@ type drawnCandidate struct {
 	key uint64
 }
 
-// likeness is equal for nodes that are bought alike and have pods of the same value, except for rounding.
+// likeness is equal for nodes that were bought as the same offering and whose pods have the same value, except for rounding.
 func (s *Search) likeness(c *searchcontext.Candidate) uint64 {
 	like := pseudorandom.Source(c.Likeness ^ uint64(s.worthOn(c)>>12))
 	return like.Draw()

@@ -10,10 +10,10 @@ import (
 // lookahead is a series of groups to try, some of which are given to scouts early.
 type lookahead struct {
 	s *Search
-	// rest are the groups after those of the queue.
+	// rest contains the groups after those of the queue.
 	rest  series
 	queue []*ahead
-	// last was taken from the queue last; nil if none was since the last step.
+	// last was taken from the queue last; nil if none was taken since the last step.
 	last *ahead
 	// failed counts the unsuccessful attempts since then.
 	failed int
@@ -23,7 +23,7 @@ type lookahead struct {
 // another, takes as long as these.
 const failuresAlone = 4
 
-// next returns the next group and what a scout found; nil is nothing.
+// next returns the next group and a scout's finding; nil for none.
 func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *finding, more bool) {
 	sent := l.failed >= failuresAlone && l.s.scouts.sent(ctx)
 	if sent {
@@ -75,7 +75,7 @@ func (l *lookahead) nextToTry() (a *ahead, more bool) {
 	}
 }
 
-// came records whether a group that was tried became a step.
+// came records whether a tried group became a step.
 func (l *lookahead) came(taken bool) {
 	if !taken {
 		l.failed++

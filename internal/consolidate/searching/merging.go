@@ -26,7 +26,7 @@ func (g groups) mergeMany(ctx context.Context) error {
 	}
 }
 
-// bySavings are the candidates that could be consolidated, in Reference's order.
+// bySavings returns the candidates that could be consolidated, in Reference's order.
 func (g groups) bySavings() []*searchcontext.Candidate {
 	list := g.free()
 	byCandidate := make(map[*decision.Candidate]*searchcontext.Candidate, len(list))

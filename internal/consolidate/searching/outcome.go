@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// Commands are those made without a trial, then those of the steps. Nodes that are left for the next plan are noted as such.
+// Commands returns those made without a trial, then those of the steps. Nodes that are left for the next plan are marked.
 func (s *Search) Commands() []*decision.Command {
 	list, left := commands.Write(&commands.Found{
 		Context: s.Context, Terms: s.Terms, Trial: s.Trial, Start: s.start, Steps: s.steps, Types: s.Types, Components: s.Components,
@@ -21,19 +21,19 @@ func (s *Search) Commands() []*decision.Command {
 	return append(slices.Clone(s.made), list...)
 }
 
-// Unrefined are the commands that there were before the search was refined, where places depend on the order.
+// Unrefined returns the commands from before refinement, if places depend on the order.
 func (s *Search) Unrefined() []*decision.Command { return s.unrefined }
 
-// Left reports whether the node is part of no command, although the search has removed it, since its component was not worth it.
+// Left reports whether the node is in no command although the search has removed it, because its component was not worth it.
 func (s *Search) Left(c *searchcontext.Candidate) bool { return s.left[c] }
 
 // Gone reports whether the search has removed the node.
 func (s *Search) Gone(c *searchcontext.Candidate) bool { return s.gone[c] }
 
-// Receives reports whether the node stays since it takes pods of others.
+// Receives reports whether the node stays because it takes pods of others.
 func (s *Search) Receives(c *searchcontext.Candidate) bool {
 	return s.fixed[c] || s.Received[c].Pods > 0
 }
 
-// Why is what keeps nodes from being consolidated that the search has tried, by name.
+// Why says what keeps nodes that the search has tried from being consolidated, by name.
 func (s *Search) Why() map[string]*decision.Block { return s.why }

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// Numbers of searches that look at part of a fleet.
+// Limits of searches of part of a fleet.
 const (
 	// leastAgain is the number of what-ifs for small fleets.
 	leastAgain = 4000

@@ -14,16 +14,16 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// Settings say how searches proceed: disruption.Global says what each means. All are as given, 0 is 0.
+// Settings say how searches proceed: disruption.Global explains each. All values are used as given: 0 means 0.
 type Settings struct {
 	Limits    removing.Limits
 	Terms     paying.Terms
 	Reference *reference.Options
-	// Work is how many what-ifs a search may make.
+	// Work is the largest number of what-ifs of a search.
 	Work        int
 	Parallelism int
 	Seed        uint64
-	// Checked says that provisioning is asked about the plan before it is given out.
+	// Checked means that provisioning is asked about the plan before it is returned.
 	Checked bool
 }
 
@@ -33,7 +33,7 @@ type Planner struct {
 	Settings
 }
 
-// Best goes by each strategy, and refines the best outcome.
+// Best runs each strategy, and refines the best result.
 func (p *Planner) Best(ctx context.Context) (*Search, error) {
 	best, err := p.best(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *Planner) best(ctx context.Context) (*Search, error) {
 	return p.withinBudgets(ctx, best)
 }
 
-// few says that there are so few candidates that all sets of some of them are tried.
+// few reports whether there are so few candidates that all sets of some of them are tried.
 func (p *Planner) few() bool { return len(p.Candidates) <= removing.FewCandidates }
 
 // thorough reports whether the search has time to try everything that may save more. Checks seldom accept commands with many nodes, or with
@@ -84,7 +84,7 @@ func (p *Planner) search(ctx context.Context, st strategy) (*Search, error) {
 	return s, err
 }
 
-// begin is a search that has decided nothing yet.
+// begin returns a search without decisions.
 func (p *Planner) begin(ctx context.Context, st strategy) (*Search, error) {
 	pass, err := p.Reference.Begin(ctx, p.Fleet)
 	if err != nil {

@@ -18,20 +18,20 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Earlier is what a search that goes on from an earlier plan knows of it.
+// Earlier is what a search knows of the earlier plan that it continues.
 type Earlier struct {
 	Commands []*decision.Command
-	// Why is what kept the nodes that stayed, by name.
+	// Why says what kept the remaining nodes, by name.
 	Why map[string]*decision.Block
-	// Changed are the nodes that have changed since, by name. The search adds those that had to do with them.
+	// Changed are the nodes that have changed since, by name. The search adds related nodes.
 	Changed map[string]bool
 }
 
-// redo is the part of a search that makes commands of an earlier plan once more, and looks only at the nodes that this leaves.
+// redo is the part of a search that makes commands of an earlier plan again, and examines only the remaining nodes.
 type redo struct{ *Search }
 
-// Again is a search that begins with commands of an earlier plan: those of them that it can it makes once more. What is left of the nodes that
-// have changed or had to do with these is consolidated. It is nil if these are too many.
+// Again returns a search that begins with commands of an earlier plan: it makes those again that are still possible. Of the remaining nodes
+// it consolidates those that have changed or are related to such nodes. It returns nil if these are too many.
 func (p *Planner) Again(ctx context.Context, from Earlier, tooMany func(changed int) bool) (*Search, error) {
 	s, err := p.begin(ctx, usual())
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *Planner) Again(ctx context.Context, from Earlier, tooMany func(changed 
 	return s, r.lookAt(ctx, from.Changed)
 }
 
-// all makes the commands once more that it can.
+// all makes the commands again that are still possible.
 func (s redo) all(ctx context.Context, earlier []*decision.Command, changed map[string]bool) error {
 	s.Trial.Expect(commands.AllPlaces(earlier))
 	for _, cmd := range earlier {
@@ -125,7 +125,7 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 		}
 		st.Pods += pods
 	}
-	if !same || commands.Places(cmd) > st.Pods { // then for some that waited, and may be gone
+	if !same || commands.Places(cmd) > st.Pods { // then there are places for pending pods, which may be gone
 		cmd = withOnly(cmd, s.waitingFor(st.Members, same))
 	}
 	hidden := s.Trial.Mark()
@@ -180,7 +180,7 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 	return nil, nil
 }
 
-// waitingFor are the pods of the members that need another place, and pending pods if asked for.
+// waitingFor returns the pods of the members that need another place, and pending pods if anyway is true.
 func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[planning.PodKey]bool {
 	out := map[planning.PodKey]bool{}
 	note := func(list []*corev1.Pod) {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// refining is the part of a search that plans on from what it has found.
+// refining is the part of a search that continues from its own result.
 type refining struct{ *Search }
 
 // all continues the search as the next plan would, until nothing more is found: nodes that have received pods may now go, and new nodes,
@@ -30,7 +30,7 @@ func (s refining) all(ctx context.Context) error {
 	s.scouts = newScouts(s.Search)
 	defer func() { s.scouts = nil }()
 	list := s.strategies()
-	swept := 0 // how many steps there were when all groups were last looked at once more
+	swept := 0 // the number of steps when all groups were last tried again
 	for i, idle := 0, 0; idle < len(list) && s.Work <= s.most; i++ {
 		before := len(s.steps)
 		s.follow(list[i%len(list)])
@@ -68,7 +68,7 @@ func (s refining) strategies() []strategy {
 // release frees all nodes that have not drifted and have received no pods of drifted nodes, and adds new nodes to the candidates.
 func (s *Search) release() error {
 	if s.released < len(s.steps) {
-		s.failed.forget() // nodes are offered in another order from now on
+		s.failed.forget() // nodes come in another order from now on
 	}
 	s.released = len(s.steps)
 	received, planned := s.Worth.Loads(s.Trial.Trial)
@@ -100,8 +100,8 @@ func (s *Search) release() error {
 	return s.Trial.Rank(order)
 }
 
-// plannedCandidate is a step's new node as a node that could go. Evicting nobody costs nothing, but the order of the search goes
-// by what its pods will cost to move once it is there.
+// plannedCandidate returns a step's new node as a candidate. Evicting no pods costs nothing, but the order of the search uses the cost of
+// moving its pods once they are there.
 func plannedCandidate(st *removing.Step, i int, load valuing.Load) *searchcontext.Candidate {
 	node := &st.NewNodes[i]
 	first := &node.InstanceTypes[0]

@@ -8,13 +8,13 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 )
 
-// scouts try groups ahead of a search that refines, in parallel, each on its own copy of the search's trial. Most groups are tried without
+// scouts try groups ahead of a refining search, in parallel, each on its own copy of the search's trial. Most groups are tried without
 // success and change nothing: the search need not try them again. It reads the findings in the order in which it would have tried, and
-// tries promising groups itself, so that plans are the same with any number of scouts. A nil *scouts has no scouts.
+// tries promising groups itself, so that plans are the same with any number of scouts. A nil *scouts is empty.
 type scouts struct {
 	s    *Search
 	list []*scout
-	// done is what happened on the search's trial since scouts were sent last.
+	// done contains the changes of the search's trial since scouts were last sent.
 	done []change
 	// batches is open while scouts work; end makes them stop.
 	batches chan *batch
@@ -22,7 +22,8 @@ type scouts struct {
 	all     sync.WaitGroup
 }
 
-// scout tries groups on a trial of its own. What else decides what becomes of a group, it has from the search each time that it is sent.
+// scout tries groups on a trial of its own. Everything else that determines the result of a group it gets from the search each time it is
+// sent.
 type scout struct {
 	*removing.Trier
 	// lost means that its trial differs from the search's.
@@ -39,14 +40,14 @@ type batch struct {
 // ahead is a group that a scout tries early.
 type ahead struct {
 	groupToTry
-	// rest are the groups after it, for the case that it fails.
+	// rest contains the groups after it if it fails.
 	rest series
 	// in is its batch. found may be read once that is done; nil means that the search must try the group itself.
 	in    *batch
 	found *finding
 }
 
-// finding is why a group came to nothing, and what it took to find that.
+// finding is the reason why a group failed, and the effort of finding it.
 type finding struct {
 	why *decision.Block
 	removing.Effort
@@ -55,10 +56,10 @@ type finding struct {
 // change is a lasting change of a search's trial: a step, or, if order isn't nil, a new order of nodes.
 type change struct {
 	order []string
-	// conditions are those under which the removal was tried that became the step.
+	// conditions under which the removal was tried that became the step.
 	conditions removing.Conditions
 	removal    removing.Removal
-	// newNodes is how many new nodes the trial had afterwards.
+	// newNodes is the number of new nodes of the trial afterwards.
 	newNodes int
 }
 
@@ -141,7 +142,7 @@ func (c *scouts) note(d change) {
 	c.done = append(c.done, d)
 }
 
-// serve has the scout repeat what was done, and then try batches under the conditions of now until there are no more.
+// serve makes the scout repeat the changes, and then try batches under the present conditions until there are no more.
 func (o *scout) serve(ctx context.Context, todo []change, now removing.Conditions, batches <-chan *batch) {
 	for i := range todo {
 		if o.lost = o.lost || !o.follow(&todo[i]); o.lost {
@@ -152,7 +153,7 @@ func (o *scout) serve(ctx context.Context, todo []change, now removing.Condition
 	for b := range batches {
 		for _, a := range b.list {
 			if a.found = o.find(ctx, &a.groupToTry); a.found == nil {
-				break // what comes after a step is another question
+				break // what comes after a step is a different question
 			}
 		}
 		close(b.done)

@@ -32,10 +32,10 @@ type Search struct {
 	near     []drawnCandidate // scratch of drawGroup
 }
 
-// follow has the search proceed by the strategy.
+// follow sets the strategy of the search.
 func (s *Search) follow(st strategy) { s.strategy, s.Subsets = st, st.subsets }
 
-// better reports whether the search has come to more than the other: of the same worth, fewer pods that move are more.
+// better reports whether the search's result is better than the other's: of equal values, the one that moves fewer pods is better.
 func (s *Search) better(other *Search) bool {
 	return cmp.Or(cmp.Compare(s.value, other.value), cmp.Compare(other.pods(), s.pods())) > 0
 }
@@ -53,7 +53,7 @@ func (s *Search) run(ctx context.Context) error {
 	return s.consolidate(ctx)
 }
 
-// removeUnneeded takes what goes whatever else is decided.
+// removeUnneeded removes what goes in any case.
 func (s *Search) removeUnneeded(ctx context.Context) error {
 	if err := s.removeEmpty(ctx); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (s *Search) removeUnneeded(ctx context.Context) error {
 	return s.removeDrifted(ctx)
 }
 
-// consolidate does what saves money.
+// consolidate removes and replaces nodes to save money.
 func (s *Search) consolidate(ctx context.Context) error {
 	g := groups{s}
 	for _, part := range []struct {
@@ -75,7 +75,7 @@ func (s *Search) consolidate(ctx context.Context) error {
 		{len(s.Fleet.Ties) > 0, s.removeTied},
 		{true, s.removeSingly},
 		{true, s.replaceSingly},
-		{!s.Refining || !s.Many(), g.exchange}, // what few groups there are left in a large fleet the next plan finds
+		{!s.Refining || !s.Many(), g.exchange}, // in a large fleet, the next plan finds the few remaining groups
 	} {
 		if !part.wanted {
 			continue

@@ -14,7 +14,7 @@ type groupToTry struct {
 
 // series is a list of groups to try one after another. The next group depends on the search, but unsuccessful attempts don't change it.
 type series interface {
-	// next is the next group; taken says that the last one became a step.
+	// next returns the next group; taken means that the last one became a step.
 	next(s *Search, taken bool) (t groupToTry, more bool)
 	// clone copies the rest of the series.
 	clone() series

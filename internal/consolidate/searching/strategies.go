@@ -21,15 +21,15 @@ type strategy struct {
 	prepare func(context.Context, *Search) error
 }
 
-// usual is the strategy that looks at nodes by what they waste.
+// usual is the strategy that orders nodes by what they waste.
 func usual() strategy { return strategy{roomWeight: 1000} }
 
-// strategies are tried for each plan, and the best outcome kept.
+// strategies are tried for each plan, and the best result is kept.
 func strategies() []strategy {
 	return []strategy{{roomWeight: 1000, rebuild: true}, {roomWeight: 600}, {roomWeight: 0}, usual()}
 }
 
-// strategies are all that a plan of this context is searched with.
+// strategies returns all strategies for a plan of this context.
 func (p *Planner) strategies() []strategy {
 	list := strategies()
 	if p.thorough() {

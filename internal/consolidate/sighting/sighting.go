@@ -1,8 +1,9 @@
-// Package sighting answers one question: is this the same fleet as before, as far as plans go, and if not, which nodes have changed?
+// Package sighting answers one question: is this the same fleet as before, as far as plans are concerned, and if not, which nodes have
+// changed?
 //
-// Input are two surveys. A Sighting keeps what a plan depends on in a form that can be compared: objects that are the same are the same
-// pointers, and others are compared by what they say, less what every write changes, such as resource versions. Two sightings of a fleet in
-// which nothing has changed take a few comparisons for each node; each changed object takes as many as it has fields.
+// Input are two surveys. A Sighting keeps what a plan depends on in a comparable form: equal pointers mean equal objects, and other objects
+// are compared by content, without fields that change with every write, such as resource versions. Comparing two sightings of an unchanged
+// fleet takes a few steps for each node; each changed object takes one step per field.
 package sighting
 
 import (
@@ -102,7 +103,7 @@ func samePool(a, b planning.NodePool) bool {
 	return a.Object == b.Object || sameMeta(&a.Object.ObjectMeta, &b.Object.ObjectMeta) && Equal(a.Object.Spec, b.Object.Spec)
 }
 
-// sameMeta leaves out what changes with every write.
+// sameMeta ignores what changes with every write.
 func sameMeta(a, b *metav1.ObjectMeta) bool {
 	x, y := *a, *b
 	x.ResourceVersion, y.ResourceVersion, x.Generation, y.Generation, x.ManagedFields, y.ManagedFields = "", "", 0, 0, nil, nil

@@ -152,8 +152,8 @@ func (b *book) refuses(amount float64, now, at time.Time) *decision.Block {
 	return out
 }
 
-// concerned are the budgets that a node of the fleet draws on for a reason, and how much it draws on each. Many nodes share the list, so
-// it must not be changed; the amounts are valid until the next call.
+// concerned returns the budgets that a node of the fleet uses for a reason, and how much it uses of each. Many nodes share the list, so it
+// must not be changed; the amounts are valid until the next call.
 func (l *BudgetTracker) concerned(m *cluster.Machine, r decision.Reason) (list []*book, amounts []float64) {
 	if m.Node == nil || r.Forced() {
 		return nil, nil
@@ -290,7 +290,7 @@ func (l *BudgetTracker) Blocks(c *decision.Candidate, r decision.Reason) *decisi
 	return nil
 }
 
-// Uses is the present use of all budgets, pools first, in the order of the snapshot.
+// Uses returns the present use of all budgets, pools first, in the order of the snapshot.
 func (l *BudgetTracker) Uses() []decision.BudgetUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()

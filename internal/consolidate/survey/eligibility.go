@@ -22,7 +22,7 @@ const (
 	doNotConsolidateAnnotation = "karpenter.sh/do-not-consolidate"
 )
 
-// look makes the candidate of a node, or says what keeps it from being one: the first that applies.
+// look makes the candidate of a node, or returns the first reason why it is none.
 func (f *Fleet) look(m *cluster.Machine, n *planning.Node) (*decision.Candidate, *decision.Block) {
 	if why := f.notEligible(m); why != nil {
 		return nil, why
@@ -30,7 +30,7 @@ func (f *Fleet) look(m *cluster.Machine, n *planning.Node) (*decision.Candidate,
 	p := f.Pools[m.Pool]
 	podBlock := f.podBlock(m)
 	if podBlock != nil && m.Claim.Spec.TerminationGracePeriod == nil {
-		return nil, podBlock // drift may take a node with a grace period all the same
+		return nil, podBlock // drift may still remove a node with a grace period
 	}
 	c := &decision.Candidate{
 		Name: m.Name, Machine: m, Node: n, Pool: p.NodePool, PodBlock: podBlock,
@@ -217,7 +217,7 @@ func (f *Fleet) waits(c *decision.Candidate) *decision.Block {
 	return nil
 }
 
-// Eligible are the candidates that a method accepts, and what keeps the others from it, by name.
+// Eligible returns the candidates that a method accepts, and what keeps the others from it, by name.
 func (f *Fleet) Eligible(m decision.Method) (accepted []*decision.Candidate, refused map[string]*decision.Block) {
 	refused = map[string]*decision.Block{}
 	for _, c := range f.Candidates {

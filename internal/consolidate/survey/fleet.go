@@ -54,18 +54,18 @@ type Fleet struct {
 	plainBlocks map[decision.BlockCode]*decision.Block
 }
 
-// Pool is a NodePool as disruption sees it.
+// Pool is a NodePool for decisions about disruption.
 type Pool struct {
-	// NodePool is the snapshot's, its Key in full.
+	// NodePool is the snapshot's, with a complete Key.
 	*planning.NodePool
-	// Types of it with overlays applied, by name.
+	// Types of the pool with overlays applied, by name.
 	Types map[string]*cloudprovider.InstanceType
 	// Nodes are all of the pool's nodes, by name.
 	Nodes []*cluster.Machine
 }
 
-// Of looks at every node of the cluster. in.View has as many nodes as its snapshot. The error is a *planning.SnapshotError for a
-// snapshot that can't be compiled, or a *pods.BudgetError.
+// Of surveys every node of the cluster. in.View has as many nodes as its snapshot. The error is a *planning.SnapshotError for a snapshot
+// that can't be compiled, or a *pods.BudgetError.
 func Of(in Input) (*Fleet, error) {
 	snapshot := in.View.Snapshot
 	if in.Model == nil {

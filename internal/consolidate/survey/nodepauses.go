@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// Limits of the memory of commands that could not be carried out.
+// Limits of the memory of failed commands.
 const (
 	// failureKept is how long a failure counts after its pause has ended: another failure in that time makes a longer pause.
 	failureKept = 30 * time.Minute

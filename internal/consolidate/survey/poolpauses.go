@@ -64,7 +64,7 @@ func (b *BackOff) share(pool v1.PoolKey, level int, span time.Duration) time.Dur
 	return time.Duration(h.Sum64() % uint64(span))
 }
 
-// Succeeded records that a drift command of the pool was carried out: its failures are forgotten.
+// Succeeded records that a drift command of the pool succeeded: its failures are forgotten.
 func (b *BackOff) Succeeded(pool v1.PoolKey) {
 	if b == nil {
 		return

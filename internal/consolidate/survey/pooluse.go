@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// PoolUses is the present use of the pools' own budgets, by key. It does not count what was taken from this tracker: that is under way
+// PoolUses returns the present use of the pools' own budgets, by key. It does not count what was taken from this tracker: that is under way
 // only once its command has started.
 func (l *BudgetTracker) PoolUses() []decision.PoolUse {
 	l.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// ViewOf is a view of a snapshot that no live cluster is behind: see disruption.ViewOf.
+// ViewOf returns a view of a snapshot without a live cluster: see disruption.ViewOf.
 func ViewOf(s *planning.Snapshot) *cluster.View {
 	if s == nil {
 		s = &planning.Snapshot{}

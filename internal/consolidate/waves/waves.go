@@ -11,13 +11,13 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 )
 
-// Evictions are how many pods one PodDisruptionBudget has to let go, and how many it lets go at a time.
+// Evictions says how many pods of one PodDisruptionBudget must be evicted, and how many it allows at a time.
 type Evictions struct {
 	Budget        types.NamespacedName
 	Pods, Allowed int
 }
 
-// Times say how long a new node takes to be ready, and how long a pod takes once it has a place.
+// Times says how long a new node takes to be ready, and how long a pod takes once it has a place.
 type Times struct{ Launch, Ready time.Duration }
 
 // Drain is the least time until the pods of one PodDisruptionBudget are gone: the budget releases so many at a time, and each batch takes
@@ -30,13 +30,13 @@ func (t Times) Drain(pods, allowed int) time.Duration {
 // Planner makes waves.
 type Planner struct {
 	Times
-	// Evictions are what the pods of a node need of PodDisruptionBudgets, each budget once.
+	// Evictions returns the evictions that the pods of a node need, once for each PodDisruptionBudget.
 	Evictions func(node string) []Evictions
 }
 
 // Of orders the commands by value per disturbance, and groups them so that no drain waits for another of the same wave: a command joins the
-// first wave whose drains, with it, take no longer than each did alone. Commands are returned in the order of the waves. With inOrder it
-// keeps the order in which they are, and no command joins a wave before the last.
+// first wave whose drains then take no longer than each alone. Commands are returned in the order of the waves. With inOrder it keeps the
+// given order, and no command joins a wave before the last.
 func (p *Planner) Of(commands []*decision.Command, inOrder bool) ([]*decision.Command, []decision.Wave) {
 	order := slices.Clone(commands)
 	if !inOrder {
@@ -67,7 +67,7 @@ func (p *Planner) Of(commands []*decision.Command, inOrder bool) ([]*decision.Co
 	return list, out
 }
 
-// One is the wave of these commands.
+// One returns the wave of these commands.
 func (p *Planner) One(commands []*decision.Command) decision.Wave {
 	d := newDraft()
 	for _, cmd := range commands {
@@ -125,7 +125,7 @@ func (p *Planner) of(cmd *decision.Command, out []Evictions) []Evictions {
 	return out
 }
 
-// join adds the command, with the evictions that it needs, to the wave if no drain waits for another then.
+// join adds the command, with the evictions that it needs, to the wave if no drain then waits for another.
 func (p *Planner) join(d *draft, cmd *decision.Command, evictions []Evictions) bool {
 	limit := d.drain
 	for _, e := range evictions {
@@ -154,7 +154,7 @@ func (p *Planner) add(d *draft, cmd *decision.Command, evictions []Evictions) {
 	}
 }
 
-// wave is the draft as part of a plan.
+// wave converts the draft to a wave of a plan.
 func (p *Planner) wave(d *draft) decision.Wave {
 	w := decision.Wave{}
 	span := d.drain
