@@ -47,6 +47,7 @@ import (
 	scheduling_pods "github.com/drawknife/drawknife/scheduling/pods"
 	scheduling_redact "github.com/drawknife/drawknife/scheduling/redact"
 	scheduling_requests "github.com/drawknife/drawknife/scheduling/requests"
+	scheduling_spotrisk "github.com/drawknife/drawknife/scheduling/spotrisk"
 )
 
 func publicFunctions() map[string]any {
@@ -164,6 +165,7 @@ func publicFunctions() map[string]any {
 		"aws/api/v1beta1.GroupVersion":                      aws_api_v1beta1.GroupVersion,
 		"aws/catalog.BranchLimits":                          aws_catalog.BranchLimits,
 		"aws/catalog.Embedded":                              aws_catalog.Embedded,
+		"aws/catalog.EmbeddedAsSeen":                        aws_catalog.EmbeddedAsSeen,
 		"aws/catalog.EstimatedPrice":                        aws_catalog.EstimatedPrice,
 		"aws/catalog.EstimatedSource":                       aws_catalog.EstimatedSource,
 		"aws/catalog.FromDescription":                       aws_catalog.FromDescription,
@@ -491,6 +493,9 @@ func publicFunctions() map[string]any {
 		"scheduling/requests.Begin":                         scheduling_requests.Begin,
 		"scheduling/requests.Held":                          scheduling_requests.Held,
 		"scheduling/requests.With":                          scheduling_requests.With,
+		"scheduling/spotrisk.DefaultLoss":                   scheduling_spotrisk.DefaultLoss,
+		"scheduling/spotrisk.DefaultOptions":                scheduling_spotrisk.DefaultOptions,
+		"scheduling/spotrisk.New":                           scheduling_spotrisk.New,
 	}
 }
 
@@ -808,6 +813,7 @@ func publicTypes() map[string]reflect.Type {
 		"cloudprovider.InsufficientCapacityError":          reflect.TypeFor[cloudprovider.InsufficientCapacityError](),
 		"cloudprovider.Interruption":                       reflect.TypeFor[cloudprovider.Interruption](),
 		"cloudprovider.InterruptionKind":                   reflect.TypeFor[cloudprovider.InterruptionKind](),
+		"cloudprovider.InterruptionRate":                   reflect.TypeFor[cloudprovider.InterruptionRate](),
 		"cloudprovider.InterruptionSource":                 reflect.TypeFor[cloudprovider.InterruptionSource](),
 		"cloudprovider.NodeClaimNotFoundError":             reflect.TypeFor[cloudprovider.NodeClaimNotFoundError](),
 		"cloudprovider.NodeClassNotReadyError":             reflect.TypeFor[cloudprovider.NodeClassNotReadyError](),
@@ -1269,5 +1275,12 @@ func publicTypes() map[string]reflect.Type {
 		"scheduling/requests.Input":                        reflect.TypeFor[scheduling_requests.Input](),
 		"scheduling/requests.PlannedNodes":                 reflect.TypeFor[scheduling_requests.PlannedNodes](),
 		"scheduling/requests.Round":                        reflect.TypeFor[scheduling_requests.Round](),
+		"scheduling/spotrisk.Cost":                         reflect.TypeFor[scheduling_spotrisk.Cost](),
+		"scheduling/spotrisk.FileError":                    reflect.TypeFor[scheduling_spotrisk.FileError](),
+		"scheduling/spotrisk.Key":                          reflect.TypeFor[scheduling_spotrisk.Key](),
+		"scheduling/spotrisk.Loss":                         reflect.TypeFor[scheduling_spotrisk.Loss](),
+		"scheduling/spotrisk.Market":                       reflect.TypeFor[scheduling_spotrisk.Market](),
+		"scheduling/spotrisk.Options":                      reflect.TypeFor[scheduling_spotrisk.Options](),
+		"scheduling/spotrisk.TermsInput":                   reflect.TypeFor[scheduling_spotrisk.TermsInput](),
 	}
 }

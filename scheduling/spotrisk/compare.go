@@ -1,0 +1,42 @@
+package spotrisk
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Compare says why the chosen offering is expected to cost less than one whose price is lower: "m7g.2xlarge at $0.1200/h beats
+// c6gd.2xlarge at $0.0900/h: interrupted 4 times less often". It is empty where there is nothing to explain: the chosen one has the
+// lower price, or costs more in all.
+func (m *Market) Compare(chosen, other cloudprovider.Candidate, loss Loss, at time.Time) string {
+	if chosen.Type == nil || other.Type == nil || chosen.Offering == nil || other.Offering == nil {
+		return ""
+	}
+	a, b := m.Cost(chosen.Type, chosen.Offering, loss, at), m.Cost(other.Type, other.Offering, loss, at)
+	if a.Price <= b.Price || a.Total >= b.Total {
+		return ""
+	}
+	why := fmt.Sprintf("its price is expected to be $%.4f/h instead of $%.4f/h", b.ExpectedPrice, b.Price)
+	if b.Interruptions-a.Interruptions > (b.ExpectedPrice-b.Price)-(a.ExpectedPrice-a.Price) {
+		why = fmt.Sprintf("its interruptions cost $%.4f/h instead of $%.4f/h", b.Interruptions, a.Interruptions)
+		switch times := b.PerMonth / a.PerMonth; {
+		case a.PerMonth == 0:
+			why += ", and the other has none"
+		case times >= 1.5 && !math.IsInf(times, 0):
+			why += fmt.Sprintf(", it is interrupted %.2g times as often", times)
+		}
+	}
+	return fmt.Sprintf("%s at $%.4f/h beats %s at $%.4f/h: %s", named(chosen), a.Price, named(other), b.Price, why)
+}
+
+// named is the type with its zone, and with its capacity type unless that is spot.
+func named(c cloudprovider.Candidate) string {
+	name := c.Type.Name + " in " + c.Offering.Zone()
+	if kind := c.Offering.CapacityType(); kind != "spot" {
+		name += " " + kind
+	}
+	return name
+}

@@ -1,0 +1,120 @@
+package spotrisk
+
+import (
+	"math"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Cost is what a spot node costs, in USD per hour, and why.
+type Cost struct {
+	// Price of the offering now.
+	Price float64 `json:"price"`
+	// Level of the prices that were seen before; Price where none was.
+	Level float64 `json:"level"`
+	// ExpectedPrice while the node lives: between Price and Level.
+	ExpectedPrice float64 `json:"expectedPrice"`
+	// PerMonth is how many times a node would be interrupted in a month of 730 hours.
+	PerMonth float64 `json:"perMonth"`
+	// Refused is the share of launches for which no spot capacity is expected.
+	Refused float64 `json:"refused"`
+	// LossUSD is what one interruption costs, in USD.
+	LossUSD float64 `json:"lossUSD"`
+	// Interruptions are what they cost, per hour.
+	Interruptions float64 `json:"interruptions"`
+	// Total is ExpectedPrice and Interruptions.
+	Total float64 `json:"total"`
+}
+
+// Cost is what a node costs that is bought so at a time, when an interruption costs what the loss says. An offering that is not spot costs
+// its price. The type and the offering must be a catalog's.
+func (m *Market) Cost(t *cloudprovider.InstanceType, o *cloudprovider.Offering, loss Loss, at time.Time) Cost {
+	if t == nil || o == nil {
+		return Cost{}
+	}
+	c := Cost{Price: o.Price, Level: o.Price, ExpectedPrice: o.Price, Total: o.Price}
+	if o.CapacityType() != v1.CapacityTypeSpot {
+		return c
+	}
+	seen := m.seen(Key{t.Name, o.Zone()}, at)
+	if isPrice(seen.Level) {
+		c.Level = seen.Level
+		c.ExpectedPrice = c.Level + (c.Price-c.Level)*averageWeight(loss.NodeLife, m.options.ReturnHalfLife)
+	}
+	c.PerMonth = m.perMonth(seen, o.InterruptionRate)
+	c.Refused = m.refused(seen)
+	again := loss.Restart.Hours() + loss.LostWork.Hours()
+	c.LossUSD = again*c.ExpectedPrice + loss.PerNode + loss.PerCPU*t.Capacity.Cpu().AsApproximateFloat64() +
+		c.Refused*loss.Without.Hours()*max(onDemandPrice(t, o)-c.Price, 0)
+	c.Interruptions = c.PerMonth / Month.Hours() * c.LossUSD
+	c.Total = c.ExpectedPrice + c.Interruptions
+	return c
+}
+
+// seen is what the market knows, as it counts at the time.
+func (m *Market) seen(key Key, at time.Time) record {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.records[key]
+	if r == nil {
+		return record{}
+	}
+	now := *r
+	now.decayTo(at, m.options.HistoryHalfLife)
+	if isPrice(now.Price) {
+		now.Level = now.levelAt(at, m.options.LevelHalfLife)
+	}
+	if at.Sub(now.ScoreAt) > scoreLife {
+		now.Score = 0
+	}
+	return now
+}
+
+// scoreLife is how long a placement score is used.
+const scoreLife = 24 * time.Hour
+
+// perMonth is how many times a node is interrupted in a month: the rate of the offering, corrected by the market's own history as far as
+// there is one: the mean of a Gamma distribution, which the rate gives its mean and PriorInterruptions its shape, after counting interruptions
+// in the time that nodes ran.
+func (m *Market) perMonth(seen record, rate *cloudprovider.InterruptionRate) float64 {
+	share := m.options.UnknownRate
+	if rate != nil {
+		share = rate.Share()
+	}
+	perHour := max(-math.Log1p(-share)/Month.Hours(), minPerHour)
+	prior := m.options.PriorInterruptions
+	return (prior + seen.Interruptions) / (prior/perHour + seen.NodeHours) * Month.Hours()
+}
+
+// minPerHour is how often nodes are interrupted that never are: once in a thousand years, so that own history can correct it.
+const minPerHour = 1e-7
+
+// refused is the share of launches that find no capacity: what the placement score says, or a tenth, corrected by the market's own launches.
+func (m *Market) refused(seen record) float64 {
+	prior := 0.1
+	if seen.Score > 0 {
+		prior = float64(10-seen.Score) / 10
+	}
+	return (prior*m.options.PriorLaunches + seen.Refused) / (m.options.PriorLaunches + seen.Launches)
+}
+
+// averageWeight is how much of a deviation is left, on average, during a time in which it halves again and again.
+func averageWeight(during, halfLife time.Duration) float64 {
+	x := max(during, 0).Hours() / halfLife.Hours() * math.Ln2
+	if x < 1e-9 {
+		return 1
+	}
+	return -math.Expm1(-x) / x
+}
+
+// onDemandPrice is that of the type in the same zone; 0 where there is none.
+func onDemandPrice(t *cloudprovider.InstanceType, o *cloudprovider.Offering) float64 {
+	for i := range t.Offerings {
+		if other := &t.Offerings[i]; other.CapacityType() == v1.CapacityTypeOnDemand && other.Zone() == o.Zone() {
+			return other.Price
+		}
+	}
+	return 0
+}

@@ -1,0 +1,147 @@
+package spotrisk
+
+import (
+	"cmp"
+	"math"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Key names a spot market: an instance type in a zone.
+type Key struct {
+	InstanceType string `json:"instanceType"`
+	Zone         string `json:"zone"`
+}
+
+// Compare orders keys by instance type, then by zone.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(strings.Compare(k.InstanceType, o.InstanceType), strings.Compare(k.Zone, o.Zone))
+}
+
+// Market keeps what was seen of spot markets. What is older counts less. It is safe for concurrent use; New makes one.
+type Market struct {
+	options Options
+	mu      sync.Mutex
+	records map[Key]*record
+}
+
+// record is what was seen of one market. Its JSON is what Export writes.
+type record struct {
+	Key
+	// Price of the time PriceAt, and the Level of prices until then.
+	Price   float64   `json:"price,omitempty"`
+	PriceAt time.Time `json:"priceAt,omitzero"`
+	Level   float64   `json:"level,omitempty"`
+	// NodeHours, Interruptions, Launches and Refused as they counted at the time HistoryAt.
+	NodeHours     float64   `json:"nodeHours,omitempty"`
+	Interruptions float64   `json:"interruptions,omitempty"`
+	Launches      float64   `json:"launches,omitempty"`
+	Refused       float64   `json:"refused,omitempty"`
+	HistoryAt     time.Time `json:"historyAt,omitzero"`
+	// Score of placement at the time ScoreAt, from 1 to 10; 0 without one.
+	Score   int       `json:"score,omitempty"`
+	ScoreAt time.Time `json:"scoreAt,omitzero"`
+}
+
+// New makes a market of which nothing is known. The error is an *option.Error.
+func New(o Options) (*Market, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return &Market{options: o, records: map[Key]*record{}}, nil
+}
+
+// ObservePrice notes the price, in USD per hour, that holds from a time on. What is no price, or older than the last one, is ignored.
+func (m *Market) ObservePrice(key Key, at time.Time, usd float64) {
+	if !isPrice(usd) {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.record(key)
+	switch {
+	case r.PriceAt.IsZero():
+		r.Level = usd
+	case !at.After(r.PriceAt):
+		return
+	default:
+		r.Level = r.levelAt(at, m.options.LevelHalfLife)
+	}
+	r.Price, r.PriceAt = usd, at
+}
+
+// ObserveNodes notes for how long nodes ran up to a time: ten nodes for an hour are ten hours.
+func (m *Market) ObserveNodes(key Key, at time.Time, ran time.Duration) {
+	if ran > 0 {
+		m.count(key, at, func(r *record, weight float64) { r.NodeHours += weight * ran.Hours() })
+	}
+}
+
+// ObserveInterruption notes that a node was interrupted: reclaimed, not only recommended to be replaced.
+func (m *Market) ObserveInterruption(key Key, at time.Time) {
+	m.count(key, at, func(r *record, weight float64) { r.Interruptions += weight })
+}
+
+// ObserveLaunch notes a launch, and whether it was refused because there was no capacity.
+func (m *Market) ObserveLaunch(key Key, at time.Time, refused bool) {
+	m.count(key, at, func(r *record, weight float64) {
+		r.Launches += weight
+		if refused {
+			r.Refused += weight
+		}
+	})
+}
+
+// ObserveScore notes a placement score of EC2, from 1 to 10; others are ignored, as are scores that are older than the last one.
+func (m *Market) ObserveScore(key Key, at time.Time, score int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.record(key); score >= 1 && score <= 10 && !at.Before(r.ScoreAt) {
+		r.Score, r.ScoreAt = score, at
+	}
+}
+
+// count adds to a history, with the weight that something of that time has in it: late news counts as old.
+func (m *Market) count(key Key, at time.Time, add func(r *record, weight float64)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.record(key)
+	r.decayTo(at, m.options.HistoryHalfLife)
+	add(r, halved(r.HistoryAt.Sub(at), m.options.HistoryHalfLife))
+}
+
+func (m *Market) record(key Key) *record {
+	r := m.records[key]
+	if r == nil {
+		r = &record{Key: key}
+		m.records[key] = r
+	}
+	return r
+}
+
+// decayTo makes the history count as it does at the time; an earlier time changes nothing.
+func (r *record) decayTo(at time.Time, halfLife time.Duration) {
+	if r.HistoryAt.IsZero() {
+		r.HistoryAt = at
+	}
+	if !at.After(r.HistoryAt) {
+		return
+	}
+	weight := halved(at.Sub(r.HistoryAt), halfLife)
+	r.NodeHours, r.Interruptions, r.Launches, r.Refused = r.NodeHours*weight, r.Interruptions*weight, r.Launches*weight, r.Refused*weight
+	r.HistoryAt = at
+}
+
+// levelAt is the level when the last price has held until a time.
+func (r *record) levelAt(at time.Time, halfLife time.Duration) float64 {
+	weight := halved(at.Sub(r.PriceAt), halfLife)
+	return weight*r.Level + (1-weight)*r.Price
+}
+
+// halved is what is left of 1 after a time.
+func halved(after, halfLife time.Duration) float64 {
+	return math.Exp2(-max(after, 0).Hours() / halfLife.Hours())
+}
+
+func isPrice(usd float64) bool { return usd > 0 && !math.IsInf(usd, 0) }

@@ -1,0 +1,77 @@
+package spotrisk
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Names of the terms, before the NodePools that they are for.
+const (
+	// LevelTerm adds what the expected price is above the price now, or below it.
+	LevelTerm = "spot price level"
+	// InterruptionsTerm adds what interruptions are expected to cost.
+	InterruptionsTerm = "spot interruptions"
+)
+
+// TermsInput says what terms are for.
+type TermsInput struct {
+	// Time of the snapshot.
+	Time time.Time
+	// Types of the NodePools.
+	Types []*cloudprovider.InstanceType
+	// NodePools that the terms apply to, as CostSelector has them; empty for all.
+	NodePools []string
+	// Loss is what an interruption of their nodes costs.
+	Loss Loss
+}
+
+// Terms are the terms of the cost model with which all planners count the expected cost of spot nodes instead of their price: for the
+// choice of nodes, consolidation, prices in plans and the lower bound. Put them before commitments and fees. An offering whose price
+// does not change is not in them. Amounts are whole millionths of a USD, so that what hardly changes leaves a model as it is.
+func (m *Market) Terms(in TermsInput) []planning.CostTerm {
+	suffix := ""
+	if len(in.NodePools) > 0 {
+		suffix = " of " + strings.Join(in.NodePools, ", ")
+	}
+	costs := map[*cloudprovider.Offering]Cost{}
+	cost := func(t *cloudprovider.InstanceType, o *cloudprovider.Offering) Cost {
+		c, ok := costs[o]
+		if !ok {
+			c = m.Cost(t, o, in.Loss, in.Time)
+			costs[o] = c
+		}
+		return c
+	}
+	level := planning.Tabulate(LevelTerm+suffix, m.levelSource(), in.Types, func(t *cloudprovider.InstanceType, o *cloudprovider.Offering) float64 {
+		c := cost(t, o)
+		return rounded(c.ExpectedPrice - c.Price)
+	})
+	interruptions := planning.Tabulate(InterruptionsTerm+suffix, m.interruptionsSource(), in.Types, func(t *cloudprovider.InstanceType, o *cloudprovider.Offering) float64 {
+		return rounded(cost(t, o).Interruptions)
+	})
+	var out []planning.CostTerm
+	for _, term := range []planning.CostTerm{level, interruptions} {
+		if term.Where.NodePools = in.NodePools; len(term.Offerings) > 0 {
+			out = append(out, term)
+		}
+	}
+	return out
+}
+
+func rounded(usd float64) float64 { return math.Round(usd*1e6) / 1e6 }
+
+func (m *Market) levelSource() string {
+	return fmt.Sprintf("prices seen, half of a price's weight gone after %s; estimate: half of the way back in %s",
+		hours(m.options.LevelHalfLife), hours(m.options.ReturnHalfLife))
+}
+
+func (m *Market) interruptionsSource() string {
+	return fmt.Sprintf("interruption rates of the offerings, else %g%% a month; own history of nodes", m.options.UnknownRate*100)
+}
+
+func hours(d time.Duration) string { return fmt.Sprintf("%g h", d.Hours()) }
