@@ -2,6 +2,7 @@ package podgroups
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,21 +15,92 @@ func (n *Named) Described(object *Object) bool {
 	return ok
 }
 
-// Gang is the group with these members, in any order. False if there is nothing to plan together: any number of the pods may be placed,
-// wherever.
-func (n *Named) Gang(object *Object, members []planning.PodKey) (planning.Gang, bool) {
+// Member is a pod of a group, and its task there, if the group has tasks.
+type Member struct {
+	planning.PodKey
+	Task string
+}
+
+// Part is a group of pods, which may be placed with others.
+type Part struct {
+	Key  Key
+	gang planning.Gang
+	// parent is the CompositePodGroup that it is of; empty for none.
+	parent string
+	// free: any number of the pods may be placed, wherever.
+	free bool
+}
+
+// Part is the group with these members, in any order. False if there is nothing to plan together.
+func (n *Named) Part(object *Object, members []Member) (Part, bool) {
 	t, ok := n.termsOf(object)
-	if !ok || t.minimum == 1 && len(t.topology) == 0 {
-		return planning.Gang{}, false
+	if !ok {
+		return Part{}, false
+	}
+	out := Part{Key: n.Group, free: t.minimum == 1 && len(t.topology) == 0 && len(t.tasks) == 0}
+	if n.Object.Kind == PodGroup && object.Spec.ParentCompositePodGroupName != nil {
+		out.parent = *object.Spec.ParentCompositePodGroupName
+	}
+	if out.free && out.parent == "" {
+		return Part{}, false
 	}
 	members = slices.Clone(members)
-	slices.SortFunc(members, func(x, y planning.PodKey) int {
-		return cmp.Or(cmp.Compare(len(x.Name), len(y.Name)), cmp.Compare(x.Name, y.Name))
-	})
-	return planning.Gang{
-		Namespace: n.Group.Namespace, Name: n.Group.Name, Source: t.source, Members: members, Minimum: t.minimum, Priority: t.priority, Topology: t.topology,
+	slices.SortFunc(members, func(x, y Member) int { return compareNames(x.PodKey, y.PodKey) })
+	keys, minimum := t.inTasks(members)
+	out.gang = planning.Gang{
+		Namespace: n.Group.Namespace, Name: n.Group.Name, Source: t.source, Members: keys, Minimum: minimum, Priority: t.priority, Topology: t.topology,
 		DisruptionMode: t.mode,
-	}, true
+	}
+	return out, true
+}
+
+// compareNames orders pods of one group: "web-2" before "web-10".
+func compareNames(x, y planning.PodKey) int {
+	return cmp.Or(cmp.Compare(len(x.Name), len(y.Name)), cmp.Compare(x.Name, y.Name))
+}
+
+// inTasks are the members in the order in which they count towards the minimum, and that: first as many of each task as the group needs.
+func (t *terms) inTasks(members []Member) ([]planning.PodKey, int) {
+	var shares []share
+	for _, task := range slices.Sorted(maps.Keys(t.tasks)) {
+		s := share{need: int(t.tasks[task])}
+		for _, m := range members {
+			if m.Task == task {
+				s.members = append(s.members, m.PodKey)
+			}
+		}
+		shares = append(shares, s)
+	}
+	var rest share
+	for _, m := range members {
+		if _, known := t.tasks[m.Task]; !known {
+			rest.members = append(rest.members, m.PodKey)
+		}
+	}
+	keys, need := together(append(shares, rest))
+	return keys, max(need, t.minimum)
+}
+
+// share is pods of which so many are needed, whatever there is of others.
+type share struct {
+	members []planning.PodKey
+	need    int
+}
+
+// together are the members of all shares, first those that are needed, and how many are needed: more than there are, if some share lacks some.
+func together(shares []share) (keys []planning.PodKey, need int) {
+	lack := 0
+	for _, s := range shares {
+		n := min(s.need, len(s.members))
+		keys, need, lack = append(keys, s.members[:n]...), need+s.need, lack+s.need-n
+	}
+	for _, s := range shares {
+		keys = append(keys, s.members[min(s.need, len(s.members)):]...)
+	}
+	if lack > 0 {
+		need = max(need, len(keys)+lack)
+	}
+	return keys, need
 }
 
 // Compare orders groups by namespace and name.

@@ -17,6 +17,7 @@ const (
 	// Volcano: volcano.sh/apis, scheduling/v1beta1 KubeGroupNameAnnotationKey and VolcanoGroupNameAnnotationKey.
 	annotationKubeGroup    = "scheduling.k8s.io/group-name"
 	annotationVolcanoGroup = "scheduling.volcano.sh/group-name"
+	annotationVolcanoTask  = "volcano.sh/task-spec"
 	// Kueue: "Run a group of plain Pods" and "Topology Aware Scheduling" of its documentation.
 	labelKueueGroup         = "kueue.x-k8s.io/pod-group-name"
 	annotationKueueTotal    = "kueue.x-k8s.io/pod-group-total-count"
@@ -43,6 +44,8 @@ type Named struct {
 	Object Key
 	// part is the pod group within a Workload.
 	part string
+	// Task of the pod within the group; only Volcano has tasks.
+	Task string
 	// terms of a group without an object.
 	terms terms
 }
@@ -54,6 +57,8 @@ type terms struct {
 	priority *int32
 	topology []planning.GangTopology
 	mode     planning.GangDisruptionMode
+	// tasks are how many pods of each task are needed; nil for a group without tasks.
+	tasks map[string]int64
 }
 
 // Named lists the groups that the pod names: it is of the first that is described.
@@ -73,7 +78,11 @@ func (r *Reader) NamedIn(pod *corev1.Pod, schedulingGroup string) []Named {
 		return out
 	}
 	out = byObject(out, CoschedulingPodGroup, pod, cmp.Or(pod.Labels[labelPodGroup], pod.Labels[labelPodGroupOld]))
+	volcano := len(out)
 	out = byObject(out, VolcanoPodGroup, pod, cmp.Or(pod.Annotations[annotationKubeGroup], pod.Annotations[annotationVolcanoGroup]))
+	for i := volcano; i < len(out); i++ {
+		out[i].Task = pod.Annotations[annotationVolcanoTask]
+	}
 	if named, ok := ofKueue(pod); ok {
 		return append(out, named)
 	}
@@ -173,6 +182,9 @@ func (n *Named) termsOf(o *Object) (terms, bool) {
 		return terms{}, false
 	}
 	t := terms{source: "PodGroup " + name, minimum: max(int(o.Spec.MinMember), minimumOf(o.Spec.SchedulingPolicy)), priority: o.Spec.Priority}
+	if n.Object.Kind == VolcanoPodGroup && len(o.Spec.MinTaskMember) > 0 {
+		t.tasks = o.Spec.MinTaskMember
+	}
 	if o.Kind == PodGroup && (o.Spec.DisruptionMode == nil || o.Spec.DisruptionMode.All == nil) {
 		t.mode = planning.GangDisruptedSingly // the API's default
 	}

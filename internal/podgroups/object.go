@@ -15,6 +15,7 @@ type Kind string
 const (
 	PodGroup             Kind = "PodGroup.scheduling.k8s.io"
 	Workload             Kind = "Workload.scheduling.k8s.io"
+	CompositePodGroup    Kind = "CompositePodGroup.scheduling.k8s.io"
 	CoschedulingPodGroup Kind = "PodGroup.scheduling.x-k8s.io"
 	VolcanoPodGroup      Kind = "PodGroup.scheduling.volcano.sh"
 	Kueue                Kind = "kueue"
@@ -28,7 +29,7 @@ func KindOf(group, kind string) Kind {
 		group = "scheduling.x-k8s.io"
 	}
 	switch k := Kind(kind + "." + group); k {
-	case PodGroup, Workload, CoschedulingPodGroup, VolcanoPodGroup:
+	case PodGroup, Workload, CompositePodGroup, CoschedulingPodGroup, VolcanoPodGroup:
 		return k
 	}
 	return ""
@@ -62,11 +63,13 @@ type Spec struct {
 	DisruptionMode *struct {
 		All *struct{} `json:"all"`
 	} `json:"disruptionMode"`
-	// PriorityClassName and ParentCompositePodGroupName are for who knows these objects.
-	PriorityClassName           string  `json:"priorityClassName"`
+	// PriorityClassName is for who knows these objects.
+	PriorityClassName string `json:"priorityClassName"`
+	// ParentCompositePodGroupName is that of PodGroups and CompositePodGroups.
 	ParentCompositePodGroupName *string `json:"parentCompositePodGroupName"`
-	// MinMember is that of coscheduling and Volcano.
-	MinMember int64 `json:"minMember"`
+	// MinMember is that of coscheduling and Volcano, MinTaskMember that of Volcano, by task.
+	MinMember     int64            `json:"minMember"`
+	MinTaskMember map[string]int64 `json:"minTaskMember"`
 	// PodGroups are those of a Workload of v1alpha1.
 	PodGroups []struct {
 		Name   string  `json:"name"`
@@ -78,7 +81,27 @@ type Spec struct {
 type Policy struct {
 	Gang *struct {
 		MinCount int64 `json:"minCount"`
+		// MinGroupCount is that of a CompositePodGroup.
+		MinGroupCount int64 `json:"minGroupCount"`
 	} `json:"gang"`
+}
+
+// Counts are the numbers of pods and groups that the object says, by field: each is from 0 to what the reader allows.
+func (o *Object) Counts() map[string]int64 {
+	out := map[string]int64{"spec.minMember": o.Spec.MinMember}
+	for task, n := range o.Spec.MinTaskMember {
+		out["spec.minTaskMember["+task+"]"] = n
+	}
+	if p := o.Spec.SchedulingPolicy; p != nil && p.Gang != nil {
+		out["spec.schedulingPolicy.gang.minCount"] = p.Gang.MinCount
+		out["spec.schedulingPolicy.gang.minGroupCount"] = p.Gang.MinGroupCount
+	}
+	for i := range o.Spec.PodGroups {
+		if p := o.Spec.PodGroups[i].Policy; p != nil && p.Gang != nil {
+			out[fmt.Sprintf("spec.podGroups[%d].policy.gang.minCount", i)] = p.Gang.MinCount
+		}
+	}
+	return out
 }
 
 const (
@@ -123,16 +146,7 @@ func Read(kind Kind, fields map[string]any) (*Object, error) {
 
 // check finds the first field that a gang can't have; no rule if there is none.
 func (o *Object) check() (field, rule string) {
-	counts := map[string]int64{"spec.minMember": o.Spec.MinMember}
-	if p := o.Spec.SchedulingPolicy; p != nil && p.Gang != nil {
-		counts["spec.schedulingPolicy.gang.minCount"] = p.Gang.MinCount
-	}
-	for i := range o.Spec.PodGroups {
-		if p := o.Spec.PodGroups[i].Policy; p != nil && p.Gang != nil {
-			counts[fmt.Sprintf("spec.podGroups[%d].policy.gang.minCount", i)] = p.Gang.MinCount
-		}
-	}
-	for path, n := range counts {
+	for path, n := range o.Counts() {
 		if (n < 0 || n > mostPods) && (field == "" || path < field) {
 			field, rule = path, fmt.Sprintf("must be a whole number from 0 to %d", mostPods)
 		}

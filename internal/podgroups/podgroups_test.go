@@ -100,9 +100,9 @@ func TestDisruptionMode(t *testing.T) {
 			t.Fatal(err)
 		}
 		key := Key{tt.kind, "ns", "g"}
-		gang, ok := (&Named{Group: key, Object: key}).Gang(object, []planning.PodKey{planning.KeyOf(pod)})
-		if !ok || gang.DisruptionMode != tt.want {
-			t.Errorf("%s with %v: %+v", tt.kind, tt.mode, gang)
+		part, ok := (&Named{Group: key, Object: key}).Part(object, []Member{{PodKey: planning.KeyOf(pod)}})
+		if gangs, _, _ := Gangs([]Part{part}, func(Key) *Object { return nil }); !ok || len(gangs) != 1 || gangs[0].DisruptionMode != tt.want {
+			t.Errorf("%s with %v: %+v", tt.kind, tt.mode, gangs)
 		}
 	}
 }

@@ -20,15 +20,12 @@ type groups struct {
 	// of is the group that a pod is of, members the other way round.
 	of      map[types.NamespacedName]podgroups.Key
 	members map[podgroups.Key]map[types.NamespacedName]struct{}
-	// touched are the groups to be looked at again; list has the others as gangs.
+	// touched are the groups to be looked at again; list has the others.
 	touched map[podgroups.Key]struct{}
-	list    *sortedList[podgroups.Key, keyedGang]
-	made    []scheduling.Gang
-}
-
-type keyedGang struct {
-	key  podgroups.Key
-	gang scheduling.Gang
+	list    *sortedList[podgroups.Key, podgroups.Part]
+	// composed says that a CompositePodGroup has changed.
+	composed bool
+	made     []scheduling.Gang
 }
 
 func newGroups(inferred bool) *groups {
@@ -37,7 +34,7 @@ func newGroups(inferred bool) *groups {
 		named: make(map[types.NamespacedName][]podgroups.Named), naming: make(map[podgroups.Key]map[types.NamespacedName]struct{}),
 		of: make(map[types.NamespacedName]podgroups.Key), members: make(map[podgroups.Key]map[types.NamespacedName]struct{}),
 		touched: make(map[podgroups.Key]struct{}),
-		list:    newSortedList(func(k keyedGang) podgroups.Key { return k.key }, podgroups.Compare),
+		list:    newSortedList(func(p podgroups.Part) podgroups.Key { return p.Key }, podgroups.Compare),
 	}
 	for _, kind := range groupKinds() {
 		g.objects[kind] = newStore[*podgroups.Object]()
@@ -73,6 +70,7 @@ func (s *State) applyGroup(raw *unstructured.Unstructured, e *Event) {
 
 // described has the pods looked at again that name the object, since it came, went or changed.
 func (g *groups) described(object podgroups.Key) {
+	g.composed = g.composed || object.Kind == podgroups.CompositePodGroup
 	for pod := range g.naming[object] {
 		g.sort(pod)
 		if of, ok := g.of[pod]; ok {
@@ -144,46 +142,48 @@ func (g *groups) object(key podgroups.Key) *podgroups.Object {
 
 // gangs are those of the snapshot, the same slice while none has changed.
 func (g *groups) gangs() []scheduling.Gang {
-	if len(g.touched) == 0 {
+	if len(g.touched) == 0 && !g.composed {
 		return g.made
 	}
 	for key := range g.touched {
-		if gang, ok := g.gangOf(key); ok {
-			g.list.set(keyedGang{key, gang})
+		if part, ok := g.partOf(key); ok {
+			g.list.set(part)
 		} else {
 			g.list.remove(key)
 		}
 	}
 	clear(g.touched)
-	list := g.list.values()
-	g.made = make([]scheduling.Gang, len(list))
-	taken := make(map[scheduling.GangKey]bool, len(list))
-	for i, k := range list {
-		g.made[i] = k.gang
-		g.made[i].Name = podgroups.Distinct(k.key.Kind, k.gang.Key(), taken)
-	}
-	if len(list) == 0 {
-		g.made = nil
-	}
+	g.composed = false
+	g.made, _, _ = podgroups.Gangs(g.list.values(), g.object)
 	return g.made
 }
 
-// gangOf is the group as a gang. What pods say of it is what the first of them says.
-func (g *groups) gangOf(key podgroups.Key) (scheduling.Gang, bool) {
-	var members []scheduling.PodKey
+// partOf is the group with its members. What pods say of it is what the first of them says.
+func (g *groups) partOf(key podgroups.Key) (podgroups.Part, bool) {
+	var members []podgroups.Member
 	var first types.NamespacedName
 	for pod := range g.members[key] {
 		if len(members) == 0 || compareKeys(pod, first) < 0 {
 			first = pod
 		}
-		members = append(members, scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name})
+		members = append(members, podgroups.Member{PodKey: scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}, Task: g.taskOf(pod, key)})
 	}
 	for i := range g.named[first] {
 		if n := &g.named[first][i]; n.Group == key && len(members) > 0 {
-			return n.Gang(g.object(n.Object), members)
+			return n.Part(g.object(n.Object), members)
 		}
 	}
-	return scheduling.Gang{}, false
+	return podgroups.Part{}, false
+}
+
+// taskOf is the pod's task in the group.
+func (g *groups) taskOf(pod types.NamespacedName, key podgroups.Key) string {
+	for i := range g.named[pod] {
+		if n := &g.named[pod][i]; n.Group == key {
+			return n.Task
+		}
+	}
+	return ""
 }
 
 func addTo(all map[podgroups.Key]map[types.NamespacedName]struct{}, key podgroups.Key, pod types.NamespacedName) {

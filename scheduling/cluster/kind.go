@@ -49,6 +49,7 @@ const (
 	// newer than the API library, or not of Kubernetes. State does not wait for them unless Options.Kinds says so.
 	KindPodGroup             Kind = "PodGroup"                       // of scheduling.k8s.io
 	KindWorkload             Kind = "Workload"                       // of scheduling.k8s.io
+	KindCompositePodGroup    Kind = "CompositePodGroup"              // of scheduling.k8s.io
 	KindCoschedulingPodGroup Kind = "PodGroup.scheduling.x-k8s.io"   // of the scheduler plugin coscheduling
 	KindVolcanoPodGroup      Kind = "PodGroup.scheduling.volcano.sh" // of Volcano
 )
@@ -121,7 +122,7 @@ func groupKindOf(object *unstructured.Unstructured) Kind {
 // groupKinds are the kinds that make gangs.
 func groupKinds() map[Kind]podgroups.Kind {
 	return map[Kind]podgroups.Kind{
-		KindPodGroup: podgroups.PodGroup, KindWorkload: podgroups.Workload,
+		KindPodGroup: podgroups.PodGroup, KindWorkload: podgroups.Workload, KindCompositePodGroup: podgroups.CompositePodGroup,
 		KindCoschedulingPodGroup: podgroups.CoschedulingPodGroup, KindVolcanoPodGroup: podgroups.VolcanoPodGroup,
 	}
 }
@@ -132,7 +133,7 @@ func allKinds() []Kind {
 		KindPersistentVolumeClaim, KindStorageClass, KindCSINode, KindVolumeAttachment, KindResourceClaim, KindResourceClaimTemplate,
 		KindDeviceClass, KindResourceSlice, KindNamespace, KindPodDisruptionBudget, KindService,
 		KindReplicaSet, KindStatefulSet, KindReplicationController,
-		KindPodGroup, KindWorkload, KindCoschedulingPodGroup, KindVolcanoPodGroup,
+		KindPodGroup, KindWorkload, KindCompositePodGroup, KindCoschedulingPodGroup, KindVolcanoPodGroup,
 	}
 }
 

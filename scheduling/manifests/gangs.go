@@ -15,7 +15,7 @@ import (
 func (l *loader) gangs(s *scheduling.Snapshot) []scheduling.Gang {
 	b := &gangReader{
 		l: l, reader: podgroups.NewReader(l.opts.InferGangs), known: map[podgroups.Key]*podgroups.Object{},
-		first: map[podgroups.Key]podgroups.Named{}, members: map[podgroups.Key][]scheduling.PodKey{},
+		first: map[podgroups.Key]podgroups.Named{}, members: map[podgroups.Key][]podgroups.Member{},
 	}
 	for _, e := range l.objects.podGroups {
 		o := e.object
@@ -53,7 +53,7 @@ type gangReader struct {
 	known  map[podgroups.Key]*podgroups.Object
 	// first is what the first member says of each group.
 	first   map[podgroups.Key]podgroups.Named
-	members map[podgroups.Key][]scheduling.PodKey
+	members map[podgroups.Key][]podgroups.Member
 }
 
 // add makes the pod a member of the first group that it names.
@@ -70,7 +70,7 @@ func (b *gangReader) add(pod *corev1.Pod) {
 		if _, known := b.first[named.Group]; !known {
 			b.first[named.Group] = named
 		}
-		b.members[named.Group] = append(b.members[named.Group], scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name})
+		b.members[named.Group] = append(b.members[named.Group], podgroups.Member{PodKey: scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}, Task: named.Task})
 		return
 	}
 }
@@ -89,14 +89,24 @@ func (b *gangReader) gangs() []scheduling.Gang {
 		keys = append(keys, key)
 	}
 	slices.SortFunc(keys, podgroups.Compare)
-	var out []scheduling.Gang
-	taken := map[scheduling.GangKey]bool{}
+	var parts []podgroups.Part
 	for _, key := range keys {
 		named := b.first[key]
-		if g, ok := named.Gang(b.known[named.Object], b.members[key]); ok {
-			g.Name = podgroups.Distinct(key.Kind, g.Key(), taken)
-			out = append(out, g)
+		if p, ok := named.Part(b.known[named.Object], b.members[key]); ok {
+			parts = append(parts, p)
 		}
 	}
-	return out
+	gangs, apart, missing := podgroups.Gangs(parts, func(key podgroups.Key) *podgroups.Object { return b.known[key] })
+	for _, key := range apart {
+		b.warn(key, "its groups have topology constraints of their own: each is planned by itself")
+	}
+	for _, key := range missing {
+		b.warn(key, "it is not in the input: each of its groups is planned by itself")
+	}
+	return gangs
+}
+
+// warn says something of a CompositePodGroup.
+func (b *gangReader) warn(key podgroups.Key, message string) {
+	b.l.warn(origin{}, remark{code: WarningPodGroup, kind: kindCompositePodGroup, name: key.Namespace + "/" + key.Name, message: message})
 }

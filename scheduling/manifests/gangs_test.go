@@ -81,6 +81,8 @@ func TestPodGroupsAreChecked(t *testing.T) {
 		{head + "spec: {schedulingPolicy: {gang: {minCount: three}}}\n", "minCount"},
 		{"apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: g}\nspec: {minMember: -2}\n", "spec.minMember"},
 		{"apiVersion: scheduling.k8s.io/v1alpha1\nkind: Workload\nmetadata: {name: w}\nspec: {podGroups: [{name: a, policy: {gang: {minCount: -2}}}]}\n", "spec.podGroups[0].policy.gang.minCount"},
+		{"apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: g}\nspec: {minTaskMember: {worker: -2}}\n", "spec.minTaskMember[worker]"},
+		{"apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\nmetadata: {name: g}\nspec: {schedulingPolicy: {gang: {minGroupCount: -2}}}\n", "spec.schedulingPolicy.gang.minGroupCount"},
 		{head + "spec: {schedulingConstraints: {topology: [{key: a b}]}}\n", "spec.schedulingConstraints.topology[0].key"},
 		{head + "spec: {schedulingConstraints: {topology: [{key: a}, {key: a}]}}\n", "spec.schedulingConstraints.topology[1].key"},
 		{head + "spec: {schedulingConstraints: {topology: [" + strings.Repeat("{key: a},", 9) + "]}}\n", "at most 8 entries"},
@@ -89,6 +91,23 @@ func TestPodGroupsAreChecked(t *testing.T) {
 		_, err := Load([]Source{{Name: "in", Data: []byte(c.text)}}, Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s\ngives %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+// What can't be planned as one is said.
+func TestGroupsOfGroupsThatAreTakenApart(t *testing.T) {
+	const group = "---\napiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: g}\nspec: {parentCompositePodGroupName: c, schedulingPolicy: {gang: {minCount: 2}}, schedulingConstraints: {topology: [{key: rack}]}}\n" +
+		"---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {schedulingGroup: {podGroupName: g}, containers: [{name: x}]}\n"
+	const parent = "apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\nmetadata: {name: c}\nspec: {schedulingPolicy: {gang: {minGroupCount: 1}}}\n"
+	for text, want := range map[string]string{
+		group:          "it is not in the input: each of its groups is planned by itself",
+		parent + group: "its groups have topology constraints of their own: each is planned by itself",
+	} {
+		result := load(t, text)
+		wantGangs(t, result, []scheduling.Gang{{Name: "g", Minimum: 2, Topology: []scheduling.GangTopology{{Key: "rack"}}}})
+		if len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0].String(), want) {
+			t.Errorf("%v, want %q", result.Warnings, want)
 		}
 	}
 }

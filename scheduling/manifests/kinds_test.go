@@ -178,8 +178,12 @@ func kindCases() map[string]struct {
 			func(r *Result) bool { return r.Snapshot.Gangs[0].Name == "a-g" && r.Snapshot.Gangs[0].Minimum == 3 },
 		},
 		"CompositePodGroup": {
-			"apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\n" + meta + "spec: {schedulingPolicy: {gang: {minGroupCount: 2}}}\n",
-			func(r *Result) bool { return r.Warnings[0].Code == WarningPodGroup },
+			"apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\n" + meta + "spec: {schedulingPolicy: {gang: {minGroupCount: 2}}}\n" +
+				"---\napiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: part}\nspec: {parentCompositePodGroupName: a, schedulingPolicy: {basic: {}}}\n" +
+				"---\napiVersion: v1\nkind: Pod\n" + meta + "spec: {schedulingGroup: {podGroupName: part}, containers: [{name: x}]}\n",
+			func(r *Result) bool {
+				return r.Snapshot.Gangs[0].Name == "a" && r.Snapshot.Gangs[0].Minimum == 2 && len(r.Warnings) == 0
+			},
 		},
 		"Provisioner": {
 			oldPool,

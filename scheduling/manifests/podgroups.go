@@ -3,6 +3,8 @@ package manifests
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -29,7 +31,7 @@ const (
 	kindCompositePodGroup = "CompositePodGroup"
 )
 
-// podGroup is an object of these kinds, or a CompositePodGroup, of which nothing but its parts is read.
+// podGroup is an object of these kinds.
 type podGroup struct {
 	metav1.TypeMeta `json:",inline"`
 	podgroups.Object
@@ -67,18 +69,10 @@ func decodePodGroup(l *loader, d document) {
 		return
 	}
 	name := objectName(d.groupKind.kind, qualifiedName(object))
-	check := func(path string, n int64) {
-		if n < 0 || n > int64(l.limits.Replicas) {
+	counts := object.Counts()
+	for _, path := range slices.Sorted(maps.Keys(counts)) {
+		if n := counts[path]; n < 0 || n > int64(l.limits.Replicas) {
 			l.problem(d.origin, ProblemInvalid, name, path, fmt.Sprintf("must be a whole number from 0 to %d", l.limits.Replicas))
-		}
-	}
-	check("spec.minMember", object.Spec.MinMember)
-	if p := object.Spec.SchedulingPolicy; p != nil && p.Gang != nil {
-		check("spec.schedulingPolicy.gang.minCount", p.Gang.MinCount)
-	}
-	for i := range object.Spec.PodGroups {
-		if p := object.Spec.PodGroups[i].Policy; p != nil && p.Gang != nil {
-			check(fmt.Sprintf("spec.podGroups[%d].policy.gang.minCount", i), p.Gang.MinCount)
 		}
 	}
 	if c := object.Spec.SchedulingConstraints; c != nil {
@@ -95,12 +89,6 @@ func decodePodGroup(l *loader, d document) {
 			}
 			seen[t.Key] = true
 		}
-	}
-	if d.groupKind.kind == kindCompositePodGroup || object.Spec.ParentCompositePodGroupName != nil {
-		l.warn(d.origin, remark{
-			code: WarningPodGroup, kind: d.groupKind.kind, name: qualifiedName(object),
-			message: "groups of pod groups are not read: each PodGroup is planned by itself",
-		})
 	}
 	l.objects.podGroups = append(l.objects.podGroups, entry[*podGroup]{object: object, origin: d.origin})
 }

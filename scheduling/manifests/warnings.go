@@ -70,7 +70,7 @@ const (
 	WarningCronJob WarningCode = "CronJob"
 	// WarningToolFile: a file belongs to Kustomize or Helm and holds no objects; Options.Strict refuses it.
 	WarningToolFile WarningCode = "ToolFile"
-	// WarningPodGroup: a pod names a PodGroup or Workload that is not in the input, or groups of pod groups are taken apart.
+	// WarningPodGroup: a pod names a PodGroup or Workload that is not in the input, or groups of a CompositePodGroup are planned by themselves.
 	WarningPodGroup WarningCode = "PodGroup"
 	// WarningTooMany: there were more warnings than are kept.
 	WarningTooMany WarningCode = "TooManyWarnings"

@@ -27,6 +27,7 @@ func groupKinds() []groupKind {
 		{cluster.KindPodGroup, schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}, ""},
 		// Later Workloads say nothing of pods themselves: PodGroups are made of them.
 		{cluster.KindWorkload, schema.GroupKind{Group: "scheduling.k8s.io", Kind: "Workload"}, "v1alpha1"},
+		{cluster.KindCompositePodGroup, schema.GroupKind{Group: "scheduling.k8s.io", Kind: "CompositePodGroup"}, ""},
 		{cluster.KindCoschedulingPodGroup, schema.GroupKind{Group: "scheduling.x-k8s.io", Kind: "PodGroup"}, ""},
 		{cluster.KindVolcanoPodGroup, schema.GroupKind{Group: "scheduling.volcano.sh", Kind: "PodGroup"}, ""},
 	}

@@ -2,6 +2,7 @@ package reconcilers
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -86,6 +87,47 @@ func TestPodsOfSchedulingGroupsAreGangs(t *testing.T) {
 	gangs := state.Snapshot(cluster.Query{}).Snapshot.Gangs
 	if len(gangs) != 1 || len(gangs[0].Members) != 2 || gangs[0].Minimum != 2 || gangs[0].Priority == nil || *gangs[0].Priority != 100 || len(gangs[0].Topology) != 1 {
 		t.Errorf("gangs: %+v", gangs)
+	}
+}
+
+// A CompositePodGroup makes one gang of its groups; without it, or when it is gone, each is planned by itself.
+func TestGroupsOfGroupsAreGangs(t *testing.T) {
+	state, err := cluster.New(cluster.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := func(version, kind, name string, spec map[string]any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "scheduling.k8s.io/" + version, "kind": kind, "metadata": map[string]any{"namespace": "default", "name": name}, "spec": spec,
+		}}
+	}
+	var events []cluster.Event
+	for name, n := range map[string]int64{"driver": 1, "workers": 2} {
+		events = append(events, cluster.Upsert(group("v1beta1", "PodGroup", name, map[string]any{
+			"parentCompositePodGroupName": "job", "schedulingPolicy": map[string]any{"gang": map[string]any{"minCount": n}},
+		})))
+		for i := range n {
+			pod := newPod(fmt.Sprintf("%s-%d", name, i))
+			pod.Namespace, pod.Spec.SchedulingGroup = "default", &corev1.PodSchedulingGroup{PodGroupName: new(name)}
+			events = append(events, cluster.Upsert(pod))
+		}
+	}
+	job := group("v1alpha3", "CompositePodGroup", "job", map[string]any{"schedulingPolicy": map[string]any{"gang": map[string]any{"minGroupCount": int64(2)}}})
+	for i, step := range []struct {
+		event cluster.Event
+		want  string
+	}{{cluster.Upsert(newPod("alone")), "workers 2 of 2"}, {cluster.Upsert(job), "job 3 of 3"}, {cluster.Delete(job), "workers 2 of 2"}} {
+		if err := state.Apply(append(events, step.event)...); err != nil {
+			t.Fatal(err)
+		}
+		events = nil
+		var got []string
+		for _, g := range state.Snapshot(cluster.Query{}).Snapshot.Gangs {
+			got = append(got, fmt.Sprintf("%s %d of %d", g.Name, g.Minimum, len(g.Members)))
+		}
+		if !slices.Equal(got, []string{step.want}) {
+			t.Errorf("step %d: %q, want %q", i, got, step.want)
+		}
 	}
 }
 

@@ -1,0 +1,196 @@
+package podgroups
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// A CompositePodGroup is placed as one gang: of the groups that it needs, those members that they need. That is exact as long as its groups
+// have no topology constraints of their own, since a gang has the same for all of its members. Groups that have are planned by themselves,
+// each within the constraints of all that it is part of.
+
+// mostLevels bounds how deep CompositePodGroups are nested; Kubernetes allows fewer.
+const mostLevels = 8
+
+// Gangs are the groups as gangs, in the order of their names, where groups of a CompositePodGroup are one. apart are the
+// CompositePodGroups whose groups are planned by themselves; missing are those that parts name and that are not there.
+func Gangs(parts []Part, object func(Key) *Object) (gangs []planning.Gang, apart, missing []Key) {
+	c := &composer{object: object, groups: map[Key][]Part{}}
+	var list []Part
+	for _, p := range parts {
+		list = c.add(list, p, mostLevels)
+	}
+	for level := 0; level < mostLevels && len(c.groups) > 0; level++ {
+		list = c.compose(list)
+	}
+	for _, rest := range c.groups { // nested too deeply
+		list = append(list, rest...)
+	}
+	slices.SortFunc(list, func(a, b Part) int { return Compare(a.Key, b.Key) })
+	taken := make(map[planning.GangKey]bool, len(list))
+	for _, p := range list {
+		if p.free {
+			continue
+		}
+		g := p.gang
+		g.Name = Distinct(p.Key.Kind, g.Key(), taken)
+		gangs = append(gangs, g)
+	}
+	slices.SortFunc(c.apart, Compare)
+	slices.SortFunc(c.missing, Compare)
+	return gangs, slices.Compact(c.apart), slices.Compact(c.missing)
+}
+
+// composer puts groups together.
+type composer struct {
+	object func(Key) *Object
+	// groups are what is known of the CompositePodGroups that are not put together yet.
+	groups         map[Key][]Part
+	apart, missing []Key
+}
+
+// add adds the part to its CompositePodGroup, or to the list if there is none.
+func (c *composer) add(list []Part, p Part, levels int) []Part {
+	if p.parent == "" || levels == 0 {
+		return append(list, p)
+	}
+	key := Key{CompositePodGroup, p.Key.Namespace, p.parent}
+	if o := c.object(key); o == nil || o.unreadable {
+		c.missing = append(c.missing, key)
+		return append(list, p)
+	}
+	c.groups[key] = append(c.groups[key], p)
+	return list
+}
+
+// compose puts those CompositePodGroups together that have no others below them, and adds them to those that they are part of.
+func (c *composer) compose(list []Part) []Part {
+	below := map[Key]bool{}
+	for key := range c.groups {
+		for up, n := c.parentOf(key), 0; up != (Key{}) && n < mostLevels; up, n = c.parentOf(up), n+1 {
+			below[up] = true
+		}
+	}
+	var ready []Key
+	for key := range c.groups {
+		if !below[key] {
+			ready = append(ready, key)
+		}
+	}
+	if len(ready) == 0 { // they are parts of each other
+		for key := range c.groups {
+			ready = append(ready, key)
+		}
+	}
+	slices.SortFunc(ready, Compare)
+	for _, key := range ready {
+		parts := c.groups[key]
+		delete(c.groups, key)
+		for _, p := range c.together(key, parts) {
+			if p.parent == "" || below[key] {
+				list = append(list, p)
+				continue
+			}
+			list = c.add(list, p, mostLevels)
+		}
+	}
+	return list
+}
+
+// parentOf is the CompositePodGroup that another is part of; zero for none, and for one that is not there.
+func (c *composer) parentOf(key Key) Key {
+	o := c.object(key)
+	if o == nil || o.unreadable || o.Spec.ParentCompositePodGroupName == nil {
+		return Key{}
+	}
+	return Key{CompositePodGroup, key.Namespace, *o.Spec.ParentCompositePodGroupName}
+}
+
+// together are the groups of the CompositePodGroup as one, or each by itself.
+func (c *composer) together(key Key, parts []Part) []Part {
+	o := c.object(key)
+	parent := ""
+	if o.Spec.ParentCompositePodGroupName != nil {
+		parent = *o.Spec.ParentCompositePodGroupName
+	}
+	var topology []planning.GangTopology
+	if o.Spec.SchedulingConstraints != nil {
+		for _, level := range o.Spec.SchedulingConstraints.Topology {
+			topology = append(topology, planning.GangTopology{Key: level.Key})
+		}
+	}
+	needs := 0 // groups; 0 for those that are placed one by one
+	if p := o.Spec.SchedulingPolicy; p != nil && p.Gang != nil {
+		needs = max(int(p.Gang.MinGroupCount), 1)
+	}
+	constrained := slices.ContainsFunc(parts, func(p Part) bool { return len(p.gang.Topology) > 0 })
+	if constrained || needs == 0 && len(topology) == 0 {
+		if constrained && needs > 0 {
+			c.apart = append(c.apart, key)
+		}
+		for i := range parts {
+			parts[i].parent = parent
+			parts[i].gang.Topology = within(topology, parts[i].gang.Topology)
+			parts[i].free = parts[i].free && len(topology) == 0
+		}
+		return parts
+	}
+	out := one(parts, max(needs, 1))
+	out.Key, out.parent = key, parent
+	out.gang.Namespace, out.gang.Name, out.gang.Source, out.gang.Topology = key.Namespace, key.Name, "CompositePodGroup "+key.Namespace+"/"+key.Name, topology
+	if o.Spec.Priority != nil {
+		out.gang.Priority = o.Spec.Priority
+	}
+	if o.Spec.DisruptionMode != nil && o.Spec.DisruptionMode.All != nil {
+		out.gang.DisruptionMode = ""
+	}
+	return []Part{out}
+}
+
+// within are the constraints of a group in those of what it is part of, which are wider.
+func within(wide, own []planning.GangTopology) []planning.GangTopology {
+	out := slices.Clone(wide)
+	for _, t := range own {
+		if !slices.ContainsFunc(out, func(w planning.GangTopology) bool { return w.Key == t.Key }) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// one is the parts as one group that needs so many of them: those that are complete come first, then by name. It is moved as a whole if one
+// of the parts is.
+func one(parts []Part, needs int) Part {
+	parts = slices.Clone(parts)
+	slices.SortFunc(parts, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(lacks(&a), lacks(&b)), Compare(a.Key, b.Key))
+	})
+	var out Part
+	out.gang.DisruptionMode = planning.GangDisruptedSingly
+	var shares []share
+	for i := range parts {
+		g := &parts[i].gang
+		s := share{members: g.Members, need: g.Needs()}
+		if i >= needs {
+			s.need = 0
+		}
+		shares = append(shares, s)
+		if g.DisruptionMode != planning.GangDisruptedSingly {
+			out.gang.DisruptionMode = g.DisruptionMode
+		}
+		if p := g.Priority; p != nil && (out.gang.Priority == nil || *p > *out.gang.Priority) {
+			out.gang.Priority = p
+		}
+	}
+	for i := len(parts); i < needs; i++ {
+		shares = append(shares, share{need: 1}) // a group that is not there yet
+	}
+	out.gang.Members, out.gang.Minimum = together(shares)
+	out.free = out.gang.Minimum == 1
+	return out
+}
+
+// lacks is how many members that it needs the group does not have yet.
+func lacks(p *Part) int { return max(p.gang.Needs()-len(p.gang.Members), 0) }
