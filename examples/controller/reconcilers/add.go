@@ -168,6 +168,7 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 			told.seen(before, after)
 		}
 	}}
+	w.feed.later = &laterGroups{feed: w.feed, mapper: mgr.GetRESTMapper(), waiting: o.notServed}
 	return w, nil
 }
 

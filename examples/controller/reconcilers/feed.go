@@ -31,6 +31,8 @@ type feed struct {
 	now     func() time.Time
 	// seen is called for every change, with the object before and after; before is nil for a new one, after for one that went.
 	seen func(before, after client.Object)
+	// later watches further kinds; nil for none.
+	later *laterGroups
 }
 
 // watched is a kind that the feed watches.
@@ -110,6 +112,7 @@ func (f *feed) Start(ctx context.Context) error {
 		return err
 	}
 	f.log.Info("synced cluster state")
+	f.later.run(ctx)
 	<-ctx.Done()
 	return nil
 }

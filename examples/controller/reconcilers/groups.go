@@ -3,6 +3,7 @@ package reconcilers
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -33,30 +34,47 @@ func groupKinds() []groupKind {
 	}
 }
 
-// findGroups finds which kinds of pod groups the API server serves: a watch of others would never begin.
+// findGroups finds which kinds of pod groups the API server serves: a watch of others would never begin. The others are looked for again.
 func (o *Options) findGroups(mapper meta.RESTMapper) error {
-	o.groups = nil
+	o.groups, o.notServed = nil, nil
 	if !o.Features.Gangs {
 		return nil
 	}
 	for _, k := range groupKinds() {
-		var versions []string
-		if k.version != "" {
-			versions = []string{k.version}
-		}
-		mapping, err := mapper.RESTMapping(k.of, versions...)
-		if meta.IsNoMatchError(err) {
+		object, err := k.served(mapper)
+		switch {
+		case err != nil:
+			return err
+		case object == nil:
+			o.notServed = append(o.notServed, k)
 			continue
 		}
-		if err != nil {
-			return fmt.Errorf("asking whether the API server serves %s: %w", k.of, err)
-		}
-		object := &unstructured.Unstructured{}
-		object.SetGroupVersionKind(mapping.GroupVersionKind)
 		o.groups = append(o.groups, watched{k.kind, object})
-		o.Logger.Info("planning pods of groups together", "groupVersion", mapping.GroupVersionKind.GroupVersion().String(), "kind", k.of.Kind)
+		k.announce(o.Logger, object)
 	}
 	return nil
+}
+
+// served is an object of the kind, in the version that is read; nil if the API server does not serve it.
+func (k groupKind) served(mapper meta.RESTMapper) (*unstructured.Unstructured, error) {
+	var versions []string
+	if k.version != "" {
+		versions = []string{k.version}
+	}
+	mapping, err := mapper.RESTMapping(k.of, versions...)
+	if meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking whether the API server serves %s: %w", k.of, err)
+	}
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(mapping.GroupVersionKind)
+	return object, nil
+}
+
+func (k groupKind) announce(log *slog.Logger, object *unstructured.Unstructured) {
+	log.Info("planning pods of groups together", "groupVersion", object.GetAPIVersion(), "kind", k.of.Kind)
 }
 
 // heldRetry is when a plan is made again that waits for nodes launched earlier for the same gang.

@@ -67,8 +67,9 @@ type Options struct {
 	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
 
-	// groups are the kinds of pod groups that the API server serves.
-	groups []watched
+	// groups are the kinds of pod groups that the API server serves, notServed those that it does not serve yet.
+	groups    []watched
+	notServed []groupKind
 }
 
 // Features switch on what the API calls alpha.

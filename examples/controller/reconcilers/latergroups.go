@@ -1,0 +1,62 @@
+package reconcilers
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+)
+
+// laterGroups watches kinds of pod groups once the API server serves them: their definitions may be installed after the controller has
+// started.
+type laterGroups struct {
+	feed   *feed
+	mapper meta.RESTMapper
+	// waiting are the kinds that are not served yet.
+	waiting []groupKind
+}
+
+// lookForGroupsEvery is how often the API server is asked for kinds that it did not serve: one small request for each of their API groups.
+const lookForGroupsEvery = time.Minute
+
+// run looks for the kinds until all are watched or ctx ends.
+func (g *laterGroups) run(ctx context.Context) {
+	if g == nil || len(g.waiting) == 0 {
+		return
+	}
+	ticker := time.NewTicker(lookForGroupsEvery)
+	defer ticker.Stop()
+	for len(g.waiting) > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			g.look(ctx)
+		}
+	}
+}
+
+// look begins to watch those kinds that are served now. It does not wait for their objects: they are planned with as they come.
+func (g *laterGroups) look(ctx context.Context) {
+	g.waiting = slices.DeleteFunc(g.waiting, func(k groupKind) bool {
+		object, err := k.served(g.mapper)
+		if err != nil {
+			g.feed.log.Error("cannot look for kinds of pod groups", "kind", k.of.String(), "error", err)
+		}
+		if err != nil || object == nil {
+			return false
+		}
+		informer, err := g.feed.informers.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+		if err == nil {
+			_, err = informer.AddEventHandler(handlerOf(g.feed.tell)) // for as long as the informer lives
+		}
+		if err != nil {
+			g.feed.log.Error("cannot watch kind of pod groups", "kind", k.of.String(), "error", err)
+			return false
+		}
+		k.announce(g.feed.log, object)
+		return true
+	})
+}
