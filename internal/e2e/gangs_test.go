@@ -22,6 +22,7 @@ import (
 	"github.com/drawknife/drawknife/fake"
 	"github.com/drawknife/drawknife/internal/e2e/harness"
 	"github.com/drawknife/drawknife/internal/e2e/plane"
+	"github.com/drawknife/drawknife/provisioning"
 )
 
 // batchServer is a control plane whose scheduler binds the pods of a PodGroup together or not at all. The API is a beta, and off by
@@ -123,6 +124,14 @@ func open(cluster *harness.Cluster) int {
 	return n
 }
 
+// batchOptions are of a controller in a hurry that knows gangs. Nodes that it has planned are nominated for twice the longest batch.
+func batchOptions() reconcilers.Options {
+	options := hasty()
+	options.Features.Gangs = true
+	options.Batch = &provisioning.BatchOptions{Idle: time.Second, Max: 5 * time.Second}
+	return options
+}
+
 // TestSchedulerJudgesGangs is about the judge: with three nodes for four members kube-scheduler binds none, with four it binds all.
 func TestSchedulerJudgesGangs(t *testing.T) {
 	cluster := batchServer.Start(t, harness.Options{Types: gangTypes()})
@@ -154,9 +163,7 @@ func TestGangIsBoundAsPlanned(t *testing.T) {
 	cluster := batchServer.Start(t, harness.Options{Types: gangTypes(), Behaviour: func(fake.Instance) kubelet.Behaviour {
 		return kubelet.Behaviour{ReadyAfter: time.Duration(booted.Add(1)) * time.Second}
 	}})
-	options := hasty()
-	options.Features.Gangs = true
-	startController(t, cluster, options)
+	startController(t, cluster, batchOptions())
 	cluster.CreateNodePool(consolidated("default", time.Second))
 	poolsReady(t, cluster, "default")
 	createGang(t, cluster, "train", 5*time.Second, corev1.LabelTopologyZone)

@@ -31,8 +31,8 @@ func TestKueue(t *testing.T) {
 	api := newAPI(t, cluster)
 	startKueue(t, cluster, api)
 	cluster.Lap("Kueue is ready")
-	options := hasty()
-	options.Features.Gangs, options.Features.ProvisioningRequest = true, true
+	options := batchOptions()
+	options.Features.ProvisioningRequest = true
 	startController(t, cluster, options)
 	oneJob(t, cluster, api)
 	flavourByFlavour(t, cluster, api)

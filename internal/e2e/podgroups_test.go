@@ -15,9 +15,7 @@ import (
 func TestPodGroups(t *testing.T) {
 	cluster := batchServer.Start(t, harness.Options{})
 	api := newAPI(t, cluster)
-	options := hasty()
-	options.Features.Gangs = true
-	startController(t, cluster, options)
+	startController(t, cluster, batchOptions())
 	members, before := map[string]int{"train": 4, "sweep": 6}, 0
 	for _, step := range commands(t, batchPage, "## From a PodGroup to running pods") {
 		api.run(step, hurried(t, 3*time.Second))
