@@ -11,4 +11,10 @@
 // where.
 //
 // The cost: a change and its undoing take the same, one vector of resources and the counters of the rules that concern the pods.
+//
+//	room         what existing nodes have free, and which take pods     room.go, hide.go, seal.go
+//	placements   which pods are on which host                           placements.go, place.go, pods.go
+//	new nodes    opened, exchanged, given up                            nodes.go
+//	counters     of rules, limits, reservations and shared volumes      rules.go, limits.go, volumes.go
+//	undoing      the log, marks, and what is done again                 log.go, undo.go, record.go
 package state
