@@ -27,14 +27,9 @@ func testCapabilities() cloudprovider.Capabilities {
 }
 
 func offering(zone, capacityType string, price float64, more ...requirements.Requirement) cloudprovider.Offering {
-	return cloudprovider.Offering{
-		Requirements: requirements.NewSet(
-			requirements.In(corev1.LabelTopologyZone, zone),
-			requirements.In(v1.CapacityTypeLabelKey, capacityType),
-		).With(more...),
-		Price:     price,
-		Available: true,
-	}
+	o := build.Offering(zone, capacityType, price)
+	o.Requirements = o.Requirements.With(more...)
+	return o
 }
 
 func reserved(zone, id string, price float64, room int) cloudprovider.Offering {

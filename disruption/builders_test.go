@@ -9,7 +9,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -17,6 +16,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
@@ -24,13 +24,14 @@ import (
 // now is a Monday, 10:00 UTC.
 func now() time.Time { return time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC) }
 
+// amounts are of pairs "name=amount".
 func amounts(pairs ...string) corev1.ResourceList {
-	out := corev1.ResourceList{}
+	var list []string
 	for _, pair := range pairs {
-		name, q, _ := strings.Cut(pair, "=")
-		out[corev1.ResourceName(name)] = resource.MustParse(q)
+		name, amount, _ := strings.Cut(pair, "=")
+		list = append(list, name, amount)
 	}
-	return out
+	return build.Amounts(list...)
 }
 
 // instanceType has so many cores, 4Gi of memory for each, and is sold at the price for each capacity type, "on-demand=0.1",
@@ -48,11 +49,7 @@ func instanceType(name string, cores int, prices ...string) *cloudprovider.Insta
 			panic(err)
 		}
 		for _, zone := range []string{"a", "b"} {
-			t.Offerings = append(t.Offerings, cloudprovider.Offering{
-				Requirements: requirements.NewSet(
-					requirements.In(corev1.LabelTopologyZone, zone), requirements.In(v1.CapacityTypeLabelKey, capacityType)),
-				Price: price, Available: true,
-			})
+			t.Offerings = append(t.Offerings, build.Offering(zone, capacityType, price))
 		}
 	}
 	return t
@@ -206,13 +203,12 @@ func notReady(n *scheduling.Node) {
 
 func leaving(n *scheduling.Node) { n.Leaving = true }
 
-type podOption func(*corev1.Pod)
+type podOption = build.PodFunc
 
 // pod requests one core and a GiB and is owned by a ReplicaSet.
 func pod(name string, options ...podOption) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)}}
+	p := build.Pod(name, build.UID(name), build.CPU("1"), build.Memory("1Gi"))
 	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "rs", UID: "rs"}}
-	p.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: amounts("cpu=1", "memory=1Gi")}}}
 	p.Status.Phase = corev1.PodRunning
 	for _, o := range options {
 		o(p)

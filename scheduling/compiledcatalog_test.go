@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/internal/workload"
 	"github.com/drawknife/drawknife/scheduling"
@@ -116,7 +117,7 @@ func TestCompiledCatalogIsShared(t *testing.T) {
 // Options that are nil, and catalogs that were never compiled, change nothing.
 func TestCompileSkipsNilOptions(t *testing.T) {
 	s := exampleSnapshot()
-	s.Pods = []*corev1.Pod{examplePod("web", "1", "1Gi")}
+	s.Pods = []*corev1.Pod{build.Pod("web", build.CPU("1"), build.Memory("1Gi"))}
 	want := solve(t, s).HourlyCost
 	if types := new(scheduling.CompiledCatalog).Types(); types != nil {
 		t.Errorf("a catalog that was never compiled has %d types", len(types))
@@ -182,7 +183,7 @@ func ExampleCompileCatalog() {
 	for _, cpu := range []string{"1", "3", "7"} {
 		s := exampleSnapshot()
 		s.Catalogs["all"] = types // the very list
-		s.Pods = []*corev1.Pod{examplePod("web", cpu, "1Gi")}
+		s.Pods = []*corev1.Pod{build.Pod("web", build.CPU(cpu), build.Memory("1Gi"))}
 		model, err := scheduling.Compile(s, scheduling.WithCatalogs(catalog))
 		if err != nil {
 			log.Fatal(err)

@@ -8,12 +8,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // A gang is placed whole or not at all: here four workers in one zone, and eight for which the pool's limit leaves no room.
 func ExampleGang() {
-	worker := corev1.PodTemplateSpec{Spec: examplePod("", "3", "8Gi").Spec}
+	worker := corev1.PodTemplateSpec{Spec: build.Pod("", build.CPU("3"), build.Memory("8Gi")).Spec}
 	snapshot := exampleSnapshot()
 	snapshot.NodePools[0].Object.Spec.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("32")}
 	snapshot.Gangs = []scheduling.Gang{

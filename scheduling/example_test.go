@@ -13,45 +13,22 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// exampleType is a node sold on demand in one zone.
-func exampleType(name, cpu, memory string, price float64) *cloudprovider.InstanceType {
-	return &cloudprovider.InstanceType{
-		Name:         name,
-		Requirements: requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, name)),
-		Capacity: corev1.ResourceList{
-			corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory), corev1.ResourcePods: resource.MustParse("110"),
-		},
-		Offerings: []cloudprovider.Offering{{
-			Requirements: requirements.NewSet(
-				requirements.In(corev1.LabelTopologyZone, "zone-a"), requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand),
-			),
-			Price: price, Available: true,
-		}},
-	}
-}
-
-func examplePod(name, cpu, memory string) *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
-	pod.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory),
-	}}}}
-	return pod
-}
-
 // exampleSnapshot has one pool that may launch three instance types, and three pods.
 func exampleSnapshot() *scheduling.Snapshot {
-	pool := &v1.NodePool{}
-	pool.Name = "default"
+	sold := func(name, cpu, memory string, price float64) *cloudprovider.InstanceType {
+		return build.InstanceType(name, build.CPU(cpu), build.Memory(memory), build.OnDemand("zone-a", price))
+	}
 	return &scheduling.Snapshot{
 		Vocabulary: requirements.CoreVocabulary(),
 		Catalogs: map[string][]*cloudprovider.InstanceType{"all": {
-			exampleType("m.large", "2", "8Gi", 0.10), exampleType("m.xlarge", "4", "16Gi", 0.19), exampleType("m.2xlarge", "8", "32Gi", 0.39),
+			sold("m.large", "2", "8Gi", 0.10), sold("m.xlarge", "4", "16Gi", 0.19), sold("m.2xlarge", "8", "32Gi", 0.39),
 		}},
-		NodePools: []scheduling.NodePool{{Key: v1.NewPoolKey("default"), Object: pool, Catalog: "all"}},
-		Pods:      []*corev1.Pod{examplePod("web-0", "1500m", "4Gi"), examplePod("web-1", "1500m", "4Gi"), examplePod("batch", "16", "8Gi")},
+		NodePools: []scheduling.NodePool{{Key: v1.NewPoolKey("default"), Object: build.Pool("default"), Catalog: "all"}},
+		Pods:      append(build.Pods("web", 2, build.CPU("1500m"), build.Memory("4Gi")), build.Pod("batch", build.CPU("16"), build.Memory("8Gi"))),
 	}
 }
 
@@ -87,7 +64,7 @@ func ExampleTrial() {
 		node.Status.Allocatable = corev1.ResourceList{
 			corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("16Gi"), corev1.ResourcePods: resource.MustParse("110"),
 		}
-		s.Nodes = append(s.Nodes, scheduling.Node{Name: name, Object: node, Pods: []*corev1.Pod{examplePod("on-"+name, "1500m", "4Gi")}})
+		s.Nodes = append(s.Nodes, scheduling.Node{Name: name, Object: node, Pods: []*corev1.Pod{build.Pod("on-"+name, build.CPU("1500m"), build.Memory("4Gi"))}})
 	}
 	model, err := scheduling.Compile(s)
 	if err != nil {
@@ -138,7 +115,7 @@ func ExampleSnapshot_Encode() {
 
 // What a pod takes from a node is more than its containers ask for.
 func ExamplePodRequests() {
-	pod := examplePod("p", "1", "1Gi")
+	pod := build.Pod("p", build.CPU("1"), build.Memory("1Gi"))
 	pod.Spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("250m")}
 	requests := scheduling.PodRequests(pod)
 	fmt.Println("cpu", requests.Cpu(), "memory", requests.Memory(), "pods", requests.Pods())
@@ -153,7 +130,7 @@ func ExampleModel_Update() {
 		log.Fatal(err)
 	}
 	next := *s // shares the catalogs and all else that stays: what is the same slice is not compiled again
-	next.Pods = append([]*corev1.Pod{examplePod("web-2", "500m", "1Gi")}, s.Pods...)
+	next.Pods = append([]*corev1.Pod{build.Pod("web-2", build.CPU("500m"), build.Memory("1Gi"))}, s.Pods...)
 	if model, err = model.Update(&next); err != nil {
 		log.Fatal(err)
 	}

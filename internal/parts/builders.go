@@ -18,6 +18,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -30,7 +31,7 @@ const (
 	GPUName     = corev1.ResourceName("example.com/gpu")
 )
 
-// Amounts makes a ResourceList of "name=quantity" pairs.
+// Amounts makes a ResourceList of "name=quantity" pairs. Unlike build.Amounts it takes quantities that planners refuse.
 func Amounts(pairs ...string) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, pair := range pairs {
@@ -45,9 +46,7 @@ type PodOption func(*corev1.Pod)
 
 // Pod is a pod in the namespace "default" that requests one core and 1Gi, unless an option says otherwise.
 func Pod(name string, options ...PodOption) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)}}
-	p.Spec.Containers = []corev1.Container{{Name: "main"}}
-	Requests("cpu=1", "memory=1Gi")(p)
+	p := build.Pod(name, build.UID(name), build.CPU("1"), build.Memory("1Gi"))
 	for _, o := range options {
 		o(p)
 	}
@@ -140,31 +139,19 @@ func Tolerates(tolerations ...corev1.Toleration) PodOption {
 	return func(p *corev1.Pod) { p.Spec.Tolerations = append(p.Spec.Tolerations, tolerations...) }
 }
 
-// Taint reads "key=value:Effect".
-func Taint(text string) corev1.Taint {
-	kv, effect, _ := strings.Cut(text, ":")
-	key, value, _ := strings.Cut(kv, "=")
-	return corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
-}
-
 // Taints read "key=value:Effect".
 func Taints(texts ...string) []corev1.Taint {
 	out := make([]corev1.Taint, len(texts))
 	for i := range texts {
-		out[i] = Taint(texts[i])
+		out[i] = build.Taint(texts[i])
 	}
 	return out
 }
 
 // InstanceType is an amd64 linux type with 110 pods, sold on demand at price in zones a and b and as spot at 0.4 of it.
 func InstanceType(name string, price float64, capacity ...string) *cloudprovider.InstanceType {
-	it := &cloudprovider.InstanceType{
-		Name: name,
-		Requirements: requirements.NewSet(
-			requirements.In(TypeKey, name), requirements.In(ArchKey, "amd64"), requirements.In(corev1.LabelOSStable, "linux"),
-		),
-		Capacity: Amounts(append([]string{"pods=110"}, capacity...)...),
-	}
+	it := build.InstanceType(name)
+	it.Capacity = Amounts(append([]string{"pods=110"}, capacity...)...)
 	for _, zone := range []string{"a", "b"} {
 		it.Offerings = append(it.Offerings, Offering(zone, v1.CapacityTypeOnDemand, price), Offering(zone, v1.CapacityTypeSpot, price*0.4))
 	}
@@ -173,17 +160,12 @@ func InstanceType(name string, price float64, capacity ...string) *cloudprovider
 
 // Offering is one that is available.
 func Offering(zone, capacityType string, price float64) cloudprovider.Offering {
-	return cloudprovider.Offering{
-		Requirements: requirements.NewSet(requirements.In(ZoneKey, zone), requirements.In(CapacityKey, capacityType)),
-		Price:        price, Available: true,
-	}
+	return build.Offering(zone, capacityType, price)
 }
 
 // With replaces the type's statement of a label.
 func With(it *cloudprovider.InstanceType, r ...requirements.Requirement) *cloudprovider.InstanceType {
-	for i := range r {
-		it.Requirements = it.Requirements.Without(r[i].Key()).With(r[i])
-	}
+	build.With(r...)(it)
 	return it
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -101,7 +102,7 @@ func RandomTaints(t *rapid.T) []corev1.Taint {
 	var out []corev1.Taint
 	for _, text := range []string{"x=1:NoSchedule", "y=:NoExecute", "soft=:PreferNoSchedule"} {
 		if Chance(t, 1) {
-			out = append(out, Taint(text))
+			out = append(out, build.Taint(text))
 		}
 	}
 	return out

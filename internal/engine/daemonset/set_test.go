@@ -11,22 +11,19 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
 func owned(name string, born int64, cpu string) *corev1.Pod {
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(time.Unix(born, 0)),
-			OwnerReferences: []metav1.OwnerReference{{Kind: "DaemonSet", APIVersion: "apps/v1", UID: "d"}}},
-		Spec: corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}}}},
-	}
+	return build.Pod(name, build.CPU(cpu), build.On("n"), build.Created(time.Unix(born, 0)), build.OwnedBy("apps/v1", "DaemonSet", "d"))
 }
 
 // The newest pod that is not being deleted says what the DaemonSet's pods ask for; without one, the template does.
 func TestRepresentative(t *testing.T) {
-	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{UID: "d"}}
+	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{UID: "uid-d"}}
 	set.Spec.Template.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3")}}}}
 	gone := owned("gone", 9, "9")
 	gone.DeletionTimestamp = &metav1.Time{}

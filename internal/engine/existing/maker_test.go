@@ -6,11 +6,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
@@ -21,12 +21,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-func cpu(n string) corev1.ResourceList {
-	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(n)}
-}
-
 func pod(name string, owner ...string) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name}}
+	p := build.Pod(name, build.Namespace("n"))
 	for _, kind := range owner {
 		p.OwnerReferences = append(p.OwnerReferences, metav1.OwnerReference{Kind: kind, APIVersion: "apps/v1", UID: "d"})
 	}
@@ -36,7 +32,7 @@ func pod(name string, owner ...string) *corev1.Pod {
 // node has a name, 4 CPU and labels; claimed nodes have a NodeClaim of 8 CPU.
 func node(name string, labels map[string]string, pods ...*corev1.Pod) *planning.Node {
 	return &planning.Node{Name: name, Pods: pods, Object: &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Status: corev1.NodeStatus{Capacity: cpu("4"), Allocatable: cpu("4")},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Status: corev1.NodeStatus{Capacity: build.Amounts("cpu", "4"), Allocatable: build.Amounts("cpu", "4")},
 	}}
 }
 
@@ -94,7 +90,7 @@ func TestFreeAmounts(t *testing.T) {
 func TestViews(t *testing.T) {
 	taint := corev1.Taint{Key: "starting", Effect: corev1.TaintEffectNoSchedule}
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"team": "claim"}}}
-	claim.Status.Allocatable, claim.Spec.StartupTaints = cpu("8"), []corev1.Taint{taint}
+	claim.Status.Allocatable, claim.Spec.StartupTaints = build.Amounts("cpu", "8"), []corev1.Taint{taint}
 	n := node("n", map[string]string{"team": "node"})
 	n.Object.Spec.Taints, n.Claim = []corev1.Taint{taint}, claim
 	for _, phase := range []struct {

@@ -8,13 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 )
 
 func pod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": "w"}}}
-	p.Spec.Containers = []corev1.Container{{Name: "main"}}
-	p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+	p := build.Pod(name, build.CPU("1"), build.Labels("app", "w"))
 	for _, change := range changes {
 		change(p)
 	}

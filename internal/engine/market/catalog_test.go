@@ -4,33 +4,24 @@ import (
 	"slices"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/engine/market"
 )
-
-func offering(zone, capacityType string, price float64) cloudprovider.Offering {
-	return cloudprovider.Offering{
-		Requirements: requirements.NewSet(requirements.In(corev1.LabelTopologyZone, zone), requirements.In(v1.CapacityTypeLabelKey, capacityType)),
-		Price:        price, Available: true,
-	}
-}
 
 func instanceType(name, cpu string, offerings ...cloudprovider.Offering) *cloudprovider.InstanceType {
 	return &cloudprovider.InstanceType{
 		Name: name, Requirements: requirements.NewSet(requirements.In("size", name)), Offerings: offerings,
-		Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)},
+		Capacity: build.Amounts("cpu", cpu),
 	}
 }
 
 // two types: the large one is not on spot in b.
 func types() []*cloudprovider.InstanceType {
-	small := instanceType("small", "2", offering("a", "on-demand", 0.1), offering("a", "spot", 0.04), offering("b", "on-demand", 0.11), offering("b", "spot", 0.03))
-	large := instanceType("large", "4", offering("a", "on-demand", 0.2), offering("a", "spot", 0.07), offering("b", "on-demand", 0.22))
+	small := instanceType("small", "2", build.Offering("a", "on-demand", 0.1), build.Offering("a", "spot", 0.04), build.Offering("b", "on-demand", 0.11), build.Offering("b", "spot", 0.03))
+	large := instanceType("large", "4", build.Offering("a", "on-demand", 0.2), build.Offering("a", "spot", 0.07), build.Offering("b", "on-demand", 0.22))
 	return []*cloudprovider.InstanceType{small, large}
 }
 

@@ -5,12 +5,11 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
@@ -22,9 +21,7 @@ import (
 )
 
 func pod(name, cpu string, changes ...func(*corev1.PodSpec)) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{{
-		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}},
-	}}}}
+	p := build.Pod(name, build.Namespace("n"), build.CPU(cpu))
 	for _, change := range changes {
 		change(&p.Spec)
 	}
@@ -49,16 +46,8 @@ func zones(required, preferred string) func(*corev1.PodSpec) {
 
 // pool sells nodes of so many CPU in zones a, for 1 USD, and b, for 2.
 func pool(name, cpu string, weight int32) *nodepool.Pool {
-	offering := func(zone string, price float64) cloudprovider.Offering {
-		return cloudprovider.Offering{
-			Requirements: requirements.NewSet(requirements.In(corev1.LabelTopologyZone, zone), requirements.In(v1.CapacityTypeLabelKey, "on-demand")),
-			Price:        price, Available: true,
-		}
-	}
-	c := market.NewCatalog(name, []*cloudprovider.InstanceType{{
-		Name: name, Offerings: []cloudprovider.Offering{offering("a", 1), offering("b", 2)},
-		Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("110")},
-	}})
+	it := build.InstanceType(name, build.CPU(cpu), build.Memory("8Gi"), build.OnDemand("a", 1), build.OnDemand("b", 2))
+	c := market.NewCatalog(name, []*cloudprovider.InstanceType{it})
 	p := &nodepool.Pool{Key: v1.PoolKey{Name: name}, Weight: weight, Table: nodepool.NewTable(c, resources.NewTable(), nil, nil)}
 	p.Open()
 	return p
