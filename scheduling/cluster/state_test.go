@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -18,6 +17,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
@@ -48,14 +48,8 @@ func TestBarrier(t *testing.T) {
 func TestInFlightClaimsAreRoom(t *testing.T) {
 	state, q := newState(t), query()
 	types := q.Catalogs["all"]
-	claim := &v1.NodeClaim{ObjectMeta: named("new")}
-	claim.Labels = map[string]string{v1.NodePoolLabelKey: "true"}
-	claim.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{
-		Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpIn, Values: []string{types[1].Name, types[2].Name},
-	}}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
-	pod.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}}}}
-	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Reason: corev1.PodReasonUnschedulable}}
+	claim := build.Claim("new", build.UID("new"), build.OfPool("true"), build.Requires(corev1.LabelInstanceTypeStable, corev1.NodeSelectorOpIn, types[1].Name, types[2].Name))
+	pod := build.Pod("web", build.CPU("100m"), build.Unschedulable())
 	apply(t, state, cluster.Assume(claim), cluster.Upsert(pod))
 	view := state.Snapshot(q)
 	model, err := scheduling.Compile(view.Snapshot)
@@ -88,12 +82,9 @@ func TestInFlightClaimsAreRoom(t *testing.T) {
 
 // machineOf is a registered and initialised machine with a claim.
 func machineOf(name string) (*v1.NodeClaim, *corev1.Node) {
-	claim := &v1.NodeClaim{ObjectMeta: named(name + "-claim"), Status: v1.NodeClaimStatus{ProviderID: name}}
-	claim.Labels = map[string]string{v1.NodePoolLabelKey: "p"}
-	node := &corev1.Node{ObjectMeta: named(name), Spec: corev1.NodeSpec{ProviderID: name}}
-	node.Labels = map[string]string{v1.NodePoolLabelKey: "p", v1.NodeRegisteredLabelKey: "true", v1.NodeInitializedLabelKey: "true"}
-	node.Status.Capacity = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
-	return claim, node
+	id, pool := build.ProviderID(name), build.OfPool("p")
+	node := build.Node(name, build.UID(name), id, pool, build.Initialized(time.Time{}), build.CPU("4"))
+	return build.Claim(name+"-claim", build.UID(name+"-claim"), id, pool), node
 }
 
 // Pools that are handed in without keys leave with them.
@@ -102,7 +93,7 @@ func TestPoolsWithoutKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	pool := build.Pool("web")
 	query := cluster.Query{Time: noon, NodePools: []scheduling.NodePool{{Object: pool}}}
 	view := state.Snapshot(query)
 	if got := view.Snapshot.NodePools; len(got) != 1 || got[0].Key != v1.NewPoolKey("web") {
@@ -148,7 +139,7 @@ func TestNotes(t *testing.T) {
 	if cpu := before.Usage()[v1.NewPoolKey("p")][corev1.ResourceCPU]; cpu.Value() != 4 {
 		t.Errorf("its pool uses %s CPUs, want 4", cpu.String())
 	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}, Spec: corev1.PodSpec{NodeName: "a"}}
+	pod := build.Pod("web", build.On("a"))
 	apply(t, state, cluster.Upsert(pod).At(noon))
 	bound := state.Snapshot(query())
 	if bound.Revision == before.Revision || !bound.Machines[0].LastPodEvent.Equal(noon) {
@@ -253,7 +244,7 @@ func TestConcurrentUseLeavesNothing(t *testing.T) {
 			defer group.Done()
 			for i := range 200 {
 				claim, node := machineOf(fmt.Sprintf("w%d-%d", worker, i))
-				pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: node.Name, UID: types.UID("pod-" + node.Name)}, Spec: corev1.PodSpec{NodeName: node.Name}}
+				pod := build.Pod(node.Name, build.UID("pod-"+node.Name), build.On(node.Name))
 				for _, e := range []cluster.Event{cluster.Upsert(pod), cluster.Upsert(claim), cluster.Upsert(node), cluster.Delete(claim), cluster.Delete(node), cluster.Delete(pod), cluster.Upsert(pod)} {
 					if err := state.Apply(e); err != nil {
 						t.Error(err)

@@ -18,6 +18,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1beta1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
@@ -44,18 +45,7 @@ func testTypes(n int) []*cloudprovider.InstanceType {
 	var list []*cloudprovider.InstanceType
 	for i := range n {
 		name := fmt.Sprintf("t%02d", i)
-		list = append(list, &cloudprovider.InstanceType{
-			Name: name,
-			Requirements: requirements.NewSet(
-				requirements.In(corev1.LabelInstanceTypeStable, name), requirements.In(familyKey, fmt.Sprintf("f%d", i/2)),
-			),
-			Offerings: []cloudprovider.Offering{{
-				Requirements: requirements.NewSet(
-					requirements.In(corev1.LabelTopologyZone, "zone-a"), requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot),
-				),
-				Price: float64(i + 1), Available: true,
-			}},
-		})
+		list = append(list, build.InstanceType(name, build.With(requirements.In(familyKey, fmt.Sprintf("f%d", i/2))), build.Spot("zone-a", float64(i+1))))
 	}
 	return list
 }
