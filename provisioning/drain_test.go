@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling/pods"
@@ -19,7 +20,7 @@ import (
 
 func drainPod(name string, edit ...func(*corev1.Pod)) *corev1.Pod {
 	grace := int64(30)
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name)}}
+	p := build.Pod(name, build.UID("uid-"+name))
 	p.Spec.TerminationGracePeriodSeconds = &grace
 	p.Status.Phase = corev1.PodRunning
 	for _, e := range edit {

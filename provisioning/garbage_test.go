@@ -8,9 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
@@ -24,10 +24,7 @@ func collected(s provisioning.GarbageState, now time.Time) []string {
 }
 
 func orphan(id string, edit ...func(*v1.NodeClaim)) *v1.NodeClaim {
-	m := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
-		Name: "m" + id, UID: types.UID("uid-" + id), CreationTimestamp: metav1.Time{Time: start}, Labels: map[string]string{v1.NodePoolLabelKey: "default"},
-	}}
-	m.Status.ProviderID = id
+	m := build.Claim("m"+id, build.UID("uid-"+id), build.Created(start), build.OfPool("default"), build.ProviderID(id))
 	for _, e := range edit {
 		e(m)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
@@ -29,13 +30,10 @@ func newLifecycle(t *testing.T, o provisioning.LifecycleOptions) *provisioning.L
 
 // testClaim was made at start and has its finalizer.
 func testClaim(edit ...func(*v1.NodeClaim)) *v1.NodeClaim {
-	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
-		Name: "default-1", UID: "claim-uid", CreationTimestamp: metav1.Time{Time: start}, Finalizers: []string{v1.TerminationFinalizer},
-		Labels: map[string]string{v1.NodePoolLabelKey: "default", "team": "a"}, Annotations: map[string]string{"who": "claim", "mine": "x"},
-	}}
-	c.Spec.Taints = []corev1.Taint{{Key: "dedicated", Value: "web", Effect: corev1.TaintEffectNoSchedule}}
-	c.Spec.StartupTaints = []corev1.Taint{{Key: "cni", Effect: corev1.TaintEffectNoExecute}}
-	c.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), "example.com/gpu": resource.MustParse("1")}
+	c := build.Claim("default-1", build.UID("claim-uid"), build.Created(start), build.Finalizers(v1.TerminationFinalizer),
+		build.OfPool("default"), build.Labels("team", "a"), build.Annotations("who", "claim", "mine", "x"), build.Taints("dedicated=web:NoSchedule"))
+	c.Spec.StartupTaints = []corev1.Taint{build.Taint("cni:NoExecute")}
+	c.Spec.Resources.Requests = build.Amounts("cpu", "1", "example.com/gpu", "1")
 	for _, e := range edit {
 		e(c)
 	}
@@ -74,7 +72,7 @@ func readyNode(edit ...func(*corev1.Node)) *corev1.Node {
 		n.Spec.Taints = []corev1.Taint{{Key: "dedicated", Value: "web", Effect: corev1.TaintEffectNoSchedule}}
 		n.Labels[v1.NodeRegisteredLabelKey] = "true"
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
-		n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), "example.com/gpu": resource.MustParse("1")}
+		n.Status.Allocatable = build.Amounts("cpu", "4", "example.com/gpu", "1")
 	}}, edit...)...)
 }
 
