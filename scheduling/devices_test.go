@@ -417,6 +417,15 @@ func TestWhyThereAreNoDevices(t *testing.T) {
 	const refused = `incompatible with nodepool "default", no instance type fits: of 4, 4 are too small for cpu 1 and the devices that it claims; `
 	wantReason(t, p, "p", refused+"on a4 request r of claim gpus wants 1; 0 of 4 devices of gpu.example.com meet model=B200; they have model A100")
 	wantReason(t, p, "q", refused+"on h8 request r of claim gpus wants 16; 8 of 8 devices of gpu.example.com meet model=H100")
+	// Of types that the pod may have it names one, and of those the one that meets more of the selectors.
+	onH1 := func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{corev1.LabelInstanceTypeStable: "h1"} }
+	s = gpuCluster(pod("p", requests("cpu=1"), claims("t"), onH1), pod("q", requests("cpu=1"), claims("u")))
+	template(s, "t", nil, gpuRequest("r", 1, "model=A100"))
+	template(s, "u", nil, gpuRequest("r", 8, "model=H100", "model=B200"))
+	p = solveDevices(t, s)
+	wantReason(t, p, "p", `incompatible with nodepool "default", no instance type fits: of 4, 3 don't meet the requirements, 1 are too small for cpu 1 and the devices that it claims; `+
+		"on h1 request r of claim gpus wants 1; 0 of 1 devices of gpu.example.com meet model=A100; they have model H100")
+	wantReason(t, p, "q", refused+"on h8 request r of claim gpus wants 8; 0 of 8 devices of gpu.example.com meet model=B200; they have model H100")
 	// With too few processors devices are not what is missing.
 	s = gpuCluster(pod("p", requests("cpu=200"), claims("t")))
 	template(s, "t", nil, gpuRequest("r", 1, "model=H100"))

@@ -1,6 +1,7 @@
 package devices
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,8 +53,9 @@ type Miss struct {
 	Wanted, Found, Of int
 	// Driver of the closest devices.
 	Driver string
-	// Selector is a CEL expression.
+	// Selector is a CEL expression, and Met how many before it enough devices meet.
 	Selector string
+	Met      int
 	// Detail depends on Code.
 	Detail string
 }
@@ -136,7 +138,7 @@ func (m *Miss) Nearer(than *Miss) bool {
 	if a, b := m.Code.order(), than.Code.order(); a != b {
 		return a > b
 	}
-	return m.Found > than.Found
+	return cmp.Or(cmp.Compare(m.Met, than.Met), cmp.Compare(m.Found, than.Found)) > 0
 }
 
 // order is the position of the code in the list of reasons.
@@ -219,7 +221,7 @@ func (s *search) whyNot(c int, r *request, a *alternative) *Miss {
 	for i := range a.selectors {
 		through := filter(left, func(d candidate) bool { n := verdictOf(d).selector; return n == 0 || n > i+1 })
 		if len(through) < need {
-			m.Code, m.Selector, m.Of, m.Found = MissSelector, a.selectors[i], len(left), len(through)
+			m.Code, m.Selector, m.Met, m.Of, m.Found = MissSelector, a.selectors[i], i, len(left), len(through)
 			m.Driver, m.Detail = s.device(left[0]).id.Driver, s.have(left, through, a.selectors[i])
 			return m
 		}

@@ -5,9 +5,11 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/claimed"
 	"github.com/drawknife/drawknife/internal/engine/devices"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/scheduling/planning"
@@ -16,9 +18,9 @@ import (
 // maxDeviceTypes bounds how many instance types are examined to explain missing devices.
 const maxDeviceTypes = 200
 
-// missingDevices says what the pool's closest instance type lacks for the class's claims, as text and as a Miss. It is empty if some type
-// has the devices: then the cause is something else.
-func (x *explainer) missingDevices(p *nodepool.Pool) (string, *devices.Miss) {
+// missingDevices says what the type that comes closest to the class's claims lacks, of those that the requirements of the pool and the pods allow, and as what
+// it was found. It is empty if some type has the devices: then something else is missing.
+func (x *explainer) missingDevices(at int32, p *nodepool.Pool) (string, *devices.Miss) {
 	if x.m.Devices == nil || !likeness.ClaimsDevices(&x.c.Sample.Spec) {
 		return "", nil
 	}
@@ -27,7 +29,7 @@ func (x *explainer) missingDevices(p *nodepool.Pool) (string, *devices.Miss) {
 	of, uncounted := "", ""
 	looked := map[claimed.Template]bool{}
 	c := p.Table.Catalog
-	for i := range c.Variants {
+	for _, i := range x.allowedVariants(at, p) {
 		v := &c.Variants[i]
 		it := c.Types[v.Type]
 		if len(it.Devices) == 0 || len(looked) == maxDeviceTypes || v.Offering == nil && it.DeviceLabels() != nil || looked[claimed.TemplateOf(it, v.Offering)] {
@@ -54,7 +56,23 @@ func (x *explainer) missingDevices(p *nodepool.Pool) (string, *devices.Miss) {
 	case nearest != nil:
 		return fmt.Sprintf("on %s %s", of, nearest), nearest
 	}
-	return "no instance type of the pool has devices", nil
+	return "no instance type that the requirements allow has devices", nil
+}
+
+// allowedVariants are the variants, ascending, that the requirements of the pool and of the pods allow.
+func (x *explainer) allowedVariants(at int32, p *nodepool.Pool) []int {
+	rows := bitset.New(len(p.Table.Rows))
+	for i, d := range x.demands {
+		if q := x.ask(questionKey{at: at, demand: i}, func() (match.Needs, *nodepool.Pool) { return d.both(), p }); q != nil {
+			rows.Or(q.rows)
+		}
+	}
+	var out []int
+	for row := range rows.Members {
+		out = append(out, int(p.Table.Rows[row].Variant))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // cureOfDevices replaces a nearest miss that gives up all devices of a kind: no smaller number would help, since no device meets the

@@ -138,7 +138,7 @@ func (x *explainer) reasons() []planning.Reason {
 		out[i], best = x.pool(int32(i), p)
 		var missed *devices.Miss
 		if out[i].Code == planning.ReasonInstanceTypes {
-			out[i].Devices, missed = x.missingDevices(p)
+			out[i].Devices, missed = x.missingDevices(int32(i), p)
 		}
 		if out[i].NearestMiss = x.cureOfDevices(missesOf(x).nearest(int32(i), p, best), missed); out[i].NearestMiss == nil && out[i].Code != planning.ReasonTaint {
 			missesOf(x).further(&out[i], int32(i), p)
