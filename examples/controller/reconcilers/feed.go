@@ -85,7 +85,7 @@ func (f *feed) Start(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("watching %s: %w", w.kind, err)
 		}
-		if registrations[i], err = informer.AddEventHandler(handlerOf(f.tell)); err != nil {
+		if registrations[i], err = informer.AddEventHandler(f.handler()); err != nil {
 			return fmt.Errorf("watching %s: %w", w.kind, err)
 		}
 		defer func() { _ = informer.RemoveEventHandler(registrations[i]) }() // one that is not known is none
@@ -116,6 +116,9 @@ func (f *feed) Start(ctx context.Context) error {
 	<-ctx.Done()
 	return nil
 }
+
+// handler is for informers of the kinds that planning reads.
+func (f *feed) handler() toolscache.ResourceEventHandler { return handlerOf(f.tell) }
 
 // handlerOf calls tell for changes, with the object before and after.
 func handlerOf(tell func(before, after any)) toolscache.ResourceEventHandler {

@@ -50,7 +50,7 @@ func (g *laterGroups) look(ctx context.Context) {
 		}
 		informer, err := g.feed.informers.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 		if err == nil {
-			_, err = informer.AddEventHandler(handlerOf(g.feed.tell)) // for as long as the informer lives
+			_, err = informer.AddEventHandler(g.feed.handler()) // for as long as the informer lives
 		}
 		if err != nil {
 			g.feed.log.Error("cannot watch kind of pod groups", "kind", k.of.String(), "error", err)

@@ -207,7 +207,7 @@ func (s *simulator) try(ctx context.Context, batch []*decision.Candidate, way *t
 				moving[survey.KeyOf(pod)] = true
 			}
 		}
-		if _, err := s.trial.HideIn(c.Name, func(pod *corev1.Pod) bool { return moving[survey.KeyOf(pod)] }, way); err != nil {
+		if _, err := trial.GangsOf(s.trial.Trial).HideIn(c.Name, func(pod *corev1.Pod) bool { return moving[survey.KeyOf(pod)] }, way); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -128,7 +128,7 @@ func (t *Trier) hide(c *searchcontext.Candidate, way *trial.GangWay) (pods int, 
 	if c.Planned {
 		return t.Trial.Drop(c.Number)
 	}
-	if _, err := t.Trial.HideIn(c.Name, c.Moves, way); err != nil {
+	if _, err := trial.GangsOf(t.Trial.Trial).HideIn(c.Name, c.Moves, way); err != nil {
 		return 0, err
 	}
 	return len(c.Moving) + t.Received[c].Pods, nil

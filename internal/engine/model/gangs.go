@@ -217,7 +217,7 @@ func (b *gangBuilder) domainsOf(keys []string) [][]string {
 	return b.domains[text]
 }
 
-// domainsText tells lists of keys, or of their values, apart.
+// domainsText is a list of keys, or of their values, as one text.
 func domainsText(list []string) string { return strings.Join(list, "\x00") }
 
 // option is the gang in a domain; false if members are elsewhere, or ask for another.

@@ -11,7 +11,7 @@ import (
 
 // GangWay is how gangs that run are moved together: to which domains those go that have to be in one.
 type GangWay struct {
-	// Number tells ways of the same gangs apart.
+	// Number of the way among those of the same gangs, from 1 on.
 	Number  int
 	Domains []planning.GangDomain
 	// classes are what classes of members become.
