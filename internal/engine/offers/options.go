@@ -88,17 +88,7 @@ func (m *Market) Choose(items []pricing.Item, c *layout.Cells) *Choice {
 	}
 	p.keepUndominated(m, all)
 	p.keepCommitted(m)
-	for o := range p.Options {
-		if !p.Options[o].Limited {
-			continue
-		}
-		if p.Reserved == nil {
-			p.Reserved, p.Left = map[int32]string{}, map[string]int{}
-		}
-		id := Reservation(m.Pools, p.Options[o].Pool, p.Options[o].Slot)
-		p.Reserved[int32(o)] = id
-		p.Left[id] = m.Pools[p.Options[o].Pool].Table.Catalog.Reservations[id]
-	}
+	p.findReserved(m)
 	return p
 }
 

@@ -33,6 +33,9 @@ func GangsOf(t *trial.Trial) Gangs { return Gangs{Of(t)} }
 
 // place is placePods for a snapshot with gangs.
 func (t Gangs) place(ctx context.Context) {
+	if t.Packings == nil {
+		t.Packings = trial.NewPackings() // many gangs are alike, and each is tried in many domains
+	}
 	barred := map[int32]bool{}
 	start := t.Mark()
 	for repairs := 0; ; repairs++ {

@@ -75,7 +75,10 @@ func (t Solving) proposeExisting(ctx context.Context, c *layout.Cells, wishes []
 		return cmp.Or(model.BoolCompare(strandedB, strandedA), cmp.Compare(cb.Priority, ca.Priority),
 			-cmp.Compare(worth[a.Class], worth[b.Class]), -cmp.Compare(size(ca.Requests), size(cb.Requests)), cmp.Compare(a.Class, b.Class))
 	})
-	f := &filler{t: t.Trial, c: c, nodes: nodes, free: slices.Clone(t.S.Room.Free), bases: map[int32]*topology.OneNode{}}
+	f := &filler{t: t.Trial, c: c, nodes: nodes, free: make([]int64, 0, len(nodes)*m.Resources.Len()), bases: map[int32]*topology.OneNode{}}
+	for _, node := range nodes {
+		f.free = append(f.free, t.S.FreeOf(node)...)
+	}
 	for _, fit := range fits {
 		f.fill(ctx, order, fit)
 	}
@@ -87,7 +90,7 @@ type filler struct {
 	t     *trial.Trial
 	c     *layout.Cells
 	nodes []int32
-	// free is what remains after the proposals, indexed like Trial.free.
+	// free is what the proposals leave, by resource, of one node after another.
 	free []int64
 	// bases are the pod counts on nodes that hold proposals under topology rules.
 	bases map[int32]*topology.OneNode
@@ -97,13 +100,13 @@ type filler struct {
 // fill goes over the nodes once, and uses only places that are at least as good as fit.
 func (f *filler) fill(ctx context.Context, order []*placing.Wish, fit uint32) {
 	m, c := f.t.M, f.c
-	dims := int32(m.Resources.Len())
+	dims := m.Resources.Len()
 	order = slices.DeleteFunc(slices.Clone(order), func(w *placing.Wish) bool { return w.Count == 0 })
-	for _, node := range f.nodes {
+	for at, node := range f.nodes {
 		if len(order) == 0 || ctx.Err() != nil {
 			return
 		}
-		free := f.free[node*dims : (node+1)*dims]
+		free := f.free[at*dims : (at+1)*dims]
 		if free[resources.Pods] <= 0 {
 			continue
 		}

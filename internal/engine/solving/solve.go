@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/drawknife/drawknife/internal/engine/certify"
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/filling"
 	"github.com/drawknife/drawknife/internal/engine/layout"
@@ -253,9 +252,13 @@ func (t Solving) itemFor(c *layout.Cells, w *placing.Wish, stageNo *int) (pricin
 	return pricing.Item{}, false
 }
 
-// classWorth returns the cost of a pod of each class on a new node, in nano-USD per hour.
+// classWorth is what a pod of each class would cost on a new node, in nano-USD per hour; 0 where pods of one class alone wait, which
+// compete with no others.
 func (t Solving) classWorth(ctx context.Context, c *layout.Cells, wishes []placing.Wish) []int64 {
 	worth := make([]int64, len(t.M.Classes))
+	if !slices.ContainsFunc(wishes, func(w placing.Wish) bool { return w.Class != wishes[0].Class }) {
+		return worth
+	}
 	var items []pricing.Item
 	for i := range wishes {
 		no := 0
@@ -303,6 +306,11 @@ func (t Solving) sortByRoom(nodes []int32, size func([]int64) float64) {
 
 // packNew buys nodes for the items, within limits, and admits the pods. It returns how many pods of each item got no node.
 func (t Solving) packNew(ctx context.Context, c *layout.Cells, items []pricing.Item) []int {
+	like := packings{t}
+	key := like.keyOf(items)
+	if known := like.known(key); known != nil {
+		return like.buyKnown(known)
+	}
 	p := valuing.Of(t.Trial).NewJoined(items, c)
 	j := p.Alike
 	p.Rough = t.S.Topology != nil // another problem will prove the plan
@@ -313,7 +321,10 @@ func (t Solving) packNew(ctx context.Context, c *layout.Cells, items []pricing.I
 	if len(p.Committed) > 0 {
 		return j.Left(t.packCommitted(ctx, p, v))
 	}
-	return j.Left(t.packProblem(ctx, p, v))
+	packed, left := like.pack(ctx, p, v)
+	like.remember(ctx, key, p, packed, left)
+	like.buyAll(p, v, packed, left)
+	return j.Left(left)
 }
 
 // podsOf counts the pods of the items.
@@ -327,24 +338,9 @@ func podsOf(items []pricing.Item) int {
 
 // packProblem is packNew for a problem with known values, without commitments.
 func (t Solving) packProblem(ctx context.Context, p *offers.Choice, v *pricing.Values) []int {
-	m, items := t.M, p.Items
-	var g filling.Gate
-	if t.gated(p) {
-		g = newLedger(t.Trial, p)
-	}
-	k := filling.NewPacker(filling.NewTask(&p.Problem, v, hostRules(m)), g)
-	first := len(t.S.Planned) == 0
-	packed := k.First(ctx)
-	if g == nil && len(packed.List) > 0 && podsOf(items) > 1 && k.Waiting() == 0 {
-		k.Improve(ctx, packed, packingEffort(t.Options.Effort, podsOf(items)))
-	}
-	t.buy(p, packed)
-	t.Proof = nil
-	shares := slices.ContainsFunc(items, func(it pricing.Item) bool { return len(m.Classes[it.Class].Shared) > 0 })
-	if first && !slices.ContainsFunc(k.Left, func(n int) bool { return n > 0 }) && t.S.Topology == nil && !shares && !certify.Ruled(m, items) && !certify.CountsTooFew(m) {
-		t.Proof = &trial.Proof{P: p, V: v}
-	}
-	return k.Left
+	packed, left := packings{t}.pack(ctx, p, v)
+	packings{t}.buyAll(p, v, packed, left)
+	return left
 }
 
 // buy opens the packing's nodes and admits their pods. If the pods of a node leave too few instance types for their pool's minValues, the

@@ -48,6 +48,8 @@ type Trial struct {
 	Assignments map[int32]map[int32][]nodepool.Assignment
 	// Proof is the problem behind the nodes, if one packing made them all.
 	Proof *Proof
+	// Packings are remembered if that is asked for; nil unless it is.
+	Packings *Packings
 	// queues are the queues for the present ways of gangs; nil until they are needed.
 	queues *gangQueues
 }

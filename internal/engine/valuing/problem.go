@@ -1,6 +1,7 @@
 package valuing
 
 import (
+	"encoding/binary"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,9 @@ import (
 // NewProblem is shop.choose with rules about single nodes as caps, and what the trial's nodes leave of the commitments.
 func (t Valuing) NewProblem(items []pricing.Item, c *layout.Cells) *offers.Choice {
 	s := t.M.Shop()
+	if p := t.known(s, items, c); p != nil {
+		return p
+	}
 	caps := s.Caps(items, false)
 	return t.Complete(s.Choose(s.WithCaps(items, caps), c), caps)
 }
@@ -25,6 +29,12 @@ func (t Valuing) NewProblem(items []pricing.Item, c *layout.Cells) *offers.Choic
 // NewJoined is NewProblem with items that need not be told apart joined.
 func (t Valuing) NewJoined(items []pricing.Item, c *layout.Cells) *offers.Choice {
 	s := t.M.Shop()
+	if t.Remembers(items) {
+		j := s.Join(items)
+		p := t.known(s, j.Items, c)
+		p.Alike = j
+		return p
+	}
 	caps := s.Caps(items, false)
 	join := s.Join
 	if t.M.Costs != nil {
@@ -34,6 +44,30 @@ func (t Valuing) NewJoined(items []pricing.Item, c *layout.Cells) *offers.Choice
 	p := t.Complete(s.Choose(j.Items, c), caps)
 	p.Alike = j
 	return p
+}
+
+// Remembers reports whether what there is to choose from for the items, and their packing, is remembered: under rules between pods, and
+// with commitments, it depends on what was placed before.
+func (t Valuing) Remembers(items []pricing.Item) bool {
+	return t.Packings != nil && t.M.Costs == nil && !slices.ContainsFunc(items, func(it pricing.Item) bool { return it.Topology != nil || it.Cell != layout.AnyCell })
+}
+
+// known is the problem of choosing for the items, from what is remembered; nil if nothing is.
+func (t Valuing) known(s *offers.Market, items []pricing.Item, c *layout.Cells) *offers.Choice {
+	if !t.Remembers(items) {
+		return nil
+	}
+	places := pricing.PlacesInUse(items)
+	key := make([]byte, 0, 5*len(places))
+	for _, place := range places {
+		key = append(binary.LittleEndian.AppendUint32(key, uint32(place.Stage)), byte(place.Rules))
+	}
+	all, ok := t.Packings.Choices[string(key)]
+	if !ok {
+		all = s.Anywhere(places)
+		t.Packings.Choices[string(key)] = all
+	}
+	return all.Narrow(s, items, c)
 }
 
 // NewProof is NewJoined for a bound.

@@ -8,6 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/scheduling/planning"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"pgregory.net/rapid"
@@ -57,6 +58,10 @@ func TestNoPoolIsMissed(t *testing.T) {
 			return
 		}
 		p := m.Shop().Choose(items, nil)
+		narrowed := m.Shop().Anywhere(pricing.PlacesInUse(items)).Narrow(m.Shop(), items, nil)
+		if diff := cmp.Diff(p.Options, narrowed.Options); diff != "" {
+			t.Fatalf("narrowed from pods of any size (-chosen +narrowed):\n%s", diff)
+		}
 		for at, pl := range pricing.PlacesInUse(items) {
 			for _, u := range m.Stages[pl.Stage].Uses {
 				pool := m.Pools[u.Pool]

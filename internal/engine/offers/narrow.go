@@ -1,0 +1,46 @@
+package offers
+
+import (
+	"github.com/drawknife/drawknife/internal/engine/layout"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
+// Anywhere is the choice for pods of any size at the places, to be narrowed for some.
+func (m *Market) Anywhere(places []pricing.Place) *Choice {
+	items, nothing := make([]pricing.Item, len(places)), make([]int64, m.Dims)
+	for i, place := range places {
+		items[i] = pricing.Item{Place: place, Count: 1, Need: nothing, PerNode: pricing.Unbounded}
+	}
+	return m.Choose(items, nil)
+}
+
+// Narrow is the choice for items of the same places, none of them in a cell. What can stand in for an option that holds some of them
+// holds them as well, so that no other options are left than Choose would find. It does not list dominated options, and leaves
+// commitments out.
+func (p *Choice) Narrow(m *Market, items []pricing.Item, c *layout.Cells) *Choice {
+	out := &Choice{Problem: pricing.Problem{Dims: m.Dims, Resources: m.Dims, Items: items, Celled: c != nil}, Assigned: p.Assigned, Cells: c}
+	small := pricing.Smallest(items, m.Dims)
+	for i := range p.Options {
+		if resources.Fits(small, p.Options[i].Alloc) {
+			out.Options = append(out.Options, p.Options[i])
+		}
+	}
+	out.findReserved(m)
+	return out
+}
+
+// findReserved finds which of the options draw on reservations.
+func (p *Choice) findReserved(m *Market) {
+	for o := range p.Options {
+		if !p.Options[o].Limited {
+			continue
+		}
+		if p.Reserved == nil {
+			p.Reserved, p.Left = map[int32]string{}, map[string]int{}
+		}
+		id := Reservation(m.Pools, p.Options[o].Pool, p.Options[o].Slot)
+		p.Reserved[int32(o)] = id
+		p.Left[id] = m.Pools[p.Options[o].Pool].Table.Catalog.Reservations[id]
+	}
+}

@@ -1,0 +1,45 @@
+package trial
+
+import (
+	"github.com/drawknife/drawknife/internal/engine/offers"
+	"github.com/drawknife/drawknife/internal/engine/pricing"
+)
+
+// Packings remembers how pods were packed onto new nodes, for those who pack like pods again and again. All of it follows from the model
+// and the options alone.
+type Packings struct {
+	// Choices are the nodes to choose from, by the places that the pods may go to.
+	Choices map[string]*offers.Choice
+	// Packed are packings, by the pods.
+	Packed map[string]*Packed
+}
+
+// Packed is a packing whose options are one for each node.
+type Packed struct {
+	Choice *offers.Choice
+	// Loads are the pods on each of the nodes, Left those without a node, by item.
+	Loads [][]pricing.Load
+	Left  []int
+}
+
+// mostPackings bounds how many packings are remembered.
+const mostPackings = 10_000
+
+// NewPackings remembers nothing yet.
+func NewPackings() *Packings {
+	return &Packings{Choices: map[string]*offers.Choice{}, Packed: map[string]*Packed{}}
+}
+
+// Remember keeps a packing under the key, with what it takes of the choice.
+func (k *Packings) Remember(key string, p *offers.Choice, options []int32, loads [][]pricing.Load, left []int) {
+	if len(k.Packed) >= mostPackings {
+		return
+	}
+	bought := &offers.Choice{Problem: pricing.Problem{Dims: p.Dims, Resources: p.Resources, Items: p.Items}, Assigned: p.Assigned, Alike: p.Alike}
+	for _, o := range options {
+		option := p.Options[o]
+		option.Open = nil
+		bought.Options = append(bought.Options, option)
+	}
+	k.Packed[key] = &Packed{Choice: bought, Loads: loads, Left: left}
+}
