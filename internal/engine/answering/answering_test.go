@@ -62,6 +62,18 @@ func TestBindOrder(t *testing.T) {
 	}
 }
 
+// Where rules let pods be bound in any order, it is that of kube-scheduler's queue, not that of placing, in which large pods come first.
+func TestBindOrderIsThatOfTheQueue(t *testing.T) {
+	spread := parts.SpreadBy(parts.ZoneKey, 1, "x")
+	p := solved(t,
+		parts.Pod("a-small", parts.Requests("cpu=1"), parts.Labelled("x"), spread),
+		parts.Pod("b-large", parts.Requests("cpu=7"), parts.Labelled("x"), spread),
+	)
+	if got := order(p); !slices.Equal(got, []string{"a-small", "b-large"}) {
+		t.Errorf("bound in the order %v", got)
+	}
+}
+
 // A plan says where each pod goes: on which node that is there, on which new one, or nowhere and why.
 func TestSolveSaysWhereEachPodGoes(t *testing.T) {
 	p := solved(t,
@@ -114,7 +126,9 @@ func TestPlanned(t *testing.T) {
 func TestPlanIsRepeatable(t *testing.T) {
 	m := parts.Compile(t, parts.Cluster(parts.Pods("p", 3, parts.Requests("cpu=1"))))
 	trial := trialtest.New(m.Engine())
-	if parts.MustPlace(t, trial, scheduling.PlaceOptions{}); parts.Text(t, parts.PlanOf(t, trial)) != parts.Text(t, parts.PlanOf(t, trial)) {
+	parts.MustPlace(t, trial, scheduling.PlaceOptions{})
+	first := parts.Text(t, parts.PlanOf(t, trial))
+	if again := parts.Text(t, parts.PlanOf(t, trial)); again != first {
 		t.Error("two plans of one trial differ")
 	}
 	if empty := trialtest.New(m.Engine()); len(parts.PlanOf(t, empty).Order) != 0 {

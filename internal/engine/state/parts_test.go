@@ -131,3 +131,38 @@ func TestSeal(t *testing.T) {
 		t.Errorf("undone, free %v", free)
 	}
 }
+
+// When a node is hidden, the pods that it received wait again in the order in which they came.
+func TestHiddenNodesGivePodsBackInOrder(t *testing.T) {
+	s := begun()
+	s.Hide(0, func(*corev1.Pod) bool { return true })
+	s.Place(state.Binding{Class: 0, Host: 2, Count: 1}) // the pod that waits from the start
+	s.Place(state.Binding{Class: 0, Host: 2, Count: 1}) // the one of the hidden node
+	s.Hide(2, func(*corev1.Pod) bool { return true })
+	s.Place(state.Binding{Class: 0, Host: 3, Count: 1})
+	if got := state.PodsOf(s).ByBinding[2]; !slices.Equal(got, []int32{-1}) {
+		t.Errorf("pods %v are placed, want the one that came first", got)
+	}
+}
+
+// A new node takes an instance of its reservation until it is given up or undone; a new node after that has pods of its own.
+func TestOpenIsUndone(t *testing.T) {
+	s := begun()
+	start := s.Log.Now()
+	host := s.Open(state.Node{Slot: 1})
+	s.Place(state.Binding{Class: 0, Host: host, Count: 1})
+	s.Open(state.Node{Slot: 1})
+	if got := s.Limits.Reserved["r"]; got != 2 {
+		t.Errorf("%d instances of the reservation are taken, want 2", got)
+	}
+	if s.AbandonEmpty(); s.Limits.Reserved["r"] != 1 {
+		t.Errorf("%d instances are taken after one was given up, want 1", s.Limits.Reserved["r"])
+	}
+	s.Undo(start)
+	if got := s.Limits.Reserved["r"]; got != 0 || len(s.Placed.Loads(0)) != 0 {
+		t.Errorf("undone, %d instances are taken, and there are %d new nodes", got, len(s.Placed.Loads(0)))
+	}
+	if s.Open(state.Node{}); len(s.Placed.Loads(0)) != 1 || len(s.Placed.Loads(0)[0]) != 0 {
+		t.Errorf("opened again, new nodes have %v", s.Placed.Loads(0))
+	}
+}
