@@ -129,7 +129,7 @@ func TestOrderByRules(t *testing.T) {
 		{"within its zone", []*decision.Command{home}, nil, [][]string{{"home"}}, nil},
 		{"across zones it skews", []*decision.Command{across}, nil, nil, map[string]decision.BlockCode{"a1": decision.BlockLater}},
 		{"what was found before refinement takes its place", []*decision.Command{across}, []*decision.Command{home}, [][]string{{"home"}}, nil},
-		{"beside what was found", []*decision.Command{home, back}, []*decision.Command{there}, [][]string{{"home", "there"}}, nil},
+		{"in addition to what was found", []*decision.Command{home, back}, []*decision.Command{there}, [][]string{{"home", "there"}}, nil},
 		{"if all of it is worth more, all that was found gives way", []*decision.Command{home, back}, []*decision.Command{dear, there},
 			[][]string{{"dear", "there"}}, map[string]decision.BlockCode{"a1": decision.BlockLater}},
 		{"the other way too", []*decision.Command{back}, nil, nil, map[string]decision.BlockCode{"b2": decision.BlockLater}},
