@@ -32,7 +32,7 @@ type Fleet struct {
 	Snapshot *planning.Snapshot
 	// Pool is the only NodePool.
 	Pool *v1.NodePool
-	// Input is what survey.Of is given besides the nodes.
+	// Input is what survey.Of is given in addition to the nodes.
 	Input survey.Input
 }
 
