@@ -2,6 +2,7 @@ package disruption_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,11 +38,8 @@ func amounts(pairs ...string) corev1.ResourceList {
 // instanceType has so many cores, 4Gi of memory for each, and is sold at the price for each capacity type, "on-demand=0.1",
 // in zones a and b.
 func instanceType(name string, cores int, prices ...string) *cloudprovider.InstanceType {
-	t := &cloudprovider.InstanceType{
-		Name:         name,
-		Requirements: requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, name)),
-		Capacity:     amounts(fmt.Sprintf("cpu=%d", cores), fmt.Sprintf("memory=%dGi", 4*cores), "pods=110"),
-	}
+	t := build.InstanceType(name, build.CPU(strconv.Itoa(cores)), build.Memory(fmt.Sprintf("%dGi", 4*cores)))
+	t.Requirements = requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, name))
 	for _, pair := range prices {
 		capacityType, text, _ := strings.Cut(pair, "=")
 		var price float64
@@ -125,23 +123,11 @@ type nodeOption func(*scheduling.Node)
 
 // node adds an initialised, ready node of the type, on demand in zone a of the pool "default", a day old.
 func (w *world) node(name, instance string, options ...nodeOption) *scheduling.Node {
-	created := metav1.NewTime(now().Add(-24 * time.Hour))
-	labels := map[string]string{
-		v1.NodePoolLabelKey: "default", corev1.LabelInstanceTypeStable: instance, corev1.LabelTopologyZone: "a",
-		v1.CapacityTypeLabelKey: "on-demand", v1.NodeRegisteredLabelKey: "true", v1.NodeInitializedLabelKey: "true",
-		corev1.LabelHostname: name,
-	}
-	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
-		Name: "claim-" + name, UID: types.UID("uid-" + name), CreationTimestamp: created, Labels: map[string]string{},
-	}}
-	claim.Status.ProviderID, claim.Status.NodeName = "cloud://"+name, name
-	claim.Spec.ExpireAfter = v1.Never()
-	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
-		claim.Conditions().SetTrue(kind, created.Time)
-	}
-	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, CreationTimestamp: created}}
-	object.Spec.ProviderID = claim.Status.ProviderID
-	object.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	since, id := now().Add(-24*time.Hour), build.ProviderID("cloud://"+name)
+	claim := build.Claim("claim-"+name, id, build.UID("uid-"+name), build.Created(since), build.Labels(), build.Initialized(since))
+	claim.Status.NodeName, claim.Spec.ExpireAfter = name, v1.Never()
+	object := build.Node(name, id, build.OfPool("default"), build.Created(since), build.Initialized(since),
+		build.Labels(corev1.LabelInstanceTypeStable, instance, corev1.LabelTopologyZone, "a", v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand))
 	for _, t := range w.snapshot.Catalogs["all"] {
 		if t.Name == instance {
 			object.Status.Capacity, object.Status.Allocatable = t.Capacity, t.Allocatable()

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,6 +15,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 func start() time.Time { return time.Date(2025, time.March, 1, 12, 0, 0, 0, time.UTC) }
@@ -38,20 +37,13 @@ func cloudOf(t *testing.T, options fake.Options, types ...*cloudprovider.Instanc
 	return cloud, clock
 }
 
-// claim asks for any instance that meets the requirements.
 func ptr[T any](v T) *T { return &v }
 
+// claim asks for any instance that meets the requirements.
 func claim(name string, reqs ...requirements.Requirement) *v1.NodeClaim {
-	return &v1.NodeClaim{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name, UID: types.UID("uid-" + name),
-			Labels: map[string]string{v1.NodePoolLabelKey: "default", "team": "a"},
-		},
-		Spec: v1.NodeClaimSpec{
-			Requirements: requirements.NewSet(reqs...).NodeSelectorRequirements(),
-			NodeClassRef: v1.NodeClassReference{Group: fake.NodeClassGroup, Kind: fake.NodeClassKind, Name: "default"},
-		},
-	}
+	c := build.Claim(name, build.UID("uid-"+name), build.OfPool("default"), build.Labels("team", "a"))
+	c.Spec.Requirements = requirements.NewSet(reqs...).NodeSelectorRequirements()
+	return c
 }
 
 func create(t *testing.T, cloud *fake.Cloud, c *v1.NodeClaim) *v1.NodeClaim {
