@@ -81,7 +81,10 @@
 // root-volume=100 is for 100 GB, rhel@linux+batch for nodes of these NodePools. docs/costs.md has the figures with their sources.
 // They are terms of the cost model, after those of --cost-model.
 //
-// A snapshot saved with --cost-model or --fees contains the model. With another --cost-model, the same snapshot is priced by that one.
+// --spot-risk counts what interruptions of spot nodes are expected to cost, and what prices that are low for a moment only will be, as
+// terms of the cost model before all others; notes say which lower prices are passed over, and why. docs/spot.md explains the figures.
+//
+// A snapshot saved with --cost-model, --fees or --spot-risk contains the model. With another --cost-model, the same snapshot is priced by that one.
 //
 // # Settings of old releases
 //

@@ -145,12 +145,15 @@ func shareOfOnDemand(snapshot *scheduling.Snapshot, percent float64) []schedulin
 	}).Offerings
 }
 
-// addCosts gives the snapshot the cost model of --cost-model and the fees of --fees.
+// addCosts gives the snapshot the cost model of --cost-model, the fees of --fees, and what --spot-risk counts.
 func (s *simulation) addCosts(snapshot *scheduling.Snapshot) error {
 	if err := s.readCostModel(snapshot); err != nil {
 		return err
 	}
-	return s.addFees(snapshot)
+	if err := s.addFees(snapshot); err != nil {
+		return err
+	}
+	return s.addSpotRisk(snapshot)
 }
 
 // addFees puts the fees of --fees after the terms of the cost model, so that commitments don't cover them.

@@ -66,6 +66,8 @@ type options struct {
 	// fees are those of --fees, and feesText that flag.
 	fees     []chosenFee
 	feesText string
+	// spotRisk is what --spot-risk asks for.
+	spotRisk spotRisk
 	// spotAsSeen plans with old spot prices as they are, instead of catalog.SteadySpot's.
 	spotAsSeen bool
 	// certificate is the file the proof of the lower bound is written to; empty for nowhere.
@@ -140,6 +142,8 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.anonymizeKey, "anonymize-key", "", "")
 	flags.StringVar(&o.costModel, "cost-model", "", "")
 	flags.StringVar(&o.feesText, "fees", "", "")
+	flags.StringVar(&o.spotRisk.text, "spot-risk", "", "")
+	flags.StringVar(&o.spotRisk.history, "spot-history", "", "")
 	flags.StringVar(&o.certificate, "certificate", "", "")
 	flags.BoolVar(&o.consolidate, "consolidate", false, "")
 	flags.StringVar(&o.diff, "diff", "", "")
@@ -206,6 +210,9 @@ func parseOptions(args []string) (options, error) {
 		return o, err
 	}
 	o.fees = fees
+	if err := o.spotRisk.parse(); err != nil {
+		return o, err
+	}
 	return o, o.check(given)
 }
 

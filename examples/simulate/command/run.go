@@ -205,6 +205,7 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 		}
 		s.done.wrote(s.certificate)
 	}
+	s.remarkOnSpotRisk(r.snapshot, r.plan)
 	for _, n := range r.plan.Notes {
 		s.remark("note", noteLine(n), planNote{})
 	}
