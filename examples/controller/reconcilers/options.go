@@ -28,6 +28,11 @@ type Options struct {
 	Batch *provisioning.BatchOptions
 	// Query is what plans are asked for: preferences, minValues.
 	Query scheduling.Query
+	// CostModel says what nodes cost beyond their list prices, for a snapshot that has everything else: fees, discounts, commitments, and
+	// what interruptions of spot nodes cost (package scheduling/spotrisk). Launches and disruption are planned by it. It is asked for each
+	// snapshot, also at the same time, and must not change what it gave before; one that has not changed is best given again. Nil, and a
+	// nil model, are list prices alone. A model that is not valid fails the pass.
+	CostModel func(*scheduling.Snapshot) *scheduling.CostModel
 	// DefaultTopologySpread are the cluster's default spread constraints, as kube-scheduler's configuration has them.
 	DefaultTopologySpread []corev1.TopologySpreadConstraint
 	// PassTimeout ends the planning of a pass; more than 0. Nil is DefaultPassTimeout.

@@ -268,6 +268,9 @@ func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *p
 	}
 	view := p.state.Snapshot(cluster.Query{Time: now, NodePools: set.NodePools, Catalogs: set.Catalogs, Placeholders: placeholders})
 	p.correctDevices(view, set)
+	if p.options.CostModel != nil {
+		view.Snapshot.CostModel = p.options.CostModel(view.Snapshot)
+	}
 	p.shown.learn(set)
 	return withoutLost(view), set, nil
 }
