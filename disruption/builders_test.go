@@ -260,11 +260,11 @@ func (w *world) pdb(name, app string, allowed int32) *policyv1.PodDisruptionBudg
 }
 
 // node has the node's view changed before the fleet is surveyed.
-func (w *world) machine(name string, change func(*cluster.Machine)) {
+func (w *world) machine(name string, change func(*cluster.NodeState)) {
 	w.changes = append(w.changes, func(v *cluster.View) {
-		for i := range v.Machines {
-			if v.Machines[i].Name == name {
-				change(&v.Machines[i])
+		for i := range v.Nodes {
+			if v.Nodes[i].Name == name {
+				change(&v.Nodes[i])
 			}
 		}
 	})

@@ -86,7 +86,7 @@ func (p *process) view() *cluster.View {
 	}
 	view := disruption.ViewOf(&live)
 	for i := range live.Nodes {
-		view.Machines[i].Marked = p.marks[live.Nodes[i].Name]
+		view.Nodes[i].Marked = p.marks[live.Nodes[i].Name]
 		if n := &live.Nodes[i]; n.Leaving {
 			for _, pod := range n.Pods {
 				live.Pods = append(live.Pods, schedulingpods.Unbound(pod))

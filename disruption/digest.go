@@ -44,7 +44,7 @@ func MovedOn(f *Fleet, cmd *Command) *RejectedError {
 			return &RejectedError{Command: cmd.ID, Category: RejectedChurn, Node: m.Node, Block: why}
 		}
 		c := f.Candidate(m.Node)
-		if c == nil || c.Machine.Claim.UID != m.UID {
+		if c == nil || c.State.Claim.UID != m.UID {
 			return reject(&Block{Code: BlockUnmanaged, Detail: "its NodeClaim is another"})
 		}
 		for _, pod := range c.Pods {

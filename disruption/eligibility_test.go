@@ -22,7 +22,7 @@ import (
 // Each check by itself, in the order of DIS-048, and which of two speaks.
 func TestEligibility(t *testing.T) {
 	later := now().Add(10 * time.Second)
-	marked := func(m *cluster.Machine) { m.Marked, m.Leaving = true, true }
+	marked := func(m *cluster.NodeState) { m.Marked, m.Leaving = true, true }
 	tests := []struct {
 		name string
 		node []nodeOption
@@ -36,10 +36,10 @@ func TestEligibility(t *testing.T) {
 			w.machine("n", marked)
 		}, want: disruption.BlockInFlight, text: "command c1"},
 		{name: "DIS-002, DIS-050 no NodeClaim", with: func(w *world) {
-			w.machine("n", func(m *cluster.Machine) { m.Claim = nil })
+			w.machine("n", func(m *cluster.NodeState) { m.Claim = nil })
 		}, want: disruption.BlockUnmanaged},
 		{name: "DIS-050 no Node", with: func(w *world) {
-			w.machine("n", func(m *cluster.Machine) { m.Node = nil })
+			w.machine("n", func(m *cluster.NodeState) { m.Node = nil })
 		}, want: disruption.BlockNoNode},
 		{name: "DIS-003, DIS-051 not initialized, before marked", node: []nodeOption{labelled(v1.NodeInitializedLabelKey, "")}, with: func(w *world) {
 			w.machine("n", marked)
@@ -47,10 +47,10 @@ func TestEligibility(t *testing.T) {
 		{name: "DIS-004, DIS-052 marked", with: func(w *world) { w.machine("n", marked) }, want: disruption.BlockLeaving},
 		{name: "DIS-052 leaving", node: []nodeOption{leaving}, want: disruption.BlockLeaving},
 		{name: "DIS-005, DIS-053 nominated", with: func(w *world) {
-			w.machine("n", func(m *cluster.Machine) { m.NominatedUntil = later })
+			w.machine("n", func(m *cluster.NodeState) { m.NominatedUntil = later })
 		}, want: disruption.BlockNominated, text: "until 2026-05-04T10:00:10Z"},
 		{name: "DIS-053 nominated until now is over", with: func(w *world) {
-			w.machine("n", func(m *cluster.Machine) { m.NominatedUntil = now() })
+			w.machine("n", func(m *cluster.NodeState) { m.NominatedUntil = now() })
 		}},
 		{name: "DIS-054 node annotation", node: []nodeOption{annotated(v1.DoNotDisruptAnnotationKey, "true")}, want: disruption.BlockAnnotation, text: v1.DoNotDisruptAnnotationKey},
 		{name: "DIS-054 a duration does not protect a node", node: []nodeOption{annotated(v1.DoNotDisruptAnnotationKey, "2h")}},
@@ -295,7 +295,7 @@ func TestMarkConsolidatable(t *testing.T) {
 	w := newWorld()
 	pool := w.pool("default", after("30m"))
 	n := w.node("n", "c4")
-	m := &cluster.Machine{Claim: n.Claim}
+	m := &cluster.NodeState{Claim: n.Claim}
 	check := func(what string, changed, has bool, again time.Duration) {
 		t.Helper()
 		claim := n.Claim.DeepCopy()

@@ -85,7 +85,7 @@ func TestPlanEvents(t *testing.T) {
 		"DIS-104 so does one whose time has not come": {func(w *world) {
 			w.pool("default", after("2h"))
 			w.node("n", "c4", holding(pods("p", 1, "1")...))
-			w.machine("n", func(m *cluster.Machine) { m.LastPodEvent = now().Add(-time.Hour) })
+			w.machine("n", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-time.Hour) })
 		}, nil, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -559,9 +559,9 @@ func TestCleanUp(t *testing.T) {
 	w.node("marked", "c4", touched)
 	w.node("clean", "c4")
 	view := disruption.ViewOf(w.snapshot)
-	for i := range view.Machines {
-		if view.Machines[i].Name == "marked" {
-			view.Machines[i].Marked = true
+	for i := range view.Nodes {
+		if view.Nodes[i].Name == "marked" {
+			view.Nodes[i].Marked = true
 		}
 	}
 	var got []string

@@ -67,7 +67,7 @@ func TestEmptinessTimestampSeedsTheWait(t *testing.T) {
 			w.alphaPool(after("30s"), budgets(v1.Budget{Nodes: "100%"}))
 			w.node("idle", "c4", c.node...)
 			if c.event > 0 {
-				w.machine("idle", func(m *cluster.Machine) { m.LastPodEvent = now().Add(-c.event) })
+				w.machine("idle", func(m *cluster.NodeState) { m.LastPodEvent = now().Add(-c.event) })
 			}
 			for name, planner := range map[string]disruption.Planner{"Reference": &disruption.Reference{}, "Global": &disruption.Global{CoolDown: new(time.Duration)}} {
 				plan, err := planner.Plan(t.Context(), w.fleet(t))
@@ -82,7 +82,7 @@ func TestEmptinessTimestampSeedsTheWait(t *testing.T) {
 				}
 			}
 			f := w.fleet(t)
-			m := f.Candidate("idle").Machine
+			m := f.Candidate("idle").State
 			claim := m.Claim.DeepCopy()
 			_, again := disruption.MarkConsolidatable(claim, m, f.Candidate("idle").Pool.Object, now())
 			if again != c.until || claim.Conditions().IsTrue(v1.ConditionConsolidatable) != (c.until == 0) {

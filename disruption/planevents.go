@@ -19,9 +19,9 @@ func (p *Plan) Events(f *Fleet) []Event {
 	if seen == nil {
 		return nil
 	}
-	nodes := map[string]*cluster.Machine{}
-	for i := range seen.In.View.Machines {
-		m := &seen.In.View.Machines[i]
+	nodes := map[string]*cluster.NodeState{}
+	for i := range seen.In.View.Nodes {
+		m := &seen.In.View.Nodes[i]
 		nodes[m.Name] = m
 	}
 	var out []Event
@@ -38,7 +38,7 @@ func (p *Plan) Events(f *Fleet) []Event {
 }
 
 // verdictEvents say why a node stays: at most one event for each reason and object.
-func verdictEvents(m *cluster.Machine, blocks []MethodBlock) []Event {
+func verdictEvents(m *cluster.NodeState, blocks []MethodBlock) []Event {
 	var out []Event
 	told := map[EventReason]bool{}
 	for _, b := range blocks {
@@ -75,7 +75,7 @@ func unconsolidatable(b *Block) bool {
 }
 
 // nodeEvents are the event for the Node and for its NodeClaim, if they exist.
-func nodeEvents(m *cluster.Machine, e Event) []Event {
+func nodeEvents(m *cluster.NodeState, e Event) []Event {
 	var out []Event
 	if m.Node != nil {
 		e.Kind, e.Name, e.UID = decision.KindNode, m.Node.Name, m.Node.UID
@@ -112,7 +112,7 @@ func plannedEvents(c *Command) []Event {
 // Events for node, claim and pool say that repair is suspended. claim may be nil.
 func (b *RepairBlock) Events(node *corev1.Node, claim *v1.NodeClaim) []Event {
 	e := Event{Warning: true, Reason: EventNodeRepairBlocked, Message: b.String(), Every: every(stateEvery)}
-	out := nodeEvents(&cluster.Machine{Node: node, Claim: claim}, e)
+	out := nodeEvents(&cluster.NodeState{Node: node, Claim: claim}, e)
 	if !b.Pool.IsZero() {
 		e.Kind, e.Name, e.UID = decision.KindNodePool, b.Pool.String(), ""
 		out = append(out, e)

@@ -92,7 +92,7 @@ func (q *Queue) Executing() map[string]string {
 
 // CleanUp undoes what commands without an execution left behind: taints, cordons, conditions and records of nodes that stay, also the
 // taint of v1beta1, and records of replacements whose command has ended. Call it before each plan, but call Recover before the first:
-// commands that CleanUp undoes cannot continue. If another provider has its own nodes, leave them out of View.Machines: their marks belong
+// commands that CleanUp undoes cannot continue. If another provider has its own nodes, leave them out of View.Nodes: their marks belong
 // to other commands.
 func CleanUp(view *cluster.View, executing map[string]string) []Effect {
 	var out []Effect
@@ -103,8 +103,8 @@ func CleanUp(view *cluster.View, executing map[string]string) []Effect {
 	for _, id := range executing {
 		commands[id] = true
 	}
-	for i := range view.Machines {
-		m := &view.Machines[i]
+	for i := range view.Nodes {
+		m := &view.Nodes[i]
 		_, busy := executing[m.Name]
 		if busy || m.Leaving || m.Marked || m.Claim == nil || m.Claim.DeletionTimestamp != nil {
 			continue

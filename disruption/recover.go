@@ -69,8 +69,8 @@ func Recover(view *cluster.View) *Recovery {
 		return out
 	}
 	found := map[string]*remains{}
-	for i := range view.Machines {
-		m := &view.Machines[i]
+	for i := range view.Nodes {
+		m := &view.Nodes[i]
 		r, err := RecordOf(m.Claim)
 		if err != nil || r == nil {
 			continue
@@ -128,10 +128,10 @@ type remains struct {
 // recorded is a node with the record of its claim.
 type recorded struct {
 	*Record
-	machine *cluster.Machine
+	machine *cluster.NodeState
 }
 
-func (l *remains) add(r *Record, m *cluster.Machine) {
+func (l *remains) add(r *Record, m *cluster.NodeState) {
 	switch {
 	case r.Role == RoleReplacement && m.Claim.DeletionTimestamp != nil:
 	case !r.writtenFor(m.Claim):

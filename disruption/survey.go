@@ -61,8 +61,8 @@ func Survey(in Input) (*Fleet, error) {
 	switch {
 	case in.View == nil || in.View.Snapshot == nil:
 		return nil, &InputError{"View", "is missing: take it from cluster.State, or make one by ViewOf"}
-	case len(in.View.Machines) != len(in.View.Snapshot.Nodes):
-		return nil, &InputError{"View.Machines", fmt.Sprintf("has %d entries for %d nodes: they belong together", len(in.View.Machines), len(in.View.Snapshot.Nodes))}
+	case len(in.View.Nodes) != len(in.View.Snapshot.Nodes):
+		return nil, &InputError{"View.Nodes", fmt.Sprintf("has %d entries for %d nodes: they belong together", len(in.View.Nodes), len(in.View.Snapshot.Nodes))}
 	}
 	p, err := survey.Of(survey.Input{
 		View: in.View, Model: in.Model.Engine(), Executing: in.Executing, Buffered: in.Buffered, Budgets: in.Budgets, History: in.History,

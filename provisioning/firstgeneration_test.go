@@ -49,7 +49,7 @@ func TestHydrationOfAInstance(t *testing.T) {
 func TestNodesWithoutInstancesAreNoGarbage(t *testing.T) {
 	instance := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "i", CreationTimestamp: metav1.NewTime(at(0))}, Status: v1.NodeClaimStatus{ProviderID: "p"}}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{v1alpha5.ProvisionerNameLabelKey: "default"}}, Spec: corev1.NodeSpec{ProviderID: "p"}}
-	state := provisioning.GarbageState{Machines: []*v1.NodeClaim{instance}, Nodes: []*corev1.Node{node}}
+	state := provisioning.GarbageState{Instances: []*v1.NodeClaim{instance}, Nodes: []*corev1.Node{node}}
 	if got := collected(state, at(1e5)); len(got) != 0 {
 		t.Errorf("with its node: %v", got)
 	}

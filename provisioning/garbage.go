@@ -20,7 +20,7 @@ const GarbageEvery = 2 * time.Minute
 // younger than that are not checked.
 type GarbageState struct {
 	// Instances is the complete result of the provider's List.
-	Machines []*v1.NodeClaim
+	Instances []*v1.NodeClaim
 	// Claims are all NodeClaims of the cluster.
 	Claims []*v1.NodeClaim
 	// Nodes are all Nodes of the cluster.
@@ -98,7 +98,7 @@ func (g Garbage) Labels() map[string]string {
 // Nothing is removed after a single read: Garbage.Collect checks each object again.
 func CollectGarbage(s GarbageState, now time.Time) []Garbage {
 	s.Lag = max(s.Lag, garbageAge)
-	s.Nodes, s.Claims, s.Machines = present(s.Nodes), present(s.Claims), present(s.Machines)
+	s.Nodes, s.Claims, s.Instances = present(s.Nodes), present(s.Claims), present(s.Instances)
 	nodes := map[string][]*corev1.Node{}
 	for _, n := range s.Nodes {
 		if n.Spec.ProviderID != "" {
@@ -198,7 +198,7 @@ func GarbageBackOff(failures int) time.Duration {
 
 func claimsWithoutInstance(s GarbageState, nodes map[string][]*corev1.Node, now time.Time) []Garbage {
 	live := map[string]bool{}
-	for _, m := range s.Machines {
+	for _, m := range s.Instances {
 		if m.DeletionTimestamp == nil {
 			live[m.Status.ProviderID] = true
 		}
@@ -232,7 +232,7 @@ func instancesWithoutClaim(s GarbageState, now time.Time) []Garbage {
 		}
 	}
 	var list []Garbage
-	for _, m := range byName(s.Machines) {
+	for _, m := range byName(s.Instances) {
 		if m.DeletionTimestamp != nil || uids[m.UID] && m.UID != "" || ids[m.Status.ProviderID] || now.Before(m.CreationTimestamp.Add(s.Lag)) {
 			continue
 		}
@@ -243,7 +243,7 @@ func instancesWithoutClaim(s GarbageState, now time.Time) []Garbage {
 
 func nodesWithoutEither(s GarbageState, now time.Time) []Garbage {
 	known := map[string]bool{}
-	for _, list := range [][]*v1.NodeClaim{s.Claims, s.Machines} {
+	for _, list := range [][]*v1.NodeClaim{s.Claims, s.Instances} {
 		for _, c := range list {
 			known[c.Status.ProviderID] = true
 		}

@@ -68,7 +68,7 @@ func TestGarbageIsReadTwice(t *testing.T) {
 	}{
 		"the provider knows the instance": {
 			provisioning.GarbageState{Claims: []*v1.NodeClaim{claim}},
-			provisioning.GarbageState{Claims: []*v1.NodeClaim{claim}, Machines: []*v1.NodeClaim{orphan("sim:///1")}},
+			provisioning.GarbageState{Claims: []*v1.NodeClaim{claim}, Instances: []*v1.NodeClaim{orphan("sim:///1")}},
 		},
 		"the claim is gone": {provisioning.GarbageState{Claims: []*v1.NodeClaim{claim}}, provisioning.GarbageState{}},
 		"the claim is being deleted": {provisioning.GarbageState{Claims: []*v1.NodeClaim{claim}}, provisioning.GarbageState{
@@ -78,12 +78,12 @@ func TestGarbageIsReadTwice(t *testing.T) {
 			provisioning.GarbageState{Claims: []*v1.NodeClaim{claim}, Nodes: []*corev1.Node{readyNode()}},
 		},
 		"the instance has a claim": {
-			provisioning.GarbageState{Machines: []*v1.NodeClaim{orphan("sim:///1")}},
-			provisioning.GarbageState{Machines: []*v1.NodeClaim{orphan("sim:///1")}, Claims: []*v1.NodeClaim{claim}},
+			provisioning.GarbageState{Instances: []*v1.NodeClaim{orphan("sim:///1")}},
+			provisioning.GarbageState{Instances: []*v1.NodeClaim{orphan("sim:///1")}, Claims: []*v1.NodeClaim{claim}},
 		},
 		"the instance is ending": {
-			provisioning.GarbageState{Machines: []*v1.NodeClaim{orphan("sim:///1")}},
-			provisioning.GarbageState{Machines: []*v1.NodeClaim{orphan("sim:///1", leaving)}},
+			provisioning.GarbageState{Instances: []*v1.NodeClaim{orphan("sim:///1")}},
+			provisioning.GarbageState{Instances: []*v1.NodeClaim{orphan("sim:///1", leaving)}},
 		},
 		"the node has a claim": {
 			provisioning.GarbageState{Nodes: []*corev1.Node{lone}},
@@ -91,7 +91,7 @@ func TestGarbageIsReadTwice(t *testing.T) {
 		},
 		"the node has an instance": {
 			provisioning.GarbageState{Nodes: []*corev1.Node{lone}},
-			provisioning.GarbageState{Nodes: []*corev1.Node{lone}, Machines: []*v1.NodeClaim{orphan("sim:///1")}},
+			provisioning.GarbageState{Nodes: []*corev1.Node{lone}, Instances: []*v1.NodeClaim{orphan("sim:///1")}},
 		},
 		"the node has become ready": {
 			provisioning.GarbageState{Nodes: []*corev1.Node{lone}},
@@ -114,7 +114,7 @@ func TestGarbageIsReadTwice(t *testing.T) {
 
 // PRV-081: the node of an instance goes with it, and what is left of all is told of: the pool, since the claim is gone.
 func TestGarbageTakesItsNodeAlong(t *testing.T) {
-	s := provisioning.GarbageState{Machines: []*v1.NodeClaim{orphan("sim:///1")}, Nodes: []*corev1.Node{readyNode()}}
+	s := provisioning.GarbageState{Instances: []*v1.NodeClaim{orphan("sim:///1")}, Nodes: []*corev1.Node{readyNode()}}
 	found := provisioning.CollectGarbage(s, at(600))
 	if len(found) != 1 {
 		t.Fatalf("found %v", found)

@@ -38,17 +38,17 @@ func TestCollectGarbage(t *testing.T) {
 		at   float64
 		want string
 	}{
-		"PRV-081: all is well":                        {provisioning.GarbageState{Machines: []*v1.NodeClaim{instance("sim:///1", "claim-uid")}, Claims: claims}, 600, ""},
+		"PRV-081: all is well":                        {provisioning.GarbageState{Instances: []*v1.NodeClaim{instance("sim:///1", "claim-uid")}, Claims: claims}, 600, ""},
 		"PRV-081: its instance is gone":               {provisioning.GarbageState{Claims: claims}, 600, "delete nodeclaim default-1 (garbage_collected)"},
-		"PRV-081: its instance is ending":             {provisioning.GarbageState{Machines: []*v1.NodeClaim{instance("sim:///1", "claim-uid", going)}, Claims: claims}, 600, "delete nodeclaim default-1 (garbage_collected)"},
+		"PRV-081: its instance is ending":             {provisioning.GarbageState{Instances: []*v1.NodeClaim{instance("sim:///1", "claim-uid", going)}, Claims: claims}, 600, "delete nodeclaim default-1 (garbage_collected)"},
 		"PRV-081: its node says otherwise":            {provisioning.GarbageState{Claims: claims, Nodes: []*corev1.Node{readyNode()}}, 600, ""},
 		"PRV-081: not registered yet":                 {provisioning.GarbageState{Claims: []*v1.NodeClaim{testClaim(launchedAt(start))}}, 600, ""},
 		"PRV-081: leaving already":                    {provisioning.GarbageState{Claims: []*v1.NodeClaim{testClaim(registeredAt(start), leaving)}}, 600, ""},
 		"PRV-050: another provider's":                 {provisioning.GarbageState{Claims: claims, Supports: func(v1.NodeClassReference) bool { return false }}, 600, ""},
 		"the list may lag":                            {provisioning.GarbageState{Claims: claims, Lag: time.Hour}, 600, ""},
-		"an instance nobody asked for":                {provisioning.GarbageState{Machines: []*v1.NodeClaim{instance("sim:///9", "other")}}, 600, "terminate instance of msim:///9"},
-		"one that is young":                           {provisioning.GarbageState{Machines: []*v1.NodeClaim{instance("sim:///9", "other")}}, 29, ""},
-		"one whose claim has yet to hear of it":       {provisioning.GarbageState{Machines: []*v1.NodeClaim{instance("sim:///1", "claim-uid")}, Claims: []*v1.NodeClaim{testClaim()}}, 600, ""},
+		"an instance nobody asked for":                {provisioning.GarbageState{Instances: []*v1.NodeClaim{instance("sim:///9", "other")}}, 600, "terminate instance of msim:///9"},
+		"one that is young":                           {provisioning.GarbageState{Instances: []*v1.NodeClaim{instance("sim:///9", "other")}}, 29, ""},
+		"one whose claim has yet to hear of it":       {provisioning.GarbageState{Instances: []*v1.NodeClaim{instance("sim:///1", "claim-uid")}, Claims: []*v1.NodeClaim{testClaim()}}, 600, ""},
 		"a node that joined while its instance ended": {provisioning.GarbageState{Nodes: []*corev1.Node{testJoined(func(n *corev1.Node) { n.Labels[v1.NodePoolLabelKey] = "default" })}}, 600, "delete node node-1"},
 		"a node that is nobody's business":            {provisioning.GarbageState{Nodes: []*corev1.Node{testJoined()}}, 600, ""},
 		"a ready node whose instance nobody knows of": {provisioning.GarbageState{Nodes: []*corev1.Node{readyNode(func(n *corev1.Node) { n.Labels[v1.NodePoolLabelKey] = "default" })}}, 600, ""},

@@ -355,7 +355,7 @@ func (w *world) collect() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s := provisioning.GarbageState{Machines: instances, Claims: slices.Collect(maps.Values(w.claims)), Nodes: slices.Collect(maps.Values(w.nodes))}
+	s := provisioning.GarbageState{Instances: instances, Claims: slices.Collect(maps.Values(w.claims)), Nodes: slices.Collect(maps.Values(w.nodes))}
 	for _, g := range provisioning.CollectGarbage(s, w.clock.Now()) {
 		for _, e := range g.Collect(s, w.clock.Now()).Effects {
 			if _, err := w.carryOut(e); err != nil {

@@ -15,9 +15,9 @@ import (
 type Candidate struct {
 	// Name is that of its planning.Node.
 	Name string
-	// Machine and Node are the node in the view and in the snapshot.
-	Machine *cluster.Machine
-	Node    *planning.Node
+	// State and Node are the node in the view and in the snapshot.
+	State *cluster.NodeState
+	Node  *planning.Node
 	// Pool that owns it.
 	Pool *planning.NodePool
 	// InstanceType by its label, overlays applied; nil when the provider does not list it.
@@ -49,14 +49,14 @@ func (c *Candidate) Ratio() float64 { return c.Price / c.Cost }
 // LegacyCost is the disruption cost of earlier releases, by which static pools still choose nodes to remove: the cost of evicting all its
 // pods, with any owner, times the share of its lifetime that remains.
 func (c *Candidate) LegacyCost(now time.Time) float64 {
-	if c.Machine == nil {
+	if c.State == nil {
 		return 0
 	}
-	return legacyCost(c.Machine, now)
+	return legacyCost(c.State, now)
 }
 
 // legacyCost is Candidate.LegacyCost.
-func legacyCost(m *cluster.Machine, now time.Time) float64 {
+func legacyCost(m *cluster.NodeState, now time.Time) float64 {
 	sum := 0.0
 	for _, pod := range m.Pods {
 		sum += pods.EvictionCost(pod)

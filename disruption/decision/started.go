@@ -32,11 +32,11 @@ type Disruption struct {
 
 // DisruptionOf notes that the disruption of a candidate was started.
 func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
-	if c == nil || c.Pool == nil || c.Machine == nil || c.Machine.Node == nil {
+	if c == nil || c.Pool == nil || c.State == nil || c.State.Node == nil {
 		return Disruption{}
 	}
 	return Disruption{
-		Node: c.Name, Time: started, Reason: r, Pool: c.Pool.Key, Zone: c.Zone, Labels: c.Machine.Node.Labels,
+		Node: c.Name, Time: started, Reason: r, Pool: c.Pool.Key, Zone: c.Zone, Labels: c.State.Node.Labels,
 		Pods: len(c.Pods), Price: c.Price, Owners: ownersOf(c.Pods),
 	}
 }

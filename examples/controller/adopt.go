@@ -207,8 +207,8 @@ func (t *adoptionGuard) show(ctx context.Context, provider cloudprovider.CloudPr
 	if err != nil {
 		return err
 	}
-	if seen.MachinesErr != nil {
-		fmt.Fprintf(out, "Instances can't be listed, so that nothing is said of them: %v\n\n", seen.MachinesErr)
+	if seen.InstancesErr != nil {
+		fmt.Fprintf(out, "Instances can't be listed, so that nothing is said of them: %v\n\n", seen.InstancesErr)
 	}
 	findings := adoption.Plan(seen, time.Now())
 	judged, err := adoption.CheckDefinitions(ctx, t.client)

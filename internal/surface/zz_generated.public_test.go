@@ -1149,7 +1149,7 @@ func publicTypes() map[string]reflect.Type {
 		"scheduling/cluster.Kind":                          reflect.TypeFor[scheduling_cluster.Kind](),
 		"scheduling/cluster.LeftOut":                       reflect.TypeFor[scheduling_cluster.LeftOut](),
 		"scheduling/cluster.LeftOutCode":                   reflect.TypeFor[scheduling_cluster.LeftOutCode](),
-		"scheduling/cluster.Machine":                       reflect.TypeFor[scheduling_cluster.Machine](),
+		"scheduling/cluster.NodeState":                     reflect.TypeFor[scheduling_cluster.NodeState](),
 		"scheduling/cluster.ObjectKey":                     reflect.TypeFor[scheduling_cluster.ObjectKey](),
 		"scheduling/cluster.Options":                       reflect.TypeFor[scheduling_cluster.Options](),
 		"scheduling/cluster.Phase":                         reflect.TypeFor[scheduling_cluster.Phase](),

@@ -10,18 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// barrier holds back planning until everything that the API had at the start was seen.
+// barrier holds planning back until State has seen everything that the API had at the start.
 type barrier struct {
-	// unlisted are the kinds of which it is not known what the API has.
+	// unlisted are the kinds whose objects in the API are not known yet.
 	unlisted map[Kind]struct{}
-	// missing are objects that the API has and that were not seen yet.
+	// missing are objects that the API has and State has not seen yet.
 	missing map[ObjectKey]struct{}
-	// gone are objects that were seen to go before their kind was listed: a list may be older.
+	// gone are objects that were deleted before their kind was listed: a list may be older than the deletion.
 	gone map[ObjectKey]struct{}
 	open bool
 }
 
-// maxGone bounds how many deletions are remembered of kinds that were not listed yet.
+// maxGone bounds how many deletions are remembered for kinds that were not listed yet.
 const maxGone = 65536
 
 func newBarrier(o Options) (barrier, error) {
@@ -40,8 +40,8 @@ func newBarrier(o Options) (barrier, error) {
 	return b, nil
 }
 
-// check opens the barrier once nothing is missing. It stays open: from then on the view is behind by no more than its
-// events are.
+// check opens the barrier if nothing is missing. It stays open: from then on only events that are still on their way are missing in the
+// view.
 func (b *barrier) check() {
 	if len(b.unlisted)+len(b.missing) > 0 {
 		return
@@ -62,10 +62,9 @@ func (b *barrier) see(key ObjectKey, deleted bool) {
 
 // BarrierError says what is not known yet.
 type BarrierError struct {
-	// Unlisted are the kinds that State.Expect was not called for, sorted.
+	// Unlisted are the kinds for which State.Expect was not called, sorted.
 	Unlisted []Kind
-	// Missing are objects that were expected and that no event has told of, sorted, at most ten of them; MissingCount is how
-	// many there are.
+	// Missing are expected objects without an event so far, sorted, at most ten; MissingCount is their total number.
 	Missing      []ObjectKey
 	MissingCount int
 }
@@ -94,9 +93,9 @@ func (e *BarrierError) Error() string {
 	return "cluster state is not synced: " + strings.Join(parts, "; ") + "; wait for the watches"
 }
 
-// Expect tells which objects of a kind the API has, by a list read from it (or from a cache that was filled from it): until
-// events have told of each of them, or of its deletion, State is not synced. No keys: the API has none. A kind may be
-// expected again while the barrier is closed; once it is open Expect changes nothing.
+// Expect states which objects of a kind the API has, from a list read from it (or from a cache filled from it): State is not synced until
+// there was an event for each of them, or for its deletion. No keys means that the API has none. It may be called again for a kind while
+// the barrier is closed; once it is open, Expect changes nothing.
 func (s *State) Expect(kind Kind, keys ...types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,15 +117,15 @@ func (s *State) knows(kind Kind, name types.NamespacedName) bool {
 	return store != nil && store.has(name)
 }
 
-// Synced reports whether everything is known that was expected. Once true it stays true: claims that have no instance
-// yet do not close the barrier, planning assumes what they will be.
+// Synced reports whether all expected objects are known. Once true, it stays true: claims without an instance do not close the barrier,
+// because planning assumes what their instances will be.
 func (s *State) Synced() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.barrier.open
 }
 
-// Missing is what State waits for before it is synced, as a *BarrierError; nil once it is.
+// Missing returns what State waits for before it is synced, as a *BarrierError; nil once it is synced.
 func (s *State) Missing() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

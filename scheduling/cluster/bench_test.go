@@ -37,7 +37,7 @@ func newBig(tb testing.TB, nodes int) *big {
 	b := &big{state: state, query: cluster.Query{Time: noon, NodePools: sample.NodePools, Catalogs: sample.Catalogs}}
 	var events []cluster.Event
 	for i := range nodes {
-		claim, node := b.machine(i)
+		claim, node := b.pair(i)
 		b.nodes = append(b.nodes, node)
 		events = append(events, cluster.Upsert(claim), cluster.Upsert(node))
 		for j := range 20 {
@@ -61,7 +61,7 @@ func (b *big) meta(namespace, name string) metav1.ObjectMeta {
 	}
 }
 
-func (b *big) machine(i int) (*v1.NodeClaim, *corev1.Node) {
+func (b *big) pair(i int) (*v1.NodeClaim, *corev1.Node) {
 	id := fmt.Sprintf("cloud://zone/%d", i)
 	labels := map[string]string{
 		v1.NodePoolLabelKey: workload.PoolName, corev1.LabelInstanceTypeStable: "m5.4xlarge", corev1.LabelArchStable: "amd64",

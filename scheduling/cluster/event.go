@@ -8,34 +8,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Event is something that happened to one object. Make it with Upsert, Delete or Assume.
+// Event is a change of one object. Make it with Upsert, Delete or Assume.
 type Event struct {
-	// Object as it is now; of one that is deleted only kind, namespace, name and UID are read. State keeps the pointer:
-	// the object must not be changed afterwards, as those of an informer's cache must not.
+	// Object in its present form; for a deleted one only kind, namespace, name and UID are read. State keeps the pointer: do not change the
+	// object afterwards; objects of an informer's cache must not be changed either.
 	Object metav1.Object
-	// Deleted says that the object is gone.
+	// Deleted means that the object is gone.
 	Deleted bool
-	// Assumed says that the object is what the API answered to a write of the caller's own, before the watch shows it.
+	// Assumed means that the object is the API's answer to the caller's own write, before the watch shows it.
 	Assumed bool
-	// Time the event was seen, for Machine.LastPodEvent. The zero time leaves that as it is.
+	// Time at which the event was seen, for NodeState.LastPodEvent. The zero time does not change that.
 	Time time.Time
 }
 
-// Upsert says that the object is there, new or changed, as a watch shows it. An object older than the one that is known
-// (a smaller resourceVersion of the same UID) changes nothing, nor does one with the UID of an object that was deleted
-// lately: neither a late event nor a late answer brings back what has passed.
+// Upsert returns the event that the object exists, new or changed, as a watch shows it. An object older than the known one (a smaller
+// resourceVersion of the same UID) changes nothing, and neither does one with the UID of a recently deleted object: a late event or answer
+// brings nothing back.
 func Upsert(object metav1.Object) Event { return Event{Object: object} }
 
-// Delete says that the object is gone. Only its kind, namespace, name and UID are read; with an empty UID any object of that name is
-// removed, else only the object with that UID. Deleting what is not known is no error.
+// Delete returns the event that the object is gone. Only its kind, namespace, name and UID are read. With an empty UID, any object of that
+// name is removed; otherwise only the object with that UID. Deleting an unknown object is no error.
 func Delete(object metav1.Object) Event { return Event{Object: object, Deleted: true} }
 
-// Assume says what the API answered to a write of the caller's own, such as a NodeClaim just created, so that the next
-// snapshot has it without waiting for the watch. Until the watch shows the object, or its deletion, it is in
-// View.Unconfirmed.
+// Assume returns the event for the API's answer to the caller's own write, such as a NodeClaim just created, so that the next snapshot
+// contains it without waiting for the watch. Until the watch shows the object or its deletion, it is in View.Unconfirmed.
 func Assume(object metav1.Object) Event { return Event{Object: object, Assumed: true} }
 
-// At is the event as seen at the time.
+// At returns the event with the time at which it was seen.
 func (e Event) At(seen time.Time) Event {
 	e.Time = seen
 	return e
@@ -53,8 +52,7 @@ func (e *Event) check(index int) error {
 	return nil
 }
 
-// EventError is an event that State can't take. It says what is wrong with the code that made it: no state of a cluster
-// leads to one.
+// EventError is an event that State refuses. It is a bug in the code that made the event: no state of a cluster leads to one.
 type EventError struct {
 	// Index of the event among those of the call.
 	Index int
@@ -62,7 +60,7 @@ type EventError struct {
 	Rule string
 }
 
-// Error is the rule and where it was broken.
+// Error names the rule and the event.
 func (e *EventError) Error() string {
 	return fmt.Sprintf("cluster event %d: %s", e.Index, e.Rule)
 }

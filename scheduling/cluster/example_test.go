@@ -39,7 +39,7 @@ func ExampleState() {
 
 	view := state.Snapshot(cluster.Query{Time: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)})
 	for i, n := range view.Snapshot.Nodes {
-		fmt.Println(n.Name, n.Claim.Name, len(n.Pods), view.Machines[i].Phase)
+		fmt.Println(n.Name, n.Claim.Name, len(n.Pods), view.Nodes[i].Phase)
 	}
 	// Output:
 	// cluster state is not synced: not listed yet: Node; wait for the watches

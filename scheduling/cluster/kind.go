@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/internal/podgroups"
 )
 
-// Kind is a kind of object that State keeps, by the name it has in the API.
+// Kind is a kind of object that State keeps, by its name in the API.
 type Kind string
 
 // The kinds that State keeps, with the Go type of their objects.
@@ -31,16 +31,16 @@ const (
 	KindPersistentVolumeClaim Kind = "PersistentVolumeClaim" // *corev1.PersistentVolumeClaim
 	KindStorageClass          Kind = "StorageClass"          // *storagev1.StorageClass
 	KindCSINode               Kind = "CSINode"               // *storagev1.CSINode
-	// Those of volumes that no pod uses take room for volumes. State does not wait for them unless Options.Kinds says so.
+	// Attachments of volumes that no pod uses take up room for volumes. State does not wait for them unless Options.Kinds says so.
 	KindVolumeAttachment Kind = "VolumeAttachment" // *storagev1.VolumeAttachment
-	// What pods claim of devices and nodes publish. State does not wait for them unless Options.Kinds says so.
+	// Claims of devices, and what nodes publish. State does not wait for them unless Options.Kinds says so.
 	KindResourceClaim         Kind = "ResourceClaim"         // *resourcev1.ResourceClaim
 	KindResourceClaimTemplate Kind = "ResourceClaimTemplate" // *resourcev1.ResourceClaimTemplate
 	KindDeviceClass           Kind = "DeviceClass"           // *resourcev1.DeviceClass
 	KindResourceSlice         Kind = "ResourceSlice"         // *resourcev1.ResourceSlice
 	KindNamespace             Kind = "Namespace"             // *corev1.Namespace
 	KindPodDisruptionBudget   Kind = "PodDisruptionBudget"   // *policyv1.PodDisruptionBudget
-	// These are read for default topology spread alone.
+	// These are only read for default topology spread.
 	KindService               Kind = "Service"               // *corev1.Service
 	KindReplicaSet            Kind = "ReplicaSet"            // *appsv1.ReplicaSet
 	KindStatefulSet           Kind = "StatefulSet"           // *appsv1.StatefulSet
@@ -54,7 +54,7 @@ const (
 	KindVolcanoPodGroup      Kind = "PodGroup.scheduling.volcano.sh" // of Volcano
 )
 
-// KindOf is the kind of the object; empty if State keeps no such kind.
+// KindOf returns the kind of the object; empty if State does not keep it.
 func KindOf(object metav1.Object) Kind {
 	switch object := object.(type) {
 	case *corev1.Pod:
@@ -143,7 +143,7 @@ type ObjectKey struct {
 	types.NamespacedName
 }
 
-// String is "Kind name" or "Kind namespace/name".
+// String returns "Kind name" or "Kind namespace/name".
 func (k ObjectKey) String() string {
 	if k.Namespace == "" {
 		return fmt.Sprintf("%s %s", k.Kind, k.Name)

@@ -48,7 +48,7 @@ func (s *State) applyPod(pod *corev1.Pod, e *Event) {
 	}
 }
 
-// place is where a pod counts: on a Node, among those that wait, or nowhere.
+// place is where a pod counts: on a Node, among the pending pods, or nowhere.
 type place struct {
 	node  string
 	waits bool
@@ -85,18 +85,18 @@ func (s *State) unbind(node string, key types.NamespacedName) {
 	s.touchNode(node)
 }
 
-// touchNode has the machine of the Node looked at again.
+// touchNode marks the entry of the Node for recomputation.
 func (s *State) touchNode(name string) {
 	if node := s.nodes.get(types.NamespacedName{Name: name}); node != nil {
 		if key, ok := keyOfNode(node); ok {
 			s.touch(key)
 		}
 	}
-	s.sortStray(name)
+	s.sortOrphans(name)
 }
 
-// podEvents notes on Nodes that a pod was bound, ended or was told to go. What comes before State is synced is no event
-// but how things were.
+// podEvents records on Nodes that a pod was bound, ended or was asked to end. What comes before State is synced is not an event but the
+// initial state.
 func (s *State) podEvents(old, pod *corev1.Pod, seen time.Time) {
 	if seen.IsZero() || !s.barrier.open {
 		return

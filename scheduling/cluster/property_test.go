@@ -282,7 +282,7 @@ func TestViewIsThatOfTheObjects(t *testing.T) {
 }
 
 // Marks and nominations stay with their machine through everything but its end.
-func TestNotesStayWithTheirMachine(t *testing.T) {
+func TestNotesStayWithTheirNode(t *testing.T) {
 	seeded.Check(t, func(r *rapid.T) {
 		api, live := newServer(), newState(r)
 		for range rapid.IntRange(1, 40).Draw(r, "events") {
@@ -303,11 +303,11 @@ func TestNotesStayWithTheirMachine(t *testing.T) {
 		view := live.Snapshot(query())
 		scratch := newState(r)
 		apply(r, scratch, api.all(r)...)
-		for _, m := range view.Machines {
+		for _, m := range view.Nodes {
 			if m.Marked && !scratch.Mark(m.Name) || !m.NominatedUntil.IsZero() && !scratch.Nominate(m.Name, m.NominatedUntil) {
 				r.Fatalf("there is no machine %s", m.Name)
 			}
-			if one := live.Machine(m.Name); one == nil || one.Name != m.Name {
+			if one := live.Node(m.Name); one == nil || one.Name != m.Name {
 				r.Fatalf("machine %s is not found by its name: %v", m.Name, one)
 			}
 		}

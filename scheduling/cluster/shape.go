@@ -13,22 +13,22 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// A claim has no instance yet while its launch is under way. Its pods still wait, so a plan without it would order the same node again.
-// What it will have is only known by what it asks for: the claim names the instance
-// types that it may become, and all of them have room for the pods it was made for. So planning assumes what all of them have: of each
-// resource the smallest allocatable amount, the labels that all agree on, and, for the pool's limits, the largest capacity.
+// A claim has no instance while its launch is under way. Its pods are still pending, so a plan without it would launch the same node again.
+// Its capacity is only known from its requirements: the claim names the instance types that are allowed, and all of them have room for the
+// pods it was made for. So planning assumes what all of them have in common: the smallest allocatable amount of each resource, the labels
+// on which all agree, and, for the pool's limits, the largest capacity.
 
-// shape is what a machine is assumed to be until its provider reports it.
+// shape is what a node is assumed to be until its provider reports it.
 type shape struct {
 	labels                map[string]string
 	capacity, allocatable corev1.ResourceList
 }
 
-// shapeCache remembers shapes and the copies of claims that have them.
+// shapeCache caches shapes and the copies of claims that have them.
 type shapeCache struct {
-	// lists are the instance types that shapes were made from, by pool; others have others.
+	// lists are the instance types from which shapes were made, by pool; other types have other shapes.
 	lists map[v1.PoolKey][]*cloudprovider.InstanceType
-	// byText is keyed by pool and requirements: the claims of one plan are much alike.
+	// byText is keyed by pool and requirements, because the claims of one plan are similar.
 	byText map[string]*shape
 	claims map[string]shapedClaim
 }
@@ -38,12 +38,12 @@ type shapedClaim struct {
 	shape         *shape
 }
 
-// withoutCapacity reports whether the claim does not say yet what its machine has.
+// withoutCapacity reports whether the claim does not state the capacity of its node yet.
 func withoutCapacity(claim *v1.NodeClaim) bool {
 	return claim != nil && len(claim.Status.Capacity) == 0 && len(claim.Status.Allocatable) == 0
 }
 
-// addShapes gives claims without an instance what planning assumes for them.
+// addShapes sets what planning assumes on claims without an instance.
 func (s *State) addShapes(snapshot *scheduling.Snapshot, q Query) {
 	if len(s.unlaunched) == 0 {
 		s.shapes = shapeCache{}
@@ -75,7 +75,7 @@ func (s *State) addShapes(snapshot *scheduling.Snapshot, q Query) {
 	s.shapes = next
 }
 
-// typesOf are the instance types of each pool, as overlays leave them.
+// typesOf returns the instance types of each pool, with overlays applied.
 func (s *State) typesOf(snapshot *scheduling.Snapshot) map[v1.PoolKey][]*cloudprovider.InstanceType {
 	out := make(map[v1.PoolKey][]*cloudprovider.InstanceType, len(snapshot.NodePools))
 	in := overlay.Input{Overlays: snapshot.NodeOverlays, Lookup: s.lookup, Previous: s.overlaid}
@@ -98,7 +98,7 @@ func (s *State) typesOf(snapshot *scheduling.Snapshot) map[v1.PoolKey][]*cloudpr
 
 func sameTypes(a, b []*cloudprovider.InstanceType) bool { return slices.Equal(a, b) }
 
-// shapeOf is the claim's shape, found among those made before or made; nil if none of the types suits.
+// shapeOf returns the claim's shape, from the cache or made now; nil if none of the types suits.
 func (s *State) shapeOf(n *scheduling.Node, types []*cloudprovider.InstanceType, before, now map[string]*shape) *shape {
 	want, err := s.lookup.ParseSet(n.Claim.Spec.Requirements)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *State) shapeOf(n *scheduling.Node, types []*cloudprovider.InstanceType,
 	return made
 }
 
-// with is the shape of a machine that may also be bought this way.
+// with returns the shape of a node that may also be bought this way.
 func (sh *shape) with(c cloudprovider.Candidate) *shape {
 	capacity, allocatable := c.Type.CapacityOf(c.Offering), c.Type.AllocatableOf(c.Offering)
 	if sh == nil {
@@ -150,7 +150,7 @@ func (sh *shape) with(c cloudprovider.Candidate) *shape {
 	return sh
 }
 
-// labelsOf are the labels of a machine bought this way.
+// labelsOf returns the labels of a node bought this way.
 func labelsOf(c cloudprovider.Candidate) map[string]string {
 	out := make(map[string]string)
 	for _, set := range []requirements.Set{c.Type.Requirements, c.Offering.Requirements} {
@@ -163,7 +163,7 @@ func labelsOf(c cloudprovider.Candidate) map[string]string {
 	return out
 }
 
-// on is the claim with the shape as its status. What the claim itself says counts more.
+// on returns the claim with the shape as its status. Values of the claim itself have precedence.
 func (sh *shape) on(claim *v1.NodeClaim) *v1.NodeClaim {
 	out := *claim
 	out.Labels = maps.Clone(sh.labels)

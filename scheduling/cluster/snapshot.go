@@ -15,24 +15,24 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// displacedPod is a pod of a leaving machine, and its copy that waits for a place.
+// displacedPod is a pod of a leaving node, and its pending copy.
 type displacedPod struct {
 	bound, waiting *corev1.Pod
 }
 
-// sameSpec compares as the API does, by what is written: specs have fields that no comparison by fields sees into.
+// sameSpec compares like the API, by the encoded form: specs have fields that a comparison by fields can't see.
 func sameSpec[T any](a, b *T) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// Snapshot is the cluster as it is now. It never fails: what can't be part of it is in View.LeftOut. Whether it is
-// complete is for Synced to say.
+// Snapshot returns the present cluster. It never fails: objects that can't be part of it are in View.LeftOut. Synced reports whether it is
+// complete.
 func (s *State) Snapshot(q Query) *View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lists.nodePools == nil { // not made by New: a cluster without anything
+	if s.lists.nodePools == nil { // not made by New: an empty cluster
 		return &View{Snapshot: &scheduling.Snapshot{Time: q.Time, Catalogs: q.Catalogs}}
 	}
 	s.refresh()
@@ -53,8 +53,8 @@ func (s *State) Snapshot(q Query) *View {
 	}
 	view := &View{Snapshot: snapshot}
 	s.addPools(view, q)
-	s.addMachines(snapshot, q)
-	view.Machines = s.machineList
+	s.addNodes(snapshot, q)
+	view.Nodes = s.stateList
 	snapshot.Placeholders = s.placeholders(q.Placeholders)
 	view.LeftOut = append(view.LeftOut, s.leftOut()...)
 	slices.SortFunc(view.LeftOut, func(a, b LeftOut) int { return compareObjectKeys(a.Object, b.Object) })
@@ -84,13 +84,13 @@ func (s *State) addPools(view *View, q Query) {
 	view.Snapshot.NodePools = sound
 }
 
-// addMachines adds the machines with their pods, and all pods that wait.
-func (s *State) addMachines(snapshot *scheduling.Snapshot, q Query) {
+// addNodes adds the nodes with their pods, and all pending pods.
+func (s *State) addNodes(snapshot *scheduling.Snapshot, q Query) {
 	if s.shown.dirty() || s.nodeList == nil {
 		shown := s.shown.values()
-		s.nodeList, s.machineList = make([]scheduling.Node, len(shown)), make([]Machine, len(shown))
+		s.nodeList, s.stateList = make([]scheduling.Node, len(shown)), make([]NodeState, len(shown))
 		for i, m := range shown {
-			s.nodeList[i], s.machineList[i] = m.node, m.machine
+			s.nodeList[i], s.stateList[i] = m.node, m.state
 		}
 	}
 	snapshot.Nodes = s.nodeList
@@ -103,13 +103,13 @@ func (s *State) addMachines(snapshot *scheduling.Snapshot, q Query) {
 	s.displace(snapshot, q.Time)
 }
 
-// nodeOf is the machine in the snapshot.
-func (s *State) nodeOf(snapshot *scheduling.Snapshot, key machineKey) *scheduling.Node {
-	at, _ := slices.BinarySearchFunc(snapshot.Nodes, s.machines[key].shown.node.Name, func(n scheduling.Node, name string) int { return strings.Compare(n.Name, name) })
+// nodeOf returns the node with the key in the snapshot.
+func (s *State) nodeOf(snapshot *scheduling.Snapshot, key nodeKey) *scheduling.Node {
+	at, _ := slices.BinarySearchFunc(snapshot.Nodes, s.entries[key].shown.node.Name, func(n scheduling.Node, name string) int { return strings.Compare(n.Name, name) })
 	return &snapshot.Nodes[at]
 }
 
-// displace takes the pods that need a new place off the machines that are leaving.
+// displace removes the pods that need a new place from the nodes that are leaving.
 func (s *State) displace(snapshot *scheduling.Snapshot, now time.Time) {
 	var moved []*corev1.Pod
 	copies := make(map[types.NamespacedName]displacedPod, len(s.displaced))
@@ -145,16 +145,16 @@ func (s *State) displace(snapshot *scheduling.Snapshot, now time.Time) {
 	snapshot.Pods = all.values()
 }
 
-// disruptionBudgets are those that can be read.
+// disruptionBudgets returns the valid budgets.
 func (s *State) disruptionBudgets() *pods.Budgets {
 	if s.budgets == nil {
-		// Budgets that can't be read are not in the list.
+		// Invalid budgets are not in the list.
 		s.budgets, _ = pods.NewBudgets(s.lists.podDisruptionBudgets.sorted.values())
 	}
 	return s.budgets
 }
 
-// placeholders are those whose name no pod bears.
+// placeholders returns those that do not have the name of a pod.
 func (s *State) placeholders(list []*corev1.Pod) []*corev1.Pod {
 	taken := func(pod *corev1.Pod) bool { return s.pods.has(keyOf(pod)) }
 	if !slices.ContainsFunc(list, taken) {
@@ -163,16 +163,16 @@ func (s *State) placeholders(list []*corev1.Pod) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(list), taken)
 }
 
-// leftOut lists what plays no part, pools aside.
+// leftOut lists the objects that are not part of the view, except pools.
 func (s *State) leftOut() []LeftOut {
 	var out []LeftOut
 	for key := range s.incomplete {
-		out = append(out, s.machines[key].leftOut...)
+		out = append(out, s.entries[key].leftOut...)
 	}
 	for name := range s.keyless {
 		out = append(out, LeftOut{Object: objectKey(KindNode, name), Code: LeftOutNoProviderID})
 	}
-	for node := range s.strays {
+	for node := range s.orphaned {
 		for key := range s.onNode[node] {
 			out = append(out, LeftOut{ObjectKey{KindPod, key}, LeftOutUnknownNode, node})
 		}
@@ -194,12 +194,12 @@ func (s *State) unconfirmed() []ObjectKey {
 	return out
 }
 
-// Usage is what the machines of each pool have that are there and are to stay: those with an instance that are not leaving,
-// in the capacity of their present phase, "nodes" among it. It is what NodePools state as status.resources.
+// Usage returns the capacity of each pool's nodes that exist and stay: those with an instance that are not leaving, with the capacity of
+// their present phase, including "nodes". NodePools show it as status.resources.
 func (v *View) Usage() map[v1.PoolKey]corev1.ResourceList {
 	out := make(map[v1.PoolKey]corev1.ResourceList)
-	for i := range v.Machines {
-		m := &v.Machines[i]
+	for i := range v.Nodes {
+		m := &v.Nodes[i]
 		if m.ProviderID == "" || m.Leaving || m.Pool.IsZero() {
 			continue
 		}

@@ -2,9 +2,8 @@ package cluster
 
 import "slices"
 
-// sortedList is a list in the order of its keys that is handed out as a slice and changed between two such moments.
-// Changes are kept apart until the slice is asked for, and then merged into a new one: a slice that was handed out is
-// never changed, and while nothing changes it stays the very same.
+// sortedList is a list in the order of its keys that is returned as a slice and changed between two such calls. Changes are collected until
+// the slice is requested, and then merged into a new slice: a returned slice is never changed, and stays the same while nothing changes.
 type sortedList[K comparable, V any] struct {
 	keyOf   func(V) K
 	compare func(a, b K) int
@@ -12,7 +11,7 @@ type sortedList[K comparable, V any] struct {
 	changed map[K]change[V]
 }
 
-// change is an entry's new value, or that it has none any more.
+// change is an entry's new value, or its removal.
 type change[V any] struct {
 	value   V
 	removed bool
@@ -26,10 +25,10 @@ func (l *sortedList[K, V]) set(v V) { l.changed[l.keyOf(v)] = change[V]{value: v
 
 func (l *sortedList[K, V]) remove(key K) { l.changed[key] = change[V]{removed: true} }
 
-// dirty reports whether values differs from what it was last time.
+// dirty reports whether values has changed since the last call.
 func (l *sortedList[K, V]) dirty() bool { return len(l.changed) > 0 }
 
-// values is the list as it is now. It must not be changed.
+// values returns the present list. Callers must not change it.
 func (l *sortedList[K, V]) values() []V {
 	if len(l.changed) == 0 {
 		return l.list
@@ -42,7 +41,7 @@ func (l *sortedList[K, V]) values() []V {
 	merged := make([]V, 0, len(l.list)+len(keys))
 	at := 0
 	for _, key := range keys {
-		// What lies before the key is as it was.
+		// everything before the key is unchanged
 		offset, found := slices.BinarySearchFunc(l.list[at:], key, func(v V, k K) int { return l.compare(l.keyOf(v), k) })
 		merged = append(merged, l.list[at:at+offset]...)
 		at += offset

@@ -22,17 +22,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Options configure a State. The zero value is a cluster of a provider without a vocabulary of its own.
+// Options configure a State. The zero value is for a provider without its own vocabulary.
 type Options struct {
-	// Vocabulary is the provider's; the zero value stands for requirements.CoreVocabulary().
+	// Vocabulary is the provider's; the zero value means requirements.CoreVocabulary().
 	Vocabulary requirements.Vocabulary
-	// DefaultTopologySpread, UnsupportedVolumeTopologyKeys and UnsupportedVolumeDrivers are handed on to snapshots: see
+	// DefaultTopologySpread, UnsupportedVolumeTopologyKeys and UnsupportedVolumeDrivers are passed on to snapshots: see
 	// scheduling.Snapshot.
 	DefaultTopologySpread         []corev1.TopologySpreadConstraint
 	UnsupportedVolumeTopologyKeys []string
 	UnsupportedVolumeDrivers      []string
-	// Kinds that have to be known before State counts as synced. Nil: all, those for default topology spread only if
-	// there is any, and NodeOverlays not.
+	// Kinds that must be known before State counts as synced. Nil means all, those for default topology spread only if there is any, and
+	// without NodeOverlays.
 	Kinds []Kind
 	// InferGangs also makes gangs of the pods of a LeaderWorkerSet or a JobSet, by their labels, as manifests.Options.InferGangs does.
 	InferGangs bool
@@ -50,41 +50,41 @@ type State struct {
 	lists  lists
 	// stores are all of them, by kind.
 	stores map[Kind]anyStore
-	gone   graves
+	gone   tombstones
 
-	// machines by identity, see machineKey; touched are those to be looked at again.
-	machines map[machineKey]*machine
-	touched  map[machineKey]struct{}
-	// onNode are the pods that hold a place, by the Node they are bound to, known or not.
+	// entries are the nodes by identity, see nodeKey; touched are those to recompute.
+	entries map[nodeKey]*entry
+	touched map[nodeKey]struct{}
+	// onNode lists the pods that use room, by the Node to which they are bound, known or not.
 	onNode map[string]map[types.NamespacedName]*corev1.Pod
-	// strays are those names in onNode whose pods are on no machine.
-	strays map[string]struct{}
-	// facts are what is known of Nodes and NodeClaims in addition to the objects; they go when their object goes.
+	// orphaned are the names in onNode whose pods are on no node of the cluster.
+	orphaned map[string]struct{}
+	// facts are known about Nodes and NodeClaims in addition to the objects; they are deleted with their object.
 	nodeFacts, claimFacts map[string]facts
-	// waiting are the pods without a place; shown the machines, by name.
+	// waiting are the pending pods; shown the nodes, by name.
 	waiting *sortedList[types.NamespacedName, *corev1.Pod]
-	shown   *sortedList[string, *shownMachine]
-	// leaving, unlaunched and incomplete are the machines that views treat otherwise than as they are in shown.
-	leaving, unlaunched, incomplete map[machineKey]struct{}
+	shown   *sortedList[string, *shownNode]
+	// leaving, unlaunched and incomplete are the nodes that views change before they show them.
+	leaving, unlaunched, incomplete map[nodeKey]struct{}
 	// keyless are Nodes that are left out because they have no provider ID.
 	keyless map[string]struct{}
-	// displaced are copies of pods of leaving machines.
+	// displaced are copies of pods of leaving nodes.
 	displaced map[types.NamespacedName]displacedPod
 	budgets   *pods.Budgets
 	// groups are the pods that are placed together.
 	groups *groups
-	// faulty are objects that would spoil a whole snapshot, with the reason.
+	// faulty are objects that would make a whole snapshot invalid, with the reason.
 	faulty   map[ObjectKey]string
 	shapes   shapeCache
 	overlaid *overlay.Result
 	barrier  barrier
 	revision uint64
 
-	nodeList    []scheduling.Node
-	machineList []Machine
+	nodeList  []scheduling.Node
+	stateList []NodeState
 }
 
-// lists are the objects that go into snapshots as they are.
+// lists are the objects that snapshots contain unchanged.
 type lists struct {
 	nodePools              *objectList[*v1.NodePool]
 	nodeOverlays           *objectList[*v1.NodeOverlay]
@@ -106,8 +106,8 @@ type lists struct {
 	replicationControllers *objectList[*corev1.ReplicationController]
 }
 
-// New makes an empty State. The error says which of the default spread constraints kube-scheduler would not take, or
-// which kind State does not keep.
+// New returns an empty State. The error names a default spread constraint that kube-scheduler would not accept, or a kind that State does
+// not keep.
 func New(o Options) (*State, error) {
 	if errs := scheduling.ValidateDefaultTopologySpread(o.DefaultTopologySpread, field.NewPath("defaultTopologySpread")); len(errs) > 0 {
 		return nil, fmt.Errorf("cluster options: %w", errs.ToAggregate())
@@ -132,12 +132,12 @@ func New(o Options) (*State, error) {
 			services: newObjectList[*corev1.Service](), replicaSets: newObjectList[*appsv1.ReplicaSet](),
 			statefulSets: newObjectList[*appsv1.StatefulSet](), replicationControllers: newObjectList[*corev1.ReplicationController](),
 		},
-		machines: make(map[machineKey]*machine), touched: make(map[machineKey]struct{}),
-		onNode: make(map[string]map[types.NamespacedName]*corev1.Pod), strays: make(map[string]struct{}),
+		entries: make(map[nodeKey]*entry), touched: make(map[nodeKey]struct{}),
+		onNode: make(map[string]map[types.NamespacedName]*corev1.Pod), orphaned: make(map[string]struct{}),
 		nodeFacts: make(map[string]facts), claimFacts: make(map[string]facts),
 		waiting: newSortedList(func(p *corev1.Pod) types.NamespacedName { return keyOf(p) }, compareKeys),
-		shown:   newSortedList(func(m *shownMachine) string { return m.node.Name }, compareNames),
-		leaving: make(map[machineKey]struct{}), unlaunched: make(map[machineKey]struct{}), incomplete: make(map[machineKey]struct{}),
+		shown:   newSortedList(func(m *shownNode) string { return m.node.Name }, compareNames),
+		leaving: make(map[nodeKey]struct{}), unlaunched: make(map[nodeKey]struct{}), incomplete: make(map[nodeKey]struct{}),
 		keyless:   make(map[string]struct{}),
 		displaced: make(map[types.NamespacedName]displacedPod), faulty: make(map[ObjectKey]string),
 		groups: newGroups(o.InferGangs),
@@ -161,9 +161,8 @@ func New(o Options) (*State, error) {
 	return s, err
 }
 
-// Apply takes in events, all of them before the next snapshot or none. The error is an *EventError for an event that
-// no watch could bring: a nil object, one without a name, or one of a kind that State does not keep; the call then
-// changes nothing.
+// Apply applies events, all of them before the next snapshot or none. The error is an *EventError for an event that no watch could produce:
+// a nil object, one without a name, or one of a kind that State does not keep; then the call changes nothing.
 func (s *State) Apply(events ...Event) error {
 	for i, e := range events {
 		if err := e.check(i); err != nil {
@@ -228,36 +227,35 @@ func (s *State) apply(e *Event) {
 	s.barrier.see(ObjectKey{KindOf(e.Object), keyOf(e.Object)}, e.Deleted)
 }
 
-// NodePools are all that are known, by name: what provisioning.ResolvePools asks for. The list is shared and must not
-// be changed.
+// NodePools returns all known pools, by name, for provisioning.ResolvePools. The list is shared and must not be changed.
 func (s *State) NodePools() []*v1.NodePool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lists.nodePools.sorted.values()
 }
 
-// NodeOverlays are all that are known, by name. The list is shared and must not be changed.
+// NodeOverlays returns all known overlays, by name. The list is shared and must not be changed.
 func (s *State) NodeOverlays() []*v1.NodeOverlay {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lists.nodeOverlays.sorted.values()
 }
 
-// Machine is the machine of that name, its Node's or its NodeClaim's, as it is now; nil if there is none. A claim's name finds
-// its machine also once the Node has joined; that of one of the first generation is its v1.QualifiedName.
-func (s *State) Machine(name string) *Machine {
+// Node returns the present state of the node with that name, its Node's or its NodeClaim's; nil if there is none. A claim's name also finds
+// its node after the Node has joined; the name of a v1alpha5 Machine is its v1.QualifiedName.
+func (s *State) Node(name string) *NodeState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refresh()
-	if m := s.machineNamed(name); m != nil && m.shown != nil {
-		out := m.shown.machine
+	if m := s.entryNamed(name); m != nil && m.shown != nil {
+		out := m.shown.state
 		return &out
 	}
 	return nil
 }
 
-// Nominate keeps a machine from being disrupted until the given time, since pods were planned for it. A nomination
-// that lasts longer stays. It reports whether there is such a machine; the name is as for Machine.
+// Nominate protects a node from disruption until the given time, because pods were planned for it. A longer nomination stays. It reports
+// whether the node exists; the name is as for Node.
 func (s *State) Nominate(name string, until time.Time) bool {
 	return s.note(name, func(f *facts) {
 		if until.After(f.nominatedUntil) {
@@ -266,10 +264,9 @@ func (s *State) Nominate(name string, until time.Time) bool {
 	})
 }
 
-// NominateNew keeps a machine that was ordered for pods from being disrupted until they can have been bound to it: for the
-// window given from its NodeClaim's initialisation on, however long that takes to come; before it, consolidation leaves it
-// alone anyway. A longer window stays. It reports whether there is a NodeClaim of that name,
-// which is as for Machine.
+// NominateNew protects a node that was launched for pods from disruption until they can have been bound to it: for the given window after
+// its NodeClaim's initialisation, however late that is; before initialisation, consolidation does not touch it anyway. A longer window
+// stays. It reports whether a NodeClaim of that name exists; the name is as for Node.
 func (s *State) NominateNew(claim string, window time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -284,18 +281,17 @@ func (s *State) NominateNew(claim string, window time.Duration) bool {
 	return true
 }
 
-// Mark marks a machine for deletion: it is no capacity any more and its pods are planned again. The mark goes with the
-// machine. It reports whether there is such a machine; the name is as for Machine.
+// Mark marks a node for deletion: it no longer counts as capacity, and its pods are planned again. The mark is deleted with the node. It
+// reports whether the node exists; the name is as for Node.
 func (s *State) Mark(name string) bool {
 	return s.note(name, func(f *facts) { f.marked = true })
 }
 
-// Unmark takes the mark back, when the command that wanted the machine gone has been given up. It reports whether there is
-// such a machine.
+// Unmark removes the mark, after the command that would have removed the node was given up. It reports whether the node exists.
 func (s *State) Unmark(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.machineNamed(name)
+	m := s.entryNamed(name)
 	if m == nil {
 		return false
 	}
@@ -318,13 +314,13 @@ func (s *State) Unmark(name string) bool {
 func (s *State) note(name string, change func(*facts)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.machineNamed(name)
+	m := s.entryNamed(name)
 	if m == nil {
 		return false
 	}
 	all, on := s.nodeFacts, ""
 	node, claim := m.speakers(s)
-	if claim != nil { // the claim is there first and goes last
+	if claim != nil { // the claim exists first and is deleted last
 		all, on = s.claimFacts, v1.QualifiedName(claim)
 	} else {
 		on = node.Name
@@ -336,7 +332,7 @@ func (s *State) note(name string, change func(*facts)) bool {
 	return true
 }
 
-// objectList is a kind that goes into snapshots as it is.
+// objectList is a kind whose objects snapshots contain unchanged.
 type objectList[T metav1.Object] struct {
 	store  *store[T]
 	sorted *sortedList[types.NamespacedName, T]
@@ -382,7 +378,7 @@ func (s *State) applyOverlay(o *v1.NodeOverlay, e *Event) {
 	judge(s, s.lists.nodeOverlays, o, e, scheduling.CheckNodeOverlay)
 }
 
-// applyBudget also sorts out budgets that can't be read: they would spoil the others.
+// applyBudget also separates invalid budgets, which would make the others unusable.
 func (s *State) applyBudget(budget *policyv1.PodDisruptionBudget, e *Event) {
 	l := s.lists.podDisruptionBudgets
 	if _, _, news := applyTo(s, l, budget, e); !news {
@@ -395,7 +391,7 @@ func (s *State) applyBudget(budget *policyv1.PodDisruptionBudget, e *Event) {
 	})
 }
 
-// judge keeps an object out of snapshots if it would spoil them.
+// judge keeps an object out of snapshots if it would make them invalid.
 func judge[T metav1.Object](s *State, l *objectList[T], object T, e *Event, check func(T) error) {
 	key := ObjectKey{KindOf(object), keyOf(object)}
 	delete(s.faulty, key)
@@ -408,7 +404,7 @@ func judge[T metav1.Object](s *State, l *objectList[T], object T, e *Event, chec
 	}
 }
 
-// defaultKinds are those that are needed before planning makes sense.
+// defaultKinds returns the kinds that planning needs.
 func defaultKinds(o Options) []Kind {
 	kinds := []Kind{
 		KindPod, KindNode, KindNodeClaim, KindNodePool, KindDaemonSet, KindPersistentVolume, KindPersistentVolumeClaim,

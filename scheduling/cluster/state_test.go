@@ -67,8 +67,8 @@ func TestInFlightClaimsAreRoom(t *testing.T) {
 	if got.Cmp(least) != 0 {
 		t.Errorf("it is reckoned with %s CPUs, want %s", got.String(), least.String())
 	}
-	if view.Machines[0].Claim != claim || len(claim.Status.Allocatable) != 0 || view.Machines[0].Phase != cluster.PhaseLaunching {
-		t.Errorf("the claim itself is not left as it is: %+v", view.Machines[0])
+	if view.Nodes[0].Claim != claim || len(claim.Status.Allocatable) != 0 || view.Nodes[0].Phase != cluster.PhaseLaunching {
+		t.Errorf("the claim itself is not left as it is: %+v", view.Nodes[0])
 	}
 	// PRV-028: until the watch shows it, it is named.
 	if len(view.Unconfirmed) != 1 || view.Unconfirmed[0].Name != "new" {
@@ -106,7 +106,7 @@ func TestPoolsWithoutKeys(t *testing.T) {
 
 // PRV-020, PRV-021: one machine for a Node and its claim, in the phase that their labels say.
 func TestPhases(t *testing.T) {
-	claim, node := machineOf("a")
+	claim, node := claimAndNode("a")
 	for want, change := range map[cluster.Phase]func(*corev1.Node){
 		cluster.PhaseInitialized: func(*corev1.Node) {},
 		cluster.PhaseRegistered: func(n *corev1.Node) {
@@ -121,8 +121,8 @@ func TestPhases(t *testing.T) {
 		state, n := newState(t), node.DeepCopy()
 		change(n)
 		apply(t, state, cluster.Upsert(n), cluster.Upsert(claim))
-		if view := state.Snapshot(query()); len(view.Machines) != 1 || view.Machines[0].Phase != want {
-			t.Errorf("%v: %+v", want, view.Machines)
+		if view := state.Snapshot(query()); len(view.Nodes) != 1 || view.Nodes[0].Phase != want {
+			t.Errorf("%v: %+v", want, view.Nodes)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claim, node := machineOf("a")
+	claim, node := claimAndNode("a")
 	apply(t, state, cluster.Upsert(node), cluster.Upsert(claim))
 	before := state.Snapshot(query())
 	if cpu := before.Usage()[v1.NewPoolKey("p")][corev1.ResourceCPU]; cpu.Value() != 4 {
@@ -142,14 +142,14 @@ func TestNotes(t *testing.T) {
 	pod := build.Pod("web", build.On("a"))
 	apply(t, state, cluster.Upsert(pod).At(noon))
 	bound := state.Snapshot(query())
-	if bound.Revision == before.Revision || !bound.Machines[0].LastPodEvent.Equal(noon) {
-		t.Errorf("a pod was bound: revision %d, then %d; pod event %v", before.Revision, bound.Revision, bound.Machines[0].LastPodEvent)
+	if bound.Revision == before.Revision || !bound.Nodes[0].LastPodEvent.Equal(noon) {
+		t.Errorf("a pod was bound: revision %d, then %d; pod event %v", before.Revision, bound.Revision, bound.Nodes[0].LastPodEvent)
 	}
 	if !state.Nominate("a-claim", noon.Add(20*time.Second)) || !state.Mark("a") || state.Mark("nobody") {
 		t.Error("the machine is not found by its names, or one is that is not there")
 	}
 	marked := state.Snapshot(query())
-	m := &marked.Machines[0]
+	m := &marked.Nodes[0]
 	if !m.Nominated(noon) || m.Nominated(noon.Add(time.Minute)) || !m.Leaving || marked.Revision == bound.Revision {
 		t.Errorf("nominated and marked: %+v", m)
 	}
@@ -175,26 +175,26 @@ func TestNotes(t *testing.T) {
 	born := claim.DeepCopy()
 	born.Labels = first.Labels
 	apply(t, state, cluster.Upsert(first), cluster.Upsert(born))
-	if view := state.Snapshot(query()); len(view.Snapshot.Pods) != 0 || !view.Machines[0].Leaving {
-		t.Errorf("what stays on a node of the first generation is planned for: %+v", view.Machines[0])
+	if view := state.Snapshot(query()); len(view.Snapshot.Pods) != 0 || !view.Nodes[0].Leaving {
+		t.Errorf("what stays on a node of the first generation is planned for: %+v", view.Nodes[0])
 	}
 	state.Unmark("a")
-	if view := state.Snapshot(query()); view.Machines[0].Leaving || len(view.Snapshot.Pods) != 0 {
+	if view := state.Snapshot(query()); view.Nodes[0].Leaving || len(view.Snapshot.Pods) != 0 {
 		t.Error("it is leaving though the mark was taken back")
 	}
 }
 
 // PRV-026, DIS-005: a machine that was ordered for pods is nominated for them once it is initialised, however long that took, and
 // for the longest of the windows it was given. Its claim, and the node that joins, are one machine in that.
-func TestNominationOfANewMachine(t *testing.T) {
+func TestNominationOfANewNode(t *testing.T) {
 	state := newState(t)
-	claim, node := machineOf("a")
+	claim, node := claimAndNode("a")
 	claim.Status.ProviderID = ""
 	apply(t, state, cluster.Assume(claim))
 	if !state.NominateNew("a-claim", 20*time.Second) || !state.NominateNew("a-claim", time.Second) || state.NominateNew("nobody", time.Second) {
 		t.Error("the claim is not found by its name, or one is that is not there")
 	}
-	if m := state.Machine("a-claim"); !m.NominatedUntil.IsZero() {
+	if m := state.Node("a-claim"); !m.NominatedUntil.IsZero() {
 		t.Errorf("nominated until %v before it is there", m.NominatedUntil)
 	}
 	launched := claim.DeepCopy()
@@ -206,14 +206,14 @@ func TestNominationOfANewMachine(t *testing.T) {
 	ready.Conditions().SetTrue(v1.ConditionInitialized, noon)
 	apply(t, state, cluster.Upsert(node), cluster.Upsert(ready))
 	for after, want := range map[time.Duration]bool{0: true, 19 * time.Second: true, 20 * time.Second: false} {
-		if m := state.Machine("a"); m.Nominated(noon.Add(after)) != want {
+		if m := state.Node("a"); m.Nominated(noon.Add(after)) != want {
 			t.Errorf("%s after its initialisation: nominated %v, want %v", after, !want, want)
 		}
 	}
 	another := ready.DeepCopy()
 	another.UID = "another"
 	apply(t, state, cluster.Upsert(another))
-	if m := state.Machine("a"); m.Nominated(noon) {
+	if m := state.Node("a"); m.Nominated(noon) {
 		t.Error("another claim of the name inherits the nomination")
 	}
 }
@@ -229,7 +229,7 @@ func TestBadEvents(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if view := state.Snapshot(query()); len(view.Machines) != 0 {
+	if view := state.Snapshot(query()); len(view.Nodes) != 0 {
 		t.Error("part of a refused call was taken in")
 	}
 }
@@ -258,7 +258,7 @@ func TestConcurrentUseLeavesNothing(t *testing.T) {
 		}()
 	}
 	group.Wait()
-	if view := state.Snapshot(query()); len(view.Machines)+len(view.LeftOut)+len(view.Snapshot.Pods) != 0 {
-		t.Errorf("left behind: %v %v", view.Machines, view.LeftOut)
+	if view := state.Snapshot(query()); len(view.Nodes)+len(view.LeftOut)+len(view.Snapshot.Pods) != 0 {
+		t.Errorf("left behind: %v %v", view.Nodes, view.LeftOut)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// anyStore is a store of whatever kind.
+// anyStore is a store of any kind.
 type anyStore interface {
 	has(key types.NamespacedName) bool
 	assumed() map[types.NamespacedName]bool
 }
 
-// store holds the objects of one kind and says which events are news.
+// store keeps the objects of one kind and decides which events change them.
 type store[T metav1.Object] struct {
 	objects map[types.NamespacedName]stored[T]
 	// unconfirmed are the objects that the watch has not shown yet.
@@ -24,7 +24,7 @@ type store[T metav1.Object] struct {
 type stored[T metav1.Object] struct {
 	object T
 	// version is the resourceVersion as a number, 0 if it is none: versions of one kind can be compared
-	// (KEP-5504 made that part of the API; etcd's revisions always could).
+	// (KEP-5504 made that part of the API; etcd's revisions always could be).
 	version uint64
 }
 
@@ -40,8 +40,8 @@ func compareKeys(a, b types.NamespacedName) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// put keeps the object, unless what is known of it is newer or the same. It returns the object it replaces, if any.
-func (s *store[T]) put(object T, assumed bool, gone *graves) (old T, known, news bool) {
+// put stores the object, unless the known one is newer or the same. It returns the object it replaces, if any.
+func (s *store[T]) put(object T, assumed bool, gone *tombstones) (old T, known, news bool) {
 	key := keyOf(object)
 	if gone.holds(object.GetUID()) {
 		return old, false, false
@@ -67,8 +67,8 @@ func (s *store[T]) put(object T, assumed bool, gone *graves) (old T, known, news
 	return have.object, known, true
 }
 
-// remove forgets the object, unless the one that is known by the name is another.
-func (s *store[T]) remove(object metav1.Object, gone *graves) (old T, news bool) {
+// remove removes the object, unless the known object of that name is a different one.
+func (s *store[T]) remove(object metav1.Object, gone *tombstones) (old T, news bool) {
 	key := keyOf(object)
 	have, known := s.objects[key]
 	gone.add(object.GetUID())
@@ -88,34 +88,33 @@ func (s *store[T]) has(key types.NamespacedName) bool {
 
 func (s *store[T]) assumed() map[types.NamespacedName]bool { return s.unconfirmed }
 
-// get is the object of the name, or nil.
+// get returns the object of the name, or nil.
 func (s *store[T]) get(key types.NamespacedName) T { return s.objects[key].object }
 
-// maxGraves bounds how many deletions are remembered: an answer or event that is later than that many deletions is later
-// than any watch can be.
-const maxGraves = 8192
+// maxTombstones bounds how many deletions are remembered: no watch is late by more deletions than that.
+const maxTombstones = 8192
 
-// graves remembers the UIDs of the objects that were deleted last. UIDs never come back.
-type graves struct {
-	ring [maxGraves]types.UID
+// tombstones remembers the UIDs of the most recently deleted objects. UIDs are never reused.
+type tombstones struct {
+	ring [maxTombstones]types.UID
 	next int
 	uids map[types.UID]struct{}
 }
 
-func (g *graves) holds(uid types.UID) bool {
+func (g *tombstones) holds(uid types.UID) bool {
 	_, ok := g.uids[uid]
 	return ok
 }
 
-func (g *graves) add(uid types.UID) {
+func (g *tombstones) add(uid types.UID) {
 	if uid == "" || g.holds(uid) {
 		return
 	}
 	if g.uids == nil {
-		g.uids = make(map[types.UID]struct{}, maxGraves)
+		g.uids = make(map[types.UID]struct{}, maxTombstones)
 	}
 	delete(g.uids, g.ring[g.next])
 	g.ring[g.next] = uid
 	g.uids[uid] = struct{}{}
-	g.next = (g.next + 1) % maxGraves
+	g.next = (g.next + 1) % maxTombstones
 }

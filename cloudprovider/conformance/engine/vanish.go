@@ -136,7 +136,7 @@ func (w *world) collect() {
 		Lag: w.Provider.Describe().ConsistencyWindow.Duration,
 	}
 	var err error
-	if s.Machines, err = w.Provider.List(w.t.Context()); err != nil {
+	if s.Instances, err = w.Provider.List(w.t.Context()); err != nil {
 		w.t.Fatalf("listing: %v", err)
 	}
 	for _, g := range provisioning.CollectGarbage(s, w.now) {
@@ -148,7 +148,7 @@ func (w *world) collect() {
 		}
 		switch instance, err := w.Provider.Get(w.t.Context(), g.ProviderID); {
 		case err == nil:
-			again.Machines = []*v1.NodeClaim{instance}
+			again.Instances = []*v1.NodeClaim{instance}
 		case !cloudprovider.IsNodeClaimNotFound(err):
 			w.t.Fatalf("asking for instance %q: %v", g.ProviderID, err)
 		}

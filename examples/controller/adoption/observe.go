@@ -18,10 +18,10 @@ type Observation struct {
 	Pools  []*v1.NodePool
 	Claims []*v1.NodeClaim
 	Nodes  []*corev1.Node
-	// Machines are the provider's List: instances that have the tags of the cluster's nodes. Nil with MachinesErr.
-	Machines []*v1.NodeClaim
-	// MachinesErr is why they could not be listed; nothing is said of them then.
-	MachinesErr error
+	// Machines are the provider's List: instances that have the tags of the cluster's nodes. Nil with InstancesErr.
+	Instances []*v1.NodeClaim
+	// InstancesErr is why they could not be listed; nothing is said of them then.
+	InstancesErr error
 	// Supports reports whether the provider manages the node class kind of a reference.
 	Supports func(v1.NodeClassReference) bool
 	// Lookup is the provider's vocabulary.
@@ -48,7 +48,7 @@ func Observe(ctx context.Context, reader client.Reader, provider cloudprovider.C
 		Types: map[v1.PoolKey][]*cloudprovider.InstanceType{}, Drift: map[string]Drift{},
 	}
 	// Read before the claims: an instance launched in between must not look as if it had no claim.
-	out.Machines, out.MachinesErr = provider.List(ctx)
+	out.Instances, out.InstancesErr = provider.List(ctx)
 	if err := out.read(ctx, reader); err != nil {
 		return out, err
 	}

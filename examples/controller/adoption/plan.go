@@ -65,7 +65,7 @@ func Harmless(findings []Finding) bool {
 // each kind sorted by name. It is pure.
 func Plan(o Observation, now time.Time) []Finding {
 	p := planner{Observation: o, now: now, machines: map[string]bool{}, claimed: map[string]bool{}}
-	for _, m := range o.Machines {
+	for _, m := range o.Instances {
 		p.machines[m.Status.ProviderID] = true
 	}
 	for _, c := range o.Claims {
@@ -80,7 +80,7 @@ func Plan(o Observation, now time.Time) []Finding {
 		out = append(out, p.claim(claim))
 	}
 	out = append(out, p.nodes()...)
-	return append(out, p.strays()...)
+	return append(out, p.orphans()...)
 }
 
 type planner struct {
@@ -128,7 +128,7 @@ func (p planner) claim(claim *v1.NodeClaim) Finding {
 		f.Verdict, f.Reason = Refused, fmt.Sprintf("its node class is a %s of %s, which this provider does not look after", ref.Kind, ref.Group)
 	case id == "":
 		f.Reason = "it has no instance yet and is launched; one that Karpenter launched for it in its last moments is ended"
-	case p.MachinesErr == nil && !p.machines[id]:
+	case p.InstancesErr == nil && !p.machines[id]:
 		f.Verdict, f.Reason = Ended, "instance "+id+" is gone, or does not bear the tags of this cluster"
 	case f.Pool != "" && pool == nil:
 		f.Reason = kindOfPool(key) + " " + key.Name + " does not exist: it stays until it is deleted or expires"
@@ -204,10 +204,10 @@ func (p planner) nodes() []Finding {
 	return out
 }
 
-// strays are instances with the cluster's tags that belong to no claim.
-func (p planner) strays() []Finding {
+// orphans returns the instances with the cluster's tags that belong to no claim.
+func (p planner) orphans() []Finding {
 	var out []Finding
-	for _, m := range slices.SortedFunc(slices.Values(p.Machines), func(a, b *v1.NodeClaim) int { return strings.Compare(a.Status.ProviderID, b.Status.ProviderID) }) {
+	for _, m := range slices.SortedFunc(slices.Values(p.Instances), func(a, b *v1.NodeClaim) int { return strings.Compare(a.Status.ProviderID, b.Status.ProviderID) }) {
 		if p.claimed[m.Status.ProviderID] || m.DeletionTimestamp != nil || slices.ContainsFunc(p.Claims, func(c *v1.NodeClaim) bool { return c.UID == m.UID && m.UID != "" }) {
 			continue
 		}

@@ -72,7 +72,7 @@ func observed(pools []*v1.NodePool, claims []*v1.NodeClaim) adoption.Observation
 	for _, c := range claims {
 		o.Drift[v1.QualifiedName(c)] = adoption.Drift{}
 		if c.Status.ProviderID != "" {
-			o.Machines = append(o.Machines, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: c.Labels}, Status: v1.NodeClaimStatus{ProviderID: c.Status.ProviderID}})
+			o.Instances = append(o.Instances, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: c.Labels}, Status: v1.NodeClaimStatus{ProviderID: c.Status.ProviderID}})
 		}
 	}
 	return o
@@ -102,9 +102,9 @@ func TestPlan(t *testing.T) {
 	})
 	o.Drift["image"] = adoption.Drift{Reason: "AMIDrift"}
 	o.Drift["unsure"] = adoption.Drift{Err: errors.New("EC2 does not answer")}
-	for i, m := range o.Machines {
+	for i, m := range o.Instances {
 		if m.Status.ProviderID == "aws:///a/i-gone" {
-			o.Machines[i] = &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1.NodePoolLabelKey: "web"}}, Status: v1.NodeClaimStatus{ProviderID: "aws:///a/i-stray"}}
+			o.Instances[i] = &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1.NodePoolLabelKey: "web"}}, Status: v1.NodeClaimStatus{ProviderID: "aws:///a/i-orphan"}}
 		}
 	}
 	o.Nodes = []*corev1.Node{
@@ -125,7 +125,7 @@ func TestPlan(t *testing.T) {
 		"NodeClaim/unlaunched": "taken over: it has no instance yet", "NodeClaim/gone": "would be ended: instance aws:///a/i-gone is gone",
 		"NodeClaim/poolless": "taken over: NodePool none does not exist",
 		"Node/node-alpha":    "refused: it is of Provisioner web of the first generation", "Node/node-lost": "refused: no NodeClaim has its provider ID",
-		"Instance/aws:///a/i-stray": "would be ended: it bears the tags",
+		"Instance/aws:///a/i-orphan": "would be ended: it bears the tags",
 	}
 	for _, f := range findings {
 		key := f.Kind + "/" + f.Name
@@ -165,7 +165,7 @@ NodeClaim  of-v2  old       node-of-v2  taken over
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
 	unlisted := observed([]*v1.NodePool{web}, []*v1.NodeClaim{claim("fine", web)})
-	unlisted.Machines, unlisted.MachinesErr = nil, errors.New("EC2 does not answer")
+	unlisted.Instances, unlisted.InstancesErr = nil, errors.New("EC2 does not answer")
 	if !adoption.Harmless(adoption.Plan(unlisted, now)) {
 		t.Error("machines that could not be listed count as gone")
 	}
@@ -190,7 +190,7 @@ func TestPlanOfTwoGenerations(t *testing.T) {
 	}
 	o := observed([]*v1.NodePool{born, web}, []*v1.NodeClaim{machine, fine, lost})
 	o.Drift["lost"] = adoption.Drift{Reason: "AMIDrift"} // of a claim that is not there
-	o.Machines = append(o.Machines, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: machine.Labels}, Status: v1.NodeClaimStatus{ProviderID: "aws:///a/i-stray"}})
+	o.Instances = append(o.Instances, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: machine.Labels}, Status: v1.NodeClaimStatus{ProviderID: "aws:///a/i-orphan"}})
 	var table bytes.Buffer
 	if err := adoption.WriteTable(&table, adoption.Plan(o, now)); err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestPlanOfTwoGenerations(t *testing.T) {
 		"Machine lost v1alpha5/gone node-lost taken over Provisioner gone does not exist: it stays until it is deleted or expires",
 		"NodeClaim one web node-one would be replaced Drifted: NodePoolDrifted",
 		"Machine one v1alpha5/web node-machine taken over",
-		"Instance aws:///a/i-stray v1alpha5/web would be ended it bears the tags of this cluster's nodes and no NodeClaim stands for it, as Karpenter would end it too: remove the tags to keep it",
+		"Instance aws:///a/i-orphan v1alpha5/web would be ended it bears the tags of this cluster's nodes and no NodeClaim stands for it, as Karpenter would end it too: remove the tags to keep it",
 		"", "4 taken over, 0 leaving, 1 would be replaced, 1 would be ended, 0 refused, 0 would lose fields",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -307,7 +307,7 @@ func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 	run.place = d.begins
 	for _, name := range cmd.Nodes() {
 		if c := fleet.Candidate(name); c != nil {
-			run.members[name] = memberObjects{c.Machine.Claim, c.Pool.Object}
+			run.members[name] = memberObjects{c.State.Claim, c.Pool.Object}
 		}
 	}
 	d.running[cmd.ID] = run

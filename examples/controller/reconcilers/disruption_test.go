@@ -219,7 +219,7 @@ func TestFailedReplacementIsTakenBack(t *testing.T) {
 		if hasTaint(get(w, &corev1.Node{}, node.Name), v1.DisruptedTaint()) || w.allClaims()[0].Conditions().IsTrue(v1.ConditionDisruptionReason) {
 			t.Error("what the command did is left")
 		}
-		if w.feed.state.Machine(claim.Name).Marked {
+		if w.feed.state.Node(claim.Name).Marked {
 			t.Error("the mark is left")
 		}
 		all := gathered(t, registry)

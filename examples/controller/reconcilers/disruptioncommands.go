@@ -202,7 +202,7 @@ func (d *disruptor) observe(ctx context.Context, run *commandRun) (disruption.Ob
 		case client.IgnoreNotFound(err) != nil:
 			return out, err
 		}
-		if instance := d.state.Machine(nameOfMember(m, claim)); instance != nil {
+		if instance := d.state.Node(nameOfMember(m, claim)); instance != nil {
 			state.Marked = instance.Marked
 		}
 		out.Members[m.Node] = state
@@ -237,7 +237,7 @@ func (d *disruptor) observeReplacement(ctx context.Context, r *launchedReplaceme
 	case client.IgnoreNotFound(err) != nil:
 		return state, err
 	}
-	if instance := d.state.Machine(r.claim); instance != nil {
+	if instance := d.state.Node(r.claim); instance != nil {
 		state.Known = true
 		for _, pod := range instance.Pods {
 			state.Pods = state.Pods || pods.Reschedulable(pod)

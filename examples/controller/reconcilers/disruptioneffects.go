@@ -216,7 +216,7 @@ func (d *disruptor) deleteReplacement(ctx context.Context, run *commandRun, e di
 // reschedulableOn are the pods of a claim's instance that need another node when it is removed.
 func reschedulableOn(state *cluster.State, claim *v1.NodeClaim) []*corev1.Pod {
 	var moving []*corev1.Pod
-	if instance := state.Machine(v1.QualifiedName(claim)); instance != nil {
+	if instance := state.Node(v1.QualifiedName(claim)); instance != nil {
 		for _, pod := range instance.Pods {
 			if pods.Reschedulable(pod) {
 				moving = append(moving, pod)

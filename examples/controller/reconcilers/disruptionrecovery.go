@@ -65,8 +65,8 @@ func (d *disruptor) behind(ctx context.Context, view *cluster.View) (string, err
 		leaving bool
 	}
 	shown := map[types.UID]said{}
-	for i := range view.Machines {
-		if claim := view.Machines[i].Claim; claim != nil && claim.Annotations[v1.DisruptionCommandAnnotationKey] != "" {
+	for i := range view.Nodes {
+		if claim := view.Nodes[i].Claim; claim != nil && claim.Annotations[v1.DisruptionCommandAnnotationKey] != "" {
 			shown[claim.UID] = said{claim.Annotations[v1.DisruptionCommandAnnotationKey], claim.DeletionTimestamp != nil}
 		}
 	}
@@ -127,8 +127,8 @@ func (r *commandRun) remember(view *cluster.View) {
 		pools[view.Snapshot.NodePools[i].Identity()] = view.Snapshot.NodePools[i].Object
 	}
 	cmd := r.execution.Command()
-	for i := range view.Machines {
-		machine := &view.Machines[i]
+	for i := range view.Nodes {
+		machine := &view.Nodes[i]
 		for k := range cmd.Members {
 			if m := &cmd.Members[k]; machine.Claim != nil && machine.Claim.UID == m.UID {
 				r.members[m.Node] = memberObjects{machine.Claim, pools[m.Pool]}
@@ -145,9 +145,9 @@ func (d *disruptor) adoptApprovals(ctx context.Context, view *cluster.View, foun
 	}
 	executing := found.Executing()
 	done := map[string]bool{}
-	for i := range view.Machines {
-		id := executing[view.Machines[i].Name]
-		record, err := disruption.RecordOf(view.Machines[i].Claim)
+	for i := range view.Nodes {
+		id := executing[view.Nodes[i].Name]
+		record, err := disruption.RecordOf(view.Nodes[i].Claim)
 		if err != nil || record == nil || id == "" || record.ID != id || done[id] {
 			continue
 		}

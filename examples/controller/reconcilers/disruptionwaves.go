@@ -73,7 +73,7 @@ func (d *disruptor) waveUnderWay(now time.Time) bool {
 		}
 		for i := range cmd.Members {
 			m := &cmd.Members[i]
-			if instance := d.state.Machine(claimOfMember(m)); instance != nil && instance.Claim != nil && instance.Claim.UID == m.UID && instance.Leaving {
+			if instance := d.state.Node(claimOfMember(m)); instance != nil && instance.Claim != nil && instance.Claim.UID == m.UID && instance.Leaving {
 				return true // it is drained
 			}
 		}

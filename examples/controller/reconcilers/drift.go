@@ -145,7 +145,7 @@ func (r *conditionReconciler) Reconcile(ctx context.Context, request reconcile.R
 const unseenRetry = time.Second
 
 func (r *conditionReconciler) consolidatable(claim *v1.NodeClaim, pool *v1.NodePool) (again time.Duration) {
-	instance := r.state.Machine(v1.QualifiedName(claim))
+	instance := r.state.Node(v1.QualifiedName(claim))
 	if instance == nil || instance.Claim == nil || instance.Claim.UID != claim.UID {
 		return unseenRetry
 	}

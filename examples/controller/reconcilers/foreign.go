@@ -62,6 +62,6 @@ func (a *actor) foreignPools(ctx context.Context) (map[v1.PoolKey]bool, error) {
 // own is the view with this provider's instances alone, and with nodes that nobody claims. Snapshot.Nodes has all of them still.
 func (a *actor) own(view *cluster.View) *cluster.View {
 	out := *view
-	out.Machines = slices.DeleteFunc(slices.Clone(view.Machines), func(m cluster.Machine) bool { return m.Claim != nil && a.foreignClaim(m.Claim) })
+	out.Nodes = slices.DeleteFunc(slices.Clone(view.Nodes), func(m cluster.NodeState) bool { return m.Claim != nil && a.foreignClaim(m.Claim) })
 	return &out
 }

@@ -64,8 +64,8 @@ func (g *garbageCollector) Start(ctx context.Context) error {
 type piece struct {
 	provisioning.Garbage
 	// instance is what the second reading found; nil if the provider does not know it.
-	machine *v1.NodeClaim
-	err     error
+	instance *v1.NodeClaim
+	err      error
 }
 
 // collect looks once. The error is why nothing could be looked at; what one piece of garbage meets is its own.
@@ -75,7 +75,7 @@ func (g *garbageCollector) collect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing instances: %w", err)
 	}
-	state := provisioning.GarbageState{Machines: instances, Lag: g.provider.Describe().ConsistencyWindow.Duration, Supports: g.owns}
+	state := provisioning.GarbageState{Instances: instances, Lag: g.provider.Describe().ConsistencyWindow.Duration, Supports: g.owns}
 	if state.Claims, err = g.listClaims(ctx); err != nil {
 		return err
 	}
@@ -158,16 +158,16 @@ func (g *garbageCollector) each(ctx context.Context, pieces []*piece, do func(co
 
 // askAgain asks the provider for the very instance: its list may have been short.
 func (g *garbageCollector) askAgain(ctx context.Context, p *piece) {
-	p.machine, p.err = g.provider.Get(ctx, p.ProviderID)
+	p.instance, p.err = g.provider.Get(ctx, p.ProviderID)
 	if cloudprovider.IsNodeClaimNotFound(p.err) {
-		p.machine, p.err = nil, nil
+		p.instance, p.err = nil, nil
 	}
 }
 
 // end reads the object's nodes from the API and removes the object, if it is still garbage.
 func (g *garbageCollector) end(ctx context.Context, p *piece, again provisioning.GarbageState, began time.Time) error {
-	if p.machine != nil {
-		again.Machines = []*v1.NodeClaim{p.machine}
+	if p.instance != nil {
+		again.Instances = []*v1.NodeClaim{p.instance}
 	}
 	for _, n := range p.Nodes {
 		node := &corev1.Node{}

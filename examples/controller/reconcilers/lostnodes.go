@@ -11,8 +11,8 @@ import (
 // come. The view itself stays as it is, since its lists are shared with other views.
 func withoutLost(view *cluster.View) *cluster.View {
 	out, copied := view, false
-	for i := range view.Machines {
-		m := &view.Machines[i]
+	for i := range view.Nodes {
+		m := &view.Nodes[i]
 		if m.Leaving || m.Claim == nil || !provisioning.NodeLost(m.Claim) {
 			continue
 		}
@@ -20,10 +20,10 @@ func withoutLost(view *cluster.View) *cluster.View {
 			copied = true
 			changed, snapshot := *view, *view.Snapshot
 			changed.Snapshot = &snapshot
-			changed.Machines, snapshot.Nodes = slices.Clone(view.Machines), slices.Clone(snapshot.Nodes)
+			changed.Nodes, snapshot.Nodes = slices.Clone(view.Nodes), slices.Clone(snapshot.Nodes)
 			out = &changed
 		}
-		out.Machines[i].Leaving, out.Snapshot.Nodes[i].Leaving = true, true
+		out.Nodes[i].Leaving, out.Snapshot.Nodes[i].Leaving = true, true
 	}
 	return out
 }

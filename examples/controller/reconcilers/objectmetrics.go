@@ -108,7 +108,7 @@ func (s *stateMetrics) Collect(out chan<- prometheus.Metric) {
 	}
 	now := s.now()
 	view := s.state.Snapshot(cluster.Query{Time: now})
-	gauge(s.nodeCount, float64(len(view.Machines)))
+	gauge(s.nodeCount, float64(len(view.Nodes)))
 	if s.state.Synced() {
 		gauge(s.synced, 1)
 		gauge(s.unsynced, 0)
@@ -124,8 +124,8 @@ func (s *stateMetrics) Collect(out chan<- prometheus.Metric) {
 	s.poolCosts(view, gauge)
 	requested, have := sums{}, sums{}
 	leaving := map[types.UID]bool{} // pods that wait for a place and still have one, which shows them
-	for i := range view.Machines {
-		m := &view.Machines[i]
+	for i := range view.Nodes {
+		m := &view.Nodes[i]
 		if m.Leaving {
 			for _, pod := range m.Pods {
 				leaving[pod.UID] = true
@@ -178,7 +178,7 @@ func (s sums) addList(list corev1.ResourceList) {
 // load is the sum of the requests of an instance's pods.
 type load struct{ requests, limits, daemonRequests, daemonLimits sums }
 
-func loadOf(m *cluster.Machine) load {
+func loadOf(m *cluster.NodeState) load {
 	l := load{sums{}, sums{}, sums{}, sums{}}
 	for _, pod := range m.Pods {
 		requests, limits := l.requests, l.limits
@@ -195,7 +195,7 @@ func loadOf(m *cluster.Machine) load {
 }
 
 // node shows one node.
-func (s *stateMetrics) node(m *cluster.Machine, l *load, now time.Time, gauge func(*prometheus.Desc, float64, ...string)) {
+func (s *stateMetrics) node(m *cluster.NodeState, l *load, now time.Time, gauge func(*prometheus.Desc, float64, ...string)) {
 	labels := []string{m.Node.Name, m.Phase.String(), strconv.FormatBool(m.Claim != nil)}
 	for _, key := range s.keys {
 		labels = append(labels, m.Node.Labels[key])
@@ -224,7 +224,7 @@ func (s *stateMetrics) node(m *cluster.Machine, l *load, now time.Time, gauge fu
 }
 
 // pod shows one pod, and the instance it is bound to, if there is one.
-func (s *stateMetrics) pod(pod *corev1.Pod, m *cluster.Machine, gauge func(*prometheus.Desc, float64, ...string)) {
+func (s *stateMetrics) pod(pod *corev1.Pod, m *cluster.NodeState, gauge func(*prometheus.Desc, float64, ...string)) {
 	owner := ""
 	if ref := metav1.GetControllerOf(pod); ref != nil {
 		owner = ref.Kind + "/" + ref.Name
@@ -268,8 +268,8 @@ func (s *stateMetrics) poolCosts(view *cluster.View, gauge func(*prometheus.Desc
 		catalogOf[pool.Key] = pool.Catalog
 		costs[pool.Key.String()] = 0
 	}
-	for i := range view.Machines {
-		m := &view.Machines[i]
+	for i := range view.Nodes {
+		m := &view.Nodes[i]
 		if m.Claim == nil || m.ProviderID == "" {
 			continue
 		}

@@ -125,8 +125,8 @@ func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 	for _, pool := range p.state.NodePools() {
 		errs = append(errs, p.limits.SetLimits(pool.Key(), pool.Spec.Limits))
 	}
-	for i := range view.Machines {
-		m := &view.Machines[i]
+	for i := range view.Nodes {
+		m := &view.Nodes[i]
 		if m.Pool.Name == "" || m.Claim == nil {
 			continue
 		}

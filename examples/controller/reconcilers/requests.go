@@ -148,10 +148,10 @@ func (a *requestAnswerer) hold(ctx context.Context, view *cluster.View) (*cluste
 		return view, nil
 	}
 	out := *view
-	out.Snapshot, out.Machines = requests.With(view.Snapshot, held), slices.Clone(view.Machines)
-	for i := range out.Machines {
-		if pods := held[out.Machines[i].Name]; len(pods) > 0 {
-			out.Machines[i].Pods = slices.Concat(out.Machines[i].Pods, pods)
+	out.Snapshot, out.Nodes = requests.With(view.Snapshot, held), slices.Clone(view.Nodes)
+	for i := range out.Nodes {
+		if pods := held[out.Nodes[i].Name]; len(pods) > 0 {
+			out.Nodes[i].Pods = slices.Concat(out.Nodes[i].Pods, pods)
 		}
 	}
 	return &out, nil

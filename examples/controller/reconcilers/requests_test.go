@@ -84,7 +84,7 @@ func TestCheckCapacity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if pods := view.Machines[0].Pods; len(pods) != 2 || pods[1].Annotations[v1.DoNotDisruptAnnotationKey] != "true" || len(view.Snapshot.Nodes[0].Pods) != 2 {
+		if pods := view.Nodes[0].Pods; len(pods) != 2 || pods[1].Annotations[v1.DoNotDisruptAnnotationKey] != "true" || len(view.Snapshot.Nodes[0].Pods) != 2 {
 			t.Errorf("planners of disruption see %d pods", len(pods))
 		}
 		if !w.planner.bufferedNodes()[node.Name] {

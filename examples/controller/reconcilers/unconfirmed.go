@@ -123,8 +123,8 @@ func assumedUID(view *cluster.View, key cluster.ObjectKey) types.UID {
 	if key.Kind != cluster.KindNodeClaim {
 		return ""
 	}
-	for i := range view.Machines {
-		if claim := view.Machines[i].Claim; claim != nil && client.ObjectKeyFromObject(claim) == key.NamespacedName {
+	for i := range view.Nodes {
+		if claim := view.Nodes[i].Claim; claim != nil && client.ObjectKeyFromObject(claim) == key.NamespacedName {
 			return claim.UID
 		}
 	}

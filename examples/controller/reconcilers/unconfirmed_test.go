@@ -42,7 +42,7 @@ func TestUnconfirmedClaims(t *testing.T) {
 		go func() { _ = w.confirmer.Start(ctx) }()
 		shown := func() (claims []string, unconfirmed int) {
 			view := w.feed.state.Snapshot(cluster.Query{Time: time.Now()})
-			for _, m := range view.Machines {
+			for _, m := range view.Nodes {
 				claims = append(claims, m.Claim.Name)
 			}
 			return claims, len(view.Unconfirmed)
@@ -102,8 +102,8 @@ func TestUnconfirmedClaimReadAgain(t *testing.T) {
 			t.Error(err)
 		}
 		view := w.feed.state.Snapshot(cluster.Query{})
-		if len(view.Unconfirmed) != 0 || len(view.Machines) != 1 || view.Machines[0].Claim.UID != again.UID {
-			t.Errorf("unconfirmed %v, instances %v; want the claim with UID %s", view.Unconfirmed, view.Machines, again.UID)
+		if len(view.Unconfirmed) != 0 || len(view.Nodes) != 1 || view.Nodes[0].Claim.UID != again.UID {
+			t.Errorf("unconfirmed %v, instances %v; want the claim with UID %s", view.Unconfirmed, view.Nodes, again.UID)
 		}
 	})
 }

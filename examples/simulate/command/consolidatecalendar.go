@@ -117,8 +117,8 @@ func calendarOf(fleet *disruption.Fleet, now time.Time, tracker *disruption.Budg
 
 // likelyReason is the reason for which a node would be removed.
 func likelyReason(c *disruption.Candidate) disruption.Reason {
-	for i := range c.Machine.Claim.Status.Conditions {
-		if condition := &c.Machine.Claim.Status.Conditions[i]; condition.Type == v1.ConditionDrifted && condition.Status == "True" {
+	for i := range c.State.Claim.Status.Conditions {
+		if condition := &c.State.Claim.Status.Conditions[i]; condition.Type == v1.ConditionDrifted && condition.Status == "True" {
 			return disruption.ReasonDrifted
 		}
 	}

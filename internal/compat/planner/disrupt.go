@@ -51,8 +51,8 @@ func Disrupt(ctx context.Context, q DisruptionQuestion) (answer DisruptionAnswer
 	}
 	view := dkdisruption.ViewOf(snapshot)
 	executing := map[string]string{}
-	for i := range view.Machines {
-		m := &view.Machines[i]
+	for i := range view.Nodes {
+		m := &view.Nodes[i]
 		if q.Nominated[m.Name] {
 			m.NominatedUntil = q.Now.Add(time.Second)
 		}

@@ -30,12 +30,12 @@ func (g *Options) until(s *searching.Search, plan *reference.Plan) time.Time {
 		}
 		block(c.Blocked)
 		block(c.PodBlock)
-		if due, expires := decision.ExpiryOf(c.Machine.Claim); expires && !c.Due {
+		if due, expires := decision.ExpiryOf(c.State.Claim); expires && !c.Due {
 			note(due.At.Add(-g.ExpireAhead))
 		}
 	}
-	for i := range f.In.View.Machines {
-		m := &f.In.View.Machines[i]
+	for i := range f.In.View.Nodes {
+		m := &f.In.View.Nodes[i]
 		note(m.NominatedUntil)
 		for _, pod := range m.Pods {
 			if _, has := pod.Annotations[v1.DoNotDisruptAnnotationKey]; has {

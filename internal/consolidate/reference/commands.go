@@ -16,7 +16,7 @@ import (
 // memberOf makes a command's member of a candidate.
 func memberOf(c *decision.Candidate) decision.Member {
 	m := decision.Member{
-		Node: c.Name, Claim: c.Machine.Claim.Name, UID: c.Machine.Claim.UID, ProviderID: c.Machine.ProviderID,
+		Node: c.Name, Claim: c.State.Claim.Name, UID: c.State.Claim.UID, ProviderID: c.State.ProviderID,
 		Pool: c.Pool.Key, Static: c.Pool.Object.IsStatic(), Price: c.Price, Cost: c.Cost,
 	}
 	if len(c.Pods) > 0 {

@@ -140,7 +140,7 @@ func (p *Pass) Verdicts(commands []*decision.Command) []decision.Verdict {
 			by[cmd.Members[i].Node] = cmd
 		}
 	}
-	nodes := p.Fleet.In.View.Machines
+	nodes := p.Fleet.In.View.Nodes
 	for i := range nodes {
 		if !nodes[i].Pool.IsZero() {
 			owned++

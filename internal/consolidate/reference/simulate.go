@@ -64,8 +64,8 @@ func newSimulator(ctx context.Context, f *survey.Fleet, q planning.Query, consol
 	if _, err := solving.Of(s.trial.Trial).Place(ctx, planning.PlaceOptions{Query: q, ExistingOnly: true}); err != nil {
 		return nil, err
 	}
-	for i := range f.In.View.Machines {
-		m := &f.In.View.Machines[i]
+	for i := range f.In.View.Nodes {
+		m := &f.In.View.Nodes[i]
 		if m.Claim != nil && m.Phase != cluster.PhaseInitialized {
 			s.uninitialized[m.Name] = true
 		}
@@ -201,7 +201,7 @@ func (s *simulation) cost() (sum int64) {
 func (s *simulator) try(ctx context.Context, batch []*decision.Candidate, way *trial.GangWay) (*simulation, *decision.Block, error) {
 	moving := map[planning.PodKey]bool{}
 	for _, c := range batch {
-		moves := s.fleet.Moves(c.Machine.Pool)
+		moves := s.fleet.Moves(c.State.Pool)
 		for _, pod := range c.Pods {
 			if moves(pod) {
 				moving[survey.KeyOf(pod)] = true

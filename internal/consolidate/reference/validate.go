@@ -21,7 +21,7 @@ func (p *Pass) StillQualifies(cmd *decision.Command, m *decision.Member) (*decis
 		return nil, reject(decision.RejectedBudget, why)
 	case why != nil:
 		return nil, reject(decision.RejectedChurn, why)
-	case c == nil || c.Machine.Claim.UID != m.UID:
+	case c == nil || c.State.Claim.UID != m.UID:
 		return nil, reject(decision.RejectedChurn, &decision.Block{Code: decision.BlockUnmanaged, Detail: "its NodeClaim is another"})
 	}
 	if why := p.Fleet.Accepts(c, cmd.Method); why != nil {

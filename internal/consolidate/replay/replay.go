@@ -259,7 +259,7 @@ func New(ctx context.Context, o *reference.Options, f *survey.Fleet) (*Replay, e
 		}
 	}
 	t.Commit()
-	return &Replay{Pass: p, Trial: t, Moves: func(c *decision.Candidate) func(*corev1.Pod) bool { return f.Moves(c.Machine.Pool) }}, nil
+	return &Replay{Pass: p, Trial: t, Moves: func(c *decision.Candidate) func(*corev1.Pod) bool { return f.Moves(c.State.Pool) }}, nil
 }
 
 // plannedOf is how many pods of the members have places: a new node may also be for pending pods.

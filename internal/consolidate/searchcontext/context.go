@@ -139,7 +139,7 @@ func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.U
 	if c.Blocked == nil && !c.Due {
 		c.Blocked = x.coolsDown(from, moved)
 	}
-	if was != nil && !was.Passing && was.Pool.Key == c.Pool.Key && slices.Equal(was.Machine.Pods, c.Machine.Pods) {
+	if was != nil && !was.Passing && was.Pool.Key == c.Pool.Key && slices.Equal(was.State.Pods, c.State.Pods) {
 		c.PodMoves = was.PodMoves
 	} else {
 		c.PodMoves = x.movesOf(from)
@@ -165,14 +165,14 @@ func recentOwners(f *survey.Fleet, within time.Duration) map[types.UID]time.Time
 
 // expiresSoon reports whether the candidate counts as due because of its expiry.
 func (x *Context) expiresSoon(c *decision.Candidate) bool {
-	due, expires := decision.ExpiryOf(c.Machine.Claim)
+	due, expires := decision.ExpiryOf(c.State.Claim)
 	return expires && due.At.Sub(x.Fleet.Now) <= x.ExpireAhead
 }
 
 // coolsDown returns the block of a new node, or of a node with pods of an owner whose pods were moved recently.
 func (x *Context) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time) *decision.Block {
 	var until time.Time
-	if since, ok := survey.TrueSince(c.Machine.Claim, v1.ConditionInitialized); ok {
+	if since, ok := survey.TrueSince(c.State.Claim, v1.ConditionInitialized); ok {
 		until = since.Add(x.CoolDown)
 	}
 	for _, pod := range c.Pods {

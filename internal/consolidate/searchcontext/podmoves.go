@@ -30,10 +30,10 @@ type PodMoves struct {
 
 // movesOf says what happens to the candidate's pods when it goes.
 func (x *Context) movesOf(c *decision.Candidate) (out PodMoves) {
-	f, marker := x.Fleet, v1.MarkerOf(c.Machine.Pool)
+	f, marker := x.Fleet, v1.MarkerOf(c.State.Pool)
 	needed := map[types.NamespacedName]*waves.Evictions{}
-	out.Passing = slices.ContainsFunc(c.Machine.Pods, func(pod *corev1.Pod) bool { return !pods.Disruptable(pod, f.Now) })
-	for _, pod := range c.Machine.Pods {
+	out.Passing = slices.ContainsFunc(c.State.Pods, func(pod *corev1.Pod) bool { return !pods.Disruptable(pod, f.Now) })
+	for _, pod := range c.State.Pods {
 		if !pods.ReschedulableNowFrom(marker, pod, f.PDBs, f.Now) {
 			out.stay(pod)
 		}

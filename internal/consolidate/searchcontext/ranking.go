@@ -15,9 +15,9 @@ func (x *Context) Rank(worth func(*Candidate) int64) []string {
 		class int
 		keep  float64
 	}
-	list := make([]receiver, 0, len(x.Fleet.In.View.Machines))
-	for i := range x.Fleet.In.View.Machines {
-		m := &x.Fleet.In.View.Machines[i]
+	list := make([]receiver, 0, len(x.Fleet.In.View.Nodes))
+	for i := range x.Fleet.In.View.Nodes {
+		m := &x.Fleet.In.View.Nodes[i]
 		r := receiver{name: m.Name}
 		if c := x.ByName[m.Name]; c != nil {
 			switch {

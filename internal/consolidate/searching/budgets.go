@@ -64,7 +64,7 @@ func (s *Search) takeBest(ctx context.Context, steps []*removing.Step) error {
 		}
 		c := knapsack.Choice{Value: st.Value}
 		for _, m := range st.Members {
-			for _, d := range s.Types.Ledger.Draws(m.Machine, st.Method.Reason()) {
+			for _, d := range s.Types.Ledger.Draws(m.State, st.Method.Reason()) {
 				at, known := index[d.Budget]
 				if !known {
 					at = len(budgets)

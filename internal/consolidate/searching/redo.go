@@ -85,7 +85,7 @@ func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, 
 	st := &removing.Step{Exchange: paying.Exchange{Method: cmd.Method}, Where: removing.UseRoom}
 	for i := range cmd.Members {
 		c := s.ByName[cmd.Members[i].Node]
-		if c == nil || c.Blocked != nil || !s.open(c) || c.Machine.Claim.UID != cmd.Members[i].UID {
+		if c == nil || c.Blocked != nil || !s.open(c) || c.State.Claim.UID != cmd.Members[i].UID {
 			return false, nil
 		}
 		if ways := s.waysOf([]*searchcontext.Candidate{c}); len(ways) != 1 || ways[0] != nil {

@@ -25,7 +25,7 @@ import (
 // content.
 type Sighting struct {
 	Snapshot   *planning.Snapshot
-	machines   []cluster.Machine
+	machines   []cluster.NodeState
 	candidates []*decision.Candidate
 	blocked    map[string]*decision.Block
 	executing  map[string]string
@@ -40,7 +40,7 @@ type Sighting struct {
 // See makes a Sighting of the present fleet.
 func See(f *survey.Fleet) Sighting {
 	out := Sighting{
-		Snapshot: f.In.View.Snapshot, machines: f.In.View.Machines, candidates: f.Candidates, blocked: f.Blocked,
+		Snapshot: f.In.View.Snapshot, machines: f.In.View.Nodes, candidates: f.Candidates, blocked: f.Blocked,
 		executing: maps.Clone(f.In.Executing), buffered: maps.Clone(f.In.Buffered), budgets: slices.Clone(f.In.Budgets), history: slices.Clone(f.In.History),
 		backOff: f.In.BackOff.Remembered(), refusals: f.In.Refusals.Remembered(),
 	}
@@ -111,7 +111,7 @@ func sameMeta(a, b *metav1.ObjectMeta) bool {
 }
 
 // sameMachine compares what planners see of a node, without its claim and without what depends on the time.
-func sameMachine(a, b *cluster.Machine) bool {
+func sameMachine(a, b *cluster.NodeState) bool {
 	return a.Name == b.Name && a.Pool == b.Pool && a.Phase == b.Phase && a.Marked == b.Marked && a.Leaving == b.Leaving &&
 		(a.Claim == nil) == (b.Claim == nil) && sameObject(a.Node, b.Node) && samePods(a.Pods, b.Pods)
 }

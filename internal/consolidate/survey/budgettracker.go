@@ -78,7 +78,7 @@ func (b *book) remember(history []decision.Disruption, now time.Time) {
 }
 
 // count adds a node to the total, and to the use if it is already being disrupted.
-func (b *book) count(f *Fleet, m *cluster.Machine) {
+func (b *book) count(f *Fleet, m *cluster.NodeState) {
 	if !b.Scope.Includes(m.Pool, zoneOf(m), labels.Set(m.Node.Labels)) {
 		return
 	}
@@ -90,7 +90,7 @@ func (b *book) count(f *Fleet, m *cluster.Machine) {
 }
 
 // weigh is how many units a node counts as.
-func (f *Fleet) weigh(u decision.Unit, m *cluster.Machine) float64 {
+func (f *Fleet) weigh(u decision.Unit, m *cluster.NodeState) float64 {
 	if u == decision.UnitNodes {
 		return 1
 	}
@@ -154,7 +154,7 @@ func (b *book) refuses(amount float64, now, at time.Time) *decision.Block {
 
 // concerned returns the budgets that a node of the fleet uses for a reason, and how much it uses of each. Many nodes share the list, so it
 // must not be changed; the amounts are valid until the next call.
-func (l *BudgetTracker) concerned(m *cluster.Machine, r decision.Reason) (list []*book, amounts []float64) {
+func (l *BudgetTracker) concerned(m *cluster.NodeState, r decision.Reason) (list []*book, amounts []float64) {
 	if m.Node == nil || r.Forced() {
 		return nil, nil
 	}
@@ -200,7 +200,7 @@ func (l *BudgetTracker) take(c *decision.Candidate, r decision.Reason) *decision
 	if _, twice := l.taken[c.Name]; twice {
 		return nil
 	}
-	list, amounts := l.concerned(c.Machine, r)
+	list, amounts := l.concerned(c.State, r)
 	for i, b := range list {
 		if why := b.refuses(amounts[i], l.fleet.Now, l.fleet.Now); why != nil {
 			return why
@@ -281,7 +281,7 @@ func (l *BudgetTracker) Blocks(c *decision.Candidate, r decision.Reason) *decisi
 	if _, has := l.taken[c.Name]; has {
 		return nil
 	}
-	list, amounts := l.concerned(c.Machine, r)
+	list, amounts := l.concerned(c.State, r)
 	for i, b := range list {
 		if why := b.refuses(amounts[i], l.fleet.Now, l.fleet.Now); why != nil {
 			return why
@@ -321,7 +321,7 @@ func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
 		byPool[b.Scope.Pool.String()] = append(byPool[b.Scope.Pool.String()], b)
 		b.remember(f.In.History, f.Now)
 	}
-	nodes := f.In.View.Machines
+	nodes := f.In.View.Nodes
 	for i := range nodes {
 		m := &nodes[i]
 		if !counted(m) {
@@ -352,7 +352,7 @@ type Draw struct {
 }
 
 // Draws are what the disruption of a node for a reason takes from each budget for that reason.
-func (l *BudgetTracker) Draws(m *cluster.Machine, r decision.Reason) []Draw {
+func (l *BudgetTracker) Draws(m *cluster.NodeState, r decision.Reason) []Draw {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list, amounts := l.concerned(m, r)

@@ -23,7 +23,7 @@ const (
 )
 
 // look makes the candidate of a node, or returns the first reason why it is none.
-func (f *Fleet) look(m *cluster.Machine, n *planning.Node) (*decision.Candidate, *decision.Block) {
+func (f *Fleet) look(m *cluster.NodeState, n *planning.Node) (*decision.Candidate, *decision.Block) {
 	if why := f.notEligible(m); why != nil {
 		return nil, why
 	}
@@ -33,7 +33,7 @@ func (f *Fleet) look(m *cluster.Machine, n *planning.Node) (*decision.Candidate,
 		return nil, podBlock // drift may still remove a node with a grace period
 	}
 	c := &decision.Candidate{
-		Name: m.Name, Machine: m, Node: n, Pool: p.NodePool, PodBlock: podBlock,
+		Name: m.Name, State: m, Node: n, Pool: p.NodePool, PodBlock: podBlock,
 		InstanceType: p.Types[label(m, corev1.LabelInstanceTypeStable)],
 		Zone:         label(m, corev1.LabelTopologyZone), CapacityType: label(m, v1.CapacityTypeLabelKey),
 		QuietSince: QuietSince(m, f.Now),
@@ -57,7 +57,7 @@ func (f *Fleet) look(m *cluster.Machine, n *planning.Node) (*decision.Candidate,
 }
 
 // notEligible checks the node without its pods.
-func (f *Fleet) notEligible(m *cluster.Machine) *decision.Block {
+func (f *Fleet) notEligible(m *cluster.NodeState) *decision.Block {
 	if id, executing := f.In.Executing[m.Name]; executing {
 		return &decision.Block{Code: decision.BlockInFlight, Command: id}
 	}
@@ -89,7 +89,7 @@ func (f *Fleet) notEligible(m *cluster.Machine) *decision.Block {
 
 // podBlock is the block of the first pod, by namespace and name, that must not be disrupted, or else of the first that
 // PodDisruptionBudgets hold. Each pod is checked alone: planners that see several nodes count how many pods of one budget would move.
-func (f *Fleet) podBlock(m *cluster.Machine) *decision.Block {
+func (f *Fleet) podBlock(m *cluster.NodeState) *decision.Block {
 	for _, pod := range m.Pods {
 		if !pods.Disruptable(pod, f.Now) {
 			return &decision.Block{Code: decision.BlockPod, Pod: KeyOf(pod), Until: pods.ProtectionOf(pod, f.Now).Until}
@@ -126,10 +126,10 @@ func (f *Fleet) acceptsAlone(c *decision.Candidate, m decision.Method) *decision
 	if c.PodBlock != nil && m.Class() == decision.ClassGraceful {
 		return c.PodBlock
 	}
-	if c.Machine == nil || c.Machine.Claim == nil {
+	if c.State == nil || c.State.Claim == nil {
 		return &decision.Block{Code: decision.BlockUnmanaged}
 	}
-	if why := f.In.Refusals.Blocks(c.Machine.Claim.UID, m.Reason(), f.Now); why != nil {
+	if why := f.In.Refusals.Blocks(c.State.Claim.UID, m.Reason(), f.Now); why != nil {
 		return why
 	}
 	if why := f.In.Refusals.BlocksPool(c.Pool.Key, f.Now); why != nil {
@@ -189,14 +189,14 @@ func (f *Fleet) acceptsConsolidation(c *decision.Candidate) *decision.Block {
 	case c.Pool.Object.IsStatic():
 		return &decision.Block{Code: decision.BlockStatic}
 	case c.InstanceType == nil:
-		return &decision.Block{Code: decision.BlockInstanceTypeUnknown, Key: label(c.Machine, corev1.LabelInstanceTypeStable)}
+		return &decision.Block{Code: decision.BlockInstanceTypeUnknown, Key: label(c.State, corev1.LabelInstanceTypeStable)}
 	case c.CapacityType == "":
 		return &decision.Block{Code: decision.BlockNoLabel, Key: v1.CapacityTypeLabelKey}
 	case c.Zone == "":
 		return &decision.Block{Code: decision.BlockNoLabel, Key: corev1.LabelTopologyZone}
 	case disruption.ConsolidateAfter.IsNever():
 		return &decision.Block{Code: decision.BlockNever}
-	case c.Machine.Node.Annotations[doNotConsolidateAnnotation] == "true":
+	case c.State.Node.Annotations[doNotConsolidateAnnotation] == "true":
 		return &decision.Block{Code: decision.BlockAnnotation, Key: doNotConsolidateAnnotation}
 	case c.Empty():
 		return &decision.Block{Code: decision.BlockEmpty}
@@ -258,8 +258,8 @@ func (f *Fleet) Refuses(c *decision.Candidate) (out ByMethod) {
 // passed. coming are the former, without nodes that are being deleted: plans must not rely on their places, but nothing else is launched
 // for the pods that wait for them.
 func (f *Fleet) ClosedNodes() (closed, coming []string) {
-	for i := range f.In.View.Machines {
-		m := &f.In.View.Machines[i]
+	for i := range f.In.View.Nodes {
+		m := &f.In.View.Nodes[i]
 		unready := m.Claim != nil && m.Phase != cluster.PhaseInitialized
 		if p := f.Pools[m.Pool]; unready || (p != nil && ClosedTo(m, p.Object, f.Now)) {
 			closed = append(closed, m.Name)

@@ -38,7 +38,7 @@ func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) 
 // foundEmpty is when a v1alpha5 release found the node empty, as it noted on the node. Its Machine records no pod events: without the
 // note, consolidateAfter would seem to have passed as soon as the node is adopted. Zero for nodes of other pools, without the note, for an
 // unreadable note, and for a future time. The note is never written.
-func foundEmpty(m *cluster.Machine, now time.Time) time.Time {
+func foundEmpty(m *cluster.NodeState, now time.Time) time.Time {
 	if m.Node == nil || !alphaBorn(m.Pool) {
 		return time.Time{}
 	}

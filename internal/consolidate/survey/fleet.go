@@ -61,7 +61,7 @@ type Pool struct {
 	// Types of the pool with overlays applied, by name.
 	Types map[string]*cloudprovider.InstanceType
 	// Nodes are all of the pool's nodes, by name.
-	Nodes []*cluster.Machine
+	Nodes []*cluster.NodeState
 }
 
 // Of surveys every node of the cluster. in.View has as many nodes as its snapshot. The error is a *planning.SnapshotError for a snapshot
@@ -131,9 +131,9 @@ func poolsOf(view *cluster.View) map[v1.PoolKey]*Pool {
 		}
 		named[p.Catalog] = p.Types
 	}
-	for i := range view.Machines {
-		if p := out[view.Machines[i].Pool]; p != nil {
-			p.Nodes = append(p.Nodes, &view.Machines[i])
+	for i := range view.Nodes {
+		if p := out[view.Nodes[i].Pool]; p != nil {
+			p.Nodes = append(p.Nodes, &view.Nodes[i])
 		}
 	}
 	return out

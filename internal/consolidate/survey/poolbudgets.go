@@ -89,7 +89,7 @@ func calendarOf(b *v1.Budget) (*decision.Calendar, error) {
 
 // counted reports whether the node is part of a budget's total: managed, initialized, and its instance not being terminated. Replacements
 // that are coming up don't count.
-func counted(m *cluster.Machine) bool {
+func counted(m *cluster.NodeState) bool {
 	if m.Claim == nil || m.Node == nil || m.Phase != cluster.PhaseInitialized {
 		return false
 	}
@@ -98,9 +98,9 @@ func counted(m *cluster.Machine) bool {
 }
 
 // disrupting reports whether a counted node is already being disrupted: not ready, or being removed for any reason.
-func (f *Fleet) disrupting(m *cluster.Machine) bool {
+func (f *Fleet) disrupting(m *cluster.NodeState) bool {
 	_, executing := f.In.Executing[m.Name]
 	return executing || m.Leaving || m.Marked || !Ready(m.Node)
 }
 
-func zoneOf(m *cluster.Machine) string { return label(m, corev1.LabelTopologyZone) }
+func zoneOf(m *cluster.NodeState) string { return label(m, corev1.LabelTopologyZone) }

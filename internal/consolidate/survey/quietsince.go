@@ -9,7 +9,7 @@ import (
 
 // QuietSince is when consolidateAfter starts: at the last pod event, or at the claim's initialization if there was none, and not before a
 // v1alpha5 release found the node empty. Zero if the claim is not initialized.
-func QuietSince(m *cluster.Machine, now time.Time) time.Time {
+func QuietSince(m *cluster.NodeState, now time.Time) time.Time {
 	if m.Claim == nil {
 		return time.Time{}
 	}
@@ -39,7 +39,7 @@ func TrueSince(claim *v1.NodeClaim, kind string) (time.Time, bool) {
 
 // ClosedTo reports whether the node takes no pods of consolidated nodes because its own consolidateAfter has not passed. Pools without
 // consolidateAfter, and nodes that are not initialized, are always open.
-func ClosedTo(m *cluster.Machine, pool *v1.NodePool, now time.Time) bool {
+func ClosedTo(m *cluster.NodeState, pool *v1.NodePool, now time.Time) bool {
 	if pool == nil {
 		return false
 	}

@@ -13,10 +13,10 @@ func ViewOf(s *planning.Snapshot) *cluster.View {
 	if s == nil {
 		s = &planning.Snapshot{}
 	}
-	view := &cluster.View{Snapshot: s, Machines: make([]cluster.Machine, len(s.Nodes))}
+	view := &cluster.View{Snapshot: s, Nodes: make([]cluster.NodeState, len(s.Nodes))}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		m := cluster.Machine{Name: n.Name, Pool: n.Pool, Node: n.Object, Claim: n.Claim, Pods: n.Pods, Leaving: n.Leaving}
+		m := cluster.NodeState{Name: n.Name, Pool: n.Pool, Node: n.Object, Claim: n.Claim, Pods: n.Pods, Leaving: n.Leaving}
 		if n.Claim != nil {
 			m.ProviderID, m.LastPodEvent = n.Claim.Status.ProviderID, n.Claim.Status.LastPodEventTime.Time
 		}
@@ -24,13 +24,13 @@ func ViewOf(s *planning.Snapshot) *cluster.View {
 			m.ProviderID = cmp.Or(m.ProviderID, n.Object.Spec.ProviderID)
 		}
 		m.Phase = phaseOf(&m)
-		view.Machines[i] = m
+		view.Nodes[i] = m
 	}
 	return view
 }
 
 // phaseOf is the phase of a node of a snapshot.
-func phaseOf(m *cluster.Machine) cluster.Phase {
+func phaseOf(m *cluster.NodeState) cluster.Phase {
 	switch {
 	case m.Claim == nil:
 		return cluster.PhaseInitialized // unmanaged nodes always count as initialized

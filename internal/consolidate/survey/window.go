@@ -19,7 +19,7 @@ func (l *BudgetTracker) NextWindow(c *decision.Candidate, r decision.Reason) dec
 	if _, has := l.taken[c.Name]; has {
 		return decision.Window{Start: at}
 	}
-	list, amounts := l.concerned(c.Machine, r)
+	list, amounts := l.concerned(c.State, r)
 	var first *decision.Block
 	for range maxSteps {
 		blocked := false

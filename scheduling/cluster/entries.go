@@ -1,0 +1,411 @@
+package cluster
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// nodeKey is the identity of a node: the provider ID of its instance; without one, the name of the claim without an instance, or of the
+// node without a pool.
+type nodeKey struct {
+	by identity
+	id string
+}
+
+type identity uint8
+
+const (
+	byProviderID identity = iota
+	byClaim
+	byNode
+)
+
+// entry contains the objects with one identity: nearly always one Node, one NodeClaim or one of each.
+type entry struct {
+	key           nodeKey
+	nodes, claims map[string]struct{}
+	// shown is what views contain of it, nil for nothing; host is the Node whose pods count as its own. Both are as of the last refresh.
+	shown *shownNode
+	host  string
+	// leftOut are objects that are not part of views.
+	leftOut []LeftOut
+}
+
+// shownNode is a node as views contain it; it is never changed.
+type shownNode struct {
+	node  scheduling.Node
+	state NodeState
+}
+
+// facts are known about a Node or NodeClaim in addition to the object.
+type facts struct {
+	nominatedUntil time.Time
+	// nominatedFor is how long it stays nominated after its initialisation, see State.NominateNew.
+	nominatedFor time.Duration
+	lastPodEvent time.Time
+	marked       bool
+}
+
+func compareNames(a, b string) int { return cmp.Compare(a, b) }
+
+// keyOfNode returns false for a node that is left out until its provider ID is known.
+func keyOfNode(node *corev1.Node) (nodeKey, bool) {
+	switch {
+	case node.Spec.ProviderID != "":
+		return nodeKey{byProviderID, node.Spec.ProviderID}, true
+	case !scheduling.PoolOf(node.Labels).IsZero():
+		return nodeKey{}, false
+	}
+	return nodeKey{byNode, node.Name}, true
+}
+
+func keyOfClaim(claim *v1.NodeClaim) nodeKey {
+	if claim.Status.ProviderID != "" {
+		return nodeKey{byProviderID, claim.Status.ProviderID}
+	}
+	return nodeKey{byClaim, v1.QualifiedName(claim)}
+}
+
+// claimKey is the key of the NodeClaim with the qualified name: see v1.QualifiedName.
+func claimKey(name string) types.NamespacedName {
+	if generation, rest, older := strings.Cut(name, "/"); older {
+		return types.NamespacedName{Namespace: generation, Name: rest}
+	}
+	return types.NamespacedName{Name: name}
+}
+
+func (s *State) touch(key nodeKey) { s.touched[key] = struct{}{} }
+
+// entryAt returns the entry with the key, and makes it if necessary.
+func (s *State) entryAt(key nodeKey) *entry {
+	m := s.entries[key]
+	if m == nil {
+		m = &entry{key: key, nodes: make(map[string]struct{}, 1), claims: make(map[string]struct{}, 1)}
+		s.entries[key] = m
+	}
+	s.touch(key)
+	return m
+}
+
+func (s *State) applyNode(node *corev1.Node, e *Event) {
+	var old *corev1.Node
+	var known, news bool
+	if e.Deleted {
+		old, news = s.nodes.remove(node, &s.gone)
+		known = news
+	} else {
+		old, known, news = s.nodes.put(node, e.Assumed, &s.gone)
+	}
+	if !news {
+		return
+	}
+	if known {
+		if key, ok := keyOfNode(old); ok {
+			delete(s.entryAt(key).nodes, old.Name)
+		}
+		delete(s.keyless, old.Name)
+		if e.Deleted || old.UID != node.UID {
+			delete(s.nodeFacts, old.Name)
+		}
+	}
+	if !e.Deleted {
+		if key, ok := keyOfNode(node); ok {
+			s.entryAt(key).nodes[node.Name] = struct{}{}
+		} else {
+			s.keyless[node.Name] = struct{}{}
+		}
+	}
+	if claim := s.claims.get(types.NamespacedName{Name: node.Name}); claim != nil {
+		s.touch(keyOfClaim(claim)) // it can't use its name while another node has it
+	}
+	s.sortOrphans(node.Name)
+}
+
+func (s *State) applyClaim(claim *v1.NodeClaim, e *Event) {
+	var old *v1.NodeClaim
+	var known, news bool
+	if e.Deleted {
+		old, news = s.claims.remove(claim, &s.gone)
+		known = news
+	} else {
+		old, known, news = s.claims.put(claim, e.Assumed, &s.gone)
+	}
+	if !news {
+		return
+	}
+	if known {
+		delete(s.entryAt(keyOfClaim(old)).claims, v1.QualifiedName(old))
+		if e.Deleted || old.UID != claim.UID {
+			delete(s.claimFacts, v1.QualifiedName(old))
+		}
+	}
+	if !e.Deleted {
+		s.entryAt(keyOfClaim(claim)).claims[v1.QualifiedName(claim)] = struct{}{}
+	}
+}
+
+// entryNamed returns the entry with a Node or NodeClaim of the name, or nil.
+func (s *State) entryNamed(name string) *entry {
+	if node := s.nodes.get(types.NamespacedName{Name: name}); node != nil {
+		if key, ok := keyOfNode(node); ok {
+			return s.entries[key]
+		}
+	}
+	if len(name) > len(claimPrefix) && name[:len(claimPrefix)] == claimPrefix {
+		name = name[len(claimPrefix):]
+	}
+	if claim := s.claims.get(claimKey(name)); claim != nil {
+		return s.entries[keyOfClaim(claim)]
+	}
+	return nil
+}
+
+// speakers returns the Node and the NodeClaim that represent the entry, each nil if there is none: of several, the one that is not being
+// deleted, else the newest, else the last by name.
+func (m *entry) speakers(s *State) (*corev1.Node, *v1.NodeClaim) {
+	var node *corev1.Node
+	for name := range m.nodes {
+		if n := s.nodes.get(types.NamespacedName{Name: name}); node == nil || compareClaimants(&n.ObjectMeta, &node.ObjectMeta) > 0 {
+			node = n
+		}
+	}
+	var claim *v1.NodeClaim
+	for name := range m.claims {
+		if c := s.claims.get(claimKey(name)); claim == nil || compareClaimants(&c.ObjectMeta, &claim.ObjectMeta) > 0 {
+			claim = c
+		}
+	}
+	return node, claim
+}
+
+// refresh recomputes the nodes that events have changed.
+func (s *State) refresh() {
+	if len(s.touched) == 0 {
+		return
+	}
+	for key := range s.touched {
+		if m := s.entries[key]; m != nil && m.shown != nil {
+			s.shown.remove(m.shown.node.Name)
+		}
+	}
+	for key := range s.touched {
+		m := s.entries[key]
+		if m == nil {
+			continue
+		}
+		next := s.look(m)
+		if worthALook(m.shown, next) {
+			s.revision++
+		}
+		m.shown = next
+		s.file(m)
+		for name := range m.nodes {
+			s.sortOrphans(name)
+		}
+		if len(m.nodes)+len(m.claims) == 0 {
+			delete(s.entries, key)
+		}
+	}
+	clear(s.touched)
+}
+
+// file puts the entry into the indexes.
+func (s *State) file(m *entry) {
+	keep := func(set map[nodeKey]struct{}, in bool) {
+		if in {
+			set[m.key] = struct{}{}
+		} else {
+			delete(set, m.key)
+		}
+	}
+	if m.shown != nil {
+		s.shown.set(m.shown)
+	}
+	keep(s.leaving, m.shown != nil && m.shown.node.Leaving)
+	keep(s.unlaunched, m.shown != nil && withoutCapacity(m.shown.state.Claim))
+	keep(s.incomplete, len(m.leftOut) > 0)
+}
+
+// look makes what views contain of the entry.
+func (s *State) look(m *entry) *shownNode {
+	node, claim := m.speakers(s)
+	m.host, m.leftOut = "", m.passedOver(node, claim)
+	object := node
+	if node != nil && !complete(node) {
+		m.leftOut = append(m.leftOut, LeftOut{Object: objectKey(KindNode, node.Name), Code: LeftOutNoInstanceType})
+		object = nil
+	}
+	if object == nil && claim == nil {
+		return nil
+	}
+	out := &shownNode{}
+	out.state = NodeState{Node: node, Claim: claim, Phase: phaseOf(object, claim)}
+	if object != nil {
+		if m.shown != nil && m.shown.state.Node == object && m.shown.node.Object != nil {
+			object = m.shown.node.Object // completed before
+		} else {
+			object = scheduling.CompleteNode(object)
+		}
+	}
+	out.node = scheduling.JoinNode(object, claim)
+	if object == nil {
+		out.node.Name = s.nameOf(claim, m)
+	}
+	if err := scheduling.CheckNode(&out.node); err != nil {
+		m.leftOut = append(m.leftOut, LeftOut{objectOf(object, claim), LeftOutInvalid, err.Error()})
+		return nil
+	}
+	if node != nil {
+		m.host = node.Name
+		out.node.Pods = slices.SortedFunc(maps.Values(s.onNode[node.Name]), func(a, b *corev1.Pod) int { return compareKeys(keyOf(a), keyOf(b)) })
+		out.node.Leaving = out.node.Leaving || node.DeletionTimestamp != nil
+		out.state.note(s.nodeFacts[node.Name])
+		out.state.ProviderID = node.Spec.ProviderID
+	}
+	if claim != nil {
+		f := s.claimFacts[v1.QualifiedName(claim)]
+		out.state.note(f)
+		if since, ok := initializedSince(claim); ok && f.nominatedFor > 0 {
+			out.state.note(facts{nominatedUntil: since.Add(f.nominatedFor)})
+		}
+		out.state.note(facts{lastPodEvent: claim.Status.LastPodEventTime.Time})
+		out.state.ProviderID = cmp.Or(claim.Status.ProviderID, out.state.ProviderID)
+	}
+	out.node.Leaving = out.node.Leaving || out.state.Marked
+	out.state.Name, out.state.Pool, out.state.Pods, out.state.Leaving = out.node.Name, out.node.Pool, out.node.Pods, out.node.Leaving
+	return out
+}
+
+// note adds facts that are not part of the object.
+func (m *NodeState) note(f facts) {
+	m.Marked = m.Marked || f.marked
+	if f.nominatedUntil.After(m.NominatedUntil) {
+		m.NominatedUntil = f.nominatedUntil
+	}
+	if f.lastPodEvent.After(m.LastPodEvent) {
+		m.LastPodEvent = f.lastPodEvent
+	}
+}
+
+// initializedSince returns since when the claim's node is ready for pods. The claim is shared and must not be changed.
+func initializedSince(claim *v1.NodeClaim) (time.Time, bool) {
+	for i := range claim.Status.Conditions {
+		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionInitialized {
+			return c.LastTransitionTime.Time, c.Status == metav1.ConditionTrue
+		}
+	}
+	return time.Time{}, false
+}
+
+// passedOver returns the Nodes and NodeClaims of the entry other than those that represent it, by name.
+func (m *entry) passedOver(node *corev1.Node, claim *v1.NodeClaim) []LeftOut {
+	var out []LeftOut
+	if len(m.nodes) > 1 {
+		for _, name := range slices.Sorted(maps.Keys(m.nodes)) {
+			if name != node.Name {
+				out = append(out, LeftOut{objectKey(KindNode, name), LeftOutSameProviderID, objectKey(KindNode, node.Name).String()})
+			}
+		}
+	}
+	if len(m.claims) > 1 {
+		for _, name := range slices.Sorted(maps.Keys(m.claims)) {
+			if name != v1.QualifiedName(claim) {
+				out = append(out, LeftOut{ObjectKey{KindNodeClaim, claimKey(name)}, LeftOutSameProviderID, objectOf(nil, claim).String()})
+			}
+		}
+	}
+	return out
+}
+
+// compareClaimants is greater than 0 if a represents the node rather than b.
+func compareClaimants(a, b *metav1.ObjectMeta) int {
+	stays := func(m *metav1.ObjectMeta) int {
+		if m.DeletionTimestamp == nil {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(stays(a)-stays(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a.Name, b.Name), compareNames(a.Namespace, b.Namespace))
+}
+
+// complete reports whether a Node has everything that planning needs.
+func complete(node *corev1.Node) bool {
+	return scheduling.PoolOf(node.Labels).IsZero() || node.Labels[v1.NodeInitializedLabelKey] == "true" ||
+		node.Labels[corev1.LabelInstanceTypeStable] != ""
+}
+
+func phaseOf(node *corev1.Node, claim *v1.NodeClaim) Phase {
+	switch {
+	case claim == nil, node != nil && node.Labels[v1.NodeInitializedLabelKey] == "true":
+		return PhaseInitialized
+	case node != nil && node.Labels[v1.NodeRegisteredLabelKey] == "true":
+		return PhaseRegistered
+	case claim.Status.ProviderID != "":
+		return PhaseLaunched
+	}
+	return PhaseLaunching
+}
+
+// claimPrefix is the prefix of the name of a claim without a Node, if another claim's Node has the claim's name. No object
+// of the API has a slash in its name.
+const claimPrefix = "nodeclaim/"
+
+func (s *State) nameOf(claim *v1.NodeClaim, m *entry) string {
+	name := v1.QualifiedName(claim)
+	node := s.nodes.get(types.NamespacedName{Name: name})
+	if _, own := m.nodes[name]; node == nil || own {
+		return name
+	}
+	return claimPrefix + name
+}
+
+// worthALook reports whether the change makes it worthwhile to consolidate again.
+func worthALook(before, after *shownNode) bool {
+	if before == nil || after == nil {
+		return before != after
+	}
+	b, a := &before.state, &after.state
+	return (b.Phase == PhaseInitialized) != (a.Phase == PhaseInitialized) || b.Leaving != a.Leaving ||
+		!slices.EqualFunc(b.Pods, a.Pods, func(x, y *corev1.Pod) bool { return x.Namespace == y.Namespace && x.Name == y.Name && x.UID == y.UID })
+}
+
+// sortOrphans updates which Nodes have pods but are not nodes of the cluster.
+func (s *State) sortOrphans(node string) {
+	if len(s.onNode[node]) > 0 && !s.hosted(node) {
+		s.orphaned[node] = struct{}{}
+	} else {
+		delete(s.orphaned, node)
+	}
+}
+
+// hosted reports whether pods bound to the Node are on a node of the cluster, as of the last refresh.
+func (s *State) hosted(name string) bool {
+	node := s.nodes.get(types.NamespacedName{Name: name})
+	if node == nil {
+		return false
+	}
+	key, ok := keyOfNode(node)
+	return ok && s.entries[key] != nil && s.entries[key].host == name
+}
+
+// objectOf returns the key of the node's object.
+func objectOf(node *corev1.Node, claim *v1.NodeClaim) ObjectKey {
+	if node != nil {
+		return objectKey(KindNode, node.Name)
+	}
+	return ObjectKey{KindNodeClaim, keyOf(claim)}
+}
+
+func objectKey(kind Kind, name string) ObjectKey {
+	return ObjectKey{kind, types.NamespacedName{Name: name}}
+}
