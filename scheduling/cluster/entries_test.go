@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
@@ -82,14 +83,14 @@ func TestDaemonPodsAreNoPodEvents(t *testing.T) {
 	state := synced(t)
 	claim, node := claimAndNode("a")
 	apply(t, state, cluster.Upsert(claim), cluster.Upsert(node))
-	daemon := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "agent"}, Spec: corev1.PodSpec{NodeName: "a"}}
+	daemon := build.Pod("agent", build.On("a"))
 	daemon.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "agent", UID: "agent"}}
 	apply(t, state, cluster.Upsert(daemon).At(noon))
 	apply(t, state, cluster.Delete(daemon).At(noon.Add(time.Minute)))
 	if got := state.Node("a").LastPodEvent; !got.IsZero() {
 		t.Errorf("a pod event at %s", got)
 	}
-	web := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}, Spec: corev1.PodSpec{NodeName: "a"}}
+	web := build.Pod("web", build.On("a"))
 	apply(t, state, cluster.Upsert(web).At(noon.Add(time.Hour)))
 	if got := state.Node("a").LastPodEvent; !got.Equal(noon.Add(time.Hour)) {
 		t.Errorf("the last pod event at %s, want when the other pod was bound", got)
@@ -100,10 +101,10 @@ func TestDaemonPodsAreNoPodEvents(t *testing.T) {
 // machines of two pools, each with facts of its own.
 func TestTwoGenerationsUnderOneName(t *testing.T) {
 	state := synced(t)
-	later := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-1", UID: "later", Labels: map[string]string{v1.NodePoolLabelKey: "web"}}}
-	first := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-1", UID: "first", Labels: map[string]string{"karpenter.sh/provisioner-name": "web"}}}
+	later := build.Claim("web-1", build.UID("later"), build.OfPool("web"))
+	first := build.Claim("web-1", build.UID("first"), build.Labels("karpenter.sh/provisioner-name", "web"))
 	v1.SetGenerationOf(first, v1.GenerationV1Alpha5)
-	pools := []*v1.NodePool{{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, {ObjectMeta: metav1.ObjectMeta{Name: "web"}}}
+	pools := []*v1.NodePool{build.Pool("web"), build.Pool("web")}
 	v1.SetGenerationOf(pools[1], v1.GenerationV1Alpha5)
 	apply(t, state, cluster.Upsert(later), cluster.Upsert(first), cluster.Upsert(pools[0]), cluster.Upsert(pools[1]))
 	if !state.Mark(v1.QualifiedName(first)) || !state.NominateNew(v1.QualifiedName(first), time.Minute) {

@@ -48,7 +48,7 @@ func (f *Fleet) Together(c *decision.Candidate) ([]*decision.Candidate, *Tie) {
 }
 
 // label is a label of the Node, or of the NodeClaim before the node is registered.
-func label(m *cluster.Machine, key string) string {
+func label(m *cluster.NodeState, key string) string {
 	if m.Node != nil && (m.Claim == nil || m.Node.Labels[v1.NodeRegisteredLabelKey] == "true") {
 		return m.Node.Labels[key]
 	}

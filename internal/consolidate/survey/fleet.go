@@ -86,8 +86,8 @@ func Of(in Input) (*Fleet, error) {
 		f.plainBlocks[code] = &decision.Block{Code: code}
 	}
 	f.Pools = poolsOf(in.View)
-	for i := range in.View.Machines {
-		m := &in.View.Machines[i]
+	for i := range in.View.Nodes {
+		m := &in.View.Nodes[i]
 		c, why := f.look(m, &snapshot.Nodes[i])
 		if why != nil {
 			f.Blocked[m.Name] = why

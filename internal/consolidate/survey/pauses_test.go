@@ -111,7 +111,7 @@ func TestRefusalsOfFailures(t *testing.T) {
 func TestQuietSince(t *testing.T) {
 	f := fleettest.New()
 	f.Node("a", "c4")
-	m := f.Survey(t).In.View.Machines[0]
+	m := f.Survey(t).In.View.Nodes[0]
 	initialized, event := fleettest.Now().Add(-24*time.Hour), fleettest.Now().Add(-time.Minute)
 	if got := survey.QuietSince(&m, fleettest.Now()); !got.Equal(initialized) {
 		t.Errorf("without an event since %v, want %v", got, initialized)

@@ -77,7 +77,7 @@ func (t Solving) proposeExisting(ctx context.Context, c *layout.Cells, wishes []
 	})
 	f := &filler{t: t.Trial, c: c, nodes: nodes, free: make([]int64, 0, len(nodes)*m.Resources.Len()), bases: map[int32]*topology.OneNode{}}
 	for _, node := range nodes {
-		f.free = append(f.free, t.S.FreeOf(node)...)
+		f.free = append(f.free, t.S.Room.Of(node)...)
 	}
 	for _, fit := range fits {
 		f.fill(ctx, order, fit)
